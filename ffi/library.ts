@@ -1,0 +1,223 @@
+// Finds and opens a library on first use, and binds its functions a group at a time.
+// Libraries stay open for the life of the process: a call into a closed one is a crash.
+
+import { CUDA_GROUPS, type DriverApi } from "./cuda.ts";
+
+/** Why a library could not be used. */
+export type LibraryFailure = "permission" | "no-library" | "bad-library";
+
+/** Reports a library that cannot be opened, with every name that was tried. */
+export class LibraryError extends Error {
+  override readonly name = "LibraryError";
+  /** What went wrong: no permission, no file, or a file that is not the library. */
+  readonly reason: LibraryFailure;
+  /** Names and paths that were tried or refused, in order. */
+  readonly tried: readonly string[];
+
+  /** Makes the error from its message and what was tried. */
+  constructor(
+    message: string,
+    options: { reason: LibraryFailure; tried: readonly string[]; cause?: unknown },
+  ) {
+    super(message, "cause" in options ? { cause: options.cause } : {});
+    this.reason = options.reason;
+    this.tried = options.tried;
+  }
+}
+
+/** What to look for, and how an error names it and its remedy. */
+export interface LibrarySearch {
+  /** What an error calls the library: `"the CUDA driver"`. */
+  readonly title: string;
+  /** Names and paths, best first. */
+  readonly candidates: readonly string[];
+  /** What to do when none can be opened: `"pass { libraryPath }"`. */
+  readonly remedy: string;
+}
+
+/** The functions of several tables as one object. */
+export type BoundGroups<Groups extends readonly Deno.ForeignLibraryInterface[]> = Groups extends
+  readonly [
+    infer First extends Deno.ForeignLibraryInterface,
+    ...infer Rest extends readonly Deno.ForeignLibraryInterface[],
+  ] ? Deno.DynamicLibrary<First>["symbols"] & BoundGroups<Rest>
+  : unknown;
+
+/** An open library: its functions, and the name or path it was opened by. */
+export interface OpenLibrary<Api> {
+  /** The functions, own and enumerable, so that a spread copies them. */
+  readonly api: Api;
+  /** The candidate that could be opened. */
+  readonly path: string;
+}
+
+interface BadLibrary {
+  readonly path: string;
+  readonly cause: Error;
+}
+
+/** Names of the driver library; the paths serve `--allow-ffi=<path>`, WSL and containers. */
+const DRIVER_NAMES: Partial<Record<typeof Deno.build.os, readonly string[]>> = {
+  linux: [
+    "libcuda.so.1",
+    "libcuda.so",
+    "/usr/lib/x86_64-linux-gnu/libcuda.so.1",
+    "/usr/lib64/libcuda.so.1",
+    "/usr/lib/aarch64-linux-gnu/libcuda.so.1",
+    "/usr/lib/wsl/lib/libcuda.so.1",
+    "/usr/local/nvidia/lib64/libcuda.so.1",
+  ],
+  windows: ["nvcuda.dll", "C:\\Windows\\System32\\nvcuda.dll"],
+};
+
+const DRIVER_VARIABLE = "VRAMKIT_CUDA";
+
+const openDrivers = new Map<string, OpenLibrary<DriverApi>>();
+
+/**
+ * Opens the CUDA driver library, once for a process and path.
+ *
+ * A `libraryPath`, or else the environment variable VRAMKIT_CUDA where it may be read without a
+ * prompt, is the only candidate; without either the system's names are tried in turn.
+ *
+ * @throws LibraryError when there is no permission, no library, or a file that is not the driver.
+ */
+export function openDriver(options: { libraryPath?: string } = {}): OpenLibrary<DriverApi> {
+  const chosen = options.libraryPath ?? readVariable(DRIVER_VARIABLE);
+  const key = chosen ?? "";
+  const known = openDrivers.get(key);
+  if (known !== undefined) return known;
+  const opened = openLibrary({
+    title: "the CUDA driver",
+    candidates: chosen === undefined ? DRIVER_NAMES[Deno.build.os] ?? [] : [chosen],
+    remedy: `pass { libraryPath } or set ${DRIVER_VARIABLE}`,
+  }, CUDA_GROUPS);
+  const driver = openDrivers.get(opened.path) ?? opened;
+  openDrivers.set(opened.path, driver).set(key, driver);
+  return driver;
+}
+
+/**
+ * Opens the first candidate that is there and has the functions of the first group.
+ *
+ * @throws LibraryError when none is.
+ */
+export function openLibrary<const Groups extends readonly Deno.ForeignLibraryInterface[]>(
+  search: LibrarySearch,
+  groups: Groups,
+): OpenLibrary<BoundGroups<Groups>> {
+  const tried = permittedCandidates(search);
+  let bad: BadLibrary | undefined;
+  for (const path of tried) {
+    try {
+      return { api: bindLazily(path, groups), path };
+    } catch (cause) {
+      if (!(cause instanceof Error)) throw cause;
+      if (cause instanceof Deno.errors.NotCapable) throw refused(search);
+      if (!isMissing({ path, cause })) bad ??= { path, cause };
+    }
+  }
+  const { title, remedy } = search;
+  if (bad !== undefined) {
+    const state = `${bad.path} cannot be used (${loaderReason(bad)})`;
+    throw new LibraryError(
+      `Cannot open ${title}: ${state}; ${remedy}`,
+      { reason: "bad-library", tried, cause: bad.cause },
+    );
+  }
+  const state = tried.length > 0
+    ? `tried ${tried.join(", ")}`
+    : `there is none for ${Deno.build.os}`;
+  throw new LibraryError(`Cannot open ${title}: ${state}; ${remedy}`, {
+    reason: "no-library",
+    tried,
+  });
+}
+
+/**
+ * Binds the first group of a library's functions now and each other group when one of its
+ * functions is first read: binding costs about 0.1 ms a function. Until then a group's properties
+ * are getters; afterwards they are plain properties, so that a call costs one property load.
+ *
+ * @throws Error of `Deno.dlopen` for the first group; reading a function of a later group of which
+ * the library lacks one throws a LibraryError.
+ */
+export function bindLazily<const Groups extends readonly Deno.ForeignLibraryInterface[]>(
+  path: string,
+  groups: Groups,
+): BoundGroups<Groups> {
+  const [first = {}, ...others] = groups;
+  const api: Record<string, unknown> = { ...Deno.dlopen(path, first).symbols };
+  for (const group of others) {
+    for (const name of Object.keys(group)) {
+      Object.defineProperty(api, name, {
+        configurable: true,
+        enumerable: true,
+        get(): unknown {
+          for (const [name, value] of Object.entries(loadGroup(path, group))) {
+            const plain = { configurable: true, enumerable: true, writable: true, value };
+            Object.defineProperty(api, name, plain);
+          }
+          return api[name];
+        },
+      });
+    }
+  }
+  return api as BoundGroups<Groups>;
+}
+
+function loadGroup(path: string, group: Deno.ForeignLibraryInterface): Record<string, unknown> {
+  try {
+    return Deno.dlopen(path, group).symbols;
+  } catch (cause) {
+    if (!(cause instanceof Error) || cause instanceof Deno.errors.NotCapable) throw cause;
+    throw new LibraryError(
+      `Cannot bind functions of ${path}: ${loaderReason({ path, cause })}`,
+      { reason: "bad-library", tried: [path], cause },
+    );
+  }
+}
+
+/**
+ * Narrows the candidates to those that may be opened. With `--allow-ffi=<path>` a bare name is none
+ * of them, because Deno would resolve it against the working folder. With no permission at all it
+ * asks once, for all.
+ */
+function permittedCandidates(search: LibrarySearch): readonly string[] {
+  const { candidates } = search;
+  if (Deno.permissions.querySync({ name: "ffi" }).state === "granted") return candidates;
+  const permitted = candidates.filter((path) =>
+    namesFile(path) && Deno.permissions.querySync({ name: "ffi", path }).state === "granted"
+  );
+  if (permitted.length > 0) return permitted;
+  if (Deno.permissions.requestSync({ name: "ffi" }).state === "granted") return candidates;
+  throw refused(search);
+}
+
+function refused({ title, candidates }: LibrarySearch): LibraryError {
+  return new LibraryError(
+    `Cannot open ${title}: access to native libraries is not granted; run again with --allow-ffi`,
+    { reason: "permission", tried: candidates },
+  );
+}
+
+function readVariable(variable: string): string | undefined {
+  const { state } = Deno.permissions.querySync({ name: "env", variable });
+  return state === "granted" ? Deno.env.get(variable) || undefined : undefined;
+}
+
+function namesFile(candidate: string): boolean {
+  return /[\\/]/.test(candidate);
+}
+
+/** Tells "there is no such file" from a library that lacks one of its own dependencies. */
+function isMissing({ path, cause }: BadLibrary): boolean {
+  if (Deno.build.os === "windows") return cause.message.includes("could not be found");
+  return cause.message.includes(`${path}: cannot open shared object file: No such file`);
+}
+
+/** Cuts the loader's message down to `"invalid ELF header"` or `"undefined symbol: cuInit"`. */
+function loaderReason({ path, cause }: BadLibrary): string {
+  const symbol = /undefined symbol: \S+$/.exec(cause.message);
+  return symbol?.[0] ?? cause.message.split(`${path}: `).at(-1) ?? cause.message;
+}

@@ -1,0 +1,153 @@
+// One address space for the host and all devices: what is where.
+// A device address is never used twice, so a pointer to freed memory is always recognised.
+
+import { AddressMap } from "./address_map.ts";
+import { Allocation } from "./allocation.ts";
+import type { Device } from "./device.ts";
+import { type CallSite, hex, refuse } from "./errors.ts";
+import { HostStorage } from "./host_storage.ts";
+import { Region, type Segment } from "./region.ts";
+import { Reservation } from "./reservation.ts";
+
+/** Each device owns this many addresses, the first ones belong to the host. */
+const ARENA_BYTES = 2 ** 48;
+/** No host address is this high. */
+const HOST_END = 2 ** 47;
+const ALIGNMENT_BYTES = 256;
+
+/** Finds memory by address. */
+export class AddressSpace {
+  #site: CallSite;
+  #host = new AddressMap<Allocation>();
+  #arenas: { device: Device; next: number; entries: AddressMap<Allocation | Reservation> }[];
+
+  /** Makes an address space in which nothing is allocated. */
+  constructor(site: CallSite, devices: readonly Device[]) {
+    this.#site = site;
+    this.#arenas = devices.map((device) => ({
+      device,
+      next: (device.ordinal + 1) * ARENA_BYTES,
+      entries: new AddressMap(),
+    }));
+  }
+
+  /** Picks addresses on a device that were never used. */
+  place(
+    device: Device,
+    byteLength: number,
+    alignmentBytes: number = ALIGNMENT_BYTES,
+  ): { address: number; byteLength: number } {
+    const arena = this.#arenas[device.ordinal] ?? refuse("CUDA_ERROR_INVALID_DEVICE");
+    const address = Math.ceil(arena.next / alignmentBytes) * alignmentBytes;
+    if (address + byteLength > (device.ordinal + 2) * ARENA_BYTES) {
+      refuse("CUDA_ERROR_OUT_OF_MEMORY");
+    }
+    arena.next = address + byteLength;
+    return { address, byteLength };
+  }
+
+  /** Adds a block. */
+  add(entry: Allocation | Reservation): void {
+    if (entry.address >= HOST_END) this.#arenaOf(entry.address)?.entries.add(entry);
+    else if (entry instanceof Allocation) this.#host.add(entry);
+  }
+
+  /** Removes a block. */
+  remove(entry: Allocation | Reservation): void {
+    if (entry.address >= HOST_END) this.#arenaOf(entry.address)?.entries.delete(entry);
+    else if (entry instanceof Allocation) this.#host.delete(entry);
+  }
+
+  /** Finds the block that holds an address. */
+  at(address: number): Allocation | Reservation | undefined {
+    if (address < HOST_END) return this.#host.at(address);
+    return this.#arenaOf(address)?.entries.at(address);
+  }
+
+  /** Finds the block that starts at an address. */
+  allocationFrom(address: number): Allocation | undefined {
+    const entry = this.at(address);
+    return entry instanceof Allocation && entry.address === address ? entry : undefined;
+  }
+
+  /** Tells whether host memory is already page-locked or managed in a range. */
+  hostOverlaps(address: number, byteLength: number): boolean {
+    return this.#host.overlaps(address, byteLength);
+  }
+
+  /** Lists all blocks. */
+  *allocations(): Generator<Allocation> {
+    yield* this.#host;
+    for (const { entries } of this.#arenas) {
+      for (const entry of entries) if (entry instanceof Allocation) yield entry;
+    }
+  }
+
+  /** Finds the storage behind a range; throws when the range is not wholly inside live memory. */
+  resolve(address: number, byteLength: number): Region {
+    if (address === 0) refuse("CUDA_ERROR_INVALID_VALUE");
+    const entry = this.at(address);
+    if (entry instanceof Reservation) return this.#resolveMapped(entry, address, byteLength);
+    if (entry === undefined) return this.#resolveUnknown(address, byteLength);
+    const offset = address - entry.address;
+    if (offset + byteLength > entry.byteLength) {
+      this.#site.fail(
+        `${byteLength} bytes at ${hex(address)} leave ${entry.label} at ${hex(entry.address)} ` +
+          `(${entry.byteLength - offset} bytes follow the address)`,
+      );
+    }
+    return new Region(address, {
+      kind: entry.storage.onHost ? "host" : "device",
+      device: entry.device,
+      segments: [{ storage: entry.storage, offset, byteLength, owner: entry }],
+    });
+  }
+
+  #resolveMapped(reservation: Reservation, address: number, byteLength: number): Region {
+    const mappings = reservation.mappingsOf(address, byteLength);
+    const end = address + byteLength;
+    if (mappings === undefined) {
+      this.#site.fail(
+        `no memory is mapped at some of the ${byteLength} bytes at ${
+          hex(address)
+        }; call cuMemMap first`,
+      );
+    }
+    const segments = mappings.map((mapping): Segment => {
+      const start = Math.max(address, mapping.address);
+      return {
+        storage: mapping.physical.storage,
+        offset: start - mapping.address,
+        byteLength: Math.min(end, mapping.address + mapping.byteLength) - start,
+        owner: mapping,
+      };
+    });
+    return new Region(address, { kind: "device", device: mappings[0]?.physical.device, segments });
+  }
+
+  #resolveUnknown(address: number, byteLength: number): Region {
+    if (address < HOST_END) return pageableRegion(hostBytes(address, byteLength), address);
+    const arena = this.#arenaOf(address);
+    const state = arena !== undefined && address < arena.next ? "was freed" : "was never allocated";
+    return this.#site.fail(`the memory of ${byteLength} bytes at ${hex(address)} ${state}`);
+  }
+
+  #arenaOf(address: number) {
+    return this.#arenas[Math.floor(address / ARENA_BYTES) - 1];
+  }
+}
+
+/** Makes a region of ordinary host bytes. */
+export function pageableRegion(bytes: Uint8Array, address = 0): Region {
+  const owner = { label: "host memory", permits: () => true };
+  const storage = new HostStorage(bytes);
+  const segment = { storage, offset: 0, byteLength: bytes.byteLength, owner };
+  return new Region(address, { kind: "pageable", device: undefined, segments: [segment] });
+}
+
+/** Returns the bytes at a real host address. */
+export function hostBytes(address: number, byteLength: number): Uint8Array {
+  const pointer = Deno.UnsafePointer.create(BigInt(address));
+  if (pointer === null) return refuse("CUDA_ERROR_INVALID_VALUE");
+  return new Uint8Array(Deno.UnsafePointerView.getArrayBuffer(pointer, byteLength));
+}

@@ -1,0 +1,77 @@
+// One block of memory that a program has allocated or registered.
+// Virtual memory has no Allocation: there, mappings stand in reservations.
+
+import type { Ranged } from "./address_map.ts";
+import type { Context } from "./context.ts";
+import type { Device } from "./device.ts";
+import type { MemoryPool } from "./memory_pool.ts";
+import type { Advice } from "./advice.ts";
+import type { Storage } from "./storage.ts";
+
+/** How a block was made: it decides who frees it and who may touch it. */
+export type AllocationKind = "device" | "pool" | "pinned" | "registered" | "managed";
+
+/** Something whose bytes devices may or may not touch. */
+export interface Owner {
+  /** Words that name the memory in messages. */
+  readonly label: string;
+  /** Tells whether a kernel or a copy in a context may touch the bytes. */
+  permits(context: Context, write: boolean): boolean;
+}
+
+/** Holds what the driver knows of a block. */
+export class Allocation implements Ranged, Owner {
+  readonly address: number;
+  readonly byteLength: number;
+  /** How the block was made. */
+  readonly kind: AllocationKind;
+  /** Context that made it. */
+  readonly context: Context;
+  /** Number that no other block of the machine has. */
+  readonly id: number;
+  /** Its bytes. */
+  readonly storage: Storage;
+  /** Flags it was made with. */
+  readonly flags: number;
+  /** Pool that it came from. */
+  readonly pool: MemoryPool | undefined;
+  /** Hints for managed memory. */
+  advice: Advice | undefined;
+
+  /** Describes a block. */
+  constructor(
+    place: Ranged,
+    options: {
+      kind: AllocationKind;
+      context: Context;
+      id: number;
+      storage: Storage;
+      flags?: number;
+      pool?: MemoryPool;
+    },
+  ) {
+    this.address = place.address;
+    this.byteLength = place.byteLength;
+    this.kind = options.kind;
+    this.context = options.context;
+    this.id = options.id;
+    this.storage = options.storage;
+    this.flags = options.flags ?? 0;
+    this.pool = options.pool;
+  }
+
+  /** Returns the device that holds the bytes or made the block. */
+  get device(): Device {
+    return this.pool?.device ?? this.context.device;
+  }
+
+  get label(): string {
+    return `the ${this.byteLength} bytes of ${this.kind} memory`;
+  }
+
+  permits(context: Context): boolean {
+    if (this.storage.onHost || context.device === this.device) return true;
+    if (this.pool !== undefined) return this.pool.accessOf(context.device.ordinal) !== 0;
+    return context.peers.has(this.context);
+  }
+}

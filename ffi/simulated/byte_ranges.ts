@@ -1,0 +1,45 @@
+// A set of byte ranges, kept sorted and merged: which bytes of an allocation were ever written.
+// Most allocations are written whole, so the common case is one range.
+
+/** Remembers which bytes are in the set. */
+export class ByteRanges {
+  /** Starts and ends, alternating and ascending. */
+  #edges: number[] = [];
+
+  /** Adds the bytes from `start` up to `end`. */
+  add(start: number, end: number): void {
+    if (start >= end) return;
+    const edges = this.#edges;
+    // Ranges that touch the new one are merged, so both searches include equality.
+    let first = this.#countBelow(start, false);
+    let last = this.#countBelow(end, true);
+    const mergedStart = first % 2 === 1 ? edges[--first] ?? start : start;
+    const mergedEnd = last % 2 === 1 ? edges[last++] ?? end : end;
+    if (last - first === 2 && edges[first] === mergedStart && edges[first + 1] === mergedEnd) {
+      return;
+    }
+    edges.splice(first, last - first, mergedStart, mergedEnd);
+  }
+
+  /** Finds the first byte from `start` up to `end` that is not in the set. */
+  firstGap(start: number, end: number): number | undefined {
+    if (start >= end) return undefined;
+    const below = this.#countBelow(start, true);
+    if (below % 2 === 0) return start;
+    const covered = this.#edges[below] ?? start;
+    return covered >= end ? undefined : covered;
+  }
+
+  /** Counts the edges below a value, or up to it when `inclusive`. */
+  #countBelow(value: number, inclusive: boolean): number {
+    let low = 0;
+    let high = this.#edges.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      const edge = this.#edges[middle] ?? 0;
+      if (edge < value || (inclusive && edge === value)) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}

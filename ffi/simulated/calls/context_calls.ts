@@ -1,0 +1,60 @@
+// Driver calls for primary contexts and for the stack of current ones, simulated.
+// A context that its last user released answers nothing any more.
+
+import { put32, put64 } from "../cells.ts";
+import { refuse, requireValue } from "../errors.ts";
+import type { Machine } from "../machine.ts";
+import type { CallGroup } from "./calls.ts";
+
+/** Greatest and least priority of a stream; a smaller number goes first. */
+export const STREAM_PRIORITIES = { greatest: -5, least: 0 };
+
+type ContextCalls = CallGroup<`cuCtx${string}` | `cuDevicePrimaryCtx${string}`>;
+
+/** Makes the calls for a machine. */
+export function contextCalls(machine: Machine): ContextCalls {
+  const { contexts } = machine;
+  return {
+    cuDevicePrimaryCtxRetain(context, ordinal) {
+      put64(context, machine.retain(machine.device(ordinal)).handle);
+    },
+    cuDevicePrimaryCtxRelease_v2(ordinal) {
+      machine.release(machine.device(ordinal));
+    },
+    cuCtxPushCurrent_v2(context) {
+      contexts.push(machine.context(context));
+    },
+    cuCtxPopCurrent_v2(context) {
+      const popped = contexts.pop();
+      if (context !== null) put64(context, popped.handle);
+    },
+    cuCtxSetCurrent(context) {
+      contexts.replace(context === 0n ? undefined : machine.context(context));
+    },
+    cuCtxGetCurrent(context) {
+      put64(context, contexts.top?.handle ?? 0n);
+    },
+    cuCtxSynchronize() {
+      machine.synchronize(contexts.current);
+    },
+    cuCtxGetStreamPriorityRange(least, greatest) {
+      void contexts.current;
+      if (least !== null) put32(least, STREAM_PRIORITIES.least);
+      if (greatest !== null) put32(greatest, STREAM_PRIORITIES.greatest);
+    },
+    cuCtxEnablePeerAccess(handle, flags) {
+      const { current } = contexts;
+      const peer = machine.context(handle);
+      requireValue(flags === 0);
+      if (peer.device === current.device) refuse("CUDA_ERROR_INVALID_DEVICE");
+      if (!machine.settings.peerAccess) refuse("CUDA_ERROR_PEER_ACCESS_UNSUPPORTED");
+      if (current.peers.has(peer)) refuse("CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED");
+      current.peers.add(peer);
+    },
+    cuCtxDisablePeerAccess(handle) {
+      const { current } = contexts;
+      const peer = machine.context(handle);
+      if (!current.peers.delete(peer)) refuse("CUDA_ERROR_PEER_ACCESS_NOT_ENABLED");
+    },
+  };
+}

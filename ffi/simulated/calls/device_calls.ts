@@ -1,0 +1,85 @@
+// Driver calls that start the driver and describe devices, simulated.
+// They need no current context.
+
+import { CUresult } from "../../constants.ts";
+import { put32, put64, putText } from "../cells.ts";
+import { bytesOf } from "../cells.ts";
+import { attributesOf } from "../device.ts";
+import { refuse, requireValue } from "../errors.ts";
+import type { Machine } from "../machine.ts";
+import type { CallGroup } from "./calls.ts";
+
+/** C strings that callers hold pointers to; they live as long as the module. */
+const ERROR_TEXTS = new Map(
+  Object.entries(CUresult).map(([name, status]) => [
+    status as number,
+    new TextEncoder().encode(
+      `${name.replace(/^CUDA_(ERROR_)?/, "").toLowerCase().replaceAll("_", " ")}\0`,
+    ),
+  ]),
+);
+
+type DeviceCalls = CallGroup<
+  | "cuInit"
+  | "cuGetErrorString"
+  | "cuDriverGetVersion"
+  | `cuDeviceGet${string}`
+  | "cuDeviceTotalMem_v2"
+  | "cuDeviceCanAccessPeer"
+>;
+
+/** Makes the calls for a machine. */
+export function deviceCalls(machine: Machine): DeviceCalls {
+  const attributes = machine.devices.map(({ ordinal }) => attributesOf(ordinal, machine.settings));
+  return {
+    cuGetErrorString(status, text) {
+      const bytes = ERROR_TEXTS.get(status);
+      put64(text, bytes === undefined ? 0 : Deno.UnsafePointer.value(Deno.UnsafePointer.of(bytes)));
+      requireValue(bytes !== undefined);
+    },
+    cuInit(flags) {
+      requireValue(flags === 0);
+      if (machine.devices.length === 0) refuse("CUDA_ERROR_NO_DEVICE");
+      machine.isInitialized = true;
+    },
+    cuDriverGetVersion(version) {
+      put32(version, machine.settings.driverVersion);
+    },
+    cuDeviceGet(device, ordinal) {
+      put32(device, machine.device(ordinal).ordinal);
+    },
+    cuDeviceGetCount(count) {
+      put32(count, machine.devices.length);
+    },
+    cuDeviceGetName(name, capacity, ordinal) {
+      machine.device(ordinal);
+      putText(name, capacity, "Simulated");
+    },
+    cuDeviceGetUuid_v2(uuid, ordinal) {
+      machine.device(ordinal);
+      const bytes = bytesOf(uuid);
+      bytes.set(new TextEncoder().encode("simulated gpu 00"));
+      bytes[15] = ordinal;
+    },
+    cuDeviceTotalMem_v2(total, ordinal) {
+      put64(total, machine.device(ordinal).memoryBytes);
+    },
+    cuDeviceGetAttribute(value, attribute, ordinal) {
+      machine.device(ordinal);
+      put32(value, attributes[ordinal]?.get(attribute) ?? refuse("CUDA_ERROR_INVALID_VALUE"));
+    },
+    cuDeviceGetPCIBusId(text, capacity, ordinal) {
+      const bus = (machine.device(ordinal).ordinal + 1).toString(16).toUpperCase().padStart(2, "0");
+      putText(text, capacity, `0000:${bus}:00.0`);
+    },
+    cuDeviceCanAccessPeer(canAccess, ordinal, peer) {
+      const isOther = machine.device(ordinal) !== machine.device(peer);
+      put32(canAccess, Number(isOther && machine.settings.peerAccess));
+    },
+    cuDeviceGetDefaultMemPool(pool, ordinal) {
+      machine.device(ordinal);
+      if (!machine.settings.poolsSupported) refuse("CUDA_ERROR_NOT_SUPPORTED");
+      put64(pool, machine.defaultPools[ordinal]?.handle ?? refuse("CUDA_ERROR_INVALID_DEVICE"));
+    },
+  };
+}

@@ -1,0 +1,74 @@
+// Driver calls for events, simulated.
+// An event keeps the virtual time at which its mark was reached.
+
+import { CUevent_flags, CUresult } from "../../constants.ts";
+import { put64, putFloat } from "../cells.ts";
+import { refuse, requireValue } from "../errors.ts";
+import type { Machine } from "../machine.ts";
+import { StreamEvent } from "../stream.ts";
+import { waitAside } from "../wait_aside.ts";
+import type { CallGroup } from "./calls.ts";
+
+type EventCalls = CallGroup<`cuEvent${string}`>;
+
+/** Makes the calls for a machine. */
+export function eventCalls(machine: Machine): EventCalls {
+  const { contexts, scheduler } = machine;
+
+  function findEvent(handle: bigint): StreamEvent {
+    return machine.find(StreamEvent, handle);
+  }
+
+  function synchronizeEvent(handle: bigint): void {
+    const event = findEvent(handle);
+    if (event.record === undefined) return;
+    scheduler.finish(event.record);
+    machine.settle(event.context);
+  }
+
+  return {
+    cuEventCreate(handle, flags) {
+      const context = contexts.current;
+      const { CU_EVENT_INTERPROCESS, CU_EVENT_DISABLE_TIMING } = CUevent_flags;
+      requireValue((flags & ~7) === 0);
+      // An event that other processes open cannot keep time.
+      requireValue(
+        (flags & CU_EVENT_INTERPROCESS) === 0 || (flags & CU_EVENT_DISABLE_TIMING) !== 0,
+      );
+      put64(handle, machine.register((handle) => new StreamEvent(context, handle, flags)).handle);
+    },
+    cuEventDestroy_v2(handle) {
+      findEvent(handle);
+      machine.forget(handle);
+    },
+    cuEventRecord(handle, stream) {
+      const event = findEvent(handle);
+      const queue = machine.queue(stream);
+      if (event.context !== queue.context) refuse("CUDA_ERROR_INVALID_HANDLE");
+      event.record = scheduler.enqueue(queue, scheduler.nextMoment(queue), {});
+    },
+    cuEventQuery(handle) {
+      const { record } = findEvent(handle);
+      if (record === undefined || scheduler.poll(record)) return;
+      return CUresult.CUDA_ERROR_NOT_READY;
+    },
+    cuEventSynchronize: synchronizeEvent,
+    async cuEventSynchronizeNonblocking(handle) {
+      const event = findEvent(handle);
+      return await waitAside(machine, event.record, () => synchronizeEvent(handle));
+    },
+    cuEventElapsedTime(milliseconds, startHandle, endHandle) {
+      const [start, end] = [findEvent(startHandle), findEvent(endHandle)];
+      for (const { flags, record } of [start, end]) {
+        const isTimed = (flags & CUevent_flags.CU_EVENT_DISABLE_TIMING) === 0;
+        if (!isTimed || record === undefined) refuse("CUDA_ERROR_INVALID_HANDLE");
+      }
+      if (start.context !== end.context) refuse("CUDA_ERROR_INVALID_HANDLE");
+      if (!start.record?.isDone || !end.record?.isDone) return CUresult.CUDA_ERROR_NOT_READY;
+      putFloat(
+        milliseconds,
+        (end.record.finishedAtSeconds - start.record.finishedAtSeconds) * 1000,
+      );
+    },
+  };
+}

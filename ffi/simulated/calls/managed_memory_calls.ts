@@ -1,0 +1,141 @@
+// Driver calls for managed memory, simulated with real host memory: nothing ever migrates.
+// Advice and prefetches are remembered, so that programs can read them back.
+
+import { CU_DEVICE_CPU, CUmem_advise as A, CUmem_range_attribute as R } from "../../constants.ts";
+import { Advice, NO_LOCATION } from "../advice.ts";
+import { Allocation } from "../allocation.ts";
+import { bytesOf, get64, put32, put64 } from "../cells.ts";
+import { costOf } from "../engine.ts";
+import { refuse, requireValue } from "../errors.ts";
+import { allocateHost } from "../host_allocation.ts";
+import type { Machine } from "../machine.ts";
+import { queueMemoryWork, wholeUse } from "../memory_work.ts";
+import type { CallGroup } from "./calls.ts";
+
+/** What discarded bytes become, so that a program that still reads them notices. */
+const DISCARDED = 0xdd;
+
+type ManagedMemoryCalls = CallGroup<
+  | "cuMemAllocManaged"
+  | "cuMemAdvise"
+  | "cuMemPrefetchAsync"
+  | "cuMemRangeGetAttribute"
+  | "cuMemDiscardBatchAsync"
+>;
+
+/** Makes the calls for a machine. */
+export function managedMemoryCalls(machine: Machine): ManagedMemoryCalls {
+  const { contexts, memory } = machine;
+
+  function managedRange(address: bigint, byteLength: bigint) {
+    void contexts.current;
+    const allocation = memory.at(Number(address));
+    requireValue(allocation instanceof Allocation && allocation.kind === "managed");
+    const start = Number(address) - allocation.address;
+    const end = start + Number(byteLength);
+    requireValue(byteLength > 0n && end <= allocation.byteLength);
+    return { advice: allocation.advice ??= new Advice(), start, end };
+  }
+
+  /** Checks a place that managed memory can be told about: the host, or a device that shares it with the host. */
+  function requireLocation(location: number): void {
+    if (location === CU_DEVICE_CPU) return;
+    machine.device(location);
+    if (!machine.settings.concurrentManagedAccess) refuse("CUDA_ERROR_INVALID_DEVICE");
+  }
+
+  return {
+    cuMemAllocManaged(address, byteLength, flags) {
+      requireValue(flags === 1 || flags === 2);
+      put64(
+        address,
+        allocateHost(machine, { byteLength: Number(byteLength), kind: "managed", flags }),
+      );
+    },
+    cuMemAdvise(address, byteLength, advice, device) {
+      const range = managedRange(address, byteLength);
+      const isReadMostly = advice === A.CU_MEM_ADVISE_SET_READ_MOSTLY ||
+        advice === A.CU_MEM_ADVISE_UNSET_READ_MOSTLY;
+      // The driver ignores the device for what is not about a place.
+      if (!isReadMostly && advice !== A.CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION) {
+        requireLocation(device);
+      }
+      range.advice.update(range.start, range.end, ({ accessedBy }) => {
+        switch (advice) {
+          case A.CU_MEM_ADVISE_SET_READ_MOSTLY:
+            return { readMostly: true };
+          case A.CU_MEM_ADVISE_UNSET_READ_MOSTLY:
+            return { readMostly: false };
+          case A.CU_MEM_ADVISE_SET_PREFERRED_LOCATION:
+            return { preferredLocation: device };
+          case A.CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION:
+            return { preferredLocation: NO_LOCATION };
+          case A.CU_MEM_ADVISE_SET_ACCESSED_BY:
+            return { accessedBy: accessedBy.union(new Set([device])) };
+          case A.CU_MEM_ADVISE_UNSET_ACCESSED_BY:
+            return { accessedBy: accessedBy.difference(new Set([device])) };
+          default:
+            return refuse("CUDA_ERROR_INVALID_VALUE");
+        }
+      });
+    },
+    cuMemPrefetchAsync(address, byteLength, device, stream) {
+      const range = managedRange(address, byteLength);
+      const queue = machine.queue(stream);
+      requireLocation(device);
+      const isDownload = device === CU_DEVICE_CPU;
+      machine.scheduler.enqueue(queue, machine.scheduler.nextMoment(queue), {
+        seconds: costOf(isDownload ? "downloadPinned" : "uploadPinned", Number(byteLength)),
+        engine: isDownload ? queue.context.device.downloads : queue.context.device.uploads,
+      });
+      range.advice.update(range.start, range.end, () => ({ lastPrefetchLocation: device }));
+    },
+    cuMemRangeGetAttribute(data, dataBytes, attribute, address, byteLength) {
+      const { advice, start, end } = managedRange(address, byteLength);
+      const pages = advice.read(start, end);
+      const count = Number(dataBytes) / 4;
+      requireValue(Number.isInteger(count) && count > 0);
+      requireValue(count === 1 || attribute === R.CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY);
+      switch (attribute) {
+        case R.CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY:
+          return put32(data, Number(pages.every((page) => page.readMostly)));
+        case R.CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION:
+          return put32(data, agreed(pages.map((page) => page.preferredLocation)));
+        case R.CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION:
+          return put32(data, agreed(pages.map((page) => page.lastPrefetchLocation)));
+        case R.CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY: {
+          const shared = pages.map((page) => page.accessedBy).reduce((a, b) => a.intersection(b));
+          const devices = [...shared];
+          for (let i = 0; i < count; i++) {
+            put32(bytesOf(data).subarray(i * 4, i * 4 + 4), devices[i] ?? NO_LOCATION);
+          }
+          return;
+        }
+        default:
+          return refuse("CUDA_ERROR_INVALID_VALUE");
+      }
+    },
+    cuMemDiscardBatchAsync(addresses, sizes, count, flags, stream) {
+      const queue = machine.queue(stream);
+      requireValue(count > 0n && flags === 0n);
+      const ranges = Array.from({ length: Number(count) }, (_, index) => {
+        const [address, byteLength] = [get64(addresses, index), get64(sizes, index)];
+        managedRange(address, byteLength);
+        return memory.resolve(Number(address), Number(byteLength));
+      });
+      queueMemoryWork(machine, queue, {
+        uses: ranges.map((region) => wholeUse(region, true)),
+        run() {
+          for (const region of ranges) {
+            region.span(0, region.byteLength, "write").fill(DISCARDED);
+          }
+        },
+      });
+    },
+  };
+}
+
+function agreed(locations: readonly number[]): number {
+  const [first = NO_LOCATION] = locations;
+  return locations.every((location) => location === first) ? first : NO_LOCATION;
+}

@@ -1,0 +1,172 @@
+// Driver calls that allocate and free device memory, and answer what an address is, simulated.
+// cuMemFree waits for the device, except for memory of a pool: there the caller has to.
+
+import { CUmemorytype, CUpointer_attribute as P } from "../../constants.ts";
+import { Allocation } from "../allocation.ts";
+import { type Cell, put32, put64 } from "../cells.ts";
+import { DeviceStorage } from "../device_storage.ts";
+import { hex, refuse, requireValue } from "../errors.ts";
+import type { Machine } from "../machine.ts";
+import { Reservation } from "../reservation.ts";
+import type { CallGroup } from "./calls.ts";
+
+/** Rows of pitched memory start at multiples of this. */
+const PITCH_BYTES = 512;
+
+type MemoryCalls = CallGroup<
+  | "cuMemGetInfo_v2"
+  | "cuMemAlloc_v2"
+  | "cuMemAllocPitch_v2"
+  | "cuMemFree_v2"
+  | "cuMemGetAddressRange_v2"
+  | "cuPointerGetAttribute"
+>;
+
+/** Makes the calls for a machine. */
+export function memoryCalls(machine: Machine): MemoryCalls {
+  const { contexts, memory } = machine;
+
+  function allocate(byteLength: number): number {
+    const context = contexts.current;
+    requireValue(byteLength > 0);
+    context.device.charge(byteLength);
+    const place = memory.place(context.device, byteLength);
+    const storage = new DeviceStorage(byteLength);
+    memory.add(
+      new Allocation(place, { kind: "device", context, id: machine.nextId(), storage }),
+    );
+    return place.address;
+  }
+
+  return {
+    cuMemGetInfo_v2(free, total) {
+      const { device } = contexts.current;
+      put64(free, device.freeBytes);
+      put64(total, device.memoryBytes);
+    },
+    cuMemAlloc_v2(address, byteLength) {
+      put64(address, allocate(Number(byteLength)));
+    },
+    cuMemAllocPitch_v2(address, pitch, width, height, elementBytes) {
+      requireValue([4, 8, 16].includes(elementBytes) && width > 0n && height > 0n);
+      const pitchBytes = Math.ceil(Number(width) / PITCH_BYTES) * PITCH_BYTES;
+      put64(address, allocate(pitchBytes * Number(height)));
+      put64(pitch, pitchBytes);
+    },
+    cuMemFree_v2(address) {
+      const context = contexts.current;
+      if (address === 0n) return;
+      const allocation = memory.allocationFrom(Number(address));
+      requireValue(allocation !== undefined);
+      requireValue(["device", "pool", "managed"].includes(allocation.kind));
+      if (allocation.pool === undefined) {
+        machine.synchronize(allocation.context);
+        // Work of another context may use the memory too; the driver does not wait for that.
+        if (allocation.context !== context) machine.synchronize(context);
+      }
+      requireIdle(machine, allocation);
+      machine.free(allocation);
+      allocation.pool?.settle(allocation.pool.expect(allocation.byteLength));
+    },
+    cuMemGetAddressRange_v2(base, size, address) {
+      void contexts.current;
+      const entry = memory.at(Number(address));
+      const found = entry instanceof Reservation ? entry.mappings.at(Number(address)) : entry;
+      if (found === undefined) return refuse("CUDA_ERROR_NOT_FOUND");
+      if (base !== null) put64(base, found.address);
+      if (size !== null) put64(size, found.byteLength);
+    },
+    cuPointerGetAttribute(data, attribute, address) {
+      void contexts.current;
+      const entry = memory.at(Number(address));
+      requireValue(entry !== undefined);
+      if (entry instanceof Allocation) {
+        return describe(data, attribute, { allocation: entry, address });
+      }
+      const mapping = entry.mappings.at(Number(address));
+      requireValue(mapping !== undefined);
+      describeMapped(data, attribute, {
+        address,
+        ordinal: mapping.physical.device.ordinal,
+        start: mapping.address,
+        byteLength: mapping.byteLength,
+      });
+    },
+  };
+}
+
+/** Throws when work that the host has not waited for uses a block that goes away. */
+export function requireIdle(machine: Machine, allocation: Allocation): void {
+  const access = allocation.storage.history.unobserved();
+  if (access === undefined && !allocation.storage.isNeeded) return;
+  const user = access === undefined
+    ? "a queued copy"
+    : `${access.call} on ${access.moment.timeline.label}`;
+  machine.site.fail(
+    `${user} still needs ${allocation.label} at ${hex(allocation.address)}; wait for it first`,
+  );
+}
+
+function describe(
+  data: Cell,
+  attribute: number,
+  { allocation, address }: { allocation: Allocation; address: bigint },
+): void {
+  const { kind, storage, pool } = allocation;
+  switch (attribute) {
+    case P.CU_POINTER_ATTRIBUTE_CONTEXT:
+      return put64(data, allocation.context.handle);
+    case P.CU_POINTER_ATTRIBUTE_MEMORY_TYPE: {
+      const isHost = kind === "pinned" || kind === "registered";
+      const { CU_MEMORYTYPE_HOST, CU_MEMORYTYPE_DEVICE } = CUmemorytype;
+      return put32(data, isHost ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE);
+    }
+    case P.CU_POINTER_ATTRIBUTE_HOST_POINTER:
+      requireValue(storage.onHost);
+      return put64(data, address);
+    case P.CU_POINTER_ATTRIBUTE_BUFFER_ID:
+      return put64(data, allocation.id);
+    case P.CU_POINTER_ATTRIBUTE_IS_MANAGED:
+      return put32(data, Number(kind === "managed"));
+    case P.CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
+      return put32(data, Number(kind === "device"));
+    case P.CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
+      return put64(data, pool?.handle ?? 0n);
+    default:
+      return describeMapped(data, attribute, {
+        address,
+        ordinal: allocation.device.ordinal,
+        start: allocation.address,
+        byteLength: allocation.byteLength,
+      });
+  }
+}
+
+/** Answers what is the same for every kind of memory. */
+function describeMapped(
+  data: Cell,
+  attribute: number,
+  range: { address: bigint; ordinal: number; start: number; byteLength: number },
+): void {
+  switch (attribute) {
+    case P.CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
+      return put32(data, CUmemorytype.CU_MEMORYTYPE_DEVICE);
+    case P.CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
+      return put64(data, range.address);
+    case P.CU_POINTER_ATTRIBUTE_IS_MANAGED:
+    case P.CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
+      return put32(data, 0);
+    case P.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
+      return put32(data, range.ordinal);
+    case P.CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
+      return put64(data, range.start);
+    case P.CU_POINTER_ATTRIBUTE_RANGE_SIZE:
+      return put64(data, range.byteLength);
+    case P.CU_POINTER_ATTRIBUTE_MAPPED:
+      return put32(data, 1);
+    case P.CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
+      return put64(data, 0);
+    default:
+      return refuse("CUDA_ERROR_INVALID_VALUE");
+  }
+}

@@ -1,0 +1,169 @@
+// Driver calls for stream-ordered memory, simulated.
+// An address is gone when its free is queued; its bytes are gone when the free's turn comes.
+
+import { CUmemPool_attribute as A } from "../../constants.ts";
+import { CUmemAccessDesc, CUmemLocation, CUmemPoolProps } from "../../structs.ts";
+import { Allocation } from "../allocation.ts";
+import { bytesOf, get32, get64, put32, put64 } from "../cells.ts";
+import { DeviceStorage } from "../device_storage.ts";
+import { refuse, requireValue } from "../errors.ts";
+import type { Machine } from "../machine.ts";
+import { MemoryPool } from "../memory_pool.ts";
+import { recordUses, wholeUse } from "../memory_work.ts";
+import { Region } from "../region.ts";
+import type { Stream } from "../stream.ts";
+import type { CallGroup } from "./calls.ts";
+
+type PoolCalls = CallGroup<
+  `cuMemPool${string}` | "cuMemAllocAsync" | "cuMemAllocFromPoolAsync" | "cuMemFreeAsync"
+>;
+
+/** Makes the calls for a machine. */
+export function poolCalls(machine: Machine): PoolCalls {
+  const { memory, scheduler } = machine;
+
+  function requirePools(): void {
+    if (!machine.settings.poolsSupported) refuse("CUDA_ERROR_NOT_SUPPORTED");
+  }
+
+  function findPool(handle: bigint): MemoryPool {
+    requirePools();
+    return machine.find(MemoryPool, handle, "CUDA_ERROR_INVALID_VALUE");
+  }
+
+  function allocate(pool: MemoryPool, stream: Stream, byteLength: number): number {
+    requireValue(byteLength > 0);
+    const after = pool.take(byteLength);
+    const storage = new DeviceStorage(byteLength);
+    const { context } = stream;
+    const place = memory.place(pool.device, byteLength);
+    const id = machine.nextId();
+    const allocation = new Allocation(place, { kind: "pool", context, id, storage, pool });
+    memory.add(allocation);
+    const moment = scheduler.nextMoment(stream);
+    recordUses(machine, moment, [wholeUse(regionOf(allocation), true)]);
+    scheduler.enqueue(stream, moment, { after });
+    return place.address;
+  }
+
+  return {
+    cuMemAllocAsync(address, byteLength, handle) {
+      requirePools();
+      const stream = machine.queue(handle);
+      const pool = machine.defaultPools[stream.context.device.ordinal];
+      requireValue(pool !== undefined);
+      put64(address, allocate(pool, stream, Number(byteLength)));
+    },
+    cuMemAllocFromPoolAsync(address, byteLength, pool, handle) {
+      put64(address, allocate(findPool(pool), machine.queue(handle), Number(byteLength)));
+    },
+    cuMemFreeAsync(address, handle) {
+      requirePools();
+      const stream = machine.queue(handle);
+      if (address === 0n) return;
+      const allocation = memory.allocationFrom(Number(address));
+      requireValue(allocation !== undefined);
+      requireValue(allocation.kind === "pool" || allocation.kind === "device");
+      const moment = scheduler.nextMoment(stream);
+      recordUses(machine, moment, [wholeUse(regionOf(allocation), true)]);
+      memory.remove(allocation);
+      const { pool, byteLength } = allocation;
+      const pending = pool?.expect(byteLength);
+      const operation = scheduler.enqueue(stream, moment, {
+        run() {
+          if (pending === undefined) allocation.device.discharge(byteLength);
+          else pool?.settle(pending);
+        },
+      });
+      if (pending !== undefined) pending.operation = operation;
+    },
+    cuMemPoolCreate(handle, properties) {
+      requirePools();
+      const { location, maxSize } = CUmemPoolProps.decode(bytesOf(properties));
+      requireValue(location.type === 1);
+      const device = machine.device(location.id);
+      const pool = machine.register((handle) => new MemoryPool(device, handle, Number(maxSize)));
+      machine.pools.add(pool);
+      put64(handle, pool.handle);
+    },
+    cuMemPoolDestroy(handle) {
+      const pool = findPool(handle);
+      requireValue(!machine.defaultPools.includes(pool));
+      pool.isDestroyed = true;
+      pool.trim(0);
+      machine.forget(handle);
+    },
+    cuMemPoolTrimTo(handle, keepBytes) {
+      findPool(handle).trim(Number(keepBytes));
+    },
+    cuMemPoolSetAttribute(handle, attribute, value) {
+      const pool = findPool(handle);
+      switch (attribute) {
+        case A.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD:
+          pool.releaseThresholdBytes = Number(get64(value));
+          return;
+        case A.CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH:
+          requireValue(get64(value) === 0n);
+          pool.reservedHighBytes = pool.reservedBytes;
+          return;
+        case A.CU_MEMPOOL_ATTR_USED_MEM_HIGH:
+          requireValue(get64(value) === 0n);
+          pool.usedHighBytes = pool.usedBytes;
+          return;
+        default:
+          requireValue(pool.reuse.has(attribute));
+          pool.reuse.set(attribute, get32(value));
+      }
+    },
+    cuMemPoolGetAttribute(handle, attribute, value) {
+      const pool = findPool(handle);
+      switch (attribute) {
+        case A.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD:
+          return put64(value, pool.releaseThresholdBytes);
+        case A.CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT:
+          return put64(value, pool.reservedBytes);
+        case A.CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH:
+          return put64(value, pool.reservedHighBytes);
+        case A.CU_MEMPOOL_ATTR_USED_MEM_CURRENT:
+          return put64(value, pool.usedBytes);
+        case A.CU_MEMPOOL_ATTR_USED_MEM_HIGH:
+          return put64(value, pool.usedHighBytes);
+        default:
+          return put32(value, pool.reuse.get(attribute) ?? refuse("CUDA_ERROR_INVALID_VALUE"));
+      }
+    },
+    cuMemPoolSetAccess(handle, descriptors, count) {
+      const pool = findPool(handle);
+      const bytes = bytesOf(descriptors);
+      for (let i = 0; i < Number(count); i++) {
+        const { location, flags } = CUmemAccessDesc.decode(
+          bytes.subarray(i * CUmemAccessDesc.byteLength),
+        );
+        requireValue(location.type === 1);
+        const device = machine.device(location.id);
+        // A device cannot lose the right to its own pool.
+        requireValue(device !== pool.device || flags === 3);
+        if (device !== pool.device && !machine.settings.peerAccess) {
+          refuse("CUDA_ERROR_PEER_ACCESS_UNSUPPORTED");
+        }
+        pool.setAccess(location.id, flags);
+      }
+    },
+    cuMemPoolGetAccess(flags, handle, location) {
+      const pool = findPool(handle);
+      const { type, id } = CUmemLocation.decode(bytesOf(location));
+      requireValue(type === 1);
+      put32(flags, pool.accessOf(machine.device(id).ordinal));
+    },
+  };
+}
+
+function regionOf(allocation: Allocation): Region {
+  const { storage, byteLength } = allocation;
+  const segment = { storage, offset: 0, byteLength, owner: allocation };
+  return new Region(allocation.address, {
+    kind: "device",
+    device: allocation.device,
+    segments: [segment],
+  });
+}

@@ -1,0 +1,141 @@
+// Driver calls that copy rectangles and boxes, simulated.
+// Each slice of a box is a plane of rows; arrays of textures do not exist here.
+
+import { CUmemorytype } from "../../constants.ts";
+import { CUDA_MEMCPY2D, CUDA_MEMCPY3D } from "../../structs.ts";
+import { bytesOf } from "../cells.ts";
+import { type Plane, queueCopy, type Side } from "../copies.ts";
+import { refuse, requireValue } from "../errors.ts";
+import type { Machine } from "../machine.ts";
+import type { CallGroup } from "./calls.ts";
+
+/** One side of a box copy, with the header's members made numbers. */
+interface Box {
+  address: number;
+  xBytes: number;
+  y: number;
+  z: number;
+  pitchBytes: number;
+  height: number;
+}
+
+/** Bytes and rows that a box copy moves. */
+interface Shape {
+  widthBytes: number;
+  height: number;
+  depth: number;
+}
+
+type ShapedCopyCalls = CallGroup<`cuMemcpy2D${string}` | `cuMemcpy3D${string}`>;
+
+/** Makes the calls for a machine. */
+export function shapedCopyCalls(machine: Machine): ShapedCopyCalls {
+  return {
+    cuMemcpy2DAsync_v2(description, stream) {
+      const copy = CUDA_MEMCPY2D.decode(bytesOf(description));
+      const shape = {
+        widthBytes: Number(copy.WidthInBytes),
+        height: Number(copy.Height),
+        depth: 1,
+      };
+      copyBox(stream, shape, {
+        source: boxOf(shape, {
+          address: addressOf(copy.srcMemoryType, { host: copy.srcHost, device: copy.srcDevice }),
+          xBytes: copy.srcXInBytes,
+          y: copy.srcY,
+          pitchBytes: copy.srcPitch,
+        }),
+        destination: boxOf(shape, {
+          address: addressOf(copy.dstMemoryType, { host: copy.dstHost, device: copy.dstDevice }),
+          xBytes: copy.dstXInBytes,
+          y: copy.dstY,
+          pitchBytes: copy.dstPitch,
+        }),
+      });
+    },
+    cuMemcpy3DAsync_v2(description, stream) {
+      const copy = CUDA_MEMCPY3D.decode(bytesOf(description));
+      requireValue(copy.srcLOD === 0n && copy.dstLOD === 0n);
+      requireValue(copy.reserved0 === 0n && copy.reserved1 === 0n);
+      const shape = {
+        widthBytes: Number(copy.WidthInBytes),
+        height: Number(copy.Height),
+        depth: Number(copy.Depth),
+      };
+      copyBox(stream, shape, {
+        source: boxOf(shape, {
+          address: addressOf(copy.srcMemoryType, { host: copy.srcHost, device: copy.srcDevice }),
+          xBytes: copy.srcXInBytes,
+          y: copy.srcY,
+          z: copy.srcZ,
+          pitchBytes: copy.srcPitch,
+          height: copy.srcHeight,
+        }),
+        destination: boxOf(shape, {
+          address: addressOf(copy.dstMemoryType, { host: copy.dstHost, device: copy.dstDevice }),
+          xBytes: copy.dstXInBytes,
+          y: copy.dstY,
+          z: copy.dstZ,
+          pitchBytes: copy.dstPitch,
+          height: copy.dstHeight,
+        }),
+      });
+    },
+  };
+
+  function copyBox(handle: bigint, shape: Shape, sides: { source: Box; destination: Box }): void {
+    const stream = machine.queue(handle);
+    const { widthBytes, height, depth } = shape;
+    if (widthBytes * height * depth === 0) return;
+    const planes = Array.from({ length: depth }, (_, slice): Plane => ({
+      source: sideOf(sides.source, { shape, slice }),
+      destination: sideOf(sides.destination, { shape, slice }),
+      widthBytes,
+      rowCount: height,
+    }));
+    queueCopy(machine, stream, { planes });
+  }
+
+  function sideOf(box: Box, { shape, slice }: { shape: Shape; slice: number }): Side {
+    const row = (box.z + slice) * box.height + box.y;
+    const start = box.address + row * box.pitchBytes + box.xBytes;
+    const byteLength = (shape.height - 1) * box.pitchBytes + shape.widthBytes;
+    return { region: machine.memory.resolve(start, byteLength), pitchBytes: box.pitchBytes };
+  }
+}
+
+function addressOf(memoryType: number, addresses: { host: bigint; device: bigint }): number {
+  switch (memoryType) {
+    case CUmemorytype.CU_MEMORYTYPE_HOST:
+      return Number(addresses.host);
+    case CUmemorytype.CU_MEMORYTYPE_DEVICE:
+    case CUmemorytype.CU_MEMORYTYPE_UNIFIED:
+      return Number(addresses.device);
+    default:
+      return refuse("CUDA_ERROR_INVALID_VALUE");
+  }
+}
+
+/** Checks a side: rows must lie behind each other, and slices too when there are several. */
+function boxOf(
+  shape: Shape,
+  side: {
+    address: number;
+    xBytes: bigint;
+    y: bigint;
+    z?: bigint;
+    pitchBytes: bigint;
+    height?: bigint;
+  },
+): Box {
+  const xBytes = Number(side.xBytes);
+  const [y, z] = [Number(side.y), Number(side.z ?? 0n)];
+  const isOneRow = y + shape.height <= 1 && z + shape.depth <= 1;
+  const pitchBytes = isOneRow && side.pitchBytes === 0n
+    ? xBytes + shape.widthBytes
+    : Number(side.pitchBytes);
+  const isOneSlice = z + shape.depth <= 1;
+  const height = isOneSlice ? y + shape.height : Number(side.height ?? 0n);
+  requireValue(pitchBytes >= xBytes + shape.widthBytes && height >= y + shape.height);
+  return { address: side.address, xBytes, y, z, pitchBytes, height };
+}

@@ -1,0 +1,60 @@
+// Reads and writes the memory that callers pass by address: out-cells, C strings and structs.
+// A null where the driver needs memory is an invalid value.
+
+import { requireValue } from "./errors.ts";
+
+/** Memory that a call reads or writes before it returns. */
+export type Cell = AllowSharedBufferSource | null;
+
+/** Returns the bytes of a cell. */
+export function bytesOf(cell: Cell): Uint8Array {
+  requireValue(cell !== null);
+  if (!ArrayBuffer.isView(cell)) return new Uint8Array(cell);
+  return new Uint8Array(cell.buffer, cell.byteOffset, cell.byteLength);
+}
+
+/** Writes a 32-bit integer. */
+export function put32(cell: Cell, value: number): void {
+  dataOf(cell).setInt32(0, value, true);
+}
+
+/** Writes a 64-bit integer, address or handle. */
+export function put64(cell: Cell, value: number | bigint): void {
+  dataOf(cell).setBigUint64(0, BigInt(value), true);
+}
+
+/** Writes a 32-bit float. */
+export function putFloat(cell: Cell, value: number): void {
+  dataOf(cell).setFloat32(0, value, true);
+}
+
+/** Writes a C string of at most `capacity` bytes, cut and terminated as the driver does it. */
+export function putText(cell: Cell, capacity: number, text: string): void {
+  requireValue(capacity > 0);
+  const encoded = new TextEncoder().encode(text).subarray(0, capacity - 1);
+  const bytes = bytesOf(cell);
+  bytes.set(encoded);
+  bytes[encoded.byteLength] = 0;
+}
+
+/** Reads a 32-bit integer. */
+export function get32(cell: Cell): number {
+  return dataOf(cell).getInt32(0, true);
+}
+
+/** Reads a 64-bit integer, address or handle. */
+export function get64(cell: Cell, index = 0): bigint {
+  return dataOf(cell).getBigUint64(index * 8, true);
+}
+
+/** Reads a C string. */
+export function getText(cell: Cell): string {
+  const bytes = bytesOf(cell);
+  const end = bytes.indexOf(0);
+  return new TextDecoder().decode(bytes.slice(0, end < 0 ? bytes.byteLength : end));
+}
+
+function dataOf(cell: Cell): DataView {
+  const bytes = bytesOf(cell);
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}

@@ -1,0 +1,174 @@
+// Copies between any two kinds of memory, as planes of rows; a plain copy is a plane of one row.
+// Ordinary host arrays are staged or waited for at the call, as the real driver does it.
+
+import { type Extent, overlap } from "./access_history.ts";
+import { Allocation } from "./allocation.ts";
+import type { Context } from "./context.ts";
+import { costOf, type Engine, type Route } from "./engine.ts";
+import { hex } from "./errors.ts";
+import type { Machine } from "./machine.ts";
+import { queueMemoryWork, type Use } from "./memory_work.ts";
+import { pageableRegion } from "./address_space.ts";
+import type { Region } from "./region.ts";
+import type { Stream } from "./stream.ts";
+
+/** Largest ordinary array that is staged; a larger one is copied before the call returns. */
+const STAGING_BYTES = 16 << 20;
+
+/** One side of a plane: its bounding region and the distance between rows. */
+export interface Side {
+  /** Bytes from the first row's start to the last row's end. */
+  readonly region: Region;
+  /** Distance between the starts of two rows. */
+  readonly pitchBytes: number;
+}
+
+/** Rows to copy. */
+export interface Plane {
+  /** Where they go. */
+  readonly destination: Side;
+  /** Where they come from. */
+  readonly source: Side;
+  /** Bytes of one row. */
+  readonly widthBytes: number;
+  /** Number of rows. */
+  readonly rowCount: number;
+}
+
+/** Describes a copy of bytes that follow each other. */
+export function linearPlane(destination: Region, source: Region): Plane {
+  const widthBytes = source.byteLength;
+  return {
+    destination: { region: destination, pitchBytes: widthBytes },
+    source: { region: source, pitchBytes: widthBytes },
+    widthBytes,
+    rowCount: 1,
+  };
+}
+
+/** Queues a copy of planes of the same kind; `contexts` are those whose rights count. */
+export function queueCopy(
+  machine: Machine,
+  stream: Stream,
+  options: { planes: readonly Plane[]; contexts?: readonly Context[] },
+): void {
+  const { contexts = [stream.context] } = options;
+  const [first] = options.planes;
+  if (first === undefined) return;
+  const byteLength = options.planes.reduce(
+    (sum, plane) => sum + plane.widthBytes * plane.rowCount,
+    0,
+  );
+  const isStaged = first.source.region.kind === "pageable" && byteLength <= STAGING_BYTES;
+  const planes = isStaged ? options.planes.map(stage) : options.planes;
+  for (const plane of planes) {
+    requireAccess(machine, contexts, { region: plane.destination.region, write: true });
+    requireAccess(machine, contexts, { region: plane.source.region, write: false });
+    requireApart(machine, plane);
+  }
+  const route = routeOf(first);
+  const operation = queueMemoryWork(machine, stream, {
+    uses: planes.flatMap(usesOf),
+    seconds: costOf(route, byteLength),
+    engine: engineOf(stream, route),
+    run: () => planes.forEach(move),
+  });
+  const mustWait = first.destination.region.kind === "pageable" || route === "host" ||
+    (first.source.region.kind === "pageable" && !isStaged);
+  if (mustWait) machine.scheduler.finish(operation);
+}
+
+/** Throws when no context has the right to touch a region. */
+export function requireAccess(
+  machine: Machine,
+  contexts: readonly Context[],
+  use: { region: Region; write: boolean; kernel?: boolean },
+): void {
+  for (const { owner } of use.region.segments) {
+    // The copy engine reaches plain device memory of any device; kernels and other memory need rights.
+    const isOpen = !use.kernel && owner instanceof Allocation && owner.kind === "device";
+    if (isOpen || contexts.some((context) => owner.permits(context, use.write))) continue;
+    const device = contexts[0]?.device.ordinal;
+    machine.site.fail(
+      `device ${device} has no right to ${use.write ? "write" : "read"} ${owner.label} at ${
+        hex(use.region.address)
+      } on device ${use.region.device?.ordinal}`,
+    );
+  }
+}
+
+function stage(plane: Plane): Plane {
+  const { region, pitchBytes } = plane.source;
+  const bytes = region.span(0, region.byteLength, "read").slice();
+  return { ...plane, source: { region: pageableRegion(bytes, region.address), pitchBytes } };
+}
+
+function usesOf(plane: Plane): Use[] {
+  return [
+    { region: plane.source.region, extent: extentOf(plane, plane.source), write: false },
+    { region: plane.destination.region, extent: extentOf(plane, plane.destination), write: true },
+  ];
+}
+
+function extentOf(plane: Plane, side: Side): Extent {
+  const { widthBytes, rowCount } = plane;
+  return { start: 0, widthBytes, pitchBytes: side.pitchBytes, rowCount };
+}
+
+function requireApart(machine: Machine, plane: Plane): void {
+  const sources = [...plane.source.region.extents(extentOf(plane, plane.source))];
+  // Only regions of several mappings have several parts, so this is one comparison nearly always.
+  for (const part of plane.destination.region.extents(extentOf(plane, plane.destination))) {
+    const shared = sources.some((source) =>
+      source.segment.storage === part.segment.storage && overlap(source.extent, part.extent)
+    );
+    if (!shared) continue;
+    machine.site.fail(
+      `source and destination overlap, ${plane.widthBytes * plane.rowCount} bytes from ${
+        hex(plane.source.region.address)
+      } to ${hex(plane.destination.region.address)}`,
+    );
+  }
+}
+
+function routeOf({ source, destination }: Plane): Route {
+  const from = source.region.kind;
+  const to = destination.region.kind;
+  if (from === "device" && to === "device") {
+    return source.region.device === destination.region.device ? "local" : "peer";
+  }
+  if (from === "device") return to === "pageable" ? "downloadPageable" : "downloadPinned";
+  if (to === "device") return from === "pageable" ? "uploadPageable" : "uploadPinned";
+  return "host";
+}
+
+function engineOf(stream: Stream, route: Route): Engine | undefined {
+  const { device } = stream.context;
+  if (route === "host") return undefined;
+  if (route === "local") return device.compute;
+  return route.startsWith("upload") ? device.uploads : device.downloads;
+}
+
+function move(plane: Plane): void {
+  const { source, destination, widthBytes, rowCount } = plane;
+  if (source.pitchBytes === widthBytes && destination.pitchBytes === widthBytes) {
+    return moveRow(plane, { from: 0, to: 0, byteLength: widthBytes * rowCount });
+  }
+  for (let row = 0; row < rowCount; row++) {
+    moveRow(plane, {
+      from: row * source.pitchBytes,
+      to: row * destination.pitchBytes,
+      byteLength: widthBytes,
+    });
+  }
+}
+
+function moveRow(plane: Plane, row: { from: number; to: number; byteLength: number }): void {
+  for (let done = 0; done < row.byteLength;) {
+    const left = row.byteLength - done;
+    const from = plane.source.region.span(row.from + done, left, "read");
+    const to = plane.destination.region.span(row.to + done, from.byteLength, "write");
+    to.set(from.subarray(0, to.byteLength));
+    done += to.byteLength;
+  }
+}

@@ -1,0 +1,82 @@
+// One simulated GPU: how much memory is left, what its engines are doing, and its attributes.
+// Its numbers are round on purpose: nobody should take them for a measurement.
+
+import { CUdevice_attribute as A } from "../constants.ts";
+import { Engine } from "./engine.ts";
+import { refuse } from "./errors.ts";
+import type { SimulationSettings } from "./options.ts";
+
+/** Smallest unit of physical memory that pools and virtual memory take. */
+export const GRANULARITY_BYTES = 2 << 20;
+
+/** Holds the state of one device that no context owns. */
+export class Device {
+  /** Number of the device. */
+  readonly ordinal: number;
+  /** Physical memory. */
+  readonly memoryBytes: number;
+  /** Engine that copies from the host. */
+  readonly uploads: Engine = new Engine();
+  /** Engine that copies to the host. */
+  readonly downloads: Engine = new Engine();
+  /** Engine that runs kernels, fills and copies inside the device. */
+  readonly compute: Engine = new Engine();
+  #usedBytes = 0;
+
+  /** Makes a device with all its memory free. */
+  constructor(ordinal: number, memoryBytes: number) {
+    this.ordinal = ordinal;
+    this.memoryBytes = memoryBytes;
+  }
+
+  /** Returns the memory that nothing holds. */
+  get freeBytes(): number {
+    return this.memoryBytes - this.#usedBytes;
+  }
+
+  /** Takes physical memory, or refuses when there is too little. */
+  charge(byteLength: number): void {
+    if (byteLength > this.freeBytes) refuse("CUDA_ERROR_OUT_OF_MEMORY");
+    this.#usedBytes += byteLength;
+  }
+
+  /** Gives physical memory back. */
+  discharge(byteLength: number): void {
+    this.#usedBytes -= byteLength;
+  }
+}
+
+/** Returns the attributes of a device by number. */
+export function attributesOf(ordinal: number, settings: SimulationSettings): Map<number, number> {
+  return new Map<number, number>([
+    [A.CU_DEVICE_ATTRIBUTE_WARP_SIZE, 32],
+    [A.CU_DEVICE_ATTRIBUTE_CLOCK_RATE, 1_000_000],
+    [A.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 100],
+    [A.CU_DEVICE_ATTRIBUTE_INTEGRATED, 0],
+    [A.CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY, 1],
+    [A.CU_DEVICE_ATTRIBUTE_ECC_ENABLED, 1],
+    [A.CU_DEVICE_ATTRIBUTE_PCI_BUS_ID, ordinal + 1],
+    [A.CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID, 0],
+    [A.CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, 1_000_000],
+    [A.CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, 4096],
+    [A.CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, 32 << 20],
+    [A.CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT, 2],
+    [A.CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING, 1],
+    [A.CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID, 0],
+    [A.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 9],
+    [A.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, 0],
+    [A.CU_DEVICE_ATTRIBUTE_STREAM_PRIORITIES_SUPPORTED, 1],
+    [A.CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY, 1],
+    [A.CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS, 0],
+    [A.CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS, Number(settings.concurrentManagedAccess)],
+    [A.CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM, 1],
+    [A.CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED, 1],
+    [A.CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, 1],
+    [A.CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED, 0],
+    [A.CU_DEVICE_ATTRIBUTE_READ_ONLY_HOST_REGISTER_SUPPORTED, 0],
+    [A.CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, Number(settings.poolsSupported)],
+    [A.CU_DEVICE_ATTRIBUTE_MEMPOOL_SUPPORTED_HANDLE_TYPES, Number(settings.poolsSupported)],
+    [A.CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS, 1],
+    [A.CU_DEVICE_ATTRIBUTE_HOST_NUMA_ID, 0],
+  ]);
+}

@@ -1,0 +1,71 @@
+// Bytes of device memory, made when they are first written, in chunks.
+// An allocation of many gigabytes costs nothing until it is touched.
+
+import { AccessHistory } from "./access_history.ts";
+import { ByteRanges } from "./byte_ranges.ts";
+import type { Intent, Storage } from "./storage.ts";
+
+const CHUNK_BYTES = 1 << 20;
+/** What a read of a chunk that was only ever filled with zeros sees. */
+const ZEROS = new Uint8Array(CHUNK_BYTES);
+
+/** Holds the bytes of one device allocation. */
+export class DeviceStorage implements Storage {
+  readonly byteLength: number;
+  readonly onHost = false;
+  readonly isNeeded = false;
+  #history: AccessHistory | undefined;
+  #written: ByteRanges | undefined;
+  #chunks: (Uint8Array | undefined)[] | undefined;
+
+  /** Makes storage without bytes. */
+  constructor(byteLength: number) {
+    this.byteLength = byteLength;
+  }
+
+  // Everything is made on first use: a million small allocations must stay cheap.
+  get history(): AccessHistory {
+    return this.#history ??= new AccessHistory();
+  }
+
+  span(offset: number, maxBytes: number, intent: Intent): Uint8Array {
+    const index = Math.floor(offset / CHUNK_BYTES);
+    const start = offset - index * CHUNK_BYTES;
+    const end = Math.min(start + maxBytes, CHUNK_BYTES);
+    return (intent === "write" ? this.#makeChunk(index) : this.#chunks?.[index] ?? ZEROS)
+      .subarray(start, end);
+  }
+
+  zero(offset: number, byteLength: number): void {
+    const end = offset + byteLength;
+    while (offset < end) {
+      const index = Math.floor(offset / CHUNK_BYTES);
+      const stop = Math.min(end, (index + 1) * CHUNK_BYTES);
+      const base = index * CHUNK_BYTES;
+      this.#chunks?.[index]?.fill(0, offset - base, stop - base);
+      offset = stop;
+    }
+  }
+
+  firstUnwritten(start: number, end: number): number | undefined {
+    if (this.#written === undefined) return start < end ? start : undefined;
+    return this.#written.firstGap(start, end);
+  }
+
+  markWritten(start: number, end: number): void {
+    this.#written ??= new ByteRanges();
+    this.#written.add(start, end);
+  }
+
+  watch(): undefined {
+    return undefined;
+  }
+
+  #makeChunk(index: number): Uint8Array {
+    this.#chunks ??= [];
+    const existing = this.#chunks[index];
+    if (existing !== undefined) return existing;
+    const size = Math.min(CHUNK_BYTES, this.byteLength - index * CHUNK_BYTES);
+    return this.#chunks[index] = new Uint8Array(size);
+  }
+}

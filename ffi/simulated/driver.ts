@@ -1,0 +1,96 @@
+// A driver with no GPU under it: real semantics and status codes, and errors for what the real
+// driver lets pass. It stands in for the library, so that all code above it runs unchanged.
+
+import { CUDA_SINCE, type DriverApi, type DriverFunction } from "../cuda.ts";
+import { CUresult } from "../constants.ts";
+import type { SimulatedCalls } from "./calls/calls.ts";
+import { contextCalls } from "./calls/context_calls.ts";
+import { copyCalls } from "./calls/copy_calls.ts";
+import { deviceCalls } from "./calls/device_calls.ts";
+import { eventCalls } from "./calls/event_calls.ts";
+import { fillCalls } from "./calls/fill_calls.ts";
+import { hostMemoryCalls } from "./calls/host_memory_calls.ts";
+import { kernelCalls } from "./calls/kernel_calls.ts";
+import { managedMemoryCalls } from "./calls/managed_memory_calls.ts";
+import { memoryCalls } from "./calls/memory_calls.ts";
+import { poolCalls } from "./calls/pool_calls.ts";
+import { shapedCopyCalls } from "./calls/shaped_copy_calls.ts";
+import { sharingCalls } from "./calls/sharing_calls.ts";
+import { streamCalls } from "./calls/stream_calls.ts";
+import { virtualMemoryCalls } from "./calls/virtual_memory_calls.ts";
+import { Refusal } from "./errors.ts";
+import { Machine } from "./machine.ts";
+import { settingsOf, type SimulationOptions } from "./options.ts";
+
+export { SimulationError } from "./errors.ts";
+export type { Dimensions, SimulatedKernel, SimulatedLaunch } from "./kernel.ts";
+export type { SimulationOptions } from "./options.ts";
+
+/** Functions that answer before `cuInit`. */
+const ALWAYS_READY: ReadonlySet<string> = new Set(
+  ["cuGetErrorString", "cuInit", "cuDriverGetVersion"] satisfies DriverFunction[],
+);
+
+/**
+ * Makes a driver API over simulated devices.
+ *
+ * Each call makes a machine of its own. Its functions need no `this`, so a test breaks one of them
+ * by spreading: `{ ...simulateDriver(), cuMemFree_v2: () => 700 }`.
+ *
+ * @throws {SimulationError} from its functions, for a race, a copy out of bounds, a read of bytes
+ * that nobody wrote, and other mistakes that the real driver does not report.
+ */
+export function simulateDriver(options: SimulationOptions = {}): DriverApi {
+  const machine = new Machine(settingsOf(options));
+  const calls: SimulatedCalls = {
+    ...deviceCalls(machine),
+    ...contextCalls(machine),
+    ...memoryCalls(machine),
+    ...hostMemoryCalls(machine),
+    ...managedMemoryCalls(machine),
+    ...poolCalls(machine),
+    ...virtualMemoryCalls(machine),
+    ...copyCalls(machine),
+    ...fillCalls(machine),
+    ...shapedCopyCalls(machine),
+    ...streamCalls(machine),
+    ...eventCalls(machine),
+    ...kernelCalls(machine),
+    ...sharingCalls(machine),
+  };
+  const functions = Object.entries(calls).map(([name, call]) => {
+    const since = CUDA_SINCE[name as DriverFunction];
+    return [name, isMissing(since, machine) ? null : driverFunction(machine, name, call)];
+  });
+  // SimulatedCalls has the names and parameters of DriverApi, which the compiler has checked above.
+  return Object.fromEntries(functions) as DriverApi;
+}
+
+/** Makes a driver function of a simulated call: a status code for what it returns or refuses. */
+function driverFunction(
+  machine: Machine,
+  name: string,
+  // deno-lint-ignore no-explicit-any -- one wrapper for all signatures of the table.
+  call: (...parameters: any[]) => number | void | Promise<number>,
+): (...parameters: unknown[]) => number | Promise<number> {
+  const { site } = machine;
+  return (...parameters) => {
+    if (!machine.isInitialized && !ALWAYS_READY.has(name)) {
+      return CUresult.CUDA_ERROR_NOT_INITIALIZED;
+    }
+    site.name = name;
+    try {
+      return call(...parameters) ?? CUresult.CUDA_SUCCESS;
+    } catch (error) {
+      if (error instanceof Refusal) return error.status;
+      throw error;
+    }
+  };
+}
+
+/** Tells whether a function came with a later driver than the simulated one. */
+function isMissing(since: string | undefined, machine: Machine): boolean {
+  if (since === undefined) return false;
+  const [major = 0, minor = 0] = since.split(".").map(Number);
+  return machine.settings.driverVersion < major * 1000 + minor * 10;
+}

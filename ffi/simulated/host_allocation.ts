@@ -1,0 +1,40 @@
+// Allocates real host memory for page-locked and managed blocks.
+// Its address is real, so that code above can make its own ArrayBuffer over it.
+
+import { Allocation, type AllocationKind } from "./allocation.ts";
+import { refuse, requireValue } from "./errors.ts";
+import { HostStorage } from "./host_storage.ts";
+import type { Machine } from "./machine.ts";
+
+const PAGE_BYTES = 4096;
+
+/** Allocates a block for the current context and returns its address. */
+export function allocateHost(
+  machine: Machine,
+  options: { byteLength: number; kind: AllocationKind; flags: number },
+): number {
+  const { byteLength } = options;
+  const context = machine.contexts.current;
+  requireValue(byteLength > 0);
+  const bytes = pageAligned(byteLength);
+  const address = Number(Deno.UnsafePointer.value(Deno.UnsafePointer.of(bytes)));
+  const storage = new HostStorage(bytes);
+  const id = machine.nextId();
+  machine.memory.add(new Allocation({ address, byteLength }, { ...options, context, id, storage }));
+  return address;
+}
+
+function pageAligned(byteLength: number): Uint8Array {
+  const buffer = hostBuffer(byteLength + PAGE_BYTES);
+  const start = Number(Deno.UnsafePointer.value(Deno.UnsafePointer.of(buffer)));
+  return new Uint8Array(buffer, (PAGE_BYTES - start % PAGE_BYTES) % PAGE_BYTES, byteLength);
+}
+
+function hostBuffer(byteLength: number): ArrayBuffer {
+  try {
+    return new ArrayBuffer(byteLength);
+  } catch (error) {
+    if (error instanceof RangeError) return refuse("CUDA_ERROR_OUT_OF_MEMORY");
+    throw error;
+  }
+}

@@ -1,0 +1,178 @@
+// The simulated machine: its devices, contexts, memory and queues, and the handles that name them.
+// Every group of driver calls works on one machine; two machines share nothing.
+
+import { AddressSpace } from "./address_space.ts";
+import type { Allocation } from "./allocation.ts";
+import { Context, ContextStack } from "./context.ts";
+import { Device } from "./device.ts";
+import { CallSite, refuse } from "./errors.ts";
+import { MemoryPool } from "./memory_pool.ts";
+import type { SimulationSettings } from "./options.ts";
+import { Scheduler } from "./scheduler.ts";
+import { Stream, StreamEvent } from "./stream.ts";
+
+/** Handles start here: far from addresses, and from the small numbers that name default streams. */
+const FIRST_HANDLE = 0x5000_0000n;
+const HANDLE_STEP = 0x10n;
+
+/** Classes whose objects callers hold by handle. */
+// deno-lint-ignore no-explicit-any
+type HandleClass<T> = abstract new (...values: any[]) => T;
+
+/** Holds everything that a simulated driver knows. */
+export class Machine {
+  /** What the caller chose. */
+  readonly settings: SimulationSettings;
+  /** Name of the call being served. */
+  readonly site: CallSite = new CallSite();
+  /** Whether `cuInit` was called. */
+  isInitialized = false;
+  /** Devices by ordinal. */
+  readonly devices: readonly Device[];
+  /** Memory by address. */
+  readonly memory: AddressSpace;
+  /** Queued work. */
+  readonly scheduler: Scheduler;
+  /** Current contexts. */
+  readonly contexts: ContextStack = new ContextStack();
+  /** Default pools by device. */
+  readonly defaultPools: readonly MemoryPool[];
+  /** All pools, and destroyed ones while their memory is in use. */
+  readonly pools: Set<MemoryPool>;
+  #primaries = new Map<Device, { context: Context; userCount: number }>();
+  #handles = new Map<bigint, object>();
+  #nextHandle = FIRST_HANDLE;
+  #nextId = 1;
+
+  /** Makes a machine that is not initialised. */
+  constructor(settings: SimulationSettings) {
+    this.settings = settings;
+    this.devices = Array.from(
+      { length: settings.devices },
+      (_, ordinal) => new Device(ordinal, settings.memoryBytes),
+    );
+    this.memory = new AddressSpace(this.site, this.devices);
+    this.scheduler = new Scheduler(this.site);
+    this.defaultPools = this.devices.map((device) =>
+      this.register((handle) => new MemoryPool(device, handle))
+    );
+    this.pools = new Set(this.defaultPools);
+  }
+
+  /** Makes an object that callers hold by handle. */
+  register<T extends object>(make: (handle: bigint) => T): T {
+    const handle = this.#nextHandle;
+    this.#nextHandle += HANDLE_STEP;
+    const made = make(handle);
+    this.#handles.set(handle, made);
+    return made;
+  }
+
+  /** Finds the object of a class that a handle names, or refuses. */
+  find<T extends object>(
+    type: HandleClass<T>,
+    handle: bigint,
+    status: Parameters<typeof refuse>[0] = "CUDA_ERROR_INVALID_HANDLE",
+  ): T {
+    const found = this.#handles.get(handle);
+    return found instanceof type ? found : refuse(status);
+  }
+
+  /** Makes a handle name nothing. */
+  forget(handle: bigint): void {
+    this.#handles.delete(handle);
+  }
+
+  /** Finds a device, or refuses. */
+  device(ordinal: number): Device {
+    return this.devices[ordinal] ?? refuse("CUDA_ERROR_INVALID_DEVICE");
+  }
+
+  /** Finds a living context, or refuses. */
+  context(handle: bigint): Context {
+    return this.find(Context, handle, "CUDA_ERROR_INVALID_CONTEXT");
+  }
+
+  /** Finds a stream to wait for; it may belong to any context. */
+  stream(handle: bigint): Stream {
+    if (handle === 0n || handle === 1n) return this.contexts.current.legacyStream;
+    if (handle === 2n) return this.contexts.current.threadStream;
+    return this.find(Stream, handle);
+  }
+
+  /** Finds a stream to queue work on; it must belong to the current context. */
+  queue(handle: bigint): Stream {
+    const { current } = this.contexts;
+    const stream = this.stream(handle);
+    if (stream.context === current) return stream;
+    return this.site.fail(
+      `${stream.timeline.label} belongs to another context than the current one (device ${current.device.ordinal})`,
+    );
+  }
+
+  /** Returns a number that no other block of memory has. */
+  nextId(): number {
+    return this.#nextId++;
+  }
+
+  /** Adds a user of a device's primary context, making it for the first. */
+  retain(device: Device): Context {
+    const primary = this.#primaries.get(device) ??
+      { context: this.register((handle) => new Context(device, handle)), userCount: 0 };
+    primary.userCount++;
+    this.#primaries.set(device, primary);
+    return primary.context;
+  }
+
+  /** Removes a user of a device's primary context; the last one destroys it. */
+  release(device: Device): void {
+    const primary = this.#primaries.get(device);
+    if (primary === undefined) return refuse("CUDA_ERROR_INVALID_CONTEXT");
+    primary.userCount--;
+    if (primary.userCount > 0) return;
+    this.#primaries.delete(device);
+    this.#destroy(primary.context);
+  }
+
+  /** Runs all work of a context, as a host that waits for it. */
+  synchronize(context: Context): void {
+    for (const stream of [...context.streams]) this.scheduler.drain(stream);
+    this.settle(context);
+  }
+
+  /** Does what the driver does when the host has waited: idle pool memory goes back, drained streams go. */
+  settle(context: Context): void {
+    for (const pool of this.pools) {
+      if (pool.device !== context.device) continue;
+      pool.trim(pool.isDestroyed ? 0 : pool.releaseThresholdBytes);
+      if (pool.isDestroyed && pool.usedBytes === 0) this.pools.delete(pool);
+    }
+    for (const stream of context.streams) {
+      if (stream.handle > 2n && stream.head === undefined && !this.#handles.has(stream.handle)) {
+        context.streams.delete(stream);
+      }
+    }
+  }
+
+  /** Gives a block's memory back. */
+  free(allocation: Allocation): void {
+    this.memory.remove(allocation);
+    if (allocation.kind === "device") allocation.device.discharge(allocation.byteLength);
+  }
+
+  #destroy(context: Context): void {
+    this.synchronize(context);
+    for (const allocation of [...this.memory.allocations()]) {
+      if (allocation.context !== context) continue;
+      this.free(allocation);
+      allocation.pool?.settle(allocation.pool.expect(allocation.byteLength));
+    }
+    for (const [handle, item] of this.#handles) {
+      const isOwned = item instanceof Stream || item instanceof StreamEvent;
+      if (isOwned && item.context === context) this.forget(handle);
+    }
+    this.forget(context.handle);
+    this.settle(context);
+    context.isDestroyed = true;
+  }
+}

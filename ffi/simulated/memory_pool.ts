@@ -1,0 +1,123 @@
+// Stream-ordered memory: a pool takes physical memory, hands out parts, and keeps what is freed
+// until the host next waits, or longer when its release threshold says so.
+
+import { type Device, GRANULARITY_BYTES } from "./device.ts";
+import { refuse } from "./errors.ts";
+import type { Operation } from "./stream.ts";
+
+/** A free that is queued and not done: its bytes can be reused behind it. */
+export interface PendingFree {
+  /** Bytes that become free. */
+  readonly byteLength: number;
+  /** The queued free; undefined only while it is being queued. */
+  operation: Operation | undefined;
+}
+
+/** Holds a pool's memory and its counters. */
+export class MemoryPool {
+  /** Device that the memory is on. */
+  readonly device: Device;
+  /** Value that callers hold. */
+  readonly handle: bigint;
+  /** Most bytes that the pool may reserve. */
+  readonly maxBytes: number;
+  /** Bytes that stay reserved when nothing uses them. */
+  releaseThresholdBytes = 0;
+  /** Highest number of bytes that were reserved. */
+  reservedHighBytes = 0;
+  /** Highest number of bytes that were used. */
+  usedHighBytes = 0;
+  /** The three reuse switches, by attribute number. */
+  readonly reuse: Map<number, number> = new Map([[1, 1], [2, 1], [3, 1]]);
+  /** Whether `cuMemPoolDestroy` was called: memory then goes back as soon as it is free. */
+  isDestroyed = false;
+  #reservedBytes = 0;
+  #usedBytes = 0;
+  #pending = new Set<PendingFree>();
+  #access = new Map<number, number>();
+
+  /** Makes an empty pool; a maximum of 0 means no limit. */
+  constructor(device: Device, handle: bigint, maxBytes = 0) {
+    this.device = device;
+    this.handle = handle;
+    this.maxBytes = maxBytes === 0 ? Infinity : maxBytes;
+  }
+
+  /** Returns the bytes that the pool holds. */
+  get reservedBytes(): number {
+    return this.#reservedBytes;
+  }
+
+  /** Returns the bytes that are allocated. */
+  get usedBytes(): number {
+    return this.#usedBytes;
+  }
+
+  /** Takes bytes; returns the queued frees that the new block reuses and must wait for. */
+  take(byteLength: number): Operation[] {
+    const pendingBytes = [...this.#pending].reduce((sum, pending) => sum + pending.byteLength, 0);
+    if (!this.#fits(this.#usedBytes + byteLength - pendingBytes)) {
+      refuse("CUDA_ERROR_OUT_OF_MEMORY");
+    }
+    const reused = this.#reserve(this.#usedBytes + byteLength);
+    this.#usedBytes += byteLength;
+    this.usedHighBytes = Math.max(this.usedHighBytes, this.#usedBytes);
+    return reused;
+  }
+
+  /** Notes a free that is being queued. */
+  expect(byteLength: number): PendingFree {
+    const pending: PendingFree = { byteLength, operation: undefined };
+    this.#pending.add(pending);
+    return pending;
+  }
+
+  /** Does a free whose turn has come, unless its bytes were already reused. */
+  settle(pending: PendingFree): void {
+    if (this.#pending.delete(pending)) this.#usedBytes -= pending.byteLength;
+  }
+
+  /** Gives unused memory back to the device, down to a number of bytes. */
+  trim(keepBytes: number): void {
+    const kept = Math.max(roundUp(this.#usedBytes), roundUp(keepBytes));
+    if (kept >= this.#reservedBytes) return;
+    this.device.discharge(this.#reservedBytes - kept);
+    this.#reservedBytes = kept;
+  }
+
+  /** Returns the access rights of a device. */
+  accessOf(ordinal: number): number {
+    return ordinal === this.device.ordinal ? 3 : this.#access.get(ordinal) ?? 0;
+  }
+
+  /** Changes the access rights of another device. */
+  setAccess(ordinal: number, flags: number): void {
+    this.#access.set(ordinal, flags);
+  }
+
+  #fits(usedBytes: number): boolean {
+    const needed = roundUp(usedBytes);
+    return needed - this.#reservedBytes <= this.device.freeBytes &&
+      needed <= roundUp(this.maxBytes);
+  }
+
+  /** Makes room for a number of used bytes, from the device or from frees that are still queued. */
+  #reserve(usedBytes: number): Operation[] {
+    if (this.#fits(usedBytes)) {
+      const missing = Math.max(roundUp(usedBytes) - this.#reservedBytes, 0);
+      this.device.charge(missing);
+      this.#reservedBytes += missing;
+      this.reservedHighBytes = Math.max(this.reservedHighBytes, this.#reservedBytes);
+      return [];
+    }
+    const [oldest] = this.#pending;
+    if (oldest === undefined) return refuse("CUDA_ERROR_OUT_OF_MEMORY");
+    this.settle(oldest);
+    const reused = oldest.operation === undefined ? [] : [oldest.operation];
+    return [...reused, ...this.#reserve(usedBytes - oldest.byteLength)];
+  }
+}
+
+function roundUp(byteLength: number): number {
+  return Math.ceil(byteLength / GRANULARITY_BYTES) * GRANULARITY_BYTES;
+}

@@ -1,0 +1,147 @@
+// Queues work that touches memory, and holds it to the rules that the real driver does not check:
+// access rights, races, bytes nobody wrote, and host bytes that change while the work waits.
+
+import { type Access, endOf, type Extent } from "./access_history.ts";
+import { hex } from "./errors.ts";
+import type { Moment } from "./happens_before.ts";
+import type { Machine } from "./machine.ts";
+import type { Region, Segment } from "./region.ts";
+import type { HostWatch } from "./storage.ts";
+import type { Operation, Stream, Work } from "./stream.ts";
+
+/** Bytes that an operation uses. */
+export interface Use {
+  /** Where they are. */
+  readonly region: Region;
+  /** Which of the region's bytes. */
+  readonly extent: Extent;
+  /** Whether they are written. */
+  readonly write: boolean;
+}
+
+/** Describes the use of a whole region. */
+export function wholeUse(region: Region, write: boolean): Use {
+  const extent = { start: 0, widthBytes: region.byteLength, pitchBytes: 0, rowCount: 1 };
+  return { region, extent, write };
+}
+
+/** Queues work with the memory that it uses; throws before anything is queued when a rule is broken. */
+export function queueMemoryWork(
+  machine: Machine,
+  stream: Stream,
+  options: Work & { uses: readonly Use[] },
+): Operation {
+  const { uses, ...work } = options;
+  const moment = machine.scheduler.nextMoment(stream);
+  recordUses(machine, moment, uses);
+  const watches = uses.flatMap(watchUse);
+  return machine.scheduler.enqueue(stream, moment, {
+    ...work,
+    run() {
+      checkWatches(machine, stream, watches);
+      for (const use of uses) if (!use.write) requireWritten(machine, use);
+      work.run?.();
+      for (const use of uses) if (use.write) markWritten(use);
+    },
+  });
+}
+
+/** Adds uses to the history of their memory, or throws when one races with an earlier use. */
+export function recordUses(machine: Machine, moment: Moment, uses: readonly Use[]): void {
+  const accesses = uses.flatMap((use) =>
+    [...use.region.extents(use.extent)].map(({ segment, extent }) => ({
+      use,
+      segment,
+      access: { extent, write: use.write, moment, call: machine.site.name },
+    }))
+  );
+  for (const { use, segment, access } of accesses) {
+    const earlier = segment.storage.history.conflict(access);
+    if (earlier !== undefined) failRace(machine, { use, segment, access, earlier });
+  }
+  for (const { segment, access } of accesses) segment.storage.history.add(access);
+}
+
+/** Throws when an operation reads bytes that nobody has written. */
+export function requireWritten(machine: Machine, use: Use): void {
+  const { region, extent } = use;
+  for (let row = 0; row < rowCountOf(extent); row++) {
+    const rowStart = extent.start + row * extent.pitchBytes;
+    for (const part of region.parts(rowStart, rowStart + rowWidthOf(extent))) {
+      const gap = part.segment.storage.firstUnwritten(part.start, part.end);
+      if (gap === undefined) continue;
+      machine.site.fail(
+        `it reads ${extent.widthBytes * extent.rowCount} bytes at ${
+          hex(region.address + extent.start)
+        } ` +
+          `of ${part.segment.owner.label}, and nobody has written the byte at offset ${gap}`,
+      );
+    }
+  }
+}
+
+/** Notes that an operation has written its bytes. */
+export function markWritten({ region, extent }: Use): void {
+  for (let row = 0; row < rowCountOf(extent); row++) {
+    const rowStart = extent.start + row * extent.pitchBytes;
+    for (const { segment, start, end } of region.parts(rowStart, rowStart + rowWidthOf(extent))) {
+      segment.storage.markWritten(start, end);
+    }
+  }
+}
+
+// Rows without a gap between them are one row: a plane of a million rows is then one step.
+function rowCountOf(extent: Extent): number {
+  return extent.pitchBytes === extent.widthBytes ? 1 : extent.rowCount;
+}
+
+function rowWidthOf(extent: Extent): number {
+  return extent.pitchBytes === extent.widthBytes
+    ? extent.widthBytes * extent.rowCount
+    : extent.widthBytes;
+}
+
+function watchUse(use: Use): { use: Use; watch: HostWatch }[] {
+  if (use.region.kind !== "host") return [];
+  return [...use.region.extents(use.extent)].flatMap(({ segment, extent }) => {
+    const watch = segment.storage.watch(extent);
+    return watch === undefined ? [] : [{ use, watch }];
+  });
+}
+
+function checkWatches(
+  machine: Machine,
+  stream: Stream,
+  watches: readonly { use: Use; watch: HostWatch }[],
+): void {
+  const changed = watches.find(({ watch }) => !watch.isIntact());
+  for (const { watch } of watches) watch.release();
+  if (changed === undefined) return;
+  const { region, extent, write } = changed.use;
+  machine.site.fail(
+    `the host changed its ${write ? "destination" : "source"}, ${
+      endOf(extent) - extent.start
+    } bytes at ${
+      hex(region.address + extent.start)
+    }, while the work waited on ${stream.timeline.label}; ` +
+      "wait for the stream before touching them",
+  );
+}
+
+function failRace(
+  machine: Machine,
+  race: { use: Use; segment: Segment; access: Access; earlier: Access },
+): never {
+  const { use, segment, access, earlier } = race;
+  return machine.site.fail(
+    `race, it ${access.write ? "writes" : "reads"} ${
+      endOf(use.extent) - use.extent.start
+    } bytes at ${
+      hex(use.region.address + use.extent.start)
+    } of ${segment.owner.label} on ${access.moment.timeline.label} ` +
+      `while ${earlier.call} ${
+        earlier.write ? "writes" : "reads"
+      } them on ${earlier.moment.timeline.label}; ` +
+      "order the streams with an event, or wait",
+  );
+}

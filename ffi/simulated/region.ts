@@ -1,0 +1,87 @@
+// A range of addresses with the storage behind it: one piece, or several where mappings meet.
+// Copies and fills work on regions and do not see what kind of memory it is.
+
+import type { Extent } from "./access_history.ts";
+import type { Owner } from "./allocation.ts";
+import type { Device } from "./device.ts";
+import type { Intent, Storage } from "./storage.ts";
+
+/** A part of a region that lies in one storage. */
+export interface Segment {
+  /** Where the bytes are. */
+  readonly storage: Storage;
+  /** Where in the storage they start. */
+  readonly offset: number;
+  /** How many there are. */
+  readonly byteLength: number;
+  /** Whose they are. */
+  readonly owner: Owner;
+}
+
+/** What a region's memory is to a copy. */
+export type RegionKind = "device" | "host" | "pageable";
+
+/** Names bytes by address. */
+export class Region {
+  /** First address. */
+  readonly address: number;
+  /** Number of bytes. */
+  readonly byteLength: number;
+  /** What the memory is to a copy. */
+  readonly kind: RegionKind;
+  /** Device that holds the bytes. */
+  readonly device: Device | undefined;
+  /** Parts in order. */
+  readonly segments: readonly Segment[];
+
+  /** Describes a region. */
+  constructor(address: number, options: {
+    kind: RegionKind;
+    device: Device | undefined;
+    segments: readonly Segment[];
+  }) {
+    this.address = address;
+    this.kind = options.kind;
+    this.device = options.device;
+    this.segments = options.segments;
+    this.byteLength = options.segments.reduce((sum, segment) => sum + segment.byteLength, 0);
+  }
+
+  /** Returns bytes at an offset: at most `maxBytes`, and at least one. */
+  span(offset: number, maxBytes: number, intent: Intent): Uint8Array {
+    for (const { storage, offset: base, byteLength } of this.segments) {
+      if (offset < byteLength) {
+        return storage.span(base + offset, Math.min(maxBytes, byteLength - offset), intent);
+      }
+      offset -= byteLength;
+    }
+    throw new RangeError(`Cannot take bytes at ${offset}: the region has ${this.byteLength}`);
+  }
+
+  /** Splits the range from `start` up to `end` into its parts, in the coordinates of their storage. */
+  *parts(start: number, end: number): Generator<{ segment: Segment; start: number; end: number }> {
+    let base = 0;
+    for (const segment of this.segments) {
+      const from = Math.max(start - base, 0);
+      const to = Math.min(end - base, segment.byteLength);
+      if (from < to) yield { segment, start: segment.offset + from, end: segment.offset + to };
+      base += segment.byteLength;
+    }
+  }
+
+  /** Translates an extent of the region into extents of its storages. */
+  *extents(extent: Extent): Generator<{ segment: Segment; extent: Extent }> {
+    const [only] = this.segments;
+    if (only !== undefined && this.segments.length === 1) {
+      yield { segment: only, extent: { ...extent, start: only.offset + extent.start } };
+      return;
+    }
+    for (let row = 0; row < extent.rowCount; row++) {
+      const rowStart = extent.start + row * extent.pitchBytes;
+      for (const { segment, start, end } of this.parts(rowStart, rowStart + extent.widthBytes)) {
+        const part = { start, widthBytes: end - start, pitchBytes: 0, rowCount: 1 };
+        yield { segment, extent: part };
+      }
+    }
+  }
+}

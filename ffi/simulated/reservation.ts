@@ -1,0 +1,92 @@
+// Virtual memory: reserved addresses, physical memory, and the mappings that join them.
+// What is mapped can be touched only by devices that were given access.
+
+import { AddressMap, type Ranged } from "./address_map.ts";
+import type { Owner } from "./allocation.ts";
+import type { Context } from "./context.ts";
+import type { Device } from "./device.ts";
+import { DeviceStorage } from "./device_storage.ts";
+import { CUmemAccess_flags } from "../constants.ts";
+
+/** Physical memory without an address; it lives until released and unmapped. */
+export class PhysicalMemory {
+  /** Device that holds it. */
+  readonly device: Device;
+  /** Size in bytes. */
+  readonly byteLength: number;
+  /** Its bytes. */
+  readonly storage: DeviceStorage;
+  #holderCount = 1;
+
+  /** Takes memory from a device. */
+  constructor(device: Device, byteLength: number) {
+    device.charge(byteLength);
+    this.device = device;
+    this.byteLength = byteLength;
+    this.storage = new DeviceStorage(byteLength);
+  }
+
+  /** Adds a holder: a mapping. */
+  retain(): void {
+    this.#holderCount++;
+  }
+
+  /** Removes a holder: a mapping or the handle. */
+  release(): void {
+    this.#holderCount--;
+    if (this.#holderCount === 0) this.device.discharge(this.byteLength);
+  }
+}
+
+/** Physical memory at an address. */
+export class Mapping implements Ranged, Owner {
+  readonly address: number;
+  readonly byteLength: number;
+  /** What is mapped. */
+  readonly physical: PhysicalMemory;
+  /** Access rights by device. */
+  readonly access: Map<number, number> = new Map();
+  readonly label = "virtual memory";
+
+  /** Maps the first bytes of physical memory. */
+  constructor(place: Ranged, physical: PhysicalMemory) {
+    this.address = place.address;
+    this.byteLength = place.byteLength;
+    this.physical = physical;
+    physical.retain();
+  }
+
+  permits(context: Context, write: boolean): boolean {
+    const rights = this.access.get(context.device.ordinal) ?? 0;
+    const needed = write
+      ? CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_READWRITE
+      : CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_READ;
+    return (rights & needed) === needed;
+  }
+}
+
+/** Addresses that nothing else will get. */
+export class Reservation implements Ranged {
+  readonly address: number;
+  readonly byteLength: number;
+  /** What is mapped in them. */
+  readonly mappings: AddressMap<Mapping> = new AddressMap();
+
+  /** Describes reserved addresses. */
+  constructor(place: Ranged) {
+    this.address = place.address;
+    this.byteLength = place.byteLength;
+  }
+
+  /** Lists the mappings that fill a range without a gap; undefined when there is one. */
+  mappingsOf(address: number, byteLength: number): Mapping[] | undefined {
+    const found: Mapping[] = [];
+    for (let at = address; at < address + byteLength;) {
+      const mapping = this.mappings.at(at);
+      if (mapping === undefined) return undefined;
+      found.push(mapping);
+      at = mapping.address + mapping.byteLength;
+    }
+    return found;
+  }
+}

@@ -1,0 +1,152 @@
+// Runs queued operations when, and only when, something asks for them.
+// Order comes from streams, events and the default stream; time is virtual.
+
+import { SUBMIT_SECONDS } from "./engine.ts";
+import type { CallSite } from "./errors.ts";
+import { type Moment, observe } from "./happens_before.ts";
+import { Operation, type Stream, type Work } from "./stream.ts";
+
+/** Holds the queues of all streams of a machine. */
+export class Scheduler {
+  #site: CallSite;
+  #nowSeconds = 0;
+  /** Streams with work; in the order in which they got it. */
+  #busy = new Set<Stream>();
+
+  /** Makes a scheduler without work. */
+  constructor(site: CallSite) {
+    this.#site = site;
+  }
+
+  /** Takes a stream's next place in the order, behind what the default stream's rules demand. */
+  nextMoment(stream: Stream): Moment {
+    for (const other of predecessorsOf(stream)) stream.timeline.join(other.timeline.latest);
+    return stream.timeline.advance();
+  }
+
+  /** Queues work at a place taken with `nextMoment()`. */
+  enqueue(stream: Stream, moment: Moment, work: Work): Operation {
+    const tails = predecessorsOf(stream).map((other) => other.tail).filter((tail) =>
+      tail !== undefined
+    );
+    this.#nowSeconds += SUBMIT_SECONDS;
+    const operation = new Operation(stream, {
+      call: this.#site.name,
+      moment,
+      queuedAtSeconds: this.#nowSeconds,
+      work: { ...work, after: [...work.after ?? [], ...tails] },
+    });
+    stream.push(operation);
+    this.#busy.add(stream);
+    return operation;
+  }
+
+  /** Runs what an operation needs, and the operation; then the host has waited for it. */
+  finish(operation: Operation): void {
+    while (!operation.isDone) {
+      if (!this.#advance(operation) && !this.#advanceAny()) this.#reportDeadlock(operation);
+    }
+    this.#observe(operation);
+  }
+
+  /** Runs at most one operation that the given one needs; tells whether the given one is done. */
+  poll(operation: Operation): boolean {
+    if (!operation.isDone) this.#advance(operation);
+    if (operation.isDone) this.#observe(operation);
+    return operation.isDone;
+  }
+
+  /** Runs all that is queued on a stream. */
+  drain(stream: Stream): void {
+    const tail = stream.tail;
+    if (tail !== undefined) this.finish(tail);
+    observe(stream.timeline.latest);
+  }
+
+  /** Tells why an operation cannot run now and nothing else could change that. */
+  deadlock(operation: Operation): string | undefined {
+    if (operation.isDone) return undefined;
+    const next = nextFor(operation);
+    const reason = next.work?.blocked?.();
+    if (reason === undefined) return undefined;
+    const canProgress = [...this.#busy].some((stream) => this.#runnable(stream) !== undefined);
+    return canProgress ? undefined : reason;
+  }
+
+  #observe(operation: Operation): void {
+    observe(operation.moment);
+    this.#nowSeconds = Math.max(this.#nowSeconds, operation.finishedAtSeconds);
+  }
+
+  #reportDeadlock(operation: Operation): never {
+    const reason = nextFor(operation).work?.blocked?.() ?? "of a cycle";
+    return this.#site.fail(
+      `deadlock, ${operation.stream.timeline.label} waits for ever because ${reason} and nothing that is queued changes it`,
+    );
+  }
+
+  #advance(operation: Operation): boolean {
+    const next = nextFor(operation);
+    if (next.work?.blocked?.() !== undefined) return false;
+    this.#run(next);
+    return true;
+  }
+
+  #advanceAny(): boolean {
+    for (const stream of this.#busy) {
+      const next = this.#runnable(stream);
+      if (next === undefined) continue;
+      this.#run(next);
+      return true;
+    }
+    return false;
+  }
+
+  #runnable(stream: Stream): Operation | undefined {
+    if (stream.head === undefined) return undefined;
+    const next = nextFor(stream.head);
+    return next.work?.blocked?.() === undefined ? next : undefined;
+  }
+
+  #run(operation: Operation): void {
+    const { stream, work } = operation;
+    if (work === undefined) return;
+    // A latch opens when the host opens it, so what waits for one starts now at the earliest.
+    const releasedAt = work.blocked === undefined ? operation.queuedAtSeconds : this.#nowSeconds;
+    const start = Math.max(
+      stream.atSeconds,
+      releasedAt,
+      work.engine?.freeAtSeconds ?? 0,
+      ...(work.after ?? []).map((other) => other.finishedAtSeconds),
+    );
+    operation.finishedAtSeconds = stream.atSeconds = start + (work.seconds ?? 0);
+    if (work.engine !== undefined) work.engine.freeAtSeconds = operation.finishedAtSeconds;
+    // Done before it runs: an operation that fails must not fail again on every later wait.
+    operation.work = undefined;
+    stream.shift();
+    if (stream.head === undefined) this.#busy.delete(stream);
+    const serving = this.#site.name;
+    this.#site.name = operation.call;
+    try {
+      work.run?.();
+    } finally {
+      this.#site.name = serving;
+    }
+  }
+}
+
+/** Finds the operation to run first so that the given one can run. */
+function nextFor(operation: Operation): Operation {
+  let next = operation.stream.head ?? operation;
+  for (;;) {
+    const needed = next.work?.after?.find((other) => !other.isDone);
+    if (needed === undefined) return next;
+    next = needed.stream.head ?? needed;
+  }
+}
+
+function predecessorsOf(stream: Stream): Stream[] {
+  if (stream.role === "nonblocking") return [];
+  if (stream.role === "blocking") return [stream.context.legacyStream];
+  return [...stream.context.streams].filter((other) => other.role === "blocking");
+}

@@ -1,0 +1,37 @@
+// The bytes behind an address range, and what is known about them.
+// Device memory and host memory differ in where the bytes are and in who else may touch them.
+
+import type { AccessHistory, Extent } from "./access_history.ts";
+
+/** What a caller of `span()` does with the bytes. */
+export type Intent = "read" | "write";
+
+/** A queued operation's hold on host bytes; checked when the operation runs. */
+export interface HostWatch {
+  /** Tells whether the bytes are what they were when the operation was queued. */
+  isIntact(): boolean;
+  /** Ends the watch. */
+  release(): void;
+}
+
+/** Bytes that a range of addresses stands for. */
+export interface Storage {
+  /** Size of the storage. */
+  readonly byteLength: number;
+  /** Uses of the bytes that can still race. */
+  readonly history: AccessHistory;
+  /** Whether a JavaScript array can see the bytes without any driver call. */
+  readonly onHost: boolean;
+  /** Returns bytes at an offset: at most `maxBytes`, and at least one. */
+  span(offset: number, maxBytes: number, intent: Intent): Uint8Array;
+  /** Fills bytes with zero. */
+  zero(offset: number, byteLength: number): void;
+  /** Finds the first byte of a range that nobody has written. */
+  firstUnwritten(start: number, end: number): number | undefined;
+  /** Notes that an operation has written a range. */
+  markWritten(start: number, end: number): void;
+  /** Watches bytes that the host could change while an operation waits; undefined where it cannot. */
+  watch(extent: Extent): HostWatch | undefined;
+  /** Tells whether a queued operation still needs the bytes. */
+  readonly isNeeded: boolean;
+}

@@ -1,0 +1,34 @@
+// Waits for queued work the way a thread beside JavaScript does.
+// The program goes on meanwhile, and may still open the latch that the work waits for.
+
+import { CUresult } from "../constants.ts";
+import { Refusal } from "./errors.ts";
+import type { Machine } from "./machine.ts";
+import type { Operation } from "./stream.ts";
+
+/** Turns that the event loop gets to open a latch before a wait for it counts as a deadlock. */
+const LATCH_TURNS = 10_000;
+
+/** Lets the event loop turn, then waits for an operation and returns the status code of the wait. */
+export async function waitAside(
+  machine: Machine,
+  operation: Operation | undefined,
+  synchronize: () => void,
+): Promise<number> {
+  const call = machine.site.name;
+  for (let turn = 0; turn < LATCH_TURNS; turn++) {
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    if (operation === undefined || machine.scheduler.deadlock(operation) === undefined) break;
+  }
+  const serving = machine.site.name;
+  machine.site.name = call;
+  try {
+    synchronize();
+    return CUresult.CUDA_SUCCESS;
+  } catch (error) {
+    if (error instanceof Refusal) return error.status;
+    throw error;
+  } finally {
+    machine.site.name = serving;
+  }
+}

@@ -1,0 +1,113 @@
+// Memory on the GPU, and the transfers between it and ordinary arrays.
+
+import { type ArrayOf, type BitsOf, type DType, elementBytes } from "../dtype.ts";
+import { Allocation } from "../memory/allocation.ts";
+import type { MemoryResource } from "../memory/memory_resource.ts";
+import type { CudaStream } from "../stream.ts";
+import type { HostMemory } from "../transfer/host_memory.ts";
+import {
+  type HostTransfer,
+  transfer,
+  type TransferOptions,
+  transferSync,
+} from "../transfer/host_transfer.ts";
+import { type BufferFields, GpuBuffer, type StreamChoice } from "./gpu_buffer.ts";
+import { destinationBytes, sourceBytes } from "./host_elements.ts";
+import { countOf, type Shape, toShape } from "./shape.ts";
+
+/** What to allocate on a device. */
+export interface DeviceBufferRequest<D extends DType> {
+  /** The element type. */
+  readonly dtype: D;
+  /** Sizes along each axis, or one length. */
+  readonly shape: number | Shape;
+  /** The stream that may use it first. */
+  readonly stream: CudaStream;
+  /** Where the memory comes from. */
+  readonly resource: MemoryResource;
+  /** A name for tables and errors. */
+  readonly label?: string | undefined;
+}
+
+/** Host memory that a buffer of `D` accepts: its typed array, bfloat16's bits, or raw bytes. */
+export type Uploadable<D extends DType> = ArrayOf<D> | BitsOf<D> | HostMemory;
+
+/** On which stream to transfer, and how to follow or end it. */
+export interface TransferChoice extends StreamChoice, TransferOptions {}
+
+/** Typed memory on the GPU. */
+export class DeviceBuffer<D extends DType = DType> extends GpuBuffer<D> {
+  /** Allocates without setting a value: the elements are whatever was there before. */
+  static allocate<D extends DType>(request: DeviceBufferRequest<D>): DeviceBuffer<D> {
+    const { dtype, resource, stream, label } = request;
+    const shape = toShape(request.shape);
+    const byteLength = countOf(shape) * elementBytes(dtype);
+    const allocation = Allocation.create({ kind: "device", byteLength, resource, stream, label });
+    const token = { allocation };
+    allocation.guard(token);
+    return new DeviceBuffer({ allocation, token, dtype, shape, byteOffset: 0, isView: false });
+  }
+
+  /** Copies host memory to the device; resolves when it is there. */
+  async upload(source: Uploadable<D>, options: TransferChoice = {}): Promise<this> {
+    const bytes = sourceBytes(this, source, `upload to ${this}`);
+    using task = this.#begin("upload", bytes, options);
+    await transfer(task);
+    return this;
+  }
+
+  /** Copies host memory to the device and blocks until it is there. */
+  uploadSync(source: Uploadable<D>, options: StreamChoice = {}): this {
+    const bytes = sourceBytes(this, source, `upload to ${this}`);
+    using task = this.#begin("upload", bytes, options);
+    transferSync(task);
+    return this;
+  }
+
+  /** Copies the elements into a fresh typed array (bfloat16 as Float32Array). */
+  download(destination?: undefined, options?: TransferChoice): Promise<ArrayOf<D>>;
+  /** Copies the elements into memory of yours, and resolves with it. */
+  download<T extends HostMemory>(destination: T, options?: TransferChoice): Promise<T>;
+  async download(destination?: HostMemory, options: TransferChoice = {}): Promise<HostMemory> {
+    const host = destinationBytes(this, destination, `download from ${this}`);
+    using task = this.#begin("download", host.bytes, { ...options, isFresh: !destination });
+    await transfer(task);
+    return host.finish();
+  }
+
+  /** Copies the elements into a fresh typed array and blocks until they are there. */
+  downloadSync(destination?: undefined, options?: StreamChoice): ArrayOf<D>;
+  /** Copies the elements into memory of yours and blocks until they are there. */
+  downloadSync<T extends HostMemory>(destination: T, options?: StreamChoice): T;
+  downloadSync(destination?: HostMemory, options: StreamChoice = {}): HostMemory {
+    const host = destinationBytes(this, destination, `download from ${this}`);
+    using task = this.#begin("download", host.bytes, { ...options, isFresh: !destination });
+    transferSync(task);
+    return host.finish();
+  }
+
+  /** Orders a transfer after earlier work, and holds the memory until the transfer is over. */
+  #begin(
+    direction: "upload" | "download",
+    bytes: Uint8Array<ArrayBufferLike>,
+    options: TransferChoice & { isFresh?: boolean },
+  ): HostTransfer & Disposable {
+    const { allocation, address } = this.span;
+    const { isFresh = false, onProgress, signal } = options;
+    const stream = this.streamFor(options);
+    allocation.order(stream, direction === "upload" ? "write" : "read");
+    this.context.copiedBytes += bytes.byteLength;
+    const hold = allocation.hold();
+    const release = { [Symbol.dispose]: () => hold[Symbol.dispose]() };
+    return { direction, stream, address, bytes, isFresh, onProgress, signal, ...release };
+  }
+
+  /** Shows the same bytes as another element type; see {@link GpuBuffer.as}. */
+  override as<E extends DType>(dtype: E): DeviceBuffer<E> {
+    return super.as(dtype) as DeviceBuffer<E>;
+  }
+
+  protected override derive<E extends DType>(fields: BufferFields<E>): DeviceBuffer<E> {
+    return new DeviceBuffer(fields);
+  }
+}

@@ -1,0 +1,51 @@
+// One element's bytes from a JavaScript value, checked to fit its type.
+
+import { allocateBits, type DType, toBfloat16 } from "../dtype.ts";
+
+const INTEGER_BITS: Partial<Record<DType, { bits: number; signed: boolean }>> = {
+  int8: { bits: 8, signed: true },
+  int16: { bits: 16, signed: true },
+  int32: { bits: 32, signed: true },
+  int64: { bits: 64, signed: true },
+  uint8: { bits: 8, signed: false },
+  uint16: { bits: 16, signed: false },
+  uint32: { bits: 32, signed: false },
+  uint64: { bits: 64, signed: false },
+};
+
+/**
+ * Encodes one element.
+ *
+ * @throws TypeError when the value is of the wrong JavaScript type.
+ * @throws RangeError when an integer does not fit.
+ */
+export function elementOf(dtype: DType, value: number | bigint | boolean): Uint8Array<ArrayBuffer> {
+  if (dtype === "bool") return Uint8Array.of(value ? 1 : 0);
+  const wide = dtype === "int64" || dtype === "uint64";
+  if (typeof value !== (wide ? "bigint" : "number")) {
+    throw new TypeError(
+      `Cannot use ${typeof value} ${value} as ${dtype}: expected a ${wide ? "bigint" : "number"}`,
+    );
+  }
+  checkInteger(dtype, value as number | bigint);
+  if (dtype === "bfloat16") return new Uint8Array(toBfloat16([Number(value)]).buffer);
+  const element = allocateBits(dtype, 1);
+  if (element instanceof BigInt64Array || element instanceof BigUint64Array) {
+    element[0] = BigInt(value);
+  } else {
+    element[0] = Number(value);
+  }
+  return new Uint8Array(element.buffer as ArrayBuffer);
+}
+
+function checkInteger(dtype: DType, value: number | bigint): void {
+  const type = INTEGER_BITS[dtype];
+  if (type === undefined) return;
+  const lowest = type.signed ? -(2n ** BigInt(type.bits - 1)) : 0n;
+  const highest = 2n ** BigInt(type.signed ? type.bits - 1 : type.bits) - 1n;
+  const fits = typeof value === "bigint" || Number.isInteger(value);
+  if (fits && value >= lowest && value <= highest) return;
+  throw new RangeError(
+    `Cannot use ${value} as ${dtype}: expected a whole number from ${lowest} to ${highest}`,
+  );
+}

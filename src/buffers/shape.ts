@@ -1,0 +1,48 @@
+// Arithmetic on shapes: sizes along each axis, outermost first, elements contiguous.
+
+import { checkSize } from "../format.ts";
+
+/** Sizes along each axis, outermost first; a number alone is one axis. */
+export type Shape = readonly number[];
+
+/**
+ * Reads a shape as people pass it.
+ *
+ * @throws RangeError when a size is negative, fractional or NaN, or the product passes 2^53 - 1.
+ */
+export function toShape(shape: number | Shape): Shape {
+  const sizes = typeof shape === "number" ? [shape] : [...shape];
+  for (const size of sizes) checkSize(size, "shape");
+  checkSize(countOf(sizes), "element count");
+  return Object.freeze(sizes);
+}
+
+/** How many elements a shape has. */
+export function countOf(shape: Shape): number {
+  let count = 1;
+  for (const size of shape) count *= size;
+  return count;
+}
+
+/** Writes a type and shape as people read them: `"float32[2, 3]"`. */
+export function formatShape(dtype: string, shape: Shape): string {
+  return `${dtype}[${shape.join(", ")}]`;
+}
+
+/**
+ * Resolves `start` and `end` as TypedArray.subarray does: negative counts from the end, and both
+ * are clamped to the length.
+ */
+export function resolveRange(
+  length: number,
+  range: { start?: number | undefined; end?: number | undefined },
+): { start: number; end: number } {
+  const start = resolveIndex(range.start ?? 0, length);
+  const end = resolveIndex(range.end ?? length, length);
+  return { start, end: Math.max(start, end) };
+}
+
+function resolveIndex(index: number, length: number): number {
+  const whole = Math.trunc(index) || 0;
+  return whole < 0 ? Math.max(length + whole, 0) : Math.min(whole, length);
+}

@@ -1,0 +1,53 @@
+// The command line: `deno run -A <url of this file> demo | bandwidth | doctor`.
+
+import { readArguments, UsageError } from "./cli/arguments.ts";
+import { runBandwidth } from "./cli/bandwidth.ts";
+import { runDemo } from "./cli/demo.ts";
+import { runDoctor } from "./cli/doctor.ts";
+import { CudaUnavailableError } from "./errors.ts";
+import { VERSION } from "./version.ts";
+
+const USAGE = `vramkit ${VERSION}: GPU memory for Deno and Jupyter
+
+Usage: deno run -A cli.ts COMMAND [OPTIONS]
+
+Commands:
+  demo        move arrays both ways, verify them, measure and draw the bandwidth
+  bandwidth   only measure; prints a table, or JSON with --json
+  doctor      say whether this machine's GPU can be used, and what to mend
+
+Options:
+  --full            measure up to 1 GiB instead of 256 MiB (demo, bandwidth)
+  --device N        which device, counted from 0 (default 0)
+  --driver NAME     auto, cuda or simulated (default auto; doctor: cuda)
+  --out FOLDER      where demo writes bandwidth.json and bandwidth.html (default .)
+  --json            print JSON (bandwidth)
+  --help            show this text`;
+
+/**
+ * Runs one command and returns its exit code: 0 done, 1 failed, 2 wrong words on the command line.
+ */
+export async function main(args: readonly string[]): Promise<number> {
+  try {
+    const { command, options } = readArguments(args);
+    if (command === "help") return print(USAGE);
+    if (command === "demo") return await runDemo(options);
+    if (command === "bandwidth") return await runBandwidth(options);
+    return runDoctor(options);
+  } catch (error) {
+    if (error instanceof UsageError) {
+      console.error(`${error.message}\n\n${USAGE}`);
+      return 2;
+    }
+    if (!(error instanceof CudaUnavailableError) && !(error instanceof RangeError)) throw error;
+    console.error(error.message);
+    return 1;
+  }
+}
+
+function print(text: string): number {
+  console.log(text);
+  return 0;
+}
+
+if (import.meta.main) Deno.exit(await main(Deno.args));

@@ -1,0 +1,76 @@
+// The command line's words, checked: unknown commands, options and values are refused.
+
+import { parseArgs } from "node:util";
+
+/** What the options say. */
+export interface CliOptions {
+  /** Measure up to 1 GiB. */
+  readonly full: boolean;
+  /** Which device. */
+  readonly ordinal: number;
+  /** Which driver. */
+  readonly driver: "auto" | "cuda" | "simulated";
+  /** Where files go. */
+  readonly out: string;
+  /** Whether to print JSON. */
+  readonly json: boolean;
+}
+
+/** Commands there are. */
+export type Command = "demo" | "bandwidth" | "doctor" | "help";
+
+const COMMANDS: readonly Command[] = ["demo", "bandwidth", "doctor", "help"];
+
+/** A wrong word on the command line: exit code 2. */
+export class UsageError extends Error {
+  override readonly name = "UsageError";
+}
+
+/**
+ * Reads the arguments.
+ *
+ * @throws UsageError when a command, an option or a value is none that exists.
+ */
+export function readArguments(args: readonly string[]): { command: Command; options: CliOptions } {
+  const { values, positionals } = parse(args);
+  const [command = "help", ...rest] = positionals;
+  if (values.help) return { command: "help", options: readOptions(values) };
+  const known = COMMANDS.find((name) => name === command);
+  if (known === undefined) {
+    throw new UsageError(`Cannot run "${command}": there is no such command`);
+  }
+  if (rest.length > 0) throw new UsageError(`Cannot run ${command}: unexpected "${rest[0]}"`);
+  return { command: known, options: readOptions(values) };
+}
+
+type Values = ReturnType<typeof parse>["values"];
+
+function parse(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        full: { type: "boolean", default: false },
+        device: { type: "string", default: "0" },
+        driver: { type: "string", default: "auto" },
+        out: { type: "string", default: "." },
+        json: { type: "boolean", default: false },
+        help: { type: "boolean", short: "h", default: false },
+      },
+    });
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function readOptions(values: Values): CliOptions {
+  const { full, device, driver, out, json } = values;
+  if (driver !== "auto" && driver !== "cuda" && driver !== "simulated") {
+    throw new UsageError(`Cannot use --driver ${driver}: expected auto, cuda or simulated`);
+  }
+  if (!/^\d+$/.test(device)) {
+    throw new UsageError(`Cannot use --device ${device}: expected a number from 0`);
+  }
+  return { full, ordinal: Number(device), driver, out, json };
+}

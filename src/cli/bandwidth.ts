@@ -1,0 +1,41 @@
+// `bandwidth`: measures a device's copies and prints a table or JSON.
+
+import { CudaDevice } from "../device.ts";
+import { formatBytes } from "../format.ts";
+import { DEFAULT_SIZES } from "../measure/bandwidth.ts";
+import type { BandwidthResult } from "../measure/bandwidth_result.ts";
+import { formatBandwidth, shortName } from "../measure/bandwidth_table.ts";
+import type { CliOptions } from "./arguments.ts";
+import { ProgressBar } from "./progress_bar.ts";
+
+/** Runs the command. */
+export async function runBandwidth(options: CliOptions): Promise<number> {
+  using gpu = CudaDevice.open(options.ordinal, { driver: options.driver });
+  const result = await measure(gpu, { full: options.full, quiet: options.json });
+  console.log(options.json ? JSON.stringify(result, null, 2) : formatBandwidth(result));
+  return isVerified(result) ? 0 : 1;
+}
+
+/** Sweeps over sizes while a progress bar shows how far it is. */
+export async function measure(
+  gpu: CudaDevice,
+  options: { full: boolean; quiet?: boolean },
+): Promise<BandwidthResult> {
+  const sizes = options.full ? [...DEFAULT_SIZES, 2 ** 30] : DEFAULT_SIZES;
+  if (options.quiet === true) return await gpu.bandwidth({ sizes });
+  const bar = new ProgressBar("Measuring");
+  try {
+    return await gpu.bandwidth({
+      sizes,
+      onProgress: (done, total, point) =>
+        bar.update(done, total, `${shortName(point)} ${formatBytes(point.byteLength)}`),
+    });
+  } finally {
+    bar.finish();
+  }
+}
+
+/** Whether all bytes of all points were right. */
+export function isVerified(result: BandwidthResult): boolean {
+  return result.points.every((point) => point.verified);
+}

@@ -1,0 +1,82 @@
+// `doctor`: finds out, step by step, whether a GPU can be used, and says how to mend what cannot.
+
+import { CudaDevice } from "../device.ts";
+import { CudaError, CudaUnavailableError, type UnavailableReason } from "../errors.ts";
+import { formatBytes } from "../format.ts";
+import type { CliOptions } from "./arguments.ts";
+
+const FIXES: Readonly<Record<UnavailableReason, readonly string[]>> = {
+  permission: [
+    "run Deno with --allow-ffi (or -A)",
+    "with --allow-ffi=PATH, pass the same absolute PATH as { libraryPath } or in VRAMKIT_CUDA",
+  ],
+  "no-library": [
+    "on a PC or server: install NVIDIA's driver, then check that `nvidia-smi` works",
+    "in a container: start it with GPU access (docker run --gpus all ...)",
+    "in WSL: install the driver on Windows, not in WSL; it puts libcuda.so under /usr/lib/wsl/lib",
+    "when the library lies elsewhere: set VRAMKIT_CUDA to its path",
+  ],
+  "bad-library": [
+    "point VRAMKIT_CUDA at the real libcuda.so.1 of NVIDIA's driver (not a toolkit's stub)",
+  ],
+  "no-device": [
+    "check that `nvidia-smi` lists a GPU",
+    "unset CUDA_VISIBLE_DEVICES, or set it to a device that exists",
+    "in a container: start it with GPU access (docker run --gpus all ...)",
+    "after a driver update: reboot",
+  ],
+  "driver-too-old": ["update NVIDIA's driver to one for CUDA 11.4 or newer, then reboot"],
+};
+
+/** Runs the command; the exit code is 0 when the GPU can be used. */
+export function runDoctor(options: CliOptions): number {
+  const driver = options.driver === "auto" ? "cuda" : options.driver;
+  console.log(`Deno ${Deno.version.deno} on ${Deno.build.os} ${Deno.build.arch}`);
+  try {
+    using gpu = CudaDevice.open(options.ordinal, { driver });
+    report(gpu);
+    tryMemory(gpu);
+    console.log("ok    a GPU can be used");
+    return 0;
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    console.log(`FAIL  ${error.message}`);
+    for (const fix of fixesFor(error)) console.log(`  -> ${fix}`);
+    console.log('Without a GPU, CudaDevice.open(0, { driver: "auto" }) uses a simulated one');
+    return 1;
+  }
+}
+
+function report(gpu: CudaDevice): void {
+  const { driver } = gpu.context;
+  const { name, computeCapability, bus, pciBusId } = gpu.info;
+  const { freeBytes, totalBytes } = gpu.memory;
+  console.log(`ok    the driver opened; it supports CUDA ${driver.version}`);
+  console.log(`ok    it sees ${driver.deviceCount} device(s)`);
+  console.log(
+    `ok    device ${gpu.ordinal}: ${name}, compute capability ${computeCapability}, ` +
+      `${bus.name} at ${pciBusId}`,
+  );
+  console.log(`ok    memory: ${formatBytes(freeBytes)} of ${formatBytes(totalBytes)} free`);
+}
+
+/** Does what every program does first: a block, a copy there and a copy back. */
+function tryMemory(gpu: CudaDevice): void {
+  const values = Float32Array.from({ length: 1024 }, (_, index) => index);
+  using buffer = gpu.uploadSync(values);
+  const back = buffer.downloadSync();
+  if (!values.every((value, index) => value === back[index])) {
+    throw new Error(
+      "Cannot trust the device: 4 KiB came back changed; check nvidia-smi for errors",
+    );
+  }
+  console.log("ok    4 KiB went there and back unchanged");
+}
+
+function fixesFor(error: Error): readonly string[] {
+  if (error instanceof CudaUnavailableError) return FIXES[error.reason];
+  if (error instanceof CudaError) {
+    return ["check nvidia-smi and the kernel's log (dmesg) for errors"];
+  }
+  return ["pass --device with a number that exists"];
+}

@@ -1,0 +1,175 @@
+// The result layer: every call to the driver goes through here, and its status becomes an error.
+// It neither owns nor retries anything; the context above it makes itself current first.
+
+import { CUresult } from "../ffi/constants.ts";
+import { CUDA_SINCE, type DriverApi, type DriverFunction } from "../ffi/cuda.ts";
+import { LibraryError, openDriver } from "../ffi/library.ts";
+import { simulateDriver } from "../ffi/simulated/driver.ts";
+import { CudaError, CudaUnavailableError, statusName } from "./errors.ts";
+
+/**
+ * Which driver to use: NVIDIA's (`"cuda"`), the simulated one (`"simulated"`), the first that is
+ * there (`"auto"`), or a table of driver functions of your own.
+ */
+export type DriverChoice = "auto" | "cuda" | "simulated" | DriverApi;
+
+/** Arguments of a driver function. */
+export type DriverArguments<K extends DriverFunction> = Parameters<NonNullable<DriverApi[K]>>;
+
+/** The oldest driver that the kit runs on, as `cuDriverGetVersion` reports it: CUDA 11.4. */
+const OLDEST_VERSION = 11040;
+
+/** Statuses after which a context refuses all work until the process ends. */
+const STICKY: ReadonlySet<number> = new Set([
+  CUresult.CUDA_ERROR_ECC_UNCORRECTABLE,
+  CUresult.CUDA_ERROR_ILLEGAL_ADDRESS,
+  CUresult.CUDA_ERROR_LAUNCH_TIMEOUT,
+  CUresult.CUDA_ERROR_ASSERT,
+  CUresult.CUDA_ERROR_HARDWARE_STACK_ERROR,
+  CUresult.CUDA_ERROR_ILLEGAL_INSTRUCTION,
+  CUresult.CUDA_ERROR_MISALIGNED_ADDRESS,
+  CUresult.CUDA_ERROR_INVALID_ADDRESS_SPACE,
+  CUresult.CUDA_ERROR_INVALID_PC,
+  CUresult.CUDA_ERROR_LAUNCH_FAILED,
+]);
+
+const drivers = new WeakMap<DriverApi, Driver>();
+let simulated: DriverApi | undefined;
+
+/** A driver whose calls are checked. */
+export class Driver {
+  /** The functions themselves, for hot paths that look at the status on their own. */
+  readonly api: DriverApi;
+  /** The CUDA version the driver supports, such as `"13.0"`. */
+  readonly version: string;
+  /** How many devices it sees. */
+  readonly deviceCount: number;
+  #firstSticky: CudaError | undefined;
+
+  /** Initialises the driver; {@link Driver.open} returns the same object for the same functions. */
+  private constructor(api: DriverApi) {
+    this.api = api;
+    const status = api.cuInit(0);
+    if (status !== CUresult.CUDA_SUCCESS) throw unavailable(status);
+    const cell = new Int32Array(1);
+    this.call("cuDriverGetVersion", cell);
+    const version = cell[0] ?? 0;
+    this.version = `${Math.floor(version / 1000)}.${Math.floor((version % 1000) / 10)}`;
+    if (version < OLDEST_VERSION) {
+      throw new CudaUnavailableError(
+        "driver-too-old",
+        `Cannot use the CUDA driver: it supports CUDA ${this.version}, needs 11.4 or newer; ` +
+          `update the NVIDIA driver`,
+      );
+    }
+    this.call("cuDeviceGetCount", cell);
+    this.deviceCount = cell[0] ?? 0;
+    if (this.deviceCount === 0) throw unavailable(CUresult.CUDA_ERROR_NO_DEVICE);
+  }
+
+  /**
+   * Opens a driver, once for a process.
+   *
+   * @throws CudaUnavailableError when it cannot be used; `"auto"` then falls back to the simulated one.
+   */
+  static open(choice: DriverChoice = "cuda", options: { libraryPath?: string } = {}): Driver {
+    if (typeof choice === "object") return Driver.#of(choice);
+    if (choice === "simulated") return Driver.#of(simulated ??= simulateDriver());
+    if (choice !== "cuda" && choice !== "auto") {
+      throw new TypeError(
+        `Cannot open driver ${
+          String(choice)
+        }: expected "auto", "cuda", "simulated" or driver functions`,
+      );
+    }
+    try {
+      return Driver.#of(openDriver(options).api);
+    } catch (error) {
+      const known = error instanceof LibraryError
+        ? new CudaUnavailableError(error.reason, error.message, { cause: error })
+        : error;
+      if (choice === "auto" && known instanceof CudaUnavailableError) {
+        return Driver.open("simulated");
+      }
+      throw known;
+    }
+  }
+
+  static #of(api: DriverApi): Driver {
+    const known = drivers.get(api) ?? new Driver(api);
+    drivers.set(api, known);
+    return known;
+  }
+
+  /** Calls a function and throws what its status says. */
+  call<K extends DriverFunction>(name: K, ...args: DriverArguments<K>): void {
+    const status = this.status(name, ...args);
+    if (status !== CUresult.CUDA_SUCCESS) throw this.error(status, name);
+  }
+
+  /**
+   * Calls a function and returns its status.
+   *
+   * @throws CudaUnavailableError when this driver is too old to have the function.
+   */
+  status<K extends DriverFunction>(name: K, ...args: DriverArguments<K>): number {
+    const call = this.api[name] as ((...args: DriverArguments<K>) => number) | null;
+    if (call === null) throw this.#missing(name);
+    return call(...args);
+  }
+
+  /** Whether this driver has an optional function. */
+  has(name: DriverFunction): boolean {
+    return this.api[name] !== null;
+  }
+
+  /** Makes the error for a failed call, and remembers the first one that broke the context. */
+  error(status: number, name: DriverFunction): CudaError {
+    const first = this.#firstSticky;
+    const cause = first === undefined ? "" : `; the GPU failed earlier in ${first.call} with ` +
+      `${first.codeName}, restart the process or the notebook kernel`;
+    const error = new CudaError(
+      `Cannot complete ${name}: ${statusName(status)} (${status}), ${this.#text(status)}${cause}`,
+      { code: status, call: name, cause: first },
+    );
+    if (first === undefined && STICKY.has(status)) this.#firstSticky = error;
+    return error;
+  }
+
+  #text(status: number): string {
+    const cell = new BigUint64Array(1);
+    this.api.cuGetErrorString(status, cell);
+    const pointer = Deno.UnsafePointer.create(cell[0] ?? 0n);
+    return pointer === null
+      ? "unknown status"
+      : Deno.UnsafePointerView.getCString(pointer).replace(/\.$/, "");
+  }
+
+  #missing(name: DriverFunction): CudaUnavailableError {
+    const since = CUDA_SINCE[name] ?? "newer";
+    return new CudaUnavailableError(
+      "driver-too-old",
+      `Cannot call ${name}: needs a driver for CUDA ${since} or newer, this one is for ` +
+        `${this.version}; update the NVIDIA driver`,
+    );
+  }
+}
+
+function unavailable(status: number): Error {
+  if (status === CUresult.CUDA_ERROR_NO_DEVICE) {
+    return new CudaUnavailableError(
+      "no-device",
+      "Cannot use a GPU: the CUDA driver sees no device; check nvidia-smi, CUDA_VISIBLE_DEVICES " +
+        "and, in a container, that it was started with GPU access",
+    );
+  }
+  const mismatch = status === CUresult.CUDA_ERROR_SYSTEM_DRIVER_MISMATCH ||
+    status === CUresult.CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE;
+  const fix = mismatch
+    ? "reboot, or install matching driver parts"
+    : "check nvidia-smi and the kernel's log";
+  return new CudaUnavailableError(
+    mismatch ? "driver-too-old" : "no-device",
+    `Cannot start the CUDA driver: cuInit returned ${statusName(status)} (${status}); ${fix}`,
+  );
+}

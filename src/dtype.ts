@@ -1,0 +1,126 @@
+// Element types: the name people write, the bytes of one element, and the typed array that holds them.
+// Names are NumPy's and DLPack's; bfloat16 has no typed array, so its values travel as float32.
+
+/** What the kit knows about an element type. */
+interface ElementType {
+  readonly bytes: number;
+  /** Holds the elements bit for bit. */
+  readonly array: TypedArrayConstructor;
+  /** DLPack's type code: int 0, uint 1, float 2, bfloat 4, bool 6. */
+  readonly dlpackCode: number;
+}
+
+/** A typed array class. */
+type TypedArrayConstructor = {
+  readonly BYTES_PER_ELEMENT: number;
+  new (length: number): HostArray;
+  new (buffer: ArrayBufferLike, byteOffset?: number, length?: number): HostArray;
+};
+
+/** Any typed array, over ordinary or shared memory. */
+export type HostArray =
+  | Float16Array<ArrayBufferLike>
+  | Float32Array<ArrayBufferLike>
+  | Float64Array<ArrayBufferLike>
+  | Int8Array<ArrayBufferLike>
+  | Int16Array<ArrayBufferLike>
+  | Int32Array<ArrayBufferLike>
+  | BigInt64Array<ArrayBufferLike>
+  | Uint8Array<ArrayBufferLike>
+  | Uint8ClampedArray<ArrayBufferLike>
+  | Uint16Array<ArrayBufferLike>
+  | Uint32Array<ArrayBufferLike>
+  | BigUint64Array<ArrayBufferLike>;
+
+const DTYPES = {
+  float16: { bytes: 2, array: Float16Array, dlpackCode: 2 },
+  bfloat16: { bytes: 2, array: Uint16Array, dlpackCode: 4 },
+  float32: { bytes: 4, array: Float32Array, dlpackCode: 2 },
+  float64: { bytes: 8, array: Float64Array, dlpackCode: 2 },
+  int8: { bytes: 1, array: Int8Array, dlpackCode: 0 },
+  int16: { bytes: 2, array: Int16Array, dlpackCode: 0 },
+  int32: { bytes: 4, array: Int32Array, dlpackCode: 0 },
+  int64: { bytes: 8, array: BigInt64Array, dlpackCode: 0 },
+  uint8: { bytes: 1, array: Uint8Array, dlpackCode: 1 },
+  uint16: { bytes: 2, array: Uint16Array, dlpackCode: 1 },
+  uint32: { bytes: 4, array: Uint32Array, dlpackCode: 1 },
+  uint64: { bytes: 8, array: BigUint64Array, dlpackCode: 1 },
+  bool: { bytes: 1, array: Uint8Array, dlpackCode: 6 },
+} as const satisfies Record<string, ElementType>;
+
+/** Name of an element type. */
+export type DType = keyof typeof DTYPES;
+
+/** The typed array that holds elements of `D` bit for bit (bfloat16: the bits in a Uint16Array). */
+export type BitsOf<D extends DType> = InstanceType<(typeof DTYPES)[D]["array"]>;
+
+/** The typed array that shows values of `D`: bfloat16 widens to Float32Array without loss. */
+export type ArrayOf<D extends DType> = D extends "bfloat16" ? Float32Array<ArrayBuffer> : BitsOf<D>;
+
+/** One element of `D` in JavaScript: bigint for 64-bit integers, number for the rest. */
+export type ScalarOf<D extends DType> = D extends "int64" | "uint64" ? bigint : number;
+
+/** Names of all element types. */
+export const DTYPE_NAMES: readonly DType[] = Object.keys(DTYPES) as DType[];
+
+/** Bytes of one element. */
+export function elementBytes(dtype: DType): number {
+  return describe(dtype).bytes;
+}
+
+/** DLPack's type code of an element type. */
+export function dlpackCode(dtype: DType): number {
+  return describe(dtype).dlpackCode;
+}
+
+/** Makes a zeroed array that holds `length` elements of `dtype` bit for bit. */
+export function allocateBits<D extends DType>(dtype: D, length: number): BitsOf<D> {
+  return new (describe(dtype).array)(length) as BitsOf<D>;
+}
+
+/** Shows `length` elements of `dtype` in memory that exists already, bit for bit. */
+export function viewBits<D extends DType>(
+  dtype: D,
+  memory: { buffer: ArrayBufferLike; byteOffset?: number; length: number },
+): BitsOf<D> {
+  const { buffer, byteOffset = 0, length } = memory;
+  return new (describe(dtype).array)(buffer, byteOffset, length) as BitsOf<D>;
+}
+
+/** Finds the element type that a typed array holds, or undefined for Uint8ClampedArray's relatives. */
+export function dtypeOf(array: ArrayBufferView): DType | undefined {
+  if (array instanceof Uint8ClampedArray) return "uint8";
+  return DTYPE_NAMES.find((name) =>
+    name !== "bfloat16" && name !== "bool" && array instanceof DTYPES[name].array
+  );
+}
+
+/** Rounds float32 values to bfloat16 bits, to nearest even; NaN stays NaN. */
+export function toBfloat16(values: ArrayLike<number>): Uint16Array<ArrayBuffer> {
+  const floats = Float32Array.from(values);
+  const words = new Uint32Array(floats.buffer);
+  const bits = new Uint16Array(words.length);
+  for (let i = 0; i < words.length; i++) {
+    const word = words[i] ?? 0;
+    const isNaN = (word & 0x7fffffff) > 0x7f800000;
+    bits[i] = isNaN ? (word >>> 16) | 0x40 : (word + 0x7fff + ((word >>> 16) & 1)) >>> 16;
+  }
+  return bits;
+}
+
+/** Widens bfloat16 bits to float32 values, without loss. */
+export function fromBfloat16(bits: Uint16Array<ArrayBufferLike>): Float32Array<ArrayBuffer> {
+  const words = new Uint32Array(bits.length);
+  for (let i = 0; i < bits.length; i++) words[i] = (bits[i] ?? 0) << 16;
+  return new Float32Array(words.buffer);
+}
+
+function describe(dtype: DType): ElementType {
+  const found = Object.hasOwn(DTYPES, dtype) ? DTYPES[dtype] : undefined;
+  if (found === undefined) {
+    throw new TypeError(
+      `Cannot use element type ${String(dtype)}: expected one of ${DTYPE_NAMES.join(", ")}`,
+    );
+  }
+  return found as ElementType;
+}

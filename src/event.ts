@@ -1,0 +1,119 @@
+// A mark in a stream: whether the GPU has passed it, and when.
+
+import { CUevent_flags, CUresult } from "../ffi/constants.ts";
+import type { Context } from "./context.ts";
+import { DisposedError } from "./errors.ts";
+import { HandleRecord } from "./handle_record.ts";
+import { waitForGpu } from "./waiting.ts";
+
+/** How to make an event. */
+export interface EventOptions {
+  /** Whether it records the time at which the GPU passes it; true by default. */
+  readonly timing?: boolean;
+  /** A name for tables and errors. */
+  readonly label?: string;
+}
+
+/** A mark that a stream records and others wait for. */
+export class CudaEvent implements Disposable {
+  /** The context it belongs to. */
+  readonly context: Context;
+  /** Whether it records times. */
+  readonly timing: boolean;
+  readonly #record: HandleRecord;
+
+  /** Adopts an event of the driver's; {@link CudaEvent.create} makes one. */
+  constructor(context: Context, fields: EventOptions & { readonly handle: bigint }) {
+    const { handle, timing = true, label } = fields;
+    this.context = context;
+    this.timing = timing;
+    this.#record = new HandleRecord(this, {
+      context,
+      kind: "event",
+      handle,
+      label,
+      destroy: (handle) => context.status("cuEventDestroy_v2", handle),
+    });
+  }
+
+  /** Creates an event that is not recorded yet (cuEventCreate). */
+  static create(context: Context, options: EventOptions = {}): CudaEvent {
+    const { CU_EVENT_DEFAULT, CU_EVENT_DISABLE_TIMING } = CUevent_flags;
+    const cell = new BigUint64Array(1);
+    const flags = options.timing === false ? CU_EVENT_DISABLE_TIMING : CU_EVENT_DEFAULT;
+    context.call("cuEventCreate", cell, flags);
+    return new CudaEvent(context, { ...options, handle: cell[0] ?? 0n });
+  }
+
+  /** The driver's handle, checked. */
+  get handle(): bigint {
+    if (this.#record.released) throw new DisposedError(this.toString());
+    return this.#record.handle;
+  }
+
+  /** Whether it was disposed. */
+  get disposed(): boolean {
+    return this.#record.released;
+  }
+
+  /**
+   * Whether the GPU has passed the mark; true as well while it was never recorded (cuEventQuery).
+   *
+   * @throws CudaError when work before the mark failed.
+   */
+  get isComplete(): boolean {
+    const status = this.context.status("cuEventQuery", this.handle);
+    if (status === CUresult.CUDA_ERROR_NOT_READY) return false;
+    if (status !== CUresult.CUDA_SUCCESS) throw this.context.driver.error(status, "cuEventQuery");
+    return true;
+  }
+
+  /** Resolves when the GPU has passed the mark; the event loop goes on meanwhile. */
+  async synchronize(): Promise<void> {
+    await waitForGpu(() => this.isComplete, async () => {
+      const { driver } = this.context;
+      const status = await driver.api.cuEventSynchronizeNonblocking(this.handle);
+      if (status !== CUresult.CUDA_SUCCESS) throw driver.error(status, "cuEventSynchronize");
+    });
+  }
+
+  /** Blocks until the GPU has passed the mark (cuEventSynchronize). */
+  synchronizeSync(): void {
+    this.context.call("cuEventSynchronize", this.handle);
+  }
+
+  /**
+   * Seconds of GPU time between an earlier event and this one (cuEventElapsedTime).
+   *
+   * @throws TypeError when one of them records no times.
+   * @throws CudaError when one was not recorded, or the GPU has not passed it yet.
+   */
+  secondsSince(start: CudaEvent): number {
+    if (!this.timing || !start.timing) {
+      throw new TypeError("Cannot take the time between events: one was made with timing: false");
+    }
+    const cell = new Float32Array(1);
+    this.context.call("cuEventElapsedTime", cell, start.handle, this.handle);
+    return (cell[0] ?? 0) / 1000;
+  }
+
+  /** Destroys the event; queued work that waits for it still does. A second call does nothing. */
+  dispose(): void {
+    this.#record.release();
+  }
+
+  /** Same as {@link CudaEvent.dispose}, for `using`. */
+  [Symbol.dispose](): void {
+    this.dispose();
+  }
+
+  /** Names the event: `CudaEvent(#7)`. */
+  toString(): string {
+    return `CudaEvent(${this.#record.name})`;
+  }
+
+  /** Shows the event on a console. */
+  [Symbol.for("Deno.customInspect")](): string {
+    return `${this}${this.disposed ? " disposed" : ""}`;
+  }
+}

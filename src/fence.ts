@@ -1,0 +1,48 @@
+// A point in a stream that the kit itself must know about: an event without times or an owner.
+
+import { CUevent_flags, CUresult } from "../ffi/constants.ts";
+import type { Context } from "./context.ts";
+
+/** An event of the kit's own; it never shows in the ledger. */
+export class Fence {
+  readonly #context: Context;
+  readonly #handle: bigint;
+
+  /** Creates an event that counts as passed until it is set (cuEventCreate). */
+  constructor(context: Context) {
+    const cell = new BigUint64Array(1);
+    context.call("cuEventCreate", cell, CUevent_flags.CU_EVENT_DISABLE_TIMING);
+    this.#context = context;
+    this.#handle = cell[0] ?? 0n;
+  }
+
+  /** Moves the fence to the end of a stream's queue (cuEventRecord). */
+  set(streamHandle: bigint): void {
+    this.#context.call("cuEventRecord", this.#handle, streamHandle);
+  }
+
+  /** Makes a stream's later work wait for the fence (cuStreamWaitEvent). */
+  hold(streamHandle: bigint): void {
+    this.#context.call("cuStreamWaitEvent", streamHandle, this.#handle, 0);
+  }
+
+  /** Whether the GPU has passed it; failed work counts as passed (cuEventQuery). */
+  get isPassed(): boolean {
+    return this.#context.status("cuEventQuery", this.#handle) !== CUresult.CUDA_ERROR_NOT_READY;
+  }
+
+  /** Whether the GPU has passed it; throws what failed work before it reports (cuEventQuery). */
+  poll(): boolean {
+    const status = this.#context.status("cuEventQuery", this.#handle);
+    if (status === CUresult.CUDA_ERROR_NOT_READY) return false;
+    if (status !== CUresult.CUDA_SUCCESS) {
+      throw this.#context.driver.error(status, "cuEventQuery");
+    }
+    return true;
+  }
+
+  /** Destroys the event; work that waits for it still does. */
+  dispose(): void {
+    this.#context.status("cuEventDestroy_v2", this.#handle);
+  }
+}

@@ -1,0 +1,63 @@
+// Sizes as people write and read them: binary units (KiB, MiB, GiB, TiB) for bytes.
+// Speeds are decimal everywhere: 1 GB/s = 10^9 bytes per second.
+
+const UNITS = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"] as const;
+
+/** A number of bytes, or a text with a unit such as "64 MiB" or "1.5 GB". */
+export type ByteSize = number | string;
+
+const BYTES_OF_UNIT: Readonly<Record<string, number>> = {
+  B: 1,
+  KiB: 2 ** 10,
+  MiB: 2 ** 20,
+  GiB: 2 ** 30,
+  TiB: 2 ** 40,
+  KB: 1e3,
+  MB: 1e6,
+  GB: 1e9,
+  TB: 1e12,
+};
+
+/** Formats a byte count with the largest binary unit that keeps it at or above one: `"1.5 GiB"`. */
+export function formatBytes(byteLength: number): string {
+  const sign = byteLength < 0 ? "-" : "";
+  let amount = Math.abs(byteLength);
+  let unit = 0;
+  while (amount >= 1024 && unit < UNITS.length - 1) {
+    amount /= 1024;
+    unit++;
+  }
+  const digits = unit === 0 || Number.isInteger(amount) ? 0 : amount < 10 ? 2 : 1;
+  return `${sign}${Number(amount.toFixed(digits))} ${UNITS[unit]}`;
+}
+
+/**
+ * Reads a size: a whole number of bytes, or a text such as `"64 MiB"`, `"2GB"` or `"512 B"`.
+ * Binary and decimal units are told apart, and a bare `"64k"` is refused because it could be either.
+ *
+ * @throws RangeError when it is not a size, is negative, or passes 2^53 - 1 bytes.
+ */
+export function parseBytes(size: ByteSize, what = "size"): number {
+  if (typeof size === "number") return checkSize(size, what);
+  const match = /^\s*(\d+(?:\.\d+)?)\s*([A-Za-z]+)\s*$/.exec(size);
+  const factor = match?.[2] === undefined ? undefined : BYTES_OF_UNIT[match[2]];
+  if (match === null || factor === undefined) {
+    throw new RangeError(
+      `Cannot read ${what} "${size}": expected a number with a unit such as "64 MiB" or "2 GB"`,
+    );
+  }
+  return checkSize(Math.round(Number(match[1]) * factor), what);
+}
+
+/** Returns `value` when it is a whole number from 0 to 2^53 - 1, and throws a RangeError otherwise. */
+export function checkSize(value: number, what: string): number {
+  if (!Number.isSafeInteger(value) || value < 0) {
+    throw new RangeError(`Cannot use ${what} ${value}: expected a whole number from 0 to 2^53 - 1`);
+  }
+  return value;
+}
+
+/** Shows an address or a handle: BigInt itself cannot be shown in a notebook or put into JSON. */
+export function formatAddress(address: bigint): string {
+  return `0x${address.toString(16)}`;
+}

@@ -1,0 +1,73 @@
+// The owner record of a stream or an event: dispose and garbage collection both go through it.
+// It holds the driver's handle and never the object, so that the object can be collected.
+
+import { CUresult } from "../ffi/constants.ts";
+import type { Context } from "./context.ts";
+import { statusName } from "./errors.ts";
+import { type LedgerEntry, type LiveKind, nextId } from "./ledger.ts";
+
+const collected = new FinalizationRegistry<HandleRecord>((record) => record.release());
+
+/** What a {@link HandleRecord} keeps. */
+export interface HandleFields {
+  /** The context that is kept alive until the handle is destroyed. */
+  readonly context: Context;
+  /** What the handle is. */
+  readonly kind: LiveKind;
+  /** The driver's handle. */
+  readonly handle: bigint;
+  /** A name for tables and errors. */
+  readonly label?: string | undefined;
+  /** Destroys the handle and returns the driver's status. */
+  readonly destroy: (handle: bigint) => number;
+}
+
+/** One handle that the driver gave us and that we give back once. */
+export class HandleRecord implements LedgerEntry {
+  readonly id = nextId();
+  readonly kind: LiveKind;
+  readonly byteLength = 0;
+  readonly label: string | undefined;
+  readonly origin = undefined;
+  readonly createdAt = Date.now();
+  readonly handle: bigint;
+  readonly #context: Context;
+  readonly #destroy: (handle: bigint) => number;
+  #released = false;
+
+  /** Records a handle on behalf of `owner`, whose collection releases it. */
+  constructor(owner: object, fields: HandleFields) {
+    this.#context = fields.context.retain();
+    this.kind = fields.kind;
+    this.handle = fields.handle;
+    this.label = fields.label;
+    this.#destroy = fields.destroy;
+    this.#context.ledger.add(this);
+    collected.register(owner, this, this);
+  }
+
+  /** Whether the handle was given back. */
+  get released(): boolean {
+    return this.#released;
+  }
+
+  /** The label, or the number. */
+  get name(): string {
+    return this.label ?? `#${this.id}`;
+  }
+
+  /** Destroys the handle once; a failure is reported and never thrown. */
+  release(): void {
+    if (this.#released) return;
+    this.#released = true;
+    collected.unregister(this);
+    this.#context.ledger.remove(this);
+    const status = this.#destroy(this.handle);
+    if (status !== CUresult.CUDA_SUCCESS) {
+      console.warn(
+        `vramkit: ${this.kind} ${this.name} could not be destroyed: ${statusName(status)}`,
+      );
+    }
+    this.#context.release();
+  }
+}

@@ -1,0 +1,252 @@
+// A bandwidth sweep by nvbandwidth's method: warm-up copies, then a row of copies between two events
+// on a stream that is held until all are queued; the median of samples; every byte checked afterwards.
+
+import { DeviceBuffer } from "../buffers/device_buffer.ts";
+import { PinnedBuffer } from "../buffers/pinned_buffer.ts";
+import { CudaEvent } from "../event.ts";
+import { type ByteSize, parseBytes } from "../format.ts";
+import type { MemoryResource } from "../memory/memory_resource.ts";
+import { CudaStream } from "../stream.ts";
+import { nextTurn } from "../waiting.ts";
+import type { BandwidthPoint, CopyDirection, HostKind } from "./bandwidth_result.ts";
+import { Latch } from "./latch.ts";
+import { fillPattern, findMismatch } from "./pattern.ts";
+
+/** What to sweep over. */
+export interface BandwidthOptions {
+  /** Sizes of one copy; powers of four from 4 KiB to 256 MiB by default. */
+  readonly sizes?: readonly ByteSize[];
+  /** Kinds of host memory; both by default. */
+  readonly kinds?: readonly ("pageable" | "pinned")[];
+  /** Directions; all three by default. */
+  readonly directions?: readonly CopyDirection[];
+  /** Samples for each point; 3 by default. */
+  readonly sampleCount?: number;
+  /** Called after each point. */
+  readonly onProgress?: (doneCount: number, totalCount: number, point: BandwidthPoint) => void;
+  /** Stops the sweep between two points. */
+  readonly signal?: AbortSignal;
+}
+
+/** Where a sweep gets its memory. */
+export interface BandwidthMemory {
+  /** Device memory. */
+  readonly device: MemoryResource;
+  /** Page-locked memory. */
+  readonly pinned: MemoryResource;
+}
+
+/** Copies in a sample when they are quick, as in nvbandwidth. */
+const MOST_COPIES = 16;
+/** Copies before the first event of a sample, when they are quick. */
+const WARM_UP_COPIES = 4;
+/** Host time that one sample aims to stay within. */
+const SAMPLE_SECONDS = 0.25;
+const SEED = 0x0badf00d;
+
+/** Powers of four from 4 KiB to 256 MiB. */
+export const DEFAULT_SIZES: readonly number[] = [12, 14, 16, 18, 20, 22, 24, 26, 28].map((power) =>
+  2 ** power
+);
+
+/** One way of copying, between buffers that hold the largest size. */
+interface Lane {
+  readonly direction: CopyDirection;
+  readonly kind: HostKind;
+  /** Queues or does one copy of the first `byteLength` bytes. */
+  copy(byteLength: number): void;
+  /** Puts the pattern into the source and something else into the destination. */
+  prepare(byteLength: number): void;
+  /** Shows the destination's bytes on the host. */
+  result(byteLength: number): Uint8Array<ArrayBufferLike>;
+}
+
+/** Measures every point of a sweep. */
+export async function measurePoints(
+  memory: BandwidthMemory,
+  options: BandwidthOptions = {},
+): Promise<BandwidthPoint[]> {
+  const sizes = (options.sizes ?? DEFAULT_SIZES).map((size) => parseBytes(size, "copy size"));
+  checkSweep(sizes, options);
+  using resources = new DisposableStack();
+  const sweep = new Sweep(memory, Math.max(...sizes), resources);
+  const lanes = sweep.lanes(options);
+  const points: BandwidthPoint[] = [];
+  for (const lane of lanes) {
+    for (const byteLength of sizes) {
+      options.signal?.throwIfAborted();
+      await nextTurn();
+      const point = sweep.measure(lane, { byteLength, sampleCount: options.sampleCount ?? 3 });
+      points.push(point);
+      options.onProgress?.(points.length, lanes.length * sizes.length, point);
+    }
+  }
+  return points;
+}
+
+/** The buffers, stream and events of one sweep. */
+class Sweep {
+  readonly #stream: CudaStream;
+  readonly #start: CudaEvent;
+  readonly #end: CudaEvent;
+  readonly #latch: Latch | undefined;
+  readonly #source: DeviceBuffer<"uint8">;
+  readonly #destination: DeviceBuffer<"uint8">;
+  readonly #pinned: PinnedBuffer<"uint8">;
+  readonly #pageable: Uint8Array<ArrayBuffer>;
+
+  constructor(memory: BandwidthMemory, largestBytes: number, resources: DisposableStack) {
+    const { context } = memory.device;
+    const stream = resources.use(CudaStream.create(context));
+    const request = { dtype: "uint8", shape: largestBytes, stream, label: "bandwidth" } as const;
+    const device = () =>
+      resources.use(DeviceBuffer.allocate({ ...request, resource: memory.device }));
+    this.#stream = stream;
+    this.#start = resources.use(CudaEvent.create(context));
+    this.#end = resources.use(CudaEvent.create(context));
+    this.#source = device();
+    this.#destination = device();
+    this.#pinned = resources.use(PinnedBuffer.allocate({ ...request, resource: memory.pinned }));
+    this.#pageable = new Uint8Array(largestBytes);
+    if (!Latch.isSupported(context)) return;
+    const word = { dtype: "uint32", shape: 1, stream, resource: memory.pinned } as const;
+    this.#latch = new Latch(resources.use(PinnedBuffer.allocate(word)));
+  }
+
+  /** The ways of copying that the options ask for. */
+  lanes(options: BandwidthOptions): Lane[] {
+    const { kinds = ["pageable", "pinned"] } = options;
+    const { directions = ["host-to-device", "device-to-host", "device-to-device"] } = options;
+    return directions.flatMap((direction) => {
+      if (direction === "device-to-device") return [this.#onDevice()];
+      return kinds.map((kind) =>
+        kind === "pinned" ? this.#pinnedLane(direction) : this.#pageableLane(direction)
+      );
+    });
+  }
+
+  /** Measures one point and checks the bytes. */
+  measure(lane: Lane, plan: { byteLength: number; sampleCount: number }): BandwidthPoint {
+    const { byteLength, sampleCount } = plan;
+    lane.prepare(byteLength);
+    const copiesPerSample = this.#copiesFor(lane, byteLength);
+    const seconds = Array.from(
+      { length: sampleCount },
+      () => this.#sample(lane, byteLength, copiesPerSample) / copiesPerSample,
+    ).sort((a, b) => a - b);
+    const verified = findMismatch(lane.result(byteLength), SEED) === -1;
+    const secondsPerCopy = seconds[sampleCount >> 1] ?? 0;
+    const speed = (time: number | undefined) => byteLength / (time || Infinity) / 1e9;
+    return {
+      direction: lane.direction,
+      kind: lane.kind,
+      byteLength,
+      secondsPerCopy,
+      gigabytesPerSecond: speed(secondsPerCopy),
+      minGigabytesPerSecond: speed(seconds.at(-1)),
+      maxGigabytesPerSecond: speed(seconds[0]),
+      sampleCount,
+      copiesPerSample,
+      verified,
+    };
+  }
+
+  /** Finds how many copies fit into a sample, from the host time of one after a warm-up. */
+  #copiesFor(lane: Lane, byteLength: number): number {
+    lane.copy(byteLength);
+    this.#stream.synchronizeSync();
+    const start = performance.now();
+    lane.copy(byteLength);
+    this.#stream.synchronizeSync();
+    const seconds = (performance.now() - start) / 1000;
+    return Math.max(1, Math.min(MOST_COPIES, Math.floor(SAMPLE_SECONDS / seconds)));
+  }
+
+  /** GPU seconds for one row of copies. */
+  #sample(lane: Lane, byteLength: number, copies: number): number {
+    const queue = () => {
+      for (let i = 0; i < Math.min(WARM_UP_COPIES, copies); i++) lane.copy(byteLength);
+      this.#stream.record(this.#start);
+      for (let i = 0; i < copies; i++) lane.copy(byteLength);
+      this.#stream.record(this.#end);
+    };
+    // A blocking copy would wait for a held stream for ever.
+    if (this.#latch === undefined || lane.kind === "pageable") queue();
+    else this.#latch.hold(this.#stream, queue);
+    this.#stream.synchronizeSync();
+    return this.#end.secondsSince(this.#start);
+  }
+
+  #onDevice(): Lane {
+    const options = { stream: this.#stream };
+    return {
+      direction: "device-to-device",
+      kind: "device",
+      copy: (n) =>
+        void this.#destination.subarray(0, n).copyFrom(this.#source.subarray(0, n), options),
+      prepare: (n) => this.#fillDevice(this.#source, n),
+      result: (n) => this.#destination.subarray(0, n).downloadSync(undefined, options),
+    };
+  }
+
+  #pinnedLane(direction: CopyDirection): Lane {
+    const options = { stream: this.#stream };
+    const host = (n: number) => this.#pinned.subarray(0, n);
+    return this.#hostLane(direction, "pinned", {
+      memory: this.#pinned.array,
+      upload: (n) => void this.#source.subarray(0, n).copyFrom(host(n), options),
+      download: (n) => void this.#source.subarray(0, n).copyTo(host(n), options),
+    });
+  }
+
+  #pageableLane(direction: CopyDirection): Lane {
+    const options = { stream: this.#stream };
+    const host = (n: number) => this.#pageable.subarray(0, n);
+    return this.#hostLane(direction, "pageable", {
+      memory: this.#pageable,
+      upload: (n) => void this.#source.subarray(0, n).uploadSync(host(n), options),
+      download: (n) => void this.#source.subarray(0, n).downloadSync(host(n), options),
+    });
+  }
+
+  #hostLane(direction: CopyDirection, kind: HostKind, host: {
+    memory: Uint8Array<ArrayBufferLike>;
+    upload: (byteLength: number) => void;
+    download: (byteLength: number) => void;
+  }): Lane {
+    const bytes = (n: number) => host.memory.subarray(0, n);
+    if (direction === "host-to-device") {
+      const prepare = (n: number) => {
+        fillPattern(bytes(n), SEED);
+        this.#source.fill(0, { stream: this.#stream });
+      };
+      const result = (n: number) =>
+        this.#source.subarray(0, n).downloadSync(undefined, { stream: this.#stream });
+      return { direction, kind, copy: host.upload, prepare, result };
+    }
+    const prepare = (n: number) => {
+      this.#fillDevice(this.#source, n);
+      bytes(n).fill(0);
+    };
+    return { direction, kind, copy: host.download, prepare, result: bytes };
+  }
+
+  #fillDevice(buffer: DeviceBuffer<"uint8">, byteLength: number): void {
+    const bytes = this.#pageable.subarray(0, byteLength);
+    fillPattern(bytes, SEED);
+    buffer.subarray(0, byteLength).uploadSync(bytes, { stream: this.#stream });
+    this.#destination.fill(0, { stream: this.#stream });
+    this.#stream.synchronizeSync();
+  }
+}
+
+function checkSweep(sizes: readonly number[], { sampleCount = 3 }: BandwidthOptions): void {
+  if (sizes.length === 0 || sizes.includes(0)) {
+    throw new RangeError("Cannot measure bandwidth: sizes must be one or more, each above 0 bytes");
+  }
+  if (!Number.isInteger(sampleCount) || sampleCount < 1) {
+    throw new RangeError(
+      `Cannot measure bandwidth with ${sampleCount} samples: expected at least 1`,
+    );
+  }
+}

@@ -1,0 +1,109 @@
+// What a bandwidth sweep found, as plain data that goes into JSON files, tables and plots.
+
+/** Which way bytes move. */
+export type CopyDirection = "host-to-device" | "device-to-host" | "device-to-device";
+
+/** What memory is on the host's side; `"device"` for copies inside one device. */
+export type HostKind = "pageable" | "pinned" | "device";
+
+/** One size, direction and kind. */
+export interface BandwidthPoint {
+  /** Which way the bytes moved. */
+  readonly direction: CopyDirection;
+  /** What memory was on the host's side. */
+  readonly kind: HostKind;
+  /** Bytes of one copy. */
+  readonly byteLength: number;
+  /** Seconds of GPU time for one copy, the median over samples. */
+  readonly secondsPerCopy: number;
+  /** Median speed in GB/s: 1 GB = 10^9 bytes, each byte counted once. */
+  readonly gigabytesPerSecond: number;
+  /** Speed of the slowest sample. */
+  readonly minGigabytesPerSecond: number;
+  /** Speed of the fastest sample. */
+  readonly maxGigabytesPerSecond: number;
+  /** How many samples. */
+  readonly sampleCount: number;
+  /** How many copies between the two events of a sample. */
+  readonly copiesPerSample: number;
+  /** Whether every byte was found where it belongs afterwards. */
+  readonly verified: boolean;
+}
+
+/** A line fitted through the points of one direction and kind: seconds = latency + bytes / speed. */
+export interface BandwidthFit {
+  /** Which way the bytes moved. */
+  readonly direction: CopyDirection;
+  /** What memory was on the host's side. */
+  readonly kind: HostKind;
+  /** Seconds that a copy of no bytes would take. */
+  readonly latencySeconds: number;
+  /** Speed that large copies approach, in GB/s. */
+  readonly gigabytesPerSecond: number;
+  /** The size that reaches half of that speed, in bytes. */
+  readonly halfBandwidthBytes: number;
+}
+
+/** What a result was measured with. */
+export interface Provenance {
+  /** The device's name; `"Simulated"` for the simulated one. */
+  readonly device: string;
+  /** The CUDA version the driver supports. */
+  readonly driver: string;
+  /** Deno's version. */
+  readonly deno: string;
+  /** The kit's version. */
+  readonly vramkit: string;
+  /** When, as an ISO 8601 date and time. */
+  readonly date: string;
+}
+
+/** A bandwidth sweep. */
+export interface BandwidthResult {
+  /** What it was measured with. */
+  readonly provenance: Provenance;
+  /** The bus's name, such as `"PCIe 5.0 x16"`, or `"unknown"`. */
+  readonly busName: string;
+  /** GB/s in one direction that the bus's signalling allows; null when unknown. */
+  readonly theoreticalGigabytesPerSecond: number | null;
+  /** One point for each direction, kind and size. */
+  readonly points: readonly BandwidthPoint[];
+  /** One line for each direction and kind. */
+  readonly fits: readonly BandwidthFit[];
+}
+
+/**
+ * Fits seconds = latency + bytes / speed through points of one direction and kind. Each point counts
+ * by its relative error, so that small copies decide the latency and large ones the speed.
+ */
+export function fitLine(points: readonly BandwidthPoint[]): BandwidthFit | undefined {
+  const first = points[0];
+  if (first === undefined || points.length < 2) return undefined;
+  let [w, wx, wy, wxx, wxy] = [0, 0, 0, 0, 0];
+  for (const { byteLength: x, secondsPerCopy: y } of points) {
+    const weight = 1 / (y * y);
+    w += weight;
+    wx += weight * x;
+    wy += weight * y;
+    wxx += weight * x * x;
+    wxy += weight * x * y;
+  }
+  const determinant = w * wxx - wx * wx;
+  if (determinant === 0) return undefined;
+  const secondsPerByte = (w * wxy - wx * wy) / determinant;
+  const latencySeconds = Math.max((wxx * wy - wx * wxy) / determinant, 0);
+  if (secondsPerByte <= 0) return undefined;
+  return {
+    direction: first.direction,
+    kind: first.kind,
+    latencySeconds,
+    gigabytesPerSecond: 1 / secondsPerByte / 1e9,
+    halfBandwidthBytes: latencySeconds / secondsPerByte,
+  };
+}
+
+/** Fits one line for each direction and kind among `points`. */
+export function fitLines(points: readonly BandwidthPoint[]): BandwidthFit[] {
+  const groups = Map.groupBy(points, (point) => `${point.direction} ${point.kind}`);
+  return [...groups.values()].map(fitLine).filter((fit) => fit !== undefined);
+}

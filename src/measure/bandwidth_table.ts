@@ -1,0 +1,52 @@
+// A bandwidth sweep as a table of text: one row a size, one column a direction and kind.
+
+import { formatBytes } from "../format.ts";
+import { formatTable } from "../text_table.ts";
+import type { BandwidthFit, BandwidthPoint, BandwidthResult } from "./bandwidth_result.ts";
+
+const SHORT_DIRECTION = {
+  "host-to-device": "H2D",
+  "device-to-host": "D2H",
+  "device-to-device": "D2D",
+} as const;
+
+/** Names a direction and kind in few letters: `"H2D pinned"`. */
+export function shortName(point: Pick<BandwidthPoint, "direction" | "kind">): string {
+  const direction = SHORT_DIRECTION[point.direction];
+  return point.kind === "device" ? direction : `${direction} ${point.kind}`;
+}
+
+/** Lays a sweep out as text: title, speeds in GB/s by size, and the fitted lines in words. */
+export function formatBandwidth(result: BandwidthResult): string {
+  const { provenance, points, fits } = result;
+  const lanes = Map.groupBy(points, shortName);
+  const sizes = [...new Set(points.map((point) => point.byteLength))].sort((a, b) => a - b);
+  const rows = sizes.map((size) => [
+    formatBytes(size),
+    ...[...lanes.values()].map((lane) => {
+      const point = lane.find((candidate) => candidate.byteLength === size);
+      return point === undefined ? "" : formatSpeed(point);
+    }),
+  ]);
+  const align = ["right", ...Array(lanes.size).fill("right")];
+  const table = formatTable([["size", ...lanes.keys()], ...rows], align);
+  const bus = result.theoreticalGigabytesPerSecond === null
+    ? "bus unknown"
+    : `${result.busName}, at most ${result.theoreticalGigabytesPerSecond.toFixed(1)} GB/s one way`;
+  const title = `${provenance.device}: bandwidth in GB/s (1 GB = 10^9 bytes), ${bus}`;
+  return [title, table, ...fits.map(describeFit)].join("\n");
+}
+
+/** Says a fitted line in words. */
+export function describeFit(fit: BandwidthFit): string {
+  const { latencySeconds, gigabytesPerSecond, halfBandwidthBytes } = fit;
+  return `${shortName(fit)}: ${(latencySeconds * 1e6).toFixed(1)} us + bytes / ` +
+    `${gigabytesPerSecond.toFixed(1)} GB/s, half of it from ${
+      formatBytes(Math.round(halfBandwidthBytes))
+    }`;
+}
+
+function formatSpeed(point: BandwidthPoint): string {
+  const speed = point.gigabytesPerSecond.toPrecision(4);
+  return point.verified ? speed : `${speed} WRONG BYTES`;
+}

@@ -1,0 +1,43 @@
+// Holds a stream until the host says go, so that queueing is over before the first timed copy runs.
+
+import { CUstreamWaitValue_flags } from "../../ffi/constants.ts";
+import type { PinnedBuffer } from "../buffers/pinned_buffer.ts";
+import type { Context } from "../context.ts";
+import type { CudaStream } from "../stream.ts";
+
+/** A word of page-locked memory that a stream waits for (cuStreamWaitValue32). */
+export class Latch {
+  readonly #word: PinnedBuffer<"uint32">;
+
+  /** Uses a pinned buffer of one element, which the caller disposes. */
+  constructor(word: PinnedBuffer<"uint32">) {
+    this.#word = word;
+  }
+
+  /** Whether a device can wait for a word in memory. */
+  static isSupported(context: Context): boolean {
+    return context.driver.has("cuStreamWaitValue32_v2") &&
+      context.attribute("CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS") === 1;
+  }
+
+  /**
+   * Queues work behind the latch, then lets the stream go, also when queueing throws: a stream must
+   * never be left waiting for a word that nobody writes.
+   */
+  hold(stream: CudaStream, queue: () => void): void {
+    const word = this.#word.array;
+    word[0] = 0;
+    stream.context.call(
+      "cuStreamWaitValue32_v2",
+      stream.handle,
+      this.#word.ptr,
+      1,
+      CUstreamWaitValue_flags.CU_STREAM_WAIT_VALUE_EQ,
+    );
+    try {
+      queue();
+    } finally {
+      Atomics.store(word, 0, 1);
+    }
+  }
+}

@@ -1,0 +1,38 @@
+// Bytes that cannot be right by accident: a seeded pattern, written and checked.
+
+import { Buffer } from "node:buffer";
+
+/** Bytes after which the pattern repeats; long enough to notice a block in the wrong place. */
+const PERIOD_BYTES = 2 ** 20;
+
+/** Fills memory with a pattern that depends on `seed` (xorshift32). */
+export function fillPattern(bytes: Uint8Array<ArrayBufferLike>, seed: number): void {
+  const period = patternOf(seed);
+  for (let start = 0; start < bytes.byteLength; start += PERIOD_BYTES) {
+    bytes.set(period.subarray(0, Math.min(PERIOD_BYTES, bytes.byteLength - start)), start);
+  }
+}
+
+/** Finds the first byte that differs from the pattern of `seed`; -1 when there is none. */
+export function findMismatch(bytes: Uint8Array<ArrayBufferLike>, seed: number): number {
+  const period = patternOf(seed);
+  for (let start = 0; start < bytes.byteLength; start += PERIOD_BYTES) {
+    const part = bytes.subarray(start, start + PERIOD_BYTES);
+    const expected = period.subarray(0, part.byteLength);
+    if (Buffer.compare(part, expected) === 0) continue;
+    return start + part.findIndex((byte, index) => byte !== expected[index]);
+  }
+  return -1;
+}
+
+function patternOf(seed: number): Uint8Array<ArrayBuffer> {
+  const words = new Uint32Array(PERIOD_BYTES / 4);
+  let state = (seed | 0) || 1;
+  for (let i = 0; i < words.length; i++) {
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    words[i] = state;
+  }
+  return new Uint8Array(words.buffer);
+}

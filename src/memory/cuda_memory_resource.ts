@@ -1,0 +1,28 @@
+// Plain device memory: cuMemAlloc and cuMemFree. What other processes can open comes from here.
+
+import type { Context } from "../context.ts";
+import type { ContextOwner, MemoryResource } from "./memory_resource.ts";
+
+/** Device memory straight from the driver; each call takes tens of microseconds (cuMemAlloc). */
+export class CudaMemoryResource implements MemoryResource {
+  readonly context: Context;
+  readonly isDeviceAccessible = true;
+  readonly isHostAccessible = false;
+  readonly #cell = new BigUint64Array(1);
+
+  /** Takes memory from a device. */
+  constructor(owner: ContextOwner) {
+    this.context = owner.context;
+  }
+
+  /** Allocates now, whatever the stream has queued (cuMemAlloc). */
+  allocate(byteLength: number): bigint {
+    this.context.call("cuMemAlloc_v2", this.#cell, BigInt(byteLength));
+    return this.#cell[0] ?? 0n;
+  }
+
+  /** Frees once all work of the device that may use the memory is done (cuMemFree waits for it). */
+  deallocate(address: bigint): void {
+    this.context.call("cuMemFree_v2", address);
+  }
+}

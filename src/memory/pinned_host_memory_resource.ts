@@ -1,0 +1,34 @@
+// Page-locked host memory: the copy engine reads and writes it at the speed of the bus.
+
+import { CU_MEMHOSTALLOC } from "../../ffi/constants.ts";
+import type { Context } from "../context.ts";
+import type { ContextOwner, MemoryResource } from "./memory_resource.ts";
+
+/** Page-locked host memory, exactly as much as asked for, usable by every device (cuMemHostAlloc). */
+export class PinnedHostMemoryResource implements MemoryResource {
+  readonly context: Context;
+  readonly isDeviceAccessible = true;
+  readonly isHostAccessible = true;
+  readonly #cell = new BigUint64Array(1);
+
+  /** Takes memory through a device's context. */
+  constructor(owner: ContextOwner) {
+    this.context = owner.context;
+  }
+
+  /** Allocates now, whatever the stream has queued; takes about 0.1 ms for each MiB. */
+  allocate(byteLength: number): bigint {
+    this.context.call(
+      "cuMemHostAlloc",
+      this.#cell,
+      BigInt(byteLength),
+      CU_MEMHOSTALLOC.PORTABLE,
+    );
+    return this.#cell[0] ?? 0n;
+  }
+
+  /** Frees now: the caller has made sure that no queued copy still needs the memory. */
+  deallocate(address: bigint): void {
+    this.context.call("cuMemFreeHost", address);
+  }
+}

@@ -1,0 +1,114 @@
+// The traces of a bandwidth plot: a line with its spread, and a ring where half the speed is reached.
+// Direction is colour and marker shape, kind of memory is filled or open, the run is solid or dashed.
+
+import type { Dash, Data, ErrorBar } from "npm:@types/plotly.js@3.0.14";
+import type { BandwidthPoint, CopyDirection } from "../measure/bandwidth_result.ts";
+import { formatBytes } from "../format.ts";
+import { describeFit } from "../measure/bandwidth_table.ts";
+import { type BandwidthLine, hasHalfSpeedPoint } from "./bandwidth_lines.ts";
+import { speedDigits } from "./bandwidth_words.ts";
+import { escapeHtml } from "./figure_html.ts";
+
+/** Says how a direction is drawn. */
+interface Look {
+  readonly color: string;
+  readonly symbol: string;
+  readonly size: number;
+}
+
+/**
+ * Three hues that stay apart under each common colour blindness, on white and on black.
+ * Both ways over a bus are often equally fast: the later, smaller marker leaves the other visible.
+ */
+const LOOK_OF_DIRECTION: Readonly<Record<CopyDirection, Look>> = {
+  "host-to-device": { color: "#2f81c7", symbol: "triangle-up", size: 12 },
+  "device-to-host": { color: "#d55e00", symbol: "triangle-down", size: 7 },
+  "device-to-device": { color: "#009e73", symbol: "diamond", size: 8 },
+};
+
+const DASH_OF_RUN: readonly Dash[] = ["solid", "dash"];
+
+/** A spread below this share of the median would hide behind the marker. */
+const VISIBLE_SPREAD = 0.05;
+
+/** Says where a trace belongs. */
+export interface TracePlace {
+  readonly yaxis: string;
+  /** Which of the compared results it comes from; 0 for a single one. */
+  readonly run: number;
+  /** Stands before the line's name where two results are compared. */
+  readonly runName: string;
+}
+
+/** Draws a line's medians; the legend says its fit in words. */
+export function lineTrace(line: BandwidthLine, place: TracePlace): Data {
+  const { color, symbol, size } = LOOK_OF_DIRECTION[line.direction];
+  const prefix = place.runName === "" ? "" : `${place.runName}: `;
+  const open = line.kind === "pageable" ? "-open" : "";
+  return {
+    type: "scatter",
+    mode: "lines+markers",
+    name: escapeHtml(prefix + (line.fit === null ? line.name : describeFit(line.fit))),
+    yaxis: place.yaxis,
+    x: line.points.map((point) => point.byteLength),
+    y: line.points.map((point) => point.gigabytesPerSecond),
+    error_y: spreadBars(line.points),
+    line: { color, width: 1.5, dash: DASH_OF_RUN[place.run] ?? "dot" },
+    marker: { color, size, symbol: `${symbol}${open}` },
+    text: line.points.map((point) => hoverText(`${prefix}${line.name}`, point)),
+    hovertemplate: "%{text}<extra></extra>",
+  };
+}
+
+/** Draws a ring on each fit, at the size where latency takes half the time; null without any. */
+export function halfSpeedTrace(lines: readonly BandwidthLine[], yaxis: string): Data | null {
+  const marked = lines.filter(hasHalfSpeedPoint);
+  if (marked.length === 0) return null;
+  return {
+    type: "scatter",
+    mode: "markers",
+    name: "half of the fitted speed, where latency and transfer take the same time",
+    yaxis,
+    x: marked.map(({ fit }) => fit.halfBandwidthBytes),
+    y: marked.map(({ fit }) => fit.gigabytesPerSecond / 2),
+    marker: {
+      symbol: "circle-open",
+      size: 16,
+      color: marked.map(({ direction }) => LOOK_OF_DIRECTION[direction].color),
+      line: { width: 1.5 },
+    },
+    text: marked.map(({ fit }) => escapeHtml(describeFit(fit))),
+    hovertemplate: "%{text}<extra></extra>",
+  };
+}
+
+/** Bars from the slowest to the fastest sample, left out where no reader could see them. */
+function spreadBars(points: readonly BandwidthPoint[]): ErrorBar {
+  const spreads = points.map((point) =>
+    (point.maxGigabytesPerSecond - point.minGigabytesPerSecond) / point.gigabytesPerSecond
+  );
+  return {
+    type: "data",
+    symmetric: false,
+    visible: spreads.some((spread) => spread > VISIBLE_SPREAD),
+    array: points.map((point) => point.maxGigabytesPerSecond - point.gigabytesPerSecond),
+    arrayminus: points.map((point) => point.gigabytesPerSecond - point.minGigabytesPerSecond),
+    thickness: 1,
+    width: 3,
+  };
+}
+
+function hoverText(name: string, point: BandwidthPoint): string {
+  const [median, lowest, highest] = [
+    point.gigabytesPerSecond,
+    point.minGigabytesPerSecond,
+    point.maxGigabytesPerSecond,
+  ].map(speedDigits);
+  return [
+    `<b>${escapeHtml(name)}, ${formatBytes(point.byteLength)}</b>`,
+    `${median} GB/s (${lowest} to ${highest})`,
+    `${(point.secondsPerCopy * 1e6).toPrecision(3)} us a copy`,
+    `${point.sampleCount} samples of ${point.copiesPerSample} copies`,
+    point.verified ? "every byte verified" : "WRONG BYTES",
+  ].join("<br>");
+}

@@ -1,0 +1,93 @@
+// Figure: a plotly figure as plain data that draws itself in notebooks, pages and static pictures.
+// Change `data`, `layout` or `config` as you like before it is shown.
+
+import type { Config, Data, Layout, ModeBarDefaultButtons } from "npm:@types/plotly.js@3.0.14";
+import { figureFragment, figurePage, type FigureParts } from "./figure_html.ts";
+import { plotlyScriptOnce } from "./plotly.ts";
+import { type PictureSize, staticSvg } from "./static_svg.ts";
+
+/** Text that has no page to take a colour from: reads on white (4.3:1) and on near-black (4.4:1). */
+const NEUTRAL_INK = "#757b84";
+const CLEAR = "rgba(0,0,0,0)";
+
+/** One would send the data to a stranger's server; the others select points, which nothing reads. */
+const UNWANTED_BUTTONS = ["sendChartToCloud", "select2d", "lasso2d"] as ModeBarDefaultButtons[];
+
+/** Says what a figure draws, and in words what it shows. */
+export interface FigureOptions {
+  /** The traces, as plotly.js takes them. */
+  readonly data: Data[];
+  /** What stands around the traces; background and ink are set unless given. */
+  readonly layout?: Partial<Layout>;
+  /** Behaviour of the drawn plot; it fills its container's width unless told otherwise. */
+  readonly config?: Partial<Config>;
+  /** What the figure shows, for people who cannot see it. */
+  readonly description: string;
+}
+
+/** Holds a plotly figure; as a cell's last expression it draws itself. */
+export class Figure {
+  /** The traces, as plotly.js takes them. */
+  data: Data[];
+  /** Axes, titles, legend and colours. */
+  layout: Partial<Layout>;
+  /** Behaviour of the drawn plot. */
+  config: Partial<Config>;
+  readonly #description: string;
+
+  /** Adopts the traces, and completes layout and config with what reads on light and dark pages. */
+  constructor(options: FigureOptions) {
+    const { data, layout = {}, config = {}, description } = options;
+    this.data = data;
+    this.layout = {
+      autosize: true,
+      paper_bgcolor: CLEAR,
+      plot_bgcolor: CLEAR,
+      modebar: { bgcolor: CLEAR, color: NEUTRAL_INK },
+      ...layout,
+      font: { family: "system-ui, sans-serif", size: 12, color: NEUTRAL_INK, ...layout.font },
+    };
+    this.config = {
+      responsive: true,
+      displaylogo: false,
+      modeBarButtonsToRemove: [...UNWANTED_BUTTONS],
+      ...config,
+    };
+    this.#description = description;
+  }
+
+  /** Says in words what the figure shows. */
+  describe(): string {
+    return this.#description;
+  }
+
+  /** Builds an HTML fragment for a page that has plotly.js; without it the description is shown. */
+  toHTML(): string {
+    return figureFragment(this.#parts());
+  }
+
+  /** Builds a self-contained HTML document that draws the figure with no network. */
+  toPage(title: string): Promise<string> {
+    return figurePage(title, this.#parts());
+  }
+
+  /** Draws a static SVG picture without a browser; jsdom is loaded on the first call. */
+  toSVG(size: Partial<PictureSize> = {}): Promise<string> {
+    return staticSvg(this.#parts(), size);
+  }
+
+  /** Gives a notebook the drawing, the plotly data for front ends that draw it, and the words. */
+  async [Symbol.for("Jupyter.display")](): Promise<Record<string, unknown>> {
+    const { data, layout, config } = this;
+    return {
+      "text/html": await plotlyScriptOnce() + this.toHTML(),
+      "application/vnd.plotly.v1+json": { data, layout, config },
+      "text/plain": this.#description,
+    };
+  }
+
+  #parts(): FigureParts {
+    const { data, layout, config } = this;
+    return { data, layout, config, description: this.#description };
+  }
+}

@@ -1,0 +1,105 @@
+// A figure as HTML: a fragment that waits for plotly.js, and a whole page that carries it.
+// Text that is not plotly's own follows the page's colour, so light and dark themes both read well.
+
+import type { Config, Data, Layout } from "npm:@types/plotly.js@3.0.14";
+import { plotlyScript } from "./plotly.ts";
+
+/** Holds what plotly draws, and the same in words. */
+export interface FigureParts {
+  readonly data: Data[];
+  readonly layout: Partial<Layout>;
+  readonly config: Partial<Config>;
+  readonly description: string;
+}
+
+const DEFAULT_HEIGHT = 420;
+
+/** Nothing may be fetched: the page's own inline code and the pictures it makes are all it needs. */
+const CONTENT_POLICY =
+  "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:";
+
+const PAGE_STYLE = `
+:root { color-scheme: light dark; }
+body { margin: 0 auto; max-width: 1100px; padding: 16px; background: Canvas; color: CanvasText;
+  font: 14px/1.5 system-ui, sans-serif; }
+details { margin: 8px; }
+details p { white-space: pre-line; }
+`;
+
+/**
+ * Builds an element that draws the figure once `window.Plotly` exists.
+ * Until then, and wherever scripts are not run, it shows the description.
+ */
+export function figureFragment(figure: FigureParts): string {
+  const id = `figure-${crypto.randomUUID()}`;
+  const height = figure.layout.height ?? DEFAULT_HEIGHT;
+  const words = escapeHtml(figure.description);
+  const { data, layout, config } = figure;
+  return `<style>${themeRule(id)}</style>
+<div id="${id}" role="img" aria-label="${words}" style="min-height:${height}px">
+<p style="white-space:pre-line">${words}</p></div>
+<script>${drawScript(id, scriptJson({ data, layout, config }))}</script>`;
+}
+
+/** Builds a self-contained HTML document: it draws with no network, and forbids itself any. */
+export async function figurePage(title: string, figure: FigureParts): Promise<string> {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${CONTENT_POLICY}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escapeHtml(title)}</title>
+<style>${PAGE_STYLE}</style>
+${await plotlyScript()}
+</head>
+<body>
+<main>
+${figureFragment(figure)}
+<details><summary>In words</summary><p>${escapeHtml(figure.description)}</p></details>
+</main>
+</body>
+</html>
+`;
+}
+
+/** Writes a value as JSON that can stand inside a script element, whatever its texts contain. */
+export function scriptJson(value: unknown): string {
+  return JSON.stringify(value)
+    .replaceAll("<", "\\u003c")
+    .replaceAll("\u2028", "\\u2028")
+    .replaceAll("\u2029", "\\u2029");
+}
+
+/** Writes a text so that HTML, and plotly's own subset of it, shows it as it is. */
+export function escapeHtml(text: string): string {
+  return text
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replaceAll(">", "&gt;")
+    .replaceAll('"', "&quot;");
+}
+
+/** Overrules plotly's inline fill for titles, legend, labels and ticks, but not for hover boxes. */
+function themeRule(id: string): string {
+  const layers = [".infolayer", ".xaxislayer-above", ".yaxislayer-above", ".shape-group"];
+  const texts = layers.map((layer) => `#${id} ${layer} text`);
+  return `${texts.join(",")}{fill:currentColor!important}`;
+}
+
+/** Polls, because a notebook may attach the element or run the runtime after this script. */
+function drawScript(id: string, figure: string): string {
+  return `(function () {
+  var figure = ${figure}, triesLeft = 200;
+  function draw() {
+    var host = document.getElementById("${id}");
+    if (!host || !window.Plotly) {
+      if (triesLeft-- > 0) setTimeout(draw, 50);
+      return;
+    }
+    host.textContent = "";
+    window.Plotly.newPlot(host, figure.data, figure.layout, figure.config);
+  }
+  draw();
+})();`;
+}

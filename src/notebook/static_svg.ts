@@ -1,0 +1,99 @@
+// A figure as static SVG with no browser: plotly.js runs in jsdom, which has no layout engine.
+// Text boxes are estimated instead, and the few browser parts that plotly asks for are stood in.
+
+import { escapeHtml, type FigureParts } from "./figure_html.ts";
+import { plotlySource } from "./plotly.ts";
+import { type Box, localBox, type MeasuredElement, pictureBox } from "./svg_text_boxes.ts";
+
+/** The size of a static picture, in CSS pixels. */
+export interface PictureSize {
+  /** Defaults to the layout's width, or 800. */
+  readonly width: number;
+  /** Defaults to the layout's height, or 450. */
+  readonly height: number;
+}
+
+/** A constant, not a literal in import(): Deno would fetch its 25 MB for all who import the entry. */
+const DOM_LIBRARY: string = "npm:jsdom@31.0.1";
+
+interface DomLibrary {
+  readonly JSDOM: new (html: string, options: object) => { readonly window: PlotWindow };
+}
+
+/** Names the part of jsdom's window that is used here, because jsdom ships no types. */
+interface PlotWindow {
+  readonly document: { getElementById(id: string): unknown };
+  readonly URL: { createObjectURL?: () => string };
+  readonly HTMLCanvasElement: { prototype: { getContext: () => null } };
+  readonly SVGElement: { prototype: object };
+  readonly Plotly: {
+    newPlot(host: unknown, ...figure: unknown[]): Promise<unknown>;
+    toImage(host: unknown, options: Record<string, unknown>): Promise<string>;
+  };
+  matchMedia?: () => unknown;
+  eval(source: string): void;
+  close(): void;
+}
+
+interface TextMeasures {
+  getBBox: () => Box;
+  getBoundingClientRect: () => Box;
+  getComputedTextLength: () => number;
+}
+
+/** Draws a figure as an SVG document whose title element holds the description. */
+export async function staticSvg(
+  figure: FigureParts,
+  size: Partial<PictureSize> = {},
+): Promise<string> {
+  const { width = figure.layout.width ?? 800, height = figure.layout.height ?? 450 } = size;
+  const window = await openPlotWindow();
+  try {
+    const host = window.document.getElementById("host");
+    // plotly completes the objects it is given; the figure's own must stay as its owner wrote them.
+    const { data, layout } = structuredClone({ data: figure.data, layout: figure.layout });
+    await window.Plotly.newPlot(host, data, { ...layout, width, height }, { staticPlot: true });
+    const options = { format: "svg", imageDataOnly: true, width, height };
+    const svg = await window.Plotly.toImage(host, options);
+    return svg.replace(
+      /<svg[^>]*>/,
+      (tag) => `${tag}<title>${escapeHtml(figure.description)}</title>`,
+    );
+  } finally {
+    window.close();
+  }
+}
+
+async function openPlotWindow(): Promise<PlotWindow> {
+  const [{ JSDOM }, source]: [DomLibrary, string] = await Promise.all([
+    import(DOM_LIBRARY),
+    plotlySource(),
+  ]);
+  const { window } = new JSDOM(`<div id="host"></div>`, {
+    runScripts: "outside-only",
+    pretendToBeVisual: true,
+  });
+  addMissingBrowserParts(window);
+  window.eval(source);
+  return window;
+}
+
+function addMissingBrowserParts(window: PlotWindow): void {
+  const ignore = (): void => {};
+  window.matchMedia = () => ({ matches: false, addListener: ignore, removeListener: ignore });
+  window.URL.createObjectURL = () => "";
+  window.HTMLCanvasElement.prototype.getContext = () => null;
+  Object.assign(window.SVGElement.prototype, TEXT_MEASURES);
+}
+
+const TEXT_MEASURES: TextMeasures & ThisType<MeasuredElement> = {
+  getBBox(): Box {
+    return localBox(this);
+  },
+  getBoundingClientRect(): Box {
+    return pictureBox(this);
+  },
+  getComputedTextLength(): number {
+    return localBox(this).width;
+  },
+};

@@ -1,0 +1,149 @@
+// Boxes of SVG elements where no layout engine exists: text by an average glyph width, groups by union.
+// Translations and rotations are followed, which is what plotly places its labels and legends with.
+
+/** Mean advance of a sans-serif glyph, as a share of the font size. */
+const GLYPH_WIDTH = 0.56;
+const LINE_HEIGHT = 1.3;
+/** Share of a line's height that lies above the baseline. */
+const ASCENT = 0.8;
+const DEFAULT_FONT_SIZE = 12;
+
+/** Shares of a text's width that lie left of its anchor. */
+const SHARE_BEFORE_ANCHOR: Readonly<Record<string, number>> = { start: 0, middle: 0.5, end: 1 };
+
+/** Names the part of a DOM element that measuring reads. */
+export interface MeasuredElement {
+  readonly tagName: string;
+  readonly textContent: string | null;
+  readonly parentElement: MeasuredElement | null;
+  readonly style?: { readonly fontSize?: string };
+  getAttribute(name: string): string | null;
+  querySelectorAll(selector: string): Iterable<MeasuredElement>;
+}
+
+/** A rectangle, both as browsers describe boxes and as they describe client rectangles. */
+export interface Box {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+  readonly left: number;
+  readonly right: number;
+  readonly top: number;
+  readonly bottom: number;
+}
+
+/** Estimates an element's box in its own coordinates, as getBBox() gives it. */
+export function localBox(element: MeasuredElement): Box {
+  if (element.tagName === "text") return textBox(element);
+  const boxes = [...element.querySelectorAll("text")].map((text) =>
+    placedWithin(textBox(text), text, element)
+  );
+  return union(boxes);
+}
+
+/** Estimates an element's box in the picture's coordinates, as getBoundingClientRect() gives it. */
+export function pictureBox(element: MeasuredElement): Box {
+  return placedWithin(localBox(element), element, null);
+}
+
+function textBox(text: MeasuredElement): Box {
+  const fontSize = inherited(text, fontSizeOf) ?? DEFAULT_FONT_SIZE;
+  const anchor = inherited(text, anchorOf) ?? "start";
+  const spans = [...text.querySelectorAll("tspan.line")];
+  const lines = (spans.length > 0 ? spans : [text]).map((line) => line.textContent ?? "");
+  const width = Math.max(...lines.map((line) => line.length)) * fontSize * GLYPH_WIDTH;
+  const height = width === 0 ? 0 : lines.length * fontSize * LINE_HEIGHT;
+  const left = numberIn(text, "x") - width * (SHARE_BEFORE_ANCHOR[anchor] ?? 0);
+  const top = numberIn(text, "y") - fontSize * LINE_HEIGHT * ASCENT;
+  return box({ left, top, right: left + width, bottom: top + height });
+}
+
+/** Applies the transforms from an element up to, and without, an outer one. */
+function placedWithin(from: Box, element: MeasuredElement, outer: MeasuredElement | null): Box {
+  let placed = from;
+  for (
+    let at: MeasuredElement | null = element;
+    at !== null && at !== outer;
+    at = at.parentElement
+  ) placed = transformed(placed, at.getAttribute("transform") ?? "");
+  return placed;
+}
+
+/** Applies an SVG transform list, whose last step comes first. */
+function transformed(from: Box, transform: string): Box {
+  const steps = [...transform.matchAll(/(translate|rotate)\(([^)]*)\)/g)].reverse();
+  return steps.reduce((moving, [, kind, numbers = ""]) => {
+    const [first = 0, second = 0, third = 0] = numbers.split(/[\s,]+/).map(Number);
+    return kind === "translate"
+      ? moved(moving, first, second)
+      : rotated(moving, { degrees: first, aboutX: second, aboutY: third });
+  }, from);
+}
+
+function moved({ left, right, top, bottom }: Box, dx: number, dy: number): Box {
+  return box({ left: left + dx, right: right + dx, top: top + dy, bottom: bottom + dy });
+}
+
+/** Finds the upright box around a turned one. */
+function rotated(
+  from: Box,
+  { degrees, aboutX, aboutY }: { degrees: number; aboutX: number; aboutY: number },
+): Box {
+  const [cos, sin] = [Math.cos(degrees * Math.PI / 180), Math.sin(degrees * Math.PI / 180)];
+  const corners = [from.left, from.right].flatMap((x) =>
+    [from.top, from.bottom].map((y) => ({ x, y }))
+  );
+  const turned = corners.map(({ x, y }) => ({
+    x: aboutX + (x - aboutX) * cos - (y - aboutY) * sin,
+    y: aboutY + (x - aboutX) * sin + (y - aboutY) * cos,
+  }));
+  return box({
+    left: Math.min(...turned.map(({ x }) => x)),
+    right: Math.max(...turned.map(({ x }) => x)),
+    top: Math.min(...turned.map(({ y }) => y)),
+    bottom: Math.max(...turned.map(({ y }) => y)),
+  });
+}
+
+function union(boxes: readonly Box[]): Box {
+  const filled = boxes.filter(({ width }) => width > 0);
+  if (filled.length === 0) return box({ left: 0, top: 0, right: 0, bottom: 0 });
+  return box({
+    left: Math.min(...filled.map(({ left }) => left)),
+    top: Math.min(...filled.map(({ top }) => top)),
+    right: Math.max(...filled.map(({ right }) => right)),
+    bottom: Math.max(...filled.map(({ bottom }) => bottom)),
+  });
+}
+
+function box(edges: Pick<Box, "left" | "right" | "top" | "bottom">): Box {
+  const { left, right, top, bottom } = edges;
+  return { ...edges, x: left, y: top, width: right - left, height: bottom - top };
+}
+
+/** Finds a style that the element or the nearest ancestor sets. */
+function inherited<T>(
+  element: MeasuredElement,
+  read: (element: MeasuredElement) => T | undefined,
+): T | undefined {
+  for (let at: MeasuredElement | null = element; at !== null; at = at.parentElement) {
+    const value = read(at);
+    if (value !== undefined) return value;
+  }
+}
+
+function fontSizeOf(element: MeasuredElement): number | undefined {
+  const size = Number.parseFloat(element.style?.fontSize ?? "");
+  return size > 0 ? size : undefined;
+}
+
+/** jsdom may not know the property, so the attribute's text is read as well. */
+function anchorOf(element: MeasuredElement): string | undefined {
+  const style = element.getAttribute("style") ?? "";
+  return element.getAttribute("text-anchor") ?? /text-anchor:\s*(\w+)/.exec(style)?.[1];
+}
+
+function numberIn(element: MeasuredElement, attribute: string): number {
+  return Number.parseFloat(element.getAttribute(attribute) ?? "0") || 0;
+}

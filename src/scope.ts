@@ -1,0 +1,34 @@
+// A place to leave disposables: what scope.use() got is disposed when the function ends.
+// Needed because a top-level `using` in a notebook cell never disposes.
+
+/** Collects disposables for the length of one function. */
+export interface Scope {
+  /** Disposes `value` when the scope ends, last in first out, and returns it. */
+  use<T extends Disposable | null | undefined>(value: T): T;
+  /** Runs `onDispose` when the scope ends. */
+  defer(onDispose: () => void): void;
+}
+
+/**
+ * Runs a function and disposes what it gave to `scope.use()`, also when it throws. For a function
+ * that returns a promise, the scope ends when the promise settles.
+ */
+export function runScope<T>(body: (scope: Scope) => T): T {
+  const stack = new DisposableStack();
+  const scope: Scope = {
+    use: (value) => stack.use(value),
+    defer: (onDispose) => stack.defer(onDispose),
+  };
+  let result: T;
+  try {
+    result = body(scope);
+  } catch (error) {
+    stack.dispose();
+    throw error;
+  }
+  if (!(result instanceof Promise)) {
+    stack.dispose();
+    return result;
+  }
+  return result.finally(() => stack.dispose()) as T;
+}

@@ -1,0 +1,192 @@
+// An ordered queue of GPU work. Queueing never waits for the GPU; synchronize() does.
+// Streams order themselves after each other by events, made only when two streams meet.
+
+import { CUresult, CUstream_flags } from "../ffi/constants.ts";
+import type { Context } from "./context.ts";
+import { DisposedError } from "./errors.ts";
+import { CudaEvent, type EventOptions } from "./event.ts";
+import { Fence } from "./fence.ts";
+import { HandleRecord } from "./handle_record.ts";
+import { waitForGpu } from "./waiting.ts";
+
+/** How urgent a stream's kernels are; copies are not reordered by it. */
+export type StreamPriority = "low" | "normal" | "high";
+
+/** How to make a stream. */
+export interface StreamOptions {
+  /** How urgent its kernels are; `"normal"` by default. */
+  readonly priority?: StreamPriority;
+  /** A name for tables and errors. */
+  readonly label?: string;
+}
+
+const defaultStreams = new WeakMap<Context, CudaStream>();
+
+/** A queue in which copies, fills and kernels run one after another. */
+export class CudaStream implements Disposable {
+  /** The context it belongs to. */
+  readonly context: Context;
+  /** How urgent its kernels are. */
+  readonly priority: StreamPriority;
+  readonly #handle: bigint;
+  /** Undefined for the default stream, which lives as long as its context. */
+  readonly #record: HandleRecord | undefined;
+  /** The end of the queue, for other streams to wait for; made when two streams first meet. */
+  #end: Fence | undefined;
+
+  private constructor(context: Context, handle: bigint, options: StreamOptions = {}) {
+    this.context = context;
+    this.priority = options.priority ?? "normal";
+    this.#handle = handle;
+    if (handle === context.defaultStreamHandle) return;
+    const destroy = (handle: bigint) => context.status("cuStreamDestroy_v2", handle);
+    const { label } = options;
+    this.#record = new HandleRecord(this, { context, kind: "stream", handle, label, destroy });
+  }
+
+  /** Creates a stream that does not block on the legacy stream (cuStreamCreateWithPriority). */
+  static create(context: Context, options: StreamOptions = {}): CudaStream {
+    const cell = new BigUint64Array(1);
+    const priority = priorityNumber(context, options.priority ?? "normal");
+    const flags = CUstream_flags.CU_STREAM_NON_BLOCKING;
+    context.call("cuStreamCreateWithPriority", cell, flags, priority);
+    return new CudaStream(context, cell[0] ?? 0n, options);
+  }
+
+  /** The stream that everything uses unless told otherwise. */
+  static default(context: Context): CudaStream {
+    const known = defaultStreams.get(context);
+    if (known !== undefined) return known;
+    const made = new CudaStream(context, context.defaultStreamHandle);
+    context.atRelease(() => made.#dropEnd());
+    defaultStreams.set(context, made);
+    return made;
+  }
+
+  /** The driver's handle, checked. */
+  get handle(): bigint {
+    if (this.disposed) throw new DisposedError(this.toString());
+    return this.#handle;
+  }
+
+  /** Whether it was disposed; the default stream is when its device and all buffers are gone. */
+  get disposed(): boolean {
+    return this.#record?.released ?? this.context.released;
+  }
+
+  /** Whether all work queued so far is done (cuStreamQuery). Throws what that work failed with. */
+  get isIdle(): boolean {
+    const status = this.context.status("cuStreamQuery", this.handle);
+    if (status === CUresult.CUDA_ERROR_NOT_READY) return false;
+    if (status !== CUresult.CUDA_SUCCESS) throw this.context.driver.error(status, "cuStreamQuery");
+    return true;
+  }
+
+  /** Marks this point of the queue (cuEventRecord); does not wait. The caller disposes the event. */
+  record(options: EventOptions | CudaEvent = {}): CudaEvent {
+    const { handle } = this;
+    const event = options instanceof CudaEvent ? options : CudaEvent.create(this.context, options);
+    this.#checkContext(event);
+    this.context.call("cuEventRecord", event.handle, handle);
+    return event;
+  }
+
+  /**
+   * Makes all later work of this stream wait for an event, or for all that another stream has
+   * queued so far (cuStreamWaitEvent). Returns at once: the GPU waits, not the program.
+   */
+  wait(target: CudaEvent | CudaStream): void {
+    const { handle } = this;
+    if (target instanceof CudaEvent) {
+      this.context.call("cuStreamWaitEvent", handle, target.handle, 0);
+      return;
+    }
+    if (target !== this) target.#markEnd()?.hold(handle);
+  }
+
+  /** Resolves when all work queued so far is done; the event loop goes on meanwhile. */
+  async synchronize(): Promise<void> {
+    await waitForGpu(() => this.isIdle, async () => {
+      const { driver } = this.context;
+      const status = await driver.api.cuStreamSynchronizeNonblocking(this.handle);
+      if (status !== CUresult.CUDA_SUCCESS) throw driver.error(status, "cuStreamSynchronize");
+    });
+  }
+
+  /** Blocks until all work queued so far is done (cuStreamSynchronize). */
+  synchronizeSync(): void {
+    this.context.call("cuStreamSynchronize", this.handle);
+  }
+
+  /**
+   * Gives the stream back; work queued on it still runs, and memory it uses stays until then.
+   *
+   * @throws TypeError for a device's default stream, which lives as long as the device.
+   */
+  dispose(): void {
+    if (this.#record === undefined) {
+      throw new TypeError("Cannot dispose a device's default stream: dispose the device");
+    }
+    if (this.#record.released) return;
+    this.#leaveMark();
+    this.#record.release();
+  }
+
+  /** Same as {@link CudaStream.dispose}, for `using`. */
+  [Symbol.dispose](): void {
+    this.dispose();
+  }
+
+  /** Names the stream: `CudaStream(loader)`. */
+  toString(): string {
+    return `CudaStream(${this.#record?.name ?? "default"})`;
+  }
+
+  /** Shows the stream on a console. */
+  [Symbol.for("Deno.customInspect")](): string {
+    return `${this}${this.disposed ? " disposed" : ""}`;
+  }
+
+  /** Moves the end mark to the end of the queue; a destroyed stream's stays where it was left. */
+  #markEnd(): Fence | undefined {
+    if (this.disposed) return this.#end;
+    this.#end ??= new Fence(this.context);
+    this.#end.set(this.#handle);
+    return this.#end;
+  }
+
+  /** Leaves the end mark while work is still queued, so that others can be ordered after it. */
+  #leaveMark(): void {
+    const { context } = this;
+    const status = context.status("cuStreamQuery", this.#handle);
+    if (status !== CUresult.CUDA_ERROR_NOT_READY) return this.#dropEnd();
+    const end = this.#markEnd();
+    context.defer({ isDue: () => end?.isPassed ?? true, run: () => this.#dropEnd() });
+  }
+
+  #dropEnd(): void {
+    this.#end?.dispose();
+    this.#end = undefined;
+  }
+
+  #checkContext(event: CudaEvent): void {
+    if (event.context === this.context) return;
+    throw new TypeError(
+      `Cannot record ${event} on ${this}: it belongs to device ${event.context.ordinal}, ` +
+        `the stream to device ${this.context.ordinal}`,
+    );
+  }
+}
+
+/** The driver's number for a priority: smaller is more urgent (cuCtxGetStreamPriorityRange). */
+function priorityNumber(context: Context, priority: StreamPriority): number {
+  const least = new Int32Array(1);
+  const greatest = new Int32Array(1);
+  if (priority === "normal") return 0;
+  context.call("cuCtxGetStreamPriorityRange", least, greatest);
+  if (priority === "high") return greatest[0] ?? 0;
+  if (priority === "low") return least[0] ?? 0;
+  throw new TypeError(
+    `Cannot use stream priority ${String(priority)}: expected "low", "normal" or "high"`,
+  );
+}

@@ -1,0 +1,22 @@
+// Columns of text, aligned: the tables that consoles and reports show.
+
+/** How a column is aligned. */
+export type Align = "left" | "right";
+
+/** Lays rows out under a header; columns are aligned as `align` says, to the left by default. */
+export function formatTable(
+  rows: readonly (readonly string[])[],
+  align: readonly Align[] = [],
+): string {
+  const columnCount = Math.max(0, ...rows.map((row) => row.length));
+  const widths = Array.from(
+    { length: columnCount },
+    (_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)),
+  );
+  const line = (row: readonly string[]) =>
+    widths.map((width, column) => {
+      const cell = row[column] ?? "";
+      return align[column] === "right" ? cell.padStart(width) : cell.padEnd(width);
+    }).join("  ").trimEnd();
+  return rows.map(line).join("\n");
+}

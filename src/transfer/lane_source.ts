@@ -1,0 +1,100 @@
+// What a copy lane runs: a small program of its own, given to a worker as text.
+// A text works also when the kit was imported over HTTP, where a worker cannot be loaded from a URL.
+
+/** Words of the control block that all lanes and the JavaScript thread share (Int32). */
+export const CONTROL = {
+  /** How many tasks were put into the queue so far. */
+  head: 0,
+  /** How many of them a lane has taken. */
+  tail: 1,
+  /** How many of them are over. */
+  done: 2,
+  /** How many lanes run. */
+  alive: 3,
+  /** Not 0 when the lanes are to end. */
+  stop: 4,
+  /** Changes when there is something new to see: a task, or the end. */
+  signal: 5,
+  /** First word of the queue of slots. */
+  queue: 16,
+} as const;
+
+/** What a lane does with a slot of page-locked memory. */
+export const OPERATION = {
+  /** memcpy(destination, source, byteLength). */
+  copy: 0n,
+  /** Fills `destination` from file descriptor `source` at `fileOffset`. */
+  read: 1n,
+  /** Writes `source` to file descriptor `destination` at `fileOffset`. */
+  write: 2n,
+} as const;
+
+/** How a task stands. */
+export const STATUS = { pending: 0, done: 1, failed: 2 } as const;
+
+/** 64-bit fields of a task: operation, destination, source, byteLength, fileOffset. */
+export const TASK_FIELDS = 5;
+
+/** Turns a lane looks for the next task before it sleeps; about 50 microseconds. */
+const SPINS = 2000;
+
+/** The lane's program. */
+export const LANE_SOURCE = `
+import { workerData } from "node:worker_threads";
+const { control, tasks, slotCount, library, spins } = workerData;
+const words = new Int32Array(control);
+const fields = new BigInt64Array(tasks);
+const { memcpy, pread, pwrite } = Deno.dlopen(library, {
+  memcpy: { parameters: ["u64", "u64", "usize"], result: "u64" },
+  pread: { parameters: ["i32", "u64", "usize", "i64"], result: "isize" },
+  pwrite: { parameters: ["i32", "u64", "usize", "i64"], result: "isize" },
+}).symbols;
+
+function whole(step, byteLength) {
+  for (let moved = 0n; moved < byteLength;) {
+    const count = step(moved, byteLength - moved);
+    if (count <= 0n) return false;
+    moved += count;
+  }
+  return true;
+}
+
+function run(slot) {
+  const at = slot * ${TASK_FIELDS};
+  const [operation, destination, source, byteLength, offset] = fields.subarray(at, at + ${TASK_FIELDS});
+  if (operation === 0n) {
+    memcpy(destination, source, byteLength);
+    return true;
+  }
+  if (operation === 1n) {
+    const file = Number(source);
+    return whole((moved, left) => pread(file, destination + moved, left, offset + moved), byteLength);
+  }
+  const file = Number(destination);
+  return whole((moved, left) => pwrite(file, source + moved, left, offset + moved), byteLength);
+}
+
+Atomics.add(words, ${CONTROL.alive}, 1);
+for (let idle = 0;;) {
+  const seen = Atomics.load(words, ${CONTROL.signal});
+  if (Atomics.load(words, ${CONTROL.stop}) !== 0) break;
+  const tail = Atomics.load(words, ${CONTROL.tail});
+  if (tail === Atomics.load(words, ${CONTROL.head})) {
+    if (++idle > spins) Atomics.wait(words, ${CONTROL.signal}, seen);
+    continue;
+  }
+  const slot = Atomics.load(words, ${CONTROL.queue} + tail % slotCount);
+  if (Atomics.compareExchange(words, ${CONTROL.tail}, tail, tail + 1) !== tail) continue;
+  idle = 0;
+  const status = run(slot) ? ${STATUS.done} : ${STATUS.failed};
+  Atomics.store(words, ${CONTROL.queue} + slotCount + slot, status);
+  Atomics.add(words, ${CONTROL.done}, 1);
+  Atomics.notify(words, ${CONTROL.done});
+}
+Atomics.sub(words, ${CONTROL.alive}, 1);
+`;
+
+/** Turns that suit a machine: on few cores a lane that looks for work takes it from others. */
+export function spinsFor(coreCount: number): number {
+  return coreCount >= 8 ? SPINS : 0;
+}

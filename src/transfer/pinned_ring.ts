@@ -1,0 +1,114 @@
+// Page-locked slots that large transfers pass through, allocated in slabs as they are needed.
+// A slot is free, with a lane, or with the copy engine; it is reused when both are done with it.
+
+import type { Context } from "../context.ts";
+import { Fence } from "../fence.ts";
+import type { MemoryCache } from "../ledger.ts";
+import { PinnedHostMemoryResource } from "../memory/pinned_host_memory_resource.ts";
+import type { Piece, RingTransfer } from "./ring_transfer.ts";
+
+/** One page-locked slot. */
+export interface Slot {
+  /** Its number in the ring. */
+  readonly index: number;
+  /** Its address. */
+  readonly address: bigint;
+  /** Passed when the copy engine is done with the slot. */
+  readonly fence: Fence;
+}
+
+/** A slot on its way, with the piece it carries. */
+export interface LoadedSlot extends Slot {
+  /** The transfer it works for. */
+  readonly transfer: RingTransfer;
+  /** The part of the transfer that it carries. */
+  readonly piece: Piece;
+}
+
+/** How large a ring may be. */
+export interface RingLimits {
+  /** Bytes of one slot. */
+  readonly slotBytes: number;
+  /** Most slots. */
+  readonly slotCount: number;
+  /** Slots allocated at a time. */
+  readonly slabSlots: number;
+}
+
+/** The slots of one engine; idle ones are a cache that reports list and that can be trimmed. */
+export class PinnedRing implements MemoryCache {
+  readonly name = "transfer ring";
+  readonly kind = "pinned";
+  /** How large it may be. */
+  readonly limits: RingLimits;
+  readonly #context: Context;
+  readonly #resource: PinnedHostMemoryResource;
+  readonly #slabs: bigint[] = [];
+  readonly #slots: Slot[] = [];
+  readonly #free: Slot[] = [];
+  #isFull = false;
+
+  /** Starts with no memory. */
+  constructor(context: Context, limits: RingLimits) {
+    this.#context = context;
+    this.#resource = new PinnedHostMemoryResource({ context });
+    this.limits = limits;
+    context.ledger.caches.add(this);
+  }
+
+  /**
+   * Takes a free slot, and allocates more of them up to the limit; undefined when all are busy.
+   *
+   * @throws CudaError when not even the first slots can be had.
+   */
+  take(): Slot | undefined {
+    if (this.#free.length === 0 && !this.#isFull) this.#grow();
+    return this.#free.pop();
+  }
+
+  /** Gives a slot back. */
+  put(slot: Slot): void {
+    this.#free.push(slot);
+  }
+
+  /** Bytes of page-locked memory it holds. */
+  get byteLength(): number {
+    return this.#slots.length * this.limits.slotBytes;
+  }
+
+  /** Frees all slots when none is busy; the next transfer allocates them again. */
+  trim(): void {
+    if (this.#free.length < this.#slots.length) return;
+    for (const slot of this.#slots) slot.fence.dispose();
+    for (const slab of this.#slabs) this.#resource.deallocate(slab);
+    this.#slots.length = 0;
+    this.#free.length = 0;
+    this.#slabs.length = 0;
+    this.#isFull = false;
+  }
+
+  #grow(): void {
+    const { slotBytes, slotCount, slabSlots } = this.limits;
+    const count = Math.min(slabSlots, slotCount - this.#slots.length);
+    const slab = this.#allocate(count * slotBytes);
+    this.#isFull = slab === undefined || this.#slots.length + count === slotCount;
+    if (slab === undefined) return;
+    this.#slabs.push(slab);
+    for (let i = 0; i < count; i++) {
+      const address = slab + BigInt(i * slotBytes);
+      const slot = { index: this.#slots.length, address, fence: new Fence(this.#context) };
+      this.#slots.push(slot);
+      this.#free.push(slot);
+    }
+  }
+
+  /** A ring that has slots makes do with them when the host gives no more. */
+  #allocate(byteLength: number): bigint | undefined {
+    try {
+      return this.#resource.allocate(byteLength);
+    } catch (error) {
+      if (this.#slots.length === 0) throw error;
+      return undefined;
+    }
+  }
+}

@@ -1,0 +1,92 @@
+// What importing the kit sets off: nothing; and what it asks of a program elsewhere: two flags.
+// Both are seen from a second process with an empty cache, so nothing of this checkout helps it.
+
+import { assertEquals, assertStringIncludes } from "@std/assert";
+import { type ChildResult, runDeno, TemporaryFolder } from "../support/child_deno.ts";
+import { PROJECT_ROOT } from "../support/project_files.ts";
+
+const ROUND_TRIP = `
+using gpu = CudaDevice.open(0, { driver: "simulated" });
+using x = await gpu.upload(new Float32Array([1, 2, 3, 4]));
+console.log(gpu.info.name, (await x.download()).join());
+`;
+
+Deno.test("import of mod.ts opens nothing and needs no permission", async () => {
+  const mod = new URL("mod.ts", PROJECT_ROOT).href;
+  const program = `import * as kit from "${mod}"; console.log(typeof kit.CudaDevice);`;
+  const { stdout, stderr } = await runElsewhere(program, []);
+  assertEquals({ stdout, stderr }, { stdout: "function\n", stderr: "" });
+});
+
+Deno.test("import of mod.ts from a URL round-trips an array with two permissions", async () => {
+  await using server = serveProject();
+  const program = `import { CudaDevice } from "${server.origin}/mod.ts";\n${ROUND_TRIP}`;
+  const { code, stdout, stderr } = await runElsewhere(program, [
+    `--allow-import=${server.host}`,
+    "--allow-ffi",
+  ]);
+  assertEquals(stdout, "Simulated 1,2,3,4\n", stderr);
+  assertEquals(code, 0);
+});
+
+Deno.test("import of mod.ts from a URL loads ffi/ and src/ and no entry beside it", async () => {
+  await using server = serveProject();
+  await runElsewhere(`import "${server.origin}/mod.ts";`, [`--allow-import=${server.host}`]);
+  const outside = server.served.filter((path) => !/^\/(mod\.ts|ffi\/.+|src\/.+)$/.test(path));
+  const entries = server.served.filter((path) => /^\/src\/(notebook\/|std\/|cli)/.test(path));
+  assertEquals([...outside, ...entries], []);
+  assertStringIncludes(server.served.join("\n"), "/src/device.ts");
+});
+
+Deno.test("import of mod.ts from a URL passes the type check elsewhere", async () => {
+  await using server = serveProject();
+  const program = `import { CudaDevice } from "${server.origin}/mod.ts";\n${ROUND_TRIP}`;
+  const { code, stderr } = await runElsewhere(program, [`--allow-import=${server.host}`], "check");
+  assertEquals(code, 0, stderr);
+});
+
+/** The checkout behind an HTTP server on a free port of this machine. */
+interface ProjectServer extends AsyncDisposable {
+  readonly host: string;
+  readonly origin: string;
+  /** Paths asked for so far. */
+  readonly served: readonly string[];
+}
+
+function serveProject(): ProjectServer {
+  const served: string[] = [];
+  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, (request) => {
+    const { pathname } = new URL(request.url);
+    served.push(pathname);
+    return readProjectFile(pathname);
+  });
+  const host = `127.0.0.1:${server.addr.port}`;
+  return {
+    host,
+    origin: `http://${host}`,
+    served,
+    [Symbol.asyncDispose]: () => server.shutdown(),
+  };
+}
+
+async function readProjectFile(pathname: string): Promise<Response> {
+  try {
+    const body = await Deno.readFile(new URL(`.${pathname}`, PROJECT_ROOT));
+    return new Response(body, { headers: { "content-type": "application/typescript" } });
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return new Response(null, { status: 404 });
+    throw error;
+  }
+}
+
+async function runElsewhere(
+  program: string,
+  flags: readonly string[],
+  command: "run" | "check" = "run",
+): Promise<ChildResult> {
+  using folder = new TemporaryFolder();
+  const path = folder.write("program.ts", program);
+  const env = { DENO_DIR: `${folder.path}/cache`, NO_PROXY: "127.0.0.1" };
+  const quiet = ["--quiet", "--no-lock", "--no-npm"];
+  return await runDeno([command, ...quiet, ...flags, path], { cwd: folder.path, env });
+}

@@ -1,0 +1,154 @@
+// The architecture, executable: a file may import from its own row and the rows above it.
+// A new file needs a place in the list, so that where it belongs is decided and not found out.
+
+import { assertEquals } from "@std/assert";
+import { type ImportEdge, readImportGraph, shippedPaths } from "../support/import_graph.ts";
+
+/** From the vendor's facts down to the command line; a path ending in "/" stands for a folder. */
+const LAYERS: readonly (readonly string[])[] = [
+  ["ffi/"],
+  ["ffi/simulated/"],
+  [
+    "src/version.ts",
+    "src/format.ts",
+    "src/errors.ts",
+    "src/dtype.ts",
+    "src/origin.ts",
+    "src/scope.ts",
+    "src/text_table.ts",
+  ],
+  ["src/ledger.ts"],
+  ["src/driver.ts"],
+  ["src/context.ts"],
+  ["src/handle_record.ts", "src/fence.ts", "src/waiting.ts"],
+  ["src/event.ts", "src/stream.ts"],
+  ["src/memory/"],
+  ["src/transfer/"],
+  ["src/buffers/"],
+  ["src/kernels/"],
+  ["src/interop/"],
+  ["src/measure/"],
+  ["src/device_info.ts", "src/live.ts"],
+  ["src/device.ts"],
+  ["mod.ts"],
+  ["src/notebook/"],
+  ["src/cli.ts", "src/cli/"],
+];
+
+/** The rows from here on are entries of their own, which may load packages from npm. */
+const FIRST_ENTRY_LAYER = layerOf("src/notebook/");
+
+/** The only file that knows that a driver can be simulated: it opens the one that was asked for. */
+const CHOOSES_DRIVER = "src/driver.ts";
+
+const graph = await readImportGraph();
+
+Deno.test("layers name every file of ffi/ and src/", () => {
+  assertEquals(shippedPaths().filter((path) => layerOf(path) === -1), []);
+});
+
+Deno.test("imports go up the list of layers only", () => {
+  assertEquals(wrongWay(graph), []);
+});
+
+Deno.test("imports are relative, built in, or carry npm: and a version", () => {
+  assertEquals(unportable(graph), []);
+});
+
+Deno.test("imports of the core have no outside package", () => {
+  assertEquals(outside(graph), []);
+});
+
+Deno.test("imports of the simulated driver are in the one file that chooses a driver", () => {
+  const choosers = graph
+    .filter(({ to }) => to.startsWith("ffi/simulated/"))
+    .map(({ from }) => from)
+    .filter((from) => !from.startsWith("ffi/simulated/") && from !== CHOOSES_DRIVER);
+  assertEquals(choosers, []);
+});
+
+Deno.test("imports make no circle", () => {
+  assertEquals(circle(graph), []);
+});
+
+Deno.test("the rules of the layers find a planted breach", async (t) => {
+  await t.step("an import down the list", () => {
+    const planted = edge("src/stream.ts", "src/buffers/device_buffer.ts");
+    assertEquals(wrongWay([planted]), ["src/stream.ts imports src/buffers/device_buffer.ts"]);
+    assertEquals(wrongWay([edge("src/buffers/device_buffer.ts", "src/stream.ts")]), []);
+    assertEquals(wrongWay([edge("ffi/cuda.ts", "ffi/simulated/driver.ts")]).length, 1);
+  });
+  await t.step("a specifier that a URL import cannot resolve", () => {
+    const planted = ["@std/assert", "npm:plotly.js", "https://example.com/mod.ts", "jsr:@a/b@1"];
+    assertEquals(unportable(planted.map((specifier) => edge("src/cli.ts", specifier))).length, 4);
+    assertEquals(unportable([edge("src/cli.ts", "npm:@types/plotly.js@3.0.14")]), []);
+  });
+  await t.step("a package in the core", () => {
+    assertEquals(outside([edge("src/device.ts", "npm:a@1.0.0")]).length, 1);
+    assertEquals(outside([edge("src/cli.ts", "npm:a@1.0.0")]), []);
+  });
+  await t.step("a circle", () => {
+    const ring = [edge("a.ts", "b.ts"), edge("b.ts", "c.ts"), edge("c.ts", "a.ts")];
+    assertEquals(circle(ring), ["a.ts", "b.ts", "c.ts", "a.ts"]);
+  });
+});
+
+/** Returns the row of a path, by the longest name in the list that fits, or -1. */
+function layerOf(path: string): number {
+  let best = { layer: -1, length: 0 };
+  for (const [layer, names] of LAYERS.entries()) {
+    for (const name of names) {
+      const fits = name.endsWith("/") ? path.startsWith(name) : path === name;
+      if (fits && name.length > best.length) best = { layer, length: name.length };
+    }
+  }
+  return best.layer;
+}
+
+function wrongWay(edges: readonly ImportEdge[]): string[] {
+  return edges
+    .filter(({ from, to }) => layerOf(to) > layerOf(from))
+    .map(({ from, to }) => `${from} imports ${to}`);
+}
+
+function unportable(edges: readonly ImportEdge[]): string[] {
+  return edges
+    .filter(({ specifier }) => !/^(\.{1,2}\/.+\.ts$|node:|npm:(@[^/]+\/)?[^@]+@\d)/.test(specifier))
+    .map(({ from, specifier }) => `${from} imports ${specifier}`);
+}
+
+function outside(edges: readonly ImportEdge[]): string[] {
+  return edges
+    .filter(({ from, specifier }) =>
+      layerOf(from) < FIRST_ENTRY_LAYER && !/^(\.{1,2}\/|node:)/.test(specifier)
+    )
+    .map(({ from, specifier }) => `${from} imports ${specifier}`);
+}
+
+/** Returns the first circle of files that load each other, or nothing. */
+function circle(edges: readonly ImportEdge[]): string[] {
+  const loads = Map.groupBy(edges.filter((each) => !each.typeOnly), (each) => each.from);
+  const finished = new Set<string>();
+
+  function walk(path: string, above: readonly string[]): string[] {
+    if (above.includes(path)) return [...above.slice(above.indexOf(path)), path];
+    if (finished.has(path)) return [];
+    for (const { to } of loads.get(path) ?? []) {
+      const found = walk(to, [...above, path]);
+      if (found.length > 0) return found;
+    }
+    finished.add(path);
+    return [];
+  }
+
+  for (const path of loads.keys()) {
+    const found = walk(path, []);
+    if (found.length > 0) return found;
+  }
+  return [];
+}
+
+function edge(from: string, to: string): ImportEdge {
+  const isPath = /^[a-z]+[/.].*ts$/.test(to);
+  return { from, specifier: isPath ? `./${to}` : to, to, typeOnly: false };
+}

@@ -1,0 +1,145 @@
+// Figures as HTML, as a page, in a notebook's display and as static SVG.
+// What only a browser can tell, that a page is drawn, is checked by tests/support/browser_check.ts.
+
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertNotMatch,
+  assertStringIncludes,
+} from "@std/assert";
+import { Figure } from "../../src/notebook/figure.ts";
+
+const DISPLAY = Symbol.for("Jupyter.display");
+
+function twoLines(name = "first"): Figure {
+  return new Figure({
+    data: [
+      { type: "scatter", name, x: [1, 2, 3], y: [1, 4, 9] },
+      { type: "scatter", name: "second", x: [1, 2, 3], y: [2, 3, 4] },
+    ],
+    layout: { xaxis: { title: { text: "size" } }, font: { size: 14 } },
+    description: `two rising lines, ${name} and second`,
+  });
+}
+
+async function bundleOf(figure: Figure): Promise<Record<string, unknown>> {
+  return await (figure as unknown as { [DISPLAY](): Promise<Record<string, unknown>> })[DISPLAY]();
+}
+
+/** Takes the element with plotly.js out of a page, leaving what this kit wrote. */
+function withoutRuntime(html: string): string {
+  return html.replace(/<script>if\(!window\.Plotly\)[\s\S]*?<\/script>/, "");
+}
+
+Deno.test("Figure keeps the layout it was given and completes it for light and dark pages", () => {
+  const { layout } = twoLines();
+  assertEquals(layout.xaxis, { title: { text: "size" } });
+  assertEquals(layout.font?.size, 14);
+  assertEquals(layout.paper_bgcolor, "rgba(0,0,0,0)");
+  assertEquals(layout.plot_bgcolor, "rgba(0,0,0,0)");
+  assertMatch(String(layout.font?.color), /^#/);
+});
+
+Deno.test("Figure.describe() says what it was told to", () => {
+  assertEquals(twoLines().describe(), "two rising lines, first and second");
+});
+
+Deno.test("Figure.toHTML() shows data that was changed after construction", () => {
+  const figure = twoLines();
+  figure.data = [{ type: "scatter", name: "replaced", x: [1], y: [1] }];
+  assertStringIncludes(figure.toHTML(), `"name":"replaced"`);
+  assert(!figure.toHTML().includes(`"name":"second"`));
+});
+
+Deno.test("Figure.toHTML() cannot be left by a text that closes a script element", () => {
+  const html = twoLines("</script><script>alert(1)</script>\u2028<b>").toHTML();
+  assertEquals(html.match(/<script>/g)?.length, 1);
+  assertEquals(html.match(/<\/script>/g)?.length, 1);
+  assert(!html.includes("<b>"));
+  const script = /<script>([\s\S]*)<\/script>/.exec(html)?.[1] ?? "";
+  assert(!script.includes("\u2028"));
+  new Function(script); // throws where it is no JavaScript
+});
+
+Deno.test("Figure.toHTML() carries the same data after escaping", () => {
+  const name = `</script> "quoted" \\ \u2028 \u2029 <!-- & ü`;
+  const json = /var figure = (.*), triesLeft/.exec(twoLines(name).toHTML())?.[1] ?? "";
+  assertEquals(JSON.parse(json).data[0].name, name);
+});
+
+Deno.test("Figure.toHTML() gives each fragment an id of its own", () => {
+  const figure = twoLines();
+  const ids = [figure.toHTML(), figure.toHTML()].map((html) => /<div id="([^"]+)"/.exec(html)?.[1]);
+  assert(ids[0] !== undefined && ids[0] !== ids[1]);
+});
+
+Deno.test("Figure.toHTML() shows the description where scripts do not run", () => {
+  const withoutScripts = twoLines().toHTML().replace(/<script>[\s\S]*<\/script>/, "");
+  assertStringIncludes(withoutScripts, "two rising lines, first and second</p>");
+});
+
+Deno.test("Figure.toPage() refers to nothing outside itself", async () => {
+  const page = withoutRuntime(await twoLines().toPage("Two lines"));
+  assertNotMatch(page, /https?:|\ssrc=|\shref=|@import|url\(/);
+  assertStringIncludes(page, "default-src 'none'");
+});
+
+Deno.test("Figure.toPage() carries plotly.js once and follows the reader's theme", async () => {
+  const page = await twoLines().toPage("Two lines");
+  assertEquals(page.match(/if\(!window\.Plotly\)/g)?.length, 1);
+  assertStringIncludes(page, "color-scheme: light dark");
+  assertStringIncludes(page, "fill:currentColor");
+});
+
+Deno.test("Figure.toPage() escapes its title", async () => {
+  const page = withoutRuntime(await twoLines().toPage("a < b & c"));
+  assertStringIncludes(page, "<title>a &lt; b &amp; c</title>");
+});
+
+Deno.test("Figure shows itself in a notebook as HTML, as plotly data and in words", async () => {
+  const figure = twoLines();
+  const bundle = await bundleOf(figure);
+  assertEquals(bundle["text/plain"], figure.describe());
+  assertEquals(bundle["application/vnd.plotly.v1+json"], {
+    data: figure.data,
+    layout: figure.layout,
+    config: figure.config,
+  });
+  assertStringIncludes(String(bundle["text/html"]), `<div id="figure-`);
+});
+
+Deno.test("Figure carries plotly.js into a notebook only once", async () => {
+  await bundleOf(twoLines());
+  const second = String((await bundleOf(twoLines()))["text/html"]);
+  assert(!second.includes("if(!window.Plotly){(function"));
+  assert(second.length < 10_000);
+});
+
+Deno.test("Figure.toSVG() draws every trace at the size asked for", async () => {
+  const svg = await twoLines().toSVG({ width: 500, height: 300 });
+  assertMatch(svg, /^<svg[^>]*width="500" height="300"/);
+  assertEquals(svg.match(/class="trace scatter/g)?.length, 2);
+  assertStringIncludes(svg, "<title>two rising lines, first and second</title>");
+});
+
+Deno.test("Figure.toSVG() leaves the figure as its owner wrote it", async () => {
+  const figure = twoLines();
+  const before = structuredClone({ data: figure.data, layout: figure.layout });
+  await figure.toSVG();
+  assertEquals({ data: figure.data, layout: figure.layout }, before);
+});
+
+Deno.test("Figure.toSVG() keeps an axis title clear of the tick labels", async () => {
+  const figure = new Figure({
+    data: [{ type: "scatter", x: [1, 2], y: [1_000_000, 2_000_000] }],
+    layout: { yaxis: { title: { text: "count" }, tickformat: "d" } },
+    description: "a line",
+  });
+  const svg = await figure.toSVG();
+  const title = Number(/class="ytitle"[^>]*? x="([-\d.]+)"/.exec(svg)?.[1]);
+  const shift = Number(/class="g-ytitle" transform="translate\(([-\d.]+)/.exec(svg)?.[1] ?? 0);
+  const tick = Number(/class="ytick"><text[^>]*? x="([-\d.]+)"/.exec(svg)?.[1]);
+  const labelWidth = "2000000".length * 6;
+  assert(title + shift < tick - labelWidth, `title at ${title + shift}, ticks end at ${tick}`);
+});

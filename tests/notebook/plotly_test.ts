@@ -1,0 +1,41 @@
+// The plotly.js runtime: that it stands whole in a script element and can be shown in a cell again.
+
+import { assert, assertEquals } from "@std/assert";
+import { PlotlyRuntime, plotlyScript, plotlyScriptOnce } from "../../src/notebook/plotly.ts";
+
+async function shownHtml(runtime: PlotlyRuntime): Promise<string> {
+  const show = Reflect.get(runtime, Symbol.for("Jupyter.display")) as () => Promise<
+    Record<string, string>
+  >;
+  return (await show())["text/html"] ?? "";
+}
+
+Deno.test("plotlyScript() is one script element that is valid JavaScript", async () => {
+  const html = await plotlyScript();
+  assertEquals(html.match(/<\/script/g)?.length, 1);
+  const source = /^<script>([\s\S]*)<\/script>$/.exec(html)?.[1] ?? "";
+  assert(source.length > 1_000_000);
+  new Function(source); // throws where it is no JavaScript
+});
+
+Deno.test("PlotlyRuntime carries plotly.js each time it is shown", async () => {
+  const runtime = new PlotlyRuntime();
+  assertEquals(await shownHtml(runtime), await plotlyScript());
+  assertEquals(await shownHtml(runtime), await plotlyScript());
+});
+
+Deno.test("PlotlyRuntime spares later figures from carrying plotly.js", async () => {
+  await shownHtml(new PlotlyRuntime());
+  assertEquals(await plotlyScriptOnce(), "");
+});
+
+Deno.test("./notebook needs no npm package until a figure is shown", async () => {
+  const entry = new URL("../../src/notebook/mod.ts", import.meta.url);
+  const emptyCache = await Deno.makeTempDir();
+  const { success, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: ["eval", "--cached-only", `await import(${JSON.stringify(entry.href)})`],
+    env: { DENO_DIR: emptyCache },
+  }).output();
+  await Deno.remove(emptyCache, { recursive: true });
+  assert(success, new TextDecoder().decode(stderr));
+});

@@ -1,0 +1,69 @@
+// What the ABI check covers, read from the tables themselves so that a new row cannot be forgotten.
+// The generator asks the compiler about these names; the comparison holds them against its answer.
+
+import * as constants from "../../../ffi/constants.ts";
+import { CUDA } from "../../../ffi/cuda.ts";
+import type { Members, Struct } from "../../../ffi/struct.ts";
+import * as structs from "../../../ffi/structs.ts";
+
+/** Where a member lies, counted from the start of the outermost struct. */
+export interface MemberPlace {
+  readonly offset: number;
+  readonly byteLength: number;
+}
+
+/** A struct's size and members; a nested member goes by its path, such as `location.type`. */
+export interface StructPlaces {
+  readonly byteLength: number;
+  readonly members: Readonly<Record<string, MemberPlace>>;
+}
+
+/** Everything that a header fixes. */
+export interface AbiSubjects {
+  /** Rows of a symbol table; two rows can bind one C function. */
+  readonly functions: Readonly<Record<string, Deno.ForeignFunction>>;
+  /** Structs by their C name. */
+  readonly structs: Readonly<Record<string, StructPlaces>>;
+  /** Enumerators and macros by their C name. */
+  readonly constants: Readonly<Record<string, number>>;
+}
+
+/** What ffi/ states about cuda.h. */
+export const CUDA_SUBJECTS: AbiSubjects = {
+  functions: CUDA,
+  structs: Object.fromEntries(
+    Object.entries(structs).map(([name, struct]) => [name, placesOf(struct)]),
+  ),
+  constants: Object.fromEntries(Object.entries(constants).flatMap(namesOf)),
+};
+
+/** Finds the C function that a row binds. */
+export function symbolOf(key: string, row: Deno.ForeignFunction): string {
+  return row.name ?? key;
+}
+
+/** Lists all members of a struct, those of nested structs included. */
+export function placesOf(struct: Struct<Members>): StructPlaces {
+  const members: Record<string, MemberPlace> = {};
+  for (const [name, member] of Object.entries(struct.members)) {
+    const offset = struct.offsets[name] ?? NaN;
+    members[name] = { offset, byteLength: member.byteLength };
+    if (!("members" in member)) continue;
+    const nested = placesOf(member as Struct<Members>);
+    for (const [path, place] of Object.entries(nested.members)) {
+      members[`${name}.${path}`] = { ...place, offset: offset + place.offset };
+    }
+  }
+  return { byteLength: struct.byteLength, members };
+}
+
+/** Spells a constant as C does: `CU_MEMHOSTALLOC.PORTABLE` is the macro CU_MEMHOSTALLOC_PORTABLE. */
+function namesOf(
+  [group, value]: [string, number | Readonly<Record<string, number>>],
+): [string, number][] {
+  if (typeof value === "number") return [[group, value]];
+  return Object.entries(value).map(([key, number]) => [
+    key.startsWith("CU") ? key : `${group}_${key}`,
+    number,
+  ]);
+}

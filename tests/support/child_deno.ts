@@ -1,0 +1,54 @@
+// A second Deno process with permissions of its own, for what a test cannot see from inside:
+// what a program may do, what an import sets off, what the compiler's tools report.
+
+/** What a finished process left. */
+export interface ChildResult {
+  /** Its exit code. */
+  readonly code: number;
+  /** What it printed. */
+  readonly stdout: string;
+  /** What it printed as errors. */
+  readonly stderr: string;
+}
+
+/** Runs `deno` with these arguments and returns what it printed; nothing is asked on a terminal. */
+export async function runDeno(
+  args: readonly string[],
+  options: { readonly cwd?: string | URL; readonly env?: Record<string, string> } = {},
+): Promise<ChildResult> {
+  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: [...args],
+    ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+    env: { NO_COLOR: "1", DENO_NO_PROMPT: "1", DENO_NO_UPDATE_CHECK: "1", ...options.env },
+    stdin: "null",
+  }).output();
+  const decoder = new TextDecoder();
+  return { code, stdout: decoder.decode(stdout), stderr: decoder.decode(stderr) };
+}
+
+/** Runs `deno` and returns its output as JSON; throws with its errors when it fails. */
+export async function denoJson<T>(args: readonly string[]): Promise<T> {
+  const { code, stdout, stderr } = await runDeno(args);
+  if (code !== 0) {
+    throw new Error(`Cannot run deno ${args.join(" ")}: exit code ${code}\n${stderr}`);
+  }
+  return JSON.parse(stdout);
+}
+
+/** A folder outside the project that is removed when it is disposed. */
+export class TemporaryFolder implements Disposable {
+  /** Where it is. */
+  readonly path: string = Deno.makeTempDirSync({ prefix: "vramkit-" });
+
+  /** Writes a file into it and returns the file's path. */
+  write(name: string, text: string): string {
+    const path = `${this.path}/${name}`;
+    Deno.writeTextFileSync(path, text);
+    return path;
+  }
+
+  /** Removes it and all that is in it. */
+  [Symbol.dispose](): void {
+    Deno.removeSync(this.path, { recursive: true });
+  }
+}

@@ -1,0 +1,46 @@
+// The driver that the suite runs on: a fresh simulated one for each call, or NVIDIA's with
+// VRAMKIT_TEST_DRIVER=cuda. Without a GPU the latter throws, so that tests fail and none is skipped.
+
+import type { DriverApi } from "../../ffi/cuda.ts";
+import { simulateDriver } from "../../ffi/simulated/driver.ts";
+import { CudaDevice } from "../../src/device.ts";
+import { Driver } from "../../src/driver.ts";
+
+/** Whether the suite was asked to run on a real GPU. */
+export const ON_GPU = readChoice() === "cuda";
+
+/** Returns the driver's functions; spread them to make one call fail. */
+export function testDriver(): DriverApi {
+  return ON_GPU ? Driver.open("cuda").api : simulateDriver();
+}
+
+/** Opens a device of the suite's driver; on the simulated one nothing is shared between calls. */
+export function openTestDevice(ordinal = 0): CudaDevice {
+  return CudaDevice.open(ordinal, { driver: testDriver() });
+}
+
+/** Registers a test that needs two devices; on a machine with one, its name says why it is ignored. */
+export function testOnTwoDevices(
+  name: string,
+  body: (first: CudaDevice, second: CudaDevice) => void | Promise<void>,
+): void {
+  const driver = testDriver();
+  const found = CudaDevice.count({ driver });
+  Deno.test({
+    name: found < 2 ? `${name} (skipped: needs two devices, this machine has ${found})` : name,
+    ignore: found < 2,
+    fn: async () => {
+      using first = CudaDevice.open(0, { driver });
+      using second = CudaDevice.open(1, { driver });
+      await body(first, second);
+    },
+  });
+}
+
+function readChoice(): "cuda" | "simulated" {
+  const choice = Deno.env.get("VRAMKIT_TEST_DRIVER") ?? "simulated";
+  if (choice === "cuda" || choice === "simulated") return choice;
+  throw new TypeError(
+    `Cannot choose a driver: VRAMKIT_TEST_DRIVER is "${choice}", expected "cuda" or "simulated"`,
+  );
+}
