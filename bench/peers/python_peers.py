@@ -1,0 +1,34 @@
+"""Measures one Python library on device 0: python_peers.py torch|cupy|cuda_core|safetensors.
+Prints one JSON document on standard output; each library runs in a process of its own."""
+
+import argparse
+import importlib
+import platform
+
+from python.measure import Report
+
+PEERS = {"torch": "PyTorch", "cupy": "CuPy", "cuda_core": "cuda.core", "safetensors": "safetensors"}
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("peer", choices=sorted(PEERS))
+    arguments.add_argument(
+        "--model",
+        default="model.safetensors",
+        help="the safetensors file to load, made when missing",
+    )
+    options = arguments.parse_args()
+    report = Report(PEERS[options.peer])
+    with report.section("import and start"):
+        peer = importlib.import_module(f"python.{options.peer}_peer")
+        if options.peer == "safetensors":
+            peer.measure(report, options.model)
+        else:
+            peer.measure(report)
+    report.versions["python"] = platform.python_version()
+    report.print()
+
+
+if __name__ == "__main__":
+    main()

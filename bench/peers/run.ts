@@ -1,0 +1,102 @@
+// Measures other libraries here: the driver API from C++, PyTorch, CuPy, cuda.core, safetensors.
+// Each runs in a process of its own, one after another; what is missing is an entry that says so.
+
+import { outputOf } from "./process.ts";
+import { parsePeerDocument, type PeerDocument, type PeerReport } from "./report.ts";
+
+/** Libraries by the name that python_peers.py knows them by. */
+const PYTHON_PEERS = {
+  torch: "PyTorch",
+  cupy: "CuPy",
+  cuda_core: "cuda.core",
+  safetensors: "safetensors",
+} as const;
+
+const CPP_PEER = "C++ driver API";
+
+/** NVIDIA's compiler on PATH, then where its packages put it. */
+const COMPILERS = ["nvcc", "/usr/local/cuda/bin/nvcc"] as const;
+
+/** Says how {@linkcode runPeers} runs. */
+export interface PeerOptions {
+  /** The safetensors file to load, written when missing; by default one that is removed. */
+  readonly modelPath?: string;
+}
+
+/** Builds and runs every peer and merges what they print; one that fails leaves its error there. */
+export async function runPeers(options: PeerOptions = {}): Promise<PeerReport> {
+  const folder = await Deno.makeTempDir({ prefix: "vramkit_peers_" });
+  try {
+    const modelPath = options.modelPath ?? `${folder}/model.safetensors`;
+    const documents = [await documentOf(CPP_PEER, () => runDriver(folder))];
+    for (const [module, peer] of Object.entries(PYTHON_PEERS)) {
+      documents.push(await documentOf(peer, () => runPython(module, modelPath)));
+    }
+    return {
+      date: new Date().toISOString(),
+      device: documents.find(({ device }) => device !== "none")?.device ?? "none",
+      coreCount: navigator.hardwareConcurrency,
+      documents,
+    };
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+async function documentOf(peer: string, run: () => Promise<string>): Promise<PeerDocument> {
+  try {
+    return parsePeerDocument(await run());
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    console.error(`${peer}: ${message}`);
+    return { peer, device: "none", versions: {}, results: [{ name: "run", error: message }] };
+  }
+}
+
+async function runDriver(folder: string): Promise<string> {
+  const program = `${folder}/driver`;
+  const source = pathOf("driver.cpp");
+  await buildDriver(["-O3", "-std=c++17", "-o", program, source, "-lcuda"]);
+  return await outputOf(program, []);
+}
+
+async function buildDriver(args: readonly string[]): Promise<void> {
+  for (const compiler of COMPILERS) {
+    try {
+      await outputOf(compiler, args);
+      return;
+    } catch (error) {
+      if (!(error instanceof Deno.errors.NotFound)) throw error;
+    }
+  }
+  throw new Error(
+    `Cannot build the ${CPP_PEER} peer: tried ${COMPILERS.join(", ")}; install the CUDA toolkit`,
+  );
+}
+
+async function runPython(module: string, modelPath: string): Promise<string> {
+  try {
+    // -B keeps compiled modules out of the source tree.
+    return await outputOf("python3", [
+      "-B",
+      pathOf("python_peers.py"),
+      module,
+      "--model",
+      modelPath,
+    ]);
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+    throw new Error("Cannot run the Python peers: python3 is not on PATH", { cause: error });
+  }
+}
+
+function pathOf(name: string): string {
+  return decodeURIComponent(new URL(name, import.meta.url).pathname);
+}
+
+if (import.meta.main) {
+  const text = JSON.stringify(await runPeers(), null, 2);
+  const [path] = Deno.args;
+  if (path === undefined) console.log(text);
+  else await Deno.writeTextFile(path, `${text}\n`);
+}
