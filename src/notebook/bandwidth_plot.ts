@@ -1,7 +1,7 @@
 // plotBandwidth(): speed over copy size, with the bus's theoretical speed and the fitted latency.
 // Copies within a device are tens of times faster than the bus, so they have a panel of their own.
 
-import type { Annotations, Data, Layout, LayoutAxis, Shape } from "npm:@types/plotly.js@3.0.14";
+import type { Annotations, LayoutAxis, Shape } from "npm:@types/plotly.js@3.0.14";
 import type { BandwidthResult } from "../measure/bandwidth_result.ts";
 import { formatBytes } from "../format.ts";
 import {
@@ -18,7 +18,7 @@ import {
   resultNames,
 } from "./bandwidth_words.ts";
 import { Figure } from "./figure.ts";
-import { escapeHtml } from "./figure_html.ts";
+import { escapeHtml, type PlotLayout, type Trace } from "./figure_html.ts";
 import { sizeAxis } from "./size_axis.ts";
 
 /** Grey that is faint on white and on black alike. */
@@ -101,7 +101,7 @@ function roofsOf(results: readonly BandwidthResult[]): Map<number, string> {
   return roofs;
 }
 
-function panelTraces(panel: Panel, index: number, runNames: readonly string[]): Data[] {
+function panelTraces(panel: Panel, index: number, runNames: readonly string[]): Trace[] {
   const yaxis = axisName("y", index);
   const lines = panel.runs.flatMap((run, runIndex) =>
     run.map((line) => lineTrace(line, { yaxis, run: runIndex, runName: runNames[runIndex] ?? "" }))
@@ -111,7 +111,7 @@ function panelTraces(panel: Panel, index: number, runNames: readonly string[]): 
 }
 
 /** Rings mean the same in both panels: they share a group and the last one's entry. */
-function withOneRingInLegend(data: readonly Data[]): Data[] {
+function withOneRingInLegend(data: readonly Trace[]): Trace[] {
   const lines = data.filter((trace) => "mode" in trace && trace.mode !== "markers");
   const rings = data.filter((trace) => !lines.includes(trace));
   return [
@@ -124,7 +124,7 @@ function bandwidthLayout(
   results: readonly BandwidthResult[],
   panels: readonly Panel[],
   traceCount: number,
-): Partial<Layout> {
+): PlotLayout {
   const margin = {
     l: 48,
     r: 16,
@@ -183,7 +183,7 @@ function subtitle(results: readonly BandwidthResult[]): string {
   }).join("<br>");
 }
 
-function speedAxes(panels: readonly Panel[]): Partial<Layout> {
+function speedAxes(panels: readonly Panel[]): PlotLayout {
   const axes = panels.map((panel, index): Partial<LayoutAxis> => ({
     domain: [...panel.domain],
     range: [0, HEADROOM * highestSpeed(panel)],

@@ -1,13 +1,13 @@
 // The traces of a bandwidth plot: a line with its spread, and a ring where half the speed is reached.
 // Direction is colour and marker shape, kind of memory is filled or open, the run is solid or dashed.
 
-import type { Dash, Data, ErrorBar } from "npm:@types/plotly.js@3.0.14";
+import type { Dash, ErrorBar } from "npm:@types/plotly.js@3.0.14";
 import type { BandwidthPoint, CopyDirection } from "../measure/bandwidth_result.ts";
 import { formatBytes } from "../format.ts";
 import { describeFit } from "../measure/bandwidth_table.ts";
 import { type BandwidthLine, hasHalfSpeedPoint } from "./bandwidth_lines.ts";
 import { speedDigits } from "./bandwidth_words.ts";
-import { escapeHtml } from "./figure_html.ts";
+import { escapeHtml, type Trace } from "./figure_html.ts";
 
 /** Says how a direction is drawn. */
 interface Look {
@@ -41,7 +41,7 @@ export interface TracePlace {
 }
 
 /** Draws a line's medians; the legend says its fit in words. */
-export function lineTrace(line: BandwidthLine, place: TracePlace): Data {
+export function lineTrace(line: BandwidthLine, place: TracePlace): Trace {
   const { color, symbol, size } = LOOK_OF_DIRECTION[line.direction];
   const prefix = place.runName === "" ? "" : `${place.runName}: `;
   const open = line.kind === "pageable" ? "-open" : "";
@@ -61,7 +61,7 @@ export function lineTrace(line: BandwidthLine, place: TracePlace): Data {
 }
 
 /** Draws a ring on each fit, at the size where latency takes half the time; null without any. */
-export function halfSpeedTrace(lines: readonly BandwidthLine[], yaxis: string): Data | null {
+export function halfSpeedTrace(lines: readonly BandwidthLine[], yaxis: string): Trace | null {
   const marked = lines.filter(hasHalfSpeedPoint);
   if (marked.length === 0) return null;
   return {

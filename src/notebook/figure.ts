@@ -1,8 +1,15 @@
 // Figure: a plotly figure as plain data that draws itself in notebooks, pages and static pictures.
 // Change `data`, `layout` or `config` as you like before it is shown.
 
-import type { Config, Data, Layout, ModeBarDefaultButtons } from "npm:@types/plotly.js@3.0.14";
-import { figureFragment, figurePage, type FigureParts } from "./figure_html.ts";
+import type { ModeBarDefaultButtons } from "npm:@types/plotly.js@3.0.14";
+import {
+  figureFragment,
+  figurePage,
+  type FigureParts,
+  type PlotConfig,
+  type PlotLayout,
+  type Trace,
+} from "./figure_html.ts";
 import { plotlyScriptOnce } from "./plotly.ts";
 import { type PictureSize, staticSvg } from "./static_svg.ts";
 
@@ -16,11 +23,11 @@ const UNWANTED_BUTTONS = ["sendChartToCloud", "select2d", "lasso2d"] as ModeBarD
 /** Says what a figure draws, and in words what it shows. */
 export interface FigureOptions {
   /** The traces, as plotly.js takes them. */
-  readonly data: Data[];
+  readonly data: Trace[];
   /** What stands around the traces; background and ink are set unless given. */
-  readonly layout?: Partial<Layout>;
+  readonly layout?: PlotLayout;
   /** Behaviour of the drawn plot; it fills its container's width unless told otherwise. */
-  readonly config?: Partial<Config>;
+  readonly config?: PlotConfig;
   /** What the figure shows, for people who cannot see it. */
   readonly description: string;
 }
@@ -28,11 +35,11 @@ export interface FigureOptions {
 /** Holds a plotly figure; as a cell's last expression it draws itself. */
 export class Figure {
   /** The traces, as plotly.js takes them. */
-  data: Data[];
+  data: Trace[];
   /** Axes, titles, legend and colours. */
-  layout: Partial<Layout>;
+  layout: PlotLayout;
   /** Behaviour of the drawn plot. */
-  config: Partial<Config>;
+  config: PlotConfig;
   readonly #description: string;
 
   /** Adopts the traces, and completes layout and config with what reads on light and dark pages. */

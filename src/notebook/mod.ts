@@ -2,7 +2,8 @@
 // Nothing is loaded at import; plotly.js comes with the first figure that is shown.
 
 export { Figure, type FigureOptions } from "./figure.ts";
-export { type PictureSize } from "./static_svg.ts";
+export type { PlotConfig, PlotLayout, Trace } from "./figure_html.ts";
+export type { PictureSize } from "./static_svg.ts";
 export { plotBandwidth } from "./bandwidth_plot.ts";
 export { PlotlyRuntime } from "./plotly.ts";
 export type {
@@ -13,4 +14,3 @@ export type {
   HostKind,
   Provenance,
 } from "../measure/bandwidth_result.ts";
-export type { Config, Data, Layout } from "npm:@types/plotly.js@3.0.14";
