@@ -1,5 +1,7 @@
 // A device's primary context: retained while anything uses it, and made current for each call.
 // CUDA's current context belongs to a thread, so all calls here stay on the JavaScript thread.
+// Calls that are given a stream, an event or an address find their context by themselves (seen with
+// no context and with another device's current): those go to the driver directly.
 
 import { CUdevice_attribute, CUresult, CUstream_flags } from "../ffi/constants.ts";
 import type { DriverFunction } from "../ffi/cuda.ts";

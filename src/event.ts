@@ -62,7 +62,7 @@ export class CudaEvent implements Disposable {
    * @throws CudaError when work before the mark failed.
    */
   get isComplete(): boolean {
-    const status = this.context.status("cuEventQuery", this.handle);
+    const status = this.context.driver.status("cuEventQuery", this.handle);
     if (status === CUresult.CUDA_ERROR_NOT_READY) return false;
     if (status !== CUresult.CUDA_SUCCESS) throw this.context.driver.error(status, "cuEventQuery");
     return true;
@@ -79,7 +79,7 @@ export class CudaEvent implements Disposable {
 
   /** Blocks until the GPU has passed the mark (cuEventSynchronize). */
   synchronizeSync(): void {
-    this.context.call("cuEventSynchronize", this.handle);
+    this.context.driver.call("cuEventSynchronize", this.handle);
   }
 
   /**
@@ -93,7 +93,7 @@ export class CudaEvent implements Disposable {
       throw new TypeError("Cannot take the time between events: one was made with timing: false");
     }
     const cell = new Float32Array(1);
-    this.context.call("cuEventElapsedTime", cell, start.handle, this.handle);
+    this.context.driver.call("cuEventElapsedTime", cell, start.handle, this.handle);
     return (cell[0] ?? 0) / 1000;
   }
 

@@ -18,22 +18,23 @@ export class Fence {
 
   /** Moves the fence to the end of a stream's queue (cuEventRecord). */
   set(streamHandle: bigint): void {
-    this.#context.call("cuEventRecord", this.#handle, streamHandle);
+    this.#context.driver.call("cuEventRecord", this.#handle, streamHandle);
   }
 
   /** Makes a stream's later work wait for the fence (cuStreamWaitEvent). */
   hold(streamHandle: bigint): void {
-    this.#context.call("cuStreamWaitEvent", streamHandle, this.#handle, 0);
+    this.#context.driver.call("cuStreamWaitEvent", streamHandle, this.#handle, 0);
   }
 
   /** Whether the GPU has passed it; failed work counts as passed (cuEventQuery). */
   get isPassed(): boolean {
-    return this.#context.status("cuEventQuery", this.#handle) !== CUresult.CUDA_ERROR_NOT_READY;
+    return this.#context.driver.status("cuEventQuery", this.#handle) !==
+      CUresult.CUDA_ERROR_NOT_READY;
   }
 
   /** Whether the GPU has passed it; throws what failed work before it reports (cuEventQuery). */
   poll(): boolean {
-    const status = this.#context.status("cuEventQuery", this.#handle);
+    const status = this.#context.driver.status("cuEventQuery", this.#handle);
     if (status === CUresult.CUDA_ERROR_NOT_READY) return false;
     if (status !== CUresult.CUDA_SUCCESS) {
       throw this.#context.driver.error(status, "cuEventQuery");

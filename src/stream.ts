@@ -76,7 +76,7 @@ export class CudaStream implements Disposable {
 
   /** Whether all work queued so far is done (cuStreamQuery). Throws what that work failed with. */
   get isIdle(): boolean {
-    const status = this.context.status("cuStreamQuery", this.handle);
+    const status = this.context.driver.status("cuStreamQuery", this.handle);
     if (status === CUresult.CUDA_ERROR_NOT_READY) return false;
     if (status !== CUresult.CUDA_SUCCESS) throw this.context.driver.error(status, "cuStreamQuery");
     return true;
@@ -87,7 +87,7 @@ export class CudaStream implements Disposable {
     const { handle } = this;
     const event = options instanceof CudaEvent ? options : CudaEvent.create(this.context, options);
     this.#checkContext(event);
-    this.context.call("cuEventRecord", event.handle, handle);
+    this.context.driver.call("cuEventRecord", event.handle, handle);
     return event;
   }
 
@@ -98,7 +98,7 @@ export class CudaStream implements Disposable {
   wait(target: CudaEvent | CudaStream): void {
     const { handle } = this;
     if (target instanceof CudaEvent) {
-      this.context.call("cuStreamWaitEvent", handle, target.handle, 0);
+      this.context.driver.call("cuStreamWaitEvent", handle, target.handle, 0);
       return;
     }
     if (target !== this) target.#markEnd()?.hold(handle);
@@ -115,7 +115,7 @@ export class CudaStream implements Disposable {
 
   /** Blocks until all work queued so far is done (cuStreamSynchronize). */
   synchronizeSync(): void {
-    this.context.call("cuStreamSynchronize", this.handle);
+    this.context.driver.call("cuStreamSynchronize", this.handle);
   }
 
   /**
@@ -158,7 +158,7 @@ export class CudaStream implements Disposable {
   /** Leaves the end mark while work is still queued, so that others can be ordered after it. */
   #leaveMark(): void {
     const { context } = this;
-    const status = context.status("cuStreamQuery", this.#handle);
+    const status = context.driver.status("cuStreamQuery", this.#handle);
     if (status !== CUresult.CUDA_ERROR_NOT_READY) return this.#dropEnd();
     const end = this.#markEnd();
     context.defer({ isDue: () => end?.isPassed ?? true, run: () => this.#dropEnd() });

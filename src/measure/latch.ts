@@ -27,7 +27,7 @@ export class Latch {
   hold(stream: CudaStream, queue: () => void): void {
     const word = this.#word.array;
     word[0] = 0;
-    stream.context.call(
+    stream.context.driver.call(
       "cuStreamWaitValue32_v2",
       stream.handle,
       this.#word.ptr,

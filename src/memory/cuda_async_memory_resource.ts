@@ -39,12 +39,12 @@ export class CudaAsyncMemoryResource implements MemoryResource {
 
   /** Allocates in the order of `stream` (cuMemAllocAsync). */
   allocate(byteLength: number, stream: CudaStream): bigint {
-    this.context.call("cuMemAllocAsync", this.#cell, BigInt(byteLength), stream.handle);
+    this.context.driver.call("cuMemAllocAsync", this.#cell, BigInt(byteLength), stream.handle);
     return this.#cell[0] ?? 0n;
   }
 
   /** Frees in the order of `stream` (cuMemFreeAsync). */
   deallocate(address: bigint, _byteLength: number, stream: CudaStream): void {
-    this.context.call("cuMemFreeAsync", address, stream.handle);
+    this.context.driver.call("cuMemFreeAsync", address, stream.handle);
   }
 }

@@ -23,6 +23,6 @@ export class CudaMemoryResource implements MemoryResource {
 
   /** Frees once all work of the device that may use the memory is done (cuMemFree waits for it). */
   deallocate(address: bigint): void {
-    this.context.call("cuMemFree_v2", address);
+    this.context.driver.call("cuMemFree_v2", address);
   }
 }

@@ -29,6 +29,6 @@ export class PinnedHostMemoryResource implements MemoryResource {
 
   /** Frees now: the caller has made sure that no queued copy still needs the memory. */
   deallocate(address: bigint): void {
-    this.context.call("cuMemFreeHost", address);
+    this.context.driver.call("cuMemFreeHost", address);
   }
 }

@@ -33,7 +33,7 @@ export function queueCopy(destination: MemorySpan, source: MemorySpan, stream: C
   destination.allocation.order(stream, "write");
   const { context } = stream;
   context.copiedBytes += byteLength;
-  context.call(
+  context.driver.call(
     "cuMemcpyAsync",
     destination.address,
     source.address,
@@ -60,17 +60,31 @@ export function queueFill(
   const bits = new DataView(element.buffer);
   switch (element.byteLength) {
     case 1:
-      return context.call("cuMemsetD8Async", address, bits.getUint8(0), count, handle);
+      return context.driver.call("cuMemsetD8Async", address, bits.getUint8(0), count, handle);
     case 2:
-      return context.call("cuMemsetD16Async", address, bits.getUint16(0, true), count, handle);
+      return context.driver.call(
+        "cuMemsetD16Async",
+        address,
+        bits.getUint16(0, true),
+        count,
+        handle,
+      );
     case 4:
-      return context.call("cuMemsetD32Async", address, bits.getUint32(0, true), count, handle);
+      return context.driver.call(
+        "cuMemsetD32Async",
+        address,
+        bits.getUint32(0, true),
+        count,
+        handle,
+      );
   }
   const low = bits.getUint32(0, true);
   const high = bits.getUint32(4, true);
-  if (low === high) return context.call("cuMemsetD32Async", address, low, 2n * count, handle);
-  context.call("cuMemsetD2D32Async", address, 8n, low, 1n, count, handle);
-  context.call("cuMemsetD2D32Async", address + 4n, 8n, high, 1n, count, handle);
+  if (low === high) {
+    return context.driver.call("cuMemsetD32Async", address, low, 2n * count, handle);
+  }
+  context.driver.call("cuMemsetD2D32Async", address, 8n, low, 1n, count, handle);
+  context.driver.call("cuMemsetD2D32Async", address + 4n, 8n, high, 1n, count, handle);
 }
 
 function checkStream(span: MemorySpan, stream: CudaStream): void {

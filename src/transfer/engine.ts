@@ -147,7 +147,7 @@ export class TransferEngine {
     try {
       const { handle } = stream;
       const size = BigInt(piece.byteLength);
-      this.#context.call("cuMemcpyAsync", destination, source, size, handle);
+      this.#context.driver.call("cuMemcpyAsync", destination, source, size, handle);
       loaded.fence.set(handle);
     } catch (error) {
       this.#retire(loaded, { error });

@@ -60,8 +60,9 @@ export function transferSync(task: HostTransfer): void {
 function queueWhole({ direction, stream, address, bytes }: HostTransfer): void {
   const size = BigInt(bytes.byteLength);
   const { context, handle } = stream;
-  if (direction === "upload") context.call("cuMemcpyHtoDAsync_v2", address, bytes, size, handle);
-  else context.call("cuMemcpyDtoHAsync_v2", bytes, address, size, handle);
+  if (direction === "upload") {
+    context.driver.call("cuMemcpyHtoDAsync_v2", address, bytes, size, handle);
+  } else context.driver.call("cuMemcpyDtoHAsync_v2", bytes, address, size, handle);
 }
 
 function ringRequest(task: HostTransfer): RingRequest {
