@@ -87,12 +87,18 @@ export function viewBits<D extends DType>(
   return new (describe(dtype).array)(buffer, byteOffset, length) as BitsOf<D>;
 }
 
-/** Finds the element type that a typed array holds, or undefined for Uint8ClampedArray's relatives. */
+/** The element type of each kind of typed array, by the tag that subclasses keep. */
+const DTYPE_OF_TAG: Readonly<Record<string, DType>> = {
+  ...Object.fromEntries(
+    DTYPE_NAMES.filter((name) => name !== "bfloat16" && name !== "bool")
+      .map((name) => [DTYPES[name].array.name, name]),
+  ),
+  Uint8ClampedArray: "uint8",
+};
+
+/** Finds the element type that a typed array holds; undefined for a DataView. */
 export function dtypeOf(array: ArrayBufferView): DType | undefined {
-  if (array instanceof Uint8ClampedArray) return "uint8";
-  return DTYPE_NAMES.find((name) =>
-    name !== "bfloat16" && name !== "bool" && array instanceof DTYPES[name].array
-  );
+  return DTYPE_OF_TAG[(array as HostArray)[Symbol.toStringTag]];
 }
 
 /** Rounds float32 values to bfloat16 bits, to nearest even; NaN stays NaN. */

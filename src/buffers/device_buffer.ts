@@ -50,17 +50,16 @@ export class DeviceBuffer<D extends DType = DType> extends GpuBuffer<D> {
 
   /** Copies host memory to the device; resolves when it is there. */
   async upload(source: Uploadable<D>, options: TransferChoice = {}): Promise<this> {
-    const bytes = sourceBytes(this, source, `upload to ${this}`);
-    using task = this.#begin("upload", bytes, options);
-    await transfer(task);
+    const bytes = sourceBytes(this, source, new Moving("upload to", this));
+    using _hold = this.span.allocation.hold();
+    await transfer(this.#task("upload", bytes, options));
     return this;
   }
 
   /** Copies host memory to the device and blocks until it is there. */
   uploadSync(source: Uploadable<D>, options: StreamChoice = {}): this {
-    const bytes = sourceBytes(this, source, `upload to ${this}`);
-    using task = this.#begin("upload", bytes, options);
-    transferSync(task);
+    const bytes = sourceBytes(this, source, new Moving("upload to", this));
+    transferSync(this.#task("upload", bytes, options));
     return this;
   }
 
@@ -69,9 +68,9 @@ export class DeviceBuffer<D extends DType = DType> extends GpuBuffer<D> {
   /** Copies the elements into memory of yours, and resolves with it. */
   download<T extends HostMemory>(destination: T, options?: TransferChoice): Promise<T>;
   async download(destination?: HostMemory, options: TransferChoice = {}): Promise<HostMemory> {
-    const host = destinationBytes(this, destination, `download from ${this}`);
-    using task = this.#begin("download", host.bytes, { ...options, isFresh: !destination });
-    await transfer(task);
+    const host = destinationBytes(this, destination, new Moving("download from", this));
+    using _hold = this.span.allocation.hold();
+    await transfer({ ...this.#task("download", host.bytes, options), isFresh: !destination });
     return host.finish();
   }
 
@@ -80,26 +79,23 @@ export class DeviceBuffer<D extends DType = DType> extends GpuBuffer<D> {
   /** Copies the elements into memory of yours and blocks until they are there. */
   downloadSync<T extends HostMemory>(destination: T, options?: StreamChoice): T;
   downloadSync(destination?: HostMemory, options: StreamChoice = {}): HostMemory {
-    const host = destinationBytes(this, destination, `download from ${this}`);
-    using task = this.#begin("download", host.bytes, { ...options, isFresh: !destination });
-    transferSync(task);
+    const host = destinationBytes(this, destination, new Moving("download from", this));
+    transferSync({ ...this.#task("download", host.bytes, options), isFresh: !destination });
     return host.finish();
   }
 
-  /** Orders a transfer after earlier work, and holds the memory until the transfer is over. */
-  #begin(
+  /** Orders a transfer after earlier work of other streams. */
+  #task(
     direction: "upload" | "download",
     bytes: Uint8Array<ArrayBufferLike>,
-    options: TransferChoice & { isFresh?: boolean },
-  ): HostTransfer & Disposable {
+    options: TransferChoice,
+  ): HostTransfer {
     const { allocation, address } = this.span;
-    const { isFresh = false, onProgress, signal } = options;
+    const { onProgress, signal } = options;
     const stream = this.streamFor(options);
     allocation.order(stream, direction === "upload" ? "write" : "read");
     this.context.copiedBytes += bytes.byteLength;
-    const hold = allocation.hold();
-    const release = { [Symbol.dispose]: () => hold[Symbol.dispose]() };
-    return { direction, stream, address, bytes, isFresh, onProgress, signal, ...release };
+    return { direction, stream, address, bytes, onProgress, signal };
   }
 
   /** Shows the same bytes as another element type; see {@link GpuBuffer.as}. */
@@ -109,5 +105,20 @@ export class DeviceBuffer<D extends DType = DType> extends GpuBuffer<D> {
 
   protected override derive<E extends DType>(fields: BufferFields<E>): DeviceBuffer<E> {
     return new DeviceBuffer(fields);
+  }
+}
+
+/** Words for a message about a transfer, put together only when something is wrong. */
+class Moving {
+  readonly #verb: string;
+  readonly #buffer: GpuBuffer;
+
+  constructor(verb: string, buffer: GpuBuffer) {
+    this.#verb = verb;
+    this.#buffer = buffer;
+  }
+
+  toString(): string {
+    return `${this.#verb} ${this.#buffer}`;
   }
 }

@@ -8,7 +8,7 @@ import {
   fromBfloat16,
   toBfloat16,
 } from "../dtype.ts";
-import { bytesOf, type HostMemory } from "../transfer/host_memory.ts";
+import { type Action, bytesOf, type HostMemory } from "../transfer/host_memory.ts";
 
 /** Elements on the device's side of a transfer. */
 export interface ElementSpan {
@@ -42,7 +42,7 @@ const SAME_BITS: Partial<Record<DType, DType>> = {
 export function sourceBytes(
   span: ElementSpan,
   source: HostMemory,
-  action: string,
+  action: Action,
 ): Uint8Array<ArrayBufferLike> {
   const bytes = bytesOf(source, action);
   if (span.dtype === "bfloat16" && source instanceof Float32Array) {
@@ -63,7 +63,7 @@ export function sourceBytes(
 export function destinationBytes(
   span: ElementSpan,
   destination: HostMemory | undefined,
-  action: string,
+  action: Action,
 ): HostDestination {
   const { dtype, length } = span;
   const widen = dtype === "bfloat16" &&
@@ -79,7 +79,7 @@ export function destinationBytes(
 function widening(
   length: number,
   destination: Float32Array<ArrayBufferLike> | undefined,
-  action: string,
+  action: Action,
 ): HostDestination {
   if (destination !== undefined) {
     bytesOf(destination, action);
@@ -95,7 +95,7 @@ function widening(
   return { bytes: new Uint8Array(bits.buffer), finish };
 }
 
-function checkType(dtype: DType, memory: HostMemory, action: string): void {
+function checkType(dtype: DType, memory: HostMemory, action: Action): void {
   if (!ArrayBuffer.isView(memory) || memory instanceof DataView) return;
   const held = dtypeOf(memory);
   if (held === dtype || held === SAME_BITS[dtype]) return;
@@ -105,7 +105,7 @@ function checkType(dtype: DType, memory: HostMemory, action: string): void {
   );
 }
 
-function checkLength(span: ElementSpan, byteLength: number, action: string): void {
+function checkLength(span: ElementSpan, byteLength: number, action: Action): void {
   const expected = span.length * elementBytes(span.dtype);
   if (byteLength === expected) return;
   throw new RangeError(

@@ -5,12 +5,18 @@ import type { HostArray } from "../dtype.ts";
 /** JavaScript memory that a transfer can read or write. */
 export type HostMemory = HostArray | DataView | ArrayBuffer | SharedArrayBuffer;
 
+/** What is being done, for messages; an object is only turned into words when something is wrong. */
+export interface Action {
+  /** The words after "Cannot". */
+  toString(): string;
+}
+
 /**
  * Shows host memory as bytes, without a copy.
  *
  * @throws TypeError when it is not memory, was detached, or could be resized under a running copy.
  */
-export function bytesOf(memory: HostMemory, action: string): Uint8Array<ArrayBufferLike> {
+export function bytesOf(memory: HostMemory, action: Action): Uint8Array<ArrayBufferLike> {
   if (!ArrayBuffer.isView(memory)) {
     if (!(memory instanceof ArrayBuffer) && !(memory instanceof SharedArrayBuffer)) {
       throw new TypeError(`Cannot ${action}: expected a typed array or an ArrayBuffer`);
@@ -22,7 +28,7 @@ export function bytesOf(memory: HostMemory, action: string): Uint8Array<ArrayBuf
   return new Uint8Array(memory.buffer, memory.byteOffset, memory.byteLength);
 }
 
-function checkSteady(buffer: ArrayBufferLike, action: string): void {
+function checkSteady(buffer: ArrayBufferLike, action: Action): void {
   if (buffer instanceof SharedArrayBuffer) {
     if (buffer.growable) {
       throw new TypeError(
