@@ -16,15 +16,14 @@
  */
 
 export {
-  type AllocateOptions,
   CudaDevice,
   type DeviceMemory,
-  type DTypeOf,
   type OpenOptions,
   type UploadOptions,
 } from "./src/device.ts";
 export { DeviceInfo } from "./src/device_info.ts";
 export { type DriverChoice } from "./src/driver.ts";
+export { type AllocateOptions, type DeviceAllocator } from "./src/buffers/device_allocator.ts";
 export {
   DeviceBuffer,
   type DeviceBufferRequest,
@@ -52,6 +51,7 @@ export {
   type BitsOf,
   type DType,
   DTYPE_NAMES,
+  type DTypeOf,
   elementBytes,
   fromBfloat16,
   type HostArray,

@@ -1,12 +1,13 @@
 // The front door: one GPU, what it is, and everything that can be made on it.
 
+import type { AllocateOptions, DeviceAllocator } from "./buffers/device_allocator.ts";
 import { DeviceBuffer, type Uploadable } from "./buffers/device_buffer.ts";
 import { PinnedBuffer } from "./buffers/pinned_buffer.ts";
 import { countOf, type Shape, toShape } from "./buffers/shape.ts";
 import { Context } from "./context.ts";
 import { DeviceInfo } from "./device_info.ts";
 import { Driver, type DriverChoice } from "./driver.ts";
-import { type ArrayOf, type DType, dtypeOf, type HostArray } from "./dtype.ts";
+import { type DType, type DTypeOf, dtypeOf, type HostArray } from "./dtype.ts";
 import { DisposedError } from "./errors.ts";
 import { CudaEvent, type EventOptions } from "./event.ts";
 import { formatBytes } from "./format.ts";
@@ -29,16 +30,6 @@ export interface OpenOptions {
   readonly driver?: DriverChoice;
   /** The driver library's file, when it lies in an unusual place. */
   readonly libraryPath?: string;
-}
-
-/** How to allocate. */
-export interface AllocateOptions {
-  /** Where the memory comes from; the device's stream-ordered pool by default. */
-  readonly resource?: MemoryResource;
-  /** The stream that may use it first, and on which it is freed; the default stream otherwise. */
-  readonly stream?: CudaStream;
-  /** A name for tables, errors and plots. */
-  readonly label?: string;
 }
 
 /** How to upload into new memory. */
@@ -64,7 +55,7 @@ export interface DeviceMemory {
 }
 
 /** One GPU. */
-export class CudaDevice implements Disposable {
+export class CudaDevice implements DeviceAllocator, Disposable {
   /** The primary context, shared by all that open the same device. */
   readonly #context: Context;
   /** What the device is: name, memory, bus. */
@@ -338,8 +329,3 @@ export class CudaDevice implements Disposable {
     );
   }
 }
-
-/** The element type that a typed array's class stands for. */
-export type DTypeOf<A extends HostArray> = {
-  [D in Exclude<DType, "bfloat16" | "bool">]: A extends ArrayOf<D> ? D : never;
-}[Exclude<DType, "bfloat16" | "bool">];

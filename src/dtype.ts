@@ -57,6 +57,11 @@ export type BitsOf<D extends DType> = InstanceType<(typeof DTYPES)[D]["array"]>;
 /** The typed array that shows values of `D`: bfloat16 widens to Float32Array without loss. */
 export type ArrayOf<D extends DType> = D extends "bfloat16" ? Float32Array<ArrayBuffer> : BitsOf<D>;
 
+/** The element type that a typed array's class stands for. */
+export type DTypeOf<A extends HostArray> = {
+  [D in Exclude<DType, "bfloat16" | "bool">]: A extends ArrayOf<D> ? D : never;
+}[Exclude<DType, "bfloat16" | "bool">];
+
 /** One element of `D` in JavaScript: bigint for 64-bit integers, number for the rest. */
 export type ScalarOf<D extends DType> = D extends "int64" | "uint64" ? bigint : number;
 

@@ -30,6 +30,7 @@ const PUBLIC_NAMES = [
   "DTYPE_NAMES",
   "DType",
   "DTypeOf",
+  "DeviceAllocator",
   "DeviceBuffer",
   "DeviceBufferRequest",
   "DeviceInfo",
