@@ -22,7 +22,6 @@ export interface LaneTask {
 /** The lanes of one engine. */
 export class CopyLanes {
   readonly #slotCount: number;
-  readonly #laneCount: number;
   readonly #control: SharedArrayBuffer;
   readonly #words: Int32Array<SharedArrayBuffer>;
   readonly #fields: BigInt64Array<SharedArrayBuffer>;
@@ -30,17 +29,16 @@ export class CopyLanes {
   #broken = false;
 
   /** Prepares for `slotCount` slots; no lane runs until {@link CopyLanes.start}. */
-  constructor(options: { slotCount: number; laneCount: number }) {
-    this.#slotCount = options.slotCount;
-    this.#laneCount = options.laneCount;
+  constructor(slotCount: number) {
+    this.#slotCount = slotCount;
     this.#control = new SharedArrayBuffer(4 * (CONTROL.queue + 2 * this.#slotCount));
     this.#words = new Int32Array(this.#control);
     this.#fields = new BigInt64Array(new SharedArrayBuffer(8 * TASK_FIELDS * this.#slotCount));
   }
 
-  /** Starts one more lane, about 15 ms; false when all run, or workers cannot be had. */
-  start(): boolean {
-    if (this.#broken || this.#workers.length >= this.#laneCount) return false;
+  /** Starts one more lane, about 15 ms; false when `laneCount` run, or workers cannot be had. */
+  start(laneCount: number): boolean {
+    if (this.#broken || this.#workers.length >= laneCount) return false;
     const source = `data:text/javascript,${encodeURIComponent(LANE_SOURCE)}`;
     const workerData = {
       control: this.#control,
@@ -105,12 +103,13 @@ export class CopyLanes {
   /** Ends the lanes; none of them may have work. */
   dispose(): void {
     Atomics.store(this.#words, CONTROL.stop, 1);
-    this.#wake(this.#laneCount);
+    this.#wake(this.#workers.length);
     this.#workers.length = 0;
   }
 
   #wake(laneCount: number): void {
     Atomics.add(this.#words, CONTROL.signal, 1);
+    if (Atomics.load(this.#words, CONTROL.sleepers) === 0) return;
     Atomics.notify(this.#words, CONTROL.signal, laneCount);
   }
 

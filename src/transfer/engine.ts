@@ -4,44 +4,56 @@
 import type { Context } from "../context.ts";
 import { nextTurn } from "../waiting.ts";
 import { CopyLanes } from "./copy_lanes.ts";
+import { CopyQueue } from "./copy_queue.ts";
 import { type LoadedSlot, PinnedRing, type RingLimits, type Slot } from "./pinned_ring.ts";
 import { type RingRequest, RingTransfer } from "./ring_transfer.ts";
 
 /** How large an engine may be. */
 export interface EngineLimits extends RingLimits {
-  /** Most lanes; each is a thread. */
+  /** Most lanes for memory and files that have their pages; each is a thread. */
   readonly laneCount: number;
+  /** Most lanes for fresh memory, whose pages the system clears while lanes fill them. */
+  readonly freshLaneCount: number;
 }
 
-/** 32 slots of 4 MiB, and a lane for each core but one, up to 8: more lanes add nothing. */
+const SPARE_CORES = Math.max(1, navigator.hardwareConcurrency - 1);
+
+/** 32 slots of 4 MiB; 8 lanes keep the bus busy, fresh pages take twice as many. */
 export const DEFAULT_LIMITS: EngineLimits = {
   slotBytes: 4 * 2 ** 20,
   slotCount: 32,
   slabSlots: 8,
-  laneCount: Math.max(1, Math.min(8, navigator.hardwareConcurrency - 1)),
+  laneCount: Math.min(8, SPARE_CORES),
+  freshLaneCount: Math.min(15, SPARE_CORES),
 };
 
-/** How long a blocked thread sleeps at most before it looks at the copy engine again. */
-const NAP_MILLISECONDS = 0.05;
+/** On few cores a blocked thread sleeps between looks; with many it looks all the time. */
+const NAP_MILLISECONDS = navigator.hardwareConcurrency >= 8 ? 0 : 0.05;
+
+/** What has to be asked for before lanes are started. */
+const START_BYTES = 256 * 2 ** 20;
 
 const engines = new WeakMap<Context, TransferEngine>();
 
 /** The ring and lanes of one context. */
 export class TransferEngine {
   readonly #context: Context;
+  readonly #limits: EngineLimits;
   readonly #ring: PinnedRing;
   readonly #lanes: CopyLanes;
+  /** Bytes of all transfers that came by, for deciding when lanes pay. */
+  #askedBytes = 0;
   /** Slots that a lane works on. */
   readonly #withLane = new Set<LoadedSlot>();
-  /** Slots that the copy engine works on, oldest first for each transfer. */
-  readonly #withGpu = new Map<RingTransfer, LoadedSlot[]>();
-  readonly #transfers = new Set<RingTransfer>();
+  /** Slots that the copy engine works on, for each transfer. */
+  readonly #transfers = new Map<RingTransfer, CopyQueue>();
 
   /** Starts with no memory and no lanes; both come with the first transfer. */
   constructor(context: Context, limits: EngineLimits = DEFAULT_LIMITS) {
     this.#context = context;
+    this.#limits = limits;
     this.#ring = new PinnedRing(context, limits);
-    this.#lanes = new CopyLanes(limits);
+    this.#lanes = new CopyLanes(limits.slotCount);
   }
 
   /** The engine of a context; it ends with the context. */
@@ -54,11 +66,21 @@ export class TransferEngine {
     return made;
   }
 
+  /**
+   * Whether lanes run, or will pay: starting them takes as long as the driver needs for a few
+   * hundred MiB, so they wait until that much has been asked for.
+   */
+  isWorthwhile(byteLength: number): boolean {
+    this.#askedBytes += byteLength;
+    return this.#askedBytes >= START_BYTES;
+  }
+
   /** Moves the bytes; resolves when they are there. The event loop goes on meanwhile. */
   async run(request: RingRequest): Promise<void> {
     const transfer = this.#begin(request);
+    const laneCount = this.#laneCountFor(request);
     while (!transfer.isOver) {
-      const started = this.#lanes.start();
+      const started = this.#lanes.start(laneCount);
       if (!this.#pump() || started) await nextTurn();
     }
     this.#end(transfer);
@@ -67,9 +89,10 @@ export class TransferEngine {
   /** Moves the bytes and blocks until they are there. */
   runSync(request: RingRequest): void {
     const transfer = this.#begin(request);
-    while (this.#lanes.start());
+    const laneCount = this.#laneCountFor(request);
+    while (this.#lanes.start(laneCount));
     while (!transfer.isOver) {
-      if (!this.#pump()) this.#lanes.waitSync(NAP_MILLISECONDS);
+      if (!this.#pump() && NAP_MILLISECONDS > 0) this.#lanes.waitSync(NAP_MILLISECONDS);
     }
     this.#end(transfer);
   }
@@ -78,17 +101,21 @@ export class TransferEngine {
   dispose(): void {
     this.#lanes.dispose();
     this.#ring.trim();
+    this.#context.ledger.caches.delete(this.#ring);
+  }
+
+  #laneCountFor({ isFresh }: RingRequest): number {
+    return isFresh === true ? this.#limits.freshLaneCount : this.#limits.laneCount;
   }
 
   #begin(request: RingRequest): RingTransfer {
     const transfer = new RingTransfer(request);
-    this.#transfers.add(transfer);
+    this.#transfers.set(transfer, new CopyQueue(transfer));
     return transfer;
   }
 
   #end(transfer: RingTransfer): void {
     this.#transfers.delete(transfer);
-    this.#withGpu.delete(transfer);
     transfer.check();
   }
 
@@ -96,8 +123,9 @@ export class TransferEngine {
   #pump(): boolean {
     let moved = this.#lanes.help();
     for (const loaded of this.#withLane) moved = this.#afterLane(loaded) || moved;
-    for (const queue of this.#withGpu.values()) moved = this.#afterGpu(queue) || moved;
-    return this.#load() || moved;
+    moved = this.#load() || moved;
+    for (const queue of this.#transfers.values()) moved = this.#afterCopies(queue) || moved;
+    return moved;
   }
 
   /** Hands free slots to the transfers that wait, in turn. */
@@ -105,7 +133,7 @@ export class TransferEngine {
     let moved = false;
     for (let waiting = true; waiting;) {
       waiting = false;
-      for (const transfer of this.#transfers) {
+      for (const [transfer, queue] of this.#transfers) {
         if (!transfer.isWaiting) continue;
         const slot = this.#takeSlot(transfer);
         if (slot === undefined) return moved;
@@ -114,9 +142,9 @@ export class TransferEngine {
           this.#ring.put(slot);
           continue;
         }
-        const loaded = { ...slot, transfer, piece };
+        const loaded = { slot, transfer, piece };
         if (transfer.request.direction === "upload") this.#giveToLane(loaded);
-        else this.#giveToGpu(loaded);
+        else this.#giveToGpu(queue, loaded);
         waiting = true;
         moved = true;
       }
@@ -134,76 +162,55 @@ export class TransferEngine {
   }
 
   #giveToLane(loaded: LoadedSlot): void {
-    this.#lanes.submit(loaded.index, loaded.transfer.task(loaded.piece, loaded.address));
+    const { slot, transfer, piece } = loaded;
+    this.#lanes.submit(slot.index, transfer.task(piece, slot.address));
     this.#withLane.add(loaded);
   }
 
   /** Queues the copy between a slot and the device; the slot is free again when that fails. */
-  #giveToGpu(loaded: LoadedSlot): void {
-    const { transfer, piece, address } = loaded;
-    const { stream, direction, deviceAddress } = transfer.request;
-    const device = deviceAddress + BigInt(piece.offset);
-    const [destination, source] = direction === "upload" ? [device, address] : [address, device];
+  #giveToGpu(queue: CopyQueue, loaded: LoadedSlot): void {
     try {
-      const { handle } = stream;
-      const size = BigInt(piece.byteLength);
-      this.#context.driver.call("cuMemcpyAsync", destination, source, size, handle);
-      loaded.fence.set(handle);
+      queue.push(loaded);
     } catch (error) {
       this.#retire(loaded, { error });
-      return;
+    } finally {
+      loaded.transfer.noteQueued();
     }
-    const queue = this.#withGpu.get(transfer);
-    if (queue === undefined) this.#withGpu.set(transfer, [loaded]);
-    else queue.push(loaded);
   }
 
   #afterLane(loaded: LoadedSlot): boolean {
-    const status = this.#lanes.status(loaded.index);
+    const { slot, transfer } = loaded;
+    const status = this.#lanes.status(slot.index);
     if (status === "pending") return false;
     this.#withLane.delete(loaded);
+    const queue = this.#transfers.get(transfer);
+    const isUpload = transfer.request.direction === "upload";
     if (status === "failed") {
-      this.#retire(loaded, { error: fileError(loaded) });
-    } else if (loaded.transfer.request.direction === "upload") {
-      this.#giveToGpu(loaded);
+      if (isUpload) transfer.noteQueued();
+      this.#retire(loaded, { error: transfer.hostError(loaded.piece) });
+    } else if (isUpload && queue !== undefined) {
+      this.#giveToGpu(queue, loaded);
     } else {
       this.#retire(loaded);
     }
     return true;
   }
 
-  /** Looks at the oldest copy of a transfer: one stream finishes its copies in order. */
-  #afterGpu(queue: LoadedSlot[]): boolean {
-    const oldest = queue[0];
-    if (oldest === undefined) return false;
-    try {
-      if (!oldest.fence.poll()) return false;
-    } catch (error) {
-      queue.shift();
-      this.#retire(oldest, { error });
-      return true;
+  /** Takes back the slots that the copy engine is done with. */
+  #afterCopies(queue: CopyQueue): boolean {
+    const { done, error } = queue.poll({ isStarved: this.#ring.isExhausted });
+    for (const loaded of done) {
+      if (error !== undefined) this.#retire(loaded, { error });
+      else if (loaded.transfer.request.direction === "upload") this.#retire(loaded);
+      else this.#giveToLane(loaded);
     }
-    queue.shift();
-    if (oldest.transfer.request.direction === "upload") this.#retire(oldest);
-    else this.#giveToLane(oldest);
-    return true;
+    return done.length > 0;
   }
 
   /** Frees a slot, and tells its transfer how the piece ended. */
-  #retire(loaded: LoadedSlot, failure?: { error: unknown }): void {
-    const { index, address, fence, transfer, piece } = loaded;
-    this.#ring.put({ index, address, fence });
+  #retire({ slot, transfer, piece }: LoadedSlot, failure?: { error: unknown }): void {
+    this.#ring.put(slot);
     if (failure === undefined) transfer.finish(piece);
     else transfer.drop(failure.error);
   }
-}
-
-function fileError({ transfer, piece }: LoadedSlot): Error {
-  const { host, direction } = transfer.request;
-  const offset = "fileOffset" in host ? host.fileOffset + piece.offset : piece.offset;
-  const verb = direction === "upload" ? "read" : "write";
-  return new Error(
-    `Cannot ${verb} ${piece.byteLength} bytes at ${offset} of the file: it ended early, changed ` +
-      `meanwhile, or the disk failed`,
-  );
 }

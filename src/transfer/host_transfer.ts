@@ -34,10 +34,8 @@ export async function transfer(task: HostTransfer): Promise<void> {
   const { stream, bytes, signal, onProgress } = task;
   signal?.throwIfAborted();
   if (bytes.byteLength === 0) return;
-  if (wayFor(task.direction, bytes.byteLength) === "ring") {
-    await TransferEngine.of(stream.context).run(ringRequest(task));
-    return;
-  }
+  const engine = ringFor(task);
+  if (engine !== undefined) return await engine.run(ringRequest(task));
   queueWhole(task);
   await stream.synchronize();
   onProgress?.(bytes.byteLength, bytes.byteLength);
@@ -47,13 +45,19 @@ export async function transfer(task: HostTransfer): Promise<void> {
 export function transferSync(task: HostTransfer): void {
   const { stream, bytes, onProgress } = task;
   if (bytes.byteLength === 0) return;
-  if (wayFor(task.direction, bytes.byteLength) === "ring") {
-    TransferEngine.of(stream.context).runSync(ringRequest(task));
-    return;
-  }
+  const engine = ringFor(task);
+  if (engine !== undefined) return engine.runSync(ringRequest(task));
   queueWhole(task);
   stream.synchronizeSync();
   onProgress?.(bytes.byteLength, bytes.byteLength);
+}
+
+/** The engine when the transfer should go through the ring. */
+function ringFor({ direction, stream, bytes }: HostTransfer): TransferEngine | undefined {
+  const { byteLength } = bytes;
+  if (wayFor(direction, byteLength) === "driver") return undefined;
+  const engine = TransferEngine.of(stream.context);
+  return engine.isWorthwhile(byteLength) ? engine : undefined;
 }
 
 /** One call of the driver's, which stages pageable memory itself. */
@@ -77,6 +81,7 @@ function ringRequest(task: HostTransfer): RingRequest {
     host: { address: hostAddress },
     byteLength,
     pieceBytes: pieceBytesFor(byteLength, DEFAULT_LIMITS.slotBytes),
+    isFresh: task.isFresh ?? false,
     onProgress,
     signal,
   };

@@ -15,6 +15,8 @@ export const CONTROL = {
   stop: 4,
   /** Changes when there is something new to see: a task, or the end. */
   signal: 5,
+  /** How many lanes sleep. */
+  sleepers: 6,
   /** First word of the queue of slots. */
   queue: 16,
 } as const;
@@ -35,8 +37,8 @@ export const STATUS = { pending: 0, done: 1, failed: 2 } as const;
 /** 64-bit fields of a task: operation, destination, source, byteLength, fileOffset. */
 export const TASK_FIELDS = 5;
 
-/** Turns a lane looks for the next task before it sleeps; about 50 microseconds. */
-const SPINS = 2000;
+/** Turns a lane looks for the next task before it sleeps: a few tenths of a millisecond. */
+const SPINS = 10_000;
 
 /** The lane's program. */
 export const LANE_SOURCE = `
@@ -80,7 +82,10 @@ for (let idle = 0;;) {
   if (Atomics.load(words, ${CONTROL.stop}) !== 0) break;
   const tail = Atomics.load(words, ${CONTROL.tail});
   if (tail === Atomics.load(words, ${CONTROL.head})) {
-    if (++idle > spins) Atomics.wait(words, ${CONTROL.signal}, seen);
+    if (++idle <= spins) continue;
+    Atomics.add(words, ${CONTROL.sleepers}, 1);
+    Atomics.wait(words, ${CONTROL.signal}, seen);
+    Atomics.sub(words, ${CONTROL.sleepers}, 1);
     continue;
   }
   const slot = Atomics.load(words, ${CONTROL.queue} + tail % slotCount);

@@ -18,7 +18,9 @@ export interface Slot {
 }
 
 /** A slot on its way, with the piece it carries. */
-export interface LoadedSlot extends Slot {
+export interface LoadedSlot {
+  /** The slot. */
+  readonly slot: Slot;
   /** The transfer it works for. */
   readonly transfer: RingTransfer;
   /** The part of the transfer that it carries. */
@@ -64,6 +66,11 @@ export class PinnedRing implements MemoryCache {
   take(): Slot | undefined {
     if (this.#free.length === 0 && !this.#isFull) this.#grow();
     return this.#free.pop();
+  }
+
+  /** Whether the next {@link PinnedRing.take} would find all slots busy. */
+  get isExhausted(): boolean {
+    return this.#free.length === 0 && this.#isFull;
   }
 
   /** Gives a slot back. */

@@ -22,6 +22,8 @@ export interface RingRequest {
   readonly byteLength: number;
   /** Bytes of one piece. */
   readonly pieceBytes: number;
+  /** Whether nothing has touched the host's memory yet, so that its pages are still to come. */
+  readonly isFresh?: boolean;
   /** Called as pieces arrive. */
   readonly onProgress?: ((doneBytes: number, totalBytes: number) => void) | undefined;
   /** Ends the transfer early, once nothing is in flight any more. */
@@ -42,6 +44,8 @@ export class RingTransfer {
   #handedOutBytes = 0;
   #doneBytes = 0;
   #inFlight = 0;
+  /** Pieces handed out whose copies are not queued yet. */
+  #unqueued = 0;
   #failure: { readonly error: unknown } | undefined;
 
   /** Starts with nothing handed out. */
@@ -58,7 +62,18 @@ export class RingTransfer {
     const piece = { offset, byteLength: Math.min(pieceBytes, byteLength - offset) };
     this.#handedOutBytes += piece.byteLength;
     this.#inFlight++;
+    this.#unqueued++;
     return piece;
+  }
+
+  /** Notes that a piece's copy is in the stream, or will never be. */
+  noteQueued(): void {
+    this.#unqueued--;
+  }
+
+  /** Whether no more copies will come. */
+  get allQueued(): boolean {
+    return this.#unqueued === 0 && !this.isWaiting;
   }
 
   /** Notes that a piece is where it belongs. */
@@ -97,6 +112,17 @@ export class RingTransfer {
   /** Throws what it failed with, if it failed. */
   check(): void {
     if (this.#failure !== undefined) throw this.#failure.error;
+  }
+
+  /** What a lane that failed was doing; only files fail. */
+  hostError({ offset, byteLength }: Piece): Error {
+    const { host, direction } = this.request;
+    const at = "fileOffset" in host ? host.fileOffset + offset : offset;
+    const verb = direction === "upload" ? "read" : "write";
+    return new Error(
+      `Cannot ${verb} ${byteLength} bytes at ${at} of the file: it ended early, changed meanwhile, ` +
+        `or the disk failed`,
+    );
   }
 
   /** The lane's task that moves a piece between the host's side and a slot. */
