@@ -82,6 +82,15 @@ export class Ledger {
     this.#liveBytes -= entry.byteLength;
   }
 
+  /** Notes that a live object holds another number of bytes than before. */
+  recount(entry: LedgerEntry, formerBytes: number): void {
+    if (!this.#entries.has(entry)) return;
+    if (formerBytes > 0) this.#liveCount--;
+    if (entry.byteLength > 0) this.#liveCount++;
+    this.#liveBytes += entry.byteLength - formerBytes;
+    if (this.#liveBytes > this.#peakBytes) this.#peakBytes = this.#liveBytes;
+  }
+
   /** Bytes held by live allocations, on the device and on the host. */
   get liveBytes(): number {
     return this.#liveBytes;

@@ -1,15 +1,14 @@
 // One block of memory and who must be asked before it goes: the record behind buffers and views.
 // Dispose, scopes, the ledger and garbage collection all release through it, so it is freed once.
 
-import { CUresult } from "../../ffi/constants.ts";
 import type { Context } from "../context.ts";
-import { CudaError, OutOfMemoryError } from "../errors.ts";
-import { Fence } from "../fence.ts";
 import { type LedgerEntry, type LiveKind, nameOf, nextId, warnUndisposed } from "../ledger.ts";
 import { captureStack, originOf } from "../origin.ts";
 import { CudaStream } from "../stream.ts";
 import type { MemoryResource } from "./memory_resource.ts";
+import { explainShortage, outOfMemory } from "./out_of_memory.ts";
 import { type Access, StreamUsage } from "./stream_usage.ts";
+import { whenPassed } from "./when_passed.ts";
 
 /** What to allocate, and how. */
 export interface AllocationRequest {
@@ -23,6 +22,8 @@ export interface AllocationRequest {
   readonly stream: CudaStream;
   /** A name for tables and errors. */
   readonly label?: string | undefined;
+  /** Whether the GPU may only read it. */
+  readonly isReadOnly?: boolean;
 }
 
 const collected = new FinalizationRegistry<Allocation>((allocation) => {
@@ -31,14 +32,10 @@ const collected = new FinalizationRegistry<Allocation>((allocation) => {
   allocation.release();
 });
 
-/** The five largest live buffers are named when memory runs out. */
-const NAMED_BLOCKS = 5;
-
 /** One block of memory, owned. */
 export class Allocation implements LedgerEntry {
   readonly id = nextId();
   readonly kind: LiveKind;
-  readonly byteLength: number;
   readonly label: string | undefined;
   readonly createdAt = Date.now();
   /** The context it is used and freed in. */
@@ -47,9 +44,12 @@ export class Allocation implements LedgerEntry {
   readonly resource: MemoryResource;
   /** The streams whose queued work may still use it. */
   readonly usage = new StreamUsage();
-  /** The address; 0n for 0 bytes. */
-  readonly address: bigint;
+  /** Whether the GPU may only read it. */
+  readonly isReadOnly: boolean;
   readonly #stream: CudaStream;
+  #address: bigint;
+  #byteLength: number;
+  #companion: Allocation | undefined;
   #hostMemory: WeakRef<ArrayBuffer> | undefined;
   readonly #stack: Error | undefined;
   #released = false;
@@ -58,12 +58,13 @@ export class Allocation implements LedgerEntry {
 
   /** Adopts memory that `request.resource` gave; {@link Allocation.create} allocates it. */
   constructor(request: AllocationRequest, address: bigint) {
-    const { kind, byteLength, resource, stream, label } = request;
+    const { kind, byteLength, resource, stream, label, isReadOnly = false } = request;
     this.kind = kind;
-    this.byteLength = byteLength;
     this.resource = resource;
     this.label = label;
-    this.address = address;
+    this.isReadOnly = isReadOnly;
+    this.#address = address;
+    this.#byteLength = byteLength;
     this.#stream = stream;
     this.#stack = captureStack(byteLength);
     this.usage.order(stream, "write");
@@ -77,21 +78,7 @@ export class Allocation implements LedgerEntry {
    * @throws OutOfMemoryError with all amounts when the device cannot give that much.
    */
   static create(request: AllocationRequest): Allocation {
-    const { resource, byteLength, stream } = request;
-    const { context } = stream;
-    checkSameDevice(resource, context);
-    if (byteLength === 0) return new Allocation(request, 0n);
-    context.sweep();
-    if (!resource.isHostAccessible && byteLength > context.totalBytes) {
-      throw outOfMemory(context, byteLength, "none: larger than the device");
-    }
-    try {
-      return new Allocation(request, resource.allocate(byteLength, stream));
-    } catch (error) {
-      const isOutOfMemory = error instanceof CudaError && !(error instanceof OutOfMemoryError) &&
-        error.code === CUresult.CUDA_ERROR_OUT_OF_MEMORY;
-      throw isOutOfMemory ? outOfMemory(context, byteLength, error.call) : error;
-    }
+    return new Allocation(request, takeMemory(request));
   }
 
   /** Releases the block, with a warning, when `token` is garbage-collected first. */
@@ -99,9 +86,32 @@ export class Allocation implements LedgerEntry {
     collected.register(token, this, this);
   }
 
+  /** Releases another block whenever this one is released: its mirror in host memory. */
+  releaseWith(companion: Allocation): void {
+    this.#companion = companion;
+  }
+
   /** Empties `memory`, and with it every typed array over it, when the block is released. */
   emptyOnRelease(memory: ArrayBuffer): void {
     this.#hostMemory = new WeakRef(memory);
+  }
+
+  /** The address; 0n while it holds no bytes. */
+  get address(): bigint {
+    return this.#address;
+  }
+
+  /** How many bytes it holds. */
+  get byteLength(): number {
+    return this.#byteLength;
+  }
+
+  /** Notes what the block holds now, for memory that comes late, grows or shrinks. */
+  place(memory: { readonly address: bigint; readonly byteLength: number }): void {
+    const formerBytes = this.#byteLength;
+    this.#address = memory.address;
+    this.#byteLength = memory.byteLength;
+    if (!this.#released) this.context.ledger.recount(this, formerBytes);
   }
 
   /** Whether it was given back. */
@@ -114,8 +124,15 @@ export class Allocation implements LedgerEntry {
     return originOf(this.#stack);
   }
 
-  /** Makes `stream` wait for what other streams do with the block, before it uses it. */
+  /**
+   * Makes `stream` wait for what other streams do with the block, before it uses it.
+   *
+   * @throws TypeError for a write to memory that the GPU may only read.
+   */
   order(stream: CudaStream, access: Access): void {
+    if (access === "write" && this.isReadOnly) {
+      throw new TypeError(`Cannot write to ${nameOf(this)} on the GPU: it is read-only memory`);
+    }
     this.usage.order(stream, access);
   }
 
@@ -134,6 +151,7 @@ export class Allocation implements LedgerEntry {
     this.#released = true;
     collected.unregister(this);
     this.context.ledger.remove(this);
+    this.#companion?.release(stream);
     this.#hostMemory?.deref()?.transfer(0);
     this.#freeWith = stream;
     if (this.#holders === 0) this.#free();
@@ -154,14 +172,8 @@ export class Allocation implements LedgerEntry {
     try {
       if (this.address === 0n) return;
       for (const user of this.usage.streams()) stream.wait(user);
-      if (!this.resource.isHostAccessible || stream.isIdle) return this.#deallocate(stream);
-      const fence = new Fence(this.context);
-      fence.set(stream.handle);
-      const run = () => {
-        fence.dispose();
-        this.#deallocate(stream);
-      };
-      this.context.defer({ isDue: () => fence.isPassed, run });
+      if (!this.resource.isHostAccessible) return this.#deallocate(stream);
+      whenPassed(stream, () => this.#deallocate(stream));
     } catch (error) {
       reportFailedRelease(this, error);
     } finally {
@@ -183,26 +195,26 @@ function reportFailedRelease(allocation: Allocation, error: unknown): void {
   console.warn(`vramkit: ${nameOf(allocation)} could not be given back: ${reason}`);
 }
 
+/**
+ * Takes the memory of a request from its resource; 0n for 0 bytes.
+ *
+ * @throws OutOfMemoryError with all amounts when the device cannot give that much.
+ */
+export function takeMemory({ resource, byteLength, stream }: AllocationRequest): bigint {
+  const { context } = stream;
+  checkSameDevice(resource, context);
+  if (byteLength === 0) return 0n;
+  context.sweep();
+  if (!resource.isHostAccessible && byteLength > context.totalBytes) {
+    throw outOfMemory(context, byteLength, "none: larger than the device");
+  }
+  return explainShortage(context, byteLength, () => resource.allocate(byteLength, stream));
+}
+
 function checkSameDevice(resource: MemoryResource, context: Context): void {
   if (resource.context === context) return;
   throw new TypeError(
     `Cannot allocate for a stream of device ${context.ordinal} from a resource of device ` +
       `${resource.context.ordinal}: use a stream and a resource of one device`,
   );
-}
-
-function outOfMemory(context: Context, requestedBytes: number, call: string): OutOfMemoryError {
-  const { ledger, ordinal, totalBytes } = context;
-  return new OutOfMemoryError({
-    ordinal,
-    requestedBytes,
-    freeBytes: context.freeBytes(),
-    totalBytes,
-    liveBytes: ledger.liveBytes,
-    liveCount: ledger.liveCount,
-    largest: ledger.largest(NAMED_BLOCKS).map((entry) => ({
-      name: nameOf(entry),
-      byteLength: entry.byteLength,
-    })),
-  }, call);
 }
