@@ -1,13 +1,14 @@
 // The traces of a bandwidth plot: a line with its spread, and a ring where half the speed is reached.
 // Direction is colour and marker shape, kind of memory is filled or open, the run is solid or dashed.
 
-import type { Dash, ErrorBar } from "npm:@types/plotly.js@3.0.14";
+import type { Dash, ErrorBar, PlotData } from "npm:@types/plotly.js@3.0.14";
 import type { BandwidthPoint, CopyDirection } from "../measure/bandwidth_result.ts";
 import { formatBytes } from "../format.ts";
 import { describeFit } from "../measure/bandwidth_table.ts";
 import { type BandwidthLine, hasHalfSpeedPoint } from "./bandwidth_lines.ts";
+import type { SpeedAxis } from "./bandwidth_panels.ts";
 import { speedDigits } from "./bandwidth_words.ts";
-import { escapeHtml, type Trace } from "./figure_html.ts";
+import { escapeHtml } from "./figure_html.ts";
 
 /** Says how a direction is drawn. */
 interface Look {
@@ -33,7 +34,7 @@ const VISIBLE_SPREAD = 0.05;
 
 /** Says where a trace belongs. */
 export interface TracePlace {
-  readonly yaxis: string;
+  readonly yaxis: SpeedAxis;
   /** Which of the compared results it comes from; 0 for a single one. */
   readonly run: number;
   /** Stands before the line's name where two results are compared. */
@@ -41,7 +42,7 @@ export interface TracePlace {
 }
 
 /** Draws a line's medians; the legend says its fit in words. */
-export function lineTrace(line: BandwidthLine, place: TracePlace): Trace {
+export function lineTrace(line: BandwidthLine, place: TracePlace): Partial<PlotData> {
   const { color, symbol, size } = LOOK_OF_DIRECTION[line.direction];
   const prefix = place.runName === "" ? "" : `${place.runName}: `;
   const open = line.kind === "pageable" ? "-open" : "";
@@ -61,7 +62,10 @@ export function lineTrace(line: BandwidthLine, place: TracePlace): Trace {
 }
 
 /** Draws a ring on each fit, at the size where latency takes half the time; null without any. */
-export function halfSpeedTrace(lines: readonly BandwidthLine[], yaxis: string): Trace | null {
+export function halfSpeedTrace(
+  lines: readonly BandwidthLine[],
+  yaxis: SpeedAxis,
+): Partial<PlotData> | null {
   const marked = lines.filter(hasHalfSpeedPoint);
   if (marked.length === 0) return null;
   return {
@@ -107,7 +111,7 @@ function hoverText(name: string, point: BandwidthPoint): string {
   return [
     `<b>${escapeHtml(name)}, ${formatBytes(point.byteLength)}</b>`,
     `${median} GB/s (${lowest} to ${highest})`,
-    `${(point.secondsPerCopy * 1e6).toPrecision(3)} us a copy`,
+    `${Number((point.secondsPerCopy * 1e6).toPrecision(3))} us a copy`,
     `${point.sampleCount} samples of ${point.copiesPerSample} copies`,
     point.verified ? "every byte verified" : "WRONG BYTES",
   ].join("<br>");

@@ -1,15 +1,8 @@
 // Figure: a plotly figure as plain data that draws itself in notebooks, pages and static pictures.
 // Change `data`, `layout` or `config` as you like before it is shown.
 
-import type { ModeBarDefaultButtons } from "npm:@types/plotly.js@3.0.14";
-import {
-  figureFragment,
-  figurePage,
-  type FigureParts,
-  type PlotConfig,
-  type PlotLayout,
-  type Trace,
-} from "./figure_html.ts";
+import { figureFragment, figurePage, type FigureParts } from "./figure_html.ts";
+import type { PlotConfig, PlotLayout, Trace } from "./plot_data.ts";
 import { plotlyScriptOnce } from "./plotly.ts";
 import { type PictureSize, staticSvg } from "./static_svg.ts";
 
@@ -18,7 +11,7 @@ const NEUTRAL_INK = "#757b84";
 const CLEAR = "rgba(0,0,0,0)";
 
 /** One would send the data to a stranger's server; the others select points, which nothing reads. */
-const UNWANTED_BUTTONS = ["sendChartToCloud", "select2d", "lasso2d"] as ModeBarDefaultButtons[];
+const UNWANTED_BUTTONS = ["sendChartToCloud", "select2d", "lasso2d"];
 
 /** Says what a figure draws, and in words what it shows. */
 export interface FigureOptions {

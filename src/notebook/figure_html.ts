@@ -1,15 +1,8 @@
 // A figure as HTML: a fragment that waits for plotly.js, and a whole page that carries it.
 // Text that is not plotly's own follows the page's colour, so light and dark themes both read well.
 
-import type * as Plotly from "npm:@types/plotly.js@3.0.14";
+import type { PlotConfig, PlotLayout, Trace } from "./plot_data.ts";
 import { plotlyScript } from "./plotly.ts";
-
-/** One line, row of bars or the like, as plotly.js takes it. */
-export type Trace = Plotly.Data;
-/** What stands around the traces, as plotly.js takes it: axes, titles, legend, colours. */
-export interface PlotLayout extends Partial<Plotly.Layout> {}
-/** How a drawn plot behaves, as plotly.js takes it. */
-export interface PlotConfig extends Partial<Plotly.Config> {}
 
 /** Holds what plotly draws, and the same in words. */
 export interface FigureParts {

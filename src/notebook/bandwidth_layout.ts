@@ -1,0 +1,166 @@
+// The layout of a bandwidth plot: titles, axes, the bus's theoretical speed and the fitted latency.
+// Heights add up in pixels, because the legend below grows with the number of lines.
+
+import type { Annotations, Layout, LayoutAxis, Shape } from "npm:@types/plotly.js@3.0.14";
+import type { BandwidthResult } from "../measure/bandwidth_result.ts";
+import { formatBytes } from "../format.ts";
+import { type FittedLine, hasHalfSpeedPoint } from "./bandwidth_lines.ts";
+import { highestSpeed, type Panel } from "./bandwidth_panels.ts";
+import { bandwidthTitle, provenanceWords, resultNames } from "./bandwidth_words.ts";
+import { escapeHtml } from "./figure_html.ts";
+import { sizeAxis } from "./size_axis.ts";
+
+/** Grey that is faint on white and on black alike. */
+const GRID_COLOR = "rgba(128,128,128,0.22)";
+const RULE_COLOR = "rgba(128,128,128,0.9)";
+
+const PLOT_HEIGHT = 430;
+const LEGEND_LINE_HEIGHT = 19;
+const SOURCE_LINE_HEIGHT = 15;
+const HEADING_HEIGHT = 22;
+
+/** Room above the highest point, as a factor. */
+const HEADROOM = 1.12;
+
+/** Words above a place on the left edge of the plot. */
+const ABOVE_LEFT: Partial<Annotations> = {
+  showarrow: false,
+  xref: "paper",
+  x: 0,
+  xanchor: "left",
+  yref: "paper",
+  yanchor: "bottom",
+};
+
+/** Says what a layout is made for. */
+export interface LayoutContents {
+  readonly panels: readonly Panel[];
+  readonly legendLineCount: number;
+}
+
+/** Lays out the panels of one or two results. */
+export function bandwidthLayout(
+  results: readonly BandwidthResult[],
+  { panels, legendLineCount }: LayoutContents,
+): Partial<Layout> {
+  const margin = {
+    l: 48,
+    r: 16,
+    t: 40 + HEADING_HEIGHT + SOURCE_LINE_HEIGHT * results.length,
+    b: 60 + LEGEND_LINE_HEIGHT * legendLineCount,
+  };
+  const sizes = results.flatMap((result) => result.points.map((point) => point.byteLength));
+  return {
+    title: {
+      text: `<b>${escapeHtml(bandwidthTitle(results))}</b>`,
+      font: { size: 16 },
+      x: 0,
+      xref: "paper",
+      xanchor: "left",
+      y: 1,
+      yref: "container",
+      yanchor: "top",
+      pad: { t: 12 },
+    },
+    height: PLOT_HEIGHT + margin.t + margin.b,
+    margin,
+    hovermode: "closest",
+    legend: {
+      x: 0,
+      xref: "paper",
+      xanchor: "left",
+      y: 0,
+      yref: "container",
+      yanchor: "bottom",
+      tracegroupgap: 0,
+    },
+    xaxis: {
+      ...sizeAxis(sizes),
+      title: { text: "bytes in one copy", standoff: 8, font: { size: 12 } },
+      anchor: panels.at(-1)?.yaxis ?? "y",
+      gridcolor: GRID_COLOR,
+      zeroline: false,
+      ticks: "outside",
+      ticklen: 5,
+      tickcolor: GRID_COLOR,
+    },
+    ...speedAxes(panels),
+    shapes: panels.flatMap(roofShapes),
+    annotations: [
+      sourceNote(results),
+      ...panels.map(panelHeading),
+      ...panels.flatMap(halfSpeedNote),
+    ],
+  };
+}
+
+/** Stands between title and first panel: plotly's own subtitle collides with a title at times. */
+function sourceNote(results: readonly BandwidthResult[]): Partial<Annotations> {
+  const names = resultNames(results);
+  const sources = results.map((result, index) => {
+    const name = names[index] ?? "";
+    return escapeHtml(
+      name === "" ? provenanceWords(result) : `${name}: ${provenanceWords(result)}`,
+    );
+  });
+  return {
+    ...ABOVE_LEFT,
+    text: sources.join("<br>"),
+    font: { size: 11 },
+    align: "left",
+    y: 1,
+    yshift: HEADING_HEIGHT,
+  };
+}
+
+function speedAxes(panels: readonly Panel[]): Partial<Layout> {
+  const axes = panels.map((panel, index): Partial<LayoutAxis> => ({
+    domain: [...panel.domain],
+    range: [0, HEADROOM * highestSpeed(panel)],
+    nticks: index === 0 ? 8 : 5,
+    gridcolor: GRID_COLOR,
+    zerolinecolor: RULE_COLOR,
+    zerolinewidth: 1,
+  }));
+  const [yaxis, yaxis2] = axes;
+  return { ...(yaxis && { yaxis }), ...(yaxis2 && { yaxis2 }) };
+}
+
+function roofShapes(panel: Panel): Partial<Shape>[] {
+  return [...panel.roofs].map(([speed, label]) => ({
+    type: "line",
+    xref: "x domain" as "x", // the types lack the axis-relative form
+    yref: panel.yaxis,
+    x0: 0,
+    x1: 1,
+    y0: speed,
+    y1: speed,
+    line: { color: RULE_COLOR, width: 1.5, dash: "dot" },
+    label: { text: escapeHtml(label), textposition: "start", yanchor: "bottom", padding: 5 },
+  }));
+}
+
+/** Stands above the axis rather than along it, where it would have to be read sideways. */
+function panelHeading(panel: Panel): Partial<Annotations> {
+  return { ...ABOVE_LEFT, text: panel.title, y: panel.domain[1] };
+}
+
+/** Spells out one ring of each panel, on its fastest fit, so that the others explain themselves. */
+function halfSpeedNote(panel: Panel): Partial<Annotations>[] {
+  const fitted: FittedLine[] = panel.runs.flat().filter(hasHalfSpeedPoint);
+  const [fastest] = fitted.toSorted((a, b) => b.fit.gigabytesPerSecond - a.fit.gigabytesPerSecond);
+  if (fastest === undefined) return [];
+  const { gigabytesPerSecond, latencySeconds, halfBandwidthBytes } = fastest.fit;
+  return [{
+    text: `half speed at ${formatBytes(Math.round(halfBandwidthBytes))} =<br>` +
+      `${(latencySeconds * 1e6).toFixed(1)} us latency × ${gigabytesPerSecond.toFixed(1)} GB/s`,
+    x: Math.log10(halfBandwidthBytes), // on a log axis plotly wants the exponent here
+    y: gigabytesPerSecond / 2,
+    yref: panel.yaxis,
+    showarrow: false,
+    xanchor: "right",
+    yanchor: "bottom",
+    align: "right",
+    xshift: -12,
+  }];
+}
