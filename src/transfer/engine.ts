@@ -7,6 +7,7 @@ import { CopyLanes } from "./copy_lanes.ts";
 import { CopyQueue } from "./copy_queue.ts";
 import { type LoadedSlot, PinnedRing, type RingLimits, type Slot } from "./pinned_ring.ts";
 import { type RingRequest, RingTransfer } from "./ring_transfer.ts";
+import { pieceBytesFor } from "./ways.ts";
 
 /** How large an engine may be. */
 export interface EngineLimits extends RingLimits {
@@ -18,12 +19,12 @@ export interface EngineLimits extends RingLimits {
 
 const SPARE_CORES = Math.max(1, navigator.hardwareConcurrency - 1);
 
-/** 32 slots of 4 MiB; 8 lanes keep the bus busy, fresh pages take twice as many. */
+/** 64 slots of 2 MiB; 10 lanes keep the bus busy, fresh pages take more. */
 export const DEFAULT_LIMITS: EngineLimits = {
-  slotBytes: 4 * 2 ** 20,
-  slotCount: 32,
-  slabSlots: 8,
-  laneCount: Math.min(8, SPARE_CORES),
+  slotBytes: 2 * 2 ** 20,
+  slotCount: 64,
+  slabSlots: 16,
+  laneCount: Math.min(10, SPARE_CORES),
   freshLaneCount: Math.min(15, SPARE_CORES),
 };
 
@@ -109,7 +110,9 @@ export class TransferEngine {
   }
 
   #begin(request: RingRequest): RingTransfer {
-    const transfer = new RingTransfer(request);
+    const { slotBytes } = this.#limits;
+    const pieceBytes = request.pieceBytes ?? pieceBytesFor(request.byteLength, slotBytes);
+    const transfer = new RingTransfer(request, Math.min(pieceBytes, slotBytes));
     this.#transfers.set(transfer, new CopyQueue(transfer));
     return transfer;
   }

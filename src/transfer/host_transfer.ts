@@ -3,9 +3,9 @@
 
 import { MADV, openHost } from "../../ffi/host.ts";
 import type { CudaStream } from "../stream.ts";
-import { DEFAULT_LIMITS, TransferEngine } from "./engine.ts";
+import { TransferEngine } from "./engine.ts";
 import type { RingRequest } from "./ring_transfer.ts";
-import { pieceBytesFor, wayFor } from "./ways.ts";
+import { wayFor } from "./ways.ts";
 
 /** What a caller may want of a transfer. */
 export interface TransferOptions {
@@ -53,9 +53,9 @@ export function transferSync(task: HostTransfer): void {
 }
 
 /** The engine when the transfer should go through the ring. */
-function ringFor({ direction, stream, bytes }: HostTransfer): TransferEngine | undefined {
+function ringFor({ stream, bytes }: HostTransfer): TransferEngine | undefined {
   const { byteLength } = bytes;
-  if (wayFor(direction, byteLength) === "driver") return undefined;
+  if (wayFor(byteLength) === "driver") return undefined;
   const engine = TransferEngine.of(stream.context);
   return engine.isWorthwhile(byteLength) ? engine : undefined;
 }
@@ -80,7 +80,6 @@ function ringRequest(task: HostTransfer): RingRequest {
     deviceAddress: address,
     host: { address: hostAddress },
     byteLength,
-    pieceBytes: pieceBytesFor(byteLength, DEFAULT_LIMITS.slotBytes),
     isFresh: task.isFresh ?? false,
     onProgress,
     signal,

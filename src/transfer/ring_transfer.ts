@@ -20,8 +20,8 @@ export interface RingRequest {
   readonly host: HostSide;
   /** How many bytes. */
   readonly byteLength: number;
-  /** Bytes of one piece. */
-  readonly pieceBytes: number;
+  /** Bytes of one piece, at most a slot; chosen by the size of the transfer when left out. */
+  readonly pieceBytes?: number;
   /** Whether nothing has touched the host's memory yet, so that its pages are still to come. */
   readonly isFresh?: boolean;
   /** Called as pieces arrive. */
@@ -41,6 +41,7 @@ export interface Piece {
 /** A running transfer. */
 export class RingTransfer {
   readonly request: RingRequest;
+  readonly #pieceBytes: number;
   #handedOutBytes = 0;
   #doneBytes = 0;
   #inFlight = 0;
@@ -49,17 +50,18 @@ export class RingTransfer {
   #failure: { readonly error: unknown } | undefined;
 
   /** Starts with nothing handed out. */
-  constructor(request: RingRequest) {
+  constructor(request: RingRequest, pieceBytes: number) {
     this.request = request;
+    this.#pieceBytes = pieceBytes;
   }
 
   /** Takes the next piece; undefined when all are handed out, or the transfer failed. */
   next(): Piece | undefined {
-    const { byteLength, pieceBytes, signal } = this.request;
+    const { byteLength, signal } = this.request;
     if (signal?.aborted) this.fail(signal.reason);
     if (this.#failure !== undefined || this.#handedOutBytes === byteLength) return undefined;
     const offset = this.#handedOutBytes;
-    const piece = { offset, byteLength: Math.min(pieceBytes, byteLength - offset) };
+    const piece = { offset, byteLength: Math.min(this.#pieceBytes, byteLength - offset) };
     this.#handedOutBytes += piece.byteLength;
     this.#inFlight++;
     this.#unqueued++;
