@@ -24,12 +24,13 @@ export {
 export { DeviceInfo } from "./src/device_info.ts";
 export { type DriverChoice } from "./src/driver.ts";
 export { type AllocateOptions, type DeviceAllocator } from "./src/buffers/device_allocator.ts";
+export { DeviceBuffer, type DeviceBufferRequest } from "./src/buffers/device_buffer.ts";
 export {
-  DeviceBuffer,
-  type DeviceBufferRequest,
+  TransferableBuffer,
   type TransferChoice,
   type Uploadable,
-} from "./src/buffers/device_buffer.ts";
+} from "./src/buffers/transferable_buffer.ts";
+export { HostBuffer, type HostBufferFields } from "./src/buffers/host_buffer.ts";
 export { type BufferFields, GpuBuffer, type StreamChoice } from "./src/buffers/gpu_buffer.ts";
 export { PinnedBuffer } from "./src/buffers/pinned_buffer.ts";
 export { type Shape } from "./src/buffers/shape.ts";

@@ -1,9 +1,10 @@
 // The front door: one GPU, what it is, and everything that can be made on it.
 
 import type { AllocateOptions, DeviceAllocator } from "./buffers/device_allocator.ts";
-import { DeviceBuffer, type Uploadable } from "./buffers/device_buffer.ts";
+import { DeviceBuffer } from "./buffers/device_buffer.ts";
 import { PinnedBuffer } from "./buffers/pinned_buffer.ts";
 import { countOf, type Shape, toShape } from "./buffers/shape.ts";
+import type { Uploadable } from "./buffers/transferable_buffer.ts";
 import { Context } from "./context.ts";
 import { DeviceInfo } from "./device_info.ts";
 import { Driver, type DriverChoice } from "./driver.ts";

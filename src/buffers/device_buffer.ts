@@ -1,19 +1,12 @@
-// Memory on the GPU, and the transfers between it and ordinary arrays.
+// Memory on the GPU: the kind that most programs use for everything.
 
-import { type ArrayOf, type BitsOf, type DType, elementBytes } from "../dtype.ts";
+import { type DType, elementBytes } from "../dtype.ts";
 import { Allocation } from "../memory/allocation.ts";
 import type { MemoryResource } from "../memory/memory_resource.ts";
 import type { CudaStream } from "../stream.ts";
-import type { HostMemory } from "../transfer/host_memory.ts";
-import {
-  type HostTransfer,
-  transfer,
-  type TransferOptions,
-  transferSync,
-} from "../transfer/host_transfer.ts";
-import { type BufferFields, GpuBuffer, type StreamChoice } from "./gpu_buffer.ts";
-import { destinationBytes, sourceBytes } from "./host_elements.ts";
+import type { BufferFields } from "./gpu_buffer.ts";
 import { countOf, type Shape, toShape } from "./shape.ts";
+import { TransferableBuffer } from "./transferable_buffer.ts";
 
 /** What to allocate on a device. */
 export interface DeviceBufferRequest<D extends DType> {
@@ -29,14 +22,8 @@ export interface DeviceBufferRequest<D extends DType> {
   readonly label?: string | undefined;
 }
 
-/** Host memory that a buffer of `D` accepts: its typed array, bfloat16's bits, or raw bytes. */
-export type Uploadable<D extends DType> = ArrayOf<D> | BitsOf<D> | HostMemory;
-
-/** On which stream to transfer, and how to follow or end it. */
-export interface TransferChoice extends StreamChoice, TransferOptions {}
-
 /** Typed memory on the GPU. */
-export class DeviceBuffer<D extends DType = DType> extends GpuBuffer<D> {
+export class DeviceBuffer<D extends DType = DType> extends TransferableBuffer<D> {
   /** Allocates without setting a value: the elements are whatever was there before. */
   static allocate<D extends DType>(request: DeviceBufferRequest<D>): DeviceBuffer<D> {
     const { dtype, resource, stream, label } = request;
@@ -48,77 +35,12 @@ export class DeviceBuffer<D extends DType = DType> extends GpuBuffer<D> {
     return new DeviceBuffer({ allocation, token, dtype, shape, byteOffset: 0, isView: false });
   }
 
-  /** Copies host memory to the device; resolves when it is there. */
-  async upload(source: Uploadable<D>, options: TransferChoice = {}): Promise<this> {
-    const bytes = sourceBytes(this, source, new Moving("upload to", this));
-    using _hold = this.span.allocation.hold();
-    await transfer(this.#task("upload", bytes, options));
-    return this;
-  }
-
-  /** Copies host memory to the device and blocks until it is there. */
-  uploadSync(source: Uploadable<D>, options: StreamChoice = {}): this {
-    const bytes = sourceBytes(this, source, new Moving("upload to", this));
-    transferSync(this.#task("upload", bytes, options));
-    return this;
-  }
-
-  /** Copies the elements into a fresh typed array (bfloat16 as Float32Array). */
-  download(destination?: undefined, options?: TransferChoice): Promise<ArrayOf<D>>;
-  /** Copies the elements into memory of yours, and resolves with it. */
-  download<T extends HostMemory>(destination: T, options?: TransferChoice): Promise<T>;
-  async download(destination?: HostMemory, options: TransferChoice = {}): Promise<HostMemory> {
-    const host = destinationBytes(this, destination, new Moving("download from", this));
-    using _hold = this.span.allocation.hold();
-    await transfer({ ...this.#task("download", host.bytes, options), isFresh: !destination });
-    return host.finish();
-  }
-
-  /** Copies the elements into a fresh typed array and blocks until they are there. */
-  downloadSync(destination?: undefined, options?: StreamChoice): ArrayOf<D>;
-  /** Copies the elements into memory of yours and blocks until they are there. */
-  downloadSync<T extends HostMemory>(destination: T, options?: StreamChoice): T;
-  downloadSync(destination?: HostMemory, options: StreamChoice = {}): HostMemory {
-    const host = destinationBytes(this, destination, new Moving("download from", this));
-    transferSync({ ...this.#task("download", host.bytes, options), isFresh: !destination });
-    return host.finish();
-  }
-
-  /** Orders a transfer after earlier work of other streams. */
-  #task(
-    direction: "upload" | "download",
-    bytes: Uint8Array<ArrayBufferLike>,
-    options: TransferChoice,
-  ): HostTransfer {
-    const { allocation, address } = this.span;
-    const { onProgress, signal } = options;
-    const stream = this.streamFor(options);
-    allocation.order(stream, direction === "upload" ? "write" : "read");
-    this.context.copiedBytes += bytes.byteLength;
-    return { direction, stream, address, bytes, onProgress, signal };
-  }
-
-  /** Shows the same bytes as another element type; see {@link GpuBuffer.as}. */
+  /** Shows the same bytes as another element type; see {@link TransferableBuffer.as}. */
   override as<E extends DType>(dtype: E): DeviceBuffer<E> {
     return super.as(dtype) as DeviceBuffer<E>;
   }
 
   protected override derive<E extends DType>(fields: BufferFields<E>): DeviceBuffer<E> {
     return new DeviceBuffer(fields);
-  }
-}
-
-/** Words for a message about a transfer, put together only when something is wrong. */
-class Moving {
-  readonly #verb: string;
-  readonly #buffer: GpuBuffer;
-
-  constructor(verb: string, buffer: GpuBuffer) {
-    this.#verb = verb;
-    this.#buffer = buffer;
-  }
-
-  toString(): string {
-    return `${this.#verb} ${this.#buffer}`;
   }
 }

@@ -1,0 +1,87 @@
+// Uploads to a buffer and downloads from it, whatever kind of memory it is: the GPU moves the bytes,
+// in the order of a stream.
+
+import type { ArrayOf, BitsOf, DType } from "../dtype.ts";
+import type { HostMemory } from "../transfer/host_memory.ts";
+import {
+  type HostTransfer,
+  transfer,
+  type TransferOptions,
+  transferSync,
+} from "../transfer/host_transfer.ts";
+import { GpuBuffer, type StreamChoice } from "./gpu_buffer.ts";
+import { destinationBytes, sourceBytes } from "./host_elements.ts";
+
+/** Host memory that a buffer of `D` accepts: its typed array, bfloat16's bits, or raw bytes. */
+export type Uploadable<D extends DType> = ArrayOf<D> | BitsOf<D> | HostMemory;
+
+/** On which stream to transfer, and how to follow or end it. */
+export interface TransferChoice extends StreamChoice, TransferOptions {}
+
+/** A buffer whose elements move to and from ordinary arrays. */
+export abstract class TransferableBuffer<D extends DType = DType> extends GpuBuffer<D> {
+  /** Copies host memory into the buffer; resolves when it is there. */
+  async upload(source: Uploadable<D>, options: TransferChoice = {}): Promise<this> {
+    const bytes = sourceBytes(this, source, new Moving("upload to", this));
+    using _hold = this.span.allocation.hold();
+    await transfer(this.#task("upload", bytes, options));
+    return this;
+  }
+
+  /** Copies host memory into the buffer and blocks until it is there. */
+  uploadSync(source: Uploadable<D>, options: StreamChoice = {}): this {
+    const bytes = sourceBytes(this, source, new Moving("upload to", this));
+    transferSync(this.#task("upload", bytes, options));
+    return this;
+  }
+
+  /** Copies the elements into a fresh typed array (bfloat16 as Float32Array). */
+  download(destination?: undefined, options?: TransferChoice): Promise<ArrayOf<D>>;
+  /** Copies the elements into memory of yours, and resolves with it. */
+  download<T extends HostMemory>(destination: T, options?: TransferChoice): Promise<T>;
+  async download(destination?: HostMemory, options: TransferChoice = {}): Promise<HostMemory> {
+    const host = destinationBytes(this, destination, new Moving("download from", this));
+    using _hold = this.span.allocation.hold();
+    await transfer({ ...this.#task("download", host.bytes, options), isFresh: !destination });
+    return host.finish();
+  }
+
+  /** Copies the elements into a fresh typed array and blocks until they are there. */
+  downloadSync(destination?: undefined, options?: StreamChoice): ArrayOf<D>;
+  /** Copies the elements into memory of yours and blocks until they are there. */
+  downloadSync<T extends HostMemory>(destination: T, options?: StreamChoice): T;
+  downloadSync(destination?: HostMemory, options: StreamChoice = {}): HostMemory {
+    const host = destinationBytes(this, destination, new Moving("download from", this));
+    transferSync({ ...this.#task("download", host.bytes, options), isFresh: !destination });
+    return host.finish();
+  }
+
+  /** Orders a transfer after earlier work of other streams. */
+  #task(
+    direction: "upload" | "download",
+    bytes: Uint8Array<ArrayBufferLike>,
+    options: TransferChoice,
+  ): HostTransfer {
+    const { allocation, address } = this.span;
+    const { onProgress, signal } = options;
+    const stream = this.streamFor(options);
+    allocation.order(stream, direction === "upload" ? "write" : "read");
+    this.context.copiedBytes += bytes.byteLength;
+    return { direction, stream, address, bytes, onProgress, signal };
+  }
+}
+
+/** Words for a message about a transfer, put together only when something is wrong. */
+class Moving {
+  readonly #verb: string;
+  readonly #buffer: GpuBuffer;
+
+  constructor(verb: string, buffer: GpuBuffer) {
+    this.#verb = verb;
+    this.#buffer = buffer;
+  }
+
+  toString(): string {
+    return `${this.#verb} ${this.#buffer}`;
+  }
+}
