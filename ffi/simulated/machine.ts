@@ -93,21 +93,11 @@ export class Machine {
     return this.find(Context, handle, "CUDA_ERROR_INVALID_CONTEXT");
   }
 
-  /** Finds a stream to wait for; it may belong to any context. */
+  /** Finds a stream; one that was made names its own context, whichever is current. */
   stream(handle: bigint): Stream {
     if (handle === 0n || handle === 1n) return this.contexts.current.legacyStream;
     if (handle === 2n) return this.contexts.current.threadStream;
     return this.find(Stream, handle);
-  }
-
-  /** Finds a stream to queue work on; it must belong to the current context. */
-  queue(handle: bigint): Stream {
-    const { current } = this.contexts;
-    const stream = this.stream(handle);
-    if (stream.context === current) return stream;
-    return this.site.fail(
-      `${stream.timeline.label} belongs to another context than the current one (device ${current.device.ordinal})`,
-    );
   }
 
   /** Returns a number that no other block of memory has. */

@@ -38,7 +38,7 @@ export function copyCalls(machine: Machine): CopyCalls {
     route: { destination: bigint; source: bigint; byteLength: bigint; stream: bigint },
     contexts?: readonly Context[],
   ): void {
-    const stream = machine.queue(route.stream);
+    const stream = machine.stream(route.stream);
     if (route.byteLength === 0n) return;
     const byteLength = Number(route.byteLength);
     const destination = memory.resolve(Number(route.destination), byteLength);
@@ -49,7 +49,7 @@ export function copyCalls(machine: Machine): CopyCalls {
 
   return {
     cuMemcpyHtoDAsync_v2(destination, source, byteLength, handle) {
-      const stream = machine.queue(handle);
+      const stream = machine.stream(handle);
       if (byteLength === 0n) return;
       const from = arrayRegion(source, Number(byteLength));
       const to = memory.resolve(Number(destination), Number(byteLength));
@@ -57,7 +57,7 @@ export function copyCalls(machine: Machine): CopyCalls {
       queueCopy(machine, stream, { planes: [linearPlane(to, from)] });
     },
     cuMemcpyDtoHAsync_v2(destination, source, byteLength, handle) {
-      const stream = machine.queue(handle);
+      const stream = machine.stream(handle);
       if (byteLength === 0n) return;
       const from = memory.resolve(Number(source), Number(byteLength));
       requireValue(from.kind !== "pageable");

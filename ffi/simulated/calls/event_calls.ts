@@ -43,7 +43,7 @@ export function eventCalls(machine: Machine): EventCalls {
     },
     cuEventRecord(handle, stream) {
       const event = findEvent(handle);
-      const queue = machine.queue(stream);
+      const queue = machine.stream(stream);
       if (event.context !== queue.context) refuse("CUDA_ERROR_INVALID_HANDLE");
       event.record = scheduler.enqueue(queue, scheduler.nextMoment(queue), {});
     },

@@ -36,12 +36,11 @@ export function hostMemoryCalls(machine: Machine): HostMemoryCalls {
       );
     },
     cuMemFreeHost(address) {
-      const context = contexts.current;
       if (address === 0n) return;
       const allocation = memory.allocationFrom(Number(address));
       requireValue(allocation !== undefined && allocation.kind === "pinned");
       requireIdle(machine, allocation);
-      machine.synchronize(context);
+      machine.synchronize(allocation.context);
       machine.free(allocation);
     },
     cuMemHostGetDevicePointer_v2(pointer, address, flags) {

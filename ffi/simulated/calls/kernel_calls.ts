@@ -75,7 +75,7 @@ export function kernelCalls(machine: Machine): KernelCalls {
       refuse("CUDA_ERROR_NOT_FOUND");
     },
     cuLaunchKernel(handle, gx, gy, gz, bx, by, bz, sharedBytes, stream, parameters, extra) {
-      const queue = machine.queue(stream);
+      const queue = machine.stream(stream);
       const { module, kernel } = machine.find(KernelFunction, handle);
       if (unloaded.has(module) || module.context !== queue.context) {
         refuse("CUDA_ERROR_INVALID_HANDLE");
@@ -98,7 +98,7 @@ export function kernelCalls(machine: Machine): KernelCalls {
       });
     },
     cuLaunchHostFunc(stream, callback, userData) {
-      const queue = machine.queue(stream);
+      const queue = machine.stream(stream);
       requireValue(callback !== null);
       const definition = { parameters: ["u64"], result: "void" } as const;
       // deno-lint-ignore no-explicit-any -- a pointer object is what a function pointer is made of.

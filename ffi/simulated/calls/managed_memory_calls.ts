@@ -81,7 +81,7 @@ export function managedMemoryCalls(machine: Machine): ManagedMemoryCalls {
     },
     cuMemPrefetchAsync(address, byteLength, device, stream) {
       const range = managedRange(address, byteLength);
-      const queue = machine.queue(stream);
+      const queue = machine.stream(stream);
       requireLocation(device);
       const isDownload = device === CU_DEVICE_CPU;
       machine.scheduler.enqueue(queue, machine.scheduler.nextMoment(queue), {
@@ -116,7 +116,7 @@ export function managedMemoryCalls(machine: Machine): ManagedMemoryCalls {
       }
     },
     cuMemDiscardBatchAsync(addresses, sizes, count, flags, stream) {
-      const queue = machine.queue(stream);
+      const queue = machine.stream(stream);
       requireValue(count > 0n && flags === 0n);
       const ranges = Array.from({ length: Number(count) }, (_, index) => {
         const [address, byteLength] = [get64(addresses, index), get64(sizes, index)];

@@ -54,16 +54,12 @@ export function memoryCalls(machine: Machine): MemoryCalls {
       put64(pitch, pitchBytes);
     },
     cuMemFree_v2(address) {
-      const context = contexts.current;
       if (address === 0n) return;
       const allocation = memory.allocationFrom(Number(address));
       requireValue(allocation !== undefined);
       requireValue(["device", "pool", "managed"].includes(allocation.kind));
-      if (allocation.pool === undefined) {
-        machine.synchronize(allocation.context);
-        // Work of another context may use the memory too; the driver does not wait for that.
-        if (allocation.context !== context) machine.synchronize(context);
-      }
+      // The address names its context; work of another one is not waited for, as in the driver.
+      if (allocation.pool === undefined) machine.synchronize(allocation.context);
       requireIdle(machine, allocation);
       machine.free(allocation);
       allocation.pool?.settle(allocation.pool.expect(allocation.byteLength));

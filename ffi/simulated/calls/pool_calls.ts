@@ -49,17 +49,17 @@ export function poolCalls(machine: Machine): PoolCalls {
   return {
     cuMemAllocAsync(address, byteLength, handle) {
       requirePools();
-      const stream = machine.queue(handle);
+      const stream = machine.stream(handle);
       const pool = machine.defaultPools[stream.context.device.ordinal];
       requireValue(pool !== undefined);
       put64(address, allocate(pool, stream, Number(byteLength)));
     },
     cuMemAllocFromPoolAsync(address, byteLength, pool, handle) {
-      put64(address, allocate(findPool(pool), machine.queue(handle), Number(byteLength)));
+      put64(address, allocate(findPool(pool), machine.stream(handle), Number(byteLength)));
     },
     cuMemFreeAsync(address, handle) {
       requirePools();
-      const stream = machine.queue(handle);
+      const stream = machine.stream(handle);
       if (address === 0n) return;
       const allocation = memory.allocationFrom(Number(address));
       requireValue(allocation !== undefined);

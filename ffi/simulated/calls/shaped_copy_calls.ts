@@ -84,7 +84,7 @@ export function shapedCopyCalls(machine: Machine): ShapedCopyCalls {
   };
 
   function copyBox(handle: bigint, shape: Shape, sides: { source: Box; destination: Box }): void {
-    const stream = machine.queue(handle);
+    const stream = machine.stream(handle);
     const { widthBytes, height, depth } = shape;
     if (widthBytes * height * depth === 0) return;
     const planes = Array.from({ length: depth }, (_, slice): Plane => ({

@@ -49,14 +49,14 @@ export function streamCalls(machine: Machine): StreamCalls {
     },
     cuStreamWaitEvent(stream, event, flags) {
       const { record } = machine.find(StreamEvent, event);
-      const queue = machine.queue(stream);
+      const queue = machine.stream(stream);
       requireValue(flags === 0);
       if (record === undefined) return;
       queue.timeline.join(record.moment);
       scheduler.enqueue(queue, scheduler.nextMoment(queue), { after: [record] });
     },
     cuStreamWaitValue32_v2(stream, address, value, flags) {
-      const queue = machine.queue(stream);
+      const queue = machine.stream(stream);
       const { CU_STREAM_WAIT_VALUE_GEQ, CU_STREAM_WAIT_VALUE_EQ } = CUstreamWaitValue_flags;
       requireValue(flags === CU_STREAM_WAIT_VALUE_GEQ || flags === CU_STREAM_WAIT_VALUE_EQ);
       requireValue(address % 4n === 0n);
