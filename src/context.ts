@@ -60,6 +60,7 @@ export class Context {
       this.call("cuStreamCreateWithPriority", cell, CUstream_flags.CU_STREAM_NON_BLOCKING, 0);
       this.defaultStreamHandle = cell[0] ?? 0n;
     } catch (error) {
+      this.#leaveThread();
       driver.status("cuDevicePrimaryCtxRelease_v2", this.deviceHandle);
       throw error;
     }

@@ -70,10 +70,11 @@ export class Driver {
   /**
    * Opens a driver, once for a process.
    *
-   * @throws CudaUnavailableError when it cannot be used; `"auto"` then falls back to the simulated one.
+   * @throws CudaUnavailableError when it cannot be used. `"auto"` falls back to the simulated one
+   *   then, unless only a permission is missing.
    */
   static open(choice: DriverChoice = "cuda", options: { libraryPath?: string } = {}): Driver {
-    if (typeof choice === "object") return Driver.#of(choice);
+    if (typeof choice === "object" && choice !== null) return Driver.#of(choice);
     if (choice === "simulated") return Driver.#of(simulated ??= simulateDriver());
     if (choice !== "cuda" && choice !== "auto") {
       throw new TypeError(
@@ -88,9 +89,9 @@ export class Driver {
       const known = error instanceof LibraryError
         ? new CudaUnavailableError(error.reason, error.message, { cause: error })
         : error;
-      if (choice === "auto" && known instanceof CudaUnavailableError) {
-        return Driver.open("simulated");
-      }
+      // A missing permission is no missing GPU, and the simulated driver needs the same permission.
+      const isAbsent = known instanceof CudaUnavailableError && known.reason !== "permission";
+      if (choice === "auto" && isAbsent) return Driver.open("simulated");
       throw known;
     }
   }

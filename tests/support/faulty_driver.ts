@@ -1,0 +1,68 @@
+// The suite's driver with something wrong or watched: one call that fails, or all calls counted.
+// Works on both drivers, because a driver is a record of functions that can be copied.
+
+import { CUresult } from "../../ffi/constants.ts";
+import type { DriverApi, DriverFunction } from "../../ffi/cuda.ts";
+import { testDriver } from "./driver.ts";
+
+/** Which call fails, and how. */
+export interface Fault {
+  /** The function. */
+  readonly name: DriverFunction;
+  /** The status it returns instead of doing anything; CUDA_ERROR_UNKNOWN by default. */
+  readonly status?: number;
+  /** How many calls succeed first; 0 by default. */
+  readonly after?: number;
+}
+
+/** A driver and the switch that makes one of its functions fail. */
+export interface FaultyDriver {
+  /** The driver's functions. */
+  readonly driver: DriverApi;
+  /** Makes calls from the next one on follow `fault`; undefined mends the driver. */
+  setFault(fault: Fault | undefined): void;
+}
+
+/** Copies a driver so that one function at a time can be made to fail. */
+export function faultyDriver(api: DriverApi = testDriver()): FaultyDriver {
+  let fault: Fault | undefined;
+  let succeeding = 0;
+  const driver = intercept(api, (name) => {
+    if (fault?.name !== name) return undefined;
+    if (succeeding-- > 0) return undefined;
+    return fault.status ?? CUresult.CUDA_ERROR_UNKNOWN;
+  });
+  return {
+    driver,
+    setFault(next) {
+      fault = next;
+      succeeding = next?.after ?? 0;
+    },
+  };
+}
+
+/** Copies a driver so that the names of its calls are noted. */
+export function watchedDriver(
+  api: DriverApi = testDriver(),
+): { driver: DriverApi; calls: DriverFunction[] } {
+  const calls: DriverFunction[] = [];
+  const driver = intercept(api, (name) => {
+    calls.push(name);
+    return undefined;
+  });
+  return { driver, calls };
+}
+
+/** Asks `decide` before each call for a status to return instead. */
+function intercept(
+  api: DriverApi,
+  decide: (name: DriverFunction) => number | undefined,
+): DriverApi {
+  type Call = (...args: unknown[]) => unknown;
+  const copy: Record<string, unknown> = { ...api };
+  for (const [name, call] of Object.entries(copy)) {
+    if (typeof call !== "function") continue;
+    copy[name] = (...args: unknown[]) => decide(name as DriverFunction) ?? (call as Call)(...args);
+  }
+  return copy as unknown as DriverApi;
+}

@@ -1,0 +1,41 @@
+// A stream that stands still until the test lets it go, so that "still queued" is a fact and no guess.
+// The stream waits for a word of page-locked memory, which both drivers can do.
+
+import { CUstreamWaitValue_flags } from "../../ffi/constants.ts";
+import type { PinnedBuffer } from "../../src/buffers/pinned_buffer.ts";
+import type { CudaDevice } from "../../src/device.ts";
+import type { CudaStream } from "../../src/stream.ts";
+
+/** Holds all later work of a stream back; disposing it lets the work go and waits for it. */
+export class HeldStream implements Disposable {
+  readonly #word: PinnedBuffer<"uint32">;
+  readonly #gpu: CudaDevice;
+
+  /** Makes `stream` wait from here on. */
+  constructor(gpu: CudaDevice, stream: CudaStream) {
+    this.#gpu = gpu;
+    this.#word = gpu.pinned("uint32", 1);
+    this.#word.array[0] = 0;
+    const { CU_STREAM_WAIT_VALUE_EQ } = CUstreamWaitValue_flags;
+    const { driver } = stream.context;
+    driver.call(
+      "cuStreamWaitValue32_v2",
+      stream.handle,
+      this.#word.ptr,
+      1,
+      CU_STREAM_WAIT_VALUE_EQ,
+    );
+  }
+
+  /** Lets the work go. */
+  release(): void {
+    if (!this.#word.disposed) Atomics.store(this.#word.array, 0, 1);
+  }
+
+  /** Lets the work go, waits until all of it is done, and gives the word back. */
+  [Symbol.dispose](): void {
+    this.release();
+    this.#gpu.synchronizeSync();
+    this.#word.dispose();
+  }
+}

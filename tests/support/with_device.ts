@@ -1,0 +1,41 @@
+// A device for the length of one test, and the check that the test left nothing behind:
+// no live object, no device memory, no context on the thread.
+
+import { assertEquals, assertGreaterOrEqual } from "@std/assert";
+import type { DriverApi } from "../../ffi/cuda.ts";
+import { CudaDevice } from "../../src/device.ts";
+import { ON_GPU, testDriver } from "./driver.ts";
+
+/** What a real driver loads on first use of a call, such as the kernels behind a fill, and keeps. */
+const DRIVER_OWN_BYTES = ON_GPU ? 64 * 2 ** 20 : 0;
+
+/** Opens a device, runs a test on it, and fails when the test leaves anything live on it. */
+export async function withDevice(
+  body: (gpu: CudaDevice) => unknown,
+  options: { readonly driver?: DriverApi } = {},
+): Promise<void> {
+  const driver = options.driver ?? testDriver();
+  using gpu = CudaDevice.open(0, { driver });
+  await checkNothingLeft(gpu, () => body(gpu));
+}
+
+/** Runs a test on a device that is open, and fails when the test leaves anything live on it. */
+export async function checkNothingLeft(gpu: CudaDevice, body: () => unknown): Promise<void> {
+  const namesBefore = liveNames(gpu);
+  const freeBefore = freeBytes(gpu);
+  await body();
+  assertEquals(liveNames(gpu), namesBefore, "the test left something live");
+  assertGreaterOrEqual(freeBytes(gpu), freeBefore - DRIVER_OWN_BYTES, "device memory is missing");
+}
+
+/** Names what is live on a device. */
+export function liveNames(gpu: CudaDevice): string[] {
+  return gpu.live().objects.map(({ name }) => name);
+}
+
+/** Reads the device's free bytes once all queued work, frees included, is done. */
+export function freeBytes(gpu: CudaDevice): number {
+  gpu.synchronizeSync();
+  gpu.context.sweep();
+  return gpu.context.freeBytes();
+}
