@@ -23,12 +23,17 @@ export function formatBytes(byteLength: number): string {
   const sign = byteLength < 0 ? "-" : "";
   let amount = Math.abs(byteLength);
   let unit = 0;
-  while (amount >= 1024 && unit < UNITS.length - 1) {
+  // The number as it will be shown decides: 1023.99 KiB would show as 1024.
+  while (shown(amount) >= 1024 && unit < UNITS.length - 1) {
     amount /= 1024;
     unit++;
   }
-  const digits = unit === 0 || Number.isInteger(amount) ? 0 : amount < 10 ? 2 : 1;
-  return `${sign}${Number(amount.toFixed(digits))} ${UNITS[unit]}`;
+  return `${sign}${shown(amount)} ${UNITS[unit]}`;
+}
+
+/** Rounds to two digits below ten and to one above. */
+function shown(amount: number): number {
+  return Number(amount.toFixed(amount < 10 ? 2 : 1));
 }
 
 /**

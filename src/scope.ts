@@ -26,9 +26,14 @@ export function runScope<T>(body: (scope: Scope) => T): T {
     stack.dispose();
     throw error;
   }
-  if (!(result instanceof Promise)) {
+  if (!isPromiseLike(result)) {
     stack.dispose();
     return result;
   }
-  return result.finally(() => stack.dispose()) as T;
+  return Promise.resolve(result).finally(() => stack.dispose()) as T;
+}
+
+function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === "object" && value !== null && "then" in value &&
+    typeof value.then === "function";
 }

@@ -1,0 +1,127 @@
+// Checks the table of element types, and bfloat16's rounding on every kind of value.
+
+import { assertEquals, assertInstanceOf, assertStrictEquals, assertThrows } from "@std/assert";
+import {
+  allocateBits,
+  dlpackCode,
+  type DType,
+  DTYPE_NAMES,
+  dtypeOf,
+  elementBytes,
+  fromBfloat16,
+  type HostArray,
+  toBfloat16,
+  viewBits,
+} from "../../src/dtype.ts";
+
+/** Name, bytes, DLPack code, the array that holds it. */
+const TABLE: readonly [DType, number, number, new (length: number) => HostArray][] = [
+  ["float16", 2, 2, Float16Array],
+  ["bfloat16", 2, 4, Uint16Array],
+  ["float32", 4, 2, Float32Array],
+  ["float64", 8, 2, Float64Array],
+  ["int8", 1, 0, Int8Array],
+  ["int16", 2, 0, Int16Array],
+  ["int32", 4, 0, Int32Array],
+  ["int64", 8, 0, BigInt64Array],
+  ["uint8", 1, 1, Uint8Array],
+  ["uint16", 2, 1, Uint16Array],
+  ["uint32", 4, 1, Uint32Array],
+  ["uint64", 8, 1, BigUint64Array],
+  ["bool", 1, 6, Uint8Array],
+];
+
+Deno.test("DTYPE_NAMES lists the thirteen element types", () => {
+  assertEquals(DTYPE_NAMES, TABLE.map(([name]) => name));
+});
+
+for (const [name, bytes, code, HostClass] of TABLE) {
+  Deno.test(`elementBytes() and dlpackCode() know ${name}`, () => {
+    assertEquals([elementBytes(name), dlpackCode(name)], [bytes, code]);
+  });
+
+  Deno.test(`allocateBits() makes a zeroed array for ${name}`, () => {
+    const array = allocateBits(name, 3);
+    assertInstanceOf(array, HostClass);
+    assertEquals([array.length, array.byteLength], [3, 3 * bytes]);
+    assertEquals(new Uint8Array(array.buffer), new Uint8Array(3 * bytes));
+  });
+
+  Deno.test(`viewBits() shows memory as ${name} without a copy`, () => {
+    const buffer = new ArrayBuffer(8 * bytes);
+    const array = viewBits(name, { buffer, byteOffset: 2 * bytes, length: 3 });
+    assertInstanceOf(array, HostClass);
+    assertStrictEquals(array.buffer, buffer);
+    assertEquals([array.byteOffset, array.length], [2 * bytes, 3]);
+  });
+}
+
+Deno.test("dtypeOf() finds the type of every typed array", () => {
+  const plain = TABLE.filter(([name]) => name !== "bfloat16" && name !== "bool");
+  assertEquals(
+    plain.map(([, , , HostClass]) => dtypeOf(new HostClass(0))),
+    plain.map(([name]) => name),
+  );
+});
+
+Deno.test("dtypeOf() takes clamped bytes as uint8", () => {
+  assertEquals(dtypeOf(new Uint8ClampedArray(1)), "uint8");
+});
+
+Deno.test("dtypeOf() knows no type for a DataView", () => {
+  assertEquals(dtypeOf(new DataView(new ArrayBuffer(1))), undefined);
+});
+
+for (const name of ["float", "toString", "__proto__", "", undefined]) {
+  Deno.test(`elementBytes() refuses ${JSON.stringify(name)} and lists the types`, () => {
+    assertThrows(
+      () => elementBytes(name as DType),
+      TypeError,
+      `Cannot use element type ${name}: expected one of float16, bfloat16`,
+    );
+  });
+}
+
+Deno.test("toBfloat16() keeps what fits into eight bits of precision", () => {
+  const exact = [0, 1, -1, 0.5, 2, 256, -3.140625, 2 ** 127, 2 ** -126];
+  assertEquals([...fromBfloat16(toBfloat16(exact))], exact);
+});
+
+Deno.test("toBfloat16() rounds to the nearest", () => {
+  const above = 1 + 2 ** -8 + 2 ** -12; // a little over halfway between 1 and the next
+  const below = 1 + 2 ** -8 - 2 ** -12;
+  assertEquals([...fromBfloat16(toBfloat16([above, below, -above]))], [
+    1 + 2 ** -7,
+    1,
+    -(1 + 2 ** -7),
+  ]);
+});
+
+Deno.test("toBfloat16() rounds a tie to the even neighbour", () => {
+  const ties = [1 + 2 ** -8, 1 + 2 ** -7 + 2 ** -8];
+  assertEquals([...toBfloat16(ties)], [0x3f80, 0x3f82]);
+});
+
+Deno.test("toBfloat16() keeps zero's sign and both infinities", () => {
+  assertEquals([...toBfloat16([0, -0, Infinity, -Infinity])], [0, 0x8000, 0x7f80, 0xff80]);
+});
+
+Deno.test("toBfloat16() rounds beyond the largest number to infinity", () => {
+  assertEquals([...toBfloat16([3.4e38, -3.4e38])], [0x7f80, 0xff80]);
+});
+
+Deno.test("toBfloat16() keeps NaN a NaN when only low bits say so", () => {
+  const signalling = new Float32Array(new Uint32Array([0x7f800001, 0xff80ffff]).buffer);
+  assertEquals([...fromBfloat16(toBfloat16(signalling))], [NaN, NaN]);
+});
+
+Deno.test("toBfloat16() keeps subnormal numbers", () => {
+  assertEquals([...fromBfloat16(toBfloat16([2 ** -130]))], [2 ** -130]);
+});
+
+Deno.test("toBfloat16() gives every bit pattern back that fromBfloat16() widened", () => {
+  const patterns = Uint16Array.from({ length: 65536 }, (_, index) => index);
+  const values = fromBfloat16(patterns);
+  const numbers = patterns.filter((_, index) => !Number.isNaN(values[index]));
+  assertEquals(toBfloat16(fromBfloat16(numbers)), numbers);
+});

@@ -1,0 +1,88 @@
+// Checks the fields and words of the errors.
+
+import { assertEquals, assertInstanceOf } from "@std/assert";
+import {
+  CudaError,
+  CudaUnavailableError,
+  DisposedError,
+  OutOfMemoryError,
+  statusName,
+} from "../../src/errors.ts";
+
+const AMOUNTS = {
+  ordinal: 1,
+  requestedBytes: 8 * 2 ** 30,
+  freeBytes: 2 ** 30,
+  totalBytes: 80 * 2 ** 30,
+  liveBytes: 71 * 2 ** 30,
+  liveCount: 14,
+  largest: [{ name: "weights", byteLength: 40 * 2 ** 30 }, { name: "device#7", byteLength: 1 }],
+};
+
+Deno.test("statusName() spells a code as the header does", () => {
+  assertEquals([statusName(2), statusName(700)], [
+    "CUDA_ERROR_OUT_OF_MEMORY",
+    "CUDA_ERROR_ILLEGAL_ADDRESS",
+  ]);
+});
+
+Deno.test("statusName() says when a code is unknown", () => {
+  assertEquals(statusName(123456), "CUDA_ERROR_UNLISTED");
+});
+
+Deno.test("CudaError carries the call, the code and its name", () => {
+  const error = new CudaError("message", { code: 1, call: "cuMemFree_v2" });
+  assertEquals([error.call, error.code, error.codeName, error.name], [
+    "cuMemFree_v2",
+    1,
+    "CUDA_ERROR_INVALID_VALUE",
+    "CudaError",
+  ]);
+  assertEquals("cause" in error, false);
+});
+
+Deno.test("CudaError carries the first error of a broken context as its cause", () => {
+  const first = new Error("first");
+  assertEquals(new CudaError("later", { code: 1, call: "x", cause: first }).cause, first);
+});
+
+Deno.test("OutOfMemoryError says all amounts and the largest buffer", () => {
+  assertEquals(
+    new OutOfMemoryError(AMOUNTS, "cuMemAlloc_v2").message,
+    "Cannot allocate 8 GiB on device 1: CUDA_ERROR_OUT_OF_MEMORY (2), 1 GiB of 80 GiB free, " +
+      "71 GiB in 14 live buffers (largest: weights 40 GiB)",
+  );
+});
+
+Deno.test("OutOfMemoryError says when nothing is live", () => {
+  const error = new OutOfMemoryError({ ...AMOUNTS, liveCount: 0, liveBytes: 0, largest: [] }, "x");
+  assertEquals(error.message.endsWith("1 GiB of 80 GiB free, no live buffers"), true);
+  assertEquals(error.largestLive, undefined);
+});
+
+Deno.test("OutOfMemoryError is a CudaError with the amounts as fields", () => {
+  const error = new OutOfMemoryError(AMOUNTS, "cuMemAlloc_v2");
+  assertInstanceOf(error, CudaError);
+  const { requestedBytes, freeBytes, totalBytes, liveBytes, largest } = AMOUNTS;
+  assertEquals(
+    [error.requestedBytes, error.freeBytes, error.totalBytes, error.liveBytes, error.largest],
+    [requestedBytes, freeBytes, totalBytes, liveBytes, largest],
+  );
+  assertEquals([error.code, error.call, error.name, error.largestLive?.name], [
+    2,
+    "cuMemAlloc_v2",
+    "OutOfMemoryError",
+    "weights",
+  ]);
+});
+
+Deno.test("DisposedError names the object", () => {
+  const error = new DisposedError("DeviceBuffer(x, float32[2, 3])");
+  assertEquals(error.message, "Cannot use DeviceBuffer(x, float32[2, 3]): it was disposed");
+  assertEquals(error.name, "DisposedError");
+});
+
+Deno.test("CudaUnavailableError carries the reason", () => {
+  const error = new CudaUnavailableError("no-device", "message");
+  assertEquals([error.reason, error.name], ["no-device", "CudaUnavailableError"]);
+});
