@@ -66,3 +66,30 @@ export function checkSize(value: number, what: string): number {
 export function formatAddress(address: bigint): string {
   return `0x${address.toString(16)}`;
 }
+
+const SECOND_UNITS = [["ns", 1e-9], ["µs", 1e-6], ["ms", 1e-3], ["s", 1]] as const;
+
+/** Formats a length of time: `"5.1 µs"`, `"320 ms"`, `"4 min 5 s"`, `"2 h 10 min"`. */
+export function formatSeconds(seconds: number): string {
+  if (seconds >= 3600) return twoUnits(seconds / 60, "h", "min");
+  if (seconds >= 60) return twoUnits(seconds, "min", "s");
+  const fitting = SECOND_UNITS.findLast(([, size]) => seconds >= size);
+  const [unit, size] = seconds === 0 ? SECOND_UNITS[3] : fitting ?? SECOND_UNITS[0];
+  return `${digits(seconds / size)} ${unit}`;
+}
+
+/** Formats a speed of 10^9 bytes per second: `"0.79 GB/s"`, `"55.6 GB/s"`, `"2100 GB/s"`. */
+export function formatSpeed(gigabytesPerSecond: number): string {
+  return `${digits(gigabytesPerSecond)} GB/s`;
+}
+
+/** Two digits below one, one digit after the point below a hundred, whole numbers above. */
+function digits(amount: number): string {
+  if (Math.abs(amount) < 1) return String(Number(amount.toPrecision(2)));
+  return amount.toFixed(Math.abs(amount) < 99.95 ? 1 : 0);
+}
+
+function twoUnits(amount: number, large: string, small: string): string {
+  const whole = Math.floor(amount);
+  return `${Math.floor(whole / 60)} ${large} ${whole % 60} ${small}`;
+}

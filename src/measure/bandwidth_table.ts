@@ -1,6 +1,6 @@
 // A bandwidth sweep as a table of text: one row a size, one column a direction and kind.
 
-import { formatBytes } from "../format.ts";
+import { formatBytes, formatSeconds, formatSpeed } from "../format.ts";
 import { formatTable } from "../text_table.ts";
 import type { BandwidthFit, BandwidthPoint, BandwidthResult } from "./bandwidth_result.ts";
 
@@ -25,7 +25,7 @@ export function formatBandwidth(result: BandwidthResult): string {
     formatBytes(size),
     ...[...lanes.values()].map((lane) => {
       const point = lane.find((candidate) => candidate.byteLength === size);
-      return point === undefined ? "" : formatSpeed(point);
+      return point === undefined ? "" : speedCell(point);
     }),
   ]);
   const align = ["right", ...Array(lanes.size).fill("right")];
@@ -40,13 +40,13 @@ export function formatBandwidth(result: BandwidthResult): string {
 /** Says a fitted line in words. */
 export function describeFit(fit: BandwidthFit): string {
   const { latencySeconds, gigabytesPerSecond, halfBandwidthBytes } = fit;
-  return `${shortName(fit)}: ${(latencySeconds * 1e6).toFixed(1)} us + bytes / ` +
-    `${gigabytesPerSecond.toFixed(1)} GB/s, half of it from ${
+  return `${shortName(fit)}: ${formatSeconds(latencySeconds)} + bytes / ` +
+    `${formatSpeed(gigabytesPerSecond)}, half of it from ${
       formatBytes(Math.round(halfBandwidthBytes))
     }`;
 }
 
-function formatSpeed(point: BandwidthPoint): string {
+function speedCell(point: BandwidthPoint): string {
   const speed = point.gigabytesPerSecond.toPrecision(4);
   return point.verified ? speed : `${speed} WRONG BYTES`;
 }

@@ -3,7 +3,7 @@
 
 import type { Annotations, Layout, LayoutAxis, Shape } from "npm:@types/plotly.js@3.0.14";
 import type { BandwidthResult } from "../measure/bandwidth_result.ts";
-import { formatBytes } from "../format.ts";
+import { formatBytes, formatSeconds, formatSpeed } from "../format.ts";
 import { type FittedLine, hasHalfSpeedPoint } from "./bandwidth_lines.ts";
 import { highestSpeed, type Panel } from "./bandwidth_panels.ts";
 import { bandwidthTitle, provenanceWords, resultNames } from "./bandwidth_words.ts";
@@ -153,7 +153,7 @@ function halfSpeedNote(panel: Panel): Partial<Annotations>[] {
   const { gigabytesPerSecond, latencySeconds, halfBandwidthBytes } = fastest.fit;
   return [{
     text: `half speed at ${formatBytes(Math.round(halfBandwidthBytes))} =<br>` +
-      `${(latencySeconds * 1e6).toFixed(1)} us latency × ${gigabytesPerSecond.toFixed(1)} GB/s`,
+      `${formatSeconds(latencySeconds)} latency × ${formatSpeed(gigabytesPerSecond)}`,
     x: Math.log10(halfBandwidthBytes), // on a log axis plotly wants the exponent here
     y: gigabytesPerSecond / 2,
     yref: panel.yaxis,

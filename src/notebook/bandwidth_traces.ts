@@ -3,7 +3,7 @@
 
 import type { Dash, ErrorBar, PlotData } from "npm:@types/plotly.js@3.0.14";
 import type { BandwidthPoint, CopyDirection } from "../measure/bandwidth_result.ts";
-import { formatBytes } from "../format.ts";
+import { formatBytes, formatSeconds } from "../format.ts";
 import { describeFit } from "../measure/bandwidth_table.ts";
 import { type BandwidthLine, hasHalfSpeedPoint } from "./bandwidth_lines.ts";
 import type { SpeedAxis } from "./bandwidth_panels.ts";
@@ -111,7 +111,7 @@ function hoverText(name: string, point: BandwidthPoint): string {
   return [
     `<b>${escapeHtml(name)}, ${formatBytes(point.byteLength)}</b>`,
     `${median} GB/s (${lowest} to ${highest})`,
-    `${Number((point.secondsPerCopy * 1e6).toPrecision(3))} us a copy`,
+    `${formatSeconds(point.secondsPerCopy)} a copy`,
     `${point.sampleCount} samples of ${point.copiesPerSample} copies`,
     point.verified ? "every byte verified" : "WRONG BYTES",
   ].join("<br>");

@@ -99,8 +99,8 @@ Deno.test("plotBandwidth() rings half of the fitted speed at latency times speed
 Deno.test("plotBandwidth() says the fastest fit's latency beside its ring", () => {
   const texts = annotationTexts(plotBandwidth(bandwidthResult()));
   assertEquals(texts.filter((text) => text.startsWith("half speed")), [
-    "half speed at 276.9 KiB =<br>5.1 us latency × 55.6 GB/s",
-    "half speed at 4.21 MiB =<br>2.1 us latency × 2100.0 GB/s",
+    "half speed at 276.9 KiB =<br>5.1 µs latency × 55.6 GB/s",
+    "half speed at 4.21 MiB =<br>2.1 µs latency × 2100 GB/s",
   ]);
 });
 
@@ -176,7 +176,7 @@ Deno.test("plotBandwidth().describe() says speeds, the bus's share and the fit",
     words,
     "H2D pinned: 0.7917 GB/s at 4 KiB, at most 55.59 GB/s at 1 GiB, " +
       "88% of the bus's theoretical 63.0 GB/s. " +
-      "Fit of H2D pinned: 5.1 us + bytes / 55.6 GB/s, half of it from 276.9 KiB.",
+      "Fit of H2D pinned: 5.1 µs + bytes / 55.6 GB/s, half of it from 276.9 KiB.",
   );
   assertStringIncludes(words, "D2D: 1.949 GB/s at 4 KiB, at most 2091 GB/s at 1 GiB. Fit");
 });
