@@ -43,6 +43,24 @@ export { CudaAsyncMemoryResource } from "./src/memory/cuda_async_memory_resource
 export { PinnedHostMemoryResource } from "./src/memory/pinned_host_memory_resource.ts";
 export { type HostMemory } from "./src/transfer/host_memory.ts";
 export { type TransferOptions } from "./src/transfer/host_transfer.ts";
+export { type FilePath } from "./src/transfer/disk_file.ts";
+export { type UploadFileOptions } from "./src/interop/upload_file.ts";
+export { type SafetensorsFormat } from "./src/interop/safetensors/formats.ts";
+export { type SafetensorsHeader, type TensorEntry } from "./src/interop/safetensors/header.ts";
+export { readSafetensorsHeader } from "./src/interop/safetensors/read_header.ts";
+export { loadSafetensors, type LoadSafetensorsOptions } from "./src/interop/safetensors/load.ts";
+export {
+  type LoadedTensor,
+  type ModelFields,
+  SafetensorsModel,
+} from "./src/interop/safetensors/model.ts";
+export {
+  type NamedTensors,
+  saveSafetensors,
+  type SaveSafetensorsOptions,
+} from "./src/interop/safetensors/save.ts";
+export { type SafetensorsSource } from "./src/interop/safetensors/shards.ts";
+export { SafetensorsError } from "./src/interop/safetensors/error.ts";
 export { type MemorySpan } from "./src/transfer/copy.ts";
 export { type Scope } from "./src/scope.ts";
 export { type LiveObject, LiveTable } from "./src/live.ts";

@@ -12,6 +12,10 @@ import { type DType, type DTypeOf, dtypeOf, type HostArray } from "./dtype.ts";
 import { DisposedError } from "./errors.ts";
 import { CudaEvent, type EventOptions } from "./event.ts";
 import { formatBytes } from "./format.ts";
+import { loadSafetensors, type LoadSafetensorsOptions } from "./interop/safetensors/load.ts";
+import type { SafetensorsModel } from "./interop/safetensors/model.ts";
+import type { SafetensorsSource } from "./interop/safetensors/shards.ts";
+import { uploadFile, type UploadFileOptions } from "./interop/upload_file.ts";
 import { LiveTable } from "./live.ts";
 import { type BandwidthOptions, measurePoints } from "./measure/bandwidth.ts";
 import { type BandwidthResult, fitLines, type Provenance } from "./measure/bandwidth_result.ts";
@@ -22,6 +26,7 @@ import type { MemoryResource } from "./memory/memory_resource.ts";
 import { PinnedHostMemoryResource } from "./memory/pinned_host_memory_resource.ts";
 import { runScope, type Scope } from "./scope.ts";
 import { CudaStream, type StreamOptions } from "./stream.ts";
+import type { FilePath } from "./transfer/disk_file.ts";
 import type { TransferOptions } from "./transfer/host_transfer.ts";
 import { VERSION } from "./version.ts";
 
@@ -210,6 +215,31 @@ export class CudaDevice implements DeviceAllocator, Disposable {
       buffer.dispose();
       throw error;
     }
+  }
+
+  /**
+   * Allocates device memory and fills it from a file, straight from the page cache; resolves when
+   * the bytes are there. Needs `--allow-read`.
+   *
+   * @throws RangeError when the file ends earlier, or its bytes are not whole elements.
+   */
+  uploadFile<D extends DType = "uint8">(
+    path: FilePath,
+    options: UploadFileOptions<D> = {},
+  ): Promise<DeviceBuffer<D>> {
+    return uploadFile(path, { ...options, gpu: this });
+  }
+
+  /**
+   * Loads a safetensors model, one block of device memory a file; its tensors are views by name.
+   *
+   * @throws SafetensorsError when a file breaks the format, with the file and the reason.
+   */
+  loadSafetensors(
+    source: SafetensorsSource,
+    options: LoadSafetensorsOptions = {},
+  ): Promise<SafetensorsModel> {
+    return loadSafetensors(source, this, options);
   }
 
   /** Creates a queue of GPU work beside the default stream. */

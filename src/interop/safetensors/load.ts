@@ -1,0 +1,158 @@
+// Loads a model: the headers of all files first, then their memory, then the bytes, so that what
+// cannot work fails before anything is read.
+
+import type { AllocateOptions, DeviceAllocator } from "../../buffers/device_allocator.ts";
+import type { DeviceBuffer } from "../../buffers/device_buffer.ts";
+import { CudaStream } from "../../stream.ts";
+import { type DiskFile, openForReading } from "../../transfer/disk_file.ts";
+import { uploadFrom } from "../../transfer/file_transfer.ts";
+import type { TransferOptions } from "../../transfer/host_transfer.ts";
+import { inParallel } from "../../transfer/in_parallel.ts";
+import { ProgressTotal } from "../../transfer/progress_total.ts";
+import { SafetensorsError } from "./error.ts";
+import { heldAs } from "./formats.ts";
+import type { TensorEntry } from "./header.ts";
+import { type BlockLayout, placeTensors } from "./layout.ts";
+import { type LoadedTensor, SafetensorsModel } from "./model.ts";
+import { readHeader } from "./read_header.ts";
+import { findShards, type SafetensorsSource, type Shard } from "./shards.ts";
+
+/** How to load a model. */
+export interface LoadSafetensorsOptions extends AllocateOptions, TransferOptions {
+  /** Chooses tensors; all by default. */
+  readonly filter?: (tensor: TensorEntry) => boolean;
+}
+
+/** One file, opened and understood. */
+interface OpenShard extends Disposable {
+  readonly file: DiskFile;
+  readonly metadata: Readonly<Record<string, string>>;
+  /** Where the data starts in the file. */
+  readonly dataOffset: number;
+  readonly layout: BlockLayout;
+}
+
+/** Reads that run at a time: one large read fills the bus, small ones wait for the disk and the GPU. */
+const READS_AT_ONCE = 4;
+
+/**
+ * Loads a model onto a device: one block of memory a file, and a view of it for each tensor.
+ *
+ * @throws SafetensorsError when a file breaks the format, with the file and the reason.
+ */
+export async function loadSafetensors(
+  source: SafetensorsSource,
+  gpu: DeviceAllocator,
+  options: LoadSafetensorsOptions = {},
+): Promise<SafetensorsModel> {
+  using resources = new DisposableStack();
+  const shards: OpenShard[] = [];
+  for (const shard of await findShards(source)) {
+    options.signal?.throwIfAborted();
+    shards.push(resources.use(await openShard(shard, options)));
+  }
+  checkNames(shards);
+  using memory = new DisposableStack();
+  const blocks = shards.map(({ file, layout }) => {
+    const label = options.label ?? file.path.slice(file.path.lastIndexOf("/") + 1);
+    return memory.use(gpu.alloc("uint8", layout.byteLength, { ...options, label }));
+  });
+  await readBlocks(shards, { ...options, blocks });
+  memory.move();
+  const tensors = new Map(shards.flatMap((shard, i) => [...viewsOf(shard, blocks[i])]));
+  const metadata = Object.assign({}, ...shards.map((shard) => shard.metadata));
+  return new SafetensorsModel({ blocks, tensors, metadata });
+}
+
+async function openShard(
+  { path, names }: Shard,
+  { filter = () => true }: LoadSafetensorsOptions,
+): Promise<OpenShard> {
+  const { file, byteLength } = await openForReading(path);
+  using opened = new DisposableStack();
+  opened.use(file);
+  const { header, dataOffset } = await readHeader(file, byteLength);
+  const { tensors, metadata } = header;
+  checkIndex(path, { names, tensors });
+  const wanted = tensors.filter((entry) => (names?.has(entry.name) ?? true) && filter(entry));
+  const owner = opened.move();
+  const layout = placeTensors(wanted);
+  return { file, metadata, dataOffset, layout, [Symbol.dispose]: () => owner.dispose() };
+}
+
+function checkIndex(
+  path: string,
+  expected: { names: ReadonlySet<string> | undefined; tensors: readonly TensorEntry[] },
+): void {
+  const there = new Set(expected.tensors.map(({ name }) => name));
+  const missing = expected.names?.difference(there).values().next().value;
+  if (missing === undefined) return;
+  throw new SafetensorsError(path, `the index expects tensor "${missing}" in it, which it lacks`);
+}
+
+function checkNames(shards: readonly OpenShard[]): void {
+  const owners = new Map<string, string>();
+  for (const { file, layout } of shards) {
+    for (const { entry: { name } } of layout.tensors) {
+      const other = owners.get(name);
+      if (other !== undefined) {
+        throw new SafetensorsError(file.path, `tensor "${name}" is in ${other} too`);
+      }
+      owners.set(name, file.path);
+    }
+  }
+}
+
+async function readBlocks(
+  shards: readonly OpenShard[],
+  options: LoadSafetensorsOptions & { readonly blocks: readonly DeviceBuffer[] },
+): Promise<void> {
+  const { blocks, stream, signal } = options;
+  const totalBytes = shards.reduce((sum, { layout }) => sum + bytesToRead(layout), 0);
+  const progress = new ProgressTotal(totalBytes, options.onProgress);
+  const failed = new AbortController();
+  const signals = signal === undefined ? [failed.signal] : [failed.signal, signal];
+  const ended = AbortSignal.any(signals);
+  const reads = shards.flatMap(({ file, dataOffset, layout }, i) =>
+    layout.runs.map((run) => ({ file, dataOffset, run, block: blocks[i] }))
+  );
+  await inParallel(reads, {
+    count: READS_AT_ONCE,
+    work: async ({ file, dataOffset, run, block }) => {
+      if (block === undefined) return;
+      const { blockOffset, byteLength, fileOffset } = run;
+      const { allocation, address } = block.span;
+      const span = { allocation, address: address + BigInt(blockOffset), byteLength };
+      try {
+        await uploadFrom({
+          span,
+          stream: stream ?? CudaStream.default(block.context),
+          file,
+          fileOffset: dataOffset + fileOffset,
+          onProgress: progress.part(),
+          signal: ended,
+        });
+      } catch (error) {
+        failed.abort(error);
+        throw error;
+      }
+    },
+  });
+}
+
+function bytesToRead({ runs }: BlockLayout): number {
+  return runs.reduce((sum, { byteLength }) => sum + byteLength, 0);
+}
+
+function* viewsOf(
+  { layout }: OpenShard,
+  block: DeviceBuffer | undefined,
+): Generator<[string, LoadedTensor]> {
+  if (block === undefined) return;
+  for (const { entry, blockOffset } of layout.tensors) {
+    const { name, format, byteLength } = entry;
+    const { dtype, shape } = heldAs(format, entry);
+    const bytes = block.subarray(blockOffset, blockOffset + byteLength);
+    yield [name, { buffer: bytes.as(dtype).reshape(shape), format }];
+  }
+}

@@ -1,0 +1,30 @@
+// Reads what a safetensors file holds, without its tensors.
+
+import { type DiskFile, type FilePath, openForReading } from "../../transfer/disk_file.ts";
+import { LENGTH_BYTES, parseHeader, readHeaderLength, type SafetensorsHeader } from "./header.ts";
+
+/**
+ * Reads which tensors a safetensors file holds, and its metadata; no GPU is needed.
+ *
+ * @throws SafetensorsError when the file breaks the format, with the reason.
+ */
+export async function readSafetensorsHeader(path: FilePath): Promise<SafetensorsHeader> {
+  const { file, byteLength } = await openForReading(path);
+  using _file = file;
+  return (await readHeader(file, byteLength)).header;
+}
+
+/** Reads the header of an open file, and where the data starts behind it. */
+export async function readHeader(
+  file: DiskFile,
+  byteLength: number,
+): Promise<{ header: SafetensorsHeader; dataOffset: number }> {
+  const start = new Uint8Array(Math.min(LENGTH_BYTES, byteLength));
+  await file.read(start, 0);
+  const length = readHeaderLength(start, { path: file.path, byteLength });
+  const json = new Uint8Array(length);
+  await file.read(json, LENGTH_BYTES);
+  const dataOffset = LENGTH_BYTES + length;
+  const header = parseHeader(json, { path: file.path, dataByteLength: byteLength - dataOffset });
+  return { header, dataOffset };
+}

@@ -1,0 +1,100 @@
+// Saves device buffers as a safetensors file, laid out as the format's own library does it.
+
+import type { DeviceBuffer } from "../../buffers/device_buffer.ts";
+import { CudaStream } from "../../stream.ts";
+import type { FilePath } from "../../transfer/disk_file.ts";
+import { downloadInto } from "../../transfer/file_transfer.ts";
+import type { TransferOptions } from "../../transfer/host_transfer.ts";
+import { inParallel } from "../../transfer/in_parallel.ts";
+import { produceFile } from "../../transfer/produce_file.ts";
+import { ProgressTotal } from "../../transfer/progress_total.ts";
+import { formatOf, formatRank } from "./formats.ts";
+import { encodeHeader, type TensorEntry } from "./header.ts";
+
+/** Buffers by name: an object, a Map, or a loaded model. */
+export type NamedTensors =
+  | Readonly<Record<string, DeviceBuffer>>
+  | Iterable<readonly [name: string, tensor: DeviceBuffer]>;
+
+/** How to save a model. */
+export interface SaveSafetensorsOptions extends TransferOptions {
+  /** Texts about the model as a whole. */
+  readonly metadata?: Readonly<Record<string, string>>;
+  /** The stream whose earlier work comes first; the device's default stream otherwise. */
+  readonly stream?: CudaStream;
+}
+
+/** A buffer and its place in the file. */
+interface PlacedBuffer {
+  readonly buffer: DeviceBuffer;
+  readonly entry: TensorEntry;
+}
+
+const WRITES_AT_ONCE = 4;
+
+/**
+ * Saves buffers as a safetensors file; resolves when the file is written. Widest elements come first,
+ * so that all are aligned.
+ *
+ * @throws RangeError when a name occurs twice or is `"__metadata__"`.
+ */
+export async function saveSafetensors(
+  path: FilePath,
+  tensors: NamedTensors,
+  options: SaveSafetensorsOptions = {},
+): Promise<void> {
+  const { metadata = {}, stream, signal, onProgress } = options;
+  const placed = place(Symbol.iterator in tensors ? [...tensors] : Object.entries(tensors));
+  const header = encodeHeader({ tensors: placed.map(({ entry }) => entry), metadata });
+  const dataBytes = placed.reduce((sum, { entry }) => sum + entry.byteLength, 0);
+  const progress = new ProgressTotal(dataBytes, onProgress);
+  const target = { path, byteLength: header.byteLength + dataBytes };
+  await produceFile(target, async (file) => {
+    await file.write(header, 0);
+    await inParallel(placed, {
+      count: WRITES_AT_ONCE,
+      work: ({ buffer, entry }) =>
+        downloadInto({
+          span: buffer.span,
+          stream: stream ?? CudaStream.default(buffer.context),
+          file,
+          fileOffset: header.byteLength + entry.byteOffset,
+          onProgress: progress.part(),
+          signal,
+        }),
+    });
+  });
+}
+
+function place(tensors: readonly (readonly [string, DeviceBuffer])[]): PlacedBuffer[] {
+  const names = new Set<string>();
+  const unplaced = tensors.map(([name, buffer]) => {
+    if (name === "__metadata__" || names.has(name)) {
+      const problem = names.has(name) ? "it occurs twice" : "the format keeps it for itself";
+      throw new RangeError(`Cannot save a tensor as "${name}": ${problem}`);
+    }
+    names.add(name);
+    return { name, buffer, format: formatOf(buffer.dtype) };
+  });
+  unplaced.sort((a, b) => formatRank(b.format) - formatRank(a.format) || compare(a.name, b.name));
+  let byteOffset = 0;
+  return unplaced.map(({ name, buffer, format }) => {
+    const { shape, byteLength } = buffer;
+    const entry = { name, format, shape, byteOffset, byteLength };
+    byteOffset += byteLength;
+    return { buffer, entry };
+  });
+}
+
+/** Orders names by their UTF-8 bytes, as the format's own library does. */
+function compare(a: string, b: string): number {
+  const [left, right] = [encoder.encode(a), encoder.encode(b)];
+  const shorter = Math.min(left.length, right.length);
+  for (let i = 0; i < shorter; i++) {
+    const difference = (left[i] ?? 0) - (right[i] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return left.length - right.length;
+}
+
+const encoder = new TextEncoder();

@@ -1,0 +1,82 @@
+// A file's elements into new device memory: which bytes of the file, and in which shape.
+
+import type { AllocateOptions, DeviceAllocator } from "../buffers/device_allocator.ts";
+import type { DeviceBuffer } from "../buffers/device_buffer.ts";
+import { countOf, type Shape, toShape } from "../buffers/shape.ts";
+import { type DType, elementBytes } from "../dtype.ts";
+import { checkSize } from "../format.ts";
+import { CudaStream } from "../stream.ts";
+import { type FilePath, openForReading } from "../transfer/disk_file.ts";
+import { uploadFrom } from "../transfer/file_transfer.ts";
+import type { TransferOptions } from "../transfer/host_transfer.ts";
+
+/** How to upload a file. */
+export interface UploadFileOptions<D extends DType> extends AllocateOptions, TransferOptions {
+  /** The element type; `"uint8"` by default. */
+  readonly dtype?: D;
+  /** Sizes along each axis; by default one axis with all elements. */
+  readonly shape?: number | Shape;
+  /** Where in the file the elements start, in bytes; 0 by default. */
+  readonly offset?: number;
+  /** How many bytes; by default what the shape takes, or the rest of the file. */
+  readonly byteLength?: number;
+}
+
+/** Allocates device memory on `gpu` and fills it from a file. */
+export async function uploadFile<D extends DType = "uint8">(
+  path: FilePath,
+  options: UploadFileOptions<D> & { readonly gpu: DeviceAllocator },
+): Promise<DeviceBuffer<D>> {
+  const { gpu, dtype = "uint8" as D, offset: fileOffset = 0 } = options;
+  const { stream = CudaStream.default(gpu.context), onProgress, signal } = options;
+  const { file, byteLength } = await openForReading(path);
+  using _file = file;
+  const shape = shapeIn({ path: file.path, byteLength }, { ...options, dtype });
+  const buffer = gpu.alloc(dtype, shape, { ...options, label: options.label ?? nameOf(file.path) });
+  try {
+    const { span } = buffer;
+    await uploadFrom({ span, stream, file, fileOffset, onProgress, signal });
+    return buffer;
+  } catch (error) {
+    buffer.dispose();
+    throw error;
+  }
+}
+
+/** The shape of the elements that the options name, all of which the file must have. */
+function shapeIn(
+  file: { path: string; byteLength: number },
+  options: UploadFileOptions<DType> & { readonly dtype: DType },
+): Shape {
+  const { dtype } = options;
+  const offset = checkSize(options.offset ?? 0, "file offset");
+  const bytes = elementBytes(dtype);
+  const given = options.shape === undefined ? undefined : toShape(options.shape);
+  const rest = Math.max(file.byteLength - offset, 0);
+  const byteLength = options.byteLength ?? (given === undefined ? rest : countOf(given) * bytes);
+  checkSize(byteLength, "byteLength");
+  if (offset + byteLength > file.byteLength) {
+    throw new RangeError(
+      `Cannot upload ${byteLength} bytes at ${offset} of ${file.path}: it has ${file.byteLength}`,
+    );
+  }
+  const count = byteLength / bytes;
+  if (!Number.isInteger(count)) {
+    throw new RangeError(
+      `Cannot upload ${byteLength} bytes of ${file.path} as ${dtype}: they do not divide into ` +
+        `elements of ${bytes} bytes`,
+    );
+  }
+  if (given !== undefined && countOf(given) !== count) {
+    throw new RangeError(
+      `Cannot upload ${count} elements of ${file.path} as [${given.join(", ")}]: the shape has ` +
+        `${countOf(given)}`,
+    );
+  }
+  return given ?? toShape(count);
+}
+
+/** The last part of a path. */
+function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1);
+}

@@ -1,0 +1,31 @@
+// Several transfers at once, ended together: nothing of them is still running afterwards.
+
+/** How to run the work. */
+export interface ParallelWork<T> {
+  /** How many at a time. */
+  readonly count: number;
+  /** Does the work for one item. */
+  readonly work: (item: T) => Promise<void>;
+}
+
+/**
+ * Does the work for all items. After the first failure no more is begun; what was begun comes to its
+ * end before the failure is thrown.
+ */
+export async function inParallel<T>(items: Iterable<T>, options: ParallelWork<T>): Promise<void> {
+  const queue = items[Symbol.iterator]();
+  let failure: { readonly error: unknown } | undefined;
+
+  async function takeTurns(): Promise<void> {
+    for (let next = queue.next(); !next.done && failure === undefined; next = queue.next()) {
+      try {
+        await options.work(next.value);
+      } catch (error) {
+        failure ??= { error };
+      }
+    }
+  }
+
+  await Promise.all(Array.from({ length: options.count }, takeTurns));
+  if (failure !== undefined) throw failure.error;
+}
