@@ -82,8 +82,7 @@ function callRows(gpu: CudaDevice): BenchRow[] {
       name: "uploadAndWait",
     }, slower("at most 1 us over C++", 1e-6)),
     beside({ name: "uploadSync of 4 bytes", value: upload, unit: "s" }, {
-      name: "pageableUpload",
-      byteLength: 4,
+      name: "uploadAndWait",
     }, slower("at most 1 us over C++", 1e-6)),
     beside({ name: "allocate and free 1 MiB, default resource", value: allocate, unit: "s" }, {
       name: "allocateFree",

@@ -4,7 +4,7 @@ import { CUevent_flags, CUresult } from "../ffi/constants.ts";
 import type { Context } from "./context.ts";
 import { DisposedError } from "./errors.ts";
 import { HandleRecord } from "./handle_record.ts";
-import { waitForGpu } from "./waiting.ts";
+import { isSoon, waitForGpu } from "./waiting.ts";
 
 /** How to make an event. */
 export interface EventOptions {
@@ -70,6 +70,7 @@ export class CudaEvent implements Disposable {
 
   /** Resolves when the GPU has passed the mark; the event loop goes on meanwhile. */
   async synchronize(): Promise<void> {
+    if (isSoon(() => this.isComplete)) return;
     await waitForGpu(() => this.isComplete, async () => {
       const { driver } = this.context;
       const status = await driver.api.cuEventSynchronizeNonblocking(this.handle);

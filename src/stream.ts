@@ -7,7 +7,7 @@ import { DisposedError } from "./errors.ts";
 import { CudaEvent, type EventOptions } from "./event.ts";
 import { Fence } from "./fence.ts";
 import { HandleRecord } from "./handle_record.ts";
-import { waitForGpu } from "./waiting.ts";
+import { isSoon, waitForGpu } from "./waiting.ts";
 
 /** How urgent a stream's kernels are; copies are not reordered by it. */
 export type StreamPriority = "low" | "normal" | "high";
@@ -106,6 +106,7 @@ export class CudaStream implements Disposable {
 
   /** Resolves when all work queued so far is done; the event loop goes on meanwhile. */
   async synchronize(): Promise<void> {
+    if (isSoon(() => this.isIdle)) return;
     await waitForGpu(() => this.isIdle, async () => {
       const { driver } = this.context;
       const status = await driver.api.cuStreamSynchronizeNonblocking(this.handle);

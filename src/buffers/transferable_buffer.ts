@@ -23,8 +23,8 @@ export abstract class TransferableBuffer<D extends DType = DType> extends GpuBuf
   /** Copies host memory into the buffer; resolves when it is there. */
   async upload(source: Uploadable<D>, options: TransferChoice = {}): Promise<this> {
     const bytes = sourceBytes(this, source, new Moving("upload to", this));
-    using _hold = this.span.allocation.hold();
-    await transfer(this.#task("upload", bytes, options));
+    const pending = transfer(this.#task("upload", bytes, options));
+    if (pending !== undefined) await this.#whileHeld(pending);
     return this;
   }
 
@@ -41,8 +41,9 @@ export abstract class TransferableBuffer<D extends DType = DType> extends GpuBuf
   download<T extends HostMemory>(destination: T, options?: TransferChoice): Promise<T>;
   async download(destination?: HostMemory, options: TransferChoice = {}): Promise<HostMemory> {
     const host = destinationBytes(this, destination, new Moving("download from", this));
-    using _hold = this.span.allocation.hold();
-    await transfer({ ...this.#task("download", host.bytes, options), isFresh: !destination });
+    const isFresh = destination === undefined;
+    const pending = transfer(this.#task("download", host.bytes, { ...options, isFresh }));
+    if (pending !== undefined) await this.#whileHeld(pending);
     return host.finish();
   }
 
@@ -52,7 +53,8 @@ export abstract class TransferableBuffer<D extends DType = DType> extends GpuBuf
   downloadSync<T extends HostMemory>(destination: T, options?: StreamChoice): T;
   downloadSync(destination?: HostMemory, options: StreamChoice = {}): HostMemory {
     const host = destinationBytes(this, destination, new Moving("download from", this));
-    transferSync({ ...this.#task("download", host.bytes, options), isFresh: !destination });
+    const isFresh = destination === undefined;
+    transferSync(this.#task("download", host.bytes, { ...options, isFresh }));
     return host.finish();
   }
 
@@ -60,14 +62,20 @@ export abstract class TransferableBuffer<D extends DType = DType> extends GpuBuf
   #task(
     direction: "upload" | "download",
     bytes: Uint8Array<ArrayBufferLike>,
-    options: TransferChoice,
+    options: TransferChoice & { readonly isFresh?: boolean },
   ): HostTransfer {
     const { allocation, address } = this.span;
-    const { onProgress, signal } = options;
+    const { onProgress, signal, isFresh = false } = options;
     const stream = this.streamFor(options);
     allocation.order(stream, direction === "upload" ? "write" : "read");
     this.context.copiedBytes += bytes.byteLength;
-    return { direction, stream, address, bytes, onProgress, signal };
+    return { direction, stream, address, bytes, isFresh, onProgress, signal };
+  }
+
+  /** Keeps the memory while a transfer in pieces uses it, also when it is disposed meanwhile. */
+  async #whileHeld(pending: Promise<void>): Promise<void> {
+    using _hold = this.span.allocation.hold();
+    await pending;
   }
 }
 

@@ -3,7 +3,8 @@
 
 import { MADV, openHost } from "../../ffi/host.ts";
 import type { CudaStream } from "../stream.ts";
-import { TransferEngine } from "./engine.ts";
+import { DEFAULT_LIMITS, TransferEngine } from "./engine.ts";
+import { isSoon } from "../waiting.ts";
 import type { RingRequest } from "./ring_transfer.ts";
 import { wayFor } from "./ways.ts";
 
@@ -29,16 +30,22 @@ export interface HostTransfer extends TransferOptions {
   readonly isFresh?: boolean;
 }
 
-/** Moves the bytes; resolves when they are there. */
-export async function transfer(task: HostTransfer): Promise<void> {
+/**
+ * Moves the bytes. Returns a promise that resolves when they are there, or nothing when they are
+ * there already, as after most small transfers.
+ */
+export function transfer(task: HostTransfer): Promise<void> | undefined {
   const { stream, bytes, signal, onProgress } = task;
   signal?.throwIfAborted();
-  if (bytes.byteLength === 0) return;
+  const { byteLength } = bytes;
+  if (byteLength === 0) return undefined;
   const engine = ringFor(task);
-  if (engine !== undefined) return await engine.run(ringRequest(task));
+  if (engine !== undefined) return engine.run(ringRequest(task));
   queueWhole(task);
-  await stream.synchronize();
-  onProgress?.(bytes.byteLength, bytes.byteLength);
+  if (!isSoon(() => stream.isIdle)) {
+    return stream.synchronize().then(() => onProgress?.(byteLength, byteLength));
+  }
+  onProgress?.(byteLength, byteLength);
 }
 
 /** Moves the bytes and blocks until they are there. */
@@ -55,7 +62,7 @@ export function transferSync(task: HostTransfer): void {
 /** The engine when the transfer should go through the ring. */
 function ringFor({ stream, bytes }: HostTransfer): TransferEngine | undefined {
   const { byteLength } = bytes;
-  if (wayFor(byteLength) === "driver") return undefined;
+  if (wayFor(byteLength, DEFAULT_LIMITS.laneCount) === "driver") return undefined;
   const engine = TransferEngine.of(stream.context);
   return engine.isWorthwhile(byteLength) ? engine : undefined;
 }

@@ -61,11 +61,19 @@ export class RingTransfer {
     if (signal?.aborted) this.fail(signal.reason);
     if (this.#failure !== undefined || this.#handedOutBytes === byteLength) return undefined;
     const offset = this.#handedOutBytes;
-    const piece = { offset, byteLength: Math.min(this.#pieceBytes, byteLength - offset) };
+    const largest = offset === 0 ? this.#firstPieceBytes() : this.#pieceBytes;
+    const piece = { offset, byteLength: Math.min(largest, byteLength - offset) };
     this.#handedOutBytes += piece.byteLength;
     this.#inFlight++;
     this.#unqueued++;
     return piece;
+  }
+
+  /** Fresh memory is cut where its pages begin, so that no two lanes clear the same huge page. */
+  #firstPieceBytes(): number {
+    const { host, isFresh } = this.request;
+    if (isFresh !== true || !("address" in host)) return this.#pieceBytes;
+    return this.#pieceBytes - Number(host.address % BigInt(this.#pieceBytes));
   }
 
   /** Notes that a piece's copy is in the stream, or will never be. */

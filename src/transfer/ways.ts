@@ -8,8 +8,11 @@ export type Way =
   /** Through page-locked slots, filled or drained by several lanes. */
   | "ring";
 
-/** From this size on lanes that run already beat the driver's own staging, both ways. */
-export const RING_FROM_BYTES = 2 * 2 ** 20;
+/** From which size on lanes that run beat the driver's own staging, by how many there are. */
+const RING_FROM_BYTES: readonly { readonly lanes: number; readonly bytes: number }[] = [
+  { lanes: 7, bytes: 4 * 2 ** 20 },
+  { lanes: 3, bytes: 32 * 2 ** 20 },
+];
 
 /** Fewer bytes cost more to hand out than to copy. */
 const SMALLEST_PIECE_BYTES = 2 ** 18;
@@ -17,9 +20,10 @@ const SMALLEST_PIECE_BYTES = 2 ** 18;
 /** More pieces start the copy engine earlier, fewer cost fewer calls. */
 const PIECES_WANTED = 12;
 
-/** Finds the way for a size. */
-export function wayFor(byteLength: number): Way {
-  return byteLength < RING_FROM_BYTES ? "driver" : "ring";
+/** Finds the way for a size; one or two lanes never beat the driver. */
+export function wayFor(byteLength: number, laneCount: number): Way {
+  const row = RING_FROM_BYTES.find(({ lanes }) => laneCount >= lanes);
+  return row !== undefined && byteLength >= row.bytes ? "ring" : "driver";
 }
 
 /** Finds the size of the pieces of a transfer: a power of two, at most a slot. */
