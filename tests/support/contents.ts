@@ -1,6 +1,8 @@
 // Writes and reads what any buffer holds, by queued copies to and from page-locked memory:
 // the one way that every kind of buffer has.
 
+import { assertEquals } from "@std/assert";
+import { Buffer } from "node:buffer";
 import type { GpuBuffer } from "../../src/buffers/gpu_buffer.ts";
 import { PinnedBuffer } from "../../src/buffers/pinned_buffer.ts";
 import type { DType } from "../../src/dtype.ts";
@@ -25,7 +27,20 @@ export function readBytes<D extends DType>(buffer: GpuBuffer<D>): Uint8Array<Arr
 
 /** Bytes that differ from place to place and from seed to seed. */
 export function patternBytes(byteLength: number, seed = 1): Uint8Array<ArrayBuffer> {
-  return Uint8Array.from({ length: byteLength }, (_, index) => (index * 7 + (index >> 8) + seed));
+  const bytes = new Uint8Array(byteLength);
+  for (let i = 0; i < byteLength; i++) bytes[i] = i * 7 + (i >> 8) + seed;
+  return bytes;
+}
+
+/** Passes when the bytes are the same; millions of them are compared in no time. */
+export function assertSameBytes(
+  actual: Uint8Array<ArrayBufferLike>,
+  expected: Uint8Array<ArrayBufferLike>,
+): void {
+  if (Buffer.compare(actual, expected) === 0) return;
+  assertEquals(actual.byteLength, expected.byteLength);
+  const at = actual.findIndex((byte, index) => byte !== expected[index]);
+  throw new Error(`Cannot find the same bytes: ${actual[at]} at ${at}, expected ${expected[at]}`);
 }
 
 function hostFor<D extends DType>(buffer: GpuBuffer<D>): PinnedBuffer<D> {

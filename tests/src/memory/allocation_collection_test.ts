@@ -1,0 +1,129 @@
+// Checks the safety net of garbage collection, in child processes that can ask for a collection:
+// what nobody disposed is given back once, with one warning, and nothing that is in use is.
+
+import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { runDeno, TemporaryFolder } from "../../support/child_deno.ts";
+
+/** Runs a program that has `gpu`, `collect()` and `check()` and returns its result and its warnings. */
+async function runProgram(body: string): Promise<{ result: unknown; warnings: string[] }> {
+  using folder = new TemporaryFolder();
+  const mod = import.meta.resolve("../../../mod.ts");
+  const support = import.meta.resolve("../../support/driver.ts");
+  const program = folder.write(
+    "program.ts",
+    `import { CudaMemoryResource } from ${JSON.stringify(mod)};
+     import { openTestDevice } from ${JSON.stringify(support)};
+     const gpu = openTestDevice();
+     const resource = new CudaMemoryResource(gpu);
+     async function collect() {
+       for (let turn = 0; turn < 20; turn++) {
+         globalThis.gc();
+         await new Promise((resolve) => setTimeout(resolve, 1));
+       }
+       gpu.synchronizeSync();
+       gpu.context.sweep();
+     }
+     const before = gpu.context.freeBytes();
+     const lost = () => before - gpu.context.freeBytes();
+     async function body() { ${body} }
+     console.log(JSON.stringify(await body()));`,
+  );
+  const flags = ["-A", "--quiet", "--no-check", "--no-lock", "--v8-flags=--expose-gc"];
+  const config = new URL("../../../deno.json", import.meta.url).pathname;
+  const { code, stdout, stderr } = await runDeno(["run", ...flags, "--config", config, program]);
+  assertEquals(code, 0, stderr);
+  return { result: JSON.parse(stdout), warnings: stderr.trim().split("\n").filter(Boolean) };
+}
+
+Deno.test("Allocation.guard() gives a lost buffer back, with one warning that names it", async () => {
+  const { result, warnings } = await runProgram(`
+    (() => { gpu.alloc("uint8", 2 ** 24, { resource, label: "lost" }); })();
+    await collect();
+    await collect();
+    return [gpu.live().count, lost()];
+  `);
+  assertEquals(result, [0, 0]);
+  assertEquals(warnings.length, 1);
+  assertMatch(
+    warnings[0] ?? "",
+    /^vramkit: lost \(16 MiB of device memory\) made at program\.ts:\d+:\d+ was garbage-collected/,
+  );
+  assertStringIncludes(warnings[0] ?? "", 'use "using", dispose() or gpu.scope()');
+});
+
+Deno.test("Allocation.guard() says nothing about a buffer that was disposed", async () => {
+  const { result, warnings } = await runProgram(`
+    (() => { gpu.alloc("uint8", 2 ** 24, { resource }).dispose(); })();
+    await collect();
+    return [gpu.live().count, lost()];
+  `);
+  assertEquals([result, warnings], [[0, 0], []]);
+});
+
+Deno.test("Allocation.guard() keeps a block while only a view of it is left", async () => {
+  const { result, warnings } = await runProgram(`
+    const view = (() => gpu.zeros("uint32", 1024, { resource }).subarray(1000))();
+    await collect();
+    const alive = view.fill(7).downloadSync()[0];
+    return [alive, gpu.live().count];
+  `);
+  assertEquals([result, warnings], [[7, 1], []]);
+});
+
+Deno.test("Allocation.guard() keeps pinned memory while only its array is left", async () => {
+  const { result, warnings } = await runProgram(`
+    const array = (() => gpu.pinned("uint32", 1024).array.fill(5))();
+    await collect();
+    return [array[1023], array.length, gpu.live().count];
+  `);
+  assertEquals([result, warnings], [[5, 1024, 1], []]);
+});
+
+Deno.test("Allocation.guard() gives lost pinned memory back", async () => {
+  const { result, warnings } = await runProgram(`
+    (() => { gpu.pinned("uint32", 2 ** 20, { label: "mirror" }).array.fill(5); })();
+    await collect();
+    return gpu.live().count;
+  `);
+  assertEquals([result, warnings.length], [0, 1]);
+  assertStringIncludes(warnings[0] ?? "", "mirror (4 MiB of pinned memory)");
+});
+
+Deno.test("Allocation.guard() gives back a buffer whose device was disposed", async () => {
+  const { result } = await runProgram(`
+    const { context } = gpu;
+    const other = (await import(${
+    JSON.stringify(import.meta.resolve("../../support/driver.ts"))
+  })).openTestDevice();
+    const held = other.context;
+    (() => { other.alloc("uint8", 1024); other.dispose(); })();
+    await collect();
+    return [held === context, held.released];
+  `);
+  assertEquals(result, [false, true]);
+});
+
+Deno.test("HandleRecord gives lost streams and events back", async () => {
+  const { result, warnings } = await runProgram(`
+    (() => { gpu.createStream(); gpu.createEvent(); })();
+    const made = gpu.live().count;
+    await collect();
+    return [made, gpu.live().count];
+  `);
+  assertEquals([result, warnings], [[2, 0], []]);
+});
+
+Deno.test("A transfer keeps its arrays and its buffer when the program drops them", async () => {
+  const { result } = await runProgram(`
+    const pending = (() => {
+      const buffer = gpu.alloc("uint32", 2 ** 20, { resource });
+      return buffer.upload(new Uint32Array(2 ** 20).fill(3));
+    })();
+    await collect();
+    const buffer = await pending;
+    const back = buffer.downloadSync();
+    buffer.dispose();
+    return [back[0], back.at(-1), lost()];
+  `);
+  assertEquals(result, [3, 3, 0]);
+});
