@@ -1,0 +1,12 @@
+// Runs the contract of buffers over the plain kinds.
+
+import { testBuffer } from "../../support/buffer_contract.ts";
+
+testBuffer({
+  name: "DeviceBuffer",
+  make: (gpu, { dtype, shape, ...options }) => gpu.alloc(dtype, shape, options),
+});
+testBuffer({
+  name: "PinnedBuffer",
+  make: (gpu, { dtype, shape, ...options }) => gpu.pinned(dtype, shape, options),
+});
