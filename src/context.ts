@@ -16,6 +16,12 @@ export interface DeferredWork {
   run(): void;
 }
 
+/** How a context behaves, for as long as it is open. */
+export interface ContextOptions {
+  /** Whether a second stream waits by itself for a buffer's use on the first; true by default. */
+  readonly ordersStreams?: boolean | undefined;
+}
+
 const contexts = new WeakMap<Driver, Map<number, Context>>();
 
 /** The primary context of one device, shared by everything in this process that uses the device. */
@@ -37,16 +43,17 @@ export class Context {
   /** Bytes of all copies queued so far. */
   copiedBytes = 0;
   /** Whether a second stream waits by itself for a buffer's use on the first. */
-  readonly ordersStreams = true;
+  readonly ordersStreams: boolean;
 
   #references = 1;
   readonly #current = new BigUint64Array(1);
   readonly #deferred = new Set<DeferredWork>();
   readonly #releaseHooks: (() => void)[] = [];
 
-  private constructor(driver: Driver, ordinal: number) {
+  private constructor(driver: Driver, ordinal: number, { ordersStreams = true }: ContextOptions) {
     this.driver = driver;
     this.ordinal = ordinal;
+    this.ordersStreams = ordersStreams;
     const number = new Int32Array(1);
     driver.call("cuDeviceGet", number, ordinal);
     this.deviceHandle = number[0] ?? 0;
@@ -70,8 +77,9 @@ export class Context {
    * Retains the context of a device; each call needs one {@link Context.release}.
    *
    * @throws RangeError when there is no such device.
+   * @throws TypeError when it is open already with other options.
    */
-  static retain(driver: Driver, ordinal: number): Context {
+  static retain(driver: Driver, ordinal: number, options: ContextOptions = {}): Context {
     if (!Number.isInteger(ordinal) || ordinal < 0 || ordinal >= driver.deviceCount) {
       throw new RangeError(
         `Cannot open device ${ordinal}: this machine has ${driver.deviceCount} ` +
@@ -81,8 +89,8 @@ export class Context {
     const known = contexts.get(driver) ?? new Map<number, Context>();
     contexts.set(driver, known);
     const context = known.get(ordinal);
-    if (context !== undefined) return context.retain();
-    const made = new Context(driver, ordinal);
+    if (context !== undefined) return context.#check(options).retain();
+    const made = new Context(driver, ordinal, options);
     known.set(ordinal, made);
     return made;
   }
@@ -168,6 +176,16 @@ export class Context {
     }
   }
 
+  #check({ ordersStreams = this.ordersStreams }: ContextOptions): this {
+    if (ordersStreams === this.ordersStreams) return this;
+    throw new TypeError(
+      `Cannot open device ${this.ordinal} with ${
+        orderName(ordersStreams)
+      } order: it is open with ` +
+        `${orderName(this.ordersStreams)} order, dispose all that was made on it first`,
+    );
+  }
+
   /** Stays current on this thread when nothing else is, so that later calls need no switch. */
   #adoptThread(): void {
     this.driver.api.cuCtxGetCurrent(this.#current);
@@ -178,4 +196,8 @@ export class Context {
     this.driver.api.cuCtxGetCurrent(this.#current);
     if (this.#current[0] === this.handle) this.driver.status("cuCtxSetCurrent", 0n);
   }
+}
+
+function orderName(ordersStreams: boolean): string {
+  return ordersStreams ? "automatic" : "manual";
 }

@@ -1,6 +1,13 @@
-// One element's bytes from a JavaScript value, checked to fit its type.
+// One element's bytes from a JavaScript value, checked to fit its type, and back.
 
-import { allocateBits, type DType, toBfloat16 } from "../dtype.ts";
+import {
+  allocateBits,
+  type DType,
+  fromBfloat16,
+  type ScalarOf,
+  toBfloat16,
+  viewBits,
+} from "../dtype.ts";
 
 const INTEGER_BITS: Partial<Record<DType, { bits: number; signed: boolean }>> = {
   int8: { bits: 8, signed: true },
@@ -21,10 +28,10 @@ const INTEGER_BITS: Partial<Record<DType, { bits: number; signed: boolean }>> = 
  */
 export function elementOf(dtype: DType, value: number | bigint | boolean): Uint8Array<ArrayBuffer> {
   if (dtype === "bool") return Uint8Array.of(value ? 1 : 0);
-  const wide = dtype === "int64" || dtype === "uint64";
-  if (typeof value !== (wide ? "bigint" : "number")) {
+  const isWide = dtype === "int64" || dtype === "uint64";
+  if (isWide ? typeof value !== "bigint" : typeof value !== "number") {
     throw new TypeError(
-      `Cannot use ${typeof value} ${value} as ${dtype}: expected a ${wide ? "bigint" : "number"}`,
+      `Cannot use ${typeof value} ${value} as ${dtype}: expected a ${isWide ? "bigint" : "number"}`,
     );
   }
   checkInteger(dtype, value as number | bigint);
@@ -36,6 +43,13 @@ export function elementOf(dtype: DType, value: number | bigint | boolean): Uint8
     element[0] = Number(value);
   }
   return new Uint8Array(element.buffer as ArrayBuffer);
+}
+
+/** Decodes one element. */
+export function scalarOf<D extends DType>(dtype: D, bytes: Uint8Array<ArrayBuffer>): ScalarOf<D> {
+  const bits = viewBits<DType>(dtype, { buffer: bytes.buffer, length: 1 });
+  const values = dtype === "bfloat16" && bits instanceof Uint16Array ? fromBfloat16(bits) : bits;
+  return values[0] as ScalarOf<D>;
 }
 
 function checkInteger(dtype: DType, value: number | bigint): void {

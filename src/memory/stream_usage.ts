@@ -14,15 +14,14 @@ export class StreamUsage {
 
   /**
    * Notes that `stream` is about to use the block, and makes it wait for what others have queued:
-   * a read for the last write, a write for all reads too.
+   * a read for the last write, a write for all reads too. Where the program orders its streams
+   * itself, all that used the block are remembered, so that its release still comes after them.
    */
   order(stream: CudaStream, access: Access): void {
-    if (this.#writer !== undefined && this.#writer !== stream) this.#wait(stream, this.#writer);
-    if (access === "read") {
-      if (!this.#readers.includes(stream)) this.#readers.push(stream);
-      return;
-    }
-    for (const reader of this.#readers) if (reader !== stream) this.#wait(stream, reader);
+    if (!stream.context.ordersStreams) return this.#read(stream);
+    if (this.#writer !== undefined && this.#writer !== stream) stream.wait(this.#writer);
+    if (access === "read") return this.#read(stream);
+    for (const reader of this.#readers) if (reader !== stream) stream.wait(reader);
     this.#writer = stream;
     this.#readers.length = 0;
   }
@@ -32,7 +31,7 @@ export class StreamUsage {
     return this.#writer === undefined ? this.#readers : [this.#writer, ...this.#readers];
   }
 
-  #wait(stream: CudaStream, other: CudaStream): void {
-    if (stream.context.ordersStreams) stream.wait(other);
+  #read(stream: CudaStream): void {
+    if (!this.#readers.includes(stream)) this.#readers.push(stream);
   }
 }

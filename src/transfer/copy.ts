@@ -1,7 +1,9 @@
-// Copies and fills that the GPU does by itself: queued on a stream, nothing waits.
+// Copies that the GPU does by itself: queued on a stream, nothing waits.
 
+import { DisposedError } from "../errors.ts";
 import type { Allocation } from "../memory/allocation.ts";
-import type { CudaStream } from "../stream.ts";
+import { CudaStream } from "../stream.ts";
+import { peerRoute } from "./peer_link.ts";
 
 /** A range of memory that the GPU can reach. */
 export interface MemorySpan {
@@ -13,85 +15,143 @@ export interface MemorySpan {
   readonly byteLength: number;
 }
 
+/** Where one copy goes and comes from. */
+export interface CopyRoute {
+  /** The block that is written. */
+  readonly destination: Allocation;
+  /** The block that is read. */
+  readonly source: Allocation;
+  /** The stream that does it. */
+  readonly stream: CudaStream;
+}
+
 /**
- * Queues a copy and does not wait (cuMemcpyAsync). Both blocks stay until it is done, also when
- * they are disposed meanwhile.
+ * Queues a copy and does not wait (cuMemcpyAsync, cuMemcpyPeerAsync between devices). Both blocks
+ * stay until it is done, also when they are disposed meanwhile.
  *
- * @throws RangeError when the sizes differ.
+ * @throws RangeError when the sizes differ, or the ranges overlap.
  */
 export function queueCopy(destination: MemorySpan, source: MemorySpan, stream: CudaStream): void {
   const { byteLength } = source;
-  if (destination.byteLength !== byteLength) {
-    const problem = destination.byteLength < byteLength ? "too small" : "too large";
-    throw new RangeError(
-      `Cannot copy ${byteLength} bytes into ${destination.byteLength}: destination is ${problem}`,
-    );
-  }
-  checkStream(destination, stream);
+  const route = checkCopy(destination, source, stream);
   if (byteLength === 0) return;
-  source.allocation.order(stream, "read");
-  destination.allocation.order(stream, "write");
-  const { context } = stream;
-  context.copiedBytes += byteLength;
-  context.driver.call(
-    "cuMemcpyAsync",
-    destination.address,
-    source.address,
-    BigInt(byteLength),
-    stream.handle,
-  );
+  orderCopy(route);
+  copyBytes(route, {
+    destination: destination.address,
+    source: source.address,
+    byteLength: BigInt(byteLength),
+  });
+  stream.context.copiedBytes += byteLength;
 }
 
 /**
- * Queues a fill with one element's bytes and does not wait (cuMemsetD8Async and its wider relatives).
- * Elements of 8 bytes are written in two passes of every other 32-bit word when their halves differ.
+ * Checks a copy before anything is queued.
+ *
+ * @throws RangeError when the sizes differ, or the ranges overlap.
+ * @throws TypeError when the stream belongs to no device that has some of the memory.
  */
-export function queueFill(
-  span: MemorySpan,
-  element: Uint8Array<ArrayBuffer>,
+export function checkCopy(
+  destination: MemorySpan,
+  source: MemorySpan,
   stream: CudaStream,
-): void {
-  checkStream(span, stream);
-  if (span.byteLength === 0) return;
-  span.allocation.order(stream, "write");
-  const { context, handle } = stream;
-  const { address } = span;
-  const count = BigInt(span.byteLength / element.byteLength);
-  const bits = new DataView(element.buffer);
-  switch (element.byteLength) {
-    case 1:
-      return context.driver.call("cuMemsetD8Async", address, bits.getUint8(0), count, handle);
-    case 2:
-      return context.driver.call(
-        "cuMemsetD16Async",
-        address,
-        bits.getUint16(0, true),
-        count,
-        handle,
-      );
-    case 4:
-      return context.driver.call(
-        "cuMemsetD32Async",
-        address,
-        bits.getUint32(0, true),
-        count,
-        handle,
-      );
-  }
-  const low = bits.getUint32(0, true);
-  const high = bits.getUint32(4, true);
-  if (low === high) {
-    return context.driver.call("cuMemsetD32Async", address, low, 2n * count, handle);
-  }
-  context.driver.call("cuMemsetD2D32Async", address, 8n, low, 1n, count, handle);
-  context.driver.call("cuMemsetD2D32Async", address + 4n, 8n, high, 1n, count, handle);
+): CopyRoute {
+  checkLengths(destination, source);
+  const route = { destination: destination.allocation, source: source.allocation, stream };
+  checkRoute(route);
+  checkApart(destination, source);
+  return route;
 }
 
-function checkStream(span: MemorySpan, stream: CudaStream): void {
-  const { context } = span.allocation;
-  if (context === stream.context) return;
+/**
+ * The stream of a copy: the given one, or the default stream of the device that has the memory; of
+ * two, that of the destination.
+ */
+export function streamForCopy(
+  ends: Pick<CopyRoute, "destination" | "source">,
+  stream: CudaStream | undefined,
+): CudaStream {
+  return stream ?? CudaStream.default(usableContexts(ends)[0] ?? ends.destination.context);
+}
+
+/**
+ * Checks that a copy's stream is there and belongs to a device that has some of the memory.
+ *
+ * @throws DisposedError when the stream was disposed.
+ * @throws TypeError when it belongs to another device.
+ */
+export function checkRoute(route: CopyRoute): void {
+  const { destination, source, stream } = route;
+  if (stream.disposed) throw new DisposedError(stream.toString());
+  if (stream.context === destination.context && stream.context === source.context) return;
+  const usable = usableContexts(route);
+  if (usable.includes(stream.context)) return;
+  const ordinals = [...new Set(usable.map(({ ordinal }) => ordinal))].join(" or ");
   throw new TypeError(
-    `Cannot use memory of device ${context.ordinal} on ${stream} of device ` +
-      `${stream.context.ordinal}: use a stream of the same device`,
+    `Cannot copy memory of device ${ordinals} on ${stream} of device ${stream.context.ordinal}: ` +
+      `use a stream of the device that has the memory`,
+  );
+}
+
+/** Host memory is within reach of every device, so the device memory of a copy decides. */
+function usableContexts({ destination, source }: Pick<CopyRoute, "destination" | "source">) {
+  const ends = [destination, source];
+  const onDevices = ends.filter(({ resource }) => !resource.isHostAccessible);
+  return (onDevices.length === 0 ? ends : onDevices).map(({ context }) => context);
+}
+
+/** Makes the stream wait for what other streams do with the two blocks. */
+export function orderCopy({ destination, source, stream }: CopyRoute): void {
+  source.order(stream, "read");
+  destination.order(stream, "write");
+}
+
+/** Whether the bytes go from one device's own memory to another's. */
+export function crossesDevices({ destination, source }: CopyRoute): boolean {
+  return destination.context !== source.context &&
+    !destination.resource.isHostAccessible && !source.resource.isHostAccessible;
+}
+
+/** Makes the call that moves bytes which follow each other; everything else was checked. */
+export function copyBytes(
+  route: CopyRoute,
+  bytes: { destination: bigint; source: bigint; byteLength: bigint },
+): void {
+  const { destination, source, byteLength } = bytes;
+  const { context, handle } = route.stream;
+  if (!crossesDevices(route)) {
+    context.call("cuMemcpyAsync", destination, source, byteLength, handle);
+    return;
+  }
+  const [to, from] = [route.destination.context, route.source.context];
+  peerRoute(from, to); // without an open way the driver stages the bytes itself
+  context.call(
+    "cuMemcpyPeerAsync",
+    destination,
+    to.handle,
+    source,
+    from.handle,
+    byteLength,
+    handle,
+  );
+}
+
+function checkLengths(destination: MemorySpan, source: MemorySpan): void {
+  if (destination.byteLength === source.byteLength) return;
+  const problem = destination.byteLength < source.byteLength ? "too small" : "too large";
+  throw new RangeError(
+    `Cannot copy ${source.byteLength} bytes into ${destination.byteLength}: destination is ` +
+      problem,
+  );
+}
+
+/** The GPU copies in no particular order, so a copy onto a part of itself has no result. */
+function checkApart(destination: MemorySpan, source: MemorySpan): void {
+  if (destination.allocation !== source.allocation) return;
+  const distance = destination.address - source.address;
+  if (distance >= source.byteLength || -distance >= source.byteLength) return;
+  throw new RangeError(
+    `Cannot copy ${source.byteLength} bytes onto themselves, ${
+      distance < 0n ? -distance : distance
+    } bytes apart: copy a slice() instead`,
   );
 }

@@ -1,0 +1,42 @@
+// Copies between many buffers in one go: the checks, and the spans for the layer below.
+
+import type { CudaStream } from "../stream.ts";
+import { queueCopyBatch } from "../transfer/copy_batch.ts";
+import { GpuBuffer } from "./gpu_buffer.ts";
+
+/** One copy of a batch, between buffers or views of the same type and size. */
+export interface BufferCopy {
+  /** What is written. */
+  readonly destination: GpuBuffer;
+  /** What is read. */
+  readonly source: GpuBuffer;
+}
+
+/**
+ * Queues copies and does not wait, in one driver call where there is one; see `gpu.copyBatch()`.
+ *
+ * @throws TypeError when one is not a pair of buffers, or the element types of a pair differ.
+ * @throws RangeError when the sizes of a pair differ; nothing is queued then.
+ */
+export function copyBatch(copies: Iterable<BufferCopy>, stream: CudaStream): void {
+  if (typeof copies?.[Symbol.iterator] !== "function") {
+    throw new TypeError("Cannot copy a batch: expected an array of { source, destination }");
+  }
+  const spans = Array.from(copies, (copy, index) => {
+    checkPair(copy, index);
+    return { destination: copy.destination.span, source: copy.source.span };
+  });
+  queueCopyBatch(spans, stream);
+}
+
+function checkPair({ destination, source }: BufferCopy, index: number): void {
+  if (!(destination instanceof GpuBuffer) || !(source instanceof GpuBuffer)) {
+    throw new TypeError(
+      `Cannot copy a batch: copy ${index} is not a pair of buffers { source, destination }`,
+    );
+  }
+  if (destination.dtype === source.dtype) return;
+  throw new TypeError(
+    `Cannot copy ${source} into ${destination}: element types differ, use as()`,
+  );
+}

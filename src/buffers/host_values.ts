@@ -1,0 +1,61 @@
+// Numbers in arrays, nested arrays and iterables, as the typed array that an upload takes.
+
+import { allocateBits, type DType, elementBytes, type HostArray } from "../dtype.ts";
+import { elementOf } from "./element.ts";
+import type { Shape } from "./shape.ts";
+
+/** One number of a plain array. */
+export type HostValue = number | bigint | boolean;
+
+/** Numbers in the order of an iterable; nested arrays give a shape. */
+export type HostValues = Iterable<HostValue | HostValues>;
+
+/** Values in a typed array, bit for bit. */
+export interface PackedValues {
+  /** The elements (bfloat16: their bits). */
+  readonly array: HostArray;
+  /** Sizes along each axis, as the arrays are nested. */
+  readonly shape: Shape;
+}
+
+/**
+ * Packs values into a typed array.
+ *
+ * @throws RangeError when nested arrays differ in length, or an integer does not fit.
+ * @throws TypeError when a value is of the wrong JavaScript type.
+ */
+export function packValues(values: HostValues, dtype: DType): PackedValues {
+  const list = Array.isArray(values) ? values : [...values];
+  const shape = shapeOf(list);
+  const flat: HostValue[] = [];
+  flatten(list, { shape, into: flat });
+  const array = allocateBits(dtype, flat.length);
+  const bytes = new Uint8Array(array.buffer);
+  const size = elementBytes(dtype);
+  for (const [index, value] of flat.entries()) bytes.set(elementOf(dtype, value), index * size);
+  return { array, shape };
+}
+
+function shapeOf(list: readonly unknown[]): number[] {
+  const [first] = list;
+  return Array.isArray(first) ? [list.length, ...shapeOf(first)] : [list.length];
+}
+
+function flatten(
+  list: readonly unknown[],
+  { shape, into }: { shape: readonly number[]; into: HostValue[] },
+): void {
+  const [size, ...inner] = shape;
+  if (list.length !== size) {
+    throw new RangeError(
+      `Cannot upload nested arrays: one has ${list.length} values where the first has ${size}`,
+    );
+  }
+  for (const value of list) {
+    if (Array.isArray(value) !== inner.length > 0) {
+      throw new RangeError("Cannot upload nested arrays: some values are arrays and some are not");
+    }
+    if (Array.isArray(value)) flatten(value, { shape: inner, into });
+    else into.push(value as HostValue);
+  }
+}

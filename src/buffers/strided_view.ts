@@ -1,0 +1,255 @@
+// Elements of a buffer in any order: transposed, stepped, padded rows. Copies honour the strides.
+
+import type { DisplayBundle } from "../cards/card.ts";
+import type { Context } from "../context.ts";
+import { type DType, elementBytes, type ScalarOf } from "../dtype.ts";
+import { DisposedError } from "../errors.ts";
+import { nextId } from "../ledger.ts";
+import { CudaStream } from "../stream.ts";
+import { streamForCopy } from "../transfer/copy.ts";
+import { queueStridedFill } from "../transfer/fill.ts";
+import { queueShapedCopy } from "../transfer/shaped_copy.ts";
+import { elementOf } from "./element.ts";
+import type { GpuBuffer } from "./gpu_buffer.ts";
+import type { StreamChoice } from "./memory_window.ts";
+import { sharesElement } from "./overlap.ts";
+import { countOf, formatShape, resolveRange, type Shape } from "./shape.ts";
+import { showStridedView } from "./show_buffer.ts";
+import {
+  type AxisRange,
+  checkLayout,
+  isContiguous,
+  isDistinct,
+  stepped,
+  type StridedLayout,
+  transposed,
+  withoutAxis,
+} from "./strides.ts";
+
+/** A strided view of a buffer; it shares the buffer's memory and frees nothing. */
+export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBuffer<D>>
+  implements Disposable {
+  /** This value's number, never used again. */
+  readonly id: number = nextId();
+  /** The buffer whose elements it shows. */
+  readonly buffer: B;
+  /** The element type. */
+  readonly dtype: D;
+  /** Sizes along each axis, outermost first. */
+  readonly shape: Shape;
+  /** Elements from one step to the next along each axis. */
+  readonly strides: readonly number[];
+  /** The first element, counted from the start of the buffer. */
+  readonly offset: number;
+  #disposed = false;
+
+  /**
+   * Lays strides over a buffer; `buffer.strided()` and `buffer.transpose()` are shorter.
+   *
+   * @throws RangeError when the layout leaves the buffer.
+   */
+  constructor(buffer: B, layout: StridedLayout) {
+    checkLayout(layout, buffer.length, buffer);
+    this.buffer = buffer;
+    this.dtype = buffer.dtype;
+    this.shape = layout.shape;
+    this.strides = layout.strides;
+    this.offset = layout.offset;
+  }
+
+  /** How many elements. */
+  get length(): number {
+    return countOf(this.shape);
+  }
+
+  /** Bytes of all elements, without the gaps between them. */
+  get byteLength(): number {
+    return this.length * elementBytes(this.dtype);
+  }
+
+  /** The block's number, shared by all views of it. */
+  get storageId(): number {
+    return this.buffer.storageId;
+  }
+
+  /** The context it belongs to. */
+  get context(): Context {
+    return this.buffer.context;
+  }
+
+  /** Whether the elements follow each other, as in a buffer of the same shape. */
+  get isContiguous(): boolean {
+    return isContiguous(this);
+  }
+
+  /** Whether it was disposed, or the buffer was. */
+  get disposed(): boolean {
+    return this.#disposed || this.buffer.disposed;
+  }
+
+  /** Shows the axes in another order; reversed by default. */
+  transpose(order?: readonly number[]): StridedView<D, B> {
+    return this.#derive(transposed(this, order));
+  }
+
+  /**
+   * Shows one step of the outermost axis.
+   *
+   * @throws RangeError when there is no such step; a negative index counts from the end.
+   */
+  view(index: number): StridedView<D, B> {
+    const size = this.shape[0] ?? 0;
+    const step = index < 0 ? index + size : index;
+    if (!Number.isInteger(step) || step < 0 || step >= size) {
+      throw new RangeError(
+        `Cannot view row ${index} of ${this}: expected a whole number below ${size}`,
+      );
+    }
+    return this.#derive(withoutAxis(this, 0, step));
+  }
+
+  /** Shows a part of one axis, by the rules of Array.slice, and every `step`-th of it. */
+  range(axis: number, range: AxisRange): StridedView<D, B> {
+    const { start, end } = resolveRange(this.shape[axis] ?? 0, range);
+    return this.#derive(stepped(this, axis, { start, end, step: range.step ?? 1 }));
+  }
+
+  /**
+   * Queues a copy from a buffer or a view of the same shape and does not wait. Rows that both sides
+   * keep together are moved by cuMemcpy2DAsync and cuMemcpy3DAsync; single elements are slow.
+   *
+   * @throws TypeError when the element types differ, or elements of this view share memory.
+   * @throws RangeError when the shapes differ, or both show the same memory.
+   */
+  copyFrom(source: GpuBuffer<D> | StridedView<D>, options: StreamChoice = {}): this {
+    const from = source instanceof StridedView ? source : stridedOf(source, this);
+    this.#checkUsable();
+    from.#checkUsable();
+    this.#checkSource(from);
+    const ends = {
+      destination: this.buffer.span.allocation,
+      source: from.buffer.span.allocation,
+    };
+    const bytes = elementBytes(this.dtype);
+    queueShapedCopy({
+      ...ends,
+      destinationAddress: this.#address,
+      sourceAddress: from.#address,
+      elementBytes: bytes,
+      axes: this.shape.map((size, axis) => ({
+        size,
+        destinationStride: (this.strides[axis] ?? 0) * bytes,
+        sourceStride: (from.strides[axis] ?? 0) * bytes,
+      })),
+      stream: streamForCopy(ends, options.stream),
+    });
+    return this;
+  }
+
+  /** Queues a copy into a buffer or a view and does not wait; see {@link StridedView.copyFrom}. */
+  copyTo(destination: GpuBuffer<D> | StridedView<D>, options: StreamChoice = {}): this {
+    const to = destination instanceof StridedView ? destination : stridedOf(destination, this);
+    to.copyFrom(this, options);
+    return this;
+  }
+
+  /** Queues setting every element to `value` and does not wait (cuMemsetD2D8Async and relatives). */
+  fill(value: ScalarOf<D> | boolean, options: StreamChoice = {}): this {
+    this.#checkUsable();
+    const bytes = elementBytes(this.dtype);
+    const axes = this.shape.map((size, axis) => {
+      const stride = (this.strides[axis] ?? 0) * bytes;
+      return { size, stride };
+    });
+    const { allocation } = this.buffer.span;
+    const { stream = CudaStream.default(this.context) } = options;
+    const span = { allocation, address: this.#address, axes };
+    queueStridedFill(span, elementOf(this.dtype, value), stream);
+    return this;
+  }
+
+  /** Copies the elements, in this order, into a new buffer of the same kind; does not wait. */
+  contiguous(options: StreamChoice = {}): B {
+    const copy = this.buffer.allocateLike(this.shape, options);
+    try {
+      this.copyTo(copy, options);
+      return copy;
+    } catch (error) {
+      copy.dispose();
+      throw error;
+    }
+  }
+
+  /** Lets go of the view; the buffer stays. */
+  dispose(): void {
+    this.#disposed = true;
+  }
+
+  /** Same as {@link StridedView.dispose}, for `using`. */
+  [Symbol.dispose](): void {
+    this.dispose();
+  }
+
+  /** Names the view: `StridedView(float32[3, 2] by [1, 3])`. */
+  toString(): string {
+    return `StridedView(${formatShape(this.dtype, this.shape)} by [${this.strides.join(", ")}])`;
+  }
+
+  /** Shows the view in a notebook. */
+  [Symbol.for("Jupyter.display")](): DisplayBundle {
+    return showStridedView(this);
+  }
+
+  /** Shows the view on a console. */
+  [Symbol.for("Deno.customInspect")](): string {
+    return `${this} of ${this.buffer}${this.disposed ? " disposed" : ""}`;
+  }
+
+  get #address(): bigint {
+    return this.buffer.span.address + BigInt(this.offset * elementBytes(this.dtype));
+  }
+
+  /** The layout counted from the start of the block, which views at other offsets share. */
+  get #inBlock(): StridedLayout {
+    const { shape, strides, offset } = this;
+    const start = this.buffer.byteOffset / elementBytes(this.dtype);
+    return { shape, strides, offset: start + offset };
+  }
+
+  #derive(layout: StridedLayout): StridedView<D, B> {
+    this.#checkUsable();
+    return new StridedView(this.buffer, layout);
+  }
+
+  #checkUsable(): void {
+    if (this.#disposed) throw new DisposedError(this.toString());
+  }
+
+  #checkSource(source: StridedView<D>): void {
+    if (source.dtype !== this.dtype) {
+      throw new TypeError(`Cannot copy ${source} into ${this}: element types differ, use as()`);
+    }
+    if (source.shape.join() !== this.shape.join()) {
+      throw new RangeError(`Cannot copy ${source} into ${this}: shapes differ`);
+    }
+    if (!isDistinct(this)) {
+      throw new TypeError(`Cannot copy into ${this}: its elements share memory`);
+    }
+    if (source.storageId === this.storageId && sharesElement(this.#inBlock, source.#inBlock)) {
+      throw new RangeError(
+        `Cannot copy ${source} into ${this}: both show the same memory, copy contiguous() instead`,
+      );
+    }
+  }
+}
+
+function stridedOf<D extends DType>(
+  other: GpuBuffer<D>,
+  view: StridedView<D>,
+): StridedView<D> {
+  if (typeof other?.strided === "function") return other.strided();
+  throw new TypeError(
+    `Cannot queue a copy between ${view} and an ordinary array: its memory could move on before ` +
+      `the GPU is done; use a pinned buffer, or contiguous() and await upload() or download()`,
+  );
+}

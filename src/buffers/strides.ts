@@ -1,0 +1,150 @@
+// Arithmetic on strided layouts: how far a step along each axis goes, counted in elements.
+
+import { countOf, type Shape } from "./shape.ts";
+
+/** Elements of a buffer in any order: where the first lies, and how far each axis steps. */
+export interface StridedLayout {
+  /** Sizes along each axis. */
+  readonly shape: Shape;
+  /** Elements from one step to the next along each axis; 0 repeats, negative goes backwards. */
+  readonly strides: readonly number[];
+  /** The first element, counted from the start of the buffer. */
+  readonly offset: number;
+}
+
+/** Part of one axis. */
+export interface AxisRange {
+  /** The first step; negative counts from the end. */
+  readonly start?: number | undefined;
+  /** The step after the last; negative counts from the end. */
+  readonly end?: number | undefined;
+  /** Every how many steps; 1 by default. */
+  readonly step?: number | undefined;
+}
+
+/** The strides of elements that follow each other, the last axis fastest. */
+export function contiguousStrides(shape: Shape): readonly number[] {
+  const strides: number[] = [];
+  let stride = 1;
+  for (const size of shape.toReversed()) {
+    strides.unshift(stride);
+    stride *= size;
+  }
+  return Object.freeze(strides);
+}
+
+/**
+ * Checks that a layout stays inside `length` elements.
+ *
+ * @throws RangeError when it does not, or when shape and strides have different lengths.
+ */
+export function checkLayout(layout: StridedLayout, length: number, of: unknown): void {
+  const { shape, strides, offset } = layout;
+  if (strides.length !== shape.length) {
+    throw new RangeError(
+      `Cannot view ${of} by strides [${strides.join(", ")}]: the shape has ${shape.length} axes`,
+    );
+  }
+  if (![...strides, offset].every(Number.isSafeInteger)) {
+    throw new RangeError(
+      `Cannot view ${of} by strides [${strides.join(", ")}] from ${offset}: expected whole numbers`,
+    );
+  }
+  const isEmpty = countOf(shape) === 0;
+  const { lowest, highest } = isEmpty ? { lowest: offset, highest: offset - 1 } : reach(layout);
+  if (lowest >= 0 && highest < length && offset <= length) return;
+  throw new RangeError(
+    `Cannot view ${of} as [${shape.join(", ")}] by strides [${strides.join(", ")}] from ` +
+      `${offset}: it reaches elements ${lowest} to ${highest} of ${length}`,
+  );
+}
+
+/** Whether the elements follow each other, the last axis fastest. */
+export function isContiguous({ shape, strides }: StridedLayout): boolean {
+  if (countOf(shape) === 0) return true;
+  const wanted = contiguousStrides(shape);
+  return shape.every((size, axis) => size === 1 || strides[axis] === wanted[axis]);
+}
+
+/** Whether each element is certain to be there once, so that all can be written in any order. */
+export function isDistinct({ shape, strides }: StridedLayout): boolean {
+  const axes = shape
+    .map((size, axis) => ({ size, stride: Math.abs(strides[axis] ?? 0) }))
+    .filter(({ size }) => size > 1)
+    .sort((a, b) => a.stride - b.stride);
+  let covered = 1;
+  for (const { size, stride } of axes) {
+    if (stride < covered) return false;
+    covered += (size - 1) * stride;
+  }
+  return true;
+}
+
+/**
+ * Puts the axes in another order; reversed by default.
+ *
+ * @throws RangeError when an axis is missing or named twice.
+ */
+export function transposed(layout: StridedLayout, order?: readonly number[]): StridedLayout {
+  const { shape, strides, offset } = layout;
+  const axes = order ?? [...shape.keys()].reverse();
+  if (axes.toSorted((a, b) => a - b).join() !== [...shape.keys()].join()) {
+    throw new RangeError(
+      `Cannot order axes [${axes.join(", ")}]: expected each of 0 to ${shape.length - 1} once`,
+    );
+  }
+  return {
+    shape: Object.freeze(axes.map((axis) => shape[axis] ?? 0)),
+    strides: Object.freeze(axes.map((axis) => strides[axis] ?? 0)),
+    offset,
+  };
+}
+
+/**
+ * Takes every `step`-th part of one axis, by the rules of Array.slice; a negative step walks the
+ * range from its end.
+ *
+ * @throws RangeError when there is no such axis, or the step is 0 or no whole number.
+ */
+export function stepped(
+  layout: StridedLayout,
+  axis: number,
+  range: { start: number; end: number; step: number },
+): StridedLayout {
+  const { shape, strides, offset } = layout;
+  const stride = strides[axis];
+  if (stride === undefined) {
+    throw new RangeError(`Cannot step along axis ${axis}: there are ${shape.length}`);
+  }
+  const { start, end, step } = range;
+  if (!Number.isInteger(step) || step === 0) {
+    throw new RangeError(`Cannot step by ${step}: expected a whole number other than 0`);
+  }
+  const size = Math.ceil((end - start) / Math.abs(step));
+  const first = step > 0 || size === 0 ? start : end - 1;
+  return {
+    shape: Object.freeze(shape.with(axis, size)),
+    strides: Object.freeze(strides.with(axis, stride * step)),
+    offset: offset + first * stride,
+  };
+}
+
+/** Leaves out one axis, at one of its steps. */
+export function withoutAxis(layout: StridedLayout, axis: number, step: number): StridedLayout {
+  const { shape, strides, offset } = layout;
+  return {
+    shape: Object.freeze(shape.toSpliced(axis, 1)),
+    strides: Object.freeze(strides.toSpliced(axis, 1)),
+    offset: offset + step * (strides[axis] ?? 0),
+  };
+}
+
+function reach({ shape, strides, offset }: StridedLayout): { lowest: number; highest: number } {
+  let [lowest, highest] = [offset, offset];
+  for (const [axis, stride] of strides.entries()) {
+    const distance = ((shape[axis] ?? 1) - 1) * stride;
+    if (distance < 0) lowest += distance;
+    else highest += distance;
+  }
+  return { lowest, highest };
+}

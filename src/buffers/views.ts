@@ -1,0 +1,133 @@
+// The arithmetic of views: which bytes, and in which shape, a part of a buffer shows.
+// Everything here is a pure function; the buffer makes the view from the answer.
+
+import { type DType, elementBytes } from "../dtype.ts";
+import { countOf, resolveRange, type Shape, toShape } from "./shape.ts";
+
+/** What a view is computed from. */
+export interface Viewed {
+  /** The element type. */
+  readonly dtype: DType;
+  /** Sizes along each axis. */
+  readonly shape: Shape;
+  /** How many elements. */
+  readonly length: number;
+  /** Its size in bytes. */
+  readonly byteLength: number;
+  /** Where it starts, in bytes from the start of its block. */
+  readonly byteOffset: number;
+  /** Names it in errors. */
+  toString(): string;
+}
+
+/** Where a view starts, and its shape. */
+export interface ViewPlace {
+  /** In bytes from the start of the block. */
+  readonly byteOffset: number;
+  /** Sizes along each axis. */
+  readonly shape: Shape;
+}
+
+/** A range of flat elements, by TypedArray's rules. */
+export interface ElementRange {
+  /** The first element; negative counts from the end. */
+  readonly start?: number | undefined;
+  /** The element after the last; negative counts from the end. */
+  readonly end?: number | undefined;
+}
+
+/**
+ * Finds one row: the part at `index` along the outermost axis.
+ *
+ * @throws RangeError when there is no such row; a negative index counts from the end.
+ */
+export function rowAt(viewed: Viewed, index: number): ViewPlace {
+  const { shape } = viewed;
+  const rowCount = shape[0] ?? 0;
+  const row = index < 0 ? index + rowCount : index;
+  if (!Number.isInteger(row) || row < 0 || row >= rowCount) {
+    throw new RangeError(
+      `Cannot view row ${index} of ${viewed}: expected a whole number below ${rowCount}`,
+    );
+  }
+  const rest = Object.freeze(shape.slice(1));
+  return { byteOffset: byteOffsetOf(viewed, row * countOf(rest)), shape: rest };
+}
+
+/** Finds elements `start` to `end`, clamped to the buffer as TypedArray.subarray does. */
+export function rangeOf(viewed: Viewed, range: ElementRange): ViewPlace {
+  const { start, end } = resolveRange(viewed.length, range);
+  return { byteOffset: byteOffsetOf(viewed, start), shape: Object.freeze([end - start]) };
+}
+
+/**
+ * Gives the same elements another shape.
+ *
+ * @throws RangeError when the shape has another number of elements.
+ */
+export function reshaped(viewed: Viewed, shape: number | Shape): ViewPlace {
+  const sizes = toShape(shape);
+  if (countOf(sizes) !== viewed.length) {
+    throw new RangeError(
+      `Cannot reshape ${viewed} to [${sizes.join(", ")}]: ${viewed.length} elements are not ` +
+        `${countOf(sizes)}`,
+    );
+  }
+  return { byteOffset: viewed.byteOffset, shape: sizes };
+}
+
+/**
+ * Finds the shape of the same bytes as another element type: flat unless the sizes match.
+ *
+ * @throws RangeError when the bytes are not a whole number of elements, or are misaligned for them.
+ */
+export function shapeAs(viewed: Viewed, dtype: DType): Shape {
+  const bytes = elementBytes(dtype);
+  const { byteLength, byteOffset } = viewed;
+  if (byteLength % bytes !== 0 || byteOffset % bytes !== 0) {
+    throw new RangeError(
+      `Cannot view ${viewed} as ${dtype}: ${byteLength} bytes at offset ${byteOffset} ` +
+        `do not divide into elements of ${bytes} bytes`,
+    );
+  }
+  if (bytes === elementBytes(viewed.dtype)) return viewed.shape;
+  return Object.freeze([byteLength / bytes]);
+}
+
+/**
+ * Checks a place to split at.
+ *
+ * @throws RangeError when it is not a whole number from 0 to the length.
+ */
+export function checkSplit(viewed: Viewed, at: number): void {
+  if (Number.isInteger(at) && at >= 0 && at <= viewed.length) return;
+  throw new RangeError(`Cannot split ${viewed} at ${at}: expected 0 to ${viewed.length}`);
+}
+
+/**
+ * Checks the length of chunks to walk in.
+ *
+ * @throws RangeError when it is not a whole number of at least 1.
+ */
+export function checkChunk(viewed: Viewed, length: number): void {
+  if (Number.isInteger(length) && length > 0) return;
+  throw new RangeError(`Cannot walk ${viewed} in chunks of ${length}: expected at least 1`);
+}
+
+/**
+ * Resolves the index of one flat element; a negative one counts from the end.
+ *
+ * @throws RangeError when there is no such element.
+ */
+export function elementIndex(viewed: Viewed, index: number): number {
+  const { length } = viewed;
+  const whole = index < 0 ? index + length : index;
+  if (Number.isInteger(whole) && whole >= 0 && whole < length) return whole;
+  throw new RangeError(
+    `Cannot reach element ${index} of ${viewed}: expected a whole number below ${length}`,
+  );
+}
+
+function byteOffsetOf(viewed: Viewed, start: number): number {
+  return viewed.byteOffset + start * elementBytes(viewed.dtype);
+}

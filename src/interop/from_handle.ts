@@ -1,0 +1,141 @@
+// Foreign pointers as buffers: adopted, borrowed from an owner, or simply shown.
+
+import { DeviceBuffer } from "../buffers/device_buffer.ts";
+import { countOf, type Shape, toShape } from "../buffers/shape.ts";
+import { Context } from "../context.ts";
+import { type DType, elementBytes } from "../dtype.ts";
+import { checkSize } from "../format.ts";
+import { Allocation } from "../memory/allocation.ts";
+import { ForeignMemoryResource } from "../memory/foreign_memory_resource.ts";
+import type { MemoryResource } from "../memory/memory_resource.ts";
+import { type PointerAttributes, pointerAttributes } from "../memory/pointer_attributes.ts";
+import { CudaStream } from "../stream.ts";
+
+/**
+ * What foreign memory is, and what becomes of it when the buffer is disposed. With none of
+ * `resource`, `owner` and `deallocate` nothing happens to it then.
+ */
+export interface HandleOptions<D extends DType = "uint8"> {
+  /** The element type; `"uint8"` by default. */
+  readonly dtype?: D;
+  /** Sizes along each axis; one axis by default. */
+  readonly shape?: number | Shape;
+  /** Adopts the memory: it is given back to this resource. */
+  readonly resource?: MemoryResource;
+  /** Borrows the memory: this object is kept alive until the GPU is done with it. */
+  readonly owner?: unknown;
+  /** Adopts the memory: called once the GPU is done with it. */
+  readonly deallocate?: (address: bigint, byteLength: number) => void;
+  /** The stream that may use it first; its device's default stream otherwise. */
+  readonly stream?: CudaStream;
+  /** A name for tables and errors. */
+  readonly label?: string;
+}
+
+/** An address and the bytes behind it. */
+export interface Handle {
+  readonly address: bigint;
+  readonly byteLength: number;
+}
+
+/** What is assumed of an address that stands for no bytes. */
+const NOTHING = { isDeviceAccessible: true, isHostAccessible: false };
+
+/**
+ * Makes a buffer of foreign memory, on the device that the address belongs to.
+ *
+ * @throws TypeError for contradictory options, or an address that the driver does not know.
+ * @throws RangeError when the bytes leave their allocation, or do not fit type and shape.
+ */
+export function bufferFromHandle<D extends DType = "uint8">(
+  context: Context,
+  handle: Handle,
+  options: HandleOptions<D> = {},
+): DeviceBuffer<D> {
+  const { address, byteLength } = handle;
+  checkIntent(options);
+  const { dtype, shape } = layoutOf(handle, options);
+  if (byteLength === 0) return adopt(context, handle, { ...options, dtype, shape });
+  const attributes = pointerAttributes(context, address);
+  const { remainingBytes = byteLength, deviceOrdinal } = attributes;
+  if (remainingBytes < byteLength) {
+    throw new RangeError(
+      `Cannot use ${byteLength} bytes at 0x${address.toString(16)}: their allocation ends after ` +
+        `${remainingBytes}`,
+    );
+  }
+  const home = Context.retain(context.driver, deviceOrdinal);
+  try {
+    return adopt(home, handle, { ...options, dtype, shape, attributes });
+  } finally {
+    home.release(); // the buffer keeps it from here on
+  }
+}
+
+function adopt<D extends DType>(
+  context: Context,
+  { address, byteLength }: Handle,
+  options: HandleOptions<D> & {
+    dtype: D;
+    shape: Shape;
+    attributes?: PointerAttributes;
+  },
+): DeviceBuffer<D> {
+  const { dtype, shape, owner, deallocate, attributes = NOTHING, label } = options;
+  const { resource = new ForeignMemoryResource(context, { attributes, owner, deallocate }) } =
+    options;
+  const { stream = CudaStream.default(context) } = options;
+  checkHome(context, { resource, stream });
+  const request = { kind: "imported", byteLength, resource, stream, label } as const;
+  const allocation = new Allocation(request, byteLength === 0 ? 0n : address);
+  const token = { allocation };
+  allocation.guard(token);
+  return new DeviceBuffer({ allocation, token, dtype, shape, byteOffset: 0, isView: false });
+}
+
+function checkIntent(options: HandleOptions<DType>): void {
+  const given = (["resource", "owner", "deallocate"] as const)
+    .filter((name) => options[name] !== undefined);
+  if (given.length < 2) return;
+  throw new TypeError(
+    `Cannot make a buffer of a handle with ${given.join(" and ")}: they say different things ` +
+      `about who frees the memory, pass one`,
+  );
+}
+
+function layoutOf<D extends DType>(
+  { address, byteLength }: Handle,
+  options: HandleOptions<D>,
+): { dtype: D; shape: Shape } {
+  const dtype = options.dtype ?? "uint8" as D;
+  const bytes = elementBytes(dtype);
+  checkSize(byteLength, "byte length");
+  if (typeof address !== "bigint") {
+    throw new TypeError(`Cannot use ${typeof address} as an address: expected a bigint`);
+  }
+  if (byteLength % bytes !== 0 || address % BigInt(bytes) !== 0n) {
+    throw new RangeError(
+      `Cannot use ${byteLength} bytes at 0x${address.toString(16)} as ${dtype}: they do not ` +
+        `divide into elements of ${bytes} bytes`,
+    );
+  }
+  const shape = toShape(options.shape ?? byteLength / bytes);
+  if (countOf(shape) * bytes === byteLength) return { dtype, shape };
+  throw new RangeError(
+    `Cannot use ${byteLength} bytes as ${dtype}[${shape.join(", ")}]: the shape has ` +
+      `${countOf(shape) * bytes}`,
+  );
+}
+
+function checkHome(
+  context: Context,
+  given: { resource: MemoryResource; stream: CudaStream },
+): void {
+  for (const [name, { context: other }] of Object.entries(given)) {
+    if (other === context) continue;
+    throw new TypeError(
+      `Cannot make a buffer of memory of device ${context.ordinal}: the ${name} belongs to ` +
+        `device ${other.ordinal}`,
+    );
+  }
+}

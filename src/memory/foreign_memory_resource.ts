@@ -1,0 +1,66 @@
+// Memory that someone else allocated: nothing is taken from here, and giving back is theirs to say.
+
+import type { DisplayBundle } from "../cards/card.ts";
+import type { Context } from "../context.ts";
+import type { CudaStream } from "../stream.ts";
+import type { MemoryResource } from "./memory_resource.ts";
+import type { PointerAttributes } from "./pointer_attributes.ts";
+import { whenPassed } from "./when_passed.ts";
+import { showResource } from "./show_resource.ts";
+
+/** What happens to foreign memory once the GPU no longer uses it. */
+export interface ForeignRelease {
+  /** Kept alive until then. */
+  readonly owner?: unknown;
+  /** Called then, with the address and the size in bytes. */
+  readonly deallocate?: ((address: bigint, byteLength: number) => void) | undefined;
+}
+
+/** The stand-in for the resource of one foreign block. */
+export class ForeignMemoryResource implements MemoryResource {
+  readonly context: Context;
+  readonly isDeviceAccessible: boolean;
+  readonly isHostAccessible: boolean;
+  #release: ForeignRelease | undefined;
+
+  /** Describes a block of foreign memory. */
+  constructor(
+    context: Context,
+    options: ForeignRelease & {
+      attributes: Pick<PointerAttributes, "isDeviceAccessible" | "isHostAccessible">;
+    },
+  ) {
+    const { attributes, owner, deallocate } = options;
+    this.context = context;
+    this.isDeviceAccessible = attributes.isDeviceAccessible;
+    this.isHostAccessible = attributes.isHostAccessible;
+    this.#release = { owner, deallocate };
+  }
+
+  /** Refuses: foreign memory has no more of it. */
+  allocate(byteLength: number): never {
+    throw new TypeError(
+      `Cannot allocate ${byteLength} bytes like a buffer of foreign memory: its resource is not ` +
+        `known; copy into gpu.alloc() instead`,
+    );
+  }
+
+  /** Lets go of the block once the GPU has done what `stream` has queued; nothing waits. */
+  deallocate(address: bigint, byteLength: number, stream: CudaStream): void {
+    whenPassed(stream, () => {
+      const deallocate = this.#release?.deallocate;
+      this.#release = undefined;
+      try {
+        deallocate?.(address, byteLength);
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : String(error);
+        console.warn(`vramkit: foreign memory could not be given back: ${reason}`);
+      }
+    });
+  }
+
+  /** Shows the resource and its upstreams in a notebook. */
+  [Symbol.for("Jupyter.display")](): DisplayBundle {
+    return showResource(this);
+  }
+}

@@ -1,0 +1,76 @@
+// What the driver knows about an address: whose memory it is, and who can use it.
+
+import { CUmemorytype, CUpointer_attribute, CUresult } from "../../ffi/constants.ts";
+import type { Context } from "../context.ts";
+
+/** What the driver knows about an address. */
+export interface PointerAttributes {
+  /** Where the memory lives; managed memory moves. */
+  readonly memoryType: "device" | "host" | "managed";
+  /** The number of the device it belongs to; for host memory, of the device it was made through. */
+  readonly deviceOrdinal: number;
+  /** Whether the GPU can use it. */
+  readonly isDeviceAccessible: boolean;
+  /** Whether the CPU can use it. */
+  readonly isHostAccessible: boolean;
+  /** Whether the driver moves it between devices and the host by itself. */
+  readonly isManaged: boolean;
+  /** Whether it is mapped for the GPU right now. */
+  readonly isMapped: boolean;
+  /** The driver's number of the allocation, never used again. */
+  readonly bufferId: number;
+  /** Bytes from the address to the end of its allocation, where the driver tells. */
+  readonly remainingBytes: number | undefined;
+}
+
+/**
+ * Asks the driver about an address (cuPointerGetAttribute).
+ *
+ * @throws TypeError when the driver does not know it, as for ordinary host memory.
+ */
+export function pointerAttributes(context: Context, address: bigint): PointerAttributes {
+  const type = read(context, "CU_POINTER_ATTRIBUTE_MEMORY_TYPE", address);
+  if (type === undefined) {
+    throw new TypeError(
+      `Cannot use address 0x${address.toString(16)}: the driver does not know it; ordinary host ` +
+        `memory must be registered first`,
+    );
+  }
+  const isManaged = read(context, "CU_POINTER_ATTRIBUTE_IS_MANAGED", address) === 1n;
+  const isHost = Number(type) === CUmemorytype.CU_MEMORYTYPE_HOST;
+  const ordinal = read(context, "CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL", address);
+  const isMapped = read(context, "CU_POINTER_ATTRIBUTE_MAPPED", address) !== 0n;
+  return {
+    memoryType: isManaged ? "managed" : isHost ? "host" : "device",
+    deviceOrdinal: Number(ordinal ?? BigInt(context.ordinal)),
+    isDeviceAccessible: isMapped,
+    isHostAccessible: isHost || isManaged,
+    isManaged,
+    isMapped,
+    bufferId: Number(read(context, "CU_POINTER_ATTRIBUTE_BUFFER_ID", address) ?? 0n),
+    remainingBytes: remainingBytes(context, address),
+  };
+}
+
+function remainingBytes(context: Context, address: bigint): number | undefined {
+  const start = read(context, "CU_POINTER_ATTRIBUTE_RANGE_START_ADDR", address);
+  const byteLength = read(context, "CU_POINTER_ATTRIBUTE_RANGE_SIZE", address);
+  if (start === undefined || byteLength === undefined || byteLength === 0n) return undefined;
+  return Number(start + byteLength - address);
+}
+
+/** Reads one attribute; those of 32 bits leave the upper half of the cell zero. */
+function read(
+  context: Context,
+  name: keyof typeof CUpointer_attribute,
+  address: bigint,
+): bigint | undefined {
+  const cell = new BigUint64Array(1);
+  const status = context.status(
+    "cuPointerGetAttribute",
+    cell,
+    CUpointer_attribute[name],
+    address,
+  );
+  return status === CUresult.CUDA_SUCCESS ? cell[0] : undefined;
+}

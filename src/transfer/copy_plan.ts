@@ -1,0 +1,105 @@
+// Breaks a copy between two strided layouts into as few driver calls as it can: bytes that follow
+// each other on both sides are a row, rows at one distance a rectangle, rectangles a box.
+
+/** One axis of a copy: how many steps, and how far a step goes on each side, in bytes. */
+export interface CopyAxis {
+  /** How many steps. */
+  readonly size: number;
+  /** Bytes from one step to the next where the bytes go. */
+  readonly destinationStride: number;
+  /** Bytes from one step to the next where they come from. */
+  readonly sourceStride: number;
+}
+
+/** A copy as calls: each is a box of rows, and one is made for each step of the loops. */
+export interface CopyPlan {
+  /** Bytes that follow each other on both sides. */
+  readonly widthBytes: number;
+  /** Rows of a rectangle. */
+  readonly rows: CopyAxis | undefined;
+  /** Rectangles of a box. */
+  readonly slices: CopyAxis | undefined;
+  /** What no call covers, outermost first. */
+  readonly loops: readonly CopyAxis[];
+}
+
+/** Where one call starts, in bytes from the first element on each side. */
+export interface CopyOffset {
+  readonly destination: number;
+  readonly source: number;
+}
+
+/** The distance between rows has 31 bits (CU_DEVICE_ATTRIBUTE_MAX_PITCH). */
+const MAX_PITCH_BYTES = 2 ** 31 - 1;
+
+/** Plans a copy of elements; the order of the axes does not matter. */
+export function planCopy(elementBytes: number, axes: readonly CopyAxis[]): CopyPlan {
+  let rest = merge(axes);
+  const run = rest.find((axis) =>
+    axis.destinationStride === elementBytes && axis.sourceStride === elementBytes
+  );
+  const widthBytes = elementBytes * (run?.size ?? 1);
+  rest = without(rest, run);
+  const rows = largest(rest.filter((axis) => isPitch(axis, widthBytes)));
+  rest = without(rest, rows);
+  const slices = rows === undefined
+    ? undefined
+    : largest(rest.filter((axis) => stacks(axis, rows)));
+  return { widthBytes, rows, slices, loops: without(rest, slices) };
+}
+
+/** Walks the steps of the loops. */
+export function* offsetsOf(loops: readonly CopyAxis[]): Generator<CopyOffset, void, undefined> {
+  const [axis, ...inner] = loops;
+  if (axis === undefined) {
+    yield { destination: 0, source: 0 };
+    return;
+  }
+  for (let step = 0; step < axis.size; step++) {
+    for (const { destination, source } of offsetsOf(inner)) {
+      yield {
+        destination: step * axis.destinationStride + destination,
+        source: step * axis.sourceStride + source,
+      };
+    }
+  }
+}
+
+/** Drops axes of one step, and joins those that continue each other on both sides. */
+function merge(axes: readonly CopyAxis[]): CopyAxis[] {
+  const sorted = axes
+    .filter(({ size }) => size !== 1)
+    .sort((a, b) => b.destinationStride - a.destinationStride || b.sourceStride - a.sourceStride);
+  const merged: CopyAxis[] = [];
+  for (const inner of sorted) {
+    const outer = merged.at(-1);
+    const continues = outer?.destinationStride === inner.destinationStride * inner.size &&
+      outer.sourceStride === inner.sourceStride * inner.size;
+    if (continues) merged[merged.length - 1] = { ...inner, size: outer.size * inner.size };
+    else merged.push(inner);
+  }
+  return merged;
+}
+
+function isPitch({ destinationStride, sourceStride }: CopyAxis, widthBytes: number): boolean {
+  const nearest = Math.min(destinationStride, sourceStride);
+  return nearest >= widthBytes && Math.max(destinationStride, sourceStride) <= MAX_PITCH_BYTES;
+}
+
+/** A box's rectangles lie a whole number of rows apart. */
+function stacks(axis: CopyAxis, rows: CopyAxis): boolean {
+  return stacksOn(axis.destinationStride, { pitch: rows.destinationStride, count: rows.size }) &&
+    stacksOn(axis.sourceStride, { pitch: rows.sourceStride, count: rows.size });
+}
+
+function stacksOn(stride: number, rows: { pitch: number; count: number }): boolean {
+  return stride % rows.pitch === 0 && stride >= rows.pitch * rows.count;
+}
+
+function largest(axes: readonly CopyAxis[]): CopyAxis | undefined {
+  return axes.toSorted((a, b) => b.size - a.size)[0];
+}
+
+function without(axes: readonly CopyAxis[], taken: CopyAxis | undefined): CopyAxis[] {
+  return axes.filter((axis) => axis !== taken);
+}

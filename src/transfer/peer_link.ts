@@ -1,0 +1,37 @@
+// The way between two devices: straight over the bus when both sides can, else staged by the driver.
+
+import { CUresult } from "../../ffi/constants.ts";
+import type { Context } from "../context.ts";
+
+/** How bytes get from one device to another: directly, or through the host's memory. */
+export type PeerRoute = "peer" | "staged";
+
+const routes = new WeakMap<Context, WeakMap<Context, PeerRoute>>();
+
+/**
+ * Finds the way between two devices and opens it, once for a pair (cuDeviceCanAccessPeer,
+ * cuCtxEnablePeerAccess).
+ */
+export function peerRoute(from: Context, to: Context): PeerRoute {
+  const known = routes.get(from)?.get(to);
+  if (known !== undefined) return known;
+  const route = opens(from, to) && opens(to, from) ? "peer" : "staged";
+  remember(from, to, route);
+  remember(to, from, route);
+  return route;
+}
+
+function opens(from: Context, to: Context): boolean {
+  const cell = new Int32Array(1);
+  from.driver.call("cuDeviceCanAccessPeer", cell, from.deviceHandle, to.deviceHandle);
+  if (cell[0] !== 1) return false;
+  const status = from.status("cuCtxEnablePeerAccess", to.handle, 0);
+  return status === CUresult.CUDA_SUCCESS ||
+    status === CUresult.CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED;
+}
+
+function remember(from: Context, to: Context, route: PeerRoute): void {
+  const known = routes.get(from) ?? new WeakMap<Context, PeerRoute>();
+  known.set(to, route);
+  routes.set(from, known);
+}

@@ -1,0 +1,84 @@
+// Copies between strided layouts, as rectangles and boxes with pitches; queued, nothing waits.
+
+import { CUmemorytype } from "../../ffi/constants.ts";
+import { CUDA_MEMCPY2D, CUDA_MEMCPY3D } from "../../ffi/structs.ts";
+import { checkRoute, copyBytes, type CopyRoute, crossesDevices, orderCopy } from "./copy.ts";
+import { type CopyAxis, type CopyOffset, type CopyPlan, offsetsOf, planCopy } from "./copy_plan.ts";
+
+/** A copy between two layouts of the same shape. */
+export interface ShapedCopy extends CopyRoute {
+  /** Address of the first element that is written. */
+  readonly destinationAddress: bigint;
+  /** Address of the first element that is read. */
+  readonly sourceAddress: bigint;
+  /** Bytes of one element. */
+  readonly elementBytes: number;
+  /** The axes of the shape, with both sides' strides. */
+  readonly axes: readonly CopyAxis[];
+}
+
+/** The addresses of one call. */
+interface Ends {
+  readonly destination: bigint;
+  readonly source: bigint;
+}
+
+/**
+ * Queues a copy between strided layouts and does not wait (cuMemcpyAsync, cuMemcpy2DAsync or
+ * cuMemcpy3DAsync, as few as the layouts allow). Both blocks stay until it is done.
+ */
+export function queueShapedCopy(copy: ShapedCopy): void {
+  checkRoute(copy);
+  const { axes, elementBytes, stream } = copy;
+  const count = axes.reduce((product, { size }) => product * size, 1);
+  if (count === 0) return;
+  const plan = planCopy(elementBytes, axes);
+  orderCopy(copy);
+  if (crossesDevices(copy)) copyRows(copy, plan);
+  else copyBoxes(copy, plan);
+  stream.context.copiedBytes += count * elementBytes;
+}
+
+/** The driver has no boxes between devices, so each row is a copy of its own. */
+function copyRows(copy: ShapedCopy, plan: CopyPlan): void {
+  const byteLength = BigInt(plan.widthBytes);
+  const loops = [...plan.loops, plan.slices, plan.rows].filter((axis) => axis !== undefined);
+  for (const offset of offsetsOf(loops)) copyBytes(copy, { ...endsAt(copy, offset), byteLength });
+}
+
+function copyBoxes(copy: ShapedCopy, plan: CopyPlan): void {
+  for (const offset of offsetsOf(plan.loops)) copyBox(copy, plan, endsAt(copy, offset));
+}
+
+function copyBox(copy: ShapedCopy, plan: CopyPlan, ends: Ends): void {
+  const { widthBytes, rows, slices } = plan;
+  const { context, handle } = copy.stream;
+  if (rows === undefined) return copyBytes(copy, { ...ends, byteLength: BigInt(widthBytes) });
+  const rectangle = {
+    srcMemoryType: CUmemorytype.CU_MEMORYTYPE_UNIFIED,
+    srcDevice: ends.source,
+    srcPitch: BigInt(rows.sourceStride),
+    dstMemoryType: CUmemorytype.CU_MEMORYTYPE_UNIFIED,
+    dstDevice: ends.destination,
+    dstPitch: BigInt(rows.destinationStride),
+    WidthInBytes: BigInt(widthBytes),
+    Height: BigInt(rows.size),
+  };
+  if (slices === undefined) {
+    return context.call("cuMemcpy2DAsync_v2", CUDA_MEMCPY2D.encode(rectangle), handle);
+  }
+  const box = CUDA_MEMCPY3D.encode({
+    ...rectangle,
+    srcHeight: BigInt(slices.sourceStride / rows.sourceStride),
+    dstHeight: BigInt(slices.destinationStride / rows.destinationStride),
+    Depth: BigInt(slices.size),
+  });
+  context.call("cuMemcpy3DAsync_v2", box, handle);
+}
+
+function endsAt(copy: ShapedCopy, offset: CopyOffset): Ends {
+  return {
+    destination: copy.destinationAddress + BigInt(offset.destination),
+    source: copy.sourceAddress + BigInt(offset.source),
+  };
+}

@@ -1,0 +1,45 @@
+// Overlap of strided layouts, against the plain list of their elements.
+
+import { assertEquals } from "@std/assert";
+import { sharesElement } from "../../../src/buffers/overlap.ts";
+import { isDistinct, type StridedLayout } from "../../../src/buffers/strides.ts";
+import { Random, testSeed } from "../../support/random.ts";
+
+function elementsOf({ shape, strides, offset }: StridedLayout): number[] {
+  let elements = [offset];
+  for (const [axis, size] of shape.entries()) {
+    const steps = Array.from({ length: size }, (_, step) => step * (strides[axis] ?? 0));
+    elements = elements.flatMap((element) => steps.map((step) => element + step));
+  }
+  return elements;
+}
+
+function randomLayout(random: Random): StridedLayout {
+  const axes = Array.from({ length: random.below(4) });
+  return {
+    shape: axes.map(() => random.below(4)),
+    strides: axes.map(() => random.below(13) - 6),
+    offset: random.below(12),
+  };
+}
+
+Deno.test("sharesElement() says what the lists of elements say, for 5,000 pairs of layouts", () => {
+  const seed = testSeed();
+  const random = new Random(seed);
+  for (let round = 0; round < 5000; round++) {
+    const [a, b] = [randomLayout(random), randomLayout(random)];
+    const shared = new Set(elementsOf(a)).intersection(new Set(elementsOf(b))).size > 0;
+    assertEquals(sharesElement(a, b), shared, `seed ${seed}: ${JSON.stringify([a, b])}`);
+  }
+});
+
+Deno.test("isDistinct() never calls a layout distinct that repeats an element", () => {
+  const seed = testSeed();
+  const random = new Random(seed);
+  for (let round = 0; round < 5000; round++) {
+    const layout = randomLayout(random);
+    const elements = elementsOf(layout);
+    if (new Set(elements).size === elements.length) continue;
+    assertEquals(isDistinct(layout), false, `seed ${seed}: ${JSON.stringify(layout)}`);
+  }
+});

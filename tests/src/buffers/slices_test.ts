@@ -1,0 +1,65 @@
+// slice() copies where subarray() shares; allocateLike() makes another of the same kind.
+
+import { assertEquals, assertNotEquals, assertThrows } from "@std/assert";
+import { PinnedBuffer } from "../../../src/buffers/pinned_buffer.ts";
+import { DisposedError } from "../../../src/errors.ts";
+import { simulateDriver } from "../../../ffi/simulated/driver.ts";
+import { withDevice } from "../../support/with_device.ts";
+
+Deno.test("GpuBuffer.slice() copies a range that later writes leave alone", () =>
+  withDevice(async (gpu) => {
+    using buffer = await gpu.upload(new Int32Array([1, 2, 3, 4]));
+    using copy = buffer.slice(1, -1);
+    buffer.fill(0);
+    assertEquals([...await copy.download()], [2, 3]);
+    assertNotEquals(copy.storageId, buffer.storageId);
+    assertEquals(copy.isView, false);
+  }));
+
+Deno.test("GpuBuffer.slice() clamps its range as TypedArray.slice does", () =>
+  withDevice(async (gpu) => {
+    const values = new Int32Array([1, 2, 3, 4]);
+    using buffer = await gpu.upload(values);
+    for (const [start, end] of [[-3, 99], [3, 1], [9, 12], [0, 0], [-99, 2]] as const) {
+      using copy = buffer.slice(start, end);
+      assertEquals(await copy.download(), values.slice(start, end));
+    }
+  }));
+
+Deno.test("GpuBuffer.slice() of a page-locked buffer is page-locked", () =>
+  withDevice(async (gpu) => {
+    using pinned = gpu.pinned("uint8", 4);
+    pinned.array.set([1, 2, 3, 4]);
+    using copy = pinned.slice(2);
+    await gpu.synchronize();
+    assertEquals(copy instanceof PinnedBuffer, true);
+    assertEquals([...copy.array], [3, 4]);
+  }));
+
+Deno.test("GpuBuffer.slice() leaves nothing behind when the copy fails", () =>
+  withDevice(
+    (gpu) => {
+      using buffer = gpu.alloc("uint8", 4);
+      assertThrows(() => buffer.slice(), Error, "cuMemcpyAsync");
+      assertEquals(gpu.live().count, 1);
+    },
+    { driver: { ...simulateDriver(), cuMemcpyAsync: () => 1 } },
+  ));
+
+Deno.test("GpuBuffer.allocateLike() keeps kind, type and resource", () =>
+  withDevice((gpu) => {
+    using buffer = gpu.alloc("float16", [2, 3]);
+    using same = buffer.allocateLike();
+    using other = buffer.allocateLike([5], { label: "other" });
+    assertEquals([same.dtype, same.shape, same.kind], [buffer.dtype, buffer.shape, buffer.kind]);
+    assertEquals([other.shape, other.label], [[5], "other"]);
+    assertEquals(other.memoryResource, buffer.memoryResource);
+  }));
+
+Deno.test("GpuBuffer.slice() and allocateLike() refuse a disposed buffer", () =>
+  withDevice((gpu) => {
+    const buffer = gpu.zeros("uint8", 4);
+    buffer.dispose();
+    assertThrows(() => buffer.slice(), DisposedError);
+    assertThrows(() => buffer.allocateLike(), DisposedError);
+  }));

@@ -1,0 +1,194 @@
+// Strided views: transposed, stepped and padded layouts, copied to contiguous buffers and back.
+
+import { assertEquals, assertThrows } from "@std/assert";
+import { DisposedError } from "../../../src/errors.ts";
+import { withDevice } from "../../support/with_device.ts";
+
+const SIX = new Float32Array([1, 2, 3, 4, 5, 6]);
+
+Deno.test("GpuBuffer.transpose() exchanges the axes of a matrix", () =>
+  withDevice(async (gpu) => {
+    using matrix = await gpu.upload(SIX, { shape: [2, 3] });
+    using turned = matrix.transpose().contiguous();
+    assertEquals(turned.shape, [3, 2]);
+    assertEquals([...await turned.download()], [1, 4, 2, 5, 3, 6]);
+  }));
+
+Deno.test("GpuBuffer.transpose() orders three axes as told", () =>
+  withDevice(async (gpu) => {
+    const values = Int32Array.from({ length: 24 }, (_, index) => index);
+    using box = await gpu.upload(values, { shape: [2, 3, 4] });
+    using turned = box.transpose([2, 0, 1]).contiguous();
+    const expected = Array.from({ length: 24 }, (_, index) => {
+      const [i, j, k] = [Math.floor(index / 6), Math.floor(index / 3) % 2, index % 3];
+      return j * 12 + k * 4 + i;
+    });
+    assertEquals(turned.shape, [4, 2, 3]);
+    assertEquals([...await turned.download()], expected);
+  }));
+
+Deno.test("StridedView.copyFrom() scatters a contiguous buffer back into the layout", () =>
+  withDevice(async (gpu) => {
+    using matrix = gpu.zeros("float32", [2, 3]);
+    using turned = await gpu.upload(new Float32Array([1, 4, 2, 5, 3, 6]), { shape: [3, 2] });
+    matrix.transpose().copyFrom(turned);
+    assertEquals(await matrix.download(), SIX);
+  }));
+
+Deno.test("StridedView.range() takes every second element", () =>
+  withDevice(async (gpu) => {
+    using line = await gpu.upload(SIX);
+    using odd = line.strided().range(0, { start: 1, step: 2 }).contiguous();
+    assertEquals([...await odd.download()], [2, 4, 6]);
+  }));
+
+Deno.test("StridedView.range() walks backwards by a negative step", () =>
+  withDevice(async (gpu) => {
+    using line = await gpu.upload(SIX);
+    using reversed = line.strided().range(0, { step: -2 }).contiguous();
+    assertEquals([...await reversed.download()], [6, 4, 2]);
+  }));
+
+Deno.test("StridedView.range() takes nothing from an empty range", () =>
+  withDevice(async (gpu) => {
+    using line = await gpu.upload(SIX);
+    using none = line.strided().range(0, { start: 4, end: 2 }).contiguous();
+    assertEquals(none.shape, [0]);
+    assertEquals((await none.download()).length, 0);
+  }));
+
+Deno.test("StridedView.view() shows one column of a transposed matrix", () =>
+  withDevice(async (gpu) => {
+    using matrix = await gpu.upload(SIX, { shape: [2, 3] });
+    using column = matrix.transpose().view(-1).contiguous();
+    assertEquals([...await column.download()], [3, 6]);
+  }));
+
+Deno.test("GpuBuffer.strided() shows rows that are padded to a pitch", () =>
+  withDevice(async (gpu) => {
+    using padded = await gpu.upload(Uint16Array.from({ length: 12 }, (_, index) => index));
+    using rows = padded.strided({ shape: [3, 2], strides: [4, 1], offset: 1 }).contiguous();
+    assertEquals([...await rows.download()], [1, 2, 5, 6, 9, 10]);
+  }));
+
+Deno.test("GpuBuffer.strided() shows boxes of padded rows", () =>
+  withDevice(async (gpu) => {
+    using padded = await gpu.upload(Uint8Array.from({ length: 48 }, (_, index) => index));
+    const layout = { shape: [2, 2, 3], strides: [24, 8, 1], offset: 2 };
+    using box = padded.strided(layout).contiguous();
+    const expected = [2, 3, 4, 10, 11, 12, 26, 27, 28, 34, 35, 36];
+    assertEquals([...await box.download()], expected);
+  }));
+
+Deno.test("GpuBuffer.strided() repeats elements by a stride of 0", () =>
+  withDevice(async (gpu) => {
+    using line = await gpu.upload(SIX);
+    using repeated = line.strided({ shape: [2, 3], strides: [0, 1] }).contiguous();
+    assertEquals([...await repeated.download()], [1, 2, 3, 1, 2, 3]);
+  }));
+
+Deno.test("GpuBuffer.copyFrom() takes a strided view", () =>
+  withDevice(async (gpu) => {
+    using matrix = await gpu.upload(SIX, { shape: [2, 3] });
+    using pinned = gpu.pinned("float32", [3, 2]);
+    pinned.copyFrom(matrix.transpose());
+    await gpu.synchronize();
+    assertEquals([...pinned.array], [1, 4, 2, 5, 3, 6]);
+  }));
+
+Deno.test("StridedView.copyFrom() moves elements between parts that interleave", () =>
+  withDevice(async (gpu) => {
+    using line = await gpu.upload(SIX);
+    const even = line.strided().range(0, { step: 2 });
+    line.strided().range(0, { start: 1, step: 2 }).copyFrom(even);
+    assertEquals([...await line.download()], [1, 1, 3, 3, 5, 5]);
+  }));
+
+Deno.test("StridedView.fill() sets a rectangle and nothing beside it", () =>
+  withDevice(async (gpu) => {
+    using matrix = gpu.zeros("int16", [3, 4]);
+    matrix.strided().range(0, { start: 1 }).range(1, { start: 1, end: 3 }).fill(7);
+    assertEquals([...await matrix.download()], [0, 0, 0, 0, 0, 7, 7, 0, 0, 7, 7, 0]);
+  }));
+
+Deno.test("StridedView.fill() sets elements of 8 bytes", () =>
+  withDevice(async (gpu) => {
+    using matrix = gpu.zeros("float64", [2, 3]);
+    matrix.transpose().view(1).fill(-1.5);
+    assertEquals([...await matrix.download()], [0, -1.5, 0, 0, -1.5, 0]);
+  }));
+
+Deno.test("StridedView.dispose() lets go of the view alone", () =>
+  withDevice(async (gpu) => {
+    using matrix = await gpu.upload(SIX, { shape: [2, 3] });
+    const view = matrix.transpose();
+    view.dispose();
+    assertThrows(() => view.contiguous(), DisposedError, "StridedView(float32[3, 2] by [1, 3])");
+    assertEquals(await matrix.download(), SIX);
+  }));
+
+Deno.test("StridedView says that its buffer was disposed", () =>
+  withDevice((gpu) => {
+    const matrix = gpu.zeros("float32", [2, 3]);
+    const view = matrix.transpose();
+    matrix.dispose();
+    assertEquals(view.disposed, true);
+    assertThrows(() => view.fill(1), DisposedError, "DeviceBuffer");
+    assertThrows(() => view.contiguous(), DisposedError, "DeviceBuffer");
+  }));
+
+Deno.test("StridedView has an id of its own and shares the block's", () =>
+  withDevice((gpu) => {
+    using matrix = gpu.zeros("float32", [2, 3]);
+    const view = matrix.transpose();
+    assertEquals(new Set([matrix.id, view.id, view.transpose().id]).size, 3);
+    assertEquals(view.storageId, matrix.storageId);
+  }));
+
+Deno.test("StridedView.isContiguous tells whether the strides leave gaps", () =>
+  withDevice((gpu) => {
+    using matrix = gpu.zeros("float32", [2, 3]);
+    assertEquals(matrix.strided().isContiguous, true);
+    assertEquals(matrix.transpose().isContiguous, false);
+    assertEquals(matrix.transpose().transpose().isContiguous, true);
+  }));
+
+Deno.test("GpuBuffer.strided() refuses a layout that leaves the buffer", () =>
+  withDevice((gpu) => {
+    using line = gpu.zeros("float32", 6);
+    const refuse = (layout: Parameters<typeof line.strided>[0], message: string) =>
+      assertThrows(() => line.strided(layout), RangeError, message);
+    refuse({ shape: [2, 3], strides: [4, 1] }, "it reaches elements 0 to 6 of 6");
+    refuse({ shape: [2], strides: [-1] }, "it reaches elements -1 to 0 of 6");
+    refuse({ shape: [2], strides: [1, 1] }, "the shape has 1 axes");
+    refuse({ shape: [2], strides: [0.5] }, "expected whole numbers");
+    refuse({ offset: 1 }, "it reaches elements 1 to 6 of 6");
+  }));
+
+Deno.test("StridedView refuses an axis that is not there and an order that repeats one", () =>
+  withDevice((gpu) => {
+    using matrix = gpu.zeros("float32", [2, 3]);
+    assertThrows(() => matrix.transpose([0, 0]), RangeError, "each of 0 to 1 once");
+    assertThrows(() => matrix.strided().range(2, {}), RangeError, "axis 2");
+    assertThrows(() => matrix.strided().range(0, { step: 0 }), RangeError, "Cannot step by 0");
+    assertThrows(() => matrix.strided().view(2), RangeError, "below 2");
+  }));
+
+Deno.test("StridedView.copyFrom() refuses other shapes and types, and shared elements", () =>
+  withDevice((gpu) => {
+    using matrix = gpu.zeros("float32", [2, 3]);
+    using other = gpu.zeros("float32", [2, 3]);
+    assertThrows(() => matrix.transpose().copyFrom(other), RangeError, "shapes differ");
+    const integers = other.as("int32") as unknown as typeof other;
+    assertThrows(() => matrix.strided().copyFrom(integers), TypeError, "element types differ");
+    const repeated = matrix.strided({ shape: [2, 3], strides: [0, 1] });
+    assertThrows(() => repeated.copyFrom(other), TypeError, "its elements share memory");
+    const halves = matrix.reshape(6);
+    assertThrows(
+      () => halves.strided({ shape: [4] }).copyFrom(halves.strided({ shape: [4], offset: 2 })),
+      RangeError,
+      "both show the same memory",
+    );
+    const array = SIX as unknown as typeof other;
+    assertThrows(() => matrix.transpose().copyFrom(array), TypeError, "an ordinary array");
+  }));

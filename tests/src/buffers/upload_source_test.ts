@@ -1,0 +1,74 @@
+// What a device buffer can be made of: plain arrays, nested arrays, iterables, typed arrays.
+
+import { assertEquals, assertRejects, assertThrows } from "@std/assert";
+import type { CudaDevice } from "../../../src/device.ts";
+import { withDevice } from "../../support/with_device.ts";
+
+Deno.test("CudaDevice.upload() takes a plain array", () =>
+  withDevice(async (gpu) => {
+    using buffer = await gpu.upload([1, 2, 3], { dtype: "float32" });
+    assertEquals(await buffer.download(), new Float32Array([1, 2, 3]));
+  }));
+
+Deno.test("CudaDevice.upload() takes the shape from nested arrays", () =>
+  withDevice(async (gpu) => {
+    using buffer = await gpu.upload([[1, 2, 3], [4, 5, 6]], { dtype: "int16" });
+    assertEquals(buffer.shape, [2, 3]);
+    assertEquals([...await buffer.download()], [1, 2, 3, 4, 5, 6]);
+  }));
+
+Deno.test("CudaDevice.uploadSync() takes any iterable", () =>
+  withDevice((gpu) => {
+    function* squares() {
+      for (let root = 0n; root < 4n; root++) yield root * root;
+    }
+    using buffer = gpu.uploadSync(squares(), { dtype: "uint64", shape: [2, 2] });
+    assertEquals([...buffer.downloadSync()], [0n, 1n, 4n, 9n]);
+  }));
+
+Deno.test("CudaDevice.upload() takes truth values and numbers of bfloat16", () =>
+  withDevice(async (gpu) => {
+    using flags = await gpu.upload([true, false], { dtype: "bool" });
+    using halves = await gpu.upload(new Set([0.5, -1]), { dtype: "bfloat16" });
+    assertEquals([...await flags.download()], [1, 0]);
+    assertEquals([...await halves.download()], [0.5, -1]);
+  }));
+
+Deno.test("CudaDevice.upload() takes nothing from an empty array", () =>
+  withDevice(async (gpu) => {
+    using buffer = await gpu.upload([], { dtype: "float32" });
+    assertEquals([buffer.length, buffer.ptr], [0, 0n]);
+  }));
+
+Deno.test("CudaDevice.upload() refuses values that do not fit", () =>
+  withDevice(async (gpu) => {
+    const refuse = async (values: unknown, message: string) => {
+      const source = values as Parameters<CudaDevice["upload"]>[0];
+      await assertRejects(() => gpu.upload(source, { dtype: "uint8" }), Error, message);
+    };
+    await refuse([256], "from 0 to 255");
+    await refuse([1.5], "a whole number");
+    await refuse(["1"], "expected a number");
+    await refuse([1n], "expected a number");
+    await refuse([[1, 2], [3]], "one has 1 values where the first has 2");
+    await refuse([[1], 2], "some values are arrays");
+    await refuse("12", "an array or an iterable of numbers");
+    await refuse(5, "an array or an iterable of numbers");
+    await refuse(null, "an array or an iterable of numbers");
+    assertEquals(gpu.live().count, 0);
+  }));
+
+Deno.test("CudaDevice.upload() refuses plain numbers without an element type", () =>
+  withDevice((gpu) => {
+    const source = [1, 2] as unknown as Float32Array<ArrayBuffer>;
+    assertThrows(() => gpu.uploadSync(source), TypeError, "pass { dtype }");
+  }));
+
+Deno.test("CudaDevice.upload() refuses a shape of another size", () =>
+  withDevice(async (gpu) => {
+    await assertRejects(
+      () => gpu.upload([1, 2, 3], { dtype: "int8", shape: [2, 2] }),
+      RangeError,
+      "Cannot upload 3 elements as [2, 2]: the shape has 4",
+    );
+  }));

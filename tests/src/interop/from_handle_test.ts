@@ -1,0 +1,192 @@
+// Foreign pointers as buffers, and the way back: adopted, borrowed, shown, released.
+
+import { assertEquals, assertThrows } from "@std/assert";
+import type { CudaDevice } from "../../../src/device.ts";
+import { DisposedError } from "../../../src/errors.ts";
+import { openTestDevice, testOnTwoDevices } from "../../support/driver.ts";
+import { HeldStream } from "../../support/held_stream.ts";
+import { captureWarnings } from "../../support/warnings.ts";
+import { freeBytes, withDevice } from "../../support/with_device.ts";
+
+/** Allocates as another library would: the kit knows nothing of it. */
+function foreignMemory(gpu: CudaDevice, byteLength: number): bigint {
+  const cell = new BigUint64Array(1);
+  gpu.context.call("cuMemAlloc_v2", cell, BigInt(byteLength));
+  return cell[0] ?? 0n;
+}
+
+function freeForeign(gpu: CudaDevice, address: bigint): void {
+  gpu.context.call("cuMemFree_v2", address);
+}
+
+Deno.test("CudaDevice.fromHandle() shows foreign memory and leaves it alone", () =>
+  withDevice(async (gpu) => {
+    const address = foreignMemory(gpu, 16);
+    {
+      using buffer = gpu.fromHandle(address, 16, { dtype: "float32", shape: [2, 2], label: "f" });
+      buffer.fill(2);
+      assertEquals([...await buffer.download()], [2, 2, 2, 2]);
+      assertEquals([buffer.ptr, buffer.kind, buffer.label], [address, "imported", "f"]);
+      assertEquals([buffer.isDeviceAccessible, buffer.isHostAccessible], [true, false]);
+    }
+    freeForeign(gpu, address);
+  }));
+
+Deno.test("CudaDevice.fromHandle() gives bytes unless told a type", () =>
+  withDevice((gpu) => {
+    using other = gpu.zeros("float32", 4);
+    using buffer = gpu.fromHandle(other.ptr, 16);
+    assertEquals([buffer.dtype, buffer.shape], ["uint8", [16]]);
+  }));
+
+Deno.test("CudaDevice.fromHandle() gives adopted memory back to its resource", () =>
+  withDevice((gpu) => {
+    const before = freeBytes(gpu);
+    using made = gpu.alloc("uint8", 4 << 20);
+    const { memoryResource: resource } = made;
+    const adopted = gpu.fromHandle(made.release(), 4 << 20, { resource });
+    assertEquals(adopted.memoryResource, resource);
+    assertEquals(freeBytes(gpu) < before, true);
+    adopted.dispose();
+    assertEquals(freeBytes(gpu), before);
+  }));
+
+Deno.test("CudaDevice.fromHandle() calls deallocate once the GPU is done", () =>
+  withDevice((gpu) => {
+    const address = foreignMemory(gpu, 64);
+    const freed: [bigint, number][] = [];
+    using stream = gpu.createStream();
+    using held = new HeldStream(gpu, stream);
+    const buffer = gpu.fromHandle(address, 64, {
+      deallocate: (pointer, byteLength) => freed.push([pointer, byteLength]),
+    });
+    buffer.fill(1, { stream });
+    buffer.dispose();
+    buffer.dispose();
+    gpu.context.sweep();
+    assertEquals(freed, []);
+    held.release();
+    gpu.synchronizeSync();
+    gpu.context.sweep();
+    assertEquals(freed, [[address, 64]]);
+    freeForeign(gpu, address);
+  }));
+
+Deno.test("CudaDevice.fromHandle() reports a deallocate that throws", () =>
+  withDevice((gpu) => {
+    const address = foreignMemory(gpu, 64);
+    const deallocate = () => {
+      throw new Error("no luck");
+    };
+    const warnings = captureWarnings(() => {
+      gpu.fromHandle(address, 64, { deallocate }).dispose();
+      gpu.synchronizeSync();
+      gpu.context.sweep();
+    });
+    assertEquals(warnings.length, 1);
+    assertEquals(warnings[0]?.includes("no luck"), true);
+    freeForeign(gpu, address);
+  }));
+
+Deno.test("CudaDevice.fromHandle() refuses contradictory options", () =>
+  withDevice((gpu) => {
+    using buffer = gpu.alloc("uint8", 4);
+    const { memoryResource: resource, ptr } = buffer;
+    const deallocate = () => {};
+    const refuse = (options: Parameters<CudaDevice["fromHandle"]>[2], words: string) =>
+      assertThrows(() => gpu.fromHandle(ptr, 4, options), TypeError, words);
+    refuse({ resource, owner: buffer }, "resource and owner");
+    refuse({ owner: buffer, deallocate }, "owner and deallocate");
+    refuse({ resource, deallocate }, "resource and deallocate");
+  }));
+
+Deno.test("CudaDevice.fromHandle() refuses addresses and sizes that cannot be", () =>
+  withDevice((gpu) => {
+    using buffer = gpu.alloc("uint8", 512);
+    const { ptr } = buffer;
+    assertThrows(() => gpu.fromHandle(0x10n, 4), TypeError, "does not know it");
+    assertThrows(() => gpu.fromHandle(ptr, 1 << 30), RangeError, "their allocation ends after");
+    assertThrows(() => gpu.fromHandle(ptr, 6, { dtype: "float32" }), RangeError, "of 4 bytes");
+    assertThrows(() => gpu.fromHandle(ptr + 2n, 4, { dtype: "float32" }), RangeError, "divide");
+    assertThrows(() => gpu.fromHandle(ptr, 4, { shape: [3] }), RangeError, "the shape has 3");
+    assertThrows(() => gpu.fromHandle(ptr, -1), RangeError, "-1");
+    const number = Number(ptr) as unknown as bigint;
+    assertThrows(() => gpu.fromHandle(number, 4), TypeError, "expected a bigint");
+    assertEquals(gpu.live().count, 1);
+  }));
+
+Deno.test("CudaDevice.fromHandle() takes an address of no bytes", () =>
+  withDevice(async (gpu) => {
+    using buffer = gpu.fromHandle(0n, 0, { dtype: "float32" });
+    assertEquals([buffer.length, buffer.ptr], [0, 0n]);
+    assertEquals((await buffer.download()).length, 0);
+  }));
+
+Deno.test("CudaDevice.fromHandle() says what it cannot allocate like", () =>
+  withDevice((gpu) => {
+    using buffer = gpu.zeros("uint8", 4);
+    using shown = gpu.fromHandle(buffer.ptr, 4);
+    assertThrows(() => shown.slice(), TypeError, "copy into gpu.alloc() instead");
+  }));
+
+testOnTwoDevices("CudaDevice.fromHandle() finds the device from the pointer", (first, second) => {
+  using made = second.zeros("uint8", 8);
+  using shown = first.fromHandle(made.ptr, 8);
+  assertEquals(shown.deviceOrdinal, 1);
+  assertThrows(
+    () => first.fromHandle(made.ptr, 8, { resource: first.memoryResource }),
+    TypeError,
+    "the resource belongs to device 0",
+  );
+});
+
+Deno.test("GpuBuffer.release() gives the address away and forgets the memory", () =>
+  withDevice((gpu) => {
+    const buffer = gpu.alloc("uint8", 64);
+    const view = buffer.subarray(0, 8);
+    const { ptr } = buffer;
+    assertEquals(buffer.release(), ptr);
+    assertEquals([buffer.disposed, view.disposed, gpu.live().count], [true, true, 0]);
+    assertThrows(() => buffer.release(), DisposedError);
+    buffer.dispose();
+    gpu.synchronizeSync();
+    freeForeign(gpu, ptr);
+  }));
+
+Deno.test("GpuBuffer.release() refuses a view", () =>
+  withDevice((gpu) => {
+    using buffer = gpu.alloc("uint8", 64);
+    assertThrows(() => buffer.subarray(1).release(), TypeError, "it is a view");
+  }));
+
+Deno.test("GpuBuffer.release() refuses while an upload is running", () =>
+  withDevice(async (gpu) => {
+    using buffer = gpu.alloc("uint8", 9 << 20);
+    const upload = buffer.upload(new Uint8Array(9 << 20));
+    assertThrows(() => buffer.release(), TypeError, "a transfer is running");
+    await upload;
+  }));
+
+Deno.test("GpuBuffer.release() lets the context go with the last buffer", () => {
+  const gpu = openTestDevice();
+  const buffer = gpu.alloc("uint8", 64);
+  const { context } = buffer;
+  const address = buffer.release();
+  gpu.synchronizeSync();
+  freeForeign(gpu, address);
+  gpu.dispose();
+  assertEquals(context.released, true);
+});
+
+Deno.test("CudaDevice.pointerAttributes() tells kinds of memory apart", () =>
+  withDevice((gpu) => {
+    using device = gpu.alloc("uint8", 512);
+    using pinned = gpu.pinned("uint8", 512);
+    const onDevice = gpu.pointerAttributes(device.ptr);
+    const onHost = gpu.pointerAttributes(pinned.ptr);
+    assertEquals([onDevice.memoryType, onHost.memoryType], ["device", "host"]);
+    assertEquals([onDevice.isHostAccessible, onHost.isHostAccessible], [false, true]);
+    assertEquals([onDevice.isDeviceAccessible, onHost.isDeviceAccessible], [true, true]);
+    assertEquals([onDevice.deviceOrdinal, onDevice.isManaged], [0, false]);
+    assertEquals(gpu.pointerAttributes(device.ptr + 8n).bufferId, onDevice.bufferId);
+  }));

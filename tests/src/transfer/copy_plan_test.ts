@@ -1,0 +1,70 @@
+// Plans of strided copies: the calls cover each element once, and are as few as they can be.
+
+import { assertEquals } from "@std/assert";
+import { type CopyAxis, offsetsOf, planCopy } from "../../../src/transfer/copy_plan.ts";
+import { Random, testSeed } from "../../support/random.ts";
+
+/** The pairs of bytes that a plan moves. */
+function movedBytes(elementBytes: number, axes: readonly CopyAxis[]): string[] {
+  const { widthBytes, rows, slices, loops } = planCopy(elementBytes, axes);
+  const all = [...loops, slices, rows].filter((axis) => axis !== undefined);
+  return [...offsetsOf(all)].flatMap(({ destination, source }) =>
+    Array.from({ length: widthBytes }, (_, byte) => `${source + byte}>${destination + byte}`)
+  );
+}
+
+Deno.test("planCopy() moves each byte of random layouts once", () => {
+  const seed = testSeed();
+  const random = new Random(seed);
+  for (let round = 0; round < 2000; round++) {
+    const elementBytes = 2 ** random.below(4);
+    let stride = elementBytes;
+    const axes: CopyAxis[] = Array.from({ length: random.below(5) }, () => {
+      const size = 1 + random.below(4);
+      const destinationStride = stride;
+      stride *= size + random.below(2);
+      return { size, destinationStride, sourceStride: elementBytes * (random.below(20) - 5) };
+    });
+    const plain = [...offsetsOf(axes)].flatMap(({ destination, source }) =>
+      Array.from({ length: elementBytes }, (_, byte) => `${source + byte}>${destination + byte}`)
+    );
+    assertEquals(movedBytes(elementBytes, axes).sort(), plain.sort(), `seed ${seed}`);
+  }
+});
+
+Deno.test("planCopy() makes one row of elements that follow each other on both sides", () => {
+  const axes = [
+    { size: 3, destinationStride: 32, sourceStride: 32 },
+    { size: 8, destinationStride: 4, sourceStride: 4 },
+  ];
+  const plan = planCopy(4, axes);
+  assertEquals(plan, { widthBytes: 96, rows: undefined, slices: undefined, loops: [] });
+});
+
+Deno.test("planCopy() makes one rectangle of padded rows and one box of padded planes", () => {
+  const row = { size: 8, destinationStride: 4, sourceStride: 4 };
+  const rows = { size: 5, destinationStride: 32, sourceStride: 64 };
+  const planes = { size: 3, destinationStride: 160, sourceStride: 640 };
+  assertEquals(planCopy(4, [rows, row]), { widthBytes: 32, rows, slices: undefined, loops: [] });
+  assertEquals(planCopy(4, [planes, rows, row]), {
+    widthBytes: 32,
+    rows,
+    slices: planes,
+    loops: [],
+  });
+});
+
+Deno.test("planCopy() makes one rectangle for each row of a transposed matrix", () => {
+  const rows = { size: 100, destinationStride: 4, sourceStride: 40 };
+  const columns = { size: 10, destinationStride: 400, sourceStride: 4 };
+  const plan = planCopy(4, [columns, rows]);
+  assertEquals(plan, { widthBytes: 4, rows, slices: undefined, loops: [columns] });
+});
+
+Deno.test("planCopy() leaves pitches that the driver cannot take to the loops", () => {
+  const row = { size: 8, destinationStride: 4, sourceStride: 4 };
+  const far = { size: 2, destinationStride: 2 ** 31, sourceStride: 32 };
+  const back = { size: 2, destinationStride: 64, sourceStride: -64 };
+  assertEquals(planCopy(4, [far, row]).loops, [far]);
+  assertEquals(planCopy(4, [back, row]).loops, [back]);
+});

@@ -1,0 +1,91 @@
+// Copies between two devices: over the bus where both can, staged by the driver where not.
+
+import { assertEquals, assertThrows } from "@std/assert";
+import { simulateDriver } from "../../../ffi/simulated/driver.ts";
+import { CudaDevice } from "../../../src/device.ts";
+import { testOnTwoDevices } from "../../support/driver.ts";
+
+for (const peerAccess of [true, false]) {
+  Deno.test(`GpuBuffer.copyFrom() crosses devices with peer access ${peerAccess}`, async () => {
+    const driver = simulateDriver({ peerAccess });
+    using first = CudaDevice.open(0, { driver });
+    using second = CudaDevice.open(1, { driver });
+    await checkCrossing(first, second);
+    assertEquals(first.routeTo(second), peerAccess ? "peer" : "staged");
+  });
+}
+
+testOnTwoDevices("GpuBuffer.copyFrom() crosses devices of the driver at hand", checkCrossing);
+
+async function checkCrossing(first: CudaDevice, second: CudaDevice): Promise<void> {
+  using source = await first.upload(new Float32Array([1, 2, 3]));
+  using target = second.alloc("float32", 3);
+  target.copyFrom(source);
+  source.fill(0);
+  assertEquals([...await target.download()], [1, 2, 3]);
+  target.fill(9);
+  source.copyFrom(target);
+  assertEquals([...await source.download()], [9, 9, 9]);
+}
+
+testOnTwoDevices("GpuBuffer.copyTo() runs on a stream of either device", async (first, second) => {
+  using near = first.createStream();
+  using far = second.createStream();
+  using source = first.zeros("uint8", 8);
+  using target = second.zeros("uint8", 8);
+  for (const [value, stream] of [[1, near], [2, far]] as const) {
+    source.fill(value).copyTo(target, { stream });
+    assertEquals(new Set(await target.download()), new Set([value]));
+  }
+});
+
+testOnTwoDevices("StridedView.copyFrom() crosses devices row by row", async (first, second) => {
+  using source = await first.upload(new Int16Array([1, 2, 3, 4, 5, 6]), { shape: [2, 3] });
+  using target = second.zeros("int16", [3, 2]);
+  target.copyFrom(source.transpose());
+  assertEquals([...await target.download()], [1, 4, 2, 5, 3, 6]);
+});
+
+testOnTwoDevices("GpuBuffer.copyFrom() takes page-locked memory of another device", async (
+  first,
+  second,
+) => {
+  using pinned = first.pinned("uint8", 3);
+  pinned.array.set([1, 2, 3]);
+  using target = second.alloc("uint8", 3);
+  target.copyFrom(pinned);
+  assertEquals([...await target.download()], [1, 2, 3]);
+  pinned.copyFrom(target.fill(4));
+  await second.synchronize();
+  assertEquals([...pinned.array], [4, 4, 4]);
+});
+
+testOnTwoDevices("GpuBuffer.copyFrom() refuses a stream that has none of the memory", (
+  first,
+  second,
+) => {
+  using pinned = first.pinned("uint8", 3);
+  using target = second.zeros("uint8", 3);
+  using other = first.zeros("uint8", 3);
+  const { stream } = first;
+  assertThrows(
+    () => target.copyFrom(pinned, { stream }),
+    TypeError,
+    "Cannot copy memory of device 1 on CudaStream(default) of device 0",
+  );
+  assertThrows(() => target.fill(1, { stream }), TypeError, "use a stream of the same device");
+  assertThrows(() => other.copyFrom(other.slice(), { stream: second.stream }), TypeError);
+});
+
+testOnTwoDevices("GpuBuffer.dispose() after a crossing copy lets the copy finish", async (
+  first,
+  second,
+) => {
+  using target = second.alloc("uint8", 1 << 20);
+  const source = first.zeros("uint8", 1 << 20).fill(3);
+  target.copyFrom(source);
+  source.dispose();
+  using reuse = first.zeros("uint8", 1 << 20).fill(5);
+  assertEquals(new Set(await target.download()), new Set([3]));
+  assertEquals(await reuse.at(0), 5);
+});
