@@ -51,7 +51,7 @@ export class CopyQueue {
     if (oldest === undefined) return NONE;
     const isLast = this.#transfer.allQueued;
     if (this.#groupSize > 1 && !isStarved && !isLast) return NONE;
-    if (this.#fencedCount === 0 && !this.#fence(isLast)) return NONE;
+    if (this.#fencedCount === 0 && !this.#fence(isLast || isStarved)) return NONE;
     try {
       const fence = this.#slots[this.#fencedCount - 1]?.slot.fence;
       if (fence?.poll() === false) return NONE;
@@ -61,13 +61,13 @@ export class CopyQueue {
     return { done: this.#take() };
   }
 
-  /** Puts a fence behind a group of copies; false while the group is not complete. */
-  #fence(isLast: boolean): boolean {
+  /** Puts a fence behind a group of copies; false while a group that may grow is not complete. */
+  #fence(isComplete: boolean): boolean {
     if (this.#groupSize === 1) {
       this.#fencedCount = 1;
       return true;
     }
-    if (this.#slots.length < this.#groupSize && !isLast) return false;
+    if (this.#slots.length < this.#groupSize && !isComplete) return false;
     this.#fencedCount = this.#slots.length;
     this.#slots.at(-1)?.slot.fence.set(this.#transfer.request.stream.handle);
     return true;
