@@ -19,26 +19,39 @@ export interface LaneTask {
   readonly fileOffset?: number;
 }
 
+/** How many lanes there are. */
+export interface LaneCounts {
+  /** Lanes for memory and files that have their pages; each is a thread. */
+  readonly laneCount: number;
+  /** Lanes for fresh memory, whose pages the system clears while lanes fill them. */
+  readonly freshLaneCount: number;
+}
+
 /** The lanes of one engine. */
 export class CopyLanes {
   readonly #slotCount: number;
+  readonly #counts: LaneCounts;
   readonly #control: SharedArrayBuffer;
   readonly #words: Int32Array<SharedArrayBuffer>;
   readonly #fields: BigInt64Array<SharedArrayBuffer>;
-  readonly #workers: Worker[] = [];
-  #broken = false;
+  #first: Worker | undefined;
+  #isBroken = false;
 
   /** Prepares for `slotCount` slots; no lane runs until {@link CopyLanes.start}. */
-  constructor(slotCount: number) {
+  constructor(slotCount: number, counts: LaneCounts) {
     this.#slotCount = slotCount;
+    this.#counts = counts;
     this.#control = new SharedArrayBuffer(4 * (CONTROL.queue + 2 * this.#slotCount));
     this.#words = new Int32Array(this.#control);
     this.#fields = new BigInt64Array(new SharedArrayBuffer(8 * TASK_FIELDS * this.#slotCount));
   }
 
-  /** Starts one more lane, about 15 ms; false when `laneCount` run, or workers cannot be had. */
-  start(laneCount: number): boolean {
-    if (this.#broken || this.#workers.length >= laneCount) return false;
+  /**
+   * Starts the first lane, about 40 ms, which starts the others, about half a second. Until a lane
+   * runs, and where workers cannot be had, the calling thread does the work.
+   */
+  start(): void {
+    if (this.#isBroken || this.#first !== undefined) return;
     const source = `data:text/javascript,${encodeURIComponent(LANE_SOURCE)}`;
     const workerData = {
       control: this.#control,
@@ -46,17 +59,30 @@ export class CopyLanes {
       slotCount: this.#slotCount,
       library: HOST_LIBRARY,
       spins: spinsFor(navigator.hardwareConcurrency),
+      lane: 0,
+      laneCount: this.#counts.laneCount,
+      totalCount: Math.max(this.#counts.laneCount, this.#counts.freshLaneCount),
+      source,
     };
     try {
-      const worker = new Worker(new URL(source), { workerData });
-      worker.unref();
-      worker.on("error", () => this.#broken = true);
-      this.#workers.push(worker);
-      return true;
+      this.#first = new Worker(new URL(source), { workerData });
+      this.#first.unref();
+      this.#first.on("error", () => this.#isBroken = true);
     } catch {
-      this.#broken = true; // the calling thread does the work then
-      return false;
+      this.#isBroken = true;
     }
+  }
+
+  /** How many lanes run and take ordinary work. */
+  get runningCount(): number {
+    return Math.min(Atomics.load(this.#words, CONTROL.alive), this.#counts.laneCount);
+  }
+
+  /** Lets the extra lanes work, until the returned object is disposed. */
+  callExtra(): Disposable {
+    Atomics.add(this.#words, CONTROL.fresh, 1);
+    Atomics.notify(this.#words, CONTROL.fresh);
+    return { [Symbol.dispose]: () => void Atomics.sub(this.#words, CONTROL.fresh, 1) };
   }
 
   /** Queues a task for a slot that has none. */
@@ -103,8 +129,8 @@ export class CopyLanes {
   /** Ends the lanes; none of them may have work. */
   dispose(): void {
     Atomics.store(this.#words, CONTROL.stop, 1);
-    this.#wake(this.#workers.length);
-    this.#workers.length = 0;
+    this.callExtra();
+    this.#wake(Infinity);
   }
 
   #wake(laneCount: number): void {

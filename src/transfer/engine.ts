@@ -3,26 +3,21 @@
 
 import type { Context } from "../context.ts";
 import { nextTurn } from "../waiting.ts";
-import { CopyLanes } from "./copy_lanes.ts";
+import { CopyLanes, type LaneCounts } from "./copy_lanes.ts";
 import { CopyQueue } from "./copy_queue.ts";
 import { type LoadedSlot, PinnedRing, type RingLimits, type Slot } from "./pinned_ring.ts";
 import { type RingRequest, RingTransfer } from "./ring_transfer.ts";
 import { pieceBytesFor } from "./ways.ts";
 
 /** How large an engine may be. */
-export interface EngineLimits extends RingLimits {
-  /** Most lanes for memory and files that have their pages; each is a thread. */
-  readonly laneCount: number;
-  /** Most lanes for fresh memory, whose pages the system clears while lanes fill them. */
-  readonly freshLaneCount: number;
-}
+export interface EngineLimits extends RingLimits, LaneCounts {}
 
 const SPARE_CORES = Math.max(1, navigator.hardwareConcurrency - 1);
 
-/** 64 slots of 2 MiB; 10 lanes keep the bus busy, fresh pages take more. */
+/** 32 slots of 2 MiB; 10 lanes keep the bus busy, fresh pages take more. */
 export const DEFAULT_LIMITS: EngineLimits = {
   slotBytes: 2 * 2 ** 20,
-  slotCount: 64,
+  slotCount: 32,
   slabSlots: 16,
   laneCount: Math.min(10, SPARE_CORES),
   freshLaneCount: Math.min(15, SPARE_CORES),
@@ -32,7 +27,10 @@ export const DEFAULT_LIMITS: EngineLimits = {
 const NAP_MILLISECONDS = navigator.hardwareConcurrency >= 8 ? 0 : 0.05;
 
 /** What has to be asked for before lanes are started. */
-const START_BYTES = 256 * 2 ** 20;
+const START_BYTES = 64 * 2 ** 20;
+
+/** With fewer lanes the ring never beats the driver. */
+const FEWEST_LANES = 3;
 
 const engines = new WeakMap<Context, TransferEngine>();
 
@@ -54,7 +52,7 @@ export class TransferEngine {
     this.#context = context;
     this.#limits = limits;
     this.#ring = new PinnedRing(context, limits);
-    this.#lanes = new CopyLanes(limits.slotCount);
+    this.#lanes = new CopyLanes(limits.slotCount, limits);
   }
 
   /** The engine of a context; it ends with the context. */
@@ -67,31 +65,34 @@ export class TransferEngine {
     return made;
   }
 
+  /** How many lanes run; the ring is only fast with several. */
+  get runningLaneCount(): number {
+    return this.#lanes.runningCount;
+  }
+
   /**
-   * Whether lanes run, or will pay: starting them takes as long as the driver needs for a few
-   * hundred MiB, so they wait until that much has been asked for.
+   * Notes that bytes are about to move, and starts the lanes once enough have: a program that moves
+   * little never pays for threads.
    */
-  isWorthwhile(byteLength: number): boolean {
+  anticipate(byteLength: number): void {
     this.#askedBytes += byteLength;
-    return this.#askedBytes >= START_BYTES;
+    if (this.#askedBytes >= START_BYTES && this.#limits.laneCount >= FEWEST_LANES) {
+      this.#lanes.start();
+    }
   }
 
   /** Moves the bytes; resolves when they are there. The event loop goes on meanwhile. */
   async run(request: RingRequest): Promise<void> {
+    using _extra = request.isFresh === true ? this.#lanes.callExtra() : undefined;
     const transfer = this.#begin(request);
-    const laneCount = this.#laneCountFor(request);
-    while (!transfer.isOver) {
-      const started = this.#lanes.start(laneCount);
-      if (!this.#pump() || started) await nextTurn();
-    }
+    while (!transfer.isOver) if (!this.#pump()) await nextTurn();
     this.#end(transfer);
   }
 
   /** Moves the bytes and blocks until they are there. */
   runSync(request: RingRequest): void {
+    using _extra = request.isFresh === true ? this.#lanes.callExtra() : undefined;
     const transfer = this.#begin(request);
-    const laneCount = this.#laneCountFor(request);
-    while (this.#lanes.start(laneCount));
     while (!transfer.isOver) {
       if (!this.#pump() && NAP_MILLISECONDS > 0) this.#lanes.waitSync(NAP_MILLISECONDS);
     }
@@ -105,11 +106,8 @@ export class TransferEngine {
     this.#context.ledger.caches.delete(this.#ring);
   }
 
-  #laneCountFor({ isFresh }: RingRequest): number {
-    return isFresh === true ? this.#limits.freshLaneCount : this.#limits.laneCount;
-  }
-
   #begin(request: RingRequest): RingTransfer {
+    this.#lanes.start();
     const { slotBytes } = this.#limits;
     const pieceBytes = request.pieceBytes ?? pieceBytesFor(request.byteLength, slotBytes);
     const transfer = new RingTransfer(request, Math.min(pieceBytes, slotBytes));

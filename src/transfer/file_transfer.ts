@@ -8,7 +8,7 @@ import { type DiskFile, type FilePath, openForReading } from "./disk_file.ts";
 import { produceFile } from "./produce_file.ts";
 import { DEFAULT_LIMITS, TransferEngine } from "./engine.ts";
 import { transfer, type TransferOptions } from "./host_transfer.ts";
-import { pieceBytesFor, wayFor } from "./ways.ts";
+import { pieceBytesFor, wayForFile } from "./ways.ts";
 
 /** Device memory and the part of an open file that goes into it, or comes out of it. */
 export interface FileTransfer extends TransferOptions {
@@ -108,7 +108,7 @@ async function move(
   if (byteLength === 0) return;
   using _hold = allocation.hold();
   stream.context.copiedBytes += byteLength;
-  if (wayFor(byteLength) !== "ring") return await moveSmall();
+  if (wayForFile(byteLength) !== "ring") return await moveSmall();
   allocation.order(stream, direction === "upload" ? "write" : "read");
   await TransferEngine.of(stream.context).run({
     direction,

@@ -3,10 +3,10 @@
 
 import { MADV, openHost } from "../../ffi/host.ts";
 import type { CudaStream } from "../stream.ts";
-import { DEFAULT_LIMITS, TransferEngine } from "./engine.ts";
 import { isSoon } from "../waiting.ts";
-import type { RingRequest } from "./ring_transfer.ts";
-import { wayFor } from "./ways.ts";
+import { TransferEngine } from "./engine.ts";
+import type { Piece, RingRequest } from "./ring_transfer.ts";
+import { DRIVER_PIECE_BYTES, SMALLEST_RING_BYTES, wayFor } from "./ways.ts";
 
 /** What a caller may want of a transfer. */
 export interface TransferOptions {
@@ -35,60 +35,88 @@ export interface HostTransfer extends TransferOptions {
  * there already, as after most small transfers.
  */
 export function transfer(task: HostTransfer): Promise<void> | undefined {
-  const { stream, bytes, signal, onProgress } = task;
+  const { stream, bytes, signal } = task;
   signal?.throwIfAborted();
   const { byteLength } = bytes;
   if (byteLength === 0) return undefined;
-  const engine = ringFor(task);
-  if (engine !== undefined) return engine.run(ringRequest(task));
-  queueWhole(task);
+  if (byteLength >= SMALLEST_RING_BYTES) return transferLarge(task);
+  queuePiece(task, { offset: 0, byteLength });
   if (!isSoon(() => stream.isIdle)) {
-    return stream.synchronize().then(() => onProgress?.(byteLength, byteLength));
+    return stream.synchronize().then(() => task.onProgress?.(byteLength, byteLength));
   }
-  onProgress?.(byteLength, byteLength);
+  task.onProgress?.(byteLength, byteLength);
 }
 
 /** Moves the bytes and blocks until they are there. */
 export function transferSync(task: HostTransfer): void {
   const { stream, bytes, onProgress } = task;
-  if (bytes.byteLength === 0) return;
-  const engine = ringFor(task);
-  if (engine !== undefined) return engine.runSync(ringRequest(task));
-  queueWhole(task);
-  stream.synchronizeSync();
-  onProgress?.(bytes.byteLength, bytes.byteLength);
+  const { byteLength } = bytes;
+  for (let offset = 0; offset < byteLength;) {
+    const rest = byteLength - offset;
+    const engine = ringFor(task, rest);
+    if (engine !== undefined) return engine.runSync(ringRequest(task, offset));
+    const piece = { offset, byteLength: Math.min(rest, DRIVER_PIECE_BYTES) };
+    queuePiece(task, piece);
+    stream.synchronizeSync();
+    offset += piece.byteLength;
+    onProgress?.(offset, byteLength);
+  }
 }
 
-/** The engine when the transfer should go through the ring. */
-function ringFor({ stream, bytes }: HostTransfer): TransferEngine | undefined {
+/** Goes through the ring as soon as its lanes run, and until then by calls of the driver's. */
+async function transferLarge(task: HostTransfer): Promise<void> {
+  const { stream, bytes, signal, onProgress } = task;
   const { byteLength } = bytes;
-  if (wayFor(byteLength, DEFAULT_LIMITS.laneCount) === "driver") return undefined;
+  for (let offset = 0; offset < byteLength;) {
+    signal?.throwIfAborted();
+    const rest = byteLength - offset;
+    const engine = ringFor(task, rest);
+    if (engine !== undefined) return await engine.run(ringRequest(task, offset));
+    const piece = { offset, byteLength: Math.min(rest, DRIVER_PIECE_BYTES) };
+    queuePiece(task, piece);
+    await stream.synchronize();
+    offset += piece.byteLength;
+    onProgress?.(offset, byteLength);
+  }
+}
+
+/** The engine when what is left should go through the ring. */
+function ringFor({ stream, bytes }: HostTransfer, rest: number): TransferEngine | undefined {
+  if (rest < SMALLEST_RING_BYTES) return undefined;
   const engine = TransferEngine.of(stream.context);
-  return engine.isWorthwhile(byteLength) ? engine : undefined;
+  if (rest === bytes.byteLength) engine.anticipate(rest);
+  return wayFor(rest, engine.runningLaneCount) === "ring" ? engine : undefined;
 }
 
 /** One call of the driver's, which stages pageable memory itself. */
-function queueWhole({ direction, stream, address, bytes }: HostTransfer): void {
-  const size = BigInt(bytes.byteLength);
-  const { context, handle } = stream;
+function queuePiece({ direction, stream, address, bytes }: HostTransfer, piece: Piece): void {
+  const { offset, byteLength } = piece;
+  const part = byteLength === bytes.byteLength
+    ? bytes
+    : bytes.subarray(offset, offset + byteLength);
+  const device = address + BigInt(offset);
+  const size = BigInt(byteLength);
+  const { driver } = stream.context;
   if (direction === "upload") {
-    context.driver.call("cuMemcpyHtoDAsync_v2", address, bytes, size, handle);
-  } else context.driver.call("cuMemcpyDtoHAsync_v2", bytes, address, size, handle);
+    driver.call("cuMemcpyHtoDAsync_v2", device, part, size, stream.handle);
+  } else driver.call("cuMemcpyDtoHAsync_v2", part, device, size, stream.handle);
 }
 
-function ringRequest(task: HostTransfer): RingRequest {
+/** What the ring is to move: everything from `offset` on. */
+function ringRequest(task: HostTransfer, offset: number): RingRequest {
   const { direction, stream, address, bytes, onProgress, signal } = task;
-  const { byteLength } = bytes;
-  const hostAddress = Deno.UnsafePointer.value(Deno.UnsafePointer.of(bytes as BufferSource));
+  const byteLength = bytes.byteLength - offset;
+  const start = Deno.UnsafePointer.value(Deno.UnsafePointer.of(bytes as BufferSource));
+  const hostAddress = start + BigInt(offset);
   if (task.isFresh === true) askForHugePages(hostAddress, byteLength);
   return {
     direction,
     stream,
-    deviceAddress: address,
+    deviceAddress: address + BigInt(offset),
     host: { address: hostAddress },
     byteLength,
     isFresh: task.isFresh ?? false,
-    onProgress,
+    onProgress: onProgress && ((done) => onProgress(offset + done, bytes.byteLength)),
     signal,
   };
 }

@@ -17,6 +17,8 @@ export const CONTROL = {
   signal: 5,
   /** How many lanes sleep. */
   sleepers: 6,
+  /** How many transfers fill fresh memory: while there are any, the extra lanes work too. */
+  fresh: 7,
   /** First word of the queue of slots. */
   queue: 16,
 } as const;
@@ -40,10 +42,10 @@ export const TASK_FIELDS = 5;
 /** Turns a lane looks for the next task before it sleeps: a few tenths of a millisecond. */
 const SPINS = 10_000;
 
-/** The lane's program. */
+/** The lane's program; the first lane starts the others, so that nobody waits for them. */
 export const LANE_SOURCE = `
-import { workerData } from "node:worker_threads";
-const { control, tasks, slotCount, library, spins } = workerData;
+import { Worker, workerData } from "node:worker_threads";
+const { control, tasks, slotCount, library, spins, lane, laneCount, totalCount, source } = workerData;
 const words = new Int32Array(control);
 const fields = new BigInt64Array(tasks);
 const { memcpy, pread, pwrite } = Deno.dlopen(library, {
@@ -76,10 +78,20 @@ function run(slot) {
   return whole((moved, left) => pwrite(file, source + moved, left, offset + moved), byteLength);
 }
 
+const others = [];
+for (let next = 1; lane === 0 && next < totalCount; next++) {
+  others.push(new Worker(new URL(source), { workerData: { ...workerData, lane: next } }));
+  others.at(-1).unref();
+}
+
 Atomics.add(words, ${CONTROL.alive}, 1);
 for (let idle = 0;;) {
   const seen = Atomics.load(words, ${CONTROL.signal});
   if (Atomics.load(words, ${CONTROL.stop}) !== 0) break;
+  if (lane >= laneCount && Atomics.load(words, ${CONTROL.fresh}) === 0) {
+    Atomics.wait(words, ${CONTROL.fresh}, 0);
+    continue;
+  }
   const tail = Atomics.load(words, ${CONTROL.tail});
   if (tail === Atomics.load(words, ${CONTROL.head})) {
     if (++idle <= spins) continue;

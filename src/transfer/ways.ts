@@ -8,9 +8,12 @@ export type Way =
   /** Through page-locked slots, filled or drained by several lanes. */
   | "ring";
 
+/** Nothing smaller goes through the ring. */
+export const SMALLEST_RING_BYTES = 4 * 2 ** 20;
+
 /** From which size on lanes that run beat the driver's own staging, by how many there are. */
 const RING_FROM_BYTES: readonly { readonly lanes: number; readonly bytes: number }[] = [
-  { lanes: 7, bytes: 4 * 2 ** 20 },
+  { lanes: 7, bytes: SMALLEST_RING_BYTES },
   { lanes: 3, bytes: 32 * 2 ** 20 },
 ];
 
@@ -30,4 +33,15 @@ export function wayFor(byteLength: number, laneCount: number): Way {
 export function pieceBytesFor(byteLength: number, slotBytes: number): number {
   const wanted = 2 ** Math.round(Math.log2(byteLength / PIECES_WANTED));
   return Math.min(slotBytes, Math.max(SMALLEST_PIECE_BYTES, wanted));
+}
+
+/** From this size on a file goes through the ring: the driver cannot read files. */
+const FILE_RING_FROM_BYTES = 2 ** 20;
+
+/** Bytes the driver moves at a time in large transfers, while lanes are still starting. */
+export const DRIVER_PIECE_BYTES = 32 * 2 ** 20;
+
+/** Finds the way for a file; a small one is read whole and sent as one array. */
+export function wayForFile(byteLength: number): Way {
+  return byteLength < FILE_RING_FROM_BYTES ? "driver" : "ring";
 }
