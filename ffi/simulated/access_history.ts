@@ -1,7 +1,7 @@
 // Who touched which bytes of one piece of memory, as far as it can still race with something new.
 // Two uses of the same bytes on different streams, one of them a write, must be ordered.
 
-import { happensBefore, isObserved, type Moment } from "./happens_before.ts";
+import { happensBefore, isObserved, type Moment, type Timeline } from "./happens_before.ts";
 
 /** Bytes at regular distances: `rowCount` rows of `widthBytes`, each `pitchBytes` after the one before. */
 export interface Extent {
@@ -29,47 +29,92 @@ export interface Access {
 
 /** Remembers the uses of one piece of memory that the host has not waited for. */
 export class AccessHistory {
-  #accesses: Access[] = [];
-  #pruneAt = 16;
+  #tracks = new Map<Timeline, Track>();
 
   /** Finds an earlier use that races with a new one. */
   conflict(access: Access): Access | undefined {
-    return this.#accesses.find((earlier) =>
-      (earlier.write || access.write) &&
-      earlier.moment.timeline !== access.moment.timeline &&
-      !happensBefore(earlier.moment, access.moment) &&
-      !happensBefore(access.moment, earlier.moment) &&
-      overlap(earlier.extent, access.extent)
-    );
+    for (const [timeline, track] of this.#tracks) {
+      if (timeline === access.moment.timeline) continue;
+      const found = track.conflict(access);
+      if (found !== undefined) return found;
+    }
+    return undefined;
   }
 
-  /** Adds a use, dropping those that it makes irrelevant. */
+  /** Adds a use. */
   add(access: Access): void {
-    this.#accesses.push(access);
-    if (this.#accesses.length < this.#pruneAt) return;
-    this.#accesses = this.#accesses.filter((earlier) =>
-      earlier === access || !(isObserved(earlier.moment) || hides(access, earlier))
-    );
-    this.#pruneAt = Math.max(16, this.#accesses.length * 2);
+    const { timeline } = access.moment;
+    for (const [other, track] of this.#tracks) {
+      if (other !== timeline && track.isObserved) this.#tracks.delete(other);
+    }
+    const existing = this.#tracks.get(timeline);
+    if (existing !== undefined) return existing.add(access);
+    const track = new Track();
+    track.add(access);
+    this.#tracks.set(timeline, track);
   }
 
   /** Finds a use that the host has not waited for. */
   unobserved(): Access | undefined {
-    return this.#accesses.find((access) => !isObserved(access.moment));
+    for (const track of this.#tracks.values()) if (!track.isObserved) return track.last;
+    return undefined;
+  }
+}
+
+/** The uses by one stream, in its order. */
+class Track {
+  #accesses: Access[] = [];
+  #pruneAt = 64;
+
+  get last(): Access | undefined {
+    return this.#accesses.at(-1);
+  }
+
+  get isObserved(): boolean {
+    return this.last === undefined || isObserved(this.last.moment);
+  }
+
+  conflict(access: Access): Access | undefined {
+    // From the newest on: everything before a use that is ordered is ordered as well.
+    for (let index = this.#accesses.length - 1; index >= 0; index--) {
+      const earlier = this.#accesses[index];
+      if (earlier === undefined || happensBefore(earlier.moment, access.moment)) return undefined;
+      const isRace = (earlier.write || access.write) && overlap(earlier.extent, access.extent) &&
+        !happensBefore(access.moment, earlier.moment);
+      if (isRace) return earlier;
+    }
+    return undefined;
+  }
+
+  add(access: Access): void {
+    // A kernel's uses are known only when it runs, so they may come behind later ones.
+    let index = this.#accesses.length;
+    while (index > 0 && (this.#accesses[index - 1]?.moment.epoch ?? 0) > access.moment.epoch) {
+      index--;
+    }
+    this.#accesses.splice(index, 0, access);
+    if (this.#accesses.length >= this.#pruneAt) this.#prune();
+  }
+
+  /** Drops what the host has waited for, and all but the last of uses of the same bytes. */
+  #prune(): void {
+    const latest = new Map<string, Access>();
+    for (const access of this.#accesses) {
+      if (isObserved(access.moment)) continue;
+      const { start, widthBytes, pitchBytes, rowCount } = access.extent;
+      const key = [access.write, start, widthBytes, pitchBytes, rowCount].join();
+      // Deleted first, because a map keeps the place of a key that it already has.
+      latest.delete(key);
+      latest.set(key, access);
+    }
+    this.#accesses = [...latest.values()];
+    this.#pruneAt = Math.max(64, this.#accesses.length * 2);
   }
 }
 
 /** Returns the first byte after an extent. */
 export function endOf(extent: Extent): number {
   return extent.start + (extent.rowCount - 1) * extent.pitchBytes + extent.widthBytes;
-}
-
-/** Tells whether everything that races with the earlier use also races with the later one. */
-function hides(later: Access, earlier: Access): boolean {
-  if (later.extent.rowCount > 1 || !(later.write || !earlier.write)) return false;
-  return later.extent.start <= earlier.extent.start &&
-    endOf(later.extent) >= endOf(earlier.extent) &&
-    happensBefore(earlier.moment, later.moment);
 }
 
 /** Tells whether two extents share a byte. */

@@ -49,6 +49,11 @@ export class ContextStack {
     return top;
   }
 
+  /** Refuses when no context that works is on top. */
+  requireCurrent(): void {
+    void this.current;
+  }
+
   /** Puts a context on top. */
   push(context: Context): void {
     this.#contexts.push(context);

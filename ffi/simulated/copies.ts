@@ -116,7 +116,7 @@ function extentOf(plane: Plane, side: Side): Extent {
 }
 
 function requireApart(machine: Machine, plane: Plane): void {
-  const sources = [...plane.source.region.extents(extentOf(plane, plane.source))];
+  const sources = plane.source.region.extents(extentOf(plane, plane.source));
   // Only regions of several mappings have several parts, so this is one comparison nearly always.
   for (const part of plane.destination.region.extents(extentOf(plane, plane.destination))) {
     const shared = sources.some((source) =>

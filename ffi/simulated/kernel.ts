@@ -1,8 +1,7 @@
 // Kernels of the simulated driver are JavaScript functions: there is no GPU to run PTX.
 // Each says how many bytes its parameters have, as the compiled image of a real kernel does.
 
-import { wholeUse } from "./memory_work.ts";
-import { markWritten, recordUses, requireWritten } from "./memory_work.ts";
+import { markWritten, recordUses, requireWritten, wholeUse } from "./memory_work.ts";
 import { requireAccess } from "./copies.ts";
 import type { Machine } from "./machine.ts";
 import type { Moment } from "./happens_before.ts";

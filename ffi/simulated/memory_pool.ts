@@ -33,6 +33,7 @@ export class MemoryPool {
   isDestroyed = false;
   #reservedBytes = 0;
   #usedBytes = 0;
+  #pendingBytes = 0;
   #pending = new Set<PendingFree>();
   #access = new Map<number, number>();
 
@@ -55,8 +56,8 @@ export class MemoryPool {
 
   /** Takes bytes; returns the queued frees that the new block reuses and must wait for. */
   take(byteLength: number): Operation[] {
-    const pendingBytes = [...this.#pending].reduce((sum, pending) => sum + pending.byteLength, 0);
-    if (!this.#fits(this.#usedBytes + byteLength - pendingBytes)) {
+    const leastBytes = this.#usedBytes + byteLength - this.#pendingBytes;
+    if (!this.#fits(leastBytes)) {
       refuse("CUDA_ERROR_OUT_OF_MEMORY");
     }
     const reused = this.#reserve(this.#usedBytes + byteLength);
@@ -69,12 +70,15 @@ export class MemoryPool {
   expect(byteLength: number): PendingFree {
     const pending: PendingFree = { byteLength, operation: undefined };
     this.#pending.add(pending);
+    this.#pendingBytes += byteLength;
     return pending;
   }
 
   /** Does a free whose turn has come, unless its bytes were already reused. */
   settle(pending: PendingFree): void {
-    if (this.#pending.delete(pending)) this.#usedBytes -= pending.byteLength;
+    if (!this.#pending.delete(pending)) return;
+    this.#pendingBytes -= pending.byteLength;
+    this.#usedBytes -= pending.byteLength;
   }
 
   /** Gives unused memory back to the device, down to a number of bytes. */

@@ -49,7 +49,7 @@ export function queueMemoryWork(
 /** Adds uses to the history of their memory, or throws when one races with an earlier use. */
 export function recordUses(machine: Machine, moment: Moment, uses: readonly Use[]): void {
   const accesses = uses.flatMap((use) =>
-    [...use.region.extents(use.extent)].map(({ segment, extent }) => ({
+    use.region.extents(use.extent).map(({ segment, extent }) => ({
       use,
       segment,
       access: { extent, write: use.write, moment, call: machine.site.name },
@@ -103,7 +103,7 @@ function rowWidthOf(extent: Extent): number {
 
 function watchUse(use: Use): { use: Use; watch: HostWatch }[] {
   if (use.region.kind !== "host") return [];
-  return [...use.region.extents(use.extent)].flatMap(({ segment, extent }) => {
+  return use.region.extents(use.extent).flatMap(({ segment, extent }) => {
     const watch = segment.storage.watch(extent);
     return watch === undefined ? [] : [{ use, watch }];
   });

@@ -70,18 +70,19 @@ export class Region {
   }
 
   /** Translates an extent of the region into extents of its storages. */
-  *extents(extent: Extent): Generator<{ segment: Segment; extent: Extent }> {
+  extents(extent: Extent): { segment: Segment; extent: Extent }[] {
     const [only] = this.segments;
     if (only !== undefined && this.segments.length === 1) {
-      yield { segment: only, extent: { ...extent, start: only.offset + extent.start } };
-      return;
+      return [{ segment: only, extent: { ...extent, start: only.offset + extent.start } }];
     }
+    const found: { segment: Segment; extent: Extent }[] = [];
     for (let row = 0; row < extent.rowCount; row++) {
       const rowStart = extent.start + row * extent.pitchBytes;
       for (const { segment, start, end } of this.parts(rowStart, rowStart + extent.widthBytes)) {
         const part = { start, widthBytes: end - start, pitchBytes: 0, rowCount: 1 };
-        yield { segment, extent: part };
+        found.push({ segment, extent: part });
       }
     }
+    return found;
   }
 }

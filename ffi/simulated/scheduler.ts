@@ -6,6 +6,9 @@ import type { CallSite } from "./errors.ts";
 import { type Moment, observe } from "./happens_before.ts";
 import { Operation, type Stream, type Work } from "./stream.ts";
 
+/** A queue that is this long makes the caller wait for its oldest operation, as the driver's do. */
+const QUEUE_LENGTH = 1024;
+
 /** Holds the queues of all streams of a machine. */
 export class Scheduler {
   #site: CallSite;
@@ -26,18 +29,18 @@ export class Scheduler {
 
   /** Queues work at a place taken with `nextMoment()`. */
   enqueue(stream: Stream, moment: Moment, work: Work): Operation {
-    const tails = predecessorsOf(stream).map((other) => other.tail).filter((tail) =>
-      tail !== undefined
-    );
+    const after = [...work.after ?? []];
+    for (const { tail } of predecessorsOf(stream)) if (tail !== undefined) after.push(tail);
     this.#nowSeconds += SUBMIT_SECONDS;
     const operation = new Operation(stream, {
       call: this.#site.name,
       moment,
       queuedAtSeconds: this.#nowSeconds,
-      work: { ...work, after: [...work.after ?? [], ...tails] },
+      work: { ...work, after },
     });
     stream.push(operation);
     this.#busy.add(stream);
+    if (stream.length > QUEUE_LENGTH) this.#advance(operation);
     return operation;
   }
 

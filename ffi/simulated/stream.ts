@@ -87,9 +87,14 @@ export class Stream {
     return this.#operations[this.#head];
   }
 
+  /** Returns how many operations wait. */
+  get length(): number {
+    return this.#operations.length - this.#head;
+  }
+
   /** Returns the operation that was queued last, while it is not done. */
   get tail(): Operation | undefined {
-    return this.#operations.at(-1);
+    return this.length > 0 ? this.#operations.at(-1) : undefined;
   }
 
   /** Adds an operation. */
@@ -100,8 +105,9 @@ export class Stream {
   /** Removes the operation that was run. */
   shift(): void {
     this.#head++;
-    if (this.#head < this.#operations.length) return;
-    this.#operations = [];
+    // Dropping the done half now and then keeps a queue that never empties from growing.
+    if (this.#head < 64 || this.#head * 2 < this.#operations.length) return;
+    this.#operations = this.#operations.slice(this.#head);
     this.#head = 0;
   }
 }

@@ -38,7 +38,7 @@ export function contextCalls(machine: Machine): ContextCalls {
       machine.synchronize(contexts.current);
     },
     cuCtxGetStreamPriorityRange(least, greatest) {
-      void contexts.current;
+      contexts.requireCurrent();
       if (least !== null) put32(least, STREAM_PRIORITIES.least);
       if (greatest !== null) put32(greatest, STREAM_PRIORITIES.greatest);
     },

@@ -2,8 +2,7 @@
 // They need no current context.
 
 import { CUresult } from "../../constants.ts";
-import { put32, put64, putText } from "../cells.ts";
-import { bytesOf } from "../cells.ts";
+import { bytesOf, put32, put64, putText } from "../cells.ts";
 import { attributesOf } from "../device.ts";
 import { refuse, requireValue } from "../errors.ts";
 import type { Machine } from "../machine.ts";

@@ -44,13 +44,13 @@ export function hostMemoryCalls(machine: Machine): HostMemoryCalls {
       machine.free(allocation);
     },
     cuMemHostGetDevicePointer_v2(pointer, address, flags) {
-      void contexts.current;
+      contexts.requireCurrent();
       requireValue(flags === 0);
       hostAllocation(address);
       put64(pointer, address);
     },
     cuMemHostGetFlags(flags, address) {
-      void contexts.current;
+      contexts.requireCurrent();
       put32(flags, hostAllocation(address).flags);
     },
     cuMemHostRegister_v2(address, byteLength, flags) {
@@ -65,7 +65,7 @@ export function hostMemoryCalls(machine: Machine): HostMemoryCalls {
       memory.add(new Allocation(place, { kind: "registered", context, id, storage, flags }));
     },
     cuMemHostUnregister(address) {
-      void contexts.current;
+      contexts.requireCurrent();
       const allocation = memory.allocationFrom(Number(address));
       if (allocation?.kind !== "registered") return refuse("CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED");
       requireIdle(machine, allocation);

@@ -51,12 +51,12 @@ export function kernelCalls(machine: Machine): KernelCalls {
       });
     },
     cuModuleUnload(handle) {
-      void contexts.current;
+      contexts.requireCurrent();
       unloaded.add(machine.find(Module, handle));
       machine.forget(handle);
     },
     cuModuleGetFunction(handle, module, name) {
-      void contexts.current;
+      contexts.requireCurrent();
       const found = machine.find(Module, module);
       const text = getText(name);
       const kernel = Object.hasOwn(machine.settings.kernels, text)
@@ -70,7 +70,7 @@ export function kernelCalls(machine: Machine): KernelCalls {
     },
     // Registered kernels are JavaScript: a simulated module has no variables to point at.
     cuModuleGetGlobal_v2(_address, _size, module, _name) {
-      void contexts.current;
+      contexts.requireCurrent();
       machine.find(Module, module);
       refuse("CUDA_ERROR_NOT_FOUND");
     },

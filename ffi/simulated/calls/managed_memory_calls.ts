@@ -28,7 +28,7 @@ export function managedMemoryCalls(machine: Machine): ManagedMemoryCalls {
   const { contexts, memory } = machine;
 
   function managedRange(address: bigint, byteLength: bigint) {
-    void contexts.current;
+    contexts.requireCurrent();
     const allocation = memory.at(Number(address));
     requireValue(allocation instanceof Allocation && allocation.kind === "managed");
     const start = Number(address) - allocation.address;

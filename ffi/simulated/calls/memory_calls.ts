@@ -65,7 +65,7 @@ export function memoryCalls(machine: Machine): MemoryCalls {
       allocation.pool?.settle(allocation.pool.expect(allocation.byteLength));
     },
     cuMemGetAddressRange_v2(base, size, address) {
-      void contexts.current;
+      contexts.requireCurrent();
       const entry = memory.at(Number(address));
       const found = entry instanceof Reservation ? entry.mappings.at(Number(address)) : entry;
       if (found === undefined) return refuse("CUDA_ERROR_NOT_FOUND");
@@ -73,7 +73,7 @@ export function memoryCalls(machine: Machine): MemoryCalls {
       if (size !== null) put64(size, found.byteLength);
     },
     cuPointerGetAttribute(data, attribute, address) {
-      void contexts.current;
+      contexts.requireCurrent();
       const entry = memory.at(Number(address));
       requireValue(entry !== undefined);
       if (entry instanceof Allocation) {

@@ -23,14 +23,14 @@ export function sharingCalls(machine: Machine): SharingCalls {
   }
 
   function refuseOpening(handle: Cell): never {
-    void contexts.current;
+    contexts.requireCurrent();
     const isOwn = exported.has(bytesOf(handle).toHex());
     return refuse(isOwn ? "CUDA_ERROR_INVALID_CONTEXT" : "CUDA_ERROR_INVALID_HANDLE");
   }
 
   return {
     cuIpcGetMemHandle(handle, address) {
-      void contexts.current;
+      contexts.requireCurrent();
       const allocation = memory.at(Number(address));
       requireValue(allocation !== undefined && "kind" in allocation);
       requireValue(allocation.kind === "device");
@@ -40,7 +40,7 @@ export function sharingCalls(machine: Machine): SharingCalls {
       refuseOpening(handle);
     },
     cuIpcCloseMemHandle(_address) {
-      void contexts.current;
+      contexts.requireCurrent();
       refuse("CUDA_ERROR_INVALID_VALUE");
     },
     cuIpcGetEventHandle(handle, event) {

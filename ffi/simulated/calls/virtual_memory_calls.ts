@@ -2,12 +2,11 @@
 // Nothing here waits, so unmapping memory that queued work uses is an error.
 
 import { CUmemAccessDesc, CUmemAllocationProp } from "../../structs.ts";
-import { bytesOf, put64 } from "../cells.ts";
+import { bytesOf, type Cell, put64 } from "../cells.ts";
 import { type Device, GRANULARITY_BYTES } from "../device.ts";
 import { hex, requireValue } from "../errors.ts";
 import type { Machine } from "../machine.ts";
 import { Mapping, PhysicalMemory, Reservation } from "../reservation.ts";
-import type { Cell } from "../cells.ts";
 import type { CallGroup } from "./calls.ts";
 
 type VirtualMemoryCalls = CallGroup<

@@ -1,0 +1,119 @@
+// Kernels and host callbacks of the simulated driver: JavaScript in stream order.
+// Kernels are held to the same rules as copies.
+
+import { assertEquals, assertThrows } from "@std/assert";
+import { type SimulatedKernel, SimulationError } from "../../../ffi/simulated/driver.ts";
+import { out, SimulatedGpu } from "../../support/simulated_gpu.ts";
+
+const IMAGE = new TextEncoder().encode(".version 8.0\0");
+
+/** Adds one to each of `count` bytes. */
+const addOne: SimulatedKernel = {
+  parameterBytes: [8, 4],
+  run(launch) {
+    const [address, count] = launch.parameters;
+    const start = address?.getBigUint64(0, true) ?? 0n;
+    const bytes = launch.read(start, count?.getUint32(0, true) ?? 0);
+    launch.write(start, bytes.map((byte) => byte + 1));
+  },
+};
+
+function load(gpu: SimulatedGpu, name: string): bigint {
+  const module = out((cell) => gpu.api.cuModuleLoadData(cell, IMAGE));
+  const text = new TextEncoder().encode(`${name}\0`);
+  return out((cell) => gpu.api.cuModuleGetFunction(cell, module, text));
+}
+
+function launch(
+  gpu: SimulatedGpu,
+  kernel: bigint,
+  options: { address: bigint; count: number; stream: bigint },
+): number {
+  const [address, count] = [
+    new BigUint64Array([options.address]),
+    new Uint32Array([options.count]),
+  ];
+  const parameters = new BigUint64Array(
+    [address, count].map((cell) => Deno.UnsafePointer.value(Deno.UnsafePointer.of(cell))),
+  );
+  const status = gpu.api.cuLaunchKernel(
+    ...[kernel, 1, 1, 1, 32, 1, 1, 0] as const,
+    options.stream,
+    parameters,
+    null,
+  );
+  address.fill(0n);
+  count.fill(0);
+  return status;
+}
+
+Deno.test("cuLaunchKernel() runs in stream order with the parameters of the launch", () => {
+  const gpu = new SimulatedGpu({ kernels: { addOne } });
+  const [kernel, address, stream] = [load(gpu, "addOne"), gpu.alloc(4), gpu.stream()];
+  gpu.api.cuMemsetD8Async(address, 4, 4n, stream);
+  assertEquals(launch(gpu, kernel, { address, count: 4, stream }), 0);
+  gpu.api.cuStreamSynchronize(stream);
+  assertEquals([...gpu.read(address, 4)], [5, 5, 5, 5]);
+});
+
+Deno.test("cuLaunchKernel() throws when a kernel leaves its block", () => {
+  const gpu = new SimulatedGpu({ kernels: { addOne } });
+  const [kernel, address, stream] = [load(gpu, "addOne"), gpu.alloc(4), gpu.stream()];
+  gpu.api.cuMemsetD8Async(address, 4, 4n, stream);
+  launch(gpu, kernel, { address, count: 5, stream });
+  assertThrows(() => gpu.api.cuStreamSynchronize(stream), SimulationError, "cuLaunchKernel");
+});
+
+Deno.test("cuLaunchKernel() races with unordered work on the same bytes", () => {
+  const gpu = new SimulatedGpu({ kernels: { addOne } });
+  const [kernel, address, stream] = [load(gpu, "addOne"), gpu.alloc(4), gpu.stream()];
+  gpu.write(address, new Uint8Array(4));
+  launch(gpu, kernel, { address, count: 4, stream });
+  gpu.api.cuMemsetD8Async(address, 1, 4n, gpu.stream());
+  assertThrows(() => gpu.api.cuStreamSynchronize(stream), SimulationError, "race");
+});
+
+Deno.test("cuLaunchKernel() is ordered before work that waits for its event", () => {
+  const gpu = new SimulatedGpu({ kernels: { addOne } });
+  const [kernel, address] = [load(gpu, "addOne"), gpu.alloc(4)];
+  const [first, second, event] = [gpu.stream(), gpu.stream(), gpu.event()];
+  gpu.write(address, new Uint8Array(4));
+  launch(gpu, kernel, { address, count: 4, stream: first });
+  gpu.api.cuEventRecord(event, first);
+  gpu.api.cuStreamWaitEvent(second, event, 0);
+  gpu.api.cuMemsetD8Async(address, 9, 4n, second);
+  assertEquals(gpu.api.cuStreamSynchronize(second), 0);
+  assertEquals([...gpu.read(address, 4)], [9, 9, 9, 9]);
+});
+
+Deno.test("cuModuleGetFunction() refuses a name that was not registered", () => {
+  const gpu = new SimulatedGpu();
+  const module = out((cell) => gpu.api.cuModuleLoadData(cell, IMAGE));
+  const name = new TextEncoder().encode("missing\0");
+  assertEquals(gpu.api.cuModuleGetFunction(new BigUint64Array(1), module, name), 500);
+});
+
+Deno.test("cuModuleLoadData() throws on PTX text without its final zero", () => {
+  const gpu = new SimulatedGpu();
+  assertThrows(
+    () => gpu.api.cuModuleLoadData(new BigUint64Array(1), IMAGE.subarray(0, -1)),
+    SimulationError,
+    "zero byte",
+  );
+});
+
+Deno.test("cuLaunchHostFunc() calls the host in stream order", () => {
+  const gpu = new SimulatedGpu();
+  const [address, stream] = [gpu.alloc(4), gpu.stream()];
+  const seen: bigint[] = [];
+  const callback = new Deno.UnsafeCallback(
+    { parameters: ["u64"], result: "void" },
+    (value) => seen.push(value),
+  );
+  gpu.api.cuMemsetD8Async(address, 1, 4n, stream);
+  assertEquals(gpu.api.cuLaunchHostFunc(stream, callback.pointer, 42n), 0);
+  assertEquals(seen, []);
+  gpu.api.cuStreamSynchronize(stream);
+  assertEquals(seen, [42n]);
+  callback.close();
+});

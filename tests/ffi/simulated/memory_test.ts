@@ -1,0 +1,142 @@
+// Device, page-locked and managed memory of the simulated driver: what is counted, refused and known.
+// Status codes are those of the real driver.
+
+import { assertEquals, assertThrows } from "@std/assert";
+import { CUpointer_attribute as P } from "../../../ffi/constants.ts";
+import { SimulationError } from "../../../ffi/simulated/driver.ts";
+import { bytesAt, out, SimulatedGpu } from "../../support/simulated_gpu.ts";
+
+Deno.test("cuMemAlloc_v2() counts exactly what it takes", () => {
+  const gpu = new SimulatedGpu();
+  const before = gpu.freeBytes();
+  const address = gpu.alloc(1000);
+  assertEquals(before - gpu.freeBytes(), 1000);
+  assertEquals(address % 256n, 0n);
+  assertEquals(gpu.api.cuMemFree_v2(address), 0);
+  assertEquals(gpu.freeBytes(), before);
+});
+
+Deno.test("cuMemAlloc_v2() refuses zero bytes", () => {
+  assertEquals(new SimulatedGpu().api.cuMemAlloc_v2(new BigUint64Array(1), 0n), 1);
+});
+
+Deno.test("cuMemAlloc_v2() reports when the device is full", () => {
+  const gpu = new SimulatedGpu({ memoryBytes: 1000 });
+  gpu.alloc(600);
+  assertEquals(gpu.api.cuMemAlloc_v2(new BigUint64Array(1), 401n), 2);
+  gpu.alloc(400);
+});
+
+Deno.test("cuMemAlloc_v2() finds each of 100,000 live blocks again", () => {
+  const gpu = new SimulatedGpu();
+  const addresses = Array.from({ length: 100_000 }, () => gpu.alloc(256));
+  for (const address of addresses.filter((_, index) => index % 3 === 0)) {
+    gpu.api.cuMemFree_v2(address);
+  }
+  const kept = addresses.filter((_, index) => index % 3 !== 0);
+  const found = kept.filter((address) =>
+    out((cell) => gpu.api.cuMemGetAddressRange_v2(cell, null, address + 255n)) === address
+  );
+  assertEquals(found.length, kept.length);
+});
+
+Deno.test("cuMemFree_v2() refuses a second free and an address inside a block", () => {
+  const gpu = new SimulatedGpu();
+  const address = gpu.alloc(1024);
+  assertEquals(gpu.api.cuMemFree_v2(address + 256n), 1);
+  assertEquals(gpu.api.cuMemFree_v2(address), 0);
+  assertEquals(gpu.api.cuMemFree_v2(address), 1);
+});
+
+Deno.test("cuMemFree_v2() waits for work that uses the memory", () => {
+  const gpu = new SimulatedGpu();
+  const [address, stream] = [gpu.alloc(1024), gpu.stream()];
+  gpu.api.cuMemsetD8Async(address, 1, 1024n, stream);
+  assertEquals(gpu.api.cuMemFree_v2(address), 0);
+  assertEquals(gpu.api.cuStreamQuery(stream), 0);
+});
+
+Deno.test("cuMemHostAlloc() gives page-aligned memory that the host can touch", () => {
+  const gpu = new SimulatedGpu();
+  const { address, bytes } = gpu.pinned(5000);
+  bytes.fill(7);
+  assertEquals(address % 4096n, 0n);
+  assertEquals(bytesAt(address, 5000), new Uint8Array(5000).fill(7));
+  assertEquals(gpu.api.cuMemFree_v2(address), 1);
+  assertEquals(gpu.api.cuMemFreeHost(address), 0);
+  assertEquals(gpu.api.cuMemFreeHost(address), 1);
+});
+
+Deno.test("cuMemFreeHost() throws while a queued copy needs the memory", () => {
+  const gpu = new SimulatedGpu();
+  const { address } = gpu.pinned(1024);
+  const target = gpu.alloc(1024);
+  gpu.api.cuMemcpyAsync(target, address, 1024n, gpu.stream());
+  assertThrows(() => gpu.api.cuMemFreeHost(address), SimulationError, "still needs");
+});
+
+Deno.test("cuMemHostRegister_v2() makes an array page-locked once", () => {
+  const gpu = new SimulatedGpu();
+  const array = new Uint8Array(8192);
+  const address = Deno.UnsafePointer.value(Deno.UnsafePointer.of(array));
+  assertEquals(gpu.api.cuMemHostRegister_v2(address, 8192n, 0), 0);
+  assertEquals(gpu.api.cuMemHostRegister_v2(address, 4096n, 0), 712);
+  assertEquals(out((cell) => gpu.api.cuMemHostGetDevicePointer_v2(cell, address, 0)), address);
+  assertEquals(gpu.api.cuMemHostUnregister(address), 0);
+  assertEquals(gpu.api.cuMemHostUnregister(address), 713);
+});
+
+Deno.test("cuPointerGetAttribute() tells the kinds of memory apart", () => {
+  const gpu = new SimulatedGpu();
+  const managed = out((cell) => gpu.api.cuMemAllocManaged(cell, 4096n, 1));
+  const pooled = out((cell) => gpu.api.cuMemAllocAsync(cell, 4096n, 0n));
+  const ask = (attribute: number, address: bigint) =>
+    Number(out((cell) => gpu.api.cuPointerGetAttribute(cell, attribute, address)));
+  const describe = (address: bigint) => [
+    ask(P.CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address),
+    ask(P.CU_POINTER_ATTRIBUTE_IS_MANAGED, address),
+    ask(P.CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE, address),
+    ask(P.CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE, address) !== 0,
+  ];
+  assertEquals(describe(gpu.alloc(4096)), [2, 0, 1, false]);
+  assertEquals(describe(gpu.pinned(4096).address), [1, 0, 0, false]);
+  assertEquals(describe(managed), [2, 1, 0, false]);
+  assertEquals(describe(pooled), [2, 0, 0, true]);
+});
+
+Deno.test("cuPointerGetAttribute() refuses ordinary host memory", () => {
+  const { api } = new SimulatedGpu();
+  const array = new Uint8Array(4096);
+  const address = Deno.UnsafePointer.value(Deno.UnsafePointer.of(array));
+  assertEquals(api.cuPointerGetAttribute(new BigUint64Array(1), 2, address), 1);
+});
+
+Deno.test("cuMemRangeGetAttribute() reads advice back for the range it was given for", () => {
+  const gpu = new SimulatedGpu();
+  const address = out((cell) => gpu.api.cuMemAllocManaged(cell, 1n << 20n, 1));
+  assertEquals(gpu.api.cuMemAdvise(address, 1n << 19n, 3, 1), 0);
+  const location = new Int32Array(1);
+  gpu.api.cuMemRangeGetAttribute(location, 4n, 2, address, 1n << 19n);
+  assertEquals(location[0], 1);
+  gpu.api.cuMemRangeGetAttribute(location, 4n, 2, address, 1n << 20n);
+  assertEquals(location[0], -2);
+});
+
+Deno.test("cuMemPrefetchAsync() refuses a device that cannot share managed memory", () => {
+  const gpu = new SimulatedGpu({ concurrentManagedAccess: false });
+  const address = out((cell) => gpu.api.cuMemAllocManaged(cell, 4096n, 1));
+  assertEquals(gpu.api.cuMemPrefetchAsync(address, 4096n, 0, 0n), 101);
+});
+
+Deno.test("cuIpcOpenMemHandle_v2() refuses a handle of the same process", () => {
+  const gpu = new SimulatedGpu();
+  const handle = new Uint8Array(64);
+  assertEquals(gpu.api.cuIpcGetMemHandle(handle, gpu.alloc(256)), 0);
+  assertEquals(gpu.api.cuIpcOpenMemHandle_v2(new BigUint64Array(1), handle, 1), 201);
+});
+
+Deno.test("cuIpcGetMemHandle() refuses memory of a pool", () => {
+  const gpu = new SimulatedGpu();
+  const pooled = out((cell) => gpu.api.cuMemAllocAsync(cell, 4096n, 0n));
+  assertEquals(gpu.api.cuIpcGetMemHandle(new Uint8Array(64), pooled), 1);
+});

@@ -1,0 +1,133 @@
+// Stream-ordered memory of the simulated driver: what a pool keeps, gives back and refuses.
+// Physical memory moves in steps of 2 MiB.
+
+import { assertEquals, assertThrows } from "@std/assert";
+import { CUmemPool_attribute as A } from "../../../ffi/constants.ts";
+import { SimulationError } from "../../../ffi/simulated/driver.ts";
+import { CUmemPoolProps } from "../../../ffi/structs.ts";
+import { out, SimulatedGpu } from "../../support/simulated_gpu.ts";
+
+const MIB = 1 << 20;
+
+function allocAsync(gpu: SimulatedGpu, byteLength: number, stream = 0n): bigint {
+  return out((cell) => gpu.api.cuMemAllocAsync(cell, BigInt(byteLength), stream));
+}
+
+function readPool(gpu: SimulatedGpu, attribute: number): number {
+  const pool = out((cell) => gpu.api.cuDeviceGetDefaultMemPool(cell, 0));
+  return Number(out((cell) => gpu.api.cuMemPoolGetAttribute(pool, attribute, cell)));
+}
+
+Deno.test("cuMemFreeAsync() gives memory back when the host waits", () => {
+  const gpu = new SimulatedGpu();
+  const before = gpu.freeBytes();
+  const address = allocAsync(gpu, 3 * MIB);
+  assertEquals(before - gpu.freeBytes(), 4 * MIB);
+  gpu.api.cuMemFreeAsync(address, 0n);
+  assertEquals(before - gpu.freeBytes(), 4 * MIB);
+  gpu.api.cuCtxSynchronize();
+  assertEquals(gpu.freeBytes(), before);
+});
+
+Deno.test("cuMemPoolSetAttribute() makes a pool keep memory up to its threshold", () => {
+  const gpu = new SimulatedGpu();
+  const pool = out((cell) => gpu.api.cuDeviceGetDefaultMemPool(cell, 0));
+  const threshold = new BigUint64Array([BigInt(4 * MIB)]);
+  gpu.api.cuMemPoolSetAttribute(pool, A.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, threshold);
+  gpu.api.cuMemFreeAsync(allocAsync(gpu, 8 * MIB), 0n);
+  gpu.api.cuCtxSynchronize();
+  assertEquals(readPool(gpu, A.CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT), 4 * MIB);
+  assertEquals(readPool(gpu, A.CU_MEMPOOL_ATTR_USED_MEM_CURRENT), 0);
+  assertEquals(readPool(gpu, A.CU_MEMPOOL_ATTR_USED_MEM_HIGH), 8 * MIB);
+  gpu.api.cuMemPoolTrimTo(pool, 0n);
+  assertEquals(readPool(gpu, A.CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT), 0);
+});
+
+Deno.test("cuMemAllocAsync() reuses what is freed before it on a full device", () => {
+  const gpu = new SimulatedGpu({ memoryBytes: 8 * MIB });
+  const stream = gpu.stream();
+  gpu.api.cuMemFreeAsync(allocAsync(gpu, 8 * MIB, stream), stream);
+  allocAsync(gpu, 8 * MIB, stream);
+});
+
+Deno.test("cuMemAllocAsync() reports when the device is full, and loses nothing", () => {
+  const gpu = new SimulatedGpu({ memoryBytes: 8 * MIB });
+  const address = allocAsync(gpu, 6 * MIB);
+  assertEquals(gpu.api.cuMemAllocAsync(new BigUint64Array(1), BigInt(4 * MIB), 0n), 2);
+  gpu.api.cuMemFreeAsync(address, 0n);
+  gpu.api.cuCtxSynchronize();
+  assertEquals(gpu.freeBytes(), 8 * MIB);
+});
+
+Deno.test("cuMemAllocAsync() is refused where pools are not supported", () => {
+  const gpu = new SimulatedGpu({ poolsSupported: false });
+  assertEquals(gpu.api.cuMemAllocAsync(new BigUint64Array(1), 256n, 0n), 801);
+});
+
+Deno.test("cuMemAllocFromPoolAsync() keeps to the pool's maximum size", () => {
+  const gpu = new SimulatedGpu();
+  const properties = CUmemPoolProps.encode({
+    allocType: 1,
+    location: { type: 1, id: 0 },
+    maxSize: BigInt(4 * MIB),
+  });
+  const pool = out((cell) => gpu.api.cuMemPoolCreate(cell, properties));
+  out((cell) => gpu.api.cuMemAllocFromPoolAsync(cell, BigInt(4 * MIB), pool, 0n));
+  assertEquals(gpu.api.cuMemAllocFromPoolAsync(new BigUint64Array(1), 1n, pool, 0n), 2);
+});
+
+Deno.test("cuMemPoolDestroy() gives memory back when its last block is freed", () => {
+  const gpu = new SimulatedGpu();
+  const before = gpu.freeBytes();
+  const properties = CUmemPoolProps.encode({ allocType: 1, location: { type: 1, id: 0 } });
+  const pool = out((cell) => gpu.api.cuMemPoolCreate(cell, properties));
+  const address = out((cell) => gpu.api.cuMemAllocFromPoolAsync(cell, 256n, pool, 0n));
+  assertEquals(gpu.api.cuMemPoolDestroy(pool), 0);
+  assertEquals(gpu.api.cuMemPoolTrimTo(pool, 0n), 1);
+  gpu.api.cuMemFreeAsync(address, 0n);
+  gpu.api.cuCtxSynchronize();
+  assertEquals(gpu.freeBytes(), before);
+});
+
+Deno.test("cuMemPoolDestroy() refuses the default pool", () => {
+  const gpu = new SimulatedGpu();
+  const pool = out((cell) => gpu.api.cuDeviceGetDefaultMemPool(cell, 0));
+  assertEquals(gpu.api.cuMemPoolDestroy(pool), 1);
+});
+
+Deno.test("cuMemFreeAsync() frees memory of cuMemAlloc_v2() in stream order", () => {
+  const gpu = new SimulatedGpu();
+  const before = gpu.freeBytes();
+  assertEquals(gpu.api.cuMemFreeAsync(gpu.alloc(MIB), 0n), 0);
+  assertEquals(before - gpu.freeBytes(), MIB);
+  gpu.api.cuCtxSynchronize();
+  assertEquals(gpu.freeBytes(), before);
+});
+
+Deno.test("cuMemFree_v2() frees memory of a pool once the host has waited", () => {
+  const gpu = new SimulatedGpu();
+  const address = allocAsync(gpu, MIB);
+  assertThrows(() => gpu.api.cuMemFree_v2(address), SimulationError, "still needs");
+  gpu.api.cuCtxSynchronize();
+  assertEquals(gpu.api.cuMemFree_v2(address), 0);
+  assertEquals(readPool(gpu, A.CU_MEMPOOL_ATTR_USED_MEM_CURRENT), 0);
+});
+
+Deno.test("cuMemFreeAsync() throws when another stream may still use the memory", () => {
+  const gpu = new SimulatedGpu();
+  const [first, second] = [gpu.stream(), gpu.stream()];
+  const address = allocAsync(gpu, 1024, first);
+  gpu.api.cuStreamSynchronize(first);
+  gpu.api.cuMemsetD8Async(address, 1, 1024n, second);
+  assertThrows(() => gpu.api.cuMemFreeAsync(address, first), SimulationError, "race");
+});
+
+Deno.test("cuMemAllocAsync() memory used on another stream without order is a race", () => {
+  const gpu = new SimulatedGpu();
+  const address = allocAsync(gpu, 1024, gpu.stream());
+  assertThrows(
+    () => gpu.api.cuMemsetD8Async(address, 1, 1024n, gpu.stream()),
+    SimulationError,
+    "race",
+  );
+});
