@@ -2,42 +2,64 @@
 
 import { type BitsOf, type DType, viewBits } from "../dtype.ts";
 import { DisposedError } from "../errors.ts";
+import type { Allocation } from "../memory/allocation.ts";
 import type { BufferFields } from "./gpu_buffer.ts";
 import { TransferableBuffer } from "./transferable_buffer.ts";
 
 /** What a buffer that the CPU reaches is made of. */
 export interface HostBufferFields<D extends DType> extends BufferFields<D> {
-  /** The whole block as bytes of the host. */
-  readonly memory: ArrayBufferLike;
+  /** The whole block, as the CPU sees it. */
+  readonly bytes: Uint8Array<ArrayBufferLike>;
 }
 
 /** Typed memory that both the CPU and the GPU reach. */
 export abstract class HostBuffer<D extends DType = DType> extends TransferableBuffer<D> {
-  /** The whole block as bytes of the host. */
-  protected readonly memory: ArrayBufferLike;
+  /** The whole block, as the CPU sees it. */
+  protected readonly bytes: Uint8Array<ArrayBufferLike>;
   #array: BitsOf<D> | undefined;
 
   /** Adopts memory. */
   constructor(fields: HostBufferFields<D>) {
     super(fields);
-    this.memory = fields.memory;
+    this.bytes = fields.bytes;
   }
 
   /**
-   * The elements as a typed array over the memory itself (bfloat16: its bits). Wait for queued copies
+   * The elements as a typed array over the memory itself (bfloat16: its bits). Wait for queued work
    * before reading or writing it. When the buffer is disposed its length becomes 0.
    */
   get array(): BitsOf<D> {
     if (this.disposed) throw new DisposedError(this.toString());
-    const { dtype, byteOffset, length } = this;
-    return this.#array ??= viewBits(dtype, { buffer: this.memory, byteOffset, length });
+    return this.#array ??= this.#show();
+  }
+
+  #show(): BitsOf<D> {
+    const { dtype, length, bytes } = this;
+    const byteOffset = bytes.byteOffset + this.byteOffset;
+    return viewBits(dtype, { buffer: bytes.buffer, byteOffset, length });
   }
 }
 
-/** Shows `byteLength` bytes at an address as an ArrayBuffer without a copy; make only one over a block. */
-export function hostMemoryAt(address: bigint, byteLength: number): ArrayBuffer {
-  const pointer = Deno.UnsafePointer.create(address);
-  return pointer === null || byteLength === 0
+/** Memory that the kit owns, as the CPU sees it. */
+export interface OwnedHostBytes {
+  /** The whole block. */
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** What every typed array over the block refers to. */
+  readonly memory: ArrayBuffer;
+}
+
+/**
+ * Shows a block to the CPU without a copy, once for a block: the memory is emptied, and with it every
+ * typed array over it, when the block is released.
+ */
+export function showToHost(
+  allocation: Allocation,
+  hostAddress = allocation.address,
+): OwnedHostBytes {
+  const pointer = Deno.UnsafePointer.create(hostAddress);
+  const memory = pointer === null
     ? new ArrayBuffer(0)
-    : Deno.UnsafePointerView.getArrayBuffer(pointer, byteLength);
+    : Deno.UnsafePointerView.getArrayBuffer(pointer, allocation.byteLength);
+  allocation.emptyOnRelease(memory);
+  return { bytes: new Uint8Array(memory), memory };
 }

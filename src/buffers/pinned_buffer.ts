@@ -4,7 +4,7 @@ import { type DType, elementBytes } from "../dtype.ts";
 import { Allocation } from "../memory/allocation.ts";
 import type { DeviceBufferRequest } from "./device_buffer.ts";
 import type { BufferFields } from "./gpu_buffer.ts";
-import { HostBuffer, hostMemoryAt } from "./host_buffer.ts";
+import { HostBuffer, showToHost } from "./host_buffer.ts";
 import { countOf, toShape } from "./shape.ts";
 
 /** Page-locked host memory that the GPU copies at the speed of the bus. */
@@ -15,11 +15,10 @@ export class PinnedBuffer<D extends DType = DType> extends HostBuffer<D> {
     const shape = toShape(request.shape);
     const byteLength = countOf(shape) * elementBytes(dtype);
     const allocation = Allocation.create({ kind: "pinned", byteLength, resource, stream, label });
-    const memory = hostMemoryAt(allocation.address, byteLength);
-    allocation.emptyOnRelease(memory);
+    const { bytes, memory } = showToHost(allocation);
     allocation.guard(memory);
     const fields = { allocation, token: memory, dtype, shape, byteOffset: 0, isView: false };
-    return new PinnedBuffer({ ...fields, memory });
+    return new PinnedBuffer({ ...fields, bytes });
   }
 
   /** Shows the same bytes as another element type; see {@link HostBuffer.as}. */
@@ -27,7 +26,13 @@ export class PinnedBuffer<D extends DType = DType> extends HostBuffer<D> {
     return super.as(dtype) as PinnedBuffer<E>;
   }
 
+  /** Makes a view of the same kind over the same block. */
   protected override derive<E extends DType>(fields: BufferFields<E>): PinnedBuffer<E> {
-    return new PinnedBuffer({ ...fields, memory: this.memory });
+    return new PinnedBuffer({ ...fields, bytes: this.bytes });
+  }
+
+  /** Allocates a buffer of the same kind. */
+  protected override create(request: DeviceBufferRequest<D>): PinnedBuffer<D> {
+    return PinnedBuffer.allocate(request);
   }
 }

@@ -1,0 +1,142 @@
+// The kinds of memory beside plain device memory that a device hands out, one method a kind.
+
+import type { Context } from "../context.ts";
+import type { DType, DTypeOf, HostArray } from "../dtype.ts";
+import { ManagedMemoryResource } from "../memory/managed_memory_resource.ts";
+import {
+  MappedHostMemoryResource,
+  type MappedMemoryOptions,
+} from "../memory/mapped_host_memory_resource.ts";
+import type { MemoryResource } from "../memory/memory_resource.ts";
+import { VirtualMemoryResource } from "../memory/virtual_memory_resource.ts";
+import type { CudaStream } from "../stream.ts";
+import type { HostMemory } from "../transfer/host_memory.ts";
+import type { AllocateOptions } from "./device_allocator.ts";
+import { GrowableBuffer, type GrowableOptions } from "./growable_buffer.ts";
+import { LazyBuffer } from "./lazy_buffer.ts";
+import { ManagedBuffer } from "./managed_buffer.ts";
+import { MappedBuffer } from "./mapped_buffer.ts";
+import { PitchedBuffer } from "./pitched_buffer.ts";
+import { RegisteredMemory, type RegisterOptions } from "./registered_memory.ts";
+import type { Shape } from "./shape.ts";
+import { StagedBuffer } from "./staged_buffer.ts";
+
+/** How to allocate where there is only one place that the memory can come from. */
+export interface PlaceOptions {
+  /** The stream that may use it first, and on which it is freed; the default stream otherwise. */
+  readonly stream?: CudaStream;
+  /** A name for tables, errors and plots. */
+  readonly label?: string;
+}
+
+/** How to allocate a staged buffer. */
+export interface StagedOptions extends AllocateOptions {
+  /** Where the page-locked half comes from; page-locked memory of the driver's by default. */
+  readonly pinnedResource?: MemoryResource;
+}
+
+/** How to allocate a mapped buffer. */
+export interface MappedOptions extends PlaceOptions, MappedMemoryOptions {}
+
+/** Makes buffers of every kind but the plain ones. */
+export abstract class BufferKinds {
+  /** The context, checked. */
+  abstract readonly context: Context;
+  /** The number of the device. */
+  abstract readonly ordinal: number;
+  /** The stream that everything uses unless told otherwise. */
+  abstract readonly stream: CudaStream;
+  /** Where device memory comes from unless a call says otherwise. */
+  abstract readonly memoryResource: MemoryResource;
+  /** Where page-locked memory comes from unless a call says otherwise. */
+  abstract readonly pinnedMemoryResource: MemoryResource;
+
+  /**
+   * Allocates device memory with a page-locked mirror: write to `contents`, `push()`, let the GPU
+   * work, `await pull()`, read `contents`.
+   */
+  staged<D extends DType>(
+    dtype: D,
+    shape: number | Shape,
+    options: StagedOptions = {},
+  ): StagedBuffer<D> {
+    const { resource = this.memoryResource, pinnedResource = this.pinnedMemoryResource } = options;
+    const place = this.place(options);
+    return StagedBuffer.allocate({ dtype, shape, resource, pinnedResource, ...place });
+  }
+
+  /** Allocates page-locked host memory that the GPU uses in place: `array` and `ptr` are the same bytes. */
+  mapped<D extends DType>(
+    dtype: D,
+    shape: number | Shape,
+    options: MappedOptions = {},
+  ): MappedBuffer<D> {
+    const resource = new MappedHostMemoryResource(this, options);
+    return MappedBuffer.allocate({ dtype, shape, resource, ...this.place(options) });
+  }
+
+  /** Allocates managed memory, whose pages go where they are used. */
+  managed<D extends DType>(
+    dtype: D,
+    shape: number | Shape,
+    options: AllocateOptions = {},
+  ): ManagedBuffer<D> {
+    const { resource = new ManagedMemoryResource(this) } = options;
+    return ManagedBuffer.allocate({ dtype, shape, resource, ...this.place(options) });
+  }
+
+  /** Reserves addresses for device memory that grows and shrinks without moving. */
+  growable<D extends DType>(dtype: D, options: GrowableOptions = {}): GrowableBuffer<D> {
+    const resource = new VirtualMemoryResource(this);
+    return GrowableBuffer.allocate({ ...options, dtype, resource, ...this.place(options) });
+  }
+
+  /** Plans device memory that is allocated by its first use, or by `ensureAllocated()`. */
+  lazy<D extends DType>(
+    dtype: D,
+    shape: number | Shape,
+    options: AllocateOptions = {},
+  ): LazyBuffer<D> {
+    const { resource = this.memoryResource } = options;
+    return LazyBuffer.plan({ dtype, shape, resource, ...this.place(options) });
+  }
+
+  /** Page-locks an array of yours until the result is disposed, so that the GPU copies it in place. */
+  register<A extends HostArray, D extends DType = DTypeOf<A>>(
+    source: A,
+    options?: RegisterOptions<D>,
+  ): RegisteredMemory<D>;
+  /** Page-locks memory of yours, shown as bytes or as `dtype`. */
+  register<D extends DType = "uint8">(
+    source: HostMemory,
+    options?: RegisterOptions<D>,
+  ): RegisteredMemory<D>;
+  register<D extends DType>(
+    source: HostMemory,
+    options: RegisterOptions<D> = {},
+  ): RegisteredMemory<D> {
+    return RegisteredMemory.register({ ...options, source, ...this.place(options) });
+  }
+
+  /** Allocates rows that the driver pads, for kernels and 2D copies; `[rows, columns]` at least. */
+  pitched<D extends DType>(
+    dtype: D,
+    shape: Shape,
+    options: PlaceOptions = {},
+  ): PitchedBuffer<D> {
+    return PitchedBuffer.allocate({ dtype, shape, ...this.place(options) });
+  }
+
+  /** The stream to allocate on, checked, and the label. */
+  protected place(
+    { stream = this.stream, label }: PlaceOptions,
+  ): { stream: CudaStream; label?: string } {
+    if (stream.context !== this.context) {
+      throw new TypeError(
+        `Cannot allocate on device ${this.ordinal} for ${stream} of device ` +
+          `${stream.context.ordinal}: use a stream of the same device`,
+      );
+    }
+    return label === undefined ? { stream } : { stream, label };
+  }
+}

@@ -1,0 +1,141 @@
+// Where the pages of managed memory should be: hints, reading them back, prefetches and discards.
+
+import {
+  CU_DEVICE_CPU,
+  CUmem_advise as Advise,
+  CUmem_range_attribute as Attribute,
+} from "../../ffi/constants.ts";
+import type { Context } from "../context.ts";
+import { CudaUnavailableError } from "../errors.ts";
+import type { ContextOwner } from "../memory/memory_resource.ts";
+import type { CudaStream } from "../stream.ts";
+import type { MemorySpan } from "../transfer/copy.ts";
+
+/** Where pages of managed memory can be: on a device, or in the host's memory. */
+export type ManagedPlace = ContextOwner | "host";
+
+/** What can be said about the use of managed memory. */
+export type ManagedHint = "readMostly" | "preferredLocation" | "accessedBy";
+
+/** The hints that hold for a range. Devices are given by number. */
+export interface ManagedAdvice {
+  /** Whether the pages are mostly read, so that copies of them may be kept in several places. */
+  readonly readMostly: boolean;
+  /** Where they should be; undefined when nothing was said, or not the same of all. */
+  readonly preferredLocation: number | "host" | undefined;
+  /** Who uses them often and keeps them mapped. */
+  readonly accessedBy: readonly (number | "host")[];
+  /** Where they were last sent; undefined when they were not, or not all to the same place. */
+  readonly lastPrefetchLocation: number | "host" | undefined;
+}
+
+const HINTS = {
+  readMostly: {
+    set: Advise.CU_MEM_ADVISE_SET_READ_MOSTLY,
+    unset: Advise.CU_MEM_ADVISE_UNSET_READ_MOSTLY,
+  },
+  preferredLocation: {
+    set: Advise.CU_MEM_ADVISE_SET_PREFERRED_LOCATION,
+    unset: Advise.CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION,
+  },
+  accessedBy: {
+    set: Advise.CU_MEM_ADVISE_SET_ACCESSED_BY,
+    unset: Advise.CU_MEM_ADVISE_UNSET_ACCESSED_BY,
+  },
+} as const satisfies Record<ManagedHint, { set: number; unset: number }>;
+
+/**
+ * Gives a hint for the pages of a range, or takes it back (cuMemAdvise).
+ *
+ * @throws TypeError when the hint needs a place and got none.
+ * @throws CudaUnavailableError for a device that cannot share managed memory with the host.
+ */
+export function adviseRange(
+  span: MemorySpan,
+  hint: ManagedHint,
+  { place, isSet }: { place: ManagedPlace | undefined; isSet: boolean },
+): void {
+  const codes = Object.hasOwn(HINTS, hint) ? HINTS[hint] : undefined;
+  if (codes === undefined) {
+    throw new TypeError(
+      `Cannot advise ${String(hint)}: expected ${Object.keys(HINTS).join(", ")}`,
+    );
+  }
+  const needsPlace = hint === "accessedBy" || (hint === "preferredLocation" && isSet);
+  if (needsPlace && place === undefined) {
+    throw new TypeError(`Cannot advise ${hint}: say where, a device or "host"`);
+  }
+  const { context } = span.allocation;
+  const device = place === undefined ? context.deviceHandle : deviceOf(place, "advise");
+  if (span.byteLength === 0) return;
+  const code = isSet ? codes.set : codes.unset;
+  context.call("cuMemAdvise", span.address, BigInt(span.byteLength), code, device);
+}
+
+/** Reads the hints of a range back (cuMemRangeGetAttribute). */
+export function readAdvice(span: MemorySpan): ManagedAdvice {
+  const { context } = span.allocation;
+  const read = (attribute: number, count = 1): Int32Array<ArrayBuffer> => {
+    const values = new Int32Array(count).fill(NOWHERE);
+    if (span.byteLength === 0) return values;
+    const { address, byteLength } = span;
+    const size = BigInt(values.byteLength);
+    context.call("cuMemRangeGetAttribute", values, size, attribute, address, BigInt(byteLength));
+    return values;
+  };
+  const hostAndDevices = 1 + context.driver.deviceCount;
+  return {
+    readMostly: read(Attribute.CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY)[0] === 1,
+    preferredLocation: places(read(Attribute.CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION))[0],
+    accessedBy: places(read(Attribute.CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY, hostAndDevices)),
+    lastPrefetchLocation: places(read(Attribute.CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION))[0],
+  };
+}
+
+/**
+ * Queues moving the pages of a range (cuMemPrefetchAsync).
+ *
+ * @throws CudaUnavailableError for a device that cannot share managed memory with the host.
+ */
+export function prefetchRange(span: MemorySpan, place: ManagedPlace, stream: CudaStream): void {
+  const device = deviceOf(place, "prefetch");
+  if (place === "host") deviceOf(stream, "prefetch");
+  if (span.byteLength === 0) return;
+  span.allocation.order(stream, "read");
+  const { context, handle } = stream;
+  context.call("cuMemPrefetchAsync", span.address, BigInt(span.byteLength), device, handle);
+}
+
+/** Queues giving up the contents of a range (cuMemDiscardBatchAsync). */
+export function discardRange(span: MemorySpan, stream: CudaStream): void {
+  if (span.byteLength === 0) return;
+  span.allocation.order(stream, "write");
+  const addresses = BigUint64Array.of(span.address);
+  const sizes = BigUint64Array.of(BigInt(span.byteLength));
+  stream.context.call("cuMemDiscardBatchAsync", addresses, sizes, 1n, 0n, stream.handle);
+}
+
+/** What the driver reports where there is no place to report (CU_DEVICE_INVALID). */
+const NOWHERE = -2;
+
+function places(devices: Int32Array): (number | "host")[] {
+  return [...devices]
+    .filter((device) => device !== NOWHERE)
+    .map((device) => device === CU_DEVICE_CPU ? "host" : device);
+}
+
+function deviceOf(place: ManagedPlace, action: string): number {
+  if (place === "host") return CU_DEVICE_CPU;
+  const { context } = place;
+  checkConcurrent(context, action);
+  return context.deviceHandle;
+}
+
+function checkConcurrent(context: Context, action: string): void {
+  if (context.attribute("CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS") === 1) return;
+  throw new CudaUnavailableError(
+    "not-supported",
+    `Cannot ${action} managed memory on device ${context.ordinal}: the device does not share it ` +
+      `with the host while it works, so the driver moves it by itself`,
+  );
+}

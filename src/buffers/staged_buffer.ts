@@ -1,0 +1,126 @@
+// Device memory with a page-locked mirror: write to the mirror, push, let the GPU work, pull, read.
+
+import { type BitsOf, type DType, elementBytes } from "../dtype.ts";
+import { DisposedError } from "../errors.ts";
+import { Allocation } from "../memory/allocation.ts";
+import type { MemoryResource } from "../memory/memory_resource.ts";
+import { queueCopy } from "../transfer/copy.ts";
+import type { DeviceBufferRequest } from "./device_buffer.ts";
+import type { BufferFields, StreamChoice } from "./gpu_buffer.ts";
+import { showToHost } from "./host_buffer.ts";
+import { PinnedBuffer } from "./pinned_buffer.ts";
+import { QueuedWork } from "./queued_work.ts";
+import { countOf, toShape } from "./shape.ts";
+import { TransferableBuffer } from "./transferable_buffer.ts";
+
+/** What to allocate on a device and beside it on the host. */
+export interface StagedBufferRequest<D extends DType> extends DeviceBufferRequest<D> {
+  /** Where the page-locked half comes from. */
+  readonly pinnedResource: MemoryResource;
+}
+
+/** What a staged buffer is made of. */
+export interface StagedBufferFields<D extends DType> extends BufferFields<D> {
+  /** The page-locked half. */
+  readonly mirrorAllocation: Allocation;
+  /** The page-locked half as the CPU sees it. */
+  readonly mirrorBytes: Uint8Array<ArrayBufferLike>;
+}
+
+/** On which stream to move which elements. */
+export interface StagedRange extends StreamChoice {
+  /** The first element; negative counts from the end. */
+  readonly start?: number;
+  /** The element after the last; negative counts from the end. */
+  readonly end?: number;
+}
+
+/**
+ * Device memory with a page-locked mirror of the same size. As a buffer it is its device half:
+ * copies, fills, kernels, uploads and downloads leave the mirror alone.
+ */
+export class StagedBuffer<D extends DType = DType> extends TransferableBuffer<D> {
+  /** The mirror as a buffer for copies of your own; disposing it frees nothing. */
+  readonly mirror: PinnedBuffer<D>;
+  readonly #mirrorAllocation: Allocation;
+  readonly #mirrorBytes: Uint8Array<ArrayBufferLike>;
+
+  /** Adopts both halves; {@link StagedBuffer.allocate} allocates them. */
+  constructor(fields: StagedBufferFields<D>) {
+    super(fields);
+    const { mirrorAllocation: allocation, mirrorBytes: bytes } = fields;
+    this.mirror = new PinnedBuffer({ ...fields, allocation, bytes, isView: true });
+    this.#mirrorAllocation = allocation;
+    this.#mirrorBytes = bytes;
+  }
+
+  /** Allocates both halves, or neither; the elements are whatever was there before. */
+  static allocate<D extends DType>(request: StagedBufferRequest<D>): StagedBuffer<D> {
+    const { dtype, resource, pinnedResource, stream, label } = request;
+    const shape = toShape(request.shape);
+    const block = { byteLength: countOf(shape) * elementBytes(dtype), stream, label };
+    const allocation = Allocation.create({ ...block, kind: "device", resource });
+    try {
+      const mirrorAllocation = Allocation.create({
+        ...block,
+        kind: "pinned",
+        resource: pinnedResource,
+      });
+      const { bytes: mirrorBytes, memory } = showToHost(mirrorAllocation);
+      // One guard for both halves: whoever reaches a typed array over the mirror keeps the device's.
+      allocation.releaseWith(mirrorAllocation);
+      allocation.guard(memory);
+      const fields = { allocation, token: memory, dtype, shape, byteOffset: 0, isView: false };
+      return new StagedBuffer({ ...fields, mirrorAllocation, mirrorBytes });
+    } catch (error) {
+      allocation.release();
+      throw error;
+    }
+  }
+
+  /**
+   * The mirror's elements as a typed array (bfloat16: its bits). Wait for a push or pull before
+   * touching them. When the buffer is disposed its length becomes 0.
+   */
+  get contents(): BitsOf<D> {
+    if (this.disposed) throw new DisposedError(this.toString());
+    return this.mirror.array;
+  }
+
+  /** Queues copying the mirror, or a range of it, to the device; `await` it to wait as well. */
+  push(options: StagedRange = {}): QueuedWork {
+    const part = this.#part(options);
+    const stream = this.streamFor(options);
+    queueCopy(part.span, part.mirror.span, stream);
+    return new QueuedWork(stream);
+  }
+
+  /** Queues copying the device's elements, or a range, to the mirror; `await` it before reading. */
+  pull(options: StagedRange = {}): QueuedWork {
+    const part = this.#part(options);
+    const stream = this.streamFor(options);
+    queueCopy(part.mirror.span, part.span, stream);
+    return new QueuedWork(stream);
+  }
+
+  /** Shows the same bytes as another element type, in both halves; see {@link TransferableBuffer.as}. */
+  override as<E extends DType>(dtype: E): StagedBuffer<E> {
+    return super.as(dtype) as StagedBuffer<E>;
+  }
+
+  /** Makes a view of the same kind over the same block. */
+  protected override derive<E extends DType>(fields: BufferFields<E>): StagedBuffer<E> {
+    const [mirrorAllocation, mirrorBytes] = [this.#mirrorAllocation, this.#mirrorBytes];
+    return new StagedBuffer({ ...fields, mirrorAllocation, mirrorBytes });
+  }
+
+  /** Allocates a buffer of the same kind. */
+  protected override create(request: DeviceBufferRequest<D>): StagedBuffer<D> {
+    const { resource: pinnedResource } = this.#mirrorAllocation;
+    return StagedBuffer.allocate({ ...request, pinnedResource });
+  }
+
+  #part({ start, end }: StagedRange): StagedBuffer<D> {
+    return start === undefined && end === undefined ? this : this.subarray(start, end);
+  }
+}

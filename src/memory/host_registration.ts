@@ -1,0 +1,129 @@
+// Page-locks memory that JavaScript owns, so that the GPU copies it at the speed of the bus.
+// The memory stays referenced until the driver has let go of it.
+
+import { CU_MEMHOSTREGISTER, CUresult } from "../../ffi/constants.ts";
+import type { Context } from "../context.ts";
+import { CudaError, CudaUnavailableError } from "../errors.ts";
+import { formatBytes } from "../format.ts";
+import type { ContextOwner, MemoryResource } from "./memory_resource.ts";
+
+/** How to page-lock existing memory. */
+export interface RegistrationOptions {
+  /** Whether all devices can use it; true by default. */
+  readonly portable?: boolean;
+  /**
+   * Whether the GPU may only read it; false by default. The kit refuses to write then, and the
+   * driver is told where it supports that.
+   */
+  readonly readOnly?: boolean;
+}
+
+/** Some systems register whole pages only. */
+const PAGE_BYTES = 4096n;
+
+/** Page-locked memory of an array: gives the one block it stands for (cuMemHostRegister). */
+export class HostRegistration implements MemoryResource {
+  readonly context: Context;
+  readonly isDeviceAccessible = true;
+  readonly isHostAccessible = true;
+  /** Whether the GPU may only read it. */
+  readonly isReadOnly: boolean;
+  /** The memory; while this object is reachable, it is not collected. */
+  readonly bytes: Uint8Array<ArrayBufferLike>;
+  readonly #isPortable: boolean;
+  readonly #hostAddress: bigint;
+  /** What the driver was given: the memory's address, or that of its first page. */
+  #registeredAddress = 0n;
+
+  /**
+   * Prepares to register `bytes`.
+   *
+   * @throws CudaUnavailableError when the device cannot use registered memory.
+   */
+  constructor(
+    owner: ContextOwner,
+    options: RegistrationOptions & { readonly bytes: Uint8Array<ArrayBufferLike> },
+  ) {
+    const { bytes, portable = true, readOnly = false } = options;
+    this.context = owner.context;
+    this.bytes = bytes;
+    this.isReadOnly = readOnly;
+    this.#isPortable = portable;
+    this.#hostAddress = Deno.UnsafePointer.value(Deno.UnsafePointer.of(bytes as BufferSource));
+    if (this.context.attribute("CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED") === 1) return;
+    throw new CudaUnavailableError(
+      "not-supported",
+      `Cannot page-lock an array: device ${this.context.ordinal} does not support it; ` +
+        `copy it into a pinned buffer`,
+    );
+  }
+
+  /**
+   * Page-locks the memory and returns the device's address of its first byte.
+   *
+   * @throws CudaError when a part of it is registered already.
+   */
+  allocate(byteLength: number): bigint {
+    const { context } = this;
+    const status = this.#register(byteLength);
+    if (status === CUresult.CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED) {
+      throw alreadyRegistered(byteLength);
+    }
+    if (status !== CUresult.CUDA_SUCCESS) {
+      throw context.driver.error(status, "cuMemHostRegister_v2");
+    }
+    const start = this.#registeredAddress;
+    const cell = new BigUint64Array(1);
+    try {
+      context.call("cuMemHostGetDevicePointer_v2", cell, start, 0);
+    } catch (error) {
+      context.status("cuMemHostUnregister", start);
+      throw error;
+    }
+    return (cell[0] ?? 0n) + this.#hostAddress - start;
+  }
+
+  /** Unlocks the pages now: the caller has made sure that no queued work still needs them. */
+  deallocate(): void {
+    this.context.call("cuMemHostUnregister", this.#registeredAddress);
+  }
+
+  /** Registers the bytes as they lie, and all of their pages where the driver wants whole ones. */
+  #register(byteLength: number): number {
+    const address = this.#hostAddress;
+    const exact = { start: address, end: address + BigInt(byteLength) };
+    const status = this.#registerRange(exact);
+    if (status !== CUresult.CUDA_ERROR_INVALID_VALUE) return status;
+    return this.#registerRange({
+      start: pageFloor(exact.start),
+      end: pageFloor(exact.end + PAGE_BYTES - 1n),
+    });
+  }
+
+  #registerRange({ start, end }: { start: bigint; end: bigint }): number {
+    this.#registeredAddress = start;
+    return this.context.status("cuMemHostRegister_v2", start, end - start, this.#flags);
+  }
+
+  get #flags(): number {
+    const { PORTABLE, DEVICEMAP, READ_ONLY } = CU_MEMHOSTREGISTER;
+    const tellsDriver = this.isReadOnly &&
+      this.context.attribute("CU_DEVICE_ATTRIBUTE_READ_ONLY_HOST_REGISTER_SUPPORTED") === 1;
+    return DEVICEMAP | (this.#isPortable ? PORTABLE : 0) | (tellsDriver ? READ_ONLY : 0);
+  }
+}
+
+function pageFloor(address: bigint): bigint {
+  return address / PAGE_BYTES * PAGE_BYTES;
+}
+
+function alreadyRegistered(byteLength: number): CudaError {
+  return new CudaError(
+    `Cannot page-lock an array of ${formatBytes(byteLength)}: a part of its memory is registered ` +
+      `already; register the whole array once and use views of it`,
+    {
+      code: CUresult.CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED,
+      call: "cuMemHostRegister_v2",
+    },
+  );
+}

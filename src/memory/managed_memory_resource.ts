@@ -1,0 +1,52 @@
+// Memory that migrates: one address for the CPU and all GPUs, and pages go where they are used.
+
+import type { DisplayBundle } from "../cards/card.ts";
+import { CUmemAttach_flags } from "../../ffi/constants.ts";
+import type { Context } from "../context.ts";
+import { CudaUnavailableError } from "../errors.ts";
+import type { ContextOwner, MemoryResource } from "./memory_resource.ts";
+import { showResource } from "./show_resource.ts";
+
+/** Managed (unified) memory (cuMemAllocManaged). It may be larger than the device. */
+export class ManagedMemoryResource implements MemoryResource {
+  readonly context: Context;
+  readonly isDeviceAccessible = true;
+  /** Whether the CPU can use it at any time: on some systems a touch while the GPU works is fatal. */
+  readonly isHostAccessible: boolean;
+  readonly #cell = new BigUint64Array(1);
+
+  /**
+   * Takes memory through a device's context.
+   *
+   * @throws CudaUnavailableError when the device has no managed memory.
+   */
+  constructor(owner: ContextOwner) {
+    const { context } = owner;
+    this.context = context;
+    this.isHostAccessible =
+      context.attribute("CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS") === 1;
+    if (context.attribute("CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY") === 1) return;
+    throw new CudaUnavailableError(
+      "not-supported",
+      `Cannot use managed memory on device ${context.ordinal}: the device has none; ` +
+        `use a device or staged buffer`,
+    );
+  }
+
+  /** Allocates now, whatever the stream has queued; pages appear where they are first used. */
+  allocate(byteLength: number): bigint {
+    const { CU_MEM_ATTACH_GLOBAL } = CUmemAttach_flags;
+    this.context.call("cuMemAllocManaged", this.#cell, BigInt(byteLength), CU_MEM_ATTACH_GLOBAL);
+    return this.#cell[0] ?? 0n;
+  }
+
+  /** Frees once all work of the device that may use the memory is done (cuMemFree waits for it). */
+  deallocate(address: bigint): void {
+    this.context.call("cuMemFree_v2", address);
+  }
+
+  /** Shows the resource and its upstreams in a notebook. */
+  [Symbol.for("Jupyter.display")](): DisplayBundle {
+    return showResource(this);
+  }
+}

@@ -1,0 +1,87 @@
+// Page-locked host memory that the GPU reads and writes in place, over the bus, without a copy.
+
+import type { DisplayBundle } from "../cards/card.ts";
+import { CU_MEMHOSTALLOC } from "../../ffi/constants.ts";
+import type { Context } from "../context.ts";
+import { CudaUnavailableError } from "../errors.ts";
+import type { ContextOwner, MemoryResource } from "./memory_resource.ts";
+import { showResource } from "./show_resource.ts";
+
+/** What mapped host memory is to be. */
+export interface MappedMemoryOptions {
+  /** Whether all devices can use it; true by default. */
+  readonly portable?: boolean;
+  /**
+   * Whether the CPU bypasses its caches: writing in order is fast and the GPU reads it faster, but
+   * the CPU reads it many times slower; false by default.
+   */
+  readonly writeCombined?: boolean;
+}
+
+/** Host memory mapped into the device's addresses (cuMemHostAlloc). Blocks go by device address. */
+export class MappedHostMemoryResource implements MemoryResource {
+  readonly context: Context;
+  readonly isDeviceAccessible = true;
+  readonly isHostAccessible = true;
+  /** Whether all devices can use it. */
+  readonly isPortable: boolean;
+  /** Whether the CPU bypasses its caches. */
+  readonly isWriteCombined: boolean;
+  readonly #cell = new BigUint64Array(1);
+  /** Device and host address differ for write-combined memory, and where addresses are not unified. */
+  readonly #hostAddresses = new Map<bigint, bigint>();
+
+  /**
+   * Takes memory through a device's context.
+   *
+   * @throws CudaUnavailableError when the device cannot use host memory in place.
+   */
+  constructor(owner: ContextOwner, options: MappedMemoryOptions = {}) {
+    const { portable = true, writeCombined = false } = options;
+    this.context = owner.context;
+    this.isPortable = portable;
+    this.isWriteCombined = writeCombined;
+    if (this.context.attribute("CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY") === 1) return;
+    throw new CudaUnavailableError(
+      "not-supported",
+      `Cannot map host memory on device ${this.context.ordinal}: the device cannot use it in ` +
+        `place; use a pinned or staged buffer`,
+    );
+  }
+
+  /** Allocates now and returns the device's address (cuMemHostAlloc, cuMemHostGetDevicePointer). */
+  allocate(byteLength: number): bigint {
+    const { context } = this;
+    const { PORTABLE, DEVICEMAP, WRITECOMBINED } = CU_MEMHOSTALLOC;
+    const flags = DEVICEMAP | (this.isPortable ? PORTABLE : 0) |
+      (this.isWriteCombined ? WRITECOMBINED : 0);
+    context.call("cuMemHostAlloc", this.#cell, BigInt(byteLength), flags);
+    const hostAddress = this.#cell[0] ?? 0n;
+    try {
+      context.call("cuMemHostGetDevicePointer_v2", this.#cell, hostAddress, 0);
+    } catch (error) {
+      context.status("cuMemFreeHost", hostAddress);
+      throw error;
+    }
+    const address = this.#cell[0] ?? 0n;
+    this.#hostAddresses.set(address, hostAddress);
+    return address;
+  }
+
+  /** Frees now: the caller has made sure that no queued work still needs the memory. */
+  deallocate(address: bigint): void {
+    const hostAddress = this.hostAddress(address);
+    this.#hostAddresses.delete(address);
+    this.context.call("cuMemFreeHost", hostAddress);
+  }
+
+  /** Finds where the CPU sees a block. */
+  hostAddress(address: bigint): bigint {
+    return this.#hostAddresses.get(address) ?? address;
+  }
+
+  /** Shows the resource and its upstreams in a notebook. */
+  [Symbol.for("Jupyter.display")](): DisplayBundle {
+    return showResource(this);
+  }
+}

@@ -1,0 +1,83 @@
+// Device memory by address first, memory second: blocks that can grow where they are.
+
+import type { DisplayBundle } from "../cards/card.ts";
+import type { Context } from "../context.ts";
+import { CudaUnavailableError } from "../errors.ts";
+import { formatAddress } from "../format.ts";
+import type { CudaStream } from "../stream.ts";
+import type { ContextOwner, MemoryResource } from "./memory_resource.ts";
+import { VirtualRange, type VirtualRangeRequest } from "./virtual_range.ts";
+import { whenPassed } from "./when_passed.ts";
+import { showResource } from "./show_resource.ts";
+
+/** Virtual memory of a device (cuMemAddressReserve, cuMemCreate, cuMemMap). */
+export class VirtualMemoryResource implements MemoryResource {
+  readonly context: Context;
+  readonly isDeviceAccessible = true;
+  readonly isHostAccessible = false;
+  readonly #ranges = new Map<bigint, VirtualRange>();
+
+  /**
+   * Takes memory from a device.
+   *
+   * @throws CudaUnavailableError when the device or its driver has no virtual memory calls.
+   */
+  constructor(owner: ContextOwner) {
+    const { context } = owner;
+    this.context = context;
+    const attribute = "CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED";
+    if (context.driver.has("cuMemCreate") && context.attribute(attribute) === 1) return;
+    throw new CudaUnavailableError(
+      "not-supported",
+      `Cannot use virtual memory on device ${context.ordinal}: the device or its driver does not ` +
+        `support it; use a device buffer`,
+    );
+  }
+
+  /** Reserves addresses and puts memory behind all of them, whatever the stream has queued. */
+  allocate(byteLength: number): bigint {
+    const range = this.reserve({ reservedBytes: byteLength, stepBytes: byteLength });
+    try {
+      range.mapTo(byteLength);
+      return range.address;
+    } catch (error) {
+      this.#ranges.delete(range.address);
+      range.free();
+      throw error;
+    }
+  }
+
+  /** Reserves addresses that get memory later; they go back by {@link VirtualMemoryResource.deallocate}. */
+  reserve(request: VirtualRangeRequest): VirtualRange {
+    const range = new VirtualRange(this.context, request);
+    this.#ranges.set(range.address, range);
+    return range;
+  }
+
+  /** Gives memory and addresses back once the GPU has done what `stream` has queued so far. */
+  deallocate(address: bigint, _byteLength: number, stream: CudaStream): void {
+    const range = this.#ranges.get(address);
+    if (range === undefined) {
+      throw new RangeError(
+        `Cannot free ${formatAddress(address)}: this resource did not allocate it`,
+      );
+    }
+    this.#ranges.delete(address);
+    whenPassed(stream, () => freeQuietly(range));
+  }
+
+  /** Shows the resource and its upstreams in a notebook. */
+  [Symbol.for("Jupyter.display")](): DisplayBundle {
+    return showResource(this);
+  }
+}
+
+/** Unmapping fails only after an error that has broken the context; nobody is left to throw to. */
+function freeQuietly(range: VirtualRange): void {
+  try {
+    range.free();
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    console.warn(`vramkit: virtual memory could not be given back: ${reason}`);
+  }
+}
