@@ -2,7 +2,16 @@
 // Messages read "action: state", amounts carry units, and no message ends in a period.
 
 import { CUresult } from "../ffi/constants.ts";
-import { formatBytes } from "./format.ts";
+import { type Card, type DisplayBundle, showCard } from "./cards/card.ts";
+import { errorCard, shortageCard } from "./cards/error_card.ts";
+import {
+  formatHolders,
+  formatNeed,
+  hintFor,
+  type LiveBlock,
+  type MemoryAmounts,
+  otherBytesOf,
+} from "./shortage.ts";
 
 const NAMES = new Map<number, string>(Object.entries(CUresult).map(([name, code]) => [code, name]));
 
@@ -28,32 +37,21 @@ export class CudaError extends Error {
     this.codeName = statusName(fields.code);
     this.call = fields.call;
   }
-}
 
-/** A live allocation as an out-of-memory error names it. */
-export interface LiveBlock {
-  /** The label, or the kind and number of an unlabelled one. */
-  readonly name: string;
-  /** Its size in bytes. */
-  readonly byteLength: number;
-}
+  /** Shows the error in a notebook. */
+  [Symbol.for("Jupyter.display")](): DisplayBundle {
+    return showCard(() => this.makeCard());
+  }
 
-/** The amounts an {@link OutOfMemoryError} carries, in bytes. */
-export interface MemoryAmounts {
-  /** Which device. */
-  readonly ordinal: number;
-  /** What was asked for. */
-  readonly requestedBytes: number;
-  /** What the device had free. */
-  readonly freeBytes: number;
-  /** What the device has in all. */
-  readonly totalBytes: number;
-  /** What this program's live buffers hold. */
-  readonly liveBytes: number;
-  /** How many buffers that is. */
-  readonly liveCount: number;
-  /** The largest live buffers, largest first. */
-  readonly largest: readonly LiveBlock[];
+  /** Makes the card that a notebook shows. */
+  protected makeCard(): Card {
+    const { name, message, call, code, codeName } = this;
+    return errorCard({
+      name,
+      message,
+      facts: [["call", call], ["status", `${codeName} (${code})`]],
+    });
+  }
 }
 
 /** The device could not give the memory; nothing was allocated and nothing else changed. */
@@ -65,36 +63,55 @@ export class OutOfMemoryError extends CudaError {
   readonly freeBytes: number;
   /** What the device has in all, in bytes. */
   readonly totalBytes: number;
+  /** What `gpu.limit()` allowed, in bytes; undefined without a limit. */
+  readonly limitBytes: number | undefined;
   /** What this program's live buffers hold, in bytes. */
   readonly liveBytes: number;
-  /** The largest live buffers, largest first. */
+  /** How many live buffers that is. */
+  readonly liveCount: number;
+  /** What caches kept for reuse and could not give back, in bytes. */
+  readonly cachedBytes: number;
+  /** What the context and other programs hold, in bytes. */
+  readonly otherBytes: number;
+  /** The five largest live buffers, largest first. */
   readonly largest: readonly LiveBlock[];
+  /** What would help. */
+  readonly hint: string;
 
   /** Describes a failed allocation with the amounts that explain it. */
-  constructor(amounts: MemoryAmounts, call: string) {
+  constructor(amounts: MemoryAmounts, fields: { readonly call: string; readonly cause?: unknown }) {
     const code = CUresult.CUDA_ERROR_OUT_OF_MEMORY;
-    const top = amounts.largest[0];
-    const held = amounts.liveCount === 0
-      ? "no live buffers"
-      : `${formatBytes(amounts.liveBytes)} in ${amounts.liveCount} live buffers` +
-        (top === undefined ? "" : ` (largest: ${top.name} ${formatBytes(top.byteLength)})`);
+    const hint = hintFor(amounts);
     super(
-      `Cannot allocate ${formatBytes(amounts.requestedBytes)} on device ${amounts.ordinal}: ` +
-        `${statusName(code)} (${code}), ${formatBytes(amounts.freeBytes)} of ` +
-        `${formatBytes(amounts.totalBytes)} free, ${held}`,
-      { code, call },
+      `Cannot allocate ${formatNeed(amounts)}: ${statusName(code)} (${code}), ` +
+        `${formatHolders(amounts)}; ${hint}`,
+      { ...fields, code },
     );
     this.requestedBytes = amounts.requestedBytes;
     this.freeBytes = amounts.freeBytes;
     this.totalBytes = amounts.totalBytes;
+    this.limitBytes = amounts.limitBytes;
     this.liveBytes = amounts.liveBytes;
+    this.liveCount = amounts.liveCount;
+    this.cachedBytes = amounts.cachedBytes ?? 0;
+    this.otherBytes = otherBytesOf(amounts);
     this.largest = amounts.largest;
+    this.hint = hint;
   }
 
   /** The largest live buffer, the first place to look for memory. */
   get largestLive(): LiveBlock | undefined {
     return this.largest[0];
   }
+
+  protected override makeCard(): Card {
+    return shortageCard(this);
+  }
+}
+
+/** Whether an error says that memory ran out, on the device or within a limit. */
+export function isOutOfMemory(error: unknown): error is CudaError {
+  return error instanceof CudaError && error.code === CUresult.CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 /** Something was used after it was disposed; no driver call was made. */
@@ -105,6 +122,11 @@ export class DisposedError extends Error {
   constructor(what: string) {
     super(`Cannot use ${what}: it was disposed`);
   }
+
+  /** Shows the error in a notebook. */
+  [Symbol.for("Jupyter.display")](): DisplayBundle {
+    return showCard(() => errorCard(this));
+  }
 }
 
 /** Why no GPU can be used. */
@@ -113,7 +135,8 @@ export type UnavailableReason =
   | "no-library"
   | "bad-library"
   | "no-device"
-  | "driver-too-old";
+  | "driver-too-old"
+  | "not-supported";
 
 /** The driver, a device, or a function of the driver is not there; the message names the fix. */
 export class CudaUnavailableError extends Error {
@@ -125,5 +148,10 @@ export class CudaUnavailableError extends Error {
   constructor(reason: UnavailableReason, message: string, options?: ErrorOptions) {
     super(message, options);
     this.reason = reason;
+  }
+
+  /** Shows the error in a notebook. */
+  [Symbol.for("Jupyter.display")](): DisplayBundle {
+    return showCard(() => errorCard(this));
   }
 }

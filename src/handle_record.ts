@@ -5,8 +5,7 @@ import { CUresult } from "../ffi/constants.ts";
 import type { Context } from "./context.ts";
 import { statusName } from "./errors.ts";
 import { type LedgerEntry, type LiveKind, nextId } from "./ledger.ts";
-
-const collected = new FinalizationRegistry<HandleRecord>((record) => record.release());
+import { type Owner, unwatch, watch } from "./safety_net.ts";
 
 /** What a {@link HandleRecord} keeps. */
 export interface HandleFields {
@@ -23,12 +22,17 @@ export interface HandleFields {
 }
 
 /** One handle that the driver gave us and that we give back once. */
-export class HandleRecord implements LedgerEntry {
+export class HandleRecord implements LedgerEntry, Owner {
   readonly id = nextId();
   readonly kind: LiveKind;
   readonly byteLength = 0;
   readonly label: string | undefined;
   readonly origin = undefined;
+  readonly stack = undefined;
+  readonly address = 0n;
+  readonly streamHandle = 0n;
+  readonly scope: string | undefined;
+  slot = -1;
   readonly createdAt = Date.now();
   readonly handle: bigint;
   readonly #context: Context;
@@ -42,8 +46,10 @@ export class HandleRecord implements LedgerEntry {
     this.handle = fields.handle;
     this.label = fields.label;
     this.#destroy = fields.destroy;
-    this.#context.ledger.add(this);
-    collected.register(owner, this, this);
+    const { ledger } = this.#context;
+    this.scope = ledger.scope;
+    ledger.add(this);
+    watch(owner, this);
   }
 
   /** Whether the handle was given back. */
@@ -56,11 +62,16 @@ export class HandleRecord implements LedgerEntry {
     return this.label ?? `#${this.id}`;
   }
 
+  /** Destroys the handle because nothing can reach its object any more. */
+  lose(): void {
+    this.release();
+  }
+
   /** Destroys the handle once; a failure is reported and never thrown. */
   release(): void {
     if (this.#released) return;
     this.#released = true;
-    collected.unregister(this);
+    unwatch(this);
     this.#context.ledger.remove(this);
     const status = this.#destroy(this.handle);
     if (status !== CUresult.CUDA_SUCCESS) {

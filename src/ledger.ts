@@ -1,7 +1,12 @@
 // What a context still holds: one entry for each live allocation, stream and event.
 // Entries never refer to the objects people hold, so garbage collection stays possible.
 
-import { formatBytes } from "./format.ts";
+import { MemoryCounters } from "./counters.ts";
+import { MemoryTrack } from "./memory_track.ts";
+import { OriginFinder } from "./origin.ts";
+import { Timeline } from "./timeline.ts";
+import type { TimelineAction } from "./timeline_event.ts";
+import { Undisposed } from "./undisposed.ts";
 
 /** Kinds of objects that a context can hold. */
 export type LiveKind =
@@ -12,6 +17,7 @@ export type LiveKind =
   | "virtual"
   | "registered"
   | "imported"
+  | "pool"
   | "stream"
   | "event";
 
@@ -27,11 +33,24 @@ export interface LedgerEntry {
   readonly label: string | undefined;
   /** Where it was made, as `file:line:column`; recorded for large blocks and in notebooks. */
   readonly origin: string | undefined;
+  /** All places on the stack it was made under, nearest first; only when whole stacks are kept. */
+  readonly stack: readonly string[] | undefined;
+  /** The innermost track that was open when it was made. */
+  readonly scope: string | undefined;
+  /** Its address; 0n for streams and events. */
+  readonly address: bigint;
+  /** The handle of the stream it belongs to; 0n for streams and events. */
+  readonly streamHandle: bigint;
   /** When it was made, in milliseconds since 1970. */
   readonly createdAt: number;
+  /** Its place in the ledger, -1 outside; only the ledger sets it. */
+  slot: number;
   /** Gives it back; a second call does nothing, and it never throws. */
   release(): void;
 }
+
+/** Where memory lies: on the device, on the host, or with another program that lends it. */
+export type MemoryPlace = "device" | "host" | "elsewhere";
 
 /** Memory that the kit or a caching resource keeps for reuse. */
 export interface MemoryCache {
@@ -43,6 +62,12 @@ export interface MemoryCache {
   readonly byteLength: number;
   /** Gives back what nothing uses right now. */
   trim(): void;
+}
+
+/** A moment, for giving back what was made since. */
+export interface MemoryMark {
+  /** Objects with larger numbers were made later. */
+  readonly id: number;
 }
 
 let lastId = 0;
@@ -57,72 +82,129 @@ export function nameOf(entry: LedgerEntry): string {
   return entry.label ?? `${entry.kind}#${entry.id}`;
 }
 
-/** The live objects of one context, oldest first. */
+/** Tells where memory of a kind lies; managed memory counts as the device's. */
+export function placeOf(kind: LiveKind): MemoryPlace {
+  if (kind === "device" || kind === "managed" || kind === "virtual") return "device";
+  return kind === "imported" ? "elsewhere" : "host";
+}
+
+/** The two ends of a copy; an end that is left out is ordinary host memory. */
+export interface CopyEnds {
+  /** What is written. */
+  readonly destination?: LedgerEntry;
+  /** What is read. */
+  readonly source?: LedgerEntry;
+}
+
+/** The live objects of one context, and what became of the others. */
 export class Ledger {
   /** Memory kept for reuse; not counted as live. */
   readonly caches: Set<MemoryCache> = new Set();
-  readonly #entries = new Set<LedgerEntry>();
-  #liveBytes = 0;
-  #liveCount = 0;
-  #peakBytes = 0;
+  /** Live memory on the device. */
+  readonly device: MemoryCounters = new MemoryCounters();
+  /** Live memory on the host: page-locked, mapped and registered. */
+  readonly host: MemoryCounters = new MemoryCounters();
+  /** Finds where objects are made. */
+  readonly origins: OriginFinder = new OriginFinder();
+  /** What happened lately. */
+  readonly timeline: Timeline = new Timeline();
+  /** What the garbage collector found. */
+  readonly undisposed: Undisposed = new Undisposed();
+  /** The most device memory that live objects may hold; undefined for no limit. */
+  limitBytes: number | undefined;
+  /** In no order: an object that goes leaves its slot to the last one. */
+  readonly #entries: LedgerEntry[] = [];
+  readonly #tracks: MemoryTrack[] = [];
+
+  /** The innermost track that is open. */
+  get scope(): string | undefined {
+    return this.#tracks.at(-1)?.label;
+  }
+
+  /** How many objects are alive, streams and events included. */
+  get length(): number {
+    return this.#entries.length;
+  }
 
   /** Adds a live object. */
   add(entry: LedgerEntry): void {
-    this.#entries.add(entry);
-    if (entry.byteLength === 0) return;
-    this.#liveCount++;
-    this.#liveBytes += entry.byteLength;
-    if (this.#liveBytes > this.#peakBytes) this.#peakBytes = this.#liveBytes;
+    entry.slot = this.#entries.length;
+    this.#entries.push(entry);
+    if (entry.byteLength > 0) this.#count(entry, entry.byteLength);
   }
 
   /** Removes an object that was given back. */
   remove(entry: LedgerEntry): void {
-    if (!this.#entries.delete(entry) || entry.byteLength === 0) return;
-    this.#liveCount--;
-    this.#liveBytes -= entry.byteLength;
+    const { slot } = entry;
+    if (this.#entries[slot] !== entry) return;
+    const last = this.#entries.pop();
+    if (last !== undefined && last !== entry) {
+      this.#entries[slot] = last;
+      last.slot = slot;
+    }
+    entry.slot = -1;
+    if (entry.byteLength > 0) this.#uncount(entry, entry.byteLength);
   }
 
   /** Notes that a live object holds another number of bytes than before. */
   recount(entry: LedgerEntry, formerBytes: number): void {
-    if (!this.#entries.has(entry)) return;
-    if (formerBytes > 0) this.#liveCount--;
-    if (entry.byteLength > 0) this.#liveCount++;
-    this.#liveBytes += entry.byteLength - formerBytes;
-    if (this.#liveBytes > this.#peakBytes) this.#peakBytes = this.#liveBytes;
+    if (this.#entries[entry.slot] !== entry) return;
+    if (formerBytes > 0) this.#uncount(entry, formerBytes);
+    if (entry.byteLength > 0) this.#count(entry, entry.byteLength);
   }
 
-  /** Bytes held by live allocations, on the device and on the host. */
-  get liveBytes(): number {
-    return this.#liveBytes;
+  /** Notes a copy in the timeline. */
+  noteCopy(byteLength: number, { destination, source }: CopyEnds): void {
+    if (!this.timeline.isOn) return;
+    this.timeline.record({
+      action: "copy",
+      id: destination?.id ?? 0,
+      kind: destination?.kind ?? "host",
+      name: destination === undefined ? "host" : nameOf(destination),
+      source: source === undefined ? "host" : nameOf(source),
+      byteLength,
+      deviceBytes: this.device.currentBytes,
+      address: destination?.address ?? 0n,
+      stream: destination?.streamHandle ?? source?.streamHandle ?? 0n,
+    });
   }
 
-  /** How many live allocations hold bytes. */
-  get liveCount(): number {
-    return this.#liveCount;
+  /** Opens a track, which counts device memory until it is disposed. */
+  track(label: string): MemoryTrack {
+    const track = new MemoryTrack({ label, afterId: lastId, end: (track) => this.#end(track) });
+    this.#tracks.push(track);
+    this.#noteTrack("begin", track);
+    return track;
   }
 
-  /** Bytes that caches keep for reuse. */
-  get cachedBytes(): number {
+  /** Bytes that caches keep for reuse on the device or on the host. */
+  cachedBytes(place: MemoryPlace): number {
     let bytes = 0;
-    for (const cache of this.caches) bytes += cache.byteLength;
+    for (const cache of this.caches) if (placeOf(cache.kind) === place) bytes += cache.byteLength;
     return bytes;
   }
 
-  /** The most bytes that were held at once. */
-  get peakBytes(): number {
-    return this.#peakBytes;
+  /** Gives back what caches keep in a place and nothing uses. */
+  trimCaches(place: MemoryPlace): void {
+    for (const cache of [...this.caches]) if (placeOf(cache.kind) === place) cache.trim();
   }
 
   /** All live objects, oldest first. */
   entries(): LedgerEntry[] {
-    return [...this.#entries];
+    return [...this.#entries].sort((a, b) => a.id - b.id);
   }
 
-  /** The `count` largest allocations, largest first. */
-  largest(count: number): LedgerEntry[] {
+  /** Gives back what was made after the object of number `id`, newest first; 0 for everything. */
+  releaseAfter(id: number): void {
+    const late = this.entries().filter((entry) => entry.id > id);
+    for (const entry of late.reverse()) entry.release();
+  }
+
+  /** The `count` largest allocations of a place, largest first. */
+  largest(count: number, place: MemoryPlace): LedgerEntry[] {
     const top: LedgerEntry[] = [];
     for (const entry of this.#entries) {
-      if (entry.byteLength === 0) continue;
+      if (entry.byteLength === 0 || placeOf(entry.kind) !== place) continue;
       const at = top.findIndex((other) => other.byteLength < entry.byteLength);
       if (at === -1) top.push(entry);
       else top.splice(at, 0, entry);
@@ -130,15 +212,57 @@ export class Ledger {
     }
     return top;
   }
-}
 
-/** Says once what the garbage collector found undisposed. */
-export function warnUndisposed(entry: LedgerEntry): void {
-  const origin = entry.origin === undefined ? "" : ` made at ${entry.origin}`;
-  console.warn(
-    `vramkit: ${nameOf(entry)} (${
-      formatBytes(entry.byteLength)
-    } of ${entry.kind} memory)${origin} ` +
-      `was garbage-collected, not disposed; use "using", dispose() or gpu.scope()`,
-  );
+  #count(entry: LedgerEntry, byteLength: number): void {
+    const place = placeOf(entry.kind);
+    if (place === "elsewhere") return;
+    this[place].add(byteLength);
+    if (place === "device") { for (const track of this.#tracks) track.add(byteLength); }
+    if (this.timeline.isOn) this.#note("allocate", entry, byteLength);
+  }
+
+  #uncount(entry: LedgerEntry, byteLength: number): void {
+    const place = placeOf(entry.kind);
+    if (place === "elsewhere") return;
+    this[place].remove(byteLength);
+    if (place === "device") {
+      for (const track of this.#tracks) {
+        track.remove(entry.id, byteLength);
+      }
+    }
+    if (this.timeline.isOn) this.#note("free", entry, byteLength);
+  }
+
+  #note(action: TimelineAction, entry: LedgerEntry, byteLength: number): void {
+    this.timeline.record({
+      action,
+      id: entry.id,
+      kind: entry.kind,
+      name: nameOf(entry),
+      byteLength,
+      deviceBytes: this.device.currentBytes,
+      address: entry.address,
+      stream: entry.streamHandle,
+    });
+  }
+
+  #noteTrack(action: TimelineAction, { label, currentBytes }: MemoryTrack): void {
+    if (!this.timeline.isOn) return;
+    this.timeline.record({
+      action,
+      id: 0,
+      kind: "track",
+      name: label,
+      byteLength: currentBytes,
+      deviceBytes: this.device.currentBytes,
+      address: 0n,
+      stream: 0n,
+    });
+  }
+
+  #end(track: MemoryTrack): void {
+    const at = this.#tracks.indexOf(track);
+    if (at !== -1) this.#tracks.splice(at, 1);
+    this.#noteTrack("end", track);
+  }
 }

@@ -1,41 +1,49 @@
 // What is alive, as rows that print as a table: the answer to "what holds my GPU memory?".
 
-import { formatBytes } from "./format.ts";
-import { type LedgerEntry, type LiveKind, nameOf } from "./ledger.ts";
+import { type DisplayBundle, showCard } from "./cards/card.ts";
+import { liveCard } from "./cards/live_card.ts";
+import { formatBytes, formatSeconds } from "./format.ts";
+import { type LedgerEntry, nameOf } from "./ledger.ts";
+import {
+  comparisonOf,
+  type LiveFields,
+  type LiveOrder,
+  type LiveQuery,
+  matcherOf,
+} from "./live_query.ts";
 import { formatTable } from "./text_table.ts";
 
 /** One live object. */
-export interface LiveObject {
-  /** Its number in this process. */
-  readonly id: number;
-  /** What it is. */
-  readonly kind: LiveKind;
-  /** Its label, or its kind and number. */
-  readonly name: string;
-  /** Bytes it holds. */
-  readonly byteLength: number;
-  /** Seconds since it was made. */
-  readonly ageSeconds: number;
-  /** Where it was made, when that is known. */
-  readonly origin: string | undefined;
+export interface LiveObject extends LiveFields {
+  /** The whole stack it was made under, nearest first, when stacks are kept. */
+  readonly stack: readonly string[] | undefined;
 }
 
-/** Live objects, largest first. */
+/** A row, and the record through which its object is given back. */
+interface LiveRow {
+  readonly object: LiveObject;
+  readonly entry: LedgerEntry;
+}
+
+/** A table longer than this is no answer on a console. */
+const PRINTED_ROWS = 40;
+
+/** Live objects as they were when they were listed, largest first. */
 export class LiveTable implements Iterable<LiveObject> {
   /** The rows. */
   readonly objects: readonly LiveObject[];
+  readonly #rows: readonly LiveRow[];
 
-  /** Lists ledger entries. */
-  constructor(entries: readonly LedgerEntry[]) {
+  private constructor(rows: readonly LiveRow[]) {
+    this.#rows = rows;
+    this.objects = rows.map(({ object }) => object);
+  }
+
+  /** Lists ledger entries that fit a query. */
+  static of(entries: readonly LedgerEntry[], query: LiveQuery = {}): LiveTable {
     const now = Date.now();
-    this.objects = entries.map((entry) => ({
-      id: entry.id,
-      kind: entry.kind,
-      name: nameOf(entry),
-      byteLength: entry.byteLength,
-      ageSeconds: (now - entry.createdAt) / 1000,
-      origin: entry.origin,
-    })).sort((a, b) => b.byteLength - a.byteLength || a.id - b.id);
+    return new LiveTable(entries.map((entry) => ({ entry, object: describe(entry, now) })))
+      .filter(query).sort(query.sortBy ?? "size");
   }
 
   /** How many objects. */
@@ -48,29 +56,74 @@ export class LiveTable implements Iterable<LiveObject> {
     return this.objects.reduce((sum, object) => sum + object.byteLength, 0);
   }
 
+  /** Keeps the rows that fit a query or a function, in the same order unless the query has one. */
+  filter(query: LiveQuery | ((object: LiveObject) => boolean)): LiveTable {
+    const fits = typeof query === "function" ? query : matcherOf(query);
+    const kept = new LiveTable(this.#rows.filter(({ object }) => fits(object)));
+    const order = typeof query === "function" ? undefined : query.sortBy;
+    return order === undefined ? kept : kept.sort(order);
+  }
+
+  /** Sorts the rows into another table: largest, oldest, or first in the alphabet first. */
+  sort(order: LiveOrder): LiveTable {
+    const compare = comparisonOf(order);
+    return new LiveTable(this.#rows.toSorted((a, b) => compare(a.object, b.object)));
+  }
+
+  /** Gives all objects of the table back, whoever holds them; those that are gone stay so. */
+  release(): void {
+    for (const { entry } of this.#rows) entry.release();
+  }
+
   /** Walks the rows. */
   [Symbol.iterator](): Iterator<LiveObject> {
     return this.objects[Symbol.iterator]();
   }
 
-  /** Lays the rows out as text. */
+  /** Lays the first rows out as text, with the sum of all below. */
   toString(): string {
-    const rows = this.objects.map((object) => [
+    const rows = this.objects.slice(0, PRINTED_ROWS).map((object) => [
       object.name,
       object.kind,
       formatBytes(object.byteLength),
-      `${object.ageSeconds.toFixed(1)} s`,
+      formatSeconds(object.ageSeconds),
+      object.scope ?? "",
       object.origin ?? "",
     ]);
     const table = formatTable(
-      [["name", "kind", "size", "age", "made at"], ...rows],
+      [["name", "kind", "size", "age", "scope", "made at"], ...rows],
       ["left", "left", "right", "right"],
     );
-    return `${table}\n${this.count} live, ${formatBytes(this.byteLength)}`;
+    const hidden = this.count > rows.length ? [`... and ${this.count - rows.length} more`] : [];
+    const sum = `${this.count} live, ${formatBytes(this.byteLength)}`;
+    return [table, ...hidden, sum].join("\n");
+  }
+
+  /** The rows as plain data. */
+  toJSON(): readonly LiveObject[] {
+    return this.objects;
+  }
+
+  /** Shows the table in a notebook. */
+  [Symbol.for("Jupyter.display")](): DisplayBundle {
+    return showCard(() => liveCard(this.objects));
   }
 
   /** Shows the table on a console. */
   [Symbol.for("Deno.customInspect")](): string {
     return this.toString();
   }
+}
+
+function describe(entry: LedgerEntry, now: number): LiveObject {
+  return {
+    id: entry.id,
+    kind: entry.kind,
+    name: nameOf(entry),
+    byteLength: entry.byteLength,
+    ageSeconds: (now - entry.createdAt) / 1000,
+    origin: entry.origin,
+    scope: entry.scope,
+    stack: entry.stack,
+  };
 }

@@ -1,24 +1,146 @@
 // Where an object was made: the first line of the caller's own code on the stack.
-// Taking a stack costs a microsecond, so small blocks outside notebooks go without.
+// A stack costs 5 to 30 microseconds, so outside notebooks only large blocks get one, at a bounded rate.
 
-const OWN_FILES = new URL("..", import.meta.url).href + "src/";
+import { readVariable } from "../ffi/library.ts";
 
-/** Blocks from this size on know where they were made. */
+const OWN_FILES = new URL("./", import.meta.url).href;
+
+/** Blocks from this size on know where they were made, unless there are too many of them. */
 const SMALLEST_BYTES = 2 ** 20;
 
-let notebook: boolean | undefined;
+/** Stacks that a burst of allocations may take: all of an ordinary program's large blocks. */
+const BURST = 256;
 
-/** Takes the stack for a block of `byteLength` bytes when it is worth it. */
-export function captureStack(byteLength: number): Error | undefined {
-  return byteLength >= SMALLEST_BYTES || inNotebook() ? new Error() : undefined;
+/** After a burst one stack in this time, so that a tight loop spends less than one percent on them. */
+const MILLISECONDS_EACH = 4;
+
+/** Frames that a stack keeps: our own and a few of the caller's. */
+const FRAME_COUNT = 12;
+
+/** The kit keeps a stack of this many frames when it is asked for whole stacks. */
+const WHOLE_FRAME_COUNT = 50;
+
+/**
+ * How much to find out about where objects are made: nothing, large blocks at a bounded rate,
+ * each object's line, or each object's whole stack.
+ */
+export type OriginDetail = (typeof DETAILS)[number];
+
+const DETAILS = ["none", "sampled", "line", "stack"] as const;
+
+/** The part of V8's stack interface that is used here. */
+interface CallSite {
+  getScriptNameOrSourceURL(): string | null | undefined;
+  getLineNumber(): number | null;
+  getColumnNumber(): number | null;
 }
 
-/** Finds the caller's line in a stack: `"main.ts:12:9"`, or `"cell:3:7"` in a notebook. */
-export function originOf(stack: Error | undefined): string | undefined {
-  const frames = stack?.stack?.split("\n").slice(1) ?? [];
-  const frame = frames.find((line) => !line.includes(OWN_FILES) && !line.includes("ext:"));
-  const place = frame === undefined ? undefined : /\(?([^\s()]+:\d+:\d+)\)?$/.exec(frame)?.[1];
-  return place?.replace(/^<anonymous>/, "cell").replace(/^file:\/\/.*\//, "");
+/** V8's Error, which lets a program format stacks itself. */
+interface StackTraces {
+  stackTraceLimit: number;
+  prepareStackTrace?: ((error: unknown, sites: CallSite[]) => unknown) | undefined;
+  captureStackTrace(target: object): void;
+}
+
+const traces = Error as unknown as StackTraces;
+let notebook: boolean | undefined;
+
+/** Decides which objects know their origin, and finds it. */
+export class OriginFinder {
+  #detail = defaultDetail();
+  #left = BURST;
+  #filledAt = 0;
+
+  /** How much it finds out. */
+  get detail(): OriginDetail {
+    return this.#detail;
+  }
+
+  /**
+   * Chooses how much to find out.
+   *
+   * @throws TypeError when there is no such choice.
+   */
+  choose(detail: OriginDetail): void {
+    this.#detail = checkDetail(detail);
+  }
+
+  /** Finds the places on the stack for a block made at `now` (Date.now), nearest first. */
+  find(byteLength: number, now: number): readonly string[] | undefined {
+    const detail = this.#detail;
+    if (detail === "sampled") {
+      if (byteLength < SMALLEST_BYTES || !this.#takeSample(now)) return undefined;
+    } else if (detail === "none") {
+      return undefined;
+    }
+    return detail === "stack" ? callerPlaces(WHOLE_FRAME_COUNT) : callerPlaces(FRAME_COUNT, 1);
+  }
+
+  /** Takes one stack from what is left of the burst, which time fills up again. */
+  #takeSample(now: number): boolean {
+    const earned = Math.floor((now - this.#filledAt) / MILLISECONDS_EACH);
+    if (earned > 0) {
+      this.#left = Math.min(BURST, this.#left + earned);
+      this.#filledAt = now;
+    }
+    if (this.#left <= 0) return false;
+    this.#left--;
+    return true;
+  }
+}
+
+/** What VRAMKIT_ORIGINS says, or else what fits the program. */
+function defaultDetail(): OriginDetail {
+  const chosen = readVariable("VRAMKIT_ORIGINS");
+  if (chosen !== undefined) return checkDetail(chosen);
+  return inNotebook() ? "line" : "sampled";
+}
+
+function checkDetail(detail: string): OriginDetail {
+  const known = DETAILS.find((name) => name === detail);
+  if (known !== undefined) return known;
+  throw new TypeError(
+    `Cannot record origins as "${detail}": expected "none", "sampled", "line" or "stack"`,
+  );
+}
+
+/**
+ * The caller's places on the stack, such as `"main.ts:12:9"`, or `"cell:3:7"` in a notebook. They are
+ * made into text at once: an Error that is kept for later would keep the objects of its frames alive.
+ */
+function callerPlaces(frameCount: number, placeCount = Infinity): readonly string[] {
+  const places: string[] = [];
+  for (const site of captureSites(frameCount)) {
+    const place = placeOf(site);
+    if (place !== undefined) places.push(place);
+    if (places.length >= placeCount) break;
+  }
+  return places;
+}
+
+function captureSites(frameCount: number): CallSite[] {
+  const { stackTraceLimit, prepareStackTrace } = traces;
+  const holder: { stack?: unknown } = {};
+  try {
+    traces.stackTraceLimit = frameCount;
+    traces.prepareStackTrace = (_error, sites) => sites;
+    traces.captureStackTrace(holder);
+    const { stack } = holder;
+    return Array.isArray(stack) ? stack : [];
+  } finally {
+    traces.stackTraceLimit = stackTraceLimit;
+    traces.prepareStackTrace = prepareStackTrace;
+  }
+}
+
+/** Names a frame; undefined for the kit's own, the runtime's, and built-in functions. */
+function placeOf(site: CallSite): string | undefined {
+  const script = site.getScriptNameOrSourceURL() ?? "";
+  const line = site.getLineNumber();
+  if (line === null || script.startsWith(OWN_FILES)) return undefined;
+  if (script.startsWith("ext:") || script.startsWith("node:")) return undefined;
+  const file = script.slice(script.lastIndexOf("/") + 1) || "cell";
+  return `${file}:${line}:${site.getColumnNumber() ?? 1}`;
 }
 
 /** Whether this program is a cell of Jupyter's Deno kernel. */

@@ -9,6 +9,12 @@ export interface Scope {
   defer(onDispose: () => void): void;
 }
 
+/** What a scope may have. */
+export interface ScopeOptions {
+  /** A name: what is made inside carries it in tables and in the timeline. */
+  readonly label?: string;
+}
+
 /**
  * Runs a function and disposes what it gave to `scope.use()`, also when it throws. For a function
  * that returns a promise, the scope ends when the promise settles.

@@ -2,11 +2,13 @@
 // Dispose, scopes, the ledger and garbage collection all release through it, so it is freed once.
 
 import type { Context } from "../context.ts";
-import { type LedgerEntry, type LiveKind, nameOf, nextId, warnUndisposed } from "../ledger.ts";
-import { captureStack, originOf } from "../origin.ts";
+import { DisposedError } from "../errors.ts";
+import { checkSize } from "../format.ts";
+import { type LedgerEntry, type LiveKind, nameOf, nextId } from "../ledger.ts";
+import { type Owner, unwatch, watch } from "../safety_net.ts";
 import { CudaStream } from "../stream.ts";
 import type { MemoryResource } from "./memory_resource.ts";
-import { explainShortage, outOfMemory } from "./out_of_memory.ts";
+import { takeWithinLimits } from "./out_of_memory.ts";
 import { type Access, StreamUsage } from "./stream_usage.ts";
 import { whenPassed } from "./when_passed.ts";
 
@@ -26,14 +28,8 @@ export interface AllocationRequest {
   readonly isReadOnly?: boolean;
 }
 
-const collected = new FinalizationRegistry<Allocation>((allocation) => {
-  if (allocation.released) return;
-  warnUndisposed(allocation);
-  allocation.release();
-});
-
 /** One block of memory, owned. */
-export class Allocation implements LedgerEntry {
+export class Allocation implements LedgerEntry, Owner {
   readonly id = nextId();
   readonly kind: LiveKind;
   readonly label: string | undefined;
@@ -44,6 +40,9 @@ export class Allocation implements LedgerEntry {
   readonly resource: MemoryResource;
   /** The streams whose queued work may still use it. */
   readonly usage = new StreamUsage();
+  /** The innermost track that was open when it was made. */
+  readonly scope: string | undefined;
+  slot = -1;
   /** Whether the GPU may only read it. */
   readonly isReadOnly: boolean;
   readonly #stream: CudaStream;
@@ -51,7 +50,7 @@ export class Allocation implements LedgerEntry {
   #byteLength: number;
   #companion: Allocation | undefined;
   #hostMemory: WeakRef<ArrayBuffer> | undefined;
-  readonly #stack: Error | undefined;
+  readonly #places: readonly string[] | undefined;
   #released = false;
   #holders = 0;
   #freeWith: CudaStream | undefined;
@@ -66,10 +65,12 @@ export class Allocation implements LedgerEntry {
     this.#address = address;
     this.#byteLength = byteLength;
     this.#stream = stream;
-    this.#stack = captureStack(byteLength);
     this.usage.order(stream, "write");
     this.context = stream.context.retain();
-    this.context.ledger.add(this);
+    const { ledger } = this.context;
+    this.#places = ledger.origins.find(byteLength, this.createdAt);
+    this.scope = ledger.scope;
+    ledger.add(this);
   }
 
   /**
@@ -83,7 +84,7 @@ export class Allocation implements LedgerEntry {
 
   /** Releases the block, with a warning, when `token` is garbage-collected first. */
   guard(token: object): void {
-    collected.register(token, this, this);
+    watch(token, this);
   }
 
   /** Releases another block whenever this one is released: its mirror in host memory. */
@@ -121,7 +122,24 @@ export class Allocation implements LedgerEntry {
 
   /** Where it was made, when that is known. */
   get origin(): string | undefined {
-    return originOf(this.#stack);
+    return this.#places?.[0];
+  }
+
+  /** All places on the stack it was made under, nearest first; only when whole stacks are kept. */
+  get stack(): readonly string[] | undefined {
+    return this.context.ledger.origins.detail === "stack" ? this.#places : undefined;
+  }
+
+  /** The handle of the stream it was made on; 0n when that is gone. */
+  get streamHandle(): bigint {
+    return this.#stream.disposed ? 0n : this.#stream.handle;
+  }
+
+  /** Releases the block because nothing can reach it any more, and says so. */
+  lose(): void {
+    const { kind, byteLength, origin } = this;
+    this.context.ledger.undisposed.note({ name: nameOf(this), kind, byteLength, origin });
+    this.release();
   }
 
   /**
@@ -142,19 +160,57 @@ export class Allocation implements LedgerEntry {
     return { [Symbol.dispose]: () => this.#letGo() };
   }
 
+  /** Whether a transfer in pieces uses it right now. */
+  get isHeld(): boolean {
+    return this.#holders > 0;
+  }
+
+  /**
+   * Runs `work`, which never throws, once the GPU has done what streams have queued on the block so
+   * far: at once when it has, else at a later allocation or release.
+   */
+  whenUnused(work: () => void): void {
+    whenPassed(this.#afterUses(this.#stream), work);
+  }
+
   /**
    * Gives the block back after the work queued on it so far, without waiting for that work.
    * A second call does nothing. A failure is reported on the console and never thrown.
    */
   release(stream: CudaStream = this.#stream): void {
     if (this.#released) return;
-    this.#released = true;
-    collected.unregister(this);
-    this.context.ledger.remove(this);
+    this.#leave();
     this.#companion?.release(stream);
-    this.#hostMemory?.deref()?.transfer(0);
     this.#freeWith = stream;
     if (this.#holders === 0) this.#free();
+  }
+
+  /**
+   * Gives the address away without freeing it; the block counts as released from here on.
+   *
+   * @throws TypeError while a transfer in pieces uses it, and for memory that is more than an address.
+   */
+  giveAway(): bigint {
+    if (this.#holders > 0) {
+      throw new TypeError(`Cannot release ${nameOf(this)}: a transfer is running, await it first`);
+    }
+    if (this.#companion !== undefined || this.kind === "virtual" || this.kind === "registered") {
+      throw new TypeError(
+        `Cannot release ${nameOf(this)}: giving back ${this.kind} memory like this takes more ` +
+          `than its address`,
+      );
+    }
+    this.#leave();
+    this.context.release();
+    return this.address;
+  }
+
+  /** From here on nothing can reach the block: not its buffers, the ledger, or typed arrays. */
+  #leave(): void {
+    this.#released = true;
+    unwatch(this);
+    this.context.ledger.remove(this);
+    this.#hostMemory?.deref()?.transfer(0);
   }
 
   #letGo(): void {
@@ -167,11 +223,9 @@ export class Allocation implements LedgerEntry {
    * memory at once, so that waits until the GPU has passed all uses.
    */
   #free(): void {
-    const chosen = this.#freeWith ?? this.#stream;
-    const stream = chosen.disposed ? CudaStream.default(this.context) : chosen;
     try {
       if (this.address === 0n) return;
-      for (const user of this.usage.streams()) stream.wait(user);
+      const stream = this.#afterUses(this.#freeWith ?? this.#stream);
       if (!this.resource.isHostAccessible) return this.#deallocate(stream);
       whenPassed(stream, () => this.#deallocate(stream));
     } catch (error) {
@@ -179,6 +233,13 @@ export class Allocation implements LedgerEntry {
     } finally {
       this.context.release();
     }
+  }
+
+  /** The stream, or the default one for a disposed stream, which now waits for all uses so far. */
+  #afterUses(chosen: CudaStream): CudaStream {
+    const stream = chosen.disposed ? CudaStream.default(this.context) : chosen;
+    for (const user of this.usage.streams()) stream.wait(user);
+    return stream;
   }
 
   #deallocate(stream: CudaStream): void {
@@ -200,15 +261,15 @@ function reportFailedRelease(allocation: Allocation, error: unknown): void {
  *
  * @throws OutOfMemoryError with all amounts when the device cannot give that much.
  */
-export function takeMemory({ resource, byteLength, stream }: AllocationRequest): bigint {
+export function takeMemory(request: AllocationRequest): bigint {
+  const { resource, byteLength, stream, kind } = request;
   const { context } = stream;
+  if (stream.disposed) throw new DisposedError(stream.toString());
   checkSameDevice(resource, context);
   if (byteLength === 0) return 0n;
   context.sweep();
-  if (!resource.isHostAccessible && byteLength > context.totalBytes) {
-    throw outOfMemory(context, byteLength, "none: larger than the device");
-  }
-  return explainShortage(context, byteLength, () => resource.allocate(byteLength, stream));
+  const need = { context, kind, byteLength };
+  return takeWithinLimits(need, () => resource.allocate(byteLength, stream));
 }
 
 function checkSameDevice(resource: MemoryResource, context: Context): void {

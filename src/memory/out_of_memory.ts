@@ -1,45 +1,103 @@
-// Turns the driver's "out of memory" into an error that says how much, of what, and who holds it.
+// What happens before memory is said to be out: limits, caches trimmed, one more try; and what is
+// said then, with all amounts and the largest holders.
 
-import { CUresult } from "../../ffi/constants.ts";
 import type { Context } from "../context.ts";
-import { CudaError, OutOfMemoryError } from "../errors.ts";
-import { nameOf } from "../ledger.ts";
+import { type CudaError, isOutOfMemory, OutOfMemoryError } from "../errors.ts";
+import { type LiveKind, nameOf, placeOf } from "../ledger.ts";
+import { collectLost, hurryCollector } from "../safety_net.ts";
 
 /** The five largest live buffers are named when memory runs out. */
 const NAMED_BLOCKS = 5;
 
+/** Memory that something wants to take. */
+export interface MemoryNeed {
+  /** The context it is for. */
+  readonly context: Context;
+  /** What kind of memory. */
+  readonly kind: LiveKind;
+  /** How many bytes. */
+  readonly byteLength: number;
+}
+
 /**
- * Runs something that takes `byteLength` bytes of a device's memory.
+ * Runs something that takes memory: within the limit of `gpu.limit()`, and once more after caches
+ * were trimmed when there is too little.
  *
- * @throws OutOfMemoryError with all amounts when the driver says that there is too little.
+ * @throws OutOfMemoryError with all amounts when there still is.
  */
-export function explainShortage<T>(context: Context, byteLength: number, take: () => T): T {
+export function takeWithinLimits<T>(need: MemoryNeed, take: () => T): T {
+  requireRoom(need);
   try {
     return take();
   } catch (error) {
-    const isShortage = error instanceof CudaError && !(error instanceof OutOfMemoryError) &&
-      error.code === CUresult.CUDA_ERROR_OUT_OF_MEMORY;
-    throw isShortage ? outOfMemory(context, byteLength, error.call) : error;
+    if (!isShortage(error)) throw error;
+  }
+  reclaim(need);
+  try {
+    return take();
+  } catch (error) {
+    throw isShortage(error) ? outOfMemory(need, error) : error;
   }
 }
 
-/** Describes a lack of memory with the amounts that explain it. */
-export function outOfMemory(
-  context: Context,
-  requestedBytes: number,
-  call: string,
-): OutOfMemoryError {
+/**
+ * Runs something that takes memory, and when there is too little once more after the garbage
+ * collector had the chance to give back what nobody disposed. Only the second try is a promise.
+ */
+export function takeAfterCollection<T>(context: Context, take: () => T): T | Promise<T> {
+  try {
+    return take();
+  } catch (error) {
+    if (!(error instanceof OutOfMemoryError)) throw error;
+    const { undisposed } = context.ledger;
+    const { count } = undisposed;
+    return collectLost().then(() => {
+      if (undisposed.count === count) throw error;
+      return take();
+    });
+  }
+}
+
+/** Checks the limit; a limit counts what caches keep too, unless they can give it back. */
+function requireRoom(need: MemoryNeed): void {
+  const { context: { ledger }, byteLength, kind } = need;
+  const { limitBytes } = ledger;
+  if (limitBytes === undefined || placeOf(kind) !== "device") return;
+  const heldBytes = () => ledger.device.currentBytes + ledger.cachedBytes("device");
+  if (heldBytes() + byteLength <= limitBytes) return;
+  reclaim(need);
+  if (heldBytes() + byteLength > limitBytes) throw outOfMemory(need, { call: "gpu.limit()" });
+}
+
+/** Gives back what can be had at once, and has the garbage collector look for more. */
+function reclaim({ context, kind }: MemoryNeed): void {
+  context.ledger.trimCaches(placeOf(kind));
+  context.sweep();
+  hurryCollector();
+}
+
+function isShortage(error: unknown): error is CudaError {
+  return isOutOfMemory(error) && !(error instanceof OutOfMemoryError);
+}
+
+function outOfMemory(need: MemoryNeed, cause: { readonly call: string }): OutOfMemoryError {
+  const { context, kind, byteLength: requestedBytes } = need;
   const { ledger, ordinal, totalBytes } = context;
+  const place = placeOf(kind) === "device" ? "device" : "host";
+  const { currentBytes: liveBytes, currentCount: liveCount } = ledger[place];
   return new OutOfMemoryError({
     ordinal,
+    place,
     requestedBytes,
     freeBytes: context.freeBytes(),
     totalBytes,
-    liveBytes: ledger.liveBytes,
-    liveCount: ledger.liveCount,
-    largest: ledger.largest(NAMED_BLOCKS).map((entry) => ({
+    limitBytes: place === "device" ? ledger.limitBytes : undefined,
+    liveBytes,
+    liveCount,
+    cachedBytes: ledger.cachedBytes(place),
+    largest: ledger.largest(NAMED_BLOCKS, place).map((entry) => ({
       name: nameOf(entry),
       byteLength: entry.byteLength,
     })),
-  }, call);
+  }, cause instanceof Error ? { call: cause.call, cause } : cause);
 }

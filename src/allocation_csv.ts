@@ -1,0 +1,30 @@
+// The allocation log that RMM writes and replays: one row for each allocation and each free.
+
+/** The columns of the log. */
+export const ALLOCATION_CSV_HEADER = "Thread,Time,Action,Pointer,Size,Stream";
+
+/** What a row of the log says was done. */
+export type AllocationAction = "allocate" | "allocate failure" | "free";
+
+/** One row of the log. */
+export interface AllocationRow {
+  /** What was done. */
+  readonly action: AllocationAction;
+  /** When, in milliseconds since 1970. */
+  readonly time: number;
+  /** The block's address; 0n for one that could not be allocated. */
+  readonly address: bigint;
+  /** The block's size in bytes. */
+  readonly byteLength: number;
+  /** The driver's handle of the stream. */
+  readonly stream: bigint;
+}
+
+/** Formats a row: `4711,12:05:04.123456,allocate,0x7f0000000000,1024,0x0`. */
+export function formatAllocationRow(row: AllocationRow): string {
+  const { action, time, address, byteLength, stream } = row;
+  const date = new Date(time).toISOString().slice(11, 19);
+  const microseconds = Math.floor((time % 1000) * 1000).toString().padStart(6, "0");
+  return `${Deno.pid},${date}.${microseconds},${action},0x${address.toString(16)},` +
+    `${byteLength},0x${stream.toString(16)}`;
+}

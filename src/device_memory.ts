@@ -1,0 +1,44 @@
+// What a device's memory is used for: free, held by this program, kept for reuse, held by others.
+
+import type { Context } from "./context.ts";
+
+/** What a device's memory is used for, in bytes: free + live + cached + other is the total. */
+export interface DeviceMemory {
+  /** Free for all programs. */
+  readonly freeBytes: number;
+  /** All there is. */
+  readonly totalBytes: number;
+  /** Held by this program's live buffers on the device. */
+  readonly liveBytes: number;
+  /** Kept on the device for reuse by caching resources. */
+  readonly cachedBytes: number;
+  /** Held by other programs and by the context itself, and what blocks are rounded up by. */
+  readonly otherBytes: number;
+  /** The most that live buffers on the device held at once. */
+  readonly peakBytes: number;
+  /** The most that `gpu.limit()` lets them hold; undefined without a limit. */
+  readonly limitBytes: number | undefined;
+  /** Page-locked, mapped and registered host memory: live, or kept for transfers. */
+  readonly hostBytes: number;
+}
+
+/** Reads the amounts of now (cuMemGetInfo). */
+export function readDeviceMemory(context: Context): DeviceMemory {
+  const { ledger, totalBytes } = context;
+  const { currentBytes: liveBytes, peakBytes } = ledger.device;
+  const { limitBytes } = ledger;
+  const freeBytes = context.freeBytes();
+  const cachedBytes = ledger.cachedBytes("device");
+  const otherBytes = Math.max(0, totalBytes - freeBytes - liveBytes - cachedBytes);
+  const hostBytes = ledger.host.currentBytes + ledger.cachedBytes("host");
+  return {
+    freeBytes,
+    totalBytes,
+    liveBytes,
+    cachedBytes,
+    otherBytes,
+    peakBytes,
+    limitBytes,
+    hostBytes,
+  };
+}

@@ -1,0 +1,180 @@
+// A whole account of a device's memory, to read, to attach to a bug report, or to keep as JSON.
+
+import type { Context } from "./context.ts";
+import { MemoryCounters, type MemoryUsage } from "./counters.ts";
+import { type DeviceMemory, readDeviceMemory } from "./device_memory.ts";
+import { formatBytes } from "./format.ts";
+import type { LedgerEntry, LiveKind } from "./ledger.ts";
+import { type LiveObject, LiveTable } from "./live.ts";
+import type { Provenance } from "./measure/bandwidth_result.ts";
+import { formatTable } from "./text_table.ts";
+
+/** What live objects of one kind hold. */
+export interface KindUsage {
+  /** The kind. */
+  readonly kind: LiveKind;
+  /** How many objects. */
+  readonly count: number;
+  /** Bytes they hold. */
+  readonly byteLength: number;
+}
+
+/** How many live blocks have a size, by powers of two. */
+export interface SizeClass {
+  /** The smallest size of the class; blocks below twice that belong to it. */
+  readonly fromBytes: number;
+  /** How many blocks. */
+  readonly count: number;
+  /** Bytes they hold. */
+  readonly byteLength: number;
+}
+
+/** Memory that something keeps for reuse. */
+export interface CacheUsage {
+  /** What it is. */
+  readonly name: string;
+  /** What kind of memory it keeps. */
+  readonly kind: LiveKind;
+  /** Bytes it keeps. */
+  readonly byteLength: number;
+}
+
+/** What a report says, as plain data. */
+export interface MemoryReportData {
+  /** Which device, driver and versions, and when. */
+  readonly provenance: Provenance;
+  /** What the device's memory is used for. */
+  readonly memory: DeviceMemory;
+  /** Device memory of this program: now, at most, and in all. */
+  readonly device: MemoryUsage;
+  /** Page-locked host memory of this program: now, at most, and in all. */
+  readonly host: MemoryUsage;
+  /** Live objects by kind. */
+  readonly kinds: readonly KindUsage[];
+  /** Live blocks by size, smallest first. */
+  readonly sizes: readonly SizeClass[];
+  /** What is kept for reuse. */
+  readonly caches: readonly CacheUsage[];
+  /** What the garbage collector had to give back. */
+  readonly undisposed: { readonly count: number; readonly byteLength: number };
+  /** The largest live objects, at most 100 of them. */
+  readonly largest: readonly LiveObject[];
+}
+
+const LISTED_OBJECTS = 100;
+
+/** The account of one moment. */
+export class MemoryReport {
+  /** What it says. */
+  readonly data: MemoryReportData;
+  readonly #live: LiveTable;
+
+  /** Takes the account of now. */
+  constructor(context: Context, provenance: Provenance) {
+    const { ledger } = context;
+    const entries = ledger.entries();
+    this.#live = LiveTable.of(entries);
+    this.data = {
+      provenance,
+      memory: readDeviceMemory(context),
+      device: ledger.device.snapshot(),
+      host: ledger.host.snapshot(),
+      kinds: kindsOf(entries),
+      sizes: sizesOf(entries),
+      caches: [...ledger.caches].map(({ name, kind, byteLength }) => ({ name, kind, byteLength })),
+      undisposed: { count: ledger.undisposed.count, byteLength: ledger.undisposed.byteLength },
+      largest: this.#live.objects.slice(0, LISTED_OBJECTS),
+    };
+  }
+
+  /** The account as plain data, for JSON. */
+  toJSON(): MemoryReportData {
+    return this.data;
+  }
+
+  /** Lays the account out as text. */
+  toString(): string {
+    const { provenance, memory, device, host, undisposed } = this.data;
+    return [
+      `${provenance.device}, driver ${provenance.driver}, Deno ${provenance.deno}, ` +
+      `vramkit ${provenance.vramkit}, ${provenance.date}`,
+      formatAmounts(memory),
+      formatUsage({ device, host }),
+      this.#formatHeld(),
+      `${undisposed.count} blocks with ${
+        formatBytes(undisposed.byteLength)
+      } were collected undisposed`,
+      this.#live.toString(),
+    ].join("\n\n");
+  }
+
+  /** Shows the account on a console. */
+  [Symbol.for("Deno.customInspect")](): string {
+    return this.toString();
+  }
+
+  #formatHeld(): string {
+    const { kinds, caches, sizes } = this.data;
+    const rows = [
+      ...kinds.map((row) => [`live ${row.kind}`, String(row.count), formatBytes(row.byteLength)]),
+      ...caches.map((row) => [`kept by ${row.name}`, "", formatBytes(row.byteLength)]),
+      ...sizes.map((row) => [
+        `blocks from ${formatBytes(row.fromBytes)}`,
+        String(row.count),
+        formatBytes(row.byteLength),
+      ]),
+    ];
+    return formatTable([["held", "count", "size"], ...rows], ["left", "right", "right"]);
+  }
+}
+
+function formatAmounts(memory: DeviceMemory): string {
+  const { freeBytes, totalBytes, liveBytes, cachedBytes, otherBytes, limitBytes } = memory;
+  const limit = limitBytes === undefined ? "" : `, limited to ${formatBytes(limitBytes)}`;
+  return `${formatBytes(totalBytes)}: ${formatBytes(liveBytes)} live, ` +
+    `${formatBytes(cachedBytes)} cached, ${formatBytes(otherBytes)} others, ` +
+    `${formatBytes(freeBytes)} free${limit}`;
+}
+
+function formatUsage(usages: Readonly<Record<string, MemoryUsage>>): string {
+  const rows = Object.entries(usages).map(([place, usage]) => [
+    place,
+    `${formatBytes(usage.currentBytes)} in ${usage.currentCount}`,
+    `${formatBytes(usage.peakBytes)} in ${usage.peakCount}`,
+    `${formatBytes(usage.totalBytes)} in ${usage.totalCount}`,
+  ]);
+  return formatTable([["memory", "now", "at most", "in all"], ...rows]);
+}
+
+function kindsOf(entries: readonly LedgerEntry[]): KindUsage[] {
+  const counters = countBy(entries, ({ kind }) => kind);
+  return [...counters].map(([kind, { currentCount: count, currentBytes: byteLength }]) => ({
+    kind,
+    count,
+    byteLength,
+  }));
+}
+
+function sizesOf(entries: readonly LedgerEntry[]): SizeClass[] {
+  const blocks = entries.filter(({ byteLength }) => byteLength > 0);
+  const counters = countBy(blocks, ({ byteLength }) => 2 ** Math.floor(Math.log2(byteLength)));
+  return [...counters].map(([fromBytes, { currentCount: count, currentBytes: byteLength }]) => ({
+    fromBytes,
+    count,
+    byteLength,
+  })).sort((a, b) => a.fromBytes - b.fromBytes);
+}
+
+function countBy<K>(
+  entries: readonly LedgerEntry[],
+  keyOf: (entry: LedgerEntry) => K,
+): Map<K, MemoryCounters> {
+  const counters = new Map<K, MemoryCounters>();
+  for (const entry of entries) {
+    const key = keyOf(entry);
+    let counter = counters.get(key);
+    if (counter === undefined) counters.set(key, counter = new MemoryCounters());
+    counter.add(entry.byteLength);
+  }
+  return counters;
+}

@@ -1,0 +1,86 @@
+// A lack of memory in words: what was asked for, who holds what, and what would help.
+
+import { formatBytes } from "./format.ts";
+
+/** A live allocation as an out-of-memory error names it. */
+export interface LiveBlock {
+  /** The label, or the kind and number of an unlabelled one. */
+  readonly name: string;
+  /** Its size in bytes. */
+  readonly byteLength: number;
+}
+
+/** The amounts that explain a lack of memory, in bytes. */
+export interface MemoryAmounts {
+  /** Which device. */
+  readonly ordinal: number;
+  /** Where the memory was to lie; on the device by default. The other amounts are of this place. */
+  readonly place?: "device" | "host";
+  /** What was asked for. */
+  readonly requestedBytes: number;
+  /** What the device had free. */
+  readonly freeBytes: number;
+  /** What the device has in all. */
+  readonly totalBytes: number;
+  /** What `gpu.limit()` allows; undefined without a limit. */
+  readonly limitBytes?: number | undefined;
+  /** What this program's live buffers hold. */
+  readonly liveBytes: number;
+  /** How many buffers that is. */
+  readonly liveCount: number;
+  /** What caches still keep for reuse, after they were trimmed. */
+  readonly cachedBytes?: number;
+  /** The largest live buffers, largest first. */
+  readonly largest: readonly LiveBlock[];
+}
+
+/** Says how much was asked for, of what: `8 GiB on device 0`. */
+export function formatNeed({ requestedBytes, place, ordinal }: MemoryAmounts): string {
+  const where = place === "host" ? "of page-locked host memory" : `on device ${ordinal}`;
+  return `${formatBytes(requestedBytes)} ${where}`;
+}
+
+/** Says what is free and who holds the rest. */
+export function formatHolders(amounts: MemoryAmounts): string {
+  const { place, freeBytes, totalBytes, limitBytes, liveBytes, liveCount, largest } = amounts;
+  const free = place === "host"
+    ? []
+    : [`${formatBytes(freeBytes)} of ${formatBytes(totalBytes)} free`];
+  const limit = limitBytes === undefined ? [] : [`limited to ${formatBytes(limitBytes)}`];
+  const top = largest[0];
+  const named = top === undefined ? "" : ` (largest: ${top.name} ${formatBytes(top.byteLength)})`;
+  const held = liveCount === 0
+    ? "no live buffers"
+    : `${formatBytes(liveBytes)} in ${liveCount} live buffers${named}`;
+  return [...free, ...limit, held].join(", ");
+}
+
+/** What this program does not account for: the context, other programs, and rounding. */
+export function otherBytesOf(amounts: MemoryAmounts): number {
+  const { totalBytes, freeBytes, liveBytes, cachedBytes = 0 } = amounts;
+  return Math.max(0, totalBytes - freeBytes - liveBytes - cachedBytes);
+}
+
+/** Says what would help. */
+export function hintFor(amounts: MemoryAmounts): string {
+  const { requestedBytes, freeBytes, totalBytes, limitBytes, liveBytes } = amounts;
+  const { cachedBytes = 0, place, liveCount } = amounts;
+  const dispose = "dispose what is no longer needed, see gpu.live()";
+  if (place === "host") return `${dispose}, or raise the system's limit on locked memory`;
+  if (limitBytes !== undefined && liveBytes + cachedBytes + requestedBytes > limitBytes) {
+    return `raise gpu.limit(), or ${dispose}`;
+  }
+  if (requestedBytes > totalBytes) return "it is more than the device has: split it";
+  if (freeBytes >= requestedBytes) {
+    return "enough is free, but in pieces: allocate the largest buffers first";
+  }
+  const missingBytes = requestedBytes - freeBytes;
+  if (cachedBytes >= missingBytes) {
+    return `caches keep ${formatBytes(cachedBytes)} that is partly in use: ${dispose}`;
+  }
+  const otherBytes = otherBytesOf(amounts);
+  if (otherBytes >= missingBytes && otherBytes > liveBytes) {
+    return `other programs hold ${formatBytes(otherBytes)}, see nvidia-smi`;
+  }
+  return liveCount === 0 ? "ask for less, or split it" : dispose;
+}

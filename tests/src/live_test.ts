@@ -1,0 +1,122 @@
+// Checks gpu.live() and what gives back by it: rows, filters, order, text, marks, a million blocks.
+
+import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
+import type { CudaDevice } from "../../src/device.ts";
+import type { LiveOrder } from "../../src/live_query.ts";
+import { freeResource } from "../support/free_resource.ts";
+import { withDevice } from "../support/with_device.ts";
+
+Deno.test("CudaDevice.live() lists objects largest first with all that is known", () =>
+  withDevice((gpu) => {
+    using _small = gpu.alloc("uint8", 16, { label: "small" });
+    using large = gpu.alloc("float32", 1024);
+    const [first, second] = gpu.live();
+    assertEquals([first?.name, first?.byteLength], [`device#${large.storageId}`, 4096]);
+    assertEquals([second?.name, second?.kind, second?.scope], ["small", "device", undefined]);
+    assertEquals([gpu.live().count, gpu.live().byteLength], [2, 4112]);
+  }));
+
+Deno.test("LiveTable.filter() keeps what fits every part of a query", () =>
+  withDevice((gpu) => {
+    using _made = makeSome(gpu);
+    const names = (query: Parameters<CudaDevice["live"]>[0]) =>
+      gpu.live(query).objects.map(({ name }) => name);
+    assertEquals(names({ kind: "pinned" }), ["host b"]);
+    assertEquals(names({ kind: ["pinned", "stream"] }), ["host b", "queue"]);
+    assertEquals(names({ label: "a" }), ["weights a"]);
+    assertEquals(names({ label: /[bc]$/g }), ["weights c", "host b"]);
+    assertEquals(names({ minBytes: "1 KiB", maxBytes: 2048 }), ["weights a"]);
+    assertEquals(names({ olderThanSeconds: 1000 }), []);
+    assertEquals(names({ newerThanSeconds: 1000, kind: "device" }), ["weights c", "weights a"]);
+    assertEquals(gpu.live().filter(({ byteLength }) => byteLength === 0).count, 1);
+  }));
+
+Deno.test("LiveTable.sort() orders by size, age, name and kind", () =>
+  withDevice((gpu) => {
+    using _made = makeSome(gpu);
+    const names = (sortBy: LiveOrder) => gpu.live({ sortBy }).objects.map(({ name }) => name);
+    assertEquals(names("size"), ["weights c", "weights a", "host b", "queue"]);
+    assertEquals(names("name"), ["host b", "queue", "weights a", "weights c"]);
+    assertEquals(names("kind"), ["weights c", "weights a", "host b", "queue"]);
+    assertThrows(
+      () => gpu.live().sort("colour" as LiveOrder),
+      TypeError,
+      'Cannot sort by colour: expected "size", "age", "name" or "kind"',
+    );
+  }));
+
+Deno.test("LiveTable.release() gives back what it lists, and nothing else", () =>
+  withDevice((gpu) => {
+    using made = makeSome(gpu);
+    const table = gpu.live({ kind: "device" });
+    table.release();
+    table.release();
+    assertEquals(gpu.live().objects.map(({ name }) => name), ["host b", "queue"]);
+    made.dispose();
+  }));
+
+Deno.test("LiveTable.toString() prints columns, and the sum", () =>
+  withDevice((gpu) => {
+    using _weights = gpu.alloc("float32", 1024, { label: "weights" });
+    const [header = "", row = "", sum] = gpu.live().toString().split("\n");
+    assertEquals(header.split(/\s{2,}/), ["name", "kind", "size", "age", "scope", "made at"]);
+    assertEquals(row.startsWith("weights  device  4 KiB"), true);
+    assertEquals(sum, "1 live, 4 KiB");
+  }));
+
+Deno.test("LiveTable.toString() prints the first rows of a long table and says how many more", () =>
+  withDevice((gpu) => {
+    const { resource } = freeResource(gpu);
+    const mark = gpu.mark();
+    for (let i = 0; i < 100; i++) gpu.alloc("uint8", 8, { resource });
+    const lines = gpu.live().toString().split("\n");
+    gpu.releaseSince(mark);
+    assertEquals(lines.length, 43);
+    assertEquals(lines.slice(-2), ["... and 60 more", "100 live, 800 B"]);
+  }));
+
+Deno.test("CudaDevice.releaseSince() gives back what came after the mark", () =>
+  withDevice((gpu) => {
+    using before = gpu.alloc("uint8", 8);
+    const mark = gpu.mark();
+    const [buffer, stream] = [gpu.alloc("uint8", 8), gpu.createStream()];
+    const onStream = gpu.alloc("uint8", 8, { stream });
+    gpu.releaseSince(mark);
+    assertEquals([buffer, stream, onStream, before].map(({ disposed }) => disposed), [
+      true,
+      true,
+      true,
+      false,
+    ]);
+  }));
+
+Deno.test("CudaDevice.live() lists, filters and releases a million blocks", () =>
+  withDevice((gpu) => {
+    const { resource, counts } = freeResource(gpu);
+    const count = 1_000_000;
+    for (let i = 0; i < count; i++) gpu.alloc("uint8", 1 + i % 2, { resource });
+    const table = gpu.live({ minBytes: 2, sortBy: "age" });
+    assertEquals([table.count, table.byteLength], [count / 2, count]);
+    assertStringIncludes(table.toString(), "... and 499960 more");
+    gpu.releaseAll();
+    assertEquals([gpu.live().count, gpu.memory.liveBytes, counts.held], [0, 0, 0]);
+  }));
+
+Deno.test("CudaDevice.scope() with a label is the scope of what is made inside", () =>
+  withDevice(async (gpu) => {
+    const seen = await gpu.scope(async (scope) => {
+      scope.use(gpu.alloc("uint8", 8, { label: "inside" }));
+      await Promise.resolve();
+      return gpu.live({ scope: "step" }).objects.map(({ name }) => name);
+    }, { label: "step" });
+    assertEquals(seen, ["inside"]);
+  }));
+
+function makeSome(gpu: CudaDevice): DisposableStack {
+  const stack = new DisposableStack();
+  stack.use(gpu.alloc("uint8", 1024, { label: "weights a" }));
+  stack.use(gpu.pinned("uint8", 100, { label: "host b" }));
+  stack.use(gpu.alloc("uint8", 4096, { label: "weights c" }));
+  stack.use(gpu.createStream({ label: "queue" }));
+  return stack;
+}
