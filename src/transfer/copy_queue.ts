@@ -41,7 +41,7 @@ export class CopyQueue {
     const [destination, source] = isUpload ? [device, slot.address] : [slot.address, device];
     const { driver } = stream.context;
     driver.call("cuMemcpyAsync", destination, source, BigInt(piece.byteLength), stream.handle);
-    if (this.#groupSize === 1) slot.fence.set(stream.handle);
+    if (this.#groupSize === 1) this.#setFence(loaded);
     this.#slots.push(loaded);
   }
 
@@ -51,11 +51,12 @@ export class CopyQueue {
     if (oldest === undefined) return NONE;
     const isLast = this.#transfer.allQueued;
     if (this.#groupSize > 1 && !isStarved && !isLast) return NONE;
-    if (this.#fencedCount === 0 && !this.#fence(isLast || isStarved)) return NONE;
     try {
+      if (this.#fencedCount === 0 && !this.#fence(isLast || isStarved)) return NONE;
       const fence = this.#slots[this.#fencedCount - 1]?.slot.fence;
       if (fence?.poll() === false) return NONE;
     } catch (error) {
+      this.#waitForAll();
       return { done: this.#take(), error };
     }
     return { done: this.#take() };
@@ -69,8 +70,23 @@ export class CopyQueue {
     }
     if (this.#slots.length < this.#groupSize && !isComplete) return false;
     this.#fencedCount = this.#slots.length;
-    this.#slots.at(-1)?.slot.fence.set(this.#transfer.request.stream.handle);
+    const last = this.#slots.at(-1);
+    if (last !== undefined) this.#setFence(last);
     return true;
+  }
+
+  #setFence({ slot }: LoadedSlot): void {
+    try {
+      slot.fence.set(this.#transfer.request.stream.handle);
+    } catch (error) {
+      this.#waitForAll();
+      throw error;
+    }
+  }
+
+  /** Blocks, after a failure: a slot that no fence guards must not be used again before its copy. */
+  #waitForAll(): void {
+    this.#transfer.request.stream.context.status("cuCtxSynchronize");
   }
 
   #take(): LoadedSlot[] {

@@ -1,0 +1,144 @@
+// Breaks transfers at every piece, in every way they can break, and checks that the first error is
+// told, that nothing stays in flight, and that the next transfer works.
+
+import { assertEquals, assertLess, assertRejects, assertThrows } from "@std/assert";
+import type { DriverFunction } from "../../../ffi/cuda.ts";
+import { simulateDriver } from "../../../ffi/simulated/driver.ts";
+import { CudaError } from "../../../src/errors.ts";
+import { assertSameBytes, patternBytes } from "../../support/contents.ts";
+import { faultyDriver } from "../../support/faulty_driver.ts";
+import { TinyEngine } from "../../support/tiny_engine.ts";
+import { withDevice } from "../../support/with_device.ts";
+
+const PIECE_COUNT = 10;
+const TOTAL_BYTES = PIECE_COUNT * 4096 - 100;
+const PIECES = Array.from({ length: PIECE_COUNT }, (_, index) => index);
+const SPLIT = { pieceBytes: 4096 };
+
+for (const direction of ["upload", "download"] as const) {
+  Deno.test(`TransferEngine.run() ends an ${direction} that is aborted at any piece`, () =>
+    withDevice(async (gpu) => {
+      using engine = new TinyEngine(gpu);
+      using buffer = gpu.alloc("uint8", TOTAL_BYTES);
+      for (const piece of PIECES.slice(0, -1)) {
+        await engine.upload(buffer, patternBytes(TOTAL_BYTES, piece), SPLIT);
+        const abort = new AbortController();
+        let calls = 0;
+        const onProgress = () => {
+          if (calls++ === piece) abort.abort(new RangeError(`stop at ${piece}`));
+        };
+        const options = { ...SPLIT, onProgress, signal: abort.signal };
+        const moving = direction === "upload"
+          ? engine.upload(buffer, patternBytes(TOTAL_BYTES, 99), options)
+          : engine.download(buffer, options);
+        // The last pieces may all be on their way already when the signal comes.
+        const outcome = await moving.then(() => "done", (error: Error) => error.message);
+        if (piece < PIECE_COUNT - 5) assertEquals(outcome, `stop at ${piece}`);
+        await engine.upload(buffer, patternBytes(TOTAL_BYTES, 7), SPLIT);
+        assertSameBytes(await engine.download(buffer, SPLIT), patternBytes(TOTAL_BYTES, 7));
+      }
+    }));
+
+  Deno.test(`TransferEngine.run() does nothing for an ${direction} aborted before`, () =>
+    withDevice(async (gpu) => {
+      using engine = new TinyEngine(gpu);
+      using buffer = gpu.zeros("uint8", TOTAL_BYTES);
+      const signal = AbortSignal.abort(new RangeError("too late"));
+      const moving = direction === "upload"
+        ? engine.upload(buffer, patternBytes(TOTAL_BYTES), { signal })
+        : engine.download(buffer, { signal });
+      await assertRejects(() => moving, RangeError, "too late");
+      assertSameBytes(buffer.downloadSync(), new Uint8Array(TOTAL_BYTES));
+    }));
+
+  Deno.test(`TransferEngine.run() rejects with what onProgress of an ${direction} throws`, () =>
+    withDevice(async (gpu) => {
+      using engine = new TinyEngine(gpu);
+      using buffer = gpu.zeros("uint8", TOTAL_BYTES);
+      let calls = 0;
+      const onProgress = () => {
+        if (++calls === 3) throw new TypeError("the user's own");
+      };
+      const moving = direction === "upload"
+        ? engine.upload(buffer, patternBytes(TOTAL_BYTES), { ...SPLIT, onProgress })
+        : engine.download(buffer, { ...SPLIT, onProgress });
+      await assertRejects(() => moving, TypeError, "the user's own");
+      assertEquals(calls, 3);
+    }));
+
+  for (const name of ["cuMemcpyAsync", "cuEventRecord", "cuEventQuery"] as const) {
+    testFault(direction, name, async (engine, buffer, sync) => {
+      if (direction === "upload") {
+        const bytes = patternBytes(TOTAL_BYTES);
+        if (sync) engine.uploadSync(buffer, bytes, SPLIT);
+        else await engine.upload(buffer, bytes, SPLIT);
+      } else if (sync) engine.downloadSync(buffer, SPLIT);
+      else await engine.download(buffer, SPLIT);
+    });
+  }
+}
+
+/** Makes one driver function fail at its first, second, ... call during a transfer. */
+function testFault(
+  direction: "upload" | "download",
+  name: DriverFunction,
+  move: (
+    engine: TinyEngine,
+    buffer: Parameters<TinyEngine["upload"]>[0],
+    sync: boolean,
+  ) => Promise<void>,
+): void {
+  Deno.test(`TransferEngine ends an ${direction} in which ${name} fails at any call`, () => {
+    const { driver, setFault } = faultyDriver(simulateDriver());
+    return withDevice(async (gpu) => {
+      using engine = new TinyEngine(gpu);
+      using buffer = gpu.alloc("uint8", TOTAL_BYTES);
+      engine.uploadSync(buffer, patternBytes(TOTAL_BYTES, 1), SPLIT);
+      let failures = 0;
+      for (const after of PIECES) {
+        for (const sync of [true, false]) {
+          setFault({ name, after });
+          const outcome = await move(engine, buffer, sync).catch((error: unknown) => error);
+          setFault(undefined);
+          if (outcome instanceof CudaError && outcome.call === name) failures++;
+          else assertEquals(outcome, undefined);
+          gpu.synchronizeSync();
+          engine.uploadSync(buffer, patternBytes(TOTAL_BYTES, 2), SPLIT);
+          assertSameBytes(engine.downloadSync(buffer, SPLIT), patternBytes(TOTAL_BYTES, 2));
+        }
+      }
+      assertLess(1, failures);
+    }, { driver });
+  });
+}
+
+Deno.test("TransferEngine.run() rejects when not even the first slots can be had", () => {
+  const { driver, setFault } = faultyDriver();
+  return withDevice(async (gpu) => {
+    using engine = new TinyEngine(gpu);
+    using buffer = gpu.alloc("uint8", TOTAL_BYTES);
+    setFault({ name: "cuMemHostAlloc" });
+    const bytes = patternBytes(TOTAL_BYTES);
+    await assertRejects(() => engine.upload(buffer, bytes), CudaError, "cuMemHostAlloc");
+    assertThrows(() => engine.uploadSync(buffer, bytes), CudaError, "cuMemHostAlloc");
+    setFault(undefined);
+    await engine.upload(buffer, bytes);
+    assertSameBytes(buffer.downloadSync(), bytes);
+  }, { driver });
+});
+
+Deno.test("TransferEngine.run() of one transfer that fails leaves the others alone", () =>
+  withDevice(async (gpu) => {
+    using engine = new TinyEngine(gpu);
+    using first = gpu.alloc("uint8", TOTAL_BYTES);
+    using second = gpu.alloc("uint8", TOTAL_BYTES);
+    const abort = new AbortController();
+    const failing = engine.upload(first, patternBytes(TOTAL_BYTES), {
+      ...SPLIT,
+      signal: abort.signal,
+      onProgress: () => abort.abort(new RangeError("stop")),
+    });
+    const sound = engine.upload(second, patternBytes(TOTAL_BYTES, 5), SPLIT);
+    await Promise.all([assertRejects(() => failing, RangeError, "stop"), sound]);
+    assertSameBytes(second.downloadSync(), patternBytes(TOTAL_BYTES, 5));
+  }));

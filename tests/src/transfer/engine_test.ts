@@ -1,0 +1,190 @@
+// Checks the transfer engine at every border of pieces, slots and slabs, and many transfers at once.
+
+import { assertEquals, assertGreater, assertRejects, assertStrictEquals } from "@std/assert";
+import { simulateDriver } from "../../../ffi/simulated/driver.ts";
+import type { CudaDevice } from "../../../src/device.ts";
+import { DisposedError } from "../../../src/errors.ts";
+import { TransferEngine } from "../../../src/transfer/engine.ts";
+import { runDeno, TemporaryFolder } from "../../support/child_deno.ts";
+import { assertSameBytes, patternBytes } from "../../support/contents.ts";
+import { faultyDriver } from "../../support/faulty_driver.ts";
+import { TINY_LIMITS, TinyEngine } from "../../support/tiny_engine.ts";
+import { withDevice } from "../../support/with_device.ts";
+
+/** Around one piece, one slab, all slots, and several times all slots. */
+const SIZES = [1, 4095, 4096, 4097, 8192, 8193, 16383, 16384, 16385, 50_000, 131_072];
+
+for (const pieceBytes of [undefined, 1000, 4096]) {
+  const pieces = pieceBytes === undefined
+    ? "pieces of its own choice"
+    : `${pieceBytes}-byte pieces`;
+
+  Deno.test(`TransferEngine.run() moves every byte both ways in ${pieces}`, () =>
+    withDevice(async (gpu) => {
+      using engine = new TinyEngine(gpu);
+      for (const size of SIZES) {
+        using buffer = gpu.alloc("uint8", size);
+        const options = pieceBytes === undefined ? {} : { pieceBytes };
+        await engine.upload(buffer, patternBytes(size, size), options);
+        assertSameBytes(await engine.download(buffer, options), patternBytes(size, size));
+      }
+    }));
+
+  Deno.test(`TransferEngine.runSync() moves every byte both ways in ${pieces}`, () =>
+    withDevice((gpu) => {
+      using engine = new TinyEngine(gpu);
+      for (const size of SIZES) {
+        using buffer = gpu.alloc("uint8", size);
+        const options = pieceBytes === undefined ? {} : { pieceBytes };
+        engine.uploadSync(buffer, patternBytes(size, size), options);
+        assertSameBytes(engine.downloadSync(buffer, options), patternBytes(size, size));
+      }
+    }));
+}
+
+Deno.test("TransferEngine.run() serves many transfers both ways at once", () =>
+  withDevice(async (gpu) => {
+    using engine = new TinyEngine(gpu);
+    using buffers = new DisposableStack();
+    const made = Array.from({ length: 24 }, () => buffers.use(gpu.alloc("uint8", 30_000)));
+    for (const [seed, buffer] of made.entries()) buffer.uploadSync(patternBytes(30_000, seed));
+    await Promise.all(made.map(async (buffer, seed) => {
+      if (seed % 2 === 0) await engine.upload(buffer, patternBytes(30_000, seed + 100));
+      else assertSameBytes(await engine.download(buffer), patternBytes(30_000, seed));
+    }));
+    for (const [seed, buffer] of made.entries()) {
+      const expected = patternBytes(30_000, seed % 2 === 0 ? seed + 100 : seed);
+      assertSameBytes(buffer.downloadSync(), expected);
+    }
+  }));
+
+Deno.test("TransferEngine.runSync() works while awaited transfers are under way", () =>
+  withDevice(async (gpu) => {
+    using engine = new TinyEngine(gpu);
+    using first = gpu.alloc("uint8", 60_000);
+    using second = gpu.alloc("uint8", 60_000);
+    const uploading = engine.upload(first, patternBytes(60_000, 1));
+    engine.uploadSync(second, patternBytes(60_000, 2));
+    await uploading;
+    assertSameBytes(first.downloadSync(), patternBytes(60_000, 1));
+    assertSameBytes(second.downloadSync(), patternBytes(60_000, 2));
+  }));
+
+for (const direction of ["upload", "download"] as const) {
+  Deno.test(`TransferEngine.run() reports the progress of an ${direction} upwards to the end`, () =>
+    withDevice(async (gpu) => {
+      using engine = new TinyEngine(gpu);
+      using buffer = gpu.zeros("uint8", 50_000);
+      const seen: number[] = [];
+      const onProgress = (done: number, total: number) => {
+        assertEquals(total, 50_000);
+        seen.push(done);
+      };
+      if (direction === "upload") {
+        await engine.upload(buffer, new Uint8Array(50_000), { onProgress });
+      } else await engine.download(buffer, { onProgress });
+      assertGreater(seen.length, 10);
+      assertEquals(seen, seen.toSorted((a, b) => a - b));
+      assertEquals([new Set(seen).size, seen.at(-1)], [seen.length, 50_000]);
+    }));
+}
+
+Deno.test("TransferEngine.run() lets timers fire", () =>
+  withDevice(async (gpu) => {
+    using engine = new TinyEngine(gpu);
+    using buffer = gpu.alloc("uint8", 4_000_000);
+    let ticks = 0;
+    const timer = setInterval(() => ticks++, 0);
+    await engine.upload(buffer, patternBytes(4_000_000), { pieceBytes: 4096 });
+    clearInterval(timer);
+    assertGreater(ticks, 0);
+  }));
+
+Deno.test("TransferEngine.dispose() gives the ring's memory back", () =>
+  withDevice(async (gpu) => {
+    const engine = new TinyEngine(gpu);
+    using buffer = gpu.alloc("uint8", 50_000);
+    await engine.upload(buffer, patternBytes(50_000));
+    assertEquals(cachedBytes(gpu), TINY_LIMITS.slotBytes * TINY_LIMITS.slotCount);
+    engine[Symbol.dispose]();
+    assertEquals(cachedBytes(gpu), 0);
+  }));
+
+Deno.test("PinnedRing.trim() gives idle slots back, and the next transfer takes them again", () =>
+  withDevice(async (gpu) => {
+    using engine = new TinyEngine(gpu);
+    using buffer = gpu.alloc("uint8", 50_000);
+    await engine.upload(buffer, patternBytes(50_000));
+    for (const cache of gpu.context.ledger.caches) cache.trim();
+    assertEquals(cachedBytes(gpu), 0);
+    assertSameBytes(await engine.download(buffer), patternBytes(50_000));
+    assertGreater(cachedBytes(gpu), 0);
+  }));
+
+Deno.test("PinnedRing.trim() leaves slots that are in use", () =>
+  withDevice(async (gpu) => {
+    using engine = new TinyEngine(gpu);
+    using buffer = gpu.alloc("uint8", 500_000);
+    const uploading = engine.upload(buffer, patternBytes(500_000));
+    for (const cache of gpu.context.ledger.caches) cache.trim();
+    await uploading;
+    assertSameBytes(buffer.downloadSync(), patternBytes(500_000));
+  }));
+
+Deno.test("PinnedRing makes do with the slots it has when the host gives no more", () => {
+  const { driver, setFault } = faultyDriver(simulateDriver());
+  return withDevice(async (gpu) => {
+    using engine = new TinyEngine(gpu);
+    using buffer = gpu.alloc("uint8", 50_000);
+    setFault({ name: "cuMemHostAlloc", after: 1 });
+    await engine.upload(buffer, patternBytes(50_000));
+    assertEquals(cachedBytes(gpu), TINY_LIMITS.slotBytes * TINY_LIMITS.slabSlots);
+    setFault(undefined);
+    assertSameBytes(buffer.downloadSync(), patternBytes(50_000));
+  }, { driver });
+});
+
+Deno.test("CopyLanes do not keep a program running", async () => {
+  using folder = new TemporaryFolder();
+  const modules = {
+    driver: import.meta.resolve("../../support/driver.ts"),
+    engine: import.meta.resolve("../../support/tiny_engine.ts"),
+  };
+  const program = folder.write(
+    "program.ts",
+    `import { openTestDevice } from ${JSON.stringify(modules.driver)};
+     import { TinyEngine } from ${JSON.stringify(modules.engine)};
+     const gpu = openTestDevice();
+     const engine = new TinyEngine(gpu);
+     const buffer = gpu.alloc("uint8", 2 ** 20);
+     await engine.upload(buffer, new Uint8Array(2 ** 20).fill(1));
+     console.log((await engine.download(buffer)).every((byte) => byte === 1));`,
+  );
+  const flags = ["-A", "--quiet", "--no-check", "--no-lock"];
+  const config = new URL("../../../deno.json", import.meta.url).pathname;
+  const { code, stdout, stderr } = await runDeno(["run", ...flags, "--config", config, program]);
+  assertEquals([code, stdout.trim(), stderr], [0, "true", ""]);
+});
+
+Deno.test("TransferEngine.run() ends a transfer whose stream is disposed meanwhile", () =>
+  withDevice(async (gpu) => {
+    const stream = gpu.createStream({ label: "loader" });
+    using engine = new TinyEngine(gpu);
+    using buffer = gpu.alloc("uint8", 200_000);
+    gpu.synchronizeSync();
+    const uploading = engine.upload(buffer, patternBytes(200_000), { stream });
+    stream.dispose();
+    await assertRejects(() => uploading, DisposedError, "CudaStream(loader)");
+    gpu.synchronizeSync();
+    await engine.upload(buffer, patternBytes(200_000, 2));
+    assertSameBytes(buffer.downloadSync(), patternBytes(200_000, 2));
+  }));
+
+Deno.test("TransferEngine.of() is one for a context", () =>
+  withDevice(({ context }) => {
+    assertStrictEquals(TransferEngine.of(context), TransferEngine.of(context));
+  }));
+
+function cachedBytes(gpu: CudaDevice): number {
+  return [...gpu.context.ledger.caches].reduce((sum, { byteLength }) => sum + byteLength, 0);
+}

@@ -1,0 +1,90 @@
+// A transfer engine with slots of a few KiB, so that small arrays cross all of its borders:
+// pieces, slots, slabs, more pieces than slots, more transfers than slots.
+
+import type { DeviceBuffer } from "../../src/buffers/device_buffer.ts";
+import type { CudaDevice } from "../../src/device.ts";
+import { CudaStream } from "../../src/stream.ts";
+import { type EngineLimits, TransferEngine } from "../../src/transfer/engine.ts";
+import type { RingRequest } from "../../src/transfer/ring_transfer.ts";
+
+/** Four slots of 4 KiB in slabs of two, and two lanes. */
+export const TINY_LIMITS: EngineLimits = {
+  slotBytes: 4096,
+  slotCount: 4,
+  slabSlots: 2,
+  laneCount: 2,
+  freshLaneCount: 2,
+};
+
+/** What may differ between transfers. */
+export type TinyOptions = Partial<
+  Pick<RingRequest, "onProgress" | "signal" | "pieceBytes" | "stream">
+>;
+
+/** An engine that is disposed at the end of a test, and short ways to ask it for a transfer. */
+export class TinyEngine implements Disposable {
+  readonly #engine: TransferEngine;
+
+  /** Makes an engine of its own beside the context's. */
+  constructor(gpu: CudaDevice, limits: EngineLimits = TINY_LIMITS) {
+    this.#engine = new TransferEngine(gpu.context, limits);
+  }
+
+  /** Uploads bytes into a buffer. */
+  async upload(
+    buffer: DeviceBuffer<"uint8">,
+    bytes: Uint8Array<ArrayBuffer>,
+    options: TinyOptions = {},
+  ): Promise<void> {
+    await this.#engine.run(request("upload", buffer, { bytes, ...options }));
+  }
+
+  /** Downloads a buffer. */
+  async download(
+    buffer: DeviceBuffer<"uint8">,
+    options: TinyOptions = {},
+  ): Promise<Uint8Array<ArrayBuffer>> {
+    const bytes = new Uint8Array(buffer.byteLength);
+    await this.#engine.run(request("download", buffer, { bytes, ...options }));
+    return bytes;
+  }
+
+  /** Uploads, blocking. */
+  uploadSync(
+    buffer: DeviceBuffer<"uint8">,
+    bytes: Uint8Array<ArrayBuffer>,
+    options: TinyOptions = {},
+  ): void {
+    this.#engine.runSync(request("upload", buffer, { bytes, ...options }));
+  }
+
+  /** Downloads, blocking. */
+  downloadSync(
+    buffer: DeviceBuffer<"uint8">,
+    options: TinyOptions = {},
+  ): Uint8Array<ArrayBuffer> {
+    const bytes = new Uint8Array(buffer.byteLength);
+    this.#engine.runSync(request("download", buffer, { bytes, ...options }));
+    return bytes;
+  }
+
+  /** Ends the lanes and frees the ring. */
+  [Symbol.dispose](): void {
+    this.#engine.dispose();
+  }
+}
+
+function request(
+  direction: "upload" | "download",
+  buffer: DeviceBuffer<"uint8">,
+  { bytes, ...options }: TinyOptions & { bytes: Uint8Array<ArrayBuffer> },
+): RingRequest {
+  return {
+    direction,
+    stream: CudaStream.default(buffer.context),
+    deviceAddress: buffer.ptr,
+    host: { address: Deno.UnsafePointer.value(Deno.UnsafePointer.of(bytes)) },
+    byteLength: bytes.byteLength,
+    ...options,
+  };
+}
