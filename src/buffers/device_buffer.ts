@@ -1,11 +1,11 @@
 // Memory on the GPU: the kind that most programs use for everything.
 
-import { type DType, elementBytes } from "../dtype.ts";
+import type { DType } from "../dtype.ts";
 import { Allocation } from "../memory/allocation.ts";
 import type { MemoryResource } from "../memory/memory_resource.ts";
 import type { CudaStream } from "../stream.ts";
 import type { BufferFields } from "./gpu_buffer.ts";
-import { countOf, type Shape, toShape } from "./shape.ts";
+import { byteLengthOf, type Shape, toShape } from "./shape.ts";
 import { TransferableBuffer } from "./transferable_buffer.ts";
 
 /** What to allocate on a device. */
@@ -28,11 +28,11 @@ export class DeviceBuffer<D extends DType = DType> extends TransferableBuffer<D>
   static allocate<D extends DType>(request: DeviceBufferRequest<D>): DeviceBuffer<D> {
     const { dtype, resource, stream, label } = request;
     const shape = toShape(request.shape);
-    const byteLength = countOf(shape) * elementBytes(dtype);
+    const byteLength = byteLengthOf(dtype, shape);
     const allocation = Allocation.create({ kind: "device", byteLength, resource, stream, label });
-    const token = { allocation };
-    allocation.guard(token);
-    return new DeviceBuffer({ allocation, token, dtype, shape, byteOffset: 0, isView: false });
+    const buffer = new DeviceBuffer({ allocation, dtype, shape, byteOffset: 0, isView: false });
+    allocation.guard(buffer);
+    return buffer;
   }
 
   /** Shows the same bytes as another element type; see {@link TransferableBuffer.as}. */
@@ -40,7 +40,13 @@ export class DeviceBuffer<D extends DType = DType> extends TransferableBuffer<D>
     return super.as(dtype) as DeviceBuffer<E>;
   }
 
+  /** Makes a view of the same kind over the same block. */
   protected override derive<E extends DType>(fields: BufferFields<E>): DeviceBuffer<E> {
     return new DeviceBuffer(fields);
+  }
+
+  /** Allocates a buffer of the same kind. */
+  protected override create(request: DeviceBufferRequest<D>): DeviceBuffer<D> {
+    return DeviceBuffer.allocate(request);
   }
 }

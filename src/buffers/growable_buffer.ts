@@ -12,7 +12,7 @@ import type { CudaStream } from "../stream.ts";
 import type { MemorySpan } from "../transfer/copy.ts";
 import type { DeviceBufferRequest } from "./device_buffer.ts";
 import type { BufferFields } from "./gpu_buffer.ts";
-import { countOf, type Shape, toShape } from "./shape.ts";
+import { byteLengthOf, type Shape, toShape } from "./shape.ts";
 import { TransferableBuffer } from "./transferable_buffer.ts";
 
 /** How to make a buffer that grows. */
@@ -72,6 +72,7 @@ export class GrowableBuffer<D extends DType = DType> extends TransferableBuffer<
     const { dtype, resource, stream, label } = request;
     const { context } = stream;
     const shape = toShape(request.shape ?? 0);
+    byteLengthOf(dtype, shape); // refuses a wrong type or size while there is nothing to undo
     const range = resource.reserve({
       reservedBytes: parseBytes(request.reserve ?? context.totalBytes, "reserve"),
       stepBytes: request.step === undefined ? undefined : parseBytes(request.step, "step"),
@@ -237,7 +238,7 @@ export class GrowableBuffer<D extends DType = DType> extends TransferableBuffer<
   #ensureCapacity(shape: Shape, action: string): void {
     const allocation = this.#owned(action);
     const range = this.#range;
-    const neededBytes = countOf(toShape(shape)) * elementBytes(this.dtype);
+    const neededBytes = byteLengthOf(this.dtype, toShape(shape));
     if (neededBytes <= this.capacityBytes) return;
     const { context, kind } = this;
     const byteLength = range.stepsFor(neededBytes) - this.capacityBytes;

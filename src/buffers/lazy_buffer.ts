@@ -1,13 +1,13 @@
 // Device memory that is allocated by its first use: a plan may name more buffers than it comes to need.
 
-import { type DType, elementBytes } from "../dtype.ts";
+import type { DType } from "../dtype.ts";
 import { DisposedError } from "../errors.ts";
 import { formatBytes } from "../format.ts";
 import { LazyAllocation } from "../memory/lazy_allocation.ts";
 import type { MemorySpan } from "../transfer/copy.ts";
 import type { DeviceBufferRequest } from "./device_buffer.ts";
 import type { BufferFields } from "./gpu_buffer.ts";
-import { countOf, toShape } from "./shape.ts";
+import { byteLengthOf, toShape } from "./shape.ts";
 import { TransferableBuffer } from "./transferable_buffer.ts";
 
 /** What a lazy buffer is made of. */
@@ -33,7 +33,7 @@ export class LazyBuffer<D extends DType = DType> extends TransferableBuffer<D> {
   static plan<D extends DType>(request: DeviceBufferRequest<D>): LazyBuffer<D> {
     const { dtype, resource, stream, label } = request;
     const shape = toShape(request.shape);
-    const byteLength = countOf(shape) * elementBytes(dtype);
+    const byteLength = byteLengthOf(dtype, shape);
     const allocation = new LazyAllocation({ kind: "device", byteLength, resource, stream, label });
     const token = { allocation };
     allocation.guard(token);

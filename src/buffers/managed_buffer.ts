@@ -1,6 +1,6 @@
 // Memory that migrates between the host and the devices, and the hints that say where it should be.
 
-import { type BitsOf, type DType, elementBytes } from "../dtype.ts";
+import type { BitsOf, DType } from "../dtype.ts";
 import { CudaUnavailableError } from "../errors.ts";
 import { Allocation } from "../memory/allocation.ts";
 import {
@@ -15,7 +15,7 @@ import {
 import type { DeviceBufferRequest } from "./device_buffer.ts";
 import type { BufferFields, StreamChoice } from "./gpu_buffer.ts";
 import { HostBuffer, showToHost } from "./host_buffer.ts";
-import { countOf, toShape } from "./shape.ts";
+import { byteLengthOf, toShape } from "./shape.ts";
 
 /**
  * Managed (unified) memory: `array` on the host and `ptr` on every device are the same bytes. What a
@@ -26,7 +26,7 @@ export class ManagedBuffer<D extends DType = DType> extends HostBuffer<D> {
   static allocate<D extends DType>(request: DeviceBufferRequest<D>): ManagedBuffer<D> {
     const { dtype, resource, stream, label } = request;
     const shape = toShape(request.shape);
-    const byteLength = countOf(shape) * elementBytes(dtype);
+    const byteLength = byteLengthOf(dtype, shape);
     const allocation = Allocation.create({ kind: "managed", byteLength, resource, stream, label });
     const { bytes, memory } = showToHost(allocation);
     allocation.guard(memory);

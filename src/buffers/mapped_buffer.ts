@@ -1,13 +1,13 @@
 // Page-locked host memory that the GPU uses in place: small results and flags, without a copy.
 
 import { CU_MEMHOSTALLOC } from "../../ffi/constants.ts";
-import { type BitsOf, type DType, elementBytes } from "../dtype.ts";
+import type { BitsOf, DType } from "../dtype.ts";
 import { Allocation } from "../memory/allocation.ts";
 import type { MappedHostMemoryResource } from "../memory/mapped_host_memory_resource.ts";
 import type { DeviceBufferRequest } from "./device_buffer.ts";
 import type { BufferFields } from "./gpu_buffer.ts";
 import { HostBuffer, type HostBufferFields, showToHost } from "./host_buffer.ts";
-import { countOf, toShape } from "./shape.ts";
+import { byteLengthOf, toShape } from "./shape.ts";
 
 /** What to allocate on the host for the device to use in place. */
 export interface MappedBufferRequest<D extends DType> extends DeviceBufferRequest<D> {
@@ -38,7 +38,7 @@ export class MappedBuffer<D extends DType = DType> extends HostBuffer<D> {
   static allocate<D extends DType>(request: MappedBufferRequest<D>): MappedBuffer<D> {
     const { dtype, resource, stream, label } = request;
     const shape = toShape(request.shape);
-    const byteLength = countOf(shape) * elementBytes(dtype);
+    const byteLength = byteLengthOf(dtype, shape);
     const allocation = Allocation.create({ kind: "mapped", byteLength, resource, stream, label });
     const { bytes, memory } = showToHost(allocation, resource.hostAddress(allocation.address));
     allocation.guard(memory);

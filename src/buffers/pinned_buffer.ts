@@ -1,11 +1,11 @@
 // Page-locked host memory as a typed array: the source and destination of queued copies.
 
-import { type DType, elementBytes } from "../dtype.ts";
+import type { DType } from "../dtype.ts";
 import { Allocation } from "../memory/allocation.ts";
 import type { DeviceBufferRequest } from "./device_buffer.ts";
 import type { BufferFields } from "./gpu_buffer.ts";
 import { HostBuffer, showToHost } from "./host_buffer.ts";
-import { countOf, toShape } from "./shape.ts";
+import { byteLengthOf, toShape } from "./shape.ts";
 
 /** Page-locked host memory that the GPU copies at the speed of the bus. */
 export class PinnedBuffer<D extends DType = DType> extends HostBuffer<D> {
@@ -13,7 +13,7 @@ export class PinnedBuffer<D extends DType = DType> extends HostBuffer<D> {
   static allocate<D extends DType>(request: DeviceBufferRequest<D>): PinnedBuffer<D> {
     const { dtype, resource, stream, label } = request;
     const shape = toShape(request.shape);
-    const byteLength = countOf(shape) * elementBytes(dtype);
+    const byteLength = byteLengthOf(dtype, shape);
     const allocation = Allocation.create({ kind: "pinned", byteLength, resource, stream, label });
     const { bytes, memory } = showToHost(allocation);
     allocation.guard(memory);

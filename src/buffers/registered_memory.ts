@@ -10,7 +10,7 @@ import { bytesOf, type HostMemory } from "../transfer/host_memory.ts";
 import type { DeviceBufferRequest } from "./device_buffer.ts";
 import type { BufferFields } from "./gpu_buffer.ts";
 import { HostBuffer } from "./host_buffer.ts";
-import { countOf, type Shape, toShape } from "./shape.ts";
+import { byteLengthOf, countOf, type Shape, toShape } from "./shape.ts";
 
 /** How to register an array. */
 export interface RegisterOptions<D extends DType> extends RegistrationOptions {
@@ -106,7 +106,7 @@ export class RegisteredMemory<D extends DType = DType> extends HostBuffer<D> {
   protected override create(request: DeviceBufferRequest<D>): RegisteredMemory<D> {
     const { dtype, stream, label } = request;
     const shape = toShape(request.shape);
-    const source = new ArrayBuffer(countOf(shape) * elementBytes(dtype));
+    const source = new ArrayBuffer(byteLengthOf(dtype, shape));
     return RegisteredMemory.register<D>({ source, dtype, shape, stream, ...nameOnly(label) });
   }
 }

@@ -1,5 +1,6 @@
 // Arithmetic on shapes: sizes along each axis, outermost first, elements contiguous.
 
+import { type DType, elementBytes } from "../dtype.ts";
 import { checkSize } from "../format.ts";
 
 /** Sizes along each axis, outermost first; a number alone is one axis. */
@@ -11,7 +12,8 @@ export type Shape = readonly number[];
  * @throws RangeError when a size is negative, fractional or NaN, or the product passes 2^53 - 1.
  */
 export function toShape(shape: number | Shape): Shape {
-  const sizes = typeof shape === "number" ? [shape] : [...shape];
+  if (typeof shape === "number") return Object.freeze([checkSize(shape, "shape")]);
+  const sizes = [...shape];
   for (const size of sizes) checkSize(size, "shape");
   checkSize(countOf(sizes), "element count");
   return Object.freeze(sizes);
@@ -22,6 +24,15 @@ export function countOf(shape: Shape): number {
   let count = 1;
   for (const size of shape) count *= size;
   return count;
+}
+
+/**
+ * How many bytes the elements of a shape take.
+ *
+ * @throws RangeError when they pass 2^53 - 1.
+ */
+export function byteLengthOf(dtype: DType, shape: Shape): number {
+  return checkSize(countOf(shape) * elementBytes(dtype), "byte length");
 }
 
 /** Writes a type and shape as people read them: `"float32[2, 3]"`. */

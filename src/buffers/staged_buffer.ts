@@ -1,6 +1,6 @@
 // Device memory with a page-locked mirror: write to the mirror, push, let the GPU work, pull, read.
 
-import { type BitsOf, type DType, elementBytes } from "../dtype.ts";
+import type { BitsOf, DType } from "../dtype.ts";
 import { DisposedError } from "../errors.ts";
 import { Allocation } from "../memory/allocation.ts";
 import type { MemoryResource } from "../memory/memory_resource.ts";
@@ -10,7 +10,7 @@ import type { BufferFields, StreamChoice } from "./gpu_buffer.ts";
 import { showToHost } from "./host_buffer.ts";
 import { PinnedBuffer } from "./pinned_buffer.ts";
 import { QueuedWork } from "./queued_work.ts";
-import { countOf, toShape } from "./shape.ts";
+import { byteLengthOf, toShape } from "./shape.ts";
 import { TransferableBuffer } from "./transferable_buffer.ts";
 
 /** What to allocate on a device and beside it on the host. */
@@ -58,7 +58,7 @@ export class StagedBuffer<D extends DType = DType> extends TransferableBuffer<D>
   static allocate<D extends DType>(request: StagedBufferRequest<D>): StagedBuffer<D> {
     const { dtype, resource, pinnedResource, stream, label } = request;
     const shape = toShape(request.shape);
-    const block = { byteLength: countOf(shape) * elementBytes(dtype), stream, label };
+    const block = { byteLength: byteLengthOf(dtype, shape), stream, label };
     const allocation = Allocation.create({ ...block, kind: "device", resource });
     try {
       const mirrorAllocation = Allocation.create({

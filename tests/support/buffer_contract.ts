@@ -248,12 +248,13 @@ export function testBuffer(subject: BufferSubject): void {
 
   testWith("dispose() gives the memory back once when called twice", (gpu) => {
     const buffer = make(gpu, { dtype: "uint8", shape: 1000, label: "x" });
+    buffer.fill(1);
     assert(liveNames(gpu).includes("x"));
-    assert(gpu.memory.liveBytes >= 1000);
+    assert(gpu.live().byteLength >= 1000);
     buffer.dispose();
     buffer.dispose();
     assert(buffer.disposed);
-    assertEquals([gpu.live().count, gpu.memory.liveBytes], [0, 0]);
+    assertEquals([gpu.live().count, gpu.live().byteLength], [0, 0]);
   });
 
   testWith("dispose() of a view leaves the memory to its owner", (gpu) => {
