@@ -2,10 +2,13 @@
 // Streams order themselves after each other by events, made only when two streams meet.
 
 import { CUresult, CUstream_flags } from "../ffi/constants.ts";
+import { type DisplayBundle, showCard } from "./cards/card.ts";
+import { progressWords, queueCard, type QueueFacts } from "./cards/queue_cards.ts";
 import type { Context } from "./context.ts";
 import { DisposedError } from "./errors.ts";
 import { CudaEvent, type EventOptions } from "./event.ts";
 import { Fence } from "./fence.ts";
+import { formatAddress } from "./format.ts";
 import { HandleRecord } from "./handle_record.ts";
 import { isSoon, waitForGpu } from "./waiting.ts";
 
@@ -69,9 +72,19 @@ export class CudaStream implements Disposable {
     return this.#handle;
   }
 
+  /** Its label, or its number; `"default"` for the default stream. */
+  get name(): string {
+    return this.#record?.name ?? "default";
+  }
+
   /** Whether it was disposed; the default stream is when its device and all buffers are gone. */
   get disposed(): boolean {
     return this.#record?.released ?? this.context.released;
+  }
+
+  /** Whether it was disposed and its work is known to be done: nothing needs to wait for it. */
+  get isOver(): boolean {
+    return this.disposed && this.#end === undefined;
   }
 
   /** Whether all work queued so far is done (cuStreamQuery). Throws what that work failed with. */
@@ -140,12 +153,32 @@ export class CudaStream implements Disposable {
 
   /** Names the stream: `CudaStream(loader)`. */
   toString(): string {
-    return `CudaStream(${this.#record?.name ?? "default"})`;
+    return `CudaStream(${this.name})`;
   }
 
   /** Shows the stream on a console. */
   [Symbol.for("Deno.customInspect")](): string {
     return `${this}${this.disposed ? " disposed" : ""}`;
+  }
+
+  /** Shows the stream in a notebook. */
+  [Symbol.for("Jupyter.display")](): DisplayBundle {
+    return showCard(() => queueCard(this.#facts()));
+  }
+
+  #facts(): QueueFacts {
+    const { priority, disposed, context } = this;
+    const words = { done: "idle", busy: "working on what was queued" };
+    return {
+      kind: "CudaStream",
+      name: this.name,
+      ordinal: context.ordinal,
+      qualities: [`${priority} priority`],
+      content: disposed ? undefined : {
+        handle: formatAddress(this.#handle),
+        progress: progressWords(() => this.isIdle, words),
+      },
+    };
   }
 
   /** Moves the end mark to the end of the queue; a destroyed stream's stays where it was left. */

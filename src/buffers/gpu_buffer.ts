@@ -9,7 +9,7 @@ import { readElement, writeElement } from "./element_access.ts";
 import { type BufferFields, MemoryWindow, type StreamChoice } from "./memory_window.ts";
 import { type Shape, toShape } from "./shape.ts";
 import { StridedView } from "./strided_view.ts";
-import { contiguousStrides, type StridedLayout } from "./strides.ts";
+import { contiguousStrides, type StridedLayout, transposed } from "./strides.ts";
 import {
   checkChunk,
   checkSplit,
@@ -112,7 +112,9 @@ export abstract class GpuBuffer<D extends DType = DType> extends MemoryWindow<D>
 
   /** Shows the axes in another order, reversed by default, without a copy. */
   transpose(order?: readonly number[]): StridedView<D, this> {
-    return this.strided().transpose(order);
+    const { shape } = this;
+    const layout = { shape, strides: contiguousStrides(shape), offset: 0 };
+    return new StridedView<D, this>(this, transposed(layout, order));
   }
 
   /** Allocates a buffer of the same kind and element type from the same resource. */
@@ -145,8 +147,7 @@ export abstract class GpuBuffer<D extends DType = DType> extends MemoryWindow<D>
       throw new TypeError(`Cannot copy ${source} into ${this}: element types differ, use as()`);
     }
     const [to, from] = [this.span, source.span];
-    const ends = { destination: to.allocation, source: from.allocation };
-    queueCopy(to, from, streamForCopy(ends, options.stream));
+    queueCopy(to, from, streamForCopy(to, from, options.stream));
     return this;
   }
 

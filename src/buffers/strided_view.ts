@@ -47,8 +47,10 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
    * Lays strides over a buffer; `buffer.strided()` and `buffer.transpose()` are shorter.
    *
    * @throws RangeError when the layout leaves the buffer.
+   * @throws DisposedError when the buffer was disposed.
    */
   constructor(buffer: B, layout: StridedLayout) {
+    if (buffer.disposed) throw new DisposedError(buffer.toString());
     checkLayout(layout, buffer.length, buffer);
     this.buffer = buffer;
     this.dtype = buffer.dtype;
@@ -126,13 +128,11 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
     this.#checkUsable();
     from.#checkUsable();
     this.#checkSource(from);
-    const ends = {
-      destination: this.buffer.span.allocation,
-      source: from.buffer.span.allocation,
-    };
+    const [to, span] = [this.buffer.span, from.buffer.span];
     const bytes = elementBytes(this.dtype);
     queueShapedCopy({
-      ...ends,
+      destination: to.allocation,
+      source: span.allocation,
       destinationAddress: this.#address,
       sourceAddress: from.#address,
       elementBytes: bytes,
@@ -141,7 +141,7 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
         destinationStride: (this.strides[axis] ?? 0) * bytes,
         sourceStride: (from.strides[axis] ?? 0) * bytes,
       })),
-      stream: streamForCopy(ends, options.stream),
+      stream: streamForCopy(to, span, options.stream),
     });
     return this;
   }

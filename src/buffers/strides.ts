@@ -24,11 +24,11 @@ export interface AxisRange {
 
 /** The strides of elements that follow each other, the last axis fastest. */
 export function contiguousStrides(shape: Shape): readonly number[] {
-  const strides: number[] = [];
+  const strides: number[] = Array(shape.length);
   let stride = 1;
-  for (const size of shape.toReversed()) {
-    strides.unshift(stride);
-    stride *= size;
+  for (let axis = shape.length - 1; axis >= 0; axis--) {
+    strides[axis] = stride;
+    stride *= shape[axis] ?? 1;
   }
   return Object.freeze(strides);
 }
@@ -45,7 +45,7 @@ export function checkLayout(layout: StridedLayout, length: number, of: unknown):
       `Cannot view ${of} by strides [${strides.join(", ")}]: the shape has ${shape.length} axes`,
     );
   }
-  if (![...strides, offset].every(Number.isSafeInteger)) {
+  if (!strides.every(Number.isSafeInteger) || !Number.isSafeInteger(offset)) {
     throw new RangeError(
       `Cannot view ${of} by strides [${strides.join(", ")}] from ${offset}: expected whole numbers`,
     );
@@ -87,15 +87,18 @@ export function isDistinct({ shape, strides }: StridedLayout): boolean {
  */
 export function transposed(layout: StridedLayout, order?: readonly number[]): StridedLayout {
   const { shape, strides, offset } = layout;
-  const axes = order ?? [...shape.keys()].reverse();
-  if (axes.toSorted((a, b) => a - b).join() !== [...shape.keys()].join()) {
+  if (order === undefined) {
+    const [axes, steps] = [shape.toReversed(), strides.toReversed()];
+    return { shape: Object.freeze(axes), strides: Object.freeze(steps), offset };
+  }
+  if (order.length !== shape.length || shape.some((_, axis) => !order.includes(axis))) {
     throw new RangeError(
-      `Cannot order axes [${axes.join(", ")}]: expected each of 0 to ${shape.length - 1} once`,
+      `Cannot order axes [${order.join(", ")}]: expected each of 0 to ${shape.length - 1} once`,
     );
   }
   return {
-    shape: Object.freeze(axes.map((axis) => shape[axis] ?? 0)),
-    strides: Object.freeze(axes.map((axis) => strides[axis] ?? 0)),
+    shape: Object.freeze(order.map((axis) => shape[axis] ?? 0)),
+    strides: Object.freeze(order.map((axis) => strides[axis] ?? 0)),
     offset,
   };
 }
@@ -141,8 +144,8 @@ export function withoutAxis(layout: StridedLayout, axis: number, step: number): 
 
 function reach({ shape, strides, offset }: StridedLayout): { lowest: number; highest: number } {
   let [lowest, highest] = [offset, offset];
-  for (const [axis, stride] of strides.entries()) {
-    const distance = ((shape[axis] ?? 1) - 1) * stride;
+  for (let axis = 0; axis < strides.length; axis++) {
+    const distance = ((shape[axis] ?? 1) - 1) * (strides[axis] ?? 0);
     if (distance < 0) lowest += distance;
     else highest += distance;
   }

@@ -50,7 +50,10 @@ export function rowAt(viewed: Viewed, index: number): ViewPlace {
       `Cannot view row ${index} of ${viewed}: expected a whole number below ${rowCount}`,
     );
   }
-  const rest = Object.freeze(shape.slice(1));
+  const rest: number[] = [];
+  // A loop, because slice() of a frozen array takes three times as long.
+  for (let axis = 1; axis < shape.length; axis++) rest.push(shape[axis] ?? 0);
+  Object.freeze(rest);
   return { byteOffset: byteOffsetOf(viewed, row * countOf(rest)), shape: rest };
 }
 

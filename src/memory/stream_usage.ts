@@ -6,10 +6,13 @@ import type { CudaStream } from "../stream.ts";
 /** How an operation uses memory. */
 export type Access = "read" | "write";
 
+/** From so many readers on, those that are gone for good are forgotten first. */
+const MANY = 8;
+
 /** The streams whose queued work may still use one block. */
 export class StreamUsage {
   #writer: CudaStream | undefined;
-  /** Streams that read since the last write. */
+  /** Streams that read since the last write; each of them came after that write. */
   #readers: CudaStream[] = [];
 
   /**
@@ -19,7 +22,8 @@ export class StreamUsage {
    */
   order(stream: CudaStream, access: Access): void {
     if (!stream.context.ordersStreams) return this.#read(stream);
-    if (this.#writer !== undefined && this.#writer !== stream) stream.wait(this.#writer);
+    const isAfterWrite = this.#writer === stream || this.#readers.includes(stream);
+    if (this.#writer !== undefined && !isAfterWrite) stream.wait(this.#writer);
     if (access === "read") return this.#read(stream);
     for (const reader of this.#readers) if (reader !== stream) stream.wait(reader);
     this.#writer = stream;
@@ -32,6 +36,10 @@ export class StreamUsage {
   }
 
   #read(stream: CudaStream): void {
-    if (!this.#readers.includes(stream)) this.#readers.push(stream);
+    if (this.#readers.includes(stream)) return;
+    if (this.#readers.length >= MANY) {
+      this.#readers = this.#readers.filter((reader) => !reader.isOver);
+    }
+    this.#readers.push(stream);
   }
 }

@@ -67,10 +67,13 @@ export function checkCopy(
  * two, that of the destination.
  */
 export function streamForCopy(
-  ends: Pick<CopyRoute, "destination" | "source">,
+  destination: MemorySpan,
+  source: MemorySpan,
   stream: CudaStream | undefined,
 ): CudaStream {
-  return stream ?? CudaStream.default(usableContexts(ends)[0] ?? ends.destination.context);
+  if (stream !== undefined) return stream;
+  const [to, from] = [destination.allocation, source.allocation];
+  return CudaStream.default(isNear(to) && !isNear(from) ? from.context : to.context);
 }
 
 /**
@@ -83,9 +86,10 @@ export function checkRoute(route: CopyRoute): void {
   const { destination, source, stream } = route;
   if (stream.disposed) throw new DisposedError(stream.toString());
   if (stream.context === destination.context && stream.context === source.context) return;
-  const usable = usableContexts(route);
-  if (usable.includes(stream.context)) return;
-  const ordinals = [...new Set(usable.map(({ ordinal }) => ordinal))].join(" or ");
+  const ends = [destination, source];
+  const onDevices = ends.every(isNear) ? ends : ends.filter((end) => !isNear(end));
+  if (onDevices.some(({ context }) => context === stream.context)) return;
+  const ordinals = [...new Set(onDevices.map(({ context }) => context.ordinal))].join(" or ");
   throw new TypeError(
     `Cannot copy memory of device ${ordinals} on ${stream} of device ${stream.context.ordinal}: ` +
       `use a stream of the device that has the memory`,
@@ -93,10 +97,8 @@ export function checkRoute(route: CopyRoute): void {
 }
 
 /** Host memory is within reach of every device, so the device memory of a copy decides. */
-function usableContexts({ destination, source }: Pick<CopyRoute, "destination" | "source">) {
-  const ends = [destination, source];
-  const onDevices = ends.filter(({ resource }) => !resource.isHostAccessible);
-  return (onDevices.length === 0 ? ends : onDevices).map(({ context }) => context);
+function isNear({ resource }: Allocation): boolean {
+  return resource.isHostAccessible;
 }
 
 /** Makes the stream wait for what other streams do with the two blocks. */
@@ -107,8 +109,7 @@ export function orderCopy({ destination, source, stream }: CopyRoute): void {
 
 /** Whether the bytes go from one device's own memory to another's. */
 export function crossesDevices({ destination, source }: CopyRoute): boolean {
-  return destination.context !== source.context &&
-    !destination.resource.isHostAccessible && !source.resource.isHostAccessible;
+  return destination.context !== source.context && !isNear(destination) && !isNear(source);
 }
 
 /** Makes the call that moves bytes which follow each other; everything else was checked. */
@@ -119,8 +120,7 @@ export function copyBytes(
   const { destination, source, byteLength } = bytes;
   const { context, handle } = route.stream;
   if (!crossesDevices(route)) {
-    context.call("cuMemcpyAsync", destination, source, byteLength, handle);
-    return;
+    return context.driver.call("cuMemcpyAsync", destination, source, byteLength, handle);
   }
   const [to, from] = [route.destination.context, route.source.context];
   peerRoute(from, to); // without an open way the driver stages the bytes itself

@@ -81,7 +81,7 @@ function fill(
   const { line, rectangle } = FILLS[elementBytes];
   const [first] = axes;
   if (axes.length === 1 && first?.stride === elementBytes) {
-    return context.call(line, address, value, BigInt(first.size), handle);
+    return context.driver.call(line, address, value, BigInt(first.size), handle);
   }
   const plan = planCopy(
     elementBytes,
@@ -92,7 +92,7 @@ function fill(
   for (const { destination } of offsetsOf(loops)) {
     const start = address + BigInt(destination);
     if (plan.rows === undefined) {
-      context.call(line, start, value, width, handle);
+      context.driver.call(line, start, value, width, handle);
       continue;
     }
     const [pitch, height] = [BigInt(plan.rows.destinationStride), BigInt(plan.rows.size)];
