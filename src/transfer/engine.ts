@@ -85,7 +85,10 @@ export class TransferEngine {
   async run(request: RingRequest): Promise<void> {
     using _extra = request.isFresh === true ? this.#lanes.callExtra() : undefined;
     const transfer = this.#begin(request);
-    while (!transfer.isOver) if (!this.#pump()) await nextTurn();
+    while (!transfer.isOver) {
+      this.#pump();
+      await nextTurn();
+    }
     this.#end(transfer);
   }
 

@@ -78,10 +78,22 @@ function run(slot) {
   return whole((moved, left) => pwrite(file, source + moved, left, offset + moved), byteLength);
 }
 
+function isDone(slot) {
+  try {
+    return run(slot);
+  } catch {
+    return false; // the transfer fails, the lane goes on
+  }
+}
+
 const others = [];
-for (let next = 1; lane === 0 && next < totalCount; next++) {
-  others.push(new Worker(new URL(source), { workerData: { ...workerData, lane: next } }));
-  others.at(-1).unref();
+try {
+  for (let next = 1; lane === 0 && next < totalCount; next++) {
+    others.push(new Worker(new URL(source), { workerData: { ...workerData, lane: next } }));
+    others.at(-1).unref();
+  }
+} catch {
+  // fewer lanes do the same work
 }
 
 Atomics.add(words, ${CONTROL.alive}, 1);
@@ -103,7 +115,7 @@ for (let idle = 0;;) {
   const slot = Atomics.load(words, ${CONTROL.queue} + tail % slotCount);
   if (Atomics.compareExchange(words, ${CONTROL.tail}, tail, tail + 1) !== tail) continue;
   idle = 0;
-  const status = run(slot) ? ${STATUS.done} : ${STATUS.failed};
+  const status = isDone(slot) ? ${STATUS.done} : ${STATUS.failed};
   Atomics.store(words, ${CONTROL.queue} + slotCount + slot, status);
   Atomics.add(words, ${CONTROL.done}, 1);
   Atomics.notify(words, ${CONTROL.done});
