@@ -170,14 +170,17 @@ Deno.test("TransferEngine.run() ends a transfer whose stream is disposed meanwhi
   withDevice(async (gpu) => {
     const stream = gpu.createStream({ label: "loader" });
     using engine = new TinyEngine(gpu);
-    using buffer = gpu.alloc("uint8", 200_000);
+    using buffer = gpu.alloc("uint8", 500_000);
     gpu.synchronizeSync();
-    const uploading = engine.upload(buffer, patternBytes(200_000), { stream });
-    stream.dispose();
+    let calls = 0;
+    const onProgress = () => {
+      if (calls++ === 0) stream.dispose();
+    };
+    const uploading = engine.upload(buffer, patternBytes(500_000), { stream, onProgress });
     await assertRejects(() => uploading, DisposedError, "CudaStream(loader)");
     gpu.synchronizeSync();
-    await engine.upload(buffer, patternBytes(200_000, 2));
-    assertSameBytes(buffer.downloadSync(), patternBytes(200_000, 2));
+    await engine.upload(buffer, patternBytes(500_000, 2));
+    assertSameBytes(buffer.downloadSync(), patternBytes(500_000, 2));
   }));
 
 Deno.test("TransferEngine.of() is one for a context", () =>
