@@ -210,7 +210,7 @@ export abstract class GpuBuffer<D extends DType = DType> extends MemoryWindow<D>
    * @throws RangeError when there is not exactly one.
    */
   item(options: StreamChoice = {}): Promise<ScalarOf<D>> {
-    if (this.length === 1) return this.at(0, options);
+    if (this.disposed || this.length === 1) return this.at(0, options);
     throw new RangeError(`Cannot read ${this} as one item: it has ${this.length} elements`);
   }
 
