@@ -266,7 +266,7 @@ export function takeMemory(request: AllocationRequest): bigint {
   const { context } = stream;
   if (stream.disposed) throw new DisposedError(stream.toString());
   checkSameDevice(resource, context);
-  if (byteLength === 0) return 0n;
+  if (checkSize(byteLength, "byteLength") === 0) return 0n;
   context.sweep();
   const need = { context, kind, byteLength };
   return takeWithinLimits(need, () => resource.allocate(byteLength, stream));

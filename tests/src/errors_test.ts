@@ -48,20 +48,22 @@ Deno.test("CudaError carries the first error of a broken context as its cause", 
 
 Deno.test("OutOfMemoryError says all amounts and the largest buffer", () => {
   assertEquals(
-    new OutOfMemoryError(AMOUNTS, "cuMemAlloc_v2").message,
+    new OutOfMemoryError(AMOUNTS, { call: "cuMemAlloc_v2" }).message,
     "Cannot allocate 8 GiB on device 1: CUDA_ERROR_OUT_OF_MEMORY (2), 1 GiB of 80 GiB free, " +
-      "71 GiB in 14 live buffers (largest: weights 40 GiB)",
+      "71 GiB in 14 live buffers (largest: weights 40 GiB); dispose what is no longer needed, see " +
+      "gpu.live()",
   );
 });
 
 Deno.test("OutOfMemoryError says when nothing is live", () => {
-  const error = new OutOfMemoryError({ ...AMOUNTS, liveCount: 0, liveBytes: 0, largest: [] }, "x");
-  assertEquals(error.message.endsWith("1 GiB of 80 GiB free, no live buffers"), true);
+  const amounts = { ...AMOUNTS, liveCount: 0, liveBytes: 0, largest: [] };
+  const error = new OutOfMemoryError(amounts, { call: "x" });
+  assertEquals(error.message.includes("1 GiB of 80 GiB free, no live buffers; "), true);
   assertEquals(error.largestLive, undefined);
 });
 
 Deno.test("OutOfMemoryError is a CudaError with the amounts as fields", () => {
-  const error = new OutOfMemoryError(AMOUNTS, "cuMemAlloc_v2");
+  const error = new OutOfMemoryError(AMOUNTS, { call: "cuMemAlloc_v2" });
   assertInstanceOf(error, CudaError);
   const { requestedBytes, freeBytes, totalBytes, liveBytes, largest } = AMOUNTS;
   assertEquals(

@@ -1,0 +1,196 @@
+// Drills of a full device: what is said, what is tried first, and that everything goes on afterwards.
+
+import { assertEquals, assertInstanceOf, assertRejects, assertThrows } from "@std/assert";
+import { simulateDriver } from "../../../ffi/simulated/driver.ts";
+import type { DeviceBuffer } from "../../../src/buffers/device_buffer.ts";
+import type { CudaDevice } from "../../../src/device.ts";
+import { OutOfMemoryError } from "../../../src/errors.ts";
+import { CudaMemoryResource } from "../../../src/memory/cuda_memory_resource.ts";
+import { runDeno } from "../../support/child_deno.ts";
+import { PROJECT_ROOT } from "../../support/project_files.ts";
+import { withDevice } from "../../support/with_device.ts";
+
+const MIB = 2 ** 20;
+
+/** A device that a test fills in no time. */
+const SMALL = { memoryBytes: 256 * MIB };
+
+Deno.test("CudaDevice.alloc() on a full device fails, and goes on once a block is free", () =>
+  withDevice((gpu) => {
+    const blockBytes = Math.floor(gpu.memory.freeBytes / 8 / MIB) * MIB;
+    using blocks = new DisposableStack();
+    const held = fill(gpu, blocks, blockBytes);
+    const error = assertThrows(() => gpu.alloc("uint8", blockBytes), OutOfMemoryError);
+    assertEquals([error.requestedBytes, error.liveCount], [blockBytes, held.length]);
+    assertEquals([error.liveBytes, error.largest.length], [held.length * blockBytes, 5]);
+    held[3]?.dispose();
+    using again = gpu.alloc("uint8", blockBytes);
+    again.clear();
+    assertEquals(again.byteLength, blockBytes);
+  }));
+
+Deno.test("CudaDevice.alloc() on a full device leaves counters and tracks as they were", () =>
+  withDevice((gpu) => {
+    using track = gpu.track("drill");
+    const before = gpu.memory;
+    assertThrows(() => gpu.alloc("uint8", 4 * gpu.info.totalBytes), OutOfMemoryError);
+    assertEquals([gpu.memory.liveBytes, gpu.memory.peakBytes], [
+      before.liveBytes,
+      before.peakBytes,
+    ]);
+    assertEquals([track.totalCount, gpu.live().count], [0, 0]);
+  }));
+
+Deno.test("OutOfMemoryError of a full device names who holds it and what would help", () =>
+  withDevice((gpu) => {
+    using _weights = gpu.alloc("uint8", 200 * MIB, { label: "weights" });
+    const error = assertThrows(() => gpu.alloc("uint8", 100 * MIB), OutOfMemoryError);
+    assertEquals(error.largestLive, { name: "weights", byteLength: 200 * MIB });
+    assertEquals(
+      error.message,
+      "Cannot allocate 100 MiB on device 0: CUDA_ERROR_OUT_OF_MEMORY (2), 56 MiB of 256 MiB " +
+        "free, 200 MiB in 1 live buffers (largest: weights 200 MiB); dispose what is no longer " +
+        "needed, see gpu.live()",
+    );
+    assertEquals([error.totalBytes, error.freeBytes, error.call], [
+      256 * MIB,
+      56 * MIB,
+      "cuMemAllocAsync",
+    ]);
+  }, { driver: simulateDriver(SMALL) }));
+
+Deno.test("CudaDevice.alloc() trims caches and tries again before it fails", () =>
+  withDevice((gpu) => {
+    const resource = new CudaMemoryResource(gpu);
+    const kept = resource.allocate(200 * MIB);
+    let keptBytes = 200 * MIB;
+    const cache = {
+      name: "test cache",
+      kind: "device" as const,
+      get byteLength() {
+        return keptBytes;
+      },
+      trim: () => {
+        resource.deallocate(kept);
+        keptBytes = 0;
+      },
+    };
+    gpu.context.ledger.caches.add(cache);
+    assertEquals(gpu.memory.cachedBytes, 200 * MIB);
+    using buffer = gpu.alloc("uint8", 100 * MIB);
+    gpu.context.ledger.caches.delete(cache);
+    assertEquals([keptBytes, buffer.byteLength], [0, 100 * MIB]);
+  }, { driver: simulateDriver(SMALL) }));
+
+Deno.test("CudaDevice.alloc() tries twice and no more", () => {
+  const real = simulateDriver();
+  let tries = 0;
+  const driver = {
+    ...real,
+    cuMemAllocAsync: () => {
+      tries++;
+      return 2;
+    },
+  };
+  return withDevice((gpu) => {
+    assertThrows(() => gpu.alloc("uint8", 8), OutOfMemoryError);
+    assertEquals(tries, 2);
+  }, { driver });
+});
+
+Deno.test("CudaDevice.limit() refuses what would pass it without asking the driver", () => {
+  const real = simulateDriver();
+  let asked = 0;
+  const { cuMemAllocAsync } = real;
+  const driver = {
+    ...real,
+    cuMemAllocAsync: (...args: Parameters<NonNullable<typeof cuMemAllocAsync>>) => {
+      asked++;
+      return cuMemAllocAsync === null ? 801 : cuMemAllocAsync(...args);
+    },
+  };
+  return withDevice((gpu) => {
+    gpu.limit("2 MiB");
+    using _first = gpu.alloc("uint8", 1.5 * MIB);
+    const error = assertThrows(() => gpu.alloc("uint8", MIB), OutOfMemoryError);
+    assertEquals([asked, error.limitBytes, error.call], [1, 2 * MIB, "gpu.limit()"]);
+    assertEquals(error.hint.startsWith("raise gpu.limit()"), true);
+    using _fits = gpu.alloc("uint8", 0.5 * MIB);
+    gpu.limit(undefined);
+    using _more = gpu.alloc("uint8", 8 * MIB);
+    assertEquals([asked, gpu.memory.limitBytes], [3, undefined]);
+  }, { driver });
+});
+
+Deno.test("CudaDevice.limit() leaves host memory alone", () =>
+  withDevice((gpu) => {
+    gpu.limit(0);
+    using pinned = gpu.pinned("uint8", 1024);
+    assertEquals(pinned.length, 1024);
+    gpu.limit(undefined);
+  }));
+
+Deno.test("CudaDevice.limit() reads sizes and shares, and refuses anything else", () =>
+  withDevice((gpu) => {
+    gpu.limit("50%");
+    assertEquals(gpu.memory.limitBytes, Math.floor(gpu.info.totalBytes / 2));
+    for (const size of ["64k", "-1 MiB", "101%", "much"]) {
+      assertThrows(() => gpu.limit(size), RangeError);
+    }
+    assertEquals(gpu.memory.limitBytes, Math.floor(gpu.info.totalBytes / 2));
+    gpu.limit(undefined);
+  }));
+
+Deno.test("CudaDevice.pinned() that fails speaks of host memory", () => {
+  const driver = { ...simulateDriver(), cuMemHostAlloc: () => 2 };
+  return withDevice((gpu) => {
+    using _held = gpu.alloc("uint8", MIB, { label: "on the device" });
+    const error = assertThrows(() => gpu.pinned("uint8", MIB), OutOfMemoryError);
+    assertEquals([error.liveBytes, error.largest], [0, []]);
+    assertEquals(
+      error.message.startsWith("Cannot allocate 1 MiB of page-locked host memory"),
+      true,
+    );
+  }, { driver });
+});
+
+Deno.test("CudaDevice.upload() on a full device rejects and leaves nothing", () =>
+  withDevice(async (gpu) => {
+    using _held = gpu.alloc("uint8", 250 * MIB);
+    const error = await assertRejects(() => gpu.upload(new Uint8Array(16 * MIB)));
+    assertInstanceOf(error, OutOfMemoryError);
+    assertEquals(gpu.live().count, 1);
+  }, { driver: simulateDriver(SMALL) }));
+
+Deno.test("CudaDevice.upload() has dropped buffers collected before it gives up", async () => {
+  const { code, stdout, stderr } = await runDeno([
+    "eval",
+    "--ext=ts",
+    `
+      import { CudaDevice } from "./mod.ts";
+      import { simulateDriver } from "./ffi/simulated/driver.ts";
+      const gpu = CudaDevice.open(0, { driver: simulateDriver({ memoryBytes: ${256 * MIB} }) });
+      function drop() {
+        for (let i = 0; i < 15; i++) gpu.alloc("uint8", ${16 * MIB});
+      }
+      drop();
+      const buffer = await gpu.upload(new Uint8Array(${64 * MIB}));
+      console.log(buffer.byteLength, gpu.live().count, gpu.report().data.undisposed.count);
+    `,
+  ], { cwd: PROJECT_ROOT });
+  assertEquals([code, stdout.trim()], [0, `${64 * MIB} 1 15`], stderr);
+  assertEquals(stderr.split("garbage-collected, not disposed").length, 2);
+});
+
+/** Allocates blocks until none fits. */
+function fill(gpu: CudaDevice, stack: DisposableStack, blockBytes: number): DeviceBuffer[] {
+  const held: DeviceBuffer[] = [];
+  for (;;) {
+    try {
+      held.push(stack.use(gpu.alloc("uint8", blockBytes)));
+    } catch (error) {
+      if (error instanceof OutOfMemoryError) return held;
+      throw error;
+    }
+  }
+}
