@@ -15,13 +15,9 @@
  * @module
  */
 
-export {
-  CudaDevice,
-  type DeviceMemory,
-  type OpenOptions,
-  type UploadOptions,
-} from "./src/device.ts";
+export { CudaDevice, type OpenOptions, type UploadOptions } from "./src/device.ts";
 export { DeviceInfo } from "./src/device_info.ts";
+export { type DeviceMemory } from "./src/device_memory.ts";
 export { type DriverChoice } from "./src/driver.ts";
 export { type AllocateOptions, type DeviceAllocator } from "./src/buffers/device_allocator.ts";
 export { DeviceBuffer, type DeviceBufferRequest } from "./src/buffers/device_buffer.ts";
@@ -31,16 +27,118 @@ export {
   type Uploadable,
 } from "./src/buffers/transferable_buffer.ts";
 export { HostBuffer, type HostBufferFields } from "./src/buffers/host_buffer.ts";
-export { type BufferFields, GpuBuffer, type StreamChoice } from "./src/buffers/gpu_buffer.ts";
+export { type BufferCopy } from "./src/buffers/batch.ts";
+export { GpuBuffer, type LikeOptions } from "./src/buffers/gpu_buffer.ts";
+export { type HostValue, type HostValues } from "./src/buffers/host_values.ts";
+export { type BufferFields, MemoryWindow, type StreamChoice } from "./src/buffers/memory_window.ts";
+export { StridedView } from "./src/buffers/strided_view.ts";
+export { type AxisRange, type StridedLayout } from "./src/buffers/strides.ts";
 export { PinnedBuffer } from "./src/buffers/pinned_buffer.ts";
+export {
+  BufferKinds,
+  type MappedOptions,
+  type PlaceOptions,
+  type StagedOptions,
+} from "./src/buffers/buffer_kinds.ts";
+export {
+  StagedBuffer,
+  type StagedBufferFields,
+  type StagedBufferRequest,
+  type StagedRange,
+} from "./src/buffers/staged_buffer.ts";
+export { QueuedWork } from "./src/buffers/queued_work.ts";
+export {
+  MappedBuffer,
+  type MappedBufferFields,
+  type MappedBufferRequest,
+} from "./src/buffers/mapped_buffer.ts";
+export { ManagedBuffer } from "./src/buffers/managed_buffer.ts";
+export {
+  type ManagedAdvice,
+  type ManagedHint,
+  type ManagedPlace,
+} from "./src/buffers/managed_range.ts";
+export {
+  RegisteredMemory,
+  type RegisteredMemoryFields,
+  type RegisterOptions,
+  type RegisterRequest,
+} from "./src/buffers/registered_memory.ts";
+export {
+  GrowableBuffer,
+  type GrowableBufferFields,
+  type GrowableBufferRequest,
+  type GrowableOptions,
+} from "./src/buffers/growable_buffer.ts";
+export { LazyBuffer, type LazyBufferFields } from "./src/buffers/lazy_buffer.ts";
+export { PitchedBuffer, type PitchedBufferRequest } from "./src/buffers/pitched_buffer.ts";
 export { type Shape } from "./src/buffers/shape.ts";
-export { Context } from "./src/context.ts";
+export { Context, type ContextOptions } from "./src/context.ts";
+export { type HandleOptions } from "./src/interop/from_handle.ts";
+export { type PointerAttributes } from "./src/memory/pointer_attributes.ts";
+export { type PeerRoute } from "./src/transfer/peer_link.ts";
 export { CudaStream, type StreamOptions, type StreamPriority } from "./src/stream.ts";
 export { CudaEvent, type EventOptions } from "./src/event.ts";
 export { type ContextOwner, type MemoryResource } from "./src/memory/memory_resource.ts";
 export { CudaMemoryResource } from "./src/memory/cuda_memory_resource.ts";
 export { CudaAsyncMemoryResource } from "./src/memory/cuda_async_memory_resource.ts";
+export { type PoolAccess, type PoolOptions, type PoolReuse } from "./src/memory/driver_pool.ts";
 export { PinnedHostMemoryResource } from "./src/memory/pinned_host_memory_resource.ts";
+export {
+  type PinnedPoolOptions,
+  PooledPinnedHostMemoryResource,
+} from "./src/memory/pooled_pinned_host_memory_resource.ts";
+export { ResourceAdaptor } from "./src/memory/resource_adaptor.ts";
+export {
+  type CachingOptions,
+  CachingResourceAdaptor,
+} from "./src/memory/caching_resource_adaptor.ts";
+export { LimitingResourceAdaptor } from "./src/memory/limiting_resource_adaptor.ts";
+export {
+  type StatisticsLevel,
+  StatisticsResourceAdaptor,
+} from "./src/memory/statistics_resource_adaptor.ts";
+export {
+  type TrackedAllocation,
+  type TrackingOptions,
+  TrackingResourceAdaptor,
+} from "./src/memory/tracking_resource_adaptor.ts";
+export {
+  type LoggingOptions,
+  LoggingResourceAdaptor,
+} from "./src/memory/logging_resource_adaptor.ts";
+export {
+  type LoggedAllocation,
+  parseAllocationLog,
+  replayAllocations,
+  type ReplayResult,
+} from "./src/memory/allocation_replay.ts";
+export {
+  type FailureCallback,
+  FailureCallbackResourceAdaptor,
+} from "./src/memory/failure_callback_resource_adaptor.ts";
+export {
+  AlignedResourceAdaptor,
+  type AlignmentOptions,
+} from "./src/memory/aligned_resource_adaptor.ts";
+export { type MakeResource } from "./src/memory/resource_choice.ts";
+export {
+  MappedHostMemoryResource,
+  type MappedMemoryOptions,
+} from "./src/memory/mapped_host_memory_resource.ts";
+export { ManagedMemoryResource } from "./src/memory/managed_memory_resource.ts";
+export { HostRegistration, type RegistrationOptions } from "./src/memory/host_registration.ts";
+export { VirtualMemoryResource } from "./src/memory/virtual_memory_resource.ts";
+export {
+  type DeviceAccess,
+  VirtualRange,
+  type VirtualRangeRequest,
+} from "./src/memory/virtual_range.ts";
+export {
+  PitchedMemoryResource,
+  type PitchedRequest,
+} from "./src/memory/pitched_memory_resource.ts";
+export { LazyAllocation } from "./src/memory/lazy_allocation.ts";
 export { type HostMemory } from "./src/transfer/host_memory.ts";
 export { type TransferOptions } from "./src/transfer/host_transfer.ts";
 export { type FilePath } from "./src/transfer/disk_file.ts";
@@ -62,9 +160,27 @@ export {
 export { type SafetensorsSource } from "./src/interop/safetensors/shards.ts";
 export { SafetensorsError } from "./src/interop/safetensors/error.ts";
 export { type MemorySpan } from "./src/transfer/copy.ts";
-export { type Scope } from "./src/scope.ts";
+export { type Scope, type ScopeOptions } from "./src/scope.ts";
 export { type LiveObject, LiveTable } from "./src/live.ts";
-export { type LiveKind, type MemoryCache } from "./src/ledger.ts";
+export { type LiveFields, type LiveOrder, type LiveQuery } from "./src/live_query.ts";
+export { type LiveKind, type MemoryCache, type MemoryMark } from "./src/ledger.ts";
+export { type OriginDetail } from "./src/origin.ts";
+export { type MemoryUsage } from "./src/counters.ts";
+export { MemoryTrack, type MemoryTrackFields } from "./src/memory_track.ts";
+export { Timeline, type TimelineOptions } from "./src/timeline.ts";
+export {
+  type TimelineAction,
+  type TimelineEvent,
+  type TimelineFacts,
+  type TimelineRecord,
+} from "./src/timeline_event.ts";
+export {
+  type CacheUsage,
+  type KindUsage,
+  MemoryReport,
+  type MemoryReportData,
+  type SizeClass,
+} from "./src/report.ts";
 export {
   type ArrayOf,
   type BitsOf,
@@ -82,12 +198,14 @@ export {
   CudaError,
   CudaUnavailableError,
   DisposedError,
-  type LiveBlock,
-  type MemoryAmounts,
   OutOfMemoryError,
   type UnavailableReason,
 } from "./src/errors.ts";
+export { type LiveBlock, type MemoryAmounts } from "./src/shortage.ts";
+export { type DisplayBundle } from "./src/cards/card.ts";
+export { type Held } from "./src/slot.ts";
 export { type BandwidthOptions } from "./src/measure/bandwidth.ts";
+export { OverlapRecorder, type OverlapSpan, type OverlapTrace } from "./src/measure/overlap.ts";
 export {
   type BandwidthFit,
   type BandwidthPoint,

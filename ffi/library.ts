@@ -201,7 +201,8 @@ function refused({ title, candidates }: LibrarySearch): LibraryError {
   );
 }
 
-function readVariable(variable: string): string | undefined {
+/** Reads an environment variable that may be read without a prompt; undefined when it is empty. */
+export function readVariable(variable: string): string | undefined {
   const { state } = Deno.permissions.querySync({ name: "env", variable });
   return state === "granted" ? Deno.env.get(variable) || undefined : undefined;
 }

@@ -6,7 +6,7 @@
 import { CUdevice_attribute, CUresult, CUstream_flags } from "../ffi/constants.ts";
 import type { DriverFunction } from "../ffi/cuda.ts";
 import type { Driver, DriverArguments } from "./driver.ts";
-import { Ledger } from "./ledger.ts";
+import { type CopyEnds, Ledger } from "./ledger.ts";
 
 /** Work to do once the GPU has passed a point, such as freeing memory that a copy still reads. */
 export interface DeferredWork {
@@ -154,6 +154,12 @@ export class Context {
     const free = new BigUint64Array(1);
     this.call("cuMemGetInfo_v2", free, new BigUint64Array(1));
     return Number(free[0]);
+  }
+
+  /** Counts a copy that was queued, and notes it in the timeline. */
+  noteCopy(byteLength: number, ends: CopyEnds): void {
+    this.copiedBytes += byteLength;
+    this.ledger.noteCopy(byteLength, ends);
   }
 
   /** Runs `hook` when the last user lets the context go, while it can still be used. */

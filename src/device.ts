@@ -1,33 +1,52 @@
 // The front door: one GPU, what it is, and everything that can be made on it.
 
+import { type BufferCopy, copyBatch } from "./buffers/batch.ts";
+import { BufferKinds } from "./buffers/buffer_kinds.ts";
 import type { AllocateOptions, DeviceAllocator } from "./buffers/device_allocator.ts";
 import { DeviceBuffer } from "./buffers/device_buffer.ts";
+import type { HostValues } from "./buffers/host_values.ts";
 import { PinnedBuffer } from "./buffers/pinned_buffer.ts";
-import { countOf, type Shape, toShape } from "./buffers/shape.ts";
-import type { Uploadable } from "./buffers/transferable_buffer.ts";
+import type { Shape } from "./buffers/shape.ts";
+import { uploadSource } from "./buffers/upload_source.ts";
+import { type DisplayBundle, withCard } from "./cards/card.ts";
 import { Context } from "./context.ts";
 import { DeviceInfo } from "./device_info.ts";
+import { type DeviceMemory, readDeviceMemory } from "./device_memory.ts";
 import { Driver, type DriverChoice } from "./driver.ts";
-import { type DType, type DTypeOf, dtypeOf, type HostArray } from "./dtype.ts";
+import { type DType, type DTypeOf, type HostArray } from "./dtype.ts";
 import { DisposedError } from "./errors.ts";
 import { CudaEvent, type EventOptions } from "./event.ts";
-import { formatBytes } from "./format.ts";
+import { type ByteSize, formatBytes } from "./format.ts";
+import { bufferFromHandle, type HandleOptions } from "./interop/from_handle.ts";
 import { loadSafetensors, type LoadSafetensorsOptions } from "./interop/safetensors/load.ts";
 import type { SafetensorsModel } from "./interop/safetensors/model.ts";
 import type { SafetensorsSource } from "./interop/safetensors/shards.ts";
 import { uploadFile, type UploadFileOptions } from "./interop/upload_file.ts";
+import { type MemoryMark, nextId } from "./ledger.ts";
 import { LiveTable } from "./live.ts";
+import type { LiveQuery } from "./live_query.ts";
 import { type BandwidthOptions, measurePoints } from "./measure/bandwidth.ts";
 import { type BandwidthResult, fitLines, type Provenance } from "./measure/bandwidth_result.ts";
+import { bandwidthCard } from "./measure/bandwidth_table.ts";
+import { type OverlapRecorder, type OverlapTrace, traceOverlap } from "./measure/overlap.ts";
 import { timeOnStream, type Timing } from "./measure/timing.ts";
-import { CudaAsyncMemoryResource } from "./memory/cuda_async_memory_resource.ts";
-import { CudaMemoryResource } from "./memory/cuda_memory_resource.ts";
+import type { MemoryTrack } from "./memory_track.ts";
+import { parseLimit } from "./memory/byte_limit.ts";
+import { defaultDeviceResource, defaultPinnedResource } from "./memory/default_resource.ts";
 import type { MemoryResource } from "./memory/memory_resource.ts";
-import { PinnedHostMemoryResource } from "./memory/pinned_host_memory_resource.ts";
-import { runScope, type Scope } from "./scope.ts";
+import { takeAfterCollection } from "./memory/out_of_memory.ts";
+import { type PointerAttributes, pointerAttributes } from "./memory/pointer_attributes.ts";
+import { type MakeResource, ResourceChoice } from "./memory/resource_choice.ts";
+import type { OriginDetail } from "./origin.ts";
+import { MemoryReport } from "./report.ts";
+import { runScope, type Scope, type ScopeOptions } from "./scope.ts";
+import { showDevice } from "./show_device.ts";
+import { fillSlot, type Held } from "./slot.ts";
 import { CudaStream, type StreamOptions } from "./stream.ts";
 import type { FilePath } from "./transfer/disk_file.ts";
 import type { TransferOptions } from "./transfer/host_transfer.ts";
+import { type PeerRoute, peerRoute } from "./transfer/peer_link.ts";
+import type { Timeline } from "./timeline.ts";
 import { VERSION } from "./version.ts";
 
 /** How to open a device. */
@@ -36,6 +55,24 @@ export interface OpenOptions {
   readonly driver?: DriverChoice;
   /** The driver library's file, when it lies in an unusual place. */
   readonly libraryPath?: string;
+  /**
+   * Whether a second stream waits by itself for what the first does with a buffer
+   * (`"automatic"`, the default), or the program orders its streams with events (`"manual"`).
+   */
+  readonly order?: "automatic" | "manual";
+  /**
+   * How much `gpu.live()` knows of where objects were made: `"sampled"` (large blocks, at a bounded
+   * rate, the default), `"line"` (all; the default in notebooks), `"stack"`, or `"none"`. The
+   * environment variable VRAMKIT_ORIGINS says the same.
+   */
+  readonly origins?: OriginDetail;
+  /**
+   * Makes the resource that device memory comes from unless a call says otherwise; it is disposed,
+   * with its upstreams, when the device is. The device's stream-ordered pool by default.
+   */
+  readonly resource?: MakeResource;
+  /** The same for page-locked memory; each block is pinned and unpinned by default. */
+  readonly pinnedResource?: MakeResource;
 }
 
 /** How to upload into new memory. */
@@ -46,39 +83,23 @@ export interface UploadOptions<D extends DType> extends AllocateOptions, Transfe
   readonly shape?: number | Shape;
 }
 
-/** What a device's memory is used for, in bytes. */
-export interface DeviceMemory {
-  /** Free for all programs. */
-  readonly freeBytes: number;
-  /** All there is. */
-  readonly totalBytes: number;
-  /** Held by this program's live buffers, on the device and on the host. */
-  readonly liveBytes: number;
-  /** The most that was held at once. */
-  readonly peakBytes: number;
-  /** Kept for reuse: the ring that transfers pass through, and caching resources. */
-  readonly cachedBytes: number;
-}
-
 /** One GPU. */
-export class CudaDevice implements DeviceAllocator, Disposable {
+export class CudaDevice extends BufferKinds implements DeviceAllocator, Disposable {
   /** The primary context, shared by all that open the same device. */
   readonly #context: Context;
   /** What the device is: name, memory, bus. */
   readonly info: DeviceInfo;
-  /** Where device memory comes from unless a call says otherwise. */
-  readonly memoryResource: MemoryResource;
-  /** Where page-locked memory comes from unless a call says otherwise. */
-  readonly pinnedMemoryResource: MemoryResource;
+  readonly #deviceResources: ResourceChoice;
+  readonly #pinnedResources: ResourceChoice;
   #disposed = false;
 
-  private constructor(context: Context) {
+  private constructor(context: Context, options: OpenOptions) {
+    super();
     this.#context = context;
     this.info = new DeviceInfo(context);
-    this.memoryResource = CudaAsyncMemoryResource.isSupported(context)
-      ? new CudaAsyncMemoryResource({ context })
-      : new CudaMemoryResource({ context });
-    this.pinnedMemoryResource = new PinnedHostMemoryResource({ context });
+    const { resource = defaultDeviceResource, pinnedResource = defaultPinnedResource } = options;
+    this.#deviceResources = new ResourceChoice(context, resource);
+    this.#pinnedResources = new ResourceChoice(context, pinnedResource);
   }
 
   /**
@@ -97,11 +118,12 @@ export class CudaDevice implements DeviceAllocator, Disposable {
    * ```
    */
   static open(ordinal = 0, options: OpenOptions = {}): CudaDevice {
-    const { driver, libraryPath } = options;
+    const { driver, libraryPath, order, origins } = options;
     const opened = Driver.open(driver, libraryPath === undefined ? {} : { libraryPath });
-    const context = Context.retain(opened, ordinal);
+    const context = Context.retain(opened, ordinal, { ordersStreams: ordersStreams(order) });
     try {
-      return new CudaDevice(context);
+      if (origins !== undefined) context.ledger.origins.choose(origins);
+      return new CudaDevice(context, options);
     } catch (error) {
       context.release();
       throw error;
@@ -135,6 +157,29 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     return this.#disposed;
   }
 
+  /** Where device memory comes from here and now, unless a call says otherwise. */
+  get memoryResource(): MemoryResource {
+    return this.#deviceResources.current;
+  }
+
+  /** Where page-locked memory comes from here and now, unless a call says otherwise. */
+  get pinnedMemoryResource(): MemoryResource {
+    return this.#pinnedResources.current;
+  }
+
+  /**
+   * Runs a function in which this device's memory comes from `resource`, also what the function
+   * awaits. Calls nest, and neither other devices nor the program around it notice.
+   */
+  withResource<T>(resource: MemoryResource, body: () => T): T {
+    return this.#deviceResources.run(resource, body);
+  }
+
+  /** The same for page-locked memory: {@link CudaDevice.pinned} and what is made with it. */
+  withPinnedResource<T>(resource: MemoryResource, body: () => T): T {
+    return this.#pinnedResources.run(resource, body);
+  }
+
   /** The stream that everything uses unless told otherwise. */
   get stream(): CudaStream {
     return CudaStream.default(this.context);
@@ -142,10 +187,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
 
   /** What its memory is used for right now, in bytes (cuMemGetInfo). */
   get memory(): DeviceMemory {
-    const { context } = this;
-    const { liveBytes, peakBytes, cachedBytes } = context.ledger;
-    const { totalBytes } = context;
-    return { freeBytes: context.freeBytes(), totalBytes, liveBytes, peakBytes, cachedBytes };
+    return readDeviceMemory(this.context);
   }
 
   /** Allocates device memory without setting a value. */
@@ -154,9 +196,8 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     shape: number | Shape,
     options: AllocateOptions = {},
   ): DeviceBuffer<D> {
-    const { resource = this.memoryResource, stream = this.stream, label } = options;
-    this.#checkStream(stream);
-    return DeviceBuffer.allocate({ dtype, shape, resource, stream, label });
+    const { resource = this.memoryResource } = options;
+    return DeviceBuffer.allocate({ dtype, shape, resource, ...this.place(options) });
   }
 
   /** Allocates device memory and queues setting every element to zero. */
@@ -184,19 +225,32 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     shape: number | Shape,
     options: AllocateOptions = {},
   ): PinnedBuffer<D> {
-    const { resource = this.pinnedMemoryResource, stream = this.stream, label } = options;
-    this.#checkStream(stream);
-    return PinnedBuffer.allocate({ dtype, shape, resource, stream, label });
+    const { resource = this.pinnedMemoryResource } = options;
+    return PinnedBuffer.allocate({ dtype, shape, resource, ...this.place(options) });
   }
 
-  /** Allocates device memory and copies an array into it; resolves when it is there. */
-  async upload<A extends HostArray, D extends DType = DTypeOf<A>>(
+  /**
+   * Allocates device memory and copies an array into it; resolves when it is there. Plain arrays,
+   * nested arrays and iterables of numbers need a `dtype`.
+   */
+  upload<A extends HostArray, D extends DType = DTypeOf<A>>(
     source: A,
+    options?: UploadOptions<D>,
+  ): Promise<DeviceBuffer<D>>;
+  /** Allocates device memory and copies numbers into it; resolves when they are there. */
+  upload<D extends DType>(
+    source: HostValues,
+    options: UploadOptions<D> & { readonly dtype: D },
+  ): Promise<DeviceBuffer<D>>;
+  async upload<D extends DType>(
+    source: HostArray | HostValues,
     options: UploadOptions<D> = {},
   ): Promise<DeviceBuffer<D>> {
-    const buffer = this.#allocateFor(source, options);
+    const { array, dtype, shape } = uploadSource(source, options);
+    const made = takeAfterCollection(this.context, () => this.alloc(dtype, shape, options));
+    const buffer = made instanceof Promise ? await made : made;
     try {
-      return await buffer.upload(source as Uploadable<D>, options);
+      return await buffer.upload(array, options);
     } catch (error) {
       buffer.dispose();
       throw error;
@@ -206,15 +260,55 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   /** Allocates device memory and copies an array into it, blocking until it is there. */
   uploadSync<A extends HostArray, D extends DType = DTypeOf<A>>(
     source: A,
+    options?: UploadOptions<D>,
+  ): DeviceBuffer<D>;
+  /** Allocates device memory and copies numbers into it, blocking until they are there. */
+  uploadSync<D extends DType>(
+    source: HostValues,
+    options: UploadOptions<D> & { readonly dtype: D },
+  ): DeviceBuffer<D>;
+  uploadSync<D extends DType>(
+    source: HostArray | HostValues,
     options: UploadOptions<D> = {},
   ): DeviceBuffer<D> {
-    const buffer = this.#allocateFor(source, options);
+    const { array, dtype, shape } = uploadSource(source, options);
+    const buffer = this.alloc(dtype, shape, options);
     try {
-      return buffer.uploadSync(source as Uploadable<D>, options);
+      return buffer.uploadSync(array, options);
     } catch (error) {
       buffer.dispose();
       throw error;
     }
+  }
+
+  /**
+   * Makes a buffer of memory that someone else allocated, on the device that the address belongs
+   * to: adopted with `resource` or `deallocate`, borrowed with `owner`, else only shown.
+   */
+  fromHandle<D extends DType = "uint8">(
+    address: bigint,
+    byteLength: number,
+    options: HandleOptions<D> = {},
+  ): DeviceBuffer<D> {
+    return bufferFromHandle(this.context, { address, byteLength }, options);
+  }
+
+  /** Asks the driver whose memory an address is, and who can use it (cuPointerGetAttribute). */
+  pointerAttributes(address: bigint): PointerAttributes {
+    return pointerAttributes(this.context, address);
+  }
+
+  /**
+   * Queues many copies and does not wait: one driver call where it has one (cuMemcpyBatchAsync,
+   * CUDA 12.8), a call each where it has not. The result is that of one after another.
+   */
+  copyBatch(copies: Iterable<BufferCopy>, options: { stream?: CudaStream } = {}): void {
+    copyBatch(copies, options.stream ?? this.stream);
+  }
+
+  /** Says how bytes get to another device: directly (`"peer"`), or staged through the host. */
+  routeTo(other: CudaDevice): PeerRoute {
+    return peerRoute(this.context, other.context);
   }
 
   /**
@@ -264,20 +358,67 @@ export class CudaDevice implements DeviceAllocator, Disposable {
 
   /**
    * Runs a function and disposes what it gave to `scope.use()`, also when it throws. Use it in
-   * notebook cells, where a top-level `using` never disposes.
+   * notebook cells, where a top-level `using` never disposes. A label opens a track of that name.
    */
-  scope<T>(body: (scope: Scope) => T): T {
-    return runScope(body);
+  scope<T>(body: (scope: Scope) => T, options: ScopeOptions = {}): T {
+    const { label } = options;
+    if (label === undefined) return runScope(body);
+    return runScope((scope) => {
+      scope.use(this.track(label));
+      return body(scope);
+    });
   }
 
-  /** Lists what is alive on this device, largest first. */
-  live(): LiveTable {
-    return new LiveTable(this.context.ledger.entries());
+  /**
+   * Disposes what the slot `name` holds and fills it with what `make` returns or resolves to, so
+   * that running a notebook's cell again frees what its last run made.
+   */
+  slot<T extends Held | Promise<Held>>(name: string, make: () => T): T {
+    return fillSlot(this.context, { name, make });
+  }
+
+  /** Lists what is alive on this device and fits `query`, largest first. */
+  live(query: LiveQuery = {}): LiveTable {
+    return LiveTable.of(this.context.ledger.entries(), query);
+  }
+
+  /** Marks this moment for {@link CudaDevice.releaseSince}. */
+  mark(): MemoryMark {
+    return { id: nextId() };
+  }
+
+  /** Gives back everything on this device that was made since a mark, newest first. */
+  releaseSince(mark: MemoryMark): void {
+    this.context.ledger.releaseAfter(mark.id);
   }
 
   /** Gives back everything that is alive on this device, whoever holds it. */
   releaseAll(): void {
-    for (const entry of this.context.ledger.entries().reverse()) entry.release();
+    this.context.ledger.releaseAfter(0);
+  }
+
+  /** Counts the device memory that is allocated until the result is disposed. */
+  track(label: string): MemoryTrack {
+    return this.context.ledger.track(label);
+  }
+
+  /**
+   * Limits what live buffers and caches may hold on this device: bytes, `"2 GiB"`, or `"40%"` of
+   * the memory; undefined lifts the limit. Allocations beyond it fail without asking the driver.
+   */
+  limit(size: ByteSize | undefined): void {
+    const { ledger, totalBytes } = this.context;
+    ledger.limitBytes = size === undefined ? undefined : parseLimit(size, totalBytes);
+  }
+
+  /** What happened to its memory lately; records in notebooks, elsewhere from `start()` on. */
+  get timeline(): Timeline {
+    return this.context.ledger.timeline;
+  }
+
+  /** Takes an account of its memory: who holds what, as text and as JSON. */
+  report(): MemoryReport {
+    return new MemoryReport(this.context, this.provenance());
   }
 
   /** Measures work on a stream by events: GPU time, host time, bytes copied. */
@@ -285,18 +426,24 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     return timeOnStream(options.stream ?? this.stream, work);
   }
 
+  /** Runs `body`, which queues work through `trace.run()`, and tells what ran at the same time. */
+  traceOverlap(body: (trace: OverlapRecorder) => unknown): Promise<OverlapTrace> {
+    return traceOverlap(this.context, { device: this.name, body });
+  }
+
   /** Measures how fast memory moves, by nvbandwidth's method, and checks every byte. */
   async bandwidth(options: BandwidthOptions = {}): Promise<BandwidthResult> {
     const memory = { device: this.memoryResource, pinned: this.pinnedMemoryResource };
     const points = await measurePoints(memory, options);
     const { name, theoreticalGigabytesPerSecond } = this.info.bus;
-    return {
+    const result: BandwidthResult = {
       provenance: this.provenance(),
       busName: name,
       theoreticalGigabytesPerSecond,
       points,
       fits: fitLines(points),
     };
+    return withCard(result, bandwidthCard);
   }
 
   /** What results measured now on this device were measured with. */
@@ -314,6 +461,8 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   dispose(): void {
     if (this.#disposed) return;
     this.#disposed = true;
+    this.#deviceResources[Symbol.dispose]();
+    this.#pinnedResources[Symbol.dispose]();
     this.#context.release();
   }
 
@@ -323,8 +472,13 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   }
 
   /** Names the device: `CudaDevice(0, NVIDIA H200)`. */
-  toString(): string {
+  override toString(): string {
     return `CudaDevice(${this.ordinal}, ${this.name})`;
+  }
+
+  /** Shows the device in a notebook. */
+  [Symbol.for("Jupyter.display")](): DisplayBundle {
+    return showDevice(this.info, { context: this.#context, disposed: this.#disposed });
   }
 
   /** Shows the device on a console. */
@@ -333,30 +487,12 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     const { freeBytes, totalBytes } = this.memory;
     return `${this} ${formatBytes(freeBytes)} of ${formatBytes(totalBytes)} free`;
   }
+}
 
-  #allocateFor<D extends DType>(
-    source: HostArray,
-    options: UploadOptions<D>,
-  ): DeviceBuffer<D> {
-    const dtype = options.dtype ?? dtypeOf(source) as D | undefined;
-    if (dtype === undefined) {
-      throw new TypeError("Cannot upload: expected a typed array, or pass { dtype }");
-    }
-    const shape = toShape(options.shape ?? source.length);
-    if (countOf(shape) !== source.length) {
-      throw new RangeError(
-        `Cannot upload ${source.length} elements as [${shape.join(", ")}]: the shape has ` +
-          `${countOf(shape)}`,
-      );
-    }
-    return this.alloc(dtype, shape, options);
-  }
-
-  #checkStream(stream: CudaStream): void {
-    if (stream.context === this.context) return;
-    throw new TypeError(
-      `Cannot allocate on device ${this.ordinal} for ${stream} of device ` +
-        `${stream.context.ordinal}: use a stream of the same device`,
-    );
-  }
+function ordersStreams(order: OpenOptions["order"]): boolean | undefined {
+  if (order === undefined || order === "automatic") return order && true;
+  if (order === "manual") return false;
+  throw new TypeError(
+    `Cannot open a device with order ${String(order)}: expected "automatic" or "manual"`,
+  );
 }

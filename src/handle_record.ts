@@ -27,8 +27,7 @@ export class HandleRecord implements LedgerEntry, Owner {
   readonly kind: LiveKind;
   readonly byteLength = 0;
   readonly label: string | undefined;
-  readonly origin = undefined;
-  readonly stack = undefined;
+  readonly stack: readonly string[] | undefined;
   readonly address = 0n;
   readonly streamHandle = 0n;
   readonly scope: string | undefined;
@@ -47,6 +46,7 @@ export class HandleRecord implements LedgerEntry, Owner {
     this.label = fields.label;
     this.#destroy = fields.destroy;
     const { ledger } = this.#context;
+    this.stack = ledger.origins.find(this.byteLength, this.createdAt);
     this.scope = ledger.scope;
     ledger.add(this);
     watch(owner, this);
@@ -55,6 +55,11 @@ export class HandleRecord implements LedgerEntry, Owner {
   /** Whether the handle was given back. */
   get released(): boolean {
     return this.#released;
+  }
+
+  /** Where it was made, when that is known. */
+  get origin(): string | undefined {
+    return this.stack?.[0];
   }
 
   /** The label, or the number. */

@@ -33,7 +33,7 @@ export interface LedgerEntry {
   readonly label: string | undefined;
   /** Where it was made, as `file:line:column`; recorded for large blocks and in notebooks. */
   readonly origin: string | undefined;
-  /** All places on the stack it was made under, nearest first; only when whole stacks are kept. */
+  /** Where it was made, nearest first; one place unless whole stacks are kept. */
   readonly stack: readonly string[] | undefined;
   /** The innermost track that was open when it was made. */
   readonly scope: string | undefined;
@@ -88,12 +88,14 @@ export function placeOf(kind: LiveKind): MemoryPlace {
   return kind === "imported" ? "elsewhere" : "host";
 }
 
-/** The two ends of a copy; an end that is left out is ordinary host memory. */
+/** What a copy is between, and where; an end that is left out is ordinary host memory. */
 export interface CopyEnds {
   /** What is written. */
   readonly destination?: LedgerEntry;
   /** What is read. */
   readonly source?: LedgerEntry;
+  /** The handle of the stream that does it. */
+  readonly streamHandle: bigint;
 }
 
 /** The live objects of one context, and what became of the others. */
@@ -154,7 +156,7 @@ export class Ledger {
   }
 
   /** Notes a copy in the timeline. */
-  noteCopy(byteLength: number, { destination, source }: CopyEnds): void {
+  noteCopy(byteLength: number, { destination, source, streamHandle }: CopyEnds): void {
     if (!this.timeline.isOn) return;
     this.timeline.record({
       action: "copy",
@@ -165,7 +167,7 @@ export class Ledger {
       byteLength,
       deviceBytes: this.device.currentBytes,
       address: destination?.address ?? 0n,
-      stream: destination?.streamHandle ?? source?.streamHandle ?? 0n,
+      stream: streamHandle,
     });
   }
 

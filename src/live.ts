@@ -15,7 +15,7 @@ import { formatTable } from "./text_table.ts";
 
 /** One live object. */
 export interface LiveObject extends LiveFields {
-  /** The whole stack it was made under, nearest first, when stacks are kept. */
+  /** Where it was made, nearest first; one place unless whole stacks are kept. */
   readonly stack: readonly string[] | undefined;
 }
 

@@ -68,7 +68,9 @@ export abstract class TransferableBuffer<D extends DType = DType> extends GpuBuf
     const { onProgress, signal, isFresh = false } = options;
     const stream = this.streamFor(options);
     allocation.order(stream, direction === "upload" ? "write" : "read");
-    this.context.copiedBytes += bytes.byteLength;
+    const end = direction === "upload" ? "destination" : "source";
+    const ends = { [end]: allocation, streamHandle: stream.handle };
+    this.context.noteCopy(bytes.byteLength, ends);
     return { direction, stream, address, bytes, isFresh, onProgress, signal };
   }
 

@@ -50,7 +50,8 @@ export class Allocation implements LedgerEntry, Owner {
   #byteLength: number;
   #companion: Allocation | undefined;
   #hostMemory: WeakRef<ArrayBuffer> | undefined;
-  readonly #places: readonly string[] | undefined;
+  /** Where it was made, nearest first; one place unless whole stacks are kept. */
+  readonly stack: readonly string[] | undefined;
   #released = false;
   #holders = 0;
   #freeWith: CudaStream | undefined;
@@ -68,7 +69,7 @@ export class Allocation implements LedgerEntry, Owner {
     this.usage.order(stream, "write");
     this.context = stream.context.retain();
     const { ledger } = this.context;
-    this.#places = ledger.origins.find(byteLength, this.createdAt);
+    this.stack = ledger.origins.find(byteLength, this.createdAt);
     this.scope = ledger.scope;
     ledger.add(this);
   }
@@ -122,12 +123,7 @@ export class Allocation implements LedgerEntry, Owner {
 
   /** Where it was made, when that is known. */
   get origin(): string | undefined {
-    return this.#places?.[0];
-  }
-
-  /** All places on the stack it was made under, nearest first; only when whole stacks are kept. */
-  get stack(): readonly string[] | undefined {
-    return this.context.ledger.origins.detail === "stack" ? this.#places : undefined;
+    return this.stack?.[0];
   }
 
   /** The handle of the stream it was made on; 0n when that is gone. */

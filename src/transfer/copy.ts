@@ -41,7 +41,12 @@ export function queueCopy(destination: MemorySpan, source: MemorySpan, stream: C
     source: source.address,
     byteLength: BigInt(byteLength),
   });
-  stream.context.copiedBytes += byteLength;
+  noteCopy(route, byteLength);
+}
+
+/** Counts a copy that was queued, and notes it in the timeline. */
+export function noteCopy({ destination, source, stream }: CopyRoute, byteLength: number): void {
+  stream.context.noteCopy(byteLength, { destination, source, streamHandle: stream.handle });
 }
 
 /**

@@ -3,7 +3,14 @@
 import { CUmemcpySrcAccessOrder } from "../../ffi/constants.ts";
 import { CUmemcpyAttributes } from "../../ffi/structs.ts";
 import type { CudaStream } from "../stream.ts";
-import { checkCopy, crossesDevices, type MemorySpan, orderCopy, queueCopy } from "./copy.ts";
+import {
+  checkCopy,
+  crossesDevices,
+  type MemorySpan,
+  noteCopy,
+  orderCopy,
+  queueCopy,
+} from "./copy.ts";
 
 /** One copy of a batch. */
 export interface SpanCopy {
@@ -44,7 +51,7 @@ export function queueCopyBatch(copies: readonly SpanCopy[], stream: CudaStream):
     new BigUint64Array(1),
     handle,
   );
-  context.copiedBytes += full.reduce((bytes, { source }) => bytes + source.byteLength, 0);
+  for (const copy of full) noteCopy(routeOf(copy, stream), copy.source.byteLength);
 }
 
 function isOneCall(copies: readonly SpanCopy[], stream: CudaStream): boolean {

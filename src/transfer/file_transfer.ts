@@ -107,7 +107,8 @@ async function move(
   signal?.throwIfAborted();
   if (byteLength === 0) return;
   using _hold = allocation.hold();
-  stream.context.copiedBytes += byteLength;
+  const end = direction === "upload" ? "destination" : "source";
+  stream.context.noteCopy(byteLength, { [end]: allocation, streamHandle: stream.handle });
   if (wayForFile(byteLength) !== "ring") return await moveSmall();
   allocation.order(stream, direction === "upload" ? "write" : "read");
   await TransferEngine.of(stream.context).run({

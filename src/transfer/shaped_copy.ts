@@ -2,7 +2,14 @@
 
 import { CUmemorytype } from "../../ffi/constants.ts";
 import { CUDA_MEMCPY2D, CUDA_MEMCPY3D } from "../../ffi/structs.ts";
-import { checkRoute, copyBytes, type CopyRoute, crossesDevices, orderCopy } from "./copy.ts";
+import {
+  checkRoute,
+  copyBytes,
+  type CopyRoute,
+  crossesDevices,
+  noteCopy,
+  orderCopy,
+} from "./copy.ts";
 import { type CopyAxis, type CopyOffset, type CopyPlan, offsetsOf, planCopy } from "./copy_plan.ts";
 
 /** A copy between two layouts of the same shape. */
@@ -36,7 +43,7 @@ export function queueShapedCopy(copy: ShapedCopy): void {
   orderCopy(copy);
   if (crossesDevices(copy)) copyRows(copy, plan);
   else copyBoxes(copy, plan);
-  stream.context.copiedBytes += count * elementBytes;
+  noteCopy(copy, count * elementBytes);
 }
 
 /** The driver has no boxes between devices, so each row is a copy of its own. */

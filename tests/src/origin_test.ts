@@ -1,0 +1,125 @@
+// Checks where objects say they were made, what that may cost, and that it keeps nothing alive.
+
+import { assertEquals, assertMatch, assertThrows } from "@std/assert";
+import { CudaDevice } from "../../src/device.ts";
+import { OriginFinder } from "../../src/origin.ts";
+import { runDeno } from "../support/child_deno.ts";
+import { testDriver } from "../support/driver.ts";
+import { PROJECT_ROOT } from "../support/project_files.ts";
+import { withDevice } from "../support/with_device.ts";
+
+const MIB = 2 ** 20;
+
+Deno.test("OriginFinder.find() gives the caller's line for a large block", () => {
+  const [places, here] = [new OriginFinder().find(MIB, 0), new Error()];
+  assertEquals(lineOf(places?.[0]), lineOf(here.stack?.split("\n")[1]));
+  assertMatch(places?.[0] ?? "", /^origin_test\.ts:\d+:\d+$/);
+});
+
+Deno.test("OriginFinder.find() passes over small blocks unless it is asked for all", () => {
+  const finder = new OriginFinder();
+  assertEquals(finder.find(MIB - 1, 0), undefined);
+  finder.choose("line");
+  assertEquals(finder.find(0, 0)?.length, 1);
+  finder.choose("none");
+  assertEquals(finder.find(MIB, 0), undefined);
+});
+
+Deno.test("OriginFinder.find() gives the whole stack when asked", () => {
+  const finder = new OriginFinder();
+  finder.choose("stack");
+  const inner = () => finder.find(0, 0);
+  const places = inner() ?? [];
+  assertEquals(places.length >= 2, true);
+  assertEquals(places.slice(0, 2).every((place) => place.startsWith("origin_test.ts:")), true);
+});
+
+Deno.test("OriginFinder.find() takes a burst of stacks, then few, then more as time passes", () => {
+  const finder = new OriginFinder();
+  const found = (count: number, now: number) => {
+    let stacks = 0;
+    for (let i = 0; i < count; i++) if (finder.find(MIB, now) !== undefined) stacks++;
+    return stacks;
+  };
+  assertEquals(found(1000, 1e6), 256);
+  assertEquals(found(1000, 1e6 + 1), 0);
+  assertEquals(found(1000, 1e6 + 40), 10);
+});
+
+Deno.test("OriginFinder.find() leaves the program's own stack settings alone", () => {
+  const before = [Error.stackTraceLimit, Reflect.get(Error, "prepareStackTrace")];
+  new OriginFinder().find(MIB, 0);
+  assertEquals([Error.stackTraceLimit, Reflect.get(Error, "prepareStackTrace")], before);
+});
+
+Deno.test("OriginFinder.choose() refuses what it does not know", () => {
+  assertThrows(
+    () => new OriginFinder().choose("full" as "line"),
+    TypeError,
+    'Cannot record origins as "full": expected "none", "sampled", "line" or "stack"',
+  );
+});
+
+Deno.test("CudaDevice.live() says where a large buffer was made", () =>
+  withDevice((gpu) => {
+    const [buffer, here] = [gpu.alloc("uint8", MIB), new Error()];
+    using _large = buffer;
+    using _small = gpu.alloc("uint8", 8);
+    const [large, small] = gpu.live();
+    assertEquals(lineOf(large?.origin), lineOf(here.stack?.split("\n")[1]));
+    assertEquals([large?.stack?.length, small?.origin], [1, undefined]);
+  }));
+
+Deno.test("CudaDevice.open() takes { origins } for all objects of the device", () => {
+  using gpu = CudaDevice.open(0, { driver: testDriver(), origins: "stack" });
+  using _small = gpu.alloc("uint8", 8);
+  using _stream = gpu.createStream();
+  const origins = gpu.live().objects.map(({ origin }) => origin?.split(":")[0]);
+  assertEquals(origins, ["origin_test.ts", "origin_test.ts"]);
+  assertEquals((gpu.live().objects[0]?.stack?.length ?? 0) > 0, true);
+  gpu.context.ledger.origins.choose("sampled");
+});
+
+Deno.test("OriginFinder keeps no object of the stack alive", async () => {
+  const { code, stdout, stderr } = await runDeno([
+    "eval",
+    "--ext=ts",
+    "--v8-flags=--expose-gc",
+    `
+      import { CudaDevice } from "./mod.ts";
+      const gpu = CudaDevice.open(0, { driver: "simulated", origins: "stack" });
+      class Owner {
+        buffer = gpu.alloc("uint8", 8);
+      }
+      function drop() {
+        new Owner();
+      }
+      drop();
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      globalThis.gc();
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      console.log(gpu.live().count);
+    `,
+  ], { cwd: PROJECT_ROOT });
+  assertEquals([code, stdout.trim()], [0, "0"], stderr);
+});
+
+Deno.test("VRAMKIT_ORIGINS chooses how much is recorded", async () => {
+  const { code, stdout, stderr } = await runDeno([
+    "eval",
+    "--ext=ts",
+    `
+      import { CudaDevice } from "./mod.ts";
+      const gpu = CudaDevice.open(0, { driver: "simulated" });
+      const buffer = gpu.alloc("uint8", 8);
+      console.log(gpu.live().objects[0].origin !== undefined);
+      buffer.dispose();
+    `,
+  ], { cwd: PROJECT_ROOT, env: { VRAMKIT_ORIGINS: "line" } });
+  assertEquals([code, stdout.trim()], [0, "true"], stderr);
+});
+
+/** The line number in `file:line:column`, with or without brackets. */
+function lineOf(place: string | undefined): string | undefined {
+  return place?.split(":").at(-2);
+}
