@@ -32,6 +32,7 @@ export class CudaStream implements Disposable {
   /** How urgent its kernels are. */
   readonly priority: StreamPriority;
   readonly #handle: bigint;
+  #mayBeBusy = true;
   /** Undefined for the default stream, which lives as long as its context. */
   readonly #record: HandleRecord | undefined;
   /** The end of the queue, for other streams to wait for; made when two streams first meet. */
@@ -66,10 +67,16 @@ export class CudaStream implements Disposable {
     return made;
   }
 
-  /** The driver's handle, checked. */
+  /** The driver's handle, checked; whoever asks for it may queue work. */
   get handle(): bigint {
     if (this.disposed) throw new DisposedError(this.toString());
+    this.#mayBeBusy = true;
     return this.#handle;
+  }
+
+  /** Whether nothing can have been queued since the stream was last seen idle; asks nobody. */
+  get isKnownIdle(): boolean {
+    return !this.#mayBeBusy;
   }
 
   /** Its label, or its number; `"default"` for the default stream. */
@@ -92,6 +99,7 @@ export class CudaStream implements Disposable {
     const status = this.context.driver.status("cuStreamQuery", this.handle);
     if (status === CUresult.CUDA_ERROR_NOT_READY) return false;
     if (status !== CUresult.CUDA_SUCCESS) throw this.context.driver.error(status, "cuStreamQuery");
+    this.#mayBeBusy = false;
     return true;
   }
 
@@ -130,6 +138,7 @@ export class CudaStream implements Disposable {
   /** Blocks until all work queued so far is done (cuStreamSynchronize). */
   synchronizeSync(): void {
     this.context.driver.call("cuStreamSynchronize", this.handle);
+    this.#mayBeBusy = false;
   }
 
   /**

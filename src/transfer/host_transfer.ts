@@ -3,10 +3,9 @@
 
 import { MADV, openHost } from "../../ffi/host.ts";
 import type { CudaStream } from "../stream.ts";
-import { isSoon } from "../waiting.ts";
 import { TransferEngine } from "./engine.ts";
 import type { Piece, RingRequest } from "./ring_transfer.ts";
-import { DRIVER_PIECE_BYTES, SMALLEST_RING_BYTES, wayFor } from "./ways.ts";
+import { BRIEF_BYTES, DRIVER_PIECE_BYTES, SMALLEST_RING_BYTES, wayFor } from "./ways.ts";
 
 /** What a caller may want of a transfer. */
 export interface TransferOptions {
@@ -40,10 +39,10 @@ export function transfer(task: HostTransfer): Promise<void> | undefined {
   const { byteLength } = bytes;
   if (byteLength === 0) return undefined;
   if (byteLength >= SMALLEST_RING_BYTES) return transferLarge(task);
+  const isNext = stream.isKnownIdle && byteLength <= BRIEF_BYTES;
   queuePiece(task, { offset: 0, byteLength });
-  if (!isSoon(() => stream.isIdle)) {
-    return stream.synchronize().then(() => task.onProgress?.(byteLength, byteLength));
-  }
+  if (!isNext) return stream.synchronize().then(() => task.onProgress?.(byteLength, byteLength));
+  stream.synchronizeSync();
   task.onProgress?.(byteLength, byteLength);
 }
 
