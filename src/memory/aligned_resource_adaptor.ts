@@ -1,0 +1,69 @@
+// Gives addresses with a wider alignment than 256: for huge pages, RDMA, or wide vector loads.
+
+import { type ByteSize, parseBytes } from "../format.ts";
+import type { CudaStream } from "../stream.ts";
+import type { MemoryResource } from "./memory_resource.ts";
+import { ResourceAdaptor } from "./resource_adaptor.ts";
+
+/** What every resource aligns to. */
+const GIVEN_BYTES = 256;
+
+/** What to align, and to what. */
+export interface AlignmentOptions {
+  /** The alignment, a power of two from 256 on. */
+  readonly alignment: ByteSize;
+  /** Smaller requests are passed on as they are; 0 by default. */
+  readonly threshold?: ByteSize;
+}
+
+/** Takes more than asked for from the upstream, and hands out the aligned part. */
+export class AlignedResourceAdaptor extends ResourceAdaptor {
+  /** The alignment in bytes. */
+  readonly alignmentBytes: number;
+  /** The smallest request that is aligned, in bytes. */
+  readonly thresholdBytes: number;
+  /** Where the upstream's blocks start, by the address handed out. */
+  readonly #starts = new Map<bigint, bigint>();
+
+  /**
+   * Aligns what comes from a resource.
+   *
+   * @throws RangeError when the alignment is no power of two, or below 256.
+   */
+  constructor(upstream: MemoryResource, options: AlignmentOptions) {
+    super(upstream);
+    this.alignmentBytes = parseBytes(options.alignment, "alignment");
+    this.thresholdBytes = parseBytes(options.threshold ?? 0, "threshold");
+    if (this.alignmentBytes < GIVEN_BYTES || !Number.isInteger(Math.log2(this.alignmentBytes))) {
+      throw new RangeError(
+        `Cannot align to ${this.alignmentBytes} bytes: expected a power of two from 256 on`,
+      );
+    }
+  }
+
+  /** Allocates at a multiple of the alignment. */
+  override allocate(byteLength: number, stream: CudaStream): bigint {
+    if (!this.#aligns(byteLength)) return this.upstream.allocate(byteLength, stream);
+    const start = this.upstream.allocate(this.#padded(byteLength), stream);
+    const alignment = BigInt(this.alignmentBytes);
+    const address = (start + alignment - 1n) / alignment * alignment;
+    this.#starts.set(address, start);
+    return address;
+  }
+
+  /** Gives back all that was taken for an aligned block. */
+  override deallocate(address: bigint, byteLength: number, stream: CudaStream): void {
+    if (!this.#aligns(byteLength)) return this.upstream.deallocate(address, byteLength, stream);
+    const start = this.#starts.get(address) ?? address;
+    this.upstream.deallocate(start, this.#padded(byteLength), stream);
+    this.#starts.delete(address);
+  }
+
+  #aligns(byteLength: number): boolean {
+    return this.alignmentBytes > GIVEN_BYTES && byteLength >= this.thresholdBytes;
+  }
+
+  #padded(byteLength: number): number {
+    return byteLength + this.alignmentBytes - GIVEN_BYTES;
+  }
+}

@@ -1,0 +1,119 @@
+// Reads an allocation log back, and does the same to another resource: the allocations of a real
+// program, to compare resources by.
+
+import { ALLOCATION_CSV_HEADER, type AllocationAction } from "../allocation_csv.ts";
+import { CudaStream } from "../stream.ts";
+import type { MemoryResource } from "./memory_resource.ts";
+
+/** One row of a log; what it names it by is text, because it is of another process. */
+export interface LoggedAllocation {
+  /** What was done. */
+  readonly action: AllocationAction;
+  /** The block's address, as it was written. */
+  readonly pointer: string;
+  /** The block's size in bytes. */
+  readonly byteLength: number;
+  /** The stream, as it was written. */
+  readonly stream: string;
+}
+
+/** What a replay did. */
+export interface ReplayResult {
+  /** How many allocations and frees. */
+  readonly stepCount: number;
+  /** Seconds of host time that a step took on average. */
+  readonly secondsPerStep: number;
+  /** The most bytes live at once, as they were asked for. */
+  readonly peakLiveBytes: number;
+}
+
+/** A block that the log allocated and did not free yet. */
+interface ReplayedBlock {
+  readonly address: bigint;
+  readonly byteLength: number;
+  readonly stream: CudaStream;
+}
+
+const ACTIONS: ReadonlySet<string> = new Set(
+  ["allocate", "allocate failure", "free"] satisfies AllocationAction[],
+);
+
+/**
+ * Reads what a LoggingResourceAdaptor, the timeline's export or RMM wrote.
+ *
+ * @throws SyntaxError with the line's number when a line is not a row of such a log.
+ */
+export function parseAllocationLog(csv: string): LoggedAllocation[] {
+  const [header = "", ...lines] = csv.trim().split(/\r?\n/);
+  if (header !== ALLOCATION_CSV_HEADER) {
+    throw new SyntaxError(
+      `Cannot read an allocation log: line 1 is not "${ALLOCATION_CSV_HEADER}"`,
+    );
+  }
+  return lines.map((line, index) => parseRow(line, index + 2));
+}
+
+/**
+ * Repeats a log on a resource, each of its streams on a stream of its own; failed allocations are
+ * left out, and what the log leaves live is given back at the end.
+ *
+ * @throws what the resource throws, after everything was given back.
+ */
+export function replayAllocations(
+  log: readonly LoggedAllocation[],
+  resource: MemoryResource,
+): ReplayResult {
+  using stack = new DisposableStack();
+  const streams = openStreams(log, resource, stack);
+  const live = new Map<string, ReplayedBlock>();
+  stack.defer(() => {
+    for (const block of live.values()) giveBack(resource, block);
+  });
+  let liveBytes = 0;
+  let peakLiveBytes = 0;
+  let stepCount = 0;
+  const start = performance.now();
+  for (const { action, pointer, byteLength, stream: name } of log) {
+    const stream = streams.get(name);
+    if (action === "allocate failure" || byteLength === 0 || stream === undefined) continue;
+    const known = live.get(pointer);
+    if (action === "allocate") {
+      live.set(pointer, { address: resource.allocate(byteLength, stream), byteLength, stream });
+      liveBytes += byteLength;
+      peakLiveBytes = Math.max(peakLiveBytes, liveBytes);
+    } else if (known !== undefined) {
+      live.delete(pointer);
+      liveBytes -= known.byteLength;
+      giveBack(resource, { ...known, stream });
+    }
+    stepCount++;
+  }
+  const seconds = (performance.now() - start) / 1000;
+  return { stepCount, secondsPerStep: seconds / Math.max(stepCount, 1), peakLiveBytes };
+}
+
+function giveBack(resource: MemoryResource, { address, byteLength, stream }: ReplayedBlock): void {
+  resource.deallocate(address, byteLength, stream);
+}
+
+/** The first stream of the log is the device's default one. */
+function openStreams(
+  log: readonly LoggedAllocation[],
+  { context }: MemoryResource,
+  stack: DisposableStack,
+): Map<string, CudaStream> {
+  const names = [...new Set(log.map(({ stream }) => stream))];
+  return new Map(names.map((name, index) => [
+    name,
+    index === 0 ? CudaStream.default(context) : stack.use(CudaStream.create(context)),
+  ]));
+}
+
+function parseRow(line: string, lineNumber: number): LoggedAllocation {
+  const [, , action = "", pointer = "", size = "", stream = ""] = line.split(",");
+  const byteLength = size === "" ? NaN : Number(size);
+  if (!ACTIONS.has(action) || !Number.isSafeInteger(byteLength) || stream === "") {
+    throw new SyntaxError(`Cannot read an allocation log: line ${lineNumber} is "${line}"`);
+  }
+  return { action: action as AllocationAction, pointer, byteLength, stream };
+}

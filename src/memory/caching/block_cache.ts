@@ -1,0 +1,287 @@
+// Memory kept for reuse, by stream: blocks cut from segments, and merged again when they are free.
+// The common case makes no driver call; streams meet only when one of them runs out of blocks.
+
+import type { Context } from "../../context.ts";
+import { type CudaError, DisposedError, isOutOfMemory } from "../../errors.ts";
+import { formatAddress } from "../../format.ts";
+import type { LiveKind, MemoryCache } from "../../ledger.ts";
+import type { Owner } from "../../safety_net.ts";
+import { CudaStream } from "../../stream.ts";
+import { limitError } from "../byte_limit.ts";
+import type { MemoryResource } from "../memory_resource.ts";
+import { AddressTable } from "./address_table.ts";
+import { Block } from "./block.ts";
+import { FreeBlocks } from "./free_blocks.ts";
+import {
+  isSmallRequest,
+  LARGEST_BYTES,
+  type Segment,
+  segmentBytesFor,
+  UNIT_BYTES,
+  unitsOf,
+} from "./segment.ts";
+
+/** What a stream can use again without waiting for anything. */
+interface StreamBlocks {
+  readonly small: FreeBlocks;
+  readonly large: FreeBlocks;
+}
+
+/** Where a cache gets its memory, and how much of it. */
+export interface BlockCacheFields {
+  /** Gives the segments. */
+  readonly upstream: MemoryResource;
+  /** Most bytes of segments. */
+  readonly limitBytes: number;
+}
+
+/** The state of a caching resource; what is in use at its release goes back when it comes back. */
+export class BlockCache implements MemoryCache, Owner {
+  readonly name = "caching resource";
+  readonly kind: LiveKind;
+  readonly #upstream: MemoryResource;
+  readonly #context: Context;
+  readonly #limitBytes: number;
+  readonly #largestBytes: number;
+  readonly #used = new AddressTable();
+  readonly #streams = new Map<CudaStream, StreamBlocks>();
+  /** The stream of the last call, and its blocks: most programs have one stream. */
+  #lastStream: CudaStream | undefined;
+  #lastBlocks: StreamBlocks | undefined;
+  #usedUnits = 0;
+  #segmentCount = 0;
+  #reservedBytes = 0;
+  #peakReservedBytes = 0;
+  #released = false;
+
+  /** Starts without memory, listed as a cache of its context. */
+  constructor({ upstream, limitBytes }: BlockCacheFields) {
+    this.#upstream = upstream;
+    this.#limitBytes = limitBytes;
+    this.#largestBytes = Math.min(limitBytes, LARGEST_BYTES);
+    this.kind = upstream.isHostAccessible ? "pinned" : "device";
+    this.#context = upstream.context.retain();
+    this.#context.ledger.caches.add(this);
+  }
+
+  /** Bytes of the blocks in use, in whole units. */
+  get usedBytes(): number {
+    return this.#usedUnits * UNIT_BYTES;
+  }
+
+  /** How many blocks are in use. */
+  get usedCount(): number {
+    return this.#used.count;
+  }
+
+  /** Bytes of the free blocks. */
+  get byteLength(): number {
+    let bytes = 0;
+    for (const { small, large } of this.#streams.values()) {
+      bytes += small.byteLength + large.byteLength;
+    }
+    return bytes;
+  }
+
+  /** Bytes that the upstream gave. */
+  get reservedBytes(): number {
+    return this.#reservedBytes;
+  }
+
+  /** The most bytes that the upstream had given at once. */
+  get peakReservedBytes(): number {
+    return this.#peakReservedBytes;
+  }
+
+  /** How many allocations of the upstream that is. */
+  get segmentCount(): number {
+    return this.#segmentCount;
+  }
+
+  /** Whether it keeps nothing from now on. */
+  get released(): boolean {
+    return this.#released;
+  }
+
+  /** Hands out a block for work that is queued on `stream` afterwards. */
+  allocate(byteLength: number, stream: CudaStream): bigint {
+    if (this.#released) throw new DisposedError("CachingResourceAdaptor");
+    if (byteLength > this.#largestBytes) throw this.#limitError(byteLength);
+    const unitCount = unitsOf(byteLength);
+    const { small, large } = this.#blocksOf(stream);
+    const home = isSmallRequest(unitCount) ? small : large;
+    const block = home.find(unitCount) ?? this.#obtain(unitCount, home);
+    block.home?.remove(block);
+    if (block.unitCount > unitCount) home.add(block.split(unitCount));
+    this.#used.add(block);
+    this.#usedUnits += unitCount;
+    return block.address;
+  }
+
+  /** Takes a block back that no work uses but what is queued on `stream` by now. */
+  deallocate(address: bigint, stream: CudaStream): void {
+    const block = this.#used.take(Number(address));
+    if (block === undefined) {
+      throw new TypeError(`Cannot give ${formatAddress(address)} back: it is not in use here`);
+    }
+    this.#usedUnits -= block.unitCount;
+    const { small, large } = this.#blocksOf(stream);
+    const home = block.segment.isSmall ? small : large;
+    home.merge(block);
+    if (this.#released) this.#finishRelease();
+  }
+
+  /** Gives segments back that nothing uses, until at most `keepBytes` are kept; never throws. */
+  trim(keepBytes = 0): void {
+    this.#giveBackFree(this.byteLength - keepBytes, [...this.#streams.values()]);
+    for (const [stream, { small, large }] of this.#streams) {
+      if (small.byteLength + large.byteLength === 0) this.#streams.delete(stream);
+    }
+    this.#lastStream = undefined;
+  }
+
+  /** Gives back what is free now, and the rest as soon as it comes back. */
+  release(): void {
+    if (this.#released) return;
+    this.#released = true;
+    this.#finishRelease();
+  }
+
+  /** Gives everything back because nothing can reach the resource any more. */
+  lose(): void {
+    this.release();
+  }
+
+  #finishRelease(): void {
+    this.trim();
+    if (this.#used.count > 0) return;
+    this.#context.ledger.caches.delete(this);
+    this.#context.release();
+  }
+
+  #blocksOf(stream: CudaStream): StreamBlocks {
+    if (stream === this.#lastStream && this.#lastBlocks !== undefined) return this.#lastBlocks;
+    let blocks = this.#streams.get(stream);
+    if (blocks === undefined) {
+      blocks = {
+        small: new FreeBlocks(stream, { isSmall: true }),
+        large: new FreeBlocks(stream, { isSmall: false }),
+      };
+      this.#adoptDisposed(blocks);
+      this.#streams.set(stream, blocks);
+    }
+    this.#lastStream = stream;
+    this.#lastBlocks = blocks;
+    return blocks;
+  }
+
+  /** Finds memory elsewhere: with idle streams, upstream, and with busy streams, in this order. */
+  #obtain(unitCount: number, home: FreeBlocks): Block {
+    this.#adoptDisposed(this.#blocksOf(home.stream));
+    const idle = home.find(unitCount) ??
+      this.#findElsewhere(unitCount, home, (stream) => stream.isIdle);
+    if (idle !== undefined) return idle;
+    try {
+      return this.#reserve(segmentBytesFor(unitCount), home);
+    } catch (error) {
+      if (!isOutOfMemory(error)) throw error;
+      const busy = this.#findElsewhere(unitCount, home, (stream) => {
+        home.stream.wait(stream);
+        return true;
+      });
+      if (busy !== undefined) return busy;
+      this.#giveBackFree(Infinity, [...this.#streams.values()]);
+      return this.#reserve(unitCount * UNIT_BYTES, home);
+    }
+  }
+
+  /** Finds a block that another stream used last, if `isOrdered` says that it may change hands. */
+  #findElsewhere(
+    unitCount: number,
+    home: FreeBlocks,
+    isOrdered: (stream: CudaStream) => boolean,
+  ): Block | undefined {
+    for (const [stream, { small, large }] of this.#streams) {
+      if (stream === home.stream || stream.disposed) continue;
+      const block = (home.isSmall ? small : large).find(unitCount);
+      if (block !== undefined && isOrdered(stream)) return block;
+    }
+    return undefined;
+  }
+
+  /** Gets a segment, and gives the stream's free ones back first where the peak would rise. */
+  #reserve(byteLength: number, home: FreeBlocks): Block {
+    const risingBytes = this.#reservedBytes + byteLength - this.#peakReservedBytes;
+    this.#giveBackFree(risingBytes, [this.#blocksOf(home.stream)]);
+    if (this.#reservedBytes + byteLength > this.#limitBytes) throw this.#limitError(byteLength);
+    const address = this.#upstream.allocate(byteLength, home.stream);
+    this.#reservedBytes += byteLength;
+    this.#peakReservedBytes = Math.max(this.#peakReservedBytes, this.#reservedBytes);
+    this.#segmentCount++;
+    const segment = { address, byteLength, isSmall: home.isSmall };
+    return new Block(segment, { address, unitCount: byteLength / UNIT_BYTES });
+  }
+
+  #limitError(requestedBytes: number): CudaError {
+    const limitBytes = requestedBytes > LARGEST_BYTES ? this.#largestBytes : this.#limitBytes;
+    const amounts = { requestedBytes, heldBytes: this.#reservedBytes, limitBytes };
+    return limitError("CachingResourceAdaptor", amounts);
+  }
+
+  /** Gives whole segments back that are free with some streams, until `byteLength` bytes went. */
+  #giveBackFree(byteLength: number, streams: readonly StreamBlocks[]): void {
+    let left = byteLength;
+    if (left <= 0) return;
+    const free = streams.flatMap(({ small, large }) => [...small.blocks(), ...large.blocks()]);
+    for (const [segment, blocks] of Map.groupBy(free, ({ segment }) => segment)) {
+      const freeBytes = blocks.reduce((sum, block) => sum + block.byteLength, 0);
+      if (freeBytes < segment.byteLength || !this.#giveBack(segment, blocks)) continue;
+      left -= segment.byteLength;
+      if (left <= 0) return;
+    }
+  }
+
+  /** Gives one segment back after all work that used it; when that fails, it stays here. */
+  #giveBack({ address, byteLength }: Segment, blocks: readonly Block[]): boolean {
+    try {
+      this.#upstream.deallocate(address, byteLength, this.#orderAfter(blocks));
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      console.warn(`vramkit: ${this.name} could not give memory back: ${reason}`);
+      return false;
+    }
+    for (const block of blocks) block.home?.remove(block);
+    this.#reservedBytes -= byteLength;
+    this.#segmentCount--;
+    return true;
+  }
+
+  /** Picks a stream, and makes it wait for all others that used the blocks. */
+  #orderAfter(blocks: readonly Block[]): CudaStream {
+    const users = new Set(blocks.flatMap(({ home }) => home === undefined ? [] : [home.stream]));
+    const alive = [...users].find((stream) => !stream.disposed);
+    const stream = alive ?? CudaStream.default(this.#context);
+    for (const user of users) stream.wait(user);
+    // The driver frees host memory at once, whatever is queued.
+    if (this.#upstream.isHostAccessible && !stream.isIdle) stream.synchronizeSync();
+    return stream;
+  }
+
+  /** Takes over the blocks of streams that are gone, behind the work that they had left. */
+  #adoptDisposed(heirs: StreamBlocks): void {
+    for (const [stream, blocks] of this.#streams) {
+      if (!stream.disposed) continue;
+      heirs.small.stream.wait(stream);
+      this.#streams.delete(stream);
+      adopt(heirs.small, blocks.small);
+      adopt(heirs.large, blocks.large);
+    }
+  }
+}
+
+function adopt(heir: FreeBlocks, former: FreeBlocks): void {
+  for (const block of former.blocks()) {
+    former.remove(block);
+    heir.merge(block);
+  }
+}

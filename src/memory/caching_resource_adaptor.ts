@@ -1,0 +1,103 @@
+// Keeps freed memory and hands it out again: an allocation without a driver call.
+
+import type { ByteSize } from "../format.ts";
+import { unwatch, watch } from "../safety_net.ts";
+import type { CudaStream } from "../stream.ts";
+import { parseLimit } from "./byte_limit.ts";
+import { BlockCache } from "./caching/block_cache.ts";
+import type { MemoryResource } from "./memory_resource.ts";
+import { ResourceAdaptor } from "./resource_adaptor.ts";
+
+/** How much a caching resource may hold. */
+export interface CachingOptions {
+  /** Most bytes it takes from its upstream: bytes, `"2 GiB"`, `"40%"` of the device; no limit by default. */
+  readonly limit?: ByteSize;
+}
+
+/**
+ * Keeps what is freed, by stream, and cuts later allocations from it.
+ *
+ * A block that was freed on one stream is used on another only when the first is idle, or behind an
+ * event when memory has run out. Requests are rounded to 512 bytes and found among size classes in
+ * constant time; neighbours that are free merge. Before the peak rises, and when the upstream has
+ * no more, whole segments that nothing uses go back.
+ */
+export class CachingResourceAdaptor extends ResourceAdaptor implements Disposable {
+  readonly #cache: BlockCache;
+
+  /** Starts empty; the first allocations come from the upstream, in pages of 2 MiB. */
+  constructor(upstream: MemoryResource, options: CachingOptions = {}) {
+    super(upstream);
+    const { limit } = options;
+    const limitBytes = limit === undefined ? Infinity : parseLimit(limit, this.context.totalBytes);
+    this.#cache = new BlockCache({ upstream, limitBytes });
+    watch(this, this.#cache);
+  }
+
+  /** Hands out kept memory, or gets more from the upstream. */
+  override allocate(byteLength: number, stream: CudaStream): bigint {
+    return this.#cache.allocate(byteLength, stream);
+  }
+
+  /** Keeps memory for later work of `stream`. */
+  override deallocate(address: bigint, _byteLength: number, stream: CudaStream): void {
+    this.#cache.deallocate(address, stream);
+  }
+
+  /** Bytes handed out, rounded up to 512 for each block. */
+  get usedBytes(): number {
+    return this.#cache.usedBytes;
+  }
+
+  /** How many blocks are handed out. */
+  get usedCount(): number {
+    return this.#cache.usedCount;
+  }
+
+  /** Bytes kept for reuse. */
+  get cachedBytes(): number {
+    return this.#cache.byteLength;
+  }
+
+  /** Bytes taken from the upstream: used and kept together. */
+  get reservedBytes(): number {
+    return this.#cache.reservedBytes;
+  }
+
+  /** The most bytes that were taken from the upstream at once. */
+  get peakReservedBytes(): number {
+    return this.#cache.peakReservedBytes;
+  }
+
+  /** How many allocations of the upstream they are. */
+  get segmentCount(): number {
+    return this.#cache.segmentCount;
+  }
+
+  /** Whether it was disposed. */
+  get disposed(): boolean {
+    return this.#cache.released;
+  }
+
+  /**
+   * Gives memory back to the upstream that nothing uses, until at most `keepBytes` are kept. A
+   * segment with a block in use stays. A failure is reported on the console and never thrown.
+   */
+  trim(keepBytes = 0): void {
+    this.#cache.trim(keepBytes);
+  }
+
+  /**
+   * Gives everything back; blocks in use stay valid, and go back to the upstream when they are
+   * freed. A second call does nothing.
+   */
+  dispose(): void {
+    if (!this.#cache.released) unwatch(this.#cache);
+    this.#cache.release();
+  }
+
+  /** Same as {@link CachingResourceAdaptor.dispose}, for `using`. */
+  [Symbol.dispose](): void {
+    this.dispose();
+  }
+}

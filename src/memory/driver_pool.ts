@@ -1,0 +1,208 @@
+// A pool of the driver's: how much of the device it holds, what it keeps, and who may reach it.
+
+import {
+  CUmemAccess_flags,
+  CUmemAllocationHandleType,
+  CUmemAllocationType,
+  CUmemLocationType,
+  CUmemPool_attribute,
+} from "../../ffi/constants.ts";
+import { CUmemAccessDesc, CUmemLocation, CUmemPoolProps } from "../../ffi/structs.ts";
+import type { Context } from "../context.ts";
+import { type ByteSize, parseBytes } from "../format.ts";
+import type { MemoryCache } from "../ledger.ts";
+
+/** When a pool may hand out memory again whose free is not done yet; all three are on by default. */
+export interface PoolReuse {
+  /** Behind an event that the allocating stream has waited for already. */
+  readonly followEventDependencies?: boolean;
+  /** When the free turns out to be done. */
+  readonly allowOpportunistic?: boolean;
+  /** By making the allocating stream wait for the free. */
+  readonly allowInternalDependencies?: boolean;
+}
+
+/** How to make a pool of one's own. */
+export interface PoolOptions {
+  /** Most bytes it takes from the device; the device's memory by default. */
+  readonly maxSize?: ByteSize;
+  /** Bytes it keeps at a synchronisation although nothing uses them; 0 by default. */
+  readonly releaseThreshold?: ByteSize;
+  /** When it may hand out memory again. */
+  readonly reuse?: PoolReuse;
+  /** How other processes can open its memory; not at all by default. */
+  readonly handleType?: "none" | "fileDescriptor" | "fabric";
+}
+
+/** What a device may do with the memory of another device's pool. */
+export type PoolAccess = "none" | "read" | "readwrite";
+
+const HANDLE_TYPES = {
+  none: CUmemAllocationHandleType.CU_MEM_HANDLE_TYPE_NONE,
+  fileDescriptor: CUmemAllocationHandleType.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
+  fabric: CUmemAllocationHandleType.CU_MEM_HANDLE_TYPE_FABRIC,
+} as const;
+
+const ACCESS_FLAGS = {
+  none: CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_NONE,
+  read: CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_READ,
+  readwrite: CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
+} as const;
+
+const REUSE_ATTRIBUTES = {
+  followEventDependencies: "CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES",
+  allowOpportunistic: "CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC",
+  allowInternalDependencies: "CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES",
+} as const satisfies Record<keyof PoolReuse, keyof typeof CUmemPool_attribute>;
+
+/** One memory pool of a device, known by its handle. */
+export class DriverPool implements MemoryCache {
+  readonly name = "memory pool";
+  readonly kind = "device";
+  /** The driver's handle. */
+  readonly handle: bigint;
+  readonly #context: Context;
+
+  /** Looks at a pool that is there. */
+  constructor(context: Context, handle: bigint) {
+    this.#context = context;
+    this.handle = handle;
+  }
+
+  /** Finds the pool that cuMemAllocAsync takes from (cuDeviceGetDefaultMemPool). */
+  static ofDevice(context: Context): DriverPool {
+    const cell = new BigUint64Array(1);
+    context.driver.call("cuDeviceGetDefaultMemPool", cell, context.deviceHandle);
+    return new DriverPool(context, cell[0] ?? 0n);
+  }
+
+  /** Creates a pool (cuMemPoolCreate); the caller destroys it. */
+  static create(context: Context, options: PoolOptions): DriverPool {
+    const { maxSize = 0, releaseThreshold = 0, reuse = {}, handleType = "none" } = options;
+    const threshold = parseBytes(releaseThreshold, "release threshold");
+    const cell = new BigUint64Array(1);
+    const properties = CUmemPoolProps.encode({
+      allocType: CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED,
+      handleTypes: HANDLE_TYPES[handleType],
+      location: deviceLocation(context),
+      maxSize: BigInt(parseBytes(maxSize, "maximum size")),
+    });
+    context.call("cuMemPoolCreate", cell, properties);
+    const pool = new DriverPool(context, cell[0] ?? 0n);
+    try {
+      pool.#write64("CU_MEMPOOL_ATTR_RELEASE_THRESHOLD", threshold);
+      pool.#setReuse(reuse);
+      return pool;
+    } catch (error) {
+      pool.destroy();
+      throw error;
+    }
+  }
+
+  /** Bytes that allocations hold. */
+  get usedBytes(): number {
+    return this.#read64("CU_MEMPOOL_ATTR_USED_MEM_CURRENT");
+  }
+
+  /** The most bytes that allocations held at once. */
+  get peakUsedBytes(): number {
+    return this.#read64("CU_MEMPOOL_ATTR_USED_MEM_HIGH");
+  }
+
+  /** Bytes taken from the device. */
+  get reservedBytes(): number {
+    return this.#read64("CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT");
+  }
+
+  /** The most bytes taken from the device at once. */
+  get peakReservedBytes(): number {
+    return this.#read64("CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH");
+  }
+
+  /** Bytes taken from the device that no allocation holds. */
+  get byteLength(): number {
+    return this.reservedBytes - this.usedBytes;
+  }
+
+  /** Bytes kept at a synchronisation although nothing uses them. */
+  get releaseThresholdBytes(): number {
+    return this.#read64("CU_MEMPOOL_ATTR_RELEASE_THRESHOLD");
+  }
+
+  /** When memory is handed out again whose free is not done yet. */
+  get reuse(): Required<PoolReuse> {
+    const isOn = (name: keyof PoolReuse) => this.#read32(REUSE_ATTRIBUTES[name]) !== 0;
+    return {
+      followEventDependencies: isOn("followEventDependencies"),
+      allowOpportunistic: isOn("allowOpportunistic"),
+      allowInternalDependencies: isOn("allowInternalDependencies"),
+    };
+  }
+
+  /** Starts the two peaks anew from what is used and reserved now. */
+  resetPeaks(): void {
+    this.#write64("CU_MEMPOOL_ATTR_USED_MEM_HIGH", 0);
+    this.#write64("CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH", 0);
+  }
+
+  /** Gives unused memory back to the device, down to `keepBytes` (cuMemPoolTrimTo). */
+  trim(keepBytes = 0): void {
+    this.#context.call("cuMemPoolTrimTo", this.handle, BigInt(keepBytes));
+  }
+
+  /** Lets another device use the pool's memory, or no longer (cuMemPoolSetAccess). */
+  setAccess(peer: Context, access: PoolAccess): void {
+    const location = deviceLocation(peer);
+    const descriptor = CUmemAccessDesc.encode({ location, flags: ACCESS_FLAGS[access] });
+    this.#context.call("cuMemPoolSetAccess", this.handle, descriptor, 1n);
+  }
+
+  /** Reads what a device may do with the pool's memory (cuMemPoolGetAccess). */
+  accessOf(peer: Context): PoolAccess {
+    const flags = new Int32Array(1);
+    const location = CUmemLocation.encode(deviceLocation(peer));
+    this.#context.call("cuMemPoolGetAccess", flags, this.handle, location);
+    if (flags[0] === ACCESS_FLAGS.readwrite) return "readwrite";
+    return flags[0] === ACCESS_FLAGS.read ? "read" : "none";
+  }
+
+  /** Destroys the pool once its last allocation is freed, and returns the status (cuMemPoolDestroy). */
+  destroy(): number {
+    return this.#context.status("cuMemPoolDestroy", this.handle);
+  }
+
+  #setReuse(reuse: PoolReuse): void {
+    const cell = new Int32Array(1);
+    for (const [name, attribute] of Object.entries(REUSE_ATTRIBUTES)) {
+      const value = reuse[name as keyof PoolReuse];
+      if (value === undefined) continue;
+      cell[0] = Number(value);
+      const number = CUmemPool_attribute[attribute];
+      this.#context.call("cuMemPoolSetAttribute", this.handle, number, cell);
+    }
+  }
+
+  #write64(attribute: keyof typeof CUmemPool_attribute, value: number): void {
+    const cell = new BigUint64Array([BigInt(value)]);
+    const number = CUmemPool_attribute[attribute];
+    this.#context.call("cuMemPoolSetAttribute", this.handle, number, cell);
+  }
+
+  #read64(attribute: keyof typeof CUmemPool_attribute): number {
+    const cell = new BigUint64Array(1);
+    const number = CUmemPool_attribute[attribute];
+    this.#context.call("cuMemPoolGetAttribute", this.handle, number, cell);
+    return Number(cell[0]);
+  }
+
+  #read32(attribute: keyof typeof CUmemPool_attribute): number {
+    const cell = new Int32Array(1);
+    const number = CUmemPool_attribute[attribute];
+    this.#context.call("cuMemPoolGetAttribute", this.handle, number, cell);
+    return cell[0] ?? 0;
+  }
+}
+
+function deviceLocation({ ordinal }: Context): { type: number; id: number } {
+  return { type: CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE, id: ordinal };
+}

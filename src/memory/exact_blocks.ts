@@ -1,0 +1,153 @@
+// Freed blocks of page-locked memory, kept by their exact size: pinning a GiB takes a quarter of a
+// second, so a block is worth keeping, and so much memory that rounding it up would waste too much.
+
+import type { Context } from "../context.ts";
+import { DisposedError, isOutOfMemory } from "../errors.ts";
+import { formatAddress } from "../format.ts";
+import type { MemoryCache } from "../ledger.ts";
+import type { Owner } from "../safety_net.ts";
+import { CudaStream } from "../stream.ts";
+import type { MemoryResource } from "./memory_resource.ts";
+import { whenPassed } from "./when_passed.ts";
+
+/** The driver pins whole pages, so rounding up to one takes no more memory. */
+const PAGE_BYTES = 4096;
+
+/** The state of a pool of page-locked memory. */
+export class ExactBlocks implements MemoryCache, Owner {
+  readonly name = "pinned pool";
+  readonly kind = "pinned";
+  readonly #upstream: MemoryResource;
+  readonly #context: Context;
+  readonly #keepBytes: number;
+  /** Sizes of the blocks in use, and of those that the GPU still needs. */
+  readonly #sizes = new Map<bigint, number>();
+  /** Free blocks by size; the sizes that were freed first come first. */
+  readonly #free = new Map<number, bigint[]>();
+  #usedBytes = 0;
+  #pendingBytes = 0;
+  #freeBytes = 0;
+  #released = false;
+
+  /** Starts empty, listed as a cache of its context; keeps at most `keepBytes`. */
+  constructor(upstream: MemoryResource, keepBytes: number) {
+    this.#upstream = upstream;
+    this.#keepBytes = keepBytes;
+    this.#context = upstream.context.retain();
+    this.#context.ledger.caches.add(this);
+  }
+
+  /** Bytes handed out, in whole pages. */
+  get usedBytes(): number {
+    return this.#usedBytes;
+  }
+
+  /** Bytes given back: free, or still needed by the GPU. */
+  get byteLength(): number {
+    return this.#freeBytes + this.#pendingBytes;
+  }
+
+  /** Whether it keeps nothing from now on. */
+  get released(): boolean {
+    return this.#released;
+  }
+
+  /** Hands out a block of that size, a kept one when there is one. */
+  allocate(byteLength: number, stream: CudaStream): bigint {
+    if (this.#released) throw new DisposedError("PooledPinnedHostMemoryResource");
+    this.#context.sweep();
+    const size = Math.ceil(byteLength / PAGE_BYTES) * PAGE_BYTES;
+    const address = this.#takeFree(size) ?? this.#pin(size, stream);
+    this.#sizes.set(address, size);
+    this.#usedBytes += size;
+    return address;
+  }
+
+  /** Keeps a block for reuse once all that `stream` has queued by now is done; nothing waits. */
+  deallocate(address: bigint, stream: CudaStream): void {
+    const size = this.#sizes.get(address);
+    if (size === undefined) {
+      throw new TypeError(`Cannot give ${formatAddress(address)} back: it is not in use here`);
+    }
+    this.#sizes.delete(address);
+    this.#usedBytes -= size;
+    this.#pendingBytes += size;
+    const keep = () => {
+      this.#pendingBytes -= size;
+      this.#keep(address, size);
+    };
+    // A stream is gone only after the work of those that freed the memory was waited for.
+    if (stream.disposed) keep();
+    else whenPassed(stream, keep);
+  }
+
+  /** Gives back what the GPU needs no more, until at most `keepBytes` are kept; never throws. */
+  trim(keepBytes = 0): void {
+    for (const [size, addresses] of this.#free) {
+      while (this.#freeBytes > keepBytes) {
+        const address = addresses.pop();
+        if (address === undefined) break;
+        if (this.#unpin(address, size)) continue;
+        addresses.push(address);
+        break;
+      }
+      if (addresses.length === 0) this.#free.delete(size);
+    }
+  }
+
+  /** Gives everything back; blocks in use go back when they are freed. */
+  release(): void {
+    if (this.#released) return;
+    this.#released = true;
+    this.#finishRelease();
+  }
+
+  /** Gives everything back because nothing can reach the resource any more. */
+  lose(): void {
+    this.release();
+  }
+
+  #finishRelease(): void {
+    this.trim();
+    if (this.#usedBytes + this.#pendingBytes > 0) return;
+    this.#context.ledger.caches.delete(this);
+    this.#context.release();
+  }
+
+  #takeFree(size: number): bigint | undefined {
+    const address = this.#free.get(size)?.pop();
+    if (address !== undefined) this.#freeBytes -= size;
+    return address;
+  }
+
+  #pin(size: number, stream: CudaStream): bigint {
+    try {
+      return this.#upstream.allocate(size, stream);
+    } catch (error) {
+      if (!isOutOfMemory(error) || this.#freeBytes === 0) throw error;
+      this.trim();
+      return this.#upstream.allocate(size, stream);
+    }
+  }
+
+  #keep(address: bigint, size: number): void {
+    const addresses = this.#free.get(size) ?? [];
+    addresses.push(address);
+    this.#free.set(size, addresses);
+    this.#freeBytes += size;
+    if (this.#released) this.#finishRelease();
+    else if (this.#freeBytes > this.#keepBytes) this.trim(this.#keepBytes);
+  }
+
+  #unpin(address: bigint, size: number): boolean {
+    try {
+      this.#upstream.deallocate(address, size, CudaStream.default(this.#context));
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      console.warn(`vramkit: ${this.name} could not give memory back: ${reason}`);
+      return false;
+    }
+    this.#freeBytes -= size;
+    return true;
+  }
+}

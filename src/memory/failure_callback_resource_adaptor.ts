@@ -1,0 +1,39 @@
+// Asks the program what to do when memory runs out: free something, and try again.
+
+import { type CudaError, isOutOfMemory } from "../errors.ts";
+import type { CudaStream } from "../stream.ts";
+import type { MemoryResource } from "./memory_resource.ts";
+import { ResourceAdaptor } from "./resource_adaptor.ts";
+
+/**
+ * Called with the size that could not be had and the error. Returns whether to try again; each try
+ * that fails calls it again.
+ */
+export type FailureCallback = (byteLength: number, error: CudaError) => boolean;
+
+/** Calls a function when the upstream has no memory; other errors pass unchanged. */
+export class FailureCallbackResourceAdaptor extends ResourceAdaptor {
+  readonly #onFailure: FailureCallback;
+
+  /** Watches a resource. */
+  constructor(upstream: MemoryResource, onFailure: FailureCallback) {
+    super(upstream);
+    this.#onFailure = onFailure;
+  }
+
+  /** Allocates, as often as the callback asks for; an error that the callback throws passes on. */
+  override allocate(byteLength: number, stream: CudaStream): bigint {
+    for (;;) {
+      try {
+        return this.upstream.allocate(byteLength, stream);
+      } catch (error) {
+        if (!isOutOfMemory(error) || !this.#onFailure(byteLength, error)) throw error;
+      }
+    }
+  }
+
+  /** Gives memory back. */
+  override deallocate(address: bigint, byteLength: number, stream: CudaStream): void {
+    this.upstream.deallocate(address, byteLength, stream);
+  }
+}

@@ -1,0 +1,64 @@
+// Writes down every allocation and free in the columns of RMM's log, so that tools made for it and
+// replayAllocations() can read it.
+
+import {
+  ALLOCATION_CSV_HEADER,
+  type AllocationAction,
+  formatAllocationRow,
+} from "../allocation_csv.ts";
+import type { CudaStream } from "../stream.ts";
+import type { MemoryResource } from "./memory_resource.ts";
+import { ResourceAdaptor } from "./resource_adaptor.ts";
+
+/** Where a log goes. */
+export interface LoggingOptions {
+  /** Called with each line, without a line break; the header comes first. */
+  readonly write: (line: string) => void;
+}
+
+/** Logs what goes through it: allocations, those that failed, and frees. */
+export class LoggingResourceAdaptor extends ResourceAdaptor {
+  readonly #write: (line: string) => void;
+
+  /** Logs what comes from a resource, and writes the header. */
+  constructor(upstream: MemoryResource, options: LoggingOptions) {
+    super(upstream);
+    this.#write = options.write;
+    this.#write(ALLOCATION_CSV_HEADER);
+  }
+
+  /** Allocates and logs, a failure too. */
+  override allocate(byteLength: number, stream: CudaStream): bigint {
+    let address: bigint;
+    try {
+      address = this.upstream.allocate(byteLength, stream);
+    } catch (error) {
+      this.#log("allocate failure", { address: 0n, byteLength, stream });
+      throw error;
+    }
+    this.#log("allocate", { address, byteLength, stream });
+    return address;
+  }
+
+  /** Frees and logs. */
+  override deallocate(address: bigint, byteLength: number, stream: CudaStream): void {
+    this.upstream.deallocate(address, byteLength, stream);
+    this.#log("free", { address, byteLength, stream });
+  }
+
+  /** A log that cannot be written must not lose memory: the failure is reported instead. */
+  #log(
+    action: AllocationAction,
+    { address, byteLength, stream }: { address: bigint; byteLength: number; stream: CudaStream },
+  ): void {
+    const time = performance.timeOrigin + performance.now();
+    const handle = stream.disposed ? 0n : stream.handle;
+    const row = { action, time, address, byteLength, stream: handle };
+    try {
+      this.#write(formatAllocationRow(row));
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      console.warn(`vramkit: an allocation could not be logged: ${reason}`);
+    }
+  }
+}

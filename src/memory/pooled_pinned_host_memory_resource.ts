@@ -1,0 +1,74 @@
+// Page-locked host memory that is kept for reuse, in exactly the sizes that were asked for.
+
+import { type ByteSize, parseBytes } from "../format.ts";
+import { unwatch, watch } from "../safety_net.ts";
+import type { CudaStream } from "../stream.ts";
+import { ExactBlocks } from "./exact_blocks.ts";
+import type { ContextOwner } from "./memory_resource.ts";
+import { PinnedHostMemoryResource } from "./pinned_host_memory_resource.ts";
+import { ResourceAdaptor } from "./resource_adaptor.ts";
+
+/** How much a pool of page-locked memory may keep. */
+export interface PinnedPoolOptions {
+  /** Most bytes it keeps for reuse: bytes or `"2 GiB"`; no limit by default. */
+  readonly keep?: ByteSize;
+}
+
+/**
+ * Page-locked host memory from a pool: pinning costs 0.1 ms or more for each MiB, handing a block
+ * out again nearly nothing. A block serves requests of its own size in pages of 4 KiB, is never
+ * rounded up further, and is handed out again once the copies that used it are done.
+ */
+export class PooledPinnedHostMemoryResource extends ResourceAdaptor implements Disposable {
+  readonly #blocks: ExactBlocks;
+
+  /** Starts empty, in a device's context. */
+  constructor(owner: ContextOwner, options: PinnedPoolOptions = {}) {
+    super(new PinnedHostMemoryResource(owner));
+    const { keep } = options;
+    const keepBytes = keep === undefined ? Infinity : parseBytes(keep, "bytes to keep");
+    this.#blocks = new ExactBlocks(this.upstream, keepBytes);
+    watch(this, this.#blocks);
+  }
+
+  /** Hands out a kept block, or pins a new one. */
+  override allocate(byteLength: number, stream: CudaStream): bigint {
+    return this.#blocks.allocate(byteLength, stream);
+  }
+
+  /** Keeps a block for when the work queued on `stream` so far is done. */
+  override deallocate(address: bigint, _byteLength: number, stream: CudaStream): void {
+    this.#blocks.deallocate(address, stream);
+  }
+
+  /** Bytes handed out, in whole pages. */
+  get usedBytes(): number {
+    return this.#blocks.usedBytes;
+  }
+
+  /** Bytes kept for reuse. */
+  get cachedBytes(): number {
+    return this.#blocks.byteLength;
+  }
+
+  /** Whether it was disposed. */
+  get disposed(): boolean {
+    return this.#blocks.released;
+  }
+
+  /** Unpins what nothing uses, until at most `keepBytes` are kept. */
+  trim(keepBytes = 0): void {
+    this.#blocks.trim(keepBytes);
+  }
+
+  /** Unpins everything; blocks in use stay valid, and are unpinned when they are freed. */
+  dispose(): void {
+    if (!this.#blocks.released) unwatch(this.#blocks);
+    this.#blocks.release();
+  }
+
+  /** Same as {@link PooledPinnedHostMemoryResource.dispose}, for `using`. */
+  [Symbol.dispose](): void {
+    this.dispose();
+  }
+}

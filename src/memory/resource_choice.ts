@@ -1,0 +1,64 @@
+// Which resource an allocation uses unless its call says so: the default, or the innermost one that a
+// function is run with. The choice follows promises, and other devices never see it.
+
+import { AsyncLocalStorage } from "node:async_hooks";
+import type { Context } from "../context.ts";
+import type { ContextOwner, MemoryResource } from "./memory_resource.ts";
+
+/** Makes a resource for a device that is being opened. */
+export type MakeResource = (owner: ContextOwner) => MemoryResource;
+
+/** A resource that may be an adaptor, and may have to be disposed. */
+interface StackedResource extends MemoryResource, Partial<Disposable> {
+  readonly upstream?: MemoryResource;
+}
+
+/** The resource of one device for one kind of memory. */
+export class ResourceChoice implements Disposable {
+  readonly #default: MemoryResource;
+  /** Made when a function is first run with another resource: until then a choice costs nothing. */
+  #scopes: AsyncLocalStorage<MemoryResource> | undefined;
+
+  /**
+   * Makes the default, and owns it.
+   *
+   * @throws TypeError when it belongs to another device.
+   */
+  constructor(context: Context, make: MakeResource) {
+    this.#default = make({ context });
+    requireContext(this.#default, context);
+  }
+
+  /** The resource to use here and now. */
+  get current(): MemoryResource {
+    return this.#scopes?.getStore() ?? this.#default;
+  }
+
+  /**
+   * Runs a function with another resource, also what the function awaits, and nothing else.
+   *
+   * @throws TypeError when the resource belongs to another device.
+   */
+  run<T>(resource: MemoryResource, body: () => T): T {
+    requireContext(resource, this.#default.context);
+    this.#scopes ??= new AsyncLocalStorage();
+    return this.#scopes.run(resource, body);
+  }
+
+  /** Disposes the default and its upstreams; blocks in use stay valid. */
+  [Symbol.dispose](): void {
+    let resource: StackedResource | undefined = this.#default;
+    while (resource !== undefined) {
+      resource[Symbol.dispose]?.();
+      resource = resource.upstream;
+    }
+  }
+}
+
+function requireContext(resource: MemoryResource, context: Context): void {
+  if (resource.context === context) return;
+  throw new TypeError(
+    `Cannot use a resource of device ${resource.context.ordinal} on device ${context.ordinal}: ` +
+      `make one with this device`,
+  );
+}

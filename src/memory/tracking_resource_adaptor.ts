@@ -1,0 +1,88 @@
+// Remembers every allocation that is not given back: what leaks, and which code made it.
+
+import { formatAddress, formatBytes } from "../format.ts";
+import { OriginFinder } from "../origin.ts";
+import type { CudaStream } from "../stream.ts";
+import type { MemoryResource } from "./memory_resource.ts";
+import { ResourceAdaptor } from "./resource_adaptor.ts";
+
+/** How much to remember. */
+export interface TrackingOptions {
+  /** Whether to keep the stack of each allocation, about ten microseconds each; true by default. */
+  readonly captureStacks?: boolean;
+}
+
+/** One allocation that was not given back. */
+export interface TrackedAllocation {
+  /** Its address in hexadecimal. */
+  readonly address: string;
+  /** Its size in bytes. */
+  readonly byteLength: number;
+  /** When it was made, in milliseconds since 1970. */
+  readonly createdAt: number;
+  /** The caller's places on the stack, nearest first; empty when stacks are not kept. */
+  readonly stack: readonly string[];
+}
+
+/** Keeps a list of what is allocated; a free that does not fit it is reported and never counted. */
+export class TrackingResourceAdaptor extends ResourceAdaptor {
+  readonly #origins = new OriginFinder();
+  readonly #live = new Map<bigint, TrackedAllocation>();
+  #allocatedBytes = 0;
+
+  /** Tracks what comes from a resource. */
+  constructor(upstream: MemoryResource, options: TrackingOptions = {}) {
+    super(upstream);
+    this.#origins.choose(options.captureStacks === false ? "none" : "stack");
+  }
+
+  /** Bytes that were not given back. */
+  get allocatedBytes(): number {
+    return this.#allocatedBytes;
+  }
+
+  /** What was not given back, oldest first. */
+  outstanding(): TrackedAllocation[] {
+    return [...this.#live.values()];
+  }
+
+  /** Allocates and remembers. */
+  override allocate(byteLength: number, stream: CudaStream): bigint {
+    const address = this.upstream.allocate(byteLength, stream);
+    const createdAt = Date.now();
+    const stack = this.#origins.find(byteLength, createdAt) ?? [];
+    this.#live.set(address, { address: formatAddress(address), byteLength, createdAt, stack });
+    this.#allocatedBytes += byteLength;
+    return address;
+  }
+
+  /** Gives memory back and forgets it; warns when it is unknown here or has another size. */
+  override deallocate(address: bigint, byteLength: number, stream: CudaStream): void {
+    this.upstream.deallocate(address, byteLength, stream);
+    const known = this.#live.get(address);
+    if (known?.byteLength !== byteLength) {
+      const size = known === undefined ? "was not allocated here" : `has ${known.byteLength} bytes`;
+      console.warn(
+        `vramkit: ${
+          formatAddress(address)
+        } was given back with ${byteLength} bytes, but it ${size}`,
+      );
+    }
+    this.#live.delete(address);
+    this.#allocatedBytes -= known?.byteLength ?? 0;
+  }
+
+  /** Lists what was not given back, one line each, with the stacks below. */
+  override toString(): string {
+    const lines = this.outstanding().map(({ address, byteLength, stack }) =>
+      [`${address} ${formatBytes(byteLength)}`, ...stack.map((place) => `    ${place}`)].join("\n")
+    );
+    return [...lines, `${lines.length} outstanding, ${formatBytes(this.#allocatedBytes)}`]
+      .join("\n");
+  }
+
+  /** Shows the list on a console. */
+  [Symbol.for("Deno.customInspect")](): string {
+    return this.toString();
+  }
+}

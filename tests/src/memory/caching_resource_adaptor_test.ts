@@ -1,0 +1,243 @@
+// Reuse in and across streams, merging, limits, giving back, and books that stay right when the
+// upstream fails.
+
+import {
+  assert,
+  assertEquals,
+  assertNotEquals,
+  assertStringIncludes,
+  assertThrows,
+} from "@std/assert";
+import { CudaError, DisposedError } from "../../../src/errors.ts";
+import { CachingResourceAdaptor } from "../../../src/memory/caching_resource_adaptor.ts";
+import { CudaAsyncMemoryResource } from "../../../src/memory/cuda_async_memory_resource.ts";
+import { assertSameBytes, patternBytes, readBytes, writeBytes } from "../../support/contents.ts";
+import { watchedDriver } from "../../support/faulty_driver.ts";
+import { HeldStream } from "../../support/held_stream.ts";
+import { LedgerResource } from "../../support/ledger_resource.ts";
+import { captureWarnings } from "../../support/warnings.ts";
+import { withDevice } from "../../support/with_device.ts";
+
+const MEBIBYTE = 2 ** 20;
+
+Deno.test("CachingResourceAdaptor.allocate() hands out a freed block without a driver call", () => {
+  const { driver, calls } = watchedDriver();
+  return withDevice((gpu) => {
+    using cache = new CachingResourceAdaptor(new CudaAsyncMemoryResource(gpu));
+    const { stream } = gpu;
+    const first = cache.allocate(MEBIBYTE, stream);
+    cache.deallocate(first, MEBIBYTE, stream);
+    calls.length = 0;
+    const second = cache.allocate(MEBIBYTE, stream);
+    cache.deallocate(second, MEBIBYTE, stream);
+    assertEquals(second, first);
+    assertEquals(calls, []);
+  }, { driver });
+});
+
+Deno.test("CachingResourceAdaptor.deallocate() merges neighbours, so that a larger request fits", () =>
+  withDevice((gpu) => {
+    const upstream = new LedgerResource(gpu);
+    using cache = new CachingResourceAdaptor(upstream);
+    const { stream } = gpu;
+    const blocks = [0, 1, 2, 3].map(() => cache.allocate(MEBIBYTE / 2, stream));
+    assertEquals(upstream.allocationCount, 1);
+    for (const at of [2, 0, 3, 1]) cache.deallocate(blocks[at] ?? 0n, MEBIBYTE / 2, stream);
+    const whole = cache.allocate(MEBIBYTE, stream);
+    assertEquals([whole, upstream.allocationCount], [blocks[0], 1]);
+    cache.deallocate(whole, MEBIBYTE, stream);
+    assertEquals([cache.usedBytes, cache.cachedBytes], [0, cache.reservedBytes]);
+  }));
+
+Deno.test("CachingResourceAdaptor.allocate() leaves the blocks of a busy stream alone", () =>
+  withDevice((gpu) => {
+    using cache = new CachingResourceAdaptor(new CudaAsyncMemoryResource(gpu));
+    using busy = gpu.createStream();
+    const former = cache.allocate(3 * MEBIBYTE, busy);
+    using _held = new HeldStream(gpu, busy);
+    cache.deallocate(former, 3 * MEBIBYTE, busy);
+    const other = cache.allocate(3 * MEBIBYTE, gpu.stream);
+    assertNotEquals(other, former);
+    const same = cache.allocate(3 * MEBIBYTE, busy);
+    assertEquals(same, former);
+    cache.deallocate(same, 3 * MEBIBYTE, busy);
+    cache.deallocate(other, 3 * MEBIBYTE, gpu.stream);
+  }));
+
+Deno.test("CachingResourceAdaptor.allocate() takes over the blocks of an idle stream", () =>
+  withDevice((gpu) => {
+    const upstream = new LedgerResource(gpu);
+    using cache = new CachingResourceAdaptor(upstream);
+    using other = gpu.createStream();
+    const former = cache.allocate(3 * MEBIBYTE, other);
+    cache.deallocate(former, 3 * MEBIBYTE, other);
+    const block = cache.allocate(3 * MEBIBYTE, gpu.stream);
+    assertEquals([block, upstream.allocationCount], [former, 1]);
+    cache.deallocate(block, 3 * MEBIBYTE, gpu.stream);
+  }));
+
+Deno.test("CachingResourceAdaptor.allocate() waits for a busy stream when memory is out", () =>
+  withDevice((gpu) => {
+    using cache = new CachingResourceAdaptor(new CudaAsyncMemoryResource(gpu), { limit: "4 MiB" });
+    using busy = gpu.createStream();
+    using target = gpu.alloc("uint8", 3 * MEBIBYTE);
+    const pattern = patternBytes(3 * MEBIBYTE);
+    const source = gpu.alloc("uint8", 3 * MEBIBYTE, { resource: cache, stream: busy });
+    writeBytes(source, pattern);
+    const former = source.ptr;
+    {
+      using _held = new HeldStream(gpu, busy);
+      target.copyFrom(source, { stream: busy });
+      source.dispose();
+      using next = gpu.alloc("uint8", 3 * MEBIBYTE, { resource: cache });
+      assertEquals(next.ptr, former);
+      next.fill(0xff);
+    }
+    assertSameBytes(readBytes(target), pattern);
+  }));
+
+Deno.test("CachingResourceAdaptor.allocate() adopts the blocks of disposed streams", () =>
+  withDevice((gpu) => {
+    const upstream = new LedgerResource(gpu);
+    using cache = new CachingResourceAdaptor(upstream);
+    for (let round = 0; round < 50; round++) {
+      using stream = gpu.createStream();
+      const block = cache.allocate(3 * MEBIBYTE, stream);
+      cache.deallocate(block, 3 * MEBIBYTE, stream);
+    }
+    assertEquals([upstream.allocationCount, cache.segmentCount], [1, 1]);
+  }));
+
+Deno.test("CachingResourceAdaptor.allocate() gives free segments back before the peak rises", () =>
+  withDevice((gpu) => {
+    const upstream = new LedgerResource(gpu);
+    using cache = new CachingResourceAdaptor(upstream);
+    for (let size = 2; size <= 64; size += 2) {
+      const block = cache.allocate(size * MEBIBYTE, gpu.stream);
+      cache.deallocate(block, size * MEBIBYTE, gpu.stream);
+    }
+    assertEquals(cache.peakReservedBytes, 64 * MEBIBYTE);
+    assertEquals(upstream.liveBytes, 64 * MEBIBYTE);
+  }));
+
+Deno.test("CachingResourceAdaptor.allocate() gives everything back and tries again when memory is out", () =>
+  withDevice((gpu) => {
+    const upstream = new LedgerResource(gpu);
+    upstream.capacityBytes = 10 * MEBIBYTE;
+    using cache = new CachingResourceAdaptor(upstream);
+    const small = cache.allocate(MEBIBYTE, gpu.stream);
+    const large = cache.allocate(6 * MEBIBYTE, gpu.stream);
+    cache.deallocate(large, 6 * MEBIBYTE, gpu.stream);
+    const next = cache.allocate(7 * MEBIBYTE, gpu.stream);
+    assertEquals(upstream.live.size, 2);
+    const error = assertThrows(() => cache.allocate(2 * MEBIBYTE, gpu.stream), CudaError);
+    assertEquals(error.codeName, "CUDA_ERROR_OUT_OF_MEMORY");
+    assertEquals(cache.usedBytes, 8 * MEBIBYTE);
+    cache.deallocate(next, 7 * MEBIBYTE, gpu.stream);
+    cache.deallocate(small, MEBIBYTE, gpu.stream);
+    assertEquals(cache.usedBytes + cache.cachedBytes, upstream.liveBytes);
+  }));
+
+Deno.test("CachingResourceAdaptor limit holds, and says so", () =>
+  withDevice((gpu) => {
+    const upstream = new LedgerResource(gpu);
+    using cache = new CachingResourceAdaptor(upstream, { limit: "8 MiB" });
+    const error = assertThrows(() => cache.allocate(9 * MEBIBYTE, gpu.stream), CudaError);
+    assertStringIncludes(error.message, "0 B of the 8 MiB that CachingResourceAdaptor allows");
+    const block = cache.allocate(7 * MEBIBYTE, gpu.stream);
+    assertThrows(() => cache.allocate(3 * MEBIBYTE, gpu.stream), CudaError);
+    cache.deallocate(block, 7 * MEBIBYTE, gpu.stream);
+    assertThrows(() => new CachingResourceAdaptor(upstream, { limit: "64k" }), RangeError);
+    assertThrows(() => new CachingResourceAdaptor(upstream, { limit: "140%" }), RangeError);
+  }));
+
+Deno.test("CachingResourceAdaptor.trim() keeps what is in use, and as much as it is told", () =>
+  withDevice((gpu) => {
+    const upstream = new LedgerResource(gpu);
+    using cache = new CachingResourceAdaptor(upstream);
+    const blocks = [4, 8, 16].map((size) => cache.allocate(size * MEBIBYTE, gpu.stream));
+    cache.deallocate(blocks[0] ?? 0n, 4 * MEBIBYTE, gpu.stream);
+    cache.deallocate(blocks[1] ?? 0n, 8 * MEBIBYTE, gpu.stream);
+    cache.trim(8 * MEBIBYTE);
+    assertEquals(cache.cachedBytes, 8 * MEBIBYTE);
+    cache.trim();
+    assertEquals([cache.cachedBytes, cache.usedBytes], [0, 16 * MEBIBYTE]);
+    assertEquals(upstream.liveBytes, 16 * MEBIBYTE);
+    cache.deallocate(blocks[2] ?? 0n, 16 * MEBIBYTE, gpu.stream);
+  }));
+
+Deno.test("CachingResourceAdaptor.dispose() gives back at once what is free, and later the rest", () =>
+  withDevice((gpu) => {
+    const upstream = new LedgerResource(gpu);
+    const cache = new CachingResourceAdaptor(upstream);
+    const used = cache.allocate(4 * MEBIBYTE, gpu.stream);
+    const free = cache.allocate(4 * MEBIBYTE, gpu.stream);
+    cache.deallocate(free, 4 * MEBIBYTE, gpu.stream);
+    cache.dispose();
+    cache.dispose();
+    assertEquals(upstream.liveBytes, 4 * MEBIBYTE);
+    assertThrows(() => cache.allocate(1, gpu.stream), DisposedError);
+    cache.deallocate(used, 4 * MEBIBYTE, gpu.stream);
+    assertEquals(upstream.live.size, 0);
+  }));
+
+Deno.test("CachingResourceAdaptor is outlived by its buffers", () =>
+  withDevice((gpu) => {
+    function make() {
+      using cache = new CachingResourceAdaptor(new CudaAsyncMemoryResource(gpu));
+      return gpu.alloc("uint8", 4096, { resource: cache });
+    }
+    using buffer = make();
+    writeBytes(buffer, patternBytes(4096));
+    assertSameBytes(readBytes(buffer), patternBytes(4096));
+  }));
+
+Deno.test("CachingResourceAdaptor.deallocate() refuses what is not in use", () =>
+  withDevice((gpu) => {
+    using cache = new CachingResourceAdaptor(new LedgerResource(gpu));
+    const block = cache.allocate(4096, gpu.stream);
+    cache.deallocate(block, 4096, gpu.stream);
+    const error = assertThrows(() => cache.deallocate(block, 4096, gpu.stream), TypeError);
+    assertStringIncludes(error.message, "it is not in use here");
+    assertEquals(cache.usedBytes, 0);
+    assertEquals(cache.cachedBytes, cache.reservedBytes);
+  }));
+
+Deno.test("CachingResourceAdaptor changes nothing when its upstream cannot allocate", () =>
+  withDevice((gpu) => {
+    const upstream = new LedgerResource(gpu);
+    using cache = new CachingResourceAdaptor(upstream);
+    upstream.fault.allocate = new Error("planted");
+    assertThrows(() => cache.allocate(4096, gpu.stream), Error, "planted");
+    assertEquals([cache.usedBytes, cache.cachedBytes, cache.reservedBytes], [0, 0, 0]);
+    upstream.fault.allocate = undefined;
+    cache.deallocate(cache.allocate(4096, gpu.stream), 4096, gpu.stream);
+  }));
+
+Deno.test("CachingResourceAdaptor keeps a segment that its upstream does not take back", () =>
+  withDevice((gpu) => {
+    const upstream = new LedgerResource(gpu);
+    using cache = new CachingResourceAdaptor(upstream);
+    cache.deallocate(cache.allocate(4096, gpu.stream), 4096, gpu.stream);
+    upstream.fault.deallocate = new Error("planted");
+    const warnings = captureWarnings(() => cache.trim());
+    assert(warnings.length === 1 && warnings[0]?.includes("planted"));
+    assertEquals(cache.cachedBytes, upstream.liveBytes);
+    upstream.fault.deallocate = undefined;
+    cache.trim();
+    assertEquals([cache.cachedBytes, upstream.liveBytes], [0, 0]);
+  }));
+
+Deno.test("CachingResourceAdaptor shows in the device's caches, and gpu trims it there", () =>
+  withDevice((gpu) => {
+    const upstream = new LedgerResource(gpu);
+    const cache = new CachingResourceAdaptor(upstream);
+    cache.deallocate(cache.allocate(4096, gpu.stream), 4096, gpu.stream);
+    const { caches } = gpu.context.ledger;
+    const kept = [...caches].filter(({ name }) => name === "caching resource");
+    assertEquals(kept.map(({ byteLength }) => byteLength), [cache.cachedBytes]);
+    for (const each of kept) each.trim();
+    assertEquals(upstream.liveBytes, 0);
+    cache.dispose();
+    assertEquals([...caches].filter(({ name }) => name === "caching resource"), []);
+  }));

@@ -1,0 +1,172 @@
+// The adaptors that count, limit, list and ask: their numbers, and that faults leave them right.
+
+import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
+import { CudaError } from "../../../src/errors.ts";
+import { AlignedResourceAdaptor } from "../../../src/memory/aligned_resource_adaptor.ts";
+import { FailureCallbackResourceAdaptor } from "../../../src/memory/failure_callback_resource_adaptor.ts";
+import { LimitingResourceAdaptor } from "../../../src/memory/limiting_resource_adaptor.ts";
+import { StatisticsResourceAdaptor } from "../../../src/memory/statistics_resource_adaptor.ts";
+import { TrackingResourceAdaptor } from "../../../src/memory/tracking_resource_adaptor.ts";
+import { LedgerResource, shortage } from "../../support/ledger_resource.ts";
+import { captureWarnings } from "../../support/warnings.ts";
+import { withDevice } from "../../support/with_device.ts";
+
+Deno.test("LimitingResourceAdaptor.allocate() refuses what passes the limit, in multiples of 256", () =>
+  withDevice((gpu) => {
+    const upstream = new LedgerResource(gpu);
+    const limited = new LimitingResourceAdaptor(upstream, "1 KiB");
+    const first = limited.allocate(1, gpu.stream);
+    assertEquals(limited.usedBytes, 256);
+    const error = assertThrows(() => limited.allocate(769, gpu.stream), CudaError);
+    assertStringIncludes(error.message, "256 B of the 1 KiB that LimitingResourceAdaptor allows");
+    assertEquals([error.codeName, upstream.live.size], ["CUDA_ERROR_OUT_OF_MEMORY", 1]);
+    const second = limited.allocate(768, gpu.stream);
+    limited.deallocate(first, 1, gpu.stream);
+    limited.deallocate(second, 768, gpu.stream);
+    assertEquals(limited.usedBytes, 0);
+  }));
+
+Deno.test("LimitingResourceAdaptor reads bytes, sizes and shares, and refuses what could be two", () =>
+  withDevice((gpu) => {
+    const upstream = new LedgerResource(gpu);
+    const limitOf = (limit: number | string) =>
+      new LimitingResourceAdaptor(upstream, limit).limitBytes;
+    assertEquals(limitOf(4096), 4096);
+    assertEquals(limitOf("2 GiB"), 2 * 2 ** 30);
+    assertEquals(limitOf("40%"), Math.floor(0.4 * gpu.context.totalBytes));
+    for (const limit of ["64k", "101%", "-1%", "%", "half", -1, 0.5]) {
+      assertThrows(() => limitOf(limit), RangeError);
+    }
+  }));
+
+Deno.test("LimitingResourceAdaptor counts nothing for calls that fail", () =>
+  withDevice((gpu) => {
+    const upstream = new LedgerResource(gpu);
+    const limited = new LimitingResourceAdaptor(upstream, "1 MiB");
+    upstream.fault.allocate = shortage();
+    assertThrows(() => limited.allocate(256, gpu.stream), CudaError);
+    assertEquals(limited.usedBytes, 0);
+    upstream.fault.allocate = undefined;
+    const block = limited.allocate(256, gpu.stream);
+    upstream.fault.deallocate = new Error("planted");
+    assertThrows(() => limited.deallocate(block, 256, gpu.stream), Error, "planted");
+    assertEquals(limited.usedBytes, 256);
+    upstream.fault.deallocate = undefined;
+    limited.deallocate(block, 256, gpu.stream);
+    assertEquals(limited.usedBytes, 0);
+  }));
+
+Deno.test("StatisticsResourceAdaptor counts bytes and allocations now, at most and in all", () =>
+  withDevice((gpu) => {
+    const stats = new StatisticsResourceAdaptor(new LedgerResource(gpu));
+    const first = stats.allocate(1000, gpu.stream);
+    const second = stats.allocate(500, gpu.stream);
+    stats.deallocate(first, 1000, gpu.stream);
+    const third = stats.allocate(100, gpu.stream);
+    assertEquals([stats.currentBytes, stats.peakBytes, stats.totalBytes], [600, 1500, 1600]);
+    assertEquals([stats.currentCount, stats.peakCount, stats.totalCount], [2, 2, 3]);
+    stats.deallocate(second, 500, gpu.stream);
+    stats.deallocate(third, 100, gpu.stream);
+    assertEquals([stats.currentBytes, stats.currentCount], [0, 0]);
+  }));
+
+Deno.test("StatisticsResourceAdaptor.push() counts a level for itself, pop() returns it", () =>
+  withDevice((gpu) => {
+    const stats = new StatisticsResourceAdaptor(new LedgerResource(gpu));
+    const outer = stats.allocate(1000, gpu.stream);
+    using level = stats.push();
+    stats.push();
+    stats.deallocate(stats.allocate(50, gpu.stream), 50, gpu.stream);
+    assertEquals(stats.pop().totalBytes, 50);
+    stats.deallocate(outer, 1000, gpu.stream);
+    assertEquals([level.currentBytes, level.peakBytes, level.totalCount], [-1000, 50, 1]);
+    assertEquals(stats.pop(), level);
+    assertThrows(() => stats.pop(), RangeError, "none are open");
+    assertEquals([stats.currentBytes, stats.peakBytes], [0, 1050]);
+  }));
+
+Deno.test("StatisticsResourceAdaptor counts nothing for calls that fail", () =>
+  withDevice((gpu) => {
+    const upstream = new LedgerResource(gpu);
+    const stats = new StatisticsResourceAdaptor(upstream);
+    upstream.fault.allocate = shortage();
+    assertThrows(() => stats.allocate(256, gpu.stream), CudaError);
+    assertEquals([stats.totalCount, stats.peakBytes], [0, 0]);
+  }));
+
+Deno.test("TrackingResourceAdaptor lists what is not given back, with the caller's line", () =>
+  withDevice((gpu) => {
+    const tracked = new TrackingResourceAdaptor(new LedgerResource(gpu));
+    const kept = tracked.allocate(4096, gpu.stream);
+    tracked.deallocate(tracked.allocate(1, gpu.stream), 1, gpu.stream);
+    const [only, ...others] = tracked.outstanding();
+    assertEquals([only?.byteLength, others.length, tracked.allocatedBytes], [4096, 0, 4096]);
+    assert(only?.stack[0]?.startsWith("counting_adaptors_test.ts:"), only?.stack[0]);
+    assertStringIncludes(tracked.toString(), "1 outstanding, 4 KiB");
+    tracked.deallocate(kept, 4096, gpu.stream);
+    assertEquals(tracked.toString(), "0 outstanding, 0 B");
+  }));
+
+Deno.test("TrackingResourceAdaptor.deallocate() reports a wrong size and never counts below zero", () =>
+  withDevice((gpu) => {
+    const upstream = new LedgerResource(gpu);
+    const tracked = new TrackingResourceAdaptor(upstream);
+    const unknown = upstream.allocate(512);
+    const warnings = captureWarnings(() => tracked.deallocate(unknown, 512, gpu.stream));
+    assertStringIncludes(warnings.join(), "was not allocated here");
+    assertEquals(tracked.allocatedBytes, 0);
+  }));
+
+Deno.test("FailureCallbackResourceAdaptor.allocate() tries again as long as it is told to", () =>
+  withDevice((gpu) => {
+    const upstream = new LedgerResource(gpu);
+    upstream.capacityBytes = 1024;
+    const hoard = [upstream.allocate(512), upstream.allocate(512)];
+    const asked: number[] = [];
+    const resource = new FailureCallbackResourceAdaptor(upstream, (byteLength) => {
+      asked.push(byteLength);
+      const block = hoard.pop();
+      if (block === undefined) return false;
+      upstream.deallocate(block, 512);
+      return true;
+    });
+    resource.deallocate(resource.allocate(1024, gpu.stream), 1024, gpu.stream);
+    assertEquals(asked, [1024, 1024]);
+    assertThrows(() => resource.allocate(2048, gpu.stream), CudaError);
+    assertEquals([asked.length, upstream.live.size], [3, 0]);
+  }));
+
+Deno.test("FailureCallbackResourceAdaptor passes on what is no lack of memory, and what it throws", () =>
+  withDevice((gpu) => {
+    const upstream = new LedgerResource(gpu);
+    const resource = new FailureCallbackResourceAdaptor(upstream, () => {
+      throw new Error("thrown by the callback");
+    });
+    upstream.fault.allocate = new Error("something else");
+    assertThrows(() => resource.allocate(256, gpu.stream), Error, "something else");
+    upstream.fault.allocate = shortage();
+    assertThrows(() => resource.allocate(256, gpu.stream), Error, "thrown by the callback");
+    assertEquals(upstream.live.size, 0);
+  }));
+
+Deno.test("AlignedResourceAdaptor.allocate() aligns from the threshold on, and gives all back", () =>
+  withDevice((gpu) => {
+    const upstream = new LedgerResource(gpu);
+    const options = { alignment: "64 KiB", threshold: 1024 };
+    const aligned = new AlignedResourceAdaptor(upstream, options);
+    const small = aligned.allocate(256, gpu.stream);
+    const large = aligned.allocate(1024, gpu.stream);
+    assertEquals([...upstream.live.values()], [256, 1024 + 65536 - 256]);
+    assertEquals(large % 65536n, 0n);
+    aligned.deallocate(small, 256, gpu.stream);
+    aligned.deallocate(large, 1024, gpu.stream);
+    assertEquals(upstream.live.size, 0);
+  }));
+
+Deno.test("AlignedResourceAdaptor refuses what is no power of two from 256 on", () =>
+  withDevice((gpu) => {
+    const upstream = new LedgerResource(gpu);
+    for (const alignment of [0, 128, 300, 768]) {
+      assertThrows(() => new AlignedResourceAdaptor(upstream, { alignment }), RangeError);
+    }
+  }));

@@ -1,0 +1,98 @@
+// Pools of one's own: their settings reach the driver, their numbers come from it, and they end.
+
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { CudaError, DisposedError } from "../../../src/errors.ts";
+import { CudaAsyncMemoryResource } from "../../../src/memory/cuda_async_memory_resource.ts";
+import { assertSameBytes, patternBytes, readBytes, writeBytes } from "../../support/contents.ts";
+import { testOnTwoDevices } from "../../support/driver.ts";
+import { faultyDriver, watchedDriver } from "../../support/faulty_driver.ts";
+import { withDevice } from "../../support/with_device.ts";
+
+const MEBIBYTE = 2 ** 20;
+
+Deno.test("CudaAsyncMemoryResource leaves the default pool as the driver set it up", () => {
+  const { driver, calls } = watchedDriver();
+  return withDevice((gpu) => {
+    const pool = new CudaAsyncMemoryResource(gpu);
+    gpu.alloc("uint8", 4096, { resource: pool }).dispose();
+    pool.dispose();
+    assertEquals(pool.releaseThresholdBytes, 0);
+    assertEquals(pool.disposed, false);
+    gpu.alloc("uint8", 4096, { resource: pool }).dispose();
+    assertEquals(calls.filter((call) => /^cuMemPool(Set|Create|Destroy)/.test(call)), []);
+  }, { driver });
+});
+
+Deno.test("CudaAsyncMemoryResource gives a pool of its own the settings it was asked for", () =>
+  withDevice((gpu) => {
+    const reuse = { allowOpportunistic: false };
+    using pool = new CudaAsyncMemoryResource(gpu, { releaseThreshold: "64 MiB", reuse });
+    assertEquals(pool.releaseThresholdBytes, 64 * MEBIBYTE);
+    assertEquals(pool.reuse, {
+      followEventDependencies: true,
+      allowOpportunistic: false,
+      allowInternalDependencies: true,
+    });
+    assertThrows(() => new CudaAsyncMemoryResource(gpu, { releaseThreshold: "64k" }), RangeError);
+    assertThrows(() => new CudaAsyncMemoryResource(gpu, { maxSize: -1 }), RangeError);
+  }));
+
+Deno.test("CudaAsyncMemoryResource reads usage from the driver, and keeps what its threshold says", () =>
+  withDevice((gpu) => {
+    using pool = new CudaAsyncMemoryResource(gpu, { releaseThreshold: "64 MiB" });
+    const buffer = gpu.alloc("uint8", 8 * MEBIBYTE, { resource: pool });
+    assertEquals([pool.usedBytes, pool.peakUsedBytes], [8 * MEBIBYTE, 8 * MEBIBYTE]);
+    assert(pool.reservedBytes >= 8 * MEBIBYTE);
+    buffer.dispose();
+    gpu.synchronizeSync();
+    assertEquals(pool.usedBytes, 0);
+    assert(pool.reservedBytes >= 8 * MEBIBYTE, "the threshold keeps it");
+    pool.resetPeaks();
+    assertEquals(pool.peakUsedBytes, 0);
+    pool.trim();
+    assertEquals(pool.reservedBytes, 0);
+  }));
+
+Deno.test("CudaAsyncMemoryResource maxSize bounds the pool, and the next call works", () =>
+  withDevice((gpu) => {
+    using pool = new CudaAsyncMemoryResource(gpu, { maxSize: "64 MiB" });
+    const options = { resource: pool };
+    assertThrows(() => gpu.alloc("uint8", 256 * MEBIBYTE, options), CudaError);
+    using buffer = gpu.alloc("uint8", 4096, options);
+    writeBytes(buffer, patternBytes(4096));
+    assertSameBytes(readBytes(buffer), patternBytes(4096));
+  }));
+
+Deno.test("CudaAsyncMemoryResource.dispose() ends a pool behind its last buffer", () =>
+  withDevice((gpu) => {
+    const pool = new CudaAsyncMemoryResource(gpu, {});
+    const buffer = gpu.alloc("uint8", 4096, { resource: pool });
+    pool.dispose();
+    pool.dispose();
+    assert(pool.disposed);
+    assertThrows(() => pool.usedBytes, DisposedError);
+    assertThrows(() => gpu.alloc("uint8", 1, { resource: pool }), DisposedError);
+    writeBytes(buffer, patternBytes(4096));
+    assertSameBytes(readBytes(buffer), patternBytes(4096));
+    buffer.dispose();
+  }));
+
+Deno.test("CudaAsyncMemoryResource leaves no pool behind when a setting fails", () => {
+  const { driver, setFault } = faultyDriver();
+  const { driver: watched, calls } = watchedDriver(driver);
+  return withDevice((gpu) => {
+    setFault({ name: "cuMemPoolSetAttribute" });
+    assertThrows(() => new CudaAsyncMemoryResource(gpu, { releaseThreshold: 1 }), CudaError);
+    setFault(undefined);
+    assertEquals(calls.filter((call) => call === "cuMemPoolDestroy").length, 1);
+  }, { driver: watched });
+});
+
+testOnTwoDevices("CudaAsyncMemoryResource.setAccess() lets a peer in and out", (first, second) => {
+  using pool = new CudaAsyncMemoryResource(first, {});
+  assertEquals([pool.accessOf(first), pool.accessOf(second)], ["readwrite", "none"]);
+  pool.setAccess(second, "readwrite");
+  assertEquals(pool.accessOf(second), "readwrite");
+  pool.setAccess(second, "none");
+  assertEquals(pool.accessOf(second), "none");
+});

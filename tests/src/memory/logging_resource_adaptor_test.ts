@@ -1,0 +1,94 @@
+// The log is RMM's, row for row, and a replay does to another resource what the log says.
+
+import { assertEquals, assertMatch, assertStringIncludes, assertThrows } from "@std/assert";
+import { CudaError } from "../../../src/errors.ts";
+import { parseAllocationLog, replayAllocations } from "../../../src/memory/allocation_replay.ts";
+import { CachingResourceAdaptor } from "../../../src/memory/caching_resource_adaptor.ts";
+import { LoggingResourceAdaptor } from "../../../src/memory/logging_resource_adaptor.ts";
+import { LedgerResource, shortage } from "../../support/ledger_resource.ts";
+import { captureWarnings } from "../../support/warnings.ts";
+import { withDevice } from "../../support/with_device.ts";
+
+/** What RMM writes, with two streams, a failure, a block that is never freed, and a reused address. */
+const RMM_LOG = `Thread,Time,Action,Pointer,Size,Stream
+1979932,14:21:19.998533,allocate,0x30a000000,256,0x2
+1979932,14:21:19.998600,allocate,0x30a000100,1000,0x55d0
+1979932,14:21:19.998700,allocate failure,(nil),99999999999,0x2
+1979932,14:21:20.000001,free,0x30a000000,256,0x2
+1979932,14:21:20.000002,allocate,0x30a000000,512,0x55d0
+1979932,14:21:20.000003,free,0x30a000000,512,0x55d0
+`;
+
+Deno.test("LoggingResourceAdaptor writes RMM's columns, also for what fails", () =>
+  withDevice((gpu) => {
+    const lines: string[] = [];
+    const upstream = new LedgerResource(gpu);
+    const logged = new LoggingResourceAdaptor(upstream, { write: (line) => lines.push(line) });
+    const block = logged.allocate(256, gpu.stream);
+    upstream.fault.allocate = shortage();
+    assertThrows(() => logged.allocate(512, gpu.stream), CudaError);
+    logged.deallocate(block, 256, gpu.stream);
+    const time = String.raw`\d+,\d\d:\d\d:\d\d\.\d{6}`;
+    assertEquals(lines[0], "Thread,Time,Action,Pointer,Size,Stream");
+    assertMatch(lines[1] ?? "", new RegExp(`^${time},allocate,0x[0-9a-f]+,256,0x[0-9a-f]+$`));
+    assertMatch(lines[2] ?? "", new RegExp(`^${time},allocate failure,0x0,512,0x[0-9a-f]+$`));
+    assertMatch(lines[3] ?? "", new RegExp(`^${time},free,0x[0-9a-f]+,256,0x[0-9a-f]+$`));
+    assertEquals(lines.length, 4);
+  }));
+
+Deno.test("LoggingResourceAdaptor loses no memory when its log cannot be written", () =>
+  withDevice((gpu) => {
+    let isFull = false;
+    const write = () => {
+      if (isFull) throw new Error("disk full");
+    };
+    const upstream = new LedgerResource(gpu);
+    const logged = new LoggingResourceAdaptor(upstream, { write });
+    isFull = true;
+    const warnings = captureWarnings(() => {
+      logged.deallocate(logged.allocate(256, gpu.stream), 256, gpu.stream);
+    });
+    assertEquals([warnings.length, upstream.live.size], [2, 0]);
+    assertStringIncludes(warnings[0] ?? "", "disk full");
+  }));
+
+Deno.test("replayAllocations() repeats what a LoggingResourceAdaptor wrote", () =>
+  withDevice((gpu) => {
+    const lines: string[] = [];
+    const first = new LedgerResource(gpu);
+    const logged = new LoggingResourceAdaptor(first, { write: (line) => lines.push(line) });
+    const blocks = [1, 2, 3].map((count) => logged.allocate(count * 1000, gpu.stream));
+    logged.deallocate(blocks[1] ?? 0n, 2000, gpu.stream);
+    const again: string[] = [];
+    const second = new LedgerResource(gpu);
+    const copy = new LoggingResourceAdaptor(second, { write: (line) => again.push(line) });
+    const result = replayAllocations(parseAllocationLog(lines.join("\n")), copy);
+    assertEquals([result.stepCount, result.peakLiveBytes], [4, 6000]);
+    const whatOf = (line: string) => line.split(",").slice(2, 3).concat(line.split(",")[4] ?? "");
+    assertEquals(again.slice(0, 5).map(whatOf), lines.map(whatOf));
+    assertEquals(second.live.size, 0);
+  }));
+
+Deno.test("replayAllocations() replays RMM's own log, streams apart, and gives everything back", () =>
+  withDevice((gpu) => {
+    const upstream = new LedgerResource(gpu);
+    using cache = new CachingResourceAdaptor(upstream);
+    const result = replayAllocations(parseAllocationLog(RMM_LOG), cache);
+    assertEquals([result.stepCount, result.peakLiveBytes], [5, 1512]);
+    assertEquals(cache.usedBytes, 0);
+  }));
+
+Deno.test("replayAllocations() gives everything back when the resource fails", () =>
+  withDevice((gpu) => {
+    const upstream = new LedgerResource(gpu);
+    upstream.capacityBytes = 1300;
+    assertThrows(() => replayAllocations(parseAllocationLog(RMM_LOG), upstream), CudaError);
+    assertEquals(upstream.live.size, 0);
+  }));
+
+Deno.test("parseAllocationLog() names the line that is none", () => {
+  assertThrows(() => parseAllocationLog("a,b"), SyntaxError, "line 1");
+  const broken = RMM_LOG.replace("allocate,0x30a000100,1000", "allocate,0x30a000100,many");
+  assertThrows(() => parseAllocationLog(broken), SyntaxError, "line 3");
+  assertThrows(() => parseAllocationLog(`${RMM_LOG}1,2,realloc,0x1,2,0x0`), SyntaxError, "line 8");
+});

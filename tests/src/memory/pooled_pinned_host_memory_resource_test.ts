@@ -1,0 +1,95 @@
+// Page-locked memory is reused in its own size only, after the copies that need it, and unpinned.
+
+import { assertEquals, assertNotEquals, assertThrows } from "@std/assert";
+import { DisposedError } from "../../../src/errors.ts";
+import { PooledPinnedHostMemoryResource } from "../../../src/memory/pooled_pinned_host_memory_resource.ts";
+import { HeldStream } from "../../support/held_stream.ts";
+import { faultyDriver, watchedDriver } from "../../support/faulty_driver.ts";
+import { withDevice } from "../../support/with_device.ts";
+
+Deno.test("PooledPinnedHostMemoryResource.allocate() reuses a block of the same pages only", () =>
+  withDevice((gpu) => {
+    using pool = new PooledPinnedHostMemoryResource(gpu);
+    const first = pool.allocate(10_000, gpu.stream);
+    assertEquals(pool.usedBytes, 12_288);
+    pool.deallocate(first, 10_000, gpu.stream);
+    const other = pool.allocate(8192, gpu.stream);
+    assertNotEquals(other, first);
+    const same = pool.allocate(12_000, gpu.stream);
+    assertEquals(same, first);
+    pool.deallocate(same, 12_000, gpu.stream);
+    pool.deallocate(other, 8192, gpu.stream);
+    assertEquals([pool.usedBytes, pool.cachedBytes], [0, 20_480]);
+  }));
+
+Deno.test("PooledPinnedHostMemoryResource hands a block out again only after the copies that use it", () =>
+  withDevice((gpu) => {
+    using pool = new PooledPinnedHostMemoryResource(gpu);
+    using target = gpu.zeros("uint8", 4096);
+    const source = gpu.pinned("uint8", 4096, { resource: pool });
+    const address = source.ptr;
+    source.array.fill(7);
+    {
+      using _held = new HeldStream(gpu, gpu.stream);
+      target.copyFrom(source);
+      source.dispose();
+      using next = gpu.pinned("uint8", 4096, { resource: pool });
+      assertNotEquals(next.ptr, address);
+      next.array.fill(9);
+    }
+    assertEquals(target.downloadSync()[4095], 7);
+  }));
+
+Deno.test("PooledPinnedHostMemoryResource.deallocate() waits for the stream when it is called directly", () =>
+  withDevice((gpu) => {
+    using pool = new PooledPinnedHostMemoryResource(gpu);
+    const block = pool.allocate(4096, gpu.stream);
+    const held = new HeldStream(gpu, gpu.stream);
+    pool.deallocate(block, 4096, gpu.stream);
+    const next = pool.allocate(4096, gpu.stream);
+    assertNotEquals(next, block);
+    held[Symbol.dispose]();
+    const last = pool.allocate(4096, gpu.stream);
+    assertEquals(last, block);
+    for (const each of [next, last]) pool.deallocate(each, 4096, gpu.stream);
+  }));
+
+Deno.test("PooledPinnedHostMemoryResource keeps at most what it is told, and trims", () =>
+  withDevice((gpu) => {
+    using pool = new PooledPinnedHostMemoryResource(gpu, { keep: "8 KiB" });
+    const blocks = [1, 2, 3].map(() => pool.allocate(4096, gpu.stream));
+    for (const block of blocks) pool.deallocate(block, 4096, gpu.stream);
+    assertEquals(pool.cachedBytes, 8192);
+    pool.trim();
+    assertEquals(pool.cachedBytes, 0);
+  }));
+
+Deno.test("PooledPinnedHostMemoryResource.dispose() unpins blocks in use when they are freed", () => {
+  const { driver, calls } = watchedDriver();
+  return withDevice((gpu) => {
+    const pool = new PooledPinnedHostMemoryResource(gpu);
+    const buffer = gpu.pinned("uint8", 4096, { resource: pool });
+    gpu.pinned("uint8", 8192, { resource: pool }).dispose();
+    const unpinned = () => calls.filter((call) => call === "cuMemFreeHost").length;
+    pool.dispose();
+    assertEquals(unpinned(), 1);
+    assertThrows(() => pool.allocate(1, gpu.stream), DisposedError);
+    buffer.dispose();
+    gpu.synchronizeSync();
+    gpu.context.sweep();
+    assertEquals(unpinned(), 2);
+  }, { driver });
+});
+
+Deno.test("PooledPinnedHostMemoryResource unpins what it keeps and tries again when memory is out", () => {
+  const { driver, setFault } = faultyDriver();
+  return withDevice((gpu) => {
+    using pool = new PooledPinnedHostMemoryResource(gpu);
+    pool.deallocate(pool.allocate(4096, gpu.stream), 4096, gpu.stream);
+    setFault({ name: "cuMemHostAlloc", status: 2 });
+    assertThrows(() => pool.allocate(8192, gpu.stream));
+    assertEquals([pool.usedBytes, pool.cachedBytes], [0, 0]);
+    setFault(undefined);
+    pool.deallocate(pool.allocate(8192, gpu.stream), 8192, gpu.stream);
+  }, { driver });
+});
