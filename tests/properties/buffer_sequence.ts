@@ -54,6 +54,7 @@ export class BufferSequence {
       () => this.#slice(),
       () => this.#upload(),
       () => this.#setOne(),
+      () => this.#readOne(),
       () => this.#dispose(),
       () => this.#compareOne(),
     ];
@@ -138,9 +139,13 @@ export class BufferSequence {
     if (tracked === undefined) return;
     const [step, value] = [1 + this.#random.below(5), this.#random.below(256)];
     const stream = this.#streamOf(tracked.place);
-    const flat = tracked.buffer.reshape(tracked.bytes.length);
-    flat.strided().range(0, { step }).fill(value, { stream });
-    for (let at = 0; at < tracked.bytes.length; at += step) tracked.bytes[at] = value;
+    const { length } = tracked.bytes;
+    const isBackwards = this.#random.below(2) === 0;
+    const range = { step: isBackwards ? -step : step };
+    tracked.buffer.strided().range(0, range).fill(value, { stream });
+    for (let at = 0; at < length; at += step) {
+      tracked.bytes[isBackwards ? length - 1 - at : at] = value;
+    }
   }
 
   #slice(): void {
@@ -166,6 +171,14 @@ export class BufferSequence {
     const [index, value] = [this.#random.below(tracked.bytes.length), this.#random.below(256)];
     await tracked.buffer.setAt(index, value, { stream: this.#streamOf(tracked.place) });
     tracked.bytes[index] = value;
+  }
+
+  async #readOne(): Promise<void> {
+    const tracked = this.#pick();
+    if (tracked === undefined || tracked.bytes.length === 0) return;
+    const index = this.#random.below(tracked.bytes.length);
+    const stream = this.#streamOf(tracked.place);
+    assertEquals(await tracked.buffer.at(index, { stream }), tracked.bytes[index]);
   }
 
   /** Disposes a buffer with all its views, or a view alone; what is gone must say so. */
