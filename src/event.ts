@@ -1,8 +1,11 @@
 // A mark in a stream: whether the GPU has passed it, and when.
 
 import { CUevent_flags, CUresult } from "../ffi/constants.ts";
+import { type DisplayBundle, showCard } from "./cards/card.ts";
+import { progressWords, queueCard, type QueueFacts } from "./cards/queue_cards.ts";
 import type { Context } from "./context.ts";
 import { DisposedError } from "./errors.ts";
+import { formatAddress } from "./format.ts";
 import { HandleRecord } from "./handle_record.ts";
 import { isSoon, waitForGpu } from "./waiting.ts";
 
@@ -116,5 +119,24 @@ export class CudaEvent implements Disposable {
   /** Shows the event on a console. */
   [Symbol.for("Deno.customInspect")](): string {
     return `${this}${this.disposed ? " disposed" : ""}`;
+  }
+
+  /** Shows the event in a notebook. */
+  [Symbol.for("Jupyter.display")](): DisplayBundle {
+    return showCard(() => queueCard(this.#facts()));
+  }
+
+  #facts(): QueueFacts {
+    const words = { done: "passed, or never recorded", busy: "the GPU has not come to it yet" };
+    return {
+      kind: "CudaEvent",
+      name: this.#record.name,
+      ordinal: this.context.ordinal,
+      qualities: [this.timing ? "records times" : "records no times"],
+      content: this.disposed ? undefined : {
+        handle: formatAddress(this.#record.handle),
+        progress: progressWords(() => this.isComplete, words),
+      },
+    };
   }
 }

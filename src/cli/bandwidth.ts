@@ -6,7 +6,7 @@ import { DEFAULT_SIZES } from "../measure/bandwidth.ts";
 import type { BandwidthResult } from "../measure/bandwidth_result.ts";
 import { formatBandwidth, shortName } from "../measure/bandwidth_table.ts";
 import type { CliOptions } from "./arguments.ts";
-import { ProgressBar } from "./progress_bar.ts";
+import { ProgressBar } from "../notebook/progress_bar.ts";
 
 /** Runs the command. */
 export async function runBandwidth(options: CliOptions): Promise<number> {

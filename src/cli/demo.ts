@@ -9,7 +9,7 @@ import { fillPattern, findMismatch } from "../measure/pattern.ts";
 import { plotBandwidth } from "../notebook/bandwidth_plot.ts";
 import { isVerified, measure } from "./bandwidth.ts";
 import type { CliOptions } from "./arguments.ts";
-import { ProgressBar } from "./progress_bar.ts";
+import { ProgressBar } from "../notebook/progress_bar.ts";
 
 const ROUND_TRIP_BYTES = [0, 8, 4096, 1 << 20, 16 << 20] as const;
 

@@ -1,5 +1,7 @@
 // A bandwidth sweep as a table of text: one row a size, one column a direction and kind.
 
+import type { Card } from "../cards/card.ts";
+import { sweepCard } from "../cards/result_cards.ts";
 import { formatBytes, formatSeconds, formatSpeed } from "../format.ts";
 import { formatTable } from "../text_table.ts";
 import type { BandwidthFit, BandwidthPoint, BandwidthResult } from "./bandwidth_result.ts";
@@ -18,7 +20,25 @@ export function shortName(point: Pick<BandwidthPoint, "direction" | "kind">): st
 
 /** Lays a sweep out as text: title, speeds in GB/s by size, and the fitted lines in words. */
 export function formatBandwidth(result: BandwidthResult): string {
-  const { provenance, points, fits } = result;
+  const { provenance, fits } = result;
+  const { header, rows } = speedRows(result);
+  const table = formatTable([header, ...rows], header.map(() => "right"));
+  const title = `${provenance.device}: bandwidth in GB/s (1 GB = 10^9 bytes), ${busWords(result)}`;
+  return [title, table, ...fits.map(describeFit)].join("\n");
+}
+
+/** Makes the card of a sweep. */
+export function bandwidthCard(result: BandwidthResult): Card {
+  return sweepCard({
+    device: result.provenance.device,
+    bus: busWords(result),
+    ...speedRows(result),
+    fits: result.fits.map(describeFit),
+  });
+}
+
+/** Lists speeds by size, one column a direction and kind. */
+function speedRows({ points }: BandwidthResult): { header: string[]; rows: string[][] } {
   const lanes = Map.groupBy(points, shortName);
   const sizes = [...new Set(points.map((point) => point.byteLength))].sort((a, b) => a - b);
   const rows = sizes.map((size) => [
@@ -28,13 +48,11 @@ export function formatBandwidth(result: BandwidthResult): string {
       return point === undefined ? "" : speedCell(point);
     }),
   ]);
-  const align = ["right", ...Array(lanes.size).fill("right")];
-  const table = formatTable([["size", ...lanes.keys()], ...rows], align);
-  const bus = result.theoreticalGigabytesPerSecond === null
-    ? "bus unknown"
-    : `${result.busName}, at most ${result.theoreticalGigabytesPerSecond.toFixed(1)} GB/s one way`;
-  const title = `${provenance.device}: bandwidth in GB/s (1 GB = 10^9 bytes), ${bus}`;
-  return [title, table, ...fits.map(describeFit)].join("\n");
+  return { header: ["size", ...lanes.keys()], rows };
+}
+
+function busWords({ busName, theoreticalGigabytesPerSecond: roof }: BandwidthResult): string {
+  return roof === null ? "bus unknown" : `${busName}, at most ${formatSpeed(roof)} one way`;
 }
 
 /** Says a fitted line in words. */

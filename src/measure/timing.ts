@@ -1,5 +1,7 @@
 // How long the GPU takes for a piece of work, by events on its stream.
 
+import { withCard } from "../cards/card.ts";
+import { timingCard } from "../cards/result_cards.ts";
 import { CudaEvent } from "../event.ts";
 import type { CudaStream } from "../stream.ts";
 
@@ -36,5 +38,5 @@ export async function timeOnStream(
   const gpuSeconds = end.secondsSince(start);
   const copiedBytes = context.copiedBytes - bytesBefore;
   const gigabytesPerSecond = gpuSeconds > 0 ? copiedBytes / gpuSeconds / 1e9 : 0;
-  return { gpuSeconds, hostSeconds, copiedBytes, gigabytesPerSecond };
+  return withCard({ gpuSeconds, hostSeconds, copiedBytes, gigabytesPerSecond }, timingCard);
 }

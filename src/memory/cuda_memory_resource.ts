@@ -1,7 +1,9 @@
 // Plain device memory: cuMemAlloc and cuMemFree. What other processes can open comes from here.
 
+import type { DisplayBundle } from "../cards/card.ts";
 import type { Context } from "../context.ts";
 import type { ContextOwner, MemoryResource } from "./memory_resource.ts";
+import { showResource } from "./show_resource.ts";
 
 /** Device memory straight from the driver; each call takes tens of microseconds (cuMemAlloc). */
 export class CudaMemoryResource implements MemoryResource {
@@ -24,5 +26,10 @@ export class CudaMemoryResource implements MemoryResource {
   /** Frees once all work of the device that may use the memory is done (cuMemFree waits for it). */
   deallocate(address: bigint): void {
     this.context.driver.call("cuMemFree_v2", address);
+  }
+
+  /** Shows the resource and its upstreams in a notebook. */
+  [Symbol.for("Jupyter.display")](): DisplayBundle {
+    return showResource(this);
   }
 }

@@ -1,8 +1,10 @@
 // Page-locked host memory: the copy engine reads and writes it at the speed of the bus.
 
+import type { DisplayBundle } from "../cards/card.ts";
 import { CU_MEMHOSTALLOC } from "../../ffi/constants.ts";
 import type { Context } from "../context.ts";
 import type { ContextOwner, MemoryResource } from "./memory_resource.ts";
+import { showResource } from "./show_resource.ts";
 
 /** Page-locked host memory, exactly as much as asked for, usable by every device (cuMemHostAlloc). */
 export class PinnedHostMemoryResource implements MemoryResource {
@@ -30,5 +32,10 @@ export class PinnedHostMemoryResource implements MemoryResource {
   /** Frees now: the caller has made sure that no queued copy still needs the memory. */
   deallocate(address: bigint): void {
     this.context.driver.call("cuMemFreeHost", address);
+  }
+
+  /** Shows the resource and its upstreams in a notebook. */
+  [Symbol.for("Jupyter.display")](): DisplayBundle {
+    return showResource(this);
   }
 }

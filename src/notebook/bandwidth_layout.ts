@@ -7,7 +7,7 @@ import { formatBytes, formatSeconds, formatSpeed } from "../format.ts";
 import { type FittedLine, hasHalfSpeedPoint } from "./bandwidth_lines.ts";
 import { highestSpeed, type Panel } from "./bandwidth_panels.ts";
 import { bandwidthTitle, provenanceWords, resultNames } from "./bandwidth_words.ts";
-import { escapeHtml } from "./figure_html.ts";
+import { escapeHtml } from "../cards/html.ts";
 import { sizeAxis } from "./size_axis.ts";
 
 /** Grey that is faint on white and on black alike. */

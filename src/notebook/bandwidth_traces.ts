@@ -8,7 +8,7 @@ import { describeFit } from "../measure/bandwidth_table.ts";
 import { type BandwidthLine, hasHalfSpeedPoint } from "./bandwidth_lines.ts";
 import type { SpeedAxis } from "./bandwidth_panels.ts";
 import { speedDigits } from "./bandwidth_words.ts";
-import { escapeHtml } from "./figure_html.ts";
+import { escapeHtml } from "../cards/html.ts";
 
 /** Says how a direction is drawn. */
 interface Look {

@@ -1,6 +1,7 @@
 // A figure as HTML: a fragment that waits for plotly.js, and a whole page that carries it.
 // Text that is not plotly's own follows the page's colour, so light and dark themes both read well.
 
+import { escapeHtml } from "../cards/html.ts";
 import type { PlotConfig, PlotLayout, Trace } from "./plot_data.ts";
 import { plotlyScript } from "./plotly.ts";
 
@@ -69,15 +70,6 @@ export function scriptJson(value: unknown): string {
     .replaceAll("<", "\\u003c")
     .replaceAll("\u2028", "\\u2028")
     .replaceAll("\u2029", "\\u2029");
-}
-
-/** Writes a text so that HTML, and plotly's own subset of it, shows it as it is. */
-export function escapeHtml(text: string): string {
-  return text
-    .replaceAll("&", "&amp;")
-    .replaceAll("<", "&lt;")
-    .replaceAll(">", "&gt;")
-    .replaceAll('"', "&quot;");
 }
 
 /** Overrules plotly's inline fill for titles, legend, labels and ticks, but not for hover boxes. */

@@ -1,11 +1,21 @@
-// What notebooks add to the kit: plotly figures that draw themselves, and the plots made of them.
+// What notebooks add to the kit: plots that draw themselves, progress bars, live meters and warnings.
 // Nothing is loaded at import; plotly.js comes with the first figure that is shown.
 
 export { Figure, type FigureOptions } from "./figure.ts";
 export type { PlotConfig, PlotLayout, Trace } from "./plot_data.ts";
 export type { PictureSize } from "./static_svg.ts";
 export { plotBandwidth } from "./bandwidth_plot.ts";
+export { plotLatency } from "./latency_plot.ts";
+export { plotMemoryMap } from "./memory_map.ts";
+export { plotMemoryTimeline } from "./memory_timeline.ts";
+export { plotOverlap } from "./overlap_plot.ts";
 export { PlotlyRuntime } from "./plotly.ts";
+export { progress, ProgressBar } from "./progress_bar.ts";
+export type { ProgressState, ProgressSurface } from "./progress_surfaces.ts";
+export { LiveWatch, type WatchOptions } from "./live_watch.ts";
+export { memoryMeter } from "./memory_meter.ts";
+export { warnOfReruns } from "./reruns.ts";
+export { show } from "./show.ts";
 export type {
   BandwidthFit,
   BandwidthPoint,

@@ -1,7 +1,8 @@
 // A figure as static SVG with no browser: plotly.js runs in jsdom, which has no layout engine.
 // Text boxes are estimated instead, and the few browser parts that plotly asks for are stood in.
 
-import { escapeHtml, type FigureParts } from "./figure_html.ts";
+import { escapeHtml } from "../cards/html.ts";
+import type { FigureParts } from "./figure_html.ts";
 import { plotlySource } from "./plotly.ts";
 import { type Box, localBox, type MeasuredElement, pictureBox } from "./svg_text_boxes.ts";
 

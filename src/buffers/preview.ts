@@ -1,0 +1,83 @@
+// The first values of a buffer for its card: at most 4 KiB, and only when nothing has to be waited for.
+
+import { elementBytes } from "../dtype.ts";
+import type { Preview } from "../cards/buffer_card.ts";
+import type { Allocation } from "../memory/allocation.ts";
+import { CudaStream } from "../stream.ts";
+import { transferSync } from "../transfer/host_transfer.ts";
+import { scalarOf } from "./element.ts";
+import type { MemoryWindow } from "./memory_window.ts";
+
+const MOST_BYTES = 4096;
+/** What a transfer that was awaited leaves queued, such as a free, takes microseconds. */
+const PATIENCE_MILLISECONDS = 1;
+const SHOWN_ROWS = 5;
+const SHOWN_COLUMNS = 8;
+
+/** Reads the first values of a buffer that was not disposed, or says why that cannot be done now. */
+export function previewOf(buffer: MemoryWindow): Preview {
+  if (buffer.length === 0) return { missing: "none" };
+  // Asked before the span, which makes a lazy buffer allocate.
+  if (buffer.totalByteLength === 0) return { missing: "no memory yet" };
+  try {
+    return readFirst(buffer);
+  } catch (error) {
+    return { missing: `cannot be read: ${error instanceof Error ? error.message : error}` };
+  }
+}
+
+function readFirst(buffer: MemoryWindow): Preview {
+  const { dtype, length } = buffer;
+  const { allocation, address } = buffer.span;
+  if (!isQuiet(allocation)) return { missing: "work is still queued on it" };
+  const elementLength = elementBytes(dtype);
+  const count = Math.min(length, Math.floor(MOST_BYTES / elementLength));
+  const bytes = new Uint8Array(count * elementLength);
+  const stream = CudaStream.default(buffer.context);
+  allocation.order(stream, "read");
+  transferSync({ direction: "download", stream, address, bytes });
+  const textAt = (index: number): string =>
+    textOf(scalarOf(dtype, bytes.slice(index * elementLength, (index + 1) * elementLength)));
+  return layOut(textAt, { count, columnCount: columnsOf(buffer, count), isAll: count === length });
+}
+
+/** Whether all work that could change the block or hold up a read is done, or done in a moment. */
+function isQuiet({ usage, context }: Allocation): boolean {
+  const streams = [CudaStream.default(context), ...usage.streams()];
+  const deadline = performance.now() + PATIENCE_MILLISECONDS;
+  do {
+    if (streams.every((stream) => stream.disposed || stream.isIdle)) return true;
+  } while (performance.now() < deadline);
+  return false;
+}
+
+/** The length of a row, where at least one whole row was read; values are wrapped otherwise. */
+function columnsOf({ shape }: MemoryWindow, count: number): number {
+  const innermost = shape.at(-1) ?? 1;
+  return shape.length > 1 && innermost <= count ? innermost : SHOWN_COLUMNS;
+}
+
+/** Lays out the first rows and columns of what was read, and marks where there is more. */
+function layOut(
+  textAt: (index: number) => string,
+  read: { readonly count: number; readonly columnCount: number; readonly isAll: boolean },
+): Preview {
+  const { count, columnCount, isAll } = read;
+  const rowCount = Math.ceil(count / columnCount);
+  const rows = Array.from({ length: Math.min(rowCount, SHOWN_ROWS) }, (_, row) => {
+    const start = row * columnCount;
+    const width = Math.min(columnCount, SHOWN_COLUMNS, count - start);
+    const texts = Array.from({ length: width }, (_, column) => textAt(start + column));
+    return columnCount > SHOWN_COLUMNS ? [...texts, "…"] : texts;
+  });
+  const hasMoreRows = !isAll || rowCount > SHOWN_ROWS;
+  const isWhole = !hasMoreRows && columnCount <= SHOWN_COLUMNS;
+  return { rows: hasMoreRows ? [...rows, ["…"]] : rows, isWhole };
+}
+
+/** Writes a number with six digits that mean something; integers are written out. */
+export function textOf(value: number | bigint | boolean): string {
+  return typeof value !== "number" || Number.isInteger(value)
+    ? String(value)
+    : String(Number(value.toPrecision(6)));
+}

@@ -1,0 +1,96 @@
+// What a card shows, as plain data: a title, a line below it, and parts. Notebooks get it as HTML
+// and as text; making it may fail, showing it may not.
+
+import type { Align } from "../text_table.ts";
+import { cardHtml } from "./card_html.ts";
+import { cardText } from "./card_text.ts";
+
+/** A state that a card is marked with, in words as well as in colour. */
+export type CardState = "disposed" | "warning" | "error";
+
+/** One stretch of a bar. */
+export interface BarSegment {
+  /** What it stands for. */
+  readonly name: string;
+  /** How much of the bar; the segments' amounts together are the whole. */
+  readonly amount: number;
+  /** The amount in words. */
+  readonly text: string;
+  /** How it is filled: solid, hatched, dotted or empty, so that colour is not needed. */
+  readonly fill: "solid" | "hatched" | "dotted" | "empty";
+}
+
+/** A row of a table. */
+export interface CardRow {
+  /** Texts, one a column. */
+  readonly cells: readonly string[];
+  /** Length of the bar in the row, from 0 to 1. */
+  readonly share?: number;
+}
+
+/** One part of a card. */
+export type CardPart =
+  | { readonly type: "facts"; readonly facts: readonly (readonly [name: string, value: string])[] }
+  | { readonly type: "bar"; readonly caption?: string; readonly segments: readonly BarSegment[] }
+  | {
+    readonly type: "table";
+    readonly header: readonly string[];
+    readonly align: readonly Align[];
+    readonly rows: readonly CardRow[];
+  }
+  | { readonly type: "values"; readonly caption: string; readonly rows: readonly string[][] }
+  | {
+    readonly type: "histogram";
+    readonly counts: readonly number[];
+    readonly lowest: string;
+    readonly highest: string;
+  }
+  | { readonly type: "note"; readonly text: string };
+
+/** What a card shows. */
+export interface Card {
+  /** The object's name. */
+  readonly title: string;
+  /** What kind of object it is; empty where the title says so. */
+  readonly kind: string;
+  /** What is out of the ordinary. */
+  readonly state?: CardState | undefined;
+  /** The most important facts in one line. */
+  readonly summary: string;
+  /** What follows, from top to bottom. */
+  readonly parts: readonly CardPart[];
+}
+
+/** What a notebook shows, by MIME type. */
+export interface DisplayBundle {
+  /** For notebooks. */
+  readonly "text/html": string;
+  /** For terminals and plain text. */
+  readonly "text/plain": string;
+}
+
+/** Makes a card and draws it; where that fails the card says why, because a display may not throw. */
+export function showCard(makeCard: () => Card): DisplayBundle {
+  const card = makeSafely(makeCard);
+  return { "text/html": cardHtml(card), "text/plain": cardText(card) };
+}
+
+/**
+ * Gives a plain result a card without changing what it is: the method does not show in JSON, in
+ * comparisons or in copies.
+ */
+export function withCard<T extends object>(result: T, makeCard: (result: T) => Card): T {
+  return Object.defineProperty(result, Symbol.for("Jupyter.display"), {
+    value: () => showCard(() => makeCard(result)),
+    enumerable: false,
+  });
+}
+
+function makeSafely(makeCard: () => Card): Card {
+  try {
+    return makeCard();
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return { title: "Cannot be shown", kind: "card", state: "error", summary: reason, parts: [] };
+  }
+}

@@ -1,0 +1,59 @@
+// A card as text, for terminals, for plain notebooks, and for people who listen to it.
+
+import { formatTable } from "../text_table.ts";
+import type { BarSegment, Card, CardPart } from "./card.ts";
+
+const BAR_WIDTH = 40;
+const FILL_CHARACTERS = { solid: "█", hatched: "▒", dotted: "░", empty: "·" } as const;
+const HISTOGRAM_CHARACTERS = "▁▂▃▄▅▆▇█";
+
+/** Writes a card as lines of text. */
+export function cardText(card: Card): string {
+  const state = card.state === undefined ? "" : ` [${card.state}]`;
+  const heading = `${card.kind} ${card.title}${state}: ${card.summary}`;
+  return [heading.trimStart(), ...card.parts.map(partText)].join("\n");
+}
+
+function partText(part: CardPart): string {
+  switch (part.type) {
+    case "facts":
+      return part.facts.map(([name, value]) => `${name}: ${value}`).join("\n");
+    case "bar":
+      return barText(part.segments, part.caption);
+    case "table":
+      return formatTable([part.header, ...part.rows.map((row) => row.cells)], part.align);
+    case "values":
+      return `${part.caption}:\n${valuesText(part.rows)}`;
+    case "histogram":
+      return `${part.lowest} ${histogramText(part.counts)} ${part.highest}`;
+    case "note":
+      return part.text;
+  }
+}
+
+/** Lays numbers out in columns, aligned to the right. */
+export function valuesText(rows: readonly (readonly string[])[]): string {
+  const columnCount = Math.max(0, ...rows.map((row) => row.length));
+  return formatTable(rows, Array(columnCount).fill("right"));
+}
+
+function barText(segments: readonly BarSegment[], caption: string | undefined): string {
+  const total = segments.reduce((sum, segment) => sum + segment.amount, 0);
+  const bar = segments.map(({ amount, fill }) =>
+    FILL_CHARACTERS[fill].repeat(
+      amount > 0 ? Math.max(1, Math.round(BAR_WIDTH * amount / total)) : 0,
+    )
+  );
+  const named = segments.filter(({ text }) => text !== "");
+  const legend = named.map(({ name, text, fill }) => `${FILL_CHARACTERS[fill]} ${name} ${text}`);
+  return [...(caption === undefined ? [] : [caption]), `[${bar.join("")}]`, legend.join(", ")]
+    .join("\n");
+}
+
+function histogramText(counts: readonly number[]): string {
+  const highest = Math.max(1, ...counts);
+  return counts.map((count) => {
+    const level = Math.ceil((HISTOGRAM_CHARACTERS.length - 1) * count / highest);
+    return HISTOGRAM_CHARACTERS[level] ?? "";
+  }).join("");
+}

@@ -1,0 +1,85 @@
+// The card of gpu.live(): what holds memory, largest first, and what a re-run cell left behind.
+
+import { formatBytes, formatSeconds } from "../format.ts";
+import type { Card, CardPart } from "./card.ts";
+
+/** A live object as the card shows it. */
+export interface LiveFacts {
+  /** Its label, or its kind and number. */
+  readonly name: string;
+  /** What kind of memory or object it is. */
+  readonly kind: string;
+  /** Bytes it holds. */
+  readonly byteLength: number;
+  /** Seconds since it was made. */
+  readonly ageSeconds: number;
+  /** Where it was made, when that is known. */
+  readonly origin: string | undefined;
+}
+
+/** More rows than this make a page and not a card. */
+const SHOWN_ROWS = 30;
+
+/** Makes the card of live objects, which come largest first. */
+export function liveCard(objects: readonly LiveFacts[]): Card {
+  const bytes = sumOf(objects);
+  return {
+    title: `${objects.length} live`,
+    kind: "LiveTable",
+    summary: objects.length === 0 ? "nothing is held" : `${formatBytes(bytes)} held`,
+    parts: objects.length === 0 ? [] : [rows(objects), ...hiddenNote(objects)],
+  };
+}
+
+/** Makes one warning of groups of blocks, each made at one place of a cell at different times. */
+export function rerunCard(groups: readonly (readonly LiveFacts[])[]): Card {
+  return {
+    title: "Memory of an earlier run is still held",
+    kind: "notebook",
+    state: "warning",
+    summary:
+      `${formatBytes(sumOf(groups.flat()))} in ${groups.flat().length} blocks were made at ` +
+      `${groups.length === 1 ? "the same place" : `${groups.length} places`} of a cell that ` +
+      `seems to have run again`,
+    parts: [
+      rows(groups.flat()),
+      {
+        type: "note",
+        text:
+          "Nothing disposes a cell's variables when it runs again. gpu.slot(name, make) frees " +
+          "the former holder, gpu.scope(...) frees at its end, gpu.releaseAll() frees everything",
+      },
+    ],
+  };
+}
+
+function rows(objects: readonly LiveFacts[]): CardPart {
+  const largest = Math.max(1, ...objects.map(({ byteLength }) => byteLength));
+  return {
+    type: "table",
+    header: ["name", "kind", "size", "age", "made at"],
+    align: ["left", "left", "right", "right"],
+    rows: objects.slice(0, SHOWN_ROWS).map(({ name, kind, byteLength, ageSeconds, origin }) => ({
+      cells: [name, kind, sizeText(byteLength), formatSeconds(ageSeconds), origin ?? ""],
+      share: byteLength / largest,
+    })),
+  };
+}
+
+/** Streams and events hold no memory of ours. */
+function sizeText(byteLength: number): string {
+  return byteLength === 0 ? "" : formatBytes(byteLength);
+}
+
+function hiddenNote(objects: readonly LiveFacts[]): CardPart[] {
+  const hidden = objects.slice(SHOWN_ROWS);
+  if (hidden.length === 0) return [];
+  return [{
+    type: "note",
+    text: `and ${hidden.length} smaller ones with ${formatBytes(sumOf(hidden))}`,
+  }];
+}
+
+function sumOf(objects: readonly LiveFacts[]): number {
+  return objects.reduce((sum, { byteLength }) => sum + byteLength, 0);
+}

@@ -1,0 +1,37 @@
+// A device's memory as one bar: what this program holds and keeps, what others hold, what is free.
+
+import { formatBytes } from "../format.ts";
+import type { BarSegment, CardPart } from "./card.ts";
+
+/** What a device's memory is used for, in bytes. */
+export interface MemoryAmounts {
+  /** All there is. */
+  readonly totalBytes: number;
+  /** Free for all programs. */
+  readonly freeBytes: number;
+  /** In this program's live buffers on the device. */
+  readonly liveBytes: number;
+  /** Kept for reuse on the device. */
+  readonly cachedBytes: number;
+}
+
+/** Draws a device's memory; what nobody here holds is another program's or the driver's own. */
+export function memoryBar(amounts: MemoryAmounts): CardPart {
+  const { totalBytes, freeBytes, liveBytes, cachedBytes } = amounts;
+  const otherBytes = Math.max(0, totalBytes - freeBytes - liveBytes - cachedBytes);
+  const segment = (name: string, amount: number, fill: BarSegment["fill"]): BarSegment => ({
+    name,
+    amount,
+    text: formatBytes(amount),
+    fill,
+  });
+  return {
+    type: "bar",
+    segments: [
+      segment("live", liveBytes, "solid"),
+      segment("cached", cachedBytes, "hatched"),
+      segment("other", otherBytes, "dotted"),
+      segment("free", freeBytes, "empty"),
+    ],
+  };
+}

@@ -1,0 +1,162 @@
+// Which work of several streams ran at the same time: two events around each piece, on the GPU's clock.
+
+import type { Context } from "../context.ts";
+import type { CudaEvent } from "../event.ts";
+import type { CudaStream } from "../stream.ts";
+
+/** One piece of work on one stream. */
+export interface OverlapSpan {
+  /** What it was called. */
+  readonly name: string;
+  /** The stream's label, or its number. */
+  readonly lane: string;
+  /** When the stream came to it, in seconds from the first one. */
+  readonly startSeconds: number;
+  /** When the GPU was done with it. */
+  readonly endSeconds: number;
+  /** Bytes that it copied. */
+  readonly copiedBytes: number;
+}
+
+/** What ran when. */
+export interface OverlapTrace {
+  /** The device's name. */
+  readonly device: string;
+  /** All pieces, in the order in which they were queued. */
+  readonly spans: readonly OverlapSpan[];
+  /** Seconds in which at least one piece ran. */
+  readonly activeSeconds: number;
+  /** Seconds in which two or more ran at once. */
+  readonly overlappedSeconds: number;
+  /** All pieces one after another, over the time they took together: 2 when two always ran at once. */
+  readonly parallelism: number;
+  /** Bytes of all pieces over the time in which any ran, in GB/s. */
+  readonly gigabytesPerSecond: number;
+}
+
+interface PendingSpan {
+  readonly name: string;
+  readonly lane: string;
+  readonly start: CudaEvent;
+  readonly end: CudaEvent;
+  readonly copiedBytes: number;
+}
+
+/** Records pieces of work while a program queues them. */
+export class OverlapRecorder implements Disposable {
+  readonly #context: Context;
+  readonly #pending: PendingSpan[] = [];
+
+  /** Starts with nothing recorded. */
+  constructor(context: Context) {
+    this.#context = context;
+  }
+
+  /**
+   * Queues a piece of work on a stream between two events. The time includes waiting for a copy
+   * engine that another stream keeps busy.
+   *
+   * @throws what `work` throws; the piece is then left out.
+   */
+  run<T>(name: string, stream: CudaStream, work: () => T): T {
+    const bytesBefore = this.#context.copiedBytes;
+    const start = stream.record();
+    try {
+      const result = work();
+      const copiedBytes = this.#context.copiedBytes - bytesBefore;
+      this.#pending.push({ name, lane: stream.name, start, end: stream.record(), copiedBytes });
+      return result;
+    } catch (error) {
+      start.dispose();
+      throw error;
+    }
+  }
+
+  /** Waits for all pieces and tells when each ran. */
+  async finish(device: string): Promise<OverlapTrace> {
+    for (const { end } of this.#pending) await end.synchronize();
+    const [first] = this.#pending;
+    if (first === undefined) return summarise(device, []);
+    const spans = this.#pending.map(({ name, lane, start, end, copiedBytes }) => ({
+      name,
+      lane,
+      copiedBytes,
+      startSeconds: start === first.start ? 0 : start.secondsSince(first.start),
+      endSeconds: end.secondsSince(first.start),
+    }));
+    const earliest = Math.min(...spans.map(({ startSeconds }) => startSeconds));
+    return summarise(device, spans.map((span) => shifted(span, -earliest)));
+  }
+
+  /** Destroys the events. */
+  [Symbol.dispose](): void {
+    for (const { start, end } of this.#pending) {
+      start.dispose();
+      end.dispose();
+    }
+    this.#pending.length = 0;
+  }
+}
+
+/** Runs `body`, which queues work through the recorder, and tells what ran at the same time. */
+export async function traceOverlap(
+  context: Context,
+  { device, body }: {
+    readonly device: string;
+    readonly body: (recorder: OverlapRecorder) => unknown;
+  },
+): Promise<OverlapTrace> {
+  using recorder = new OverlapRecorder(context);
+  await body(recorder);
+  return await recorder.finish(device);
+}
+
+/** Finds the stretches of time in which at least `count` pieces ran. */
+export function timesWith(
+  count: number,
+  spans: readonly Pick<OverlapSpan, "startSeconds" | "endSeconds">[],
+): { startSeconds: number; endSeconds: number }[] {
+  const steps = spans.flatMap(({ startSeconds, endSeconds }) => [
+    { at: startSeconds, change: 1 },
+    { at: endSeconds, change: -1 },
+    // At the same moment a beginning counts first, so that pieces in a row are one stretch.
+  ]).sort((a, b) => a.at - b.at || b.change - a.change);
+  const stretches: { startSeconds: number; endSeconds: number }[] = [];
+  let running = 0;
+  let since = 0;
+  for (const { at, change } of steps) {
+    const before = running;
+    running += change;
+    if (before < count && running >= count) since = at;
+    if (before >= count && running < count && at > since) {
+      stretches.push({ startSeconds: since, endSeconds: at });
+    }
+  }
+  return stretches;
+}
+
+function summarise(device: string, spans: readonly OverlapSpan[]): OverlapTrace {
+  const activeSeconds = lengthOf(timesWith(1, spans));
+  const copiedBytes = spans.reduce((sum, span) => sum + span.copiedBytes, 0);
+  return {
+    device,
+    spans,
+    activeSeconds,
+    overlappedSeconds: lengthOf(timesWith(2, spans)),
+    parallelism: activeSeconds === 0 ? 0 : lengthOf(spans) / activeSeconds,
+    gigabytesPerSecond: activeSeconds === 0 ? 0 : copiedBytes / activeSeconds / 1e9,
+  };
+}
+
+function shifted(span: OverlapSpan, bySeconds: number): OverlapSpan {
+  const { startSeconds, endSeconds } = span;
+  return {
+    ...span,
+    startSeconds: startSeconds + bySeconds,
+    endSeconds: endSeconds + bySeconds,
+  };
+}
+
+function lengthOf(spans: readonly { startSeconds: number; endSeconds: number }[]): number {
+  return spans.reduce((sum, { startSeconds, endSeconds }) => sum + endSeconds - startSeconds, 0);
+}

@@ -1,0 +1,80 @@
+// plotLatency(): how long one copy takes, over its size; small copies all cost the same latency.
+
+import type { Layout } from "npm:@types/plotly.js@3.0.14";
+import { formatBytes, formatSeconds } from "../format.ts";
+import type { BandwidthResult } from "../measure/bandwidth_result.ts";
+import { type BandwidthLine, bandwidthLines } from "./bandwidth_lines.ts";
+import { lineTrace } from "./bandwidth_traces.ts";
+import { provenanceWords } from "./bandwidth_words.ts";
+import { Figure } from "./figure.ts";
+import { plainAxis, plotFrame } from "./plot_frame.ts";
+import { sizeAxis } from "./size_axis.ts";
+
+const PLOT_HEIGHT = 380;
+/** Beyond this size a copy's time is all bandwidth, which plotBandwidth() shows better. */
+const LARGEST_BYTES = 16 * 2 ** 20;
+const LEGEND_LINE_HEIGHT = 19;
+
+/**
+ * Plots the time of one copy over its size, up to 16 MiB.
+ *
+ * @throws RangeError when the result holds no copies that small.
+ */
+export function plotLatency(result: BandwidthResult): Figure {
+  const lines = bandwidthLines(result).map(smallPart).filter(({ points }) => points.length > 0);
+  const sizes = lines.flatMap(({ points }) => points.map(({ byteLength }) => byteLength));
+  if (sizes.length === 0) {
+    throw new RangeError(
+      `Cannot plot latency: the result holds no copies of ${formatBytes(LARGEST_BYTES)} or less`,
+    );
+  }
+  return new Figure({
+    data: lines.map((line) => ({
+      ...lineTrace(line, { yaxis: "y", run: 0, runName: "" }),
+      y: line.points.map(({ secondsPerCopy }) => secondsPerCopy * 1e6),
+      error_y: { visible: false },
+    })),
+    layout: latencyLayout(result, { sizes, lineCount: lines.length }),
+    description: [
+      `Time of one copy: ${result.provenance.device}. ${provenanceWords(result)}.`,
+      ...lines.map(describeLine),
+    ].join("\n"),
+  });
+}
+
+function smallPart(line: BandwidthLine): BandwidthLine {
+  return { ...line, points: line.points.filter(({ byteLength }) => byteLength <= LARGEST_BYTES) };
+}
+
+function latencyLayout(
+  result: BandwidthResult,
+  { sizes, lineCount }: { readonly sizes: readonly number[]; readonly lineCount: number },
+): Partial<Layout> {
+  const frame = plotFrame({
+    title: `Time of one copy: ${result.provenance.device}`,
+    subtitle: provenanceWords(result),
+    plotHeight: PLOT_HEIGHT,
+    hasLegend: true,
+  });
+  const legendHeight = LEGEND_LINE_HEIGHT * (lineCount - 1);
+  return {
+    ...frame,
+    height: (frame.height ?? PLOT_HEIGHT) + legendHeight,
+    margin: { ...frame.margin, b: (frame.margin?.b ?? 0) + legendHeight },
+    legend: { ...frame.legend, orientation: "v" },
+    xaxis: plainAxis("bytes in one copy", sizeAxis(sizes)),
+    yaxis: plainAxis("µs", { type: "log", dtick: 1 }),
+  };
+}
+
+function describeLine({ name, points, fit }: BandwidthLine): string {
+  const [smallest] = points;
+  const largest = points.at(-1);
+  const times = [...new Set([smallest, largest])].flatMap((point) =>
+    point === undefined
+      ? []
+      : [`${formatSeconds(point.secondsPerCopy)} for ${formatBytes(point.byteLength)}`]
+  );
+  const latency = fit === null ? "" : `, ${formatSeconds(fit.latencySeconds)} of it latency`;
+  return `${name}: ${times.join(", ")}${latency}.`;
+}

@@ -1,0 +1,21 @@
+// An output of a cell that changes after the cell has run: display updates, with no widget.
+
+import type { DisplayBundle } from "../cards/card.ts";
+
+/** One output that can be redrawn, also while other cells run. */
+export class LiveDisplay {
+  readonly #id = crypto.randomUUID();
+  #isShown = false;
+
+  /** Shows the bundle, in place of the former one when there is one. */
+  show(bundle: DisplayBundle): void {
+    const options = { raw: true, display_id: this.#id, update: this.#isShown };
+    this.#isShown = true;
+    // A rejection in a timer's callback would stop the kernel from answering.
+    Deno.jupyter.display({ ...bundle }, options).catch(reportFailure);
+  }
+}
+
+function reportFailure(error: unknown): void {
+  console.warn(`vramkit: an output could not be updated: ${error}`);
+}

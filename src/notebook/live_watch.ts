@@ -1,0 +1,69 @@
+// Something that looks at a device now and then while other cells run, until its cell runs again.
+
+import type { CudaDevice } from "../device.ts";
+
+const watches = new Map<string, LiveWatch>();
+
+/** How a watch looks. */
+export interface WatchOptions {
+  /** Seconds between two looks; 1 by default. */
+  readonly intervalSeconds?: number;
+}
+
+/** What a watch does. */
+export interface WatchTask extends WatchOptions {
+  /** What it is; starting another of the same name on the same device ends it. */
+  readonly name: string;
+  /** Looks once. */
+  readonly look: () => void;
+}
+
+/** A task that repeats; it ends by itself when its device is disposed or the task fails. */
+export class LiveWatch implements Disposable {
+  readonly #key: string;
+  #timer: ReturnType<typeof setInterval> | undefined;
+
+  private constructor(key: string) {
+    this.#key = key;
+  }
+
+  /** Looks at once, then regularly, in place of a former watch of the same name. */
+  static start(gpu: CudaDevice, task: WatchTask): LiveWatch {
+    const key = `${task.name} ${gpu.ordinal} ${gpu.info.uuid}`;
+    watches.get(key)?.stop();
+    const watch = new LiveWatch(key);
+    task.look();
+    const step = (): void => {
+      if (gpu.disposed) return watch.stop();
+      try {
+        task.look();
+      } catch (error) {
+        // What a timer throws while a cell waits would stop the kernel from answering.
+        console.warn(`vramkit: ${task.name} ended: ${error}`);
+        watch.stop();
+      }
+    };
+    const timer = setInterval(step, 1000 * (task.intervalSeconds ?? 1));
+    Deno.unrefTimer(timer);
+    watch.#timer = timer;
+    watches.set(key, watch);
+    return watch;
+  }
+
+  /** Whether it still looks. */
+  get isRunning(): boolean {
+    return this.#timer !== undefined;
+  }
+
+  /** Stops looking; a second call does nothing. */
+  stop(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    if (watches.get(this.#key) === this) watches.delete(this.#key);
+  }
+
+  /** Same as {@link LiveWatch.stop}, for `using`. */
+  [Symbol.dispose](): void {
+    this.stop();
+  }
+}

@@ -1,0 +1,133 @@
+// plotMemoryMap(): what holds memory now, as rectangles whose areas are sizes, largest first.
+// The basic bundle of plotly.js has no treemap, so each block is a filled outline.
+
+import type { Annotations, PlotData } from "npm:@types/plotly.js@3.0.14";
+import { escapeHtml } from "../cards/html.ts";
+import type { CudaDevice } from "../device.ts";
+import { formatBytes, formatSeconds } from "../format.ts";
+import type { LiveObject } from "../live.ts";
+import { Figure } from "./figure.ts";
+import { hueAt, patternAt, plotFrame } from "./plot_frame.ts";
+import { type Rectangle, squarify } from "./treemap.ts";
+
+const PLOT_HEIGHT = 380;
+/** The plot's width is the page's; labels are fitted to a narrow one. */
+const ASSUMED_WIDTH = 720;
+const SHOWN_BLOCKS = 60;
+const GLYPH_WIDTH = 6.6;
+const LABEL_HEIGHT = 34;
+
+/** One rectangle: a block, or all the small ones together. */
+interface Tile {
+  readonly name: string;
+  readonly kind: string;
+  readonly byteLength: number;
+  readonly hover: string;
+  readonly place: Rectangle;
+}
+
+/** Plots live memory by label, on the device and on the host. */
+export function plotMemoryMap(gpu: CudaDevice): Figure {
+  const blocks = [...gpu.live()].filter(({ byteLength }) => byteLength > 0);
+  const tiles = layTiles(blocks);
+  const kinds = [...new Set(tiles.map(({ kind }) => kind))];
+  const total = blocks.reduce((sum, { byteLength }) => sum + byteLength, 0);
+  const subtitle = blocks.length === 0
+    ? "nothing is held"
+    : `${formatBytes(total)} in ${blocks.length} blocks; areas are sizes`;
+  return new Figure({
+    data: tiles.map((tile, index) => tileTrace(tile, { tiles, kinds, index })),
+    layout: {
+      ...plotFrame({
+        title: `Live memory: ${gpu.name}`,
+        subtitle,
+        plotHeight: PLOT_HEIGHT,
+        left: 16,
+        hasLegend: true,
+      }),
+      xaxis: { visible: false, range: [0, ASSUMED_WIDTH], fixedrange: true },
+      yaxis: { visible: false, range: [0, PLOT_HEIGHT], fixedrange: true },
+      annotations: tiles.flatMap(tileLabel),
+    },
+    description: [`Live memory on ${gpu.name}: ${subtitle}.`, ...tiles.map(describeTile)].join(
+      "\n",
+    ),
+  });
+}
+
+function layTiles(blocks: readonly LiveObject[]): Tile[] {
+  const sorted = blocks.toSorted((a, b) => b.byteLength - a.byteLength);
+  const rest = sorted.slice(SHOWN_BLOCKS);
+  const restBytes = rest.reduce((sum, { byteLength }) => sum + byteLength, 0);
+  const facts = sorted.slice(0, SHOWN_BLOCKS).map((block) => ({
+    ...block,
+    hover: hoverText(block),
+  }));
+  const name = `${rest.length} smaller blocks`;
+  const hover = `<b>${name}</b><br>${formatBytes(restBytes)}`;
+  const all = rest.length === 0
+    ? facts
+    : [...facts, { name, kind: "small", byteLength: restBytes, hover }]
+      .sort((a, b) => b.byteLength - a.byteLength);
+  const space = { left: 0, bottom: 0, width: ASSUMED_WIDTH, height: PLOT_HEIGHT };
+  const places = squarify(all.map(({ byteLength }) => byteLength), space);
+  return all.flatMap((fact, index) => {
+    const place = places[index];
+    return place === undefined ? [] : [{ ...fact, place }];
+  });
+}
+
+function tileTrace(
+  { kind, hover, place }: Tile,
+  { tiles, kinds, index }: {
+    readonly tiles: readonly Tile[];
+    readonly kinds: readonly string[];
+    readonly index: number;
+  },
+): Partial<PlotData> {
+  const { left, bottom, width, height } = place;
+  const look = kinds.indexOf(kind);
+  const color = hueAt(look);
+  return {
+    type: "scatter",
+    mode: "lines",
+    name: kind,
+    legendgroup: kind,
+    showlegend: tiles.findIndex((tile) => tile.kind === kind) === index,
+    x: [left, left + width, left + width, left, left],
+    y: [bottom, bottom, bottom + height, bottom + height, bottom],
+    fill: "toself",
+    fillcolor: `${color}55`,
+    fillpattern: { shape: patternAt(look), fgcolor: `${color}66`, size: 12, solidity: 0.2 },
+    line: { color, width: 1.5 },
+    hoveron: "fills",
+    text: hover,
+    hoverinfo: "text",
+  } as Partial<PlotData>; // the types know text only as a list, and no fillpattern
+}
+
+/** Labels what has room for its name and size. */
+function tileLabel({ name, byteLength, place }: Tile): Partial<Annotations>[] {
+  const { left, bottom, width, height } = place;
+  const room = Math.floor((width - 12) / GLYPH_WIDTH);
+  const size = formatBytes(byteLength);
+  if (height < LABEL_HEIGHT || room < Math.max(size.length, 4)) return [];
+  const shown = name.length <= room ? name : `${name.slice(0, room - 1)}…`;
+  return [{
+    text: `<b>${escapeHtml(shown)}</b><br>${size}`,
+    x: left + width / 2,
+    y: bottom + height / 2,
+    showarrow: false,
+    font: { size: 12 },
+  }];
+}
+
+function hoverText({ name, kind, byteLength, ageSeconds, origin }: LiveObject): string {
+  const made = origin === undefined ? "" : ` at ${escapeHtml(origin)}`;
+  return `<b>${escapeHtml(name)}</b><br>${formatBytes(byteLength)} of ${kind} memory<br>` +
+    `made ${formatSeconds(ageSeconds)} ago${made}`;
+}
+
+function describeTile({ name, kind, byteLength }: Tile): string {
+  return `${name}: ${formatBytes(byteLength)}, ${kind}.`;
+}

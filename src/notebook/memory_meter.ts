@@ -1,0 +1,28 @@
+// A device's card that stays up to date while other cells run.
+
+import type { DisplayBundle } from "../cards/card.ts";
+import type { CudaDevice } from "../device.ts";
+import { showDevice } from "../show_device.ts";
+import { LiveDisplay } from "./live_display.ts";
+import { LiveWatch, type WatchOptions } from "./live_watch.ts";
+
+/**
+ * Shows what a device's memory is used for, and goes on showing it while other cells run. It stops
+ * when its cell runs again, when the device is disposed, or by `stop()`. Other programs' memory counts.
+ *
+ * @example
+ * ```ts ignore
+ * memoryMeter(gpu);
+ * ```
+ */
+export function memoryMeter(
+  gpu: CudaDevice,
+  options: WatchOptions & { readonly display?: { show(bundle: DisplayBundle): void } } = {},
+): LiveWatch {
+  const { display = new LiveDisplay(), ...rest } = options;
+  return LiveWatch.start(gpu, {
+    ...rest,
+    name: "memory meter",
+    look: () => display.show(showDevice(gpu.info, gpu)),
+  });
+}

@@ -1,0 +1,151 @@
+// plotMemoryTimeline(): live memory over time, stacked by kind, with what came and went on hover.
+
+import type { Annotations, PlotData, Shape } from "npm:@types/plotly.js@3.0.14";
+import { escapeHtml } from "../cards/html.ts";
+import type { CudaDevice } from "../device.ts";
+import { formatBytes, formatSeconds } from "../format.ts";
+import type { TimelineEvent } from "../timeline_event.ts";
+import { byteUnit, secondUnit } from "./axis_units.ts";
+import { Figure } from "./figure.ts";
+import { amountsByKind, type KindAmounts } from "./memory_history.ts";
+import { hueAt, patternAt, plainAxis, plotFrame, RULE_COLOR } from "./plot_frame.ts";
+
+const PLOT_HEIGHT = 360;
+
+/**
+ * Plots what `gpu.timeline` recorded: in notebooks everything since the device was opened, elsewhere
+ * from `gpu.timeline.start()` on. Vertical lines are the beginnings of tracks.
+ *
+ * @throws RangeError when nothing was recorded.
+ */
+export function plotMemoryTimeline(gpu: CudaDevice): Figure {
+  const events = gpu.timeline.events();
+  const [first] = events;
+  const last = events.at(-1);
+  if (first === undefined || last === undefined) {
+    throw new RangeError(
+      "Cannot plot memory over time: nothing was recorded, call gpu.timeline.start() first",
+    );
+  }
+  const history = amountsByKind(events, gpu.live().objects);
+  const durationSeconds = last.timeSeconds - first.timeSeconds;
+  const time = secondUnit(durationSeconds);
+  const size = byteUnit(history.peakBytes);
+  const scale = { times: timesOf(history, first.timeSeconds, time.size), unitBytes: size.size };
+  const words =
+    `${formatSeconds(durationSeconds)}, at most ${formatBytes(history.peakBytes)} held` +
+    (gpu.timeline.droppedCount === 0
+      ? ""
+      : `, ${gpu.timeline.droppedCount} earlier events dropped`);
+  return new Figure({
+    data: [
+      ...[...history.bytes.keys()].map((kind, index) => kindTrace(history, { kind, index, scale })),
+      eventTrace(history, scale),
+    ],
+    layout: {
+      ...plotFrame({
+        title: `Memory over time: ${gpu.name}`,
+        subtitle: words,
+        plotHeight: PLOT_HEIGHT,
+        hasLegend: true,
+      }),
+      xaxis: plainAxis(`${time.name} since the first event`),
+      yaxis: plainAxis(size.name, { rangemode: "tozero" }),
+      ...trackMarks(events, { startSeconds: first.timeSeconds, unitSeconds: time.size }),
+    },
+    description: describe(history, { device: gpu.name, words }),
+  });
+}
+
+interface Scale {
+  readonly times: readonly number[];
+  readonly unitBytes: number;
+}
+
+function timesOf(history: KindAmounts, startSeconds: number, unitSeconds: number): number[] {
+  return history.events.map(({ timeSeconds }) => (timeSeconds - startSeconds) / unitSeconds);
+}
+
+function kindTrace(
+  history: KindAmounts,
+  { kind, index, scale }: { kind: string; index: number; scale: Scale },
+): Partial<PlotData> {
+  const color = hueAt(index);
+  return {
+    type: "scatter",
+    mode: "lines",
+    name: kind,
+    stackgroup: "kinds",
+    x: [...scale.times],
+    y: (history.bytes.get(kind) ?? []).map((bytes) => bytes / scale.unitBytes),
+    line: { shape: "hv", width: 1.5, color },
+    fillcolor: `${color}66`,
+    fillpattern: { shape: patternAt(index), fgcolor: `${color}99`, size: 8, solidity: 0.25 },
+    hoverinfo: "skip",
+  } as Partial<PlotData>; // the types lack fillpattern
+}
+
+/** Stands on the upper edge and says what came or went there. */
+function eventTrace(history: KindAmounts, { times, unitBytes }: Scale): Partial<PlotData> {
+  return {
+    type: "scatter",
+    mode: "markers",
+    name: "allocation or free",
+    x: [...times],
+    y: history.totals.map((bytes) => bytes / unitBytes),
+    marker: { size: 5, color: RULE_COLOR },
+    text: history.events.map((event, index) => hoverText(event, history.totals[index] ?? 0)),
+    hovertemplate: "%{text}<extra></extra>",
+  };
+}
+
+function hoverText({ action, name, kind, byteLength }: TimelineEvent, total: number): string {
+  const sign = action === "free" ? "−" : "+";
+  return `<b>${escapeHtml(name)}</b> ${sign}${formatBytes(byteLength)} of ${kind} memory<br>` +
+    `${formatBytes(total)} held after it`;
+}
+
+/** Rules a line where each track begins, and names it above the plot's area. */
+function trackMarks(
+  events: readonly TimelineEvent[],
+  { startSeconds, unitSeconds }: { readonly startSeconds: number; readonly unitSeconds: number },
+): { shapes: Partial<Shape>[]; annotations: Partial<Annotations>[] } {
+  const begun = events.filter(({ action }) => action === "begin");
+  const marks = begun.map(({ name, timeSeconds }) => ({
+    name,
+    x: (timeSeconds - startSeconds) / unitSeconds,
+  }));
+  return {
+    shapes: marks.map(({ x }) => ({
+      type: "line",
+      x0: x,
+      x1: x,
+      y0: 0,
+      y1: 1,
+      yref: "paper",
+      line: { color: RULE_COLOR, width: 1, dash: "dot" },
+    })),
+    annotations: marks.map(({ name, x }) => ({
+      text: escapeHtml(name),
+      x,
+      xanchor: "left",
+      y: 1,
+      yref: "paper",
+      yanchor: "top",
+      showarrow: false,
+      font: { size: 11 },
+    })),
+  };
+}
+
+function describe(
+  history: KindAmounts,
+  { device, words }: { readonly device: string; readonly words: string },
+): string {
+  const kinds = [...history.bytes].map(([kind, bytes]) =>
+    `${kind}: at most ${formatBytes(Math.max(...bytes))}, ${
+      formatBytes(bytes.at(-1) ?? 0)
+    } at the end.`
+  );
+  return [`Memory over time on ${device}: ${words}.`, ...kinds].join("\n");
+}

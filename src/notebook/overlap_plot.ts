@@ -1,0 +1,131 @@
+// plotOverlap(): which copies ran at the same time, as one row of bars for each stream.
+
+import type { PlotData } from "npm:@types/plotly.js@3.0.14";
+import { escapeHtml } from "../cards/html.ts";
+import { formatBytes, formatSeconds, formatSpeed } from "../format.ts";
+import { type OverlapSpan, type OverlapTrace, timesWith } from "../measure/overlap.ts";
+import { type AxisUnit, secondUnit } from "./axis_units.ts";
+import { Figure } from "./figure.ts";
+import { hueAt, patternAt, plainAxis, plotFrame, RULE_COLOR } from "./plot_frame.ts";
+
+const ROW_HEIGHT = 46;
+const BOTH_LANE = "two or more";
+
+/**
+ * Plots what a trace recorded: a row for each stream, and one for the times in which two or more
+ * pieces ran at once.
+ *
+ * @throws RangeError when the trace holds nothing.
+ *
+ * @example
+ * ```ts ignore
+ * plotOverlap(await gpu.traceOverlap((trace) => {
+ *   trace.run("up", first, () => a.copyFrom(source, { stream: first }));
+ *   trace.run("down", second, () => b.copyTo(target, { stream: second }));
+ * }))
+ * ```
+ */
+export function plotOverlap(trace: OverlapTrace): Figure {
+  const { spans, device } = trace;
+  if (spans.length === 0) {
+    throw new RangeError("Cannot plot overlap: the trace holds no work, run() at least one piece");
+  }
+  const lanes = [...new Set(spans.map(({ lane }) => lane))];
+  const end = Math.max(...spans.map(({ endSeconds }) => endSeconds));
+  const unit = secondUnit(end);
+  return new Figure({
+    data: [
+      ...lanes.map((lane, index) => laneTrace(spans, { lane, index, unit })),
+      bothTrace(spans, unit),
+    ],
+    layout: {
+      ...plotFrame({
+        title: `Overlap: ${device}`,
+        subtitle: summaryWords(trace),
+        plotHeight: ROW_HEIGHT * (lanes.length + 1),
+        left: 16,
+      }),
+      barmode: "overlay",
+      bargap: 0.28,
+      xaxis: plainAxis(`${unit.name} since the first piece began`, { range: [0, end / unit.size] }),
+      yaxis: {
+        type: "category",
+        categoryorder: "array",
+        categoryarray: [...lanes, BOTH_LANE].map(escapeHtml).reverse(),
+        automargin: true,
+        ticksuffix: "  ",
+      },
+    },
+    description: describe(trace, lanes),
+  });
+}
+
+function laneTrace(
+  spans: readonly OverlapSpan[],
+  { lane, index, unit }: { lane: string; index: number; unit: AxisUnit },
+): Partial<PlotData> {
+  const own = spans.filter((span) => span.lane === lane);
+  return {
+    type: "bar",
+    orientation: "h",
+    name: escapeHtml(lane),
+    y: own.map(() => escapeHtml(lane)),
+    base: own.map(({ startSeconds }) => startSeconds / unit.size),
+    x: own.map(({ startSeconds, endSeconds }) => (endSeconds - startSeconds) / unit.size),
+    text: own.map(({ name }) => escapeHtml(name)),
+    textposition: "inside",
+    insidetextanchor: "middle",
+    insidetextfont: { color: "#ffffff" },
+    hovertext: own.map(hoverText),
+    hovertemplate: "%{hovertext}<extra></extra>",
+    marker: { color: hueAt(index), line: { color: RULE_COLOR, width: 1 } },
+  } as Partial<PlotData>; // the types lack `base`
+}
+
+function bothTrace(spans: readonly OverlapSpan[], unit: AxisUnit): Partial<PlotData> {
+  const stretches = timesWith(2, spans);
+  return {
+    type: "bar",
+    orientation: "h",
+    name: BOTH_LANE,
+    y: stretches.map(() => BOTH_LANE),
+    base: stretches.map(({ startSeconds }) => startSeconds / unit.size),
+    x: stretches.map(({ startSeconds, endSeconds }) => (endSeconds - startSeconds) / unit.size),
+    hovertext: stretches.map(({ startSeconds, endSeconds }) =>
+      `${formatSeconds(endSeconds - startSeconds)} of overlap`
+    ),
+    hovertemplate: "%{hovertext}<extra></extra>",
+    marker: {
+      color: "rgba(128,128,128,0.35)",
+      pattern: { shape: patternAt(1), fgcolor: RULE_COLOR, size: 6 },
+      line: { color: RULE_COLOR, width: 1 },
+    },
+  } as Partial<PlotData>;
+}
+
+function hoverText({ name, lane, startSeconds, endSeconds, copiedBytes }: OverlapSpan): string {
+  const seconds = endSeconds - startSeconds;
+  const speed = copiedBytes === 0 || seconds === 0
+    ? []
+    : [`${formatBytes(copiedBytes)} at ${formatSpeed(copiedBytes / seconds / 1e9)}`];
+  return [`<b>${escapeHtml(name)}</b> on ${escapeHtml(lane)}`, formatSeconds(seconds), ...speed]
+    .join("<br>");
+}
+
+function summaryWords(trace: OverlapTrace): string {
+  const { activeSeconds, overlappedSeconds, parallelism, gigabytesPerSecond } = trace;
+  const share = activeSeconds === 0 ? 0 : Math.round(100 * overlappedSeconds / activeSeconds);
+  return `two or more at once for ${share}% of ${formatSeconds(activeSeconds)}, ` +
+    `${parallelism.toFixed(2)} at a time on average, ${formatSpeed(gigabytesPerSecond)} together`;
+}
+
+function describe(trace: OverlapTrace, lanes: readonly string[]): string {
+  const rows = lanes.map((lane) => {
+    const own = trace.spans.filter((span) => span.lane === lane);
+    const pieces = own.map(({ name, startSeconds, endSeconds }) =>
+      `${name} from ${formatSeconds(startSeconds)} to ${formatSeconds(endSeconds)}`
+    );
+    return `${lane}: ${pieces.join(", ")}.`;
+  });
+  return [`Overlap on ${trace.device}: ${summaryWords(trace)}.`, ...rows].join("\n");
+}

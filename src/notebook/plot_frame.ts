@@ -1,0 +1,87 @@
+// What all plots beside the bandwidth plot share: a title with a line below it, grid and margins.
+// Heights are in pixels and grow with what is drawn, never with the screen.
+
+import type { Layout, LayoutAxis } from "npm:@types/plotly.js@3.0.14";
+import { escapeHtml } from "../cards/html.ts";
+
+/** Grey that is faint on white and on black alike. */
+export const GRID_COLOR = "rgba(128,128,128,0.22)";
+/** Grey for lines that carry a meaning. */
+export const RULE_COLOR = "rgba(128,128,128,0.9)";
+
+/** Hues that stay apart under each common colour blindness, on white and on black. */
+export const HUES = ["#2f81c7", "#d55e00", "#009e73", "#b07cc6", "#c98a1b", "#7f8790"] as const;
+
+/** Fill patterns that stay apart without colour, in the order of the hues. */
+export const PATTERNS = ["", "/", "x", ".", "\\", "-"] as const;
+
+/** Returns the hue for the `index`-th of several things. */
+export function hueAt(index: number): string {
+  return HUES[index % HUES.length] ?? RULE_COLOR;
+}
+
+/** Returns the fill pattern for the `index`-th of several things. */
+export function patternAt(index: number): "" | "/" | "x" | "." | "\\" | "-" {
+  return PATTERNS[index % PATTERNS.length] ?? "";
+}
+
+/** Says what stands around a plot. */
+export interface FrameContents {
+  /** In bold, on the first line. */
+  readonly title: string;
+  /** On the line below it. */
+  readonly subtitle: string;
+  /** Height of the area that data is drawn in, in pixels. */
+  readonly plotHeight: number;
+  /** Room on the left, for the labels of the axis, in pixels. */
+  readonly left?: number;
+  /** Whether there is a legend below. */
+  readonly hasLegend?: boolean;
+}
+
+const TOP = 64;
+
+/** Lays out title, subtitle, margins and legend. */
+export function plotFrame(contents: FrameContents): Partial<Layout> {
+  const { title, subtitle, plotHeight, left = 56, hasLegend = false } = contents;
+  const bottom = hasLegend ? 76 : 52;
+  return {
+    title: {
+      text: `<b>${escapeHtml(title)}</b><br><span style="font-size:11px">${
+        escapeHtml(subtitle)
+      }</span>`,
+      font: { size: 16 },
+      x: 0,
+      xref: "paper",
+      xanchor: "left",
+      y: 1,
+      yref: "container",
+      yanchor: "top",
+      pad: { t: 12 },
+    },
+    height: TOP + plotHeight + bottom,
+    margin: { l: left, r: 16, t: TOP, b: bottom },
+    hovermode: "closest",
+    showlegend: hasLegend,
+    legend: {
+      orientation: "h",
+      x: 0,
+      xref: "paper",
+      xanchor: "left",
+      y: 0,
+      yref: "container",
+      yanchor: "bottom",
+    },
+  };
+}
+
+/** Lays out an axis with its title and a faint grid. */
+export function plainAxis(title: string, more: Partial<LayoutAxis> = {}): Partial<LayoutAxis> {
+  return {
+    title: { text: title, standoff: 8, font: { size: 12 } },
+    gridcolor: GRID_COLOR,
+    zerolinecolor: RULE_COLOR,
+    zerolinewidth: 1,
+    ...more,
+  };
+}

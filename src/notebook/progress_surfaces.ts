@@ -1,0 +1,88 @@
+// Where progress is drawn: an output of a cell, one line of a terminal, or a line now and then.
+
+import { type BarSegment, showCard } from "../cards/card.ts";
+import { inNotebook } from "../origin.ts";
+import { LiveDisplay } from "./live_display.ts";
+
+/** How far a job is. */
+export interface ProgressState {
+  /** What the job is. */
+  readonly title: string;
+  /** How much is done. */
+  readonly done: number;
+  /** How much there is to do. */
+  readonly total: number;
+  /** How far it is in words. */
+  readonly words: string;
+}
+
+/** Something that can show how far a job is. */
+export interface ProgressSurface {
+  /** Shortest time between two drawings, in milliseconds. */
+  readonly pauseMilliseconds: number;
+  /** Draws a state. */
+  draw(state: ProgressState): void;
+  /** Draws the last state. */
+  finish(state: ProgressState): void;
+}
+
+/** Chooses by what this program writes to. */
+export function progressSurface(): ProgressSurface {
+  if (inNotebook()) return new CellSurface();
+  return Deno.stdout.isTerminal() ? new TerminalSurface() : new LogSurface();
+}
+
+/** Redraws one output of the cell. */
+class CellSurface implements ProgressSurface {
+  readonly pauseMilliseconds = 100;
+  readonly #display = new LiveDisplay();
+
+  draw({ title, done, total, words }: ProgressState): void {
+    const segments: BarSegment[] = [
+      { name: "done", amount: done, text: "", fill: "solid" },
+      { name: "left", amount: Math.max(0, total - done), text: "", fill: "empty" },
+    ];
+    const parts = [{ type: "bar", segments } as const];
+    this.#display.show(showCard(() => ({ title, kind: "", summary: words, parts })));
+  }
+
+  finish(state: ProgressState): void {
+    this.draw(state);
+  }
+}
+
+/** Redraws one line, and leaves it empty when the job is over. */
+class TerminalSurface implements ProgressSurface {
+  readonly pauseMilliseconds = 50;
+
+  draw({ title, done, total, words }: ProgressState): void {
+    const width = 30;
+    const filled = total > 0 ? Math.round(width * done / total) : width;
+    write(`\r\x1b[K${title} ${"█".repeat(filled)}${"░".repeat(width - filled)} ${words}`);
+  }
+
+  finish(): void {
+    write("\r\x1b[K");
+  }
+}
+
+/** Prints a line for each tenth: what goes into a file cannot be redrawn. */
+class LogSurface implements ProgressSurface {
+  readonly pauseMilliseconds = 0;
+  #lastTenth = -1;
+
+  draw({ title, done, total }: ProgressState): void {
+    const tenth = total > 0 ? Math.floor(10 * done / total) : 10;
+    if (tenth === this.#lastTenth) return;
+    this.#lastTenth = tenth;
+    console.log(`${title}: ${tenth * 10} %`);
+  }
+
+  finish(state: ProgressState): void {
+    this.draw(state);
+  }
+}
+
+function write(text: string): void {
+  Deno.stdout.writeSync(new TextEncoder().encode(text));
+}

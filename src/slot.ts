@@ -1,0 +1,56 @@
+// A named place for one disposable: filling it again disposes what it held, as re-run cells need.
+
+import type { Context } from "./context.ts";
+
+/** What a slot can hold; nothing empties it. */
+export type Held = Disposable | null | undefined;
+
+const slotsOf = new WeakMap<Context, Map<string, Slot>>();
+
+/**
+ * Disposes what a named place of a context holds, then fills it with what `make` returns or resolves
+ * to. When `make` fails the place stays empty.
+ */
+export function fillSlot<T extends Held | Promise<Held>>(
+  context: Context,
+  { name, make }: { readonly name: string; readonly make: () => T },
+): T {
+  const slots = slotsOf.get(context) ?? new Map<string, Slot>();
+  slotsOf.set(context, slots);
+  slots.get(name)?.dispose();
+  const slot = new Slot();
+  slots.set(name, slot);
+  const made = make();
+  if (!(made instanceof Promise)) {
+    slot.hold(made as Held);
+    return made;
+  }
+  return made.then((value) => {
+    slot.hold(value);
+    return value;
+  }) as T;
+}
+
+/** What one filling of a place holds; it may be disposed before its value is there. */
+class Slot implements Disposable {
+  #value: Held;
+  #disposed = false;
+
+  /** Keeps a value, or disposes it at once when the place was filled again meanwhile. */
+  hold(value: Held): void {
+    if (this.#disposed) value?.[Symbol.dispose]();
+    else this.#value = value;
+  }
+
+  /** Disposes the value. */
+  dispose(): void {
+    this.#disposed = true;
+    this.#value?.[Symbol.dispose]();
+    this.#value = undefined;
+  }
+
+  /** Same as {@link Slot.dispose}. */
+  [Symbol.dispose](): void {
+    this.dispose();
+  }
+}
