@@ -54,7 +54,7 @@ export function rerunCard(groups: readonly (readonly LiveFacts[])[]): Card {
 }
 
 function rows(objects: readonly LiveFacts[]): CardPart {
-  const largest = Math.max(1, ...objects.map(({ byteLength }) => byteLength));
+  const largest = objects.reduce((most, { byteLength }) => Math.max(most, byteLength), 1);
   return {
     type: "table",
     header: ["name", "kind", "size", "age", "made at"],

@@ -5,6 +5,7 @@ import type { DeviceBuffer } from "../buffers/device_buffer.ts";
 import { countOf, type Shape, toShape } from "../buffers/shape.ts";
 import { type DType, elementBytes } from "../dtype.ts";
 import { checkSize } from "../format.ts";
+import { takeAfterCollection } from "../memory/out_of_memory.ts";
 import { CudaStream } from "../stream.ts";
 import { type FilePath, openForReading } from "../transfer/disk_file.ts";
 import { uploadFrom } from "../transfer/file_transfer.ts";
@@ -32,7 +33,9 @@ export async function uploadFile<D extends DType = "uint8">(
   const { file, byteLength } = await openForReading(path);
   using _file = file;
   const shape = shapeIn({ path: file.path, byteLength }, { ...options, dtype });
-  const buffer = gpu.alloc(dtype, shape, { ...options, label: options.label ?? nameOf(file.path) });
+  const label = options.label ?? nameOf(file.path);
+  const allocate = () => gpu.alloc(dtype, shape, { ...options, label });
+  const buffer = await takeAfterCollection(gpu.context, allocate);
   try {
     const { span } = buffer;
     await uploadFrom({ span, stream, file, fileOffset, onProgress, signal });

@@ -36,7 +36,7 @@ interface Ends {
  */
 export function queueShapedCopy(copy: ShapedCopy): void {
   checkRoute(copy);
-  const { axes, elementBytes, stream } = copy;
+  const { axes, elementBytes } = copy;
   const count = axes.reduce((product, { size }) => product * size, 1);
   if (count === 0) return;
   const plan = planCopy(elementBytes, axes);

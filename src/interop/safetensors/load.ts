@@ -3,6 +3,7 @@
 
 import type { AllocateOptions, DeviceAllocator } from "../../buffers/device_allocator.ts";
 import type { DeviceBuffer } from "../../buffers/device_buffer.ts";
+import { takeAfterCollection } from "../../memory/out_of_memory.ts";
 import { CudaStream } from "../../stream.ts";
 import { type DiskFile, openForReading } from "../../transfer/disk_file.ts";
 import { uploadFrom } from "../../transfer/file_transfer.ts";
@@ -53,10 +54,12 @@ export async function loadSafetensors(
   }
   checkNames(shards);
   using memory = new DisposableStack();
-  const blocks = shards.map(({ file, layout }) => {
+  const blocks: DeviceBuffer<"uint8">[] = [];
+  for (const { file, layout } of shards) {
     const label = options.label ?? file.path.slice(file.path.lastIndexOf("/") + 1);
-    return memory.use(gpu.alloc("uint8", layout.byteLength, { ...options, label }));
-  });
+    const allocate = () => gpu.alloc("uint8", layout.byteLength, { ...options, label });
+    blocks.push(memory.use(await takeAfterCollection(gpu.context, allocate)));
+  }
   await readBlocks(shards, { ...options, blocks });
   memory.move();
   const tensors = new Map(shards.flatMap((shard, i) => [...viewsOf(shard, blocks[i])]));
