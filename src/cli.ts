@@ -17,7 +17,8 @@ Commands:
   doctor      say whether this machine's GPU can be used, and what to mend
 
 Options:
-  --full            measure up to 1 GiB instead of 256 MiB (demo, bandwidth)
+  --largest SIZE    measure copies of 4 KiB up to this size (default "256 MiB")
+  --full            the same as --largest "1 GiB"
   --device N        which device, counted from 0 (default 0)
   --driver NAME     auto, cuda or simulated (default auto; doctor: cuda)
   --out FOLDER      where demo writes bandwidth.json and bandwidth.html (default .)

@@ -433,6 +433,7 @@ export class CudaDevice extends BufferKinds implements DeviceAllocator, Disposab
 
   /** Measures how fast memory moves, by nvbandwidth's method, and checks every byte. */
   async bandwidth(options: BandwidthOptions = {}): Promise<BandwidthResult> {
+    if (this.#disposed) throw new DisposedError(this.toString());
     const memory = { device: this.memoryResource, pinned: this.pinnedMemoryResource };
     const points = await measurePoints(memory, options);
     const { name, theoreticalGigabytesPerSecond } = this.info.bus;

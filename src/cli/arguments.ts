@@ -1,11 +1,13 @@
 // The command line's words, checked: unknown commands, options and values are refused.
 
 import { parseArgs } from "node:util";
+import { parseBytes } from "../format.ts";
+import { SMALLEST_COPY_BYTES } from "../measure/bandwidth.ts";
 
 /** What the options say. */
 export interface CliOptions {
-  /** Measure up to 1 GiB. */
-  readonly full: boolean;
+  /** Bytes of the largest copy to measure. */
+  readonly largestBytes: number;
   /** Which device. */
   readonly ordinal: number;
   /** Which driver. */
@@ -52,6 +54,7 @@ function parse(args: readonly string[]) {
       allowPositionals: true,
       options: {
         full: { type: "boolean", default: false },
+        largest: { type: "string" },
         device: { type: "string", default: "0" },
         driver: { type: "string", default: "auto" },
         out: { type: "string", default: "." },
@@ -65,12 +68,22 @@ function parse(args: readonly string[]) {
 }
 
 function readOptions(values: Values): CliOptions {
-  const { full, device, driver, out, json } = values;
+  const { device, driver, out, json } = values;
   if (driver !== "auto" && driver !== "cuda" && driver !== "simulated") {
     throw new UsageError(`Cannot use --driver ${driver}: expected auto, cuda or simulated`);
   }
   if (!/^\d+$/.test(device)) {
     throw new UsageError(`Cannot use --device ${device}: expected a number from 0`);
   }
-  return { full, ordinal: Number(device), driver, out, json };
+  return { largestBytes: readLargest(values), ordinal: Number(device), driver, out, json };
+}
+
+function readLargest({ full, largest = full ? "1 GiB" : "256 MiB" }: Values): number {
+  try {
+    const bytes = parseBytes(largest, "--largest");
+    if (bytes >= SMALLEST_COPY_BYTES) return bytes;
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+  throw new UsageError(`Cannot use --largest ${largest}: expected at least 4 KiB`);
 }

@@ -2,7 +2,7 @@
 
 import { CudaDevice } from "../device.ts";
 import { formatBytes } from "../format.ts";
-import { DEFAULT_SIZES } from "../measure/bandwidth.ts";
+import { sizesUpTo } from "../measure/bandwidth.ts";
 import type { BandwidthResult } from "../measure/bandwidth_result.ts";
 import { formatBandwidth, shortName } from "../measure/bandwidth_table.ts";
 import type { CliOptions } from "./arguments.ts";
@@ -11,7 +11,7 @@ import { ProgressBar } from "../notebook/progress_bar.ts";
 /** Runs the command. */
 export async function runBandwidth(options: CliOptions): Promise<number> {
   using gpu = CudaDevice.open(options.ordinal, { driver: options.driver });
-  const result = await measure(gpu, { full: options.full, quiet: options.json });
+  const result = await measure(gpu, { largestBytes: options.largestBytes, quiet: options.json });
   console.log(options.json ? JSON.stringify(result, null, 2) : formatBandwidth(result));
   return isVerified(result) ? 0 : 1;
 }
@@ -19,9 +19,9 @@ export async function runBandwidth(options: CliOptions): Promise<number> {
 /** Sweeps over sizes while a progress bar shows how far it is. */
 export async function measure(
   gpu: CudaDevice,
-  options: { full: boolean; quiet?: boolean },
+  options: { largestBytes: number; quiet?: boolean },
 ): Promise<BandwidthResult> {
-  const sizes = options.full ? [...DEFAULT_SIZES, 2 ** 30] : DEFAULT_SIZES;
+  const sizes = sizesUpTo(options.largestBytes);
   if (options.quiet === true) return await gpu.bandwidth({ sizes });
   const bar = new ProgressBar("Measuring");
   try {

@@ -18,7 +18,7 @@ export async function runDemo(options: CliOptions): Promise<number> {
   using gpu = CudaDevice.open(options.ordinal, { driver: options.driver });
   console.log(describeDevice(gpu));
   const wrong = await roundTrips(gpu);
-  const result = await measure(gpu, { full: options.full });
+  const result = await measure(gpu, { largestBytes: options.largestBytes });
   console.log(formatBandwidth(result));
   const json = join(options.out, "bandwidth.json");
   const html = join(options.out, "bandwidth.html");

@@ -44,10 +44,18 @@ const WARM_UP_COPIES = 4;
 const SAMPLE_SECONDS = 0.25;
 const SEED = 0x0badf00d;
 
-/** Powers of four from 4 KiB to 256 MiB. */
-export const DEFAULT_SIZES: readonly number[] = [12, 14, 16, 18, 20, 22, 24, 26, 28].map((power) =>
-  2 ** power
-);
+/** The smallest copy that a sweep measures unless told otherwise. */
+export const SMALLEST_COPY_BYTES = 4096;
+
+/** Lists powers of four from 4 KiB on, and `largestBytes` as the last. */
+export function sizesUpTo(largestBytes: number): number[] {
+  const sizes: number[] = [];
+  for (let size = SMALLEST_COPY_BYTES; size < largestBytes; size *= 4) sizes.push(size);
+  return [...sizes, largestBytes];
+}
+
+/** Sizes of a sweep unless told otherwise. */
+const DEFAULT_SIZES: readonly number[] = sizesUpTo(256 * 2 ** 20);
 
 /** One way of copying, between buffers that hold the largest size. */
 interface Lane {

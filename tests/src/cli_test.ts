@@ -1,0 +1,100 @@
+// Runs the commands as processes: exit codes, files, JSON, and what is said about wrong words.
+
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { type ChildResult, runDeno, TemporaryFolder } from "../support/child_deno.ts";
+import { PROJECT_ROOT } from "../support/project_files.ts";
+
+const NO_GPU = { VRAMKIT_CUDA: "/nowhere/libcuda.so.1" };
+
+function runCli(
+  args: readonly string[],
+  env: Record<string, string> = NO_GPU,
+): Promise<ChildResult> {
+  const cli = new URL("src/cli.ts", PROJECT_ROOT).pathname;
+  return runDeno(["run", "-A", "--quiet", "--no-check", cli, ...args], { env });
+}
+
+Deno.test("cli.ts without a command shows how it is used", async () => {
+  const { code, stdout } = await runCli([]);
+  assertEquals(code, 0);
+  for (const word of ["demo", "bandwidth", "doctor", "--device"]) {
+    assertStringIncludes(stdout, word);
+  }
+});
+
+Deno.test("cli.ts --help shows how it is used", async () => {
+  const [long, short] = await Promise.all([runCli(["--help"]), runCli(["doctor", "-h"])]);
+  assertEquals([long.code, short.code], [0, 0]);
+  assertEquals(long.stdout, short.stdout);
+});
+
+const WRONG: Record<string, [args: string[], message: string]> = {
+  "an unknown command": [["fly"], 'Cannot run "fly": there is no such command'],
+  "an unknown option": [["demo", "--fast"], "--fast"],
+  "a second word": [["doctor", "now"], 'unexpected "now"'],
+  "a device that is no number": [["demo", "--device", "first"], "expected a number from 0"],
+  "a negative device": [["demo", "--device=-1"], "expected a number from 0"],
+  "an unknown driver": [["bandwidth", "--driver", "opencl"], "expected auto, cuda or simulated"],
+  "a size that is none": [["demo", "--largest", "64k"], 'Cannot read --largest "64k"'],
+  "a size below the smallest": [["demo", "--largest", "1 KiB"], "expected at least 4 KiB"],
+  "an option without its value": [["demo", "--out"], "--out"],
+};
+
+for (const [name, [args, message]] of Object.entries(WRONG)) {
+  Deno.test(`cli.ts refuses ${name} with exit code 2`, async () => {
+    const { code, stdout, stderr } = await runCli(args);
+    assertEquals([code, stdout], [2, ""]);
+    assertStringIncludes(stderr, message);
+    assertStringIncludes(stderr, "Usage:");
+  });
+}
+
+Deno.test("cli.ts doctor says what is wrong and how to mend it, with exit code 1", async () => {
+  const { code, stdout } = await runCli(["doctor"]);
+  assertEquals(code, 1);
+  assertStringIncludes(stdout, "FAIL  Cannot open the CUDA driver: tried /nowhere/libcuda.so.1");
+  assertStringIncludes(stdout, "-> ");
+});
+
+Deno.test("cli.ts doctor ends with exit code 0 when a device works", async () => {
+  const { code, stdout } = await runCli(["doctor", "--driver", "simulated"]);
+  assertEquals(code, 0, stdout);
+  assertStringIncludes(stdout, "ok    4 KiB went there and back unchanged");
+});
+
+Deno.test("cli.ts ends with exit code 1 for a device that there is not", async () => {
+  const { code, stderr } = await runCli(["bandwidth", "--driver", "simulated", "--device", "7"]);
+  assertEquals(code, 1);
+  assertStringIncludes(stderr, "Cannot open device 7: this machine has 2");
+});
+
+Deno.test("cli.ts bandwidth with cuda ends with exit code 1 where there is no GPU", async () => {
+  const { code, stderr } = await runCli(["bandwidth", "--driver", "cuda"]);
+  assertEquals(code, 1);
+  assertStringIncludes(stderr, "Cannot open the CUDA driver");
+});
+
+Deno.test("cli.ts bandwidth --json prints JSON and nothing else", async () => {
+  const { code, stdout, stderr } = await runCli([
+    ...["bandwidth", "--driver", "simulated", "--json", "--largest", "64 KiB"],
+  ]);
+  assertEquals(code, 0, stderr);
+  const result = JSON.parse(stdout);
+  assertEquals(result.provenance.device, "Simulated");
+  assertEquals(result.points.length, 15);
+  assert(result.points.every(({ verified }: { verified: boolean }) => verified));
+});
+
+Deno.test("cli.ts demo moves arrays, and writes the result and the page", async () => {
+  using folder = new TemporaryFolder();
+  const out = `${folder.path}/new/folder`;
+  const { code, stdout, stderr } = await runCli(["demo", "--out", out, "--largest", "1 MiB"]);
+  assertEquals(code, 0, stderr);
+  assertStringIncludes(stdout, "a simulated device stands in");
+  assertStringIncludes(stdout, "65 of 65 came back with every byte right");
+  const result = JSON.parse(Deno.readTextFileSync(`${out}/bandwidth.json`));
+  assertEquals(result.provenance.device, "Simulated");
+  const page = Deno.readTextFileSync(`${out}/bandwidth.html`);
+  assertStringIncludes(page, "Simulated");
+  assert(page.length > 1_000_000, "plotly.js is inside");
+});
