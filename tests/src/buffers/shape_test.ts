@@ -1,0 +1,38 @@
+// Checks the arithmetic on shapes and ranges.
+
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { countOf, formatShape, resolveRange, toShape } from "../../../src/buffers/shape.ts";
+
+Deno.test("toShape() takes a length or a list, and freezes a copy", () => {
+  const sizes = [2, 3];
+  const shape = toShape(sizes);
+  sizes[0] = 99;
+  assertEquals([toShape(4), shape, toShape([])], [[4], [2, 3], []]);
+  assert(Object.isFrozen(shape));
+});
+
+for (const sizes of [[-1], [2, 0.5], [NaN], [2 ** 53], [2 ** 27, 2 ** 27], [Infinity, 0]]) {
+  Deno.test(`toShape() refuses [${sizes}]`, () => {
+    assertThrows(() => toShape(sizes), RangeError, "expected a whole number from 0 to 2^53 - 1");
+  });
+}
+
+Deno.test("countOf() multiplies, and an empty shape is one element", () => {
+  assertEquals([countOf([2, 3, 4]), countOf([2, 0]), countOf([])], [24, 0, 1]);
+});
+
+Deno.test("formatShape() writes a type and its sizes", () => {
+  assertEquals(formatShape("float32", [2, 3]), "float32[2, 3]");
+});
+
+Deno.test("resolveRange() agrees with TypedArray.subarray for every start and end", () => {
+  const reference = Uint8Array.from({ length: 5 }, (_, index) => index);
+  const ends = [undefined, -9, -5, -1, 0, 2, 4.9, 5, 9, NaN, -Infinity, Infinity];
+  for (const start of ends) {
+    for (const end of ends) {
+      const range = resolveRange(5, { start, end });
+      const expected = [...reference.subarray(start, end)];
+      assertEquals([...reference.slice(range.start, range.end)], expected, `${start} to ${end}`);
+    }
+  }
+});
