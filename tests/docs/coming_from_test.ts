@@ -1,0 +1,61 @@
+// The pages for people who come from another system: every row's program compiles, runs by itself
+// and leaves nothing allocated.
+
+import { assertEquals, assertGreater } from "@std/assert";
+import { runDeno, TemporaryFolder } from "../support/child_deno.ts";
+import { type ExampleRow, readExampleRows } from "../support/example_table.ts";
+import { PROJECT_ROOT, projectFiles } from "../support/project_files.ts";
+
+const pages = projectFiles([".md"], "docs/").filter(({ path }) => path.startsWith("docs/from_"));
+
+Deno.test("readExampleRows() reads a program with an escaped bar", () => {
+  const page = "| a | here |\n| - | - |\n| `x` | `f(1 \\|\\| 2)` | c |\n| y | words | c |";
+  assertEquals(readExampleRows(page), [{ name: "`x`", code: "f(1 || 2)" }]);
+});
+
+Deno.test("docs have a page for each of the five systems", () => {
+  const names = ["cuda_core", "kaio", "morok", "oxicuda", "zinc"];
+  assertEquals(pages.map(({ path }) => path), names.map((name) => `docs/from_${name}.md`));
+});
+
+for (const { path, text } of pages) {
+  Deno.test(`${path} has a program in every row, and each runs`, async () => {
+    const rows = readExampleRows(text);
+    const lines = text.split("\n").filter((line) => /^\| (?!-)/.test(line));
+    assertGreater(rows.length, 10);
+    assertEquals(rows.length, lines.length - 1, "a row has no program");
+    using folder = new TemporaryFolder();
+    const config = new URL("deno.json", PROJECT_ROOT).pathname;
+    const program = folder.write("rows.ts", programOf(rows));
+    const { code, stderr } = await runDeno(
+      ["run", "-A", "--check", "--no-lock", "--config", config, program],
+    );
+    assertEquals(code, 0, stderr);
+  });
+}
+
+/** Writes one module that runs each row by itself. */
+function programOf(rows: readonly ExampleRow[]): string {
+  const runner = new URL("example_run.ts", import.meta.url).href;
+  const parts = rows.map(({ name, code }) =>
+    `await runExample(${JSON.stringify(name)}, async (names) => {
+  const { gpu, other, stream, a, b, values, ptr } = names;
+  void [gpu, other, stream, a, b, values, ptr];
+  await Promise.resolve();
+  ${code};
+});`
+  );
+  return [
+    `import { runExample } from ${JSON.stringify(runner)};`,
+    `import { ${kitNames(rows).join(", ")} } from "vramkit";`,
+    ...parts,
+  ].join("\n");
+}
+
+/** The names of the kit that the programs use: classes and types, and the one function. */
+function kitNames(rows: readonly ExampleRow[]): string[] {
+  const words = rows.flatMap(({ code }) =>
+    code.replaceAll(/"[^"]*"/g, "").match(/\b([A-Z]\w+|formatBytes)\b/g) ?? []
+  );
+  return [...new Set(words)].filter((word) => !(word in globalThis));
+}

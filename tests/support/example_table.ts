@@ -1,0 +1,19 @@
+// The examples in the tables of a page: each is a program of its own, found by its row.
+
+/** One row of a table with a program in its second column. */
+export interface ExampleRow {
+  /** What the first column says. */
+  readonly name: string;
+  /** The program in the second column. */
+  readonly code: string;
+}
+
+/** Reads the rows whose second column is one program, from Markdown. */
+export function readExampleRows(markdown: string): ExampleRow[] {
+  return markdown.split("\n").flatMap((line) => {
+    if (!line.startsWith("| ")) return [];
+    const [, name = "", program = ""] = line.split(/(?<!\\)\|/).map((cell) => cell.trim());
+    const code = /^`(.+)`$/.exec(program)?.[1];
+    return code === undefined ? [] : [{ name, code: code.replaceAll("\\|", "|") }];
+  });
+}
