@@ -4,7 +4,7 @@ import type { DType } from "../dtype.ts";
 import { Allocation } from "../memory/allocation.ts";
 import type { MemoryResource } from "../memory/memory_resource.ts";
 import type { CudaStream } from "../stream.ts";
-import type { BufferFields } from "./gpu_buffer.ts";
+import type { BufferFields } from "./memory_window.ts";
 import { byteLengthOf, type Shape, toShape } from "./shape.ts";
 import { TransferableBuffer } from "./transferable_buffer.ts";
 

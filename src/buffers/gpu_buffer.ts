@@ -21,8 +21,6 @@ import {
   type ViewPlace,
 } from "./views.ts";
 
-export type { BufferFields, StreamChoice };
-
 /** How to allocate a buffer like another one. */
 export interface LikeOptions extends StreamChoice {
   /** A name for tables and errors. */

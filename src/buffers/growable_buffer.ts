@@ -11,7 +11,7 @@ import type { DeviceAccess, VirtualRange } from "../memory/virtual_range.ts";
 import type { CudaStream } from "../stream.ts";
 import type { MemorySpan } from "../transfer/copy.ts";
 import type { DeviceBufferRequest } from "./device_buffer.ts";
-import type { BufferFields } from "./gpu_buffer.ts";
+import type { BufferFields } from "./memory_window.ts";
 import { byteLengthOf, type Shape, toShape } from "./shape.ts";
 import { TransferableBuffer } from "./transferable_buffer.ts";
 

@@ -3,7 +3,7 @@
 import { type BitsOf, type DType, viewBits } from "../dtype.ts";
 import { DisposedError } from "../errors.ts";
 import type { Allocation } from "../memory/allocation.ts";
-import type { BufferFields } from "./gpu_buffer.ts";
+import type { BufferFields } from "./memory_window.ts";
 import { TransferableBuffer } from "./transferable_buffer.ts";
 
 /** What a buffer that the CPU reaches is made of. */

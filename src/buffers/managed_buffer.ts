@@ -13,7 +13,7 @@ import {
   readAdvice,
 } from "./managed_range.ts";
 import type { DeviceBufferRequest } from "./device_buffer.ts";
-import type { BufferFields, StreamChoice } from "./gpu_buffer.ts";
+import type { BufferFields, StreamChoice } from "./memory_window.ts";
 import { HostBuffer, showToHost } from "./host_buffer.ts";
 import { byteLengthOf, toShape } from "./shape.ts";
 

@@ -5,7 +5,7 @@ import type { BitsOf, DType } from "../dtype.ts";
 import { Allocation } from "../memory/allocation.ts";
 import type { MappedHostMemoryResource } from "../memory/mapped_host_memory_resource.ts";
 import type { DeviceBufferRequest } from "./device_buffer.ts";
-import type { BufferFields } from "./gpu_buffer.ts";
+import type { BufferFields } from "./memory_window.ts";
 import { HostBuffer, type HostBufferFields, showToHost } from "./host_buffer.ts";
 import { byteLengthOf, toShape } from "./shape.ts";
 

@@ -3,7 +3,7 @@
 import type { DType } from "../dtype.ts";
 import { Allocation } from "../memory/allocation.ts";
 import type { DeviceBufferRequest } from "./device_buffer.ts";
-import type { BufferFields } from "./gpu_buffer.ts";
+import type { BufferFields } from "./memory_window.ts";
 import { HostBuffer, showToHost } from "./host_buffer.ts";
 import { byteLengthOf, toShape } from "./shape.ts";
 

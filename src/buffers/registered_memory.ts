@@ -8,7 +8,7 @@ import type { CudaStream } from "../stream.ts";
 import type { MemorySpan } from "../transfer/copy.ts";
 import { bytesOf, type HostMemory } from "../transfer/host_memory.ts";
 import type { DeviceBufferRequest } from "./device_buffer.ts";
-import type { BufferFields } from "./gpu_buffer.ts";
+import type { BufferFields } from "./memory_window.ts";
 import { HostBuffer } from "./host_buffer.ts";
 import { byteLengthOf, countOf, type Shape, toShape } from "./shape.ts";
 

@@ -9,8 +9,10 @@ import {
   type TransferOptions,
   transferSync,
 } from "../transfer/host_transfer.ts";
-import { GpuBuffer, type StreamChoice } from "./gpu_buffer.ts";
+import { GpuBuffer } from "./gpu_buffer.ts";
 import { destinationBytes, sourceBytes } from "./host_elements.ts";
+import type { StreamChoice } from "./memory_window.ts";
+import { type BufferSummary, summarise } from "./summary.ts";
 
 /** Host memory that a buffer of `D` accepts: its typed array, bfloat16's bits, or raw bytes. */
 export type Uploadable<D extends DType> = ArrayOf<D> | BitsOf<D> | HostMemory;
@@ -56,6 +58,14 @@ export abstract class TransferableBuffer<D extends DType = DType> extends GpuBuf
     const isFresh = destination === undefined;
     transferSync(this.#task("download", host.bytes, { ...options, isFresh }));
     return host.finish();
+  }
+
+  /**
+   * Describes the values: lowest, highest, mean and a histogram. Of more than 65,536 elements a
+   * sample is copied to the host, in pieces spread evenly over the buffer.
+   */
+  describe(options: TransferChoice = {}): Promise<BufferSummary> {
+    return summarise(this, options);
   }
 
   /** Orders a transfer after earlier work of other streams. */

@@ -1,0 +1,116 @@
+// What the values of a buffer are like: lowest, highest, mean and a histogram, over a sample of them.
+
+import { type Card, withCard } from "../cards/card.ts";
+import type { DType } from "../dtype.ts";
+import { textOf } from "./preview.ts";
+import { formatShape } from "./shape.ts";
+import { bufferName } from "./show_buffer.ts";
+import type { TransferableBuffer, TransferChoice } from "./transferable_buffer.ts";
+
+/** What the values of a buffer are like. */
+export interface BufferSummary {
+  /** Names the buffer. */
+  readonly name: string;
+  /** Its element type and shape, as `float32[2, 3]`. */
+  readonly type: string;
+  /** How many elements it has. */
+  readonly length: number;
+  /** How many of them were looked at. */
+  readonly sampleCount: number;
+  /** How many of those were NaN or infinite; they count for nothing else. */
+  readonly nonFiniteCount: number;
+  /** How many of those were zero. */
+  readonly zeroCount: number;
+  /** The lowest value; null when none was finite. */
+  readonly lowest: number | null;
+  /** The highest value; null when none was finite. */
+  readonly highest: number | null;
+  /** The mean; null when none was finite. */
+  readonly mean: number | null;
+  /** How many values lie in each of equally wide bins from the lowest to the highest. */
+  readonly histogram: readonly number[];
+}
+
+/** Up to this many elements all are looked at; of larger buffers, so many in evenly spread pieces. */
+const SAMPLE_LENGTH = 65_536;
+const PIECE_LENGTH = 1024;
+const BIN_COUNT = 48;
+
+/** Copies a sample of the values to the host, at most 512 KiB, and describes them. */
+export async function summarise<D extends DType>(
+  buffer: TransferableBuffer<D>,
+  options: TransferChoice,
+): Promise<BufferSummary> {
+  const pieces = await Promise.all(
+    pieceStarts(buffer.length).map(({ start, end }) =>
+      buffer.subarray(start, end).download(undefined, options)
+    ),
+  );
+  const values = pieces.flatMap((piece) => Array.from(piece as ArrayLike<number | bigint>, Number));
+  const finite = values.filter(Number.isFinite);
+  const lowest = finite.reduce((a, b) => Math.min(a, b), Infinity);
+  const highest = finite.reduce((a, b) => Math.max(a, b), -Infinity);
+  const hasFinite = finite.length > 0;
+  const summary: BufferSummary = {
+    name: bufferName(buffer),
+    type: formatShape(buffer.dtype, buffer.shape),
+    length: buffer.length,
+    sampleCount: values.length,
+    nonFiniteCount: values.length - finite.length,
+    zeroCount: finite.filter((value) => value === 0).length,
+    lowest: hasFinite ? lowest : null,
+    highest: hasFinite ? highest : null,
+    mean: hasFinite ? finite.reduce((sum, value) => sum + value / finite.length, 0) : null,
+    histogram: hasFinite ? countBins(finite, { lowest, highest }) : [],
+  };
+  return withCard(summary, summaryCard);
+}
+
+function pieceStarts(length: number): { start: number; end: number }[] {
+  if (length <= SAMPLE_LENGTH) return length === 0 ? [] : [{ start: 0, end: length }];
+  const count = SAMPLE_LENGTH / PIECE_LENGTH;
+  return Array.from({ length: count }, (_, index) => {
+    const start = Math.floor((length - PIECE_LENGTH) * index / (count - 1));
+    return { start, end: start + PIECE_LENGTH };
+  });
+}
+
+function countBins(
+  values: readonly number[],
+  { lowest, highest }: { readonly lowest: number; readonly highest: number },
+): number[] {
+  const counts: number[] = Array(BIN_COUNT).fill(0);
+  const width = (highest - lowest) / BIN_COUNT;
+  for (const value of values) {
+    const bin = width > 0 ? Math.min(BIN_COUNT - 1, Math.floor((value - lowest) / width)) : 0;
+    counts[bin] = (counts[bin] ?? 0) + 1;
+  }
+  return counts;
+}
+
+function summaryCard(summary: BufferSummary): Card {
+  const { name, type, length, sampleCount, nonFiniteCount, zeroCount } = summary;
+  const { lowest, highest, mean, histogram } = summary;
+  const seen = sampleCount === length
+    ? `all ${length.toLocaleString("en-US")} values`
+    : `${sampleCount.toLocaleString("en-US")} of ${length.toLocaleString("en-US")} values, ` +
+      `evenly spread`;
+  const card = { title: name, kind: "BufferSummary", summary: `${type}, ${seen}` };
+  if (lowest === null || highest === null || mean === null) {
+    return { ...card, parts: [{ type: "note", text: `${nonFiniteCount} NaN or infinite` }] };
+  }
+  const facts: [string, string][] = [
+    ["lowest", textOf(lowest)],
+    ["mean", textOf(mean)],
+    ["highest", textOf(highest)],
+    ["zero", String(zeroCount)],
+    ["NaN or infinite", String(nonFiniteCount)],
+  ];
+  return {
+    ...card,
+    parts: [
+      { type: "facts", facts },
+      { type: "histogram", counts: histogram, lowest: textOf(lowest), highest: textOf(highest) },
+    ],
+  };
+}
