@@ -6,7 +6,7 @@ import { formatBytes } from "../format.ts";
 import { LazyAllocation } from "../memory/lazy_allocation.ts";
 import type { MemorySpan } from "../transfer/copy.ts";
 import type { DeviceBufferRequest } from "./device_buffer.ts";
-import type { BufferFields } from "./gpu_buffer.ts";
+import type { BufferFields } from "./memory_window.ts";
 import { byteLengthOf, toShape } from "./shape.ts";
 import { TransferableBuffer } from "./transferable_buffer.ts";
 

@@ -6,7 +6,7 @@ import { Allocation } from "../memory/allocation.ts";
 import type { MemoryResource } from "../memory/memory_resource.ts";
 import { queueCopy } from "../transfer/copy.ts";
 import type { DeviceBufferRequest } from "./device_buffer.ts";
-import type { BufferFields, StreamChoice } from "./gpu_buffer.ts";
+import type { BufferFields, StreamChoice } from "./memory_window.ts";
 import { showToHost } from "./host_buffer.ts";
 import { PinnedBuffer } from "./pinned_buffer.ts";
 import { QueuedWork } from "./queued_work.ts";
@@ -98,8 +98,9 @@ export class StagedBuffer<D extends DType = DType> extends TransferableBuffer<D>
   /** Queues copying the device's elements, or a range, to the mirror; `await` it before reading. */
   pull(options: StagedRange = {}): QueuedWork {
     const part = this.#part(options);
+    const { span } = part;
     const stream = this.streamFor(options);
-    queueCopy(part.mirror.span, part.span, stream);
+    queueCopy(part.mirror.span, span, stream);
     return new QueuedWork(stream);
   }
 

@@ -1,0 +1,292 @@
+// Growable buffers: the address and the contents stay, memory comes and goes in exact steps, and a
+// growth that fails changes nothing.
+
+import { assert, assertEquals, assertNotEquals, assertThrows } from "@std/assert";
+import { CUresult } from "../../../ffi/constants.ts";
+import type { DriverFunction } from "../../../ffi/cuda.ts";
+import type { Context } from "../../../src/context.ts";
+import { CudaError, CudaUnavailableError, OutOfMemoryError } from "../../../src/errors.ts";
+import { CudaStream } from "../../../src/stream.ts";
+import { simulateDriver } from "../../../ffi/simulated/driver.ts";
+import { patternBytes } from "../../support/contents.ts";
+import { ON_GPU, testOnTwoDevices } from "../../support/driver.ts";
+import { faultyDriver } from "../../support/faulty_driver.ts";
+import { HeldStream } from "../../support/held_stream.ts";
+import { freeBytes, withDevice } from "../../support/with_device.ts";
+
+const MIB = 2 ** 20;
+const STEP_BYTES = 2 * MIB;
+
+Deno.test("GrowableBuffer.grow() keeps the address and the contents", () =>
+  withDevice((gpu) => {
+    using buffer = gpu.growable("uint8", { reserve: "64 MiB" });
+    assertEquals([buffer.length, buffer.capacityBytes, buffer.ptr], [0, 0, 0n]);
+    const { address } = buffer;
+    assertNotEquals(address, 0n);
+    buffer.grow("1 MiB");
+    buffer.uploadSync(patternBytes(MIB));
+    buffer.grow("8 MiB");
+    assertEquals([buffer.ptr, buffer.address], [address, address]);
+    assertEquals([buffer.length, buffer.capacityBytes], [9 * MIB, 10 * MIB]);
+    assertEquals(buffer.subarray(0, MIB).downloadSync(), patternBytes(MIB));
+    buffer.subarray(-4).uploadSync(Uint8Array.of(1, 2, 3, 4));
+    assertEquals([...buffer.subarray(-4).downloadSync()], [1, 2, 3, 4]);
+  }));
+
+Deno.test("GrowableBuffer takes memory from the device in exact steps and gives it back", () =>
+  withDevice((gpu) => {
+    gpu.growable("uint8", { reserve: "64 MiB", shape: 16 * MIB }).dispose(); // page tables stay
+    const before = freeBytes(gpu);
+    const buffer = gpu.growable("uint8", { reserve: "64 MiB" });
+    assertEquals(before - freeBytes(gpu), 0);
+    buffer.grow("16 MiB");
+    assertEquals(before - freeBytes(gpu), 16 * MIB);
+    buffer.shrink("5 MiB");
+    assertEquals(before - freeBytes(gpu), 12 * MIB);
+    buffer.grow(1);
+    assertEquals(before - freeBytes(gpu), 12 * MIB);
+    buffer.dispose();
+    assertEquals(before - freeBytes(gpu), 0);
+  }));
+
+Deno.test("GrowableBuffer.resize(), reserve() and shrinkToFit() follow RMM", () =>
+  withDevice((gpu) => {
+    using buffer = gpu.growable("float32", { reserve: "64 MiB", shape: 4 });
+    buffer.uploadSync(new Float32Array([1, 2, 3, 4]));
+    buffer.reserve(STEP_BYTES);
+    assertEquals([buffer.length, buffer.capacityBytes], [4, 4 * STEP_BYTES]);
+    buffer.reserve(1);
+    assertEquals(buffer.capacityBytes, 4 * STEP_BYTES);
+    buffer.resize(2);
+    assertEquals([buffer.length, buffer.byteLength], [2, 8]);
+    assertEquals([...buffer.shape], [2]);
+    assertEquals(buffer.capacityBytes, 4 * STEP_BYTES);
+    assertEquals([...buffer.downloadSync()], [1, 2]);
+    buffer.resize(4);
+    assertEquals([...buffer.downloadSync()], [1, 2, 3, 4]);
+    buffer.shrinkToFit();
+    assertEquals([buffer.length, buffer.capacityBytes], [4, STEP_BYTES]);
+    buffer.resize(0).shrinkToFit();
+    assertEquals([buffer.capacityBytes, buffer.ptr], [0, 0n]);
+    buffer.resize(4).fill(5);
+    assertEquals([...buffer.downloadSync()], [5, 5, 5, 5]);
+  }));
+
+Deno.test("GrowableBuffer counts in the ledger what it holds", () =>
+  withDevice((gpu) => {
+    const heldBytes = () => gpu.live().byteLength;
+    const buffer = gpu.growable("uint8", { reserve: "64 MiB", label: "cache" });
+    assertEquals(heldBytes(), 0);
+    buffer.grow("3 MiB");
+    assertEquals([heldBytes(), gpu.memory.liveBytes], [4 * MIB, 4 * MIB]);
+    buffer.shrink("2 MiB");
+    assertEquals(heldBytes(), 2 * MIB);
+    buffer.dispose();
+    assertEquals([heldBytes(), gpu.memory.liveBytes, gpu.live().count], [0, 0, 0]);
+  }));
+
+Deno.test("GrowableBuffer.step sets how much memory comes at a time", () =>
+  withDevice((gpu) => {
+    using buffer = gpu.growable("uint8", { reserve: "1 GiB", step: "5 MiB" });
+    buffer.grow(1);
+    assertEquals(buffer.capacityBytes, 6 * MIB);
+    assertEquals(buffer.reservedBytes % (6 * MIB), 0);
+  }));
+
+Deno.test("GrowableBuffer reserves as much as the device has when nothing is said", () =>
+  withDevice((gpu) => {
+    using buffer = gpu.growable("uint8");
+    assert(buffer.reservedBytes >= gpu.info.totalBytes);
+  }));
+
+Deno.test("GrowableBuffer.grow() refuses to pass what was reserved, and changes nothing", () =>
+  withDevice((gpu) => {
+    using buffer = gpu.growable("uint8", { reserve: "4 MiB", shape: 100 });
+    assertThrows(() => buffer.grow("4 MiB"), RangeError, "4 MiB of addresses were reserved");
+    assertThrows(() => buffer.reserve(2 ** 40), RangeError);
+    assertEquals([buffer.length, buffer.capacityBytes], [100, STEP_BYTES]);
+  }));
+
+Deno.test("GrowableBuffer refuses amounts that are none", () =>
+  withDevice((gpu) => {
+    using buffer = gpu.growable("float32", { reserve: "4 MiB", shape: 4 });
+    for (const length of [-1, 0.5, NaN, 2 ** 53]) {
+      assertThrows(() => buffer.resize(length), RangeError);
+      assertThrows(() => buffer.reserve(length), RangeError);
+    }
+    assertThrows(() => buffer.grow(6), RangeError, "not a whole number of float32 elements");
+    assertThrows(() => buffer.grow("64k"), RangeError);
+    assertThrows(() => buffer.shrink(20), RangeError, "it has 16 B");
+    assertThrows(() => gpu.growable("uint8", { reserve: "much" }), RangeError);
+    assertThrows(() => gpu.growable("uint8", { step: -1 }), RangeError);
+    assertEquals(buffer.length, 4);
+    assertEquals(gpu.live().count, 1);
+  }));
+
+const CALLS = ["cuMemCreate", "cuMemMap", "cuMemSetAccess"] as const satisfies DriverFunction[];
+
+for (const name of CALLS) {
+  Deno.test(`GrowableBuffer.grow() changes nothing when ${name} fails halfway`, () => {
+    const { driver, setFault } = faultyDriver();
+    return withDevice((gpu) => {
+      using buffer = gpu.growable("uint8", { reserve: "64 MiB" });
+      buffer.grow("2 MiB");
+      buffer.fill(3);
+      const before = freeBytes(gpu);
+      setFault({ name, after: name === "cuMemSetAccess" ? 0 : 2 });
+      assertThrows(() => buffer.grow("16 MiB"), CudaError, name);
+      setFault(undefined);
+      assertEquals(freeBytes(gpu), before);
+      assertEquals([buffer.length, buffer.capacityBytes], [2 * MIB, 2 * MIB]);
+      buffer.grow("16 MiB");
+      assertEquals(buffer.subarray(0, 4).downloadSync(), Uint8Array.of(3, 3, 3, 3));
+    }, { driver });
+  });
+}
+
+Deno.test("GrowableBuffer.grow() says all amounts when memory runs out", () => {
+  const { driver, setFault } = faultyDriver();
+  return withDevice((gpu) => {
+    using buffer = gpu.growable("uint8", { reserve: "64 MiB", label: "cache" });
+    setFault({ name: "cuMemCreate", status: CUresult.CUDA_ERROR_OUT_OF_MEMORY });
+    const error = assertThrows(() => buffer.grow("16 MiB"), OutOfMemoryError);
+    assertEquals(error.requestedBytes, 16 * MIB);
+    setFault(undefined);
+    assertEquals(buffer.capacityBytes, 0);
+  }, { driver });
+});
+
+Deno.test("GrowableBuffer.allocate() leaves nothing when the first memory cannot be had", () => {
+  const { driver, setFault } = faultyDriver();
+  return withDevice((gpu) => {
+    setFault({ name: "cuMemCreate" });
+    assertThrows(() => gpu.growable("uint8", { reserve: "4 MiB", shape: 10 }), CudaError);
+    setFault({ name: "cuMemAddressReserve" });
+    assertThrows(() => gpu.growable("uint8", { reserve: "4 MiB" }), CudaError);
+    setFault(undefined);
+    assertEquals(gpu.live().count, 0);
+  }, { driver });
+});
+
+Deno.test("GrowableBuffer.shrink() takes memory away only behind the work that uses it", () =>
+  withDevice((gpu) => {
+    using stream = gpu.createStream();
+    using buffer = gpu.growable("uint8", { reserve: "16 MiB", shape: 8 * MIB });
+    using target = gpu.alloc("uint8", 4 * MIB);
+    buffer.fill(6);
+    gpu.synchronizeSync();
+    const before = gpu.context.freeBytes();
+    {
+      using _held = new HeldStream(gpu, stream);
+      target.copyFrom(buffer.subarray(4 * MIB), { stream });
+      buffer.shrink("4 MiB");
+      assertEquals(buffer.capacityBytes, 4 * MIB);
+      assertEquals(gpu.context.freeBytes(), before);
+    }
+    assertEquals(target.downloadSync()[4 * MIB - 1], 6);
+    assertEquals(freeBytes(gpu), before + 4 * MIB);
+  }));
+
+Deno.test("GrowableBuffer.grow() takes memory back that a shrink has not unmapped yet", () =>
+  withDevice((gpu) => {
+    using first = gpu.createStream();
+    using second = gpu.createStream();
+    using buffer = gpu.growable("uint8", { reserve: "16 MiB", shape: 8 * MIB });
+    buffer.fill(1);
+    gpu.synchronizeSync();
+    const before = gpu.context.freeBytes();
+    {
+      using later = new HeldStream(gpu, second);
+      using held = new HeldStream(gpu, first);
+      buffer.fill(2, { stream: first });
+      buffer.shrink("6 MiB"); // due once the first stream is done
+      buffer.grow("6 MiB").fill(3, { stream: second });
+      buffer.shrink("6 MiB"); // due once the second is
+      held.release();
+      first.synchronizeSync();
+      for (let i = 0; i < 100; i++) gpu.context.sweep();
+      assertEquals(gpu.context.freeBytes(), before, "the second fill still needs the memory");
+      later.release();
+    }
+    assertEquals(freeBytes(gpu), before + 6 * MIB);
+    buffer.grow("6 MiB").fill(4);
+    assertEquals(buffer.downloadSync().findIndex((byte) => byte !== 4), -1);
+  }));
+
+Deno.test("GrowableBuffer.shrinkToFit() refuses while a transfer is running", () =>
+  withDevice(async (gpu) => {
+    using buffer = gpu.growable("uint8", { reserve: "64 MiB", shape: 32 * MIB });
+    const upload = buffer.upload(patternBytes(32 * MIB));
+    buffer.resize(10);
+    assertThrows(() => buffer.shrinkToFit(), TypeError, "a transfer is running");
+    await upload;
+    buffer.shrinkToFit();
+    assertEquals(buffer.capacityBytes, STEP_BYTES);
+  }));
+
+Deno.test("GrowableBuffer's views keep their address, and end where its memory ends", () =>
+  withDevice((gpu) => {
+    using buffer = gpu.growable("uint8", { reserve: "16 MiB", shape: 6 * MIB });
+    const tail = buffer.subarray(4 * MIB);
+    const head = buffer.subarray(0, 8);
+    const { ptr } = head;
+    buffer.shrink("2 MiB");
+    assertThrows(() => tail.fill(1), RangeError, "its buffer has shrunk to 4 MiB");
+    buffer.grow("8 MiB");
+    assertEquals(head.ptr, ptr);
+    tail.fill(1);
+    assertThrows(() => head.resize(4), TypeError, "it is a view; resize the buffer");
+    assertThrows(() => head.shrinkToFit(), TypeError, "it is a view");
+  }));
+
+Deno.test("GrowableBuffer.slice() is a growable copy", () =>
+  withDevice((gpu) => {
+    using buffer = gpu.growable("uint8", { reserve: "16 MiB", shape: 100 });
+    buffer.uploadSync(patternBytes(100));
+    using copy = buffer.slice(10, 20);
+    assertEquals(copy.downloadSync(), patternBytes(100).subarray(10, 20));
+    copy.grow("3 MiB");
+    assertEquals([copy.reservedBytes, buffer.length], [buffer.reservedBytes, 100]);
+  }));
+
+Deno.test("GrowableBuffer says what to use where there is no virtual memory", () => {
+  const api = simulateDriver();
+  return withDevice((gpu) => {
+    assertThrows(() => gpu.growable("uint8"), CudaUnavailableError, "use a device buffer");
+  }, { driver: { ...api, cuMemCreate: null } });
+});
+
+testOnTwoDevices(
+  "GrowableBuffer.grantAccess() lets another device use it until revoked",
+  (a, b) => {
+    const buffer = a.growable("uint8", { reserve: "16 MiB", shape: 100 });
+    buffer.uploadSync(patternBytes(100));
+    if (a.routeTo(b) !== "peer") {
+      assertThrows(() => buffer.grantAccess(b), CudaUnavailableError, "cannot reach the memory");
+      return buffer.dispose();
+    }
+    buffer.grantAccess(b);
+    using there = b.alloc("uint8", 100);
+    copyOn(there, buffer.ptr);
+    assertEquals(there.downloadSync(), patternBytes(100));
+    buffer.grow("4 MiB");
+    const tail = buffer.subarray(-100);
+    tail.uploadSync(patternBytes(100, 9));
+    copyOn(there, tail.ptr);
+    assertEquals(there.downloadSync(), patternBytes(100, 9));
+    buffer.revokeAccess(b);
+    if (!ON_GPU) assertThrows(() => copyOn(there, buffer.ptr));
+    buffer.dispose();
+  },
+);
+
+/** Copies from an address on a stream of the buffer's own device, as a kernel there would read it. */
+function copyOn(
+  there: { readonly ptr: bigint; readonly context: Context; readonly byteLength: number },
+  source: bigint,
+): void {
+  const { context } = there;
+  const { handle } = CudaStream.default(context);
+  context.call("cuMemcpyAsync", there.ptr, source, BigInt(there.byteLength), handle);
+  context.call("cuStreamSynchronize", handle);
+}

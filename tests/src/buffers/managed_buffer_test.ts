@@ -1,0 +1,161 @@
+// Managed buffers: one memory for host and device, hints that can be read back, and refusals where a
+// touch by the host could end the process. Sizes stay small: managed memory migrates page by page.
+
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { CUdevice_attribute } from "../../../ffi/constants.ts";
+import { simulateDriver } from "../../../ffi/simulated/driver.ts";
+import type { ManagedHint, ManagedPlace } from "../../../src/buffers/managed_range.ts";
+import { CudaUnavailableError } from "../../../src/errors.ts";
+import { patternBytes } from "../../support/contents.ts";
+import { testOnTwoDevices } from "../../support/driver.ts";
+import { watchedDriver } from "../../support/faulty_driver.ts";
+import { withDevice } from "../../support/with_device.ts";
+
+const PAGES_BYTES = 2 ** 20;
+
+Deno.test("ManagedBuffer.array and the device see the same bytes", () =>
+  withDevice((gpu) => {
+    using managed = gpu.managed("uint8", 1000);
+    managed.array.set(patternBytes(1000));
+    using device = gpu.alloc("uint8", 1000);
+    device.copyFrom(managed);
+    assertEquals(device.downloadSync(), patternBytes(1000));
+    managed.fill(9);
+    gpu.synchronizeSync();
+    assertEquals(managed.array[999], 9);
+    const { array } = managed;
+    managed.dispose();
+    assertEquals(array.length, 0);
+  }));
+
+Deno.test("ManagedBuffer.advise() gives hints that advice reads back, unadvise() takes them back", () =>
+  withDevice((gpu) => {
+    using managed = gpu.managed("uint8", PAGES_BYTES);
+    managed.clear();
+    gpu.synchronizeSync();
+    const nothing = {
+      readMostly: false,
+      preferredLocation: undefined,
+      accessedBy: [],
+      lastPrefetchLocation: undefined,
+    };
+    assertEquals(managed.advice, nothing);
+    managed.advise("readMostly").advise("preferredLocation", gpu).advise("accessedBy", "host");
+    assertEquals(managed.advice, {
+      readMostly: true,
+      preferredLocation: 0,
+      accessedBy: ["host"],
+      lastPrefetchLocation: undefined,
+    });
+    managed.advise("preferredLocation", "host");
+    assertEquals(managed.advice.preferredLocation, "host");
+    managed.unadvise("readMostly").unadvise("preferredLocation").unadvise("accessedBy", "host");
+    assertEquals(managed.advice, nothing);
+  }));
+
+Deno.test("ManagedBuffer.advise() of a view is for its pages only", () =>
+  withDevice((gpu) => {
+    using managed = gpu.managed("uint8", 2 * PAGES_BYTES);
+    const [left, right] = managed.split(PAGES_BYTES);
+    left.advise("readMostly");
+    assertEquals([left.advice.readMostly, right.advice.readMostly], [true, false]);
+    assertEquals(managed.advice.readMostly, false);
+  }));
+
+Deno.test("ManagedBuffer.prefetch() sends all or a part, and keeps the contents", () =>
+  withDevice((gpu) => {
+    using managed = gpu.managed("uint8", 2 * PAGES_BYTES);
+    managed.array.set(patternBytes(2 * PAGES_BYTES));
+    managed.prefetch(gpu);
+    gpu.synchronizeSync();
+    assertEquals(managed.advice.lastPrefetchLocation, 0);
+    const [left, right] = managed.split(PAGES_BYTES);
+    left.prefetch("host");
+    gpu.synchronizeSync();
+    assertEquals(left.advice.lastPrefetchLocation, "host");
+    assertEquals(right.advice.lastPrefetchLocation, 0);
+    assertEquals(managed.downloadSync(), patternBytes(2 * PAGES_BYTES));
+  }));
+
+Deno.test("ManagedBuffer.prefetch() and hints take 0 bytes", () =>
+  withDevice((gpu) => {
+    using managed = gpu.managed("uint8", 0);
+    managed.prefetch(gpu).advise("readMostly");
+    assertEquals(managed.advice.readMostly, false);
+  }));
+
+Deno.test("ManagedBuffer.discard() gives the contents up, and new ones can be written", () =>
+  withDevice((gpu) => {
+    if (!gpu.context.driver.has("cuMemDiscardBatchAsync")) {
+      using old = gpu.managed("uint8", PAGES_BYTES);
+      assertThrows(() => old.discard(), CudaUnavailableError, "needs a driver for CUDA 13.0");
+      return;
+    }
+    using managed = gpu.managed("uint8", PAGES_BYTES);
+    managed.fill(7).discard().fill(8);
+    assertEquals(managed.downloadSync().findIndex((byte) => byte !== 8), -1);
+  }));
+
+Deno.test("ManagedBuffer.discard() names the driver it needs", () =>
+  withDevice((gpu) => {
+    using managed = gpu.managed("uint8", 16);
+    assertThrows(() => managed.discard(), CudaUnavailableError, "needs a driver for CUDA 13.0");
+  }, { driver: simulateDriver({ driverVersion: 12080 }) }));
+
+Deno.test("ManagedBuffer.advise() refuses hints and places that there are not", () =>
+  withDevice((gpu) => {
+    using managed = gpu.managed("uint8", 16);
+    const unknown = "writeMostly" as ManagedHint;
+    assertThrows(() => managed.advise(unknown), TypeError, "Cannot advise writeMostly");
+    assertThrows(() => managed.advise("accessedBy"), TypeError, 'a device or "host"');
+    assertThrows(() => managed.advise("preferredLocation"), TypeError, 'a device or "host"');
+    assertThrows(() => managed.prefetch(undefined as unknown as ManagedPlace), TypeError);
+  }));
+
+Deno.test("ManagedBuffer without concurrent access refuses the host and hints, and still moves", () =>
+  withDevice(async (gpu) => {
+    using managed = gpu.managed("uint8", 64);
+    assertEquals(managed.isHostAccessible, false);
+    const uses = [
+      () => managed.array,
+      () => managed.prefetch(gpu),
+      () => managed.prefetch("host"),
+      () => managed.advise("preferredLocation", gpu),
+    ];
+    for (const use of uses) {
+      const error = assertThrows(use, CudaUnavailableError);
+      assertEquals(error.reason, "not-supported");
+    }
+    assertThrows(uses[0] ?? (() => {}), CudaUnavailableError, "use download() and upload()");
+    await managed.upload(patternBytes(64));
+    assertEquals(await managed.download(), patternBytes(64));
+  }, { driver: simulateDriver({ concurrentManagedAccess: false }) }));
+
+Deno.test("ManagedBuffer says what to use on a device that has no managed memory", () => {
+  const { driver: api } = watchedDriver();
+  const { CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY } = CUdevice_attribute;
+  const driver: typeof api = {
+    ...api,
+    cuDeviceGetAttribute: (cell, attribute, device) =>
+      attribute === CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY
+        ? 1
+        : api.cuDeviceGetAttribute(cell, attribute, device),
+  };
+  return withDevice((gpu) => {
+    assertThrows(() => gpu.managed("uint8", 16), CudaUnavailableError, "a device or staged buffer");
+    assertEquals(gpu.live().count, 0);
+  }, { driver });
+});
+
+testOnTwoDevices("ManagedBuffer.prefetch() and hints name another device", (first, second) => {
+  using managed = first.managed("uint8", PAGES_BYTES);
+  managed.array.set(patternBytes(PAGES_BYTES));
+  managed.advise("accessedBy", second).advise("accessedBy", first).prefetch(second);
+  first.synchronizeSync();
+  const { accessedBy, lastPrefetchLocation } = managed.advice;
+  assert(accessedBy.includes(0) && accessedBy.includes(1));
+  assertEquals(lastPrefetchLocation, 1);
+  managed.unadvise("accessedBy", second);
+  assertEquals(managed.advice.accessedBy, [0]);
+  assertEquals(managed.downloadSync(), patternBytes(PAGES_BYTES));
+});

@@ -1,0 +1,141 @@
+// Mapped buffers: one memory seen by both sides, its flags, and no memory lost when mapping fails.
+
+import { assertEquals, assertMatch, assertNotEquals, assertThrows } from "@std/assert";
+import type { DriverApi } from "../../../ffi/cuda.ts";
+import { CU_MEMHOSTALLOC, CUdevice_attribute } from "../../../ffi/constants.ts";
+import { CudaError, CudaUnavailableError } from "../../../src/errors.ts";
+import { patternBytes } from "../../support/contents.ts";
+import { testDriver } from "../../support/driver.ts";
+import { faultyDriver } from "../../support/faulty_driver.ts";
+import { captureWarnings } from "../../support/warnings.ts";
+import { withDevice } from "../../support/with_device.ts";
+
+Deno.test("MappedBuffer.array and ptr are the same bytes", () =>
+  withDevice(async (gpu) => {
+    using mapped = gpu.mapped("uint32", 256);
+    assertNotEquals(mapped.ptr, 0n);
+    mapped.fill(7);
+    await gpu.synchronize();
+    assertEquals(mapped.array[255], 7);
+    mapped.array[3] = 99;
+    using device = gpu.alloc("uint32", 256);
+    device.copyFrom(mapped);
+    assertEquals(device.downloadSync()[3], 99);
+  }));
+
+Deno.test("MappedBuffer.flags are what was asked for", () =>
+  withDevice((gpu) => {
+    using plain = gpu.mapped("uint8", 16);
+    assertEquals(plain.flags, { portable: true, mapped: true, writeCombined: false });
+    using combined = gpu.mapped("uint8", 16, { writeCombined: true });
+    assertEquals(combined.flags, { portable: true, mapped: true, writeCombined: true });
+    assertEquals([plain.isWriteCombined, combined.isWriteCombined], [false, true]);
+    using empty = gpu.mapped("uint8", 0);
+    assertEquals(empty.flags, { portable: false, mapped: false, writeCombined: false });
+  }));
+
+Deno.test("MappedBuffer.allocate() asks the driver for what was chosen", async () => {
+  const flags: number[] = [];
+  const api = testDriver();
+  const driver: DriverApi = {
+    ...api,
+    cuMemHostAlloc(address, byteLength, given) {
+      flags.push(given);
+      return api.cuMemHostAlloc(address, byteLength, given);
+    },
+  };
+  await withDevice((gpu) => {
+    gpu.mapped("uint8", 16).dispose();
+    gpu.mapped("uint8", 16, { portable: false, writeCombined: true }).dispose();
+  }, { driver });
+  const { PORTABLE, DEVICEMAP, WRITECOMBINED } = CU_MEMHOSTALLOC;
+  assertEquals(flags, [PORTABLE | DEVICEMAP, DEVICEMAP | WRITECOMBINED]);
+});
+
+Deno.test("MappedBuffer.array warns once about reading write-combined memory", () =>
+  withDevice((gpu) => {
+    using mapped = gpu.mapped("uint8", 16, { writeCombined: true, label: "ring" });
+    const warnings = captureWarnings(() => {
+      void mapped.array;
+      void mapped.array;
+      void mapped.subarray(4).array;
+    });
+    assertEquals(warnings.length, 1);
+    assertMatch(warnings[0] ?? "", /MappedBuffer\(ring, uint8\[16\]\) is write-combined memory/);
+    using plain = gpu.mapped("uint8", 16);
+    assertEquals(captureWarnings(() => void plain.array), []);
+  }));
+
+Deno.test("MappedBuffer.set() writes without a warning, and download() reads", () =>
+  withDevice((gpu) => {
+    using mapped = gpu.mapped("uint8", 16, { writeCombined: true });
+    const warnings = captureWarnings(() => {
+      mapped.set(patternBytes(16));
+      mapped.subarray(8).set([1, 2], 2);
+      assertThrows(() => mapped.set([1, 2], 15), RangeError);
+    });
+    assertEquals(warnings, []);
+    const expected = patternBytes(16);
+    expected.set([1, 2], 10);
+    assertEquals(mapped.downloadSync(), expected);
+  }));
+
+Deno.test("MappedBuffer.dispose() empties the array", () =>
+  withDevice((gpu) => {
+    const mapped = gpu.mapped("float32", 16);
+    const { array } = mapped;
+    mapped.dispose();
+    assertEquals([array.length, gpu.live().count], [0, 0]);
+  }));
+
+Deno.test("MappedBuffer.allocate() leaves nothing when the device's address cannot be had", () => {
+  const { driver, setFault } = faultyDriver();
+  return withDevice((gpu) => {
+    using before = gpu.mapped("uint8", 16);
+    setFault({ name: "cuMemHostGetDevicePointer_v2" });
+    assertThrows(() => gpu.mapped("uint8", 4096), CudaError, "cuMemHostGetDevicePointer_v2");
+    setFault(undefined);
+    assertEquals([gpu.live().count, before.array.length], [1, 16]);
+  }, { driver: refuseLostHostMemory(driver) });
+});
+
+Deno.test("MappedBuffer.allocate() says what to use where host memory cannot be mapped", () =>
+  withDevice((gpu) => {
+    assertThrows(
+      () => gpu.mapped("uint8", 16),
+      CudaUnavailableError,
+      "use a pinned or staged buffer",
+    );
+  }, { driver: withoutMapping(testDriver()) }));
+
+/** Throws when the context ends with more host blocks allocated than freed. */
+function refuseLostHostMemory(api: DriverApi): DriverApi {
+  let liveCount = 0;
+  return {
+    ...api,
+    cuMemHostAlloc(...args) {
+      const status = api.cuMemHostAlloc(...args);
+      if (status === 0) liveCount++;
+      return status;
+    },
+    cuMemFreeHost(address) {
+      liveCount--;
+      return api.cuMemFreeHost(address);
+    },
+    cuDevicePrimaryCtxRelease_v2(device) {
+      assertEquals(liveCount, 0, "host memory is lost");
+      return api.cuDevicePrimaryCtxRelease_v2(device);
+    },
+  };
+}
+
+function withoutMapping(api: DriverApi): DriverApi {
+  const { CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY } = CUdevice_attribute;
+  return {
+    ...api,
+    cuDeviceGetAttribute: (value, attribute, device) =>
+      attribute === CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY
+        ? 1
+        : api.cuDeviceGetAttribute(value, attribute, device),
+  };
+}

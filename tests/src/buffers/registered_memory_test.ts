@@ -1,0 +1,224 @@
+// Registered memory: the program's own array, in place, and everything that must not be registered.
+
+import { assert, assertEquals, assertFalse, assertStrictEquals, assertThrows } from "@std/assert";
+import { CU_MEMHOSTREGISTER, CUdevice_attribute, CUresult } from "../../../ffi/constants.ts";
+import type { DriverApi } from "../../../ffi/cuda.ts";
+import { CudaError, CudaUnavailableError, DisposedError } from "../../../src/errors.ts";
+import { patternBytes } from "../../support/contents.ts";
+import { ON_GPU, testDriver } from "../../support/driver.ts";
+import { faultyDriver, watchedDriver } from "../../support/faulty_driver.ts";
+import { HeldStream } from "../../support/held_stream.ts";
+import { withDevice } from "../../support/with_device.ts";
+
+const PAGE_BYTES = 4096;
+
+/** A part of an array that shares no page with other arrays, and starts in the middle of a page. */
+function ownPages(byteLength: number): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(new ArrayBuffer(byteLength + 2 * PAGE_BYTES), PAGE_BYTES + 24, byteLength);
+}
+
+Deno.test("RegisteredMemory is the array itself, for the GPU too", () =>
+  withDevice((gpu) => {
+    const bytes = ownPages(400);
+    const array = new Float32Array(bytes.buffer, bytes.byteOffset, 100).fill(3);
+    using registered = gpu.register(array);
+    assertEquals([registered.dtype, registered.length, registered.kind], [
+      "float32",
+      100,
+      "registered",
+    ]);
+    using device = gpu.alloc("float32", 100);
+    device.copyFrom(registered);
+    assertEquals(device.downloadSync(), new Float32Array(100).fill(3));
+    device.fill(5);
+    registered.copyFrom(device);
+    gpu.synchronizeSync();
+    assertEquals(array[99], 5);
+    assertEquals(bytes[400], undefined);
+    assertStrictEquals(registered.array.buffer, array.buffer);
+  }));
+
+Deno.test("RegisteredMemory.dispose() leaves the array and its contents to the program", () =>
+  withDevice((gpu) => {
+    const bytes = ownPages(64);
+    bytes.fill(4);
+    const registered = gpu.register(bytes);
+    registered.dispose();
+    assertEquals([bytes.length, bytes[63], gpu.live().count], [64, 4, 0]);
+    gpu.register(bytes).dispose();
+  }));
+
+Deno.test("RegisteredMemory takes an ArrayBuffer, a SharedArrayBuffer, a DataView and a shape", () =>
+  withDevice((gpu) => {
+    {
+      using plain = gpu.register(new ArrayBuffer(3 * PAGE_BYTES));
+      assertEquals([plain.dtype, plain.length], ["uint8", 3 * PAGE_BYTES]);
+    }
+    {
+      const shared = new SharedArrayBuffer(2 * PAGE_BYTES);
+      using numbers = gpu.register(shared, { dtype: "uint32", shape: [2, PAGE_BYTES / 4] });
+      numbers.fill(7);
+      gpu.synchronizeSync();
+      assertEquals(new Uint32Array(shared)[PAGE_BYTES / 4], 7);
+    }
+    const { buffer } = ownPages(64);
+    using view = gpu.register(new DataView(buffer, PAGE_BYTES, 64), { dtype: "float64" });
+    assertEquals([view.dtype, view.length], ["float64", 8]);
+  }));
+
+Deno.test("RegisteredMemory refuses memory that can move or be resized", () =>
+  withDevice((gpu) => {
+    const resizable = new ArrayBuffer(PAGE_BYTES, { maxByteLength: 2 * PAGE_BYTES });
+    assertThrows(() => gpu.register(resizable), TypeError, "resizable");
+    assertThrows(() => gpu.register(new Uint8Array(resizable)), TypeError, "resizable");
+    const growable = new SharedArrayBuffer(PAGE_BYTES, { maxByteLength: 2 * PAGE_BYTES });
+    assertThrows(() => gpu.register(growable), TypeError, "growable");
+    const detached = new ArrayBuffer(PAGE_BYTES);
+    detached.transfer();
+    assertThrows(() => gpu.register(detached), TypeError, "detached");
+    assertEquals(gpu.live().count, 0);
+  }));
+
+Deno.test("RegisteredMemory refuses types and shapes that do not fit the bytes", () =>
+  withDevice((gpu) => {
+    const bytes = ownPages(10);
+    assertThrows(() => gpu.register(bytes, { dtype: "float32" }), RangeError);
+    assertThrows(() => gpu.register(bytes, { shape: [3, 3] }), RangeError, "Cannot register 10");
+    const odd = bytes.subarray(1, 9);
+    assertThrows(() => gpu.register(odd, { dtype: "float32" }), RangeError, "Cannot register 8");
+    assertEquals(gpu.live().count, 0);
+  }));
+
+Deno.test("RegisteredMemory refuses an array whose memory is registered already", () =>
+  withDevice((gpu) => {
+    const bytes = ownPages(100);
+    using _registered = gpu.register(bytes);
+    const error = assertThrows(
+      () => gpu.register(bytes.subarray(10, 20)),
+      CudaError,
+      "is registered already; register the whole array once",
+    );
+    assertEquals(error.code, CUresult.CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
+    assertEquals(gpu.live().count, 1);
+  }));
+
+Deno.test("RegisteredMemory names the array that was transferred away", () =>
+  withDevice((gpu) => {
+    const source = new ArrayBuffer(3 * PAGE_BYTES);
+    using registered = gpu.register(source, { label: "x" });
+    const moved = source.transfer();
+    assertThrows(() => registered.fill(1), DisposedError, "whose array was transferred away");
+    assertEquals(moved.byteLength, 3 * PAGE_BYTES);
+  }));
+
+Deno.test("RegisteredMemory.readOnly refuses every write by the GPU", () =>
+  withDevice(async (gpu) => {
+    const bytes = ownPages(64);
+    bytes.set(patternBytes(64));
+    using registered = gpu.register(bytes, { readOnly: true, label: "input" });
+    assert(registered.isReadOnly);
+    using device = gpu.alloc("uint8", 64);
+    device.copyFrom(registered);
+    assertEquals(device.downloadSync(), patternBytes(64));
+    assertThrows(() => registered.fill(1), TypeError, "input on the GPU: it is read-only memory");
+    assertThrows(() => registered.copyFrom(device), TypeError, "read-only");
+    assertThrows(() => registered.uploadSync(new Uint8Array(64)), TypeError, "read-only");
+    assertEquals(await registered.download(), patternBytes(64));
+  }));
+
+Deno.test("RegisteredMemory.readOnly tells the driver where that is supported", async () => {
+  for (const supported of [0, 1]) {
+    const flags: number[] = [];
+    await withDevice((gpu) => {
+      using _registered = gpu.register(ownPages(64), { readOnly: true });
+    }, { driver: noteFlags(flags, supported) });
+    const { PORTABLE, DEVICEMAP, READ_ONLY } = CU_MEMHOSTREGISTER;
+    assertEquals(flags, [PORTABLE | DEVICEMAP | (supported === 1 ? READ_ONLY : 0)]);
+  }
+});
+
+Deno.test("RegisteredMemory registers whole pages where the driver wants them", async () => {
+  const ranges: [bigint, bigint][] = [];
+  const api = testDriver();
+  const driver: DriverApi = {
+    ...api,
+    cuMemHostRegister_v2(address, byteLength, flags) {
+      if (address % 4096n !== 0n) return CUresult.CUDA_ERROR_INVALID_VALUE;
+      ranges.push([address, byteLength]);
+      return api.cuMemHostRegister_v2(address, byteLength, flags);
+    },
+  };
+  await withDevice((gpu) => {
+    const bytes = ownPages(64);
+    bytes.set(patternBytes(64));
+    using registered = gpu.register(bytes);
+    assertEquals(registered.downloadSync(), patternBytes(64));
+    const [[address, byteLength] = [0n, 0n]] = ranges;
+    assert(address <= registered.ptr && registered.ptr + 64n <= address + byteLength);
+    assertEquals(byteLength % 4096n, 0n);
+  }, { driver });
+});
+
+Deno.test("RegisteredMemory.register() leaves nothing when the device's address cannot be had", () => {
+  const { driver, setFault } = faultyDriver();
+  return withDevice((gpu) => {
+    const bytes = ownPages(64);
+    setFault({ name: "cuMemHostGetDevicePointer_v2" });
+    assertThrows(() => gpu.register(bytes), CudaError);
+    setFault(undefined);
+    assertEquals(gpu.live().count, 0);
+    gpu.register(bytes).dispose(); // would be refused if the first were still registered
+  }, { driver });
+});
+
+Deno.test("RegisteredMemory.register() says what to use where it is not supported", () => {
+  const { CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED: attribute } = CUdevice_attribute;
+  return withDevice((gpu) => {
+    assertThrows(() => gpu.register(ownPages(64)), CudaUnavailableError, "a pinned buffer");
+  }, { driver: withAttribute(testDriver(), attribute, 0) });
+});
+
+Deno.test("RegisteredMemory.dispose() unregisters after the copies that are queued", () => {
+  const { driver, calls } = watchedDriver();
+  return withDevice((gpu) => {
+    using stream = gpu.createStream();
+    const bytes = ownPages(64);
+    bytes.set(patternBytes(64));
+    using device = gpu.alloc("uint8", 64, { stream });
+    const registered = gpu.register(bytes);
+    {
+      using _held = new HeldStream(gpu, stream);
+      device.copyFrom(registered, { stream });
+      registered.dispose();
+      assertFalse(calls.includes("cuMemHostUnregister"));
+    }
+    assertEquals(device.downloadSync(), patternBytes(64));
+    gpu.context.sweep();
+    assert(calls.includes("cuMemHostUnregister"));
+  }, { driver });
+});
+
+function noteFlags(flags: number[], supported: number): DriverApi {
+  const { CU_DEVICE_ATTRIBUTE_READ_ONLY_HOST_REGISTER_SUPPORTED: attribute } = CUdevice_attribute;
+  const api = withAttribute(testDriver(), attribute, supported);
+  return {
+    ...api,
+    cuMemHostRegister_v2(address, byteLength, given) {
+      flags.push(given);
+      // A real driver that lacks the flag would refuse it.
+      const { READ_ONLY } = CU_MEMHOSTREGISTER;
+      return api.cuMemHostRegister_v2(address, byteLength, ON_GPU ? given & ~READ_ONLY : given);
+    },
+  };
+}
+
+function withAttribute(api: DriverApi, wanted: number, value: number): DriverApi {
+  return {
+    ...api,
+    cuDeviceGetAttribute(cell, attribute, device) {
+      if (attribute !== wanted) return api.cuDeviceGetAttribute(cell, attribute, device);
+      if (cell instanceof Int32Array) cell[0] = value;
+      return CUresult.CUDA_SUCCESS;
+    },
+  };
+}
