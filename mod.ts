@@ -15,7 +15,8 @@
  * @module
  */
 
-export { CudaDevice, type OpenOptions, type UploadOptions } from "./src/device.ts";
+export { CudaDevice } from "./src/device.ts";
+export { type OpenOptions, type UploadOptions } from "./src/device_options.ts";
 export { DeviceInfo } from "./src/device_info.ts";
 export { type DeviceMemory } from "./src/device_memory.ts";
 export { type DriverChoice } from "./src/driver.ts";
@@ -93,6 +94,7 @@ export {
   type CachingOptions,
   CachingResourceAdaptor,
 } from "./src/memory/caching_resource_adaptor.ts";
+export { type LimitAmounts, MemoryLimitError } from "./src/memory/byte_limit.ts";
 export { LimitingResourceAdaptor } from "./src/memory/limiting_resource_adaptor.ts";
 export {
   type StatisticsLevel,
@@ -140,6 +142,7 @@ export {
 } from "./src/memory/pitched_memory_resource.ts";
 export { LazyAllocation } from "./src/memory/lazy_allocation.ts";
 export { type HostMemory } from "./src/transfer/host_memory.ts";
+export { type TransferTuning } from "./src/transfer/tuning.ts";
 export { type TransferOptions } from "./src/transfer/host_transfer.ts";
 export { type FilePath } from "./src/transfer/disk_file.ts";
 export { type UploadFileOptions } from "./src/interop/upload_file.ts";
@@ -204,6 +207,7 @@ export {
 export { type LiveBlock, type MemoryAmounts } from "./src/shortage.ts";
 export { type DisplayBundle } from "./src/cards/card.ts";
 export { type Held } from "./src/slot.ts";
+export { type BufferSummary } from "./src/buffers/summary.ts";
 export { type BandwidthOptions } from "./src/measure/bandwidth.ts";
 export { OverlapRecorder, type OverlapSpan, type OverlapTrace } from "./src/measure/overlap.ts";
 export {

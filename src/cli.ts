@@ -1,7 +1,8 @@
-// The command line: `deno run -A <url of this file> demo | bandwidth | doctor`.
+// The command line: `deno run -A <url of this file> demo | bandwidth | calibrate | doctor`.
 
 import { readArguments, UsageError } from "./cli/arguments.ts";
 import { runBandwidth } from "./cli/bandwidth.ts";
+import { runCalibrate } from "./cli/calibrate.ts";
 import { runDemo } from "./cli/demo.ts";
 import { runDoctor } from "./cli/doctor.ts";
 import { CudaUnavailableError } from "./errors.ts";
@@ -14,6 +15,7 @@ Usage: deno run -A cli.ts COMMAND [OPTIONS]
 Commands:
   demo        move arrays both ways, verify them, measure and draw the bandwidth
   bandwidth   only measure; prints a table, or JSON with --json
+  calibrate   find from which size large transfers should use threads on this machine
   doctor      say whether this machine's GPU can be used, and what to mend
 
 Options:
@@ -22,7 +24,7 @@ Options:
   --device N        which device, counted from 0 (default 0)
   --driver NAME     auto, cuda or simulated (default auto; doctor: cuda)
   --out FOLDER      where demo writes bandwidth.json and bandwidth.html (default .)
-  --json            print JSON (bandwidth)
+  --json            print JSON (bandwidth, calibrate)
   --help            show this text`;
 
 /**
@@ -34,6 +36,7 @@ export async function main(args: readonly string[]): Promise<number> {
     if (command === "help") return print(USAGE);
     if (command === "demo") return await runDemo(options);
     if (command === "bandwidth") return await runBandwidth(options);
+    if (command === "calibrate") return runCalibrate(options);
     return runDoctor(options);
   } catch (error) {
     if (error instanceof UsageError) {

@@ -11,8 +11,9 @@ import { uploadSource } from "./buffers/upload_source.ts";
 import { type DisplayBundle, withCard } from "./cards/card.ts";
 import { Context } from "./context.ts";
 import { DeviceInfo } from "./device_info.ts";
+import { type OpenOptions, ordersStreams, type UploadOptions } from "./device_options.ts";
 import { type DeviceMemory, readDeviceMemory } from "./device_memory.ts";
-import { Driver, type DriverChoice } from "./driver.ts";
+import { Driver } from "./driver.ts";
 import { type DType, type DTypeOf, type HostArray } from "./dtype.ts";
 import { DisposedError } from "./errors.ts";
 import { CudaEvent, type EventOptions } from "./event.ts";
@@ -36,52 +37,17 @@ import { defaultDeviceResource, defaultPinnedResource } from "./memory/default_r
 import type { MemoryResource } from "./memory/memory_resource.ts";
 import { takeAfterCollection } from "./memory/out_of_memory.ts";
 import { type PointerAttributes, pointerAttributes } from "./memory/pointer_attributes.ts";
-import { type MakeResource, ResourceChoice } from "./memory/resource_choice.ts";
-import type { OriginDetail } from "./origin.ts";
+import { ResourceChoice } from "./memory/resource_choice.ts";
 import { MemoryReport } from "./report.ts";
 import { runScope, type Scope, type ScopeOptions } from "./scope.ts";
 import { showDevice } from "./show_device.ts";
 import { fillSlot, type Held } from "./slot.ts";
 import { CudaStream, type StreamOptions } from "./stream.ts";
 import type { FilePath } from "./transfer/disk_file.ts";
-import type { TransferOptions } from "./transfer/host_transfer.ts";
+import { TransferEngine } from "./transfer/engine.ts";
 import { type PeerRoute, peerRoute } from "./transfer/peer_link.ts";
 import type { Timeline } from "./timeline.ts";
 import { VERSION } from "./version.ts";
-
-/** How to open a device. */
-export interface OpenOptions {
-  /** Which driver; NVIDIA's by default. `"auto"` uses the simulated one when there is no GPU. */
-  readonly driver?: DriverChoice;
-  /** The driver library's file, when it lies in an unusual place. */
-  readonly libraryPath?: string;
-  /**
-   * Whether a second stream waits by itself for what the first does with a buffer
-   * (`"automatic"`, the default), or the program orders its streams with events (`"manual"`).
-   */
-  readonly order?: "automatic" | "manual";
-  /**
-   * How much `gpu.live()` knows of where objects were made: `"sampled"` (large blocks, at a bounded
-   * rate, the default), `"line"` (all; the default in notebooks), `"stack"`, or `"none"`. The
-   * environment variable VRAMKIT_ORIGINS says the same.
-   */
-  readonly origins?: OriginDetail;
-  /**
-   * Makes the resource that device memory comes from unless a call says otherwise; it is disposed,
-   * with its upstreams, when the device is. The device's stream-ordered pool by default.
-   */
-  readonly resource?: MakeResource;
-  /** The same for page-locked memory; each block is pinned and unpinned by default. */
-  readonly pinnedResource?: MakeResource;
-}
-
-/** How to upload into new memory. */
-export interface UploadOptions<D extends DType> extends AllocateOptions, TransferOptions {
-  /** The element type; that of the array by default. */
-  readonly dtype?: D;
-  /** Sizes along each axis; one axis by default. */
-  readonly shape?: number | Shape;
-}
 
 /** One GPU. */
 export class CudaDevice extends BufferKinds implements DeviceAllocator, Disposable {
@@ -118,11 +84,12 @@ export class CudaDevice extends BufferKinds implements DeviceAllocator, Disposab
    * ```
    */
   static open(ordinal = 0, options: OpenOptions = {}): CudaDevice {
-    const { driver, libraryPath, order, origins } = options;
+    const { driver, libraryPath, order, origins, transfers } = options;
     const opened = Driver.open(driver, libraryPath === undefined ? {} : { libraryPath });
     const context = Context.retain(opened, ordinal, { ordersStreams: ordersStreams(order) });
     try {
       if (origins !== undefined) context.ledger.origins.choose(origins);
+      if (transfers !== undefined) TransferEngine.tune(context, transfers);
       return new CudaDevice(context, options);
     } catch (error) {
       context.release();
@@ -488,12 +455,4 @@ export class CudaDevice extends BufferKinds implements DeviceAllocator, Disposab
     const { freeBytes, totalBytes } = this.memory;
     return `${this} ${formatBytes(freeBytes)} of ${formatBytes(totalBytes)} free`;
   }
-}
-
-function ordersStreams(order: OpenOptions["order"]): boolean | undefined {
-  if (order === undefined || order === "automatic") return order && true;
-  if (order === "manual") return false;
-  throw new TypeError(
-    `Cannot open a device with order ${String(order)}: expected "automatic" or "manual"`,
-  );
 }

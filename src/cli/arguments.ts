@@ -19,9 +19,9 @@ export interface CliOptions {
 }
 
 /** Commands there are. */
-export type Command = "demo" | "bandwidth" | "doctor" | "help";
+export type Command = "demo" | "bandwidth" | "calibrate" | "doctor" | "help";
 
-const COMMANDS: readonly Command[] = ["demo", "bandwidth", "doctor", "help"];
+const COMMANDS: readonly Command[] = ["demo", "bandwidth", "calibrate", "doctor", "help"];
 
 /** A wrong word on the command line: exit code 2. */
 export class UsageError extends Error {

@@ -3,25 +3,12 @@
 
 import type { Context } from "../context.ts";
 import { nextTurn } from "../waiting.ts";
-import { CopyLanes, type LaneCounts } from "./copy_lanes.ts";
+import { CopyLanes } from "./copy_lanes.ts";
 import { CopyQueue } from "./copy_queue.ts";
-import { type LoadedSlot, PinnedRing, type RingLimits, type Slot } from "./pinned_ring.ts";
+import { type LoadedSlot, PinnedRing, type Slot } from "./pinned_ring.ts";
 import { type RingRequest, RingTransfer } from "./ring_transfer.ts";
-import { pieceBytesFor } from "./ways.ts";
-
-/** How large an engine may be. */
-export interface EngineLimits extends RingLimits, LaneCounts {}
-
-const SPARE_CORES = Math.max(1, navigator.hardwareConcurrency - 1);
-
-/** 32 slots of 2 MiB; 10 lanes keep the bus busy, fresh pages take more. */
-export const DEFAULT_LIMITS: EngineLimits = {
-  slotBytes: 2 * 2 ** 20,
-  slotCount: 32,
-  slabSlots: 16,
-  laneCount: Math.min(10, SPARE_CORES),
-  freshLaneCount: Math.min(15, SPARE_CORES),
-};
+import { DEFAULT_LIMITS, type EngineLimits, limitsOf, type TransferTuning } from "./tuning.ts";
+import { pieceBytesFor, type Way, wayFor } from "./ways.ts";
 
 /** On few cores a blocked thread sleeps between looks; with many it looks all the time. */
 const NAP_MILLISECONDS = navigator.hardwareConcurrency >= 8 ? 0 : 0.05;
@@ -59,15 +46,34 @@ export class TransferEngine {
   static of(context: Context): TransferEngine {
     const known = engines.get(context);
     if (known !== undefined) return known;
-    const made = new TransferEngine(context);
-    engines.set(context, made);
-    context.atRelease(() => made.dispose());
-    return made;
+    return TransferEngine.#adopt(context, new TransferEngine(context));
   }
 
-  /** How many lanes run; the ring is only fast with several. */
-  get runningLaneCount(): number {
-    return this.#lanes.runningCount;
+  /**
+   * Sets how large the engine of a context may be, before its first large transfer.
+   *
+   * @throws TypeError when the context has one already.
+   */
+  static tune(context: Context, tuning: TransferTuning): void {
+    const limits = limitsOf(tuning);
+    if (engines.has(context)) {
+      throw new TypeError(
+        `Cannot tune transfers of device ${context.ordinal}: they are under way; tune them where ` +
+          `the device is opened first`,
+      );
+    }
+    TransferEngine.#adopt(context, new TransferEngine(context, limits));
+  }
+
+  static #adopt(context: Context, engine: TransferEngine): TransferEngine {
+    engines.set(context, engine);
+    context.atRelease(() => engine.dispose());
+    return engine;
+  }
+
+  /** Finds the way for what is left of a transfer: the ring is only fast while several lanes run. */
+  wayFor(byteLength: number): Way {
+    return wayFor(byteLength, this.#lanes.runningCount, this.#limits.ringFromBytes);
   }
 
   /**

@@ -6,9 +6,9 @@ import type { MemorySpan } from "./copy.ts";
 import { checkSize } from "../format.ts";
 import { type DiskFile, type FilePath, openForReading } from "./disk_file.ts";
 import { produceFile } from "./produce_file.ts";
-import { DEFAULT_LIMITS, TransferEngine } from "./engine.ts";
+import { TransferEngine } from "./engine.ts";
 import { transfer, type TransferOptions } from "./host_transfer.ts";
-import { pieceBytesFor, wayForFile } from "./ways.ts";
+import { wayForFile } from "./ways.ts";
 
 /** Device memory and the part of an open file that goes into it, or comes out of it. */
 export interface FileTransfer extends TransferOptions {
@@ -117,7 +117,6 @@ async function move(
     deviceAddress: span.address,
     host: { fileDescriptor: file.descriptor, fileOffset },
     byteLength,
-    pieceBytes: pieceBytesFor(byteLength, DEFAULT_LIMITS.slotBytes),
     onProgress,
     signal,
   });

@@ -5,7 +5,7 @@ import { MADV, openHost } from "../../ffi/host.ts";
 import type { CudaStream } from "../stream.ts";
 import { TransferEngine } from "./engine.ts";
 import type { Piece, RingRequest } from "./ring_transfer.ts";
-import { BRIEF_BYTES, DRIVER_PIECE_BYTES, SMALLEST_RING_BYTES, wayFor } from "./ways.ts";
+import { BRIEF_BYTES, DRIVER_PIECE_BYTES, SMALLEST_RING_BYTES } from "./ways.ts";
 
 /** What a caller may want of a transfer. */
 export interface TransferOptions {
@@ -84,7 +84,7 @@ function ringFor({ stream, bytes }: HostTransfer, rest: number): TransferEngine 
   if (rest < SMALLEST_RING_BYTES) return undefined;
   const engine = TransferEngine.of(stream.context);
   if (rest === bytes.byteLength) engine.anticipate(rest);
-  return wayFor(rest, engine.runningLaneCount) === "ring" ? engine : undefined;
+  return engine.wayFor(rest) === "ring" ? engine : undefined;
 }
 
 /** One call of the driver's, which stages pageable memory itself. */

@@ -24,9 +24,9 @@ const SMALLEST_PIECE_BYTES = 2 ** 18;
 const PIECES_WANTED = 12;
 
 /** Finds the way for a size; one or two lanes never beat the driver. */
-export function wayFor(byteLength: number, laneCount: number): Way {
+export function wayFor(byteLength: number, laneCount: number, ringFromBytes?: number): Way {
   const row = RING_FROM_BYTES.find(({ lanes }) => laneCount >= lanes);
-  return row !== undefined && byteLength >= row.bytes ? "ring" : "driver";
+  return row !== undefined && byteLength >= (ringFromBytes ?? row.bytes) ? "ring" : "driver";
 }
 
 /** Finds the size of the pieces of a transfer: a power of two, at most a slot. */

@@ -44,6 +44,7 @@ const LAYERS: readonly (readonly string[])[] = [
   [
     "src/device_info.ts",
     "src/device_memory.ts",
+    "src/device_options.ts",
     "src/live.ts",
     "src/live_query.ts",
     "src/report.ts",

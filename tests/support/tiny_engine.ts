@@ -4,7 +4,8 @@
 import type { DeviceBuffer } from "../../src/buffers/device_buffer.ts";
 import type { CudaDevice } from "../../src/device.ts";
 import { CudaStream } from "../../src/stream.ts";
-import { type EngineLimits, TransferEngine } from "../../src/transfer/engine.ts";
+import { TransferEngine } from "../../src/transfer/engine.ts";
+import type { EngineLimits } from "../../src/transfer/tuning.ts";
 import type { RingRequest } from "../../src/transfer/ring_transfer.ts";
 
 /** Four slots of 4 KiB in slabs of two, and two lanes. */

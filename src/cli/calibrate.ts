@@ -1,0 +1,38 @@
+// `calibrate`: from which size large transfers should go through the ring on this machine.
+
+import { CudaDevice } from "../device.ts";
+import { formatBytes } from "../format.ts";
+import { calibrate, CALIBRATION_BYTES, type CalibrationPoint } from "../measure/calibrate.ts";
+import { formatTable } from "../text_table.ts";
+import type { CliOptions } from "./arguments.ts";
+
+/** Runs the command; it prints what it found and stores nothing. */
+export function runCalibrate(options: CliOptions): number {
+  using gpu = CudaDevice.open(options.ordinal, { driver: options.driver });
+  using buffer = gpu.zeros("uint8", CALIBRATION_BYTES, { label: "calibration" });
+  const { points, ringFromBytes } = calibrate(buffer);
+  if (options.json) {
+    const provenance = gpu.provenance();
+    console.log(JSON.stringify({ provenance, points, ringFromBytes }, null, 2));
+    return 0;
+  }
+  console.log(`${gpu.name}: there and back, GB/s (1 GB = 10^9 bytes)`);
+  console.log(formatTable([["size", "driver", "ring"], ...points.map(speeds)], [
+    "right",
+    "right",
+    "right",
+  ]));
+  console.log(
+    ringFromBytes === null
+      ? "The driver won at the largest size: leave transfers as they are"
+      : `CudaDevice.open(${gpu.ordinal}, { transfers: { ringFrom: "${
+        formatBytes(ringFromBytes)
+      }" } })`,
+  );
+  return 0;
+}
+
+function speeds({ byteLength, driverSeconds, ringSeconds }: CalibrationPoint): string[] {
+  const speed = (seconds: number) => (2 * byteLength / seconds / 1e9).toFixed(1);
+  return [formatBytes(byteLength), speed(driverSeconds), speed(ringSeconds)];
+}

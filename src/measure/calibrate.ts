@@ -1,0 +1,93 @@
+// From which size the transfer ring beats the driver's own staging on this machine.
+
+import type { DeviceBuffer } from "../buffers/device_buffer.ts";
+import { CudaStream } from "../stream.ts";
+import { TransferEngine } from "../transfer/engine.ts";
+
+/** One size, both ways of moving it, both directions. */
+export interface CalibrationPoint {
+  /** Bytes of one transfer. */
+  readonly byteLength: number;
+  /** Seconds up and back by the driver's own calls, the median. */
+  readonly driverSeconds: number;
+  /** Seconds up and back through the ring, the median. */
+  readonly ringSeconds: number;
+}
+
+/** What a calibration found. */
+export interface Calibration {
+  /** The sizes that were tried, smallest first. */
+  readonly points: readonly CalibrationPoint[];
+  /** From this size on the ring won, in bytes; null when it never did. */
+  readonly ringFromBytes: number | null;
+}
+
+const SIZES = [4, 8, 16, 32, 64, 128].map((mebibytes) => mebibytes * 2 ** 20);
+const SAMPLE_COUNT = 9;
+const LANE_START_SECONDS = 3;
+
+/** Bytes that {@link calibrate} needs in its buffer. */
+export const CALIBRATION_BYTES = Math.max(...SIZES);
+
+/** Times both ways over a few sizes, blocking; the first seconds start the lanes. */
+export function calibrate(buffer: DeviceBuffer<"uint8">): Calibration {
+  const engine = TransferEngine.of(buffer.context);
+  const host = new Uint8Array(CALIBRATION_BYTES).fill(1);
+  startLanes(engine, buffer, host);
+  const points = SIZES.map((byteLength) => {
+    const part = buffer.subarray(0, byteLength);
+    const bytes = host.subarray(0, byteLength);
+    return {
+      byteLength,
+      driverSeconds: medianSeconds(() => moveByDriver(part, bytes)),
+      ringSeconds: medianSeconds(() => moveByRing(engine, part, bytes)),
+    };
+  });
+  const lastLoss = points.findLastIndex((point) => point.ringSeconds > point.driverSeconds);
+  return { points, ringFromBytes: points[lastLoss + 1]?.byteLength ?? null };
+}
+
+/** Lanes come up behind the program's back, within about a second. */
+function startLanes(
+  engine: TransferEngine,
+  buffer: DeviceBuffer<"uint8">,
+  host: Uint8Array<ArrayBuffer>,
+): void {
+  const end = performance.now() + LANE_START_SECONDS * 1000;
+  while (engine.wayFor(CALIBRATION_BYTES) === "driver" && performance.now() < end) {
+    moveByRing(engine, buffer, host);
+  }
+}
+
+function moveByDriver(buffer: DeviceBuffer<"uint8">, bytes: Uint8Array<ArrayBuffer>): void {
+  const stream = buffer.context.defaultStreamHandle;
+  const { driver } = buffer.context;
+  const size = BigInt(bytes.byteLength);
+  driver.call("cuMemcpyHtoDAsync_v2", buffer.ptr, bytes, size, stream);
+  driver.call("cuMemcpyDtoHAsync_v2", bytes, buffer.ptr, size, stream);
+  driver.call("cuStreamSynchronize", stream);
+}
+
+function moveByRing(
+  engine: TransferEngine,
+  buffer: DeviceBuffer<"uint8">,
+  bytes: Uint8Array<ArrayBuffer>,
+): void {
+  const request = {
+    stream: CudaStream.default(buffer.context),
+    deviceAddress: buffer.ptr,
+    host: { address: Deno.UnsafePointer.value(Deno.UnsafePointer.of(bytes)) },
+    byteLength: bytes.byteLength,
+  };
+  engine.runSync({ ...request, direction: "upload" });
+  engine.runSync({ ...request, direction: "download" });
+}
+
+function medianSeconds(run: () => void): number {
+  const samples = Array.from({ length: SAMPLE_COUNT }, () => {
+    const start = performance.now();
+    run();
+    return (performance.now() - start) / 1000;
+  });
+  return samples.sort((a, b) => a - b)[SAMPLE_COUNT >> 1] ?? NaN;
+}

@@ -1,0 +1,61 @@
+// How large the transfer engine may be, and from which size it is used.
+
+import { type ByteSize, parseBytes } from "../format.ts";
+import type { LaneCounts } from "./copy_lanes.ts";
+import type { RingLimits } from "./pinned_ring.ts";
+
+/** What a program may want of transfers; every field has a default that fits the machine. */
+export interface TransferTuning {
+  /** Most page-locked memory that large transfers pass through; 64 MiB by default. */
+  readonly ringBytes?: ByteSize;
+  /** Most threads that fill and drain it; the cores but one, up to 10, by default. */
+  readonly laneCount?: number;
+  /** From which size a transfer goes through it; `deno task calibrate` finds it for a machine. */
+  readonly ringFrom?: ByteSize;
+}
+
+/** How large an engine may be. */
+export interface EngineLimits extends RingLimits, LaneCounts {
+  /** From which size on the ring is used; chosen by the number of lanes when left out. */
+  readonly ringFromBytes?: number | undefined;
+}
+
+const SLOT_BYTES = 2 * 2 ** 20;
+const FEWEST_SLOTS = 4;
+const SPARE_CORES = Math.max(1, navigator.hardwareConcurrency - 1);
+
+/** 32 slots of 2 MiB; 10 lanes keep the bus busy, fresh pages take more. */
+export const DEFAULT_LIMITS: EngineLimits = {
+  slotBytes: SLOT_BYTES,
+  slotCount: 32,
+  slabSlots: 16,
+  laneCount: Math.min(10, SPARE_CORES),
+  freshLaneCount: Math.min(15, SPARE_CORES),
+};
+
+/**
+ * Turns a program's wishes into limits.
+ *
+ * @throws RangeError when the ring would hold fewer than four pieces, or there would be no lane.
+ */
+export function limitsOf(tuning: TransferTuning): EngineLimits {
+  const { ringBytes, laneCount = DEFAULT_LIMITS.laneCount, ringFrom } = tuning;
+  if (!Number.isInteger(laneCount) || laneCount < 1) {
+    throw new RangeError(`Cannot use ${laneCount} lanes for transfers: expected at least 1`);
+  }
+  return {
+    ...DEFAULT_LIMITS,
+    slotCount: ringBytes === undefined ? DEFAULT_LIMITS.slotCount : slotCountFor(ringBytes),
+    laneCount,
+    freshLaneCount: tuning.laneCount ?? DEFAULT_LIMITS.freshLaneCount,
+    ringFromBytes: ringFrom === undefined ? undefined : parseBytes(ringFrom, "ringFrom"),
+  };
+}
+
+function slotCountFor(ringBytes: ByteSize): number {
+  const slotCount = Math.floor(parseBytes(ringBytes, "ringBytes") / SLOT_BYTES);
+  if (slotCount >= FEWEST_SLOTS) return slotCount;
+  throw new RangeError(
+    `Cannot use a ring of ${ringBytes} for transfers: expected at least 8 MiB`,
+  );
+}
