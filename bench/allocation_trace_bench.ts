@@ -1,16 +1,92 @@
-// How does the default memory resource hold up under a random trace of allocations and frees?
-// The trace is the one that PyTorch's and CuPy's pools replay, so the times compare.
+// How do our resources hold up under a random trace of allocations and frees? Time for a step, and
+// the most bytes reserved over the most bytes live, on the trace that the peers' pools replay:
+// `deno run -A bench/allocation_trace_bench.ts [peers.json [result.json]]`.
 
-import { CudaDevice } from "../mod.ts";
+import {
+  CachingResourceAdaptor,
+  CudaAsyncMemoryResource,
+  CudaDevice,
+  type MemoryResource,
+} from "../mod.ts";
+import { findPeerResult, type PeerReport } from "./peers/report.ts";
 import { allocationTrace, replayTrace } from "./peers/trace.ts";
+import { type BenchRow, median, report } from "./result_file.ts";
 
-const gpu = CudaDevice.open(0, { driver: "auto" });
+/** The libraries that have a pool of their own; the peers' report has both questions for each. */
+const PEERS = ["CuPy", "PyTorch"] as const;
+const REPLAY_COUNT = 5;
+
+/** A resource and what it has taken from the device so far. */
+interface TracedPool extends Disposable {
+  readonly resource: MemoryResource;
+  readonly peakReservedBytes: () => number;
+}
+
+const [peersPath, resultPath] = Deno.args;
+const peers: PeerReport | undefined = peersPath === undefined
+  ? undefined
+  : JSON.parse(await Deno.readTextFile(peersPath));
+
+using gpu = CudaDevice.open(0, { driver: "auto" });
 const trace = allocationTrace();
-const pool = {
-  allocate: (byteLength: number) => gpu.alloc("uint8", byteLength),
-  free: (block: Disposable) => block[Symbol.dispose](),
-};
+const rows = [
+  ...traceRows("a driver pool that returns what is freed", () => driverPool(0)),
+  ...traceRows("a driver pool that keeps what is freed", () => driverPool(gpu.memory.totalBytes)),
+  ...traceRows("Caching over the default pool", cachingPool),
+];
+await report(gpu, rows, resultPath);
 
-Deno.bench(`${gpu.name}: replay ${trace.steps.length} steps`, { n: 5, warmup: 1 }, () => {
-  replayTrace(trace, pool);
-});
+function driverPool(releaseThreshold: number): TracedPool {
+  const resource = new CudaAsyncMemoryResource(gpu, { releaseThreshold });
+  return {
+    resource,
+    peakReservedBytes: () => resource.peakReservedBytes,
+    [Symbol.dispose]: () => resource.dispose(),
+  };
+}
+
+function cachingPool(): TracedPool {
+  const resource = new CachingResourceAdaptor(gpu.memoryResource);
+  return {
+    resource,
+    peakReservedBytes: () => resource.peakReservedBytes,
+    [Symbol.dispose]: () => resource.dispose(),
+  };
+}
+
+/** Replays the trace from an empty pool each time. */
+function traceRows(name: string, makePool: () => TracedPool): BenchRow[] {
+  const seconds: number[] = [];
+  const ratios: number[] = [];
+  for (let replay = 0; replay < REPLAY_COUNT; replay++) {
+    gpu.synchronizeSync();
+    using pool = makePool();
+    seconds.push(replayOn(pool.resource));
+    ratios.push(pool.peakReservedBytes() / trace.peakLiveBytes);
+  }
+  return [
+    ...beside({ name: `${name}: a step`, value: median(seconds), unit: "s" }, "traceStep"),
+    ...beside(
+      { name: `${name}: peak reserved over live`, value: median(ratios), unit: "ratio" },
+      "tracePeakReservedOverLive",
+    ),
+  ];
+}
+
+function replayOn(resource: MemoryResource): number {
+  const { stream } = gpu;
+  return replayTrace(trace, {
+    allocate: (byteLength) => ({ address: resource.allocate(byteLength, stream), byteLength }),
+    free: ({ address, byteLength }) => resource.deallocate(address, byteLength, stream),
+  });
+}
+
+function beside(row: BenchRow, name: string): BenchRow[] {
+  const compared = PEERS.flatMap((peer): BenchRow[] => {
+    const theirs = peers === undefined ? undefined : findPeerResult(peers, { peer, name });
+    if (theirs === undefined) return [];
+    const promise = { text: `not behind ${peer}`, holds: row.value <= theirs.value };
+    return [{ ...row, reference: { name: peer, value: theirs.value }, promise }];
+  });
+  return compared.length === 0 ? [row] : compared;
+}

@@ -63,7 +63,7 @@ export class OutOfMemoryError extends CudaError {
   readonly freeBytes: number;
   /** What the device has in all, in bytes. */
   readonly totalBytes: number;
-  /** What `gpu.limit()` allowed, in bytes; undefined without a limit. */
+  /** What `gpu.limit()`, or the resource that refused, allowed, in bytes; undefined without a limit. */
   readonly limitBytes: number | undefined;
   /** What this program's live buffers hold, in bytes. */
   readonly liveBytes: number;

@@ -22,8 +22,10 @@ export interface MemoryAmounts {
   readonly freeBytes: number;
   /** What the device has in all. */
   readonly totalBytes: number;
-  /** What `gpu.limit()` allows; undefined without a limit. */
+  /** What `gpu.limit()`, or the resource that refused, allows; undefined without a limit. */
   readonly limitBytes?: number | undefined;
+  /** The resource that refused because of its own limit; undefined when none did. */
+  readonly refusedBy?: string | undefined;
   /** What this program's live buffers hold. */
   readonly liveBytes: number;
   /** How many buffers that is. */
@@ -66,6 +68,9 @@ export function hintFor(amounts: MemoryAmounts): string {
   const { requestedBytes, freeBytes, totalBytes, limitBytes, liveBytes } = amounts;
   const { cachedBytes = 0, place, liveCount } = amounts;
   const dispose = "dispose what is no longer needed, see gpu.live()";
+  if (amounts.refusedBy !== undefined) {
+    return `raise the limit of the ${amounts.refusedBy}, or ${dispose}`;
+  }
   if (place === "host") return `${dispose}, or raise the system's limit on locked memory`;
   if (limitBytes !== undefined && liveBytes + cachedBytes + requestedBytes > limitBytes) {
     return `raise gpu.limit(), or ${dispose}`;

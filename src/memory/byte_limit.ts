@@ -29,13 +29,26 @@ export function parseLimit(limit: ByteSize, totalBytes: number): number {
   return Math.floor(share * totalBytes);
 }
 
-/** Makes the error for a request that passes a limit of `call`; nothing was asked of the driver. */
-export function limitError(call: string, amounts: LimitAmounts): CudaError {
-  const { requestedBytes, heldBytes, limitBytes } = amounts;
-  const code = CUresult.CUDA_ERROR_OUT_OF_MEMORY;
-  return new CudaError(
-    `Cannot allocate ${formatBytes(requestedBytes)}: ${statusName(code)} (${code}), ` +
-      `${formatBytes(heldBytes)} of the ${formatBytes(limitBytes)} that ${call} allows are held`,
-    { code, call },
-  );
+/**
+ * A resource with a limit refused a request; the driver was not asked. It counts as out of memory:
+ * a buffer that cannot be made because of it throws an OutOfMemoryError with this as its cause.
+ */
+export class MemoryLimitError extends CudaError implements LimitAmounts {
+  readonly requestedBytes: number;
+  readonly heldBytes: number;
+  readonly limitBytes: number;
+
+  /** Describes a refusal by the resource whose class is `call`. */
+  constructor(call: string, amounts: LimitAmounts) {
+    const { requestedBytes, heldBytes, limitBytes } = amounts;
+    const code = CUresult.CUDA_ERROR_OUT_OF_MEMORY;
+    super(
+      `Cannot allocate ${formatBytes(requestedBytes)}: ${statusName(code)} (${code}), ` +
+        `${formatBytes(heldBytes)} of the ${formatBytes(limitBytes)} that ${call} allows are held`,
+      { code, call },
+    );
+    this.requestedBytes = requestedBytes;
+    this.heldBytes = heldBytes;
+    this.limitBytes = limitBytes;
+  }
 }

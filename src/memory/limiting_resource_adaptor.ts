@@ -2,7 +2,7 @@
 
 import type { ByteSize } from "../format.ts";
 import type { CudaStream } from "../stream.ts";
-import { limitError, parseLimit } from "./byte_limit.ts";
+import { MemoryLimitError, parseLimit } from "./byte_limit.ts";
 import type { MemoryResource } from "./memory_resource.ts";
 import { ResourceAdaptor } from "./resource_adaptor.ts";
 
@@ -33,14 +33,14 @@ export class LimitingResourceAdaptor extends ResourceAdaptor {
   /**
    * Allocates within the limit.
    *
-   * @throws CudaError with the code of an out-of-memory error when the limit does not allow it.
+   * @throws MemoryLimitError when the limit does not allow it.
    */
   override allocate(byteLength: number, stream: CudaStream): bigint {
     const accounted = roundUp(byteLength);
     if (this.#usedBytes + accounted > this.limitBytes) {
       const { limitBytes } = this;
       const amounts = { requestedBytes: byteLength, heldBytes: this.#usedBytes, limitBytes };
-      throw limitError("LimitingResourceAdaptor", amounts);
+      throw new MemoryLimitError("LimitingResourceAdaptor", amounts);
     }
     const address = this.upstream.allocate(byteLength, stream);
     this.#usedBytes += accounted;

@@ -5,6 +5,7 @@ import type { Context } from "../context.ts";
 import { type CudaError, isOutOfMemory, OutOfMemoryError } from "../errors.ts";
 import { type LiveKind, nameOf, placeOf } from "../ledger.ts";
 import { collectLost, hurryCollector } from "../safety_net.ts";
+import { MemoryLimitError } from "./byte_limit.ts";
 
 /** The five largest live buffers are named when memory runs out. */
 const NAMED_BLOCKS = 5;
@@ -84,6 +85,8 @@ function outOfMemory(need: MemoryNeed, cause: { readonly call: string }): OutOfM
   const { context, kind, byteLength: requestedBytes } = need;
   const { ledger, ordinal, totalBytes } = context;
   const place = placeOf(kind) === "device" ? "device" : "host";
+  const refusal = cause instanceof MemoryLimitError ? cause : undefined;
+  const deviceLimitBytes = place === "device" ? ledger.limitBytes : undefined;
   const { currentBytes: liveBytes, currentCount: liveCount } = ledger[place];
   return new OutOfMemoryError({
     ordinal,
@@ -91,7 +94,8 @@ function outOfMemory(need: MemoryNeed, cause: { readonly call: string }): OutOfM
     requestedBytes,
     freeBytes: context.freeBytes(),
     totalBytes,
-    limitBytes: place === "device" ? ledger.limitBytes : undefined,
+    limitBytes: refusal?.limitBytes ?? deviceLimitBytes,
+    refusedBy: refusal?.call,
     liveBytes,
     liveCount,
     cachedBytes: ledger.cachedBytes(place),

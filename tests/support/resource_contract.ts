@@ -150,7 +150,7 @@ export function testResource(subject: ResourceSubject): void {
       TypeError,
       "use a stream and a resource of one device",
     );
+    resource[Symbol.dispose]?.(); // a pool is a live object itself
     assertEquals([first.live().count, second.live().count], [0, 0]);
-    resource[Symbol.dispose]?.();
   });
 }

@@ -2,12 +2,12 @@
 // The common case makes no driver call; streams meet only when one of them runs out of blocks.
 
 import type { Context } from "../../context.ts";
-import { type CudaError, DisposedError, isOutOfMemory } from "../../errors.ts";
+import { DisposedError, isOutOfMemory } from "../../errors.ts";
 import { formatAddress } from "../../format.ts";
 import type { LiveKind, MemoryCache } from "../../ledger.ts";
 import type { Owner } from "../../safety_net.ts";
 import { CudaStream } from "../../stream.ts";
-import { limitError } from "../byte_limit.ts";
+import { MemoryLimitError } from "../byte_limit.ts";
 import type { MemoryResource } from "../memory_resource.ts";
 import { AddressTable } from "./address_table.ts";
 import { Block } from "./block.ts";
@@ -135,9 +135,8 @@ export class BlockCache implements MemoryCache, Owner {
   trim(keepBytes = 0): void {
     this.#giveBackFree(this.byteLength - keepBytes, [...this.#streams.values()]);
     for (const [stream, { small, large }] of this.#streams) {
-      if (small.byteLength + large.byteLength === 0) this.#streams.delete(stream);
+      if (stream.disposed && small.byteLength + large.byteLength === 0) this.#forget(stream);
     }
-    this.#lastStream = undefined;
   }
 
   /** Gives back what is free now, and the rest as soon as it comes back. */
@@ -222,10 +221,10 @@ export class BlockCache implements MemoryCache, Owner {
     return new Block(segment, { address, unitCount: byteLength / UNIT_BYTES });
   }
 
-  #limitError(requestedBytes: number): CudaError {
+  #limitError(requestedBytes: number): MemoryLimitError {
     const limitBytes = requestedBytes > LARGEST_BYTES ? this.#largestBytes : this.#limitBytes;
     const amounts = { requestedBytes, heldBytes: this.#reservedBytes, limitBytes };
-    return limitError("CachingResourceAdaptor", amounts);
+    return new MemoryLimitError("CachingResourceAdaptor", amounts);
   }
 
   /** Gives whole segments back that are free with some streams, until `byteLength` bytes went. */
@@ -267,12 +266,17 @@ export class BlockCache implements MemoryCache, Owner {
     return stream;
   }
 
+  #forget(stream: CudaStream): void {
+    this.#streams.delete(stream);
+    if (stream === this.#lastStream) this.#lastStream = undefined;
+  }
+
   /** Takes over the blocks of streams that are gone, behind the work that they had left. */
   #adoptDisposed(heirs: StreamBlocks): void {
     for (const [stream, blocks] of this.#streams) {
       if (!stream.disposed) continue;
       heirs.small.stream.wait(stream);
-      this.#streams.delete(stream);
+      this.#forget(stream);
       adopt(heirs.small, blocks.small);
       adopt(heirs.large, blocks.large);
     }

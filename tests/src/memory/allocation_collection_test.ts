@@ -11,10 +11,10 @@ async function runProgram(body: string): Promise<{ result: unknown; warnings: st
   const support = import.meta.resolve("../../support/driver.ts");
   const program = folder.write(
     "program.ts",
-    `import { CudaMemoryResource } from ${JSON.stringify(mod)};
+    `import * as kit from ${JSON.stringify(mod)};
      import { openTestDevice } from ${JSON.stringify(support)};
      const gpu = openTestDevice();
-     const resource = new CudaMemoryResource(gpu);
+     const resource = new kit.CudaMemoryResource(gpu);
      async function collect() {
        for (let turn = 0; turn < 20; turn++) {
          globalThis.gc();
@@ -126,4 +126,31 @@ Deno.test("A transfer keeps its arrays and its buffer when the program drops the
     return [back[0], back.at(-1), lost()];
   `);
   assertEquals(result, [3, 3, 0]);
+});
+
+Deno.test("CachingResourceAdaptor that nobody disposed gives its memory back", async () => {
+  const { result } = await runProgram(`
+    (() => {
+      const cache = new kit.CachingResourceAdaptor(resource);
+      gpu.alloc("uint8", 2 ** 24, { resource: cache }).dispose();
+    })();
+    const kept = lost();
+    await collect();
+    return [kept, lost(), gpu.context.ledger.caches.size];
+  `);
+  assertEquals(result, [2 ** 24, 0, 0]);
+});
+
+Deno.test("PooledPinnedHostMemoryResource and pools that nobody disposed are given back", async () => {
+  const { result } = await runProgram(`
+    (() => {
+      const pinned = new kit.PooledPinnedHostMemoryResource(gpu);
+      gpu.pinned("uint8", 4096, { resource: pinned }).dispose();
+      const pool = new kit.CudaAsyncMemoryResource(gpu, { releaseThreshold: "1 GiB" });
+      gpu.alloc("uint8", 2 ** 24, { resource: pool }).dispose();
+    })();
+    await collect();
+    return [lost(), gpu.live().count, gpu.context.ledger.caches.size];
+  `);
+  assertEquals(result, [0, 0, 0]);
 });

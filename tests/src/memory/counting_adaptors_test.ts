@@ -1,8 +1,9 @@
 // The adaptors that count, limit, list and ask: their numbers, and that faults leave them right.
 
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
-import { CudaError } from "../../../src/errors.ts";
+import { CudaError, OutOfMemoryError } from "../../../src/errors.ts";
 import { AlignedResourceAdaptor } from "../../../src/memory/aligned_resource_adaptor.ts";
+import { MemoryLimitError } from "../../../src/memory/byte_limit.ts";
 import { FailureCallbackResourceAdaptor } from "../../../src/memory/failure_callback_resource_adaptor.ts";
 import { LimitingResourceAdaptor } from "../../../src/memory/limiting_resource_adaptor.ts";
 import { StatisticsResourceAdaptor } from "../../../src/memory/statistics_resource_adaptor.ts";
@@ -37,6 +38,17 @@ Deno.test("LimitingResourceAdaptor reads bytes, sizes and shares, and refuses wh
     for (const limit of ["64k", "101%", "-1%", "%", "half", -1, 0.5]) {
       assertThrows(() => limitOf(limit), RangeError);
     }
+  }));
+
+Deno.test("LimitingResourceAdaptor limit is what the buffer's error names", () =>
+  withDevice((gpu) => {
+    const resource = new LimitingResourceAdaptor(gpu.memoryResource, "1 MiB");
+    const error = assertThrows(
+      () => gpu.alloc("uint8", 2 ** 21, { resource }),
+      OutOfMemoryError,
+      "limited to 1 MiB, no live buffers; raise the limit of the LimitingResourceAdaptor",
+    );
+    assertEquals([error.limitBytes, error.cause instanceof MemoryLimitError], [2 ** 20, true]);
   }));
 
 Deno.test("LimitingResourceAdaptor counts nothing for calls that fail", () =>
