@@ -1,7 +1,7 @@
 // Two streams and one buffer: the second waits for the first by itself, unless told not to.
 // The simulated driver throws when two streams touch the same bytes in no order.
 
-import { assertEquals, assertThrows } from "@std/assert";
+import { assertEquals, assertLess, assertThrows } from "@std/assert";
 import { simulateDriver, SimulationError } from "../../ffi/simulated/driver.ts";
 import { CudaDevice } from "../../src/device.ts";
 import { DisposedError } from "../../src/errors.ts";
@@ -126,3 +126,15 @@ Deno.test("CudaDevice.open() refuses another order while the device is open", ()
   const order = "none" as "manual";
   assertThrows(() => CudaDevice.open(0, { driver, order }), TypeError, 'expected "automatic"');
 });
+
+Deno.test("StreamUsage forgets streams that are gone, however many read a buffer", () =>
+  withDevice((gpu) => {
+    using source = gpu.zeros("uint8", 64);
+    using target = gpu.zeros("uint8", 64);
+    for (let round = 0; round < 100; round++) {
+      using stream = gpu.createStream();
+      target.copyFrom(source, { stream });
+      stream.synchronizeSync();
+    }
+    assertLess(source.span.allocation.usage.streams().length, 20);
+  }));
