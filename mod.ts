@@ -17,6 +17,7 @@
 
 export { CudaDevice } from "./src/device.ts";
 export { type OpenOptions, type UploadOptions } from "./src/device_options.ts";
+export { DeviceAccounts } from "./src/device_accounts.ts";
 export { DeviceInfo } from "./src/device_info.ts";
 export { type DeviceMemory } from "./src/device_memory.ts";
 export { type DriverChoice } from "./src/driver.ts";

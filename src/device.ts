@@ -1,7 +1,6 @@
 // The front door: one GPU, what it is, and everything that can be made on it.
 
 import { type BufferCopy, copyBatch } from "./buffers/batch.ts";
-import { BufferKinds } from "./buffers/buffer_kinds.ts";
 import type { AllocateOptions, DeviceAllocator } from "./buffers/device_allocator.ts";
 import { DeviceBuffer } from "./buffers/device_buffer.ts";
 import type { HostValues } from "./buffers/host_values.ts";
@@ -10,47 +9,39 @@ import type { Shape } from "./buffers/shape.ts";
 import { uploadSource } from "./buffers/upload_source.ts";
 import { type DisplayBundle, withCard } from "./cards/card.ts";
 import { Context } from "./context.ts";
+import { DeviceAccounts } from "./device_accounts.ts";
 import { DeviceInfo } from "./device_info.ts";
 import { type OpenOptions, ordersStreams, type UploadOptions } from "./device_options.ts";
-import { type DeviceMemory, readDeviceMemory } from "./device_memory.ts";
 import { Driver } from "./driver.ts";
 import { type DType, type DTypeOf, type HostArray } from "./dtype.ts";
 import { DisposedError } from "./errors.ts";
 import { CudaEvent, type EventOptions } from "./event.ts";
-import { type ByteSize, formatBytes } from "./format.ts";
+import { formatBytes } from "./format.ts";
 import { bufferFromHandle, type HandleOptions } from "./interop/from_handle.ts";
 import { loadSafetensors, type LoadSafetensorsOptions } from "./interop/safetensors/load.ts";
 import type { SafetensorsModel } from "./interop/safetensors/model.ts";
 import type { SafetensorsSource } from "./interop/safetensors/shards.ts";
 import { uploadFile, type UploadFileOptions } from "./interop/upload_file.ts";
-import { type MemoryMark, nextId } from "./ledger.ts";
-import { LiveTable } from "./live.ts";
-import type { LiveQuery } from "./live_query.ts";
 import { type BandwidthOptions, measurePoints } from "./measure/bandwidth.ts";
 import { type BandwidthResult, fitLines, type Provenance } from "./measure/bandwidth_result.ts";
 import { bandwidthCard } from "./measure/bandwidth_table.ts";
 import { type OverlapRecorder, type OverlapTrace, traceOverlap } from "./measure/overlap.ts";
 import { timeOnStream, type Timing } from "./measure/timing.ts";
-import type { MemoryTrack } from "./memory_track.ts";
-import { parseLimit } from "./memory/byte_limit.ts";
 import { defaultDeviceResource, defaultPinnedResource } from "./memory/default_resource.ts";
 import type { MemoryResource } from "./memory/memory_resource.ts";
 import { takeAfterCollection } from "./memory/out_of_memory.ts";
 import { type PointerAttributes, pointerAttributes } from "./memory/pointer_attributes.ts";
 import { ResourceChoice } from "./memory/resource_choice.ts";
-import { MemoryReport } from "./report.ts";
-import { runScope, type Scope, type ScopeOptions } from "./scope.ts";
 import { showDevice } from "./show_device.ts";
 import { fillSlot, type Held } from "./slot.ts";
 import { CudaStream, type StreamOptions } from "./stream.ts";
 import type { FilePath } from "./transfer/disk_file.ts";
 import { TransferEngine } from "./transfer/engine.ts";
 import { type PeerRoute, peerRoute } from "./transfer/peer_link.ts";
-import type { Timeline } from "./timeline.ts";
 import { VERSION } from "./version.ts";
 
 /** One GPU. */
-export class CudaDevice extends BufferKinds implements DeviceAllocator, Disposable {
+export class CudaDevice extends DeviceAccounts implements DeviceAllocator, Disposable {
   /** The primary context, shared by all that open the same device. */
   readonly #context: Context;
   /** What the device is: name, memory, bus. */
@@ -150,11 +141,6 @@ export class CudaDevice extends BufferKinds implements DeviceAllocator, Disposab
   /** The stream that everything uses unless told otherwise. */
   get stream(): CudaStream {
     return CudaStream.default(this.context);
-  }
-
-  /** What its memory is used for right now, in bytes (cuMemGetInfo). */
-  get memory(): DeviceMemory {
-    return readDeviceMemory(this.context);
   }
 
   /** Allocates device memory without setting a value. */
@@ -324,68 +310,11 @@ export class CudaDevice extends BufferKinds implements DeviceAllocator, Disposab
   }
 
   /**
-   * Runs a function and disposes what it gave to `scope.use()`, also when it throws. Use it in
-   * notebook cells, where a top-level `using` never disposes. A label opens a track of that name.
-   */
-  scope<T>(body: (scope: Scope) => T, options: ScopeOptions = {}): T {
-    const { label } = options;
-    if (label === undefined) return runScope(body);
-    return runScope((scope) => {
-      scope.use(this.track(label));
-      return body(scope);
-    });
-  }
-
-  /**
    * Disposes what the slot `name` holds and fills it with what `make` returns or resolves to, so
    * that running a notebook's cell again frees what its last run made.
    */
   slot<T extends Held | Promise<Held>>(name: string, make: () => T): T {
     return fillSlot(this.context, { name, make });
-  }
-
-  /** Lists what is alive on this device and fits `query`, largest first. */
-  live(query: LiveQuery = {}): LiveTable {
-    return LiveTable.of(this.context.ledger.entries(), query);
-  }
-
-  /** Marks this moment for {@link CudaDevice.releaseSince}. */
-  mark(): MemoryMark {
-    return { id: nextId() };
-  }
-
-  /** Gives back everything on this device that was made since a mark, newest first. */
-  releaseSince(mark: MemoryMark): void {
-    this.context.ledger.releaseAfter(mark.id);
-  }
-
-  /** Gives back everything that is alive on this device, whoever holds it. */
-  releaseAll(): void {
-    this.context.ledger.releaseAfter(0);
-  }
-
-  /** Counts the device memory that is allocated until the result is disposed. */
-  track(label: string): MemoryTrack {
-    return this.context.ledger.track(label);
-  }
-
-  /**
-   * Limits what live buffers and caches may hold on this device: bytes, `"2 GiB"`, or `"40%"` of
-   * the memory; undefined lifts the limit. Allocations beyond it fail without asking the driver.
-   */
-  limit(size: ByteSize | undefined): void {
-    const { ledger, totalBytes } = this.context;
-    ledger.limitBytes = size === undefined ? undefined : parseLimit(size, totalBytes);
-  }
-
-  /** What happened to its memory lately; records in notebooks, elsewhere from `start()` on. */
-  get timeline(): Timeline {
-    return this.context.ledger.timeline;
-  }
-
-  /** Takes an account of its memory: who holds what, as text and as JSON. */
-  report(): MemoryReport {
-    return new MemoryReport(this.context, this.provenance());
   }
 
   /** Measures work on a stream by events: GPU time, host time, bytes copied. */
@@ -415,7 +344,7 @@ export class CudaDevice extends BufferKinds implements DeviceAllocator, Disposab
   }
 
   /** What results measured now on this device were measured with. */
-  provenance(): Provenance {
+  override provenance(): Provenance {
     return {
       device: this.name,
       driver: this.context.driver.version,

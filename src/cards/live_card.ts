@@ -15,6 +15,8 @@ export interface LiveFacts {
   readonly ageSeconds: number;
   /** Where it was made, when that is known. */
   readonly origin: string | undefined;
+  /** The track that was open when it was made. */
+  readonly scope: string | undefined;
 }
 
 /** More rows than this make a page and not a card. */
@@ -55,14 +57,16 @@ export function rerunCard(groups: readonly (readonly LiveFacts[])[]): Card {
 
 function rows(objects: readonly LiveFacts[]): CardPart {
   const largest = objects.reduce((most, { byteLength }) => Math.max(most, byteLength), 1);
+  const shown = objects.slice(0, SHOWN_ROWS);
+  const hasScopes = shown.some(({ scope }) => scope !== undefined);
   return {
     type: "table",
-    header: ["name", "kind", "size", "age", "made at"],
+    header: ["name", "kind", "size", "age", "made at", ...(hasScopes ? ["track"] : [])],
     align: ["left", "left", "right", "right"],
-    rows: objects.slice(0, SHOWN_ROWS).map(({ name, kind, byteLength, ageSeconds, origin }) => ({
-      cells: [name, kind, sizeText(byteLength), formatSeconds(ageSeconds), origin ?? ""],
-      share: byteLength / largest,
-    })),
+    rows: shown.map(({ name, kind, byteLength, ageSeconds, origin = "", scope = "" }) => {
+      const cells = [name, kind, sizeText(byteLength), formatSeconds(ageSeconds), origin];
+      return { cells: hasScopes ? [...cells, scope] : cells, share: byteLength / largest };
+    }),
   };
 }
 
@@ -76,7 +80,7 @@ function hiddenNote(objects: readonly LiveFacts[]): CardPart[] {
   if (hidden.length === 0) return [];
   return [{
     type: "note",
-    text: `and ${hidden.length} smaller ones with ${formatBytes(sumOf(hidden))}`,
+    text: `and ${hidden.length} more with ${formatBytes(sumOf(hidden))}`,
   }];
 }
 

@@ -42,6 +42,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ["src/interop/"],
   ["src/measure/"],
   [
+    "src/device_accounts.ts",
     "src/device_info.ts",
     "src/device_memory.ts",
     "src/device_options.ts",

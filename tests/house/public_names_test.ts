@@ -41,6 +41,7 @@ const PUBLIC_NAMES = [
   "DType",
   "DTypeOf",
   "DeviceAccess",
+  "DeviceAccounts",
   "DeviceAllocator",
   "DeviceBuffer",
   "DeviceBufferRequest",

@@ -1,0 +1,82 @@
+// What a device tells about its memory: who holds it, what became of it; and how it is all given back.
+
+import { BufferKinds } from "./buffers/buffer_kinds.ts";
+import { type DeviceMemory, readDeviceMemory } from "./device_memory.ts";
+import type { ByteSize } from "./format.ts";
+import { type MemoryMark, nextId } from "./ledger.ts";
+import { LiveTable } from "./live.ts";
+import type { LiveQuery } from "./live_query.ts";
+import type { Provenance } from "./measure/bandwidth_result.ts";
+import { parseLimit } from "./memory/byte_limit.ts";
+import type { MemoryTrack } from "./memory_track.ts";
+import { MemoryReport } from "./report.ts";
+import { runScope, type Scope, type ScopeOptions } from "./scope.ts";
+import type { Timeline } from "./timeline.ts";
+
+/** The accounting half of a device. */
+export abstract class DeviceAccounts extends BufferKinds {
+  /** What results measured now on this device were measured with. */
+  abstract provenance(): Provenance;
+
+  /** What its memory is used for right now, in bytes (cuMemGetInfo). */
+  get memory(): DeviceMemory {
+    return readDeviceMemory(this.context);
+  }
+
+  /**
+   * Runs a function and disposes what it gave to `scope.use()`, also when it throws. Use it in
+   * notebook cells, where a top-level `using` never disposes. A label opens a track of that name.
+   */
+  scope<T>(body: (scope: Scope) => T, options: ScopeOptions = {}): T {
+    const { label } = options;
+    if (label === undefined) return runScope(body);
+    return runScope((scope) => {
+      scope.use(this.track(label));
+      return body(scope);
+    });
+  }
+
+  /** Lists what is alive on this device and fits `query`, largest first. */
+  live(query: LiveQuery = {}): LiveTable {
+    return LiveTable.of(this.context.ledger.entries(), query);
+  }
+
+  /** Marks this moment for {@link DeviceAccounts.releaseSince}. */
+  mark(): MemoryMark {
+    return { id: nextId() };
+  }
+
+  /** Gives back everything on this device that was made since a mark, newest first. */
+  releaseSince(mark: MemoryMark): void {
+    this.context.ledger.releaseAfter(mark.id);
+  }
+
+  /** Gives back everything that is alive on this device, whoever holds it. */
+  releaseAll(): void {
+    this.context.ledger.releaseAfter(0);
+  }
+
+  /** Counts the device memory that is allocated until the result is disposed. */
+  track(label: string): MemoryTrack {
+    return this.context.ledger.track(label);
+  }
+
+  /**
+   * Limits what live buffers and caches may hold on this device: bytes, `"2 GiB"`, or `"40%"` of
+   * the memory; undefined lifts the limit. Allocations beyond it fail without asking the driver.
+   */
+  limit(size: ByteSize | undefined): void {
+    const { ledger, totalBytes } = this.context;
+    ledger.limitBytes = size === undefined ? undefined : parseLimit(size, totalBytes);
+  }
+
+  /** What happened to its memory lately; records in notebooks, elsewhere from `start()` on. */
+  get timeline(): Timeline {
+    return this.context.ledger.timeline;
+  }
+
+  /** Takes an account of its memory: who holds what, as text and as JSON. */
+  report(): MemoryReport {
+    return new MemoryReport(this.context, this.provenance());
+  }
+}
