@@ -264,7 +264,7 @@ export function takeMemory(request: AllocationRequest): bigint {
   checkSameDevice(resource, context);
   if (checkSize(byteLength, "byteLength") === 0) return 0n;
   context.sweep();
-  const need = { context, kind, byteLength };
+  const need = { context, kind, byteLength, isDeviceOnly: !resource.isHostAccessible };
   return takeWithinLimits(need, () => resource.allocate(byteLength, stream));
 }
 

@@ -18,6 +18,8 @@ export interface MemoryNeed {
   readonly kind: LiveKind;
   /** How many bytes. */
   readonly byteLength: number;
+  /** Whether it lies on the device alone, so that more than the device has can never be had. */
+  readonly isDeviceOnly?: boolean;
 }
 
 /**
@@ -27,6 +29,9 @@ export interface MemoryNeed {
  * @throws OutOfMemoryError with all amounts when there still is.
  */
 export function takeWithinLimits<T>(need: MemoryNeed, take: () => T): T {
+  if (need.isDeviceOnly === true && need.byteLength > need.context.totalBytes) {
+    throw outOfMemory(need, { call: "none: larger than the device" });
+  }
   requireRoom(need);
   try {
     return take();

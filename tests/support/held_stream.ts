@@ -11,20 +11,16 @@ export class HeldStream implements Disposable {
   readonly #word: PinnedBuffer<"uint32">;
   readonly #gpu: CudaDevice;
 
-  /** Makes `stream` wait from here on. */
-  constructor(gpu: CudaDevice, stream: CudaStream) {
+  /** Makes a stream wait from here on, or several for the same word. */
+  constructor(gpu: CudaDevice, streams: CudaStream | readonly CudaStream[]) {
     this.#gpu = gpu;
     this.#word = gpu.pinned("uint32", 1);
     this.#word.array[0] = 0;
     const { CU_STREAM_WAIT_VALUE_EQ } = CUstreamWaitValue_flags;
-    const { driver } = stream.context;
-    driver.call(
-      "cuStreamWaitValue32_v2",
-      stream.handle,
-      this.#word.ptr,
-      1,
-      CU_STREAM_WAIT_VALUE_EQ,
-    );
+    const { driver } = gpu.context;
+    for (const { handle } of [streams].flat()) {
+      driver.call("cuStreamWaitValue32_v2", handle, this.#word.ptr, 1, CU_STREAM_WAIT_VALUE_EQ);
+    }
   }
 
   /** Lets the work go. */

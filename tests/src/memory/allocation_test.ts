@@ -99,7 +99,10 @@ for (const name of ["cuMemFreeAsync", "cuMemFreeHost", "cuMemFree_v2"] as const)
       const warnings = captureWarnings(() => buffer.dispose());
       setFault(undefined);
       assertEquals(warnings.length, 1);
-      assertStringIncludes(warnings[0] ?? "", "vramkit: x could not be given back: Cannot complete");
+      assertStringIncludes(
+        warnings[0] ?? "",
+        "vramkit: x could not be given back: Cannot complete",
+      );
       assert(buffer.disposed);
       assertEquals(gpu.live().count, 0);
       assertEquals(captureWarnings(() => buffer.dispose()), []); // never freed twice

@@ -40,7 +40,10 @@ class BorderedResource implements MemoryResource {
 
 testResource({ name: "CudaMemoryResource", make: (gpu) => new CudaMemoryResource(gpu) });
 testResource({ name: "CudaAsyncMemoryResource", make: (gpu) => new CudaAsyncMemoryResource(gpu) });
-testResource({ name: "PinnedHostMemoryResource", make: (gpu) => new PinnedHostMemoryResource(gpu) });
+testResource({
+  name: "PinnedHostMemoryResource",
+  make: (gpu) => new PinnedHostMemoryResource(gpu),
+});
 testResource({
   name: "A user's resource",
   make: (gpu) => new BorderedResource(new CudaMemoryResource(gpu)),

@@ -30,14 +30,12 @@ Deno.test("StreamUsage.order() makes a write wait for all reads", () =>
     using a = gpu.zeros("uint32", 256);
     using b = gpu.zeros("uint32", 256);
     {
-      using _one = new HeldStream(gpu, first);
-      using _two = new HeldStream(gpu, second);
+      using held = new HeldStream(gpu, [first, second]);
       a.copyFrom(shared, { stream: first });
       b.copyFrom(shared, { stream: second });
       shared.fill(4, { stream: writer });
       assertFalse(writer.isIdle);
-      _one.release();
-      _two.release();
+      held.release();
     }
     assertEquals([a.downloadSync()[0], b.downloadSync()[0], shared.downloadSync()[0]], [3, 3, 4]);
   }));
