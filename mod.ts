@@ -84,7 +84,8 @@ export { CudaEvent, type EventOptions } from "./src/event.ts";
 export { type ContextOwner, type MemoryResource } from "./src/memory/memory_resource.ts";
 export { CudaMemoryResource } from "./src/memory/cuda_memory_resource.ts";
 export { CudaAsyncMemoryResource } from "./src/memory/cuda_async_memory_resource.ts";
-export { type PoolAccess, type PoolOptions, type PoolReuse } from "./src/memory/driver_pool.ts";
+export { type PoolOptions, type PoolReuse } from "./src/memory/driver_pool.ts";
+export { type DeviceAccess } from "./src/memory/device_access.ts";
 export { PinnedHostMemoryResource } from "./src/memory/pinned_host_memory_resource.ts";
 export {
   type PinnedPoolOptions,
@@ -132,11 +133,7 @@ export {
 export { ManagedMemoryResource } from "./src/memory/managed_memory_resource.ts";
 export { HostRegistration, type RegistrationOptions } from "./src/memory/host_registration.ts";
 export { VirtualMemoryResource } from "./src/memory/virtual_memory_resource.ts";
-export {
-  type DeviceAccess,
-  VirtualRange,
-  type VirtualRangeRequest,
-} from "./src/memory/virtual_range.ts";
+export { VirtualRange, type VirtualRangeRequest } from "./src/memory/virtual_range.ts";
 export {
   PitchedMemoryResource,
   type PitchedRequest,

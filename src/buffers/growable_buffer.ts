@@ -4,10 +4,11 @@ import { type DType, elementBytes } from "../dtype.ts";
 import { CudaUnavailableError, DisposedError } from "../errors.ts";
 import { type ByteSize, formatBytes, parseBytes } from "../format.ts";
 import { Allocation } from "../memory/allocation.ts";
+import type { DeviceAccess } from "../memory/device_access.ts";
 import type { ContextOwner } from "../memory/memory_resource.ts";
 import { takeWithinLimits } from "../memory/out_of_memory.ts";
 import type { VirtualMemoryResource } from "../memory/virtual_memory_resource.ts";
-import type { DeviceAccess, VirtualRange } from "../memory/virtual_range.ts";
+import type { VirtualRange } from "../memory/virtual_range.ts";
 import type { CudaStream } from "../stream.ts";
 import type { MemorySpan } from "../transfer/copy.ts";
 import type { DeviceBufferRequest } from "./device_buffer.ts";
@@ -177,11 +178,12 @@ export class GrowableBuffer<D extends DType = DType> extends TransferableBuffer<
   }
 
   /**
-   * Lets another device read, or read and write, the same memory at the same address (cuMemSetAccess).
+   * Lets another device use the same memory at the same address, also what it grows to, or no longer:
+   * `"none"` once nothing queued there uses it (cuMemSetAccess).
    *
    * @throws CudaUnavailableError when the other device cannot reach this one's memory.
    */
-  grantAccess(peer: ContextOwner, access: DeviceAccess = "readwrite"): this {
+  setAccess(peer: ContextOwner, access: DeviceAccess): this {
     this.#owned("share");
     const { context } = this;
     const cell = new Int32Array(1);
@@ -194,14 +196,7 @@ export class GrowableBuffer<D extends DType = DType> extends TransferableBuffer<
           `${context.ordinal}`,
       );
     }
-    this.#range.grant(peer.context, access);
-    return this;
-  }
-
-  /** Takes another device's access back, once nothing queued there uses the memory. */
-  revokeAccess(peer: ContextOwner): this {
-    this.#owned("stop sharing");
-    this.#range.revoke(peer.context);
+    this.#range.setAccess(peer.context, access);
     return this;
   }
 

@@ -26,6 +26,7 @@ const FIXES: Readonly<Record<UnavailableReason, readonly string[]>> = {
     "after a driver update: reboot",
   ],
   "driver-too-old": ["update NVIDIA's driver to one for CUDA 11.4 or newer, then reboot"],
+  "not-supported": ["use the kind of memory that the message names, which every device has"],
 };
 
 /** Runs the command; the exit code is 0 when the GPU can be used. */

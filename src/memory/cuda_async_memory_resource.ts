@@ -8,7 +8,8 @@ import type { Context } from "../context.ts";
 import { CudaUnavailableError, DisposedError } from "../errors.ts";
 import { HandleRecord } from "../handle_record.ts";
 import type { CudaStream } from "../stream.ts";
-import { DriverPool, type PoolAccess, type PoolOptions, type PoolReuse } from "./driver_pool.ts";
+import type { DeviceAccess } from "./device_access.ts";
+import { DriverPool, type PoolOptions, type PoolReuse } from "./driver_pool.ts";
 import type { ContextOwner, MemoryResource } from "./memory_resource.ts";
 import { showResource } from "./show_resource.ts";
 
@@ -130,12 +131,12 @@ export class CudaAsyncMemoryResource implements MemoryResource, Disposable {
   }
 
   /** Lets another device use the pool's memory, or no longer (cuMemPoolSetAccess). */
-  setAccess(peer: ContextOwner, access: PoolAccess): void {
+  setAccess(peer: ContextOwner, access: DeviceAccess): void {
     this.#pool.setAccess(peer.context, access);
   }
 
   /** Reads what a device may do with the pool's memory (cuMemPoolGetAccess). */
-  accessOf(peer: ContextOwner): PoolAccess {
+  accessOf(peer: ContextOwner): DeviceAccess {
     return this.#pool.accessOf(peer.context);
   }
 

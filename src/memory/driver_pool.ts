@@ -1,16 +1,20 @@
 // A pool of the driver's: how much of the device it holds, what it keeps, and who may reach it.
 
 import {
-  CUmemAccess_flags,
   CUmemAllocationHandleType,
   CUmemAllocationType,
-  CUmemLocationType,
   CUmemPool_attribute,
 } from "../../ffi/constants.ts";
-import { CUmemAccessDesc, CUmemLocation, CUmemPoolProps } from "../../ffi/structs.ts";
+import { CUmemLocation, CUmemPoolProps } from "../../ffi/structs.ts";
 import type { Context } from "../context.ts";
 import { type ByteSize, parseBytes } from "../format.ts";
 import type { MemoryCache } from "../ledger.ts";
+import {
+  ACCESS_FLAGS,
+  describeAccess,
+  type DeviceAccess,
+  deviceLocation,
+} from "./device_access.ts";
 
 /** When a pool may hand out memory again whose free is not done yet; all three are on by default. */
 export interface PoolReuse {
@@ -34,19 +38,10 @@ export interface PoolOptions {
   readonly handleType?: "none" | "fileDescriptor" | "fabric";
 }
 
-/** What a device may do with the memory of another device's pool. */
-export type PoolAccess = "none" | "read" | "readwrite";
-
 const HANDLE_TYPES = {
   none: CUmemAllocationHandleType.CU_MEM_HANDLE_TYPE_NONE,
   fileDescriptor: CUmemAllocationHandleType.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
   fabric: CUmemAllocationHandleType.CU_MEM_HANDLE_TYPE_FABRIC,
-} as const;
-
-const ACCESS_FLAGS = {
-  none: CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_NONE,
-  read: CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_READ,
-  readwrite: CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
 } as const;
 
 const REUSE_ATTRIBUTES = {
@@ -151,14 +146,12 @@ export class DriverPool implements MemoryCache {
   }
 
   /** Lets another device use the pool's memory, or no longer (cuMemPoolSetAccess). */
-  setAccess(peer: Context, access: PoolAccess): void {
-    const location = deviceLocation(peer);
-    const descriptor = CUmemAccessDesc.encode({ location, flags: ACCESS_FLAGS[access] });
-    this.#context.call("cuMemPoolSetAccess", this.handle, descriptor, 1n);
+  setAccess(peer: Context, access: DeviceAccess): void {
+    this.#context.call("cuMemPoolSetAccess", this.handle, describeAccess(peer, access), 1n);
   }
 
   /** Reads what a device may do with the pool's memory (cuMemPoolGetAccess). */
-  accessOf(peer: Context): PoolAccess {
+  accessOf(peer: Context): DeviceAccess {
     const flags = new Int32Array(1);
     const location = CUmemLocation.encode(deviceLocation(peer));
     this.#context.call("cuMemPoolGetAccess", flags, this.handle, location);
@@ -201,8 +194,4 @@ export class DriverPool implements MemoryCache {
     this.#context.call("cuMemPoolGetAttribute", this.handle, number, cell);
     return cell[0] ?? 0;
   }
-}
-
-function deviceLocation({ ordinal }: Context): { type: number; id: number } {
-  return { type: CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE, id: ordinal };
 }

@@ -1,18 +1,11 @@
 // Addresses that are reserved once and get memory behind them as it is needed, and lose it again.
 // Memory comes and goes in equal steps from the start, so the end of what is mapped says it all.
 
-import {
-  CUmemAccess_flags,
-  CUmemAllocationGranularity_flags,
-  CUmemAllocationType,
-  CUmemLocationType,
-} from "../../ffi/constants.ts";
+import { CUmemAllocationGranularity_flags, CUmemAllocationType } from "../../ffi/constants.ts";
 import { CUmemAccessDesc, CUmemAllocationProp } from "../../ffi/structs.ts";
 import type { Context } from "../context.ts";
 import { formatBytes } from "../format.ts";
-
-/** What another device may do with memory. */
-export type DeviceAccess = "read" | "readwrite";
+import { describeAccess, type DeviceAccess, deviceLocation } from "./device_access.ts";
 
 /** How many addresses to reserve, and how much memory to put behind them at a time. */
 export interface VirtualRangeRequest {
@@ -34,8 +27,8 @@ export class VirtualRange {
   readonly stepBytes: number;
   readonly #cell = new BigUint64Array(1);
   readonly #memory: Uint8Array<ArrayBuffer>;
-  /** What each device may do, by its driver's handle. */
-  readonly #access = new Map<number, DeviceAccess>();
+  /** The devices that may use the memory; what is mapped later is theirs too. */
+  readonly #access = new Map<Context, DeviceAccess>();
   #mappedBytes = 0;
 
   /** Reserves addresses without memory behind them (cuMemAddressReserve). */
@@ -48,7 +41,7 @@ export class VirtualRange {
     const size = BigInt(this.reservedBytes);
     context.call("cuMemAddressReserve", this.#cell, size, 0n, 0n, 0n);
     this.address = this.#cell[0] ?? 0n;
-    this.#access.set(context.deviceHandle, "readwrite");
+    this.#access.set(context, "readwrite");
   }
 
   /** Bytes that have memory behind them. */
@@ -79,7 +72,7 @@ export class VirtualRange {
     if (target <= formerBytes) return;
     try {
       while (this.#mappedBytes < target) this.#mapStep();
-      this.#setAccess(formerBytes, target);
+      this.#open(formerBytes, target);
     } catch (error) {
       this.unmapTo(formerBytes);
       throw error;
@@ -96,26 +89,14 @@ export class VirtualRange {
     }
   }
 
-  /** Lets another device use the memory, also what is mapped later (cuMemSetAccess). */
-  grant(device: Context, access: DeviceAccess): void {
-    const former = this.#access.get(device.deviceHandle);
-    this.#access.set(device.deviceHandle, access);
-    try {
-      this.#setAccess(0, this.#mappedBytes);
-    } catch (error) {
-      if (former === undefined) this.#access.delete(device.deviceHandle);
-      else this.#access.set(device.deviceHandle, former);
-      throw error;
+  /** Lets a device use the memory, also what is mapped later, or no longer (cuMemSetAccess). */
+  setAccess(device: Context, access: DeviceAccess): void {
+    if (this.#mappedBytes > 0) {
+      const entry = describeAccess(device, access);
+      this.context.call("cuMemSetAccess", this.address, BigInt(this.#mappedBytes), entry, 1n);
     }
-  }
-
-  /** Takes a device's access back (cuMemSetAccess). */
-  revoke(device: Context): void {
-    if (!this.#access.delete(device.deviceHandle) || this.#mappedBytes === 0) return;
-    const { CU_MEM_ACCESS_FLAGS_PROT_NONE } = CUmemAccess_flags;
-    const entry = describeAccess(device.deviceHandle, CU_MEM_ACCESS_FLAGS_PROT_NONE);
-    const size = BigInt(this.#mappedBytes);
-    this.context.call("cuMemSetAccess", this.address, size, entry, 1n);
+    if (access === "none") this.#access.delete(device);
+    else this.#access.set(device, access);
   }
 
   /** Gives all memory and the addresses back (cuMemUnmap, cuMemAddressFree). */
@@ -138,12 +119,12 @@ export class VirtualRange {
     }
   }
 
-  #setAccess(start: number, end: number): void {
-    if (start === end) return;
+  /** Lets all devices that may use the range use a part that was just mapped (cuMemSetAccess). */
+  #open(start: number, end: number): void {
     const entries = new Uint8Array(this.#access.size * CUmemAccessDesc.byteLength);
     let at = 0;
     for (const [device, access] of this.#access) {
-      entries.set(describeAccess(device, ACCESS_FLAGS[access]), at);
+      entries.set(describeAccess(device, access), at);
       at += CUmemAccessDesc.byteLength;
     }
     const address = this.address + BigInt(start);
@@ -152,21 +133,11 @@ export class VirtualRange {
   }
 }
 
-const ACCESS_FLAGS = {
-  read: CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_READ,
-  readwrite: CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
-} as const satisfies Record<DeviceAccess, number>;
-
-function describeMemory({ deviceHandle }: Context): Uint8Array<ArrayBuffer> {
+function describeMemory(device: Context): Uint8Array<ArrayBuffer> {
   return CUmemAllocationProp.encode({
     type: CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED,
-    location: { type: CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE, id: deviceHandle },
+    location: deviceLocation(device),
   });
-}
-
-function describeAccess(device: number, flags: number): Uint8Array<ArrayBuffer> {
-  const location = { type: CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE, id: device };
-  return CUmemAccessDesc.encode({ location, flags });
 }
 
 function granularityOf(context: Context): number {

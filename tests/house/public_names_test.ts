@@ -130,7 +130,6 @@ const PUBLIC_NAMES = [
   "PitchedRequest",
   "PlaceOptions",
   "PointerAttributes",
-  "PoolAccess",
   "PoolOptions",
   "PoolReuse",
   "PooledPinnedHostMemoryResource",

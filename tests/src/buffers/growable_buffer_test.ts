@@ -257,15 +257,19 @@ Deno.test("GrowableBuffer says what to use where there is no virtual memory", ()
 });
 
 testOnTwoDevices(
-  "GrowableBuffer.grantAccess() lets another device use it until revoked",
+  "GrowableBuffer.setAccess() lets another device use it until it is none",
   (a, b) => {
     const buffer = a.growable("uint8", { reserve: "16 MiB", shape: 100 });
     buffer.uploadSync(patternBytes(100));
     if (a.routeTo(b) !== "peer") {
-      assertThrows(() => buffer.grantAccess(b), CudaUnavailableError, "cannot reach the memory");
+      assertThrows(
+        () => buffer.setAccess(b, "read"),
+        CudaUnavailableError,
+        "cannot reach the memory",
+      );
       return buffer.dispose();
     }
-    buffer.grantAccess(b);
+    buffer.setAccess(b, "readwrite");
     using there = b.alloc("uint8", 100);
     copyOn(there, buffer.ptr);
     assertEquals(there.downloadSync(), patternBytes(100));
@@ -274,7 +278,7 @@ testOnTwoDevices(
     tail.uploadSync(patternBytes(100, 9));
     copyOn(there, tail.ptr);
     assertEquals(there.downloadSync(), patternBytes(100, 9));
-    buffer.revokeAccess(b);
+    buffer.setAccess(b, "none");
     if (!ON_GPU) assertThrows(() => copyOn(there, buffer.ptr));
     buffer.dispose();
   },
