@@ -24,9 +24,9 @@ const WHOLE_FRAME_COUNT = 50;
  * How much to find out about where objects are made: nothing, large blocks at a bounded rate,
  * each object's line, or each object's whole stack.
  */
-export type OriginDetail = (typeof DETAILS)[number];
+export type OriginDetail = "none" | "sampled" | "line" | "stack";
 
-const DETAILS = ["none", "sampled", "line", "stack"] as const;
+const DETAILS: readonly OriginDetail[] = ["none", "sampled", "line", "stack"];
 
 /** The part of V8's stack interface that is used here. */
 interface CallSite {
