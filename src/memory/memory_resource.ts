@@ -8,7 +8,9 @@ import type { CudaStream } from "../stream.ts";
  *
  * `allocate` returns the address of at least `byteLength` bytes, aligned to 256, that work queued
  * on `stream` afterwards may use. `deallocate` takes it back once the work queued on `stream` so far
- * is done. Neither is called with 0 bytes. A resource that fails throws and changes nothing.
+ * is done; where the CPU can use the memory, buffers call it only after that work, because the driver
+ * then frees at once. Neither is called with 0 bytes. A resource that fails throws and changes
+ * nothing.
  */
 export interface MemoryResource {
   /** The context in which its memory can be used. */
