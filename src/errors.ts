@@ -2,7 +2,7 @@
 // Messages read "action: state", amounts carry units, and no message ends in a period.
 
 import { CUresult } from "../ffi/constants.ts";
-import { type Card, type DisplayBundle, showCard } from "./cards/card.ts";
+import { type DisplayBundle, showCard } from "./cards/card.ts";
 import { errorCard, shortageCard } from "./cards/error_card.ts";
 import {
   formatHolders,
@@ -40,17 +40,11 @@ export class CudaError extends Error {
 
   /** Shows the error in a notebook. */
   [Symbol.for("Jupyter.display")](): DisplayBundle {
-    return showCard(() => this.makeCard());
-  }
-
-  /** Makes the card that a notebook shows. */
-  protected makeCard(): Card {
     const { name, message, call, code, codeName } = this;
-    return errorCard({
-      name,
-      message,
-      facts: [["call", call], ["status", `${codeName} (${code})`]],
-    });
+    const status = `${codeName} (${code})`;
+    return showCard(() =>
+      errorCard({ name, message, facts: [["call", call], ["status", status]] })
+    );
   }
 }
 
@@ -104,8 +98,9 @@ export class OutOfMemoryError extends CudaError {
     return this.largest[0];
   }
 
-  protected override makeCard(): Card {
-    return shortageCard(this);
+  /** Shows the error in a notebook, with the amounts that explain it. */
+  [Symbol.for("Jupyter.display")](): DisplayBundle {
+    return showCard(() => shortageCard(this));
   }
 }
 

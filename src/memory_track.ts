@@ -1,6 +1,8 @@
 // What happens to device memory during a part of a program: gpu.track("epoch 1").
 // Tracks nest and may overlap; each counts for itself what is allocated while it is open.
 
+import { type DisplayBundle, showCard } from "./cards/card.ts";
+import { trackCard } from "./cards/report_cards.ts";
 import { MemoryCounters, type MemoryUsage } from "./counters.ts";
 import { formatBytes } from "./format.ts";
 
@@ -94,6 +96,11 @@ export class MemoryTrack implements MemoryUsage, Disposable {
     const { label, currentBytes, currentCount, peakBytes, totalBytes, totalCount } = this;
     return `${label}: ${formatBytes(currentBytes)} in ${currentCount} buffers now, ` +
       `${formatBytes(peakBytes)} at most, ${formatBytes(totalBytes)} in ${totalCount} in all`;
+  }
+
+  /** Shows the numbers in a notebook. */
+  [Symbol.for("Jupyter.display")](): DisplayBundle {
+    return showCard(() => trackCard(this));
   }
 
   /** Shows the numbers on a console. */

@@ -1,5 +1,7 @@
 // A whole account of a device's memory, to read, to attach to a bug report, or to keep as JSON.
 
+import { type DisplayBundle, showCard } from "./cards/card.ts";
+import { reportCard } from "./cards/report_cards.ts";
 import type { Context } from "./context.ts";
 import { MemoryCounters, type MemoryUsage } from "./counters.ts";
 import { type DeviceMemory, readDeviceMemory } from "./device_memory.ts";
@@ -90,6 +92,15 @@ export class MemoryReport {
   /** The account as plain data, for JSON. */
   toJSON(): MemoryReportData {
     return this.data;
+  }
+
+  /** Shows the account in a notebook. */
+  [Symbol.for("Jupyter.display")](): DisplayBundle {
+    const { provenance, memory } = this.data;
+    const { device, driver, vramkit, date } = provenance;
+    const live = this.#live.objects;
+    const words = `CUDA ${driver}, vramkit ${vramkit}, ${date}`;
+    return showCard(() => reportCard({ device, provenance: words, memory, live }));
   }
 
   /** Lays the account out as text. */

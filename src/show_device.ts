@@ -1,9 +1,10 @@
 // What a notebook shows of a device: what it is, and what its memory is used for right now.
 
 import { type DisplayBundle, showCard } from "./cards/card.ts";
-import { deviceCard, type DeviceFacts } from "./cards/device_card.ts";
+import { deviceCard } from "./cards/device_card.ts";
 import type { Context } from "./context.ts";
 import type { DeviceInfo } from "./device_info.ts";
+import { readDeviceMemory } from "./device_memory.ts";
 
 /** Shows a device in a notebook; a disposed one has no memory to show. */
 export function showDevice(
@@ -21,18 +22,7 @@ export function showDevice(
       bus: info.bus,
       driverVersion: context.driver.version,
       liveCount: context.ledger.length,
-      memory: disposed ? undefined : memoryOf(context),
+      memory: disposed ? undefined : readDeviceMemory(context),
     })
   );
-}
-
-function memoryOf(context: Context): DeviceFacts["memory"] {
-  const { ledger, totalBytes } = context;
-  return {
-    totalBytes,
-    freeBytes: context.freeBytes(),
-    liveBytes: ledger.device.currentBytes,
-    peakBytes: ledger.device.peakBytes,
-    cachedBytes: ledger.cachedBytes("device"),
-  };
 }

@@ -15,20 +15,20 @@ const SHOWN_ROWS = 5;
 const SHOWN_COLUMNS = 8;
 
 /** Reads the first values of a buffer that was not disposed, or says why that cannot be done now. */
-export function previewOf(buffer: MemoryWindow): Preview {
+export function previewOf(buffer: MemoryWindow, allocation: Allocation): Preview {
   if (buffer.length === 0) return { missing: "none" };
-  // Asked before the span, which makes a lazy buffer allocate.
-  if (buffer.totalByteLength === 0) return { missing: "no memory yet" };
+  if (allocation.byteLength === 0) return { missing: "none before its first use" };
   try {
-    return readFirst(buffer);
+    return readFirst(buffer, allocation);
   } catch (error) {
     return { missing: `cannot be read: ${error instanceof Error ? error.message : error}` };
   }
 }
 
-function readFirst(buffer: MemoryWindow): Preview {
-  const { dtype, length } = buffer;
-  const { allocation, address } = buffer.span;
+/** Does not ask for the buffer's span: that counts as a use, and makes a lazy buffer allocate. */
+function readFirst(buffer: MemoryWindow, allocation: Allocation): Preview {
+  const { dtype, length, byteOffset } = buffer;
+  const address = allocation.address + BigInt(byteOffset);
   if (!isQuiet(allocation)) return { missing: "work is still queued on it" };
   const elementLength = elementBytes(dtype);
   const count = Math.min(length, Math.floor(MOST_BYTES / elementLength));
@@ -36,8 +36,11 @@ function readFirst(buffer: MemoryWindow): Preview {
   const stream = CudaStream.default(buffer.context);
   allocation.order(stream, "read");
   transferSync({ direction: "download", stream, address, bytes });
-  const textAt = (index: number): string =>
-    textOf(scalarOf(dtype, bytes.slice(index * elementLength, (index + 1) * elementLength)));
+  const textAt = (index: number): string => {
+    const start = index * elementLength;
+    const value = scalarOf(dtype, bytes.slice(start, start + elementLength));
+    return textOf(dtype === "bool" ? value !== 0 : value);
+  };
   return layOut(textAt, { count, columnCount: columnsOf(buffer, count), isAll: count === length });
 }
 

@@ -4,7 +4,7 @@ import { bufferCard, type BufferFacts } from "../cards/buffer_card.ts";
 import { type DisplayBundle, showCard } from "../cards/card.ts";
 import { formatAddress } from "../format.ts";
 import { elementBytes } from "../dtype.ts";
-import { type LiveKind, nameOf } from "../ledger.ts";
+import type { LiveKind } from "../ledger.ts";
 import type { Allocation } from "../memory/allocation.ts";
 import type { MemoryWindow } from "./memory_window.ts";
 import { previewOf } from "./preview.ts";
@@ -24,6 +24,11 @@ const PLACES: Readonly<Record<LiveKind, string>> = {
   event: "an event",
 };
 
+/** Names a buffer by its label, or by its kind and number; also when it was disposed. */
+export function bufferName({ label, kind, storageId }: MemoryWindow): string {
+  return label ?? `${kind}#${storageId}`;
+}
+
 /** Shows a buffer in a notebook. */
 export function showBuffer(buffer: MemoryWindow, allocation: Allocation): DisplayBundle {
   return showCard(() => bufferCard(factsOf(buffer, allocation)));
@@ -42,7 +47,7 @@ function stridedFacts(view: StridedView): BufferFacts {
   const preview = { missing: `in steps of [${strides.join(", ")}]; contiguous() copies them out` };
   return {
     kind: "StridedView",
-    name: buffer.label ?? `${buffer.kind}#${buffer.storageId}`,
+    name: bufferName(buffer),
     type: formatShape(dtype, shape),
     place: `${PLACES[buffer.kind]}, device ${buffer.deviceOrdinal}`,
     byteLength,
@@ -53,7 +58,7 @@ function stridedFacts(view: StridedView): BufferFacts {
       extentBytes: length === 0 ? 0 : reach * bytes,
       blockBytes: buffer.totalByteLength,
     },
-    content: disposed ? undefined : { address: formatAddress(buffer.ptr), preview },
+    content: disposed ? undefined : { preview },
   };
 }
 
@@ -62,7 +67,7 @@ function factsOf(buffer: MemoryWindow, allocation: Allocation): BufferFacts {
   const address = allocation.address + BigInt(byteOffset);
   return {
     kind: buffer.constructor.name,
-    name: nameOf(allocation),
+    name: bufferName(buffer),
     type: formatShape(dtype, shape),
     place: `${PLACES[buffer.kind]}, device ${buffer.deviceOrdinal}`,
     byteLength,
@@ -73,6 +78,9 @@ function factsOf(buffer: MemoryWindow, allocation: Allocation): BufferFacts {
     view: isView
       ? { byteOffset, extentBytes: byteLength, blockBytes: buffer.totalByteLength }
       : undefined,
-    content: disposed ? undefined : { address: formatAddress(address), preview: previewOf(buffer) },
+    content: disposed ? undefined : {
+      address: allocation.byteLength === 0 ? "none yet" : formatAddress(address),
+      preview: previewOf(buffer, allocation),
+    },
   };
 }

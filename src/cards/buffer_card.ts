@@ -41,7 +41,7 @@ export interface BufferFacts {
   /** Its place in its block; undefined for a buffer that is the whole block. */
   readonly view: ViewPlace | undefined;
   /** What a buffer that can still be used has beyond that; undefined once it was disposed. */
-  readonly content: { readonly address: string; readonly preview: Preview } | undefined;
+  readonly content: { readonly address?: string; readonly preview: Preview } | undefined;
 }
 
 /** Makes the card of a buffer. */
@@ -61,13 +61,13 @@ export function bufferCard(facts: BufferFacts): Card {
   };
 }
 
-function originFacts(facts: BufferFacts, address: string): CardPart {
+function originFacts(facts: BufferFacts, address: string | undefined): CardPart {
   const { length, resource, ageSeconds, origin } = facts;
   return {
     type: "facts",
     facts: [
       ["elements", length.toLocaleString("en-US")],
-      ["address", address],
+      ...(address === undefined ? [] : [["address", address] as const]),
       ...(ageSeconds === undefined ? [] : [["made", `${formatSeconds(ageSeconds)} ago`] as const]),
       ...(origin === undefined ? [] : [["made at", origin] as const]),
       ["from", resource],

@@ -5,7 +5,7 @@ import type { BarSegment, Card, CardPart } from "./card.ts";
 
 const BAR_WIDTH = 40;
 const FILL_CHARACTERS = { solid: "█", hatched: "▒", dotted: "░", empty: "·" } as const;
-const HISTOGRAM_CHARACTERS = "▁▂▃▄▅▆▇█";
+const HISTOGRAM_CHARACTERS = " ▁▂▃▄▅▆▇█";
 
 /** Writes a card as lines of text. */
 export function cardText(card: Card): string {
@@ -46,8 +46,8 @@ function barText(segments: readonly BarSegment[], caption: string | undefined): 
   );
   const named = segments.filter(({ text }) => text !== "");
   const legend = named.map(({ name, text, fill }) => `${FILL_CHARACTERS[fill]} ${name} ${text}`);
-  return [...(caption === undefined ? [] : [caption]), `[${bar.join("")}]`, legend.join(", ")]
-    .join("\n");
+  const lines = [caption ?? "", `[${bar.join("")}]`, legend.join(", ")];
+  return lines.filter((line) => line !== "").join("\n");
 }
 
 function histogramText(counts: readonly number[]): string {

@@ -4,6 +4,18 @@ import { formatBytes, formatSpeed } from "../format.ts";
 import type { Card, CardPart } from "./card.ts";
 import { type MemoryAmounts, memoryBar } from "./memory_bar.ts";
 
+/** What a device's memory is used for, and was, in bytes. */
+export interface DeviceAmounts extends MemoryAmounts {
+  /** All there is. */
+  readonly totalBytes: number;
+  /** The most that live buffers held at once. */
+  readonly peakBytes: number;
+  /** The most that they may hold; undefined without a limit. */
+  readonly limitBytes: number | undefined;
+  /** Page-locked, mapped and registered host memory. */
+  readonly hostBytes: number;
+}
+
 /** What the card of a device shows. */
 export interface DeviceFacts {
   /** Its name. */
@@ -23,7 +35,7 @@ export interface DeviceFacts {
   /** How many objects are alive on it. */
   readonly liveCount: number;
   /** What its memory is used for; undefined once it was disposed. */
-  readonly memory: (MemoryAmounts & { readonly peakBytes: number }) | undefined;
+  readonly memory: DeviceAmounts | undefined;
 }
 
 /** Makes the card of a device. */
@@ -37,12 +49,13 @@ export function deviceCard(facts: DeviceFacts): Card {
     summary: memory === undefined
       ? what
       : `${what}, ${formatBytes(memory.freeBytes)} of ${formatBytes(memory.totalBytes)} free`,
-    parts: memory === undefined ? [] : [memoryBar(memory), linkFacts(facts, memory.peakBytes)],
+    parts: memory === undefined ? [] : [memoryBar(memory), deviceFacts(facts, memory)],
   };
 }
 
-function linkFacts(facts: DeviceFacts, peakBytes: number): CardPart {
+function deviceFacts(facts: DeviceFacts, memory: DeviceAmounts): CardPart {
   const { bus, pciBusId, copyEngineCount, driverVersion, liveCount } = facts;
+  const { peakBytes, limitBytes, hostBytes } = memory;
   const roof = bus.theoreticalGigabytesPerSecond;
   return {
     type: "facts",
@@ -51,6 +64,8 @@ function linkFacts(facts: DeviceFacts, peakBytes: number): CardPart {
       ["driver", `CUDA ${driverVersion}`],
       ["live", `${liveCount} objects`],
       ["peak", formatBytes(peakBytes)],
+      ...(limitBytes === undefined ? [] : [["limit", formatBytes(limitBytes)] as const]),
+      ["host memory", formatBytes(hostBytes)],
       ["copy engines", String(copyEngineCount)],
       ...(pciBusId === "" ? [] : [["PCI", pciBusId] as const]),
     ],

@@ -20,12 +20,12 @@ export interface ShortageFacts extends ErrorFacts {
   readonly requestedBytes: number;
   /** What the device had free. */
   readonly freeBytes: number;
-  /** What the device has in all. */
-  readonly totalBytes: number;
   /** What this program's live buffers hold. */
   readonly liveBytes: number;
   /** What is kept for reuse. */
   readonly cachedBytes: number;
+  /** What other programs and the driver itself hold. */
+  readonly otherBytes: number;
   /** What a limit of our own allowed; undefined without one. */
   readonly limitBytes: number | undefined;
   /** The largest live buffers, largest first. */

@@ -3,22 +3,21 @@
 import { formatBytes } from "../format.ts";
 import type { BarSegment, CardPart } from "./card.ts";
 
-/** What a device's memory is used for, in bytes. */
+/** What a device's memory is used for, in bytes: free + live + cached + other is all there is. */
 export interface MemoryAmounts {
-  /** All there is. */
-  readonly totalBytes: number;
   /** Free for all programs. */
   readonly freeBytes: number;
   /** In this program's live buffers on the device. */
   readonly liveBytes: number;
   /** Kept for reuse on the device. */
   readonly cachedBytes: number;
+  /** Held by other programs and by the driver itself. */
+  readonly otherBytes: number;
 }
 
-/** Draws a device's memory; what nobody here holds is another program's or the driver's own. */
+/** Draws a device's memory. */
 export function memoryBar(amounts: MemoryAmounts): CardPart {
-  const { totalBytes, freeBytes, liveBytes, cachedBytes } = amounts;
-  const otherBytes = Math.max(0, totalBytes - freeBytes - liveBytes - cachedBytes);
+  const { freeBytes, liveBytes, cachedBytes, otherBytes } = amounts;
   const segment = (name: string, amount: number, fill: BarSegment["fill"]): BarSegment => ({
     name,
     amount,

@@ -67,7 +67,7 @@ class TerminalSurface implements ProgressSurface {
 }
 
 /** Prints a line for each tenth: what goes into a file cannot be redrawn. */
-class LogSurface implements ProgressSurface {
+export class LogSurface implements ProgressSurface {
   readonly pauseMilliseconds = 0;
   #lastTenth = -1;
 

@@ -1,7 +1,14 @@
 // Checks how sizes and addresses are written and read.
 
 import { assertEquals, assertThrows } from "@std/assert";
-import { checkSize, formatAddress, formatBytes, parseBytes } from "../../src/format.ts";
+import {
+  checkSize,
+  formatAddress,
+  formatBytes,
+  formatSeconds,
+  formatSpeed,
+  parseBytes,
+} from "../../src/format.ts";
 
 Deno.test("formatBytes() uses the largest binary unit that keeps the number at or above one", () => {
   const written = [0, 1, 1023, 1024, 1536, 2 ** 20, 2 ** 30, 1.5 * 2 ** 40, 2 ** 50].map(
@@ -76,4 +83,26 @@ Deno.test("checkSize() refuses a value of another type", () => {
 
 Deno.test("formatAddress() writes an address in hexadecimal", () => {
   assertEquals([formatAddress(0n), formatAddress(0x7f00abcn)], ["0x0", "0x7f00abc"]);
+});
+
+Deno.test("formatSeconds() chooses the unit that people would", () => {
+  const seconds = [0, 4e-10, 5.1e-6, 0.32, 1.5, 245, 7810];
+  assertEquals(seconds.map(formatSeconds), [
+    "0 s",
+    "0.4 ns",
+    "5.1 µs",
+    "320 ms",
+    "1.5 s",
+    "4 min 5 s",
+    "2 h 10 min",
+  ]);
+});
+
+Deno.test("formatSpeed() keeps digits that mean something", () => {
+  assertEquals([0.0312, 0.79, 55.6, 2100].map(formatSpeed), [
+    "0.031 GB/s",
+    "0.79 GB/s",
+    "55.6 GB/s",
+    "2100 GB/s",
+  ]);
 });

@@ -1,0 +1,123 @@
+// What repeats while other cells run: the meter and the warning about re-run cells.
+
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import type { DisplayBundle } from "../../src/cards/card.ts";
+import type { LiveObject } from "../../src/live.ts";
+import { LiveWatch } from "../../src/notebook/live_watch.ts";
+import { memoryMeter } from "../../src/notebook/memory_meter.ts";
+import { heldByEarlierRuns, warnOfReruns } from "../../src/notebook/reruns.ts";
+import { openTestDevice } from "../support/driver.ts";
+import { captureWarnings } from "../support/warnings.ts";
+import { withDevice } from "../support/with_device.ts";
+
+/** Keeps what it is told to show. */
+class RecordingDisplay {
+  readonly texts: string[] = [];
+
+  show(bundle: DisplayBundle): void {
+    this.texts.push(bundle["text/plain"]);
+  }
+}
+
+function block(fields: Partial<LiveObject>): LiveObject {
+  return {
+    id: 1,
+    kind: "device",
+    name: "weights",
+    byteLength: 1024,
+    ageSeconds: 1,
+    origin: "cell:3:7",
+    scope: undefined,
+    stack: undefined,
+    ...fields,
+  };
+}
+
+function wait(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}
+
+Deno.test("memoryMeter() shows the device at once and again later, until it is stopped", async () => {
+  await withDevice(async (gpu) => {
+    const display = new RecordingDisplay();
+    const meter = memoryMeter(gpu, { intervalSeconds: 0.005, display });
+    assertEquals(display.texts.length, 1);
+    assertStringIncludes(display.texts[0] ?? "", gpu.name);
+    while (display.texts.length < 3) await wait(5);
+    meter.stop();
+    const { length } = display.texts;
+    await wait(30);
+    assertEquals(display.texts.length, length);
+  });
+});
+
+Deno.test("memoryMeter() takes the place of a former one of the same device", async () => {
+  await withDevice((gpu) => {
+    const display = new RecordingDisplay();
+    const first = memoryMeter(gpu, { display });
+    using second = memoryMeter(gpu, { display });
+    assertEquals([first.isRunning, second.isRunning], [false, true]);
+  });
+});
+
+Deno.test("LiveWatch ends when its device is disposed", async () => {
+  const gpu = openTestDevice();
+  const watch = LiveWatch.start(gpu, { name: "test", intervalSeconds: 0.005, look: () => {} });
+  gpu.dispose();
+  while (watch.isRunning) await wait(5);
+});
+
+Deno.test("LiveWatch ends, and throws nothing, when looking fails", async () => {
+  await withDevice(async (gpu) => {
+    let count = 0;
+    const look = (): void => {
+      if (++count > 1) throw new Error("no longer there");
+    };
+    const { warn } = console;
+    console.warn = () => {};
+    try {
+      const watch = LiveWatch.start(gpu, { name: "test", intervalSeconds: 0.005, look });
+      while (watch.isRunning) await wait(5);
+    } finally {
+      console.warn = warn;
+    }
+    assertEquals(count, 2);
+  });
+});
+
+Deno.test("heldByEarlierRuns() finds blocks of one place, made at different times", () => {
+  const earlier = block({ id: 1, ageSeconds: 60 });
+  const later = block({ id: 2, ageSeconds: 1 });
+  assertEquals(heldByEarlierRuns([later, earlier]), [[later, earlier]]);
+});
+
+Deno.test("heldByEarlierRuns() takes unlabelled blocks of one place for the same", () => {
+  const earlier = block({ id: 1, ageSeconds: 60, name: "device#1" });
+  const later = block({ id: 2, ageSeconds: 1, name: "device#2" });
+  assertEquals(heldByEarlierRuns([later, earlier]).length, 1);
+});
+
+Deno.test("heldByEarlierRuns() leaves out what is no re-run", () => {
+  const made = block({ id: 1, ageSeconds: 60 });
+  const others = {
+    "made in one loop": block({ id: 2, ageSeconds: 60.01 }),
+    "made on another line": block({ id: 2, origin: "cell:4:7" }),
+    "made under another label": block({ id: 2, name: "bias" }),
+    "made in a file": block({ id: 2, origin: "main.ts:3:7" }),
+    "a stream": block({ id: 2, byteLength: 0 }),
+  };
+  for (const [why, other] of Object.entries(others)) {
+    assertEquals(heldByEarlierRuns([made, other]), [], why);
+  }
+});
+
+Deno.test("warnOfReruns() shows nothing while nothing is left behind", async () => {
+  await withDevice((gpu) => {
+    const display = new RecordingDisplay();
+    const warnings = captureWarnings(() => {
+      using watch = warnOfReruns(gpu, { display });
+      assert(watch.isRunning);
+    });
+    assertEquals([display.texts, warnings], [[], []]);
+  });
+});

@@ -1,0 +1,191 @@
+// The plots of memory, overlap and latency: what their data and words hold.
+
+import {
+  assert,
+  assertAlmostEquals,
+  assertEquals,
+  assertStringIncludes,
+  assertThrows,
+} from "@std/assert";
+import type { PlotData } from "npm:@types/plotly.js@3.0.14";
+import type { OverlapTrace } from "../../src/measure/overlap.ts";
+import type { Figure } from "../../src/notebook/figure.ts";
+import { plotLatency } from "../../src/notebook/latency_plot.ts";
+import { amountsByKind } from "../../src/notebook/memory_history.ts";
+import { plotMemoryMap } from "../../src/notebook/memory_map.ts";
+import { plotMemoryTimeline } from "../../src/notebook/memory_timeline.ts";
+import { plotOverlap } from "../../src/notebook/overlap_plot.ts";
+import { squarify } from "../../src/notebook/treemap.ts";
+import type { TimelineEvent } from "../../src/timeline_event.ts";
+import { bandwidthResult } from "../support/bandwidth_result.ts";
+import { withDevice } from "../support/with_device.ts";
+
+const SPACE = { left: 0, bottom: 0, width: 600, height: 400 };
+
+const TRACE: OverlapTrace = {
+  device: "NVIDIA H200",
+  spans: [
+    { name: "up", lane: "first", startSeconds: 0, endSeconds: 0.002, copiedBytes: 2 ** 20 },
+    { name: "down", lane: "second", startSeconds: 0.001, endSeconds: 0.003, copiedBytes: 2 ** 20 },
+  ],
+  activeSeconds: 0.003,
+  overlappedSeconds: 0.001,
+  parallelism: 4 / 3,
+  gigabytesPerSecond: 0.7,
+};
+
+function traces(figure: Figure): Partial<PlotData>[] {
+  return figure.data as Partial<PlotData>[];
+}
+
+function event(fields: Partial<TimelineEvent>): TimelineEvent {
+  return {
+    action: "allocate",
+    id: 1,
+    kind: "device",
+    name: "x",
+    byteLength: 100,
+    deviceBytes: 0,
+    timeSeconds: 0,
+    address: "0x0",
+    stream: "0x0",
+    ...fields,
+  };
+}
+
+Deno.test("squarify() gives each amount its share of the area, inside the space", () => {
+  const amounts = [60, 30, 20, 8, 5, 1];
+  const tiles = squarify(amounts, SPACE);
+  const total = amounts.reduce((sum, amount) => sum + amount, 0);
+  for (const [index, { left, bottom, width, height }] of tiles.entries()) {
+    assertAlmostEquals(width * height, (amounts[index] ?? 0) / total * 240_000, 1e-3);
+    assert(
+      left >= -1e-6 && bottom >= -1e-6 && left + width <= 600.001 && bottom + height <= 400.001,
+    );
+  }
+});
+
+Deno.test("squarify() lets no two tiles overlap", () => {
+  const tiles = squarify([50, 40, 30, 20, 10, 5, 2, 1], SPACE);
+  for (const [index, a] of tiles.entries()) {
+    for (const b of tiles.slice(index + 1)) {
+      const isApart = a.left + a.width <= b.left + 1e-6 || b.left + b.width <= a.left + 1e-6 ||
+        a.bottom + a.height <= b.bottom + 1e-6 || b.bottom + b.height <= a.bottom + 1e-6;
+      assert(isApart);
+    }
+  }
+});
+
+Deno.test("squarify() of nothing is nothing", () => {
+  assertEquals(squarify([], SPACE), []);
+});
+
+Deno.test("plotMemoryMap() draws a tile for each block, and labels the large ones", async () => {
+  await withDevice((gpu) => {
+    using _a = gpu.alloc("uint8", 2 ** 20, { label: "weights" });
+    using _b = gpu.pinned("uint8", 2 ** 18, { label: "<ring>" });
+    const figure = plotMemoryMap(gpu);
+    assertEquals(traces(figure).map(({ name }) => name), ["device", "pinned"]);
+    assertStringIncludes(JSON.stringify(figure.layout.annotations), "&lt;ring&gt;");
+    assertStringIncludes(figure.describe(), "weights: 1 MiB, device.");
+  });
+});
+
+Deno.test("plotMemoryMap() puts many small blocks together", async () => {
+  await withDevice((gpu) => {
+    const blocks = Array.from({ length: 100 }, () => gpu.alloc("uint8", 1024));
+    const figure = plotMemoryMap(gpu);
+    assertEquals(figure.data.length, 61);
+    assertStringIncludes(figure.describe(), "40 smaller blocks: 40 KiB");
+    for (const block of blocks) block.dispose();
+  });
+});
+
+Deno.test("plotMemoryMap() says that nothing is held", async () => {
+  await withDevice((gpu) => {
+    const figure = plotMemoryMap(gpu);
+    assertEquals(figure.data, []);
+    assertStringIncludes(figure.describe(), "nothing is held");
+  });
+});
+
+Deno.test("amountsByKind() adds up allocations and frees of each kind", () => {
+  const { bytes, totals, peakBytes } = amountsByKind([
+    event({ kind: "device", byteLength: 100 }),
+    event({ kind: "pinned", byteLength: 40 }),
+    event({ kind: "device", action: "free", byteLength: 100 }),
+  ], [{ kind: "pinned", byteLength: 40 }]);
+  assertEquals(bytes.get("device"), [100, 100, 0]);
+  assertEquals(bytes.get("pinned"), [0, 40, 40]);
+  assertEquals([totals, peakBytes], [[100, 140, 40], 140]);
+});
+
+Deno.test("amountsByKind() counts what was held before the first event that is kept", () => {
+  const { bytes } = amountsByKind(
+    [event({ byteLength: 50 })],
+    [{ kind: "device", byteLength: 50 }, { kind: "device", byteLength: 200 }],
+  );
+  assertEquals(bytes.get("device"), [250]);
+});
+
+Deno.test("plotMemoryTimeline() stacks the kinds and marks tracks", async () => {
+  await withDevice((gpu) => {
+    gpu.timeline.start();
+    {
+      using _track = gpu.track("epoch 1");
+      using _x = gpu.alloc("uint8", 2 ** 20, { label: "weights" });
+      using _y = gpu.pinned("uint8", 2 ** 20, { label: "ring" });
+    }
+    const figure = plotMemoryTimeline(gpu);
+    gpu.timeline.stop().clear();
+    assertEquals(traces(figure).map(({ name }) => name), [
+      "device",
+      "pinned",
+      "allocation or free",
+    ]);
+    assertEquals(traces(figure)[0]?.y, [1, 1, 1, 0]);
+    assertStringIncludes(JSON.stringify(figure.layout.annotations), "epoch 1");
+    assertStringIncludes(figure.describe(), "at most 2 MiB held");
+  });
+});
+
+Deno.test("plotMemoryTimeline() says how to record when nothing was", async () => {
+  await withDevice((gpu) => {
+    assertThrows(() => plotMemoryTimeline(gpu), RangeError, "call gpu.timeline.start() first");
+  });
+});
+
+Deno.test("plotOverlap() draws a row for each stream and one for the overlap", () => {
+  const figure = plotOverlap(TRACE);
+  assertEquals(traces(figure).map(({ name }) => name), ["first", "second", "two or more"]);
+  const [both] = (traces(figure)[2]?.x ?? []) as number[];
+  assertAlmostEquals(both ?? 0, 1, 1e-6);
+  assertStringIncludes(figure.describe(), "two or more at once for 33% of 3.0 ms");
+  assertStringIncludes(figure.describe(), "second: down from 1.0 ms to 3.0 ms.");
+});
+
+Deno.test("plotOverlap() refuses an empty trace", () => {
+  assertThrows(() => plotOverlap({ ...TRACE, spans: [] }), RangeError, "the trace holds no work");
+});
+
+Deno.test("plotLatency() draws microseconds of small copies", () => {
+  const figure = plotLatency(bandwidthResult());
+  const pinned = traces(figure).find(({ name }) => name?.startsWith("H2D pinned"));
+  assertAlmostEquals((pinned?.y as number[])[0] ?? 0, 5.17, 0.01);
+  assert((pinned?.x as number[]).every((size) => size <= 2 ** 24));
+  assertStringIncludes(figure.describe(), "H2D pinned: 5.2 µs for 4 KiB");
+});
+
+Deno.test("plotLatency() refuses a result without small copies", () => {
+  const large = bandwidthResult({ smallestBytes: 2 ** 28 });
+  assertThrows(() => plotLatency(large), RangeError, "no copies of 16 MiB or less");
+});
+
+Deno.test("plotMemoryMap().toSVG() draws every tile", async () => {
+  await withDevice(async (gpu) => {
+    using _a = gpu.alloc("uint8", 2 ** 20);
+    using _b = gpu.alloc("uint8", 2 ** 20);
+    const svg = await plotMemoryMap(gpu).toSVG();
+    assertEquals(svg.match(/class="trace scatter/g)?.length, 2);
+  });
+});

@@ -1,0 +1,78 @@
+// Progress of transfers: how often it is drawn, and what it says.
+
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { progress, ProgressBar } from "../../src/notebook/progress_bar.ts";
+import {
+  LogSurface,
+  type ProgressState,
+  type ProgressSurface,
+} from "../../src/notebook/progress_surfaces.ts";
+import { withDevice } from "../support/with_device.ts";
+
+/** Keeps what it is told to draw. */
+class RecordingSurface implements ProgressSurface {
+  readonly drawn: ProgressState[] = [];
+  readonly finished: ProgressState[] = [];
+
+  constructor(readonly pauseMilliseconds: number) {}
+
+  draw(state: ProgressState): void {
+    this.drawn.push(state);
+  }
+
+  finish(state: ProgressState): void {
+    this.finished.push(state);
+  }
+}
+
+function captureLog(body: () => void): string[] {
+  const lines: string[] = [];
+  const { log } = console;
+  console.log = (...words: unknown[]) => void lines.push(words.join(" "));
+  try {
+    body();
+  } finally {
+    console.log = log;
+  }
+  return lines;
+}
+
+Deno.test("ProgressBar.update() prints a line for each tenth where nothing can be redrawn", () => {
+  const lines = captureLog(() => {
+    const bar = new ProgressBar("Measuring", new LogSurface());
+    for (let done = 1; done <= 100; done++) bar.update(done, 100);
+    bar.finish();
+  });
+  assertEquals(lines.length, 11);
+  assertEquals([lines[0], lines.at(-1)], ["Measuring: 0 %", "Measuring: 100 %"]);
+});
+
+Deno.test("ProgressBar.update() draws no more often than its surface wants", () => {
+  const surface = new RecordingSurface(60_000);
+  const bar = new ProgressBar("weights", surface);
+  for (let done = 1; done <= 100; done++) bar.update(done, 100);
+  bar.finish();
+  assertEquals(surface.drawn.map(({ done }) => done), [1]);
+  assertEquals(surface.finished.map(({ done }) => done), [100]);
+});
+
+Deno.test("progress() says amount, speed and time left, and finishes with the last byte", () => {
+  const surface = new RecordingSurface(0);
+  const report = progress("weights", { surface });
+  report(2 ** 20, 2 ** 22);
+  report(2 ** 22, 2 ** 22);
+  assertMatch(surface.drawn[0]?.words ?? "", /^1 MiB of 4 MiB, .* GB\/s, .* left$/);
+  assertMatch(surface.finished[0]?.words ?? "", /^4 MiB of 4 MiB in .*, .* GB\/s$/);
+  assertEquals(surface.finished.length, 1);
+});
+
+Deno.test("progress() follows an upload to its end", async () => {
+  await withDevice(async (gpu) => {
+    const surface = new RecordingSurface(0);
+    const onProgress = progress("weights", { surface });
+    using _x = await gpu.upload(new Uint8Array(2 ** 20), { onProgress });
+    const [last] = surface.finished;
+    assert(last !== undefined);
+    assertEquals([last.done, last.total], [2 ** 20, 2 ** 20]);
+  });
+});

@@ -1,0 +1,172 @@
+// The cards of buffers and views: what they show, and that looking changes nothing.
+
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import type { CudaDevice } from "../../../src/device.ts";
+import { CudaDevice as Device } from "../../../src/device.ts";
+import { cardOf } from "../../support/display.ts";
+import { testDriver } from "../../support/driver.ts";
+import { HeldStream } from "../../support/held_stream.ts";
+import { withDevice } from "../../support/with_device.ts";
+
+Deno.test("DeviceBuffer shows label, type, size, place, address and all values", async () => {
+  await withDevice(async (gpu) => {
+    using x = await gpu.upload(new Int32Array([1, 2, 3, 4, 5, 60]), { shape: [2, 3], label: "x" });
+    const { text } = await cardOf(x);
+    assertStringIncludes(text, "DeviceBuffer x: int32[2, 3], 24 B in device memory, device 0");
+    assertStringIncludes(text, `address: 0x${x.ptr.toString(16)}`);
+    assertStringIncludes(text, "values:\n1  2   3\n4  5  60");
+  });
+});
+
+Deno.test("DeviceBuffer shows the first values of many, and that there are more", async () => {
+  await withDevice(async (gpu) => {
+    using x = await gpu.upload(Float32Array.from({ length: 5000 }, (_, index) => index / 2));
+    const { text } = await cardOf(x);
+    assertMatch(text, /first values:\n +0 +0\.5 +1 [^]*…$/);
+  });
+});
+
+for (
+  const [dtype, value, shown] of [
+    ["bfloat16", 1.5, "1.5"],
+    ["float16", 0.25, "0.25"],
+    ["uint64", 2n ** 63n, "9223372036854775808"],
+    ["bool", true, "true"],
+    ["float32", NaN, "NaN"],
+  ] as const
+) {
+  Deno.test(`DeviceBuffer shows ${dtype} values`, async () => {
+    await withDevice(async (gpu) => {
+      using x = gpu.alloc(dtype, 2);
+      x.fill(value as never);
+      assertStringIncludes((await cardOf(x)).text, `values:\n${shown}  ${shown}`);
+    });
+  });
+}
+
+Deno.test("DeviceBuffer copies no more than 4 KiB to be shown", async () => {
+  const copied: number[] = [];
+  const api = testDriver();
+  const driver: typeof api = {
+    ...api,
+    cuMemcpyDtoHAsync_v2: (...args) => {
+      copied.push(Number(args[2]));
+      return api.cuMemcpyDtoHAsync_v2(...args);
+    },
+  };
+  await withDevice(async (gpu) => {
+    using x = gpu.zeros("uint8", 1_000_000);
+    await gpu.synchronize();
+    await cardOf(x);
+    assertEquals(copied, [4096]);
+  }, { driver });
+});
+
+Deno.test("DeviceBuffer does not wait for queued work to be shown", async () => {
+  await withDevice(async (gpu) => {
+    using x = gpu.zeros("float32", 16, { label: "busy" });
+    await gpu.synchronize();
+    using stream = gpu.createStream();
+    using _held = new HeldStream(gpu, stream);
+    x.fill(1, { stream });
+    assertStringIncludes((await cardOf(x)).text, "values: work is still queued on it");
+  });
+});
+
+Deno.test("DeviceBuffer shows itself when its values cannot be read", async () => {
+  const driver = { ...testDriver(), cuMemcpyDtoHAsync_v2: () => 700 };
+  using gpu = Device.open(0, { driver });
+  using x = gpu.zeros("float32", 4, { label: "x" });
+  gpu.synchronizeSync();
+  assertStringIncludes((await cardOf(x)).text, "values: cannot be read: ");
+});
+
+Deno.test("DeviceBuffer shows that it was disposed", async () => {
+  await withDevice(async (gpu) => {
+    const x = gpu.alloc("float32", 4, { label: "x" });
+    x.dispose();
+    const { text } = await cardOf(x);
+    assertEquals(text, "DeviceBuffer x [disposed]: float32[4], 16 B in device memory, device 0");
+  });
+});
+
+Deno.test("a view shows its place in its block", async () => {
+  await withDevice(async (gpu) => {
+    using x = gpu.zeros("float32", [4, 256], { label: "x" });
+    using row = x.view(1);
+    const { text } = await cardOf(row);
+    assertStringIncludes(text, "DeviceBuffer, a view x: float32[256]");
+    assertStringIncludes(text, "before 1 KiB, █ this view 1 KiB, ░ after 2 KiB");
+  });
+});
+
+Deno.test("StridedView shows its place and its steps", async () => {
+  await withDevice(async (gpu) => {
+    using x = gpu.zeros("float32", [2, 3], { label: "x" });
+    const { text } = await cardOf(x.transpose());
+    assertStringIncludes(text, "StridedView, a view x: float32[3, 2]");
+    assertStringIncludes(text, "in steps of [1, 3]");
+  });
+});
+
+Deno.test("LazyBuffer takes no memory by being shown", async () => {
+  await withDevice(async (gpu) => {
+    using x = gpu.lazy("float32", [8, 8], { label: "later" });
+    const { text } = await cardOf(x);
+    await cardOf(x.view(0));
+    await cardOf(x.transpose());
+    assertEquals(x.isAllocated, false);
+    assertStringIncludes(text, "none before its first use");
+  });
+});
+
+Deno.test("every kind of buffer has a card that names its memory", async () => {
+  await withDevice(async (gpu) => {
+    for (const [make, place] of KINDS) {
+      using buffer = make(gpu);
+      const { text, html } = await cardOf(buffer);
+      assertStringIncludes(text, place);
+      assert(html.includes("vk-card"));
+    }
+  });
+});
+
+const KINDS: readonly (readonly [(gpu: CudaDevice) => Disposable, string])[] = [
+  [(gpu) => gpu.pinned("float32", 4), "page-locked host memory"],
+  [(gpu) => gpu.staged("float32", 4), "device memory"],
+  [(gpu) => gpu.mapped("float32", 4), "host memory that the GPU reads in place"],
+  [(gpu) => gpu.managed("float32", 4), "memory that migrates"],
+  [(gpu) => gpu.growable("uint8", { reserve: "64 MiB" }), "device memory that grows in place"],
+];
+
+Deno.test("TransferableBuffer.describe() finds lowest, highest and mean of a small buffer", async () => {
+  await withDevice(async (gpu) => {
+    using x = await gpu.upload(new Float32Array([0, 1, 2, 5, NaN]), { label: "x" });
+    const summary = await x.describe();
+    const { lowest, highest, mean, zeroCount, nonFiniteCount, sampleCount } = summary;
+    assertEquals([lowest, highest, mean], [0, 5, 2]);
+    assertEquals([zeroCount, nonFiniteCount, sampleCount], [1, 1, 5]);
+    assertEquals(summary.histogram.reduce((sum, count) => sum + count, 0), 4);
+    assertStringIncludes((await cardOf(summary)).text, "all 5 values");
+  });
+});
+
+Deno.test("TransferableBuffer.describe() samples a large buffer from its first to its last element", async () => {
+  await withDevice(async (gpu) => {
+    const values = new Float32Array(1_000_000);
+    values[0] = -7;
+    values[values.length - 1] = 9;
+    using x = await gpu.upload(values);
+    const { sampleCount, lowest, highest } = await x.describe();
+    assertEquals([sampleCount, lowest, highest], [65_536, -7, 9]);
+  });
+});
+
+Deno.test("TransferableBuffer.describe() describes a buffer without finite values", async () => {
+  await withDevice(async (gpu) => {
+    using x = await gpu.upload(new Float32Array([NaN, Infinity]));
+    const summary = await x.describe();
+    assertEquals([summary.lowest, summary.histogram], [null, []]);
+    assertStringIncludes((await cardOf(summary)).text, "2 NaN or infinite");
+  });
+});

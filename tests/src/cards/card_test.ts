@@ -1,0 +1,79 @@
+// Cards: that they show what they are given, in HTML and in text, and never throw.
+
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { type Card, showCard, withCard } from "../../../src/cards/card.ts";
+import { cardOf } from "../../support/display.ts";
+
+function cardWith(parts: Card["parts"], more: Partial<Card> = {}): Card {
+  return { title: "weights", kind: "DeviceBuffer", summary: "float32[2]", parts, ...more };
+}
+
+const SEGMENTS = [
+  { name: "live", amount: 1, text: "1 GiB", fill: "solid" },
+  { name: "free", amount: 3, text: "3 GiB", fill: "empty" },
+] as const;
+
+Deno.test("showCard() gives HTML and text with the same words", () => {
+  const bundle = showCard(() => cardWith([{ type: "facts", facts: [["made", "2 s ago"]] }]));
+  assertEquals(Object.keys(bundle), ["text/html", "text/plain"]);
+  for (const words of ["weights", "DeviceBuffer", "float32[2]", "made", "2 s ago"]) {
+    assertStringIncludes(bundle["text/html"], words);
+    assertStringIncludes(bundle["text/plain"], words);
+  }
+});
+
+Deno.test("showCard() shows why a card could not be made instead of throwing", () => {
+  const bundle = showCard(() => {
+    throw new Error("the driver is gone");
+  });
+  assertStringIncludes(bundle["text/plain"], "the driver is gone");
+  assertStringIncludes(bundle["text/html"], "the driver is gone");
+});
+
+Deno.test("showCard() escapes every text that it is given", () => {
+  const evil = `<script>"&`;
+  const html = showCard(() =>
+    cardWith([
+      { type: "facts", facts: [[evil, evil]] },
+      { type: "bar", caption: evil, segments: [{ ...SEGMENTS[0], name: evil, text: evil }] },
+      { type: "table", header: [evil], align: [], rows: [{ cells: [evil] }] },
+      { type: "values", caption: evil, rows: [[evil]] },
+      { type: "histogram", counts: [1], lowest: evil, highest: evil },
+      { type: "note", text: evil },
+    ], { title: evil, kind: evil, summary: evil })
+  )["text/html"];
+  assert(!html.includes("<script>"));
+});
+
+Deno.test("showCard() says a state in words", () => {
+  const bundle = showCard(() => cardWith([], { state: "disposed" }));
+  assertStringIncludes(bundle["text/plain"], "[disposed]");
+  assertStringIncludes(bundle["text/html"], ">disposed</span>");
+});
+
+Deno.test("showCard() draws a bar to scale, and names its segments", () => {
+  const bundle = showCard(() => cardWith([{ type: "bar", segments: SEGMENTS }]));
+  assertStringIncludes(bundle["text/html"], `style="width:max(2px, 25%)"`);
+  assertStringIncludes(bundle["text/html"], `aria-label="live 1 GiB, free 3 GiB"`);
+  assertStringIncludes(bundle["text/plain"], `[${"█".repeat(10)}${"·".repeat(30)}]`);
+});
+
+Deno.test("showCard() draws a bar of nothing", () => {
+  const empty = SEGMENTS.map((segment) => ({ ...segment, amount: 0 }));
+  const bundle = showCard(() => cardWith([{ type: "bar", segments: empty }]));
+  assertStringIncludes(bundle["text/plain"], "[]");
+});
+
+Deno.test("showCard() keeps a sliver of a bar visible", () => {
+  const segments = [{ ...SEGMENTS[0], amount: 1 }, { ...SEGMENTS[1], amount: 1e9 }];
+  const bundle = showCard(() => cardWith([{ type: "bar", segments }]));
+  assertStringIncludes(bundle["text/plain"], "[█");
+});
+
+Deno.test("withCard() leaves JSON, comparisons and copies of a result as they were", async () => {
+  const result = withCard({ seconds: 2 }, ({ seconds }) => cardWith([], { summary: `${seconds}` }));
+  assertEquals(JSON.stringify(result), `{"seconds":2}`);
+  assertEquals(result, { seconds: 2 });
+  assertEquals(structuredClone(result), { seconds: 2 });
+  assertStringIncludes((await cardOf(result)).text, "DeviceBuffer weights: 2");
+});

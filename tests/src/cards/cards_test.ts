@@ -1,0 +1,142 @@
+// The cards of everything beside buffers: devices, streams, events, tables, resources, errors, results.
+
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { OutOfMemoryError } from "../../../src/errors.ts";
+import { bandwidthCard } from "../../../src/measure/bandwidth_table.ts";
+import { withCard } from "../../../src/cards/card.ts";
+import { CachingResourceAdaptor } from "../../../src/memory/caching_resource_adaptor.ts";
+import { bandwidthResult } from "../../support/bandwidth_result.ts";
+import { cardOf } from "../../support/display.ts";
+import { openTestDevice } from "../../support/driver.ts";
+import { HeldStream } from "../../support/held_stream.ts";
+import { withDevice } from "../../support/with_device.ts";
+
+Deno.test("CudaDevice shows name, memory and bus", async () => {
+  await withDevice(async (gpu) => {
+    using _x = gpu.alloc("uint8", 2 ** 20);
+    const { text, html } = await cardOf(gpu);
+    assertStringIncludes(text, `CudaDevice ${gpu.name}: device 0, compute capability`);
+    assertStringIncludes(text, "live 1 MiB");
+    assertStringIncludes(text, "bus: ");
+    assert(html.includes(gpu.name));
+  });
+});
+
+Deno.test("CudaDevice shows that it was disposed", async () => {
+  const gpu = openTestDevice();
+  gpu.dispose();
+  assertStringIncludes((await cardOf(gpu)).text, "[disposed]");
+});
+
+Deno.test("CudaStream shows whether it is working", async () => {
+  await withDevice(async (gpu) => {
+    using stream = gpu.createStream({ label: "loader", priority: "high" });
+    assertStringIncludes((await cardOf(stream)).text, "CudaStream loader: idle; device 0, high");
+    {
+      using _held = new HeldStream(gpu, stream);
+      assertStringIncludes((await cardOf(stream)).text, "working on what was queued");
+    }
+    stream.dispose();
+    assertStringIncludes((await cardOf(stream)).text, "[disposed]");
+  });
+});
+
+Deno.test("CudaEvent shows whether the GPU has passed it", async () => {
+  await withDevice(async (gpu) => {
+    using stream = gpu.createStream();
+    {
+      using _held = new HeldStream(gpu, stream);
+      using event = stream.record();
+      assertStringIncludes((await cardOf(event)).text, "the GPU has not come to it yet");
+    }
+    const event = stream.record();
+    await event.synchronize();
+    assertStringIncludes((await cardOf(event)).text, "passed");
+    event.dispose();
+    assertStringIncludes((await cardOf(event)).text, "[disposed]");
+  });
+});
+
+Deno.test("LiveTable shows the largest first, and the sum of what it leaves out", async () => {
+  await withDevice(async (gpu) => {
+    const blocks = Array.from(
+      { length: 40 },
+      (_, index) => gpu.alloc("uint8", 1024 * (index + 1), { label: `block ${index}` }),
+    );
+    const { text } = await cardOf(gpu.live());
+    assert(text.indexOf("block 39") < text.indexOf("block 38"));
+    assert(!text.includes("block 9 "));
+    assertStringIncludes(text, "and 10 more with 55 KiB");
+    for (const block of blocks) block.dispose();
+  });
+});
+
+Deno.test("LiveTable shows that nothing is held", async () => {
+  await withDevice(async (gpu) => {
+    assertEquals((await cardOf(gpu.live())).text, "LiveTable 0 live: nothing is held");
+  });
+});
+
+Deno.test("a resource shows its counters and those of its upstreams", async () => {
+  await withDevice(async (gpu) => {
+    using caching = new CachingResourceAdaptor(gpu.memoryResource);
+    using _x = gpu.alloc("uint8", 1000, { resource: caching });
+    const { text } = await cardOf(caching);
+    assertStringIncludes(text, "CachingResourceAdaptor");
+    assertStringIncludes(text, "used 1 KiB");
+    assertStringIncludes(text, `over ${gpu.memoryResource.constructor.name}`);
+  });
+});
+
+Deno.test("OutOfMemoryError shows what was asked for and who holds memory", async () => {
+  await withDevice(async (gpu) => {
+    using _held = gpu.alloc("uint8", 2 ** 20, { label: "held" });
+    try {
+      gpu.alloc("uint8", 2 ** 50);
+    } catch (error) {
+      assert(error instanceof OutOfMemoryError);
+      const { text } = await cardOf(error);
+      assertStringIncludes(text, "asked for: 1 PiB");
+      assertStringIncludes(text, "held");
+      return;
+    }
+    throw new Error("expected the allocation to fail");
+  });
+});
+
+Deno.test("DisposedError shows its message", async () => {
+  await withDevice(async (gpu) => {
+    const x = gpu.alloc("uint8", 1, { label: "x" });
+    x.dispose();
+    try {
+      x.clear();
+    } catch (error) {
+      assertStringIncludes((await cardOf(error)).text, "it was disposed");
+    }
+  });
+});
+
+Deno.test("Timing shows GPU time and speed", async () => {
+  await withDevice(async (gpu) => {
+    using a = gpu.zeros("uint8", 2 ** 20);
+    using b = gpu.alloc("uint8", 2 ** 20);
+    const { text } = await cardOf(await gpu.time(() => b.copyFrom(a)));
+    assertStringIncludes(text, "on the GPU's clock");
+    assertStringIncludes(text, "copied: 1 MiB");
+  });
+});
+
+Deno.test("a bandwidth result shows a table of speeds and the fits in words", async () => {
+  const { text } = await cardOf(withCard(bandwidthResult(), bandwidthCard));
+  assertStringIncludes(text, "bandwidth NVIDIA H200");
+  assertStringIncludes(text, "H2D pinned: 5.1 µs + bytes / 55.6 GB/s");
+});
+
+Deno.test("MemoryTrack and MemoryReport show what they counted", async () => {
+  await withDevice(async (gpu) => {
+    using track = gpu.track("epoch 1");
+    using _x = gpu.alloc("uint8", 2048, { label: "x" });
+    assertStringIncludes((await cardOf(track)).text, "MemoryTrack epoch 1: 2 KiB held now");
+    assertStringIncludes((await cardOf(gpu.report())).text, "live 2 KiB");
+  });
+});

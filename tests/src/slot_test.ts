@@ -1,0 +1,58 @@
+// gpu.slot(): what it frees when a cell is run again, also when making the new value takes time or fails.
+
+import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
+import type { DeviceBuffer } from "../../src/buffers/device_buffer.ts";
+import { withDevice } from "../support/with_device.ts";
+
+Deno.test("CudaDevice.slot() frees the former holder before it makes the next", async () => {
+  await withDevice((gpu) => {
+    const first = gpu.slot("weights", () => gpu.alloc("uint8", 1024));
+    let liveWhileMaking = -1;
+    const second = gpu.slot("weights", () => {
+      liveWhileMaking = gpu.live().byteLength;
+      return gpu.alloc("uint8", 2048);
+    });
+    assertEquals([first.disposed, second.disposed, liveWhileMaking], [true, false, 0]);
+    gpu.slot("weights", () => null);
+    assert(second.disposed);
+  });
+});
+
+Deno.test("CudaDevice.slot() keeps places of other names", async () => {
+  await withDevice((gpu) => {
+    const weights = gpu.slot("weights", () => gpu.alloc("uint8", 1024));
+    gpu.slot("bias", () => null);
+    assertEquals(weights.disposed, false);
+    gpu.slot("weights", () => null);
+  });
+});
+
+Deno.test("CudaDevice.slot() returns what make() resolves to", async () => {
+  await withDevice(async (gpu) => {
+    const x = await gpu.slot("x", () => gpu.upload(new Float32Array([1, 2])));
+    assertEquals(await x.download(), new Float32Array([1, 2]));
+    gpu.slot("x", () => null);
+  });
+});
+
+Deno.test("CudaDevice.slot() disposes a value that comes after the slot was filled again", async () => {
+  await withDevice(async (gpu) => {
+    const { promise, resolve } = Promise.withResolvers<DeviceBuffer>();
+    const late = gpu.slot("x", () => promise);
+    gpu.slot("x", () => null);
+    resolve(gpu.alloc("uint8", 1024));
+    assert((await late).disposed);
+  });
+});
+
+Deno.test("CudaDevice.slot() is empty after make() failed", async () => {
+  await withDevice(async (gpu) => {
+    const held = gpu.slot("x", () => gpu.alloc("uint8", 1024));
+    const fail = (): never => {
+      throw new Error("no weights");
+    };
+    assertThrows(() => gpu.slot("x", fail), Error, "no weights");
+    assert(held.disposed);
+    await assertRejects(() => gpu.slot("x", () => Promise.reject(new Error("no file"))), Error);
+  });
+});
