@@ -1,6 +1,6 @@
 // Rows in device memory, padded so that each starts where the hardware reads it best.
 
-import { type ArrayOf, type DType, elementBytes } from "../dtype.ts";
+import { type DType, elementBytes } from "../dtype.ts";
 import { Allocation } from "../memory/allocation.ts";
 import { takeWithinLimits } from "../memory/out_of_memory.ts";
 import { PitchedMemoryResource } from "../memory/pitched_memory_resource.ts";
@@ -8,7 +8,6 @@ import type { CudaStream } from "../stream.ts";
 import { DeviceBuffer } from "./device_buffer.ts";
 import { countOf, type Shape, toShape } from "./shape.ts";
 import { StridedView } from "./strided_view.ts";
-import type { TransferChoice, Uploadable } from "./transferable_buffer.ts";
 
 /** Rows to allocate on a device. */
 export interface PitchedBufferRequest<D extends DType> {
@@ -74,20 +73,6 @@ export class PitchedBuffer<D extends DType = DType> extends StridedView<D, Devic
     return this.buffer.ptr;
   }
 
-  /** Copies host memory into the rows, through device memory without padding. */
-  async upload(source: Uploadable<D>, options: TransferChoice = {}): Promise<this> {
-    using packed = this.#packed(options);
-    await packed.upload(source, options);
-    return this.copyFrom(packed, options);
-  }
-
-  /** Copies the rows into a fresh typed array, through device memory without padding. */
-  async download(options: TransferChoice = {}): Promise<ArrayOf<D>> {
-    using packed = this.#packed(options);
-    this.copyTo(packed, options);
-    return await packed.download(undefined, options);
-  }
-
   /** Gives the memory back after the work queued on it. */
   override dispose(): void {
     super.dispose();
@@ -100,9 +85,5 @@ export class PitchedBuffer<D extends DType = DType> extends StridedView<D, Devic
     return `PitchedBuffer(${name}, ${this.dtype}[${
       this.shape.join(", ")
     }] by ${this.pitchBytes} bytes)`;
-  }
-
-  #packed({ stream }: TransferChoice): DeviceBuffer<D> {
-    return this.buffer.allocateLike(this.shape, { stream });
   }
 }

@@ -2,7 +2,7 @@
 
 import type { DisplayBundle } from "../cards/card.ts";
 import type { Context } from "../context.ts";
-import { type DType, elementBytes, type ScalarOf } from "../dtype.ts";
+import { type ArrayOf, type DType, elementBytes, type ScalarOf } from "../dtype.ts";
 import { DisposedError } from "../errors.ts";
 import { nextId } from "../ledger.ts";
 import { CudaStream } from "../stream.ts";
@@ -25,6 +25,7 @@ import {
   transposed,
   withoutAxis,
 } from "./strides.ts";
+import type { TransferableBuffer, TransferChoice, Uploadable } from "./transferable_buffer.ts";
 
 /** A strided view of a buffer; it shares the buffer's memory and frees nothing. */
 export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBuffer<D>>
@@ -178,6 +179,28 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
       copy.dispose();
       throw error;
     }
+  }
+
+  /** Copies host memory into the elements, in this order, through a contiguous buffer. */
+  async upload(
+    this: StridedView<D, TransferableBuffer<D>>,
+    source: Uploadable<D>,
+    options: TransferChoice = {},
+  ): Promise<void> {
+    const { stream = CudaStream.default(this.context) } = options;
+    using packed = this.buffer.allocateLike(this.shape, { stream });
+    await packed.upload(source, options);
+    this.copyFrom(packed, { stream });
+    await stream.synchronize();
+  }
+
+  /** Copies the elements, in this order, into a fresh typed array, through a contiguous buffer. */
+  async download(
+    this: StridedView<D, TransferableBuffer<D>>,
+    options: TransferChoice = {},
+  ): Promise<ArrayOf<D>> {
+    using packed = this.contiguous(options);
+    return await packed.download(undefined, options);
   }
 
   /** Lets go of the view; the buffer stays. */

@@ -1,6 +1,6 @@
 // Strided views: transposed, stepped and padded layouts, copied to contiguous buffers and back.
 
-import { assertEquals, assertThrows } from "@std/assert";
+import { assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { DisposedError } from "../../../src/errors.ts";
 import { withDevice } from "../../support/with_device.ts";
 
@@ -102,6 +102,16 @@ Deno.test("StridedView.copyFrom() moves elements between parts that interleave",
     const even = line.strided().range(0, { step: 2 });
     line.strided().range(0, { start: 1, step: 2 }).copyFrom(even);
     assertEquals([...await line.download()], [1, 1, 3, 3, 5, 5]);
+  }));
+
+Deno.test("StridedView.download() and upload() move the elements in the view's order", () =>
+  withDevice(async (gpu) => {
+    using matrix = await gpu.upload(SIX, { shape: [2, 3] });
+    const turned = matrix.transpose();
+    assertEquals([...await turned.download()], [1, 4, 2, 5, 3, 6]);
+    await turned.upload(new Float32Array([6, 5, 4, 3, 2, 1]));
+    assertEquals([...await matrix.download()], [6, 4, 2, 5, 3, 1]);
+    await assertRejects(() => turned.upload(new Float32Array(5)), RangeError, "20 bytes");
   }));
 
 Deno.test("StridedView.fill() sets a rectangle and nothing beside it", () =>
