@@ -1,0 +1,47 @@
+// Every notebook's cells run in order without Jupyter, in a Deno each, as the kernel would run them.
+// What a cell leaves is compared with what its notebook promises; `deno task notebooks` asks the kernel.
+
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { expectedOutputs } from "../../jupyter/expected_outputs.ts";
+import { codeCells, joined, notebookNames, readNotebook } from "../../jupyter/notebook_file.ts";
+import { outputShape, outputText } from "../../jupyter/output_shapes.ts";
+
+/** The one line that people change to use a notebook elsewhere. */
+const KIT_LINE = 'const vramkit = "..";';
+
+/** A cell that shows nothing else as a result: the table of what is left at the end. */
+const CARD = "execute_result text/html, text/plain";
+
+for (const name of notebookNames()) {
+  Deno.test(`notebook ${name} runs without Jupyter and leaves nothing live`, async () => {
+    const cells = await expectedOutputs(name);
+    const errors = cells.flat().filter(({ output_type }) => output_type === "error");
+    assertEquals(outputText(errors), "");
+    assertEquals(outputShape(cells.at(-1)), [CARD]);
+    assertStringIncludes(outputText(cells.at(-1)), "0 live");
+    assertSavedShapes(name, cells.map(outputShape));
+  });
+
+  Deno.test(`notebook ${name} names the kit in one constant at the top`, () => {
+    const sources = codeCells(readNotebook(name)).map(({ source }) => joined(source));
+    assert(sources[0]?.startsWith(`${KIT_LINE}\n`));
+    const paths = sources.join("\n").match(/import\(\s*[^)]*\)|from "[^"]*"/g) ?? [];
+    assertEquals(paths.filter((path) => !path.includes("`${vramkit}/")), []);
+  });
+
+  Deno.test(`notebook ${name} says its point first, and uses no top-level using`, () => {
+    const notebook = readNotebook(name);
+    const [first] = notebook.cells;
+    assertEquals(first?.cell_type, "markdown");
+    assert(/^# .+\n\n\*\*|^# .+\n\n.*\*\*/.test(joined(first?.source)));
+    const sources = codeCells(notebook).map(({ source }) => joined(source)).join("\n");
+    assertEquals(sources.match(/^(await )?using .*/gm), null);
+  });
+}
+
+/** Saved outputs are of another device and another day: they must show the same, not say the same. */
+function assertSavedShapes(name: string, shapes: readonly string[][]): void {
+  const saved = codeCells(readNotebook(name)).map(({ outputs }) => outputShape(outputs));
+  if (saved.flat().length === 0) return; // outputs are saved on a machine with a GPU only
+  assertEquals(saved, shapes);
+}
