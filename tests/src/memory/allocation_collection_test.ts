@@ -2,41 +2,10 @@
 // what nobody disposed is given back once, with one warning, and nothing that is in use is.
 
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { runDeno, TemporaryFolder } from "../../support/child_deno.ts";
-
-/** Runs a program that has `gpu`, `collect()` and `check()` and returns its result and its warnings. */
-async function runProgram(body: string): Promise<{ result: unknown; warnings: string[] }> {
-  using folder = new TemporaryFolder();
-  const mod = import.meta.resolve("../../../mod.ts");
-  const support = import.meta.resolve("../../support/driver.ts");
-  const program = folder.write(
-    "program.ts",
-    `import * as kit from ${JSON.stringify(mod)};
-     import { openTestDevice } from ${JSON.stringify(support)};
-     const gpu = openTestDevice();
-     const resource = new kit.CudaMemoryResource(gpu);
-     async function collect() {
-       for (let turn = 0; turn < 20; turn++) {
-         globalThis.gc();
-         await new Promise((resolve) => setTimeout(resolve, 1));
-       }
-       gpu.synchronizeSync();
-       gpu.context.sweep();
-     }
-     const before = gpu.context.freeBytes();
-     const lost = () => before - gpu.context.freeBytes();
-     async function body() { ${body} }
-     console.log(JSON.stringify(await body()));`,
-  );
-  const flags = ["-A", "--quiet", "--no-check", "--no-lock", "--v8-flags=--expose-gc"];
-  const config = new URL("../../../deno.json", import.meta.url).pathname;
-  const { code, stdout, stderr } = await runDeno(["run", ...flags, "--config", config, program]);
-  assertEquals(code, 0, stderr);
-  return { result: JSON.parse(stdout), warnings: stderr.trim().split("\n").filter(Boolean) };
-}
+import { runWithCollector } from "../../support/collector_program.ts";
 
 Deno.test("Allocation.guard() gives a lost buffer back, with one warning that names it", async () => {
-  const { result, warnings } = await runProgram(`
+  const { result, warnings } = await runWithCollector(`
     (() => { gpu.alloc("uint8", 2 ** 24, { resource, label: "lost" }); })();
     await collect();
     await collect();
@@ -52,7 +21,7 @@ Deno.test("Allocation.guard() gives a lost buffer back, with one warning that na
 });
 
 Deno.test("Allocation.guard() says nothing about a buffer that was disposed", async () => {
-  const { result, warnings } = await runProgram(`
+  const { result, warnings } = await runWithCollector(`
     (() => { gpu.alloc("uint8", 2 ** 24, { resource }).dispose(); })();
     await collect();
     return [gpu.live().count, lost()];
@@ -61,7 +30,7 @@ Deno.test("Allocation.guard() says nothing about a buffer that was disposed", as
 });
 
 Deno.test("Allocation.guard() keeps a block while only a view of it is left", async () => {
-  const { result, warnings } = await runProgram(`
+  const { result, warnings } = await runWithCollector(`
     const view = (() => gpu.zeros("uint32", 1024, { resource }).subarray(1000))();
     await collect();
     const alive = view.fill(7).downloadSync()[0];
@@ -71,7 +40,7 @@ Deno.test("Allocation.guard() keeps a block while only a view of it is left", as
 });
 
 Deno.test("Allocation.guard() keeps pinned memory while only its array is left", async () => {
-  const { result, warnings } = await runProgram(`
+  const { result, warnings } = await runWithCollector(`
     const array = (() => gpu.pinned("uint32", 1024).array.fill(5))();
     await collect();
     return [array[1023], array.length, gpu.live().count];
@@ -80,7 +49,7 @@ Deno.test("Allocation.guard() keeps pinned memory while only its array is left",
 });
 
 Deno.test("Allocation.guard() gives lost pinned memory back", async () => {
-  const { result, warnings } = await runProgram(`
+  const { result, warnings } = await runWithCollector(`
     (() => { gpu.pinned("uint32", 2 ** 20, { label: "mirror" }).array.fill(5); })();
     await collect();
     return gpu.live().count;
@@ -90,7 +59,7 @@ Deno.test("Allocation.guard() gives lost pinned memory back", async () => {
 });
 
 Deno.test("Allocation.guard() gives back a buffer whose device was disposed", async () => {
-  const { result } = await runProgram(`
+  const { result } = await runWithCollector(`
     const { context } = gpu;
     const other = (await import(${
     JSON.stringify(import.meta.resolve("../../support/driver.ts"))
@@ -104,7 +73,7 @@ Deno.test("Allocation.guard() gives back a buffer whose device was disposed", as
 });
 
 Deno.test("HandleRecord gives lost streams and events back", async () => {
-  const { result, warnings } = await runProgram(`
+  const { result, warnings } = await runWithCollector(`
     (() => { gpu.createStream(); gpu.createEvent(); })();
     const made = gpu.live().count;
     await collect();
@@ -114,7 +83,7 @@ Deno.test("HandleRecord gives lost streams and events back", async () => {
 });
 
 Deno.test("A transfer keeps its arrays and its buffer when the program drops them", async () => {
-  const { result } = await runProgram(`
+  const { result } = await runWithCollector(`
     const pending = (() => {
       const buffer = gpu.alloc("uint32", 2 ** 20, { resource });
       return buffer.upload(new Uint32Array(2 ** 20).fill(3));
@@ -129,7 +98,7 @@ Deno.test("A transfer keeps its arrays and its buffer when the program drops the
 });
 
 Deno.test("CachingResourceAdaptor that nobody disposed gives its memory back", async () => {
-  const { result } = await runProgram(`
+  const { result } = await runWithCollector(`
     (() => {
       const cache = new kit.CachingResourceAdaptor(resource);
       gpu.alloc("uint8", 2 ** 24, { resource: cache }).dispose();
@@ -142,7 +111,7 @@ Deno.test("CachingResourceAdaptor that nobody disposed gives its memory back", a
 });
 
 Deno.test("PooledPinnedHostMemoryResource and pools that nobody disposed are given back", async () => {
-  const { result } = await runProgram(`
+  const { result } = await runWithCollector(`
     (() => {
       const pinned = new kit.PooledPinnedHostMemoryResource(gpu);
       gpu.pinned("uint8", 4096, { resource: pinned }).dispose();

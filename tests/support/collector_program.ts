@@ -1,0 +1,46 @@
+// Programs that ask for garbage collections: child processes, because the switch for that is Deno's own.
+
+import { assertEquals } from "@std/assert";
+import { runDeno, TemporaryFolder } from "./child_deno.ts";
+
+/** What a program came to. */
+export interface ProgramOutcome {
+  /** What its body returned. */
+  readonly result: unknown;
+  /** The lines that it wrote to stderr. */
+  readonly warnings: string[];
+}
+
+/**
+ * Runs the body of a function that has `kit`, `gpu`, `resource` (plain device memory), `collect()` and
+ * `lost()`, the bytes that are missing on the device since its start.
+ */
+export async function runWithCollector(body: string): Promise<ProgramOutcome> {
+  using folder = new TemporaryFolder();
+  const mod = import.meta.resolve("../../mod.ts");
+  const support = import.meta.resolve("./driver.ts");
+  const program = folder.write(
+    "program.ts",
+    `import * as kit from ${JSON.stringify(mod)};
+     import { openTestDevice } from ${JSON.stringify(support)};
+     const gpu = openTestDevice();
+     const resource = new kit.CudaMemoryResource(gpu);
+     async function collect() {
+       for (let turn = 0; turn < 20; turn++) {
+         globalThis.gc();
+         await new Promise((resolve) => setTimeout(resolve, 1));
+       }
+       gpu.synchronizeSync();
+       gpu.context.sweep();
+     }
+     const before = gpu.context.freeBytes();
+     const lost = () => before - gpu.context.freeBytes();
+     async function body() { ${body} }
+     console.log(JSON.stringify(await body()));`,
+  );
+  const flags = ["-A", "--quiet", "--no-check", "--no-lock", "--v8-flags=--expose-gc"];
+  const config = new URL("../../deno.json", import.meta.url).pathname;
+  const { code, stdout, stderr } = await runDeno(["run", ...flags, "--config", config, program]);
+  assertEquals(code, 0, stderr);
+  return { result: JSON.parse(stdout), warnings: stderr.trim().split("\n").filter(Boolean) };
+}
