@@ -19,20 +19,24 @@ Deno.test("docs have a page for each of the five systems", () => {
 });
 
 for (const { path, text } of pages) {
-  Deno.test(`${path} has a program in every row, and each runs`, async () => {
-    const rows = readExampleRows(text);
+  Deno.test(`${path} has a program in every row`, () => {
     const lines = text.split("\n").filter((line) => /^\| (?!-)/.test(line));
-    assertGreater(rows.length, 10);
-    assertEquals(rows.length, lines.length - 1, "a row has no program");
-    using folder = new TemporaryFolder();
-    const config = new URL("deno.json", PROJECT_ROOT).pathname;
-    const program = folder.write("rows.ts", programOf(rows));
-    const { code, stderr } = await runDeno(
-      ["run", "-A", "--check", "--no-lock", "--config", config, program],
-    );
-    assertEquals(code, 0, stderr);
+    assertGreater(lines.length, 10);
+    assertEquals(readExampleRows(text).length, lines.length - 1);
   });
 }
+
+Deno.test("docs have programs that compile, run and leave nothing allocated", async () => {
+  const rows = pages.flatMap(({ path, text }) =>
+    readExampleRows(text).map(({ name, code }) => ({ name: `${name} in ${path}`, code }))
+  );
+  using folder = new TemporaryFolder();
+  const config = new URL("deno.json", PROJECT_ROOT).pathname;
+  const program = folder.write("rows.ts", programOf(rows));
+  const flags = ["-A", "--check", "--no-lock", "--config", config];
+  const { code, stderr } = await runDeno(["run", ...flags, program]);
+  assertEquals(code, 0, stderr);
+});
 
 /** Writes one module that runs each row by itself. */
 function programOf(rows: readonly ExampleRow[]): string {
