@@ -36,7 +36,18 @@ export abstract class DeviceAccounts extends BufferKinds {
     });
   }
 
-  /** Lists what is alive on this device and fits `query`, largest first. */
+  /**
+   * Lists what is alive on this device and fits `query`, largest first.
+   *
+   * @example
+   * ```ts
+   * import { CudaDevice } from "vramkit";
+   *
+   * using gpu = CudaDevice.open(0, { driver: "auto" });
+   * using weights = gpu.alloc("float32", [512, 512], { label: "weights" });
+   * console.log(gpu.live({ minBytes: "1 MiB", label: weights.label ?? "" })); // a table with one row
+   * ```
+   */
   live(query: LiveQuery = {}): LiveTable {
     return LiveTable.of(this.context.ledger.entries(), query);
   }
@@ -56,7 +67,19 @@ export abstract class DeviceAccounts extends BufferKinds {
     this.context.ledger.releaseAfter(0);
   }
 
-  /** Counts the device memory that is allocated until the result is disposed. */
+  /**
+   * Counts the device memory that is allocated until the result is disposed. Tracks nest.
+   *
+   * @example
+   * ```ts
+   * import { CudaDevice } from "vramkit";
+   *
+   * using gpu = CudaDevice.open(0, { driver: "auto" });
+   * using epoch = gpu.track("epoch 1");
+   * gpu.alloc("float32", 1024).dispose();
+   * console.log(epoch.peakBytes, epoch.currentBytes); // 4096 0
+   * ```
+   */
   track(label: string): MemoryTrack {
     return this.context.ledger.track(label);
   }
@@ -70,7 +93,21 @@ export abstract class DeviceAccounts extends BufferKinds {
     ledger.limitBytes = size === undefined ? undefined : parseLimit(size, totalBytes);
   }
 
-  /** What happened to its memory lately; records in notebooks, elsewhere from `start()` on. */
+  /**
+   * What happened to its memory lately; records in notebooks, elsewhere from `start()` on.
+   *
+   * @example
+   * ```ts
+   * import { CudaDevice } from "vramkit";
+   *
+   * using gpu = CudaDevice.open(0, { driver: "auto" });
+   * gpu.timeline.start();
+   * gpu.alloc("float32", 1024, { label: "x" }).dispose();
+   * const trace = gpu.timeline.toChromeTrace(); // open it in ui.perfetto.dev
+   * console.log(gpu.timeline.length, trace.length > 0); // 2 true
+   * gpu.timeline.stop();
+   * ```
+   */
   get timeline(): Timeline {
     return this.context.ledger.timeline;
   }
