@@ -13,7 +13,7 @@ import { DeviceAccounts } from "./device_accounts.ts";
 import { DeviceInfo } from "./device_info.ts";
 import { type OpenOptions, ordersStreams, type UploadOptions } from "./device_options.ts";
 import { Driver } from "./driver.ts";
-import { type DType, type DTypeOf, type HostArray } from "./dtype.ts";
+import type { DType, DTypeOf, HostArray } from "./dtype.ts";
 import { DisposedError } from "./errors.ts";
 import { CudaEvent, type EventOptions } from "./event.ts";
 import { formatBytes } from "./format.ts";
