@@ -1,0 +1,79 @@
+// What every kind of buffer does the same way: slices, strided copies, single elements, release.
+
+import { assertEquals, assertThrows } from "@std/assert";
+import type { TransferableBuffer } from "../../../src/buffers/transferable_buffer.ts";
+import type { CudaDevice } from "../../../src/device.ts";
+import { withDevice } from "../../support/with_device.ts";
+
+type Numbers = TransferableBuffer<"uint32">;
+
+/** Makes six elements of each kind of memory that can be allocated. */
+const KINDS: Readonly<Record<string, (gpu: CudaDevice) => Numbers>> = {
+  device: (gpu) => gpu.alloc("uint32", 6),
+  pinned: (gpu) => gpu.pinned("uint32", 6),
+  staged: (gpu) => gpu.staged("uint32", 6),
+  mapped: (gpu) => gpu.mapped("uint32", 6),
+  managed: (gpu) => gpu.managed("uint32", 6),
+  growable: (gpu) => gpu.growable("uint32", { reserve: "4 MiB", shape: 6 }),
+  lazy: (gpu) => gpu.lazy("uint32", 6),
+};
+
+const SIX = new Uint32Array([1, 2, 3, 4, 5, 6]);
+
+for (const [kind, make] of Object.entries(KINDS)) {
+  Deno.test(`GpuBuffer.slice() of ${kind} memory is a copy of the same kind`, () =>
+    withDevice(async (gpu) => {
+      using buffer = make(gpu);
+      await buffer.upload(SIX);
+      using copy = buffer.slice(1, 4);
+      buffer.fill(0);
+      assertEquals([...await copy.download()], [2, 3, 4]);
+      assertEquals([copy.kind, copy.constructor], [buffer.kind, buffer.constructor]);
+    }));
+
+  Deno.test(`StridedView.copyTo() reads ${kind} memory by its strides, and writes it so`, () =>
+    withDevice(async (gpu) => {
+      using buffer = make(gpu);
+      using turned = gpu.zeros("uint32", [3, 2]);
+      await buffer.upload(SIX);
+      const matrix = buffer.strided({ shape: [2, 3] });
+      matrix.transpose().copyTo(turned);
+      assertEquals([...await turned.download()], [1, 4, 2, 5, 3, 6]);
+      turned.fill(7);
+      matrix.transpose().copyFrom(turned).view(1).fill(8);
+      assertEquals([...await buffer.download()], [7, 8, 7, 7, 8, 7]);
+    }));
+
+  Deno.test(`GpuBuffer.at() and setAt() reach single elements of ${kind} memory`, () =>
+    withDevice(async (gpu) => {
+      using buffer = make(gpu);
+      await buffer.upload(SIX);
+      await buffer.setAt(-1, 60);
+      assertEquals([await buffer.at(4), await buffer.at(5)], [5, 60]);
+    }));
+
+  Deno.test(`CudaDevice.copyBatch() copies into ${kind} memory and out of it`, () =>
+    withDevice(async (gpu) => {
+      using buffer = make(gpu);
+      using source = await gpu.upload(SIX);
+      using target = gpu.zeros("uint32", 6);
+      gpu.copyBatch([{ source, destination: buffer }]);
+      gpu.copyBatch([{ source: buffer, destination: target }]);
+      assertEquals(await target.download(), SIX);
+    }));
+}
+
+for (const kind of ["staged", "growable"] as const) {
+  Deno.test(`GpuBuffer.release() refuses ${kind} memory, which is more than an address`, () =>
+    withDevice((gpu) => {
+      const buffer = KINDS[kind]?.(gpu);
+      assertThrows(() => buffer?.release(), TypeError, "takes more than its address");
+      buffer?.dispose();
+    }));
+}
+
+Deno.test("GpuBuffer.release() refuses registered memory, which is the array's", () =>
+  withDevice((gpu) => {
+    using buffer = gpu.register(new Uint32Array(6));
+    assertThrows(() => buffer.release(), TypeError, "takes more than its address");
+  }));
