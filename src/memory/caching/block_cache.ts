@@ -120,12 +120,12 @@ export class BlockCache implements MemoryCache, Owner {
 
   /** Takes a block back that no work uses but what is queued on `stream` by now. */
   deallocate(address: bigint, stream: CudaStream): void {
+    const { small, large } = this.#blocksOf(stream); // first, because it can throw
     const block = this.#used.take(Number(address));
     if (block === undefined) {
       throw new TypeError(`Cannot give ${formatAddress(address)} back: it is not in use here`);
     }
     this.#usedUnits -= block.unitCount;
-    const { small, large } = this.#blocksOf(stream);
     const home = block.segment.isSmall ? small : large;
     home.merge(block);
     if (this.#released) this.#finishRelease();

@@ -203,6 +203,21 @@ Deno.test("CachingResourceAdaptor.deallocate() refuses what is not in use", () =
     assertEquals(cache.cachedBytes, cache.reservedBytes);
   }));
 
+Deno.test("CachingResourceAdaptor.deallocate() loses nothing when its stream cannot be used", () =>
+  withDevice((gpu) => {
+    using cache = new CachingResourceAdaptor(new LedgerResource(gpu));
+    const streams = [gpu.createStream(), gpu.createStream()];
+    const [first, second] = streams;
+    if (first === undefined || second === undefined) throw new TypeError("Cannot happen");
+    cache.deallocate(cache.allocate(4096, first), 4096, first);
+    const block = cache.allocate(4096, gpu.stream);
+    for (const stream of streams) stream.dispose();
+    assertThrows(() => cache.deallocate(block, 4096, second), DisposedError);
+    assertEquals(cache.usedBytes, 4096);
+    cache.deallocate(block, 4096, gpu.stream);
+    assertEquals([cache.usedBytes, cache.cachedBytes], [0, cache.reservedBytes]);
+  }));
+
 Deno.test("CachingResourceAdaptor changes nothing when its upstream cannot allocate", () =>
   withDevice((gpu) => {
     const upstream = new LedgerResource(gpu);
