@@ -111,6 +111,7 @@ export {
   type LoggingOptions,
   LoggingResourceAdaptor,
 } from "./src/memory/logging_resource_adaptor.ts";
+export { type AllocationAction } from "./src/allocation_csv.ts";
 export {
   type LoggedAllocation,
   parseAllocationLog,

@@ -10,6 +10,7 @@ const PUBLIC_NAMES = [
   "AlignedResourceAdaptor",
   "AlignmentOptions",
   "AllocateOptions",
+  "AllocationAction",
   "ArrayOf",
   "AxisRange",
   "BandwidthFit",
