@@ -1,7 +1,9 @@
 // Device memory in rows that start where the hardware reads them best.
 
+import type { DisplayBundle } from "../cards/card.ts";
 import type { Context } from "../context.ts";
 import type { ContextOwner, MemoryResource } from "./memory_resource.ts";
+import { showResource } from "./show_resource.ts";
 
 /** Rows to allocate. */
 export interface PitchedRequest {
@@ -45,5 +47,10 @@ export class PitchedMemoryResource implements MemoryResource {
   /** Frees once all work of the device that may use the memory is done (cuMemFree waits for it). */
   deallocate(address: bigint): void {
     this.context.call("cuMemFree_v2", address);
+  }
+
+  /** Shows the resource in a notebook. */
+  [Symbol.for("Jupyter.display")](): DisplayBundle {
+    return showResource(this);
   }
 }

@@ -11,6 +11,8 @@ import { amountsByKind, type KindAmounts } from "./memory_history.ts";
 import { hueAt, patternAt, plainAxis, plotFrame, RULE_COLOR } from "./plot_frame.ts";
 
 const PLOT_HEIGHT = 360;
+/** A single event still needs an axis. */
+const SHORTEST_SECONDS = 1e-6;
 
 /**
  * Plots what `gpu.timeline` recorded: in notebooks everything since the device was opened, elsewhere
@@ -28,10 +30,15 @@ export function plotMemoryTimeline(gpu: CudaDevice): Figure {
     );
   }
   const history = amountsByKind(events, gpu.live().objects);
-  const durationSeconds = last.timeSeconds - first.timeSeconds;
+  const endSeconds = gpu.timeline.isOn ? Date.now() / 1000 : last.timeSeconds;
+  const durationSeconds = Math.max(endSeconds - first.timeSeconds, SHORTEST_SECONDS);
   const time = secondUnit(durationSeconds);
   const size = byteUnit(history.peakBytes);
-  const scale = { times: timesOf(history, first.timeSeconds, time.size), unitBytes: size.size };
+  const scale: Scale = {
+    times: history.events.map((event) => (event.timeSeconds - first.timeSeconds) / time.size),
+    end: durationSeconds / time.size,
+    unitBytes: size.size,
+  };
   const words =
     `${formatSeconds(durationSeconds)}, at most ${formatBytes(history.peakBytes)} held` +
     (gpu.timeline.droppedCount === 0
@@ -49,7 +56,7 @@ export function plotMemoryTimeline(gpu: CudaDevice): Figure {
         plotHeight: PLOT_HEIGHT,
         hasLegend: true,
       }),
-      xaxis: plainAxis(`${time.name} since the first event`),
+      xaxis: plainAxis(`${time.name} since the first event`, { range: [0, scale.end] }),
       yaxis: plainAxis(size.name, { rangemode: "tozero" }),
       ...trackMarks(events, { startSeconds: first.timeSeconds, unitSeconds: time.size }),
     },
@@ -59,11 +66,9 @@ export function plotMemoryTimeline(gpu: CudaDevice): Figure {
 
 interface Scale {
   readonly times: readonly number[];
+  /** Until when the last amounts lasted. */
+  readonly end: number;
   readonly unitBytes: number;
-}
-
-function timesOf(history: KindAmounts, startSeconds: number, unitSeconds: number): number[] {
-  return history.events.map(({ timeSeconds }) => (timeSeconds - startSeconds) / unitSeconds);
 }
 
 function kindTrace(
@@ -71,13 +76,14 @@ function kindTrace(
   { kind, index, scale }: { kind: string; index: number; scale: Scale },
 ): Partial<PlotData> {
   const color = hueAt(index);
+  const amounts = (history.bytes.get(kind) ?? []).map((bytes) => bytes / scale.unitBytes);
   return {
     type: "scatter",
     mode: "lines",
     name: kind,
     stackgroup: "kinds",
-    x: [...scale.times],
-    y: (history.bytes.get(kind) ?? []).map((bytes) => bytes / scale.unitBytes),
+    x: [...scale.times, scale.end],
+    y: [...amounts, amounts.at(-1) ?? 0],
     line: { shape: "hv", width: 1.5, color },
     fillcolor: `${color}66`,
     fillpattern: { shape: patternAt(index), fgcolor: `${color}99`, size: 8, solidity: 0.25 },

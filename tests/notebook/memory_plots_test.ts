@@ -143,7 +143,7 @@ Deno.test("plotMemoryTimeline() stacks the kinds and marks tracks", async () => 
       "pinned",
       "allocation or free",
     ]);
-    assertEquals(traces(figure)[0]?.y, [1, 1, 1, 0]);
+    assertEquals(traces(figure)[0]?.y, [1, 1, 1, 0, 0]);
     assertStringIncludes(JSON.stringify(figure.layout.annotations), "epoch 1");
     assertStringIncludes(figure.describe(), "at most 2 MiB held");
   });

@@ -3,7 +3,8 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { OutOfMemoryError } from "../../../src/errors.ts";
 import { bandwidthCard } from "../../../src/measure/bandwidth_table.ts";
-import { withCard } from "../../../src/cards/card.ts";
+import { showCard, withCard } from "../../../src/cards/card.ts";
+import { modelCard } from "../../../src/cards/model_card.ts";
 import { CachingResourceAdaptor } from "../../../src/memory/caching_resource_adaptor.ts";
 import { bandwidthResult } from "../../support/bandwidth_result.ts";
 import { cardOf } from "../../support/display.ts";
@@ -130,6 +131,20 @@ Deno.test("a bandwidth result shows a table of speeds and the fits in words", as
   const { text } = await cardOf(withCard(bandwidthResult(), bandwidthCard));
   assertStringIncludes(text, "bandwidth NVIDIA H200");
   assertStringIncludes(text, "H2D pinned: 5.1 µs + bytes / 55.6 GB/s");
+});
+
+Deno.test("a model shows its tensors, largest first, and how many more there are", () => {
+  const tensors = Array.from({ length: 25 }, (_, index) => ({
+    name: `layer.${index}.weight`,
+    type: "float32[256]",
+    byteLength: 1024 * (index + 1),
+  }));
+  const facts = { byteLength: 2 ** 20, disposed: false, metadata: { format: "pt" }, tensors };
+  const text = showCard(() => modelCard(facts))["text/plain"];
+  assertStringIncludes(text, "SafetensorsModel 25 tensors: 1 MiB of device memory");
+  assertStringIncludes(text, "format: pt");
+  assert(text.indexOf("layer.24.weight") < text.indexOf("layer.23.weight"));
+  assertStringIncludes(text, "and 5 smaller ones");
 });
 
 Deno.test("MemoryTrack and MemoryReport show what they counted", async () => {
