@@ -44,10 +44,10 @@ export function plotMemoryMap(gpu: CudaDevice): Figure {
         plotHeight: PLOT_HEIGHT,
         left: 16,
         hasLegend: true,
+        annotations: tiles.flatMap(tileLabel),
       }),
       xaxis: { visible: false, range: [0, ASSUMED_WIDTH], fixedrange: true },
       yaxis: { visible: false, range: [0, PLOT_HEIGHT], fixedrange: true },
-      annotations: tiles.flatMap(tileLabel),
     },
     description: [`Live memory on ${gpu.name}: ${subtitle}.`, ...tiles.map(describeTile)].join(
       "\n",

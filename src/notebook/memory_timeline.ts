@@ -39,11 +39,14 @@ export function plotMemoryTimeline(gpu: CudaDevice): Figure {
     end: durationSeconds / time.size,
     unitBytes: size.size,
   };
-  const words =
-    `${formatSeconds(durationSeconds)}, at most ${formatBytes(history.peakBytes)} held` +
-    (gpu.timeline.droppedCount === 0
-      ? ""
-      : `, ${gpu.timeline.droppedCount} earlier events dropped`);
+  const words = summaryWords(history, {
+    durationSeconds,
+    droppedCount: gpu.timeline.droppedCount,
+  });
+  const marks = events.filter(({ action }) => action === "begin").map(({ name, timeSeconds }) => ({
+    name,
+    x: (timeSeconds - first.timeSeconds) / time.size,
+  }));
   return new Figure({
     data: [
       ...[...history.bytes.keys()].map((kind, index) => kindTrace(history, { kind, index, scale })),
@@ -55,13 +58,25 @@ export function plotMemoryTimeline(gpu: CudaDevice): Figure {
         subtitle: words,
         plotHeight: PLOT_HEIGHT,
         hasLegend: true,
+        annotations: marks.map(trackName),
       }),
+      shapes: marks.map(trackRule),
       xaxis: plainAxis(`${time.name} since the first event`, { range: [0, scale.end] }),
       yaxis: plainAxis(size.name, { rangemode: "tozero" }),
-      ...trackMarks(events, { startSeconds: first.timeSeconds, unitSeconds: time.size }),
     },
     description: describe(history, { device: gpu.name, words }),
   });
+}
+
+function summaryWords(
+  { peakBytes }: KindAmounts,
+  { durationSeconds, droppedCount }: {
+    readonly durationSeconds: number;
+    readonly droppedCount: number;
+  },
+): string {
+  const words = `${formatSeconds(durationSeconds)}, at most ${formatBytes(peakBytes)} held`;
+  return droppedCount === 0 ? words : `${words}, ${droppedCount} earlier events dropped`;
 }
 
 interface Scale {
@@ -111,36 +126,34 @@ function hoverText({ action, name, kind, byteLength }: TimelineEvent, total: num
     `${formatBytes(total)} held after it`;
 }
 
-/** Rules a line where each track begins, and names it above the plot's area. */
-function trackMarks(
-  events: readonly TimelineEvent[],
-  { startSeconds, unitSeconds }: { readonly startSeconds: number; readonly unitSeconds: number },
-): { shapes: Partial<Shape>[]; annotations: Partial<Annotations>[] } {
-  const begun = events.filter(({ action }) => action === "begin");
-  const marks = begun.map(({ name, timeSeconds }) => ({
-    name,
-    x: (timeSeconds - startSeconds) / unitSeconds,
-  }));
+/** Where a track begins, in the axis's unit. */
+interface TrackMark {
+  readonly name: string;
+  readonly x: number;
+}
+
+function trackRule({ x }: TrackMark): Partial<Shape> {
   return {
-    shapes: marks.map(({ x }) => ({
-      type: "line",
-      x0: x,
-      x1: x,
-      y0: 0,
-      y1: 1,
-      yref: "paper",
-      line: { color: RULE_COLOR, width: 1, dash: "dot" },
-    })),
-    annotations: marks.map(({ name, x }) => ({
-      text: escapeHtml(name),
-      x,
-      xanchor: "left",
-      y: 1,
-      yref: "paper",
-      yanchor: "top",
-      showarrow: false,
-      font: { size: 11 },
-    })),
+    type: "line",
+    x0: x,
+    x1: x,
+    y0: 0,
+    y1: 1,
+    yref: "paper",
+    line: { color: RULE_COLOR, width: 1, dash: "dot" },
+  };
+}
+
+function trackName({ name, x }: TrackMark): Partial<Annotations> {
+  return {
+    text: escapeHtml(name),
+    x,
+    xanchor: "left",
+    y: 1,
+    yref: "paper",
+    yanchor: "top",
+    showarrow: false,
+    font: { size: 11 },
   };
 }
 

@@ -1,7 +1,7 @@
 // What all plots beside the bandwidth plot share: a title with a line below it, grid and margins.
 // Heights are in pixels and grow with what is drawn, never with the screen.
 
-import type { Layout, LayoutAxis } from "npm:@types/plotly.js@3.0.14";
+import type { Annotations, Layout, LayoutAxis } from "npm:@types/plotly.js@3.0.14";
 import { escapeHtml } from "../cards/html.ts";
 
 /** Grey that is faint on white and on black alike. */
@@ -37,19 +37,19 @@ export interface FrameContents {
   readonly left?: number;
   /** Whether there is a legend below. */
   readonly hasLegend?: boolean;
+  /** Words within the plot. */
+  readonly annotations?: readonly Partial<Annotations>[];
 }
 
 const TOP = 64;
 
 /** Lays out title, subtitle, margins and legend. */
 export function plotFrame(contents: FrameContents): Partial<Layout> {
-  const { title, subtitle, plotHeight, left = 56, hasLegend = false } = contents;
+  const { title, subtitle, plotHeight, left = 56, hasLegend = false, annotations = [] } = contents;
   const bottom = hasLegend ? 76 : 52;
   return {
     title: {
-      text: `<b>${escapeHtml(title)}</b><br><span style="font-size:11px">${
-        escapeHtml(subtitle)
-      }</span>`,
+      text: `<b>${escapeHtml(title)}</b>`,
       font: { size: 16 },
       x: 0,
       xref: "paper",
@@ -61,6 +61,7 @@ export function plotFrame(contents: FrameContents): Partial<Layout> {
     },
     height: TOP + plotHeight + bottom,
     margin: { l: left, r: 16, t: TOP, b: bottom },
+    annotations: [subtitleNote(subtitle), ...annotations],
     hovermode: "closest",
     showlegend: hasLegend,
     legend: {
@@ -72,6 +73,23 @@ export function plotFrame(contents: FrameContents): Partial<Layout> {
       yref: "container",
       yanchor: "bottom",
     },
+  };
+}
+
+/** An annotation: plotly's own subtitle collides with a title at times. */
+function subtitleNote(subtitle: string): Partial<Annotations> {
+  return {
+    text: escapeHtml(subtitle),
+    font: { size: 11 },
+    align: "left",
+    showarrow: false,
+    xref: "paper",
+    x: 0,
+    xanchor: "left",
+    yref: "paper",
+    y: 1,
+    yanchor: "bottom",
+    yshift: 11,
   };
 }
 
