@@ -38,10 +38,8 @@ export function transfer(task: HostTransfer): Promise<void> | undefined {
   signal?.throwIfAborted();
   const { byteLength } = bytes;
   if (byteLength === 0) return undefined;
-  if (byteLength >= SMALLEST_RING_BYTES) return transferLarge(task);
-  const isNext = stream.isKnownIdle && byteLength <= BRIEF_BYTES;
+  if (byteLength > BRIEF_BYTES || !stream.isKnownIdle) return transferInTurn(task);
   queuePiece(task, { offset: 0, byteLength });
-  if (!isNext) return stream.synchronize().then(() => task.onProgress?.(byteLength, byteLength));
   stream.synchronizeSync();
   task.onProgress?.(byteLength, byteLength);
 }
@@ -62,8 +60,11 @@ export function transferSync(task: HostTransfer): void {
   }
 }
 
-/** Goes through the ring as soon as its lanes run, and until then by calls of the driver's. */
-async function transferLarge(task: HostTransfer): Promise<void> {
+/**
+ * Goes through the ring when its lanes run, else by calls of the driver's. Those block the thread
+ * while the stream has other work, so that work is awaited first.
+ */
+async function transferInTurn(task: HostTransfer): Promise<void> {
   const { stream, bytes, signal, onProgress } = task;
   const { byteLength } = bytes;
   for (let offset = 0; offset < byteLength;) {
@@ -71,6 +72,7 @@ async function transferLarge(task: HostTransfer): Promise<void> {
     const rest = byteLength - offset;
     const engine = ringFor(task, rest);
     if (engine !== undefined) return await engine.run(ringRequest(task, offset));
+    if (!stream.isKnownIdle) await stream.synchronize();
     const piece = { offset, byteLength: Math.min(rest, DRIVER_PIECE_BYTES) };
     queuePiece(task, piece);
     await stream.synchronize();
