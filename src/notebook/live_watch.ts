@@ -20,10 +20,12 @@ export interface WatchTask extends WatchOptions {
 
 /** A task that repeats; it ends by itself when its device is disposed or the task fails. */
 export class LiveWatch implements Disposable {
+  readonly #name: string;
   readonly #key: string;
   #timer: ReturnType<typeof setInterval> | undefined;
 
-  private constructor(key: string) {
+  private constructor(name: string, key: string) {
+    this.#name = name;
     this.#key = key;
   }
 
@@ -31,7 +33,7 @@ export class LiveWatch implements Disposable {
   static start(gpu: CudaDevice, task: WatchTask): LiveWatch {
     const key = `${task.name} ${gpu.ordinal} ${gpu.info.uuid}`;
     watches.get(key)?.stop();
-    const watch = new LiveWatch(key);
+    const watch = new LiveWatch(task.name, key);
     task.look();
     const step = (): void => {
       if (gpu.disposed) return watch.stop();
@@ -65,5 +67,15 @@ export class LiveWatch implements Disposable {
   /** Same as {@link LiveWatch.stop}, for `using`. */
   [Symbol.dispose](): void {
     this.stop();
+  }
+
+  /** Says what it is: `memory meter, until its cell runs again`. */
+  toString(): string {
+    return `${this.#name}, ${this.isRunning ? "until its cell runs again" : "stopped"}`;
+  }
+
+  /** Shows it on a console. */
+  [Symbol.for("Deno.customInspect")](): string {
+    return this.toString();
   }
 }

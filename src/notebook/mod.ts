@@ -10,7 +10,7 @@ export { plotMemoryMap } from "./memory_map.ts";
 export { plotMemoryTimeline } from "./memory_timeline.ts";
 export { plotOverlap } from "./overlap_plot.ts";
 export { PlotlyRuntime } from "./plotly.ts";
-export { progress, ProgressBar } from "./progress_bar.ts";
+export { progress, ProgressBar, type ProgressOptions } from "./progress_bar.ts";
 export type { ProgressState, ProgressSurface } from "./progress_surfaces.ts";
 export { LiveWatch, type WatchOptions } from "./live_watch.ts";
 export { memoryMeter } from "./memory_meter.ts";

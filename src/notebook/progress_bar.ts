@@ -31,38 +31,48 @@ export class ProgressBar {
   }
 }
 
+/** What progress counts, and where it is drawn. */
+export interface ProgressOptions {
+  /** What is counted, such as `"points"`; bytes by default. */
+  readonly unit?: string;
+  /** Where it is drawn; chosen by what the program writes to by default. */
+  readonly surface?: ProgressSurface;
+}
+
 /**
- * Makes an `onProgress` for a transfer, which shows a bar with amount, speed and time left.
+ * Makes an `onProgress`, which shows a bar with amount and time left, and for bytes the speed.
  *
  * @example
  * ```ts ignore
  * await buffer.upload(array, { onProgress: progress("weights") });
+ * await gpu.bandwidth({ onProgress: progress("bandwidth", { unit: "points" }) });
  * ```
  */
 export function progress(
   label: string,
-  options: { readonly surface?: ProgressSurface } = {},
-): (doneBytes: number, totalBytes: number) => void {
-  const bar = new ProgressBar(label, options.surface);
+  { unit, surface }: ProgressOptions = {},
+): (done: number, total: number) => void {
+  const bar = new ProgressBar(label, surface);
   const start = performance.now();
-  return (doneBytes, totalBytes) => {
+  return (done, total) => {
     const seconds = (performance.now() - start) / 1000;
-    bar.update(doneBytes, totalBytes, progressWords({ doneBytes, totalBytes, seconds }));
-    if (doneBytes >= totalBytes) bar.finish();
+    bar.update(done, total, progressWords({ done, total, seconds }, unit));
+    if (done >= total) bar.finish();
   };
 }
 
-function progressWords(
-  { doneBytes, totalBytes, seconds }: {
-    readonly doneBytes: number;
-    readonly totalBytes: number;
-    readonly seconds: number;
-  },
-): string {
-  const amount = `${formatBytes(doneBytes)} of ${formatBytes(totalBytes)}`;
-  if (doneBytes === 0 || seconds === 0) return amount;
-  const speed = formatSpeed(doneBytes / seconds / 1e9);
-  if (doneBytes >= totalBytes) return `${amount} in ${formatSeconds(seconds)}, ${speed}`;
-  const secondsLeft = seconds * (totalBytes - doneBytes) / doneBytes;
-  return `${amount}, ${speed}, ${formatSeconds(secondsLeft)} left`;
+interface Pace {
+  readonly done: number;
+  readonly total: number;
+  readonly seconds: number;
+}
+
+function progressWords({ done, total, seconds }: Pace, unit: string | undefined): string {
+  const amount = unit === undefined
+    ? `${formatBytes(done)} of ${formatBytes(total)}`
+    : `${done} of ${total} ${unit}`;
+  if (done === 0 || seconds === 0) return amount;
+  const speed = unit === undefined ? `, ${formatSpeed(done / seconds / 1e9)}` : "";
+  if (done >= total) return `${amount} in ${formatSeconds(seconds)}${speed}`;
+  return `${amount}${speed}, ${formatSeconds(seconds * (total - done) / done)} left`;
 }

@@ -57,6 +57,8 @@ Deno.test("memoryMeter() takes the place of a former one of the same device", as
     const first = memoryMeter(gpu, { display });
     using second = memoryMeter(gpu, { display });
     assertEquals([first.isRunning, second.isRunning], [false, true]);
+    assertEquals(first.toString(), "memory meter, stopped");
+    assertEquals(second.toString(), "memory meter, until its cell runs again");
   });
 });
 

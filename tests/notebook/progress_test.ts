@@ -66,6 +66,15 @@ Deno.test("progress() says amount, speed and time left, and finishes with the la
   assertEquals(surface.finished.length, 1);
 });
 
+Deno.test("progress() counts what it is told to count", () => {
+  const surface = new RecordingSurface(0);
+  const report = progress("sweep", { unit: "points", surface });
+  report(3, 4);
+  report(4, 4);
+  assertMatch(surface.drawn[0]?.words ?? "", /^3 of 4 points, .* left$/);
+  assertMatch(surface.finished[0]?.words ?? "", /^4 of 4 points in /);
+});
+
 Deno.test("progress() follows an upload to its end", async () => {
   await withDevice(async (gpu) => {
     const surface = new RecordingSurface(0);

@@ -1,6 +1,7 @@
 // The cards of everything beside buffers: devices, streams, events, tables, resources, errors, results.
 
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import * as mod from "../../../mod.ts";
 import { OutOfMemoryError } from "../../../src/errors.ts";
 import { bandwidthCard } from "../../../src/measure/bandwidth_table.ts";
 import { showCard, withCard } from "../../../src/cards/card.ts";
@@ -11,6 +12,15 @@ import { cardOf } from "../../support/display.ts";
 import { openTestDevice } from "../../support/driver.ts";
 import { HeldStream } from "../../support/held_stream.ts";
 import { withDevice } from "../../support/with_device.ts";
+
+Deno.test("every class that shows itself on a console has a card", () => {
+  const without = Object.entries(mod).filter(([, value]) => {
+    if (typeof value !== "function" || !value.prototype) return false;
+    const has = (symbol: string): boolean => Symbol.for(symbol) in value.prototype;
+    return has("Deno.customInspect") && !has("Jupyter.display");
+  });
+  assertEquals(without.map(([name]) => name), []);
+});
 
 Deno.test("CudaDevice shows name, memory and bus", async () => {
   await withDevice(async (gpu) => {
