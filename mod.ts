@@ -20,7 +20,9 @@ export { type OpenOptions, type UploadOptions } from "./src/device_options.ts";
 export { DeviceAccounts } from "./src/device_accounts.ts";
 export { DeviceInfo } from "./src/device_info.ts";
 export { type DeviceMemory } from "./src/device_memory.ts";
-export { type DriverChoice } from "./src/driver.ts";
+export { Driver, type DriverArguments, type DriverChoice } from "./src/driver.ts";
+export { type DriverApi, type DriverFunction } from "./ffi/cuda.ts";
+export { type DeviceAttribute } from "./ffi/constants.ts";
 export { type AllocateOptions, type DeviceAllocator } from "./src/buffers/device_allocator.ts";
 export { DeviceBuffer, type DeviceBufferRequest } from "./src/buffers/device_buffer.ts";
 export {
@@ -75,7 +77,7 @@ export {
 export { LazyBuffer, type LazyBufferFields } from "./src/buffers/lazy_buffer.ts";
 export { PitchedBuffer, type PitchedBufferRequest } from "./src/buffers/pitched_buffer.ts";
 export { type Shape } from "./src/buffers/shape.ts";
-export { Context, type ContextOptions } from "./src/context.ts";
+export { Context, type ContextOptions, type DeferredWork } from "./src/context.ts";
 export { type HandleOptions } from "./src/interop/from_handle.ts";
 export { type PointerAttributes } from "./src/memory/pointer_attributes.ts";
 export { type PeerRoute } from "./src/transfer/peer_link.ts";
@@ -139,6 +141,9 @@ export {
   PitchedMemoryResource,
   type PitchedRequest,
 } from "./src/memory/pitched_memory_resource.ts";
+export { Allocation, type AllocationRequest } from "./src/memory/allocation.ts";
+export { type Owner } from "./src/safety_net.ts";
+export { type Access, StreamUsage } from "./src/memory/stream_usage.ts";
 export { LazyAllocation } from "./src/memory/lazy_allocation.ts";
 export { type HostMemory } from "./src/transfer/host_memory.ts";
 export { type TransferTuning } from "./src/transfer/tuning.ts";
@@ -165,7 +170,13 @@ export { type MemorySpan } from "./src/transfer/copy.ts";
 export { type Scope, type ScopeOptions } from "./src/scope.ts";
 export { type LiveObject, LiveTable } from "./src/live.ts";
 export { type LiveFields, type LiveOrder, type LiveQuery } from "./src/live_query.ts";
-export { type LiveKind, type MemoryCache, type MemoryMark } from "./src/ledger.ts";
+export {
+  type CopyEnds,
+  type LedgerEntry,
+  type LiveKind,
+  type MemoryCache,
+  type MemoryMark,
+} from "./src/ledger.ts";
 export { type OriginDetail } from "./src/origin.ts";
 export { type MemoryUsage } from "./src/counters.ts";
 export { MemoryTrack, type MemoryTrackFields } from "./src/memory_track.ts";
@@ -185,6 +196,7 @@ export {
 } from "./src/report.ts";
 export {
   type ArrayOf,
+  type BitArrays,
   type BitsOf,
   type DType,
   DTYPE_NAMES,

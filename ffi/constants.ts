@@ -144,6 +144,13 @@ export const CUdevice_attribute = {
   CU_DEVICE_ATTRIBUTE_HOST_NUMA_ID: 134,
 } as const;
 
+/**
+ * Name of a device's attribute.
+ *
+ * @internal
+ */
+export type DeviceAttribute = keyof typeof CUdevice_attribute;
+
 /** Attributes of a pointer, for `cuPointerGetAttribute`. */
 export const CUpointer_attribute = {
   CU_POINTER_ATTRIBUTE_CONTEXT: 1,

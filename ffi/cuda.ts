@@ -406,7 +406,11 @@ export const CUDA = {
   ...SHARING,
 } as const satisfies Deno.ForeignLibraryInterface;
 
-/** The driver API as callable functions; an optional one that this driver lacks is null. */
+/**
+ * The driver API as callable functions; an optional one that this driver lacks is null.
+ *
+ * @internal
+ */
 export type DriverApi = Deno.DynamicLibrary<typeof CUDA>["symbols"];
 
 /** Name of a driver function. */

@@ -3,7 +3,12 @@
 // Calls that are given a stream, an event or an address find their context by themselves (seen with
 // no context and with another device's current): those go to the driver directly.
 
-import { CUdevice_attribute, CUresult, CUstream_flags } from "../ffi/constants.ts";
+import {
+  CUdevice_attribute,
+  CUresult,
+  CUstream_flags,
+  type DeviceAttribute,
+} from "../ffi/constants.ts";
 import type { DriverFunction } from "../ffi/cuda.ts";
 import type { Driver, DriverArguments } from "./driver.ts";
 import { type CopyEnds, Ledger } from "./ledger.ts";
@@ -138,7 +143,7 @@ export class Context {
   }
 
   /** Reads one attribute of the device; 0 when this driver does not know it. */
-  attribute(name: keyof typeof CUdevice_attribute): number {
+  attribute(name: DeviceAttribute): number {
     const cell = new Int32Array(1);
     const status = this.driver.status(
       "cuDeviceGetAttribute",

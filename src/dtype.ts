@@ -32,6 +32,39 @@ export type HostArray =
   | Uint32Array<ArrayBufferLike>
   | BigUint64Array<ArrayBufferLike>;
 
+/** The typed array that holds each element type bit for bit; its keys are the element types. */
+export interface BitArrays {
+  /** 16-bit floats. */
+  float16: Float16Array<ArrayBuffer>;
+  /** The upper half of a float32, as bits. */
+  bfloat16: Uint16Array<ArrayBuffer>;
+  /** 32-bit floats. */
+  float32: Float32Array<ArrayBuffer>;
+  /** 64-bit floats. */
+  float64: Float64Array<ArrayBuffer>;
+  /** 8-bit integers with sign. */
+  int8: Int8Array<ArrayBuffer>;
+  /** 16-bit integers with sign. */
+  int16: Int16Array<ArrayBuffer>;
+  /** 32-bit integers with sign. */
+  int32: Int32Array<ArrayBuffer>;
+  /** 64-bit integers with sign, as bigint. */
+  int64: BigInt64Array<ArrayBuffer>;
+  /** Bytes. */
+  uint8: Uint8Array<ArrayBuffer>;
+  /** 16-bit integers without sign. */
+  uint16: Uint16Array<ArrayBuffer>;
+  /** 32-bit integers without sign. */
+  uint32: Uint32Array<ArrayBuffer>;
+  /** 64-bit integers without sign, as bigint. */
+  uint64: BigUint64Array<ArrayBuffer>;
+  /** One byte each, 0 or 1. */
+  bool: Uint8Array<ArrayBuffer>;
+}
+
+/** Name of an element type. */
+export type DType = keyof BitArrays;
+
 const DTYPES = {
   float16: { bytes: 2, array: Float16Array, dlpackCode: 2 },
   bfloat16: { bytes: 2, array: Uint16Array, dlpackCode: 4 },
@@ -46,13 +79,10 @@ const DTYPES = {
   uint32: { bytes: 4, array: Uint32Array, dlpackCode: 1 },
   uint64: { bytes: 8, array: BigUint64Array, dlpackCode: 1 },
   bool: { bytes: 1, array: Uint8Array, dlpackCode: 6 },
-} as const satisfies Record<string, ElementType>;
-
-/** Name of an element type. */
-export type DType = keyof typeof DTYPES;
+} as const satisfies Record<DType, ElementType>;
 
 /** The typed array that holds elements of `D` bit for bit (bfloat16: the bits in a Uint16Array). */
-export type BitsOf<D extends DType> = InstanceType<(typeof DTYPES)[D]["array"]>;
+export type BitsOf<D extends DType> = BitArrays[D];
 
 /** The typed array that shows values of `D`: bfloat16 widens to Float32Array without loss. */
 export type ArrayOf<D extends DType> = D extends "bfloat16" ? Float32Array<ArrayBuffer> : BitsOf<D>;

@@ -22,6 +22,7 @@ export function statusName(code: number): string {
 
 /** A driver call failed. */
 export class CudaError extends Error {
+  /** The class, for `catch` across realms and logs. */
   override readonly name: string = "CudaError";
   /** The status code, as in cuda.h. */
   readonly code: number;
@@ -50,6 +51,7 @@ export class CudaError extends Error {
 
 /** The device could not give the memory; nothing was allocated and nothing else changed. */
 export class OutOfMemoryError extends CudaError {
+  /** The class, for `catch` across realms and logs. */
   override readonly name = "OutOfMemoryError";
   /** What was asked for, in bytes. */
   readonly requestedBytes: number;
@@ -111,6 +113,7 @@ export function isOutOfMemory(error: unknown): error is CudaError {
 
 /** Something was used after it was disposed; no driver call was made. */
 export class DisposedError extends Error {
+  /** The class, for `catch` across realms and logs. */
   override readonly name = "DisposedError";
 
   /** Names the object that was used. */
@@ -135,6 +138,7 @@ export type UnavailableReason =
 
 /** The driver, a device, or a function of the driver is not there; the message names the fix. */
 export class CudaUnavailableError extends Error {
+  /** The class, for `catch` across realms and logs. */
   override readonly name = "CudaUnavailableError";
   /** What is missing. */
   readonly reason: UnavailableReason;

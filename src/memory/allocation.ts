@@ -30,19 +30,24 @@ export interface AllocationRequest {
 
 /** One block of memory, owned. */
 export class Allocation implements LedgerEntry, Owner {
-  readonly id = nextId();
+  /** Its number in this process, never used again. */
+  readonly id: number = nextId();
+  /** What kind of memory it is. */
   readonly kind: LiveKind;
+  /** The name it was made with. */
   readonly label: string | undefined;
-  readonly createdAt = Date.now();
+  /** When it was made, in milliseconds since 1970. */
+  readonly createdAt: number = Date.now();
   /** The context it is used and freed in. */
   readonly context: Context;
   /** Where it came from. */
   readonly resource: MemoryResource;
   /** The streams whose queued work may still use it. */
-  readonly usage = new StreamUsage();
+  readonly usage: StreamUsage = new StreamUsage();
   /** The innermost track that was open when it was made. */
   readonly scope: string | undefined;
-  slot = -1;
+  /** Its place in the safety net; -1 while it is in none. */
+  slot: number = -1;
   /** Whether the GPU may only read it. */
   readonly isReadOnly: boolean;
   readonly #stream: CudaStream;
