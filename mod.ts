@@ -16,10 +16,10 @@
  */
 
 export { CudaDevice } from "./src/device.ts";
-export { type OpenOptions, type UploadOptions } from "./src/device_options.ts";
-export { DeviceAccounts } from "./src/device_accounts.ts";
-export { DeviceInfo } from "./src/device_info.ts";
-export { type DeviceMemory } from "./src/device_memory.ts";
+export { type OpenOptions, type UploadOptions } from "./src/device/device_options.ts";
+export { DeviceAccounts } from "./src/device/device_accounts.ts";
+export { DeviceInfo } from "./src/device/device_info.ts";
+export { type DeviceMemory } from "./src/device/device_memory.ts";
 export { Driver, type DriverArguments, type DriverChoice } from "./src/driver.ts";
 export { type DriverApi, type DriverFunction } from "./ffi/cuda.ts";
 export { type DeviceAttribute } from "./ffi/constants.ts";
@@ -113,7 +113,7 @@ export {
   type LoggingOptions,
   LoggingResourceAdaptor,
 } from "./src/memory/logging_resource_adaptor.ts";
-export { type AllocationAction } from "./src/allocation_csv.ts";
+export { type AllocationAction } from "./src/accounting/allocation_csv.ts";
 export {
   type LoggedAllocation,
   parseAllocationLog,
@@ -168,32 +168,32 @@ export { type SafetensorsSource } from "./src/interop/safetensors/shards.ts";
 export { SafetensorsError } from "./src/interop/safetensors/error.ts";
 export { type MemorySpan } from "./src/transfer/copy.ts";
 export { type Scope, type ScopeOptions } from "./src/scope.ts";
-export { type LiveObject, LiveTable } from "./src/live.ts";
-export { type LiveFields, type LiveOrder, type LiveQuery } from "./src/live_query.ts";
+export { type LiveObject, LiveTable } from "./src/device/live.ts";
+export { type LiveFields, type LiveOrder, type LiveQuery } from "./src/device/live_query.ts";
 export {
   type CopyEnds,
   type LedgerEntry,
   type LiveKind,
   type MemoryCache,
   type MemoryMark,
-} from "./src/ledger.ts";
-export { type OriginDetail } from "./src/origin.ts";
-export { type MemoryUsage } from "./src/counters.ts";
-export { MemoryTrack, type MemoryTrackFields } from "./src/memory_track.ts";
-export { Timeline, type TimelineOptions } from "./src/timeline.ts";
+} from "./src/accounting/ledger.ts";
+export { type OriginDetail } from "./src/accounting/origin.ts";
+export { type MemoryUsage } from "./src/accounting/counters.ts";
+export { MemoryTrack, type MemoryTrackFields } from "./src/accounting/memory_track.ts";
+export { Timeline, type TimelineOptions } from "./src/accounting/timeline.ts";
 export {
   type TimelineAction,
   type TimelineEvent,
   type TimelineFacts,
   type TimelineRecord,
-} from "./src/timeline_event.ts";
+} from "./src/accounting/timeline_event.ts";
 export {
   type CacheUsage,
   type KindUsage,
   MemoryReport,
   type MemoryReportData,
   type SizeClass,
-} from "./src/report.ts";
+} from "./src/device/report.ts";
 export {
   type ArrayOf,
   type BitArrays,
@@ -217,7 +217,7 @@ export {
 } from "./src/errors.ts";
 export { type LiveBlock, type MemoryAmounts } from "./src/shortage.ts";
 export { type DisplayBundle } from "./src/cards/card.ts";
-export { type Held } from "./src/slot.ts";
+export { type Held } from "./src/device/slot.ts";
 export { type BufferSummary } from "./src/buffers/summary.ts";
 export { type BandwidthOptions } from "./src/measure/bandwidth.ts";
 export { OverlapRecorder, type OverlapSpan, type OverlapTrace } from "./src/measure/overlap.ts";

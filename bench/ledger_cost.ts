@@ -2,7 +2,7 @@
 // resource that costs nothing. Run with --v8-flags=--expose-gc, and --out FILE to keep the result.
 
 import { CudaDevice } from "../mod.ts";
-import { Ledger, type LedgerEntry, nextId } from "../src/ledger.ts";
+import { Ledger, type LedgerEntry, nextId } from "../src/accounting/ledger.ts";
 import { type Owner, unwatch, watch } from "../src/safety_net.ts";
 import { freeResource } from "../tests/support/free_resource.ts";
 import { type BenchRow, median, report } from "./result_file.ts";

@@ -11,7 +11,7 @@ import {
 } from "../ffi/constants.ts";
 import type { DriverFunction } from "../ffi/cuda.ts";
 import type { Driver, DriverArguments } from "./driver.ts";
-import { type CopyEnds, Ledger } from "./ledger.ts";
+import { type CopyEnds, Ledger } from "./accounting/ledger.ts";
 
 /** Work to do once the GPU has passed a point, such as freeing memory that a copy still reads. */
 export interface DeferredWork {

@@ -4,7 +4,7 @@
 import { CUresult } from "../ffi/constants.ts";
 import type { Context } from "./context.ts";
 import { statusName } from "./errors.ts";
-import { type LedgerEntry, type LiveKind, nextId } from "./ledger.ts";
+import { type LedgerEntry, type LiveKind, nextId } from "./accounting/ledger.ts";
 import { type Owner, unwatch, watch } from "./safety_net.ts";
 
 /** What a {@link HandleRecord} keeps. */

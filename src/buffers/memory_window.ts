@@ -6,7 +6,7 @@ import type { Context } from "../context.ts";
 import { type DType, elementBytes } from "../dtype.ts";
 import { DisposedError } from "../errors.ts";
 import { formatBytes } from "../format.ts";
-import { type LiveKind, nameOf, nextId } from "../ledger.ts";
+import { type LiveKind, nameOf, nextId } from "../accounting/ledger.ts";
 import type { Allocation } from "../memory/allocation.ts";
 import type { MemoryResource } from "../memory/memory_resource.ts";
 import { CudaStream } from "../stream.ts";

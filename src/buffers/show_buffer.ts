@@ -4,7 +4,7 @@ import { bufferCard, type BufferFacts } from "../cards/buffer_card.ts";
 import { type DisplayBundle, showCard } from "../cards/card.ts";
 import { formatAddress } from "../format.ts";
 import { elementBytes } from "../dtype.ts";
-import type { LiveKind } from "../ledger.ts";
+import type { LiveKind } from "../accounting/ledger.ts";
 import type { Allocation } from "../memory/allocation.ts";
 import type { MemoryWindow } from "./memory_window.ts";
 import { previewOf } from "./preview.ts";

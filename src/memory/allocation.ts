@@ -4,7 +4,7 @@
 import type { Context } from "../context.ts";
 import { DisposedError } from "../errors.ts";
 import { checkSize } from "../format.ts";
-import { type LedgerEntry, type LiveKind, nameOf, nextId } from "../ledger.ts";
+import { type LedgerEntry, type LiveKind, nameOf, nextId } from "../accounting/ledger.ts";
 import { type Owner, unwatch, watch } from "../safety_net.ts";
 import { CudaStream } from "../stream.ts";
 import type { MemoryResource } from "./memory_resource.ts";

@@ -1,7 +1,7 @@
 // Reads an allocation log back, and does the same to another resource: the allocations of a real
 // program, to compare resources by.
 
-import { ALLOCATION_CSV_HEADER, type AllocationAction } from "../allocation_csv.ts";
+import { ALLOCATION_CSV_HEADER, type AllocationAction } from "../accounting/allocation_csv.ts";
 import { CudaStream } from "../stream.ts";
 import type { MemoryResource } from "./memory_resource.ts";
 

@@ -8,7 +8,7 @@ import {
 import { CUmemLocation, CUmemPoolProps } from "../../ffi/structs.ts";
 import type { Context } from "../context.ts";
 import { type ByteSize, parseBytes } from "../format.ts";
-import type { MemoryCache } from "../ledger.ts";
+import type { MemoryCache } from "../accounting/ledger.ts";
 import {
   ACCESS_FLAGS,
   describeAccess,

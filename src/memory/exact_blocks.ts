@@ -4,7 +4,7 @@
 import type { Context } from "../context.ts";
 import { DisposedError, isOutOfMemory } from "../errors.ts";
 import { formatAddress } from "../format.ts";
-import type { MemoryCache } from "../ledger.ts";
+import type { MemoryCache } from "../accounting/ledger.ts";
 import type { Owner } from "../safety_net.ts";
 import { CudaStream } from "../stream.ts";
 import type { MemoryResource } from "./memory_resource.ts";

@@ -5,7 +5,7 @@ import {
   ALLOCATION_CSV_HEADER,
   type AllocationAction,
   formatAllocationRow,
-} from "../allocation_csv.ts";
+} from "../accounting/allocation_csv.ts";
 import type { CudaStream } from "../stream.ts";
 import type { MemoryResource } from "./memory_resource.ts";
 import { ResourceAdaptor } from "./resource_adaptor.ts";

@@ -3,7 +3,7 @@
 
 import type { Context } from "../context.ts";
 import { type CudaError, isOutOfMemory, OutOfMemoryError } from "../errors.ts";
-import { type LiveKind, nameOf, placeOf } from "../ledger.ts";
+import { type LiveKind, nameOf, placeOf } from "../accounting/ledger.ts";
 import { collectLost, hurryCollector } from "../safety_net.ts";
 import { MemoryLimitError } from "./byte_limit.ts";
 

@@ -1,6 +1,6 @@
 // Counts what goes through it: bytes and allocations, now, at most and in all, in nested levels.
 
-import { MemoryCounters, type MemoryUsage } from "../counters.ts";
+import { MemoryCounters, type MemoryUsage } from "../accounting/counters.ts";
 import type { CudaStream } from "../stream.ts";
 import { ResourceAdaptor } from "./resource_adaptor.ts";
 

@@ -1,7 +1,7 @@
 // Remembers every allocation that is not given back: what leaks, and which code made it.
 
 import { formatAddress, formatBytes } from "../format.ts";
-import { OriginFinder } from "../origin.ts";
+import { OriginFinder } from "../accounting/origin.ts";
 import type { CudaStream } from "../stream.ts";
 import type { MemoryResource } from "./memory_resource.ts";
 import { ResourceAdaptor } from "./resource_adaptor.ts";

@@ -1,6 +1,6 @@
 // How much of each kind of memory was held after each event of a timeline.
 
-import type { TimelineEvent } from "../timeline_event.ts";
+import type { TimelineEvent } from "../accounting/timeline_event.ts";
 
 /** Amounts after each allocation and free. */
 export interface KindAmounts {

@@ -2,7 +2,7 @@
 
 import type { DisplayBundle } from "../cards/card.ts";
 import type { CudaDevice } from "../device.ts";
-import { showDevice } from "../show_device.ts";
+import { showDevice } from "../device/show_device.ts";
 import { LiveDisplay } from "./live_display.ts";
 import { LiveWatch, type WatchOptions } from "./live_watch.ts";
 

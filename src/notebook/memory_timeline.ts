@@ -4,7 +4,7 @@ import type { Annotations, PlotData, Shape } from "npm:@types/plotly.js@3.0.14";
 import { escapeHtml } from "../cards/html.ts";
 import type { CudaDevice } from "../device.ts";
 import { formatBytes, formatSeconds } from "../format.ts";
-import type { TimelineEvent } from "../timeline_event.ts";
+import type { TimelineEvent } from "../accounting/timeline_event.ts";
 import { byteUnit, secondUnit } from "./axis_units.ts";
 import { Figure } from "./figure.ts";
 import { amountsByKind, type KindAmounts } from "./memory_history.ts";

@@ -4,7 +4,7 @@
 import { type DisplayBundle, showCard } from "../cards/card.ts";
 import { rerunCard } from "../cards/live_card.ts";
 import type { CudaDevice } from "../device.ts";
-import type { LiveObject } from "../live.ts";
+import type { LiveObject } from "../device/live.ts";
 import { LiveDisplay } from "./live_display.ts";
 import { LiveWatch, type WatchOptions } from "./live_watch.ts";
 

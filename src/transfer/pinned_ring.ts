@@ -3,7 +3,7 @@
 
 import type { Context } from "../context.ts";
 import { Fence } from "../fence.ts";
-import type { MemoryCache } from "../ledger.ts";
+import type { MemoryCache } from "../accounting/ledger.ts";
 import { PinnedHostMemoryResource } from "../memory/pinned_host_memory_resource.ts";
 import type { Piece, RingTransfer } from "./ring_transfer.ts";
 

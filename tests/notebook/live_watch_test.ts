@@ -2,7 +2,7 @@
 
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import type { DisplayBundle } from "../../src/cards/card.ts";
-import type { LiveObject } from "../../src/live.ts";
+import type { LiveObject } from "../../src/device/live.ts";
 import { LiveWatch } from "../../src/notebook/live_watch.ts";
 import { memoryMeter } from "../../src/notebook/memory_meter.ts";
 import { heldByEarlierRuns, warnOfReruns } from "../../src/notebook/reruns.ts";

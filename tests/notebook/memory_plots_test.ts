@@ -16,7 +16,7 @@ import { plotMemoryMap } from "../../src/notebook/memory_map.ts";
 import { plotMemoryTimeline } from "../../src/notebook/memory_timeline.ts";
 import { plotOverlap } from "../../src/notebook/overlap_plot.ts";
 import { squarify } from "../../src/notebook/treemap.ts";
-import type { TimelineEvent } from "../../src/timeline_event.ts";
+import type { TimelineEvent } from "../../src/accounting/timeline_event.ts";
 import { bandwidthResult } from "../support/bandwidth_result.ts";
 import { withDevice } from "../support/with_device.ts";
 

@@ -1,7 +1,8 @@
 // Opens an HTML file in headless Chromium and checks that its plot was really drawn, offline.
 // Usage: deno run -A browser_check.ts FILE [TRACE_COUNT]; CHROMIUM names the browser's executable.
 
-import { chromium, type Page } from "npm:playwright-core@1.65.1";
+import type { Page } from "npm:playwright-core@1.65.1";
+import { openBrowser } from "./chromium.ts";
 
 /** What one page did while it was open. */
 interface Visit {
@@ -25,10 +26,7 @@ const TRACES = ".main-svg .scatterlayer .trace";
 const DRAW_TIMEOUT_MILLISECONDS = 20_000;
 
 async function visit(url: string): Promise<Visit> {
-  const browser = await chromium.launch({
-    executablePath: Deno.env.get("CHROMIUM") ?? "/usr/bin/chromium",
-    args: ["--no-sandbox", "--disable-gpu"],
-  });
+  const browser = await openBrowser();
   try {
     return await watch(await browser.newPage(), url);
   } finally {

@@ -4,7 +4,7 @@
 import type { Context } from "../../context.ts";
 import { DisposedError, isOutOfMemory } from "../../errors.ts";
 import { formatAddress } from "../../format.ts";
-import type { LiveKind, MemoryCache } from "../../ledger.ts";
+import type { LiveKind, MemoryCache } from "../../accounting/ledger.ts";
 import type { Owner } from "../../safety_net.ts";
 import { CudaStream } from "../../stream.ts";
 import { MemoryLimitError } from "../byte_limit.ts";

@@ -1,9 +1,9 @@
 // Where an object was made: the first line of the caller's own code on the stack.
 // A stack costs 5 to 30 microseconds, so outside notebooks only large blocks get one, at a bounded rate.
 
-import { readVariable } from "../ffi/library.ts";
+import { readVariable } from "../../ffi/library.ts";
 
-const OWN_FILES = new URL("./", import.meta.url).href;
+const OWN_FILES = new URL("../", import.meta.url).href;
 
 /** Blocks from this size on know where they were made, unless there are too many of them. */
 const SMALLEST_BYTES = 2 ** 20;

@@ -1,17 +1,17 @@
 // What a device tells about its memory: who holds it, what became of it; and how it is all given back.
 
-import { BufferKinds } from "./buffers/buffer_kinds.ts";
+import { BufferKinds } from "../buffers/buffer_kinds.ts";
 import { type DeviceMemory, readDeviceMemory } from "./device_memory.ts";
-import type { ByteSize } from "./format.ts";
-import { type MemoryMark, nextId } from "./ledger.ts";
+import type { ByteSize } from "../format.ts";
+import { type MemoryMark, nextId } from "../accounting/ledger.ts";
 import { LiveTable } from "./live.ts";
 import type { LiveQuery } from "./live_query.ts";
-import type { Provenance } from "./measure/bandwidth_result.ts";
-import { parseLimit } from "./memory/byte_limit.ts";
-import type { MemoryTrack } from "./memory_track.ts";
+import type { Provenance } from "../measure/bandwidth_result.ts";
+import { parseLimit } from "../memory/byte_limit.ts";
+import type { MemoryTrack } from "../accounting/memory_track.ts";
 import { MemoryReport } from "./report.ts";
-import { runScope, type Scope, type ScopeOptions } from "./scope.ts";
-import type { Timeline } from "./timeline.ts";
+import { runScope, type Scope, type ScopeOptions } from "../scope.ts";
+import type { Timeline } from "../accounting/timeline.ts";
 
 /** The accounting half of a device. */
 export abstract class DeviceAccounts extends BufferKinds {

@@ -1,6 +1,6 @@
 // A named place for one disposable: filling it again disposes what it held, as re-run cells need.
 
-import type { Context } from "./context.ts";
+import type { Context } from "../context.ts";
 
 /** What a slot can hold; nothing empties it. */
 export type Held = Disposable | null | undefined;

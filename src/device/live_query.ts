@@ -1,7 +1,7 @@
 // Which live objects to list, and in which order.
 
-import { type ByteSize, parseBytes } from "./format.ts";
-import type { LiveKind } from "./ledger.ts";
+import { type ByteSize, parseBytes } from "../format.ts";
+import type { LiveKind } from "../accounting/ledger.ts";
 
 /** By what a list of live objects is sorted: largest, oldest, or first in the alphabet first. */
 export type LiveOrder = "size" | "age" | "name" | "kind";

@@ -1,7 +1,7 @@
 // Checks gpu.memory and gpu.report(): amounts that add up, words, and JSON.
 
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { withDevice } from "../support/with_device.ts";
+import { withDevice } from "../../support/with_device.ts";
 
 const MIB = 2 ** 20;
 

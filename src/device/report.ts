@@ -1,15 +1,15 @@
 // A whole account of a device's memory, to read, to attach to a bug report, or to keep as JSON.
 
-import { type DisplayBundle, showCard } from "./cards/card.ts";
-import { reportCard } from "./cards/report_cards.ts";
-import type { Context } from "./context.ts";
-import { MemoryCounters, type MemoryUsage } from "./counters.ts";
+import { type DisplayBundle, showCard } from "../cards/card.ts";
+import { reportCard } from "../cards/report_cards.ts";
+import type { Context } from "../context.ts";
+import { MemoryCounters, type MemoryUsage } from "../accounting/counters.ts";
 import { type DeviceMemory, readDeviceMemory } from "./device_memory.ts";
-import { formatBytes } from "./format.ts";
-import type { LedgerEntry, LiveKind } from "./ledger.ts";
+import { formatBytes } from "../format.ts";
+import type { LedgerEntry, LiveKind } from "../accounting/ledger.ts";
 import { type LiveObject, LiveTable } from "./live.ts";
-import type { Provenance } from "./measure/bandwidth_result.ts";
-import { formatTable } from "./text_table.ts";
+import type { Provenance } from "../measure/bandwidth_result.ts";
+import { formatTable } from "../text_table.ts";
 
 /** What live objects of one kind hold. */
 export interface KindUsage {

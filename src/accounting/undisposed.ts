@@ -1,7 +1,7 @@
 // What the garbage collector had to give back because nobody disposed it: counted, and said once for
 // each place, since one forgotten line in a loop would otherwise fill the console.
 
-import { formatBytes } from "./format.ts";
+import { formatBytes } from "../format.ts";
 
 /** A block that was collected. */
 export interface LostBlock {

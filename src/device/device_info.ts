@@ -1,8 +1,8 @@
 // What a device is. Read once when it is opened, except its bus, which is asked for when wanted.
 
-import { CUresult } from "../ffi/constants.ts";
-import type { Context } from "./context.ts";
-import { type Bus, readBus } from "./measure/bus.ts";
+import { CUresult } from "../../ffi/constants.ts";
+import type { Context } from "../context.ts";
+import { type Bus, readBus } from "../measure/bus.ts";
 
 /** A device's name, size and abilities. */
 export class DeviceInfo {

@@ -1,9 +1,9 @@
 // What is alive, as rows that print as a table: the answer to "what holds my GPU memory?".
 
-import { type DisplayBundle, showCard } from "./cards/card.ts";
-import { liveCard } from "./cards/live_card.ts";
-import { formatBytes, formatSeconds } from "./format.ts";
-import { type LedgerEntry, nameOf } from "./ledger.ts";
+import { type DisplayBundle, showCard } from "../cards/card.ts";
+import { liveCard } from "../cards/live_card.ts";
+import { formatBytes, formatSeconds } from "../format.ts";
+import { type LedgerEntry, nameOf } from "../accounting/ledger.ts";
 import {
   comparisonOf,
   type LiveFields,
@@ -11,7 +11,7 @@ import {
   type LiveQuery,
   matcherOf,
 } from "./live_query.ts";
-import { formatTable } from "./text_table.ts";
+import { formatTable } from "../text_table.ts";
 
 /** One live object. */
 export interface LiveObject extends LiveFields {

@@ -1,8 +1,8 @@
 // gpu.slot(): what it frees when a cell is run again, also when making the new value takes time or fails.
 
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
-import type { DeviceBuffer } from "../../src/buffers/device_buffer.ts";
-import { withDevice } from "../support/with_device.ts";
+import type { DeviceBuffer } from "../../../src/buffers/device_buffer.ts";
+import { withDevice } from "../../support/with_device.ts";
 
 Deno.test("CudaDevice.slot() frees the former holder before it makes the next", async () => {
   await withDevice((gpu) => {

@@ -1,6 +1,6 @@
 // What a device's memory is used for: free, held by this program, kept for reuse, held by others.
 
-import type { Context } from "./context.ts";
+import type { Context } from "../context.ts";
 
 /** What a device's memory is used for, in bytes: free + live + cached + other is the total. */
 export interface DeviceMemory {

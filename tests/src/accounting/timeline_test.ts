@@ -1,9 +1,9 @@
 // Checks the timeline: what it records, that it stays bounded, and the two formats it writes.
 
 import { assert, assertEquals } from "@std/assert";
-import { Timeline } from "../../src/timeline.ts";
-import type { TimelineRecord } from "../../src/timeline_event.ts";
-import { withDevice } from "../support/with_device.ts";
+import { Timeline } from "../../../src/accounting/timeline.ts";
+import type { TimelineRecord } from "../../../src/accounting/timeline_event.ts";
+import { withDevice } from "../../support/with_device.ts";
 
 const RECORD: TimelineRecord = {
   action: "allocate",

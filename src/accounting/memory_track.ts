@@ -1,10 +1,10 @@
 // What happens to device memory during a part of a program: gpu.track("epoch 1").
 // Tracks nest and may overlap; each counts for itself what is allocated while it is open.
 
-import { type DisplayBundle, showCard } from "./cards/card.ts";
-import { trackCard } from "./cards/report_cards.ts";
+import { type DisplayBundle, showCard } from "../cards/card.ts";
+import { trackCard } from "../cards/report_cards.ts";
 import { MemoryCounters, type MemoryUsage } from "./counters.ts";
-import { formatBytes } from "./format.ts";
+import { formatBytes } from "../format.ts";
 
 /** What a {@link MemoryTrack} needs of the ledger that opens it. */
 export interface MemoryTrackFields {

@@ -2,7 +2,7 @@
 // It is off outside notebooks; while it is off it costs a comparison for each allocation.
 
 import type { AllocationRow } from "./allocation_csv.ts";
-import { checkSize, formatAddress } from "./format.ts";
+import { checkSize, formatAddress } from "../format.ts";
 import { inNotebook } from "./origin.ts";
 import type { TimelineEvent, TimelineRecord } from "./timeline_event.ts";
 import { toAllocationCsv, toChromeTrace } from "./timeline_export.ts";

@@ -1,13 +1,13 @@
 // How a device is opened and how arrays are uploaded: the options of the front door.
 
-import type { AllocateOptions } from "./buffers/device_allocator.ts";
-import type { Shape } from "./buffers/shape.ts";
-import type { DriverChoice } from "./driver.ts";
-import type { DType } from "./dtype.ts";
-import type { MakeResource } from "./memory/resource_choice.ts";
-import type { OriginDetail } from "./origin.ts";
-import type { TransferOptions } from "./transfer/host_transfer.ts";
-import type { TransferTuning } from "./transfer/tuning.ts";
+import type { AllocateOptions } from "../buffers/device_allocator.ts";
+import type { Shape } from "../buffers/shape.ts";
+import type { DriverChoice } from "../driver.ts";
+import type { DType } from "../dtype.ts";
+import type { MakeResource } from "../memory/resource_choice.ts";
+import type { OriginDetail } from "../accounting/origin.ts";
+import type { TransferOptions } from "../transfer/host_transfer.ts";
+import type { TransferTuning } from "../transfer/tuning.ts";
 
 /** How to open a device. */
 export interface OpenOptions {

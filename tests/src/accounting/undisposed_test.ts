@@ -1,10 +1,10 @@
 // Checks what the safety net says and counts, and that it frees each block once.
 
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { Undisposed } from "../../src/undisposed.ts";
-import { runDeno } from "../support/child_deno.ts";
-import { PROJECT_ROOT } from "../support/project_files.ts";
-import { captureWarnings } from "../support/warnings.ts";
+import { Undisposed } from "../../../src/accounting/undisposed.ts";
+import { runDeno } from "../../support/child_deno.ts";
+import { PROJECT_ROOT } from "../../support/project_files.ts";
+import { captureWarnings } from "../../support/warnings.ts";
 
 const BLOCK = { name: "weights", kind: "device", byteLength: 32 * 2 ** 20, origin: "main.ts:3:9" };
 

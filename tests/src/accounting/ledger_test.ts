@@ -1,7 +1,13 @@
 // Checks what the ledger counts: bytes by place, peaks, tracks, caches, and entries that come and go.
 
 import { assertEquals } from "@std/assert";
-import { Ledger, type LedgerEntry, type LiveKind, nextId, placeOf } from "../../src/ledger.ts";
+import {
+  Ledger,
+  type LedgerEntry,
+  type LiveKind,
+  nextId,
+  placeOf,
+} from "../../../src/accounting/ledger.ts";
 
 Deno.test("Ledger.add() counts device and host memory apart", () => {
   const ledger = new Ledger();

@@ -1,8 +1,8 @@
 // What a notebook shows of a device: what it is, and what its memory is used for right now.
 
-import { type DisplayBundle, showCard } from "./cards/card.ts";
-import { deviceCard } from "./cards/device_card.ts";
-import type { Context } from "./context.ts";
+import { type DisplayBundle, showCard } from "../cards/card.ts";
+import { deviceCard } from "../cards/device_card.ts";
+import type { Context } from "../context.ts";
 import type { DeviceInfo } from "./device_info.ts";
 import { readDeviceMemory } from "./device_memory.ts";
 
