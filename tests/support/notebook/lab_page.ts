@@ -1,0 +1,213 @@
+// One JupyterLab page: opens notebooks, runs them, and counts what is on the screen.
+// What runs in the page is text: this program is not type-checked against a browser's globals.
+
+import type { Page } from "npm:playwright-core@1.65.1";
+
+/** What one notebook shows after it ran. */
+export interface Seen {
+  /** Code cells that ran, and those there are. */
+  readonly ranCount: number;
+  readonly cellCount: number;
+  /** Texts of error outputs. */
+  readonly errors: readonly string[];
+  readonly cardCount: number;
+  /** Cards whose text cannot be told from what is behind it. */
+  readonly paleCards: readonly string[];
+  /** For each plot: traces that hold values, and traces with marks that have an extent. */
+  readonly plots: readonly { readonly traceCount: number; readonly drawnCount: number }[];
+  /** The text below the last code cell. */
+  readonly lastText: string;
+}
+
+/** Lightness and darkness of a page. */
+export type Theme = "JupyterLab Light" | "JupyterLab Dark";
+
+const HOVER_MILLISECONDS = 150;
+const POLL_MILLISECONDS = 100;
+const OPEN_MILLISECONDS = 30_000;
+const RUN_MILLISECONDS = 120_000;
+const DRAW_MILLISECONDS = 20_000;
+
+/** WCAG's contrast for text of usual size. */
+const LEAST_CONTRAST = 4.5;
+
+const PANEL = ".jp-NotebookPanel:not(.lm-mod-hidden)";
+
+const PROMPTS = `[...document.querySelectorAll("${PANEL} .jp-CodeCell .jp-InputPrompt")]`;
+
+/** Stops an endless loop, and asks the same kernel for what it knew before. */
+const INTERRUPT = `(async () => {
+  const { kernel } = jupyterapp.shell.currentWidget.sessionContext.session;
+  await kernel.requestExecute({ code: "var kept = 41;" }).done;
+  const endless = kernel.requestExecute({ code: "while (true);" }).done;
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  jupyterapp.commands.execute("notebook:interrupt-kernel");
+  await endless;
+  const next = kernel.requestExecute({ code: "kept + 1" });
+  let text = "";
+  next.onIOPub = ({ content }) => text += content.data?.["text/plain"] ?? "";
+  await next.done;
+  return text;
+})()`;
+
+const COUNT = `(() => {
+  const panel = document.querySelector("${PANEL}");
+  const all = (selector, inside = panel) => [...inside.querySelectorAll(selector)];
+  const rgb = (text) => text.match(/[\\d.]+/g).map(Number);
+  const isClear = (color) => color === "transparent" || rgb(color)[3] === 0;
+  const luminance = (color) => {
+    const [r, g, b] = rgb(color).slice(0, 3).map((part) => part / 255)
+      .map((part) => part <= 0.03928 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const behind = (element) => {
+    const color = getComputedStyle(element).backgroundColor;
+    return isClear(color) && element.parentElement ? behind(element.parentElement) : color;
+  };
+  const contrast = (card) => {
+    const [a, b] = [getComputedStyle(card).color, behind(card)].map(luminance).sort((x, y) => y - x);
+    return (a + 0.05) / (b + 0.05);
+  };
+  const hasExtent = (trace) => all("path", trace).some((mark) => {
+    const { width, height } = mark.getBoundingClientRect();
+    return width > 0 || height > 0;
+  });
+  const cells = all(".jp-CodeCell");
+  const cards = all(".vk-card");
+  return {
+    ranCount: all(".jp-CodeCell .jp-InputPrompt").filter((prompt) => /\\d/.test(prompt.textContent)).length,
+    cellCount: cells.length,
+    errors: all('[data-mime-type="application/vnd.jupyter.stderr"], [data-mime-type*="error"]')
+      .map((output) => output.textContent),
+    cardCount: cards.length,
+    paleCards: cards.filter((card) => contrast(card) < ${LEAST_CONTRAST})
+      .map((card) => card.getAttribute("aria-label")),
+    plots: all(".js-plotly-plot").map((plot) => ({
+      traceCount: plot.data.filter(({ x }) => (x ?? []).length > 0).length,
+      drawnCount: all(".scatterlayer .trace, .barlayer .trace", plot).filter(hasExtent).length,
+    })),
+    lastText: all(".jp-OutputArea", cells.at(-1)).map((area) => area.innerText).join(" "),
+  };
+})()`;
+
+/** A JupyterLab in a browser's page. */
+export class LabPage {
+  readonly #page: Page;
+
+  /** Adopts a page that shows JupyterLab. */
+  constructor(page: Page) {
+    this.#page = page;
+  }
+
+  /** Goes to a JupyterLab and waits until it is ready. */
+  async enter(origin: string): Promise<void> {
+    await this.#page.goto(`${origin}/lab`);
+    await this.#until("window.jupyterapp?.restored", OPEN_MILLISECONDS);
+    await this.#page.evaluate("jupyterapp.restored.then(() => true)");
+    await this.#command("application:toggle-left-area"); // the list of files is not looked at
+  }
+
+  /** Opens a notebook and waits for its kernel. */
+  async open(name: string): Promise<void> {
+    await this.#command("docmanager:open", { path: `${name}.ipynb`, factory: "Notebook" });
+    const kernel = "jupyterapp.shell.currentWidget?.sessionContext?.session?.kernel";
+    await this.#until(
+      `document.querySelector("${PANEL} .jp-CodeCell") && ${kernel}?.status === "idle" &&
+       jupyterapp.shell.currentWidget.context.path === "${name}.ipynb"`,
+      OPEN_MILLISECONDS,
+    );
+  }
+
+  /** Runs all cells in the running kernel, waits until the last has run and the plots have drawn. */
+  async runAll(plotCount: number): Promise<void> {
+    await this.#command("notebook:clear-all-cell-outputs");
+    await this.#until(
+      `!/\\d/.test(${PROMPTS}.map((prompt) => prompt.textContent).join(""))`,
+      OPEN_MILLISECONDS,
+    );
+    await this.#command("notebook:run-all-cells");
+    await this.#settled(plotCount);
+  }
+
+  /** Counts what is there. */
+  look(): Promise<Seen> {
+    return this.#page.evaluate(COUNT) as Promise<Seen>;
+  }
+
+  /** Changes the colours of the whole page. */
+  async show(theme: Theme): Promise<void> {
+    await this.#command("apputils:change-theme", { theme });
+    const isLight = theme === "JupyterLab Light";
+    await this.#until(
+      `document.body.dataset.jpThemeLight === "${isLight}" &&
+       document.body.dataset.jpThemeName === "${theme}"`,
+      OPEN_MILLISECONDS,
+    );
+  }
+
+  /** Moves the mouse over marks of the first plot until a box appears, and returns its texts. */
+  async hover(): Promise<string[]> {
+    const plot = this.#page.locator(`${PANEL} .js-plotly-plot`).first();
+    await plot.scrollIntoViewIfNeeded();
+    const marks = plot.locator(".points path, .barlayer .point path, .nsewdrag");
+    for (let index = await marks.count() - 1; index >= 0; index--) {
+      const box = await marks.nth(index).boundingBox();
+      if (box === null) continue;
+      await this.#page.mouse.move(box.x + box.width / 2, box.y + box.height / 2, { steps: 2 });
+      await this.#page.waitForTimeout(HOVER_MILLISECONDS);
+      const texts = await plot.locator(".hoverlayer .hovertext").allTextContents();
+      if (texts.length > 0) return texts;
+    }
+    return [];
+  }
+
+  /** Interrupts an endless cell and returns what the kernel answers to `41 + 1` afterwards. */
+  async interrupt(): Promise<string> {
+    const answer = this.#page.evaluate(INTERRUPT) as Promise<string>;
+    const late = this.#page.waitForTimeout(OPEN_MILLISECONDS).then(() => "no answer");
+    late.catch(() => {}); // the page is closed before the time is over
+    return await Promise.race([answer, late]);
+  }
+
+  /** Takes a picture of the whole notebook at a width. */
+  async picture(path: string, width: number): Promise<void> {
+    await this.#page.setViewportSize({ width, height: 900 });
+    await this.#page.mouse.move(0, 0);
+    await this.#page.evaluate(
+      `document.querySelectorAll("${PANEL} *").forEach((part) => part.scrollTop = 0)`,
+    );
+    const height = await this.#page.evaluate(
+      `Math.max(...[...document.querySelectorAll("${PANEL} *")].map((part) => part.scrollHeight))`,
+    ) as number;
+    await this.#page.setViewportSize({ width, height: Math.min(height + 140, 12_000) });
+    await this.#page.waitForTimeout(400); // plots follow the width
+    await this.#page.screenshot({ path });
+    await this.#page.setViewportSize({ width: 1280, height: 900 });
+  }
+
+  /** Starts JupyterLab's own command, as its menus do; what it leads to is waited for on the page. */
+  async #command(name: string, values: object = {}): Promise<void> {
+    const call = `jupyterapp.commands.execute(${JSON.stringify(name)}, ${JSON.stringify(values)})`;
+    await this.#page.evaluate(`void ${call}`);
+  }
+
+  async #settled(plotCount: number): Promise<void> {
+    await this.#until(
+      `${PROMPTS}.every((prompt) => /\\[\\d+\\]/.test(prompt.textContent))`,
+      RUN_MILLISECONDS,
+    );
+    const drawn = `document.querySelectorAll("${PANEL} .js-plotly-plot .main-svg .xy").length`;
+    await this.#until(`${drawn} >= ${plotCount}`, DRAW_MILLISECONDS)
+      .catch(() => {}); // a missing plot is a finding, reported by the checks
+    await this.#page.waitForTimeout(500);
+  }
+
+  /** Asks until an expression holds; waitForFunction() of Playwright hangs on JupyterLab's page. */
+  async #until(expression: string, milliseconds: number): Promise<void> {
+    const end = Date.now() + milliseconds;
+    while (!await this.#page.evaluate(`Boolean(${expression})`)) {
+      if (Date.now() > end) throw new Error(`Cannot go on: no ${expression} in ${milliseconds} ms`);
+      await new Promise((resolve) => setTimeout(resolve, POLL_MILLISECONDS));
+    }
+  }
+}

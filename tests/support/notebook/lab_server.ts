@@ -1,0 +1,114 @@
+// A JupyterLab of its own on a free port: its settings, its data and its notebooks lie in one folder
+// that is made anew, so that nothing of this machine's user is read or changed.
+
+import { fileURLToPath } from "node:url";
+import { joined, notebookNames, NOTEBOOKS, readNotebook } from "../../../jupyter/notebook_file.ts";
+import { findPython, jupyterEnvironment, WORK_FOLDER } from "../../../jupyter/python.ts";
+import { PROJECT_ROOT } from "../project_files.ts";
+
+/** How long JupyterLab may take to start. */
+const START_SECONDS = 60;
+
+/** JupyterLab's settings by plugin: it shall ask nobody for news, and draw all cells of a notebook. */
+const SETTINGS: Readonly<Record<string, object>> = {
+  "apputils-extension/notification": { checkForUpdates: false, fetchNews: "false" },
+  "notebook-extension/tracker": { windowingMode: "none" },
+};
+
+const SWITCHES = [
+  ...["--no-browser", "--allow-root", "--expose-app-in-browser", "--ServerApp.ip=127.0.0.1"],
+  ...["--IdentityProvider.token=", "--ServerApp.password=", "--ServerApp.port_retries=0"],
+  ...["--LabApp.extension_manager=readonly", "--LabApp.news_url="],
+];
+
+/** A running JupyterLab. */
+export class LabServer implements AsyncDisposable {
+  /** Its address, such as `http://127.0.0.1:40123`. */
+  readonly origin: string;
+  readonly #process: Deno.ChildProcess;
+
+  private constructor(origin: string, process: Deno.ChildProcess) {
+    this.origin = origin;
+    this.#process = process;
+  }
+
+  /** Starts it on copies of all notebooks, without outputs; each names the kit by this checkout's URL. */
+  static async start(): Promise<LabServer> {
+    const python = await findPython(["jupyterlab"]);
+    const folder = new URL("lab/", WORK_FOLDER);
+    await Deno.remove(folder, { recursive: true }).catch(() => {}); // not there the first time
+    copyNotebooks(new URL("notebooks/", folder));
+    writeSettings(new URL("settings/", folder));
+    const port = freePort();
+    const at = (name: string) => fileURLToPath(new URL(name, folder));
+    const process = new Deno.Command(python, {
+      args: ["-m", "jupyterlab", `--ServerApp.port=${port}`, ...SWITCHES],
+      cwd: at("notebooks"),
+      env: {
+        ...jupyterEnvironment(),
+        HOME: at("home"),
+        JUPYTER_CONFIG_DIR: at("config"),
+        JUPYTER_DATA_DIR: at("data"),
+        JUPYTER_RUNTIME_DIR: at("runtime"),
+        JUPYTERLAB_SETTINGS_DIR: at("settings"),
+      },
+      stdin: "null",
+      stdout: "null",
+      stderr: "null",
+    }).spawn();
+    const server = new LabServer(`http://127.0.0.1:${port}`, process);
+    await server.#ready();
+    return server;
+  }
+
+  /** Stops it and its kernels. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#process.kill("SIGTERM");
+    await this.#process.status;
+  }
+
+  async #ready(): Promise<void> {
+    for (let tries = 0; tries < START_SECONDS * 4; tries++) {
+      try {
+        const { ok, body } = await fetch(`${this.origin}/api/status`);
+        await body?.cancel();
+        if (ok) return;
+      } catch {
+        // nobody listens yet
+      }
+      await new Promise((resolve) => setTimeout(resolve, 250));
+    }
+    await this[Symbol.asyncDispose]();
+    throw new Error(`Cannot start JupyterLab: no answer within ${START_SECONDS} s`);
+  }
+}
+
+function copyNotebooks(folder: URL): void {
+  Deno.mkdirSync(folder, { recursive: true });
+  const root = PROJECT_ROOT.href.replace(/\/$/, "");
+  for (const name of notebookNames()) {
+    const notebook = readNotebook(new URL(`${name}.ipynb`, NOTEBOOKS));
+    const cells = notebook.cells.map((cell) => {
+      const source = joined(cell.source).replace('vramkit = ".."', `vramkit = "${root}"`);
+      return cell.cell_type === "code" ? { ...cell, source, outputs: [] } : { ...cell, source };
+    });
+    const file = new URL(`${name}.ipynb`, folder);
+    Deno.writeTextFileSync(file, JSON.stringify({ ...notebook, cells }));
+  }
+}
+
+function writeSettings(folder: URL): void {
+  for (const [plugin, settings] of Object.entries(SETTINGS)) {
+    const file = new URL(`@jupyterlab/${plugin}.jupyterlab-settings`, folder);
+    Deno.mkdirSync(new URL("./", file), { recursive: true });
+    Deno.writeTextFileSync(file, JSON.stringify(settings));
+  }
+}
+
+/** A port that is free now; the server refuses to start when somebody takes it meanwhile. */
+function freePort(): number {
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const { port } = listener.addr as Deno.NetAddr;
+  listener.close();
+  return port;
+}
