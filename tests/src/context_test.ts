@@ -4,6 +4,7 @@ import { assert, assertEquals, assertFalse, assertStrictEquals, assertThrows } f
 import type { DriverApi } from "../../ffi/cuda.ts";
 import { CUresult } from "../../ffi/constants.ts";
 import { Context } from "../../src/context.ts";
+import { simulateDriver } from "../../ffi/simulated/driver.ts";
 import { CudaDevice } from "../../src/device.ts";
 import { Driver } from "../../src/driver.ts";
 import { CudaError } from "../../src/errors.ts";
@@ -37,7 +38,7 @@ Deno.test("Context.retain() shares one context of a device", () => {
 });
 
 Deno.test("Context.release() lets the primary context go with the last user", () => {
-  const api = testDriver();
+  const api = simulateDriver(); // on a GPU the suite keeps the primary context alive
   const driver = Driver.open(api);
   const context = Context.retain(driver, 0);
   assert(isUsable(api, context.handle));
@@ -75,7 +76,7 @@ for (const ordinal of [-1, 0.5, NaN, 99, "0"]) {
 
 for (const name of ["cuDevicePrimaryCtxRetain", "cuStreamCreateWithPriority"] as const) {
   Deno.test(`Context.retain() leaves nothing when ${name} fails`, () => {
-    const { driver: api, setFault } = faultyDriver();
+    const { driver: api, setFault } = faultyDriver(simulateDriver());
     const driver = Driver.open(api);
     setFault({ name });
     assertThrows(() => Context.retain(driver, 0), CudaError, name);
@@ -129,7 +130,7 @@ testOnTwoDevices("Context.freeBytes() reads the memory of its own device", (firs
 });
 
 Deno.test("Context lives on while a buffer of a disposed device does", () => {
-  const api = testDriver();
+  const api = simulateDriver();
   const gpu = CudaDevice.open(0, { driver: api });
   const buffer = gpu.zeros("uint8", 16);
   gpu.dispose();

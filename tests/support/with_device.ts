@@ -6,8 +6,11 @@ import type { DriverApi } from "../../ffi/cuda.ts";
 import { CudaDevice } from "../../src/device.ts";
 import { ON_GPU, testDriver } from "./driver.ts";
 
-/** What a real driver loads on first use of a call, such as the kernels behind a fill, and keeps. */
-const DRIVER_OWN_BYTES = ON_GPU ? 64 * 2 ** 20 : 0;
+/**
+ * What a real driver loads on first use of a call, such as the kernels behind a fill or what managed
+ * memory needs, and keeps.
+ */
+const DRIVER_OWN_BYTES = ON_GPU ? 256 * 2 ** 20 : 0;
 
 /** Opens a device, runs a test on it, and fails when the test leaves anything live on it. */
 export async function withDevice(
