@@ -1,0 +1,84 @@
+// A simulated driver with a current context, and the few calls that its tests make all the time.
+// The tests of the simulator work below src/, on the driver's own functions.
+
+import { assertEquals } from "@std/assert";
+import type { DriverApi } from "../../ffi/cuda.ts";
+import { simulateDriver, type SimulationOptions } from "../../ffi/simulated/driver.ts";
+
+/** Every driver function, with the ones that older drivers lack present. */
+export type CompleteApi = { [Name in keyof DriverApi]: NonNullable<DriverApi[Name]> };
+
+/** Opens a simulated driver and makes the context of a device current. */
+export class SimulatedGpu {
+  /** The driver's functions. */
+  readonly api: CompleteApi;
+  /** The current context. */
+  readonly context: bigint;
+
+  /** Retains the primary context of device 0. */
+  constructor(options: SimulationOptions = {}) {
+    // A driver of the newest version has every function.
+    this.api = simulateDriver(options) as CompleteApi;
+    assertEquals(this.api.cuInit(0), 0);
+    this.context = this.retain(0);
+    assertEquals(this.api.cuCtxSetCurrent(this.context), 0);
+  }
+
+  /** Retains the primary context of a device. */
+  retain(ordinal: number): bigint {
+    return out((cell) => this.api.cuDevicePrimaryCtxRetain(cell, ordinal));
+  }
+
+  /** Allocates device memory. */
+  alloc(byteLength: number): bigint {
+    return out((cell) => this.api.cuMemAlloc_v2(cell, BigInt(byteLength)));
+  }
+
+  /** Allocates page-locked memory and an array over it. */
+  pinned(byteLength: number): { address: bigint; bytes: Uint8Array<ArrayBuffer> } {
+    const address = out((cell) => this.api.cuMemHostAlloc(cell, BigInt(byteLength), 0));
+    return { address, bytes: bytesAt(address, byteLength) };
+  }
+
+  /** Creates a stream that ignores the default stream. */
+  stream(flags = 1): bigint {
+    return out((cell) => this.api.cuStreamCreateWithPriority(cell, flags, 0));
+  }
+
+  /** Creates an event. */
+  event(flags = 0): bigint {
+    return out((cell) => this.api.cuEventCreate(cell, flags));
+  }
+
+  /** Reads device memory into a new array, waiting for it. */
+  read(address: bigint, byteLength: number): Uint8Array<ArrayBuffer> {
+    const bytes = new Uint8Array(byteLength);
+    assertEquals(this.api.cuMemcpyDtoHAsync_v2(bytes, address, BigInt(byteLength), 0n), 0);
+    return bytes;
+  }
+
+  /** Writes an array to device memory, waiting for it. */
+  write(address: bigint, bytes: Uint8Array): void {
+    assertEquals(this.api.cuMemcpyHtoDAsync_v2(address, bytes, BigInt(bytes.byteLength), 0n), 0);
+    assertEquals(this.api.cuCtxSynchronize(), 0);
+  }
+
+  /** Returns the current device's free memory. */
+  freeBytes(): number {
+    return Number(out((cell) => this.api.cuMemGetInfo_v2(cell, new BigUint64Array(1))));
+  }
+}
+
+/** Calls a function with a 64-bit out-cell, asserts success, and returns what it wrote. */
+export function out(call: (cell: BigUint64Array<ArrayBuffer>) => number): bigint {
+  const cell = new BigUint64Array(1);
+  assertEquals(call(cell), 0);
+  return cell[0] ?? 0n;
+}
+
+/** Returns the bytes at a real host address. */
+export function bytesAt(address: bigint, byteLength: number): Uint8Array<ArrayBuffer> {
+  const pointer = Deno.UnsafePointer.create(address);
+  if (pointer === null) throw new RangeError("Cannot look at host memory: the address is 0");
+  return new Uint8Array(Deno.UnsafePointerView.getArrayBuffer(pointer, byteLength));
+}
