@@ -71,12 +71,6 @@ function save(name: string, executed: Notebook): void {
   Deno.writeTextFileSync(file, `${JSON.stringify({ ...executed, cells, metadata }, null, 1)}\n`);
 }
 
-/** Lays files out as `deno fmt --check` wants them, which differs a little from Jupyter's own way. */
-async function format(folder: URL): Promise<void> {
-  await new Deno.Command(Deno.execPath(), { args: ["fmt", "--quiet", fileURLToPath(folder)] })
-    .output();
-}
-
 if (import.meta.main) {
   const names = Deno.args.filter((argument) => argument !== "--save");
   const chosen = names.length > 0 ? names : notebookNames();
@@ -94,7 +88,6 @@ if (import.meta.main) {
     }
     if (Deno.args.includes("--save")) save(name, executed);
   }
-  if (Deno.args.includes("--save")) await format(NOTEBOOKS);
   console.log(`${passedCount} passed, ${failedCount} failed`);
   if (failedCount > 0) Deno.exit(1);
 }
