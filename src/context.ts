@@ -42,7 +42,7 @@ export class Context {
   /** The stream that everything uses unless told otherwise; it does not block on the legacy stream. */
   readonly defaultStreamHandle: bigint;
   /** What lives here. */
-  readonly ledger = new Ledger();
+  readonly ledger: Ledger = new Ledger();
   /** The device's memory in bytes. */
   readonly totalBytes: number;
   /** Bytes of all copies queued so far. */
