@@ -29,6 +29,7 @@ export {
   TransferableBuffer,
   type TransferChoice,
   type Uploadable,
+  type WriteFileOptions,
 } from "./src/buffers/transferable_buffer.ts";
 export { HostBuffer, type HostBufferFields } from "./src/buffers/host_buffer.ts";
 export { type BufferCopy } from "./src/buffers/batch.ts";

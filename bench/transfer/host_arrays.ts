@@ -2,32 +2,26 @@
 // beside the driver's own blocking call and the pinned ceiling of the same run:
 // `deno task bench:transfer [--largest BYTES] [--peers peers.json] [--out result.json]`.
 
-import { parseArgs } from "node:util";
 import { CudaDevice, type DeviceBuffer, formatBytes } from "../../mod.ts";
-import { fillPattern, findMismatch } from "../../src/measure/pattern.ts";
-import { findPeerResult, type PeerReport } from "../peers/report.ts";
+import { fillPattern } from "../../src/measure/pattern.ts";
 import { type BenchRow, median, report } from "../result_file.ts";
+import {
+  ceilingRow,
+  medianSeconds,
+  peerRows,
+  pinnedCeiling,
+  readFlags,
+  SEED,
+  verify,
+} from "./bench_run.ts";
 
-const SEED = 7;
-
-const { values: flags } = parseArgs({
-  options: {
-    largest: { type: "string", default: String(2 ** 30) },
-    peers: { type: "string" },
-    out: { type: "string" },
-  },
-});
-const largestBytes = Number(flags.largest);
-const peers: PeerReport | undefined = flags.peers === undefined
-  ? undefined
-  : JSON.parse(await Deno.readTextFile(flags.peers));
-
+const { largestBytes, peers, out } = await readFlags({ largestBytes: 2 ** 30 });
 using gpu = CudaDevice.open(0, { driver: "auto" });
 const source = new Uint8Array(largestBytes);
 fillPattern(source, SEED);
 const target = new Uint8Array(largestBytes).fill(1);
 using device = gpu.zeros("uint8", largestBytes, { label: "bench" });
-const ceiling = await pinnedCeiling();
+const ceiling = await pinnedCeiling(gpu, { largestBytes });
 await warmUp();
 
 const rows: BenchRow[] = [{ name: "pinned ceiling, up", value: ceiling, unit: "GB/s" }];
@@ -35,7 +29,7 @@ for (let byteLength = 4; byteLength <= largestBytes; byteLength *= 2) {
   rows.push(...await rowsFor(byteLength));
 }
 rows.push(...await wholeRows());
-await report(gpu, rows, flags.out);
+await report(gpu, rows, out);
 
 /** Starts the lanes, as the first few hundred MiB of any program do. */
 async function warmUp(): Promise<void> {
@@ -74,7 +68,7 @@ async function rowsFor(byteLength: number): Promise<BenchRow[]> {
     for (const form of ["sync", "async"] as const) {
       await prepare(direction, part, down);
       const ours = await secondsOf(byteLength, ways[form]);
-      await verify(direction, part, down);
+      verify(direction === "upload" ? await part.download() : down, direction);
       found.push(speedRow(`${direction} ${form} ${formatBytes(byteLength)}`, byteLength, {
         ours,
         theirs,
@@ -123,41 +117,13 @@ async function wholeRows(): Promise<BenchRow[]> {
       const start = performance.now();
       const result = await run();
       samples.push((performance.now() - start) / 1000);
-      if (result instanceof Uint8Array) check(result, name);
+      if (result instanceof Uint8Array) verify(result, name);
     }
-    const value = largestBytes / median(samples) / 1e9;
-    found.push({
-      name: `${name}, ${formatBytes(largestBytes)}`,
-      value,
-      unit: "GB/s",
-      reference: { name: "pinned ceiling", value: ceiling },
-      promise: { text: `at least ${share} of the ceiling`, holds: value >= share * ceiling },
-    }, ...peerRows(peerName));
+    const speed = { byteLength: largestBytes, seconds: median(samples), ceiling, share };
+    const query = { name: peerName, byteLength: largestBytes, ceiling };
+    found.push(ceilingRow(name, speed), ...peerRows(peers, query));
   }
   return found;
-}
-
-function peerRows(name: string): BenchRow[] {
-  if (peers === undefined) return [];
-  return peers.documents.flatMap(({ peer }) => {
-    const result = findPeerResult(peers, { peer, name, byteLength: largestBytes });
-    if (result === undefined) return [];
-    const value = largestBytes / result.value / 1e9;
-    const reference = { name: "pinned ceiling", value: ceiling };
-    return [{ name: `  ${peer}: ${result.method}`, value, unit: "GB/s", reference } as const];
-  });
-}
-
-/** What page-locked memory of 256 MiB reaches, by events: the bus as it is today. */
-async function pinnedCeiling(): Promise<number> {
-  const byteLength = Math.min(largestBytes, 2 ** 28);
-  const { points } = await gpu.bandwidth({
-    sizes: [byteLength],
-    kinds: ["pinned"],
-    directions: ["host-to-device"],
-    sampleCount: 5,
-  });
-  return points[0]?.gigabytesPerSecond ?? NaN;
 }
 
 async function prepare(
@@ -173,27 +139,8 @@ async function prepare(
   await gpu.synchronize();
 }
 
-async function verify(
-  direction: string,
-  part: DeviceBuffer<"uint8">,
-  host: Uint8Array<ArrayBuffer>,
-): Promise<void> {
-  check(direction === "upload" ? await part.download() : host, direction);
-}
-
-function check(bytes: Uint8Array<ArrayBufferLike>, what: string): void {
-  const mismatch = findMismatch(bytes, SEED);
-  if (mismatch !== -1) throw new Error(`Cannot report ${what}: byte ${mismatch} is wrong`);
-}
-
 /** Median seconds of one run; more runs for small sizes. */
 async function secondsOf(byteLength: number, run: () => unknown): Promise<number> {
   const count = Math.max(7, Math.min(201, Math.floor(2 ** 28 / byteLength)));
-  const samples: number[] = [];
-  for (let i = 0; i < count; i++) {
-    const start = performance.now();
-    await run();
-    samples.push((performance.now() - start) / 1000);
-  }
-  return median(samples);
+  return await medianSeconds(count, run);
 }

@@ -2,6 +2,8 @@
 // in the order of a stream.
 
 import type { ArrayOf, BitsOf, DType } from "../dtype.ts";
+import type { FilePath } from "../transfer/disk_file.ts";
+import { writeFileFrom } from "../transfer/file_transfer.ts";
 import type { HostMemory } from "../transfer/host_memory.ts";
 import {
   type HostTransfer,
@@ -19,6 +21,12 @@ export type Uploadable<D extends DType> = ArrayOf<D> | BitsOf<D> | HostMemory;
 
 /** On which stream to transfer, and how to follow or end it. */
 export interface TransferChoice extends StreamChoice, TransferOptions {}
+
+/** How to write a buffer's bytes into a file. */
+export interface WriteFileOptions extends TransferChoice {
+  /** Where in the file the bytes go. Without an offset they replace what the file held. */
+  readonly offset?: number | undefined;
+}
 
 /** A buffer whose elements move to and from ordinary arrays. */
 export abstract class TransferableBuffer<D extends DType = DType> extends GpuBuffer<D> {
@@ -58,6 +66,16 @@ export abstract class TransferableBuffer<D extends DType = DType> extends GpuBuf
     const isFresh = destination === undefined;
     transferSync(this.#task("download", host.bytes, { ...options, isFresh }));
     return host.finish();
+  }
+
+  /**
+   * Writes the bytes into a file, straight from page-locked memory; resolves when they are there.
+   * Needs `--allow-write`. When it fails, a new file is removed and a replaced one left empty.
+   *
+   * @throws TypeError when it is a folder, a pipe or a device.
+   */
+  async writeFile(path: FilePath, options: WriteFileOptions = {}): Promise<void> {
+    await writeFileFrom({ ...options, path, span: this.span, stream: this.streamFor(options) });
   }
 
   /**

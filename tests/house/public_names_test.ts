@@ -203,6 +203,7 @@ const PUBLIC_NAMES = [
   "VirtualMemoryResource",
   "VirtualRange",
   "VirtualRangeRequest",
+  "WriteFileOptions",
   "elementBytes",
   "formatBytes",
   "fromBfloat16",
