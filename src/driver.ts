@@ -104,7 +104,14 @@ export class Driver {
 
   /** Calls a function and throws what its status says. */
   call<K extends DriverFunction>(name: K, ...args: DriverArguments<K>): void {
-    const status = this.status(name, ...args);
+    this.check(this.status(name, ...args), name);
+  }
+
+  /**
+   * Throws what a status says. Hot paths call `driver.api` by name and check here, which saves about
+   * 0.1 microseconds a call: only then does V8 call the driver without going through its runtime.
+   */
+  check(status: number, name: DriverFunction): void {
     if (status !== CUresult.CUDA_SUCCESS) throw this.error(status, name);
   }
 

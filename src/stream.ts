@@ -74,6 +74,11 @@ export class CudaStream implements Disposable {
     return this.#handle;
   }
 
+  /** Tells streams apart in reports, also when disposed; never queue work with it. */
+  get key(): bigint {
+    return this.#handle;
+  }
+
   /** Whether nothing can have been queued since the stream was last seen idle; asks nobody. */
   get isKnownIdle(): boolean {
     return !this.#mayBeBusy;
@@ -96,9 +101,10 @@ export class CudaStream implements Disposable {
 
   /** Whether all work queued so far is done (cuStreamQuery). Throws what that work failed with. */
   get isIdle(): boolean {
-    const status = this.context.driver.status("cuStreamQuery", this.handle);
+    const { driver } = this.context;
+    const status = driver.api.cuStreamQuery(this.handle);
     if (status === CUresult.CUDA_ERROR_NOT_READY) return false;
-    if (status !== CUresult.CUDA_SUCCESS) throw this.context.driver.error(status, "cuStreamQuery");
+    driver.check(status, "cuStreamQuery");
     this.#mayBeBusy = false;
     return true;
   }
@@ -137,7 +143,8 @@ export class CudaStream implements Disposable {
 
   /** Blocks until all work queued so far is done (cuStreamSynchronize). */
   synchronizeSync(): void {
-    this.context.driver.call("cuStreamSynchronize", this.handle);
+    const { driver } = this.context;
+    driver.check(driver.api.cuStreamSynchronize(this.handle), "cuStreamSynchronize");
     this.#mayBeBusy = false;
   }
 

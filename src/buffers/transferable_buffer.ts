@@ -96,8 +96,11 @@ export abstract class TransferableBuffer<D extends DType = DType> extends GpuBuf
     const { onProgress, signal, isFresh = false } = options;
     const stream = this.streamFor(options);
     allocation.order(stream, direction === "upload" ? "write" : "read");
-    const end = direction === "upload" ? "destination" : "source";
-    const ends = { [end]: allocation, streamHandle: stream.handle };
+    const streamHandle = stream.key;
+    const isUpload = direction === "upload";
+    const ends = isUpload
+      ? { destination: allocation, streamHandle }
+      : { source: allocation, streamHandle };
     this.context.noteCopy(bytes.byteLength, ends);
     return { direction, stream, address, bytes, isFresh, onProgress, signal };
   }

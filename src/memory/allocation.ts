@@ -133,7 +133,7 @@ export class Allocation implements LedgerEntry, Owner {
 
   /** The handle of the stream it was made on; 0n when that is gone. */
   get streamHandle(): bigint {
-    return this.#stream.disposed ? 0n : this.#stream.handle;
+    return this.#stream.key;
   }
 
   /** Releases the block because nothing can reach it any more, and says so. */

@@ -46,7 +46,7 @@ export function queueCopy(destination: MemorySpan, source: MemorySpan, stream: C
 
 /** Counts a copy that was queued, and notes it in the timeline. */
 export function noteCopy({ destination, source, stream }: CopyRoute, byteLength: number): void {
-  stream.context.noteCopy(byteLength, { destination, source, streamHandle: stream.handle });
+  stream.context.noteCopy(byteLength, { destination, source, streamHandle: stream.key });
 }
 
 /**
@@ -125,7 +125,9 @@ export function copyBytes(
   const { destination, source, byteLength } = bytes;
   const { context, handle } = route.stream;
   if (!crossesDevices(route)) {
-    return context.driver.call("cuMemcpyAsync", destination, source, byteLength, handle);
+    const { driver } = context;
+    const status = driver.api.cuMemcpyAsync(destination, source, byteLength, handle);
+    return driver.check(status, "cuMemcpyAsync");
   }
   const [to, from] = [route.destination.context, route.source.context];
   peerRoute(from, to); // without an open way the driver stages the bytes itself

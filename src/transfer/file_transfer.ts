@@ -108,7 +108,7 @@ async function move(
   if (byteLength === 0) return;
   using _hold = allocation.hold();
   const end = direction === "upload" ? "destination" : "source";
-  stream.context.noteCopy(byteLength, { [end]: allocation, streamHandle: stream.handle });
+  stream.context.noteCopy(byteLength, { [end]: allocation, streamHandle: stream.key });
   if (wayForFile(byteLength) !== "ring") return await moveSmall();
   allocation.order(stream, direction === "upload" ? "write" : "read");
   await TransferEngine.of(stream.context).run({

@@ -99,8 +99,22 @@ function queuePiece({ direction, stream, address, bytes }: HostTransfer, piece: 
   const size = BigInt(byteLength);
   const { driver } = stream.context;
   if (direction === "upload") {
-    driver.call("cuMemcpyHtoDAsync_v2", device, part, size, stream.handle);
-  } else driver.call("cuMemcpyDtoHAsync_v2", part, device, size, stream.handle);
+    const status = driver.api.cuMemcpyHtoDAsync_v2(
+      device,
+      part as BufferSource,
+      size,
+      stream.handle,
+    );
+    driver.check(status, "cuMemcpyHtoDAsync_v2");
+  } else {
+    const status = driver.api.cuMemcpyDtoHAsync_v2(
+      part as BufferSource,
+      device,
+      size,
+      stream.handle,
+    );
+    driver.check(status, "cuMemcpyDtoHAsync_v2");
+  }
 }
 
 /** What the ring is to move: everything from `offset` on. */
