@@ -31,6 +31,13 @@ export {
   type Uploadable,
   type WriteFileOptions,
 } from "./src/buffers/transferable_buffer.ts";
+export { type BuffersOf, PackedBuffers } from "./src/buffers/packed_buffers.ts";
+export {
+  type ArraysOf,
+  type DownloadAllOptions,
+  type UploadAllOptions,
+  type UploadIntoOptions,
+} from "./src/buffers/many_arrays.ts";
 export { HostBuffer, type HostBufferFields } from "./src/buffers/host_buffer.ts";
 export { type BufferCopy } from "./src/buffers/batch.ts";
 export { GpuBuffer, type LikeOptions } from "./src/buffers/gpu_buffer.ts";

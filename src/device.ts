@@ -4,8 +4,19 @@ import { type BufferCopy, copyBatch } from "./buffers/batch.ts";
 import type { AllocateOptions, DeviceAllocator } from "./buffers/device_allocator.ts";
 import { DeviceBuffer } from "./buffers/device_buffer.ts";
 import type { HostValues } from "./buffers/host_values.ts";
+import {
+  type ArraysOf,
+  downloadAll,
+  type DownloadAllOptions,
+  uploadAll,
+  type UploadAllOptions,
+  uploadInto,
+  type UploadIntoOptions,
+} from "./buffers/many_arrays.ts";
+import type { BuffersOf, PackedBuffers } from "./buffers/packed_buffers.ts";
 import { PinnedBuffer } from "./buffers/pinned_buffer.ts";
 import type { Shape } from "./buffers/shape.ts";
+import type { TransferableBuffer } from "./buffers/transferable_buffer.ts";
 import { uploadSource } from "./buffers/upload_source.ts";
 import { type DisplayBundle, withCard } from "./cards/card.ts";
 import { Context } from "./context.ts";
@@ -37,6 +48,7 @@ import { fillSlot, type Held } from "./device/slot.ts";
 import { CudaStream, type StreamOptions } from "./stream.ts";
 import type { FilePath } from "./transfer/disk_file.ts";
 import { TransferEngine } from "./transfer/engine.ts";
+import type { HostMemory } from "./transfer/host_memory.ts";
 import { type PeerRoute, peerRoute } from "./transfer/peer_link.ts";
 import { VERSION } from "./version.ts";
 
@@ -232,6 +244,33 @@ export class CudaDevice extends DeviceAccounts implements DeviceAllocator, Dispo
       buffer.dispose();
       throw error;
     }
+  }
+
+  /**
+   * Uploads many arrays of any types in few copies: into one new block, whose views are freed
+   * together, or into the buffers of `into`. Several times as fast as one call each for small ones.
+   */
+  uploadAll<const A extends readonly HostArray[]>(
+    arrays: A,
+    options?: UploadAllOptions,
+  ): Promise<PackedBuffers<BuffersOf<A>>>;
+  /** Uploads many arrays into buffers that are there, in few copies. */
+  uploadAll(arrays: readonly HostMemory[], options: UploadIntoOptions): Promise<void>;
+  uploadAll(
+    arrays: readonly HostArray[],
+    options: UploadAllOptions | UploadIntoOptions = {},
+  ): Promise<unknown> {
+    return options.into === undefined
+      ? uploadAll(arrays, { ...options, gpu: this })
+      : uploadInto(arrays, { ...options, gpu: this });
+  }
+
+  /** Downloads many buffers in few copies: into fresh typed arrays, or into the memory of `into`. */
+  downloadAll<const B extends readonly TransferableBuffer[]>(
+    buffers: B,
+    options: DownloadAllOptions = {},
+  ): Promise<ArraysOf<B>> {
+    return downloadAll(buffers, { ...options, gpu: this });
   }
 
   /**

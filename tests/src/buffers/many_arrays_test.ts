@@ -1,0 +1,164 @@
+// Tests for many arrays at once: what arrives, where it lies, and what failures leave.
+
+import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { DisposedError } from "../../../src/errors.ts";
+import { openTestDevice } from "../../support/driver.ts";
+import { Random, testSeed } from "../../support/random.ts";
+
+const LARGE_BYTES = 3 * 2 ** 20;
+
+function bytesFrom(random: Random, byteLength: number): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from({ length: byteLength }, () => random.below(256));
+}
+
+Deno.test("CudaDevice.uploadAll() keeps order, element types and values", async () => {
+  using gpu = openTestDevice();
+  const arrays = [new Float32Array([1.5, 2]), new BigInt64Array([-3n]), new Uint8Array([4, 5, 6])];
+  using packed = await gpu.uploadAll(arrays);
+  assertEquals(packed.buffers.map(({ dtype }) => dtype), ["float32", "int64", "uint8"]);
+  assertEquals(await Promise.all(packed.buffers.map((buffer) => buffer.download())), arrays);
+});
+
+Deno.test("CudaDevice.uploadAll() types each buffer by its array", async () => {
+  using gpu = openTestDevice();
+  using packed = await gpu.uploadAll([new Float32Array([1]), new Int16Array([2])]);
+  const [floats, words] = packed.buffers;
+  const first: Float32Array = await floats.download();
+  const second: Int16Array = await words.download();
+  assertEquals([first[0], second[0]], [1, 2]);
+});
+
+Deno.test("CudaDevice.uploadAll() starts each buffer at a multiple of 256 bytes", async () => {
+  using gpu = openTestDevice();
+  using packed = await gpu.uploadAll([1, 255, 256, 257, 1].map((size) => new Uint8Array(size)));
+  assertEquals(packed.buffers.map(({ byteOffset }) => byteOffset), [0, 256, 512, 768, 1280]);
+});
+
+Deno.test("CudaDevice.uploadAll() makes one allocation, disposed as a whole", async () => {
+  using gpu = openTestDevice();
+  const packed = await gpu.uploadAll([new Uint8Array(300), new Uint8Array(300)], { label: "p" });
+  assertEquals(gpu.live({ kind: "device" }).count, 1);
+  const [first] = packed.buffers;
+  packed.dispose();
+  assertEquals(gpu.live({ kind: "device" }).count, 0);
+  assert(first.disposed);
+  assertThrows(() => packed.buffers, DisposedError);
+});
+
+Deno.test("CudaDevice.uploadAll() and downloadAll() move any mix of sizes, large ones too", async () => {
+  using gpu = openTestDevice();
+  const random = new Random(testSeed());
+  const sizes = Array.from({ length: 200 }, () => random.below(40_000));
+  const arrays = [...sizes, 0, LARGE_BYTES, 1, 2 ** 19, 2 ** 19 - 1].map((size) =>
+    bytesFrom(random, size)
+  );
+  using packed = await gpu.uploadAll(arrays);
+  assertEquals(await gpu.downloadAll(packed.buffers), arrays);
+});
+
+Deno.test("CudaDevice.uploadAll() into buffers writes them and nothing beside them", async () => {
+  using gpu = openTestDevice();
+  using block = await gpu.upload(new Uint8Array(600).fill(9));
+  using other = gpu.zeros("float32", 2);
+  const into = [block.subarray(0, 100), other, block.subarray(150, 250), block.subarray(250, 251)];
+  const arrays = [
+    new Uint8Array(100).fill(1),
+    new Float32Array([2, 3]),
+    new Uint8Array(100).fill(4),
+    new Uint8Array([5]),
+  ];
+  await gpu.uploadAll(arrays, { into });
+  const expected = new Uint8Array(600).fill(9).fill(1, 0, 100).fill(4, 150, 250).fill(5, 250, 251);
+  assertEquals(await block.download(), expected);
+  assertEquals(await other.download(), new Float32Array([2, 3]));
+});
+
+Deno.test("CudaDevice.uploadAll() into one buffer twice leaves the later array", async () => {
+  using gpu = openTestDevice();
+  using buffer = gpu.zeros("uint8", 4);
+  await gpu.uploadAll([new Uint8Array(4).fill(1), new Uint8Array(4).fill(2)], {
+    into: [buffer, buffer],
+  });
+  assertEquals(await buffer.download(), new Uint8Array(4).fill(2));
+});
+
+Deno.test("CudaDevice.uploadAll() narrows Float32Array to bfloat16 buffers", async () => {
+  using gpu = openTestDevice();
+  using buffer = gpu.zeros("bfloat16", 2);
+  await gpu.uploadAll([new Float32Array([0.5, -3])], { into: [buffer] });
+  assertEquals(await gpu.downloadAll([buffer]), [new Float32Array([0.5, -3])]);
+});
+
+Deno.test("CudaDevice.uploadAll() refuses what it cannot pair, before anything is written", async () => {
+  using gpu = openTestDevice();
+  using buffer = gpu.zeros("uint8", 2);
+  const two = new Uint8Array([1, 2]);
+  await assertRejects(() => gpu.uploadAll([two, two], { into: [buffer] }), RangeError);
+  const into = [buffer, buffer];
+  await assertRejects(() => gpu.uploadAll([two, new Uint8Array(3)], { into }), RangeError);
+  await assertRejects(() => gpu.uploadAll([two, new Float32Array(1)], { into }), TypeError);
+  assertEquals(await buffer.download(), new Uint8Array(2));
+});
+
+Deno.test("CudaDevice.uploadAll() of nothing makes an empty pack", async () => {
+  using gpu = openTestDevice();
+  using packed = await gpu.uploadAll([]);
+  assertEquals([packed.length, packed.byteLength], [0, 0]);
+});
+
+Deno.test("CudaDevice.uploadAll() tells progress in bytes of the arrays", async () => {
+  using gpu = openTestDevice();
+  const seen: [number, number][] = [];
+  using _packed = await gpu.uploadAll([new Uint8Array(10), new Uint8Array(LARGE_BYTES)], {
+    onProgress: (done, total) => seen.push([done, total]),
+  });
+  const total = LARGE_BYTES + 10;
+  assertEquals(seen[0], [10, total]);
+  assertEquals(seen.at(-1), [total, total]);
+});
+
+Deno.test("CudaDevice.uploadAll() leaves no memory when it is aborted", async () => {
+  using gpu = openTestDevice();
+  const abort = new AbortController();
+  const arrays = Array.from({ length: 40 }, () => new Uint8Array(2 ** 18));
+  await assertRejects(
+    () => gpu.uploadAll(arrays, { signal: abort.signal, onProgress: () => abort.abort() }),
+    DOMException,
+    "abort",
+  );
+  assertEquals(gpu.live().count, 0);
+});
+
+Deno.test("CudaDevice.uploadAll() keeps its page-locked memory for the next call", async () => {
+  using gpu = openTestDevice();
+  using _first = await gpu.uploadAll([new Uint8Array(10)]);
+  const cachedBytes = gpu.context.ledger.cachedBytes("host");
+  using _second = await gpu.uploadAll([new Uint8Array(10)]);
+  assertEquals(gpu.context.ledger.cachedBytes("host"), cachedBytes);
+});
+
+Deno.test("CudaDevice.uploadAll() waits for what another stream does with the buffers", async () => {
+  using gpu = openTestDevice();
+  using stream = gpu.createStream();
+  using buffer = gpu.zeros("uint8", 1000);
+  buffer.fill(7, { stream });
+  await gpu.uploadAll([new Uint8Array(1000).fill(1)], { into: [buffer] });
+  assertEquals(await buffer.download(), new Uint8Array(1000).fill(1));
+});
+
+Deno.test("CudaDevice.downloadAll() fills memory of yours and resolves with it", async () => {
+  using gpu = openTestDevice();
+  using a = await gpu.upload(new Int32Array([1, 2]));
+  using b = await gpu.upload(new Float64Array([3]));
+  const into = [new Int32Array(2), new Float64Array(1)];
+  const found = await gpu.downloadAll([a, b], { into });
+  assertEquals(into, [new Int32Array([1, 2]), new Float64Array([3])]);
+  assert(found[0] === into[0] && found[1] === into[1]);
+});
+
+Deno.test("CudaDevice.downloadAll() refuses a buffer that was disposed", async () => {
+  using gpu = openTestDevice();
+  const buffer = gpu.zeros("uint8", 4);
+  buffer.dispose();
+  await assertRejects(() => gpu.downloadAll([buffer]), DisposedError);
+});

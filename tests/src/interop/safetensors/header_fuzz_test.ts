@@ -1,0 +1,141 @@
+// Ten thousand damaged headers: each is refused with a SafetensorsError, or read rightly.
+
+import { assert, assertEquals, assertInstanceOf } from "@std/assert";
+import { SafetensorsError } from "../../../../src/interop/safetensors/error.ts";
+import { formatBits } from "../../../../src/interop/safetensors/formats.ts";
+import {
+  LENGTH_BYTES,
+  parseHeader,
+  readHeaderLength,
+  type SafetensorsHeader,
+} from "../../../../src/interop/safetensors/header.ts";
+import { Random } from "../../../support/random.ts";
+import { FileFolder, TYPES_FIXTURE } from "../../../support/safetensors/files.ts";
+import { withDevice } from "../../../support/with_device.ts";
+
+const MUTANT_COUNT = 10_000;
+const SEED = 0x5afe;
+
+/** What careless and hostile writers put into headers. */
+const SNIPPETS = [
+  `"`,
+  `\\`,
+  "{",
+  "}",
+  "[",
+  "]",
+  ",",
+  ":",
+  "-1",
+  "1e9",
+  "0.5",
+  "null",
+  "9007199254740993",
+  "18446744073709551616",
+  `"F64"`,
+  `"X"`,
+  `"__metadata__":{"a":1},`,
+  `"a":{"dtype":"U8","shape":[0],"data_offsets":[0,0]},`,
+  `"__proto__":null,`,
+  "\u0000",
+  "\ufeff",
+];
+
+Deno.test("parseHeader() refuses or rightly reads 10,000 damaged headers", () => {
+  const original = Deno.readFileSync(TYPES_FIXTURE);
+  const random = new Random(SEED);
+  let readCount = 0;
+  for (let i = 0; i < MUTANT_COUNT; i++) {
+    const mutant = damage(original, random);
+    const header = readOrRefuse(mutant);
+    if (header === undefined) continue;
+    readCount++;
+    checkRight(header, mutant);
+  }
+  assert(readCount > 0 && readCount < MUTANT_COUNT / 2, `${readCount} were read`);
+});
+
+Deno.test("gpu.loadSafetensors() leaves nothing behind after damaged files", async () => {
+  const original = Deno.readFileSync(TYPES_FIXTURE);
+  const random = new Random(SEED + 1);
+  using folder = new FileFolder();
+  await withDevice(async (gpu) => {
+    for (let i = 0; i < 200; i++) {
+      const path = folder.write("mutant.safetensors", damage(original, random));
+      try {
+        using _model = await gpu.loadSafetensors(path);
+      } catch (error) {
+        assertInstanceOf(error, SafetensorsError);
+      }
+    }
+  });
+});
+
+/** Reads a header as a file's reader does; undefined when it is refused. */
+function readOrRefuse(file: Uint8Array<ArrayBuffer>): SafetensorsHeader | undefined {
+  const [path, byteLength] = ["mutant", file.byteLength];
+  try {
+    const length = readHeaderLength(file.subarray(0, LENGTH_BYTES), { path, byteLength });
+    const json = file.subarray(LENGTH_BYTES, LENGTH_BYTES + length);
+    assertEquals(json.byteLength, length, "a header was read past the end of the file");
+    return parseHeader(json, { path, dataByteLength: byteLength - LENGTH_BYTES - length });
+  } catch (error) {
+    assertInstanceOf(error, SafetensorsError);
+    return undefined;
+  }
+}
+
+/** Compares with what JSON itself says, and checks that the tensors tile the data exactly. */
+function checkRight({ tensors, metadata }: SafetensorsHeader, file: Uint8Array<ArrayBuffer>): void {
+  const length = Number(new DataView(file.buffer).getBigUint64(0, true));
+  const text = new TextDecoder().decode(file.subarray(LENGTH_BYTES, LENGTH_BYTES + length));
+  const { __metadata__ = {}, ...entries } = JSON.parse(text);
+  assertEquals(tensors.map(({ name }) => name).sort(), Object.keys(entries).sort());
+  assertEquals({ ...metadata }, __metadata__);
+  let end = 0;
+  for (const { name, format, shape, byteOffset, byteLength } of tensors) {
+    assertEquals(entries[name].data_offsets, [byteOffset, byteOffset + byteLength]);
+    assertEquals(entries[name].shape, [...shape]);
+    assertEquals(shape.reduce((count, size) => count * size, formatBits(format)), 8 * byteLength);
+    assertEquals(byteOffset, end);
+    end += byteLength;
+  }
+  assertEquals(end, file.byteLength - LENGTH_BYTES - length);
+}
+
+/** Changes one to three places of a file, most of them in its header. */
+function damage(
+  original: Uint8Array,
+  random: Random,
+): Uint8Array<ArrayBuffer> {
+  let bytes = [...original];
+  const headerBytes = Number(new DataView(original.buffer).getBigUint64(0, true));
+  for (let change = random.below(3); change >= 0; change--) {
+    const at = LENGTH_BYTES + random.below(headerBytes);
+    switch (random.below(7)) {
+      case 0:
+        bytes[at] = random.below(256);
+        break;
+      case 1:
+        bytes[random.below(LENGTH_BYTES)] = random.below(256);
+        break;
+      case 2:
+        bytes = bytes.slice(0, random.below(bytes.length));
+        break;
+      case 3:
+        bytes.push(...Array.from({ length: 1 + random.below(9) }, () => random.below(256)));
+        break;
+      case 4:
+        bytes.splice(at, 1 + random.below(12));
+        break;
+      case 5: {
+        const snippet = new TextEncoder().encode(SNIPPETS[random.below(SNIPPETS.length)]);
+        bytes.splice(at, random.below(2) * snippet.length, ...snippet);
+        break;
+      }
+      case 6: // a digit or letter for another of the same kind keeps the JSON whole
+        bytes[at] = 0x30 + random.below(10);
+    }
+  }
+  return Uint8Array.from(bytes);
+}

@@ -1,0 +1,222 @@
+// Models on the device: files of the format's own library, shards, filters, and loads that fail.
+
+import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { DisposedError } from "../../../../src/errors.ts";
+import { SafetensorsError } from "../../../../src/interop/safetensors/error.ts";
+import { readSafetensorsHeader } from "../../../../src/interop/safetensors/read_header.ts";
+import { patternBytes } from "../../../support/contents.ts";
+import { faultyDriver } from "../../../support/faulty_driver.ts";
+import {
+  FileFolder,
+  fileOf,
+  TYPES_FIXTURE,
+  WIDE_FIXTURE,
+} from "../../../support/safetensors/files.ts";
+import { withDevice } from "../../../support/with_device.ts";
+
+Deno.test("gpu.loadSafetensors() loads every type that the format's own library wrote", async () => {
+  await withDevice(async (gpu) => {
+    using model = await gpu.loadSafetensors(TYPES_FIXTURE);
+    assertEquals({ ...model.metadata }, { made_by: "safetensors" });
+    assertEquals(model.size, 16);
+    const small = ["uint8", "int8", "int16", "uint16", "float16", "int32", "uint32", "float32"];
+    for (const dtype of [...small, "float64"]) {
+      const tensor = model.tensor(dtype);
+      assertEquals([tensor.dtype, [...tensor.shape]], [dtype, [2, 3]]);
+      assertEquals([...await tensor.download() as Iterable<unknown>], [0, 1, 2, 3, 4, 5]);
+    }
+    for (const dtype of ["int64", "uint64"] as const) {
+      const values = await model.tensor(dtype, dtype).download();
+      assertEquals([...values], [0n, 1n, 2n, 3n, 4n, 5n]);
+    }
+    assertEquals([...await model.tensor("bool", "bool").download()], [1, 0, 1]);
+    assertEquals([...await model.tensor("bfloat16", "bfloat16").download()], [0.5, -1.5, 3]);
+    assertEquals([...await model.tensor("scalar", "float32").download()], [2.5]);
+    assertEquals([...model.tensor("scalar").shape], []);
+    assertEquals([...model.tensor("empty").shape], [0, 4]);
+    const signs = await model.tensor('größe/"α"', "int64").download();
+    assertEquals([...signs], [-1n, 2n ** 62n]);
+  });
+});
+
+Deno.test("gpu.loadSafetensors() loads types that no typed array holds as their bytes", async () => {
+  await withDevice(async (gpu) => {
+    using model = await gpu.loadSafetensors(WIDE_FIXTURE);
+    assertEquals(model.format("weight"), "F8_E4M3");
+    assertEquals([...model.tensor("weight", "uint8").shape], [2, 2]);
+    assertEquals([...await model.tensor("weight", "uint8").download()], [56, 184, 0, 126]);
+    assertEquals(model.format("scale"), "F8_E8M0");
+    assertEquals([...model.tensor("phase", "float32").shape], [2, 2]);
+    assertEquals([...await model.tensor("phase", "float32").download()], [1, 2, -3.5, 0.25]);
+    assertEquals(model.format("packed"), "F4");
+    assertEquals([...await model.tensor("packed", "uint8").download()], [0x10, 0x32, 0x54, 0x76]);
+  });
+});
+
+Deno.test("gpu.loadSafetensors() puts a file into one block", async () => {
+  await withDevice(async (gpu) => {
+    using model = await gpu.loadSafetensors(TYPES_FIXTURE, { label: "weights" });
+    assertEquals(new Set([...model].map(([, tensor]) => tensor.storageId)).size, 1);
+    assertEquals(gpu.live().objects.map(({ name }) => name), ["weights"]);
+  });
+});
+
+Deno.test("gpu.loadSafetensors() aligns tensors that the file does not", async () => {
+  using folder = new FileFolder();
+  const header = {
+    odd: { dtype: "U8", shape: [3], data_offsets: [0, 3] },
+    wide: { dtype: "F64", shape: [1], data_offsets: [3, 11] },
+  };
+  const data = new Uint8Array(11);
+  data.set([1, 2, 3]);
+  data.set(new Uint8Array(Float64Array.of(0.25).buffer), 3);
+  const path = folder.write("odd.safetensors", fileOf({ header, data }));
+  await withDevice(async (gpu) => {
+    using model = await gpu.loadSafetensors(path);
+    assertEquals([...await model.tensor("odd", "uint8").download()], [1, 2, 3]);
+    assertEquals([...await model.tensor("wide", "float64").download()], [0.25]);
+    assertEquals(model.tensor("wide").ptr % 8n, 0n);
+  });
+});
+
+Deno.test("gpu.loadSafetensors() loads what the filter chooses, and no more memory", async () => {
+  await withDevice(async (gpu) => {
+    const steps: number[] = [];
+    using model = await gpu.loadSafetensors(TYPES_FIXTURE, {
+      filter: ({ name, format }) => format === "F32" && name !== "empty" || name === "bool",
+      onProgress: (doneBytes, totalBytes) => steps.push(doneBytes, totalBytes),
+    });
+    assertEquals(model.names, ["float32", "scalar", "bool"]);
+    assert(model.byteLength < 512);
+    assertEquals([...await model.tensor("bool", "bool").download()], [1, 0, 1]);
+    assertEquals(steps.slice(-2), [31, 31]);
+  });
+});
+
+Deno.test("gpu.loadSafetensors() loads large tensors through the ring, byte for byte", async () => {
+  using folder = new FileFolder();
+  const data = patternBytes(9_000_001);
+  const header = {
+    a: { dtype: "U8", shape: [5_000_000], data_offsets: [0, 5_000_000] },
+    b: { dtype: "U8", shape: [4_000_001], data_offsets: [5_000_000, 9_000_001] },
+  };
+  const path = folder.write("large.safetensors", fileOf({ header, data }));
+  await withDevice(async (gpu) => {
+    using model = await gpu.loadSafetensors(path);
+    assertEquals(await model.tensor("a", "uint8").download(), data.slice(0, 5_000_000));
+    assertEquals(await model.tensor("b", "uint8").download(), data.slice(5_000_000));
+  });
+});
+
+Deno.test("gpu.loadSafetensors() loads the shards of an index, each tensor once", async () => {
+  using folder = new FileFolder();
+  folder.write("1.safetensors", shard({ a: 1, both: 2 }));
+  folder.write("2.safetensors", shard({ b: 3, both: 4 }));
+  const weight_map = { a: "1.safetensors", both: "2.safetensors", b: "2.safetensors" };
+  const index = writeIndex(folder, { metadata: { total_size: 3 }, weight_map });
+  await withDevice(async (gpu) => {
+    using model = await gpu.loadSafetensors(index);
+    const values = new Map<string, number[]>();
+    for (const [name, tensor] of model) {
+      values.set(name, [...await tensor.download() as Uint8Array]);
+    }
+    assertEquals(values, new Map([["a", [1]], ["b", [3]], ["both", [4]]]));
+    assertEquals(gpu.live().count, 2);
+  });
+});
+
+Deno.test("gpu.loadSafetensors() refuses an index that does not fit its files", async () => {
+  using folder = new FileFolder();
+  folder.write("1.safetensors", shard({ a: 1 }));
+  await withDevice(async (gpu) => {
+    const load = (index: unknown) => gpu.loadSafetensors(writeIndex(folder, index));
+    const refuses = (index: unknown, says: string) =>
+      assertRejects(() => load(index), SafetensorsError, says);
+    await refuses({ weight_map: { b: "1.safetensors" } }, `expects tensor "b" in it`);
+    await refuses({ weight_map: { a: "../1.safetensors" } }, "outside its folder");
+    await refuses({ weight_map: { a: "/1.safetensors" } }, "outside its folder");
+    await refuses({ weight_map: { a: 1 } }, "no weight_map");
+    await refuses([], "no weight_map");
+    await assertRejects(() => load({ weight_map: { a: "2.safetensors" } }), Deno.errors.NotFound);
+  });
+});
+
+Deno.test("gpu.loadSafetensors() refuses two files with a tensor of the same name", async () => {
+  using folder = new FileFolder();
+  const paths = ["1.safetensors", "2.safetensors"].map((name) =>
+    folder.write(name, shard({ a: 1 }))
+  );
+  await withDevice(async (gpu) => {
+    await assertRejects(() => gpu.loadSafetensors(paths), SafetensorsError, `tensor "a" is in`);
+  });
+});
+
+Deno.test("gpu.loadSafetensors() leaves nothing when the second file is broken", async () => {
+  using folder = new FileFolder();
+  const good = folder.write("1.safetensors", shard({ a: 1 }));
+  const bad = folder.write("2.safetensors", shard({ b: 1 }).slice(0, -1));
+  await withDevice(async (gpu) => {
+    await assertRejects(() => gpu.loadSafetensors([good, bad]), SafetensorsError, "cut short");
+  });
+});
+
+Deno.test("gpu.loadSafetensors() leaves nothing when a copy fails, and works again", async () => {
+  const { driver, setFault } = faultyDriver();
+  await withDevice(async (gpu) => {
+    setFault({ name: "cuMemcpyHtoDAsync_v2" });
+    await assertRejects(() => gpu.loadSafetensors(TYPES_FIXTURE));
+    setFault(undefined);
+    using model = await gpu.loadSafetensors(TYPES_FIXTURE);
+    assertEquals([...await model.tensor("scalar", "float32").download()], [2.5]);
+  }, { driver });
+});
+
+Deno.test("gpu.loadSafetensors() rejects with the signal's reason", async () => {
+  await withDevice(async (gpu) => {
+    const abort = new AbortController();
+    const reason = new Error("enough");
+    const load = gpu.loadSafetensors(TYPES_FIXTURE, { signal: abort.signal });
+    abort.abort(reason);
+    await assertRejects(() => load, Error, "enough");
+  });
+});
+
+Deno.test("SafetensorsModel.tensor() names what is not there and what has another type", async () => {
+  await withDevice(async (gpu) => {
+    using model = await gpu.loadSafetensors(WIDE_FIXTURE);
+    assertThrows(() => model.tensor("wieght"), RangeError, `Cannot find tensor "wieght"`);
+    assertThrows(() => model.tensor("weight", "float32"), TypeError, "it is uint8");
+  });
+});
+
+Deno.test("SafetensorsModel.dispose() disposes every tensor", async () => {
+  await withDevice(async (gpu) => {
+    const model = await gpu.loadSafetensors(WIDE_FIXTURE);
+    const weight = model.tensor("weight");
+    model.dispose();
+    model.dispose();
+    assertEquals([model.disposed, weight.disposed], [true, true]);
+    assertThrows(() => model.tensor("weight"), DisposedError, "SafetensorsModel(4 tensors");
+  });
+});
+
+Deno.test("readSafetensorsHeader() reads names and metadata without a device", async () => {
+  const { tensors, metadata } = await readSafetensorsHeader(WIDE_FIXTURE);
+  assertEquals(tensors.map(({ name }) => name), ["phase", "scale", "weight", "packed"]);
+  assertEquals({ ...metadata }, {});
+});
+
+/** A file of single bytes by name. */
+function shard(values: Record<string, number>): Uint8Array {
+  const names = Object.keys(values);
+  const header = Object.fromEntries(names.map((name, i) => [
+    name,
+    { dtype: "U8", shape: [1], data_offsets: [i, i + 1] },
+  ]));
+  return fileOf({ header, data: Uint8Array.from(Object.values(values)) });
+}
+
+function writeIndex(folder: FileFolder, index: unknown): string {
+  const bytes = new TextEncoder().encode(JSON.stringify(index));
+  return folder.write("model.safetensors.index.json", bytes);
+}
