@@ -158,6 +158,8 @@ export { type TransferTuning } from "./src/transfer/tuning.ts";
 export { type TransferOptions } from "./src/transfer/host_transfer.ts";
 export { type FilePath } from "./src/transfer/disk_file.ts";
 export { type UploadFileOptions } from "./src/interop/upload_file.ts";
+export { type ByteSource } from "./src/interop/byte_source.ts";
+export { type FromOptions } from "./src/interop/from_source.ts";
 export { type SafetensorsFormat } from "./src/interop/safetensors/formats.ts";
 export { type SafetensorsHeader, type TensorEntry } from "./src/interop/safetensors/header.ts";
 export { readSafetensorsHeader } from "./src/interop/safetensors/read_header.ts";

@@ -28,7 +28,9 @@ import type { DType, DTypeOf, HostArray } from "./dtype.ts";
 import { DisposedError } from "./errors.ts";
 import { CudaEvent, type EventOptions } from "./event.ts";
 import { formatBytes } from "./format.ts";
+import type { ByteSource } from "./interop/byte_source.ts";
 import { bufferFromHandle, type HandleOptions } from "./interop/from_handle.ts";
+import { bufferFromSource, type FromOptions } from "./interop/from_source.ts";
 import { loadSafetensors, type LoadSafetensorsOptions } from "./interop/safetensors/load.ts";
 import type { SafetensorsModel } from "./interop/safetensors/model.ts";
 import type { SafetensorsSource } from "./interop/safetensors/shards.ts";
@@ -314,6 +316,30 @@ export class CudaDevice extends DeviceAccounts implements DeviceAllocator, Dispo
     options: UploadFileOptions<D> = {},
   ): Promise<DeviceBuffer<D>> {
     return uploadFile(path, { ...options, gpu: this });
+  }
+
+  /**
+   * Allocates device memory and fills it from a response, a stream or a blob, in constant host
+   * memory; resolves when the bytes are there. With a length known from `shape` or the source it
+   * allocates once, else it grows.
+   *
+   * @throws RangeError when fewer or more bytes come than were to be expected.
+   *
+   * @example
+   * ```ts
+   * import { CudaDevice } from "vramkit";
+   *
+   * using gpu = CudaDevice.open(0, { driver: "auto" });
+   * const response = new Response(new Float32Array([1, 2, 3])); // or await fetch(url)
+   * using x = await gpu.from(response, { dtype: "float32" });
+   * console.log(await x.download()); // Float32Array(3) [1, 2, 3]
+   * ```
+   */
+  from<D extends DType = "uint8">(
+    source: ByteSource,
+    options: FromOptions<D> = {},
+  ): Promise<DeviceBuffer<D>> {
+    return bufferFromSource(source, { ...options, gpu: this });
   }
 
   /**

@@ -12,14 +12,18 @@ import { VirtualMemoryResource } from "../memory/virtual_memory_resource.ts";
 import type { CudaStream } from "../stream.ts";
 import type { HostMemory } from "../transfer/host_memory.ts";
 import type { AllocateOptions } from "./device_allocator.ts";
+import { downloadPinned } from "./download_pinned.ts";
+import type { GpuBuffer } from "./gpu_buffer.ts";
 import { GrowableBuffer, type GrowableOptions } from "./growable_buffer.ts";
 import { LazyBuffer } from "./lazy_buffer.ts";
 import { ManagedBuffer } from "./managed_buffer.ts";
 import { MappedBuffer } from "./mapped_buffer.ts";
+import type { PinnedBuffer } from "./pinned_buffer.ts";
 import { PitchedBuffer } from "./pitched_buffer.ts";
 import { RegisteredMemory, type RegisterOptions } from "./registered_memory.ts";
 import type { Shape } from "./shape.ts";
 import { StagedBuffer } from "./staged_buffer.ts";
+import type { StridedView } from "./strided_view.ts";
 
 /** How to allocate where there is only one place that the memory can come from. */
 export interface PlaceOptions {
@@ -123,6 +127,28 @@ export abstract class BufferKinds {
   ): ManagedBuffer<D> {
     const { resource = new ManagedMemoryResource(this) } = options;
     return ManagedBuffer.allocate({ dtype, shape, resource, ...this.place(options) });
+  }
+
+  /**
+   * Copies elements into page-locked memory that the device keeps for this and uses again, at the
+   * speed of the bus; resolves when `array` of the result holds them. Dispose the result to give
+   * its memory back to the pool.
+   *
+   * @example
+   * ```ts
+   * import { CudaDevice } from "vramkit";
+   *
+   * using gpu = CudaDevice.open(0, { driver: "auto" });
+   * using x = await gpu.upload(new Float32Array([1, 2, 3]));
+   * using host = await gpu.downloadPinned(x);
+   * console.log(host.array); // Float32Array(3) [1, 2, 3]
+   * ```
+   */
+  downloadPinned<D extends DType>(
+    source: GpuBuffer<D> | StridedView<D>,
+    options: AllocateOptions = {},
+  ): Promise<PinnedBuffer<D>> {
+    return downloadPinned(source, options);
   }
 
   /**

@@ -11,6 +11,9 @@ import type { VirtualMemoryResource } from "../memory/virtual_memory_resource.ts
 import type { VirtualRange } from "../memory/virtual_range.ts";
 import type { CudaStream } from "../stream.ts";
 import type { MemorySpan } from "../transfer/copy.ts";
+import type { HostMemory } from "../transfer/host_memory.ts";
+import { writableInto } from "../transfer/web_streams.ts";
+import { appendTo } from "./append_target.ts";
 import type { DeviceBufferRequest } from "./device_buffer.ts";
 import type { BufferFields } from "./memory_window.ts";
 import { byteLengthOf, type Shape, toShape } from "./shape.ts";
@@ -175,6 +178,15 @@ export class GrowableBuffer<D extends DType = DType> extends TransferableBuffer<
       );
     }
     return this.resize(this.length - count).shrinkToFit();
+  }
+
+  /**
+   * A stream whose bytes go after the elements there are, so that the buffer grows; when it fails,
+   * the buffer has its former elements. A view is filled from its first byte instead.
+   */
+  override get writable(): WritableStream<HostMemory> {
+    if (this.disposed || this.isView) return super.writable;
+    return writableInto(appendTo(this, this.streamFor({})));
   }
 
   /**

@@ -2,7 +2,6 @@
 
 import { type BitsOf, type DType, viewBits } from "../dtype.ts";
 import { DisposedError } from "../errors.ts";
-import type { Allocation } from "../memory/allocation.ts";
 import type { BufferFields } from "./memory_window.ts";
 import { TransferableBuffer } from "./transferable_buffer.ts";
 
@@ -38,28 +37,4 @@ export abstract class HostBuffer<D extends DType = DType> extends TransferableBu
     const byteOffset = bytes.byteOffset + this.byteOffset;
     return viewBits(dtype, { buffer: bytes.buffer, byteOffset, length });
   }
-}
-
-/** Memory that the kit owns, as the CPU sees it. */
-export interface OwnedHostBytes {
-  /** The whole block. */
-  readonly bytes: Uint8Array<ArrayBuffer>;
-  /** What every typed array over the block refers to. */
-  readonly memory: ArrayBuffer;
-}
-
-/**
- * Shows a block to the CPU without a copy, once for a block: the memory is emptied, and with it every
- * typed array over it, when the block is released.
- */
-export function showToHost(
-  allocation: Allocation,
-  hostAddress = allocation.address,
-): OwnedHostBytes {
-  const pointer = Deno.UnsafePointer.create(hostAddress);
-  const memory = pointer === null
-    ? new ArrayBuffer(0)
-    : Deno.UnsafePointerView.getArrayBuffer(pointer, allocation.byteLength);
-  allocation.emptyOnRelease(memory);
-  return { bytes: new Uint8Array(memory), memory };
 }

@@ -3,6 +3,7 @@
 import type { BitsOf, DType } from "../dtype.ts";
 import { CudaUnavailableError } from "../errors.ts";
 import { Allocation } from "../memory/allocation.ts";
+import { showToHost } from "../memory/host_bytes.ts";
 import {
   adviseRange,
   discardRange,
@@ -14,7 +15,7 @@ import {
 } from "./managed_range.ts";
 import type { DeviceBufferRequest } from "./device_buffer.ts";
 import type { BufferFields, StreamChoice } from "./memory_window.ts";
-import { HostBuffer, showToHost } from "./host_buffer.ts";
+import { HostBuffer } from "./host_buffer.ts";
 import { byteLengthOf, toShape } from "./shape.ts";
 
 /**

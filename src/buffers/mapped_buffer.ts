@@ -3,10 +3,11 @@
 import { CU_MEMHOSTALLOC } from "../../ffi/constants.ts";
 import type { BitsOf, DType } from "../dtype.ts";
 import { Allocation } from "../memory/allocation.ts";
+import { showToHost } from "../memory/host_bytes.ts";
 import type { MappedHostMemoryResource } from "../memory/mapped_host_memory_resource.ts";
 import type { DeviceBufferRequest } from "./device_buffer.ts";
 import type { BufferFields } from "./memory_window.ts";
-import { HostBuffer, type HostBufferFields, showToHost } from "./host_buffer.ts";
+import { HostBuffer, type HostBufferFields } from "./host_buffer.ts";
 import { byteLengthOf, toShape } from "./shape.ts";
 
 /** What to allocate on the host for the device to use in place. */

@@ -2,9 +2,10 @@
 
 import type { DType } from "../dtype.ts";
 import { Allocation } from "../memory/allocation.ts";
+import { showToHost } from "../memory/host_bytes.ts";
 import type { DeviceBufferRequest } from "./device_buffer.ts";
 import type { BufferFields } from "./memory_window.ts";
-import { HostBuffer, showToHost } from "./host_buffer.ts";
+import { HostBuffer } from "./host_buffer.ts";
 import { byteLengthOf, toShape } from "./shape.ts";
 
 /** Page-locked host memory that the GPU copies at the speed of the bus. */

@@ -3,11 +3,11 @@
 import type { BitsOf, DType } from "../dtype.ts";
 import { DisposedError } from "../errors.ts";
 import { Allocation } from "../memory/allocation.ts";
+import { showToHost } from "../memory/host_bytes.ts";
 import type { MemoryResource } from "../memory/memory_resource.ts";
 import { queueCopy } from "../transfer/copy.ts";
 import type { DeviceBufferRequest } from "./device_buffer.ts";
 import type { BufferFields, StreamChoice } from "./memory_window.ts";
-import { showToHost } from "./host_buffer.ts";
 import { PinnedBuffer } from "./pinned_buffer.ts";
 import { QueuedWork } from "./queued_work.ts";
 import { byteLengthOf, toShape } from "./shape.ts";

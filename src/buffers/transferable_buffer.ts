@@ -4,6 +4,7 @@
 import type { ArrayOf, BitsOf, DType } from "../dtype.ts";
 import type { FilePath } from "../transfer/disk_file.ts";
 import { writeFileFrom } from "../transfer/file_transfer.ts";
+import { DisposedError } from "../errors.ts";
 import type { HostMemory } from "../transfer/host_memory.ts";
 import {
   type HostTransfer,
@@ -11,6 +12,7 @@ import {
   type TransferOptions,
   transferSync,
 } from "../transfer/host_transfer.ts";
+import { readableFrom, wholeOf, writableInto } from "../transfer/web_streams.ts";
 import { GpuBuffer } from "./gpu_buffer.ts";
 import { destinationBytes, sourceBytes } from "./host_elements.ts";
 import type { StreamChoice } from "./memory_window.ts";
@@ -76,6 +78,25 @@ export abstract class TransferableBuffer<D extends DType = DType> extends GpuBuf
    */
   async writeFile(path: FilePath, options: WriteFileOptions = {}): Promise<void> {
     await writeFileFrom({ ...options, path, span: this.span, stream: this.streamFor(options) });
+  }
+
+  /**
+   * A new stream of the buffer's bytes, for files, responses and compressors. Each chunk is copied
+   * when it is asked for, in the order of the default stream.
+   */
+  get readable(): ReadableStream<Uint8Array<ArrayBuffer>> {
+    if (this.disposed) throw new DisposedError(this.toString());
+    return readableFrom(this, this.streamFor({}));
+  }
+
+  /**
+   * A new stream whose bytes fill the buffer from its start, in constant host memory. Closing it
+   * waits until they are there, and fails with a RangeError when they are fewer or more than the
+   * buffer has.
+   */
+  get writable(): WritableStream<HostMemory> {
+    if (this.disposed) throw new DisposedError(this.toString());
+    return writableInto(wholeOf(this, this.streamFor({})));
   }
 
   /**

@@ -13,6 +13,14 @@ import { whenPassed } from "./when_passed.ts";
 /** The driver pins whole pages, so rounding up to one takes no more memory. */
 const PAGE_BYTES = 4096;
 
+/** How blocks are kept. */
+export interface KeepOptions {
+  /** How many bytes at most. */
+  readonly keepBytes: number;
+  /** Whether the context disposes the pool when it ends, so that the pool must not keep it alive. */
+  readonly isContextOwned: boolean;
+}
+
 /** The state of a pool of page-locked memory. */
 export class ExactBlocks implements MemoryCache, Owner {
   readonly name = "pinned pool";
@@ -20,6 +28,7 @@ export class ExactBlocks implements MemoryCache, Owner {
   readonly #upstream: MemoryResource;
   readonly #context: Context;
   readonly #keepBytes: number;
+  readonly #isContextOwned: boolean;
   /** Sizes of the blocks in use, and of those that the GPU still needs. */
   readonly #sizes = new Map<bigint, number>();
   /** Free blocks by size; the sizes that were freed first come first. */
@@ -29,11 +38,12 @@ export class ExactBlocks implements MemoryCache, Owner {
   #freeBytes = 0;
   #released = false;
 
-  /** Starts empty, listed as a cache of its context; keeps at most `keepBytes`. */
-  constructor(upstream: MemoryResource, keepBytes: number) {
+  /** Starts empty, listed as a cache of its context. */
+  constructor(upstream: MemoryResource, { keepBytes, isContextOwned }: KeepOptions) {
     this.#upstream = upstream;
     this.#keepBytes = keepBytes;
-    this.#context = upstream.context.retain();
+    this.#isContextOwned = isContextOwned;
+    this.#context = isContextOwned ? upstream.context : upstream.context.retain();
     this.#context.ledger.caches.add(this);
   }
 
@@ -111,7 +121,7 @@ export class ExactBlocks implements MemoryCache, Owner {
     this.trim();
     if (this.#usedBytes + this.#pendingBytes > 0) return;
     this.#context.ledger.caches.delete(this);
-    this.#context.release();
+    if (!this.#isContextOwned) this.#context.release();
   }
 
   #takeFree(size: number): bigint | undefined {

@@ -27,7 +27,7 @@ export class PooledPinnedHostMemoryResource extends ResourceAdaptor implements D
     super(new PinnedHostMemoryResource(owner));
     const { keep } = options;
     const keepBytes = keep === undefined ? Infinity : parseBytes(keep, "bytes to keep");
-    this.#blocks = new ExactBlocks(this.upstream, keepBytes);
+    this.#blocks = new ExactBlocks(this.upstream, { keepBytes, isContextOwned: false });
     watch(this, this.#blocks);
   }
 

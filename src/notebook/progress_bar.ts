@@ -68,11 +68,17 @@ interface Pace {
 }
 
 function progressWords({ done, total, seconds }: Pace, unit: string | undefined): string {
-  const amount = unit === undefined
-    ? `${formatBytes(done)} of ${formatBytes(total)}`
-    : `${done} of ${total} ${unit}`;
+  const amount = amountWords({ done, total }, unit);
   if (done === 0 || seconds === 0) return amount;
   const speed = unit === undefined ? `, ${formatSpeed(done / seconds / 1e9)}` : "";
   if (done >= total) return `${amount} in ${formatSeconds(seconds)}${speed}`;
+  if (total === Infinity) return `${amount}${speed}`;
   return `${amount}${speed}, ${formatSeconds(seconds * (total - done) / done)} left`;
+}
+
+/** How much of how much; a stream of unknown length has no total yet. */
+function amountWords({ done, total }: Omit<Pace, "seconds">, unit: string | undefined): string {
+  const words = (count: number) => unit === undefined ? formatBytes(count) : `${count}`;
+  const amount = total === Infinity ? words(done) : `${words(done)} of ${words(total)}`;
+  return unit === undefined ? amount : `${amount} ${unit}`;
 }

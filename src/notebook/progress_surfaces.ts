@@ -38,9 +38,10 @@ class CellSurface implements ProgressSurface {
   readonly #display = new LiveDisplay();
 
   draw({ title, done, total, words }: ProgressState): void {
+    const isOpen = total === Infinity; // an empty bar, until the length is known
     const segments: BarSegment[] = [
-      { name: "done", amount: done, text: "", fill: "solid" },
-      { name: "left", amount: Math.max(0, total - done), text: "", fill: "empty" },
+      { name: "done", amount: isOpen ? 0 : done, text: "", fill: "solid" },
+      { name: "left", amount: isOpen ? 1 : Math.max(0, total - done), text: "", fill: "empty" },
     ];
     const parts = [{ type: "bar", segments } as const];
     this.#display.show(showCard(() => ({ title, kind: "", summary: words, parts })));

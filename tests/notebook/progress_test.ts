@@ -66,6 +66,15 @@ Deno.test("progress() says amount, speed and time left, and finishes with the la
   assertEquals(surface.finished.length, 1);
 });
 
+Deno.test("progress() names no total while a stream's length is unknown", () => {
+  const surface = new RecordingSurface(0);
+  const report = progress("download", { surface });
+  report(2 ** 20, Infinity);
+  report(2 ** 20, 2 ** 20);
+  assertMatch(surface.drawn[0]?.words ?? "", /^1 MiB, [^,]* GB\/s$/);
+  assertMatch(surface.finished[0]?.words ?? "", /^1 MiB of 1 MiB in /);
+});
+
 Deno.test("progress() counts what it is told to count", () => {
   const surface = new RecordingSurface(0);
   const report = progress("sweep", { unit: "points", surface });

@@ -1,0 +1,34 @@
+// The end of a buffer that grows, as the place where a stream of any length goes.
+
+import { elementBytes } from "../dtype.ts";
+import type { CudaStream } from "../stream.ts";
+import type { StreamTarget } from "../transfer/staged_writer.ts";
+import type { GrowableBuffer } from "./growable_buffer.ts";
+
+/** Grows `buffer` by what comes; a stream that fails leaves it with the elements it had. */
+export function appendTo(buffer: GrowableBuffer, stream: CudaStream): StreamTarget {
+  const { length: formerLength, byteLength: formerBytes } = buffer;
+  const bytesEach = elementBytes(buffer.dtype);
+  return {
+    stream,
+    expectedBytes: undefined,
+    spanFor(endBytes) {
+      const length = formerLength + Math.ceil(endBytes / bytesEach);
+      if (length > buffer.length) buffer.resize(length);
+      const { allocation, address, byteLength } = buffer.span;
+      const start = address + BigInt(formerBytes);
+      return { allocation, address: start, byteLength: byteLength - formerBytes };
+    },
+    finish(doneBytes) {
+      if (doneBytes % bytesEach === 0) return;
+      throw new RangeError(
+        `Cannot write a stream of ${doneBytes} bytes to ${buffer}: they do not divide into ` +
+          `elements of ${bytesEach} bytes`,
+      );
+    },
+    abandon() {
+      if (!buffer.disposed) buffer.resize(formerLength);
+    },
+    toString: () => `${buffer}`,
+  };
+}

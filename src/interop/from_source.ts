@@ -1,0 +1,116 @@
+// A response, a stream or a blob into new device memory, chunk by chunk.
+
+import type { AllocateOptions, DeviceAllocator } from "../buffers/device_allocator.ts";
+import type { DeviceBuffer } from "../buffers/device_buffer.ts";
+import { byteLengthOf, formatShape, type Shape, toShape } from "../buffers/shape.ts";
+import { type DType, elementBytes } from "../dtype.ts";
+import { takeAfterCollection } from "../memory/out_of_memory.ts";
+import { CudaStream } from "../stream.ts";
+import type { TransferOptions } from "../transfer/host_transfer.ts";
+import { wholeOf, writableInto } from "../transfer/web_streams.ts";
+import { type ByteSource, type OpenedSource, openSource } from "./byte_source.ts";
+import { GrowingBytes } from "./growing_bytes.ts";
+
+/** How to fill new device memory from a stream. */
+export interface FromOptions<D extends DType> extends AllocateOptions, TransferOptions {
+  /** The element type; `"uint8"` by default. */
+  readonly dtype?: D;
+  /** Sizes along each axis; by default one axis with as many elements as come. */
+  readonly shape?: number | Shape;
+  /** Called as bytes arrive; the total is Infinity until it is known. */
+  readonly onProgress?: ((doneBytes: number, totalBytes: number) => void) | undefined;
+}
+
+/** The options with everything decided that can be before the stream is read. */
+interface Reading<D extends DType> extends FromOptions<D> {
+  readonly gpu: DeviceAllocator;
+  readonly dtype: D;
+  readonly stream: CudaStream;
+}
+
+/** Allocates device memory on `gpu` and fills it from a stream of bytes. */
+export async function bufferFromSource<D extends DType = "uint8">(
+  source: ByteSource,
+  options: FromOptions<D> & { readonly gpu: DeviceAllocator },
+): Promise<DeviceBuffer<D>> {
+  const { gpu, signal, dtype = "uint8" as D, stream = CudaStream.default(gpu.context) } = options;
+  const reading = { ...options, dtype, stream };
+  const opened = await openSource(source);
+  try {
+    signal?.throwIfAborted();
+    const shape = expectedShape(opened, reading);
+    if (shape === undefined) return await readGrowing(opened, reading);
+    return await readKnown(opened, { ...reading, shape });
+  } catch (error) {
+    // Lets the source go when it was not read at all; one that was is over already.
+    if (!opened.readable.locked) await opened.readable.cancel(error).catch(() => {});
+    throw error;
+  }
+}
+
+async function readKnown<D extends DType>(
+  { readable }: OpenedSource,
+  reading: Reading<D> & { readonly shape: Shape },
+): Promise<DeviceBuffer<D>> {
+  const { gpu, dtype, shape, stream, signal, onProgress } = reading;
+  const buffer = await takeAfterCollection(gpu.context, () => gpu.alloc(dtype, shape, reading));
+  const { byteLength } = buffer;
+  try {
+    const report = onProgress && ((doneBytes: number) => onProgress(doneBytes, byteLength));
+    await readable.pipeTo(writableInto(wholeOf(buffer, stream), report), pipeOptions(signal));
+    return buffer;
+  } catch (error) {
+    buffer.dispose();
+    throw error;
+  }
+}
+
+async function readGrowing<D extends DType>(
+  { readable }: OpenedSource,
+  reading: Reading<D>,
+): Promise<DeviceBuffer<D>> {
+  const { gpu, dtype, stream, signal, onProgress } = reading;
+  using bytes = new GrowingBytes(gpu, reading);
+  const report = onProgress && ((doneBytes: number) => onProgress(doneBytes, Infinity));
+  await readable.pipeTo(writableInto(bytes, report), pipeOptions(signal));
+  const { byteLength, contents } = bytes;
+  const shape = wholeElements(byteLength, dtype);
+  const buffer = await takeAfterCollection(gpu.context, () => gpu.alloc(dtype, shape, reading));
+  try {
+    if (contents !== undefined) buffer.as("uint8").copyFrom(contents, { stream });
+    onProgress?.(byteLength, byteLength);
+    return buffer;
+  } catch (error) {
+    buffer.dispose();
+    throw error;
+  }
+}
+
+/** The shape to allocate before the stream is read; undefined when its length is unknown. */
+function expectedShape(
+  { byteLength }: OpenedSource,
+  { dtype, shape: given }: Reading<DType>,
+): Shape | undefined {
+  if (given === undefined) {
+    return byteLength === undefined ? undefined : wholeElements(byteLength, dtype);
+  }
+  const shape = toShape(given);
+  const neededBytes = byteLengthOf(dtype, shape);
+  if (byteLength === undefined || byteLength === neededBytes) return shape;
+  throw new RangeError(
+    `Cannot stream ${byteLength} bytes into ${formatShape(dtype, shape)}: it takes ${neededBytes}`,
+  );
+}
+
+function wholeElements(byteLength: number, dtype: DType): Shape {
+  const bytes = elementBytes(dtype);
+  if (byteLength % bytes === 0) return toShape(byteLength / bytes);
+  throw new RangeError(
+    `Cannot stream ${byteLength} bytes as ${dtype}: they do not divide into elements of ${bytes} ` +
+      `bytes`,
+  );
+}
+
+function pipeOptions(signal: AbortSignal | undefined): StreamPipeOptions {
+  return signal === undefined ? {} : { signal };
+}

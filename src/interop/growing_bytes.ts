@@ -1,0 +1,83 @@
+// Device memory for a stream of unknown length: doubled by copies on the device as bytes arrive.
+
+import type { AllocateOptions, DeviceAllocator } from "../buffers/device_allocator.ts";
+import type { DeviceBuffer } from "../buffers/device_buffer.ts";
+import type { CudaStream } from "../stream.ts";
+import type { MemorySpan } from "../transfer/copy.ts";
+import type { StreamTarget } from "../transfer/staged_writer.ts";
+
+/** Enough for small files, so that they never move. */
+const FIRST_BYTES = 4 * 2 ** 20;
+
+/** Bytes on the device, as many as came. */
+export class GrowingBytes implements StreamTarget, Disposable {
+  readonly stream: CudaStream;
+  readonly expectedBytes = undefined;
+  readonly #gpu: DeviceAllocator;
+  readonly #options: AllocateOptions;
+  #buffer: DeviceBuffer<"uint8"> | undefined;
+  #byteLength = 0;
+
+  /** Holds nothing until the first byte comes. */
+  constructor(gpu: DeviceAllocator, options: AllocateOptions & { readonly stream: CudaStream }) {
+    this.#gpu = gpu;
+    this.#options = options;
+    this.stream = options.stream;
+  }
+
+  /** The bytes that came; the next change to them makes the view stale. */
+  get contents(): DeviceBuffer<"uint8"> | undefined {
+    return this.#buffer?.subarray(0, this.#byteLength);
+  }
+
+  /** How many bytes came in all, once the stream has ended. */
+  get byteLength(): number {
+    return this.#byteLength;
+  }
+
+  /** Makes room for `endBytes` bytes. */
+  spanFor(endBytes: number): MemorySpan {
+    const former = this.#buffer;
+    if (former !== undefined && endBytes <= former.byteLength) return former.span;
+    const byteLength = Math.max(endBytes, FIRST_BYTES, 2 * (former?.byteLength ?? 0));
+    const grown = this.#gpu.alloc("uint8", byteLength, this.#options);
+    if (former !== undefined) moveInto(grown, former, this.stream);
+    this.#buffer = grown;
+    return grown.span;
+  }
+
+  /** Notes the length: any is fine. */
+  finish(byteLength: number): void {
+    this.#byteLength = byteLength;
+  }
+
+  /** Gives the memory back. */
+  abandon(): void {
+    this.#buffer?.dispose();
+  }
+
+  /** Same as {@link GrowingBytes.abandon}, for `using`. */
+  [Symbol.dispose](): void {
+    this.abandon();
+  }
+
+  /** Names what is being filled, for messages. */
+  toString(): string {
+    return "device memory that grows";
+  }
+}
+
+/** Queues copying all bytes, and frees where they were; after a failure only the former is there. */
+function moveInto(
+  grown: DeviceBuffer<"uint8">,
+  former: DeviceBuffer<"uint8">,
+  stream: CudaStream,
+): void {
+  try {
+    grown.subarray(0, former.length).copyFrom(former, { stream });
+  } catch (error) {
+    grown.dispose();
+    throw error;
+  }
+  former.dispose();
+}

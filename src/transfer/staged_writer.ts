@@ -1,0 +1,143 @@
+// Gathers the chunks of a stream in two page-locked blocks: one fills while the copy engine empties
+// the other. However long the stream is, that is all the host memory it takes.
+
+import { Allocation } from "../memory/allocation.ts";
+import { ContextPinnedPool } from "../memory/context_pinned_pool.ts";
+import { showToHost } from "../memory/host_bytes.ts";
+import type { CudaStream } from "../stream.ts";
+import { nextTurn } from "../waiting.ts";
+import { type MemorySpan, queueCopy } from "./copy.ts";
+import { bytesOf, type HostMemory } from "./host_memory.ts";
+
+/** Fewer bytes cost more calls, more bytes start the copy engine later. */
+const BLOCK_BYTES = 4 * 2 ** 20;
+
+/** Device memory that a stream of bytes goes into. */
+export interface StreamTarget {
+  /** On which stream it is written. */
+  readonly stream: CudaStream;
+  /** How many bytes will come, when that is known. */
+  readonly expectedBytes: number | undefined;
+  /**
+   * The memory for the first `endBytes` bytes of the stream, or more.
+   *
+   * @throws RangeError when there is no place for so many.
+   */
+  spanFor(endBytes: number): MemorySpan;
+  /**
+   * Notes that the stream has ended after `byteLength` bytes, all of which were copied.
+   *
+   * @throws RangeError when that is too early.
+   */
+  finish(byteLength: number): void;
+  /** Undoes what the stream has changed beside contents, because it failed. */
+  abandon(): void;
+  /** Names the memory, for messages. */
+  toString(): string;
+}
+
+/** One page-locked block. */
+interface StagingBlock {
+  readonly allocation: Allocation;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+/** Writes chunks of any size into device memory, one after another. */
+export class StagedWriter {
+  readonly #target: StreamTarget;
+  readonly #onProgress: ((doneBytes: number) => void) | undefined;
+  #filling: StagingBlock | undefined;
+  #emptying: StagingBlock | undefined;
+  #filledBytes = 0;
+  #queuedBytes = 0;
+
+  /** Starts at the target's first byte; `onProgress` hears how many bytes are in place. */
+  constructor(target: StreamTarget, onProgress?: (doneBytes: number) => void) {
+    this.#target = target;
+    this.#onProgress = onProgress;
+  }
+
+  /** Takes a chunk; resolves when there is room for more. After a failure nothing is kept. */
+  async write(chunk: HostMemory): Promise<void> {
+    try {
+      await this.#take(bytesOf(chunk, `write to ${this.#target}`));
+    } catch (error) {
+      this.abandon();
+      throw error;
+    }
+  }
+
+  /** Ends the stream; resolves when all bytes are in place. */
+  async finish(): Promise<void> {
+    try {
+      await this.#flush();
+      await this.#settle();
+      this.#target.finish(this.#queuedBytes);
+    } catch (error) {
+      this.abandon();
+      throw error;
+    }
+    this.#release();
+  }
+
+  /** Ends the stream early: the memory it used goes back once the copies that use it are done. */
+  abandon(): void {
+    this.#release();
+    this.#target.abandon();
+  }
+
+  async #take(chunk: Uint8Array<ArrayBufferLike>): Promise<void> {
+    this.#target.spanFor(this.#queuedBytes + this.#filledBytes + chunk.byteLength);
+    for (let offset = 0; offset < chunk.byteLength;) {
+      const { bytes } = this.#filling ??= this.#makeBlock();
+      const room = bytes.byteLength - this.#filledBytes;
+      const part = chunk.subarray(offset, offset + room);
+      bytes.set(part, this.#filledBytes);
+      this.#filledBytes += part.byteLength;
+      offset += part.byteLength;
+      if (this.#filledBytes === bytes.byteLength) await this.#flush();
+    }
+  }
+
+  /** Queues what the block holds, once the other block is empty, and goes on with that one. */
+  async #flush(): Promise<void> {
+    await this.#settle();
+    const block = this.#filling;
+    if (block === undefined || this.#filledBytes === 0) return;
+    const byteLength = this.#filledBytes;
+    const { allocation } = block;
+    const end = this.#queuedBytes + byteLength;
+    const whole = this.#target.spanFor(end);
+    const address = whole.address + BigInt(this.#queuedBytes);
+    const destination = { allocation: whole.allocation, address, byteLength };
+    const source = { allocation, address: allocation.address, byteLength };
+    queueCopy(destination, source, this.#target.stream);
+    this.#queuedBytes = end;
+    this.#filledBytes = 0;
+    [this.#filling, this.#emptying] = [this.#emptying, block];
+    await nextTurn(); // a source that has all its chunks at hand would starve timers
+  }
+
+  /** Waits for the copies queued so far. */
+  async #settle(): Promise<void> {
+    if (this.#queuedBytes === 0) return;
+    await this.#target.stream.synchronize();
+    this.#onProgress?.(this.#queuedBytes);
+  }
+
+  #makeBlock(): StagingBlock {
+    const { stream, expectedBytes = BLOCK_BYTES } = this.#target;
+    const byteLength = Math.min(BLOCK_BYTES, expectedBytes);
+    const resource = ContextPinnedPool.of(stream.context);
+    const label = "stream staging";
+    const allocation = Allocation.create({ kind: "pinned", byteLength, resource, stream, label });
+    const { bytes, memory } = showToHost(allocation);
+    allocation.guard(memory);
+    return { allocation, bytes };
+  }
+
+  #release(): void {
+    this.#filling?.allocation.release();
+    this.#emptying?.allocation.release();
+  }
+}

@@ -1,0 +1,95 @@
+// Device memory as the ends of web streams: bytes come and go in chunks, as fast as both sides can.
+
+import type { CudaStream } from "../stream.ts";
+import { nextTurn } from "../waiting.ts";
+import type { MemorySpan } from "./copy.ts";
+import { transfer } from "./host_transfer.ts";
+import type { HostMemory } from "./host_memory.ts";
+import { StagedWriter, type StreamTarget } from "./staged_writer.ts";
+
+/** Large enough for the bus, small enough for what reads it: files, sockets, compressors. */
+const CHUNK_BYTES = 2 ** 20;
+
+/** Memory that a web stream reads or fills: a buffer. */
+export interface StreamedMemory {
+  /** The memory; checked on every use, so that a disposed buffer ends its streams. */
+  readonly span: MemorySpan;
+  /** Its size in bytes. */
+  readonly byteLength: number;
+  /** Names it, for messages. */
+  toString(): string;
+}
+
+/** Reads memory from its first byte to its last; each chunk is copied when it is asked for. */
+export function readableFrom(
+  memory: StreamedMemory,
+  stream: CudaStream,
+): ReadableStream<Uint8Array<ArrayBuffer>> {
+  let offset = 0;
+  return new ReadableStream({
+    async pull(controller) {
+      await nextTurn(); // a reader that only awaits chunks would starve timers
+      const { span } = memory;
+      const bytes = new Uint8Array(Math.min(CHUNK_BYTES, Math.max(0, span.byteLength - offset)));
+      await downloadPart({ span, offset, bytes, stream });
+      offset += bytes.byteLength;
+      if (bytes.byteLength > 0) controller.enqueue(bytes);
+      if (offset >= span.byteLength) controller.close();
+    },
+  });
+}
+
+/** Writes what is piped into it to `target`, and checks the length when it is closed. */
+export function writableInto(
+  target: StreamTarget,
+  onProgress?: (doneBytes: number) => void,
+): WritableStream<HostMemory> {
+  const writer = new StagedWriter(target, onProgress);
+  return new WritableStream({
+    write: (chunk) => writer.write(chunk),
+    close: () => writer.finish(),
+    abort: () => writer.abandon(),
+  });
+}
+
+/** Memory of fixed size as a target: exactly as many bytes must come as it has. */
+export function wholeOf(memory: StreamedMemory, stream: CudaStream): StreamTarget {
+  const { byteLength } = memory;
+  return {
+    stream,
+    expectedBytes: byteLength,
+    spanFor(endBytes) {
+      if (endBytes <= byteLength) return memory.span;
+      throw new RangeError(
+        `Cannot write a stream to ${memory}: it goes on after ${byteLength} bytes, which is all ` +
+          `that the buffer has`,
+      );
+    },
+    finish(doneBytes) {
+      if (doneBytes === byteLength) return;
+      throw new RangeError(
+        `Cannot write a stream to ${memory}: it ended after ${doneBytes} of ${byteLength} bytes`,
+      );
+    },
+    abandon() {},
+    toString: () => `${memory}`,
+  };
+}
+
+/** A part of memory, and the host bytes that it goes into. */
+interface PartDownload {
+  readonly span: MemorySpan;
+  readonly offset: number;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly stream: CudaStream;
+}
+
+async function downloadPart({ span, offset, bytes, stream }: PartDownload): Promise<void> {
+  const { allocation } = span;
+  using _hold = allocation.hold();
+  allocation.order(stream, "read");
+  const ends = { source: allocation, streamHandle: stream.handle };
+  stream.context.noteCopy(bytes.byteLength, ends);
+  const address = span.address + BigInt(offset);
+  await transfer({ direction: "download", stream, address, bytes });
+}

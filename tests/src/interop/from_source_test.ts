@@ -1,0 +1,184 @@
+// Responses, streams and blobs into new device memory: one allocation when the length is known, and
+// none left when something is wrong.
+
+import { assertEquals, assertRejects } from "@std/assert";
+import type { ByteSource } from "../../../src/interop/byte_source.ts";
+import { streamOf } from "../../support/byte_streams.ts";
+import { assertSameBytes, patternBytes, readBytes } from "../../support/contents.ts";
+import { liveNames, withDevice } from "../../support/with_device.ts";
+
+const MIB = 2 ** 20;
+
+Deno.test("gpu.from() allocates once for a blob", () =>
+  withDevice(async (gpu) => {
+    const bytes = patternBytes(9 * MIB);
+    using track = gpu.track("from");
+    using buffer = await gpu.from(new Blob([bytes]), { dtype: "float32", label: "x" });
+    assertEquals([track.totalCount, track.peakBytes], [1, bytes.byteLength]);
+    assertEquals(`${buffer}`, `DeviceBuffer(x, float32[${bytes.byteLength / 4}])`);
+    assertSameBytes(readBytes(buffer), bytes);
+  }));
+
+Deno.test("gpu.from() allocates once for a response with a content-length", () =>
+  withDevice(async (gpu) => {
+    const bytes = patternBytes(5 * MIB);
+    using track = gpu.track("from");
+    using buffer = await gpu.from(responseOf(bytes, { "content-length": `${5 * MIB}` }));
+    assertEquals([track.totalCount, track.peakBytes], [1, bytes.byteLength]);
+    assertSameBytes(readBytes(buffer), bytes);
+  }));
+
+Deno.test("gpu.from() allocates once for a stream with a shape", () =>
+  withDevice(async (gpu) => {
+    const bytes = patternBytes(24);
+    using track = gpu.track("from");
+    using buffer = await gpu.from(streamOf(bytes), { dtype: "float32", shape: [2, 3] });
+    assertEquals(track.totalCount, 1);
+    assertEquals(buffer.shape, [2, 3]);
+    assertSameBytes(readBytes(buffer), bytes);
+  }));
+
+for (const byteLength of [0, 12, 4 * MIB, 21 * MIB + 8]) {
+  Deno.test(`gpu.from() grows for a stream of ${byteLength} bytes`, () =>
+    withDevice(async (gpu) => {
+      const bytes = patternBytes(byteLength);
+      using buffer = await gpu.from(streamOf(bytes), { dtype: "float32" });
+      assertEquals(buffer.length, byteLength / 4);
+      assertEquals(liveNames(gpu).length, 1);
+      assertSameBytes(readBytes(buffer), bytes);
+    }));
+}
+
+Deno.test("gpu.from() does not take the packed length for the body's", () =>
+  withDevice(async (gpu) => {
+    const headers = { "content-length": "5", "content-encoding": "gzip" };
+    using buffer = await gpu.from(responseOf(patternBytes(100), headers));
+    assertEquals(buffer.length, 100);
+  }));
+
+Deno.test("gpu.from() loads what a server sends, packed or not", async () => {
+  const bytes = new Uint8Array(200_000).fill(3);
+  const server = Deno.serve(
+    { port: 0, hostname: "127.0.0.1", onListen() {} },
+    () => new Response(bytes, { headers: { "content-type": "text/plain" } }),
+  );
+  try {
+    await withDevice(async (gpu) => {
+      const response = await fetch(`http://127.0.0.1:${server.addr.port}/`);
+      using buffer = await gpu.from(response);
+      assertSameBytes(readBytes(buffer), bytes);
+    });
+  } finally {
+    await server.shutdown();
+  }
+});
+
+Deno.test("gpu.from() loads a file's stream", () =>
+  withDevice(async (gpu) => {
+    const path = await Deno.makeTempFile();
+    try {
+      const bytes = patternBytes(300_000);
+      await Deno.writeFile(path, bytes);
+      const file = await Deno.open(path);
+      using buffer = await gpu.from(file.readable);
+      assertSameBytes(readBytes(buffer), bytes);
+    } finally {
+      await Deno.remove(path);
+    }
+  }));
+
+Deno.test("gpu.from() reports progress up to the end", () =>
+  withDevice(async (gpu) => {
+    const known: [number, number][] = [];
+    const bytes = patternBytes(6 * MIB);
+    using _a = await gpu.from(new Blob([bytes]), { onProgress: (...now) => known.push(now) });
+    assertEquals(known.at(0), [4 * MIB, 6 * MIB]);
+    assertEquals(known.at(-1), [6 * MIB, 6 * MIB]);
+    const unknown: [number, number][] = [];
+    using _b = await gpu.from(streamOf(bytes), { onProgress: (...now) => unknown.push(now) });
+    assertEquals(unknown.at(0), [4 * MIB, Infinity]);
+    assertEquals(unknown.at(-1), [6 * MIB, 6 * MIB]);
+  }));
+
+const REFUSED: Record<string, { source: () => ByteSource; message: string }> = {
+  "a blob of another size": {
+    source: () => new Blob([patternBytes(12)]),
+    message: "Cannot stream 12 bytes into float32[4]: it takes 16",
+  },
+  "a stream that ends early": {
+    source: () => streamOf(patternBytes(12)),
+    message: "it ended after 12 of 16 bytes",
+  },
+  "a stream that goes on": {
+    source: () => streamOf(patternBytes(20)),
+    message: "it goes on after 16 bytes",
+  },
+  "a body shorter than its content-length": {
+    source: () => responseOf(patternBytes(12), { "content-length": "16" }),
+    message: "it ended after 12 of 16 bytes",
+  },
+  "a response that failed": {
+    source: () => new Response("no such file", { status: 404, statusText: "Not Found" }),
+    message: "Cannot stream a response to the GPU: 404 Not Found",
+  },
+  "a stream that fails": {
+    source: () => streamOf(patternBytes(12), { failure: new Error("the line is dead") }),
+    message: "the line is dead",
+  },
+  "an array": {
+    source: () => new Uint8Array(16) as unknown as Blob,
+    message: "expected a Response, a ReadableStream or a Blob",
+  },
+};
+
+for (const [what, { source, message }] of Object.entries(REFUSED)) {
+  Deno.test(`gpu.from() refuses ${what}, and leaves nothing`, () =>
+    withDevice(async (gpu) => {
+      const options = { dtype: "float32", shape: 4 } as const;
+      await assertRejects(() => gpu.from(source(), options), Error, message);
+      assertEquals(liveNames(gpu), []);
+    }));
+}
+
+Deno.test("gpu.from() refuses half an element, and leaves nothing", () =>
+  withDevice(async (gpu) => {
+    const message = "Cannot stream 10 bytes as float32";
+    for (const source of [new Blob([patternBytes(10)]), streamOf(patternBytes(10))]) {
+      await assertRejects(() => gpu.from(source, { dtype: "float32" }), RangeError, message);
+    }
+    assertEquals(liveNames(gpu), []);
+  }));
+
+Deno.test("gpu.from() refuses a body that was used", () =>
+  withDevice(async (gpu) => {
+    const response = new Response("text");
+    await response.text();
+    await assertRejects(() => gpu.from(response), TypeError, "its body is in use or was used");
+  }));
+
+for (const shape of [64 * MIB, undefined]) {
+  Deno.test(`gpu.from() leaves nothing when it is aborted, shape ${shape}`, () =>
+    withDevice(async (gpu) => {
+      const abort = new AbortController();
+      const source = streamOf(patternBytes(64 * MIB), {
+        onPull: (doneBytes) => doneBytes > 9 * MIB && abort.abort(new Error("enough")),
+      });
+      const { signal } = abort;
+      const options = shape === undefined ? { signal } : { signal, shape };
+      await assertRejects(() => gpu.from(source, options), Error, "enough");
+      assertEquals(liveNames(gpu), []);
+    }));
+}
+
+Deno.test("gpu.from() lets a source go that it does not read", () =>
+  withDevice(async (gpu) => {
+    let reason: unknown;
+    const source = new ReadableStream<Uint8Array>({ cancel: (why) => void (reason = why) });
+    const signal = AbortSignal.abort(new Error("too late"));
+    await assertRejects(() => gpu.from(source, { signal }), Error, "too late");
+    assertEquals(reason, signal.reason);
+  }));
+
+function responseOf(bytes: Uint8Array<ArrayBuffer>, headers: HeadersInit): Response {
+  return new Response(streamOf(bytes), { headers });
+}

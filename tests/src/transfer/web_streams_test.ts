@@ -1,0 +1,229 @@
+// Buffers as the ends of web streams: every byte in its place, two blocks of host memory, no leftovers.
+
+import { assertEquals, assertGreaterOrEqual, assertLessOrEqual, assertRejects } from "@std/assert";
+import type { CudaDevice } from "../../../src/device.ts";
+import { CudaError, DisposedError } from "../../../src/errors.ts";
+import { nextTurn } from "../../../src/waiting.ts";
+import { streamOf } from "../../support/byte_streams.ts";
+import { assertSameBytes, patternBytes, readBytes, writeBytes } from "../../support/contents.ts";
+import { faultyDriver } from "../../support/faulty_driver.ts";
+import { HeldStream } from "../../support/held_stream.ts";
+import { withDevice } from "../../support/with_device.ts";
+
+const BLOCK_BYTES = 4 * 2 ** 20;
+
+for (const chunkBytes of [1000, 65_537, 5 * 2 ** 20, 10 * 2 ** 20]) {
+  Deno.test(`writable fills a buffer from chunks of ${chunkBytes} bytes`, () =>
+    withDevice(async (gpu) => {
+      const bytes = patternBytes(9 * 2 ** 20 + 4);
+      using buffer = gpu.alloc("float32", bytes.byteLength / 4);
+      await streamOf(bytes, { chunkBytes }).pipeTo(buffer.writable);
+      assertSameBytes(readBytes(buffer), bytes);
+    }));
+}
+
+Deno.test("writable takes two blocks of host memory, however long the stream is", () =>
+  withDevice(async (gpu) => {
+    const bytes = patternBytes(7 * BLOCK_BYTES);
+    using buffer = gpu.alloc("uint8", bytes.byteLength);
+    let mostBytes = 0;
+    const onPull = () => mostBytes = Math.max(mostBytes, pinnedBytes(gpu));
+    await streamOf(bytes, { onPull }).pipeTo(buffer.writable);
+    assertEquals(mostBytes, 2 * BLOCK_BYTES);
+  }));
+
+Deno.test("writable asks for no more while the GPU is busy", () =>
+  withDevice(async (gpu) => {
+    const bytes = patternBytes(7 * BLOCK_BYTES);
+    using buffer = gpu.alloc("uint8", bytes.byteLength);
+    let pulledBytes = 0;
+    const held = new HeldStream(gpu, gpu.stream);
+    const onPull = (doneBytes: number) => pulledBytes = doneBytes;
+    const piped = streamOf(bytes, { onPull }).pipeTo(buffer.writable);
+    for (let turn = 0; turn < 200; turn++) await nextTurn();
+    assertLessOrEqual(pulledBytes, 2 * BLOCK_BYTES + 65536);
+    held[Symbol.dispose]();
+    await piped;
+    assertSameBytes(readBytes(buffer), bytes);
+  }));
+
+Deno.test("writable fills the part that a view shows", () =>
+  withDevice(async (gpu) => {
+    using buffer = gpu.zeros("uint8", 6);
+    await streamOf(Uint8Array.of(1, 2)).pipeTo(buffer.subarray(2, 4).writable);
+    assertEquals([...readBytes(buffer)], [0, 0, 1, 2, 0, 0]);
+  }));
+
+Deno.test("writable refuses a stream that ends early", () =>
+  withDevice(async (gpu) => {
+    using buffer = gpu.alloc("float32", 4, { label: "x" });
+    await assertRejects(
+      () => streamOf(patternBytes(15)).pipeTo(buffer.writable),
+      RangeError,
+      "Cannot write a stream to DeviceBuffer(x, float32[4]): it ended after 15 of 16 bytes",
+    );
+    assertEquals(pinnedBytes(gpu), 0);
+  }));
+
+Deno.test("writable refuses a stream that goes on", () =>
+  withDevice(async (gpu) => {
+    using buffer = gpu.alloc("float32", 4, { label: "x" });
+    await assertRejects(
+      () => streamOf(patternBytes(17), { chunkBytes: 8 }).pipeTo(buffer.writable),
+      RangeError,
+      "it goes on after 16 bytes",
+    );
+    assertEquals(pinnedBytes(gpu), 0);
+  }));
+
+Deno.test("writable refuses chunks that are not bytes", () =>
+  withDevice(async (gpu) => {
+    using buffer = gpu.alloc("uint8", 4);
+    const writer = buffer.writable.getWriter();
+    writer.closed.catch(() => {});
+    await assertRejects(
+      () => writer.write("text" as unknown as Uint8Array),
+      TypeError,
+      "expected a typed array",
+    );
+  }));
+
+Deno.test("writable gives its host memory back when the source fails", () =>
+  withDevice(async (gpu) => {
+    using buffer = gpu.alloc("uint8", 3 * BLOCK_BYTES);
+    const failure = new Error("the line is dead");
+    const source = streamOf(patternBytes(2 * BLOCK_BYTES + 5), { failure });
+    await assertRejects(() => source.pipeTo(buffer.writable), Error, "the line is dead");
+    assertEquals(pinnedBytes(gpu), 0);
+  }));
+
+Deno.test("writable gives its host memory back when it is aborted", () =>
+  withDevice(async (gpu) => {
+    using buffer = gpu.alloc("uint8", 8);
+    const writer = buffer.writable.getWriter();
+    writer.closed.catch(() => {});
+    await writer.write(Uint8Array.of(1, 2));
+    await writer.abort(new Error("enough"));
+    assertEquals(pinnedBytes(gpu), 0);
+  }));
+
+Deno.test("writable fails when the buffer is disposed meanwhile", () =>
+  withDevice(async (gpu) => {
+    const buffer = gpu.alloc("uint8", 8);
+    const writer = buffer.writable.getWriter();
+    writer.closed.catch(() => {});
+    await writer.write(Uint8Array.of(1, 2));
+    buffer.dispose();
+    await assertRejects(() => writer.write(Uint8Array.of(3)), DisposedError);
+    assertEquals(pinnedBytes(gpu), 0);
+  }));
+
+Deno.test("writable passes on what the driver says, and leaves nothing", () => {
+  const { driver, setFault } = faultyDriver();
+  return withDevice(async (gpu) => {
+    using buffer = gpu.alloc("uint8", 8);
+    setFault({ name: "cuMemcpyAsync" });
+    await assertRejects(() => streamOf(patternBytes(8)).pipeTo(buffer.writable), CudaError);
+    setFault(undefined);
+    assertEquals(pinnedBytes(gpu), 0);
+  }, { driver });
+});
+
+Deno.test("readable gives all bytes in order", () =>
+  withDevice(async (gpu) => {
+    const bytes = patternBytes(2 * 2 ** 20 + 12);
+    using buffer = gpu.alloc("float32", bytes.byteLength / 4);
+    writeBytes(buffer, bytes);
+    assertSameBytes(await new Response(buffer.readable).bytes(), bytes);
+  }));
+
+Deno.test("readable of an empty buffer is an empty stream", () =>
+  withDevice(async (gpu) => {
+    using buffer = gpu.alloc("float32", 0);
+    assertEquals((await Array.fromAsync(buffer.readable)).length, 0);
+  }));
+
+Deno.test("readable copies no more than one chunk ahead", () =>
+  withDevice(async (gpu) => {
+    using buffer = gpu.zeros("uint8", 8 * 2 ** 20);
+    const reader = buffer.readable.getReader();
+    const { copiedBytes } = gpu.context;
+    await reader.read();
+    for (let turn = 0; turn < 50; turn++) await nextTurn();
+    assertLessOrEqual(gpu.context.copiedBytes - copiedBytes, 3 * 2 ** 20);
+    await reader.cancel();
+  }));
+
+Deno.test("readable and writable leave other work its turn", () =>
+  withDevice(async (gpu) => {
+    using source = gpu.zeros("uint8", 4 * 2 ** 20);
+    using copy = gpu.zeros("uint8", 4 * BLOCK_BYTES);
+    for (
+      const move of [
+        () => Array.fromAsync(source.readable),
+        () => streamOf(patternBytes(4 * BLOCK_BYTES)).pipeTo(copy.writable),
+      ]
+    ) {
+      let turns = 0;
+      const count = async () => {
+        while (turns >= 0) await nextTurn().then(() => turns += turns < 0 ? 0 : 1);
+      };
+      const counting = count();
+      await move();
+      const seen = turns;
+      turns = -1;
+      await counting;
+      assertGreaterOrEqual(seen, 3);
+    }
+  }));
+
+Deno.test("readable fails when the buffer is disposed meanwhile", () =>
+  withDevice(async (gpu) => {
+    const buffer = gpu.zeros("uint8", 4 * 2 ** 20);
+    const reader = buffer.readable.getReader();
+    await reader.read();
+    buffer.dispose();
+    await assertRejects(async () => {
+      while (!(await reader.read()).done);
+    }, DisposedError);
+  }));
+
+Deno.test("readable of one buffer fills another through a compressor", () =>
+  withDevice(async (gpu) => {
+    const bytes = patternBytes(100_000);
+    using source = await gpu.upload(bytes);
+    using copy = gpu.alloc("uint8", bytes.byteLength);
+    await source.readable
+      .pipeThrough(new CompressionStream("gzip"))
+      .pipeThrough(new DecompressionStream("gzip"))
+      .pipeTo(copy.writable);
+    assertSameBytes(readBytes(copy), bytes);
+  }));
+
+Deno.test("GrowableBuffer.writable appends, and grows", () =>
+  withDevice(async (gpu) => {
+    using buffer = gpu.growable("uint8", { reserve: "64 MiB", shape: 3 });
+    buffer.fill(9);
+    const bytes = patternBytes(2 * BLOCK_BYTES + 1);
+    await streamOf(bytes).pipeTo(buffer.writable);
+    assertEquals(buffer.length, 3 + bytes.byteLength);
+    assertSameBytes(readBytes(buffer.subarray(3)), bytes);
+    assertEquals([...readBytes(buffer.subarray(0, 3))], [9, 9, 9]);
+  }));
+
+Deno.test("GrowableBuffer.writable of half an element leaves the former elements", () =>
+  withDevice(async (gpu) => {
+    using buffer = gpu.growable("float32", { reserve: "64 MiB", shape: 2 });
+    await assertRejects(
+      () => streamOf(patternBytes(10)).pipeTo(buffer.writable),
+      RangeError,
+      "elements of 4 bytes",
+    );
+    assertEquals(buffer.length, 2);
+  }));
+
+/** Page-locked bytes that something holds. */
+function pinnedBytes(gpu: CudaDevice): number {
+  const pinned = gpu.live().objects.filter(({ kind }) => kind === "pinned");
+  return pinned.reduce((sum, { byteLength }) => sum + byteLength, 0);
+}
