@@ -1,6 +1,5 @@
 // Safetensors files for tests: the fixtures of the format's own library, and files made by hand.
 
-import { join } from "node:path";
 import { PROJECT_ROOT } from "../project_files.ts";
 
 const FOLDER = new URL("tests/support/safetensors/", PROJECT_ROOT);
@@ -31,27 +30,4 @@ export function fileOf({ header, data = new Uint8Array(), length }: FileParts): 
   file.set(bytes, 8);
   file.set(data, 8 + bytes.byteLength);
   return file;
-}
-
-/** A folder of files that is removed when it is disposed. */
-export class FileFolder implements Disposable {
-  /** Where it is. */
-  readonly path: string = Deno.makeTempDirSync({ prefix: "vramkit-" });
-
-  /** Writes a file and returns its path. */
-  write(name: string, bytes: Uint8Array): string {
-    const path = this.pathOf(name);
-    Deno.writeFileSync(path, bytes);
-    return path;
-  }
-
-  /** The path of a file in the folder. */
-  pathOf(name: string): string {
-    return join(this.path, name);
-  }
-
-  /** Removes it and all that is in it. */
-  [Symbol.dispose](): void {
-    Deno.removeSync(this.path, { recursive: true });
-  }
 }

@@ -10,7 +10,8 @@ import {
   type SafetensorsHeader,
 } from "../../../../src/interop/safetensors/header.ts";
 import { Random } from "../../../support/random.ts";
-import { FileFolder, TYPES_FIXTURE } from "../../../support/safetensors/files.ts";
+import { FileFolder } from "../../../support/files.ts";
+import { TYPES_FIXTURE } from "../../../support/safetensors/files.ts";
 import { withDevice } from "../../../support/with_device.ts";
 
 const MUTANT_COUNT = 10_000;

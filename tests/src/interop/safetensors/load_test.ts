@@ -6,12 +6,8 @@ import { SafetensorsError } from "../../../../src/interop/safetensors/error.ts";
 import { readSafetensorsHeader } from "../../../../src/interop/safetensors/read_header.ts";
 import { patternBytes } from "../../../support/contents.ts";
 import { faultyDriver } from "../../../support/faulty_driver.ts";
-import {
-  FileFolder,
-  fileOf,
-  TYPES_FIXTURE,
-  WIDE_FIXTURE,
-} from "../../../support/safetensors/files.ts";
+import { FileFolder } from "../../../support/files.ts";
+import { fileOf, TYPES_FIXTURE, WIDE_FIXTURE } from "../../../support/safetensors/files.ts";
 import { withDevice } from "../../../support/with_device.ts";
 
 Deno.test("gpu.loadSafetensors() loads every type that the format's own library wrote", async () => {

@@ -6,7 +6,8 @@ import { readSafetensorsHeader } from "../../../../src/interop/safetensors/read_
 import { saveSafetensors } from "../../../../src/interop/safetensors/save.ts";
 import { patternBytes } from "../../../support/contents.ts";
 import { faultyDriver } from "../../../support/faulty_driver.ts";
-import { FileFolder, TYPES_FIXTURE } from "../../../support/safetensors/files.ts";
+import { FileFolder } from "../../../support/files.ts";
+import { TYPES_FIXTURE } from "../../../support/safetensors/files.ts";
 import { withDevice } from "../../../support/with_device.ts";
 
 Deno.test("saveSafetensors() writes the bytes that the format's own library writes", async () => {

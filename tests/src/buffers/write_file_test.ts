@@ -1,0 +1,134 @@
+// Tests for device memory into files: what is in the file then, and what a failure leaves of it.
+
+import { assertEquals, assertRejects } from "@std/assert";
+import { DisposedError } from "../../../src/errors.ts";
+import { CudaDevice } from "../../../src/device.ts";
+import { assertSameBytes, patternBytes } from "../../support/contents.ts";
+import { openTestDevice } from "../../support/driver.ts";
+import { faultyDriver } from "../../support/faulty_driver.ts";
+import { countedBytes, FileFolder, openWithSmallRing } from "../../support/files.ts";
+
+Deno.test("DeviceBuffer.writeFile() makes a file of the buffer's bytes", async () => {
+  using folder = new FileFolder();
+  using gpu = openTestDevice();
+  const values = new Float32Array([1, 2, 3]);
+  using buffer = await gpu.upload(values);
+  await buffer.writeFile(folder.pathOf("new"));
+  assertEquals(await Deno.readFile(folder.pathOf("new")), new Uint8Array(values.buffer));
+});
+
+Deno.test("DeviceBuffer.writeFile() replaces what a longer file held", async () => {
+  using folder = new FileFolder();
+  using gpu = openTestDevice();
+  const path = folder.write("old", new Uint8Array(100).fill(9));
+  using buffer = await gpu.upload(new Uint8Array([1, 2]));
+  await buffer.writeFile(path);
+  assertEquals(await Deno.readFile(path), new Uint8Array([1, 2]));
+});
+
+Deno.test("DeviceBuffer.writeFile() at an offset keeps what is around it", async () => {
+  using folder = new FileFolder();
+  using gpu = openTestDevice();
+  const path = folder.write("kept", new Uint8Array(6).fill(9));
+  using buffer = await gpu.upload(new Uint8Array([1, 2]));
+  await buffer.writeFile(path, { offset: 3 });
+  assertEquals(await Deno.readFile(path), new Uint8Array([9, 9, 9, 1, 2, 9]));
+  await buffer.writeFile(path, { offset: 8 });
+  assertEquals(await Deno.readFile(path), new Uint8Array([9, 9, 9, 1, 2, 9, 0, 0, 1, 2]));
+});
+
+Deno.test("DeviceBuffer.writeFile() writes a view's bytes alone", async () => {
+  using folder = new FileFolder();
+  using gpu = openTestDevice();
+  using buffer = await gpu.upload(patternBytes(50));
+  await buffer.subarray(7, 12).writeFile(folder.pathOf("part"));
+  assertEquals(await Deno.readFile(folder.pathOf("part")), patternBytes(50).slice(7, 12));
+});
+
+Deno.test("DeviceBuffer.writeFile() of an empty buffer makes an empty file", async () => {
+  using folder = new FileFolder();
+  using gpu = openTestDevice();
+  using buffer = gpu.alloc("uint8", 0);
+  await buffer.writeFile(folder.pathOf("empty"));
+  assertEquals(await Deno.readFile(folder.pathOf("empty")), new Uint8Array());
+});
+
+Deno.test("DeviceBuffer.writeFile() moves more than the ring holds, and tells progress", async () => {
+  using folder = new FileFolder();
+  using gpu = openWithSmallRing();
+  const bytes = countedBytes(12 * 2 ** 20);
+  using buffer = await gpu.upload(bytes);
+  let last = 0;
+  await buffer.writeFile(folder.pathOf("large"), { onProgress: (done) => last = done });
+  assertSameBytes(await Deno.readFile(folder.pathOf("large")), bytes);
+  assertEquals(last, bytes.byteLength);
+});
+
+Deno.test("DeviceBuffer.writeFile() waits for what another stream does with the buffer", async () => {
+  using folder = new FileFolder();
+  using gpu = openTestDevice();
+  using stream = gpu.createStream();
+  using buffer = gpu.zeros("uint8", 64);
+  buffer.fill(5, { stream });
+  await buffer.writeFile(folder.pathOf("ordered"));
+  assertEquals(await Deno.readFile(folder.pathOf("ordered")), new Uint8Array(64).fill(5));
+});
+
+Deno.test("DeviceBuffer.writeFile() removes a new file when it is aborted", async () => {
+  using folder = new FileFolder();
+  using gpu = openWithSmallRing();
+  using buffer = gpu.zeros("uint8", 24 * 2 ** 20);
+  const abort = new AbortController();
+  const options = { signal: abort.signal, onProgress: () => abort.abort() };
+  await assertRejects(
+    () => buffer.writeFile(folder.pathOf("aborted"), options),
+    DOMException,
+    "abort",
+  );
+  assertEquals([...Deno.readDirSync(folder.path)], []);
+});
+
+Deno.test("DeviceBuffer.writeFile() leaves a replaced file empty when a copy fails", async () => {
+  using folder = new FileFolder();
+  const { driver, setFault } = faultyDriver();
+  using gpu = CudaDevice.open(0, { driver });
+  const path = folder.write("old", new Uint8Array(100).fill(9));
+  using buffer = gpu.zeros("uint8", 10);
+  setFault({ name: "cuMemcpyDtoHAsync_v2" });
+  await assertRejects(() => buffer.writeFile(path));
+  setFault(undefined);
+  assertEquals(await Deno.readFile(path), new Uint8Array());
+});
+
+Deno.test("DeviceBuffer.writeFile() refuses folders and pipes", async () => {
+  using folder = new FileFolder();
+  using gpu = openTestDevice();
+  using buffer = gpu.zeros("uint8", 10);
+  await assertRejects(() => buffer.writeFile(folder.path), TypeError, "it is a folder");
+  const pipe = folder.pathOf("pipe");
+  await new Deno.Command("mkfifo", { args: [pipe] }).output();
+  await assertRejects(() => buffer.writeFile(pipe), TypeError, "it is a pipe");
+});
+
+Deno.test("DeviceBuffer.writeFile() refuses a buffer that was disposed, and makes no file", async () => {
+  using folder = new FileFolder();
+  using gpu = openTestDevice();
+  const buffer = gpu.zeros("uint8", 10);
+  buffer.dispose();
+  await assertRejects(() => buffer.writeFile(folder.pathOf("none")), DisposedError);
+  assertEquals([...Deno.readDirSync(folder.path)], []);
+});
+
+Deno.test({
+  name: "DeviceBuffer.writeFile() needs permission to write",
+  permissions: { read: true, write: false, ffi: true, env: true, sys: true },
+  fn: async () => {
+    using gpu = openTestDevice();
+    using buffer = gpu.zeros("uint8", 10);
+    await assertRejects(
+      () => buffer.writeFile("/any/file"),
+      Deno.errors.NotCapable,
+      "write access",
+    );
+  },
+});

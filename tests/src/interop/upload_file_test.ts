@@ -1,0 +1,166 @@
+// Tests for files into device memory: which bytes, in which shape, and what is refused.
+
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { CudaDevice } from "../../../src/device.ts";
+import { assertSameBytes, patternBytes } from "../../support/contents.ts";
+import { openTestDevice, testDriver } from "../../support/driver.ts";
+import { countedBytes, FileFolder, openWithSmallRing } from "../../support/files.ts";
+
+Deno.test("CudaDevice.uploadFile() reads a whole file as bytes", async () => {
+  using folder = new FileFolder();
+  using gpu = openTestDevice();
+  const bytes = patternBytes(1001);
+  using buffer = await gpu.uploadFile(folder.write("whole.bin", bytes));
+  assertEquals([buffer.dtype, buffer.label, buffer.length], ["uint8", "whole.bin", 1001]);
+  assertEquals(await buffer.download(), bytes);
+});
+
+Deno.test("CudaDevice.uploadFile() takes a file URL", async () => {
+  using folder = new FileFolder();
+  using gpu = openTestDevice();
+  const path = folder.write("a name with spaces", new Uint8Array([1, 2]));
+  using buffer = await gpu.uploadFile(new URL(`file://${encodeURI(path)}`));
+  assertEquals(await buffer.download(), new Uint8Array([1, 2]));
+});
+
+Deno.test("CudaDevice.uploadFile() reads elements of a type and shape, from an offset on", async () => {
+  using folder = new FileFolder();
+  using gpu = openTestDevice();
+  const values = new Float32Array([0, 1, 2, 3, 4, 5, 6, 7]);
+  const path = folder.write("floats", new Uint8Array(values.buffer));
+  using matrix = await gpu.uploadFile(path, { dtype: "float32", shape: [2, 3], offset: 8 });
+  assertEquals(matrix.shape, [2, 3]);
+  assertEquals(await matrix.download(), values.slice(2));
+  using pair = await gpu.uploadFile(path, { dtype: "float32", offset: 4, byteLength: 8 });
+  assertEquals(await pair.download(), values.slice(1, 3));
+});
+
+Deno.test("CudaDevice.uploadFile() starts at any byte of a file", async () => {
+  using folder = new FileFolder();
+  using gpu = openTestDevice();
+  const bytes = patternBytes(64);
+  const path = folder.write("odd", bytes);
+  using buffer = await gpu.uploadFile(path, { offset: 3, byteLength: 7 });
+  assertEquals(await buffer.download(), bytes.slice(3, 10));
+});
+
+Deno.test("CudaDevice.uploadFile() makes an empty buffer of an empty file, or of its end", async () => {
+  using folder = new FileFolder();
+  using gpu = openTestDevice();
+  using empty = await gpu.uploadFile(folder.write("empty", new Uint8Array()));
+  using end = await gpu.uploadFile(folder.write("end", new Uint8Array(4)), { offset: 4 });
+  assertEquals([empty.length, end.length], [0, 0]);
+});
+
+Deno.test("CudaDevice.uploadFile() moves a file larger than the ring, from an odd offset", async () => {
+  using folder = new FileFolder();
+  using gpu = openWithSmallRing();
+  const bytes = countedBytes(12 * 2 ** 20);
+  const path = folder.write("large", bytes);
+  const seen: number[] = [];
+  using buffer = await gpu.uploadFile(path, { offset: 5, onProgress: (done) => seen.push(done) });
+  assertSameBytes(await buffer.download(), bytes.subarray(5));
+  assertEquals(seen.at(-1), bytes.byteLength - 5);
+  assert(seen.length > 1 && seen.every((done, i) => i === 0 || done > (seen[i - 1] ?? 0)));
+});
+
+Deno.test("CudaDevice.uploadFile() reads the holes of a file as zeros", async () => {
+  using folder = new FileFolder();
+  using gpu = openTestDevice();
+  const path = folder.write("hole", new Uint8Array([1, 2]));
+  await Deno.truncate(path, 2 ** 21);
+  using buffer = await gpu.uploadFile(path);
+  const expected = new Uint8Array(2 ** 21);
+  expected.set([1, 2]);
+  assertSameBytes(await buffer.download(), expected);
+});
+
+Deno.test("CudaDevice.uploadFile() refuses more than the file has, with both amounts", async () => {
+  using folder = new FileFolder();
+  using gpu = openTestDevice();
+  const path = folder.write("short", new Uint8Array(10));
+  const message = `Cannot upload 11 bytes at 0 of ${path}: it has 10`;
+  await assertRejects(() => gpu.uploadFile(path, { byteLength: 11 }), RangeError, message);
+  await assertRejects(() => gpu.uploadFile(path, { offset: 8, shape: 3 }), RangeError, "it has 10");
+  await assertRejects(
+    () => gpu.uploadFile(path, { offset: 11, shape: 0 }),
+    RangeError,
+    "it has 10",
+  );
+  assertEquals(gpu.live().count, 0);
+});
+
+Deno.test("CudaDevice.uploadFile() refuses bytes that are no whole elements", async () => {
+  using folder = new FileFolder();
+  using gpu = openTestDevice();
+  const path = folder.write("odd", new Uint8Array(10));
+  await assertRejects(() => gpu.uploadFile(path, { dtype: "float32" }), RangeError, "4 bytes");
+  const request = { dtype: "float32", shape: 2, byteLength: 4 } as const;
+  await assertRejects(() => gpu.uploadFile(path, request), RangeError, "the shape has 2");
+});
+
+Deno.test("CudaDevice.uploadFile() leaves no memory when the file shrinks meanwhile", async () => {
+  using folder = new FileFolder();
+  using gpu = openWithSmallRing();
+  const path = folder.write("shrinking", new Uint8Array(24 * 2 ** 20));
+  const shrink = () => Deno.truncateSync(path, 100);
+  await assertRejects(
+    () => gpu.uploadFile(path, { onProgress: shrink }),
+    RangeError,
+    "it shrank to 100 meanwhile",
+  );
+  assertEquals(gpu.live().count, 0);
+});
+
+Deno.test("CudaDevice.uploadFile() leaves no memory when it is aborted", async () => {
+  using folder = new FileFolder();
+  using gpu = openWithSmallRing();
+  const path = folder.write("aborted", new Uint8Array(24 * 2 ** 20));
+  const abort = new AbortController();
+  const options = { signal: abort.signal, onProgress: () => abort.abort() };
+  await assertRejects(() => gpu.uploadFile(path, options), DOMException, "abort");
+  assertEquals(gpu.live().count, 0);
+});
+
+Deno.test("CudaDevice.uploadFile() refuses folders and pipes", async () => {
+  using folder = new FileFolder();
+  using gpu = openTestDevice();
+  await assertRejects(() => gpu.uploadFile(folder.path), TypeError, "it is a folder");
+  const pipe = folder.pathOf("pipe");
+  await new Deno.Command("mkfifo", { args: [pipe] }).output();
+  await assertRejects(() => gpu.uploadFile(pipe), TypeError, "it is a pipe");
+});
+
+Deno.test("CudaDevice.uploadFile() says that a file is not there", async () => {
+  using folder = new FileFolder();
+  using gpu = openTestDevice();
+  await assertRejects(() => gpu.uploadFile(folder.pathOf("none")), Deno.errors.NotFound);
+});
+
+Deno.test({
+  name: "CudaDevice.uploadFile() needs permission to read",
+  permissions: { read: false, ffi: true, env: true, sys: true },
+  fn: async () => {
+    using gpu = CudaDevice.open(0, { driver: testDriver() });
+    await assertRejects(() => gpu.uploadFile("/any/file"), Deno.errors.NotCapable, "read access");
+  },
+});
+
+Deno.test("CudaDevice.uploadFile() keeps no file open", async () => {
+  using folder = new FileFolder();
+  using gpu = openTestDevice();
+  const path = folder.write("closed", new Uint8Array(16));
+  using _buffer = await gpu.uploadFile(path);
+  await assertRejects(() => gpu.uploadFile(path, { byteLength: 17 }), RangeError);
+  const open = [...Deno.readDirSync("/proc/self/fd")].map(({ name }) => linkOf(name));
+  assert(!open.includes(path));
+});
+
+/** What a descriptor of this process refers to. */
+function linkOf(descriptor: string): string | undefined {
+  try {
+    return Deno.readLinkSync(`/proc/self/fd/${descriptor}`);
+  } catch {
+    return undefined; // the descriptor that listed the folder is closed again
+  }
+}

@@ -1,0 +1,40 @@
+// For tests of files: a folder for them, a device whose ring is small, bytes that differ everywhere.
+
+import { join } from "node:path";
+import { CudaDevice } from "../../src/device.ts";
+import { testDriver } from "./driver.ts";
+
+/** Opens a device with the smallest ring, 8 MiB, so that a file of a few MiB is larger. */
+export function openWithSmallRing(): CudaDevice {
+  return CudaDevice.open(0, { driver: testDriver(), transfers: { ringBytes: "8 MiB" } });
+}
+
+/** Bytes in which every aligned word occurs once, so that no two places look alike. */
+export function countedBytes(byteLength: number): Uint8Array<ArrayBuffer> {
+  const words = new Uint32Array(byteLength / 4);
+  for (let i = 0; i < words.length; i++) words[i] = i;
+  return new Uint8Array(words.buffer);
+}
+
+/** A folder of files that is removed when it is disposed. */
+export class FileFolder implements Disposable {
+  /** Where it is. */
+  readonly path: string = Deno.makeTempDirSync({ prefix: "vramkit-" });
+
+  /** Writes a file and returns its path. */
+  write(name: string, bytes: Uint8Array): string {
+    const path = this.pathOf(name);
+    Deno.writeFileSync(path, bytes);
+    return path;
+  }
+
+  /** The path of a file in the folder. */
+  pathOf(name: string): string {
+    return join(this.path, name);
+  }
+
+  /** Removes it and all that is in it. */
+  [Symbol.dispose](): void {
+    Deno.removeSync(this.path, { recursive: true });
+  }
+}
