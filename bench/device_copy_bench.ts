@@ -5,7 +5,7 @@ import { CudaDevice, type CudaStream, type DeviceBuffer } from "../mod.ts";
 import { findPeerResult, type PeerReport } from "./peers/report.ts";
 import { type BenchRow, median, report } from "./result_file.ts";
 
-const CALL_COUNT = 2000;
+const CALL_COUNT = 10_000; // as the C++ program, so that both wait for the queue alike
 const SAMPLE_COUNT = 11;
 const PAGE_BYTES = 4096;
 const BATCH_SIZE = 64;

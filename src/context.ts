@@ -41,7 +41,11 @@ export class Context {
   readonly handle: bigint;
   /** The stream that everything uses unless told otherwise; it does not block on the legacy stream. */
   readonly defaultStreamHandle: bigint;
-  /** What lives here. */
+  /**
+   * What lives here.
+   *
+   * @internal
+   */
   readonly ledger: Ledger = new Ledger();
   /** The device's memory in bytes. */
   readonly totalBytes: number;

@@ -7,6 +7,7 @@ import { CudaEvent } from "../event.ts";
 import { type ByteSize, parseBytes } from "../format.ts";
 import type { MemoryResource } from "../memory/memory_resource.ts";
 import { CudaStream } from "../stream.ts";
+import { TransferEngine } from "../transfer/engine.ts";
 import { nextTurn } from "../waiting.ts";
 import type { BandwidthPoint, CopyDirection, HostKind } from "./bandwidth_result.ts";
 import { Latch } from "./latch.ts";
@@ -121,16 +122,23 @@ class Sweep {
     this.#latch = new Latch(resources.use(PinnedBuffer.allocate(word)));
   }
 
-  /** The ways of copying that the options ask for. */
+  /**
+   * The ways of copying that the options ask for. Pageable memory comes last: the threads that move
+   * it take a second to start, and a sweep is about what a running program gets.
+   */
   lanes(options: BandwidthOptions): Lane[] {
-    const { kinds = ["pageable", "pinned"] } = options;
+    const { kinds = ["pinned", "pageable"] } = options;
     const { directions = ["host-to-device", "device-to-host", "device-to-device"] } = options;
-    return directions.flatMap((direction) => {
-      if (direction === "device-to-device") return [this.#onDevice()];
-      return kinds.map((kind) =>
-        kind === "pinned" ? this.#pinnedLane(direction) : this.#pageableLane(direction)
-      );
-    });
+    const toHost = directions.filter((direction) => direction !== "device-to-device");
+    const isMeasured = (kind: HostKind) => kinds.some((wanted) => wanted === kind);
+    if (isMeasured("pageable")) {
+      TransferEngine.of(this.#stream.context).anticipate(this.#pageable.byteLength);
+    }
+    return [
+      ...isMeasured("pinned") ? toHost.map((direction) => this.#pinnedLane(direction)) : [],
+      ...directions.includes("device-to-device") ? [this.#onDevice()] : [],
+      ...isMeasured("pageable") ? toHost.map((direction) => this.#pageableLane(direction)) : [],
+    ];
   }
 
   /** Measures one point and checks the bytes. */
