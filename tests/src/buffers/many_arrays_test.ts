@@ -1,7 +1,14 @@
 // Tests for many arrays at once: what arrives, where it lies, and what failures leave.
 
-import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertRejects,
+  assertStringIncludes,
+  assertThrows,
+} from "@std/assert";
 import { DisposedError } from "../../../src/errors.ts";
+import { cardOf } from "../../support/display.ts";
 import { openTestDevice } from "../../support/driver.ts";
 import { Random, testSeed } from "../../support/random.ts";
 
@@ -161,4 +168,15 @@ Deno.test("CudaDevice.downloadAll() refuses a buffer that was disposed", async (
   const buffer = gpu.zeros("uint8", 4);
   buffer.dispose();
   await assertRejects(() => gpu.downloadAll([buffer]), DisposedError);
+});
+
+Deno.test("PackedBuffers shows what it holds and where, and that it was disposed", async () => {
+  using gpu = openTestDevice();
+  const packed = await gpu.uploadAll([new Uint8Array(3), new Float32Array(30)]);
+  const { text } = await cardOf(packed);
+  assertStringIncludes(text, "2 buffers");
+  assertStringIncludes(text, "float32[30]");
+  assertStringIncludes(text, "256");
+  packed.dispose();
+  assertStringIncludes((await cardOf(packed)).text, "[disposed]");
 });
