@@ -21,8 +21,8 @@ const ceiling = await pinnedCeiling(gpu, { largestBytes: byteLength });
 const arrays = Array.from({ length: arrayCount }, () => new Uint8Array(ARRAY_BYTES));
 for (const array of arrays) fillPattern(array, SEED);
 const targets = arrays.map(() => new Uint8Array(ARRAY_BYTES).fill(1));
-using packed = await gpu.uploadAll(arrays);
-for (const buffer of packed) buffer.clear();
+using owned = new DisposableStack();
+const buffers = arrays.map(() => owned.use(gpu.zeros("uint8", ARRAY_BYTES)));
 
 const rows: BenchRow[] = [
   { name: "pinned ceiling, up", value: ceiling, unit: "GB/s" },
@@ -56,9 +56,9 @@ async function uploadNew(): Promise<Compared> {
 }
 
 async function uploadInto(): Promise<Compared> {
-  const into = packed.buffers;
+  const into = buffers;
   await gpu.uploadAll(arrays, { into });
-  await check([...into]);
+  await check(into);
   return {
     packed: await medianSeconds(SAMPLE_COUNT, () => gpu.uploadAll(arrays, { into })),
     each: await medianSeconds(SAMPLE_COUNT, async () => {
@@ -71,7 +71,6 @@ async function uploadInto(): Promise<Compared> {
 }
 
 async function download(): Promise<Compared> {
-  const { buffers } = packed;
   await gpu.downloadAll(buffers, { into: targets });
   for (const target of targets) verify(target, "downloadAll()");
   return {
