@@ -1,7 +1,7 @@
 // A device's primary context: retained while anything uses it, and made current for each call.
 // CUDA's current context belongs to a thread, so all calls here stay on the JavaScript thread.
-// Calls that are given a stream, an event or an address find their context by themselves (seen with
-// no context and with another device's current): those go to the driver directly.
+// Calls that are given a stream, an event or an address find their context by themselves and go to
+// the driver directly; copies and fills of pool memory do not while another device's is current.
 
 import {
   CUdevice_attribute,
@@ -144,6 +144,22 @@ export class Context {
     } finally {
       driver.call("cuCtxPopCurrent_v2", this.#current);
     }
+  }
+
+  /**
+   * Answers a call that was made without making this context current first: throws what its status
+   * says, unless another device's context was current. The driver then refuses pool memory and has
+   * done nothing, so the call is made again with this context. Costs a comparison when all is well.
+   */
+  settle<K extends DriverFunction>(
+    status: number,
+    name: K,
+    ...args: DriverArguments<K>
+  ): void {
+    if (status === CUresult.CUDA_SUCCESS) return;
+    this.driver.api.cuCtxGetCurrent(this.#current);
+    if (this.#current[0] === this.handle) throw this.driver.error(status, name);
+    this.call(name, ...args);
   }
 
   /** Reads one attribute of the device; 0 when this driver does not know it. */

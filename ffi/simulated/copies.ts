@@ -2,10 +2,10 @@
 // Ordinary host arrays are staged or waited for at the call, as the real driver does it.
 
 import { type Extent, overlap } from "./access_history.ts";
-import { Allocation } from "./allocation.ts";
+import { Allocation, type Owner } from "./allocation.ts";
 import type { Context } from "./context.ts";
 import { costOf, type Engine, type Route } from "./engine.ts";
-import { hex } from "./errors.ts";
+import { hex, refuse } from "./errors.ts";
 import type { Machine } from "./machine.ts";
 import { queueMemoryWork, type Use } from "./memory_work.ts";
 import { pageableRegion } from "./address_space.ts";
@@ -86,7 +86,9 @@ export function requireAccess(
 ): void {
   for (const { owner } of use.region.segments) {
     // The copy engine reaches plain device memory of any device; kernels and other memory need rights.
-    const isOpen = !use.kernel && owner instanceof Allocation && owner.kind === "device";
+    const isPlain = owner instanceof Allocation && owner.kind === "device";
+    if (!isPlain) refuseForeignContext(machine, contexts, { owner, write: use.write });
+    const isOpen = isPlain && !use.kernel;
     if (isOpen || contexts.some((context) => owner.permits(context, use.write))) continue;
     const device = contexts[0]?.device.ordinal;
     machine.site.fail(
@@ -95,6 +97,17 @@ export function requireAccess(
       } on device ${use.region.device?.ordinal}`,
     );
   }
+}
+
+/** The driver looks at the current context, too, before it lets pool or mapped memory be touched. */
+function refuseForeignContext(
+  machine: Machine,
+  contexts: readonly Context[],
+  use: { owner: Owner; write: boolean },
+): void {
+  const { top } = machine.contexts;
+  if (top === undefined || contexts.includes(top)) return;
+  if (!use.owner.permits(top, use.write)) refuse("CUDA_ERROR_INVALID_VALUE");
 }
 
 function stage(plane: Plane): Plane {

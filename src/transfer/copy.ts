@@ -125,9 +125,9 @@ export function copyBytes(
   const { destination, source, byteLength } = bytes;
   const { context, handle } = route.stream;
   if (!crossesDevices(route)) {
-    const { driver } = context;
-    const status = driver.api.cuMemcpyAsync(destination, source, byteLength, handle);
-    return driver.check(status, "cuMemcpyAsync");
+    const { api } = context.driver;
+    const status = api.cuMemcpyAsync(destination, source, byteLength, handle);
+    return context.settle(status, "cuMemcpyAsync", destination, source, byteLength, handle);
   }
   const [to, from] = [route.destination.context, route.source.context];
   peerRoute(from, to); // without an open way the driver stages the bytes itself

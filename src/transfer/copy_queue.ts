@@ -39,8 +39,10 @@ export class CopyQueue {
     const device = deviceAddress + BigInt(piece.offset);
     const isUpload = direction === "upload";
     const [destination, source] = isUpload ? [device, slot.address] : [slot.address, device];
-    const { driver } = stream.context;
-    driver.call("cuMemcpyAsync", destination, source, BigInt(piece.byteLength), stream.handle);
+    const { context, handle } = stream;
+    const size = BigInt(piece.byteLength);
+    const status = context.driver.api.cuMemcpyAsync(destination, source, size, handle);
+    context.settle(status, "cuMemcpyAsync", destination, source, size, handle);
     if (this.#groupSize === 1) this.#setFence(loaded);
     this.#slots.push(loaded);
   }

@@ -1,5 +1,7 @@
 // Fills that the GPU does by itself: one element's bytes over a range, or over rows at a distance.
 
+import type { Context } from "../context.ts";
+import type { DriverArguments } from "../driver.ts";
 import { DisposedError } from "../errors.ts";
 import type { Allocation } from "../memory/allocation.ts";
 import type { CudaStream } from "../stream.ts";
@@ -81,7 +83,7 @@ function fill(
   const { line, rectangle } = FILLS[elementBytes];
   const [first] = axes;
   if (axes.length === 1 && first?.stride === elementBytes) {
-    return context.driver.call(line, address, value, BigInt(first.size), handle);
+    return queueLine(context, line, [address, value, BigInt(first.size), handle]);
   }
   const plan = planCopy(
     elementBytes,
@@ -92,12 +94,20 @@ function fill(
   for (const { destination } of offsetsOf(loops)) {
     const start = address + BigInt(destination);
     if (plan.rows === undefined) {
-      context.driver.call(line, start, value, width, handle);
+      queueLine(context, line, [start, value, width, handle]);
       continue;
     }
     const [pitch, height] = [BigInt(plan.rows.destinationStride), BigInt(plan.rows.size)];
     context.call(rectangle, start, pitch, value, width, height, handle);
   }
+}
+
+function queueLine(
+  context: Context,
+  name: (typeof FILLS)[keyof typeof FILLS]["line"],
+  args: DriverArguments<typeof name>,
+): void {
+  context.settle(context.driver.status(name, ...args), name, ...args);
 }
 
 function checkStream({ context }: Allocation, stream: CudaStream): void {

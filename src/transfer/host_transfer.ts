@@ -97,23 +97,15 @@ function queuePiece({ direction, stream, address, bytes }: HostTransfer, piece: 
     : bytes.subarray(offset, offset + byteLength);
   const device = address + BigInt(offset);
   const size = BigInt(byteLength);
-  const { driver } = stream.context;
+  const { context, handle } = stream;
+  const { api } = context.driver;
+  const host = part as BufferSource;
   if (direction === "upload") {
-    const status = driver.api.cuMemcpyHtoDAsync_v2(
-      device,
-      part as BufferSource,
-      size,
-      stream.handle,
-    );
-    driver.check(status, "cuMemcpyHtoDAsync_v2");
+    const status = api.cuMemcpyHtoDAsync_v2(device, host, size, handle);
+    context.settle(status, "cuMemcpyHtoDAsync_v2", device, host, size, handle);
   } else {
-    const status = driver.api.cuMemcpyDtoHAsync_v2(
-      part as BufferSource,
-      device,
-      size,
-      stream.handle,
-    );
-    driver.check(status, "cuMemcpyDtoHAsync_v2");
+    const status = api.cuMemcpyDtoHAsync_v2(host, device, size, handle);
+    context.settle(status, "cuMemcpyDtoHAsync_v2", host, device, size, handle);
   }
 }
 
