@@ -4,6 +4,7 @@
 import { CUresult } from "../ffi/constants.ts";
 import { CUDA_SINCE, type DriverApi, type DriverFunction } from "../ffi/cuda.ts";
 import { LibraryError, openDriver } from "../ffi/library.ts";
+import { readCString } from "../ffi/pointers.ts";
 import { simulateDriver } from "../ffi/simulated/driver.ts";
 import { CudaError, CudaUnavailableError, statusName } from "./errors.ts";
 
@@ -147,10 +148,8 @@ export class Driver {
   #text(status: number): string {
     const cell = new BigUint64Array(1);
     this.api.cuGetErrorString(status, cell);
-    const pointer = Deno.UnsafePointer.create(cell[0] ?? 0n);
-    return pointer === null
-      ? "unknown status"
-      : Deno.UnsafePointerView.getCString(pointer).replace(/\.$/, "");
+    const address = cell[0] ?? 0n;
+    return address === 0n ? "unknown status" : readCString(address).replace(/\.$/, "");
   }
 
   #missing(name: DriverFunction): CudaUnavailableError {

@@ -1,6 +1,7 @@
 // What a device is. Read once when it is opened, except its bus, which is asked for when wanted.
 
 import { CUresult } from "../../ffi/constants.ts";
+import { readCString } from "../../ffi/pointers.ts";
 import type { Context } from "../context.ts";
 import { type Bus, readBus } from "../measure/bus.ts";
 
@@ -25,9 +26,9 @@ export class DeviceInfo {
     const { driver, deviceHandle } = context;
     const text = new Uint8Array(256);
     driver.call("cuDeviceGetName", text, text.length, deviceHandle);
-    this.name = readText(text);
+    this.name = readCString(text);
     const status = driver.status("cuDeviceGetPCIBusId", text, text.length, deviceHandle);
-    this.pciBusId = status === CUresult.CUDA_SUCCESS ? readText(text) : "";
+    this.pciBusId = status === CUresult.CUDA_SUCCESS ? readCString(text) : "";
     const uuid = new Uint8Array(16);
     driver.call("cuDeviceGetUuid_v2", uuid, deviceHandle);
     this.uuid = formatUuid(uuid);
@@ -42,11 +43,6 @@ export class DeviceInfo {
   get bus(): Bus {
     return this.#bus ??= readBus(this.pciBusId);
   }
-}
-
-function readText(bytes: Uint8Array): string {
-  const end = bytes.indexOf(0);
-  return new TextDecoder().decode(bytes.subarray(0, end === -1 ? bytes.length : end));
 }
 
 function formatUuid(bytes: Uint8Array): string {

@@ -1,6 +1,7 @@
 // The bus between host and device: its name and the speed it cannot pass.
 
 import { NVML } from "../../ffi/nvml.ts";
+import { cString } from "../../ffi/pointers.ts";
 
 /** A device's link to the host. */
 export interface Bus {
@@ -37,7 +38,7 @@ export function readBus(pciBusId: string): Bus {
   if (symbols.nvmlInit_v2() !== 0) return UNKNOWN;
   try {
     const handle = new BigUint64Array(1);
-    const name = new TextEncoder().encode(`${pciBusId}\0`);
+    const name = cString(pciBusId);
     if (symbols.nvmlDeviceGetHandleByPciBusId_v2(name, handle) !== 0) return UNKNOWN;
     const generation = new Uint32Array(1);
     const width = new Uint32Array(1);
