@@ -21,6 +21,8 @@ export class StreamUsage {
    * itself, all that used the block are remembered, so that its release still comes after them.
    */
   order(stream: CudaStream, access: Access): void {
+    // The usual case: whoever waits for this stream later waits for all it has queued by then.
+    if (this.#writer === stream && this.#readers.length === 0) return;
     if (!stream.context.ordersStreams) return this.#read(stream);
     const isAfterWrite = this.#writer === stream || this.#readers.includes(stream);
     if (this.#writer !== undefined && !isAfterWrite) stream.wait(this.#writer);
