@@ -106,7 +106,7 @@ export {
   type CachingOptions,
   CachingResourceAdaptor,
 } from "./src/memory/caching_resource_adaptor.ts";
-export { type LimitAmounts, MemoryLimitError } from "./src/memory/byte_limit.ts";
+export { type LimitAmounts, type LimitRefusal, MemoryLimitError } from "./src/memory/byte_limit.ts";
 export { LimitingResourceAdaptor } from "./src/memory/limiting_resource_adaptor.ts";
 export {
   type StatisticsLevel,

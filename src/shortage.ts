@@ -24,8 +24,8 @@ export interface MemoryAmounts {
   readonly totalBytes: number;
   /** What `gpu.limit()`, or the resource that refused, allows; undefined without a limit. */
   readonly limitBytes?: number | undefined;
-  /** The resource that refused because of its own limit; undefined when none did. */
-  readonly refusedBy?: string | undefined;
+  /** How to raise the limit of the resource that refused; undefined when none did. */
+  readonly remedy?: string | undefined;
   /** What this program's live buffers hold. */
   readonly liveBytes: number;
   /** How many buffers that is. */
@@ -66,11 +66,9 @@ export function otherBytesOf(amounts: MemoryAmounts): number {
 /** Says what would help. */
 export function hintFor(amounts: MemoryAmounts): string {
   const { requestedBytes, freeBytes, totalBytes, limitBytes, liveBytes } = amounts;
-  const { cachedBytes = 0, place, liveCount } = amounts;
+  const { cachedBytes = 0, place, liveCount, remedy } = amounts;
   const dispose = "dispose what is no longer needed, see gpu.live()";
-  if (amounts.refusedBy !== undefined) {
-    return `raise the limit of the ${amounts.refusedBy}, or ${dispose}`;
-  }
+  if (remedy !== undefined) return `${remedy}, or ${dispose}`;
   if (place === "host") return `${dispose}, or raise the system's limit on locked memory`;
   if (limitBytes !== undefined && liveBytes + cachedBytes + requestedBytes > limitBytes) {
     return `raise gpu.limit(), or ${dispose}`;

@@ -29,18 +29,26 @@ export function parseLimit(limit: ByteSize, totalBytes: number): number {
   return Math.floor(share * totalBytes);
 }
 
+/** What a {@link MemoryLimitError} says. */
+export interface LimitRefusal extends LimitAmounts {
+  /** How the limit can be raised, as a hint says it; the resource's own limit by default. */
+  readonly remedy?: string;
+}
+
 /**
- * A resource with a limit refused a request; the driver was not asked. It counts as out of memory:
- * a buffer that cannot be made because of it throws an OutOfMemoryError with this as its cause.
+ * A resource with a limit of its own refused a request. It counts as out of memory: a buffer that
+ * cannot be made because of it throws an OutOfMemoryError with this as its cause.
  */
 export class MemoryLimitError extends CudaError implements LimitAmounts {
   readonly requestedBytes: number;
   readonly heldBytes: number;
   readonly limitBytes: number;
+  /** How the limit can be raised. */
+  readonly remedy: string;
 
   /** Describes a refusal by the resource whose class is `call`. */
-  constructor(call: string, amounts: LimitAmounts) {
-    const { requestedBytes, heldBytes, limitBytes } = amounts;
+  constructor(call: string, refusal: LimitRefusal) {
+    const { requestedBytes, heldBytes, limitBytes } = refusal;
     const code = CUresult.CUDA_ERROR_OUT_OF_MEMORY;
     super(
       `Cannot allocate ${formatBytes(requestedBytes)}: ${statusName(code)} (${code}), ` +
@@ -50,5 +58,6 @@ export class MemoryLimitError extends CudaError implements LimitAmounts {
     this.requestedBytes = requestedBytes;
     this.heldBytes = heldBytes;
     this.limitBytes = limitBytes;
+    this.remedy = refusal.remedy ?? `raise the limit of the ${call}`;
   }
 }

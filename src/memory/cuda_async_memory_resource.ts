@@ -64,7 +64,11 @@ export class CudaAsyncMemoryResource implements MemoryResource, Disposable {
       context.attribute("CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED") === 1;
   }
 
-  /** Allocates in the order of `stream` (cuMemAllocAsync, cuMemAllocFromPoolAsync). */
+  /**
+   * Allocates in the order of `stream` (cuMemAllocAsync, cuMemAllocFromPoolAsync).
+   *
+   * @throws MemoryLimitError when the maximum size of a pool of one's own does not allow it.
+   */
   allocate(byteLength: number, stream: CudaStream): bigint {
     if (this.#own !== undefined) return this.#allocateFrom(this.#own, byteLength, stream);
     const status = this.#calls.cuMemAllocAsync(this.#cell, BigInt(byteLength), stream.handle);
@@ -169,7 +173,9 @@ export class CudaAsyncMemoryResource implements MemoryResource, Disposable {
     const size = BigInt(byteLength);
     const status = this.#calls.cuMemAllocFromPoolAsync(this.#cell, size, handle, stream.handle);
     if (status !== CUresult.CUDA_SUCCESS) {
-      throw this.context.driver.error(status, "cuMemAllocFromPoolAsync");
+      const isFull = status === CUresult.CUDA_ERROR_OUT_OF_MEMORY;
+      throw (isFull ? pool.limitError(byteLength) : undefined) ??
+        this.context.driver.error(status, "cuMemAllocFromPoolAsync");
     }
     return this.#cell[0] ?? 0n;
   }

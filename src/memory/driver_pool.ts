@@ -9,6 +9,7 @@ import { CUmemLocation, CUmemPoolProps } from "../../ffi/structs.ts";
 import type { Context } from "../context.ts";
 import { type ByteSize, parseBytes } from "../format.ts";
 import type { MemoryCache } from "../accounting/ledger.ts";
+import { MemoryLimitError } from "./byte_limit.ts";
 import {
   ACCESS_FLAGS,
   describeAccess,
@@ -50,6 +51,14 @@ const REUSE_ATTRIBUTES = {
   allowInternalDependencies: "CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES",
 } as const satisfies Record<keyof PoolReuse, keyof typeof CUmemPool_attribute>;
 
+/** What a {@link DriverPool} is made of. */
+export interface DriverPoolFields {
+  /** The driver's handle. */
+  readonly handle: bigint;
+  /** Most bytes that it takes from the device; 0, the default, for no limit of its own. */
+  readonly limitBytes?: number;
+}
+
 /** One memory pool of a device, known by its handle. */
 export class DriverPool implements MemoryCache {
   readonly name = "memory pool";
@@ -57,33 +66,36 @@ export class DriverPool implements MemoryCache {
   /** The driver's handle. */
   readonly handle: bigint;
   readonly #context: Context;
+  readonly #limitBytes: number;
 
-  /** Looks at a pool that is there. */
-  constructor(context: Context, handle: bigint) {
+  /** Looks at a pool that is there; a limit of 0 is none. */
+  constructor(context: Context, { handle, limitBytes = 0 }: DriverPoolFields) {
     this.#context = context;
     this.handle = handle;
+    this.#limitBytes = limitBytes;
   }
 
   /** Finds the pool that cuMemAllocAsync takes from (cuDeviceGetDefaultMemPool). */
   static ofDevice(context: Context): DriverPool {
     const cell = new BigUint64Array(1);
     context.driver.call("cuDeviceGetDefaultMemPool", cell, context.deviceHandle);
-    return new DriverPool(context, cell[0] ?? 0n);
+    return new DriverPool(context, { handle: cell[0] ?? 0n });
   }
 
   /** Creates a pool (cuMemPoolCreate); the caller destroys it. */
   static create(context: Context, options: PoolOptions): DriverPool {
     const { maxSize = 0, releaseThreshold = 0, reuse = {}, handleType = "none" } = options;
     const threshold = parseBytes(releaseThreshold, "release threshold");
+    const limitBytes = parseBytes(maxSize, "maximum size");
     const cell = new BigUint64Array(1);
     const properties = CUmemPoolProps.encode({
       allocType: CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED,
       handleTypes: HANDLE_TYPES[handleType],
       location: deviceLocation(context),
-      maxSize: BigInt(parseBytes(maxSize, "maximum size")),
+      maxSize: BigInt(limitBytes),
     });
     context.call("cuMemPoolCreate", cell, properties);
-    const pool = new DriverPool(context, cell[0] ?? 0n);
+    const pool = new DriverPool(context, { handle: cell[0] ?? 0n, limitBytes });
     try {
       pool.#write64("CU_MEMPOOL_ATTR_RELEASE_THRESHOLD", threshold);
       pool.#setReuse(reuse);
@@ -138,6 +150,24 @@ export class DriverPool implements MemoryCache {
   resetPeaks(): void {
     this.#write64("CU_MEMPOOL_ATTR_USED_MEM_HIGH", 0);
     this.#write64("CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH", 0);
+  }
+
+  /**
+   * Explains why the driver found no memory for a request: the error when the pool's own limit is
+   * in the way, undefined when the device is full. The driver has one status for both.
+   */
+  limitError(requestedBytes: number): MemoryLimitError | undefined {
+    const limitBytes = this.#limitBytes;
+    if (limitBytes === 0) return undefined;
+    const heldBytes = this.usedBytes;
+    const isPassed = heldBytes + requestedBytes > limitBytes;
+    if (!isPassed && this.#context.freeBytes() < requestedBytes) return undefined;
+    return new MemoryLimitError("CudaAsyncMemoryResource", {
+      requestedBytes,
+      heldBytes,
+      limitBytes,
+      remedy: "make the pool with a larger maxSize",
+    });
   }
 
   /** Gives unused memory back to the device, down to `keepBytes` (cuMemPoolTrimTo). */

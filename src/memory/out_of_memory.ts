@@ -100,7 +100,7 @@ function outOfMemory(need: MemoryNeed, cause: { readonly call: string }): OutOfM
     freeBytes: context.freeBytes(),
     totalBytes,
     limitBytes: refusal?.limitBytes ?? deviceLimitBytes,
-    refusedBy: refusal?.call,
+    remedy: refusal?.remedy,
     liveBytes,
     liveCount,
     cachedBytes: ledger.cachedBytes(place),

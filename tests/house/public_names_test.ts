@@ -93,6 +93,7 @@ const PUBLIC_NAMES = [
   "LedgerEntry",
   "LikeOptions",
   "LimitAmounts",
+  "LimitRefusal",
   "LimitingResourceAdaptor",
   "LiveBlock",
   "LiveFields",

@@ -1,7 +1,8 @@
 // Pools of one's own: their settings reach the driver, their numbers come from it, and they end.
 
-import { assert, assertEquals, assertThrows } from "@std/assert";
-import { CudaError, DisposedError } from "../../../src/errors.ts";
+import { assert, assertEquals, assertInstanceOf, assertThrows } from "@std/assert";
+import { CudaError, DisposedError, OutOfMemoryError } from "../../../src/errors.ts";
+import { MemoryLimitError } from "../../../src/memory/byte_limit.ts";
 import { CudaAsyncMemoryResource } from "../../../src/memory/cuda_async_memory_resource.ts";
 import { assertSameBytes, patternBytes, readBytes, writeBytes } from "../../support/contents.ts";
 import { testOnTwoDevices } from "../../support/driver.ts";
@@ -57,10 +58,32 @@ Deno.test("CudaAsyncMemoryResource maxSize bounds the pool, and the next call wo
   withDevice((gpu) => {
     using pool = new CudaAsyncMemoryResource(gpu, { maxSize: "64 MiB" });
     const options = { resource: pool };
-    assertThrows(() => gpu.alloc("uint8", 256 * MEBIBYTE, options), CudaError);
+    assertThrows(() => gpu.alloc("uint8", 256 * MEBIBYTE, options), OutOfMemoryError);
     using buffer = gpu.alloc("uint8", 4096, options);
     writeBytes(buffer, patternBytes(4096));
     assertSameBytes(readBytes(buffer), patternBytes(4096));
+  }));
+
+Deno.test("CudaAsyncMemoryResource maxSize is what the error of a full pool names", () =>
+  withDevice((gpu) => {
+    using resource = new CudaAsyncMemoryResource(gpu, { maxSize: "64 MiB" });
+    const held = gpu.alloc("uint8", 48 * MEBIBYTE, { resource, label: "held" });
+    const error = assertThrows(
+      () => gpu.alloc("uint8", 32 * MEBIBYTE, { resource }),
+      OutOfMemoryError,
+      "limited to 64 MiB, 48 MiB in 1 live buffers (largest: held 48 MiB); make the pool with a " +
+        "larger maxSize, or dispose what is no longer needed, see gpu.live()",
+    );
+    assertInstanceOf(error.cause, MemoryLimitError);
+    const { limitBytes, heldBytes } = error.cause;
+    assertEquals([error.limitBytes, limitBytes, heldBytes], [
+      64 * MEBIBYTE,
+      64 * MEBIBYTE,
+      48 * MEBIBYTE,
+    ]);
+    held.dispose();
+    using next = gpu.alloc("uint8", 32 * MEBIBYTE, { resource });
+    assertEquals(next.byteLength, 32 * MEBIBYTE);
   }));
 
 Deno.test("CudaAsyncMemoryResource.dispose() ends a pool behind its last buffer", () =>

@@ -5,6 +5,7 @@ import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import type { DeviceBuffer } from "../../../src/buffers/device_buffer.ts";
 import type { CudaDevice } from "../../../src/device.ts";
 import { OutOfMemoryError } from "../../../src/errors.ts";
+import { CudaAsyncMemoryResource } from "../../../src/memory/cuda_async_memory_resource.ts";
 import { CudaMemoryResource } from "../../../src/memory/cuda_memory_resource.ts";
 import { runDeno } from "../../support/child_deno.ts";
 import { PROJECT_ROOT } from "../../support/project_files.ts";
@@ -56,6 +57,17 @@ Deno.test("OutOfMemoryError of a full device names who holds it and what would h
       256 * MIB,
       56 * MIB,
       "cuMemAllocAsync",
+    ]);
+  }, { driver: simulateDriver(SMALL) }));
+
+Deno.test("OutOfMemoryError of a full device blames no pool that has room", () =>
+  withDevice((gpu) => {
+    using _weights = gpu.alloc("uint8", 200 * MIB, { label: "weights" });
+    using resource = new CudaAsyncMemoryResource(gpu, { maxSize: "128 MiB" });
+    const error = assertThrows(() => gpu.alloc("uint8", 100 * MIB, { resource }), OutOfMemoryError);
+    assertEquals([error.limitBytes, error.hint], [
+      undefined,
+      "dispose what is no longer needed, see gpu.live()",
     ]);
   }, { driver: simulateDriver(SMALL) }));
 
