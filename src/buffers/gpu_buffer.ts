@@ -213,7 +213,9 @@ export abstract class GpuBuffer<D extends DType = DType> extends MemoryWindow<D>
   }
 
   #show(place: ViewPlace): this {
-    return this.derive({ ...this.fields(), ...place }) as this;
+    const { byteOffset, shape } = place;
+    const { allocation, token, dtype } = this.fields();
+    return this.derive({ allocation, token, dtype, shape, byteOffset, isView: true }) as this;
   }
 
   #place(index: number, options: StreamChoice) {

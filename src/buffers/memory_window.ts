@@ -28,7 +28,7 @@ export interface BufferFields<D extends DType> {
    * Lives exactly as long as something can still reach the block; its collection frees it. The
    * buffer itself when left out; views keep it alive.
    */
-  readonly token?: object;
+  readonly token?: object | undefined;
   /** The element type. */
   readonly dtype: D;
   /** Sizes along each axis. */
