@@ -2,6 +2,7 @@
 // resource that costs nothing. Run with --v8-flags=--expose-gc, and --out FILE to keep the result.
 
 import { CudaDevice } from "../mod.ts";
+import { timeOfMaking } from "../src/accounting/clock.ts";
 import { Ledger, type LedgerEntry, nextId } from "../src/accounting/ledger.ts";
 import { type Owner, unwatch, watch } from "../src/safety_net.ts";
 import { freeResource } from "../tests/support/free_resource.ts";
@@ -110,7 +111,7 @@ await report(gpu, [
 /** Does for a record what is done for each allocation. */
 function account(holder: Holder): Holder {
   const { entry } = holder;
-  entry.createdAt = Date.now();
+  entry.createdAt = timeOfMaking(BUFFER_BYTES);
   entry.stack = ledger.origins.find(BUFFER_BYTES, entry.createdAt);
   entry.scope = ledger.scope;
   ledger.add(entry);

@@ -4,6 +4,7 @@
 import { CUresult } from "../ffi/constants.ts";
 import type { Context } from "./context.ts";
 import { statusName } from "./errors.ts";
+import { timeOfMaking } from "./accounting/clock.ts";
 import { type LedgerEntry, type LiveKind, nextId } from "./accounting/ledger.ts";
 import { type Owner, unwatch, watch } from "./safety_net.ts";
 
@@ -32,7 +33,7 @@ export class HandleRecord implements LedgerEntry, Owner {
   readonly streamHandle = 0n;
   readonly scope: string | undefined;
   slot = -1;
-  readonly createdAt = Date.now();
+  readonly createdAt = timeOfMaking(this.byteLength);
   readonly handle: bigint;
   readonly #context: Context;
   readonly #destroy: (handle: bigint) => number;

@@ -1,6 +1,7 @@
 // Gives back what nobody disposed: when the garbage collector takes an object, its owner record lets go.
 // Objects are registered at the end of the turn they are made in: most die before, and cost nothing.
 
+import { endTurn } from "./accounting/clock.ts";
 import { nextTurn } from "./waiting.ts";
 
 /** The record behind an object, which dispose and the garbage collector share. */
@@ -67,6 +68,7 @@ export async function collectLost(): Promise<void> {
 }
 
 function registerWaiting(): void {
+  endTurn();
   isScheduled = false;
   for (const [index, owner] of owners.entries()) {
     const target = targets[index];

@@ -41,7 +41,10 @@ export interface LedgerEntry {
   readonly address: bigint;
   /** The handle of the stream it belongs to; 0n for streams and events. */
   readonly streamHandle: bigint;
-  /** When it was made, in milliseconds since 1970. */
+  /**
+   * When it was made, in milliseconds since 1970; of a few small blocks that were made in one turn
+   * of the event loop, when the first was.
+   */
   readonly createdAt: number;
   /** Its place in the ledger, -1 outside; only the ledger sets it. */
   slot: number;

@@ -4,6 +4,7 @@
 import type { Context } from "../context.ts";
 import { DisposedError } from "../errors.ts";
 import { checkSize } from "../format.ts";
+import { timeOfMaking } from "../accounting/clock.ts";
 import { type LedgerEntry, type LiveKind, nameOf, nextId } from "../accounting/ledger.ts";
 import { type Owner, unwatch, watch } from "../safety_net.ts";
 import { CudaStream } from "../stream.ts";
@@ -37,13 +38,13 @@ export class Allocation implements LedgerEntry, Owner {
   /** The name it was made with. */
   readonly label: string | undefined;
   /** When it was made, in milliseconds since 1970. */
-  readonly createdAt: number = Date.now();
+  readonly createdAt: number;
   /** The context it is used and freed in. */
   readonly context: Context;
   /** Where it came from. */
   readonly resource: MemoryResource;
   /** The streams whose queued work may still use it. */
-  readonly usage: StreamUsage = new StreamUsage();
+  readonly usage: StreamUsage;
   /** The innermost track that was open when it was made. */
   readonly scope: string | undefined;
   /** Its place in the safety net; -1 while it is in none. */
@@ -64,6 +65,7 @@ export class Allocation implements LedgerEntry, Owner {
   /** Adopts memory that `request.resource` gave; {@link Allocation.create} allocates it. */
   constructor(request: AllocationRequest, address: bigint) {
     const { kind, byteLength, resource, stream, label, isReadOnly = false } = request;
+    this.createdAt = timeOfMaking(byteLength);
     this.kind = kind;
     this.resource = resource;
     this.label = label;
@@ -71,7 +73,7 @@ export class Allocation implements LedgerEntry, Owner {
     this.#address = address;
     this.#byteLength = byteLength;
     this.#stream = stream;
-    this.usage.order(stream, "write");
+    this.usage = new StreamUsage(stream);
     this.context = stream.context.retain();
     const { ledger } = this.context;
     this.stack = ledger.origins.find(byteLength, this.createdAt);
@@ -239,7 +241,7 @@ export class Allocation implements LedgerEntry, Owner {
   /** The stream, or the default one for a disposed stream, which now waits for all uses so far. */
   #afterUses(chosen: CudaStream): CudaStream {
     const stream = chosen.disposed ? CudaStream.default(this.context) : chosen;
-    for (const user of this.usage.streams()) stream.wait(user);
+    this.usage.finishOn(stream);
     return stream;
   }
 

@@ -15,6 +15,12 @@ export class StreamUsage {
   /** Streams that read since the last write; each of them came after that write. */
   #readers: CudaStream[] = [];
 
+  /** Starts with the stream that the block was allocated on, which may write first. */
+  constructor(first: CudaStream) {
+    if (first.context.ordersStreams) this.#writer = first;
+    else this.#readers.push(first);
+  }
+
   /**
    * Notes that `stream` is about to use the block, and makes it wait for what others have queued:
    * a read for the last write, a write for all reads too. Where the program orders its streams
@@ -30,6 +36,12 @@ export class StreamUsage {
     for (const reader of this.#readers) if (reader !== stream) stream.wait(reader);
     this.#writer = stream;
     this.#readers.length = 0;
+  }
+
+  /** Makes `stream` wait for all that the block's streams have queued, as its release must. */
+  finishOn(stream: CudaStream): void {
+    if (this.#writer !== undefined) stream.wait(this.#writer);
+    for (const reader of this.#readers) stream.wait(reader);
   }
 
   /** The streams whose work a block's release must come after. */
