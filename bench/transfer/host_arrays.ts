@@ -5,15 +5,13 @@
 import { CudaDevice, type DeviceBuffer, formatBytes } from "../../mod.ts";
 import { fillPattern } from "../../src/measure/pattern.ts";
 import { type BenchRow, median, report } from "../result_file.ts";
-import {
-  ceilingRow,
-  medianSeconds,
-  peerRows,
-  pinnedCeiling,
-  readFlags,
-  SEED,
-  verify,
-} from "./bench_run.ts";
+import { ceilingRow, peerRows, pinnedCeiling, readFlags, SEED, verify } from "./bench_run.ts";
+import { blockingCalls } from "./blocking_calls.ts";
+
+/** Rounds in which every way has a turn. */
+const ROUND_COUNT = 11;
+/** What one turn moves at least, in calls that follow each other. */
+const BATCH_BYTES = 2 ** 22;
 
 const { largestBytes, peers, out } = await readFlags({ largestBytes: 2 ** 30 });
 using gpu = CudaDevice.open(0, { driver: "auto" });
@@ -21,6 +19,7 @@ const source = new Uint8Array(largestBytes);
 fillPattern(source, SEED);
 const target = new Uint8Array(largestBytes).fill(1);
 using device = gpu.zeros("uint8", largestBytes, { label: "bench" });
+const driver = blockingCalls(gpu);
 const ceiling = await pinnedCeiling(gpu, { largestBytes });
 await warmUp();
 
@@ -31,50 +30,48 @@ for (let byteLength = 4; byteLength <= largestBytes; byteLength *= 2) {
 rows.push(...await wholeRows());
 await report(gpu, rows, out);
 
-/** Starts the lanes, as the first few hundred MiB of any program do. */
+/** Starts the lanes and settles the compiled code, as the first second of any program does. */
 async function warmUp(): Promise<void> {
   for (let i = 0; i < 4; i++) {
     await device.upload(source);
     await device.download(target);
   }
+  for (let i = 0; i < 3; i++) await rowsFor(Math.min(4096, largestBytes));
 }
 
-/** One size, both directions, both forms. */
+/** One size, both directions, both forms, in turns with the driver's call. */
 async function rowsFor(byteLength: number): Promise<BenchRow[]> {
   const part = device.subarray(0, byteLength);
   const up = source.subarray(0, byteLength);
   const down = target.subarray(0, byteLength);
-  const driver = gpu.context.driver;
-  const { handle } = gpu.stream;
-  const size = BigInt(byteLength);
   const cases = {
     upload: {
-      driver: () => driver.call("cuMemcpyHtoDAsync_v2", part.ptr, up, size, handle),
+      driver: () => driver.upload(part.ptr, up),
       sync: () => part.uploadSync(up),
       async: () => part.upload(up),
     },
     download: {
-      driver: () => driver.call("cuMemcpyDtoHAsync_v2", down, part.ptr, size, handle),
+      driver: () => driver.download(down, part.ptr),
       sync: () => part.downloadSync(down),
       async: () => part.download(down),
     },
   };
   const found: BenchRow[] = [];
   for (const [direction, ways] of Object.entries(cases)) {
-    const theirs = await secondsOf(byteLength, () => {
-      ways.driver();
-      gpu.stream.synchronizeSync();
-    });
     for (const form of ["sync", "async"] as const) {
       await prepare(direction, part, down);
-      const ours = await secondsOf(byteLength, ways[form]);
+      await ways[form]();
       verify(direction === "upload" ? await part.download() : down, direction);
+    }
+    const seconds = await secondsInTurns(byteLength, ways);
+    for (const form of ["sync", "async"] as const) {
       found.push(speedRow(`${direction} ${form} ${formatBytes(byteLength)}`, byteLength, {
-        ours,
-        theirs,
+        ours: seconds[form],
+        theirs: seconds.driver,
         most: promisedTimes(direction, byteLength),
       }));
     }
+    verify(direction === "upload" ? await part.download() : down, direction);
   }
   return found;
 }
@@ -139,8 +136,28 @@ async function prepare(
   await gpu.synchronize();
 }
 
-/** Median seconds of one run; more runs for small sizes. */
-async function secondsOf(byteLength: number, run: () => unknown): Promise<number> {
-  const count = Math.max(7, Math.min(201, Math.floor(2 ** 28 / byteLength)));
-  return await medianSeconds(count, run);
+/** Median seconds of each way; a round times every way once, small sizes many times in a row. */
+async function secondsInTurns<K extends string>(
+  byteLength: number,
+  ways: Readonly<Record<K, () => unknown>>,
+): Promise<Record<K, number>> {
+  const callCount = Math.max(1, Math.min(200, Math.floor(BATCH_BYTES / byteLength)));
+  const samples: Record<string, number[]> = {};
+  for (let round = 0; round < ROUND_COUNT; round++) {
+    for (const [name, run] of Object.entries<() => unknown>(ways)) {
+      (samples[name] ??= []).push(await secondsOfCall(callCount, run));
+    }
+  }
+  const medians = Object.entries(samples).map(([name, values]) => [name, median(values)]);
+  return Object.fromEntries(medians) as Record<K, number>;
+}
+
+/** Seconds of one of `callCount` calls; what blocks is not awaited. */
+async function secondsOfCall(callCount: number, run: () => unknown): Promise<number> {
+  const start = performance.now();
+  for (let i = 0; i < callCount; i++) {
+    const pending = run();
+    if (pending instanceof Promise) await pending;
+  }
+  return (performance.now() - start) / 1000 / callCount;
 }

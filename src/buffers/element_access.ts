@@ -21,10 +21,9 @@ export interface ElementPlace<D extends DType> {
 
 /** Reads one element; resolves when it is there. */
 export async function readElement<D extends DType>(place: ElementPlace<D>): Promise<ScalarOf<D>> {
-  const { span, dtype, stream } = place;
+  const { dtype, stream } = place;
   const bytes = new Uint8Array(elementBytes(dtype));
-  span.allocation.order(stream, "read");
-  await transfer({ direction: "download", stream, address: addressOf(place), bytes });
+  await transfer({ direction: "download", stream, span: spanOf(place), bytes });
   return scalarOf(dtype, bytes);
 }
 
@@ -37,12 +36,13 @@ export async function writeElement<D extends DType>(
   place: ElementPlace<D>,
   value: ScalarOf<D> | boolean,
 ): Promise<void> {
-  const { span, dtype, stream } = place;
+  const { dtype, stream } = place;
   const bytes = elementOf(dtype, value);
-  span.allocation.order(stream, "write");
-  await transfer({ direction: "upload", stream, address: addressOf(place), bytes });
+  await transfer({ direction: "upload", stream, span: spanOf(place), bytes });
 }
 
-function addressOf({ span, dtype, index }: ElementPlace<DType>): bigint {
-  return span.address + BigInt(index * elementBytes(dtype));
+function spanOf({ span, dtype, index }: ElementPlace<DType>): MemorySpan {
+  const byteLength = elementBytes(dtype);
+  const { allocation, address } = span;
+  return { allocation, address: address + BigInt(index * byteLength), byteLength };
 }

@@ -3,7 +3,7 @@
 
 import type { CudaStream } from "../stream.ts";
 import type { TransferOptions } from "../transfer/host_transfer.ts";
-import { type PackPiece, packPieces, type SlabLoad } from "../transfer/pack.ts";
+import { type PackPiece, packPieces } from "../transfer/pack.ts";
 import { ProgressTotal } from "../transfer/progress_total.ts";
 import { SLAB_BYTES, StagingSlab } from "./staging_slab.ts";
 import type { TransferableBuffer } from "./transferable_buffer.ts";
@@ -40,7 +40,7 @@ export async function uploadPacked(
     await slab.whenDone();
     signal?.throwIfAborted();
     slab.send(load);
-    progress.part()(bytesIn(load));
+    progress.part()(load.byteLength);
   }
   if (loads.length > 0) await stream.synchronize();
   for (const { buffer, bytes } of large) {
@@ -66,7 +66,7 @@ export async function downloadPacked(
     await slabs.at(index).whenDone();
     signal?.throwIfAborted();
     slabs.at(index).unpack(load);
-    progress.part()(bytesIn(load));
+    progress.part()(load.byteLength);
   }
   for (const { buffer, bytes } of large) {
     await buffer.download(untyped(bytes), { stream, signal, onProgress: progress.part() });
@@ -110,8 +110,4 @@ function plan(items: readonly PackItem[], takesPadding: boolean, options: Packed
 /** The same bytes as memory of no element type, which every buffer takes. */
 function untyped({ buffer, byteOffset, byteLength }: Uint8Array<ArrayBufferLike>): DataView {
   return new DataView(buffer, byteOffset, byteLength);
-}
-
-function bytesIn({ pieces }: SlabLoad): number {
-  return pieces.reduce((sum, { bytes }) => sum + bytes.byteLength, 0);
 }

@@ -28,14 +28,14 @@ export function previewOf(buffer: MemoryWindow, allocation: Allocation): Preview
 /** Does not ask for the buffer's span: that counts as a use, and makes a lazy buffer allocate. */
 function readFirst(buffer: MemoryWindow, allocation: Allocation): Preview {
   const { dtype, length, byteOffset } = buffer;
-  const address = allocation.address + BigInt(byteOffset);
   if (!isQuiet(allocation)) return { missing: "work is still queued on it" };
   const elementLength = elementBytes(dtype);
   const count = Math.min(length, Math.floor(MOST_BYTES / elementLength));
   const bytes = new Uint8Array(count * elementLength);
   const stream = CudaStream.default(buffer.context);
-  allocation.order(stream, "read");
-  transferSync({ direction: "download", stream, address, bytes });
+  const address = allocation.address + BigInt(byteOffset);
+  const span = { allocation, address, byteLength: bytes.byteLength };
+  transferSync({ direction: "download", stream, span, bytes, isUncounted: true });
   const textAt = (index: number): string => {
     const start = index * elementLength;
     const value = scalarOf(dtype, bytes.slice(start, start + elementLength));

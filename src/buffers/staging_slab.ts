@@ -4,7 +4,7 @@ import { Fence } from "../fence.ts";
 import { ContextPinnedPool } from "../memory/context_pinned_pool.ts";
 import type { CudaStream } from "../stream.ts";
 import type { MemorySpan } from "../transfer/copy.ts";
-import { queueCopyBatch, type SpanCopy } from "../transfer/copy_batch.ts";
+import { queueCopyBatch, queueIndependentCopies } from "../transfer/copy_batch.ts";
 import type { SlabLoad } from "../transfer/pack.ts";
 import { nextTurn } from "../waiting.ts";
 import { PinnedBuffer } from "./pinned_buffer.ts";
@@ -36,12 +36,22 @@ export class StagingSlab implements Disposable {
   send(load: SlabLoad): void {
     const { array } = this.#buffer;
     for (const { bytes, slabOffset } of load.pieces) array.set(bytes, slabOffset);
-    this.#queue(load, (device, slab) => ({ destination: device, source: slab }));
+    const copies = this.#pairs(load).map(([device, slab]) => ({
+      destination: device,
+      source: slab,
+    }));
+    queueCopyBatch(copies, this.#stream); // buffers of the caller's may overlap: the last one wins
+    this.#fence.set(this.#stream.handle);
   }
 
   /** Queues the copies of a load from the device. */
   fetch(load: SlabLoad): void {
-    this.#queue(load, (device, slab) => ({ destination: slab, source: device }));
+    const copies = this.#pairs(load).map(([device, slab]) => ({
+      destination: slab,
+      source: device,
+    }));
+    queueIndependentCopies(copies, this.#stream);
+    this.#fence.set(this.#stream.handle);
   }
 
   /** Copies what was fetched into the arrays of the load. */
@@ -58,13 +68,12 @@ export class StagingSlab implements Disposable {
     this.#fence.dispose();
   }
 
-  #queue(load: SlabLoad, toCopy: (device: MemorySpan, slab: MemorySpan) => SpanCopy): void {
+  /** Both sides of each copy of a load: the device's, and its place in the slab. */
+  #pairs({ runs }: SlabLoad): (readonly [device: MemorySpan, slab: MemorySpan])[] {
     const { allocation, address } = this.#buffer.span;
-    const copies = load.runs.map(({ span, slabOffset }) => {
+    return runs.map(({ span, slabOffset }) => {
       const { byteLength } = span;
-      return toCopy(span, { allocation, address: address + BigInt(slabOffset), byteLength });
+      return [span, { allocation, address: address + BigInt(slabOffset), byteLength }];
     });
-    queueCopyBatch(copies, this.#stream);
-    this.#fence.set(this.#stream.handle);
   }
 }

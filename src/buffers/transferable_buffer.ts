@@ -107,23 +107,14 @@ export abstract class TransferableBuffer<D extends DType = DType> extends GpuBuf
     return summarise(this, options);
   }
 
-  /** Orders a transfer after earlier work of other streams. */
   #task(
     direction: "upload" | "download",
     bytes: Uint8Array<ArrayBufferLike>,
     options: TransferChoice & { readonly isFresh?: boolean },
   ): HostTransfer {
-    const { allocation, address } = this.span;
     const { onProgress, signal, isFresh = false } = options;
     const stream = this.streamFor(options);
-    allocation.order(stream, direction === "upload" ? "write" : "read");
-    const streamHandle = stream.key;
-    const isUpload = direction === "upload";
-    const ends = isUpload
-      ? { destination: allocation, streamHandle }
-      : { source: allocation, streamHandle };
-    this.context.noteCopy(bytes.byteLength, ends);
-    return { direction, stream, address, bytes, isFresh, onProgress, signal };
+    return { direction, stream, span: this.span, bytes, isFresh, onProgress, signal };
   }
 
   /** Keeps the memory while a transfer in pieces uses it, also when it is disposed meanwhile. */

@@ -27,40 +27,72 @@ export interface SpanCopy {
  * @throws RangeError when the sizes of a pair differ, or its ranges overlap; nothing is queued then.
  */
 export function queueCopyBatch(copies: readonly SpanCopy[], stream: CudaStream): void {
-  for (const copy of copies) checkCopy(copy.destination, copy.source, stream);
+  for (const { destination, source } of copies) checkCopy(destination, source, stream);
   const full = copies.filter(({ source }) => source.byteLength > 0);
-  if (full.length === 0) return;
-  if (!isOneCall(full, stream)) {
-    for (const { destination, source } of full) queueCopy(destination, source, stream);
-    return;
+  const isTogether = areIndependent(full) &&
+    !full.some((copy) => crossesDevices(routeOf(copy, stream)));
+  if (isTogether) queueIndependentCopies(full, stream);
+  else queueInOrder(full, stream);
+}
+
+/**
+ * Queues copies that were checked, that move something within reach of the stream's device, and
+ * none of which writes what another one reads or writes.
+ */
+export function queueIndependentCopies(copies: readonly SpanCopy[], stream: CudaStream): void {
+  if (copies.length === 0) return;
+  if (!stream.context.driver.has("cuMemcpyBatchAsync")) return queueInOrder(copies, stream);
+  const destinations = new BigUint64Array(copies.length);
+  const sources = new BigUint64Array(copies.length);
+  const sizes = new BigUint64Array(copies.length);
+  for (const [index, copy] of copies.entries()) {
+    orderCopy(routeOf(copy, stream));
+    destinations[index] = copy.destination.address;
+    sources[index] = copy.source.address;
+    sizes[index] = BigInt(copy.source.byteLength);
   }
-  for (const copy of full) orderCopy(routeOf(copy, stream));
-  const { context, handle } = stream;
-  const attributes = CUmemcpyAttributes.encode({
-    srcAccessOrder: CUmemcpySrcAccessOrder.CU_MEMCPY_SRC_ACCESS_ORDER_STREAM,
-  });
-  context.call(
+  stream.context.call(
     "cuMemcpyBatchAsync",
-    BigUint64Array.from(full, ({ destination }) => destination.address),
-    BigUint64Array.from(full, ({ source }) => source.address),
-    BigUint64Array.from(full, ({ source }) => BigInt(source.byteLength)),
-    BigInt(full.length),
-    attributes,
+    destinations,
+    sources,
+    sizes,
+    BigInt(copies.length),
+    CUmemcpyAttributes.encode({
+      srcAccessOrder: CUmemcpySrcAccessOrder.CU_MEMCPY_SRC_ACCESS_ORDER_STREAM,
+    }),
     new BigUint64Array(1), // the one set of attributes counts from the first copy on
     1n,
     new BigUint64Array(1),
-    handle,
+    stream.handle,
   );
-  for (const copy of full) noteCopy(routeOf(copy, stream), copy.source.byteLength);
+  for (const copy of copies) noteCopy(routeOf(copy, stream), copy.source.byteLength);
 }
 
-function isOneCall(copies: readonly SpanCopy[], stream: CudaStream): boolean {
-  return stream.context.driver.has("cuMemcpyBatchAsync") && areIndependent(copies) &&
-    !copies.some((copy) => crossesDevices(routeOf(copy, stream)));
+function queueInOrder(copies: readonly SpanCopy[], stream: CudaStream): void {
+  for (const { destination, source } of copies) queueCopy(destination, source, stream);
 }
 
 /** The driver runs a batch in any order, so no copy may write what another one reads or writes. */
 function areIndependent(copies: readonly SpanCopy[]): boolean {
+  const written = hullInOrder(copies.map(({ destination }) => destination));
+  const read = hullInOrder(copies.map(({ source }) => source));
+  if (written !== undefined && read !== undefined) {
+    if (written.end <= read.start || read.end <= written.start) return true;
+  }
+  return noneOverlaps(copies);
+}
+
+/** From where to where ranges reach that follow each other; undefined when they do not. */
+function hullInOrder(spans: readonly MemorySpan[]): AddressRange | undefined {
+  let end = 0n;
+  for (const { address, byteLength } of spans) {
+    if (address < end) return undefined;
+    end = address + BigInt(byteLength);
+  }
+  return { start: spans[0]?.address ?? 0n, end };
+}
+
+function noneOverlaps(copies: readonly SpanCopy[]): boolean {
   const ranges = copies
     .flatMap(({ destination, source }) => [
       { ...rangeOf(destination), isWritten: true },
@@ -77,7 +109,12 @@ function areIndependent(copies: readonly SpanCopy[]): boolean {
   return true;
 }
 
-function rangeOf({ address, byteLength }: MemorySpan): { start: bigint; end: bigint } {
+interface AddressRange {
+  readonly start: bigint;
+  readonly end: bigint;
+}
+
+function rangeOf({ address, byteLength }: MemorySpan): AddressRange {
   return { start: address, end: address + BigInt(byteLength) };
 }
 

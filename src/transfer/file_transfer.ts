@@ -69,8 +69,7 @@ export async function uploadFrom(task: FileTransfer): Promise<void> {
     await move("upload", task, async () => {
       const bytes = new Uint8Array(span.byteLength);
       await file.read(bytes, fileOffset);
-      span.allocation.order(task.stream, "write");
-      await transfer({ ...task, direction: "upload", address: span.address, bytes });
+      await transfer({ ...task, direction: "upload", bytes });
     });
   } catch (error) {
     const byteLength = await currentSize(file);
@@ -88,9 +87,8 @@ export async function downloadInto(task: FileTransfer): Promise<void> {
   const { file, fileOffset, span } = task;
   await move("download", task, async () => {
     const bytes = new Uint8Array(span.byteLength);
-    span.allocation.order(task.stream, "read");
     const { onProgress, ...rest } = task;
-    await transfer({ ...rest, direction: "download", address: span.address, bytes });
+    await transfer({ ...rest, direction: "download", bytes });
     await file.write(bytes, fileOffset);
     onProgress?.(bytes.byteLength, bytes.byteLength);
   });
@@ -107,9 +105,9 @@ async function move(
   signal?.throwIfAborted();
   if (byteLength === 0) return;
   using _hold = allocation.hold();
+  if (wayForFile(byteLength) !== "ring") return await moveSmall();
   const end = direction === "upload" ? "destination" : "source";
   stream.context.noteCopy(byteLength, { [end]: allocation, streamHandle: stream.key });
-  if (wayForFile(byteLength) !== "ring") return await moveSmall();
   allocation.order(stream, direction === "upload" ? "write" : "read");
   await TransferEngine.of(stream.context).run({
     direction,

@@ -3,6 +3,7 @@
 
 import { MADV, openHost } from "../../ffi/host.ts";
 import type { CudaStream } from "../stream.ts";
+import type { MemorySpan } from "./copy.ts";
 import { TransferEngine } from "./engine.ts";
 import type { Piece, RingRequest } from "./ring_transfer.ts";
 import { BRIEF_BYTES, DRIVER_PIECE_BYTES, SMALLEST_RING_BYTES } from "./ways.ts";
@@ -21,16 +22,18 @@ export interface HostTransfer extends TransferOptions {
   readonly direction: "upload" | "download";
   /** The stream whose earlier work comes first. */
   readonly stream: CudaStream;
-  /** Address on the device. */
-  readonly address: bigint;
-  /** The host's side; it stays referenced until the transfer is over. */
+  /** The device's side; whoever awaits the transfer holds its block. */
+  readonly span: MemorySpan;
+  /** The host's side, of the same size; it stays referenced until the transfer is over. */
   readonly bytes: Uint8Array<ArrayBufferLike>;
   /** Whether nothing has touched the host's memory yet, so that its pages are still to come. */
   readonly isFresh?: boolean;
+  /** Whether it is a look at memory that no counter and no timeline shows. */
+  readonly isUncounted?: boolean;
 }
 
 /**
- * Moves the bytes. Returns a promise that resolves when they are there, or nothing when they are
+ * Moves the bytes, after what other streams do with the memory. Returns a promise that resolves when they are there, or nothing when they are
  * there already, as after most small transfers.
  */
 export function transfer(task: HostTransfer): Promise<void> | undefined {
@@ -38,16 +41,22 @@ export function transfer(task: HostTransfer): Promise<void> | undefined {
   signal?.throwIfAborted();
   const { byteLength } = bytes;
   if (byteLength === 0) return undefined;
-  if (byteLength > BRIEF_BYTES || !stream.isKnownIdle) return transferInTurn(task);
-  queuePiece(task, { offset: 0, byteLength });
-  stream.synchronizeSync();
-  task.onProgress?.(byteLength, byteLength);
+  orderTransfer(task);
+  if (byteLength > BRIEF_BYTES || !stream.isKnownIdle) {
+    noteTransfer(task);
+    return transferInTurn(task);
+  }
+  moveBriefly(task);
 }
 
-/** Moves the bytes and blocks until they are there. */
+/** Moves the bytes, after what other streams do with the memory, and blocks until they are there. */
 export function transferSync(task: HostTransfer): void {
   const { stream, bytes, onProgress } = task;
   const { byteLength } = bytes;
+  if (byteLength === 0) return;
+  orderTransfer(task);
+  if (byteLength <= BRIEF_BYTES) return moveBriefly(task);
+  noteTransfer(task);
   for (let offset = 0; offset < byteLength;) {
     const rest = byteLength - offset;
     const engine = ringFor(task, rest);
@@ -58,6 +67,28 @@ export function transferSync(task: HostTransfer): void {
     offset += piece.byteLength;
     onProgress?.(offset, byteLength);
   }
+}
+
+/** Moves few bytes, and does all that can wait while they are on their way. */
+function moveBriefly(task: HostTransfer): void {
+  queueByDriver(task);
+  noteTransfer(task);
+  task.stream.synchronizeSync();
+  const { byteLength } = task.bytes;
+  task.onProgress?.(byteLength, byteLength);
+}
+
+function orderTransfer({ direction, span, stream }: HostTransfer): void {
+  span.allocation.order(stream, direction === "upload" ? "write" : "read");
+}
+
+function noteTransfer({ direction, span, stream, bytes, isUncounted }: HostTransfer): void {
+  if (isUncounted === true) return;
+  const end = span.allocation;
+  const ends = direction === "upload"
+    ? { destination: end, streamHandle: stream.key }
+    : { source: end, streamHandle: stream.key };
+  stream.context.noteCopy(bytes.byteLength, ends);
 }
 
 /**
@@ -89,17 +120,13 @@ function ringFor({ stream, bytes }: HostTransfer, rest: number): TransferEngine 
   return engine.wayFor(rest) === "ring" ? engine : undefined;
 }
 
-/** One call of the driver's, which stages pageable memory itself. */
-function queuePiece({ direction, stream, address, bytes }: HostTransfer, piece: Piece): void {
-  const { offset, byteLength } = piece;
-  const part = byteLength === bytes.byteLength
-    ? bytes
-    : bytes.subarray(offset, offset + byteLength);
-  const device = address + BigInt(offset);
-  const size = BigInt(byteLength);
+/** Everything in one call of the driver's, which stages pageable memory itself. */
+function queueByDriver({ direction, stream, span, bytes }: HostTransfer): void {
+  const device = span.address;
+  const size = BigInt(bytes.byteLength);
   const { context, handle } = stream;
   const { api } = context.driver;
-  const host = part as BufferSource;
+  const host = bytes as BufferSource;
   if (direction === "upload") {
     const status = api.cuMemcpyHtoDAsync_v2(device, host, size, handle);
     context.settle(status, "cuMemcpyHtoDAsync_v2", device, host, size, handle);
@@ -109,9 +136,16 @@ function queuePiece({ direction, stream, address, bytes }: HostTransfer, piece: 
   }
 }
 
+/** A part in one call of the driver's. */
+function queuePiece(task: HostTransfer, { offset, byteLength }: Piece): void {
+  const { allocation, address } = task.span;
+  const span = { allocation, address: address + BigInt(offset), byteLength };
+  queueByDriver({ ...task, span, bytes: task.bytes.subarray(offset, offset + byteLength) });
+}
+
 /** What the ring is to move: everything from `offset` on. */
 function ringRequest(task: HostTransfer, offset: number): RingRequest {
-  const { direction, stream, address, bytes, onProgress, signal } = task;
+  const { direction, stream, span, bytes, onProgress, signal } = task;
   const byteLength = bytes.byteLength - offset;
   const start = Deno.UnsafePointer.value(Deno.UnsafePointer.of(bytes as BufferSource));
   const hostAddress = start + BigInt(offset);
@@ -119,7 +153,7 @@ function ringRequest(task: HostTransfer, offset: number): RingRequest {
   return {
     direction,
     stream,
-    deviceAddress: address + BigInt(offset),
+    deviceAddress: span.address + BigInt(offset),
     host: { address: hostAddress },
     byteLength,
     isFresh: task.isFresh ?? false,

@@ -15,7 +15,9 @@ export interface PackPiece {
 }
 
 /** An array's place in a slab. */
-export interface PlacedPiece extends PackPiece {
+export interface PlacedPiece {
+  /** The array. */
+  readonly bytes: Uint8Array<ArrayBufferLike>;
   /** Where it starts in the slab, in bytes. */
   readonly slabOffset: number;
 }
@@ -34,6 +36,8 @@ export interface SlabLoad {
   readonly pieces: readonly PlacedPiece[];
   /** The copies, in the order of the arrays. */
   readonly runs: readonly PackedRun[];
+  /** How many bytes the arrays have together. */
+  readonly byteLength: number;
 }
 
 /** How to pack. */
@@ -49,23 +53,14 @@ export interface PackOptions {
 
 /** Packs pieces into slabs, in their order; neighbours on the device become one copy. */
 export function packPieces(pieces: readonly PackPiece[], options: PackOptions): SlabLoad[] {
-  const loads: SlabLoad[] = [];
-  let placed: PlacedPiece[] = [];
-  let end = 0;
-  const close = () => {
-    if (placed.length > 0) loads.push({ pieces: placed, runs: joinPieces(placed, options) });
-    placed = [];
-    end = 0;
-  };
+  const loads: OpenLoad[] = [];
   for (const piece of pieces) {
-    const { byteLength } = piece.span;
-    if (byteLength === 0) continue;
-    if (placeAfter(placed.at(-1), piece, end) + byteLength > options.slabBytes) close();
-    const slabOffset = placeAfter(placed.at(-1), piece, end);
-    placed.push({ ...piece, slabOffset });
-    end = slabOffset + byteLength;
+    if (piece.bytes.byteLength === 0) continue;
+    if (loads.at(-1)?.take(piece, options) === true) continue;
+    const load = new OpenLoad();
+    load.take(piece, options);
+    loads.push(load);
   }
-  close();
   return loads;
 }
 
@@ -74,30 +69,42 @@ export function alignPacked(offset: number): number {
   return Math.ceil(offset / PACK_ALIGNMENT_BYTES) * PACK_ALIGNMENT_BYTES;
 }
 
-/** Neighbours on the device keep their distance in the slab, so that one copy can take both. */
-function placeAfter(last: PlacedPiece | undefined, piece: PackPiece, end: number): number {
-  const padding = last === undefined ? undefined : paddingBetween(last.span, piece.span);
-  return padding === undefined ? alignPacked(end) : end + padding;
+/** A load that pieces are still added to. */
+class OpenLoad implements SlabLoad {
+  readonly pieces: PlacedPiece[] = [];
+  readonly runs: PackedRun[] = [];
+  byteLength = 0;
+  #last: MemorySpan | undefined;
+  /** Where the last piece ends in the slab. */
+  #end = 0;
+
+  /** Adds a piece behind the others; false when it does not fit. */
+  take({ span, bytes }: PackPiece, { slabBytes, takesPadding }: PackOptions): boolean {
+    const padding = paddingBetween(this.#last, span);
+    const slabOffset = padding === undefined ? alignPacked(this.#end) : this.#end + padding;
+    const end = slabOffset + span.byteLength;
+    if (end > slabBytes) return false;
+    this.pieces.push({ bytes, slabOffset });
+    this.byteLength += bytes.byteLength;
+    this.#last = span;
+    this.#end = end;
+    const run = this.runs.at(-1);
+    if (run === undefined || padding === undefined || (padding > 0 && !takesPadding)) {
+      this.runs.push({ span, slabOffset });
+    } else {
+      const byteLength = end - run.slabOffset;
+      this.runs[this.runs.length - 1] = { ...run, span: { ...run.span, byteLength } };
+    }
+    return true;
+  }
 }
 
-/** Bytes between two neighbours; undefined when they are none. */
-function paddingBetween(first: MemorySpan, second: MemorySpan): number | undefined {
-  if (first.allocation !== second.allocation) return undefined;
+/**
+ * Bytes between neighbours on the device, which keep that distance in the slab, so that one copy
+ * can take both; undefined when they are none.
+ */
+function paddingBetween(first: MemorySpan | undefined, second: MemorySpan): number | undefined {
+  if (first === undefined || first.allocation !== second.allocation) return undefined;
   const padding = Number(second.address - first.address) - first.byteLength;
   return padding >= 0 && padding < PACK_ALIGNMENT_BYTES ? padding : undefined;
-}
-
-function joinPieces(pieces: readonly PlacedPiece[], { takesPadding }: PackOptions): PackedRun[] {
-  const runs: PackedRun[] = [];
-  for (const { span, slabOffset } of pieces) {
-    const last = runs.at(-1);
-    const padding = last && paddingBetween(last.span, span);
-    if (last === undefined || padding === undefined || (padding > 0 && !takesPadding)) {
-      runs.push({ span, slabOffset });
-      continue;
-    }
-    const byteLength = last.span.byteLength + padding + span.byteLength;
-    runs[runs.length - 1] = { ...last, span: { ...last.span, byteLength } };
-  }
-  return runs;
 }

@@ -87,9 +87,7 @@ interface PartDownload {
 async function downloadPart({ span, offset, bytes, stream }: PartDownload): Promise<void> {
   const { allocation } = span;
   using _hold = allocation.hold();
-  allocation.order(stream, "read");
-  const ends = { source: allocation, streamHandle: stream.handle };
-  stream.context.noteCopy(bytes.byteLength, ends);
   const address = span.address + BigInt(offset);
-  await transfer({ direction: "download", stream, address, bytes });
+  const part = { allocation, address, byteLength: bytes.byteLength };
+  await transfer({ direction: "download", stream, span: part, bytes });
 }
