@@ -3,16 +3,28 @@
 import type { CudaDevice, Provenance } from "../mod.ts";
 import { formatTable } from "../src/text_table.ts";
 
+/** What a value is compared with, in the same unit. */
+export interface Reference {
+  /** What it is. */
+  readonly name: string;
+  /** What was found for it. */
+  readonly value: number;
+  /** What the value is the median of. */
+  readonly samples?: readonly number[];
+}
+
 /** One line of a bench. */
 export interface BenchRow {
   /** What was measured. */
   readonly name: string;
   /** What was found. */
   readonly value: number;
-  /** In which unit: seconds, GB/s (1 GB = 10^9 bytes), bytes, or a ratio. */
-  readonly unit: "s" | "GB/s" | "bytes" | "ratio";
-  /** What it is compared with, and that one's value in the same unit. */
-  readonly reference?: { readonly name: string; readonly value: number };
+  /** In which unit: seconds, GB/s (1 GB = 10^9 bytes), bytes, a ratio, or how many. */
+  readonly unit: "s" | "GB/s" | "bytes" | "ratio" | "count";
+  /** What it is compared with. */
+  readonly reference?: Reference | undefined;
+  /** What the value is the median of. */
+  readonly samples?: readonly number[];
   /** What the project promises, such as `"at least 0.99 of C++"`, and whether it held. */
   readonly promise?: { readonly text: string; readonly holds: boolean };
 }
@@ -62,6 +74,7 @@ function formatRows(rows: readonly BenchRow[]): string {
 
 function formatValue(value: number, unit: BenchRow["unit"]): string {
   if (unit === "ratio") return value.toFixed(3);
+  if (unit === "count") return String(value);
   if (unit === "bytes") return `${Math.round(value)} bytes`;
   if (unit === "GB/s") return `${value.toFixed(2)} GB/s`;
   if (value < 1e-5) return `${(value * 1e9).toFixed(0)} ns`;

@@ -1,8 +1,10 @@
 // The CUDA driver API from C++: the ceiling that every other peer, and this kit, is compared with.
 // Prints one JSON document. Build: nvcc -O3 -std=c++17 -o driver driver.cpp -lcuda
+// `driver device-copy` measures what queueing a device copy costs, and nothing else.
 #include "driver/allocation.hpp"
 #include "driver/bandwidth.hpp"
 #include "driver/calls.hpp"
+#include "driver/device_copy.hpp"
 #include "driver/pageable.hpp"
 #include "driver/startup.hpp"
 
@@ -18,12 +20,24 @@ std::string deviceName(CUdevice device) {
   return name;
 }
 
+void measureAll(Report &report, CUdevice device) {
+  allocation::measure(report, device);
+  calls::measure(report);
+  device_copy::measure(report);
+  pageable::measure(report);
+  // A context that cannot hold the largest blocks fails here, after the cases that need little.
+  report.section("bandwidth", [&] { bandwidth::measure(report); });
+}
+
 }  // namespace
 
-int main() {
+int main(int argumentCount, char **arguments) {
+  const bool isDeviceCopyOnly = argumentCount > 1 && std::string(arguments[1]) == "device-copy";
   Report report;
   // Forks, so it has to come before this process starts the driver.
-  report.section("initialize and retainContext", [&] { measureStartup(report); });
+  if (!isDeviceCopyOnly) {
+    report.section("initialize and retainContext", [&] { measureStartup(report); });
+  }
 
   std::string name = "none";
   int driverVersion = 0;
@@ -36,11 +50,10 @@ int main() {
     CUcontext context;
     CHECK(cuDevicePrimaryCtxRetain(&context, device));
     CHECK(cuCtxSetCurrent(context));
-    allocation::measure(report, device);
-    calls::measure(report);
-    pageable::measure(report);
-    // A context that cannot hold the largest blocks fails here, after the cases that need little.
-    report.section("bandwidth", [&] { bandwidth::measure(report); });
+    if (isDeviceCopyOnly)
+      device_copy::measure(report);
+    else
+      measureAll(report, device);
     CHECK(cuDevicePrimaryCtxRelease(device));
   });
   report.print(name, {{"cudaDriver", versionText(driverVersion)},

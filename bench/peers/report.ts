@@ -39,18 +39,27 @@ export interface PeerReport {
   readonly documents: readonly PeerDocument[];
 }
 
-/** Picks one result of a report. */
-export interface PeerQuery {
-  readonly peer: string;
+/** Picks one result of a document. */
+export interface ResultQuery {
   readonly name: string;
   readonly method?: string;
   readonly byteLength?: number;
 }
 
+/** Picks one result of a report. */
+export interface PeerQuery extends ResultQuery {
+  readonly peer: string;
+}
+
 /** Finds the first result that fits the query; undefined when there is none. */
 export function findPeerResult(report: PeerReport, query: PeerQuery): PeerResult | undefined {
   const document = report.documents.find(({ peer }) => peer === query.peer);
-  return document?.results.filter(isPeerResult).find((result) =>
+  return document === undefined ? undefined : findResult(document, query);
+}
+
+/** Finds the first result of a document that fits the query; undefined when there is none. */
+export function findResult(document: PeerDocument, query: ResultQuery): PeerResult | undefined {
+  return document.results.filter(isPeerResult).find((result) =>
     result.name === query.name &&
     (query.method === undefined || result.method === query.method) &&
     (query.byteLength === undefined || result.byteLength === query.byteLength)

@@ -1,6 +1,7 @@
 // Measures other libraries here: the driver API from C++, PyTorch, CuPy, cuda.core, safetensors.
 // Each runs in a process of its own, one after another; what is missing is an entry that says so.
 
+import { CPP_PEER, DriverProgram } from "./driver_program.ts";
 import { outputOf } from "./process.ts";
 import { parsePeerDocument, type PeerDocument, type PeerReport } from "./report.ts";
 
@@ -11,11 +12,6 @@ const PYTHON_PEERS = {
   cuda_core: "cuda.core",
   safetensors: "safetensors",
 } as const;
-
-const CPP_PEER = "C++ driver API";
-
-/** NVIDIA's compiler on PATH, then where its packages put it. */
-const COMPILERS = ["nvcc", "/usr/local/cuda/bin/nvcc"] as const;
 
 /** Says how {@linkcode runPeers} runs. */
 export interface PeerOptions {
@@ -43,9 +39,12 @@ export async function runPeers(options: PeerOptions = {}): Promise<PeerReport> {
   }
 }
 
-async function documentOf(peer: string, run: () => Promise<string>): Promise<PeerDocument> {
+async function documentOf(
+  peer: string,
+  run: () => Promise<PeerDocument>,
+): Promise<PeerDocument> {
   try {
-    return parsePeerDocument(await run());
+    return await run();
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     console.error(`${peer}: ${message}`);
@@ -53,37 +52,17 @@ async function documentOf(peer: string, run: () => Promise<string>): Promise<Pee
   }
 }
 
-async function runDriver(folder: string): Promise<string> {
-  const program = `${folder}/driver`;
-  const source = pathOf("driver.cpp");
-  await buildDriver(["-O3", "-std=c++17", "-o", program, source, "-lcuda"]);
-  return await outputOf(program, []);
+async function runDriver(folder: string): Promise<PeerDocument> {
+  const program = await DriverProgram.build(folder);
+  return await program.run();
 }
 
-async function buildDriver(args: readonly string[]): Promise<void> {
-  for (const compiler of COMPILERS) {
-    try {
-      await outputOf(compiler, args);
-      return;
-    } catch (error) {
-      if (!(error instanceof Deno.errors.NotFound)) throw error;
-    }
-  }
-  throw new Error(
-    `Cannot build the ${CPP_PEER} peer: tried ${COMPILERS.join(", ")}; install the CUDA toolkit`,
-  );
-}
-
-async function runPython(module: string, modelPath: string): Promise<string> {
+async function runPython(module: string, modelPath: string): Promise<PeerDocument> {
   try {
     // -B keeps compiled modules out of the source tree.
-    return await outputOf("python3", [
-      "-B",
-      pathOf("python_peers.py"),
-      module,
-      "--model",
-      modelPath,
-    ]);
+    const program = pathOf("python_peers.py");
+    const args = ["-B", program, module, "--model", modelPath];
+    return parsePeerDocument(await outputOf("python3", args));
   } catch (error) {
     if (!(error instanceof Deno.errors.NotFound)) throw error;
     throw new Error("Cannot run the Python peers: python3 is not on PATH", { cause: error });

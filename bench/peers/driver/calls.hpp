@@ -9,7 +9,7 @@ namespace calls {
 constexpr int batchCount = 11;
 constexpr int callCount = 10000;
 constexpr std::size_t smallByteLength = 4;
-constexpr std::size_t deviceCopyByteLength = 4096;
+constexpr std::size_t fillByteLength = 4096;
 
 template <typename Action>
 Samples sampleQueueing(const Stream &stream, Action action) {
@@ -47,23 +47,12 @@ inline void measureSmallCopies(Report &report) {
       }));
 }
 
-inline void measureDeviceCopy(Report &report) {
-  const Stream stream;
-  const DeviceBlock source(deviceCopyByteLength), target(deviceCopyByteLength);
-  report.addSeconds(
-      {"queueDeviceCopy", "cuMemcpyDtoDAsync", deviceCopyByteLength}, sampleQueueing(stream, [&] {
-        CHECK(
-            cuMemcpyDtoDAsync(target.address, source.address, deviceCopyByteLength, stream.handle));
-      }));
-}
-
 inline void measureFill(Report &report) {
   const Stream stream;
-  const DeviceBlock target(deviceCopyByteLength);
-  report.addSeconds(
-      {"queueFill", "cuMemsetD8Async", deviceCopyByteLength}, sampleQueueing(stream, [&] {
-        CHECK(cuMemsetD8Async(target.address, 0, deviceCopyByteLength, stream.handle));
-      }));
+  const DeviceBlock target(fillByteLength);
+  report.addSeconds({"queueFill", "cuMemsetD8Async", fillByteLength}, sampleQueueing(stream, [&] {
+                      CHECK(cuMemsetD8Async(target.address, 0, fillByteLength, stream.handle));
+                    }));
 }
 
 inline void measureEvents(Report &report) {
@@ -89,7 +78,6 @@ inline void measureContextQuery(Report &report) {
 
 inline void measure(Report &report) {
   report.section("queueUpload, queueDownload and waiting", [&] { measureSmallCopies(report); });
-  report.section("queueDeviceCopy", [&] { measureDeviceCopy(report); });
   report.section("queueFill", [&] { measureFill(report); });
   report.section("recordEvent", [&] { measureEvents(report); });
   report.section("cheapestCall", [&] { measureContextQuery(report); });

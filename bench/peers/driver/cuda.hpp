@@ -48,6 +48,20 @@ struct Stream {
   void synchronize() const { CHECK(cuStreamSynchronize(handle)); }
 };
 
+/** A block of the device's own pool, where the kit's default resource takes its memory. */
+struct PoolBlock {
+  CUdeviceptr address = 0;
+  PoolBlock(std::size_t byteLength, const Stream &stream) : stream_(stream) {
+    CHECK(cuMemAllocAsync(&address, byteLength, stream.handle));
+  }
+  ~PoolBlock() { cuMemFreeAsync(address, stream_.handle); }
+  PoolBlock(const PoolBlock &) = delete;
+  PoolBlock &operator=(const PoolBlock &) = delete;
+
+ private:
+  const Stream &stream_;
+};
+
 struct Event {
   CUevent handle = nullptr;
   Event() { CHECK(cuEventCreate(&handle, CU_EVENT_DEFAULT)); }

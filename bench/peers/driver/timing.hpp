@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <stdexcept>
 #include <vector>
 
@@ -37,6 +38,26 @@ Samples sampleBatches(int sampleCount, int callCount, Action action, Settle sett
       for (int call = 0; call < callCount; call++) action();
     });
     if (i > 0) samples.push_back(seconds / callCount);  // the first batch warms up
+  }
+  settle();
+  return samples;
+}
+
+/** Times batches of several short calls in turn, so that what disturbs one disturbs them all. */
+template <typename Settle>
+std::vector<Samples> sampleInTurn(int sampleCount, int callCount,
+                                  const std::vector<std::function<void()>> &actions,
+                                  Settle settle) {
+  std::vector<Samples> samples(actions.size());
+  for (int i = 0; i <= sampleCount; i++) {
+    for (std::size_t at = 0; at < actions.size(); at++) {
+      settle();
+      const auto &action = actions[at];
+      const double seconds = secondsOf([&] {
+        for (int call = 0; call < callCount; call++) action();
+      });
+      if (i > 0) samples[at].push_back(seconds / callCount);  // the first batch warms up
+    }
   }
   settle();
   return samples;
