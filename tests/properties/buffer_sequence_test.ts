@@ -3,12 +3,12 @@
 
 import { assertEquals } from "@std/assert";
 import { CudaDevice } from "../../src/device.ts";
-import { testDriver } from "../support/driver.ts";
+import { IN_SANITIZER, testDriver } from "../support/driver.ts";
 import { Random, testSeed } from "../support/random.ts";
 import { liveNames } from "../support/with_device.ts";
 import { BufferSequence, type Place } from "./buffer_sequence.ts";
 
-const SEQUENCE_COUNT = 2000;
+const SEQUENCE_COUNT = IN_SANITIZER ? 200 : 2000;
 const STEP_COUNT = 24;
 
 Deno.test("GpuBuffer holds what plain arrays hold, in any sequence of operations", async () => {

@@ -13,7 +13,7 @@ import { CudaError, DisposedError } from "../../src/errors.ts";
 import { CudaEvent } from "../../src/event.ts";
 import { openTestDevice, testOnTwoDevices } from "../support/driver.ts";
 import { faultyDriver } from "../support/faulty_driver.ts";
-import { HeldStream } from "../support/held_stream.ts";
+import { HeldStream, testHoldingStream } from "../support/held_stream.ts";
 import { withDevice } from "../support/with_device.ts";
 
 Deno.test("CudaEvent.isComplete is true before it was recorded", () =>
@@ -22,16 +22,15 @@ Deno.test("CudaEvent.isComplete is true before it was recorded", () =>
     assert(event.isComplete);
   }));
 
-Deno.test("CudaEvent.isComplete is false until the work before it is done", () =>
-  withDevice((gpu) => {
-    using stream = gpu.createStream();
-    using held = new HeldStream(gpu, stream);
-    using event = stream.record();
-    assertFalse(event.isComplete);
-    held.release();
-    event.synchronizeSync();
-    assert(event.isComplete);
-  }));
+testHoldingStream("CudaEvent.isComplete is false until the work before it is done", (gpu) => {
+  using stream = gpu.createStream();
+  using held = new HeldStream(gpu, stream);
+  using event = stream.record();
+  assertFalse(event.isComplete);
+  held.release();
+  event.synchronizeSync();
+  assert(event.isComplete);
+});
 
 Deno.test("CudaEvent.isComplete throws what the work before it failed with", () => {
   const { driver, setFault } = faultyDriver();
@@ -44,8 +43,9 @@ Deno.test("CudaEvent.isComplete throws what the work before it failed with", () 
   }, { driver });
 });
 
-Deno.test("CudaEvent.synchronize() resolves once the work before it is done", () =>
-  withDevice(async (gpu) => {
+testHoldingStream(
+  "CudaEvent.synchronize() resolves once the work before it is done",
+  async (gpu) => {
     using stream = gpu.createStream();
     using held = new HeldStream(gpu, stream);
     using event = stream.record();
@@ -56,7 +56,8 @@ Deno.test("CudaEvent.synchronize() resolves once the work before it is done", ()
     held.release();
     await waiting;
     assert(event.isComplete);
-  }));
+  },
+);
 
 Deno.test("CudaEvent.synchronize() rejects with what the driver reports", () => {
   const { driver, setFault } = faultyDriver();
@@ -98,14 +99,13 @@ Deno.test("CudaEvent.secondsSince() fails for an event that was never recorded",
     assertThrows(() => end.secondsSince(start), CudaError, "CUDA_ERROR_INVALID_HANDLE");
   }));
 
-Deno.test("CudaEvent.secondsSince() fails for a mark that is still ahead", () =>
-  withDevice((gpu) => {
-    using stream = gpu.createStream();
-    using start = stream.record();
-    using _held = new HeldStream(gpu, stream);
-    using end = stream.record();
-    assertThrows(() => end.secondsSince(start), CudaError, "CUDA_ERROR_NOT_READY");
-  }));
+testHoldingStream("CudaEvent.secondsSince() fails for a mark that is still ahead", (gpu) => {
+  using stream = gpu.createStream();
+  using start = stream.record();
+  using _held = new HeldStream(gpu, stream);
+  using end = stream.record();
+  assertThrows(() => end.secondsSince(start), CudaError, "CUDA_ERROR_NOT_READY");
+});
 
 testOnTwoDevices("CudaEvent.secondsSince() refuses events of two devices", (first, second) => {
   using start = first.stream.record();

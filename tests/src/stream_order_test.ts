@@ -5,11 +5,12 @@ import { assertEquals, assertLess, assertThrows } from "@std/assert";
 import { simulateDriver, SimulationError } from "../../ffi/simulated/driver.ts";
 import { CudaDevice } from "../../src/device.ts";
 import { DisposedError } from "../../src/errors.ts";
-import { HeldStream } from "../support/held_stream.ts";
+import { HeldStream, testHoldingStream } from "../support/held_stream.ts";
 import { withDevice } from "../support/with_device.ts";
 
-Deno.test("GpuBuffer.copyFrom() reads what an earlier stream still has to write", () =>
-  withDevice(async (gpu) => {
+testHoldingStream(
+  "GpuBuffer.copyFrom() reads what an earlier stream still has to write",
+  async (gpu) => {
     using writer = gpu.createStream();
     using reader = gpu.createStream();
     using source = gpu.zeros("uint8", 4096);
@@ -19,26 +20,27 @@ Deno.test("GpuBuffer.copyFrom() reads what an earlier stream still has to write"
     target.copyFrom(source, { stream: reader });
     held.release();
     assertEquals(new Set(await target.download()), new Set([7]));
-  }));
+  },
+);
 
-Deno.test("GpuBuffer.fill() waits for all streams that still read", () =>
-  withDevice(async (gpu) => {
-    using readers = new DisposableStack();
-    using source = gpu.zeros("uint8", 4096).fill(1);
-    using target = gpu.zeros("uint8", [3, 4096]);
-    using gate = readers.use(gpu.createStream());
-    using held = new HeldStream(gpu, gate);
-    for (let row = 0; row < 3; row++) {
-      const stream = row === 0 ? gate : readers.use(gpu.createStream());
-      target.view(row).reshape(4096).copyFrom(source, { stream });
-    }
-    source.fill(2);
-    held.release();
-    assertEquals(new Set(await target.download()), new Set([1]));
-  }));
+testHoldingStream("GpuBuffer.fill() waits for all streams that still read", async (gpu) => {
+  using readers = new DisposableStack();
+  using source = gpu.zeros("uint8", 4096).fill(1);
+  using target = gpu.zeros("uint8", [3, 4096]);
+  using gate = readers.use(gpu.createStream());
+  using held = new HeldStream(gpu, gate);
+  for (let row = 0; row < 3; row++) {
+    const stream = row === 0 ? gate : readers.use(gpu.createStream());
+    target.view(row).reshape(4096).copyFrom(source, { stream });
+  }
+  source.fill(2);
+  held.release();
+  assertEquals(new Set(await target.download()), new Set([1]));
+});
 
-Deno.test("GpuBuffer.dispose() frees after the work of every stream that used it", () =>
-  withDevice(async (gpu) => {
+testHoldingStream(
+  "GpuBuffer.dispose() frees after the work of every stream that used it",
+  async (gpu) => {
     using stream = gpu.createStream();
     using target = gpu.zeros("uint8", 1 << 20);
     const source = gpu.zeros("uint8", 1 << 20).fill(4);
@@ -48,10 +50,12 @@ Deno.test("GpuBuffer.dispose() frees after the work of every stream that used it
     using _reuse = gpu.zeros("uint8", 1 << 20).fill(9);
     held.release();
     assertEquals(new Set(await target.download()), new Set([4]));
-  }));
+  },
+);
 
-Deno.test("GpuBuffer.dispose() frees after a stream that was disposed while busy", () =>
-  withDevice((gpu) => {
+testHoldingStream(
+  "GpuBuffer.dispose() frees after a stream that was disposed while busy",
+  (gpu) => {
     const stream = gpu.createStream();
     using gate = gpu.createStream();
     using held = new HeldStream(gpu, gate);
@@ -61,7 +65,8 @@ Deno.test("GpuBuffer.dispose() frees after a stream that was disposed while busy
     stream.dispose();
     buffer.dispose();
     held.release();
-  }));
+  },
+);
 
 Deno.test("GpuBuffer.fill() refuses a disposed stream before any call", () =>
   withDevice((gpu) => {

@@ -7,7 +7,7 @@ import { CudaError, DisposedError } from "../../src/errors.ts";
 import { CudaStream, type StreamPriority } from "../../src/stream.ts";
 import { testDriver, testOnTwoDevices } from "../support/driver.ts";
 import { faultyDriver } from "../support/faulty_driver.ts";
-import { HeldStream } from "../support/held_stream.ts";
+import { HeldStream, testHoldingStream } from "../support/held_stream.ts";
 import { captureWarnings } from "../support/warnings.ts";
 import { withDevice } from "../support/with_device.ts";
 
@@ -19,51 +19,50 @@ Deno.test("CudaStream runs what is queued on it in order", () =>
     assertEquals(buffer.downloadSync(undefined, { stream })[999], 50);
   }));
 
-Deno.test("CudaStream.isIdle is false while work is queued", () =>
-  withDevice((gpu) => {
-    using stream = gpu.createStream();
-    assert(stream.isIdle);
-    using held = new HeldStream(gpu, stream);
-    assertFalse(stream.isIdle);
-    held.release();
-    stream.synchronizeSync();
-    assert(stream.isIdle);
-  }));
+testHoldingStream("CudaStream.isIdle is false while work is queued", (gpu) => {
+  using stream = gpu.createStream();
+  assert(stream.isIdle);
+  using held = new HeldStream(gpu, stream);
+  assertFalse(stream.isIdle);
+  held.release();
+  stream.synchronizeSync();
+  assert(stream.isIdle);
+});
 
-Deno.test("CudaStream.wait() for an event orders two streams", () =>
-  withDevice((gpu) => {
-    using first = gpu.createStream();
-    using second = gpu.createStream();
-    using held = new HeldStream(gpu, first);
-    using mark = first.record();
-    second.wait(mark);
-    assertFalse(second.isIdle);
-    held.release();
-    second.synchronizeSync();
-    assert(mark.isComplete);
-  }));
+testHoldingStream("CudaStream.wait() for an event orders two streams", (gpu) => {
+  using first = gpu.createStream();
+  using second = gpu.createStream();
+  using held = new HeldStream(gpu, first);
+  using mark = first.record();
+  second.wait(mark);
+  assertFalse(second.isIdle);
+  held.release();
+  second.synchronizeSync();
+  assert(mark.isComplete);
+});
 
-Deno.test("CudaStream.wait() for a stream waits for what it has queued so far", () =>
-  withDevice((gpu) => {
-    using first = gpu.createStream();
-    using second = gpu.createStream();
-    using held = new HeldStream(gpu, first);
-    second.wait(first);
-    assertFalse(second.isIdle);
-    held.release();
-    second.synchronizeSync();
-    assert(first.isIdle);
-  }));
+testHoldingStream("CudaStream.wait() for a stream waits for what it has queued so far", (gpu) => {
+  using first = gpu.createStream();
+  using second = gpu.createStream();
+  using held = new HeldStream(gpu, first);
+  second.wait(first);
+  assertFalse(second.isIdle);
+  held.release();
+  second.synchronizeSync();
+  assert(first.isIdle);
+});
 
-Deno.test("CudaStream.wait() for a stream does not wait for what it queues later", () =>
-  withDevice((gpu) => {
+testHoldingStream(
+  "CudaStream.wait() for a stream does not wait for what it queues later",
+  (gpu) => {
     using first = gpu.createStream();
     using second = gpu.createStream();
     second.wait(first);
     using _held = new HeldStream(gpu, first);
     second.synchronizeSync();
     assert(second.isIdle);
-  }));
+  },
+);
 
 Deno.test("CudaStream.wait() for itself adds nothing", () =>
   withDevice((gpu) => {
@@ -72,18 +71,17 @@ Deno.test("CudaStream.wait() for itself adds nothing", () =>
     assert(stream.isIdle);
   }));
 
-Deno.test("CudaStream.wait() for a disposed stream waits for the work it left", () =>
-  withDevice((gpu) => {
-    const first = gpu.createStream();
-    using second = gpu.createStream();
-    using held = new HeldStream(gpu, first);
-    first.dispose();
-    second.wait(first);
-    assertFalse(second.isIdle);
-    held.release();
-    second.synchronizeSync();
-    assert(second.isIdle);
-  }));
+testHoldingStream("CudaStream.wait() for a disposed stream waits for the work it left", (gpu) => {
+  const first = gpu.createStream();
+  using second = gpu.createStream();
+  using held = new HeldStream(gpu, first);
+  first.dispose();
+  second.wait(first);
+  assertFalse(second.isIdle);
+  held.release();
+  second.synchronizeSync();
+  assert(second.isIdle);
+});
 
 testOnTwoDevices("CudaStream.wait() waits for a stream of another device", (first, second) => {
   using a = first.createStream();
@@ -98,16 +96,15 @@ testOnTwoDevices("CudaStream.wait() waits for a stream of another device", (firs
   assert(a.isIdle);
 });
 
-Deno.test("CudaStream.record() moves an event that is given", () =>
-  withDevice((gpu) => {
-    using stream = gpu.createStream();
-    using event = gpu.createEvent();
-    using held = new HeldStream(gpu, stream);
-    assertEquals(stream.record(event), event);
-    assertFalse(event.isComplete);
-    held.release();
-    event.synchronizeSync();
-  }));
+testHoldingStream("CudaStream.record() moves an event that is given", (gpu) => {
+  using stream = gpu.createStream();
+  using event = gpu.createEvent();
+  using held = new HeldStream(gpu, stream);
+  assertEquals(stream.record(event), event);
+  assertFalse(event.isComplete);
+  held.release();
+  event.synchronizeSync();
+});
 
 testOnTwoDevices("CudaStream.record() refuses an event of another device", (first, second) => {
   using event = second.createEvent({ label: "there" });
@@ -118,8 +115,9 @@ testOnTwoDevices("CudaStream.record() refuses an event of another device", (firs
   );
 });
 
-Deno.test("CudaStream.synchronize() lets timers and promises run while the GPU works", () =>
-  withDevice(async (gpu) => {
+testHoldingStream(
+  "CudaStream.synchronize() lets timers and promises run while the GPU works",
+  async (gpu) => {
     using stream = gpu.createStream();
     using held = new HeldStream(gpu, stream);
     let ticks = 0;
@@ -129,17 +127,17 @@ Deno.test("CudaStream.synchronize() lets timers and promises run while the GPU w
     await stream.synchronize(); // would never end if the timer could not run
     clearInterval(timer);
     assert(ticks >= 5);
-  }));
+  },
+);
 
-Deno.test("CudaStream.synchronize() serves many waits at once", () =>
-  withDevice(async (gpu) => {
-    using stream = gpu.createStream();
-    using held = new HeldStream(gpu, stream);
-    const waits = Promise.all(Array.from({ length: 20 }, () => stream.synchronize()));
-    setTimeout(() => held.release(), 1);
-    await waits;
-    assert(stream.isIdle);
-  }));
+testHoldingStream("CudaStream.synchronize() serves many waits at once", async (gpu) => {
+  using stream = gpu.createStream();
+  using held = new HeldStream(gpu, stream);
+  const waits = Promise.all(Array.from({ length: 20 }, () => stream.synchronize()));
+  setTimeout(() => held.release(), 1);
+  await waits;
+  assert(stream.isIdle);
+});
 
 Deno.test("CudaStream.synchronize() rejects with what the work failed with", () => {
   const { driver, setFault } = faultyDriver();
@@ -229,8 +227,9 @@ Deno.test("CudaStream.dispose() frees once when called twice", () =>
     assertEquals(gpu.live().count, 0);
   }));
 
-Deno.test("CudaStream.dispose() lets queued work finish and memory stay until then", () =>
-  withDevice((gpu) => {
+testHoldingStream(
+  "CudaStream.dispose() lets queued work finish and memory stay until then",
+  (gpu) => {
     const stream = gpu.createStream();
     using source = gpu.pinned("uint32", 1000);
     source.array.fill(7);
@@ -241,10 +240,12 @@ Deno.test("CudaStream.dispose() lets queued work finish and memory stay until th
       stream.dispose();
     }
     assertEquals(target.downloadSync()[999], 7);
-  }));
+  },
+);
 
-Deno.test("CudaStream.dispose() keeps later users of its buffers behind its work", () =>
-  withDevice((gpu) => {
+testHoldingStream(
+  "CudaStream.dispose() keeps later users of its buffers behind its work",
+  (gpu) => {
     const stream = gpu.createStream();
     using buffer = gpu.zeros("uint32", 1000);
     {
@@ -256,7 +257,8 @@ Deno.test("CudaStream.dispose() keeps later users of its buffers behind its work
       held.release();
     }
     assertEquals(buffer.downloadSync()[0], 2);
-  }));
+  },
+);
 
 Deno.test("CudaStream.dispose() frees buffers made on it afterwards, on the default stream", () =>
   withDevice((gpu) => {

@@ -9,6 +9,9 @@ import { Driver } from "../../src/driver.ts";
 /** Whether the suite was asked to run on a real GPU. */
 export const ON_GPU = readChoice() === "cuda";
 
+/** Whether compute-sanitizer runs the suite, about ten times slower (`deno task test:sanitizer`). */
+export const IN_SANITIZER = Deno.env.get("VRAMKIT_TEST_SANITIZER") === "1";
+
 /** Making a context takes a tenth of a second on a GPU, so the suite keeps the driver's own alive. */
 if (ON_GPU) Driver.open("cuda").call("cuDevicePrimaryCtxRetain", new BigUint64Array(1), 0);
 

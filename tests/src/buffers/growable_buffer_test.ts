@@ -11,7 +11,7 @@ import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import { patternBytes } from "../../support/contents.ts";
 import { ON_GPU, testOnTwoDevices } from "../../support/driver.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";
-import { HeldStream } from "../../support/held_stream.ts";
+import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
 import { freeBytes, withDevice } from "../../support/with_device.ts";
 
 const MIB = 2 ** 20;
@@ -168,8 +168,9 @@ Deno.test("GrowableBuffer.allocate() leaves nothing when the first memory cannot
   }, { driver });
 });
 
-Deno.test("GrowableBuffer.shrink() takes memory away only behind the work that uses it", () =>
-  withDevice((gpu) => {
+testHoldingStream(
+  "GrowableBuffer.shrink() takes memory away only behind the work that uses it",
+  (gpu) => {
     using stream = gpu.createStream();
     using buffer = gpu.growable("uint8", { reserve: "16 MiB", shape: 8 * MIB });
     using target = gpu.alloc("uint8", 4 * MIB);
@@ -185,10 +186,12 @@ Deno.test("GrowableBuffer.shrink() takes memory away only behind the work that u
     }
     assertEquals(target.downloadSync()[4 * MIB - 1], 6);
     assertEquals(freeBytes(gpu), before + 4 * MIB);
-  }));
+  },
+);
 
-Deno.test("GrowableBuffer.grow() takes memory back that a shrink has not unmapped yet", () =>
-  withDevice((gpu) => {
+testHoldingStream(
+  "GrowableBuffer.grow() takes memory back that a shrink has not unmapped yet",
+  (gpu) => {
     using first = gpu.createStream();
     using second = gpu.createStream();
     using buffer = gpu.growable("uint8", { reserve: "16 MiB", shape: 8 * MIB });
@@ -211,7 +214,8 @@ Deno.test("GrowableBuffer.grow() takes memory back that a shrink has not unmappe
     assertEquals(freeBytes(gpu), before + 6 * MIB);
     buffer.grow("6 MiB").fill(4);
     assertEquals(buffer.downloadSync().findIndex((byte) => byte !== 4), -1);
-  }));
+  },
+);
 
 Deno.test("GrowableBuffer.shrinkToFit() refuses while a transfer is running", () =>
   withDevice(async (gpu) => {

@@ -7,7 +7,7 @@ import { CudaError, CudaUnavailableError, DisposedError } from "../../../src/err
 import { patternBytes } from "../../support/contents.ts";
 import { ON_GPU, testDriver } from "../../support/driver.ts";
 import { faultyDriver, watchedDriver } from "../../support/faulty_driver.ts";
-import { HeldStream } from "../../support/held_stream.ts";
+import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
 import { withDevice } from "../../support/with_device.ts";
 
 const PAGE_BYTES = 4096;
@@ -178,7 +178,7 @@ Deno.test("RegisteredMemory.register() says what to use where it is not supporte
   }, { driver: withAttribute(testDriver(), attribute, 0) });
 });
 
-Deno.test("RegisteredMemory.dispose() unregisters after the copies that are queued", () => {
+testHoldingStream("RegisteredMemory.dispose() unregisters after the copies that are queued", () => {
   const { driver, calls } = watchedDriver();
   return withDevice((gpu) => {
     using stream = gpu.createStream();

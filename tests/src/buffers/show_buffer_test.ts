@@ -5,7 +5,7 @@ import type { CudaDevice } from "../../../src/device.ts";
 import { CudaDevice as Device } from "../../../src/device.ts";
 import { cardOf } from "../../support/display.ts";
 import { testDriver } from "../../support/driver.ts";
-import { HeldStream } from "../../support/held_stream.ts";
+import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
 import { withDevice } from "../../support/with_device.ts";
 
 Deno.test("DeviceBuffer shows label, type, size, place, address and all values", async () => {
@@ -62,15 +62,13 @@ Deno.test("DeviceBuffer copies no more than 4 KiB to be shown", async () => {
   }, { driver });
 });
 
-Deno.test("DeviceBuffer does not wait for queued work to be shown", async () => {
-  await withDevice(async (gpu) => {
-    using x = gpu.zeros("float32", 16, { label: "busy" });
-    await gpu.synchronize();
-    using stream = gpu.createStream();
-    using _held = new HeldStream(gpu, stream);
-    x.fill(1, { stream });
-    assertStringIncludes((await cardOf(x)).text, "values: work is still queued on it");
-  });
+testHoldingStream("DeviceBuffer does not wait for queued work to be shown", async (gpu) => {
+  using x = gpu.zeros("float32", 16, { label: "busy" });
+  await gpu.synchronize();
+  using stream = gpu.createStream();
+  using _held = new HeldStream(gpu, stream);
+  x.fill(1, { stream });
+  assertStringIncludes((await cardOf(x)).text, "values: work is still queued on it");
 });
 
 Deno.test("DeviceBuffer shows itself when its values cannot be read", async () => {

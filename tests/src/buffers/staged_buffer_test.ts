@@ -4,7 +4,7 @@ import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { CUresult } from "../../../ffi/constants.ts";
 import { CudaError, OutOfMemoryError } from "../../../src/errors.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";
-import { HeldStream } from "../../support/held_stream.ts";
+import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
 import { withDevice } from "../../support/with_device.ts";
 
 Deno.test("StagedBuffer.push() brings the mirror to the device, pull() brings it back", () =>
@@ -44,24 +44,23 @@ Deno.test("StagedBuffer.view() pushes its own part", () =>
     assertEquals([...staged.downloadSync()], [0, 0, 3, 4]);
   }));
 
-Deno.test("StagedBuffer.pull() queues without waiting, and await waits", () =>
-  withDevice(async (gpu) => {
-    using stream = gpu.createStream();
-    using staged = gpu.staged("uint8", 4);
-    staged.contents.fill(1);
-    await staged.push({ stream });
-    staged.fill(8, { stream });
-    {
-      using held = new HeldStream(gpu, stream);
-      const pulled = staged.pull({ stream });
-      assertEquals([...staged.contents], [1, 1, 1, 1]);
-      held.release();
-      await pulled;
-      assertEquals([...staged.contents], [8, 8, 8, 8]);
-    }
-    staged.pull({ stream }).synchronizeSync();
-    assert(stream.isIdle);
-  }));
+testHoldingStream("StagedBuffer.pull() queues without waiting, and await waits", async (gpu) => {
+  using stream = gpu.createStream();
+  using staged = gpu.staged("uint8", 4);
+  staged.contents.fill(1);
+  await staged.push({ stream });
+  staged.fill(8, { stream });
+  {
+    using held = new HeldStream(gpu, stream);
+    const pulled = staged.pull({ stream });
+    assertEquals([...staged.contents], [1, 1, 1, 1]);
+    held.release();
+    await pulled;
+    assertEquals([...staged.contents], [8, 8, 8, 8]);
+  }
+  staged.pull({ stream }).synchronizeSync();
+  assert(stream.isIdle);
+});
 
 Deno.test("StagedBuffer.push() awaited rejects with what the copy failed with", () => {
   const { driver, setFault } = faultyDriver();

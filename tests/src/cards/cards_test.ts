@@ -10,7 +10,7 @@ import { CachingResourceAdaptor } from "../../../src/memory/caching_resource_ada
 import { bandwidthResult } from "../../support/bandwidth_result.ts";
 import { cardOf } from "../../support/display.ts";
 import { openTestDevice } from "../../support/driver.ts";
-import { HeldStream } from "../../support/held_stream.ts";
+import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
 import { withDevice } from "../../support/with_device.ts";
 
 Deno.test("every class that shows itself on a console has a card", () => {
@@ -39,33 +39,29 @@ Deno.test("CudaDevice shows that it was disposed", async () => {
   assertStringIncludes((await cardOf(gpu)).text, "[disposed]");
 });
 
-Deno.test("CudaStream shows whether it is working", async () => {
-  await withDevice(async (gpu) => {
-    using stream = gpu.createStream({ label: "loader", priority: "high" });
-    assertStringIncludes((await cardOf(stream)).text, "CudaStream loader: idle; device 0, high");
-    {
-      using _held = new HeldStream(gpu, stream);
-      assertStringIncludes((await cardOf(stream)).text, "working on what was queued");
-    }
-    stream.dispose();
-    assertStringIncludes((await cardOf(stream)).text, "[disposed]");
-  });
+testHoldingStream("CudaStream shows whether it is working", async (gpu) => {
+  using stream = gpu.createStream({ label: "loader", priority: "high" });
+  assertStringIncludes((await cardOf(stream)).text, "CudaStream loader: idle; device 0, high");
+  {
+    using _held = new HeldStream(gpu, stream);
+    assertStringIncludes((await cardOf(stream)).text, "working on what was queued");
+  }
+  stream.dispose();
+  assertStringIncludes((await cardOf(stream)).text, "[disposed]");
 });
 
-Deno.test("CudaEvent shows whether the GPU has passed it", async () => {
-  await withDevice(async (gpu) => {
-    using stream = gpu.createStream();
-    {
-      using _held = new HeldStream(gpu, stream);
-      using event = stream.record();
-      assertStringIncludes((await cardOf(event)).text, "the GPU has not come to it yet");
-    }
-    const event = stream.record();
-    await event.synchronize();
-    assertStringIncludes((await cardOf(event)).text, "passed");
-    event.dispose();
-    assertStringIncludes((await cardOf(event)).text, "[disposed]");
-  });
+testHoldingStream("CudaEvent shows whether the GPU has passed it", async (gpu) => {
+  using stream = gpu.createStream();
+  {
+    using _held = new HeldStream(gpu, stream);
+    using event = stream.record();
+    assertStringIncludes((await cardOf(event)).text, "the GPU has not come to it yet");
+  }
+  const event = stream.record();
+  await event.synchronize();
+  assertStringIncludes((await cardOf(event)).text, "passed");
+  event.dispose();
+  assertStringIncludes((await cardOf(event)).text, "[disposed]");
 });
 
 Deno.test("LiveTable shows the largest first, and the sum of what it leaves out", async () => {

@@ -4,7 +4,7 @@ import { assertEquals, assertThrows } from "@std/assert";
 import type { CudaDevice } from "../../../src/device.ts";
 import { DisposedError } from "../../../src/errors.ts";
 import { openTestDevice, testOnTwoDevices } from "../../support/driver.ts";
-import { HeldStream } from "../../support/held_stream.ts";
+import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
 import { captureWarnings } from "../../support/warnings.ts";
 import { freeBytes, withDevice } from "../../support/with_device.ts";
 
@@ -51,26 +51,25 @@ Deno.test("CudaDevice.fromHandle() gives adopted memory back to its resource", (
     assertEquals(freeBytes(gpu), before);
   }));
 
-Deno.test("CudaDevice.fromHandle() calls deallocate once the GPU is done", () =>
-  withDevice((gpu) => {
-    const address = foreignMemory(gpu, 64);
-    const freed: [bigint, number][] = [];
-    using stream = gpu.createStream();
-    using held = new HeldStream(gpu, stream);
-    const buffer = gpu.fromHandle(address, 64, {
-      deallocate: (pointer, byteLength) => freed.push([pointer, byteLength]),
-    });
-    buffer.fill(1, { stream });
-    buffer.dispose();
-    buffer.dispose();
-    gpu.context.sweep();
-    assertEquals(freed, []);
-    held.release();
-    gpu.synchronizeSync();
-    gpu.context.sweep();
-    assertEquals(freed, [[address, 64]]);
-    freeForeign(gpu, address);
-  }));
+testHoldingStream("CudaDevice.fromHandle() calls deallocate once the GPU is done", (gpu) => {
+  const address = foreignMemory(gpu, 64);
+  const freed: [bigint, number][] = [];
+  using stream = gpu.createStream();
+  using held = new HeldStream(gpu, stream);
+  const buffer = gpu.fromHandle(address, 64, {
+    deallocate: (pointer, byteLength) => freed.push([pointer, byteLength]),
+  });
+  buffer.fill(1, { stream });
+  buffer.dispose();
+  buffer.dispose();
+  gpu.context.sweep();
+  assertEquals(freed, []);
+  held.release();
+  gpu.synchronizeSync();
+  gpu.context.sweep();
+  assertEquals(freed, [[address, 64]]);
+  freeForeign(gpu, address);
+});
 
 Deno.test("CudaDevice.fromHandle() reports a deallocate that throws", () =>
   withDevice((gpu) => {

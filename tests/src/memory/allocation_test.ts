@@ -8,7 +8,7 @@ import { CudaError, OutOfMemoryError } from "../../../src/errors.ts";
 import { Allocation } from "../../../src/memory/allocation.ts";
 import { CudaMemoryResource } from "../../../src/memory/cuda_memory_resource.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";
-import { HeldStream } from "../../support/held_stream.ts";
+import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
 import { captureWarnings } from "../../support/warnings.ts";
 import { withDevice } from "../../support/with_device.ts";
 
@@ -135,8 +135,9 @@ Deno.test("Allocation.release() does not hide the error that ended the block", (
   }, { driver });
 });
 
-Deno.test("Allocation.release() keeps pinned memory until a queued copy has read it", () =>
-  withDevice((gpu) => {
+testHoldingStream(
+  "Allocation.release() keeps pinned memory until a queued copy has read it",
+  (gpu) => {
     using stream = gpu.createStream();
     using target = gpu.zeros("uint32", 1024, { stream });
     const source = gpu.pinned("uint32", 1024, { stream });
@@ -148,10 +149,12 @@ Deno.test("Allocation.release() keeps pinned memory until a queued copy has read
       assert(source.disposed);
     }
     assertEquals(target.downloadSync()[1023], 7);
-  }));
+  },
+);
 
-Deno.test("Allocation.release() keeps pinned memory until a queued copy has written it", () =>
-  withDevice((gpu) => {
+testHoldingStream(
+  "Allocation.release() keeps pinned memory until a queued copy has written it",
+  (gpu) => {
     using stream = gpu.createStream();
     using source = gpu.zeros("uint32", 1024, { stream });
     const target = gpu.pinned("uint32", 1024, { stream });
@@ -163,10 +166,12 @@ Deno.test("Allocation.release() keeps pinned memory until a queued copy has writ
       assertEquals(array.length, 0);
     }
     gpu.context.sweep();
-  }));
+  },
+);
 
-Deno.test("Allocation.release() of device memory waits for every stream that used it", () =>
-  withDevice((gpu) => {
+testHoldingStream(
+  "Allocation.release() of device memory waits for every stream that used it",
+  (gpu) => {
     using reader = gpu.createStream();
     using target = gpu.zeros("uint32", 1024);
     const source = gpu.zeros("uint32", 1024);
@@ -179,7 +184,8 @@ Deno.test("Allocation.release() of device memory waits for every stream that use
       next.fill(9);
     }
     assertEquals(target.downloadSync()[1023], 5);
-  }));
+  },
+);
 
 Deno.test("Allocation.hold() keeps memory that is released meanwhile", () =>
   withDevice((gpu) => {

@@ -13,7 +13,7 @@ import { CachingResourceAdaptor } from "../../../src/memory/caching_resource_ada
 import { CudaAsyncMemoryResource } from "../../../src/memory/cuda_async_memory_resource.ts";
 import { assertSameBytes, patternBytes, readBytes, writeBytes } from "../../support/contents.ts";
 import { watchedDriver } from "../../support/faulty_driver.ts";
-import { HeldStream } from "../../support/held_stream.ts";
+import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
 import { LedgerResource } from "../../support/ledger_resource.ts";
 import { captureWarnings } from "../../support/warnings.ts";
 import { withDevice } from "../../support/with_device.ts";
@@ -49,8 +49,9 @@ Deno.test("CachingResourceAdaptor.deallocate() merges neighbours, so that a larg
     assertEquals([cache.usedBytes, cache.cachedBytes], [0, cache.reservedBytes]);
   }));
 
-Deno.test("CachingResourceAdaptor.allocate() leaves the blocks of a busy stream alone", () =>
-  withDevice((gpu) => {
+testHoldingStream(
+  "CachingResourceAdaptor.allocate() leaves the blocks of a busy stream alone",
+  (gpu) => {
     using cache = new CachingResourceAdaptor(new CudaAsyncMemoryResource(gpu));
     using busy = gpu.createStream();
     const former = cache.allocate(3 * MEBIBYTE, busy);
@@ -62,7 +63,8 @@ Deno.test("CachingResourceAdaptor.allocate() leaves the blocks of a busy stream 
     assertEquals(same, former);
     cache.deallocate(same, 3 * MEBIBYTE, busy);
     cache.deallocate(other, 3 * MEBIBYTE, gpu.stream);
-  }));
+  },
+);
 
 Deno.test("CachingResourceAdaptor.allocate() takes over the blocks of an idle stream", () =>
   withDevice((gpu) => {
@@ -76,8 +78,9 @@ Deno.test("CachingResourceAdaptor.allocate() takes over the blocks of an idle st
     cache.deallocate(block, 3 * MEBIBYTE, gpu.stream);
   }));
 
-Deno.test("CachingResourceAdaptor.allocate() waits for a busy stream when memory is out", () =>
-  withDevice((gpu) => {
+testHoldingStream(
+  "CachingResourceAdaptor.allocate() waits for a busy stream when memory is out",
+  (gpu) => {
     using cache = new CachingResourceAdaptor(new CudaAsyncMemoryResource(gpu), { limit: "4 MiB" });
     using busy = gpu.createStream();
     using target = gpu.alloc("uint8", 3 * MEBIBYTE);
@@ -94,7 +97,8 @@ Deno.test("CachingResourceAdaptor.allocate() waits for a busy stream when memory
       next.fill(0xff);
     }
     assertSameBytes(readBytes(target), pattern);
-  }));
+  },
+);
 
 Deno.test("CachingResourceAdaptor.allocate() adopts the blocks of disposed streams", () =>
   withDevice((gpu) => {

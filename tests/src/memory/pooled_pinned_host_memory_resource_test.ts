@@ -3,7 +3,7 @@
 import { assertEquals, assertNotEquals, assertThrows } from "@std/assert";
 import { DisposedError } from "../../../src/errors.ts";
 import { PooledPinnedHostMemoryResource } from "../../../src/memory/pooled_pinned_host_memory_resource.ts";
-import { HeldStream } from "../../support/held_stream.ts";
+import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
 import { faultyDriver, watchedDriver } from "../../support/faulty_driver.ts";
 import { withDevice } from "../../support/with_device.ts";
 
@@ -22,8 +22,9 @@ Deno.test("PooledPinnedHostMemoryResource.allocate() reuses a block of the same 
     assertEquals([pool.usedBytes, pool.cachedBytes], [0, 20_480]);
   }));
 
-Deno.test("PooledPinnedHostMemoryResource hands a block out again only after the copies that use it", () =>
-  withDevice((gpu) => {
+testHoldingStream(
+  "PooledPinnedHostMemoryResource hands a block out again only after the copies that use it",
+  (gpu) => {
     using pool = new PooledPinnedHostMemoryResource(gpu);
     using target = gpu.zeros("uint8", 4096);
     const source = gpu.pinned("uint8", 4096, { resource: pool });
@@ -38,10 +39,12 @@ Deno.test("PooledPinnedHostMemoryResource hands a block out again only after the
       next.array.fill(9);
     }
     assertEquals(target.downloadSync()[4095], 7);
-  }));
+  },
+);
 
-Deno.test("PooledPinnedHostMemoryResource.deallocate() waits for the stream when it is called directly", () =>
-  withDevice((gpu) => {
+testHoldingStream(
+  "PooledPinnedHostMemoryResource.deallocate() waits for the stream when it is called directly",
+  (gpu) => {
     using pool = new PooledPinnedHostMemoryResource(gpu);
     const block = pool.allocate(4096, gpu.stream);
     const held = new HeldStream(gpu, gpu.stream);
@@ -52,7 +55,8 @@ Deno.test("PooledPinnedHostMemoryResource.deallocate() waits for the stream when
     const last = pool.allocate(4096, gpu.stream);
     assertEquals(last, block);
     for (const each of [next, last]) pool.deallocate(each, 4096, gpu.stream);
-  }));
+  },
+);
 
 Deno.test("PooledPinnedHostMemoryResource keeps at most what it is told, and trims", () =>
   withDevice((gpu) => {

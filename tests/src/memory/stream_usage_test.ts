@@ -2,74 +2,70 @@
 // The simulated driver reports a race as an error, so each of these fails without the order.
 
 import { assert, assertEquals, assertFalse } from "@std/assert";
-import { HeldStream } from "../../support/held_stream.ts";
+import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
 import { withDevice } from "../../support/with_device.ts";
 
-Deno.test("StreamUsage.order() makes a read wait for the last write", () =>
-  withDevice((gpu) => {
-    using writer = gpu.createStream();
-    using reader = gpu.createStream();
-    using shared = gpu.zeros("uint32", 256);
-    using target = gpu.zeros("uint32", 256);
-    {
-      using held = new HeldStream(gpu, writer);
-      shared.fill(1, { stream: writer });
-      target.copyFrom(shared, { stream: reader });
-      assertFalse(reader.isIdle);
-      held.release();
-    }
-    assertEquals(target.downloadSync()[255], 1);
-  }));
+testHoldingStream("StreamUsage.order() makes a read wait for the last write", (gpu) => {
+  using writer = gpu.createStream();
+  using reader = gpu.createStream();
+  using shared = gpu.zeros("uint32", 256);
+  using target = gpu.zeros("uint32", 256);
+  {
+    using held = new HeldStream(gpu, writer);
+    shared.fill(1, { stream: writer });
+    target.copyFrom(shared, { stream: reader });
+    assertFalse(reader.isIdle);
+    held.release();
+  }
+  assertEquals(target.downloadSync()[255], 1);
+});
 
-Deno.test("StreamUsage.order() makes a write wait for all reads", () =>
-  withDevice((gpu) => {
-    using first = gpu.createStream();
-    using second = gpu.createStream();
-    using writer = gpu.createStream();
-    using shared = gpu.zeros("uint32", 256).fill(3);
-    using a = gpu.zeros("uint32", 256);
-    using b = gpu.zeros("uint32", 256);
-    {
-      using held = new HeldStream(gpu, [first, second]);
-      a.copyFrom(shared, { stream: first });
-      b.copyFrom(shared, { stream: second });
-      shared.fill(4, { stream: writer });
-      assertFalse(writer.isIdle);
-      held.release();
-    }
-    assertEquals([a.downloadSync()[0], b.downloadSync()[0], shared.downloadSync()[0]], [3, 3, 4]);
-  }));
-
-Deno.test("StreamUsage.order() makes a write wait for a write", () =>
-  withDevice((gpu) => {
-    using first = gpu.createStream();
-    using second = gpu.createStream();
-    using shared = gpu.zeros("uint32", 256);
-    {
-      using held = new HeldStream(gpu, first);
-      shared.fill(1, { stream: first });
-      shared.fill(2, { stream: second });
-      assertFalse(second.isIdle);
-      held.release();
-    }
-    assertEquals(shared.downloadSync()[0], 2);
-  }));
-
-Deno.test("StreamUsage.order() lets reads on two streams run side by side", () =>
-  withDevice((gpu) => {
-    using first = gpu.createStream();
-    using second = gpu.createStream();
-    using shared = gpu.zeros("uint32", 256);
-    using a = gpu.zeros("uint32", 256, { stream: first });
-    using b = gpu.zeros("uint32", 256, { stream: second });
-    gpu.synchronizeSync();
-    using held = new HeldStream(gpu, first);
+testHoldingStream("StreamUsage.order() makes a write wait for all reads", (gpu) => {
+  using first = gpu.createStream();
+  using second = gpu.createStream();
+  using writer = gpu.createStream();
+  using shared = gpu.zeros("uint32", 256).fill(3);
+  using a = gpu.zeros("uint32", 256);
+  using b = gpu.zeros("uint32", 256);
+  {
+    using held = new HeldStream(gpu, [first, second]);
     a.copyFrom(shared, { stream: first });
     b.copyFrom(shared, { stream: second });
-    second.synchronizeSync(); // would never end behind the held stream
-    assert(second.isIdle);
+    shared.fill(4, { stream: writer });
+    assertFalse(writer.isIdle);
     held.release();
-  }));
+  }
+  assertEquals([a.downloadSync()[0], b.downloadSync()[0], shared.downloadSync()[0]], [3, 3, 4]);
+});
+
+testHoldingStream("StreamUsage.order() makes a write wait for a write", (gpu) => {
+  using first = gpu.createStream();
+  using second = gpu.createStream();
+  using shared = gpu.zeros("uint32", 256);
+  {
+    using held = new HeldStream(gpu, first);
+    shared.fill(1, { stream: first });
+    shared.fill(2, { stream: second });
+    assertFalse(second.isIdle);
+    held.release();
+  }
+  assertEquals(shared.downloadSync()[0], 2);
+});
+
+testHoldingStream("StreamUsage.order() lets reads on two streams run side by side", (gpu) => {
+  using first = gpu.createStream();
+  using second = gpu.createStream();
+  using shared = gpu.zeros("uint32", 256);
+  using a = gpu.zeros("uint32", 256, { stream: first });
+  using b = gpu.zeros("uint32", 256, { stream: second });
+  gpu.synchronizeSync();
+  using held = new HeldStream(gpu, first);
+  a.copyFrom(shared, { stream: first });
+  b.copyFrom(shared, { stream: second });
+  second.synchronizeSync(); // would never end behind the held stream
+  assert(second.isIdle);
+  held.release();
+});
 
 Deno.test("StreamUsage.order() orders a stream that reads, writes and reads again", () =>
   withDevice((gpu) => {

@@ -1,12 +1,12 @@
 // Awaited transfers: the event loop goes on while a stream still has other work to do.
 
 import { assertEquals } from "@std/assert";
-import { HeldStream } from "../../support/held_stream.ts";
-import { withDevice } from "../../support/with_device.ts";
+import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
 
 for (const byteLength of [256, 2 * 2 ** 20, 20 * 2 ** 20]) {
-  Deno.test(`upload() of ${byteLength} bytes waits for earlier work without blocking`, () =>
-    withDevice(async (gpu) => {
+  testHoldingStream(
+    `upload() of ${byteLength} bytes waits for earlier work without blocking`,
+    async (gpu) => {
       using buffer = gpu.zeros("uint8", byteLength);
       const values = new Uint8Array(byteLength).fill(7);
       const held = new HeldStream(gpu, gpu.stream);
@@ -14,14 +14,17 @@ for (const byteLength of [256, 2 * 2 ** 20, 20 * 2 ** 20]) {
       setTimeout(() => held[Symbol.dispose](), 5);
       await buffer.upload(values);
       assertEquals((await buffer.subarray(byteLength - 1).download())[0], 7);
-    }));
+    },
+  );
 
-  Deno.test(`download() of ${byteLength} bytes waits for earlier work without blocking`, () =>
-    withDevice(async (gpu) => {
+  testHoldingStream(
+    `download() of ${byteLength} bytes waits for earlier work without blocking`,
+    async (gpu) => {
       using buffer = gpu.zeros("uint8", byteLength);
       const held = new HeldStream(gpu, gpu.stream);
       buffer.fill(3);
       setTimeout(() => held[Symbol.dispose](), 5);
       assertEquals((await buffer.download())[byteLength - 1], 3);
-    }));
+    },
+  );
 }

@@ -7,7 +7,7 @@ import { nextTurn } from "../../../src/waiting.ts";
 import { streamOf } from "../../support/byte_streams.ts";
 import { assertSameBytes, patternBytes, readBytes, writeBytes } from "../../support/contents.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";
-import { HeldStream } from "../../support/held_stream.ts";
+import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
 import { withDevice } from "../../support/with_device.ts";
 
 const BLOCK_BYTES = 4 * 2 ** 20;
@@ -32,20 +32,19 @@ Deno.test("writable takes two blocks of host memory, however long the stream is"
     assertEquals(mostBytes, 2 * BLOCK_BYTES);
   }));
 
-Deno.test("writable asks for no more while the GPU is busy", () =>
-  withDevice(async (gpu) => {
-    const bytes = patternBytes(7 * BLOCK_BYTES);
-    using buffer = gpu.alloc("uint8", bytes.byteLength);
-    let pulledBytes = 0;
-    const held = new HeldStream(gpu, gpu.stream);
-    const onPull = (doneBytes: number) => pulledBytes = doneBytes;
-    const piped = streamOf(bytes, { onPull }).pipeTo(buffer.writable);
-    for (let turn = 0; turn < 200; turn++) await nextTurn();
-    assertLessOrEqual(pulledBytes, 2 * BLOCK_BYTES + 65536);
-    held[Symbol.dispose]();
-    await piped;
-    assertSameBytes(readBytes(buffer), bytes);
-  }));
+testHoldingStream("writable asks for no more while the GPU is busy", async (gpu) => {
+  const bytes = patternBytes(7 * BLOCK_BYTES);
+  using buffer = gpu.alloc("uint8", bytes.byteLength);
+  let pulledBytes = 0;
+  const held = new HeldStream(gpu, gpu.stream);
+  const onPull = (doneBytes: number) => pulledBytes = doneBytes;
+  const piped = streamOf(bytes, { onPull }).pipeTo(buffer.writable);
+  for (let turn = 0; turn < 200; turn++) await nextTurn();
+  assertLessOrEqual(pulledBytes, 2 * BLOCK_BYTES + 65536);
+  held[Symbol.dispose]();
+  await piped;
+  assertSameBytes(readBytes(buffer), bytes);
+});
 
 Deno.test("writable fills the part that a view shows", () =>
   withDevice(async (gpu) => {
