@@ -42,6 +42,9 @@ export const TASK_FIELDS = 5;
 /** Turns a lane looks for the next task before it sleeps: a few tenths of a millisecond. */
 const SPINS = 10_000;
 
+/** How long a lane sleeps at a stretch; between two of them it ends if its program has ended. */
+const NAP_MILLISECONDS = 2_000;
+
 /** The lane's program; the first lane starts the others, so that nobody waits for them. */
 export const LANE_SOURCE = `
 import { Worker, workerData } from "node:worker_threads";
@@ -86,6 +89,11 @@ function isDone(slot) {
   }
 }
 
+/** Lets the lane end here when the thread that it works for is gone. */
+function turn() {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
 const others = [];
 try {
   for (let next = 1; lane === 0 && next < totalCount; next++) {
@@ -101,15 +109,16 @@ for (let idle = 0;;) {
   const seen = Atomics.load(words, ${CONTROL.signal});
   if (Atomics.load(words, ${CONTROL.stop}) !== 0) break;
   if (lane >= laneCount && Atomics.load(words, ${CONTROL.fresh}) === 0) {
-    Atomics.wait(words, ${CONTROL.fresh}, 0);
+    if (Atomics.wait(words, ${CONTROL.fresh}, 0, ${NAP_MILLISECONDS}) === "timed-out") await turn();
     continue;
   }
   const tail = Atomics.load(words, ${CONTROL.tail});
   if (tail === Atomics.load(words, ${CONTROL.head})) {
     if (++idle <= spins) continue;
     Atomics.add(words, ${CONTROL.sleepers}, 1);
-    Atomics.wait(words, ${CONTROL.signal}, seen);
+    const woken = Atomics.wait(words, ${CONTROL.signal}, seen, ${NAP_MILLISECONDS});
     Atomics.sub(words, ${CONTROL.sleepers}, 1);
+    if (woken === "timed-out") await turn();
     continue;
   }
   const slot = Atomics.load(words, ${CONTROL.queue} + tail % slotCount);

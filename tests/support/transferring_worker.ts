@@ -1,0 +1,22 @@
+// A worker that moves large arrays both ways until it is terminated, and says after each round
+// that lanes are at work.
+
+import { CudaDevice } from "../../src/device.ts";
+import { TransferEngine } from "../../src/transfer/engine.ts";
+import { testDriver } from "./driver.ts";
+
+/** More lanes than cores, so that some are always in the middle of a copy. */
+const LANE_COUNT = 6;
+
+const BYTES = 64 * 2 ** 20;
+
+const worker = globalThis as unknown as { postMessage(message: string): void };
+const gpu = CudaDevice.open(0, { driver: testDriver(), transfers: { laneCount: LANE_COUNT } });
+const array = new Uint8Array(BYTES).fill(7);
+const buffer = gpu.alloc("uint8", BYTES);
+const engine = TransferEngine.of(gpu.context);
+for (;;) {
+  await buffer.upload(array);
+  await buffer.download(array);
+  worker.postMessage(engine.wayFor(BYTES));
+}
