@@ -198,19 +198,19 @@ export class CudaDevice extends DeviceAccounts implements DeviceAllocator, Dispo
 
   /**
    * Allocates device memory and copies an array into it; resolves when it is there. Plain arrays,
-   * nested arrays and iterables of numbers need a `dtype`.
+   * nested arrays, iterables of numbers and an ArrayBuffer's bytes need a `dtype`.
    */
   upload<A extends HostArray, D extends DType = DTypeOf<A>>(
     source: A,
     options?: UploadOptions<D>,
   ): Promise<DeviceBuffer<D>>;
-  /** Allocates device memory and copies numbers into it; resolves when they are there. */
+  /** Allocates device memory and copies numbers or bytes into it; resolves when they are there. */
   upload<D extends DType>(
-    source: HostValues,
+    source: HostMemory | HostValues,
     options: UploadOptions<D> & { readonly dtype: D },
   ): Promise<DeviceBuffer<D>>;
   async upload<D extends DType>(
-    source: HostArray | HostValues,
+    source: HostMemory | HostValues,
     options: UploadOptions<D> = {},
   ): Promise<DeviceBuffer<D>> {
     const { array, dtype, shape } = uploadSource(source, options);
@@ -229,13 +229,13 @@ export class CudaDevice extends DeviceAccounts implements DeviceAllocator, Dispo
     source: A,
     options?: UploadOptions<D>,
   ): DeviceBuffer<D>;
-  /** Allocates device memory and copies numbers into it, blocking until they are there. */
+  /** Allocates device memory and copies numbers or bytes into it, blocking until they are there. */
   uploadSync<D extends DType>(
-    source: HostValues,
+    source: HostMemory | HostValues,
     options: UploadOptions<D> & { readonly dtype: D },
   ): DeviceBuffer<D>;
   uploadSync<D extends DType>(
-    source: HostArray | HostValues,
+    source: HostMemory | HostValues,
     options: UploadOptions<D> = {},
   ): DeviceBuffer<D> {
     const { array, dtype, shape } = uploadSource(source, options);

@@ -29,7 +29,8 @@ export function copyBatch(copies: Iterable<BufferCopy>, stream: CudaStream): voi
   queueCopyBatch(spans, stream);
 }
 
-function checkPair({ destination, source }: BufferCopy, index: number): void {
+function checkPair(copy: BufferCopy, index: number): void {
+  const { destination, source }: Partial<BufferCopy> = copy ?? {};
   if (!(destination instanceof GpuBuffer) || !(source instanceof GpuBuffer)) {
     throw new TypeError(
       `Cannot copy a batch: copy ${index} is not a pair of buffers { source, destination }`,

@@ -27,7 +27,8 @@ const INTEGER_BITS: Partial<Record<DType, { bits: number; signed: boolean }>> = 
  * @throws RangeError when an integer does not fit.
  */
 export function elementOf(dtype: DType, value: number | bigint | boolean): Uint8Array<ArrayBuffer> {
-  if (dtype === "bool") return Uint8Array.of(value ? 1 : 0);
+  const isTruth = typeof value === "boolean" || typeof value === "number";
+  if (dtype === "bool" && isTruth) return Uint8Array.of(value ? 1 : 0);
   const isWide = dtype === "int64" || dtype === "uint64";
   if (isWide ? typeof value !== "bigint" : typeof value !== "number") {
     throw new TypeError(

@@ -122,7 +122,7 @@ function layoutOf<D extends DType>(
   const held = ArrayBuffer.isView(source) ? dtypeOf(source) : undefined;
   const type = dtype ?? (held ?? "uint8") as D;
   const each = elementBytes(type);
-  const sizes = toShape(shape ?? bytes.byteLength / each);
+  const sizes = toShape(shape ?? Math.floor(bytes.byteLength / each));
   if (countOf(sizes) * each === bytes.byteLength && bytes.byteOffset % each === 0) {
     return { dtype: type, shape: sizes };
   }

@@ -12,8 +12,8 @@ export type Shape = readonly number[];
  * @throws RangeError when a size is negative, fractional or NaN, or the product passes 2^53 - 1.
  */
 export function toShape(shape: number | Shape): Shape {
-  if (typeof shape === "number") return Object.freeze([checkSize(shape, "shape")]);
-  const sizes = [...shape];
+  // What is neither, which only a program without types can pass, is refused as a size.
+  const sizes: readonly number[] = Array.isArray(shape) ? [...shape] : [shape as number];
   for (const size of sizes) checkSize(size, "shape");
   checkSize(countOf(sizes), "element count");
   return Object.freeze(sizes);

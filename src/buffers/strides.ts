@@ -68,6 +68,7 @@ export function isContiguous({ shape, strides }: StridedLayout): boolean {
 
 /** Whether each element is certain to be there once, so that all can be written in any order. */
 export function isDistinct({ shape, strides }: StridedLayout): boolean {
+  if (countOf(shape) === 0) return true;
   const axes = shape
     .map((size, axis) => ({ size, stride: Math.abs(strides[axis] ?? 0) }))
     .filter(({ size }) => size > 1)

@@ -1,6 +1,7 @@
-// What a new buffer is filled from: a typed array as it is, or plain numbers packed into one.
+// What a new buffer is filled from: a typed array or bytes as they are, or plain numbers packed.
 
-import { type DType, dtypeOf, type HostArray } from "../dtype.ts";
+import { type DType, dtypeOf, elementBytes, type HostArray } from "../dtype.ts";
+import { bytesOf, type HostMemory } from "../transfer/host_memory.ts";
 import { type HostValues, packValues } from "./host_values.ts";
 import { countOf, type Shape, toShape } from "./shape.ts";
 import type { Uploadable } from "./transferable_buffer.ts";
@@ -15,32 +16,60 @@ export interface UploadSource<D extends DType> {
   readonly shape: Shape;
 }
 
+/** Elements on the host, as they are nested or one axis of them. */
+interface HostElements {
+  readonly array: HostMemory;
+  readonly shape: Shape;
+}
+
 /**
  * Finds the elements, type and shape that a source stands for.
  *
- * @throws TypeError when plain numbers come without an element type.
- * @throws RangeError when the shape has another number of elements than the source.
+ * @throws TypeError when plain numbers or bytes come without an element type.
+ * @throws RangeError when the source has another number of elements than the shape.
  */
 export function uploadSource<D extends DType>(
-  source: HostArray | HostValues,
+  source: HostMemory | HostValues,
   options: { readonly dtype?: D | undefined; readonly shape?: number | Shape | undefined },
 ): UploadSource<D> {
   const dtype = options.dtype ??
-    (ArrayBuffer.isView(source) ? dtypeOf(source) as D | undefined : undefined);
+    (isTyped(source) ? dtypeOf(source) as D | undefined : undefined);
   if (dtype === undefined) {
     throw new TypeError("Cannot upload: expected a typed array, or pass { dtype }");
   }
-  const { array, shape } = ArrayBuffer.isView(source)
-    ? { array: source, shape: [source.length] }
-    : packValues(iterableOf(source), dtype);
+  const { array, shape } = elementsOf(source, dtype);
   const wanted = toShape(options.shape ?? shape);
-  if (countOf(wanted) !== array.length) {
+  if (countOf(wanted) !== countOf(shape)) {
     throw new RangeError(
-      `Cannot upload ${array.length} elements as [${wanted.join(", ")}]: the shape has ` +
+      `Cannot upload ${countOf(shape)} elements as [${wanted.join(", ")}]: the shape has ` +
         `${countOf(wanted)}`,
     );
   }
   return { array: array as Uploadable<D>, dtype, shape: wanted };
+}
+
+function elementsOf(source: HostMemory | HostValues, dtype: DType): HostElements {
+  if (isTyped(source)) return { array: source, shape: [source.length] };
+  if (!isBytes(source)) return packValues(iterableOf(source), dtype);
+  const { byteLength } = bytesOf(source, "upload");
+  const length = byteLength / elementBytes(dtype);
+  if (Number.isInteger(length)) return { array: source, shape: [length] };
+  throw new RangeError(
+    `Cannot upload ${byteLength} bytes as ${dtype}: they do not divide into elements of ` +
+      `${elementBytes(dtype)} bytes`,
+  );
+}
+
+function isTyped(source: HostMemory | HostValues): source is HostArray {
+  return ArrayBuffer.isView(source) && !(source instanceof DataView);
+}
+
+/** Whether it is memory that holds bytes of whatever type. */
+function isBytes(
+  source: HostMemory | HostValues,
+): source is DataView | ArrayBuffer | SharedArrayBuffer {
+  return source instanceof DataView || source instanceof ArrayBuffer ||
+    source instanceof SharedArrayBuffer;
 }
 
 function iterableOf(source: HostValues): HostValues {

@@ -54,4 +54,5 @@ Deno.test("elementOf() refuses a value of the wrong JavaScript type", () => {
   assertThrows(() => elementOf("int64", 1), TypeError, "expected a bigint");
   assertThrows(() => elementOf("float32", "1" as unknown as number), TypeError);
   assertThrows(() => elementOf("uint8", undefined as unknown as number), TypeError);
+  assertThrows(() => elementOf("bool", "false" as unknown as boolean), TypeError);
 });

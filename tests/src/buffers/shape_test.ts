@@ -17,6 +17,12 @@ for (const sizes of [[-1], [2, 0.5], [NaN], [2 ** 53], [2 ** 27, 2 ** 27], [Infi
   });
 }
 
+Deno.test("toShape() refuses what is no shape at all", () => {
+  for (const nothing of [undefined, null, "4", 4n, {}]) {
+    assertThrows(() => toShape(nothing as unknown as number), RangeError, "Cannot use shape");
+  }
+});
+
 Deno.test("countOf() multiplies, and an empty shape is one element", () => {
   assertEquals([countOf([2, 3, 4]), countOf([2, 0]), countOf([])], [24, 0, 1]);
 });

@@ -184,6 +184,13 @@ Deno.test("StridedView refuses an axis that is not there and an order that repea
     assertThrows(() => matrix.strided().view(2), RangeError, "below 2");
   }));
 
+Deno.test("StridedView.contiguous() of no elements is an empty buffer", () =>
+  withDevice((gpu) => {
+    using matrix = gpu.zeros("float32", [2, 3, 4]);
+    using empty = matrix.strided().range(2, { start: 3, end: 1 }).contiguous();
+    assertEquals([empty.shape, empty.byteLength], [[2, 3, 0], 0]);
+  }));
+
 Deno.test("StridedView.copyFrom() refuses other shapes and types, and shared elements", () =>
   withDevice((gpu) => {
     using matrix = gpu.zeros("float32", [2, 3]);

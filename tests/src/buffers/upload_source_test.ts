@@ -1,4 +1,4 @@
-// What a device buffer can be made of: plain arrays, nested arrays, iterables, typed arrays.
+// What a device buffer can be made of: plain arrays, nested arrays, iterables, typed arrays, bytes.
 
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";
 import type { CudaDevice } from "../../../src/device.ts";
@@ -72,3 +72,39 @@ Deno.test("CudaDevice.upload() refuses a shape of another size", () =>
       "Cannot upload 3 elements as [2, 2]: the shape has 4",
     );
   }));
+
+for (
+  const bytes of [
+    new Float64Array([1.5, 2]).buffer,
+    new DataView(new Float64Array([0, 1.5, 2]).buffer, 8),
+    shared([1.5, 2]),
+  ]
+) {
+  Deno.test(`CudaDevice.upload() takes the bytes of ${bytes.constructor.name} as they are`, () =>
+    withDevice(async (gpu) => {
+      using flat = await gpu.upload(bytes, { dtype: "float64" });
+      using bits = gpu.uploadSync(bytes, { dtype: "uint16", shape: [2, 4] });
+      assertEquals([...await flat.download()], [1.5, 2]);
+      assertEquals(bits.as("float64").downloadSync(), await flat.download());
+    }));
+}
+
+Deno.test("CudaDevice.upload() refuses bytes that are no whole number of elements", () =>
+  withDevice(async (gpu) => {
+    const upload = (bytes: ArrayBuffer) => gpu.upload(bytes, { dtype: "float32" });
+    await assertRejects(
+      () => upload(new ArrayBuffer(6)),
+      RangeError,
+      "Cannot upload 6 bytes as float32: they do not divide into elements of 4 bytes",
+    );
+    const detached = new ArrayBuffer(8);
+    detached.transfer();
+    await assertRejects(() => upload(detached), TypeError, "was detached");
+    assertEquals(gpu.live().count, 0);
+  }));
+
+function shared(values: readonly number[]): SharedArrayBuffer {
+  const memory = new SharedArrayBuffer(values.length * 8);
+  new Float64Array(memory).set(values);
+  return memory;
+}
