@@ -9,7 +9,7 @@ import { type LedgerEntry, type LiveKind, nameOf, nextId } from "../accounting/l
 import { type Owner, unwatch, watch } from "../safety_net.ts";
 import { CudaStream } from "../stream.ts";
 import type { MemoryResource } from "./memory_resource.ts";
-import { takeWithinLimits } from "./out_of_memory.ts";
+import { takeKept, takeWithinLimits } from "./out_of_memory.ts";
 import { type Access, StreamUsage } from "./stream_usage.ts";
 import { whenPassed } from "./when_passed.ts";
 
@@ -272,7 +272,9 @@ export function takeMemory(request: AllocationRequest): bigint {
   if (checkSize(byteLength, "byteLength") === 0) return 0n;
   context.sweep();
   const need = { context, kind, byteLength, isDeviceOnly: !resource.isHostAccessible };
-  return takeWithinLimits(need, () => resource.allocate(byteLength, stream));
+  const take = () => resource.allocate(byteLength, stream);
+  const giveBack = (address: bigint) => resource.deallocate(address, byteLength, stream);
+  return takeKept(need, { take, giveBack }) ?? takeWithinLimits(need, take);
 }
 
 function checkSameDevice(resource: MemoryResource, context: Context): void {

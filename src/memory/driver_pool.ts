@@ -7,7 +7,7 @@ import {
 } from "../../ffi/constants.ts";
 import { CUmemLocation, CUmemPoolProps } from "../../ffi/structs.ts";
 import type { Context } from "../context.ts";
-import { type ByteSize, parseBytes } from "../format.ts";
+import { type ByteSize, checkSize, parseBytes } from "../format.ts";
 import type { MemoryCache } from "../accounting/ledger.ts";
 import { MemoryLimitError } from "./byte_limit.ts";
 import {
@@ -90,7 +90,7 @@ export class DriverPool implements MemoryCache {
     const cell = new BigUint64Array(1);
     const properties = CUmemPoolProps.encode({
       allocType: CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED,
-      handleTypes: HANDLE_TYPES[handleType],
+      handleTypes: handleTypeNumber(handleType),
       location: deviceLocation(context),
       maxSize: BigInt(limitBytes),
     });
@@ -172,7 +172,8 @@ export class DriverPool implements MemoryCache {
 
   /** Gives unused memory back to the device, down to `keepBytes` (cuMemPoolTrimTo). */
   trim(keepBytes = 0): void {
-    this.#context.call("cuMemPoolTrimTo", this.handle, BigInt(keepBytes));
+    const keep = BigInt(checkSize(keepBytes, "bytes to keep"));
+    this.#context.call("cuMemPoolTrimTo", this.handle, keep);
   }
 
   /** Lets another device use the pool's memory, or no longer (cuMemPoolSetAccess). */
@@ -224,4 +225,10 @@ export class DriverPool implements MemoryCache {
     this.#context.call("cuMemPoolGetAttribute", this.handle, number, cell);
     return cell[0] ?? 0;
   }
+}
+
+function handleTypeNumber(name: keyof typeof HANDLE_TYPES): number {
+  if (Object.hasOwn(HANDLE_TYPES, name)) return HANDLE_TYPES[name];
+  const names = Object.keys(HANDLE_TYPES).join(", ");
+  throw new TypeError(`Cannot create a pool with handle type ${name}: expected one of ${names}`);
 }

@@ -3,7 +3,7 @@
 
 import type { Context } from "../context.ts";
 import { DisposedError, isOutOfMemory } from "../errors.ts";
-import { formatAddress } from "../format.ts";
+import { checkSize, formatAddress } from "../format.ts";
 import type { MemoryCache } from "../accounting/ledger.ts";
 import type { Owner } from "../safety_net.ts";
 import { CudaStream } from "../stream.ts";
@@ -91,8 +91,9 @@ export class ExactBlocks implements MemoryCache, Owner {
     else whenPassed(stream, keep);
   }
 
-  /** Gives back what the GPU needs no more, until at most `keepBytes` are kept; never throws. */
+  /** Gives back what the GPU needs no more, until at most `keepBytes` are kept; a free never throws. */
   trim(keepBytes = 0): void {
+    checkSize(keepBytes, "bytes to keep");
     for (const [size, addresses] of this.#free) {
       while (this.#freeBytes > keepBytes) {
         const address = addresses.pop();

@@ -46,6 +46,39 @@ export function takeWithinLimits<T>(need: MemoryNeed, take: () => T): T {
   }
 }
 
+/** Takes memory, and gives the same memory back. */
+export interface Taking<T> {
+  /** Takes it; throws when there is none. */
+  readonly take: () => T;
+  /** Gives it back. */
+  readonly giveBack: (taken: T) => void;
+}
+
+/**
+ * Takes memory that a cache keeps for it: that stays within a limit of `gpu.limit()` although what is
+ * live, kept and asked for would pass it together, and the cache need not be trimmed first.
+ * Undefined without such a limit, and when the memory came from elsewhere, which then has it back.
+ */
+export function takeKept<T>(need: MemoryNeed, { take, giveBack }: Taking<T>): T | undefined {
+  const { context: { ledger }, byteLength } = need;
+  const { limitBytes } = ledger;
+  if (limitBytes === undefined || placeOf(need.kind) !== "device") return undefined;
+  const keptBytes = ledger.cachedBytes("device");
+  const neededBytes = ledger.device.currentBytes + byteLength;
+  if (keptBytes < byteLength || neededBytes > limitBytes) return undefined;
+  if (neededBytes + keptBytes <= limitBytes) return undefined;
+  let taken: T;
+  try {
+    taken = take();
+  } catch (error) {
+    if (isShortage(error)) return undefined;
+    throw error;
+  }
+  if (neededBytes + ledger.cachedBytes("device") <= limitBytes) return taken;
+  giveBack(taken);
+  return undefined;
+}
+
 /**
  * Runs something that takes memory, and when there is too little once more after the garbage
  * collector had the chance to give back what nobody disposed. Only the second try is a promise.

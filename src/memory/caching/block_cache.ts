@@ -3,7 +3,7 @@
 
 import type { Context } from "../../context.ts";
 import { DisposedError, isOutOfMemory } from "../../errors.ts";
-import { formatAddress } from "../../format.ts";
+import { checkSize, formatAddress } from "../../format.ts";
 import type { LiveKind, MemoryCache } from "../../accounting/ledger.ts";
 import type { Owner } from "../../safety_net.ts";
 import { CudaStream } from "../../stream.ts";
@@ -131,8 +131,9 @@ export class BlockCache implements MemoryCache, Owner {
     if (this.#released) this.#finishRelease();
   }
 
-  /** Gives segments back that nothing uses, until at most `keepBytes` are kept; never throws. */
+  /** Gives segments back that nothing uses, until at most `keepBytes` are kept; a free never throws. */
   trim(keepBytes = 0): void {
+    checkSize(keepBytes, "bytes to keep");
     this.#giveBackFree(this.byteLength - keepBytes, [...this.#streams.values()]);
     for (const [stream, { small, large }] of this.#streams) {
       if (stream.disposed && small.byteLength + large.byteLength === 0) this.#forget(stream);

@@ -36,6 +36,9 @@ Deno.test("CudaAsyncMemoryResource gives a pool of its own the settings it was a
     });
     assertThrows(() => new CudaAsyncMemoryResource(gpu, { releaseThreshold: "64k" }), RangeError);
     assertThrows(() => new CudaAsyncMemoryResource(gpu, { maxSize: -1 }), RangeError);
+    const handleType = "memfd" as "none";
+    assertThrows(() => new CudaAsyncMemoryResource(gpu, { handleType }), TypeError, "memfd");
+    assertThrows(() => pool.trim(-1), RangeError, "bytes to keep -1");
   }));
 
 Deno.test("CudaAsyncMemoryResource reads usage from the driver, and keeps what its threshold says", () =>

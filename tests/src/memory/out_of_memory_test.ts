@@ -5,9 +5,11 @@ import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import type { DeviceBuffer } from "../../../src/buffers/device_buffer.ts";
 import type { CudaDevice } from "../../../src/device.ts";
 import { OutOfMemoryError } from "../../../src/errors.ts";
+import { CachingResourceAdaptor } from "../../../src/memory/caching_resource_adaptor.ts";
 import { CudaAsyncMemoryResource } from "../../../src/memory/cuda_async_memory_resource.ts";
 import { CudaMemoryResource } from "../../../src/memory/cuda_memory_resource.ts";
 import { runDeno } from "../../support/child_deno.ts";
+import { LedgerResource } from "../../support/ledger_resource.ts";
 import { PROJECT_ROOT } from "../../support/project_files.ts";
 import { withDevice } from "../../support/with_device.ts";
 
@@ -133,6 +135,23 @@ Deno.test("CudaDevice.limit() refuses what would pass it without asking the driv
     assertEquals([asked, gpu.memory.limitBytes], [3, undefined]);
   }, { driver });
 });
+
+Deno.test("CudaDevice.limit() lets a cache hand out what it keeps, and trims it for the rest", () =>
+  withDevice((gpu) => {
+    const upstream = new LedgerResource(gpu);
+    using resource = new CachingResourceAdaptor(upstream);
+    gpu.limit("96 MiB");
+    gpu.alloc("uint8", 64 * MIB, { resource }).dispose();
+    gpu.alloc("uint8", 64 * MIB, { resource }).dispose();
+    assertEquals([upstream.allocationCount, resource.cachedBytes], [1, 64 * MIB]);
+    gpu.alloc("uint8", 66 * MIB, { resource }).dispose();
+    assertEquals([upstream.allocationCount, resource.reservedBytes], [2, 66 * MIB]);
+    const other = new LedgerResource(gpu);
+    gpu.alloc("uint8", 60 * MIB, { resource: other }).dispose();
+    assertEquals([other.liveBytes, resource.reservedBytes], [0, 0]);
+    assertThrows(() => gpu.alloc("uint8", 97 * MIB, { resource }), OutOfMemoryError);
+    gpu.limit(undefined);
+  }));
 
 Deno.test("CudaDevice.limit() leaves host memory alone", () =>
   withDevice((gpu) => {
