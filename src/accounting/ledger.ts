@@ -101,6 +101,14 @@ export interface CopyEnds {
   readonly streamHandle: bigint;
 }
 
+/** Some bytes at an address. */
+export interface AddressRange {
+  /** Where they start. */
+  readonly address: bigint;
+  /** How many. */
+  readonly byteLength: number;
+}
+
 /** The live objects of one context, and what became of the others. */
 export class Ledger {
   /** Memory kept for reuse; not counted as live. */
@@ -197,6 +205,18 @@ export class Ledger {
   /** All live objects, oldest first. */
   entries(): LedgerEntry[] {
     return [...this.#entries].sort((a, b) => a.id - b.id);
+  }
+
+  /** Finds the smallest live object that holds a range of addresses, by looking at all of them. */
+  holderOf({ address, byteLength }: AddressRange): LedgerEntry | undefined {
+    const end = address + BigInt(byteLength);
+    let holder: LedgerEntry | undefined;
+    for (const entry of this.#entries) {
+      const isAround = entry.byteLength >= byteLength && entry.address <= address &&
+        entry.address + BigInt(entry.byteLength) >= end;
+      if (isAround && !(holder && holder.byteLength <= entry.byteLength)) holder = entry;
+    }
+    return holder;
   }
 
   /** Gives back what was made after the object of number `id`, newest first; 0 for everything. */

@@ -47,6 +47,11 @@ export class MappedBuffer<D extends DType = DType> extends HostBuffer<D> {
     return new MappedBuffer({ ...fields, bytes, resource });
   }
 
+  /** Where its memory came from; it knows the host's address of a device's. */
+  override get memoryResource(): MappedHostMemoryResource {
+    return this.#resource;
+  }
+
   /** Whether the CPU bypasses its caches: writes are fast, reads are many times slower. */
   get isWriteCombined(): boolean {
     return this.#resource.isWriteCombined;

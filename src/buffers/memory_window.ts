@@ -162,8 +162,12 @@ export abstract class MemoryWindow<D extends DType = DType> implements Disposabl
   }
 
   /**
-   * Gives the address away: from here on the memory is the caller's to free, and nothing here can
-   * be used any more, nor can its views. Work queued on it still runs: wait for it before freeing.
+   * Gives the address away: from here on the memory is the caller's to give back, and nothing here
+   * can be used any more, nor can its views. Work queued on it still runs: wait for it first.
+   *
+   * It is the address that the `memoryResource` takes back, also through `fromHandle()`. The driver's
+   * own call takes it where the resource has it straight from the driver; for mapped memory that call
+   * takes the resource's `hostAddress()` of it.
    *
    * @throws TypeError for a view, and while an upload or a download is running.
    */

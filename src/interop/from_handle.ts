@@ -1,5 +1,6 @@
 // Foreign pointers as buffers: adopted, borrowed from an owner, or simply shown.
 
+import type { AddressRange } from "../accounting/ledger.ts";
 import { DeviceBuffer } from "../buffers/device_buffer.ts";
 import { countOf, type Shape, toShape } from "../buffers/shape.ts";
 import { Context } from "../context.ts";
@@ -13,7 +14,9 @@ import { CudaStream } from "../stream.ts";
 
 /**
  * What foreign memory is, and what becomes of it when the buffer is disposed. With none of
- * `resource`, `owner` and `deallocate` nothing happens to it then.
+ * `resource`, `owner` and `deallocate` nothing happens to it then: whoever owns the memory keeps it
+ * until the GPU is done. Over memory of a live buffer of this process streams are ordered as over the
+ * buffer itself.
  */
 export interface HandleOptions<D extends DType = "uint8"> {
   /** The element type; `"uint8"` by default. */
@@ -32,12 +35,6 @@ export interface HandleOptions<D extends DType = "uint8"> {
   readonly label?: string;
 }
 
-/** An address and the bytes behind it. */
-export interface Handle {
-  readonly address: bigint;
-  readonly byteLength: number;
-}
-
 /** What is assumed of an address that stands for no bytes. */
 const NOTHING = { isDeviceAccessible: true, isHostAccessible: false };
 
@@ -49,7 +46,7 @@ const NOTHING = { isDeviceAccessible: true, isHostAccessible: false };
  */
 export function bufferFromHandle<D extends DType = "uint8">(
   context: Context,
-  handle: Handle,
+  handle: AddressRange,
   options: HandleOptions<D> = {},
 ): DeviceBuffer<D> {
   const { address, byteLength } = handle;
@@ -74,23 +71,33 @@ export function bufferFromHandle<D extends DType = "uint8">(
 
 function adopt<D extends DType>(
   context: Context,
-  { address, byteLength }: Handle,
+  handle: AddressRange,
   options: HandleOptions<D> & {
     dtype: D;
     shape: Shape;
     attributes?: PointerAttributes;
   },
 ): DeviceBuffer<D> {
+  const { address, byteLength } = handle;
   const { dtype, shape, owner, deallocate, attributes = NOTHING, label } = options;
   const { resource = new ForeignMemoryResource(context, { attributes, owner, deallocate }) } =
     options;
   const { stream = CudaStream.default(context) } = options;
   checkHome(context, { resource, stream });
-  const request = { kind: "imported", byteLength, resource, stream, label } as const;
-  const allocation = new Allocation(request, byteLength === 0 ? 0n : address);
+  // Other streams wait for uses of the same memory through the buffer that it belongs to.
+  const { usage, isReadOnly } = byteLength === 0 ? {} : recordOf(context, handle);
+  const block = { kind: "imported", byteLength, resource, stream, label } as const;
+  const start = byteLength === 0 ? 0n : address;
+  const allocation = new Allocation({ ...block, usage, isReadOnly }, start);
   const token = { allocation };
   allocation.guard(token);
   return new DeviceBuffer({ allocation, token, dtype, shape, byteOffset: 0, isView: false });
+}
+
+/** The record of a live buffer that the bytes lie in; nothing where there is none. */
+function recordOf(context: Context, handle: AddressRange): Partial<Allocation> {
+  const holder = context.ledger.holderOf(handle);
+  return holder instanceof Allocation ? holder : {};
 }
 
 function checkIntent(options: HandleOptions<DType>): void {
@@ -104,7 +111,7 @@ function checkIntent(options: HandleOptions<DType>): void {
 }
 
 function layoutOf<D extends DType>(
-  { address, byteLength }: Handle,
+  { address, byteLength }: AddressRange,
   options: HandleOptions<D>,
 ): { dtype: D; shape: Shape } {
   const dtype = options.dtype ?? "uint8" as D;

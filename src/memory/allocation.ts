@@ -26,7 +26,9 @@ export interface AllocationRequest {
   /** A name for tables and errors. */
   readonly label?: string | undefined;
   /** Whether the GPU may only read it. */
-  readonly isReadOnly?: boolean;
+  readonly isReadOnly?: boolean | undefined;
+  /** The uses of the same memory that another record orders; they are ordered as one. */
+  readonly usage?: StreamUsage | undefined;
 }
 
 /** One block of memory, owned. */
@@ -73,7 +75,7 @@ export class Allocation implements LedgerEntry, Owner {
     this.#address = address;
     this.#byteLength = byteLength;
     this.#stream = stream;
-    this.usage = new StreamUsage(stream);
+    this.usage = request.usage ?? new StreamUsage(stream);
     this.context = stream.context.retain();
     const { ledger } = this.context;
     this.stack = ledger.origins.find(byteLength, this.createdAt);

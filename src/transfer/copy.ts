@@ -153,7 +153,8 @@ function checkLengths(destination: MemorySpan, source: MemorySpan): void {
 
 /** The GPU copies in no particular order, so a copy onto a part of itself has no result. */
 function checkApart(destination: MemorySpan, source: MemorySpan): void {
-  if (destination.allocation !== source.allocation) return;
+  // Records of the same memory, such as one of a borrowed address, share their usage.
+  if (destination.allocation.usage !== source.allocation.usage) return;
   const distance = destination.address - source.address;
   if (distance >= source.byteLength || -distance >= source.byteLength) return;
   throw new RangeError(

@@ -108,6 +108,36 @@ Deno.test("MappedBuffer.allocate() says what to use where host memory cannot be 
     );
   }, { driver: withoutMapping(testDriver()) }));
 
+Deno.test("MappedBuffer.release() gives an address that its resource takes back", () =>
+  withDevice((gpu) => {
+    for (const writeCombined of [false, true]) {
+      const mapped = gpu.mapped("uint8", 64, { writeCombined });
+      const { memoryResource: resource } = mapped;
+      mapped.set(patternBytes(64));
+      using adopted = gpu.fromHandle(mapped.release(), 64, { resource });
+      assertEquals(adopted.downloadSync(), patternBytes(64));
+    }
+  }, { driver: refuseLostHostMemory(testDriver()) }));
+
+Deno.test("MappedBuffer.release() gives the device's address where the host has another", () => {
+  const api = testDriver();
+  const distance = 2n ** 44n;
+  const driver = refuseLostHostMemory({
+    ...api,
+    cuMemHostGetDevicePointer_v2(cell, address) {
+      if (cell instanceof BigUint64Array) cell[0] = address + distance;
+      return 0;
+    },
+  });
+  return withDevice((gpu) => {
+    const mapped = gpu.mapped("uint8", 64);
+    const { memoryResource: resource } = mapped;
+    const address = mapped.release();
+    assertEquals(resource.hostAddress(address), address - distance);
+    resource.deallocate(address);
+  }, { driver });
+});
+
 /** Throws when the context ends with more host blocks allocated than freed. */
 function refuseLostHostMemory(api: DriverApi): DriverApi {
   let liveCount = 0;

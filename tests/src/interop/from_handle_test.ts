@@ -1,8 +1,11 @@
 // Foreign pointers as buffers, and the way back: adopted, borrowed, shown, released.
 
-import { assertEquals, assertThrows } from "@std/assert";
+import { assertEquals, assertFalse, assertThrows } from "@std/assert";
 import type { CudaDevice } from "../../../src/device.ts";
 import { DisposedError } from "../../../src/errors.ts";
+import { AlignedResourceAdaptor } from "../../../src/memory/aligned_resource_adaptor.ts";
+import { CachingResourceAdaptor } from "../../../src/memory/caching_resource_adaptor.ts";
+import { PooledPinnedHostMemoryResource } from "../../../src/memory/pooled_pinned_host_memory_resource.ts";
 import { openTestDevice, testOnTwoDevices } from "../../support/driver.ts";
 import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
 import { captureWarnings } from "../../support/warnings.ts";
@@ -128,6 +131,55 @@ Deno.test("CudaDevice.fromHandle() says what it cannot allocate like", () =>
     assertThrows(() => shown.slice(), TypeError, "copy into gpu.alloc() instead");
   }));
 
+testHoldingStream("CudaDevice.fromHandle() of a live buffer's memory is ordered with it", (gpu) => {
+  using writer = gpu.createStream();
+  using reader = gpu.createStream();
+  using buffer = gpu.zeros("uint8", 4096);
+  using part = gpu.fromHandle(buffer.ptr + 1024n, 1024);
+  using target = gpu.zeros("uint8", 1024);
+  using held = new HeldStream(gpu, writer);
+  buffer.fill(7, { stream: writer });
+  target.copyFrom(part, { stream: reader });
+  assertFalse(reader.isIdle);
+  part.fill(1, { stream: writer }); // waits for the copy
+  held.release();
+  buffer.subarray(1024, 2048).fill(2); // waits for the other fill
+  assertEquals(new Set(target.downloadSync()), new Set([7]));
+  assertEquals(new Set(part.downloadSync()), new Set([2]));
+});
+
+testHoldingStream("CudaDevice.fromHandle() twice of foreign memory has one order", (gpu) => {
+  const address = foreignMemory(gpu, 64);
+  using stream = gpu.createStream();
+  {
+    using first = gpu.fromHandle(address, 64);
+    using second = gpu.fromHandle(address, 64);
+    using held = new HeldStream(gpu, stream);
+    first.fill(1, { stream });
+    second.fill(2);
+    assertFalse(gpu.stream.isIdle);
+    held.release();
+    assertEquals(new Set(first.downloadSync()), new Set([2]));
+  }
+  freeForeign(gpu, address);
+});
+
+Deno.test("CudaDevice.fromHandle() of a live buffer's memory is no other memory to a copy", () =>
+  withDevice((gpu) => {
+    using buffer = gpu.zeros("uint8", 64);
+    using part = gpu.fromHandle(buffer.ptr + 16n, 32);
+    assertThrows(() => buffer.subarray(0, 32).copyFrom(part), RangeError, "onto themselves");
+    using start = gpu.fromHandle(buffer.ptr, 32);
+    buffer.subarray(32).copyFrom(start);
+  }));
+
+Deno.test("CudaDevice.fromHandle() of read-only registered memory is read-only", () =>
+  withDevice((gpu) => {
+    using registered = gpu.register(new Uint8Array(4096), { readOnly: true });
+    using shown = gpu.fromHandle(registered.ptr, 4096);
+    assertThrows(() => shown.fill(1), TypeError, "read-only memory");
+  }));
+
 testOnTwoDevices("CudaDevice.fromHandle() finds the device from the pointer", (first, second) => {
   using made = second.zeros("uint8", 8);
   using shown = first.fromHandle(made.ptr, 8);
@@ -150,6 +202,25 @@ Deno.test("GpuBuffer.release() gives the address away and forgets the memory", (
     buffer.dispose();
     gpu.synchronizeSync();
     freeForeign(gpu, ptr);
+  }));
+
+Deno.test("GpuBuffer.release() gives an address that its resource takes back", () =>
+  withDevice((gpu) => {
+    using cache = new CachingResourceAdaptor(gpu.memoryResource);
+    const aligned = new AlignedResourceAdaptor(gpu.memoryResource, { alignment: 4096 });
+    using pool = new PooledPinnedHostMemoryResource(gpu);
+    for (
+      const buffer of [
+        gpu.alloc("uint8", 100, { resource: cache }),
+        gpu.alloc("uint8", 100, { resource: aligned }),
+        gpu.pinned("uint8", 100, { resource: pool }),
+        gpu.managed("uint8", 100),
+      ]
+    ) {
+      const { memoryResource: resource, ptr } = buffer;
+      using adopted = gpu.fromHandle(buffer.release(), 100, { resource });
+      assertEquals([adopted.ptr, adopted.fill(7).downloadSync()[99]], [ptr, 7]);
+    }
   }));
 
 Deno.test("GpuBuffer.release() refuses a view", () =>
