@@ -55,7 +55,7 @@ export function parseAllocationLog(csv: string): LoggedAllocation[] {
 
 /**
  * Repeats a log on a resource, each of its streams on a stream of its own; failed allocations are
- * left out, and what the log leaves live is given back at the end.
+ * left out. What the log leaves live is given back at the end, or where its address comes again.
  *
  * @throws what the resource throws, after everything was given back.
  */
@@ -77,14 +77,15 @@ export function replayAllocations(
     const stream = streams.get(name);
     if (action === "allocate failure" || byteLength === 0 || stream === undefined) continue;
     const known = live.get(pointer);
+    if (known !== undefined) {
+      live.delete(pointer);
+      liveBytes -= known.byteLength;
+      giveBack(resource, { ...known, stream });
+    }
     if (action === "allocate") {
       live.set(pointer, { address: resource.allocate(byteLength, stream), byteLength, stream });
       liveBytes += byteLength;
       peakLiveBytes = Math.max(peakLiveBytes, liveBytes);
-    } else if (known !== undefined) {
-      live.delete(pointer);
-      liveBytes -= known.byteLength;
-      giveBack(resource, { ...known, stream });
     }
     stepCount++;
   }
@@ -112,8 +113,12 @@ function openStreams(
 function parseRow(line: string, lineNumber: number): LoggedAllocation {
   const [, , action = "", pointer = "", size = "", stream = ""] = line.split(",");
   const byteLength = size === "" ? NaN : Number(size);
-  if (!ACTIONS.has(action) || !Number.isSafeInteger(byteLength) || stream === "") {
+  if (!ACTIONS.has(action) || !isSize(byteLength) || stream === "") {
     throw new SyntaxError(`Cannot read an allocation log: line ${lineNumber} is "${line}"`);
   }
   return { action: action as AllocationAction, pointer, byteLength, stream };
+}
+
+function isSize(value: number): boolean {
+  return Number.isSafeInteger(value) && value >= 0;
 }

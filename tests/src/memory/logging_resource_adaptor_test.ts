@@ -78,6 +78,16 @@ Deno.test("replayAllocations() replays RMM's own log, streams apart, and gives e
     assertEquals(cache.usedBytes, 0);
   }));
 
+Deno.test("replayAllocations() gives a block back whose address is allocated again", () =>
+  withDevice((gpu) => {
+    const upstream = new LedgerResource(gpu);
+    const [header = ""] = RMM_LOG.split("\n");
+    const rows = ["1,2,allocate,0x1,500,0x0", "1,2,allocate,0x1,700,0x0", "1,2,free,0x1,700,0x0"];
+    const log = parseAllocationLog([header, ...rows].join("\n"));
+    const { stepCount, peakLiveBytes } = replayAllocations(log, upstream);
+    assertEquals([stepCount, peakLiveBytes, upstream.live.size], [3, 700, 0]);
+  }));
+
 Deno.test("replayAllocations() gives everything back when the resource fails", () =>
   withDevice((gpu) => {
     const upstream = new LedgerResource(gpu);
@@ -90,5 +100,7 @@ Deno.test("parseAllocationLog() names the line that is none", () => {
   assertThrows(() => parseAllocationLog("a,b"), SyntaxError, "line 1");
   const broken = RMM_LOG.replace("allocate,0x30a000100,1000", "allocate,0x30a000100,many");
   assertThrows(() => parseAllocationLog(broken), SyntaxError, "line 3");
+  const negative = RMM_LOG.replace("allocate,0x30a000100,1000", "allocate,0x30a000100,-1000");
+  assertThrows(() => parseAllocationLog(negative), SyntaxError, "line 3");
   assertThrows(() => parseAllocationLog(`${RMM_LOG}1,2,realloc,0x1,2,0x0`), SyntaxError, "line 8");
 });
