@@ -40,7 +40,7 @@ class Holder {
 const { gc } = globalThis as { gc?: () => void };
 if (gc === undefined) throw new Error("Cannot measure bytes: run with --v8-flags=--expose-gc");
 
-using gpu = CudaDevice.open(0, { driver: "simulated" });
+using gpu = CudaDevice.open(0, { driver: "auto" });
 const { stream } = gpu;
 const { resource } = freeResource(gpu);
 const ledger = new Ledger();
