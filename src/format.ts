@@ -83,6 +83,11 @@ export function formatSpeed(gigabytesPerSecond: number): string {
   return `${digits(gigabytesPerSecond)} GB/s`;
 }
 
+/** Formats how many there are of something whose plural ends in s: `"1 block"`, `"2 blocks"`. */
+export function formatCount(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}
+
 /** Two digits below one, one digit after the point below a hundred, whole numbers above. */
 function digits(amount: number): string {
   if (Math.abs(amount) < 1) return String(Number(amount.toPrecision(2)));

@@ -4,8 +4,10 @@
 import { CUresult } from "../ffi/constants.ts";
 import type { Context } from "./context.ts";
 import { statusName } from "./errors.ts";
+import { originOf } from "./accounting/cell_runs.ts";
 import { timeOfMaking } from "./accounting/clock.ts";
-import { type LedgerEntry, type LiveKind, nextId } from "./accounting/ledger.ts";
+import { nextId } from "./accounting/ids.ts";
+import type { LedgerEntry, LiveKind } from "./accounting/ledger.ts";
 import { type Owner, unwatch, watch } from "./safety_net.ts";
 
 /** What a {@link HandleRecord} keeps. */
@@ -60,7 +62,7 @@ export class HandleRecord implements LedgerEntry, Owner {
 
   /** Where it was made, when that is known. */
   get origin(): string | undefined {
-    return this.stack?.[0];
+    return originOf(this);
   }
 
   /** The label, or the number. */

@@ -1,7 +1,9 @@
 // What a context still holds: one entry for each live allocation, stream and event.
 // Entries never refer to the objects people hold, so garbage collection stays possible.
 
+import { followCells } from "./cell_runs.ts";
 import { MemoryCounters } from "./counters.ts";
+import { lastId } from "./ids.ts";
 import { MemoryTrack } from "./memory_track.ts";
 import { OriginFinder } from "./origin.ts";
 import { Timeline } from "./timeline.ts";
@@ -31,7 +33,7 @@ export interface LedgerEntry {
   readonly byteLength: number;
   /** The name its maker gave it. */
   readonly label: string | undefined;
-  /** Where it was made, as `file:line:column`; recorded for large blocks and in notebooks. */
+  /** Where it was made, as `file:line:column` or `cell 7:line:column`; of large blocks and in notebooks. */
   readonly origin: string | undefined;
   /** Where it was made, nearest first; one place unless whole stacks are kept. */
   readonly stack: readonly string[] | undefined;
@@ -71,13 +73,6 @@ export interface MemoryCache {
 export interface MemoryMark {
   /** Objects with larger numbers were made later. */
   readonly id: number;
-}
-
-let lastId = 0;
-
-/** Takes the next number for a live object or a view. */
-export function nextId(): number {
-  return ++lastId;
 }
 
 /** Names an entry as errors and tables do: its label, or its kind and number. */
@@ -128,6 +123,11 @@ export class Ledger {
   /** In no order: an object that goes leaves its slot to the last one. */
   readonly #entries: LedgerEntry[] = [];
   readonly #tracks: MemoryTrack[] = [];
+
+  /** Makes an empty ledger; in a notebook it knows from now on which cell makes what. */
+  constructor() {
+    followCells();
+  }
 
   /** The innermost track that is open. */
   get scope(): string | undefined {
@@ -184,7 +184,7 @@ export class Ledger {
 
   /** Opens a track, which counts device memory until it is disposed. */
   track(label: string): MemoryTrack {
-    const track = new MemoryTrack({ label, afterId: lastId, end: (track) => this.#end(track) });
+    const track = new MemoryTrack({ label, afterId: lastId(), end: (track) => this.#end(track) });
     this.#tracks.push(track);
     this.#noteTrack("begin", track);
     return track;

@@ -2,6 +2,7 @@
 // A stack costs 5 to 30 microseconds, so outside notebooks only large blocks get one, at a bounded rate.
 
 import { readVariable } from "../../ffi/library.ts";
+import { inNotebook } from "./notebook_kernel.ts";
 
 const OWN_FILES = new URL("../", import.meta.url).href;
 
@@ -43,7 +44,6 @@ interface StackTraces {
 }
 
 const traces = Error as unknown as StackTraces;
-let notebook: boolean | undefined;
 
 /** Decides which objects know their origin, and finds it. */
 export class OriginFinder {
@@ -141,17 +141,4 @@ function placeOf(site: CallSite): string | undefined {
   if (script.startsWith("ext:") || script.startsWith("node:")) return undefined;
   const file = script.slice(script.lastIndexOf("/") + 1) || "cell";
   return `${file}:${line}:${site.getColumnNumber() ?? 1}`;
-}
-
-/** Whether this program is a cell of Jupyter's Deno kernel. */
-export function inNotebook(): boolean {
-  return notebook ??= detectNotebook();
-}
-
-function detectNotebook(): boolean {
-  try {
-    return typeof Deno.jupyter?.display === "function";
-  } catch {
-    return false; // outside the kernel even looking at Deno.jupyter throws
-  }
 }

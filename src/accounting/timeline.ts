@@ -2,8 +2,9 @@
 // It is off outside notebooks; while it is off it costs a comparison for each allocation.
 
 import type { AllocationRow } from "./allocation_csv.ts";
+import { cellRuns, nameOfRun } from "./cell_runs.ts";
 import { checkSize, formatAddress } from "../format.ts";
-import { inNotebook } from "./origin.ts";
+import { inNotebook } from "./notebook_kernel.ts";
 import type { TimelineEvent, TimelineRecord } from "./timeline_event.ts";
 import { toAllocationCsv, toChromeTrace } from "./timeline_export.ts";
 
@@ -75,6 +76,7 @@ export class Timeline implements Iterable<TimelineEvent> {
     return this.#inOrder().map(({ time, record }) => ({
       ...record,
       timeSeconds: sinceEpoch(time) / 1000,
+      cell: cellNameAt(time),
       address: formatAddress(record.address),
       stream: formatAddress(record.stream),
     }));
@@ -105,6 +107,11 @@ export class Timeline implements Iterable<TimelineEvent> {
     const oldest = this.droppedCount === 0 ? 0 : this.#recordedCount % this.#eventCount;
     return [...this.#ring.slice(oldest), ...this.#ring.slice(0, oldest)];
   }
+}
+
+function cellNameAt(time: number): string | undefined {
+  const run = cellRuns.at(time);
+  return run && nameOfRun(run);
 }
 
 /** Milliseconds since 1970, finer than Date.now(). */

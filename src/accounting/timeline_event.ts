@@ -33,6 +33,8 @@ export interface TimelineRecord extends TimelineFacts {
 export interface TimelineEvent extends TimelineFacts {
   /** When, in seconds since 1970; for a copy, when it was queued. */
   readonly timeSeconds: number;
+  /** The notebook's cell that ran, such as `"cell 7"`; undefined where that is not known. */
+  readonly cell?: string | undefined;
   /** The object's address in hexadecimal. */
   readonly address: string;
   /** The stream's handle in hexadecimal. */

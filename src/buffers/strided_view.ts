@@ -4,7 +4,7 @@ import type { DisplayBundle } from "../cards/card.ts";
 import type { Context } from "../context.ts";
 import { type ArrayOf, type DType, elementBytes, type ScalarOf } from "../dtype.ts";
 import { DisposedError } from "../errors.ts";
-import { nextId } from "../accounting/ledger.ts";
+import { nextId } from "../accounting/ids.ts";
 import { CudaStream } from "../stream.ts";
 import { streamForCopy } from "../transfer/copy.ts";
 import { queueStridedFill } from "../transfer/fill.ts";

@@ -1,6 +1,6 @@
 // The card of a device: what it is, what its memory is used for, and how fast its bus can be.
 
-import { formatBytes, formatSpeed } from "../format.ts";
+import { formatBytes, formatCount, formatSpeed } from "../format.ts";
 import type { Card, CardPart } from "./card.ts";
 import { type MemoryAmounts, memoryBar } from "./memory_bar.ts";
 
@@ -62,7 +62,7 @@ function deviceFacts(facts: DeviceFacts, memory: DeviceAmounts): CardPart {
     facts: [
       ["bus", roof === null ? bus.name : `${bus.name}, at most ${formatSpeed(roof)} one way`],
       ["driver", `CUDA ${driverVersion}`],
-      ["live", `${liveCount} objects`],
+      ["live", formatCount(liveCount, "object")],
       ["peak", formatBytes(peakBytes)],
       ...(limitBytes === undefined ? [] : [["limit", formatBytes(limitBytes)] as const]),
       ["host memory", formatBytes(hostBytes)],

@@ -1,6 +1,6 @@
 // The card of buffers that were uploaded together: what each is and where it starts.
 
-import { formatBytes } from "../format.ts";
+import { formatBytes, formatCount } from "../format.ts";
 import type { Card, CardPart } from "./card.ts";
 
 /** What the card of packed buffers shows. */
@@ -31,7 +31,7 @@ export function packedCard({ byteLength, disposed, buffers }: PackedFacts): Card
     ? [{ type: "note", text: `and ${hiddenCount} more` }]
     : [];
   return {
-    title: `${buffers.length} buffers`,
+    title: formatCount(buffers.length, "buffer"),
     kind: "PackedBuffers",
     state: disposed ? "disposed" : undefined,
     summary: `${formatBytes(byteLength)} of device memory`,

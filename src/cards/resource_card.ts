@@ -1,5 +1,6 @@
 // The card of a memory resource: the stack of adaptors from the outermost to where memory comes from.
 
+import { formatCount } from "../format.ts";
 import type { Card, CardRow } from "./card.ts";
 
 /** One resource of a stack. */
@@ -24,9 +25,7 @@ export function resourceCard(stack: readonly ResourceFacts[], place: string): Ca
     kind: "MemoryResource",
     summary: upstream.length === 0
       ? `gives ${place}`
-      : `gives ${place} through ${upstream.length} further ${
-        upstream.length === 1 ? "resource" : "resources"
-      }`,
+      : `gives ${place} through ${formatCount(upstream.length, "further resource")}`,
     parts: [{ type: "table", header: ["resource", "state"], align: [], rows }],
   };
 }

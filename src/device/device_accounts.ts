@@ -3,7 +3,8 @@
 import { BufferKinds } from "../buffers/buffer_kinds.ts";
 import { type DeviceMemory, readDeviceMemory } from "./device_memory.ts";
 import type { ByteSize } from "../format.ts";
-import { type MemoryMark, nextId } from "../accounting/ledger.ts";
+import { nextId } from "../accounting/ids.ts";
+import type { MemoryMark } from "../accounting/ledger.ts";
 import { LiveTable } from "./live.ts";
 import type { LiveQuery } from "./live_query.ts";
 import type { Provenance } from "../measure/bandwidth_result.ts";

@@ -4,8 +4,10 @@
 import type { Context } from "../context.ts";
 import { DisposedError } from "../errors.ts";
 import { checkSize } from "../format.ts";
+import { originOf } from "../accounting/cell_runs.ts";
 import { timeOfMaking } from "../accounting/clock.ts";
-import { type LedgerEntry, type LiveKind, nameOf, nextId } from "../accounting/ledger.ts";
+import { nextId } from "../accounting/ids.ts";
+import { type LedgerEntry, type LiveKind, nameOf } from "../accounting/ledger.ts";
 import { type Owner, unwatch, watch } from "../safety_net.ts";
 import { CudaStream } from "../stream.ts";
 import type { MemoryResource } from "./memory_resource.ts";
@@ -132,7 +134,7 @@ export class Allocation implements LedgerEntry, Owner {
 
   /** Where it was made, when that is known. */
   get origin(): string | undefined {
-    return this.stack?.[0];
+    return originOf(this);
   }
 
   /** The handle of the stream it was made on; 0n when that is gone. */

@@ -1,7 +1,7 @@
 // Where progress is drawn: an output of a cell, one line of a terminal, or a line now and then.
 
 import { type BarSegment, showCard } from "../cards/card.ts";
-import { inNotebook } from "../accounting/origin.ts";
+import { inNotebook } from "../accounting/notebook_kernel.ts";
 import { LiveDisplay } from "./live_display.ts";
 
 /** How far a job is. */

@@ -1,6 +1,6 @@
 // show(): puts values into a cell's output and makes sure that they arrive there.
 
-import { inNotebook } from "../accounting/origin.ts";
+import { inNotebook } from "../accounting/notebook_kernel.ts";
 
 /**
  * The kernel says that a cell is over before it has sent all outputs; what comes later is lost or

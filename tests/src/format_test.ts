@@ -5,6 +5,7 @@ import {
   checkSize,
   formatAddress,
   formatBytes,
+  formatCount,
   formatSeconds,
   formatSpeed,
   parseBytes,
@@ -104,5 +105,13 @@ Deno.test("formatSpeed() keeps digits that mean something", () => {
     "0.79 GB/s",
     "55.6 GB/s",
     "2100 GB/s",
+  ]);
+});
+
+Deno.test("formatCount() leaves the s out for one thing", () => {
+  assertEquals([0, 1, 2].map((count) => formatCount(count, "block")), [
+    "0 blocks",
+    "1 block",
+    "2 blocks",
   ]);
 });

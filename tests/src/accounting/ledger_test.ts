@@ -1,11 +1,11 @@
 // Checks what the ledger counts: bytes by place, peaks, tracks, caches, and entries that come and go.
 
 import { assertEquals } from "@std/assert";
+import { nextId } from "../../../src/accounting/ids.ts";
 import {
   Ledger,
   type LedgerEntry,
   type LiveKind,
-  nextId,
   placeOf,
 } from "../../../src/accounting/ledger.ts";
 

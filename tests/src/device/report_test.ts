@@ -84,7 +84,7 @@ Deno.test("CudaDevice.track() prints and writes what it counted", () =>
     track.dispose();
     assertEquals(
       String(track),
-      "epoch 1: 1 KiB in 1 buffers now, 3 KiB at most, 3 KiB in 2 in all",
+      "epoch 1: 1 KiB in 1 buffer now, 3 KiB at most, 3 KiB in 2 in all",
     );
     assertEquals(JSON.parse(JSON.stringify(track)).peakBytes, 3072);
   }));

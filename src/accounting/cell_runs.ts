@@ -1,0 +1,96 @@
+// Which run of a notebook's cell made what. Stacks have no name for a cell, so it is told by order:
+// what was made before the kernel said that cell 7 is over, and after the cell before it, is of cell 7.
+
+import { lastId } from "./ids.ts";
+import { inNotebook, onCellEnd } from "./notebook_kernel.ts";
+
+/**
+ * One run of a cell by the numbers beside cells. Those that fail are not told, so where some did, it
+ * is one of several in a row.
+ */
+export interface CellRun {
+  /** The lowest number it can have. */
+  readonly first: number;
+  /** The highest number it can have, which is its own unless that one failed. */
+  readonly last: number;
+}
+
+/** The end of a cell that succeeded. */
+interface CellEnd {
+  readonly number: number;
+  /** The last object made until then. */
+  readonly lastId: number;
+  /** Milliseconds since the program's start. */
+  readonly time: number;
+}
+
+/** How a place in a cell begins on stacks, where cells have no names. */
+const CELL = "cell";
+
+/** Keeps the ends of cells, and tells the run that something belongs to. */
+export class CellRuns {
+  readonly #ends: CellEnd[] = [];
+
+  /** Notes the end of a cell that succeeded. */
+  end(end: CellEnd): void {
+    this.#ends.push(end);
+  }
+
+  /** Tells which run made an object; undefined where nothing is known. */
+  ofObject(id: number): CellRun | undefined {
+    return this.#runThatEnds((end) => end.lastId >= id);
+  }
+
+  /** Tells which run was going on at a time, in milliseconds since the program's start. */
+  at(time: number): CellRun | undefined {
+    return this.#runThatEnds((end) => end.time >= time);
+  }
+
+  /** Finds the first end that fits, in a list of which a front part does not. */
+  #runThatEnds(fits: (end: CellEnd) => boolean): CellRun | undefined {
+    let [low, high] = [0, this.#ends.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      const end = this.#ends[middle];
+      if (end !== undefined && fits(end)) high = middle;
+      else low = middle + 1;
+    }
+    const before = this.#ends[low - 1]?.number;
+    const own = this.#ends[low]?.number ?? (before === undefined ? undefined : before + 1);
+    if (own === undefined) return undefined;
+    return { first: Math.min(own, before === undefined ? own : before + 1), last: own };
+  }
+}
+
+/** The cells of the notebook that this program runs in. */
+export const cellRuns: CellRuns = new CellRuns();
+
+let isFollowing = false;
+
+/** Begins to note the ends of cells, in a notebook; a second call does nothing. */
+export function followCells(): void {
+  if (isFollowing || !inNotebook()) return;
+  isFollowing = true;
+  onCellEnd((number) => cellRuns.end({ number, lastId: lastId(), time: performance.now() }));
+}
+
+/** Names a run as `"cell 7"`, or `"cell 5-7"` when cells failed before it. */
+export function nameOfRun({ first, last }: CellRun): string {
+  return first === last ? `${CELL} ${last}` : `${CELL} ${first}-${last}`;
+}
+
+/** Whether a place on a stack is in a cell. */
+export function isInCell(place: string | undefined): boolean {
+  return place?.startsWith(`${CELL}:`) === true;
+}
+
+/** The place where an object was made, with the run of its cell: `"cell 7:3:12"`, `"main.ts:3:12"`. */
+export function originOf(object: {
+  readonly id: number;
+  readonly stack: readonly string[] | undefined;
+}): string | undefined {
+  const place = object.stack?.[0];
+  if (place === undefined || !isInCell(place)) return place;
+  const run = cellRuns.ofObject(object.id);
+  return run === undefined ? place : `${nameOfRun(run)}${place.slice(CELL.length)}`;
+}
