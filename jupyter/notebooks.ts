@@ -45,6 +45,7 @@ function checksOf(executed: Notebook, expected: readonly CellOutput[][]): Check[
   return [
     { name: "no cell fails", faults: errors.map((error) => outputText([error])) },
     { name: "no output is lost", faults: shapeDifferences(cells, expected) },
+    { name: "origins name their cells", faults: originDifferences(cells, expected) },
     {
       name: "nothing is live at the end",
       faults: outputText(cells.at(-1)).includes(NOTHING_LIVE) ? [] : [outputText(cells.at(-1))],
@@ -60,6 +61,19 @@ function shapeDifferences(
     const wanted = outputShape(outputs).join("; ");
     const found = outputShape(shown[index]).join("; ");
     return wanted === found ? [] : [`cell ${index + 1} shows ${found}, expected ${wanted}`];
+  });
+}
+
+/** The kernel compiles cells before it runs them, so lines may differ, but not the cells' numbers. */
+function originDifferences(
+  shown: readonly CellOutput[][],
+  expected: readonly CellOutput[][],
+): string[] {
+  const cellsOf = (outputs?: readonly CellOutput[]) =>
+    (outputText(outputs).match(/\bcell \d[\d-]*(?=:)/g) ?? []).join(", ");
+  return expected.flatMap((outputs, index) => {
+    const [wanted, found] = [cellsOf(outputs), cellsOf(shown[index])];
+    return wanted === found ? [] : [`output ${index + 1} names ${found}, expected ${wanted}`];
   });
 }
 

@@ -13,8 +13,6 @@ import {
 
 /** What V8 says of a value; only objects have an id. */
 interface RemoteValue {
-  readonly type: string;
-  readonly subtype?: string;
   readonly value?: unknown;
   readonly description?: string;
   readonly objectId?: string;
@@ -28,9 +26,9 @@ interface Evaluation {
 /** How notebooks name the kit; here it is this checkout, as for others it is a URL. */
 const KIT_LINE = 'const vramkit = "..";';
 
-/** Asks a value for its display, as the kernel does. */
-const DISPLAY = `async function () {
-  return await this[Symbol.for("Jupyter.display")]?.() ?? { "text/plain": Deno.inspect(this) };
+/** Shows a cell's result, as the kernel does. */
+const SHOW_RESULT = `async function (number, result) {
+  await Deno[Deno.internal].jupyter.broadcastResult(number, result);
 }`;
 
 /** The pause in which timers and late promises of a cell may still show something. */
@@ -47,7 +45,17 @@ const kernel = {
   },
 };
 
+/** Stands in for the part of the kernel that is told of each cell that succeeds. */
+const resultShower = {
+  async broadcastResult(_number: number, result: unknown): Promise<void> {
+    if (result === undefined || result === null) return;
+    const data = await displayOf(result) as Record<string, unknown>;
+    outputs.push({ output_type: "execute_result", data });
+  },
+};
+
 async function displayOf(value: unknown): Promise<unknown> {
+  if (typeof value !== "object" || value === null) return { "text/plain": String(value) };
   const display = (value as Record<symbol, (() => unknown) | undefined>)[
     Symbol.for("Jupyter.display")
   ];
@@ -63,33 +71,34 @@ function captureConsole(): void {
   console.warn = console.error = writer("stderr");
 }
 
-async function runCell(session: Session, cell: NotebookCell): Promise<CellOutput[]> {
+async function runCell(
+  session: Session,
+  { source }: NotebookCell,
+  number: number,
+): Promise<CellOutput[]> {
   outputs = [];
   const { result, exceptionDetails } = await post<Evaluation>(session, "Runtime.evaluate", {
-    expression: joined(cell.source).replace(KIT_LINE, kitLine()),
+    expression: joined(source).replace(KIT_LINE, kitLine()),
     replMode: true,
     awaitPromise: true,
   });
   if (exceptionDetails !== undefined) outputs.push(errorOutput(exceptionDetails.exception));
-  else if (result.type !== "undefined" && result.subtype !== "null") {
-    outputs.push({ output_type: "execute_result", data: await resultData(session, result) });
-  }
+  else await showResult(session, result, number);
   await new Promise((resolve) => setTimeout(resolve, SETTLE_MILLISECONDS));
   return outputs;
 }
 
-async function resultData(
-  session: Session,
-  result: RemoteValue,
-): Promise<Record<string, unknown>> {
-  if (result.objectId === undefined) return { "text/plain": String(result.value) };
+async function showResult(session: Session, result: RemoteValue, number: number): Promise<void> {
+  const { objectId, value } = result;
   const shown = await post<Evaluation>(session, "Runtime.callFunctionOn", {
-    objectId: result.objectId,
-    functionDeclaration: DISPLAY,
+    functionDeclaration: SHOW_RESULT,
+    arguments: [{ value: number }, objectId === undefined ? { value } : { objectId }],
+    executionContextId: 1,
     awaitPromise: true,
-    returnByValue: true,
   });
-  return shown.result.value as Record<string, unknown>;
+  if (shown.exceptionDetails !== undefined) {
+    outputs.push(errorOutput(shown.exceptionDetails.exception));
+  }
 }
 
 function errorOutput(exception: RemoteValue | undefined): CellOutput {
@@ -116,14 +125,20 @@ if (import.meta.main) {
   const [name] = Deno.args;
   if (name === undefined) throw new TypeError("Cannot run cells: no notebook named");
   // Deno's own `jupyter` cannot be redefined, so the whole namespace gets one in front of it.
-  const withKernel = Object.create(Deno, { jupyter: { value: kernel } });
+  const { internal } = Deno as unknown as { readonly internal: symbol };
+  const withKernel = Object.create(Deno, {
+    jupyter: { value: kernel },
+    [internal]: { value: { jupyter: resultShower } },
+  });
   Object.defineProperty(globalThis, "Deno", { value: withKernel });
   const print = console.log;
   captureConsole();
   const session = new Session();
   session.connect();
   const all: CellOutput[][] = [];
-  for (const cell of codeCells(readNotebook(name))) all.push(await runCell(session, cell));
+  for (const [index, cell] of codeCells(readNotebook(name)).entries()) {
+    all.push(await runCell(session, cell, index + 1));
+  }
   print(JSON.stringify(all));
   Deno.exit(); // a cell may have left a timer running
 }

@@ -33,7 +33,7 @@ export function liveCard(objects: readonly LiveFacts[]): Card {
   };
 }
 
-/** Makes one warning of groups of blocks, each made at one place of a cell at different times. */
+/** Makes one warning of groups of blocks, each made at one place of a cell by several runs of it. */
 export function rerunCard(groups: readonly (readonly LiveFacts[])[]): Card {
   return {
     title: "Memory of an earlier run is still held",
@@ -41,8 +41,9 @@ export function rerunCard(groups: readonly (readonly LiveFacts[])[]): Card {
     state: "warning",
     summary:
       `${formatBytes(sumOf(groups.flat()))} in ${groups.flat().length} blocks were made at ` +
-      `${groups.length === 1 ? "the same place" : `${groups.length} places`} of a cell that ` +
-      `seems to have run again`,
+      `${
+        groups.length === 1 ? "the same place" : `${groups.length} places`
+      } of a cell that ran again`,
     parts: [
       rows(groups.flat()),
       {

@@ -8,11 +8,8 @@ import { type FittedLine, hasHalfSpeedPoint } from "./bandwidth_lines.ts";
 import { highestSpeed, type Panel } from "./bandwidth_panels.ts";
 import { bandwidthTitle, provenanceWords, resultNames } from "./bandwidth_words.ts";
 import { escapeHtml } from "../cards/html.ts";
+import { GRID_COLOR, LEFT_ALIGNED, RULE_COLOR } from "./plot_frame.ts";
 import { sizeAxis } from "./size_axis.ts";
-
-/** Grey that is faint on white and on black alike. */
-const GRID_COLOR = "rgba(128,128,128,0.22)";
-const RULE_COLOR = "rgba(128,128,128,0.9)";
 
 const PLOT_HEIGHT = 430;
 const LEGEND_LINE_HEIGHT = 19;
@@ -24,10 +21,9 @@ const HEADROOM = 1.12;
 
 /** Words above a place on the left edge of the plot. */
 const ABOVE_LEFT: Partial<Annotations> = {
-  showarrow: false,
+  ...LEFT_ALIGNED,
   xref: "paper",
   x: 0,
-  xanchor: "left",
   yref: "paper",
   yanchor: "bottom",
 };
@@ -107,7 +103,6 @@ function sourceNote(results: readonly BandwidthResult[]): Partial<Annotations> {
     ...ABOVE_LEFT,
     text: sources.join("<br>"),
     font: { size: 11 },
-    align: "left",
     y: 1,
     yshift: HEADING_HEIGHT,
   };
@@ -145,12 +140,21 @@ function panelHeading(panel: Panel): Partial<Annotations> {
   return { ...ABOVE_LEFT, text: panel.title, y: panel.domain[1] };
 }
 
-/** Spells out one ring of each panel, on its fastest fit, so that the others explain themselves. */
+/** A ring whose fit has at least this share of the fastest one's speed may be the one spelt out. */
+const NEARLY_FASTEST = 0.8;
+
+/**
+ * Spells out one ring of each panel, so that the others explain themselves: of the fast fits the one
+ * furthest to the left, where no line passes through the words.
+ */
 function halfSpeedNote(panel: Panel): Partial<Annotations>[] {
   const fitted: FittedLine[] = panel.runs.flat().filter(hasHalfSpeedPoint);
-  const [fastest] = fitted.toSorted((a, b) => b.fit.gigabytesPerSecond - a.fit.gigabytesPerSecond);
-  if (fastest === undefined) return [];
-  const { gigabytesPerSecond, latencySeconds, halfBandwidthBytes } = fastest.fit;
+  const fastest = Math.max(...fitted.map(({ fit }) => fit.gigabytesPerSecond));
+  const [spelt] = fitted.map(({ fit }) => fit)
+    .filter(({ gigabytesPerSecond }) => gigabytesPerSecond >= NEARLY_FASTEST * fastest)
+    .sort((a, b) => a.halfBandwidthBytes - b.halfBandwidthBytes);
+  if (spelt === undefined) return [];
+  const { gigabytesPerSecond, latencySeconds, halfBandwidthBytes } = spelt;
   return [{
     text: `half speed at ${formatBytes(Math.round(halfBandwidthBytes))} =<br>` +
       `${formatSeconds(latencySeconds)} latency × ${formatSpeed(gigabytesPerSecond)}`,

@@ -4,7 +4,7 @@
 import type { Annotations, PlotData } from "npm:@types/plotly.js@3.0.14";
 import { escapeHtml } from "../cards/html.ts";
 import type { CudaDevice } from "../device.ts";
-import { formatBytes, formatSeconds } from "../format.ts";
+import { formatBytes, formatCount, formatSeconds } from "../format.ts";
 import type { LiveObject } from "../device/live.ts";
 import { Figure } from "./figure.ts";
 import { hueAt, patternAt, plotFrame } from "./plot_frame.ts";
@@ -34,7 +34,7 @@ export function plotMemoryMap(gpu: CudaDevice): Figure {
   const total = blocks.reduce((sum, { byteLength }) => sum + byteLength, 0);
   const subtitle = blocks.length === 0
     ? "nothing is held"
-    : `${formatBytes(total)} in ${blocks.length} blocks; areas are sizes`;
+    : `${formatBytes(total)} in ${formatCount(blocks.length, "block")}; areas are sizes`;
   return new Figure({
     data: tiles.map((tile, index) => tileTrace(tile, { tiles, kinds, index })),
     layout: {
@@ -43,6 +43,7 @@ export function plotMemoryMap(gpu: CudaDevice): Figure {
         subtitle,
         plotHeight: PLOT_HEIGHT,
         left: 16,
+        axisHeight: 12,
         hasLegend: true,
         annotations: tiles.flatMap(tileLabel),
       }),
@@ -63,7 +64,7 @@ function layTiles(blocks: readonly LiveObject[]): Tile[] {
     ...block,
     hover: hoverText(block),
   }));
-  const name = `${rest.length} smaller blocks`;
+  const name = formatCount(rest.length, "smaller block");
   const hover = `<b>${name}</b><br>${formatBytes(restBytes)}`;
   const all = rest.length === 0
     ? facts
@@ -97,8 +98,8 @@ function tileTrace(
     x: [left, left + width, left + width, left, left],
     y: [bottom, bottom, bottom + height, bottom + height, bottom],
     fill: "toself",
-    fillcolor: `${color}55`,
-    fillpattern: { shape: patternAt(look), fgcolor: `${color}66`, size: 12, solidity: 0.2 },
+    fillcolor: `${color}33`,
+    fillpattern: { shape: patternAt(look), fgcolor: `${color}55`, size: 12, solidity: 0.2 },
     line: { color, width: 1.5 },
     hoveron: "fills",
     text: hover,

@@ -1,6 +1,6 @@
 // plotMemoryTimeline(): live memory over time, stacked by kind, with what came and went on hover.
 
-import type { Annotations, PlotData, Shape } from "npm:@types/plotly.js@3.0.14";
+import type { PlotData } from "npm:@types/plotly.js@3.0.14";
 import { escapeHtml } from "../cards/html.ts";
 import type { CudaDevice } from "../device.ts";
 import { formatBytes, formatSeconds } from "../format.ts";
@@ -9,14 +9,17 @@ import { byteUnit, secondUnit } from "./axis_units.ts";
 import { Figure } from "./figure.ts";
 import { amountsByKind, type KindAmounts } from "./memory_history.ts";
 import { hueAt, patternAt, plainAxis, plotFrame, RULE_COLOR } from "./plot_frame.ts";
+import { cellMarks, cellNames, markRules, trackMarks, trackNames } from "./timeline_marks.ts";
 
 const PLOT_HEIGHT = 360;
+const CELL_NAME_HEIGHT = 18;
 /** A single event still needs an axis. */
 const SHORTEST_SECONDS = 1e-6;
 
 /**
  * Plots what `gpu.timeline` recorded: in notebooks everything since the device was opened, elsewhere
- * from `gpu.timeline.start()` on. Vertical lines are the beginnings of tracks.
+ * from `gpu.timeline.start()` on. Solid vertical lines are the beginnings of a notebook's cells, dotted
+ * ones those of tracks.
  *
  * @throws RangeError when nothing was recorded.
  */
@@ -34,8 +37,9 @@ export function plotMemoryTimeline(gpu: CudaDevice): Figure {
   const durationSeconds = Math.max(endSeconds - first.timeSeconds, SHORTEST_SECONDS);
   const time = secondUnit(durationSeconds);
   const size = byteUnit(history.peakBytes);
+  const xOf = (event: TimelineEvent) => (event.timeSeconds - first.timeSeconds) / time.size;
   const scale: Scale = {
-    times: history.events.map((event) => (event.timeSeconds - first.timeSeconds) / time.size),
+    times: history.events.map(xOf),
     end: durationSeconds / time.size,
     unitBytes: size.size,
   };
@@ -43,10 +47,7 @@ export function plotMemoryTimeline(gpu: CudaDevice): Figure {
     durationSeconds,
     droppedCount: gpu.timeline.droppedCount,
   });
-  const marks = events.filter(({ action }) => action === "begin").map(({ name, timeSeconds }) => ({
-    name,
-    x: (timeSeconds - first.timeSeconds) / time.size,
-  }));
+  const [cells, tracks] = [cellMarks(events, xOf), trackMarks(events, xOf)];
   return new Figure({
     data: [
       ...[...history.bytes.keys()].map((kind, index) => kindTrace(history, { kind, index, scale })),
@@ -57,10 +58,11 @@ export function plotMemoryTimeline(gpu: CudaDevice): Figure {
         title: `Memory over time: ${gpu.name}`,
         subtitle: words,
         plotHeight: PLOT_HEIGHT,
+        above: cells.length > 0 ? CELL_NAME_HEIGHT : 0,
         hasLegend: true,
-        annotations: marks.map(trackName),
+        annotations: [...cellNames(cells, scale.end), ...trackNames(tracks)],
       }),
-      shapes: marks.map(trackRule),
+      shapes: markRules({ cells, tracks }),
       xaxis: plainAxis(`${time.name} since the first event`, { range: [0, scale.end] }),
       yaxis: plainAxis(size.name, { rangemode: "tozero" }),
     },
@@ -120,41 +122,11 @@ function eventTrace(history: KindAmounts, { times, unitBytes }: Scale): Partial<
   };
 }
 
-function hoverText({ action, name, kind, byteLength }: TimelineEvent, total: number): string {
+function hoverText(event: TimelineEvent, total: number): string {
+  const { action, name, kind, byteLength, cell } = event;
   const sign = action === "free" ? "−" : "+";
   return `<b>${escapeHtml(name)}</b> ${sign}${formatBytes(byteLength)} of ${kind} memory<br>` +
-    `${formatBytes(total)} held after it`;
-}
-
-/** Where a track begins, in the axis's unit. */
-interface TrackMark {
-  readonly name: string;
-  readonly x: number;
-}
-
-function trackRule({ x }: TrackMark): Partial<Shape> {
-  return {
-    type: "line",
-    x0: x,
-    x1: x,
-    y0: 0,
-    y1: 1,
-    yref: "paper",
-    line: { color: RULE_COLOR, width: 1, dash: "dot" },
-  };
-}
-
-function trackName({ name, x }: TrackMark): Partial<Annotations> {
-  return {
-    text: escapeHtml(name),
-    x,
-    xanchor: "left",
-    y: 1,
-    yref: "paper",
-    yanchor: "top",
-    showarrow: false,
-    font: { size: 11 },
-  };
+    `${formatBytes(total)} held after it${cell === undefined ? "" : `, in ${cell}`}`;
 }
 
 function describe(

@@ -15,6 +15,18 @@ export const HUES = ["#2f81c7", "#d55e00", "#009e73", "#b07cc6", "#c98a1b", "#7f
 /** Fill patterns that stay apart without colour, in the order of the hues. */
 export const PATTERNS = ["", "/", "x", ".", "\\", "-"] as const;
 
+/**
+ * Words whose left edge is where they are put, whatever font draws them: plotly centres them in the box
+ * that it measures, and adds a border to it, unless told otherwise.
+ */
+export const LEFT_ALIGNED = {
+  showarrow: false,
+  xanchor: "left",
+  align: "left",
+  borderpad: 0,
+  borderwidth: 0,
+} as const satisfies Partial<Annotations>;
+
 /** Returns the hue for the `index`-th of several things. */
 export function hueAt(index: number): string {
   return HUES[index % HUES.length] ?? RULE_COLOR;
@@ -35,6 +47,10 @@ export interface FrameContents {
   readonly plotHeight: number;
   /** Room on the left, for the labels of the axis, in pixels. */
   readonly left?: number;
+  /** Room between the subtitle and the plot, for words above it, in pixels. */
+  readonly above?: number;
+  /** Room below the plot for its axis, in pixels. */
+  readonly axisHeight?: number;
   /** Whether there is a legend below. */
   readonly hasLegend?: boolean;
   /** Words within the plot. */
@@ -42,11 +58,14 @@ export interface FrameContents {
 }
 
 const TOP = 64;
+const AXIS_HEIGHT = 52;
+const LEGEND_HEIGHT = 24;
 
 /** Lays out title, subtitle, margins and legend. */
 export function plotFrame(contents: FrameContents): Partial<Layout> {
   const { title, subtitle, plotHeight, left = 56, hasLegend = false, annotations = [] } = contents;
-  const bottom = hasLegend ? 76 : 52;
+  const { above = 0, axisHeight = AXIS_HEIGHT } = contents;
+  const bottom = axisHeight + (hasLegend ? LEGEND_HEIGHT : 0);
   return {
     title: {
       text: `<b>${escapeHtml(title)}</b>`,
@@ -59,13 +78,14 @@ export function plotFrame(contents: FrameContents): Partial<Layout> {
       yanchor: "top",
       pad: { t: 12 },
     },
-    height: TOP + plotHeight + bottom,
-    margin: { l: left, r: 16, t: TOP, b: bottom },
-    annotations: [subtitleNote(subtitle), ...annotations],
+    height: TOP + above + plotHeight + bottom,
+    margin: { l: left, r: 16, t: TOP + above, b: bottom },
+    annotations: [subtitleNote(subtitle, above), ...annotations],
     hovermode: "closest",
     showlegend: hasLegend,
     legend: {
       orientation: "h",
+      traceorder: "normal",
       x: 0,
       xref: "paper",
       xanchor: "left",
@@ -77,19 +97,17 @@ export function plotFrame(contents: FrameContents): Partial<Layout> {
 }
 
 /** An annotation: plotly's own subtitle collides with a title at times. */
-function subtitleNote(subtitle: string): Partial<Annotations> {
+function subtitleNote(subtitle: string, above: number): Partial<Annotations> {
   return {
+    ...LEFT_ALIGNED,
     text: escapeHtml(subtitle),
     font: { size: 11 },
-    align: "left",
-    showarrow: false,
     xref: "paper",
     x: 0,
-    xanchor: "left",
     yref: "paper",
     y: 1,
     yanchor: "bottom",
-    yshift: 11,
+    yshift: 11 + above,
   };
 }
 

@@ -1,6 +1,7 @@
-// Memory that an earlier run of a cell left behind. The kernel does not tell which cell runs, so it is
-// found by its traces: blocks of one label, made at one place of a cell, at different times.
+// Memory that an earlier run of a cell left behind: blocks of one label, made at one place of a cell
+// by several of its runs.
 
+import { type CellRun, type CellRuns, cellRuns, isInCell } from "../accounting/cell_runs.ts";
 import { type DisplayBundle, showCard } from "../cards/card.ts";
 import { rerunCard } from "../cards/live_card.ts";
 import type { CudaDevice } from "../device.ts";
@@ -8,19 +9,25 @@ import type { LiveObject } from "../device/live.ts";
 import { LiveDisplay } from "./live_display.ts";
 import { LiveWatch, type WatchOptions } from "./live_watch.ts";
 
-/** A loop makes its blocks faster than this; people run a cell again slower. */
+/**
+ * The kernel is silent about cells that fail, so blocks of those are told apart by time: a loop makes
+ * its blocks faster than this, and people run a cell again slower.
+ */
 const SHORTEST_GAP_SECONDS = 0.4;
 
-/** Finds groups of live blocks that seem to be of several runs of the same cell. */
-export function heldByEarlierRuns(objects: Iterable<LiveObject>): LiveObject[][] {
-  const blocks = [...objects].filter(({ byteLength, origin }) =>
-    byteLength > 0 && origin?.startsWith("cell:") === true
+/** Finds groups of live blocks that several runs of the same cell made. */
+export function heldByEarlierRuns(
+  objects: Iterable<LiveObject>,
+  runs: CellRuns = cellRuns,
+): LiveObject[][] {
+  const blocks = [...objects].filter(({ byteLength, stack }) =>
+    byteLength > 0 && isInCell(stack?.[0])
   );
-  const groups = Map.groupBy(blocks, ({ origin, kind, name, id }) => {
-    const label = name === `${kind}#${id}` ? kind : name; // without a label, the number differs
-    return `${origin} ${label}`;
+  const groups = Map.groupBy(blocks, ({ stack, kind, name, id, byteLength }) => {
+    const label = name === `${kind}#${id}` ? `${kind} ${byteLength}` : name; // the number differs
+    return `${stack?.[0]} ${label}`;
   });
-  return [...groups.values()].filter((group) => group.length > 1 && hasGap(group));
+  return [...groups.values()].filter((group) => group.length > 1 && isOfSeveralRuns(group, runs));
 }
 
 /**
@@ -48,6 +55,16 @@ export function warnOfReruns(
 
 /** Takes the place of a warning whose memory was freed. */
 const SETTLED: DisplayBundle = { "text/html": "", "text/plain": "" };
+
+function isOfSeveralRuns(group: readonly LiveObject[], runs: CellRuns): boolean {
+  const found = group.map(({ id }) => runs.ofObject(id));
+  if (new Set(found.map((run) => run?.last)).size > 1) return true;
+  return !isCertain(found[0]) && hasGap(group);
+}
+
+function isCertain(run: CellRun | undefined): boolean {
+  return run !== undefined && run.first === run.last;
+}
 
 function hasGap(group: readonly LiveObject[]): boolean {
   const ages = group.map(({ ageSeconds }) => ageSeconds).sort((a, b) => a - b);

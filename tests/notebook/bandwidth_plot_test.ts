@@ -96,10 +96,10 @@ Deno.test("plotBandwidth() rings half of the fitted speed at latency times speed
   assertEquals(device?.y, [1050]);
 });
 
-Deno.test("plotBandwidth() says the fastest fit's latency beside its ring", () => {
+Deno.test("plotBandwidth() says the latency of the leftmost fast fit beside its ring", () => {
   const texts = annotationTexts(plotBandwidth(bandwidthResult()));
   assertEquals(texts.filter((text) => text.startsWith("half speed")), [
-    "half speed at 276.9 KiB =<br>5.1 µs latency × 55.6 GB/s",
+    "half speed at 265.1 KiB =<br>4.9 µs latency × 55.4 GB/s",
     "half speed at 4.21 MiB =<br>2.1 µs latency × 2100 GB/s",
   ]);
 });

@@ -1,6 +1,7 @@
 // What repeats while other cells run: the meter and the warning about re-run cells.
 
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { CellRuns } from "../../src/accounting/cell_runs.ts";
 import type { DisplayBundle } from "../../src/cards/card.ts";
 import type { LiveObject } from "../../src/device/live.ts";
 import { LiveWatch } from "../../src/notebook/live_watch.ts";
@@ -26,9 +27,9 @@ function block(fields: Partial<LiveObject>): LiveObject {
     name: "weights",
     byteLength: 1024,
     ageSeconds: 1,
-    origin: "cell:3:7",
+    origin: undefined,
     scope: undefined,
-    stack: undefined,
+    stack: ["cell:3:7"],
     ...fields,
   };
 }
@@ -87,29 +88,50 @@ Deno.test("LiveWatch ends, and throws nothing, when looking fails", async () => 
   });
 });
 
-Deno.test("heldByEarlierRuns() finds blocks of one place, made at different times", () => {
-  const earlier = block({ id: 1, ageSeconds: 60 });
-  const later = block({ id: 2, ageSeconds: 1 });
-  assertEquals(heldByEarlierRuns([later, earlier]), [[later, earlier]]);
+/** A cell made what has the numbers up to 10, ran again, and made what has those up to 20. */
+function twoRuns({ secondNumber = 4 }: { readonly secondNumber?: number } = {}): CellRuns {
+  const runs = new CellRuns();
+  runs.end({ number: 3, lastId: 10, time: 100 });
+  runs.end({ number: secondNumber, lastId: 20, time: 101 });
+  return runs;
+}
+
+Deno.test("heldByEarlierRuns() finds blocks of one place, made by two runs at nearly one time", () => {
+  const [earlier, later] = [block({ id: 1 }), block({ id: 11 })];
+  assertEquals(heldByEarlierRuns([later, earlier], twoRuns()), [[later, earlier]]);
 });
 
-Deno.test("heldByEarlierRuns() takes unlabelled blocks of one place for the same", () => {
-  const earlier = block({ id: 1, ageSeconds: 60, name: "device#1" });
-  const later = block({ id: 2, ageSeconds: 1, name: "device#2" });
-  assertEquals(heldByEarlierRuns([later, earlier]).length, 1);
+Deno.test("heldByEarlierRuns() takes unlabelled blocks of one place and size for the same", () => {
+  const [earlier, later] = [
+    block({ id: 1, name: "device#1" }),
+    block({ id: 11, name: "device#11" }),
+  ];
+  assertEquals(heldByEarlierRuns([later, earlier], twoRuns()).length, 1);
+  assertEquals(heldByEarlierRuns([{ ...later, byteLength: 8 }, earlier], twoRuns()), []);
+});
+
+Deno.test("heldByEarlierRuns() leaves a slow loop of one run alone", () => {
+  const blocks = [block({ id: 11, ageSeconds: 60 }), block({ id: 12, ageSeconds: 1 })];
+  assertEquals(heldByEarlierRuns(blocks, twoRuns()), []);
+});
+
+Deno.test("heldByEarlierRuns() tells runs apart by time where cells failed", () => {
+  const runs = twoRuns({ secondNumber: 5 });
+  const [failed, again] = [block({ id: 11, ageSeconds: 60 }), block({ id: 12, ageSeconds: 1 })];
+  assertEquals(heldByEarlierRuns([again, failed], runs), [[again, failed]]);
+  assertEquals(heldByEarlierRuns([again, block({ id: 13, ageSeconds: 1.1 })], runs), []);
 });
 
 Deno.test("heldByEarlierRuns() leaves out what is no re-run", () => {
-  const made = block({ id: 1, ageSeconds: 60 });
+  const made = block({ id: 1 });
   const others = {
-    "made in one loop": block({ id: 2, ageSeconds: 60.01 }),
-    "made on another line": block({ id: 2, origin: "cell:4:7" }),
-    "made under another label": block({ id: 2, name: "bias" }),
-    "made in a file": block({ id: 2, origin: "main.ts:3:7" }),
-    "a stream": block({ id: 2, byteLength: 0 }),
+    "made on another line": block({ id: 11, stack: ["cell:4:7"] }),
+    "made under another label": block({ id: 11, name: "bias" }),
+    "made in a file": block({ id: 11, stack: ["main.ts:3:7"] }),
+    "a stream": block({ id: 11, byteLength: 0 }),
   };
   for (const [why, other] of Object.entries(others)) {
-    assertEquals(heldByEarlierRuns([made, other]), [], why);
+    assertEquals(heldByEarlierRuns([made, other], twoRuns()), [], why);
   }
 });
 

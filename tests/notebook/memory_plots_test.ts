@@ -15,6 +15,7 @@ import { amountsByKind } from "../../src/notebook/memory_history.ts";
 import { plotMemoryMap } from "../../src/notebook/memory_map.ts";
 import { plotMemoryTimeline } from "../../src/notebook/memory_timeline.ts";
 import { plotOverlap } from "../../src/notebook/overlap_plot.ts";
+import { cellMarks, cellNames } from "../../src/notebook/timeline_marks.ts";
 import { squarify } from "../../src/notebook/treemap.ts";
 import type { TimelineEvent } from "../../src/accounting/timeline_event.ts";
 import { bandwidthResult } from "../support/bandwidth_result.ts";
@@ -147,6 +148,17 @@ Deno.test("plotMemoryTimeline() stacks the kinds and marks tracks", async () => 
     assertStringIncludes(JSON.stringify(figure.layout.annotations), "epoch 1");
     assertStringIncludes(figure.describe(), "at most 2 MiB held");
   });
+});
+
+Deno.test("cellMarks() finds the first event of each cell, and none where no cell is known", () => {
+  const events = ["cell 2", "cell 2", "cell 4", undefined].map((cell) => event({ cell }));
+  const marks = cellMarks(events, (event) => events.indexOf(event));
+  assertEquals(marks, [{ name: "cell 2", x: 0 }, { name: "cell 4", x: 2 }]);
+});
+
+Deno.test("cellNames() leaves out names that would lie on each other", () => {
+  const marks = [0, 1, 20, 21, 40].map((x) => ({ name: `cell ${x}`, x }));
+  assertEquals(cellNames(marks, 100).map(({ text }) => text), ["cell 0", "cell 20", "cell 40"]);
 });
 
 Deno.test("plotMemoryTimeline() says how to record when nothing was", async () => {

@@ -1,9 +1,8 @@
 // Running cells without Jupyter: what becomes an output, and that a failing cell shows as one.
 
 import { assertEquals } from "@std/assert";
-import { expectedOutputs } from "../../jupyter/expected_outputs.ts";
 import { outputShape, outputText } from "../../jupyter/output_shapes.ts";
-import { TemporaryFolder } from "../support/child_deno.ts";
+import { runSources } from "../support/notebook/run_sources.ts";
 
 Deno.test("run_cells.ts shows a cell's last expression, and nothing for undefined", async () => {
   const cells = await runSources("const x = 1; x + 1;", "undefined;", "const y = await x; y;");
@@ -29,11 +28,3 @@ Deno.test("run_cells.ts shows an error as an output and goes on", async () => {
   assertEquals(outputShape(cells[0]), ["error RangeError"]);
   assertEquals(cells.map(outputText), ["RangeError: too large", "7"]);
 });
-
-/** Runs cells of these sources and returns each one's outputs. */
-async function runSources(...sources: readonly string[]) {
-  using folder = new TemporaryFolder();
-  const cells = sources.map((source) => ({ cell_type: "code", source, metadata: {} }));
-  const path = folder.write("cells.ipynb", JSON.stringify({ cells, metadata: {} }));
-  return await expectedOutputs(`file://${path.slice(0, -".ipynb".length)}`);
-}
