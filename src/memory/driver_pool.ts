@@ -7,6 +7,7 @@ import {
 } from "../../ffi/constants.ts";
 import { CUmemLocation, CUmemPoolProps } from "../../ffi/structs.ts";
 import type { Context } from "../context.ts";
+import { CudaUnavailableError } from "../errors.ts";
 import { type ByteSize, checkSize, parseBytes } from "../format.ts";
 import type { MemoryCache } from "../accounting/ledger.ts";
 import { MemoryLimitError } from "./byte_limit.ts";
@@ -29,7 +30,7 @@ export interface PoolReuse {
 
 /** How to make a pool of one's own. */
 export interface PoolOptions {
-  /** Most bytes it takes from the device; the device's memory by default. */
+  /** Most bytes it takes from the device; the device's memory by default. Needs CUDA 12.2. */
   readonly maxSize?: ByteSize;
   /** Bytes it keeps at a synchronisation although nothing uses them; 0 by default. */
   readonly releaseThreshold?: ByteSize;
@@ -82,11 +83,16 @@ export class DriverPool implements MemoryCache {
     return new DriverPool(context, { handle: cell[0] ?? 0n });
   }
 
-  /** Creates a pool (cuMemPoolCreate); the caller destroys it. */
+  /**
+   * Creates a pool (cuMemPoolCreate); the caller destroys it.
+   *
+   * @throws CudaUnavailableError for a maximum size with a driver that knows none.
+   */
   static create(context: Context, options: PoolOptions): DriverPool {
     const { maxSize = 0, releaseThreshold = 0, reuse = {}, handleType = "none" } = options;
     const threshold = parseBytes(releaseThreshold, "release threshold");
     const limitBytes = parseBytes(maxSize, "maximum size");
+    if (limitBytes > 0) requireMaximum(context);
     const cell = new BigUint64Array(1);
     const properties = CUmemPoolProps.encode({
       allocType: CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED,
@@ -225,6 +231,17 @@ export class DriverPool implements MemoryCache {
     this.#context.call("cuMemPoolGetAttribute", this.handle, number, cell);
     return cell[0] ?? 0;
   }
+}
+
+/** `CUmemPoolProps` has a maximum from CUDA 12.2 on; older drivers would leave the pool without one. */
+function requireMaximum({ driver: { version } }: Context): void {
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  if (major > 12 || (major === 12 && minor >= 2)) return;
+  throw new CudaUnavailableError(
+    "driver-too-old",
+    `Cannot limit a memory pool: maxSize needs a driver for CUDA 12.2 or newer, this one is for ` +
+      `${version}; wrap the pool in a LimitingResourceAdaptor`,
+  );
 }
 
 function handleTypeNumber(name: keyof typeof HANDLE_TYPES): number {

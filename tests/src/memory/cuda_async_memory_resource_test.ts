@@ -1,11 +1,16 @@
 // Pools of one's own: their settings reach the driver, their numbers come from it, and they end.
 
 import { assert, assertEquals, assertInstanceOf, assertThrows } from "@std/assert";
-import { CudaError, DisposedError, OutOfMemoryError } from "../../../src/errors.ts";
+import {
+  CudaError,
+  CudaUnavailableError,
+  DisposedError,
+  OutOfMemoryError,
+} from "../../../src/errors.ts";
 import { MemoryLimitError } from "../../../src/memory/byte_limit.ts";
 import { CudaAsyncMemoryResource } from "../../../src/memory/cuda_async_memory_resource.ts";
 import { assertSameBytes, patternBytes, readBytes, writeBytes } from "../../support/contents.ts";
-import { testOnTwoDevices } from "../../support/driver.ts";
+import { testDriver, testOnTwoDevices } from "../../support/driver.ts";
 import { faultyDriver, watchedDriver } from "../../support/faulty_driver.ts";
 import { withDevice } from "../../support/with_device.ts";
 
@@ -89,6 +94,18 @@ Deno.test("CudaAsyncMemoryResource maxSize is what the error of a full pool name
     assertEquals(next.byteLength, 32 * MEBIBYTE);
   }));
 
+Deno.test("CudaAsyncMemoryResource maxSize needs a driver that knows it", () =>
+  withDevice((gpu) => {
+    const options = { maxSize: "64 MiB" };
+    assertThrows(
+      () => new CudaAsyncMemoryResource(gpu, options),
+      CudaUnavailableError,
+      "maxSize needs a driver for CUDA 12.2 or newer, this one is for 12.1; wrap the pool",
+    );
+    using pool = new CudaAsyncMemoryResource(gpu, {});
+    assertEquals(pool.usedBytes, 0);
+  }, { driver: { ...testDriver(), cuDriverGetVersion: writeVersion } }));
+
 Deno.test("CudaAsyncMemoryResource.dispose() ends a pool behind its last buffer", () =>
   withDevice((gpu) => {
     const pool = new CudaAsyncMemoryResource(gpu, {});
@@ -122,3 +139,9 @@ testOnTwoDevices("CudaAsyncMemoryResource.setAccess() lets a peer in and out", (
   pool.setAccess(second, "none");
   assertEquals(pool.accessOf(second), "none");
 });
+
+/** A driver for CUDA 12.1. */
+function writeVersion(version: unknown): number {
+  if (version instanceof Int32Array) version[0] = 12010;
+  return 0;
+}
