@@ -12,6 +12,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionComplete, CellExecutionError
 from nbconvert import HTMLExporter
 
+TEMPLATES = str(Path(__file__).parent / "templates")
 CELL_SECONDS = 120
 QUIET_SECONDS = 0.15
 
@@ -52,7 +53,8 @@ def run(source, folder):
     except CellExecutionError as error:
         print(f"Cannot run {source.name}: {error.ename}: {error.evalue}", file=sys.stderr)
     nbformat.write(notebook, folder / source.name)
-    page, _ = HTMLExporter().from_notebook_node(notebook)
+    exporter = HTMLExporter(extra_template_basedirs=[TEMPLATES], template_name="page")
+    page, _ = exporter.from_notebook_node(notebook, {"metadata": {"name": source.stem}})
     (folder / source.name).with_suffix(".html").write_text(page, encoding="utf-8")
 
 

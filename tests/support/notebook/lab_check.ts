@@ -2,40 +2,16 @@
 // program: `deno run -A lab_check.ts [NAME...]`. Pictures go to .jupyter/pictures/.
 
 import { fileURLToPath } from "node:url";
-import type { Page } from "npm:playwright-core@1.65.1";
-import { expectedOutputs } from "../../../jupyter/expected_outputs.ts";
-import { type CellOutput, joined, notebookNames } from "../../../jupyter/notebook_file.ts";
+import { notebookNames } from "../../../jupyter/notebook_file.ts";
 import { WORK_FOLDER } from "../../../jupyter/python.ts";
 import { openBrowser } from "../chromium.ts";
-import { LabPage, type Seen } from "./lab_page.ts";
+import { LabPage } from "./lab_page.ts";
 import { LabServer } from "./lab_server.ts";
-
-/** One thing that must hold. */
-interface Check {
-  readonly name: string;
-  readonly passed: boolean;
-  readonly found: unknown;
-}
-
-/** How many cards and plots a notebook should show. */
-interface Wanted {
-  readonly cardCount: number;
-  readonly plotCount: number;
-}
+import { type Check, checksOf, report, wantedOf, watch } from "./notebook_checks.ts";
 
 const PICTURES = new URL("pictures/", WORK_FOLDER);
 const PICTURE_WIDTHS = [1280, 800] as const;
-const PLOTLY = "application/vnd.plotly.v1+json";
 const THEMES = { light: "JupyterLab Light", dark: "JupyterLab Dark" } as const;
-
-async function wantedOf(name: string): Promise<Wanted> {
-  const outputs = (await expectedOutputs(name)).flat();
-  const html = outputs.map(({ data }: CellOutput) => joined(data?.["text/html"] as string));
-  return {
-    cardCount: html.filter((text) => text.includes('class="vk-card')).length,
-    plotCount: outputs.filter(({ data }) => data !== undefined && PLOTLY in data).length,
-  };
-}
 
 async function checkNotebook(lab: LabPage, name: string): Promise<Check[]> {
   const wanted = await wantedOf(name);
@@ -62,51 +38,13 @@ async function checkNotebook(lab: LabPage, name: string): Promise<Check[]> {
   return [...checks, { name: "a second run shows the same", passed: found.length === 0, found }];
 }
 
-function checksOf(seen: Seen, { cardCount, plotCount }: Wanted): Check[] {
-  const { cellCount, ranCount, errors, plots, lastText } = seen;
-  return [
-    {
-      name: "every cell ran without an error",
-      passed: ranCount === cellCount && errors.length === 0,
-      found: [`${ranCount} of ${cellCount}`, ...errors],
-    },
-    { name: "every card is there", passed: seen.cardCount === cardCount, found: seen.cardCount },
-    {
-      name: "every plot drew its traces",
-      passed: plots.length === plotCount &&
-        plots.every(({ traceCount, drawnCount }) => traceCount > 0 && traceCount === drawnCount),
-      found: plots,
-    },
-    { name: "nothing is live at the end", passed: lastText.includes("0 live"), found: lastText },
-  ];
-}
-
-/** Notes what a page asks of others, and what goes wrong in it. */
-function watch(page: Page, origin: string): { faults: string[] } {
-  const faults: string[] = [];
-  page.on("pageerror", (error) => faults.push(String(error)));
-  page.on("request", (request) => {
-    const url = request.url();
-    if (!url.startsWith(origin) && !/^(data|blob):/.test(url)) faults.push(`asked for ${url}`);
-  });
-  return { faults };
-}
-
-function report(subject: string, checks: readonly Check[]): number {
-  for (const { name, passed, found } of checks) {
-    const detail = passed ? "" : ` (found ${JSON.stringify(found)})`;
-    console.log(`${passed ? "ok" : "FAILED"}: ${subject}: ${name}${detail}`);
-  }
-  return checks.filter(({ passed }) => !passed).length;
-}
-
 if (import.meta.main) {
   const names = Deno.args.length > 0 ? Deno.args : notebookNames();
   Deno.mkdirSync(PICTURES, { recursive: true });
   await using server = await LabServer.start();
   const browser = await openBrowser();
   const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
-  const { faults } = watch(page, server.origin);
+  const { faults } = watch(page, (url) => url.startsWith(server.origin));
   const lab = new LabPage(page);
   let [count, failedCount] = [0, 0];
   try {

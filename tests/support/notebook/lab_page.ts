@@ -2,22 +2,7 @@
 // What runs in the page is text: this program is not type-checked against a browser's globals.
 
 import type { Page } from "npm:playwright-core@1.65.1";
-
-/** What one notebook shows after it ran. */
-export interface Seen {
-  /** Code cells that ran, and those there are. */
-  readonly ranCount: number;
-  readonly cellCount: number;
-  /** Texts of error outputs. */
-  readonly errors: readonly string[];
-  readonly cardCount: number;
-  /** Cards whose text cannot be told from what is behind it. */
-  readonly paleCards: readonly string[];
-  /** For each plot: traces that hold values, and traces with marks that have an extent. */
-  readonly plots: readonly { readonly traceCount: number; readonly drawnCount: number }[];
-  /** The text below the last code cell. */
-  readonly lastText: string;
-}
+import { countIn, type Seen } from "./seen.ts";
 
 /** Lightness and darkness of a page. */
 export type Theme = "JupyterLab Light" | "JupyterLab Dark";
@@ -27,9 +12,6 @@ const POLL_MILLISECONDS = 100;
 const OPEN_MILLISECONDS = 30_000;
 const RUN_MILLISECONDS = 120_000;
 const DRAW_MILLISECONDS = 20_000;
-
-/** WCAG's contrast for text of usual size. */
-const LEAST_CONTRAST = 4.5;
 
 const PANEL = ".jp-NotebookPanel:not(.lm-mod-hidden)";
 
@@ -48,46 +30,6 @@ const INTERRUPT = `(async () => {
   next.onIOPub = ({ content }) => text += content.data?.["text/plain"] ?? "";
   await next.done;
   return text;
-})()`;
-
-const COUNT = `(() => {
-  const panel = document.querySelector("${PANEL}");
-  const all = (selector, inside = panel) => [...inside.querySelectorAll(selector)];
-  const rgb = (text) => text.match(/[\\d.]+/g).map(Number);
-  const isClear = (color) => color === "transparent" || rgb(color)[3] === 0;
-  const luminance = (color) => {
-    const [r, g, b] = rgb(color).slice(0, 3).map((part) => part / 255)
-      .map((part) => part <= 0.03928 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4);
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-  };
-  const behind = (element) => {
-    const color = getComputedStyle(element).backgroundColor;
-    return isClear(color) && element.parentElement ? behind(element.parentElement) : color;
-  };
-  const contrast = (card) => {
-    const [a, b] = [getComputedStyle(card).color, behind(card)].map(luminance).sort((x, y) => y - x);
-    return (a + 0.05) / (b + 0.05);
-  };
-  const hasExtent = (trace) => all("path", trace).some((mark) => {
-    const { width, height } = mark.getBoundingClientRect();
-    return width > 0 || height > 0;
-  });
-  const cells = all(".jp-CodeCell");
-  const cards = all(".vk-card");
-  return {
-    ranCount: all(".jp-CodeCell .jp-InputPrompt").filter((prompt) => /\\d/.test(prompt.textContent)).length,
-    cellCount: cells.length,
-    errors: all('[data-mime-type="application/vnd.jupyter.stderr"], [data-mime-type*="error"]')
-      .map((output) => output.textContent),
-    cardCount: cards.length,
-    paleCards: cards.filter((card) => contrast(card) < ${LEAST_CONTRAST})
-      .map((card) => card.getAttribute("aria-label")),
-    plots: all(".js-plotly-plot").map((plot) => ({
-      traceCount: plot.data.filter(({ x }) => (x ?? []).length > 0).length,
-      drawnCount: all(".scatterlayer .trace, .barlayer .trace", plot).filter(hasExtent).length,
-    })),
-    lastText: all(".jp-OutputArea", cells.at(-1)).map((area) => area.innerText).join(" "),
-  };
 })()`;
 
 /** A JupyterLab in a browser's page. */
@@ -131,7 +73,7 @@ export class LabPage {
 
   /** Counts what is there. */
   look(): Promise<Seen> {
-    return this.#page.evaluate(COUNT) as Promise<Seen>;
+    return this.#page.evaluate(countIn(PANEL)) as Promise<Seen>;
   }
 
   /** Changes the colours of the whole page. */

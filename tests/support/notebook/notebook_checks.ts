@@ -1,0 +1,74 @@
+// What must hold of a notebook in a browser, and how it is reported.
+
+import type { Page } from "npm:playwright-core@1.65.1";
+import { expectedOutputs } from "../../../jupyter/expected_outputs.ts";
+import { type CellOutput, joined } from "../../../jupyter/notebook_file.ts";
+import type { Seen } from "./seen.ts";
+
+/** One thing that must hold. */
+export interface Check {
+  readonly name: string;
+  readonly passed: boolean;
+  readonly found: unknown;
+}
+
+/** How many cards and plots a notebook should show. */
+export interface Wanted {
+  readonly cardCount: number;
+  readonly plotCount: number;
+}
+
+const PLOTLY = "application/vnd.plotly.v1+json";
+
+/** Tells what a notebook should show, from its cells' outputs outside Jupyter. */
+export async function wantedOf(name: string): Promise<Wanted> {
+  const outputs = (await expectedOutputs(name)).flat();
+  const html = outputs.map(({ data }: CellOutput) => joined(data?.["text/html"] as string));
+  return {
+    cardCount: html.filter((text) => text.includes('class="vk-card')).length,
+    plotCount: outputs.filter(({ data }) => data !== undefined && PLOTLY in data).length,
+  };
+}
+
+/** Compares what is on the screen with what should be. */
+export function checksOf(seen: Seen, { cardCount, plotCount }: Wanted): Check[] {
+  const { cellCount, ranCount, errors, plots, lastText } = seen;
+  return [
+    {
+      name: "every cell ran without an error",
+      passed: ranCount === cellCount && errors.length === 0,
+      found: [`${ranCount} of ${cellCount}`, ...errors],
+    },
+    { name: "every card is there", passed: seen.cardCount === cardCount, found: seen.cardCount },
+    {
+      name: "every plot drew its traces",
+      passed: plots.length === plotCount &&
+        plots.every(({ traceCount, drawnCount }) => traceCount > 0 && traceCount === drawnCount),
+      found: plots,
+    },
+    { name: "nothing is live at the end", passed: lastText.includes("0 live"), found: lastText },
+  ];
+}
+
+/** Notes what a page asks of others than `isOwn` tells, and what goes wrong in it. */
+export function watch(page: Page, isOwn: (url: string) => boolean): { faults: string[] } {
+  const faults: string[] = [];
+  page.on("pageerror", (error) => faults.push(String(error)));
+  page.on("console", (message) => {
+    if (message.type() === "error") faults.push(message.text());
+  });
+  page.on("request", (request) => {
+    const url = request.url();
+    if (!isOwn(url) && !/^(data|blob):/.test(url)) faults.push(`asked for ${url}`);
+  });
+  return { faults };
+}
+
+/** Prints the checks of a subject and returns how many failed. */
+export function report(subject: string, checks: readonly Check[]): number {
+  for (const { name, passed, found } of checks) {
+    const detail = passed ? "" : ` (found ${JSON.stringify(found)})`;
+    console.log(`${passed ? "ok" : "FAILED"}: ${subject}: ${name}${detail}`);
+  }
+  return checks.filter(({ passed }) => !passed).length;
+}

@@ -1,0 +1,69 @@
+// Opens the pages that `deno task notebooks` wrote in a real browser with no network and looks at what
+// is drawn, as a program: `deno run -A page_check.ts [NAME...]`. Pictures go to .jupyter/pictures/.
+
+import { fileURLToPath } from "node:url";
+import type { Page } from "npm:playwright-core@1.65.1";
+import { notebookNames } from "../../../jupyter/notebook_file.ts";
+import { WORK_FOLDER } from "../../../jupyter/python.ts";
+import { openBrowser } from "../chromium.ts";
+import { type Check, checksOf, report, wantedOf, watch } from "./notebook_checks.ts";
+import { countIn, type Seen } from "./seen.ts";
+
+const PICTURES = new URL("pictures/", WORK_FOLDER);
+const SCHEMES = ["light", "dark"] as const;
+const DRAW_MILLISECONDS = 20_000;
+
+/** The class of an element after plotly.js has drawn into it. */
+const DRAWN = ".js-plotly-plot .main-svg .xy";
+
+async function checkPage(page: Page, name: string): Promise<Check[]> {
+  const url = new URL(`executed/${name}.html`, WORK_FOLDER).href;
+  const { faults } = watch(page, (asked) => asked === url);
+  const wanted = await wantedOf(name);
+  await page.goto(url);
+  await page.waitForFunction(
+    `document.querySelectorAll("${DRAWN}").length >= ${wanted.plotCount}`,
+    null,
+    { timeout: DRAW_MILLISECONDS },
+  ).catch(() => {}); // a missing plot is a finding, reported by the checks
+  const checks = checksOf(await look(page), wanted);
+  for (const colorScheme of SCHEMES) {
+    await page.emulateMedia({ colorScheme });
+    const { paleCards, background } = await look(page);
+    const isLight = background > 0.5;
+    const passed = paleCards.length === 0 && isLight === (colorScheme === "light");
+    const found = { paleCards, background };
+    checks.push({ name: `cards can be read on a ${colorScheme} page`, passed, found });
+    const path = fileURLToPath(new URL(`page_${name}_${colorScheme}.png`, PICTURES));
+    await page.screenshot({ path, fullPage: true });
+  }
+  const passed = faults.length === 0;
+  return [...checks, { name: "nothing failed or was asked of others", passed, found: faults }];
+}
+
+function look(page: Page): Promise<Seen> {
+  return page.evaluate(countIn("main")) as Promise<Seen>;
+}
+
+if (import.meta.main) {
+  const names = Deno.args.length > 0 ? Deno.args : notebookNames();
+  Deno.mkdirSync(PICTURES, { recursive: true });
+  const browser = await openBrowser();
+  const context = await browser.newContext({ offline: true });
+  let [count, failedCount] = [0, 0];
+  try {
+    for (const name of names) {
+      const page = await context.newPage();
+      const checks = await checkPage(page, name).catch((error): Check[] => [
+        { name: "can be checked", passed: false, found: String(error) },
+      ]);
+      await page.close();
+      count += checks.length;
+      failedCount += report(`${name}.html`, checks);
+    }
+  } finally {
+    await browser.close();
+  }
+  console.log(`${count - failedCount} passed, ${failedCount} failed`);
+  Deno.exitCode = failedCount > 0 ? 1 : 0;
+}
