@@ -22,9 +22,35 @@ interface Tracked {
   /** Number of its block. */
   readonly block: number;
   readonly isOwner: boolean;
+  /** Whether it knows its block by the address only. */
+  readonly isBorrowed?: boolean;
 }
 
+type MakeBuffer = (
+  gpu: CudaDevice,
+  length: number,
+  stream: CudaStream,
+) => TransferableBuffer<"uint8">;
+
+/** Every kind of memory, device memory most of all. */
+const KINDS: readonly MakeBuffer[] = [
+  (gpu, length, stream) => gpu.alloc("uint8", length, { stream }),
+  (gpu, length, stream) => gpu.zeros("uint8", length, { stream }),
+  (gpu, length, stream) => gpu.alloc("uint8", length, { stream }),
+  (gpu, length, stream) => gpu.lazy("uint8", length, { stream }),
+  (gpu, length, stream) => gpu.pinned("uint8", length, { stream }),
+  (gpu, length, stream) => gpu.mapped("uint8", length, { stream }),
+  (gpu, length, stream) => gpu.managed("uint8", length, { stream }),
+  (gpu, length, stream) => gpu.staged("uint8", length, { stream }),
+  (gpu, length, stream) => gpu.growable("uint8", { shape: length, reserve: "2 MiB", stream }),
+];
+
 const MOST_BYTES = 96;
+
+/** Where a part starts in its block, which all parts share. */
+function placeIn({ bytes }: Tracked): number {
+  return bytes.byteOffset;
+}
 
 /** One sequence of random work. */
 export class BufferSequence {
@@ -45,7 +71,8 @@ export class BufferSequence {
       () => this.#allocate(),
       () => this.#allocate(),
       () => this.#view(),
-      () => this.#view(),
+      () => this.#row(),
+      () => this.#borrow(),
       () => this.#fill(),
       () => this.#copy(),
       () => this.#copy(),
@@ -60,6 +87,9 @@ export class BufferSequence {
     ];
     for (let step = 0; step < stepCount; step++) await this.#random.pick(steps)?.();
     for (const tracked of this.#tracked) await this.#compare(tracked);
+    for (const { buffer, isOwner } of this.#tracked.toReversed()) {
+      if (!isOwner) buffer.dispose();
+    }
     for (const { buffer } of this.#tracked) buffer.dispose();
   }
 
@@ -67,17 +97,15 @@ export class BufferSequence {
     const place = this.#random.pick(this.#places);
     if (place === undefined) return;
     const length = this.#random.below(MOST_BYTES);
+    const make = this.#random.pick(KINDS);
     const stream = this.#streamOf(place);
-    const isPinned = this.#random.below(4) === 0;
-    const buffer = isPinned
-      ? place.gpu.pinned("uint8", length, { stream }).clear({ stream })
-      : place.gpu.zeros("uint8", length, { stream });
-    this.#own({ buffer, bytes: new Uint8Array(length), place });
+    const buffer = make?.(place.gpu, length, stream).clear({ stream });
+    if (buffer !== undefined) this.#own({ buffer, bytes: new Uint8Array(length), place });
   }
 
   #view(): void {
     const parent = this.#pick();
-    if (parent === undefined) return;
+    if (parent === undefined || parent.isBorrowed) return;
     const { start, end } = this.#range(parent.buffer.length);
     const buffer = parent.buffer.subarray(start, end);
     this.#tracked.push({
@@ -86,6 +114,31 @@ export class BufferSequence {
       bytes: parent.bytes.subarray(start, end),
       isOwner: false,
     });
+  }
+
+  /** Shows one row of a part with two axes. */
+  #row(): void {
+    const parent = this.#pick();
+    if (parent === undefined || parent.isBorrowed) return;
+    const columns = 1 + this.#random.below(8);
+    const rows = Math.floor(parent.bytes.length / columns);
+    if (rows === 0) return;
+    const row = this.#random.below(rows);
+    const whole = parent.buffer.subarray(0, rows * columns).reshape([rows, columns]);
+    const buffer = whole.view(this.#random.below(2) === 0 ? row : row - rows);
+    const bytes = parent.bytes.subarray(row * columns, (row + 1) * columns);
+    this.#tracked.push({ ...parent, buffer, bytes, isOwner: false });
+  }
+
+  /** Shows a part by its address, which keeps its order with all else that shows the block. */
+  #borrow(): void {
+    const parent = this.#pick();
+    if (parent === undefined) return;
+    const { start, end } = this.#range(parent.bytes.length);
+    const part = parent.buffer.subarray(start, end);
+    const buffer = parent.place.gpu.fromHandle(part.ptr, part.byteLength);
+    const bytes = parent.bytes.subarray(start, end);
+    this.#tracked.push({ ...parent, buffer, bytes, isOwner: false, isBorrowed: true });
   }
 
   #fill(): void {
@@ -107,7 +160,7 @@ export class BufferSequence {
     const source = from.buffer.subarray(start, start + length);
     const destination = to.buffer.subarray(target, target + length);
     const stream = this.#streamBetween(from, to);
-    const distance = Math.abs(destination.byteOffset - source.byteOffset);
+    const distance = Math.abs(placeIn(to) + target - placeIn(from) - start);
     if (from.block === to.block && distance < length) {
       assertThrows(() => destination.copyFrom(source, { stream }), RangeError, "onto themselves");
       return;
@@ -150,7 +203,7 @@ export class BufferSequence {
 
   #slice(): void {
     const tracked = this.#pick();
-    if (tracked === undefined) return;
+    if (tracked === undefined || tracked.isBorrowed) return;
     const { start, end } = this.#range(tracked.bytes.length);
     const stream = this.#streamOf(tracked.place);
     const buffer = tracked.buffer.slice(start, end, { stream });
@@ -185,9 +238,12 @@ export class BufferSequence {
   async #dispose(): Promise<void> {
     const gone = this.#pick();
     if (gone === undefined) return;
-    gone.buffer.dispose();
     const isGone = (other: Tracked) =>
       gone.isOwner ? other.block === gone.block : other.buffer === gone.buffer;
+    for (const other of this.#tracked) {
+      if (other.isBorrowed && isGone(other)) other.buffer.dispose(); // the block cannot end it
+    }
+    gone.buffer.dispose();
     for (const { buffer } of this.#tracked.filter(isGone)) {
       assertThrows(() => buffer.fill(0), DisposedError);
       await assertRejects(() => buffer.download(), DisposedError);

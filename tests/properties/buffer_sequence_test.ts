@@ -5,6 +5,7 @@ import { assertEquals } from "@std/assert";
 import { CudaDevice } from "../../src/device.ts";
 import { IN_SANITIZER, testDriver } from "../support/driver.ts";
 import { Random, testSeed } from "../support/random.ts";
+import { CaughtWarnings } from "../support/warnings.ts";
 import { liveNames } from "../support/with_device.ts";
 import { BufferSequence, type Place } from "./buffer_sequence.ts";
 
@@ -22,10 +23,12 @@ Deno.test("GpuBuffer holds what plain arrays hold, in any sequence of operations
     return { gpu, streams } satisfies Place;
   });
   const before = places.map(({ gpu }) => liveNames(gpu));
+  using warnings = new CaughtWarnings();
   for (let index = 0; index < SEQUENCE_COUNT; index++) {
     const sequence = new BufferSequence(new Random(seed + index), places);
     try {
       await sequence.run(STEP_COUNT);
+      assertEquals(warnings.texts, [], "memory could not be given back");
     } catch (cause) {
       throw new Error(`sequence ${index} of seed ${seed} went wrong`, { cause });
     }

@@ -1,14 +1,25 @@
 // What a piece of code says on the console as warnings: the place where failed cleanup is reported.
 
+/** Collects warnings instead of printing them, until it is disposed. */
+export class CaughtWarnings implements Disposable {
+  /** What was said so far. */
+  readonly texts: string[] = [];
+  readonly #warn = console.warn;
+
+  /** Starts to collect. */
+  constructor() {
+    console.warn = (...words: unknown[]) => void this.texts.push(words.join(" "));
+  }
+
+  /** Lets warnings reach the console again. */
+  [Symbol.dispose](): void {
+    console.warn = this.#warn;
+  }
+}
+
 /** Runs `body` and returns the warnings it printed; nothing reaches the console meanwhile. */
 export function captureWarnings(body: () => void): string[] {
-  const warnings: string[] = [];
-  const { warn } = console;
-  console.warn = (...words: unknown[]) => void warnings.push(words.join(" "));
-  try {
-    body();
-  } finally {
-    console.warn = warn;
-  }
-  return warnings;
+  using warnings = new CaughtWarnings();
+  body();
+  return warnings.texts;
 }

@@ -5,6 +5,7 @@ import { assertEquals, assertGreaterOrEqual } from "@std/assert";
 import type { DriverApi } from "../../ffi/cuda.ts";
 import { CudaDevice } from "../../src/device.ts";
 import { ON_GPU, testDriver } from "./driver.ts";
+import { CaughtWarnings } from "./warnings.ts";
 
 /**
  * What a real driver loads on first use of a call, such as the kernels behind a fill or what managed
@@ -26,9 +27,11 @@ export async function withDevice(
 export async function checkNothingLeft(gpu: CudaDevice, body: () => unknown): Promise<void> {
   const namesBefore = liveNames(gpu);
   const freeBefore = freeBytes(gpu);
+  using warnings = new CaughtWarnings();
   await body();
   assertEquals(liveNames(gpu), namesBefore, "the test left something live");
   assertGreaterOrEqual(freeBytes(gpu), freeBefore - DRIVER_OWN_BYTES, "device memory is missing");
+  assertEquals(warnings.texts, [], "the test was warned");
 }
 
 /** Names what is live on a device. */

@@ -1,0 +1,76 @@
+// One random copy or fill between strided layouts, beside the same work done element by element.
+
+import { assertEquals, assertThrows } from "@std/assert";
+import type { StridedLayout } from "../../src/buffers/strides.ts";
+import type { CudaDevice } from "../../src/device.ts";
+import type { Random } from "../support/random.ts";
+
+/** Element types of each width. */
+const DTYPES = ["uint8", "uint16", "uint32", "float64"] as const;
+
+/** What became of a piece of work. */
+export type Outcome = "copied" | "filled" | "refused to overlap" | "refused to write twice";
+
+const LENGTH = 160;
+const MOST_AXES = 4;
+const MOST_STEPS = 5;
+const LARGEST_STRIDE = 9;
+
+/** Does one piece of work on fresh buffers, and compares all of their elements. */
+export async function checkStridedWork(gpu: CudaDevice, random: Random): Promise<Outcome> {
+  const dtype = random.pick(DTYPES) ?? "uint8";
+  const numbers = () => Array.from({ length: LENGTH }, () => random.below(256));
+  using from = await gpu.upload(numbers(), { dtype });
+  using other = await gpu.upload(numbers(), { dtype });
+  const to = random.below(2) === 0 ? from : other;
+  const shape = Array.from({ length: random.below(MOST_AXES + 1) }, () => random.below(MOST_STEPS));
+  const [read, written] = [randomLayout(shape, random), randomLayout(shape, random)];
+  const [origins, places] = [elementsOf(read), elementsOf(written)];
+  const [values, expected] = [await from.download(), await to.download()];
+  const target = to.strided(written);
+  if (random.below(4) === 0) {
+    const value = dtype === "float64" ? Math.PI * random.below(99) : random.below(256);
+    for (const place of places) expected[place] = value;
+    target.fill(value);
+    assertEquals(await to.download(), expected);
+    return "filled";
+  }
+  for (const [index, place] of places.entries()) {
+    expected[place] = values[origins[index] ?? 0] ?? 0;
+  }
+  const isTwice = new Set(places).size < places.length;
+  const isShared = from === to && origins.some((place) => places.includes(place));
+  try {
+    target.copyFrom(from.strided(read));
+  } catch (error) {
+    // Elements that interleave count as written twice, because nobody can be sure in short time.
+    if (error instanceof TypeError) return "refused to write twice";
+    if (error instanceof RangeError && isShared) return "refused to overlap";
+    throw error;
+  }
+  assertEquals([isTwice, isShared], [false, false]);
+  assertEquals(await to.download(), expected);
+  return "copied";
+}
+
+/** Chooses strides of either sign, and an offset with which the layout fits. */
+function randomLayout(shape: readonly number[], random: Random): StridedLayout {
+  for (;;) {
+    const strides = shape.map(() => random.below(2 * LARGEST_STRIDE + 1) - LARGEST_STRIDE);
+    const reach = elementsOf({ shape, strides, offset: 0 });
+    const lowest = Math.min(0, ...reach);
+    const spare = LENGTH - 1 - Math.max(0, ...reach) + lowest;
+    if (spare >= 0) return { shape, strides, offset: random.below(spare + 1) - lowest };
+  }
+}
+
+/** Lists the elements of a layout in the order of its axes. */
+function elementsOf({ shape, strides, offset }: StridedLayout): number[] {
+  return shape.reduce(
+    (starts, size, axis) =>
+      starts.flatMap((start) =>
+        Array.from({ length: size }, (_, step) => start + step * (strides[axis] ?? 0))
+      ),
+    [offset],
+  );
+}

@@ -1,0 +1,26 @@
+// 2,000 random copies and fills between strided layouts against element-by-element work.
+
+import { assertEquals, assertGreater } from "@std/assert";
+import { IN_SANITIZER } from "../support/driver.ts";
+import { Random, testSeed } from "../support/random.ts";
+import { withDevice } from "../support/with_device.ts";
+import { checkStridedWork, type Outcome } from "./strided_work.ts";
+
+const WORK_COUNT = IN_SANITIZER ? 200 : 2000;
+
+Deno.test("StridedView copies and fills what work on single elements does", () =>
+  withDevice(async (gpu) => {
+    const seed = testSeed();
+    console.log(`seed ${seed}; run it again with VRAMKIT_TEST_SEED=${seed}`);
+    const outcomes = new Map<Outcome, number>();
+    for (let index = 0; index < WORK_COUNT; index++) {
+      try {
+        const outcome = await checkStridedWork(gpu, new Random(seed + index));
+        outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+      } catch (cause) {
+        throw new Error(`work ${index} of seed ${seed} went wrong`, { cause });
+      }
+    }
+    assertEquals(outcomes.size, 4, "every outcome came up");
+    assertGreater(outcomes.get("copied") ?? 0, WORK_COUNT / 10);
+  }));
