@@ -1,12 +1,14 @@
 // The C library as its headers declare it: one row per function, its C declaration above it.
 // Addresses are 64-bit integers, because most belong to memory that no JavaScript buffer stands for.
 
-import { type BoundGroups, openLibrary } from "./library.ts";
+import { type BoundGroups, LibraryError, openLibrary } from "./library.ts";
 
 /** The calls that return at once. */
 const IMMEDIATE = {
   // void *memcpy(void *dest, const void *src, size_t n)
   memcpy: { parameters: ["u64", "u64", "usize"], result: "u64" },
+  // The same call: of 0 bytes it returns the address of the first array.
+  addressOf: { name: "memcpy", parameters: ["buffer", "buffer", "usize"], result: "u64" },
   // void *memset(void *s, int c, size_t n)
   memset: { parameters: ["u64", "i32", "usize"], result: "u64" },
   // void *mmap(void *addr, size_t length, int prot, int flags, int fd, off_t offset)
@@ -100,4 +102,14 @@ export function openHost(): HostApi {
     remedy: "files and host memory of this kind need Linux",
   }, HOST_GROUPS).api;
   return host;
+}
+
+/** Opens the C library where it can be used; undefined where it cannot. */
+export function findHost(): HostApi | undefined {
+  try {
+    return openHost();
+  } catch (error) {
+    if (error instanceof LibraryError) return undefined;
+    throw error;
+  }
 }

@@ -1,23 +1,37 @@
-// The driver's own blocking copies of ordinary memory, bound here to be measured beside ours. The
-// kit does not call them: they use the legacy stream, and an upload may return before it is over.
+// The driver's own copies of ordinary memory, made to block: what the kit's small transfers are
+// measured beside. Two ways: on the same stream with a wait, and the calls that block by themselves,
+// which use the legacy stream and after which an upload may still be on its way.
 
 import { openDriver } from "../../ffi/library.ts";
 import type { CudaDevice } from "../../mod.ts";
 
-/** The two calls, or on the simulated driver the queued calls and a wait. */
+/** One way to copy up and down, blocking. */
 export interface BlockingCalls {
-  /** cuMemcpyHtoD. */
+  /** Copies to the device. */
   upload(address: bigint, bytes: Uint8Array<ArrayBuffer>): void;
-  /** cuMemcpyDtoH. */
+  /** Copies from the device. */
   download(bytes: Uint8Array<ArrayBuffer>, address: bigint): void;
 }
 
-/** Finds the calls of the driver that the device was opened with. */
-export function blockingCalls(gpu: CudaDevice): BlockingCalls {
-  return gpu.name === "Simulated" ? queuedCalls(gpu) : driverCalls();
+/** cuMemcpyHtoDAsync or cuMemcpyDtoHAsync, and cuStreamSynchronize. */
+export function callsOnStream({ context, stream }: CudaDevice): BlockingCalls {
+  const { api } = context.driver;
+  const { handle } = stream;
+  return {
+    upload: (address, bytes) => {
+      const status = api.cuMemcpyHtoDAsync_v2(address, bytes, BigInt(bytes.byteLength), handle);
+      check(status || api.cuStreamSynchronize(handle), "cuMemcpyHtoDAsync");
+    },
+    download: (bytes, address) => {
+      const status = api.cuMemcpyDtoHAsync_v2(bytes, address, BigInt(bytes.byteLength), handle);
+      check(status || api.cuStreamSynchronize(handle), "cuMemcpyDtoHAsync");
+    },
+  };
 }
 
-function driverCalls(): BlockingCalls {
+/** cuMemcpyHtoD and cuMemcpyDtoH; undefined on the simulated driver, which lacks them. */
+export function callsOnLegacyStream(gpu: CudaDevice): BlockingCalls | undefined {
+  if (gpu.name === "Simulated") return undefined;
   const { cuMemcpyHtoD_v2, cuMemcpyDtoH_v2 } = Deno.dlopen(openDriver().path, {
     // CUresult cuMemcpyHtoD(CUdeviceptr dstDevice, const void *srcHost, size_t ByteCount)
     cuMemcpyHtoD_v2: { parameters: ["u64", "buffer", "usize"], result: "i32" },
@@ -26,28 +40,14 @@ function driverCalls(): BlockingCalls {
   }).symbols;
   return {
     upload: (address, bytes) => {
-      const status = cuMemcpyHtoD_v2(address, bytes, BigInt(bytes.byteLength));
-      if (status !== 0) throw new Error(`Cannot measure cuMemcpyHtoD: it returned ${status}`);
+      check(cuMemcpyHtoD_v2(address, bytes, BigInt(bytes.byteLength)), "cuMemcpyHtoD");
     },
     download: (bytes, address) => {
-      const status = cuMemcpyDtoH_v2(bytes, address, BigInt(bytes.byteLength));
-      if (status !== 0) throw new Error(`Cannot measure cuMemcpyDtoH: it returned ${status}`);
+      check(cuMemcpyDtoH_v2(bytes, address, BigInt(bytes.byteLength)), "cuMemcpyDtoH");
     },
   };
 }
 
-function queuedCalls({ context, stream }: CudaDevice): BlockingCalls {
-  const { driver } = context;
-  return {
-    upload: (address, bytes) => {
-      const size = BigInt(bytes.byteLength);
-      driver.call("cuMemcpyHtoDAsync_v2", address, bytes, size, stream.handle);
-      stream.synchronizeSync();
-    },
-    download: (bytes, address) => {
-      const size = BigInt(bytes.byteLength);
-      driver.call("cuMemcpyDtoHAsync_v2", bytes, address, size, stream.handle);
-      stream.synchronizeSync();
-    },
-  };
+function check(status: number, name: string): void {
+  if (status !== 0) throw new Error(`Cannot measure ${name}: it returned ${status}`);
 }

@@ -1,17 +1,17 @@
 // How fast do ordinary arrays reach the GPU and come back? Every power of two, blocking and awaited,
-// beside the driver's own blocking call and the pinned ceiling of the same run:
+// beside the driver's own call and a wait on the same stream, and the pinned ceiling of the run:
 // `deno task bench:transfer [--largest BYTES] [--peers peers.json] [--out result.json]`.
 
 import { CudaDevice, type DeviceBuffer, formatBytes } from "../../mod.ts";
 import { fillPattern } from "../../src/measure/pattern.ts";
 import { type BenchRow, median, report } from "../result_file.ts";
 import { ceilingRow, peerRows, pinnedCeiling, readFlags, SEED, verify } from "./bench_run.ts";
-import { blockingCalls } from "./blocking_calls.ts";
+import { callsOnLegacyStream, callsOnStream } from "./blocking_calls.ts";
 
 /** Rounds in which every way has a turn. */
 const ROUND_COUNT = 11;
 /** What one turn moves at least, in calls that follow each other. */
-const BATCH_BYTES = 2 ** 22;
+const TURN_BYTES = 2 ** 25;
 
 const { largestBytes, peers, out } = await readFlags({ largestBytes: 2 ** 30 });
 using gpu = CudaDevice.open(0, { driver: "auto" });
@@ -19,7 +19,8 @@ const source = new Uint8Array(largestBytes);
 fillPattern(source, SEED);
 const target = new Uint8Array(largestBytes).fill(1);
 using device = gpu.zeros("uint8", largestBytes, { label: "bench" });
-const driver = blockingCalls(gpu);
+const onStream = callsOnStream(gpu);
+const onLegacy = callsOnLegacyStream(gpu) ?? onStream;
 const ceiling = await pinnedCeiling(gpu, { largestBytes });
 await warmUp();
 
@@ -46,12 +47,14 @@ async function rowsFor(byteLength: number): Promise<BenchRow[]> {
   const down = target.subarray(0, byteLength);
   const cases = {
     upload: {
-      driver: () => driver.upload(part.ptr, up),
+      driver: () => onStream.upload(part.ptr, up),
+      legacy: () => onLegacy.upload(part.ptr, up),
       sync: () => part.uploadSync(up),
       async: () => part.upload(up),
     },
     download: {
-      driver: () => driver.download(down, part.ptr),
+      driver: () => onStream.download(down, part.ptr),
+      legacy: () => onLegacy.download(down, part.ptr),
       sync: () => part.downloadSync(down),
       async: () => part.download(down),
     },
@@ -71,6 +74,11 @@ async function rowsFor(byteLength: number): Promise<BenchRow[]> {
         most: promisedTimes(direction, byteLength),
       }));
     }
+    found.push({
+      name: `  the driver's ${direction} on the legacy stream`,
+      value: byteLength / seconds.legacy / 1e9,
+      unit: "GB/s",
+    });
     verify(direction === "upload" ? await part.download() : down, direction);
   }
   return found;
@@ -141,7 +149,7 @@ async function secondsInTurns<K extends string>(
   byteLength: number,
   ways: Readonly<Record<K, () => unknown>>,
 ): Promise<Record<K, number>> {
-  const callCount = Math.max(1, Math.min(200, Math.floor(BATCH_BYTES / byteLength)));
+  const callCount = Math.max(1, Math.min(200, Math.floor(TURN_BYTES / byteLength)));
   const samples: Record<string, number[]> = {};
   for (let round = 0; round < ROUND_COUNT; round++) {
     for (const [name, run] of Object.entries<() => unknown>(ways)) {

@@ -24,6 +24,8 @@ const targets = arrays.map(() => new Uint8Array(ARRAY_BYTES).fill(1));
 using owned = new DisposableStack();
 const buffers = arrays.map(() => owned.use(gpu.zeros("uint8", ARRAY_BYTES)));
 
+await warmUp();
+
 const rows: BenchRow[] = [
   { name: "pinned ceiling, up", value: ceiling, unit: "GB/s" },
   timesRow("uploadAll() into a new block, beside gpu.upload() each", await uploadNew()),
@@ -32,6 +34,16 @@ const rows: BenchRow[] = [
   ...peerRows(peers, { name: "manyArraysUpload", byteLength, ceiling }),
 ];
 await report(gpu, rows, out);
+
+/** Starts the lanes and settles the compiled code, as the first seconds of any program do. */
+async function warmUp(): Promise<void> {
+  const end = performance.now() + 2000;
+  while (performance.now() < end) {
+    await gpu.uploadAll(arrays, { into: buffers });
+    await gpu.downloadAll(buffers, { into: targets });
+    using _packed = await gpu.uploadAll(arrays);
+  }
+}
 
 /** Seconds in which the same arrays moved. */
 interface Compared {

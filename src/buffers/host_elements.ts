@@ -8,7 +8,7 @@ import {
   fromBfloat16,
   toBfloat16,
 } from "../dtype.ts";
-import { type Action, bytesOf, type HostMemory } from "../transfer/host_memory.ts";
+import { type Action, type HostMemory, type HostView, viewOf } from "../transfer/host_memory.ts";
 
 /** Elements on the device's side of a transfer. */
 export interface ElementSpan {
@@ -20,8 +20,8 @@ export interface ElementSpan {
 
 /** Host memory that a transfer fills, and what to do once it is full. */
 export interface HostDestination {
-  /** The bytes to fill. */
-  readonly bytes: Uint8Array<ArrayBufferLike>;
+  /** The memory to fill. */
+  readonly bytes: HostView;
   /** Converts when needed, and returns what the caller gets. */
   finish(): HostMemory;
 }
@@ -43,11 +43,11 @@ export function sourceBytes(
   span: ElementSpan,
   source: HostMemory,
   action: Action,
-): Uint8Array<ArrayBufferLike> {
-  const bytes = bytesOf(source, action);
+): HostView {
+  const bytes = viewOf(source, action);
   if (span.dtype === "bfloat16" && source instanceof Float32Array) {
     checkLength(span, source.length * elementBytes(span.dtype), action);
-    return new Uint8Array(toBfloat16(source).buffer);
+    return toBfloat16(source);
   }
   checkType(span.dtype, source, action);
   checkLength(span, bytes.byteLength, action);
@@ -73,7 +73,7 @@ export function destinationBytes(
     return { bytes: sourceBytes(span, destination, action), finish: () => destination };
   }
   const fresh = allocateBits(dtype, length);
-  return { bytes: bytesOf(fresh, action), finish: () => fresh };
+  return { bytes: fresh, finish: () => fresh };
 }
 
 function widening(
@@ -82,7 +82,7 @@ function widening(
   action: Action,
 ): HostDestination {
   if (destination !== undefined) {
-    bytesOf(destination, action);
+    viewOf(destination, action);
     checkLength({ dtype: "bfloat16", length }, destination.length * 2, action);
   }
   const bits = new Uint16Array(length);
@@ -92,7 +92,7 @@ function widening(
     destination.set(values);
     return destination;
   };
-  return { bytes: new Uint8Array(bits.buffer), finish };
+  return { bytes: bits, finish };
 }
 
 function checkType(dtype: DType, memory: HostMemory, action: Action): void {

@@ -11,7 +11,7 @@ import type { AllocateOptions, DeviceAllocator } from "./device_allocator.ts";
 import { DeviceBuffer } from "./device_buffer.ts";
 import { destinationBytes, type HostDestination, sourceBytes } from "./host_elements.ts";
 import { type BuffersOf, PackedBuffers } from "./packed_buffers.ts";
-import { downloadPacked, type PackItem, uploadPacked } from "./packed_transfer.ts";
+import { type PackItem, transferPacked } from "./packed_transfer.ts";
 import { toShape } from "./shape.ts";
 import { TransferableBuffer, type TransferChoice } from "./transferable_buffer.ts";
 
@@ -55,7 +55,8 @@ export async function uploadAll<const A extends readonly HostArray[]>(
       const fields = { allocation, token: block, dtype, shape, byteOffset, isView: true };
       return itemOf(new DeviceBuffer<DType>(fields), array);
     });
-    await uploadPacked(items, { stream, onProgress, signal, ownsPadding: true });
+    const transfer = { stream, onProgress, signal, ownsPadding: true };
+    await transferPacked(items, { direction: "upload", ...transfer });
     const buffers: unknown = items.map(({ buffer }) => buffer);
     return new PackedBuffers(block, buffers as BuffersOf<A>);
   } catch (error) {
@@ -73,7 +74,7 @@ export async function uploadInto(
   const buffers = buffersOn(gpu, options.into, "upload");
   checkCount(arrays.length, buffers.length, "upload");
   const items = buffers.map((buffer, index) => itemOf(buffer, arrays[index]));
-  await uploadPacked(items, { stream, onProgress, signal });
+  await transferPacked(items, { direction: "upload", stream, onProgress, signal });
 }
 
 /** Downloads buffers into arrays; see `gpu.downloadAll()`. */
@@ -93,7 +94,7 @@ export async function downloadAll<const B extends readonly TransferableBuffer[]>
     const buffer = buffers[index];
     return buffer === undefined ? [] : [{ buffer, bytes }];
   });
-  await downloadPacked(items, { stream, onProgress, signal });
+  await transferPacked(items, { direction: "download", stream, onProgress, signal });
   const arrays: unknown = hosts.map((host) => host.finish());
   return arrays as ArraysOf<B>;
 }

@@ -1,113 +1,110 @@
-// Many arrays to the device or back: small ones packed, a slab being copied by the CPU while the GPU
-// copies the other; large ones by themselves.
+// Many arrays to the device or back: small ones packed, so that few copies move all of them; large
+// ones by themselves.
 
+import { findHost } from "../../ffi/host.ts";
+import { Hold } from "../memory/hold.ts";
 import type { CudaStream } from "../stream.ts";
-import type { TransferOptions } from "../transfer/host_transfer.ts";
-import { type PackPiece, packPieces } from "../transfer/pack.ts";
+import { areApart } from "../transfer/address_ranges.ts";
+import { TransferEngine } from "../transfer/engine.ts";
+import { addressOf, type HostView } from "../transfer/host_memory.ts";
+import { noteTransfer, type TransferOptions } from "../transfer/host_transfer.ts";
+import type { PackPiece } from "../transfer/pack.ts";
+import { cutPacked } from "../transfer/packed_pieces.ts";
 import { ProgressTotal } from "../transfer/progress_total.ts";
-import { SLAB_BYTES, StagingSlab } from "./staging_slab.ts";
 import type { TransferableBuffer } from "./transferable_buffer.ts";
 
 /** From this size on a call of its own costs little beside the copy itself. */
-const LARGE_FROM_BYTES = SLAB_BYTES / 4;
+const LARGE_FROM_BYTES = 512 * 2 ** 10;
 
 /** One array and the buffer that it fills or is filled from. */
 export interface PackItem {
   /** The buffer. */
   readonly buffer: TransferableBuffer;
-  /** The array's bytes, as many as the buffer has. */
-  readonly bytes: Uint8Array<ArrayBufferLike>;
+  /** The array, as many bytes as the buffer has. */
+  readonly bytes: HostView;
 }
 
 /** How to transfer many arrays. */
 export interface PackedTransfer extends TransferOptions {
+  /** Which way they go. */
+  readonly direction: "upload" | "download";
   /** The stream whose earlier work comes first. */
   readonly stream: CudaStream;
   /** Whether nothing lies between buffers that are neighbours in one block. */
   readonly ownsPadding?: boolean;
 }
 
-/** Moves all arrays to their buffers; resolves when they are there. */
-export async function uploadPacked(
+/** Moves all arrays; resolves when they are there. Of arrays that overlap the later one stays. */
+export async function transferPacked(
   items: readonly PackItem[],
   options: PackedTransfer,
 ): Promise<void> {
-  const { stream, signal } = options;
-  const { loads, large, progress } = plan(items, options.ownsPadding ?? false, options);
-  using slabs = new SlabPair(stream);
-  for (const [index, load] of loads.entries()) {
-    const slab = slabs.at(index);
-    await slab.whenDone();
-    signal?.throwIfAborted();
-    slab.send(load);
-    progress.part()(load.byteLength);
-  }
-  if (loads.length > 0) await stream.synchronize();
-  for (const { buffer, bytes } of large) {
-    await buffer.upload(untyped(bytes), { stream, signal, onProgress: progress.part() });
+  const { direction, onProgress, signal } = options;
+  signal?.throwIfAborted();
+  if (findHost() === undefined) return await moveEach(items, options);
+  const arrays = items.map(({ buffer, bytes }): PackPiece => {
+    return { span: buffer.span, hostAddress: addressOf(bytes) };
+  });
+  using _holds = holdAll(arrays);
+  if (!areApartIn(direction, arrays)) return await moveEach(items, options);
+  const progress = new ProgressTotal(bytesIn(arrays), onProgress);
+  await packAll(arrays.filter(({ span }) => isSmall(span)), {
+    ...options,
+    onProgress: progress.part(),
+  });
+  const large = items.filter(({ buffer }) => !isSmall(buffer));
+  await moveEach(large, { ...options, onProgress: progress.part() });
+}
+
+/** Keeps all memory that is used, also when buffers are disposed meanwhile. */
+function holdAll(arrays: readonly PackPiece[]): Disposable {
+  const allocations = new Set(arrays.map(({ span }) => span.allocation));
+  const holds = Array.from(allocations, (allocation) => allocation.hold());
+  return new Hold(() => {
+    for (const hold of holds) hold[Symbol.dispose]();
+  });
+}
+
+function areApartIn(direction: "upload" | "download", arrays: readonly PackPiece[]): boolean {
+  if (direction === "upload") return areApart(arrays.map(({ span }) => span));
+  return areApart(arrays.map(({ span, hostAddress }) => {
+    return { address: hostAddress, byteLength: span.byteLength };
+  }));
+}
+
+function isSmall({ byteLength }: { readonly byteLength: number }): boolean {
+  return byteLength < LARGE_FROM_BYTES;
+}
+
+async function packAll(arrays: readonly PackPiece[], options: PackedTransfer): Promise<void> {
+  const { direction, stream, ownsPadding = false, onProgress, signal } = options;
+  const byteLength = bytesIn(arrays);
+  if (byteLength === 0) return;
+  const isUpload = direction === "upload";
+  const access = isUpload ? "write" : "read";
+  for (const { span } of arrays) span.allocation.order(stream, access);
+  const largestBytes = arrays.reduce((most, { span }) => Math.max(most, span.byteLength), 0);
+  const takesPadding = !isUpload || ownsPadding;
+  const cut = cutPacked(arrays, { direction, largestBytes, takesPadding });
+  const engine = TransferEngine.of(stream.context);
+  engine.anticipate(byteLength);
+  await engine.run({ direction, stream, byteLength, cut, onProgress, signal });
+  for (const { span } of arrays) noteTransfer({ direction, span, stream });
+}
+
+/** Moves arrays one after another, each by the way that fits its size. */
+async function moveEach(items: readonly PackItem[], options: PackedTransfer): Promise<void> {
+  const { direction, onProgress, ...choice } = options;
+  const totalBytes = items.reduce((sum, { bytes }) => sum + bytes.byteLength, 0);
+  const progress = new ProgressTotal(totalBytes, onProgress);
+  for (const { buffer, bytes: { buffer: memory, byteOffset, byteLength } } of items) {
+    const untyped = new DataView(memory, byteOffset, byteLength); // every buffer takes that
+    const one = { ...choice, onProgress: progress.part() };
+    if (direction === "upload") await buffer.upload(untyped, one);
+    else await buffer.download(untyped, one);
   }
 }
 
-/** Moves all buffers into their arrays; resolves when they are filled. */
-export async function downloadPacked(
-  items: readonly PackItem[],
-  options: PackedTransfer,
-): Promise<void> {
-  const { stream, signal } = options;
-  const { loads, large, progress } = plan(items, true, options);
-  using slabs = new SlabPair(stream);
-  const fetch = (index: number) => {
-    const load = loads[index];
-    if (load !== undefined) slabs.at(index).fetch(load);
-  };
-  fetch(0);
-  for (const [index, load] of loads.entries()) {
-    fetch(index + 1);
-    await slabs.at(index).whenDone();
-    signal?.throwIfAborted();
-    slabs.at(index).unpack(load);
-    progress.part()(load.byteLength);
-  }
-  for (const { buffer, bytes } of large) {
-    await buffer.download(untyped(bytes), { stream, signal, onProgress: progress.part() });
-  }
-}
-
-/** Two slabs, taken when they are first needed. */
-class SlabPair implements Disposable {
-  readonly #stream: CudaStream;
-  readonly #slabs: StagingSlab[] = [];
-
-  constructor(stream: CudaStream) {
-    this.#stream = stream;
-  }
-
-  /** The slab for a load; loads take turns. */
-  at(index: number): StagingSlab {
-    return this.#slabs[index % 2] ??= new StagingSlab(this.#stream);
-  }
-
-  [Symbol.dispose](): void {
-    for (const slab of this.#slabs) slab[Symbol.dispose]();
-  }
-}
-
-function plan(items: readonly PackItem[], takesPadding: boolean, options: PackedTransfer) {
-  const large: PackItem[] = [];
-  const small: PackPiece[] = [];
-  let totalBytes = 0;
-  options.signal?.throwIfAborted();
-  for (const item of items) {
-    const { buffer, bytes } = item;
-    totalBytes += bytes.byteLength;
-    if (bytes.byteLength >= LARGE_FROM_BYTES) large.push(item);
-    else small.push({ span: buffer.span, bytes });
-  }
-  const loads = packPieces(small, { slabBytes: SLAB_BYTES, takesPadding });
-  return { loads, large, progress: new ProgressTotal(totalBytes, options.onProgress) };
-}
-
-/** The same bytes as memory of no element type, which every buffer takes. */
-function untyped({ buffer, byteOffset, byteLength }: Uint8Array<ArrayBufferLike>): DataView {
-  return new DataView(buffer, byteOffset, byteLength);
+function bytesIn(arrays: readonly PackPiece[]): number {
+  return arrays.reduce((sum, { span }) => sum + span.byteLength, 0);
 }

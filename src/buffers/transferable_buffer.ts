@@ -5,7 +5,7 @@ import type { ArrayOf, BitsOf, DType } from "../dtype.ts";
 import type { FilePath } from "../transfer/disk_file.ts";
 import { writeFileFrom } from "../transfer/file_transfer.ts";
 import { DisposedError } from "../errors.ts";
-import type { HostMemory } from "../transfer/host_memory.ts";
+import type { HostMemory, HostView } from "../transfer/host_memory.ts";
 import {
   type HostTransfer,
   transfer,
@@ -109,7 +109,7 @@ export abstract class TransferableBuffer<D extends DType = DType> extends GpuBuf
 
   #task(
     direction: "upload" | "download",
-    bytes: Uint8Array<ArrayBufferLike>,
+    bytes: HostView,
     options: TransferChoice & { readonly isFresh?: boolean },
   ): HostTransfer {
     const { onProgress, signal, isFresh = false } = options;

@@ -2,7 +2,9 @@
 
 import type { DeviceBuffer } from "../buffers/device_buffer.ts";
 import { CudaStream } from "../stream.ts";
+import { cutBlock } from "../transfer/block_pieces.ts";
 import { TransferEngine } from "../transfer/engine.ts";
+import { addressOf } from "../transfer/host_memory.ts";
 
 /** One size, both ways of moving it, both directions. */
 export interface CalibrationPoint {
@@ -53,6 +55,7 @@ function startLanes(
   buffer: DeviceBuffer<"uint8">,
   host: Uint8Array<ArrayBuffer>,
 ): void {
+  engine.startLanes();
   const end = performance.now() + LANE_START_SECONDS * 1000;
   while (engine.wayFor(CALIBRATION_BYTES) === "driver" && performance.now() < end) {
     moveByRing(engine, buffer, host);
@@ -73,14 +76,12 @@ function moveByRing(
   buffer: DeviceBuffer<"uint8">,
   bytes: Uint8Array<ArrayBuffer>,
 ): void {
-  const request = {
-    stream: CudaStream.default(buffer.context),
-    deviceAddress: buffer.ptr,
-    host: { address: Deno.UnsafePointer.value(Deno.UnsafePointer.of(bytes)) },
-    byteLength: bytes.byteLength,
-  };
-  engine.runSync({ ...request, direction: "upload" });
-  engine.runSync({ ...request, direction: "download" });
+  const stream = CudaStream.default(buffer.context);
+  const { byteLength } = bytes;
+  const block = { deviceAddress: buffer.ptr, host: { address: addressOf(bytes) }, byteLength };
+  for (const direction of ["upload", "download"] as const) {
+    engine.runSync({ direction, stream, byteLength, cut: cutBlock({ ...block, direction }) });
+  }
 }
 
 function medianSeconds(run: () => void): number {

@@ -10,6 +10,7 @@ import { nextId } from "../accounting/ids.ts";
 import { type LedgerEntry, type LiveKind, nameOf } from "../accounting/ledger.ts";
 import { type Owner, unwatch, watch } from "../safety_net.ts";
 import { CudaStream } from "../stream.ts";
+import { Hold } from "./hold.ts";
 import type { MemoryResource } from "./memory_resource.ts";
 import { takeKept, takeWithinLimits } from "./out_of_memory.ts";
 import { type Access, StreamUsage } from "./stream_usage.ts";
@@ -164,7 +165,7 @@ export class Allocation implements LedgerEntry, Owner {
   /** Keeps the memory itself while a transfer in pieces uses it, also when it is released meanwhile. */
   hold(): Disposable {
     this.#holders++;
-    return { [Symbol.dispose]: () => this.#letGo() };
+    return new Hold(() => this.#letGo());
   }
 
   /** Whether a transfer in pieces uses it right now. */

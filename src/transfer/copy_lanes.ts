@@ -3,21 +3,46 @@
 
 import { Worker } from "node:worker_threads";
 import { HOST_LIBRARY, openHost } from "../../ffi/host.ts";
-import { CONTROL, LANE_SOURCE, OPERATION, spinsFor, STATUS, TASK_FIELDS } from "./lane_source.ts";
+import {
+  CONTROL,
+  COPY_FIELDS,
+  LANE_SOURCE,
+  MOST_COPIES,
+  OPERATION,
+  spinsFor,
+  STATUS,
+  TASK_FIELDS,
+} from "./lane_source.ts";
 
-/** What a lane does for one slot. */
-export interface LaneTask {
-  /** Which call moves the bytes. */
-  readonly operation: keyof typeof OPERATION;
-  /** An address, or the file descriptor to write to. */
+/** One stretch of bytes that a lane copies. */
+export interface HostCopy {
+  /** The address that is written. */
   readonly destination: bigint;
-  /** An address, or the file descriptor to read from. */
+  /** The address that is read. */
   readonly source: bigint;
   /** How many bytes. */
   readonly byteLength: number;
-  /** Where in the file. */
-  readonly fileOffset?: number;
 }
+
+/** What a lane does for one slot. */
+export type LaneTask =
+  | { readonly operation: "copy" } & HostCopy
+  | {
+    readonly operation: "copyEach";
+    /** The copies, at most {@link MOST_COPIES}. */
+    readonly copies: readonly HostCopy[];
+  }
+  | {
+    readonly operation: "read" | "write";
+    /** An address, or the file descriptor to write to. */
+    readonly destination: bigint;
+    /** An address, or the file descriptor to read from. */
+    readonly source: bigint;
+    /** How many bytes. */
+    readonly byteLength: number;
+    /** Where in the file. */
+    readonly fileOffset: number;
+  };
 
 /** How many lanes there are. */
 export interface LaneCounts {
@@ -27,6 +52,9 @@ export interface LaneCounts {
   readonly freshLaneCount: number;
 }
 
+/** A thread copies so many bytes in the time in which a sleeping lane wakes up. */
+const BRIEF_BYTES = 512n * 1024n;
+
 /** The lanes of one engine. */
 export class CopyLanes {
   readonly #slotCount: number;
@@ -34,6 +62,8 @@ export class CopyLanes {
   readonly #control: SharedArrayBuffer;
   readonly #words: Int32Array<SharedArrayBuffer>;
   readonly #fields: BigInt64Array<SharedArrayBuffer>;
+  /** The copies of each slot's list. */
+  readonly #lists: BigInt64Array<SharedArrayBuffer>;
   #first: Worker | undefined;
   #isBroken = false;
 
@@ -43,7 +73,8 @@ export class CopyLanes {
     this.#counts = counts;
     this.#control = new SharedArrayBuffer(4 * (CONTROL.queue + 2 * this.#slotCount));
     this.#words = new Int32Array(this.#control);
-    this.#fields = new BigInt64Array(new SharedArrayBuffer(8 * TASK_FIELDS * this.#slotCount));
+    this.#fields = sharedFields(TASK_FIELDS * slotCount);
+    this.#lists = sharedFields(COPY_FIELDS * MOST_COPIES * slotCount);
   }
 
   /**
@@ -56,6 +87,7 @@ export class CopyLanes {
     const workerData = {
       control: this.#control,
       tasks: this.#fields.buffer,
+      copies: this.#lists.buffer,
       slotCount: this.#slotCount,
       library: HOST_LIBRARY,
       spins: spinsFor(navigator.hardwareConcurrency),
@@ -87,14 +119,8 @@ export class CopyLanes {
 
   /** Queues a task for a slot that has none. */
   submit(slot: number, task: LaneTask): void {
-    const { operation, destination, source, byteLength, fileOffset = 0 } = task;
+    this.#write(slot, task);
     const words = this.#words;
-    const at = slot * TASK_FIELDS;
-    this.#fields[at] = OPERATION[operation];
-    this.#fields[at + 1] = destination;
-    this.#fields[at + 2] = source;
-    this.#fields[at + 3] = BigInt(byteLength);
-    this.#fields[at + 4] = BigInt(fileOffset);
     Atomics.store(words, this.#statusWord(slot), STATUS.pending);
     const head = Atomics.load(words, CONTROL.head);
     Atomics.store(words, CONTROL.queue + head % this.#slotCount, slot);
@@ -108,13 +134,19 @@ export class CopyLanes {
     return status === STATUS.pending ? "pending" : status === STATUS.done ? "done" : "failed";
   }
 
-  /** Does one waiting task on the calling thread while no lane runs yet; false when there is none. */
+  /**
+   * Does one waiting task on the calling thread: any while no lane runs, a brief one while lanes
+   * are still waking up. False when there is none.
+   */
   help(): boolean {
     const words = this.#words;
-    if (Atomics.load(words, CONTROL.alive) > 0) return false;
     const tail = Atomics.load(words, CONTROL.tail);
     if (tail === Atomics.load(words, CONTROL.head)) return false;
     const slot = Atomics.load(words, CONTROL.queue + tail % this.#slotCount);
+    if (Atomics.load(words, CONTROL.alive) > 0) {
+      const isBrief = (this.#fields[slot * TASK_FIELDS + 3] ?? 0n) <= BRIEF_BYTES;
+      if (!isBrief || Atomics.load(words, CONTROL.sleepers) === 0) return false;
+    }
     if (Atomics.compareExchange(words, CONTROL.tail, tail, tail + 1) !== tail) return false;
     Atomics.store(words, this.#statusWord(slot), this.#run(slot) ? STATUS.done : STATUS.failed);
     return true;
@@ -139,6 +171,29 @@ export class CopyLanes {
     Atomics.notify(this.#words, CONTROL.signal, laneCount);
   }
 
+  #write(slot: number, task: LaneTask): void {
+    const fields = this.#fields;
+    const at = slot * TASK_FIELDS;
+    fields[at] = OPERATION[task.operation];
+    if (task.operation === "copyEach") {
+      fields[at + 3] = BigInt(task.copies.length);
+      return this.#writeList(slot, task.copies);
+    }
+    fields[at + 1] = task.destination;
+    fields[at + 2] = task.source;
+    fields[at + 3] = BigInt(task.byteLength);
+    if (task.operation !== "copy") fields[at + 4] = BigInt(task.fileOffset);
+  }
+
+  #writeList(slot: number, copies: readonly HostCopy[]): void {
+    let at = slot * MOST_COPIES * COPY_FIELDS;
+    for (const { destination, source, byteLength } of copies) {
+      this.#lists[at++] = destination;
+      this.#lists[at++] = source;
+      this.#lists[at++] = BigInt(byteLength);
+    }
+  }
+
   #statusWord(slot: number): number {
     return CONTROL.queue + this.#slotCount + slot;
   }
@@ -153,6 +208,15 @@ export class CopyLanes {
       memcpy(destination, source, byteLength);
       return true;
     }
+    if (operation === OPERATION.copyEach) {
+      const start = slot * MOST_COPIES * COPY_FIELDS;
+      const end = start + Number(byteLength) * COPY_FIELDS;
+      for (let next = start; next < end;) {
+        const field = () => this.#lists[next++] ?? 0n;
+        memcpy(field(), field(), field());
+      }
+      return true;
+    }
     for (let moved = 0n; moved < byteLength;) {
       const count = operation === OPERATION.read
         ? pread(Number(source), destination + moved, byteLength - moved, offset + moved)
@@ -162,4 +226,8 @@ export class CopyLanes {
     }
     return true;
   }
+}
+
+function sharedFields(count: number): BigInt64Array<SharedArrayBuffer> {
+  return new BigInt64Array(new SharedArrayBuffer(8 * count));
 }

@@ -1,12 +1,10 @@
-// The slots of one transfer that the copy engine works on, oldest first.
-// Asking an event costs 1.5 microseconds, so uploads share one among several copies, and nobody asks
-// before a slot is wanted or nothing else is left to do.
+// The slots of one transfer that are due for the copy engine or that it works on, oldest first.
+// Asking an event costs 1.5 microseconds, so slots that are queued together share one, and nobody
+// asks for uploads before a slot is wanted or nothing else is left to do.
 
+import { queueCopies } from "./copy_many.ts";
 import type { LoadedSlot } from "./pinned_ring.ts";
 import type { RingTransfer } from "./ring_transfer.ts";
-
-/** Copies of an upload that share a fence. */
-const UPLOAD_GROUP = 8;
 
 /** Slots that were taken back, and the error when their copies failed. */
 export interface FinishedCopies {
@@ -18,72 +16,81 @@ export interface FinishedCopies {
 
 const NONE: FinishedCopies = { done: [] };
 
-/** The copies that a transfer has queued on its stream. */
+/** The copies of one transfer. */
 export class CopyQueue {
   readonly #transfer: RingTransfer;
-  readonly #groupSize: number;
-  readonly #slots: LoadedSlot[] = [];
-  /** How many slots from the oldest on the next fence stands behind. */
-  #fencedCount = 0;
+  /** Slots that are queued in one call while the copy engine has enough to do. */
+  readonly #batchSlots: number;
+  /** So many slots keep the copy engine busy until more are ready. */
+  readonly #enoughSlots: number;
+  readonly #ready: LoadedSlot[] = [];
+  /** What the copy engine works on; the fence of a batch's last slot stands behind it. */
+  readonly #batches: LoadedSlot[][] = [];
+  #queuedCount = 0;
 
-  /** Starts empty. */
-  constructor(transfer: RingTransfer) {
+  /** Starts empty, for a ring of `slotCount` slots. */
+  constructor(transfer: RingTransfer, slotCount: number) {
     this.#transfer = transfer;
-    this.#groupSize = transfer.request.direction === "upload" ? UPLOAD_GROUP : 1;
+    this.#batchSlots = Math.max(1, slotCount >> 3);
+    this.#enoughSlots = slotCount >> 2;
   }
 
-  /** Queues the copy between a slot and the device (cuMemcpyAsync). */
+  /** Adds a slot whose turn it is; {@link CopyQueue.flush} queues its copies. */
   push(loaded: LoadedSlot): void {
-    const { stream, direction, deviceAddress } = this.#transfer.request;
-    const { slot, piece } = loaded;
-    const device = deviceAddress + BigInt(piece.offset);
-    const isUpload = direction === "upload";
-    const [destination, source] = isUpload ? [device, slot.address] : [slot.address, device];
-    const { context, handle } = stream;
-    const size = BigInt(piece.byteLength);
-    const status = context.driver.api.cuMemcpyAsync(destination, source, size, handle);
-    context.settle(status, "cuMemcpyAsync", destination, source, size, handle);
-    if (this.#groupSize === 1) this.#setFence(loaded);
-    this.#slots.push(loaded);
+    this.#ready.push(loaded);
+  }
+
+  /**
+   * Queues what is ready: at once while the copy engine may run dry or when nothing more comes, else
+   * a batch at a time. Returns the slots whose copies could not be queued.
+   */
+  flush(): FinishedCopies {
+    while (this.#ready.length > 0) {
+      const isDry = this.#queuedCount < this.#enoughSlots;
+      const count = isDry ? 1 : this.#batchSlots;
+      if (count > this.#ready.length && !this.#hasAll) break;
+      const batch = this.#ready.splice(0, count);
+      for (const _ of batch) this.#transfer.noteQueued();
+      try {
+        this.#queue(batch);
+      } catch (error) {
+        this.#waitForAll();
+        return { done: batch, error };
+      }
+    }
+    return NONE;
   }
 
   /** Takes back slots whose copies are over; `isStarved` says that somebody waits for a slot. */
   poll({ isStarved }: { isStarved: boolean }): FinishedCopies {
-    const [oldest] = this.#slots;
-    if (oldest === undefined) return NONE;
-    const isLast = this.#transfer.allQueued;
-    if (this.#groupSize > 1 && !isStarved && !isLast) return NONE;
+    const fence = this.#batches[0]?.at(-1)?.slot.fence;
+    if (fence === undefined) return NONE;
+    const isUpload = this.#transfer.request.direction === "upload";
+    if (isUpload && !isStarved && !this.#isLast) return NONE;
     try {
-      if (this.#fencedCount === 0 && !this.#fence(isLast || isStarved)) return NONE;
-      const fence = this.#slots[this.#fencedCount - 1]?.slot.fence;
-      if (fence?.poll() === false) return NONE;
+      if (!fence.poll()) return NONE;
     } catch (error) {
       this.#waitForAll();
-      return { done: this.#take(), error };
+      return { done: this.#take(this.#batches.length), error };
     }
-    return { done: this.#take() };
+    return { done: this.#take(1) };
   }
 
-  /** Puts a fence behind a group of copies; false while a group that may grow is not complete. */
-  #fence(isComplete: boolean): boolean {
-    if (this.#groupSize === 1) {
-      this.#fencedCount = 1;
-      return true;
-    }
-    if (this.#slots.length < this.#groupSize && !isComplete) return false;
-    this.#fencedCount = this.#slots.length;
-    const last = this.#slots.at(-1);
-    if (last !== undefined) this.#setFence(last);
-    return true;
+  /** Whether all that is left to be queued is ready. */
+  get #hasAll(): boolean {
+    return !this.#transfer.isWaiting && this.#transfer.unqueuedCount === this.#ready.length;
   }
 
-  #setFence({ slot }: LoadedSlot): void {
-    try {
-      slot.fence.set(this.#transfer.request.stream.handle);
-    } catch (error) {
-      this.#waitForAll();
-      throw error;
-    }
+  get #isLast(): boolean {
+    return this.#hasAll && this.#ready.length === 0;
+  }
+
+  #queue(batch: LoadedSlot[]): void {
+    const { stream } = this.#transfer.request;
+    queueCopies(batch.flatMap(({ slot, piece }) => piece.copies(slot.address)), stream);
+    batch.at(-1)?.slot.fence.set(stream.handle);
+    this.#batches.push(batch);
+    this.#queuedCount += batch.length;
   }
 
   /** Blocks, after a failure: a slot that no fence guards must not be used again before its copy. */
@@ -91,9 +98,9 @@ export class CopyQueue {
     this.#transfer.request.stream.context.status("cuCtxSynchronize");
   }
 
-  #take(): LoadedSlot[] {
-    const taken = this.#slots.splice(0, this.#fencedCount);
-    this.#fencedCount = 0;
+  #take(batchCount: number): LoadedSlot[] {
+    const taken = this.#batches.splice(0, batchCount).flat();
+    this.#queuedCount -= taken.length;
     return taken;
   }
 }

@@ -5,7 +5,7 @@ import { isMainThread } from "node:worker_threads";
 import type { Context } from "../context.ts";
 import { nextTurn } from "../waiting.ts";
 import { CopyLanes } from "./copy_lanes.ts";
-import { CopyQueue } from "./copy_queue.ts";
+import { CopyQueue, type FinishedCopies } from "./copy_queue.ts";
 import { type LoadedSlot, PinnedRing, type Slot } from "./pinned_ring.ts";
 import { type RingRequest, RingTransfer } from "./ring_transfer.ts";
 import { DEFAULT_LIMITS, type EngineLimits, limitsOf, type TransferTuning } from "./tuning.ts";
@@ -93,8 +93,13 @@ export class TransferEngine {
   anticipate(byteLength: number): void {
     this.#askedBytes += byteLength;
     if (this.#askedBytes >= START_BYTES && this.#limits.laneCount >= FEWEST_LANES) {
-      this.#lanes.start();
+      this.startLanes();
     }
+  }
+
+  /** Starts the lanes; until they run the calling thread does their work. */
+  startLanes(): void {
+    this.#lanes.start();
   }
 
   /** Moves the bytes; resolves when they are there. The event loop goes on meanwhile. */
@@ -125,11 +130,10 @@ export class TransferEngine {
   }
 
   #begin(request: RingRequest): RingTransfer {
-    this.#lanes.start();
-    const { slotBytes } = this.#limits;
+    const { slotBytes, slotCount } = this.#limits;
     const pieceBytes = request.pieceBytes ?? pieceBytesFor(request.byteLength, slotBytes);
     const transfer = new RingTransfer(request, Math.min(pieceBytes, slotBytes));
-    this.#transfers.set(transfer, new CopyQueue(transfer));
+    this.#transfers.set(transfer, new CopyQueue(transfer, slotCount));
     return transfer;
   }
 
@@ -154,11 +158,14 @@ export class TransferEngine {
 
   /** Moves every slot on that can move; false when nothing could. */
   #pump(): boolean {
-    let moved = this.#lanes.help();
+    let moved = false;
     for (const loaded of this.#withLane) moved = this.#afterLane(loaded) || moved;
     moved = this.#load() || moved;
-    for (const queue of this.#transfers.values()) moved = this.#afterCopies(queue) || moved;
-    return moved;
+    for (const queue of this.#transfers.values()) {
+      moved = this.#afterCopies(queue.flush()) || moved;
+      moved = this.#afterCopies(queue.poll({ isStarved: this.#ring.isExhausted })) || moved;
+    }
+    return this.#lanes.help() || moved;
   }
 
   /** Hands free slots to the transfers that wait, in turn. */
@@ -168,6 +175,7 @@ export class TransferEngine {
       waiting = false;
       for (const [transfer, queue] of this.#transfers) {
         if (!transfer.isWaiting) continue;
+        if (transfer.request.direction === "upload" && this.#hasEnoughForLanes) continue;
         const slot = this.#takeSlot(transfer);
         if (slot === undefined) return moved;
         const piece = transfer.next();
@@ -177,12 +185,17 @@ export class TransferEngine {
         }
         const loaded = { slot, transfer, piece };
         if (transfer.request.direction === "upload") this.#giveToLane(loaded);
-        else this.#giveToGpu(queue, loaded);
+        else queue.push(loaded);
         waiting = true;
         moved = true;
       }
     }
     return moved;
+  }
+
+  /** More than lanes can take soon would only push each other out of the caches. */
+  get #hasEnoughForLanes(): boolean {
+    return this.#withLane.size >= 2 * Math.max(1, this.#lanes.runningCount);
   }
 
   #takeSlot(transfer: RingTransfer): Slot | undefined {
@@ -195,20 +208,9 @@ export class TransferEngine {
   }
 
   #giveToLane(loaded: LoadedSlot): void {
-    const { slot, transfer, piece } = loaded;
-    this.#lanes.submit(slot.index, transfer.task(piece, slot.address));
+    const { slot, piece } = loaded;
+    this.#lanes.submit(slot.index, piece.laneTask(slot.address));
     this.#withLane.add(loaded);
-  }
-
-  /** Queues the copy between a slot and the device; the slot is free again when that fails. */
-  #giveToGpu(queue: CopyQueue, loaded: LoadedSlot): void {
-    try {
-      queue.push(loaded);
-    } catch (error) {
-      this.#retire(loaded, { error });
-    } finally {
-      loaded.transfer.noteQueued();
-    }
   }
 
   #afterLane(loaded: LoadedSlot): boolean {
@@ -220,18 +222,17 @@ export class TransferEngine {
     const isUpload = transfer.request.direction === "upload";
     if (status === "failed") {
       if (isUpload) transfer.noteQueued();
-      this.#retire(loaded, { error: transfer.hostError(loaded.piece) });
+      this.#retire(loaded, { error: loaded.piece.laneError() });
     } else if (isUpload && queue !== undefined) {
-      this.#giveToGpu(queue, loaded);
+      queue.push(loaded);
     } else {
       this.#retire(loaded);
     }
     return true;
   }
 
-  /** Takes back the slots that the copy engine is done with. */
-  #afterCopies(queue: CopyQueue): boolean {
-    const { done, error } = queue.poll({ isStarved: this.#ring.isExhausted });
+  /** Passes on the slots that the copy engine is done with, or never got. */
+  #afterCopies({ done, error }: FinishedCopies): boolean {
     for (const loaded of done) {
       if (error !== undefined) this.#retire(loaded, { error });
       else if (loaded.transfer.request.direction === "upload") this.#retire(loaded);

@@ -6,6 +6,7 @@ import type { MemorySpan } from "./copy.ts";
 import { checkSize } from "../format.ts";
 import { type DiskFile, type FilePath, openForReading } from "./disk_file.ts";
 import { produceFile } from "./produce_file.ts";
+import { cutBlock } from "./block_pieces.ts";
 import { TransferEngine } from "./engine.ts";
 import { transfer, type TransferOptions } from "./host_transfer.ts";
 import { wayForFile } from "./ways.ts";
@@ -109,15 +110,11 @@ async function move(
   const end = direction === "upload" ? "destination" : "source";
   stream.context.noteCopy(byteLength, { [end]: allocation, streamHandle: stream.key });
   allocation.order(stream, direction === "upload" ? "write" : "read");
-  await TransferEngine.of(stream.context).run({
-    direction,
-    stream,
-    deviceAddress: span.address,
-    host: { fileDescriptor: file.descriptor, fileOffset },
-    byteLength,
-    onProgress,
-    signal,
-  });
+  const engine = TransferEngine.of(stream.context);
+  engine.startLanes();
+  const host = { fileDescriptor: file.descriptor, fileOffset };
+  const cut = cutBlock({ direction, deviceAddress: span.address, host, byteLength });
+  await engine.run({ direction, stream, byteLength, cut, onProgress, signal });
 }
 
 /** The file's size by its path; Infinity when that cannot be told any more. */

@@ -3,10 +3,13 @@
 
 import { MADV, openHost } from "../../ffi/host.ts";
 import type { CudaStream } from "../stream.ts";
+import { nextTurn } from "../waiting.ts";
+import { cutBlock } from "./block_pieces.ts";
 import type { MemorySpan } from "./copy.ts";
 import { TransferEngine } from "./engine.ts";
-import type { Piece, RingRequest } from "./ring_transfer.ts";
-import { BRIEF_BYTES, DRIVER_PIECE_BYTES, SMALLEST_RING_BYTES } from "./ways.ts";
+import type { RingRequest } from "./ring_transfer.ts";
+import { addressOf, type HostView } from "./host_memory.ts";
+import { DRIVER_PIECE_BYTES, SMALLEST_RING_BYTES } from "./ways.ts";
 
 /** What a caller may want of a transfer. */
 export interface TransferOptions {
@@ -25,7 +28,7 @@ export interface HostTransfer extends TransferOptions {
   /** The device's side; whoever awaits the transfer holds its block. */
   readonly span: MemorySpan;
   /** The host's side, of the same size; it stays referenced until the transfer is over. */
-  readonly bytes: Uint8Array<ArrayBufferLike>;
+  readonly bytes: HostView;
   /** Whether nothing has touched the host's memory yet, so that its pages are still to come. */
   readonly isFresh?: boolean;
   /** Whether it is a look at memory that no counter and no timeline shows. */
@@ -42,8 +45,8 @@ export function transfer(task: HostTransfer): Promise<void> | undefined {
   const { byteLength } = bytes;
   if (byteLength === 0) return undefined;
   orderTransfer(task);
-  if (byteLength > BRIEF_BYTES || !stream.isKnownIdle) {
-    noteTransfer(task);
+  if (byteLength >= SMALLEST_RING_BYTES || !stream.isKnownIdle) {
+    if (task.isUncounted !== true) noteTransfer(task);
     return transferInTurn(task);
   }
   moveBriefly(task);
@@ -55,8 +58,8 @@ export function transferSync(task: HostTransfer): void {
   const { byteLength } = bytes;
   if (byteLength === 0) return;
   orderTransfer(task);
-  if (byteLength <= BRIEF_BYTES) return moveBriefly(task);
-  noteTransfer(task);
+  if (byteLength < SMALLEST_RING_BYTES) return moveBriefly(task);
+  if (task.isUncounted !== true) noteTransfer(task);
   for (let offset = 0; offset < byteLength;) {
     const rest = byteLength - offset;
     const engine = ringFor(task, rest);
@@ -72,7 +75,7 @@ export function transferSync(task: HostTransfer): void {
 /** Moves few bytes, and does all that can wait while they are on their way. */
 function moveBriefly(task: HostTransfer): void {
   queueByDriver(task);
-  noteTransfer(task);
+  if (task.isUncounted !== true) noteTransfer(task);
   task.stream.synchronizeSync();
   const { byteLength } = task.bytes;
   task.onProgress?.(byteLength, byteLength);
@@ -82,18 +85,21 @@ function orderTransfer({ direction, span, stream }: HostTransfer): void {
   span.allocation.order(stream, direction === "upload" ? "write" : "read");
 }
 
-function noteTransfer({ direction, span, stream, bytes, isUncounted }: HostTransfer): void {
-  if (isUncounted === true) return;
-  const end = span.allocation;
+/** Counts a transfer, and notes it in the timeline. */
+export function noteTransfer(
+  { direction, span, stream }: Pick<HostTransfer, "direction" | "span" | "stream">,
+): void {
+  const { allocation, byteLength } = span;
   const ends = direction === "upload"
-    ? { destination: end, streamHandle: stream.key }
-    : { source: end, streamHandle: stream.key };
-  stream.context.noteCopy(bytes.byteLength, ends);
+    ? { destination: allocation, streamHandle: stream.key }
+    : { source: allocation, streamHandle: stream.key };
+  stream.context.noteCopy(byteLength, ends);
 }
 
 /**
  * Goes through the ring when its lanes run, else by calls of the driver's. Those block the thread
- * while the stream has other work, so that work is awaited first.
+ * while the stream has other work, so that work is awaited first, and while they stage the bytes:
+ * what is left to wait for then is over sooner than another thread could tell.
  */
 async function transferInTurn(task: HostTransfer): Promise<void> {
   const { stream, bytes, signal, onProgress } = task;
@@ -106,9 +112,10 @@ async function transferInTurn(task: HostTransfer): Promise<void> {
     if (!stream.isKnownIdle) await stream.synchronize();
     const piece = { offset, byteLength: Math.min(rest, DRIVER_PIECE_BYTES) };
     queuePiece(task, piece);
-    await stream.synchronize();
+    stream.synchronizeSync();
     offset += piece.byteLength;
     onProgress?.(offset, byteLength);
+    if (offset < byteLength) await nextTurn();
   }
 }
 
@@ -137,26 +144,27 @@ function queueByDriver({ direction, stream, span, bytes }: HostTransfer): void {
 }
 
 /** A part in one call of the driver's. */
-function queuePiece(task: HostTransfer, { offset, byteLength }: Piece): void {
+function queuePiece(task: HostTransfer, part: { offset: number; byteLength: number }): void {
+  const { offset, byteLength } = part;
   const { allocation, address } = task.span;
   const span = { allocation, address: address + BigInt(offset), byteLength };
-  queueByDriver({ ...task, span, bytes: task.bytes.subarray(offset, offset + byteLength) });
+  const { buffer, byteOffset } = task.bytes;
+  queueByDriver({ ...task, span, bytes: new Uint8Array(buffer, byteOffset + offset, byteLength) });
 }
 
 /** What the ring is to move: everything from `offset` on. */
 function ringRequest(task: HostTransfer, offset: number): RingRequest {
-  const { direction, stream, span, bytes, onProgress, signal } = task;
+  const { direction, stream, span, bytes, isFresh = false, onProgress, signal } = task;
   const byteLength = bytes.byteLength - offset;
-  const start = Deno.UnsafePointer.value(Deno.UnsafePointer.of(bytes as BufferSource));
-  const hostAddress = start + BigInt(offset);
-  if (task.isFresh === true) askForHugePages(hostAddress, byteLength);
+  const address = addressOf(bytes) + BigInt(offset);
+  const deviceAddress = span.address + BigInt(offset);
+  if (isFresh) askForHugePages(address, byteLength);
   return {
     direction,
     stream,
-    deviceAddress: span.address + BigInt(offset),
-    host: { address: hostAddress },
     byteLength,
-    isFresh: task.isFresh ?? false,
+    cut: cutBlock({ direction, deviceAddress, host: { address }, byteLength, isFresh }),
+    isFresh,
     onProgress: onProgress && ((done) => onProgress(offset + done, bytes.byteLength)),
     signal,
   };

@@ -31,6 +31,8 @@ export const OPERATION = {
   read: 1n,
   /** Writes `source` to file descriptor `destination` at `fileOffset`. */
   write: 2n,
+  /** As many copies as `byteLength` says, from the slot's list. */
+  copyEach: 3n,
 } as const;
 
 /** How a task stands. */
@@ -38,6 +40,12 @@ export const STATUS = { pending: 0, done: 1, failed: 2 } as const;
 
 /** 64-bit fields of a task: operation, destination, source, byteLength, fileOffset. */
 export const TASK_FIELDS = 5;
+
+/** Copies that a slot's list has room for. */
+export const MOST_COPIES = 128;
+
+/** 64-bit fields of a copy in a list: destination, source, byteLength. */
+export const COPY_FIELDS = 3;
 
 /** Turns a lane looks for the next task before it sleeps: a few tenths of a millisecond. */
 const SPINS = 10_000;
@@ -48,9 +56,10 @@ const NAP_MILLISECONDS = 2_000;
 /** The lane's program; the first lane starts the others, so that nobody waits for them. */
 export const LANE_SOURCE = `
 import { Worker, workerData } from "node:worker_threads";
-const { control, tasks, slotCount, library, spins, lane, laneCount, totalCount, source } = workerData;
+const { control, tasks, copies, slotCount, library, spins, lane, laneCount, totalCount, source } = workerData;
 const words = new Int32Array(control);
 const fields = new BigInt64Array(tasks);
+const lists = new BigInt64Array(copies);
 const { memcpy, pread, pwrite } = Deno.dlopen(library, {
   memcpy: { parameters: ["u64", "u64", "usize"], result: "u64" },
   pread: { parameters: ["i32", "u64", "usize", "i64"], result: "isize" },
@@ -69,11 +78,17 @@ function whole(step, byteLength) {
 function run(slot) {
   const at = slot * ${TASK_FIELDS};
   const [operation, destination, source, byteLength, offset] = fields.subarray(at, at + ${TASK_FIELDS});
-  if (operation === 0n) {
+  if (operation === ${OPERATION.copy}n) {
     memcpy(destination, source, byteLength);
     return true;
   }
-  if (operation === 1n) {
+  if (operation === ${OPERATION.copyEach}n) {
+    let next = slot * ${MOST_COPIES * COPY_FIELDS};
+    const end = next + Number(byteLength) * ${COPY_FIELDS};
+    while (next < end) memcpy(lists[next++], lists[next++], lists[next++]);
+    return true;
+  }
+  if (operation === ${OPERATION.read}n) {
     const file = Number(source);
     return whole((moved, left) => pread(file, destination + moved, left, offset + moved), byteLength);
   }

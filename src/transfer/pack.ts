@@ -10,14 +10,16 @@ export const PACK_ALIGNMENT_BYTES = 256;
 export interface PackPiece {
   /** The device's side. */
   readonly span: MemorySpan;
-  /** The host's side, of the same size. */
-  readonly bytes: Uint8Array<ArrayBufferLike>;
+  /** Where the host's side starts, of the same size. */
+  readonly hostAddress: bigint;
 }
 
 /** An array's place in a slab. */
 export interface PlacedPiece {
-  /** The array. */
-  readonly bytes: Uint8Array<ArrayBufferLike>;
+  /** Where the array starts. */
+  readonly hostAddress: bigint;
+  /** How many bytes it has. */
+  readonly byteLength: number;
   /** Where it starts in the slab, in bytes. */
   readonly slabOffset: number;
 }
@@ -44,6 +46,8 @@ export interface SlabLoad {
 export interface PackOptions {
   /** Bytes of a slab; no piece has more. */
   readonly slabBytes: number;
+  /** Most pieces in a slab. */
+  readonly pieceCount: number;
   /**
    * Whether a copy may also move the padding between neighbours: always right for reading, and for
    * writing when nothing else lies there.
@@ -55,7 +59,7 @@ export interface PackOptions {
 export function packPieces(pieces: readonly PackPiece[], options: PackOptions): SlabLoad[] {
   const loads: OpenLoad[] = [];
   for (const piece of pieces) {
-    if (piece.bytes.byteLength === 0) continue;
+    if (piece.span.byteLength === 0) continue;
     if (loads.at(-1)?.take(piece, options) === true) continue;
     const load = new OpenLoad();
     load.take(piece, options);
@@ -79,21 +83,25 @@ class OpenLoad implements SlabLoad {
   #end = 0;
 
   /** Adds a piece behind the others; false when it does not fit. */
-  take({ span, bytes }: PackPiece, { slabBytes, takesPadding }: PackOptions): boolean {
+  take(
+    { span, hostAddress }: PackPiece,
+    { slabBytes, pieceCount, takesPadding }: PackOptions,
+  ): boolean {
     const padding = paddingBetween(this.#last, span);
     const slabOffset = padding === undefined ? alignPacked(this.#end) : this.#end + padding;
-    const end = slabOffset + span.byteLength;
-    if (end > slabBytes) return false;
-    this.pieces.push({ bytes, slabOffset });
-    this.byteLength += bytes.byteLength;
+    const { byteLength } = span;
+    const end = slabOffset + byteLength;
+    if (end > slabBytes || this.pieces.length === pieceCount) return false;
+    this.pieces.push({ hostAddress, byteLength, slabOffset });
+    this.byteLength += byteLength;
     this.#last = span;
     this.#end = end;
     const run = this.runs.at(-1);
     if (run === undefined || padding === undefined || (padding > 0 && !takesPadding)) {
       this.runs.push({ span, slabOffset });
     } else {
-      const byteLength = end - run.slabOffset;
-      this.runs[this.runs.length - 1] = { ...run, span: { ...run.span, byteLength } };
+      const runSpan = { ...run.span, byteLength: end - run.slabOffset };
+      this.runs[this.runs.length - 1] = { span: runSpan, slabOffset: run.slabOffset };
     }
     return true;
   }

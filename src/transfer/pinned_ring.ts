@@ -33,9 +33,12 @@ export interface RingLimits {
   readonly slotBytes: number;
   /** Most slots. */
   readonly slotCount: number;
-  /** Slots allocated at a time. */
+  /** Most slots allocated at a time; the first time it is a few, then as many as there are. */
   readonly slabSlots: number;
 }
+
+/** Slots that a few small arrays need. */
+const FIRST_SLOTS = 2;
 
 /** The slots of one engine; idle ones are a cache that reports list and that can be trimmed. */
 export class PinnedRing implements MemoryCache {
@@ -96,9 +99,10 @@ export class PinnedRing implements MemoryCache {
 
   #grow(): void {
     const { slotBytes, slotCount, slabSlots } = this.limits;
-    const count = Math.min(slabSlots, slotCount - this.#slots.length);
+    const held = this.#slots.length;
+    const count = Math.min(Math.max(FIRST_SLOTS, held), slabSlots, slotCount - held);
     const slab = this.#allocate(count * slotBytes);
-    this.#isFull = slab === undefined || this.#slots.length + count === slotCount;
+    this.#isFull = slab === undefined || held + count === slotCount;
     if (slab === undefined) return;
     this.#slabs.push(slab);
     for (let i = 0; i < count; i++) {

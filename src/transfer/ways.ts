@@ -8,7 +8,7 @@ export type Way =
   /** Through page-locked slots, filled or drained by several lanes. */
   | "ring";
 
-/** Nothing smaller goes through the ring. */
+/** Nothing smaller goes through the ring: on an idle stream the driver needs a quarter millisecond. */
 export const SMALLEST_RING_BYTES = 4 * 2 ** 20;
 
 /** From which size on lanes that run beat the driver's own staging, by how many there are. */
@@ -37,9 +37,6 @@ export function pieceBytesFor(byteLength: number, slotBytes: number): number {
 
 /** From this size on a file goes through the ring: the driver cannot read files. */
 const FILE_RING_FROM_BYTES = 2 ** 20;
-
-/** Up to this size, less than 0.1 ms on an idle stream, blocking costs less than coming back. */
-export const BRIEF_BYTES = 2 ** 20;
 
 /** Bytes the driver moves at a time in large transfers, while lanes are still starting. */
 export const DRIVER_PIECE_BYTES = 32 * 2 ** 20;

@@ -4,7 +4,9 @@
 import type { DeviceBuffer } from "../../src/buffers/device_buffer.ts";
 import type { CudaDevice } from "../../src/device.ts";
 import { CudaStream } from "../../src/stream.ts";
+import { cutBlock } from "../../src/transfer/block_pieces.ts";
 import { TransferEngine } from "../../src/transfer/engine.ts";
+import { addressOf } from "../../src/transfer/host_memory.ts";
 import type { EngineLimits } from "../../src/transfer/tuning.ts";
 import type { RingRequest } from "../../src/transfer/ring_transfer.ts";
 
@@ -29,6 +31,7 @@ export class TinyEngine implements Disposable {
   /** Makes an engine of its own beside the context's. */
   constructor(gpu: CudaDevice, limits: EngineLimits = TINY_LIMITS) {
     this.#engine = new TransferEngine(gpu.context, limits);
+    this.#engine.startLanes();
   }
 
   /** Uploads bytes into a buffer. */
@@ -80,12 +83,13 @@ function request(
   buffer: DeviceBuffer<"uint8">,
   { bytes, ...options }: TinyOptions & { bytes: Uint8Array<ArrayBuffer> },
 ): RingRequest {
+  const { byteLength } = bytes;
+  const host = { address: addressOf(bytes) };
   return {
     direction,
     stream: CudaStream.default(buffer.context),
-    deviceAddress: buffer.ptr,
-    host: { address: Deno.UnsafePointer.value(Deno.UnsafePointer.of(bytes)) },
-    byteLength: bytes.byteLength,
+    byteLength,
+    cut: cutBlock({ direction, deviceAddress: buffer.ptr, host, byteLength }),
     ...options,
   };
 }

@@ -7,10 +7,12 @@ import {
   assertStringIncludes,
   assertThrows,
 } from "@std/assert";
-import { DisposedError } from "../../../src/errors.ts";
+import { CudaError, DisposedError } from "../../../src/errors.ts";
 import { cardOf } from "../../support/display.ts";
 import { openTestDevice } from "../../support/driver.ts";
+import { faultyDriver } from "../../support/faulty_driver.ts";
 import { Random, testSeed } from "../../support/random.ts";
+import { withDevice } from "../../support/with_device.ts";
 
 const LARGE_BYTES = 3 * 2 ** 20;
 
@@ -134,6 +136,47 @@ Deno.test("CudaDevice.uploadAll() leaves no memory when it is aborted", async ()
     "abort",
   );
   assertEquals(gpu.live().count, 0);
+});
+
+Deno.test("CudaDevice.uploadAll() into a buffer disposed meanwhile leaves other memory alone", () =>
+  withDevice(async (gpu) => {
+    const arrays = Array.from({ length: 300 }, (_, index) => new Uint8Array(4096).fill(index + 1));
+    const buffers = arrays.map(() => gpu.zeros("uint8", 4096));
+    const moving = gpu.uploadAll(arrays, { into: buffers });
+    for (const buffer of buffers) buffer.dispose();
+    using later = gpu.zeros("uint8", 300 * 4096);
+    await moving;
+    assertEquals((await later.download()).every((value) => value === 0), true);
+  }));
+
+for (const name of ["cuMemcpyAsync", "cuMemcpyBatchAsync", "cuEventRecord"] as const) {
+  Deno.test(`CudaDevice.uploadAll() and downloadAll() in which ${name} fails can be tried again`, () => {
+    const { driver, setFault } = faultyDriver();
+    return withDevice(async (gpu) => {
+      const arrays = Array.from({ length: 5 }, (_, index) => new Uint8Array(1000).fill(index + 1));
+      using stack = new DisposableStack();
+      const count = name === "cuMemcpyAsync" ? 1 : 5; // one copy alone is no batch
+      const buffers = arrays.slice(0, count).map((array) => {
+        return stack.use(gpu.alloc("uint8", array.length));
+      });
+      const sources = arrays.slice(0, count);
+      setFault({ name });
+      await assertRejects(() => gpu.uploadAll(sources, { into: buffers }), CudaError, name);
+      await assertRejects(() => gpu.downloadAll(buffers), CudaError, name);
+      setFault(undefined);
+      await gpu.uploadAll(sources, { into: buffers });
+      assertEquals(await gpu.downloadAll(buffers), sources);
+    }, { driver });
+  });
+}
+
+Deno.test("CudaDevice.downloadAll() into one array twice leaves the later buffer's values", async () => {
+  using gpu = openTestDevice();
+  using first = await gpu.upload(Float32Array.of(1, 2));
+  using second = await gpu.upload(Float32Array.of(3, 4));
+  const target = new Float32Array(2);
+  await gpu.downloadAll([first, second], { into: [target, target] });
+  assertEquals(target, Float32Array.of(3, 4));
 });
 
 Deno.test("CudaDevice.uploadAll() keeps its page-locked memory for the next call", async () => {

@@ -14,14 +14,16 @@ import { withDevice } from "../../support/with_device.ts";
 /** Around one piece, one slab, all slots, and several times all slots. */
 const SIZES = [1, 4095, 4096, 4097, 8192, 8193, 16383, 16384, 16385, 50_000, 131_072];
 
-for (const pieceBytes of [undefined, 1000, 4096]) {
-  const pieces = pieceBytes === undefined
-    ? "pieces of its own choice"
-    : `${pieceBytes}-byte pieces`;
+for (
+  const [pieceBytes, slotCount] of [[undefined, 4], [1000, 4], [4096, 4], [1000, 64]] as const
+) {
+  const limits = { ...TINY_LIMITS, slotCount };
+  const size = pieceBytes === undefined ? "pieces of its own choice" : `${pieceBytes}-byte pieces`;
+  const pieces = `${size} and ${slotCount} slots`;
 
   Deno.test(`TransferEngine.run() moves every byte both ways in ${pieces}`, () =>
     withDevice(async (gpu) => {
-      using engine = new TinyEngine(gpu);
+      using engine = new TinyEngine(gpu, limits);
       for (const size of SIZES) {
         using buffer = gpu.alloc("uint8", size);
         const options = pieceBytes === undefined ? {} : { pieceBytes };
@@ -32,7 +34,7 @@ for (const pieceBytes of [undefined, 1000, 4096]) {
 
   Deno.test(`TransferEngine.runSync() moves every byte both ways in ${pieces}`, () =>
     withDevice((gpu) => {
-      using engine = new TinyEngine(gpu);
+      using engine = new TinyEngine(gpu, limits);
       for (const size of SIZES) {
         using buffer = gpu.alloc("uint8", size);
         const options = pieceBytes === undefined ? {} : { pieceBytes };

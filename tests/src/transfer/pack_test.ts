@@ -5,7 +5,7 @@ import { Allocation } from "../../../src/memory/allocation.ts";
 import { type PackPiece, packPieces } from "../../../src/transfer/pack.ts";
 import { openTestDevice } from "../../support/driver.ts";
 
-const SLAB = { slabBytes: 4096, takesPadding: true };
+const SLAB = { slabBytes: 4096, pieceCount: 8, takesPadding: true };
 
 /** Pieces of one block, as [offset, byteLength]; they are never read. */
 function piecesOf(places: readonly (readonly [number, number])[]): PackPiece[] {
@@ -15,7 +15,7 @@ function piecesOf(places: readonly (readonly [number, number])[]): PackPiece[] {
   const allocation = Allocation.create(request);
   const pieces = places.map(([offset, byteLength]) => {
     const span = { allocation, address: allocation.address + BigInt(offset), byteLength };
-    return { span, bytes: new Uint8Array(byteLength) };
+    return { span, hostAddress: 0n };
   });
   allocation.release();
   return pieces;
@@ -41,7 +41,7 @@ Deno.test("packPieces() keeps what lies further apart in copies of its own", () 
 
 Deno.test("packPieces() keeps the order, also of what lies in reverse", () => {
   const [load] = packPieces(piecesOf([[512, 10], [0, 20]]), SLAB);
-  assertEquals(load?.pieces.map(({ bytes }) => bytes.byteLength), [10, 20]);
+  assertEquals(load?.pieces.map(({ byteLength }) => byteLength), [10, 20]);
   assertEquals(load?.runs.length, 2);
 });
 
@@ -53,6 +53,11 @@ Deno.test("packPieces() starts what is no neighbour at a multiple of 256 bytes",
 Deno.test("packPieces() opens a new slab for what does not fit", () => {
   const pieces = piecesOf([[0, 2048], [2048, 2048], [4096, 1]]);
   assertEquals(runBytes(pieces, SLAB), [[4096], [1]]);
+});
+
+Deno.test("packPieces() opens a new slab for more pieces than one takes", () => {
+  const pieces = piecesOf([[0, 8], [8, 8], [16, 8]]);
+  assertEquals(runBytes(pieces, { ...SLAB, pieceCount: 2 }), [[16], [8]]);
 });
 
 Deno.test("packPieces() passes over empty arrays", () => {

@@ -1,0 +1,63 @@
+// Whether ranges of memory overlap, for copies that the driver may run in any order.
+// Addresses that ascend, as those of new buffers mostly do, are compared in one walk.
+
+/** Bytes that follow each other. */
+export interface AddressRange {
+  /** Address of the first one. */
+  readonly address: bigint;
+  /** How many. */
+  readonly byteLength: number;
+}
+
+/** What a copy writes and what it reads. */
+export interface RangePair {
+  /** What is written. */
+  readonly destination: AddressRange;
+  /** What is read. */
+  readonly source: AddressRange;
+}
+
+/** Whether no copy writes what another one reads or writes. */
+export function areIndependent(copies: readonly RangePair[]): boolean {
+  const destinations = copies.map(({ destination }) => destination);
+  const sources = copies.map(({ source }) => source);
+  const written = hullInOrder(destinations);
+  const read = hullInOrder(sources);
+  if (written !== undefined && read !== undefined) {
+    if (written.end <= read.start || read.end <= written.start) return true;
+  }
+  return noneCollides({ written: destinations, read: sources });
+}
+
+/** Whether no two ranges share a byte. */
+export function areApart(ranges: readonly AddressRange[]): boolean {
+  return hullInOrder(ranges) !== undefined || noneCollides({ written: ranges, read: [] });
+}
+
+/** From where to where ranges reach that follow each other; undefined when they do not. */
+function hullInOrder(ranges: readonly AddressRange[]): { start: bigint; end: bigint } | undefined {
+  let end = 0n;
+  for (const { address, byteLength } of ranges) {
+    if (address < end) return undefined;
+    end = address + BigInt(byteLength);
+  }
+  return { start: ranges[0]?.address ?? 0n, end };
+}
+
+function noneCollides(
+  ranges: { readonly written: readonly AddressRange[]; readonly read: readonly AddressRange[] },
+): boolean {
+  const all = [
+    ...ranges.written.map((range) => ({ ...range, isWritten: true })),
+    ...ranges.read.map((range) => ({ ...range, isWritten: false })),
+  ].sort((a, b) => a.address < b.address ? -1 : 1);
+  let endOfAll = 0n;
+  let endOfWrites = 0n;
+  for (const { address, byteLength, isWritten } of all) {
+    if (address < (isWritten ? endOfAll : endOfWrites)) return false;
+    const end = address + BigInt(byteLength);
+    if (end > endOfAll) endOfAll = end;
+    if (isWritten && end > endOfWrites) endOfWrites = end;
+  }
+  return true;
+}

@@ -1,0 +1,82 @@
+// Cuts one array or a range of a file, and the device memory on its other side, into pieces.
+
+import type { Piece, RingRequest } from "./ring_transfer.ts";
+
+/** What is on the host's side of a transfer: memory at an address, or an open file. */
+export type HostSide =
+  | { readonly address: bigint }
+  | { readonly fileDescriptor: number; readonly fileOffset: number };
+
+/** Bytes that follow each other on both sides. */
+export interface Block {
+  /** Which way they go. */
+  readonly direction: "upload" | "download";
+  /** Address on the device. */
+  readonly deviceAddress: bigint;
+  /** The host's side; memory must stay referenced until the transfer is over. */
+  readonly host: HostSide;
+  /** How many bytes. */
+  readonly byteLength: number;
+  /** Whether nothing has touched the host's memory yet. */
+  readonly isFresh?: boolean;
+}
+
+/** Tells how to cut a block, for a {@link RingRequest}. */
+export function cutBlock(block: Block): RingRequest["cut"] {
+  return (pieceBytes) => piecesOf(block, pieceBytes);
+}
+
+function* piecesOf(block: Block, pieceBytes: number): Generator<Piece, void> {
+  for (let offset = 0; offset < block.byteLength;) {
+    const largest = offset === 0 ? firstPieceBytes(block, pieceBytes) : pieceBytes;
+    const byteLength = Math.min(largest, block.byteLength - offset);
+    yield pieceAt(block, { offset, byteLength });
+    offset += byteLength;
+  }
+}
+
+/** Fresh memory is cut where its pages begin, so that no two lanes clear the same huge page. */
+function firstPieceBytes({ host, isFresh }: Block, pieceBytes: number): number {
+  if (isFresh !== true || !("address" in host)) return pieceBytes;
+  return pieceBytes - Number(host.address % BigInt(pieceBytes));
+}
+
+function pieceAt(
+  { direction, deviceAddress, host }: Block,
+  { offset, byteLength }: { offset: number; byteLength: number },
+): Piece {
+  const isUpload = direction === "upload";
+  const device = deviceAddress + BigInt(offset);
+  const copies = (slot: bigint) => [
+    isUpload
+      ? { destination: device, source: slot, byteLength }
+      : { destination: slot, source: device, byteLength },
+  ];
+  if ("address" in host) {
+    const address = host.address + BigInt(offset);
+    return {
+      byteLength,
+      copies,
+      laneTask: (slot) =>
+        isUpload
+          ? { operation: "copy", destination: slot, source: address, byteLength }
+          : { operation: "copy", destination: address, source: slot, byteLength },
+      laneError: () => new Error(`Cannot copy ${byteLength} bytes: the lane failed`),
+    };
+  }
+  const file = BigInt(host.fileDescriptor);
+  const fileOffset = host.fileOffset + offset;
+  return {
+    byteLength,
+    copies,
+    laneTask: (slot) =>
+      isUpload
+        ? { operation: "read", destination: slot, source: file, byteLength, fileOffset }
+        : { operation: "write", destination: file, source: slot, byteLength, fileOffset },
+    laneError: () =>
+      new Error(
+        `Cannot ${isUpload ? "read" : "write"} ${byteLength} bytes at ${fileOffset} of the file: ` +
+          `it ended early, changed meanwhile, or the disk failed`,
+      ),
+  };
+}

@@ -1,0 +1,66 @@
+// Several copies in one call of the driver's where it has that, one call each where it has not.
+// Addresses only: whoever calls has checked and ordered everything.
+
+import { CUmemcpySrcAccessOrder } from "../../ffi/constants.ts";
+import { CUmemcpyAttributes } from "../../ffi/structs.ts";
+import type { CudaStream } from "../stream.ts";
+
+/** Bytes that follow each other, from one address to another. */
+export interface ByteCopy {
+  /** The address that is written. */
+  readonly destination: bigint;
+  /** The address that is read. */
+  readonly source: bigint;
+  /** How many bytes, at least 1. */
+  readonly byteLength: number;
+}
+
+/** A call with more copies to the device costs the host twice as much for each of them. */
+const MOST_TOGETHER = 32;
+
+/**
+ * Queues copies within reach of the stream's device, none of which writes what another one reads or
+ * writes (cuMemcpyBatchAsync, CUDA 12.8; else cuMemcpyAsync). Together they leave no gaps between
+ * them, which cost a copy of 2 MiB a tenth of its speed.
+ */
+export function queueCopies(copies: readonly ByteCopy[], stream: CudaStream): void {
+  if (copies.length === 1 || !stream.context.driver.has("cuMemcpyBatchAsync")) {
+    for (const copy of copies) queueOne(copy, stream);
+    return;
+  }
+  for (let start = 0; start < copies.length; start += MOST_TOGETHER) {
+    queueTogether(copies.slice(start, start + MOST_TOGETHER), stream);
+  }
+}
+
+function queueOne({ destination, source, byteLength }: ByteCopy, stream: CudaStream): void {
+  const { context, handle } = stream;
+  const size = BigInt(byteLength);
+  const status = context.driver.api.cuMemcpyAsync(destination, source, size, handle);
+  context.settle(status, "cuMemcpyAsync", destination, source, size, handle);
+}
+
+function queueTogether(copies: readonly ByteCopy[], stream: CudaStream): void {
+  const destinations = new BigUint64Array(copies.length);
+  const sources = new BigUint64Array(copies.length);
+  const sizes = new BigUint64Array(copies.length);
+  for (const [index, { destination, source, byteLength }] of copies.entries()) {
+    destinations[index] = destination;
+    sources[index] = source;
+    sizes[index] = BigInt(byteLength);
+  }
+  stream.context.call(
+    "cuMemcpyBatchAsync",
+    destinations,
+    sources,
+    sizes,
+    BigInt(copies.length),
+    CUmemcpyAttributes.encode({
+      srcAccessOrder: CUmemcpySrcAccessOrder.CU_MEMCPY_SRC_ACCESS_ORDER_STREAM,
+    }),
+    new BigUint64Array(1), // the one set of attributes counts from the first copy on
+    1n,
+    new BigUint64Array(1),
+    stream.handle,
+  );
+}

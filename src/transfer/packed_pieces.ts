@@ -1,0 +1,50 @@
+// Many small arrays and the device memory on their other sides, as pieces of one transfer: a lane
+// gathers or scatters the arrays of a slot, and few copies move it.
+
+import { MOST_COPIES } from "./lane_source.ts";
+import { type PackPiece, packPieces, type SlabLoad } from "./pack.ts";
+import type { Piece, RingRequest } from "./ring_transfer.ts";
+
+/** How to pack arrays. */
+export interface PackedCut {
+  /** Which way they go. */
+  readonly direction: "upload" | "download";
+  /** Bytes of the largest array; a slot has room for it. */
+  readonly largestBytes: number;
+  /** Whether copies may move the padding between neighbours too. */
+  readonly takesPadding: boolean;
+}
+
+/** Tells how to cut arrays, for a {@link RingRequest}. */
+export function cutPacked(arrays: readonly PackPiece[], options: PackedCut): RingRequest["cut"] {
+  const { direction, largestBytes, takesPadding } = options;
+  return (pieceBytes) => {
+    const slabBytes = Math.max(pieceBytes, largestBytes);
+    const loads = packPieces(arrays, { slabBytes, pieceCount: MOST_COPIES, takesPadding });
+    return loads.map((load) => pieceOf(load, direction)).values();
+  };
+}
+
+function pieceOf({ pieces, runs, byteLength }: SlabLoad, direction: "upload" | "download"): Piece {
+  const isUpload = direction === "upload";
+  return {
+    byteLength,
+    laneTask: (slot) => ({
+      operation: "copyEach",
+      copies: pieces.map(({ hostAddress, byteLength, slabOffset }) => {
+        const place = slot + BigInt(slabOffset);
+        return isUpload
+          ? { destination: place, source: hostAddress, byteLength }
+          : { destination: hostAddress, source: place, byteLength };
+      }),
+    }),
+    copies: (slot) =>
+      runs.map(({ span, slabOffset }) => {
+        const place = slot + BigInt(slabOffset);
+        return isUpload
+          ? { destination: span.address, source: place, byteLength: span.byteLength }
+          : { destination: place, source: span.address, byteLength: span.byteLength };
+      }),
+    laneError: () => new Error(`Cannot copy ${pieces.length} arrays: the lane failed`),
+  };
+}

@@ -1,0 +1,73 @@
+// Lanes and the calling thread do the same work: single copies, lists of copies, and refuse nothing
+// that the engine may ask of them.
+
+import { assertEquals } from "@std/assert";
+import { CopyLanes, type HostCopy } from "../../../src/transfer/copy_lanes.ts";
+import { addressOf } from "../../../src/transfer/host_memory.ts";
+import { MOST_COPIES } from "../../../src/transfer/lane_source.ts";
+import { assertSameBytes, patternBytes } from "../../support/contents.ts";
+
+const SLOT_COUNT = 3;
+const COUNTS = { laneCount: 1, freshLaneCount: 1 };
+
+/** Does the tasks of all slots, on a lane or on this thread. */
+async function finish(lanes: CopyLanes, worker: "lane" | "calling thread"): Promise<void> {
+  if (worker === "lane") lanes.start();
+  for (let slot = 0; slot < SLOT_COUNT; slot++) {
+    while (lanes.status(slot) === "pending") {
+      if (worker === "calling thread") lanes.help();
+      else await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+    assertEquals(lanes.status(slot), "done");
+  }
+  lanes.dispose();
+}
+
+/** Copies of 64 bytes that turn the order of their places around. */
+function reversed(source: Uint8Array<ArrayBuffer>, destination: Uint8Array<ArrayBuffer>) {
+  const count = source.byteLength / 64;
+  return Array.from({ length: count }, (_, index): HostCopy => ({
+    source: addressOf(source.subarray(index * 64)),
+    destination: addressOf(destination.subarray((count - 1 - index) * 64)),
+    byteLength: 64,
+  }));
+}
+
+for (const worker of ["lane", "calling thread"] as const) {
+  Deno.test(`CopyLanes copy memory on a ${worker}`, async () => {
+    const lanes = new CopyLanes(SLOT_COUNT, COUNTS);
+    const source = patternBytes(SLOT_COUNT * 1000);
+    const destination = new Uint8Array(source.byteLength);
+    for (let slot = 0; slot < SLOT_COUNT; slot++) {
+      lanes.submit(slot, {
+        operation: "copy",
+        source: addressOf(source.subarray(slot * 1000)),
+        destination: addressOf(destination.subarray(slot * 1000)),
+        byteLength: 1000,
+      });
+    }
+    await finish(lanes, worker);
+    assertSameBytes(destination, source);
+  });
+
+  Deno.test(`CopyLanes copy as many places as a slot may list on a ${worker}`, async () => {
+    const lanes = new CopyLanes(SLOT_COUNT, COUNTS);
+    const sources = Array.from({ length: SLOT_COUNT }, (_, slot) => {
+      return patternBytes(MOST_COPIES * 64, slot);
+    });
+    const destinations = sources.map(({ byteLength }) => new Uint8Array(byteLength));
+    for (const [slot, source] of sources.entries()) {
+      const destination = destinations[slot] ?? new Uint8Array(0);
+      lanes.submit(slot, { operation: "copyEach", copies: reversed(source, destination) });
+    }
+    await finish(lanes, worker);
+    for (const [slot, source] of sources.entries()) {
+      const destination = destinations[slot] ?? new Uint8Array(0);
+      const back = new Uint8Array(destination.byteLength);
+      for (let start = 0; start < back.byteLength; start += 64) {
+        back.set(destination.subarray(start, start + 64), back.byteLength - 64 - start);
+      }
+      assertSameBytes(back, source);
+    }
+  });
+}
