@@ -2,7 +2,6 @@
 // Objects are registered at the end of the turn they are made in: most die before, and cost nothing.
 
 import { endTurn } from "./accounting/clock.ts";
-import { nextTurn } from "./waiting.ts";
 
 /** The record behind an object, which dispose and the garbage collector share. */
 export interface Owner {
@@ -18,8 +17,9 @@ const MOST_WAITING = 1024;
 const collected = new FinalizationRegistry<Owner>((owner) => {
   if (!owner.released) owner.lose();
 });
-/** Turns of the event loop in which a finished collection calls back. */
-const CALLBACK_TURNS = 4;
+
+/** V8 marks on other threads and calls back when it is done: a few milliseconds on a small heap. */
+const COLLECTION_MILLISECONDS = 10;
 
 /**
  * V8 collects for array buffers, which it feels, and not for device memory, which it does not. Four
@@ -61,10 +61,10 @@ export function hurryCollector(): void {
   }
 }
 
-/** Resolves when objects that nobody disposed were given back, as far as V8 finds them. */
+/** Gives the garbage collector time to find objects that nobody disposed, and to give them back. */
 export async function collectLost(): Promise<void> {
   hurryCollector();
-  for (let turn = 0; turn < CALLBACK_TURNS; turn++) await nextTurn();
+  await new Promise((resolve) => setTimeout(resolve, COLLECTION_MILLISECONDS));
 }
 
 function registerWaiting(): void {

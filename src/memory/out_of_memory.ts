@@ -10,6 +10,9 @@ import { MemoryLimitError } from "./byte_limit.ts";
 /** The five largest live buffers are named when memory runs out. */
 const NAMED_BLOCKS = 5;
 
+/** So many collections are waited for, a tenth of a second in all, before memory is out. */
+const COLLECTION_COUNT = 10;
+
 /** Memory that something wants to take. */
 export interface MemoryNeed {
   /** The context it is for. */
@@ -88,13 +91,28 @@ export function takeAfterCollection<T>(context: Context, take: () => T): T | Pro
     return take();
   } catch (error) {
     if (!(error instanceof OutOfMemoryError)) throw error;
-    const { undisposed } = context.ledger;
-    const { count } = undisposed;
-    return collectLost().then(() => {
-      if (undisposed.count === count) throw error;
-      return take();
-    });
+    return takeOnceLost(context, { take, error });
   }
+}
+
+/** Tries again whenever something was collected; an object made lately may take two collections. */
+async function takeOnceLost<T>(
+  { ledger: { undisposed } }: Context,
+  { take, error }: { readonly take: () => T; readonly error: OutOfMemoryError },
+): Promise<T> {
+  let lastError = error;
+  for (let round = 0; round < COLLECTION_COUNT; round++) {
+    const { count } = undisposed;
+    await collectLost();
+    if (undisposed.count === count) continue;
+    try {
+      return take();
+    } catch (error) {
+      if (!(error instanceof OutOfMemoryError)) throw error;
+      lastError = error;
+    }
+  }
+  throw lastError;
 }
 
 /** Checks the limit; a limit counts what caches keep too, unless they can give it back. */
