@@ -183,8 +183,8 @@ export abstract class GpuBuffer<D extends DType = DType> extends MemoryWindow<D>
    *
    * @throws RangeError when there is no such element; a negative index counts from the end.
    */
-  at(index: number, options: StreamChoice = {}): Promise<ScalarOf<D>> {
-    return readElement(this.#place(index, options));
+  async at(index: number, options: StreamChoice = {}): Promise<ScalarOf<D>> {
+    return await readElement(this.#place(index, options));
   }
 
   /**
@@ -207,8 +207,8 @@ export abstract class GpuBuffer<D extends DType = DType> extends MemoryWindow<D>
    *
    * @throws RangeError when there is not exactly one.
    */
-  item(options: StreamChoice = {}): Promise<ScalarOf<D>> {
-    if (this.disposed || this.length === 1) return this.at(0, options);
+  async item(options: StreamChoice = {}): Promise<ScalarOf<D>> {
+    if (this.disposed || this.length === 1) return await this.at(0, options);
     throw new RangeError(`Cannot read ${this} as one item: it has ${this.length} elements`);
   }
 
