@@ -5,6 +5,16 @@ import { CUmemcpySrcAccessOrder } from "../../ffi/constants.ts";
 import { CUmemcpyAttributes } from "../../ffi/structs.ts";
 import type { CudaStream } from "../stream.ts";
 
+const IN_STREAM_ORDER = CUmemcpyAttributes.encode({
+  srcAccessOrder: CUmemcpySrcAccessOrder.CU_MEMCPY_SRC_ACCESS_ORDER_STREAM,
+});
+
+/** From which copy on the one set of attributes counts. */
+const FROM_THE_FIRST = new BigUint64Array(1);
+
+/** Where the driver says which copy failed; the message of its status says enough. */
+const FAILED_COPY = new BigUint64Array(1);
+
 /** Bytes that follow each other, from one address to another. */
 export interface ByteCopy {
   /** The address that is written. */
@@ -55,12 +65,10 @@ function queueTogether(copies: readonly ByteCopy[], stream: CudaStream): void {
     sources,
     sizes,
     BigInt(copies.length),
-    CUmemcpyAttributes.encode({
-      srcAccessOrder: CUmemcpySrcAccessOrder.CU_MEMCPY_SRC_ACCESS_ORDER_STREAM,
-    }),
-    new BigUint64Array(1), // the one set of attributes counts from the first copy on
+    IN_STREAM_ORDER,
+    FROM_THE_FIRST,
     1n,
-    new BigUint64Array(1),
+    FAILED_COPY,
     stream.handle,
   );
 }

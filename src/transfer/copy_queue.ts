@@ -41,34 +41,36 @@ export class CopyQueue {
   }
 
   /**
-   * Queues what is ready: at once while the copy engine may run dry or when nothing more comes, else
-   * a batch at a time. Returns the slots whose copies could not be queued.
+   * Queues the next of what is ready: at once while the copy engine may run dry or when nothing more
+   * comes, else when a batch is complete. Returns the slots whose copies could not be queued, and
+   * undefined when nothing is due.
    */
-  flush(): FinishedCopies {
-    while (this.#ready.length > 0) {
-      const isDry = this.#queuedCount < this.#enoughSlots;
-      const count = isDry ? 1 : this.#batchSlots;
-      if (count > this.#ready.length && !this.#hasAll) break;
-      const batch = this.#ready.splice(0, count);
-      for (const _ of batch) this.#transfer.noteQueued();
-      try {
-        this.#queue(batch);
-      } catch (error) {
-        this.#waitForAll();
-        return { done: batch, error };
-      }
+  flush(): FinishedCopies | undefined {
+    const isDry = this.#queuedCount < this.#enoughSlots;
+    const count = isDry ? 1 : this.#batchSlots;
+    if (this.#ready.length === 0 || (this.#ready.length < count && !this.#hasAll)) return undefined;
+    const batch = this.#ready.splice(0, count);
+    for (const _ of batch) this.#transfer.noteQueued();
+    try {
+      this.#queue(batch);
+      return NONE;
+    } catch (error) {
+      this.#waitForAll();
+      return { done: batch, error };
     }
-    return NONE;
   }
 
-  /** Takes back slots whose copies are over; `isStarved` says that somebody waits for a slot. */
-  poll({ isStarved }: { isStarved: boolean }): FinishedCopies {
+  /**
+   * Takes back slots whose copies are over, undefined when none are; `isStarved` says that somebody
+   * waits for a slot.
+   */
+  poll({ isStarved }: { isStarved: boolean }): FinishedCopies | undefined {
     const fence = this.#batches[0]?.at(-1)?.slot.fence;
-    if (fence === undefined) return NONE;
+    if (fence === undefined) return undefined;
     const isUpload = this.#transfer.request.direction === "upload";
-    if (isUpload && !isStarved && !this.#isLast) return NONE;
+    if (isUpload && !isStarved && !this.#isLast) return undefined;
     try {
-      if (!fence.poll()) return NONE;
+      if (!fence.poll()) return undefined;
     } catch (error) {
       this.#waitForAll();
       return { done: this.#take(this.#batches.length), error };
