@@ -10,8 +10,8 @@ import { MemoryLimitError } from "./byte_limit.ts";
 /** The five largest live buffers are named when memory runs out. */
 const NAMED_BLOCKS = 5;
 
-/** So many collections are waited for, a tenth of a second in all, before memory is out. */
-const COLLECTION_COUNT = 10;
+/** So many collections are waited for, a fifth of a second in all, before memory is out. */
+const COLLECTION_COUNT = 20;
 
 /** Memory that something wants to take. */
 export interface MemoryNeed {
