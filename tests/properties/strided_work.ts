@@ -53,15 +53,33 @@ export async function checkStridedWork(gpu: CudaDevice, random: Random): Promise
   return "copied";
 }
 
-/** Chooses strides of either sign, and an offset with which the layout fits. */
+/** Chooses strides, and an offset with which the layout fits. */
 function randomLayout(shape: readonly number[], random: Random): StridedLayout {
   for (;;) {
-    const strides = shape.map(() => random.below(2 * LARGEST_STRIDE + 1) - LARGEST_STRIDE);
+    const strides = random.below(2) === 0 ? anyStrides(shape, random) : apart(shape, random);
     const reach = elementsOf({ shape, strides, offset: 0 });
     const lowest = Math.min(0, ...reach);
     const spare = LENGTH - 1 - Math.max(0, ...reach) + lowest;
     if (spare >= 0) return { shape, strides, offset: random.below(spare + 1) - lowest };
   }
+}
+
+/** Strides of either sign. */
+function anyStrides(shape: readonly number[], random: Random): number[] {
+  return shape.map(() => random.below(2 * LARGEST_STRIDE + 1) - LARGEST_STRIDE);
+}
+
+/** Strides that keep all elements apart, in any order of the axes, now and then with gaps. */
+function apart(shape: readonly number[], random: Random): number[] {
+  const strides = shape.map(() => 0);
+  const axes = [...shape.keys()];
+  for (let covered = 1; axes.length > 0;) {
+    const [axis = 0] = axes.splice(random.below(axes.length), 1);
+    const stride = covered + (random.below(3) === 0 ? 1 : 0);
+    strides[axis] = random.below(3) === 0 ? -stride : stride;
+    covered = stride * Math.max(1, shape[axis] ?? 0);
+  }
+  return strides;
 }
 
 /** Lists the elements of a layout in the order of its axes. */

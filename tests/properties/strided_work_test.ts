@@ -6,7 +6,7 @@ import { Random, testSeed } from "../support/random.ts";
 import { withDevice } from "../support/with_device.ts";
 import { checkStridedWork, type Outcome } from "./strided_work.ts";
 
-const WORK_COUNT = IN_SANITIZER ? 200 : 2000;
+const WORK_COUNT = IN_SANITIZER ? 500 : 2000;
 
 Deno.test("StridedView copies and fills what work on single elements does", () =>
   withDevice(async (gpu) => {
@@ -22,5 +22,5 @@ Deno.test("StridedView copies and fills what work on single elements does", () =
       }
     }
     assertEquals(outcomes.size, 4, "every outcome came up");
-    assertGreater(outcomes.get("copied") ?? 0, WORK_COUNT / 10);
+    assertGreater(outcomes.get("copied") ?? 0, WORK_COUNT / 4);
   }));

@@ -60,3 +60,16 @@ Deno.test("GrowableBuffer that is lost gives its memory back", async () => {
   `);
   assertEquals([result, warnings.length], [[0, 0], 1]);
 });
+
+for (const kind of ["alloc", "lazy", "managed", "mapped", "pinned"]) {
+  Deno.test(`a buffer of gpu.${kind}() that is lost gives its memory back`, async () => {
+    const { result, warnings } = await runWithCollector(`
+      (() => { gpu.${kind}("uint8", 2 ** 21, { label: "lost" }).fill(1); })();
+      await collect();
+      await collect();
+      return gpu.live().count;
+    `);
+    assertEquals([result, warnings.length], [0, 1]);
+    assertStringIncludes(warnings[0] ?? "", "lost (2 MiB of");
+  });
+}
