@@ -1,12 +1,6 @@
 // show(): puts values into a cell's output and makes sure that they arrive there.
 
-import { inNotebook } from "../accounting/notebook_kernel.ts";
-
-/**
- * The kernel says that a cell is over before it has sent all outputs; what comes later is lost or
- * lands in the next cell. After 5 ms none of 100 was lost, so this leaves room.
- */
-const FLUSH_MILLISECONDS = 30;
+import { inNotebook, whenSent } from "../accounting/notebook_kernel.ts";
 
 /**
  * Shows values one below the other and resolves when they have surely been sent; outside notebooks
@@ -23,5 +17,5 @@ export async function show(...values: readonly unknown[]): Promise<void> {
     return;
   }
   for (const value of values) await Deno.jupyter.display(value);
-  await new Promise((resolve) => setTimeout(resolve, FLUSH_MILLISECONDS));
+  await whenSent();
 }

@@ -5,8 +5,8 @@ import { fileURLToPath } from "node:url";
 import { notebookNames } from "../../../jupyter/notebook_file.ts";
 import { WORK_FOLDER } from "../../../jupyter/python.ts";
 import { openBrowser } from "../chromium.ts";
+import { JupyterServer } from "./jupyter_server.ts";
 import { LabPage } from "./lab_page.ts";
-import { LabServer } from "./lab_server.ts";
 import { type Check, checksOf, report, wantedOf, watch } from "./notebook_checks.ts";
 
 const PICTURES = new URL("pictures/", WORK_FOLDER);
@@ -41,7 +41,7 @@ async function checkNotebook(lab: LabPage, name: string): Promise<Check[]> {
 if (import.meta.main) {
   const names = Deno.args.length > 0 ? Deno.args : notebookNames();
   Deno.mkdirSync(PICTURES, { recursive: true });
-  await using server = await LabServer.start();
+  await using server = await JupyterServer.start("jupyterlab");
   const browser = await openBrowser();
   const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
   const { faults } = watch(page, (url) => url.startsWith(server.origin));

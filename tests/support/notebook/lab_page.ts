@@ -2,7 +2,7 @@
 // What runs in the page is text: this program is not type-checked against a browser's globals.
 
 import type { Page } from "npm:playwright-core@1.65.1";
-import { countIn, type Seen } from "./seen.ts";
+import { countIn, LAB_VIEW, type Seen } from "./seen.ts";
 
 /** Lightness and darkness of a page. */
 export type Theme = "JupyterLab Light" | "JupyterLab Dark";
@@ -13,7 +13,7 @@ const OPEN_MILLISECONDS = 30_000;
 const RUN_MILLISECONDS = 120_000;
 const DRAW_MILLISECONDS = 20_000;
 
-const PANEL = ".jp-NotebookPanel:not(.lm-mod-hidden)";
+const PANEL = LAB_VIEW.notebook;
 
 const PROMPTS = `[...document.querySelectorAll("${PANEL} .jp-CodeCell .jp-InputPrompt")]`;
 
@@ -73,7 +73,7 @@ export class LabPage {
 
   /** Counts what is there. */
   look(): Promise<Seen> {
-    return this.#page.evaluate(countIn(PANEL)) as Promise<Seen>;
+    return this.#page.evaluate(countIn(LAB_VIEW)) as Promise<Seen>;
   }
 
   /** Changes the colours of the whole page. */

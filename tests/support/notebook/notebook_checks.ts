@@ -3,6 +3,7 @@
 import type { Page } from "npm:playwright-core@1.65.1";
 import { expectedOutputs } from "../../../jupyter/expected_outputs.ts";
 import { type CellOutput, joined } from "../../../jupyter/notebook_file.ts";
+import { outputShape } from "../../../jupyter/output_shapes.ts";
 import type { Seen } from "./seen.ts";
 
 /** One thing that must hold. */
@@ -12,32 +13,41 @@ export interface Check {
   readonly found: unknown;
 }
 
-/** How many cards and plots a notebook should show. */
+/** How many cards, plots and outputs a notebook should show. */
 export interface Wanted {
   readonly cardCount: number;
   readonly plotCount: number;
+  /** For each code cell: its outputs. */
+  readonly outputCounts: readonly number[];
 }
 
 const PLOTLY = "application/vnd.plotly.v1+json";
 
 /** Tells what a notebook should show, from its cells' outputs outside Jupyter. */
 export async function wantedOf(name: string): Promise<Wanted> {
-  const outputs = (await expectedOutputs(name)).flat();
+  const cells = await expectedOutputs(name);
+  const outputs = cells.flat();
   const html = outputs.map(({ data }: CellOutput) => joined(data?.["text/html"] as string));
   return {
+    outputCounts: cells.map((outputs) => outputShape(outputs).length),
     cardCount: html.filter((text) => text.includes('class="vk-card')).length,
     plotCount: outputs.filter(({ data }) => data !== undefined && PLOTLY in data).length,
   };
 }
 
 /** Compares what is on the screen with what should be. */
-export function checksOf(seen: Seen, { cardCount, plotCount }: Wanted): Check[] {
+export function checksOf(seen: Seen, { cardCount, plotCount, outputCounts }: Wanted): Check[] {
   const { cellCount, ranCount, errors, plots, lastText } = seen;
   return [
     {
       name: "every cell ran without an error",
       passed: ranCount === cellCount && errors.length === 0,
       found: [`${ranCount} of ${cellCount}`, ...errors],
+    },
+    {
+      name: "every output is below its cell",
+      passed: seen.outputCounts.join() === outputCounts.join(),
+      found: { shown: seen.outputCounts, wanted: outputCounts },
     },
     { name: "every card is there", passed: seen.cardCount === cardCount, found: seen.cardCount },
     {

@@ -7,7 +7,7 @@ import { notebookNames } from "../../../jupyter/notebook_file.ts";
 import { WORK_FOLDER } from "../../../jupyter/python.ts";
 import { openBrowser } from "../chromium.ts";
 import { type Check, checksOf, report, wantedOf, watch } from "./notebook_checks.ts";
-import { countIn, type Seen } from "./seen.ts";
+import { countIn, PAGE_VIEW, type Seen } from "./seen.ts";
 
 const PICTURES = new URL("pictures/", WORK_FOLDER);
 const SCHEMES = ["light", "dark"] as const;
@@ -42,7 +42,7 @@ async function checkPage(page: Page, name: string): Promise<Check[]> {
 }
 
 function look(page: Page): Promise<Seen> {
-  return page.evaluate(countIn("main")) as Promise<Seen>;
+  return page.evaluate(countIn(PAGE_VIEW)) as Promise<Seen>;
 }
 
 if (import.meta.main) {

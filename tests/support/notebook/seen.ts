@@ -1,11 +1,48 @@
-// What a browser shows of a notebook, in JupyterLab or in an exported page: both use the same classes.
-// What counts it is text: this program is not type-checked against a browser's globals.
+// What a browser shows of a notebook, in whatever front end. What counts it is text: this program is
+// not type-checked against a browser's globals.
+
+/** The selectors of a front end's parts. */
+export interface NotebookView {
+  /** The notebook. */
+  readonly notebook: string;
+  /** A code cell. */
+  readonly cell: string;
+  /** The number beside a code cell, in it. */
+  readonly prompt: string;
+  /** One output, in a code cell. */
+  readonly output: string;
+  /** An output that is an error, or that was printed as one. */
+  readonly error: string;
+}
+
+/** JupyterLab, and Jupyter Notebook since its version 7. */
+export const LAB_VIEW: NotebookView = {
+  notebook: ".jp-NotebookPanel:not(.lm-mod-hidden)",
+  cell: ".jp-CodeCell",
+  prompt: ".jp-InputPrompt",
+  output: ".jp-OutputArea-child",
+  error: '[data-mime-type="application/vnd.jupyter.stderr"], [data-mime-type*="error"]',
+};
+
+/** Exported pages. */
+export const PAGE_VIEW: NotebookView = { ...LAB_VIEW, notebook: "main" };
+
+/** The notebook before its version 7, which lives on as nbclassic. */
+export const CLASSIC_VIEW: NotebookView = {
+  notebook: "#notebook",
+  cell: ".code_cell",
+  prompt: ".input_prompt",
+  output: ".output_area",
+  error: ".output_error, .output_stderr",
+};
 
 /** What one notebook shows after it ran. */
 export interface Seen {
   /** Code cells that ran, and those there are. */
   readonly ranCount: number;
   readonly cellCount: number;
+  /** For each code cell: its outputs. */
+  readonly outputCounts: readonly number[];
   /** Texts of error outputs. */
   readonly errors: readonly string[];
   readonly cardCount: number;
@@ -22,10 +59,10 @@ export interface Seen {
 /** WCAG's contrast for text of usual size. */
 const LEAST_CONTRAST = 4.5;
 
-/** Builds the expression that counts what an element of a page shows: a notebook's panel, or all of it. */
-export function countIn(selector: string): string {
+/** Builds the expression that counts what a page shows. */
+export function countIn({ notebook, cell, prompt, output, error }: NotebookView): string {
   return `(() => {
-  const panel = document.querySelector(${JSON.stringify(selector)});
+  const panel = document.querySelector("${notebook}");
   const all = (selector, inside = panel) => [...inside.querySelectorAll(selector)];
   const rgb = (text) => text.match(/[\\d.]+/g).map(Number);
   const isClear = (color) => color === "transparent" || rgb(color)[3] === 0;
@@ -46,13 +83,13 @@ export function countIn(selector: string): string {
     const { width, height } = mark.getBoundingClientRect();
     return width > 0 || height > 0;
   });
-  const cells = all(".jp-CodeCell");
+  const cells = all("${cell}");
   const cards = all(".vk-card");
   return {
-    ranCount: all(".jp-CodeCell .jp-InputPrompt").filter((prompt) => /\\d/.test(prompt.textContent)).length,
+    ranCount: all("${cell} ${prompt}").filter((prompt) => /\\d/.test(prompt.textContent)).length,
     cellCount: cells.length,
-    errors: all('[data-mime-type="application/vnd.jupyter.stderr"], [data-mime-type*="error"]')
-      .map((output) => output.textContent),
+    outputCounts: cells.map((cell) => all("${output}", cell).length),
+    errors: all('${error}').map((output) => output.textContent),
     cardCount: cards.length,
     paleCards: cards.filter((card) => contrast(card) < ${LEAST_CONTRAST})
       .map((card) => card.getAttribute("aria-label")),
@@ -61,7 +98,7 @@ export function countIn(selector: string): string {
       traceCount: plot.data.filter(({ x }) => (x ?? []).length > 0).length,
       drawnCount: all(".scatterlayer .trace, .barlayer .trace", plot).filter(hasExtent).length,
     })),
-    lastText: all(".jp-OutputArea", cells.at(-1)).map((area) => area.innerText).join(" "),
+    lastText: all("${output}", cells.at(-1)).map((area) => area.innerText).join(" "),
   };
 })()`;
 }

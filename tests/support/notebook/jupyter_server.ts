@@ -1,12 +1,12 @@
-// A JupyterLab of its own on a free port: its settings, its data and its notebooks lie in one folder
-// that is made anew, so that nothing of this machine's user is read or changed.
+// A Jupyter of its own on a free port: its settings, its data and its notebooks lie in one folder that
+// is made anew, so that nothing of this machine's user is read or changed.
 
 import { fileURLToPath } from "node:url";
 import { joined, notebookNames, NOTEBOOKS, readNotebook } from "../../../jupyter/notebook_file.ts";
 import { findPython, jupyterEnvironment, WORK_FOLDER } from "../../../jupyter/python.ts";
 import { PROJECT_ROOT } from "../project_files.ts";
 
-/** How long JupyterLab may take to start. */
+/** How long a server may take to start. */
 const START_SECONDS = 60;
 
 /** JupyterLab's settings by plugin: it shall ask nobody for news, and draw all cells of a notebook. */
@@ -16,13 +16,24 @@ const SETTINGS: Readonly<Record<string, object>> = {
 };
 
 const SWITCHES = [
-  ...["--no-browser", "--allow-root", "--expose-app-in-browser", "--ServerApp.ip=127.0.0.1"],
-  ...["--IdentityProvider.token=", "--ServerApp.password=", "--ServerApp.port_retries=0"],
-  ...["--LabApp.extension_manager=readonly", "--LabApp.news_url="],
+  ...["--no-browser", "--allow-root", "--ServerApp.ip=127.0.0.1", "--ServerApp.port_retries=0"],
+  ...["--IdentityProvider.token=", "--ServerApp.password="],
 ];
 
-/** A running JupyterLab. */
-export class LabServer implements AsyncDisposable {
+/** The front ends by their Python modules, and the switches that only they know. */
+const SWITCHES_OF = {
+  jupyterlab: [
+    ...["--expose-app-in-browser", "--LabApp.extension_manager=readonly", "--LabApp.news_url="],
+  ],
+  notebook: ["--expose-app-in-browser"],
+  nbclassic: [],
+} as const;
+
+/** A Python module that serves notebooks. */
+export type FrontEnd = keyof typeof SWITCHES_OF;
+
+/** A running Jupyter. */
+export class JupyterServer implements AsyncDisposable {
   /** Its address, such as `http://127.0.0.1:40123`. */
   readonly origin: string;
   readonly #process: Deno.ChildProcess;
@@ -33,16 +44,16 @@ export class LabServer implements AsyncDisposable {
   }
 
   /** Starts it on copies of all notebooks, without outputs; each names the kit by this checkout's URL. */
-  static async start(): Promise<LabServer> {
-    const python = await findPython(["jupyterlab"]);
-    const folder = new URL("lab/", WORK_FOLDER);
+  static async start(frontEnd: FrontEnd): Promise<JupyterServer> {
+    const python = await findPython([frontEnd]);
+    const folder = new URL(`served/${frontEnd}/`, WORK_FOLDER);
     await Deno.remove(folder, { recursive: true }).catch(() => {}); // not there the first time
     copyNotebooks(new URL("notebooks/", folder));
     writeSettings(new URL("settings/", folder));
     const port = freePort();
     const at = (name: string) => fileURLToPath(new URL(name, folder));
     const process = new Deno.Command(python, {
-      args: ["-m", "jupyterlab", `--ServerApp.port=${port}`, ...SWITCHES],
+      args: ["-m", frontEnd, `--ServerApp.port=${port}`, ...SWITCHES, ...SWITCHES_OF[frontEnd]],
       cwd: at("notebooks"),
       env: {
         ...jupyterEnvironment(),
@@ -56,7 +67,7 @@ export class LabServer implements AsyncDisposable {
       stdout: "null",
       stderr: "null",
     }).spawn();
-    const server = new LabServer(`http://127.0.0.1:${port}`, process);
+    const server = new JupyterServer(`http://127.0.0.1:${port}`, process);
     await server.#ready();
     return server;
   }
@@ -79,7 +90,7 @@ export class LabServer implements AsyncDisposable {
       await new Promise((resolve) => setTimeout(resolve, 250));
     }
     await this[Symbol.asyncDispose]();
-    throw new Error(`Cannot start JupyterLab: no answer within ${START_SECONDS} s`);
+    throw new Error(`Cannot start Jupyter: no answer within ${START_SECONDS} s`);
   }
 }
 
