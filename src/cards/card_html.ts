@@ -13,12 +13,13 @@ export function cardHtml(card: Card): string {
   const state = card.state === undefined
     ? ""
     : `<span class="vk-state vk-${card.state}">${card.state}</span>`;
+  const kind = card.kind === "" ? "" : `<span class="vk-kind">${escapeHtml(card.kind)}</span>`;
   return `<div class="vk-card" role="group" aria-label="${
-    escapeHtml(`${card.kind} ${card.title}`)
+    escapeHtml(`${card.kind} ${card.title}`.trim())
   }">
 <style>${CARD_STYLE}</style>
 <div class="vk-head"><b class="vk-title">${escapeHtml(card.title)}</b>
-<span class="vk-kind">${escapeHtml(card.kind)}</span>${state}</div>
+${kind}${state}</div>
 <div class="vk-summary">${escapeHtml(card.summary)}</div>
 ${card.parts.map(partHtml).join("\n")}
 </div>`;

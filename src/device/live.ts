@@ -82,7 +82,7 @@ export class LiveTable implements Iterable<LiveObject> {
 
   /** Lays the first rows out as text, with the sum of all below. */
   toString(): string {
-    const rows = this.objects.slice(0, PRINTED_ROWS).map((object) => [
+    const rows = this.#shown().slice(0, PRINTED_ROWS).map((object) => [
       object.name,
       object.kind,
       formatBytes(object.byteLength),
@@ -106,12 +106,17 @@ export class LiveTable implements Iterable<LiveObject> {
 
   /** Shows the table in a notebook. */
   [Symbol.for("Jupyter.display")](): DisplayBundle {
-    return showCard(() => liveCard(this.objects));
+    return showCard(() => liveCard(this.#shown()));
   }
 
   /** Shows the table on a console. */
   [Symbol.for("Deno.customInspect")](): string {
     return this.toString();
+  }
+
+  /** The rows with their origins as they are told now: a cell's number is known when it is over. */
+  #shown(): LiveObject[] {
+    return this.#rows.map(({ object, entry }) => ({ ...object, origin: entry.origin }));
   }
 }
 

@@ -201,3 +201,15 @@ Deno.test("plotMemoryMap().toSVG() draws every tile", async () => {
     assertEquals(svg.match(/class="trace scatter/g)?.length, 2);
   });
 });
+
+Deno.test("plots draw the words below the title exactly below it", async () => {
+  await withDevice(async (gpu) => {
+    using _a = gpu.alloc("uint8", 2 ** 20);
+    const svg = await plotMemoryMap(gpu).toSVG();
+    const [, titleX] = /class="gtitle"[^>]* x="([\d.]+)"/.exec(svg) ?? [];
+    const [, boxX, anchor, textX] =
+      /class="cursor-pointer" transform="translate\(([\d.]+),.*?text-anchor="(\w+)" x="([\d.]+)"/
+        .exec(svg) ?? [];
+    assertEquals([boxX, anchor, textX], [titleX, "start", "0"]);
+  });
+});

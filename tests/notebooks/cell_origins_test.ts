@@ -24,6 +24,11 @@ Deno.test("origins in a notebook name the cell that made the object", async () =
   assertEquals(cells.slice(2).map(outputText), [expected, expected]);
 });
 
+Deno.test("a table that a cell ends with names that cell, also the first one", async () => {
+  const [cell] = await runSources(`${OPEN}\ngpu.live();`);
+  assertStringIncludes(outputText(cell), "cell 1:5:19");
+});
+
 Deno.test("origins in a notebook leave open which cell it was after one that failed", async () => {
   const cells = await runSources(
     OPEN,

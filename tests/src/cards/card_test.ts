@@ -30,6 +30,12 @@ Deno.test("showCard() shows why a card could not be made instead of throwing", (
   assertStringIncludes(bundle["text/html"], "the driver is gone");
 });
 
+Deno.test("showCard() leaves the kind out where the title says it", () => {
+  const html = showCard(() => cardWith([], { title: "OutOfMemoryError", kind: "" }))["text/html"];
+  assertStringIncludes(html, 'aria-label="OutOfMemoryError"');
+  assertEquals(html.includes('class="vk-kind"'), false);
+});
+
 Deno.test("showCard() escapes every text that it is given", () => {
   const evil = `<script>"&`;
   const html = showCard(() =>
