@@ -17,7 +17,7 @@ import {
 
 const SAMPLE_COUNT = 9;
 
-const { largestBytes, peers, out } = await readFlags({ largestBytes: 2 ** 28 });
+const { largestBytes, peers, out } = await readFlags({ largestBytes: 2 ** 30 });
 using gpu = CudaDevice.open(0, { driver: "auto" });
 using up = gpu.createStream({ label: "up" });
 using down = gpu.createStream({ label: "down" });

@@ -110,6 +110,16 @@ export class CopyLanes {
     return Math.min(Atomics.load(this.#words, CONTROL.alive), this.#counts.laneCount);
   }
 
+  /** Whether most lanes sleep, so that a transfer would wait for them. */
+  get areAsleep(): boolean {
+    return 2 * Atomics.load(this.#words, CONTROL.sleepers) > this.runningCount;
+  }
+
+  /** Wakes one lane, which wakes the others; they look for work for a while. */
+  rouse(): void {
+    this.#wake(1);
+  }
+
   /** Lets the extra lanes work, until the returned object is disposed. */
   callExtra(): Disposable {
     Atomics.add(this.#words, CONTROL.fresh, 1);

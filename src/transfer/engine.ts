@@ -9,7 +9,7 @@ import { CopyQueue, type FinishedCopies } from "./copy_queue.ts";
 import { type LoadedSlot, PinnedRing, type Slot } from "./pinned_ring.ts";
 import { type RingRequest, RingTransfer } from "./ring_transfer.ts";
 import { DEFAULT_LIMITS, type EngineLimits, limitsOf, type TransferTuning } from "./tuning.ts";
-import { pieceBytesFor, type Way, wayFor } from "./ways.ts";
+import { pieceBytesFor, WAKING_RING_BYTES, type Way, wayFor } from "./ways.ts";
 
 /** On few cores a blocked thread sleeps between looks; with many it looks all the time. */
 const NAP_MILLISECONDS = navigator.hardwareConcurrency >= 8 ? 0 : 0.05;
@@ -81,16 +81,21 @@ export class TransferEngine {
     return engine;
   }
 
-  /** Finds the way for what is left of a transfer: the ring is only fast while several lanes run. */
+  /**
+   * Finds the way for what is left of a transfer: the ring is only fast while several lanes run, and
+   * for little only while they are awake.
+   */
   wayFor(byteLength: number): Way {
-    return wayFor(byteLength, this.#lanes.runningCount, this.#limits.ringFromBytes);
+    const way = wayFor(byteLength, this.#lanes.runningCount, this.#limits.ringFromBytes);
+    return byteLength < WAKING_RING_BYTES && this.#lanes.areAsleep ? "driver" : way;
   }
 
   /**
-   * Notes that bytes are about to move, and starts the lanes once enough have: a program that moves
-   * little never pays for threads.
+   * Notes that bytes are about to move. Many wake the lanes, and start them once enough was asked
+   * for: a program that moves little never pays for threads.
    */
   anticipate(byteLength: number): void {
+    if (byteLength >= WAKING_RING_BYTES && this.#lanes.areAsleep) this.#lanes.rouse();
     this.#askedBytes += byteLength;
     if (this.#askedBytes >= START_BYTES && this.#limits.laneCount >= FEWEST_LANES) {
       this.startLanes();

@@ -134,6 +134,7 @@ for (let idle = 0;;) {
     const woken = Atomics.wait(words, ${CONTROL.signal}, seen, ${NAP_MILLISECONDS});
     Atomics.sub(words, ${CONTROL.sleepers}, 1);
     if (woken === "timed-out") await turn();
+    else Atomics.notify(words, ${CONTROL.signal}, 1); // each wakes another: sooner than one wakes all
     continue;
   }
   const slot = Atomics.load(words, ${CONTROL.queue} + tail % slotCount);

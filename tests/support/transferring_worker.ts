@@ -15,8 +15,13 @@ const gpu = CudaDevice.open(0, { driver: testDriver(), transfers: { laneCount: L
 const array = new Uint8Array(BYTES).fill(7);
 const buffer = gpu.alloc("uint8", BYTES);
 const engine = TransferEngine.of(gpu.context);
-for (;;) {
-  await buffer.upload(array);
-  await buffer.download(array);
-  worker.postMessage(engine.wayFor(BYTES));
+moveForever();
+
+/** Not awaited by the module: Deno ends a worker for sure only once its module has been evaluated. */
+async function moveForever(): Promise<void> {
+  for (;;) {
+    await buffer.upload(array);
+    await buffer.download(array);
+    worker.postMessage(engine.wayFor(BYTES));
+  }
 }
