@@ -36,7 +36,9 @@ try {
   const [rounds, documents]: [Round[], PeerDocument[]] = [[], []];
   for (let round = 0; round < ROUND_COUNT; round++) {
     if (program !== undefined) documents.push(await program.run("device-copy"));
-    rounds.push(Object.assign({}, ...BYTE_LENGTHS.map(measureCopies), measureStreams()));
+    const found: Round[] = [];
+    for (const byteLength of BYTE_LENGTHS) found.push(await measureCopies(byteLength));
+    rounds.push(Object.assign({}, ...found, await measureStreams()));
   }
   await report(gpu, [...copyRows(rounds, documents), ...streamRows(rounds)], Deno.args[0]);
 } finally {
@@ -54,7 +56,7 @@ async function buildProgram(folder: string): Promise<DriverProgram | undefined> 
 }
 
 /** The kit's copy, and the driver's call by itself, in both kinds of memory. */
-function measureCopies(byteLength: number): Round {
+async function measureCopies(byteLength: number): Promise<Round> {
   using buffers = new DisposableStack();
   using stream = gpu.createStream();
   const { api } = gpu.context.driver;
@@ -71,11 +73,11 @@ function measureCopies(byteLength: number): Round {
     calls[kitName(byteLength, memory)] = () => target.copyFrom(source, { stream });
     calls[callName(byteLength, memory)] = () => api.cuMemcpyAsync(to, from, size, handle);
   }
-  return secondsInTurn(calls, turnsOn(stream));
+  return await secondsInTurn(calls, turnsOn(stream));
 }
 
 /** One stream, two that write apart, two that write the same bytes, and many copies in one call. */
-function measureStreams(): Round {
+async function measureStreams(): Promise<Round> {
   using source = gpu.zeros("uint8", [PAIR_COUNT, PAGE_BYTES]);
   using targets = gpu.zeros("uint8", [PAIR_COUNT, PAGE_BYTES]);
   using first = gpu.createStream();
@@ -88,7 +90,7 @@ function measureStreams(): Round {
   using otherTarget = gpu.zeros("uint8", PAGE_BYTES);
   let turn = 0;
   const isFirstTurn = () => turn++ % 2 === 0;
-  const seconds = secondsInTurn({
+  const seconds = await secondsInTurn({
     [ONE_STREAM]: () => target.copyFrom(page, { stream: first }),
     [APART]: () => {
       if (isFirstTurn()) target.copyFrom(page, { stream: first });
@@ -96,7 +98,7 @@ function measureStreams(): Round {
     },
     [TOGETHER]: () => target.copyFrom(page, { stream: isFirstTurn() ? first : second }),
   }, turnsOn(first, second));
-  const batch = secondsInTurn(
+  const batch = await secondsInTurn(
     { [BATCH]: () => gpu.copyBatch(pairs, { stream: first }) },
     { ...turnsOn(first), callCount: Math.ceil(CALL_COUNT / PAIR_COUNT) },
   );

@@ -10,21 +10,21 @@ export interface TurnOptions {
   /** Calls in a batch. */
   readonly callCount: number;
   /** Empties the queues; runs before each batch, untimed. */
-  readonly settle: () => void;
+  readonly settle?: () => void;
 }
 
 /** Times calls by name; the median of a call's batches, in seconds a call. */
-export function secondsInTurn<Name extends string>(
+export async function secondsInTurn<Name extends string>(
   calls: Readonly<Record<Name, () => unknown>>,
   options: TurnOptions,
-): Record<Name, number> {
-  const { batchCount, callCount, settle } = options;
+): Promise<Record<Name, number>> {
+  const { batchCount, callCount, settle = () => {} } = options;
   const entries = Object.entries<() => unknown>(calls);
   const samples = new Map<string, number[]>(entries.map(([name]) => [name, []]));
   for (let batch = 0; batch <= batchCount; batch++) {
     for (const [name, call] of entries) {
       settle();
-      const seconds = secondsOfBatch(call, callCount);
+      const seconds = await secondsOfBatch(call, callCount);
       if (batch > 0) samples.get(name)?.push(seconds);
     }
   }
@@ -33,8 +33,12 @@ export function secondsInTurn<Name extends string>(
   return Object.fromEntries(medians);
 }
 
-function secondsOfBatch(call: () => unknown, callCount: number): number {
+/** Promises are awaited one by one; a call that blocks is not. */
+async function secondsOfBatch(call: () => unknown, callCount: number): Promise<number> {
   const start = performance.now();
-  for (let i = 0; i < callCount; i++) call();
+  for (let i = 0; i < callCount; i++) {
+    const pending = call();
+    if (pending instanceof Promise) await pending;
+  }
   return (performance.now() - start) / 1000 / callCount;
 }

@@ -4,14 +4,15 @@
 
 import { CudaDevice, type DeviceBuffer, formatBytes } from "../../mod.ts";
 import { fillPattern } from "../../src/measure/pattern.ts";
+import { secondsInTurn } from "../in_turn.ts";
 import { type BenchRow, median, report } from "../result_file.ts";
 import { ceilingRow, peerRows, pinnedCeiling, readFlags, SEED, verify } from "./bench_run.ts";
 import { callsOnLegacyStream, callsOnStream } from "./blocking_calls.ts";
 
-/** Rounds in which every way has a turn. */
-const ROUND_COUNT = 11;
-/** What one turn moves at least, in calls that follow each other. */
-const TURN_BYTES = 2 ** 25;
+/** Batches of each way. */
+const BATCH_COUNT = 11;
+/** What one batch moves at least, in calls that follow each other. */
+const BATCH_BYTES = 2 ** 25;
 
 const { largestBytes, peers, out } = await readFlags({ largestBytes: 2 ** 30 });
 using gpu = CudaDevice.open(0, { driver: "auto" });
@@ -66,7 +67,8 @@ async function rowsFor(byteLength: number): Promise<BenchRow[]> {
       await ways[form]();
       verify(direction === "upload" ? await part.download() : down, direction);
     }
-    const seconds = await secondsInTurns(byteLength, ways);
+    const callCount = Math.max(1, Math.min(200, Math.floor(BATCH_BYTES / byteLength)));
+    const seconds = await secondsInTurn(ways, { batchCount: BATCH_COUNT, callCount });
     for (const form of ["sync", "async"] as const) {
       found.push(speedRow(`${direction} ${form} ${formatBytes(byteLength)}`, byteLength, {
         ours: seconds[form],
@@ -142,30 +144,4 @@ async function prepare(
     host.fill(0);
   }
   await gpu.synchronize();
-}
-
-/** Median seconds of each way; a round times every way once, small sizes many times in a row. */
-async function secondsInTurns<K extends string>(
-  byteLength: number,
-  ways: Readonly<Record<K, () => unknown>>,
-): Promise<Record<K, number>> {
-  const callCount = Math.max(1, Math.min(200, Math.floor(TURN_BYTES / byteLength)));
-  const samples: Record<string, number[]> = {};
-  for (let round = 0; round < ROUND_COUNT; round++) {
-    for (const [name, run] of Object.entries<() => unknown>(ways)) {
-      (samples[name] ??= []).push(await secondsOfCall(callCount, run));
-    }
-  }
-  const medians = Object.entries(samples).map(([name, values]) => [name, median(values)]);
-  return Object.fromEntries(medians) as Record<K, number>;
-}
-
-/** Seconds of one of `callCount` calls; what blocks is not awaited. */
-async function secondsOfCall(callCount: number, run: () => unknown): Promise<number> {
-  const start = performance.now();
-  for (let i = 0; i < callCount; i++) {
-    const pending = run();
-    if (pending instanceof Promise) await pending;
-  }
-  return (performance.now() - start) / 1000 / callCount;
 }
