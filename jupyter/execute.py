@@ -46,6 +46,7 @@ def run(source, folder):
         notebook,
         kernel_name="deno",
         timeout=CELL_SECONDS,
+        coalesce_streams=True,
         resources={"metadata": {"path": str(source.parent)}},
     )
     try:
