@@ -111,9 +111,10 @@ export class TransferEngine {
   async run(request: RingRequest): Promise<void> {
     using _extra = request.isFresh === true ? this.#lanes.callExtra() : undefined;
     const transfer = this.#begin(request);
-    for (this.#pumpForTurn(transfer); !transfer.isOver; this.#pumpForTurn(transfer)) {
-      await nextTurn();
-    }
+    do {
+      this.#pumpForTurn(transfer);
+      await nextTurn(); // also after the last: transfers in a loop leave others their turn
+    } while (!transfer.isOver);
     this.#end(transfer);
   }
 

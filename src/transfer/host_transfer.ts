@@ -11,6 +11,12 @@ import type { RingRequest } from "./ring_transfer.ts";
 import { addressOf, type HostView } from "./host_memory.ts";
 import { DRIVER_PIECE_BYTES, SMALLEST_RING_BYTES } from "./ways.ts";
 
+/** What a call costs by itself, as bytes that would move meanwhile. */
+const CALL_BYTES = 64 * 2 ** 10;
+
+/** Brief transfers that may follow each other before the event loop has a turn: some 4 ms. */
+const TURN_BYTES = 64 * 2 ** 20;
+
 /** What a caller may want of a transfer. */
 export interface TransferOptions {
   /** Called as bytes arrive; large transfers call it for every few MiB, small ones once. */
@@ -50,6 +56,17 @@ export function transfer(task: HostTransfer): Promise<void> | undefined {
     return transferInTurn(task);
   }
   moveBriefly(task);
+  return turnWhenDue(byteLength);
+}
+
+let unbrokenBytes = 0;
+
+/** Awaiting what is over comes back at once; after some milliseconds of that others have a turn. */
+function turnWhenDue(byteLength: number): Promise<void> | undefined {
+  unbrokenBytes += byteLength + CALL_BYTES;
+  if (unbrokenBytes < TURN_BYTES) return undefined;
+  unbrokenBytes = 0;
+  return nextTurn();
 }
 
 /** Moves the bytes, after what other streams do with the memory, and blocks until they are there. */

@@ -2,6 +2,7 @@
 
 import { assertEquals } from "@std/assert";
 import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
+import { withDevice } from "../../support/with_device.ts";
 
 for (const byteLength of [256, 2 * 2 ** 20, 20 * 2 ** 20]) {
   testHoldingStream(
@@ -28,3 +29,14 @@ for (const byteLength of [256, 2 * 2 ** 20, 20 * 2 ** 20]) {
     },
   );
 }
+
+Deno.test("upload() in a loop leaves timers their turn", () =>
+  withDevice(async (gpu) => {
+    using buffer = gpu.zeros("uint8", 4);
+    let isOver = false;
+    setTimeout(() => isOver = true, 0);
+    for (let calls = 0; calls < 100_000 && !isOver; calls++) {
+      await buffer.upload(Uint8Array.of(1, 2, 3, 4));
+    }
+    assertEquals(isOver, true);
+  }));
