@@ -2,6 +2,7 @@
 // ones by themselves.
 
 import { findHost } from "../../ffi/host.ts";
+import type { Allocation } from "../memory/allocation.ts";
 import { Hold } from "../memory/hold.ts";
 import type { CudaStream } from "../stream.ts";
 import { areApart } from "../transfer/address_ranges.ts";
@@ -58,8 +59,12 @@ export async function transferPacked(
 
 /** Keeps all memory that is used, also when buffers are disposed meanwhile. */
 function holdAll(arrays: readonly PackPiece[]): Disposable {
-  const allocations = new Set(arrays.map(({ span }) => span.allocation));
-  const holds = Array.from(allocations, (allocation) => allocation.hold());
+  const holds: Disposable[] = [];
+  let last: Allocation | undefined;
+  for (const { span: { allocation } } of arrays) {
+    if (allocation !== last) holds.push(allocation.hold()); // neighbours often share a block
+    last = allocation;
+  }
   return new Hold(() => {
     for (const hold of holds) hold[Symbol.dispose]();
   });

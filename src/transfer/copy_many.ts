@@ -25,8 +25,8 @@ export interface ByteCopy {
   readonly byteLength: number;
 }
 
-/** A call with more copies to the device costs the host twice as much for each of them. */
-const MOST_TOGETHER = 32;
+/** A call with many more copies to the device costs the host twice as much for each of them. */
+const MOST_TOGETHER = 64;
 
 /**
  * Queues copies within reach of the stream's device, none of which writes what another one reads or
