@@ -1,6 +1,6 @@
 // One random copy or fill between strided layouts, beside the same work done element by element.
 
-import { assertEquals, assertThrows } from "@std/assert";
+import { assertEquals } from "@std/assert";
 import type { StridedLayout } from "../../src/buffers/strides.ts";
 import type { CudaDevice } from "../../src/device.ts";
 import type { Random } from "../support/random.ts";
