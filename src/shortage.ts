@@ -1,6 +1,6 @@
 // A lack of memory in words: what was asked for, who holds what, and what would help.
 
-import { formatBytes } from "./format.ts";
+import { formatBytes, formatCount } from "./format.ts";
 
 /** A live allocation as an out-of-memory error names it. */
 export interface LiveBlock {
@@ -53,7 +53,7 @@ export function formatHolders(amounts: MemoryAmounts): string {
   const named = top === undefined ? "" : ` (largest: ${top.name} ${formatBytes(top.byteLength)})`;
   const held = liveCount === 0
     ? "no live buffers"
-    : `${formatBytes(liveBytes)} in ${liveCount} live buffers${named}`;
+    : `${formatBytes(liveBytes)} in ${formatCount(liveCount, "live buffer")}${named}`;
   return [...free, ...limit, held].join(", ");
 }
 

@@ -4,7 +4,7 @@ import { type DisplayBundle, showCard } from "../cards/card.ts";
 import { packedCard } from "../cards/packed_card.ts";
 import type { DType, DTypeOf, HostArray } from "../dtype.ts";
 import { DisposedError } from "../errors.ts";
-import { formatBytes } from "../format.ts";
+import { formatBytes, formatCount } from "../format.ts";
 import type { DeviceBuffer } from "./device_buffer.ts";
 import { formatShape } from "./shape.ts";
 
@@ -69,7 +69,7 @@ export class PackedBuffers<B extends readonly DeviceBuffer<DType>[] = readonly D
 
   /** Describes it: `PackedBuffers(1000 buffers, 15.6 MiB)`. */
   toString(): string {
-    return `PackedBuffers(${this.length} buffers, ${formatBytes(this.byteLength)})`;
+    return `PackedBuffers(${formatCount(this.length, "buffer")}, ${formatBytes(this.byteLength)})`;
   }
 
   /** Shows it in a notebook. */

@@ -1,6 +1,6 @@
 // The card of a loaded model: its tensors, largest first.
 
-import { formatBytes } from "../format.ts";
+import { formatBytes, formatCount } from "../format.ts";
 import type { Card, CardPart } from "./card.ts";
 
 /** What the card of a model shows. */
@@ -32,7 +32,7 @@ export function modelCard({ byteLength, disposed, metadata, tensors }: ModelFact
   const texts = Object.entries(metadata);
   const about: CardPart[] = texts.length === 0 ? [] : [{ type: "facts", facts: texts }];
   return {
-    title: `${tensors.length} tensors`,
+    title: formatCount(tensors.length, "tensor"),
     kind: "SafetensorsModel",
     state: disposed ? "disposed" : undefined,
     summary: `${formatBytes(byteLength)} of device memory`,

@@ -1,6 +1,6 @@
 // The cards of accounts: a whole report of a device's memory, and what a track counted.
 
-import { formatBytes } from "../format.ts";
+import { formatBytes, formatCount } from "../format.ts";
 import type { Card } from "./card.ts";
 import { liveCard, type LiveFacts } from "./live_card.ts";
 import { type MemoryAmounts, memoryBar } from "./memory_bar.ts";
@@ -55,7 +55,7 @@ export function trackCard(track: TrackFacts): Card {
       type: "facts",
       facts: [
         ["peak", formatBytes(peakBytes)],
-        ["in all", `${formatBytes(totalBytes)} in ${totalCount} allocations`],
+        ["in all", `${formatBytes(totalBytes)} in ${formatCount(totalCount, "allocation")}`],
       ],
     }],
   };

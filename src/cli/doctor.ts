@@ -2,7 +2,7 @@
 
 import { CudaDevice } from "../device.ts";
 import { CudaError, CudaUnavailableError, type UnavailableReason } from "../errors.ts";
-import { formatBytes } from "../format.ts";
+import { formatBytes, formatCount } from "../format.ts";
 import type { CliOptions } from "./arguments.ts";
 
 const FIXES: Readonly<Record<UnavailableReason, readonly string[]>> = {
@@ -53,7 +53,7 @@ function report(gpu: CudaDevice): void {
   const { name, computeCapability, bus, pciBusId } = gpu.info;
   const { freeBytes, totalBytes } = gpu.memory;
   console.log(`ok    the driver opened; it supports CUDA ${driver.version}`);
-  console.log(`ok    it sees ${driver.deviceCount} device(s)`);
+  console.log(`ok    it sees ${formatCount(driver.deviceCount, "device")}`);
   console.log(
     `ok    device ${gpu.ordinal}: ${name}, compute capability ${computeCapability}, ` +
       `${bus.name} at ${pciBusId}`,

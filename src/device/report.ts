@@ -5,7 +5,7 @@ import { reportCard } from "../cards/report_cards.ts";
 import type { Context } from "../context.ts";
 import { MemoryCounters, type MemoryUsage } from "../accounting/counters.ts";
 import { type DeviceMemory, readDeviceMemory } from "./device_memory.ts";
-import { formatBytes } from "../format.ts";
+import { formatBytes, formatCount } from "../format.ts";
 import type { LedgerEntry, LiveKind } from "../accounting/ledger.ts";
 import { type LiveObject, LiveTable } from "./live.ts";
 import type { Provenance } from "../measure/bandwidth_result.ts";
@@ -112,9 +112,8 @@ export class MemoryReport {
       formatAmounts(memory),
       formatUsage({ device, host }),
       this.#formatHeld(),
-      `${undisposed.count} blocks with ${
-        formatBytes(undisposed.byteLength)
-      } were collected undisposed`,
+      `collected undisposed: ${formatCount(undisposed.count, "block")}, ` +
+      formatBytes(undisposed.byteLength),
       this.#live.toString(),
     ].join("\n\n");
   }

@@ -6,7 +6,7 @@ import { type DisplayBundle, showCard } from "../../cards/card.ts";
 import { modelCard } from "../../cards/model_card.ts";
 import type { DType } from "../../dtype.ts";
 import { DisposedError } from "../../errors.ts";
-import { formatBytes } from "../../format.ts";
+import { formatBytes, formatCount } from "../../format.ts";
 import type { SafetensorsFormat } from "./formats.ts";
 
 /** One tensor of a loaded model. */
@@ -107,7 +107,7 @@ export class SafetensorsModel
 
   /** Describes the model: `SafetensorsModel(300 tensors, 2 GiB)`. */
   toString(): string {
-    return `SafetensorsModel(${this.size} tensors, ${formatBytes(this.byteLength)})`;
+    return `SafetensorsModel(${formatCount(this.size, "tensor")}, ${formatBytes(this.byteLength)})`;
   }
 
   /** Shows the model in a notebook. */

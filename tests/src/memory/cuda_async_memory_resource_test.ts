@@ -79,7 +79,7 @@ Deno.test("CudaAsyncMemoryResource maxSize is what the error of a full pool name
     const error = assertThrows(
       () => gpu.alloc("uint8", 32 * MEBIBYTE, { resource }),
       OutOfMemoryError,
-      "limited to 64 MiB, 48 MiB in 1 live buffers (largest: held 48 MiB); make the pool with a " +
+      "limited to 64 MiB, 48 MiB in 1 live buffer (largest: held 48 MiB); make the pool with a " +
         "larger maxSize, or dispose what is no longer needed, see gpu.live()",
     );
     assertInstanceOf(error.cause, MemoryLimitError);

@@ -52,7 +52,7 @@ Deno.test("OutOfMemoryError of a full device names who holds it and what would h
     assertEquals(
       error.message,
       "Cannot allocate 100 MiB on device 0: CUDA_ERROR_OUT_OF_MEMORY (2), 56 MiB of 256 MiB " +
-        "free, 200 MiB in 1 live buffers (largest: weights 200 MiB); dispose what is no longer " +
+        "free, 200 MiB in 1 live buffer (largest: weights 200 MiB); dispose what is no longer " +
         "needed, see gpu.live()",
     );
     assertEquals([error.totalBytes, error.freeBytes, error.call], [
