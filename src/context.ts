@@ -207,6 +207,16 @@ export class Context {
     }
   }
 
+  /** Names the context: `Context(device 0)`. */
+  toString(): string {
+    return `Context(device ${this.ordinal})`;
+  }
+
+  /** Shows the context on a console: whatever belongs to it, such as a resource, shows it too. */
+  [Symbol.for("Deno.customInspect")](): string {
+    return this.toString();
+  }
+
   #check({ ordersStreams = this.ordersStreams }: ContextOptions): this {
     if (ordersStreams === this.ordersStreams) return this;
     throw new TypeError(

@@ -7,6 +7,7 @@ import { LibraryError, openDriver } from "../ffi/library.ts";
 import { readCString } from "../ffi/pointers.ts";
 import { simulateDriver } from "../ffi/simulated/driver.ts";
 import { CudaError, CudaUnavailableError, statusName } from "./errors.ts";
+import { formatCount } from "./format.ts";
 
 /**
  * Which driver to use: NVIDIA's (`"cuda"`), the simulated one (`"simulated"`), the first that is
@@ -143,6 +144,16 @@ export class Driver {
     );
     if (first === undefined && STICKY.has(status)) this.#firstSticky = error;
     return error;
+  }
+
+  /** Names the driver: `Driver(CUDA 13.0, 2 devices)`. */
+  toString(): string {
+    return `Driver(CUDA ${this.version}, ${formatCount(this.deviceCount, "device")})`;
+  }
+
+  /** Shows the driver on a console, without its functions. */
+  [Symbol.for("Deno.customInspect")](): string {
+    return this.toString();
   }
 
   #text(status: number): string {

@@ -5,7 +5,7 @@ import { timingCard } from "../cards/result_cards.ts";
 import { CudaEvent } from "../event.ts";
 import type { CudaStream } from "../stream.ts";
 
-/** What {@link timeOnStream} measured. */
+/** What `gpu.time()` measured. */
 export interface Timing {
   /** Time between the two events on the GPU's clock, in seconds. */
   readonly gpuSeconds: number;

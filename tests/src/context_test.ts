@@ -1,6 +1,13 @@
 // Checks that calls find their context, that devices never mix, and that the last user lets go.
 
-import { assert, assertEquals, assertFalse, assertStrictEquals, assertThrows } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertFalse,
+  assertStrictEquals,
+  assertStringIncludes,
+  assertThrows,
+} from "@std/assert";
 import type { DriverApi } from "../../ffi/cuda.ts";
 import { CUresult } from "../../ffi/constants.ts";
 import { Context } from "../../src/context.ts";
@@ -35,6 +42,13 @@ Deno.test("Context.retain() shares one context of a device", () => {
   assertFalse(first.released);
   first.release();
   assert(first.released);
+});
+
+Deno.test("Context names itself on a console, also inside of what belongs to it", () => {
+  withDevice(({ context, memoryResource }) => {
+    assertEquals([Deno.inspect(context), `${context}`], Array(2).fill("Context(device 0)"));
+    assertStringIncludes(Deno.inspect(memoryResource), "context: Context(device 0)");
+  });
 });
 
 Deno.test("Context.release() lets the primary context go with the last user", () => {

@@ -37,6 +37,13 @@ Deno.test("Driver.open() reads the version and the number of devices", () => {
   assertEquals([driver.version, driver.deviceCount], ["12.4", 3]);
 });
 
+Deno.test("Driver names itself on a console without listing its functions", () => {
+  const one = Driver.open(simulateDriver({ devices: 1, driverVersion: 12040 }));
+  const two = Driver.open(simulateDriver({ devices: 2 }));
+  assertEquals([Deno.inspect(one), `${one}`], Array(2).fill("Driver(CUDA 12.4, 1 device)"));
+  assertEquals(Deno.inspect(two), "Driver(CUDA 13.0, 2 devices)");
+});
+
 Deno.test("Driver.open() refuses a choice that it does not know", () => {
   assertThrows(
     () => Driver.open("gpu" as DriverChoice),
