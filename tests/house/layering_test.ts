@@ -28,7 +28,6 @@ const LAYERS: readonly (readonly string[])[] = [
   ["src/memory/"],
   ["src/transfer/"],
   ["src/buffers/"],
-  ["src/kernels/"],
   ["src/interop/"],
   ["src/measure/"],
   ["src/device/"],
