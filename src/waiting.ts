@@ -2,6 +2,13 @@
 // another thread. Timers, servers and the notebook kernel go on meanwhile.
 
 import { setImmediate } from "node:timers";
+import { isMainThread } from "node:worker_threads";
+
+/**
+ * Whether this thread is a worker, which others can end between two turns of its event loop. Its
+ * arrays are freed then, so no other thread may use them during a turn.
+ */
+export const CAN_BE_TERMINATED: boolean = !isMainThread || "WorkerGlobalScope" in globalThis;
 
 /** Looks at once, about 1.5 microseconds each: most small copies are over by then. */
 const FIRST_LOOKS = 8;

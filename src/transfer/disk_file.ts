@@ -4,6 +4,8 @@
 import { fileURLToPath } from "node:url";
 import { O, openHost } from "../../ffi/host.ts";
 import { cString } from "../../ffi/pointers.ts";
+import { CAN_BE_TERMINATED } from "../waiting.ts";
+import { addressOf } from "./host_memory.ts";
 
 /** Where a file lies. */
 export type FilePath = string | URL;
@@ -28,9 +30,10 @@ export class DiskFile implements Disposable {
   /** Fills `bytes` from `fileOffset` on. */
   async read(bytes: Uint8Array<ArrayBuffer>, fileOffset: number): Promise<void> {
     await moveWhole(bytes, async (address, byteLength, doneBytes) => {
-      const { preadNonblocking } = openHost();
+      const { pread, preadNonblocking } = openHost();
       const at = BigInt(fileOffset + doneBytes);
-      const count = await preadNonblocking(this.descriptor, address, byteLength, at);
+      const read = CAN_BE_TERMINATED ? pread : preadNonblocking;
+      const count = await read(this.descriptor, address, byteLength, at);
       if (count > 0n) return count;
       const reason = count === 0n ? "it ends earlier" : "the disk failed";
       throw new Error(`Cannot read ${byteLength} bytes at ${at} of ${this.path}: ${reason}`);
@@ -40,9 +43,10 @@ export class DiskFile implements Disposable {
   /** Writes all of `bytes` from `fileOffset` on. */
   async write(bytes: Uint8Array<ArrayBuffer>, fileOffset: number): Promise<void> {
     await moveWhole(bytes, async (address, byteLength, doneBytes) => {
-      const { pwriteNonblocking } = openHost();
+      const { pwrite, pwriteNonblocking } = openHost();
       const at = BigInt(fileOffset + doneBytes);
-      const count = await pwriteNonblocking(this.descriptor, address, byteLength, at);
+      const write = CAN_BE_TERMINATED ? pwrite : pwriteNonblocking;
+      const count = await write(this.descriptor, address, byteLength, at);
       if (count > 0n) return count;
       throw new Error(
         `Cannot write ${byteLength} bytes at ${at} of ${this.path}: the disk is full or failed`,
@@ -98,7 +102,7 @@ async function moveWhole(
   bytes: Uint8Array<ArrayBuffer>,
   move: (address: bigint, byteLength: bigint, doneBytes: number) => Promise<bigint>,
 ): Promise<void> {
-  const address = Deno.UnsafePointer.value(Deno.UnsafePointer.of(bytes));
+  const address = addressOf(bytes);
   for (let done = 0; done < bytes.byteLength;) {
     const left = BigInt(bytes.byteLength - done);
     done += Number(await move(address + BigInt(done), left, done));

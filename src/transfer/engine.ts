@@ -1,9 +1,8 @@
 // Moves large arrays and files at the speed of the bus: lanes fill or drain page-locked slots while
 // the copy engine works on others. All driver calls stay on the JavaScript thread.
 
-import { isMainThread } from "node:worker_threads";
 import type { Context } from "../context.ts";
-import { nextTurn } from "../waiting.ts";
+import { CAN_BE_TERMINATED, nextTurn } from "../waiting.ts";
 import { CopyLanes } from "./copy_lanes.ts";
 import { CopyQueue, type FinishedCopies } from "./copy_queue.ts";
 import { type LoadedSlot, PinnedRing, type Slot } from "./pinned_ring.ts";
@@ -15,12 +14,9 @@ import { pieceBytesFor, WAKING_RING_BYTES, type Way, wayFor } from "./ways.ts";
 const NAP_MILLISECONDS = navigator.hardwareConcurrency >= 8 ? 0 : 0.05;
 
 /**
- * A worker that is terminated ends between two turns of its event loop, and its arrays are freed
- * under whoever uses them. There the lanes come to rest before each turn, which costs a few percent.
+ * How long an awaited transfer keeps the thread at a time: a turn by itself costs 6 microseconds. In
+ * a worker the lanes come to rest before each turn, which costs a few percent.
  */
-const CAN_BE_TERMINATED = !isMainThread || "WorkerGlobalScope" in globalThis;
-
-/** How long an awaited transfer keeps the thread at a time: a turn by itself costs 6 microseconds. */
 const TURN_MILLISECONDS = CAN_BE_TERMINATED ? 10 : 0.1;
 
 /** What has to be asked for before lanes are started. */
