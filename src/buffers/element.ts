@@ -1,23 +1,30 @@
-// One element's bytes from a JavaScript value, checked to fit its type, and back.
+// Elements' bytes from JavaScript values, checked to fit their type, and back.
 
 import {
   allocateBits,
   type DType,
   fromBfloat16,
+  type HostArray,
   type ScalarOf,
   toBfloat16,
   viewBits,
 } from "../dtype.ts";
 
-const INTEGER_BITS: Partial<Record<DType, { bits: number; signed: boolean }>> = {
-  int8: { bits: 8, signed: true },
-  int16: { bits: 16, signed: true },
-  int32: { bits: 32, signed: true },
-  int64: { bits: 64, signed: true },
-  uint8: { bits: 8, signed: false },
-  uint16: { bits: 16, signed: false },
-  uint32: { bits: 32, signed: false },
-  uint64: { bits: 64, signed: false },
+/** The whole numbers that a type holds; bigints where numbers are not exact. */
+interface IntegerRange {
+  readonly lowest: number | bigint;
+  readonly highest: number | bigint;
+}
+
+const INTEGER_RANGES: Partial<Record<DType, IntegerRange>> = {
+  int8: rangeOf(8, { isSigned: true }),
+  int16: rangeOf(16, { isSigned: true }),
+  int32: rangeOf(32, { isSigned: true }),
+  int64: rangeOf(64, { isSigned: true }),
+  uint8: rangeOf(8, { isSigned: false }),
+  uint16: rangeOf(16, { isSigned: false }),
+  uint32: rangeOf(32, { isSigned: false }),
+  uint64: rangeOf(64, { isSigned: false }),
 };
 
 /**
@@ -27,23 +34,25 @@ const INTEGER_BITS: Partial<Record<DType, { bits: number; signed: boolean }>> = 
  * @throws RangeError when an integer does not fit.
  */
 export function elementOf(dtype: DType, value: number | bigint | boolean): Uint8Array<ArrayBuffer> {
-  const isTruth = typeof value === "boolean" || typeof value === "number";
-  if (dtype === "bool" && isTruth) return Uint8Array.of(value ? 1 : 0);
-  const isWide = dtype === "int64" || dtype === "uint64";
-  if (isWide ? typeof value !== "bigint" : typeof value !== "number") {
-    throw new TypeError(
-      `Cannot use ${typeof value} ${value} as ${dtype}: expected a ${isWide ? "bigint" : "number"}`,
-    );
-  }
-  checkInteger(dtype, value as number | bigint);
-  if (dtype === "bfloat16") return new Uint8Array(toBfloat16([Number(value)]).buffer);
-  const element = allocateBits(dtype, 1);
-  if (element instanceof BigInt64Array || element instanceof BigUint64Array) {
-    element[0] = BigInt(value);
-  } else {
-    element[0] = Number(value);
-  }
-  return new Uint8Array(element.buffer as ArrayBuffer);
+  return new Uint8Array(elementsOf(dtype, [value]).buffer as ArrayBuffer);
+}
+
+/**
+ * Encodes elements, bit for bit.
+ *
+ * @throws TypeError when a value is of the wrong JavaScript type.
+ * @throws RangeError when an integer does not fit.
+ */
+export function elementsOf(
+  dtype: DType,
+  values: readonly (number | bigint | boolean)[],
+): HostArray {
+  for (const value of values) checkValue(dtype, value);
+  if (dtype === "bfloat16") return toBfloat16(values as readonly number[]);
+  const array = allocateBits(dtype, values.length);
+  const plain = dtype === "bool" ? values.map((value) => value ? 1 : 0) : values;
+  (array as { set(values: ArrayLike<unknown>): void }).set(plain);
+  return array;
 }
 
 /** Decodes one element. */
@@ -53,14 +62,27 @@ export function scalarOf<D extends DType>(dtype: D, bytes: Uint8Array<ArrayBuffe
   return values[0] as ScalarOf<D>;
 }
 
-function checkInteger(dtype: DType, value: number | bigint): void {
-  const type = INTEGER_BITS[dtype];
-  if (type === undefined) return;
-  const lowest = type.signed ? -(2n ** BigInt(type.bits - 1)) : 0n;
-  const highest = 2n ** BigInt(type.signed ? type.bits - 1 : type.bits) - 1n;
-  const fits = typeof value === "bigint" || Number.isInteger(value);
-  if (fits && value >= lowest && value <= highest) return;
+function checkValue(dtype: DType, value: number | bigint | boolean): void {
+  const isWide = dtype === "int64" || dtype === "uint64";
+  const isTruth = dtype === "bool" && typeof value === "boolean";
+  if (!isTruth && typeof value !== (isWide ? "bigint" : "number")) {
+    throw new TypeError(
+      `Cannot use ${typeof value} ${value} as ${dtype}: expected a ${isWide ? "bigint" : "number"}`,
+    );
+  }
+  const range = INTEGER_RANGES[dtype];
+  if (range === undefined) return;
+  const { lowest, highest } = range;
+  const isWhole = typeof value === "bigint" ||
+    (typeof value === "number" && Number.isInteger(value));
+  if (isWhole && value >= lowest && value <= highest) return;
   throw new RangeError(
     `Cannot use ${value} as ${dtype}: expected a whole number from ${lowest} to ${highest}`,
   );
+}
+
+function rangeOf(bits: number, { isSigned }: { readonly isSigned: boolean }): IntegerRange {
+  const highest = 2n ** BigInt(isSigned ? bits - 1 : bits) - 1n;
+  const lowest = isSigned ? -highest - 1n : 0n;
+  return bits === 64 ? { lowest, highest } : { lowest: Number(lowest), highest: Number(highest) };
 }

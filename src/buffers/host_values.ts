@@ -1,13 +1,13 @@
 // Numbers in arrays, nested arrays and iterables, as the typed array that an upload takes.
 
-import { allocateBits, type DType, elementBytes, type HostArray } from "../dtype.ts";
-import { elementOf } from "./element.ts";
+import type { DType, HostArray } from "../dtype.ts";
+import { elementsOf } from "./element.ts";
 import type { Shape } from "./shape.ts";
 
 /** One number of a plain array. */
 export type HostValue = number | bigint | boolean;
 
-/** Numbers in the order of an iterable; nested arrays give a shape. */
+/** Numbers in the order of an iterable; arrays and other iterables inside of it give a shape. */
 export type HostValues = Iterable<HostValue | HostValues>;
 
 /** Values in a typed array, bit for bit. */
@@ -25,15 +25,21 @@ export interface PackedValues {
  * @throws TypeError when a value is of the wrong JavaScript type.
  */
 export function packValues(values: HostValues, dtype: DType): PackedValues {
-  const list = Array.isArray(values) ? values : [...values];
+  const list = listOf(values);
   const shape = shapeOf(list);
   const flat: HostValue[] = [];
   flatten(list, { shape, into: flat });
-  const array = allocateBits(dtype, flat.length);
-  const bytes = new Uint8Array(array.buffer);
-  const size = elementBytes(dtype);
-  for (const [index, value] of flat.entries()) bytes.set(elementOf(dtype, value), index * size);
-  return { array, shape };
+  return { array: elementsOf(dtype, flat), shape };
+}
+
+/** Nested arrays of any iterables; each is walked once, because some can be walked only once. */
+function listOf(values: HostValues): readonly unknown[] {
+  const list: readonly unknown[] = Array.isArray(values) ? values : [...values];
+  return list.some(isNested) ? list.map((value) => isNested(value) ? listOf(value) : value) : list;
+}
+
+function isNested(value: unknown): value is HostValues {
+  return typeof value === "object" && value !== null && Symbol.iterator in value;
 }
 
 function shapeOf(list: readonly unknown[]): number[] {

@@ -17,6 +17,17 @@ Deno.test("CudaDevice.upload() takes the shape from nested arrays", () =>
     assertEquals([...await buffer.download()], [1, 2, 3, 4, 5, 6]);
   }));
 
+Deno.test("CudaDevice.upload() takes rows of any iterables, each walked once", () =>
+  withDevice(async (gpu) => {
+    function* pair(first: number) {
+      yield* [first, first + 1];
+    }
+    const rows = [new Float64Array([1, 2]), new Set([3, 4]), pair(5)];
+    using buffer = await gpu.upload(rows, { dtype: "float32" });
+    assertEquals(buffer.shape, [3, 2]);
+    assertEquals([...await buffer.download()], [1, 2, 3, 4, 5, 6]);
+  }));
+
 Deno.test("CudaDevice.uploadSync() takes any iterable", () =>
   withDevice((gpu) => {
     function* squares() {
@@ -52,6 +63,9 @@ Deno.test("CudaDevice.upload() refuses values that do not fit", () =>
     await refuse([1n], "expected a number");
     await refuse([[1, 2], [3]], "one has 1 values where the first has 2");
     await refuse([[1], 2], "some values are arrays");
+    await refuse([1, , 3], "Cannot use undefined");
+    await refuse([[1, , 3], [4, 5, 6]], "Cannot use undefined");
+    await refuse([new ArrayBuffer(1)], "expected a number");
     await refuse("12", "an array or an iterable of numbers");
     await refuse(5, "an array or an iterable of numbers");
     await refuse(null, "an array or an iterable of numbers");
