@@ -88,6 +88,11 @@ export function formatCount(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
+/** Tells what went wrong, whatever was thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
 /** Two digits below one, one digit after the point below a hundred, whole numbers above. */
 function digits(amount: number): string {
   if (Math.abs(amount) < 1) return String(Number(amount.toPrecision(2)));

@@ -5,6 +5,7 @@ import type { BitsOf, DType } from "../dtype.ts";
 import { Allocation } from "../memory/allocation.ts";
 import { showToHost } from "../memory/host_bytes.ts";
 import type { MappedHostMemoryResource } from "../memory/mapped_host_memory_resource.ts";
+import { addressOf } from "../transfer/host_memory.ts";
 import type { DeviceBufferRequest } from "./device_buffer.ts";
 import type { BufferFields } from "./memory_window.ts";
 import { HostBuffer, type HostBufferFields } from "./host_buffer.ts";
@@ -79,8 +80,7 @@ export class MappedBuffer<D extends DType = DType> extends HostBuffer<D> {
     const { span, bytes, context } = this;
     const cell = new Uint32Array(1);
     if (span.byteLength > 0) {
-      const address = Deno.UnsafePointer.value(Deno.UnsafePointer.of(bytes as BufferSource));
-      context.call("cuMemHostGetFlags", cell, address);
+      context.call("cuMemHostGetFlags", cell, addressOf(bytes));
     }
     const { PORTABLE, DEVICEMAP, WRITECOMBINED } = CU_MEMHOSTALLOC;
     const has = (flag: number) => ((cell[0] ?? 0) & flag) !== 0;

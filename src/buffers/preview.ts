@@ -1,6 +1,7 @@
 // The first values of a buffer for its card: at most 4 KiB, and only when nothing has to be waited for.
 
 import { elementBytes } from "../dtype.ts";
+import { messageOf } from "../format.ts";
 import type { Preview } from "../cards/buffer_card.ts";
 import type { Allocation } from "../memory/allocation.ts";
 import { CudaStream } from "../stream.ts";
@@ -21,7 +22,7 @@ export function previewOf(buffer: MemoryWindow, allocation: Allocation): Preview
   try {
     return readFirst(buffer, allocation);
   } catch (error) {
-    return { missing: `cannot be read: ${error instanceof Error ? error.message : error}` };
+    return { missing: `cannot be read: ${messageOf(error)}` };
   }
 }
 

@@ -1,6 +1,7 @@
 // What a card shows, as plain data: a title, a line below it, and parts. Notebooks get it as HTML
 // and as text; making it may fail, showing it may not.
 
+import { messageOf } from "../format.ts";
 import type { Align } from "../text_table.ts";
 import { cardHtml } from "./card_html.ts";
 import { cardText } from "./card_text.ts";
@@ -90,7 +91,7 @@ function makeSafely(makeCard: () => Card): Card {
   try {
     return makeCard();
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    return { title: "Cannot be shown", kind: "card", state: "error", summary: reason, parts: [] };
+    const summary = messageOf(error);
+    return { title: "Cannot be shown", kind: "card", state: "error", summary, parts: [] };
   }
 }

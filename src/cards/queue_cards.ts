@@ -1,5 +1,6 @@
 // The cards of streams and events: whether the GPU is done with what was queued.
 
+import { messageOf } from "../format.ts";
 import type { Card } from "./card.ts";
 
 /** What the card of a stream or an event shows. */
@@ -39,6 +40,6 @@ export function progressWords(
   try {
     return isDone() ? words.done : words.busy;
   } catch (error) {
-    return `failed: ${error instanceof Error ? error.message : String(error)}`;
+    return `failed: ${messageOf(error)}`;
   }
 }

@@ -1,7 +1,7 @@
 // The command line's words, checked: unknown commands, options and values are refused.
 
 import { parseArgs } from "node:util";
-import { parseBytes } from "../format.ts";
+import { messageOf, parseBytes } from "../format.ts";
 import { SMALLEST_COPY_BYTES } from "../measure/bandwidth.ts";
 
 /** What the options say. */
@@ -63,7 +63,7 @@ function parse(args: readonly string[]) {
       },
     });
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
+    throw new UsageError(messageOf(error));
   }
 }
 
@@ -83,7 +83,7 @@ function readLargest({ full, largest = full ? "1 GiB" : "256 MiB" }: Values): nu
     const bytes = parseBytes(largest, "--largest");
     if (bytes >= SMALLEST_COPY_BYTES) return bytes;
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
+    throw new UsageError(messageOf(error));
   }
   throw new UsageError(`Cannot use --largest ${largest}: expected at least 4 KiB`);
 }

@@ -3,7 +3,7 @@
 
 import type { Context } from "../context.ts";
 import { DisposedError } from "../errors.ts";
-import { checkSize } from "../format.ts";
+import { checkSize, messageOf } from "../format.ts";
 import { originOf } from "../accounting/cell_runs.ts";
 import { timeOfMaking } from "../accounting/clock.ts";
 import { nextId } from "../accounting/ids.ts";
@@ -52,7 +52,9 @@ export class Allocation implements LedgerEntry, Owner {
   readonly usage: StreamUsage;
   /** The innermost track that was open when it was made. */
   readonly scope: string | undefined;
-  /** Its place in the safety net; -1 while it is in none. */
+  /** Where it was made, nearest first; one place unless whole stacks are kept. */
+  readonly stack: readonly string[] | undefined;
+  /** Its place in the ledger; -1 while it is in none. */
   slot: number = -1;
   /** Whether the GPU may only read it. */
   readonly isReadOnly: boolean;
@@ -61,8 +63,6 @@ export class Allocation implements LedgerEntry, Owner {
   #byteLength: number;
   #companion: Allocation | undefined;
   #hostMemory: WeakRef<ArrayBuffer> | undefined;
-  /** Where it was made, nearest first; one place unless whole stacks are kept. */
-  readonly stack: readonly string[] | undefined;
   #released = false;
   #holders = 0;
   #freeWith: CudaStream | undefined;
@@ -260,8 +260,7 @@ export class Allocation implements LedgerEntry, Owner {
 }
 
 function reportFailedRelease(allocation: Allocation, error: unknown): void {
-  const reason = error instanceof Error ? error.message : String(error);
-  console.warn(`vramkit: ${nameOf(allocation)} could not be given back: ${reason}`);
+  console.warn(`vramkit: ${nameOf(allocation)} could not be given back: ${messageOf(error)}`);
 }
 
 /**

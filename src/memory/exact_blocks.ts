@@ -3,7 +3,7 @@
 
 import type { Context } from "../context.ts";
 import { DisposedError, isOutOfMemory } from "../errors.ts";
-import { checkSize, formatAddress } from "../format.ts";
+import { checkSize, formatAddress, messageOf } from "../format.ts";
 import type { MemoryCache } from "../accounting/ledger.ts";
 import type { Owner } from "../safety_net.ts";
 import { CudaStream } from "../stream.ts";
@@ -154,8 +154,7 @@ export class ExactBlocks implements MemoryCache, Owner {
     try {
       this.#upstream.deallocate(address, size, CudaStream.default(this.#context));
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      console.warn(`vramkit: ${this.name} could not give memory back: ${reason}`);
+      console.warn(`vramkit: ${this.name} could not give memory back: ${messageOf(error)}`);
       return false;
     }
     this.#freeBytes -= size;

@@ -2,6 +2,7 @@
 
 import type { DisplayBundle } from "../cards/card.ts";
 import type { Context } from "../context.ts";
+import { messageOf } from "../format.ts";
 import type { CudaStream } from "../stream.ts";
 import type { MemoryResource } from "./memory_resource.ts";
 import type { PointerAttributes } from "./pointer_attributes.ts";
@@ -53,8 +54,7 @@ export class ForeignMemoryResource implements MemoryResource {
       try {
         deallocate?.(address, byteLength);
       } catch (error) {
-        const reason = error instanceof Error ? error.message : String(error);
-        console.warn(`vramkit: foreign memory could not be given back: ${reason}`);
+        console.warn(`vramkit: foreign memory could not be given back: ${messageOf(error)}`);
       }
     });
   }

@@ -6,6 +6,7 @@ import {
   type AllocationAction,
   formatAllocationRow,
 } from "../accounting/allocation_csv.ts";
+import { messageOf } from "../format.ts";
 import type { CudaStream } from "../stream.ts";
 import type { MemoryResource } from "./memory_resource.ts";
 import { ResourceAdaptor } from "./resource_adaptor.ts";
@@ -57,8 +58,7 @@ export class LoggingResourceAdaptor extends ResourceAdaptor {
     try {
       this.#write(formatAllocationRow(row));
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      console.warn(`vramkit: an allocation could not be logged: ${reason}`);
+      console.warn(`vramkit: an allocation could not be logged: ${messageOf(error)}`);
     }
   }
 }

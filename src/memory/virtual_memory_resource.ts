@@ -3,7 +3,7 @@
 import type { DisplayBundle } from "../cards/card.ts";
 import type { Context } from "../context.ts";
 import { CudaUnavailableError } from "../errors.ts";
-import { formatAddress } from "../format.ts";
+import { formatAddress, messageOf } from "../format.ts";
 import type { CudaStream } from "../stream.ts";
 import type { ContextOwner, MemoryResource } from "./memory_resource.ts";
 import { VirtualRange, type VirtualRangeRequest } from "./virtual_range.ts";
@@ -77,7 +77,6 @@ function freeQuietly(range: VirtualRange): void {
   try {
     range.free();
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    console.warn(`vramkit: virtual memory could not be given back: ${reason}`);
+    console.warn(`vramkit: virtual memory could not be given back: ${messageOf(error)}`);
   }
 }

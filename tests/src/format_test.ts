@@ -8,6 +8,7 @@ import {
   formatCount,
   formatSeconds,
   formatSpeed,
+  messageOf,
   parseBytes,
 } from "../../src/format.ts";
 
@@ -113,5 +114,13 @@ Deno.test("formatCount() leaves the s out for one thing", () => {
     "0 blocks",
     "1 block",
     "2 blocks",
+  ]);
+});
+
+Deno.test("messageOf() takes an error's message, and the text of whatever else was thrown", () => {
+  assertEquals([new RangeError("too large"), "stop", undefined].map(messageOf), [
+    "too large",
+    "stop",
+    "undefined",
   ]);
 });

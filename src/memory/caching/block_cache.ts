@@ -3,7 +3,7 @@
 
 import type { Context } from "../../context.ts";
 import { DisposedError, isOutOfMemory } from "../../errors.ts";
-import { checkSize, formatAddress } from "../../format.ts";
+import { checkSize, formatAddress, messageOf } from "../../format.ts";
 import type { LiveKind, MemoryCache } from "../../accounting/ledger.ts";
 import type { Owner } from "../../safety_net.ts";
 import { CudaStream } from "../../stream.ts";
@@ -246,8 +246,7 @@ export class BlockCache implements MemoryCache, Owner {
     try {
       this.#upstream.deallocate(address, byteLength, this.#orderAfter(blocks));
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      console.warn(`vramkit: ${this.name} could not give memory back: ${reason}`);
+      console.warn(`vramkit: ${this.name} could not give memory back: ${messageOf(error)}`);
       return false;
     }
     for (const block of blocks) block.home?.remove(block);

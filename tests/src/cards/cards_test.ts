@@ -25,6 +25,15 @@ Deno.test("every class that shows itself on a console has a card", () => {
   assertEquals(without.map(([name]) => name).sort(), INSIDE_OTHERS);
 });
 
+Deno.test("every memory resource has a card", () => {
+  const without = Object.entries(mod).filter(([, value]) => {
+    if (typeof value !== "function" || !value.prototype) return false;
+    const isResource = "allocate" in value.prototype && "deallocate" in value.prototype;
+    return isResource && !(Symbol.for("Jupyter.display") in value.prototype);
+  });
+  assertEquals(without.map(([name]) => name), []);
+});
+
 Deno.test("CudaDevice shows name, memory and bus", async () => {
   await withDevice(async (gpu) => {
     using _x = gpu.alloc("uint8", 2 ** 20);
