@@ -70,9 +70,8 @@ export function simulateDriver(options: SimulationOptions = {}): DriverApi {
 function driverFunction(
   machine: Machine,
   name: string,
-  // deno-lint-ignore no-explicit-any -- one wrapper for all signatures of the table.
-  call: (...parameters: any[]) => number | void | Promise<number>,
-): (...parameters: unknown[]) => number | Promise<number> {
+  call: (...parameters: never[]) => number | void | Promise<number>,
+): (...parameters: never[]) => number | Promise<number> {
   const { site } = machine;
   return (...parameters) => {
     if (!machine.isInitialized && !ALWAYS_READY.has(name)) {

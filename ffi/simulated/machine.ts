@@ -16,8 +16,7 @@ const FIRST_HANDLE = 0x5000_0000n;
 const HANDLE_STEP = 0x10n;
 
 /** Classes whose objects callers hold by handle. */
-// deno-lint-ignore no-explicit-any
-type HandleClass<T> = abstract new (...values: any[]) => T;
+type HandleClass<T> = abstract new (...values: never[]) => T;
 
 /** Holds everything that a simulated driver knows. */
 export class Machine {

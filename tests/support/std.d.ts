@@ -2,8 +2,8 @@
 // deno.json loads this file for the whole tree; without it each of these names would be `any`.
 
 declare module "@std/assert" {
-  // deno-lint-ignore no-explicit-any -- abstract classes and constructors of every signature are accepted
-  type Constructor<T> = abstract new (...args: any[]) => T;
+  /** Classes of every signature, abstract ones too. */
+  type Constructor<T> = abstract new (...args: never[]) => T;
 
   /** Reports a failed assertion. */
   export class AssertionError extends Error {}

@@ -101,8 +101,8 @@ export function kernelCalls(machine: Machine): KernelCalls {
       const queue = machine.stream(stream);
       requireValue(callback !== null);
       const definition = { parameters: ["u64"], result: "void" } as const;
-      // deno-lint-ignore no-explicit-any -- a pointer object is what a function pointer is made of.
-      const hostFunction = new Deno.UnsafeFnPointer(callback as any, definition);
+      const pointer = callback as Deno.PointerObject<typeof definition>;
+      const hostFunction = new Deno.UnsafeFnPointer(pointer, definition);
       scheduler.enqueue(queue, scheduler.nextMoment(queue), {
         run: () => hostFunction.call(userData),
       });
