@@ -1,7 +1,5 @@
-// A device's primary context: retained while anything uses it, and made current for each call.
+// A device's primary context: retained while anything uses it, and made current where a call needs it.
 // CUDA's current context belongs to a thread, so all calls here stay on the JavaScript thread.
-// Calls that are given a stream, an event or an address find their context by themselves and go to
-// the driver directly; copies and fills of pool memory do not while another device's is current.
 
 import {
   CUdevice_attribute,

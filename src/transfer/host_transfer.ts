@@ -42,8 +42,8 @@ export interface HostTransfer extends TransferOptions {
 }
 
 /**
- * Moves the bytes, after what other streams do with the memory. Returns a promise that resolves when they are there, or nothing when they are
- * there already, as after most small transfers.
+ * Moves the bytes, after what other streams do with the memory. Returns a promise that resolves when
+ * they are there, or nothing when they are there already, as after most small transfers.
  */
 export function transfer(task: HostTransfer): Promise<void> | undefined {
   const { stream, bytes, signal } = task;
