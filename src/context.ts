@@ -1,4 +1,4 @@
-// A device's primary context: retained while anything uses it, and made current where a call needs it.
+// A device's primary context: retained while anything uses it, made current where a call needs it.
 // CUDA's current context belongs to a thread, so all calls here stay on the JavaScript thread.
 
 import {
