@@ -54,11 +54,11 @@ function queueTogether(copies: readonly ByteCopy[], stream: CudaStream): void {
   const destinations = new BigUint64Array(copies.length);
   const sources = new BigUint64Array(copies.length);
   const sizes = new BigUint64Array(copies.length);
-  for (const [index, { destination, source, byteLength }] of copies.entries()) {
+  copies.forEach(({ destination, source, byteLength }, index) => {
     destinations[index] = destination;
     sources[index] = source;
     sizes[index] = BigInt(byteLength);
-  }
+  });
   stream.context.call(
     "cuMemcpyBatchAsync",
     destinations,
