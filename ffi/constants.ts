@@ -274,9 +274,6 @@ export const CUmemcpySrcAccessOrder = {
   CU_MEMCPY_SRC_ACCESS_ORDER_ANY: 3,
 } as const;
 
-/** Flags of `cuIpcOpenMemHandle`. */
-export const CUipcMem_flags = { CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS: 1 } as const;
-
 /** Bytes of a `CUipcMemHandle` and of a `CUipcEventHandle`. */
 export const CU_IPC_HANDLE_SIZE = 64;
 

@@ -9,12 +9,6 @@ const IMMEDIATE = {
   memcpy: { parameters: ["u64", "u64", "usize"], result: "u64" },
   // The same call: of 0 bytes it returns the address of the first array.
   addressOf: { name: "memcpy", parameters: ["buffer", "buffer", "usize"], result: "u64" },
-  // void *memset(void *s, int c, size_t n)
-  memset: { parameters: ["u64", "i32", "usize"], result: "u64" },
-  // void *mmap(void *addr, size_t length, int prot, int flags, int fd, off_t offset)
-  mmap: { parameters: ["u64", "usize", "i32", "i32", "i32", "i64"], result: "u64" },
-  // int munmap(void *addr, size_t length)
-  munmap: { parameters: ["u64", "usize"], result: "i32" },
   // int madvise(void *addr, size_t length, int advice)
   madvise: { parameters: ["u64", "usize", "i32"], result: "i32" },
   // int open(const char *pathname, int flags, ... /* mode_t mode */)
@@ -25,8 +19,6 @@ const IMMEDIATE = {
   pwrite: { parameters: ["i32", "u64", "usize", "i64"], result: "isize" },
   // int close(int fd)
   close: { parameters: ["i32"], result: "i32" },
-  // long sysconf(int name)
-  sysconf: { parameters: ["i32"], result: "i64" },
 } as const satisfies Deno.ForeignLibraryInterface;
 
 /** The calls that move bytes once more, run off the JavaScript thread. */
@@ -53,15 +45,6 @@ export const HOST_GROUPS = [IMMEDIATE, MOVING] as const;
 /** The C library's functions. */
 export type HostApi = BoundGroups<typeof HOST_GROUPS>;
 
-/** What `mmap` may do with the pages: `PROT_*` of sys/mman.h. */
-export const PROT = { READ: 1, WRITE: 2 } as const;
-
-/** What kind of mapping `mmap` makes: `MAP_*` of sys/mman.h on Linux. */
-export const MAP = { SHARED: 0x01, PRIVATE: 0x02, ANONYMOUS: 0x20, POPULATE: 0x8000 } as const;
-
-/** What `mmap` returns when it fails: -1 as an address. */
-export const MAP_FAILED = 0xffff_ffff_ffff_ffffn;
-
 /** How `madvise` should treat pages: `MADV_*` of sys/mman.h on Linux. */
 export const MADV = { DONTNEED: 4, HUGEPAGE: 14, POPULATE_WRITE: 23 } as const;
 
@@ -74,9 +57,6 @@ export const O = {
   TRUNC: 0o1000,
   CLOEXEC: 0o2000000,
 } as const;
-
-/** What `sysconf` can be asked: `_SC_*` of unistd.h on Linux. */
-export const SC = { PAGESIZE: 30, NPROCESSORS_ONLN: 84 } as const;
 
 /** Name of the C library on Linux. */
 export const HOST_LIBRARY = "libc.so.6";

@@ -1,13 +1,7 @@
 // Whether ranges of memory overlap, for copies that the driver may run in any order.
 // Addresses that ascend, as those of new buffers mostly do, are compared in one walk.
 
-/** Bytes that follow each other. */
-export interface AddressRange {
-  /** Address of the first one. */
-  readonly address: bigint;
-  /** How many. */
-  readonly byteLength: number;
-}
+import type { AddressRange } from "../accounting/ledger.ts";
 
 /** What a copy writes and what it reads. */
 export interface RangePair {

@@ -2,6 +2,7 @@
 // One thread copies a quarter of what the bus takes; the JavaScript thread only hands out the work.
 
 import { Worker } from "node:worker_threads";
+import type { ByteCopy } from "./copy_many.ts";
 import { HOST_LIBRARY, openHost } from "../../ffi/host.ts";
 import {
   CONTROL,
@@ -14,23 +15,13 @@ import {
   TASK_FIELDS,
 } from "./lane_source.ts";
 
-/** One stretch of bytes that a lane copies. */
-export interface HostCopy {
-  /** The address that is written. */
-  readonly destination: bigint;
-  /** The address that is read. */
-  readonly source: bigint;
-  /** How many bytes. */
-  readonly byteLength: number;
-}
-
 /** What a lane does for one slot. */
 export type LaneTask =
-  | { readonly operation: "copy" } & HostCopy
+  | { readonly operation: "copy" } & ByteCopy
   | {
     readonly operation: "copyEach";
     /** The copies, at most {@link MOST_COPIES}. */
-    readonly copies: readonly HostCopy[];
+    readonly copies: readonly ByteCopy[];
   }
   | {
     readonly operation: "read" | "write";
@@ -115,8 +106,9 @@ export class CopyLanes {
     return 2 * Atomics.load(this.#words, CONTROL.sleepers) > this.runningCount;
   }
 
-  /** Wakes one lane, which wakes the others; they look for work for a while. */
+  /** Wakes one lane, which wakes another, and so on; they look for work for a while. */
   rouse(): void {
+    Atomics.store(this.#words, CONTROL.rouse, this.#counts.laneCount - 1);
     this.#wake(1);
   }
 
@@ -195,7 +187,7 @@ export class CopyLanes {
     if (task.operation !== "copy") fields[at + 4] = BigInt(task.fileOffset);
   }
 
-  #writeList(slot: number, copies: readonly HostCopy[]): void {
+  #writeList(slot: number, copies: readonly ByteCopy[]): void {
     let at = slot * MOST_COPIES * COPY_FIELDS;
     for (const { destination, source, byteLength } of copies) {
       this.#lists[at++] = destination;

@@ -8,7 +8,7 @@ import { CopyQueue, type FinishedCopies } from "./copy_queue.ts";
 import { type LoadedSlot, PinnedRing, type Slot } from "./pinned_ring.ts";
 import { type RingRequest, RingTransfer } from "./ring_transfer.ts";
 import { DEFAULT_LIMITS, type EngineLimits, limitsOf, type TransferTuning } from "./tuning.ts";
-import { pieceBytesFor, WAKING_RING_BYTES, type Way, wayFor } from "./ways.ts";
+import { FEWEST_LANES, pieceBytesFor, WAKING_RING_BYTES, type Way, wayFor } from "./ways.ts";
 
 /** On few cores a blocked thread sleeps between looks; with many it looks all the time. */
 const NAP_MILLISECONDS = navigator.hardwareConcurrency >= 8 ? 0 : 0.05;
@@ -21,9 +21,6 @@ const TURN_MILLISECONDS = CAN_BE_TERMINATED ? 10 : 0.1;
 
 /** What has to be asked for before lanes are started. */
 const START_BYTES = 64 * 2 ** 20;
-
-/** With fewer lanes the ring never beats the driver. */
-const FEWEST_LANES = 3;
 
 const engines = new WeakMap<Context, TransferEngine>();
 

@@ -4,7 +4,7 @@
 import type { CudaStream } from "../stream.ts";
 import type { MemorySpan } from "./copy.ts";
 import { checkSize } from "../format.ts";
-import { type DiskFile, type FilePath, openForReading } from "./disk_file.ts";
+import type { DiskFile, FilePath } from "./disk_file.ts";
 import { produceFile } from "./produce_file.ts";
 import { cutBlock } from "./block_pieces.ts";
 import { TransferEngine } from "./engine.ts";
@@ -33,24 +33,6 @@ export interface FileRequest extends TransferOptions {
   readonly path: FilePath;
   /** Where in the file. */
   readonly offset?: number | undefined;
-}
-
-/**
- * Opens a file and fills device memory from it.
- *
- * @throws RangeError when the file ends earlier.
- */
-export async function readFileInto(request: FileRequest): Promise<void> {
-  const { path, span } = request;
-  const fileOffset = checkSize(request.offset ?? 0, "file offset");
-  const { file, byteLength } = await openForReading(path);
-  using _file = file;
-  if (fileOffset + span.byteLength > byteLength) {
-    throw new RangeError(
-      `Cannot read ${span.byteLength} bytes at ${fileOffset} of ${file.path}: it has ${byteLength}`,
-    );
-  }
-  await uploadFrom({ ...request, file, fileOffset });
 }
 
 /** Writes device memory into a file; see {@link produceFile} for what a failure leaves. */

@@ -19,6 +19,8 @@ export const CONTROL = {
   sleepers: 6,
   /** How many transfers fill fresh memory: while there are any, the extra lanes work too. */
   fresh: 7,
+  /** How many sleeping lanes are still to be woken, each by the one before it. */
+  rouse: 8,
   /** First word of the queue of slots. */
   queue: 16,
 } as const;
@@ -104,6 +106,12 @@ function isDone(slot) {
   }
 }
 
+/** Each lane wakes another, sooner than one thread wakes all. */
+function wakeNext() {
+  if (Atomics.sub(words, ${CONTROL.rouse}, 1) > 0) Atomics.notify(words, ${CONTROL.signal}, 1);
+  else Atomics.store(words, ${CONTROL.rouse}, 0);
+}
+
 /** Lets the lane end here when the thread that it works for is gone. */
 function turn() {
   return new Promise((resolve) => setImmediate(resolve));
@@ -134,7 +142,7 @@ for (let idle = 0;;) {
     const woken = Atomics.wait(words, ${CONTROL.signal}, seen, ${NAP_MILLISECONDS});
     Atomics.sub(words, ${CONTROL.sleepers}, 1);
     if (woken === "timed-out") await turn();
-    else Atomics.notify(words, ${CONTROL.signal}, 1); // each wakes another: sooner than one wakes all
+    else wakeNext();
     continue;
   }
   const slot = Atomics.load(words, ${CONTROL.queue} + tail % slotCount);

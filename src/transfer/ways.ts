@@ -11,10 +11,13 @@ export type Way =
 /** Nothing smaller goes through the ring: on an idle stream the driver needs a quarter millisecond. */
 export const SMALLEST_RING_BYTES = 4 * 2 ** 20;
 
+/** With fewer lanes the ring never beats the driver. */
+export const FEWEST_LANES = 3;
+
 /** From which size on lanes that run beat the driver's own staging, by how many there are. */
 const RING_FROM_BYTES: readonly { readonly lanes: number; readonly bytes: number }[] = [
   { lanes: 7, bytes: SMALLEST_RING_BYTES },
-  { lanes: 3, bytes: 32 * 2 ** 20 },
+  { lanes: FEWEST_LANES, bytes: 32 * 2 ** 20 },
 ];
 
 /** Nothing smaller waits for lanes that sleep: that takes as long as the driver takes for it. */

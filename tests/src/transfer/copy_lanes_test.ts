@@ -1,8 +1,9 @@
 // Lanes and the calling thread do the same work: single copies, lists of copies, and refuse nothing
 // that the engine may ask of them.
 
-import { assertEquals } from "@std/assert";
-import { CopyLanes, type HostCopy } from "../../../src/transfer/copy_lanes.ts";
+import { assertEquals, assertLess } from "@std/assert";
+import { CopyLanes } from "../../../src/transfer/copy_lanes.ts";
+import type { ByteCopy } from "../../../src/transfer/copy_many.ts";
 import { addressOf } from "../../../src/transfer/host_memory.ts";
 import { MOST_COPIES } from "../../../src/transfer/lane_source.ts";
 import { assertSameBytes, patternBytes } from "../../support/contents.ts";
@@ -26,7 +27,7 @@ async function finish(lanes: CopyLanes, worker: "lane" | "calling thread"): Prom
 /** Copies of 64 bytes that turn the order of their places around. */
 function reversed(source: Uint8Array<ArrayBuffer>, destination: Uint8Array<ArrayBuffer>) {
   const count = source.byteLength / 64;
-  return Array.from({ length: count }, (_, index): HostCopy => ({
+  return Array.from({ length: count }, (_, index): ByteCopy => ({
     source: addressOf(source.subarray(index * 64)),
     destination: addressOf(destination.subarray((count - 1 - index) * 64)),
     byteLength: 64,
@@ -70,4 +71,30 @@ for (const worker of ["lane", "calling thread"] as const) {
       assertSameBytes(back, source);
     }
   });
+}
+
+Deno.test("CopyLanes.rouse() wakes lanes that go back to sleep", {
+  ignore: Deno.build.os !== "linux",
+}, async () => {
+  const lanes = new CopyLanes(SLOT_COUNT, { laneCount: 4, freshLaneCount: 4 });
+  lanes.start();
+  while (lanes.runningCount < 4) await pause(5);
+  await pause(200);
+  lanes.rouse();
+  await pause(100);
+  const before = processorMilliseconds();
+  await pause(500);
+  assertLess(processorMilliseconds() - before, 250);
+  assertEquals(lanes.areAsleep, true);
+  lanes.dispose();
+});
+
+/** Processor time of all threads of this process so far: fields 14 and 15, in hundredths. */
+function processorMilliseconds(): number {
+  const fields = Deno.readTextFileSync("/proc/self/stat").split(" ");
+  return 10 * (Number(fields[13]) + Number(fields[14]));
+}
+
+function pause(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }
