@@ -76,9 +76,9 @@ for (const worker of ["lane", "calling thread"] as const) {
 Deno.test("CopyLanes.rouse() wakes lanes that go back to sleep", {
   ignore: Deno.build.os !== "linux",
 }, async () => {
-  const lanes = new CopyLanes(SLOT_COUNT, { laneCount: 4, freshLaneCount: 4 });
+  const lanes = new CopyLanes(SLOT_COUNT, { laneCount: 8, freshLaneCount: 8 });
   lanes.start();
-  while (lanes.runningCount < 4) await pause(5);
+  while (lanes.runningCount < 8) await pause(5);
   await pause(200);
   lanes.rouse();
   await pause(100);
