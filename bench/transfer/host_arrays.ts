@@ -16,7 +16,7 @@ const NEVER_BEHIND = 1 / 1.1;
 /** Batches of each way. */
 const BATCH_COUNT = 11;
 /** What one batch moves at least, in calls that follow each other. */
-const BATCH_BYTES = 2 ** 25;
+const BATCH_BYTES = 2 ** 28;
 
 const { largestBytes, peers, out } = await readFlags({ largestBytes: 2 ** 30 });
 using gpu = CudaDevice.open(0, { driver: "auto" });

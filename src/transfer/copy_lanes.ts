@@ -106,7 +106,7 @@ export class CopyLanes {
     return 2 * Atomics.load(this.#words, CONTROL.sleepers) > this.runningCount;
   }
 
-  /** Wakes one lane, which wakes another, and so on; they look for work for a while. */
+  /** Wakes one lane, which wakes two others, and so on; they look for work for a while. */
   rouse(): void {
     Atomics.store(this.#words, CONTROL.rouse, this.#counts.laneCount - 1);
     this.#wake(1);

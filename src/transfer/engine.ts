@@ -79,16 +79,16 @@ export class TransferEngine {
    * for little only while they are awake.
    */
   wayFor(byteLength: number): Way {
-    const way = wayFor(byteLength, this.#lanes.runningCount, this.#limits.ringFromBytes);
-    return byteLength < WAKING_RING_BYTES && this.#lanes.areAsleep ? "driver" : way;
+    if (byteLength < WAKING_RING_BYTES && this.#lanes.areAsleep) return "driver";
+    return this.#wayWhenAwake(byteLength);
   }
 
   /**
-   * Notes that bytes are about to move. Many wake the lanes, and start them once enough was asked
-   * for: a program that moves little never pays for threads.
+   * Notes that bytes are about to move. Wakes the lanes, for this transfer or the next, and starts
+   * them once enough was asked for: a program that moves little never pays for threads.
    */
   anticipate(byteLength: number): void {
-    if (byteLength >= WAKING_RING_BYTES && this.#lanes.areAsleep) this.#lanes.rouse();
+    if (this.#lanes.areAsleep && this.#wayWhenAwake(byteLength) === "ring") this.#lanes.rouse();
     this.#askedBytes += byteLength;
     if (this.#askedBytes >= START_BYTES && this.#limits.laneCount >= FEWEST_LANES) {
       this.startLanes();
@@ -124,6 +124,10 @@ export class TransferEngine {
     this.#lanes.dispose();
     this.#ring.trim();
     this.#context.ledger.caches.delete(this.#ring);
+  }
+
+  #wayWhenAwake(byteLength: number): Way {
+    return wayFor(byteLength, this.#lanes.runningCount, this.#limits.ringFromBytes);
   }
 
   #begin(request: RingRequest): RingTransfer {

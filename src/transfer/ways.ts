@@ -20,8 +20,8 @@ const RING_FROM_BYTES: readonly { readonly lanes: number; readonly bytes: number
   { lanes: FEWEST_LANES, bytes: 32 * 2 ** 20 },
 ];
 
-/** Nothing smaller waits for lanes that sleep: that takes as long as the driver takes for it. */
-export const WAKING_RING_BYTES = 8 * 2 ** 20;
+/** Nothing smaller waits for lanes that sleep: the driver is as fast until they are awake. */
+export const WAKING_RING_BYTES = 32 * 2 ** 20;
 
 /** Fewer bytes cost more to hand out than to copy. */
 const SMALLEST_PIECE_BYTES = 2 ** 18;
