@@ -17,6 +17,13 @@ const IMMEDIATE = {
   pread: { parameters: ["i32", "u64", "usize", "i64"], result: "isize" },
   // ssize_t pwrite(int fd, const void *buf, size_t count, off_t offset)
   pwrite: { parameters: ["i32", "u64", "usize", "i64"], result: "isize" },
+  // long syscall(long number, ...), for SYS_futex:
+  // long futex(uint32_t *uaddr, int op, uint32_t val, const struct timespec *timeout)
+  futex: {
+    name: "syscall",
+    parameters: ["isize", "u64", "i32", "u32", "buffer"],
+    result: "isize",
+  },
   // int close(int fd)
   close: { parameters: ["i32"], result: "i32" },
 } as const satisfies Deno.ForeignLibraryInterface;
@@ -57,6 +64,12 @@ export const O = {
   TRUNC: 0o1000,
   CLOEXEC: 0o2000000,
 } as const;
+
+/** Number of the futex call: `SYS_futex` of sys/syscall.h on Linux. */
+export const SYS_FUTEX = Deno.build.arch === "aarch64" ? 98n : 202n;
+
+/** What a futex call does, among the threads of one process: `FUTEX_*` of linux/futex.h. */
+export const FUTEX = { WAIT_PRIVATE: 128, WAKE_PRIVATE: 129 } as const;
 
 /** Name of the C library on Linux. */
 export const HOST_LIBRARY = "libc.so.6";

@@ -3,14 +3,15 @@
 
 import { Worker } from "node:worker_threads";
 import type { ByteCopy } from "./copy_many.ts";
-import { HOST_LIBRARY, openHost } from "../../ffi/host.ts";
+import { addressOf } from "./host_memory.ts";
+import { FUTEX, HOST_LIBRARY, openHost, SYS_FUTEX } from "../../ffi/host.ts";
 import {
   CONTROL,
   COPY_FIELDS,
   LANE_SOURCE,
   MOST_COPIES,
   OPERATION,
-  spinsFor,
+  patienceFor,
   STATUS,
   TASK_FIELDS,
 } from "./lane_source.ts";
@@ -46,11 +47,13 @@ export interface LaneCounts {
 /** A thread copies so many bytes in the time in which a sleeping lane wakes up. */
 const BRIEF_BYTES = 512n * 1024n;
 
+/** So many lanes there never are. */
+const EVERYONE = 2 ** 31 - 1;
+
 /** The lanes of one engine. */
 export class CopyLanes {
   readonly #slotCount: number;
   readonly #counts: LaneCounts;
-  readonly #control: SharedArrayBuffer;
   readonly #words: Int32Array<SharedArrayBuffer>;
   readonly #fields: BigInt64Array<SharedArrayBuffer>;
   /** The copies of each slot's list. */
@@ -62,8 +65,7 @@ export class CopyLanes {
   constructor(slotCount: number, counts: LaneCounts) {
     this.#slotCount = slotCount;
     this.#counts = counts;
-    this.#control = new SharedArrayBuffer(4 * (CONTROL.queue + 2 * this.#slotCount));
-    this.#words = new Int32Array(this.#control);
+    this.#words = new Int32Array(new SharedArrayBuffer(4 * (CONTROL.queue + 2 * slotCount)));
     this.#fields = sharedFields(TASK_FIELDS * slotCount);
     this.#lists = sharedFields(COPY_FIELDS * MOST_COPIES * slotCount);
   }
@@ -76,12 +78,13 @@ export class CopyLanes {
     if (this.#isBroken || this.#first !== undefined) return;
     const source = `data:text/javascript,${encodeURIComponent(LANE_SOURCE)}`;
     const workerData = {
-      control: this.#control,
+      control: this.#words.buffer,
+      address: addressOf(this.#words),
       tasks: this.#fields.buffer,
       copies: this.#lists.buffer,
       slotCount: this.#slotCount,
       library: HOST_LIBRARY,
-      spins: spinsFor(navigator.hardwareConcurrency),
+      patience: patienceFor(navigator.hardwareConcurrency),
       lane: 0,
       laneCount: this.#counts.laneCount,
       totalCount: Math.max(this.#counts.laneCount, this.#counts.freshLaneCount),
@@ -106,16 +109,15 @@ export class CopyLanes {
     return 2 * Atomics.load(this.#words, CONTROL.sleepers) > this.runningCount;
   }
 
-  /** Wakes one lane, which wakes two others, and so on; they look for work for a while. */
+  /** Wakes all lanes that sleep, within a quarter millisecond; they look for work for a while. */
   rouse(): void {
-    Atomics.store(this.#words, CONTROL.rouse, this.#counts.laneCount - 1);
-    this.#wake(1);
+    this.#wake(EVERYONE);
   }
 
   /** Lets the extra lanes work, until the returned object is disposed. */
   callExtra(): Disposable {
     Atomics.add(this.#words, CONTROL.fresh, 1);
-    Atomics.notify(this.#words, CONTROL.fresh);
+    this.#futexWake(CONTROL.fresh, EVERYONE);
     return { [Symbol.dispose]: () => void Atomics.sub(this.#words, CONTROL.fresh, 1) };
   }
 
@@ -164,13 +166,21 @@ export class CopyLanes {
   dispose(): void {
     Atomics.store(this.#words, CONTROL.stop, 1);
     this.callExtra();
-    this.#wake(Infinity);
+    this.#wake(EVERYONE);
   }
 
   #wake(laneCount: number): void {
     Atomics.add(this.#words, CONTROL.signal, 1);
     if (Atomics.load(this.#words, CONTROL.sleepers) === 0) return;
-    Atomics.notify(this.#words, CONTROL.signal, laneCount);
+    const woken = this.#futexWake(CONTROL.signal, laneCount);
+    Atomics.sub(this.#words, CONTROL.sleepers, woken);
+  }
+
+  /** How many lanes it wakes that sleep on a word; none runs where there is no futex. */
+  #futexWake(word: number, laneCount: number): number {
+    if (Atomics.load(this.#words, CONTROL.alive) === 0) return 0;
+    const address = addressOf(this.#words) + BigInt(4 * word);
+    return Number(openHost().futex(SYS_FUTEX, address, FUTEX.WAKE_PRIVATE, laneCount, null));
   }
 
   #write(slot: number, task: LaneTask): void {

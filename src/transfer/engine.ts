@@ -76,19 +76,20 @@ export class TransferEngine {
 
   /**
    * Finds the way for what is left of a transfer: the ring is only fast while several lanes run, and
-   * for little only while they are awake.
+   * for little only while they are awake. Wakes them, for this transfer or the next.
    */
   wayFor(byteLength: number): Way {
-    if (byteLength < WAKING_RING_BYTES && this.#lanes.areAsleep) return "driver";
-    return this.#wayWhenAwake(byteLength);
+    const way = wayFor(byteLength, this.#lanes.runningCount, this.#limits.ringFromBytes);
+    if (way === "driver" || !this.#lanes.areAsleep) return way;
+    this.#lanes.rouse();
+    return byteLength < WAKING_RING_BYTES ? "driver" : "ring";
   }
 
   /**
-   * Notes that bytes are about to move. Wakes the lanes, for this transfer or the next, and starts
-   * them once enough was asked for: a program that moves little never pays for threads.
+   * Notes that bytes are about to move, and starts the lanes once enough was asked for: a program
+   * that moves little never pays for threads.
    */
   anticipate(byteLength: number): void {
-    if (this.#lanes.areAsleep && this.#wayWhenAwake(byteLength) === "ring") this.#lanes.rouse();
     this.#askedBytes += byteLength;
     if (this.#askedBytes >= START_BYTES && this.#limits.laneCount >= FEWEST_LANES) {
       this.startLanes();
@@ -124,10 +125,6 @@ export class TransferEngine {
     this.#lanes.dispose();
     this.#ring.trim();
     this.#context.ledger.caches.delete(this.#ring);
-  }
-
-  #wayWhenAwake(byteLength: number): Way {
-    return wayFor(byteLength, this.#lanes.runningCount, this.#limits.ringFromBytes);
   }
 
   #begin(request: RingRequest): RingTransfer {

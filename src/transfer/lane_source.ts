@@ -1,5 +1,8 @@
 // What a copy lane runs: a small program of its own, given to a worker as text.
 // A text works also when the kit was imported over HTTP, where a worker cannot be loaded from a URL.
+// Lanes sleep in the system's own call: Atomics.notify() needs three times as long to wake them all.
+
+import { FUTEX, SYS_FUTEX } from "../../ffi/host.ts";
 
 /** Words of the control block that all lanes and the JavaScript thread share (Int32). */
 export const CONTROL = {
@@ -15,12 +18,10 @@ export const CONTROL = {
   stop: 4,
   /** Changes when there is something new to see: a task, or the end. */
   signal: 5,
-  /** How many lanes sleep. */
+  /** How many lanes sleep and were not woken. */
   sleepers: 6,
   /** How many transfers fill fresh memory: while there are any, the extra lanes work too. */
   fresh: 7,
-  /** How many sleeping lanes are still to be woken, by those that were. */
-  rouse: 8,
   /** First word of the queue of slots. */
   queue: 16,
 } as const;
@@ -50,25 +51,29 @@ export const MOST_COPIES = 128;
 export const COPY_FIELDS = 3;
 
 /**
- * Turns a lane looks for the next task before it sleeps, about two milliseconds: a lane that falls
- * asleep while it waits for a slot costs a transfer of 64 MiB a quarter of its speed.
+ * How long a lane looks for the next task before it sleeps: one that falls asleep while it waits for
+ * a slot, or between two transfers, costs them up to half of their speed.
  */
-const SPINS = 60_000;
+const PATIENCE_MILLISECONDS = 2;
+
+/** Looks between two glances at the clock. */
+const LOOKS = 64;
 
 /** How long a lane sleeps at a stretch; between two of them it ends if its program has ended. */
-const NAP_MILLISECONDS = 2_000;
+const NAP_SECONDS = 2;
 
 /** The lane's program; the first lane starts the others, so that nobody waits for them. */
 export const LANE_SOURCE = `
 import { Worker, workerData } from "node:worker_threads";
-const { control, tasks, copies, slotCount, library, spins, lane, laneCount, totalCount, source } = workerData;
+const { control, address, tasks, copies, slotCount, library, patience, lane, laneCount, totalCount, source } = workerData;
 const words = new Int32Array(control);
 const fields = new BigInt64Array(tasks);
 const lists = new BigInt64Array(copies);
-const { memcpy, pread, pwrite } = Deno.dlopen(library, {
+const { memcpy, pread, pwrite, syscall } = Deno.dlopen(library, {
   memcpy: { parameters: ["u64", "u64", "usize"], result: "u64" },
   pread: { parameters: ["i32", "u64", "usize", "i64"], result: "isize" },
   pwrite: { parameters: ["i32", "u64", "usize", "i64"], result: "isize" },
+  syscall: { parameters: ["isize", "u64", "i32", "u32", "buffer"], result: "isize" },
 }).symbols;
 
 function whole(step, byteLength) {
@@ -109,16 +114,18 @@ function isDone(slot) {
   }
 }
 
-/** Each lane wakes two others, sooner than one thread wakes all. */
-function wakeOthers() {
-  if (Atomics.sub(words, ${CONTROL.rouse}, 2) > 0) Atomics.notify(words, ${CONTROL.signal}, 2);
-  else Atomics.store(words, ${CONTROL.rouse}, 0);
+/** Sleeps for a while, unless the word is not what it was; whether somebody woke it. */
+function sleep(word, seen) {
+  const at = address + BigInt(4 * word);
+  return syscall(${SYS_FUTEX}n, at, ${FUTEX.WAIT_PRIVATE}, seen, nap) === 0n;
 }
 
 /** Lets the lane end here when the thread that it works for is gone. */
 function turn() {
   return new Promise((resolve) => setImmediate(resolve));
 }
+
+const nap = new BigInt64Array([${NAP_SECONDS}n, 0n]); // a timespec
 
 const others = [];
 try {
@@ -131,26 +138,29 @@ try {
 }
 
 Atomics.add(words, ${CONTROL.alive}, 1);
-for (let idle = 0;;) {
+for (let looks = 0, patient = 0;;) {
   const seen = Atomics.load(words, ${CONTROL.signal});
   if (Atomics.load(words, ${CONTROL.stop}) !== 0) break;
   if (lane >= laneCount && Atomics.load(words, ${CONTROL.fresh}) === 0) {
-    if (Atomics.wait(words, ${CONTROL.fresh}, 0, ${NAP_MILLISECONDS}) === "timed-out") await turn();
+    if (!sleep(${CONTROL.fresh}, 0)) await turn();
     continue;
   }
   const tail = Atomics.load(words, ${CONTROL.tail});
   if (tail === Atomics.load(words, ${CONTROL.head})) {
-    if (++idle <= spins) continue;
+    if (looks++ % ${LOOKS} !== 0) continue;
+    const now = performance.now();
+    if (looks === 1) patient = now + patience;
+    if (now < patient) continue;
+    looks = 0;
     Atomics.add(words, ${CONTROL.sleepers}, 1);
-    const woken = Atomics.wait(words, ${CONTROL.signal}, seen, ${NAP_MILLISECONDS});
+    if (sleep(${CONTROL.signal}, seen)) continue; // who woke it counted it
     Atomics.sub(words, ${CONTROL.sleepers}, 1);
-    if (woken === "timed-out") await turn();
-    else wakeOthers();
+    await turn();
     continue;
   }
   const slot = Atomics.load(words, ${CONTROL.queue} + tail % slotCount);
   if (Atomics.compareExchange(words, ${CONTROL.tail}, tail, tail + 1) !== tail) continue;
-  idle = 0;
+  looks = 0;
   const status = isDone(slot) ? ${STATUS.done} : ${STATUS.failed};
   Atomics.store(words, ${CONTROL.queue} + slotCount + slot, status);
   Atomics.add(words, ${CONTROL.done}, 1);
@@ -159,7 +169,7 @@ for (let idle = 0;;) {
 Atomics.sub(words, ${CONTROL.alive}, 1);
 `;
 
-/** Turns that suit a machine: on few cores a lane that looks for work takes it from others. */
-export function spinsFor(coreCount: number): number {
-  return coreCount >= 8 ? SPINS : 0;
+/** How many milliseconds suit a machine: on few cores a lane that looks takes time from others. */
+export function patienceFor(coreCount: number): number {
+  return coreCount >= 8 ? PATIENCE_MILLISECONDS : 0;
 }

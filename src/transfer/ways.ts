@@ -21,7 +21,7 @@ const RING_FROM_BYTES: readonly { readonly lanes: number; readonly bytes: number
 ];
 
 /** Nothing smaller waits for lanes that sleep: the driver is as fast until they are awake. */
-export const WAKING_RING_BYTES = 32 * 2 ** 20;
+export const WAKING_RING_BYTES = 8 * 2 ** 20;
 
 /** Fewer bytes cost more to hand out than to copy. */
 const SMALLEST_PIECE_BYTES = 2 ** 18;

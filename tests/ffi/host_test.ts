@@ -1,8 +1,8 @@
 // Checks the C library's rows by what they leave in memory and in files.
 // They run on Linux; elsewhere the library must be refused in words.
 
-import { assert, assertEquals, assertThrows } from "@std/assert";
-import { MADV, O, openHost } from "../../ffi/host.ts";
+import { assert, assertEquals, assertLess, assertThrows } from "@std/assert";
+import { FUTEX, MADV, O, openHost, SYS_FUTEX } from "../../ffi/host.ts";
 import { LibraryError } from "../../ffi/library.ts";
 import { cString } from "../../ffi/pointers.ts";
 
@@ -101,4 +101,15 @@ Deno.test("HostApi.preadNonblocking() reads what pwriteNonblocking() wrote", lin
   } finally {
     await Deno.remove(path);
   }
+});
+
+Deno.test("HostApi.futex() tells a changed word from one that somebody woke", linux, () => {
+  const { futex } = openHost();
+  const words = new Int32Array([7]);
+  const address = addressOf(new Uint8Array(words.buffer));
+  const second = new BigInt64Array([1n, 0n]);
+  const started = performance.now();
+  assertEquals(futex(SYS_FUTEX, address, FUTEX.WAIT_PRIVATE, 6, second), -1n);
+  assertLess(performance.now() - started, 900);
+  assertEquals(futex(SYS_FUTEX, address, FUTEX.WAKE_PRIVATE, 1, null), 0n);
 });
