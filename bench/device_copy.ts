@@ -8,7 +8,7 @@ import { findResult, type PeerDocument } from "./peers/report.ts";
 import { type BenchRow, median, report } from "./result_file.ts";
 
 /** How often the C++ program and this one take turns. */
-const ROUND_COUNT = 5;
+const ROUND_COUNT = 9;
 // As in the C++ program: bench/peers/driver/device_copy.hpp.
 const BATCH_COUNT = 101;
 const CALL_COUNT = 200;

@@ -30,6 +30,13 @@ const IMMEDIATE = {
 
 /** The calls that move bytes once more, run off the JavaScript thread. */
 const MOVING = {
+  // void *memcpy(void *dest, const void *src, size_t n)
+  memcpyNonblocking: {
+    name: "memcpy",
+    parameters: ["u64", "u64", "usize"],
+    result: "u64",
+    nonblocking: true,
+  },
   // ssize_t pread(int fd, void *buf, size_t count, off_t offset)
   preadNonblocking: {
     name: "pread",

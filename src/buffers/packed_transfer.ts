@@ -92,7 +92,7 @@ async function packAll(arrays: readonly PackPiece[], options: PackedTransfer): P
   const takesPadding = !isUpload || ownsPadding;
   const cut = cutPacked(arrays, { direction, largestBytes, takesPadding });
   const engine = TransferEngine.of(stream.context);
-  engine.anticipate(byteLength);
+  engine.anticipate(byteLength, { canLend: false }); // lists of copies are not lent
   await engine.run({ direction, stream, byteLength, cut, onProgress, signal });
   for (const { span } of arrays) noteTransfer({ direction, span, stream });
 }

@@ -132,7 +132,9 @@ class Sweep {
     const toHost = directions.filter((direction) => direction !== "device-to-device");
     const isMeasured = (kind: HostKind) => kinds.some((wanted) => wanted === kind);
     if (isMeasured("pageable")) {
-      TransferEngine.of(this.#stream.context).anticipate(this.#pageable.byteLength);
+      TransferEngine.of(this.#stream.context).anticipate(this.#pageable.byteLength, {
+        canLend: false,
+      });
     }
     return [
       ...isMeasured("pinned") ? toHost.map((direction) => this.#pinnedLane(direction)) : [],

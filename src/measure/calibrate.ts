@@ -57,7 +57,9 @@ function startLanes(
 ): void {
   engine.startLanes();
   const end = performance.now() + LANE_START_SECONDS * 1000;
-  while (engine.wayFor(CALIBRATION_BYTES) === "driver" && performance.now() < end) {
+  while (
+    engine.wayFor(CALIBRATION_BYTES, { canLend: false }) === "driver" && performance.now() < end
+  ) {
     moveByRing(engine, buffer, host);
   }
 }

@@ -1,40 +1,18 @@
-// Workers that move bytes between page-locked slots and ordinary memory or files, several at once.
-// One thread copies a quarter of what the bus takes; the JavaScript thread only hands out the work.
+// Threads that move bytes between page-locked slots and ordinary memory or files, several at once:
+// workers, and until these run the threads that the runtime lends to FFI calls. One thread copies a
+// quarter of what the bus takes; the JavaScript thread only hands out the work.
 
 import { Worker } from "node:worker_threads";
-import type { ByteCopy } from "./copy_many.ts";
 import { addressOf } from "./host_memory.ts";
-import { FUTEX, HOST_LIBRARY, openHost, SYS_FUTEX } from "../../ffi/host.ts";
-import {
-  CONTROL,
-  COPY_FIELDS,
-  LANE_SOURCE,
-  MOST_COPIES,
-  OPERATION,
-  patienceFor,
-  STATUS,
-  TASK_FIELDS,
-} from "./lane_source.ts";
+import { findHost, FUTEX, HOST_LIBRARY, openHost, SYS_FUTEX } from "../../ffi/host.ts";
+import { CONTROL, LANE_SOURCE, patienceFor, STATUS } from "./lane_source.ts";
+import { type LaneTask, LaneTasks } from "./lane_tasks.ts";
 
-/** What a lane does for one slot. */
-export type LaneTask =
-  | { readonly operation: "copy" } & ByteCopy
-  | {
-    readonly operation: "copyEach";
-    /** The copies, at most {@link MOST_COPIES}. */
-    readonly copies: readonly ByteCopy[];
-  }
-  | {
-    readonly operation: "read" | "write";
-    /** An address, or the file descriptor to write to. */
-    readonly destination: bigint;
-    /** An address, or the file descriptor to read from. */
-    readonly source: bigint;
-    /** How many bytes. */
-    readonly byteLength: number;
-    /** Where in the file. */
-    readonly fileOffset: number;
-  };
+/** How a thread waits for what it handed out. */
+export interface Lending {
+  /** Whether it leaves turns to the event loop, in which lent threads tell that they are done. */
+  readonly canLend: boolean;
+}
 
 /** How many lanes there are. */
 export interface LaneCounts {
@@ -44,9 +22,6 @@ export interface LaneCounts {
   readonly freshLaneCount: number;
 }
 
-/** A thread copies so many bytes in the time in which a sleeping lane wakes up. */
-const BRIEF_BYTES = 512n * 1024n;
-
 /** So many lanes there never are. */
 const EVERYONE = 2 ** 31 - 1;
 
@@ -55,33 +30,34 @@ export class CopyLanes {
   readonly #slotCount: number;
   readonly #counts: LaneCounts;
   readonly #words: Int32Array<SharedArrayBuffer>;
-  readonly #fields: BigInt64Array<SharedArrayBuffer>;
-  /** The copies of each slot's list. */
-  readonly #lists: BigInt64Array<SharedArrayBuffer>;
-  #first: Worker | undefined;
-  #isBroken = false;
+  readonly #tasks: LaneTasks;
+  /** Tasks on threads that the runtime lends. */
+  #lentCount = 0;
+  #isStarted = false;
+  #canLend: boolean | undefined;
 
   /** Prepares for `slotCount` slots; no lane runs until {@link CopyLanes.start}. */
   constructor(slotCount: number, counts: LaneCounts) {
     this.#slotCount = slotCount;
     this.#counts = counts;
     this.#words = new Int32Array(new SharedArrayBuffer(4 * (CONTROL.queue + 2 * slotCount)));
-    this.#fields = sharedFields(TASK_FIELDS * slotCount);
-    this.#lists = sharedFields(COPY_FIELDS * MOST_COPIES * slotCount);
+    this.#tasks = new LaneTasks(slotCount);
   }
 
   /**
    * Starts the first lane, about 40 ms, which starts the others, about half a second. Until a lane
-   * runs, and where workers cannot be had, the calling thread does the work.
+   * runs, and where workers cannot be had, lent threads or the calling thread do the work.
    */
   start(): void {
-    if (this.#isBroken || this.#first !== undefined) return;
+    if (this.#isStarted) return;
+    this.#isStarted = true;
+    if (!this.canLend) return;
     const source = `data:text/javascript,${encodeURIComponent(LANE_SOURCE)}`;
     const workerData = {
       control: this.#words.buffer,
       address: addressOf(this.#words),
-      tasks: this.#fields.buffer,
-      copies: this.#lists.buffer,
+      tasks: this.#tasks.fields.buffer,
+      copies: this.#tasks.lists.buffer,
       slotCount: this.#slotCount,
       library: HOST_LIBRARY,
       patience: patienceFor(navigator.hardwareConcurrency),
@@ -91,12 +67,18 @@ export class CopyLanes {
       source,
     };
     try {
-      this.#first = new Worker(new URL(source), { workerData });
-      this.#first.unref();
-      this.#first.on("error", () => this.#isBroken = true);
+      const first = new Worker(new URL(source), { workerData });
+      first.unref();
+      first.on("error", () => {}); // others do its work
     } catch {
-      this.#isBroken = true;
+      // others do its work
     }
+  }
+
+  /** Whether there is a C library to copy with; without one no lane can run either. */
+  get canLend(): boolean {
+    this.#canLend ??= findHost() !== undefined;
+    return this.#canLend;
   }
 
   /** How many lanes run and take ordinary work. */
@@ -106,7 +88,7 @@ export class CopyLanes {
 
   /** Whether most lanes sleep, so that a transfer would wait for them. */
   get areAsleep(): boolean {
-    return 2 * Atomics.load(this.#words, CONTROL.sleepers) > this.runningCount;
+    return 2 * this.#sleeperCount > this.runningCount;
   }
 
   /** Wakes all lanes that sleep, within a quarter millisecond; they look for work for a while. */
@@ -123,7 +105,7 @@ export class CopyLanes {
 
   /** Queues a task for a slot that has none. */
   submit(slot: number, task: LaneTask): void {
-    this.#write(slot, task);
+    this.#tasks.write(slot, task);
     const words = this.#words;
     Atomics.store(words, this.#statusWord(slot), STATUS.pending);
     const head = Atomics.load(words, CONTROL.head);
@@ -139,21 +121,51 @@ export class CopyLanes {
   }
 
   /**
-   * Does one waiting task on the calling thread: any while no lane runs, a brief one while lanes
+   * Does one waiting task on the calling thread: any while nobody else can, a brief one while lanes
    * are still waking up. False when there is none.
    */
-  help(): boolean {
-    const words = this.#words;
-    const tail = Atomics.load(words, CONTROL.tail);
-    if (tail === Atomics.load(words, CONTROL.head)) return false;
-    const slot = Atomics.load(words, CONTROL.queue + tail % this.#slotCount);
-    if (Atomics.load(words, CONTROL.alive) > 0) {
-      const isBrief = (this.#fields[slot * TASK_FIELDS + 3] ?? 0n) <= BRIEF_BYTES;
-      if (!isBrief || Atomics.load(words, CONTROL.sleepers) === 0) return false;
-    }
-    if (Atomics.compareExchange(words, CONTROL.tail, tail, tail + 1) !== tail) return false;
-    Atomics.store(words, this.#statusWord(slot), this.#run(slot) ? STATUS.done : STATUS.failed);
+  help({ canLend }: Lending): boolean {
+    const slot = this.#take((slot) => {
+      if (this.runningCount === 0) return !canLend || this.#tasks.isList(slot);
+      return this.#sleeperCount > 0 && this.#tasks.isBrief(slot);
+    });
+    if (slot === undefined) return false;
+    this.#note(slot, this.#tasks.run(slot));
     return true;
+  }
+
+  /**
+   * Gives waiting tasks to threads that the runtime lends, in the place of lanes that do not run
+   * yet. They are over when the event loop has its turn. False when there is none to give.
+   */
+  lend(): boolean {
+    const before = this.#lentCount;
+    while (this.#lentCount < this.#spareCount) {
+      const slot = this.#take((slot) => !this.#tasks.isList(slot));
+      if (slot === undefined) break;
+      this.#runElsewhere(slot);
+    }
+    return this.#lentCount > before;
+  }
+
+  /** How many tasks lanes and lent threads can work on at a time. */
+  get handCount(): number {
+    return this.runningCount + this.#spareCount;
+  }
+
+  /**
+   * How many tasks may be lent at a time: more than there would be lanes, because each comes back by
+   * way of the event loop. Half of the slots stay for those who cannot lend.
+   */
+  get #spareCount(): number {
+    if (this.runningCount === this.#counts.laneCount) return 0;
+    const missing = this.#counts.freshLaneCount - this.runningCount;
+    return Math.min(missing, this.#slotCount >> 1);
+  }
+
+  /** Whether a lent thread works, of which only a turn of the event loop tells that it is done. */
+  get hasLent(): boolean {
+    return this.#lentCount > 0;
   }
 
   /** Blocks until a lane finishes something, for at most `milliseconds`. */
@@ -169,9 +181,13 @@ export class CopyLanes {
     this.#wake(EVERYONE);
   }
 
+  get #sleeperCount(): number {
+    return Atomics.load(this.#words, CONTROL.sleepers);
+  }
+
   #wake(laneCount: number): void {
     Atomics.add(this.#words, CONTROL.signal, 1);
-    if (Atomics.load(this.#words, CONTROL.sleepers) === 0) return;
+    if (this.#sleeperCount === 0) return;
     const woken = this.#futexWake(CONTROL.signal, laneCount);
     Atomics.sub(this.#words, CONTROL.sleepers, woken);
   }
@@ -183,63 +199,29 @@ export class CopyLanes {
     return Number(openHost().futex(SYS_FUTEX, address, FUTEX.WAKE_PRIVATE, laneCount, null));
   }
 
-  #write(slot: number, task: LaneTask): void {
-    const fields = this.#fields;
-    const at = slot * TASK_FIELDS;
-    fields[at] = OPERATION[task.operation];
-    if (task.operation === "copyEach") {
-      fields[at + 3] = BigInt(task.copies.length);
-      return this.#writeList(slot, task.copies);
-    }
-    fields[at + 1] = task.destination;
-    fields[at + 2] = task.source;
-    fields[at + 3] = BigInt(task.byteLength);
-    if (task.operation !== "copy") fields[at + 4] = BigInt(task.fileOffset);
+  /** Takes the task that waits longest, if there is one and the caller wants it. */
+  #take(isWanted: (slot: number) => boolean): number | undefined {
+    const words = this.#words;
+    const tail = Atomics.load(words, CONTROL.tail);
+    if (tail === Atomics.load(words, CONTROL.head)) return undefined;
+    const slot = Atomics.load(words, CONTROL.queue + tail % this.#slotCount);
+    if (!isWanted(slot)) return undefined;
+    const isTaken = Atomics.compareExchange(words, CONTROL.tail, tail, tail + 1) === tail;
+    return isTaken ? slot : undefined;
   }
 
-  #writeList(slot: number, copies: readonly ByteCopy[]): void {
-    let at = slot * MOST_COPIES * COPY_FIELDS;
-    for (const { destination, source, byteLength } of copies) {
-      this.#lists[at++] = destination;
-      this.#lists[at++] = source;
-      this.#lists[at++] = BigInt(byteLength);
-    }
+  async #runElsewhere(slot: number): Promise<void> {
+    this.#lentCount++;
+    const isDone = await this.#tasks.runElsewhere(slot).catch(() => false);
+    this.#lentCount--;
+    this.#note(slot, isDone);
+  }
+
+  #note(slot: number, isDone: boolean): void {
+    Atomics.store(this.#words, this.#statusWord(slot), isDone ? STATUS.done : STATUS.failed);
   }
 
   #statusWord(slot: number): number {
     return CONTROL.queue + this.#slotCount + slot;
   }
-
-  #run(slot: number): boolean {
-    const { memcpy, pread, pwrite } = openHost();
-    const at = slot * TASK_FIELDS;
-    const field = (index: number) => this.#fields[at + index] ?? 0n;
-    const [operation, destination, source] = [field(0), field(1), field(2)];
-    const [byteLength, offset] = [field(3), field(4)];
-    if (operation === OPERATION.copy) {
-      memcpy(destination, source, byteLength);
-      return true;
-    }
-    if (operation === OPERATION.copyEach) {
-      const start = slot * MOST_COPIES * COPY_FIELDS;
-      const end = start + Number(byteLength) * COPY_FIELDS;
-      for (let next = start; next < end;) {
-        const field = () => this.#lists[next++] ?? 0n;
-        memcpy(field(), field(), field());
-      }
-      return true;
-    }
-    for (let moved = 0n; moved < byteLength;) {
-      const count = operation === OPERATION.read
-        ? pread(Number(source), destination + moved, byteLength - moved, offset + moved)
-        : pwrite(Number(destination), source + moved, byteLength - moved, offset + moved);
-      if (count <= 0n) return false;
-      moved += count;
-    }
-    return true;
-  }
-}
-
-function sharedFields(count: number): BigInt64Array<SharedArrayBuffer> {
-  return new BigInt64Array(new SharedArrayBuffer(8 * count));
 }

@@ -1,9 +1,9 @@
-// Moves large arrays and files at the speed of the bus: lanes fill or drain page-locked slots while
+// Moves large arrays and files at the speed of the bus: threads fill or drain page-locked slots while
 // the copy engine works on others. All driver calls stay on the JavaScript thread.
 
 import type { Context } from "../context.ts";
 import { CAN_BE_TERMINATED, nextTurn } from "../waiting.ts";
-import { CopyLanes } from "./copy_lanes.ts";
+import { CopyLanes, type Lending } from "./copy_lanes.ts";
 import { CopyQueue, type FinishedCopies } from "./copy_queue.ts";
 import { type LoadedSlot, PinnedRing, type Slot } from "./pinned_ring.ts";
 import { type RingRequest, RingTransfer } from "./ring_transfer.ts";
@@ -19,8 +19,17 @@ const NAP_MILLISECONDS = navigator.hardwareConcurrency >= 8 ? 0 : 0.05;
  */
 const TURN_MILLISECONDS = CAN_BE_TERMINATED ? 10 : 0.1;
 
-/** What has to be asked for before lanes are started. */
-const START_BYTES = 64 * 2 ** 20;
+/** Whether threads that the runtime lends may work for an awaited transfer between two turns. */
+const CAN_LEND = !CAN_BE_TERMINATED;
+
+/** What has to be asked for before the ring, which takes 25 ms to make, and threads pay. */
+const RING_FROM_ASKED_BYTES = 128 * 2 ** 20;
+
+/**
+ * How many transfers it takes until lanes take the place of lent threads: starting them blocks for
+ * some 40 ms, and then each transfer gains about a millisecond.
+ */
+const LANES_FROM_COUNT = 32;
 
 const engines = new WeakMap<Context, TransferEngine>();
 
@@ -30,8 +39,9 @@ export class TransferEngine {
   readonly #limits: EngineLimits;
   readonly #ring: PinnedRing;
   readonly #lanes: CopyLanes;
-  /** Bytes of all transfers that came by, for deciding when lanes pay. */
+  /** Bytes of all transfers that came by, and how many there were. */
   #askedBytes = 0;
+  #askedCount = 0;
   /** Slots that a lane works on. */
   readonly #withLane = new Set<LoadedSlot>();
   /** Slots that the copy engine works on, for each transfer. */
@@ -78,25 +88,33 @@ export class TransferEngine {
    * Finds the way for what is left of a transfer: the ring is only fast while several lanes run, and
    * for little only while they are awake. Wakes them, for this transfer or the next.
    */
-  wayFor(byteLength: number): Way {
-    const way = wayFor(byteLength, this.#lanes.runningCount, this.#limits.ringFromBytes);
+  wayFor(byteLength: number, { canLend }: Lending): Way {
+    const { runningCount } = this.#lanes;
+    const { laneCount, ringFromBytes } = this.#limits;
+    const isEnough = this.#askedBytes >= RING_FROM_ASKED_BYTES;
+    const isLent = canLend && CAN_LEND && isEnough && this.#lanes.canLend;
+    const lentCount = isLent ? Math.min(FEWEST_LANES, laneCount) : 0;
+    const way = wayFor(byteLength, Math.max(runningCount, lentCount), ringFromBytes);
     if (way === "driver" || !this.#lanes.areAsleep) return way;
     this.#lanes.rouse();
     return byteLength < WAKING_RING_BYTES ? "driver" : "ring";
   }
 
   /**
-   * Notes that bytes are about to move, and starts the lanes once enough was asked for: a program
-   * that moves little never pays for threads.
+   * Notes that bytes are about to move, and starts the lanes once that pays: a program that moves
+   * little never pays for threads, and one that awaits a model or two makes do with lent ones.
    */
-  anticipate(byteLength: number): void {
+  anticipate(byteLength: number, { canLend }: Lending): void {
     this.#askedBytes += byteLength;
-    if (this.#askedBytes >= START_BYTES && this.#limits.laneCount >= FEWEST_LANES) {
-      this.startLanes();
-    }
+    this.#askedCount++;
+    if (this.#limits.laneCount < FEWEST_LANES) return;
+    const isWorth = canLend && CAN_LEND
+      ? this.#askedCount >= LANES_FROM_COUNT
+      : this.#askedBytes >= RING_FROM_ASKED_BYTES;
+    if (isWorth) this.startLanes();
   }
 
-  /** Starts the lanes; until they run the calling thread does their work. */
+  /** Starts the lanes; until they run lent threads or the calling thread do their work. */
   startLanes(): void {
     this.#lanes.start();
   }
@@ -116,7 +134,7 @@ export class TransferEngine {
   runSync(request: RingRequest): void {
     using _extra = request.isFresh === true ? this.#lanes.callExtra() : undefined;
     const transfer = this.#begin(request);
-    while (!transfer.isOver) this.#pumpOrNap();
+    while (!transfer.isOver) this.#pumpOrNap({ canLend: false });
     this.#end(transfer);
   }
 
@@ -143,20 +161,26 @@ export class TransferEngine {
   /** Moves slots on for one turn of the event loop. */
   #pumpForTurn(transfer: RingTransfer): void {
     const end = performance.now() + TURN_MILLISECONDS;
-    while (!transfer.isOver && performance.now() < end) this.#pumpOrNap();
-    if (!CAN_BE_TERMINATED) return;
+    const how = { canLend: CAN_LEND };
+    while (!transfer.isOver && performance.now() < end) {
+      if (!this.#pumpOrNap(how) && this.#lanes.hasLent) return;
+    }
+    if (CAN_LEND) return;
     while (this.#withLane.size > 0) {
-      this.#lanes.help();
+      this.#lanes.help(how);
       for (const loaded of this.#withLane) this.#afterLane(loaded);
     }
   }
 
-  #pumpOrNap(): void {
-    if (!this.#pump() && NAP_MILLISECONDS > 0) this.#lanes.waitSync(NAP_MILLISECONDS);
+  /** False when nothing could move. */
+  #pumpOrNap(how: Lending): boolean {
+    if (this.#pump(how)) return true;
+    if (NAP_MILLISECONDS > 0 && !this.#lanes.hasLent) this.#lanes.waitSync(NAP_MILLISECONDS);
+    return false;
   }
 
   /** Moves every slot on that can move; false when nothing could. */
-  #pump(): boolean {
+  #pump(how: Lending): boolean {
     let moved = false;
     for (const loaded of this.#withLane) moved = this.#afterLane(loaded) || moved;
     moved = this.#load() || moved;
@@ -164,7 +188,8 @@ export class TransferEngine {
       moved = this.#afterCopies(queue.flush()) || moved;
       moved = this.#afterCopies(queue.poll({ isStarved: this.#ring.isExhausted })) || moved;
     }
-    return moved || this.#lanes.help();
+    if (how.canLend) moved = this.#lanes.lend() || moved;
+    return moved || this.#lanes.help(how);
   }
 
   /** Hands free slots to the transfers that wait, in turn. */
@@ -194,7 +219,7 @@ export class TransferEngine {
 
   /** More than lanes can take soon would only push each other out of the caches. */
   get #hasEnoughForLanes(): boolean {
-    return this.#withLane.size >= 2 * Math.max(1, this.#lanes.runningCount);
+    return this.#withLane.size >= 2 * Math.max(1, this.#lanes.handCount);
   }
 
   #takeSlot(transfer: RingTransfer): Slot | undefined {

@@ -93,7 +93,7 @@ async function move(
   stream.context.noteCopy(byteLength, { [end]: allocation, streamHandle: stream.key });
   allocation.order(stream, direction === "upload" ? "write" : "read");
   const engine = TransferEngine.of(stream.context);
-  engine.startLanes();
+  engine.anticipate(byteLength, { canLend: true });
   const host = { fileDescriptor: file.descriptor, fileOffset };
   const cut = cutBlock({ direction, deviceAddress: span.address, host, byteLength });
   await engine.run({ direction, stream, byteLength, cut, onProgress, signal });

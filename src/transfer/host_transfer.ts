@@ -6,6 +6,7 @@ import type { CudaStream } from "../stream.ts";
 import { nextTurn } from "../waiting.ts";
 import { cutBlock } from "./block_pieces.ts";
 import type { MemorySpan } from "./copy.ts";
+import type { Lending } from "./copy_lanes.ts";
 import { TransferEngine } from "./engine.ts";
 import type { RingRequest } from "./ring_transfer.ts";
 import { addressOf, type HostView } from "./host_memory.ts";
@@ -79,7 +80,7 @@ export function transferSync(task: HostTransfer): void {
   if (task.isUncounted !== true) noteTransfer(task);
   for (let offset = 0; offset < byteLength;) {
     const rest = byteLength - offset;
-    const engine = ringFor(task, rest);
+    const engine = ringFor(task, rest, { canLend: false });
     if (engine !== undefined) return engine.runSync(ringRequest(task, offset));
     const piece = { offset, byteLength: Math.min(rest, DRIVER_PIECE_BYTES) };
     queuePiece(task, piece);
@@ -114,7 +115,7 @@ export function noteTransfer(
 }
 
 /**
- * Goes through the ring when its lanes run, else by calls of the driver's. Those block the thread
+ * Goes through the ring when threads can be had, else by calls of the driver's. Those block the thread
  * while the stream has other work, so that work is awaited first, and while they stage the bytes:
  * what is left to wait for then is over sooner than another thread could tell.
  */
@@ -124,7 +125,7 @@ async function transferInTurn(task: HostTransfer): Promise<void> {
   for (let offset = 0; offset < byteLength;) {
     signal?.throwIfAborted();
     const rest = byteLength - offset;
-    const engine = ringFor(task, rest);
+    const engine = ringFor(task, rest, { canLend: true });
     if (engine !== undefined) return await engine.run(ringRequest(task, offset));
     if (!stream.isKnownIdle) await stream.synchronize();
     const piece = { offset, byteLength: Math.min(rest, DRIVER_PIECE_BYTES) };
@@ -137,11 +138,15 @@ async function transferInTurn(task: HostTransfer): Promise<void> {
 }
 
 /** The engine when what is left should go through the ring. */
-function ringFor({ stream, bytes }: HostTransfer, rest: number): TransferEngine | undefined {
+function ringFor(
+  { stream, bytes }: HostTransfer,
+  rest: number,
+  how: Lending,
+): TransferEngine | undefined {
   if (rest < SMALLEST_RING_BYTES) return undefined;
   const engine = TransferEngine.of(stream.context);
-  if (rest === bytes.byteLength) engine.anticipate(rest);
-  return engine.wayFor(rest) === "ring" ? engine : undefined;
+  if (rest === bytes.byteLength) engine.anticipate(rest, how);
+  return engine.wayFor(rest, how) === "ring" ? engine : undefined;
 }
 
 /** Everything in one call of the driver's, which stages pageable memory itself. */

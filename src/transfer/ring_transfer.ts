@@ -2,7 +2,7 @@
 
 import type { CudaStream } from "../stream.ts";
 import type { ByteCopy } from "./copy_many.ts";
-import type { LaneTask } from "./copy_lanes.ts";
+import type { LaneTask } from "./lane_tasks.ts";
 
 /** What one slot carries. */
 export interface Piece {

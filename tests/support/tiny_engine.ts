@@ -28,10 +28,10 @@ export type TinyOptions = Partial<
 export class TinyEngine implements Disposable {
   readonly #engine: TransferEngine;
 
-  /** Makes an engine of its own beside the context's. */
-  constructor(gpu: CudaDevice, limits: EngineLimits = TINY_LIMITS) {
+  /** Makes an engine of its own beside the context's; without lanes, threads are lent. */
+  constructor(gpu: CudaDevice, limits: EngineLimits = TINY_LIMITS, { hasLanes = true } = {}) {
     this.#engine = new TransferEngine(gpu.context, limits);
-    this.#engine.startLanes();
+    if (hasLanes) this.#engine.startLanes();
   }
 
   /** Uploads bytes into a buffer. */

@@ -22,6 +22,6 @@ async function moveForever(): Promise<void> {
   for (;;) {
     await buffer.upload(array);
     await buffer.download(array);
-    worker.postMessage(engine.wayFor(BYTES));
+    worker.postMessage(engine.wayFor(BYTES, { canLend: false }));
   }
 }

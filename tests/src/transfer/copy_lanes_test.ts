@@ -11,13 +11,16 @@ import { assertSameBytes, patternBytes } from "../../support/contents.ts";
 const SLOT_COUNT = 3;
 const COUNTS = { laneCount: 1, freshLaneCount: 1 };
 
-/** Does the tasks of all slots, on a lane or on this thread. */
-async function finish(lanes: CopyLanes, worker: "lane" | "calling thread"): Promise<void> {
+const WORKERS = ["lane", "calling thread", "lent thread"] as const;
+
+/** Does the tasks of all slots on a lane, on this thread, or on a lent one. */
+async function finish(lanes: CopyLanes, worker: typeof WORKERS[number]): Promise<void> {
   if (worker === "lane") lanes.start();
   for (let slot = 0; slot < SLOT_COUNT; slot++) {
     while (lanes.status(slot) === "pending") {
-      if (worker === "calling thread") lanes.help();
-      else await new Promise((resolve) => setTimeout(resolve, 1));
+      if (worker === "calling thread") lanes.help({ canLend: false });
+      else if (worker === "lent thread" && !lanes.lend()) lanes.help({ canLend: true });
+      if (worker !== "calling thread") await new Promise((resolve) => setTimeout(resolve, 1));
     }
     assertEquals(lanes.status(slot), "done");
   }
@@ -34,7 +37,7 @@ function reversed(source: Uint8Array<ArrayBuffer>, destination: Uint8Array<Array
   }));
 }
 
-for (const worker of ["lane", "calling thread"] as const) {
+for (const worker of WORKERS) {
   Deno.test(`CopyLanes copy memory on a ${worker}`, async () => {
     const lanes = new CopyLanes(SLOT_COUNT, COUNTS);
     const source = patternBytes(SLOT_COUNT * 1000);
@@ -72,6 +75,21 @@ for (const worker of ["lane", "calling thread"] as const) {
     }
   });
 }
+
+Deno.test("CopyLanes.help() leaves blocks to threads that can be lent, and does lists", () => {
+  const lanes = new CopyLanes(SLOT_COUNT, COUNTS);
+  const source = patternBytes(64);
+  const destination = new Uint8Array(128);
+  const block = { source: addressOf(source), destination: addressOf(destination), byteLength: 64 };
+  lanes.submit(0, { operation: "copy", ...block });
+  assertEquals(lanes.help({ canLend: true }), false);
+  assertEquals(lanes.help({ canLend: false }), true);
+  lanes.submit(0, { operation: "copyEach", copies: [block] });
+  assertEquals(lanes.lend(), false);
+  assertEquals(lanes.help({ canLend: true }), true);
+  assertEquals(lanes.status(0), "done");
+  lanes.dispose();
+});
 
 Deno.test("CopyLanes.rouse() wakes lanes that go back to sleep", {
   ignore: Deno.build.os !== "linux",

@@ -60,17 +60,31 @@ Deno.test("TransferEngine.run() serves many transfers both ways at once", () =>
     }
   }));
 
-Deno.test("TransferEngine.runSync() works while awaited transfers are under way", () =>
-  withDevice(async (gpu) => {
-    using engine = new TinyEngine(gpu);
-    using first = gpu.alloc("uint8", 60_000);
-    using second = gpu.alloc("uint8", 60_000);
-    const uploading = engine.upload(first, patternBytes(60_000, 1));
-    engine.uploadSync(second, patternBytes(60_000, 2));
-    await uploading;
-    assertSameBytes(first.downloadSync(), patternBytes(60_000, 1));
-    assertSameBytes(second.downloadSync(), patternBytes(60_000, 2));
-  }));
+for (const hasLanes of [true, false]) {
+  const threads = hasLanes ? "lanes" : "lent threads";
+
+  Deno.test(`TransferEngine.runSync() works while ${threads} serve awaited transfers`, () =>
+    withDevice(async (gpu) => {
+      using engine = new TinyEngine(gpu, TINY_LIMITS, { hasLanes });
+      using first = gpu.alloc("uint8", 60_000);
+      using second = gpu.alloc("uint8", 60_000);
+      const uploading = engine.upload(first, patternBytes(60_000, 1));
+      engine.uploadSync(second, patternBytes(60_000, 2));
+      await uploading;
+      assertSameBytes(first.downloadSync(), patternBytes(60_000, 1));
+      assertSameBytes(second.downloadSync(), patternBytes(60_000, 2));
+    }));
+
+  Deno.test(`TransferEngine.run() moves every byte both ways by ${threads}`, () =>
+    withDevice(async (gpu) => {
+      using engine = new TinyEngine(gpu, TINY_LIMITS, { hasLanes });
+      using buffer = gpu.alloc("uint8", 131_072);
+      for (let seed = 0; seed < 20; seed++) {
+        await engine.upload(buffer, patternBytes(131_072, seed));
+        assertSameBytes(await engine.download(buffer), patternBytes(131_072, seed));
+      }
+    }));
+}
 
 for (const direction of ["upload", "download"] as const) {
   Deno.test(`TransferEngine.run() reports the progress of an ${direction} upwards to the end`, () =>

@@ -1,0 +1,141 @@
+// What lanes are asked to do, one task for each slot, in memory that all threads share; and the same
+// work on the calling thread, or on a thread that the runtime lends for one call.
+
+import { openHost } from "../../ffi/host.ts";
+import type { ByteCopy } from "./copy_many.ts";
+import { COPY_FIELDS, MOST_COPIES, OPERATION, TASK_FIELDS } from "./lane_source.ts";
+
+/** What a lane does for one slot. */
+export type LaneTask =
+  | { readonly operation: "copy" } & ByteCopy
+  | {
+    readonly operation: "copyEach";
+    /** The copies, at most {@link MOST_COPIES}. */
+    readonly copies: readonly ByteCopy[];
+  }
+  | {
+    readonly operation: "read" | "write";
+    /** An address, or the file descriptor to write to. */
+    readonly destination: bigint;
+    /** An address, or the file descriptor to read from. */
+    readonly source: bigint;
+    /** How many bytes. */
+    readonly byteLength: number;
+    /** Where in the file. */
+    readonly fileOffset: number;
+  };
+
+/** A thread copies so many bytes in the time in which a sleeping lane wakes up. */
+const BRIEF_BYTES = 2n ** 19n;
+
+/** The tasks of all slots. */
+export class LaneTasks {
+  /** {@link TASK_FIELDS} for each slot. */
+  readonly fields: BigInt64Array<SharedArrayBuffer>;
+  /** The copies of each slot's list. */
+  readonly lists: BigInt64Array<SharedArrayBuffer>;
+
+  /** Makes room for a task of each slot. */
+  constructor(slotCount: number) {
+    this.fields = sharedFields(TASK_FIELDS * slotCount);
+    this.lists = sharedFields(COPY_FIELDS * MOST_COPIES * slotCount);
+  }
+
+  /** Sets what is to be done for a slot. */
+  write(slot: number, task: LaneTask): void {
+    const { fields } = this;
+    const at = slot * TASK_FIELDS;
+    fields[at] = OPERATION[task.operation];
+    if (task.operation === "copyEach") {
+      fields[at + 3] = BigInt(task.copies.length);
+      return this.#writeList(slot, task.copies);
+    }
+    fields[at + 1] = task.destination;
+    fields[at + 2] = task.source;
+    fields[at + 3] = BigInt(task.byteLength);
+    if (task.operation !== "copy") fields[at + 4] = BigInt(task.fileOffset);
+  }
+
+  /** Whether a task is a list of small copies. */
+  isList(slot: number): boolean {
+    return this.#field(slot, 0) === OPERATION.copyEach;
+  }
+
+  /** Whether a task is over before a lane that sleeps is awake. */
+  isBrief(slot: number): boolean {
+    return this.isList(slot) || this.#field(slot, 3) <= BRIEF_BYTES;
+  }
+
+  /** Does a task on the calling thread; false when it failed. */
+  run(slot: number): boolean {
+    const { memcpy, pread, pwrite } = openHost();
+    const { operation, destination, source, byteLength, offset } = this.#read(slot);
+    if (operation === OPERATION.copy) {
+      memcpy(destination, source, byteLength);
+      return true;
+    }
+    if (operation === OPERATION.copyEach) {
+      const start = slot * MOST_COPIES * COPY_FIELDS;
+      const end = start + Number(byteLength) * COPY_FIELDS;
+      for (let next = start; next < end;) {
+        const field = () => this.lists[next++] ?? 0n;
+        memcpy(field(), field(), field());
+      }
+      return true;
+    }
+    for (let moved = 0n; moved < byteLength;) {
+      const count = operation === OPERATION.read
+        ? pread(Number(source), destination + moved, byteLength - moved, offset + moved)
+        : pwrite(Number(destination), source + moved, byteLength - moved, offset + moved);
+      if (count <= 0n) return false;
+      moved += count;
+    }
+    return true;
+  }
+
+  /** Does a task that is no list on another thread; false when it failed. */
+  async runElsewhere(slot: number): Promise<boolean> {
+    const { memcpyNonblocking, preadNonblocking, pwriteNonblocking } = openHost();
+    const { operation, destination, source, byteLength, offset } = this.#read(slot);
+    if (operation === OPERATION.copy) {
+      await memcpyNonblocking(destination, source, byteLength);
+      return true;
+    }
+    for (let moved = 0n; moved < byteLength;) {
+      const left = byteLength - moved;
+      const count = operation === OPERATION.read
+        ? await preadNonblocking(Number(source), destination + moved, left, offset + moved)
+        : await pwriteNonblocking(Number(destination), source + moved, left, offset + moved);
+      if (count <= 0n) return false;
+      moved += count;
+    }
+    return true;
+  }
+
+  #writeList(slot: number, copies: readonly ByteCopy[]): void {
+    let at = slot * MOST_COPIES * COPY_FIELDS;
+    for (const { destination, source, byteLength } of copies) {
+      this.lists[at++] = destination;
+      this.lists[at++] = source;
+      this.lists[at++] = BigInt(byteLength);
+    }
+  }
+
+  #read(slot: number) {
+    return {
+      operation: this.#field(slot, 0),
+      destination: this.#field(slot, 1),
+      source: this.#field(slot, 2),
+      byteLength: this.#field(slot, 3),
+      offset: this.#field(slot, 4),
+    };
+  }
+
+  #field(slot: number, index: number): bigint {
+    return this.fields[slot * TASK_FIELDS + index] ?? 0n;
+  }
+}
+
+function sharedFields(count: number): BigInt64Array<SharedArrayBuffer> {
+  return new BigInt64Array(new SharedArrayBuffer(8 * count));
+}
