@@ -12,6 +12,7 @@ import { noteTransfer, type TransferOptions } from "../transfer/host_transfer.ts
 import type { PackPiece } from "../transfer/pack.ts";
 import { cutPacked } from "../transfer/packed_pieces.ts";
 import { ProgressTotal } from "../transfer/progress_total.ts";
+import type { RingRequest } from "../transfer/ring_transfer.ts";
 import type { TransferableBuffer } from "./transferable_buffer.ts";
 
 /** From this size on a call of its own costs little beside the copy itself. */
@@ -51,6 +52,7 @@ export async function transferPacked(
   const progress = new ProgressTotal(bytesIn(arrays), onProgress);
   await packAll(arrays.filter(({ span }) => isSmall(span)), {
     ...options,
+    keeps: items,
     onProgress: progress.part(),
   });
   const large = items.filter(({ buffer }) => !isSmall(buffer));
@@ -81,8 +83,11 @@ function isSmall({ byteLength }: { readonly byteLength: number }): boolean {
   return byteLength < LARGE_FROM_BYTES;
 }
 
-async function packAll(arrays: readonly PackPiece[], options: PackedTransfer): Promise<void> {
-  const { direction, stream, ownsPadding = false, onProgress, signal } = options;
+async function packAll(
+  arrays: readonly PackPiece[],
+  options: PackedTransfer & Pick<RingRequest, "keeps">,
+): Promise<void> {
+  const { direction, stream, ownsPadding = false, keeps, onProgress, signal } = options;
   const byteLength = bytesIn(arrays);
   if (byteLength === 0) return;
   const isUpload = direction === "upload";
@@ -93,7 +98,7 @@ async function packAll(arrays: readonly PackPiece[], options: PackedTransfer): P
   const cut = cutPacked(arrays, { direction, largestBytes, takesPadding });
   const engine = TransferEngine.of(stream.context);
   engine.anticipate(byteLength, { canLend: false }); // lists of copies are not lent
-  await engine.run({ direction, stream, byteLength, cut, onProgress, signal });
+  await engine.run({ direction, stream, byteLength, keeps, cut, onProgress, signal });
   for (const { span } of arrays) noteTransfer({ direction, span, stream });
 }
 

@@ -7,10 +7,10 @@ import { formatTable } from "../text_table.ts";
 import type { CliOptions } from "./arguments.ts";
 
 /** Runs the command; it prints what it found and stores nothing. */
-export function runCalibrate(options: CliOptions): number {
+export async function runCalibrate(options: CliOptions): Promise<number> {
   using gpu = CudaDevice.open(options.ordinal, { driver: options.driver });
   using buffer = gpu.zeros("uint8", CALIBRATION_BYTES, { label: "calibration" });
-  const { points, ringFromBytes } = calibrate(buffer);
+  const { points, ringFromBytes } = await calibrate(buffer);
   if (options.json) {
     const provenance = gpu.provenance();
     console.log(JSON.stringify({ provenance, points, ringFromBytes }, null, 2));

@@ -8,6 +8,7 @@ import { type ByteSize, parseBytes } from "../format.ts";
 import type { MemoryResource } from "../memory/memory_resource.ts";
 import { CudaStream } from "../stream.ts";
 import { TransferEngine } from "../transfer/engine.ts";
+import { SMALLEST_RING_BYTES } from "../transfer/ways.ts";
 import { nextTurn } from "../waiting.ts";
 import type { BandwidthPoint, CopyDirection, HostKind } from "./bandwidth_result.ts";
 import { Latch } from "./latch.ts";
@@ -82,6 +83,7 @@ export async function measurePoints(
   const lanes = sweep.lanes(options);
   const points: BandwidthPoint[] = [];
   for (const lane of lanes) {
+    if (lane.kind === "pageable") await sweep.runThreads();
     for (const byteLength of sizes) {
       options.signal?.throwIfAborted();
       await nextTurn();
@@ -122,25 +124,23 @@ class Sweep {
     this.#latch = new Latch(resources.use(PinnedBuffer.allocate(word)));
   }
 
-  /**
-   * The ways of copying that the options ask for. Pageable memory comes last: the threads that move
-   * it take a second to start, and a sweep is about what a running program gets.
-   */
+  /** The ways of copying that the options ask for. */
   lanes(options: BandwidthOptions): Lane[] {
     const { kinds = ["pinned", "pageable"] } = options;
     const { directions = ["host-to-device", "device-to-host", "device-to-device"] } = options;
     const toHost = directions.filter((direction) => direction !== "device-to-device");
     const isMeasured = (kind: HostKind) => kinds.some((wanted) => wanted === kind);
-    if (isMeasured("pageable")) {
-      TransferEngine.of(this.#stream.context).anticipate(this.#pageable.byteLength, {
-        canLend: false,
-      });
-    }
     return [
       ...isMeasured("pinned") ? toHost.map((direction) => this.#pinnedLane(direction)) : [],
       ...directions.includes("device-to-device") ? [this.#onDevice()] : [],
       ...isMeasured("pageable") ? toHost.map((direction) => this.#pageableLane(direction)) : [],
     ];
+  }
+
+  /** Starts the threads that move large pageable memory: a sweep is about what programs get later. */
+  async runThreads(): Promise<void> {
+    if (this.#pageable.byteLength < SMALLEST_RING_BYTES) return;
+    await TransferEngine.of(this.#stream.context).runLanes();
   }
 
   /** Measures one point and checks the bytes. */

@@ -26,16 +26,15 @@ export interface Calibration {
 
 const SIZES = [4, 8, 16, 32, 64, 128].map((mebibytes) => mebibytes * 2 ** 20);
 const SAMPLE_COUNT = 9;
-const LANE_START_SECONDS = 3;
 
 /** Bytes that {@link calibrate} needs in its buffer. */
 export const CALIBRATION_BYTES = Math.max(...SIZES);
 
-/** Times both ways over a few sizes, blocking; the first seconds start the lanes. */
-export function calibrate(buffer: DeviceBuffer<"uint8">): Calibration {
+/** Times both ways over a few sizes, after the lanes have started, blocking. */
+export async function calibrate(buffer: DeviceBuffer<"uint8">): Promise<Calibration> {
   const engine = TransferEngine.of(buffer.context);
   const host = new Uint8Array(CALIBRATION_BYTES).fill(1);
-  startLanes(engine, buffer, host);
+  await engine.runLanes();
   const points = SIZES.map((byteLength) => {
     const part = buffer.subarray(0, byteLength);
     const bytes = host.subarray(0, byteLength);
@@ -47,21 +46,6 @@ export function calibrate(buffer: DeviceBuffer<"uint8">): Calibration {
   });
   const lastLoss = points.findLastIndex((point) => point.ringSeconds > point.driverSeconds);
   return { points, ringFromBytes: points[lastLoss + 1]?.byteLength ?? null };
-}
-
-/** Lanes come up behind the program's back, within about a second. */
-function startLanes(
-  engine: TransferEngine,
-  buffer: DeviceBuffer<"uint8">,
-  host: Uint8Array<ArrayBuffer>,
-): void {
-  engine.startLanes();
-  const end = performance.now() + LANE_START_SECONDS * 1000;
-  while (
-    engine.wayFor(CALIBRATION_BYTES, { canLend: false }) === "driver" && performance.now() < end
-  ) {
-    moveByRing(engine, buffer, host);
-  }
 }
 
 function moveByDriver(buffer: DeviceBuffer<"uint8">, bytes: Uint8Array<ArrayBuffer>): void {

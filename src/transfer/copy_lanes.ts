@@ -5,7 +5,7 @@
 import { Worker } from "node:worker_threads";
 import { addressOf } from "./host_memory.ts";
 import { findHost, FUTEX, HOST_LIBRARY, openHost, SYS_FUTEX } from "../../ffi/host.ts";
-import { CONTROL, LANE_SOURCE, patienceFor, STATUS } from "./lane_source.ts";
+import { CONTROL, LANE_LIMITS, LANE_SOURCE, patienceFor, STATUS } from "./lane_source.ts";
 import { type LaneTask, LaneTasks } from "./lane_tasks.ts";
 
 /** How a thread waits for what it handed out. */
@@ -67,7 +67,7 @@ export class CopyLanes {
       source,
     };
     try {
-      const first = new Worker(new URL(source), { workerData });
+      const first = new Worker(new URL(source), { workerData, resourceLimits: LANE_LIMITS });
       first.unref();
       first.on("error", () => {}); // others do its work
     } catch {

@@ -31,6 +31,9 @@ const RING_FROM_ASKED_BYTES = 128 * 2 ** 20;
  */
 const LANES_FROM_COUNT = 32;
 
+/** Lanes that do not run by then never will. */
+const LANE_START_MILLISECONDS = 3000;
+
 const engines = new WeakMap<Context, TransferEngine>();
 
 /** The ring and lanes of one context. */
@@ -117,6 +120,17 @@ export class TransferEngine {
   /** Starts the lanes; until they run lent threads or the calling thread do their work. */
   startLanes(): void {
     this.#lanes.start();
+  }
+
+  /** Starts the lanes if they would pay, and waits about a second until they run. */
+  async runLanes(): Promise<void> {
+    if (this.#limits.laneCount < FEWEST_LANES) return;
+    this.startLanes();
+    const end = performance.now() + LANE_START_MILLISECONDS;
+    while (this.#lanes.canLend && this.#lanes.runningCount < this.#limits.laneCount) {
+      if (performance.now() > end) return;
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
   }
 
   /** Moves the bytes; resolves when they are there. The event loop goes on meanwhile. */

@@ -185,6 +185,7 @@ function ringRequest(task: HostTransfer, offset: number): RingRequest {
     direction,
     stream,
     byteLength,
+    keeps: bytes,
     cut: cutBlock({ direction, deviceAddress, host: { address }, byteLength, isFresh }),
     isFresh,
     onProgress: onProgress && ((done) => onProgress(offset + done, bytes.byteLength)),

@@ -62,10 +62,14 @@ const LOOKS = 64;
 /** How long a lane sleeps at a stretch; between two of them it ends if its program has ended. */
 const NAP_SECONDS = 2;
 
+/** A lane makes little garbage; without limits ten of them let 30 MiB of it lie. */
+export const LANE_LIMITS = { maxYoungGenerationSizeMb: 1 };
+
 /** The lane's program; the first lane starts the others, so that nobody waits for them. */
 export const LANE_SOURCE = `
 import { Worker, workerData } from "node:worker_threads";
 const { control, address, tasks, copies, slotCount, library, patience, lane, laneCount, totalCount, source } = workerData;
+const resourceLimits = ${JSON.stringify(LANE_LIMITS)};
 const words = new Int32Array(control);
 const fields = new BigInt64Array(tasks);
 const lists = new BigInt64Array(copies);
@@ -87,7 +91,8 @@ function whole(step, byteLength) {
 
 function run(slot) {
   const at = slot * ${TASK_FIELDS};
-  const [operation, destination, source, byteLength, offset] = fields.subarray(at, at + ${TASK_FIELDS});
+  const operation = fields[at], destination = fields[at + 1], source = fields[at + 2];
+  const byteLength = fields[at + 3], offset = fields[at + 4];
   if (operation === ${OPERATION.copy}n) {
     memcpy(destination, source, byteLength);
     return true;
@@ -130,7 +135,7 @@ const nap = new BigInt64Array([${NAP_SECONDS}n, 0n]); // a timespec
 const others = [];
 try {
   for (let next = 1; lane === 0 && next < totalCount; next++) {
-    others.push(new Worker(new URL(source), { workerData: { ...workerData, lane: next } }));
+    others.push(new Worker(new URL(source), { workerData: { ...workerData, lane: next }, resourceLimits }));
     others.at(-1).unref();
   }
 } catch {

@@ -24,6 +24,8 @@ export interface RingRequest {
   readonly stream: CudaStream;
   /** How many bytes all pieces have together. */
   readonly byteLength: number;
+  /** Host memory that pieces know by its address only, so that it is not collected meanwhile. */
+  readonly keeps?: unknown;
   /** Cuts what is to be moved into pieces for slots of `pieceBytes`. */
   cut(pieceBytes: number): Iterator<Piece>;
   /** Bytes of one piece, at most a slot; chosen by the size of the transfer when left out. */

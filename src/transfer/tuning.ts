@@ -8,7 +8,10 @@ import type { RingLimits } from "./pinned_ring.ts";
 export interface TransferTuning {
   /** Most page-locked memory that large transfers pass through; 64 MiB by default. */
   readonly ringBytes?: ByteSize;
-  /** Most threads that fill and drain it; the cores but one, up to 10, by default. */
+  /**
+   * Most threads that fill and drain it; the cores but one by default, up to 10, and up to 15 for
+   * memory that was never touched and before lanes run.
+   */
   readonly laneCount?: number;
   /** From which size a transfer goes through it; `deno task calibrate` finds it for a machine. */
   readonly ringFrom?: ByteSize;

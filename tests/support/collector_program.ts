@@ -12,8 +12,8 @@ export interface ProgramOutcome {
 }
 
 /**
- * Runs the body of a function that has `kit`, `gpu`, `resource` (plain device memory), `collect()` and
- * `lost()`, the bytes that are missing on the device since its start.
+ * Runs the body of a function that has `kit`, `gpu`, `resource` (plain device memory), `testDriver()`,
+ * `collect()` and `lost()`, the bytes that are missing on the device since its start.
  */
 export async function runWithCollector(body: string): Promise<ProgramOutcome> {
   using folder = new TemporaryFolder();
@@ -22,7 +22,7 @@ export async function runWithCollector(body: string): Promise<ProgramOutcome> {
   const program = folder.write(
     "program.ts",
     `import * as kit from ${JSON.stringify(mod)};
-     import { openTestDevice } from ${JSON.stringify(support)};
+     import { openTestDevice, testDriver } from ${JSON.stringify(support)};
      const gpu = openTestDevice();
      const resource = new kit.CudaMemoryResource(gpu);
      async function collect() {

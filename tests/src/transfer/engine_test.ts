@@ -11,6 +11,9 @@ import { faultyDriver } from "../../support/faulty_driver.ts";
 import { TINY_LIMITS, TinyEngine } from "../../support/tiny_engine.ts";
 import { withDevice } from "../../support/with_device.ts";
 
+/** Half of what has to be asked for before any transfer goes through the ring. */
+const LARGE_BYTES = 64 * 2 ** 20;
+
 /** Around one piece, one slab, all slots, and several times all slots. */
 const SIZES = [1, 4095, 4096, 4097, 8192, 8193, 16383, 16384, 16385, 50_000, 131_072];
 
@@ -181,6 +184,32 @@ Deno.test("CopyLanes do not keep a program running", async () => {
   const { code, stdout, stderr } = await runDeno(["run", ...flags, "--config", config, program]);
   assertEquals([code, stdout.trim(), stderr], [0, "true", ""]);
 });
+
+Deno.test("TransferEngine lends threads until lanes pay", async () => {
+  await withDevice(async (gpu) => {
+    const limits = { ...TINY_LIMITS, laneCount: 3, freshLaneCount: 3 };
+    const engine = new TransferEngine(gpu.context, limits);
+    using _end = { [Symbol.dispose]: () => engine.dispose() };
+    const ways = () => [true, false].map((canLend) => engine.wayFor(LARGE_BYTES, { canLend }));
+    engine.anticipate(LARGE_BYTES, { canLend: true });
+    assertEquals(ways(), ["driver", "driver"]);
+    engine.anticipate(LARGE_BYTES, { canLend: true });
+    assertEquals(ways(), ["ring", "driver"]);
+    for (let i = 2; i < 32; i++) engine.anticipate(1, { canLend: true });
+    while (ways().includes("driver")) await new Promise((resolve) => setTimeout(resolve, 5));
+  });
+});
+
+Deno.test("TransferEngine.runLanes() waits for lanes, but not for so few that they never pay", () =>
+  withDevice(async (gpu) => {
+    for (const laneCount of [3, 2]) {
+      const engine = new TransferEngine(gpu.context, { ...TINY_LIMITS, laneCount });
+      using _end = { [Symbol.dispose]: () => engine.dispose() };
+      await engine.runLanes();
+      const way = engine.wayFor(LARGE_BYTES, { canLend: false });
+      assertEquals(way, laneCount === 3 ? "ring" : "driver");
+    }
+  }));
 
 Deno.test("TransferEngine.run() ends a transfer whose stream is disposed meanwhile", () =>
   withDevice(async (gpu) => {

@@ -1,0 +1,47 @@
+// Transfers keep the arrays that nobody else holds: the collector runs all the time while they move.
+
+import { assertEquals } from "@std/assert";
+import { runWithCollector } from "../../support/collector_program.ts";
+
+const linux = { ignore: Deno.build.os !== "linux" };
+
+/** Opens a device whose transfers use threads soon, and lets the collector run and memory be reused. */
+const SETUP = `
+  const transfers = { laneCount: 4, ringFrom: "1 MiB" };
+  const tuned = kit.CudaDevice.open(0, { driver: testDriver(), transfers });
+  const reused = [];
+  const timer = setInterval(() => {
+    globalThis.gc();
+    reused.push(new Uint8Array(2 ** 20).fill(255));
+    if (reused.length > 8) reused.length = 0;
+  }, 0);
+  const isFull = (array, value) => array.every((byte) => byte === value);`;
+
+Deno.test("upload() keeps an array that nobody else holds", linux, async () => {
+  const { result } = await runWithCollector(`${SETUP}
+    const found = [];
+    const buffer = tuned.alloc("uint8", 2 ** 25);
+    for (let round = 0; round < 8; round++) {
+      await buffer.upload(new Uint8Array(2 ** 25).fill(round));
+      found.push(isFull(await buffer.download(), round));
+    }
+    clearInterval(timer);
+    return found;
+  `);
+  assertEquals(result, new Array(8).fill(true));
+});
+
+Deno.test("uploadAll() keeps arrays that nobody else holds", linux, async () => {
+  const { result } = await runWithCollector(`${SETUP}
+    const found = [];
+    for (let round = 0; round < 4; round++) {
+      const arrays = (value) => Array.from({ length: 500 }, () => new Uint8Array(2 ** 14).fill(value));
+      const buffers = await tuned.uploadAll(arrays(round));
+      found.push((await tuned.downloadAll([...buffers])).every((array) => isFull(array, round)));
+      buffers[Symbol.dispose]();
+    }
+    clearInterval(timer);
+    return found;
+  `);
+  assertEquals(result, new Array(4).fill(true));
+});
