@@ -24,6 +24,8 @@ const IMMEDIATE = {
     parameters: ["isize", "u64", "i32", "u32", "buffer"],
     result: "isize",
   },
+  // int fallocate(int fd, int mode, off_t offset, off_t len)
+  fallocate: { parameters: ["i32", "i32", "i64", "i64"], result: "i32" },
   // int close(int fd)
   close: { parameters: ["i32"], result: "i32" },
 } as const satisfies Deno.ForeignLibraryInterface;

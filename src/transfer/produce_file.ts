@@ -33,10 +33,11 @@ export async function produceFile(
   checkRegular(path, info);
   const replaces = target.offset === undefined;
   try {
-    if (replaces) await handle.truncate(0);
     const end = offset + byteLength;
+    // Not by way of 0: ext4 would then wait for the disk when the file is closed.
     if (replaces || info.size < end) await handle.truncate(end);
     using file = new DiskFile(path, O.WRONLY);
+    file.reserve(offset, byteLength);
     await body(file);
   } catch (error) {
     if (isNew) await Deno.remove(path);

@@ -73,6 +73,20 @@ Deno.test("HostApi.pwrite() writes a new file with the mode given", linux, async
   }
 });
 
+Deno.test("HostApi.fallocate() finds room for bytes that nobody wrote yet", linux, async () => {
+  const path = await Deno.makeTempFile();
+  try {
+    const { open, fallocate, close } = openHost();
+    const descriptor = open(cString(path), O.WRONLY | O.CLOEXEC, 0);
+    assertEquals(fallocate(descriptor, 0, 100n, 2n ** 20n), 0);
+    assertEquals(fallocate(descriptor, 0, 0n, 0n), -1);
+    assertEquals(close(descriptor), 0);
+    assertEquals((await Deno.stat(path)).size, 100 + 2 ** 20);
+  } finally {
+    await Deno.remove(path);
+  }
+});
+
 Deno.test("HostApi.close() returns -1 for a descriptor that is not open", linux, () => {
   assertEquals(openHost().close(-1), -1);
 });
