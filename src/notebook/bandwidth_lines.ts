@@ -45,11 +45,26 @@ export function fastestPoint(line: BandwidthLine): BandwidthPoint {
   );
 }
 
-/** Tells whether a line has a fit whose half-speed point lies among the measured sizes. */
+/** A fit that is further from what was measured at a size does not describe the line there. */
+const MOST_DEVIATION = 0.25;
+
+/** Tells whether a line has a fit whose half-speed point lies on it, among the measured sizes. */
 export function hasHalfSpeedPoint(line: BandwidthLine): line is FittedLine {
-  const [smallest] = line.points;
-  const largest = line.points.at(-1);
-  if (line.fit === null || smallest === undefined || largest === undefined) return false;
-  const { halfBandwidthBytes } = line.fit;
-  return halfBandwidthBytes >= smallest.byteLength && halfBandwidthBytes <= largest.byteLength;
+  if (line.fit === null) return false;
+  const { halfBandwidthBytes, gigabytesPerSecond } = line.fit;
+  const measured = speedBetween(line.points, halfBandwidthBytes);
+  const fitted = gigabytesPerSecond / 2;
+  return measured !== undefined && Math.abs(measured - fitted) <= MOST_DEVIATION * fitted;
+}
+
+/** The speed at a size as the plot's line shows it; undefined outside of the measured sizes. */
+function speedBetween(points: readonly BandwidthPoint[], byteLength: number): number | undefined {
+  const above = points.find((point) => point.byteLength >= byteLength);
+  const below = points.findLast((point) => point.byteLength <= byteLength);
+  if (above === undefined || below === undefined) return undefined;
+  if (above === below) return above.gigabytesPerSecond;
+  const share = Math.log(byteLength / below.byteLength) /
+    Math.log(above.byteLength / below.byteLength);
+  const gain = above.gigabytesPerSecond - below.gigabytesPerSecond;
+  return below.gigabytesPerSecond + share * gain;
 }

@@ -3,8 +3,8 @@
 // quarter of what the bus takes; the JavaScript thread only hands out the work.
 
 import { Worker } from "node:worker_threads";
-import { addressOf } from "./host_memory.ts";
 import { findHost, FUTEX, HOST_LIBRARY, openHost, SYS_FUTEX } from "../../ffi/host.ts";
+import { addressOf } from "./host_memory.ts";
 import { CONTROL, LANE_LIMITS, LANE_SOURCE, patienceFor, STATUS } from "./lane_source.ts";
 import { type LaneTask, LaneTasks } from "./lane_tasks.ts";
 

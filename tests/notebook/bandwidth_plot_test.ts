@@ -187,3 +187,13 @@ Deno.test("plotBandwidth().toSVG() draws every trace", async () => {
   assertEquals(svg.match(/class="trace scatter/g)?.length, figure.data.length);
   assertStringIncludes(svg, "64 KiB");
 });
+
+Deno.test("plotBandwidth() draws no ring where the line is far from its fit", () => {
+  const result = bandwidthResult();
+  const slower = result.points.map((point) => {
+    const isSlow = point.kind === "pageable" && point.byteLength <= 2 ** 20;
+    return isSlow ? { ...point, gigabytesPerSecond: point.gigabytesPerSecond / 2 } : point;
+  });
+  const [bus] = rings(plotBandwidth({ ...result, points: slower }));
+  assertEquals(bus?.y, [55.6 / 2, 55.4 / 2]);
+});
