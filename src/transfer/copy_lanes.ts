@@ -163,9 +163,9 @@ export class CopyLanes {
     return Math.min(missing, this.#slotCount >> 1);
   }
 
-  /** Whether a lent thread works, of which only a turn of the event loop tells that it is done. */
-  get hasLent(): boolean {
-    return this.#lentCount > 0;
+  /** How many tasks are lent; only a turn of the event loop tells that one is done. */
+  get lentCount(): number {
+    return this.#lentCount;
   }
 
   /** Blocks until a lane finishes something, for at most `milliseconds`. */

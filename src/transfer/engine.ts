@@ -5,6 +5,8 @@ import type { Context } from "../context.ts";
 import { CAN_BE_TERMINATED, nextTurn } from "../waiting.ts";
 import { CopyLanes, type Lending } from "./copy_lanes.ts";
 import { CopyQueue, type FinishedCopies } from "./copy_queue.ts";
+import { Demand } from "./demand.ts";
+import { beforeLastTurn } from "./last_turn.ts";
 import { type LoadedSlot, PinnedRing, type Slot } from "./pinned_ring.ts";
 import { type RingRequest, RingTransfer } from "./ring_transfer.ts";
 import { DEFAULT_LIMITS, type EngineLimits, limitsOf, type TransferTuning } from "./tuning.ts";
@@ -22,14 +24,8 @@ const TURN_MILLISECONDS = CAN_BE_TERMINATED ? 10 : 0.1;
 /** Whether threads that the runtime lends may work for an awaited transfer between two turns. */
 const CAN_LEND = !CAN_BE_TERMINATED;
 
-/** What has to be asked for before the ring, which takes 25 ms to make, and threads pay. */
-const RING_FROM_ASKED_BYTES = 128 * 2 ** 20;
-
-/**
- * How many transfers it takes until lanes take the place of lent threads: starting them blocks for
- * some 40 ms, and then each transfer gains about a millisecond.
- */
-const LANES_FROM_COUNT = 32;
+/** A lent thread is done with its piece long before. */
+const LENT_MILLISECONDS = 50;
 
 /** Lanes that do not run by then never will. */
 const LANE_START_MILLISECONDS = 3000;
@@ -42,13 +38,13 @@ export class TransferEngine {
   readonly #limits: EngineLimits;
   readonly #ring: PinnedRing;
   readonly #lanes: CopyLanes;
-  /** Bytes of all transfers that came by, and how many there were. */
-  #askedBytes = 0;
-  #askedCount = 0;
+  readonly #demand = new Demand();
   /** Slots that a lane works on. */
   readonly #withLane = new Set<LoadedSlot>();
   /** Slots that the copy engine works on, for each transfer. */
   readonly #transfers = new Map<RingTransfer, CopyQueue>();
+  /** There while there are transfers. */
+  #lastTurn: Disposable | undefined;
 
   /** Starts with no memory and no lanes; both come with the first transfer. */
   constructor(context: Context, limits: EngineLimits = DEFAULT_LIMITS) {
@@ -94,8 +90,7 @@ export class TransferEngine {
   wayFor(byteLength: number, { canLend }: Lending): Way {
     const { runningCount } = this.#lanes;
     const { laneCount, ringFromBytes } = this.#limits;
-    const isEnough = this.#askedBytes >= RING_FROM_ASKED_BYTES;
-    const isLent = canLend && CAN_LEND && isEnough && this.#lanes.canLend;
+    const isLent = canLend && CAN_LEND && this.#demand.paysForRing && this.#lanes.canLend;
     const lentCount = isLent ? Math.min(FEWEST_LANES, laneCount) : 0;
     const way = wayFor(byteLength, Math.max(runningCount, lentCount), ringFromBytes);
     if (way === "driver" || !this.#lanes.areAsleep) return way;
@@ -108,13 +103,9 @@ export class TransferEngine {
    * little never pays for threads, and one that awaits a model or two makes do with lent ones.
    */
   anticipate(byteLength: number, { canLend }: Lending): void {
-    this.#askedBytes += byteLength;
-    this.#askedCount++;
+    this.#demand.add(byteLength);
     if (this.#limits.laneCount < FEWEST_LANES) return;
-    const isWorth = canLend && CAN_LEND
-      ? this.#askedCount >= LANES_FROM_COUNT
-      : this.#askedBytes >= RING_FROM_ASKED_BYTES;
-    if (isWorth) this.startLanes();
+    if (this.#demand.paysForLanes({ canLend: canLend && CAN_LEND })) this.startLanes();
   }
 
   /** Starts the lanes; until they run lent threads or the calling thread do their work. */
@@ -163,12 +154,17 @@ export class TransferEngine {
     const { slotBytes, slotCount } = this.#limits;
     const pieceBytes = request.pieceBytes ?? pieceBytesFor(request.byteLength, slotBytes);
     const transfer = new RingTransfer(request, Math.min(pieceBytes, slotBytes));
+    this.#lastTurn ??= beforeLastTurn(() => this.#rest());
     this.#transfers.set(transfer, new CopyQueue(transfer, slotCount));
     return transfer;
   }
 
   #end(transfer: RingTransfer): void {
     this.#transfers.delete(transfer);
+    if (this.#transfers.size === 0) {
+      this.#lastTurn?.[Symbol.dispose]();
+      this.#lastTurn = undefined;
+    }
     transfer.check();
   }
 
@@ -177,19 +173,24 @@ export class TransferEngine {
     const end = performance.now() + TURN_MILLISECONDS;
     const how = { canLend: CAN_LEND };
     while (!transfer.isOver && performance.now() < end) {
-      if (!this.#pumpOrNap(how) && this.#lanes.hasLent) return;
+      if (!this.#pumpOrNap(how) && this.#lanes.lentCount > 0) return;
     }
-    if (CAN_LEND) return;
-    while (this.#withLane.size > 0) {
-      this.#lanes.help(how);
+    if (CAN_BE_TERMINATED) this.#rest();
+  }
+
+  /** Waits until no thread uses the program's memory: lanes tell, lent threads need a moment. */
+  #rest(): void {
+    while (this.#withLane.size > this.#lanes.lentCount) {
+      this.#lanes.help({ canLend: false });
       for (const loaded of this.#withLane) this.#afterLane(loaded);
     }
+    if (this.#lanes.lentCount > 0) this.#lanes.waitSync(LENT_MILLISECONDS);
   }
 
   /** False when nothing could move. */
   #pumpOrNap(how: Lending): boolean {
     if (this.#pump(how)) return true;
-    if (NAP_MILLISECONDS > 0 && !this.#lanes.hasLent) this.#lanes.waitSync(NAP_MILLISECONDS);
+    if (NAP_MILLISECONDS > 0 && this.#lanes.lentCount === 0) this.#lanes.waitSync(NAP_MILLISECONDS);
     return false;
   }
 

@@ -1,0 +1,15 @@
+// What may be a program's last turn: an error that nobody catches ends it, and frees its arrays
+// before its message is printed. A thread that still used one would end the process without a word.
+
+/** The events that come before a program ends, and also when it goes on after all. */
+const LAST_EVENTS = ["error", "unhandledrejection", "unload"] as const;
+
+/** Calls `rest` before the program ends, until the returned object is disposed. */
+export function beforeLastTurn(rest: () => void): Disposable {
+  for (const event of LAST_EVENTS) globalThis.addEventListener(event, rest);
+  return {
+    [Symbol.dispose]: () => {
+      for (const event of LAST_EVENTS) globalThis.removeEventListener(event, rest);
+    },
+  };
+}
