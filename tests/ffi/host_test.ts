@@ -91,6 +91,18 @@ Deno.test("HostApi.close() returns -1 for a descriptor that is not open", linux,
   assertEquals(openHost().close(-1), -1);
 });
 
+Deno.test("HostApi.memcpyNonblocking() resolves after the bytes are there", linux, async () => {
+  const source = new Uint8Array(1 << 20).fill(5);
+  const destination = new Uint8Array(1 << 20);
+  const copied = openHost().memcpyNonblocking(
+    addressOf(destination),
+    addressOf(source),
+    BigInt(source.byteLength),
+  );
+  assertEquals(await copied, addressOf(destination));
+  assertEquals(destination, source);
+});
+
 Deno.test("HostApi.addressOf() tells where views of any memory start", linux, () => {
   const told = (view: Uint8Array<ArrayBufferLike>) =>
     openHost().addressOf(view as BufferSource, new Uint8Array(1), 0n);

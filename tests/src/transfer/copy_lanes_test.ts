@@ -88,6 +88,7 @@ Deno.test("CopyLanes.help() leaves blocks to threads that can be lent, and does 
   assertEquals(lanes.lend(), false);
   assertEquals(lanes.help({ canLend: true }), true);
   assertEquals(lanes.status(0), "done");
+  assertSameBytes(destination.subarray(0, 64), source);
   lanes.dispose();
 });
 
