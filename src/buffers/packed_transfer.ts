@@ -8,7 +8,7 @@ import type { CudaStream } from "../stream.ts";
 import { areApart } from "../transfer/address_ranges.ts";
 import { TransferEngine } from "../transfer/engine.ts";
 import { addressOf, type HostView } from "../transfer/host_memory.ts";
-import { noteTransfer, type TransferOptions } from "../transfer/host_transfer.ts";
+import { noteTransfer, orderTransfer, type TransferOptions } from "../transfer/host_transfer.ts";
 import type { PackPiece } from "../transfer/pack.ts";
 import { cutPacked } from "../transfer/packed_pieces.ts";
 import { ProgressTotal } from "../transfer/progress_total.ts";
@@ -90,11 +90,9 @@ async function packAll(
   const { direction, stream, ownsPadding = false, keeps, onProgress, signal } = options;
   const byteLength = bytesIn(arrays);
   if (byteLength === 0) return;
-  const isUpload = direction === "upload";
-  const access = isUpload ? "write" : "read";
-  for (const { span } of arrays) span.allocation.order(stream, access);
+  for (const { span } of arrays) orderTransfer({ direction, span, stream });
   const largestBytes = arrays.reduce((most, { span }) => Math.max(most, span.byteLength), 0);
-  const takesPadding = !isUpload || ownsPadding;
+  const takesPadding = direction === "download" || ownsPadding;
   const cut = cutPacked(arrays, { direction, largestBytes, takesPadding });
   const engine = TransferEngine.of(stream.context);
   engine.anticipate(byteLength, { canLend: false }); // lists of copies are not lent

@@ -33,8 +33,8 @@ export class CopyLanes {
   readonly #tasks: LaneTasks;
   /** Tasks on threads that the runtime lends. */
   #lentCount = 0;
-  #isStarted = false;
-  #canLend: boolean | undefined;
+  /** Where the words lie; known once lanes were started. */
+  #address: bigint | undefined;
 
   /** Prepares for `slotCount` slots; no lane runs until {@link CopyLanes.start}. */
   constructor(slotCount: number, counts: LaneCounts) {
@@ -49,13 +49,12 @@ export class CopyLanes {
    * runs, and where workers cannot be had, lent threads or the calling thread do the work.
    */
   start(): void {
-    if (this.#isStarted) return;
-    this.#isStarted = true;
-    if (!this.canLend) return;
+    if (this.#address !== undefined || !this.hasLibrary) return;
+    this.#address = addressOf(this.#words);
     const source = `data:text/javascript,${encodeURIComponent(LANE_SOURCE)}`;
     const workerData = {
       control: this.#words.buffer,
-      address: addressOf(this.#words),
+      address: this.#address,
       tasks: this.#tasks.fields.buffer,
       copies: this.#tasks.lists.buffer,
       slotCount: this.#slotCount,
@@ -76,9 +75,8 @@ export class CopyLanes {
   }
 
   /** Whether there is a C library to copy with; without one no lane can run either. */
-  get canLend(): boolean {
-    this.#canLend ??= findHost() !== undefined;
-    return this.#canLend;
+  get hasLibrary(): boolean {
+    return findHost() !== undefined;
   }
 
   /** How many lanes run and take ordinary work. */
@@ -192,10 +190,10 @@ export class CopyLanes {
     Atomics.sub(this.#words, CONTROL.sleepers, woken);
   }
 
-  /** How many lanes it wakes that sleep on a word; none runs where there is no futex. */
+  /** How many lanes it wakes that sleep on a word. */
   #futexWake(word: number, laneCount: number): number {
-    if (Atomics.load(this.#words, CONTROL.alive) === 0) return 0;
-    const address = addressOf(this.#words) + BigInt(4 * word);
+    if (this.#address === undefined) return 0;
+    const address = this.#address + BigInt(4 * word);
     return Number(openHost().futex(SYS_FUTEX, address, FUTEX.WAKE_PRIVATE, laneCount, null));
   }
 

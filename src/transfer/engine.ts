@@ -90,7 +90,7 @@ export class TransferEngine {
   wayFor(byteLength: number, { canLend }: Lending): Way {
     const { runningCount } = this.#lanes;
     const { laneCount, ringFromBytes } = this.#limits;
-    const isLent = canLend && CAN_LEND && this.#demand.paysForRing && this.#lanes.canLend;
+    const isLent = canLend && CAN_LEND && this.#demand.paysForRing && this.#lanes.hasLibrary;
     const lentCount = isLent ? Math.min(FEWEST_LANES, laneCount) : 0;
     const way = wayFor(byteLength, Math.max(runningCount, lentCount), ringFromBytes);
     if (way === "driver" || !this.#lanes.areAsleep) return way;
@@ -118,7 +118,7 @@ export class TransferEngine {
     if (this.#limits.laneCount < FEWEST_LANES) return;
     this.startLanes();
     const end = performance.now() + LANE_START_MILLISECONDS;
-    while (this.#lanes.canLend && this.#lanes.runningCount < this.#limits.laneCount) {
+    while (this.#lanes.hasLibrary && this.#lanes.runningCount < this.#limits.laneCount) {
       if (performance.now() > end) return;
       await new Promise((resolve) => setTimeout(resolve, 5));
     }

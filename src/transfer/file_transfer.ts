@@ -8,7 +8,7 @@ import type { DiskFile, FilePath } from "./disk_file.ts";
 import { produceFile } from "./produce_file.ts";
 import { cutBlock } from "./block_pieces.ts";
 import { TransferEngine } from "./engine.ts";
-import { transfer, type TransferOptions } from "./host_transfer.ts";
+import { noteTransfer, orderTransfer, transfer, type TransferOptions } from "./host_transfer.ts";
 import { wayForFile } from "./ways.ts";
 
 /** Device memory and the part of an open file that goes into it, or comes out of it. */
@@ -89,9 +89,8 @@ async function move(
   if (byteLength === 0) return;
   using _hold = allocation.hold();
   if (wayForFile(byteLength) !== "ring") return await moveSmall();
-  const end = direction === "upload" ? "destination" : "source";
-  stream.context.noteCopy(byteLength, { [end]: allocation, streamHandle: stream.key });
-  allocation.order(stream, direction === "upload" ? "write" : "read");
+  noteTransfer({ direction, span, stream });
+  orderTransfer({ direction, span, stream });
   const engine = TransferEngine.of(stream.context);
   engine.anticipate(byteLength, { canLend: true });
   const host = { fileDescriptor: file.descriptor, fileOffset };

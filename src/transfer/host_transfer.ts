@@ -53,7 +53,7 @@ export function transfer(task: HostTransfer): Promise<void> | undefined {
   if (byteLength === 0) return undefined;
   orderTransfer(task);
   if (byteLength >= SMALLEST_RING_BYTES || !stream.isKnownIdle) {
-    if (task.isUncounted !== true) noteTransfer(task);
+    noteTransfer(task);
     return transferInTurn(task);
   }
   moveBriefly(task);
@@ -77,7 +77,7 @@ export function transferSync(task: HostTransfer): void {
   if (byteLength === 0) return;
   orderTransfer(task);
   if (byteLength < SMALLEST_RING_BYTES) return moveBriefly(task);
-  if (task.isUncounted !== true) noteTransfer(task);
+  noteTransfer(task);
   for (let offset = 0; offset < byteLength;) {
     const rest = byteLength - offset;
     const engine = ringFor(task, rest, { canLend: false });
@@ -93,20 +93,23 @@ export function transferSync(task: HostTransfer): void {
 /** Moves few bytes, and does all that can wait while they are on their way. */
 function moveBriefly(task: HostTransfer): void {
   queueByDriver(task);
-  if (task.isUncounted !== true) noteTransfer(task);
+  noteTransfer(task);
   task.stream.synchronizeSync();
   const { byteLength } = task.bytes;
   task.onProgress?.(byteLength, byteLength);
 }
 
-function orderTransfer({ direction, span, stream }: HostTransfer): void {
+/** What of a transfer decides its order and is counted, whatever is on the host's side. */
+type TransferFacts = Pick<HostTransfer, "direction" | "span" | "stream" | "isUncounted">;
+
+/** Makes the stream wait for what others do with the device's memory. */
+export function orderTransfer({ direction, span, stream }: TransferFacts): void {
   span.allocation.order(stream, direction === "upload" ? "write" : "read");
 }
 
 /** Counts a transfer, and notes it in the timeline. */
-export function noteTransfer(
-  { direction, span, stream }: Pick<HostTransfer, "direction" | "span" | "stream">,
-): void {
+export function noteTransfer({ direction, span, stream, isUncounted }: TransferFacts): void {
+  if (isUncounted === true) return;
   const { allocation, byteLength } = span;
   const ends = direction === "upload"
     ? { destination: allocation, streamHandle: stream.key }
