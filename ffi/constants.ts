@@ -218,6 +218,26 @@ export const CUmemPool_attribute = {
   CU_MEMPOOL_ATTR_USED_MEM_HIGH: 8,
 } as const;
 
+/** What else a thread may do while it captures a stream. */
+export const CUstreamCaptureMode = {
+  CU_STREAM_CAPTURE_MODE_GLOBAL: 0,
+  CU_STREAM_CAPTURE_MODE_THREAD_LOCAL: 1,
+  CU_STREAM_CAPTURE_MODE_RELAXED: 2,
+} as const;
+
+/** How a graph is made ready for launches. */
+export const CUgraphInstantiate_flags = {
+  CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH: 1,
+} as const;
+
+/** What a device tells of the memory that graphs allocate. */
+export const CUgraphMem_attribute = {
+  CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT: 0,
+  CU_GRAPH_MEM_ATTR_USED_MEM_HIGH: 1,
+  CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT: 2,
+  CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH: 3,
+} as const;
+
 /** What kind of place a `CUmemLocation` names. */
 export const CUmemLocationType = {
   CU_MEM_LOCATION_TYPE_INVALID: 0,

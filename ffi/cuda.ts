@@ -328,6 +328,30 @@ const SHAPED_COPIES = {
   },
 } as const satisfies Deno.ForeignLibraryInterface;
 
+/** Work that is recorded once and launched as a whole, and the memory that it allocates. */
+const GRAPHS = {
+  // CUresult cuStreamBeginCapture_v2(CUstream hStream, CUstreamCaptureMode mode)
+  cuStreamBeginCapture_v2: { parameters: ["u64", "i32"], result: "i32" },
+  // CUresult cuStreamEndCapture(CUstream hStream, CUgraph *phGraph)
+  cuStreamEndCapture: { parameters: ["u64", "buffer"], result: "i32" },
+  // CUresult cuGraphGetNodes(CUgraph hGraph, CUgraphNode *nodes, size_t *numNodes)
+  cuGraphGetNodes: { parameters: ["u64", "buffer", "buffer"], result: "i32" },
+  // CUresult cuGraphInstantiateWithFlags(CUgraphExec *phGraphExec, CUgraph hGraph, unsigned long long flags)
+  cuGraphInstantiateWithFlags: { parameters: ["buffer", "u64", "u64"], result: "i32" },
+  // CUresult cuGraphLaunch(CUgraphExec hGraphExec, CUstream hStream)
+  cuGraphLaunch: { parameters: ["u64", "u64"], result: "i32" },
+  // CUresult cuGraphDestroy(CUgraph hGraph)
+  cuGraphDestroy: { parameters: ["u64"], result: "i32" },
+  // CUresult cuGraphExecDestroy(CUgraphExec hGraphExec)
+  cuGraphExecDestroy: { parameters: ["u64"], result: "i32" },
+  // CUresult cuDeviceGetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attr, void *value)
+  cuDeviceGetGraphMemAttribute: { parameters: ["i32", "i32", "buffer"], result: "i32" },
+  // CUresult cuDeviceSetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attr, void *value)
+  cuDeviceSetGraphMemAttribute: { parameters: ["i32", "i32", "buffer"], result: "i32" },
+  // CUresult cuDeviceGraphMemTrim(CUdevice device)
+  cuDeviceGraphMemTrim: { parameters: ["i32"], result: "i32" },
+} as const satisfies Deno.ForeignLibraryInterface;
+
 /** Modules, launches and host callbacks. */
 const KERNELS = {
   // CUresult cuModuleLoadData(CUmodule *module, const void *image)
@@ -390,6 +414,7 @@ export const CUDA_GROUPS = [
   POOLS,
   VIRTUAL_MEMORY,
   SHAPED_COPIES,
+  GRAPHS,
   KERNELS,
   SHARING,
 ] as const;
@@ -402,6 +427,7 @@ export const CUDA = {
   ...POOLS,
   ...VIRTUAL_MEMORY,
   ...SHAPED_COPIES,
+  ...GRAPHS,
   ...KERNELS,
   ...SHARING,
 } as const satisfies Deno.ForeignLibraryInterface;

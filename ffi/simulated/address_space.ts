@@ -2,7 +2,7 @@
 // A device address is never used twice, so a pointer to freed memory is always recognised.
 
 import { AddressMap } from "./address_map.ts";
-import { Allocation } from "./allocation.ts";
+import { Allocation, type Asker } from "./allocation.ts";
 import type { Device } from "./device.ts";
 import { type CallSite, hex, refuse } from "./errors.ts";
 import { HostStorage } from "./host_storage.ts";
@@ -60,8 +60,9 @@ export class AddressSpace {
 
   /** Finds the block that holds an address. */
   at(address: number): Allocation | Reservation | undefined {
-    if (address < HOST_END) return this.#host.at(address);
-    return this.#arenaOf(address)?.entries.at(address);
+    const entry = this.#entryAt(address);
+    const isAbsent = entry instanceof Allocation && entry.absence("call") !== undefined;
+    return isAbsent ? undefined : entry;
   }
 
   /** Finds the block that starts at an address. */
@@ -83,12 +84,24 @@ export class AddressSpace {
     }
   }
 
-  /** Finds the storage behind a range; throws when the range is not wholly inside live memory. */
-  resolve(address: number, byteLength: number): Region {
-    if (address === 0) refuse("CUDA_ERROR_INVALID_VALUE");
+  /** Tells whether a region that was found before is still the same memory. */
+  isCurrent({ address, byteLength, segments }: Region): boolean {
     const entry = this.at(address);
+    if (!(entry instanceof Reservation)) return segments[0]?.owner === entry;
+    const mappings = entry.mappingsOf(address, byteLength);
+    return segments.every(({ owner }, index) => mappings?.[index] === owner);
+  }
+
+  /** Finds the storage behind a range; throws when the range is not wholly inside live memory. */
+  resolve(address: number, byteLength: number, asker: Asker = "call"): Region {
+    if (address === 0) refuse("CUDA_ERROR_INVALID_VALUE");
+    const entry = this.#entryAt(address);
     if (entry instanceof Reservation) return this.#resolveMapped(entry, address, byteLength);
     if (entry === undefined) return this.#resolveUnknown(address, byteLength);
+    const absence = entry.absence(asker);
+    if (absence !== undefined) {
+      this.#site.fail(`the memory of ${byteLength} bytes at ${hex(address)} ${absence}`);
+    }
     const offset = address - entry.address;
     if (offset + byteLength > entry.byteLength) {
       this.#site.fail(
@@ -101,6 +114,11 @@ export class AddressSpace {
       device: entry.device,
       segments: [{ storage: entry.storage, offset, byteLength, owner: entry }],
     });
+  }
+
+  #entryAt(address: number): Allocation | Reservation | undefined {
+    if (address < HOST_END) return this.#host.at(address);
+    return this.#arenaOf(address)?.entries.at(address);
   }
 
   #resolveMapped(reservation: Reservation, address: number, byteLength: number): Region {

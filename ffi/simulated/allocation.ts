@@ -9,7 +9,10 @@ import type { Advice } from "./advice.ts";
 import type { Storage } from "./storage.ts";
 
 /** How a block was made: it decides who frees it and who may touch it. */
-export type AllocationKind = "device" | "pool" | "pinned" | "registered" | "managed";
+export type AllocationKind = "device" | "pool" | "graph" | "pinned" | "registered" | "managed";
+
+/** Who names an address: a call that is being made, or a kernel that runs. */
+export type Asker = "call" | "kernel";
 
 /** Something whose bytes devices may or may not touch. */
 export interface Owner {
@@ -67,6 +70,17 @@ export class Allocation implements Ranged, Owner {
 
   get label(): string {
     return `the ${this.byteLength} bytes of ${this.kind} memory`;
+  }
+
+  /** Says what has become of the memory when it cannot be used now. */
+  absence(_asker: Asker): string | undefined {
+    return undefined;
+  }
+
+  /** Gives the physical memory back. */
+  giveBack(): void {
+    if (this.kind === "device") this.device.discharge(this.byteLength);
+    this.pool?.settle(this.pool.expect(this.byteLength));
   }
 
   permits(context: Context): boolean {

@@ -75,7 +75,7 @@ export function queueCopy(
   });
   const mustWait = first.destination.region.kind === "pageable" || route === "host" ||
     (first.source.region.kind === "pageable" && !isStaged);
-  if (mustWait) machine.scheduler.finish(operation);
+  if (operation !== undefined && mustWait) machine.scheduler.finish(operation);
 }
 
 /** Throws when no context has the right to touch a region. */

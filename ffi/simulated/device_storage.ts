@@ -57,6 +57,12 @@ export class DeviceStorage implements Storage {
     this.#written.add(start, end);
   }
 
+  /** Makes all bytes unwritten. */
+  clear(): void {
+    this.#written = undefined;
+    this.#chunks = undefined;
+  }
+
   watch(): undefined {
     return undefined;
   }

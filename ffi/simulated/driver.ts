@@ -9,6 +9,8 @@ import { copyCalls } from "./calls/copy_calls.ts";
 import { deviceCalls } from "./calls/device_calls.ts";
 import { eventCalls } from "./calls/event_calls.ts";
 import { fillCalls } from "./calls/fill_calls.ts";
+import { graphCalls } from "./calls/graph_calls.ts";
+import { graphMemoryCalls } from "./calls/graph_memory_calls.ts";
 import { hostMemoryCalls } from "./calls/host_memory_calls.ts";
 import { kernelCalls } from "./calls/kernel_calls.ts";
 import { managedMemoryCalls } from "./calls/managed_memory_calls.ts";
@@ -55,6 +57,8 @@ export function simulateDriver(options: SimulationOptions = {}): DriverApi {
     ...shapedCopyCalls(machine),
     ...streamCalls(machine),
     ...eventCalls(machine),
+    ...graphCalls(machine),
+    ...graphMemoryCalls(machine),
     ...kernelCalls(machine),
     ...sharingCalls(machine),
   };

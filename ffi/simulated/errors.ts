@@ -21,6 +21,17 @@ export class CallSite {
   /** Driver function being served. */
   name = "";
 
+  /** Runs a function in the name of a call that was served before. */
+  during<T>(name: string, run: () => T): T {
+    const serving = this.name;
+    this.name = name;
+    try {
+      return run();
+    } finally {
+      this.name = serving;
+    }
+  }
+
   /** Throws a {@linkcode SimulationError} for the call being served. */
   fail(rule: string): never {
     throw new SimulationError(this.name, rule);

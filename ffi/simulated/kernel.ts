@@ -78,7 +78,7 @@ export class SimulatedLaunch {
 
   #open(address: bigint, options: { byteLength: number; write: boolean }): Region {
     const { byteLength, write } = options;
-    const region = this.#machine.memory.resolve(Number(address), byteLength);
+    const region = this.#machine.memory.resolve(Number(address), byteLength, "kernel");
     if (region.kind === "pageable") {
       this.#machine.site.fail(
         `the kernel touches ordinary host memory at 0x${address.toString(16)}`,

@@ -6,6 +6,8 @@ import type { Allocation } from "./allocation.ts";
 import { Context, ContextStack } from "./context.ts";
 import { Device } from "./device.ts";
 import { CallSite, refuse } from "./errors.ts";
+import { Graph, GraphExec } from "./graph.ts";
+import { GraphMemory } from "./graph_memory.ts";
 import { MemoryPool } from "./memory_pool.ts";
 import type { SimulationSettings } from "./options.ts";
 import { Scheduler } from "./scheduler.ts";
@@ -38,6 +40,7 @@ export class Machine {
   readonly defaultPools: readonly MemoryPool[];
   /** All pools, and destroyed ones while their memory is in use. */
   readonly pools: Set<MemoryPool>;
+  #graphMemory: Map<Device, GraphMemory>;
   #primaries = new Map<Device, { context: Context; userCount: number }>();
   #handles = new Map<bigint, object>();
   #nextHandle = FIRST_HANDLE;
@@ -54,6 +57,9 @@ export class Machine {
     this.scheduler = new Scheduler(this.site);
     this.defaultPools = this.devices.map((device) =>
       this.register((handle) => new MemoryPool(device, handle))
+    );
+    this.#graphMemory = new Map(
+      this.devices.map((device) => [device, new GraphMemory(device)]),
     );
     this.pools = new Set(this.defaultPools);
   }
@@ -85,6 +91,11 @@ export class Machine {
   /** Finds a device, or refuses. */
   device(ordinal: number): Device {
     return this.devices[ordinal] ?? refuse("CUDA_ERROR_INVALID_DEVICE");
+  }
+
+  /** Finds the memory that graphs hold on a device, or refuses. */
+  graphMemory(device: Device): GraphMemory {
+    return this.#graphMemory.get(device) ?? refuse("CUDA_ERROR_INVALID_DEVICE");
   }
 
   /** Finds a living context, or refuses. */
@@ -145,8 +156,9 @@ export class Machine {
 
   /** Gives a block's memory back. */
   free(allocation: Allocation): void {
-    this.memory.remove(allocation);
-    if (allocation.kind === "device") allocation.device.discharge(allocation.byteLength);
+    // The next launch of its graph allocates graph memory again, at the same address.
+    if (allocation.kind !== "graph") this.memory.remove(allocation);
+    allocation.giveBack();
   }
 
   #destroy(context: Context): void {
@@ -154,12 +166,14 @@ export class Machine {
     for (const allocation of [...this.memory.allocations()]) {
       if (allocation.context !== context) continue;
       this.free(allocation);
-      allocation.pool?.settle(allocation.pool.expect(allocation.byteLength));
+      this.memory.remove(allocation);
     }
     for (const [handle, item] of this.#handles) {
-      const isOwned = item instanceof Stream || item instanceof StreamEvent;
+      const isOwned = item instanceof Stream || item instanceof StreamEvent ||
+        item instanceof Graph || item instanceof GraphExec;
       if (isOwned && item.context === context) this.forget(handle);
     }
+    this.graphMemory(context.device).trim();
     this.forget(context.handle);
     this.settle(context);
     context.isDestroyed = true;

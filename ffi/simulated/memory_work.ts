@@ -8,6 +8,7 @@ import type { Machine } from "./machine.ts";
 import type { Region, Segment } from "./region.ts";
 import type { HostWatch } from "./storage.ts";
 import type { Operation, Stream, Work } from "./stream.ts";
+import { submit } from "./submission.ts";
 
 /** Bytes that an operation uses. */
 export interface Use {
@@ -19,18 +20,43 @@ export interface Use {
   readonly write: boolean;
 }
 
+/** Work and the memory that it uses. */
+export interface MemoryWork extends Work {
+  /** What it reads and writes. */
+  readonly uses: readonly Use[];
+}
+
 /** Describes the use of a whole region. */
 export function wholeUse(region: Region, write: boolean): Use {
   const extent = { start: 0, widthBytes: region.byteLength, pitchBytes: 0, rowCount: 1 };
   return { region, extent, write };
 }
 
-/** Queues work with the memory that it uses; throws before anything is queued when a rule is broken. */
+/** Submits work with the memory that it uses; throws before anything is queued when a rule is broken. */
 export function queueMemoryWork(
   machine: Machine,
   stream: Stream,
-  options: Work & { uses: readonly Use[] },
+  options: MemoryWork,
+): Operation | undefined {
+  return submit(machine, stream, {
+    regions: options.uses.map(({ region }) => region),
+    queue: (target) => queueNow(machine, target, options),
+  });
+}
+
+/** Queues what begins or ends the life of a region's bytes, so that nothing may use them meanwhile. */
+export function queueExclusive(
+  machine: Machine,
+  stream: Stream,
+  options: Work & { region: Region },
 ): Operation {
+  const { region, ...work } = options;
+  const moment = machine.scheduler.nextMoment(stream);
+  recordUses(machine, moment, [wholeUse(region, true)]);
+  return machine.scheduler.enqueue(stream, moment, work);
+}
+
+function queueNow(machine: Machine, stream: Stream, options: MemoryWork): Operation {
   const { uses, ...work } = options;
   const moment = machine.scheduler.nextMoment(stream);
   recordUses(machine, moment, uses);

@@ -23,8 +23,24 @@ export class Scheduler {
 
   /** Takes a stream's next place in the order, behind what the default stream's rules demand. */
   nextMoment(stream: Stream): Moment {
-    for (const other of predecessorsOf(stream)) stream.timeline.join(other.timeline.latest);
+    stream.requireUncaptured();
+    const predecessors = predecessorsOf(stream);
+    for (const { capture } of predecessors) {
+      capture?.invalidate("CUDA_ERROR_STREAM_CAPTURE_IMPLICIT");
+    }
+    for (const other of predecessors) stream.timeline.join(other.timeline.latest);
     return stream.timeline.advance();
+  }
+
+  /** Queues an operation that does nothing: a mark behind what a stream was given so far. */
+  mark(stream: Stream): Operation {
+    return this.enqueue(stream, this.nextMoment(stream), {});
+  }
+
+  /** Makes what a stream is given from here on wait for an operation. */
+  follow(stream: Stream, operation: Operation): Operation {
+    stream.timeline.join(operation.moment);
+    return this.enqueue(stream, this.nextMoment(stream), { after: [operation] });
   }
 
   /** Queues work at a place taken with `nextMoment()`. */
@@ -128,13 +144,7 @@ export class Scheduler {
     operation.work = undefined;
     stream.shift();
     if (stream.head === undefined) this.#busy.delete(stream);
-    const serving = this.#site.name;
-    this.#site.name = operation.call;
-    try {
-      work.run?.();
-    } finally {
-      this.#site.name = serving;
-    }
+    this.#site.during(operation.call, () => work.run?.());
   }
 }
 

@@ -1,9 +1,10 @@
 // Streams, the operations that wait on them, and events.
 // An operation is done only when the scheduler has run it.
 
+import type { Capture, CapturedMark } from "./capture.ts";
 import type { Context } from "./context.ts";
 import type { Engine } from "./engine.ts";
-import { hex } from "./errors.ts";
+import { hex, refuse } from "./errors.ts";
 import { type Moment, Timeline } from "./happens_before.ts";
 
 /** How a stream is ordered against the legacy default stream: it is that stream, follows it, or ignores it. */
@@ -70,15 +71,16 @@ export class Stream {
   readonly timeline: Timeline;
   /** Virtual time at which the last operation that ran has ended. */
   atSeconds = 0;
+  /** Capture that the stream takes part in. */
+  capture: Capture | undefined;
   #operations: Operation[] = [];
   #head = 0;
 
-  /** Makes an empty stream. */
-  constructor(context: Context, handle: bigint, role: StreamRole) {
+  /** Makes an empty stream; messages call it by its handle unless it has a name. */
+  constructor(context: Context, handle: bigint, role: StreamRole, name = nameOf(handle, role)) {
     this.context = context;
     this.handle = handle;
     this.role = role;
-    const name = role === "legacy" ? "the default stream" : `stream ${hex(handle)}`;
     this.timeline = new Timeline(`${name} of device ${context.device.ordinal}`);
   }
 
@@ -97,6 +99,11 @@ export class Stream {
     return this.length > 0 ? this.#operations.at(-1) : undefined;
   }
 
+  /** Refuses what a capture cannot record; the capture does not survive that. */
+  requireUncaptured(): void {
+    this.capture?.invalidate("CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED");
+  }
+
   /** Adds an operation. */
   push(operation: Operation): void {
     this.#operations.push(operation);
@@ -112,6 +119,10 @@ export class Stream {
   }
 }
 
+function nameOf(handle: bigint, role: StreamRole): string {
+  return role === "legacy" ? "the default stream" : `stream ${hex(handle)}`;
+}
+
 /** A mark in a stream. */
 export class StreamEvent {
   /** Context that the event belongs to. */
@@ -120,13 +131,23 @@ export class StreamEvent {
   readonly handle: bigint;
   /** Flags it was made with. */
   readonly flags: number;
-  /** The mark; undefined until the event is recorded. */
+  /** The mark; undefined until the event is recorded, and when that was in a capture. */
   record: Operation | undefined;
+  /** The mark when the event was last recorded in a capture. */
+  mark: CapturedMark | undefined;
 
   /** Makes an event that was never recorded. */
   constructor(context: Context, handle: bigint, flags: number) {
     this.context = context;
     this.handle = handle;
     this.flags = flags;
+  }
+
+  /** Returns the mark that the host can wait for; refuses when it is a part of a capture. */
+  get awaitable(): Operation | undefined {
+    const { mark } = this;
+    if (mark === undefined) return this.record;
+    if (mark.capture.isOpen) mark.capture.invalidate("CUDA_ERROR_CAPTURED_EVENT");
+    return refuse("CUDA_ERROR_INVALID_VALUE");
   }
 }

@@ -20,15 +20,11 @@ export async function waitAside(
     await new Promise<void>((resolve) => setImmediate(resolve));
     if (operation === undefined || machine.scheduler.deadlock(operation) === undefined) break;
   }
-  const serving = machine.site.name;
-  machine.site.name = call;
   try {
-    synchronize();
+    machine.site.during(call, synchronize);
     return CUresult.CUDA_SUCCESS;
   } catch (error) {
     if (error instanceof Refusal) return error.status;
     throw error;
-  } finally {
-    machine.site.name = serving;
   }
 }

@@ -35,7 +35,9 @@ export function contextCalls(machine: Machine): ContextCalls {
       put64(context, contexts.top?.handle ?? 0n);
     },
     cuCtxSynchronize() {
-      machine.synchronize(contexts.current);
+      const { current } = contexts;
+      for (const stream of current.streams) stream.requireUncaptured();
+      machine.synchronize(current);
     },
     cuCtxGetStreamPriorityRange(least, greatest) {
       contexts.requireCurrent();

@@ -6,7 +6,7 @@ import { pageableRegion } from "../address_space.ts";
 import { bytesOf, type Cell, get32, get64, put64 } from "../cells.ts";
 import type { Context } from "../context.ts";
 import { CUmemcpyAttributes } from "../../structs.ts";
-import { requireValue } from "../errors.ts";
+import { refuse, requireValue } from "../errors.ts";
 import type { Machine } from "../machine.ts";
 import type { Region } from "../region.ts";
 import type { CallGroup } from "./calls.ts";
@@ -84,6 +84,10 @@ export function copyCalls(machine: Machine): CopyCalls {
     ) {
       // The batch needs a stream of its own: the driver refuses the legacy default stream.
       requireValue(stream > 1n && count > 0n);
+      // Unlike other calls that cannot be recorded, this one leaves a capture as it is.
+      if (machine.stream(stream).capture !== undefined) {
+        refuse("CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED");
+      }
       requireAttributes({ attributes, attributeIndices, attributeCount, count });
       for (let i = 0; i < Number(count); i++) {
         const byteLength = get64(sizes, i);

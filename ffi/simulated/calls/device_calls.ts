@@ -22,7 +22,8 @@ type DeviceCalls = CallGroup<
   | "cuInit"
   | "cuGetErrorString"
   | "cuDriverGetVersion"
-  | `cuDeviceGet${string}`
+  | "cuDeviceGet"
+  | `cuDeviceGet${"Count" | "Name" | "Uuid" | "Attribute" | "PCIBusId" | "DefaultMemPool"}${string}`
   | "cuDeviceTotalMem_v2"
   | "cuDeviceCanAccessPeer"
 >;

@@ -21,8 +21,9 @@ export function eventCalls(machine: Machine): EventCalls {
 
   function synchronizeEvent(handle: bigint): void {
     const event = findEvent(handle);
-    if (event.record === undefined) return;
-    scheduler.finish(event.record);
+    const record = event.awaitable;
+    if (record === undefined) return;
+    scheduler.finish(record);
     machine.settle(event.context);
   }
 
@@ -45,10 +46,11 @@ export function eventCalls(machine: Machine): EventCalls {
       const event = findEvent(handle);
       const queue = machine.stream(stream);
       if (event.context !== queue.context) refuse("CUDA_ERROR_INVALID_HANDLE");
-      event.record = scheduler.enqueue(queue, scheduler.nextMoment(queue), {});
+      event.mark = queue.capture?.mark(queue);
+      event.record = event.mark === undefined ? scheduler.mark(queue) : undefined;
     },
     cuEventQuery(handle) {
-      const { record } = findEvent(handle);
+      const record = findEvent(handle).awaitable;
       if (record === undefined || scheduler.poll(record)) return;
       return CUresult.CUDA_ERROR_NOT_READY;
     },

@@ -7,6 +7,7 @@ import { LAUNCH_SECONDS } from "../engine.ts";
 import { refuse, requireValue } from "../errors.ts";
 import { type SimulatedKernel, SimulatedLaunch } from "../kernel.ts";
 import type { Machine } from "../machine.ts";
+import { submit } from "../submission.ts";
 import type { CallGroup } from "./calls.ts";
 import type { Context } from "../context.ts";
 
@@ -83,18 +84,24 @@ export function kernelCalls(machine: Machine): KernelCalls {
       requireValue(Math.min(gx, gy, gz, bx, by, bz) > 0 && bx * by * bz <= MAX_BLOCK_THREADS);
       requireValue(extra === null);
       const values = copyParameters(parameters, kernel.parameterBytes);
-      const moment = scheduler.nextMoment(queue);
-      const launch = new SimulatedLaunch(machine, queue, {
-        grid: [gx, gy, gz],
-        block: [bx, by, bz],
-        sharedBytes,
-        parameters: values,
-        moment,
-      });
-      scheduler.enqueue(queue, moment, {
-        seconds: LAUNCH_SECONDS,
-        engine: queue.context.device.compute,
-        run: () => kernel.run(launch),
+      submit(machine, queue, {
+        regions: [],
+        queue(target) {
+          if (unloaded.has(module)) machine.site.fail("the module of its kernel was unloaded");
+          const moment = scheduler.nextMoment(target);
+          const launch = new SimulatedLaunch(machine, target, {
+            grid: [gx, gy, gz],
+            block: [bx, by, bz],
+            sharedBytes,
+            parameters: values,
+            moment,
+          });
+          return scheduler.enqueue(target, moment, {
+            seconds: LAUNCH_SECONDS,
+            engine: target.context.device.compute,
+            run: () => kernel.run(launch),
+          });
+        },
       });
     },
     cuLaunchHostFunc(stream, callback, userData) {
@@ -103,8 +110,12 @@ export function kernelCalls(machine: Machine): KernelCalls {
       const definition = { parameters: ["u64"], result: "void" } as const;
       const pointer = callback as Deno.PointerObject<typeof definition>;
       const hostFunction = new Deno.UnsafeFnPointer(pointer, definition);
-      scheduler.enqueue(queue, scheduler.nextMoment(queue), {
-        run: () => hostFunction.call(userData),
+      submit(machine, queue, {
+        regions: [],
+        queue: (target) =>
+          scheduler.enqueue(target, scheduler.nextMoment(target), {
+            run: () => hostFunction.call(userData),
+          }),
       });
     },
   };

@@ -118,6 +118,7 @@ export function managedMemoryCalls(machine: Machine): ManagedMemoryCalls {
     cuMemDiscardBatchAsync(addresses, sizes, count, flags, stream) {
       const queue = machine.stream(stream);
       requireValue(count > 0n && flags === 0n);
+      queue.requireUncaptured();
       const ranges = Array.from({ length: Number(count) }, (_, index) => {
         const [address, byteLength] = [get64(addresses, index), get64(sizes, index)];
         managedRange(address, byteLength);

@@ -6,6 +6,7 @@ import { Allocation } from "../allocation.ts";
 import { type Cell, put32, put64 } from "../cells.ts";
 import { DeviceStorage } from "../device_storage.ts";
 import { hex, refuse, requireValue } from "../errors.ts";
+import { GraphAllocation } from "../graph_memory.ts";
 import type { Machine } from "../machine.ts";
 import { Reservation } from "../reservation.ts";
 import type { CallGroup } from "./calls.ts";
@@ -57,12 +58,12 @@ export function memoryCalls(machine: Machine): MemoryCalls {
       if (address === 0n) return;
       const allocation = memory.allocationFrom(Number(address));
       requireValue(allocation !== undefined);
-      requireValue(["device", "pool", "managed"].includes(allocation.kind));
+      requireValue(["device", "pool", "managed", "graph"].includes(allocation.kind));
+      requireValue(!(allocation instanceof GraphAllocation) || allocation.isThere);
       // The address names its context; work of another one is not waited for, as in the driver.
       if (allocation.pool === undefined) machine.synchronize(allocation.context);
       requireIdle(machine, allocation);
       machine.free(allocation);
-      allocation.pool?.settle(allocation.pool.expect(allocation.byteLength));
     },
     cuMemGetAddressRange_v2(base, size, address) {
       contexts.requireCurrent();
@@ -127,7 +128,7 @@ function describe(
     case P.CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
       return put32(data, Number(kind === "device"));
     case P.CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
-      return put64(data, pool?.handle ?? 0n);
+      return put64(data, kind === "graph" ? 0n : pool?.handle ?? 0n);
     default:
       return describeMapped(data, attribute, {
         address,

@@ -7,10 +7,11 @@ import { Allocation } from "../allocation.ts";
 import { bytesOf, get32, get64, put32, put64 } from "../cells.ts";
 import { DeviceStorage } from "../device_storage.ts";
 import { refuse, requireValue } from "../errors.ts";
+import { GraphAllocation } from "../graph_memory.ts";
+import { captureAllocation, freeGraphMemory } from "../graph_memory_work.ts";
 import type { Machine } from "../machine.ts";
 import { MemoryPool } from "../memory_pool.ts";
-import { recordUses, wholeUse } from "../memory_work.ts";
-import { Region } from "../region.ts";
+import { queueExclusive } from "../memory_work.ts";
 import type { Stream } from "../stream.ts";
 import type { CallGroup } from "./calls.ts";
 
@@ -20,7 +21,7 @@ type PoolCalls = CallGroup<
 
 /** Makes the calls for a machine. */
 export function poolCalls(machine: Machine): PoolCalls {
-  const { memory, scheduler } = machine;
+  const { memory } = machine;
 
   function requirePools(): void {
     if (!machine.settings.poolsSupported) refuse("CUDA_ERROR_NOT_SUPPORTED");
@@ -32,7 +33,11 @@ export function poolCalls(machine: Machine): PoolCalls {
   }
 
   function allocate(pool: MemoryPool, stream: Stream, byteLength: number): number {
+    const { capture } = stream;
     requireValue(byteLength > 0);
+    if (capture !== undefined) {
+      return captureAllocation(machine, stream, { capture, pool, byteLength });
+    }
     const after = pool.take(byteLength);
     const storage = new DeviceStorage(byteLength);
     const { context } = stream;
@@ -40,9 +45,8 @@ export function poolCalls(machine: Machine): PoolCalls {
     const id = machine.nextId();
     const allocation = new Allocation(place, { kind: "pool", context, id, storage, pool });
     memory.add(allocation);
-    const moment = scheduler.nextMoment(stream);
-    recordUses(machine, moment, [wholeUse(regionOf(allocation), true)]);
-    scheduler.enqueue(stream, moment, { after });
+    const region = memory.resolve(place.address, byteLength);
+    queueExclusive(machine, stream, { region, after });
     return place.address;
   }
 
@@ -63,18 +67,23 @@ export function poolCalls(machine: Machine): PoolCalls {
       if (address === 0n) return;
       const allocation = memory.allocationFrom(Number(address));
       requireValue(allocation !== undefined);
+      if (allocation instanceof GraphAllocation) {
+        return freeGraphMemory(machine, stream, allocation);
+      }
+      stream.capture?.requireValid();
+      // What a graph frees must be what a graph allocates.
+      requireValue(stream.capture === undefined);
       requireValue(allocation.kind === "pool" || allocation.kind === "device");
-      const moment = scheduler.nextMoment(stream);
-      recordUses(machine, moment, [wholeUse(regionOf(allocation), true)]);
-      memory.remove(allocation);
       const { pool, byteLength } = allocation;
-      const pending = pool?.expect(byteLength);
-      const operation = scheduler.enqueue(stream, moment, {
+      const operation = queueExclusive(machine, stream, {
+        region: memory.resolve(allocation.address, byteLength),
         run() {
           if (pending === undefined) allocation.device.discharge(byteLength);
           else pool?.settle(pending);
         },
       });
+      memory.remove(allocation);
+      const pending = pool?.expect(byteLength);
       if (pending !== undefined) pending.operation = operation;
     },
     cuMemPoolCreate(handle, properties) {
@@ -156,14 +165,4 @@ export function poolCalls(machine: Machine): PoolCalls {
       put32(flags, pool.accessOf(machine.device(id).ordinal));
     },
   };
-}
-
-function regionOf(allocation: Allocation): Region {
-  const { storage, byteLength } = allocation;
-  const segment = { storage, offset: 0, byteLength, owner: allocation };
-  return new Region(allocation.address, {
-    kind: "device",
-    device: allocation.device,
-    segments: [segment],
-  });
 }

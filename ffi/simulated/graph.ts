@@ -1,0 +1,124 @@
+// Graphs: what a capture has recorded, made ready, and queued as a whole by each launch.
+// A launch runs the same code as the calls would, so the same rules hold its work.
+
+import type { Branch, Capture, CapturedMark } from "./capture.ts";
+import type { Context } from "./context.ts";
+import { requireValue } from "./errors.ts";
+import type { Machine } from "./machine.ts";
+import { type Operation, Stream } from "./stream.ts";
+import { requireUnchanged } from "./submission.ts";
+
+/** What a capture has recorded. */
+export class Graph {
+  /** Value that callers hold. */
+  readonly handle: bigint;
+  /** The capture, which has ended. */
+  readonly capture: Capture;
+  /** How many executable graphs were made of it and not destroyed. */
+  execCount = 0;
+
+  /** Makes a graph of a capture that has ended. */
+  constructor(handle: bigint, capture: Capture) {
+    this.handle = handle;
+    this.capture = capture;
+  }
+
+  /** Returns the context of the stream on which the capture began. */
+  get context(): Context {
+    return this.capture.origin.context;
+  }
+}
+
+/** A graph that is ready for launches. */
+export class GraphExec {
+  /** Value that callers hold. */
+  readonly handle: bigint;
+  /** The graph, which may be destroyed. */
+  readonly graph: Graph;
+  #machine: Machine;
+  #freesOnLaunch: boolean;
+  /** Streams that the launches queue branches on. */
+  #streams = new Map<Branch, Stream>();
+  /** End of the last launch. */
+  #last: Operation | undefined;
+
+  /** Makes a graph ready; with `freesOnLaunch`, a launch frees what the one before has left. */
+  constructor(machine: Machine, options: {
+    handle: bigint;
+    graph: Graph;
+    freesOnLaunch: boolean;
+  }) {
+    this.#machine = machine;
+    this.handle = options.handle;
+    this.graph = options.graph;
+    this.#freesOnLaunch = options.freesOnLaunch;
+  }
+
+  /** Returns the context of the stream on which the capture began. */
+  get context(): Context {
+    return this.graph.context;
+  }
+
+  /** Queues all that was recorded, behind the launch before; refuses before anything is queued. */
+  launch(stream: Stream): void {
+    const { scheduler } = this.#machine;
+    stream.requireUncaptured();
+    this.#takeMemory();
+    const start = this.#last === undefined
+      ? scheduler.mark(stream)
+      : scheduler.follow(stream, this.#last);
+    const end = this.#queueSteps(stream, start);
+    this.#last = end.stream === stream ? end : scheduler.follow(stream, end);
+    for (const reserve of this.graph.capture.reserves.values()) reserve.needFor(this.#last);
+  }
+
+  #takeMemory(): void {
+    const { steps, reserves, foreignFrees } = this.graph.capture;
+    const allocations = [...reserves.values()].flatMap((reserve) => reserve.allocations);
+    requireValue(this.#freesOnLaunch || !allocations.some(({ isThere }) => isThere));
+    requireValue(foreignFrees.every(({ isThere }) => isThere));
+    for (const step of steps) {
+      if (step.kind === "work") requireUnchanged(this.#machine, this.graph.capture, step.work);
+    }
+    for (const reserve of reserves.values()) reserve.requireRoom();
+    for (const reserve of reserves.values()) reserve.take();
+    for (const allocation of allocations) allocation.launch();
+  }
+
+  /** Queues the steps and returns the end of the origin's, behind which nothing is left to run. */
+  #queueSteps(stream: Stream, start: Operation): Operation {
+    const { scheduler, site } = this.#machine;
+    const { steps, branches } = this.graph.capture;
+    const targets = new Map<Branch, Stream>();
+    for (const branch of branches) targets.set(branch, this.#targetFor(branch, { stream, start }));
+    const marks = new Map<CapturedMark, Operation>();
+    for (const step of steps) {
+      const target = targets.get(step.branch) ?? stream;
+      if (step.kind === "work") site.during(step.work.call, () => step.work.queue(target));
+      else if (step.kind === "record") marks.set(step.mark, scheduler.mark(target));
+      else scheduler.follow(target, marks.get(step.mark) ?? start);
+    }
+    const [origin] = targets.values();
+    return scheduler.mark(origin ?? stream);
+  }
+
+  /** Finds the stream for a branch: the launch's own for the origin's, where its context allows. */
+  #targetFor(branch: Branch, launch: { stream: Stream; start: Operation }): Stream {
+    const isOrigin = branch === this.graph.capture.branches[0];
+    if (isOrigin && branch.context === launch.stream.context) return launch.stream;
+    const target = this.#streams.get(branch) ?? this.#makeStream(branch);
+    // The context drops a stream without a handle whenever its work is done.
+    branch.context.streams.add(target);
+    this.#machine.scheduler.follow(target, launch.start);
+    return target;
+  }
+
+  #makeStream(branch: Branch): Stream {
+    const made = this.#machine.register((handle) =>
+      new Stream(branch.context, handle, "nonblocking", "a branch of a graph")
+    );
+    this.#machine.forget(made.handle);
+    this.#streams.set(branch, made);
+    return made;
+  }
+}

@@ -1,0 +1,177 @@
+// Memory that graphs allocate: its address is known at the capture, a launch takes it from the
+// device, and it stays taken until it is idle and trimmed.
+
+import type { Ranged } from "./address_map.ts";
+import { Allocation, type Asker } from "./allocation.ts";
+import type { Capture } from "./capture.ts";
+import type { Context } from "./context.ts";
+import type { Device } from "./device.ts";
+import { DeviceStorage } from "./device_storage.ts";
+import { refuse } from "./errors.ts";
+import type { MemoryPool } from "./memory_pool.ts";
+import type { Operation } from "./stream.ts";
+
+/** What is said of memory whose graph has still to bring it. */
+export const NOT_LAUNCHED = "is not there, its graph was not launched";
+
+/** Physical memory for graphs moves in steps of this. */
+const GRANULE_BYTES = 32 << 20;
+
+/** A block that a graph allocates, at the same address in every launch. */
+export class GraphAllocation extends Allocation {
+  /** Capture that recorded the allocation. */
+  readonly capture: Capture;
+  /** What the launches of its graph hold on its device. */
+  readonly reserve: GraphReserve;
+  /** Whether the graph frees the block. */
+  isFreedInGraph = false;
+  /** Whether a launch has allocated it for everybody: then any call may use and free it. */
+  isThere = false;
+  #bytes: DeviceStorage;
+  #wasLaunched = false;
+  #isOpen = false;
+
+  /** Describes a block. */
+  constructor(
+    place: Ranged,
+    options: {
+      capture: Capture;
+      reserve: GraphReserve;
+      context: Context;
+      id: number;
+      pool: MemoryPool;
+    },
+  ) {
+    const storage = new DeviceStorage(place.byteLength);
+    super(place, { ...options, kind: "graph", storage });
+    this.capture = options.capture;
+    this.reserve = options.reserve;
+    this.#bytes = storage;
+    this.reserve.add(this);
+  }
+
+  override absence(asker: Asker): string | undefined {
+    if (asker === "kernel" ? this.#isOpen : this.isThere || this.#isInCapture) return undefined;
+    if (this.isFreedInGraph) return "was freed in its graph";
+    return this.#wasLaunched ? "was freed" : NOT_LAUNCHED;
+  }
+
+  /** Notes a launch: what the graph does not free is there for everybody from then on. */
+  launch(): void {
+    this.#wasLaunched = true;
+    this.isThere = !this.isFreedInGraph;
+  }
+
+  /** Lets kernels use the bytes, which nobody has written. */
+  open(): void {
+    this.#bytes.clear();
+    this.#isOpen = true;
+  }
+
+  /** Ends what `open()` began. */
+  close(): void {
+    this.#bytes.clear();
+    this.#isOpen = false;
+  }
+
+  override giveBack(): void {
+    this.isThere = false;
+    this.close();
+  }
+
+  get #isInCapture(): boolean {
+    return this.capture.isOpen && !this.isFreedInGraph;
+  }
+}
+
+/** What the launches of one graph hold on one device. */
+export class GraphReserve {
+  /** Blocks that the graph allocates there. */
+  readonly allocations: GraphAllocation[] = [];
+  /** Whether the memory is taken from the device. */
+  isHeld = false;
+  #memory: GraphMemory;
+  #pending: Operation[] = [];
+
+  /** Starts with no memory. */
+  constructor(memory: GraphMemory) {
+    this.#memory = memory;
+  }
+
+  /** Returns the physical memory that a launch needs. */
+  get byteLength(): number {
+    const sum = this.allocations.reduce((bytes, { byteLength }) => bytes + byteLength, 0);
+    return Math.ceil(sum / GRANULE_BYTES) * GRANULE_BYTES;
+  }
+
+  /** Returns whether nothing that is queued or there needs the memory. */
+  get isIdle(): boolean {
+    return this.#pending.every(({ isDone }) => isDone) &&
+      !this.allocations.some(({ isThere }) => isThere);
+  }
+
+  /** Adds a block. */
+  add(allocation: GraphAllocation): void {
+    this.allocations.push(allocation);
+  }
+
+  /** Notes an operation that needs the memory. */
+  needFor(operation: Operation): void {
+    this.#pending = [...this.#pending.filter(({ isDone }) => !isDone), operation];
+  }
+
+  /** Refuses when the device has too little memory for a launch, also without what is idle. */
+  requireRoom(): void {
+    if (!this.isHeld) this.#memory.requireRoom(this.byteLength);
+  }
+
+  /** Takes the memory for a launch. */
+  take(): void {
+    if (!this.isHeld) this.#memory.hold(this);
+  }
+}
+
+/** What all graphs hold on one device, and its counters. */
+export class GraphMemory {
+  /** Device that the memory is on. */
+  readonly device: Device;
+  /** Highest number of bytes that were held since the mark was set back: used, and reserved. */
+  readonly highBytes: { used: number; reserved: number } = { used: 0, reserved: 0 };
+  #held = new Set<GraphReserve>();
+
+  /** Starts with no memory. */
+  constructor(device: Device) {
+    this.device = device;
+  }
+
+  /** Returns the bytes that graphs hold. */
+  get heldBytes(): number {
+    return [...this.#held].reduce((bytes, { byteLength }) => bytes + byteLength, 0);
+  }
+
+  /** Refuses when the device has too little memory, also without what is idle. */
+  requireRoom(byteLength: number): void {
+    if (byteLength > this.device.freeBytes) this.trim();
+    if (byteLength > this.device.freeBytes) refuse("CUDA_ERROR_OUT_OF_MEMORY");
+  }
+
+  /** Takes memory from the device. */
+  hold(reserve: GraphReserve): void {
+    this.device.charge(reserve.byteLength);
+    this.#held.add(reserve);
+    reserve.isHeld = true;
+    const { highBytes, heldBytes } = this;
+    highBytes.used = Math.max(highBytes.used, heldBytes);
+    highBytes.reserved = Math.max(highBytes.reserved, heldBytes);
+  }
+
+  /** Gives back what is idle. */
+  trim(): void {
+    for (const reserve of this.#held) {
+      if (!reserve.isIdle) continue;
+      this.#held.delete(reserve);
+      reserve.isHeld = false;
+      this.device.discharge(reserve.byteLength);
+    }
+  }
+}

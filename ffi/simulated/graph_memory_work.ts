@@ -1,0 +1,67 @@
+// Allocations and frees of graph memory: recorded in a capture, done by each launch.
+// What a graph leaves allocated is freed like other memory once a launch has brought it.
+
+import { refuse, requireValue } from "./errors.ts";
+import { GraphAllocation, GraphReserve } from "./graph_memory.ts";
+import type { Capture } from "./capture.ts";
+import type { Machine } from "./machine.ts";
+import type { MemoryPool } from "./memory_pool.ts";
+import { queueExclusive } from "./memory_work.ts";
+import type { Stream } from "./stream.ts";
+import { submit } from "./submission.ts";
+
+/** Records an allocation on a stream that is being captured, and returns its address. */
+export function captureAllocation(
+  machine: Machine,
+  stream: Stream,
+  options: { capture: Capture; pool: MemoryPool; byteLength: number },
+): number {
+  const { capture, pool, byteLength } = options;
+  const { memory } = machine;
+  capture.requireValid();
+  if (byteLength > pool.device.memoryBytes) refuse("CUDA_ERROR_OUT_OF_MEMORY");
+  const allocation = new GraphAllocation(memory.place(pool.device, byteLength), {
+    capture,
+    pool,
+    context: stream.context,
+    id: machine.nextId(),
+    reserve: reserveOf(machine, capture, pool),
+  });
+  memory.add(allocation);
+  const region = memory.resolve(allocation.address, byteLength);
+  submit(machine, stream, {
+    regions: [region],
+    queue: (target) => queueExclusive(machine, target, { region, run: () => allocation.open() }),
+  });
+  return allocation.address;
+}
+
+/** Frees a block of graph memory in the order of a stream, or records that each launch does so. */
+export function freeGraphMemory(
+  machine: Machine,
+  stream: Stream,
+  allocation: GraphAllocation,
+): void {
+  const { capture } = stream;
+  const isOwn = allocation.capture === capture;
+  requireValue(isOwn || allocation.isThere);
+  const region = machine.memory.resolve(allocation.address, allocation.byteLength);
+  submit(machine, stream, {
+    regions: [region],
+    queue(target) {
+      const operation = queueExclusive(machine, target, { region, run: () => allocation.close() });
+      allocation.isThere = false;
+      allocation.reserve.needFor(operation);
+      return operation;
+    },
+  });
+  if (isOwn) allocation.isFreedInGraph = true;
+  else capture?.foreignFrees.push(allocation);
+}
+
+function reserveOf(machine: Machine, capture: Capture, { device }: MemoryPool): GraphReserve {
+  const reserve = capture.reserves.get(device) ??
+    new GraphReserve(machine.graphMemory(device));
+  capture.reserves.set(device, reserve);
+  return reserve;
+}

@@ -1,0 +1,53 @@
+// The one way for work to a stream: queued at once, or recorded while the stream is being captured.
+// What a recording names must still be there at a launch, so it cannot name ordinary arrays.
+
+import type { Capture, CapturedWork } from "./capture.ts";
+import { hex } from "./errors.ts";
+import { GraphAllocation, NOT_LAUNCHED } from "./graph_memory.ts";
+import type { Machine } from "./machine.ts";
+import type { Region } from "./region.ts";
+import type { Operation, Stream } from "./stream.ts";
+
+/** Queues work on a stream and returns it, or records it while the stream is being captured. */
+export function submit(
+  machine: Machine,
+  stream: Stream,
+  work: Omit<CapturedWork, "call">,
+): Operation | undefined {
+  const { capture } = stream;
+  for (const region of work.regions) requireReach(machine, stream, region);
+  if (capture === undefined) return work.queue(stream);
+  for (const region of work.regions) requireLasting(machine, region);
+  capture.add(stream, { ...work, call: machine.site.name });
+}
+
+/** Throws when memory that recorded work names, and its graph does not allocate, has gone. */
+export function requireUnchanged(machine: Machine, capture: Capture, work: CapturedWork): void {
+  for (const region of work.regions) {
+    const isOwn = region.segments.some(({ owner }) =>
+      owner instanceof GraphAllocation && owner.capture === capture
+    );
+    if (isOwn || machine.memory.isCurrent(region)) continue;
+    machine.site.fail(
+      `the ${region.byteLength} bytes at ${hex(region.address)} that ${work.call} in the graph ` +
+        `uses were freed after the capture`,
+    );
+  }
+}
+
+/** Throws when memory is allocated in a capture and the stream does not take part in that. */
+function requireReach(machine: Machine, stream: Stream, region: Region): void {
+  for (const { owner } of region.segments) {
+    if (!(owner instanceof GraphAllocation) || owner.isThere) continue;
+    if (owner.capture === stream.capture) continue;
+    machine.site.fail(`${owner.label} at ${hex(owner.address)} ${NOT_LAUNCHED}`);
+  }
+}
+
+function requireLasting(machine: Machine, region: Region): void {
+  if (region.kind !== "pageable") return;
+  machine.site.fail(
+    `a graph would use the ordinary host array of ${region.byteLength} bytes at each launch, ` +
+      "when it may have moved; use page-locked memory",
+  );
+}

@@ -1,0 +1,185 @@
+// Memory that graphs allocate on the simulated driver: when it is taken, there, freed and given back.
+// Amounts and status codes are those of an H200 under CUDA 13.0.
+
+import { assertEquals, assertThrows } from "@std/assert";
+import { CUgraphMem_attribute as A, CUresult as R } from "../../../ffi/constants.ts";
+import { SimulationError } from "../../../ffi/simulated/driver.ts";
+import { out, SimulatedGpu } from "../../support/simulated_gpu.ts";
+import {
+  allocAsync,
+  beginCapture,
+  captureExec,
+  endCapture,
+  instantiate,
+  launchAndWait,
+  nodeCount,
+} from "./captured.ts";
+
+const MIB = 1 << 20;
+const FREES_ON_LAUNCH = 1n;
+
+function read(gpu: SimulatedGpu, attribute: number): number {
+  return Number(out((cell) => gpu.api.cuDeviceGetGraphMemAttribute(0, attribute, cell))) / MIB;
+}
+
+/** Returns what graphs use and reserve, and what the device lacks, in MiB. */
+function amounts(gpu: SimulatedGpu): [used: number, reserved: number, taken: number] {
+  return [
+    read(gpu, A.CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT),
+    read(gpu, A.CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT),
+    8192 - gpu.freeBytes() / MIB,
+  ];
+}
+
+/** Captures the fill of a block that the graph allocates and frees. */
+function scratchExec(gpu: SimulatedGpu, stream: bigint, byteLength: number): bigint {
+  return captureExec(gpu, stream, () => {
+    const block = allocAsync(gpu, byteLength, stream);
+    gpu.api.cuMemsetD8Async(block, 0, BigInt(byteLength), stream);
+    gpu.api.cuMemFreeAsync(block, stream);
+  });
+}
+
+Deno.test("cuGraphLaunch() takes memory in steps of 32 MiB, and only the first time", () => {
+  const gpu = new SimulatedGpu();
+  const stream = gpu.stream();
+  const [large, small] = [100, 10].map((size) => scratchExec(gpu, stream, size * MIB));
+  assertEquals(amounts(gpu), [0, 0, 0]);
+  launchAndWait(gpu, large ?? 0n, stream);
+  assertEquals(amounts(gpu), [128, 128, 128]);
+  launchAndWait(gpu, large ?? 0n, stream);
+  assertEquals(amounts(gpu), [128, 128, 128]);
+  launchAndWait(gpu, small ?? 0n, stream);
+  assertEquals(amounts(gpu), [160, 160, 160]);
+});
+
+Deno.test("cuDeviceGraphMemTrim() gives back what no launch is using", () => {
+  const gpu = new SimulatedGpu();
+  const stream = gpu.stream();
+  const exec = scratchExec(gpu, stream, 10 * MIB);
+  for (let round = 0; round < 2; round++) {
+    gpu.api.cuGraphLaunch(exec, stream);
+    assertEquals(gpu.api.cuDeviceGraphMemTrim(0), 0);
+    assertEquals(amounts(gpu), [32, 32, 32]);
+    gpu.api.cuStreamSynchronize(stream);
+    gpu.api.cuDeviceGraphMemTrim(0);
+    assertEquals(amounts(gpu), [0, 0, 0]);
+  }
+});
+
+Deno.test("cuDeviceGraphMemTrim() gives back the memory of destroyed graphs", () => {
+  const gpu = new SimulatedGpu();
+  const stream = gpu.stream();
+  const exec = scratchExec(gpu, stream, 10 * MIB);
+  launchAndWait(gpu, exec, stream);
+  gpu.api.cuGraphExecDestroy(exec);
+  assertEquals(amounts(gpu), [32, 32, 32]);
+  gpu.api.cuDeviceGraphMemTrim(0);
+  assertEquals(amounts(gpu), [0, 0, 0]);
+});
+
+Deno.test("cuDeviceSetGraphMemAttribute() sets the high marks back and nothing else", () => {
+  const gpu = new SimulatedGpu();
+  const stream = gpu.stream();
+  const highMarks = [A.CU_GRAPH_MEM_ATTR_USED_MEM_HIGH, A.CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH];
+  launchAndWait(gpu, scratchExec(gpu, stream, 10 * MIB), stream);
+  gpu.api.cuDeviceGraphMemTrim(0);
+  for (const mark of highMarks) {
+    assertEquals(read(gpu, mark), 32);
+    const one = new BigUint64Array([1n]);
+    assertEquals(
+      gpu.api.cuDeviceSetGraphMemAttribute(0, mark, one),
+      R.CUDA_ERROR_INVALID_VALUE,
+    );
+    assertEquals(gpu.api.cuDeviceSetGraphMemAttribute(0, mark, new BigUint64Array(1)), 0);
+    assertEquals(read(gpu, mark), 0);
+  }
+  for (const attribute of [0, 2, 9]) {
+    assertEquals(
+      gpu.api.cuDeviceSetGraphMemAttribute(0, attribute, new BigUint64Array(1)),
+      R.CUDA_ERROR_INVALID_VALUE,
+    );
+  }
+});
+
+Deno.test("cuMemAllocAsync() in a capture refuses more than the device has", () => {
+  const gpu = new SimulatedGpu();
+  const stream = gpu.stream();
+  beginCapture(gpu, stream);
+  assertEquals(
+    gpu.api.cuMemAllocAsync(new BigUint64Array(1), 2n ** 40n, stream),
+    R.CUDA_ERROR_OUT_OF_MEMORY,
+  );
+  assertEquals(nodeCount(gpu, endCapture(gpu, stream)), 0);
+});
+
+Deno.test("cuGraphLaunch() refuses when its memory does not fit, and queues nothing", () => {
+  const gpu = new SimulatedGpu({ memoryBytes: 64 * MIB });
+  const [stream, block] = [gpu.stream(), gpu.alloc(48 * MIB)];
+  const exec = scratchExec(gpu, stream, 10 * MIB);
+  assertEquals(gpu.api.cuGraphLaunch(exec, stream), R.CUDA_ERROR_OUT_OF_MEMORY);
+  assertEquals(gpu.freeBytes(), 16 * MIB);
+  gpu.api.cuMemFree_v2(block);
+  launchAndWait(gpu, exec, stream);
+});
+
+Deno.test("cuGraphLaunch() takes the idle memory of other graphs when the device is full", () => {
+  const gpu = new SimulatedGpu({ memoryBytes: 64 * MIB });
+  const stream = gpu.stream();
+  for (let count = 0; count < 3; count++) {
+    launchAndWait(gpu, scratchExec(gpu, stream, 10 * MIB), stream);
+  }
+  assertEquals(read(gpu, A.CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH), 64);
+});
+
+Deno.test("cuMemsetD8Async() outside a capture throws on memory of the capture", () => {
+  const gpu = new SimulatedGpu();
+  const [stream, other] = [gpu.stream(), gpu.stream()];
+  beginCapture(gpu, stream);
+  const block = allocAsync(gpu, 8, stream);
+  assertThrows(
+    () => gpu.api.cuMemsetD8Async(block, 1, 8n, other),
+    SimulationError,
+    "its graph was not launched",
+  );
+  assertEquals(gpu.api.cuMemFreeAsync(block, other), R.CUDA_ERROR_INVALID_VALUE);
+  assertEquals(gpu.api.cuMemFree_v2(block), R.CUDA_ERROR_INVALID_VALUE);
+  assertEquals(gpu.api.cuMemFreeAsync(block, stream), 0);
+  assertThrows(
+    () => gpu.api.cuMemsetD8Async(block, 1, 8n, stream),
+    SimulationError,
+    "freed in its graph",
+  );
+  endCapture(gpu, stream);
+});
+
+Deno.test("cuMemcpyAsync() in a graph reads no bytes of the launch before", () => {
+  const gpu = new SimulatedGpu();
+  const [stream, target] = [gpu.stream(), gpu.pinned(8)];
+  const exec = captureExec(gpu, stream, () => {
+    const block = allocAsync(gpu, 8, stream);
+    gpu.api.cuMemcpyAsync(target.address, block, 8n, stream);
+    gpu.api.cuMemsetD8Async(block, 1, 8n, stream);
+  }, FREES_ON_LAUNCH);
+  for (let launch = 0; launch < 2; launch++) {
+    assertEquals(gpu.api.cuGraphLaunch(exec, stream), 0);
+    assertThrows(() => gpu.api.cuStreamSynchronize(stream), SimulationError, "nobody has written");
+    assertEquals(gpu.api.cuStreamSynchronize(stream), 0);
+  }
+});
+
+Deno.test("cuMemAllocFromPoolAsync() is recorded with the rights of its pool", () => {
+  const gpu = new SimulatedGpu();
+  const [stream, pool] = [
+    gpu.stream(),
+    out((cell) => gpu.api.cuDeviceGetDefaultMemPool(cell, 1)),
+  ];
+  beginCapture(gpu, stream);
+  const block = out((cell) => gpu.api.cuMemAllocFromPoolAsync(cell, 8n, pool, stream));
+  assertThrows(
+    () => gpu.api.cuMemsetD8Async(block, 1, 8n, stream),
+    SimulationError,
+    "has no right to write",
+  );
+  instantiate(gpu, endCapture(gpu, stream));
+});
