@@ -89,9 +89,12 @@ export { Context, type ContextOptions, type DeferredWork } from "./src/context.t
 export { type HandleOptions } from "./src/interop/from_handle.ts";
 export { type PointerAttributes } from "./src/memory/pointer_attributes.ts";
 export { type PeerRoute } from "./src/transfer/peer_link.ts";
-export { CudaStream, type StreamOptions, type StreamPriority } from "./src/stream.ts";
+export { CudaStream, type StreamOptions } from "./src/stream.ts";
+export { type StreamPriority } from "./src/stream_priority.ts";
 export { CudaEvent, type EventOptions } from "./src/event.ts";
+export { type CaptureOptions, type CaptureRequest, CudaGraph } from "./src/graph.ts";
 export { type ContextOwner, type MemoryResource } from "./src/memory/memory_resource.ts";
+export { GraphMemoryResource } from "./src/memory/graph_memory_resource.ts";
 export { CudaMemoryResource } from "./src/memory/cuda_memory_resource.ts";
 export { CudaAsyncMemoryResource } from "./src/memory/cuda_async_memory_resource.ts";
 export { type PoolOptions, type PoolReuse } from "./src/memory/driver_pool.ts";
@@ -149,7 +152,8 @@ export {
   PitchedMemoryResource,
   type PitchedRequest,
 } from "./src/memory/pitched_memory_resource.ts";
-export { Allocation, type AllocationRequest } from "./src/memory/allocation.ts";
+export { Allocation } from "./src/memory/allocation.ts";
+export { type AllocationRequest } from "./src/memory/allocation_request.ts";
 export { type Owner } from "./src/safety_net.ts";
 export { type Access, StreamUsage } from "./src/memory/stream_usage.ts";
 export { LazyAllocation } from "./src/memory/lazy_allocation.ts";

@@ -51,6 +51,8 @@ export class Context {
   copiedBytes = 0;
   /** Whether a second stream waits by itself for a buffer's use on the first. */
   readonly ordersStreams: boolean;
+  /** Whether a stream of it is being captured: deferred work would be recorded, so it waits. */
+  isCapturing = false;
 
   #references = 1;
   readonly #current = new BigUint64Array(1);
@@ -197,7 +199,7 @@ export class Context {
 
   /** Runs the deferred work that is due. */
   sweep(): void {
-    if (this.#deferred.size === 0) return;
+    if (this.#deferred.size === 0 || this.isCapturing) return;
     for (const work of this.#deferred) {
       if (!work.isDue()) continue;
       this.#deferred.delete(work);

@@ -18,6 +18,7 @@ import { PinnedBuffer } from "./buffers/pinned_buffer.ts";
 import type { Shape } from "./buffers/shape.ts";
 import type { TransferableBuffer } from "./buffers/transferable_buffer.ts";
 import { uploadSource } from "./buffers/upload_source.ts";
+import { requireNoCapture } from "./capture.ts";
 import { type DisplayBundle, withCard } from "./cards/card.ts";
 import { Context } from "./context.ts";
 import { DeviceAccounts } from "./device/device_accounts.ts";
@@ -28,6 +29,7 @@ import type { DType, DTypeOf, HostArray } from "./dtype.ts";
 import { DisposedError } from "./errors.ts";
 import { CudaEvent, type EventOptions } from "./event.ts";
 import { formatBytes } from "./format.ts";
+import { type CaptureOptions, CudaGraph } from "./graph.ts";
 import type { ByteSource } from "./interop/byte_source.ts";
 import { bufferFromHandle, type HandleOptions } from "./interop/from_handle.ts";
 import { bufferFromSource, type FromOptions } from "./interop/from_source.ts";
@@ -41,6 +43,7 @@ import { bandwidthCard } from "./measure/bandwidth_table.ts";
 import { type OverlapRecorder, type OverlapTrace, traceOverlap } from "./measure/overlap.ts";
 import { timeOnStream, type Timing } from "./measure/timing.ts";
 import { defaultDeviceResource, defaultPinnedResource } from "./memory/default_resource.ts";
+import { resourceFor } from "./memory/graph_memory_resource.ts";
 import type { MemoryResource } from "./memory/memory_resource.ts";
 import { takeAfterCollection } from "./memory/out_of_memory.ts";
 import { type PointerAttributes, pointerAttributes } from "./memory/pointer_attributes.ts";
@@ -163,8 +166,9 @@ export class CudaDevice extends DeviceAccounts implements DeviceAllocator, Dispo
     shape: number | Shape,
     options: AllocateOptions = {},
   ): DeviceBuffer<D> {
-    const { resource = this.memoryResource } = options;
-    return DeviceBuffer.allocate({ dtype, shape, resource, ...this.place(options) });
+    const place = this.place(options);
+    const resource = options.resource ?? resourceFor(place.stream, () => this.memoryResource);
+    return DeviceBuffer.allocate({ dtype, shape, resource, ...place });
   }
 
   /** Allocates device memory and queues setting every element to zero. */
@@ -364,6 +368,39 @@ export class CudaDevice extends DeviceAccounts implements DeviceAllocator, Dispo
     return CudaEvent.create(this.context, options);
   }
 
+  /**
+   * Records the copies, fills and allocations that `body` queues on one stream instead of running
+   * them, as a graph that one call launches, as often as you like. Device memory that `body`
+   * allocates belongs to the graph: disposed there it exists only while a launch runs, else it is
+   * there after the first launch. A stream that uses memory which was recorded before is recorded
+   * too; what other streams do with other memory runs at once. A graph keeps the memory that it uses
+   * until it is disposed.
+   *
+   * @throws TypeError for what a graph cannot do: waiting, ordinary arrays, async functions.
+   *
+   * @example
+   * ```ts
+   * import { CudaDevice } from "vramkit";
+   *
+   * using gpu = CudaDevice.open(0, { driver: "auto" });
+   * using input = gpu.pinned("float32", 4);
+   * using output = gpu.pinned("float32", 4);
+   * using graph = gpu.capture(() => {
+   *   using scratch = gpu.alloc("float32", 4);
+   *   scratch.copyFrom(input);
+   *   output.copyFrom(scratch);
+   * });
+   * input.array.fill(7);
+   * graph.launch();
+   * await gpu.synchronize();
+   * console.log(output.array); // Float32Array(4) [7, 7, 7, 7]
+   * ```
+   */
+  capture(body: (stream: CudaStream) => unknown, options: CaptureOptions = {}): CudaGraph {
+    const { stream, label } = this.place(options);
+    return CudaGraph.capture(stream, { body, label });
+  }
+
   /** Resolves when all work queued on the default stream is done. */
   synchronize(): Promise<void> {
     return this.stream.synchronize();
@@ -371,6 +408,7 @@ export class CudaDevice extends DeviceAccounts implements DeviceAllocator, Dispo
 
   /** Blocks until all work of all streams is done (cuCtxSynchronize). */
   synchronizeSync(): void {
+    requireNoCapture("wait for the device");
     this.context.call("cuCtxSynchronize");
   }
 

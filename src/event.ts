@@ -1,6 +1,7 @@
 // A mark in a stream: whether the GPU has passed it, and when.
 
 import { CUevent_flags, CUresult } from "../ffi/constants.ts";
+import type { Capture } from "./capture.ts";
 import { type DisplayBundle, showCard } from "./cards/card.ts";
 import { progressWords, queueCard, type QueueFacts } from "./cards/queue_cards.ts";
 import type { Context } from "./context.ts";
@@ -23,6 +24,12 @@ export class CudaEvent implements Disposable {
   readonly context: Context;
   /** Whether it records times. */
   readonly timing: boolean;
+  /**
+   * The capture in which a stream last recorded it.
+   *
+   * @internal
+   */
+  capture: Capture | undefined;
   readonly #record: HandleRecord;
 
   /** Adopts an event of the driver's; {@link CudaEvent.create} makes one. */
@@ -63,8 +70,10 @@ export class CudaEvent implements Disposable {
    * Whether the GPU has passed the mark; true as well while it was never recorded (cuEventQuery).
    *
    * @throws CudaError when work before the mark failed.
+   * @throws TypeError when it was last recorded in a capture: that mark is a part of the graph.
    */
   get isComplete(): boolean {
+    this.#requireMark();
     const status = this.context.driver.status("cuEventQuery", this.handle);
     if (status === CUresult.CUDA_ERROR_NOT_READY) return false;
     if (status !== CUresult.CUDA_SUCCESS) throw this.context.driver.error(status, "cuEventQuery");
@@ -83,6 +92,7 @@ export class CudaEvent implements Disposable {
 
   /** Blocks until the GPU has passed the mark (cuEventSynchronize). */
   synchronizeSync(): void {
+    this.#requireMark();
     this.context.driver.call("cuEventSynchronize", this.handle);
   }
 
@@ -124,6 +134,29 @@ export class CudaEvent implements Disposable {
   /** Shows the event in a notebook. */
   [Symbol.for("Jupyter.display")](): DisplayBundle {
     return showCard(() => queueCard(this.#facts()));
+  }
+
+  /**
+   * Whether the mark was recorded in `capture`, which runs right now.
+   *
+   * @throws TypeError when it was recorded in one that has ended.
+   * @internal
+   */
+  isOf(capture: Capture | undefined): boolean {
+    if (this.capture === undefined) return false;
+    if (this.capture !== capture) throw this.#withoutMark();
+    return true;
+  }
+
+  #requireMark(): void {
+    if (this.capture !== undefined) throw this.#withoutMark();
+  }
+
+  #withoutMark(): TypeError {
+    return new TypeError(
+      `Cannot wait for ${this}: it was recorded in a capture, so its mark is a part of the graph; ` +
+        `record it again on a stream`,
+    );
   }
 
   #facts(): QueueFacts {

@@ -2,6 +2,7 @@
 // Streams order themselves after each other by events, made only when two streams meet.
 
 import { CUresult, CUstream_flags } from "../ffi/constants.ts";
+import { activeCapture, requireUncaptured } from "./capture.ts";
 import { type DisplayBundle, showCard } from "./cards/card.ts";
 import { progressWords, queueCard, type QueueFacts } from "./cards/queue_cards.ts";
 import type { Context } from "./context.ts";
@@ -10,10 +11,8 @@ import { CudaEvent, type EventOptions } from "./event.ts";
 import { Fence } from "./fence.ts";
 import { formatAddress } from "./format.ts";
 import { HandleRecord } from "./handle_record.ts";
+import { priorityNumber, type StreamPriority } from "./stream_priority.ts";
 import { isSoon, waitForGpu } from "./waiting.ts";
-
-/** How urgent a stream's kernels are; copies are not reordered by it. */
-export type StreamPriority = "low" | "normal" | "high";
 
 /** How to make a stream. */
 export interface StreamOptions {
@@ -36,6 +35,8 @@ export class CudaStream implements Disposable {
   readonly priority: StreamPriority;
   readonly #handle: bigint;
   #mayBeBusy = true;
+  /** Threads that block until its work is done. */
+  #waitingThreads = 0;
   /** Undefined for the default stream, which lives as long as its context. */
   readonly #record: HandleRecord | undefined;
   /** The end of the queue, for other streams to wait for; made when two streams first meet. */
@@ -105,6 +106,7 @@ export class CudaStream implements Disposable {
   /** Whether all work queued so far is done (cuStreamQuery). Throws what that work failed with. */
   get isIdle(): boolean {
     const { driver } = this.context;
+    requireUncaptured(this, "look for the end of the work");
     const status = driver.api.cuStreamQuery(this.handle);
     if (status === CUresult.CUDA_ERROR_NOT_READY) return false;
     driver.check(status, "cuStreamQuery");
@@ -118,20 +120,58 @@ export class CudaStream implements Disposable {
     const event = options instanceof CudaEvent ? options : CudaEvent.create(this.context, options);
     this.#checkContext(event);
     this.context.driver.call("cuEventRecord", event.handle, handle);
+    const capture = activeCapture();
+    event.capture = capture?.includes(this) ? capture : undefined;
     return event;
   }
 
   /**
    * Makes all later work of this stream wait for an event, or for all that another stream has
-   * queued so far (cuStreamWaitEvent). Returns at once: the GPU waits, not the program.
+   * queued so far (cuStreamWaitEvent). Returns at once: the GPU waits, not the program. A stream that
+   * waits for one that is being captured is captured too.
+   *
+   * @throws TypeError when this stream is being captured and the other's work is not.
    */
   wait(target: CudaEvent | CudaStream): void {
     const { handle } = this;
+    if (target === this) return;
+    const capture = activeCapture();
+    const isCaptured = target instanceof CudaEvent
+      ? target.isOf(capture)
+      : capture?.includes(target) === true;
+    if (capture !== undefined && isCaptured !== capture.includes(this)) {
+      if (!isCaptured) throw waitsOutside(this, target);
+      this.prepareCapture();
+      capture.add(this);
+    }
     if (target instanceof CudaEvent) {
       this.context.driver.call("cuStreamWaitEvent", handle, target.handle, 0);
-      return;
-    }
+    } else if (isCaptured) capture?.join(this, target);
+    else this.follow(target);
+  }
+
+  /**
+   * Makes all later work wait for all that another stream has queued so far; of one that is being
+   * captured that is what it was given before.
+   *
+   * @internal
+   */
+  follow(target: CudaStream): void {
+    const { handle } = this;
     if (target !== this) target.#markEnd()?.hold(handle);
+  }
+
+  /**
+   * Leaves the mark that {@link CudaStream.follow} needs while the stream is being captured.
+   *
+   * @throws TypeError while a thread waits for the stream: that would break the capture.
+   * @internal
+   */
+  prepareCapture(): void {
+    if (this.#waitingThreads > 0) {
+      throw new TypeError(`Cannot capture ${this}: await its synchronize() first`);
+    }
+    this.#markEnd();
   }
 
   /** Resolves when all work queued so far is done; the event loop goes on meanwhile. */
@@ -139,7 +179,9 @@ export class CudaStream implements Disposable {
     if (isSoon(() => this.isIdle)) return;
     await waitForGpu(() => this.isIdle, async () => {
       const { driver } = this.context;
+      this.#waitingThreads++;
       const status = await driver.api.cuStreamSynchronizeNonblocking(this.handle);
+      this.#waitingThreads--;
       if (status !== CUresult.CUDA_SUCCESS) throw driver.error(status, "cuStreamSynchronize");
     });
   }
@@ -155,13 +197,15 @@ export class CudaStream implements Disposable {
   /**
    * Gives the stream back; work queued on it still runs, and memory it uses stays until then.
    *
-   * @throws TypeError for a device's default stream, which lives as long as the device.
+   * @throws TypeError for a device's default stream, which lives as long as the device, and while the
+   *   stream is being captured.
    */
   dispose(): void {
     if (this.#record === undefined) {
       throw new TypeError("Cannot dispose a device's default stream: dispose the device");
     }
     if (this.#record.released) return;
+    requireUncaptured(this, "call dispose()");
     this.#leaveMark();
     this.#record.release();
   }
@@ -201,9 +245,9 @@ export class CudaStream implements Disposable {
     };
   }
 
-  /** Moves the end mark to the end of the queue; a destroyed stream's stays where it was left. */
+  /** Moves the end mark to the end of the queue; a destroyed or captured stream's stays where it is. */
   #markEnd(): Fence | undefined {
-    if (this.disposed) return this.#end;
+    if (this.disposed || activeCapture()?.includes(this)) return this.#end;
     this.#end ??= new Fence(this.context);
     this.#end.set(this.#handle);
     return this.#end;
@@ -232,15 +276,9 @@ export class CudaStream implements Disposable {
   }
 }
 
-/** The driver's number for a priority: smaller is more urgent (cuCtxGetStreamPriorityRange). */
-function priorityNumber(context: Context, priority: StreamPriority): number {
-  const least = new Int32Array(1);
-  const greatest = new Int32Array(1);
-  if (priority === "normal") return 0;
-  context.call("cuCtxGetStreamPriorityRange", least, greatest);
-  if (priority === "high") return greatest[0] ?? 0;
-  if (priority === "low") return least[0] ?? 0;
-  throw new TypeError(
-    `Cannot use stream priority ${String(priority)}: expected "low", "normal" or "high"`,
+function waitsOutside(stream: CudaStream, target: CudaEvent | CudaStream): TypeError {
+  return new TypeError(
+    `Cannot make ${stream} wait for ${target} while it is being captured: a graph waits for no ` +
+      `other work, let ${stream} wait before the capture, or before each launch`,
   );
 }

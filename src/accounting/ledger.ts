@@ -21,7 +21,8 @@ export type LiveKind =
   | "imported"
   | "pool"
   | "stream"
-  | "event";
+  | "event"
+  | "graph";
 
 /** One live object: the record that both dispose and garbage collection go through. */
 export interface LedgerEntry {

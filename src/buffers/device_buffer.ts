@@ -2,6 +2,9 @@
 
 import type { DType } from "../dtype.ts";
 import { Allocation } from "../memory/allocation.ts";
+import { capturedMemory } from "../memory/captured_memory.ts";
+import { GraphAllocation } from "../memory/graph_allocation.ts";
+import { resourceFor } from "../memory/graph_memory_resource.ts";
 import type { MemoryResource } from "../memory/memory_resource.ts";
 import type { CudaStream } from "../stream.ts";
 import type { BufferFields } from "./memory_window.ts";
@@ -29,7 +32,11 @@ export class DeviceBuffer<D extends DType = DType> extends TransferableBuffer<D>
     const { dtype, resource, stream, label } = request;
     const shape = toShape(request.shape);
     const byteLength = byteLengthOf(dtype, shape);
-    const allocation = Allocation.create({ kind: "device", byteLength, resource, stream, label });
+    const block = { kind: "device", byteLength, resource, stream, label } as const;
+    const captured = capturedMemory();
+    const allocation = captured?.includes(stream)
+      ? GraphAllocation.record(block, captured)
+      : Allocation.create(block);
     const buffer = new DeviceBuffer({ allocation, dtype, shape, byteOffset: 0, isView: false });
     allocation.guard(buffer);
     return buffer;
@@ -47,6 +54,7 @@ export class DeviceBuffer<D extends DType = DType> extends TransferableBuffer<D>
 
   /** Allocates a buffer of the same kind. */
   protected override create(request: DeviceBufferRequest<D>): DeviceBuffer<D> {
-    return DeviceBuffer.allocate(request);
+    const resource = resourceFor(request.stream, () => request.resource);
+    return DeviceBuffer.allocate({ ...request, resource });
   }
 }

@@ -145,16 +145,14 @@ export class GrowableBuffer<D extends DType = DType> extends TransferableBuffer<
    * Gives back the memory behind all whole steps after the last element: at once when the GPU is done
    * with the buffer, else once it is.
    *
-   * @throws TypeError while an upload or a download is running.
+   * @throws TypeError while a transfer in pieces or a graph uses it.
    */
   shrinkToFit(): this {
     const allocation = this.#owned("shrink");
     const range = this.#range;
     const capacityBytes = range.stepsFor(this.byteLength);
     if (capacityBytes >= this.capacityBytes) return this;
-    if (allocation.isHeld) {
-      throw new TypeError(`Cannot shrink ${this}: a transfer is running, await it first`);
-    }
+    allocation.requireUnheld("shrink");
     allocation.place({ address: range.address, byteLength: capacityBytes });
     const shrink = ++this.#shrinkCount;
     allocation.whenUnused(() => {

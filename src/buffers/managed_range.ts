@@ -5,6 +5,7 @@ import {
   CUmem_advise as Advise,
   CUmem_range_attribute as Attribute,
 } from "../../ffi/constants.ts";
+import { requireUncaptured } from "../capture.ts";
 import type { Context } from "../context.ts";
 import { CudaUnavailableError } from "../errors.ts";
 import type { ContextOwner } from "../memory/memory_resource.ts";
@@ -102,6 +103,7 @@ export function prefetchRange(span: MemorySpan, place: ManagedPlace, stream: Cud
   if (place === "host") deviceOf(stream, "prefetch");
   if (span.byteLength === 0) return;
   span.allocation.order(stream, "read");
+  requireUncaptured(stream, "prefetch");
   const { context, handle } = stream;
   context.call("cuMemPrefetchAsync", span.address, BigInt(span.byteLength), device, handle);
 }
@@ -110,6 +112,7 @@ export function prefetchRange(span: MemorySpan, place: ManagedPlace, stream: Cud
 export function discardRange(span: MemorySpan, stream: CudaStream): void {
   if (span.byteLength === 0) return;
   span.allocation.order(stream, "write");
+  requireUncaptured(stream, "discard");
   const addresses = BigUint64Array.of(span.address);
   const sizes = BigUint64Array.of(BigInt(span.byteLength));
   stream.context.call("cuMemDiscardBatchAsync", addresses, sizes, 1n, 0n, stream.handle);

@@ -22,6 +22,7 @@ const PLACES: Readonly<Record<LiveKind, string>> = {
   pool: "driver memory pool",
   stream: "a stream",
   event: "an event",
+  graph: "a graph",
 };
 
 /** Names a buffer by its label, or by its kind and number; also when it was disposed. */

@@ -2,37 +2,19 @@
 // Dispose, scopes, the ledger and garbage collection all release through it, so it is freed once.
 
 import type { Context } from "../context.ts";
-import { DisposedError } from "../errors.ts";
-import { checkSize, messageOf } from "../format.ts";
+import { messageOf } from "../format.ts";
 import { originOf } from "../accounting/cell_runs.ts";
 import { timeOfMaking } from "../accounting/clock.ts";
 import { nextId } from "../accounting/ids.ts";
 import { type LedgerEntry, type LiveKind, nameOf } from "../accounting/ledger.ts";
 import { type Owner, unwatch, watch } from "../safety_net.ts";
 import { CudaStream } from "../stream.ts";
+import { type AllocationRequest, takeMemory } from "./allocation_request.ts";
+import { capturedMemory } from "./captured_memory.ts";
 import { Hold } from "./hold.ts";
 import type { MemoryResource } from "./memory_resource.ts";
-import { takeKept, takeWithinLimits } from "./out_of_memory.ts";
 import { type Access, StreamUsage } from "./stream_usage.ts";
 import { whenPassed } from "./when_passed.ts";
-
-/** What to allocate, and how. */
-export interface AllocationRequest {
-  /** What kind of memory the resource gives. */
-  readonly kind: LiveKind;
-  /** How many bytes; 0 makes no driver call. */
-  readonly byteLength: number;
-  /** Where the memory comes from. */
-  readonly resource: MemoryResource;
-  /** The stream that may use the memory first, and on which it is freed. */
-  readonly stream: CudaStream;
-  /** A name for tables and errors. */
-  readonly label?: string | undefined;
-  /** Whether the GPU may only read it. */
-  readonly isReadOnly?: boolean | undefined;
-  /** The uses of the same memory that another record orders; they are ordered as one. */
-  readonly usage?: StreamUsage | undefined;
-}
 
 /** One block of memory, owned. */
 export class Allocation implements LedgerEntry, Owner {
@@ -159,18 +141,27 @@ export class Allocation implements LedgerEntry, Owner {
     if (access === "write" && this.isReadOnly) {
       throw new TypeError(`Cannot write to ${nameOf(this)} on the GPU: it is read-only memory`);
     }
-    this.usage.order(stream, access);
+    const usage = capturedMemory()?.usageFor(this, stream, access) ?? this.usage;
+    usage.order(stream, access);
   }
 
-  /** Keeps the memory itself while a transfer in pieces uses it, also when it is released meanwhile. */
+  /** Keeps the memory itself while a transfer or a graph uses it, also when it is released meanwhile. */
   hold(): Disposable {
     this.#holders++;
     return new Hold(() => this.#letGo());
   }
 
-  /** Whether a transfer in pieces uses it right now. */
-  get isHeld(): boolean {
-    return this.#holders > 0;
+  /**
+   * Checks that nothing keeps the memory itself.
+   *
+   * @throws TypeError while a transfer in pieces or a graph does.
+   */
+  requireUnheld(action: string): void {
+    if (this.#holders === 0) return;
+    throw new TypeError(
+      `Cannot ${action} ${nameOf(this)}: a transfer or a graph uses it; await the transfer, or ` +
+        `dispose the graph first`,
+    );
   }
 
   /**
@@ -178,6 +169,8 @@ export class Allocation implements LedgerEntry, Owner {
    * far: at once when it has, else at a later allocation or release.
    */
   whenUnused(work: () => void): void {
+    const captured = capturedMemory();
+    if (captured !== undefined) return captured.postpone(() => this.whenUnused(work));
     whenPassed(this.#afterUses(this.#stream), work);
   }
 
@@ -196,12 +189,11 @@ export class Allocation implements LedgerEntry, Owner {
   /**
    * Gives the address away without freeing it; the block counts as released from here on.
    *
-   * @throws TypeError while a transfer in pieces uses it, and for memory that is more than an address.
+   * @throws TypeError while a transfer in pieces or a graph uses it, and for memory that is more than
+   *   an address.
    */
   giveAway(): bigint {
-    if (this.#holders > 0) {
-      throw new TypeError(`Cannot release ${nameOf(this)}: a transfer is running, await it first`);
-    }
+    this.requireUnheld("release");
     if (this.#companion !== undefined || this.kind === "virtual" || this.kind === "registered") {
       throw new TypeError(
         `Cannot release ${nameOf(this)}: giving back ${this.kind} memory like this takes more ` +
@@ -228,14 +220,19 @@ export class Allocation implements LedgerEntry, Owner {
 
   /**
    * Device memory is freed in stream order, after the streams that used it. The driver frees host
-   * memory at once, so that waits until the GPU has passed all uses.
+   * memory at once, so that waits until the GPU has passed all uses. During a capture only what the
+   * graph allocates is freed, as a step of it.
    */
   #free(): void {
+    const captured = capturedMemory();
+    if (captured !== undefined && captured.usageOfMade(this) === undefined) {
+      return captured.postpone(() => this.#free());
+    }
     try {
       if (this.address === 0n) return;
       const stream = this.#afterUses(this.#freeWith ?? this.#stream);
-      if (!this.resource.isHostAccessible) return this.#deallocate(stream);
-      whenPassed(stream, () => this.#deallocate(stream));
+      if (!this.resource.isHostAccessible) return this.#giveBack(stream);
+      whenPassed(stream, () => this.#giveBack(stream));
     } catch (error) {
       reportFailedRelease(this, error);
     } finally {
@@ -246,13 +243,19 @@ export class Allocation implements LedgerEntry, Owner {
   /** The stream, or the default one for a disposed stream, which now waits for all uses so far. */
   #afterUses(chosen: CudaStream): CudaStream {
     const stream = chosen.disposed ? CudaStream.default(this.context) : chosen;
-    this.usage.finishOn(stream);
+    const usage = capturedMemory()?.usageOfMade(this) ?? this.usage;
+    usage.finishOn(stream);
     return stream;
   }
 
-  #deallocate(stream: CudaStream): void {
+  /** Hands the memory back to its resource. */
+  protected deallocate(stream: CudaStream): void {
+    this.resource.deallocate(this.address, this.byteLength, stream);
+  }
+
+  #giveBack(stream: CudaStream): void {
     try {
-      this.resource.deallocate(this.address, this.byteLength, stream);
+      this.deallocate(stream);
     } catch (error) {
       reportFailedRelease(this, error);
     }
@@ -261,30 +264,4 @@ export class Allocation implements LedgerEntry, Owner {
 
 function reportFailedRelease(allocation: Allocation, error: unknown): void {
   console.warn(`vramkit: ${nameOf(allocation)} could not be given back: ${messageOf(error)}`);
-}
-
-/**
- * Takes the memory of a request from its resource; 0n for 0 bytes.
- *
- * @throws OutOfMemoryError with all amounts when the device cannot give that much.
- */
-export function takeMemory(request: AllocationRequest): bigint {
-  const { resource, byteLength, stream, kind } = request;
-  const { context } = stream;
-  if (stream.disposed) throw new DisposedError(stream.toString());
-  checkSameDevice(resource, context);
-  if (checkSize(byteLength, "byteLength") === 0) return 0n;
-  context.sweep();
-  const need = { context, kind, byteLength, isDeviceOnly: !resource.isHostAccessible };
-  const take = () => resource.allocate(byteLength, stream);
-  const giveBack = (address: bigint) => resource.deallocate(address, byteLength, stream);
-  return takeKept(need, { take, giveBack }) ?? takeWithinLimits(need, take);
-}
-
-function checkSameDevice(resource: MemoryResource, context: Context): void {
-  if (resource.context === context) return;
-  throw new TypeError(
-    `Cannot allocate for a stream of device ${context.ordinal} from a resource of device ` +
-      `${resource.context.ordinal}: use a stream and a resource of one device`,
-  );
 }

@@ -36,6 +36,15 @@ export function takeWithinLimits<T>(need: MemoryNeed, take: () => T): T {
     throw outOfMemory(need, { call: "none: larger than the device" });
   }
   requireRoom(need);
+  return takeOrReclaim(need, take);
+}
+
+/**
+ * Runs something that takes memory, and once more after caches were trimmed when there is too little.
+ *
+ * @throws OutOfMemoryError with all amounts when there still is.
+ */
+export function takeOrReclaim<T>(need: MemoryNeed, take: () => T): T {
   try {
     return take();
   } catch (error) {

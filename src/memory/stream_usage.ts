@@ -31,22 +31,27 @@ export class StreamUsage {
     if (this.#writer === stream && this.#readers.length === 0) return;
     if (!stream.context.ordersStreams) return this.#read(stream);
     const isAfterWrite = this.#writer === stream || this.#readers.includes(stream);
-    if (this.#writer !== undefined && !isAfterWrite) stream.wait(this.#writer);
+    if (this.#writer !== undefined && !isAfterWrite) this.follow(stream, this.#writer);
     if (access === "read") return this.#read(stream);
-    for (const reader of this.#readers) if (reader !== stream) stream.wait(reader);
+    for (const reader of this.#readers) this.follow(stream, reader);
     this.#writer = stream;
     this.#readers.length = 0;
   }
 
   /** Makes `stream` wait for all that the block's streams have queued, as its release must. */
   finishOn(stream: CudaStream): void {
-    if (this.#writer !== undefined) stream.wait(this.#writer);
-    for (const reader of this.#readers) stream.wait(reader);
+    if (this.#writer !== undefined) this.follow(stream, this.#writer);
+    for (const reader of this.#readers) this.follow(stream, reader);
   }
 
   /** The streams whose work a block's release must come after. */
   streams(): CudaStream[] {
     return this.#writer === undefined ? this.#readers : [this.#writer, ...this.#readers];
+  }
+
+  /** Makes one stream wait for what another has queued. */
+  protected follow(stream: CudaStream, other: CudaStream): void {
+    stream.follow(other);
   }
 
   #read(stream: CudaStream): void {

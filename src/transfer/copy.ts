@@ -2,6 +2,7 @@
 
 import { DisposedError } from "../errors.ts";
 import type { Allocation } from "../memory/allocation.ts";
+import { capturedMemory } from "../memory/captured_memory.ts";
 import { CudaStream } from "../stream.ts";
 import { peerRoute } from "./peer_link.ts";
 
@@ -44,9 +45,12 @@ export function queueCopy(destination: MemorySpan, source: MemorySpan, stream: C
   noteCopy(route, byteLength);
 }
 
-/** Counts a copy that was queued, and notes it in the timeline. */
+/** Counts a copy that was queued, and notes it in the timeline; launches do so for a recorded one. */
 export function noteCopy({ destination, source, stream }: CopyRoute, byteLength: number): void {
-  stream.context.noteCopy(byteLength, { destination, source, streamHandle: stream.key });
+  const ends = { destination, source, streamHandle: stream.key };
+  const captured = capturedMemory();
+  if (captured?.includes(stream)) captured.noteCopy({ byteLength, ends });
+  else stream.context.noteCopy(byteLength, ends);
 }
 
 /**
@@ -108,8 +112,11 @@ function isNear({ resource }: Allocation): boolean {
 
 /** Makes the stream wait for what other streams do with the two blocks. */
 export function orderCopy({ destination, source, stream }: CopyRoute): void {
+  // A stream joins a capture by a block that this uses, and from then on its other blocks are used too.
+  const isJoining = capturedMemory()?.uses(destination) === true;
+  if (isJoining) destination.order(stream, "write");
   source.order(stream, "read");
-  destination.order(stream, "write");
+  if (!isJoining) destination.order(stream, "write");
 }
 
 /** Whether the bytes go from one device's own memory to another's. */

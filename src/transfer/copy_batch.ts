@@ -1,5 +1,6 @@
 // Many copies at once: one call of the driver's where it has it, one call each where it has not.
 
+import { capturedMemory } from "../memory/captured_memory.ts";
 import type { CudaStream } from "../stream.ts";
 import { areIndependent } from "./address_ranges.ts";
 import {
@@ -22,14 +23,15 @@ export interface SpanCopy {
 
 /**
  * Queues copies and does not wait (cuMemcpyBatchAsync, CUDA 12.8). The result is that of queueing
- * them one after another; copies that depend on each other, or that cross devices, are.
+ * them one after another; copies that depend on each other, cross devices or are
+ * recorded for a graph are.
  *
  * @throws RangeError when the sizes of a pair differ, or its ranges overlap; nothing is queued then.
  */
 export function queueCopyBatch(copies: readonly SpanCopy[], stream: CudaStream): void {
   for (const { destination, source } of copies) checkCopy(destination, source, stream);
   const full = copies.filter(({ source }) => source.byteLength > 0);
-  const isTogether = areIndependent(full) &&
+  const isTogether = capturedMemory() === undefined && areIndependent(full) &&
     !full.some((copy) => crossesDevices(routeOf(copy, stream)));
   if (!isTogether) {
     for (const { destination, source } of full) queueCopy(destination, source, stream);

@@ -2,6 +2,7 @@
 // Small transfers are one driver call; large ones go through the ring, several times as fast.
 
 import { MADV, openHost } from "../../ffi/host.ts";
+import { requireUncaptured } from "../capture.ts";
 import type { CudaStream } from "../stream.ts";
 import { nextTurn } from "../waiting.ts";
 import { cutBlock } from "./block_pieces.ts";
@@ -102,9 +103,14 @@ function moveBriefly(task: HostTransfer): void {
 /** What of a transfer decides its order and is counted, whatever is on the host's side. */
 type TransferFacts = Pick<HostTransfer, "direction" | "span" | "stream" | "isUncounted">;
 
-/** Makes the stream wait for what others do with the device's memory. */
+/**
+ * Makes the stream wait for what others do with the device's memory.
+ *
+ * @throws TypeError when the stream is being captured: ordinary memory may have moved by a launch.
+ */
 export function orderTransfer({ direction, span, stream }: TransferFacts): void {
   span.allocation.order(stream, direction === "upload" ? "write" : "read");
+  requireUncaptured(stream, `${direction} ordinary memory`);
 }
 
 /** Counts a transfer, and notes it in the timeline. */

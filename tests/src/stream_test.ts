@@ -4,7 +4,8 @@ import { assert, assertEquals, assertFalse, assertRejects, assertThrows } from "
 import { CUresult } from "../../ffi/constants.ts";
 import type { DriverApi } from "../../ffi/cuda.ts";
 import { CudaError, DisposedError } from "../../src/errors.ts";
-import { CudaStream, type StreamPriority } from "../../src/stream.ts";
+import { CudaStream } from "../../src/stream.ts";
+import type { StreamPriority } from "../../src/stream_priority.ts";
 import { testDriver, testOnTwoDevices } from "../support/driver.ts";
 import { faultyDriver } from "../support/faulty_driver.ts";
 import { HeldStream, testHoldingStream } from "../support/held_stream.ts";

@@ -186,7 +186,7 @@ export class BlockCache implements MemoryCache, Owner {
     } catch (error) {
       if (!isOutOfMemory(error)) throw error;
       const busy = this.#findElsewhere(unitCount, home, (stream) => {
-        home.stream.wait(stream);
+        home.stream.follow(stream);
         return true;
       });
       if (busy !== undefined) return busy;
@@ -260,7 +260,7 @@ export class BlockCache implements MemoryCache, Owner {
     const users = new Set(blocks.flatMap(({ home }) => home === undefined ? [] : [home.stream]));
     const alive = [...users].find((stream) => !stream.disposed);
     const stream = alive ?? CudaStream.default(this.#context);
-    for (const user of users) stream.wait(user);
+    for (const user of users) stream.follow(user);
     // The driver frees host memory at once, whatever is queued.
     if (this.#upstream.isHostAccessible && !stream.isIdle) stream.synchronizeSync();
     return stream;
@@ -275,7 +275,7 @@ export class BlockCache implements MemoryCache, Owner {
   #adoptDisposed(heirs: StreamBlocks): void {
     for (const [stream, blocks] of this.#streams) {
       if (!stream.disposed) continue;
-      heirs.small.stream.wait(stream);
+      heirs.small.stream.follow(stream);
       this.#forget(stream);
       adopt(heirs.small, blocks.small);
       adopt(heirs.large, blocks.large);

@@ -1,0 +1,116 @@
+// Which streams are recorded for a graph right now, so that what they are given does not run.
+// A capture lasts while one function runs, so there is never more than one.
+
+import { CUstreamCaptureMode } from "../ffi/constants.ts";
+import type { Context } from "./context.ts";
+import { Fence } from "./fence.ts";
+
+/** A stream, as far as a capture must know it. */
+export interface CapturedQueue {
+  /** The context it belongs to. */
+  readonly context: Context;
+  /** Its handle. */
+  readonly key: bigint;
+}
+
+let active: Capture | undefined;
+
+/** The capture that runs right now. */
+export function activeCapture(): Capture | undefined {
+  return active;
+}
+
+/**
+ * Checks that a stream is not being captured, for what cannot be recorded.
+ *
+ * @throws TypeError with the remedy when it is.
+ */
+export function requireUncaptured(queue: CapturedQueue, action: string): void {
+  if (active?.includes(queue) !== true) return;
+  throw new TypeError(
+    `Cannot ${action} on ${queue} while it is being captured: a graph can copy between buffers, ` +
+      `fill and allocate; do all else before or after`,
+  );
+}
+
+/**
+ * Checks that nothing is being captured, for what concerns all streams.
+ *
+ * @throws TypeError when something is.
+ */
+export function requireNoCapture(action: string): void {
+  if (active === undefined) return;
+  throw new TypeError(`Cannot ${action} while ${active.origin} is being captured`);
+}
+
+/** Streams whose work is recorded, from a begin to an end on the first of them. */
+export class Capture {
+  /** The stream on which it began. */
+  readonly origin: CapturedQueue;
+  readonly #members = new Map<bigint, CapturedQueue>();
+
+  /**
+   * Begins to record what a stream is given (cuStreamBeginCapture).
+   *
+   * @throws TypeError while another capture runs.
+   */
+  constructor(origin: CapturedQueue) {
+    if (active !== undefined) {
+      throw new TypeError(`Cannot capture ${origin}: ${active.origin} is being captured`);
+    }
+    const mode = CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED;
+    origin.context.call("cuStreamBeginCapture_v2", origin.key, mode);
+    this.origin = origin;
+    this.add(origin);
+    active = this;
+  }
+
+  /** Whether a stream takes part. */
+  includes({ key }: CapturedQueue): boolean {
+    return this.#members.has(key);
+  }
+
+  /** Notes a stream that takes part from here on, because it waits for one that does. */
+  add(queue: CapturedQueue): void {
+    this.#members.set(queue.key, queue);
+    queue.context.isCapturing = true;
+  }
+
+  /** Orders a stream after what another one has recorded so far; it takes part from here on. */
+  join(queue: CapturedQueue, after: CapturedQueue): void {
+    const fence = new Fence(after.context);
+    try {
+      fence.set(after.key);
+      fence.hold(queue.key);
+    } finally {
+      fence.dispose();
+    }
+    this.add(queue);
+  }
+
+  /** Ends the recording and returns the graph, which the caller destroys (cuStreamEndCapture). */
+  end(): bigint {
+    const { origin } = this;
+    for (const member of this.#members.values()) if (member !== origin) this.join(origin, member);
+    const graph = new BigUint64Array(1);
+    this.#leave();
+    origin.context.call("cuStreamEndCapture", origin.key, graph);
+    return graph[0] ?? 0n;
+  }
+
+  /** Ends the recording and throws away what was recorded; does nothing after {@link Capture.end}. */
+  abandon(): void {
+    if (active !== this) return;
+    this.#leave();
+    const { context, key } = this.origin;
+    const graph = new BigUint64Array(1);
+    context.status("cuStreamEndCapture", key, graph);
+    const [handle = 0n] = graph;
+    if (handle !== 0n) context.status("cuGraphDestroy", handle);
+  }
+
+  #leave(): void {
+    active = undefined;
+    for (const { context } of this.#members.values()) context.isCapturing = false;
+  }
+}

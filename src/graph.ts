@@ -1,0 +1,217 @@
+// Work that was recorded once and is launched as a whole, with the memory that it allocates.
+// A graph keeps all memory that it uses, so that a launch never meets memory that is gone.
+
+import { CUgraphInstantiate_flags } from "../ffi/constants.ts";
+import { requireUncaptured } from "./capture.ts";
+import { type DisplayBundle, showCard } from "./cards/card.ts";
+import { queueCard, type QueueFacts } from "./cards/queue_cards.ts";
+import type { Context } from "./context.ts";
+import { DisposedError } from "./errors.ts";
+import { formatAddress, formatCount } from "./format.ts";
+import { HandleRecord } from "./handle_record.ts";
+import { CapturedMemory, type GraphMemoryUse } from "./memory/captured_memory.ts";
+import { GraphMemory } from "./memory/graph_memory.ts";
+import { takeOrReclaim } from "./memory/out_of_memory.ts";
+import type { CudaStream } from "./stream.ts";
+
+/** How to record a graph. */
+export interface CaptureOptions {
+  /** The stream whose work is recorded; the default stream otherwise. */
+  readonly stream?: CudaStream;
+  /** A name for tables and errors. */
+  readonly label?: string;
+}
+
+/** What to record. */
+export interface CaptureRequest {
+  /** Queues the work on the stream that it is given. */
+  readonly body: (stream: CudaStream) => unknown;
+  /** A name for tables and errors. */
+  readonly label?: string | undefined;
+}
+
+/** What the record of a graph needs to let go of its memory; it never refers to the graph. */
+interface GraphState {
+  readonly memory: GraphMemoryUse;
+  lastStream: CudaStream;
+  launchCount: number;
+}
+
+/** Copies, fills and allocations that one call queues. */
+export class CudaGraph implements Disposable {
+  /** The context it belongs to. */
+  readonly context: Context;
+  /** How many steps it has: copies, fills, allocations and frees. */
+  readonly nodeCount: number;
+  readonly #stream: CudaStream;
+  readonly #state: GraphState;
+  readonly #record: HandleRecord;
+
+  private constructor(
+    stream: CudaStream,
+    fields: { graph: bigint; memory: GraphMemoryUse; label: string | undefined },
+  ) {
+    const { graph, memory, label } = fields;
+    const { context } = stream;
+    this.context = context;
+    this.#stream = stream;
+    this.nodeCount = countNodes(context, graph);
+    const handle = instantiate(context, graph, memory);
+    const state: GraphState = { memory, lastStream: stream, launchCount: 0 };
+    this.#state = state;
+    const graphMemory = memory.allocatedBytes > 0 ? GraphMemory.of(context) : undefined;
+    graphMemory?.addGraph();
+    const destroy = (handle: bigint) => {
+      const status = context.status("cuGraphExecDestroy", handle);
+      memory.holds.dispose();
+      graphMemory?.removeGraph(state.lastStream);
+      return status;
+    };
+    this.#record = new HandleRecord(this, { context, kind: "graph", handle, label, destroy });
+  }
+
+  /**
+   * Records what `body` queues on `stream`, without running it (cuStreamBeginCapture).
+   *
+   * @throws TypeError when `body` returns a promise, or a capture runs already.
+   */
+  static capture(stream: CudaStream, { body, label }: CaptureRequest): CudaGraph {
+    if (stream.disposed) throw new DisposedError(stream.toString());
+    const captured = new CapturedMemory(stream);
+    try {
+      refusePromise(body(stream));
+      const { graph, memory } = captured.end();
+      try {
+        return new CudaGraph(stream, { graph, memory, label });
+      } catch (error) {
+        memory.holds.dispose();
+        throw error;
+      } finally {
+        stream.context.status("cuGraphDestroy", graph);
+      }
+    } finally {
+      captured.abandon();
+    }
+  }
+
+  /** Whether it was disposed. */
+  get disposed(): boolean {
+    return this.#record.released;
+  }
+
+  /** How often it was launched. */
+  get launchCount(): number {
+    return this.#state.launchCount;
+  }
+
+  /**
+   * Queues all of its work and does not wait (cuGraphLaunch): on the stream that was captured, or on
+   * another one. It comes after what other streams do with the same memory.
+   *
+   * @throws DisposedError when it or the stream was disposed.
+   * @throws TypeError when the stream belongs to another device, or is being captured.
+   * @throws OutOfMemoryError with all amounts when the device has too little for what it allocates.
+   */
+  launch({ stream = this.#stream }: { readonly stream?: CudaStream } = {}): void {
+    if (this.disposed) throw new DisposedError(this.toString());
+    if (stream.disposed) throw new DisposedError(stream.toString());
+    this.#checkContext(stream);
+    requireUncaptured(stream, "launch a graph");
+    const { context } = this;
+    const { uses, outputs, allocatedBytes: byteLength } = this.#state.memory;
+    for (const { usage, access } of uses) usage.order(stream, access);
+    if (byteLength === 0) this.#queue(stream);
+    else takeOrReclaim({ context, kind: "device", byteLength }, () => this.#queue(stream));
+    this.#state.lastStream = stream;
+    this.#state.launchCount++;
+    for (const output of outputs) output.arrive();
+    this.#noteCopies(stream);
+  }
+
+  /** Gives the graph back, and the memory that only it kept; launched work still runs. */
+  dispose(): void {
+    this.#record.release();
+  }
+
+  /** Same as {@link CudaGraph.dispose}, for `using`. */
+  [Symbol.dispose](): void {
+    this.dispose();
+  }
+
+  /** Names the graph: `CudaGraph(step)`. */
+  toString(): string {
+    return `CudaGraph(${this.#record.name})`;
+  }
+
+  /** Shows the graph on a console. */
+  [Symbol.for("Deno.customInspect")](): string {
+    return `${this} ${this.disposed ? "disposed" : formatCount(this.nodeCount, "node")}`;
+  }
+
+  /** Shows the graph in a notebook. */
+  [Symbol.for("Jupyter.display")](): DisplayBundle {
+    return showCard(() => queueCard(this.#facts()));
+  }
+
+  #queue(stream: CudaStream): void {
+    const { context } = this;
+    const { handle } = this.#record;
+    const queue = stream.handle;
+    context.settle(context.driver.api.cuGraphLaunch(handle, queue), "cuGraphLaunch", handle, queue);
+  }
+
+  #noteCopies({ key: streamHandle }: CudaStream): void {
+    const { ledger } = this.context;
+    const { copies, copiedBytes } = this.#state.memory;
+    this.context.copiedBytes += copiedBytes;
+    if (!ledger.timeline.isOn) return;
+    for (const { byteLength, ends } of copies) {
+      ledger.noteCopy(byteLength, { ...ends, streamHandle });
+    }
+  }
+
+  #facts(): QueueFacts {
+    const { nodeCount, launchCount, disposed } = this;
+    return {
+      kind: "CudaGraph",
+      name: this.#record.name,
+      ordinal: this.context.ordinal,
+      qualities: [formatCount(nodeCount, "node")],
+      content: disposed ? undefined : {
+        handle: formatAddress(this.#record.handle),
+        progress: `launched ${formatCount(launchCount, "time")}`,
+      },
+    };
+  }
+
+  #checkContext({ context, name }: CudaStream): void {
+    if (context === this.context) return;
+    throw new TypeError(
+      `Cannot launch ${this} of device ${this.context.ordinal} on CudaStream(${name}) of device ` +
+        `${context.ordinal}: use a stream of the same device`,
+    );
+  }
+}
+
+/** Makes a graph ready for launches; memory that it leaves allocated is freed by its next launch. */
+function instantiate(context: Context, graph: bigint, { outputs }: GraphMemoryUse): bigint {
+  const { CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH } = CUgraphInstantiate_flags;
+  const flags = outputs.length > 0 ? BigInt(CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH) : 0n;
+  const cell = new BigUint64Array(1);
+  context.call("cuGraphInstantiateWithFlags", cell, graph, flags);
+  return cell[0] ?? 0n;
+}
+
+function countNodes(context: Context, graph: bigint): number {
+  const count = new BigUint64Array(1);
+  context.call("cuGraphGetNodes", graph, null, count);
+  return Number(count[0]);
+}
+
+function refusePromise(result: unknown): void {
+  if (!(result instanceof Promise)) return;
+  result.catch(() => {}); // what it fails with is not the reason to tell
+  throw new TypeError(
+    "Cannot capture an async function: what it does after an await would run, not be recorded",
+  );
+}

@@ -1,0 +1,105 @@
+// The memory that a device keeps for what its graphs allocate: taken by a launch, and kept afterwards.
+// It counts as a cache of the device, and goes back with the last graph.
+
+import { CUgraphMem_attribute } from "../../ffi/constants.ts";
+import type { MemoryCache } from "../accounting/ledger.ts";
+import type { Context } from "../context.ts";
+import { CudaStream } from "../stream.ts";
+import { capturedMemory } from "./captured_memory.ts";
+import { whenPassed } from "./when_passed.ts";
+
+/** What the driver tells of graph memory. */
+export type GraphMemoryAmount = "used" | "peakUsed" | "reserved" | "peakReserved";
+
+const ATTRIBUTES = {
+  used: CUgraphMem_attribute.CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT,
+  peakUsed: CUgraphMem_attribute.CU_GRAPH_MEM_ATTR_USED_MEM_HIGH,
+  reserved: CUgraphMem_attribute.CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT,
+  peakReserved: CUgraphMem_attribute.CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH,
+} as const satisfies Record<GraphMemoryAmount, number>;
+
+const known = new WeakMap<Context, GraphMemory>();
+
+/** The memory of one device's graphs. */
+export class GraphMemory implements MemoryCache {
+  readonly name = "graph memory";
+  readonly kind = "device";
+  readonly #context: Context;
+  /** Graphs that may be launched again, and bytes of what they gave to buffers. */
+  #graphCount = 0;
+  #heldBytes = 0;
+
+  private constructor(context: Context) {
+    this.#context = context;
+    context.ledger.caches.add(this);
+  }
+
+  /** The graph memory of a device. */
+  static of(context: Context): GraphMemory {
+    const memory = known.get(context) ?? new GraphMemory(context);
+    known.set(context, memory);
+    return memory;
+  }
+
+  /** Bytes kept beside what buffers hold. */
+  get byteLength(): number {
+    return Math.max(0, this.read("reserved") - this.#heldBytes);
+  }
+
+  /** Reads an amount in bytes (cuDeviceGetGraphMemAttribute). */
+  read(amount: GraphMemoryAmount): number {
+    const cell = new BigUint64Array(1);
+    const { driver, deviceHandle } = this.#context;
+    driver.call("cuDeviceGetGraphMemAttribute", deviceHandle, ATTRIBUTES[amount], cell);
+    return Number(cell[0]);
+  }
+
+  /** Starts the two peaks anew from what is used and reserved now (cuDeviceSetGraphMemAttribute). */
+  resetPeaks(): void {
+    const { driver, deviceHandle } = this.#context;
+    for (const peak of [ATTRIBUTES.peakUsed, ATTRIBUTES.peakReserved]) {
+      driver.call("cuDeviceSetGraphMemAttribute", deviceHandle, peak, new BigUint64Array(1));
+    }
+  }
+
+  /** Gives back what no launch and no buffer uses; a later launch takes it again (cuDeviceGraphMemTrim). */
+  trim(): void {
+    this.#context.driver.call("cuDeviceGraphMemTrim", this.#context.deviceHandle);
+  }
+
+  /** Notes a graph that allocates memory. */
+  addGraph(): void {
+    this.#graphCount++;
+  }
+
+  /** Notes that a graph is gone whose last launch was on `stream`. */
+  removeGraph(stream: CudaStream): void {
+    this.#graphCount--;
+    this.#trimWhenDone(stream);
+  }
+
+  /** Notes memory that a launch gave to a buffer. */
+  hold(byteLength: number): void {
+    this.#heldBytes += byteLength;
+  }
+
+  /** Notes that a buffer's memory is freed in the order of `stream`. */
+  letGo(byteLength: number, stream: CudaStream): void {
+    this.#heldBytes -= byteLength;
+    this.#trimWhenDone(stream);
+  }
+
+  /** The driver gives back only what is idle, so what a launch still uses waits for the next time. */
+  #trimWhenDone(stream: CudaStream): void {
+    const captured = capturedMemory();
+    if (captured !== undefined) return captured.postpone(() => this.#trimWhenDone(stream));
+    if (this.#graphCount > 0 || this.#heldBytes > 0) return;
+    const { driver, deviceHandle } = this.#context;
+    const last = stream.disposed ? CudaStream.default(this.#context) : stream;
+    try {
+      whenPassed(last, () => driver.status("cuDeviceGraphMemTrim", deviceHandle));
+    } catch {
+      // Work that failed was reported to whoever waited for it; a release never throws.
+    }
+  }
+}

@@ -1,0 +1,94 @@
+// Memory that a graph allocates for itself: each launch has it, and nobody else while it runs.
+
+import type { DisplayBundle } from "../cards/card.ts";
+import type { Context } from "../context.ts";
+import type { CudaStream } from "../stream.ts";
+import { capturedMemory } from "./captured_memory.ts";
+import { GraphMemory } from "./graph_memory.ts";
+import type { ContextOwner, MemoryResource } from "./memory_resource.ts";
+import { showResource } from "./show_resource.ts";
+
+/**
+ * Memory whose allocation and free are steps of a graph, for streams that are being captured. Device
+ * buffers made there come from it by themselves. All of one device look at the same memory.
+ */
+export class GraphMemoryResource implements MemoryResource {
+  readonly context: Context;
+  readonly isDeviceAccessible = true;
+  readonly isHostAccessible = false;
+  readonly #cell = new BigUint64Array(1);
+
+  /** Looks at the graph memory of a device. */
+  constructor(owner: ContextOwner) {
+    this.context = owner.context;
+  }
+
+  /**
+   * Records an allocation; the address is known now, its memory is there after a launch
+   * (cuMemAllocAsync).
+   *
+   * @throws TypeError on a stream that is not being captured.
+   */
+  allocate(byteLength: number, stream: CudaStream): bigint {
+    if (capturedMemory()?.includes(stream) !== true) {
+      throw new TypeError(
+        `Cannot allocate graph memory on ${stream}: it is not being captured; use another resource`,
+      );
+    }
+    this.context.call("cuMemAllocAsync", this.#cell, BigInt(byteLength), stream.handle);
+    return this.#cell[0] ?? 0n;
+  }
+
+  /** Records a free, or frees after a launch what the graph leaves allocated (cuMemFreeAsync). */
+  deallocate(address: bigint, _byteLength: number, stream: CudaStream): void {
+    this.context.call("cuMemFreeAsync", address, stream.handle);
+  }
+
+  /** Bytes that graphs hold since a launch, until they are trimmed. */
+  get usedBytes(): number {
+    return this.#memory.read("used");
+  }
+
+  /** The most bytes that graphs held at once. */
+  get peakUsedBytes(): number {
+    return this.#memory.read("peakUsed");
+  }
+
+  /** Bytes that were taken from the device for graphs. */
+  get reservedBytes(): number {
+    return this.#memory.read("reserved");
+  }
+
+  /** The most bytes that were taken from the device at once. */
+  get peakReservedBytes(): number {
+    return this.#memory.read("peakReserved");
+  }
+
+  /** Starts the two peaks anew from what is used and reserved now. */
+  resetPeaks(): void {
+    this.#memory.resetPeaks();
+  }
+
+  /** Gives back what no launch and no buffer uses; a later launch takes it again. */
+  trim(): void {
+    this.#memory.trim();
+  }
+
+  /** Shows the resource in a notebook. */
+  [Symbol.for("Jupyter.display")](): DisplayBundle {
+    return showResource(this);
+  }
+
+  get #memory(): GraphMemory {
+    return GraphMemory.of(this.context);
+  }
+}
+
+/** Where device memory for `stream` comes from: graph memory while it is being captured. */
+export function resourceFor(
+  stream: CudaStream,
+  choose: () => MemoryResource,
+): MemoryResource {
+  const isCaptured = capturedMemory()?.includes(stream) === true;
+  return isCaptured ? new GraphMemoryResource(stream) : choose();
+}
