@@ -32,7 +32,7 @@ type Round = Readonly<Record<string, number>>;
 using gpu = CudaDevice.open(0, { driver: "auto" });
 const folder = await Deno.makeTempDir({ prefix: "vramkit_copy_" });
 try {
-  const program = await buildProgram(folder);
+  const program = await DriverProgram.buildIfPossible(folder);
   const [rounds, documents]: [Round[], PeerDocument[]] = [[], []];
   for (let round = 0; round < ROUND_COUNT; round++) {
     if (program !== undefined) documents.push(await program.run("device-copy"));
@@ -43,16 +43,6 @@ try {
   await report(gpu, [...copyRows(rounds, documents), ...streamRows(rounds)], Deno.args[0]);
 } finally {
   await Deno.remove(folder, { recursive: true });
-}
-
-/** The C++ program; undefined, with the reason on the console, where it cannot be built. */
-async function buildProgram(folder: string): Promise<DriverProgram | undefined> {
-  try {
-    return await DriverProgram.build(folder);
-  } catch (error) {
-    console.error(error instanceof Error ? error.message : error);
-    return undefined;
-  }
 }
 
 /** The kit's copy, and the driver's call by itself, in both kinds of memory. */

@@ -1,10 +1,12 @@
 // The CUDA driver API from C++: the ceiling that every other peer, and this kit, is compared with.
 // Prints one JSON document. Build: nvcc -O3 -std=c++17 -o driver driver.cpp -lcuda
-// `driver device-copy` measures what queueing a device copy costs, and nothing else.
+// `driver device-copy` measures what queueing a device copy costs, `driver graphs` what launching
+// a graph does, and nothing else.
 #include "driver/allocation.hpp"
 #include "driver/bandwidth.hpp"
 #include "driver/calls.hpp"
 #include "driver/device_copy.hpp"
+#include "driver/graphs.hpp"
 #include "driver/pageable.hpp"
 #include "driver/startup.hpp"
 
@@ -24,6 +26,7 @@ void measureAll(Report &report, CUdevice device) {
   allocation::measure(report, device);
   calls::measure(report);
   device_copy::measure(report);
+  graphs::measure(report);
   pageable::measure(report);
   // A context that cannot hold the largest blocks fails here, after the cases that need little.
   report.section("bandwidth", [&] { bandwidth::measure(report); });
@@ -32,10 +35,10 @@ void measureAll(Report &report, CUdevice device) {
 }  // namespace
 
 int main(int argumentCount, char **arguments) {
-  const bool isDeviceCopyOnly = argumentCount > 1 && std::string(arguments[1]) == "device-copy";
+  const std::string part = argumentCount > 1 ? arguments[1] : "";
   Report report;
   // Forks, so it has to come before this process starts the driver.
-  if (!isDeviceCopyOnly) {
+  if (part.empty()) {
     report.section("initialize and retainContext", [&] { measureStartup(report); });
   }
 
@@ -50,8 +53,10 @@ int main(int argumentCount, char **arguments) {
     CUcontext context;
     CHECK(cuDevicePrimaryCtxRetain(&context, device));
     CHECK(cuCtxSetCurrent(context));
-    if (isDeviceCopyOnly)
+    if (part == "device-copy")
       device_copy::measure(report);
+    else if (part == "graphs")
+      graphs::measure(report);
     else
       measureAll(report, device);
     CHECK(cuDevicePrimaryCtxRelease(device));

@@ -36,8 +36,18 @@ export class DriverProgram {
     );
   }
 
+  /** Builds the program; undefined, with the reason on the console, where it cannot be built. */
+  static async buildIfPossible(folder: string): Promise<DriverProgram | undefined> {
+    try {
+      return await DriverProgram.build(folder);
+    } catch (error) {
+      console.error(error instanceof Error ? error.message : error);
+      return undefined;
+    }
+  }
+
   /** Measures everything, or one part, in a fresh process. */
-  async run(part?: "device-copy"): Promise<PeerDocument> {
+  async run(part?: "device-copy" | "graphs"): Promise<PeerDocument> {
     return parsePeerDocument(await outputOf(this.#path, part === undefined ? [] : [part]));
   }
 }
