@@ -167,7 +167,7 @@ export class CudaDevice extends DeviceAccounts implements DeviceAllocator, Dispo
     options: AllocateOptions = {},
   ): DeviceBuffer<D> {
     const place = this.place(options);
-    const resource = options.resource ?? resourceFor(place.stream, () => this.memoryResource);
+    const resource = options.resource ?? resourceFor(place.stream, this.memoryResource);
     return DeviceBuffer.allocate({ dtype, shape, resource, ...place });
   }
 

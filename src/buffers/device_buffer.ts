@@ -3,8 +3,9 @@
 import type { DType } from "../dtype.ts";
 import { Allocation } from "../memory/allocation.ts";
 import { capturedMemory } from "../memory/captured_memory.ts";
+import { defaultDeviceResource } from "../memory/default_resource.ts";
 import { GraphAllocation } from "../memory/graph_allocation.ts";
-import { resourceFor } from "../memory/graph_memory_resource.ts";
+import { GraphMemoryResource, resourceFor } from "../memory/graph_memory_resource.ts";
 import type { MemoryResource } from "../memory/memory_resource.ts";
 import type { CudaStream } from "../stream.ts";
 import type { BufferFields } from "./memory_window.ts";
@@ -52,9 +53,10 @@ export class DeviceBuffer<D extends DType = DType> extends TransferableBuffer<D>
     return new DeviceBuffer(fields);
   }
 
-  /** Allocates a buffer of the same kind. */
+  /** Allocates a buffer of the same kind, and of the same resource where a capture allows it. */
   protected override create(request: DeviceBufferRequest<D>): DeviceBuffer<D> {
-    const resource = resourceFor(request.stream, () => request.resource);
-    return DeviceBuffer.allocate({ ...request, resource });
+    const { stream, resource: own } = request;
+    const lasting = own instanceof GraphMemoryResource ? defaultDeviceResource(stream) : own;
+    return DeviceBuffer.allocate({ ...request, resource: resourceFor(stream, lasting) });
   }
 }

@@ -85,10 +85,7 @@ export class GraphMemoryResource implements MemoryResource {
 }
 
 /** Where device memory for `stream` comes from: graph memory while it is being captured. */
-export function resourceFor(
-  stream: CudaStream,
-  choose: () => MemoryResource,
-): MemoryResource {
+export function resourceFor(stream: CudaStream, otherwise: MemoryResource): MemoryResource {
   const isCaptured = capturedMemory()?.includes(stream) === true;
-  return isCaptured ? new GraphMemoryResource(stream) : choose();
+  return isCaptured ? new GraphMemoryResource(stream) : otherwise;
 }

@@ -6,6 +6,7 @@ import type { TransferableBuffer } from "../../src/buffers/transferable_buffer.t
 import type { CudaDevice } from "../../src/device.ts";
 import { DisposedError } from "../../src/errors.ts";
 import type { CudaStream } from "../../src/stream.ts";
+import { allocateByGraph } from "../support/graph_buffer.ts";
 import type { Random } from "../support/random.ts";
 
 /** A device and the streams to use it on. */
@@ -37,6 +38,7 @@ const KINDS: readonly MakeBuffer[] = [
   (gpu, length, stream) => gpu.alloc("uint8", length, { stream }),
   (gpu, length, stream) => gpu.zeros("uint8", length, { stream }),
   (gpu, length, stream) => gpu.alloc("uint8", length, { stream }),
+  (gpu, length, stream) => allocateByGraph(gpu, { dtype: "uint8", shape: length, stream }),
   (gpu, length, stream) => gpu.lazy("uint8", length, { stream }),
   (gpu, length, stream) => gpu.pinned("uint8", length, { stream }),
   (gpu, length, stream) => gpu.mapped("uint8", length, { stream }),

@@ -25,8 +25,10 @@ export interface MakeOptions<D extends DType> {
 
 /** A kind of buffer under test. */
 export interface BufferSubject {
-  /** Its class, for the names of the tests. */
+  /** Its class. */
   readonly name: string;
+  /** What the tests call it, where that is not its class. */
+  readonly title?: string;
   /** Makes one. */
   readonly make: <D extends DType>(gpu: CudaDevice, options: MakeOptions<D>) => GpuBuffer<D>;
 }
@@ -35,10 +37,10 @@ const SIZES_THAT_ARE_NONE = [-1, 0.5, NaN, Infinity, 2 ** 53, "4"] as number[];
 
 /** Registers the suite for one kind of buffer. */
 export function testBuffer(subject: BufferSubject): void {
-  const { name, make } = subject;
+  const { name, title = name, make } = subject;
 
   function testWith(criterion: string, body: (gpu: CudaDevice) => unknown): void {
-    Deno.test(`${name} ${criterion}`, () => withDevice(body));
+    Deno.test(`${title} ${criterion}`, () => withDevice(body));
   }
 
   function makeNumbers(gpu: CudaDevice, shape: number | Shape): GpuBuffer<"uint32"> {
@@ -228,7 +230,7 @@ export function testBuffer(subject: BufferSubject): void {
     },
   );
 
-  Deno.test(`${name} keeps working after a copy that failed`, () => {
+  Deno.test(`${title} keeps working after a copy that failed`, () => {
     const { driver, setFault } = faultyDriver();
     return withDevice((gpu) => {
       using target = makeNumbers(gpu, 4);
@@ -242,7 +244,7 @@ export function testBuffer(subject: BufferSubject): void {
     }, { driver });
   });
 
-  testOnTwoDevices(`${name} refuses a stream of another device`, (first, second) => {
+  testOnTwoDevices(`${title} refuses a stream of another device`, (first, second) => {
     using buffer = make(first, { dtype: "uint8", shape: 16 });
     const { stream } = second;
     assertThrows(() => buffer.fill(1, { stream }), TypeError, "device 1");
@@ -331,7 +333,7 @@ export function testBuffer(subject: BufferSubject): void {
     assert(kept.disposed);
   });
 
-  Deno.test(`${name} lives on when its device is disposed first`, () => {
+  Deno.test(`${title} lives on when its device is disposed first`, () => {
     const gpu = openTestDevice();
     const buffer = make(gpu, { dtype: "uint8", shape: 16 });
     gpu.dispose();
@@ -341,7 +343,7 @@ export function testBuffer(subject: BufferSubject): void {
     assert(buffer.context.released);
   });
 
-  testDisposedUse(name, (gpu) => make(gpu, { dtype: "uint32", shape: [2, 2], label: "x" }));
+  testDisposedUse(title, (gpu) => make(gpu, { dtype: "uint32", shape: [2, 2], label: "x" }));
 }
 
 function permutations<T>(items: readonly T[]): T[][] {

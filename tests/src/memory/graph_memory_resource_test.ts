@@ -116,6 +116,8 @@ Deno.test("A buffer that outlives its capture has memory after the first launch"
     assertEquals(new Set(await output.download()), new Set([4]));
     output.fill(9);
     assertEquals(new Set(await output.download()), new Set([9]));
+    using copy = output.slice(0, 8); // of the device's own memory
+    assertEquals([...await copy.download()], Array(8).fill(9));
     graph.launch();
     assertEquals([output.ptr, new Set(await output.download())], [ptr, new Set([4])]);
     graph.dispose();
