@@ -38,6 +38,8 @@ export class Allocation implements Ranged, Owner {
   readonly flags: number;
   /** Pool that it came from. */
   readonly pool: MemoryPool | undefined;
+  /** Whether a free is queued: no later call can use the address. */
+  isFreed = false;
   /** Hints for managed memory. */
   advice: Advice | undefined;
 
@@ -72,9 +74,9 @@ export class Allocation implements Ranged, Owner {
     return `the ${this.byteLength} bytes of ${this.kind} memory`;
   }
 
-  /** Says what has become of the memory when it cannot be used now. */
-  absence(_asker: Asker): string | undefined {
-    return undefined;
+  /** Says what has become of the memory when it cannot be used now; a queued free comes after kernels. */
+  absence(asker: Asker): string | undefined {
+    return this.isFreed && asker === "call" ? "was freed" : undefined;
   }
 
   /** Gives the physical memory back. */

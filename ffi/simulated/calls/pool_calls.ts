@@ -1,5 +1,5 @@
 // Driver calls for stream-ordered memory, simulated.
-// An address is gone when its free is queued; its bytes are gone when the free's turn comes.
+// Calls cannot use an address once its free is queued; kernels queued before still can.
 
 import { CUmemPool_attribute as A } from "../../constants.ts";
 import { CUmemAccessDesc, CUmemLocation, CUmemPoolProps } from "../../structs.ts";
@@ -78,11 +78,12 @@ export function poolCalls(machine: Machine): PoolCalls {
       const operation = queueExclusive(machine, stream, {
         region: memory.resolve(allocation.address, byteLength),
         run() {
+          memory.remove(allocation);
           if (pending === undefined) allocation.device.discharge(byteLength);
           else pool?.settle(pending);
         },
       });
-      memory.remove(allocation);
+      allocation.isFreed = true;
       const pending = pool?.expect(byteLength);
       if (pending !== undefined) pending.operation = operation;
     },

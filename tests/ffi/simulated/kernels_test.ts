@@ -86,6 +86,19 @@ Deno.test("cuLaunchKernel() is ordered before work that waits for its event", ()
   assertEquals([...gpu.read(address, 4)], [9, 9, 9, 9]);
 });
 
+Deno.test("cuLaunchKernel() uses memory whose free is queued behind it, and none freed before", () => {
+  const gpu = new SimulatedGpu({ kernels: { addOne } });
+  const [kernel, stream] = [load(gpu, "addOne"), gpu.stream()];
+  const address = out((cell) => gpu.api.cuMemAllocAsync(cell, 4n, stream));
+  gpu.api.cuMemsetD8Async(address, 4, 4n, stream);
+  launch(gpu, kernel, { address, count: 4, stream });
+  assertEquals(gpu.api.cuMemFreeAsync(address, stream), 0);
+  assertEquals(gpu.api.cuMemFreeAsync(address, stream), 1); // CUDA_ERROR_INVALID_VALUE
+  assertEquals(gpu.api.cuStreamSynchronize(stream), 0);
+  launch(gpu, kernel, { address, count: 4, stream });
+  assertThrows(() => gpu.api.cuStreamSynchronize(stream), SimulationError, "was freed");
+});
+
 Deno.test("cuModuleGetFunction() refuses a name that was not registered", () => {
   const gpu = new SimulatedGpu();
   const module = out((cell) => gpu.api.cuModuleLoadData(cell, IMAGE));
