@@ -26,11 +26,17 @@ export function activeCapture(): Capture | undefined {
  * @throws TypeError with the remedy when it is.
  */
 export function requireUncaptured(queue: CapturedQueue, action: string): void {
-  if (active?.includes(queue) !== true) return;
-  throw new TypeError(
-    `Cannot ${action} on ${queue} while it is being captured: a graph can copy between buffers, ` +
+  if (active?.includes(queue)) throw cannotRecord(queue, action);
+}
+
+/** The error for what cannot be recorded; the capture will end with it, whoever catches it. */
+export function cannotRecord(queue: CapturedQueue, action: string): TypeError {
+  const error = new TypeError(
+    `Cannot ${action} on ${queue} in a capture: a graph can copy between buffers of its device, ` +
       `fill and allocate; do all else before or after`,
   );
+  active?.refuse(error);
+  return error;
 }
 
 /**
@@ -48,6 +54,7 @@ export class Capture {
   /** The stream on which it began. */
   readonly origin: CapturedQueue;
   readonly #members = new Map<bigint, CapturedQueue>();
+  #refusal: TypeError | undefined;
 
   /**
    * Begins to record what a stream is given (cuStreamBeginCapture).
@@ -88,9 +95,19 @@ export class Capture {
     this.add(queue);
   }
 
-  /** Ends the recording and returns the graph, which the caller destroys (cuStreamEndCapture). */
+  /** Notes that the recording lacks something: there will be no graph. */
+  refuse(error: TypeError): void {
+    this.#refusal ??= error;
+  }
+
+  /**
+   * Ends the recording and returns the graph, which the caller destroys (cuStreamEndCapture).
+   *
+   * @throws TypeError when something was asked for that cannot be recorded.
+   */
   end(): bigint {
     const { origin } = this;
+    if (this.#refusal !== undefined) throw this.#refusal;
     for (const member of this.#members.values()) if (member !== origin) this.join(origin, member);
     const graph = new BigUint64Array(1);
     this.#leave();
@@ -112,5 +129,6 @@ export class Capture {
   #leave(): void {
     active = undefined;
     for (const { context } of this.#members.values()) context.isCapturing = false;
+    this.#members.clear(); // an event may keep the capture, which need not keep the streams
   }
 }

@@ -288,6 +288,7 @@ export class CudaDevice extends DeviceAccounts implements DeviceAllocator, Dispo
     byteLength: number,
     options: HandleOptions<D> = {},
   ): DeviceBuffer<D> {
+    requireNoCapture("make a buffer of a handle");
     return bufferFromHandle(this.context, { address, byteLength }, options);
   }
 
@@ -396,7 +397,10 @@ export class CudaDevice extends DeviceAccounts implements DeviceAllocator, Dispo
    * console.log(output.array); // Float32Array(4) [7, 7, 7, 7]
    * ```
    */
-  capture(body: (stream: CudaStream) => unknown, options: CaptureOptions = {}): CudaGraph {
+  capture<T>(
+    body: (stream: CudaStream) => T extends PromiseLike<unknown> ? never : T,
+    options: CaptureOptions = {},
+  ): CudaGraph {
     const { stream, label } = this.place(options);
     return CudaGraph.capture(stream, { body, label });
   }
@@ -460,6 +464,7 @@ export class CudaDevice extends DeviceAccounts implements DeviceAllocator, Dispo
   /** Lets go of the device; buffers and streams made on it stay usable until they are disposed. */
   dispose(): void {
     if (this.#disposed) return;
+    requireNoCapture("dispose a device");
     this.#disposed = true;
     this.#deviceResources[Symbol.dispose]();
     this.#pinnedResources[Symbol.dispose]();

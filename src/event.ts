@@ -106,6 +106,8 @@ export class CudaEvent implements Disposable {
     if (!this.timing || !start.timing) {
       throw new TypeError("Cannot take the time between events: one was made with timing: false");
     }
+    this.#requireMark();
+    start.#requireMark();
     const cell = new Float32Array(1);
     this.context.driver.call("cuEventElapsedTime", cell, start.handle, this.handle);
     return (cell[0] ?? 0) / 1000;
@@ -168,7 +170,9 @@ export class CudaEvent implements Disposable {
       qualities: [this.timing ? "records times" : "records no times"],
       content: this.disposed ? undefined : {
         handle: formatAddress(this.#record.handle),
-        progress: progressWords(() => this.isComplete, words),
+        progress: this.capture === undefined
+          ? progressWords(() => this.isComplete, words)
+          : "a mark inside a graph",
       },
     };
   }

@@ -2,16 +2,16 @@
 // A graph keeps all memory that it uses, so that a launch never meets memory that is gone.
 
 import { CUgraphInstantiate_flags } from "../ffi/constants.ts";
-import { requireUncaptured } from "./capture.ts";
+import { requireNoCapture } from "./capture.ts";
 import { type DisplayBundle, showCard } from "./cards/card.ts";
 import { queueCard, type QueueFacts } from "./cards/queue_cards.ts";
 import type { Context } from "./context.ts";
 import { DisposedError } from "./errors.ts";
 import { formatAddress, formatCount } from "./format.ts";
 import { HandleRecord } from "./handle_record.ts";
-import { CapturedMemory, type GraphMemoryUse } from "./memory/captured_memory.ts";
+import { CapturedMemory, type GraphBlock, type GraphMemoryUse } from "./memory/captured_memory.ts";
 import { GraphMemory } from "./memory/graph_memory.ts";
-import { takeOrReclaim } from "./memory/out_of_memory.ts";
+import { type MemoryNeed, takeWithinLimits } from "./memory/out_of_memory.ts";
 import type { CudaStream } from "./stream.ts";
 
 /** How to record a graph. */
@@ -37,7 +37,18 @@ interface GraphState {
   launchCount: number;
 }
 
-/** Copies, fills and allocations that one call queues. */
+/** What a {@link CudaGraph} is made of. */
+interface GraphFields {
+  readonly handle: bigint;
+  readonly nodeCount: number;
+  readonly memory: GraphMemoryUse;
+  readonly label: string | undefined;
+}
+
+/**
+ * Copies, fills and allocations that one call queues. It keeps the memory that they use until it is
+ * disposed.
+ */
 export class CudaGraph implements Disposable {
   /** The context it belongs to. */
   readonly context: Context;
@@ -47,24 +58,20 @@ export class CudaGraph implements Disposable {
   readonly #state: GraphState;
   readonly #record: HandleRecord;
 
-  private constructor(
-    stream: CudaStream,
-    fields: { graph: bigint; memory: GraphMemoryUse; label: string | undefined },
-  ) {
-    const { graph, memory, label } = fields;
+  private constructor(stream: CudaStream, { handle, nodeCount, memory, label }: GraphFields) {
     const { context } = stream;
     this.context = context;
+    this.nodeCount = nodeCount;
     this.#stream = stream;
-    this.nodeCount = countNodes(context, graph);
-    const handle = instantiate(context, graph, memory);
     const state: GraphState = { memory, lastStream: stream, launchCount: 0 };
     this.#state = state;
-    const graphMemory = memory.allocatedBytes > 0 ? GraphMemory.of(context) : undefined;
-    graphMemory?.addGraph();
+    const graphMemories = [...new Set(memory.made.map((block) => GraphMemory.of(block.context)))];
+    for (const graphMemory of graphMemories) graphMemory.addGraph();
     const destroy = (handle: bigint) => {
       const status = context.status("cuGraphExecDestroy", handle);
+      for (const output of memory.outputs) output.giveUp();
       memory.holds.dispose();
-      graphMemory?.removeGraph(state.lastStream);
+      for (const graphMemory of graphMemories) graphMemory.removeGraph(state.lastStream);
       return status;
     };
     this.#record = new HandleRecord(this, { context, kind: "graph", handle, label, destroy });
@@ -73,25 +80,23 @@ export class CudaGraph implements Disposable {
   /**
    * Records what `body` queues on `stream`, without running it (cuStreamBeginCapture).
    *
-   * @throws TypeError when `body` returns a promise, or a capture runs already.
+   * @throws TypeError when `body` returns a promise or asks for what cannot be recorded, and while
+   *   another capture runs.
    */
   static capture(stream: CudaStream, { body, label }: CaptureRequest): CudaGraph {
     if (stream.disposed) throw new DisposedError(stream.toString());
-    const captured = new CapturedMemory(stream);
-    try {
-      refusePromise(body(stream));
-      const { graph, memory } = captured.end();
-      try {
-        return new CudaGraph(stream, { graph, memory, label });
-      } catch (error) {
-        memory.holds.dispose();
-        throw error;
-      } finally {
-        stream.context.status("cuGraphDestroy", graph);
-      }
-    } finally {
-      captured.abandon();
-    }
+    const { context } = stream;
+    using captured = new CapturedMemory(stream);
+    refusePromise(body(stream));
+    const { graph, memory } = captured.end();
+    using template = new DisposableStack();
+    template.defer(() => context.status("cuGraphDestroy", graph));
+    using undo = new DisposableStack();
+    undo.use(memory.holds);
+    const nodeCount = countNodes(context, graph);
+    const handle = instantiate(context, graph);
+    undo.move();
+    return new CudaGraph(stream, { handle, nodeCount, memory, label });
   }
 
   /** Whether it was disposed. */
@@ -106,22 +111,22 @@ export class CudaGraph implements Disposable {
 
   /**
    * Queues all of its work and does not wait (cuGraphLaunch): on the stream that was captured, or on
-   * another one. It comes after what other streams do with the same memory.
+   * another one. It comes after what other streams do with the same memory. What the graph allocates
+   * is new memory each time: what was written to it since the last launch is gone.
    *
    * @throws DisposedError when it or the stream was disposed.
-   * @throws TypeError when the stream belongs to another device, or is being captured.
+   * @throws TypeError when the stream belongs to another device, and while a capture runs.
    * @throws OutOfMemoryError with all amounts when the device has too little for what it allocates.
    */
   launch({ stream = this.#stream }: { readonly stream?: CudaStream } = {}): void {
     if (this.disposed) throw new DisposedError(this.toString());
     if (stream.disposed) throw new DisposedError(stream.toString());
     this.#checkContext(stream);
-    requireUncaptured(stream, "launch a graph");
-    const { context } = this;
-    const { uses, outputs, allocatedBytes: byteLength } = this.#state.memory;
+    requireNoCapture("launch a graph");
+    const { uses, made, outputs } = this.#state.memory;
     for (const { usage, access } of uses) usage.order(stream, access);
-    if (byteLength === 0) this.#queue(stream);
-    else takeOrReclaim({ context, kind: "device", byteLength }, () => this.#queue(stream));
+    if (made.length === 0) this.#queue(stream);
+    else takeWithinLimits(this.#need(), () => this.#queue(stream));
     this.#state.lastStream = stream;
     this.#state.launchCount++;
     for (const output of outputs) output.arrive();
@@ -151,6 +156,17 @@ export class CudaGraph implements Disposable {
   /** Shows the graph in a notebook. */
   [Symbol.for("Jupyter.display")](): DisplayBundle {
     return showCard(() => queueCard(this.#facts()));
+  }
+
+  /** What a launch takes from the device: nothing as long as the memory of the last one is kept. */
+  #need(): MemoryNeed {
+    const { context } = this;
+    const here = this.#state.memory.made.filter((block) => block.context === context);
+    const bytesOf = (blocks: readonly GraphBlock[]) =>
+      blocks.reduce((sum, { requestedBytes }) => sum + requestedBytes, 0);
+    const missingBytes = bytesOf(here) - bytesOf(here.filter(({ isThere }) => isThere)) -
+      GraphMemory.of(context).byteLength;
+    return { context, kind: "device", byteLength: Math.max(0, missingBytes) };
   }
 
   #queue(stream: CudaStream): void {
@@ -194,11 +210,10 @@ export class CudaGraph implements Disposable {
 }
 
 /** Makes a graph ready for launches; memory that it leaves allocated is freed by its next launch. */
-function instantiate(context: Context, graph: bigint, { outputs }: GraphMemoryUse): bigint {
-  const { CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH } = CUgraphInstantiate_flags;
-  const flags = outputs.length > 0 ? BigInt(CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH) : 0n;
+function instantiate(context: Context, graph: bigint): bigint {
+  const { CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH: flag } = CUgraphInstantiate_flags;
   const cell = new BigUint64Array(1);
-  context.call("cuGraphInstantiateWithFlags", cell, graph, flags);
+  context.call("cuGraphInstantiateWithFlags", cell, graph, BigInt(flag));
   return cell[0] ?? 0n;
 }
 
@@ -212,6 +227,7 @@ function refusePromise(result: unknown): void {
   if (!(result instanceof Promise)) return;
   result.catch(() => {}); // what it fails with is not the reason to tell
   throw new TypeError(
-    "Cannot capture an async function: what it does after an await would run, not be recorded",
+    "Cannot capture a function that returns a promise: what waits, and transfers of ordinary " +
+      "arrays, cannot be recorded; use pinned buffers, and braces when nothing is to be returned",
   );
 }

@@ -1,4 +1,4 @@
-// The owner record of a stream or an event: dispose and garbage collection both go through it.
+// The owner record of a stream, an event or a graph: dispose and garbage collection both go through it.
 // It holds the driver's handle and never the object, so that the object can be collected.
 
 import { CUresult } from "../ffi/constants.ts";

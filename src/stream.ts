@@ -169,7 +169,7 @@ export class CudaStream implements Disposable {
    */
   prepareCapture(): void {
     if (this.#waitingThreads > 0) {
-      throw new TypeError(`Cannot capture ${this}: await its synchronize() first`);
+      throw new TypeError(`Cannot capture ${this}: a promise waits for its work, await that first`);
     }
     this.#markEnd();
   }
@@ -180,8 +180,12 @@ export class CudaStream implements Disposable {
     await waitForGpu(() => this.isIdle, async () => {
       const { driver } = this.context;
       this.#waitingThreads++;
-      const status = await driver.api.cuStreamSynchronizeNonblocking(this.handle);
-      this.#waitingThreads--;
+      let status: number;
+      try {
+        status = await driver.api.cuStreamSynchronizeNonblocking(this.handle);
+      } finally {
+        this.#waitingThreads--;
+      }
       if (status !== CUresult.CUDA_SUCCESS) throw driver.error(status, "cuStreamSynchronize");
     });
   }
@@ -240,7 +244,9 @@ export class CudaStream implements Disposable {
       qualities: [`${priority} priority`],
       content: disposed ? undefined : {
         handle: formatAddress(this.#handle),
-        progress: progressWords(() => this.isIdle, words),
+        progress: activeCapture()?.includes(this)
+          ? "being captured"
+          : progressWords(() => this.isIdle, words),
       },
     };
   }

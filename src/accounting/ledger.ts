@@ -30,7 +30,7 @@ export interface LedgerEntry {
   readonly id: number;
   /** What it is. */
   readonly kind: LiveKind;
-  /** Bytes it holds; 0 for streams and events. */
+  /** Bytes it holds; 0 for streams, events and graphs. */
   readonly byteLength: number;
   /** The name its maker gave it. */
   readonly label: string | undefined;
@@ -40,9 +40,9 @@ export interface LedgerEntry {
   readonly stack: readonly string[] | undefined;
   /** The innermost track that was open when it was made. */
   readonly scope: string | undefined;
-  /** Its address; 0n for streams and events. */
+  /** Its address; 0n for streams, events and graphs. */
   readonly address: bigint;
-  /** The handle of the stream it belongs to; 0n for streams and events. */
+  /** The handle of the stream it belongs to; 0n for streams, events and graphs. */
   readonly streamHandle: bigint;
   /**
    * When it was made, in milliseconds since 1970; of a few small blocks that were made in one turn

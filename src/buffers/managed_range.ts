@@ -5,9 +5,9 @@ import {
   CUmem_advise as Advise,
   CUmem_range_attribute as Attribute,
 } from "../../ffi/constants.ts";
-import { requireUncaptured } from "../capture.ts";
 import type { Context } from "../context.ts";
 import { CudaUnavailableError } from "../errors.ts";
+import { requireUnrecorded } from "../memory/captured_memory.ts";
 import type { ContextOwner } from "../memory/memory_resource.ts";
 import type { CudaStream } from "../stream.ts";
 import type { MemorySpan } from "../transfer/copy.ts";
@@ -102,8 +102,8 @@ export function prefetchRange(span: MemorySpan, place: ManagedPlace, stream: Cud
   const device = deviceOf(place, "prefetch");
   if (place === "host") deviceOf(stream, "prefetch");
   if (span.byteLength === 0) return;
+  requireUnrecorded(span.allocation, stream, "prefetch");
   span.allocation.order(stream, "read");
-  requireUncaptured(stream, "prefetch");
   const { context, handle } = stream;
   context.call("cuMemPrefetchAsync", span.address, BigInt(span.byteLength), device, handle);
 }
@@ -111,8 +111,8 @@ export function prefetchRange(span: MemorySpan, place: ManagedPlace, stream: Cud
 /** Queues giving up the contents of a range (cuMemDiscardBatchAsync). */
 export function discardRange(span: MemorySpan, stream: CudaStream): void {
   if (span.byteLength === 0) return;
+  requireUnrecorded(span.allocation, stream, "discard");
   span.allocation.order(stream, "write");
-  requireUncaptured(stream, "discard");
   const addresses = BigUint64Array.of(span.address);
   const sizes = BigUint64Array.of(BigInt(span.byteLength));
   stream.context.call("cuMemDiscardBatchAsync", addresses, sizes, 1n, 0n, stream.handle);

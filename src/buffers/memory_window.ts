@@ -170,7 +170,7 @@ export abstract class MemoryWindow<D extends DType = DType> implements Disposabl
    * own call takes it where the resource has it straight from the driver; for mapped memory that call
    * takes the resource's `hostAddress()` of it.
    *
-   * @throws TypeError for a view, and while an upload or a download is running.
+   * @throws TypeError for a view, and while a transfer in pieces or a graph uses it.
    */
   release(): bigint {
     if (this.disposed) throw new DisposedError(this.toString());

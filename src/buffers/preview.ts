@@ -1,5 +1,6 @@
 // The first values of a buffer for its card: at most 4 KiB, and only when nothing has to be waited for.
 
+import { activeCapture } from "../capture.ts";
 import { elementBytes } from "../dtype.ts";
 import { messageOf } from "../format.ts";
 import type { Preview } from "../cards/buffer_card.ts";
@@ -29,6 +30,7 @@ export function previewOf(buffer: MemoryWindow, allocation: Allocation): Preview
 /** Does not ask for the buffer's span: that counts as a use, and makes a lazy buffer allocate. */
 function readFirst(buffer: MemoryWindow, allocation: Allocation): Preview {
   const { dtype, length, byteOffset } = buffer;
+  if (activeCapture() !== undefined) return { missing: "a capture is running" };
   if (!isQuiet(allocation)) return { missing: "work is still queued on it" };
   const elementLength = elementBytes(dtype);
   const count = Math.min(length, Math.floor(MOST_BYTES / elementLength));

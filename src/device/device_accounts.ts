@@ -1,5 +1,6 @@
 // What a device tells about its memory: who holds it, what became of it; and how it is all given back.
 
+import { requireNoCapture } from "../capture.ts";
 import { BufferKinds } from "../buffers/buffer_kinds.ts";
 import { type DeviceMemory, readDeviceMemory } from "./device_memory.ts";
 import type { ByteSize } from "../format.ts";
@@ -60,11 +61,13 @@ export abstract class DeviceAccounts extends BufferKinds {
 
   /** Gives back everything on this device that was made since a mark, newest first. */
   releaseSince(mark: MemoryMark): void {
+    requireNoCapture("give everything back");
     this.context.ledger.releaseAfter(mark.id);
   }
 
   /** Gives back everything that is alive on this device, whoever holds it. */
   releaseAll(): void {
+    requireNoCapture("give everything back");
     this.context.ledger.releaseAfter(0);
   }
 

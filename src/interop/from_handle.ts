@@ -7,6 +7,7 @@ import { Context } from "../context.ts";
 import { type DType, elementBytes } from "../dtype.ts";
 import { checkSize } from "../format.ts";
 import { Allocation } from "../memory/allocation.ts";
+import type { Lender } from "../memory/allocation_request.ts";
 import { ForeignMemoryResource } from "../memory/foreign_memory_resource.ts";
 import type { MemoryResource } from "../memory/memory_resource.ts";
 import { type PointerAttributes, pointerAttributes } from "../memory/pointer_attributes.ts";
@@ -85,19 +86,19 @@ function adopt<D extends DType>(
   const { stream = CudaStream.default(context) } = options;
   checkHome(context, { resource, stream });
   // Other streams wait for uses of the same memory through the buffer that it belongs to.
-  const { usage, isReadOnly } = byteLength === 0 ? {} : recordOf(context, handle);
+  const lender = byteLength === 0 ? undefined : ownerOf(context, handle);
   const block = { kind: "imported", byteLength, resource, stream, label } as const;
   const start = byteLength === 0 ? 0n : address;
-  const allocation = new Allocation({ ...block, usage, isReadOnly }, start);
+  const allocation = new Allocation({ ...block, lender, isReadOnly: lender?.isReadOnly }, start);
   const token = { allocation };
   allocation.guard(token);
   return new DeviceBuffer({ allocation, token, dtype, shape, byteOffset: 0, isView: false });
 }
 
-/** The record of a live buffer that the bytes lie in; nothing where there is none. */
-function recordOf(context: Context, handle: AddressRange): Partial<Allocation> {
+/** The record of the live buffer that the bytes belong to. */
+function ownerOf(context: Context, handle: AddressRange): Lender | undefined {
   const holder = context.ledger.holderOf(handle);
-  return holder instanceof Allocation ? holder : {};
+  return holder instanceof Allocation ? holder.memoryOwner : undefined;
 }
 
 function checkIntent(options: HandleOptions<DType>): void {

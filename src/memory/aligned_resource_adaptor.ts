@@ -28,11 +28,11 @@ export class AlignedResourceAdaptor extends ResourceAdaptor {
   /**
    * Aligns what comes from a resource.
    *
-   * @throws RangeError when the alignment is no power of two, or below 256.
+   * @throws RangeError when the alignment is missing, no power of two, or below 256.
    */
   constructor(upstream: MemoryResource, options: AlignmentOptions) {
     super(upstream);
-    this.alignmentBytes = parseBytes(options.alignment, "alignment");
+    this.alignmentBytes = parseBytes(options?.alignment, "alignment");
     this.thresholdBytes = parseBytes(options.threshold ?? 0, "threshold");
     if (this.alignmentBytes < GIVEN_BYTES || !Number.isInteger(Math.log2(this.alignmentBytes))) {
       throw new RangeError(

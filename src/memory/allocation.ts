@@ -2,14 +2,16 @@
 // Dispose, scopes, the ledger and garbage collection all release through it, so it is freed once.
 
 import type { Context } from "../context.ts";
+import { DisposedError } from "../errors.ts";
 import { messageOf } from "../format.ts";
 import { originOf } from "../accounting/cell_runs.ts";
 import { timeOfMaking } from "../accounting/clock.ts";
 import { nextId } from "../accounting/ids.ts";
+import { KeptMemory } from "../accounting/kept_memory.ts";
 import { type LedgerEntry, type LiveKind, nameOf } from "../accounting/ledger.ts";
 import { type Owner, unwatch, watch } from "../safety_net.ts";
 import { CudaStream } from "../stream.ts";
-import { type AllocationRequest, takeMemory } from "./allocation_request.ts";
+import { type AllocationRequest, type Lender, takeMemory } from "./allocation_request.ts";
 import { capturedMemory } from "./captured_memory.ts";
 import { Hold } from "./hold.ts";
 import type { MemoryResource } from "./memory_resource.ts";
@@ -41,6 +43,7 @@ export class Allocation implements LedgerEntry, Owner {
   /** Whether the GPU may only read it. */
   readonly isReadOnly: boolean;
   readonly #stream: CudaStream;
+  readonly #lender: Lender | undefined;
   #address: bigint;
   #byteLength: number;
   #companion: Allocation | undefined;
@@ -60,7 +63,8 @@ export class Allocation implements LedgerEntry, Owner {
     this.#address = address;
     this.#byteLength = byteLength;
     this.#stream = stream;
-    this.usage = request.usage ?? new StreamUsage(stream);
+    this.#lender = request.lender;
+    this.usage = request.lender?.usage ?? new StreamUsage(stream);
     this.context = stream.context.retain();
     const { ledger } = this.context;
     this.stack = ledger.origins.find(byteLength, this.createdAt);
@@ -90,6 +94,11 @@ export class Allocation implements LedgerEntry, Owner {
   /** Empties `memory`, and with it every typed array over it, when the block is released. */
   emptyOnRelease(memory: ArrayBuffer): void {
     this.#hostMemory = new WeakRef(memory);
+  }
+
+  /** Whom the memory belongs to: this record, or the one that it borrows from. */
+  get memoryOwner(): Lender {
+    return this.#lender ?? this;
   }
 
   /** The address; 0n while it holds no bytes. */
@@ -141,14 +150,23 @@ export class Allocation implements LedgerEntry, Owner {
     if (access === "write" && this.isReadOnly) {
       throw new TypeError(`Cannot write to ${nameOf(this)} on the GPU: it is read-only memory`);
     }
-    const usage = capturedMemory()?.usageFor(this, stream, access) ?? this.usage;
+    const usage = capturedMemory()?.use(this, stream, access) ?? this.usage;
     usage.order(stream, access);
   }
 
-  /** Keeps the memory itself while a transfer or a graph uses it, also when it is released meanwhile. */
+  /**
+   * Keeps the memory itself while a transfer or a graph uses it, also when it is released meanwhile.
+   *
+   * @throws DisposedError when it was released before.
+   */
   hold(): Disposable {
+    if (this.#released) throw new DisposedError(nameOf(this));
+    const lent = this.#lender?.released === false ? this.#lender.hold() : undefined;
     this.#holders++;
-    return new Hold(() => this.#letGo());
+    return new Hold(() => {
+      this.#letGo();
+      lent?.[Symbol.dispose]();
+    });
   }
 
   /**
@@ -184,6 +202,7 @@ export class Allocation implements LedgerEntry, Owner {
     this.#companion?.release(stream);
     this.#freeWith = stream;
     if (this.#holders === 0) this.#free();
+    else KeptMemory.of(this.context.ledger, this.kind).add(this);
   }
 
   /**
@@ -215,7 +234,9 @@ export class Allocation implements LedgerEntry, Owner {
 
   #letGo(): void {
     this.#holders--;
-    if (this.#holders === 0 && this.#released) this.#free();
+    if (this.#holders > 0 || !this.#released) return;
+    KeptMemory.of(this.context.ledger, this.kind).delete(this);
+    this.#free();
   }
 
   /**
@@ -225,7 +246,7 @@ export class Allocation implements LedgerEntry, Owner {
    */
   #free(): void {
     const captured = capturedMemory();
-    if (captured !== undefined && captured.usageOfMade(this) === undefined) {
+    if (captured !== undefined && captured.usageWithin(this) === undefined) {
       return captured.postpone(() => this.#free());
     }
     try {
@@ -243,7 +264,7 @@ export class Allocation implements LedgerEntry, Owner {
   /** The stream, or the default one for a disposed stream, which now waits for all uses so far. */
   #afterUses(chosen: CudaStream): CudaStream {
     const stream = chosen.disposed ? CudaStream.default(this.context) : chosen;
-    const usage = capturedMemory()?.usageOfMade(this) ?? this.usage;
+    const usage = capturedMemory()?.usageWithin(this) ?? this.usage;
     usage.finishOn(stream);
     return stream;
   }

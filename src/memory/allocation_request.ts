@@ -11,6 +11,18 @@ import type { MemoryResource } from "./memory_resource.ts";
 import { takeKept, takeWithinLimits } from "./out_of_memory.ts";
 import type { StreamUsage } from "./stream_usage.ts";
 
+/** Another record of the same memory. */
+export interface Lender {
+  /** The streams whose queued work may still use the memory. */
+  readonly usage: StreamUsage;
+  /** Whether the GPU may only read it. */
+  readonly isReadOnly: boolean;
+  /** Whether it was given back, or away. */
+  readonly released: boolean;
+  /** Keeps the memory until the result is disposed. */
+  hold(): Disposable;
+}
+
 /** What to allocate, and how. */
 export interface AllocationRequest {
   /** What kind of memory the resource gives. */
@@ -25,8 +37,8 @@ export interface AllocationRequest {
   readonly label?: string | undefined;
   /** Whether the GPU may only read it. */
   readonly isReadOnly?: boolean | undefined;
-  /** The uses of the same memory that another record orders; they are ordered as one. */
-  readonly usage?: StreamUsage | undefined;
+  /** The record of the same memory: uses are ordered as one, and it stays as long as this is kept. */
+  readonly lender?: Lender | undefined;
 }
 
 /**

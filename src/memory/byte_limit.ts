@@ -18,8 +18,14 @@ export interface LimitAmounts {
  * Reads a limit: bytes, `"2 GiB"`, or a share such as `"40%"` of `totalBytes`.
  *
  * @throws RangeError when it is neither, or a share above 100 %.
+ * @throws TypeError when it is neither a number nor a text.
  */
 export function parseLimit(limit: ByteSize, totalBytes: number): number {
+  if (typeof limit !== "number" && typeof limit !== "string") {
+    throw new TypeError(
+      `Cannot read limit ${limit}: expected bytes, a size such as "2 GiB" or a share such as "40%"`,
+    );
+  }
   if (typeof limit === "number" || !limit.trim().endsWith("%")) return parseBytes(limit, "limit");
   const match = /^\s*(\d+(?:\.\d+)?)\s*%\s*$/.exec(limit);
   const share = match === null ? NaN : Number(match[1]) / 100;

@@ -2,7 +2,9 @@
 // that it stays as long as the graph does.
 
 import type { CopyEnds } from "../accounting/ledger.ts";
-import { Capture } from "../capture.ts";
+import { activeCapture, cannotRecord, Capture } from "../capture.ts";
+import type { Context } from "../context.ts";
+import { messageOf } from "../format.ts";
 import type { CudaStream } from "../stream.ts";
 import { type Access, StreamUsage } from "./stream_usage.ts";
 
@@ -18,10 +20,18 @@ export interface CapturedBlock {
 
 /** A block whose memory comes with each launch of a graph. */
 export interface GraphBlock extends CapturedBlock {
-  /** Its size. */
-  readonly byteLength: number;
-  /** Notes that its memory is there. */
+  /** The context in which it is allocated. */
+  readonly context: Context;
+  /** Its size once it is there. */
+  readonly requestedBytes: number;
+  /** Whether the graph frees it itself. */
+  readonly isFreedInGraph: boolean;
+  /** Whether its memory is there. */
+  readonly isThere: boolean;
+  /** Notes that a launch has brought its memory. */
   arrive(): void;
+  /** Notes that its memory will not come any more, unless it is there. */
+  giveUp(): void;
 }
 
 /** How a graph uses a block that was there before. */
@@ -44,10 +54,10 @@ export interface GraphCopy {
 export interface GraphMemoryUse {
   /** Blocks that a launch must wait for. */
   readonly uses: readonly GraphUse[];
-  /** Blocks that it allocates and does not free. */
+  /** Blocks that it allocates. */
+  readonly made: readonly GraphBlock[];
+  /** Those of them that it does not free. */
   readonly outputs: readonly GraphBlock[];
-  /** Bytes that a launch allocates. */
-  readonly allocatedBytes: number;
   /** Copies that it makes. */
   readonly copies: readonly GraphCopy[];
   /** Bytes of all its copies. */
@@ -56,11 +66,21 @@ export interface GraphMemoryUse {
   readonly holds: DisposableStack;
 }
 
-let active: CapturedMemory | undefined;
+const memories = new WeakMap<Capture, CapturedMemory>();
 
 /** The memory of the capture that runs right now. */
 export function capturedMemory(): CapturedMemory | undefined {
-  return active;
+  const capture = activeCapture();
+  return capture === undefined ? undefined : memories.get(capture);
+}
+
+/**
+ * Checks that a use of a block would not be recorded, before anything is done about it.
+ *
+ * @throws TypeError with the remedy when it would.
+ */
+export function requireUnrecorded(block: CapturedBlock, stream: CudaStream, action: string): void {
+  if (capturedMemory()?.records(block, stream)) throw cannotRecord(stream, action);
 }
 
 /** The order of a block's uses inside a capture; another stream that uses it is captured too. */
@@ -72,13 +92,13 @@ class CapturedUsage extends StreamUsage {
   }
 }
 
-/** A capture and the memory that it uses so far. */
-export class CapturedMemory {
+/** A capture and the memory that it uses so far; disposing it throws away what was not ended. */
+export class CapturedMemory implements Disposable {
   readonly #capture: Capture;
   /** By the uses outside, which records of the same memory share. */
   readonly #usages = new Map<StreamUsage, CapturedUsage>();
   readonly #used = new Set<CapturedBlock>();
-  readonly #made = new Set<GraphBlock>();
+  readonly #made = new Map<CapturedBlock, GraphBlock>();
   readonly #copies: GraphCopy[] = [];
   readonly #holds = new DisposableStack();
   readonly #postponed: (() => void)[] = [];
@@ -91,7 +111,7 @@ export class CapturedMemory {
   constructor(origin: CudaStream) {
     origin.prepareCapture();
     this.#capture = new Capture(origin);
-    active = this;
+    memories.set(this.#capture, this);
   }
 
   /** Whether a stream is being captured. */
@@ -105,28 +125,33 @@ export class CapturedMemory {
   }
 
   /**
-   * The uses of a block inside the capture, when `stream` is about to use it there: a captured stream
-   * does, and one that uses what the capture has used before. Undefined for a use outside.
+   * Whether what `stream` does with a block is recorded: a captured stream's work is, and that of one
+   * that uses what the capture has used before, unless the program orders its streams itself.
    */
-  usageFor(block: CapturedBlock, stream: CudaStream, access: Access): StreamUsage | undefined {
-    const known = this.#usages.get(block.usage);
-    const isJoining = known !== undefined && stream.context.ordersStreams;
-    if (!isJoining && !this.includes(stream)) return undefined;
-    const usage = known ?? this.#begin(block.usage, stream);
-    this.#keep(block);
+  records(block: CapturedBlock, stream: CudaStream): boolean {
+    return this.includes(stream) || (stream.context.ordersStreams && this.uses(block));
+  }
+
+  /** Notes that `stream` is about to use a block inside, and tells its uses there. */
+  use(block: CapturedBlock, stream: CudaStream, access: Access): StreamUsage | undefined {
+    if (!this.records(block, stream)) return undefined;
+    const usage = this.#usages.get(block.usage) ?? this.#begin(block, stream);
     if (access === "write") usage.isWritten = true;
+    if (this.#used.has(block) || this.#made.has(block)) return usage;
+    this.#used.add(block);
+    this.#holds.use(block.hold());
     return usage;
   }
 
-  /** Notes a block that the graph allocates, with the stream that may use it first. */
+  /** Notes a block that the graph allocates, which each launch does anew, for `stream` first. */
   add(block: GraphBlock, stream: CudaStream): void {
-    this.#made.add(block);
-    this.#begin(block.usage, stream);
+    this.#made.set(block, block);
+    this.#begin(block, stream).isWritten = true;
   }
 
   /** The uses so far of a block that the graph allocates; undefined for any other. */
-  usageOfMade(block: CapturedBlock): StreamUsage | undefined {
-    return this.#made.has(block as GraphBlock) ? this.#usages.get(block.usage) : undefined;
+  usageWithin(block: CapturedBlock): StreamUsage | undefined {
+    return this.#made.has(block) ? this.#usages.get(block.usage) : undefined;
   }
 
   /** Notes a copy that was recorded. */
@@ -134,7 +159,7 @@ export class CapturedMemory {
     this.#copies.push(copy);
   }
 
-  /** Runs `work`, which never throws, once the capture is over. */
+  /** Runs `work` once the capture is over; a failure is reported on the console. */
   postpone(work: () => void): void {
     this.#postponed.push(work);
   }
@@ -142,48 +167,43 @@ export class CapturedMemory {
   /** Ends the capture: its graph, which the caller destroys, and the memory of that. */
   end(): { graph: bigint; memory: GraphMemoryUse } {
     const graph = this.#capture.end();
-    const outputs: GraphBlock[] = [];
-    let allocatedBytes = 0;
-    for (const block of this.#made) {
-      allocatedBytes += block.byteLength;
-      if (block.released) this.#usages.delete(block.usage);
-      else outputs.push(block);
-    }
-    for (const output of outputs) this.#holds.use(output.hold());
+    const made = [...this.#made.values()];
+    const outputs = made.filter(({ isFreedInGraph }) => !isFreedInGraph);
+    for (const { isFreedInGraph, usage } of made) if (isFreedInGraph) this.#usages.delete(usage);
+    for (const output of outputs) if (!output.released) this.#holds.use(output.hold());
     const uses = [...this.#usages].map(([usage, { isWritten }]): GraphUse => ({
       usage,
       access: isWritten ? "write" : "read",
     }));
     const copies = this.#copies;
     const copiedBytes = copies.reduce((sum, { byteLength }) => sum + byteLength, 0);
-    this.#leave();
-    const memory = { uses, outputs, allocatedBytes, copies, copiedBytes, holds: this.#holds };
-    return { graph, memory };
+    const holds = this.#holds.move();
+    this.#runPostponed();
+    return { graph, memory: { uses, made, outputs, copies, copiedBytes, holds } };
   }
 
-  /** Ends the capture and throws away what was recorded; does nothing after {@link CapturedMemory.end}. */
-  abandon(): void {
-    if (active !== this) return;
+  /** Ends the capture unless that was done, and throws away what was recorded. */
+  [Symbol.dispose](): void {
     this.#capture.abandon();
-    this.#leave();
+    this.#runPostponed();
+    if (this.#holds.disposed) return;
     this.#holds.dispose();
+    for (const block of this.#made.values()) block.giveUp();
   }
 
-  #begin(outside: StreamUsage, first: CudaStream): CapturedUsage {
+  #begin({ usage: outside }: CapturedBlock, first: CudaStream): CapturedUsage {
     const usage = new CapturedUsage(first);
     this.#usages.set(outside, usage);
     return usage;
   }
 
-  /** What the graph allocates is kept from the end on: before, it may be freed as a step. */
-  #keep(block: CapturedBlock): void {
-    if (this.#used.has(block) || this.#made.has(block as GraphBlock)) return;
-    this.#used.add(block);
-    this.#holds.use(block.hold());
-  }
-
-  #leave(): void {
-    active = undefined;
-    for (const work of this.#postponed) work();
+  #runPostponed(): void {
+    for (const work of this.#postponed.splice(0)) {
+      try {
+        work();
+      } catch (error) {
+        console.warn(`vramkit: after a capture: ${messageOf(error)}`);
+      }
+    }
   }
 }

@@ -11,7 +11,7 @@ import type { CudaStream } from "../stream.ts";
 import type { DeviceAccess } from "./device_access.ts";
 import { DriverPool, type PoolOptions, type PoolReuse } from "./driver_pool.ts";
 import type { ContextOwner, MemoryResource } from "./memory_resource.ts";
-import { showResource } from "./show_resource.ts";
+import { describeResource, showResource } from "./show_resource.ts";
 
 /** The driver's functions that the hot path calls. */
 type PoolCalls = {
@@ -160,6 +160,11 @@ export class CudaAsyncMemoryResource implements MemoryResource, Disposable {
   /** Shows the resource and its upstreams in a notebook. */
   [Symbol.for("Jupyter.display")](): DisplayBundle {
     return showResource(this);
+  }
+
+  /** Shows the resource and its upstreams on a console, with their counters. */
+  [Symbol.for("Deno.customInspect")](): string {
+    return describeResource(this);
   }
 
   get #pool(): DriverPool {

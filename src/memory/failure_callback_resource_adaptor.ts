@@ -3,7 +3,7 @@
 import { type CudaError, isOutOfMemory } from "../errors.ts";
 import type { CudaStream } from "../stream.ts";
 import type { MemoryResource } from "./memory_resource.ts";
-import { ResourceAdaptor } from "./resource_adaptor.ts";
+import { requireFunction, ResourceAdaptor } from "./resource_adaptor.ts";
 
 /**
  * Called with the size that could not be had and the error. Returns whether to try again; each try
@@ -15,9 +15,14 @@ export type FailureCallback = (byteLength: number, error: CudaError) => boolean;
 export class FailureCallbackResourceAdaptor extends ResourceAdaptor {
   readonly #onFailure: FailureCallback;
 
-  /** Watches a resource. */
+  /**
+   * Watches a resource.
+   *
+   * @throws TypeError when the callback is no function.
+   */
   constructor(upstream: MemoryResource, onFailure: FailureCallback) {
     super(upstream);
+    requireFunction(onFailure, "the failure callback");
     this.#onFailure = onFailure;
   }
 

@@ -1,70 +1,136 @@
 // A block that a graph allocates: recorded as a step, there after a launch, and freed as a step too
-// or, when it outlives the capture, after a launch.
+// or, when it outlives the capture, after a launch. Until it is there it holds no bytes.
 
 import { nameOf } from "../accounting/ledger.ts";
+import { CudaUnavailableError } from "../errors.ts";
 import type { CudaStream } from "../stream.ts";
 import { Allocation } from "./allocation.ts";
 import type { AllocationRequest } from "./allocation_request.ts";
 import { type CapturedMemory, capturedMemory, type GraphBlock } from "./captured_memory.ts";
+import { CudaAsyncMemoryResource } from "./cuda_async_memory_resource.ts";
 import { GraphMemory } from "./graph_memory.ts";
 import { GraphMemoryResource } from "./graph_memory_resource.ts";
-import { takeWithinLimits } from "./out_of_memory.ts";
+import { takeOrReclaim } from "./out_of_memory.ts";
 import type { Access } from "./stream_usage.ts";
+
+/** Where the memory of a block of a graph stands. */
+type Presence = "to come" | "there" | "never";
 
 /** A block of memory of a graph. */
 export class GraphAllocation extends Allocation implements GraphBlock {
-  #isThere = false;
+  readonly requestedBytes: number;
+  #presence: Presence = "to come";
+  #isFreedInGraph = false;
+
+  private constructor(request: AllocationRequest, address: bigint) {
+    super({ ...request, byteLength: 0 }, address);
+    this.requestedBytes = request.byteLength;
+  }
 
   /**
    * Records an allocation.
    *
    * @throws TypeError when the memory is to come from elsewhere.
+   * @throws CudaUnavailableError when the device has no memory pools.
    * @throws OutOfMemoryError when the device has not that much.
    */
   static record(request: AllocationRequest, captured: CapturedMemory): GraphAllocation {
     const { resource, byteLength, stream, kind } = request;
-    if (!(resource instanceof GraphMemoryResource)) {
+    const { context } = stream;
+    if (!(resource instanceof GraphMemoryResource) || resource.context !== context) {
       throw new TypeError(
-        `Cannot allocate from ${resource.constructor.name} on ${stream} while it is being ` +
-          `captured: name no resource, or a GraphMemoryResource`,
+        `Cannot allocate from ${resource.constructor.name} of device ${resource.context.ordinal} ` +
+          `on ${stream} in a capture: name no resource, or a GraphMemoryResource of its device`,
       );
     }
-    const need = { context: stream.context, kind, byteLength, isDeviceOnly: true };
+    if (!CudaAsyncMemoryResource.isSupported(context)) {
+      throw new CudaUnavailableError(
+        "driver-too-old",
+        `Cannot allocate in a capture on device ${context.ordinal}: it has no memory pools; ` +
+          `allocate before the capture`,
+      );
+    }
     const take = () => resource.allocate(byteLength, stream);
-    const address = byteLength === 0 ? 0n : takeWithinLimits(need, take);
+    const address = byteLength === 0 ? 0n : takeOrReclaim({ context, kind, byteLength }, take);
     const made = new GraphAllocation(request, address);
     captured.add(made, stream);
     return made;
   }
 
+  /** Whether the graph frees it itself. */
+  get isFreedInGraph(): boolean {
+    return this.#isFreedInGraph;
+  }
+
+  /** Whether its memory is there. */
+  get isThere(): boolean {
+    return this.#presence === "there";
+  }
+
   /** Notes that a launch has given it memory. */
   arrive(): void {
-    if (this.#isThere) return;
-    this.#isThere = true;
-    GraphMemory.of(this.context).hold(this.byteLength);
+    if (this.isThere) return;
+    this.#presence = "there";
+    this.place({ address: this.address, byteLength: this.requestedBytes });
+    GraphMemory.of(this.context).hold(this.requestedBytes);
+  }
+
+  /** Notes that its memory will not come any more, unless it is there. */
+  giveUp(): void {
+    if (!this.isThere) this.#presence = "never";
   }
 
   /**
    * Makes `stream` wait for what other streams do with the block.
    *
-   * @throws TypeError outside of the capture before a launch: there is no memory yet.
+   * @throws TypeError while its memory is not there: before a launch, and outside of the capture.
    */
   override order(stream: CudaStream, access: Access): void {
-    if (!this.#isThere && capturedMemory()?.usageOfMade(this) === undefined) {
-      throw new TypeError(
-        `Cannot use ${nameOf(this)}: its memory comes with its graph, launch that first`,
-      );
-    }
+    if (!this.isThere && !this.#isRecordedBy(stream)) throw this.#absent("use");
     super.order(stream, access);
+  }
+
+  /**
+   * Gives the address away without freeing it.
+   *
+   * @throws TypeError while its memory is not there, and while a transfer or a graph uses it.
+   */
+  override giveAway(): bigint {
+    if (!this.isThere) throw this.#absent("release");
+    const address = super.giveAway();
+    GraphMemory.of(this.context).letGo(this.requestedBytes);
+    return address;
   }
 
   /** Records the free inside the capture; afterwards there is only something to free after a launch. */
   protected override deallocate(stream: CudaStream): void {
-    const isRecorded = capturedMemory()?.usageOfMade(this) !== undefined;
-    if (!isRecorded && !this.#isThere) return;
-    super.deallocate(stream);
-    if (!this.#isThere) return;
-    this.#isThere = false;
-    GraphMemory.of(this.context).letGo(this.byteLength, stream);
+    if (capturedMemory()?.usageWithin(this) !== undefined) {
+      super.deallocate(stream);
+      this.#isFreedInGraph = true;
+    } else if (this.isThere) {
+      super.deallocate(stream);
+      this.#presence = "never";
+      GraphMemory.of(this.context).letGo(this.requestedBytes, stream);
+    }
+  }
+
+  #isRecordedBy(stream: CudaStream): boolean {
+    const captured = capturedMemory();
+    return captured?.usageWithin(this) !== undefined && captured.records(this, stream);
+  }
+
+  #absent(action: string): TypeError {
+    if (this.#presence === "never") {
+      return new TypeError(`Cannot ${action} ${nameOf(this)}: its graph is gone, never launched`);
+    }
+    const isRecorded = capturedMemory()?.usageWithin(this) !== undefined;
+    return new TypeError(
+      isRecorded
+        ? `Cannot ${action} ${
+          nameOf(this)
+        } here: it belongs to the graph that is being captured, ` +
+          `let the stream wait for a captured one first`
+        : `Cannot ${action} ${nameOf(this)}: its memory comes with its graph, launch that first`,
+    );
   }
 }

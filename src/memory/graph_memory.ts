@@ -43,7 +43,7 @@ export class GraphMemory implements MemoryCache {
 
   /** Bytes kept beside what buffers hold. */
   get byteLength(): number {
-    return Math.max(0, this.read("reserved") - this.#heldBytes);
+    return this.read("reserved") - this.#heldBytes;
   }
 
   /** Reads an amount in bytes (cuDeviceGetGraphMemAttribute). */
@@ -75,7 +75,7 @@ export class GraphMemory implements MemoryCache {
   /** Notes that a graph is gone whose last launch was on `stream`. */
   removeGraph(stream: CudaStream): void {
     this.#graphCount--;
-    this.#trimWhenDone(stream);
+    this.#trimAfter(stream);
   }
 
   /** Notes memory that a launch gave to a buffer. */
@@ -83,20 +83,21 @@ export class GraphMemory implements MemoryCache {
     this.#heldBytes += byteLength;
   }
 
-  /** Notes that a buffer's memory is freed in the order of `stream`. */
-  letGo(byteLength: number, stream: CudaStream): void {
+  /** Notes that a buffer's memory is freed in the order of `stream`, or by somebody else. */
+  letGo(byteLength: number, stream?: CudaStream): void {
     this.#heldBytes -= byteLength;
-    this.#trimWhenDone(stream);
+    if (stream !== undefined) this.#trimAfter(stream);
   }
 
-  /** The driver gives back only what is idle, so what a launch still uses waits for the next time. */
-  #trimWhenDone(stream: CudaStream): void {
+  /** Trims once nothing can use the memory again, and the GPU has done what `stream` has queued. */
+  #trimAfter(stream: CudaStream): void {
     const captured = capturedMemory();
-    if (captured !== undefined) return captured.postpone(() => this.#trimWhenDone(stream));
+    if (captured !== undefined) return captured.postpone(() => this.#trimAfter(stream));
     if (this.#graphCount > 0 || this.#heldBytes > 0) return;
     const { driver, deviceHandle } = this.#context;
     const last = stream.disposed ? CudaStream.default(this.#context) : stream;
     try {
+      last.follow(stream);
       whenPassed(last, () => driver.status("cuDeviceGraphMemTrim", deviceHandle));
     } catch {
       // Work that failed was reported to whoever waited for it; a release never throws.

@@ -9,7 +9,7 @@ import {
 import { messageOf } from "../format.ts";
 import type { CudaStream } from "../stream.ts";
 import type { MemoryResource } from "./memory_resource.ts";
-import { ResourceAdaptor } from "./resource_adaptor.ts";
+import { requireFunction, ResourceAdaptor } from "./resource_adaptor.ts";
 
 /** Where a log goes. */
 export interface LoggingOptions {
@@ -21,9 +21,14 @@ export interface LoggingOptions {
 export class LoggingResourceAdaptor extends ResourceAdaptor {
   readonly #write: (line: string) => void;
 
-  /** Logs what comes from a resource, and writes the header. */
+  /**
+   * Logs what comes from a resource, and writes the header.
+   *
+   * @throws TypeError when `write` is no function.
+   */
   constructor(upstream: MemoryResource, options: LoggingOptions) {
     super(upstream);
+    requireFunction(options?.write, "the log's { write }");
     this.#write = options.write;
     this.#write(ALLOCATION_CSV_HEADER);
   }

@@ -5,7 +5,7 @@ import { CU_MEMHOSTALLOC } from "../../ffi/constants.ts";
 import type { Context } from "../context.ts";
 import { CudaUnavailableError } from "../errors.ts";
 import type { ContextOwner, MemoryResource } from "./memory_resource.ts";
-import { showResource } from "./show_resource.ts";
+import { describeResource, showResource } from "./show_resource.ts";
 
 /** What mapped host memory is to be. */
 export interface MappedMemoryOptions {
@@ -83,5 +83,10 @@ export class MappedHostMemoryResource implements MemoryResource {
   /** Shows the resource and its upstreams in a notebook. */
   [Symbol.for("Jupyter.display")](): DisplayBundle {
     return showResource(this);
+  }
+
+  /** Shows the resource and its upstreams on a console, with their counters. */
+  [Symbol.for("Deno.customInspect")](): string {
+    return describeResource(this);
   }
 }

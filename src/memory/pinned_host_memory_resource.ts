@@ -4,7 +4,7 @@ import type { DisplayBundle } from "../cards/card.ts";
 import { CU_MEMHOSTALLOC } from "../../ffi/constants.ts";
 import type { Context } from "../context.ts";
 import type { ContextOwner, MemoryResource } from "./memory_resource.ts";
-import { showResource } from "./show_resource.ts";
+import { describeResource, showResource } from "./show_resource.ts";
 
 /** Page-locked host memory, exactly as much as asked for, usable by every device (cuMemHostAlloc). */
 export class PinnedHostMemoryResource implements MemoryResource {
@@ -37,5 +37,10 @@ export class PinnedHostMemoryResource implements MemoryResource {
   /** Shows the resource and its upstreams in a notebook. */
   [Symbol.for("Jupyter.display")](): DisplayBundle {
     return showResource(this);
+  }
+
+  /** Shows the resource and its upstreams on a console, with their counters. */
+  [Symbol.for("Deno.customInspect")](): string {
+    return describeResource(this);
   }
 }

@@ -4,7 +4,7 @@ import type { DisplayBundle } from "../cards/card.ts";
 import type { Context } from "../context.ts";
 import type { CudaStream } from "../stream.ts";
 import type { MemoryResource } from "./memory_resource.ts";
-import { showResource } from "./show_resource.ts";
+import { describeResource, showResource } from "./show_resource.ts";
 
 /**
  * A resource over another, the upstream. Adaptors stack in any order; one that fails gives back what
@@ -17,8 +17,13 @@ export abstract class ResourceAdaptor implements MemoryResource {
   /** Where its memory comes from. */
   readonly upstream: MemoryResource;
 
-  /** Wraps a resource, and keeps it alive. */
+  /**
+   * Wraps a resource, and keeps it alive.
+   *
+   * @throws TypeError when the upstream is no resource.
+   */
   constructor(upstream: MemoryResource) {
+    requireResource(upstream, new.target.name);
     this.upstream = upstream;
     this.context = upstream.context;
     this.isDeviceAccessible = upstream.isDeviceAccessible;
@@ -35,4 +40,32 @@ export abstract class ResourceAdaptor implements MemoryResource {
   [Symbol.for("Jupyter.display")](): DisplayBundle {
     return showResource(this);
   }
+
+  /** Shows the resource and its upstreams on a console, with their counters. */
+  [Symbol.for("Deno.customInspect")](): string {
+    return describeResource(this);
+  }
+}
+
+/** Refuses what is no resource: without types it would only fail at the first allocation, or free. */
+function requireResource(upstream: unknown, adaptor: string): asserts upstream is MemoryResource {
+  const given: Partial<MemoryResource> = Object(upstream);
+  const isResource = typeof given.allocate === "function" &&
+    typeof given.deallocate === "function" && typeof given.context === "object";
+  if (isResource) return;
+  throw new TypeError(
+    `Cannot make a ${adaptor} over ${nameOf(upstream)}: expected a memory resource, with ` +
+      `allocate(), deallocate() and a context, such as gpu.memoryResource`,
+  );
+}
+
+/** Refuses what cannot be called, when an adaptor is made rather than when memory runs out. */
+export function requireFunction(value: unknown, what: string): void {
+  if (typeof value === "function") return;
+  throw new TypeError(`Cannot use ${nameOf(value)} as ${what}: expected a function`);
+}
+
+function nameOf(value: unknown): string {
+  if (typeof value !== "object" || value === null) return String(value);
+  return value.constructor?.name ?? "an object";
 }

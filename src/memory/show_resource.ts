@@ -1,13 +1,22 @@
-// What a notebook shows of a memory resource: the stack of adaptors, each with its counters.
+// What notebooks and consoles show of a memory resource: the stack of adaptors, each with its counters.
 
 import { type DisplayBundle, showCard } from "../cards/card.ts";
 import { resourceCard, type ResourceFacts } from "../cards/resource_card.ts";
-import { formatBytes } from "../format.ts";
+import { formatBytes, messageOf } from "../format.ts";
 import type { MemoryResource } from "./memory_resource.ts";
 
 /** Shows a resource, and all that it takes memory from, in a notebook. */
 export function showResource(resource: MemoryResource): DisplayBundle {
   return showCard(() => resourceCard(stackOf(resource), placeOf(resource)));
+}
+
+/** Describes a resource in one line, and each of its upstreams in a line of its own below. */
+export function describeResource(resource: MemoryResource): string {
+  const [own = "", ...upstreams] = stackOf(resource).map(({ name, facts }) =>
+    [name, facts.map(([fact, value]) => `${fact} ${value}`).join(", ")]
+      .filter((words) => words !== "").join(": ")
+  );
+  return [`${own} (${placeOf(resource)})`, ...upstreams.map((line) => `  over ${line}`)].join("\n");
 }
 
 function placeOf({ isDeviceAccessible, isHostAccessible, context }: MemoryResource): string {
@@ -16,9 +25,18 @@ function placeOf({ isDeviceAccessible, isHostAccessible, context }: MemoryResour
 }
 
 function stackOf(resource: MemoryResource): ResourceFacts[] {
-  const own = { name: resource.constructor.name, facts: countersOf(resource) };
+  const own = { name: resource.constructor.name, facts: factsOf(resource) };
   const { upstream } = resource as { upstream?: MemoryResource };
   return upstream === undefined ? [own] : [own, ...stackOf(upstream)];
+}
+
+/** A display may not throw: counters of what was disposed, or whose device is gone, cannot be read. */
+function factsOf(resource: MemoryResource): [string, string][] {
+  try {
+    return countersOf(resource);
+  } catch (error) {
+    return [["not readable:", messageOf(error)]];
+  }
 }
 
 /**

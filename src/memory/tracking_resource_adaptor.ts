@@ -5,6 +5,7 @@ import { OriginFinder } from "../accounting/origin.ts";
 import type { CudaStream } from "../stream.ts";
 import type { MemoryResource } from "./memory_resource.ts";
 import { ResourceAdaptor } from "./resource_adaptor.ts";
+import { describeResource } from "./show_resource.ts";
 
 /** How much to remember. */
 export interface TrackingOptions {
@@ -81,8 +82,8 @@ export class TrackingResourceAdaptor extends ResourceAdaptor {
       .join("\n");
   }
 
-  /** Shows the list on a console. */
-  [Symbol.for("Deno.customInspect")](): string {
-    return this.toString();
+  /** Shows the resource and its upstreams on a console, and the list below. */
+  override [Symbol.for("Deno.customInspect")](): string {
+    return `${describeResource(this)}\n${this}`;
   }
 }

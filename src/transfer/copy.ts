@@ -2,7 +2,7 @@
 
 import { DisposedError } from "../errors.ts";
 import type { Allocation } from "../memory/allocation.ts";
-import { capturedMemory } from "../memory/captured_memory.ts";
+import { capturedMemory, requireUnrecorded } from "../memory/captured_memory.ts";
 import { CudaStream } from "../stream.ts";
 import { peerRoute } from "./peer_link.ts";
 
@@ -110,8 +110,15 @@ function isNear({ resource }: Allocation): boolean {
   return resource.isHostAccessible;
 }
 
-/** Makes the stream wait for what other streams do with the two blocks. */
+/**
+ * Makes the stream wait for what other streams do with the two blocks.
+ *
+ * @throws TypeError for a copy between devices that would be recorded: the driver refuses it.
+ */
 export function orderCopy({ destination, source, stream }: CopyRoute): void {
+  if (crossesDevices({ destination, source, stream })) {
+    for (const end of [destination, source]) requireUnrecorded(end, stream, "copy between devices");
+  }
   // A stream joins a capture by a block that this uses, and from then on its other blocks are used too.
   const isJoining = capturedMemory()?.uses(destination) === true;
   if (isJoining) destination.order(stream, "write");

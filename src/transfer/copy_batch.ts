@@ -23,8 +23,8 @@ export interface SpanCopy {
 
 /**
  * Queues copies and does not wait (cuMemcpyBatchAsync, CUDA 12.8). The result is that of queueing
- * them one after another; copies that depend on each other, cross devices or are
- * recorded for a graph are.
+ * them one after another, as is done with copies that depend on each other, cross devices, or come
+ * during a capture.
  *
  * @throws RangeError when the sizes of a pair differ, or its ranges overlap; nothing is queued then.
  */

@@ -2,7 +2,7 @@
 // Small transfers are one driver call; large ones go through the ring, several times as fast.
 
 import { MADV, openHost } from "../../ffi/host.ts";
-import { requireUncaptured } from "../capture.ts";
+import { requireUnrecorded } from "../memory/captured_memory.ts";
 import type { CudaStream } from "../stream.ts";
 import { nextTurn } from "../waiting.ts";
 import { cutBlock } from "./block_pieces.ts";
@@ -109,8 +109,8 @@ type TransferFacts = Pick<HostTransfer, "direction" | "span" | "stream" | "isUnc
  * @throws TypeError when the stream is being captured: ordinary memory may have moved by a launch.
  */
 export function orderTransfer({ direction, span, stream }: TransferFacts): void {
+  requireUnrecorded(span.allocation, stream, `${direction} ordinary memory`);
   span.allocation.order(stream, direction === "upload" ? "write" : "read");
-  requireUncaptured(stream, `${direction} ordinary memory`);
 }
 
 /** Counts a transfer, and notes it in the timeline. */

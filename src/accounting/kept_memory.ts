@@ -1,0 +1,54 @@
+// Memory that was given back while a transfer or a graph still uses it: nobody can reach it any more,
+// and the device does not have it back yet.
+
+import { type Ledger, type LiveKind, type MemoryCache, placeOf } from "./ledger.ts";
+
+/** A block that is kept. */
+interface KeptBlock {
+  readonly kind: LiveKind;
+  readonly byteLength: number;
+}
+
+const known = new WeakMap<Ledger, Map<string, KeptMemory>>();
+
+/** What is kept in one place; counts as cached there. */
+export class KeptMemory implements MemoryCache {
+  readonly name = "kept for transfers and graphs";
+  readonly kind: LiveKind;
+  readonly #blocks = new Set<KeptBlock>();
+
+  private constructor(kind: LiveKind) {
+    this.kind = kind;
+  }
+
+  /** What is kept where memory of a kind lies. */
+  static of(ledger: Ledger, kind: LiveKind): KeptMemory {
+    const places = known.get(ledger) ?? new Map<string, KeptMemory>();
+    known.set(ledger, places);
+    const place = placeOf(kind);
+    const kept = places.get(place) ?? new KeptMemory(kind);
+    places.set(place, kept);
+    ledger.caches.add(kept);
+    return kept;
+  }
+
+  /** Bytes that are kept. */
+  get byteLength(): number {
+    let bytes = 0;
+    for (const block of this.#blocks) bytes += block.byteLength;
+    return bytes;
+  }
+
+  /** Notes a block that was given back and stays. */
+  add(block: KeptBlock): void {
+    this.#blocks.add(block);
+  }
+
+  /** Notes that a block goes. */
+  delete(block: KeptBlock): void {
+    this.#blocks.delete(block);
+  }
+
+  /** Does nothing: what is kept is in use. */
+  trim(): void {}
+}

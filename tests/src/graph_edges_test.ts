@@ -1,0 +1,212 @@
+// Graphs beside all the rest: borrowed memory, caches, limits, accounts, and what goes wrong.
+
+import { assert, assertEquals, assertGreaterOrEqual, assertThrows } from "@std/assert";
+import { simulateDriver } from "../../ffi/simulated/driver.ts";
+import type { DeviceBuffer } from "../../src/buffers/device_buffer.ts";
+import { CudaDevice } from "../../src/device.ts";
+import { OutOfMemoryError } from "../../src/errors.ts";
+import { CachingResourceAdaptor } from "../../src/memory/caching_resource_adaptor.ts";
+import { CudaMemoryResource } from "../../src/memory/cuda_memory_resource.ts";
+import { GraphMemoryResource } from "../../src/memory/graph_memory_resource.ts";
+import { readBytes } from "../support/contents.ts";
+import { testOnTwoDevices } from "../support/driver.ts";
+import { HeldStream, testHoldingStream } from "../support/held_stream.ts";
+import { CaughtWarnings } from "../support/warnings.ts";
+import { freeBytes, withDevice } from "../support/with_device.ts";
+
+testHoldingStream(
+  "CudaGraph.launch() waits for who still reads what it allocates anew",
+  async (gpu) => {
+    using other = gpu.createStream();
+    using result = gpu.zeros("uint8", 4096);
+    const made: DeviceBuffer<"uint8">[] = [];
+    using graph = gpu.capture(() => made.push(gpu.alloc("uint8", 4096)));
+    graph.launch();
+    const [output] = made;
+    output?.fill(3);
+    await gpu.synchronize();
+    using held = new HeldStream(gpu, other);
+    if (output !== undefined) result.copyFrom(output, { stream: other });
+    graph.launch();
+    held.release();
+    assertEquals(new Set(await result.download()), new Set([3]));
+    output?.dispose();
+  },
+);
+
+Deno.test("CudaGraph keeps memory that it uses through a borrowed address", () =>
+  withDevice((gpu) => {
+    const resource = new CudaMemoryResource(gpu);
+    const owner = gpu.alloc("uint8", 4096, { resource }).fill(1);
+    const alias = gpu.fromHandle(owner.ptr, 4096, { owner });
+    using target = gpu.zeros("uint8", 4096);
+    const graph = gpu.capture(() => target.copyFrom(alias));
+    owner.dispose();
+    alias.dispose();
+    using other = gpu.alloc("uint8", 4096, { resource }).fill(9);
+    graph.launch();
+    assertEquals([readBytes(target)[0], readBytes(other)[0]], [1, 9]);
+    graph.dispose();
+  }));
+
+Deno.test("CudaGraph leaves memory that it alone keeps visible", () =>
+  withDevice((gpu) => {
+    const resource = new CudaMemoryResource(gpu);
+    const block = gpu.alloc("uint8", 2 ** 26, { resource });
+    const graph = gpu.capture(() => block.fill(1));
+    const { cachedBytes } = gpu.memory;
+    block.dispose();
+    assertEquals(gpu.memory.cachedBytes, cachedBytes + 2 ** 26);
+    gpu.limit(gpu.memory.cachedBytes + 2 ** 20);
+    assertThrows(() => gpu.alloc("uint8", 2 ** 21, { resource }), OutOfMemoryError, "limit");
+    gpu.limit(undefined);
+    graph.dispose();
+    assertEquals(gpu.memory.cachedBytes, cachedBytes);
+  }));
+
+Deno.test("CachingResourceAdaptor.trim() during a capture gives back at its end", () =>
+  withDevice((gpu) => {
+    using cache = new CachingResourceAdaptor(gpu.memoryResource);
+    using stream = gpu.createStream();
+    using buffer = gpu.zeros("uint8", 64);
+    gpu.alloc("uint8", 2 ** 21, { resource: cache, stream }).dispose();
+    using graph = gpu.capture(() => {
+      buffer.fill(1, { stream });
+      cache.trim();
+      assertGreaterOrEqual(cache.reservedBytes, 2 ** 21);
+    }, { stream });
+    assertEquals(cache.reservedBytes, 0);
+    graph.launch();
+  }));
+
+Deno.test("CudaDevice.capture() asks a program that orders streams itself to let them wait", () => {
+  using gpu = CudaDevice.open(0, { driver: simulateDriver(), order: "manual" });
+  using other = gpu.createStream();
+  using target = gpu.alloc("uint8", 64);
+  const fillElsewhere = () => {
+    using scratch = gpu.alloc("uint8", 64);
+    scratch.fill(1, { stream: other });
+  };
+  assertThrows(() => gpu.capture(fillElsewhere), TypeError, "let the stream wait");
+  using graph = gpu.capture((stream) => {
+    using scratch = gpu.alloc("uint8", 64);
+    other.wait(stream);
+    scratch.fill(4, { stream: other });
+    stream.wait(other);
+    target.copyFrom(scratch);
+  });
+  graph.launch();
+  assertEquals(readBytes(target)[63], 4);
+});
+
+Deno.test("A buffer's card during a capture reads nothing and records nothing", () =>
+  withDevice((gpu) => {
+    using stream = gpu.createStream();
+    using buffer = gpu.zeros("uint8", 64);
+    using other = gpu.zeros("uint8", 64);
+    using graph = gpu.capture(() => {
+      buffer.fill(1, { stream });
+      const show = (buffer as unknown as Record<symbol, () => Record<string, string>>)[
+        Symbol.for("Jupyter.display")
+      ];
+      assert(show?.call(buffer)["text/plain"]?.includes("capture"));
+      other.fill(7); // on the default stream, which takes no part
+    }, { stream });
+    assertEquals(graph.nodeCount, 1);
+    assertEquals(readBytes(other)[0], 7);
+  }));
+
+testHoldingStream("Graph memory goes back when its stream was disposed while it ran", (gpu) => {
+  const before = new GraphMemoryResource(gpu).reservedBytes;
+  const stream = gpu.createStream();
+  using gate = gpu.createStream();
+  const graph = gpu.capture(() => gpu.alloc("uint8", 2 ** 20, { stream }).dispose(), { stream });
+  using held = new HeldStream(gpu, gate);
+  stream.wait(gate);
+  graph.launch();
+  stream.dispose();
+  graph.dispose();
+  held.release();
+  gpu.synchronizeSync();
+  gpu.context.sweep();
+  assertEquals(new GraphMemoryResource(gpu).reservedBytes, before);
+});
+
+Deno.test("GpuBuffer.release() gives the memory of a graph away, and takes it once it is there", () =>
+  withDevice((gpu) => {
+    const resource = new GraphMemoryResource(gpu);
+    const before = resource.reservedBytes;
+    const made: DeviceBuffer<"uint8">[] = [];
+    const graph = gpu.capture(() => made.push(gpu.alloc("uint8", 4096).fill(5)));
+    const [output] = made;
+    assertThrows(() => output?.release(), TypeError, "launch that first");
+    graph.launch();
+    graph.dispose();
+    const address = output?.release() ?? 0n;
+    const adopted = gpu.fromHandle(address, 4096, { resource });
+    assertEquals(readBytes(adopted)[4095], 5);
+    adopted.dispose();
+    gpu.synchronizeSync();
+    resource.trim();
+    assertEquals(resource.reservedBytes, before);
+  }));
+
+testOnTwoDevices("Graph memory of both devices goes back with the graph", (first, second) => {
+  const [before, after] = [freeBytes(second), new GraphMemoryResource(second).reservedBytes];
+  const graph = first.capture((stream) => {
+    second.stream.wait(stream);
+    second.alloc("uint8", 2 ** 20).fill(1).dispose();
+  });
+  graph.launch();
+  first.synchronizeSync();
+  graph.dispose();
+  first.context.sweep();
+  assertEquals(new GraphMemoryResource(second).reservedBytes, after);
+  assertGreaterOrEqual(freeBytes(second), before - 2 ** 28);
+});
+
+Deno.test("CudaDevice.capture() lets everything go when the driver fails at any step", () => {
+  const steps = [
+    "cuStreamBeginCapture_v2",
+    "cuStreamEndCapture",
+    "cuGraphGetNodes",
+    "cuGraphInstantiateWithFlags",
+    "cuGraphLaunch",
+  ] as const;
+  for (const step of steps) {
+    using warnings = new CaughtWarnings();
+    const driver = simulateDriver();
+    using gpu = CudaDevice.open(0, { driver: { ...driver, [step]: () => 700 } });
+    const buffer = gpu.alloc("uint8", 64).fill(1);
+    const run = () => {
+      using graph = gpu.capture(() => {
+        using scratch = gpu.alloc("uint8", 64);
+        scratch.copyFrom(buffer);
+      });
+      graph.launch();
+    };
+    assertThrows(run, Error, step);
+    buffer.release(); // no graph keeps it
+    assertEquals(gpu.live().count, 0, step);
+    assertEquals(warnings.texts, [], step);
+  }
+});
+
+Deno.test("CudaGraph lets everything go when what waited for the end of a capture fails", () => {
+  const driver = simulateDriver();
+  let status = 0;
+  const cuStreamQuery = (handle: bigint) => status === 0 ? driver.cuStreamQuery(handle) : status;
+  using gpu = CudaDevice.open(0, { driver: { ...driver, cuStreamQuery } });
+  using buffer = gpu.zeros("uint8", 64);
+  using growable = gpu.growable("uint8", { shape: 2 ** 22, reserve: "8 MiB" });
+  using warnings = new CaughtWarnings();
+  const graph = gpu.capture(() => {
+    buffer.fill(1);
+    growable.shrink("2 MiB");
+    status = 700;
+  });
+  status = 0;
+  assertEquals(warnings.texts.length, 1);
+  graph.dispose();
+  gpu.context.driver.call("cuMemFreeAsync", buffer.release(), gpu.stream.handle);
+});
