@@ -10,6 +10,7 @@ import { CudaStream } from "../stream.ts";
 import { type FilePath, openForReading } from "../transfer/disk_file.ts";
 import { uploadFrom } from "../transfer/file_transfer.ts";
 import type { TransferOptions } from "../transfer/host_transfer.ts";
+import { isWebAddress } from "./web_address.ts";
 
 /** How to upload a file. */
 export interface UploadFileOptions<D extends DType> extends AllocateOptions, TransferOptions {
@@ -23,13 +24,23 @@ export interface UploadFileOptions<D extends DType> extends AllocateOptions, Tra
   readonly byteLength?: number;
 }
 
-/** Allocates device memory on `gpu` and fills it from a file. */
+/**
+ * Allocates device memory on `gpu` and fills it from a file.
+ *
+ * @throws RangeError when the file ends earlier, or its bytes are not whole elements.
+ * @throws TypeError when it is a folder, a pipe or a device, or an address on the web.
+ */
 export async function uploadFile<D extends DType = "uint8">(
   path: FilePath,
   options: UploadFileOptions<D> & { readonly gpu: DeviceAllocator },
 ): Promise<DeviceBuffer<D>> {
   const { gpu, dtype = "uint8" as D, offset: fileOffset = 0 } = options;
   const { stream = CudaStream.default(gpu.context), onProgress, signal } = options;
+  if (isWebAddress(path)) {
+    throw new TypeError(
+      `Cannot upload ${path}: expected a file; gpu.from(await fetch(url)) takes responses`,
+    );
+  }
   const { file, byteLength } = await openForReading(path);
   using _file = file;
   const shape = shapeIn({ path: file.path, byteLength }, { ...options, dtype });

@@ -2,7 +2,7 @@
 // straight from the page cache; small ones by one read and one copy.
 
 import type { CudaStream } from "../stream.ts";
-import type { MemorySpan } from "./copy.ts";
+import { checkRoute, type MemorySpan } from "./copy.ts";
 import { checkSize } from "../format.ts";
 import type { DiskFile, FilePath } from "./disk_file.ts";
 import { produceFile } from "./produce_file.ts";
@@ -35,19 +35,39 @@ export interface FileRequest extends TransferOptions {
   readonly offset?: number | undefined;
 }
 
-/** Writes device memory into a file; see {@link produceFile} for what a failure leaves. */
+/**
+ * Writes device memory into a file, and holds it meanwhile. What cannot be written leaves the file as
+ * it was; see {@link produceFile} for what a later failure leaves.
+ */
 export async function writeFileFrom(request: FileRequest): Promise<void> {
-  const { path, span, offset } = request;
+  const { path, span, stream, offset, signal } = request;
   const fileOffset = checkSize(offset ?? 0, "file offset");
+  using _hold = holdForDownload(span, stream);
   await produceFile(
-    { path, offset, byteLength: span.byteLength },
+    { path, offset, byteLength: span.byteLength, signal },
     (file) => downloadInto({ ...request, file, fileOffset }),
   );
 }
 
-/** Fills device memory from an open file. */
+/**
+ * Checks that memory can be written into a file, and holds it. Opening the file takes a while, so
+ * this comes first: the memory may be disposed meanwhile, and what fails here costs no file.
+ *
+ * @throws DisposedError when the memory or the stream was disposed.
+ * @throws TypeError when the stream belongs to another device or is being captured, and for memory
+ *   that a graph has not brought yet.
+ */
+export function holdForDownload(span: MemorySpan, stream: CudaStream): Disposable {
+  const { allocation, byteLength } = span;
+  checkRoute({ destination: allocation, source: allocation, stream });
+  if (byteLength > 0) orderTransfer({ direction: "download", span, stream });
+  return allocation.hold();
+}
+
+/** Fills device memory from an open file, and holds it from the call on. */
 export async function uploadFrom(task: FileTransfer): Promise<void> {
   const { file, fileOffset, span } = task;
+  using _hold = span.allocation.hold();
   try {
     await move("upload", task, async () => {
       const bytes = new Uint8Array(span.byteLength);
@@ -65,7 +85,7 @@ export async function uploadFrom(task: FileTransfer): Promise<void> {
   }
 }
 
-/** Writes device memory into an open file. */
+/** Writes device memory into an open file; the caller holds it, see {@link holdForDownload}. */
 export async function downloadInto(task: FileTransfer): Promise<void> {
   const { file, fileOffset, span } = task;
   await move("download", task, async () => {
@@ -77,17 +97,16 @@ export async function downloadInto(task: FileTransfer): Promise<void> {
   });
 }
 
-/** Holds the memory, and takes the ring for what is large. */
+/** Takes the ring for what is large. */
 async function move(
   direction: "upload" | "download",
   task: FileTransfer,
   moveSmall: () => Promise<void>,
 ): Promise<void> {
   const { span, stream, file, fileOffset, onProgress, signal } = task;
-  const { byteLength, allocation } = span;
+  const { byteLength } = span;
   signal?.throwIfAborted();
   if (byteLength === 0) return;
-  using _hold = allocation.hold();
   if (wayForFile(byteLength) !== "ring") return await moveSmall();
   noteTransfer({ direction, span, stream });
   orderTransfer({ direction, span, stream });

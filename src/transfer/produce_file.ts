@@ -11,11 +11,14 @@ export interface FileTarget {
   readonly offset?: number | undefined;
   /** How many bytes will be written. */
   readonly byteLength: number;
+  /** Ends it before the file is opened; what `body` does with it afterwards is its own. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**
  * Opens a file for writing, at its final size, and lets `body` fill it. When that fails, a new file
  * is removed and a replaced one left empty, so that half of a file is never taken for a whole one.
+ * A signal that was aborted before leaves everything as it was.
  *
  * @throws Deno.errors.NotCapable without `--allow-write`, and what else Deno reports.
  * @throws TypeError when it is a pipe or a device.
@@ -27,6 +30,7 @@ export async function produceFile(
   const path = pathOf(target.path);
   const { offset = 0, byteLength } = target;
   await checkExisting(path);
+  target.signal?.throwIfAborted();
   const { handle, isNew } = await openOrCreate(path);
   using _handle = handle;
   const info = await handle.stat();

@@ -40,6 +40,7 @@ const READS_AT_ONCE = 4;
  * Loads a model onto a device: one block of memory a file, and a view of it for each tensor.
  *
  * @throws SafetensorsError when a file breaks the format, with the file and the reason.
+ * @throws TypeError for an address on the web.
  */
 export async function loadSafetensors(
   source: SafetensorsSource,
@@ -61,9 +62,9 @@ export async function loadSafetensors(
     blocks.push(memory.use(await takeAfterCollection(gpu.context, allocate)));
   }
   await readBlocks(shards, { ...options, blocks });
-  memory.move();
   const tensors = new Map(shards.flatMap((shard, i) => [...viewsOf(shard, blocks[i])]));
   const metadata = Object.assign({}, ...shards.map((shard) => shard.metadata));
+  memory.move();
   return new SafetensorsModel({ blocks, tensors, metadata });
 }
 

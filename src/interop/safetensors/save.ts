@@ -2,12 +2,14 @@
 
 import type { DeviceBuffer } from "../../buffers/device_buffer.ts";
 import { CudaStream } from "../../stream.ts";
-import type { FilePath } from "../../transfer/disk_file.ts";
-import { downloadInto } from "../../transfer/file_transfer.ts";
+import type { MemorySpan } from "../../transfer/copy.ts";
+import { type FilePath, pathOf } from "../../transfer/disk_file.ts";
+import { downloadInto, holdForDownload } from "../../transfer/file_transfer.ts";
 import type { TransferOptions } from "../../transfer/host_transfer.ts";
 import { inParallel } from "../../transfer/in_parallel.ts";
 import { produceFile } from "../../transfer/produce_file.ts";
 import { ProgressTotal } from "../../transfer/progress_total.ts";
+import { checkMetadata, type NamedBuffer, toNamedBuffers } from "./check_entries.ts";
 import { formatOf, formatRank } from "./formats.ts";
 import { encodeHeader, type TensorEntry } from "./header.ts";
 
@@ -24,9 +26,9 @@ export interface SaveSafetensorsOptions extends TransferOptions {
   readonly stream?: CudaStream;
 }
 
-/** A buffer and its place in the file. */
-interface PlacedBuffer {
-  readonly buffer: DeviceBuffer;
+/** A buffer's memory and its place in the file. */
+interface PlacedSpan {
+  readonly span: MemorySpan;
   readonly entry: TensorEntry;
 }
 
@@ -34,9 +36,14 @@ const WRITES_AT_ONCE = 4;
 
 /**
  * Saves buffers as a safetensors file; resolves when the file is written. Widest elements come first,
- * so that all are aligned.
+ * so that all are aligned. The buffers' memory stays until then, also when they are disposed.
+ *
+ * What cannot be saved is refused before the file is opened, and leaves it as it was. When writing
+ * fails, a new file is removed and a replaced one left empty.
  *
  * @throws RangeError when a name occurs twice or is `"__metadata__"`.
+ * @throws TypeError when something is no buffer, or metadata no text; it says which.
+ * @throws DisposedError when a buffer or the stream was disposed.
  */
 export async function saveSafetensors(
   path: FilePath,
@@ -44,19 +51,24 @@ export async function saveSafetensors(
   options: SaveSafetensorsOptions = {},
 ): Promise<void> {
   const { metadata = {}, stream, signal, onProgress } = options;
-  const placed = place(Symbol.iterator in tensors ? [...tensors] : Object.entries(tensors));
+  const name = pathOf(path);
+  checkMetadata(name, metadata);
+  const placed = place(toNamedBuffers(name, tensors));
+  const streamOf = ({ allocation }: MemorySpan) => stream ?? CudaStream.default(allocation.context);
   const header = encodeHeader({ tensors: placed.map(({ entry }) => entry), metadata });
   const dataBytes = placed.reduce((sum, { entry }) => sum + entry.byteLength, 0);
   const progress = new ProgressTotal(dataBytes, onProgress);
-  const target = { path, byteLength: header.byteLength + dataBytes };
+  const target = { path, byteLength: header.byteLength + dataBytes, signal };
+  using holds = new DisposableStack();
+  for (const { span } of placed) holds.use(holdForDownload(span, streamOf(span)));
   await produceFile(target, async (file) => {
     await file.write(header, 0);
     await inParallel(placed, {
       count: WRITES_AT_ONCE,
-      work: ({ buffer, entry }) =>
+      work: ({ span, entry }) =>
         downloadInto({
-          span: buffer.span,
-          stream: stream ?? CudaStream.default(buffer.context),
+          span,
+          stream: streamOf(span),
           file,
           fileOffset: header.byteLength + entry.byteOffset,
           onProgress: progress.part(),
@@ -66,7 +78,7 @@ export async function saveSafetensors(
   });
 }
 
-function place(tensors: readonly (readonly [string, DeviceBuffer])[]): PlacedBuffer[] {
+function place(tensors: readonly NamedBuffer[]): PlacedSpan[] {
   const names = new Set<string>();
   const unplaced = tensors.map(([name, buffer]) => {
     if (name === "__metadata__" || names.has(name)) {
@@ -82,7 +94,7 @@ function place(tensors: readonly (readonly [string, DeviceBuffer])[]): PlacedBuf
     const { shape, byteLength } = buffer;
     const entry = { name, format, shape, byteOffset, byteLength };
     byteOffset += byteLength;
-    return { buffer, entry };
+    return { span: buffer.span, entry };
   });
 }
 

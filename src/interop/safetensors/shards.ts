@@ -2,6 +2,7 @@
 
 import { dirname, join } from "node:path";
 import { type FilePath, pathOf } from "../../transfer/disk_file.ts";
+import { isWebAddress } from "../web_address.ts";
 import { findDuplicateKey } from "./duplicate_key.ts";
 import { SafetensorsError } from "./error.ts";
 
@@ -20,9 +21,14 @@ export interface Shard {
  * Finds the files of a model.
  *
  * @throws SafetensorsError when an index is none, or names files outside its folder.
+ * @throws TypeError for an address on the web.
  */
 export async function findShards(source: SafetensorsSource): Promise<Shard[]> {
   const paths = typeof source === "string" || source instanceof URL ? [source] : source;
+  const address = paths.find(isWebAddress);
+  if (address !== undefined) {
+    throw new TypeError(`Cannot load ${address}: expected a file; download it first`);
+  }
   const shards: Shard[] = [];
   for (const path of paths.map(pathOf)) {
     if (path.endsWith(".json")) shards.push(...await readIndex(path));

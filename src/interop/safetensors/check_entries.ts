@@ -1,0 +1,105 @@
+// What people give to be saved, checked before a file is touched: notebooks have no types.
+
+import type { DType } from "../../dtype.ts";
+import { StridedView } from "../../buffers/strided_view.ts";
+import { TransferableBuffer } from "../../buffers/transferable_buffer.ts";
+
+/** A buffer and the name it is saved under. */
+export type NamedBuffer = readonly [name: string, buffer: TransferableBuffer<DType>];
+
+/**
+ * Reads buffers by name from an object, a Map, or anything else that walks pairs.
+ *
+ * @throws TypeError when there are no names, or something is no buffer; it says which.
+ */
+export function toNamedBuffers(path: string, tensors: unknown): NamedBuffer[] {
+  if (!isCollection(tensors)) {
+    throw new TypeError(
+      `Cannot save ${path}: it was given ${nounFor(tensors)}, expected buffers by name: ` +
+        `{ weights: buffer }`,
+    );
+  }
+  if (!isIterable(tensors)) {
+    return Object.entries(tensors).map(([name, value]) => [name, toBuffer(path, name, value)]);
+  }
+  return [...tensors].map((entry, i) => {
+    if (!Array.isArray(entry)) {
+      throw new TypeError(
+        `Cannot save ${path}: entry ${i} is ${nounFor(entry)}, expected a name and a buffer: ` +
+          `["weights", buffer]`,
+      );
+    }
+    const [name, value]: unknown[] = entry;
+    if (typeof name !== "string") {
+      throw new TypeError(
+        `Cannot save ${path}: entry ${i} has ${nounFor(name)} for a name, expected a text`,
+      );
+    }
+    return [name, toBuffer(path, name, value)];
+  });
+}
+
+/**
+ * Checks that all metadata are texts, as the format wants them.
+ *
+ * @throws TypeError that says which is none.
+ */
+export function checkMetadata(path: string, metadata: unknown): void {
+  if (!isRecord(metadata)) {
+    throw new TypeError(
+      `Cannot save ${path}: metadata is ${nounFor(metadata)}, expected an object of texts`,
+    );
+  }
+  for (const [key, value] of Object.entries(metadata)) {
+    if (typeof value === "string") continue;
+    throw new TypeError(
+      `Cannot save ${path}: metadata "${key}" is ${nounFor(value)}, expected a text` +
+        adviceForText(value),
+    );
+  }
+}
+
+function toBuffer(path: string, name: string, value: unknown): TransferableBuffer<DType> {
+  if (value instanceof TransferableBuffer) return value;
+  throw new TypeError(
+    `Cannot save ${path}: tensor "${name}" is ${nounFor(value)}, expected a buffer` +
+      adviceForBuffer(value),
+  );
+}
+
+/** A promise or a single buffer has no names; taken for an object it would be saved as nothing. */
+function isCollection(value: unknown): value is object {
+  if (typeof value !== "object" || value === null || value instanceof Promise) return false;
+  return !(value instanceof TransferableBuffer || value instanceof StridedView) &&
+    !ArrayBuffer.isView(value);
+}
+
+function isIterable(value: object): value is Iterable<unknown> {
+  return Symbol.iterator in value && typeof value[Symbol.iterator] === "function";
+}
+
+function isRecord(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !isIterable(value);
+}
+
+function adviceForBuffer(value: unknown): string {
+  if (value instanceof StridedView) return ": contiguous() makes one";
+  if (value instanceof Promise) return ": await it";
+  return ArrayBuffer.isView(value) || Array.isArray(value) ? ": await gpu.upload() makes one" : "";
+}
+
+function adviceForText(value: unknown): string {
+  if (typeof value === "object" && value !== null) return ": JSON.stringify() makes one";
+  return ["number", "bigint", "boolean"].includes(typeof value) ? `: String(${value})` : "";
+}
+
+/** What something is, in words: "a number", "an Int8Array", "StridedView(…)". */
+function nounFor(value: unknown): string {
+  if (value === null || value === undefined) return String(value);
+  if (value instanceof TransferableBuffer || value instanceof StridedView) return String(value);
+  if (Array.isArray(value)) return "an array";
+  if (typeof value !== "object") return `a ${typeof value}`;
+  const className = value.constructor?.name || "Object";
+  if (className === "Object") return "an object";
+  return `${/^[AEIO]/.test(className) ? "an" : "a"} ${className}`;
+}

@@ -1,0 +1,8 @@
+// Tells addresses on the web from paths: what takes files would only say that one is not there.
+
+import type { FilePath } from "../transfer/disk_file.ts";
+
+/** Whether something given for a file is an address on the web, http: or https:. */
+export function isWebAddress(path: FilePath): boolean {
+  return path instanceof URL ? /^https?:$/.test(path.protocol) : /^https?:\/\//i.test(path);
+}

@@ -1,0 +1,33 @@
+// Addresses on the web where a file is expected: the message says what takes them.
+
+import { assertEquals, assertRejects } from "@std/assert";
+import { FileFolder } from "../../support/files.ts";
+import { withDevice } from "../../support/with_device.ts";
+
+const ADDRESS = "https://example.com/model.safetensors";
+
+Deno.test("CudaDevice.uploadFile() says what takes an address on the web", () =>
+  withDevice(async (gpu) => {
+    const message = `Cannot upload ${ADDRESS}: expected a file; gpu.from(await fetch(url)) takes`;
+    await assertRejects(() => gpu.uploadFile(ADDRESS), TypeError, message);
+    await assertRejects(() => gpu.uploadFile(new URL(ADDRESS)), TypeError, message);
+    await assertRejects(() => gpu.uploadFile("HTTP://example.com/a"), TypeError, "expected a file");
+  }));
+
+Deno.test("CudaDevice.loadSafetensors() says that it takes no address on the web", () =>
+  withDevice(async (gpu) => {
+    const message = `Cannot load ${ADDRESS}: expected a file; download it first`;
+    await assertRejects(() => gpu.loadSafetensors(ADDRESS), TypeError, message);
+    await assertRejects(() => gpu.loadSafetensors(["a", new URL(ADDRESS)]), TypeError, message);
+    const index = `${ADDRESS}.index.json`;
+    await assertRejects(() => gpu.loadSafetensors(index), TypeError, "expected a file");
+  }));
+
+Deno.test("CudaDevice.uploadFile() takes files whose names only look like addresses", async () => {
+  using folder = new FileFolder();
+  const path = folder.write("https:", Uint8Array.of(1));
+  await withDevice(async (gpu) => {
+    using buffer = await gpu.uploadFile(path);
+    assertEquals(buffer.length, 1);
+  });
+});

@@ -1,0 +1,69 @@
+// Memory and files while a transfer is about to begin: neither is lost by what happens meanwhile.
+
+import { assertEquals, assertRejects } from "@std/assert";
+import type { DeviceBuffer } from "../../../src/buffers/device_buffer.ts";
+import { saveSafetensors } from "../../../src/interop/safetensors/save.ts";
+import { assertSameBytes, patternBytes } from "../../support/contents.ts";
+import { countedBytes, FileFolder, openWithSmallRing } from "../../support/files.ts";
+import { checkNothingLeft, withDevice } from "../../support/with_device.ts";
+
+Deno.test("DeviceBuffer.writeFile() writes all bytes of a buffer that is disposed at once", async () => {
+  using folder = new FileFolder();
+  const path = folder.pathOf("small");
+  await withDevice(async (gpu) => {
+    const x = await gpu.upload(patternBytes(1000));
+    const pending = x.writeFile(path);
+    x.dispose();
+    using other = gpu.zeros("uint8", 1000);
+    await pending;
+    assertSameBytes(Deno.readFileSync(path), patternBytes(1000));
+    await other.upload(patternBytes(1000));
+    assertSameBytes(await other.download(), patternBytes(1000));
+  });
+});
+
+Deno.test("DeviceBuffer.writeFile() writes more than the ring holds of a disposed buffer", async () => {
+  using folder = new FileFolder();
+  const path = folder.pathOf("large");
+  const bytes = countedBytes(24 * 2 ** 20);
+  using gpu = openWithSmallRing();
+  await checkNothingLeft(gpu, async () => {
+    const x = await gpu.upload(bytes);
+    const pending = x.writeFile(path);
+    x.dispose();
+    using _other = gpu.zeros("uint8", bytes.byteLength);
+    await pending;
+    assertSameBytes(Deno.readFileSync(path), bytes);
+  });
+});
+
+Deno.test("saveSafetensors() saves all of buffers that are disposed at once", async () => {
+  using folder = new FileFolder();
+  const path = folder.pathOf("saved.safetensors");
+  await withDevice(async (gpu) => {
+    const many = new Map<string, DeviceBuffer<"uint8">>();
+    for (let i = 0; i < 9; i++) many.set(`t${i}`, gpu.zeros("uint8", 50).fill(i));
+    const pending = saveSafetensors(path, many);
+    for (const buffer of many.values()) buffer.dispose();
+    await pending;
+    using model = await gpu.loadSafetensors(path);
+    for (const [name, buffer] of model) {
+      assertEquals(await buffer.download(), new Uint8Array(50).fill(Number(name.slice(1))));
+    }
+    assertEquals(model.size, 9);
+  });
+});
+
+Deno.test("DeviceBuffer.writeFile() leaves a good file when it was aborted before", async () => {
+  using folder = new FileFolder();
+  const path = folder.write("good", Uint8Array.of(1, 2, 3));
+  const signal = AbortSignal.abort();
+  await withDevice(async (gpu) => {
+    using x = gpu.zeros("uint8", 10);
+    await assertRejects(() => x.writeFile(path, { signal }), DOMException, "abort");
+    await assertRejects(() => x.writeFile(path, { signal, offset: 8 }), DOMException, "abort");
+    await assertRejects(() => x.writeFile(folder.pathOf("new"), { signal }), DOMException, "abort");
+    assertEquals(Deno.readFileSync(path), Uint8Array.of(1, 2, 3));
+    assertEquals([...Deno.readDirSync(folder.path)].map(({ name }) => name), ["good"]);
+  });
+});
