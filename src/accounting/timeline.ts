@@ -1,9 +1,10 @@
 // What happened to memory lately: allocations, frees, copies and tracks, in a ring of fixed size.
 // It is off outside notebooks; while it is off it costs a comparison for each allocation.
 
+import { type DisplayBundle, showCard } from "../cards/card.ts";
 import type { AllocationRow } from "./allocation_csv.ts";
 import { cellRuns, nameOfRun } from "./cell_runs.ts";
-import { checkSize, formatAddress } from "../format.ts";
+import { checkSize, formatAddress, formatCount } from "../format.ts";
 import { inNotebook } from "./notebook_kernel.ts";
 import type { TimelineEvent, TimelineRecord } from "./timeline_event.ts";
 import { toAllocationCsv, toChromeTrace } from "./timeline_export.ts";
@@ -101,6 +102,28 @@ export class Timeline implements Iterable<TimelineEvent> {
   /** Writes everything as JSON for chrome://tracing and ui.perfetto.dev. */
   toChromeTrace(): string {
     return toChromeTrace(this.events());
+  }
+
+  /** Says whether it records and how much it holds: `Timeline: recording, 12 events`. */
+  toString(): string {
+    return `Timeline: ${this.#state}`;
+  }
+
+  /** Shows the same in a notebook. */
+  [Symbol.for("Jupyter.display")](): DisplayBundle {
+    return showCard(() => ({ title: "Timeline", kind: "", summary: this.#state, parts: [] }));
+  }
+
+  /** Shows the same on a console. */
+  [Symbol.for("Deno.customInspect")](): string {
+    return this.toString();
+  }
+
+  get #state(): string {
+    const { isOn, length, droppedCount } = this;
+    const dropped = droppedCount === 0 ? "" : `, ${droppedCount} dropped`;
+    const events = `${formatCount(length, "event")}${dropped}`;
+    return isOn ? `recording, ${events}` : `not recording, ${events}; start() begins anew`;
   }
 
   #inOrder(): TimedRecord[] {

@@ -77,13 +77,17 @@ export function showCard(makeCard: () => Card): DisplayBundle {
 }
 
 /**
- * Gives a plain result a card without changing what it is: the method does not show in JSON, in
- * comparisons or in copies.
+ * Gives a plain result a card, in notebooks and as text on a console, without changing what it is:
+ * the methods do not show in JSON, in comparisons or in copies.
  */
 export function withCard<T extends object>(result: T, makeCard: (result: T) => Card): T {
-  return Object.defineProperty(result, Symbol.for("Jupyter.display"), {
-    value: () => showCard(() => makeCard(result)),
-    enumerable: false,
+  const make = () => makeCard(result);
+  return Object.defineProperties(result, {
+    [Symbol.for("Jupyter.display")]: { value: () => showCard(make), enumerable: false },
+    [Symbol.for("Deno.customInspect")]: {
+      value: () => cardText(makeSafely(make)),
+      enumerable: false,
+    },
   });
 }
 

@@ -55,8 +55,8 @@ export function sweepCard({ device, bus, header, rows, fits }: SweepFacts): Card
   const words: CardPart[] = fits.length === 0 ? [] : [{ type: "note", text: fits.join("\n") }];
   return {
     title: device,
-    kind: "bandwidth",
-    summary: `GB/s, 1 GB = 10^9 bytes; ${bus}`,
+    kind: "",
+    summary: `bandwidth in GB/s (1 GB = 10^9 bytes), ${bus}`,
     parts: [table, ...words],
   };
 }

@@ -3,8 +3,9 @@
 import { join } from "node:path";
 import { CudaDevice } from "../device.ts";
 import { allocateBits, type DType, DTYPE_NAMES, elementBytes } from "../dtype.ts";
-import { formatBytes } from "../format.ts";
+import { formatBytes, messageOf } from "../format.ts";
 import { formatBandwidth } from "../measure/bandwidth_table.ts";
+import type { BandwidthResult } from "../measure/bandwidth_result.ts";
 import { fillPattern, findMismatch } from "../measure/pattern.ts";
 import { plotBandwidth } from "../notebook/bandwidth_plot.ts";
 import { isVerified, measure } from "./bandwidth.ts";
@@ -16,19 +17,49 @@ const ROUND_TRIP_BYTES = [0, 8, 4096, 1 << 20, 16 << 20] as const;
 /** Runs the command. */
 export async function runDemo(options: CliOptions): Promise<number> {
   using gpu = CudaDevice.open(options.ordinal, { driver: options.driver });
+  const refusal = await prepareFolder(options.out);
+  if (refusal !== undefined) {
+    console.error(`Cannot write into ${options.out}: ${refusal}`);
+    return 1;
+  }
   console.log(describeDevice(gpu));
   const wrong = await roundTrips(gpu);
   const result = await measure(gpu, { largestBytes: options.largestBytes });
   console.log(formatBandwidth(result));
-  const json = join(options.out, "bandwidth.json");
-  const html = join(options.out, "bandwidth.html");
-  await Deno.mkdir(options.out, { recursive: true });
-  await Deno.writeTextFile(json, JSON.stringify(result, null, 2) + "\n");
-  await Deno.writeTextFile(html, await plotBandwidth(result).toPage(`Bandwidth of ${gpu.name}`));
-  console.log(`Wrote ${json} and ${html}`);
+  await writeFiles(result, options.out);
   const live = gpu.live().byteLength;
   if (live > 0) console.error(`Cannot finish cleanly: ${formatBytes(live)} still live`);
   return wrong === 0 && live === 0 && isVerified(result) ? 0 : 1;
+}
+
+/** Makes the folder before anything is measured, or says why it cannot. */
+async function prepareFolder(out: string): Promise<string | undefined> {
+  const { state } = await Deno.permissions.request({ name: "write", path: out });
+  if (state !== "granted") {
+    return "run again with --allow-write (or -A), or use the command bandwidth, which only prints";
+  }
+  try {
+    await Deno.mkdir(out, { recursive: true });
+    return undefined;
+  } catch (error) {
+    return messageOf(error);
+  }
+}
+
+/** Writes the numbers, and the chart where plotly.js can be loaded. */
+async function writeFiles(result: BandwidthResult, out: string): Promise<void> {
+  const json = join(out, "bandwidth.json");
+  await Deno.writeTextFile(json, JSON.stringify(result, null, 2) + "\n");
+  let page: string;
+  try {
+    page = await plotBandwidth(result).toPage(`Bandwidth of ${result.provenance.device}`);
+  } catch (error) {
+    console.log(`Wrote ${json}; no chart: ${messageOf(error)}`);
+    return;
+  }
+  const html = join(out, "bandwidth.html");
+  await Deno.writeTextFile(html, page);
+  console.log(`Wrote ${json} and ${html}`);
 }
 
 function describeDevice(gpu: CudaDevice): string {

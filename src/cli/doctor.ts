@@ -37,13 +37,18 @@ export function runDoctor(options: CliOptions): number {
     using gpu = CudaDevice.open(options.ordinal, { driver });
     report(gpu);
     tryMemory(gpu);
-    console.log("ok    a GPU can be used");
+    console.log(
+      `ok    ${driver === "simulated" ? "the simulated device, no GPU," : "a GPU"} can be used`,
+    );
     return 0;
   } catch (error) {
     if (!(error instanceof Error)) throw error;
     console.log(`FAIL  ${error.message}`);
     for (const fix of fixesFor(error)) console.log(`  -> ${fix}`);
-    console.log('Without a GPU, CudaDevice.open(0, { driver: "auto" }) uses a simulated one');
+    const needs = isPermission(error) ? "; it needs --allow-ffi as well" : "";
+    console.log(
+      `Without a GPU, CudaDevice.open(0, { driver: "auto" }) uses a simulated one${needs}`,
+    );
     return 1;
   }
 }
@@ -72,6 +77,10 @@ function tryMemory(gpu: CudaDevice): void {
     );
   }
   console.log("ok    4 KiB went there and back unchanged");
+}
+
+function isPermission(error: Error): boolean {
+  return error instanceof CudaUnavailableError && error.reason === "permission";
 }
 
 function fixesFor(error: Error): readonly string[] {

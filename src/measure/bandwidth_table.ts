@@ -1,9 +1,9 @@
 // A bandwidth sweep as a table of text: one row a size, one column a direction and kind.
 
 import type { Card } from "../cards/card.ts";
+import { cardText } from "../cards/card_text.ts";
 import { sweepCard } from "../cards/result_cards.ts";
 import { formatBytes, formatSeconds, formatSpeed } from "../format.ts";
-import { formatTable } from "../text_table.ts";
 import type { BandwidthFit, BandwidthPoint, BandwidthResult } from "./bandwidth_result.ts";
 
 const SHORT_DIRECTION = {
@@ -20,11 +20,7 @@ export function shortName(point: Pick<BandwidthPoint, "direction" | "kind">): st
 
 /** Lays a sweep out as text: title, speeds in GB/s by size, and the fitted lines in words. */
 export function formatBandwidth(result: BandwidthResult): string {
-  const { provenance, fits } = result;
-  const { header, rows } = speedRows(result);
-  const table = formatTable([header, ...rows], header.map(() => "right"));
-  const title = `${provenance.device}: bandwidth in GB/s (1 GB = 10^9 bytes), ${busWords(result)}`;
-  return [title, table, ...fits.map(describeFit)].join("\n");
+  return cardText(bandwidthCard(result));
 }
 
 /** Makes the card of a sweep. */

@@ -51,7 +51,7 @@ export abstract class ResourceAdaptor implements MemoryResource {
 function requireResource(upstream: unknown, adaptor: string): asserts upstream is MemoryResource {
   const given: Partial<MemoryResource> = Object(upstream);
   const isResource = typeof given.allocate === "function" &&
-    typeof given.deallocate === "function" && typeof given.context === "object";
+    typeof given.deallocate === "function" && given.context instanceof Object;
   if (isResource) return;
   throw new TypeError(
     `Cannot make a ${adaptor} over ${nameOf(upstream)}: expected a memory resource, with ` +

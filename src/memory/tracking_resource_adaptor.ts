@@ -83,7 +83,7 @@ export class TrackingResourceAdaptor extends ResourceAdaptor {
   }
 
   /** Shows the resource and its upstreams on a console, and the list below. */
-  override [Symbol.for("Deno.customInspect")](): string {
+  [Symbol.for("Deno.customInspect")](): string {
     return `${describeResource(this)}\n${this}`;
   }
 }

@@ -8,11 +8,15 @@ import { bandwidthPanels, type Panel } from "./bandwidth_panels.ts";
 import { halfSpeedTrace, lineTrace } from "./bandwidth_traces.ts";
 import { describeBandwidth, resultNames } from "./bandwidth_words.ts";
 import { Figure } from "./figure.ts";
+import { checkPlotInput } from "./plot_input.ts";
+
+const BANDWIDTH = { action: "plot bandwidth", source: "gpu.bandwidth()", key: "points" };
 
 /**
  * Plots one bandwidth result, or lays a second one over it dashed.
  *
  * @throws RangeError when a result holds no points.
+ * @throws TypeError when it is no result, such as a promise of one.
  *
  * @example
  * ```ts ignore
@@ -22,7 +26,8 @@ import { Figure } from "./figure.ts";
 export function plotBandwidth(
   measured: BandwidthResult | readonly [BandwidthResult, BandwidthResult],
 ): Figure {
-  const results = "points" in measured ? [measured] : measured;
+  const results = isPair(measured) ? measured : [measured];
+  for (const result of results) checkPlotInput(result, BANDWIDTH);
   if (results.some((result) => result.points.length === 0)) {
     throw new RangeError(
       "Cannot plot bandwidth: a result holds no points, measure at least one size",
@@ -37,6 +42,12 @@ export function plotBandwidth(
     layout: bandwidthLayout(results, { panels, legendLineCount: lines.length + 1 }),
     description: describeBandwidth(results),
   });
+}
+
+function isPair(
+  measured: BandwidthResult | readonly [BandwidthResult, BandwidthResult],
+): measured is readonly [BandwidthResult, BandwidthResult] {
+  return Array.isArray(measured);
 }
 
 function panelLines(panel: Panel, runNames: readonly string[]): Partial<PlotData>[] {

@@ -25,7 +25,7 @@ export interface FigureOptions {
   readonly description: string;
 }
 
-/** Holds a plotly figure; as a cell's last expression it draws itself. */
+/** Holds a plotly figure; as a cell's last expression it draws itself, on a console it says what it shows. */
 export class Figure {
   /** The traces, as plotly.js takes them. */
   data: Trace[];
@@ -71,7 +71,10 @@ export class Figure {
     return figurePage(title, this.#parts());
   }
 
-  /** Draws a static SVG picture without a browser; jsdom is loaded on the first call. */
+  /**
+   * Draws a static SVG picture without a browser. The first call loads jsdom, which reads the
+   * environment: a program needs --allow-env for it.
+   */
   toSVG(size: Partial<PictureSize> = {}): Promise<string> {
     return staticSvg(this.#parts(), size);
   }
@@ -84,6 +87,16 @@ export class Figure {
       "application/vnd.plotly.v1+json": { data, layout, config },
       "text/plain": this.#description,
     };
+  }
+
+  /** Says what {@link Figure.describe} says. */
+  toString(): string {
+    return this.#description;
+  }
+
+  /** Shows the description on a console. */
+  [Symbol.for("Deno.customInspect")](): string {
+    return this.#description;
   }
 
   #parts(): FigureParts {

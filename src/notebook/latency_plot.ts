@@ -8,6 +8,7 @@ import { lineTrace } from "./bandwidth_traces.ts";
 import { provenanceWords } from "./bandwidth_words.ts";
 import { Figure } from "./figure.ts";
 import { plainAxis, plotFrame } from "./plot_frame.ts";
+import { checkPlotInput } from "./plot_input.ts";
 import { sizeAxis } from "./size_axis.ts";
 
 const PLOT_HEIGHT = 380;
@@ -19,8 +20,10 @@ const LEGEND_LINE_HEIGHT = 19;
  * Plots the time of one copy over its size, up to 16 MiB.
  *
  * @throws RangeError when the result holds no copies that small.
+ * @throws TypeError when it is no result, such as a promise of one.
  */
 export function plotLatency(result: BandwidthResult): Figure {
+  checkPlotInput(result, { action: "plot latency", source: "gpu.bandwidth()", key: "points" });
   const lines = bandwidthLines(result).map(smallPart).filter(({ points }) => points.length > 0);
   const sizes = lines.flatMap(({ points }) => points.map(({ byteLength }) => byteLength));
   if (sizes.length === 0) {

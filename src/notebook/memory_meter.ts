@@ -1,5 +1,6 @@
 // A device's card that stays up to date while other cells run.
 
+import { inNotebook } from "../accounting/notebook_kernel.ts";
 import type { DisplayBundle } from "../cards/card.ts";
 import type { CudaDevice } from "../device.ts";
 import { showDevice } from "../device/show_device.ts";
@@ -9,6 +10,8 @@ import { LiveWatch, type WatchOptions } from "./live_watch.ts";
 /**
  * Shows what a device's memory is used for, and goes on showing it while other cells run. It stops
  * when its cell runs again, when the device is disposed, or by `stop()`. Other programs' memory counts.
+ *
+ * @throws TypeError outside notebooks, unless a display is given.
  *
  * @example
  * ```ts ignore
@@ -20,6 +23,12 @@ export function memoryMeter(
   options: WatchOptions & { readonly display?: { show(bundle: DisplayBundle): void } } = {},
 ): LiveWatch {
   const { display = new LiveDisplay(), ...rest } = options;
+  if (options.display === undefined && !inNotebook()) {
+    throw new TypeError(
+      "Cannot show a memory meter: this program is no notebook; print gpu.report() or gpu.memory, " +
+        "or pass a { display } of your own",
+    );
+  }
   return LiveWatch.start(gpu, {
     ...rest,
     name: "memory meter",

@@ -7,6 +7,7 @@ import { type OverlapSpan, type OverlapTrace, timesWith } from "../measure/overl
 import { type AxisUnit, secondUnit } from "./axis_units.ts";
 import { Figure } from "./figure.ts";
 import { hueAt, patternAt, plainAxis, plotFrame, RULE_COLOR } from "./plot_frame.ts";
+import { checkPlotInput } from "./plot_input.ts";
 
 const ROW_HEIGHT = 46;
 const BOTH_LANE = "two or more";
@@ -16,6 +17,7 @@ const BOTH_LANE = "two or more";
  * pieces ran at once.
  *
  * @throws RangeError when the trace holds nothing.
+ * @throws TypeError when it is no trace, such as a promise of one.
  *
  * @example
  * ```ts ignore
@@ -26,6 +28,7 @@ const BOTH_LANE = "two or more";
  * ```
  */
 export function plotOverlap(trace: OverlapTrace): Figure {
+  checkPlotInput(trace, { action: "plot overlap", source: "gpu.traceOverlap()", key: "spans" });
   const { spans, device } = trace;
   if (spans.length === 0) {
     throw new RangeError("Cannot plot overlap: the trace holds no work, run() at least one piece");

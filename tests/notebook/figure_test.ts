@@ -45,6 +45,11 @@ Deno.test("Figure.describe() says what it was told to", () => {
   assertEquals(twoLines().describe(), "two rising lines, first and second");
 });
 
+Deno.test("Figure shows its description on a console and as a string", () => {
+  const figure = twoLines();
+  assertEquals([String(figure), Deno.inspect(figure)], Array(2).fill(figure.describe()));
+});
+
 Deno.test("Figure.toHTML() shows data that was changed after construction", () => {
   const figure = twoLines();
   figure.data = [{ type: "scatter", name: "replaced", x: [1], y: [1] }];

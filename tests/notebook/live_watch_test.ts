@@ -1,6 +1,6 @@
 // What repeats while other cells run: the meter and the warning about re-run cells.
 
-import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { CellRuns } from "../../src/accounting/cell_runs.ts";
 import type { DisplayBundle } from "../../src/cards/card.ts";
 import type { LiveObject } from "../../src/device/live.ts";
@@ -60,6 +60,12 @@ Deno.test("memoryMeter() takes the place of a former one of the same device", as
     assertEquals([first.isRunning, second.isRunning], [false, true]);
     assertEquals(first.toString(), "memory meter, stopped");
     assertEquals(second.toString(), "memory meter, until its cell runs again");
+  });
+});
+
+Deno.test("memoryMeter() says what to use instead outside notebooks", async () => {
+  await withDevice((gpu) => {
+    assertThrows(() => memoryMeter(gpu), TypeError, "no notebook; print gpu.report()");
   });
 });
 

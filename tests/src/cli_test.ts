@@ -14,6 +14,18 @@ function runCli(
   return runDeno(["run", "-A", "--quiet", "--no-check", cli, ...args], { env });
 }
 
+/** Runs a command with these permissions, or other flags, instead of -A. */
+function runRestricted(
+  args: readonly string[],
+  flags: readonly string[],
+  env: Record<string, string> = {},
+): Promise<ChildResult> {
+  const cli = new URL("src/cli.ts", PROJECT_ROOT).pathname;
+  return runDeno(["run", "--quiet", "--no-check", ...flags, cli, ...args], {
+    env: { ...NO_GPU, ...env },
+  });
+}
+
 Deno.test("cli.ts without a command shows how it is used", async () => {
   const { code, stdout } = await runCli([]);
   assertEquals(code, 0);
@@ -60,6 +72,14 @@ Deno.test("cli.ts doctor ends with exit code 0 when a device works", async () =>
   const { code, stdout } = await runCli(["doctor", "--driver", "simulated"]);
   assertEquals(code, 0, stdout);
   assertStringIncludes(stdout, "ok    4 KiB went there and back unchanged");
+  assertStringIncludes(stdout, "ok    the simulated device, no GPU, can be used");
+});
+
+Deno.test("cli.ts doctor says that the simulated driver needs --allow-ffi as well", async () => {
+  const { code, stdout } = await runRestricted(["doctor"], ["--allow-env", "--allow-read"]);
+  assertEquals(code, 1);
+  assertStringIncludes(stdout, "-> run Deno with --allow-ffi (or -A)");
+  assertStringIncludes(stdout, "uses a simulated one; it needs --allow-ffi as well");
 });
 
 Deno.test("cli.ts ends with exit code 1 for a device that there is not", async () => {
@@ -97,4 +117,35 @@ Deno.test("cli.ts demo moves arrays, and writes the result and the page", async 
   const page = Deno.readTextFileSync(`${out}/bandwidth.html`);
   assertStringIncludes(page, "Simulated");
   assert(page.length > 1_000_000, "plotly.js is inside");
+});
+
+Deno.test("cli.ts demo writes the numbers and says why there is no chart without plotly.js", async () => {
+  using folder = new TemporaryFolder();
+  const out = `${folder.path}/out`;
+  const { code, stdout, stderr } = await runRestricted(
+    ["demo", "--driver", "simulated", "--out", out, "--largest", "64 KiB"],
+    ["-A", "--cached-only"],
+    { DENO_DIR: `${folder.path}/empty` },
+  );
+  assertEquals(code, 0, stderr);
+  assertStringIncludes(stdout, `Wrote ${out}/bandwidth.json; no chart: `);
+  assertEquals([...Deno.readDirSync(out)].map(({ name }) => name), ["bandwidth.json"]);
+});
+
+Deno.test("cli.ts demo measures nothing when it may not write what it finds", async () => {
+  using folder = new TemporaryFolder();
+  const { code, stdout, stderr } = await runRestricted(
+    ["demo", "--driver", "simulated", "--out", folder.path, "--largest", "64 KiB"],
+    ["--allow-env", "--allow-read", "--allow-ffi"],
+  );
+  assertEquals([code, stdout], [1, ""]);
+  assertStringIncludes(stderr, `Cannot write into ${folder.path}: run again with --allow-write`);
+});
+
+Deno.test("cli.ts demo measures nothing when its folder cannot be made", async () => {
+  using folder = new TemporaryFolder();
+  const file = folder.write("file", "");
+  const { code, stdout, stderr } = await runCli(["demo", "--out", `${file}/out`]);
+  assertEquals([code, stdout], [1, ""]);
+  assertStringIncludes(stderr, `Cannot write into ${file}/out: `);
 });

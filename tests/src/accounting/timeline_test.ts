@@ -3,6 +3,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { Timeline } from "../../../src/accounting/timeline.ts";
 import type { TimelineRecord } from "../../../src/accounting/timeline_event.ts";
+import { cardOf } from "../../support/display.ts";
 import { withDevice } from "../../support/with_device.ts";
 
 const RECORD: TimelineRecord = {
@@ -118,4 +119,13 @@ Deno.test("Timeline.toChromeTrace() pairs lives, counts memory and marks copies"
   );
   assertEquals([begin.id, begin.cat], [end.id, end.cat]);
   assert(begin.ts <= end.ts);
+});
+
+Deno.test("Timeline says whether it records and how many events it holds", async () => {
+  const timeline = new Timeline();
+  assertEquals(Deno.inspect(timeline), "Timeline: not recording, 0 events; start() begins anew");
+  timeline.start({ eventCount: 2 });
+  for (let i = 0; i < 3; i++) timeline.record(RECORD);
+  assertEquals(String(timeline), "Timeline: recording, 2 events, 1 dropped");
+  assertEquals((await cardOf(timeline)).text, String(timeline));
 });

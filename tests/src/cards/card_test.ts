@@ -83,3 +83,16 @@ Deno.test("withCard() leaves JSON, comparisons and copies of a result as they we
   assertEquals(structuredClone(result), { seconds: 2 });
   assertStringIncludes((await cardOf(result)).text, "DeviceBuffer weights: 2");
 });
+
+Deno.test("withCard() shows the card's text on a console", () => {
+  const result = withCard({ seconds: 2 }, ({ seconds }) => cardWith([], { summary: `${seconds}` }));
+  assertEquals(Deno.inspect(result), "DeviceBuffer weights: 2");
+  assertEquals(Object.keys(result), ["seconds"]);
+});
+
+Deno.test("withCard() shows on a console why a card could not be made", () => {
+  const result = withCard({}, () => {
+    throw new Error("the driver is gone");
+  });
+  assertStringIncludes(Deno.inspect(result), "the driver is gone");
+});

@@ -147,7 +147,7 @@ Deno.test("Timing shows GPU time and speed", async () => {
 
 Deno.test("a bandwidth result shows a table of speeds and the fits in words", async () => {
   const { text } = await cardOf(withCard(bandwidthResult(), bandwidthCard));
-  assertStringIncludes(text, "bandwidth NVIDIA H200");
+  assertStringIncludes(text, "NVIDIA H200: bandwidth in GB/s");
   assertStringIncludes(text, "H2D pinned: 5.1 µs + bytes / 55.6 GB/s");
 });
 

@@ -4,6 +4,7 @@ import { assert, assertEquals, assertFalse, assertGreater, assertRejects } from 
 import type { DriverApi } from "../../../ffi/cuda.ts";
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import { sizesUpTo } from "../../../src/measure/bandwidth.ts";
+import { formatBandwidth } from "../../../src/measure/bandwidth_table.ts";
 import { withDevice } from "../../support/with_device.ts";
 
 const SMALL = { sizes: [4096, "16 KiB"], sampleCount: 1 } as const;
@@ -41,6 +42,13 @@ Deno.test("CudaDevice.bandwidth() says what it was measured with, as plain data"
     assertEquals(result.provenance.deno, Deno.version.deno);
     assert(!Number.isNaN(Date.parse(result.provenance.date)));
     assertEquals(JSON.parse(JSON.stringify(result)), result);
+  }));
+
+Deno.test("CudaDevice.bandwidth() gives a result that a console shows as the table", () =>
+  withDevice(async (gpu) => {
+    const result = await gpu.bandwidth(SMALL);
+    assertEquals(Deno.inspect(result), formatBandwidth(result));
+    assertEquals(formatBandwidth(result).split("\n").length, 4 + result.fits.length);
   }));
 
 Deno.test("CudaDevice.bandwidth() measures only what it is asked for", () =>

@@ -1,0 +1,24 @@
+// What plots are made of, checked: notebooks have no compiler that would notice a forgotten await.
+
+/** Which plot, and what it is a plot of. */
+export interface PlotInput {
+  /** What the plot does: `"plot bandwidth"`. */
+  readonly action: string;
+  /** The call whose result it takes: `"gpu.bandwidth()"`. */
+  readonly source: string;
+  /** The property by which such a result is known. */
+  readonly key: string;
+}
+
+/**
+ * Refuses what is no result of the call that the plot names.
+ *
+ * @throws TypeError for a promise of one, and for anything else.
+ */
+export function checkPlotInput(value: unknown, { action, source, key }: PlotInput): void {
+  if (value instanceof Promise) {
+    throw new TypeError(`Cannot ${action}: ${source} gave a promise, write await ${source}`);
+  }
+  if (typeof value === "object" && value !== null && key in value) return;
+  throw new TypeError(`Cannot ${action}: expected what await ${source} gives`);
+}

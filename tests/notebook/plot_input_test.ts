@@ -1,0 +1,31 @@
+// What plots refuse: notebooks have no compiler, so a forgotten await gets to the plot itself.
+
+import { assertThrows } from "@std/assert";
+import { plotBandwidth } from "../../src/notebook/bandwidth_plot.ts";
+import { plotLatency } from "../../src/notebook/latency_plot.ts";
+import { plotOverlap } from "../../src/notebook/overlap_plot.ts";
+import { bandwidthResult } from "../support/bandwidth_result.ts";
+
+const PLOTS: Record<string, [plot: (input: never) => unknown, source: string]> = {
+  plotBandwidth: [plotBandwidth, "gpu.bandwidth()"],
+  plotLatency: [plotLatency, "gpu.bandwidth()"],
+  plotOverlap: [plotOverlap, "gpu.traceOverlap()"],
+};
+
+for (const [name, [plot, source]] of Object.entries(PLOTS)) {
+  Deno.test(`${name}() says that a promise has to be awaited`, () => {
+    const promise = Promise.resolve(bandwidthResult());
+    assertThrows(() => plot(promise as never), TypeError, `gave a promise, write await ${source}`);
+  });
+
+  Deno.test(`${name}() says what it takes`, () => {
+    for (const wrong of [undefined, null, 3, "points", {}, [undefined]]) {
+      assertThrows(() => plot(wrong as never), TypeError, `expected what await ${source} gives`);
+    }
+  });
+}
+
+Deno.test("plotBandwidth() says that the second of two results is a promise", () => {
+  const pair = [bandwidthResult(), Promise.resolve(bandwidthResult())];
+  assertThrows(() => plotBandwidth(pair as never), TypeError, "gave a promise");
+});

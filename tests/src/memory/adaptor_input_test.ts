@@ -1,0 +1,85 @@
+// What adaptors refuse when they are made: notebooks have no compiler that would.
+
+import { assertThrows } from "@std/assert";
+import type { CudaDevice } from "../../../src/device.ts";
+import { AlignedResourceAdaptor } from "../../../src/memory/aligned_resource_adaptor.ts";
+import { CachingResourceAdaptor } from "../../../src/memory/caching_resource_adaptor.ts";
+import { FailureCallbackResourceAdaptor } from "../../../src/memory/failure_callback_resource_adaptor.ts";
+import { LimitingResourceAdaptor } from "../../../src/memory/limiting_resource_adaptor.ts";
+import { LoggingResourceAdaptor } from "../../../src/memory/logging_resource_adaptor.ts";
+import { StatisticsResourceAdaptor } from "../../../src/memory/statistics_resource_adaptor.ts";
+import { TrackingResourceAdaptor } from "../../../src/memory/tracking_resource_adaptor.ts";
+import { LedgerResource } from "../../support/ledger_resource.ts";
+import { withDevice } from "../../support/with_device.ts";
+
+type Make = (upstream: never) => unknown;
+
+const ADAPTORS: Record<string, Make> = {
+  AlignedResourceAdaptor: (upstream) => new AlignedResourceAdaptor(upstream, { alignment: 4096 }),
+  CachingResourceAdaptor: (upstream) => new CachingResourceAdaptor(upstream),
+  FailureCallbackResourceAdaptor: (upstream) =>
+    new FailureCallbackResourceAdaptor(upstream, () => false),
+  LimitingResourceAdaptor: (upstream) => new LimitingResourceAdaptor(upstream, "1 MiB"),
+  LoggingResourceAdaptor: (upstream) => new LoggingResourceAdaptor(upstream, { write: () => {} }),
+  StatisticsResourceAdaptor: (upstream) => new StatisticsResourceAdaptor(upstream),
+  TrackingResourceAdaptor: (upstream) => new TrackingResourceAdaptor(upstream),
+};
+
+for (const [name, make] of Object.entries(ADAPTORS)) {
+  Deno.test(`${name} refuses an upstream that is no resource`, () =>
+    withDevice((gpu) => {
+      const headless = { allocate: () => 0n, deallocate: () => {}, context: null };
+      for (const wrong of [gpu, undefined, null, "pool", {}, headless]) {
+        assertThrows(() => make(wrong as never), TypeError, `Cannot make a ${name} over `);
+      }
+      assertThrows(() => make(gpu as never), TypeError, "over CudaDevice: expected a memory resou");
+    }));
+}
+
+const LIMITED: Record<string, (gpu: CudaDevice, limit: never) => unknown> = {
+  LimitingResourceAdaptor: (gpu, limit) =>
+    new LimitingResourceAdaptor(new LedgerResource(gpu), limit),
+  CachingResourceAdaptor: (gpu, limit) =>
+    new CachingResourceAdaptor(new LedgerResource(gpu), { limit }),
+  "CudaDevice.limit()": (gpu, limit) => gpu.limit(limit),
+};
+
+for (const [name, limitTo] of Object.entries(LIMITED)) {
+  Deno.test(`${name} refuses a limit that is neither number nor text`, () =>
+    withDevice((gpu) => {
+      for (const limit of [null, 1n, {}, Symbol("half")]) {
+        assertThrows(() => limitTo(gpu, limit as never), TypeError, "Cannot read limit ");
+      }
+    }));
+}
+
+Deno.test("LimitingResourceAdaptor says what it expects when the limit is left out", () =>
+  withDevice((gpu) => {
+    assertThrows(
+      () => new LimitingResourceAdaptor(new LedgerResource(gpu), undefined as never),
+      TypeError,
+      'Cannot read limit undefined: expected bytes, a size such as "2 GiB" or a share',
+    );
+  }));
+
+Deno.test("Adaptors with options refuse what they cannot call or read", () =>
+  withDevice((gpu) => {
+    const upstream = new LedgerResource(gpu);
+    for (const options of [{}, undefined, { write: "log.csv" }]) {
+      assertThrows(
+        () => new LoggingResourceAdaptor(upstream, options as never),
+        TypeError,
+        "as the log's { write }: expected a function",
+      );
+    }
+    assertThrows(
+      () => new FailureCallbackResourceAdaptor(upstream, undefined as never),
+      TypeError,
+      "Cannot use undefined as the failure callback: expected a function",
+    );
+    assertThrows(
+      () => new AlignedResourceAdaptor(upstream, undefined as never),
+      RangeError,
+      'Cannot read alignment "undefined"',
+    );
+  }));
