@@ -1,6 +1,6 @@
 // What a console shows of memory resources: a line each, with the counters.
 
-import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { assertEquals, assertStringIncludes } from "@std/assert";
 import { CachingResourceAdaptor } from "../../../src/memory/caching_resource_adaptor.ts";
 import { CudaAsyncMemoryResource } from "../../../src/memory/cuda_async_memory_resource.ts";
 import { LimitingResourceAdaptor } from "../../../src/memory/limiting_resource_adaptor.ts";
@@ -19,8 +19,11 @@ Deno.test("Resources show a line each on a console, upstreams below, with their 
     const [first = "", second = "", third = "", ...more] = Deno.inspect(stats).split("\n");
     assertStringIncludes(first, "StatisticsResourceAdaptor: current 1000 B, peak 1000 B, ");
     assertStringIncludes(first, "(memory for the GPU of device 0)");
-    assertMatch(second, /^  over CachingResourceAdaptor: used 1 KiB, used count 1, cached /);
-    assertMatch(third, /^  over CudaAsyncMemoryResource: used /);
+    assertStringIncludes(
+      second,
+      "  over CachingResourceAdaptor: used 1 KiB, used count 1, cached ",
+    );
+    assertStringIncludes(third, "  over CudaAsyncMemoryResource: used ");
     assertEquals(more, []);
   }));
 
