@@ -42,7 +42,7 @@ export { HostBuffer, type HostBufferFields } from "./src/buffers/host_buffer.ts"
 export { type BufferCopy } from "./src/buffers/batch.ts";
 export { GpuBuffer, type LikeOptions } from "./src/buffers/gpu_buffer.ts";
 export { type HostValue, type HostValues } from "./src/buffers/host_values.ts";
-export { type BufferFields, MemoryWindow, type StreamChoice } from "./src/buffers/memory_window.ts";
+export { type BufferFields, MemoryWindow } from "./src/buffers/memory_window.ts";
 export { StridedView } from "./src/buffers/strided_view.ts";
 export { type AxisRange, type StridedLayout } from "./src/buffers/strides.ts";
 export { PinnedBuffer } from "./src/buffers/pinned_buffer.ts";
@@ -90,6 +90,7 @@ export { type HandleOptions } from "./src/interop/from_handle.ts";
 export { type PointerAttributes } from "./src/memory/pointer_attributes.ts";
 export { type PeerRoute } from "./src/transfer/peer_link.ts";
 export { CudaStream, type StreamOptions } from "./src/stream.ts";
+export { type StreamChoice } from "./src/stream_choice.ts";
 export { type StreamPriority } from "./src/stream_priority.ts";
 export { CudaEvent, type EventOptions } from "./src/event.ts";
 export { type CaptureOptions, type CaptureRequest, CudaGraph } from "./src/graph.ts";
@@ -153,7 +154,7 @@ export {
   type PitchedRequest,
 } from "./src/memory/pitched_memory_resource.ts";
 export { Allocation } from "./src/memory/allocation.ts";
-export { type AllocationRequest } from "./src/memory/allocation_request.ts";
+export { type AllocationRequest, type Lender } from "./src/memory/allocation_request.ts";
 export { type Owner } from "./src/safety_net.ts";
 export { type Access, StreamUsage } from "./src/memory/stream_usage.ts";
 export { LazyAllocation } from "./src/memory/lazy_allocation.ts";

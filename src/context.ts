@@ -83,6 +83,19 @@ export class Context {
   }
 
   /**
+   * Checks a device's number before anything is opened.
+   *
+   * @throws TypeError when it is none, such as options without a number before them.
+   */
+  static checkOrdinal(ordinal: number): void {
+    if (typeof ordinal === "number") return;
+    throw new TypeError(
+      `Cannot open device ${typeof ordinal} ${String(ordinal)}: expected a number, and options ` +
+        `after it, as in CudaDevice.open(0, { driver: "auto" })`,
+    );
+  }
+
+  /**
    * Retains the context of a device; each call needs one {@link Context.release}.
    *
    * @throws RangeError when there is no such device.

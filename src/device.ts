@@ -92,6 +92,7 @@ export class CudaDevice extends DeviceAccounts implements DeviceAllocator, Dispo
    * ```
    */
   static open(ordinal = 0, options: OpenOptions = {}): CudaDevice {
+    Context.checkOrdinal(ordinal);
     const { driver, libraryPath, order, origins, transfers } = options;
     const opened = Driver.open(driver, libraryPath === undefined ? {} : { libraryPath });
     const context = Context.retain(opened, ordinal, { ordersStreams: ordersStreams(order) });
@@ -201,8 +202,9 @@ export class CudaDevice extends DeviceAccounts implements DeviceAllocator, Dispo
   }
 
   /**
-   * Allocates device memory and copies an array into it; resolves when it is there. Plain arrays,
-   * nested arrays, iterables of numbers and an ArrayBuffer's bytes need a `dtype`.
+   * Allocates device memory and copies an array into it; resolves when it is there: leave the array
+   * alone until then. Plain arrays, nested arrays, iterables of numbers and an ArrayBuffer's bytes
+   * need a `dtype`.
    */
   upload<A extends HostArray, D extends DType = DTypeOf<A>>(
     source: A,
@@ -255,6 +257,7 @@ export class CudaDevice extends DeviceAccounts implements DeviceAllocator, Dispo
   /**
    * Uploads many arrays of any types in few copies: into one new block, whose views are freed
    * together, or into the buffers of `into`. Several times as fast as one call each for small ones.
+   * Leave the arrays alone until it resolves.
    */
   uploadAll<const A extends readonly HostArray[]>(
     arrays: A,

@@ -88,9 +88,7 @@ export class Driver {
     try {
       return Driver.#of(openDriver(options).api);
     } catch (error) {
-      const known = error instanceof LibraryError
-        ? new CudaUnavailableError(error.reason, error.message, { cause: error })
-        : error;
+      const known = error instanceof LibraryError ? unusable(error) : error;
       // A missing permission is no missing GPU, and the simulated driver needs the same permission.
       const isAbsent = known instanceof CudaUnavailableError && known.reason !== "permission";
       if (choice === "auto" && isAbsent) return Driver.open("simulated");
@@ -171,6 +169,16 @@ export class Driver {
         `${this.version}; update the NVIDIA driver`,
     );
   }
+}
+
+/** What the library's own error says, and how to do without a GPU. */
+function unusable(error: LibraryError): CudaUnavailableError {
+  const { reason, message } = error;
+  // The simulated driver needs the same permission.
+  const hint = reason === "permission"
+    ? ""
+    : `; { driver: "auto" } uses a simulated GPU, the command doctor says what to mend`;
+  return new CudaUnavailableError(reason, `${message}${hint}`, { cause: error });
 }
 
 function unavailable(status: number): Error {

@@ -13,6 +13,7 @@ import { CapturedMemory, type GraphBlock, type GraphMemoryUse } from "./memory/c
 import { GraphMemory } from "./memory/graph_memory.ts";
 import { type MemoryNeed, takeWithinLimits } from "./memory/out_of_memory.ts";
 import type { CudaStream } from "./stream.ts";
+import { chosenStream, type StreamChoice } from "./stream_choice.ts";
 
 /** How to record a graph. */
 export interface CaptureOptions {
@@ -118,7 +119,8 @@ export class CudaGraph implements Disposable {
    * @throws TypeError when the stream belongs to another device, and while a capture runs.
    * @throws OutOfMemoryError with all amounts when the device has too little for what it allocates.
    */
-  launch({ stream = this.#stream }: { readonly stream?: CudaStream } = {}): void {
+  launch(options: StreamChoice = {}): void {
+    const stream = chosenStream(options) ?? this.#stream;
     if (this.disposed) throw new DisposedError(this.toString());
     if (stream.disposed) throw new DisposedError(stream.toString());
     this.#checkContext(stream);

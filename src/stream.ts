@@ -135,6 +135,9 @@ export class CudaStream implements Disposable {
   wait(target: CudaEvent | CudaStream): void {
     const { handle } = this;
     if (target === this) return;
+    if (!(target instanceof CudaEvent || target instanceof CudaStream)) {
+      throw new TypeError(`Cannot wait for ${String(target)}: expected an event or a stream`);
+    }
     const capture = activeCapture();
     const isCaptured = target instanceof CudaEvent
       ? target.isOf(capture)

@@ -10,6 +10,7 @@ import {
 import type { MemoryResource } from "../memory/memory_resource.ts";
 import { VirtualMemoryResource } from "../memory/virtual_memory_resource.ts";
 import type { CudaStream } from "../stream.ts";
+import { chosenStream } from "../stream_choice.ts";
 import type { HostMemory } from "../transfer/host_memory.ts";
 import type { AllocateOptions } from "./device_allocator.ts";
 import { downloadPinned } from "./download_pinned.ts";
@@ -249,9 +250,9 @@ export abstract class BufferKinds {
   }
 
   /** The stream to allocate on, checked, and the label. */
-  protected place(
-    { stream = this.stream, label }: PlaceOptions,
-  ): { stream: CudaStream; label?: string } {
+  protected place(options: PlaceOptions): { stream: CudaStream; label?: string } {
+    const { label } = options;
+    const stream = chosenStream(options) ?? this.stream;
     if (stream.context !== this.context) {
       throw new TypeError(
         `Cannot allocate on device ${this.ordinal} for ${stream} of device ` +

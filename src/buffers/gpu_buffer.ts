@@ -6,7 +6,8 @@ import { queueFill } from "../transfer/fill.ts";
 import type { DeviceBufferRequest } from "./device_buffer.ts";
 import { elementOf } from "./element.ts";
 import { readElement, writeElement } from "./element_access.ts";
-import { type BufferFields, MemoryWindow, type StreamChoice } from "./memory_window.ts";
+import { type BufferFields, MemoryWindow } from "./memory_window.ts";
+import { chosenStream, type StreamChoice } from "../stream_choice.ts";
 import { type Shape, toShape } from "./shape.ts";
 import { StridedView } from "./strided_view.ts";
 import { contiguousStrides, type StridedLayout, transposed } from "./strides.ts";
@@ -145,7 +146,7 @@ export abstract class GpuBuffer<D extends DType = DType> extends MemoryWindow<D>
       throw new TypeError(`Cannot copy ${source} into ${this}: element types differ, use as()`);
     }
     const [to, from] = [this.span, source.span];
-    queueCopy(to, from, streamForCopy(to, from, options.stream));
+    queueCopy(to, from, streamForCopy(to, from, chosenStream(options)));
     return this;
   }
 

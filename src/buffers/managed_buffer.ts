@@ -14,7 +14,8 @@ import {
   readAdvice,
 } from "./managed_range.ts";
 import type { DeviceBufferRequest } from "./device_buffer.ts";
-import type { BufferFields, StreamChoice } from "./memory_window.ts";
+import type { BufferFields } from "./memory_window.ts";
+import type { StreamChoice } from "../stream_choice.ts";
 import { HostBuffer } from "./host_buffer.ts";
 import { byteLengthOf, toShape } from "./shape.ts";
 

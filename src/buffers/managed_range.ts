@@ -129,6 +129,9 @@ function places(devices: Int32Array): (number | "host")[] {
 
 function deviceOf(place: ManagedPlace, action: string): number {
   if (place === "host") return CU_DEVICE_CPU;
+  if (place?.context === undefined) {
+    throw new TypeError(`Cannot ${action} ${String(place)}: expected a device or "host"`);
+  }
   const { context } = place;
   checkConcurrent(context, action);
   return context.deviceHandle;

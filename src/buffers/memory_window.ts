@@ -11,15 +11,10 @@ import { type LiveKind, nameOf } from "../accounting/ledger.ts";
 import type { Allocation } from "../memory/allocation.ts";
 import type { MemoryResource } from "../memory/memory_resource.ts";
 import { CudaStream } from "../stream.ts";
+import { chosenStream, type StreamChoice } from "../stream_choice.ts";
 import type { MemorySpan } from "../transfer/copy.ts";
 import { countOf, formatShape, type Shape } from "./shape.ts";
 import { showBuffer } from "./show_buffer.ts";
-
-/** On which stream to queue work. */
-export interface StreamChoice {
-  /** The stream; the device's default stream when left out. */
-  readonly stream?: CudaStream | undefined;
-}
 
 /** What a buffer or a view is made of. */
 export interface BufferFields<D extends DType> {
@@ -227,7 +222,8 @@ export abstract class MemoryWindow<D extends DType = DType> implements Disposabl
   }
 
   /** The stream to use: the given one, checked, or the device's default. */
-  protected streamFor({ stream }: StreamChoice): CudaStream {
+  protected streamFor(options: StreamChoice): CudaStream {
+    const stream = chosenStream(options);
     if (stream === undefined) return CudaStream.default(this.context);
     if (stream.disposed) throw new DisposedError(stream.toString());
     if (stream.context !== this.context) {

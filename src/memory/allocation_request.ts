@@ -62,11 +62,21 @@ export function takeMemory(request: AllocationRequest): bigint {
 }
 
 function checkSameDevice(resource: MemoryResource, context: Context): void {
-  if (resource.context === context) return;
+  if (resource?.context === context) return;
+  if (resource?.context === undefined) {
+    throw new TypeError(
+      `Cannot allocate from ${nameOfValue(resource)}: expected a memory resource, such as ` +
+        `new CudaMemoryResource(gpu)`,
+    );
+  }
   throw new TypeError(
     `Cannot allocate for a stream of device ${context.ordinal} from a resource of device ` +
       `${resource.context.ordinal}: use a stream and a resource of one device`,
   );
+}
+
+function nameOfValue(value: unknown): string {
+  return typeof value === "function" ? `class ${value.name}` : String(value);
 }
 
 function capturing({ kind, stream }: AllocationRequest): TypeError {

@@ -26,6 +26,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ["src/safety_net.ts"],
   ["src/handle_record.ts"],
   ["src/event.ts", "src/stream.ts"],
+  ["src/stream_choice.ts"],
   ["src/memory/"],
   ["src/graph.ts"],
   ["src/transfer/"],

@@ -99,6 +99,7 @@ const PUBLIC_NAMES = [
   "LimitAmounts",
   "LimitRefusal",
   "LimitingResourceAdaptor",
+  "Lender",
   "LiveBlock",
   "LiveFields",
   "LiveKind",
