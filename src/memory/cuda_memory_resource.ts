@@ -3,7 +3,7 @@
 import type { DisplayBundle } from "../cards/card.ts";
 import type { Context } from "../context.ts";
 import type { ContextOwner, MemoryResource } from "./memory_resource.ts";
-import { showResource } from "./show_resource.ts";
+import { describeResource, showResource } from "./show_resource.ts";
 
 /** Device memory straight from the driver; each call takes tens of microseconds (cuMemAlloc). */
 export class CudaMemoryResource implements MemoryResource {
@@ -26,6 +26,11 @@ export class CudaMemoryResource implements MemoryResource {
   /** Frees once all work of the device that may use the memory is done (cuMemFree waits for it). */
   deallocate(address: bigint): void {
     this.context.driver.call("cuMemFree_v2", address);
+  }
+
+  /** Shows the resource on a console. */
+  [Symbol.for("Deno.customInspect")](): string {
+    return describeResource(this);
   }
 
   /** Shows the resource and its upstreams in a notebook. */

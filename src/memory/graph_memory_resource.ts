@@ -6,7 +6,7 @@ import type { CudaStream } from "../stream.ts";
 import { capturedMemory } from "./captured_memory.ts";
 import { GraphMemory } from "./graph_memory.ts";
 import type { ContextOwner, MemoryResource } from "./memory_resource.ts";
-import { showResource } from "./show_resource.ts";
+import { describeResource, showResource } from "./show_resource.ts";
 
 /**
  * Memory whose allocation and free are steps of a graph, for streams that are being captured. Device
@@ -72,6 +72,11 @@ export class GraphMemoryResource implements MemoryResource {
   /** Gives back what no launch and no buffer uses; a later launch takes it again. */
   trim(): void {
     this.#memory.trim();
+  }
+
+  /** Shows the resource on a console. */
+  [Symbol.for("Deno.customInspect")](): string {
+    return describeResource(this);
   }
 
   /** Shows the resource in a notebook. */

@@ -5,7 +5,7 @@ import { CUmemAttach_flags } from "../../ffi/constants.ts";
 import type { Context } from "../context.ts";
 import { CudaUnavailableError } from "../errors.ts";
 import type { ContextOwner, MemoryResource } from "./memory_resource.ts";
-import { showResource } from "./show_resource.ts";
+import { describeResource, showResource } from "./show_resource.ts";
 
 /** Managed (unified) memory (cuMemAllocManaged). It may be larger than the device. */
 export class ManagedMemoryResource implements MemoryResource {
@@ -43,6 +43,11 @@ export class ManagedMemoryResource implements MemoryResource {
   /** Frees once all work of the device that may use the memory is done (cuMemFree waits for it). */
   deallocate(address: bigint): void {
     this.context.call("cuMemFree_v2", address);
+  }
+
+  /** Shows the resource on a console. */
+  [Symbol.for("Deno.customInspect")](): string {
+    return describeResource(this);
   }
 
   /** Shows the resource and its upstreams in a notebook. */

@@ -3,7 +3,7 @@
 import type { DisplayBundle } from "../cards/card.ts";
 import type { Context } from "../context.ts";
 import type { ContextOwner, MemoryResource } from "./memory_resource.ts";
-import { showResource } from "./show_resource.ts";
+import { describeResource, showResource } from "./show_resource.ts";
 
 /** Rows to allocate. */
 export interface PitchedRequest {
@@ -47,6 +47,11 @@ export class PitchedMemoryResource implements MemoryResource {
   /** Frees once all work of the device that may use the memory is done (cuMemFree waits for it). */
   deallocate(address: bigint): void {
     this.context.call("cuMemFree_v2", address);
+  }
+
+  /** Shows the resource on a console. */
+  [Symbol.for("Deno.customInspect")](): string {
+    return describeResource(this);
   }
 
   /** Shows the resource in a notebook. */

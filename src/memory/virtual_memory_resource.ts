@@ -8,7 +8,7 @@ import type { CudaStream } from "../stream.ts";
 import type { ContextOwner, MemoryResource } from "./memory_resource.ts";
 import { VirtualRange, type VirtualRangeRequest } from "./virtual_range.ts";
 import { whenPassed } from "./when_passed.ts";
-import { showResource } from "./show_resource.ts";
+import { describeResource, showResource } from "./show_resource.ts";
 
 /** Virtual memory of a device (cuMemAddressReserve, cuMemCreate, cuMemMap). */
 export class VirtualMemoryResource implements MemoryResource {
@@ -64,6 +64,11 @@ export class VirtualMemoryResource implements MemoryResource {
     }
     this.#ranges.delete(address);
     whenPassed(stream, () => freeQuietly(range));
+  }
+
+  /** Shows the resource on a console. */
+  [Symbol.for("Deno.customInspect")](): string {
+    return describeResource(this);
   }
 
   /** Shows the resource and its upstreams in a notebook. */

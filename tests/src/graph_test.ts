@@ -1,13 +1,7 @@
 // Recorded work: nothing runs before a launch, each launch does all of it, in the right order beside
 // other streams, and memory is there for as long as a graph may use it.
 
-import {
-  assert,
-  assertEquals,
-  assertGreater,
-  assertStringIncludes,
-  assertThrows,
-} from "@std/assert";
+import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import type { CudaDevice } from "../../src/device.ts";
 import { DisposedError, OutOfMemoryError } from "../../src/errors.ts";
 import { CudaMemoryResource } from "../../src/memory/cuda_memory_resource.ts";
