@@ -32,7 +32,23 @@ export type HostArray =
   | Uint32Array<ArrayBufferLike>
   | BigUint64Array<ArrayBufferLike>;
 
-/** The typed array that holds each element type bit for bit; its keys are the element types. */
+/** Name of an element type. */
+export type DType =
+  | "float16"
+  | "bfloat16"
+  | "float32"
+  | "float64"
+  | "int8"
+  | "int16"
+  | "int32"
+  | "int64"
+  | "uint8"
+  | "uint16"
+  | "uint32"
+  | "uint64"
+  | "bool";
+
+/** The typed array that holds each element type bit for bit. */
 export interface BitArrays {
   /** 16-bit floats. */
   float16: Float16Array<ArrayBuffer>;
@@ -62,9 +78,6 @@ export interface BitArrays {
   bool: Uint8Array<ArrayBuffer>;
 }
 
-/** Name of an element type. */
-export type DType = keyof BitArrays;
-
 const DTYPES = {
   float16: { bytes: 2, array: Float16Array, dlpackCode: 2 },
   bfloat16: { bytes: 2, array: Uint16Array, dlpackCode: 4 },
@@ -79,7 +92,7 @@ const DTYPES = {
   uint32: { bytes: 4, array: Uint32Array, dlpackCode: 1 },
   uint64: { bytes: 8, array: BigUint64Array, dlpackCode: 1 },
   bool: { bytes: 1, array: Uint8Array, dlpackCode: 6 },
-} as const satisfies Record<DType, ElementType>;
+} as const satisfies Record<DType, ElementType> satisfies Record<keyof BitArrays, ElementType>;
 
 /** The typed array that holds elements of `D` bit for bit (bfloat16: the bits in a Uint16Array). */
 export type BitsOf<D extends DType> = BitArrays[D];

@@ -19,6 +19,7 @@ export function submit(
   if (capture === undefined) return work.queue(stream);
   for (const region of work.regions) requireLasting(machine, region);
   capture.add(stream, { ...work, call: machine.site.name });
+  return undefined;
 }
 
 /** Throws when memory that recorded work names, and its graph does not allocate, has gone. */

@@ -5,6 +5,24 @@
 /** Hears that a cell succeeded; the number is the one in brackets beside it. */
 type CellListener = (number: number) => void;
 
+/**
+ * The part of `Deno.jupyter` that the kit uses. Declared here, because a program's `lib` setting may
+ * leave the runtime's own declaration out.
+ */
+interface Jupyter {
+  display(value: unknown, options?: DisplayOptions): Promise<void>;
+}
+
+/** How the kernel shows a value. */
+interface DisplayOptions {
+  /** Whether the value is a bundle already. */
+  readonly raw?: boolean;
+  /** Names the output. */
+  readonly display_id?: string;
+  /** Whether the output of that name is replaced. */
+  readonly update?: boolean;
+}
+
 /** The part of the kernel that shows results, in all versions of Deno that have one. */
 interface ResultShower {
   broadcastResult?: (number: number, result: unknown) => Promise<void>;
@@ -21,6 +39,11 @@ let notebook: boolean | undefined;
 /** Whether this program is a cell of Jupyter's Deno kernel. */
 export function inNotebook(): boolean {
   return notebook ??= detectNotebook();
+}
+
+/** Puts a value into the cell's output; only where {@link inNotebook} is true. */
+export async function displayInCell(value: unknown, options?: DisplayOptions): Promise<void> {
+  await jupyter()?.display(value, options);
 }
 
 /**
@@ -45,10 +68,14 @@ export function whenSent(): Promise<void> {
 
 function detectNotebook(): boolean {
   try {
-    return typeof Deno.jupyter?.display === "function";
+    return typeof jupyter()?.display === "function";
   } catch {
     return false; // outside the kernel even looking at Deno.jupyter throws
   }
+}
+
+function jupyter(): Jupyter | undefined {
+  return (Deno as unknown as { readonly jupyter?: Jupyter }).jupyter;
 }
 
 /** Finds it among the runtime's own parts, which are not promised to stay: nothing may depend on it. */

@@ -7,8 +7,11 @@ import type { Shape } from "./shape.ts";
 /** One number of a plain array. */
 export type HostValue = number | bigint | boolean;
 
-/** Numbers in the order of an iterable; arrays and other iterables inside of it give a shape. */
-export type HostValues = Iterable<HostValue | HostValues>;
+/**
+ * Numbers in the order of an iterable; arrays and other iterables inside of it give a shape. Texts
+ * are iterables too, and are none of these: `object` keeps them out.
+ */
+export type HostValues = Iterable<HostValue | HostValues> & object;
 
 /** Values in a typed array, bit for bit. */
 export interface PackedValues {

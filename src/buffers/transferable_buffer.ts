@@ -1,7 +1,7 @@
 // Uploads to a buffer and downloads from it, whatever kind of memory it is: the GPU moves the bytes,
 // in the order of a stream.
 
-import type { ArrayOf, BitsOf, DType } from "../dtype.ts";
+import type { ArrayOf, DType } from "../dtype.ts";
 import type { FilePath } from "../transfer/disk_file.ts";
 import { writeFileFrom } from "../transfer/file_transfer.ts";
 import { DisposedError } from "../errors.ts";
@@ -18,8 +18,29 @@ import { destinationBytes, sourceBytes } from "./host_elements.ts";
 import type { StreamChoice } from "./memory_window.ts";
 import { type BufferSummary, summarise } from "./summary.ts";
 
-/** Host memory that a buffer of `D` accepts: its typed array, bfloat16's bits, or raw bytes. */
-export type Uploadable<D extends DType> = ArrayOf<D> | BitsOf<D> | HostMemory;
+/**
+ * Host memory that a buffer of `D` accepts, over ordinary or shared memory: its typed array, one
+ * that holds its bits, or raw bytes.
+ */
+export type Uploadable<D extends DType> =
+  | {
+    float16: Float16Array<ArrayBufferLike> | Uint16Array<ArrayBufferLike>;
+    bfloat16: Float32Array<ArrayBufferLike> | Uint16Array<ArrayBufferLike>;
+    float32: Float32Array<ArrayBufferLike>;
+    float64: Float64Array<ArrayBufferLike>;
+    int8: Int8Array<ArrayBufferLike>;
+    int16: Int16Array<ArrayBufferLike>;
+    int32: Int32Array<ArrayBufferLike>;
+    int64: BigInt64Array<ArrayBufferLike>;
+    uint8: Uint8Array<ArrayBufferLike> | Uint8ClampedArray<ArrayBufferLike>;
+    uint16: Uint16Array<ArrayBufferLike>;
+    uint32: Uint32Array<ArrayBufferLike>;
+    uint64: BigUint64Array<ArrayBufferLike>;
+    bool: Uint8Array<ArrayBufferLike> | Uint8ClampedArray<ArrayBufferLike>;
+  }[D]
+  | DataView
+  | ArrayBuffer
+  | SharedArrayBuffer;
 
 /** On which stream to transfer, and how to follow or end it. */
 export interface TransferChoice extends StreamChoice, TransferOptions {}
@@ -50,7 +71,7 @@ export abstract class TransferableBuffer<D extends DType = DType> extends GpuBuf
   /** Copies the elements into a fresh typed array (bfloat16 as Float32Array). */
   download(destination?: undefined, options?: TransferChoice): Promise<ArrayOf<D>>;
   /** Copies the elements into memory of yours, and resolves with it. */
-  download<T extends HostMemory>(destination: T, options?: TransferChoice): Promise<T>;
+  download<T extends Uploadable<D>>(destination: T, options?: TransferChoice): Promise<T>;
   async download(destination?: HostMemory, options: TransferChoice = {}): Promise<HostMemory> {
     const host = destinationBytes(this, destination, new Moving("download from", this));
     const isFresh = destination === undefined;
@@ -62,7 +83,7 @@ export abstract class TransferableBuffer<D extends DType = DType> extends GpuBuf
   /** Copies the elements into a fresh typed array and blocks until they are there. */
   downloadSync(destination?: undefined, options?: StreamChoice): ArrayOf<D>;
   /** Copies the elements into memory of yours and blocks until they are there. */
-  downloadSync<T extends HostMemory>(destination: T, options?: StreamChoice): T;
+  downloadSync<T extends Uploadable<D>>(destination: T, options?: StreamChoice): T;
   downloadSync(destination?: HostMemory, options: StreamChoice = {}): HostMemory {
     const host = destinationBytes(this, destination, new Moving("download from", this));
     const isFresh = destination === undefined;

@@ -1,5 +1,6 @@
 // An output of a cell that changes after the cell has run: display updates, with no widget.
 
+import { displayInCell } from "../accounting/notebook_kernel.ts";
 import type { DisplayBundle } from "../cards/card.ts";
 
 /** One output that can be redrawn, also while other cells run. */
@@ -12,7 +13,7 @@ export class LiveDisplay {
     const options = { raw: true, display_id: this.#id, update: this.#isShown };
     this.#isShown = true;
     // A rejection in a timer's callback would stop the kernel from answering.
-    Deno.jupyter.display({ ...bundle }, options).catch(reportFailure);
+    displayInCell({ ...bundle }, options).catch(reportFailure);
   }
 }
 

@@ -1,6 +1,6 @@
 // show(): puts values into a cell's output and makes sure that they arrive there.
 
-import { inNotebook, whenSent } from "../accounting/notebook_kernel.ts";
+import { displayInCell, inNotebook, whenSent } from "../accounting/notebook_kernel.ts";
 
 /**
  * Shows values one below the other and resolves when they have surely been sent; outside notebooks
@@ -16,6 +16,6 @@ export async function show(...values: readonly unknown[]): Promise<void> {
     for (const value of values) console.log(value);
     return;
   }
-  for (const value of values) await Deno.jupyter.display(value);
+  for (const value of values) await displayInCell(value);
   await whenSent();
 }

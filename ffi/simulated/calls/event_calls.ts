@@ -71,6 +71,7 @@ export function eventCalls(machine: Machine): EventCalls {
         milliseconds,
         (end.record.finishedAtSeconds - start.record.finishedAtSeconds) * 1000,
       );
+      return undefined;
     },
   };
 }

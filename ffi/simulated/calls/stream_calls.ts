@@ -50,6 +50,7 @@ export function streamCalls(machine: Machine): StreamCalls {
       stream.requireUncaptured();
       if (tail !== undefined && !scheduler.poll(tail)) return CUresult.CUDA_ERROR_NOT_READY;
       scheduler.drain(stream);
+      return undefined;
     },
     cuStreamSynchronize: synchronizeStream,
     async cuStreamSynchronizeNonblocking(handle) {

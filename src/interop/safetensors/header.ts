@@ -108,9 +108,9 @@ function parseObject(bytes: Uint8Array, path: string): Record<string, unknown> {
 function toTensor(path: string, { name, entry }: { name: string; entry: unknown }): TensorEntry {
   const fail = (reason: string) => new SafetensorsError(path, `tensor "${name}" ${reason}`);
   if (!isRecord(entry)) throw fail("is not described by an object");
-  const format = toFormat(entry.dtype);
-  if (format === undefined) throw fail(`has the unknown type ${JSON.stringify(entry.dtype)}`);
-  const { shape, data_offsets: offsets } = entry;
+  const { dtype, shape, data_offsets: offsets } = entry;
+  const format = toFormat(dtype);
+  if (format === undefined) throw fail(`has the unknown type ${JSON.stringify(dtype)}`);
   if (!isSizes(shape)) throw fail("has a shape that is not a list of sizes");
   if (!isSizes(offsets) || offsets.length !== 2) throw fail("has offsets that are not two sizes");
   const [start = 0, end = 0] = offsets;

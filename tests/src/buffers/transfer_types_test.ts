@@ -1,0 +1,79 @@
+// What the compiler says of transfers: arrays that would fail at run time are refused before that.
+
+import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { runDeno, TemporaryFolder } from "../../support/child_deno.ts";
+import { PROJECT_ROOT } from "../../support/project_files.ts";
+
+const HEAD = `import { CudaDevice, type DeviceBuffer, type DType } from "MOD";
+const gpu = CudaDevice.open(0, { driver: "simulated" });
+const floats = gpu.alloc("float32", [2, 3]);
+const halves = gpu.alloc("float16", 6);
+const brains = gpu.alloc("bfloat16", 6);
+const bytes = gpu.alloc("uint8", 6);
+const flags = gpu.alloc("bool", 6);
+const longs = gpu.alloc("int64", 6);
+const buffers: DeviceBuffer[] = [floats, halves, brains, bytes, flags, longs];
+const shared = new SharedArrayBuffer(24);
+console.log(buffers, shared);
+`;
+
+/** Each is accepted by the compiler. */
+const FITTING = [
+  "floats.uploadSync(new Float32Array(6));",
+  "floats.uploadSync(new Float32Array(shared));",
+  "floats.uploadSync(new Float32Array(6).buffer);",
+  "floats.uploadSync(new DataView(shared));",
+  "floats.uploadSync(shared);",
+  "floats.transpose().upload(new Float32Array(6));",
+  "halves.uploadSync(new Float16Array(6)).uploadSync(new Uint16Array(6));",
+  "brains.uploadSync(new Float32Array(6)).uploadSync(new Uint16Array(6));",
+  "bytes.uploadSync(new Uint8Array(6)).uploadSync(new Uint8ClampedArray(6));",
+  "flags.uploadSync(new Uint8Array(6));",
+  "longs.uploadSync(new BigInt64Array(6));",
+  "for (const buffer of buffers) buffer.uploadSync(new ArrayBuffer(buffer.byteLength));",
+  "const fresh: Float32Array<ArrayBuffer> = floats.downloadSync(); fresh;",
+  "const same: Float32Array<SharedArrayBuffer> = " +
+  "floats.downloadSync(new Float32Array(shared)); same;",
+  "const raw: ArrayBuffer = await floats.download(new ArrayBuffer(24)); raw;",
+  "gpu.upload([[1, 2], new Set([3, 4]), new Float32Array(2)], { dtype: 'float32' });",
+];
+
+/** Each is refused, with this in the message. */
+const REFUSED: Readonly<Record<string, string>> = {
+  "floats.upload(new Float64Array(6));": `parameter of type 'Uploadable<"float32">'`,
+  "floats.uploadSync(new Uint8Array(24));": `parameter of type 'Uploadable<"float32">'`,
+  "floats.download(new Float64Array(6));": `parameter of type 'Uploadable<"float32">'`,
+  "floats.downloadSync(new Int32Array(6));": `parameter of type 'Uploadable<"float32">'`,
+  "floats.transpose().upload([1, 2]);": `parameter of type 'Uploadable<"float32">'`,
+  "longs.uploadSync(new BigUint64Array(6));": `parameter of type 'Uploadable<"int64">'`,
+  "gpu.upload('12', { dtype: 'float32' });": "type 'HostMemory | HostValues'",
+  "gpu.upload(['1', '2'], { dtype: 'float32' });": "Type 'string' is not assignable",
+  "gpu.alloc('float23', 6);": `'"float23"' is not assignable to parameter of type 'DType'`,
+  "const doubles: DeviceBuffer<'float64'> = buffers[0]; doubles;":
+    `Type 'DeviceBuffer<DType>' is not assignable`,
+};
+
+Deno.test("transfers accept arrays, shared memory and bytes that hold the element type", async () => {
+  assertEquals(await check(FITTING), "");
+});
+
+Deno.test("transfers refuse arrays of another element type, and texts, by their types", async () => {
+  const program = Object.keys(REFUSED);
+  const errors = (await check(program)).split(/\n(?=TS\d+ \[ERROR\]: )/);
+  const firstLine = HEAD.split("\n").length;
+  for (const [index, [statement, message]] of Object.entries(REFUSED).entries()) {
+    const place = new RegExp(`program\\.ts:${firstLine + index}:`);
+    const error = errors.find((text) => place.test(text)) ?? `nothing about ${statement}`;
+    assertStringIncludes(error, message);
+    assertMatch(error, /^TS\d+ /);
+  }
+});
+
+/** Type-checks statements, one a line, in a program elsewhere, and returns the errors. */
+async function check(statements: readonly string[]): Promise<string> {
+  using folder = new TemporaryFolder();
+  const head = HEAD.replace("MOD", new URL("mod.ts", PROJECT_ROOT).href);
+  const path = folder.write("program.ts", `${head}${statements.join("\n")}\n`);
+  const { stderr } = await runDeno(["check", "--quiet", "--no-lock", path], { cwd: folder.path });
+  return stderr;
+}
