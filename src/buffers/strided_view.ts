@@ -11,7 +11,7 @@ import { queueStridedFill } from "../transfer/fill.ts";
 import { queueShapedCopy } from "../transfer/shaped_copy.ts";
 import { elementOf } from "./element.ts";
 import type { GpuBuffer } from "./gpu_buffer.ts";
-import type { StreamChoice } from "./memory_window.ts";
+import { chosenStream, type StreamChoice } from "../stream_choice.ts";
 import { sharesElement } from "./overlap.ts";
 import { countOf, formatShape, resolveRange, type Shape } from "./shape.ts";
 import { showStridedView } from "./show_buffer.ts";
@@ -142,7 +142,7 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
         destinationStride: (this.strides[axis] ?? 0) * bytes,
         sourceStride: (from.strides[axis] ?? 0) * bytes,
       })),
-      stream: streamForCopy(to, span, options.stream),
+      stream: streamForCopy(to, span, chosenStream(options)),
     });
     return this;
   }

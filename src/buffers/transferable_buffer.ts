@@ -15,7 +15,7 @@ import {
 import { readableFrom, wholeOf, writableInto } from "../transfer/web_streams.ts";
 import { GpuBuffer } from "./gpu_buffer.ts";
 import { destinationBytes, sourceBytes } from "./host_elements.ts";
-import type { StreamChoice } from "./memory_window.ts";
+import type { StreamChoice } from "../stream_choice.ts";
 import { type BufferSummary, summarise } from "./summary.ts";
 
 /**
