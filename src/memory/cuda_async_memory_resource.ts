@@ -47,7 +47,10 @@ export class CudaAsyncMemoryResource implements MemoryResource, Disposable {
     const { context } = owner;
     this.context = context;
     this.#calls = requireCalls(context);
-    if (options === undefined) return;
+    if (options === undefined) {
+      countDefaultPool(context);
+      return;
+    }
     const pool = DriverPool.create(context, options);
     context.ledger.caches.add(pool);
     const destroy = () => {
@@ -184,6 +187,15 @@ export class CudaAsyncMemoryResource implements MemoryResource, Disposable {
     }
     return this.#cell[0] ?? 0n;
   }
+}
+
+const counted = new WeakSet<Context>();
+
+/** What the device's own pool keeps counts as cached, and is given back when memory runs short. */
+function countDefaultPool(context: Context): void {
+  if (counted.has(context)) return;
+  counted.add(context);
+  context.ledger.caches.add(DriverPool.ofDevice(context));
 }
 
 function requireCalls(context: Context): PoolCalls {

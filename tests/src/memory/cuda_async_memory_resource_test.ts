@@ -7,6 +7,8 @@ import {
   DisposedError,
   OutOfMemoryError,
 } from "../../../src/errors.ts";
+import { simulateDriver } from "../../../ffi/simulated/driver.ts";
+import { CudaDevice } from "../../../src/device.ts";
 import { MemoryLimitError } from "../../../src/memory/byte_limit.ts";
 import { CudaAsyncMemoryResource } from "../../../src/memory/cuda_async_memory_resource.ts";
 import { assertSameBytes, patternBytes, readBytes, writeBytes } from "../../support/contents.ts";
@@ -145,3 +147,13 @@ function writeVersion(version: unknown): number {
   if (version instanceof Int32Array) version[0] = 12010;
   return 0;
 }
+
+Deno.test("CudaAsyncMemoryResource counts what the device's own pool keeps as cached", async () => {
+  using gpu = CudaDevice.open(0, { driver: simulateDriver() });
+  gpu.alloc("uint8", 2 ** 28).dispose();
+  await gpu.synchronize();
+  assertEquals([gpu.memory.cachedBytes, gpu.memory.otherBytes], [2 ** 28, 0]);
+  using hog = gpu.growable("uint8", { reserve: "8 GiB" });
+  hog.grow(2 ** 33 - 2 ** 27); // the pool gives way
+  assertEquals(gpu.memory.cachedBytes, 0);
+});

@@ -234,5 +234,5 @@ Deno.test("TransferEngine.of() is one for a context", () =>
   }));
 
 function cachedBytes(gpu: CudaDevice): number {
-  return [...gpu.context.ledger.caches].reduce((sum, { byteLength }) => sum + byteLength, 0);
+  return gpu.context.ledger.cachedBytes("host");
 }
