@@ -9,7 +9,7 @@ import type { Context } from "./context.ts";
 import { DisposedError } from "./errors.ts";
 import { formatAddress, formatCount } from "./format.ts";
 import { HandleRecord } from "./handle_record.ts";
-import { CapturedMemory, type GraphBlock, type GraphMemoryUse } from "./memory/captured_memory.ts";
+import { CapturedMemory, type GraphMemoryUse } from "./memory/captured_memory.ts";
 import { GraphMemory } from "./memory/graph_memory.ts";
 import { type MemoryNeed, takeWithinLimits } from "./memory/out_of_memory.ts";
 import type { CudaStream } from "./stream.ts";
@@ -160,15 +160,13 @@ export class CudaGraph implements Disposable {
     return showCard(() => queueCard(this.#facts()));
   }
 
-  /** What a launch takes from the device: nothing as long as the memory of the last one is kept. */
+  /** What a launch allocates beside what the last one has left there. */
   #need(): MemoryNeed {
     const { context } = this;
-    const here = this.#state.memory.made.filter((block) => block.context === context);
-    const bytesOf = (blocks: readonly GraphBlock[]) =>
-      blocks.reduce((sum, { requestedBytes }) => sum + requestedBytes, 0);
-    const missingBytes = bytesOf(here) - bytesOf(here.filter(({ isThere }) => isThere)) -
-      GraphMemory.of(context).byteLength;
-    return { context, kind: "device", byteLength: Math.max(0, missingBytes) };
+    const coming = this.#state.memory.made
+      .filter((block) => block.context === context && !block.isThere);
+    const byteLength = coming.reduce((sum, { requestedBytes }) => sum + requestedBytes, 0);
+    return { context, kind: "device", byteLength };
   }
 
   #queue(stream: CudaStream): void {

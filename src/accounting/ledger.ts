@@ -66,6 +66,8 @@ export interface MemoryCache {
   readonly kind: LiveKind;
   /** Bytes it keeps. */
   readonly byteLength: number;
+  /** Whether `gpu.limit()` leaves it out. */
+  readonly isUnlimited?: boolean;
   /** Gives back what nothing uses right now. */
   trim(): void;
 }
@@ -192,9 +194,12 @@ export class Ledger {
   }
 
   /** Bytes that caches keep for reuse on the device or on the host. */
-  cachedBytes(place: MemoryPlace): number {
+  cachedBytes(place: MemoryPlace, { isForLimit = false } = {}): number {
     let bytes = 0;
-    for (const cache of this.caches) if (placeOf(cache.kind) === place) bytes += cache.byteLength;
+    for (const cache of this.caches) {
+      if (isForLimit && cache.isUnlimited) continue;
+      if (placeOf(cache.kind) === place) bytes += cache.byteLength;
+    }
     return bytes;
   }
 

@@ -58,6 +58,8 @@ export interface DriverPoolFields {
   readonly handle: bigint;
   /** Most bytes that it takes from the device; 0, the default, for no limit of its own. */
   readonly limitBytes?: number;
+  /** Whether `gpu.limit()` leaves out what it keeps. */
+  readonly isUnlimited?: boolean;
 }
 
 /** One memory pool of a device, known by its handle. */
@@ -66,21 +68,27 @@ export class DriverPool implements MemoryCache {
   readonly kind = "device";
   /** The driver's handle. */
   readonly handle: bigint;
+  readonly isUnlimited: boolean;
   readonly #context: Context;
   readonly #limitBytes: number;
 
   /** Looks at a pool that is there; a limit of 0 is none. */
-  constructor(context: Context, { handle, limitBytes = 0 }: DriverPoolFields) {
+  constructor(context: Context, fields: DriverPoolFields) {
+    const { handle, limitBytes = 0, isUnlimited = false } = fields;
     this.#context = context;
     this.handle = handle;
+    this.isUnlimited = isUnlimited;
     this.#limitBytes = limitBytes;
   }
 
-  /** Finds the pool that cuMemAllocAsync takes from (cuDeviceGetDefaultMemPool). */
+  /**
+   * Finds the pool that cuMemAllocAsync takes from (cuDeviceGetDefaultMemPool). It takes memory in
+   * large steps, for other libraries too, so a limit counts only what live buffers hold of it.
+   */
   static ofDevice(context: Context): DriverPool {
     const cell = new BigUint64Array(1);
     context.driver.call("cuDeviceGetDefaultMemPool", cell, context.deviceHandle);
-    return new DriverPool(context, { handle: cell[0] ?? 0n });
+    return new DriverPool(context, { handle: cell[0] ?? 0n, isUnlimited: true });
   }
 
   /**

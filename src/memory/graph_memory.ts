@@ -24,6 +24,8 @@ const known = new WeakMap<Context, GraphMemory>();
 export class GraphMemory implements MemoryCache {
   readonly name = "graph memory";
   readonly kind = "device";
+  /** It is taken in large steps; each launch checks for what it allocates. */
+  readonly isUnlimited = true;
   readonly #context: Context;
   /** Graphs that may be launched again, and bytes of what they gave to buffers. */
   #graphCount = 0;

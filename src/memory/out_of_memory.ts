@@ -13,6 +13,9 @@ const NAMED_BLOCKS = 5;
 /** So many collections are waited for, a fifth of a second in all, before memory is out. */
 const COLLECTION_COUNT = 20;
 
+/** What a limit counts of what is kept. */
+const FOR_LIMIT = { isForLimit: true };
+
 /** Memory that something wants to take. */
 export interface MemoryNeed {
   /** The context it is for. */
@@ -75,7 +78,7 @@ export function takeKept<T>(need: MemoryNeed, { take, giveBack }: Taking<T>): T 
   const { context: { ledger }, byteLength } = need;
   const { limitBytes } = ledger;
   if (limitBytes === undefined || placeOf(need.kind) !== "device") return undefined;
-  const keptBytes = ledger.cachedBytes("device");
+  const keptBytes = ledger.cachedBytes("device", FOR_LIMIT);
   const neededBytes = ledger.device.currentBytes + byteLength;
   if (keptBytes < byteLength || neededBytes > limitBytes) return undefined;
   if (neededBytes + keptBytes <= limitBytes) return undefined;
@@ -86,7 +89,7 @@ export function takeKept<T>(need: MemoryNeed, { take, giveBack }: Taking<T>): T 
     if (isShortage(error)) return undefined;
     throw error;
   }
-  if (neededBytes + ledger.cachedBytes("device") <= limitBytes) return taken;
+  if (neededBytes + ledger.cachedBytes("device", FOR_LIMIT) <= limitBytes) return taken;
   giveBack(taken);
   return undefined;
 }
@@ -129,7 +132,7 @@ function requireRoom(need: MemoryNeed): void {
   const { context: { ledger }, byteLength, kind } = need;
   const { limitBytes } = ledger;
   if (limitBytes === undefined || placeOf(kind) !== "device") return;
-  const heldBytes = () => ledger.device.currentBytes + ledger.cachedBytes("device");
+  const heldBytes = () => ledger.device.currentBytes + ledger.cachedBytes("device", FOR_LIMIT);
   if (heldBytes() + byteLength <= limitBytes) return;
   reclaim(need);
   if (heldBytes() + byteLength > limitBytes) throw outOfMemory(need, { call: "gpu.limit()" });

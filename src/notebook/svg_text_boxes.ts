@@ -131,6 +131,7 @@ function inherited<T>(
     const value = read(at);
     if (value !== undefined) return value;
   }
+  return undefined;
 }
 
 function fontSizeOf(element: MeasuredElement): number | undefined {

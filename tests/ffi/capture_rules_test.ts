@@ -86,6 +86,13 @@ const RULES: Readonly<Record<string, Rule>> = {
     gives: [UNSUPPORTED],
     ends: 0,
   },
+  "a copy between contexts": {
+    calls: ({ api, block, host, stream, gpu: { context: { handle } } }) => [
+      api.cuMemcpyPeerAsync(block.ptr, handle, host.ptr, handle, 256n, stream),
+    ],
+    gives: [UNSUPPORTED],
+    ends: INVALIDATED,
+  },
   "plain memory allocated and freed": {
     calls: (scene) => {
       const address = scene.out((cell) => scene.api.cuMemAlloc_v2(cell, 4096n));

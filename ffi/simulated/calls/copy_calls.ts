@@ -68,6 +68,7 @@ export function copyCalls(machine: Machine): CopyCalls {
       copyBetween({ destination, source, byteLength, stream });
     },
     cuMemcpyPeerAsync(destination, toContext, source, fromContext, byteLength, stream) {
+      machine.stream(stream).requireUncaptured();
       const contexts = [machine.context(toContext), machine.context(fromContext)];
       copyBetween({ destination, source, byteLength, stream }, contexts);
     },

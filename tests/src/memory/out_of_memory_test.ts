@@ -153,6 +153,15 @@ Deno.test("CudaDevice.limit() lets a cache hand out what it keeps, and trims it 
     gpu.limit(undefined);
   }));
 
+Deno.test("CudaDevice.limit() counts what buffers hold, not what the device's pool takes for them", () =>
+  withDevice((gpu) => {
+    gpu.limit("3 MiB");
+    using _first = gpu.alloc("uint8", MIB);
+    using _second = gpu.alloc("uint8", MIB);
+    assertThrows(() => gpu.alloc("uint8", 2 * MIB), OutOfMemoryError, "limit");
+    gpu.limit(undefined);
+  }));
+
 Deno.test("CudaDevice.limit() leaves host memory alone", () =>
   withDevice((gpu) => {
     gpu.limit(0);
