@@ -100,6 +100,11 @@ function moveBriefly(task: HostTransfer): void {
   task.onProgress?.(byteLength, byteLength);
 }
 
+const ACTIONS = {
+  upload: "upload ordinary memory",
+  download: "download ordinary memory",
+} as const satisfies Record<HostTransfer["direction"], string>;
+
 /** What of a transfer decides its order and is counted, whatever is on the host's side. */
 type TransferFacts = Pick<HostTransfer, "direction" | "span" | "stream" | "isUncounted">;
 
@@ -109,7 +114,7 @@ type TransferFacts = Pick<HostTransfer, "direction" | "span" | "stream" | "isUnc
  * @throws TypeError when the stream is being captured: ordinary memory may have moved by a launch.
  */
 export function orderTransfer({ direction, span, stream }: TransferFacts): void {
-  requireUnrecorded(span.allocation, stream, `${direction} ordinary memory`);
+  requireUnrecorded(span.allocation, stream, ACTIONS[direction]);
   span.allocation.order(stream, direction === "upload" ? "write" : "read");
 }
 
