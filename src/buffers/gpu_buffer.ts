@@ -66,7 +66,7 @@ export abstract class GpuBuffer<D extends DType = DType> extends MemoryWindow<D>
   }
 
   /**
-   * Shows the same elements in another shape, without a copy.
+   * Shows the same elements in another shape, without a copy; a size of -1 stands for the rest.
    *
    * @throws RangeError when the shape has another number of elements.
    */

@@ -64,12 +64,12 @@ export function rangeOf(viewed: Viewed, range: ElementRange): ViewPlace {
 }
 
 /**
- * Gives the same elements another shape.
+ * Gives the same elements another shape; one size of -1 stands for what the others leave.
  *
  * @throws RangeError when the shape has another number of elements.
  */
 export function reshaped(viewed: Viewed, shape: number | Shape): ViewPlace {
-  const sizes = toShape(shape);
+  const sizes = toShape(withRest(viewed, shape));
   if (countOf(sizes) !== viewed.length) {
     throw new RangeError(
       `Cannot reshape ${viewed} to [${sizes.join(", ")}]: ${viewed.length} elements are not ` +
@@ -77,6 +77,20 @@ export function reshaped(viewed: Viewed, shape: number | Shape): ViewPlace {
     );
   }
   return { byteOffset: viewed.byteOffset, shape: sizes };
+}
+
+/** Puts the rest in the place of a -1; a shape without one, or with several, stays as it is. */
+function withRest(viewed: Viewed, shape: number | Shape): number | Shape {
+  if (shape === -1) return viewed.length;
+  if (!Array.isArray(shape) || !shape.includes(-1)) return shape;
+  const known = shape.filter((size) => size !== -1);
+  if (known.length < shape.length - 1) return shape;
+  const rest = viewed.length / (countOf(known) || Infinity);
+  if (Number.isInteger(rest)) return shape.map((size) => size === -1 ? rest : size);
+  throw new RangeError(
+    `Cannot reshape ${viewed} to [${shape.join(", ")}]: ${viewed.length} elements do not divide ` +
+      `by ${countOf(known)}`,
+  );
 }
 
 /**

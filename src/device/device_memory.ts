@@ -10,7 +10,7 @@ export interface DeviceMemory {
   readonly totalBytes: number;
   /** Held by this program's live buffers on the device. */
   readonly liveBytes: number;
-  /** Kept on the device for reuse by caching resources. */
+  /** Kept on the device for reuse by caches, pools and graphs, or for work that still uses it. */
   readonly cachedBytes: number;
   /** Held by other programs and by the context itself, and what blocks are rounded up by. */
   readonly otherBytes: number;

@@ -172,6 +172,10 @@ export function testBuffer(subject: BufferSubject): void {
     assertEquals(numbersOf(buffer.reshape([4, 3]).view(3)), [9, 10, 11]);
     assertThrows(() => buffer.reshape([5, 2]), RangeError, "12 elements are not 10");
     assertThrows(() => buffer.reshape(-12), RangeError);
+    assertEquals(buffer.reshape([-1, 4]).shape, [3, 4]);
+    assertEquals(buffer.reshape(-1).shape, [12]);
+    assertThrows(() => buffer.reshape([-1, 5]), RangeError, "do not divide by 5");
+    assertThrows(() => buffer.reshape([-1, -1, 4]), RangeError);
   });
 
   testWith("as() shows the same bytes as another type only when they fit", (gpu) => {
