@@ -21,22 +21,26 @@ export function activeCapture(): Capture | undefined {
 }
 
 /**
- * Checks that a stream is not being captured, for what cannot be recorded.
+ * Checks that a stream is not being captured, for questions, which leave out nothing of a recording.
  *
  * @throws TypeError with the remedy when it is.
  */
 export function requireUncaptured(queue: CapturedQueue, action: string): void {
-  if (active?.includes(queue)) throw cannotRecord(queue, action);
+  if (active?.includes(queue)) throw refusal(queue, action);
 }
 
 /** The error for what cannot be recorded; the capture will end with it, whoever catches it. */
 export function cannotRecord(queue: CapturedQueue, action: string): TypeError {
-  const error = new TypeError(
+  const error = refusal(queue, action);
+  active?.refuse(error);
+  return error;
+}
+
+function refusal(queue: CapturedQueue, action: string): TypeError {
+  return new TypeError(
     `Cannot ${action} on ${queue} in a capture: a graph can copy between buffers of its device, ` +
       `fill and allocate; do all else before or after`,
   );
-  active?.refuse(error);
-  return error;
 }
 
 /**

@@ -145,10 +145,10 @@ export class CudaStream implements Disposable {
     if (capture !== undefined && isCaptured !== capture.includes(this)) {
       if (!isCaptured) throw waitsOutside(this, target);
       this.prepareCapture();
-      capture.add(this);
     }
     if (target instanceof CudaEvent) {
       this.context.driver.call("cuStreamWaitEvent", handle, target.handle, 0);
+      if (isCaptured) capture?.add(this);
     } else if (isCaptured) capture?.join(this, target);
     else this.follow(target);
   }

@@ -15,7 +15,10 @@ const known = new WeakMap<Ledger, Map<string, KeptMemory>>();
 export class KeptMemory implements MemoryCache {
   readonly name = "kept for transfers and graphs";
   readonly kind: LiveKind;
-  readonly #blocks = new Set<KeptBlock>();
+  /** What each block held when it was given back. */
+  readonly #blocks = new Map<KeptBlock, number>();
+  /** Bytes that are kept. */
+  byteLength = 0;
 
   private constructor(kind: LiveKind) {
     this.kind = kind;
@@ -32,20 +35,15 @@ export class KeptMemory implements MemoryCache {
     return kept;
   }
 
-  /** Bytes that are kept. */
-  get byteLength(): number {
-    let bytes = 0;
-    for (const block of this.#blocks) bytes += block.byteLength;
-    return bytes;
-  }
-
   /** Notes a block that was given back and stays. */
   add(block: KeptBlock): void {
-    this.#blocks.add(block);
+    this.#blocks.set(block, block.byteLength);
+    this.byteLength += block.byteLength;
   }
 
   /** Notes that a block goes. */
   delete(block: KeptBlock): void {
+    this.byteLength -= this.#blocks.get(block) ?? 0;
     this.#blocks.delete(block);
   }
 

@@ -251,8 +251,8 @@ export abstract class BufferKinds {
 
   /** The stream to allocate on, checked, and the label. */
   protected place(options: PlaceOptions): { stream: CudaStream; label?: string } {
-    const { label } = options;
     const stream = chosenStream(options) ?? this.stream;
+    const { label } = options;
     if (stream.context !== this.context) {
       throw new TypeError(
         `Cannot allocate on device ${this.ordinal} for ${stream} of device ` +

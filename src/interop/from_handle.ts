@@ -12,6 +12,7 @@ import { ForeignMemoryResource } from "../memory/foreign_memory_resource.ts";
 import type { MemoryResource } from "../memory/memory_resource.ts";
 import { type PointerAttributes, pointerAttributes } from "../memory/pointer_attributes.ts";
 import { CudaStream } from "../stream.ts";
+import { chosenStream } from "../stream_choice.ts";
 
 /**
  * What foreign memory is, and what becomes of it when the buffer is disposed. With none of
@@ -83,7 +84,7 @@ function adopt<D extends DType>(
   const { dtype, shape, owner, deallocate, attributes = NOTHING, label } = options;
   const { resource = new ForeignMemoryResource(context, { attributes, owner, deallocate }) } =
     options;
-  const { stream = CudaStream.default(context) } = options;
+  const stream = chosenStream(options) ?? CudaStream.default(context);
   checkHome(context, { resource, stream });
   // Other streams wait for uses of the same memory through the buffer that it belongs to.
   const lender = byteLength === 0 ? undefined : ownerOf(context, handle);

@@ -21,6 +21,8 @@ export class GraphAllocation extends Allocation implements GraphBlock {
   readonly requestedBytes: number;
   #presence: Presence = "to come";
   #isFreedInGraph = false;
+  /** Bytes that count as held: none when the buffer was disposed before a launch. */
+  #heldBytes = 0;
 
   private constructor(request: AllocationRequest, address: bigint) {
     super({ ...request, byteLength: 0 }, address);
@@ -72,7 +74,8 @@ export class GraphAllocation extends Allocation implements GraphBlock {
     if (this.isThere) return;
     this.#presence = "there";
     this.place({ address: this.address, byteLength: this.requestedBytes });
-    GraphMemory.of(this.context).hold(this.requestedBytes);
+    this.#heldBytes = this.released ? 0 : this.requestedBytes;
+    GraphMemory.of(this.context).hold(this.#heldBytes);
   }
 
   /** Notes that its memory will not come any more, unless it is there. */
@@ -98,7 +101,7 @@ export class GraphAllocation extends Allocation implements GraphBlock {
   override giveAway(): bigint {
     if (!this.isThere) throw this.#absent("release");
     const address = super.giveAway();
-    GraphMemory.of(this.context).letGo(this.requestedBytes);
+    GraphMemory.of(this.context).letGo(this.#heldBytes);
     return address;
   }
 
@@ -110,7 +113,7 @@ export class GraphAllocation extends Allocation implements GraphBlock {
     } else if (this.isThere) {
       super.deallocate(stream);
       this.#presence = "never";
-      GraphMemory.of(this.context).letGo(this.requestedBytes, stream);
+      GraphMemory.of(this.context).letGo(this.#heldBytes, stream);
     }
   }
 

@@ -77,7 +77,7 @@ export class GraphMemory implements MemoryCache {
   /** Notes that a graph is gone whose last launch was on `stream`. */
   removeGraph(stream: CudaStream): void {
     this.#graphCount--;
-    this.#trimAfter(stream);
+    this.trimAfter(stream);
   }
 
   /** Notes memory that a launch gave to a buffer. */
@@ -88,13 +88,13 @@ export class GraphMemory implements MemoryCache {
   /** Notes that a buffer's memory is freed in the order of `stream`, or by somebody else. */
   letGo(byteLength: number, stream?: CudaStream): void {
     this.#heldBytes -= byteLength;
-    if (stream !== undefined) this.#trimAfter(stream);
+    if (stream !== undefined) this.trimAfter(stream);
   }
 
   /** Trims once nothing can use the memory again, and the GPU has done what `stream` has queued. */
-  #trimAfter(stream: CudaStream): void {
+  trimAfter(stream: CudaStream): void {
     const captured = capturedMemory();
-    if (captured !== undefined) return captured.postpone(() => this.#trimAfter(stream));
+    if (captured !== undefined) return captured.postpone(() => this.trimAfter(stream));
     if (this.#graphCount > 0 || this.#heldBytes > 0) return;
     const { driver, deviceHandle } = this.#context;
     const last = stream.disposed ? CudaStream.default(this.#context) : stream;

@@ -42,6 +42,7 @@ export class GraphMemoryResource implements MemoryResource {
   /** Records a free, or frees after a launch what the graph leaves allocated (cuMemFreeAsync). */
   deallocate(address: bigint, _byteLength: number, stream: CudaStream): void {
     this.context.call("cuMemFreeAsync", address, stream.handle);
+    this.#memory.trimAfter(stream);
   }
 
   /** Bytes that graphs hold since a launch, until they are trimmed. */

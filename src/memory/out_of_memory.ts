@@ -131,7 +131,7 @@ async function takeOnceLost<T>(
 function requireRoom(need: MemoryNeed): void {
   const { context: { ledger }, byteLength, kind } = need;
   const { limitBytes } = ledger;
-  if (limitBytes === undefined || placeOf(kind) !== "device") return;
+  if (byteLength === 0 || limitBytes === undefined || placeOf(kind) !== "device") return;
   const heldBytes = () => ledger.device.currentBytes + ledger.cachedBytes("device", FOR_LIMIT);
   if (heldBytes() + byteLength <= limitBytes) return;
   reclaim(need);

@@ -1,7 +1,7 @@
 // Moves bytes between files and device memory: large ones by many lanes through page-locked slots,
 // straight from the page cache; small ones by one read and one copy.
 
-import type { CudaStream } from "../stream.ts";
+import { CudaStream } from "../stream.ts";
 import { checkRoute, type MemorySpan } from "./copy.ts";
 import { checkSize } from "../format.ts";
 import type { DiskFile, FilePath } from "./disk_file.ts";
@@ -85,9 +85,15 @@ export async function uploadFrom(task: FileTransfer): Promise<void> {
   }
 }
 
-/** Writes device memory into an open file; the caller holds it, see {@link holdForDownload}. */
-export async function downloadInto(task: FileTransfer): Promise<void> {
-  const { file, fileOffset, span } = task;
+/**
+ * Writes device memory into an open file; the caller holds it, see {@link holdForDownload}. The
+ * stream may be gone since then: the default one comes after its work.
+ */
+export async function downloadInto(request: FileTransfer): Promise<void> {
+  const { file, fileOffset, span, stream: chosen } = request;
+  const stream = chosen.disposed ? CudaStream.default(chosen.context) : chosen;
+  stream.follow(chosen);
+  const task = { ...request, stream };
   await move("download", task, async () => {
     const bytes = new Uint8Array(span.byteLength);
     const { onProgress, ...rest } = task;

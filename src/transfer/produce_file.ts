@@ -15,10 +15,14 @@ export interface FileTarget {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** Files that are being written, by path: who writes one as well comes after, also after a failure. */
+const running = new Map<string, Promise<void>>();
+
 /**
  * Opens a file for writing, at its final size, and lets `body` fill it. When that fails, a new file
  * is removed and a replaced one left empty, so that half of a file is never taken for a whole one.
- * A signal that was aborted before leaves everything as it was.
+ * A signal that was aborted before leaves everything as it was. Two that write the same path take
+ * turns.
  *
  * @throws Deno.errors.NotCapable without `--allow-write`, and what else Deno reports.
  * @throws TypeError when it is a pipe or a device.
@@ -28,15 +32,35 @@ export async function produceFile(
   body: (file: DiskFile) => Promise<void>,
 ): Promise<void> {
   const path = pathOf(target.path);
-  const { offset = 0, byteLength } = target;
+  const before = running.get(path);
+  const turn = before === undefined
+    ? produce(path, target, body)
+    : before.then(() => {}, () => {}).then(() => produce(path, target, body));
+  running.set(path, turn);
+  try {
+    await turn;
+  } finally {
+    if (running.get(path) === turn) running.delete(path);
+  }
+}
+
+async function produce(
+  path: string,
+  target: FileTarget,
+  body: (file: DiskFile) => Promise<void>,
+): Promise<void> {
+  const { offset = 0, byteLength, signal } = target;
   await checkExisting(path);
-  target.signal?.throwIfAborted();
+  signal?.throwIfAborted();
   const { handle, isNew } = await openOrCreate(path);
   using _handle = handle;
   const info = await handle.stat();
   checkRegular(path, info);
   const replaces = target.offset === undefined;
+  let isTouched = false;
   try {
+    signal?.throwIfAborted();
+    isTouched = true;
     const end = offset + byteLength;
     // Not by way of 0: ext4 would then wait for the disk when the file is closed.
     if (replaces || info.size < end) await handle.truncate(end);
@@ -45,7 +69,7 @@ export async function produceFile(
     await body(file);
   } catch (error) {
     if (isNew) await Deno.remove(path);
-    else if (replaces) await handle.truncate(0);
+    else if (replaces && isTouched) await handle.truncate(0);
     throw error;
   }
 }

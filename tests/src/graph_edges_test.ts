@@ -4,7 +4,7 @@ import { assert, assertEquals, assertGreaterOrEqual, assertThrows } from "@std/a
 import { simulateDriver } from "../../ffi/simulated/driver.ts";
 import type { DeviceBuffer } from "../../src/buffers/device_buffer.ts";
 import { CudaDevice } from "../../src/device.ts";
-import { OutOfMemoryError } from "../../src/errors.ts";
+import { DisposedError, OutOfMemoryError } from "../../src/errors.ts";
 import { CachingResourceAdaptor } from "../../src/memory/caching_resource_adaptor.ts";
 import { CudaMemoryResource } from "../../src/memory/cuda_memory_resource.ts";
 import { GraphMemoryResource } from "../../src/memory/graph_memory_resource.ts";
@@ -164,6 +164,34 @@ testOnTwoDevices("Graph memory of both devices goes back with the graph", (first
   assertEquals(new GraphMemoryResource(second).reservedBytes, after);
   assertGreaterOrEqual(freeBytes(second), before - 2 ** 28);
 });
+
+Deno.test("CudaGraph launches again under a limit below what is live, as it takes nothing new", () =>
+  withDevice((gpu) => {
+    const made: DeviceBuffer<"uint8">[] = [];
+    const graph = gpu.capture(() => made.push(gpu.alloc("uint8", 2 ** 21).fill(1)));
+    graph.launch();
+    gpu.limit("1 MiB");
+    graph.launch();
+    gpu.limit(undefined);
+    for (const buffer of made) buffer.dispose();
+    graph.dispose();
+    gpu.synchronizeSync();
+  }));
+
+Deno.test("CudaDevice.capture() goes on after a question or a wait that was refused", () =>
+  withDevice((gpu) => {
+    using other = gpu.createStream();
+    using buffer = gpu.zeros("uint8", 64);
+    using graph = gpu.capture((stream) => {
+      const gone = stream.record();
+      gone.dispose();
+      assertThrows(() => other.wait(gone), DisposedError);
+      assertThrows(() => stream.isIdle, TypeError, "in a capture");
+      buffer.fill(3);
+    });
+    graph.launch();
+    assertEquals(readBytes(buffer)[0], 3);
+  }));
 
 Deno.test("CudaDevice.capture() lets everything go when the driver fails at any step", () => {
   const steps = [

@@ -2,6 +2,7 @@
 
 import type { DeviceBuffer } from "../../buffers/device_buffer.ts";
 import { CudaStream } from "../../stream.ts";
+import { chosenStream } from "../../stream_choice.ts";
 import type { MemorySpan } from "../../transfer/copy.ts";
 import { type FilePath, pathOf } from "../../transfer/disk_file.ts";
 import { downloadInto, holdForDownload } from "../../transfer/file_transfer.ts";
@@ -50,7 +51,8 @@ export async function saveSafetensors(
   tensors: NamedTensors,
   options: SaveSafetensorsOptions = {},
 ): Promise<void> {
-  const { metadata = {}, stream, signal, onProgress } = options;
+  const { metadata = {}, signal, onProgress } = options;
+  const stream = chosenStream(options);
   const name = pathOf(path);
   checkMetadata(name, metadata);
   const placed = place(toNamedBuffers(name, tensors));

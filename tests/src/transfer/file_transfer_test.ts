@@ -67,3 +67,50 @@ Deno.test("DeviceBuffer.writeFile() leaves a good file when it was aborted befor
     assertEquals([...Deno.readDirSync(folder.path)].map(({ name }) => name), ["good"]);
   });
 });
+
+Deno.test("writeFile() to one path takes turns, so that an aborted one costs no file", () =>
+  withDevice(async (gpu) => {
+    using folder = new FileFolder();
+    const path = folder.pathOf("x.bin");
+    using a = gpu.zeros("uint8", 4096).fill(1);
+    using b = gpu.zeros("uint8", 4096).fill(2);
+    const controller = new AbortController();
+    const aborted = a.writeFile(path, {
+      signal: controller.signal,
+      onProgress: () => controller.abort(),
+    });
+    const written = b.writeFile(path);
+    await Promise.allSettled([aborted]);
+    await written;
+    assertEquals(new Set(await Deno.readFile(path)), new Set([2]));
+  }));
+
+Deno.test("writeFile() goes on when its stream is disposed while the file is opened", () =>
+  withDevice(async (gpu) => {
+    using folder = new FileFolder();
+    const path = folder.pathOf("x.bin");
+    Deno.writeTextFileSync(path, "good");
+    using a = gpu.zeros("uint8", 4096);
+    const stream = gpu.createStream();
+    a.fill(7, { stream });
+    const written = a.writeFile(path, { stream });
+    stream.dispose();
+    await written;
+    assertEquals(new Set(await Deno.readFile(path)), new Set([7]));
+  }));
+
+Deno.test("writeFile() leaves the file alone when it is aborted while that is opened", () =>
+  withDevice(async (gpu) => {
+    using folder = new FileFolder();
+    const path = folder.pathOf("x.bin");
+    Deno.writeTextFileSync(path, "good");
+    using a = gpu.zeros("uint8", 4096);
+    for (let turns = 0; turns < 8; turns++) {
+      const controller = new AbortController();
+      const written = a.writeFile(path, { signal: controller.signal });
+      for (let turn = 0; turn < turns; turn++) await Promise.resolve();
+      controller.abort();
+      await assertRejects(() => written, DOMException);
+      assertEquals(await Deno.readTextFile(path), "good");
+    }
+  }));
