@@ -20,13 +20,18 @@ export function activeCapture(): Capture | undefined {
   return active;
 }
 
+/** Whether a stream is being captured. */
+export function isCaptured(queue: CapturedQueue): boolean {
+  return active?.includes(queue) === true;
+}
+
 /**
  * Checks that a stream is not being captured, for questions, which leave out nothing of a recording.
  *
  * @throws TypeError with the remedy when it is.
  */
 export function requireUncaptured(queue: CapturedQueue, action: string): void {
-  if (active?.includes(queue)) throw refusal(queue, action);
+  if (isCaptured(queue)) throw refusal(queue, action);
 }
 
 /** The error for what cannot be recorded; the capture will end with it, whoever catches it. */
@@ -40,6 +45,14 @@ function refusal(queue: CapturedQueue, action: string): TypeError {
   return new TypeError(
     `Cannot ${action} on ${queue} in a capture: a graph can copy between buffers of its device, ` +
       `fill and allocate; do all else before or after`,
+  );
+}
+
+/** The error for a captured stream that would wait for work outside. */
+export function waitsOutside(queue: CapturedQueue, target: string): TypeError {
+  return new TypeError(
+    `Cannot make ${queue} wait for ${target} while it is being captured: a graph waits for no ` +
+      `other work, let ${queue} wait before the capture, or before each launch`,
   );
 }
 

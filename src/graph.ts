@@ -2,7 +2,7 @@
 // A graph keeps all memory that it uses, so that a launch never meets memory that is gone.
 
 import { CUgraphInstantiate_flags } from "../ffi/constants.ts";
-import { activeCapture, cannotRecord, requireNoCapture } from "./capture.ts";
+import { cannotRecord, isCaptured, requireNoCapture } from "./capture.ts";
 import { type DisplayBundle, showCard } from "./cards/card.ts";
 import { queueCard, type QueueFacts } from "./cards/queue_cards.ts";
 import type { Context } from "./context.ts";
@@ -124,7 +124,7 @@ export class CudaGraph implements Disposable {
     if (this.disposed) throw new DisposedError(this.toString());
     if (stream.disposed) throw new DisposedError(stream.toString());
     this.#checkContext(stream);
-    if (activeCapture()?.includes(stream)) throw cannotRecord(stream, "launch a graph");
+    if (isCaptured(stream)) throw cannotRecord(stream, "launch a graph");
     requireNoCapture("launch a graph");
     const { uses, made, outputs } = this.#state.memory;
     for (const { usage, access } of uses) usage.order(stream, access);

@@ -2,7 +2,7 @@
 // Streams order themselves after each other by events, made only when two streams meet.
 
 import { CUresult, CUstream_flags } from "../ffi/constants.ts";
-import { activeCapture, requireUncaptured } from "./capture.ts";
+import { activeCapture, isCaptured, requireUncaptured, waitsOutside } from "./capture.ts";
 import { type DisplayBundle, showCard } from "./cards/card.ts";
 import { progressWords, queueCard, type QueueFacts } from "./cards/queue_cards.ts";
 import type { Context } from "./context.ts";
@@ -139,17 +139,15 @@ export class CudaStream implements Disposable {
       throw new TypeError(`Cannot wait for ${String(target)}: expected an event or a stream`);
     }
     const capture = activeCapture();
-    const isCaptured = target instanceof CudaEvent
-      ? target.isOf(capture)
-      : capture?.includes(target) === true;
-    if (capture !== undefined && isCaptured !== capture.includes(this)) {
-      if (!isCaptured) throw waitsOutside(this, target);
+    const isRecorded = target instanceof CudaEvent ? target.isOf(capture) : isCaptured(target);
+    if (capture !== undefined && isRecorded !== capture.includes(this)) {
+      if (!isRecorded) throw waitsOutside(this, `${target}`);
       this.prepareCapture();
     }
     if (target instanceof CudaEvent) {
       this.context.driver.call("cuStreamWaitEvent", handle, target.handle, 0);
-      if (isCaptured) capture?.add(this);
-    } else if (isCaptured) capture?.join(this, target);
+      if (isRecorded) capture?.add(this);
+    } else if (isRecorded) capture?.join(this, target);
     else this.follow(target);
   }
 
@@ -162,6 +160,18 @@ export class CudaStream implements Disposable {
   follow(target: CudaStream): void {
     const { handle } = this;
     if (target !== this) target.#markEnd()?.hold(handle);
+  }
+
+  /**
+   * This stream, or where it was disposed the default one, behind the work that it has left.
+   *
+   * @internal
+   */
+  orDefault(): CudaStream {
+    if (!this.disposed) return this;
+    const stream = CudaStream.default(this.context);
+    stream.follow(this);
+    return stream;
   }
 
   /**
@@ -247,16 +257,14 @@ export class CudaStream implements Disposable {
       qualities: [`${priority} priority`],
       content: disposed ? undefined : {
         handle: formatAddress(this.#handle),
-        progress: activeCapture()?.includes(this)
-          ? "being captured"
-          : progressWords(() => this.isIdle, words),
+        progress: isCaptured(this) ? "being captured" : progressWords(() => this.isIdle, words),
       },
     };
   }
 
   /** Moves the end mark to the end of the queue; a destroyed or captured stream's stays where it is. */
   #markEnd(): Fence | undefined {
-    if (this.disposed || activeCapture()?.includes(this)) return this.#end;
+    if (this.disposed || isCaptured(this)) return this.#end;
     this.#end ??= new Fence(this.context);
     this.#end.set(this.#handle);
     return this.#end;
@@ -283,11 +291,4 @@ export class CudaStream implements Disposable {
         `the stream to device ${this.context.ordinal}`,
     );
   }
-}
-
-function waitsOutside(stream: CudaStream, target: CudaEvent | CudaStream): TypeError {
-  return new TypeError(
-    `Cannot make ${stream} wait for ${target} while it is being captured: a graph waits for no ` +
-      `other work, let ${stream} wait before the capture, or before each launch`,
-  );
 }

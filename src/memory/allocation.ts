@@ -12,7 +12,7 @@ import { type LedgerEntry, type LiveKind, nameOf } from "../accounting/ledger.ts
 import { type Owner, unwatch, watch } from "../safety_net.ts";
 import { CudaStream } from "../stream.ts";
 import { type AllocationRequest, type Lender, takeMemory } from "./allocation_request.ts";
-import { capturedMemory } from "./captured_memory.ts";
+import { capturedMemory, isPostponed } from "./captured_memory.ts";
 import { Hold } from "./hold.ts";
 import type { MemoryResource } from "./memory_resource.ts";
 import { type Access, StreamUsage } from "./stream_usage.ts";
@@ -187,8 +187,7 @@ export class Allocation implements LedgerEntry, Owner {
    * far: at once when it has, else at a later allocation or release.
    */
   whenUnused(work: () => void): void {
-    const captured = capturedMemory();
-    if (captured !== undefined) return captured.postpone(() => this.whenUnused(work));
+    if (isPostponed(() => this.whenUnused(work))) return;
     whenPassed(this.#afterUses(this.#stream), work);
   }
 

@@ -7,7 +7,7 @@ import { DisposedError } from "../errors.ts";
 import { checkSize } from "../format.ts";
 import type { CudaStream } from "../stream.ts";
 import { capturedMemory } from "./captured_memory.ts";
-import type { MemoryResource } from "./memory_resource.ts";
+import { type MemoryResource, nameOfValue } from "./memory_resource.ts";
 import { takeKept, takeWithinLimits } from "./out_of_memory.ts";
 import type { StreamUsage } from "./stream_usage.ts";
 
@@ -73,10 +73,6 @@ function checkSameDevice(resource: MemoryResource, context: Context): void {
     `Cannot allocate for a stream of device ${context.ordinal} from a resource of device ` +
       `${resource.context.ordinal}: use a stream and a resource of one device`,
   );
-}
-
-function nameOfValue(value: unknown): string {
-  return typeof value === "function" ? `class ${value.name}` : String(value);
 }
 
 function capturing({ kind, stream }: AllocationRequest): TypeError {

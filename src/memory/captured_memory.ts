@@ -74,6 +74,13 @@ export function capturedMemory(): CapturedMemory | undefined {
   return capture === undefined ? undefined : memories.get(capture);
 }
 
+/** Puts work off while a capture runs, as what it did would be recorded; tells whether it did. */
+export function isPostponed(work: () => void): boolean {
+  const captured = capturedMemory();
+  captured?.postpone(work);
+  return captured !== undefined;
+}
+
 /**
  * Checks that a use of a block would not be recorded, before anything is done about it.
  *

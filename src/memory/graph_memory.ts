@@ -4,8 +4,8 @@
 import { CUgraphMem_attribute } from "../../ffi/constants.ts";
 import type { MemoryCache } from "../accounting/ledger.ts";
 import type { Context } from "../context.ts";
-import { CudaStream } from "../stream.ts";
-import { capturedMemory } from "./captured_memory.ts";
+import type { CudaStream } from "../stream.ts";
+import { isPostponed } from "./captured_memory.ts";
 import { whenPassed } from "./when_passed.ts";
 
 /** What the driver tells of graph memory. */
@@ -93,14 +93,11 @@ export class GraphMemory implements MemoryCache {
 
   /** Trims once nothing can use the memory again, and the GPU has done what `stream` has queued. */
   trimAfter(stream: CudaStream): void {
-    const captured = capturedMemory();
-    if (captured !== undefined) return captured.postpone(() => this.trimAfter(stream));
+    if (isPostponed(() => this.trimAfter(stream))) return;
     if (this.#graphCount > 0 || this.#heldBytes > 0) return;
     const { driver, deviceHandle } = this.#context;
-    const last = stream.disposed ? CudaStream.default(this.#context) : stream;
     try {
-      last.follow(stream);
-      whenPassed(last, () => driver.status("cuDeviceGraphMemTrim", deviceHandle));
+      whenPassed(stream.orDefault(), () => driver.status("cuDeviceGraphMemTrim", deviceHandle));
     } catch {
       // Work that failed was reported to whoever waited for it; a release never throws.
     }

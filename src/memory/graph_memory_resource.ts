@@ -1,9 +1,9 @@
 // Memory that a graph allocates for itself: each launch has it, and nobody else while it runs.
 
 import type { DisplayBundle } from "../cards/card.ts";
+import { isCaptured } from "../capture.ts";
 import type { Context } from "../context.ts";
 import type { CudaStream } from "../stream.ts";
-import { capturedMemory } from "./captured_memory.ts";
 import { GraphMemory } from "./graph_memory.ts";
 import type { ContextOwner, MemoryResource } from "./memory_resource.ts";
 import { describeResource, showResource } from "./show_resource.ts";
@@ -30,7 +30,7 @@ export class GraphMemoryResource implements MemoryResource {
    * @throws TypeError on a stream that is not being captured.
    */
   allocate(byteLength: number, stream: CudaStream): bigint {
-    if (capturedMemory()?.includes(stream) !== true) {
+    if (!isCaptured(stream)) {
       throw new TypeError(
         `Cannot allocate graph memory on ${stream}: it is not being captured; use another resource`,
       );
@@ -92,6 +92,5 @@ export class GraphMemoryResource implements MemoryResource {
 
 /** Where device memory for `stream` comes from: graph memory while it is being captured. */
 export function resourceFor(stream: CudaStream, otherwise: MemoryResource): MemoryResource {
-  const isCaptured = capturedMemory()?.includes(stream) === true;
-  return isCaptured ? new GraphMemoryResource(stream) : otherwise;
+  return isCaptured(stream) ? new GraphMemoryResource(stream) : otherwise;
 }

@@ -30,3 +30,10 @@ export interface ContextOwner {
   /** The context it belongs to. */
   readonly context: Context;
 }
+
+/** Names what was given for a resource and is none, for messages. */
+export function nameOfValue(value: unknown): string {
+  if (typeof value === "function") return `class ${value.name}`;
+  if (typeof value !== "object" || value === null) return String(value);
+  return value.constructor?.name ?? "an object";
+}

@@ -3,7 +3,7 @@
 import type { DisplayBundle } from "../cards/card.ts";
 import type { Context } from "../context.ts";
 import type { CudaStream } from "../stream.ts";
-import type { MemoryResource } from "./memory_resource.ts";
+import { type MemoryResource, nameOfValue } from "./memory_resource.ts";
 import { describeResource, showResource } from "./show_resource.ts";
 
 /**
@@ -54,7 +54,7 @@ function requireResource(upstream: unknown, adaptor: string): asserts upstream i
     typeof given.deallocate === "function" && given.context instanceof Object;
   if (isResource) return;
   throw new TypeError(
-    `Cannot make a ${adaptor} over ${nameOf(upstream)}: expected a memory resource, with ` +
+    `Cannot make a ${adaptor} over ${nameOfValue(upstream)}: expected a memory resource, with ` +
       `allocate(), deallocate() and a context, such as gpu.memoryResource`,
   );
 }
@@ -62,10 +62,5 @@ function requireResource(upstream: unknown, adaptor: string): asserts upstream i
 /** Refuses what cannot be called, when an adaptor is made rather than when memory runs out. */
 export function requireFunction(value: unknown, what: string): void {
   if (typeof value === "function") return;
-  throw new TypeError(`Cannot use ${nameOf(value)} as ${what}: expected a function`);
-}
-
-function nameOf(value: unknown): string {
-  if (typeof value !== "object" || value === null) return String(value);
-  return value.constructor?.name ?? "an object";
+  throw new TypeError(`Cannot use ${nameOfValue(value)} as ${what}: expected a function`);
 }

@@ -1,7 +1,7 @@
 // Moves bytes between files and device memory: large ones by many lanes through page-locked slots,
 // straight from the page cache; small ones by one read and one copy.
 
-import { CudaStream } from "../stream.ts";
+import type { CudaStream } from "../stream.ts";
 import { checkRoute, type MemorySpan } from "./copy.ts";
 import { checkSize } from "../format.ts";
 import type { DiskFile, FilePath } from "./disk_file.ts";
@@ -90,10 +90,8 @@ export async function uploadFrom(task: FileTransfer): Promise<void> {
  * stream may be gone since then: the default one comes after its work.
  */
 export async function downloadInto(request: FileTransfer): Promise<void> {
-  const { file, fileOffset, span, stream: chosen } = request;
-  const stream = chosen.disposed ? CudaStream.default(chosen.context) : chosen;
-  stream.follow(chosen);
-  const task = { ...request, stream };
+  const { file, fileOffset, span } = request;
+  const task = { ...request, stream: request.stream.orDefault() };
   await move("download", task, async () => {
     const bytes = new Uint8Array(span.byteLength);
     const { onProgress, ...rest } = task;

@@ -7,7 +7,7 @@ import { checkSize, formatAddress, messageOf } from "../../format.ts";
 import type { LiveKind, MemoryCache } from "../../accounting/ledger.ts";
 import type { Owner } from "../../safety_net.ts";
 import { CudaStream } from "../../stream.ts";
-import { capturedMemory } from "../captured_memory.ts";
+import { isPostponed } from "../captured_memory.ts";
 import { MemoryLimitError } from "../byte_limit.ts";
 import type { MemoryResource } from "../memory_resource.ts";
 import { AddressTable } from "./address_table.ts";
@@ -135,8 +135,7 @@ export class BlockCache implements MemoryCache, Owner {
   /** Gives segments back that nothing uses, until at most `keepBytes` are kept; a free never throws. */
   trim(keepBytes = 0): void {
     checkSize(keepBytes, "bytes to keep");
-    const captured = capturedMemory();
-    if (captured !== undefined) return captured.postpone(() => this.trim(keepBytes));
+    if (isPostponed(() => this.trim(keepBytes))) return;
     this.#giveBackFree(this.byteLength - keepBytes, [...this.#streams.values()]);
     for (const [stream, { small, large }] of this.#streams) {
       if (stream.disposed && small.byteLength + large.byteLength === 0) this.#forget(stream);
@@ -156,8 +155,7 @@ export class BlockCache implements MemoryCache, Owner {
   }
 
   #finishRelease(): void {
-    const captured = capturedMemory();
-    if (captured !== undefined) return captured.postpone(() => this.#finishRelease());
+    if (isPostponed(() => this.#finishRelease())) return;
     this.trim();
     if (this.#used.count > 0) return;
     this.#context.ledger.caches.delete(this);
