@@ -11,7 +11,7 @@ export interface FileTarget {
   readonly offset?: number | undefined;
   /** How many bytes will be written. */
   readonly byteLength: number;
-  /** Ends it before the file is opened; what `body` does with it afterwards is its own. */
+  /** Ends it before the file is changed; what `body` does with it afterwards is its own. */
   readonly signal?: AbortSignal | undefined;
 }
 
