@@ -160,7 +160,7 @@ export { type Access, StreamUsage } from "./src/memory/stream_usage.ts";
 export { LazyAllocation } from "./src/memory/lazy_allocation.ts";
 export { type HostMemory } from "./src/transfer/host_memory.ts";
 export { type TransferTuning } from "./src/transfer/tuning.ts";
-export { type TransferOptions } from "./src/transfer/host_transfer.ts";
+export { type TransferOptions } from "./src/transfer/pending_transfer.ts";
 export { type FilePath } from "./src/transfer/disk_file.ts";
 export { type UploadFileOptions } from "./src/interop/upload_file.ts";
 export { type ByteSource } from "./src/interop/byte_source.ts";

@@ -28,15 +28,37 @@ const IMMEDIATE = {
   fallocate: { parameters: ["i32", "i32", "i64", "i64"], result: "i32" },
   // int close(int fd)
   close: { parameters: ["i32"], result: "i32" },
+  // pid_t getpid(void)
+  getpid: { parameters: [], result: "i32" },
 } as const satisfies Deno.ForeignLibraryInterface;
 
-/** The calls that move bytes once more, run off the JavaScript thread. */
-const MOVING = {
-  // void *memcpy(void *dest, const void *src, size_t n)
-  memcpyNonblocking: {
-    name: "memcpy",
-    parameters: ["u64", "u64", "usize"],
-    result: "u64",
+/** The calls that run off the JavaScript thread. */
+const ELSEWHERE = {
+  // ssize_t process_vm_readv(pid_t pid,
+  //     const struct iovec *local_iov, unsigned long liovcnt,
+  //     const struct iovec *remote_iov, unsigned long riovcnt, unsigned long flags)
+  processVmReadNonblocking: {
+    name: "process_vm_readv",
+    parameters: ["i32", "buffer", "usize", "buffer", "usize", "usize"],
+    result: "isize",
+    nonblocking: true,
+  },
+  // ssize_t process_vm_writev(pid_t pid,
+  //     const struct iovec *local_iov, unsigned long liovcnt,
+  //     const struct iovec *remote_iov, unsigned long riovcnt, unsigned long flags)
+  processVmWriteNonblocking: {
+    name: "process_vm_writev",
+    parameters: ["i32", "buffer", "usize", "buffer", "usize", "usize"],
+    result: "isize",
+    nonblocking: true,
+  },
+  // long futex(uint32_t *uaddr, int op, uint32_t val, const struct timespec *timeout,
+  //     uint32_t *uaddr2, uint32_t val3), and an argument that the kernel never sees: Deno keeps the
+  //     memory of an array that a pending call was given, also when the array is moved away.
+  futexKeepingNonblocking: {
+    name: "syscall",
+    parameters: ["isize", "u64", "i32", "u32", "buffer", "usize", "usize", "buffer"],
+    result: "isize",
     nonblocking: true,
   },
   // ssize_t pread(int fd, void *buf, size_t count, off_t offset)
@@ -56,7 +78,7 @@ const MOVING = {
 } as const satisfies Deno.ForeignLibraryInterface;
 
 /** The function tables, bound one after the other on first use. */
-export const HOST_GROUPS = [IMMEDIATE, MOVING] as const;
+export const HOST_GROUPS = [IMMEDIATE, ELSEWHERE] as const;
 
 /** The C library's functions. */
 export type HostApi = BoundGroups<typeof HOST_GROUPS>;

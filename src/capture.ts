@@ -4,6 +4,7 @@
 import { CUstreamCaptureMode } from "../ffi/constants.ts";
 import type { Context } from "./context.ts";
 import { Fence } from "./fence.ts";
+import { messageOf } from "./format.ts";
 
 /** A stream, as far as a capture must know it. */
 export interface CapturedQueue {
@@ -71,6 +72,7 @@ export class Capture {
   /** The stream on which it began. */
   readonly origin: CapturedQueue;
   readonly #members = new Map<bigint, CapturedQueue>();
+  readonly #postponed: (() => void)[] = [];
   #refusal: TypeError | undefined;
 
   /**
@@ -115,6 +117,22 @@ export class Capture {
   /** Notes that the recording lacks something: there will be no graph. */
   refuse(error: TypeError): void {
     this.#refusal ??= error;
+  }
+
+  /** Keeps work for when the recording has ended: what it did now would be recorded. */
+  postpone(work: () => void): void {
+    this.#postponed.push(work);
+  }
+
+  /** Does what was postponed, after the end; a failure is reported on the console. */
+  runPostponed(): void {
+    for (const work of this.#postponed.splice(0)) {
+      try {
+        work();
+      } catch (error) {
+        console.warn(`vramkit: after a capture: ${messageOf(error)}`);
+      }
+    }
   }
 
   /**

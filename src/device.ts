@@ -50,7 +50,7 @@ import { type PointerAttributes, pointerAttributes } from "./memory/pointer_attr
 import { ResourceChoice } from "./memory/resource_choice.ts";
 import { showDevice } from "./device/show_device.ts";
 import { fillSlot, type Held } from "./device/slot.ts";
-import { CudaStream, type StreamOptions } from "./stream.ts";
+import { CudaStream, finishPending, type StreamOptions } from "./stream.ts";
 import type { FilePath } from "./transfer/disk_file.ts";
 import { TransferEngine } from "./transfer/engine.ts";
 import type { HostMemory } from "./transfer/host_memory.ts";
@@ -408,14 +408,15 @@ export class CudaDevice extends DeviceAccounts implements DeviceAllocator, Dispo
     return CudaGraph.capture(stream, { body, label });
   }
 
-  /** Resolves when all work queued on the default stream is done. */
+  /** Resolves when all work on the default stream is done, transfers included. */
   synchronize(): Promise<void> {
     return this.stream.synchronize();
   }
 
-  /** Blocks until all work of all streams is done (cuCtxSynchronize). */
+  /** Blocks until all work of all streams is done, transfers included (cuCtxSynchronize). */
   synchronizeSync(): void {
     requireNoCapture("wait for the device");
+    finishPending(this.context, `wait for ${this}`);
     this.context.call("cuCtxSynchronize");
   }
 

@@ -144,9 +144,15 @@ const DTYPE_OF_TAG: Readonly<Record<string, DType>> = {
   Uint8ClampedArray: "uint8",
 };
 
+/** The language's own getter: a subclass or a property of an array can lie about its class. */
+const tagOf = Object.getOwnPropertyDescriptor(
+  Object.getPrototypeOf(Uint8Array.prototype),
+  Symbol.toStringTag,
+)?.get as (this: unknown) => string | undefined;
+
 /** Finds the element type that a typed array holds; undefined for a DataView. */
 export function dtypeOf(array: ArrayBufferView): DType | undefined {
-  return DTYPE_OF_TAG[(array as HostArray)[Symbol.toStringTag]];
+  return DTYPE_OF_TAG[tagOf.call(array) ?? ""];
 }
 
 /** Rounds float32 values to bfloat16 bits, to nearest even; NaN stays NaN. */

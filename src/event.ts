@@ -8,6 +8,7 @@ import type { Context } from "./context.ts";
 import { DisposedError } from "./errors.ts";
 import { formatAddress } from "./format.ts";
 import { HandleRecord } from "./handle_record.ts";
+import { finishNow, type PendingWork } from "./pending_work.ts";
 import { isSoon, waitForGpu } from "./waiting.ts";
 
 /** How to make an event. */
@@ -30,6 +31,14 @@ export class CudaEvent implements Disposable {
    * @internal
    */
   capture: Capture | undefined;
+  /**
+   * Calls on the event that were postponed: they come after a transfer.
+   *
+   * @internal
+   */
+  readonly pending: Set<PendingWork> = new Set();
+  /** The call that sets its mark, when that was postponed. */
+  #coming: PendingWork | undefined;
   readonly #record: HandleRecord;
 
   /** Adopts an event of the driver's; {@link CudaEvent.create} makes one. */
@@ -55,10 +64,39 @@ export class CudaEvent implements Disposable {
     return new CudaEvent(context, { ...options, handle: cell[0] ?? 0n });
   }
 
-  /** The driver's handle, checked. */
+  /**
+   * The driver's handle, checked. Asking for it finishes transfers that a mark of it comes after, so
+   * that the mark is there.
+   */
   get handle(): bigint {
     if (this.#record.released) throw new DisposedError(this.toString());
+    this.#finishMark("use the handle of");
     return this.#record.handle;
+  }
+
+  /**
+   * The driver's handle for calls that have come to their turn.
+   *
+   * @internal
+   */
+  get queueHandle(): bigint {
+    if (this.#record.isDestroyed) throw new DisposedError(this.toString());
+    return this.#record.handle;
+  }
+
+  /**
+   * Notes a call that was postponed, and keeps the driver's event until it is over.
+   *
+   * @internal
+   */
+  notePending(work: PendingWork, { isMark }: { readonly isMark: boolean }): void {
+    const hold = this.#record.hold();
+    this.pending.add(work);
+    if (isMark) this.#coming = work;
+    work.whenOver(() => {
+      this.pending.delete(work);
+      hold[Symbol.dispose]();
+    });
   }
 
   /** Whether it was disposed. */
@@ -67,14 +105,17 @@ export class CudaEvent implements Disposable {
   }
 
   /**
-   * Whether the GPU has passed the mark; true as well while it was never recorded (cuEventQuery).
+   * Whether the GPU has passed the mark; true as well while it was never recorded (cuEventQuery). A
+   * mark behind a transfer is passed when the transfer is over, too.
    *
    * @throws CudaError when work before the mark failed.
    * @throws TypeError when it was last recorded in a capture: that mark is a part of the graph.
    */
   get isComplete(): boolean {
     this.#requireMark();
-    const status = this.context.driver.status("cuEventQuery", this.handle);
+    if (this.disposed) throw new DisposedError(this.toString());
+    if (this.#coming?.isOver === false) return false;
+    const status = this.context.driver.status("cuEventQuery", this.queueHandle);
     if (status === CUresult.CUDA_ERROR_NOT_READY) return false;
     if (status !== CUresult.CUDA_SUCCESS) throw this.context.driver.error(status, "cuEventQuery");
     return true;
@@ -82,10 +123,11 @@ export class CudaEvent implements Disposable {
 
   /** Resolves when the GPU has passed the mark; the event loop goes on meanwhile. */
   async synchronize(): Promise<void> {
+    if (this.#coming !== undefined) await this.#coming.over();
     if (isSoon(() => this.isComplete)) return;
     await waitForGpu(() => this.isComplete, async () => {
       const { driver } = this.context;
-      const status = await driver.api.cuEventSynchronizeNonblocking(this.handle);
+      const status = await driver.api.cuEventSynchronizeNonblocking(this.queueHandle);
       if (status !== CUresult.CUDA_SUCCESS) throw driver.error(status, "cuEventSynchronize");
     });
   }
@@ -93,6 +135,7 @@ export class CudaEvent implements Disposable {
   /** Blocks until the GPU has passed the mark (cuEventSynchronize). */
   synchronizeSync(): void {
     this.#requireMark();
+    this.#finishMark("wait for");
     this.context.driver.call("cuEventSynchronize", this.handle);
   }
 
@@ -109,7 +152,13 @@ export class CudaEvent implements Disposable {
     this.#requireMark();
     start.#requireMark();
     const cell = new Float32Array(1);
-    this.context.driver.call("cuEventElapsedTime", cell, start.handle, this.handle);
+    const { driver } = this.context;
+    for (const event of [start, this]) {
+      if (event.disposed) throw new DisposedError(event.toString());
+      if (event.#coming?.isOver !== false) continue;
+      throw driver.error(CUresult.CUDA_ERROR_NOT_READY, "cuEventElapsedTime");
+    }
+    driver.call("cuEventElapsedTime", cell, start.queueHandle, this.queueHandle);
     return (cell[0] ?? 0) / 1000;
   }
 
@@ -148,6 +197,10 @@ export class CudaEvent implements Disposable {
     if (this.capture === undefined) return false;
     if (this.capture !== capture) throw this.#withoutMark();
     return true;
+  }
+
+  #finishMark(action: string): void {
+    if (this.#coming?.isOver === false) finishNow([this.#coming], `${action} ${this}`);
   }
 
   #requireMark(): void {

@@ -42,6 +42,13 @@ export class Fence {
     return true;
   }
 
+  /** Waits on another thread until the GPU has passed it (cuEventSynchronize). */
+  async waitElsewhere(): Promise<void> {
+    const { driver } = this.#context;
+    const status = await driver.api.cuEventSynchronizeNonblocking(this.#handle);
+    if (status !== CUresult.CUDA_SUCCESS) throw driver.error(status, "cuEventSynchronize");
+  }
+
   /** Destroys the event; work that waits for it still does. */
   dispose(): void {
     this.#context.status("cuEventDestroy_v2", this.#handle);

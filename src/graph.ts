@@ -9,9 +9,10 @@ import type { Context } from "./context.ts";
 import { DisposedError } from "./errors.ts";
 import { formatAddress, formatCount } from "./format.ts";
 import { HandleRecord } from "./handle_record.ts";
-import { CapturedMemory, type GraphMemoryUse } from "./memory/captured_memory.ts";
+import { CapturedMemory, type GraphMemoryUse, type GraphUse } from "./memory/captured_memory.ts";
 import { GraphMemory } from "./memory/graph_memory.ts";
 import { type MemoryNeed, takeWithinLimits } from "./memory/out_of_memory.ts";
+import type { PendingWork } from "./pending_work.ts";
 import type { CudaStream } from "./stream.ts";
 import { chosenStream, type StreamChoice } from "./stream_choice.ts";
 
@@ -30,6 +31,9 @@ export interface CaptureRequest {
   /** A name for tables and errors. */
   readonly label?: string | undefined;
 }
+
+/** A graph says which blocks it uses, not which parts of them. */
+const EVERYWHERE = { address: 0n, byteLength: Number.MAX_SAFE_INTEGER } as const;
 
 /** What the record of a graph needs to let go of its memory; it never refers to the graph. */
 interface GraphState {
@@ -112,8 +116,9 @@ export class CudaGraph implements Disposable {
 
   /**
    * Queues all of its work and does not wait (cuGraphLaunch): on the stream that was captured, or on
-   * another one. It comes after what other streams do with the same memory. What the graph allocates
-   * is new memory each time: what was written to it since the last launch is gone.
+   * another one. It comes after what other streams do with the same memory, and after transfers of it
+   * that were called before. What the graph allocates is new memory each time: what was written to it
+   * since the last launch is gone.
    *
    * @throws DisposedError when it or the stream was disposed.
    * @throws TypeError when the stream belongs to another device, and while a capture runs.
@@ -126,14 +131,19 @@ export class CudaGraph implements Disposable {
     this.#checkContext(stream);
     if (isCaptured(stream)) throw cannotRecord(stream, "launch a graph");
     requireNoCapture("launch a graph");
-    const { uses, made, outputs } = this.#state.memory;
-    for (const { usage, access } of uses) usage.order(stream, access);
-    if (made.length === 0) this.#queue(stream);
-    else takeWithinLimits(this.#need(), () => this.#queue(stream));
-    this.#state.lastStream = stream;
+    const earlier = this.#pendingBefore(stream);
+    if (earlier.length === 0) {
+      this.#launchNow(stream);
+      this.#state.launchCount++;
+      return;
+    }
     this.#state.launchCount++;
-    for (const output of outputs) output.arrive();
-    this.#noteCopies(stream);
+    const hold = this.#record.hold();
+    const work = stream.postpone(() => this.#launchNow(stream), earlier);
+    for (const { usage, access } of this.#usesWithOutputs) {
+      usage.addPending({ work, stream, ...EVERYWHERE, access });
+    }
+    work.whenOver(() => hold[Symbol.dispose]());
   }
 
   /** Gives the graph back, and the memory that only it kept; launched work still runs. */
@@ -161,6 +171,33 @@ export class CudaGraph implements Disposable {
     return showCard(() => queueCard(this.#facts()));
   }
 
+  /** The calls under way that a launch on a stream comes after. */
+  #pendingBefore(stream: CudaStream): PendingWork[] {
+    const earlier = stream.lastPostponed === undefined ? [] : [stream.lastPostponed];
+    for (const { usage, access } of this.#usesWithOutputs) {
+      if (!usage.hasPending) continue;
+      earlier.push(...usage.pendingBefore({ stream, ...EVERYWHERE, access }));
+    }
+    return earlier;
+  }
+
+  /** All memory that a launch touches and that others can reach. */
+  get #usesWithOutputs(): readonly GraphUse[] {
+    const { uses, outputs } = this.#state.memory;
+    if (outputs.length === 0) return uses;
+    return [...uses, ...outputs.map(({ usage }) => ({ usage, access: "write" } as const))];
+  }
+
+  #launchNow(stream: CudaStream): void {
+    const { uses, made, outputs } = this.#state.memory;
+    for (const { usage, access } of uses) usage.order(stream, access);
+    if (made.length === 0) this.#queue(stream);
+    else takeWithinLimits(this.#need(), () => this.#queue(stream));
+    this.#state.lastStream = stream;
+    for (const output of outputs) output.arrive();
+    this.#noteCopies(stream);
+  }
+
   /** What a launch allocates beside what the last one has left there. */
   #need(): MemoryNeed {
     const { context } = this;
@@ -173,7 +210,7 @@ export class CudaGraph implements Disposable {
   #queue(stream: CudaStream): void {
     const { context } = this;
     const { handle } = this.#record;
-    const queue = stream.handle;
+    const queue = stream.queueHandle;
     context.settle(context.driver.api.cuGraphLaunch(handle, queue), "cuGraphLaunch", handle, queue);
   }
 

@@ -40,6 +40,9 @@ export class HandleRecord implements LedgerEntry, Owner {
   readonly #context: Context;
   readonly #destroy: (handle: bigint) => number;
   #released = false;
+  #isDestroyed = false;
+  #holderCount = 0;
+  #beforeEnd: (() => void) | undefined;
 
   /** Records a handle on behalf of `owner`, whose collection releases it. */
   constructor(owner: object, fields: HandleFields) {
@@ -75,12 +78,37 @@ export class HandleRecord implements LedgerEntry, Owner {
     this.release();
   }
 
-  /** Destroys the handle once; a failure is reported and never thrown. */
-  release(): void {
+  /** Whether the handle is gone from the driver: calls that were postponed keep it a while longer. */
+  get isDestroyed(): boolean {
+    return this.#isDestroyed;
+  }
+
+  /** Keeps the handle for a call that was postponed, until the result is disposed. */
+  hold(): Disposable {
+    this.#holderCount++;
+    return {
+      [Symbol.dispose]: () => {
+        if (--this.#holderCount === 0 && this.#released) this.#end();
+      },
+    };
+  }
+
+  /**
+   * Destroys the handle once, when no postponed call needs it any more; `beforeEnd` is called right
+   * before. A failure is reported and never thrown.
+   */
+  release(beforeEnd?: () => void): void {
     if (this.#released) return;
     this.#released = true;
+    this.#beforeEnd = beforeEnd;
     unwatch(this);
     this.#context.ledger.remove(this);
+    if (this.#holderCount === 0) this.#end();
+  }
+
+  #end(): void {
+    this.#beforeEnd?.();
+    this.#isDestroyed = true;
     const status = this.#destroy(this.handle);
     if (status !== CUresult.CUDA_SUCCESS) {
       console.warn(

@@ -11,6 +11,7 @@ import { CudaEvent, type EventOptions } from "./event.ts";
 import { Fence } from "./fence.ts";
 import { formatAddress } from "./format.ts";
 import { HandleRecord } from "./handle_record.ts";
+import { allOver, finishNow, type PendingWork, PostponedCall } from "./pending_work.ts";
 import { priorityNumber, type StreamPriority } from "./stream_priority.ts";
 import { isSoon, waitForGpu } from "./waiting.ts";
 
@@ -27,6 +28,15 @@ const LOOKS = 48;
 
 const defaultStreams = new WeakMap<Context, CudaStream>();
 
+/** What is pending on all streams of a context. */
+const pendingOn = new WeakMap<Context, Set<PendingWork>>();
+
+/** Blocks until all transfers of a device are over, and what comes after them is queued. */
+export function finishPending(context: Context, action: string): void {
+  const pending = pendingOn.get(context);
+  if (pending !== undefined && pending.size > 0) finishNow(pending, action);
+}
+
 /** A queue in which copies, fills and kernels run one after another. */
 export class CudaStream implements Disposable {
   /** The context it belongs to. */
@@ -39,6 +49,16 @@ export class CudaStream implements Disposable {
   #waitingThreads = 0;
   /** Undefined for the default stream, which lives as long as its context. */
   readonly #record: HandleRecord | undefined;
+  /**
+   * Transfers in the order of this stream that are not over, and calls that come after them.
+   *
+   * @internal
+   */
+  readonly pending: Set<PendingWork> = new Set();
+  /** The last call that was postponed: all that this stream is given later comes after it. */
+  #lastPostponed: PendingWork | undefined;
+  /** What the first postponed call failed with since somebody last waited. */
+  #failure: { readonly error: unknown } | undefined;
   /** The end of the queue, for other streams to wait for; made when two streams first meet. */
   #end: Fence | undefined;
 
@@ -71,9 +91,23 @@ export class CudaStream implements Disposable {
     return made;
   }
 
-  /** The driver's handle, checked; whoever asks for it may queue work. */
+  /**
+   * The driver's handle, checked; whoever asks for it may queue work. So transfers that were called
+   * before are finished first, which blocks while there are any.
+   */
   get handle(): bigint {
     if (this.disposed) throw new DisposedError(this.toString());
+    if (this.pending.size > 0) finishNow(this.pending, `use the handle of ${this}`);
+    return this.queueHandle;
+  }
+
+  /**
+   * The driver's handle for calls that have come to their turn.
+   *
+   * @internal
+   */
+  get queueHandle(): bigint {
+    if (this.#isGone) throw new DisposedError(this.toString());
     this.#mayBeBusy = true;
     return this.#handle;
   }
@@ -100,55 +134,93 @@ export class CudaStream implements Disposable {
 
   /** Whether it was disposed and its work is known to be done: nothing needs to wait for it. */
   get isOver(): boolean {
-    return this.disposed && this.#end === undefined;
+    return this.#isGone && this.#end === undefined;
   }
 
-  /** Whether all work queued so far is done (cuStreamQuery). Throws what that work failed with. */
+  /**
+   * Whether all work so far is done, transfers that were called on it included (cuStreamQuery).
+   * Throws what that work failed with.
+   */
   get isIdle(): boolean {
+    if (this.disposed) throw new DisposedError(this.toString());
+    requireUncaptured(this, "look for the end of the work");
+    if (this.pending.size > 0) return false;
+    this.#throwFailure();
+    return this.isQueueIdle;
+  }
+
+  /**
+   * Whether all that the driver was given is done (cuStreamQuery).
+   *
+   * @internal
+   */
+  get isQueueIdle(): boolean {
     const { driver } = this.context;
     requireUncaptured(this, "look for the end of the work");
-    const status = driver.api.cuStreamQuery(this.handle);
+    const status = driver.api.cuStreamQuery(this.queueHandle);
     if (status === CUresult.CUDA_ERROR_NOT_READY) return false;
     driver.check(status, "cuStreamQuery");
     this.#mayBeBusy = false;
     return true;
   }
 
-  /** Marks this point of the queue (cuEventRecord); does not wait. The caller disposes the event. */
+  /**
+   * Marks this point of the queue (cuEventRecord); does not wait. The mark comes after transfers that
+   * were called on this stream before, awaited or not. The caller disposes the event.
+   */
   record(options: EventOptions | CudaEvent = {}): CudaEvent {
-    const { handle } = this;
+    if (this.disposed) throw new DisposedError(this.toString());
     const event = options instanceof CudaEvent ? options : CudaEvent.create(this.context, options);
     this.#checkContext(event);
-    this.context.driver.call("cuEventRecord", event.handle, handle);
+    if (event.disposed) throw new DisposedError(event.toString());
     const capture = activeCapture();
     event.capture = capture?.includes(this) ? capture : undefined;
+    if (event.capture !== undefined) {
+      this.#setMark(event);
+      return event;
+    }
+    const earlier = [...this.pending, ...event.pending];
+    if (earlier.length === 0) this.#setMark(event);
+    else event.notePending(this.postpone(() => this.#setMark(event), earlier), { isMark: true });
     return event;
   }
 
   /**
-   * Makes all later work of this stream wait for an event, or for all that another stream has
-   * queued so far (cuStreamWaitEvent). Returns at once: the GPU waits, not the program. A stream that
-   * waits for one that is being captured is captured too.
+   * Makes all later work of this stream wait for an event, or for all that another stream was given
+   * so far, transfers included (cuStreamWaitEvent). Returns at once: the GPU waits, not the program. A
+   * stream that waits for one that is being captured is captured too.
    *
    * @throws TypeError when this stream is being captured and the other's work is not.
    */
   wait(target: CudaEvent | CudaStream): void {
-    const { handle } = this;
+    if (this.disposed) throw new DisposedError(this.toString());
     if (target === this) return;
     if (!(target instanceof CudaEvent || target instanceof CudaStream)) {
       throw new TypeError(`Cannot wait for ${String(target)}: expected an event or a stream`);
     }
+    if (target instanceof CudaEvent && target.disposed) throw new DisposedError(target.toString());
     const capture = activeCapture();
     const isRecorded = target instanceof CudaEvent ? target.isOf(capture) : isCaptured(target);
     if (capture !== undefined && isRecorded !== capture.includes(this)) {
       if (!isRecorded) throw waitsOutside(this, `${target}`);
       this.prepareCapture();
     }
-    if (target instanceof CudaEvent) {
-      this.context.driver.call("cuStreamWaitEvent", handle, target.handle, 0);
-      if (isRecorded) capture?.add(this);
-    } else if (isRecorded) capture?.join(this, target);
-    else this.follow(target);
+    if (isRecorded) {
+      if (target instanceof CudaStream) capture?.join(this, target);
+      else {
+        this.#waitForMark(target);
+        capture?.add(this);
+      }
+      return;
+    }
+    const earlier = this.#lastPostponed === undefined
+      ? [...target.pending]
+      : [...target.pending, this.#lastPostponed];
+    const wait = () =>
+      target instanceof CudaEvent ? this.#waitForMark(target) : this.follow(target);
+    if (earlier.length === 0) return wait();
+    const work = this.postpone(wait, earlier);
+    if (target instanceof CudaEvent) target.notePending(work, { isMark: false });
   }
 
   /**
@@ -158,8 +230,54 @@ export class CudaStream implements Disposable {
    * @internal
    */
   follow(target: CudaStream): void {
-    const { handle } = this;
-    if (target !== this) target.#markEnd()?.hold(handle);
+    const { queueHandle } = this;
+    if (target !== this) target.#markEnd()?.hold(queueHandle);
+  }
+
+  /**
+   * What a call on this stream comes after, whatever memory it uses: calls that were postponed.
+   *
+   * @internal
+   */
+  get lastPostponed(): PendingWork | undefined {
+    return this.#lastPostponed;
+  }
+
+  /**
+   * Makes a call on this stream once `earlier` is over. What it throws is told to whoever waits for
+   * the stream next; a capture that runs then must not record it, so it waits for the end of that.
+   *
+   * @internal
+   */
+  postpone(call: () => void, earlier: Iterable<PendingWork>): PendingWork {
+    const work = new PostponedCall(() => {
+      try {
+        call();
+      } catch (error) {
+        this.#failure ??= { error };
+      }
+    }, earlier);
+    this.#lastPostponed = work;
+    this.notePending(work);
+    return work;
+  }
+
+  /**
+   * Notes work in the order of this stream, and keeps the driver's stream until it is over.
+   *
+   * @internal
+   */
+  notePending(work: PendingWork): void {
+    const hold = this.#record?.hold() ?? this.#holdContext();
+    const onContext = pendingOn.get(this.context) ?? new Set();
+    pendingOn.set(this.context, onContext.add(work));
+    this.pending.add(work);
+    work.whenOver(() => {
+      onContext.delete(work);
+      this.pending.delete(work);
+      if (this.#lastPostponed === work) this.#lastPostponed = undefined;
+      hold[Symbol.dispose]();
+    });
   }
 
   /**
@@ -187,15 +305,31 @@ export class CudaStream implements Disposable {
     this.#markEnd();
   }
 
-  /** Resolves when all work queued so far is done; the event loop goes on meanwhile. */
+  /**
+   * Resolves when all work so far is done, transfers that were called on it included; the event loop
+   * goes on meanwhile. A transfer that failed says so by its own promise.
+   */
   async synchronize(): Promise<void> {
-    if (isSoon(() => this.isIdle)) return;
-    await waitForGpu(() => this.isIdle, async () => {
+    if (this.disposed) throw new DisposedError(this.toString());
+    requireUncaptured(this, "look for the end of the work");
+    if (this.pending.size > 0) await allOver(this.pending);
+    await this.synchronizeQueue();
+    this.#throwFailure();
+  }
+
+  /**
+   * Resolves when all that the driver was given so far is done.
+   *
+   * @internal
+   */
+  async synchronizeQueue(): Promise<void> {
+    if (isSoon(() => this.isQueueIdle)) return;
+    await waitForGpu(() => this.isQueueIdle, async () => {
       const { driver } = this.context;
       this.#waitingThreads++;
       let status: number;
       try {
-        status = await driver.api.cuStreamSynchronizeNonblocking(this.handle);
+        status = await driver.api.cuStreamSynchronizeNonblocking(this.queueHandle);
       } finally {
         this.#waitingThreads--;
       }
@@ -203,11 +337,24 @@ export class CudaStream implements Disposable {
     });
   }
 
-  /** Blocks until all work queued so far is done (cuStreamSynchronize). */
+  /** Blocks until all work so far is done, transfers included (cuStreamSynchronize). */
   synchronizeSync(): void {
-    for (let look = 0; look < LOOKS; look++) if (this.isIdle) return;
+    if (this.disposed) throw new DisposedError(this.toString());
+    requireUncaptured(this, "look for the end of the work");
+    if (this.pending.size > 0) finishNow(this.pending, `wait for ${this}`);
+    this.synchronizeQueueSync();
+    this.#throwFailure();
+  }
+
+  /**
+   * Blocks until all that the driver was given so far is done.
+   *
+   * @internal
+   */
+  synchronizeQueueSync(): void {
+    for (let look = 0; look < LOOKS; look++) if (this.isQueueIdle) return;
     const { driver } = this.context;
-    driver.check(driver.api.cuStreamSynchronize(this.handle), "cuStreamSynchronize");
+    driver.check(driver.api.cuStreamSynchronize(this.queueHandle), "cuStreamSynchronize");
     this.#mayBeBusy = false;
   }
 
@@ -223,8 +370,7 @@ export class CudaStream implements Disposable {
     }
     if (this.#record.released) return;
     requireUncaptured(this, "call dispose()");
-    this.#leaveMark();
-    this.#record.release();
+    this.#record.release(() => this.#leaveMark());
   }
 
   /** Same as {@link CudaStream.dispose}, for `using`. */
@@ -262,9 +408,33 @@ export class CudaStream implements Disposable {
     };
   }
 
+  /** Whether the driver's stream is gone: calls that were postponed keep it for a while. */
+  get #isGone(): boolean {
+    return this.#record?.isDestroyed ?? this.context.released;
+  }
+
+  #setMark(event: CudaEvent): void {
+    this.context.driver.call("cuEventRecord", event.queueHandle, this.queueHandle);
+  }
+
+  #waitForMark(event: CudaEvent): void {
+    this.context.driver.call("cuStreamWaitEvent", this.queueHandle, event.queueHandle, 0);
+  }
+
+  #throwFailure(): void {
+    const failure = this.#failure;
+    this.#failure = undefined;
+    if (failure !== undefined) throw failure.error;
+  }
+
+  #holdContext(): Disposable {
+    const context = this.context.retain();
+    return { [Symbol.dispose]: () => context.release() };
+  }
+
   /** Moves the end mark to the end of the queue; a destroyed or captured stream's stays where it is. */
   #markEnd(): Fence | undefined {
-    if (this.disposed || isCaptured(this)) return this.#end;
+    if (this.#isGone || isCaptured(this)) return this.#end;
     this.#end ??= new Fence(this.context);
     this.#end.set(this.#handle);
     return this.#end;

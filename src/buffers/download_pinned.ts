@@ -20,7 +20,8 @@ export async function downloadPinned<D extends DType>(
   const host = PinnedBuffer.allocate({ dtype, shape, resource, stream, label });
   try {
     host.copyFrom(source, { stream });
-    await stream.synchronize();
+    using copied = stream.record();
+    await copied.synchronize();
     return host;
   } catch (error) {
     host.dispose();

@@ -22,9 +22,9 @@ export interface ElementPlace<D extends DType> {
 /** Reads one element; resolves when it is there. */
 export async function readElement<D extends DType>(place: ElementPlace<D>): Promise<ScalarOf<D>> {
   const { dtype, stream } = place;
-  const bytes = new Uint8Array(elementBytes(dtype));
-  await transfer({ direction: "download", stream, span: spanOf(place), bytes });
-  return scalarOf(dtype, bytes);
+  const memory = new Uint8Array(elementBytes(dtype));
+  await transfer({ direction: "download", stream, span: spanOf(place), host: { memory } });
+  return scalarOf(dtype, memory);
 }
 
 /**
@@ -37,8 +37,8 @@ export async function writeElement<D extends DType>(
   value: ScalarOf<D> | boolean,
 ): Promise<void> {
   const { dtype, stream } = place;
-  const bytes = elementOf(dtype, value);
-  await transfer({ direction: "upload", stream, span: spanOf(place), bytes });
+  const memory = elementOf(dtype, value);
+  await transfer({ direction: "upload", stream, span: spanOf(place), host: { memory } });
 }
 
 function spanOf({ span, dtype, index }: ElementPlace<DType>): MemorySpan {

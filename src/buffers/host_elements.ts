@@ -6,9 +6,11 @@ import {
   dtypeOf,
   elementBytes,
   fromBfloat16,
+  type HostArray,
   toBfloat16,
 } from "../dtype.ts";
-import { type Action, type HostMemory, type HostView, viewOf } from "../transfer/host_memory.ts";
+import { type Action, bytesOf, type HostBytes, type HostMemory } from "../transfer/host_memory.ts";
+import type { HostSide } from "../transfer/host_transfer.ts";
 
 /** Elements on the device's side of a transfer. */
 export interface ElementSpan {
@@ -18,12 +20,10 @@ export interface ElementSpan {
   readonly length: number;
 }
 
-/** Host memory that a transfer fills, and what to do once it is full. */
-export interface HostDestination {
-  /** The memory to fill. */
-  readonly bytes: HostView;
-  /** Converts when needed, and returns what the caller gets. */
-  finish(): HostMemory;
+/** Host memory that a transfer fills, and what the caller gets once it is full. */
+export interface HostDestination extends HostSide {
+  /** What the caller gets. */
+  result(): HostMemory;
 }
 
 /** Typed arrays that hold an element type's bits beside its own one. */
@@ -34,24 +34,21 @@ const SAME_BITS: Partial<Record<DType, DType>> = {
 };
 
 /**
- * Shows host memory as the bytes of `span.length` elements; Float32Array narrows to bfloat16.
+ * Shows host memory as the bytes of `span.length` elements; Float32Array narrows to bfloat16 when it
+ * is the transfer's turn.
  *
  * @throws TypeError when the array holds another element type, was detached or can be resized.
  * @throws RangeError when it is shorter or longer than the span.
  */
-export function sourceBytes(
-  span: ElementSpan,
-  source: HostMemory,
-  action: Action,
-): HostView {
-  const bytes = viewOf(source, action);
-  if (span.dtype === "bfloat16" && source instanceof Float32Array) {
-    checkLength(span, source.length * elementBytes(span.dtype), action);
-    return toBfloat16(source);
+export function hostSource(span: ElementSpan, source: HostMemory, action: Action): HostSide {
+  const memory = bytesOf(source, action);
+  if (span.dtype === "bfloat16" && isFloat32(source)) {
+    checkLength(span, memory.byteLength / 2, action);
+    return { memory, convert: () => bytesIn(toBfloat16(floatsIn(memory))) };
   }
   checkType(span.dtype, source, action);
-  checkLength(span, bytes.byteLength, action);
-  return bytes;
+  checkLength(span, memory.byteLength, action);
+  return { memory };
 }
 
 /**
@@ -60,39 +57,44 @@ export function sourceBytes(
  * @throws TypeError when the array holds another element type, was detached or can be resized.
  * @throws RangeError when it is shorter or longer than the span.
  */
-export function destinationBytes(
+export function hostDestination(
   span: ElementSpan,
   destination: HostMemory | undefined,
   action: Action,
 ): HostDestination {
   const { dtype, length } = span;
-  const widen = dtype === "bfloat16" &&
-    (destination === undefined || destination instanceof Float32Array);
-  if (widen) return widening(length, destination, action);
-  if (destination !== undefined) {
-    return { bytes: sourceBytes(span, destination, action), finish: () => destination };
+  if (destination === undefined) {
+    const fresh = allocateBits<DType>(dtype, length);
+    const result = () =>
+      fresh instanceof Uint16Array && dtype === "bfloat16" ? fromBfloat16(fresh) : fresh;
+    return { memory: bytesIn(fresh), result };
   }
-  const fresh = allocateBits(dtype, length);
-  return { bytes: fresh, finish: () => fresh };
+  if (dtype !== "bfloat16" || !isFloat32(destination)) {
+    return { ...hostSource(span, destination, action), result: () => destination };
+  }
+  const memory = bytesOf(destination, action);
+  checkLength(span, memory.byteLength / 2, action);
+  return {
+    memory,
+    convert: () => new Uint8Array(2 * length),
+    complete: (bits) => {
+      const { buffer, byteOffset } = bits;
+      floatsIn(memory).set(fromBfloat16(new Uint16Array(buffer, byteOffset, length)));
+    },
+    result: () => destination,
+  };
 }
 
-function widening(
-  length: number,
-  destination: Float32Array<ArrayBufferLike> | undefined,
-  action: Action,
-): HostDestination {
-  if (destination !== undefined) {
-    viewOf(destination, action);
-    checkLength({ dtype: "bfloat16", length }, destination.length * 2, action);
-  }
-  const bits = new Uint16Array(length);
-  const finish = () => {
-    const values = fromBfloat16(bits);
-    if (destination === undefined) return values;
-    destination.set(values);
-    return destination;
-  };
-  return { bytes: bits, finish };
+function isFloat32(memory: HostMemory): boolean {
+  return ArrayBuffer.isView(memory) && dtypeOf(memory) === "float32";
+}
+
+function floatsIn({ buffer, byteOffset, byteLength }: HostBytes): Float32Array<ArrayBufferLike> {
+  return new Float32Array(buffer, byteOffset, byteLength / 4);
+}
+
+function bytesIn({ buffer, byteOffset, byteLength }: HostArray): HostBytes {
+  return new Uint8Array(buffer, byteOffset, byteLength);
 }
 
 function checkType(dtype: DType, memory: HostMemory, action: Action): void {

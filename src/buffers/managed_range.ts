@@ -8,6 +8,7 @@ import {
 import type { Context } from "../context.ts";
 import { CudaUnavailableError } from "../errors.ts";
 import { requireUnrecorded } from "../memory/captured_memory.ts";
+import { queueInOrder } from "../memory/in_order.ts";
 import type { ContextOwner } from "../memory/memory_resource.ts";
 import type { CudaStream } from "../stream.ts";
 import type { MemorySpan } from "../transfer/copy.ts";
@@ -103,19 +104,24 @@ export function prefetchRange(span: MemorySpan, place: ManagedPlace, stream: Cud
   if (place === "host") deviceOf(stream, "prefetch");
   if (span.byteLength === 0) return;
   requireUnrecorded(span.allocation, stream, "prefetch");
-  span.allocation.order(stream, "read");
-  const { context, handle } = stream;
-  context.call("cuMemPrefetchAsync", span.address, BigInt(span.byteLength), device, handle);
+  queueInOrder(stream, [{ ...span, access: "read" }], () => {
+    span.allocation.order(stream, "read");
+    const { context, queueHandle } = stream;
+    const { address, byteLength } = span;
+    context.call("cuMemPrefetchAsync", address, BigInt(byteLength), device, queueHandle);
+  });
 }
 
 /** Queues giving up the contents of a range (cuMemDiscardBatchAsync). */
 export function discardRange(span: MemorySpan, stream: CudaStream): void {
   if (span.byteLength === 0) return;
   requireUnrecorded(span.allocation, stream, "discard");
-  span.allocation.order(stream, "write");
-  const addresses = BigUint64Array.of(span.address);
-  const sizes = BigUint64Array.of(BigInt(span.byteLength));
-  stream.context.call("cuMemDiscardBatchAsync", addresses, sizes, 1n, 0n, stream.handle);
+  queueInOrder(stream, [{ ...span, access: "write" }], () => {
+    span.allocation.order(stream, "write");
+    const addresses = BigUint64Array.of(span.address);
+    const sizes = BigUint64Array.of(BigInt(span.byteLength));
+    stream.context.call("cuMemDiscardBatchAsync", addresses, sizes, 1n, 0n, stream.queueHandle);
+  });
 }
 
 /** What the driver reports where there is no place to report (CU_DEVICE_INVALID). */

@@ -5,11 +5,11 @@ import { dtypeOf } from "../dtype.ts";
 import { takeAfterCollection } from "../memory/out_of_memory.ts";
 import { CudaStream } from "../stream.ts";
 import type { HostMemory } from "../transfer/host_memory.ts";
-import type { TransferOptions } from "../transfer/host_transfer.ts";
+import type { TransferOptions } from "../transfer/pending_transfer.ts";
 import { alignPacked } from "../transfer/pack.ts";
 import type { AllocateOptions, DeviceAllocator } from "./device_allocator.ts";
 import { DeviceBuffer } from "./device_buffer.ts";
-import { destinationBytes, type HostDestination, sourceBytes } from "./host_elements.ts";
+import { type HostDestination, hostDestination, hostSource } from "./host_elements.ts";
 import { type BuffersOf, PackedBuffers } from "./packed_buffers.ts";
 import { type PackItem, transferPacked } from "./packed_transfer.ts";
 import { toShape } from "./shape.ts";
@@ -47,7 +47,8 @@ export async function uploadAll<const A extends readonly HostArray[]>(
   const places = placesOf(arrays);
   const byteLength = places.at(-1)?.end ?? 0;
   const allocate = () => gpu.alloc("uint8", byteLength, options);
-  const block = await takeAfterCollection(gpu.context, allocate);
+  const taken = takeAfterCollection(gpu.context, allocate);
+  const block = taken instanceof Promise ? await taken : taken; // without a turn that others could take
   try {
     const { allocation } = block.span;
     const items = places.map(({ array, dtype, byteOffset }): PackItem => {
@@ -88,21 +89,22 @@ export async function downloadAll<const B extends readonly TransferableBuffer[]>
   if (into !== undefined) checkCount(into.length, buffers.length, "download");
   const hosts = buffers.map((buffer, index): HostDestination => {
     const action = { toString: () => `download from ${buffer}` };
-    return destinationBytes(buffer, into?.[index], action);
+    return hostDestination(buffer, into?.[index], action);
   });
-  const items = hosts.flatMap(({ bytes }, index): PackItem[] => {
+  const isFresh = into === undefined;
+  const items = hosts.flatMap((host, index): PackItem[] => {
     const buffer = buffers[index];
-    return buffer === undefined ? [] : [{ buffer, bytes }];
+    return buffer === undefined ? [] : [{ buffer, host, isFresh }];
   });
   await transferPacked(items, { direction: "download", stream, onProgress, signal });
-  const arrays: unknown = hosts.map((host) => host.finish());
+  const arrays: unknown = hosts.map((host) => host.result());
   return arrays as ArraysOf<B>;
 }
 
 function itemOf(buffer: TransferableBuffer, array: HostMemory | undefined): PackItem {
   const action = { toString: () => `upload to ${buffer}` };
   if (array === undefined) throw new TypeError(`Cannot ${action}: there is no array for it`);
-  return { buffer, bytes: sourceBytes(buffer, array, action) };
+  return { buffer, host: hostSource(buffer, array, action) };
 }
 
 /** Where each array goes in a new block. */

@@ -2,17 +2,21 @@
 // ones by themselves.
 
 import { findHost } from "../../ffi/host.ts";
-import type { Allocation } from "../memory/allocation.ts";
-import { Hold } from "../memory/hold.ts";
+import type { Fence } from "../fence.ts";
+import { ownedSpan } from "../memory/host_bytes.ts";
+import type { MemoryUse } from "../memory/in_order.ts";
 import type { CudaStream } from "../stream.ts";
 import { areApart } from "../transfer/address_ranges.ts";
+import { ArrayMover } from "../transfer/array_mover.ts";
+import type { MemorySpan } from "../transfer/copy.ts";
 import { TransferEngine } from "../transfer/engine.ts";
-import { addressOf, type HostView } from "../transfer/host_memory.ts";
-import { noteTransfer, orderTransfer, type TransferOptions } from "../transfer/host_transfer.ts";
-import type { PackPiece } from "../transfer/pack.ts";
+import { addressOf } from "../transfer/host_memory.ts";
+import { type HostSide, noteTransfer } from "../transfer/host_transfer.ts";
+import { alignPacked, type PackPiece } from "../transfer/pack.ts";
 import { cutPacked } from "../transfer/packed_pieces.ts";
-import { ProgressTotal } from "../transfer/progress_total.ts";
-import type { RingRequest } from "../transfer/ring_transfer.ts";
+import { PendingTransfer, type TransferOptions } from "../transfer/pending_transfer.ts";
+import { RingMover } from "../transfer/ring_mover.ts";
+import { SequenceMover, type SequencePart } from "../transfer/sequence_mover.ts";
 import type { TransferableBuffer } from "./transferable_buffer.ts";
 
 /** From this size on a call of its own costs little beside the copy itself. */
@@ -22,8 +26,10 @@ const LARGE_FROM_BYTES = 512 * 2 ** 10;
 export interface PackItem {
   /** The buffer. */
   readonly buffer: TransferableBuffer;
-  /** The array, as many bytes as the buffer has. */
-  readonly bytes: HostView;
+  /** The array, as many elements as the buffer has. */
+  readonly host: HostSide;
+  /** Whether nothing has touched the array's memory yet. */
+  readonly isFresh?: boolean;
 }
 
 /** How to transfer many arrays. */
@@ -36,83 +42,112 @@ export interface PackedTransfer extends TransferOptions {
   readonly ownsPadding?: boolean;
 }
 
-/** Moves all arrays; resolves when they are there. Of arrays that overlap the later one stays. */
+/**
+ * Moves all arrays, in the order of the call; resolves when they are there. Of arrays that overlap the
+ * later one stays.
+ */
 export async function transferPacked(
   items: readonly PackItem[],
   options: PackedTransfer,
 ): Promise<void> {
-  const { direction, onProgress, signal } = options;
+  const { direction, stream, onProgress, signal } = options;
   signal?.throwIfAborted();
-  if (findHost() === undefined) return await moveEach(items, options);
-  const arrays = items.map(({ buffer, bytes }): PackPiece => {
-    return { span: buffer.span, hostAddress: addressOf(bytes) };
-  });
-  using _holds = holdAll(arrays);
-  if (!areApartIn(direction, arrays)) return await moveEach(items, options);
-  const progress = new ProgressTotal(bytesIn(arrays), onProgress);
-  await packAll(arrays.filter(({ span }) => isSmall(span)), {
-    ...options,
-    keeps: items,
-    onProgress: progress.part(),
-  });
-  const large = items.filter(({ buffer }) => !isSmall(buffer));
-  await moveEach(large, { ...options, onProgress: progress.part() });
+  const full = items.filter(({ buffer }) => buffer.byteLength > 0);
+  if (full.length === 0) return;
+  const isUpload = direction === "upload";
+  const arrayAccess = isUpload ? "read" : "write";
+  const spans = full.map(({ buffer }) => buffer.span);
+  const owned = full.map(({ host }) => ownedSpan(host.memory)).filter((span) => span !== undefined);
+  await new PendingTransfer({
+    stream,
+    uses: [
+      ...usesOf(spans, isUpload ? "write" : "read"),
+      ...owned.map((span) => ({ ...span, access: arrayAccess }) as const),
+    ],
+    arrays: full.map(({ host: { memory } }) => ({ memory, access: arrayAccess })),
+    byteLength: full.reduce((sum, { buffer }) => sum + buffer.byteLength, 0),
+    action: `${direction} ordinary memory`,
+    onProgress,
+    signal,
+    start: (entry) => {
+      for (const span of spans) noteTransfer({ direction, span, stream });
+      return new SequenceMover(partsOf(full, options, entry));
+    },
+  }).promise;
 }
 
-/** Keeps all memory that is used, also when buffers are disposed meanwhile. */
-function holdAll(arrays: readonly PackPiece[]): Disposable {
-  const holds: Disposable[] = [];
-  let last: Allocation | undefined;
-  for (const { span: { allocation } } of arrays) {
-    if (allocation !== last) holds.push(allocation.hold()); // neighbours often share a block
-    last = allocation;
-  }
-  return new Hold(() => {
-    for (const hold of holds) hold[Symbol.dispose]();
-  });
+/** Small arrays first, side by side; then each of the others by the way that fits its size. */
+function* partsOf(
+  items: readonly PackItem[],
+  options: PackedTransfer,
+  entry: Fence | undefined,
+): Generator<SequencePart, void> {
+  const canPack = findHost() !== undefined && areApartIn(options.direction, items);
+  const small = canPack ? items.filter(isPacked) : [];
+  if (small.length > 0) yield { start: () => pack(small, options, entry) };
+  for (const item of items) if (!canPack || !isPacked(item)) yield moveOne(item, options, entry);
 }
 
-function areApartIn(direction: "upload" | "download", arrays: readonly PackPiece[]): boolean {
-  if (direction === "upload") return areApart(arrays.map(({ span }) => span));
-  return areApart(arrays.map(({ span, hostAddress }) => {
-    return { address: hostAddress, byteLength: span.byteLength };
+function areApartIn(direction: "upload" | "download", items: readonly PackItem[]): boolean {
+  if (direction === "upload") return areApart(items.map(({ buffer }) => buffer.span));
+  return areApart(items.map(({ host: { memory } }) => {
+    return { address: addressOf(memory), byteLength: memory.byteLength };
   }));
 }
 
-function isSmall({ byteLength }: { readonly byteLength: number }): boolean {
-  return byteLength < LARGE_FROM_BYTES;
+/** Whether an array goes side by side with others: a small one of ordinary memory, taken as it is. */
+function isPacked({ host: { memory, convert } }: PackItem): boolean {
+  return memory.byteLength < LARGE_FROM_BYTES && convert === undefined &&
+    ownedSpan(memory) === undefined;
 }
 
-async function packAll(
-  arrays: readonly PackPiece[],
-  options: PackedTransfer & Pick<RingRequest, "keeps">,
-): Promise<void> {
-  const { direction, stream, ownsPadding = false, keeps, onProgress, signal } = options;
-  const byteLength = bytesIn(arrays);
-  if (byteLength === 0) return;
-  for (const { span } of arrays) orderTransfer({ direction, span, stream });
-  const largestBytes = arrays.reduce((most, { span }) => Math.max(most, span.byteLength), 0);
+function moveOne(
+  { buffer: { span }, host, isFresh }: PackItem,
+  { direction }: PackedTransfer,
+  entry: Fence | undefined,
+): SequencePart {
+  let bytes = host.memory;
+  return {
+    start: () => {
+      bytes = host.convert?.() ?? host.memory;
+      const isPageLocked = host.convert === undefined && ownedSpan(bytes) !== undefined;
+      return new ArrayMover({ direction, span, bytes, isFresh, isPageLocked }, entry);
+    },
+    complete: () => host.complete?.(bytes),
+  };
+}
+
+/** Moves small arrays side by side. */
+function pack(
+  items: readonly PackItem[],
+  { direction, stream, ownsPadding = false }: PackedTransfer,
+  entry: Fence | undefined,
+): RingMover {
+  const byteLength = items.reduce((sum, { buffer }) => sum + buffer.byteLength, 0);
+  const arrays = items.map(({ host }) => host.memory);
+  const pieces = items.map(({ buffer, host }): PackPiece => {
+    return { span: buffer.span, hostAddress: addressOf(host.memory) };
+  });
+  const largestBytes = arrays.reduce((most, { byteLength }) => Math.max(most, byteLength), 0);
   const takesPadding = direction === "download" || ownsPadding;
-  const cut = cutPacked(arrays, { direction, largestBytes, takesPadding });
+  const cut = cutPacked(pieces, { direction, largestBytes, takesPadding });
   const engine = TransferEngine.of(stream.context);
   engine.anticipate(byteLength, { canLend: false }); // lists of copies are not lent
-  await engine.run({ direction, stream, byteLength, keeps, cut, onProgress, signal });
-  for (const { span } of arrays) noteTransfer({ direction, span, stream });
+  return new RingMover(engine, { direction, byteLength, arrays, cut }, entry);
 }
 
-/** Moves arrays one after another, each by the way that fits its size. */
-async function moveEach(items: readonly PackItem[], options: PackedTransfer): Promise<void> {
-  const { direction, onProgress, ...choice } = options;
-  const totalBytes = items.reduce((sum, { bytes }) => sum + bytes.byteLength, 0);
-  const progress = new ProgressTotal(totalBytes, onProgress);
-  for (const { buffer, bytes: { buffer: memory, byteOffset, byteLength } } of items) {
-    const untyped = new DataView(memory, byteOffset, byteLength); // every buffer takes that
-    const one = { ...choice, onProgress: progress.part() };
-    if (direction === "upload") await buffer.upload(untyped, one);
-    else await buffer.download(untyped, one);
+/** The memory that is used; neighbours in one block are one part, with the padding between them. */
+function usesOf(spans: readonly MemorySpan[], access: MemoryUse["access"]): MemoryUse[] {
+  const uses: MemoryUse[] = [];
+  for (const { allocation, address, byteLength } of spans) {
+    const last = uses.at(-1);
+    const distance = last?.allocation === allocation ? Number(address - last.address) : -1;
+    if (last === undefined || distance < 0 || distance > alignPacked(last.byteLength)) {
+      uses.push({ allocation, address, byteLength, access });
+    } else {
+      const reach = Math.max(last.byteLength, distance + byteLength);
+      uses[uses.length - 1] = { ...last, byteLength: reach };
+    }
   }
-}
-
-function bytesIn(arrays: readonly PackPiece[]): number {
-  return arrays.reduce((sum, { span }) => sum + span.byteLength, 0);
+  return uses;
 }

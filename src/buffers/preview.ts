@@ -38,7 +38,8 @@ function readFirst(buffer: MemoryWindow, allocation: Allocation): Preview {
   const stream = CudaStream.default(buffer.context);
   const address = allocation.address + BigInt(byteOffset);
   const span = { allocation, address, byteLength: bytes.byteLength };
-  transferSync({ direction: "download", stream, span, bytes, isUncounted: true });
+  const host = { memory: bytes };
+  transferSync({ direction: "download", stream, span, host, isUncounted: true });
   const textAt = (index: number): string => {
     const start = index * elementLength;
     const value = scalarOf(dtype, bytes.slice(start, start + elementLength));
@@ -49,6 +50,7 @@ function readFirst(buffer: MemoryWindow, allocation: Allocation): Preview {
 
 /** Whether all work that could change the block or hold up a read is done, or done in a moment. */
 function isQuiet({ usage, context }: Allocation): boolean {
+  if (usage.hasPending) return false;
   const streams = [CudaStream.default(context), ...usage.streams()];
   const deadline = performance.now() + PATIENCE_MILLISECONDS;
   do {

@@ -8,9 +8,16 @@ import { nextId } from "../accounting/ids.ts";
 import { CudaStream } from "../stream.ts";
 import { streamForCopy } from "../transfer/copy.ts";
 import { queueStridedFill } from "../transfer/fill.ts";
-import { queueShapedCopy } from "../transfer/shaped_copy.ts";
+import { transfer } from "../transfer/host_transfer.ts";
+import {
+  queueShapedCopy,
+  queueShapedCopyNow,
+  type ShapedCopy,
+  usesOf,
+} from "../transfer/shaped_copy.ts";
 import { elementOf } from "./element.ts";
 import type { GpuBuffer } from "./gpu_buffer.ts";
+import { hostSource } from "./host_elements.ts";
 import { chosenStream, type StreamChoice } from "../stream_choice.ts";
 import { sharesElement } from "./overlap.ts";
 import { countOf, formatShape, resolveRange, type Shape } from "./shape.ts";
@@ -126,24 +133,7 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
    */
   copyFrom(source: GpuBuffer<D> | StridedView<D>, options: StreamChoice = {}): this {
     const from = source instanceof StridedView ? source : stridedOf(source, this);
-    this.#checkUsable();
-    from.#checkUsable();
-    this.#checkSource(from);
-    const [to, span] = [this.buffer.span, from.buffer.span];
-    const bytes = elementBytes(this.dtype);
-    queueShapedCopy({
-      destination: to.allocation,
-      source: span.allocation,
-      destinationAddress: this.#address,
-      sourceAddress: from.#address,
-      elementBytes: bytes,
-      axes: this.shape.map((size, axis) => ({
-        size,
-        destinationStride: (this.strides[axis] ?? 0) * bytes,
-        sourceStride: (from.strides[axis] ?? 0) * bytes,
-      })),
-      stream: streamForCopy(to, span, chosenStream(options)),
-    });
+    queueShapedCopy(this.#copyOf(from, chosenStream(options)));
     return this;
   }
 
@@ -187,11 +177,23 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
     source: Uploadable<D>,
     options: TransferChoice = {},
   ): Promise<void> {
-    const { stream = CudaStream.default(this.context) } = options;
+    const { stream = CudaStream.default(this.context), onProgress, signal } = options;
     using packed = this.buffer.allocateLike(this.shape, { stream });
-    await packed.upload(source, options);
-    this.copyFrom(packed, { stream });
-    await stream.synchronize();
+    const host = hostSource(this, source, { toString: () => `upload to ${this}` });
+    const copy = this.#copyOf(packed.strided(), stream);
+    const [use] = usesOf(copy);
+    const andThen = { uses: [use], queue: () => queueShapedCopyNow(copy) };
+    const task = {
+      direction: "upload",
+      stream,
+      span: packed.span,
+      host,
+      onProgress,
+      signal,
+    } as const;
+    await transfer({ ...task, andThen });
+    using copied = stream.record();
+    await copied.synchronize();
   }
 
   /** Copies the elements, in this order, into a fresh typed array, through a contiguous buffer. */
@@ -242,6 +244,28 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
   #derive(layout: StridedLayout): StridedView<D, B> {
     this.#checkUsable();
     return new StridedView(this.buffer, layout);
+  }
+
+  /** Checks a copy into this view, and says what the layer below has to do. */
+  #copyOf(from: StridedView<D>, chosen: CudaStream | undefined): ShapedCopy {
+    this.#checkUsable();
+    from.#checkUsable();
+    this.#checkSource(from);
+    const [to, span] = [this.buffer.span, from.buffer.span];
+    const bytes = elementBytes(this.dtype);
+    return {
+      destination: to.allocation,
+      source: span.allocation,
+      destinationAddress: this.#address,
+      sourceAddress: from.#address,
+      elementBytes: bytes,
+      axes: this.shape.map((size, axis) => ({
+        size,
+        destinationStride: (this.strides[axis] ?? 0) * bytes,
+        sourceStride: (from.strides[axis] ?? 0) * bytes,
+      })),
+      stream: streamForCopy(to, span, chosen),
+    };
   }
 
   #checkUsable(): void {

@@ -5,16 +5,17 @@ import type { ArrayOf, DType } from "../dtype.ts";
 import type { FilePath } from "../transfer/disk_file.ts";
 import { writeFileFrom } from "../transfer/file_transfer.ts";
 import { DisposedError } from "../errors.ts";
-import type { HostMemory, HostView } from "../transfer/host_memory.ts";
+import type { HostMemory } from "../transfer/host_memory.ts";
 import {
+  type HostSide,
   type HostTransfer,
   transfer,
-  type TransferOptions,
   transferSync,
 } from "../transfer/host_transfer.ts";
+import type { TransferOptions } from "../transfer/pending_transfer.ts";
 import { readableFrom, wholeOf, writableInto } from "../transfer/web_streams.ts";
 import { GpuBuffer } from "./gpu_buffer.ts";
-import { destinationBytes, sourceBytes } from "./host_elements.ts";
+import { hostDestination, hostSource } from "./host_elements.ts";
 import type { StreamChoice } from "../stream_choice.ts";
 import { type BufferSummary, summarise } from "./summary.ts";
 
@@ -53,31 +54,38 @@ export interface WriteFileOptions extends TransferChoice {
 
 /** A buffer whose elements move to and from ordinary arrays. */
 export abstract class TransferableBuffer<D extends DType = DType> extends GpuBuffer<D> {
-  /** Copies host memory into the buffer; resolves when it is there. */
+  /**
+   * Copies host memory into the buffer; resolves when it is there. Whatever is called later and uses
+   * the same memory comes after it, awaited or not. Leave the array alone until it resolves: when it
+   * is moved away (transferred to a worker, say) meanwhile, this rejects with a TypeError.
+   */
   async upload(source: Uploadable<D>, options: TransferChoice = {}): Promise<this> {
-    const bytes = sourceBytes(this, source, new Moving("upload to", this));
-    const pending = transfer(this.#task("upload", bytes, options));
-    if (pending !== undefined) await this.#whileHeld(pending);
+    const host = hostSource(this, source, new Moving("upload to", this));
+    const pending = transfer(this.#task("upload", host, options));
+    if (pending !== undefined) await pending;
     return this;
   }
 
-  /** Copies host memory into the buffer and blocks until it is there. */
+  /** Copies host memory into the buffer and blocks until it is there, and what comes before it. */
   uploadSync(source: Uploadable<D>, options: StreamChoice = {}): this {
-    const bytes = sourceBytes(this, source, new Moving("upload to", this));
-    transferSync(this.#task("upload", bytes, options));
+    const host = hostSource(this, source, new Moving("upload to", this));
+    transferSync(this.#task("upload", host, options));
     return this;
   }
 
-  /** Copies the elements into a fresh typed array (bfloat16 as Float32Array). */
+  /**
+   * Copies the elements into a fresh typed array (bfloat16 as Float32Array), as they are when all that
+   * was called before is done, and nothing that is called later.
+   */
   download(destination?: undefined, options?: TransferChoice): Promise<ArrayOf<D>>;
   /** Copies the elements into memory of yours, and resolves with it. */
   download<T extends Uploadable<D>>(destination: T, options?: TransferChoice): Promise<T>;
   async download(destination?: HostMemory, options: TransferChoice = {}): Promise<HostMemory> {
-    const host = destinationBytes(this, destination, new Moving("download from", this));
+    const host = hostDestination(this, destination, new Moving("download from", this));
     const isFresh = destination === undefined;
-    const pending = transfer(this.#task("download", host.bytes, { ...options, isFresh }));
-    if (pending !== undefined) await this.#whileHeld(pending);
-    return host.finish();
+    const pending = transfer(this.#task("download", host, { ...options, isFresh }));
+    if (pending !== undefined) await pending;
+    return host.result();
   }
 
   /** Copies the elements into a fresh typed array and blocks until they are there. */
@@ -85,10 +93,10 @@ export abstract class TransferableBuffer<D extends DType = DType> extends GpuBuf
   /** Copies the elements into memory of yours and blocks until they are there. */
   downloadSync<T extends Uploadable<D>>(destination: T, options?: StreamChoice): T;
   downloadSync(destination?: HostMemory, options: StreamChoice = {}): HostMemory {
-    const host = destinationBytes(this, destination, new Moving("download from", this));
+    const host = hostDestination(this, destination, new Moving("download from", this));
     const isFresh = destination === undefined;
-    transferSync(this.#task("download", host.bytes, { ...options, isFresh }));
-    return host.finish();
+    transferSync(this.#task("download", host, { ...options, isFresh }));
+    return host.result();
   }
 
   /**
@@ -102,8 +110,8 @@ export abstract class TransferableBuffer<D extends DType = DType> extends GpuBuf
   }
 
   /**
-   * A new stream of the buffer's bytes, for files, responses and compressors. Each chunk is copied
-   * when it is asked for, in the order of the default stream.
+   * A new stream of the buffer's bytes, for files, responses and compressors. Each chunk of 1 MiB is
+   * copied when it is asked for, and not before: it has what was written by then.
    */
   get readable(): ReadableStream<Uint8Array<ArrayBuffer>> {
     if (this.disposed) throw new DisposedError(this.toString());
@@ -130,18 +138,12 @@ export abstract class TransferableBuffer<D extends DType = DType> extends GpuBuf
 
   #task(
     direction: "upload" | "download",
-    bytes: HostView,
+    host: HostSide,
     options: TransferChoice & { readonly isFresh?: boolean },
   ): HostTransfer {
     const { onProgress, signal, isFresh = false } = options;
     const stream = this.streamFor(options);
-    return { direction, stream, span: this.span, bytes, isFresh, onProgress, signal };
-  }
-
-  /** Keeps the memory while a transfer in pieces uses it, also when it is disposed meanwhile. */
-  async #whileHeld(pending: Promise<void>): Promise<void> {
-    using _hold = this.span.allocation.hold();
-    await pending;
+    return { direction, stream, span: this.span, host, isFresh, onProgress, signal };
   }
 }
 

@@ -6,7 +6,7 @@ import type { DriverChoice } from "../driver.ts";
 import type { DType } from "../dtype.ts";
 import type { MakeResource } from "../memory/resource_choice.ts";
 import type { OriginDetail } from "../accounting/origin.ts";
-import type { TransferOptions } from "../transfer/host_transfer.ts";
+import type { TransferOptions } from "../transfer/pending_transfer.ts";
 import type { TransferTuning } from "../transfer/tuning.ts";
 
 /** How to open a device. */

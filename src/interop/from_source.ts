@@ -6,7 +6,7 @@ import { byteLengthOf, formatShape, type Shape, toShape } from "../buffers/shape
 import { type DType, elementBytes } from "../dtype.ts";
 import { takeAfterCollection } from "../memory/out_of_memory.ts";
 import { CudaStream } from "../stream.ts";
-import type { TransferOptions } from "../transfer/host_transfer.ts";
+import type { TransferOptions } from "../transfer/pending_transfer.ts";
 import { wholeOf, writableInto } from "../transfer/web_streams.ts";
 import { type ByteSource, type OpenedSource, openSource } from "./byte_source.ts";
 import { GrowingBytes } from "./growing_bytes.ts";

@@ -9,7 +9,7 @@ import { takeAfterCollection } from "../memory/out_of_memory.ts";
 import { CudaStream } from "../stream.ts";
 import { type FilePath, openForReading } from "../transfer/disk_file.ts";
 import { uploadFrom } from "../transfer/file_transfer.ts";
-import type { TransferOptions } from "../transfer/host_transfer.ts";
+import type { TransferOptions } from "../transfer/pending_transfer.ts";
 import { isWebAddress } from "./web_address.ts";
 
 /** How to upload a file. */

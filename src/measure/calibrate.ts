@@ -1,8 +1,9 @@
 // From which size the transfer ring beats the driver's own staging on this machine.
 
 import type { DeviceBuffer } from "../buffers/device_buffer.ts";
-import { CudaStream } from "../stream.ts";
 import { cutBlock } from "../transfer/block_pieces.ts";
+import { finishMover } from "../transfer/pending_transfer.ts";
+import { RingMover } from "../transfer/ring_mover.ts";
 import { TransferEngine } from "../transfer/engine.ts";
 import { addressOf } from "../transfer/host_memory.ts";
 
@@ -62,11 +63,11 @@ function moveByRing(
   buffer: DeviceBuffer<"uint8">,
   bytes: Uint8Array<ArrayBuffer>,
 ): void {
-  const stream = CudaStream.default(buffer.context);
   const { byteLength } = bytes;
   const block = { deviceAddress: buffer.ptr, host: { address: addressOf(bytes) }, byteLength };
   for (const direction of ["upload", "download"] as const) {
-    engine.runSync({ direction, stream, byteLength, cut: cutBlock({ ...block, direction }) });
+    const cut = cutBlock({ ...block, direction });
+    finishMover(new RingMover(engine, { direction, byteLength, cut }));
   }
 }
 

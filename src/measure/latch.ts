@@ -29,7 +29,7 @@ export class Latch {
     word[0] = 0;
     stream.context.driver.call(
       "cuStreamWaitValue32_v2",
-      stream.handle,
+      stream.queueHandle,
       this.#word.ptr,
       1,
       CUstreamWaitValue_flags.CU_STREAM_WAIT_VALUE_EQ,

@@ -142,14 +142,21 @@ export class Allocation implements LedgerEntry, Owner {
   }
 
   /**
+   * Checks that a call may use the block, also when it will do so later.
+   *
+   * @throws TypeError for a write to memory that the GPU may only read.
+   */
+  checkUse(access: Access): void {
+    this.#checkWritable(access);
+  }
+
+  /**
    * Makes `stream` wait for what other streams do with the block, before it uses it.
    *
    * @throws TypeError for a write to memory that the GPU may only read.
    */
   order(stream: CudaStream, access: Access): void {
-    if (access === "write" && this.isReadOnly) {
-      throw new TypeError(`Cannot write to ${nameOf(this)} on the GPU: it is read-only memory`);
-    }
+    this.#checkWritable(access);
     const usage = capturedMemory()?.use(this, stream, access) ?? this.usage;
     usage.order(stream, access);
   }
@@ -229,6 +236,11 @@ export class Allocation implements LedgerEntry, Owner {
     unwatch(this);
     this.context.ledger.remove(this);
     this.#hostMemory?.deref()?.transfer(0);
+  }
+
+  #checkWritable(access: Access): void {
+    if (access === "read" || !this.isReadOnly) return;
+    throw new TypeError(`Cannot write to ${nameOf(this)} on the GPU: it is read-only memory`);
   }
 
   #letGo(): void {

@@ -4,7 +4,6 @@
 import type { CopyEnds } from "../accounting/ledger.ts";
 import { activeCapture, cannotRecord, Capture } from "../capture.ts";
 import type { Context } from "../context.ts";
-import { messageOf } from "../format.ts";
 import type { CudaStream } from "../stream.ts";
 import { type Access, StreamUsage } from "./stream_usage.ts";
 
@@ -108,7 +107,6 @@ export class CapturedMemory implements Disposable {
   readonly #made = new Map<CapturedBlock, GraphBlock>();
   readonly #copies: GraphCopy[] = [];
   readonly #holds = new DisposableStack();
-  readonly #postponed: (() => void)[] = [];
 
   /**
    * Begins a capture.
@@ -168,7 +166,7 @@ export class CapturedMemory implements Disposable {
 
   /** Runs `work` once the capture is over; a failure is reported on the console. */
   postpone(work: () => void): void {
-    this.#postponed.push(work);
+    this.#capture.postpone(work);
   }
 
   /** Ends the capture: its graph, which the caller destroys, and the memory of that. */
@@ -185,14 +183,14 @@ export class CapturedMemory implements Disposable {
     const copies = this.#copies;
     const copiedBytes = copies.reduce((sum, { byteLength }) => sum + byteLength, 0);
     const holds = this.#holds.move();
-    this.#runPostponed();
+    this.#capture.runPostponed();
     return { graph, memory: { uses, made, outputs, copies, copiedBytes, holds } };
   }
 
   /** Ends the capture unless that was done, and throws away what was recorded. */
   [Symbol.dispose](): void {
     this.#capture.abandon();
-    this.#runPostponed();
+    this.#capture.runPostponed();
     if (this.#holds.disposed) return;
     this.#holds.dispose();
     for (const block of this.#made.values()) block.giveUp();
@@ -202,15 +200,5 @@ export class CapturedMemory implements Disposable {
     const usage = new CapturedUsage(first);
     this.#usages.set(outside, usage);
     return usage;
-  }
-
-  #runPostponed(): void {
-    for (const work of this.#postponed.splice(0)) {
-      try {
-        work();
-      } catch (error) {
-        console.warn(`vramkit: after a capture: ${messageOf(error)}`);
-      }
-    }
   }
 }

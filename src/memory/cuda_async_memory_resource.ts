@@ -74,7 +74,7 @@ export class CudaAsyncMemoryResource implements MemoryResource, Disposable {
    */
   allocate(byteLength: number, stream: CudaStream): bigint {
     if (this.#own !== undefined) return this.#allocateFrom(this.#own, byteLength, stream);
-    const status = this.#calls.cuMemAllocAsync(this.#cell, BigInt(byteLength), stream.handle);
+    const status = this.#calls.cuMemAllocAsync(this.#cell, BigInt(byteLength), stream.queueHandle);
     if (status !== CUresult.CUDA_SUCCESS) {
       throw this.context.driver.error(status, "cuMemAllocAsync");
     }
@@ -83,7 +83,7 @@ export class CudaAsyncMemoryResource implements MemoryResource, Disposable {
 
   /** Frees in the order of `stream` (cuMemFreeAsync). */
   deallocate(address: bigint, _byteLength: number, stream: CudaStream): void {
-    const status = this.#calls.cuMemFreeAsync(address, stream.handle);
+    const status = this.#calls.cuMemFreeAsync(address, stream.queueHandle);
     if (status !== CUresult.CUDA_SUCCESS) {
       throw this.context.driver.error(status, "cuMemFreeAsync");
     }
@@ -179,7 +179,12 @@ export class CudaAsyncMemoryResource implements MemoryResource, Disposable {
     if (this.disposed) throw new DisposedError("CudaAsyncMemoryResource");
     const { handle } = pool;
     const size = BigInt(byteLength);
-    const status = this.#calls.cuMemAllocFromPoolAsync(this.#cell, size, handle, stream.handle);
+    const status = this.#calls.cuMemAllocFromPoolAsync(
+      this.#cell,
+      size,
+      handle,
+      stream.queueHandle,
+    );
     if (status !== CUresult.CUDA_SUCCESS) {
       const isFull = status === CUresult.CUDA_ERROR_OUT_OF_MEMORY;
       throw (isFull ? pool.limitError(byteLength) : undefined) ??

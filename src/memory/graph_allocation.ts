@@ -84,6 +84,16 @@ export class GraphAllocation extends Allocation implements GraphBlock {
   }
 
   /**
+   * Checks that a call may use the block later: when it is there, or when a launch is under way.
+   *
+   * @throws TypeError while its memory will not be there.
+   */
+  override checkUse(access: Access): void {
+    if (!this.isThere && !this.usage.hasPending) throw this.#absent("use");
+    super.checkUse(access);
+  }
+
+  /**
    * Makes `stream` wait for what other streams do with the block.
    *
    * @throws TypeError while its memory is not there: before a launch, and outside of the capture.

@@ -35,13 +35,13 @@ export class GraphMemoryResource implements MemoryResource {
         `Cannot allocate graph memory on ${stream}: it is not being captured; use another resource`,
       );
     }
-    this.context.call("cuMemAllocAsync", this.#cell, BigInt(byteLength), stream.handle);
+    this.context.call("cuMemAllocAsync", this.#cell, BigInt(byteLength), stream.queueHandle);
     return this.#cell[0] ?? 0n;
   }
 
   /** Records a free, or frees after a launch what the graph leaves allocated (cuMemFreeAsync). */
   deallocate(address: bigint, _byteLength: number, stream: CudaStream): void {
-    this.context.call("cuMemFreeAsync", address, stream.handle);
+    this.context.call("cuMemFreeAsync", address, stream.queueHandle);
     this.#memory.trimAfter(stream);
   }
 

@@ -58,7 +58,7 @@ export class LoggingResourceAdaptor extends ResourceAdaptor {
     { address, byteLength, stream }: { address: bigint; byteLength: number; stream: CudaStream },
   ): void {
     const time = performance.timeOrigin + performance.now();
-    const handle = stream.disposed ? 0n : stream.handle;
+    const handle = stream.disposed ? 0n : stream.key;
     const row = { action, time, address, byteLength, stream: handle };
     try {
       this.#write(formatAllocationRow(row));

@@ -8,10 +8,10 @@ import type { CudaStream } from "../stream.ts";
  * once when it already has, else at a later allocation or release. Nothing waits.
  */
 export function whenPassed(stream: CudaStream, work: () => void): void {
-  if (stream.isIdle) return work();
+  if (stream.isQueueIdle) return work();
   const { context } = stream;
   const fence = new Fence(context);
-  fence.set(stream.handle);
+  fence.set(stream.queueHandle);
   context.defer({
     isDue: () => fence.isPassed,
     run: () => {

@@ -59,8 +59,8 @@ function pieceAt(
       copies,
       laneTask: (slot) =>
         isUpload
-          ? { operation: "copy", destination: slot, source: address, byteLength }
-          : { operation: "copy", destination: address, source: slot, byteLength },
+          ? { operation: "copy", direction, destination: slot, source: address, byteLength }
+          : { operation: "copy", direction, destination: address, source: slot, byteLength },
       laneError: () => new Error(`Cannot copy ${byteLength} bytes: the lane failed`),
     };
   }

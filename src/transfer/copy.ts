@@ -3,6 +3,7 @@
 import { DisposedError } from "../errors.ts";
 import type { Allocation } from "../memory/allocation.ts";
 import { capturedMemory, requireUnrecorded } from "../memory/captured_memory.ts";
+import { comesAfterNothing, queueInOrder } from "../memory/in_order.ts";
 import { CudaStream } from "../stream.ts";
 import { peerRoute } from "./peer_link.ts";
 
@@ -28,14 +29,26 @@ export interface CopyRoute {
 
 /**
  * Queues a copy and does not wait (cuMemcpyAsync, cuMemcpyPeerAsync between devices). Both blocks
- * stay until it is done, also when they are disposed meanwhile.
+ * stay until it is done, also when they are disposed meanwhile. It comes after transfers of the same
+ * bytes that were called before.
  *
  * @throws RangeError when the sizes differ, or the ranges overlap.
  */
 export function queueCopy(destination: MemorySpan, source: MemorySpan, stream: CudaStream): void {
-  const { byteLength } = source;
   const route = checkCopy(destination, source, stream);
-  if (byteLength === 0) return;
+  if (source.byteLength === 0) return;
+  if (comesAfterNothing(stream, route.destination, route.source)) {
+    return queueCheckedCopy(route, destination, source);
+  }
+  const uses = [
+    { ...destination, access: "write" },
+    { ...source, access: "read" },
+  ] as const;
+  queueInOrder(stream, uses, () => queueCheckedCopy(route, destination, source));
+}
+
+function queueCheckedCopy(route: CopyRoute, destination: MemorySpan, source: MemorySpan): void {
+  const { byteLength } = source;
   orderCopy(route);
   copyBytes(route, {
     destination: destination.address,
@@ -137,7 +150,7 @@ export function copyBytes(
   bytes: { destination: bigint; source: bigint; byteLength: bigint },
 ): void {
   const { destination, source, byteLength } = bytes;
-  const { context, handle } = route.stream;
+  const { context, queueHandle: handle } = route.stream;
   if (!crossesDevices(route)) {
     const { api } = context.driver;
     const status = api.cuMemcpyAsync(destination, source, byteLength, handle);

@@ -1,6 +1,7 @@
 // Many copies at once: one call of the driver's where it has it, one call each where it has not.
 
 import { capturedMemory } from "../memory/captured_memory.ts";
+import { comesAfterNothing, queueInOrder } from "../memory/in_order.ts";
 import type { CudaStream } from "../stream.ts";
 import { areIndependent } from "./address_ranges.ts";
 import {
@@ -37,9 +38,20 @@ export function queueCopyBatch(copies: readonly SpanCopy[], stream: CudaStream):
     for (const { destination, source } of full) queueCopy(destination, source, stream);
     return;
   }
-  for (const copy of full) orderCopy(routeOf(copy, stream));
-  queueCopies(full.map(bytesOfCopy), stream);
-  for (const copy of full) noteCopy(routeOf(copy, stream), copy.source.byteLength);
+  const queue = () => {
+    for (const copy of full) orderCopy(routeOf(copy, stream));
+    queueCopies(full.map(bytesOfCopy), stream);
+    for (const copy of full) noteCopy(routeOf(copy, stream), copy.source.byteLength);
+  };
+  const isFree = full.every(({ destination, source }) =>
+    comesAfterNothing(stream, destination.allocation, source.allocation)
+  );
+  if (isFree) return queue();
+  const uses = full.flatMap(({ destination, source }) => [
+    { ...destination, access: "write" } as const,
+    { ...source, access: "read" } as const,
+  ]);
+  queueInOrder(stream, uses, queue);
 }
 
 function bytesOfCopy({ destination, source }: SpanCopy): ByteCopy {

@@ -7,6 +7,7 @@ import { findHost, FUTEX, HOST_LIBRARY, openHost, SYS_FUTEX } from "../../ffi/ho
 import { addressOf } from "./host_memory.ts";
 import { CONTROL, LANE_LIMITS, LANE_SOURCE, patienceFor, STATUS } from "./lane_source.ts";
 import { type LaneTask, LaneTasks } from "./lane_tasks.ts";
+import { giveThreadBack, takeThread } from "./lent_threads.ts";
 
 /** How a thread waits for what it handed out. */
 export interface Lending {
@@ -22,8 +23,18 @@ export interface LaneCounts {
   readonly freshLaneCount: number;
 }
 
+/** A lent thread has copied its block long before. */
+const LENT_MILLISECONDS = 1000;
+
 /** So many lanes there never are. */
 const EVERYONE = 2 ** 31 - 1;
+
+/** A task on a thread that the runtime lends. */
+interface Loan {
+  readonly startedAt: number;
+  /** What to do when the thread is back, when nobody waits for the task any more. */
+  onReturn: (() => void) | undefined;
+}
 
 /** The lanes of one engine. */
 export class CopyLanes {
@@ -31,9 +42,11 @@ export class CopyLanes {
   readonly #counts: LaneCounts;
   readonly #words: Int32Array<SharedArrayBuffer>;
   readonly #tasks: LaneTasks;
-  /** Tasks on threads that the runtime lends. */
-  #lentCount = 0;
-  /** Where the words lie; known once lanes were started. */
+  /** What threads that the runtime lends are at, by slot. */
+  readonly #lent = new Map<number, Loan>();
+  /** Threads that have not come back; they may be done long before. */
+  #awayCount = 0;
+  #isStarted = false;
   #address: bigint | undefined;
 
   /** Prepares for `slotCount` slots; no lane runs until {@link CopyLanes.start}. */
@@ -49,12 +62,12 @@ export class CopyLanes {
    * runs, and where workers cannot be had, lent threads or the calling thread do the work.
    */
   start(): void {
-    if (this.#address !== undefined || !this.hasLibrary) return;
-    this.#address = addressOf(this.#words);
+    if (this.#isStarted || !this.hasLibrary) return;
+    this.#isStarted = true;
     const source = `data:text/javascript,${encodeURIComponent(LANE_SOURCE)}`;
     const workerData = {
       control: this.#words.buffer,
-      address: this.#address,
+      address: this.#wordAddress(0),
       tasks: this.#tasks.fields.buffer,
       copies: this.#tasks.lists.buffer,
       slotCount: this.#slotCount,
@@ -134,16 +147,43 @@ export class CopyLanes {
 
   /**
    * Gives waiting tasks to threads that the runtime lends, in the place of lanes that do not run
-   * yet. They are over when the event loop has its turn. False when there is none to give.
+   * yet. Those that read and write files are over when the event loop has its turn; those that copy
+   * memory say so as lanes do. False when there is none to give.
    */
   lend(): boolean {
-    const before = this.#lentCount;
-    while (this.#lentCount < this.#spareCount) {
+    const before = this.#awayCount;
+    while (this.#awayCount < this.#spareCount && takeThread()) {
       const slot = this.#take((slot) => !this.#tasks.isList(slot));
-      if (slot === undefined) break;
+      if (slot === undefined) {
+        giveThreadBack();
+        break;
+      }
       this.#runElsewhere(slot);
     }
-    return this.#lentCount > before;
+    return this.#awayCount > before;
+  }
+
+  /**
+   * Whether only a turn of the event loop can tell that a slot's task is done: one of a file, and one
+   * that the system may have refused.
+   */
+  needsTurn(slot: number): boolean {
+    const loan = this.#lent.get(slot);
+    if (loan === undefined || this.status(slot) !== "pending") return false;
+    return this.#tasks.isOfFile(slot) || performance.now() - loan.startedAt > LENT_MILLISECONDS;
+  }
+
+  /** Does a slot's task once more, on the calling thread, whoever else is at it. */
+  repeat(slot: number): boolean {
+    return this.#tasks.run(slot);
+  }
+
+  /** Leaves a slot with the thread that is at its task; calls `onReturn` when that is back. */
+  leave(slot: number, onReturn: () => void): void {
+    const loan = this.#lent.get(slot);
+    if (loan === undefined) return onReturn();
+    loan.onReturn = onReturn;
+    this.#lent.delete(slot);
   }
 
   /** How many tasks lanes and lent threads can work on at a time. */
@@ -161,9 +201,9 @@ export class CopyLanes {
     return Math.min(missing, this.#slotCount >> 1);
   }
 
-  /** How many tasks are lent; only a turn of the event loop tells that one is done. */
+  /** How many lent threads have not come back. */
   get lentCount(): number {
-    return this.#lentCount;
+    return this.#awayCount;
   }
 
   /** Blocks until a lane finishes something, for at most `milliseconds`. */
@@ -192,9 +232,14 @@ export class CopyLanes {
 
   /** How many lanes it wakes that sleep on a word. */
   #futexWake(word: number, laneCount: number): number {
-    if (this.#address === undefined) return 0;
-    const address = this.#address + BigInt(4 * word);
+    if (!this.#isStarted) return 0;
+    const address = this.#wordAddress(word);
     return Number(openHost().futex(SYS_FUTEX, address, FUTEX.WAKE_PRIVATE, laneCount, null));
+  }
+
+  #wordAddress(word: number): bigint {
+    this.#address ??= addressOf(this.#words);
+    return this.#address + BigInt(4 * word);
   }
 
   /** Takes the task that waits longest, if there is one and the caller wants it. */
@@ -209,9 +254,20 @@ export class CopyLanes {
   }
 
   async #runElsewhere(slot: number): Promise<void> {
-    this.#lentCount++;
-    const isDone = await this.#tasks.runElsewhere(slot).catch(() => false);
-    this.#lentCount--;
+    const loan: Loan = { startedAt: performance.now(), onReturn: undefined };
+    this.#lent.set(slot, loan);
+    this.#awayCount++;
+    const isCopy = !this.#tasks.isOfFile(slot);
+    const statusAddress = this.#wordAddress(this.#statusWord(slot));
+    let isDone = await this.#tasks.runElsewhere(slot, statusAddress).catch(() => false);
+    this.#awayCount--;
+    giveThreadBack();
+    if (loan.onReturn !== undefined) return loan.onReturn();
+    if (this.#lent.get(slot) === loan) this.#lent.delete(slot);
+    // A copy has said by itself that it is done, and the slot may be in use again.
+    if (isCopy && isDone) return;
+    // The system may refuse to copy memory of kinds that nobody knows: then it is copied here.
+    if (isCopy) isDone = this.#tasks.run(slot);
     this.#note(slot, isDone);
   }
 

@@ -3,7 +3,7 @@
 
 import { CUmemcpySrcAccessOrder } from "../../ffi/constants.ts";
 import { CUmemcpyAttributes } from "../../ffi/structs.ts";
-import type { CudaStream } from "../stream.ts";
+import type { Context } from "../context.ts";
 
 const IN_STREAM_ORDER = CUmemcpyAttributes.encode({
   srcAccessOrder: CUmemcpySrcAccessOrder.CU_MEMCPY_SRC_ACCESS_ORDER_STREAM,
@@ -25,6 +25,14 @@ export interface ByteCopy {
   readonly byteLength: number;
 }
 
+/** A queue of the driver's: a stream whose turn it is, or one of the kit's own. */
+export interface CopyStream {
+  /** The context it belongs to. */
+  readonly context: Context;
+  /** The driver's handle. */
+  readonly queueHandle: bigint;
+}
+
 /** A call with many more copies to the device costs the host twice as much for each of them. */
 const MOST_TOGETHER = 64;
 
@@ -33,7 +41,7 @@ const MOST_TOGETHER = 64;
  * writes (cuMemcpyBatchAsync, CUDA 12.8; else cuMemcpyAsync). Together they leave no gaps between
  * them, which cost a copy of 2 MiB a tenth of its speed.
  */
-export function queueCopies(copies: readonly ByteCopy[], stream: CudaStream): void {
+export function queueCopies(copies: readonly ByteCopy[], stream: CopyStream): void {
   if (copies.length === 1 || !stream.context.driver.has("cuMemcpyBatchAsync")) {
     for (const copy of copies) queueOne(copy, stream);
     return;
@@ -43,14 +51,14 @@ export function queueCopies(copies: readonly ByteCopy[], stream: CudaStream): vo
   }
 }
 
-function queueOne({ destination, source, byteLength }: ByteCopy, stream: CudaStream): void {
-  const { context, handle } = stream;
+function queueOne({ destination, source, byteLength }: ByteCopy, stream: CopyStream): void {
+  const { context, queueHandle: handle } = stream;
   const size = BigInt(byteLength);
   const status = context.driver.api.cuMemcpyAsync(destination, source, size, handle);
   context.settle(status, "cuMemcpyAsync", destination, source, size, handle);
 }
 
-function queueTogether(copies: readonly ByteCopy[], stream: CudaStream): void {
+function queueTogether(copies: readonly ByteCopy[], stream: CopyStream): void {
   const destinations = new BigUint64Array(copies.length);
   const sources = new BigUint64Array(copies.length);
   const sizes = new BigUint64Array(copies.length);
@@ -69,6 +77,6 @@ function queueTogether(copies: readonly ByteCopy[], stream: CudaStream): void {
     FROM_THE_FIRST,
     1n,
     FAILED_COPY,
-    stream.handle,
+    stream.queueHandle,
   );
 }

@@ -65,6 +65,23 @@ export function* offsetsOf(loops: readonly CopyAxis[]): Generator<CopyOffset, vo
   }
 }
 
+/** Finds the bytes from the lowest to the highest element of a layout. */
+export function hullOf(
+  { address, axes }: {
+    readonly address: bigint;
+    readonly axes: readonly { readonly size: number; readonly stride: number }[];
+  },
+  elementBytes: number,
+): { address: bigint; byteLength: number } {
+  let [lowest, highest] = [0, 0];
+  for (const { size, stride } of axes) {
+    const reach = (size - 1) * stride;
+    if (reach < 0) lowest += reach;
+    else highest += reach;
+  }
+  return { address: address + BigInt(lowest), byteLength: highest - lowest + elementBytes };
+}
+
 /** Drops axes of one step, and joins those that continue each other on both sides. */
 function merge(axes: readonly CopyAxis[]): CopyAxis[] {
   const sorted = axes

@@ -88,16 +88,18 @@ export class CopyQueue {
   }
 
   #queue(batch: LoadedSlot[]): void {
-    const { stream } = this.#transfer.request;
+    const { stream } = this.#transfer;
+    if (stream === undefined) return;
     queueCopies(batch.flatMap(({ slot, piece }) => piece.copies(slot.address)), stream);
-    batch.at(-1)?.slot.fence.set(stream.handle);
+    batch.at(-1)?.slot.fence.set(stream.queueHandle);
     this.#batches.push(batch);
     this.#queuedCount += batch.length;
   }
 
   /** Blocks, after a failure: a slot that no fence guards must not be used again before its copy. */
   #waitForAll(): void {
-    this.#transfer.request.stream.context.status("cuCtxSynchronize");
+    const { stream } = this.#transfer;
+    stream?.context.driver.status("cuStreamSynchronize", stream.queueHandle);
   }
 
   #take(batchCount: number): LoadedSlot[] {

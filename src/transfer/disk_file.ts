@@ -16,6 +16,7 @@ export class DiskFile implements Disposable {
   readonly path: string;
   /** The C library's descriptor, open until the file is disposed. */
   readonly descriptor: number;
+  #holderCount = 1;
 
   /** Opens a file that Deno has checked; {@link openForReading} does. */
   constructor(path: string, flags: number) {
@@ -61,9 +62,19 @@ export class DiskFile implements Disposable {
     }
   }
 
-  /** Closes the descriptor; nothing may use it any more. */
+  /** Keeps the descriptor open for a thread that uses it, until the result is called. */
+  hold(): () => void {
+    this.#holderCount++;
+    return () => this.#letGo();
+  }
+
+  /** Closes the descriptor, once no thread uses it any more. */
   [Symbol.dispose](): void {
-    openHost().close(this.descriptor);
+    this.#letGo();
+  }
+
+  #letGo(): void {
+    if (--this.#holderCount === 0) openHost().close(this.descriptor);
   }
 }
 

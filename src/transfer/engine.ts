@@ -7,28 +7,33 @@ import { CopyLanes, type Lending } from "./copy_lanes.ts";
 import { CopyQueue, type FinishedCopies } from "./copy_queue.ts";
 import { Demand } from "./demand.ts";
 import { beforeLastTurn } from "./last_turn.ts";
+import { keepMemory, type MemoryKeeper } from "./memory_keeper.ts";
 import { type LoadedSlot, PinnedRing, type Slot } from "./pinned_ring.ts";
 import { type RingRequest, RingTransfer } from "./ring_transfer.ts";
+import { type TransferStream, TransferStreams } from "./transfer_streams.ts";
 import { DEFAULT_LIMITS, type EngineLimits, limitsOf, type TransferTuning } from "./tuning.ts";
 import { FEWEST_LANES, pieceBytesFor, WAKING_RING_BYTES, type Way, wayFor } from "./ways.ts";
 
 /** On few cores a blocked thread sleeps between looks; with many it looks all the time. */
 const NAP_MILLISECONDS = navigator.hardwareConcurrency >= 8 ? 0 : 0.05;
 
-/**
- * How long an awaited transfer keeps the thread at a time: a turn by itself costs 6 microseconds. In
- * a worker the lanes come to rest before each turn, which costs a few percent.
- */
-const TURN_MILLISECONDS = CAN_BE_TERMINATED ? 10 : 0.1;
-
 /** Whether threads that the runtime lends may work for an awaited transfer between two turns. */
 const CAN_LEND = !CAN_BE_TERMINATED;
 
-/** A lent thread is done with its piece long before. */
-const LENT_MILLISECONDS = 50;
-
 /** Lanes that do not run by then never will. */
 const LANE_START_MILLISECONDS = 3000;
+
+/** Transfers that share the ring at a time; more would only push each other out of the caches. */
+const MOST_AT_ONCE = 4;
+
+/** What the engine keeps of a transfer that has its turn. */
+interface RunningTransfer {
+  /** Slots that the copy engine works on. */
+  readonly queue: CopyQueue;
+  readonly stream: TransferStream;
+  /** What keeps its array, once a turn of the event loop came while it ran. */
+  keeper?: MemoryKeeper | undefined;
+}
 
 const engines = new WeakMap<Context, TransferEngine>();
 
@@ -41,8 +46,12 @@ export class TransferEngine {
   readonly #demand = new Demand();
   /** Slots that a lane works on. */
   readonly #withLane = new Set<LoadedSlot>();
-  /** Slots that the copy engine works on, for each transfer. */
-  readonly #transfers = new Map<RingTransfer, CopyQueue>();
+  /** Transfers whose turn it is. */
+  readonly #running = new Map<RingTransfer, RunningTransfer>();
+  /** Transfers that wait for their turn. */
+  readonly #waiting = new Set<RingTransfer>();
+  /** Threads that kept an array and are on their way back. */
+  readonly #returning = new Set<Promise<void>>();
   /** There while there are transfers. */
   #lastTurn: Disposable | undefined;
 
@@ -124,23 +133,73 @@ export class TransferEngine {
     }
   }
 
-  /** Moves the bytes; resolves when they are there. The event loop goes on meanwhile. */
-  async run(request: RingRequest): Promise<void> {
-    using _extra = request.isFresh === true ? this.#lanes.callExtra() : undefined;
-    const transfer = this.#begin(request);
-    do {
-      this.#pumpForTurn(transfer);
-      await nextTurn(); // also after the last: transfers in a loop leave others their turn
-    } while (!transfer.isOver);
-    this.#end(transfer);
+  /** Starts a transfer; {@link TransferEngine.advance} moves it until it is over. */
+  start(request: RingRequest): RingTransfer {
+    const { slotBytes } = this.#limits;
+    const pieceBytes = request.pieceBytes ?? pieceBytesFor(request.byteLength, slotBytes);
+    const transfer = new RingTransfer(request, Math.min(pieceBytes, slotBytes));
+    this.#lastTurn ??= beforeLastTurn(() => this.#rest(this.#running.keys()));
+    this.#waiting.add(transfer);
+    this.#admit();
+    return transfer;
   }
 
-  /** Moves the bytes and blocks until they are there. */
-  runSync(request: RingRequest): void {
-    using _extra = request.isFresh === true ? this.#lanes.callExtra() : undefined;
-    const transfer = this.#begin(request);
-    while (!transfer.isOver) this.#pumpOrNap({ canLend: false });
-    this.#end(transfer);
+  /** Moves what can move of all transfers, or naps; false when nothing could. */
+  advance({ canLend }: Lending): boolean {
+    if (this.#pump({ canLend: canLend && CAN_LEND })) return true;
+    if (NAP_MILLISECONDS > 0) this.#lanes.waitSync(NAP_MILLISECONDS);
+    return false;
+  }
+
+  /** How many lent threads have not come back. */
+  get lentCount(): number {
+    return this.#lanes.lentCount;
+  }
+
+  /**
+   * Makes sure that the event loop may have a turn, in which the program can move its arrays away: a
+   * few are kept, lanes come to rest for the others. A worker can be ended then, so there all rest.
+   */
+  beforeTurn(): void {
+    const unkept = [...this.#running].filter(([transfer, running]) => {
+      const { arrays = [] } = transfer.request;
+      if (arrays.length === 0 && !CAN_BE_TERMINATED) return false;
+      const [array] = arrays;
+      if (arrays.length > 1 || array === undefined || CAN_BE_TERMINATED) return true;
+      running.keeper ??= keepMemory(array);
+      return running.keeper === undefined;
+    });
+    if (unkept.length > 0) this.#rest(unkept.map(([transfer]) => transfer));
+  }
+
+  /** Ends a transfer that is over, and throws what it failed with. */
+  end(transfer: RingTransfer): void {
+    const running = this.#running.get(transfer);
+    this.#running.delete(transfer);
+    this.#waiting.delete(transfer);
+    const returned = running?.keeper?.letGo();
+    if (returned !== undefined) this.#note(returned);
+    if (running !== undefined) TransferStreams.of(this.#context).put(running.stream);
+    this.#admit();
+    if (this.#running.size === 0) {
+      this.#lastTurn?.[Symbol.dispose]();
+      this.#lastTurn = undefined;
+    }
+    transfer.check();
+  }
+
+  /**
+   * Resolves when threads that the runtime lent are back, which are done some microseconds before: a
+   * program, or a test, may look for what is still under way.
+   */
+  async atRest(): Promise<void> {
+    await Promise.all(this.#returning);
+    while (this.#lanes.lentCount > 0 && this.#running.size === 0) await nextTurn();
+  }
+
+  #note(returned: Promise<void>): void {
+    this.#returning.add(returned);
+    returned.then(() => this.#returning.delete(returned));
   }
 
   /** Ends the lanes and frees the ring. */
@@ -150,48 +209,34 @@ export class TransferEngine {
     this.#context.ledger.caches.delete(this.#ring);
   }
 
-  #begin(request: RingRequest): RingTransfer {
-    const { slotBytes, slotCount } = this.#limits;
-    const pieceBytes = request.pieceBytes ?? pieceBytesFor(request.byteLength, slotBytes);
-    const transfer = new RingTransfer(request, Math.min(pieceBytes, slotBytes));
-    this.#lastTurn ??= beforeLastTurn(() => this.#rest());
-    this.#transfers.set(transfer, new CopyQueue(transfer, slotCount));
-    return transfer;
-  }
-
-  #end(transfer: RingTransfer): void {
-    this.#transfers.delete(transfer);
-    if (this.#transfers.size === 0) {
-      this.#lastTurn?.[Symbol.dispose]();
-      this.#lastTurn = undefined;
+  /** Gives waiting transfers their turn, as many as may run at a time. */
+  #admit(): void {
+    for (const transfer of this.#waiting) {
+      if (this.#running.size >= MOST_AT_ONCE) return;
+      this.#waiting.delete(transfer);
+      try {
+        const stream = TransferStreams.of(this.#context).take();
+        transfer.stream = stream;
+        this.#running.set(transfer, {
+          queue: new CopyQueue(transfer, this.#limits.slotCount),
+          stream,
+        });
+        transfer.request.follow?.(stream);
+      } catch (error) {
+        transfer.fail(error);
+      }
     }
-    transfer.check();
   }
 
-  /** Moves slots on for one turn of the event loop. */
-  #pumpForTurn(transfer: RingTransfer): void {
-    const end = performance.now() + TURN_MILLISECONDS;
-    const how = { canLend: CAN_LEND };
-    while (!transfer.isOver && performance.now() < end) {
-      if (!this.#pumpOrNap(how) && this.#lanes.lentCount > 0) return;
-    }
-    if (CAN_BE_TERMINATED) this.#rest();
-  }
-
-  /** Waits until no thread uses the program's memory: lanes tell, lent threads need a moment. */
-  #rest(): void {
-    while (this.#withLane.size > this.#lanes.lentCount) {
+  /** Waits until no thread uses the arrays of some transfers. */
+  #rest(transfers: Iterable<RingTransfer>): void {
+    const resting = new Set(transfers);
+    const isAtWork = ({ slot, transfer }: LoadedSlot) =>
+      resting.has(transfer) && !this.#lanes.needsTurn(slot.index);
+    while (this.#withLane.values().some(isAtWork)) {
       this.#lanes.help({ canLend: false });
       for (const loaded of this.#withLane) this.#afterLane(loaded);
     }
-    if (this.#lanes.lentCount > 0) this.#lanes.waitSync(LENT_MILLISECONDS);
-  }
-
-  /** False when nothing could move. */
-  #pumpOrNap(how: Lending): boolean {
-    if (this.#pump(how)) return true;
-    if (NAP_MILLISECONDS > 0 && this.#lanes.lentCount === 0) this.#lanes.waitSync(NAP_MILLISECONDS);
-    return false;
   }
 
   /** Moves every slot on that can move; false when nothing could. */
@@ -199,12 +244,47 @@ export class TransferEngine {
     let moved = false;
     for (const loaded of this.#withLane) moved = this.#afterLane(loaded) || moved;
     moved = this.#load() || moved;
-    for (const queue of this.#transfers.values()) {
+    for (const { queue } of this.#running.values()) {
       moved = this.#afterCopies(queue.flush()) || moved;
       moved = this.#afterCopies(queue.poll({ isStarved: this.#ring.isExhausted })) || moved;
     }
     if (how.canLend) moved = this.#lanes.lend() || moved;
+    else moved = this.#takeBack() || moved;
     return moved || this.#lanes.help(how);
+  }
+
+  /**
+   * Does the work of lent threads that only a turn of the event loop would tell of: a caller that
+   * blocks gives it none. They do the same to the same bytes, and their slots stay away until then.
+   */
+  #takeBack(): boolean {
+    let moved = false;
+    for (const loaded of this.#withLane) {
+      const { slot, transfer, piece } = loaded;
+      if (!this.#lanes.needsTurn(slot.index)) continue;
+      if (transfer.request.direction === "download") {
+        this.#leaveWithThread(loaded);
+        if (this.#lanes.repeat(slot.index)) transfer.finish(piece);
+        else transfer.drop(piece.laneError());
+      } else {
+        const other = this.#takeSlot(transfer);
+        if (other === undefined) continue;
+        this.#leaveWithThread(loaded);
+        this.#giveToLane({ ...loaded, slot: other });
+      }
+      moved = true;
+    }
+    return moved;
+  }
+
+  #leaveWithThread(loaded: LoadedSlot): void {
+    const { slot, transfer } = loaded;
+    this.#withLane.delete(loaded);
+    const letGo = transfer.request.keepOpen?.();
+    this.#lanes.leave(slot.index, () => {
+      this.#ring.put(slot);
+      letGo?.();
+    });
   }
 
   /** Hands free slots to the transfers that wait, in turn. */
@@ -212,7 +292,7 @@ export class TransferEngine {
     let moved = false;
     for (let waiting = true; waiting;) {
       waiting = false;
-      for (const [transfer, queue] of this.#transfers) {
+      for (const [transfer, { queue }] of this.#running) {
         if (!transfer.isWaiting) continue;
         if (transfer.request.direction === "upload" && this.#hasEnoughForLanes) continue;
         const slot = this.#takeSlot(transfer);
@@ -257,7 +337,7 @@ export class TransferEngine {
     const status = this.#lanes.status(slot.index);
     if (status === "pending") return false;
     this.#withLane.delete(loaded);
-    const queue = this.#transfers.get(transfer);
+    const queue = this.#running.get(transfer)?.queue;
     const isUpload = transfer.request.direction === "upload";
     if (status === "failed") {
       if (isUpload) transfer.noteQueued();

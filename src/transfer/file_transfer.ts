@@ -1,14 +1,18 @@
 // Moves bytes between files and device memory: large ones by many lanes through page-locked slots,
 // straight from the page cache; small ones by one read and one copy.
 
-import type { CudaStream } from "../stream.ts";
-import { checkRoute, type MemorySpan } from "./copy.ts";
 import { checkSize } from "../format.ts";
-import type { DiskFile, FilePath } from "./disk_file.ts";
-import { produceFile } from "./produce_file.ts";
+import { requireUnrecorded } from "../memory/captured_memory.ts";
+import type { CudaStream } from "../stream.ts";
+import { ArrayMover } from "./array_mover.ts";
 import { cutBlock } from "./block_pieces.ts";
+import { checkRoute, type MemorySpan } from "./copy.ts";
+import type { DiskFile, FilePath } from "./disk_file.ts";
 import { TransferEngine } from "./engine.ts";
-import { noteTransfer, orderTransfer, transfer, type TransferOptions } from "./host_transfer.ts";
+import { noteTransfer, transfer } from "./host_transfer.ts";
+import { PendingTransfer, PlacedWork, type TransferOptions } from "./pending_transfer.ts";
+import { produceFile } from "./produce_file.ts";
+import { RingMover } from "./ring_mover.ts";
 import { wayForFile } from "./ways.ts";
 
 /** Device memory and the part of an open file that goes into it, or comes out of it. */
@@ -36,44 +40,42 @@ export interface FileRequest extends TransferOptions {
 }
 
 /**
- * Writes device memory into a file, and holds it meanwhile. What cannot be written leaves the file as
- * it was; see {@link produceFile} for what a later failure leaves.
+ * Writes device memory into a file, as it is when all that was called before is done; holds it
+ * meanwhile. What cannot be written leaves the file as it was; see {@link produceFile} for what a
+ * later failure leaves.
  */
 export async function writeFileFrom(request: FileRequest): Promise<void> {
   const { path, span, stream, offset, signal } = request;
   const fileOffset = checkSize(offset ?? 0, "file offset");
-  using _hold = holdForDownload(span, stream);
-  await produceFile(
-    { path, offset, byteLength: span.byteLength, signal },
-    (file) => downloadInto({ ...request, file, fileOffset }),
-  );
+  checkDownload(span, stream);
+  const target = { path, offset, byteLength: span.byteLength, signal };
+  await new PlacedWork([{ ...span, access: "read", stream }], async () => {
+    await produceFile(target, (file) => downloadInto({ ...request, file, fileOffset }));
+  }).promise;
 }
 
 /**
- * Checks that memory can be written into a file, and holds it. Opening the file takes a while, so
- * this comes first: the memory may be disposed meanwhile, and what fails here costs no file.
+ * Checks that memory can be written into a file: what fails here costs no file.
  *
  * @throws DisposedError when the memory or the stream was disposed.
  * @throws TypeError when the stream belongs to another device or is being captured, and for memory
  *   that a graph has not brought yet.
  */
-export function holdForDownload(span: MemorySpan, stream: CudaStream): Disposable {
-  const { allocation, byteLength } = span;
+export function checkDownload({ allocation, byteLength }: MemorySpan, stream: CudaStream): void {
   checkRoute({ destination: allocation, source: allocation, stream });
-  if (byteLength > 0) orderTransfer({ direction: "download", span, stream });
-  return allocation.hold();
+  if (byteLength === 0) return;
+  requireUnrecorded(allocation, stream, "write a file");
+  allocation.checkUse("read");
 }
 
 /** Fills device memory from an open file, and holds it from the call on. */
 export async function uploadFrom(task: FileTransfer): Promise<void> {
   const { file, fileOffset, span } = task;
-  using _hold = span.allocation.hold();
+  if (span.byteLength === 0) return;
   try {
-    await move("upload", task, async () => {
-      const bytes = new Uint8Array(span.byteLength);
-      await file.read(bytes, fileOffset);
-      await transfer({ ...task, direction: "upload", bytes });
-    });
+    await (wayForFile(span.byteLength) === "ring"
+      ? throughRing("upload", task)
+      : uploadSmall(task));
   } catch (error) {
     const byteLength = await currentSize(file);
     if (task.signal?.aborted || byteLength >= fileOffset + span.byteLength) throw error;
@@ -86,39 +88,72 @@ export async function uploadFrom(task: FileTransfer): Promise<void> {
 }
 
 /**
- * Writes device memory into an open file; the caller holds it, see {@link holdForDownload}. The
- * stream may be gone since then: the default one comes after its work.
+ * Writes device memory into an open file. Work under way has its place in the order and holds the
+ * memory. The stream may be gone since then: the default one comes after its work.
  */
 export async function downloadInto(request: FileTransfer): Promise<void> {
-  const { file, fileOffset, span } = request;
   const task = { ...request, stream: request.stream.orDefault() };
-  await move("download", task, async () => {
-    const bytes = new Uint8Array(span.byteLength);
-    const { onProgress, ...rest } = task;
-    await transfer({ ...rest, direction: "download", bytes });
-    await file.write(bytes, fileOffset);
-    onProgress?.(bytes.byteLength, bytes.byteLength);
-  });
+  const { byteLength } = task.span;
+  if (byteLength === 0) return;
+  await (wayForFile(byteLength) === "ring" ? throughRing("download", task) : downloadSmall(task));
 }
 
-/** Takes the ring for what is large. */
-async function move(
-  direction: "upload" | "download",
-  task: FileTransfer,
-  moveSmall: () => Promise<void>,
-): Promise<void> {
+async function uploadSmall(task: FileTransfer): Promise<void> {
+  const { file, fileOffset, span, signal } = task;
+  signal?.throwIfAborted();
+  const memory = new Uint8Array(span.byteLength);
+  await file.read(memory, fileOffset);
+  await transfer({ ...task, direction: "upload", host: { memory } });
+}
+
+async function downloadSmall(task: FileTransfer): Promise<void> {
+  const { stream, span, file, fileOffset, onProgress, signal } = task;
+  const { byteLength } = span;
+  const bytes = new Uint8Array(byteLength);
+  await new PendingTransfer({
+    stream,
+    uses: [{ ...span, access: "read" }],
+    arrays: [],
+    byteLength,
+    action: "write a file",
+    isPlaced: true,
+    signal,
+    start: (entry) => {
+      noteTransfer({ direction: "download", span, stream });
+      return new ArrayMover({ direction: "download", span, bytes }, entry);
+    },
+  }).promise;
+  await file.write(bytes, fileOffset);
+  onProgress?.(byteLength, byteLength);
+}
+
+async function throughRing(direction: "upload" | "download", task: FileTransfer): Promise<void> {
   const { span, stream, file, fileOffset, onProgress, signal } = task;
   const { byteLength } = span;
   signal?.throwIfAborted();
-  if (byteLength === 0) return;
-  if (wayForFile(byteLength) !== "ring") return await moveSmall();
-  noteTransfer({ direction, span, stream });
-  orderTransfer({ direction, span, stream });
-  const engine = TransferEngine.of(stream.context);
-  engine.anticipate(byteLength, { canLend: true });
   const host = { fileDescriptor: file.descriptor, fileOffset };
   const cut = cutBlock({ direction, deviceAddress: span.address, host, byteLength });
-  await engine.run({ direction, stream, byteLength, cut, onProgress, signal });
+  const isUpload = direction === "upload";
+  await new PendingTransfer({
+    stream,
+    uses: [{ ...span, access: isUpload ? "write" : "read" }],
+    arrays: [],
+    byteLength,
+    action: isUpload ? "read a file" : "write a file",
+    isPlaced: !isUpload,
+    onProgress,
+    signal,
+    start: (entry) => {
+      const engine = TransferEngine.of(stream.context);
+      engine.anticipate(byteLength, { canLend: true });
+      noteTransfer({ direction, span, stream });
+      return new RingMover(
+        engine,
+        { direction, byteLength, cut, keepOpen: () => file.hold() },
+        entry,
+      );
+    },
+  }).promise;
 }
 
 /** The file's size by its path; Infinity when that cannot be told any more. */

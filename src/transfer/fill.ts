@@ -4,9 +4,10 @@ import type { Context } from "../context.ts";
 import type { DriverArguments } from "../driver.ts";
 import { DisposedError } from "../errors.ts";
 import type { Allocation } from "../memory/allocation.ts";
+import { comesAfterNothing, queueInOrder } from "../memory/in_order.ts";
 import type { CudaStream } from "../stream.ts";
 import type { MemorySpan } from "./copy.ts";
-import { offsetsOf, planCopy } from "./copy_plan.ts";
+import { hullOf, offsetsOf, planCopy } from "./copy_plan.ts";
 
 /** Elements at regular distances. */
 export interface StridedSpan {
@@ -52,8 +53,19 @@ export function queueStridedFill(
   element: Uint8Array<ArrayBuffer>,
   stream: CudaStream,
 ): void {
-  checkStream(span.allocation, stream);
+  const { allocation } = span;
+  checkStream(allocation, stream);
   if (span.axes.some(({ size }) => size === 0)) return;
+  if (comesAfterNothing(stream, allocation)) return queueCheckedFill(span, element, stream);
+  const use = { allocation, ...hullOf(span, element.byteLength), access: "write" } as const;
+  queueInOrder(stream, [use], () => queueCheckedFill(span, element, stream));
+}
+
+function queueCheckedFill(
+  span: StridedSpan,
+  element: Uint8Array<ArrayBuffer>,
+  stream: CudaStream,
+): void {
   span.allocation.order(stream, "write");
   const bits = new DataView(element.buffer);
   switch (element.byteLength) {
@@ -79,7 +91,7 @@ function fill(
   stream: CudaStream,
 ): void {
   const { elementBytes, value } = pattern;
-  const { context, handle } = stream;
+  const { context, queueHandle: handle } = stream;
   const { line, rectangle } = FILLS[elementBytes];
   const [first] = axes;
   if (axes.length === 1 && first?.stride === elementBytes) {

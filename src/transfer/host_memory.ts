@@ -1,5 +1,7 @@
 // What JavaScript memory a transfer may touch: the checks that come before any address is taken.
+// Sizes come from the language's own getters, because a subclass or a property of an array can lie.
 
+import { isAnyArrayBuffer, isArrayBuffer } from "node:util/types";
 import { openHost } from "../../ffi/host.ts";
 import type { HostArray } from "../dtype.ts";
 
@@ -12,57 +14,76 @@ export interface Action {
   toString(): string;
 }
 
-/** A typed array or DataView, whatever its elements: an address and a size. */
-export type HostView = ArrayBufferView<ArrayBufferLike>;
+/** The bytes of host memory: an address and a size. The size becomes 0 when they are moved away. */
+export type HostBytes = Uint8Array<ArrayBufferLike>;
 
-/**
- * Checks host memory and shows it as a view; typed arrays are taken as they are.
- *
- * @throws TypeError when it is not memory, was detached, or could be resized under a running copy.
- */
-export function viewOf(memory: HostMemory, action: Action): HostView {
-  if (ArrayBuffer.isView(memory)) {
-    checkSteady(memory.buffer, action);
-    return memory;
-  }
-  if (!(memory instanceof ArrayBuffer) && !(memory instanceof SharedArrayBuffer)) {
-    throw new TypeError(`Cannot ${action}: expected a typed array or an ArrayBuffer`);
-  }
-  checkSteady(memory, action);
-  return new Uint8Array(memory);
-}
+/** A getter of the language's own. */
+type Getter<T> = (this: unknown) => T;
+
+const TYPED_ARRAY = Object.getPrototypeOf(Uint8Array.prototype);
+const TYPED = gettersOf(TYPED_ARRAY);
+const UNTYPED = gettersOf(DataView.prototype);
+const typeName = getterOf<string | undefined>(TYPED_ARRAY, Symbol.toStringTag);
+const isDetached = getterOf<boolean>(ArrayBuffer.prototype, "detached");
+const isResizable = getterOf<boolean>(ArrayBuffer.prototype, "resizable");
+const isGrowable = getterOf<boolean>(SharedArrayBuffer.prototype, "growable");
 
 /**
  * Checks host memory and shows it as bytes, without a copy.
  *
  * @throws TypeError when it is not memory, was detached, or could be resized under a running copy.
  */
-export function bytesOf(memory: HostMemory, action: Action): Uint8Array<ArrayBufferLike> {
-  const { buffer, byteOffset, byteLength } = viewOf(memory, action);
-  return new Uint8Array(buffer, byteOffset, byteLength);
+export function bytesOf(memory: HostMemory, action: Action): HostBytes {
+  if (ArrayBuffer.isView(memory)) {
+    const view = typeName.call(memory) === undefined ? UNTYPED : TYPED;
+    const buffer = view.buffer.call(memory);
+    checkSteady(buffer, action);
+    return new Uint8Array(buffer, view.byteOffset.call(memory), view.byteLength.call(memory));
+  }
+  if (!isAnyArrayBuffer(memory)) {
+    throw new TypeError(`Cannot ${action}: expected a typed array or an ArrayBuffer`);
+  }
+  checkSteady(memory, action);
+  return new Uint8Array(memory);
 }
 
 const NOTHING = new Uint8Array(1);
 
 /**
- * The address of a view's first byte; whoever uses it keeps the view referenced. The C library tells
- * it in half the time that Deno.UnsafePointer takes.
+ * The address of the first byte; whoever uses it keeps the bytes referenced. The C library tells it in
+ * half the time that Deno.UnsafePointer takes.
  */
-export function addressOf(view: HostView): bigint {
-  return openHost().addressOf(view as BufferSource, NOTHING, 0n);
+export function addressOf(bytes: ArrayBufferView<ArrayBufferLike>): bigint {
+  return openHost().addressOf(bytes as BufferSource, NOTHING, 0n);
 }
 
 function checkSteady(buffer: ArrayBufferLike, action: Action): void {
-  if (buffer instanceof SharedArrayBuffer) {
-    if (buffer.growable) {
+  if (!isArrayBuffer(buffer)) {
+    if (isGrowable.call(buffer)) {
       throw new TypeError(
         `Cannot ${action}: growable memory can change under the copy, slice() it`,
       );
     }
     return;
   }
-  if (buffer.detached) throw new TypeError(`Cannot ${action}: the array's memory was detached`);
-  if (buffer.resizable) {
+  if (isDetached.call(buffer)) {
+    throw new TypeError(`Cannot ${action}: the array's memory was detached`);
+  }
+  if (isResizable.call(buffer)) {
     throw new TypeError(`Cannot ${action}: resizable memory can change under the copy, slice() it`);
   }
+}
+
+function gettersOf(view: object) {
+  return {
+    buffer: getterOf<ArrayBufferLike>(view, "buffer"),
+    byteOffset: getterOf<number>(view, "byteOffset"),
+    byteLength: getterOf<number>(view, "byteLength"),
+  };
+}
+
+function getterOf<T>(prototype: object, name: string | symbol): Getter<T> {
+  const getter = Object.getOwnPropertyDescriptor(prototype, name)?.get;
+  if (getter === undefined) throw new TypeError(`Cannot find the getter of ${String(name)}`);
+  return getter;
 }

@@ -3,11 +3,16 @@
 
 import { openHost } from "../../ffi/host.ts";
 import type { ByteCopy } from "./copy_many.ts";
-import { COPY_FIELDS, MOST_COPIES, OPERATION, TASK_FIELDS } from "./lane_source.ts";
+import { addressOf } from "./host_memory.ts";
+import { COPY_FIELDS, MOST_COPIES, OPERATION, STATUS, TASK_FIELDS } from "./lane_source.ts";
 
 /** What a lane does for one slot. */
 export type LaneTask =
-  | { readonly operation: "copy" } & ByteCopy
+  | {
+    readonly operation: "copy";
+    /** Which side is the program's array: the source of an upload, the destination of a download. */
+    readonly direction: "upload" | "download";
+  } & ByteCopy
   | {
     readonly operation: "copyEach";
     /** The copies, at most {@link MOST_COPIES}. */
@@ -25,6 +30,10 @@ export type LaneTask =
     readonly fileOffset: number;
   };
 
+/** What a thread that copied a block writes as the last thing. */
+const DONE = Int32Array.of(STATUS.done);
+const STATUS_BYTES = 4n;
+
 /** A thread copies so many bytes in the time in which a sleeping lane wakes up. */
 const BRIEF_BYTES = 2n ** 19n;
 
@@ -34,6 +43,8 @@ export class LaneTasks {
   readonly fields: BigInt64Array<SharedArrayBuffer>;
   /** The copies of each slot's list. */
   readonly lists: BigInt64Array<SharedArrayBuffer>;
+  /** Slots whose task fills an array. */
+  readonly #downloads = new Set<number>();
 
   /** Makes room for a task of each slot. */
   constructor(slotCount: number) {
@@ -54,11 +65,19 @@ export class LaneTasks {
     fields[at + 2] = task.source;
     fields[at + 3] = BigInt(task.byteLength);
     if (task.operation !== "copy") fields[at + 4] = BigInt(task.fileOffset);
+    else if (task.direction === "download") this.#downloads.add(slot);
+    else this.#downloads.delete(slot);
   }
 
   /** Whether a task is a list of small copies. */
   isList(slot: number): boolean {
     return this.#field(slot, 0) === OPERATION.copyEach;
+  }
+
+  /** Whether a task reads or writes a file. */
+  isOfFile(slot: number): boolean {
+    const operation = this.#field(slot, 0);
+    return operation === OPERATION.read || operation === OPERATION.write;
   }
 
   /** Whether a task is over before a lane that sleeps is awake. */
@@ -93,14 +112,18 @@ export class LaneTasks {
     return true;
   }
 
-  /** Does a task that is no list on another thread; false when it failed. */
-  async runElsewhere(slot: number): Promise<boolean> {
-    const { memcpyNonblocking, preadNonblocking, pwriteNonblocking } = openHost();
+  /**
+   * Does a task that is no list on another thread; false when it failed. When a block was copied,
+   * the last thing that happens there is that {@link STATUS.done} is written to `statusAddress`: the
+   * system copies its vectors one after another, so whoever sees that sees the bytes, too, without a
+   * turn of the event loop (process_vm_readv, process_vm_writev).
+   */
+  async runElsewhere(slot: number, statusAddress: bigint): Promise<boolean> {
     const { operation, destination, source, byteLength, offset } = this.#read(slot);
     if (operation === OPERATION.copy) {
-      await memcpyNonblocking(destination, source, byteLength);
-      return true;
+      return await this.#copyElsewhere(slot, { destination, source, byteLength, statusAddress });
     }
+    const { preadNonblocking, pwriteNonblocking } = openHost();
     for (let moved = 0n; moved < byteLength;) {
       const left = byteLength - moved;
       const count = operation === OPERATION.read
@@ -110,6 +133,21 @@ export class LaneTasks {
       moved += count;
     }
     return true;
+  }
+
+  /** The array's side is the remote one: the system looks page-locked memory up as local only. */
+  async #copyElsewhere(
+    slot: number,
+    copy: { destination: bigint; source: bigint; byteLength: bigint; statusAddress: bigint },
+  ): Promise<boolean> {
+    const { destination, source, byteLength, statusAddress } = copy;
+    const { getpid, processVmReadNonblocking, processVmWriteNonblocking } = openHost();
+    const filled = BigUint64Array.of(destination, byteLength, statusAddress, STATUS_BYTES);
+    const read = BigUint64Array.of(source, byteLength, addressOf(DONE), STATUS_BYTES);
+    const count = this.#downloads.has(slot)
+      ? await processVmWriteNonblocking(getpid(), read, 2n, filled, 2n, 0n)
+      : await processVmReadNonblocking(getpid(), filled, 2n, read, 2n, 0n);
+    return count === byteLength + STATUS_BYTES;
   }
 
   #writeList(slot: number, copies: readonly ByteCopy[]): void {

@@ -1,6 +1,6 @@
 // One progress over several transfers: each reports its own bytes, the listener hears the sum.
 
-import type { TransferOptions } from "./host_transfer.ts";
+import type { TransferOptions } from "./pending_transfer.ts";
 
 /** Adds up the progress of transfers that together make one. */
 export class ProgressTotal {

@@ -1,7 +1,7 @@
 // One transfer through the ring: which pieces are still to be handed out, and how it ended.
 
-import type { CudaStream } from "../stream.ts";
-import type { ByteCopy } from "./copy_many.ts";
+import type { ByteCopy, CopyStream } from "./copy_many.ts";
+import type { HostBytes } from "./host_memory.ts";
 import type { LaneTask } from "./lane_tasks.ts";
 
 /** What one slot carries. */
@@ -20,28 +20,29 @@ export interface Piece {
 export interface RingRequest {
   /** Which way. */
   readonly direction: "upload" | "download";
-  /** The stream whose earlier work comes first. */
-  readonly stream: CudaStream;
   /** How many bytes all pieces have together. */
   readonly byteLength: number;
-  /** Host memory that pieces know by its address only, so that it is not collected meanwhile. */
-  readonly keeps?: unknown;
+  /** The program's arrays, which pieces know by their addresses only. */
+  readonly arrays?: readonly HostBytes[];
+  /** Makes the stream of the copies wait for what comes before the transfer. */
+  readonly follow?: ((stream: CopyStream) => void) | undefined;
   /** Cuts what is to be moved into pieces for slots of `pieceBytes`. */
   cut(pieceBytes: number): Iterator<Piece>;
   /** Bytes of one piece, at most a slot; chosen by the size of the transfer when left out. */
   readonly pieceBytes?: number;
   /** Whether nothing has touched the host's memory yet, so that its pages are still to come. */
   readonly isFresh?: boolean;
-  /** Called as pieces arrive. */
-  readonly onProgress?: ((doneBytes: number, totalBytes: number) => void) | undefined;
-  /** Ends the transfer early, once nothing is in flight any more. */
-  readonly signal?: AbortSignal | undefined;
+  /** Keeps the file open for a thread that is at it after the end; the result lets it go. */
+  keepOpen?(): () => void;
 }
 
-/** A running transfer. */
+/** A transfer through the ring, from its first piece to its last. */
 export class RingTransfer {
   readonly request: RingRequest;
+  /** On which its copies are queued, once it has its turn. */
+  stream: CopyStream | undefined;
   readonly #pieces: Iterator<Piece>;
+  readonly #arrayBytes: number;
   #handedOutBytes = 0;
   #doneBytes = 0;
   #inFlight = 0;
@@ -53,15 +54,15 @@ export class RingTransfer {
   constructor(request: RingRequest, pieceBytes: number) {
     this.request = request;
     this.#pieces = request.cut(pieceBytes);
+    this.#arrayBytes = bytesIn(request.arrays);
   }
 
   /** Takes the next piece; undefined when all are handed out, or the transfer failed. */
   next(): Piece | undefined {
-    const { signal } = this.request;
-    if (signal?.aborted) this.fail(signal.reason);
     if (!this.isWaiting) return undefined;
+    if (bytesIn(this.request.arrays) !== this.#arrayBytes) this.fail(movedAway());
     const { value, done } = this.#pieces.next();
-    if (done === true) return undefined;
+    if (done === true || !this.isWaiting) return undefined;
     this.#handedOutBytes += value.byteLength;
     this.#inFlight++;
     this.#unqueued++;
@@ -82,14 +83,6 @@ export class RingTransfer {
   finish(piece: Piece): void {
     this.#inFlight--;
     this.#doneBytes += piece.byteLength;
-    if (this.#failure !== undefined) return;
-    const { byteLength, onProgress, signal } = this.request;
-    try {
-      onProgress?.(this.#doneBytes, byteLength);
-    } catch (error) {
-      this.fail(error);
-    }
-    if (signal?.aborted && this.#doneBytes < byteLength) this.fail(signal.reason);
   }
 
   /** Notes that a piece will not arrive. */
@@ -101,6 +94,11 @@ export class RingTransfer {
   /** Ends the transfer with its first error; pieces in flight still come to rest. */
   fail(error: unknown): void {
     this.#failure ??= { error };
+  }
+
+  /** Bytes that are where they belong. */
+  get doneBytes(): number {
+    return this.#doneBytes;
   }
 
   /** Whether it has pieces left to hand out. */
@@ -116,5 +114,20 @@ export class RingTransfer {
   /** Throws what it failed with, if it failed. */
   check(): void {
     if (this.#failure !== undefined) throw this.#failure.error;
+    if (bytesIn(this.request.arrays) !== this.#arrayBytes) throw movedAway();
   }
+}
+
+/** The error of a transfer whose array was given to somebody else before it was over. */
+export function movedAway(): TypeError {
+  return new TypeError(
+    "Cannot finish the transfer: its array was moved away (transferred, or posted to a worker) " +
+      "before the transfer was over; await it first",
+  );
+}
+
+function bytesIn(arrays: readonly HostBytes[] = []): number {
+  let byteLength = 0;
+  for (const array of arrays) byteLength += array.byteLength;
+  return byteLength;
 }

@@ -2,6 +2,7 @@
 
 import { CUmemorytype } from "../../ffi/constants.ts";
 import { CUDA_MEMCPY2D, CUDA_MEMCPY3D } from "../../ffi/structs.ts";
+import { comesAfterNothing, type MemoryUse, queueInOrder } from "../memory/in_order.ts";
 import {
   checkRoute,
   copyBytes,
@@ -10,7 +11,14 @@ import {
   noteCopy,
   orderCopy,
 } from "./copy.ts";
-import { type CopyAxis, type CopyOffset, type CopyPlan, offsetsOf, planCopy } from "./copy_plan.ts";
+import {
+  type CopyAxis,
+  type CopyOffset,
+  type CopyPlan,
+  hullOf,
+  offsetsOf,
+  planCopy,
+} from "./copy_plan.ts";
 
 /** A copy between two layouts of the same shape. */
 export interface ShapedCopy extends CopyRoute {
@@ -36,14 +44,42 @@ interface Ends {
  */
 export function queueShapedCopy(copy: ShapedCopy): void {
   checkRoute(copy);
+  const { stream, destination, source } = copy;
+  if (comesAfterNothing(stream, destination, source)) return queueShapedCopyNow(copy);
+  if (countOf(copy) > 0) queueInOrder(stream, usesOf(copy), () => queueShapedCopyNow(copy));
+}
+
+/** Queues a copy that has come to its turn; see {@link queueShapedCopy}. */
+export function queueShapedCopyNow(copy: ShapedCopy): void {
   const { axes, elementBytes } = copy;
-  const count = axes.reduce((product, { size }) => product * size, 1);
+  const count = countOf(copy);
   if (count === 0) return;
   const plan = planCopy(elementBytes, axes);
   orderCopy(copy);
   if (crossesDevices(copy)) copyRows(copy, plan);
   else copyBoxes(copy, plan);
   noteCopy(copy, count * elementBytes);
+}
+
+function countOf({ axes }: ShapedCopy): number {
+  return axes.reduce((product, { size }) => product * size, 1);
+}
+
+/** What a copy does with the bytes from the first to the last element on each side. */
+export function usesOf(copy: ShapedCopy): [destination: MemoryUse, source: MemoryUse] {
+  const { axes, elementBytes } = copy;
+  const destination = {
+    address: copy.destinationAddress,
+    axes: axes.map(({ size, destinationStride: stride }) => ({ size, stride })),
+  };
+  const source = {
+    address: copy.sourceAddress,
+    axes: axes.map(({ size, sourceStride: stride }) => ({ size, stride })),
+  };
+  return [
+    { allocation: copy.destination, ...hullOf(destination, elementBytes), access: "write" },
+    { allocation: copy.source, ...hullOf(source, elementBytes), access: "read" },
+  ];
 }
 
 /** The driver has no boxes between devices, so each row is a copy of its own. */
@@ -59,7 +95,7 @@ function copyBoxes(copy: ShapedCopy, plan: CopyPlan): void {
 
 function copyBox(copy: ShapedCopy, plan: CopyPlan, ends: Ends): void {
   const { widthBytes, rows, slices } = plan;
-  const { context, handle } = copy.stream;
+  const { context, queueHandle: handle } = copy.stream;
   if (rows === undefined) return copyBytes(copy, { ...ends, byteLength: BigInt(widthBytes) });
   const rectangle = {
     srcMemoryType: CUmemorytype.CU_MEMORYTYPE_UNIFIED,

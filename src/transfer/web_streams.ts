@@ -86,8 +86,7 @@ interface PartDownload {
 
 async function downloadPart({ span, offset, bytes, stream }: PartDownload): Promise<void> {
   const { allocation } = span;
-  using _hold = allocation.hold();
   const address = span.address + BigInt(offset);
   const part = { allocation, address, byteLength: bytes.byteLength };
-  await transfer({ direction: "download", stream, span: part, bytes });
+  await transfer({ direction: "download", stream, span: part, host: { memory: bytes } });
 }

@@ -91,16 +91,48 @@ Deno.test("HostApi.close() returns -1 for a descriptor that is not open", linux,
   assertEquals(openHost().close(-1), -1);
 });
 
-Deno.test("HostApi.memcpyNonblocking() resolves after the bytes are there", linux, async () => {
-  const source = new Uint8Array(1 << 20).fill(5);
-  const destination = new Uint8Array(1 << 20);
-  const copied = openHost().memcpyNonblocking(
-    addressOf(destination),
-    addressOf(source),
-    BigInt(source.byteLength),
+for (const direction of ["Read", "Write"] as const) {
+  Deno.test(
+    `HostApi.processVm${direction}Nonblocking() copies vectors in their order`,
+    linux,
+    async () => {
+      const source = new Uint8Array(1 << 20).fill(5);
+      const destination = new Uint8Array(1 << 20);
+      const flag = new Int32Array(new SharedArrayBuffer(4));
+      const one = Int32Array.of(1);
+      const bytes = BigInt(source.byteLength);
+      const told = (view: ArrayBufferView<ArrayBufferLike>) =>
+        openHost().addressOf(view as BufferSource, new Uint8Array(1), 0n);
+      const from = BigUint64Array.of(told(source), bytes, told(one), 4n);
+      const to = BigUint64Array.of(told(destination), bytes, told(flag), 4n);
+      const { getpid, processVmReadNonblocking, processVmWriteNonblocking } = openHost();
+      assertEquals(getpid(), Deno.pid);
+      const copied = direction === "Read"
+        ? processVmReadNonblocking(getpid(), to, 2n, from, 2n, 0n)
+        : processVmWriteNonblocking(getpid(), from, 2n, to, 2n, 0n);
+      while (Atomics.load(flag, 0) === 0); // no turn of the event loop comes meanwhile
+      assertEquals(destination, source);
+      assertEquals(await copied, bytes + 4n);
+    },
   );
-  assertEquals(await copied, addressOf(destination));
-  assertEquals(destination, source);
+}
+
+Deno.test("HostApi.futexKeepingNonblocking() keeps memory that is moved away", linux, async () => {
+  const word = new Int32Array(new SharedArrayBuffer(4));
+  const { addressOf, futex, futexKeepingNonblocking } = openHost();
+  const at = addressOf(word, new Uint8Array(1), 0n);
+  const array = new Uint8Array(1 << 24).fill(7);
+  const start = addressOf(array, new Uint8Array(1), 0n);
+  const { WAIT_PRIVATE, WAKE_PRIVATE } = FUTEX;
+  const kept = futexKeepingNonblocking(SYS_FUTEX, at, WAIT_PRIVATE, 0, null, 0n, 0n, array);
+  array.buffer.transfer(1); // the memory would be freed here
+  for (let round = 0; round < 8; round++) new Uint8Array(1 << 24).fill(1);
+  const seen = new Uint8Array(4);
+  openHost().memcpy(addressOf(seen, new Uint8Array(1), 0n), start + 1000n, 4n);
+  assertEquals([array.byteLength, ...seen], [0, 7, 7, 7, 7]);
+  Atomics.store(word, 0, 1);
+  futex(SYS_FUTEX, at, WAKE_PRIVATE, 1, null);
+  await kept;
 });
 
 Deno.test("HostApi.addressOf() tells where views of any memory start", linux, () => {

@@ -22,7 +22,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ["src/driver.ts"],
   ["src/context.ts"],
   ["src/fence.ts", "src/waiting.ts"],
-  ["src/capture.ts", "src/stream_priority.ts"],
+  ["src/capture.ts", "src/pending_work.ts", "src/stream_priority.ts"],
   ["src/safety_net.ts"],
   ["src/handle_record.ts"],
   ["src/event.ts", "src/stream.ts"],

@@ -7,8 +7,14 @@ import { CudaStream } from "../../src/stream.ts";
 import { cutBlock } from "../../src/transfer/block_pieces.ts";
 import { TransferEngine } from "../../src/transfer/engine.ts";
 import { addressOf } from "../../src/transfer/host_memory.ts";
-import type { EngineLimits } from "../../src/transfer/tuning.ts";
+import {
+  finishMover,
+  PendingTransfer,
+  type TransferOptions,
+} from "../../src/transfer/pending_transfer.ts";
+import { RingMover } from "../../src/transfer/ring_mover.ts";
 import type { RingRequest } from "../../src/transfer/ring_transfer.ts";
+import type { EngineLimits } from "../../src/transfer/tuning.ts";
 
 /** Four slots of 4 KiB in slabs of two, and two lanes. */
 export const TINY_LIMITS: EngineLimits = {
@@ -20,9 +26,9 @@ export const TINY_LIMITS: EngineLimits = {
 };
 
 /** What may differ between transfers. */
-export type TinyOptions = Partial<
-  Pick<RingRequest, "onProgress" | "signal" | "pieceBytes" | "stream">
->;
+export type TinyOptions = TransferOptions & Partial<Pick<RingRequest, "pieceBytes">> & {
+  readonly stream?: CudaStream;
+};
 
 /** An engine that is disposed at the end of a test, and short ways to ask it for a transfer. */
 export class TinyEngine implements Disposable {
@@ -40,7 +46,7 @@ export class TinyEngine implements Disposable {
     bytes: Uint8Array<ArrayBuffer>,
     options: TinyOptions = {},
   ): Promise<void> {
-    await this.#engine.run(request("upload", buffer, { bytes, ...options }));
+    await this.#move("upload", buffer, { bytes, ...options });
   }
 
   /** Downloads a buffer. */
@@ -49,7 +55,7 @@ export class TinyEngine implements Disposable {
     options: TinyOptions = {},
   ): Promise<Uint8Array<ArrayBuffer>> {
     const bytes = new Uint8Array(buffer.byteLength);
-    await this.#engine.run(request("download", buffer, { bytes, ...options }));
+    await this.#move("download", buffer, { bytes, ...options });
     return bytes;
   }
 
@@ -59,7 +65,7 @@ export class TinyEngine implements Disposable {
     bytes: Uint8Array<ArrayBuffer>,
     options: TinyOptions = {},
   ): void {
-    this.#engine.runSync(request("upload", buffer, { bytes, ...options }));
+    this.#moveSync("upload", buffer, { bytes, ...options });
   }
 
   /** Downloads, blocking. */
@@ -68,7 +74,7 @@ export class TinyEngine implements Disposable {
     options: TinyOptions = {},
   ): Uint8Array<ArrayBuffer> {
     const bytes = new Uint8Array(buffer.byteLength);
-    this.#engine.runSync(request("download", buffer, { bytes, ...options }));
+    this.#moveSync("download", buffer, { bytes, ...options });
     return bytes;
   }
 
@@ -76,20 +82,43 @@ export class TinyEngine implements Disposable {
   [Symbol.dispose](): void {
     this.#engine.dispose();
   }
+
+  #move(direction: Direction, buffer: DeviceBuffer<"uint8">, options: MoveOptions): Promise<void> {
+    const { bytes, stream = CudaStream.default(buffer.context), onProgress, signal } = options;
+    const isUpload = direction === "upload";
+    return new PendingTransfer({
+      stream,
+      uses: [{ ...buffer.span, access: isUpload ? "write" : "read" }],
+      arrays: [{ memory: bytes, access: isUpload ? "read" : "write" }],
+      byteLength: bytes.byteLength,
+      action: direction,
+      onProgress,
+      signal,
+      start: (entry) => new RingMover(this.#engine, request(direction, buffer, options), entry),
+    }).promise;
+  }
+
+  #moveSync(direction: Direction, buffer: DeviceBuffer<"uint8">, options: MoveOptions): void {
+    CudaStream.default(buffer.context).synchronizeSync();
+    finishMover(new RingMover(this.#engine, request(direction, buffer, options)));
+  }
 }
 
+type Direction = "upload" | "download";
+type MoveOptions = TinyOptions & { readonly bytes: Uint8Array<ArrayBuffer> };
+
 function request(
-  direction: "upload" | "download",
+  direction: Direction,
   buffer: DeviceBuffer<"uint8">,
-  { bytes, ...options }: TinyOptions & { bytes: Uint8Array<ArrayBuffer> },
+  { bytes, pieceBytes }: MoveOptions,
 ): RingRequest {
   const { byteLength } = bytes;
   const host = { address: addressOf(bytes) };
   return {
     direction,
-    stream: CudaStream.default(buffer.context),
     byteLength,
+    arrays: [bytes],
     cut: cutBlock({ direction, deviceAddress: buffer.ptr, host, byteLength }),
-    ...options,
+    ...(pieceBytes === undefined ? {} : { pieceBytes }),
   };
 }

@@ -7,7 +7,7 @@ import { takeAfterCollection } from "../../memory/out_of_memory.ts";
 import { CudaStream } from "../../stream.ts";
 import { type DiskFile, openForReading } from "../../transfer/disk_file.ts";
 import { uploadFrom } from "../../transfer/file_transfer.ts";
-import type { TransferOptions } from "../../transfer/host_transfer.ts";
+import type { TransferOptions } from "../../transfer/pending_transfer.ts";
 import { inParallel } from "../../transfer/in_parallel.ts";
 import { ProgressTotal } from "../../transfer/progress_total.ts";
 import { SafetensorsError } from "./error.ts";

@@ -4,9 +4,9 @@ import type { DeviceBuffer } from "../../buffers/device_buffer.ts";
 import { CudaStream } from "../../stream.ts";
 import { chosenStream } from "../../stream_choice.ts";
 import type { MemorySpan } from "../../transfer/copy.ts";
-import { type FilePath, pathOf } from "../../transfer/disk_file.ts";
-import { downloadInto, holdForDownload } from "../../transfer/file_transfer.ts";
-import type { TransferOptions } from "../../transfer/host_transfer.ts";
+import { type DiskFile, type FilePath, pathOf } from "../../transfer/disk_file.ts";
+import { checkDownload, downloadInto } from "../../transfer/file_transfer.ts";
+import { PlacedWork, type TransferOptions } from "../../transfer/pending_transfer.ts";
 import { inParallel } from "../../transfer/in_parallel.ts";
 import { produceFile } from "../../transfer/produce_file.ts";
 import { ProgressTotal } from "../../transfer/progress_total.ts";
@@ -61,9 +61,8 @@ export async function saveSafetensors(
   const dataBytes = placed.reduce((sum, { entry }) => sum + entry.byteLength, 0);
   const progress = new ProgressTotal(dataBytes, onProgress);
   const target = { path, byteLength: header.byteLength + dataBytes, signal };
-  using holds = new DisposableStack();
-  for (const { span } of placed) holds.use(holdForDownload(span, streamOf(span)));
-  await produceFile(target, async (file) => {
+  for (const { span } of placed) checkDownload(span, streamOf(span));
+  const write = async (file: DiskFile) => {
     await file.write(header, 0);
     await inParallel(placed, {
       count: WRITES_AT_ONCE,
@@ -77,7 +76,11 @@ export async function saveSafetensors(
           signal,
         }),
     });
+  };
+  const uses = placed.map(({ span }) => {
+    return { ...span, access: "read", stream: streamOf(span) } as const;
   });
+  await new PlacedWork(uses, () => produceFile(target, write)).promise;
 }
 
 function place(tensors: readonly NamedBuffer[]): PlacedSpan[] {

@@ -182,7 +182,7 @@ export class BlockCache implements MemoryCache, Owner {
   #obtain(unitCount: number, home: FreeBlocks): Block {
     this.#adoptDisposed(this.#blocksOf(home.stream));
     const idle = home.find(unitCount) ??
-      this.#findElsewhere(unitCount, home, (stream) => stream.isIdle);
+      this.#findElsewhere(unitCount, home, (stream) => stream.isQueueIdle);
     if (idle !== undefined) return idle;
     try {
       return this.#reserve(segmentBytesFor(unitCount), home);
@@ -265,7 +265,7 @@ export class BlockCache implements MemoryCache, Owner {
     const stream = alive ?? CudaStream.default(this.#context);
     for (const user of users) stream.follow(user);
     // The driver frees host memory at once, whatever is queued.
-    if (this.#upstream.isHostAccessible && !stream.isIdle) stream.synchronizeSync();
+    if (this.#upstream.isHostAccessible && !stream.isQueueIdle) stream.synchronizeQueueSync();
     return stream;
   }
 

@@ -219,8 +219,8 @@ testHoldingStream(
 
 Deno.test("GrowableBuffer.shrinkToFit() refuses while a transfer is running", () =>
   withDevice(async (gpu) => {
-    using buffer = gpu.growable("uint8", { reserve: "64 MiB", shape: 32 * MIB });
-    const upload = buffer.upload(patternBytes(32 * MIB));
+    using buffer = gpu.growable("uint8", { reserve: "64 MiB", shape: 40 * MIB });
+    const upload = buffer.upload(patternBytes(40 * MIB));
     buffer.resize(10);
     assertThrows(() => buffer.shrinkToFit(), TypeError, "a transfer or a graph uses it");
     await upload;

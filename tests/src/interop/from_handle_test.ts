@@ -231,8 +231,8 @@ Deno.test("GpuBuffer.release() refuses a view", () =>
 
 Deno.test("GpuBuffer.release() refuses while an upload is running", () =>
   withDevice(async (gpu) => {
-    using buffer = gpu.alloc("uint8", 9 << 20);
-    const upload = buffer.upload(new Uint8Array(9 << 20));
+    using buffer = gpu.alloc("uint8", 40 << 20);
+    const upload = buffer.upload(new Uint8Array(40 << 20));
     assertThrows(() => buffer.release(), TypeError, "a transfer or a graph uses it");
     await upload;
   }));

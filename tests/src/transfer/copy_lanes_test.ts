@@ -45,6 +45,7 @@ for (const worker of WORKERS) {
     for (let slot = 0; slot < SLOT_COUNT; slot++) {
       lanes.submit(slot, {
         operation: "copy",
+        direction: slot % 2 === 0 ? "upload" : "download",
         source: addressOf(source.subarray(slot * 1000)),
         destination: addressOf(destination.subarray(slot * 1000)),
         byteLength: 1000,
@@ -81,7 +82,7 @@ Deno.test("CopyLanes.help() leaves blocks to threads that can be lent, and does 
   const source = patternBytes(64);
   const destination = new Uint8Array(128);
   const block = { source: addressOf(source), destination: addressOf(destination), byteLength: 64 };
-  lanes.submit(0, { operation: "copy", ...block });
+  lanes.submit(0, { operation: "copy", direction: "upload", ...block });
   assertEquals(lanes.help({ canLend: true }), false);
   assertEquals(lanes.help({ canLend: false }), true);
   lanes.submit(0, { operation: "copyEach", copies: [block] });

@@ -1,9 +1,8 @@
 // Checks the transfer engine at every border of pieces, slots and slabs, and many transfers at once.
 
-import { assertEquals, assertGreater, assertRejects, assertStrictEquals } from "@std/assert";
+import { assertEquals, assertGreater, assertStrictEquals } from "@std/assert";
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import type { CudaDevice } from "../../../src/device.ts";
-import { DisposedError } from "../../../src/errors.ts";
 import { TransferEngine } from "../../../src/transfer/engine.ts";
 import { runDeno, TemporaryFolder } from "../../support/child_deno.ts";
 import { assertSameBytes, patternBytes } from "../../support/contents.ts";
@@ -24,7 +23,7 @@ for (
   const size = pieceBytes === undefined ? "pieces of its own choice" : `${pieceBytes}-byte pieces`;
   const pieces = `${size} and ${slotCount} slots`;
 
-  Deno.test(`TransferEngine.run() moves every byte both ways in ${pieces}`, () =>
+  Deno.test(`TransferEngine moves every byte both ways in ${pieces}`, () =>
     withDevice(async (gpu) => {
       using engine = new TinyEngine(gpu, limits);
       for (const size of SIZES) {
@@ -35,7 +34,7 @@ for (
       }
     }));
 
-  Deno.test(`TransferEngine.runSync() moves every byte both ways in ${pieces}`, () =>
+  Deno.test(`TransferEngine, blocking, moves every byte both ways in ${pieces}`, () =>
     withDevice((gpu) => {
       using engine = new TinyEngine(gpu, limits);
       for (const size of SIZES) {
@@ -47,7 +46,7 @@ for (
     }));
 }
 
-Deno.test("TransferEngine.run() serves many transfers both ways at once", () =>
+Deno.test("TransferEngine serves many transfers both ways at once", () =>
   withDevice(async (gpu) => {
     using engine = new TinyEngine(gpu);
     using buffers = new DisposableStack();
@@ -66,7 +65,7 @@ Deno.test("TransferEngine.run() serves many transfers both ways at once", () =>
 for (const hasLanes of [true, false]) {
   const threads = hasLanes ? "lanes" : "lent threads";
 
-  Deno.test(`TransferEngine.runSync() works while ${threads} serve awaited transfers`, () =>
+  Deno.test(`TransferEngine, blocking, works while ${threads} serve awaited transfers`, () =>
     withDevice(async (gpu) => {
       using engine = new TinyEngine(gpu, TINY_LIMITS, { hasLanes });
       using first = gpu.alloc("uint8", 60_000);
@@ -78,7 +77,7 @@ for (const hasLanes of [true, false]) {
       assertSameBytes(second.downloadSync(), patternBytes(60_000, 2));
     }));
 
-  Deno.test(`TransferEngine.run() moves every byte both ways by ${threads}`, () =>
+  Deno.test(`TransferEngine moves every byte both ways by ${threads}`, () =>
     withDevice(async (gpu) => {
       using engine = new TinyEngine(gpu, TINY_LIMITS, { hasLanes });
       using buffer = gpu.alloc("uint8", 131_072);
@@ -90,7 +89,7 @@ for (const hasLanes of [true, false]) {
 }
 
 for (const direction of ["upload", "download"] as const) {
-  Deno.test(`TransferEngine.run() reports the progress of an ${direction} upwards to the end`, () =>
+  Deno.test(`TransferEngine reports the progress of an ${direction} upwards to the end`, () =>
     withDevice(async (gpu) => {
       using engine = new TinyEngine(gpu);
       using buffer = gpu.zeros("uint8", 50_000);
@@ -102,13 +101,13 @@ for (const direction of ["upload", "download"] as const) {
       if (direction === "upload") {
         await engine.upload(buffer, new Uint8Array(50_000), { onProgress });
       } else await engine.download(buffer, { onProgress });
-      assertGreater(seen.length, 10);
+      assertGreater(seen.length, 3);
       assertEquals(seen, seen.toSorted((a, b) => a - b));
       assertEquals([new Set(seen).size, seen.at(-1)], [seen.length, 50_000]);
     }));
 }
 
-Deno.test("TransferEngine.run() lets timers fire", () =>
+Deno.test("TransferEngine lets timers fire", () =>
   withDevice(async (gpu) => {
     using engine = new TinyEngine(gpu);
     using buffer = gpu.alloc("uint8", 4_000_000);
@@ -211,7 +210,7 @@ Deno.test("TransferEngine.runLanes() waits for lanes, but not for so few that th
     }
   }));
 
-Deno.test("TransferEngine.run() ends a transfer whose stream is disposed meanwhile", () =>
+Deno.test("TransferEngine finishes a transfer whose stream is disposed meanwhile", () =>
   withDevice(async (gpu) => {
     const stream = gpu.createStream({ label: "loader" });
     using engine = new TinyEngine(gpu);
@@ -221,11 +220,9 @@ Deno.test("TransferEngine.run() ends a transfer whose stream is disposed meanwhi
     const onProgress = () => {
       if (calls++ === 0) stream.dispose();
     };
-    const uploading = engine.upload(buffer, patternBytes(500_000), { stream, onProgress });
-    await assertRejects(() => uploading, DisposedError, "CudaStream(loader)");
-    gpu.synchronizeSync();
-    await engine.upload(buffer, patternBytes(500_000, 2));
-    assertSameBytes(buffer.downloadSync(), patternBytes(500_000, 2));
+    await engine.upload(buffer, patternBytes(500_000), { stream, onProgress });
+    assertGreater(calls, 1);
+    assertSameBytes(buffer.downloadSync(), patternBytes(500_000));
   }));
 
 Deno.test("TransferEngine.of() is one for a context", () =>

@@ -1,0 +1,74 @@
+// Calls that use memory come after transfers that were called before and are still under way, when
+// they touch the same bytes. Nearly always there are none, and then this costs three comparisons.
+
+import { activeCapture } from "../capture.ts";
+import type { PendingWork } from "../pending_work.ts";
+import type { CudaStream } from "../stream.ts";
+import type { Allocation } from "./allocation.ts";
+import { capturedMemory } from "./captured_memory.ts";
+import type { Access } from "./stream_usage.ts";
+
+/** What a call does with a part of a block. */
+export interface MemoryUse {
+  /** The block. */
+  readonly allocation: Allocation;
+  /** Where the part starts. */
+  readonly address: bigint;
+  /** Its size in bytes. */
+  readonly byteLength: number;
+  /** What is done with it. */
+  readonly access: Access;
+}
+
+/**
+ * Makes a call that queues work on a stream: at once when nothing that it comes after is under way,
+ * else when that is over. The blocks stay until then, also when they are disposed meanwhile. What is
+ * recorded for a graph is recorded at once.
+ */
+export function queueInOrder(
+  stream: CudaStream,
+  uses: readonly MemoryUse[],
+  queue: () => void,
+): void {
+  if (isRecorded(stream, uses)) return queue();
+  const earlier = pendingBefore(stream, uses);
+  if (earlier.length === 0) return queue();
+  for (const { allocation, access } of uses) allocation.checkUse(access);
+  const work = stream.postpone(queue, earlier);
+  if (!work.isOver) keepFor(work, stream, uses);
+}
+
+/** Whether a call on a stream that uses these blocks comes after nothing that is under way. */
+export function comesAfterNothing(
+  stream: CudaStream,
+  block: Allocation,
+  other: Allocation | undefined = block,
+): boolean {
+  return stream.lastPostponed === undefined && !block.usage.hasPending && !other.usage.hasPending;
+}
+
+/** The calls under way that a call on a stream comes after. */
+export function pendingBefore(stream: CudaStream, uses: readonly MemoryUse[]): PendingWork[] {
+  const earlier = stream.lastPostponed === undefined ? [] : [stream.lastPostponed];
+  for (const { allocation, ...use } of uses) {
+    if (!allocation.usage.hasPending) continue;
+    earlier.push(...allocation.usage.pendingBefore({ stream, ...use }));
+  }
+  return earlier;
+}
+
+/** Notes what a call will use, and keeps the blocks until it is over. */
+export function keepFor(work: PendingWork, stream: CudaStream, uses: readonly MemoryUse[]): void {
+  const holds = new DisposableStack();
+  work.whenOver(() => holds.dispose());
+  for (const { allocation, ...use } of uses) {
+    holds.use(allocation.hold());
+    allocation.usage.addPending({ work, stream, ...use });
+  }
+}
+
+function isRecorded(stream: CudaStream, uses: readonly MemoryUse[]): boolean {
+  if (activeCapture() === undefined) return false;
+  const captured = capturedMemory();
+  return uses.some(({ allocation }) => captured?.records(allocation, stream) === true);
+}

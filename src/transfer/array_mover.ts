@@ -1,0 +1,213 @@
+// Moves one array to the device or back: small and page-locked ones by one call of the driver's, large
+// ones through the ring when threads can be had, else by calls that move a part each.
+
+import { MADV, openHost } from "../../ffi/host.ts";
+import { Fence } from "../fence.ts";
+import { cutBlock } from "./block_pieces.ts";
+import type { MemorySpan } from "./copy.ts";
+import type { Lending } from "./copy_lanes.ts";
+import type { CopyStream } from "./copy_many.ts";
+import { TransferEngine } from "./engine.ts";
+import { addressOf, type HostBytes } from "./host_memory.ts";
+import type { Mover } from "./pending_transfer.ts";
+import { movedAway, type RingRequest, type RingTransfer } from "./ring_transfer.ts";
+import { type TransferStream, TransferStreams } from "./transfer_streams.ts";
+import { DRIVER_PIECE_BYTES, SMALLEST_RING_BYTES } from "./ways.ts";
+
+/** An array, and the device memory on its other side. */
+export interface ArrayMove {
+  /** Which way the bytes go. */
+  readonly direction: "upload" | "download";
+  /** The device's side. */
+  readonly span: MemorySpan;
+  /** The host's side, of the same size. */
+  readonly bytes: HostBytes;
+  /** Whether nothing has touched the host's memory yet, so that its pages are still to come. */
+  readonly isFresh?: boolean | undefined;
+  /** Whether the GPU reaches the host's memory, so that it copies by itself. */
+  readonly isPageLocked?: boolean | undefined;
+}
+
+/** The move of one array. */
+export class ArrayMover implements Mover {
+  readonly #move: ArrayMove;
+  readonly #entry: Fence | undefined;
+  readonly #engine: TransferEngine;
+  /** Bytes that calls of the driver's have moved. */
+  #movedBytes = 0;
+  #isAnticipated = false;
+  /** What moves the rest. */
+  #ring: RingTransfer | undefined;
+  /** The copy of page-locked memory. */
+  #copy: { readonly stream: TransferStream; readonly fence: Fence } | undefined;
+  #failure: { readonly error: unknown } | undefined;
+
+  /** Starts with nothing moved; the first byte moves when the GPU has passed `entry`. */
+  constructor(move: ArrayMove, entry?: Fence) {
+    this.#move = move;
+    this.#entry = entry;
+    const { context } = move.span.allocation;
+    this.#engine = TransferEngine.of(context);
+  }
+
+  /** Bytes that are where they belong. */
+  get doneBytes(): number {
+    return this.#movedBytes + (this.#ring?.doneBytes ?? 0);
+  }
+
+  /** Whether nothing is left and nothing is in flight. */
+  get isOver(): boolean {
+    if (this.#ring !== undefined) return this.#ring.isOver;
+    if (this.#copy !== undefined) return false;
+    return this.#failure !== undefined || this.#movedBytes === this.#move.span.byteLength;
+  }
+
+  /** Calls of the driver's block while the GPU has other work, so that is waited for first. */
+  get waitsFor(): Fence | undefined {
+    if (this.#copy !== undefined) return this.#copy.fence;
+    return this.#ring === undefined && this.#entry?.isPassed === false ? this.#entry : undefined;
+  }
+
+  /** The GPU is waited for between turns; threads that move an array need none. */
+  get needsTurn(): boolean {
+    return this.waitsFor !== undefined;
+  }
+
+  /** Moves a part. */
+  step(how: Lending): boolean {
+    if (this.isOver) return false;
+    if (this.#move.isPageLocked === true) return this.#copyInPlace();
+    this.#ring ??= this.#startRing(how);
+    if (this.#ring !== undefined) return this.#engine.advance(how);
+    if (this.#entry?.isPassed === false) return false;
+    this.#moveByDriver();
+    return true;
+  }
+
+  /** Keeps the array, or lets the threads that use it come to rest. */
+  beforeTurn(): void {
+    if (this.#ring !== undefined) this.#engine.beforeTurn();
+  }
+
+  /** Ends the move early; a copy of page-locked memory is waited for. */
+  fail(error: unknown): void {
+    if (this.#ring !== undefined) this.#ring.fail(error);
+    else this.#failure ??= { error };
+  }
+
+  /** Throws what the move failed with. */
+  end(): void {
+    if (this.#ring !== undefined) this.#engine.end(this.#ring);
+    if (this.#failure !== undefined) throw this.#failure.error;
+    if (this.#move.bytes.byteLength !== this.#move.span.byteLength) throw movedAway();
+  }
+
+  /** Resolves when the threads that it used are back. */
+  atRest(): Promise<void> {
+    return this.#ring === undefined ? Promise.resolve() : this.#engine.atRest();
+  }
+
+  /** Queues one copy behind the GPU's earlier work, and looks whether it is done. */
+  #copyInPlace(): boolean {
+    const { direction, span, bytes } = this.#move;
+    if (this.#copy === undefined) {
+      const { context } = span.allocation;
+      const stream = TransferStreams.of(context).take();
+      const fence = new Fence(context);
+      this.#copy = { stream, fence };
+      this.#entry?.hold(stream.queueHandle);
+      queueByDriver(stream, { direction, device: span.address, bytes });
+      fence.set(stream.queueHandle);
+      return true;
+    }
+    const { stream, fence } = this.#copy;
+    if (!fence.poll()) return false;
+    this.#copy = undefined;
+    fence.dispose();
+    TransferStreams.of(span.allocation.context).put(stream);
+    this.#movedBytes = span.byteLength;
+    return true;
+  }
+
+  /** Hands what is left to the ring, when that is the way for it. */
+  #startRing(how: Lending): RingTransfer | undefined {
+    const { span: { byteLength } } = this.#move;
+    const rest = byteLength - this.#movedBytes;
+    if (rest < SMALLEST_RING_BYTES) return undefined;
+    if (!this.#isAnticipated) this.#engine.anticipate(rest, how);
+    this.#isAnticipated = true;
+    if (this.#engine.wayFor(rest, how) !== "ring") return undefined;
+    return this.#engine.start(this.#request());
+  }
+
+  #request(): RingRequest {
+    const { direction, span, bytes, isFresh = false } = this.#move;
+    if (bytes.byteLength !== span.byteLength) throw movedAway();
+    const offset = this.#movedBytes;
+    const byteLength = span.byteLength - offset;
+    const address = addressOf(bytes) + BigInt(offset);
+    const deviceAddress = span.address + BigInt(offset);
+    if (isFresh) askForHugePages(address, byteLength);
+    const entry = this.#entry;
+    return {
+      direction,
+      byteLength,
+      arrays: [bytes],
+      follow: entry && ((stream) => entry.hold(stream.queueHandle)),
+      cut: cutBlock({ direction, deviceAddress, host: { address }, byteLength, isFresh }),
+      isFresh,
+    };
+  }
+
+  /** Moves a part in one call of the driver's, which stages it, and waits for it. */
+  #moveByDriver(): void {
+    const { direction, span, bytes } = this.#move;
+    const offset = this.#movedBytes;
+    const byteLength = Math.min(span.byteLength - offset, DRIVER_PIECE_BYTES);
+    if (bytes.byteLength !== span.byteLength) throw movedAway();
+    const device = span.address + BigInt(offset);
+    const streams = TransferStreams.of(span.allocation.context);
+    const stream = streams.take();
+    try {
+      queueByDriver(stream, {
+        direction,
+        device,
+        bytes: bytes.subarray(offset, offset + byteLength),
+      });
+      stream.synchronizeSync();
+    } finally {
+      streams.put(stream);
+    }
+    this.#movedBytes += byteLength;
+  }
+}
+
+/** Queues one call of the driver's, which stages pageable memory itself. */
+export function queueByDriver(
+  { context, queueHandle }: CopyStream,
+  { direction, device, bytes }: {
+    readonly direction: "upload" | "download";
+    readonly device: bigint;
+    readonly bytes: HostBytes;
+  },
+): void {
+  const size = BigInt(bytes.byteLength);
+  const { api } = context.driver;
+  const host = bytes as BufferSource;
+  if (direction === "upload") {
+    const status = api.cuMemcpyHtoDAsync_v2(device, host, size, queueHandle);
+    context.settle(status, "cuMemcpyHtoDAsync_v2", device, host, size, queueHandle);
+  } else {
+    const status = api.cuMemcpyDtoHAsync_v2(host, device, size, queueHandle);
+    context.settle(status, "cuMemcpyDtoHAsync_v2", host, device, size, queueHandle);
+  }
+}
+
+const HUGE_PAGE_BYTES = 2n ** 21n;
+
+/** Pages of 2 MiB more than double the speed of filling fresh memory (madvise). */
+function askForHugePages(address: bigint, byteLength: number): void {
+  const start = (address + HUGE_PAGE_BYTES - 1n) / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES;
+  const end = (address + BigInt(byteLength)) / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES;
+  if (end > start) openHost().madvise(start, end - start, MADV.HUGEPAGE);
+}

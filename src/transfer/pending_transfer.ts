@@ -1,0 +1,275 @@
+// A transfer that is not over when its call returns: it waits for what comes before it, moves its bytes
+// between turns of the event loop, or at one go when a later call blocks for it, and is awaited or not.
+
+import { Fence } from "../fence.ts";
+import { requireUnrecorded } from "../memory/captured_memory.ts";
+import { keepFor, type MemoryUse, pendingBefore } from "../memory/in_order.ts";
+import { PendingWork, type Progress } from "../pending_work.ts";
+import type { CudaStream } from "../stream.ts";
+import { CAN_BE_TERMINATED, nextTurn, waitForGpu } from "../waiting.ts";
+import { arraysBefore, type ArrayUse, noteArrayUse } from "./array_uses.ts";
+import type { Lending } from "./copy_lanes.ts";
+
+/**
+ * How long an awaited transfer keeps the thread at a time: a turn by itself costs 6 microseconds. In
+ * a worker the lanes come to rest before each turn, which costs a few percent.
+ */
+const TURN_MILLISECONDS = CAN_BE_TERMINATED ? 10 : 0.1;
+
+/** What a caller may want of a transfer. */
+export interface TransferOptions {
+  /** Called as bytes arrive; large transfers call it for every few MiB, small ones once. */
+  readonly onProgress?: ((doneBytes: number, totalBytes: number) => void) | undefined;
+  /** Ends the transfer early; it rejects once nothing is in flight any more. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Moves the bytes of a transfer, a little at each step. */
+export interface Mover {
+  /** Bytes that are where they belong. */
+  readonly doneBytes: number;
+  /** Whether nothing is left and nothing is in flight. */
+  readonly isOver: boolean;
+  /** The work of the GPU that must be done before the next step; undefined when there is none. */
+  readonly waitsFor: Fence | undefined;
+  /** Whether only a turn of the event loop can tell more, when nothing can move. */
+  readonly needsTurn: boolean;
+  /** Goes on; false when nothing can move right now. */
+  step(how: Lending): boolean;
+  /** Makes sure that the event loop may have a turn, in which arrays can be moved away. */
+  beforeTurn(): void;
+  /** Ends it early; what is in flight comes to rest by further steps. */
+  fail(error: unknown): void;
+  /** Lets go of everything when it is over; throws what it failed with. */
+  end(): void;
+  /** Resolves when the threads that it used are back; they are done before. */
+  atRest(): Promise<void>;
+}
+
+/** Moves all that is left, blocking, and throws what it failed with. */
+export function finishMover(mover: Mover): void {
+  while (!mover.isOver) mover.step({ canLend: false });
+  mover.end();
+}
+
+/** A transfer to be made. */
+export interface TransferPlan extends TransferOptions {
+  /** In whose order it comes. */
+  readonly stream: CudaStream;
+  /** What it does with memory of the GPU's. */
+  readonly uses: readonly MemoryUse[];
+  /** What it does with arrays. */
+  readonly arrays: readonly ArrayUse[];
+  /** How many bytes it moves. */
+  readonly byteLength: number;
+  /** Words for a message: the action that cannot be recorded. */
+  readonly action: string;
+  /** Whether work that is under way has its place in the order, and keeps the memory. */
+  readonly isPlaced?: boolean | undefined;
+  /** Starts to move them, when its turn has come, behind the GPU's work before `entry`. */
+  start(entry: Fence | undefined): Mover;
+  /** Does what is left to do when the bytes are there, before anything that comes after. */
+  complete?(): void;
+}
+
+/** A use of memory in the order of a stream. */
+export interface StreamUse extends MemoryUse {
+  /** The stream. */
+  readonly stream: CudaStream;
+}
+
+/** Work that only the event loop moves, such as a file being opened, with its place in the order. */
+export class PlacedWork extends PendingWork {
+  /** Resolves and rejects as the work does. */
+  readonly promise: Promise<void>;
+  readonly #settle: Pick<PromiseWithResolvers<void>, "resolve" | "reject">;
+  readonly #body: () => Promise<void>;
+
+  /**
+   * Orders the work after what was called before, each use in the order of its stream, and begins it
+   * when its turn has come.
+   */
+  constructor(uses: readonly StreamUse[], body: () => Promise<void>) {
+    super();
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    this.promise = promise;
+    this.#settle = { resolve, reject };
+    this.#body = body;
+    const earlier = uses.flatMap((use) => pendingBefore(use.stream, [use]));
+    for (const stream of new Set(uses.map(({ stream }) => stream))) stream.notePending(this);
+    for (const use of uses) keepFor(this, use.stream, [use]);
+    this.beginAfter(earlier);
+  }
+
+  protected override async begin(): Promise<void> {
+    try {
+      await this.#body();
+      this.#settle.resolve();
+    } catch (error) {
+      this.#settle.reject(error);
+    }
+    this.finish();
+  }
+}
+
+/** A transfer under way. */
+export class PendingTransfer extends PendingWork {
+  /** Resolves when the bytes are there; rejects with what went wrong. */
+  readonly promise: Promise<void>;
+  readonly #plan: TransferPlan;
+  readonly #settle: Pick<PromiseWithResolvers<void>, "resolve" | "reject">;
+  #entry: Fence | undefined;
+  #mover: Mover | undefined;
+  #reportedBytes = 0;
+  #isReporting = false;
+  #hasFailed = false;
+  #failure: { readonly error: unknown } | undefined;
+
+  /**
+   * Orders a transfer after what was called before, and starts it when its turn has come.
+   *
+   * @throws TypeError when it would be recorded, or may not write.
+   */
+  constructor(plan: TransferPlan) {
+    super();
+    const { stream, uses, arrays, signal, action, isPlaced = false } = plan;
+    for (const { allocation, access } of uses) {
+      requireUnrecorded(allocation, stream, action);
+      allocation.checkUse(access);
+    }
+    this.#plan = plan;
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    this.promise = promise;
+    this.#settle = { resolve, reject };
+    this.#watchSignal(signal);
+    const earlier = isPlaced
+      ? []
+      : [...pendingBefore(stream, uses), ...arrays.flatMap(arraysBefore)];
+    if (!isPlaced) {
+      stream.notePending(this);
+      for (const use of arrays) noteArrayUse(this, use);
+      keepFor(this, stream, uses);
+    }
+    this.beginAfter(earlier);
+  }
+
+  /** Goes on without the event loop. */
+  override advance(): Progress {
+    if (this.#mover === undefined) return "waits";
+    return this.#step({ canLend: false }) ? "moved" : "waits";
+  }
+
+  /** Orders its stream after what others do with the memory, and starts to move bytes. */
+  protected override begin(): void {
+    const { stream, uses, signal } = this.#plan;
+    try {
+      signal?.throwIfAborted();
+      for (const { allocation, access } of uses) allocation.order(stream, access);
+      if (!stream.isKnownIdle && !stream.isQueueIdle) {
+        this.#entry = new Fence(stream.context);
+        this.#entry.set(stream.queueHandle);
+      }
+      this.#mover = this.#plan.start(this.#entry);
+    } catch (error) {
+      this.#entry?.dispose();
+      this.#settle.reject(error);
+      return this.finish();
+    }
+    this.#goOn(this.#mover);
+  }
+
+  /** Moves the bytes between turns of the event loop; a call that blocks may do it first. */
+  async #goOn(mover: Mover): Promise<void> {
+    const context = this.#plan.stream.context.retain();
+    do {
+      this.#stepForTurn();
+      mover.beforeTurn();
+      const fence = mover.waitsFor;
+      if (fence === undefined || this.isOver) await nextTurn(); // also at the end: others have a turn
+      else await this.#waitFor(fence, mover);
+    } while (!this.isOver);
+    this.#entry?.dispose();
+    await mover.atRest();
+    context.release();
+    if (this.#failure === undefined) this.#settle.resolve();
+    else this.#settle.reject(this.#failure.error);
+  }
+
+  #stepForTurn(): void {
+    const end = performance.now() + TURN_MILLISECONDS;
+    while (!this.isOver && performance.now() < end) {
+      if (!this.#step({ canLend: true }) && this.#mover?.needsTurn === true) return;
+    }
+  }
+
+  async #waitFor(fence: Fence, mover: Mover): Promise<void> {
+    try {
+      await waitForGpu(() => this.isOver || fence.isPassed, () => fence.waitElsewhere());
+    } catch (error) {
+      this.#fail(mover, error);
+    }
+  }
+
+  /** Moves what can be moved; false when nothing could. */
+  #step(how: Lending): boolean {
+    const mover = this.#mover;
+    if (mover === undefined || this.isOver) return false;
+    const { signal } = this.#plan;
+    if (signal?.aborted && !mover.isOver) this.#fail(mover, signal.reason);
+    let moved = false;
+    try {
+      moved = mover.step(how);
+      this.#report(mover);
+    } catch (error) {
+      this.#fail(mover, error);
+    }
+    if (mover.isOver && !this.isOver) this.#end(mover);
+    return moved || this.isOver;
+  }
+
+  /** Tells the listener how far it is; the listener may call anything, also what blocks for this. */
+  #report(mover: Mover): void {
+    const { onProgress, byteLength } = this.#plan;
+    if (onProgress === undefined || this.#isReporting || this.#hasFailed) return;
+    this.#isReporting = true;
+    try {
+      while (mover.doneBytes !== this.#reportedBytes) {
+        this.#reportedBytes = mover.doneBytes;
+        onProgress(this.#reportedBytes, byteLength);
+      }
+    } finally {
+      this.#isReporting = false;
+    }
+  }
+
+  #fail(mover: Mover, error: unknown): void {
+    this.#hasFailed = true;
+    mover.fail(error);
+  }
+
+  #end(mover: Mover): void {
+    try {
+      mover.end();
+      this.#plan.complete?.();
+    } catch (error) {
+      return this.#over({ error });
+    }
+    this.#over();
+  }
+
+  #over(failure?: { readonly error: unknown }): void {
+    this.#failure = failure;
+    this.finish();
+  }
+
+  /** A transfer that waits rejects at once; its place in the order stays until it would have begun. */
+  #watchSignal(signal: AbortSignal | undefined): void {
+    if (signal === undefined) return;
+    const onAbort = () => {
+      if (this.hasBegun) this.#step({ canLend: true });
+      if (!this.hasBegun || this.#failure !== undefined) this.#settle.reject(signal.reason);
+    };
+    signal.addEventListener("abort", onAbort);
+    this.whenOver(() => signal.removeEventListener("abort", onAbort));
+  }
+}

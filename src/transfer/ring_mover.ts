@@ -1,0 +1,65 @@
+// Moves what always goes through the ring: files, and many small arrays packed together.
+
+import type { Fence } from "../fence.ts";
+import type { Lending } from "./copy_lanes.ts";
+import type { TransferEngine } from "./engine.ts";
+import type { Mover } from "./pending_transfer.ts";
+import type { RingRequest, RingTransfer } from "./ring_transfer.ts";
+
+/** One transfer through the ring. */
+export class RingMover implements Mover {
+  readonly #engine: TransferEngine;
+  readonly #transfer: RingTransfer;
+
+  /** Starts the transfer, behind the GPU's work before `entry`. */
+  constructor(engine: TransferEngine, request: RingRequest, entry?: Fence) {
+    this.#engine = engine;
+    const follow = entry && ((stream: { queueHandle: bigint }) => entry.hold(stream.queueHandle));
+    this.#transfer = engine.start({ ...request, follow });
+  }
+
+  /** Bytes that are where they belong. */
+  get doneBytes(): number {
+    return this.#transfer.doneBytes;
+  }
+
+  /** Whether nothing is left and nothing is in flight. */
+  get isOver(): boolean {
+    return this.#transfer.isOver;
+  }
+
+  /** Nothing: the GPU waits by itself. */
+  get waitsFor(): undefined {
+    return undefined;
+  }
+
+  /** Threads that the runtime lends for files report in turns of the event loop. */
+  get needsTurn(): boolean {
+    return this.#engine.lentCount > 0;
+  }
+
+  /** Moves what can be moved. */
+  step(how: Lending): boolean {
+    return this.#engine.advance(how);
+  }
+
+  /** Keeps arrays, or lets the threads that use them come to rest. */
+  beforeTurn(): void {
+    this.#engine.beforeTurn();
+  }
+
+  /** Ends the transfer early. */
+  fail(error: unknown): void {
+    this.#transfer.fail(error);
+  }
+
+  /** Throws what the transfer failed with. */
+  end(): void {
+    this.#engine.end(this.#transfer);
+  }
+
+  /** Resolves when the threads that it used are back. */
+  atRest(): Promise<void> {
+    return this.#engine.atRest();
+  }
+}

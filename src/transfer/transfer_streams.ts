@@ -1,0 +1,72 @@
+// Streams of the kit's own on which transfers move: what a program queues on its streams meanwhile
+// neither delays them nor is delayed by them. A stream is free again when its transfer is over.
+
+import { CUresult, CUstream_flags } from "../../ffi/constants.ts";
+import type { Context } from "../context.ts";
+import type { CopyStream } from "./copy_many.ts";
+
+/** A stream of the kit's own. */
+export interface TransferStream extends CopyStream {
+  /** Blocks until all that it was given is done (cuStreamSynchronize). */
+  synchronizeSync(): void;
+}
+
+const pools = new WeakMap<Context, TransferStreams>();
+
+/** The streams of one context. */
+export class TransferStreams {
+  readonly #context: Context;
+  readonly #free: TransferStream[] = [];
+  readonly #handles: bigint[] = [];
+
+  private constructor(context: Context) {
+    this.#context = context;
+    context.atRelease(() => this.#destroy());
+  }
+
+  /** The streams of a context; they end with it. */
+  static of(context: Context): TransferStreams {
+    const streams = pools.get(context) ?? new TransferStreams(context);
+    pools.set(context, streams);
+    return streams;
+  }
+
+  /** Takes a stream that has nothing to do; creates one when all are in use. */
+  take(): TransferStream {
+    return this.#free.pop() ?? this.#create();
+  }
+
+  /** Gives a stream back; all that it was given is done, or failed. */
+  put(stream: TransferStream): void {
+    this.#free.push(stream);
+  }
+
+  #create(): TransferStream {
+    const context = this.#context;
+    const cell = new BigUint64Array(1);
+    const flags = CUstream_flags.CU_STREAM_NON_BLOCKING;
+    context.call("cuStreamCreateWithPriority", cell, flags, 0);
+    const queueHandle = cell[0] ?? 0n;
+    this.#handles.push(queueHandle);
+    const { driver } = context;
+    return {
+      context,
+      queueHandle,
+      synchronizeSync() {
+        for (let look = 0; look < LOOKS; look++) {
+          const status = driver.api.cuStreamQuery(queueHandle);
+          if (status === CUresult.CUDA_SUCCESS) return;
+          if (status !== CUresult.CUDA_ERROR_NOT_READY) driver.check(status, "cuStreamQuery");
+        }
+        driver.check(driver.api.cuStreamSynchronize(queueHandle), "cuStreamSynchronize");
+      },
+    };
+  }
+
+  #destroy(): void {
+    for (const handle of this.#handles) this.#context.status("cuStreamDestroy_v2", handle);
+  }
+}
+
+/** Looks before a thread blocks: the end of brief work shows sooner so. */
+const LOOKS = 48;
