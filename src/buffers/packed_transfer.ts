@@ -32,6 +32,11 @@ export interface PackItem {
   readonly isFresh?: boolean;
 }
 
+/** An item whose buffer may be disposed by the time it moves: its memory is kept. */
+interface PlacedItem extends Pick<PackItem, "host" | "isFresh"> {
+  readonly span: MemorySpan;
+}
+
 /** How to transfer many arrays. */
 export interface PackedTransfer extends TransferOptions {
   /** Which way they go. */
@@ -52,11 +57,12 @@ export async function transferPacked(
 ): Promise<void> {
   const { direction, stream, onProgress, signal } = options;
   signal?.throwIfAborted();
-  const full = items.filter(({ buffer }) => buffer.byteLength > 0);
+  const placed = items.map(({ buffer, ...item }): PlacedItem => ({ ...item, span: buffer.span }));
+  const full = placed.filter(({ span }) => span.byteLength > 0);
   if (full.length === 0) return;
   const isUpload = direction === "upload";
   const arrayAccess = isUpload ? "read" : "write";
-  const spans = full.map(({ buffer }) => buffer.span);
+  const spans = full.map(({ span }) => span);
   const owned = full.map(({ host }) => ownedSpan(host.memory)).filter((span) => span !== undefined);
   await new PendingTransfer({
     stream,
@@ -65,7 +71,7 @@ export async function transferPacked(
       ...owned.map((span) => ({ ...span, access: arrayAccess }) as const),
     ],
     arrays: full.map(({ host: { memory } }) => ({ memory, access: arrayAccess })),
-    byteLength: full.reduce((sum, { buffer }) => sum + buffer.byteLength, 0),
+    byteLength: spans.reduce((sum, { byteLength }) => sum + byteLength, 0),
     action: `${direction} ordinary memory`,
     onProgress,
     signal,
@@ -78,7 +84,7 @@ export async function transferPacked(
 
 /** Small arrays first, side by side; then each of the others by the way that fits its size. */
 function* partsOf(
-  items: readonly PackItem[],
+  items: readonly PlacedItem[],
   options: PackedTransfer,
   entry: Fence | undefined,
 ): Generator<SequencePart, void> {
@@ -88,21 +94,21 @@ function* partsOf(
   for (const item of items) if (!canPack || !isPacked(item)) yield moveOne(item, options, entry);
 }
 
-function areApartIn(direction: "upload" | "download", items: readonly PackItem[]): boolean {
-  if (direction === "upload") return areApart(items.map(({ buffer }) => buffer.span));
+function areApartIn(direction: "upload" | "download", items: readonly PlacedItem[]): boolean {
+  if (direction === "upload") return areApart(items.map(({ span }) => span));
   return areApart(items.map(({ host: { memory } }) => {
     return { address: addressOf(memory), byteLength: memory.byteLength };
   }));
 }
 
 /** Whether an array goes side by side with others: a small one of ordinary memory, taken as it is. */
-function isPacked({ host: { memory, convert } }: PackItem): boolean {
+function isPacked({ host: { memory, convert } }: PlacedItem): boolean {
   return memory.byteLength < LARGE_FROM_BYTES && convert === undefined &&
     ownedSpan(memory) === undefined;
 }
 
 function moveOne(
-  { buffer: { span }, host, isFresh }: PackItem,
+  { span, host, isFresh }: PlacedItem,
   { direction }: PackedTransfer,
   entry: Fence | undefined,
 ): SequencePart {
@@ -119,14 +125,14 @@ function moveOne(
 
 /** Moves small arrays side by side. */
 function pack(
-  items: readonly PackItem[],
+  items: readonly PlacedItem[],
   { direction, stream, ownsPadding = false }: PackedTransfer,
   entry: Fence | undefined,
 ): RingMover {
-  const byteLength = items.reduce((sum, { buffer }) => sum + buffer.byteLength, 0);
+  const byteLength = items.reduce((sum, { span }) => sum + span.byteLength, 0);
   const arrays = items.map(({ host }) => host.memory);
-  const pieces = items.map(({ buffer, host }): PackPiece => {
-    return { span: buffer.span, hostAddress: addressOf(host.memory) };
+  const pieces = items.map(({ span, host }): PackPiece => {
+    return { span, hostAddress: addressOf(host.memory) };
   });
   const largestBytes = arrays.reduce((most, { byteLength }) => Math.max(most, byteLength), 0);
   const takesPadding = direction === "download" || ownsPadding;

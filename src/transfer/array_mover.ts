@@ -12,7 +12,7 @@ import { addressOf, type HostBytes } from "./host_memory.ts";
 import type { Mover } from "./pending_transfer.ts";
 import { movedAway, type RingRequest, type RingTransfer } from "./ring_transfer.ts";
 import { type TransferStream, TransferStreams } from "./transfer_streams.ts";
-import { DRIVER_PIECE_BYTES, SMALLEST_RING_BYTES } from "./ways.ts";
+import type { EngineLimits } from "./tuning.ts";
 
 /** An array, and the device memory on its other side. */
 export interface ArrayMove {
@@ -32,7 +32,6 @@ export interface ArrayMove {
 export class ArrayMover implements Mover {
   readonly #move: ArrayMove;
   readonly #entry: Fence | undefined;
-  readonly #engine: TransferEngine;
   /** Bytes that calls of the driver's have moved. */
   #movedBytes = 0;
   #isAnticipated = false;
@@ -46,8 +45,6 @@ export class ArrayMover implements Mover {
   constructor(move: ArrayMove, entry?: Fence) {
     this.#move = move;
     this.#entry = entry;
-    const { context } = move.span.allocation;
-    this.#engine = TransferEngine.of(context);
   }
 
   /** Bytes that are where they belong. */
@@ -133,11 +130,19 @@ export class ArrayMover implements Mover {
   #startRing(how: Lending): RingTransfer | undefined {
     const { span: { byteLength } } = this.#move;
     const rest = byteLength - this.#movedBytes;
-    if (rest < SMALLEST_RING_BYTES) return undefined;
+    if (rest < this.#limits.briefBytes) return undefined;
     if (!this.#isAnticipated) this.#engine.anticipate(rest, how);
     this.#isAnticipated = true;
     if (this.#engine.wayFor(rest, how) !== "ring") return undefined;
     return this.#engine.start(this.#request());
+  }
+
+  get #engine(): TransferEngine {
+    return TransferEngine.of(this.#move.span.allocation.context);
+  }
+
+  get #limits(): EngineLimits {
+    return TransferEngine.limitsOf(this.#move.span.allocation.context);
   }
 
   #request(): RingRequest {
@@ -163,7 +168,7 @@ export class ArrayMover implements Mover {
   #moveByDriver(): void {
     const { direction, span, bytes } = this.#move;
     const offset = this.#movedBytes;
-    const byteLength = Math.min(span.byteLength - offset, DRIVER_PIECE_BYTES);
+    const byteLength = Math.min(span.byteLength - offset, this.#limits.driverPieceBytes);
     if (bytes.byteLength !== span.byteLength) throw movedAway();
     const device = span.address + BigInt(offset);
     const streams = TransferStreams.of(span.allocation.context);

@@ -2,9 +2,6 @@
 
 import type { Lending } from "./copy_lanes.ts";
 
-/** What has to be asked for before the ring, which takes 25 ms to make, and threads pay. */
-const RING_FROM_BYTES = 128 * 2 ** 20;
-
 /**
  * How many transfers it takes until lanes take the place of lent threads: starting them blocks for
  * some 40 ms, and then each transfer gains about a millisecond.
@@ -13,8 +10,14 @@ const LANES_FROM_COUNT = 32;
 
 /** The demand for transfers of one context. */
 export class Demand {
+  readonly #enoughBytes: number;
   #byteLength = 0;
   #count = 0;
+
+  /** Starts at nothing; from `enoughBytes` on the ring pays. */
+  constructor(enoughBytes: number) {
+    this.#enoughBytes = enoughBytes;
+  }
 
   /** Notes a transfer. */
   add(byteLength: number): void {
@@ -24,7 +27,7 @@ export class Demand {
 
   /** Whether a program moves so much that the ring pays. */
   get paysForRing(): boolean {
-    return this.#byteLength >= RING_FROM_BYTES;
+    return this.#byteLength >= this.#enoughBytes;
   }
 
   /** Whether lanes pay: late for transfers that make do with lent threads. */

@@ -40,10 +40,11 @@ const engines = new WeakMap<Context, TransferEngine>();
 /** The ring and lanes of one context. */
 export class TransferEngine {
   readonly #context: Context;
-  readonly #limits: EngineLimits;
+  /** How large it may be, and from when on it does what. */
+  readonly limits: EngineLimits;
   readonly #ring: PinnedRing;
   readonly #lanes: CopyLanes;
-  readonly #demand = new Demand();
+  readonly #demand: Demand;
   /** Slots that a lane works on. */
   readonly #withLane = new Set<LoadedSlot>();
   /** Transfers whose turn it is. */
@@ -58,7 +59,8 @@ export class TransferEngine {
   /** Starts with no memory and no lanes; both come with the first transfer. */
   constructor(context: Context, limits: EngineLimits = DEFAULT_LIMITS) {
     this.#context = context;
-    this.#limits = limits;
+    this.limits = limits;
+    this.#demand = new Demand(limits.demandBytes);
     this.#ring = new PinnedRing(context, limits);
     this.#lanes = new CopyLanes(limits.slotCount, limits);
   }
@@ -67,7 +69,12 @@ export class TransferEngine {
   static of(context: Context): TransferEngine {
     const known = engines.get(context);
     if (known !== undefined) return known;
-    return TransferEngine.#adopt(context, new TransferEngine(context));
+    return TransferEngine.adopt(context, new TransferEngine(context));
+  }
+
+  /** The limits of a context's engine, whether or not there is one yet. */
+  static limitsOf(context: Context): EngineLimits {
+    return engines.get(context)?.limits ?? DEFAULT_LIMITS;
   }
 
   /**
@@ -83,10 +90,11 @@ export class TransferEngine {
           `the device is opened first`,
       );
     }
-    TransferEngine.#adopt(context, new TransferEngine(context, limits));
+    TransferEngine.adopt(context, new TransferEngine(context, limits));
   }
 
-  static #adopt(context: Context, engine: TransferEngine): TransferEngine {
+  /** Makes an engine that of a context; it ends with the context. */
+  static adopt(context: Context, engine: TransferEngine): TransferEngine {
     engines.set(context, engine);
     context.atRelease(() => engine.dispose());
     return engine;
@@ -98,7 +106,7 @@ export class TransferEngine {
    */
   wayFor(byteLength: number, { canLend }: Lending): Way {
     const { runningCount } = this.#lanes;
-    const { laneCount, ringFromBytes } = this.#limits;
+    const { laneCount, ringFromBytes } = this.limits;
     const isLent = canLend && CAN_LEND && this.#demand.paysForRing && this.#lanes.hasLibrary;
     const lentCount = isLent ? Math.min(FEWEST_LANES, laneCount) : 0;
     const way = wayFor(byteLength, Math.max(runningCount, lentCount), ringFromBytes);
@@ -113,7 +121,7 @@ export class TransferEngine {
    */
   anticipate(byteLength: number, { canLend }: Lending): void {
     this.#demand.add(byteLength);
-    if (this.#limits.laneCount < FEWEST_LANES) return;
+    if (this.limits.laneCount < FEWEST_LANES) return;
     if (this.#demand.paysForLanes({ canLend: canLend && CAN_LEND })) this.startLanes();
   }
 
@@ -124,10 +132,10 @@ export class TransferEngine {
 
   /** Starts the lanes if they would pay, and waits about a second until they run. */
   async runLanes(): Promise<void> {
-    if (this.#limits.laneCount < FEWEST_LANES) return;
+    if (this.limits.laneCount < FEWEST_LANES) return;
     this.startLanes();
     const end = performance.now() + LANE_START_MILLISECONDS;
-    while (this.#lanes.hasLibrary && this.#lanes.runningCount < this.#limits.laneCount) {
+    while (this.#lanes.hasLibrary && this.#lanes.runningCount < this.limits.laneCount) {
       if (performance.now() > end) return;
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
@@ -135,7 +143,7 @@ export class TransferEngine {
 
   /** Starts a transfer; {@link TransferEngine.advance} moves it until it is over. */
   start(request: RingRequest): RingTransfer {
-    const { slotBytes } = this.#limits;
+    const { slotBytes } = this.limits;
     const pieceBytes = request.pieceBytes ?? pieceBytesFor(request.byteLength, slotBytes);
     const transfer = new RingTransfer(request, Math.min(pieceBytes, slotBytes));
     this.#lastTurn ??= beforeLastTurn(() => this.#rest(this.#running.keys()));
@@ -218,7 +226,7 @@ export class TransferEngine {
         const stream = TransferStreams.of(this.#context).take();
         transfer.stream = stream;
         this.#running.set(transfer, {
-          queue: new CopyQueue(transfer, this.#limits.slotCount),
+          queue: new CopyQueue(transfer, this.limits.slotCount),
           stream,
         });
         transfer.request.follow?.(stream);

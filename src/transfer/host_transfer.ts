@@ -10,6 +10,7 @@ import { isSoon, nextTurn } from "../waiting.ts";
 import { ArrayMover, queueByDriver } from "./array_mover.ts";
 import { arraysBefore, type ArrayUse, noArrayIsPending } from "./array_uses.ts";
 import type { MemorySpan } from "./copy.ts";
+import { TransferEngine } from "./engine.ts";
 import type { HostBytes } from "./host_memory.ts";
 import {
   finishMover,
@@ -18,7 +19,6 @@ import {
   type TransferPlan,
 } from "./pending_transfer.ts";
 import { movedAway } from "./ring_transfer.ts";
-import { SMALLEST_RING_BYTES } from "./ways.ts";
 
 /** What a call costs by itself, as bytes that would move meanwhile. */
 const CALL_BYTES = 64 * 2 ** 10;
@@ -76,7 +76,7 @@ export function transfer(task: HostTransfer): Promise<void> | undefined {
   if (byteLength === 0) return undefined;
   requireUnrecorded(allocation, stream, ACTIONS[direction]);
   const owned = ownedSpan(host.memory);
-  const isBrief = byteLength < SMALLEST_RING_BYTES && noArrayIsPending() &&
+  const isBrief = isSmall(task) && noArrayIsPending() &&
     comesAfterNothing(stream, allocation, owned?.allocation) && task.andThen === undefined;
   if (!isBrief || !becomesIdle(task, owned)) {
     return new PendingTransfer(planOf(task, owned)).promise;
@@ -94,12 +94,17 @@ export function transferSync(task: HostTransfer): void {
   const owned = ownedSpan(host.memory);
   finishEarlier(task, owned);
   order(task, owned);
-  if (byteLength < SMALLEST_RING_BYTES) return moveBriefly(task);
+  if (isSmall(task)) return moveBriefly(task);
   if (!stream.isKnownIdle) stream.synchronizeQueueSync();
   noteTransfer(task);
   const bytes = host.convert?.() ?? host.memory;
   finishMover(new ArrayMover({ ...task, bytes, isPageLocked: isCopied(task, owned) }));
   host.complete?.(bytes);
+}
+
+/** Whether one call of the driver's moves it in a quarter of a millisecond. */
+function isSmall({ stream: { context }, span: { byteLength } }: HostTransfer): boolean {
+  return byteLength < TransferEngine.limitsOf(context).briefBytes;
 }
 
 /** Blocks until all is over that was called before and touches the same bytes. */

@@ -3,6 +3,7 @@
 import { type ByteSize, parseBytes } from "../format.ts";
 import type { LaneCounts } from "./copy_lanes.ts";
 import type { RingLimits } from "./pinned_ring.ts";
+import { DRIVER_PIECE_BYTES, RING_DEMAND_BYTES, SMALLEST_RING_BYTES } from "./ways.ts";
 
 /** What a program may want of transfers; every field has a default that fits the machine. */
 export interface TransferTuning {
@@ -17,8 +18,14 @@ export interface TransferTuning {
   readonly ringFrom?: ByteSize;
 }
 
-/** How large an engine may be. */
+/** How large an engine may be, and from when on it does what. */
 export interface EngineLimits extends RingLimits, LaneCounts {
+  /** Smaller transfers are one call of the driver's. */
+  readonly briefBytes: number;
+  /** Bytes that the driver moves at a time. */
+  readonly driverPieceBytes: number;
+  /** Bytes that all transfers together ask for before the ring pays. */
+  readonly demandBytes: number;
   /** From which size on the ring is used; chosen by the number of lanes when left out. */
   readonly ringFromBytes?: number | undefined;
 }
@@ -34,6 +41,9 @@ export const DEFAULT_LIMITS: EngineLimits = {
   slabSlots: 16,
   laneCount: Math.min(10, SPARE_CORES),
   freshLaneCount: Math.min(15, SPARE_CORES),
+  briefBytes: SMALLEST_RING_BYTES,
+  driverPieceBytes: DRIVER_PIECE_BYTES,
+  demandBytes: RING_DEMAND_BYTES,
 };
 
 /**

@@ -44,6 +44,9 @@ export function pieceBytesFor(byteLength: number, slotBytes: number): number {
 /** From this size on a file goes through the ring: the driver cannot read files. */
 const FILE_RING_FROM_BYTES = 2 ** 20;
 
+/** What has to be asked for before the ring, which takes 25 ms to make, and threads pay. */
+export const RING_DEMAND_BYTES = 128 * 2 ** 20;
+
 /** Bytes the driver moves at a time in large transfers, while lanes are still starting. */
 export const DRIVER_PIECE_BYTES = 32 * 2 ** 20;
 

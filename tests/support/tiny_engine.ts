@@ -23,6 +23,9 @@ export const TINY_LIMITS: EngineLimits = {
   slabSlots: 2,
   laneCount: 2,
   freshLaneCount: 2,
+  briefBytes: 4096,
+  driverPieceBytes: 4096,
+  demandBytes: 2 ** 27,
 };
 
 /** What may differ between transfers. */

@@ -1,0 +1,492 @@
+// A random program of calls, awaited or not, beside the same program on plain arrays that runs one
+// call after another: whatever the kit does at once or later, the effects must come out the same.
+
+import { assert, assertEquals } from "@std/assert";
+import type { TransferableBuffer } from "../../src/buffers/transferable_buffer.ts";
+import type { CudaDevice } from "../../src/device.ts";
+import type { CudaEvent } from "../../src/event.ts";
+import type { CudaStream } from "../../src/stream.ts";
+import type { Random } from "../support/random.ts";
+
+/** A device, and streams to use it on, which the programs share. */
+export interface ProgramPlace {
+  readonly gpu: CudaDevice;
+  readonly streams: readonly CudaStream[];
+}
+
+/** A buffer, and the bytes that a program that waits for everything would have in it. */
+interface Block {
+  readonly buffer: TransferableBuffer<"uint8">;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly place: ProgramPlace;
+  /** Streams that have used it: another one waits for them where the program orders its streams. */
+  readonly users: Set<CudaStream>;
+}
+
+/** An array that transfers read and write, and the bytes that must be in it at the end. */
+interface HostArray {
+  readonly array: Uint8Array<ArrayBufferLike>;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+/** A part of a block or an array. */
+interface Part {
+  readonly start: number;
+  readonly length: number;
+}
+
+type MakeBuffer = (
+  gpu: CudaDevice,
+  length: number,
+  stream: CudaStream,
+) => TransferableBuffer<"uint8">;
+
+const KINDS: readonly MakeBuffer[] = [
+  (gpu, length, stream) => gpu.alloc("uint8", length, { stream }),
+  (gpu, length, stream) => gpu.alloc("uint8", length, { stream }),
+  (gpu, length, stream) => gpu.alloc("uint8", length, { stream }),
+  (gpu, length, stream) => gpu.lazy("uint8", length, { stream }),
+  (gpu, length, stream) => gpu.pinned("uint8", length, { stream }),
+  (gpu, length, stream) => gpu.mapped("uint8", length, { stream }),
+  (gpu, length, stream) => gpu.staged("uint8", length, { stream }),
+  (gpu, length, stream) => gpu.growable("uint8", { shape: length, reserve: "2 MiB", stream }),
+];
+
+/** Blocks and arrays are this long, so that some transfers take many pieces and some a part of one. */
+const BLOCK_BYTES = 3000;
+const BLOCK_COUNT = 3;
+const ARRAY_COUNT = 3;
+
+/** One program. */
+export class Program {
+  readonly #random: Random;
+  readonly #places: readonly ProgramPlace[];
+  readonly #blocks: Block[] = [];
+  readonly #arrays: HostArray[] = [];
+  /** Of calls that the program has not awaited, with the checks of what they give. */
+  readonly #open: Promise<unknown>[] = [];
+  readonly #events: CudaEvent[] = [];
+  readonly #log: string[] = [];
+
+  readonly #ordersStreams: boolean;
+
+  /** Prepares a program on some devices; it orders its streams itself where the kit does not. */
+  constructor(random: Random, places: readonly ProgramPlace[]) {
+    this.#random = random;
+    this.#places = places;
+    this.#ordersStreams = places.some(({ gpu }) => !gpu.context.ordersStreams);
+  }
+
+  /** The calls so far, for the message of a failure. */
+  get log(): string {
+    return this.#log.join("\n");
+  }
+
+  /** Makes `callCount` calls, waits for all of them, and compares everything. */
+  async run(callCount: number): Promise<void> {
+    for (let i = 0; i < BLOCK_COUNT * this.#places.length; i++) this.#allocate();
+    for (let i = 0; i < ARRAY_COUNT; i++) this.#makeArray();
+    const calls = [
+      () => this.#upload(),
+      () => this.#upload(),
+      () => this.#download(),
+      () => this.#download(),
+      () => this.#downloadFresh(),
+      () => this.#fill(),
+      () => this.#copy(),
+      () => this.#copy(),
+      () => this.#copyColumns(),
+      () => this.#uploadColumns(),
+      () => this.#setOne(),
+      () => this.#readOne(),
+      () => this.#uploadMany(),
+      () => this.#downloadMany(),
+      () => this.#uploadSync(),
+      () => this.#downloadSync(),
+      () => this.#launch(),
+      () => this.#orderStreams(),
+      () => this.#mark(),
+      () => this.#downloadMarked(),
+      () => this.#slice(),
+      () => this.#replace(),
+      () => this.#batch(),
+      () => this.#wait(),
+    ];
+    for (let call = 0; call < callCount; call++) await this.#random.pick(calls)?.();
+    await Promise.all(this.#open);
+    for (const block of this.#blocks) {
+      const [stream] = block.place.streams;
+      if (stream !== undefined) this.#use(block, stream);
+      assertEquals(await block.buffer.download(), block.bytes);
+    }
+    for (const { array, bytes } of this.#arrays) assertEquals(Uint8Array.from(array), bytes);
+    for (const { buffer } of this.#blocks) buffer.dispose();
+    for (const event of this.#events) event.dispose();
+  }
+
+  #allocate(): void {
+    const place = this.#pick(this.#places);
+    const make = this.#pick(KINDS);
+    const stream = this.#pick(place.streams);
+    const buffer = make(place.gpu, BLOCK_BYTES, stream);
+    buffer.fill(0, { stream });
+    const users = new Set([stream]);
+    this.#blocks.push({ buffer, bytes: new Uint8Array(BLOCK_BYTES), place, users });
+  }
+
+  #makeArray(): void {
+    const isShared = this.#random.below(4) === 0;
+    const memory = isShared ? new SharedArrayBuffer(BLOCK_BYTES) : new ArrayBuffer(BLOCK_BYTES);
+    const array = new Uint8Array(memory);
+    for (let i = 0; i < array.length; i++) array[i] = this.#random.below(256);
+    this.#arrays.push({ array, bytes: Uint8Array.from(array) });
+  }
+
+  async #upload(): Promise<void> {
+    const [block, host] = [this.#pick(this.#blocks), this.#pick(this.#arrays)];
+    const { part, from, stream } = this.#ends(block);
+    this.#note("upload", block, part, stream, `array ${this.#arrays.indexOf(host)} from ${from}`);
+    block.bytes.set(host.bytes.subarray(from, from + part.length), part.start);
+    await this.#maybe(
+      this.#part(block, part).upload(host.array.subarray(from, from + part.length), { stream }),
+    );
+  }
+
+  async #download(): Promise<void> {
+    const [block, host] = [this.#pick(this.#blocks), this.#pick(this.#arrays)];
+    const { part, from, stream } = this.#ends(block);
+    this.#note("download", block, part, stream, `array ${this.#arrays.indexOf(host)} from ${from}`);
+    host.bytes.set(this.#expected(block, part), from);
+    await this.#maybe(
+      this.#part(block, part).download(host.array.subarray(from, from + part.length), { stream }),
+    );
+  }
+
+  async #downloadFresh(): Promise<void> {
+    const block = this.#pick(this.#blocks);
+    const { part, stream } = this.#ends(block);
+    this.#note("download fresh", block, part, stream);
+    const expected = this.#expected(block, part);
+    const result = this.#part(block, part).download(undefined, { stream });
+    await this.#maybe(result.then((array) => assertEquals(array, expected)));
+  }
+
+  #fill(): void {
+    const block = this.#pick(this.#blocks);
+    const { part, stream } = this.#ends(block);
+    const value = this.#random.below(256);
+    this.#note(`fill ${value}`, block, part, stream);
+    block.bytes.fill(value, part.start, part.start + part.length);
+    this.#part(block, part).fill(value, { stream });
+  }
+
+  #copy(): void {
+    const [to, from] = [this.#pick(this.#blocks), this.#pick(this.#blocks)];
+    const { part, from: start } = this.#ends(to);
+    const isOverlapping = to === from && Math.abs(start - part.start) < part.length;
+    if (isOverlapping) return;
+    const stream = this.#streamBetween(to, from);
+    this.#note("copy", to, part, stream, `block ${this.#blocks.indexOf(from)} from ${start}`);
+    this.#use(from, stream);
+    to.bytes.set(this.#expected(from, { start, length: part.length }), part.start);
+    const source = this.#part(from, { start, length: part.length });
+    this.#part(to, part).copyFrom(source, { stream });
+  }
+
+  /** Copies every second element. */
+  #copyColumns(): void {
+    const [to, from] = [this.#pick(this.#blocks), this.#pick(this.#blocks)];
+    if (to === from) return;
+    const stream = this.#streamBetween(to, from);
+    const count = 1 + this.#random.below(40);
+    this.#note(`copy ${count} columns`, to, { start: 0, length: 2 * count }, stream);
+    this.#use(from, stream);
+    for (let i = 0; i < count; i++) to.bytes[2 * i] = from.bytes[2 * i + 1] ?? 0;
+    const [shape, strides] = [[count], [2]];
+    to.buffer.strided({ shape, strides, offset: 0 })
+      .copyFrom(from.buffer.strided({ shape, strides, offset: 1 }), { stream });
+  }
+
+  async #uploadColumns(): Promise<void> {
+    const [block, host] = [this.#pick(this.#blocks), this.#pick(this.#arrays)];
+    const stream = this.#pick(block.place.streams);
+    const count = 1 + this.#random.below(400);
+    this.#note(`upload ${count} columns`, block, { start: 0, length: 3 * count }, stream);
+    for (let i = 0; i < count; i++) block.bytes[3 * i] = host.bytes[i] ?? 0;
+    const view = block.buffer.strided({ shape: [count], strides: [3], offset: 0 });
+    await this.#maybe(view.upload(host.array.subarray(0, count), { stream }));
+  }
+
+  async #setOne(): Promise<void> {
+    const block = this.#pick(this.#blocks);
+    const [index, value] = [this.#random.below(BLOCK_BYTES), this.#random.below(256)];
+    const stream = this.#pick(block.place.streams);
+    this.#note(`setAt ${index} ${value}`, block, { start: index, length: 1 }, stream);
+    block.bytes[index] = value;
+    await this.#maybe(block.buffer.setAt(index, value, { stream }));
+  }
+
+  async #readOne(): Promise<void> {
+    const block = this.#pick(this.#blocks);
+    const index = this.#random.below(BLOCK_BYTES);
+    const stream = this.#pick(block.place.streams);
+    this.#note(`at ${index}`, block, { start: index, length: 1 }, stream);
+    const expected = block.bytes[index];
+    const value = block.buffer.at(index, { stream });
+    await this.#maybe(value.then((value) => assertEquals(value, expected)));
+  }
+
+  async #uploadMany(): Promise<void> {
+    const { gpu, streams } = this.#pick(this.#places);
+    const blocks = this.#blocks.filter(({ place }) => place.gpu === gpu);
+    if (blocks.length === 0) return;
+    const stream = this.#pick(streams);
+    const picks = Array.from({ length: 1 + this.#random.below(6) }, () => {
+      const [block, host] = [this.#pick(blocks), this.#pick(this.#arrays)];
+      return { block, host, ...this.#ends(block, 300) };
+    });
+    for (const { block, host, part, from } of picks) {
+      this.#note(
+        "uploadAll",
+        block,
+        part,
+        stream,
+        `array ${this.#arrays.indexOf(host)} from ${from}`,
+      );
+      block.bytes.set(host.bytes.subarray(from, from + part.length), part.start);
+    }
+    const arrays = picks.map(({ host, part, from }) =>
+      host.array.subarray(from, from + part.length)
+    );
+    const into = picks.map(({ block, part }) => this.#part(block, part));
+    await this.#maybe(gpu.uploadAll(arrays, { into, stream }));
+  }
+
+  async #downloadMany(): Promise<void> {
+    const { gpu, streams } = this.#pick(this.#places);
+    const blocks = this.#blocks.filter(({ place }) => place.gpu === gpu);
+    if (blocks.length === 0) return;
+    const stream = this.#pick(streams);
+    const picks = Array.from({ length: 1 + this.#random.below(6) }, () => {
+      const [block, host] = [this.#pick(blocks), this.#pick(this.#arrays)];
+      return { block, host, ...this.#ends(block, 300) };
+    });
+    for (const { block, host, part, from } of picks) {
+      this.#note(
+        "downloadAll",
+        block,
+        part,
+        stream,
+        `array ${this.#arrays.indexOf(host)} from ${from}`,
+      );
+      host.bytes.set(this.#expected(block, part), from);
+    }
+    const into = picks.map(({ host, part, from }) => host.array.subarray(from, from + part.length));
+    const sources = picks.map(({ block, part }) => this.#part(block, part));
+    await this.#maybe(gpu.downloadAll(sources, { into, stream }));
+  }
+
+  #uploadSync(): void {
+    const [block, host] = [this.#pick(this.#blocks), this.#pick(this.#arrays)];
+    const { part, from, stream } = this.#ends(block);
+    this.#note(
+      "uploadSync",
+      block,
+      part,
+      stream,
+      `array ${this.#arrays.indexOf(host)} from ${from}`,
+    );
+    block.bytes.set(host.bytes.subarray(from, from + part.length), part.start);
+    this.#part(block, part).uploadSync(host.array.subarray(from, from + part.length), { stream });
+  }
+
+  #downloadSync(): void {
+    const [block, host] = [this.#pick(this.#blocks), this.#pick(this.#arrays)];
+    const { part, from, stream } = this.#ends(block);
+    this.#note("downloadSync", block, part, stream, `array ${this.#arrays.indexOf(host)}`);
+    const expected = this.#expected(block, part);
+    host.bytes.set(expected, from);
+    const target = host.array.subarray(from, from + part.length);
+    assertEquals(
+      Uint8Array.from(this.#part(block, part).downloadSync(target, { stream })),
+      expected,
+    );
+  }
+
+  /** Records a fill and a copy, and launches them, once or twice; disposes the graph at once. */
+  #launch(): void {
+    const place = this.#pick(this.#places);
+    const blocks = this.#blocks.filter((block) => block.place === place);
+    const [to, from] = [this.#pick(blocks), this.#pick(blocks)];
+    if (to === undefined || from === undefined || to === from) return;
+    const value = this.#random.below(256);
+    const part = this.#range(BLOCK_BYTES);
+    const stream = this.#pick(place.streams);
+    this.#note(`launch fill ${value}, copy to ${this.#blocks.indexOf(to)}`, from, part, stream);
+    this.#use(to, stream);
+    using graph = place.gpu.capture((stream) => {
+      this.#part(from, part).fill(value, { stream });
+      this.#part(to, part).copyFrom(this.#part(from, part), { stream });
+    }, { stream });
+    for (let launch = 0; launch <= this.#random.below(2); launch++) graph.launch();
+    from.bytes.fill(value, part.start, part.start + part.length);
+    to.bytes.fill(value, part.start, part.start + part.length);
+  }
+
+  #orderStreams(): void {
+    const { streams } = this.#pick(this.#places);
+    this.#log.push("wait for a stream");
+    this.#pick(streams).wait(this.#pick(streams));
+  }
+
+  async #mark(): Promise<void> {
+    const { streams } = this.#pick(this.#places);
+    const event = this.#pick(streams).record({ timing: false });
+    this.#log.push("record an event, wait for it on a stream");
+    this.#pick(streams).wait(event);
+    this.#events.push(event);
+    if (this.#random.below(4) === 0) event.dispose();
+    else await this.#maybe(event.synchronize());
+  }
+
+  /** Waits for a download by a mark behind it, on its stream or on another one. */
+  async #downloadMarked(): Promise<void> {
+    const block = this.#pick(this.#blocks);
+    const { part, stream } = this.#ends(block);
+    this.#note("download and mark", block, part, stream);
+    const expected = this.#expected(block, part);
+    const array = new Uint8Array(part.length);
+    this.#open.push(this.#part(block, part).download(array, { stream }));
+    using event = stream.record();
+    const other = this.#pick(block.place.streams);
+    other.wait(event);
+    const ways = [
+      () => event.synchronize(),
+      () => event.synchronizeSync(),
+      () => other.synchronize(),
+      () => other.synchronizeSync(),
+      async () => {
+        while (!event.isComplete) await new Promise((resolve) => setTimeout(resolve));
+      },
+    ];
+    await this.#pick(ways)();
+    assertEquals(array, expected);
+  }
+
+  async #slice(): Promise<void> {
+    const block = this.#pick(this.#blocks);
+    const { part, stream } = this.#ends(block);
+    this.#note("slice", block, part, stream);
+    const expected = this.#expected(block, part);
+    using copy = block.buffer.slice(part.start, part.start + part.length, { stream });
+    const result = copy.download(undefined, { stream });
+    await this.#maybe(result.then((array) => assertEquals(array, expected)));
+  }
+
+  /** Disposes a block, whatever is under way, and makes another one. */
+  #replace(): void {
+    const at = this.#random.below(this.#blocks.length);
+    this.#log.push(`dispose block ${at}`);
+    const [block] = this.#blocks.splice(at, 1);
+    if (this.#random.below(2) === 0) block?.buffer.dispose();
+    else block?.buffer.close(this.#pick(block.place.streams));
+    this.#allocate();
+  }
+
+  #batch(): void {
+    const place = this.#pick(this.#places);
+    const blocks = this.#blocks.filter((block) => block.place === place);
+    const [to, from] = [this.#pick(blocks), this.#pick(blocks)];
+    if (to === undefined || from === undefined || to === from) return;
+    const stream = this.#pick(place.streams);
+    const parts = [this.#range(BLOCK_BYTES), this.#range(BLOCK_BYTES)];
+    for (const part of parts) {
+      this.#note(`batch from ${this.#blocks.indexOf(from)}`, to, part, stream);
+      this.#use(from, stream);
+      to.bytes.set(this.#expected(from, part), part.start);
+    }
+    place.gpu.copyBatch(
+      parts.map((part) => ({ destination: this.#part(to, part), source: this.#part(from, part) })),
+      { stream },
+    );
+  }
+
+  async #wait(): Promise<void> {
+    const { gpu, streams } = this.#pick(this.#places);
+    const stream = this.#pick(streams);
+    const ways = [
+      () => this.#maybe(stream.synchronize()),
+      () => stream.synchronizeSync(),
+      () => gpu.synchronizeSync(),
+      () => this.#maybe(gpu.synchronize()),
+      () => void stream.isIdle,
+    ];
+    const way = this.#random.below(ways.length);
+    this.#log.push(`wait in way ${way}`);
+    await ways[way]?.();
+    if (way === 1) assert(stream.isIdle);
+  }
+
+  /** Awaits a call now and then; the others are awaited at the end. */
+  async #maybe(call: Promise<unknown>): Promise<void> {
+    if (this.#random.below(3) === 0) {
+      this.#log.push("  awaited");
+      await call;
+      return;
+    }
+    call.catch(() => {}); // the end of the program tells
+    this.#open.push(call);
+  }
+
+  #ends(block: Block, mostBytes = BLOCK_BYTES): { part: Part; from: number; stream: CudaStream } {
+    const part = this.#range(mostBytes);
+    const from = this.#random.below(BLOCK_BYTES - part.length + 1);
+    return { part, from, stream: this.#pick(block.place.streams) };
+  }
+
+  #range(mostBytes: number): Part {
+    const length = 1 + this.#random.below(mostBytes);
+    return { start: this.#random.below(BLOCK_BYTES - length + 1), length };
+  }
+
+  #part({ buffer }: Block, { start, length }: Part): TransferableBuffer<"uint8"> {
+    return buffer.subarray(start, start + length);
+  }
+
+  #expected({ bytes }: Block, { start, length }: Part): Uint8Array<ArrayBuffer> {
+    return bytes.slice(start, start + length);
+  }
+
+  /** A stream that may do a copy: one of a device that has the memory, for host memory of any. */
+  #streamBetween(to: Block, from: Block): CudaStream {
+    const onDevices = [to, from].filter(({ buffer }) => !buffer.isHostAccessible);
+    const { place } = this.#pick(onDevices.length > 0 ? onDevices : [to, from]);
+    return this.#pick(place.streams);
+  }
+
+  /** Lets a stream wait for those that used a block before, where nobody else does. */
+  #use(block: Block, stream: CudaStream): void {
+    if (this.#ordersStreams) {
+      for (const user of block.users) {
+        if (user === stream) continue;
+        if (this.#random.below(2) === 0) stream.wait(user);
+        else {
+          using event = user.record();
+          stream.wait(event);
+        }
+      }
+    }
+    block.users.add(stream);
+  }
+
+  #note(what: string, block: Block, part: Part, stream: CudaStream, other = ""): void {
+    this.#use(block, stream);
+    const at = this.#blocks.indexOf(block);
+    const where = `${part.start} to ${part.start + part.length}`;
+    this.#log.push(`${what}: block ${at} ${block.buffer} ${where} on ${stream} ${other}`);
+  }
+
+  #pick<T>(choices: readonly T[]): T {
+    return this.#random.pick(choices) as T;
+  }
+}
