@@ -73,7 +73,7 @@ export class CudaDevice extends DeviceAccounts implements DeviceAllocator, Dispo
     this.info = new DeviceInfo(context);
     const { resource = defaultDeviceResource, pinnedResource = defaultPinnedResource } = options;
     this.#deviceResources = new ResourceChoice(context, resource);
-    this.#pinnedResources = new ResourceChoice(context, pinnedResource);
+    this.#pinnedResources = new ResourceChoice(context, pinnedResource, { needsHost: true });
   }
 
   /**

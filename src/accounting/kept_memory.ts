@@ -50,3 +50,36 @@ export class KeptMemory implements MemoryCache {
   /** Does nothing: what is kept is in use. */
   trim(): void {}
 }
+
+const lost = new WeakMap<Ledger, Map<string, LostMemory>>();
+
+/** Memory that can never be given back; counts as cached where it lies. */
+export class LostMemory implements MemoryCache {
+  readonly name = "lost";
+  readonly kind: LiveKind;
+  /** Bytes that are lost. */
+  byteLength = 0;
+
+  private constructor(kind: LiveKind) {
+    this.kind = kind;
+  }
+
+  /** What is lost where memory of a kind lies. */
+  static of(ledger: Ledger, kind: LiveKind): LostMemory {
+    const places = lost.get(ledger) ?? new Map<string, LostMemory>();
+    lost.set(ledger, places);
+    const place = placeOf(kind);
+    const memory = places.get(place) ?? new LostMemory(kind);
+    places.set(place, memory);
+    ledger.caches.add(memory);
+    return memory;
+  }
+
+  /** Notes bytes that are lost. */
+  add(byteLength: number): void {
+    this.byteLength += byteLength;
+  }
+
+  /** Does nothing: nobody can give it back. */
+  trim(): void {}
+}

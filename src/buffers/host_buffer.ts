@@ -2,6 +2,7 @@
 
 import { type BitsOf, type DType, viewBits } from "../dtype.ts";
 import { DisposedError } from "../errors.ts";
+import { keepWith } from "../memory/host_bytes.ts";
 import type { BufferFields } from "./memory_window.ts";
 import { TransferableBuffer } from "./transferable_buffer.ts";
 
@@ -25,16 +26,24 @@ export abstract class HostBuffer<D extends DType = DType> extends TransferableBu
 
   /**
    * The elements as a typed array over the memory itself (bfloat16: its bits). Wait for queued work
-   * before reading or writing it. When the buffer is disposed its length becomes 0.
+   * before reading or writing it. When the buffer is disposed its length becomes 0; the array itself
+   * keeps the memory alive, and a part of it (`subarray()`) does not.
+   *
+   * @throws DisposedError when the buffer was disposed, or the array was moved away (transferred).
    */
   get array(): BitsOf<D> {
     if (this.disposed) throw new DisposedError(this.toString());
+    if (this.length > 0 && this.bytes.byteLength === 0) {
+      throw new DisposedError(`${this}, whose array was moved away`);
+    }
     return this.#array ??= this.#show();
   }
 
   #show(): BitsOf<D> {
     const { dtype, length, bytes } = this;
     const byteOffset = bytes.byteOffset + this.byteOffset;
-    return viewBits(dtype, { buffer: bytes.buffer, byteOffset, length });
+    const array = viewBits(dtype, { buffer: bytes.buffer, byteOffset, length });
+    keepWith(array, this.fields().token ?? this);
+    return array;
   }
 }

@@ -30,9 +30,10 @@ export class ManagedBuffer<D extends DType = DType> extends HostBuffer<D> {
     const shape = toShape(request.shape);
     const byteLength = byteLengthOf(dtype, shape);
     const allocation = Allocation.create({ kind: "managed", byteLength, resource, stream, label });
-    const { bytes, memory } = showToHost(allocation);
-    allocation.guard(memory);
-    const fields = { allocation, token: memory, dtype, shape, byteOffset: 0, isView: false };
+    const bytes = showToHost(allocation);
+    const token = { allocation };
+    allocation.guard(token);
+    const fields = { allocation, token, dtype, shape, byteOffset: 0, isView: false };
     return new ManagedBuffer({ ...fields, bytes });
   }
 

@@ -42,9 +42,10 @@ export class MappedBuffer<D extends DType = DType> extends HostBuffer<D> {
     const shape = toShape(request.shape);
     const byteLength = byteLengthOf(dtype, shape);
     const allocation = Allocation.create({ kind: "mapped", byteLength, resource, stream, label });
-    const { bytes, memory } = showToHost(allocation, resource.hostAddress(allocation.address));
-    allocation.guard(memory);
-    const fields = { allocation, token: memory, dtype, shape, byteOffset: 0, isView: false };
+    const bytes = showToHost(allocation, resource.hostAddress(allocation.address));
+    const token = { allocation };
+    allocation.guard(token);
+    const fields = { allocation, token, dtype, shape, byteOffset: 0, isView: false };
     return new MappedBuffer({ ...fields, bytes, resource });
   }
 

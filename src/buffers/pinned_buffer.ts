@@ -2,7 +2,7 @@
 
 import type { DType } from "../dtype.ts";
 import { Allocation } from "../memory/allocation.ts";
-import { showToHost } from "../memory/host_bytes.ts";
+import { requireHostMemory, showToHost } from "../memory/host_bytes.ts";
 import type { DeviceBufferRequest } from "./device_buffer.ts";
 import type { BufferFields } from "./memory_window.ts";
 import { HostBuffer } from "./host_buffer.ts";
@@ -14,11 +14,13 @@ export class PinnedBuffer<D extends DType = DType> extends HostBuffer<D> {
   static allocate<D extends DType>(request: DeviceBufferRequest<D>): PinnedBuffer<D> {
     const { dtype, resource, stream, label } = request;
     const shape = toShape(request.shape);
+    requireHostMemory(resource, "allocate page-locked memory");
     const byteLength = byteLengthOf(dtype, shape);
     const allocation = Allocation.create({ kind: "pinned", byteLength, resource, stream, label });
-    const { bytes, memory } = showToHost(allocation);
-    allocation.guard(memory);
-    const fields = { allocation, token: memory, dtype, shape, byteOffset: 0, isView: false };
+    const bytes = showToHost(allocation);
+    const token = { allocation };
+    allocation.guard(token);
+    const fields = { allocation, token, dtype, shape, byteOffset: 0, isView: false };
     return new PinnedBuffer({ ...fields, bytes });
   }
 

@@ -3,6 +3,7 @@
 import { type DType, dtypeOf, elementBytes } from "../dtype.ts";
 import { DisposedError } from "../errors.ts";
 import { Allocation } from "../memory/allocation.ts";
+import { noteOwner } from "../memory/host_bytes.ts";
 import { HostRegistration, type RegistrationOptions } from "../memory/host_registration.ts";
 import type { CudaStream } from "../stream.ts";
 import type { MemorySpan } from "../transfer/copy.ts";
@@ -72,6 +73,7 @@ export class RegisteredMemory<D extends DType = DType> extends HostBuffer<D> {
       label,
       isReadOnly: registration.isReadOnly,
     });
+    noteOwner(allocation, bytes);
     const token = { allocation };
     allocation.guard(token);
     const fields = { allocation, token, dtype, shape, byteOffset: 0, isView: false };
@@ -87,7 +89,7 @@ export class RegisteredMemory<D extends DType = DType> extends HostBuffer<D> {
   override get span(): MemorySpan {
     const span = super.span;
     if (span.byteLength > 0 && this.bytes.byteLength === 0) {
-      throw new DisposedError(`${this}, whose array was transferred away`);
+      throw new DisposedError(`${this}, whose array was moved away`);
     }
     return span;
   }

@@ -3,7 +3,7 @@
 import type { BitsOf, DType } from "../dtype.ts";
 import { DisposedError } from "../errors.ts";
 import { Allocation } from "../memory/allocation.ts";
-import { showToHost } from "../memory/host_bytes.ts";
+import { requireHostMemory, showToHost } from "../memory/host_bytes.ts";
 import type { MemoryResource } from "../memory/memory_resource.ts";
 import { queueCopy } from "../transfer/copy.ts";
 import type { DeviceBufferRequest } from "./device_buffer.ts";
@@ -59,6 +59,7 @@ export class StagedBuffer<D extends DType = DType> extends TransferableBuffer<D>
   static allocate<D extends DType>(request: StagedBufferRequest<D>): StagedBuffer<D> {
     const { dtype, resource, pinnedResource, stream, label } = request;
     const shape = toShape(request.shape);
+    requireHostMemory(pinnedResource, "allocate page-locked memory");
     const block = { byteLength: byteLengthOf(dtype, shape), stream, label };
     const allocation = Allocation.create({ ...block, kind: "device", resource });
     try {
@@ -67,11 +68,12 @@ export class StagedBuffer<D extends DType = DType> extends TransferableBuffer<D>
         kind: "pinned",
         resource: pinnedResource,
       });
-      const { bytes: mirrorBytes, memory } = showToHost(mirrorAllocation);
+      const mirrorBytes = showToHost(mirrorAllocation);
+      const token = { allocation };
       // One guard for both halves: whoever reaches a typed array over the mirror keeps the device's.
       allocation.releaseWith(mirrorAllocation);
-      allocation.guard(memory);
-      const fields = { allocation, token: memory, dtype, shape, byteOffset: 0, isView: false };
+      allocation.guard(token);
+      const fields = { allocation, token, dtype, shape, byteOffset: 0, isView: false };
       return new StagedBuffer({ ...fields, mirrorAllocation, mirrorBytes });
     } catch (error) {
       allocation.release();

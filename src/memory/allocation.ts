@@ -3,11 +3,11 @@
 
 import type { Context } from "../context.ts";
 import { DisposedError } from "../errors.ts";
-import { messageOf } from "../format.ts";
+import { formatBytes, messageOf } from "../format.ts";
 import { originOf } from "../accounting/cell_runs.ts";
 import { timeOfMaking } from "../accounting/clock.ts";
 import { nextId } from "../accounting/ids.ts";
-import { KeptMemory } from "../accounting/kept_memory.ts";
+import { KeptMemory, LostMemory } from "../accounting/kept_memory.ts";
 import { type LedgerEntry, type LiveKind, nameOf } from "../accounting/ledger.ts";
 import { type Owner, unwatch, watch } from "../safety_net.ts";
 import { CudaStream } from "../stream.ts";
@@ -47,7 +47,10 @@ export class Allocation implements LedgerEntry, Owner {
   #address: bigint;
   #byteLength: number;
   #companion: Allocation | undefined;
-  #hostMemory: WeakRef<ArrayBuffer> | undefined;
+  /** How the CPU sees it. */
+  #hostMemory: ArrayBuffer | undefined;
+  /** Whether the program moved its array away, so that it may still be seen elsewhere. */
+  #isMovedAway = false;
   #released = false;
   #holders = 0;
   #freeWith: CudaStream | undefined;
@@ -91,9 +94,12 @@ export class Allocation implements LedgerEntry, Owner {
     this.#companion = companion;
   }
 
-  /** Empties `memory`, and with it every typed array over it, when the block is released. */
+  /**
+   * Empties `memory`, and with it every typed array over it, when the block is released. Memory that
+   * the program has moved away by then can still be seen elsewhere, so it is never freed.
+   */
   emptyOnRelease(memory: ArrayBuffer): void {
-    this.#hostMemory = new WeakRef(memory);
+    this.#hostMemory = memory;
   }
 
   /** Whom the memory belongs to: this record, or the one that it borrows from. */
@@ -235,7 +241,9 @@ export class Allocation implements LedgerEntry, Owner {
     this.#released = true;
     unwatch(this);
     this.context.ledger.remove(this);
-    this.#hostMemory?.deref()?.transfer(0);
+    this.#isMovedAway = this.#hostMemory?.detached === true;
+    if (!this.#isMovedAway) this.#hostMemory?.transfer(0);
+    this.#hostMemory = undefined;
   }
 
   #checkWritable(access: Access): void {
@@ -256,6 +264,7 @@ export class Allocation implements LedgerEntry, Owner {
    * graph allocates is freed, as a step of it.
    */
   #free(): void {
+    if (this.#isMovedAway) return this.#keepForEver();
     const captured = capturedMemory();
     if (captured !== undefined && captured.usageWithin(this) === undefined) {
       return captured.postpone(() => this.#free());
@@ -270,6 +279,18 @@ export class Allocation implements LedgerEntry, Owner {
     } finally {
       this.context.release();
     }
+  }
+
+  /** Keeps memory that may still be seen, and the context that would free it. */
+  #keepForEver(): void {
+    LostMemory.of(this.context.ledger, this.kind).add(this.byteLength);
+    console.warn(
+      `vramkit: ${nameOf(this)} (${
+        formatBytes(this.byteLength)
+      } of ${this.kind} memory) is lost: its ` +
+        `array was moved away (transferred, or posted to a worker) and may still be used there; copy ` +
+        `it with slice() instead`,
+    );
   }
 
   /** The stream, or the default one for a disposed stream, which now waits for all uses so far. */

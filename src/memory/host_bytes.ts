@@ -1,6 +1,7 @@
 // A block of host memory as the CPU sees it: the memory itself, and empty once it is given back.
 
 import type { Allocation } from "./allocation.ts";
+import { type MemoryResource, nameOfValue } from "./memory_resource.ts";
 
 /** Blocks by the array buffer that shows them, and where in it they start. */
 const blocks = new WeakMap<ArrayBufferLike, { allocation: Allocation; byteOffset: number }>();
@@ -15,12 +16,25 @@ export interface OwnedHostSpan {
   readonly byteLength: number;
 }
 
-/** Memory that the kit owns, as the CPU sees it. */
-export interface OwnedHostBytes {
-  /** The whole block. */
-  readonly bytes: Uint8Array<ArrayBuffer>;
-  /** What every typed array over the block refers to. */
-  readonly memory: ArrayBuffer;
+/** What typed arrays over blocks keep alive: the token whose collection gives the block back. */
+const tokens = new WeakMap<object, object>();
+
+/** Lets a typed array over a block keep the block, as its buffers do. */
+export function keepWith(array: object, token: object): void {
+  tokens.set(array, token);
+}
+
+/**
+ * Checks that the CPU can use the memory of a resource, before any of it is shown.
+ *
+ * @throws TypeError when it cannot, or when this is no resource.
+ */
+export function requireHostMemory(resource: MemoryResource, action: string): void {
+  if (resource?.isHostAccessible === true) return;
+  throw new TypeError(
+    `Cannot ${action} from ${nameOfValue(resource)}: the CPU cannot use its memory; expected a ` +
+      `resource of host memory, such as new PinnedHostMemoryResource(gpu)`,
+  );
 }
 
 /**
@@ -30,7 +44,7 @@ export interface OwnedHostBytes {
 export function showToHost(
   allocation: Allocation,
   hostAddress = allocation.address,
-): OwnedHostBytes {
+): Uint8Array<ArrayBuffer> {
   const pointer = Deno.UnsafePointer.create(hostAddress);
   const memory = pointer === null
     ? new ArrayBuffer(0)
@@ -38,7 +52,7 @@ export function showToHost(
   allocation.emptyOnRelease(memory);
   const bytes = new Uint8Array(memory);
   noteOwner(allocation, bytes);
-  return { bytes, memory };
+  return bytes;
 }
 
 /** Notes that a block is the memory that an array shows. */

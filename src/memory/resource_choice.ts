@@ -3,6 +3,7 @@
 
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Context } from "../context.ts";
+import { requireHostMemory } from "./host_bytes.ts";
 import type { ContextOwner, MemoryResource } from "./memory_resource.ts";
 
 /** Makes a resource for a device that is being opened. */
@@ -16,17 +17,19 @@ interface StackedResource extends MemoryResource, Partial<Disposable> {
 /** The resource of one device for one kind of memory. */
 export class ResourceChoice implements Disposable {
   readonly #default: MemoryResource;
+  readonly #needsHost: boolean;
   /** Made when a function is first run with another resource: until then a choice costs nothing. */
   #scopes: AsyncLocalStorage<MemoryResource> | undefined;
 
   /**
    * Makes the default, and owns it.
    *
-   * @throws TypeError when it belongs to another device.
+   * @throws TypeError when it belongs to another device, or the CPU must use its memory and cannot.
    */
-  constructor(context: Context, make: MakeResource) {
+  constructor(context: Context, make: MakeResource, { needsHost = false } = {}) {
+    this.#needsHost = needsHost;
     this.#default = make({ context });
-    requireContext(this.#default, context);
+    this.#check(this.#default, context);
   }
 
   /** The resource to use here and now. */
@@ -37,12 +40,18 @@ export class ResourceChoice implements Disposable {
   /**
    * Runs a function with another resource, also what the function awaits, and nothing else.
    *
-   * @throws TypeError when the resource belongs to another device.
+   * @throws TypeError when the resource belongs to another device, or the CPU must use its memory and
+   *   cannot.
    */
   run<T>(resource: MemoryResource, body: () => T): T {
-    requireContext(resource, this.#default.context);
+    this.#check(resource, this.#default.context);
     this.#scopes ??= new AsyncLocalStorage();
     return this.#scopes.run(resource, body);
+  }
+
+  #check(resource: MemoryResource, context: Context): void {
+    requireContext(resource, context);
+    if (this.#needsHost) requireHostMemory(resource, "take page-locked memory");
   }
 
   /** Disposes the default and its upstreams; blocks in use stay valid. */

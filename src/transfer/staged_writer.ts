@@ -131,8 +131,8 @@ export class StagedWriter {
     const resource = ContextPinnedPool.of(stream.context);
     const label = "stream staging";
     const allocation = Allocation.create({ kind: "pinned", byteLength, resource, stream, label });
-    const { bytes, memory } = showToHost(allocation);
-    allocation.guard(memory);
+    const bytes = showToHost(allocation);
+    allocation.guard(bytes);
     return { allocation, bytes };
   }
 

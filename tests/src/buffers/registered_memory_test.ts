@@ -107,7 +107,7 @@ Deno.test("RegisteredMemory names the array that was transferred away", () =>
     const source = new ArrayBuffer(3 * PAGE_BYTES);
     using registered = gpu.register(source, { label: "x" });
     const moved = source.transfer();
-    assertThrows(() => registered.fill(1), DisposedError, "whose array was transferred away");
+    assertThrows(() => registered.fill(1), DisposedError, "whose array was moved away");
     assertEquals(moved.byteLength, 3 * PAGE_BYTES);
   }));
 

@@ -1,0 +1,52 @@
+// A program that moves arrays away while transfers use them, in every way there is, and lets their
+// memory be used again at once. Its arguments: "upload" or "download", and who moves the bytes.
+
+import { CudaDevice } from "../../src/device.ts";
+import { TransferEngine } from "../../src/transfer/engine.ts";
+import { testDriver } from "./driver.ts";
+
+const [direction, threads] = Deno.args;
+const LENGTH = 48 * 2 ** 20;
+
+const WAYS: Record<string, (array: Uint8Array<ArrayBuffer>) => unknown> = {
+  clone: (array) => structuredClone(array.buffer, { transfer: [array.buffer] }),
+  post: (array) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.postMessage(array, [array.buffer]);
+    port1.close();
+    port2.close();
+  },
+  move: (array) => array.buffer.transfer(),
+  shrink: (array) => array.buffer.transfer(16),
+  empty: (array) => array.buffer.transfer(0),
+};
+
+using gpu = CudaDevice.open(0, {
+  driver: testDriver(),
+  transfers: { laneCount: 6, ringFrom: "4 MiB" },
+});
+const engine = TransferEngine.of(gpu.context);
+if (threads === "lanes") await engine.runLanes();
+if (threads !== "driver") engine.anticipate(2 ** 30, { canLend: true });
+using buffer = gpu.zeros("uint8", LENGTH);
+
+for (const [name, move] of Object.entries(WAYS)) {
+  for (const turns of [0, 1, 3]) {
+    let array: Uint8Array<ArrayBuffer> | undefined = new Uint8Array(LENGTH).fill(1);
+    const moving = direction === "upload" ? buffer.upload(array) : buffer.download(array);
+    const outcome = moving.then(() => "resolved", (error: Error) => error.message);
+    for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setImmediate(resolve));
+    move(array);
+    array = undefined;
+    const others = Array.from({ length: 8 }, () => new Uint8Array(LENGTH / 2).fill(255));
+    (globalThis as { gc?: () => void }).gc?.();
+    const text = await outcome;
+    if (others.some((other) => other[0] !== 255 || other.at(-1) !== 255)) {
+      throw new Error("changed");
+    }
+    const isOver = text === "resolved" && turns > 0; // all bytes were there before
+    if (!isOver && !text.includes("its array was moved away")) throw new Error(`${name}: ${text}`);
+  }
+}
+await buffer.upload(new Uint8Array(LENGTH).fill(9));
+console.log((await buffer.download()).every((byte) => byte === 9));
