@@ -46,6 +46,7 @@ import { defaultDeviceResource, defaultPinnedResource } from "./memory/default_r
 import { resourceFor } from "./memory/graph_memory_resource.ts";
 import type { MemoryResource } from "./memory/memory_resource.ts";
 import { takeAfterCollection } from "./memory/out_of_memory.ts";
+import { openToPeer } from "./memory/peer_access.ts";
 import { type PointerAttributes, pointerAttributes } from "./memory/pointer_attributes.ts";
 import { ResourceChoice } from "./memory/resource_choice.ts";
 import { showDevice } from "./device/show_device.ts";
@@ -308,9 +309,16 @@ export class CudaDevice extends DeviceAccounts implements DeviceAllocator, Dispo
     copyBatch(copies, options.stream ?? this.stream);
   }
 
-  /** Says how bytes get to another device: directly (`"peer"`), or staged through the host. */
+  /**
+   * Says how bytes get from one device's memory to the other's: directly (`"peer"`), or staged through
+   * the host. Opens the way for the memory that both allocate by default here and now
+   * (cuCtxEnablePeerAccess, cuMemPoolSetAccess), as the first copy between them does.
+   */
   routeTo(other: CudaDevice): PeerRoute {
-    return peerRoute(this.context, other.context);
+    const isOpen = peerRoute(this.context, other.context) === "peer" &&
+      openToPeer(this.memoryResource, other.context) &&
+      openToPeer(other.memoryResource, this.context);
+    return isOpen ? "peer" : "staged";
   }
 
   /**

@@ -19,7 +19,7 @@ const collected = new FinalizationRegistry<Owner>((owner) => {
 });
 
 /** V8 marks on other threads and calls back when it is done: a few milliseconds on a small heap. */
-const COLLECTION_MILLISECONDS = 10;
+const COLLECTION_MILLISECONDS = 4;
 
 /**
  * V8 collects for array buffers, which it feels, and not for device memory, which it does not. Four

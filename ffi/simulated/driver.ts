@@ -20,7 +20,9 @@ import { shapedCopyCalls } from "./calls/shaped_copy_calls.ts";
 import { sharingCalls } from "./calls/sharing_calls.ts";
 import { streamCalls } from "./calls/stream_calls.ts";
 import { virtualMemoryCalls } from "./calls/virtual_memory_calls.ts";
-import { Refusal } from "./errors.ts";
+import { type HostCheck, WATCH_HOST } from "../host_watch.ts";
+import { Refusal, SimulationError } from "./errors.ts";
+import { HostStorage } from "./host_storage.ts";
 import { Machine } from "./machine.ts";
 import { settingsOf, type SimulationOptions } from "./options.ts";
 
@@ -67,7 +69,22 @@ export function simulateDriver(options: SimulationOptions = {}): DriverApi {
     return [name, isMissing(since, machine) ? null : driverFunction(machine, name, call)];
   });
   // SimulatedCalls has the names and parameters of DriverApi, which the compiler has checked above.
-  return Object.fromEntries(functions) as DriverApi;
+  const api = Object.fromEntries(functions) as DriverApi;
+  return Object.assign(api, { [WATCH_HOST]: watchArray });
+}
+
+/** Looks at an array that a transfer reads; what has changed when it is over is no order's fault. */
+function watchArray(bytes: Uint8Array<ArrayBufferLike>): HostCheck {
+  const { byteLength } = bytes;
+  const extent = { start: 0, widthBytes: byteLength, pitchBytes: byteLength, rowCount: 1 };
+  const watch = new HostStorage(bytes).watch(extent);
+  return () => {
+    if (bytes.byteLength === 0 || watch.isIntact()) return;
+    throw new SimulationError(
+      "an upload",
+      `the program changed its array of ${byteLength} bytes before it was over; await it first`,
+    );
+  };
 }
 
 /** Makes a driver function of a simulated call: a status code for what it returns or refuses. */

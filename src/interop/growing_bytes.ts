@@ -35,13 +35,14 @@ export class GrowingBytes implements StreamTarget, Disposable {
     return this.#byteLength;
   }
 
-  /** Makes room for `endBytes` bytes. */
-  spanFor(endBytes: number): MemorySpan {
+  /** Makes room for `endBytes` bytes, and moves the first `queuedBytes`, which are there, into it. */
+  spanFor(endBytes: number, queuedBytes: number): MemorySpan {
     const former = this.#buffer;
     if (former !== undefined && endBytes <= former.byteLength) return former.span;
     const byteLength = Math.max(endBytes, FIRST_BYTES, 2 * (former?.byteLength ?? 0));
     const grown = this.#gpu.alloc("uint8", byteLength, this.#options);
-    if (former !== undefined) moveInto(grown, former, this.stream);
+    if (former !== undefined) this.#move(former.subarray(0, queuedBytes), grown);
+    former?.dispose();
     this.#buffer = grown;
     return grown.span;
   }
@@ -65,19 +66,14 @@ export class GrowingBytes implements StreamTarget, Disposable {
   toString(): string {
     return "device memory that grows";
   }
-}
 
-/** Queues copying all bytes, and frees where they were; after a failure only the former is there. */
-function moveInto(
-  grown: DeviceBuffer<"uint8">,
-  former: DeviceBuffer<"uint8">,
-  stream: CudaStream,
-): void {
-  try {
-    grown.subarray(0, former.length).copyFrom(former, { stream });
-  } catch (error) {
-    grown.dispose();
-    throw error;
+  /** Queues the copy; after a failure only the former memory is there. */
+  #move(from: DeviceBuffer<"uint8">, grown: DeviceBuffer<"uint8">): void {
+    try {
+      grown.subarray(0, from.length).copyFrom(from, { stream: this.stream });
+    } catch (error) {
+      grown.dispose();
+      throw error;
+    }
   }
-  former.dispose();
 }

@@ -36,6 +36,8 @@ export class CudaAsyncMemoryResource implements MemoryResource, Disposable {
   /** The pool of one's own; undefined for the default pool. */
   readonly #own: DriverPool | undefined;
   readonly #record: HandleRecord | undefined;
+  /** Whether other devices may use its memory, as far as that was asked for. */
+  readonly #isOpenTo = new Map<Context, boolean>();
 
   /**
    * Takes memory from a device's default pool, or from a new pool with these options.
@@ -137,9 +139,26 @@ export class CudaAsyncMemoryResource implements MemoryResource, Disposable {
     this.#pool.trim(keepBytes);
   }
 
-  /** Lets another device use the pool's memory, or no longer (cuMemPoolSetAccess). */
+  /**
+   * Lets another device use the pool's memory, or no longer (cuMemPoolSetAccess). The first copy
+   * between two devices does so by itself, unless access was taken away here.
+   */
   setAccess(peer: ContextOwner, access: DeviceAccess): void {
     this.#pool.setAccess(peer.context, access);
+    this.#isOpenTo.set(peer.context, access !== "none");
+  }
+
+  /**
+   * Lets another device use the pool's memory unless the program took that away; tells whether it may.
+   *
+   * @internal
+   */
+  openTo(peer: Context): boolean {
+    const known = this.#isOpenTo.get(peer);
+    if (known !== undefined) return known;
+    const isOpen = this.#pool.openTo(peer);
+    this.#isOpenTo.set(peer, isOpen);
+    return isOpen;
   }
 
   /** Reads what a device may do with the pool's memory (cuMemPoolGetAccess). */

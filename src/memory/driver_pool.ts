@@ -195,6 +195,16 @@ export class DriverPool implements MemoryCache {
     this.#context.call("cuMemPoolSetAccess", this.handle, describeAccess(peer, access), 1n);
   }
 
+  /**
+   * Lets another device use the pool's memory when it can, also what was allocated before; tells
+   * whether it may then (cuMemPoolSetAccess).
+   */
+  openTo(peer: Context): boolean {
+    if (this.accessOf(peer) !== "none") return true;
+    const access = describeAccess(peer, "readwrite");
+    return this.#context.status("cuMemPoolSetAccess", this.handle, access, 1n) === 0;
+  }
+
   /** Reads what a device may do with the pool's memory (cuMemPoolGetAccess). */
   accessOf(peer: Context): DeviceAccess {
     const flags = new Int32Array(1);

@@ -3,6 +3,7 @@
 
 import type { Context } from "../context.ts";
 import { type CudaError, isOutOfMemory, OutOfMemoryError } from "../errors.ts";
+import { lastId } from "../accounting/ids.ts";
 import { type LiveKind, nameOf, placeOf } from "../accounting/ledger.ts";
 import { collectLost, hurryCollector } from "../safety_net.ts";
 import { MemoryLimitError } from "./byte_limit.ts";
@@ -10,8 +11,12 @@ import { MemoryLimitError } from "./byte_limit.ts";
 /** The five largest live buffers are named when memory runs out. */
 const NAMED_BLOCKS = 5;
 
-/** So many collections are waited for, a fifth of a second in all, before memory is out. */
-const COLLECTION_COUNT = 20;
+/** So many collections in a row find nothing, some 15 milliseconds in all, before memory is out. */
+const FRUITLESS_COLLECTIONS = 3;
+
+/** For so long at first, and twice as long each time, nothing is collected in vain again. */
+const REST_MILLISECONDS = 100;
+const MOST_REST_MILLISECONDS = 10_000;
 
 /** What a limit counts of what is kept. */
 const FOR_LIMIT = { isForLimit: true };
@@ -96,34 +101,64 @@ export function takeKept<T>(need: MemoryNeed, { take, giveBack }: Taking<T>): T 
 
 /**
  * Runs something that takes memory, and when there is too little once more after the garbage
- * collector had the chance to give back what nobody disposed. Only the second try is a promise.
+ * collector had the chance to give back what nobody disposed, where that could be enough. Only the
+ * second try is a promise.
  */
 export function takeAfterCollection<T>(context: Context, take: () => T): T | Promise<T> {
   try {
     return take();
   } catch (error) {
     if (!(error instanceof OutOfMemoryError)) throw error;
+    if (!isWorthCollecting(context, error)) throw error;
     return takeOnceLost(context, { take, error });
   }
 }
 
+/** A time at which nothing was found. */
+interface VainCollection {
+  /** Objects with larger numbers were made later: they may be lost. */
+  readonly lastId: number;
+  /** Until when nothing is collected for the objects there were. */
+  readonly restsUntil: number;
+  readonly restMilliseconds: number;
+}
+
+const vain = new WeakMap<Context, VainCollection>();
+
+/** Whether what lives could make room, and was not looked through in vain a moment ago. */
+function isWorthCollecting(context: Context, error: OutOfMemoryError): boolean {
+  const { freeBytes, liveBytes, cachedBytes, requestedBytes, limitBytes = Infinity } = error;
+  const mostBytes = Math.min(freeBytes + liveBytes + cachedBytes, limitBytes);
+  if (liveBytes === 0 || mostBytes < requestedBytes) return false;
+  const last = vain.get(context);
+  return last === undefined || lastId() > last.lastId || performance.now() > last.restsUntil;
+}
+
 /** Tries again whenever something was collected; an object made lately may take two collections. */
 async function takeOnceLost<T>(
-  { ledger: { undisposed } }: Context,
+  context: Context,
   { take, error }: { readonly take: () => T; readonly error: OutOfMemoryError },
 ): Promise<T> {
+  const { undisposed } = context.ledger;
   let lastError = error;
-  for (let round = 0; round < COLLECTION_COUNT; round++) {
+  for (let round = 0; round < FRUITLESS_COLLECTIONS; round++) {
     const { count } = undisposed;
     await collectLost();
     if (undisposed.count === count) continue;
+    round = -1; // there may be more
     try {
-      return take();
+      const taken = take();
+      vain.delete(context);
+      return taken;
     } catch (error) {
       if (!(error instanceof OutOfMemoryError)) throw error;
       lastError = error;
     }
   }
+  const former = vain.get(context)?.restMilliseconds ?? REST_MILLISECONDS / 2;
+  const restMilliseconds = Math.min(2 * former, MOST_REST_MILLISECONDS);
+  const restsUntil = performance.now() + restMilliseconds;
+  vain.set(context, { lastId: lastId(), restsUntil, restMilliseconds });
   throw lastError;
 }
 

@@ -4,6 +4,7 @@ import { DisposedError } from "../errors.ts";
 import type { Allocation } from "../memory/allocation.ts";
 import { capturedMemory, requireUnrecorded } from "../memory/captured_memory.ts";
 import { comesAfterNothing, queueInOrder } from "../memory/in_order.ts";
+import { openToPeer } from "../memory/peer_access.ts";
 import { CudaStream } from "../stream.ts";
 import { peerRoute } from "./peer_link.ts";
 
@@ -157,7 +158,11 @@ export function copyBytes(
     return context.settle(status, "cuMemcpyAsync", destination, source, byteLength, handle);
   }
   const [to, from] = [route.destination.context, route.source.context];
-  peerRoute(from, to); // without an open way the driver stages the bytes itself
+  // Without an open way the driver stages the bytes itself.
+  if (peerRoute(from, to) === "peer") {
+    openToPeer(route.destination.resource, from);
+    openToPeer(route.source.resource, to);
+  }
   context.call(
     "cuMemcpyPeerAsync",
     destination,

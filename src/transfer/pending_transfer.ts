@@ -1,6 +1,7 @@
 // A transfer that is not over when its call returns: it waits for what comes before it, moves its bytes
 // between turns of the event loop, or at one go when a later call blocks for it, and is awaited or not.
 
+import { type HostCheck, watchHost } from "../../ffi/host_watch.ts";
 import { Fence } from "../fence.ts";
 import { requireUnrecorded } from "../memory/captured_memory.ts";
 import { keepFor, type MemoryUse, pendingBefore } from "../memory/in_order.ts";
@@ -118,6 +119,8 @@ export class PendingTransfer extends PendingWork {
   readonly promise: Promise<void>;
   readonly #plan: TransferPlan;
   readonly #settle: Pick<PromiseWithResolvers<void>, "resolve" | "reject">;
+  /** What a driver saw of the arrays that are read. */
+  #checks: HostCheck[] = [];
   #entry: Fence | undefined;
   #mover: Mover | undefined;
   #reportedBytes = 0;
@@ -150,6 +153,7 @@ export class PendingTransfer extends PendingWork {
       for (const use of arrays) noteArrayUse(this, use);
       keepFor(this, stream, uses);
     }
+    if (earlier.length === 0) this.#watchArrays(); // else an earlier transfer may fill them
     this.beginAfter(earlier);
   }
 
@@ -164,6 +168,7 @@ export class PendingTransfer extends PendingWork {
     const { stream, uses, signal } = this.#plan;
     try {
       signal?.throwIfAborted();
+      if (this.#checks.length === 0) this.#watchArrays();
       for (const { allocation, access } of uses) allocation.order(stream, access);
       if (!stream.isKnownIdle && !stream.isQueueIdle) {
         this.#entry = new Fence(stream.context);
@@ -176,6 +181,15 @@ export class PendingTransfer extends PendingWork {
       return this.finish();
     }
     this.#goOn(this.#mover);
+  }
+
+  #watchArrays(): void {
+    const { stream, arrays } = this.#plan;
+    for (const { memory, access } of arrays) {
+      if (access === "write") continue;
+      const check = watchHost(stream.context.driver.api, memory);
+      if (check !== undefined) this.#checks.push(check);
+    }
   }
 
   /** Moves the bytes between turns of the event loop; a call that blocks may do it first. */
@@ -250,6 +264,7 @@ export class PendingTransfer extends PendingWork {
   #end(mover: Mover): void {
     try {
       mover.end();
+      for (const check of this.#checks) check();
       this.#plan.complete?.();
     } catch (error) {
       return this.#over({ error });

@@ -19,18 +19,19 @@ export interface StreamTarget {
   /** How many bytes will come, when that is known. */
   readonly expectedBytes: number | undefined;
   /**
-   * The memory for the first `endBytes` bytes of the stream, or more.
+   * The memory for the first `endBytes` bytes of the stream, or more. Copies of the first
+   * `queuedBytes` of them are queued already, and nothing was written behind those.
    *
    * @throws RangeError when there is no place for so many.
    */
-  spanFor(endBytes: number): MemorySpan;
+  spanFor(endBytes: number, queuedBytes: number): MemorySpan;
   /**
    * Notes that the stream has ended after `byteLength` bytes, all of which were copied.
    *
    * @throws RangeError when that is too early.
    */
   finish(byteLength: number): void;
-  /** Undoes what the stream has changed beside contents, because it failed. */
+  /** Undoes what the stream has changed beside contents, because it failed; never throws. */
   abandon(): void;
   /** Names the memory, for messages. */
   toString(): string;
@@ -87,7 +88,8 @@ export class StagedWriter {
   }
 
   async #take(chunk: Uint8Array<ArrayBufferLike>): Promise<void> {
-    this.#target.spanFor(this.#queuedBytes + this.#filledBytes + chunk.byteLength);
+    const end = this.#queuedBytes + this.#filledBytes + chunk.byteLength;
+    this.#target.spanFor(end, this.#queuedBytes);
     for (let offset = 0; offset < chunk.byteLength;) {
       const { bytes } = this.#filling ??= this.#makeBlock();
       const room = bytes.byteLength - this.#filledBytes;
@@ -107,7 +109,7 @@ export class StagedWriter {
     const byteLength = this.#filledBytes;
     const { allocation } = block;
     const end = this.#queuedBytes + byteLength;
-    const whole = this.#target.spanFor(end);
+    const whole = this.#target.spanFor(end, this.#queuedBytes);
     const address = whole.address + BigInt(this.#queuedBytes);
     const destination = { allocation: whole.allocation, address, byteLength };
     const source = { allocation, address: allocation.address, byteLength };

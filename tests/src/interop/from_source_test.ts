@@ -1,10 +1,11 @@
 // Responses, streams and blobs into new device memory: one allocation when the length is known, and
 // none left when something is wrong.
 
-import { assertEquals, assertRejects } from "@std/assert";
+import { assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
 import type { ByteSource } from "../../../src/interop/byte_source.ts";
 import { streamOf } from "../../support/byte_streams.ts";
 import { assertSameBytes, patternBytes, readBytes } from "../../support/contents.ts";
+import { Random } from "../../support/random.ts";
 import { liveNames, withDevice } from "../../support/with_device.ts";
 
 const MIB = 2 ** 20;
@@ -47,6 +48,39 @@ for (const byteLength of [0, 12, 4 * MIB, 21 * MIB + 8]) {
       assertEquals(liveNames(gpu).length, 1);
       assertSameBytes(readBytes(buffer), bytes);
     }));
+}
+
+for (const chunkBytes of [1000, 65_537, 3 * MIB + 1, 4 * MIB - 1, 7 * MIB]) {
+  Deno.test(`gpu.from() grows for chunks of ${chunkBytes} bytes`, () =>
+    withDevice(async (gpu) => {
+      const bytes = patternBytes(13 * MIB + 7);
+      using buffer = await gpu.from(streamOf(bytes, { chunkBytes }));
+      assertEquals([buffer.length, liveNames(gpu).length], [bytes.byteLength, 1]);
+      assertSameBytes(readBytes(buffer), bytes);
+    }));
+}
+
+Deno.test("gpu.from() takes chunks of any sizes", () =>
+  withDevice(async (gpu) => {
+    const random = new Random(7);
+    for (let round = 0; round < 10; round++) {
+      const chunks = Array.from({ length: 12 }, () => patternBytes(random.below(3 * MIB)));
+      using buffer = await gpu.from(ReadableStream.from(chunks));
+      assertSameBytes(readBytes(buffer), new Uint8Array(await new Blob(chunks).arrayBuffer()));
+    }
+  }));
+
+for (const byteLength of [0, 1000, 4 * MIB + 5, 9 * MIB]) {
+  for (const shape of [undefined, 20 * MIB]) {
+    Deno.test(`gpu.from() passes a failure after ${byteLength} bytes on, shape ${shape}`, () =>
+      withDevice(async (gpu) => {
+        const failure = new Error("the source's own");
+        const source = streamOf(patternBytes(byteLength), { chunkBytes: 65_537, failure });
+        const options = shape === undefined ? {} : { shape };
+        const error = await assertRejects(() => gpu.from(source, options));
+        assertStrictEquals(error, failure);
+      }));
+  }
 }
 
 Deno.test("gpu.from() does not take the packed length for the body's", () =>

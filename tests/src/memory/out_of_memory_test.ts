@@ -1,6 +1,12 @@
 // Drills of a full device: what is said, what is tried first, and that everything goes on afterwards.
 
-import { assertEquals, assertInstanceOf, assertRejects, assertThrows } from "@std/assert";
+import {
+  assertEquals,
+  assertGreater,
+  assertInstanceOf,
+  assertRejects,
+  assertThrows,
+} from "@std/assert";
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import type { DeviceBuffer } from "../../../src/buffers/device_buffer.ts";
 import type { CudaDevice } from "../../../src/device.ts";
@@ -221,6 +227,39 @@ Deno.test("CudaDevice.upload() has dropped buffers collected before it gives up"
   assertEquals([code, stdout.trim()], [0, `${64 * MIB} 1 15`], stderr);
   assertEquals(stderr.split("garbage-collected, not disposed").length, 2);
 });
+
+Deno.test("CudaDevice.upload() waits for collections only where they could help", () =>
+  withDevice(async (gpu) => {
+    const held = gpu.alloc("uint8", 200 * MIB);
+    const waits = async (byteLength: number): Promise<number> => {
+      using counted = new CountedTimers();
+      await assertRejects(() => gpu.upload(new Uint8Array(byteLength)), OutOfMemoryError);
+      return counted.count;
+    };
+    assertEquals(await waits(300 * MIB), 0); // more than the device has
+    assertGreater(await waits(100 * MIB), 0); // what is held could be lost
+    assertEquals(await waits(100 * MIB), 0); // it was not, and nothing was made since
+    held.dispose();
+    using _buffer = await gpu.upload(new Uint8Array(100 * MIB));
+  }, { driver: simulateDriver(SMALL) }));
+
+/** Counts the timers that are set until it is disposed. */
+class CountedTimers implements Disposable {
+  count = 0;
+  readonly #setTimeout = globalThis.setTimeout;
+
+  constructor() {
+    const counting = (...args: Parameters<typeof setTimeout>) => {
+      this.count++;
+      return this.#setTimeout(...args);
+    };
+    globalThis.setTimeout = Object.assign(counting, this.#setTimeout);
+  }
+
+  [Symbol.dispose](): void {
+    globalThis.setTimeout = this.#setTimeout;
+  }
+}
 
 /** Allocates blocks until none fits. */
 function fill(gpu: CudaDevice, stack: DisposableStack, blockBytes: number): DeviceBuffer[] {

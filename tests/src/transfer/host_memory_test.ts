@@ -1,7 +1,9 @@
 // Checks which JavaScript memory a transfer accepts, before any address is taken.
 
-import { assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
+import { assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
+import { dtypeOf } from "../../../src/dtype.ts";
 import { bytesOf, type HostMemory } from "../../../src/transfer/host_memory.ts";
+import { withDevice } from "../../support/with_device.ts";
 
 Deno.test("bytesOf() shows a typed array's own bytes, offset included", () => {
   const buffer = new ArrayBuffer(64);
@@ -18,6 +20,55 @@ const ACCEPTED: Record<string, HostMemory> = {
   "clamped bytes": new Uint8ClampedArray(8),
   "64-bit integers": new BigInt64Array(1),
 };
+
+/** An array that says that it is longer than it is, or of another kind. */
+class Liar extends Float32Array<ArrayBuffer> {
+  /** Shows two elements. */
+  static of2(first: number, second: number): Liar {
+    return new Liar(Float32Array.of(first, second).buffer);
+  }
+  override get byteLength(): never {
+    return 1e6 as never;
+  }
+  override get byteOffset(): never {
+    return 64 as never;
+  }
+  override get buffer(): never {
+    return new ArrayBuffer(1) as never;
+  }
+  override get [Symbol.toStringTag](): never {
+    return "Uint8Array" as never;
+  }
+}
+
+Deno.test("bytesOf() believes no subclass, and no property of an array", () => {
+  const liar = new Liar(new ArrayBuffer(32), 8, 2);
+  const bytes = bytesOf(liar, "upload");
+  assertEquals([bytes.byteOffset, bytes.byteLength, bytes.buffer.byteLength], [8, 8, 32]);
+  assertEquals(dtypeOf(liar), "float32");
+  const plain = new Uint8Array(8);
+  Object.defineProperty(plain, "byteLength", { value: 4096 });
+  Object.defineProperty(plain, "length", { value: 4096 });
+  assertEquals(bytesOf(plain, "upload").byteLength, 8);
+  const buffer = new ArrayBuffer(8);
+  Object.defineProperty(buffer, "byteLength", { value: 4096 });
+  assertEquals(bytesOf(buffer, "upload").byteLength, 8);
+});
+
+Deno.test("upload() and download() move what an array really has", () =>
+  withDevice(async (gpu) => {
+    using two = gpu.zeros("float32", 2);
+    await two.upload(Liar.of2(1, 2));
+    assertEquals([...await two.download()], [1, 2]);
+    const target = Liar.of2(0, 0);
+    await two.download(target);
+    assertEquals([target[0], target[1]], [1, 2]);
+    using large = gpu.zeros("float32", 250_000);
+    await assertRejects(() => large.upload(Liar.of2(1, 2)), RangeError, "the array has 8 bytes");
+    assertThrows(() => large.downloadSync(Liar.of2(1, 2)), RangeError, "the array has 8 bytes");
+    using made = await gpu.upload(Liar.of2(3, 4));
+    assertEquals([made.dtype, ...await made.download()], ["float32", 3, 4]);
+  }));
 
 for (const [name, memory] of Object.entries(ACCEPTED)) {
   Deno.test(`bytesOf() takes ${name}`, () => {

@@ -1,8 +1,11 @@
 // Copies between two devices: over the bus where both can, staged by the driver where not.
 
-import { assertEquals, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertThrows } from "@std/assert";
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import { CudaDevice } from "../../../src/device.ts";
+import { CachingResourceAdaptor } from "../../../src/memory/caching_resource_adaptor.ts";
+import { CudaAsyncMemoryResource } from "../../../src/memory/cuda_async_memory_resource.ts";
+import { StatisticsResourceAdaptor } from "../../../src/memory/statistics_resource_adaptor.ts";
 import { testOnTwoDevices } from "../../support/driver.ts";
 
 for (const peerAccess of [true, false]) {
@@ -27,6 +30,36 @@ async function checkCrossing(first: CudaDevice, second: CudaDevice): Promise<voi
   source.copyFrom(target);
   assertEquals([...await source.download()], [9, 9, 9]);
 }
+
+testOnTwoDevices("the first copy between devices opens their pools for each other", (
+  first,
+  second,
+) => {
+  if (first.routeTo(second) === "staged") return; // this machine has no direct way
+  using own = new CudaAsyncMemoryResource(first, {});
+  const counted = new StatisticsResourceAdaptor(new CachingResourceAdaptor(own));
+  using source = first.zeros("uint8", 64, { resource: counted });
+  using target = second.alloc("uint8", 64);
+  assertEquals(own.accessOf(second), "none");
+  target.copyFrom(source);
+  const { memoryResource } = target;
+  assert(memoryResource instanceof CudaAsyncMemoryResource);
+  assertEquals([own.accessOf(second), memoryResource.accessOf(first)], ["readwrite", "readwrite"]);
+  second.synchronizeSync();
+});
+
+testOnTwoDevices(
+  "a pool stays closed to a device once the program has closed it",
+  (first, second) => {
+    using own = new CudaAsyncMemoryResource(first, {});
+    own.setAccess(second, "none");
+    using source = first.zeros("uint8", 64, { resource: own }).fill(3);
+    using target = second.alloc("uint8", 64).copyFrom(source);
+    assertEquals([own.accessOf(second), target.downloadSync()[63]], ["none", 3]);
+    const staged = first.withResource(own, () => first.routeTo(second));
+    assertEquals(staged, "staged");
+  },
+);
 
 testOnTwoDevices("GpuBuffer.copyTo() runs on a stream of either device", async (first, second) => {
   using near = first.createStream();

@@ -1,0 +1,24 @@
+// What a driver may offer beside the vendor's functions: an eye on arrays that a program must leave
+// alone while a transfer uses them. NVIDIA's has none; the simulated driver reports what it sees.
+
+import type { DriverApi } from "./cuda.ts";
+
+/** The name of the offer in a table of driver functions. */
+export const WATCH_HOST: unique symbol = Symbol("watchHost");
+
+/** Checks that bytes are what they were; throws when they are not. */
+export type HostCheck = () => void;
+
+/** A driver that may watch arrays. */
+export type WatchingDriver = DriverApi & {
+  /** Looks at bytes now; the result compares them later. */
+  readonly [WATCH_HOST]?: (bytes: Uint8Array<ArrayBufferLike>) => HostCheck;
+};
+
+/** Watches bytes where the driver does; undefined where it does not. */
+export function watchHost(
+  api: DriverApi,
+  bytes: Uint8Array<ArrayBufferLike>,
+): HostCheck | undefined {
+  return (api as WatchingDriver)[WATCH_HOST]?.(bytes);
+}
