@@ -140,10 +140,13 @@ export class CudaGraph implements Disposable {
     this.#state.launchCount++;
     const hold = this.#record.hold();
     const work = stream.postpone(() => this.#launchNow(stream), earlier);
-    for (const { usage, access } of this.#usesWithOutputs) {
-      usage.addPending({ work, stream, ...EVERYWHERE, access });
-    }
-    work.whenOver(() => hold[Symbol.dispose]());
+    if (work.isOver) return hold[Symbol.dispose]();
+    const uses = this.#usesWithOutputs;
+    for (const { usage, access } of uses) usage.addPending(work, stream, { ...EVERYWHERE, access });
+    work.whenOver(() => {
+      for (const { usage } of uses) usage.endPending(work);
+      hold[Symbol.dispose]();
+    });
   }
 
   /** Gives the graph back, and the memory that only it kept; launched work still runs. */
@@ -176,7 +179,7 @@ export class CudaGraph implements Disposable {
     const earlier = stream.lastPostponed === undefined ? [] : [stream.lastPostponed];
     for (const { usage, access } of this.#usesWithOutputs) {
       if (!usage.hasPending) continue;
-      earlier.push(...usage.pendingBefore({ stream, ...EVERYWHERE, access }));
+      earlier.push(...usage.pendingBefore(stream, { ...EVERYWHERE, access }));
     }
     return earlier;
   }

@@ -30,6 +30,11 @@ export abstract class PendingWork {
     return this.#hasBegun;
   }
 
+  /** Whether it is a single call, made in the order of a stream, behind all earlier ones of it. */
+  get isPostponed(): boolean {
+    return false;
+  }
+
   /** Calls `ending` when this is over, at once when it is; endings run in reverse order. */
   whenOver(ending: () => void): void {
     if (this.#isOver) ending();
@@ -94,6 +99,10 @@ export class PostponedCall extends PendingWork {
     super();
     this.#call = call;
     this.beginAfter(earlier);
+  }
+
+  override get isPostponed(): boolean {
+    return true;
   }
 
   protected override begin(): void {

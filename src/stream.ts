@@ -55,6 +55,7 @@ export class CudaStream implements Disposable {
    * @internal
    */
   readonly pending: Set<PendingWork> = new Set();
+  readonly #transfers = new Set<PendingWork>();
   /** The last call that was postponed: all that this stream is given later comes after it. */
   #lastPostponed: PendingWork | undefined;
   /** What the first postponed call failed with since somebody last waited. */
@@ -179,9 +180,11 @@ export class CudaStream implements Disposable {
       this.#setMark(event);
       return event;
     }
-    const earlier = [...this.pending, ...event.pending];
-    if (earlier.length === 0) this.#setMark(event);
-    else event.notePending(this.postpone(() => this.#setMark(event), earlier), { isMark: true });
+    if (this.pending.size === 0 && event.pending.size === 0) this.#setMark(event);
+    else {
+      const earlier = [...this.pendingEnds, ...event.pending];
+      event.notePending(this.postpone(() => this.#setMark(event), earlier), { isMark: true });
+    }
     return event;
   }
 
@@ -235,7 +238,18 @@ export class CudaStream implements Disposable {
   }
 
   /**
-   * What a call on this stream comes after, whatever memory it uses: calls that were postponed.
+   * What must be over so that all that is pending on this stream is: transfers, and the last call that
+   * was postponed, which comes after all the others.
+   *
+   * @internal
+   */
+  get pendingEnds(): PendingWork[] {
+    const transfers = this.#transfers.size === 0 ? [] : [...this.#transfers];
+    return this.#lastPostponed === undefined ? transfers : [...transfers, this.#lastPostponed];
+  }
+
+  /**
+   * What a call on this stream comes after, whatever memory it uses: the last that was postponed.
    *
    * @internal
    */
@@ -272,9 +286,11 @@ export class CudaStream implements Disposable {
     const onContext = pendingOn.get(this.context) ?? new Set();
     pendingOn.set(this.context, onContext.add(work));
     this.pending.add(work);
+    if (!work.isPostponed) this.#transfers.add(work);
     work.whenOver(() => {
       onContext.delete(work);
       this.pending.delete(work);
+      this.#transfers.delete(work);
       if (this.#lastPostponed === work) this.#lastPostponed = undefined;
       hold[Symbol.dispose]();
     });
@@ -312,7 +328,7 @@ export class CudaStream implements Disposable {
   async synchronize(): Promise<void> {
     if (this.disposed) throw new DisposedError(this.toString());
     requireUncaptured(this, "look for the end of the work");
-    if (this.pending.size > 0) await allOver(this.pending);
+    if (this.pending.size > 0) await allOver(this.pendingEnds);
     await this.synchronizeQueue();
     this.#throwFailure();
   }

@@ -13,7 +13,6 @@ import { type Owner, unwatch, watch } from "../safety_net.ts";
 import { CudaStream } from "../stream.ts";
 import { type AllocationRequest, type Lender, takeMemory } from "./allocation_request.ts";
 import { capturedMemory, isPostponed } from "./captured_memory.ts";
-import { Hold } from "./hold.ts";
 import type { MemoryResource } from "./memory_resource.ts";
 import { type Access, StreamUsage } from "./stream_usage.ts";
 import { whenPassed } from "./when_passed.ts";
@@ -53,6 +52,8 @@ export class Allocation implements LedgerEntry, Owner {
   #isMovedAway = false;
   #released = false;
   #holders = 0;
+  /** How many of its holders keep the lender's memory, too. */
+  #lentHolders = 0;
   #freeWith: CudaStream | undefined;
 
   /** Adopts memory that `request.resource` gave; {@link Allocation.create} allocates it. */
@@ -168,18 +169,35 @@ export class Allocation implements LedgerEntry, Owner {
   }
 
   /**
-   * Keeps the memory itself while a transfer or a graph uses it, also when it is released meanwhile.
+   * Keeps the memory itself while a transfer or a graph uses it, also when it is released meanwhile;
+   * each call needs one {@link Allocation.letGo}.
    *
    * @throws DisposedError when it was released before.
    */
-  hold(): Disposable {
+  keep(): void {
     if (this.#released) throw new DisposedError(nameOf(this));
-    const lent = this.#lender?.released === false ? this.#lender.hold() : undefined;
     this.#holders++;
-    return new Hold(() => {
-      this.#letGo();
-      lent?.[Symbol.dispose]();
-    });
+    if (this.#lender?.released !== false) return;
+    this.#lender.keep();
+    this.#lentHolders++;
+  }
+
+  /** Ends one use that kept the memory. */
+  letGo(): void {
+    if (this.#lentHolders > 0) {
+      this.#lentHolders--;
+      this.#lender?.letGo();
+    }
+    this.#holders--;
+    if (this.#holders > 0 || !this.#released) return;
+    KeptMemory.of(this.context.ledger, this.kind).delete(this);
+    this.#free();
+  }
+
+  /** Keeps the memory until the result is disposed; see {@link Allocation.keep}. */
+  hold(): Disposable {
+    this.keep();
+    return { [Symbol.dispose]: () => this.letGo() };
   }
 
   /**
@@ -249,13 +267,6 @@ export class Allocation implements LedgerEntry, Owner {
   #checkWritable(access: Access): void {
     if (access === "read" || !this.isReadOnly) return;
     throw new TypeError(`Cannot write to ${nameOf(this)} on the GPU: it is read-only memory`);
-  }
-
-  #letGo(): void {
-    this.#holders--;
-    if (this.#holders > 0 || !this.#released) return;
-    KeptMemory.of(this.context.ledger, this.kind).delete(this);
-    this.#free();
   }
 
   /**

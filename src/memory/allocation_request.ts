@@ -19,8 +19,10 @@ export interface Lender {
   readonly isReadOnly: boolean;
   /** Whether it was given back, or away. */
   readonly released: boolean;
-  /** Keeps the memory until the result is disposed. */
-  hold(): Disposable;
+  /** Keeps the memory until it is let go. */
+  keep(): void;
+  /** Ends one use that kept the memory. */
+  letGo(): void;
 }
 
 /** What to allocate, and how. */

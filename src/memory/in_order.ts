@@ -50,20 +50,27 @@ export function comesAfterNothing(
 /** The calls under way that a call on a stream comes after. */
 export function pendingBefore(stream: CudaStream, uses: readonly MemoryUse[]): PendingWork[] {
   const earlier = stream.lastPostponed === undefined ? [] : [stream.lastPostponed];
-  for (const { allocation, ...use } of uses) {
-    if (!allocation.usage.hasPending) continue;
-    earlier.push(...allocation.usage.pendingBefore({ stream, ...use }));
+  for (const use of uses) {
+    const { usage } = use.allocation;
+    if (usage.hasPending) earlier.push(...usage.pendingBefore(stream, use));
   }
   return earlier;
 }
 
-/** Notes what a call will use, and keeps the blocks until it is over. */
+/** Notes what a transfer will use, and keeps the blocks until it is over. */
 export function keepFor(work: PendingWork, stream: CudaStream, uses: readonly MemoryUse[]): void {
-  const holds = new DisposableStack();
-  work.whenOver(() => holds.dispose());
-  for (const { allocation, ...use } of uses) {
-    holds.use(allocation.hold());
-    allocation.usage.addPending({ work, stream, ...use });
+  let keptCount = 0;
+  work.whenOver(() => {
+    for (const { allocation } of uses.slice(0, keptCount)) {
+      allocation.usage.endPending(work);
+      allocation.letGo();
+    }
+  });
+  for (const use of uses) {
+    const { allocation } = use;
+    allocation.keep();
+    allocation.usage.addPending(work, stream, use);
+    keptCount++;
   }
 }
 

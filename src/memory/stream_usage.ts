@@ -7,18 +7,22 @@ import type { CudaStream } from "../stream.ts";
 /** How an operation uses memory. */
 export type Access = "read" | "write";
 
-/** A use of a part of a block by a call whose effect is still to come. */
-export interface PendingUse {
-  /** The call. */
-  readonly work: PendingWork;
-  /** The stream in whose order it comes. */
-  readonly stream: CudaStream;
+/** A part of a block, and what is done with it. */
+export interface PartUse {
   /** Where the part starts. */
   readonly address: bigint;
   /** Its size in bytes. */
   readonly byteLength: number;
-  /** What the call does with it. */
+  /** What is done with it. */
   readonly access: Access;
+}
+
+/** A use by a call whose effect is still to come. */
+interface PendingUse extends PartUse {
+  /** The call; of postponed calls of one stream, the last. */
+  readonly work: PendingWork;
+  /** The stream in whose order it comes. */
+  readonly stream: CudaStream;
 }
 
 /** From so many readers on, those that are gone for good are forgotten first. */
@@ -30,7 +34,7 @@ export class StreamUsage {
   /** Streams that read since the last write; each of them came after that write. */
   #readers: CudaStream[] = [];
   /** Uses that are still to come; most blocks never have any. */
-  #pending: Set<PendingUse> | undefined;
+  #pending: PendingUse[] | undefined;
 
   /** Starts with the stream that the block was allocated on, which may write first. */
   constructor(first: CudaStream) {
@@ -61,17 +65,32 @@ export class StreamUsage {
   }
 
   /**
-   * Notes a use that is still to come, until its call is over.
+   * Notes a use that is still to come. A stream makes its postponed calls one after another, so the
+   * last of them stands for all.
    *
    * @internal
    */
-  addPending(use: PendingUse): void {
-    const pending = this.#pending ??= new Set();
-    pending.add(use);
-    use.work.whenOver(() => {
-      pending.delete(use);
-      if (pending.size === 0 && this.#pending === pending) this.#pending = undefined;
-    });
+  addPending(work: PendingWork, stream: CudaStream, part: PartUse): void {
+    const { address, byteLength, access } = part;
+    const use = { work, stream, address, byteLength, access };
+    const pending = this.#pending ??= [];
+    const at = stream.lastPostponed === work
+      ? pending.findIndex((other) => other.stream === stream && other.work.isPostponed)
+      : -1;
+    const former = pending[at];
+    if (former === undefined) pending.push(use);
+    else pending[at] = { ...use, ...unionOf(former, use) };
+  }
+
+  /**
+   * Forgets the uses of a call that is over.
+   *
+   * @internal
+   */
+  endPending(work: PendingWork): void {
+    if (this.#pending === undefined) return;
+    const rest = this.#pending.filter((use) => use.work !== work);
+    this.#pending = rest.length === 0 ? undefined : rest;
   }
 
   /**
@@ -80,11 +99,10 @@ export class StreamUsage {
    *
    * @internal
    */
-  pendingBefore({ stream, address, byteLength, access }: Omit<PendingUse, "work">): PendingWork[] {
-    if (this.#pending === undefined) return [];
+  pendingBefore(stream: CudaStream, { address, byteLength, access }: PartUse): PendingWork[] {
     const end = address + BigInt(byteLength);
     const earlier: PendingWork[] = [];
-    for (const use of this.#pending) {
+    for (const use of this.#pending ?? []) {
       if (access === "read" && use.access === "read") continue;
       if (use.address >= end || use.address + BigInt(use.byteLength) <= address) continue;
       if (use.stream !== stream && !stream.context.ordersStreams) continue;
@@ -116,4 +134,14 @@ export class StreamUsage {
     }
     this.#readers.push(stream);
   }
+}
+
+/** The bytes from the first to the last of two parts, and the access that covers both. */
+function unionOf(one: PartUse, other: PartUse): PartUse {
+  const address = one.address < other.address ? one.address : other.address;
+  const ends = [one, other].map((part) => part.address + BigInt(part.byteLength));
+  const [first = 0n, second = 0n] = ends;
+  const byteLength = Number((first > second ? first : second) - address);
+  const access = one.access === "write" || other.access === "write" ? "write" : "read";
+  return { address, byteLength, access };
 }

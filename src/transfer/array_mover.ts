@@ -54,7 +54,7 @@ export class ArrayMover implements Mover {
 
   /** Whether nothing is left and nothing is in flight. */
   get isOver(): boolean {
-    if (this.#ring !== undefined) return this.#ring.isOver;
+    if (this.#ring !== undefined) return this.#ring.isOver && !this.#engine.isRunning(this.#ring);
     if (this.#copy !== undefined) return false;
     return this.#failure !== undefined || this.#movedBytes === this.#move.span.byteLength;
   }
@@ -65,9 +65,15 @@ export class ArrayMover implements Mover {
     return this.#ring === undefined && this.#entry?.isPassed === false ? this.#entry : undefined;
   }
 
-  /** The GPU is waited for between turns; threads that move an array need none. */
+  /** The GPU is waited for between turns, and so is the ring; threads that move an array need none. */
   get needsTurn(): boolean {
+    if (this.#ring !== undefined) return !this.#engine.isRunning(this.#ring);
     return this.waitsFor !== undefined;
+  }
+
+  /** Its one array is kept. */
+  get restsForTurns(): boolean {
+    return false;
   }
 
   /** Moves a part. */
@@ -88,20 +94,20 @@ export class ArrayMover implements Mover {
 
   /** Ends the move early; a copy of page-locked memory is waited for. */
   fail(error: unknown): void {
-    if (this.#ring !== undefined) this.#ring.fail(error);
+    if (this.#ring !== undefined) this.#engine.fail(this.#ring, error);
     else this.#failure ??= { error };
   }
 
   /** Throws what the move failed with. */
   end(): void {
-    if (this.#ring !== undefined) this.#engine.end(this.#ring);
+    this.#ring?.check();
     if (this.#failure !== undefined) throw this.#failure.error;
     if (this.#move.bytes.byteLength !== this.#move.span.byteLength) throw movedAway();
   }
 
-  /** Resolves when the threads that it used are back. */
+  /** Resolves when the threads that it used are back, and those of arrays before it in a sequence. */
   atRest(): Promise<void> {
-    return this.#ring === undefined ? Promise.resolve() : this.#engine.atRest();
+    return TransferEngine.atRest(this.#move.span.allocation.context);
   }
 
   /** Queues one copy behind the GPU's earlier work, and looks whether it is done. */

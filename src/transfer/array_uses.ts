@@ -12,40 +12,42 @@ export interface ArrayUse {
   readonly access: Access;
 }
 
-/** A use by a transfer that is not over, in bytes from the start of the buffer. */
-interface PendingArrayUse {
+/** The uses of a transfer that is not over. */
+interface PendingArrays {
   readonly work: PendingWork;
-  readonly access: Access;
-  readonly buffer: ArrayBufferLike;
-  readonly start: number;
-  readonly end: number;
+  readonly arrays: readonly ArrayUse[];
 }
 
-const pending = new Set<PendingArrayUse>();
+const pending = new Set<PendingArrays>();
 
 /** Whether no transfer under way uses any array. */
 export function noArrayIsPending(): boolean {
   return pending.size === 0;
 }
 
-/** The transfers under way that a use of an array comes after. */
-export function arraysBefore({ memory, access }: ArrayUse): PendingWork[] {
-  const { buffer, byteOffset: start, byteLength } = memory;
+/** The transfers under way that a use of arrays comes after. */
+export function arraysBefore(arrays: readonly ArrayUse[]): PendingWork[] {
   const earlier: PendingWork[] = [];
-  for (const use of pending) {
-    if (access === "read" && use.access === "read") continue;
-    if (use.start >= start + byteLength || use.end <= start) continue;
-    if (isSameMemory(use.buffer, buffer)) earlier.push(use.work);
+  for (const { work, arrays: others } of pending) {
+    if (others.some((other) => arrays.some((use) => collide(use, other)))) earlier.push(work);
   }
   return earlier;
 }
 
-/** Notes that a transfer uses an array until it is over. */
-export function noteArrayUse(work: PendingWork, { memory, access }: ArrayUse): void {
-  const { buffer, byteOffset: start, byteLength } = memory;
-  const use = { work, access, buffer, start, end: start + byteLength };
-  pending.add(use);
-  work.whenOver(() => pending.delete(use));
+/** Notes that a transfer uses arrays until it is over. */
+export function noteArrayUses(work: PendingWork, arrays: readonly ArrayUse[]): void {
+  const uses = { work, arrays };
+  pending.add(uses);
+  work.whenOver(() => pending.delete(uses));
+}
+
+/** Whether two uses share a byte, one of them a write. */
+function collide(one: ArrayUse, other: ArrayUse): boolean {
+  if (one.access === "read" && other.access === "read") return false;
+  const [a, b] = [one.memory, other.memory];
+  if (a.byteOffset >= b.byteOffset + b.byteLength) return false;
+  if (b.byteOffset >= a.byteOffset + a.byteLength) return false;
+  return isSameMemory(a.buffer, b.buffer);
 }
 
 /** Two objects can stand for the same shared memory, and nothing but the size tells. */

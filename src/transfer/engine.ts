@@ -169,31 +169,38 @@ export class TransferEngine {
    * few are kept, lanes come to rest for the others. A worker can be ended then, so there all rest.
    */
   beforeTurn(): void {
-    const unkept = [...this.#running].filter(([transfer, running]) => {
-      const { arrays = [] } = transfer.request;
-      if (arrays.length === 0 && !CAN_BE_TERMINATED) return false;
-      const [array] = arrays;
-      if (arrays.length > 1 || array === undefined || CAN_BE_TERMINATED) return true;
-      running.keeper ??= keepMemory(array);
-      return running.keeper === undefined;
-    });
+    const unkept = [...this.#running.entries()].filter((entry) => !isKept(...entry));
     if (unkept.length > 0) this.#rest(unkept.map(([transfer]) => transfer));
   }
 
-  /** Ends a transfer that is over, and throws what it failed with. */
-  end(transfer: RingTransfer): void {
-    const running = this.#running.get(transfer);
-    this.#running.delete(transfer);
+  /** Whether a transfer has its turn: the others wait, and have nothing to look after. */
+  isRunning(transfer: RingTransfer): boolean {
+    return this.#running.has(transfer);
+  }
+
+  /** Ends a transfer early; what is in flight still comes to rest. */
+  fail(transfer: RingTransfer, error: unknown): void {
+    transfer.fail(error);
     this.#waiting.delete(transfer);
-    const returned = running?.keeper?.letGo();
+    const running = this.#running.get(transfer);
+    if (running !== undefined && transfer.isOver) this.#end(transfer, running);
+  }
+
+  /** Ends a transfer that is over, and lets one that waits have its turn. */
+  #end(transfer: RingTransfer, { keeper, stream }: RunningTransfer): void {
+    this.#running.delete(transfer);
+    const returned = keeper?.letGo();
     if (returned !== undefined) this.#note(returned);
-    if (running !== undefined) TransferStreams.of(this.#context).put(running.stream);
+    TransferStreams.of(this.#context).put(stream);
     this.#admit();
-    if (this.#running.size === 0) {
-      this.#lastTurn?.[Symbol.dispose]();
-      this.#lastTurn = undefined;
-    }
-    transfer.check();
+    if (this.#running.size > 0) return;
+    this.#lastTurn?.[Symbol.dispose]();
+    this.#lastTurn = undefined;
+  }
+
+  /** Resolves when no thread works for the transfers of a context that are over. */
+  static async atRest(context: Context): Promise<void> {
+    await engines.get(context)?.atRest();
   }
 
   /**
@@ -255,6 +262,11 @@ export class TransferEngine {
     for (const { queue } of this.#running.values()) {
       moved = this.#afterCopies(queue.flush()) || moved;
       moved = this.#afterCopies(queue.poll({ isStarved: this.#ring.isExhausted })) || moved;
+    }
+    for (const [transfer, running] of this.#running) {
+      if (!transfer.isOver) continue;
+      this.#end(transfer, running);
+      moved = true;
     }
     if (how.canLend) moved = this.#lanes.lend() || moved;
     else moved = this.#takeBack() || moved;
@@ -376,4 +388,13 @@ export class TransferEngine {
     if (failure === undefined) transfer.finish(piece);
     else transfer.drop(failure.error);
   }
+}
+
+/** Keeps the array of a transfer, if it has one; false when it has many, or none can be kept. */
+function isKept({ request: { arrays = [] } }: RingTransfer, running: RunningTransfer): boolean {
+  if (CAN_BE_TERMINATED) return false;
+  const [array] = arrays;
+  if (array === undefined) return true;
+  if (arrays.length === 1) running.keeper ??= keepMemory(array);
+  return running.keeper !== undefined;
 }

@@ -6,7 +6,7 @@ import { type OwnedHostSpan, ownedSpan } from "../memory/host_bytes.ts";
 import { comesAfterNothing, type MemoryUse, pendingBefore } from "../memory/in_order.ts";
 import { finishNow } from "../pending_work.ts";
 import type { CudaStream } from "../stream.ts";
-import { isSoon, nextTurn } from "../waiting.ts";
+import { nextTurn } from "../waiting.ts";
 import { ArrayMover, queueByDriver } from "./array_mover.ts";
 import { arraysBefore, type ArrayUse, noArrayIsPending } from "./array_uses.ts";
 import type { MemorySpan } from "./copy.ts";
@@ -25,6 +25,9 @@ const CALL_BYTES = 64 * 2 ** 10;
 
 /** Brief transfers that may follow each other before the event loop has a turn: some 4 ms. */
 const TURN_BYTES = 64 * 2 ** 20;
+
+/** Looks at a stream that is busy before a transfer waits for it between turns of the event loop. */
+const LOOKS = 32;
 
 /** The host's side of a transfer. */
 export interface HostSide {
@@ -112,7 +115,7 @@ function finishEarlier(task: HostTransfer, owned: OwnedHostSpan | undefined): vo
   const { stream, span, direction } = task;
   if (comesAfterNothing(stream, span.allocation, owned?.allocation) && noArrayIsPending()) return;
   const { uses, arrays } = usesOf(task, owned);
-  finishNow([...pendingBefore(stream, uses), ...arrays.flatMap(arraysBefore)], `${direction} now`);
+  finishNow([...pendingBefore(stream, uses), ...arraysBefore(arrays)], `${direction} now`);
 }
 
 /** Makes the stream wait for what others do with the memory. */
@@ -121,11 +124,13 @@ function order({ direction, span, stream }: HostTransfer, owned: OwnedHostSpan |
   owned?.allocation.order(stream, arrayAccessOf(direction));
 }
 
-/** Orders the stream, and tells whether it is idle then, or soon. */
+/** Orders the stream, and tells whether it is idle then, or within some 15 microseconds. */
 function becomesIdle(task: HostTransfer, owned: OwnedHostSpan | undefined): boolean {
   const { stream } = task;
   order(task, owned);
-  return stream.isKnownIdle || isSoon(() => stream.isQueueIdle);
+  if (stream.isKnownIdle) return true;
+  for (let look = 0; look < LOOKS; look++) if (stream.isQueueIdle) return true;
+  return false;
 }
 
 /** Whether the GPU copies the program's memory by itself: it reaches it, and nothing is converted. */

@@ -8,14 +8,18 @@ import { keepFor, type MemoryUse, pendingBefore } from "../memory/in_order.ts";
 import { PendingWork, type Progress } from "../pending_work.ts";
 import type { CudaStream } from "../stream.ts";
 import { CAN_BE_TERMINATED, nextTurn, waitForGpu } from "../waiting.ts";
-import { arraysBefore, type ArrayUse, noteArrayUse } from "./array_uses.ts";
+import { arraysBefore, type ArrayUse, noteArrayUses } from "./array_uses.ts";
 import type { Lending } from "./copy_lanes.ts";
+import { TransferEngine } from "./engine.ts";
 
 /**
- * How long an awaited transfer keeps the thread at a time: a turn by itself costs 6 microseconds. In
- * a worker the lanes come to rest before each turn, which costs a few percent.
+ * How long a transfer keeps the thread at a time: a turn by itself costs 6 microseconds. In a worker
+ * the lanes come to rest before each turn, which costs a few percent.
  */
 const TURN_MILLISECONDS = CAN_BE_TERMINATED ? 10 : 0.1;
+
+/** How long it does so when threads must rest before each turn because it has many arrays. */
+const LONG_TURN_MILLISECONDS = CAN_BE_TERMINATED ? 10 : 1;
 
 /** What a caller may want of a transfer. */
 export interface TransferOptions {
@@ -35,6 +39,8 @@ export interface Mover {
   readonly waitsFor: Fence | undefined;
   /** Whether only a turn of the event loop can tell more, when nothing can move. */
   readonly needsTurn: boolean;
+  /** Whether threads come to rest before each turn of the event loop, which takes a while. */
+  readonly restsForTurns: boolean;
   /** Goes on; false when nothing can move right now. */
   step(how: Lending): boolean;
   /** Makes sure that the event loop may have a turn, in which arrays can be moved away. */
@@ -145,12 +151,10 @@ export class PendingTransfer extends PendingWork {
     this.promise = promise;
     this.#settle = { resolve, reject };
     this.#watchSignal(signal);
-    const earlier = isPlaced
-      ? []
-      : [...pendingBefore(stream, uses), ...arrays.flatMap(arraysBefore)];
+    const earlier = isPlaced ? [] : [...pendingBefore(stream, uses), ...arraysBefore(arrays)];
     if (!isPlaced) {
       stream.notePending(this);
-      for (const use of arrays) noteArrayUse(this, use);
+      noteArrayUses(this, arrays);
       keepFor(this, stream, uses);
     }
     if (earlier.length === 0) this.#watchArrays(); // else an earlier transfer may fill them
@@ -195,8 +199,10 @@ export class PendingTransfer extends PendingWork {
   /** Moves the bytes between turns of the event loop; a call that blocks may do it first. */
   async #goOn(mover: Mover): Promise<void> {
     const context = this.#plan.stream.context.retain();
+    let { firstTurnMilliseconds: milliseconds } = TransferEngine.limitsOf(context);
     do {
-      this.#stepForTurn();
+      this.#stepForTurn(milliseconds);
+      milliseconds = mover.restsForTurns ? LONG_TURN_MILLISECONDS : TURN_MILLISECONDS;
       mover.beforeTurn();
       const fence = mover.waitsFor;
       if (fence === undefined || this.isOver) await nextTurn(); // also at the end: others have a turn
@@ -209,11 +215,11 @@ export class PendingTransfer extends PendingWork {
     else this.#settle.reject(this.#failure.error);
   }
 
-  #stepForTurn(): void {
-    const end = performance.now() + TURN_MILLISECONDS;
-    while (!this.isOver && performance.now() < end) {
+  #stepForTurn(milliseconds: number): void {
+    const end = performance.now() + milliseconds;
+    do {
       if (!this.#step({ canLend: true }) && this.#mover?.needsTurn === true) return;
-    }
+    } while (!this.isOver && performance.now() < end);
   }
 
   async #waitFor(fence: Fence, mover: Mover): Promise<void> {

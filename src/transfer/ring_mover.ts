@@ -25,7 +25,7 @@ export class RingMover implements Mover {
 
   /** Whether nothing is left and nothing is in flight. */
   get isOver(): boolean {
-    return this.#transfer.isOver;
+    return this.#transfer.isOver && !this.#engine.isRunning(this.#transfer);
   }
 
   /** Nothing: the GPU waits by itself. */
@@ -35,7 +35,12 @@ export class RingMover implements Mover {
 
   /** Threads that the runtime lends for files report in turns of the event loop. */
   get needsTurn(): boolean {
-    return this.#engine.lentCount > 0;
+    return this.#engine.lentCount > 0 || !this.#engine.isRunning(this.#transfer);
+  }
+
+  /** One array is kept, many are not. */
+  get restsForTurns(): boolean {
+    return (this.#transfer.request.arrays?.length ?? 0) > 1;
   }
 
   /** Moves what can be moved. */
@@ -50,12 +55,12 @@ export class RingMover implements Mover {
 
   /** Ends the transfer early. */
   fail(error: unknown): void {
-    this.#transfer.fail(error);
+    this.#engine.fail(this.#transfer, error);
   }
 
   /** Throws what the transfer failed with. */
   end(): void {
-    this.#engine.end(this.#transfer);
+    this.#transfer.check();
   }
 
   /** Resolves when the threads that it used are back. */

@@ -48,6 +48,11 @@ export class SequenceMover implements Mover {
     return this.#mover?.needsTurn === true;
   }
 
+  /** Whether threads come to rest before each turn. */
+  get restsForTurns(): boolean {
+    return this.#mover?.restsForTurns === true;
+  }
+
   /** Moves a part of what is left. */
   step(how: Lending): boolean {
     const moved = this.#mover?.step(how) === true;

@@ -24,11 +24,16 @@ export interface EngineLimits extends RingLimits, LaneCounts {
   readonly briefBytes: number;
   /** Bytes that the driver moves at a time. */
   readonly driverPieceBytes: number;
+  /** How long a transfer keeps the thread at once, before the event loop has a turn. */
+  readonly firstTurnMilliseconds: number;
   /** Bytes that all transfers together ask for before the ring pays. */
   readonly demandBytes: number;
   /** From which size on the ring is used; chosen by the number of lanes when left out. */
   readonly ringFromBytes?: number | undefined;
 }
+
+/** Most transfers of 16 MiB are over by then: keeping the array through a turn costs 50 microseconds. */
+const FIRST_TURN_MILLISECONDS = 0.8;
 
 const SLOT_BYTES = 2 * 2 ** 20;
 const FEWEST_SLOTS = 4;
@@ -43,6 +48,7 @@ export const DEFAULT_LIMITS: EngineLimits = {
   freshLaneCount: Math.min(15, SPARE_CORES),
   briefBytes: SMALLEST_RING_BYTES,
   driverPieceBytes: DRIVER_PIECE_BYTES,
+  firstTurnMilliseconds: FIRST_TURN_MILLISECONDS,
   demandBytes: RING_DEMAND_BYTES,
 };
 

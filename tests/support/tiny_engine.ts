@@ -25,6 +25,7 @@ export const TINY_LIMITS: EngineLimits = {
   freshLaneCount: 2,
   briefBytes: 4096,
   driverPieceBytes: 4096,
+  firstTurnMilliseconds: 0,
   demandBytes: 2 ** 27,
 };
 
