@@ -32,6 +32,10 @@ const IMMEDIATE = {
   getpid: { parameters: [], result: "i32" },
 } as const satisfies Deno.ForeignLibraryInterface;
 
+/** How many arrays one call can keep. */
+export const KEPT_ARRAYS = 512;
+const KEPT_BUFFERS: readonly "buffer"[] = Array(KEPT_ARRAYS).fill("buffer");
+
 /** The calls that run off the JavaScript thread. */
 const ELSEWHERE = {
   // ssize_t process_vm_readv(pid_t pid,
@@ -58,6 +62,13 @@ const ELSEWHERE = {
   futexKeepingNonblocking: {
     name: "syscall",
     parameters: ["isize", "u64", "i32", "u32", "buffer", "usize", "usize", "buffer"],
+    result: "isize",
+    nonblocking: true,
+  },
+  // The same call with many such arguments, each an array or null.
+  futexKeepingManyNonblocking: {
+    name: "syscall",
+    parameters: ["isize", "u64", "i32", "u32", "buffer", "usize", "usize", ...KEPT_BUFFERS],
     result: "isize",
     nonblocking: true,
   },

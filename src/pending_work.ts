@@ -51,6 +51,9 @@ export abstract class PendingWork {
     return "needs a turn";
   }
 
+  /** Makes sure that the program may run, after {@link PendingWork.advance} and before it is over. */
+  beforeProgram(): void {}
+
   /** Begins once all of `earlier` is over; at once when it is. Call it once. */
   protected beginAfter(earlier: Iterable<PendingWork>): void {
     for (const work of earlier) {
@@ -142,15 +145,21 @@ function beginReady(): void {
 export function finishNow(works: Iterable<PendingWork>, action: string): void {
   for (const work of [...works]) {
     while (!work.isOver) {
-      let canMove = false;
-      while (PendingWork.beginNext()) canMove = true;
-      for (const other of [...running]) canMove = other.advance() !== "needs a turn" || canMove;
-      if (canMove || work.isOver) continue;
+      if (advanceAll() || work.isOver) continue;
       throw new TypeError(
         `Cannot ${action}: it comes after a call that needs the event loop; await that call first`,
       );
     }
   }
+  for (const work of running) work.beforeProgram();
+}
+
+/** Moves all that can move without the event loop; false when only that can help. */
+function advanceAll(): boolean {
+  let canMove = false;
+  while (PendingWork.beginNext()) canMove = true;
+  for (const work of [...running]) canMove = work.advance() !== "needs a turn" || canMove;
+  return canMove;
 }
 
 /** Resolves when all of it is over. */

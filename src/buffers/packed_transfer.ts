@@ -12,6 +12,7 @@ import type { MemorySpan } from "../transfer/copy.ts";
 import { TransferEngine } from "../transfer/engine.ts";
 import { addressOf } from "../transfer/host_memory.ts";
 import { type HostSide, noteTransfer } from "../transfer/host_transfer.ts";
+import { MOST_KEPT_ARRAYS } from "../transfer/memory_keeper.ts";
 import { alignPacked, type PackPiece } from "../transfer/pack.ts";
 import { cutPacked } from "../transfer/packed_pieces.ts";
 import { PendingTransfer, type TransferOptions } from "../transfer/pending_transfer.ts";
@@ -90,7 +91,10 @@ function* partsOf(
 ): Generator<SequencePart, void> {
   const canPack = findHost() !== undefined && areApartIn(options.direction, items);
   const small = canPack ? items.filter(isPacked) : [];
-  if (small.length > 0) yield { start: () => pack(small, options, entry) };
+  for (let from = 0; from < small.length; from += MOST_KEPT_ARRAYS) {
+    const part = small.slice(from, from + MOST_KEPT_ARRAYS);
+    yield { start: () => pack(part, options, entry) };
+  }
   for (const item of items) if (!canPack || !isPacked(item)) yield moveOne(item, options, entry);
 }
 

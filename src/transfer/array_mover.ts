@@ -71,11 +71,6 @@ export class ArrayMover implements Mover {
     return this.waitsFor !== undefined;
   }
 
-  /** Its one array is kept. */
-  get restsForTurns(): boolean {
-    return false;
-  }
-
   /** Moves a part. */
   step(how: Lending): boolean {
     if (this.isOver) return false;
@@ -88,8 +83,8 @@ export class ArrayMover implements Mover {
   }
 
   /** Keeps the array, or lets the threads that use it come to rest. */
-  beforeTurn(): void {
-    if (this.#ring !== undefined) this.#engine.beforeTurn();
+  beforeProgram(): void {
+    if (this.#ring !== undefined) this.#engine.beforeProgram();
   }
 
   /** Ends the move early; a copy of page-locked memory is waited for. */

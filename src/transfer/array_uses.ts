@@ -13,9 +13,25 @@ export interface ArrayUse {
 }
 
 /** The uses of a transfer that is not over. */
-interface PendingArrays {
+class PendingArrays {
   readonly work: PendingWork;
-  readonly arrays: readonly ArrayUse[];
+  readonly #arrays: readonly ArrayUse[];
+  #byMemory: Map<unknown, ArrayUse[]> | undefined;
+
+  /** Notes what a transfer uses. */
+  constructor(work: PendingWork, arrays: readonly ArrayUse[]) {
+    this.work = work;
+    this.#arrays = arrays;
+  }
+
+  /** Whether any of these uses comes after one of the transfer's. */
+  collidesWith(arrays: readonly ArrayUse[]): boolean {
+    this.#byMemory ??= Map.groupBy(this.#arrays, ({ memory }) => identityOf(memory));
+    return arrays.some((use) => {
+      const others = this.#byMemory?.get(identityOf(use.memory)) ?? [];
+      return others.some((other) => collide(use, other));
+    });
+  }
 }
 
 const pending = new Set<PendingArrays>();
@@ -28,31 +44,25 @@ export function noArrayIsPending(): boolean {
 /** The transfers under way that a use of arrays comes after. */
 export function arraysBefore(arrays: readonly ArrayUse[]): PendingWork[] {
   const earlier: PendingWork[] = [];
-  for (const { work, arrays: others } of pending) {
-    if (others.some((other) => arrays.some((use) => collide(use, other)))) earlier.push(work);
-  }
+  for (const uses of pending) if (uses.collidesWith(arrays)) earlier.push(uses.work);
   return earlier;
 }
 
 /** Notes that a transfer uses arrays until it is over. */
 export function noteArrayUses(work: PendingWork, arrays: readonly ArrayUse[]): void {
-  const uses = { work, arrays };
+  const uses = new PendingArrays(work, arrays);
   pending.add(uses);
   work.whenOver(() => pending.delete(uses));
 }
 
-/** Whether two uses share a byte, one of them a write. */
+/** Whether two uses of one memory share a byte, one of them a write. */
 function collide(one: ArrayUse, other: ArrayUse): boolean {
   if (one.access === "read" && other.access === "read") return false;
   const [a, b] = [one.memory, other.memory];
-  if (a.byteOffset >= b.byteOffset + b.byteLength) return false;
-  if (b.byteOffset >= a.byteOffset + a.byteLength) return false;
-  return isSameMemory(a.buffer, b.buffer);
+  return a.byteOffset < b.byteOffset + b.byteLength && b.byteOffset < a.byteOffset + a.byteLength;
 }
 
-/** Two objects can stand for the same shared memory, and nothing but the size tells. */
-function isSameMemory(one: ArrayBufferLike, other: ArrayBufferLike): boolean {
-  if (one === other) return true;
-  return one instanceof SharedArrayBuffer && other instanceof SharedArrayBuffer &&
-    one.byteLength === other.byteLength;
+/** What stands for memory: two objects can be the same shared memory, and only the size tells. */
+function identityOf({ buffer }: HostBytes): unknown {
+  return buffer instanceof SharedArrayBuffer ? buffer.byteLength : buffer;
 }

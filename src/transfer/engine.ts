@@ -31,7 +31,7 @@ interface RunningTransfer {
   /** Slots that the copy engine works on. */
   readonly queue: CopyQueue;
   readonly stream: TransferStream;
-  /** What keeps its array, once a turn of the event loop came while it ran. */
+  /** What keeps its arrays, once the program ran meanwhile. */
   keeper?: MemoryKeeper | undefined;
 }
 
@@ -165,12 +165,16 @@ export class TransferEngine {
   }
 
   /**
-   * Makes sure that the event loop may have a turn, in which the program can move its arrays away: a
-   * few are kept, lanes come to rest for the others. A worker can be ended then, so there all rest.
+   * Makes sure that the program may run, which can move its arrays away: they are kept, or else lanes
+   * come to rest. A worker can be ended in a turn of its event loop, so there they always rest.
    */
-  beforeTurn(): void {
-    const unkept = [...this.#running.entries()].filter((entry) => !isKept(...entry));
-    if (unkept.length > 0) this.#rest(unkept.map(([transfer]) => transfer));
+  beforeProgram(): void {
+    const unkept: RingTransfer[] = [];
+    for (const [transfer, running] of this.#running) {
+      transfer.noteProgram();
+      if (!isKept(transfer, running)) unkept.push(transfer);
+    }
+    if (unkept.length > 0) this.#rest(unkept);
   }
 
   /** Whether a transfer has its turn: the others wait, and have nothing to look after. */
@@ -390,11 +394,10 @@ export class TransferEngine {
   }
 }
 
-/** Keeps the array of a transfer, if it has one; false when it has many, or none can be kept. */
-function isKept({ request: { arrays = [] } }: RingTransfer, running: RunningTransfer): boolean {
-  if (CAN_BE_TERMINATED) return false;
-  const [array] = arrays;
-  if (array === undefined) return true;
-  if (arrays.length === 1) running.keeper ??= keepMemory(array);
+/** Keeps the arrays of a transfer, which the program may move away now; false when it cannot. */
+function isKept(transfer: RingTransfer, running: RunningTransfer): boolean {
+  const { arrays = [] } = transfer.request;
+  if (arrays.length === 0 || running.keeper !== undefined) return true;
+  if (!CAN_BE_TERMINATED) running.keeper = keepMemory(arrays);
   return running.keeper !== undefined;
 }

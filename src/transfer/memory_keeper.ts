@@ -1,44 +1,67 @@
-// Keeps the memory of an array while threads use it by its address, also when the program moves the
-// array away: a call that sleeps on a thread of the runtime's has it as an argument.
+// Keeps the memory of arrays while threads use it by its address, also when the program moves the
+// arrays away: calls that sleep on threads of the runtime's have them as arguments.
 
-import { findHost, FUTEX, openHost, SYS_FUTEX } from "../../ffi/host.ts";
+import { findHost, FUTEX, KEPT_ARRAYS, openHost, SYS_FUTEX } from "../../ffi/host.ts";
 import { addressOf, type HostBytes } from "./host_memory.ts";
 import { giveThreadBack, takeThread } from "./lent_threads.ts";
 
-/** What keeps the memory of an array. */
+/** Most threads that one keeper takes. */
+const MOST_THREADS = 4;
+
+/** Most arrays that one keeper keeps. */
+export const MOST_KEPT_ARRAYS: number = MOST_THREADS * KEPT_ARRAYS;
+
+/** What keeps the memory of arrays. */
 export interface MemoryKeeper {
-  /** Lets the memory go; resolves when the thread is back, some microseconds later. */
+  /** Lets the memory go; resolves when the threads are back, some microseconds later. */
   letGo(): Promise<void>;
 }
 
 /**
- * Keeps memory until it is let go; undefined when no thread is free for it. Shared memory cannot be
- * moved away, and stays as long as it is referenced.
+ * Keeps memory until it is let go; undefined when too few threads are free for it. Shared memory
+ * cannot be moved away, and stays as long as it is referenced.
  */
-export function keepMemory(bytes: HostBytes): MemoryKeeper | undefined {
-  if (bytes.buffer instanceof SharedArrayBuffer) return { letGo: () => Promise.resolve() };
-  if (findHost() === undefined || !takeThread()) return undefined;
+export function keepMemory(arrays: readonly HostBytes[]): MemoryKeeper | undefined {
+  const byBuffer = new Map(arrays.map((bytes) => [bytes.buffer, bytes]));
+  const movable = [...byBuffer.values()].filter(({ buffer }) => buffer instanceof ArrayBuffer);
+  const threadCount = Math.ceil(movable.length / KEPT_ARRAYS);
+  if (threadCount === 0) return { letGo: () => Promise.resolve() };
+  if (threadCount > MOST_THREADS || findHost() === undefined) return undefined;
+  if (!takeThreads(threadCount)) return undefined;
   const word = new Int32Array(new SharedArrayBuffer(4));
-  const returned = sleepUntilChanged(word, bytes);
+  const returned = Array.from({ length: threadCount }, (_, thread) => {
+    return sleep(word, movable.slice(thread * KEPT_ARRAYS, (thread + 1) * KEPT_ARRAYS));
+  });
   return {
-    letGo() {
+    async letGo() {
       Atomics.store(word, 0, 1);
-      openHost().futex(SYS_FUTEX, addressOf(word), FUTEX.WAKE_PRIVATE, 1, null);
-      return returned;
+      openHost().futex(SYS_FUTEX, addressOf(word), FUTEX.WAKE_PRIVATE, threadCount, null);
+      await Promise.all(returned);
     },
   };
 }
 
-/** Sleeps on another thread while the word is 0, with the memory as an argument. */
-async function sleepUntilChanged(
+function takeThreads(count: number): boolean {
+  for (let taken = 0; taken < count; taken++) {
+    if (takeThread()) continue;
+    for (; taken > 0; taken--) giveThreadBack();
+    return false;
+  }
+  return true;
+}
+
+/** Sleeps on another thread while the word is 0, with the memory as arguments. */
+async function sleep(
   word: Int32Array<SharedArrayBuffer>,
-  bytes: HostBytes,
+  arrays: readonly HostBytes[],
 ): Promise<void> {
-  const { futexKeepingNonblocking } = openHost();
-  const memory = bytes as BufferSource;
-  const address = addressOf(word);
+  const { futexKeepingNonblocking, futexKeepingManyNonblocking } = openHost();
+  const call = [SYS_FUTEX, addressOf(word), FUTEX.WAIT_PRIVATE, 0, null, 0n, 0n] as const;
+  const [first = null, ...others] = arrays as readonly BufferSource[];
+  const many = Array.from({ length: KEPT_ARRAYS }, (_, at) => arrays[at] as BufferSource ?? null);
   while (Atomics.load(word, 0) === 0) {
-    await futexKeepingNonblocking(SYS_FUTEX, address, FUTEX.WAIT_PRIVATE, 0, null, 0n, 0n, memory);
+    if (others.length === 0) await futexKeepingNonblocking(...call, first);
+    else await futexKeepingManyNonblocking(...call, ...many);
   }
   giveThreadBack();
 }

@@ -18,9 +18,6 @@ import { TransferEngine } from "./engine.ts";
  */
 const TURN_MILLISECONDS = CAN_BE_TERMINATED ? 10 : 0.1;
 
-/** How long it does so when threads must rest before each turn because it has many arrays. */
-const LONG_TURN_MILLISECONDS = CAN_BE_TERMINATED ? 10 : 1;
-
 /** What a caller may want of a transfer. */
 export interface TransferOptions {
   /** Called as bytes arrive; large transfers call it for every few MiB, small ones once. */
@@ -39,12 +36,10 @@ export interface Mover {
   readonly waitsFor: Fence | undefined;
   /** Whether only a turn of the event loop can tell more, when nothing can move. */
   readonly needsTurn: boolean;
-  /** Whether threads come to rest before each turn of the event loop, which takes a while. */
-  readonly restsForTurns: boolean;
   /** Goes on; false when nothing can move right now. */
   step(how: Lending): boolean;
-  /** Makes sure that the event loop may have a turn, in which arrays can be moved away. */
-  beforeTurn(): void;
+  /** Makes sure that the program may run, which can move arrays away. */
+  beforeProgram(): void;
   /** Ends it early; what is in flight comes to rest by further steps. */
   fail(error: unknown): void;
   /** Lets go of everything when it is over; throws what it failed with. */
@@ -56,7 +51,22 @@ export interface Mover {
 /** Moves all that is left, blocking, and throws what it failed with. */
 export function finishMover(mover: Mover): void {
   while (!mover.isOver) mover.step({ canLend: false });
+  mover.beforeProgram(); // others may be under way
   mover.end();
+}
+
+/** One turn of the event loop, which all transfers share. */
+class Turn {
+  static #current: Turn | undefined;
+  /** When the first transfer went on in it. */
+  readonly startedAt: number = performance.now();
+  /** Resolves in the next turn. */
+  readonly over: Promise<void> = nextTurn().then(() => Turn.#current = undefined);
+
+  /** The turn that it is. */
+  static current(): Turn {
+    return Turn.#current ??= new Turn();
+  }
 }
 
 /** A transfer to be made. */
@@ -167,6 +177,11 @@ export class PendingTransfer extends PendingWork {
     return this.#step({ canLend: false }) ? "moved" : "waits";
   }
 
+  /** Makes sure that the program may run, which can move arrays away. */
+  override beforeProgram(): void {
+    this.#mover?.beforeProgram();
+  }
+
   /** Orders its stream after what others do with the memory, and starts to move bytes. */
   protected override begin(): void {
     const { stream, uses, signal } = this.#plan;
@@ -196,16 +211,21 @@ export class PendingTransfer extends PendingWork {
     }
   }
 
-  /** Moves the bytes between turns of the event loop; a call that blocks may do it first. */
+  /**
+   * Moves the bytes between turns of the event loop; a call that blocks may do it first. Transfers that
+   * are called in one breath start together.
+   */
   async #goOn(mover: Mover): Promise<void> {
     const context = this.#plan.stream.context.retain();
     let { firstTurnMilliseconds: milliseconds } = TransferEngine.limitsOf(context);
+    await undefined;
     do {
-      this.#stepForTurn(milliseconds);
-      milliseconds = mover.restsForTurns ? LONG_TURN_MILLISECONDS : TURN_MILLISECONDS;
-      mover.beforeTurn();
+      const turn = Turn.current();
+      this.#stepUntil(turn.startedAt + milliseconds);
+      milliseconds = TURN_MILLISECONDS;
+      mover.beforeProgram();
       const fence = mover.waitsFor;
-      if (fence === undefined || this.isOver) await nextTurn(); // also at the end: others have a turn
+      if (fence === undefined || this.isOver) await turn.over; // also at the end: others have a turn
       else await this.#waitFor(fence, mover);
     } while (!this.isOver);
     this.#entry?.dispose();
@@ -215,8 +235,7 @@ export class PendingTransfer extends PendingWork {
     else this.#settle.reject(this.#failure.error);
   }
 
-  #stepForTurn(milliseconds: number): void {
-    const end = performance.now() + milliseconds;
+  #stepUntil(end: number): void {
     do {
       if (!this.#step({ canLend: true }) && this.#mover?.needsTurn === true) return;
     } while (!this.isOver && performance.now() < end);
@@ -255,6 +274,7 @@ export class PendingTransfer extends PendingWork {
     try {
       while (mover.doneBytes !== this.#reportedBytes) {
         this.#reportedBytes = mover.doneBytes;
+        mover.beforeProgram();
         onProgress(this.#reportedBytes, byteLength);
       }
     } finally {

@@ -38,19 +38,14 @@ export class RingMover implements Mover {
     return this.#engine.lentCount > 0 || !this.#engine.isRunning(this.#transfer);
   }
 
-  /** One array is kept, many are not. */
-  get restsForTurns(): boolean {
-    return (this.#transfer.request.arrays?.length ?? 0) > 1;
-  }
-
   /** Moves what can be moved. */
   step(how: Lending): boolean {
     return this.#engine.advance(how);
   }
 
   /** Keeps arrays, or lets the threads that use them come to rest. */
-  beforeTurn(): void {
-    this.#engine.beforeTurn();
+  beforeProgram(): void {
+    this.#engine.beforeProgram();
   }
 
   /** Ends the transfer early. */

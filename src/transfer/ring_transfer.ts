@@ -48,6 +48,8 @@ export class RingTransfer {
   #inFlight = 0;
   /** Pieces handed out whose copies are not queued yet. */
   #unqueued = 0;
+  /** Whether the program may have moved arrays away since they were looked at. */
+  #hasProgramRun = true;
   #failure: { readonly error: unknown } | undefined;
 
   /** Starts with nothing handed out. */
@@ -60,13 +62,20 @@ export class RingTransfer {
   /** Takes the next piece; undefined when all are handed out, or the transfer failed. */
   next(): Piece | undefined {
     if (!this.isWaiting) return undefined;
-    if (bytesIn(this.request.arrays) !== this.#arrayBytes) this.fail(movedAway());
+    if (this.#hasProgramRun && !this.#hasArrays) this.fail(movedAway());
+    this.#hasProgramRun = false;
+    if (!this.isWaiting) return undefined;
     const { value, done } = this.#pieces.next();
-    if (done === true || !this.isWaiting) return undefined;
+    if (done === true) return undefined;
     this.#handedOutBytes += value.byteLength;
     this.#inFlight++;
     this.#unqueued++;
     return value;
+  }
+
+  /** Notes that the program may run now. */
+  noteProgram(): void {
+    this.#hasProgramRun = true;
   }
 
   /** Notes that a piece's copies are in the stream, or will never be. */
@@ -114,7 +123,11 @@ export class RingTransfer {
   /** Throws what it failed with, if it failed. */
   check(): void {
     if (this.#failure !== undefined) throw this.#failure.error;
-    if (bytesIn(this.request.arrays) !== this.#arrayBytes) throw movedAway();
+    if (!this.#hasArrays) throw movedAway();
+  }
+
+  get #hasArrays(): boolean {
+    return bytesIn(this.request.arrays) === this.#arrayBytes;
   }
 }
 

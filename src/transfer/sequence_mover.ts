@@ -48,11 +48,6 @@ export class SequenceMover implements Mover {
     return this.#mover?.needsTurn === true;
   }
 
-  /** Whether threads come to rest before each turn. */
-  get restsForTurns(): boolean {
-    return this.#mover?.restsForTurns === true;
-  }
-
   /** Moves a part of what is left. */
   step(how: Lending): boolean {
     const moved = this.#mover?.step(how) === true;
@@ -62,8 +57,8 @@ export class SequenceMover implements Mover {
   }
 
   /** Keeps arrays, or lets the threads that use them come to rest. */
-  beforeTurn(): void {
-    this.#mover?.beforeTurn();
+  beforeProgram(): void {
+    this.#mover?.beforeProgram();
   }
 
   /** Ends the sequence early. */

@@ -48,5 +48,31 @@ for (const [name, move] of Object.entries(WAYS)) {
     if (!isOver && !text.includes("its array was moved away")) throw new Error(`${name}: ${text}`);
   }
 }
+let toMove: Uint8Array<ArrayBuffer> | undefined = new Uint8Array(LENGTH).fill(1);
+const onProgress = () => {
+  toMove?.buffer.transfer(0);
+  toMove = undefined;
+};
+const told = direction === "upload"
+  ? buffer.upload(toMove, { onProgress })
+  : buffer.download(toMove, { onProgress });
+const telling = await told.then(() => "resolved", (error: Error) => error.message);
+if (!telling.includes("its array was moved away")) throw new Error(`its listener: ${telling}`);
+
+for (const turns of [0, 1, 2]) {
+  const arrays = Array.from({ length: 700 }, () => new Uint8Array(65_536).fill(1));
+  using many = gpu.zeros("uint8", 700 * 65_536);
+  const parts = arrays.map((_, at) => many.subarray(at * 65_536, (at + 1) * 65_536));
+  const moving = direction === "upload"
+    ? gpu.uploadAll(arrays, { into: parts })
+    : gpu.downloadAll(parts, { into: arrays });
+  const outcome = moving.then(() => "resolved", (error: Error) => error.message);
+  for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setImmediate(resolve));
+  for (const array of arrays) array.buffer.transfer(0);
+  (globalThis as { gc?: () => void }).gc?.();
+  const text = await outcome;
+  const isOver = text === "resolved" && turns > 0;
+  if (!isOver && !text.includes("its array was moved away")) throw new Error(`many: ${text}`);
+}
 await buffer.upload(new Uint8Array(LENGTH).fill(9));
 console.log((await buffer.download()).every((byte) => byte === 9));

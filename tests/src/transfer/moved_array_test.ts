@@ -9,7 +9,7 @@ const linux = { ignore: Deno.build.os !== "linux" };
 
 for (const direction of ["upload", "download"]) {
   for (const threads of ["driver", "lent threads", "lanes"]) {
-    const name = `an ${direction} by ${threads} rejects when its array is moved away`;
+    const name = `${direction}() by ${threads} rejects when its array is moved away`;
 
     Deno.test(name, linux, async () => {
       const flags = ["-A", "--quiet", "--v8-flags=--expose-gc"];
