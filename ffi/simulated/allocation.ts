@@ -7,12 +7,24 @@ import type { Device } from "./device.ts";
 import type { MemoryPool } from "./memory_pool.ts";
 import type { Advice } from "./advice.ts";
 import type { Storage } from "./storage.ts";
+import type { Rule } from "./stricter.ts";
 
 /** How a block was made: it decides who frees it and who may touch it. */
 export type AllocationKind = "device" | "pool" | "graph" | "pinned" | "registered" | "managed";
 
 /** Who names an address: a call that is being made, or a kernel that runs. */
 export type Asker = "call" | "kernel";
+
+/** What has become of memory that cannot be used. */
+export interface Absence {
+  /** The rule that its use breaks. */
+  readonly rule: Rule;
+  /** Words that follow a name of the memory. */
+  readonly words: string;
+}
+
+/** Memory that was given back. */
+export const FREED: Absence = { rule: "freed", words: "was freed" };
 
 /** Something whose bytes devices may or may not touch. */
 export interface Owner {
@@ -75,8 +87,8 @@ export class Allocation implements Ranged, Owner {
   }
 
   /** Says what has become of the memory when it cannot be used now; a queued free comes after kernels. */
-  absence(asker: Asker): string | undefined {
-    return this.isFreed && asker === "call" ? "was freed" : undefined;
+  absence(asker: Asker): Absence | undefined {
+    return this.isFreed && asker === "call" ? FREED : undefined;
   }
 
   /** Gives the physical memory back. */

@@ -92,6 +92,7 @@ export function requireAccess(
     if (isOpen || contexts.some((context) => owner.permits(context, use.write))) continue;
     const device = contexts[0]?.device.ordinal;
     machine.site.fail(
+      "rights",
       `device ${device} has no right to ${use.write ? "write" : "read"} ${owner.label} at ${
         hex(use.region.address)
       } on device ${use.region.device?.ordinal}`,
@@ -137,6 +138,7 @@ function requireApart(machine: Machine, plane: Plane): void {
     );
     if (!shared) continue;
     machine.site.fail(
+      "overlap",
       `source and destination overlap, ${plane.widthBytes * plane.rowCount} bytes from ${
         hex(plane.source.region.address)
       } to ${hex(plane.destination.region.address)}`,

@@ -45,7 +45,11 @@ const ALWAYS_READY: ReadonlySet<string> = new Set(
  * that nobody wrote, and other mistakes that the real driver does not report.
  */
 export function simulateDriver(options: SimulationOptions = {}): DriverApi {
-  const machine = new Machine(settingsOf(options));
+  return driverOf(new Machine(settingsOf(options)));
+}
+
+/** Makes a driver API over a machine, for those who look at the machine as well. */
+export function driverOf(machine: Machine): DriverApi {
   const calls: SimulatedCalls = {
     ...deviceCalls(machine),
     ...contextCalls(machine),
@@ -82,6 +86,7 @@ function watchArray(bytes: Uint8Array<ArrayBufferLike>): HostCheck {
     if (bytes.byteLength === 0 || watch.isIntact()) return;
     throw new SimulationError(
       "an upload",
+      "hostChanged",
       `the program changed its array of ${byteLength} bytes before it was over; await it first`,
     );
   };
@@ -99,11 +104,13 @@ function driverFunction(
       return CUresult.CUDA_ERROR_NOT_INITIALIZED;
     }
     site.name = name;
+    site.refusedBy = undefined;
     try {
       return call(...parameters) ?? CUresult.CUDA_SUCCESS;
     } catch (error) {
-      if (error instanceof Refusal) return error.status;
-      throw error;
+      if (!(error instanceof Refusal)) throw error;
+      site.refusedBy = error.rule;
+      return error.status;
     }
   };
 }

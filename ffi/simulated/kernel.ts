@@ -81,6 +81,7 @@ export class SimulatedLaunch {
     const region = this.#machine.memory.resolve(Number(address), byteLength, "kernel");
     if (region.kind === "pageable") {
       this.#machine.site.fail(
+        "rights",
         `the kernel touches ordinary host memory at 0x${address.toString(16)}`,
       );
     }

@@ -97,6 +97,7 @@ export function requireWritten(machine: Machine, use: Use): void {
       const gap = part.segment.storage.firstUnwritten(part.start, part.end);
       if (gap === undefined) continue;
       machine.site.fail(
+        "unwritten",
         `it reads ${extent.widthBytes * extent.rowCount} bytes at ${
           hex(region.address + extent.start)
         } ` +
@@ -145,6 +146,7 @@ function checkWatches(
   if (changed === undefined) return;
   const { region, extent, write } = changed.use;
   machine.site.fail(
+    "hostChanged",
     `the host changed its ${write ? "destination" : "source"}, ${
       endOf(extent) - extent.start
     } bytes at ${
@@ -160,6 +162,7 @@ function failRace(
 ): never {
   const { use, segment, access, earlier } = race;
   return machine.site.fail(
+    "race",
     `race, it ${access.write ? "writes" : "reads"} ${
       endOf(use.extent) - use.extent.start
     } bytes at ${

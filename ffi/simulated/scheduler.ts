@@ -100,6 +100,7 @@ export class Scheduler {
   #reportDeadlock(operation: Operation): never {
     const reason = nextFor(operation).work?.blocked?.() ?? "of a cycle";
     return this.#site.fail(
+      "deadlock",
       `deadlock, ${operation.stream.timeline.label} waits for ever because ${reason} and nothing that is queued changes it`,
     );
   }

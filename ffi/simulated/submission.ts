@@ -30,6 +30,7 @@ export function requireUnchanged(machine: Machine, capture: Capture, work: Captu
     );
     if (isOwn || machine.memory.isCurrent(region)) continue;
     machine.site.fail(
+      "goneFromGraph",
       `the ${region.byteLength} bytes at ${hex(region.address)} that ${work.call} in the graph ` +
         `uses were freed after the capture`,
     );
@@ -41,13 +42,15 @@ function requireReach(machine: Machine, stream: Stream, region: Region): void {
   for (const { owner } of region.segments) {
     if (!(owner instanceof GraphAllocation) || owner.isThere) continue;
     if (owner.capture === stream.capture) continue;
-    machine.site.fail(`${owner.label} at ${hex(owner.address)} ${NOT_LAUNCHED}`);
+    const { rule, words } = NOT_LAUNCHED;
+    machine.site.fail(rule, `${owner.label} at ${hex(owner.address)} ${words}`);
   }
 }
 
 function requireLasting(machine: Machine, region: Region): void {
   if (region.kind !== "pageable") return;
   machine.site.fail(
+    "arrayInGraph",
     `a graph would use the ordinary host array of ${region.byteLength} bytes at each launch, ` +
       "when it may have moved; use page-locked memory",
   );

@@ -27,7 +27,10 @@ export function copyCalls(machine: Machine): CopyCalls {
   function arrayRegion(array: Cell, byteLength: number): Region {
     const bytes = bytesOf(array);
     if (byteLength > bytes.byteLength) {
-      machine.site.fail(`${byteLength} bytes leave the host array of ${bytes.byteLength}`);
+      machine.site.fail(
+        "bounds",
+        `${byteLength} bytes leave the host array of ${bytes.byteLength}`,
+      );
     }
     const address = Number(Deno.UnsafePointer.value(Deno.UnsafePointer.of(bytes)));
     if (memory.at(address) !== undefined) return memory.resolve(address, byteLength);

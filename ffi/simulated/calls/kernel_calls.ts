@@ -87,7 +87,9 @@ export function kernelCalls(machine: Machine): KernelCalls {
       submit(machine, queue, {
         regions: [],
         queue(target) {
-          if (unloaded.has(module)) machine.site.fail("the module of its kernel was unloaded");
+          if (unloaded.has(module)) {
+            machine.site.fail("unloaded", "the module of its kernel was unloaded");
+          }
           const moment = scheduler.nextMoment(target);
           const launch = new SimulatedLaunch(machine, target, {
             grid: [gx, gy, gz],
@@ -126,7 +128,10 @@ function requireImage(machine: Machine, image: Cell): void {
   if (bytes.byteLength < 4) refuse("CUDA_ERROR_INVALID_IMAGE");
   const magic = new DataView(bytes.buffer, bytes.byteOffset, 4).getUint32(0, true);
   if (IMAGE_MAGICS.includes(magic) || bytes.includes(0)) return;
-  machine.site.fail(`the ${bytes.byteLength} bytes of PTX text do not end with a zero byte`);
+  machine.site.fail(
+    "unterminated",
+    `the ${bytes.byteLength} bytes of PTX text do not end with a zero byte`,
+  );
 }
 
 /** Copies the parameters' values at the launch, as the driver does: callers may reuse their cells. */

@@ -100,6 +100,7 @@ export function requireIdle(machine: Machine, allocation: Allocation): void {
     ? "a queued copy"
     : `${access.call} on ${access.moment.timeline.label}`;
   machine.site.fail(
+    "inUse",
     `${user} still needs ${allocation.label} at ${hex(allocation.address)}; wait for it first`,
   );
 }

@@ -122,6 +122,7 @@ function requireUnused(machine: Machine, mapping: Mapping): void {
   const access = mapping.physical.storage.history.unobserved();
   if (access === undefined) return;
   machine.site.fail(
+    "inUse",
     `${access.call} on ${access.moment.timeline.label} still needs the memory at ${
       hex(mapping.address)
     }; wait for it first`,
