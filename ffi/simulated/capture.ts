@@ -37,7 +37,7 @@ export class Branch {
   /** Starts the part of a stream. */
   constructor(stream: Stream) {
     this.context = stream.context;
-    this.timeline = new Timeline(stream.timeline.label);
+    this.timeline = new Timeline(stream.timeline.label, stream.timeline.waits);
   }
 }
 

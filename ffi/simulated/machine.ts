@@ -8,6 +8,7 @@ import { Device } from "./device.ts";
 import { CallSite, refuse } from "./errors.ts";
 import { Graph, GraphExec } from "./graph.ts";
 import { GraphMemory } from "./graph_memory.ts";
+import { HostWaits } from "./host_waits.ts";
 import { MemoryPool } from "./memory_pool.ts";
 import type { SimulationSettings } from "./options.ts";
 import { Scheduler } from "./scheduler.ts";
@@ -34,6 +35,8 @@ export class Machine {
   readonly memory: AddressSpace;
   /** Queued work. */
   readonly scheduler: Scheduler;
+  /** The waits of the host. */
+  readonly waits: HostWaits = new HostWaits();
   /** Current contexts. */
   readonly contexts: ContextStack = new ContextStack();
   /** Default pools by device. */
@@ -118,7 +121,7 @@ export class Machine {
   /** Adds a user of a device's primary context, making it for the first. */
   retain(device: Device): Context {
     const primary = this.#primaries.get(device) ??
-      { context: this.register((handle) => new Context(device, handle)), userCount: 0 };
+      { context: this.register((handle) => new Context(device, handle, this.waits)), userCount: 0 };
     primary.userCount++;
     this.#primaries.set(device, primary);
     return primary.context;

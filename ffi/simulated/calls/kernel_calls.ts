@@ -91,6 +91,8 @@ export function kernelCalls(machine: Machine): KernelCalls {
             machine.site.fail("unloaded", "the module of its kernel was unloaded");
           }
           const moment = scheduler.nextMoment(target);
+          const { waitCount } = moment;
+          machine.waits.expect(waitCount);
           const launch = new SimulatedLaunch(machine, target, {
             grid: [gx, gy, gz],
             block: [bx, by, bz],
@@ -101,7 +103,13 @@ export function kernelCalls(machine: Machine): KernelCalls {
           return scheduler.enqueue(target, moment, {
             seconds: LAUNCH_SECONDS,
             engine: target.context.device.compute,
-            run: () => kernel.run(launch),
+            run() {
+              try {
+                kernel.run(launch);
+              } finally {
+                machine.waits.settle(waitCount);
+              }
+            },
           });
         },
       });
