@@ -12,7 +12,7 @@ import { Reservation } from "./reservation.ts";
 /** Each device owns this many addresses, the first ones belong to the host. */
 const ARENA_BYTES = 2 ** 48;
 /** No host address is this high. */
-const HOST_END = 2 ** 47;
+export const HOST_END: number = 2 ** 47;
 const ALIGNMENT_BYTES = 256;
 
 /** Finds memory by address. */
@@ -71,9 +71,9 @@ export class AddressSpace {
     return entry instanceof Allocation && entry.address === address ? entry : undefined;
   }
 
-  /** Tells whether host memory is already page-locked or managed in a range. */
-  hostOverlaps(address: number, byteLength: number): boolean {
-    return this.#host.overlaps(address, byteLength);
+  /** Lists what is page-locked, registered or managed in a range of host memory. */
+  hostAllocations(address: number, byteLength: number): Allocation[] {
+    return [...this.#host.within(address, byteLength)];
   }
 
   /** Lists all blocks. */

@@ -2,6 +2,7 @@
 // Virtual memory has no Allocation: there, mappings stand in reservations.
 
 import type { Ranged } from "./address_map.ts";
+import type { ByteRanges } from "./byte_ranges.ts";
 import type { Context } from "./context.ts";
 import type { Device } from "./device.ts";
 import type { MemoryPool } from "./memory_pool.ts";
@@ -54,6 +55,8 @@ export class Allocation implements Ranged, Owner {
   isFreed = false;
   /** Hints for managed memory. */
   advice: Advice | undefined;
+  /** Bytes of managed memory that were discarded and not prefetched since. */
+  discarded: ByteRanges | undefined;
 
   /** Describes a block. */
   constructor(
@@ -98,8 +101,8 @@ export class Allocation implements Ranged, Owner {
   }
 
   permits(context: Context): boolean {
-    if (this.storage.onHost || context.device === this.device) return true;
     if (this.pool !== undefined) return this.pool.accessOf(context.device.ordinal) !== 0;
+    if (this.storage.onHost || context.device === this.device) return true;
     return context.peers.has(this.context);
   }
 }

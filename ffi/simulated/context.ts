@@ -22,7 +22,7 @@ export class Context {
   readonly streams: Set<Stream> = new Set();
   /** Contexts whose memory this one may reach. */
   readonly peers: Set<Context> = new Set();
-  /** Whether the last user has released the context. */
+  /** Whether the last user has released the context, and no other has retained it since. */
   isDestroyed = false;
 
   /** Makes a context with its default streams. */
@@ -32,6 +32,14 @@ export class Context {
     this.waits = waits;
     this.legacyStream = new Stream(this, 1n, "legacy");
     this.threadStream = new Stream(this, 2n, "blocking");
+    this.streams.add(this.legacyStream).add(this.threadStream);
+  }
+
+  /** Lets go of all that the context owned. */
+  close(): void {
+    this.isDestroyed = true;
+    this.peers.clear();
+    this.streams.clear();
     this.streams.add(this.legacyStream).add(this.threadStream);
   }
 }

@@ -24,6 +24,7 @@ import { type HostCheck, WATCH_HOST } from "../host_watch.ts";
 import { Refusal, SimulationError } from "./errors.ts";
 import { HostStorage } from "./host_storage.ts";
 import { Machine } from "./machine.ts";
+import { DISTURBING } from "./open_captures.ts";
 import { settingsOf, type SimulationOptions } from "./options.ts";
 
 export { SimulationError } from "./errors.ts";
@@ -106,6 +107,7 @@ function driverFunction(
     site.name = name;
     site.refusedBy = undefined;
     try {
+      if (DISTURBING.has(name)) machine.requireRelaxed();
       return call(...parameters) ?? CUresult.CUDA_SUCCESS;
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;

@@ -27,8 +27,8 @@ export const STRICTER = {
   },
   discarded: {
     kind: "throws",
-    simulated: "throws when work writes managed bytes that were discarded and not prefetched since",
-    real: "can lose the write, although its documentation says that a write undoes a discard",
+    simulated: "throws when work uses managed bytes that were discarded and not prefetched since",
+    real: "reads anything, and can lose a write although that should undo the discard",
   },
   hostChanged: {
     kind: "throws",
@@ -115,6 +115,11 @@ export const STRICTER = {
     kind: "refuses",
     simulated: "refuses a copy between devices that leaves out a context",
     real: "takes the current context",
+  },
+  external: {
+    kind: "refuses",
+    simulated: "refuses to record a wait for an event from outside (flag 1)",
+    real: "records it, and each launch waits for the event",
   },
   numbers: {
     kind: "answers",
