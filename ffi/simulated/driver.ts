@@ -101,20 +101,26 @@ function driverFunction(
 ): (...parameters: never[]) => number | Promise<number> {
   const { site } = machine;
   return (...parameters) => {
+    site.name = name;
+    site.refusedBy = undefined;
     if (!machine.isInitialized && !ALWAYS_READY.has(name)) {
       return CUresult.CUDA_ERROR_NOT_INITIALIZED;
     }
-    site.name = name;
-    site.refusedBy = undefined;
     try {
       if (DISTURBING.has(name)) machine.requireRelaxed();
-      return call(...parameters) ?? CUresult.CUDA_SUCCESS;
+      const result = call(...parameters) ?? CUresult.CUDA_SUCCESS;
+      return result instanceof Promise ? result.catch(statusOf) : result;
     } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
-      site.refusedBy = error.rule;
-      return error.status;
+      return statusOf(error);
     }
   };
+
+  /** Returns the status of a refusal; throws all else. */
+  function statusOf(error: unknown): number {
+    if (!(error instanceof Refusal)) throw error;
+    site.refusedBy = error.rule;
+    return error.status;
+  }
 }
 
 /** Tells whether a function came with a later driver than the simulated one. */

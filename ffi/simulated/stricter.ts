@@ -11,6 +11,10 @@ export interface Strictness {
   readonly real: string;
   /** Functions whose answers differ; of errors and refusals the driver tells the rule itself. */
   readonly calls?: readonly string[];
+  /** Statuses that differ: the real driver's, and the simulated one's. */
+  readonly statuses?: readonly (readonly [real: number, simulated: number])[];
+  /** Whether what the functions write differs. */
+  readonly outputs?: boolean;
 }
 
 /** Every wanted difference, by the name of its rule. */
@@ -135,17 +139,26 @@ export const STRICTER = {
       "cuEventElapsedTime",
     ],
   },
+  uncompiled: {
+    kind: "answers",
+    simulated: "reads the version and the target of PTX; kernels are functions in JavaScript",
+    real: "compiles PTX, and refuses programs with mistakes",
+    calls: ["cuModuleLoadData"],
+    statuses: [[218, 0]],
+  },
   progress: {
     kind: "answers",
     simulated: "runs queued work only when a call asks for it, one piece for each question",
     real: "runs it meanwhile, so that a question is answered by 0 or by 600",
     calls: ["cuStreamQuery", "cuEventQuery", "cuEventElapsedTime"],
+    statuses: [[0, 600], [600, 0]],
   },
   neighbours: {
     kind: "answers",
     simulated: "keeps the hints of each managed block for itself",
     real: "shares pages between small blocks, so that a hint for one shows on the next",
     calls: ["cuMemRangeGetAttribute"],
+    outputs: true,
   },
 } as const satisfies Record<string, Strictness>;
 

@@ -54,6 +54,8 @@ export function poolCalls(machine: Machine): PoolCalls {
     if (capture !== undefined) {
       return put64(cell, captureAllocation(machine, stream, { capture, pool, byteLength }));
     }
+    // Nothing may be taken that a refusal would leave without an owner.
+    machine.scheduler.requireNoneCaptured(stream);
     const after = pool.take(byteLength);
     const address = pool.device === machine.host
       ? allocateHost(machine, { byteLength, kind: "pool", context, pool })

@@ -3,6 +3,7 @@
 
 import { CUgraphMem_attribute, CUmemPool_attribute } from "../../../ffi/constants.ts";
 import type { DriverApi } from "../../../ffi/cuda.ts";
+import { CUmemAccessDesc } from "../../../ffi/structs.ts";
 import type { Base } from "./base.ts";
 import type { Thing, World } from "./world.ts";
 
@@ -11,11 +12,20 @@ const STICKY: ReadonlySet<number> = new Set([
   ...[214, 220, 226, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 999],
 ]);
 
+/** The default stream of the calling thread. */
+const THREAD_STREAM = 2n;
+
 /** Cleans up behind a sequence; false when the process cannot go on with another. */
 export function cleanUp(api: DriverApi, base: Base, world: World): boolean {
+  const { deviceCount } = base;
   for (const stream of world.alive("stream")) endCapture(api, stream.value);
-  base.reset();
   const contexts = world.alive("context").filter(({ name }) => /^ctx\d$/.test(name));
+  for (const { value } of contexts) {
+    api.cuCtxPushCurrent_v2(value);
+    endCapture(api, THREAD_STREAM);
+    api.cuCtxPopCurrent_v2(null);
+  }
+  base.reset();
   const wait = () => contexts.every(({ value }) => STICKY.has(waitFor(api, value)) === false);
   if (!wait()) return false;
   for (const kind of ["exec", "graph"] as const) {
@@ -42,10 +52,29 @@ export function cleanUp(api: DriverApi, base: Base, world: World): boolean {
     for (let i = 0; i < count; i++) api.cuDevicePrimaryCtxRelease_v2(ordinal);
   }
   separate(api, contexts);
-  for (const { value } of world.alive("memoryPool")) resetPool(api, value);
-  for (let ordinal = 0; ordinal < base.deviceCount; ordinal++) resetGraphMemory(api, ordinal);
+  for (const { value } of world.alive("memoryPool")) resetPool(api, { pool: value, deviceCount });
+  for (let ordinal = 0; ordinal < deviceCount; ordinal++) resetGraphMemory(api, ordinal);
   base.reset();
-  return wait();
+  return wait() && isEmpty(api, { pools: world.alive("memoryPool"), deviceCount });
+}
+
+/** Tells whether pools and graphs hold nothing: what a graph was to free and did not can be left. */
+function isEmpty(
+  api: DriverApi,
+  { pools, deviceCount }: { pools: readonly Thing[]; deviceCount: number },
+): boolean {
+  const { CU_MEMPOOL_ATTR_USED_MEM_CURRENT } = CUmemPool_attribute;
+  const { CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT } = CUgraphMem_attribute;
+  const cell = new BigUint64Array(1);
+  const hasUsedPool = pools.some(({ value }) => {
+    api.cuMemPoolGetAttribute?.(value, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, cell);
+    return cell[0] !== 0n;
+  });
+  const ordinals = Array.from({ length: deviceCount }, (_, ordinal) => ordinal);
+  return !hasUsedPool && !ordinals.some((ordinal) => {
+    api.cuDeviceGetGraphMemAttribute(ordinal, CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT, cell);
+    return cell[0] !== 0n;
+  });
 }
 
 /** Lists what the sequence has made itself: what is there always has a device's number in its name. */
@@ -76,7 +105,14 @@ function separate(api: DriverApi, contexts: readonly Thing[]): void {
   }
 }
 
-function resetPool(api: DriverApi, pool: bigint): void {
+function resetPool(
+  api: DriverApi,
+  { pool, deviceCount }: { pool: bigint; deviceCount: number },
+): void {
+  for (let id = 0; id < deviceCount; id++) {
+    // A device keeps the right to its own pool, so that one call of these is refused.
+    api.cuMemPoolSetAccess?.(pool, CUmemAccessDesc.encode({ location: { type: 1, id } }), 1n);
+  }
   const {
     CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES: first,
     CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES: last,

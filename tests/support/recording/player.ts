@@ -84,6 +84,12 @@ export class Player {
       case "poke":
         this.#hostBytes(name, Number(byteLength)).fill(Number(value));
         return "0";
+      case "fault":
+        // For tests of the recorder: no memory is at this address, so the process ends here.
+        return String(bytesAt(8n, 1)[0]);
+      case "stall":
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+        return "0";
       default:
         throw new TypeError(`Cannot play ${call}: it is no driver function`);
     }
@@ -174,11 +180,19 @@ export class Player {
       world.add({
         ...{ name, kind: makes, value, byteLength, isAlive: true },
         ...this.#originOf(makes, words),
+        home: this.#homeOf(makes, words),
         ...(makes === "ipc" ? { bytes: cell.slice(0, 64) } : {}),
       });
     }
     if (makes === "pinned" || makes === "managed") shade(bytesAt(value, byteLength), name);
     return known === undefined ? "new" : known.name;
+  }
+
+  #homeOf(makes: Thing["kind"], words: readonly string[]): string {
+    const stream = makes === "pooled" ? this.world.find(words.at(-1) ?? "") : undefined;
+    if (stream?.home !== undefined) return stream.home;
+    const cell = new BigUint64Array(1);
+    return this.#api.cuCtxGetCurrent(cell) === 0 ? this.#nameOf(cell[0] ?? 0n) : "null";
   }
 
   #originOf(makes: Thing["kind"], words: readonly string[]): Partial<Thing> {

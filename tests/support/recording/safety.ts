@@ -3,8 +3,8 @@
 
 import type { DriverFunction } from "../../../ffi/cuda.ts";
 import { FUNCTIONS, type ThingKind } from "./functions.ts";
-import { namesIn, type Step } from "./notation.ts";
-import type { CaptureNotes, World } from "./world.ts";
+import { namesIn, parseReference, type Step } from "./notation.ts";
+import { bytesAt, type CaptureNotes, type World } from "./world.ts";
 
 /** Calls that say something of an address and do not touch what lies there. */
 const ASKING: ReadonlySet<string> = new Set(
@@ -41,10 +41,24 @@ export function dangerOf({ call, words }: Step, world: World): string | undefine
   if (call === "cuStreamDestroy_v2" && world.captureOf(words[0] ?? "") !== undefined) {
     return "the stream is being captured";
   }
+  if (call === "cuStreamWaitValue32_v2") return waitDanger(words, world);
   if (call === "cuGraphInstantiateWithFlags" || call === "cuGraphLaunch") {
     return graphDanger(names, world);
   }
   return ASKING.has(call) ? undefined : absenceDanger(call as DriverFunction, words, world);
+}
+
+/** A wait for a value must end by itself: the host sees now that the word fits. */
+function waitDanger(words: readonly string[], world: World): string | undefined {
+  const [, place = "", value = "0", flags = "0"] = words;
+  const { name, offset } = parseReference(place) ?? { name: "", offset: 0 };
+  const thing = world.find(name);
+  if (thing?.kind !== "pinned" || offset % 4 !== 0) return undefined;
+  const bytes = bytesAt(thing.value + BigInt(offset), 4);
+  const word = new DataView(bytes.buffer, bytes.byteOffset, 4).getInt32(0, true);
+  const wanted = Number(value) | 0;
+  const fits = [((word - wanted) | 0) >= 0, word === wanted, (word & wanted) !== 0, true];
+  return fits[Number(flags) & 3] === true ? undefined : "the wait may never end";
 }
 
 /** The child's own use of the context must stay. */

@@ -13,6 +13,8 @@ export interface Thing {
   readonly value: bigint;
   /** Bytes from its address on; 0 for handles. */
   readonly byteLength: number;
+  /** Name of the context that was current when it was made, or of its stream's. */
+  readonly home?: string | undefined;
   /** Whether it was not freed, destroyed or unloaded. */
   isAlive: boolean;
   /** Bytes that the host can touch, and those of a handle for other processes. */

@@ -134,6 +134,13 @@ export const DEVICE_SCRIPTS: readonly Script[] = readScripts(`
   cuEventSynchronizeNonblocking e
   cuEventRecord e s
   cuEventSynchronizeNonblocking e
+  cuEventSynchronizeNonblocking 0 = 400
+  cuStreamBeginCapture_v2 s 2
+  cuEventRecord e s
+  cuStreamSynchronizeNonblocking s = 900
+  cuEventSynchronizeNonblocking e = 907
+  cuStreamEndCapture s &g = 901 null
+  cuEventSynchronizeNonblocking e = 1
 
 # streams that cannot be made or destroyed
   cuStreamCreateWithPriority null 0 0 = 1

@@ -1,0 +1,149 @@
+// Records what a driver makes of scripts and random sequences: `deno task record`. It compares with
+// the simulated driver at once and says where the two differ, so that one run on a GPU tells it all.
+
+import { parseArgs } from "node:util";
+import { ProcessPool } from "./process_pool.ts";
+import { type RecordedSequence, type RecordingFacts, writeRecording } from "./recording.ts";
+import { emptyReplay, type Replay, replaySequence } from "./replay.ts";
+import { SCRIPTS } from "./scripts/all.ts";
+import { shrink } from "./shrink.ts";
+import { describeReplay, groupDifferences } from "./summary.ts";
+import type { ProcessOptions, TaskResult } from "./worker_process.ts";
+
+const USAGE = `Usage: deno task record [options]
+  --out FILE         where the recording goes; tests/recordings/<device>_<count of devices>.gz
+  --report FILE      where the words go beside the console
+  --seed N           seed of the random sequences; 1
+  --count N          how many random sequences; 2000
+  --devices N        most devices to use; 1
+  --children N       processes at the same time; half of the cores, at most 8
+  --timeout SECONDS  how long a step may take; 20
+  --groups N         kinds of differences to make short examples of; 40
+  --driver NAME      cuda, or simulated to try the recorder; cuda`;
+
+/** What a run of the recorder is asked for. */
+interface Wanted extends ProcessOptions {
+  readonly out: string | undefined;
+  readonly report: string | undefined;
+  readonly seed: number;
+  readonly count: number;
+  readonly children: number;
+  readonly groups: number;
+}
+
+function readOptions(): Wanted {
+  const { values } = parseArgs({
+    args: Deno.args,
+    options: {
+      out: { type: "string" },
+      report: { type: "string" },
+      seed: { type: "string", default: "1" },
+      count: { type: "string", default: "2000" },
+      devices: { type: "string", default: "1" },
+      children: { type: "string" },
+      timeout: { type: "string", default: "20" },
+      groups: { type: "string", default: "40" },
+      driver: { type: "string", default: "cuda" },
+    },
+  });
+  const { driver } = values;
+  if (driver !== "cuda" && driver !== "simulated") {
+    throw new TypeError(`Cannot record ${driver}: expected cuda or simulated`);
+  }
+  const usual = Math.max(1, Math.min(8, Math.floor(navigator.hardwareConcurrency / 2)));
+  return {
+    out: values.out,
+    report: values.report,
+    seed: numberOf("seed", values.seed),
+    count: numberOf("count", values.count),
+    mostDevices: numberOf("devices", values.devices),
+    children: values.children === undefined ? usual : numberOf("children", values.children),
+    timeoutSeconds: numberOf("timeout", values.timeout),
+    groups: numberOf("groups", values.groups),
+    driver,
+  };
+}
+
+function numberOf(name: string, text: string): number {
+  const value = Number(text);
+  if (Number.isInteger(value) && value >= 0) return value;
+  throw new TypeError(`Cannot take ${text} for --${name}: expected a whole number`);
+}
+
+/** Says how far a run is, a few times. */
+function progress(total: number): (result: TaskResult) => void {
+  const start = performance.now();
+  let doneCount = 0;
+  return ({ trouble }) => {
+    doneCount++;
+    if (trouble !== undefined) console.log(trouble);
+    if (doneCount % Math.ceil(total / 8) !== 0) return;
+    const seconds = Math.round((performance.now() - start) / 1000);
+    console.log(`${doneCount} of ${total} sequences after ${seconds} s`);
+  };
+}
+
+/** Replays all sequences, and makes short examples of what differs. */
+async function compareAll(
+  sequences: readonly RecordedSequence[],
+  facts: RecordingFacts,
+  { pool, groups }: { pool: ProcessPool; groups: number },
+): Promise<Replay> {
+  const found = emptyReplay();
+  for (const sequence of sequences) {
+    try {
+      await replaySequence(sequence, facts, found);
+    } catch (error) {
+      console.log(`the simulated driver failed in ${sequence.id}: ${error}`);
+    }
+  }
+  for (const { differences: [example] } of groupDifferences(found.differences).slice(0, groups)) {
+    if (example !== undefined) found.differences.push(await shrink(example, { pool, facts }));
+  }
+  return found;
+}
+
+async function record(wanted: Wanted): Promise<boolean> {
+  const start = performance.now();
+  await using pool = new ProcessPool(wanted, wanted.children);
+  const facts = { ...await pool.facts(), seed: wanted.seed };
+  console.log(`recording ${JSON.stringify(facts)} with ${wanted.children} processes`);
+  const scripts = SCRIPTS.filter(({ isSimulatedOnly, deviceCount }) =>
+    !isSimulatedOnly && deviceCount <= facts.devices
+  );
+  const tasks = [
+    ...scripts.map(({ id, isFresh, lines }) => ({ sequence: { id, isFresh, lines } })),
+    ...Array.from({ length: wanted.count }, (_, number) => ({ seed: wanted.seed, number })),
+  ];
+  const results = await pool.playAll(tasks, progress(tasks.length));
+  const sequences = results.map(({ recorded }) => recorded);
+  const recordedSeconds = Math.round((performance.now() - start) / 1000);
+  const name = facts.device.toLowerCase().replaceAll(/[^a-z0-9]+/g, "_");
+  const out = wanted.out ?? `tests/recordings/${name}_${facts.devices}.gz`;
+  await writeRecording(out, { facts, sequences });
+  const { size } = await Deno.stat(out);
+  const found = await compareAll(sequences, facts, { pool, groups: wanted.groups });
+  const troubles = results.flatMap(({ trouble }) => trouble === undefined ? [] : [trouble]);
+  const words = [
+    `${sequences.length} sequences recorded in ${recordedSeconds} s into ${out} (${size} bytes)`,
+    `${facts.device}, ${facts.devices} devices, driver ${facts.driverRelease}, ${facts.date}`,
+    describeReplay(found, { exampleCount: 2 }),
+    "",
+    `${troubles.length} processes ended by themselves or did not return`,
+    ...troubles,
+  ].join("\n");
+  console.log(words);
+  if (wanted.report !== undefined) await Deno.writeTextFile(wanted.report, `${words}\n`);
+  return found.differences.length === 0;
+}
+
+if (import.meta.main) {
+  let wanted: Wanted;
+  try {
+    wanted = readOptions();
+  } catch (error) {
+    console.error(`${error instanceof Error ? error.message : error}\n${USAGE}`);
+    Deno.exit(2);
+  }
+  Deno.exit(await record(wanted) ? 0 : 1);
+}

@@ -1,0 +1,161 @@
+// One process that plays sequences, seen from the recorder: given a task it tells what came of it,
+// also when the process ends by a fault meanwhile, or does not return.
+
+import { CRASHED, HUNG } from "./compare.ts";
+import type { Message, Task } from "./messages.ts";
+import type { Sequence } from "./notation.ts";
+import type { RecordedSequence, RecordingFacts } from "./recording.ts";
+
+/** How to start processes. */
+export interface ProcessOptions {
+  /** Which driver to record. */
+  readonly driver: "cuda" | "simulated";
+  /** Most devices to use. */
+  readonly mostDevices: number;
+  /** Seconds after which a step counts as one that does not return. */
+  readonly timeoutSeconds: number;
+}
+
+/** What came of a task. */
+export interface TaskResult {
+  /** The sequence and its outcomes, up to the step that ended the process. */
+  readonly recorded: RecordedSequence;
+  /** What went wrong beside the steps; undefined when nothing did. */
+  readonly trouble: string | undefined;
+}
+
+/** Seconds in which a process must start: making the contexts of eight devices takes a few. */
+const START_SECONDS = 120;
+
+/** Says that a process did not answer in time. */
+class Late extends Error {
+  override name = "Late";
+}
+
+/** A process that plays sequences. */
+export class WorkerProcess {
+  /** Whether it can play another sequence. */
+  canGoOn = true;
+  readonly #child: Deno.ChildProcess;
+  readonly #input: WritableStreamDefaultWriter<Uint8Array>;
+  readonly #messages: AsyncGenerator<Message>;
+  readonly #timeoutSeconds: number;
+  readonly #errors: Promise<string>;
+
+  /** Starts a process; a fresh one makes no context. */
+  constructor(options: ProcessOptions, { isFresh }: { isFresh: boolean }) {
+    const { driver, mostDevices, timeoutSeconds } = options;
+    const script = new URL("./child.ts", import.meta.url).pathname;
+    const start = isFresh ? "fresh" : "base";
+    this.#child = new Deno.Command(Deno.execPath(), {
+      // Other devices stay unseen, so that the driver counts as many as the recording says.
+      env: { CUDA_VISIBLE_DEVICES: Array.from({ length: mostDevices }, (_, i) => i).join(",") },
+      args: ["run", "-A", "--no-check", "--quiet", script, driver, start, String(mostDevices)],
+      stdin: "piped",
+      stdout: "piped",
+      stderr: "piped",
+    }).spawn();
+    this.#input = this.#child.stdin.getWriter();
+    this.#messages = messagesOf(this.#child.stdout);
+    this.#errors = new Response(this.#child.stderr).text();
+    this.#timeoutSeconds = timeoutSeconds;
+  }
+
+  /**
+   * Waits until it has started, and tells which driver it has.
+   *
+   * @throws Error with what it printed when it does not start.
+   */
+  async facts(): Promise<RecordingFacts> {
+    const message = await this.#next(START_SECONDS).catch(() => undefined);
+    if (message !== undefined && "facts" in message) return message.facts;
+    this.#kill();
+    throw new Error(`Cannot start a process of the recorder: ${await this.#errors}`);
+  }
+
+  /** Plays a task. Never throws: what goes wrong is a part of the result. */
+  async play(task: Task): Promise<TaskResult> {
+    let sequence: Sequence = "sequence" in task
+      ? task.sequence
+      : { id: `random ${task.seed}.${task.number}`, isFresh: false, lines: [] };
+    const outcomes: string[] = [];
+    let isPlayed = false;
+    try {
+      await this.#input.write(new TextEncoder().encode(`${JSON.stringify(task)}\n`));
+      for (;;) {
+        const message = await this.#next(this.#timeoutSeconds);
+        if ("sequence" in message) sequence = message.sequence;
+        else if ("outcome" in message) outcomes.push(message.outcome);
+        else if ("isPlayed" in message) isPlayed = true;
+        else if ("canGoOn" in message) {
+          this.canGoOn = message.canGoOn;
+          return { recorded: { ...sequence, outcomes }, trouble: undefined };
+        }
+      }
+    } catch (error) {
+      return await this.#fail(error, { sequence, outcomes, isPlayed });
+    }
+  }
+
+  /** Ends the process. */
+  async end(): Promise<void> {
+    await this.#input.close().catch(() => {});
+    this.#kill();
+    await this.#child.status;
+    await this.#errors;
+  }
+
+  /** Notes a process that ended, or that does not return, in the step it was at. */
+  async #fail(
+    error: unknown,
+    { sequence, outcomes, isPlayed }: {
+      sequence: Sequence;
+      outcomes: string[];
+      isPlayed: boolean;
+    },
+  ): Promise<TaskResult> {
+    this.canGoOn = false;
+    const end = error instanceof Late ? HUNG : CRASHED;
+    if (end === HUNG) this.#kill();
+    const { code, signal } = await this.#child.status;
+    const printed = (await this.#errors).trim().split("\n").slice(-12).join(" | ");
+    const place = isPlayed ? "cleaning up" : `step ${outcomes.length}`;
+    const trouble = `${end} in ${place} of ${sequence.id} (${
+      signal ?? `exit code ${code}`
+    }) ${printed}`;
+    if (!isPlayed && outcomes.length < sequence.lines.length) outcomes.push(end);
+    const lines = sequence.lines.slice(0, outcomes.length);
+    return { recorded: { ...sequence, lines, outcomes }, trouble };
+  }
+
+  async #next(seconds: number): Promise<Message> {
+    const timer = Promise.withResolvers<never>();
+    const id = setTimeout(() => timer.reject(new Late()), seconds * 1000);
+    try {
+      const { done, value } = await Promise.race([this.#messages.next(), timer.promise]);
+      if (done === true) throw new Error("the process ended");
+      return value;
+    } finally {
+      clearTimeout(id);
+    }
+  }
+
+  #kill(): void {
+    try {
+      this.#child.kill("SIGKILL");
+    } catch {
+      // It has ended already.
+    }
+  }
+}
+
+async function* messagesOf(
+  output: ReadableStream<Uint8Array<ArrayBuffer>>,
+): AsyncGenerator<Message> {
+  let rest = "";
+  for await (const text of output.pipeThrough(new TextDecoderStream())) {
+    const lines = (rest + text).split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines) if (line.startsWith("{")) yield JSON.parse(line);
+  }
+}
