@@ -8,6 +8,9 @@ import { bytesAt, type Thing, type World } from "./world.ts";
 /** Names of the kernels, which every device has with its number behind them. */
 export const KERNELS = ["fill", "move", "nothing"] as const;
 
+/** More contexts than a sequence pushes. */
+const MOST_PUSHED = 1000;
+
 /** Things that outlive sequences. */
 export class Base {
   /** How many devices there are. */
@@ -33,7 +36,10 @@ export class Base {
 
   /** Makes the context of the first device the only current one. */
   reset(): void {
-    while (this.#api.cuCtxPopCurrent_v2(null) === 0);
+    const popped = new BigUint64Array(1);
+    for (let depth = 0; depth < MOST_PUSHED; depth++) {
+      if (this.#api.cuCtxPopCurrent_v2(popped) !== 0) break;
+    }
     const [first] = this.#things;
     check("cuCtxSetCurrent", this.#api.cuCtxSetCurrent(first?.value ?? 0n));
   }

@@ -23,7 +23,7 @@ export function cleanUp(api: DriverApi, base: Base, world: World): boolean {
   for (const { value } of contexts) {
     api.cuCtxPushCurrent_v2(value);
     endCapture(api, THREAD_STREAM);
-    api.cuCtxPopCurrent_v2(null);
+    api.cuCtxPopCurrent_v2(new BigUint64Array(1));
   }
   base.reset();
   const wait = () => contexts.every(({ value }) => STICKY.has(waitFor(api, value)) === false);
@@ -90,7 +90,7 @@ function endCapture(api: DriverApi, stream: bigint): void {
 function waitFor(api: DriverApi, context: bigint): number {
   api.cuCtxPushCurrent_v2(context);
   const status = api.cuCtxSynchronize();
-  api.cuCtxPopCurrent_v2(null);
+  api.cuCtxPopCurrent_v2(new BigUint64Array(1));
   return status;
 }
 
@@ -101,7 +101,7 @@ function separate(api: DriverApi, contexts: readonly Thing[]): void {
     for (const other of contexts) {
       if (other.value !== value) api.cuCtxDisablePeerAccess(other.value);
     }
-    api.cuCtxPopCurrent_v2(null);
+    api.cuCtxPopCurrent_v2(new BigUint64Array(1));
   }
 }
 

@@ -103,7 +103,7 @@ export class Player {
       const statuses = [
         this.#api.cuCtxPushCurrent_v2(value),
         this.#api.cuCtxSynchronize(),
-        this.#api.cuCtxPopCurrent_v2(null),
+        this.#api.cuCtxPopCurrent_v2(new BigUint64Array(1)),
       ];
       worst ||= statuses.find((status) => status !== 0) ?? 0;
     }
