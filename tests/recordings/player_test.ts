@@ -43,6 +43,11 @@ Deno.test("Player.play() writes down refusals without outputs, and rules of the 
   const lines = ["cuMemAlloc_v2 &a 0", "cuMemAlloc_v2 &a 64", "cuMemsetD8Async a 1 65 0"];
   assertEquals(await play(lines, player), ["1", "0 new", "throws bounds"]);
   assertEquals((await player.play("cuMemsetD8Async a 1 65 0")).rule, "bounds");
+  await player.play("array h 64");
+  const rows = "srcMemoryType:1,srcHost:h,dstMemoryType:2,dstDevice:a,dstPitch:16";
+  const copy = `cuMemcpy2DAsync_v2 {${rows},WidthInBytes:16,Height:2} 0`;
+  assertEquals(await player.play(copy), { outcome: "1", rule: "packed" });
+  assertEquals((await player.play("cuMemAlloc_v2 &b 0")).rule, undefined);
 });
 
 Deno.test("Player.play() leaves out what is not there", async () => {

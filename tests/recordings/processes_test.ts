@@ -115,6 +115,12 @@ Deno.test("deno task record writes a recording and says how it compares", async 
   assert(sequences.length > 200, `${sequences.length} sequences`);
   const words = Deno.readTextFileSync(report);
   assert(words.includes("0 differences of 0 kinds that are not wanted"), words);
+  const again = await runDeno(["run", "-A", script, "--compare", out]);
+  assertEquals(again.code, 0, again.stdout + again.stderr);
+  assert(
+    again.stdout.includes(`${sequences.length} sequences of Simulated, 1 devices`),
+    again.stdout,
+  );
 });
 
 Deno.test("deno task record explains itself when an option is wrong", async () => {

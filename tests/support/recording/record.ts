@@ -3,7 +3,7 @@
 
 import { parseArgs } from "node:util";
 import { ProcessPool } from "./process_pool.ts";
-import { type RecordedSequence, type RecordingFacts, writeRecording } from "./recording.ts";
+import { readRecording, type Recording, type RecordingFacts, writeRecording } from "./recording.ts";
 import { emptyReplay, type Replay, replaySequence } from "./replay.ts";
 import { SCRIPTS } from "./scripts/all.ts";
 import { shrink } from "./shrink.ts";
@@ -19,7 +19,8 @@ const USAGE = `Usage: deno task record [options]
   --children N       processes at the same time; half of the cores, at most 8
   --timeout SECONDS  how long a step may take; 20
   --groups N         kinds of differences to make short examples of; 40
-  --driver NAME      cuda, or simulated to try the recorder; cuda`;
+  --driver NAME      cuda, or simulated to try the recorder; cuda
+  --compare FILE     records nothing, and compares the simulated driver with this recording`;
 
 /** What a run of the recorder is asked for. */
 interface Wanted extends ProcessOptions {
@@ -29,6 +30,7 @@ interface Wanted extends ProcessOptions {
   readonly count: number;
   readonly children: number;
   readonly groups: number;
+  readonly compare: string | undefined;
 }
 
 function readOptions(): Wanted {
@@ -44,6 +46,7 @@ function readOptions(): Wanted {
       timeout: { type: "string", default: "20" },
       groups: { type: "string", default: "40" },
       driver: { type: "string", default: "cuda" },
+      compare: { type: "string" },
     },
   });
   const { driver } = values;
@@ -61,6 +64,7 @@ function readOptions(): Wanted {
     timeoutSeconds: numberOf("timeout", values.timeout),
     groups: numberOf("groups", values.groups),
     driver,
+    compare: values.compare,
   };
 }
 
@@ -83,12 +87,8 @@ function progress(total: number): (result: TaskResult) => void {
   };
 }
 
-/** Replays all sequences, and makes short examples of what differs. */
-async function compareAll(
-  sequences: readonly RecordedSequence[],
-  facts: RecordingFacts,
-  { pool, groups }: { pool: ProcessPool; groups: number },
-): Promise<Replay> {
+/** Replays all sequences. */
+async function compareAll({ sequences, facts }: Recording): Promise<Replay> {
   const found = emptyReplay();
   for (const sequence of sequences) {
     try {
@@ -97,10 +97,47 @@ async function compareAll(
       console.log(`the simulated driver failed in ${sequence.id}: ${error}`);
     }
   }
+  return found;
+}
+
+/** Adds a short example to each kind of difference, most frequent first. */
+async function addExamples(
+  found: Replay,
+  { pool, facts, groups }: { pool: ProcessPool; facts: RecordingFacts; groups: number },
+): Promise<void> {
   for (const { differences: [example] } of groupDifferences(found.differences).slice(0, groups)) {
     if (example !== undefined) found.differences.push(await shrink(example, { pool, facts }));
   }
-  return found;
+}
+
+/** Says what a comparison has found: briefly on the console where a file gets all of it. */
+async function tell(
+  { report }: Wanted,
+  { heading, found, troubles }: { heading: string; found: Replay; troubles: readonly string[] },
+): Promise<void> {
+  const words = (exampleCount: number) =>
+    [
+      heading,
+      describeReplay(found, { exampleCount }),
+      "",
+      `${troubles.length} processes ended by themselves or did not return`,
+      ...troubles,
+    ].join("\n");
+  console.log(words(report === undefined ? 2 : 0));
+  if (report !== undefined) await Deno.writeTextFile(report, `${words(2)}\n`);
+}
+
+async function compareFile(wanted: Wanted, file: string): Promise<boolean> {
+  const recording = await readRecording(file);
+  const found = await compareAll(recording);
+  await tell(wanted, { heading: describeFacts(recording), found, troubles: [] });
+  return found.differences.length === 0;
+}
+
+function describeFacts({ facts, sequences }: Recording): string {
+  const { device, devices, driverRelease, date } = facts;
+  return `${sequences.length} sequences of ${device}, ${devices} devices, driver ${driverRelease}, ` +
+    date;
 }
 
 async function record(wanted: Wanted): Promise<boolean> {
@@ -122,19 +159,16 @@ async function record(wanted: Wanted): Promise<boolean> {
   const out = wanted.out ?? `tests/recordings/${name}_${facts.devices}.gz`;
   await writeRecording(out, { facts, sequences });
   const { size } = await Deno.stat(out);
-  const found = await compareAll(sequences, facts, { pool, groups: wanted.groups });
+  const found = await compareAll({ facts, sequences });
   const troubles = results.flatMap(({ trouble }) => trouble === undefined ? [] : [trouble]);
-  const words = [
-    `${sequences.length} sequences recorded in ${recordedSeconds} s into ${out} (${size} bytes)`,
-    `${facts.device}, ${facts.devices} devices, driver ${facts.driverRelease}, ${facts.date}`,
-    describeReplay(found, { exampleCount: 2 }),
-    "",
-    `${troubles.length} processes ended by themselves or did not return`,
-    ...troubles,
-  ].join("\n");
-  console.log(words);
-  if (wanted.report !== undefined) await Deno.writeTextFile(wanted.report, `${words}\n`);
-  return found.differences.length === 0;
+  const heading = `${describeFacts({ facts, sequences })}\n` +
+    `recorded in ${recordedSeconds} s into ${out} (${size} bytes)`;
+  // Should making examples fail or last too long, all else is told already.
+  await tell(wanted, { heading, found, troubles });
+  if (found.differences.length === 0) return true;
+  await addExamples(found, { pool, facts, groups: wanted.groups });
+  await tell(wanted, { heading: `${heading}\nwith short examples`, found, troubles });
+  return false;
 }
 
 if (import.meta.main) {
@@ -145,5 +179,7 @@ if (import.meta.main) {
     console.error(`${error instanceof Error ? error.message : error}\n${USAGE}`);
     Deno.exit(2);
   }
-  Deno.exit(await record(wanted) ? 0 : 1);
+  const { compare } = wanted;
+  const isSame = compare === undefined ? await record(wanted) : await compareFile(wanted, compare);
+  Deno.exit(isSame ? 0 : 1);
 }
