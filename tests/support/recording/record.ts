@@ -2,6 +2,7 @@
 // the simulated driver at once and says where the two differ, so that one run on a GPU tells it all.
 
 import { parseArgs } from "node:util";
+import { CRASHED, HUNG } from "./compare.ts";
 import { ProcessPool } from "./process_pool.ts";
 import { readRecording, type Recording, type RecordingFacts, writeRecording } from "./recording.ts";
 import { emptyReplay, type Replay, replaySequence } from "./replay.ts";
@@ -18,9 +19,13 @@ const USAGE = `Usage: deno task record [options]
   --devices N        most devices to use; 1
   --children N       processes at the same time; half of the cores, at most 8
   --timeout SECONDS  how long a step may take; 20
+  --limit SECONDS    after which no sequence begins; 400
   --groups N         kinds of differences to make short examples of; 40
   --driver NAME      cuda, or simulated to try the recorder; cuda
   --compare FILE     records nothing, and compares the simulated driver with this recording`;
+
+/** Seconds in which examples of differences are made short. */
+const EXAMPLES_SECONDS = 100;
 
 /** What a run of the recorder is asked for. */
 interface Wanted extends ProcessOptions {
@@ -30,6 +35,7 @@ interface Wanted extends ProcessOptions {
   readonly count: number;
   readonly children: number;
   readonly groups: number;
+  readonly limitSeconds: number;
   readonly compare: string | undefined;
 }
 
@@ -44,6 +50,7 @@ function readOptions(): Wanted {
       devices: { type: "string", default: "1" },
       children: { type: "string" },
       timeout: { type: "string", default: "20" },
+      limit: { type: "string", default: "400" },
       groups: { type: "string", default: "40" },
       driver: { type: "string", default: "cuda" },
       compare: { type: "string" },
@@ -62,6 +69,7 @@ function readOptions(): Wanted {
     mostDevices: numberOf("devices", values.devices),
     children: values.children === undefined ? usual : numberOf("children", values.children),
     timeoutSeconds: numberOf("timeout", values.timeout),
+    limitSeconds: numberOf("limit", values.limit),
     groups: numberOf("groups", values.groups),
     driver,
     compare: values.compare,
@@ -100,13 +108,17 @@ async function compareAll({ sequences, facts }: Recording): Promise<Replay> {
   return found;
 }
 
-/** Adds a short example to each kind of difference, most frequent first. */
+/** Adds a short example to each kind of difference, most frequent first, while there is time. */
 async function addExamples(
   found: Replay,
   { pool, facts, groups }: { pool: ProcessPool; facts: RecordingFacts; groups: number },
 ): Promise<void> {
+  const end = performance.now() + EXAMPLES_SECONDS * 1000;
   for (const { differences: [example] } of groupDifferences(found.differences).slice(0, groups)) {
-    if (example !== undefined) found.differences.push(await shrink(example, { pool, facts }));
+    if (example === undefined || performance.now() > end) return;
+    // A sequence that ends its process, or does not return, is not played again and again.
+    const isCostly = example.real === CRASHED || example.real === HUNG;
+    if (!isCostly) found.differences.push(await shrink(example, { pool, facts }));
   }
 }
 
@@ -152,8 +164,10 @@ async function record(wanted: Wanted): Promise<boolean> {
     ...scripts.map(({ id, isFresh, lines }) => ({ sequence: { id, isFresh, lines } })),
     ...Array.from({ length: wanted.count }, (_, number) => ({ seed: wanted.seed, number })),
   ];
-  const results = await pool.playAll(tasks, progress(tasks.length));
-  const sequences = results.map(({ recorded }) => recorded);
+  const { limitSeconds } = wanted;
+  const onResult = progress(tasks.length);
+  const results = await pool.playAll(tasks, { limitSeconds, onResult });
+  const sequences = results.map(({ recorded }) => recorded).filter(({ lines }) => lines.length > 0);
   const recordedSeconds = Math.round((performance.now() - start) / 1000);
   const name = facts.device.toLowerCase().replaceAll(/[^a-z0-9]+/g, "_");
   const out = wanted.out ?? `tests/recordings/${name}_${facts.devices}.gz`;

@@ -27,6 +27,9 @@ export interface TaskResult {
 /** Seconds in which a process must start: making the contexts of eight devices takes a few. */
 const START_SECONDS = 120;
 
+/** Seconds in which a process must end that was told to; one that does not is left alone. */
+const END_SECONDS = 5;
+
 /** Says that a process did not answer in time. */
 class Late extends Error {
   override name = "Late";
@@ -70,7 +73,7 @@ export class WorkerProcess {
     const message = await this.#next(START_SECONDS).catch(() => undefined);
     if (message !== undefined && "facts" in message) return message.facts;
     this.#kill();
-    throw new Error(`Cannot start a process of the recorder: ${await this.#errors}`);
+    throw new Error(`Cannot start a process of the recorder: ${await this.#printed()}`);
   }
 
   /** Plays a task. Never throws: what goes wrong is a part of the result. */
@@ -99,10 +102,10 @@ export class WorkerProcess {
 
   /** Ends the process. */
   async end(): Promise<void> {
-    await this.#input.close().catch(() => {});
+    await within(END_SECONDS, this.#input.close()).catch(() => {});
     this.#kill();
-    await this.#child.status;
-    await this.#errors;
+    await within(END_SECONDS, this.#child.status).catch(() => {});
+    await this.#printed();
   }
 
   /** Notes a process that ended, or that does not return, in the step it was at. */
@@ -117,27 +120,27 @@ export class WorkerProcess {
     this.canGoOn = false;
     const end = error instanceof Late ? HUNG : CRASHED;
     if (end === HUNG) this.#kill();
-    const { code, signal } = await this.#child.status;
-    const printed = (await this.#errors).trim().split("\n").slice(-12).join(" | ");
+    const status = await within(END_SECONDS, this.#child.status).catch(() => undefined);
+    const ending = status === undefined
+      ? "it does not end"
+      : status.signal ?? `exit code ${status.code}`;
+    const printed = (await this.#printed()).trim().split("\n").slice(-12).join(" | ");
     const place = isPlayed ? "cleaning up" : `step ${outcomes.length}`;
-    const trouble = `${end} in ${place} of ${sequence.id} (${
-      signal ?? `exit code ${code}`
-    }) ${printed}`;
+    const trouble = `${end} in ${place} of ${sequence.id} (${ending}) ${printed}`;
     if (!isPlayed && outcomes.length < sequence.lines.length) outcomes.push(end);
     const lines = sequence.lines.slice(0, outcomes.length);
     return { recorded: { ...sequence, lines, outcomes }, trouble };
   }
 
   async #next(seconds: number): Promise<Message> {
-    const timer = Promise.withResolvers<never>();
-    const id = setTimeout(() => timer.reject(new Late()), seconds * 1000);
-    try {
-      const { done, value } = await Promise.race([this.#messages.next(), timer.promise]);
-      if (done === true) throw new Error("the process ended");
-      return value;
-    } finally {
-      clearTimeout(id);
-    }
+    const { done, value } = await within(seconds, this.#messages.next());
+    if (done === true) throw new Error("the process ended");
+    return value;
+  }
+
+  /** What it printed as errors; nothing while it does not end. */
+  async #printed(): Promise<string> {
+    return await within(END_SECONDS, this.#errors).catch(() => "");
   }
 
   #kill(): void {
@@ -146,6 +149,17 @@ export class WorkerProcess {
     } catch {
       // It has ended already.
     }
+  }
+}
+
+/** Waits for a promise, and throws {@linkcode Late} when that takes longer. */
+async function within<T>(seconds: number, promise: Promise<T>): Promise<T> {
+  const timer = Promise.withResolvers<never>();
+  const id = setTimeout(() => timer.reject(new Late()), seconds * 1000);
+  try {
+    return await Promise.race([promise, timer.promise]);
+  } finally {
+    clearTimeout(id);
   }
 }
 
