@@ -52,10 +52,10 @@ export class Base {
     );
     this.#add("context", `ctx${ordinal}`, context);
     check("cuCtxSetCurrent", api.cuCtxSetCurrent(context));
-    const getPool = api.cuDeviceGetDefaultMemPool;
-    if (getPool !== null) {
-      const pool = out("cuDeviceGetDefaultMemPool", (cell) => getPool(cell, ordinal));
-      this.#add("memoryPool", `pool${ordinal}`, pool);
+    // Older drivers and some devices have no pools: steps that name one are left out then.
+    const pool = new BigUint64Array(1);
+    if (api.cuDeviceGetDefaultMemPool?.(pool, ordinal) === 0) {
+      this.#add("memoryPool", `pool${ordinal}`, pool[0] ?? 0n);
     }
     const image = IMAGES.kernels ?? null;
     const module = out("cuModuleLoadData", (cell) => api.cuModuleLoadData(cell, image));

@@ -27,6 +27,9 @@ const USAGE = `Usage: deno task record [options]
 /** Seconds in which examples of differences are made short. */
 const EXAMPLES_SECONDS = 100;
 
+/** How many troubles the console shows; the report has all. */
+const MOST_TROUBLES_SHOWN = 20;
+
 /** What a run of the recorder is asked for. */
 interface Wanted extends ProcessOptions {
   readonly out: string | undefined;
@@ -86,9 +89,10 @@ function numberOf(name: string, text: string): number {
 function progress(total: number): (result: TaskResult) => void {
   const start = performance.now();
   let doneCount = 0;
+  let troubleCount = 0;
   return ({ trouble }) => {
     doneCount++;
-    if (trouble !== undefined) console.log(trouble);
+    if (trouble !== undefined && ++troubleCount <= MOST_TROUBLES_SHOWN) console.log(trouble);
     if (doneCount % Math.ceil(total / 8) !== 0) return;
     const seconds = Math.round((performance.now() - start) / 1000);
     console.log(`${doneCount} of ${total} sequences after ${seconds} s`);
@@ -133,7 +137,7 @@ async function tell(
       describeReplay(found, { exampleCount }),
       "",
       `${troubles.length} processes ended by themselves or did not return`,
-      ...troubles,
+      ...(exampleCount > 0 ? troubles : troubles.slice(0, MOST_TROUBLES_SHOWN)),
     ].join("\n");
   console.log(words(report === undefined ? 2 : 0));
   if (report !== undefined) await Deno.writeTextFile(report, `${words(2)}\n`);
@@ -194,6 +198,13 @@ if (import.meta.main) {
     Deno.exit(2);
   }
   const { compare } = wanted;
-  const isSame = compare === undefined ? await record(wanted) : await compareFile(wanted, compare);
-  Deno.exit(isSame ? 0 : 1);
+  try {
+    const isSame = compare === undefined
+      ? await record(wanted)
+      : await compareFile(wanted, compare);
+    Deno.exit(isSame ? 0 : 1);
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error);
+    Deno.exit(1);
+  }
 }

@@ -124,7 +124,7 @@ export class WorkerProcess {
     const ending = status === undefined
       ? "it does not end"
       : status.signal ?? `exit code ${status.code}`;
-    const printed = (await this.#printed()).trim().split("\n").slice(-12).join(" | ");
+    const printed = (await this.#printed()).trim().replaceAll("\n", " | ").slice(0, 300);
     const place = isPlayed ? "cleaning up" : `step ${outcomes.length}`;
     const trouble = `${end} in ${place} of ${sequence.id} (${ending}) ${printed}`;
     if (!isPlayed && outcomes.length < sequence.lines.length) outcomes.push(end);
