@@ -113,6 +113,14 @@ export const CUresult = {
 
 /** Attributes of a device, for `cuDeviceGetAttribute`. */
 export const CUdevice_attribute = {
+  CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK: 1,
+  CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X: 2,
+  CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y: 3,
+  CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z: 4,
+  CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X: 5,
+  CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y: 6,
+  CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z: 7,
+  CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK: 8,
   CU_DEVICE_ATTRIBUTE_WARP_SIZE: 10,
   CU_DEVICE_ATTRIBUTE_CLOCK_RATE: 13,
   CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT: 16,
@@ -124,6 +132,7 @@ export const CUdevice_attribute = {
   CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE: 36,
   CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH: 37,
   CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE: 38,
+  CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR: 39,
   CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT: 40,
   CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING: 41,
   CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID: 50,
@@ -228,6 +237,8 @@ export const CUstreamCaptureMode = {
 /** How a graph is made ready for launches. */
 export const CUgraphInstantiate_flags = {
   CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH: 1,
+  CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH: 4,
+  CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY: 8,
 } as const;
 
 /** What a device tells of the memory that graphs allocate. */
@@ -281,10 +292,22 @@ export const CUevent_flags = {
 /** Flags of `cuStreamCreateWithPriority`. */
 export const CUstream_flags = { CU_STREAM_DEFAULT: 0, CU_STREAM_NON_BLOCKING: 1 } as const;
 
+/** Flags of `cuStreamWaitEvent`. */
+export const CUevent_wait_flags = { CU_EVENT_WAIT_DEFAULT: 0, CU_EVENT_WAIT_EXTERNAL: 1 } as const;
+
 /** Conditions of `cuStreamWaitValue32`. */
 export const CUstreamWaitValue_flags = {
   CU_STREAM_WAIT_VALUE_GEQ: 0,
   CU_STREAM_WAIT_VALUE_EQ: 1,
+  CU_STREAM_WAIT_VALUE_AND: 2,
+  CU_STREAM_WAIT_VALUE_NOR: 3,
+  CU_STREAM_WAIT_VALUE_FLUSH: 1 << 30,
+} as const;
+
+/** Hints for the copies of a batch. */
+export const CUmemcpyFlags = {
+  CU_MEMCPY_FLAG_DEFAULT: 0,
+  CU_MEMCPY_FLAG_PREFER_OVERLAP_WITH_COMPUTE: 1,
 } as const;
 
 /** When a batched copy may read its source. */

@@ -1,7 +1,8 @@
 // Work that was recorded once and is launched as a whole, with the memory that it allocates.
 // A graph keeps all memory that it uses, so that a launch never meets memory that is gone.
 
-import { CUgraphInstantiate_flags } from "../ffi/constants.ts";
+import { CUgraphInstantiate_flags, CUpointer_attribute } from "../ffi/constants.ts";
+import { nameOf } from "./accounting/ledger.ts";
 import { cannotRecord, isCaptured, requireNoCapture } from "./capture.ts";
 import { type DisplayBundle, showCard } from "./cards/card.ts";
 import { queueCard, type QueueFacts } from "./cards/queue_cards.ts";
@@ -9,7 +10,12 @@ import type { Context } from "./context.ts";
 import { DisposedError } from "./errors.ts";
 import { formatAddress, formatCount } from "./format.ts";
 import { HandleRecord } from "./handle_record.ts";
-import { CapturedMemory, type GraphMemoryUse, type GraphUse } from "./memory/captured_memory.ts";
+import {
+  CapturedMemory,
+  type GraphMemoryUse,
+  type GraphUse,
+  type NamedMemory,
+} from "./memory/captured_memory.ts";
 import { GraphMemory } from "./memory/graph_memory.ts";
 import { type MemoryNeed, takeWithinLimits } from "./memory/out_of_memory.ts";
 import type { PendingWork } from "./pending_work.ts";
@@ -61,6 +67,8 @@ export class CudaGraph implements Disposable {
   readonly nodeCount: number;
   readonly #stream: CudaStream;
   readonly #state: GraphState;
+  /** Memory of others, which nothing here can keep. */
+  readonly #borrowed: readonly NamedMemory[];
   readonly #record: HandleRecord;
 
   private constructor(stream: CudaStream, { handle, nodeCount, memory, label }: GraphFields) {
@@ -70,6 +78,7 @@ export class CudaGraph implements Disposable {
     this.#stream = stream;
     const state: GraphState = { memory, lastStream: stream, launchCount: 0 };
     this.#state = state;
+    this.#borrowed = memory.named.filter(({ block }) => block.kind === "imported");
     const graphMemories = [...new Set(memory.made.map((block) => GraphMemory.of(block.context)))];
     for (const graphMemory of graphMemories) graphMemory.addGraph();
     const destroy = (handle: bigint) => {
@@ -98,6 +107,7 @@ export class CudaGraph implements Disposable {
     template.defer(() => context.status("cuGraphDestroy", graph));
     using undo = new DisposableStack();
     undo.use(memory.holds);
+    requireMemory(context, memory.named, "make a graph");
     const nodeCount = countNodes(context, graph);
     const handle = instantiate(context, graph);
     undo.move();
@@ -193,6 +203,7 @@ export class CudaGraph implements Disposable {
 
   #launchNow(stream: CudaStream): void {
     const { uses, made, outputs } = this.#state.memory;
+    requireMemory(this.context, this.#borrowed, `launch ${this}`);
     for (const { usage, access } of uses) usage.order(stream, access);
     if (made.length === 0) this.#queue(stream);
     else takeWithinLimits(this.#need(), () => this.#queue(stream));
@@ -256,6 +267,27 @@ function instantiate(context: Context, graph: bigint): bigint {
   const cell = new BigUint64Array(1);
   context.call("cuGraphInstantiateWithFlags", cell, graph, BigInt(flag));
   return cell[0] ?? 0n;
+}
+
+/**
+ * Checks that memory is there, whoever may have freed it: the driver's process ends when a graph is
+ * made ready that copies from or to memory that is gone.
+ *
+ * @throws TypeError when it is not.
+ */
+function requireMemory(context: Context, named: readonly NamedMemory[], action: string): void {
+  const { CU_POINTER_ATTRIBUTE_MEMORY_TYPE: attribute } = CUpointer_attribute;
+  const cell = new BigUint64Array(1);
+  for (const { block, address, byteLength } of named) {
+    if (byteLength === 0) continue;
+    for (const place of [address, address + BigInt(byteLength) - 1n]) {
+      if (context.status("cuPointerGetAttribute", cell, attribute, place) === 0) continue;
+      throw new TypeError(
+        `Cannot ${action}: the memory of ${nameOf(block)} that it uses was freed; keep it until ` +
+          `the graph is disposed`,
+      );
+    }
+  }
 }
 
 function countNodes(context: Context, graph: bigint): number {

@@ -1,7 +1,13 @@
 // Who touched which bytes of one piece of memory, as far as it can still race with something new.
 // Two uses of the same bytes on different streams, one of them a write, must be ordered.
 
-import { happensBefore, isObserved, type Moment, type Timeline } from "./happens_before.ts";
+import {
+  happensBefore,
+  isObserved,
+  isSettled,
+  type Moment,
+  type Timeline,
+} from "./happens_before.ts";
 
 /** Bytes at regular distances: `rowCount` rows of `widthBytes`, each `pitchBytes` after the one before. */
 export interface Extent {
@@ -27,7 +33,7 @@ export interface Access {
   readonly call: string;
 }
 
-/** Remembers the uses of one piece of memory that the host has not waited for. */
+/** Remembers the uses of one piece of memory that something can still race with. */
 export class AccessHistory {
   #tracks = new Map<Timeline, Track>();
 
@@ -45,7 +51,7 @@ export class AccessHistory {
   add(access: Access): void {
     const { timeline } = access.moment;
     for (const [other, track] of this.#tracks) {
-      if (other !== timeline && track.isObserved) this.#tracks.delete(other);
+      if (other !== timeline && track.isSettled) this.#tracks.delete(other);
     }
     const existing = this.#tracks.get(timeline);
     if (existing !== undefined) return existing.add(access);
@@ -74,6 +80,10 @@ class Track {
     return this.last === undefined || isObserved(this.last.moment);
   }
 
+  get isSettled(): boolean {
+    return this.last === undefined || isSettled(this.last.moment);
+  }
+
   conflict(access: Access): Access | undefined {
     // From the newest on: everything before a use that is ordered is ordered as well.
     for (let index = this.#accesses.length - 1; index >= 0; index--) {
@@ -96,11 +106,18 @@ class Track {
     if (this.#accesses.length >= this.#pruneAt) this.#prune();
   }
 
-  /** Drops what the host has waited for, and all but the last of uses of the same bytes. */
+  /** Drops what nothing can race with, and all but the last of uses of the same bytes. */
   #prune(): void {
+    this.#accesses = this.#accesses.filter(({ moment }) => !isSettled(moment));
+    const isAnyUnnamed = this.last?.moment.timeline.waits.oldestUnnamed !== Infinity;
+    // A kernel that has still to name its memory may race with an earlier use and not with a later.
+    if (!isAnyUnnamed) this.#dropRepeats();
+    this.#pruneAt = Math.max(64, this.#accesses.length * 2);
+  }
+
+  #dropRepeats(): void {
     const latest = new Map<string, Access>();
     for (const access of this.#accesses) {
-      if (isObserved(access.moment)) continue;
       const { start, widthBytes, pitchBytes, rowCount } = access.extent;
       const key = [access.write, start, widthBytes, pitchBytes, rowCount].join();
       // Deleted first, because a map keeps the place of a key that it already has.
@@ -108,7 +125,6 @@ class Track {
       latest.set(key, access);
     }
     this.#accesses = [...latest.values()];
-    this.#pruneAt = Math.max(64, this.#accesses.length * 2);
   }
 }
 

@@ -53,12 +53,16 @@ export class AddressMap<T extends Ranged> implements Iterable<T> {
 
   /** Tells whether any range overlaps the given one. */
   overlaps(address: number, byteLength: number): boolean {
-    if (this.at(address) !== undefined) return true;
+    return !this.within(address, byteLength).next().done;
+  }
+
+  /** Lists the ranges that overlap the given one, in ascending order. */
+  *within(address: number, byteLength: number): Generator<T> {
     const last = this.#indexOf(address + byteLength - 1);
-    for (let index = last; index >= 0 && (this.#starts[index] ?? 0) >= address; index--) {
-      if (this.#entries[index] !== undefined) return true;
+    for (let index = Math.max(this.#indexOf(address), 0); index <= last; index++) {
+      const entry = this.#entries[index];
+      if (entry !== undefined && entry.address + entry.byteLength > address) yield entry;
     }
-    return false;
   }
 
   /** Lists the ranges in ascending order. */

@@ -12,7 +12,7 @@ import { Reservation } from "./reservation.ts";
 /** Each device owns this many addresses, the first ones belong to the host. */
 const ARENA_BYTES = 2 ** 48;
 /** No host address is this high. */
-const HOST_END = 2 ** 47;
+export const HOST_END: number = 2 ** 47;
 const ALIGNMENT_BYTES = 256;
 
 /** Finds memory by address. */
@@ -71,9 +71,9 @@ export class AddressSpace {
     return entry instanceof Allocation && entry.address === address ? entry : undefined;
   }
 
-  /** Tells whether host memory is already page-locked or managed in a range. */
-  hostOverlaps(address: number, byteLength: number): boolean {
-    return this.#host.overlaps(address, byteLength);
+  /** Lists what is page-locked, registered or managed in a range of host memory. */
+  hostAllocations(address: number, byteLength: number): Allocation[] {
+    return [...this.#host.within(address, byteLength)];
   }
 
   /** Lists all blocks. */
@@ -100,11 +100,13 @@ export class AddressSpace {
     if (entry === undefined) return this.#resolveUnknown(address, byteLength);
     const absence = entry.absence(asker);
     if (absence !== undefined) {
-      this.#site.fail(`the memory of ${byteLength} bytes at ${hex(address)} ${absence}`);
+      const { rule, words } = absence;
+      this.#site.fail(rule, `the memory of ${byteLength} bytes at ${hex(address)} ${words}`);
     }
     const offset = address - entry.address;
     if (offset + byteLength > entry.byteLength) {
       this.#site.fail(
+        "bounds",
         `${byteLength} bytes at ${hex(address)} leave ${entry.label} at ${hex(entry.address)} ` +
           `(${entry.byteLength - offset} bytes follow the address)`,
       );
@@ -126,6 +128,7 @@ export class AddressSpace {
     const end = address + byteLength;
     if (mappings === undefined) {
       this.#site.fail(
+        "unmapped",
         `no memory is mapped at some of the ${byteLength} bytes at ${
           hex(address)
         }; call cuMemMap first`,
@@ -147,7 +150,10 @@ export class AddressSpace {
     if (address < HOST_END) return pageableRegion(hostBytes(address, byteLength), address);
     const arena = this.#arenaOf(address);
     const state = arena !== undefined && address < arena.next ? "was freed" : "was never allocated";
-    return this.#site.fail(`the memory of ${byteLength} bytes at ${hex(address)} ${state}`);
+    return this.#site.fail(
+      "freed",
+      `the memory of ${byteLength} bytes at ${hex(address)} ${state}`,
+    );
   }
 
   #arenaOf(address: number) {

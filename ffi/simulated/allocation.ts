@@ -2,17 +2,30 @@
 // Virtual memory has no Allocation: there, mappings stand in reservations.
 
 import type { Ranged } from "./address_map.ts";
+import type { ByteRanges } from "./byte_ranges.ts";
 import type { Context } from "./context.ts";
 import type { Device } from "./device.ts";
 import type { MemoryPool } from "./memory_pool.ts";
 import type { Advice } from "./advice.ts";
 import type { Storage } from "./storage.ts";
+import type { Rule } from "./stricter.ts";
 
 /** How a block was made: it decides who frees it and who may touch it. */
 export type AllocationKind = "device" | "pool" | "graph" | "pinned" | "registered" | "managed";
 
 /** Who names an address: a call that is being made, or a kernel that runs. */
 export type Asker = "call" | "kernel";
+
+/** What has become of memory that cannot be used. */
+export interface Absence {
+  /** The rule that its use breaks. */
+  readonly rule: Rule;
+  /** Words that follow a name of the memory. */
+  readonly words: string;
+}
+
+/** Memory that was given back. */
+export const FREED: Absence = { rule: "freed", words: "was freed" };
 
 /** Something whose bytes devices may or may not touch. */
 export interface Owner {
@@ -42,6 +55,8 @@ export class Allocation implements Ranged, Owner {
   isFreed = false;
   /** Hints for managed memory. */
   advice: Advice | undefined;
+  /** Bytes of managed memory that were discarded and not prefetched since. */
+  discarded: ByteRanges | undefined;
 
   /** Describes a block. */
   constructor(
@@ -75,8 +90,8 @@ export class Allocation implements Ranged, Owner {
   }
 
   /** Says what has become of the memory when it cannot be used now; a queued free comes after kernels. */
-  absence(asker: Asker): string | undefined {
-    return this.isFreed && asker === "call" ? "was freed" : undefined;
+  absence(asker: Asker): Absence | undefined {
+    return this.isFreed && asker === "call" ? FREED : undefined;
   }
 
   /** Gives the physical memory back. */
@@ -86,8 +101,8 @@ export class Allocation implements Ranged, Owner {
   }
 
   permits(context: Context): boolean {
-    if (this.storage.onHost || context.device === this.device) return true;
     if (this.pool !== undefined) return this.pool.accessOf(context.device.ordinal) !== 0;
+    if (this.storage.onHost || context.device === this.device) return true;
     return context.peers.has(this.context);
   }
 }

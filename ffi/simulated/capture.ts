@@ -37,7 +37,7 @@ export class Branch {
   /** Starts the part of a stream. */
   constructor(stream: Stream) {
     this.context = stream.context;
-    this.timeline = new Timeline(stream.timeline.label);
+    this.timeline = new Timeline(stream.timeline.label, stream.timeline.waits);
   }
 }
 
@@ -59,6 +59,8 @@ export class CapturedMark {
 export class Capture {
   /** Stream on which the capture began. */
   readonly origin: Stream;
+  /** What other calls may do meanwhile, by the driver's number. */
+  readonly mode: number;
   /** What was recorded, in the order of the calls. */
   readonly steps: Step[] = [];
   /** Memory that the graph allocates, by device. */
@@ -70,8 +72,9 @@ export class Capture {
   #branches = new Map<Stream, Branch>();
 
   /** Begins to record what a stream is given. */
-  constructor(origin: Stream) {
+  constructor(origin: Stream, mode: number) {
     this.origin = origin;
+    this.mode = mode;
     this.#join(origin);
   }
 
@@ -87,7 +90,12 @@ export class Capture {
 
   /** Returns how many nodes the graph has. */
   get nodeCount(): number {
-    return this.steps.filter((step) => step.kind === "work").length;
+    return this.works().length;
+  }
+
+  /** Lists the work that was recorded. */
+  works(): CapturedWork[] {
+    return this.steps.flatMap((step) => step.kind === "work" ? [step.work] : []);
   }
 
   /** Returns whether the graph allocates or frees memory. */
@@ -100,9 +108,14 @@ export class Capture {
     if (this.#isInvalid) refuse("CUDA_ERROR_STREAM_CAPTURE_INVALIDATED");
   }
 
+  /** Makes the capture come to nothing. */
+  spoil(): void {
+    this.#isInvalid = true;
+  }
+
   /** Refuses a call that the capture does not survive. */
   invalidate(status: keyof typeof CUresult): never {
-    this.#isInvalid = true;
+    this.spoil();
     return refuse(status);
   }
 
@@ -127,7 +140,7 @@ export class Capture {
   wait(stream: Stream, mark: CapturedMark): void {
     if (stream.capture !== undefined && stream.capture !== this) {
       stream.capture.requireValid();
-      stream.capture.#isInvalid = true;
+      stream.capture.spoil();
       this.invalidate("CUDA_ERROR_STREAM_CAPTURE_MERGE");
     }
     if (stream.role === "legacy") this.invalidate("CUDA_ERROR_STREAM_CAPTURE_IMPLICIT");

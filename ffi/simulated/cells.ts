@@ -13,6 +13,11 @@ export function bytesOf(cell: Cell): Uint8Array {
   return new Uint8Array(cell.buffer, cell.byteOffset, cell.byteLength);
 }
 
+/** Refuses a call that has nowhere to put what it makes, before anything is made. */
+export function requireCell(cell: Cell): void {
+  requireValue(cell !== null);
+}
+
 /** Writes a 32-bit integer. */
 export function put32(cell: Cell, value: number): void {
   dataOf(cell).setInt32(0, value, true);

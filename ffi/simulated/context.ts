@@ -3,6 +3,7 @@
 
 import type { Device } from "./device.ts";
 import { refuse } from "./errors.ts";
+import type { HostWaits } from "./host_waits.ts";
 import { Stream } from "./stream.ts";
 
 /** Owns streams, events, modules and memory. */
@@ -11,6 +12,8 @@ export class Context {
   readonly device: Device;
   /** Value that callers hold. */
   readonly handle: bigint;
+  /** The waits of the host. */
+  readonly waits: HostWaits;
   /** The default stream, which waits for all blocking streams and they for it. */
   readonly legacyStream: Stream;
   /** The default stream of the thread. */
@@ -19,15 +22,24 @@ export class Context {
   readonly streams: Set<Stream> = new Set();
   /** Contexts whose memory this one may reach. */
   readonly peers: Set<Context> = new Set();
-  /** Whether the last user has released the context. */
+  /** Whether the last user has released the context, and no other has retained it since. */
   isDestroyed = false;
 
   /** Makes a context with its default streams. */
-  constructor(device: Device, handle: bigint) {
+  constructor(device: Device, handle: bigint, waits: HostWaits) {
     this.device = device;
     this.handle = handle;
+    this.waits = waits;
     this.legacyStream = new Stream(this, 1n, "legacy");
     this.threadStream = new Stream(this, 2n, "blocking");
+    this.streams.add(this.legacyStream).add(this.threadStream);
+  }
+
+  /** Lets go of all that the context owned. */
+  close(): void {
+    this.isDestroyed = true;
+    this.peers.clear();
+    this.streams.clear();
     this.streams.add(this.legacyStream).add(this.threadStream);
   }
 }

@@ -1,50 +1,20 @@
 // Copies between any two kinds of memory, as planes of rows; a plain copy is a plane of one row.
 // Ordinary host arrays are staged or waited for at the call, as the real driver does it.
 
-import { type Extent, overlap } from "./access_history.ts";
 import { Allocation, type Owner } from "./allocation.ts";
 import type { Context } from "./context.ts";
 import { costOf, type Engine, type Route } from "./engine.ts";
 import { hex, refuse } from "./errors.ts";
 import type { Machine } from "./machine.ts";
 import { queueMemoryWork, type Use } from "./memory_work.ts";
+import { requirePlanesApart } from "./overlaps.ts";
 import { pageableRegion } from "./address_space.ts";
+import { extentOf, type Plane } from "./planes.ts";
 import type { Region } from "./region.ts";
 import type { Stream } from "./stream.ts";
 
 /** Largest ordinary array that is staged; a larger one is copied before the call returns. */
 const STAGING_BYTES = 16 << 20;
-
-/** One side of a plane: its bounding region and the distance between rows. */
-export interface Side {
-  /** Bytes from the first row's start to the last row's end. */
-  readonly region: Region;
-  /** Distance between the starts of two rows. */
-  readonly pitchBytes: number;
-}
-
-/** Rows to copy. */
-export interface Plane {
-  /** Where they go. */
-  readonly destination: Side;
-  /** Where they come from. */
-  readonly source: Side;
-  /** Bytes of one row. */
-  readonly widthBytes: number;
-  /** Number of rows. */
-  readonly rowCount: number;
-}
-
-/** Describes a copy of bytes that follow each other. */
-export function linearPlane(destination: Region, source: Region): Plane {
-  const widthBytes = source.byteLength;
-  return {
-    destination: { region: destination, pitchBytes: widthBytes },
-    source: { region: source, pitchBytes: widthBytes },
-    widthBytes,
-    rowCount: 1,
-  };
-}
 
 /** Queues a copy of planes of the same kind; `contexts` are those whose rights count. */
 export function queueCopy(
@@ -64,8 +34,8 @@ export function queueCopy(
   for (const plane of planes) {
     requireAccess(machine, contexts, { region: plane.destination.region, write: true });
     requireAccess(machine, contexts, { region: plane.source.region, write: false });
-    requireApart(machine, plane);
   }
+  requirePlanesApart(machine, planes);
   const route = routeOf(first);
   const operation = queueMemoryWork(machine, stream, {
     uses: planes.flatMap(usesOf),
@@ -92,6 +62,7 @@ export function requireAccess(
     if (isOpen || contexts.some((context) => owner.permits(context, use.write))) continue;
     const device = contexts[0]?.device.ordinal;
     machine.site.fail(
+      "rights",
       `device ${device} has no right to ${use.write ? "write" : "read"} ${owner.label} at ${
         hex(use.region.address)
       } on device ${use.region.device?.ordinal}`,
@@ -121,27 +92,6 @@ function usesOf(plane: Plane): Use[] {
     { region: plane.source.region, extent: extentOf(plane, plane.source), write: false },
     { region: plane.destination.region, extent: extentOf(plane, plane.destination), write: true },
   ];
-}
-
-function extentOf(plane: Plane, side: Side): Extent {
-  const { widthBytes, rowCount } = plane;
-  return { start: 0, widthBytes, pitchBytes: side.pitchBytes, rowCount };
-}
-
-function requireApart(machine: Machine, plane: Plane): void {
-  const sources = plane.source.region.extents(extentOf(plane, plane.source));
-  // Only regions of several mappings have several parts, so this is one comparison nearly always.
-  for (const part of plane.destination.region.extents(extentOf(plane, plane.destination))) {
-    const shared = sources.some((source) =>
-      source.segment.storage === part.segment.storage && overlap(source.extent, part.extent)
-    );
-    if (!shared) continue;
-    machine.site.fail(
-      `source and destination overlap, ${plane.widthBytes * plane.rowCount} bytes from ${
-        hex(plane.source.region.address)
-      } to ${hex(plane.destination.region.address)}`,
-    );
-  }
 }
 
 function routeOf({ source, destination }: Plane): Route {

@@ -9,6 +9,14 @@ import type { SimulationSettings } from "./options.ts";
 /** Smallest unit of physical memory that pools and virtual memory take. */
 export const GRANULARITY_BYTES = 2 << 20;
 
+/** The largest launch: threads of a block, its sides, those of the grid, and shared memory. */
+export const LAUNCH_LIMITS = {
+  blockThreads: 1024,
+  block: [1024, 1024, 64],
+  grid: [2 ** 31 - 1, 65535, 65535],
+  sharedBytes: 48 << 10,
+} as const;
+
 /** Holds the state of one device that no context owns. */
 export class Device {
   /** Number of the device. */
@@ -48,7 +56,16 @@ export class Device {
 
 /** Returns the attributes of a device by number. */
 export function attributesOf(ordinal: number, settings: SimulationSettings): Map<number, number> {
+  const { blockThreads, block, grid, sharedBytes } = LAUNCH_LIMITS;
   return new Map<number, number>([
+    [A.CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, blockThreads],
+    [A.CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X, block[0]],
+    [A.CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y, block[1]],
+    [A.CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z, block[2]],
+    [A.CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X, grid[0]],
+    [A.CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y, grid[1]],
+    [A.CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z, grid[2]],
+    [A.CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK, sharedBytes],
     [A.CU_DEVICE_ATTRIBUTE_WARP_SIZE, 32],
     [A.CU_DEVICE_ATTRIBUTE_CLOCK_RATE, 1_000_000],
     [A.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 100],
@@ -60,6 +77,7 @@ export function attributesOf(ordinal: number, settings: SimulationSettings): Map
     [A.CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, 1_000_000],
     [A.CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, 4096],
     [A.CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, 32 << 20],
+    [A.CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, 2048],
     [A.CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT, 2],
     [A.CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING, 1],
     [A.CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID, 0],

@@ -24,6 +24,7 @@ import { type HostCheck, WATCH_HOST } from "../host_watch.ts";
 import { Refusal, SimulationError } from "./errors.ts";
 import { HostStorage } from "./host_storage.ts";
 import { Machine } from "./machine.ts";
+import { DISTURBING } from "./open_captures.ts";
 import { settingsOf, type SimulationOptions } from "./options.ts";
 
 export { SimulationError } from "./errors.ts";
@@ -45,7 +46,11 @@ const ALWAYS_READY: ReadonlySet<string> = new Set(
  * that nobody wrote, and other mistakes that the real driver does not report.
  */
 export function simulateDriver(options: SimulationOptions = {}): DriverApi {
-  const machine = new Machine(settingsOf(options));
+  return driverOf(new Machine(settingsOf(options)));
+}
+
+/** Makes a driver API over a machine, for those who look at the machine as well. */
+export function driverOf(machine: Machine): DriverApi {
   const calls: SimulatedCalls = {
     ...deviceCalls(machine),
     ...contextCalls(machine),
@@ -82,6 +87,7 @@ function watchArray(bytes: Uint8Array<ArrayBufferLike>): HostCheck {
     if (bytes.byteLength === 0 || watch.isIntact()) return;
     throw new SimulationError(
       "an upload",
+      "hostChanged",
       `the program changed its array of ${byteLength} bytes before it was over; await it first`,
     );
   };
@@ -95,17 +101,26 @@ function driverFunction(
 ): (...parameters: never[]) => number | Promise<number> {
   const { site } = machine;
   return (...parameters) => {
+    site.name = name;
+    site.refusedBy = undefined;
     if (!machine.isInitialized && !ALWAYS_READY.has(name)) {
       return CUresult.CUDA_ERROR_NOT_INITIALIZED;
     }
-    site.name = name;
     try {
-      return call(...parameters) ?? CUresult.CUDA_SUCCESS;
+      if (DISTURBING.has(name)) machine.requireRelaxed();
+      const result = call(...parameters) ?? CUresult.CUDA_SUCCESS;
+      return result instanceof Promise ? result.catch(statusOf) : result;
     } catch (error) {
-      if (error instanceof Refusal) return error.status;
-      throw error;
+      return statusOf(error);
     }
   };
+
+  /** Returns the status of a refusal; throws all else. */
+  function statusOf(error: unknown): number {
+    if (!(error instanceof Refusal)) throw error;
+    site.refusedBy = error.rule;
+    return error.status;
+  }
 }
 
 /** Tells whether a function came with a later driver than the simulated one. */

@@ -2,17 +2,21 @@
 // and a thrown SimulationError where the real one would corrupt memory or race.
 
 import { CUresult } from "../constants.ts";
+import type { Rule } from "./stricter.ts";
 
 /** Reports a mistake that the real driver would not notice: a race, a stray copy, a stale host array. */
 export class SimulationError extends Error {
   override name = "SimulationError";
   /** Driver function whose work broke the rule. */
   readonly call: string;
+  /** The rule, which only the simulated driver has. */
+  readonly rule: Rule;
 
-  /** Names the call and the rule that it broke. */
-  constructor(call: string, rule: string) {
-    super(`Cannot run ${call}: ${rule}`);
+  /** Names the call, the rule that it broke, and how. */
+  constructor(call: string, rule: Rule, words: string) {
+    super(`Cannot run ${call}: ${words}`);
     this.call = call;
+    this.rule = rule;
   }
 }
 
@@ -20,6 +24,8 @@ export class SimulationError extends Error {
 export class CallSite {
   /** Driver function being served. */
   name = "";
+  /** The rule by which the last call was refused, when only the simulated driver has it. */
+  refusedBy: Rule | undefined;
 
   /** Runs a function in the name of a call that was served before. */
   during<T>(name: string, run: () => T): T {
@@ -33,8 +39,8 @@ export class CallSite {
   }
 
   /** Throws a {@linkcode SimulationError} for the call being served. */
-  fail(rule: string): never {
-    throw new SimulationError(this.name, rule);
+  fail(rule: Rule, words: string): never {
+    throw new SimulationError(this.name, rule, words);
   }
 }
 
@@ -42,21 +48,24 @@ export class CallSite {
 export class Refusal {
   /** Status code that the driver call returns. */
   readonly status: number;
+  /** The rule behind it, when only the simulated driver has it. */
+  readonly rule: Rule | undefined;
 
   /** Holds a status code. */
-  constructor(status: number) {
+  constructor(status: number, rule?: Rule) {
     this.status = status;
+    this.rule = rule;
   }
 }
 
 /** Ends the driver call being served with a status code. */
-export function refuse(status: keyof typeof CUresult): never {
-  throw new Refusal(CUresult[status]);
+export function refuse(status: keyof typeof CUresult, rule?: Rule): never {
+  throw new Refusal(CUresult[status], rule);
 }
 
 /** Ends the driver call being served with CUDA_ERROR_INVALID_VALUE unless a condition holds. */
-export function requireValue(condition: boolean): asserts condition {
-  if (!condition) refuse("CUDA_ERROR_INVALID_VALUE");
+export function requireValue(condition: boolean, rule?: Rule): asserts condition {
+  if (!condition) refuse("CUDA_ERROR_INVALID_VALUE", rule);
 }
 
 /** Writes an address or a handle for an error message. */

@@ -73,13 +73,12 @@ export class GraphExec {
   }
 
   #takeMemory(): void {
-    const { steps, reserves, foreignFrees } = this.graph.capture;
+    const { capture } = this.graph;
+    const { reserves, foreignFrees } = capture;
     const allocations = [...reserves.values()].flatMap((reserve) => reserve.allocations);
     requireValue(this.#freesOnLaunch || !allocations.some(({ isThere }) => isThere));
     requireValue(foreignFrees.every(({ isThere }) => isThere));
-    for (const step of steps) {
-      if (step.kind === "work") requireUnchanged(this.#machine, this.graph.capture, step.work);
-    }
+    for (const work of capture.works()) requireUnchanged(this.#machine, capture, work);
     for (const reserve of reserves.values()) reserve.requireRoom();
     for (const reserve of reserves.values()) reserve.take();
     for (const allocation of allocations) allocation.launch();

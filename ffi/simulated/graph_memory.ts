@@ -2,7 +2,7 @@
 // device, and it stays taken until it is idle and trimmed.
 
 import type { Ranged } from "./address_map.ts";
-import { Allocation, type Asker } from "./allocation.ts";
+import { type Absence, Allocation, type Asker, FREED } from "./allocation.ts";
 import type { Capture } from "./capture.ts";
 import type { Context } from "./context.ts";
 import type { Device } from "./device.ts";
@@ -11,8 +11,11 @@ import { refuse } from "./errors.ts";
 import type { MemoryPool } from "./memory_pool.ts";
 import type { Operation } from "./stream.ts";
 
-/** What is said of memory whose graph has still to bring it. */
-export const NOT_LAUNCHED = "is not there, its graph was not launched";
+/** Memory whose graph has still to bring it. */
+export const NOT_LAUNCHED: Absence = {
+  rule: "notLaunched",
+  words: "is not there, its graph was not launched",
+};
 
 /** Physical memory for graphs moves in steps of this. */
 const GRANULE_BYTES = 32 << 20;
@@ -50,10 +53,10 @@ export class GraphAllocation extends Allocation {
     this.reserve.add(this);
   }
 
-  override absence(asker: Asker): string | undefined {
+  override absence(asker: Asker): Absence | undefined {
     if (asker === "kernel" ? this.#isOpen : this.isThere || this.#isInCapture) return undefined;
-    if (this.isFreedInGraph) return "was freed in its graph";
-    return this.#wasLaunched ? "was freed" : NOT_LAUNCHED;
+    if (this.isFreedInGraph) return { ...FREED, words: "was freed in its graph" };
+    return this.#wasLaunched ? FREED : NOT_LAUNCHED;
   }
 
   /** Notes a launch: what the graph does not free is there for everybody from then on. */

@@ -1,6 +1,8 @@
 // Vector clocks: which queued operation is certain to have finished before another one starts.
 // What the host has waited for is ordered before everything that is queued later.
 
+import type { HostWaits } from "./host_waits.ts";
+
 /** For each other stream, the last of its operations that is ordered before. */
 export type Clock = ReadonlyMap<Timeline, number>;
 
@@ -12,26 +14,32 @@ export interface Moment {
   readonly epoch: number;
   /** What is ordered before the operation on other timelines. */
   readonly clock: Clock;
+  /** How often the host had waited when the operation was queued. */
+  readonly waitCount: number;
 }
 
 /** The order of one stream's operations, seen from the others and from the host. */
 export class Timeline {
   /** Text that names the stream in error messages. */
   readonly label: string;
+  /** The waits of the host. */
+  readonly waits: HostWaits;
   /** Number of the last queued operation. */
   epoch = 0;
-  /** Number of the last operation that the host has waited for. */
-  observed = 0;
   #clock: Clock = new Map();
+  /** What the host had waited for, ascending; only the last is kept while no kernel needs more. */
+  #observations = [{ waitCount: 0, epoch: 0 }];
 
   /** Starts a timeline. */
-  constructor(label: string) {
+  constructor(label: string, waits: HostWaits) {
     this.label = label;
+    this.waits = waits;
   }
 
   /** Returns the place of the operation queued last. */
   get latest(): Moment {
-    return { timeline: this, epoch: this.epoch, clock: this.#clock };
+    const { waits: { count: waitCount } } = this;
+    return { timeline: this, epoch: this.epoch, clock: this.#clock, waitCount };
   }
 
   /** Takes the place for the next operation. */
@@ -48,28 +56,52 @@ export class Timeline {
     for (const clock of [this.#clock, moment.clock, [[moment.timeline, moment.epoch]] as const]) {
       for (const [timeline, epoch] of clock) {
         // What the host has waited for is ordered anyway: dropping it keeps clocks small.
-        if (timeline === this || epoch <= timeline.observed) continue;
+        if (timeline === this || epoch <= timeline.observedAt(Infinity)) continue;
         joined.set(timeline, Math.max(epoch, joined.get(timeline) ?? 0));
       }
     }
     this.#clock = joined;
+  }
+
+  /** Returns the number of the last operation that the host had waited for by its wait of that count. */
+  observedAt(waitCount: number): number {
+    for (let index = this.#observations.length - 1; index >= 0; index--) {
+      const observation = this.#observations[index];
+      if (observation !== undefined && observation.waitCount <= waitCount) return observation.epoch;
+    }
+    return 0;
+  }
+
+  /** Notes that the host has waited for an operation. */
+  observe(epoch: number): void {
+    if (epoch <= this.observedAt(Infinity)) return;
+    const oldest = this.waits.oldestUnnamed;
+    const kept = this.#observations.findLastIndex(({ waitCount }) => waitCount <= oldest);
+    this.#observations.splice(0, Math.max(kept, 0));
+    this.#observations.push({ waitCount: this.waits.add(), epoch });
   }
 }
 
 /** Notes that the host has waited for a moment, and so for all that is ordered before it. */
 export function observe(moment: Moment): void {
   const { timeline, epoch, clock } = moment;
-  timeline.observed = Math.max(timeline.observed, epoch);
-  for (const [other, reached] of clock) other.observed = Math.max(other.observed, reached);
+  timeline.observe(epoch);
+  for (const [other, reached] of clock) other.observe(reached);
 }
 
 /** Tells whether the host has waited for a moment. */
 export function isObserved(moment: Moment): boolean {
-  return moment.epoch <= moment.timeline.observed;
+  return moment.epoch <= moment.timeline.observedAt(Infinity);
+}
+
+/** Tells whether a moment is ordered before all that is still to name its memory. */
+export function isSettled({ timeline, epoch }: Moment): boolean {
+  return epoch <= timeline.observedAt(timeline.waits.oldestUnnamed);
 }
 
 /** Tells whether one moment is ordered before another. */
 export function happensBefore(first: Moment, second: Moment): boolean {
   if (first.timeline === second.timeline) return first.epoch <= second.epoch;
-  return isObserved(first) || (second.clock.get(first.timeline) ?? 0) >= first.epoch;
+  return first.epoch <= first.timeline.observedAt(second.waitCount) ||
+    (second.clock.get(first.timeline) ?? 0) >= first.epoch;
 }

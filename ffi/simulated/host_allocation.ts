@@ -1,20 +1,27 @@
-// Allocates real host memory for page-locked and managed blocks.
+// Allocates real host memory for page-locked and managed blocks, and for pools on the host.
 // Its address is real, so that code above can make its own ArrayBuffer over it.
 
 import { Allocation, type AllocationKind } from "./allocation.ts";
+import type { Context } from "./context.ts";
 import { refuse, requireValue } from "./errors.ts";
 import { HostStorage } from "./host_storage.ts";
 import type { Machine } from "./machine.ts";
+import type { MemoryPool } from "./memory_pool.ts";
 
 const PAGE_BYTES = 4096;
 
-/** Allocates a block for the current context and returns its address. */
+/** Allocates a block for a context, the current one unless given, and returns its address. */
 export function allocateHost(
   machine: Machine,
-  options: { byteLength: number; kind: AllocationKind; flags: number },
+  options: {
+    byteLength: number;
+    kind: AllocationKind;
+    flags?: number;
+    context?: Context;
+    pool?: MemoryPool;
+  },
 ): number {
-  const { byteLength } = options;
-  const context = machine.contexts.current;
+  const { byteLength, context = machine.contexts.current } = options;
   requireValue(byteLength > 0);
   const bytes = pageAligned(byteLength);
   const address = Number(Deno.UnsafePointer.value(Deno.UnsafePointer.of(bytes)));

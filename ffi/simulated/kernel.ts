@@ -1,7 +1,7 @@
 // Kernels of the simulated driver are JavaScript functions: there is no GPU to run PTX.
 // Each says how many bytes its parameters have, as the compiled image of a real kernel does.
 
-import { markWritten, recordUses, requireWritten, wholeUse } from "./memory_work.ts";
+import { markWritten, recordUses, requireKept, requireWritten, wholeUse } from "./memory_work.ts";
 import { requireAccess } from "./copies.ts";
 import type { Machine } from "./machine.ts";
 import type { Moment } from "./happens_before.ts";
@@ -81,10 +81,12 @@ export class SimulatedLaunch {
     const region = this.#machine.memory.resolve(Number(address), byteLength, "kernel");
     if (region.kind === "pageable") {
       this.#machine.site.fail(
+        "rights",
         `the kernel touches ordinary host memory at 0x${address.toString(16)}`,
       );
     }
     requireAccess(this.#machine, [this.#stream.context], { region, write, kernel: true });
+    requireKept(this.#machine, wholeUse(region, write));
     recordUses(this.#machine, this.#moment, [wholeUse(region, write)]);
     return region;
   }

@@ -1,6 +1,7 @@
 // The simulated machine: its devices, contexts, memory and queues, and the handles that name them.
 // Every group of driver calls works on one machine; two machines share nothing.
 
+import { CU_DEVICE_CPU } from "../constants.ts";
 import { AddressSpace } from "./address_space.ts";
 import type { Allocation } from "./allocation.ts";
 import { Context, ContextStack } from "./context.ts";
@@ -8,7 +9,9 @@ import { Device } from "./device.ts";
 import { CallSite, refuse } from "./errors.ts";
 import { Graph, GraphExec } from "./graph.ts";
 import { GraphMemory } from "./graph_memory.ts";
+import { HostWaits } from "./host_waits.ts";
 import { MemoryPool } from "./memory_pool.ts";
+import { OpenCaptures } from "./open_captures.ts";
 import type { SimulationSettings } from "./options.ts";
 import { Scheduler } from "./scheduler.ts";
 import { Stream, StreamEvent } from "./stream.ts";
@@ -30,10 +33,16 @@ export class Machine {
   isInitialized = false;
   /** Devices by ordinal. */
   readonly devices: readonly Device[];
+  /** The host's memory, as the home of a pool. */
+  readonly host: Device = new Device(CU_DEVICE_CPU, 2 ** 40);
   /** Memory by address. */
   readonly memory: AddressSpace;
   /** Queued work. */
   readonly scheduler: Scheduler;
+  /** The waits of the host. */
+  readonly waits: HostWaits = new HostWaits();
+  /** Captures that have not ended. */
+  readonly captures: OpenCaptures = new OpenCaptures();
   /** Current contexts. */
   readonly contexts: ContextStack = new ContextStack();
   /** Default pools by device. */
@@ -100,7 +109,8 @@ export class Machine {
 
   /** Finds a living context, or refuses. */
   context(handle: bigint): Context {
-    return this.find(Context, handle, "CUDA_ERROR_INVALID_CONTEXT");
+    const context = this.find(Context, handle, "CUDA_ERROR_INVALID_CONTEXT");
+    return context.isDestroyed ? refuse("CUDA_ERROR_INVALID_CONTEXT") : context;
   }
 
   /** Finds a stream; one that was made names its own context, whichever is current. */
@@ -108,6 +118,11 @@ export class Machine {
     if (handle === 0n || handle === 1n) return this.contexts.current.legacyStream;
     if (handle === 2n) return this.contexts.current.threadStream;
     return this.find(Stream, handle);
+  }
+
+  /** Refuses a call that a capture forbids to its thread; the capture does not survive it. */
+  requireRelaxed(): void {
+    if (this.captures.disturb("capturing")) refuse("CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED");
   }
 
   /** Returns a number that no other block of memory has. */
@@ -118,20 +133,21 @@ export class Machine {
   /** Adds a user of a device's primary context, making it for the first. */
   retain(device: Device): Context {
     const primary = this.#primaries.get(device) ??
-      { context: this.register((handle) => new Context(device, handle)), userCount: 0 };
+      { context: this.register((handle) => new Context(device, handle, this.waits)), userCount: 0 };
     primary.userCount++;
+    primary.context.isDestroyed = false;
     this.#primaries.set(device, primary);
     return primary.context;
   }
 
-  /** Removes a user of a device's primary context; the last one destroys it. */
+  /** Removes a user of a device's primary context; the last one empties it, and its handle stays. */
   release(device: Device): void {
     const primary = this.#primaries.get(device);
-    if (primary === undefined) return refuse("CUDA_ERROR_INVALID_CONTEXT");
+    if (primary === undefined || primary.userCount === 0) {
+      return refuse("CUDA_ERROR_INVALID_CONTEXT");
+    }
     primary.userCount--;
-    if (primary.userCount > 0) return;
-    this.#primaries.delete(device);
-    this.#destroy(primary.context);
+    if (primary.userCount === 0) this.#destroy(primary.context);
   }
 
   /** Runs all work of a context, as a host that waits for it. */
@@ -143,7 +159,7 @@ export class Machine {
   /** Does what the driver does when the host has waited: idle pool memory goes back, drained streams go. */
   settle(context: Context): void {
     for (const pool of this.pools) {
-      if (pool.device !== context.device) continue;
+      if (pool.device !== context.device && pool.device !== this.host) continue;
       pool.trim(pool.isDestroyed ? 0 : pool.releaseThresholdBytes);
       if (pool.isDestroyed && pool.usedBytes === 0) this.pools.delete(pool);
     }
@@ -174,8 +190,8 @@ export class Machine {
       if (isOwned && item.context === context) this.forget(handle);
     }
     this.graphMemory(context.device).trim();
-    this.forget(context.handle);
     this.settle(context);
-    context.isDestroyed = true;
+    context.close();
+    for (const { context: other } of this.#primaries.values()) other.peers.delete(context);
   }
 }

@@ -5,6 +5,9 @@ import { type Device, GRANULARITY_BYTES } from "./device.ts";
 import { refuse } from "./errors.ts";
 import type { Operation } from "./stream.ts";
 
+/** A pool takes memory in steps of this, or of the device's own step when there is less left. */
+const STEP_BYTES = 32 << 20;
+
 /** A free that is queued and not done: its bytes can be reused behind it. */
 export interface PendingFree {
   /** Bytes that become free. */
@@ -15,7 +18,7 @@ export interface PendingFree {
 
 /** Holds a pool's memory and its counters. */
 export class MemoryPool {
-  /** Device that the memory is on. */
+  /** Device that the memory is on; the machine's host for a pool of page-locked memory. */
   readonly device: Device;
   /** Value that callers hold. */
   readonly handle: bigint;
@@ -83,7 +86,7 @@ export class MemoryPool {
 
   /** Gives unused memory back to the device, down to a number of bytes. */
   trim(keepBytes: number): void {
-    const kept = Math.max(roundUp(this.#usedBytes), roundUp(keepBytes));
+    const kept = roundUp(Math.max(this.#usedBytes, keepBytes));
     if (kept >= this.#reservedBytes) return;
     this.device.discharge(this.#reservedBytes - kept);
     this.#reservedBytes = kept;
@@ -99,8 +102,15 @@ export class MemoryPool {
     this.#access.set(ordinal, flags);
   }
 
-  #fits(usedBytes: number): boolean {
+  /** Returns what must be reserved for a number of used bytes. */
+  #needed(usedBytes: number): number {
     const needed = roundUp(usedBytes);
+    const isThere = needed - this.#reservedBytes <= this.device.freeBytes;
+    return isThere ? needed : roundUp(usedBytes, GRANULARITY_BYTES);
+  }
+
+  #fits(usedBytes: number): boolean {
+    const needed = this.#needed(usedBytes);
     return needed - this.#reservedBytes <= this.device.freeBytes &&
       needed <= roundUp(this.maxBytes);
   }
@@ -108,7 +118,7 @@ export class MemoryPool {
   /** Makes room for a number of used bytes, from the device or from frees that are still queued. */
   #reserve(usedBytes: number): Operation[] {
     if (this.#fits(usedBytes)) {
-      const missing = Math.max(roundUp(usedBytes) - this.#reservedBytes, 0);
+      const missing = Math.max(this.#needed(usedBytes) - this.#reservedBytes, 0);
       this.device.charge(missing);
       this.#reservedBytes += missing;
       this.reservedHighBytes = Math.max(this.reservedHighBytes, this.#reservedBytes);
@@ -122,6 +132,6 @@ export class MemoryPool {
   }
 }
 
-function roundUp(byteLength: number): number {
-  return Math.ceil(byteLength / GRANULARITY_BYTES) * GRANULARITY_BYTES;
+function roundUp(byteLength: number, step = STEP_BYTES): number {
+  return Math.ceil(byteLength / step) * step;
 }

@@ -2,6 +2,7 @@
 // access rights, races, bytes nobody wrote, and host bytes that change while the work waits.
 
 import { type Access, endOf, type Extent } from "./access_history.ts";
+import { Allocation } from "./allocation.ts";
 import { hex } from "./errors.ts";
 import type { Moment } from "./happens_before.ts";
 import type { Machine } from "./machine.ts";
@@ -24,6 +25,8 @@ export interface Use {
 export interface MemoryWork extends Work {
   /** What it reads and writes. */
   readonly uses: readonly Use[];
+  /** Whether it gives the bytes up, so that they may be given up already. */
+  readonly isDiscard?: boolean;
 }
 
 /** Describes the use of a whole region. */
@@ -57,7 +60,7 @@ export function queueExclusive(
 }
 
 function queueNow(machine: Machine, stream: Stream, options: MemoryWork): Operation {
-  const { uses, ...work } = options;
+  const { uses, isDiscard = false, ...work } = options;
   const moment = machine.scheduler.nextMoment(stream);
   recordUses(machine, moment, uses);
   const watches = uses.flatMap(watchUse);
@@ -65,6 +68,7 @@ function queueNow(machine: Machine, stream: Stream, options: MemoryWork): Operat
     ...work,
     run() {
       checkWatches(machine, stream, watches);
+      for (const use of isDiscard ? [] : uses) requireKept(machine, use);
       for (const use of uses) if (!use.write) requireWritten(machine, use);
       work.run?.();
       for (const use of uses) if (use.write) markWritten(use);
@@ -88,6 +92,23 @@ export function recordUses(machine: Machine, moment: Moment, uses: readonly Use[
   for (const { segment, access } of accesses) segment.storage.history.add(access);
 }
 
+/** Throws when an operation uses managed bytes that were discarded and not prefetched since. */
+export function requireKept(machine: Machine, { region, extent, write }: Use): void {
+  if (region.kind !== "host") return;
+  for (const { segment, extent: part } of region.extents(extent)) {
+    if (!(segment.owner instanceof Allocation)) continue;
+    const offset = segment.owner.discarded?.firstMember(part.start, endOf(part));
+    if (offset === undefined) continue;
+    machine.site.fail(
+      "discarded",
+      `it ${write ? "writes" : "reads"} ${extent.widthBytes * extent.rowCount} bytes at ${
+        hex(region.address + extent.start)
+      } of ${segment.owner.label}, and those from offset ${offset} on were discarded; ` +
+        "prefetch them first",
+    );
+  }
+}
+
 /** Throws when an operation reads bytes that nobody has written. */
 export function requireWritten(machine: Machine, use: Use): void {
   const { region, extent } = use;
@@ -97,6 +118,7 @@ export function requireWritten(machine: Machine, use: Use): void {
       const gap = part.segment.storage.firstUnwritten(part.start, part.end);
       if (gap === undefined) continue;
       machine.site.fail(
+        "unwritten",
         `it reads ${extent.widthBytes * extent.rowCount} bytes at ${
           hex(region.address + extent.start)
         } ` +
@@ -145,6 +167,7 @@ function checkWatches(
   if (changed === undefined) return;
   const { region, extent, write } = changed.use;
   machine.site.fail(
+    "hostChanged",
     `the host changed its ${write ? "destination" : "source"}, ${
       endOf(extent) - extent.start
     } bytes at ${
@@ -160,6 +183,7 @@ function failRace(
 ): never {
   const { use, segment, access, earlier } = race;
   return machine.site.fail(
+    "race",
     `race, it ${access.write ? "writes" : "reads"} ${
       endOf(use.extent) - use.extent.start
     } bytes at ${

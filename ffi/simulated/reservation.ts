@@ -56,6 +56,11 @@ export class Mapping implements Ranged, Owner {
     physical.retain();
   }
 
+  /** Returns whether any device may touch the bytes. */
+  get isOpen(): boolean {
+    return this.access.values().some((rights) => rights !== 0);
+  }
+
   permits(context: Context, write: boolean): boolean {
     const rights = this.access.get(context.device.ordinal) ?? 0;
     const needed = write
@@ -76,6 +81,11 @@ export class Reservation implements Ranged {
   constructor(place: Ranged) {
     this.address = place.address;
     this.byteLength = place.byteLength;
+  }
+
+  /** Lists the mappings that lie in a range; those at its ends may reach beyond it. */
+  mappingsIn(address: number, byteLength: number): Mapping[] {
+    return [...this.mappings.within(address, byteLength)];
   }
 
   /** Lists the mappings that fill a range without a gap; undefined when there is one. */

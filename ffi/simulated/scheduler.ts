@@ -24,12 +24,16 @@ export class Scheduler {
   /** Takes a stream's next place in the order, behind what the default stream's rules demand. */
   nextMoment(stream: Stream): Moment {
     stream.requireUncaptured();
-    const predecessors = predecessorsOf(stream);
-    for (const { capture } of predecessors) {
+    this.requireNoneCaptured(stream);
+    for (const other of predecessorsOf(stream)) stream.timeline.join(other.timeline.latest);
+    return stream.timeline.advance();
+  }
+
+  /** Refuses work on a stream that would wait for a captured one, also work of no bytes. */
+  requireNoneCaptured(stream: Stream): void {
+    for (const { capture } of predecessorsOf(stream)) {
       capture?.invalidate("CUDA_ERROR_STREAM_CAPTURE_IMPLICIT");
     }
-    for (const other of predecessors) stream.timeline.join(other.timeline.latest);
-    return stream.timeline.advance();
   }
 
   /** Queues an operation that does nothing: a mark behind what a stream was given so far. */
@@ -100,6 +104,7 @@ export class Scheduler {
   #reportDeadlock(operation: Operation): never {
     const reason = nextFor(operation).work?.blocked?.() ?? "of a cycle";
     return this.#site.fail(
+      "deadlock",
       `deadlock, ${operation.stream.timeline.label} waits for ever because ${reason} and nothing that is queued changes it`,
     );
   }

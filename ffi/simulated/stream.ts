@@ -81,7 +81,7 @@ export class Stream {
     this.context = context;
     this.handle = handle;
     this.role = role;
-    this.timeline = new Timeline(`${name} of device ${context.device.ordinal}`);
+    this.timeline = new Timeline(`${name} of device ${context.device.ordinal}`, context.waits);
   }
 
   /** Returns the operation to run next. */

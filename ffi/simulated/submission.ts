@@ -2,7 +2,7 @@
 // What a recording names must still be there at a launch, so it cannot name ordinary arrays.
 
 import type { Capture, CapturedWork } from "./capture.ts";
-import { hex } from "./errors.ts";
+import { hex, refuse } from "./errors.ts";
 import { GraphAllocation, NOT_LAUNCHED } from "./graph_memory.ts";
 import type { Machine } from "./machine.ts";
 import type { Region } from "./region.ts";
@@ -24,16 +24,31 @@ export function submit(
 
 /** Throws when memory that recorded work names, and its graph does not allocate, has gone. */
 export function requireUnchanged(machine: Machine, capture: Capture, work: CapturedWork): void {
-  for (const region of work.regions) {
-    const isOwn = region.segments.some(({ owner }) =>
-      owner instanceof GraphAllocation && owner.capture === capture
-    );
-    if (isOwn || machine.memory.isCurrent(region)) continue;
+  for (const region of regionsGone(machine, capture, work)) {
     machine.site.fail(
+      "goneFromGraph",
       `the ${region.byteLength} bytes at ${hex(region.address)} that ${work.call} in the graph ` +
         `uses were freed after the capture`,
     );
   }
+}
+
+/** Refuses to make fills of freed memory ready, and throws for copies, which would end the process. */
+export function requireInstantiable(machine: Machine, capture: Capture, work: CapturedWork): void {
+  const isGone = regionsGone(machine, capture, work).length > 0;
+  if (isGone && work.call.startsWith("cuMemset")) refuse("CUDA_ERROR_INVALID_VALUE");
+  // The free of another graph's memory may be recorded before that is there.
+  if (work.call !== "cuMemFreeAsync") requireUnchanged(machine, capture, work);
+}
+
+/** Lists what work names of memory that has gone, and that its graph does not allocate. */
+function regionsGone(machine: Machine, capture: Capture, work: CapturedWork): Region[] {
+  return work.regions.filter((region) => {
+    const isOwn = region.segments.some(({ owner }) =>
+      owner instanceof GraphAllocation && owner.capture === capture
+    );
+    return !isOwn && !machine.memory.isCurrent(region);
+  });
 }
 
 /** Throws when memory is allocated in a capture and the stream does not take part in that. */
@@ -41,13 +56,15 @@ function requireReach(machine: Machine, stream: Stream, region: Region): void {
   for (const { owner } of region.segments) {
     if (!(owner instanceof GraphAllocation) || owner.isThere) continue;
     if (owner.capture === stream.capture) continue;
-    machine.site.fail(`${owner.label} at ${hex(owner.address)} ${NOT_LAUNCHED}`);
+    const { rule, words } = NOT_LAUNCHED;
+    machine.site.fail(rule, `${owner.label} at ${hex(owner.address)} ${words}`);
   }
 }
 
 function requireLasting(machine: Machine, region: Region): void {
   if (region.kind !== "pageable") return;
   machine.site.fail(
+    "arrayInGraph",
     `a graph would use the ordinary host array of ${region.byteLength} bytes at each launch, ` +
       "when it may have moved; use page-locked memory",
   );

@@ -2,14 +2,13 @@
 // The program goes on meanwhile, and may still open the latch that the work waits for.
 
 import { CUresult } from "../constants.ts";
-import { Refusal } from "./errors.ts";
 import type { Machine } from "./machine.ts";
 import type { Operation } from "./stream.ts";
 
 /** Turns that the event loop gets to open a latch before a wait for it counts as a deadlock. */
 const LATCH_TURNS = 10_000;
 
-/** Lets the event loop turn, then waits for an operation and returns the status code of the wait. */
+/** Lets the event loop turn, then waits for an operation. */
 export async function waitAside(
   machine: Machine,
   operation: Operation | undefined,
@@ -20,11 +19,6 @@ export async function waitAside(
     await new Promise<void>((resolve) => setImmediate(resolve));
     if (operation === undefined || machine.scheduler.deadlock(operation) === undefined) break;
   }
-  try {
-    machine.site.during(call, synchronize);
-    return CUresult.CUDA_SUCCESS;
-  } catch (error) {
-    if (error instanceof Refusal) return error.status;
-    throw error;
-  }
+  machine.site.during(call, synchronize);
+  return CUresult.CUDA_SUCCESS;
 }

@@ -79,7 +79,7 @@ export interface MemoryMark {
 }
 
 /** Names an entry as errors and tables do: its label, or its kind and number. */
-export function nameOf(entry: LedgerEntry): string {
+export function nameOf(entry: Pick<LedgerEntry, "label" | "kind" | "id">): string {
   return entry.label ?? `${entry.kind}#${entry.id}`;
 }
 

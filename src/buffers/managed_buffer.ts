@@ -80,8 +80,8 @@ export class ManagedBuffer<D extends DType = DType> extends HostBuffer<D> {
   }
 
   /**
-   * Queues giving up the contents, so that pages need not be copied when they move next; write them
-   * before they are read again (cuMemDiscardBatchAsync).
+   * Queues giving up the contents: pages that are elsewhere come to the stream's device without being
+   * copied (cuMemDiscardBatchAsync, cuMemPrefetchAsync). Write them before they are read again.
    *
    * @throws CudaUnavailableError when the driver is older than CUDA 13.0.
    */

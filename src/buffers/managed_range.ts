@@ -112,15 +112,21 @@ export function prefetchRange(span: MemorySpan, place: ManagedPlace, stream: Cud
   });
 }
 
-/** Queues giving up the contents of a range (cuMemDiscardBatchAsync). */
+/**
+ * Queues giving up the contents of a range (cuMemDiscardBatchAsync), and bringing pages without them to
+ * the stream's device (cuMemPrefetchAsync): the driver can lose a write to pages that are only discarded.
+ */
 export function discardRange(span: MemorySpan, stream: CudaStream): void {
   if (span.byteLength === 0) return;
   requireUnrecorded(span.allocation, stream, "discard");
   queueInOrder(stream, [{ ...span, access: "write" }], () => {
     span.allocation.order(stream, "write");
-    const addresses = BigUint64Array.of(span.address);
-    const sizes = BigUint64Array.of(BigInt(span.byteLength));
-    stream.context.call("cuMemDiscardBatchAsync", addresses, sizes, 1n, 0n, stream.queueHandle);
+    const { context, queueHandle } = stream;
+    const byteLength = BigInt(span.byteLength);
+    const [addresses, sizes] = [BigUint64Array.of(span.address), BigUint64Array.of(byteLength)];
+    context.call("cuMemDiscardBatchAsync", addresses, sizes, 1n, 0n, queueHandle);
+    const device = deviceOf(stream, "prefetch");
+    context.call("cuMemPrefetchAsync", span.address, byteLength, device, queueHandle);
   });
 }
 

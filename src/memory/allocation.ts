@@ -51,6 +51,8 @@ export class Allocation implements LedgerEntry, Owner {
   /** Whether the program moved its array away, so that it may still be seen elsewhere. */
   #isMovedAway = false;
   #released = false;
+  /** Whether it was released to be freed, and not given away. */
+  #isGivenBack = false;
   #holders = 0;
   /** How many of its holders keep the lender's memory, too. */
   #lentHolders = 0;
@@ -152,18 +154,20 @@ export class Allocation implements LedgerEntry, Owner {
    * Checks that a call may use the block, also when it will do so later.
    *
    * @throws TypeError for a write to memory that the GPU may only read.
+   * @throws DisposedError when the memory belongs to a block that was given back.
    */
   checkUse(access: Access): void {
-    this.#checkWritable(access);
+    this.#checkMemory(access);
   }
 
   /**
    * Makes `stream` wait for what other streams do with the block, before it uses it.
    *
    * @throws TypeError for a write to memory that the GPU may only read.
+   * @throws DisposedError when the memory belongs to a block that was given back.
    */
   order(stream: CudaStream, access: Access): void {
-    this.#checkWritable(access);
+    this.#checkMemory(access);
     const usage = capturedMemory()?.use(this, stream, access) ?? this.usage;
     usage.order(stream, access);
   }
@@ -200,6 +204,11 @@ export class Allocation implements LedgerEntry, Owner {
     return { [Symbol.dispose]: () => this.letGo() };
   }
 
+  /** Checks for those that borrow the memory that it is there: not given back, or kept meanwhile. */
+  requireThere(): void {
+    if (this.#isGivenBack && this.#holders === 0) throw new DisposedError(nameOf(this));
+  }
+
   /**
    * Checks that nothing keeps the memory itself.
    *
@@ -228,6 +237,7 @@ export class Allocation implements LedgerEntry, Owner {
    */
   release(stream: CudaStream = this.#stream): void {
     if (this.#released) return;
+    this.#isGivenBack = true;
     this.#leave();
     this.#companion?.release(stream);
     this.#freeWith = stream;
@@ -264,7 +274,8 @@ export class Allocation implements LedgerEntry, Owner {
     this.#hostMemory = undefined;
   }
 
-  #checkWritable(access: Access): void {
+  #checkMemory(access: Access): void {
+    this.#lender?.requireThere();
     if (access === "read" || !this.isReadOnly) return;
     throw new TypeError(`Cannot write to ${nameOf(this)} on the GPU: it is read-only memory`);
   }

@@ -23,6 +23,12 @@ export interface Lender {
   keep(): void;
   /** Ends one use that kept the memory. */
   letGo(): void;
+  /**
+   * Checks that the memory is there: given away it is, or given back while something keeps it.
+   *
+   * @throws DisposedError when it is not.
+   */
+  requireThere(): void;
 }
 
 /** What to allocate, and how. */

@@ -1,14 +1,18 @@
 // Which memory a capture uses, so that launches of its graph come after other work with it, and so
 // that it stays as long as the graph does.
 
-import type { CopyEnds } from "../accounting/ledger.ts";
+import type { AddressRange, CopyEnds, LedgerEntry } from "../accounting/ledger.ts";
 import { activeCapture, cannotRecord, Capture } from "../capture.ts";
 import type { Context } from "../context.ts";
 import type { CudaStream } from "../stream.ts";
 import { type Access, StreamUsage } from "./stream_usage.ts";
 
 /** A block of memory, as far as a capture must know it. */
-export interface CapturedBlock {
+export interface CapturedBlock extends Pick<LedgerEntry, "label" | "kind" | "id"> {
+  /** The address; 0n while it holds no bytes. */
+  readonly address: bigint;
+  /** How many bytes it holds. */
+  readonly byteLength: number;
   /** The streams whose queued work may still use it. */
   readonly usage: StreamUsage;
   /** Whether it was given back. */
@@ -49,6 +53,12 @@ export interface GraphCopy {
   readonly ends: CopyEnds;
 }
 
+/** Memory that recorded work names, as it was then. */
+export interface NamedMemory extends AddressRange {
+  /** The block that it is a part of. */
+  readonly block: CapturedBlock;
+}
+
 /** The memory of a graph. */
 export interface GraphMemoryUse {
   /** Blocks that a launch must wait for. */
@@ -63,6 +73,8 @@ export interface GraphMemoryUse {
   readonly copiedBytes: number;
   /** What keeps all of its memory. */
   readonly holds: DisposableStack;
+  /** The memory that it does not allocate. */
+  readonly named: readonly NamedMemory[];
 }
 
 const memories = new WeakMap<Capture, CapturedMemory>();
@@ -103,7 +115,7 @@ export class CapturedMemory implements Disposable {
   readonly #capture: Capture;
   /** By the uses outside, which records of the same memory share. */
   readonly #usages = new Map<StreamUsage, CapturedUsage>();
-  readonly #used = new Set<CapturedBlock>();
+  readonly #used = new Map<CapturedBlock, NamedMemory>();
   readonly #made = new Map<CapturedBlock, GraphBlock>();
   readonly #copies: GraphCopy[] = [];
   readonly #holds = new DisposableStack();
@@ -142,10 +154,17 @@ export class CapturedMemory implements Disposable {
     if (!this.records(block, stream)) return undefined;
     const usage = this.#usages.get(block.usage) ?? this.#begin(block, stream);
     if (access === "write") usage.isWritten = true;
-    if (this.#used.has(block) || this.#made.has(block)) return usage;
-    this.#used.add(block);
-    this.#holds.use(block.hold());
+    if (!this.#made.has(block)) this.#keep(block);
     return usage;
+  }
+
+  /** Keeps a block, and remembers the most that it held: it can grow meanwhile. */
+  #keep(block: CapturedBlock): void {
+    const { address, byteLength } = block;
+    const known = this.#used.get(block);
+    if (known === undefined) this.#holds.use(block.hold());
+    else if (known.byteLength >= byteLength) return;
+    this.#used.set(block, { block, address, byteLength });
   }
 
   /** Notes a block that the graph allocates, which each launch does anew, for `stream` first. */
@@ -184,7 +203,8 @@ export class CapturedMemory implements Disposable {
     const copiedBytes = copies.reduce((sum, { byteLength }) => sum + byteLength, 0);
     const holds = this.#holds.move();
     this.#capture.runPostponed();
-    return { graph, memory: { uses, made, outputs, copies, copiedBytes, holds } };
+    const named = [...this.#used.values()];
+    return { graph, memory: { uses, made, outputs, copies, copiedBytes, holds, named } };
   }
 
   /** Ends the capture unless that was done, and throws away what was recorded. */

@@ -49,6 +49,92 @@ Deno.test("CudaGraph keeps memory that it uses through a borrowed address", () =
     graph.dispose();
   }));
 
+Deno.test("CudaDevice.capture() refuses borrowed memory whose owner was disposed", () =>
+  withDevice((gpu) => {
+    using pinned = gpu.pinned("uint8", 4096);
+    const capture = (prepare: (owner: Disposable) => void, body: (owner: Disposable) => void) => {
+      const owner = gpu.alloc("uint8", 4096);
+      using borrowed = gpu.fromHandle(owner.ptr, 4096);
+      prepare(owner);
+      using _graph = gpu.capture(() => {
+        body(owner);
+        borrowed.copyFrom(pinned);
+      });
+    };
+    const dispose = (owner: Disposable) => owner[Symbol.dispose]();
+    const nothing = () => {};
+    assertThrows(() => capture(dispose, nothing), DisposedError);
+    // Disposed inside, the memory goes at the end of the capture: before the graph is made ready.
+    assertThrows(() => capture(nothing, dispose), DisposedError);
+    gpu.synchronizeSync();
+  }));
+
+Deno.test("CudaDevice.capture() refuses a graph over memory that others have freed", () =>
+  withDevice((gpu) => {
+    using pinned = gpu.pinned("uint8", 4096);
+    const resource = new CudaMemoryResource(gpu);
+    for (const record of ["copy", "fill"]) {
+      const address = resource.allocate(4096);
+      using foreign = gpu.fromHandle(address, 4096, { label: "theirs" });
+      const error = assertThrows(() =>
+        gpu.capture(() => {
+          if (record === "copy") foreign.copyFrom(pinned);
+          else foreign.fill(1);
+          resource.deallocate(address);
+        }), TypeError);
+      assertEquals(
+        error.message,
+        "Cannot make a graph: the memory of theirs that it uses was freed; keep it until the " +
+          "graph is disposed",
+      );
+    }
+    gpu.synchronizeSync();
+  }));
+
+Deno.test("CudaGraph.launch() refuses foreign memory that was freed, and launches no part", () =>
+  withDevice((gpu) => {
+    using pinned = gpu.pinned("uint8", 4096);
+    using own = gpu.zeros("uint8", 4096);
+    pinned.array.fill(5);
+    const resource = new CudaMemoryResource(gpu);
+    const address = resource.allocate(4096);
+    using foreign = gpu.fromHandle(address, 4096, { label: "theirs" });
+    using graph = gpu.capture(() => {
+      own.copyFrom(pinned);
+      foreign.copyFrom(pinned);
+    }, { label: "step" });
+    graph.launch();
+    gpu.synchronizeSync();
+    own.fill(0);
+    gpu.synchronizeSync();
+    resource.deallocate(address);
+    const error = assertThrows(() => graph.launch(), TypeError);
+    assertEquals(
+      error.message,
+      "Cannot launch CudaGraph(step): the memory of theirs that it uses was freed; keep it until " +
+        "the graph is disposed",
+    );
+    assertEquals(new Set(own.downloadSync()), new Set([0]));
+  }));
+
+Deno.test("GrowableBuffer keeps the memory that a graph uses, whatever it shrinks by before", () =>
+  withDevice((gpu) => {
+    const step = 2 << 20;
+    using pinned = gpu.pinned("uint8", step);
+    using grown = gpu.growable("uint8", { reserve: 8 * step, shape: 4 * step });
+    using end = grown.subarray(3 * step, 4 * step);
+    pinned.array.fill(9);
+    gpu.synchronizeSync();
+    using graph = gpu.capture(() => {
+      grown.resize(step).shrinkToFit().resize(4 * step);
+      end.copyFrom(pinned);
+    });
+    assertThrows(() => grown.resize(step).shrinkToFit(), TypeError, "a graph uses it");
+    grown.resize(4 * step);
+    graph.launch();
+    assertEquals(new Set(end.downloadSync()), new Set([9]));
+  }));
+
 Deno.test("CudaGraph leaves memory that it alone keeps visible", () =>
   withDevice((gpu) => {
     const resource = new CudaMemoryResource(gpu);

@@ -1,7 +1,7 @@
 // Driver calls for primary contexts and for the stack of current ones, simulated.
 // A context that its last user released answers nothing any more.
 
-import { put32, put64 } from "../cells.ts";
+import { put32, put64, requireCell } from "../cells.ts";
 import { refuse, requireValue } from "../errors.ts";
 import type { Machine } from "../machine.ts";
 import type { CallGroup } from "./calls.ts";
@@ -16,12 +16,14 @@ export function contextCalls(machine: Machine): ContextCalls {
   const { contexts } = machine;
   return {
     cuDevicePrimaryCtxRetain(context, ordinal) {
+      requireCell(context);
       put64(context, machine.retain(machine.device(ordinal)).handle);
     },
     cuDevicePrimaryCtxRelease_v2(ordinal) {
       machine.release(machine.device(ordinal));
     },
     cuCtxPushCurrent_v2(context) {
+      requireValue(context !== 0n);
       contexts.push(machine.context(context));
     },
     cuCtxPopCurrent_v2(context) {
@@ -48,7 +50,7 @@ export function contextCalls(machine: Machine): ContextCalls {
       const { current } = contexts;
       const peer = machine.context(handle);
       requireValue(flags === 0);
-      if (peer.device === current.device) refuse("CUDA_ERROR_INVALID_DEVICE");
+      if (peer.device === current.device) refuse("CUDA_ERROR_PEER_ACCESS_UNSUPPORTED");
       if (!machine.settings.peerAccess) refuse("CUDA_ERROR_PEER_ACCESS_UNSUPPORTED");
       if (current.peers.has(peer)) refuse("CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED");
       current.peers.add(peer);

@@ -1,10 +1,12 @@
 // Driver calls that copy bytes that follow each other, simulated.
 // The array of a "buffer" parameter may itself be page-locked: what counts is its address.
 
-import { linearPlane, queueCopy } from "../copies.ts";
+import { queueCopy } from "../copies.ts";
+import { requireCopiesApart } from "../overlaps.ts";
+import { linearPlane, type Plane } from "../planes.ts";
 import { pageableRegion } from "../address_space.ts";
-import { bytesOf, type Cell, get32, get64, put64 } from "../cells.ts";
-import type { Context } from "../context.ts";
+import { CUmemcpyFlags } from "../../constants.ts";
+import { bytesOf, type Cell, get64, put64 } from "../cells.ts";
 import { CUmemcpyAttributes } from "../../structs.ts";
 import { refuse, requireValue } from "../errors.ts";
 import type { Machine } from "../machine.ts";
@@ -19,6 +21,16 @@ type CopyCalls = CallGroup<
   | "cuMemcpyBatchAsync"
 >;
 
+/** What a batch reports as the copy that failed when none did. */
+const NO_INDEX = 2n ** 64n - 1n;
+
+/** A copy of bytes that follow each other. */
+interface LinearCopy {
+  readonly destination: bigint;
+  readonly source: bigint;
+  readonly byteLength: bigint;
+}
+
 /** Makes the calls for a machine. */
 export function copyCalls(machine: Machine): CopyCalls {
   const { memory } = machine;
@@ -27,30 +39,27 @@ export function copyCalls(machine: Machine): CopyCalls {
   function arrayRegion(array: Cell, byteLength: number): Region {
     const bytes = bytesOf(array);
     if (byteLength > bytes.byteLength) {
-      machine.site.fail(`${byteLength} bytes leave the host array of ${bytes.byteLength}`);
+      machine.site.fail(
+        "bounds",
+        `${byteLength} bytes leave the host array of ${bytes.byteLength}`,
+      );
     }
     const address = Number(Deno.UnsafePointer.value(Deno.UnsafePointer.of(bytes)));
     if (memory.at(address) !== undefined) return memory.resolve(address, byteLength);
     return pageableRegion(bytes.subarray(0, byteLength), address);
   }
 
-  function copyBetween(
-    route: { destination: bigint; source: bigint; byteLength: bigint; stream: bigint },
-    contexts?: readonly Context[],
-  ): void {
-    const stream = machine.stream(route.stream);
-    if (route.byteLength === 0n) return;
-    const byteLength = Number(route.byteLength);
-    const destination = memory.resolve(Number(route.destination), byteLength);
-    const source = memory.resolve(Number(route.source), byteLength);
-    const planes = [linearPlane(destination, source)];
-    queueCopy(machine, stream, { planes, contexts: contexts ?? [stream.context] });
+  function planeOf({ destination, source, byteLength }: LinearCopy): Plane {
+    return linearPlane(
+      memory.resolve(Number(destination), Number(byteLength)),
+      memory.resolve(Number(source), Number(byteLength)),
+    );
   }
 
   return {
     cuMemcpyHtoDAsync_v2(destination, source, byteLength, handle) {
       const stream = machine.stream(handle);
-      if (byteLength === 0n) return;
+      if (byteLength === 0n) return machine.scheduler.requireNoneCaptured(stream);
       const from = arrayRegion(source, Number(byteLength));
       const to = memory.resolve(Number(destination), Number(byteLength));
       requireValue(to.kind !== "pageable");
@@ -58,19 +67,30 @@ export function copyCalls(machine: Machine): CopyCalls {
     },
     cuMemcpyDtoHAsync_v2(destination, source, byteLength, handle) {
       const stream = machine.stream(handle);
-      if (byteLength === 0n) return;
+      if (byteLength === 0n) return machine.scheduler.requireNoneCaptured(stream);
       const from = memory.resolve(Number(source), Number(byteLength));
       requireValue(from.kind !== "pageable");
       const to = arrayRegion(destination, Number(byteLength));
       queueCopy(machine, stream, { planes: [linearPlane(to, from)] });
     },
-    cuMemcpyAsync(destination, source, byteLength, stream) {
-      copyBetween({ destination, source, byteLength, stream });
+    cuMemcpyAsync(destination, source, byteLength, handle) {
+      const stream = machine.stream(handle);
+      if (byteLength === 0n) return machine.scheduler.requireNoneCaptured(stream);
+      queueCopy(machine, stream, { planes: [planeOf({ destination, source, byteLength })] });
     },
-    cuMemcpyPeerAsync(destination, toContext, source, fromContext, byteLength, stream) {
-      machine.stream(stream).requireUncaptured();
-      const contexts = [machine.context(toContext), machine.context(fromContext)];
-      copyBetween({ destination, source, byteLength, stream }, contexts);
+    cuMemcpyPeerAsync(destination, toContext, source, fromContext, byteLength, handle) {
+      const stream = machine.stream(handle);
+      stream.requireUncaptured();
+      const contexts = [toContext, fromContext].map((context) => {
+        if (context === 0n) refuse("CUDA_ERROR_INVALID_CONTEXT", "noPeerContext");
+        return machine.context(context);
+      });
+      if (byteLength === 0n) return machine.scheduler.requireNoneCaptured(stream);
+      const plane = planeOf({ destination, source, byteLength });
+      for (const { region } of [plane.destination, plane.source]) {
+        requireValue(region.kind !== "pageable");
+      }
+      queueCopy(machine, stream, { planes: [plane], contexts });
     },
     cuMemcpyBatchAsync(
       destinations,
@@ -81,23 +101,31 @@ export function copyCalls(machine: Machine): CopyCalls {
       attributeIndices,
       attributeCount,
       failIndex,
-      stream,
+      handle,
     ) {
+      if (failIndex !== null) put64(failIndex, NO_INDEX);
       // The batch needs a stream of its own: the driver refuses the legacy default stream.
-      requireValue(stream > 1n && count > 0n);
+      requireValue(handle > 1n && count > 0n && machine.contexts.top !== undefined);
+      const stream = machine.stream(handle);
       // Unlike other calls that cannot be recorded, this one leaves a capture as it is.
-      if (machine.stream(stream).capture !== undefined) {
-        refuse("CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED");
-      }
+      if (stream.capture !== undefined) refuse("CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED");
       requireAttributes({ attributes, attributeIndices, attributeCount, count });
-      for (let i = 0; i < Number(count); i++) {
-        const byteLength = get64(sizes, i);
+      const copies = Array.from({ length: Number(count) }, (_, i): LinearCopy => ({
+        destination: get64(destinations, i),
+        source: get64(sources, i),
+        byteLength: get64(sizes, i),
+      }));
+      const planes = copies.map((copy, i) => {
         if (failIndex !== null) put64(failIndex, i);
-        requireValue(byteLength > 0n);
-        const [destination, source] = [get64(destinations, i), get64(sources, i)];
-        copyBetween({ destination, source, byteLength, stream });
+        requireValue(copy.byteLength > 0n);
+        return planeOf(copy);
+      });
+      requireCopiesApart(machine, copies);
+      for (const [i, plane] of planes.entries()) {
+        if (failIndex !== null) put64(failIndex, i);
+        queueCopy(machine, stream, { planes: [plane] });
       }
-      if (failIndex !== null) put64(failIndex, 2n ** 64n - 1n);
+      if (failIndex !== null) put64(failIndex, NO_INDEX);
     },
   };
 }
@@ -117,7 +145,10 @@ function requireAttributes(batch: {
     const index = get64(attributeIndices, i);
     requireValue(i === 0 ? index === 0n : index > previous && index < count);
     previous = index;
-    const order = get32(bytes.subarray(i * CUmemcpyAttributes.byteLength));
-    requireValue(order >= 1 && order <= 3);
+    const { srcAccessOrder, flags } = CUmemcpyAttributes.decode(
+      bytes.subarray(i * CUmemcpyAttributes.byteLength),
+    );
+    requireValue(srcAccessOrder >= 1 && srcAccessOrder <= 3);
+    requireValue(flags <= CUmemcpyFlags.CU_MEMCPY_FLAG_PREFER_OVERLAP_WITH_COMPUTE);
   }
 }

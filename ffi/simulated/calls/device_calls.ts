@@ -18,6 +18,9 @@ const ERROR_TEXTS = new Map(
   ]),
 );
 
+/** The shortest memory for a bus address, such as `0000:01:00.0` with a zero byte. */
+const BUS_ID_BYTES = 13;
+
 type DeviceCalls = CallGroup<
   | "cuInit"
   | "cuGetErrorString"
@@ -53,6 +56,9 @@ export function deviceCalls(machine: Machine): DeviceCalls {
     },
     cuDeviceGetName(name, capacity, ordinal) {
       machine.device(ordinal);
+      if (capacity < 1) {
+        machine.site.fail("endsProcess", `a name needs more than ${capacity} bytes`);
+      }
       putText(name, capacity, "Simulated");
     },
     cuDeviceGetUuid_v2(uuid, ordinal) {
@@ -70,6 +76,7 @@ export function deviceCalls(machine: Machine): DeviceCalls {
     },
     cuDeviceGetPCIBusId(text, capacity, ordinal) {
       const bus = (machine.device(ordinal).ordinal + 1).toString(16).toUpperCase().padStart(2, "0");
+      requireValue(capacity >= BUS_ID_BYTES);
       putText(text, capacity, `0000:${bus}:00.0`);
     },
     cuDeviceCanAccessPeer(canAccess, ordinal, peer) {

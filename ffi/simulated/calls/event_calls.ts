@@ -2,7 +2,7 @@
 // An event keeps the virtual time at which its mark was reached.
 
 import { CUevent_flags, CUresult } from "../../constants.ts";
-import { put64, putFloat } from "../cells.ts";
+import { put64, putFloat, requireCell } from "../cells.ts";
 import { refuse, requireValue } from "../errors.ts";
 import type { Machine } from "../machine.ts";
 import { StreamEvent } from "../stream.ts";
@@ -30,6 +30,7 @@ export function eventCalls(machine: Machine): EventCalls {
   return {
     cuEventCreate(handle, flags) {
       const context = contexts.current;
+      requireCell(handle);
       const { CU_EVENT_INTERPROCESS, CU_EVENT_DISABLE_TIMING } = CUevent_flags;
       requireValue((flags & ~7) === 0);
       // An event that other processes open cannot keep time.
@@ -46,6 +47,8 @@ export function eventCalls(machine: Machine): EventCalls {
       const event = findEvent(handle);
       const queue = machine.stream(stream);
       if (event.context !== queue.context) refuse("CUDA_ERROR_INVALID_HANDLE");
+      const isShared = (event.flags & CUevent_flags.CU_EVENT_INTERPROCESS) !== 0;
+      if (isShared && queue.capture !== undefined) refuse("CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED");
       event.mark = queue.capture?.mark(queue);
       event.record = event.mark === undefined ? scheduler.mark(queue) : undefined;
     },
@@ -56,6 +59,7 @@ export function eventCalls(machine: Machine): EventCalls {
     },
     cuEventSynchronize: synchronizeEvent,
     async cuEventSynchronizeNonblocking(handle) {
+      if (machine.captures.disturb("other")) return CUresult.CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
       const event = findEvent(handle);
       return await waitAside(machine, event.record, () => synchronizeEvent(handle));
     },

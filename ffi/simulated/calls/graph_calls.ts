@@ -2,11 +2,22 @@
 // A capture runs nothing; a launch queues what was recorded.
 
 import { Capture } from "../capture.ts";
-import { bytesOf, get64, put64 } from "../cells.ts";
+import { CUgraphInstantiate_flags as Flag } from "../../constants.ts";
+import { bytesOf, get64, put64, requireCell } from "../cells.ts";
 import { refuse, requireValue } from "../errors.ts";
 import { Graph, GraphExec } from "../graph.ts";
 import type { Machine } from "../machine.ts";
+import { requireInstantiable } from "../submission.ts";
 import type { CallGroup } from "./calls.ts";
+
+const FREE_ON_LAUNCH = BigInt(Flag.CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH);
+const DEVICE_LAUNCH = BigInt(Flag.CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH);
+const NODE_PRIORITY = BigInt(Flag.CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY);
+
+/** Flags that go together; a graph that the device launches cannot free by itself. */
+const INSTANTIATE_FLAGS: ReadonlySet<bigint> = new Set(
+  [0n, FREE_ON_LAUNCH, DEVICE_LAUNCH].flatMap((flags) => [flags, flags | NODE_PRIORITY]),
+);
 
 type GraphCalls = CallGroup<
   "cuStreamBeginCapture_v2" | "cuStreamEndCapture" | `cuGraph${string}`
@@ -14,30 +25,39 @@ type GraphCalls = CallGroup<
 
 /** Makes the calls for a machine. */
 export function graphCalls(machine: Machine): GraphCalls {
+  /** Finds what a handle names; null is a bad value here and no bad handle. */
+  function find<T extends object>(type: abstract new (...values: never[]) => T, handle: bigint): T {
+    requireValue(handle !== 0n);
+    return machine.find(type, handle);
+  }
+
   return {
     cuStreamBeginCapture_v2(handle, mode) {
       const stream = machine.stream(handle);
       requireValue(mode >= 0 && mode <= 2);
       if (stream.role === "legacy") refuse("CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED");
       if (stream.capture !== undefined) refuse("CUDA_ERROR_ILLEGAL_STATE");
-      // The stream holds on to its capture until that ends.
-      void new Capture(stream);
+      machine.captures.add(new Capture(stream, mode));
     },
     cuStreamEndCapture(handle, graph) {
       const stream = machine.stream(handle);
       const { capture } = stream;
-      put64(graph, 0n);
+      // Without a cell the capture ends all the same, and its graph is lost.
+      const cell = graph ?? new BigUint64Array(1);
+      put64(cell, 0n);
       if (capture === undefined) return refuse("CUDA_ERROR_ILLEGAL_STATE");
       if (capture.origin !== stream) capture.invalidate("CUDA_ERROR_STREAM_CAPTURE_UNMATCHED");
+      machine.captures.delete(capture);
       capture.end();
-      put64(graph, machine.register((registered) => new Graph(registered, capture)).handle);
+      put64(cell, machine.register((registered) => new Graph(registered, capture)).handle);
     },
     cuGraphGetNodes(handle, nodes, count) {
-      const graph = machine.find(Graph, handle);
+      const graph = find(Graph, handle);
       const { nodeCount } = graph.capture;
       if (nodes === null) return put64(count, nodeCount);
       const bytes = bytesOf(nodes);
       const room = Number(get64(count));
+      requireValue(room > 0);
       for (let index = 0; index < room; index++) {
         const id = index < nodeCount ? graph.handle * 0x1_0000n + BigInt(index) : 0n;
         put64(bytes.subarray(index * 8), id);
@@ -45,25 +65,28 @@ export function graphCalls(machine: Machine): GraphCalls {
       put64(count, Math.min(room, nodeCount));
     },
     cuGraphInstantiateWithFlags(handle, graphHandle, flags) {
-      const graph = machine.find(Graph, graphHandle);
-      requireValue(flags === 0n || flags === 1n);
+      machine.contexts.requireCurrent();
+      requireCell(handle);
+      const graph = find(Graph, graphHandle);
+      requireValue(INSTANTIATE_FLAGS.has(flags));
+      for (const work of graph.capture.works()) requireInstantiable(machine, graph.capture, work);
       if (graph.capture.hasMemory && graph.execCount > 0) refuse("CUDA_ERROR_NOT_SUPPORTED");
       graph.execCount++;
-      const freesOnLaunch = flags === 1n;
+      const freesOnLaunch = (flags & FREE_ON_LAUNCH) !== 0n;
       const exec = machine.register((handle) =>
         new GraphExec(machine, { handle, graph, freesOnLaunch })
       );
       put64(handle, exec.handle);
     },
     cuGraphLaunch(exec, stream) {
-      machine.find(GraphExec, exec).launch(machine.stream(stream));
+      find(GraphExec, exec).launch(machine.stream(stream));
     },
     cuGraphDestroy(graph) {
-      machine.find(Graph, graph);
+      find(Graph, graph);
       machine.forget(graph);
     },
     cuGraphExecDestroy(exec) {
-      machine.find(GraphExec, exec).graph.execCount--;
+      find(GraphExec, exec).graph.execCount--;
       machine.forget(exec);
     },
   };

@@ -1,9 +1,10 @@
 // Driver calls for page-locked and registered memory, simulated with real host memory.
 // The host can touch all of it at any time, through an ArrayBuffer over its address.
 
-import { hostBytes } from "../address_space.ts";
+import { CU_MEMHOSTALLOC, CU_MEMHOSTREGISTER } from "../../constants.ts";
+import { HOST_END, hostBytes } from "../address_space.ts";
 import { Allocation } from "../allocation.ts";
-import { put32, put64 } from "../cells.ts";
+import { put32, put64, requireCell } from "../cells.ts";
 import { refuse, requireValue } from "../errors.ts";
 import { allocateHost } from "../host_allocation.ts";
 import { HostStorage } from "../host_storage.ts";
@@ -12,7 +13,9 @@ import type { CallGroup } from "./calls.ts";
 import { requireIdle } from "./memory_calls.ts";
 
 const HOST_ALLOC_FLAGS = 7;
-const REGISTER_FLAGS = 15;
+/** IOMEMORY is for memory of other devices, which does not exist here. */
+const REGISTER_FLAGS = CU_MEMHOSTREGISTER.PORTABLE | CU_MEMHOSTREGISTER.DEVICEMAP |
+  CU_MEMHOSTREGISTER.READ_ONLY;
 
 type HostMemoryCalls = CallGroup<`cuMemHost${string}` | "cuMemFreeHost">;
 
@@ -29,7 +32,10 @@ export function hostMemoryCalls(machine: Machine): HostMemoryCalls {
 
   return {
     cuMemHostAlloc(address, byteLength, flags) {
+      contexts.requireCurrent();
+      requireCell(address);
       requireValue((flags & ~HOST_ALLOC_FLAGS) === 0);
+      if (byteLength === 0n) return put64(address, 0n);
       put64(
         address,
         allocateHost(machine, { byteLength: Number(byteLength), kind: "pinned", flags }),
@@ -51,23 +57,28 @@ export function hostMemoryCalls(machine: Machine): HostMemoryCalls {
     },
     cuMemHostGetFlags(flags, address) {
       contexts.requireCurrent();
-      put32(flags, hostAllocation(address).flags);
+      // All page-locked memory is mapped, whether that was asked for or not.
+      put32(flags, hostAllocation(address).flags | CU_MEMHOSTALLOC.DEVICEMAP);
     },
     cuMemHostRegister_v2(address, byteLength, flags) {
       const context = contexts.current;
       const place = { address: Number(address), byteLength: Number(byteLength) };
       requireValue(address !== 0n && byteLength > 0n && (flags & ~REGISTER_FLAGS) === 0);
-      if (memory.hostOverlaps(place.address, place.byteLength)) {
-        refuse("CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED");
-      }
+      requireValue(place.address < HOST_END);
+      const known = memory.hostAllocations(place.address, place.byteLength);
+      requireValue(known.every(({ kind }) => kind === "registered"));
+      if (known.length > 0) refuse("CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED");
       const storage = new HostStorage(hostBytes(place.address, place.byteLength));
       const id = machine.nextId();
       memory.add(new Allocation(place, { kind: "registered", context, id, storage, flags }));
     },
     cuMemHostUnregister(address) {
-      contexts.requireCurrent();
-      const allocation = memory.allocationFrom(Number(address));
-      if (allocation?.kind !== "registered") return refuse("CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED");
+      const start = Number(address);
+      const allocation = memory.at(start);
+      requireValue(address !== 0n && start < HOST_END);
+      if (allocation === undefined) return refuse("CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED");
+      requireValue(allocation instanceof Allocation && allocation.kind === "registered");
+      requireValue(allocation.address === start);
       requireIdle(machine, allocation);
       machine.free(allocation);
     },

@@ -1,19 +1,17 @@
 // Driver calls for modules, kernels and host callbacks, simulated.
 // Every module holds the kernels that were registered with the driver.
 
-import { bytesOf, type Cell, get64, getText, put64 } from "../cells.ts";
+import { type Cell, get64, getText, put64, requireCell } from "../cells.ts";
 import { hostBytes } from "../address_space.ts";
 import { LAUNCH_SECONDS } from "../engine.ts";
 import { refuse, requireValue } from "../errors.ts";
-import { type SimulatedKernel, SimulatedLaunch } from "../kernel.ts";
+import { LAUNCH_LIMITS } from "../device.ts";
+import { requireImage } from "../image.ts";
+import { type Dimensions, type SimulatedKernel, SimulatedLaunch } from "../kernel.ts";
 import type { Machine } from "../machine.ts";
 import { submit } from "../submission.ts";
 import type { CallGroup } from "./calls.ts";
 import type { Context } from "../context.ts";
-
-/** Compiled images start with one of these; all else is PTX text. */
-const IMAGE_MAGICS = [0x464c457f, 0xba55ed50];
-const MAX_BLOCK_THREADS = 1024;
 
 /** A loaded image. */
 class Module {
@@ -45,6 +43,7 @@ export function kernelCalls(machine: Machine): KernelCalls {
   return {
     cuModuleLoadData(handle, image) {
       const context = contexts.current;
+      requireCell(handle);
       requireImage(machine, image);
       machine.register((registered) => {
         put64(handle, registered);
@@ -52,14 +51,14 @@ export function kernelCalls(machine: Machine): KernelCalls {
       });
     },
     cuModuleUnload(handle) {
-      contexts.requireCurrent();
       unloaded.add(machine.find(Module, handle));
       machine.forget(handle);
     },
     cuModuleGetFunction(handle, module, name) {
-      contexts.requireCurrent();
+      requireCell(handle);
       const found = machine.find(Module, module);
       const text = getText(name);
+      requireValue(text !== "");
       const kernel = Object.hasOwn(machine.settings.kernels, text)
         ? machine.settings.kernels[text]
         : undefined;
@@ -81,14 +80,18 @@ export function kernelCalls(machine: Machine): KernelCalls {
       if (unloaded.has(module) || module.context !== queue.context) {
         refuse("CUDA_ERROR_INVALID_HANDLE");
       }
-      requireValue(Math.min(gx, gy, gz, bx, by, bz) > 0 && bx * by * bz <= MAX_BLOCK_THREADS);
+      requireShape({ grid: [gx, gy, gz], block: [bx, by, bz], sharedBytes });
       requireValue(extra === null);
       const values = copyParameters(parameters, kernel.parameterBytes);
       submit(machine, queue, {
         regions: [],
         queue(target) {
-          if (unloaded.has(module)) machine.site.fail("the module of its kernel was unloaded");
+          if (unloaded.has(module)) {
+            machine.site.fail("unloaded", "the module of its kernel was unloaded");
+          }
           const moment = scheduler.nextMoment(target);
+          const { waitCount } = moment;
+          machine.waits.expect(waitCount);
           const launch = new SimulatedLaunch(machine, target, {
             grid: [gx, gy, gz],
             block: [bx, by, bz],
@@ -99,7 +102,13 @@ export function kernelCalls(machine: Machine): KernelCalls {
           return scheduler.enqueue(target, moment, {
             seconds: LAUNCH_SECONDS,
             engine: target.context.device.compute,
-            run: () => kernel.run(launch),
+            run() {
+              try {
+                kernel.run(launch);
+              } finally {
+                machine.waits.settle(waitCount);
+              }
+            },
           });
         },
       });
@@ -121,12 +130,15 @@ export function kernelCalls(machine: Machine): KernelCalls {
   };
 }
 
-function requireImage(machine: Machine, image: Cell): void {
-  const bytes = bytesOf(image);
-  if (bytes.byteLength < 4) refuse("CUDA_ERROR_INVALID_IMAGE");
-  const magic = new DataView(bytes.buffer, bytes.byteOffset, 4).getUint32(0, true);
-  if (IMAGE_MAGICS.includes(magic) || bytes.includes(0)) return;
-  machine.site.fail(`the ${bytes.byteLength} bytes of PTX text do not end with a zero byte`);
+/** Refuses a launch that the device cannot run. */
+function requireShape(
+  { grid, block, sharedBytes }: { grid: Dimensions; block: Dimensions; sharedBytes: number },
+): void {
+  const sides = [...grid, ...block];
+  const most = [...LAUNCH_LIMITS.grid, ...LAUNCH_LIMITS.block];
+  requireValue(sides.every((side, index) => side > 0 && side <= (most[index] ?? 0)));
+  requireValue(block[0] * block[1] * block[2] <= LAUNCH_LIMITS.blockThreads);
+  requireValue(sharedBytes <= LAUNCH_LIMITS.sharedBytes);
 }
 
 /** Copies the parameters' values at the launch, as the driver does: callers may reuse their cells. */

@@ -4,7 +4,8 @@
 import { CU_DEVICE_CPU, CUmem_advise as A, CUmem_range_attribute as R } from "../../constants.ts";
 import { Advice, NO_LOCATION } from "../advice.ts";
 import { Allocation } from "../allocation.ts";
-import { bytesOf, get64, put32, put64 } from "../cells.ts";
+import { ByteRanges } from "../byte_ranges.ts";
+import { bytesOf, get64, put32, put64, requireCell } from "../cells.ts";
 import { costOf } from "../engine.ts";
 import { refuse, requireValue } from "../errors.ts";
 import { allocateHost } from "../host_allocation.ts";
@@ -28,13 +29,12 @@ export function managedMemoryCalls(machine: Machine): ManagedMemoryCalls {
   const { contexts, memory } = machine;
 
   function managedRange(address: bigint, byteLength: bigint) {
-    contexts.requireCurrent();
     const allocation = memory.at(Number(address));
     requireValue(allocation instanceof Allocation && allocation.kind === "managed");
     const start = Number(address) - allocation.address;
     const end = start + Number(byteLength);
     requireValue(byteLength > 0n && end <= allocation.byteLength);
-    return { advice: allocation.advice ??= new Advice(), start, end };
+    return { allocation, advice: allocation.advice ??= new Advice(), start, end };
   }
 
   /** Checks a place that managed memory can be told about: the host, or a device that shares it with the host. */
@@ -46,6 +46,7 @@ export function managedMemoryCalls(machine: Machine): ManagedMemoryCalls {
 
   return {
     cuMemAllocManaged(address, byteLength, flags) {
+      requireCell(address);
       requireValue(flags === 1 || flags === 2);
       put64(
         address,
@@ -53,6 +54,7 @@ export function managedMemoryCalls(machine: Machine): ManagedMemoryCalls {
       );
     },
     cuMemAdvise(address, byteLength, advice, device) {
+      contexts.requireCurrent();
       const range = managedRange(address, byteLength);
       const isReadMostly = advice === A.CU_MEM_ADVISE_SET_READ_MOSTLY ||
         advice === A.CU_MEM_ADVISE_UNSET_READ_MOSTLY;
@@ -80,17 +82,19 @@ export function managedMemoryCalls(machine: Machine): ManagedMemoryCalls {
       });
     },
     cuMemPrefetchAsync(address, byteLength, device, stream) {
-      const range = managedRange(address, byteLength);
       const queue = machine.stream(stream);
+      const range = managedRange(address, byteLength);
       requireLocation(device);
       const isDownload = device === CU_DEVICE_CPU;
       machine.scheduler.enqueue(queue, machine.scheduler.nextMoment(queue), {
         seconds: costOf(isDownload ? "downloadPinned" : "uploadPinned", Number(byteLength)),
         engine: isDownload ? queue.context.device.downloads : queue.context.device.uploads,
+        run: () => range.allocation.discarded?.remove(range.start, range.end),
       });
       range.advice.update(range.start, range.end, () => ({ lastPrefetchLocation: device }));
     },
     cuMemRangeGetAttribute(data, dataBytes, attribute, address, byteLength) {
+      contexts.requireCurrent();
       const { advice, start, end } = managedRange(address, byteLength);
       const pages = advice.read(start, end);
       const count = Number(dataBytes) / 4;
@@ -117,18 +121,22 @@ export function managedMemoryCalls(machine: Machine): ManagedMemoryCalls {
     },
     cuMemDiscardBatchAsync(addresses, sizes, count, flags, stream) {
       const queue = machine.stream(stream);
-      requireValue(count > 0n && flags === 0n);
+      // Like a batch of copies, it needs a stream of its own.
+      requireValue(stream > 1n && count > 0n && flags === 0n);
       queue.requireUncaptured();
       const ranges = Array.from({ length: Number(count) }, (_, index) => {
         const [address, byteLength] = [get64(addresses, index), get64(sizes, index)];
-        managedRange(address, byteLength);
-        return memory.resolve(Number(address), Number(byteLength));
+        const range = managedRange(address, byteLength);
+        return { ...range, region: memory.resolve(Number(address), Number(byteLength)) };
       });
       queueMemoryWork(machine, queue, {
-        uses: ranges.map((region) => wholeUse(region, true)),
+        uses: ranges.map(({ region }) => wholeUse(region, true)),
+        isDiscard: true,
         run() {
-          for (const region of ranges) {
+          for (const { allocation, region, start, end } of ranges) {
             region.span(0, region.byteLength, "write").fill(DISCARDED);
+            allocation.discarded ??= new ByteRanges();
+            allocation.discarded.add(start, end);
           }
         },
       });

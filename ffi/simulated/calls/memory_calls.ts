@@ -3,12 +3,12 @@
 
 import { CUmemorytype, CUpointer_attribute as P } from "../../constants.ts";
 import { Allocation } from "../allocation.ts";
-import { type Cell, put32, put64 } from "../cells.ts";
+import { type Cell, put32, put64, requireCell } from "../cells.ts";
 import { DeviceStorage } from "../device_storage.ts";
 import { hex, refuse, requireValue } from "../errors.ts";
 import { GraphAllocation } from "../graph_memory.ts";
 import type { Machine } from "../machine.ts";
-import { Reservation } from "../reservation.ts";
+import { Mapping, Reservation } from "../reservation.ts";
 import type { CallGroup } from "./calls.ts";
 
 /** Rows of pitched memory start at multiples of this. */
@@ -42,13 +42,16 @@ export function memoryCalls(machine: Machine): MemoryCalls {
   return {
     cuMemGetInfo_v2(free, total) {
       const { device } = contexts.current;
-      put64(free, device.freeBytes);
-      put64(total, device.memoryBytes);
+      if (free !== null) put64(free, device.freeBytes);
+      if (total !== null) put64(total, device.memoryBytes);
     },
     cuMemAlloc_v2(address, byteLength) {
+      requireCell(address);
       put64(address, allocate(Number(byteLength)));
     },
     cuMemAllocPitch_v2(address, pitch, width, height, elementBytes) {
+      requireCell(address);
+      requireCell(pitch);
       requireValue([4, 8, 16].includes(elementBytes) && width > 0n && height > 0n);
       const pitchBytes = Math.ceil(Number(width) / PITCH_BYTES) * PITCH_BYTES;
       put64(address, allocate(pitchBytes * Number(height)));
@@ -69,12 +72,13 @@ export function memoryCalls(machine: Machine): MemoryCalls {
       contexts.requireCurrent();
       const entry = memory.at(Number(address));
       const found = entry instanceof Reservation ? entry.mappings.at(Number(address)) : entry;
-      if (found === undefined) return refuse("CUDA_ERROR_NOT_FOUND");
+      // The driver finds no range where memory was mapped and nobody was let in.
+      const isClosed = found instanceof Mapping && !found.isOpen;
+      if (found === undefined || isClosed) return refuse("CUDA_ERROR_NOT_FOUND");
       if (base !== null) put64(base, found.address);
       if (size !== null) put64(size, found.byteLength);
     },
     cuPointerGetAttribute(data, attribute, address) {
-      contexts.requireCurrent();
       const entry = memory.at(Number(address));
       requireValue(entry !== undefined);
       if (entry instanceof Allocation) {
@@ -100,6 +104,7 @@ export function requireIdle(machine: Machine, allocation: Allocation): void {
     ? "a queued copy"
     : `${access.call} on ${access.moment.timeline.label}`;
   machine.site.fail(
+    "inUse",
     `${user} still needs ${allocation.label} at ${hex(allocation.address)}; wait for it first`,
   );
 }
@@ -114,7 +119,7 @@ function describe(
     case P.CU_POINTER_ATTRIBUTE_CONTEXT:
       return put64(data, allocation.context.handle);
     case P.CU_POINTER_ATTRIBUTE_MEMORY_TYPE: {
-      const isHost = kind === "pinned" || kind === "registered";
+      const isHost = storage.onHost && kind !== "managed";
       const { CU_MEMORYTYPE_HOST, CU_MEMORYTYPE_DEVICE } = CUmemorytype;
       return put32(data, isHost ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE);
     }

@@ -1,13 +1,22 @@
 // Driver calls for stream-ordered memory, simulated.
 // Calls cannot use an address once its free is queued; kernels queued before still can.
 
-import { CUmemPool_attribute as A } from "../../constants.ts";
+import {
+  CUmemAccess_flags as Rights,
+  CUmemAllocationType,
+  CUmemLocationType as Place,
+  CUmemPool_attribute as A,
+} from "../../constants.ts";
 import { CUmemAccessDesc, CUmemLocation, CUmemPoolProps } from "../../structs.ts";
 import { Allocation } from "../allocation.ts";
-import { bytesOf, get32, get64, put32, put64 } from "../cells.ts";
+import { bytesOf, type Cell, get32, get64, put32, put64, requireCell } from "../cells.ts";
+import type { Context } from "../context.ts";
+import type { Device } from "../device.ts";
 import { DeviceStorage } from "../device_storage.ts";
 import { refuse, requireValue } from "../errors.ts";
 import { GraphAllocation } from "../graph_memory.ts";
+import { requireHandleType } from "../handle_types.ts";
+import { allocateHost } from "../host_allocation.ts";
 import { captureAllocation, freeGraphMemory } from "../graph_memory_work.ts";
 import type { Machine } from "../machine.ts";
 import { MemoryPool } from "../memory_pool.ts";
@@ -32,22 +41,51 @@ export function poolCalls(machine: Machine): PoolCalls {
     return machine.find(MemoryPool, handle, "CUDA_ERROR_INVALID_VALUE");
   }
 
-  function allocate(pool: MemoryPool, stream: Stream, byteLength: number): number {
-    const { capture } = stream;
-    requireValue(byteLength > 0);
+  /** Puts the address of new memory into a cell; nothing is at a null address. */
+  function allocate(
+    cell: Cell,
+    request: { pool: MemoryPool; stream: Stream; byteLength: number },
+  ): void {
+    const { pool, stream, byteLength } = request;
+    const { capture, context } = stream;
+    requireCell(cell);
+    if (capture === undefined) machine.requireRelaxed();
+    if (byteLength === 0) return put64(cell, 0n);
     if (capture !== undefined) {
-      return captureAllocation(machine, stream, { capture, pool, byteLength });
+      return put64(cell, captureAllocation(machine, stream, { capture, pool, byteLength }));
     }
+    // Nothing may be taken that a refusal would leave without an owner.
+    machine.scheduler.requireNoneCaptured(stream);
     const after = pool.take(byteLength);
-    const storage = new DeviceStorage(byteLength);
-    const { context } = stream;
-    const place = memory.place(pool.device, byteLength);
-    const id = machine.nextId();
-    const allocation = new Allocation(place, { kind: "pool", context, id, storage, pool });
-    memory.add(allocation);
-    const region = memory.resolve(place.address, byteLength);
+    const address = pool.device === machine.host
+      ? allocateHost(machine, { byteLength, kind: "pool", context, pool })
+      : allocateDevice(context, pool, byteLength);
+    const region = memory.resolve(address, byteLength);
     queueExclusive(machine, stream, { region, after });
+    put64(cell, address);
+  }
+
+  function allocateDevice(context: Context, pool: MemoryPool, byteLength: number): number {
+    const place = memory.place(pool.device, byteLength);
+    const storage = new DeviceStorage(byteLength);
+    const id = machine.nextId();
+    memory.add(new Allocation(place, { kind: "pool", context, id, storage, pool }));
     return place.address;
+  }
+
+  /** Finds where a new pool's memory is to be: on a device, on the host, or near one of its nodes. */
+  function homeOf({ type, id }: { type: number; id: number }): Device {
+    const { CU_MEM_LOCATION_TYPE_HOST, CU_MEM_LOCATION_TYPE_HOST_NUMA } = Place;
+    if (type === CU_MEM_LOCATION_TYPE_HOST) return machine.host;
+    if (type === CU_MEM_LOCATION_TYPE_HOST_NUMA && id === 0) return machine.host;
+    return deviceAt({ type, id });
+  }
+
+  /** Finds the device that a struct names; the driver looks at no other error than a bad value. */
+  function deviceAt({ type, id }: { type: number; id: number }): Device {
+    const device = machine.devices[id];
+    requireValue(type === Place.CU_MEM_LOCATION_TYPE_DEVICE && device !== undefined);
+    return device;
   }
 
   return {
@@ -56,14 +94,19 @@ export function poolCalls(machine: Machine): PoolCalls {
       const stream = machine.stream(handle);
       const pool = machine.defaultPools[stream.context.device.ordinal];
       requireValue(pool !== undefined);
-      put64(address, allocate(pool, stream, Number(byteLength)));
+      allocate(address, { pool, stream, byteLength: Number(byteLength) });
     },
-    cuMemAllocFromPoolAsync(address, byteLength, pool, handle) {
-      put64(address, allocate(findPool(pool), machine.stream(handle), Number(byteLength)));
+    cuMemAllocFromPoolAsync(address, byteLength, handle, stream) {
+      allocate(address, {
+        pool: findPool(handle),
+        stream: machine.stream(stream),
+        byteLength: Number(byteLength),
+      });
     },
     cuMemFreeAsync(address, handle) {
       requirePools();
       const stream = machine.stream(handle);
+      if (stream.capture === undefined) machine.requireRelaxed();
       if (address === 0n) return;
       const allocation = memory.allocationFrom(Number(address));
       requireValue(allocation !== undefined);
@@ -73,6 +116,7 @@ export function poolCalls(machine: Machine): PoolCalls {
       stream.capture?.requireValid();
       // What a graph frees must be what a graph allocates.
       requireValue(stream.capture === undefined);
+      if (allocation.kind === "managed") refuse("CUDA_ERROR_NOT_SUPPORTED");
       requireValue(allocation.kind === "pool" || allocation.kind === "device");
       const { pool, byteLength } = allocation;
       const operation = queueExclusive(machine, stream, {
@@ -89,10 +133,14 @@ export function poolCalls(machine: Machine): PoolCalls {
     },
     cuMemPoolCreate(handle, properties) {
       requirePools();
-      const { location, maxSize } = CUmemPoolProps.decode(bytesOf(properties));
-      requireValue(location.type === 1);
-      const device = machine.device(location.id);
-      const pool = machine.register((handle) => new MemoryPool(device, handle, Number(maxSize)));
+      requireCell(handle);
+      const wanted = CUmemPoolProps.decode(bytesOf(properties));
+      requireValue(wanted.allocType === CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED);
+      requireValue(wanted.gpuDirectRDMACapable === 0);
+      requireHandleType(wanted.handleTypes);
+      const home = homeOf(wanted.location);
+      const maxBytes = Number(wanted.maxSize);
+      const pool = machine.register((handle) => new MemoryPool(home, handle, maxBytes));
       machine.pools.add(pool);
       put64(handle, pool.handle);
     },
@@ -108,6 +156,7 @@ export function poolCalls(machine: Machine): PoolCalls {
     },
     cuMemPoolSetAttribute(handle, attribute, value) {
       const pool = findPool(handle);
+      if (value === null) machine.site.fail("endsProcess", "there is no value to set");
       switch (attribute) {
         case A.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD:
           pool.releaseThresholdBytes = Number(get64(value));
@@ -149,21 +198,21 @@ export function poolCalls(machine: Machine): PoolCalls {
         const { location, flags } = CUmemAccessDesc.decode(
           bytes.subarray(i * CUmemAccessDesc.byteLength),
         );
-        requireValue(location.type === 1);
-        const device = machine.device(location.id);
+        if (location.type !== Place.CU_MEM_LOCATION_TYPE_DEVICE) refuse("CUDA_ERROR_NOT_SUPPORTED");
+        const device = deviceAt(location);
+        if (flags === Rights.CU_MEM_ACCESS_FLAGS_PROT_READ) refuse("CUDA_ERROR_NOT_SUPPORTED");
+        const isNone = flags === Rights.CU_MEM_ACCESS_FLAGS_PROT_NONE;
+        requireValue(isNone || flags === Rights.CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
         // A device cannot lose the right to its own pool.
-        requireValue(device !== pool.device || flags === 3);
-        if (device !== pool.device && !machine.settings.peerAccess) {
-          refuse("CUDA_ERROR_PEER_ACCESS_UNSUPPORTED");
-        }
+        if (device === pool.device && isNone) refuse("CUDA_ERROR_INVALID_DEVICE");
+        const isNear = device === pool.device || pool.device === machine.host;
+        if (!isNear && !machine.settings.peerAccess) refuse("CUDA_ERROR_PEER_ACCESS_UNSUPPORTED");
         pool.setAccess(location.id, flags);
       }
     },
     cuMemPoolGetAccess(flags, handle, location) {
       const pool = findPool(handle);
-      const { type, id } = CUmemLocation.decode(bytesOf(location));
-      requireValue(type === 1);
-      put32(flags, pool.accessOf(machine.device(id).ordinal));
+      put32(flags, pool.accessOf(deviceAt(CUmemLocation.decode(bytesOf(location))).ordinal));
     },
   };
 }

@@ -4,7 +4,8 @@
 import { CUmemorytype } from "../../constants.ts";
 import { CUDA_MEMCPY2D, CUDA_MEMCPY3D } from "../../structs.ts";
 import { bytesOf } from "../cells.ts";
-import { type Plane, queueCopy, type Side } from "../copies.ts";
+import { queueCopy } from "../copies.ts";
+import type { Plane, Side } from "../planes.ts";
 import { refuse, requireValue } from "../errors.ts";
 import type { Machine } from "../machine.ts";
 import type { CallGroup } from "./calls.ts";
@@ -12,6 +13,8 @@ import type { CallGroup } from "./calls.ts";
 /** One side of a box copy, with the header's members made numbers. */
 interface Box {
   address: number;
+  /** Whether the caller says that the memory is a device's, and not that the address tells. */
+  isOnDevice: boolean;
   xBytes: number;
   y: number;
   z: number;
@@ -40,13 +43,17 @@ export function shapedCopyCalls(machine: Machine): ShapedCopyCalls {
       };
       copyBox(stream, shape, {
         source: boxOf(shape, {
-          address: addressOf(copy.srcMemoryType, { host: copy.srcHost, device: copy.srcDevice }),
+          memoryType: copy.srcMemoryType,
+          host: copy.srcHost,
+          device: copy.srcDevice,
           xBytes: copy.srcXInBytes,
           y: copy.srcY,
           pitchBytes: copy.srcPitch,
         }),
         destination: boxOf(shape, {
-          address: addressOf(copy.dstMemoryType, { host: copy.dstHost, device: copy.dstDevice }),
+          memoryType: copy.dstMemoryType,
+          host: copy.dstHost,
+          device: copy.dstDevice,
           xBytes: copy.dstXInBytes,
           y: copy.dstY,
           pitchBytes: copy.dstPitch,
@@ -56,7 +63,7 @@ export function shapedCopyCalls(machine: Machine): ShapedCopyCalls {
     cuMemcpy3DAsync_v2(description, stream) {
       const copy = CUDA_MEMCPY3D.decode(bytesOf(description));
       requireValue(copy.srcLOD === 0n && copy.dstLOD === 0n);
-      requireValue(copy.reserved0 === 0n && copy.reserved1 === 0n);
+      requireValue(copy.reserved0 === 0n && copy.reserved1 === 0n, "reserved");
       const shape = {
         widthBytes: Number(copy.WidthInBytes),
         height: Number(copy.Height),
@@ -64,7 +71,9 @@ export function shapedCopyCalls(machine: Machine): ShapedCopyCalls {
       };
       copyBox(stream, shape, {
         source: boxOf(shape, {
-          address: addressOf(copy.srcMemoryType, { host: copy.srcHost, device: copy.srcDevice }),
+          memoryType: copy.srcMemoryType,
+          host: copy.srcHost,
+          device: copy.srcDevice,
           xBytes: copy.srcXInBytes,
           y: copy.srcY,
           z: copy.srcZ,
@@ -72,7 +81,9 @@ export function shapedCopyCalls(machine: Machine): ShapedCopyCalls {
           height: copy.srcHeight,
         }),
         destination: boxOf(shape, {
-          address: addressOf(copy.dstMemoryType, { host: copy.dstHost, device: copy.dstDevice }),
+          memoryType: copy.dstMemoryType,
+          host: copy.dstHost,
+          device: copy.dstDevice,
           xBytes: copy.dstXInBytes,
           y: copy.dstY,
           z: copy.dstZ,
@@ -86,7 +97,7 @@ export function shapedCopyCalls(machine: Machine): ShapedCopyCalls {
   function copyBox(handle: bigint, shape: Shape, sides: { source: Box; destination: Box }): void {
     const stream = machine.stream(handle);
     const { widthBytes, height, depth } = shape;
-    if (widthBytes * height * depth === 0) return;
+    if (widthBytes * height * depth === 0) return machine.scheduler.requireNoneCaptured(stream);
     const planes = Array.from({ length: depth }, (_, slice): Plane => ({
       source: sideOf(sides.source, { shape, slice }),
       destination: sideOf(sides.destination, { shape, slice }),
@@ -100,7 +111,10 @@ export function shapedCopyCalls(machine: Machine): ShapedCopyCalls {
     const row = (box.z + slice) * box.height + box.y;
     const start = box.address + row * box.pitchBytes + box.xBytes;
     const byteLength = (shape.height - 1) * box.pitchBytes + shape.widthBytes;
-    return { region: machine.memory.resolve(start, byteLength), pitchBytes: box.pitchBytes };
+    requireValue(box.address !== 0);
+    const region = machine.memory.resolve(start, byteLength);
+    requireValue(!box.isOnDevice || region.kind !== "pageable");
+    return { region, pitchBytes: box.pitchBytes };
   }
 }
 
@@ -120,7 +134,9 @@ function addressOf(memoryType: number, addresses: { host: bigint; device: bigint
 function boxOf(
   shape: Shape,
   side: {
-    address: number;
+    memoryType: number;
+    host: bigint;
+    device: bigint;
     xBytes: bigint;
     y: bigint;
     z?: bigint;
@@ -130,12 +146,21 @@ function boxOf(
 ): Box {
   const xBytes = Number(side.xBytes);
   const [y, z] = [Number(side.y), Number(side.z ?? 0n)];
-  const isOneRow = y + shape.height <= 1 && z + shape.depth <= 1;
-  const pitchBytes = isOneRow && side.pitchBytes === 0n
-    ? xBytes + shape.widthBytes
-    : Number(side.pitchBytes);
+  const [givenPitch, givenHeight] = [Number(side.pitchBytes), Number(side.height ?? 0n)];
+  const [widthBytes, rowCount] = [xBytes + shape.widthBytes, y + shape.height];
   const isOneSlice = z + shape.depth <= 1;
-  const height = isOneSlice ? y + shape.height : Number(side.height ?? 0n);
-  requireValue(pitchBytes >= xBytes + shape.widthBytes && height >= y + shape.height);
-  return { address: side.address, xBytes, y, z, pitchBytes, height };
+  const isOneRow = isOneSlice && rowCount <= 1;
+  requireValue(isOneRow || givenPitch !== 0, "packed");
+  requireValue(isOneSlice || givenHeight !== 0, "packed");
+  requireValue(givenPitch === 0 || givenPitch >= widthBytes);
+  requireValue(givenHeight === 0 || givenHeight >= (isOneSlice ? shape.height : rowCount));
+  return {
+    address: addressOf(side.memoryType, side),
+    isOnDevice: side.memoryType === CUmemorytype.CU_MEMORYTYPE_DEVICE,
+    xBytes,
+    y,
+    z,
+    pitchBytes: givenPitch === 0 ? widthBytes : givenPitch,
+    height: isOneSlice ? rowCount : givenHeight,
+  };
 }

@@ -1,7 +1,7 @@
 // Driver calls that hand memory and events to other processes, simulated.
 // A simulated driver has one process, and a process cannot open what it handed out itself.
 
-import { CU_IPC_HANDLE_SIZE, CUevent_flags } from "../../constants.ts";
+import { CU_IPC_HANDLE_SIZE, CUevent_flags, type CUresult } from "../../constants.ts";
 import { bytesOf, type Cell } from "../cells.ts";
 import { refuse, requireValue } from "../errors.ts";
 import type { Machine } from "../machine.ts";
@@ -22,10 +22,10 @@ export function sharingCalls(machine: Machine): SharingCalls {
     exported.add(handle.toHex());
   }
 
-  function refuseOpening(handle: Cell): never {
+  function refuseOpening(handle: Cell, otherwise: keyof typeof CUresult): never {
     contexts.requireCurrent();
     const isOwn = exported.has(bytesOf(handle).toHex());
-    return refuse(isOwn ? "CUDA_ERROR_INVALID_CONTEXT" : "CUDA_ERROR_INVALID_HANDLE");
+    return refuse(isOwn ? "CUDA_ERROR_INVALID_CONTEXT" : otherwise);
   }
 
   return {
@@ -37,13 +37,14 @@ export function sharingCalls(machine: Machine): SharingCalls {
       issue(handle, "memory", allocation.id);
     },
     cuIpcOpenMemHandle_v2(_address, handle, _flags) {
-      refuseOpening(handle);
+      refuseOpening(handle, "CUDA_ERROR_INVALID_VALUE");
     },
     cuIpcCloseMemHandle(_address) {
       contexts.requireCurrent();
       refuse("CUDA_ERROR_INVALID_VALUE");
     },
     cuIpcGetEventHandle(handle, event) {
+      requireValue(event !== 0n);
       const { flags } = machine.find(StreamEvent, event);
       if ((flags & CUevent_flags.CU_EVENT_INTERPROCESS) === 0) {
         refuse("CUDA_ERROR_INVALID_HANDLE");
@@ -51,7 +52,7 @@ export function sharingCalls(machine: Machine): SharingCalls {
       issue(handle, "event", event);
     },
     cuIpcOpenEventHandle(_event, handle) {
-      refuseOpening(handle);
+      refuseOpening(handle, "CUDA_ERROR_MAP_FAILED");
     },
   };
 }

@@ -1,14 +1,30 @@
 // Driver calls for streams, simulated.
 // Work runs only when a call asks for it: waiting runs all of it, asking runs one operation.
 
-import { CUresult, CUstreamWaitValue_flags } from "../../constants.ts";
-import { put64 } from "../cells.ts";
-import { requireValue } from "../errors.ts";
+import {
+  CUevent_flags,
+  CUevent_wait_flags,
+  CUresult,
+  CUstreamWaitValue_flags as Condition,
+} from "../../constants.ts";
+import { Allocation } from "../allocation.ts";
+import { put64, requireCell } from "../cells.ts";
+import { refuse, requireValue } from "../errors.ts";
 import type { Machine } from "../machine.ts";
+import type { Region } from "../region.ts";
 import { submit } from "../submission.ts";
 import { Stream, StreamEvent } from "../stream.ts";
 import { waitAside } from "../wait_aside.ts";
 import type { CallGroup } from "./calls.ts";
+
+/** What a word must be for a wait to end, by flags; the driver takes words and values with a sign. */
+const CONDITIONS: ReadonlyMap<number, (word: number, value: number) => boolean> = new Map([
+  // The driver compares by the sign of the difference, so that counters may wrap.
+  [Condition.CU_STREAM_WAIT_VALUE_GEQ, (word: number, value: number) => ((word - value) | 0) >= 0],
+  [Condition.CU_STREAM_WAIT_VALUE_EQ, (word: number, value: number) => word === value],
+  [Condition.CU_STREAM_WAIT_VALUE_AND, (word: number, value: number) => (word & value) !== 0],
+  [Condition.CU_STREAM_WAIT_VALUE_NOR, (word: number, value: number) => ~(word | value) !== 0],
+]);
 
 type StreamCalls = CallGroup<
   | "cuStreamCreateWithPriority"
@@ -32,6 +48,7 @@ export function streamCalls(machine: Machine): StreamCalls {
   return {
     cuStreamCreateWithPriority(handle, flags) {
       const context = contexts.current;
+      requireCell(handle);
       requireValue(flags === 0 || flags === 1);
       const role = flags === 0 ? "blocking" : "nonblocking";
       const stream = machine.register((handle) => new Stream(context, handle, role));
@@ -54,13 +71,21 @@ export function streamCalls(machine: Machine): StreamCalls {
     },
     cuStreamSynchronize: synchronizeStream,
     async cuStreamSynchronizeNonblocking(handle) {
+      // The default streams are those of the current context, and the thread that waits has none.
+      if (handle <= 2n) return CUresult.CUDA_ERROR_INVALID_CONTEXT;
+      if (machine.captures.disturb("other")) return CUresult.CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
       const { tail } = machine.stream(handle);
       return await waitAside(machine, tail, () => synchronizeStream(handle));
     },
     cuStreamWaitEvent(stream, event, flags) {
-      const { record, mark } = machine.find(StreamEvent, event);
+      const { record, mark, flags: eventFlags } = machine.find(StreamEvent, event);
       const queue = machine.stream(stream);
-      requireValue(flags === 0);
+      requireValue(flags <= CUevent_wait_flags.CU_EVENT_WAIT_EXTERNAL);
+      if (flags === CUevent_wait_flags.CU_EVENT_WAIT_EXTERNAL) {
+        requireValue(queue.capture === undefined, "external");
+        refuse("CUDA_ERROR_ILLEGAL_STATE");
+      }
+      if ((eventFlags & CUevent_flags.CU_EVENT_INTERPROCESS) !== 0) queue.requireUncaptured();
       if (mark !== undefined) {
         requireValue(mark.capture.isOpen);
         return mark.capture.wait(queue, mark);
@@ -71,22 +96,18 @@ export function streamCalls(machine: Machine): StreamCalls {
     },
     cuStreamWaitValue32_v2(stream, address, value, flags) {
       const queue = machine.stream(stream);
-      const { CU_STREAM_WAIT_VALUE_GEQ, CU_STREAM_WAIT_VALUE_EQ } = CUstreamWaitValue_flags;
-      requireValue(flags === CU_STREAM_WAIT_VALUE_GEQ || flags === CU_STREAM_WAIT_VALUE_EQ);
-      requireValue(address % 4n === 0n);
+      if ((flags & Condition.CU_STREAM_WAIT_VALUE_FLUSH) !== 0) refuse("CUDA_ERROR_NOT_SUPPORTED");
+      const isMet = CONDITIONS.get(flags);
+      requireValue(isMet !== undefined && address % 4n === 0n);
       const region = machine.memory.resolve(Number(address), 4);
-      requireValue(region.kind !== "pageable");
+      requireValue(region.kind !== "pageable" && !isManaged(region));
       function blocked(): string | undefined {
-        const word = region.span(0, 4, "read");
-        const current = new DataView(word.buffer, word.byteOffset, 4).getInt32(0, true);
-        const isMet = flags === CU_STREAM_WAIT_VALUE_EQ
-          ? current === (value | 0)
-          // The driver compares by the sign of the difference, so that counters may wrap.
-          : ((current - value) | 0) >= 0;
-        if (isMet) return undefined;
-        return `the word at 0x${address.toString(16)} is ${current}, not ${
-          flags === CU_STREAM_WAIT_VALUE_EQ ? "" : "at least "
-        }${value},`;
+        const bytes = region.span(0, 4, "read");
+        const word = new DataView(bytes.buffer, bytes.byteOffset, 4).getInt32(0, true);
+        if (isMet?.(word, value | 0)) return undefined;
+        return `the word at 0x${
+          address.toString(16)
+        } is ${word} and does not fit ${value} (flags ${flags}),`;
       }
       submit(machine, queue, {
         regions: [region],
@@ -94,4 +115,8 @@ export function streamCalls(machine: Machine): StreamCalls {
       });
     },
   };
+}
+
+function isManaged({ segments }: Region): boolean {
+  return segments.some(({ owner }) => owner instanceof Allocation && owner.kind === "managed");
 }

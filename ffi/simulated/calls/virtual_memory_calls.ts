@@ -1,13 +1,18 @@
 // Driver calls for virtual memory, simulated: reserve addresses, make physical memory, map, give access.
 // Nothing here waits, so unmapping memory that queued work uses is an error.
 
+import { CUmemAccess_flags, CUmemAllocationType, CUmemLocationType } from "../../constants.ts";
 import { CUmemAccessDesc, CUmemAllocationProp } from "../../structs.ts";
-import { bytesOf, type Cell, put64 } from "../cells.ts";
+import { bytesOf, type Cell, put64, requireCell } from "../cells.ts";
 import { type Device, GRANULARITY_BYTES } from "../device.ts";
-import { hex, requireValue } from "../errors.ts";
+import { hex, refuse, requireValue } from "../errors.ts";
+import { requireHandleType } from "../handle_types.ts";
 import type { Machine } from "../machine.ts";
 import { Mapping, PhysicalMemory, Reservation } from "../reservation.ts";
 import type { CallGroup } from "./calls.ts";
+
+/** The highest kind of compression that physical memory can have. */
+const COMPRESSED = 1;
 
 type VirtualMemoryCalls = CallGroup<
   | `cuMemAddress${string}`
@@ -24,9 +29,13 @@ export function virtualMemoryCalls(machine: Machine): VirtualMemoryCalls {
   const { memory } = machine;
 
   function deviceOf(properties: Cell): Device {
-    const { type, location } = CUmemAllocationProp.decode(bytesOf(properties));
-    requireValue(type === 1 && location.type === 1);
-    return machine.device(location.id);
+    const wanted = CUmemAllocationProp.decode(bytesOf(properties));
+    requireValue(wanted.type === CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED);
+    requireValue(wanted.location.type === CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE);
+    const device = machine.device(wanted.location.id);
+    requireHandleType(wanted.requestedHandleTypes);
+    requireValue(wanted.allocFlags.compressionType <= COMPRESSED);
+    return device;
   }
 
   function reservationOf(address: bigint, byteLength: bigint): Reservation {
@@ -34,6 +43,17 @@ export function virtualMemoryCalls(machine: Machine): VirtualMemoryCalls {
     requireValue(found instanceof Reservation && isGranular(address) && isGranular(byteLength));
     requireValue(Number(address + byteLength) <= found.address + found.byteLength);
     return found;
+  }
+
+  /** Finds the mappings that lie in a range and do not reach beyond it. */
+  function mappingsWithin(address: bigint, byteLength: bigint): Mapping[] {
+    const [start, end] = [Number(address), Number(address + byteLength)];
+    const mappings = reservationOf(address, byteLength).mappingsIn(start, Number(byteLength));
+    const first = mappings[0];
+    const last = mappings.at(-1);
+    requireValue(first !== undefined && last !== undefined);
+    requireValue(first.address >= start && last.address + last.byteLength <= end);
+    return mappings;
   }
 
   /** Finds the mappings that make up a range exactly. */
@@ -47,14 +67,16 @@ export function virtualMemoryCalls(machine: Machine): VirtualMemoryCalls {
   }
 
   return {
-    cuMemGetAllocationGranularity(granularity, properties) {
+    cuMemGetAllocationGranularity(granularity, properties, option) {
       deviceOf(properties);
+      requireValue(option === 0 || option === 1);
       put64(granularity, GRANULARITY_BYTES);
     },
     cuMemAddressReserve(address, byteLength, alignment, _wanted, flags) {
-      const alignmentBytes = Math.max(Number(alignment), GRANULARITY_BYTES);
+      requireCell(address);
       requireValue(byteLength > 0n && isGranular(byteLength) && flags === 0n);
-      requireValue(Number.isInteger(Math.log2(alignmentBytes)));
+      requireValue((alignment & (alignment - 1n)) === 0n);
+      const alignmentBytes = Math.max(Number(alignment), GRANULARITY_BYTES);
       const device = machine.contexts.top?.device ?? machine.device(0);
       const place = memory.place(device, Number(byteLength), alignmentBytes);
       memory.add(new Reservation(place));
@@ -69,6 +91,7 @@ export function virtualMemoryCalls(machine: Machine): VirtualMemoryCalls {
       memory.remove(reservation);
     },
     cuMemCreate(handle, byteLength, properties, flags) {
+      requireCell(handle);
       const device = deviceOf(properties);
       requireValue(byteLength > 0n && isGranular(byteLength) && flags === 0n);
       const physical = new PhysicalMemory(device, Number(byteLength));
@@ -85,15 +108,17 @@ export function virtualMemoryCalls(machine: Machine): VirtualMemoryCalls {
     cuMemMap(address, byteLength, offset, handle, flags) {
       const physical = machine.find(PhysicalMemory, handle, "CUDA_ERROR_INVALID_VALUE");
       const place = { address: Number(address), byteLength: Number(byteLength) };
+      requireValue(byteLength > 0n && flags === 0n);
+      // Physical memory is mapped as a whole.
+      const isWhole = offset === 0n && place.byteLength === physical.byteLength;
+      if (!isWhole) refuse("CUDA_ERROR_NOT_SUPPORTED");
       const { mappings } = reservationOf(address, byteLength);
-      requireValue(byteLength > 0n && offset === 0n && flags === 0n);
-      requireValue(place.byteLength <= physical.byteLength);
       requireValue(!mappings.overlaps(place.address, place.byteLength));
       mappings.add(new Mapping(place, physical));
     },
     cuMemUnmap(address, byteLength) {
       const { mappings } = reservationOf(address, byteLength);
-      for (const mapping of mappingsOf(address, byteLength)) {
+      for (const mapping of mappingsWithin(address, byteLength)) {
         requireUnused(machine, mapping);
         mappings.delete(mapping);
         mapping.physical.release();
@@ -102,12 +127,16 @@ export function virtualMemoryCalls(machine: Machine): VirtualMemoryCalls {
     cuMemSetAccess(address, byteLength, descriptors, count) {
       const mappings = mappingsOf(address, byteLength);
       const bytes = bytesOf(descriptors);
+      requireValue(count > 0n);
       for (let i = 0; i < Number(count); i++) {
         const { location, flags } = CUmemAccessDesc.decode(
           bytes.subarray(i * CUmemAccessDesc.byteLength),
         );
-        requireValue(location.type === 1);
-        machine.device(location.id);
+        const isHost = location.type === CUmemLocationType.CU_MEM_LOCATION_TYPE_HOST;
+        if (isHost) refuse("CUDA_ERROR_NOT_SUPPORTED");
+        requireValue(location.type === CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE);
+        requireValue(machine.devices[location.id] !== undefined);
+        requireValue(Object.values<number>(CUmemAccess_flags).includes(flags));
         for (const mapping of mappings) mapping.access.set(location.id, flags);
       }
     },
@@ -122,6 +151,7 @@ function requireUnused(machine: Machine, mapping: Mapping): void {
   const access = mapping.physical.storage.history.unobserved();
   if (access === undefined) return;
   machine.site.fail(
+    "inUse",
     `${access.call} on ${access.moment.timeline.label} still needs the memory at ${
       hex(mapping.address)
     }; wait for it first`,

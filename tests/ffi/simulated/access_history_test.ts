@@ -4,7 +4,16 @@
 import { assertEquals } from "@std/assert";
 import { AccessHistory, type Extent, overlap } from "../../../ffi/simulated/access_history.ts";
 import { type Moment, observe, Timeline } from "../../../ffi/simulated/happens_before.ts";
+import { HostWaits } from "../../../ffi/simulated/host_waits.ts";
 import { Random } from "../../support/random.ts";
+
+/** Makes timelines of one host. */
+function timelines<const Labels extends readonly string[]>(
+  ...labels: Labels
+): { [Index in keyof Labels]: Timeline } {
+  const waits = new HostWaits();
+  return labels.map((label) => new Timeline(label, waits)) as { [Index in keyof Labels]: Timeline };
+}
 
 function access(moment: Moment, options: { start?: number; write?: boolean } = {}) {
   const { start = 0, write = true } = options;
@@ -31,15 +40,16 @@ Deno.test("overlap() agrees with sets of bytes", () => {
 });
 
 Deno.test("AccessHistory.conflict() allows reads on several streams", () => {
+  const [a, b] = timelines("a", "b");
   const history = new AccessHistory();
-  history.add(access(new Timeline("a").advance(), { write: false }));
-  const other = new Timeline("b").advance();
+  history.add(access(a.advance(), { write: false }));
+  const other = b.advance();
   assertEquals(history.conflict(access(other, { write: false })), undefined);
   assertEquals(history.conflict(access(other))?.moment.timeline.label, "a");
 });
 
 Deno.test("AccessHistory.conflict() follows order through a third stream", () => {
-  const [a, b, c] = [new Timeline("a"), new Timeline("b"), new Timeline("c")];
+  const [a, b, c] = timelines("a", "b", "c");
   const history = new AccessHistory();
   history.add(access(a.advance()));
   b.join(a.latest);
@@ -49,7 +59,7 @@ Deno.test("AccessHistory.conflict() follows order through a third stream", () =>
 });
 
 Deno.test("AccessHistory.conflict() sees what was queued after the event", () => {
-  const [a, b] = [new Timeline("a"), new Timeline("b")];
+  const [a, b] = timelines("a", "b");
   const history = new AccessHistory();
   b.join(a.advance());
   history.add(access(a.advance()));
@@ -57,7 +67,7 @@ Deno.test("AccessHistory.conflict() sees what was queued after the event", () =>
 });
 
 Deno.test("AccessHistory.conflict() forgets what the host has waited for", () => {
-  const [a, b] = [new Timeline("a"), new Timeline("b")];
+  const [a, b] = timelines("a", "b");
   const history = new AccessHistory();
   history.add(access(a.advance()));
   observe(a.latest);
@@ -65,9 +75,37 @@ Deno.test("AccessHistory.conflict() forgets what the host has waited for", () =>
 });
 
 Deno.test("AccessHistory.conflict() keeps an unordered use through ten thousand later ones", () => {
-  const [a, b] = [new Timeline("a"), new Timeline("b")];
+  const [a, b] = timelines("a", "b");
   const history = new AccessHistory();
   history.add(access(a.advance(), { start: 1000 }));
   for (let i = 0; i < 10_000; i++) history.add(access(b.advance()));
   assertEquals(history.conflict(access(b.advance(), { start: 1000 }))?.moment.timeline, a);
+});
+
+Deno.test("AccessHistory.conflict() goes by what the host had waited for when work was queued", () => {
+  const [a, b] = timelines("a", "b");
+  const history = new AccessHistory();
+  const kernel = b.advance();
+  b.waits.expect(kernel.waitCount);
+  history.add(access(a.advance()));
+  observe(a.latest);
+  history.add(access(a.advance(), { start: 1000 }));
+  assertEquals(history.conflict(access(kernel))?.moment.epoch, 1);
+  assertEquals(history.conflict(access(b.advance())), undefined);
+});
+
+Deno.test("AccessHistory.conflict() keeps for a kernel what the host waited for since its launch", () => {
+  const [a, b, c] = timelines("a", "b", "c");
+  const history = new AccessHistory();
+  const kernel = b.advance();
+  b.waits.expect(kernel.waitCount);
+  history.add(access(a.advance(), { start: 1000 }));
+  observe(a.latest);
+  for (let i = 0; i < 1000; i++) {
+    history.add(access(c.advance()));
+    observe(c.latest);
+  }
+  assertEquals(history.conflict(access(kernel, { start: 1000 }))?.moment.timeline, a);
+  b.waits.settle(kernel.waitCount);
+  assertEquals(b.waits.oldestUnnamed, Infinity);
 });

@@ -54,7 +54,7 @@ Deno.test("cuMemcpyAsync() and its like are recorded as one node each and do not
   const { api } = gpu;
   const [stream, device, source] = [gpu.stream(), gpu.alloc(256), gpu.pinned(256)];
   const module = out((cell) =>
-    api.cuModuleLoadData(cell, new TextEncoder().encode(".version 8.0\0"))
+    api.cuModuleLoadData(cell, new TextEncoder().encode(".version 8.0\n.target sm_90\n\0"))
   );
   const name = new TextEncoder().encode("nothing\0");
   const kernel = out((cell) => api.cuModuleGetFunction(cell, module, name));

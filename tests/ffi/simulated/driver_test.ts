@@ -1,9 +1,9 @@
 // The simulated driver as a whole: its functions, start-up, devices and contexts.
 // Status codes are those of the real driver.
 
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertThrows } from "@std/assert";
 import { CUDA } from "../../../ffi/cuda.ts";
-import { simulateDriver } from "../../../ffi/simulated/driver.ts";
+import { simulateDriver, SimulationError } from "../../../ffi/simulated/driver.ts";
 import { out, SimulatedGpu } from "../../support/simulated_gpu.ts";
 
 Deno.test("simulateDriver() has every function of the table", () => {
@@ -92,4 +92,11 @@ Deno.test("cuCtxEnablePeerAccess() refuses a second time", () => {
   assertEquals(gpu.api.cuCtxEnablePeerAccess(peer, 0), 704);
   assertEquals(gpu.api.cuCtxDisablePeerAccess(peer), 0);
   assertEquals(gpu.api.cuCtxDisablePeerAccess(peer), 705);
+});
+
+Deno.test("SimulationError names the call and the rule that only the simulated driver has", () => {
+  const gpu = new SimulatedGpu();
+  const address = gpu.alloc(256);
+  const error = assertThrows(() => gpu.api.cuMemsetD8Async(address, 1, 257n, 0n), SimulationError);
+  assertEquals([error.call, error.rule], ["cuMemsetD8Async", "bounds"]);
 });

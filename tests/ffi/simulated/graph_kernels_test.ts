@@ -16,7 +16,7 @@ const addOne: SimulatedKernel = {
 };
 
 function loadAddOne(gpu: SimulatedGpu): { module: bigint; kernel: bigint } {
-  const [image, name] = [".version 8.0\0", "addOne\0"].map((text) =>
+  const [image, name] = [".version 8.0\n.target sm_90\0", "addOne\0"].map((text) =>
     new TextEncoder().encode(text)
   ) as [Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>];
   const module = out((cell) => gpu.api.cuModuleLoadData(cell, image));

@@ -5,7 +5,7 @@ import { assertEquals, assertThrows } from "@std/assert";
 import { type SimulatedKernel, SimulationError } from "../../../ffi/simulated/driver.ts";
 import { out, SimulatedGpu } from "../../support/simulated_gpu.ts";
 
-const IMAGE = new TextEncoder().encode(".version 8.0\0");
+const IMAGE = new TextEncoder().encode(".version 8.0\n.target sm_90\n\0");
 
 /** Adds one to each of `count` bytes. */
 const addOne: SimulatedKernel = {

@@ -4,6 +4,7 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { CUpointer_attribute as P } from "../../../ffi/constants.ts";
 import { SimulationError } from "../../../ffi/simulated/driver.ts";
+import { CUmemAllocationProp } from "../../../ffi/structs.ts";
 import { bytesAt, out, SimulatedGpu } from "../../support/simulated_gpu.ts";
 
 Deno.test("cuMemAlloc_v2() counts exactly what it takes", () => {
@@ -18,6 +19,35 @@ Deno.test("cuMemAlloc_v2() counts exactly what it takes", () => {
 
 Deno.test("cuMemAlloc_v2() refuses zero bytes", () => {
   assertEquals(new SimulatedGpu().api.cuMemAlloc_v2(new BigUint64Array(1), 0n), 1);
+});
+
+Deno.test("cuMemAlloc_v2() and its like take nothing when there is nowhere to put an address", () => {
+  const { api } = new SimulatedGpu();
+  const free = () => Number(out((cell) => api.cuMemGetInfo_v2(cell, null)));
+  const before = free();
+  const [cell, step] = [new BigUint64Array(1), 2n << 20n];
+  const properties = CUmemAllocationProp.encode({ type: 1, location: { type: 1, id: 0 } });
+  const pool = out((pool) => api.cuDeviceGetDefaultMemPool(pool, 0));
+  const statuses = [
+    api.cuMemAlloc_v2(null, 4096n),
+    api.cuMemAllocPitch_v2(null, cell, 100n, 4n, 4),
+    api.cuMemAllocPitch_v2(cell, null, 100n, 4n, 4),
+    api.cuMemAllocAsync(null, 4096n, 0n),
+    api.cuMemAllocFromPoolAsync(null, 4096n, pool, 0n),
+    api.cuMemCreate(null, step, properties, 0n),
+  ];
+  assertEquals(statuses, [1, 1, 1, 1, 1, 1]);
+  assertEquals(free(), before);
+  assertEquals(out((count) => api.cuMemPoolGetAttribute(pool, 7, count)), 0n);
+});
+
+Deno.test("cuMemAllocAsync() takes nothing when it is refused behind a capture", () => {
+  const { api } = new SimulatedGpu();
+  const blocking = out((cell) => api.cuStreamCreateWithPriority(cell, 0, 0));
+  const pool = out((cell) => api.cuDeviceGetDefaultMemPool(cell, 0));
+  assertEquals(api.cuStreamBeginCapture_v2(blocking, 2), 0);
+  assertEquals(api.cuMemAllocAsync(new BigUint64Array(1), 4096n, 0n), 906);
+  assertEquals(out((count) => api.cuMemPoolGetAttribute(pool, 7, count)), 0n);
 });
 
 Deno.test("cuMemAlloc_v2() reports when the device is full", () => {

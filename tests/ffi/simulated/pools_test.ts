@@ -1,5 +1,5 @@
 // Stream-ordered memory of the simulated driver: what a pool keeps, gives back and refuses.
-// Physical memory moves in steps of 2 MiB.
+// Physical memory moves in steps of 32 MiB, and of 2 MiB when there is less left.
 
 import { assertEquals, assertThrows } from "@std/assert";
 import { CUmemPool_attribute as A } from "../../../ffi/constants.ts";
@@ -21,10 +21,10 @@ function readPool(gpu: SimulatedGpu, attribute: number): number {
 Deno.test("cuMemFreeAsync() gives memory back when the host waits", () => {
   const gpu = new SimulatedGpu();
   const before = gpu.freeBytes();
-  const address = allocAsync(gpu, 3 * MIB);
-  assertEquals(before - gpu.freeBytes(), 4 * MIB);
+  const address = allocAsync(gpu, 33 * MIB);
+  assertEquals(before - gpu.freeBytes(), 64 * MIB);
   gpu.api.cuMemFreeAsync(address, 0n);
-  assertEquals(before - gpu.freeBytes(), 4 * MIB);
+  assertEquals(before - gpu.freeBytes(), 64 * MIB);
   gpu.api.cuCtxSynchronize();
   assertEquals(gpu.freeBytes(), before);
 });
@@ -32,13 +32,13 @@ Deno.test("cuMemFreeAsync() gives memory back when the host waits", () => {
 Deno.test("cuMemPoolSetAttribute() makes a pool keep memory up to its threshold", () => {
   const gpu = new SimulatedGpu();
   const pool = out((cell) => gpu.api.cuDeviceGetDefaultMemPool(cell, 0));
-  const threshold = new BigUint64Array([BigInt(4 * MIB)]);
+  const threshold = new BigUint64Array([BigInt(20 * MIB)]);
   gpu.api.cuMemPoolSetAttribute(pool, A.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, threshold);
-  gpu.api.cuMemFreeAsync(allocAsync(gpu, 8 * MIB), 0n);
+  gpu.api.cuMemFreeAsync(allocAsync(gpu, 40 * MIB), 0n);
   gpu.api.cuCtxSynchronize();
-  assertEquals(readPool(gpu, A.CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT), 4 * MIB);
+  assertEquals(readPool(gpu, A.CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT), 32 * MIB);
   assertEquals(readPool(gpu, A.CU_MEMPOOL_ATTR_USED_MEM_CURRENT), 0);
-  assertEquals(readPool(gpu, A.CU_MEMPOOL_ATTR_USED_MEM_HIGH), 8 * MIB);
+  assertEquals(readPool(gpu, A.CU_MEMPOOL_ATTR_USED_MEM_HIGH), 40 * MIB);
   gpu.api.cuMemPoolTrimTo(pool, 0n);
   assertEquals(readPool(gpu, A.CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT), 0);
 });
@@ -64,15 +64,15 @@ Deno.test("cuMemAllocAsync() is refused where pools are not supported", () => {
   assertEquals(gpu.api.cuMemAllocAsync(new BigUint64Array(1), 256n, 0n), 801);
 });
 
-Deno.test("cuMemAllocFromPoolAsync() keeps to the pool's maximum size", () => {
+Deno.test("cuMemAllocFromPoolAsync() keeps to the pool's maximum size, in steps of 32 MiB", () => {
   const gpu = new SimulatedGpu();
   const properties = CUmemPoolProps.encode({
     allocType: 1,
     location: { type: 1, id: 0 },
-    maxSize: BigInt(4 * MIB),
+    maxSize: 1n,
   });
   const pool = out((cell) => gpu.api.cuMemPoolCreate(cell, properties));
-  out((cell) => gpu.api.cuMemAllocFromPoolAsync(cell, BigInt(4 * MIB), pool, 0n));
+  out((cell) => gpu.api.cuMemAllocFromPoolAsync(cell, BigInt(32 * MIB), pool, 0n));
   assertEquals(gpu.api.cuMemAllocFromPoolAsync(new BigUint64Array(1), 1n, pool, 0n), 2);
 });
 

@@ -96,6 +96,31 @@ Deno.test("ManagedBuffer.discard() gives the contents up, and new ones can be wr
     assertEquals(managed.downloadSync().findIndex((byte) => byte !== 8), -1);
   }));
 
+Deno.test("ManagedBuffer.discard() loses no bytes that are written behind it", () =>
+  withDevice((gpu) => {
+    if (!gpu.context.driver.has("cuMemDiscardBatchAsync")) return;
+    using managed = gpu.managed("uint8", 8 * PAGES_BYTES);
+    using source = gpu.alloc("uint8", managed.length);
+    for (let round = 1; round <= 20; round++) {
+      source.fill(100 + round);
+      managed.fill(round).discard().fill(50 + round);
+      assertEquals(managed.downloadSync().findIndex((byte) => byte !== 50 + round), -1);
+      managed.discard().copyFrom(source);
+      assertEquals(managed.downloadSync().findIndex((byte) => byte !== 100 + round), -1);
+      // What lies beside a part that is given up stays, also on the same page.
+      managed.subarray(1000, 5000).discard().fill(round);
+      const bytes = managed.downloadSync();
+      assertEquals([bytes[999], bytes[1000], bytes[4999], bytes[5000]], [
+        ...[100 + round, round, round, 100 + round],
+      ]);
+      managed.discard();
+      gpu.synchronizeSync();
+      if (managed.isHostAccessible) managed.array.fill(round);
+      else managed.fill(round);
+      assertEquals(managed.downloadSync().findIndex((byte) => byte !== round), -1);
+    }
+  }));
+
 Deno.test("ManagedBuffer.discard() names the driver it needs", () =>
   withDevice((gpu) => {
     using managed = gpu.managed("uint8", 16);

@@ -260,3 +260,18 @@ Deno.test("CudaDevice.pointerAttributes() tells kinds of memory apart", () =>
     assertEquals([onDevice.deviceOrdinal, onDevice.isManaged], [0, false]);
     assertEquals(gpu.pointerAttributes(device.ptr + 8n).bufferId, onDevice.bufferId);
   }));
+
+Deno.test("CudaDevice.fromHandle() of a disposed buffer's memory is refused, and calls before go on", () =>
+  withDevice(async (gpu) => {
+    const owner = gpu.alloc("uint8", 1 << 20);
+    using borrowed = gpu.fromHandle(owner.ptr, 1 << 20);
+    using copied = gpu.alloc("uint8", 1 << 20);
+    const uploading = borrowed.upload(new Uint8Array(1 << 20).fill(7));
+    copied.copyFrom(borrowed);
+    owner.dispose();
+    await uploading;
+    assertEquals(new Set(await copied.download()), new Set([7]));
+    for (const use of [() => borrowed.fill(1), () => copied.copyFrom(borrowed)]) {
+      assertThrows(use, DisposedError);
+    }
+  }));

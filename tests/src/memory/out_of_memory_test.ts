@@ -57,13 +57,13 @@ Deno.test("OutOfMemoryError of a full device names who holds it and what would h
     assertEquals(error.largestLive, { name: "weights", byteLength: 200 * MIB });
     assertEquals(
       error.message,
-      "Cannot allocate 100 MiB on device 0: CUDA_ERROR_OUT_OF_MEMORY (2), 56 MiB of 256 MiB " +
+      "Cannot allocate 100 MiB on device 0: CUDA_ERROR_OUT_OF_MEMORY (2), 32 MiB of 256 MiB " +
         "free, 200 MiB in 1 live buffer (largest: weights 200 MiB); dispose what is no longer " +
         "needed, see gpu.live()",
     );
     assertEquals([error.totalBytes, error.freeBytes, error.call], [
       256 * MIB,
-      56 * MIB,
+      32 * MIB,
       "cuMemAllocAsync",
     ]);
   }, { driver: simulateDriver(SMALL) }));

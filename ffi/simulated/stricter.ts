@@ -1,0 +1,166 @@
+// Where the simulated driver asks for more than the real one, or answers otherwise, on purpose.
+// All else must agree with recordings of the real driver; the page docs/simulated_driver.md shows this list.
+
+/** One difference that is wanted. */
+export interface Strictness {
+  /** How the difference shows: an error is thrown, a call is refused, or an answer differs. */
+  readonly kind: "throws" | "refuses" | "answers";
+  /** What the simulated driver does. */
+  readonly simulated: string;
+  /** What the real driver does. */
+  readonly real: string;
+  /** Functions whose answers differ; of errors and refusals the driver tells the rule itself. */
+  readonly calls?: readonly string[];
+  /** Statuses that differ: the real driver's, and the simulated one's. */
+  readonly statuses?: readonly (readonly [real: number, simulated: number])[];
+  /** Whether what the functions write differs. */
+  readonly outputs?: boolean;
+}
+
+/** Every wanted difference, by the name of its rule. */
+export const STRICTER = {
+  race: {
+    kind: "throws",
+    simulated: "throws when two streams use the same bytes without order and one of them writes",
+    real: "runs both; the bytes depend on which comes first",
+  },
+  unwritten: {
+    kind: "throws",
+    simulated: "throws when work reads device bytes that nobody has written",
+    real: "reads what was there before, often another program's bytes",
+  },
+  discarded: {
+    kind: "throws",
+    simulated: "throws when work uses managed bytes that were discarded and not prefetched since",
+    real: "reads anything, and can lose a write although that should undo the discard",
+  },
+  hostChanged: {
+    kind: "throws",
+    simulated: "throws when the host changed bytes that a queued copy still needed",
+    real: "copies the old bytes, the new ones, or some of each",
+  },
+  bounds: {
+    kind: "throws",
+    simulated: "throws when a range leaves its allocation or its array",
+    real: "refuses it, writes into the neighbour, or breaks the context by a fault",
+  },
+  freed: {
+    kind: "throws",
+    simulated: "throws when a range is in memory that was freed or never allocated",
+    real: "refuses it, uses what lies there now, or breaks the context by a fault",
+  },
+  unmapped: {
+    kind: "throws",
+    simulated: "throws when a part of a range of virtual memory has no memory behind it",
+    real: "refuses it, or breaks the context by a fault",
+  },
+  rights: {
+    kind: "throws",
+    simulated:
+      "throws when a device has no right to memory, and when a kernel meets ordinary arrays",
+    real: "refuses it, or breaks the context by a fault",
+  },
+  overlap: {
+    kind: "throws",
+    simulated: "throws when a copy's source and destination, or two copies of a batch, share bytes",
+    real: "copies in no certain order, so the bytes can differ from run to run",
+  },
+  inUse: {
+    kind: "throws",
+    simulated: "throws when memory is freed or unmapped that work still needs, instead of waiting",
+    real: "waits for some kinds of memory and breaks the context by a fault for others",
+  },
+  notLaunched: {
+    kind: "throws",
+    simulated: "throws when memory that a graph allocates is used before a launch brings it",
+    real: "ends the process when the memory is read",
+  },
+  goneFromGraph: {
+    kind: "throws",
+    simulated: "throws when a graph is made ready or launched whose copies use freed memory",
+    real: "ends the process, waits for ever, or uses what lies there now",
+  },
+  arrayInGraph: {
+    kind: "throws",
+    simulated: "throws when a capture records a copy from or to an ordinary array",
+    real: "records it and reads at each launch whatever lies at the address then",
+  },
+  unloaded: {
+    kind: "throws",
+    simulated: "throws when a launch of a graph meets a kernel whose module was unloaded",
+    real: "runs what lies at the kernel's former place, or breaks the context by a fault",
+  },
+  unterminated: {
+    kind: "throws",
+    simulated: "throws when a text of PTX has no zero byte at its end",
+    real: "reads on behind the text",
+  },
+  deadlock: {
+    kind: "throws",
+    simulated: "throws when the host waits for work that nothing can set going any more",
+    real: "waits for ever",
+  },
+  endsProcess: {
+    kind: "throws",
+    simulated: "throws for a name of 0 bytes and for a pool's attribute without a value",
+    real: "ends the process by a fault",
+  },
+  packed: {
+    kind: "refuses",
+    simulated: "refuses a pitch or a height of 0 for more than one row or slice",
+    real: "takes 0 for rows or slices without a gap",
+  },
+  reserved: {
+    kind: "refuses",
+    simulated: "refuses reserved members that are not 0",
+    real: "ignores them",
+  },
+  noPeerContext: {
+    kind: "refuses",
+    simulated: "refuses a copy between devices that leaves out a context",
+    real: "takes the current context",
+  },
+  external: {
+    kind: "refuses",
+    simulated: "refuses to record a wait for an event from outside (flag 1)",
+    real: "records it, and each launch waits for the event",
+  },
+  numbers: {
+    kind: "answers",
+    simulated: "describes a device of round numbers, called Simulated",
+    real: "describes the device",
+    calls: [
+      "cuDeviceGetName",
+      "cuDeviceGetUuid_v2",
+      "cuDeviceTotalMem_v2",
+      "cuDeviceGetAttribute",
+      "cuDeviceGetPCIBusId",
+      "cuMemGetInfo_v2",
+      "cuEventElapsedTime",
+    ],
+  },
+  uncompiled: {
+    kind: "answers",
+    simulated: "reads the version and the target of PTX; kernels are functions in JavaScript",
+    real: "compiles PTX, and refuses programs with mistakes",
+    calls: ["cuModuleLoadData"],
+    statuses: [[218, 0]],
+  },
+  progress: {
+    kind: "answers",
+    simulated: "runs queued work only when a call asks for it, one piece for each question",
+    real: "runs it meanwhile, so that a question is answered by 0 or by 600",
+    calls: ["cuStreamQuery", "cuEventQuery", "cuEventElapsedTime"],
+    statuses: [[0, 600], [600, 0]],
+  },
+  neighbours: {
+    kind: "answers",
+    simulated: "keeps the hints of each managed block for itself",
+    real: "shares pages between small blocks, so that a hint for one shows on the next",
+    calls: ["cuMemRangeGetAttribute"],
+    outputs: true,
+  },
+} as const satisfies Record<string, Strictness>;
+
+/** Name of a wanted difference. */
+export type Rule = keyof typeof STRICTER;

@@ -1,0 +1,54 @@
+// Random sequences: the same for the same seed, over all functions, and without what is undefined on
+// a real driver.
+
+import { assertEquals, assertGreaterOrEqual, assertNotEquals } from "@std/assert";
+import { CUDA } from "../../ffi/cuda.ts";
+import { generate } from "../support/recording/generate.ts";
+import { parseStep } from "../support/recording/notation.ts";
+import { simulate } from "../support/recording/simulation.ts";
+
+const FACTS = {
+  devices: 2,
+  driverVersion: 13000,
+  poolsSupported: true,
+  concurrentManagedAccess: true,
+  peerAccess: true,
+};
+
+/** Rules whose breach could break a real driver's context, or end its process. */
+const HARMFUL =
+  /^throws (bounds|freed|unmapped|rights|inUse|notLaunched|goneFromGraph|deadlock|unloaded|endsProcess)/;
+
+Deno.test("generate() makes the same sequence of the same seed and number, and others of others", async () => {
+  const first = await generate(FACTS, { seed: 5, number: 3 });
+  assertEquals(await generate(FACTS, { seed: 5, number: 3 }), first);
+  assertNotEquals((await generate(FACTS, { seed: 5, number: 4 })).lines, first.lines);
+  assertNotEquals((await generate(FACTS, { seed: 6, number: 3 })).lines, first.lines);
+});
+
+Deno.test("generate() calls every function, with success and with refusals, and does no harm", async () => {
+  const succeeded = new Set<string>();
+  const refused = new Set<string>();
+  const harm: string[] = [];
+  for (let number = 0; number < 1500; number++) {
+    const sequence = await generate(FACTS, { seed: 11, number });
+    const player = simulate(FACTS, sequence);
+    for (const line of sequence.lines) {
+      const { call, words } = parseStep(line);
+      const { outcome } = await player.play(line);
+      if (outcome === "skip" || HARMFUL.test(outcome)) {
+        harm.push(`${sequence.id}: ${line} ${outcome}`);
+      }
+      if (call === "cuDeviceGetName" && words[1] === "0") harm.push(line);
+      if (call === "cuMemPoolSetAttribute" && words[2] === "null") harm.push(line);
+      (outcome.startsWith("0") ? succeeded : refused).add(call);
+    }
+  }
+  assertEquals(harm, []);
+  // A process cannot open what it handed out itself, so that nothing opens here.
+  const never = ["cuIpcOpenMemHandle_v2", "cuIpcCloseMemHandle", "cuIpcOpenEventHandle"];
+  const missing = Object.keys(CUDA).filter((name) => !succeeded.has(name) && !never.includes(name));
+  // No random module has variables, and no sequence releases what the recorder holds.
+  assertEquals(missing.sort(), ["cuModuleGetGlobal_v2"]);
+  assertGreaterOrEqual(refused.size, 85);
+});

@@ -1,0 +1,73 @@
+// Whether what the simulated driver makes of a step is what a real one made of it, a difference that
+// is wanted, or one that is not.
+
+import { type Rule, STRICTER, type Strictness } from "../../../ffi/simulated/stricter.ts";
+import { type Played, SKIPPED } from "./player.ts";
+
+/** What came of a step that ended the real process. */
+export const CRASHED = "crash";
+/** What came of a step from which the real driver did not return. */
+export const HUNG = "hang";
+
+/** What a comparison says of a step. */
+export interface Verdict {
+  /** Whether the outcomes are the same, differ as they should, or differ. */
+  readonly kind: "same" | "wanted" | "different";
+  /** The rule behind a difference that is wanted. */
+  readonly rule?: Rule;
+  /** Whether the drivers may be in different states now, so that later steps cannot be compared. */
+  readonly isParted: boolean;
+}
+
+/** A step to compare. */
+export interface ComparedStep {
+  /** The driver function. */
+  readonly call: string;
+  /** What came of it on the real driver. */
+  readonly real: string;
+  /** What came of it on the simulated one. */
+  readonly simulated: Played;
+  /** How many blocks of managed memory there are. */
+  readonly managedCount: number;
+}
+
+/** Compares the outcomes of a step. */
+export function compareStep(step: ComparedStep): Verdict {
+  const { real, simulated } = step;
+  if (real === simulated.outcome) return { kind: "same", isParted: false };
+  const isLost = real === CRASHED || real === HUNG;
+  const isParted = isLost || isDone(real) !== isDone(simulated.outcome) ||
+    simulated.isLate === true;
+  if (simulated.rule !== undefined) return { kind: "wanted", rule: simulated.rule, isParted };
+  if (isLost && !isDone(simulated.outcome)) {
+    return { kind: "wanted", rule: "endsProcess", isParted };
+  }
+  const rule = answerRule(step);
+  return rule === undefined ? { kind: "different", isParted } : { kind: "wanted", rule, isParted };
+}
+
+/** Finds the rule by which two answers may differ. */
+function answerRule({ call, real, simulated, managedCount }: ComparedStep): Rule | undefined {
+  const rules = Object.entries<Strictness>(STRICTER) as [Rule, Strictness][];
+  const [realStatus, simulatedStatus] = [statusOf(real), statusOf(simulated.outcome)];
+  const found = rules.find(([rule, { calls = [], statuses = [], outputs = false }]) => {
+    if (!calls.includes(call)) return false;
+    // A neighbour's hints can show only where there is a neighbour.
+    const hasOutputs = outputs && (rule !== "neighbours" || managedCount > 1);
+    if (hasOutputs && realStatus === simulatedStatus) return true;
+    return statuses.some(([first, second]) => first === realStatus && second === simulatedStatus);
+  });
+  return found?.[0];
+}
+
+/** Tells whether a driver did what a step asks for, as far as its state goes. */
+function isDone(outcome: string): boolean {
+  const status = statusOf(outcome);
+  return status === 0 || status === 600;
+}
+
+function statusOf(outcome: string): number | undefined {
+  if (outcome === SKIPPED) return undefined;
+  const status = Number(outcome.split(" ")[0]);
+  return Number.isNaN(status) ? undefined : status;
+}

@@ -1,0 +1,173 @@
+// What the driver says where two devices meet: peers, rights, and refusals across contexts.
+
+import { readScripts, type Script } from "./script.ts";
+
+/** The scripts. */
+export const PEER_SCRIPTS: readonly Script[] = readScripts(`
+# letting a peer in and out (two devices)
+  cuDeviceCanAccessPeer & 0 1 = 0 1
+  cuCtxEnablePeerAccess ctx1 0
+  cuCtxEnablePeerAccess ctx1 0 = 704
+  cuCtxEnablePeerAccess ctx1 1 = ?
+  cuCtxDisablePeerAccess ctx1
+  cuCtxDisablePeerAccess ctx1 = 705
+  cuCtxEnablePeerAccess ctx1 1 = 1
+  cuCtxSetCurrent 0
+  cuCtxEnablePeerAccess ctx1 0 = 201
+
+# a copy between devices (two devices)
+  cuMemAlloc_v2 &a 4096
+  cuStreamCreateWithPriority &s 1 0
+  cuCtxSetCurrent ctx1
+  cuMemAlloc_v2 &b 4096
+  cuStreamCreateWithPriority &t 1 0
+  cuCtxSetCurrent ctx0
+  array h 64
+  cuMemsetD8Async a 3 4096 s
+  cuMemcpyPeerAsync b ctx1 a ctx0 4096 s
+  cuMemcpyDtoHAsync_v2 @h b 64 s
+  settle
+  look h 64 = 0 03*64
+  cuMemcpyAsync b a 64 s
+  settle
+  cuMemcpyAsync a b 64 t
+  settle
+  cuMemFree_v2 b
+
+# a fill of another device's memory (two devices)
+  cuCtxSetCurrent ctx1
+  cuMemAlloc_v2 &b 4096
+  cuCtxSetCurrent ctx0
+  cuStreamCreateWithPriority &s 1 0
+  cuCtxEnablePeerAccess ctx1 0
+  cuMemsetD8Async b 3 4096 s
+  cuLaunchKernel fill0 1 1 1 1 1 1 0 s (u64:b,u32:7,u32:64) null
+  array h 128
+  cuMemcpyDtoHAsync_v2 @h b 128 s
+  settle
+  look h 128 = 0 07*64,03*64
+
+# a kernel on another device's stream (two devices)
+  cuCtxSetCurrent ctx1
+  cuStreamCreateWithPriority &t 1 0
+  cuEventCreate &f 2
+  cuCtxSetCurrent ctx0
+  cuStreamCreateWithPriority &s 1 0
+  cuEventCreate &e 2
+  cuLaunchKernel nothing0 1 1 1 1 1 1 0 t null null = 400
+  cuLaunchKernel nothing1 1 1 1 1 1 1 0 t null null
+  cuEventRecord e t = 400
+  cuEventRecord f t
+  cuStreamWaitEvent s f 0
+  cuEventRecord e s
+  cuStreamWaitEvent t e 0
+  cuEventElapsedTime & e f = 400
+  settle
+
+# a pool that a peer may use (two devices)
+  cuStreamCreateWithPriority &s 1 0
+  cuCtxSetCurrent ctx1
+  cuStreamCreateWithPriority &t 1 0
+  cuCtxSetCurrent ctx0
+  cuMemPoolCreate &p {allocType:1,location.type:1}
+  cuMemPoolGetAccess & p {type:1} = 0 3
+  cuMemPoolGetAccess & p {type:1,id:1} = 0 0
+  cuMemPoolSetAccess p {location.type:1,location.id:1,flags:1} 1 = ?
+  cuMemPoolSetAccess p {location.type:1,location.id:1,flags:3} 1
+  cuMemPoolGetAccess & p {type:1,id:1} = 0 3
+  cuMemAllocFromPoolAsync &a 4096 p s
+  cuMemsetD8Async a 5 4096 s
+  settle
+  cuLaunchKernel fill1 1 1 1 1 1 1 0 t (u64:a,u32:7,u32:64) null
+  array h 128
+  cuMemcpyDtoHAsync_v2 @h a 128 t
+  settle
+  look h 128 = 0 07*64,05*64
+  cuMemPoolSetAccess p {location.type:1,location.id:1,flags:0} 1
+  cuMemPoolGetAccess & p {type:1,id:1} = 0 0
+  cuMemFreeAsync a s
+
+# memory of a pool that a peer may not use (two devices)
+  cuStreamCreateWithPriority &s 1 0
+  cuMemAllocAsync &a 4096 s
+  cuMemsetD8Async a 5 4096 s
+  settle
+  cuCtxSetCurrent ctx1
+  cuStreamCreateWithPriority &t 1 0
+  cuMemAlloc_v2 &b 4096
+  cuMemcpyAsync b a 64 t = ?
+  cuMemcpyPeerAsync b ctx1 a ctx0 64 t = ?
+
+# an allocation on a stream of the other device (two devices)
+  cuCtxSetCurrent ctx1
+  cuStreamCreateWithPriority &t 1 0
+  cuCtxSetCurrent ctx0
+  cuMemAllocAsync &a 4096 t
+  cuPointerGetAttribute & 9 a = 0 1
+  cuMemAllocFromPoolAsync &b 4096 pool0 t
+  cuPointerGetAttribute & 9 b = 0 0
+  cuMemFreeAsync a t
+  cuMemFreeAsync b t
+  settle
+
+# mapped memory for two devices (two devices)
+  cuMemAddressReserve &r 4194304 0 0 0
+  cuMemCreate &p 2097152 {type:1,location.type:1} 0
+  cuMemCreate &q 2097152 {type:1,location.type:1,location.id:1} 0
+  cuMemMap r 2097152 0 p 0
+  cuMemMap r+2097152 2097152 0 q 0
+  cuMemSetAccess r 4194304 [{location.type:1,flags:3},{location.type:1,location.id:1,flags:3}] 2
+  cuMemsetD8Async r+2097136 7 32 0
+  array h 32
+  cuMemcpyDtoHAsync_v2 @h r+2097136 32 0
+  settle
+  look h 32 = 0 07*32
+  cuMemSetAccess r 2097152 {location.type:1,location.id:1,flags:1} 1
+  cuMemSetAccess r 2097152 {location.type:1,location.id:1,flags:0} 1
+  settle
+  cuMemUnmap r 4194304
+  cuMemAddressFree r 4194304
+
+# a capture with streams of both devices (two devices)
+  cuStreamCreateWithPriority &s 1 0
+  cuEventCreate &e 2
+  cuMemAlloc_v2 &a 64
+  cuCtxSetCurrent ctx1
+  cuStreamCreateWithPriority &t 1 0
+  cuEventCreate &f 2
+  cuMemAlloc_v2 &b 64
+  cuCtxSetCurrent ctx0
+  cuStreamBeginCapture_v2 s 2
+  cuEventRecord e s
+  cuStreamWaitEvent t e 0
+  cuMemsetD8Async a 1 64 s
+  cuMemsetD8Async b 2 64 t
+  cuEventRecord f t
+  cuStreamWaitEvent s f 0
+  cuStreamEndCapture s &g = 0 new
+  cuGraphInstantiateWithFlags &x g 0
+  cuGraphLaunch x s
+  cuGraphLaunch x t = ?
+  settle
+
+# managed memory of two devices (two devices)
+  cuMemAllocManaged &m 4194304 1
+  cuMemAdvise m 4194304 3 1
+  cuMemAdvise m 4194304 5 0
+  cuMemAdvise m 4194304 5 1
+  cuMemRangeGetAttribute & 4 2 m 4194304 = 0 1
+  cuMemRangeGetAttribute & 12 3 m 4194304 = ?
+  cuMemPrefetchAsync m 4194304 1 0
+  settle
+  cuMemRangeGetAttribute & 4 4 m 4194304 = 0 1
+
+# contexts on a stack (two devices)
+  cuCtxPushCurrent_v2 ctx1
+  cuCtxGetCurrent & = 0 ctx1
+  cuMemAlloc_v2 &b 4096
+  cuPointerGetAttribute & 9 b = 0 1
+  cuCtxPopCurrent_v2 & = 0 ctx1
+  cuCtxGetCurrent & = 0 ctx0
+  cuPointerGetAttribute & 1 b = 0 ctx1
+  cuMemFree_v2 b
+`);

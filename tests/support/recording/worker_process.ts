@@ -1,0 +1,175 @@
+// One process that plays sequences, seen from the recorder: given a task it tells what came of it,
+// also when the process ends by a fault meanwhile, or does not return.
+
+import { CRASHED, HUNG } from "./compare.ts";
+import type { Message, Task } from "./messages.ts";
+import type { Sequence } from "./notation.ts";
+import type { RecordedSequence, RecordingFacts } from "./recording.ts";
+
+/** How to start processes. */
+export interface ProcessOptions {
+  /** Which driver to record. */
+  readonly driver: "cuda" | "simulated";
+  /** Most devices to use. */
+  readonly mostDevices: number;
+  /** Seconds after which a step counts as one that does not return. */
+  readonly timeoutSeconds: number;
+}
+
+/** What came of a task. */
+export interface TaskResult {
+  /** The sequence and its outcomes, up to the step that ended the process. */
+  readonly recorded: RecordedSequence;
+  /** What went wrong beside the steps; undefined when nothing did. */
+  readonly trouble: string | undefined;
+}
+
+/** Seconds in which a process must start: making the contexts of eight devices takes a few. */
+const START_SECONDS = 120;
+
+/** Seconds in which a process must end that was told to; one that does not is left alone. */
+const END_SECONDS = 5;
+
+/** Says that a process did not answer in time. */
+class Late extends Error {
+  override name = "Late";
+}
+
+/** A process that plays sequences. */
+export class WorkerProcess {
+  /** Whether it can play another sequence. */
+  canGoOn = true;
+  readonly #child: Deno.ChildProcess;
+  readonly #input: WritableStreamDefaultWriter<Uint8Array>;
+  readonly #messages: AsyncGenerator<Message>;
+  readonly #timeoutSeconds: number;
+  readonly #errors: Promise<string>;
+
+  /** Starts a process; a fresh one makes no context. */
+  constructor(options: ProcessOptions, { isFresh }: { isFresh: boolean }) {
+    const { driver, mostDevices, timeoutSeconds } = options;
+    const script = new URL("./child.ts", import.meta.url).pathname;
+    const start = isFresh ? "fresh" : "base";
+    this.#child = new Deno.Command(Deno.execPath(), {
+      // Other devices stay unseen, so that the driver counts as many as the recording says.
+      env: { CUDA_VISIBLE_DEVICES: Array.from({ length: mostDevices }, (_, i) => i).join(",") },
+      args: ["run", "-A", "--no-check", "--quiet", script, driver, start, String(mostDevices)],
+      stdin: "piped",
+      stdout: "piped",
+      stderr: "piped",
+    }).spawn();
+    this.#input = this.#child.stdin.getWriter();
+    this.#messages = messagesOf(this.#child.stdout);
+    this.#errors = new Response(this.#child.stderr).text();
+    this.#timeoutSeconds = timeoutSeconds;
+  }
+
+  /**
+   * Waits until it has started, and tells which driver it has.
+   *
+   * @throws Error with what it printed when it does not start.
+   */
+  async facts(): Promise<RecordingFacts> {
+    const message = await this.#next(START_SECONDS).catch(() => undefined);
+    if (message !== undefined && "facts" in message) return message.facts;
+    this.#kill();
+    throw new Error(`Cannot start a process of the recorder: ${await this.#printed()}`);
+  }
+
+  /** Plays a task. Never throws: what goes wrong is a part of the result. */
+  async play(task: Task): Promise<TaskResult> {
+    let sequence: Sequence = "sequence" in task
+      ? task.sequence
+      : { id: `random ${task.seed}.${task.number}`, isFresh: false, lines: [] };
+    const outcomes: string[] = [];
+    let isPlayed = false;
+    try {
+      await this.#input.write(new TextEncoder().encode(`${JSON.stringify(task)}\n`));
+      for (;;) {
+        const message = await this.#next(this.#timeoutSeconds);
+        if ("sequence" in message) sequence = message.sequence;
+        else if ("outcome" in message) outcomes.push(message.outcome);
+        else if ("isPlayed" in message) isPlayed = true;
+        else if ("canGoOn" in message) {
+          this.canGoOn = message.canGoOn;
+          return { recorded: { ...sequence, outcomes }, trouble: undefined };
+        }
+      }
+    } catch (error) {
+      return await this.#fail(error, { sequence, outcomes, isPlayed });
+    }
+  }
+
+  /** Ends the process. */
+  async end(): Promise<void> {
+    await within(END_SECONDS, this.#input.close()).catch(() => {});
+    this.#kill();
+    await within(END_SECONDS, this.#child.status).catch(() => {});
+    await this.#printed();
+  }
+
+  /** Notes a process that ended, or that does not return, in the step it was at. */
+  async #fail(
+    error: unknown,
+    { sequence, outcomes, isPlayed }: {
+      sequence: Sequence;
+      outcomes: string[];
+      isPlayed: boolean;
+    },
+  ): Promise<TaskResult> {
+    this.canGoOn = false;
+    const end = error instanceof Late ? HUNG : CRASHED;
+    if (end === HUNG) this.#kill();
+    const status = await within(END_SECONDS, this.#child.status).catch(() => undefined);
+    const ending = status === undefined
+      ? "it does not end"
+      : status.signal ?? `exit code ${status.code}`;
+    const printed = (await this.#printed()).trim().replaceAll("\n", " | ").slice(0, 300);
+    const place = isPlayed ? "cleaning up" : `step ${outcomes.length}`;
+    const trouble = `${end} in ${place} of ${sequence.id} (${ending}) ${printed}`;
+    if (!isPlayed && outcomes.length < sequence.lines.length) outcomes.push(end);
+    const lines = sequence.lines.slice(0, outcomes.length);
+    return { recorded: { ...sequence, lines, outcomes }, trouble };
+  }
+
+  async #next(seconds: number): Promise<Message> {
+    const { done, value } = await within(seconds, this.#messages.next());
+    if (done === true) throw new Error("the process ended");
+    return value;
+  }
+
+  /** What it printed as errors; nothing while it does not end. */
+  async #printed(): Promise<string> {
+    return await within(END_SECONDS, this.#errors).catch(() => "");
+  }
+
+  #kill(): void {
+    try {
+      this.#child.kill("SIGKILL");
+    } catch {
+      // It has ended already.
+    }
+  }
+}
+
+/** Waits for a promise, and throws {@linkcode Late} when that takes longer. */
+async function within<T>(seconds: number, promise: Promise<T>): Promise<T> {
+  const timer = Promise.withResolvers<never>();
+  const id = setTimeout(() => timer.reject(new Late()), seconds * 1000);
+  try {
+    return await Promise.race([promise, timer.promise]);
+  } finally {
+    clearTimeout(id);
+  }
+}
+
+async function* messagesOf(
+  output: ReadableStream<Uint8Array<ArrayBuffer>>,
+): AsyncGenerator<Message> {
+  let rest = "";
+  for await (const text of output.pipeThrough(new TextDecoderStream())) {
+    const lines = (rest + text).split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines) if (line.startsWith("{")) yield JSON.parse(line);
+  }
+}
