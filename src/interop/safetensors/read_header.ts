@@ -1,7 +1,7 @@
 // Reads what a safetensors file holds, without its tensors.
 
 import { type DiskFile, type FilePath, openForReading } from "../../transfer/disk_file.ts";
-import { LENGTH_BYTES, parseHeader, readHeaderLength, type SafetensorsHeader } from "./header.ts";
+import { LENGTH_BYTES, parseHeaderInTurns, readHeaderLength, type SafetensorsHeader } from "./header.ts";
 
 /**
  * Reads which tensors a safetensors file holds, and its metadata; no GPU is needed.
@@ -25,6 +25,6 @@ export async function readHeader(
   const json = new Uint8Array(length);
   await file.read(json, LENGTH_BYTES);
   const dataOffset = LENGTH_BYTES + length;
-  const header = parseHeader(json, { path: file.path, dataByteLength: byteLength - dataOffset });
-  return { header, dataOffset };
+  const source = { path: file.path, dataByteLength: byteLength - dataOffset };
+  return { header: await parseHeaderInTurns(json, source), dataOffset };
 }

@@ -3,8 +3,8 @@
 import { dirname, join } from "node:path";
 import { type FilePath, pathOf } from "../../transfer/disk_file.ts";
 import { isWebAddress } from "../web_address.ts";
-import { findDuplicateKey } from "./duplicate_key.ts";
 import { SafetensorsError } from "./error.ts";
+import { JsonError, JsonScanner } from "./json_scanner.ts";
 
 /** Where a model lies: a file, several, or an index (`model.safetensors.index.json`). */
 export type SafetensorsSource = FilePath | readonly FilePath[];
@@ -39,7 +39,7 @@ export async function findShards(source: SafetensorsSource): Promise<Shard[]> {
 
 async function readIndex(path: string): Promise<Shard[]> {
   const weightMap = parseIndex(path, await Deno.readTextFile(path));
-  const names = Map.groupBy(Object.entries(weightMap), ([, file]) => file);
+  const names = Map.groupBy(weightMap, ([, file]) => file);
   return [...names].map(([file, entries]) => {
     if (file.startsWith("/") || file.split(/[\\/]/).includes("..")) {
       throw new SafetensorsError(path, `it names "${file}", which is outside its folder`);
@@ -48,23 +48,38 @@ async function readIndex(path: string): Promise<Shard[]> {
   });
 }
 
-function parseIndex(path: string, text: string): Record<string, string> {
-  let index: unknown;
+/** Reads which file each tensor is in. */
+function parseIndex(path: string, text: string): Map<string, string> {
+  const scanner = new JsonScanner(text);
+  let weightMap: Map<string, string> | undefined;
   try {
-    index = JSON.parse(text);
+    if (!scanner.isAtObject) throw noWeightMap(path);
+    scanner.object((name) => {
+      if (name !== "weight_map") return void scanner.value();
+      if (weightMap !== undefined) throw new SafetensorsError(path, `it has "${name}" twice`);
+      weightMap = readWeightMap(path, scanner);
+    });
+    scanner.end();
   } catch (cause) {
-    throw new SafetensorsError(path, "it is not JSON", { cause });
+    if (!(cause instanceof JsonError)) throw cause;
+    throw new SafetensorsError(path, `it is not JSON: ${cause.message}`, { cause });
   }
-  const duplicate = findDuplicateKey(text);
-  if (duplicate !== undefined) throw new SafetensorsError(path, `it has "${duplicate}" twice`);
-  const weightMap = index instanceof Object && "weight_map" in index ? index.weight_map : undefined;
-  if (!isTextMap(weightMap)) {
-    throw new SafetensorsError(path, "it has no weight_map from names to files");
-  }
+  if (weightMap === undefined) throw noWeightMap(path);
   return weightMap;
 }
 
-function isTextMap(value: unknown): value is Record<string, string> {
-  return value instanceof Object && !Array.isArray(value) &&
-    Object.values(value).every((text) => typeof text === "string");
+function readWeightMap(path: string, scanner: JsonScanner): Map<string, string> {
+  if (!scanner.isAtObject) throw noWeightMap(path);
+  const weightMap = new Map<string, string>();
+  scanner.object((name) => {
+    const file = scanner.value();
+    if (typeof file !== "string") throw noWeightMap(path);
+    if (weightMap.has(name)) throw new SafetensorsError(path, `it has "${name}" twice`);
+    weightMap.set(name, file);
+  });
+  return weightMap;
+}
+
+function noWeightMap(path: string): SafetensorsError {
+  return new SafetensorsError(path, "it has no weight_map from names to files");
 }
