@@ -5,7 +5,7 @@ import type { Piece, RingRequest } from "./ring_transfer.ts";
 /** What is on the host's side of a transfer: memory at an address, or an open file. */
 export type HostSide =
   | { readonly address: bigint }
-  | { readonly fileDescriptor: number; readonly fileOffset: number };
+  | { readonly fileDescriptor: number; readonly fileOffset: number; readonly path: string };
 
 /** Bytes that follow each other on both sides. */
 export interface Block {
@@ -75,8 +75,8 @@ function pieceAt(
         : { operation: "write", destination: file, source: slot, byteLength, fileOffset },
     laneError: () =>
       new Error(
-        `Cannot ${isUpload ? "read" : "write"} ${byteLength} bytes at ${fileOffset} of the file: ` +
-          `it ended early, changed meanwhile, or the disk failed`,
+        `Cannot ${isUpload ? "read" : "write"} ${byteLength} bytes at ${fileOffset} of ` +
+          `${host.path}: ${isUpload ? "it ended early" : "the disk is full"} or failed`,
       ),
   };
 }

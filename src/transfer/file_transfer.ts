@@ -4,8 +4,10 @@
 import type { CudaStream } from "../stream.ts";
 import { checkRoute, type MemorySpan } from "./copy.ts";
 import { checkSize } from "../format.ts";
-import type { DiskFile, FilePath } from "./disk_file.ts";
-import { produceFile } from "./produce_file.ts";
+import type { DiskFile } from "./disk_file.ts";
+import { factsOf } from "./file_facts.ts";
+import type { FilePath } from "./file_path.ts";
+import { produceFile, type WritingOptions } from "./produce_file.ts";
 import { cutBlock } from "./block_pieces.ts";
 import { TransferEngine } from "./engine.ts";
 import { noteTransfer, orderTransfer, transfer, type TransferOptions } from "./host_transfer.ts";
@@ -24,7 +26,7 @@ export interface FileTransfer extends TransferOptions {
 }
 
 /** Device memory and the file on its other side. */
-export interface FileRequest extends TransferOptions {
+export interface FileRequest extends TransferOptions, WritingOptions {
   /** The device's side. */
   readonly span: MemorySpan;
   /** The stream whose earlier work comes first. */
@@ -36,15 +38,15 @@ export interface FileRequest extends TransferOptions {
 }
 
 /**
- * Writes device memory into a file, and holds it meanwhile. What cannot be written leaves the file as
- * it was; see {@link produceFile} for what a later failure leaves.
+ * Writes device memory into a file, and holds it meanwhile; see {@link produceFile} for what is there
+ * when it fails.
  */
 export async function writeFileFrom(request: FileRequest): Promise<void> {
-  const { path, span, stream, offset, signal } = request;
+  const { path, span, stream, offset, inPlace, sync, signal } = request;
   const fileOffset = checkSize(offset ?? 0, "file offset");
   using _hold = holdForDownload(span, stream);
   await produceFile(
-    { path, offset, byteLength: span.byteLength, signal },
+    { path, offset, byteLength: span.byteLength, inPlace, sync, signal },
     (file) => downloadInto({ ...request, file, fileOffset }),
   );
 }
@@ -75,7 +77,7 @@ export async function uploadFrom(task: FileTransfer): Promise<void> {
       await transfer({ ...task, direction: "upload", bytes });
     });
   } catch (error) {
-    const byteLength = await currentSize(file);
+    const { byteLength } = factsOf(file.descriptor, file.path);
     if (task.signal?.aborted || byteLength >= fileOffset + span.byteLength) throw error;
     throw new RangeError(
       `Cannot read ${span.byteLength} bytes at ${fileOffset} of ${file.path}: it shrank to ` +
@@ -116,16 +118,7 @@ async function move(
   orderTransfer({ direction, span, stream });
   const engine = TransferEngine.of(stream.context);
   engine.anticipate(byteLength, { canLend: true });
-  const host = { fileDescriptor: file.descriptor, fileOffset };
+  const host = { fileDescriptor: file.descriptor, fileOffset, path: file.path };
   const cut = cutBlock({ direction, deviceAddress: span.address, host, byteLength });
   await engine.run({ direction, stream, byteLength, cut, onProgress, signal });
-}
-
-/** The file's size by its path; Infinity when that cannot be told any more. */
-async function currentSize({ path }: DiskFile): Promise<number> {
-  try {
-    return (await Deno.stat(path)).size;
-  } catch {
-    return Infinity;
-  }
 }

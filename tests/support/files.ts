@@ -38,3 +38,27 @@ export class FileFolder implements Disposable {
     Deno.removeSync(this.path, { recursive: true });
   }
 }
+
+/** The names in a folder, sorted. */
+export function namesIn({ path }: FileFolder): string[] {
+  return [...Deno.readDirSync(path)].map(({ name }) => name).sort();
+}
+
+/** What this process has open in a folder. */
+export function openPathsIn({ path: folder }: FileFolder): string[] {
+  const paths = [...Deno.readDirSync("/proc/self/fd")].flatMap(({ name }) => {
+    try {
+      return [Deno.readLinkSync(`/proc/self/fd/${name}`)];
+    } catch {
+      return []; // the descriptor that listed the folder is closed again
+    }
+  });
+  return paths.filter((path) => path.startsWith(folder));
+}
+
+/** Makes a pipe in a folder, and returns its path. */
+export async function makePipe(folder: FileFolder, name: string): Promise<string> {
+  const path = folder.pathOf(name);
+  await new Deno.Command("mkfifo", { args: [path] }).output();
+  return path;
+}

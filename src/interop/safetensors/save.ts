@@ -4,15 +4,15 @@ import type { DeviceBuffer } from "../../buffers/device_buffer.ts";
 import { CudaStream } from "../../stream.ts";
 import { chosenStream } from "../../stream_choice.ts";
 import type { MemorySpan } from "../../transfer/copy.ts";
-import { type FilePath, pathOf } from "../../transfer/disk_file.ts";
+import { type FilePath, pathOf } from "../../transfer/file_path.ts";
 import { downloadInto, holdForDownload } from "../../transfer/file_transfer.ts";
 import type { TransferOptions } from "../../transfer/host_transfer.ts";
 import { inParallel } from "../../transfer/in_parallel.ts";
-import { produceFile } from "../../transfer/produce_file.ts";
+import { produceFile, type WritingOptions } from "../../transfer/produce_file.ts";
 import { ProgressTotal } from "../../transfer/progress_total.ts";
 import { checkMetadata, type NamedBuffer, toNamedBuffers } from "./check_entries.ts";
 import { formatOf, formatRank } from "./formats.ts";
-import { encodeHeader, type TensorEntry } from "./header.ts";
+import { encodeHeader, LENGTH_BYTES, type TensorEntry } from "./header.ts";
 
 /** Buffers by name: an object, a Map, or a loaded model. */
 export type NamedTensors =
@@ -20,7 +20,7 @@ export type NamedTensors =
   | Iterable<readonly [name: string, tensor: DeviceBuffer]>;
 
 /** How to save a model. */
-export interface SaveSafetensorsOptions extends TransferOptions {
+export interface SaveSafetensorsOptions extends TransferOptions, WritingOptions {
   /** Texts about the model as a whole. */
   readonly metadata?: Readonly<Record<string, string>>;
   /** The stream whose earlier work comes first; the device's default stream otherwise. */
@@ -39,8 +39,8 @@ const WRITES_AT_ONCE = 4;
  * Saves buffers as a safetensors file; resolves when the file is written. Widest elements come first,
  * so that all are aligned. The buffers' memory stays until then, also when they are disposed.
  *
- * What cannot be saved is refused before the file is opened, and leaves it as it was. When writing
- * fails, a new file is removed and a replaced one left empty.
+ * The new file takes the place of the old one when all of it is written. Until then, and when
+ * anything fails, the old file is there, untouched. Needs `--allow-write`.
  *
  * @throws RangeError when a name occurs twice or is `"__metadata__"`.
  * @throws TypeError when something is no buffer, or metadata no text; it says which.
@@ -51,7 +51,7 @@ export async function saveSafetensors(
   tensors: NamedTensors,
   options: SaveSafetensorsOptions = {},
 ): Promise<void> {
-  const { metadata = {}, signal, onProgress } = options;
+  const { metadata = {}, inPlace, sync, signal, onProgress } = options;
   const stream = chosenStream(options);
   const name = pathOf(path);
   checkMetadata(name, metadata);
@@ -60,11 +60,12 @@ export async function saveSafetensors(
   const header = encodeHeader({ tensors: placed.map(({ entry }) => entry), metadata });
   const dataBytes = placed.reduce((sum, { entry }) => sum + entry.byteLength, 0);
   const progress = new ProgressTotal(dataBytes, onProgress);
-  const target = { path, byteLength: header.byteLength + dataBytes, signal };
+  const target = { path, byteLength: header.byteLength + dataBytes, inPlace, sync, signal };
   using holds = new DisposableStack();
   for (const { span } of placed) holds.use(holdForDownload(span, streamOf(span)));
   await produceFile(target, async (file) => {
-    await file.write(header, 0);
+    // Until its header is there a file that is written in place is refused by every reader.
+    if (inPlace === true) await file.write(new Uint8Array(LENGTH_BYTES), 0);
     await inParallel(placed, {
       count: WRITES_AT_ONCE,
       work: ({ span, entry }) =>
@@ -77,6 +78,7 @@ export async function saveSafetensors(
           signal,
         }),
     });
+    await file.write(header, 0);
   });
 }
 
