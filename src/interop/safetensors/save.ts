@@ -5,7 +5,8 @@ import { CudaStream } from "../../stream.ts";
 import { chosenStream } from "../../stream_choice.ts";
 import type { MemorySpan } from "../../transfer/copy.ts";
 import { type FilePath, pathOf } from "../../transfer/file_path.ts";
-import { downloadInto, holdForDownload } from "../../transfer/file_transfer.ts";
+import { holdForDownload } from "../../transfer/file_transfer.ts";
+import { gatherInto } from "../../transfer/gathered_transfer.ts";
 import type { TransferOptions } from "../../transfer/host_transfer.ts";
 import { inParallel } from "../../transfer/in_parallel.ts";
 import { produceFile, type WritingOptions } from "../../transfer/produce_file.ts";
@@ -33,7 +34,7 @@ interface PlacedSpan {
   readonly entry: TensorEntry;
 }
 
-const WRITES_AT_ONCE = 4;
+const DEVICES_AT_ONCE = 8;
 
 /**
  * Saves buffers as a safetensors file; resolves when the file is written. Widest elements come first,
@@ -66,19 +67,27 @@ export async function saveSafetensors(
   await produceFile(target, async (file) => {
     // Until its header is there a file that is written in place is refused by every reader.
     if (inPlace === true) await file.write(new Uint8Array(LENGTH_BYTES), 0);
-    await inParallel(placed, {
-      count: WRITES_AT_ONCE,
-      work: ({ span, entry }) =>
-        downloadInto({
-          span,
-          stream: streamOf(span),
-          file,
-          fileOffset: header.byteLength + entry.byteOffset,
-          onProgress: progress.part(),
-          signal,
-        }),
+    await inParallel(partsByDevice(placed, header.byteLength), {
+      count: DEVICES_AT_ONCE,
+      work: async ({ parts, span }) => {
+        const onProgress = progress.part();
+        await gatherInto({ parts, stream: streamOf(span), file, onProgress, signal });
+      },
     });
     await file.write(header, 0);
+  });
+}
+
+/** The blocks of each device, which a transfer takes together. */
+function partsByDevice(placed: readonly PlacedSpan[], dataOffset: number) {
+  const devices = Map.groupBy(placed, ({ span }) => span.allocation.context);
+  return [...devices.values()].flatMap((spans) => {
+    const [first] = spans;
+    if (first === undefined) return [];
+    const parts = spans.map(({ span, entry }) => {
+      return { span, fileOffset: dataOffset + entry.byteOffset };
+    });
+    return [{ parts, span: first.span }];
   });
 }
 

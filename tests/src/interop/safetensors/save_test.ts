@@ -5,7 +5,8 @@ import type { DeviceBuffer } from "../../../../src/buffers/device_buffer.ts";
 import { CudaError } from "../../../../src/errors.ts";
 import { readSafetensorsHeader } from "../../../../src/interop/safetensors/read_header.ts";
 import { saveSafetensors } from "../../../../src/interop/safetensors/save.ts";
-import { patternBytes } from "../../../support/contents.ts";
+import { assertSameBytes, patternBytes } from "../../../support/contents.ts";
+import { testOnTwoDevices } from "../../../support/driver.ts";
 import { faultyDriver } from "../../../support/faulty_driver.ts";
 import { FileFolder, namesIn, openWithSmallRing } from "../../../support/files.ts";
 import { TYPES_FIXTURE } from "../../../support/safetensors/files.ts";
@@ -69,6 +70,53 @@ Deno.test("saveSafetensors() leaves no file when a copy fails", async () => {
     assertEquals([...Deno.readDirSync(folder.path)], []);
   }, { driver });
 });
+
+Deno.test("saveSafetensors() saves many small tensors side by side, and large ones among them", async () => {
+  using folder = new FileFolder();
+  const path = folder.pathOf("many.safetensors");
+  using gpu = openWithSmallRing();
+  await checkNothingLeft(gpu, async () => {
+    using memory = new DisposableStack();
+    const tensors = new Map<string, DeviceBuffer<"uint8">>();
+    for (let i = 0; i < 1500; i++) {
+      const byteLength = i % 500 === 7 ? 3_000_001 : 4096 + (i % 3) * 4097;
+      const bytes = patternBytes(byteLength, i);
+      tensors.set(`t${i}`, memory.use(await gpu.upload(bytes)));
+    }
+    const steps: number[] = [];
+    await saveSafetensors(path, tensors, { onProgress: (done, total) => steps.push(done, total) });
+    const { tensors: entries } = await readSafetensorsHeader(path);
+    const totalBytes = entries.reduce((sum, { byteLength }) => sum + byteLength, 0);
+    assertEquals(steps.slice(-2), [totalBytes, totalBytes]);
+    const file = Deno.readFileSync(path).subarray(-totalBytes);
+    for (const { name, byteOffset, byteLength } of entries) {
+      const expected = patternBytes(byteLength, Number(name.slice(1)));
+      assertSameBytes(file.subarray(byteOffset, byteOffset + byteLength), expected);
+    }
+  });
+});
+
+testOnTwoDevices(
+  "saveSafetensors() saves buffers of two devices into one file",
+  async (one, two) => {
+    using folder = new FileFolder();
+    for (const byteLength of [1000, 2 ** 20 + 1]) {
+      const path = folder.pathOf(`${byteLength}.safetensors`);
+      using memory = new DisposableStack();
+      const tensors: [string, DeviceBuffer<"uint8">][] = [];
+      for (const [i, gpu] of [one, two, two, one, two].entries()) {
+        const bytes = patternBytes(byteLength + i, i);
+        tensors.push([`t${i}`, memory.use(await gpu.upload(bytes))]);
+      }
+      await saveSafetensors(path, tensors);
+      using model = memory.use(await one.loadSafetensors(path));
+      for (let i = 0; i < tensors.length; i++) {
+        const bytes = await model.tensor(`t${i}`, "uint8").download();
+        assertSameBytes(bytes, patternBytes(byteLength + i, i));
+      }
+    }
+  },
+);
 
 Deno.test("saveSafetensors() replaces the file that its own model was loaded from", async () => {
   using folder = new FileFolder();
