@@ -35,7 +35,7 @@ type Move = (
 
 /** An open file. */
 export class DiskFile implements Disposable {
-  /** Where it lies. */
+  /** Where it lies, or will lie, for messages. */
   readonly path: string;
   /** The C library's descriptor, open until the file is closed. */
   readonly descriptor: number;
@@ -47,8 +47,8 @@ export class DiskFile implements Disposable {
    *
    * @throws Error of the class that Deno would throw, with the system's reason.
    */
-  constructor(path: string, use: DiskFileUse, { followsLinks = false } = {}) {
-    this.path = path;
+  constructor(path: string, use: DiskFileUse, { followsLinks = false, shownAs = path } = {}) {
+    this.path = shownAs;
     const { open, errnoLocation: _bound } = openHost(); // binding it later would lose the reason
     const flags = followsLinks ? FLAGS[use] : FLAGS[use] | O_OF_MACHINE.NOFOLLOW;
     this.descriptor = open(cString(path), flags, 0);

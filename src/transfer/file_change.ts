@@ -44,9 +44,10 @@ export class FileChange implements FileWrite {
   }
 
   tryBegin(): boolean {
-    const { realPath } = this.#place;
+    const { path, realPath } = this.#place;
     requireAccess(realPath, "write");
-    this.#opened = LockedFile.tryOpen(realPath, { check: (facts) => this.#check(facts) });
+    const check = (facts: FileFacts) => this.#check(facts);
+    this.#opened = LockedFile.tryOpen(realPath, { check, shownAs: path });
     if (this.#opened === undefined) return false;
     try {
       const { isNew, facts: { kind } } = this.#opened;

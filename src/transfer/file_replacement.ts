@@ -107,11 +107,12 @@ export class FileReplacement implements FileWrite {
   #openTemporary(): LockedFile | undefined {
     const path = this.#temporaryPath;
     const mode = this.#target === undefined ? {} : { mode: PRIVATE_MODE };
+    const shownAs = this.#place.path;
     try {
       requireAccess(path, "write");
       for (;;) {
         const check = (facts: FileFacts) => checkRegular(path, facts);
-        const opened = LockedFile.tryOpen(path, { check, ...mode });
+        const opened = LockedFile.tryOpen(path, { check, shownAs, ...mode });
         if (opened === undefined || opened.isNew) return opened;
         using left = opened;
         left.remove();

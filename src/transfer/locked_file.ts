@@ -14,10 +14,13 @@ export interface LockedFileOptions {
   readonly check: (facts: FileFacts) => void;
   /** Permissions of a file that is made, less those that the process masks. */
   readonly mode?: number;
+  /** What messages call it; its path otherwise. */
+  readonly shownAs?: string;
 }
 
-/** Names what was opened. */
+/** What was opened. */
 interface OpenParts {
+  readonly path: string;
   readonly file: DiskFile;
   readonly facts: FileFacts;
   readonly isNew: boolean;
@@ -32,10 +35,12 @@ export class LockedFile implements Disposable {
   readonly facts: FileFacts;
   /** Whether it was made when it was opened. */
   readonly isNew: boolean;
+  readonly #path: string;
   #lock: Deno.FsFile | undefined;
 
   /** Adopts what {@link LockedFile.tryOpen} opened. */
-  private constructor({ file, facts, isNew, lock }: OpenParts) {
+  private constructor({ path, file, facts, isNew, lock }: OpenParts) {
+    this.#path = path;
     this.file = file;
     this.facts = facts;
     this.isNew = isNew;
@@ -47,35 +52,42 @@ export class LockedFile implements Disposable {
    *
    * @throws Error as Deno does, and what `check` throws.
    */
-  static tryOpen(path: string, { check, mode }: LockedFileOptions): LockedFile | undefined {
+  static tryOpen(path: string, options: LockedFileOptions): LockedFile | undefined {
+    const { check, mode, shownAs = path } = options;
+    let raced: unknown;
     for (let tries = 0; tries < TRY_COUNT; tries++) {
       const before = factsAt(path);
       if (before !== undefined) check(before);
       using opened = new DisposableStack();
-      const lock = openByDeno(path, before === undefined ? { createNew: true, mode } : {});
-      if (lock === undefined) continue;
-      opened.use(lock);
-      const file = opened.use(new DiskFile(path, "write"));
-      const facts = factsOf(file.descriptor, path);
-      const isLocked = tryLock(lock);
-      const isSame = factsAt(path)?.identity === facts.identity &&
-        (before === undefined || before.identity === facts.identity);
-      if (!isSame) continue;
-      if (!isLocked) return undefined;
-      opened.move();
-      return new LockedFile({ file, facts, isNew: before === undefined, lock });
+      const isNew = before === undefined;
+      try {
+        const lock = opened.use(openByDeno(path, { createNew: isNew, mode }));
+        const file = opened.use(new DiskFile(path, "write", { shownAs }));
+        const facts = factsOf(file.descriptor, path);
+        const isLocked = tryLock(lock);
+        const isSame = factsAt(path)?.identity === facts.identity &&
+          (isNew || before.identity === facts.identity);
+        if (!isSame) continue;
+        if (!isLocked) return undefined;
+        opened.move();
+        return new LockedFile({ path, file, facts, isNew, lock });
+      } catch (error) {
+        if (!isRace(error)) throw error;
+        raced = error;
+      }
     }
+    if (raced !== undefined) throw raced;
     return undefined;
   }
 
   /** Whether its path still leads to it: nobody has replaced, moved or removed it. */
   get isInPlace(): boolean {
-    return factsAt(this.file.path)?.identity === this.facts.identity;
+    return factsAt(this.#path)?.identity === this.facts.identity;
   }
 
   /** Removes it, unless its path leads to another file by now. */
   remove(): void {
-    if (this.isInPlace) Deno.removeSync(this.file.path);
+    if (this.isInPlace) Deno.removeSync(this.#path);
   }
 
   /** The same, and only warns when it fails: for what comes after an error of its own. */
@@ -83,7 +95,7 @@ export class LockedFile implements Disposable {
     try {
       this.remove();
     } catch (error) {
-      console.warn(`vramkit: ${this.file.path} is left: ${messageOf(error)}`);
+      console.warn(`vramkit: ${this.#path} is left: ${messageOf(error)}`);
     }
   }
 
@@ -105,19 +117,17 @@ export class LockedFile implements Disposable {
   }
 }
 
-/** Opens a file as Deno permits it; undefined when somebody made or removed it just now. */
+/** Opens a file that is there, or makes it. */
 function openByDeno(
   path: string,
-  creation: { readonly createNew?: boolean; readonly mode?: number | undefined },
-): Deno.FsFile | undefined {
-  const { createNew = false, mode = 0o666 } = creation;
-  try {
-    return Deno.openSync(path, createNew ? { write: true, createNew, mode } : { write: true });
-  } catch (error) {
-    const isGone = error instanceof Deno.errors.NotFound && !createNew;
-    if (isGone || error instanceof Deno.errors.AlreadyExists) return undefined;
-    throw error;
-  }
+  { createNew, mode = 0o666 }: { readonly createNew: boolean; readonly mode: number | undefined },
+): Deno.FsFile {
+  return Deno.openSync(path, createNew ? { write: true, createNew, mode } : { write: true });
+}
+
+/** Whether somebody made or removed the file just now; its folder was there when links were followed. */
+function isRace(error: unknown): boolean {
+  return error instanceof Deno.errors.AlreadyExists || error instanceof Deno.errors.NotFound;
 }
 
 /** False while somebody else has the lock. File systems that know no locks have none to wait for. */

@@ -18,8 +18,8 @@ export function countedBytes(byteLength: number): Uint8Array<ArrayBuffer> {
 
 /** A folder of files that is removed when it is disposed. */
 export class FileFolder implements Disposable {
-  /** Where it is. */
-  readonly path: string = Deno.makeTempDirSync({ prefix: "vramkit-" });
+  /** Where it is, without links. */
+  readonly path: string = Deno.realPathSync(Deno.makeTempDirSync({ prefix: "vramkit-" }));
 
   /** Writes a file and returns its path. */
   write(name: string, bytes: Uint8Array): string {
