@@ -116,7 +116,7 @@ function* headerSteps(bytes: Uint8Array, source: HeaderSource): Generator<void, 
   const tensors: TensorEntry[] = [];
   let metadata: SafetensorsHeader["metadata"] = {};
   try {
-    for (const name of scanner.entries()) {
+    for (let name = scanner.firstName(); name !== undefined; name = scanner.nextName()) {
       if (names.has(name)) throw new SafetensorsError(path, `its header has "${name}" twice`);
       names.add(name);
       if (name === "__metadata__") metadata = readMetadata(scanner, path);
@@ -159,35 +159,52 @@ function readTensor(scanner: JsonScanner, tensor: Named): TensorEntry {
   let dtype: unknown;
   let shape: unknown;
   let offsets: unknown;
-  scanner.object((field) => {
+  for (let field = scanner.firstName(); field !== undefined; field = scanner.nextName()) {
     if (field === "dtype" && dtype === undefined) dtype = scanner.value();
     else if (field === "shape" && shape === undefined) shape = scanner.value();
     else if (field === "data_offsets" && offsets === undefined) offsets = scanner.value();
     else if (FIELDS.has(field)) throw wrongTensor(tensor, `has "${field}" twice`);
     else scanner.value();
-  });
-  return toTensor(tensor, { dtype, shape, offsets });
+  }
+  const format = toFormat(dtype);
+  if (format === undefined) {
+    throw wrongTensor(tensor, `has the unknown type ${JSON.stringify(dtype)}`);
+  }
+  if (!isSizes(shape)) throw wrongTensor(tensor, "has a shape that is not a list of sizes");
+  if (!isSizes(offsets) || offsets.length !== 2) {
+    throw wrongTensor(tensor, "has offsets that are not two sizes");
+  }
+  const [start = 0, end = 0] = offsets;
+  checkSize(tensor, { format, shape, start, end });
+  return {
+    name: tensor.name,
+    format,
+    shape: Object.freeze(shape),
+    byteOffset: start,
+    byteLength: end - start,
+  };
 }
 
-function toTensor(
-  tensor: Named,
-  { dtype, shape, offsets }: { dtype: unknown; shape: unknown; offsets: unknown },
-): TensorEntry {
-  const fail = (reason: string) => wrongTensor(tensor, reason);
-  const format = toFormat(dtype);
-  if (format === undefined) throw fail(`has the unknown type ${JSON.stringify(dtype)}`);
-  if (!isSizes(shape)) throw fail("has a shape that is not a list of sizes");
-  if (!isSizes(offsets) || offsets.length !== 2) throw fail("has offsets that are not two sizes");
-  const [start = 0, end = 0] = offsets;
-  if (end < start) throw fail(`ends at ${end}, before it starts at ${start}`);
+/** What a header says of a tensor's bytes, in two ways. */
+interface DescribedBytes {
+  readonly format: SafetensorsFormat;
+  readonly shape: Shape;
+  readonly start: number;
+  readonly end: number;
+}
+
+function checkSize(tensor: Named, { format, shape, start, end }: DescribedBytes): void {
+  if (end < start) throw wrongTensor(tensor, `ends at ${end}, before it starts at ${start}`);
   const bits = shape.reduce(multiply, formatBits(format));
-  if (!Number.isSafeInteger(bits)) throw fail(`is too large: [${shape.join(", ")}]`);
-  if (bits % 8 !== 0) throw fail(`takes ${bits} bits, not a whole number of bytes`);
-  const byteLength = end - start;
-  if (bits / 8 !== byteLength) {
-    throw fail(`takes ${bits / 8} bytes by its shape, ${byteLength} by its offsets`);
+  if (!Number.isSafeInteger(bits)) {
+    throw wrongTensor(tensor, `is too large: [${shape.join(", ")}]`);
   }
-  return { name: tensor.name, format, shape: Object.freeze(shape), byteOffset: start, byteLength };
+  if (bits % 8 !== 0) throw wrongTensor(tensor, `takes ${bits} bits, not a whole number of bytes`);
+  if (bits / 8 === end - start) return;
+  throw wrongTensor(
+    tensor,
+    `takes ${bits / 8} bytes by its shape, ${end - start} by its offsets`,
+  );
 }
 
 function wrongTensor({ path, name }: Named, reason: string): SafetensorsError {
@@ -201,12 +218,12 @@ function readMetadata(scanner: JsonScanner, path: string): Record<string, string
     if (scanner.value() === null) return {};
     throw wrong();
   }
-  scanner.object((name) => {
+  for (let name = scanner.firstName(); name !== undefined; name = scanner.nextName()) {
     const text = scanner.value();
     if (typeof text !== "string") throw wrong();
     if (texts.has(name)) throw new SafetensorsError(path, `its header has "${name}" twice`);
     texts.set(name, text);
-  });
+  }
   return Object.fromEntries(texts);
 }
 

@@ -68,34 +68,24 @@ export class JsonScanner {
     if (!Number.isNaN(this.#next())) throw this.#wrong("something follows the value");
   }
 
-  /** Takes an object; for each name that it yields the caller takes the value before it goes on. */
-  *entries(): Generator<string, void> {
+  /**
+   * Takes `{` and the first name of an object with its colon; undefined for an empty object, which
+   * it takes whole. The caller takes the value, and then asks for the {@link JsonScanner.nextName}.
+   */
+  firstName(): string | undefined {
     this.take(CODE.openObject);
     this.#enter();
-    if (!this.tryTake(CODE.closeObject)) {
-      do {
-        const name = this.string();
-        this.take(CODE.colon);
-        yield name;
-      } while (this.tryTake(CODE.comma));
-      this.take(CODE.closeObject);
-    }
+    if (!this.tryTake(CODE.closeObject)) return this.#name();
     this.#depth--;
+    return undefined;
   }
 
-  /** The same with a callback, in half the time. */
-  object(takeValue: (name: string) => void): void {
-    this.take(CODE.openObject);
-    this.#enter();
-    if (!this.tryTake(CODE.closeObject)) {
-      do {
-        const name = this.string();
-        this.take(CODE.colon);
-        takeValue(name);
-      } while (this.tryTake(CODE.comma));
-      this.take(CODE.closeObject);
-    }
+  /** Takes a comma and the next name with its colon; undefined at the end, with the `}`. */
+  nextName(): string | undefined {
+    if (this.tryTake(CODE.comma)) return this.#name();
+    this.take(CODE.closeObject);
     this.#depth--;
+    return undefined;
   }
 
   /** Takes a string. */
@@ -123,16 +113,24 @@ export class JsonScanner {
     if (code >= DIGITS.first && code <= DIGITS.last || code === MINUS) return this.#number();
     if (code === CODE.quote) return this.string();
     if (code === CODE.openList) return this.#list();
-    if (code === CODE.openObject) {
-      this.object(() => void this.value());
-      return {};
-    }
+    if (code === CODE.openObject) return this.#skipObject();
     for (const [word, value] of WORDS) {
       if (!this.#text.startsWith(word, this.#at)) continue;
       this.#at += word.length;
       return value;
     }
     throw this.#wrong("expected a value");
+  }
+
+  #name(): string {
+    const name = this.string();
+    this.take(CODE.colon);
+    return name;
+  }
+
+  #skipObject(): Record<string, never> {
+    for (let name = this.firstName(); name !== undefined; name = this.nextName()) this.value();
+    return {};
   }
 
   #list(): unknown[] {

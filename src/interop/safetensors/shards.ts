@@ -89,11 +89,14 @@ function parseIndex(path: string, text: string): Map<string, string> {
   let weightMap: Map<string, string> | undefined;
   try {
     if (!scanner.isAtObject) throw noWeightMap(path);
-    scanner.object((name) => {
-      if (name !== "weight_map") return void scanner.value();
+    for (let name = scanner.firstName(); name !== undefined; name = scanner.nextName()) {
+      if (name !== "weight_map") {
+        scanner.value();
+        continue;
+      }
       if (weightMap !== undefined) throw new SafetensorsError(path, `it has "${name}" twice`);
       weightMap = readWeightMap(path, scanner);
-    });
+    }
     scanner.end();
   } catch (cause) {
     if (!(cause instanceof JsonError)) throw cause;
@@ -106,12 +109,12 @@ function parseIndex(path: string, text: string): Map<string, string> {
 function readWeightMap(path: string, scanner: JsonScanner): Map<string, string> {
   if (!scanner.isAtObject) throw noWeightMap(path);
   const weightMap = new Map<string, string>();
-  scanner.object((name) => {
+  for (let name = scanner.firstName(); name !== undefined; name = scanner.nextName()) {
     const file = scanner.value();
     if (typeof file !== "string") throw noWeightMap(path);
     if (weightMap.has(name)) throw new SafetensorsError(path, `it has "${name}" twice`);
     weightMap.set(name, file);
-  });
+  }
   return weightMap;
 }
 
