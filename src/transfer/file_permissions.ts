@@ -9,9 +9,6 @@ import type { FileFacts } from "./file_facts.ts";
 /** Where Linux keeps a file's access list. */
 const ACCESS_LIST = "system.posix_acl_access";
 
-/** The largest value of an extended attribute: `XATTR_SIZE_MAX` of linux/limits.h. */
-const MOST_BYTES = 65_536;
-
 /** Leaves the owner or the group as it is: -1 as an unsigned number. */
 const UNCHANGED = 0xffff_ffff;
 
@@ -52,9 +49,10 @@ function modeOfOthers(mode: number, { keepsGroup }: { readonly keepsGroup: boole
 
 function copyAccessList(path: string, descriptor: number): void {
   const { getxattr, fsetxattr, fremovexattr } = openHost();
-  const name = cString(ACCESS_LIST);
-  const value = new Uint8Array(MOST_BYTES);
-  const byteLength = getxattr(cString(path), name, value, BigInt(MOST_BYTES));
+  const [source, name] = [cString(path), cString(ACCESS_LIST)];
+  const neededBytes = getxattr(source, name, null, 0n); // -1 when there is none
+  const value = new Uint8Array(Math.max(0, Number(neededBytes)));
+  const byteLength = getxattr(source, name, value, BigInt(value.byteLength));
   if (byteLength > 0n) fsetxattr(descriptor, name, value, byteLength, 0);
   else fremovexattr(descriptor, name);
 }

@@ -56,6 +56,7 @@ export class FileReading implements Disposable {
     checkRegular(path, facts); // opening a pipe would wait
     Deno.openSync(path, { read: true }).close(); // says the last word, as for /proc
     const file = new DiskFile(path, "read", { followsLinks: true });
+    this.#file?.[Symbol.dispose]();
     this.#file = file;
     const opened = factsOf(file.descriptor, path);
     checkRegular(path, opened);

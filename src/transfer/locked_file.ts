@@ -5,7 +5,7 @@ import { messageOf } from "../format.ts";
 import { DiskFile } from "./disk_file.ts";
 import { factsAt, factsOf, type FileFacts } from "./file_facts.ts";
 
-/** So often a file may be replaced by others while it is opened, before that counts as being busy. */
+/** So often a file may be replaced by others while it is opened. */
 const TRY_COUNT = 100;
 
 /** How to open a file. */
@@ -76,8 +76,7 @@ export class LockedFile implements Disposable {
         raced = error;
       }
     }
-    if (raced !== undefined) throw raced;
-    return undefined;
+    throw raced ?? new Error(`Cannot write ${shownAs}: it is replaced by others all the time`);
   }
 
   /** Whether its path still leads to it: nobody has replaced, moved or removed it. */
