@@ -64,18 +64,24 @@ export class FileChange implements FileWrite {
     if (this.#options.sync) await this.#opened?.file.flush();
     const opened = this.#opened;
     this.#opened = undefined;
-    await this.#folder?.flush();
-    this.#closeFolder();
-    await opened?.close();
+    try {
+      await this.#folder?.flush();
+    } finally {
+      this.#closeFolder();
+      await opened?.close();
+    }
   }
 
   commitSync(): void {
     if (this.#options.sync) this.#opened?.file.flushSync();
     const opened = this.#opened;
     this.#opened = undefined;
-    this.#folder?.flushSync();
-    this.#closeFolder();
-    opened?.[Symbol.dispose]();
+    try {
+      this.#folder?.flushSync();
+    } finally {
+      this.#closeFolder();
+      opened?.[Symbol.dispose]();
+    }
   }
 
   abandon(): void {
@@ -130,7 +136,9 @@ export class FileChange implements FileWrite {
       const isOurs = byteLength <= this.#end; // more was written by others
       if (byteLength > this.#byteLength && isOurs) file.resize(this.#byteLength);
     } catch (error) {
-      console.warn(`vramkit: ${file.path} has not its former size: ${messageOf(error)}`);
+      console.warn(
+        `vramkit: ${file.path} could not be cut to its former size: ${messageOf(error)}`,
+      );
     }
   }
 }

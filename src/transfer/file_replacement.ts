@@ -75,20 +75,26 @@ export class FileReplacement implements FileWrite {
     this.#complete();
     if (this.#options.sync) await this.#temporary?.file.flush();
     const renamed = this.#rename();
-    await this.#folder?.flush();
-    this.#closeFolder();
-    await renamed?.temporary.close();
-    await renamed?.old?.close();
+    try {
+      await this.#folder?.flush();
+    } finally {
+      this.#closeFolder();
+      await renamed?.temporary.close();
+      await renamed?.old?.close();
+    }
   }
 
   commitSync(): void {
     this.#complete();
     if (this.#options.sync) this.#temporary?.file.flushSync();
     const renamed = this.#rename();
-    this.#folder?.flushSync();
-    this.#closeFolder();
-    renamed?.temporary[Symbol.dispose]();
-    renamed?.old?.[Symbol.dispose]();
+    try {
+      this.#folder?.flushSync();
+    } finally {
+      this.#closeFolder();
+      renamed?.temporary[Symbol.dispose]();
+      renamed?.old?.[Symbol.dispose]();
+    }
   }
 
   abandon(): void {
@@ -144,7 +150,7 @@ export class FileReplacement implements FileWrite {
     const now = factsAt(realPath);
     if (now !== undefined) checkReplaceable(path, now);
     using opened = new DisposableStack();
-    const old = now === undefined ? undefined : opened.use(new DiskFile(realPath, "hold"));
+    const old = opened.use(holdOld(realPath));
     if (openHost().rename(cString(this.#temporaryPath), cString(realPath)) !== 0) {
       const reason = systemReason(lastErrno());
       throw new Error(`Cannot write ${path}: it cannot be replaced, ${reason}; ${REMEDY}`);
@@ -152,6 +158,16 @@ export class FileReplacement implements FileWrite {
     opened.move();
     this.#temporary = undefined;
     return { temporary, old };
+  }
+}
+
+/** Keeps the bytes of a file that is about to be replaced, so that they can be freed elsewhere. */
+function holdOld(path: string): DiskFile | undefined {
+  try {
+    return new DiskFile(path, "hold");
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return undefined;
+    throw error;
   }
 }
 

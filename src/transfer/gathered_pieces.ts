@@ -21,7 +21,7 @@ export interface GatherTarget {
   readonly path: string;
 }
 
-/** Copies are queued about 2 microseconds each; so many leave others their turn in time. */
+/** Queued one by one, so many take 4 milliseconds; then others have their turn. */
 const MOST_COPIES = 1024;
 
 /** Tells how to cut parts, given in the order of the file, for a {@link RingRequest}. */

@@ -8,6 +8,9 @@ import { cutGathered, type FilePart } from "./gathered_pieces.ts";
 import { noteTransfer, orderTransfer, transfer, type TransferOptions } from "./host_transfer.ts";
 import { wayForFile } from "./ways.ts";
 
+/** More blocks go through the ring however small they are: it moves many of them with one call. */
+const FEW_PARTS = 32;
+
 /** Where the blocks go, and after what. */
 export interface GatherRequest extends TransferOptions {
   /** The blocks, all of one device, in the order of the file; the caller holds them. */
@@ -20,13 +23,14 @@ export interface GatherRequest extends TransferOptions {
 
 /** Writes the blocks. The stream may be gone since they were held: the default one comes after it. */
 export async function gatherInto(request: GatherRequest): Promise<void> {
-  const { file, parts, onProgress, signal } = request;
+  const { file, onProgress, signal } = request;
   const stream = request.stream.orDefault();
+  const parts = request.parts.filter(({ span }) => span.byteLength > 0);
   const byteLength = parts.reduce((sum, { span }) => sum + span.byteLength, 0);
   signal?.throwIfAborted();
   if (byteLength === 0) return;
-  if (wayForFile(byteLength) !== "ring") {
-    return await gatherSmall({ ...request, stream }, byteLength);
+  if (wayForFile(byteLength) !== "ring" && parts.length <= FEW_PARTS) {
+    return await gatherFew({ ...request, parts, stream }, byteLength);
   }
   for (const { span } of parts) {
     noteTransfer({ direction: "download", span, stream });
@@ -38,8 +42,8 @@ export async function gatherInto(request: GatherRequest): Promise<void> {
   await engine.run({ direction: "download", stream, byteLength, cut, onProgress, signal });
 }
 
-/** Fewer bytes than the ring pays for: one array takes them all. */
-async function gatherSmall(request: GatherRequest, byteLength: number): Promise<void> {
+/** Too little for the ring to pay: one array takes it all. */
+async function gatherFew(request: GatherRequest, byteLength: number): Promise<void> {
   const { file, parts, stream, onProgress, signal } = request;
   const bytes = new Uint8Array(byteLength);
   let end = 0;
