@@ -69,6 +69,8 @@ const FILES = {
   rename: { parameters: ["buffer", "buffer"], result: "i32" },
   // int ftruncate(int fd, off_t length)
   ftruncate: { parameters: ["i32", "i64"], result: "i32" },
+  // int flock(int fd, int operation)
+  flock: { parameters: ["i32", "i32"], result: "i32" },
   // int fchmod(int fd, mode_t mode)
   fchmod: { parameters: ["i32", "u32"], result: "i32" },
   // int fchown(int fd, uid_t owner, gid_t group)
@@ -122,6 +124,9 @@ export const O_OF_MACHINE: { readonly NOFOLLOW: number; readonly DIRECTORY: numb
 /** Opens no file, only a name for it: `O_PATH` of fcntl.h on Linux. */
 export const O_PATH = 0o10000000;
 
+/** How `flock` locks: `LOCK_*` of sys/file.h. */
+export const LOCK = { EX: 2, NB: 4, UN: 8 } as const;
+
 /** Where and how `statx` looks: `AT_*` of fcntl.h on Linux. */
 export const AT = { FDCWD: -100, SYMLINK_NOFOLLOW: 0x100, EMPTY_PATH: 0x1000 } as const;
 
@@ -171,6 +176,7 @@ export const ERRNO = {
   EPERM: 1,
   ENOENT: 2,
   EIO: 5,
+  EAGAIN: 11,
   EACCES: 13,
   EBUSY: 16,
   EXDEV: 18,
@@ -184,6 +190,7 @@ export const ERRNO = {
   ESPIPE: 29,
   EROFS: 30,
   ENAMETOOLONG: 36,
+  ENOLCK: 37,
   ENOSYS: 38,
   ELOOP: 40,
   EOPNOTSUPP: 95,

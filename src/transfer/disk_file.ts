@@ -8,6 +8,7 @@ import { CAN_BE_TERMINATED } from "../waiting.ts";
 import { factsOf } from "./file_facts.ts";
 import { addressOf } from "./host_memory.ts";
 import { lastErrno, systemError } from "./system_error.ts";
+import { closeInWorker, openInWorker } from "./worker_descriptor.ts";
 
 export type { FilePath } from "./file_path.ts";
 
@@ -39,18 +40,25 @@ export class DiskFile implements Disposable {
   readonly path: string;
   /** The C library's descriptor, open until the file is closed. */
   readonly descriptor: number;
+  readonly #closeNow: (descriptor: number) => unknown;
   #isOpen = true;
 
   /**
-   * Opens a file that is there. A link is opened as its target only where `path` may be one; a pipe
-   * does not wait for its other end.
+   * Opens a file that is there; a pipe does not wait for its other end. A link is refused unless it
+   * is to be followed; for writing, the caller looks whether it opened what it wanted.
    *
    * @throws Error of the class that Deno would throw, with the system's reason.
    */
   constructor(path: string, use: DiskFileUse, { followsLinks = false, shownAs = path } = {}) {
     this.path = shownAs;
-    const { open, errnoLocation: _bound } = openHost(); // binding it later would lose the reason
+    if (use === "write" && CAN_BE_TERMINATED) {
+      this.#closeNow = closeInWorker;
+      this.descriptor = openInWorker(path);
+      return;
+    }
+    const { open, close, errnoLocation: _bound } = openHost(); // bound later it loses the reason
     const flags = followsLinks ? FLAGS[use] : FLAGS[use] | O_OF_MACHINE.NOFOLLOW;
+    this.#closeNow = close;
     this.descriptor = open(cString(path), flags, 0);
     if (this.descriptor < 0) throw systemError(`open ${path}`, lastErrno());
   }
@@ -154,7 +162,7 @@ export class DiskFile implements Disposable {
   [Symbol.dispose](): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
-    openHost().close(this.descriptor);
+    this.#closeNow(this.descriptor);
   }
 
   /** Closes it on another thread: some file systems write what is left, or free what is gone. */

@@ -1,9 +1,12 @@
 // A file that is open for writing and locked, so that other processes leave it alone until it is
-// closed. Deno's own handle holds the lock, so that it is let go also when a worker is terminated.
+// closed. Whoever replaces, moves or removes a file holds its lock, so what is locked and still has
+// its name stays where it is.
 
+import { ERRNO, LOCK, openHost } from "../../ffi/host.ts";
 import { messageOf } from "../format.ts";
 import { DiskFile } from "./disk_file.ts";
 import { factsAt, factsOf, type FileFacts } from "./file_facts.ts";
+import { lastErrno } from "./system_error.ts";
 
 /** So often a file may be replaced by others while it is opened. */
 const TRY_COUNT = 100;
@@ -24,7 +27,6 @@ interface OpenParts {
   readonly file: DiskFile;
   readonly facts: FileFacts;
   readonly isNew: boolean;
-  readonly lock: Deno.FsFile;
 }
 
 /** A file that this process alone writes, as far as others ask for the lock. */
@@ -36,15 +38,13 @@ export class LockedFile implements Disposable {
   /** Whether it was made when it was opened. */
   readonly isNew: boolean;
   readonly #path: string;
-  #lock: Deno.FsFile | undefined;
 
   /** Adopts what {@link LockedFile.tryOpen} opened. */
-  private constructor({ path, file, facts, isNew, lock }: OpenParts) {
+  private constructor({ path, file, facts, isNew }: OpenParts) {
     this.#path = path;
     this.file = file;
     this.facts = facts;
     this.isNew = isNew;
-    this.#lock = lock;
   }
 
   /**
@@ -59,18 +59,17 @@ export class LockedFile implements Disposable {
       const before = factsAt(path);
       if (before !== undefined) check(before);
       using opened = new DisposableStack();
-      const isNew = before === undefined;
       try {
-        const lock = opened.use(openByDeno(path, { createNew: isNew, mode }));
+        grantByDeno(path, { createNew: before === undefined, mode });
         const file = opened.use(new DiskFile(path, "write", { shownAs }));
+        const isLocked = tryLock(file.descriptor);
         const facts = factsOf(file.descriptor, path);
-        const isLocked = tryLock(lock);
-        const isSame = factsAt(path)?.identity === facts.identity &&
-          (isNew || before.identity === facts.identity);
-        if (!isSame) continue;
+        if (factsAt(path)?.identity !== facts.identity) continue;
+        check(facts);
         if (!isLocked) return undefined;
         opened.move();
-        return new LockedFile({ path, file, facts, isNew, lock });
+        const isNew = before === undefined && facts.byteLength === 0;
+        return new LockedFile({ path, file, facts, isNew });
       } catch (error) {
         if (!isRace(error)) throw error;
         raced = error;
@@ -98,30 +97,23 @@ export class LockedFile implements Disposable {
     }
   }
 
-  /** Closes it and lets the lock go. A second time does nothing. */
+  /** Closes it, which lets the lock go. A second time does nothing. */
   [Symbol.dispose](): void {
     this.file[Symbol.dispose]();
-    this.#unlock();
   }
 
   /** The same, on another thread where freeing or writing a large file takes a while. */
   async close(): Promise<void> {
-    this.#unlock();
     await this.file.close();
-  }
-
-  #unlock(): void {
-    this.#lock?.close();
-    this.#lock = undefined;
   }
 }
 
-/** Opens a file that is there, or makes it. */
-function openByDeno(
+/** Has Deno open a file that is there, or make it: the program may write it then. */
+function grantByDeno(
   path: string,
   { createNew, mode = 0o666 }: { readonly createNew: boolean; readonly mode: number | undefined },
-): Deno.FsFile {
-  return Deno.openSync(path, createNew ? { write: true, createNew, mode } : { write: true });
+): void {
+  Deno.openSync(path, createNew ? { write: true, createNew, mode } : { write: true }).close();
 }
 
 /** Whether somebody made or removed the file just now; its folder was there when links were followed. */
@@ -129,11 +121,14 @@ function isRace(error: unknown): boolean {
   return error instanceof Deno.errors.AlreadyExists || error instanceof Deno.errors.NotFound;
 }
 
-/** False while somebody else has the lock. File systems that know no locks have none to wait for. */
-function tryLock(file: Deno.FsFile): boolean {
-  try {
-    return file.tryLockSync(true);
-  } catch {
-    return true;
-  }
+/** What file systems without locks say: there is nobody to wait for. */
+const KNOWS_NO_LOCKS: ReadonlySet<number> = new Set([
+  ERRNO.ENOLCK,
+  ERRNO.ENOSYS,
+  ERRNO.EOPNOTSUPP,
+]);
+
+/** False while somebody else has the lock. */
+function tryLock(descriptor: number): boolean {
+  return openHost().flock(descriptor, LOCK.EX | LOCK.NB) === 0 || KNOWS_NO_LOCKS.has(lastErrno());
 }

@@ -6,6 +6,7 @@ import {
   AT,
   ERRNO,
   FUTEX,
+  LOCK,
   MADV,
   O,
   O_OF_MACHINE,
@@ -213,6 +214,21 @@ Deno.test(
     assertEquals([size, (mode ?? 0) & 0o777], [3, 0o604]);
   },
 );
+
+Deno.test("HostApi.flock() refuses a second lock until the first is let go", linux, () => {
+  using folder = new FileFolder();
+  const path = cString(folder.write("locked", new Uint8Array(1)));
+  const { open, close, flock, errnoLocation, copyOut } = openHost();
+  const first = open(path, O.WRONLY | O.CLOEXEC, 0);
+  const second = open(path, O.WRONLY | O.CLOEXEC, 0);
+  assertEquals(flock(first, LOCK.EX | LOCK.NB), 0);
+  const errno = new Int32Array(1);
+  const status = flock(second, LOCK.EX | LOCK.NB);
+  copyOut(errno, errnoLocation(), 4n);
+  assertEquals([status, errno[0]], [-1, ERRNO.EAGAIN]);
+  assertEquals([flock(first, LOCK.UN), flock(second, LOCK.EX | LOCK.NB)], [0, 0]);
+  assertEquals([close(first), close(second)], [0, 0]);
+});
 
 Deno.test(
   "HostApi.closeNonblocking() closes a file that is held by its name alone",
