@@ -2,6 +2,7 @@
 // Addresses are 64-bit integers, because most belong to memory that no JavaScript buffer stands for.
 
 import { type BoundGroups, LibraryError, openLibrary } from "./library.ts";
+import { bytes, struct, u16, u32, u64 } from "./struct.ts";
 
 /** The calls that return at once. */
 const IMMEDIATE = {
@@ -88,8 +89,45 @@ const ELSEWHERE = {
   },
 } as const satisfies Deno.ForeignLibraryInterface;
 
+/** The calls that files need around their bytes: names, permissions, the way to the disk. */
+const FILES = {
+  // int statx(int dirfd, const char *restrict pathname, int flags, unsigned int mask,
+  //           struct statx *restrict statxbuf)
+  statx: { parameters: ["i32", "buffer", "i32", "u32", "buffer"], result: "i32" },
+  // char *realpath(const char *restrict path, char *restrict resolved_path)
+  realpath: { parameters: ["buffer", "buffer"], result: "u64" },
+  // ssize_t readlink(const char *restrict pathname, char *restrict buf, size_t bufsiz)
+  readlink: { parameters: ["buffer", "buffer", "usize"], result: "isize" },
+  // int rename(const char *oldpath, const char *newpath)
+  rename: { parameters: ["buffer", "buffer"], result: "i32" },
+  // int ftruncate(int fd, off_t length)
+  ftruncate: { parameters: ["i32", "i64"], result: "i32" },
+  // int flock(int fd, int operation)
+  flock: { parameters: ["i32", "i32"], result: "i32" },
+  // int fchmod(int fd, mode_t mode)
+  fchmod: { parameters: ["i32", "u32"], result: "i32" },
+  // int fchown(int fd, uid_t owner, gid_t group)
+  fchown: { parameters: ["i32", "u32", "u32"], result: "i32" },
+  // ssize_t getxattr(const char *path, const char *name, void *value, size_t size)
+  getxattr: { parameters: ["buffer", "buffer", "buffer", "usize"], result: "isize" },
+  // int fsetxattr(int fd, const char *name, const void *value, size_t size, int flags)
+  fsetxattr: { parameters: ["i32", "buffer", "buffer", "usize", "i32"], result: "i32" },
+  // int fremovexattr(int fd, const char *name)
+  fremovexattr: { parameters: ["i32", "buffer"], result: "i32" },
+  // int fsync(int fd)
+  fsync: { parameters: ["i32"], result: "i32" },
+  // int fsync(int fd)
+  fsyncNonblocking: { name: "fsync", parameters: ["i32"], result: "i32", nonblocking: true },
+  // int close(int fd)
+  closeNonblocking: { name: "close", parameters: ["i32"], result: "i32", nonblocking: true },
+  // int *__errno_location(void)
+  errnoLocation: { name: "__errno_location", parameters: [], result: "u64" },
+  // void *memcpy(void *dest, const void *src, size_t n): from an address into an array
+  copyOut: { name: "memcpy", parameters: ["buffer", "u64", "usize"], result: "u64" },
+} as const satisfies Deno.ForeignLibraryInterface;
+
 /** The function tables, bound one after the other on first use. */
-export const HOST_GROUPS = [IMMEDIATE, ELSEWHERE] as const;
+export const HOST_GROUPS = [IMMEDIATE, ELSEWHERE, FILES] as const;
 
 /** The C library's functions. */
 export type HostApi = BoundGroups<typeof HOST_GROUPS>;
@@ -104,8 +142,99 @@ export const O = {
   RDWR: 2,
   CREAT: 0o100,
   TRUNC: 0o1000,
+  NONBLOCK: 0o4000,
   CLOEXEC: 0o2000000,
 } as const;
+
+/**
+ * Flags of `open` that differ between machines: asm/fcntl.h of arm64 gives them numbers of its own.
+ */
+export const O_OF_MACHINE: { readonly NOFOLLOW: number; readonly DIRECTORY: number } =
+  Deno.build.arch === "aarch64"
+    ? { DIRECTORY: 0o40000, NOFOLLOW: 0o100000 }
+    : { DIRECTORY: 0o200000, NOFOLLOW: 0o400000 };
+
+/** Opens no file, only a name for it: `O_PATH` of fcntl.h on Linux. */
+export const O_PATH = 0o10000000;
+
+/** How `flock` locks: `LOCK_*` of sys/file.h. */
+export const LOCK = { EX: 2, NB: 4, UN: 8 } as const;
+
+/** Where and how `statx` looks: `AT_*` of fcntl.h on Linux. */
+export const AT = { FDCWD: -100, SYMLINK_NOFOLLOW: 0x100, EMPTY_PATH: 0x1000 } as const;
+
+/** Facts that `statx` should find out: `STATX_BASIC_STATS` of linux/stat.h. */
+export const STATX_BASIC_STATS = 0x7ff;
+
+/** Something is mounted on this very path: `STATX_ATTR_MOUNT_ROOT` of linux/stat.h. */
+export const STATX_ATTR_MOUNT_ROOT = 0x2000n;
+
+/** What `statx` tells, alike on all machines: `struct statx` of linux/stat.h. */
+export const STATX = struct({
+  mask: u32,
+  blockSize: u32,
+  attributes: u64,
+  linkCount: u32,
+  uid: u32,
+  gid: u32,
+  mode: u16,
+  spare: u16,
+  inode: u64,
+  size: u64,
+  blocks: u64,
+  attributesMask: u64,
+  times: bytes(64),
+  deviceMajorOfNode: u32,
+  deviceMinorOfNode: u32,
+  deviceMajor: u32,
+  deviceMinor: u32,
+  mountId: u64,
+  rest: bytes(104),
+});
+
+/** The kind of a file in its mode: `S_IF*` of sys/stat.h. */
+export const S_IF = {
+  MT: 0o170000,
+  SOCK: 0o140000,
+  LNK: 0o120000,
+  REG: 0o100000,
+  BLK: 0o060000,
+  DIR: 0o040000,
+  CHR: 0o020000,
+  IFO: 0o010000,
+} as const;
+
+/** Why a call failed: numbers of errno.h on Linux, alike on the machines that CUDA runs on. */
+export const ERRNO = {
+  EPERM: 1,
+  ENOENT: 2,
+  EIO: 5,
+  EAGAIN: 11,
+  EACCES: 13,
+  EBUSY: 16,
+  EXDEV: 18,
+  ENOTDIR: 20,
+  EISDIR: 21,
+  EINVAL: 22,
+  ENFILE: 23,
+  EMFILE: 24,
+  EFBIG: 27,
+  ENOSPC: 28,
+  ESPIPE: 29,
+  EROFS: 30,
+  ENAMETOOLONG: 36,
+  ENOLCK: 37,
+  ENOSYS: 38,
+  ELOOP: 40,
+  EOPNOTSUPP: 95,
+  EDQUOT: 122,
+} as const;
+
+/** Bytes of the longest path with its NUL: `PATH_MAX` of linux/limits.h. */
+export const PATH_MAX = 4096;
+
+/** Bytes of the longest name in a folder: `NAME_MAX` of linux/limits.h. */
+export const NAME_MAX = 255;
 
 /** Number of the futex call: `SYS_futex` of sys/syscall.h on Linux. */
 export const SYS_FUTEX = Deno.build.arch === "aarch64" ? 98n : 202n;

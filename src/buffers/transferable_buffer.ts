@@ -4,6 +4,7 @@
 import type { ArrayOf, DType } from "../dtype.ts";
 import type { FilePath } from "../transfer/disk_file.ts";
 import { writeFileFrom } from "../transfer/file_transfer.ts";
+import type { WritingOptions } from "../transfer/produce_file.ts";
 import { DisposedError } from "../errors.ts";
 import type { HostMemory } from "../transfer/host_memory.ts";
 import {
@@ -47,7 +48,7 @@ export type Uploadable<D extends DType> =
 export interface TransferChoice extends StreamChoice, TransferOptions {}
 
 /** How to write a buffer's bytes into a file. */
-export interface WriteFileOptions extends TransferChoice {
+export interface WriteFileOptions extends TransferChoice, WritingOptions {
   /** Where in the file the bytes go. Without an offset they replace what the file held. */
   readonly offset?: number | undefined;
 }
@@ -101,9 +102,10 @@ export abstract class TransferableBuffer<D extends DType = DType> extends GpuBuf
 
   /**
    * Writes the bytes into a file, straight from page-locked memory; resolves when they are there.
-   * Needs `--allow-write`. When it fails, a new file is removed and a replaced one left empty.
+   * Needs `--allow-write`. Without an offset a new file takes the place of the old one when all of
+   * it is written: until then, and when anything fails, the old file is there, untouched.
    *
-   * @throws TypeError when it is a folder, a pipe or a device.
+   * @throws TypeError when it is a folder or a pipe, or a device without `inPlace`.
    */
   async writeFile(path: FilePath, options: WriteFileOptions = {}): Promise<void> {
     await writeFileFrom({ ...options, path, span: this.span, stream: this.streamFor(options) });

@@ -7,10 +7,14 @@ import { type DType, elementBytes } from "../dtype.ts";
 import { checkSize } from "../format.ts";
 import { takeAfterCollection } from "../memory/out_of_memory.ts";
 import { CudaStream } from "../stream.ts";
-import { type FilePath, openForReading } from "../transfer/disk_file.ts";
+import type { FilePath } from "../transfer/file_path.ts";
+import { FileReading, type OpenedFile } from "../transfer/file_reading.ts";
 import { uploadFrom } from "../transfer/file_transfer.ts";
 import type { TransferOptions } from "../transfer/pending_transfer.ts";
 import { isWebAddress } from "./web_address.ts";
+
+/** The size that /sys gives to files whose contents it makes. */
+const PAGE_BYTES = 4096;
 
 /** How to upload a file. */
 export interface UploadFileOptions<D extends DType> extends AllocateOptions, TransferOptions {
@@ -41,19 +45,42 @@ export async function uploadFile<D extends DType = "uint8">(
       `Cannot upload ${path}: expected a file; gpu.from(await fetch(url)) takes responses`,
     );
   }
-  const { file, byteLength } = await openForReading(path);
-  using _file = file;
+  using reading = new FileReading(path);
+  const opened = await reading.opened(signal);
+  const { file } = opened;
+  const contents = readSmall(opened);
+  const byteLength = contents?.byteLength ?? opened.byteLength;
   const shape = shapeIn({ path: file.path, byteLength }, { ...options, dtype });
   const label = options.label ?? nameOf(file.path);
   const allocate = () => gpu.alloc(dtype, shape, { ...options, label });
   const buffer = await takeAfterCollection(gpu.context, allocate);
   try {
     const { span } = buffer;
-    await uploadFrom({ span, stream, file, fileOffset, onProgress, signal });
+    if (contents === undefined) {
+      await uploadFrom({ span, stream, file, fileOffset, onProgress, signal });
+    } else {
+      const bytes = new DataView(contents.buffer, fileOffset, buffer.byteLength);
+      await buffer.upload(bytes, { stream, onProgress, signal });
+    }
     return buffer;
   } catch (error) {
     buffer.dispose();
     throw error;
+  }
+}
+
+/**
+ * Reads a small file whole; undefined for a large one. The system makes some files as they are read
+ * (/proc, /sys): these have 0 bytes or a page by their size, and more or less in truth.
+ */
+function readSmall({ file, byteLength }: OpenedFile): Uint8Array<ArrayBuffer> | undefined {
+  if (byteLength > PAGE_BYTES) return undefined;
+  let bytes = new Uint8Array(PAGE_BYTES + 1);
+  let end = 0;
+  for (;;) {
+    end += file.readSomeSync(bytes.subarray(end), end);
+    if (end < bytes.byteLength) return new Uint8Array(bytes.buffer.transfer(end));
+    bytes = new Uint8Array(bytes.buffer.transfer(2 * bytes.byteLength));
   }
 }
 

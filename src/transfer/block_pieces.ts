@@ -2,10 +2,10 @@
 
 import type { Piece, RingRequest } from "./ring_transfer.ts";
 
-/** What is on the host's side of a transfer: memory at an address, or an open file. */
+/** What is on the host's side of a transfer: memory at an address, or an open file that is read. */
 export type HostSide =
   | { readonly address: bigint }
-  | { readonly fileDescriptor: number; readonly fileOffset: number };
+  | { readonly fileDescriptor: number; readonly fileOffset: number; readonly path: string };
 
 /** Bytes that follow each other on both sides. */
 export interface Block {
@@ -69,14 +69,12 @@ function pieceAt(
   return {
     byteLength,
     copies,
-    laneTask: (slot) =>
-      isUpload
-        ? { operation: "read", destination: slot, source: file, byteLength, fileOffset }
-        : { operation: "write", destination: file, source: slot, byteLength, fileOffset },
+    laneTask: (slot) => {
+      return { operation: "read", destination: slot, source: file, byteLength, fileOffset };
+    },
     laneError: () =>
       new Error(
-        `Cannot ${isUpload ? "read" : "write"} ${byteLength} bytes at ${fileOffset} of the file: ` +
-          `it ended early, changed meanwhile, or the disk failed`,
+        `Cannot read ${byteLength} bytes at ${fileOffset} of ${host.path}: it ended early or failed`,
       ),
   };
 }

@@ -1,128 +1,210 @@
-// An open regular file: reads and writes at any place, none of which comes up short unnoticed.
-// Deno checks permission and kind; the descriptor is the C library's, so that copy lanes can use it.
+// An open file: reads and writes at any place, none of which comes up short unnoticed. The descriptor
+// is the C library's, so that copy lanes can use it; Deno has granted what is opened here.
 
-import { fileURLToPath } from "node:url";
-import { O, openHost } from "../../ffi/host.ts";
+import { ERRNO, O, O_OF_MACHINE, O_PATH, openHost } from "../../ffi/host.ts";
 import { cString } from "../../ffi/pointers.ts";
+import { formatBytes } from "../format.ts";
 import { CAN_BE_TERMINATED } from "../waiting.ts";
+import { factsOf } from "./file_facts.ts";
 import { addressOf } from "./host_memory.ts";
+import { lastErrno, systemError } from "./system_error.ts";
+import { closeInWorker, openInWorker } from "./worker_descriptor.ts";
 
-/** Where a file lies. */
-export type FilePath = string | URL;
+export type { FilePath } from "./file_path.ts";
 
-/** An open regular file. */
+const LACKS_ROOM: ReadonlySet<number> = new Set([ERRNO.ENOSPC, ERRNO.EDQUOT, ERRNO.EFBIG]);
+
+/**
+ * What a file is opened for; one that is held is there until it is closed, whatever becomes of its
+ * name.
+ */
+export type DiskFileUse = "read" | "write" | "hold";
+
+const FLAGS: Readonly<Record<DiskFileUse, number>> = {
+  read: O.RDONLY | O.NONBLOCK | O.CLOEXEC,
+  write: O.WRONLY | O.NONBLOCK | O.CLOEXEC,
+  hold: O_PATH | O.CLOEXEC,
+};
+
+/** How a call moves bytes between memory and a place in a file. */
+type Move = (
+  descriptor: number,
+  address: bigint,
+  byteLength: bigint,
+  fileOffset: bigint,
+) => bigint | Promise<bigint>;
+
+/** An open file. */
 export class DiskFile implements Disposable {
-  /** Where it lies. */
+  /** Where it lies, or will lie, for messages. */
   readonly path: string;
-  /** The C library's descriptor, open until the file is disposed. */
+  /** The C library's descriptor, open until the file is closed. */
   readonly descriptor: number;
-  #holderCount = 1;
+  readonly #closeNow: (descriptor: number) => unknown;
+  #isOpen = true;
+  /** Threads that may still use it. */
+  #holderCount = 0;
+  readonly #whenUnused: (() => void)[] = [];
 
-  /** Opens a file that Deno has checked; {@link openForReading} does. */
-  constructor(path: string, flags: number) {
-    this.path = path;
-    this.descriptor = openHost().open(cString(path), flags | O.CLOEXEC, 0);
-    if (this.descriptor >= 0) return;
-    // Names the system's own reason: the C library's errno does not survive the way back here.
-    Deno.openSync(path, flags === O.RDONLY ? { read: true } : { write: true }).close();
-    throw new Error(`Cannot open ${path}: too many files are open, or it was replaced meanwhile`);
+  /**
+   * Opens a file that is there; a pipe does not wait for its other end. A link is refused unless it
+   * is to be followed; for writing, the caller looks whether it opened what it wanted.
+   *
+   * @throws Error of the class that Deno would throw, with the system's reason.
+   */
+  constructor(path: string, use: DiskFileUse, { followsLinks = false, shownAs = path } = {}) {
+    this.path = shownAs;
+    if (use === "write" && CAN_BE_TERMINATED) {
+      this.#closeNow = closeInWorker;
+      this.descriptor = openInWorker(path);
+      return;
+    }
+    const { open, close, errnoLocation: _bound } = openHost(); // bound later it loses the reason
+    const flags = followsLinks ? FLAGS[use] : FLAGS[use] | O_OF_MACHINE.NOFOLLOW;
+    this.#closeNow = close;
+    this.descriptor = open(cString(path), flags, 0);
+    if (this.descriptor < 0) throw systemError(`open ${path}`, lastErrno());
   }
 
   /** Fills `bytes` from `fileOffset` on. */
   async read(bytes: Uint8Array<ArrayBuffer>, fileOffset: number): Promise<void> {
-    await moveWhole(bytes, async (address, byteLength, doneBytes) => {
-      const { pread, preadNonblocking } = openHost();
-      const at = BigInt(fileOffset + doneBytes);
-      const read = CAN_BE_TERMINATED ? pread : preadNonblocking;
-      const count = await read(this.descriptor, address, byteLength, at);
-      if (count > 0n) return count;
-      const reason = count === 0n ? "it ends earlier" : "the disk failed";
-      throw new Error(`Cannot read ${byteLength} bytes at ${at} of ${this.path}: ${reason}`);
-    });
+    const { pread, preadNonblocking } = openHost();
+    const move = CAN_BE_TERMINATED ? pread : preadNonblocking;
+    if (await this.#whole(move, bytes, fileOffset)) return;
+    this.readSync(bytes, fileOffset);
+  }
+
+  /** Fills `bytes` from `fileOffset` on, and blocks until they are there. */
+  readSync(bytes: Uint8Array<ArrayBuffer>, fileOffset: number): void {
+    const done = this.readSomeSync(bytes, fileOffset);
+    if (done === bytes.byteLength) return;
+    throw new Error(
+      `Cannot read ${bytes.byteLength} bytes at ${fileOffset} of ${this.path}: it ends at ` +
+        `${fileOffset + done}`,
+    );
+  }
+
+  /** Reads up to the end of `bytes` or of the file, and tells how many bytes there were. */
+  readSomeSync(bytes: Uint8Array<ArrayBuffer>, fileOffset: number): number {
+    const { pread } = openHost();
+    const address = addressOf(bytes);
+    for (let done = 0; done < bytes.byteLength;) {
+      const left = BigInt(bytes.byteLength - done);
+      const at = BigInt(fileOffset + done);
+      const count = pread(this.descriptor, address + BigInt(done), left, at);
+      if (count < 0n) throw systemError(`read ${left} bytes at ${at} of ${this.path}`, lastErrno());
+      if (count === 0n) return done;
+      done += Number(count);
+    }
+    return bytes.byteLength;
   }
 
   /** Writes all of `bytes` from `fileOffset` on. */
   async write(bytes: Uint8Array<ArrayBuffer>, fileOffset: number): Promise<void> {
-    await moveWhole(bytes, async (address, byteLength, doneBytes) => {
-      const { pwrite, pwriteNonblocking } = openHost();
-      const at = BigInt(fileOffset + doneBytes);
-      const write = CAN_BE_TERMINATED ? pwrite : pwriteNonblocking;
-      const count = await write(this.descriptor, address, byteLength, at);
-      if (count > 0n) return count;
-      throw new Error(
-        `Cannot write ${byteLength} bytes at ${at} of ${this.path}: the disk is full or failed`,
-      );
-    });
+    const { pwrite, pwriteNonblocking } = openHost();
+    const move = CAN_BE_TERMINATED ? pwrite : pwriteNonblocking;
+    if (await this.#whole(move, bytes, fileOffset)) return;
+    this.writeSync(bytes, fileOffset);
   }
 
-  /** Finds room on the disk for all bytes at once, where the file system can; a third faster. */
-  reserve(fileOffset: number, byteLength: number): void {
-    if (byteLength > 0) {
-      openHost().fallocate(this.descriptor, 0, BigInt(fileOffset), BigInt(byteLength));
+  /** Writes all of `bytes` from `fileOffset` on, and blocks until they are in the system's hands. */
+  writeSync(bytes: Uint8Array<ArrayBuffer>, fileOffset: number): void {
+    const { pwrite } = openHost();
+    const address = addressOf(bytes);
+    for (let done = 0; done < bytes.byteLength;) {
+      const left = BigInt(bytes.byteLength - done);
+      const at = BigInt(fileOffset + done);
+      const count = pwrite(this.descriptor, address + BigInt(done), left, at);
+      if (count <= 0n) {
+        throw systemError(`write ${left} bytes at ${at} of ${this.path}`, lastErrno());
+      }
+      done += Number(count);
     }
+  }
+
+  /**
+   * Finds room on the disk for all bytes at once and makes the file that long; a third faster than
+   * finding it as they come. Where the file system cannot, only the size is set.
+   *
+   * @throws Error when the disk, or the quota, has no room for them.
+   */
+  reserve(fileOffset: number, byteLength: number): void {
+    if (byteLength === 0) return;
+    const { fallocate } = openHost();
+    if (fallocate(this.descriptor, 0, BigInt(fileOffset), BigInt(byteLength)) === 0) return;
+    const errno = lastErrno();
+    if (LACKS_ROOM.has(errno)) {
+      throw systemError(`find room for ${formatBytes(byteLength)} of ${this.path}`, errno);
+    }
+    const end = fileOffset + byteLength;
+    if (factsOf(this.descriptor, this.path).byteLength < end) this.resize(end);
+  }
+
+  /** Sets the size. */
+  resize(byteLength: number): void {
+    const { ftruncate } = openHost();
+    if (ftruncate(this.descriptor, BigInt(byteLength)) === 0) return;
+    throw systemError(`make ${this.path} ${byteLength} bytes long`, lastErrno());
+  }
+
+  /** Waits until the bytes are on the disk and would survive a loss of power. */
+  async flush(): Promise<void> {
+    if (CAN_BE_TERMINATED) return this.flushSync();
+    const status = await openHost().fsyncNonblocking(this.descriptor);
+    if (status === 0 || !this.#isOpen) return; // flushSync() came before it was closed
+    throw systemError(`bring ${this.path} to the disk`, ERRNO.EIO);
+  }
+
+  /** The same, and blocks meanwhile. */
+  flushSync(): void {
+    if (openHost().fsync(this.descriptor) === 0) return;
+    throw systemError(`bring ${this.path} to the disk`, lastErrno());
   }
 
   /** Keeps the descriptor open for a thread that uses it, until the result is called. */
   hold(): () => void {
     this.#holderCount++;
-    return () => this.#letGo();
+    return () => {
+      if (--this.#holderCount > 0) return;
+      if (!this.#isOpen) this.#closeNow(this.descriptor);
+      for (const action of this.#whenUnused.splice(0)) action();
+    };
   }
 
-  /** Closes the descriptor, once no thread uses it any more. */
+  /** Does something as soon as no thread uses the file. */
+  whenUnused(action: () => void): void {
+    if (this.#holderCount === 0) action();
+    else this.#whenUnused.push(action);
+  }
+
+  /** Closes the descriptor, once no thread uses it. A second time does nothing. */
   [Symbol.dispose](): void {
-    this.#letGo();
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    if (this.#holderCount === 0) this.#closeNow(this.descriptor);
   }
 
-  #letGo(): void {
-    if (--this.#holderCount === 0) openHost().close(this.descriptor);
+  /** Closes it on another thread: some file systems write what is left, or free what is gone. */
+  async close(): Promise<void> {
+    if (!this.#isOpen || this.#holderCount > 0 || CAN_BE_TERMINATED) return this[Symbol.dispose]();
+    this.#isOpen = false;
+    await openHost().closeNonblocking(this.descriptor);
   }
-}
 
-/** A file opened for reading, and its size at that moment. */
-export interface OpenedFile {
-  /** The file; the caller disposes it. */
-  readonly file: DiskFile;
-  /** Its size in bytes. */
-  readonly byteLength: number;
-}
-
-/**
- * Opens a file for reading.
- *
- * @throws Deno.errors.NotCapable without `--allow-read`, and what else Deno reports.
- * @throws TypeError when it is a folder, a pipe or a device.
- */
-export async function openForReading(path: FilePath): Promise<OpenedFile> {
-  const name = pathOf(path);
-  const info = await Deno.stat(name);
-  checkRegular(name, info);
-  return { file: new DiskFile(name, O.RDONLY), byteLength: info.size };
-}
-
-/** The path as text. */
-export function pathOf(path: FilePath): string {
-  return typeof path === "string" ? path : fileURLToPath(path);
-}
-
-/**
- * Checks that something is a file whose bytes can be read and written at any place.
- *
- * @throws TypeError when it is a folder, a pipe or a device.
- */
-export function checkRegular(path: string, info: Deno.FileInfo): void {
-  if (info.isFile) return;
-  const kind = info.isDirectory ? "a folder" : info.isFifo ? "a pipe" : "a device or a socket";
-  throw new TypeError(`Cannot use ${path}: it is ${kind}, expected a regular file`);
-}
-
-/** Repeats a call that may move only a part, until all bytes have moved. */
-async function moveWhole(
-  bytes: Uint8Array<ArrayBuffer>,
-  move: (address: bigint, byteLength: bigint, doneBytes: number) => Promise<bigint>,
-): Promise<void> {
-  const address = addressOf(bytes);
-  for (let done = 0; done < bytes.byteLength;) {
-    const left = BigInt(bytes.byteLength - done);
-    done += Number(await move(address + BigInt(done), left, done));
+  /** False when a call failed or moved nothing: made again on this thread it tells why. */
+  async #whole(
+    move: Move,
+    bytes: Uint8Array<ArrayBuffer>,
+    fileOffset: number,
+  ): Promise<boolean> {
+    const address = addressOf(bytes);
+    for (let done = 0; done < bytes.byteLength;) {
+      const left = BigInt(bytes.byteLength - done);
+      const at = BigInt(fileOffset + done);
+      const count = await move(this.descriptor, address + BigInt(done), left, at);
+      if (count <= 0n) return false;
+      done += Number(count);
+    }
+    return true;
   }
 }

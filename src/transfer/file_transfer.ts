@@ -4,18 +4,20 @@
 import { checkSize } from "../format.ts";
 import { requireUnrecorded } from "../memory/captured_memory.ts";
 import type { CudaStream } from "../stream.ts";
-import { ArrayMover } from "./array_mover.ts";
 import { cutBlock } from "./block_pieces.ts";
 import { checkRoute, type MemorySpan } from "./copy.ts";
-import type { DiskFile, FilePath } from "./disk_file.ts";
+import type { DiskFile } from "./disk_file.ts";
 import { TransferEngine } from "./engine.ts";
+import { factsOf } from "./file_facts.ts";
+import type { FilePath } from "./file_path.ts";
+import { gatherInto } from "./gathered_transfer.ts";
 import { noteTransfer, transfer } from "./host_transfer.ts";
-import { PendingTransfer, PlacedWork, type TransferOptions } from "./pending_transfer.ts";
-import { produceFile } from "./produce_file.ts";
+import { PendingTransfer, type TransferOptions } from "./pending_transfer.ts";
+import { produceFile, type WritingOptions } from "./produce_file.ts";
 import { RingMover } from "./ring_mover.ts";
 import { wayForFile } from "./ways.ts";
 
-/** Device memory and the part of an open file that goes into it, or comes out of it. */
+/** Device memory and the part of an open file that goes into it. */
 export interface FileTransfer extends TransferOptions {
   /** The device's side. */
   readonly span: MemorySpan;
@@ -28,7 +30,7 @@ export interface FileTransfer extends TransferOptions {
 }
 
 /** Device memory and the file on its other side. */
-export interface FileRequest extends TransferOptions {
+export interface FileRequest extends TransferOptions, WritingOptions {
   /** The device's side. */
   readonly span: MemorySpan;
   /** The stream whose earlier work comes first. */
@@ -41,17 +43,16 @@ export interface FileRequest extends TransferOptions {
 
 /**
  * Writes device memory into a file, as it is when all that was called before is done; holds it
- * meanwhile. What cannot be written leaves the file as it was; see {@link produceFile} for what a
- * later failure leaves.
+ * meanwhile. See {@link produceFile} for what is there when it fails.
  */
 export async function writeFileFrom(request: FileRequest): Promise<void> {
-  const { path, span, stream, offset, signal } = request;
-  const fileOffset = checkSize(offset ?? 0, "file offset");
+  const { span, stream, onProgress, signal } = request;
+  const fileOffset = checkSize(request.offset ?? 0, "file offset");
   checkDownload(span, stream);
-  const target = { path, offset, byteLength: span.byteLength, signal };
-  await new PlacedWork([{ ...span, access: "read", stream }], async () => {
-    await produceFile(target, (file) => downloadInto({ ...request, file, fileOffset }));
-  }).promise;
+  const uses = [{ ...span, access: "read", stream } as const];
+  await produceFile({ ...request, byteLength: span.byteLength, uses }, (file) => {
+    return gatherInto({ parts: [{ span, fileOffset }], stream, file, onProgress, signal });
+  });
 }
 
 /**
@@ -73,11 +74,9 @@ export async function uploadFrom(task: FileTransfer): Promise<void> {
   const { file, fileOffset, span } = task;
   if (span.byteLength === 0) return;
   try {
-    await (wayForFile(span.byteLength) === "ring"
-      ? throughRing("upload", task)
-      : uploadSmall(task));
+    await (wayForFile(span.byteLength) === "ring" ? throughRing(task) : uploadSmall(task));
   } catch (error) {
-    const byteLength = await currentSize(file);
+    const { byteLength } = factsOf(file.descriptor, file.path);
     if (task.signal?.aborted || byteLength >= fileOffset + span.byteLength) throw error;
     throw new RangeError(
       `Cannot read ${span.byteLength} bytes at ${fileOffset} of ${file.path}: it shrank to ` +
@@ -85,17 +84,6 @@ export async function uploadFrom(task: FileTransfer): Promise<void> {
       { cause: error },
     );
   }
-}
-
-/**
- * Writes device memory into an open file. Work under way has its place in the order and holds the
- * memory. The stream may be gone since then: the default one comes after its work.
- */
-export async function downloadInto(request: FileTransfer): Promise<void> {
-  const task = { ...request, stream: request.stream.orDefault() };
-  const { byteLength } = task.span;
-  if (byteLength === 0) return;
-  await (wayForFile(byteLength) === "ring" ? throughRing("download", task) : downloadSmall(task));
 }
 
 async function uploadSmall(task: FileTransfer): Promise<void> {
@@ -106,61 +94,27 @@ async function uploadSmall(task: FileTransfer): Promise<void> {
   await transfer({ ...task, direction: "upload", host: { memory } });
 }
 
-async function downloadSmall(task: FileTransfer): Promise<void> {
-  const { stream, span, file, fileOffset, onProgress, signal } = task;
-  const { byteLength } = span;
-  const bytes = new Uint8Array(byteLength);
-  await new PendingTransfer({
-    stream,
-    uses: [{ ...span, access: "read" }],
-    arrays: [],
-    byteLength,
-    action: "write a file",
-    isPlaced: true,
-    signal,
-    start: (entry) => {
-      noteTransfer({ direction: "download", span, stream });
-      return new ArrayMover({ direction: "download", span, bytes }, entry);
-    },
-  }).promise;
-  await file.write(bytes, fileOffset);
-  onProgress?.(byteLength, byteLength);
-}
-
-async function throughRing(direction: "upload" | "download", task: FileTransfer): Promise<void> {
+async function throughRing(task: FileTransfer): Promise<void> {
   const { span, stream, file, fileOffset, onProgress, signal } = task;
   const { byteLength } = span;
   signal?.throwIfAborted();
-  const host = { fileDescriptor: file.descriptor, fileOffset };
+  const host = { fileDescriptor: file.descriptor, fileOffset, path: file.path };
+  const direction = "upload";
   const cut = cutBlock({ direction, deviceAddress: span.address, host, byteLength });
-  const isUpload = direction === "upload";
+  const ring = { direction, byteLength, cut, keepOpen: () => file.hold() } as const;
   await new PendingTransfer({
     stream,
-    uses: [{ ...span, access: isUpload ? "write" : "read" }],
+    uses: [{ ...span, access: "write" }],
     arrays: [],
     byteLength,
-    action: isUpload ? "read a file" : "write a file",
-    isPlaced: !isUpload,
+    action: "read a file",
     onProgress,
     signal,
     start: (entry) => {
       const engine = TransferEngine.of(stream.context);
       engine.anticipate(byteLength, { canLend: true });
       noteTransfer({ direction, span, stream });
-      return new RingMover(
-        engine,
-        { direction, byteLength, cut, keepOpen: () => file.hold() },
-        entry,
-      );
+      return new RingMover(engine, ring, entry);
     },
   }).promise;
-}
-
-/** The file's size by its path; Infinity when that cannot be told any more. */
-async function currentSize({ path }: DiskFile): Promise<number> {
-  try {
-    return (await Deno.stat(path)).size;
-  } catch {
-    return Infinity;
-  }
 }

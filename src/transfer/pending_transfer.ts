@@ -6,6 +6,7 @@ import { Fence } from "../fence.ts";
 import { requireUnrecorded } from "../memory/captured_memory.ts";
 import { keepFor, type MemoryUse, pendingBefore } from "../memory/in_order.ts";
 import { PendingWork, type Progress } from "../pending_work.ts";
+import type { Step } from "./stepped_work.ts";
 import type { CudaStream } from "../stream.ts";
 import { CAN_BE_TERMINATED, nextTurn, waitForGpu } from "../waiting.ts";
 import { arraysBefore, type ArrayUse, noteArrayUses } from "./array_uses.ts";
@@ -89,46 +90,6 @@ export interface TransferPlan extends TransferOptions {
   complete?(): void;
 }
 
-/** A use of memory in the order of a stream. */
-export interface StreamUse extends MemoryUse {
-  /** The stream. */
-  readonly stream: CudaStream;
-}
-
-/** Work that only the event loop moves, such as a file being opened, with its place in the order. */
-export class PlacedWork extends PendingWork {
-  /** Resolves and rejects as the work does. */
-  readonly promise: Promise<void>;
-  readonly #settle: Pick<PromiseWithResolvers<void>, "resolve" | "reject">;
-  readonly #body: () => Promise<void>;
-
-  /**
-   * Orders the work after what was called before, each use in the order of its stream, and begins it
-   * when its turn has come.
-   */
-  constructor(uses: readonly StreamUse[], body: () => Promise<void>) {
-    super();
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    this.promise = promise;
-    this.#settle = { resolve, reject };
-    this.#body = body;
-    const earlier = uses.flatMap((use) => pendingBefore(use.stream, [use]));
-    for (const stream of new Set(uses.map(({ stream }) => stream))) stream.notePending(this);
-    for (const use of uses) keepFor(this, use.stream, [use]);
-    this.beginAfter(earlier);
-  }
-
-  protected override async begin(): Promise<void> {
-    try {
-      await this.#body();
-      this.#settle.resolve();
-    } catch (error) {
-      this.#settle.reject(error);
-    }
-    this.finish();
-  }
-}
-
 /** A transfer under way. */
 export class PendingTransfer extends PendingWork {
   /** Resolves when the bytes are there; rejects with what went wrong. */
@@ -169,6 +130,18 @@ export class PendingTransfer extends PendingWork {
     }
     if (earlier.length === 0) this.#watchArrays(); // else an earlier transfer may fill them
     this.beginAfter(earlier);
+  }
+
+  /** The transfer as a step of other work. */
+  asStep(): Step {
+    return {
+      promise: this.promise,
+      finishNow: () => {
+        if (!this.isOver) return "needs a turn";
+        if (this.#failure !== undefined) throw this.#failure.error;
+        return "over";
+      },
+    };
   }
 
   /** Goes on without the event loop. */

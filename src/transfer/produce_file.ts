@@ -1,95 +1,138 @@
-// Writes a file of known size, and leaves no half of it when that fails.
+// Writes a file of known size: all of it beside the old one, or a part of it in place. Writers of one
+// file take turns, within the program by the order of their calls, among programs by its lock.
 
-import { O } from "../../ffi/host.ts";
-import { checkRegular, DiskFile, type FilePath, pathOf } from "./disk_file.ts";
+import { type Step, SteppedWork, type StreamUse } from "./stepped_work.ts";
+import type { DiskFile } from "./disk_file.ts";
+import { FileChange } from "./file_change.ts";
+import { type FilePath, pathOf, realPathOf, requireAccess } from "./file_path.ts";
+import { FileReplacement } from "./file_replacement.ts";
+import { FileTurn } from "./file_turns.ts";
+import type { FileWrite } from "./file_write.ts";
+
+/** How a file is written. */
+export interface WritingOptions {
+  /**
+   * Whether the promise waits until the file and its name are on the disk, so that they survive a
+   * loss of power (fsync). Without it they survive the end of the program, however it ends.
+   */
+  readonly sync?: boolean | undefined;
+  /**
+   * Whether to write into the file itself and not beside it: for devices, and where the program may
+   * not make a file in the folder. When it fails or the program is killed, the old bytes are lost.
+   */
+  readonly inPlace?: boolean | undefined;
+}
 
 /** A file to write, or a part of it. */
-export interface FileTarget {
+export interface FileTarget extends WritingOptions {
   /** Where it lies; made when it is not there. */
   readonly path: FilePath;
   /** Where the bytes go. Without an offset they replace what the file held. */
   readonly offset?: number | undefined;
   /** How many bytes will be written. */
   readonly byteLength: number;
-  /** Ends it before the file is changed; what `body` does with it afterwards is its own. */
+  /** The memory that fills it, as it is when all that was called before is done. */
+  readonly uses: readonly StreamUse[];
+  /** Ends it, at any moment until the new file takes its place. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Files that are being written, by path: who writes one as well comes after, also after a failure. */
-const running = new Map<string, Promise<void>>();
+/** Between two looks whether another process has let the file go. */
+const LOCK_POLL_MILLISECONDS = 10;
 
 /**
- * Opens a file for writing, at its final size, and lets `body` fill it. When that fails, a new file
- * is removed and a replaced one left empty, so that half of a file is never taken for a whole one.
- * A signal that was aborted before leaves everything as it was. Two that write the same path take
- * turns.
+ * Writes a file and lets `fill` fill it. Without an offset the new file takes the place of the old
+ * one when all of it is written, so that there is never half of one: when anything fails the old file
+ * is there, untouched. Its place in the order, of memory and of files, is that of this call.
  *
- * @throws Deno.errors.NotCapable without `--allow-write`, and what else Deno reports.
- * @throws TypeError when it is a pipe or a device.
+ * @throws Deno.errors.NotCapable without `--allow-write`, and what else the system reports.
+ * @throws TypeError when it is a folder or a pipe, or a device without `inPlace`.
  */
 export async function produceFile(
   target: FileTarget,
-  body: (file: DiskFile) => Promise<void>,
+  fill: (file: DiskFile) => Iterable<Step>,
 ): Promise<void> {
+  const { uses, signal } = target;
+  await new SteppedWork({ uses, signal, steps: stepsOf(orderWrite(target), { fill, signal }) })
+    .promise;
+}
+
+/** A write that has its place in the order of calls, and its turn. */
+interface OrderedWrite {
+  readonly write: FileWrite;
+  readonly turn: FileTurn;
+}
+
+/** Finds the file, and takes its turn there; nothing is opened yet. */
+function orderWrite(target: FileTarget): OrderedWrite {
+  const { byteLength, offset, inPlace = false, sync = false } = target;
   const path = pathOf(target.path);
-  const before = running.get(path);
-  const turn = before === undefined
-    ? produce(path, target, body)
-    : before.then(() => {}, () => {}).then(() => produce(path, target, body));
-  running.set(path, turn);
-  try {
-    await turn;
-  } finally {
-    if (running.get(path) === turn) running.delete(path);
-  }
+  requireAccess(path, "write");
+  const realPath = realPathOf(path);
+  const place = { path, realPath };
+  const write = offset === undefined && !inPlace
+    ? new FileReplacement(place, { byteLength, sync })
+    : new FileChange(place, { offset, byteLength, inPlace, sync });
+  return { write, turn: new FileTurn(realPath, "write") };
 }
 
-async function produce(
-  path: string,
-  target: FileTarget,
-  body: (file: DiskFile) => Promise<void>,
-): Promise<void> {
-  const { offset = 0, byteLength, signal } = target;
-  await checkExisting(path);
-  signal?.throwIfAborted();
-  const { handle, isNew } = await openOrCreate(path);
-  using _handle = handle;
-  const info = await handle.stat();
-  checkRegular(path, info);
-  const replaces = target.offset === undefined;
-  let isTouched = false;
+/** How to write. */
+interface Writing {
+  readonly fill: (file: DiskFile) => Iterable<Step>;
+  readonly signal: AbortSignal | undefined;
+}
+
+function* stepsOf({ write, turn }: OrderedWrite, { fill, signal }: Writing): Generator<Step, void> {
+  let file: DiskFile | undefined;
   try {
+    yield untilCallReturns();
+    if (!turn.isDue) yield untilDue(turn, signal);
     signal?.throwIfAborted();
-    isTouched = true;
-    const end = offset + byteLength;
-    // Not by way of 0: ext4 would then wait for the disk when the file is closed.
-    if (replaces || info.size < end) await handle.truncate(end);
-    using file = new DiskFile(path, O.WRONLY);
-    file.reserve(offset, byteLength);
-    await body(file);
+    while (!write.tryBegin()) yield untilUnlocked(signal);
+    file = write.file;
+    yield* fill(file);
+    signal?.throwIfAborted();
+    yield untilCommitted(write);
   } catch (error) {
-    if (isNew) await Deno.remove(path);
-    else if (replaces && isTouched) await handle.truncate(0);
+    whenUnused(file, () => write.abandon());
     throw error;
+  } finally {
+    whenUnused(file, () => turn[Symbol.dispose]());
   }
 }
 
-/** Looks at what is there before opening it, where reading is allowed: opening a pipe would wait. */
-async function checkExisting(path: string): Promise<void> {
-  const { state } = await Deno.permissions.query({ name: "read", path });
-  if (state !== "granted") return;
-  try {
-    checkRegular(path, await Deno.stat(path));
-  } catch (error) {
-    if (!(error instanceof Deno.errors.NotFound)) throw error;
-  }
+/** A thread that was lent may still write what it was given, also behind the end of the work. */
+function whenUnused(file: DiskFile | undefined, action: () => void): void {
+  if (file === undefined) action();
+  else file.whenUnused(action);
 }
 
-async function openOrCreate(path: string): Promise<{ handle: Deno.FsFile; isNew: boolean }> {
-  try {
-    return { handle: await Deno.open(path, { write: true, createNew: true }), isNew: true };
-  } catch (error) {
-    if (!(error instanceof Deno.errors.AlreadyExists)) throw error;
-    return { handle: await Deno.open(path, { write: true }), isNew: false };
-  }
+/** Opening and making room takes the system a while, which the call itself should not. */
+function untilCallReturns(): Step {
+  return { promise: Promise.resolve(), finishNow: () => "over" };
+}
+
+function untilDue(turn: FileTurn, signal: AbortSignal | undefined): Step {
+  return { promise: turn.due(signal), finishNow: () => turn.isDue ? "over" : "needs a turn" };
+}
+
+function untilUnlocked(signal: AbortSignal | undefined): Step {
+  return {
+    promise: new Promise((resolve) => setTimeout(resolve, LOCK_POLL_MILLISECONDS))
+      .then(() => signal?.throwIfAborted()),
+    finishNow() {
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOCK_POLL_MILLISECONDS);
+      return "over";
+    },
+  };
+}
+
+function untilCommitted(write: FileWrite): Step {
+  return {
+    promise: write.commit(),
+    finishNow() {
+      write.commitSync();
+      return "over";
+    },
+  };
 }

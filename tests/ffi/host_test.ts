@@ -2,9 +2,25 @@
 // They run on Linux; elsewhere the library must be refused in words.
 
 import { assert, assertEquals, assertLess, assertThrows } from "@std/assert";
-import { FUTEX, MADV, O, openHost, SYS_FUTEX } from "../../ffi/host.ts";
+import {
+  AT,
+  ERRNO,
+  FUTEX,
+  LOCK,
+  MADV,
+  O,
+  O_OF_MACHINE,
+  O_PATH,
+  openHost,
+  PATH_MAX,
+  S_IF,
+  STATX,
+  STATX_BASIC_STATS,
+  SYS_FUTEX,
+} from "../../ffi/host.ts";
 import { LibraryError } from "../../ffi/library.ts";
-import { cString } from "../../ffi/pointers.ts";
+import { cString, readCString } from "../../ffi/pointers.ts";
+import { FileFolder } from "../support/files.ts";
 
 const linux = { ignore: Deno.build.os !== "linux" };
 
@@ -170,4 +186,141 @@ Deno.test("HostApi.futex() tells a changed word from one that somebody woke", li
   assertEquals(futex(SYS_FUTEX, address, FUTEX.WAIT_PRIVATE, 6, second), -1n);
   assertLess(performance.now() - started, 900);
   assertEquals(futex(SYS_FUTEX, address, FUTEX.WAKE_PRIVATE, 1, null), 0n);
+});
+
+Deno.test("HostApi.statx() tells what Deno tells of a file", linux, () => {
+  using folder = new FileFolder();
+  const path = folder.write("known", new Uint8Array(1234));
+  Deno.chmodSync(path, 0o640);
+  const bytes = new Uint8Array(STATX.byteLength);
+  assertEquals(openHost().statx(AT.FDCWD, cString(path), 0, STATX_BASIC_STATS, bytes), 0);
+  const { mode, size, inode, uid, gid, linkCount } = STATX.decode(bytes);
+  const told = Deno.statSync(path);
+  assertEquals([mode, Number(size)], [S_IF.REG | 0o640, 1234]);
+  assertEquals([Number(inode), uid, gid, linkCount], [told.ino, told.uid, told.gid, told.nlink]);
+});
+
+Deno.test("STATX is as long as the struct of linux/stat.h, with the device at its place", () => {
+  assertEquals(STATX.byteLength, 256);
+  const { mode, inode, size, deviceMajor, mountId } = STATX.offsets;
+  assertEquals([mode, inode, size, deviceMajor, mountId], [28, 32, 40, 136, 144]);
+});
+
+Deno.test("HostApi.realpath() and readlink() follow a link", linux, () => {
+  using folder = new FileFolder();
+  const real = Deno.realPathSync(folder.write("file", new Uint8Array()));
+  const link = folder.pathOf("link");
+  Deno.symlinkSync("file", link);
+  const bytes = new Uint8Array(PATH_MAX);
+  const { realpath, readlink } = openHost();
+  assert(realpath(cString(link), bytes) !== 0n);
+  assertEquals(readCString(bytes), real);
+  assertEquals(realpath(cString(folder.pathOf("none")), bytes), 0n);
+  assertEquals(readlink(cString(link), bytes, BigInt(PATH_MAX)), 4n);
+  assertEquals(readCString(bytes.subarray(0, 4)), "file");
+});
+
+Deno.test("HostApi.rename() puts one file into the place of another", linux, () => {
+  using folder = new FileFolder();
+  const from = folder.write("from", Uint8Array.of(1));
+  const to = folder.write("to", Uint8Array.of(2, 3));
+  assertEquals(openHost().rename(cString(from), cString(to)), 0);
+  assertEquals([...Deno.readDirSync(folder.path)].map(({ name }) => name), ["to"]);
+  assertEquals(Deno.readFileSync(to), Uint8Array.of(1));
+});
+
+Deno.test(
+  "HostApi.ftruncate(), fchmod(), fchown() and fsync() change an open file",
+  linux,
+  async () => {
+    using folder = new FileFolder();
+    const path = folder.write("changed", new Uint8Array(10));
+    const { open, close, ftruncate, fchmod, fchown, fsync, fsyncNonblocking } = openHost();
+    const descriptor = open(cString(path), O.WRONLY | O.CLOEXEC, 0);
+    const { uid, gid } = Deno.statSync(path);
+    assertEquals([ftruncate(descriptor, 3n), fchmod(descriptor, 0o604)], [0, 0]);
+    assertEquals(fchown(descriptor, uid ?? 0, gid ?? 0), 0);
+    assertEquals([fsync(descriptor), await fsyncNonblocking(descriptor)], [0, 0]);
+    assertEquals(close(descriptor), 0);
+    const { size, mode } = Deno.statSync(path);
+    assertEquals([size, (mode ?? 0) & 0o777], [3, 0o604]);
+  },
+);
+
+Deno.test("HostApi.flock() refuses a second lock until the first is let go", linux, () => {
+  using folder = new FileFolder();
+  const path = cString(folder.write("locked", new Uint8Array(1)));
+  const { open, close, flock, errnoLocation, copyOut } = openHost();
+  const first = open(path, O.WRONLY | O.CLOEXEC, 0);
+  const second = open(path, O.WRONLY | O.CLOEXEC, 0);
+  assertEquals(flock(first, LOCK.EX | LOCK.NB), 0);
+  const errno = new Int32Array(1);
+  const status = flock(second, LOCK.EX | LOCK.NB);
+  copyOut(errno, errnoLocation(), 4n);
+  assertEquals([status, errno[0]], [-1, ERRNO.EAGAIN]);
+  assertEquals([flock(first, LOCK.UN), flock(second, LOCK.EX | LOCK.NB)], [0, 0]);
+  assertEquals([close(first), close(second)], [0, 0]);
+});
+
+Deno.test(
+  "HostApi.closeNonblocking() closes a file that is held by its name alone",
+  linux,
+  async () => {
+    using folder = new FileFolder();
+    const path = folder.write("held", new Uint8Array(1));
+    const { open, close, closeNonblocking, fsync } = openHost();
+    const descriptor = open(cString(path), O_PATH | O.CLOEXEC, 0);
+    assertEquals(fsync(descriptor), -1); // nothing but a name
+    assertEquals(await closeNonblocking(descriptor), 0);
+    assertEquals(close(descriptor), -1);
+  },
+);
+
+Deno.test(
+  "HostApi.open() follows no link with O_NOFOLLOW, and opens folders with O_DIRECTORY",
+  linux,
+  () => {
+    using folder = new FileFolder();
+    const path = folder.write("file", new Uint8Array(1));
+    const link = folder.pathOf("link");
+    Deno.symlinkSync("file", link);
+    const { open, close } = openHost();
+    assertEquals(open(cString(link), O.RDONLY | O_OF_MACHINE.NOFOLLOW, 0), -1);
+    assertEquals(open(cString(path), O.RDONLY | O_OF_MACHINE.DIRECTORY, 0), -1);
+    const descriptor = open(cString(folder.path), O.RDONLY | O_OF_MACHINE.DIRECTORY | O.CLOEXEC, 0);
+    assertEquals(close(descriptor), 0);
+  },
+);
+
+Deno.test("HostApi.errnoLocation() is where the last failure's number is", linux, () => {
+  const { open, errnoLocation, copyOut } = openHost();
+  const errno = new Int32Array(1);
+  const failures: readonly [path: string, flags: number, errno: number][] = [
+    ["/absent/file", O.RDONLY, ERRNO.ENOENT],
+    ["/", O.WRONLY, ERRNO.EISDIR],
+    ["/proc/version/file", O.RDONLY, ERRNO.ENOTDIR],
+  ];
+  for (let round = 0; round < 1000; round++) { // also once the compiler has made the calls fast
+    for (const [path, flags, expected] of failures) {
+      const encoded = cString(path);
+      open(encoded, flags, 0);
+      copyOut(errno, errnoLocation(), 4n);
+      assertEquals(errno[0], expected);
+    }
+  }
+});
+
+Deno.test("HostApi.fsetxattr() keeps what getxattr() reads", linux, () => {
+  using folder = new FileFolder();
+  const path = folder.write("marked", new Uint8Array(1));
+  const { open, close, fsetxattr, getxattr, fremovexattr } = openHost();
+  const descriptor = open(cString(path), O.WRONLY | O.CLOEXEC, 0);
+  const name = cString("user.vramkit");
+  const value = new Uint8Array(8);
+  const isKept = fsetxattr(descriptor, name, Uint8Array.of(1, 2, 3), 3n, 0) === 0;
+  // A file system without such attributes keeps none, and says so in both calls.
+  assertEquals(getxattr(cString(path), name, value, 8n), isKept ? 3n : -1n);
+  assertEquals([...value.subarray(0, 3)], isKept ? [1, 2, 3] : [0, 0, 0]);
+  assertEquals(fremovexattr(descriptor, name), isKept ? 0 : -1);
+  assertEquals(close(descriptor), 0);
 });

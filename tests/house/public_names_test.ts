@@ -218,6 +218,7 @@ const PUBLIC_NAMES = [
   "VirtualRange",
   "VirtualRangeRequest",
   "WriteFileOptions",
+  "WritingOptions",
   "elementBytes",
   "formatBytes",
   "fromBfloat16",

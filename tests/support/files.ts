@@ -18,8 +18,8 @@ export function countedBytes(byteLength: number): Uint8Array<ArrayBuffer> {
 
 /** A folder of files that is removed when it is disposed. */
 export class FileFolder implements Disposable {
-  /** Where it is. */
-  readonly path: string = Deno.makeTempDirSync({ prefix: "vramkit-" });
+  /** Where it is, without links. */
+  readonly path: string = Deno.realPathSync(Deno.makeTempDirSync({ prefix: "vramkit-" }));
 
   /** Writes a file and returns its path. */
   write(name: string, bytes: Uint8Array): string {
@@ -37,4 +37,28 @@ export class FileFolder implements Disposable {
   [Symbol.dispose](): void {
     Deno.removeSync(this.path, { recursive: true });
   }
+}
+
+/** The names in a folder, sorted. */
+export function namesIn({ path }: FileFolder): string[] {
+  return [...Deno.readDirSync(path)].map(({ name }) => name).sort();
+}
+
+/** What this process has open in a folder. */
+export function openPathsIn({ path: folder }: FileFolder): string[] {
+  const paths = [...Deno.readDirSync("/proc/self/fd")].flatMap(({ name }) => {
+    try {
+      return [Deno.readLinkSync(`/proc/self/fd/${name}`)];
+    } catch {
+      return []; // the descriptor that listed the folder is closed again
+    }
+  });
+  return paths.filter((path) => path.startsWith(folder));
+}
+
+/** Makes a pipe in a folder, and returns its path. */
+export async function makePipe(folder: FileFolder, name: string): Promise<string> {
+  const path = folder.pathOf(name);
+  await new Deno.Command("mkfifo", { args: [path] }).output();
+  return path;
 }

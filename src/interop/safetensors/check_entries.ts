@@ -20,7 +20,7 @@ export function toNamedBuffers(path: string, tensors: unknown): NamedBuffer[] {
     );
   }
   if (!isIterable(tensors)) {
-    return Object.entries(tensors).map(([name, value]) => [name, toBuffer(path, name, value)]);
+    return Object.entries(tensors).map(([name, value]) => toNamed(path, name, value));
   }
   return [...tensors].map((entry, i) => {
     if (!Array.isArray(entry)) {
@@ -35,12 +35,12 @@ export function toNamedBuffers(path: string, tensors: unknown): NamedBuffer[] {
         `Cannot save ${path}: entry ${i} has ${nounFor(name)} for a name, expected a text`,
       );
     }
-    return [name, toBuffer(path, name, value)];
+    return toNamed(path, name, value);
   });
 }
 
 /**
- * Checks that all metadata are texts, as the format wants them.
+ * Checks that all metadata are texts, as the format wants them, and can be written as UTF-8.
  *
  * @throws TypeError that says which is none.
  */
@@ -51,12 +51,29 @@ export function checkMetadata(path: string, metadata: unknown): void {
     );
   }
   for (const [key, value] of Object.entries(metadata)) {
-    if (typeof value === "string") continue;
-    throw new TypeError(
-      `Cannot save ${path}: metadata "${key}" is ${nounFor(value)}, expected a text` +
-        adviceForText(value),
-    );
+    checkText(path, key, "metadata");
+    if (typeof value !== "string") {
+      throw new TypeError(
+        `Cannot save ${path}: metadata "${key}" is ${nounFor(value)}, expected a text` +
+          adviceForText(value),
+      );
+    }
+    checkText(path, value, `metadata "${key}":`);
   }
+}
+
+function toNamed(path: string, name: string, value: unknown): NamedBuffer {
+  checkText(path, name, "tensor");
+  return [name, toBuffer(path, name, value)];
+}
+
+/** JSON could hold such a text, but no reader of the format takes it. */
+function checkText(path: string, text: string, what: string): void {
+  if (text.isWellFormed()) return;
+  throw new TypeError(
+    `Cannot save ${path}: ${what} ${JSON.stringify(text)} has half of a surrogate pair, which is ` +
+      `no character`,
+  );
 }
 
 function toBuffer(path: string, name: string, value: unknown): TransferableBuffer<DType> {

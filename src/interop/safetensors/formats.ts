@@ -69,10 +69,11 @@ const FORMATS: Readonly<Record<SafetensorsFormat, Format>> = {
 };
 
 const NAMES = Object.keys(FORMATS) as SafetensorsFormat[];
+const KNOWN: ReadonlyMap<unknown, SafetensorsFormat> = new Map(NAMES.map((name) => [name, name]));
 
 /** Reads a name; undefined when the format has no such type. */
 export function toFormat(name: unknown): SafetensorsFormat | undefined {
-  return NAMES.find((known) => known === name);
+  return KNOWN.get(name);
 }
 
 /** Bits of one element. */

@@ -2,15 +2,25 @@
 // Every limit of the format is checked here, so that what is loaded is exactly what was saved.
 
 import type { Shape } from "../../buffers/shape.ts";
-import { findDuplicateKey } from "./duplicate_key.ts";
+import { nextTurn } from "../../waiting.ts";
 import { SafetensorsError } from "./error.ts";
 import { formatBits, type SafetensorsFormat, toFormat } from "./formats.ts";
+import { JsonError, JsonScanner } from "./json_scanner.ts";
 
 /** Bytes before the header: its length. */
 export const LENGTH_BYTES = 8;
 
 /** The format's own limit. */
 export const MAX_HEADER_BYTES = 100_000_000;
+
+/** What a header says of a tensor; more is left to its writer. */
+const FIELDS: ReadonlySet<string> = new Set(["dtype", "shape", "data_offsets"]);
+
+/** Tensors between two looks at the clock, about half a millisecond. */
+const TENSORS_OF_STEP = 256;
+
+/** How long reading a header keeps others from their turn. */
+const TURN_MILLISECONDS = 10;
 
 /** One tensor as a file describes it. */
 export interface TensorEntry {
@@ -76,15 +86,55 @@ export function readHeaderLength(
  * @throws SafetensorsError when anything in it breaks the format, or does not fit the file.
  */
 export function parseHeader(bytes: Uint8Array, source: HeaderSource): SafetensorsHeader {
-  const { path } = source;
-  const { __metadata__: metadata = {}, ...entries } = parseObject(bytes, path);
-  const tensors = Object.entries(entries).map(([name, entry]) => toTensor(path, { name, entry }));
-  tensors.sort((a, b) => a.byteOffset - b.byteOffset || a.byteLength - b.byteLength);
-  checkCoverage(tensors, source);
-  return { tensors, metadata: toMetadata(path, metadata) };
+  const steps = headerSteps(bytes, source);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value;
+  }
 }
 
-function parseObject(bytes: Uint8Array, path: string): Record<string, unknown> {
+/** Does the same, and leaves the event loop its turns: the largest headers take a second or two. */
+export async function parseHeaderInTurns(
+  bytes: Uint8Array,
+  source: HeaderSource,
+): Promise<SafetensorsHeader> {
+  const steps = headerSteps(bytes, source);
+  for (let end = performance.now() + TURN_MILLISECONDS;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value;
+    if (performance.now() < end) continue;
+    await nextTurn();
+    end = performance.now() + TURN_MILLISECONDS;
+  }
+}
+
+/** Reads a header, with a step for every few hundred tensors. */
+function* headerSteps(bytes: Uint8Array, source: HeaderSource): Generator<void, SafetensorsHeader> {
+  const { path } = source;
+  const scanner = new JsonScanner(decodeHeader(bytes, path));
+  const names = new Set<string>();
+  const tensors: TensorEntry[] = [];
+  let metadata: SafetensorsHeader["metadata"] = {};
+  try {
+    for (let name = scanner.firstName(); name !== undefined; name = scanner.nextName()) {
+      if (names.has(name)) throw new SafetensorsError(path, `its header has "${name}" twice`);
+      names.add(name);
+      if (name === "__metadata__") metadata = readMetadata(scanner, path);
+      else tensors.push(readTensor(scanner, { path, name }));
+      if (names.size % TENSORS_OF_STEP === 0) yield;
+    }
+    scanner.end();
+  } catch (cause) {
+    if (!(cause instanceof JsonError)) throw cause;
+    throw new SafetensorsError(path, `its header is not JSON: ${cause.message}`, { cause });
+  }
+  yield;
+  if (!tensors.every(isBehind)) tensors.sort(compareOffsets);
+  checkCoverage(tensors, source);
+  return { tensors, metadata: Object.freeze(metadata) };
+}
+
+function decodeHeader(bytes: Uint8Array, path: string): string {
   let text: string;
   try {
     text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
@@ -92,37 +142,98 @@ function parseObject(bytes: Uint8Array, path: string): Record<string, unknown> {
     throw new SafetensorsError(path, "its header is not UTF-8", { cause });
   }
   if (!text.startsWith("{")) throw new SafetensorsError(path, `its header does not start with "{"`);
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(text);
-  } catch (cause) {
-    throw new SafetensorsError(path, "its header is not JSON", { cause });
-  }
-  const duplicate = findDuplicateKey(text);
-  if (duplicate !== undefined) {
-    throw new SafetensorsError(path, `its header has "${duplicate}" twice`);
-  }
-  return parsed as Record<string, unknown>;
+  return text;
 }
 
-function toTensor(path: string, { name, entry }: { name: string; entry: unknown }): TensorEntry {
-  const fail = (reason: string) => new SafetensorsError(path, `tensor "${name}" ${reason}`);
-  if (!isRecord(entry)) throw fail("is not described by an object");
-  const { dtype, shape, data_offsets: offsets } = entry;
-  const format = toFormat(dtype);
-  if (format === undefined) throw fail(`has the unknown type ${JSON.stringify(dtype)}`);
-  if (!isSizes(shape)) throw fail("has a shape that is not a list of sizes");
-  if (!isSizes(offsets) || offsets.length !== 2) throw fail("has offsets that are not two sizes");
-  const [start = 0, end = 0] = offsets;
-  if (end < start) throw fail(`ends at ${end}, before it starts at ${start}`);
-  const bits = shape.reduce(multiply, formatBits(format));
-  if (!Number.isSafeInteger(bits)) throw fail(`is too large: [${shape.join(", ")}]`);
-  if (bits % 8 !== 0) throw fail(`takes ${bits} bits, not a whole number of bytes`);
-  const byteLength = end - start;
-  if (bits / 8 !== byteLength) {
-    throw fail(`takes ${bits / 8} bytes by its shape, ${byteLength} by its offsets`);
+/** What a header names, and the file that it belongs to. */
+interface Named {
+  readonly path: string;
+  readonly name: string;
+}
+
+function readTensor(scanner: JsonScanner, tensor: Named): TensorEntry {
+  if (!scanner.isAtObject) {
+    scanner.value();
+    throw wrongTensor(tensor, "is not described by an object");
   }
-  return { name, format, shape: Object.freeze([...shape]), byteOffset: start, byteLength };
+  let dtype: unknown;
+  let shape: unknown;
+  let offsets: unknown;
+  for (let field = scanner.firstName(); field !== undefined; field = scanner.nextName()) {
+    if (field === "dtype" && dtype === undefined) dtype = scanner.value();
+    else if (field === "shape" && shape === undefined) shape = scanner.value();
+    else if (field === "data_offsets" && offsets === undefined) offsets = scanner.value();
+    else if (FIELDS.has(field)) throw wrongTensor(tensor, `has "${field}" twice`);
+    else scanner.value();
+  }
+  const format = toFormat(dtype);
+  if (format === undefined) {
+    throw wrongTensor(tensor, `has the unknown type ${JSON.stringify(dtype)}`);
+  }
+  if (!isSizes(shape)) throw wrongTensor(tensor, "has a shape that is not a list of sizes");
+  if (!isSizes(offsets) || offsets.length !== 2) {
+    throw wrongTensor(tensor, "has offsets that are not two sizes");
+  }
+  const [start = 0, end = 0] = offsets;
+  checkSize(tensor, { format, shape, start, end });
+  return {
+    name: tensor.name,
+    format,
+    shape: Object.freeze(shape),
+    byteOffset: start,
+    byteLength: end - start,
+  };
+}
+
+/** What a header says of a tensor's bytes, in two ways. */
+interface DescribedBytes {
+  readonly format: SafetensorsFormat;
+  readonly shape: Shape;
+  readonly start: number;
+  readonly end: number;
+}
+
+function checkSize(tensor: Named, { format, shape, start, end }: DescribedBytes): void {
+  if (end < start) throw wrongTensor(tensor, `ends at ${end}, before it starts at ${start}`);
+  const bits = shape.reduce(multiply, formatBits(format));
+  if (!Number.isSafeInteger(bits)) {
+    throw wrongTensor(tensor, `is too large: [${shape.join(", ")}]`);
+  }
+  if (bits % 8 !== 0) throw wrongTensor(tensor, `takes ${bits} bits, not a whole number of bytes`);
+  if (bits / 8 === end - start) return;
+  throw wrongTensor(
+    tensor,
+    `takes ${bits / 8} bytes by its shape, ${end - start} by its offsets`,
+  );
+}
+
+function wrongTensor({ path, name }: Named, reason: string): SafetensorsError {
+  return new SafetensorsError(path, `tensor "${name}" ${reason}`);
+}
+
+function readMetadata(scanner: JsonScanner, path: string): Record<string, string> {
+  const wrong = () => new SafetensorsError(path, "its __metadata__ is not an object of texts");
+  const texts = new Map<string, string>();
+  if (!scanner.isAtObject) {
+    if (scanner.value() === null) return {};
+    throw wrong();
+  }
+  for (let name = scanner.firstName(); name !== undefined; name = scanner.nextName()) {
+    const text = scanner.value();
+    if (typeof text !== "string") throw wrong();
+    if (texts.has(name)) throw new SafetensorsError(path, `its header has "${name}" twice`);
+    texts.set(name, text);
+  }
+  return Object.fromEntries(texts);
+}
+
+function isBehind(tensor: TensorEntry, index: number, tensors: readonly TensorEntry[]): boolean {
+  const before = tensors[index - 1];
+  return before === undefined || compareOffsets(before, tensor) <= 0;
+}
+
+function compareOffsets(a: TensorEntry, b: TensorEntry): number {
+  return a.byteOffset - b.byteOffset || a.byteLength - b.byteLength;
 }
 
 /** Multiplies, and stays at Infinity once a product cannot be exact, also when a 0 follows. */
@@ -152,22 +263,15 @@ function checkCoverage(tensors: readonly TensorEntry[], source: HeaderSource): v
   );
 }
 
-function toMetadata(path: string, value: unknown): Readonly<Record<string, string>> {
-  if (!isRecord(value) || !Object.values(value).every((text) => typeof text === "string")) {
-    throw new SafetensorsError(path, "its __metadata__ is not an object of texts");
-  }
-  return Object.freeze(value as Record<string, string>);
-}
-
 /** Writes the length and the header, padded with spaces so that the data is aligned to 8 bytes. */
 export function encodeHeader(header: SafetensorsHeader): Uint8Array<ArrayBuffer> {
   const { tensors, metadata } = header;
   const entries = tensors.map(({ name, format, shape, byteOffset, byteLength }) => {
     const offsets = [byteOffset, byteOffset + byteLength];
-    return [name, { dtype: format, shape, data_offsets: offsets }] as const;
+    return encodeEntry(name, { dtype: format, shape, data_offsets: offsets });
   });
-  const about = Object.keys(metadata).length === 0 ? [] : [["__metadata__", metadata] as const];
-  const json = new TextEncoder().encode(JSON.stringify(Object.fromEntries([...about, ...entries])));
+  if (Object.keys(metadata).length > 0) entries.unshift(encodeEntry("__metadata__", metadata));
+  const json = new TextEncoder().encode(`{${entries.join(",")}}`);
   const length = Math.ceil(json.byteLength / LENGTH_BYTES) * LENGTH_BYTES;
   if (length > MAX_HEADER_BYTES) {
     throw new RangeError(
@@ -181,8 +285,9 @@ export function encodeHeader(header: SafetensorsHeader): Uint8Array<ArrayBuffer>
   return bytes;
 }
 
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+/** An entry by itself: an object would sort names like "10" before all others. */
+function encodeEntry(name: string, value: unknown): string {
+  return `${JSON.stringify(name)}:${JSON.stringify(value)}`;
 }
 
 function isSizes(value: unknown): value is number[] {

@@ -5,7 +5,7 @@ import type { AllocateOptions, DeviceAllocator } from "../../buffers/device_allo
 import type { DeviceBuffer } from "../../buffers/device_buffer.ts";
 import { takeAfterCollection } from "../../memory/out_of_memory.ts";
 import { CudaStream } from "../../stream.ts";
-import { type DiskFile, openForReading } from "../../transfer/disk_file.ts";
+import type { DiskFile } from "../../transfer/disk_file.ts";
 import { uploadFrom } from "../../transfer/file_transfer.ts";
 import type { TransferOptions } from "../../transfer/pending_transfer.ts";
 import { inParallel } from "../../transfer/in_parallel.ts";
@@ -25,7 +25,7 @@ export interface LoadSafetensorsOptions extends AllocateOptions, TransferOptions
 }
 
 /** One file, opened and understood. */
-interface OpenShard extends Disposable {
+interface OpenShard {
   readonly file: DiskFile;
   readonly metadata: Readonly<Record<string, string>>;
   /** Where the data starts in the file. */
@@ -49,9 +49,9 @@ export async function loadSafetensors(
 ): Promise<SafetensorsModel> {
   using resources = new DisposableStack();
   const shards: OpenShard[] = [];
-  for (const shard of await findShards(source)) {
+  for (const shard of await findShards(source, { resources, signal: options.signal })) {
     options.signal?.throwIfAborted();
-    shards.push(resources.use(await openShard(shard, options)));
+    shards.push(await openShard(shard, options));
   }
   checkNames(shards);
   using memory = new DisposableStack();
@@ -69,27 +69,23 @@ export async function loadSafetensors(
 }
 
 async function openShard(
-  { path, names }: Shard,
-  { filter = () => true }: LoadSafetensorsOptions,
+  { reading, names }: Shard,
+  { filter = () => true, signal }: LoadSafetensorsOptions,
 ): Promise<OpenShard> {
-  const { file, byteLength } = await openForReading(path);
-  using opened = new DisposableStack();
-  opened.use(file);
-  const { header, dataOffset } = await readHeader(file, byteLength);
-  const { tensors, metadata } = header;
-  checkIndex(path, { names, tensors });
+  const opened = await reading.opened(signal);
+  const { header: { tensors, metadata }, dataOffset } = await readHeader(opened);
+  checkIndex(reading.path, { names, tensors });
   const wanted = tensors.filter((entry) => (names?.has(entry.name) ?? true) && filter(entry));
-  const owner = opened.move();
-  const layout = placeTensors(wanted);
-  return { file, metadata, dataOffset, layout, [Symbol.dispose]: () => owner.dispose() };
+  return { file: opened.file, metadata, dataOffset, layout: placeTensors(wanted) };
 }
 
 function checkIndex(
   path: string,
   expected: { names: ReadonlySet<string> | undefined; tensors: readonly TensorEntry[] },
 ): void {
+  if (expected.names === undefined) return;
   const there = new Set(expected.tensors.map(({ name }) => name));
-  const missing = expected.names?.difference(there).values().next().value;
+  const missing = expected.names.difference(there).values().next().value;
   if (missing === undefined) return;
   throw new SafetensorsError(path, `the index expects tensor "${missing}" in it, which it lacks`);
 }

@@ -1,7 +1,13 @@
 // Reads what a safetensors file holds, without its tensors.
 
-import { type DiskFile, type FilePath, openForReading } from "../../transfer/disk_file.ts";
-import { LENGTH_BYTES, parseHeader, readHeaderLength, type SafetensorsHeader } from "./header.ts";
+import type { FilePath } from "../../transfer/file_path.ts";
+import { FileReading, type OpenedFile } from "../../transfer/file_reading.ts";
+import {
+  LENGTH_BYTES,
+  parseHeaderInTurns,
+  readHeaderLength,
+  type SafetensorsHeader,
+} from "./header.ts";
 
 /**
  * Reads which tensors a safetensors file holds, and its metadata; no GPU is needed.
@@ -9,15 +15,13 @@ import { LENGTH_BYTES, parseHeader, readHeaderLength, type SafetensorsHeader } f
  * @throws SafetensorsError when the file breaks the format, with the reason.
  */
 export async function readSafetensorsHeader(path: FilePath): Promise<SafetensorsHeader> {
-  const { file, byteLength } = await openForReading(path);
-  using _file = file;
-  return (await readHeader(file, byteLength)).header;
+  using reading = new FileReading(path);
+  return (await readHeader(await reading.opened())).header;
 }
 
 /** Reads the header of an open file, and where the data starts behind it. */
 export async function readHeader(
-  file: DiskFile,
-  byteLength: number,
+  { file, byteLength }: OpenedFile,
 ): Promise<{ header: SafetensorsHeader; dataOffset: number }> {
   const start = new Uint8Array(Math.min(LENGTH_BYTES, byteLength));
   await file.read(start, 0);
@@ -25,6 +29,6 @@ export async function readHeader(
   const json = new Uint8Array(length);
   await file.read(json, LENGTH_BYTES);
   const dataOffset = LENGTH_BYTES + length;
-  const header = parseHeader(json, { path: file.path, dataByteLength: byteLength - dataOffset });
-  return { header, dataOffset };
+  const source = { path: file.path, dataByteLength: byteLength - dataOffset };
+  return { header: await parseHeaderInTurns(json, source), dataOffset };
 }

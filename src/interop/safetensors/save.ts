@@ -4,15 +4,15 @@ import type { DeviceBuffer } from "../../buffers/device_buffer.ts";
 import { CudaStream } from "../../stream.ts";
 import { chosenStream } from "../../stream_choice.ts";
 import type { MemorySpan } from "../../transfer/copy.ts";
-import { type DiskFile, type FilePath, pathOf } from "../../transfer/disk_file.ts";
-import { checkDownload, downloadInto } from "../../transfer/file_transfer.ts";
-import { PlacedWork, type TransferOptions } from "../../transfer/pending_transfer.ts";
-import { inParallel } from "../../transfer/in_parallel.ts";
-import { produceFile } from "../../transfer/produce_file.ts";
+import { type FilePath, pathOf } from "../../transfer/file_path.ts";
+import { checkDownload } from "../../transfer/file_transfer.ts";
+import { gatherInto, writing } from "../../transfer/gathered_transfer.ts";
+import type { TransferOptions } from "../../transfer/pending_transfer.ts";
+import { produceFile, type WritingOptions } from "../../transfer/produce_file.ts";
 import { ProgressTotal } from "../../transfer/progress_total.ts";
 import { checkMetadata, type NamedBuffer, toNamedBuffers } from "./check_entries.ts";
 import { formatOf, formatRank } from "./formats.ts";
-import { encodeHeader, type TensorEntry } from "./header.ts";
+import { encodeHeader, LENGTH_BYTES, type TensorEntry } from "./header.ts";
 
 /** Buffers by name: an object, a Map, or a loaded model. */
 export type NamedTensors =
@@ -20,7 +20,7 @@ export type NamedTensors =
   | Iterable<readonly [name: string, tensor: DeviceBuffer]>;
 
 /** How to save a model. */
-export interface SaveSafetensorsOptions extends TransferOptions {
+export interface SaveSafetensorsOptions extends TransferOptions, WritingOptions {
   /** Texts about the model as a whole. */
   readonly metadata?: Readonly<Record<string, string>>;
   /** The stream whose earlier work comes first; the device's default stream otherwise. */
@@ -33,14 +33,12 @@ interface PlacedSpan {
   readonly entry: TensorEntry;
 }
 
-const WRITES_AT_ONCE = 4;
-
 /**
  * Saves buffers as a safetensors file; resolves when the file is written. Widest elements come first,
  * so that all are aligned. The buffers' memory stays until then, also when they are disposed.
  *
- * What cannot be saved is refused before the file is opened, and leaves it as it was. When writing
- * fails, a new file is removed and a replaced one left empty.
+ * The new file takes the place of the old one when all of it is written. Until then, and when
+ * anything fails, the old file is there, untouched. Needs `--allow-write`.
  *
  * @throws RangeError when a name occurs twice or is `"__metadata__"`.
  * @throws TypeError when something is no buffer, or metadata no text; it says which.
@@ -51,7 +49,7 @@ export async function saveSafetensors(
   tensors: NamedTensors,
   options: SaveSafetensorsOptions = {},
 ): Promise<void> {
-  const { metadata = {}, signal, onProgress } = options;
+  const { metadata = {}, inPlace, sync, signal, onProgress } = options;
   const stream = chosenStream(options);
   const name = pathOf(path);
   checkMetadata(name, metadata);
@@ -60,27 +58,33 @@ export async function saveSafetensors(
   const header = encodeHeader({ tensors: placed.map(({ entry }) => entry), metadata });
   const dataBytes = placed.reduce((sum, { entry }) => sum + entry.byteLength, 0);
   const progress = new ProgressTotal(dataBytes, onProgress);
-  const target = { path, byteLength: header.byteLength + dataBytes, signal };
   for (const { span } of placed) checkDownload(span, streamOf(span));
-  const write = async (file: DiskFile) => {
-    await file.write(header, 0);
-    await inParallel(placed, {
-      count: WRITES_AT_ONCE,
-      work: ({ span, entry }) =>
-        downloadInto({
-          span,
-          stream: streamOf(span),
-          file,
-          fileOffset: header.byteLength + entry.byteOffset,
-          onProgress: progress.part(),
-          signal,
-        }),
-    });
-  };
   const uses = placed.map(({ span }) => {
     return { ...span, access: "read", stream: streamOf(span) } as const;
   });
-  await new PlacedWork(uses, () => produceFile(target, write)).promise;
+  const byteLength = header.byteLength + dataBytes;
+  await produceFile({ path, byteLength, uses, inPlace, sync, signal }, function* (file) {
+    // Until its header is there a file that is written in place is refused by every reader.
+    if (inPlace === true) yield writing(file, new Uint8Array(LENGTH_BYTES), 0);
+    for (const { parts, span } of partsByDevice(placed, header.byteLength)) {
+      const onProgress = progress.part();
+      yield* gatherInto({ parts, stream: streamOf(span), file, onProgress, signal });
+    }
+    yield writing(file, header, 0);
+  });
+}
+
+/** The blocks of each device, which a transfer takes together. */
+function partsByDevice(placed: readonly PlacedSpan[], dataOffset: number) {
+  const devices = Map.groupBy(placed, ({ span }) => span.allocation.context);
+  return [...devices.values()].flatMap((spans) => {
+    const [first] = spans;
+    if (first === undefined) return [];
+    const parts = spans.map(({ span, entry }) => {
+      return { span, fileOffset: dataOffset + entry.byteOffset };
+    });
+    return [{ parts, span: first.span }];
+  });
 }
 
 function place(tensors: readonly NamedBuffer[]): PlacedSpan[] {

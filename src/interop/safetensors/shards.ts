@@ -1,70 +1,123 @@
 // Which files a model lies in: one, several, or those that an index names.
 
 import { dirname, join } from "node:path";
-import { type FilePath, pathOf } from "../../transfer/disk_file.ts";
+import type { FilePath } from "../../transfer/file_path.ts";
+import { FileReading } from "../../transfer/file_reading.ts";
 import { isWebAddress } from "../web_address.ts";
-import { findDuplicateKey } from "./duplicate_key.ts";
 import { SafetensorsError } from "./error.ts";
+import { MAX_HEADER_BYTES } from "./header.ts";
+import { JsonError, JsonScanner } from "./json_scanner.ts";
 
 /** Where a model lies: a file, several, or an index (`model.safetensors.index.json`). */
 export type SafetensorsSource = FilePath | readonly FilePath[];
 
 /** One file of a model. */
 export interface Shard {
-  /** Where it lies. */
-  readonly path: string;
+  /** The file, found and with its turn taken. */
+  readonly reading: FileReading;
   /** The tensors that the index expects in it; undefined without an index. */
   readonly names?: ReadonlySet<string>;
 }
 
+/** What finding the files needs. */
+interface Finding {
+  /** Where readings are left, which the caller disposes. */
+  readonly resources: DisposableStack;
+  /** Ends it early. */
+  readonly signal: AbortSignal | undefined;
+}
+
 /**
- * Finds the files of a model.
+ * Finds the files of a model, all before the first of them is opened; those that the program writes
+ * just now are waited for only where an index must be read first.
  *
  * @throws SafetensorsError when an index is none, or names files outside its folder.
  * @throws TypeError for an address on the web.
  */
-export async function findShards(source: SafetensorsSource): Promise<Shard[]> {
+export async function findShards(source: SafetensorsSource, finding: Finding): Promise<Shard[]> {
   const paths = typeof source === "string" || source instanceof URL ? [source] : source;
   const address = paths.find(isWebAddress);
   if (address !== undefined) {
     throw new TypeError(`Cannot load ${address}: expected a file; download it first`);
   }
+  const readings = paths.map((path) => finding.resources.use(new FileReading(path)));
   const shards: Shard[] = [];
-  for (const path of paths.map(pathOf)) {
-    if (path.endsWith(".json")) shards.push(...await readIndex(path));
-    else shards.push({ path });
+  for (const reading of readings) {
+    if (reading.path.endsWith(".json")) shards.push(...await readIndex(reading, finding));
+    else shards.push({ reading });
   }
   return shards;
 }
 
-async function readIndex(path: string): Promise<Shard[]> {
-  const weightMap = parseIndex(path, await Deno.readTextFile(path));
-  const names = Map.groupBy(Object.entries(weightMap), ([, file]) => file);
+async function readIndex(index: FileReading, { resources, signal }: Finding): Promise<Shard[]> {
+  const { path } = index;
+  if (!index.isDue) await index.due(signal);
+  const weightMap = parseIndex(path, readText(index));
+  const names = Map.groupBy(weightMap, ([, file]) => file);
   return [...names].map(([file, entries]) => {
+    if (file.includes("\0")) {
+      throw new SafetensorsError(
+        path,
+        `it names ${JSON.stringify(file)}, which no file can be called`,
+      );
+    }
     if (file.startsWith("/") || file.split(/[\\/]/).includes("..")) {
       throw new SafetensorsError(path, `it names "${file}", which is outside its folder`);
     }
-    return { path: join(dirname(path), file), names: new Set(entries.map(([name]) => name)) };
+    const reading = resources.use(new FileReading(join(dirname(path), file)));
+    return { reading, names: new Set(entries.map(([name]) => name)) };
   });
 }
 
-function parseIndex(path: string, text: string): Record<string, string> {
-  let index: unknown;
-  try {
-    index = JSON.parse(text);
-  } catch (cause) {
-    throw new SafetensorsError(path, "it is not JSON", { cause });
+/** Reads an index at once, so that later calls cannot change the files that it names. */
+function readText(index: FileReading): string {
+  const { file, byteLength } = index.open();
+  if (byteLength > MAX_HEADER_BYTES) {
+    throw new SafetensorsError(
+      index.path,
+      `it has ${byteLength} bytes, more than the ${MAX_HEADER_BYTES} that an index may have`,
+    );
   }
-  const duplicate = findDuplicateKey(text);
-  if (duplicate !== undefined) throw new SafetensorsError(path, `it has "${duplicate}" twice`);
-  const weightMap = index instanceof Object && "weight_map" in index ? index.weight_map : undefined;
-  if (!isTextMap(weightMap)) {
-    throw new SafetensorsError(path, "it has no weight_map from names to files");
+  const bytes = new Uint8Array(byteLength);
+  file.readSync(bytes, 0);
+  return new TextDecoder().decode(bytes);
+}
+
+/** Reads which file each tensor is in. */
+function parseIndex(path: string, text: string): Map<string, string> {
+  const scanner = new JsonScanner(text);
+  let weightMap: Map<string, string> | undefined;
+  try {
+    if (!scanner.isAtObject) throw noWeightMap(path);
+    for (let name = scanner.firstName(); name !== undefined; name = scanner.nextName()) {
+      if (name !== "weight_map") {
+        scanner.value();
+        continue;
+      }
+      if (weightMap !== undefined) throw new SafetensorsError(path, `it has "${name}" twice`);
+      weightMap = readWeightMap(path, scanner);
+    }
+    scanner.end();
+  } catch (cause) {
+    if (!(cause instanceof JsonError)) throw cause;
+    throw new SafetensorsError(path, `it is not JSON: ${cause.message}`, { cause });
+  }
+  if (weightMap === undefined) throw noWeightMap(path);
+  return weightMap;
+}
+
+function readWeightMap(path: string, scanner: JsonScanner): Map<string, string> {
+  if (!scanner.isAtObject) throw noWeightMap(path);
+  const weightMap = new Map<string, string>();
+  for (let name = scanner.firstName(); name !== undefined; name = scanner.nextName()) {
+    const file = scanner.value();
+    if (typeof file !== "string") throw noWeightMap(path);
+    if (weightMap.has(name)) throw new SafetensorsError(path, `it has "${name}" twice`);
+    weightMap.set(name, file);
   }
   return weightMap;
 }
 
-function isTextMap(value: unknown): value is Record<string, string> {
-  return value instanceof Object && !Array.isArray(value) &&
-    Object.values(value).every((text) => typeof text === "string");
+function noWeightMap(path: string): SafetensorsError {
+  return new SafetensorsError(path, "it has no weight_map from names to files");
 }

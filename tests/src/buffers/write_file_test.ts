@@ -1,12 +1,21 @@
 // Tests for device memory into files: what is in the file then, and what a failure leaves of it.
 
-import { assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { relative } from "node:path";
+import { pathToFileURL as toFileUrl } from "node:url";
 import { DisposedError } from "../../../src/errors.ts";
 import { CudaDevice } from "../../../src/device.ts";
 import { assertSameBytes, patternBytes } from "../../support/contents.ts";
 import { openTestDevice } from "../../support/driver.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";
-import { countedBytes, FileFolder, openWithSmallRing } from "../../support/files.ts";
+import {
+  countedBytes,
+  FileFolder,
+  makePipe,
+  namesIn,
+  openPathsIn,
+  openWithSmallRing,
+} from "../../support/files.ts";
 
 Deno.test("DeviceBuffer.writeFile() makes a file of the buffer's bytes", async () => {
   using folder = new FileFolder();
@@ -88,7 +97,7 @@ Deno.test("DeviceBuffer.writeFile() removes a new file when it is aborted", asyn
   assertEquals([...Deno.readDirSync(folder.path)], []);
 });
 
-Deno.test("DeviceBuffer.writeFile() leaves a replaced file empty when a copy fails", async () => {
+Deno.test("DeviceBuffer.writeFile() leaves the old file when a copy fails", async () => {
   using folder = new FileFolder();
   const { driver, setFault } = faultyDriver();
   using gpu = CudaDevice.open(0, { driver });
@@ -97,7 +106,120 @@ Deno.test("DeviceBuffer.writeFile() leaves a replaced file empty when a copy fai
   setFault({ name: "cuMemcpyDtoHAsync_v2" });
   await assertRejects(() => buffer.writeFile(path));
   setFault(undefined);
-  assertEquals(await Deno.readFile(path), new Uint8Array());
+  assertEquals(await Deno.readFile(path), new Uint8Array(100).fill(9));
+  assertEquals([...Deno.readDirSync(folder.path)].map(({ name }) => name), ["old"]);
+});
+
+Deno.test("DeviceBuffer.writeFile() leaves the old file and no other when it is aborted", async () => {
+  using folder = new FileFolder();
+  using gpu = openWithSmallRing();
+  using buffer = gpu.zeros("uint8", 24 * 2 ** 20);
+  const path = folder.write("old", new Uint8Array(100).fill(9));
+  const abort = new AbortController();
+  const options = { signal: abort.signal, onProgress: () => abort.abort() };
+  await assertRejects(() => buffer.writeFile(path, options), DOMException, "abort");
+  assertEquals(Deno.readFileSync(path), new Uint8Array(100).fill(9));
+  assertEquals(namesIn(folder), ["old"]);
+  assertEquals(openPathsIn(folder), []);
+});
+
+Deno.test("DeviceBuffer.writeFile() at an offset gives a file its size back when it is aborted", async () => {
+  using folder = new FileFolder();
+  using gpu = openWithSmallRing();
+  using buffer = gpu.zeros("uint8", 24 * 2 ** 20);
+  const path = folder.write("old", new Uint8Array(100).fill(9));
+  const abort = new AbortController();
+  const options = { signal: abort.signal, offset: 100, onProgress: () => abort.abort() };
+  await assertRejects(() => buffer.writeFile(path, options), DOMException, "abort");
+  assertEquals(Deno.readFileSync(path), new Uint8Array(100).fill(9));
+});
+
+Deno.test("DeviceBuffer.writeFile() writes the file at the end of links, and keeps the links", async () => {
+  using folder = new FileFolder();
+  using gpu = openTestDevice();
+  Deno.mkdirSync(folder.pathOf("blobs"));
+  const blob = folder.write("blobs/1", new Uint8Array(3));
+  Deno.symlinkSync("blobs/1", folder.pathOf("snapshot"));
+  Deno.symlinkSync("snapshot", folder.pathOf("latest"));
+  Deno.symlinkSync("blobs/2", folder.pathOf("dangling"));
+  using buffer = await gpu.upload(new Uint8Array([1, 2]));
+  await buffer.writeFile(folder.pathOf("latest"));
+  await buffer.writeFile(folder.pathOf("dangling"));
+  assertEquals(Deno.readFileSync(blob), new Uint8Array([1, 2]));
+  assertEquals(Deno.readFileSync(folder.pathOf("blobs/2")), new Uint8Array([1, 2]));
+  assert(Deno.lstatSync(folder.pathOf("latest")).isSymlink);
+  assertEquals(namesIn(folder), ["blobs", "dangling", "latest", "snapshot"]);
+});
+
+Deno.test("DeviceBuffer.writeFile() to one file takes turns however the path is spelled", async () => {
+  using folder = new FileFolder();
+  using gpu = openWithSmallRing();
+  Deno.mkdirSync(folder.pathOf("sub"));
+  Deno.symlinkSync(folder.path, folder.pathOf("sub/link"));
+  const path = folder.pathOf("file");
+  const spellings = [
+    path,
+    relative(Deno.cwd(), path),
+    `./${relative(Deno.cwd(), path)}`,
+    `${folder.path}/sub/../file`,
+    folder.pathOf("sub/link/file"),
+    toFileUrl(path),
+  ];
+  using buffers = new DisposableStack();
+  for (let round = 0; round < 5; round++) {
+    const written = spellings.map((spelling, value) => {
+      const buffer = buffers.use(gpu.zeros("uint8", 2 ** 21)).fill(value);
+      return buffer.writeFile(spelling, round === 4 ? { inPlace: true } : {});
+    });
+    await Promise.all(written);
+    const last = new Uint8Array(2 ** 21).fill(spellings.length - 1);
+    assertSameBytes(Deno.readFileSync(path), last); // the last call wins
+  }
+});
+
+Deno.test("DeviceBuffer.writeFile() takes a relative path from the folder of the call", async () => {
+  using folder = new FileFolder();
+  using gpu = openTestDevice();
+  using buffer = await gpu.upload(new Uint8Array([1, 2]));
+  const before = Deno.cwd();
+  try {
+    Deno.chdir(folder.path);
+    const first = buffer.writeFile("first");
+    const second = buffer.writeFile("first", { offset: 1 });
+    Deno.chdir(before);
+    await Promise.all([first, second]);
+  } finally {
+    Deno.chdir(before);
+  }
+  assertEquals(Deno.readFileSync(folder.pathOf("first")), new Uint8Array([1, 1, 2]));
+});
+
+Deno.test("DeviceBuffer.writeFile() with sync leaves the same file", async () => {
+  using folder = new FileFolder();
+  using gpu = openTestDevice();
+  using buffer = await gpu.upload(new Uint8Array([1, 2]));
+  await buffer.writeFile(folder.pathOf("new"), { sync: true });
+  await buffer.writeFile(folder.pathOf("new"), { sync: true, offset: 2 });
+  await buffer.writeFile(folder.pathOf("other"), { sync: true, inPlace: true });
+  assertEquals(Deno.readFileSync(folder.pathOf("new")), new Uint8Array([1, 2, 1, 2]));
+  assertEquals(Deno.readFileSync(folder.pathOf("other")), new Uint8Array([1, 2]));
+});
+
+Deno.test("DeviceBuffer.writeFile() waits for another process only until it is aborted", async () => {
+  using folder = new FileFolder();
+  using gpu = openTestDevice();
+  using buffer = await gpu.upload(new Uint8Array([1, 2]));
+  const path = folder.pathOf("file");
+  const temporary = folder.write(".file.vramkit-saving", new Uint8Array(9));
+  {
+    using other = Deno.openSync(temporary, { write: true });
+    other.lockSync(true);
+    const signal = AbortSignal.timeout(30);
+    await assertRejects(() => buffer.writeFile(path, { signal }), DOMException, "timeout");
+    assertEquals(namesIn(folder), [".file.vramkit-saving"]);
+  }
+  await buffer.writeFile(path);
+  assertEquals(namesIn(folder), ["file"]);
 });
 
 Deno.test("DeviceBuffer.writeFile() refuses folders and pipes", async () => {
@@ -105,9 +227,9 @@ Deno.test("DeviceBuffer.writeFile() refuses folders and pipes", async () => {
   using gpu = openTestDevice();
   using buffer = gpu.zeros("uint8", 10);
   await assertRejects(() => buffer.writeFile(folder.path), TypeError, "it is a folder");
-  const pipe = folder.pathOf("pipe");
-  await new Deno.Command("mkfifo", { args: [pipe] }).output();
+  const pipe = await makePipe(folder, "pipe");
   await assertRejects(() => buffer.writeFile(pipe), TypeError, "it is a pipe");
+  await assertRejects(() => buffer.writeFile(pipe, { inPlace: true }), TypeError, "it is a pipe");
 });
 
 Deno.test("DeviceBuffer.writeFile() refuses a buffer that was disposed, and makes no file", async () => {

@@ -122,6 +122,72 @@ Deno.test("CudaDevice.uploadFile() leaves no memory when it is aborted", async (
   assertEquals(gpu.live().count, 0);
 });
 
+Deno.test("CudaDevice.uploadFile() reads files that the system makes as they are read", async () => {
+  using gpu = openTestDevice();
+  using version = await gpu.uploadFile("/proc/version");
+  assertEquals(new TextDecoder().decode(await version.download()), readText("/proc/version"));
+  using cores = await gpu.uploadFile("/sys/devices/system/cpu/possible");
+  assertEquals(
+    new TextDecoder().decode(await cores.download()),
+    readText("/sys/devices/system/cpu/possible"),
+  );
+  using part = await gpu.uploadFile("/proc/version", { offset: 2, byteLength: 3 });
+  assertEquals(
+    new TextDecoder().decode(await part.download()),
+    readText("/proc/version").slice(2, 5),
+  );
+  await assertRejects(
+    () => gpu.uploadFile("/sys/devices/system/cpu/possible", { byteLength: 4096 }),
+    RangeError,
+    "Cannot upload 4096 bytes at 0 of /sys/devices/system/cpu/possible: it has",
+  );
+});
+
+Deno.test("CudaDevice.uploadFile() reads small files of every size whole", async () => {
+  using folder = new FileFolder();
+  using gpu = openTestDevice();
+  for (const byteLength of [0, 1, 4095, 4096, 4097, 9000]) {
+    const path = folder.write("small", patternBytes(byteLength));
+    using buffer = await gpu.uploadFile(path);
+    assertEquals(await buffer.download(), patternBytes(byteLength));
+  }
+});
+
+Deno.test("CudaDevice.uploadFile() names what a link lacks, and what a path was escaped for", async () => {
+  using folder = new FileFolder();
+  using gpu = openTestDevice();
+  Deno.symlinkSync("none", folder.pathOf("dangling"));
+  const { NotFound } = Deno.errors;
+  const dangling = `Cannot open ${folder.pathOf("dangling")}: it is a link to none, which is not`;
+  await assertRejects(() => gpu.uploadFile(folder.pathOf("dangling")), NotFound, dangling);
+  const url = new URL(`file://${folder.path}/a%20b`);
+  folder.write("a b", new Uint8Array(1));
+  await assertRejects(() => gpu.uploadFile(url.pathname), NotFound, "pass a URL, or its path");
+  await assertRejects(() => gpu.uploadFile(url.href), TypeError, "it is the text of a URL");
+  const slash = new URL(`file://${folder.path}/a%2Fb`);
+  await assertRejects(() => gpu.uploadFile(slash), TypeError, `Cannot use ${slash.href} as a path`);
+  using _right = await gpu.uploadFile(url);
+});
+
+Deno.test("CudaDevice.uploadFile() waits for what earlier calls write into the file", async () => {
+  using folder = new FileFolder();
+  using gpu = openTestDevice();
+  using first = await gpu.upload(Uint8Array.of(1, 2));
+  using second = await gpu.upload(Uint8Array.of(3, 4));
+  const path = folder.pathOf("file");
+  const written = [first.writeFile(path)];
+  const between = gpu.uploadFile(path);
+  written.push(second.writeFile(path, { offset: 0 }));
+  const after = gpu.uploadFile(path);
+  await Promise.all(written);
+  using one = await between;
+  using other = await after;
+  assertEquals([await one.download(), await other.download()], [
+    Uint8Array.of(1, 2),
+    Uint8Array.of(3, 4),
+  ]);
+});
+
 Deno.test("CudaDevice.uploadFile() refuses folders and pipes", async () => {
   using folder = new FileFolder();
   using gpu = openTestDevice();
@@ -155,6 +221,10 @@ Deno.test("CudaDevice.uploadFile() keeps no file open", async () => {
   const open = [...Deno.readDirSync("/proc/self/fd")].map(({ name }) => linkOf(name));
   assert(!open.includes(path));
 });
+
+function readText(path: string): string {
+  return Deno.readTextFileSync(path);
+}
 
 /** What a descriptor of this process refers to. */
 function linkOf(descriptor: string): string | undefined {

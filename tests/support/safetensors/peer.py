@@ -1,17 +1,25 @@
 """The format's own Python library beside the kit: writes the fixtures, and checks what the kit saved.
 
-    python3 peer.py write FOLDER    writes types.safetensors and wide.safetensors anew
-    python3 peer.py check FILE      compares a file that the kit saved with what it should hold
+    python3 peer.py write FOLDER            writes types.safetensors and wide.safetensors anew
+    python3 peer.py check FILE              compares a file that the kit saved with what it should hold
+    python3 peer.py random FOLDER COUNT     writes files of random tensors: 0.safetensors and so on
+    python3 peer.py compare FOLDER OTHER    compares all files of a folder with those of another
+    python3 peer.py judge FILE              reads many files in one, each behind its length in 8 bytes,
+                                            and prints for each whether it is taken
+    python3 peer.py save FILE BYTES COUNT   replaces a file COUNT times, and prints the seconds of each
 
-Needs: pip install safetensors numpy ml_dtypes
+Needs: pip install safetensors numpy, and ml_dtypes for write and check
 """
 
+import json
+import random
+import struct
 import sys
+import time
 from pathlib import Path
 
-import ml_dtypes
 import numpy
-from safetensors import TensorSpec, safe_open, serialize_file
+from safetensors import SafetensorError, TensorSpec, deserialize, safe_open, serialize_file
 from safetensors.numpy import load_file, save_file
 
 METADATA = {"made_by": "safetensors"}
@@ -19,6 +27,8 @@ METADATA = {"made_by": "safetensors"}
 
 def typed_tensors():
     """One tensor of each type that numpy knows, a scalar, an empty one, and names with signs in them."""
+    import ml_dtypes
+
     tensors = {
         name: numpy.arange(6).reshape(2, 3).astype(name)
         for name in ("uint8", "int8", "int16", "uint16", "float16", "int32", "uint32", "float32")
@@ -71,6 +81,84 @@ def check(path):
     print(f"{path}: {len(actual)} tensors as expected")
 
 
+NUMPY_TYPES = ("uint8", "int8", "int16", "uint16", "float16", "int32", "uint32", "float32") + (
+    "float64", "int64", "uint64", "bool"
+)
+SIGNS = "abcXYZ019._-/ \\\"\n\t\x01\x7fäßλ中🙂\u2028\ufeff"
+
+
+def random_text(choices, most):
+    return "".join(choices.choice(SIGNS) for _ in range(choices.randint(0, most)))
+
+
+def random_tensor(choices):
+    shape = [choices.randint(0, 5) for _ in range(choices.randint(0, 4))]
+    dtype = numpy.dtype(choices.choice(NUMPY_TYPES))
+    data = choices.randbytes(int(numpy.prod(shape)) * dtype.itemsize)
+    if dtype == numpy.bool_:
+        data = bytes(byte & 1 for byte in data)
+    return numpy.frombuffer(data, dtype).reshape(shape)
+
+
+def write_random(folder, count):
+    for index in range(int(count)):
+        choices = random.Random(index)
+        tensors = {random_text(choices, 30): random_tensor(choices) for _ in range(choices.randint(0, 12))}
+        metadata = {random_text(choices, 9): random_text(choices, 30) for _ in range(choices.randint(0, 3))}
+        save_file(tensors, folder / f"{index}.safetensors", metadata=metadata or None)
+
+
+def contents(path):
+    with safe_open(path, framework="numpy") as file:
+        metadata = file.metadata() or {}
+    tensors = deserialize(path.read_bytes())
+    return {name: (t["dtype"], t["shape"], bytes(t["data"])) for name, t in tensors}, metadata
+
+
+def compare(folder, other):
+    paths = sorted(folder.glob("*.safetensors"))
+    for path in paths:
+        if contents(path) != contents(Path(other) / path.name):
+            raise SystemExit(f"Cannot accept {path.name}: it differs")
+    print(len(paths))
+
+
+def judge(path):
+    data = path.read_bytes()
+    verdicts = []
+    at = 0
+    while at < len(data):
+        (length,) = struct.unpack_from("<Q", data, at)
+        at += 8
+        try:
+            deserialize(data[at : at + length])
+            verdicts.append("")
+        except SafetensorError as error:
+            verdicts.append(str(error))
+        at += length
+    json.dump(verdicts, sys.stdout)
+
+
+def save(path, byte_length, count):
+    tensors = {
+        f"layers.{index}.weight": numpy.ones(int(byte_length) // 300 // 2, "float16")
+        for index in range(300)
+    }
+    seconds = []
+    for _ in range(int(count)):
+        start = time.perf_counter()
+        save_file(tensors, path)
+        seconds.append(time.perf_counter() - start)
+    json.dump(seconds, sys.stdout)
+
+
 if __name__ == "__main__":
-    command, path = sys.argv[1:]
-    {"write": write, "check": check}[command](Path(path))
+    command, path, *rest = sys.argv[1:]
+    {
+        "write": write,
+        "check": check,
+        "random": write_random,
+        "compare": compare,
+        "judge": judge,
+        "save": save,
+    }[command](Path(path), *rest)

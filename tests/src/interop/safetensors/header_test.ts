@@ -1,11 +1,12 @@
 // The limits of the safetensors format, one file made by hand for each that it breaks.
 
-import { assertEquals, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertThrows } from "@std/assert";
 import { SafetensorsError } from "../../../../src/interop/safetensors/error.ts";
 import {
   encodeHeader,
   MAX_HEADER_BYTES,
   parseHeader,
+  parseHeaderInTurns,
   readHeaderLength,
 } from "../../../../src/interop/safetensors/header.ts";
 
@@ -29,6 +30,32 @@ Deno.test("parseHeader() takes scalars, empty tensors and a file without any", (
   const empty = { dtype: "F64", shape: [0, 3], data_offsets: [8, 8] };
   assertEquals(parse({ empty, scalar }, 8).tensors.map(({ name }) => name), ["scalar", "empty"]);
   assertEquals(parse({}, 0).tensors, []);
+});
+
+Deno.test("parseHeader() takes values nested 127 deep, and no metadata as null", () => {
+  assertEquals(parse(nested(125), 2).tensors.map(({ name }) => name), ["a"]);
+  assertEquals({ ...parse(`{"__metadata__":null}`, 0).metadata }, {});
+});
+
+Deno.test("parseHeader() takes names with escapes, and numbers like names", () => {
+  const { tensors } = parse({ "10": BYTES, 'ä"\\\n\u2028🙂': FLOATS }, 28);
+  assertEquals(tensors.map(({ name }) => name), ['ä"\\\n\u2028🙂', "10"]);
+  assertEquals(parse(`{"\\ud83d\\ude42":${JSON.stringify(FLOATS)}}`, 24).tensors[0]?.name, "🙂");
+});
+
+Deno.test("parseHeaderInTurns() reads many tensors, and others have their turn meanwhile", async () => {
+  const count = 40_000;
+  const entries = Array.from({ length: count }, (_, i) => {
+    return `"t${i}":{"dtype":"U8","shape":[1],"data_offsets":[${i},${i + 1}]}`;
+  });
+  const bytes = new TextEncoder().encode(`{${entries.reverse().join(",")}}`);
+  let turns = 0;
+  const timer = setInterval(() => turns++, 0);
+  const { tensors } = await parseHeaderInTurns(bytes, { path: "m", dataByteLength: count });
+  clearInterval(timer);
+  assertEquals(tensors.length, count);
+  assertEquals(tensors[7], { name: "t7", format: "U8", shape: [1], byteOffset: 7, byteLength: 1 });
+  assert(turns > 0);
 });
 
 Deno.test("parseHeader() takes spaces behind the header and a tensor called __proto__", () => {
@@ -94,6 +121,43 @@ const BROKEN: Readonly<Record<string, { header: unknown; dataBytes?: number; say
   },
   "data that is cut short": { header: { a: FLOATS }, dataBytes: 23, says: "it is cut short" },
   "bytes behind the last tensor": { header: { a: FLOATS }, dataBytes: 25, says: "bytes follow" },
+  "a size written as a float": {
+    header: `{"a":{"dtype":"U8","shape":[2.0],"data_offsets":[0,2]}}`,
+    dataBytes: 2,
+    says: "not a list of sizes",
+  },
+  "a size with an exponent": {
+    header: `{"a":{"dtype":"U8","shape":[2e0],"data_offsets":[0,2]}}`,
+    dataBytes: 2,
+    says: "not a list of sizes",
+  },
+  "a size of minus nothing": {
+    header: `{"a":{"dtype":"U8","shape":[2],"data_offsets":[-0,2]}}`,
+    dataBytes: 2,
+    says: "not two sizes",
+  },
+  "half of a surrogate pair in a name": {
+    header: `{"\\ud800":${JSON.stringify(BYTES)}}`,
+    says: "half of a surrogate pair",
+  },
+  "half of a surrogate pair in the metadata": {
+    header: `{"__metadata__":{"a":"\\udc00"}}`,
+    says: "half of a surrogate pair",
+  },
+  "values nested deeper than 127": { header: nested(126), dataBytes: 2, says: "nested deeper" },
+  "a number that no float holds": {
+    header: `{"a":{"z":1e999}}`,
+    says: "not JSON: the number is out of range",
+  },
+  "a control character in a name": { header: `{"a\u0001":{}}`, says: "not JSON" },
+  "metadata twice": {
+    header: `{"__metadata__":{},"__metadata__":{}}`,
+    says: `has "__metadata__" twice`,
+  },
+  "a text of the metadata twice": {
+    header: `{"__metadata__":{"a":"1","a":"2"}}`,
+    says: `has "a" twice`,
+  },
   "metadata that is a list": { header: { __metadata__: [] }, says: "not an object of texts" },
   "metadata that is not text": { header: { __metadata__: { a: 1 } }, says: "object of texts" },
 };
@@ -129,6 +193,12 @@ Deno.test("readHeaderLength() refuses a header beyond the end of the file", () =
   assertThrows(() => read(107), SafetensorsError, "it is cut short");
 });
 
+Deno.test("encodeHeader() keeps the order of the tensors, also of names like numbers", () => {
+  const header = parse({ "b": FLOATS, "1": BYTES }, 28);
+  const text = new TextDecoder().decode(encodeHeader(header).subarray(8));
+  assertEquals([...text.matchAll(/"(b|1)":/g)].map(([, name]) => name), ["b", "1"]);
+});
+
 Deno.test("encodeHeader() writes what parseHeader() reads, padded to 8 bytes", () => {
   const header = parse({ a: FLOATS, "": BYTES, __metadata__: { by: "ä" } }, 28);
   const bytes = encodeHeader(header);
@@ -136,6 +206,12 @@ Deno.test("encodeHeader() writes what parseHeader() reads, padded to 8 bytes", (
   const read = parseHeader(bytes.subarray(8), { path: "m", dataByteLength: 28 });
   assertEquals(read, header);
 });
+
+/** A tensor "a" with something nested in it; two levels are around that. */
+function nested(depth: number): string {
+  const value = "[".repeat(depth) + "]".repeat(depth);
+  return `{"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2],"z":${value}}}`;
+}
 
 function parse(header: unknown, dataByteLength: number) {
   const bytes = header instanceof Uint8Array

@@ -4,9 +4,10 @@ import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { DisposedError } from "../../../../src/errors.ts";
 import { SafetensorsError } from "../../../../src/interop/safetensors/error.ts";
 import { readSafetensorsHeader } from "../../../../src/interop/safetensors/read_header.ts";
+import { saveSafetensors } from "../../../../src/interop/safetensors/save.ts";
 import { patternBytes } from "../../../support/contents.ts";
 import { faultyDriver } from "../../../support/faulty_driver.ts";
-import { FileFolder } from "../../../support/files.ts";
+import { FileFolder, makePipe, openPathsIn } from "../../../support/files.ts";
 import { fileOf, TYPES_FIXTURE, WIDE_FIXTURE } from "../../../support/safetensors/files.ts";
 import { withDevice } from "../../../support/with_device.ts";
 
@@ -134,6 +135,82 @@ Deno.test("gpu.loadSafetensors() refuses an index that does not fit its files", 
     await refuses({ weight_map: { a: 1 } }, "no weight_map");
     await refuses([], "no weight_map");
     await assertRejects(() => load({ weight_map: { a: "2.safetensors" } }), Deno.errors.NotFound);
+  });
+});
+
+Deno.test("gpu.loadSafetensors() follows links, of which a hub's cache consists", async () => {
+  using folder = new FileFolder();
+  for (const name of ["blobs", "snapshots", "snapshots/main"]) Deno.mkdirSync(folder.pathOf(name));
+  folder.write("blobs/1", shard({ a: 1 }));
+  const text = JSON.stringify({ weight_map: { a: "1.safetensors" } });
+  folder.write("blobs/2", new TextEncoder().encode(text));
+  const index = folder.pathOf("snapshots/main/model.safetensors.index.json");
+  Deno.symlinkSync("../../blobs/1", folder.pathOf("snapshots/main/1.safetensors"));
+  Deno.symlinkSync("../../blobs/2", index);
+  await withDevice(async (gpu) => {
+    using model = await gpu.loadSafetensors(index);
+    assertEquals([...await model.tensor("a", "uint8").download()], [1]);
+  });
+});
+
+Deno.test("gpu.loadSafetensors() refuses an index, and shards, that are no regular files", async () => {
+  using folder = new FileFolder();
+  const pipe = await makePipe(folder, "pipe.json");
+  await makePipe(folder, "pipe.safetensors");
+  Deno.symlinkSync("/dev/zero", folder.pathOf("zero.json"));
+  Deno.symlinkSync("/dev/zero", folder.pathOf("zero.safetensors"));
+  await withDevice(async (gpu) => {
+    const refuses = (path: string, message: string) =>
+      assertRejects(() => gpu.loadSafetensors(path), TypeError, message);
+    await refuses(pipe, "it is a pipe, expected a regular file");
+    await refuses(folder.pathOf("zero.json"), "it is a device, expected a regular file");
+    for (const file of ["pipe.safetensors", "zero.safetensors", "."]) {
+      const index = writeIndex(folder, { weight_map: { a: file } });
+      await refuses(index, "expected a regular file");
+    }
+    assertEquals(openPathsIn(folder), []);
+  });
+});
+
+Deno.test("gpu.loadSafetensors() refuses an index of another shape, in words", async () => {
+  using folder = new FileFolder();
+  const path = folder.pathOf("model.safetensors.index.json");
+  const texts: readonly [text: string, message: string][] = [
+    [`{"weight_map":{"a":"1","a":"2"}}`, `it has "a" twice`],
+    [`{"weight_map":{},"weight_map":{}}`, `it has "weight_map" twice`],
+    [`{"weight_map":{"a":"1"}`, "it is not JSON: "],
+    [`{"weight_map":{"a":"1\\u0000"}}`, `it names "1\\u0000", which no file can be called`],
+  ];
+  await withDevice(async (gpu) => {
+    for (const [text, message] of texts) {
+      Deno.writeTextFileSync(path, text);
+      await assertRejects(() => gpu.loadSafetensors(path), SafetensorsError, message);
+    }
+    Deno.truncateSync(path, 100_000_001);
+    await assertRejects(() => gpu.loadSafetensors(path), SafetensorsError, "than the 100000000");
+  });
+});
+
+Deno.test("gpu.loadSafetensors() loads what earlier calls save, and not what later ones do", async () => {
+  using folder = new FileFolder();
+  await withDevice(async (gpu) => {
+    using first = await gpu.upload(Uint8Array.of(1));
+    using second = await gpu.upload(Uint8Array.of(2));
+    const path = folder.pathOf("1.safetensors");
+    const index = writeIndex(folder, { weight_map: { a: "1.safetensors" } });
+    const saved = [saveSafetensors(path, { a: first })];
+    const loads = [gpu.loadSafetensors(path), gpu.loadSafetensors(index)];
+    const header = readSafetensorsHeader(path);
+    saved.push(saveSafetensors(path, { a: second }));
+    loads.push(gpu.loadSafetensors([path]));
+    await Promise.all(saved);
+    const values: number[] = [];
+    for (const load of loads) {
+      using model = await load;
+      values.push(...await model.tensor("a", "uint8").download());
+    }
+    assertEquals(values, [1, 1, 2]);
+    assertEquals((await header).tensors.length, 1);
   });
 });
 

@@ -8,6 +8,7 @@ import {
   saveSafetensors,
   type SaveSafetensorsOptions,
 } from "../../../../src/interop/safetensors/save.ts";
+import { readSafetensorsHeader } from "../../../../src/interop/safetensors/read_header.ts";
 import { FileFolder } from "../../../support/files.ts";
 import { withDevice } from "../../../support/with_device.ts";
 
@@ -120,6 +121,18 @@ Deno.test("saveSafetensors() says that buffers need names", () =>
     }
   }));
 
+Deno.test("saveSafetensors() refuses names that no reader of the format takes", () =>
+  withBuffer(async (_, a) => {
+    const message = 'tensor "w\\ud800" has half of a surrogate pair, which is no character';
+    for (const tensors of [{ "w\ud800": a }, new Map([["w\ud800", a]])]) {
+      await assertRefused({ tensors }, { type: TypeError, message });
+    }
+    using folder = new FileFolder();
+    const path = folder.pathOf("pairs.safetensors");
+    await saveSafetensors(path, { "w\ud83d\ude42": a });
+    assertEquals((await readSafetensorsHeader(path)).tensors[0]?.name, "w🙂");
+  }));
+
 Deno.test("saveSafetensors() refuses metadata that the loader would refuse", () =>
   withBuffer(async (_, a) => {
     const given: [unknown, string][] = [
@@ -131,6 +144,8 @@ Deno.test("saveSafetensors() refuses metadata that the loader would refuse", () 
       [["5"], "metadata is an array, expected an object of texts"],
       [null, "metadata is null, expected an object of texts"],
       ["5", "metadata is a string, expected an object of texts"],
+      [{ "\ud800": "5" }, 'metadata "\\ud800" has half of a surrogate pair'],
+      [{ a: "x\udc00" }, 'metadata "a": "x\\udc00" has half of a surrogate pair'],
     ];
     for (const [metadata, message] of given) {
       await assertRefused({ tensors: { a }, options: { metadata } }, { type: TypeError, message });

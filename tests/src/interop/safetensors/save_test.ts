@@ -2,13 +2,15 @@
 
 import { assertEquals, assertRejects } from "@std/assert";
 import type { DeviceBuffer } from "../../../../src/buffers/device_buffer.ts";
+import { CudaError } from "../../../../src/errors.ts";
 import { readSafetensorsHeader } from "../../../../src/interop/safetensors/read_header.ts";
 import { saveSafetensors } from "../../../../src/interop/safetensors/save.ts";
-import { patternBytes } from "../../../support/contents.ts";
+import { assertSameBytes, patternBytes } from "../../../support/contents.ts";
+import { testOnTwoDevices } from "../../../support/driver.ts";
 import { faultyDriver } from "../../../support/faulty_driver.ts";
-import { FileFolder } from "../../../support/files.ts";
+import { FileFolder, namesIn, openWithSmallRing } from "../../../support/files.ts";
 import { TYPES_FIXTURE } from "../../../support/safetensors/files.ts";
-import { withDevice } from "../../../support/with_device.ts";
+import { checkNothingLeft, withDevice } from "../../../support/with_device.ts";
 
 Deno.test("saveSafetensors() writes the bytes that the format's own library writes", async () => {
   using folder = new FileFolder();
@@ -67,4 +69,109 @@ Deno.test("saveSafetensors() leaves no file when a copy fails", async () => {
     setFault(undefined);
     assertEquals([...Deno.readDirSync(folder.path)], []);
   }, { driver });
+});
+
+Deno.test("saveSafetensors() saves many small tensors side by side, and large ones among them", async () => {
+  using folder = new FileFolder();
+  const path = folder.pathOf("many.safetensors");
+  using gpu = openWithSmallRing();
+  await checkNothingLeft(gpu, async () => {
+    using memory = new DisposableStack();
+    const tensors = new Map<string, DeviceBuffer<"uint8">>();
+    for (let i = 0; i < 1500; i++) {
+      const byteLength = i % 500 === 7 ? 3_000_001 : 4096 + (i % 3) * 4097;
+      const bytes = patternBytes(byteLength, i);
+      tensors.set(`t${i}`, memory.use(await gpu.upload(bytes)));
+    }
+    const steps: number[] = [];
+    await saveSafetensors(path, tensors, { onProgress: (done, total) => steps.push(done, total) });
+    const { tensors: entries } = await readSafetensorsHeader(path);
+    const totalBytes = entries.reduce((sum, { byteLength }) => sum + byteLength, 0);
+    assertEquals(steps.slice(-2), [totalBytes, totalBytes]);
+    const file = Deno.readFileSync(path).subarray(-totalBytes);
+    for (const { name, byteOffset, byteLength } of entries) {
+      const expected = patternBytes(byteLength, Number(name.slice(1)));
+      assertSameBytes(file.subarray(byteOffset, byteOffset + byteLength), expected);
+    }
+  });
+});
+
+testOnTwoDevices(
+  "saveSafetensors() saves buffers of two devices into one file",
+  async (one, two) => {
+    using folder = new FileFolder();
+    for (const byteLength of [1000, 2 ** 20 + 1]) {
+      const path = folder.pathOf(`${byteLength}.safetensors`);
+      using memory = new DisposableStack();
+      const tensors: [string, DeviceBuffer<"uint8">][] = [];
+      for (const [i, gpu] of [one, two, two, one, two].entries()) {
+        const bytes = patternBytes(byteLength + i, i);
+        tensors.push([`t${i}`, memory.use(await gpu.upload(bytes))]);
+      }
+      await saveSafetensors(path, tensors);
+      using model = memory.use(await one.loadSafetensors(path));
+      for (let i = 0; i < tensors.length; i++) {
+        const bytes = await model.tensor(`t${i}`, "uint8").download();
+        assertSameBytes(bytes, patternBytes(byteLength + i, i));
+      }
+    }
+  },
+);
+
+Deno.test("saveSafetensors() replaces the file that its own model was loaded from", async () => {
+  using folder = new FileFolder();
+  const path = folder.pathOf("model.safetensors");
+  Deno.copyFileSync(TYPES_FIXTURE, path);
+  await withDevice(async (gpu) => {
+    using model = await gpu.loadSafetensors(path);
+    await saveSafetensors(path, model, { metadata: model.metadata });
+    assertEquals(Deno.readFileSync(path), Deno.readFileSync(TYPES_FIXTURE));
+  });
+});
+
+Deno.test("saveSafetensors() leaves the old file when a copy fails", async () => {
+  using folder = new FileFolder();
+  const old = Deno.readFileSync(TYPES_FIXTURE);
+  const path = folder.write("a.safetensors", old);
+  const { driver, setFault } = faultyDriver();
+  await withDevice(async (gpu) => {
+    using large = gpu.zeros("uint8", 2 ** 21);
+    using small = gpu.zeros("uint8", 100);
+    setFault({ name: "cuMemcpyAsync", after: 1 });
+    await assertRejects(() => saveSafetensors(path, { large }), CudaError);
+    setFault({ name: "cuMemcpyDtoHAsync_v2" });
+    await assertRejects(() => saveSafetensors(path, { small }), CudaError);
+    setFault(undefined);
+    assertEquals(Deno.readFileSync(path), old);
+    assertEquals(namesIn(folder), ["a.safetensors"]);
+    await saveSafetensors(path, { large, small });
+    assertEquals((await readSafetensorsHeader(path)).tensors.length, 2);
+  }, { driver });
+});
+
+Deno.test("saveSafetensors() in place has no header before it has its tensors", async () => {
+  using folder = new FileFolder();
+  const path = folder.write("model.safetensors", Deno.readFileSync(TYPES_FIXTURE));
+  using gpu = openWithSmallRing();
+  await checkNothingLeft(gpu, async () => {
+    using a = gpu.zeros("uint8", 24 * 2 ** 20);
+    let refusals = 0;
+    const onProgress = () => {
+      const start = Deno.readFileSync(path).subarray(0, 8);
+      if (start.every((byte) => byte === 0)) refusals++;
+    };
+    await saveSafetensors(path, { a }, { inPlace: true, onProgress });
+    assertEquals(refusals > 1, true);
+    assertEquals((await readSafetensorsHeader(path)).tensors.length, 1);
+  });
+});
+
+Deno.test("saveSafetensors() with sync leaves the same file", async () => {
+  using folder = new FileFolder();
+  const path = folder.pathOf("model.safetensors");
+  await withDevice(async (gpu) => {
+    using model = await gpu.loadSafetensors(TYPES_FIXTURE);
+    await saveSafetensors(path, model, { metadata: model.metadata, sync: true });
+    assertEquals(Deno.readFileSync(path), Deno.readFileSync(TYPES_FIXTURE));
+  });
 });

@@ -1,0 +1,144 @@
+// Bytes written into a file that is there, or is made: at an offset, or over all that it held. When
+// it fails the file has its former size again; what was written over is lost.
+
+import { dirname } from "node:path";
+import { messageOf } from "../format.ts";
+import { DiskFile } from "./disk_file.ts";
+import { factsOf, type FileFacts } from "./file_facts.ts";
+import { requireAccess } from "./file_path.ts";
+import { checkWritable, type FileWrite, type WrittenPlace } from "./file_write.ts";
+import { LockedFile } from "./locked_file.ts";
+
+/** Which bytes are written. */
+export interface ChangeOptions {
+  /** Where in the file; undefined when they are all that the file will hold. */
+  readonly offset: number | undefined;
+  /** How many. */
+  readonly byteLength: number;
+  /** Whether the program knows that others see the bytes as they come. */
+  readonly inPlace: boolean;
+  /** Whether it is only true when it is on the disk. */
+  readonly sync: boolean;
+}
+
+/** A write into a file itself. */
+export class FileChange implements FileWrite {
+  readonly #place: WrittenPlace;
+  readonly #options: ChangeOptions;
+  #opened: LockedFile | undefined;
+  #folder: DiskFile | undefined;
+  /** The file's size before. */
+  #byteLength = 0;
+  /** Whether bytes of a whole file were cut off or may have been written over. */
+  #isTouched = false;
+
+  /** Prepares; nothing is opened yet. */
+  constructor(place: WrittenPlace, options: ChangeOptions) {
+    this.#place = place;
+    this.#options = options;
+  }
+
+  get file(): DiskFile {
+    if (this.#opened !== undefined) return this.#opened.file;
+    throw new Error(`Cannot write ${this.#place.path}: it is not open`);
+  }
+
+  tryBegin(): boolean {
+    const { path, realPath } = this.#place;
+    requireAccess(realPath, "write");
+    const check = (facts: FileFacts) => this.#check(facts);
+    this.#opened = LockedFile.tryOpen(realPath, { check, shownAs: path });
+    if (this.#opened === undefined) return false;
+    try {
+      const { isNew, facts: { kind } } = this.#opened;
+      if (this.#options.sync && isNew) this.#folder = new DiskFile(dirname(realPath), "read");
+      if (kind === "file") this.#makeRoom();
+    } catch (error) {
+      this.abandon();
+      throw error;
+    }
+    return true;
+  }
+
+  async commit(): Promise<void> {
+    if (this.#options.sync) await this.#opened?.file.flush();
+    const opened = this.#opened;
+    this.#opened = undefined;
+    try {
+      await this.#folder?.flush();
+    } finally {
+      this.#closeFolder();
+      await opened?.close();
+    }
+  }
+
+  commitSync(): void {
+    if (this.#options.sync) this.#opened?.file.flushSync();
+    const opened = this.#opened;
+    this.#opened = undefined;
+    try {
+      this.#folder?.flushSync();
+    } finally {
+      this.#closeFolder();
+      opened?.[Symbol.dispose]();
+    }
+  }
+
+  abandon(): void {
+    using opened = this.#opened;
+    this.#opened = undefined;
+    this.#closeFolder();
+    if (opened === undefined || opened.facts.kind !== "file") return;
+    if (opened.isNew) opened.tryRemove();
+    else this.#restoreSize(opened.file);
+  }
+
+  /** Where the bytes end. */
+  get #end(): number {
+    return (this.#options.offset ?? 0) + this.#options.byteLength;
+  }
+
+  get #isWhole(): boolean {
+    return this.#options.offset === undefined;
+  }
+
+  #closeFolder(): void {
+    this.#folder?.[Symbol.dispose]();
+    this.#folder = undefined;
+  }
+
+  #check(facts: FileFacts): void {
+    const { path } = this.#place;
+    checkWritable(path, facts);
+    if (facts.kind === "file" || this.#options.inPlace) return;
+    throw new TypeError(
+      `Cannot write ${path}: it is a device; pass { inPlace: true } to write to it`,
+    );
+  }
+
+  /** Finds room first: when there is none, nothing is lost yet. */
+  #makeRoom(): void {
+    const { file } = this;
+    const { offset = 0, byteLength } = this.#options;
+    this.#byteLength = factsOf(file.descriptor, file.path).byteLength;
+    file.reserve(offset, byteLength);
+    if (!this.#isWhole) return;
+    this.#isTouched = true;
+    // Not by way of 0: ext4 would then wait for the disk when the file is closed.
+    file.resize(this.#end);
+  }
+
+  /** Half of a whole file is never taken for one: it is left empty. */
+  #restoreSize(file: DiskFile): void {
+    try {
+      if (this.#isTouched) return file.resize(0);
+      const { byteLength } = factsOf(file.descriptor, file.path);
+      const isOurs = byteLength <= this.#end; // more was written by others
+      if (byteLength > this.#byteLength && isOurs) file.resize(this.#byteLength);
+    } catch (error) {
+      console.warn(
+        `vramkit: ${file.path} could not be cut to its former size: ${messageOf(error)}`,
+      );
+    }
+  }
+}

@@ -1,0 +1,93 @@
+// What the system knows of a file: its kind, size, permissions and which one it is. The C library is
+// asked, because Deno tells nothing of a file that a program may only write.
+
+import {
+  AT,
+  ERRNO,
+  openHost,
+  S_IF,
+  STATX,
+  STATX_ATTR_MOUNT_ROOT,
+  STATX_BASIC_STATS,
+} from "../../ffi/host.ts";
+import { cString } from "../../ffi/pointers.ts";
+import { lastErrno, systemError } from "./system_error.ts";
+
+/** What a path stands for. */
+export type FileKind = "file" | "folder" | "link" | "pipe" | "socket" | "device";
+
+/** One file as the system knows it. */
+export interface FileFacts {
+  /** What it is. */
+  readonly kind: FileKind;
+  /** Its size in bytes. */
+  readonly byteLength: number;
+  /** Which file it is, under all of its names, as long as it is there. */
+  readonly identity: string;
+  /** Its permissions, with the bits for set-user-ID and the like. */
+  readonly mode: number;
+  /** The user that owns it. */
+  readonly uid: number;
+  /** The group that owns it. */
+  readonly gid: number;
+  /** Whether something is mounted on this very path, so that no other file can take it. */
+  readonly isMountPoint: boolean;
+}
+
+const KINDS: Readonly<Record<number, FileKind>> = {
+  [S_IF.REG]: "file",
+  [S_IF.DIR]: "folder",
+  [S_IF.LNK]: "link",
+  [S_IF.IFO]: "pipe",
+  [S_IF.SOCK]: "socket",
+  [S_IF.CHR]: "device",
+  [S_IF.BLK]: "device",
+};
+
+/** Looks at what a path stands for; undefined when nothing is there. Links are not followed. */
+export function factsAt(path: string): FileFacts | undefined {
+  return look({ directory: AT.FDCWD, path, flags: AT.SYMLINK_NOFOLLOW });
+}
+
+/** Looks at what a path stands for when links are followed; undefined when nothing is there. */
+export function factsBehind(path: string): FileFacts | undefined {
+  return look({ directory: AT.FDCWD, path, flags: 0 });
+}
+
+/** Looks at a file that is open; `path` is for errors. */
+export function factsOf(descriptor: number, path: string): FileFacts {
+  const facts = look({ directory: descriptor, path: "", flags: AT.EMPTY_PATH });
+  if (facts === undefined) throw systemError(`look at ${path}`, ERRNO.ENOENT);
+  return facts;
+}
+
+/**
+ * Checks that something is a file whose bytes can be read and written at any place.
+ *
+ * @throws TypeError when it is a folder, a pipe or a device.
+ */
+export function checkRegular(path: string, { kind }: FileFacts): void {
+  if (kind === "file") return;
+  throw new TypeError(`Cannot use ${path}: it is a ${kind}, expected a regular file`);
+}
+
+function look(
+  { directory, path, flags }: { directory: number; path: string; flags: number },
+): FileFacts | undefined {
+  const bytes = new Uint8Array(STATX.byteLength);
+  if (openHost().statx(directory, cString(path), flags, STATX_BASIC_STATS, bytes) < 0) {
+    const errno = lastErrno();
+    if (errno === ERRNO.ENOENT) return undefined;
+    throw systemError(`look at ${path}`, errno);
+  }
+  const { mode, size, uid, gid, inode, deviceMajor, deviceMinor, attributes } = STATX.decode(bytes);
+  return {
+    kind: KINDS[mode & S_IF.MT] ?? "device",
+    byteLength: Number(size),
+    identity: `${deviceMajor}:${deviceMinor}:${inode}`,
+    mode: mode & ~S_IF.MT,
+    uid,
+    gid,
+    isMountPoint: (attributes & STATX_ATTR_MOUNT_ROOT) !== 0n,
+  };
+}

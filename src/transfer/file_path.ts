@@ -1,0 +1,119 @@
+// Where a file lies: one absolute path for each file, however a program spells it, and whether the
+// program may go there. Links are followed by the C library, and only after Deno granted the path.
+
+import { basename, dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { ERRNO, openHost, PATH_MAX } from "../../ffi/host.ts";
+import { cString } from "../../ffi/pointers.ts";
+import { lastErrno, systemError } from "./system_error.ts";
+
+/** Where a file lies. */
+export type FilePath = string | URL;
+
+/** What a program wants to do with a file. */
+export type FileAccess = "read" | "write";
+
+/** As many links as the system follows. */
+const MOST_LINKS = 40;
+
+/**
+ * The absolute path, from the folder that the program works in now. As in Deno, `..` takes back the
+ * part before it, also when that is a link.
+ *
+ * @throws TypeError for what is no path and no file URL, with the reason.
+ */
+export function pathOf(path: FilePath): string {
+  if (path instanceof URL) return fromUrl(path);
+  if (typeof path !== "string" || path === "" || path.includes("\0")) {
+    throw new TypeError(
+      `Cannot use ${shown(path)} as a path: expected a text without NUL, or a URL`,
+    );
+  }
+  if (/^file:/i.test(path)) {
+    throw new TypeError(
+      `Cannot use ${path} as a path: it is the text of a URL, pass new URL() of it`,
+    );
+  }
+  return resolve(path);
+}
+
+function fromUrl(url: URL): string {
+  try {
+    return pathOf(fileURLToPath(url));
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new TypeError(`Cannot use ${url} as a path: ${reason}`, { cause });
+  }
+}
+
+function shown(path: unknown): string {
+  return typeof path === "string" ? JSON.stringify(path) : String(path);
+}
+
+/**
+ * Makes sure that Deno lets the program use a path; asks on a terminal.
+ *
+ * @throws Deno.errors.NotCapable when it does not.
+ */
+export function requireAccess(path: string, access: FileAccess): void {
+  const { state } = Deno.permissions.querySync({ name: access, path });
+  if (state === "granted") return;
+  if (Deno.permissions.requestSync({ name: access, path }).state === "granted") return;
+  throw new Deno.errors.NotCapable(
+    `Cannot ${access} ${path}: ${access} access is not granted; run again with --allow-${access}`,
+  );
+}
+
+/**
+ * Follows links to their end, where the file is or would be made: the one name of it that tells it
+ * from other files. The path is absolute, and Deno has granted it.
+ *
+ * @throws Deno.errors.NotFound when the folder is not there, and for what else the system reports.
+ */
+export function realPathOf(path: string): string {
+  let place = path;
+  for (let links = 0; links < MOST_LINKS; links++) {
+    const there = resolveLinks(place);
+    if (there !== undefined) return there;
+    const folder = resolveLinks(dirname(place));
+    if (folder === undefined) {
+      throw new Deno.errors.NotFound(
+        `Cannot use ${path}: the folder ${dirname(place)} is not there`,
+      );
+    }
+    place = join(folder, basename(place));
+    const target = readLink(place);
+    if (target === undefined) return place;
+    place = target.startsWith("/") ? target : `${folder}/${target}`; // `..` is the system's here
+  }
+  throw systemError(`use ${path}`, ERRNO.ELOOP);
+}
+
+/** Where a link points to; undefined for what is no link. */
+export function readLink(path: string): string | undefined {
+  const bytes = new Uint8Array(PATH_MAX);
+  const count = openHost().readlink(cString(path), bytes, BigInt(bytes.byteLength));
+  return count < 0n ? undefined : decodePath(path, bytes.subarray(0, Number(count)));
+}
+
+/** The path without links; undefined when nothing is there. */
+function resolveLinks(path: string): string | undefined {
+  const bytes = new Uint8Array(PATH_MAX);
+  if (openHost().realpath(cString(path), bytes) !== 0n) {
+    return decodePath(path, bytes.subarray(0, bytes.indexOf(0)));
+  }
+  const errno = lastErrno();
+  if (errno === ERRNO.ENOENT) return undefined;
+  throw systemError(`use ${path}`, errno);
+}
+
+/** A name that is not UTF-8 would come back as that of another file. */
+function decodePath(path: string, bytes: Uint8Array): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch (cause) {
+    throw new TypeError(`Cannot use ${path}: its links lead to a name that is not UTF-8`, {
+      cause,
+    });
+  }
+}

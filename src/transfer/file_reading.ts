@@ -1,0 +1,102 @@
+// A file that is read: found when the call is made, opened when what earlier calls of the program
+// write into it is there, and left alone by later ones until it is closed.
+
+import { DiskFile } from "./disk_file.ts";
+import { checkRegular, factsAt, factsBehind, factsOf } from "./file_facts.ts";
+import { type FilePath, pathOf, readLink, realPathOf, requireAccess } from "./file_path.ts";
+import { FileTurn } from "./file_turns.ts";
+
+/** A file that is open for reading, and its size at that moment. */
+export interface OpenedFile {
+  /** The file; it belongs to the reading. */
+  readonly file: DiskFile;
+  /** Its size in bytes, as the system says: 0 for one that is made as it is read. */
+  readonly byteLength: number;
+}
+
+/** One reading of a file, from the call to its end. */
+export class FileReading implements Disposable {
+  /** Where the file lies. */
+  readonly path: string;
+  readonly #turn: FileTurn;
+  #file: DiskFile | undefined;
+
+  /**
+   * Finds the file and takes its turn; nothing is opened yet.
+   *
+   * @throws Deno.errors.NotCapable without `--allow-read`.
+   * @throws Deno.errors.NotFound when its folder is not there.
+   */
+  constructor(path: FilePath) {
+    this.path = pathOf(path);
+    requireAccess(this.path, "read");
+    this.#turn = new FileTurn(realPathOf(this.path), "read");
+  }
+
+  /** Whether earlier calls have written all that they write into the file. */
+  get isDue(): boolean {
+    return this.#turn.isDue;
+  }
+
+  /** Resolves when it is due; rejects with the signal's reason when that comes first. */
+  async due(signal?: AbortSignal): Promise<void> {
+    await this.#turn.due(signal);
+  }
+
+  /**
+   * Opens the file.
+   *
+   * @throws Deno.errors.NotFound when it is not there.
+   * @throws TypeError when it is a folder, a pipe or a device.
+   */
+  open(): OpenedFile {
+    const { path } = this;
+    const facts = factsBehind(path);
+    if (facts === undefined) throw notThere(path);
+    checkRegular(path, facts); // opening a pipe would wait
+    Deno.openSync(path, { read: true }).close(); // says the last word, as for /proc
+    const file = new DiskFile(path, "read", { followsLinks: true });
+    this.#file?.[Symbol.dispose]();
+    this.#file = file;
+    const opened = factsOf(file.descriptor, path);
+    checkRegular(path, opened);
+    return { file, byteLength: opened.byteLength };
+  }
+
+  /** Opens the file as soon as that is due: at once, when no earlier call writes it. */
+  async opened(signal?: AbortSignal): Promise<OpenedFile> {
+    if (!this.isDue) await this.due(signal);
+    return this.open();
+  }
+
+  /** Closes the file: later calls may write it. A second time does nothing. */
+  [Symbol.dispose](): void {
+    this.#file?.[Symbol.dispose]();
+    this.#turn[Symbol.dispose]();
+  }
+}
+
+function notThere(path: string): Error {
+  return new Deno.errors.NotFound(`Cannot open ${path}: ${whyNotThere(path)}`);
+}
+
+function whyNotThere(path: string): string {
+  if (factsAt(path)?.kind === "link") {
+    return `it is a link to ${readLink(path)}, which is not there`;
+  }
+  const unescaped = unescapedPath(path);
+  if (unescaped === undefined) return "it is not there";
+  return `it is not there, but ${unescaped} is; pass a URL, or its path without escapes`;
+}
+
+/** The file that a path means when somebody took it from a URL as it is written there. */
+function unescapedPath(path: string): string | undefined {
+  try {
+    const unescaped = decodeURIComponent(path);
+    if (unescaped === path) return undefined;
+    const { state } = Deno.permissions.querySync({ name: "read", path: unescaped });
+    return state === "granted" && factsAt(unescaped) !== undefined ? unescaped : undefined;
+  } catch {
+    return undefined;
+  }
+}

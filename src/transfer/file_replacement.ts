@@ -1,0 +1,239 @@
+// A whole file, written beside the old one and put into its place at the end. Whatever happens
+// before, the old file is there, untouched; afterwards the new one is, with all of its bytes.
+
+import { basename, dirname, join } from "node:path";
+import { NAME_MAX, openHost } from "../../ffi/host.ts";
+import { cString } from "../../ffi/pointers.ts";
+import { messageOf } from "../format.ts";
+import { DiskFile } from "./disk_file.ts";
+import { checkRegular, factsAt, type FileFacts } from "./file_facts.ts";
+import { requireAccess } from "./file_path.ts";
+import { copyPermissions } from "./file_permissions.ts";
+import { checkWritable, type FileWrite, type WrittenPlace } from "./file_write.ts";
+import { LockedFile } from "./locked_file.ts";
+import { lastErrno, reworded, systemReason } from "./system_error.ts";
+
+/** Behind the name of every temporary file. */
+const SUFFIX = ".vramkit-saving";
+
+/** Until it gets the permissions of the file that it replaces, nobody else may open it. */
+const PRIVATE_MODE = 0o600;
+
+const REMEDY = "pass { inPlace: true } to write into the file itself";
+
+/** What to write. */
+export interface ReplacementOptions {
+  /** How many bytes. */
+  readonly byteLength: number;
+  /** Whether it is only true when it is on the disk. */
+  readonly sync: boolean;
+}
+
+/** A file on its way into the place of another, or into an empty one. */
+export class FileReplacement implements FileWrite {
+  readonly #place: WrittenPlace;
+  readonly #temporaryPath: string;
+  readonly #options: ReplacementOptions;
+  /** What is to be replaced, as it was when this began. */
+  #target: FileFacts | undefined;
+  /** There from the beginning until it is renamed or removed. */
+  #temporary: LockedFile | undefined;
+  /** Open until the new name is on the disk, where that was asked for. */
+  #folder: DiskFile | undefined;
+
+  /** Prepares; nothing is opened yet. */
+  constructor(place: WrittenPlace, options: ReplacementOptions) {
+    this.#place = place;
+    this.#temporaryPath = temporaryBeside(place.realPath);
+    this.#options = options;
+  }
+
+  get file(): DiskFile {
+    if (this.#temporary !== undefined) return this.#temporary.file;
+    throw new Error(`Cannot write ${this.#place.path}: it is not open`);
+  }
+
+  tryBegin(): boolean {
+    const { path, realPath } = this.#place;
+    requireWritable(this.#place);
+    this.#target = factsAt(realPath);
+    if (this.#target !== undefined) checkReplaceable(path, this.#target);
+    openByDeno(this.#place);
+    this.#temporary = this.#openTemporary();
+    if (this.#temporary === undefined) return false;
+    try {
+      if (this.#options.sync) this.#folder = new DiskFile(dirname(realPath), "read");
+      this.file.reserve(0, this.#options.byteLength);
+    } catch (error) {
+      this.abandon();
+      throw error;
+    }
+    return true;
+  }
+
+  async commit(): Promise<void> {
+    this.#complete();
+    if (this.#options.sync) await this.#temporary?.file.flush();
+    const renamed = this.#rename();
+    try {
+      await this.#folder?.flush();
+    } finally {
+      this.#closeFolder();
+      await renamed?.temporary.close();
+      await renamed?.old?.close();
+    }
+  }
+
+  commitSync(): void {
+    this.#complete();
+    if (this.#options.sync) this.#temporary?.file.flushSync();
+    const renamed = this.#rename();
+    try {
+      this.#folder?.flushSync();
+    } finally {
+      this.#closeFolder();
+      renamed?.temporary[Symbol.dispose]();
+      renamed?.old?.[Symbol.dispose]();
+    }
+  }
+
+  abandon(): void {
+    using temporary = this.#temporary;
+    this.#temporary = undefined;
+    this.#closeFolder();
+    temporary?.tryRemove();
+  }
+
+  #closeFolder(): void {
+    this.#folder?.[Symbol.dispose]();
+    this.#folder = undefined;
+  }
+
+  /** Makes the temporary file anew; what is there was left by a program that was killed. */
+  #openTemporary(): LockedFile | undefined {
+    const path = this.#temporaryPath;
+    const mode = this.#target === undefined ? {} : { mode: PRIVATE_MODE };
+    const shownAs = this.#place.path;
+    try {
+      requireAccess(path, "write");
+      for (;;) {
+        const check = (facts: FileFacts) => checkRegular(path, facts);
+        const opened = LockedFile.tryOpen(path, { check, shownAs, ...mode });
+        if (opened === undefined || opened.isNew) return opened;
+        using left = opened;
+        left.remove();
+      }
+    } catch (error) {
+      throw noTemporary(this.#place, { path, error });
+    }
+  }
+
+  /** Gives the new file the permissions of the one whose place it takes. */
+  #complete(): void {
+    const { realPath } = this.#place;
+    const facts = factsAt(realPath) ?? this.#target;
+    const file = this.#temporary?.file;
+    if (facts !== undefined && file !== undefined) copyPermissions({ realPath, facts, file });
+  }
+
+  /**
+   * Puts the new file into its place. Returns it, and the old one, whose bytes go when it is closed;
+   * undefined when it was done before.
+   */
+  #rename(): { temporary: LockedFile; old: DiskFile | undefined } | undefined {
+    const temporary = this.#temporary;
+    if (temporary === undefined) return undefined;
+    const { path, realPath } = this.#place;
+    if (!temporary.isInPlace) {
+      throw new Error(`Cannot write ${path}: ${this.#temporaryPath} was taken away meanwhile`);
+    }
+    const now = factsAt(realPath);
+    if (now !== undefined) checkReplaceable(path, now);
+    using opened = new DisposableStack();
+    const old = opened.use(holdOld(realPath));
+    if (openHost().rename(cString(this.#temporaryPath), cString(realPath)) !== 0) {
+      const reason = systemReason(lastErrno());
+      throw new Error(`Cannot write ${path}: it cannot be replaced, ${reason}; ${REMEDY}`);
+    }
+    opened.move();
+    this.#temporary = undefined;
+    return { temporary, old };
+  }
+}
+
+/** Keeps the bytes of a file that is about to be replaced, so that they can be freed elsewhere. */
+function holdOld(path: string): DiskFile | undefined {
+  try {
+    return new DiskFile(path, "hold");
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * The one temporary file that belongs to a file, in the same folder: whoever saves that file next
+ * finds it there.
+ */
+export function temporaryBeside(path: string): string {
+  const name = basename(path);
+  const whole = `.${name}${SUFFIX}`;
+  const isShort = new TextEncoder().encode(whole).byteLength <= NAME_MAX;
+  return join(dirname(path), isShort ? whole : `.${digest(name)}${SUFFIX}`);
+}
+
+/** FNV-1a in two halves; two long names that share it would only wait for each other. */
+function digest(name: string): string {
+  return [0x811c9dc5, 0x9747b28c].map((seed) => {
+    let hash = seed;
+    for (const byte of new TextEncoder().encode(name)) hash = Math.imul(hash ^ byte, 0x01000193);
+    return (hash >>> 0).toString(16).padStart(8, "0");
+  }).join("");
+}
+
+function checkReplaceable(path: string, facts: FileFacts): void {
+  checkWritable(path, facts);
+  if (facts.kind !== "device" && !facts.isMountPoint) return;
+  const reason = facts.kind === "device" ? "it is a device" : "it is mounted by itself";
+  throw new TypeError(
+    `Cannot write ${path}: ${reason}, so no other file can take its place; ${REMEDY}`,
+  );
+}
+
+/** Asks Deno before anybody looks at where the links lead. */
+function requireWritable({ path, realPath }: WrittenPlace): void {
+  try {
+    requireAccess(realPath, "write");
+  } catch (error) {
+    throw path === realPath ? error : elsewhere({ path, realPath }, error);
+  }
+}
+
+/** Has Deno open the file itself, which says the last word; one that is not there stays so. */
+function openByDeno({ path, realPath }: WrittenPlace): void {
+  try {
+    Deno.openSync(realPath, { write: true }).close();
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return;
+    throw path === realPath ? error : elsewhere({ path, realPath }, error);
+  }
+}
+
+function elsewhere({ path, realPath }: WrittenPlace, error: unknown): unknown {
+  return reworded(error, `Cannot write ${path}: it leads to ${realPath}: ${messageOf(error)}`);
+}
+
+function noTemporary(
+  { path, realPath }: WrittenPlace,
+  temporary: { readonly path: string; readonly error: unknown },
+): unknown {
+  const { error } = temporary;
+  const isRefused = error instanceof Deno.errors.NotCapable;
+  const reason = isRefused ? "write access to it is not granted" : messageOf(error);
+  const remedy = isRefused ? `allow the folder with --allow-write=${dirname(realPath)}, or ` : "";
+  return reworded(
+    error,
+    `Cannot write ${path}: the new file is written first as ${temporary.path}, which cannot be ` +
+      `made: ${reason}; ${remedy}${REMEDY}`,
+  );
+}

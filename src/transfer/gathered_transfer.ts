@@ -1,0 +1,106 @@
+// Writes blocks of device memory into one open file, packed: of small ones a slot carries hundreds,
+// where a transfer of its own would cost each of them a sixth of a millisecond.
+
+import type { Step } from "./stepped_work.ts";
+import type { CudaStream } from "../stream.ts";
+import { ArrayMover } from "./array_mover.ts";
+import type { DiskFile } from "./disk_file.ts";
+import { TransferEngine } from "./engine.ts";
+import { cutGathered, type FilePart } from "./gathered_pieces.ts";
+import { noteTransfer } from "./host_transfer.ts";
+import { PendingTransfer, type TransferOptions, type TransferPlan } from "./pending_transfer.ts";
+import { RingMover } from "./ring_mover.ts";
+import { SequenceMover } from "./sequence_mover.ts";
+import { wayForFile } from "./ways.ts";
+
+/** More blocks go through the ring however small they are: it moves many of them with one call. */
+const FEW_PARTS = 32;
+
+/** Where the blocks go, and after what. */
+export interface GatherRequest extends TransferOptions {
+  /** The blocks, all of one device, in the order of the file; the caller holds them. */
+  readonly parts: readonly FilePart[];
+  /** The stream whose earlier work comes first. */
+  readonly stream: CudaStream;
+  /** The open file; it stays open until the transfer is over. */
+  readonly file: DiskFile;
+}
+
+/**
+ * Writes the blocks, as a part of work that has its place in the order and holds the memory. The
+ * stream may be gone since then: the default one comes after its work.
+ */
+export function* gatherInto(request: GatherRequest): Generator<Step, void> {
+  const { file, onProgress, signal } = request;
+  const stream = request.stream.orDefault();
+  const parts = request.parts.filter(({ span }) => span.byteLength > 0);
+  const byteLength = parts.reduce((sum, { span }) => sum + span.byteLength, 0);
+  signal?.throwIfAborted();
+  if (byteLength === 0) return;
+  const plan = {
+    stream,
+    uses: parts.map(({ span }) => ({ ...span, access: "read" }) as const),
+    arrays: [],
+    byteLength,
+    action: "write a file",
+    isPlaced: true,
+    signal,
+  };
+  for (const { span } of parts) noteTransfer({ direction: "download", span, stream });
+  if (wayForFile(byteLength) !== "ring" && parts.length <= FEW_PARTS) {
+    yield* gatherFew(plan, { file, parts });
+    onProgress?.(byteLength, byteLength);
+    return;
+  }
+  const engine = TransferEngine.of(stream.context);
+  engine.anticipate(byteLength, { canLend: true });
+  const ring = {
+    direction: "download",
+    byteLength,
+    cut: cutGathered(parts, file),
+    keepOpen: () => file.hold(),
+  } as const;
+  const start: TransferPlan["start"] = (entry) => new RingMover(engine, ring, entry);
+  yield new PendingTransfer({ ...plan, onProgress, start }).asStep();
+}
+
+/** Too little for the ring to pay: one array takes it all. */
+function* gatherFew(
+  plan: Omit<TransferPlan, "start">,
+  { file, parts }: Pick<GatherRequest, "file" | "parts">,
+): Generator<Step, void> {
+  const bytes = new Uint8Array(plan.byteLength);
+  let end = 0;
+  const moves = parts.map(({ span }) => {
+    const part = bytes.subarray(end, end += span.byteLength);
+    return { direction: "download", span, bytes: part } as const;
+  });
+  const start: TransferPlan["start"] = (entry) =>
+    new SequenceMover(moves.map((move) => ({ start: () => new ArrayMover(move, entry) })));
+  yield new PendingTransfer({ ...plan, start }).asStep();
+  let from = 0;
+  end = 0;
+  for (const [index, { span, fileOffset }] of parts.entries()) {
+    end += span.byteLength;
+    if (parts[index + 1]?.fileOffset === fileOffset + span.byteLength) continue;
+    const run = bytes.subarray(from, end);
+    yield writing(file, run, fileOffset + span.byteLength - run.byteLength);
+    from = end;
+  }
+}
+
+/** Writes bytes of the kit's own; a call that blocks writes them once more. */
+export function writing(
+  file: DiskFile,
+  bytes: Uint8Array<ArrayBuffer>,
+  fileOffset: number,
+): Step {
+  const letGo = file.hold();
+  return {
+    promise: file.write(bytes, fileOffset).finally(letGo),
+    finishNow() {
+      file.writeSync(bytes, fileOffset);
+      return "over";
+    },
+  };
+}

@@ -1,0 +1,134 @@
+// A file that is open for writing and locked, so that other processes leave it alone until it is
+// closed. Whoever replaces, moves or removes a file holds its lock, so what is locked and still has
+// its name stays where it is.
+
+import { ERRNO, LOCK, openHost } from "../../ffi/host.ts";
+import { messageOf } from "../format.ts";
+import { DiskFile } from "./disk_file.ts";
+import { factsAt, factsOf, type FileFacts } from "./file_facts.ts";
+import { lastErrno } from "./system_error.ts";
+
+/** So often a file may be replaced by others while it is opened. */
+const TRY_COUNT = 100;
+
+/** How to open a file. */
+export interface LockedFileOptions {
+  /** Refuses what is there, by throwing, before it is opened: opening a pipe would wait. */
+  readonly check: (facts: FileFacts) => void;
+  /** Permissions of a file that is made, less those that the process masks. */
+  readonly mode?: number;
+  /** What messages call it; its path otherwise. */
+  readonly shownAs?: string;
+}
+
+/** What was opened. */
+interface OpenParts {
+  readonly path: string;
+  readonly file: DiskFile;
+  readonly facts: FileFacts;
+  readonly isNew: boolean;
+}
+
+/** A file that this process alone writes, as far as others ask for the lock. */
+export class LockedFile implements Disposable {
+  /** The open file. */
+  readonly file: DiskFile;
+  /** What the system knew of it when it was opened. */
+  readonly facts: FileFacts;
+  /** Whether it was made when it was opened. */
+  readonly isNew: boolean;
+  readonly #path: string;
+
+  /** Adopts what {@link LockedFile.tryOpen} opened. */
+  private constructor({ path, file, facts, isNew }: OpenParts) {
+    this.#path = path;
+    this.file = file;
+    this.facts = facts;
+    this.isNew = isNew;
+  }
+
+  /**
+   * Opens a file, or makes it; undefined while somebody else holds its lock. The path has no links.
+   *
+   * @throws Error as Deno does, and what `check` throws.
+   */
+  static tryOpen(path: string, options: LockedFileOptions): LockedFile | undefined {
+    const { check, mode, shownAs = path } = options;
+    let raced: unknown;
+    for (let tries = 0; tries < TRY_COUNT; tries++) {
+      const before = factsAt(path);
+      if (before !== undefined) check(before);
+      using opened = new DisposableStack();
+      try {
+        grantByDeno(path, { createNew: before === undefined, mode });
+        const file = opened.use(new DiskFile(path, "write", { shownAs }));
+        const isLocked = tryLock(file.descriptor);
+        const facts = factsOf(file.descriptor, path);
+        if (factsAt(path)?.identity !== facts.identity) continue;
+        check(facts);
+        if (!isLocked) return undefined;
+        opened.move();
+        const isNew = before === undefined && facts.byteLength === 0;
+        return new LockedFile({ path, file, facts, isNew });
+      } catch (error) {
+        if (!isRace(error)) throw error;
+        raced = error;
+      }
+    }
+    throw raced ?? new Error(`Cannot write ${shownAs}: it is replaced by others all the time`);
+  }
+
+  /** Whether its path still leads to it: nobody has replaced, moved or removed it. */
+  get isInPlace(): boolean {
+    return factsAt(this.#path)?.identity === this.facts.identity;
+  }
+
+  /** Removes it, unless its path leads to another file by now. */
+  remove(): void {
+    if (this.isInPlace) Deno.removeSync(this.#path);
+  }
+
+  /** The same, and only warns when it fails: for what comes after an error of its own. */
+  tryRemove(): void {
+    try {
+      this.remove();
+    } catch (error) {
+      console.warn(`vramkit: ${this.#path} is left: ${messageOf(error)}`);
+    }
+  }
+
+  /** Closes it, which lets the lock go. A second time does nothing. */
+  [Symbol.dispose](): void {
+    this.file[Symbol.dispose]();
+  }
+
+  /** The same, on another thread where freeing or writing a large file takes a while. */
+  async close(): Promise<void> {
+    await this.file.close();
+  }
+}
+
+/** Has Deno open a file that is there, or make it: the program may write it then. */
+function grantByDeno(
+  path: string,
+  { createNew, mode = 0o666 }: { readonly createNew: boolean; readonly mode: number | undefined },
+): void {
+  Deno.openSync(path, createNew ? { write: true, createNew, mode } : { write: true }).close();
+}
+
+/** Whether somebody made or removed the file just now; its folder was there when links were followed. */
+function isRace(error: unknown): boolean {
+  return error instanceof Deno.errors.AlreadyExists || error instanceof Deno.errors.NotFound;
+}
+
+/** What file systems without locks say: there is nobody to wait for. */
+const KNOWS_NO_LOCKS: ReadonlySet<number> = new Set([
+  ERRNO.ENOLCK,
+  ERRNO.ENOSYS,
+  ERRNO.EOPNOTSUPP,
+]);
+
+/** False while somebody else has the lock. */
+function tryLock(descriptor: number): boolean {
+  return openHost().flock(descriptor, LOCK.EX | LOCK.NB) === 0 || KNOWS_NO_LOCKS.has(lastErrno());
+}

@@ -1,0 +1,105 @@
+// Work of several steps that is awaited by the event loop or, when a later call blocks for it, finished
+// without it: a file that is written, for one. Its body is a generator that yields what it waits for.
+
+import { keepFor, type MemoryUse, pendingBefore } from "../memory/in_order.ts";
+import { PendingWork, type Progress } from "../pending_work.ts";
+import type { CudaStream } from "../stream.ts";
+
+/** What work waits for on its way. */
+export interface Step {
+  /** Resolves when it is over; rejects with what went wrong. */
+  readonly promise: Promise<unknown>;
+  /** Does without the event loop what can be done so; throws what went wrong. */
+  finishNow(): Progress | "over";
+}
+
+/** A use of memory in the order of a stream. */
+export interface StreamUse extends MemoryUse {
+  /** The stream. */
+  readonly stream: CudaStream;
+}
+
+/** What is to be done, and what with. */
+export interface SteppedPlan {
+  /** The memory that it uses, each part in the order of its stream. */
+  readonly uses: readonly StreamUse[];
+  /** The steps, begun when the work's turn has come. */
+  readonly steps: Iterator<Step, void>;
+  /** Rejects it before its turn has come; its steps look after the signal themselves. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Steps with their place in the order of calls. */
+export class SteppedWork extends PendingWork {
+  /** Resolves and rejects as the steps do. */
+  readonly promise: Promise<void>;
+  readonly #settle: Pick<PromiseWithResolvers<void>, "resolve" | "reject">;
+  readonly #steps: SteppedPlan["steps"];
+  /** What it waits for; none before it began, and while a step is taken. */
+  #step: Step | undefined;
+
+  /** Orders the work after what was called before, and begins it when its turn has come. */
+  constructor({ uses, steps, signal }: SteppedPlan) {
+    super();
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    this.promise = promise;
+    this.#settle = { resolve, reject };
+    this.#steps = steps;
+    const onAbort = () => {
+      if (!this.hasBegun) reject(signal?.reason);
+    };
+    signal?.addEventListener("abort", onAbort);
+    this.whenOver(() => signal?.removeEventListener("abort", onAbort));
+    const earlier = uses.flatMap((use) => pendingBefore(use.stream, [use]));
+    for (const stream of new Set(uses.map(({ stream }) => stream))) stream.notePending(this);
+    for (const use of uses) keepFor(this, use.stream, [use]);
+    this.beginAfter(earlier);
+  }
+
+  override advance(): Progress {
+    const step = this.#step;
+    if (step === undefined) return "needs a turn";
+    this.#step = undefined;
+    try {
+      const progress = step.finishNow();
+      if (progress !== "over") {
+        this.#step = step;
+        return progress;
+      }
+    } catch (error) {
+      this.#goOn({ error });
+      return "moved";
+    }
+    this.#goOn();
+    return "moved";
+  }
+
+  protected override begin(): void {
+    this.#goOn();
+  }
+
+  /** Takes the next step, with the failure of the last one. */
+  #goOn(failure?: { readonly error: unknown }): void {
+    try {
+      const { value, done } = failure === undefined
+        ? this.#steps.next()
+        : this.#steps.throw?.(failure.error) ?? { value: undefined, done: true };
+      if (done === true) this.#settle.resolve();
+      else return this.#await(value);
+    } catch (error) {
+      this.#settle.reject(error);
+    }
+    this.finish();
+  }
+
+  /** Goes on behind a step, unless a call that blocked has done so before. */
+  #await(step: Step): void {
+    this.#step = step;
+    const goOn = (failure?: { readonly error: unknown }) => {
+      if (this.#step !== step) return;
+      this.#step = undefined;
+      this.#goOn(failure);
+    };
+    step.promise.then(() => goOn(), (error) => goOn({ error }));
+  }
+}

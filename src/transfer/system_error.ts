@@ -1,0 +1,66 @@
+// Why the C library refused something, in words, and as the class of error that Deno would throw.
+
+import { ERRNO, openHost } from "../../ffi/host.ts";
+
+const REASONS: Readonly<Record<number, string>> = {
+  [ERRNO.EPERM]: "the system does not permit it",
+  [ERRNO.ENOENT]: "it is not there",
+  [ERRNO.EIO]: "the disk failed",
+  [ERRNO.EACCES]: "the system's permissions refuse it",
+  [ERRNO.EBUSY]: "something is mounted there",
+  [ERRNO.EXDEV]: "it lies on another disk",
+  [ERRNO.ENOTDIR]: "a part of the path is not a folder",
+  [ERRNO.EISDIR]: "it is a folder",
+  [ERRNO.ENFILE]: "the system has too many files open",
+  [ERRNO.EMFILE]: "the program has too many files open",
+  [ERRNO.EFBIG]: "files there cannot be so large",
+  [ERRNO.ENOSPC]: "the disk is full",
+  [ERRNO.ESPIPE]: "it cannot be written at a place of choice",
+  [ERRNO.EROFS]: "the disk is mounted read-only",
+  [ERRNO.ENAMETOOLONG]: "the path is too long",
+  [ERRNO.ELOOP]: "its links go in a circle",
+  [ERRNO.EDQUOT]: "the disk quota is used up",
+};
+
+type ErrorClass = new (message?: string, options?: ErrorOptions) => Error;
+
+const CLASSES: Readonly<Record<number, ErrorClass>> = {
+  [ERRNO.EPERM]: Deno.errors.PermissionDenied,
+  [ERRNO.ENOENT]: Deno.errors.NotFound,
+  [ERRNO.EACCES]: Deno.errors.PermissionDenied,
+  [ERRNO.EBUSY]: Deno.errors.Busy,
+  [ERRNO.ENOTDIR]: Deno.errors.NotADirectory,
+  [ERRNO.EISDIR]: Deno.errors.IsADirectory,
+  [ERRNO.ELOOP]: Deno.errors.FilesystemLoop,
+};
+
+const LAST = new Int32Array(1);
+
+/** The number of the last failure of the C library on this thread: nothing may come in between. */
+export function lastErrno(): number {
+  const { copyOut, errnoLocation } = openHost();
+  copyOut(LAST, errnoLocation(), 4n);
+  return LAST[0] ?? 0;
+}
+
+/** A failure of the C library in words. */
+export function systemReason(errno: number): string {
+  return REASONS[errno] ?? `the system reports error ${errno}`;
+}
+
+/** An error about a failure of the C library; `doing` are the words after "Cannot". */
+export function systemError(doing: string, errno: number): Error {
+  const ErrorOf = CLASSES[errno] ?? Error;
+  return new ErrorOf(`Cannot ${doing}: ${systemReason(errno)}`);
+}
+
+/** Throws when a call of the C library failed; `doing` are the words after "Cannot". */
+export function checkSystem(status: number | bigint, doing: () => string): void {
+  if (status < 0) throw systemError(doing(), lastErrno());
+}
+
+/** The same kind of error in other words; what is no Error stays as it is. */
+export function reworded(error: unknown, message: string): unknown {
+  if (!(error instanceof Error)) return error;
+  return new (error.constructor as ErrorClass)(message, { cause: error });
+}

@@ -1,0 +1,21 @@
+// A worker may be terminated at any turn, and what the C library opened for it stays open, with its
+// locks, until the process ends. What the runtime opens for Node's API is a descriptor too, and ends
+// with the worker; it is slower to get, so the main thread does without.
+
+import process from "node:process";
+
+/** Opens a file that is there for writing. Links are followed. */
+export function openInWorker(path: string): number {
+  const { openSync, constants } = process.getBuiltinModule("node:fs");
+  try {
+    return openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
+  } catch (error) {
+    const isGone = error instanceof Error && "code" in error && error.code === "ENOENT";
+    throw isGone ? new Deno.errors.NotFound(error.message, { cause: error }) : error;
+  }
+}
+
+/** Closes it. */
+export function closeInWorker(descriptor: number): void {
+  process.getBuiltinModule("node:fs").closeSync(descriptor);
+}

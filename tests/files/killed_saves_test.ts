@@ -1,0 +1,38 @@
+// Programs that are killed while they save: the model is the old one or a new one, never half of one.
+// `deno task test:files` kills 200 of them.
+
+import { assertEquals } from "@std/assert";
+import { runDeno } from "../support/child_deno.ts";
+import { PROJECT_ROOT } from "../support/project_files.ts";
+import { Random, testSeed } from "../support/random.ts";
+import { killSaves, SIGNALS } from "../support/saving/killed_saves.ts";
+import { raceSaves } from "../support/saving/raced_saves.ts";
+
+const linux = { ignore: Deno.build.os !== "linux" };
+
+Deno.test("saveSafetensors() leaves a whole model whenever it is killed", linux, async () => {
+  const seed = testSeed();
+  const { problems, strays } = await killSaves(2 * SIGNALS.length, new Random(seed));
+  assertEquals({ problems, strays }, { problems: [], strays: [] }, `VRAMKIT_TEST_SEED=${seed}`);
+});
+
+Deno.test(
+  "saveSafetensors() of two programs to one file leaves a whole model at all times",
+  linux,
+  async () => {
+    const { problems, names, codes } = await raceSaves({ rounds: 20 });
+    const expected = { problems: [], names: ["folder", "model.safetensors"], codes: [0, 0] };
+    assertEquals({ problems, names, codes }, expected);
+  },
+);
+
+Deno.test(
+  "saveSafetensors() of a worker that is terminated keeps nobody waiting",
+  linux,
+  async () => {
+    const program = new URL("tests/support/saving/terminated_saver.ts", PROJECT_ROOT).pathname;
+    const { code, stdout, stderr } = await runDeno(["run", "-A", "--quiet", program]);
+    assertEquals([code, stderr], [0, ""]);
+    assertEquals(JSON.parse(stdout), { files: ["model.safetensors"], tensors: ["small"] });
+  },
+);

@@ -1,0 +1,52 @@
+// Turns: reading goes on beside reading, writing waits for all before it, other files are no matter.
+
+import { assertEquals, assertRejects } from "@std/assert";
+import { FileTurn } from "../../../src/transfer/file_turns.ts";
+
+Deno.test("FileTurn.isDue follows the order in which turns were taken", () => {
+  const order = ["read", "read", "write", "read", "write"] as const;
+  const turns = order.map((access) => new FileTurn("/file", access));
+  using other = new FileTurn("/other", "write");
+  const due = () => turns.map((turn) => turn.isDue);
+  assertEquals(due(), [true, true, false, false, false]);
+  turns[1]?.[Symbol.dispose]();
+  assertEquals(due()[2], false);
+  turns[0]?.[Symbol.dispose]();
+  assertEquals(due().slice(2), [true, false, false]);
+  turns[2]?.[Symbol.dispose]();
+  turns[2]?.[Symbol.dispose]();
+  assertEquals(due().slice(3), [true, false]);
+  turns[3]?.[Symbol.dispose]();
+  assertEquals(due()[4], true);
+  turns[4]?.[Symbol.dispose]();
+  assertEquals(other.isDue, true);
+});
+
+Deno.test("FileTurn.due() resolves in the order of the turns", async () => {
+  const seen: number[] = [];
+  async function use(index: number): Promise<void> {
+    using turn = new FileTurn("/file", index % 2 === 0 ? "write" : "read");
+    await turn.due();
+    seen.push(index);
+    await new Promise((resolve) => setTimeout(resolve, 1));
+    seen.push(index);
+  }
+  await Promise.all(Array.from({ length: 5 }, (_, index) => use(index)));
+  assertEquals(seen, [0, 0, 1, 1, 2, 2, 3, 3, 4, 4]);
+});
+
+Deno.test("FileTurn.due() rejects when its signal comes first, and lets others have their turn", async () => {
+  using first = new FileTurn("/file", "write");
+  const controller = new AbortController();
+  async function waitUntilAborted(): Promise<void> {
+    using turn = new FileTurn("/file", "write");
+    await turn.due(controller.signal);
+  }
+  const aborted = assertRejects(waitUntilAborted, Error, "enough");
+  using last = new FileTurn("/file", "write");
+  controller.abort(new Error("enough"));
+  await aborted;
+  first[Symbol.dispose]();
+  assertEquals(last.isDue, true);
+  await assertRejects(() => last.due(controller.signal), Error, "enough");
+});

@@ -1,0 +1,36 @@
+// A program that terminates workers while they save, and saves the same file itself each time: what a
+// worker had open, its lock too, must go with it. Run as it is it is the program, in a worker the saver.
+
+import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
+import { readSafetensorsHeader, saveSafetensors } from "../../../mod.ts";
+import { openTestDevice } from "../driver.ts";
+import { FileFolder, namesIn } from "../files.ts";
+
+const ROUND_COUNT = 4;
+const LATEST_MILLISECONDS = 40;
+
+if (isMainThread) await runProgram();
+else await saveForEver(workerData.path);
+
+async function runProgram(): Promise<void> {
+  using folder = new FileFolder();
+  const path = folder.pathOf("model.safetensors");
+  using gpu = openTestDevice();
+  using small = gpu.zeros("uint8", 100);
+  for (let round = 0; round < ROUND_COUNT; round++) {
+    const worker = new Worker(new URL(import.meta.url), { workerData: { path } });
+    await new Promise((resolve) => worker.once("message", resolve));
+    await new Promise((resolve) => setTimeout(resolve, LATEST_MILLISECONDS * round / ROUND_COUNT));
+    await worker.terminate();
+    await saveSafetensors(path, { small }, { signal: AbortSignal.timeout(10_000) });
+  }
+  const { tensors } = await readSafetensorsHeader(path);
+  console.log(JSON.stringify({ files: namesIn(folder), tensors: tensors.map(({ name }) => name) }));
+}
+
+async function saveForEver(path: string): Promise<void> {
+  using gpu = openTestDevice();
+  using large = gpu.zeros("uint8", 2 ** 25);
+  parentPort?.postMessage("saving");
+  for (;;) await saveSafetensors(path, { large });
+}
