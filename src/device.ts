@@ -52,7 +52,7 @@ import { ResourceChoice } from "./memory/resource_choice.ts";
 import { showDevice } from "./device/show_device.ts";
 import { fillSlot, type Held } from "./device/slot.ts";
 import { CudaStream, finishPending, type StreamOptions } from "./stream.ts";
-import type { FilePath } from "./transfer/disk_file.ts";
+import type { FilePath } from "./transfer/file_path.ts";
 import { TransferEngine } from "./transfer/engine.ts";
 import type { HostMemory } from "./transfer/host_memory.ts";
 import { type PeerRoute, peerRoute } from "./transfer/peer_link.ts";

@@ -2,7 +2,7 @@
 // in the order of a stream.
 
 import type { ArrayOf, DType } from "../dtype.ts";
-import type { FilePath } from "../transfer/disk_file.ts";
+import type { FilePath } from "../transfer/file_path.ts";
 import { writeFileFrom } from "../transfer/file_transfer.ts";
 import type { WritingOptions } from "../transfer/produce_file.ts";
 import { DisposedError } from "../errors.ts";

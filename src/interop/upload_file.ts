@@ -10,6 +10,7 @@ import { CudaStream } from "../stream.ts";
 import type { FilePath } from "../transfer/file_path.ts";
 import { FileReading, type OpenedFile } from "../transfer/file_reading.ts";
 import { uploadFrom } from "../transfer/file_transfer.ts";
+import { transfer } from "../transfer/host_transfer.ts";
 import type { TransferOptions } from "../transfer/pending_transfer.ts";
 import { isWebAddress } from "./web_address.ts";
 
@@ -59,8 +60,9 @@ export async function uploadFile<D extends DType = "uint8">(
     if (contents === undefined) {
       await uploadFrom({ span, stream, file, fileOffset, onProgress, signal });
     } else {
-      const bytes = new DataView(contents.buffer, fileOffset, buffer.byteLength);
-      await buffer.upload(bytes, { stream, onProgress, signal });
+      const memory = contents.subarray(fileOffset, fileOffset + buffer.byteLength);
+      const task = { direction: "upload", host: { memory }, isPlaced: true } as const;
+      await transfer({ ...task, span, stream, onProgress, signal });
     }
     return buffer;
   } catch (error) {

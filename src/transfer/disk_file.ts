@@ -10,8 +10,6 @@ import { addressOf } from "./host_memory.ts";
 import { lastErrno, systemError } from "./system_error.ts";
 import { closeInWorker, openInWorker } from "./worker_descriptor.ts";
 
-export type { FilePath } from "./file_path.ts";
-
 const LACKS_ROOM: ReadonlySet<number> = new Set([ERRNO.ENOSPC, ERRNO.EDQUOT, ERRNO.EFBIG]);
 
 /**

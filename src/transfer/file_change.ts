@@ -31,6 +31,7 @@ export class FileChange implements FileWrite {
   #byteLength = 0;
   /** Whether bytes of a whole file were cut off or may have been written over. */
   #isTouched = false;
+  #isCommitted = false;
 
   /** Prepares; nothing is opened yet. */
   constructor(place: WrittenPlace, options: ChangeOptions) {
@@ -62,35 +63,39 @@ export class FileChange implements FileWrite {
 
   async commit(): Promise<void> {
     if (this.#options.sync) await this.#opened?.file.flush();
-    const opened = this.#opened;
-    this.#opened = undefined;
+    this.#isCommitted = true;
     try {
-      await this.#folder?.flush();
+      if (this.#folder !== undefined) await this.#folder.flush();
     } finally {
-      this.#closeFolder();
+      const opened = this.#close();
       await opened?.close();
     }
   }
 
   commitSync(): void {
     if (this.#options.sync) this.#opened?.file.flushSync();
-    const opened = this.#opened;
-    this.#opened = undefined;
+    this.#isCommitted = true;
     try {
       this.#folder?.flushSync();
     } finally {
-      this.#closeFolder();
-      opened?.[Symbol.dispose]();
+      this.#close()?.[Symbol.dispose]();
     }
   }
 
   abandon(): void {
-    using opened = this.#opened;
-    this.#opened = undefined;
-    this.#closeFolder();
-    if (opened === undefined || opened.facts.kind !== "file") return;
+    using opened = this.#close();
+    if (this.#isCommitted || opened?.facts.kind !== "file") return;
     if (opened.isNew) opened.tryRemove();
     else this.#restoreSize(opened.file);
+  }
+
+  /** Closes the folder, and leaves it to the caller to close the file. */
+  #close(): LockedFile | undefined {
+    this.#folder?.[Symbol.dispose]();
+    this.#folder = undefined;
+    const opened = this.#opened;
+    this.#opened = undefined;
+    return opened;
   }
 
   /** Where the bytes end. */
@@ -100,11 +105,6 @@ export class FileChange implements FileWrite {
 
   get #isWhole(): boolean {
     return this.#options.offset === undefined;
-  }
-
-  #closeFolder(): void {
-    this.#folder?.[Symbol.dispose]();
-    this.#folder = undefined;
   }
 
   #check(facts: FileFacts): void {

@@ -1,5 +1,5 @@
 // A file that is read: found when the call is made, opened when what earlier calls of the program
-// write into it is there, and left alone by later ones until it is closed.
+// write into it is there, and not changed by later ones until it is closed.
 
 import { DiskFile } from "./disk_file.ts";
 import { checkRegular, factsAt, factsBehind, factsOf } from "./file_facts.ts";
@@ -19,10 +19,12 @@ export class FileReading implements Disposable {
   /** Where the file lies. */
   readonly path: string;
   readonly #turn: FileTurn;
-  #file: DiskFile | undefined;
+  /** The file, or why it cannot be opened, once it is due. */
+  #outcome: OpenedFile | { readonly error: unknown } | undefined;
 
   /**
-   * Finds the file and takes its turn; nothing is opened yet.
+   * Finds the file, takes its turn, and opens it as soon as that has come: from then on another file
+   * may take its place.
    *
    * @throws Deno.errors.NotCapable without `--allow-read`.
    * @throws Deno.errors.NotFound when its folder is not there.
@@ -31,48 +33,64 @@ export class FileReading implements Disposable {
     this.path = pathOf(path);
     requireAccess(this.path, "read");
     this.#turn = new FileTurn(realPathOf(this.path), "read");
+    this.#turn.whenDue(() => this.#open());
   }
 
   /** Whether earlier calls have written all that they write into the file. */
   get isDue(): boolean {
-    return this.#turn.isDue;
-  }
-
-  /** Resolves when it is due; rejects with the signal's reason when that comes first. */
-  async due(signal?: AbortSignal): Promise<void> {
-    await this.#turn.due(signal);
+    return this.#outcome !== undefined;
   }
 
   /**
-   * Opens the file.
+   * Opens the file as soon as that is due; rejects with the signal's reason when that comes first.
    *
    * @throws Deno.errors.NotFound when it is not there.
    * @throws TypeError when it is a folder, a pipe or a device.
    */
-  open(): OpenedFile {
-    const { path } = this;
-    const facts = factsBehind(path);
-    if (facts === undefined) throw notThere(path);
-    checkRegular(path, facts); // opening a pipe would wait
-    Deno.openSync(path, { read: true }).close(); // says the last word, as for /proc
-    const file = new DiskFile(path, "read", { followsLinks: true });
-    this.#file?.[Symbol.dispose]();
-    this.#file = file;
-    const opened = factsOf(file.descriptor, path);
-    checkRegular(path, opened);
-    return { file, byteLength: opened.byteLength };
-  }
-
-  /** Opens the file as soon as that is due: at once, when no earlier call writes it. */
   async opened(signal?: AbortSignal): Promise<OpenedFile> {
-    if (!this.isDue) await this.due(signal);
+    if (this.#outcome === undefined) await this.#turn.due(signal);
     return this.open();
   }
 
-  /** Closes the file: later calls may write it. A second time does nothing. */
+  /** The same when it is due. */
+  open(): OpenedFile {
+    const outcome = this.#outcome;
+    if (outcome === undefined) throw new Error(`Cannot open ${this.path}: it is being written`);
+    if ("error" in outcome) throw outcome.error;
+    return outcome;
+  }
+
+  /** Closes the file: later calls may write into it. A second time does nothing. */
   [Symbol.dispose](): void {
-    this.#file?.[Symbol.dispose]();
+    if (this.#outcome !== undefined && "file" in this.#outcome) {
+      this.#outcome.file[Symbol.dispose]();
+    }
     this.#turn[Symbol.dispose]();
+  }
+
+  #open(): void {
+    try {
+      this.#outcome = openFile(this.path);
+    } catch (error) {
+      this.#outcome = { error };
+    }
+    this.#turn.linger();
+  }
+}
+
+function openFile(path: string): OpenedFile {
+  const facts = factsBehind(path);
+  if (facts === undefined) throw notThere(path);
+  checkRegular(path, facts); // opening a pipe would wait
+  Deno.openSync(path, { read: true }).close(); // says the last word, as for /proc
+  const file = new DiskFile(path, "read", { followsLinks: true });
+  try {
+    const opened = factsOf(file.descriptor, path);
+    checkRegular(path, opened);
+    return { file, byteLength: opened.byteLength };
+  } catch (error) {
+    file[Symbol.dispose]();
+    throw error;
   }
 }
 

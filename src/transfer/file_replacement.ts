@@ -38,6 +38,8 @@ export class FileReplacement implements FileWrite {
   #target: FileFacts | undefined;
   /** There from the beginning until it is renamed or removed. */
   #temporary: LockedFile | undefined;
+  /** The new file and the old one, whose bytes go when it is closed. */
+  readonly #renamed: (LockedFile | DiskFile)[] = [];
   /** Open until the new name is on the disk, where that was asked for. */
   #folder: DiskFile | undefined;
 
@@ -74,26 +76,24 @@ export class FileReplacement implements FileWrite {
   async commit(): Promise<void> {
     this.#complete();
     if (this.#options.sync) await this.#temporary?.file.flush();
-    const renamed = this.#rename();
+    this.#rename();
     try {
-      await this.#folder?.flush();
+      if (this.#folder !== undefined) await this.#folder.flush();
     } finally {
       this.#closeFolder();
-      await renamed?.temporary.close();
-      await renamed?.old?.close();
+      for (const file of this.#renamed.splice(0)) await file.close();
     }
   }
 
   commitSync(): void {
     this.#complete();
     if (this.#options.sync) this.#temporary?.file.flushSync();
-    const renamed = this.#rename();
+    this.#rename();
     try {
       this.#folder?.flushSync();
     } finally {
       this.#closeFolder();
-      renamed?.temporary[Symbol.dispose]();
-      renamed?.old?.[Symbol.dispose]();
+      for (const file of this.#renamed.splice(0)) file[Symbol.dispose]();
     }
   }
 
@@ -136,13 +136,10 @@ export class FileReplacement implements FileWrite {
     if (facts !== undefined && file !== undefined) copyPermissions({ realPath, facts, file });
   }
 
-  /**
-   * Puts the new file into its place. Returns it, and the old one, whose bytes go when it is closed;
-   * undefined when it was done before.
-   */
-  #rename(): { temporary: LockedFile; old: DiskFile | undefined } | undefined {
+  /** Puts the new file into its place, unless that was done before. */
+  #rename(): void {
     const temporary = this.#temporary;
-    if (temporary === undefined) return undefined;
+    if (temporary === undefined) return;
     const { path, realPath } = this.#place;
     if (!temporary.isInPlace) {
       throw new Error(`Cannot write ${path}: ${this.#temporaryPath} was taken away meanwhile`);
@@ -157,7 +154,8 @@ export class FileReplacement implements FileWrite {
     }
     opened.move();
     this.#temporary = undefined;
-    return { temporary, old };
+    this.#renamed.push(temporary);
+    if (old !== undefined) this.#renamed.push(old);
   }
 }
 

@@ -69,7 +69,10 @@ export function checkDownload({ allocation, byteLength }: MemorySpan, stream: Cu
   allocation.checkUse("read");
 }
 
-/** Fills device memory from an open file, and holds it from the call on. */
+/**
+ * Fills new device memory, which only the caller knows, from an open file. It is in nobody's order: who
+ * waits for the file would else wait for ever where a stream's later work waits for them.
+ */
 export async function uploadFrom(task: FileTransfer): Promise<void> {
   const { file, fileOffset, span } = task;
   if (span.byteLength === 0) return;
@@ -91,7 +94,7 @@ async function uploadSmall(task: FileTransfer): Promise<void> {
   signal?.throwIfAborted();
   const memory = new Uint8Array(span.byteLength);
   await file.read(memory, fileOffset);
-  await transfer({ ...task, direction: "upload", host: { memory } });
+  await transfer({ ...task, direction: "upload", host: { memory }, isPlaced: true });
 }
 
 async function throughRing(task: FileTransfer): Promise<void> {
@@ -108,6 +111,7 @@ async function throughRing(task: FileTransfer): Promise<void> {
     arrays: [],
     byteLength,
     action: "read a file",
+    isPlaced: true,
     onProgress,
     signal,
     start: (entry) => {

@@ -1,7 +1,8 @@
 // The order of what one program does with one file: calls have their effects in the order in which
 // they were made. Reading goes on beside reading; writing comes after all before it.
 
-import type { FileAccess } from "./file_path.ts";
+/** What a call does with a file: a new one may take its place, or its own bytes change. */
+export type FileUse = "read" | "replace" | "change";
 
 /** Turns of each file, in the order in which they were taken; over ones are left out. */
 const lines = new Map<string, FileTurn[]>();
@@ -9,14 +10,16 @@ const lines = new Map<string, FileTurn[]>();
 /** One use of a file, from the call to its end. */
 export class FileTurn implements Disposable {
   readonly #path: string;
-  readonly #access: FileAccess;
+  readonly #use: FileUse;
   #isOver = false;
-  readonly #due = Promise.withResolvers<void>();
+  /** Whether nothing that takes the file's place matters any more. */
+  #isLingering = false;
+  readonly #whenDue: (() => void)[] = [];
 
   /** Takes the next turn; the path is {@link realPathOf} the file. */
-  constructor(path: string, access: FileAccess) {
+  constructor(path: string, use: FileUse) {
     this.#path = path;
-    this.#access = access;
+    this.#use = use;
     const line = lines.get(path);
     if (line === undefined) lines.set(path, [this]);
     else line.push(this);
@@ -26,23 +29,39 @@ export class FileTurn implements Disposable {
   get isDue(): boolean {
     for (const turn of lines.get(this.#path) ?? []) {
       if (turn === this) return true;
-      if (this.#access === "write" || turn.#access === "write") return false;
+      if (turn.#holdsUp(this)) return false;
     }
     return true;
+  }
+
+  /** Calls `action` when it is due, at once when it is; never when it ends before. */
+  whenDue(action: () => void): void {
+    if (this.isDue) action();
+    else this.#whenDue.push(action);
   }
 
   /** Resolves when it is due; rejects with the signal's reason when that comes first. */
   async due(signal?: AbortSignal): Promise<void> {
     signal?.throwIfAborted();
     if (this.isDue) return;
-    const { promise, reject } = Promise.withResolvers<void>();
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
     const abort = () => reject(signal?.reason);
     signal?.addEventListener("abort", abort, { once: true });
+    this.whenDue(resolve);
     try {
-      await Promise.race([this.#due.promise, promise]);
+      await promise;
     } finally {
       signal?.removeEventListener("abort", abort);
     }
+  }
+
+  /**
+   * Notes that another file may take this one's place: it is open, and read from where it is, or it is
+   * written, and only threads are left that write the same bytes once more.
+   */
+  linger(): void {
+    this.#isLingering = true;
+    this.#callNext();
   }
 
   /** Ends it: who came after may be due. A second time does nothing. */
@@ -52,6 +71,17 @@ export class FileTurn implements Disposable {
     const line = lines.get(this.#path)?.filter((turn) => turn !== this) ?? [];
     if (line.length === 0) lines.delete(this.#path);
     else lines.set(this.#path, line);
-    for (const turn of line) if (turn.isDue) turn.#due.resolve();
+    this.#callNext();
+  }
+
+  #callNext(): void {
+    for (const turn of lines.get(this.#path) ?? []) {
+      if (turn.isDue) { for (const action of turn.#whenDue.splice(0)) action(); }
+    }
+  }
+
+  #holdsUp(later: FileTurn): boolean {
+    if (this.#isLingering && this.#use !== "change") return later.#use === "change";
+    return this.#use !== "read" || later.#use !== "read";
   }
 }

@@ -84,19 +84,23 @@ function* gatherFew(
     end += span.byteLength;
     if (parts[index + 1]?.fileOffset === fileOffset + span.byteLength) continue;
     const run = bytes.subarray(from, end);
-    yield writing(file, run, fileOffset + span.byteLength - run.byteLength);
+    yield* writeInto(file, run, fileOffset + span.byteLength - run.byteLength);
     from = end;
   }
 }
 
-/** Writes bytes of the kit's own; a call that blocks writes them once more. */
-export function writing(
+/**
+ * Writes bytes that nobody changes meanwhile: few at once, the system only takes them over; many on
+ * another thread. A call that blocks writes those once more.
+ */
+export function* writeInto(
   file: DiskFile,
   bytes: Uint8Array<ArrayBuffer>,
   fileOffset: number,
-): Step {
+): Generator<Step, void> {
+  if (wayForFile(bytes.byteLength) !== "ring") return file.writeSync(bytes, fileOffset);
   const letGo = file.hold();
-  return {
+  yield {
     promise: file.write(bytes, fileOffset).finally(letGo),
     finishNow() {
       file.writeSync(bytes, fileOffset);

@@ -56,6 +56,8 @@ export interface HostTransfer extends TransferOptions {
   readonly isFresh?: boolean;
   /** Whether it is a look at memory that no counter and no timeline shows. */
   readonly isUncounted?: boolean;
+  /** Whether the memory is new and only the caller knows it, so that it is in nobody's order. */
+  readonly isPlaced?: boolean;
   /** What an upload is followed by at once, and the memory that this uses beside the upload's. */
   readonly andThen?: { readonly uses: readonly MemoryUse[]; readonly queue: () => void };
 }
@@ -79,8 +81,9 @@ export function transfer(task: HostTransfer): Promise<void> | undefined {
   if (byteLength === 0) return undefined;
   requireUnrecorded(allocation, stream, ACTIONS[direction]);
   const owned = ownedSpan(host.memory);
-  const isBrief = isSmall(task) && noArrayIsPending() &&
-    comesAfterNothing(stream, allocation, owned?.allocation) && task.andThen === undefined;
+  const comesFirst = task.isPlaced === true ||
+    noArrayIsPending() && comesAfterNothing(stream, allocation, owned?.allocation);
+  const isBrief = isSmall(task) && comesFirst && task.andThen === undefined;
   if (!isBrief || !becomesIdle(task, owned)) {
     return new PendingTransfer(planOf(task, owned)).promise;
   }
@@ -184,6 +187,7 @@ function planOf(task: HostTransfer, owned: OwnedHostSpan | undefined): TransferP
     stream,
     byteLength: span.byteLength,
     action: ACTIONS[direction],
+    isPlaced: task.isPlaced,
     onProgress,
     signal,
     start: (entry) => {

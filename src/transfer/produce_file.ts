@@ -70,10 +70,12 @@ function orderWrite(target: FileTarget): OrderedWrite {
   requireAccess(path, "write");
   const realPath = realPathOf(path);
   const place = { path, realPath };
-  const write = offset === undefined && !inPlace
-    ? new FileReplacement(place, { byteLength, sync })
-    : new FileChange(place, { offset, byteLength, inPlace, sync });
-  return { write, turn: new FileTurn(realPath, "write") };
+  if (offset === undefined && !inPlace) {
+    const write = new FileReplacement(place, { byteLength, sync });
+    return { write, turn: new FileTurn(realPath, "replace") };
+  }
+  const write = new FileChange(place, { offset, byteLength, inPlace, sync });
+  return { write, turn: new FileTurn(realPath, "change") };
 }
 
 /** How to write. */
@@ -97,6 +99,7 @@ function* stepsOf({ write, turn }: OrderedWrite, { fill, signal }: Writing): Gen
     whenUnused(file, () => write.abandon());
     throw error;
   } finally {
+    turn.linger();
     whenUnused(file, () => turn[Symbol.dispose]());
   }
 }

@@ -2,10 +2,13 @@
 // call after another: whatever the kit does at once or later, the effects must come out the same.
 
 import { assert, assertEquals } from "@std/assert";
+import { DeviceBuffer } from "../../src/buffers/device_buffer.ts";
 import type { TransferableBuffer } from "../../src/buffers/transferable_buffer.ts";
 import type { CudaDevice } from "../../src/device.ts";
 import type { CudaEvent } from "../../src/event.ts";
+import { saveSafetensors } from "../../src/interop/safetensors/save.ts";
 import type { CudaStream } from "../../src/stream.ts";
+import type { FileFolder } from "../support/files.ts";
 import type { Random } from "../support/random.ts";
 
 /** A device, and streams to use it on, which the programs share. */
@@ -56,6 +59,11 @@ const KINDS: readonly MakeBuffer[] = [
 const BLOCK_BYTES = 3000;
 const BLOCK_COUNT = 3;
 const ARRAY_COUNT = 3;
+const FILE_NAMES = ["a", "b"];
+
+/** So many tensors of a file go through the ring, however small they are. */
+const TENSOR_COUNT = 40;
+const TENSOR_BYTES = 50;
 
 /** One program. */
 export class Program {
@@ -67,13 +75,22 @@ export class Program {
   readonly #open: Promise<unknown>[] = [];
   readonly #events: CudaEvent[] = [];
   readonly #log: string[] = [];
-
+  readonly #folder: FileFolder;
+  /** What each file holds by the order of the calls. */
+  readonly #files = new Map<string, Uint8Array<ArrayBuffer>>();
+  /** The tensors of the model that was saved last, one after the other. */
+  #model: Uint8Array<ArrayBuffer> | undefined;
+  /** Files that are read and not awaited. */
+  readonly #readFiles = new Set<string>();
+  /** Whether one of them is changed in place, which waits for that in the event loop. */
+  #isHeldUp = false;
   readonly #ordersStreams: boolean;
 
   /** Prepares a program on some devices; it orders its streams itself where the kit does not. */
-  constructor(random: Random, places: readonly ProgramPlace[]) {
+  constructor(random: Random, places: readonly ProgramPlace[], folder: FileFolder) {
     this.#random = random;
     this.#places = places;
+    this.#folder = folder;
     this.#ordersStreams = places.some(({ gpu }) => !gpu.context.ordersStreams);
   }
 
@@ -101,16 +118,20 @@ export class Program {
       () => this.#readOne(),
       () => this.#uploadMany(),
       () => this.#downloadMany(),
-      () => this.#uploadSync(),
-      () => this.#downloadSync(),
+      () => this.#writeFile(),
+      () => this.#uploadFile(),
+      () => this.#saveModel(),
+      () => this.#loadModel(),
+      () => this.#blocking(() => this.#uploadSync()),
+      () => this.#blocking(() => this.#downloadSync()),
       () => this.#launch(),
       () => this.#orderStreams(),
       () => this.#mark(),
-      () => this.#downloadMarked(),
+      () => this.#blocking(() => this.#downloadMarked()),
       () => this.#slice(),
       () => this.#replace(),
       () => this.#batch(),
-      () => this.#wait(),
+      () => this.#blocking(() => this.#wait()),
     ];
     for (let call = 0; call < callCount; call++) await this.#random.pick(calls)?.();
     await Promise.all(this.#open);
@@ -120,6 +141,11 @@ export class Program {
       assertEquals(await block.buffer.download(), block.bytes);
     }
     for (const { array, bytes } of this.#arrays) assertEquals(Uint8Array.from(array), bytes);
+    for (const [name, bytes] of this.#files) {
+      const path = this.#folder.pathOf(name);
+      if (bytes.length > 0) assertEquals(Deno.readFileSync(path), bytes);
+      Deno.removeSync(path);
+    }
     for (const { buffer } of this.#blocks) buffer.dispose();
     for (const event of this.#events) event.dispose();
   }
@@ -311,6 +337,81 @@ export class Program {
       Uint8Array.from(this.#part(block, part).downloadSync(target, { stream })),
       expected,
     );
+  }
+
+  /** Writes a part of a block into a file: as all of it, or in the middle of what it holds. */
+  async #writeFile(): Promise<void> {
+    const block = this.#pick(this.#blocks);
+    const { part, from, stream } = this.#ends(block);
+    const name = this.#pick(FILE_NAMES);
+    const isWhole = this.#random.below(2) === 0;
+    const offset = isWhole ? undefined : from;
+    this.#note("write file", block, part, stream, `${name} at ${offset}`);
+    if (!isWhole && this.#readFiles.has(name)) this.#isHeldUp = true;
+    const old = isWhole ? new Uint8Array() : this.#files.get(name) ?? new Uint8Array();
+    const bytes = new Uint8Array(Math.max(old.length, (offset ?? 0) + part.length));
+    bytes.set(old);
+    bytes.set(this.#expected(block, part), offset);
+    this.#files.set(name, bytes);
+    const path = this.#folder.pathOf(name);
+    await this.#maybe(this.#part(block, part).writeFile(path, { offset, stream }));
+  }
+
+  async #uploadFile(): Promise<void> {
+    const name = this.#pick(FILE_NAMES);
+    const { gpu, streams } = this.#pick(this.#places);
+    const expected = this.#files.get(name);
+    if (expected === undefined) return;
+    const stream = this.#pick(streams);
+    this.#log.push(`upload file ${name} on ${stream}`);
+    this.#readFiles.add(name);
+    const check = async () => {
+      using buffer = await gpu.uploadFile(this.#folder.pathOf(name), { stream });
+      assertEquals(await buffer.download(undefined, { stream }), expected);
+    };
+    await this.#maybe(check());
+  }
+
+  /** Saves many small parts of a block as a model. */
+  async #saveModel(): Promise<void> {
+    const block = this.#pick(this.#blocks);
+    if (!(block.buffer instanceof DeviceBuffer)) return;
+    const { buffer } = block;
+    const stream = this.#pick(block.place.streams);
+    const part = { start: 0, length: TENSOR_COUNT * TENSOR_BYTES };
+    this.#note("save model", block, part, stream);
+    this.#model = this.#expected(block, part);
+    const tensors = Array.from({ length: TENSOR_COUNT }, (_, at) => {
+      const start = at * TENSOR_BYTES;
+      return [`${at}`, buffer.subarray(start, start + TENSOR_BYTES)] as const;
+    });
+    await this.#maybe(saveSafetensors(this.#folder.pathOf("model"), tensors, { stream }));
+  }
+
+  async #loadModel(): Promise<void> {
+    const expected = this.#model;
+    if (expected === undefined) return;
+    const { gpu, streams } = this.#pick(this.#places);
+    const stream = this.#pick(streams);
+    this.#log.push(`load model on ${stream}`);
+    const check = async () => {
+      using model = await gpu.loadSafetensors(this.#folder.pathOf("model"), { stream });
+      for (let at = 0; at < TENSOR_COUNT; at++) {
+        const tensor = await model.tensor(`${at}`, "uint8").download(undefined, { stream });
+        assertEquals(tensor, expected.slice(at * TENSOR_BYTES, (at + 1) * TENSOR_BYTES));
+      }
+    };
+    await this.#maybe(check());
+  }
+
+  /** A call that blocks cannot wait for a file that is read: then the program awaits that first. */
+  async #blocking(call: () => unknown): Promise<void> {
+    if (this.#isHeldUp) {
+      await Promise.all(this.#open.splice(0));
+      this.#readFiles.clear();
+      this.#isHeldUp = false;
+    }
+    await call();
   }
 
   /** Records a fill and a copy, and launches them, once or twice; disposes the graph at once. */

@@ -5,6 +5,7 @@ import { assertEquals } from "@std/assert";
 import { CudaDevice } from "../../src/device.ts";
 import { TransferEngine } from "../../src/transfer/engine.ts";
 import { IN_SANITIZER, testDriver } from "../support/driver.ts";
+import { FileFolder } from "../support/files.ts";
 import { Random, testSeed } from "../support/random.ts";
 import { TINY_LIMITS } from "../support/tiny_engine.ts";
 import { CaughtWarnings } from "../support/warnings.ts";
@@ -50,8 +51,9 @@ for (const { name, hasLanes, order, deviceCount } of SETTINGS) {
     });
     const before = places.map(({ gpu }) => liveNames(gpu));
     using warnings = new CaughtWarnings();
+    using folder = new FileFolder();
     for (let index = 0; index < PROGRAM_COUNT / SETTINGS.length; index++) {
-      const program = new Program(new Random(seed + index), places);
+      const program = new Program(new Random(seed + index), places, folder);
       try {
         await program.run(CALL_COUNT);
         assertEquals(warnings.texts, [], "the program was warned");

@@ -6,7 +6,7 @@ import { chosenStream } from "../../stream_choice.ts";
 import type { MemorySpan } from "../../transfer/copy.ts";
 import { type FilePath, pathOf } from "../../transfer/file_path.ts";
 import { checkDownload } from "../../transfer/file_transfer.ts";
-import { gatherInto, writing } from "../../transfer/gathered_transfer.ts";
+import { gatherInto, writeInto } from "../../transfer/gathered_transfer.ts";
 import type { TransferOptions } from "../../transfer/pending_transfer.ts";
 import { produceFile, type WritingOptions } from "../../transfer/produce_file.ts";
 import { ProgressTotal } from "../../transfer/progress_total.ts";
@@ -65,12 +65,12 @@ export async function saveSafetensors(
   const byteLength = header.byteLength + dataBytes;
   await produceFile({ path, byteLength, uses, inPlace, sync, signal }, function* (file) {
     // Until its header is there a file that is written in place is refused by every reader.
-    if (inPlace === true) yield writing(file, new Uint8Array(LENGTH_BYTES), 0);
+    if (inPlace === true) yield* writeInto(file, new Uint8Array(LENGTH_BYTES), 0);
     for (const { parts, span } of partsByDevice(placed, header.byteLength)) {
       const onProgress = progress.part();
       yield* gatherInto({ parts, stream: streamOf(span), file, onProgress, signal });
     }
-    yield writing(file, header, 0);
+    yield* writeInto(file, header, 0);
   });
 }
 

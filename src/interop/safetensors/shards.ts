@@ -51,7 +51,7 @@ export async function findShards(source: SafetensorsSource, finding: Finding): P
 
 async function readIndex(index: FileReading, { resources, signal }: Finding): Promise<Shard[]> {
   const { path } = index;
-  if (!index.isDue) await index.due(signal);
+  if (!index.isDue) await index.opened(signal);
   const weightMap = parseIndex(path, readText(index));
   const names = Map.groupBy(weightMap, ([, file]) => file);
   return [...names].map(([file, entries]) => {

@@ -3,7 +3,7 @@
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { FileReading } from "../../../src/transfer/file_reading.ts";
 import { FileTurn } from "../../../src/transfer/file_turns.ts";
-import { writing } from "../../../src/transfer/gathered_transfer.ts";
+import { writeInto } from "../../../src/transfer/gathered_transfer.ts";
 import { produceFile } from "../../../src/transfer/produce_file.ts";
 import type { Step } from "../../../src/transfer/stepped_work.ts";
 import { FileFolder, makePipe, openPathsIn } from "../../support/files.ts";
@@ -60,7 +60,7 @@ Deno.test("FileReading comes after what earlier calls write, and before what lat
   const write = (value: number) =>
     produceFile({ path: folder.pathOf("file"), byteLength: 1, uses: [] }, function* (file) {
       yield aWhile();
-      yield writing(file, Uint8Array.of(value), 0);
+      yield* writeInto(file, Uint8Array.of(value), 0);
     });
   const read = async () => {
     using reading = new FileReading(folder.pathOf("link/file"));
@@ -73,7 +73,7 @@ Deno.test("FileReading comes after what earlier calls write, and before what lat
   assertEquals([first, second], [1, 2]);
 });
 
-Deno.test("FileReading.due() resolves when the writers before it are over, also those that fail", async () => {
+Deno.test("FileReading.opened() resolves when the writers before it are over, also those that fail", async () => {
   using folder = new FileFolder();
   const path = folder.write("file", BYTES);
   let isOver = false;
@@ -83,17 +83,31 @@ Deno.test("FileReading.due() resolves when the writers before it are over, also 
     throw new Error("enough");
   });
   using reading = new FileReading(path);
-  const due = reading.due().then(() => isOver);
+  const due = reading.opened().then(() => isOver);
   await assertRejects(() => failing, Error, "enough");
   assertEquals(await due, true);
 });
 
-Deno.test("FileReading.due() rejects with the reason of its signal", async () => {
+Deno.test("FileReading.opened() rejects with the reason of its signal", async () => {
   using folder = new FileFolder();
   const path = folder.write("file", BYTES);
-  using _writer = new FileTurn(Deno.realPathSync(path), "write");
+  using _writer = new FileTurn(Deno.realPathSync(path), "replace");
   using reading = new FileReading(path);
   assertEquals(reading.isDue, false);
   const signal = AbortSignal.abort(new Error("enough"));
   await assertRejects(() => reading.opened(signal), Error, "enough");
+});
+
+Deno.test("FileReading reads on from the old file when another one takes its place", async () => {
+  using folder = new FileFolder();
+  const path = folder.write("file", BYTES);
+  using reading = new FileReading(path);
+  await produceFile(
+    { path, byteLength: 1, uses: [] },
+    (file) => writeInto(file, BYTES.slice(1), 0),
+  );
+  assertEquals(Deno.readFileSync(path), BYTES.slice(1));
+  const bytes = new Uint8Array(3);
+  reading.open().file.readSync(bytes, 0);
+  assertEquals(bytes, BYTES);
 });

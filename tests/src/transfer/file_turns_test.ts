@@ -4,9 +4,9 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { FileTurn } from "../../../src/transfer/file_turns.ts";
 
 Deno.test("FileTurn.isDue follows the order in which turns were taken", () => {
-  const order = ["read", "read", "write", "read", "write"] as const;
+  const order = ["read", "read", "replace", "read", "change"] as const;
   const turns = order.map((access) => new FileTurn("/file", access));
-  using other = new FileTurn("/other", "write");
+  using other = new FileTurn("/other", "replace");
   const due = () => turns.map((turn) => turn.isDue);
   assertEquals(due(), [true, true, false, false, false]);
   turns[1]?.[Symbol.dispose]();
@@ -25,7 +25,7 @@ Deno.test("FileTurn.isDue follows the order in which turns were taken", () => {
 Deno.test("FileTurn.due() resolves in the order of the turns", async () => {
   const seen: number[] = [];
   async function use(index: number): Promise<void> {
-    using turn = new FileTurn("/file", index % 2 === 0 ? "write" : "read");
+    using turn = new FileTurn("/file", index % 2 === 0 ? "replace" : "read");
     await turn.due();
     seen.push(index);
     await new Promise((resolve) => setTimeout(resolve, 1));
@@ -36,17 +36,35 @@ Deno.test("FileTurn.due() resolves in the order of the turns", async () => {
 });
 
 Deno.test("FileTurn.due() rejects when its signal comes first, and lets others have their turn", async () => {
-  using first = new FileTurn("/file", "write");
+  using first = new FileTurn("/file", "replace");
   const controller = new AbortController();
   async function waitUntilAborted(): Promise<void> {
-    using turn = new FileTurn("/file", "write");
+    using turn = new FileTurn("/file", "replace");
     await turn.due(controller.signal);
   }
   const aborted = assertRejects(waitUntilAborted, Error, "enough");
-  using last = new FileTurn("/file", "write");
+  using last = new FileTurn("/file", "replace");
   controller.abort(new Error("enough"));
   await aborted;
   first[Symbol.dispose]();
   assertEquals(last.isDue, true);
   await assertRejects(() => last.due(controller.signal), Error, "enough");
+});
+
+Deno.test("FileTurn.linger() of a file that was replaced lets all go on but changes of the file", () => {
+  using replacing = new FileTurn("/file", "replace");
+  using reading = new FileTurn("/file", "read");
+  replacing.linger();
+  assertEquals([reading.isDue, replacing.isDue], [true, true]);
+  reading[Symbol.dispose]();
+  using again = new FileTurn("/file", "replace");
+  assertEquals(again.isDue, true);
+  again[Symbol.dispose]();
+  using changing = new FileTurn("/file", "change");
+  assertEquals(changing.isDue, false);
+  changing.linger();
+  using behind = new FileTurn("/file", "replace");
+  assertEquals(behind.isDue, false);
+  replacing[Symbol.dispose]();
+  assertEquals([changing.isDue, behind.isDue], [true, false]);
 });
