@@ -3,11 +3,12 @@
 
 import { findHost } from "../../ffi/host.ts";
 import type { Fence } from "../fence.ts";
-import { ownedSpan } from "../memory/host_bytes.ts";
+import { type OwnedHostSpan, ownedSpan } from "../memory/host_bytes.ts";
 import type { MemoryUse } from "../memory/in_order.ts";
 import type { CudaStream } from "../stream.ts";
 import { areApart } from "../transfer/address_ranges.ts";
 import { ArrayMover } from "../transfer/array_mover.ts";
+import type { ArrayUse } from "../transfer/array_uses.ts";
 import type { MemorySpan } from "../transfer/copy.ts";
 import { TransferEngine } from "../transfer/engine.ts";
 import { addressOf } from "../transfer/host_memory.ts";
@@ -30,12 +31,14 @@ export interface PackItem {
   /** The array, as many elements as the buffer has. */
   readonly host: HostSide;
   /** Whether nothing has touched the array's memory yet. */
-  readonly isFresh?: boolean;
+  readonly isFresh?: boolean | undefined;
 }
 
 /** An item whose buffer may be disposed by the time it moves: its memory is kept. */
 interface PlacedItem extends Pick<PackItem, "host" | "isFresh"> {
   readonly span: MemorySpan;
+  /** The array's memory, where the GPU reaches it. */
+  readonly owned: OwnedHostSpan | undefined;
 }
 
 /** How to transfer many arrays. */
@@ -58,27 +61,32 @@ export async function transferPacked(
 ): Promise<void> {
   const { direction, stream, onProgress, signal } = options;
   signal?.throwIfAborted();
-  const placed = items.map(({ buffer, ...item }): PlacedItem => ({ ...item, span: buffer.span }));
-  const full = placed.filter(({ span }) => span.byteLength > 0);
-  if (full.length === 0) return;
   const isUpload = direction === "upload";
   const arrayAccess = isUpload ? "read" : "write";
-  const spans = full.map(({ span }) => span);
-  const owned = full.map(({ host }) => ownedSpan(host.memory)).filter((span) => span !== undefined);
+  const placed: PlacedItem[] = [];
+  const arrays: ArrayUse[] = [];
+  const ownedUses: MemoryUse[] = [];
+  let byteLength = 0;
+  for (const { buffer: { span }, host, isFresh } of items) {
+    if (span.byteLength === 0) continue;
+    const owned = ownedSpan(host.memory);
+    placed.push({ span, host, isFresh, owned });
+    arrays.push({ memory: host.memory, access: arrayAccess });
+    if (owned !== undefined) ownedUses.push({ ...owned, access: arrayAccess });
+    byteLength += span.byteLength;
+  }
+  if (byteLength === 0) return;
   await new PendingTransfer({
     stream,
-    uses: [
-      ...usesOf(spans, isUpload ? "write" : "read"),
-      ...owned.map((span) => ({ ...span, access: arrayAccess }) as const),
-    ],
-    arrays: full.map(({ host: { memory } }) => ({ memory, access: arrayAccess })),
-    byteLength: spans.reduce((sum, { byteLength }) => sum + byteLength, 0),
+    uses: [...usesOf(placed, isUpload ? "write" : "read"), ...ownedUses],
+    arrays,
+    byteLength,
     action: `${direction} ordinary memory`,
     onProgress,
     signal,
     start: (entry) => {
-      for (const span of spans) noteTransfer({ direction, span, stream });
-      return new SequenceMover(partsOf(full, options, entry));
+      for (const { span } of placed) noteTransfer({ direction, span, stream });
+      return new SequenceMover(partsOf(placed, options, entry));
     },
   }).promise;
 }
@@ -90,12 +98,14 @@ function* partsOf(
   entry: Fence | undefined,
 ): Generator<SequencePart, void> {
   const canPack = findHost() !== undefined && areApartIn(options.direction, items);
-  const small = canPack ? items.filter(isPacked) : [];
+  const small: PlacedItem[] = [];
+  const others: PlacedItem[] = [];
+  for (const item of items) (canPack && isPacked(item) ? small : others).push(item);
   for (let from = 0; from < small.length; from += MOST_KEPT_ARRAYS) {
     const part = small.slice(from, from + MOST_KEPT_ARRAYS);
     yield { start: () => pack(part, options, entry) };
   }
-  for (const item of items) if (!canPack || !isPacked(item)) yield moveOne(item, options, entry);
+  for (const item of others) yield moveOne(item, options, entry);
 }
 
 function areApartIn(direction: "upload" | "download", items: readonly PlacedItem[]): boolean {
@@ -106,13 +116,12 @@ function areApartIn(direction: "upload" | "download", items: readonly PlacedItem
 }
 
 /** Whether an array goes side by side with others: a small one of ordinary memory, taken as it is. */
-function isPacked({ host: { memory, convert } }: PlacedItem): boolean {
-  return memory.byteLength < LARGE_FROM_BYTES && convert === undefined &&
-    ownedSpan(memory) === undefined;
+function isPacked({ span, host, owned }: PlacedItem): boolean {
+  return span.byteLength < LARGE_FROM_BYTES && host.convert === undefined && owned === undefined;
 }
 
 function moveOne(
-  { span, host, isFresh }: PlacedItem,
+  { span, host, isFresh, owned }: PlacedItem,
   { direction }: PackedTransfer,
   entry: Fence | undefined,
 ): SequencePart {
@@ -120,7 +129,7 @@ function moveOne(
   return {
     start: () => {
       bytes = host.convert?.() ?? host.memory;
-      const isPageLocked = host.convert === undefined && ownedSpan(bytes) !== undefined;
+      const isPageLocked = host.convert === undefined && owned !== undefined;
       return new ArrayMover({ direction, span, bytes, isFresh, isPageLocked }, entry);
     },
     complete: () => host.complete?.(bytes),
@@ -147,9 +156,9 @@ function pack(
 }
 
 /** The memory that is used; neighbours in one block are one part, with the padding between them. */
-function usesOf(spans: readonly MemorySpan[], access: MemoryUse["access"]): MemoryUse[] {
+function usesOf(items: readonly PlacedItem[], access: MemoryUse["access"]): MemoryUse[] {
   const uses: MemoryUse[] = [];
-  for (const { allocation, address, byteLength } of spans) {
+  for (const { span: { allocation, address, byteLength } } of items) {
     const last = uses.at(-1);
     const distance = last?.allocation === allocation ? Number(address - last.address) : -1;
     if (last === undefined || distance < 0 || distance > alignPacked(last.byteLength)) {

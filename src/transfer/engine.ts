@@ -31,6 +31,8 @@ interface RunningTransfer {
   /** Slots that the copy engine works on. */
   readonly queue: CopyQueue;
   readonly stream: TransferStream;
+  /** Lets the lanes for fresh memory work, where it has some. */
+  readonly extra: Disposable | undefined;
   /** What keeps its arrays, once the program ran meanwhile. */
   keeper?: MemoryKeeper | undefined;
 }
@@ -191,8 +193,9 @@ export class TransferEngine {
   }
 
   /** Ends a transfer that is over, and lets one that waits have its turn. */
-  #end(transfer: RingTransfer, { keeper, stream }: RunningTransfer): void {
+  #end(transfer: RingTransfer, { keeper, stream, extra }: RunningTransfer): void {
     this.#running.delete(transfer);
+    extra?.[Symbol.dispose]();
     const returned = keeper?.letGo();
     if (returned !== undefined) this.#note(returned);
     TransferStreams.of(this.#context).put(stream);
@@ -212,7 +215,7 @@ export class TransferEngine {
    * program, or a test, may look for what is still under way.
    */
   async atRest(): Promise<void> {
-    await Promise.all(this.#returning);
+    if (this.#returning.size > 0) await Promise.all(this.#returning);
     while (this.#lanes.lentCount > 0 && this.#running.size === 0) await nextTurn();
   }
 
@@ -239,6 +242,7 @@ export class TransferEngine {
         this.#running.set(transfer, {
           queue: new CopyQueue(transfer, this.limits.slotCount),
           stream,
+          extra: transfer.request.isFresh === true ? this.#lanes.callExtra() : undefined,
         });
         transfer.request.follow?.(stream);
       } catch (error) {

@@ -19,6 +19,9 @@ import { TransferEngine } from "./engine.ts";
  */
 const TURN_MILLISECONDS = CAN_BE_TERMINATED ? 10 : 0.1;
 
+/** How long brief transfers that follow each other may keep the event loop from its next turn. */
+const MOST_TURN_MILLISECONDS = 4;
+
 /** What a caller may want of a transfer. */
 export interface TransferOptions {
   /** Called as bytes arrive; large transfers call it for every few MiB, small ones once. */
@@ -61,6 +64,8 @@ class Turn {
   static #current: Turn | undefined;
   /** When the first transfer went on in it. */
   readonly startedAt: number = performance.now();
+  /** When the event loop should have the next one, however fast transfers follow each other. */
+  readonly mustEndAt: number = this.startedAt + MOST_TURN_MILLISECONDS;
   /** Resolves in the next turn. */
   readonly over: Promise<void> = nextTurn().then(() => Turn.#current = undefined);
 
@@ -190,17 +195,20 @@ export class PendingTransfer extends PendingWork {
    */
   async #goOn(mover: Mover): Promise<void> {
     const context = this.#plan.stream.context.retain();
-    let { firstTurnMilliseconds: milliseconds } = TransferEngine.limitsOf(context);
+    const { firstTurnMilliseconds } = TransferEngine.limitsOf(context);
     await undefined;
-    do {
-      const turn = Turn.current();
-      this.#stepUntil(turn.startedAt + milliseconds);
-      milliseconds = TURN_MILLISECONDS;
+    let turn = Turn.current();
+    this.#stepUntil(Math.min(performance.now() + firstTurnMilliseconds, turn.mustEndAt));
+    while (!this.isOver) {
       mover.beforeProgram();
       const fence = mover.waitsFor;
-      if (fence === undefined || this.isOver) await turn.over; // also at the end: others have a turn
+      if (fence === undefined) await turn.over;
       else await this.#waitFor(fence, mover);
-    } while (!this.isOver);
+      turn = Turn.current();
+      this.#stepUntil(turn.startedAt + TURN_MILLISECONDS);
+    }
+    mover.beforeProgram();
+    if (performance.now() > turn.mustEndAt) await turn.over; // who awaits in a loop leaves others theirs
     this.#entry?.dispose();
     await mover.atRest();
     context.release();

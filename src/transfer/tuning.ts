@@ -32,8 +32,8 @@ export interface EngineLimits extends RingLimits, LaneCounts {
   readonly ringFromBytes?: number | undefined;
 }
 
-/** Most transfers of 16 MiB are over by then: keeping the array through a turn costs 50 microseconds. */
-const FIRST_TURN_MILLISECONDS = 0.8;
+/** Most transfers of 64 MiB are over by then: keeping the array through a turn costs 50 microseconds. */
+const FIRST_TURN_MILLISECONDS = 2;
 
 const SLOT_BYTES = 2 * 2 ** 20;
 const FEWEST_SLOTS = 4;
