@@ -11,7 +11,7 @@ import { ArrayMover } from "../transfer/array_mover.ts";
 import type { ArrayUse } from "../transfer/array_uses.ts";
 import type { MemorySpan } from "../transfer/copy.ts";
 import { TransferEngine } from "../transfer/engine.ts";
-import { addressOf } from "../transfer/host_memory.ts";
+import { addressOf, type HostBytes } from "../transfer/host_memory.ts";
 import { type HostSide, noteTransfer } from "../transfer/host_transfer.ts";
 import { MOST_KEPT_ARRAYS } from "../transfer/memory_keeper.ts";
 import { alignPacked, type PackPiece } from "../transfer/pack.ts";
@@ -97,21 +97,36 @@ function* partsOf(
   options: PackedTransfer,
   entry: Fence | undefined,
 ): Generator<SequencePart, void> {
-  const canPack = findHost() !== undefined && areApartIn(options.direction, items);
-  const small: PlacedItem[] = [];
+  const pieces = findHost() === undefined ? [] : items.map(pieceOf);
+  const canPack = areApartIn(options.direction, pieces);
+  const small: PackPiece[] = [];
+  const arrays: HostBytes[] = [];
   const others: PlacedItem[] = [];
-  for (const item of items) (canPack && isPacked(item) ? small : others).push(item);
+  for (const [index, item] of items.entries()) {
+    const piece = pieces[index];
+    if (piece === undefined || !canPack || !isPacked(item)) {
+      others.push(item);
+      continue;
+    }
+    small.push(piece);
+    arrays.push(item.host.memory);
+  }
   for (let from = 0; from < small.length; from += MOST_KEPT_ARRAYS) {
-    const part = small.slice(from, from + MOST_KEPT_ARRAYS);
+    const end = from + MOST_KEPT_ARRAYS;
+    const part = { pieces: small.slice(from, end), arrays: arrays.slice(from, end) };
     yield { start: () => pack(part, options, entry) };
   }
   for (const item of others) yield moveOne(item, options, entry);
 }
 
-function areApartIn(direction: "upload" | "download", items: readonly PlacedItem[]): boolean {
-  if (direction === "upload") return areApart(items.map(({ span }) => span));
-  return areApart(items.map(({ host: { memory } }) => {
-    return { address: addressOf(memory), byteLength: memory.byteLength };
+function pieceOf({ span, host }: PlacedItem): PackPiece {
+  return { span, hostAddress: addressOf(host.memory) };
+}
+
+function areApartIn(direction: "upload" | "download", pieces: readonly PackPiece[]): boolean {
+  if (direction === "upload") return areApart(pieces.map(({ span }) => span));
+  return areApart(pieces.map(({ span, hostAddress }) => {
+    return { address: hostAddress, byteLength: span.byteLength };
   }));
 }
 
@@ -138,16 +153,12 @@ function moveOne(
 
 /** Moves small arrays side by side. */
 function pack(
-  items: readonly PlacedItem[],
+  { pieces, arrays }: { readonly pieces: readonly PackPiece[]; readonly arrays: HostBytes[] },
   { direction, stream, ownsPadding = false }: PackedTransfer,
   entry: Fence | undefined,
 ): RingMover {
-  const byteLength = items.reduce((sum, { span }) => sum + span.byteLength, 0);
-  const arrays = items.map(({ host }) => host.memory);
-  const pieces = items.map(({ span, host }): PackPiece => {
-    return { span, hostAddress: addressOf(host.memory) };
-  });
-  const largestBytes = arrays.reduce((most, { byteLength }) => Math.max(most, byteLength), 0);
+  const byteLength = pieces.reduce((sum, { span }) => sum + span.byteLength, 0);
+  const largestBytes = pieces.reduce((most, { span }) => Math.max(most, span.byteLength), 0);
   const takesPadding = direction === "download" || ownsPadding;
   const cut = cutPacked(pieces, { direction, largestBytes, takesPadding });
   const engine = TransferEngine.of(stream.context);

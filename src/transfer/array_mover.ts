@@ -76,7 +76,10 @@ export class ArrayMover implements Mover {
     if (this.isOver) return false;
     if (this.#move.isPageLocked === true) return this.#copyInPlace();
     this.#ring ??= this.#startRing(how);
-    if (this.#ring !== undefined) return this.#engine.advance(how);
+    if (this.#ring !== undefined) {
+      if (how.canLend && !this.#engine.isRunning(this.#ring)) return false; // others drive the engine
+      return this.#engine.advance(how);
+    }
     if (this.#entry?.isPassed === false) return false;
     this.#moveByDriver();
     return true;

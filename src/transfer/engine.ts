@@ -33,8 +33,6 @@ interface RunningTransfer {
   readonly stream: TransferStream;
   /** Lets the lanes for fresh memory work, where it has some. */
   readonly extra: Disposable | undefined;
-  /** What keeps its arrays, once the program ran meanwhile. */
-  keeper?: MemoryKeeper | undefined;
 }
 
 const engines = new WeakMap<Context, TransferEngine>();
@@ -53,6 +51,10 @@ export class TransferEngine {
   readonly #running = new Map<RingTransfer, RunningTransfer>();
   /** Transfers that wait for their turn. */
   readonly #waiting = new Set<RingTransfer>();
+  /** Transfers whose arrays the program could move away while lanes use them. */
+  readonly #unkept = new Set<RingTransfer>();
+  /** What keeps the arrays of the others. */
+  readonly #keepers = new Map<RingTransfer, MemoryKeeper>();
   /** Threads that kept an array and are on their way back. */
   readonly #returning = new Set<Promise<void>>();
   /** There while there are transfers. */
@@ -150,6 +152,7 @@ export class TransferEngine {
     const transfer = new RingTransfer(request, Math.min(pieceBytes, slotBytes));
     this.#lastTurn ??= beforeLastTurn(() => this.#rest(this.#running.keys()));
     this.#waiting.add(transfer);
+    if (request.arrays !== undefined) this.#unkept.add(transfer);
     this.#admit();
     return transfer;
   }
@@ -171,12 +174,24 @@ export class TransferEngine {
    * come to rest. A worker can be ended in a turn of its event loop, so there they always rest.
    */
   beforeProgram(): void {
-    const unkept: RingTransfer[] = [];
-    for (const [transfer, running] of this.#running) {
-      transfer.noteProgram();
-      if (!isKept(transfer, running)) unkept.push(transfer);
+    for (const transfer of this.#running.keys()) transfer.noteProgram();
+    if (this.#unkept.size === 0) return;
+    if (this.#keep([...this.#unkept])) return;
+    const unkept = [...this.#running.keys()].filter((transfer) => this.#unkept.has(transfer));
+    if (unkept.length > 0 && !this.#keep(unkept)) this.#rest(unkept);
+  }
+
+  /** Keeps the arrays of transfers until all of these are over; false when it cannot. */
+  #keep(transfers: readonly RingTransfer[]): boolean {
+    if (CAN_BE_TERMINATED) return false;
+    const arrays = transfers.flatMap(({ request }) => request.arrays ?? []);
+    const keeper = keepMemory(arrays, transfers.length);
+    if (keeper === undefined) return false;
+    for (const transfer of transfers) {
+      this.#unkept.delete(transfer);
+      this.#keepers.set(transfer, keeper);
     }
-    if (unkept.length > 0) this.#rest(unkept);
+    return true;
   }
 
   /** Whether a transfer has its turn: the others wait, and have nothing to look after. */
@@ -187,17 +202,16 @@ export class TransferEngine {
   /** Ends a transfer early; what is in flight still comes to rest. */
   fail(transfer: RingTransfer, error: unknown): void {
     transfer.fail(error);
-    this.#waiting.delete(transfer);
+    if (this.#waiting.delete(transfer)) this.#letGo(transfer);
     const running = this.#running.get(transfer);
     if (running !== undefined && transfer.isOver) this.#end(transfer, running);
   }
 
   /** Ends a transfer that is over, and lets one that waits have its turn. */
-  #end(transfer: RingTransfer, { keeper, stream, extra }: RunningTransfer): void {
+  #end(transfer: RingTransfer, { stream, extra }: RunningTransfer): void {
     this.#running.delete(transfer);
     extra?.[Symbol.dispose]();
-    const returned = keeper?.letGo();
-    if (returned !== undefined) this.#note(returned);
+    this.#letGo(transfer);
     TransferStreams.of(this.#context).put(stream);
     this.#admit();
     if (this.#running.size > 0) return;
@@ -219,7 +233,12 @@ export class TransferEngine {
     while (this.#lanes.lentCount > 0 && this.#running.size === 0) await nextTurn();
   }
 
-  #note(returned: Promise<void>): void {
+  /** Notes that nothing uses the arrays of a transfer any more. */
+  #letGo(transfer: RingTransfer): void {
+    this.#unkept.delete(transfer);
+    const returned = this.#keepers.get(transfer)?.letGo();
+    this.#keepers.delete(transfer);
+    if (returned === undefined) return;
     this.#returning.add(returned);
     returned.then(() => this.#returning.delete(returned));
   }
@@ -247,6 +266,7 @@ export class TransferEngine {
         transfer.request.follow?.(stream);
       } catch (error) {
         transfer.fail(error);
+        this.#letGo(transfer);
       }
     }
   }
@@ -396,12 +416,4 @@ export class TransferEngine {
     if (failure === undefined) transfer.finish(piece);
     else transfer.drop(failure.error);
   }
-}
-
-/** Keeps the arrays of a transfer, which the program may move away now; false when it cannot. */
-function isKept(transfer: RingTransfer, running: RunningTransfer): boolean {
-  const { arrays = [] } = transfer.request;
-  if (arrays.length === 0 || running.keeper !== undefined) return true;
-  if (!CAN_BE_TERMINATED) running.keeper = keepMemory(arrays);
-  return running.keeper !== undefined;
 }

@@ -11,32 +11,40 @@ const MOST_THREADS = 4;
 /** Most arrays that one keeper keeps. */
 export const MOST_KEPT_ARRAYS: number = MOST_THREADS * KEPT_ARRAYS;
 
-/** What keeps the memory of arrays. */
+/** What keeps the memory of arrays, for one who uses it or for several. */
 export interface MemoryKeeper {
-  /** Lets the memory go; resolves when the threads are back, some microseconds later. */
-  letGo(): Promise<void>;
+  /**
+   * Notes that one of the users is done. The last one lets the memory go; then it returns a promise
+   * that resolves when the threads are back, some microseconds later.
+   */
+  letGo(): Promise<void> | undefined;
 }
 
 /**
- * Keeps memory until it is let go; undefined when too few threads are free for it. Shared memory
+ * Keeps memory until so many users have let it go; undefined when too few threads are free for it. Shared memory
  * cannot be moved away, and stays as long as it is referenced.
  */
-export function keepMemory(arrays: readonly HostBytes[]): MemoryKeeper | undefined {
+export function keepMemory(
+  arrays: readonly HostBytes[],
+  userCount: number = 1,
+): MemoryKeeper | undefined {
   const byBuffer = new Map(arrays.map((bytes) => [bytes.buffer, bytes]));
   const movable = [...byBuffer.values()].filter(({ buffer }) => buffer instanceof ArrayBuffer);
   const threadCount = Math.ceil(movable.length / KEPT_ARRAYS);
-  if (threadCount === 0) return { letGo: () => Promise.resolve() };
+  if (threadCount === 0) return { letGo: () => undefined };
   if (threadCount > MOST_THREADS || findHost() === undefined) return undefined;
   if (!takeThreads(threadCount)) return undefined;
   const word = new Int32Array(new SharedArrayBuffer(4));
   const returned = Array.from({ length: threadCount }, (_, thread) => {
     return sleep(word, movable.slice(thread * KEPT_ARRAYS, (thread + 1) * KEPT_ARRAYS));
   });
+  let usersLeft = userCount;
   return {
-    async letGo() {
+    letGo() {
+      if (--usersLeft > 0) return undefined;
       Atomics.store(word, 0, 1);
       openHost().futex(SYS_FUTEX, addressOf(word), FUTEX.WAKE_PRIVATE, threadCount, null);
-      await Promise.all(returned);
+      return Promise.all(returned).then(() => {});
     },
   };
 }

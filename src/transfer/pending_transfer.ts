@@ -197,6 +197,8 @@ export class PendingTransfer extends PendingWork {
     const context = this.#plan.stream.context.retain();
     const { firstTurnMilliseconds } = TransferEngine.limitsOf(context);
     await undefined;
+    this.#step({ canLend: true });
+    await undefined;
     let turn = Turn.current();
     this.#stepUntil(Math.min(performance.now() + firstTurnMilliseconds, turn.mustEndAt));
     while (!this.isOver) {
