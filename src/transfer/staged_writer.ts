@@ -5,7 +5,9 @@ import { Allocation } from "../memory/allocation.ts";
 import { ContextPinnedPool } from "../memory/context_pinned_pool.ts";
 import { showToHost } from "../memory/host_bytes.ts";
 import type { CudaStream } from "../stream.ts";
+import { allOver } from "../pending_work.ts";
 import { nextTurn } from "../waiting.ts";
+import { arraysBefore } from "./array_uses.ts";
 import { type MemorySpan, queueCopy } from "./copy.ts";
 import { bytesOf, type HostMemory } from "./host_memory.ts";
 
@@ -61,7 +63,9 @@ export class StagedWriter {
   /** Takes a chunk; resolves when there is room for more. After a failure nothing is kept. */
   async write(chunk: HostMemory): Promise<void> {
     try {
-      await this.#take(bytesOf(chunk, `write to ${this.#target}`));
+      const bytes = bytesOf(chunk, `write to ${this.#target}`);
+      await allOver(arraysBefore([{ memory: bytes, access: "read" }]));
+      await this.#take(bytes);
     } catch (error) {
       this.abandon();
       throw error;

@@ -46,6 +46,20 @@ Deno.test("DeviceBuffer.writeFile() at an offset keeps what is around it", async
   assertEquals(await Deno.readFile(path), new Uint8Array([9, 9, 9, 1, 2, 9, 0, 0, 1, 2]));
 });
 
+Deno.test("DeviceBuffer.writeFile() is finished by a call that blocks for what comes after it", async () => {
+  using folder = new FileFolder();
+  using gpu = openTestDevice();
+  const path = folder.pathOf("saved");
+  const bytes = patternBytes(3 * 2 ** 20);
+  using buffer = await gpu.upload(bytes);
+  const saving = buffer.writeFile(path);
+  buffer.fill(7);
+  assertEquals(new Set(buffer.downloadSync()), new Set([7]));
+  assertSameBytes(Deno.readFileSync(path), bytes);
+  await saving;
+  assertEquals(namesIn(folder), ["saved"]);
+});
+
 Deno.test("DeviceBuffer.writeFile() writes a view's bytes alone", async () => {
   using folder = new FileFolder();
   using gpu = openTestDevice();

@@ -22,6 +22,20 @@ for (const chunkBytes of [1000, 65_537, 5 * 2 ** 20, 10 * 2 ** 20]) {
     }));
 }
 
+Deno.test("writable takes an array behind the download that fills it", () =>
+  withDevice(async (gpu) => {
+    const bytes = patternBytes(9 * 2 ** 20);
+    using source = await gpu.upload(bytes);
+    using buffer = gpu.alloc("uint8", bytes.byteLength);
+    const chunk = new Uint8Array(bytes.byteLength);
+    const downloading = source.download(chunk);
+    const writer = buffer.writable.getWriter();
+    await writer.write(chunk);
+    await writer.close();
+    await downloading;
+    assertSameBytes(readBytes(buffer), bytes);
+  }));
+
 Deno.test("writable takes two blocks of host memory, however long the stream is", () =>
   withDevice(async (gpu) => {
     const bytes = patternBytes(7 * BLOCK_BYTES);
