@@ -2,10 +2,9 @@
 // workers, and until these run the threads that the runtime lends to FFI calls. One thread copies a
 // quarter of what the bus takes; the JavaScript thread only hands out the work.
 
-import { Worker } from "node:worker_threads";
 import { findHost, FUTEX, HOST_LIBRARY, openHost, SYS_FUTEX } from "../../ffi/host.ts";
 import { addressOf } from "./host_memory.ts";
-import { CONTROL, LANE_LIMITS, LANE_SOURCE, patienceFor, STATUS } from "./lane_source.ts";
+import { CONTROL, LANE_CODES, LANE_SYMBOLS, startFirstLane, STATUS } from "./lane_program.ts";
 import { type LaneTask, LaneTasks } from "./lane_tasks.ts";
 import { giveThreadBack, takeThread } from "./lent_threads.ts";
 
@@ -22,6 +21,13 @@ export interface LaneCounts {
   /** Lanes for fresh memory, whose pages the system clears while lanes fill them. */
   readonly freshLaneCount: number;
 }
+
+/**
+ * How long a lane looks for the next task before it sleeps: one that falls asleep while it waits for
+ * a slot, or between two transfers, costs them up to half of their speed. On few cores it takes time
+ * from others.
+ */
+const PATIENCE_MILLISECONDS = navigator.hardwareConcurrency >= 8 ? 2 : 0;
 
 /** A lent thread has copied its block long before. */
 const LENT_MILLISECONDS = 1000;
@@ -64,24 +70,24 @@ export class CopyLanes {
   start(): void {
     if (this.#isStarted || !this.hasLibrary) return;
     this.#isStarted = true;
-    const source = `data:text/javascript,${encodeURIComponent(LANE_SOURCE)}`;
-    const workerData = {
-      control: this.#words.buffer,
+    const { fields, lists } = this.#tasks;
+    const { laneCount, freshLaneCount } = this.#counts;
+    const job = {
+      words: this.#words,
       address: this.#wordAddress(0),
-      tasks: this.#tasks.fields.buffer,
-      copies: this.#tasks.lists.buffer,
+      fields,
+      lists,
       slotCount: this.#slotCount,
+      codes: LANE_CODES,
       library: HOST_LIBRARY,
-      patience: patienceFor(navigator.hardwareConcurrency),
+      symbols: LANE_SYMBOLS,
+      patience: PATIENCE_MILLISECONDS,
       lane: 0,
-      laneCount: this.#counts.laneCount,
-      totalCount: Math.max(this.#counts.laneCount, this.#counts.freshLaneCount),
-      source,
+      laneCount,
+      totalCount: Math.max(laneCount, freshLaneCount),
     };
     try {
-      const first = new Worker(new URL(source), { workerData, resourceLimits: LANE_LIMITS });
-      first.unref();
-      first.on("error", () => {}); // others do its work
+      startFirstLane(job);
     } catch {
       // others do its work
     }

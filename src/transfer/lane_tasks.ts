@@ -4,7 +4,17 @@
 import { openHost } from "../../ffi/host.ts";
 import type { ByteCopy } from "./copy_many.ts";
 import { addressOf } from "./host_memory.ts";
-import { COPY_FIELDS, MOST_COPIES, OPERATION, STATUS, TASK_FIELDS } from "./lane_source.ts";
+import {
+  COPY_FIELDS,
+  doTask,
+  fileSteps,
+  LANE_CODES,
+  MOST_COPIES,
+  OPERATION,
+  STATUS,
+  TASK_FIELDS,
+  type TaskMemory,
+} from "./lane_program.ts";
 
 /** What a lane does for one slot. */
 export type LaneTask =
@@ -38,7 +48,7 @@ const STATUS_BYTES = 4n;
 const BRIEF_BYTES = 2n ** 19n;
 
 /** The tasks of all slots. */
-export class LaneTasks {
+export class LaneTasks implements TaskMemory {
   /** {@link TASK_FIELDS} for each slot. */
   readonly fields: BigInt64Array<SharedArrayBuffer>;
   /** The copies of each slot's list. */
@@ -87,29 +97,7 @@ export class LaneTasks {
 
   /** Does a task on the calling thread; false when it failed. */
   run(slot: number): boolean {
-    const { memcpy, pread, pwrite } = openHost();
-    const { operation, destination, source, byteLength, offset } = this.#read(slot);
-    if (operation === OPERATION.copy) {
-      memcpy(destination, source, byteLength);
-      return true;
-    }
-    if (operation === OPERATION.copyEach) {
-      const start = slot * MOST_COPIES * COPY_FIELDS;
-      const end = start + Number(byteLength) * COPY_FIELDS;
-      for (let next = start; next < end;) {
-        const field = () => this.lists[next++] ?? 0n;
-        memcpy(field(), field(), field());
-      }
-      return true;
-    }
-    for (let moved = 0n; moved < byteLength;) {
-      const count = operation === OPERATION.read
-        ? pread(Number(source), destination + moved, byteLength - moved, offset + moved)
-        : pwrite(Number(destination), source + moved, byteLength - moved, offset + moved);
-      if (count <= 0n) return false;
-      moved += count;
-    }
-    return true;
+    return doTask(slot, this, { codes: LANE_CODES, host: openHost(), fileSteps });
   }
 
   /**
@@ -124,15 +112,18 @@ export class LaneTasks {
       return await this.#copyElsewhere(slot, { destination, source, byteLength, statusAddress });
     }
     const { preadNonblocking, pwriteNonblocking } = openHost();
-    for (let moved = 0n; moved < byteLength;) {
+    const steps = fileSteps(byteLength);
+    let step = steps.next();
+    while (step.done !== true) {
+      const moved = step.value;
       const left = byteLength - moved;
-      const count = operation === OPERATION.read
-        ? await preadNonblocking(Number(source), destination + moved, left, offset + moved)
-        : await pwriteNonblocking(Number(destination), source + moved, left, offset + moved);
-      if (count <= 0n) return false;
-      moved += count;
+      step = steps.next(
+        operation === OPERATION.read
+          ? await preadNonblocking(Number(source), destination + moved, left, offset + moved)
+          : await pwriteNonblocking(Number(destination), source + moved, left, offset + moved),
+      );
     }
-    return true;
+    return step.value;
   }
 
   /** The array's side is the remote one: the system looks page-locked memory up as local only. */

@@ -5,7 +5,19 @@ import { assertEquals, assertLess } from "@std/assert";
 import { CopyLanes } from "../../../src/transfer/copy_lanes.ts";
 import type { ByteCopy } from "../../../src/transfer/copy_many.ts";
 import { addressOf } from "../../../src/transfer/host_memory.ts";
-import { MOST_COPIES } from "../../../src/transfer/lane_source.ts";
+import {
+  CONTROL,
+  doTask,
+  fileSteps,
+  LANE_CODES,
+  LANE_SYMBOLS,
+  type LaneJob,
+  MOST_COPIES,
+  OPERATION,
+  runLane,
+  STATUS,
+} from "../../../src/transfer/lane_program.ts";
+import { LaneTasks } from "../../../src/transfer/lane_tasks.ts";
 import { assertSameBytes, patternBytes } from "../../support/contents.ts";
 
 const SLOT_COUNT = 3;
@@ -107,6 +119,104 @@ Deno.test("CopyLanes.rouse() wakes lanes that go back to sleep", {
   assertLess(processorMilliseconds() - before, 250);
   assertEquals(lanes.areAsleep, true);
   lanes.dispose();
+});
+
+/** Runs a lane on this thread until it would sleep, with a C library of the test's. */
+async function runHere(
+  job: Partial<LaneJob> & Pick<LaneJob, "fields" | "lists">,
+  host: Partial<Parameters<typeof runLane>[1]["host"]>,
+): Promise<{ words: Int32Array; started: number[] }> {
+  const words = job.words ?? new Int32Array(new SharedArrayBuffer(4 * (CONTROL.queue + 8)));
+  const started: number[] = [];
+  await runLane(
+    {
+      words,
+      address: 0n,
+      slotCount: 4,
+      codes: LANE_CODES,
+      library: "",
+      symbols: LANE_SYMBOLS,
+      patience: 0,
+      lane: 0,
+      laneCount: 3,
+      totalCount: 3,
+      ...job,
+    },
+    {
+      codes: LANE_CODES,
+      doTask,
+      fileSteps,
+      startLane: (lane) => started.push(lane),
+      turn: () => Promise.resolve(),
+      host: {
+        memcpy: () => 0n,
+        pread: () => -1n,
+        pwrite: () => -1n,
+        futex: () => {
+          Atomics.store(words, CONTROL.stop, 1);
+          return -1n;
+        },
+        ...host,
+      },
+    },
+  );
+  return { words, started };
+}
+
+Deno.test("runLane() takes the tasks in their order, says how they ended, and leaves", async () => {
+  const tasks = new LaneTasks(4);
+  const words = new Int32Array(new SharedArrayBuffer(4 * (CONTROL.queue + 8)));
+  const block = { destination: 1n, source: 2n, byteLength: 10 };
+  tasks.write(0, { operation: "write", fileOffset: 5, ...block });
+  tasks.write(2, { operation: "read", fileOffset: 7, ...block });
+  tasks.write(3, { operation: "copy", direction: "upload", ...block });
+  words.set([2, 0, 3], CONTROL.queue);
+  words[CONTROL.head] = 3;
+  const calls: unknown[][] = [];
+  const { started } = await runHere({ ...tasks, words }, {
+    memcpy: () => {
+      throw new Error("no such memory");
+    },
+    pread: (...parameters) => {
+      calls.push(["pread", ...parameters]);
+      return 4n; // less than was asked for, and at last more than is left
+    },
+    pwrite: (...parameters) => {
+      calls.push(["pwrite", ...parameters]);
+      return 0n;
+    },
+  });
+  const statusOf = (slot: number) => words[CONTROL.queue + 4 + slot];
+  assertEquals([statusOf(2), statusOf(0), statusOf(3)], [
+    STATUS.done,
+    STATUS.failed,
+    STATUS.failed,
+  ]);
+  assertEquals(calls, [
+    ["pread", 2, 1n, 10n, 7n],
+    ["pread", 2, 5n, 6n, 11n],
+    ["pread", 2, 9n, 2n, 15n],
+    ["pwrite", 1, 2n, 10n, 5n],
+  ]);
+  assertEquals([words[CONTROL.done], words[CONTROL.alive], words[CONTROL.sleepers]], [3, 0, 0]);
+  assertEquals(started, [1, 2]);
+});
+
+Deno.test("runLane() leaves ordinary work to others in a lane for fresh memory", async () => {
+  const tasks = new LaneTasks(4);
+  tasks.fields[0] = OPERATION.copy;
+  const words = new Int32Array(new SharedArrayBuffer(4 * (CONTROL.queue + 8)));
+  words[CONTROL.head] = 1;
+  const sleptOn: bigint[] = [];
+  const { started } = await runHere({ ...tasks, words, lane: 3, totalCount: 5 }, {
+    futex: (_number, address) => {
+      sleptOn.push(BigInt(address));
+      Atomics.store(words, CONTROL.stop, 1);
+      return -1n;
+    },
+  });
+  assertEquals(sleptOn, [BigInt(4 * CONTROL.fresh)]);
+  assertEquals([words[CONTROL.tail], started.length], [0, 0]);
 });
 
 /** Processor time of all threads of this process so far: fields 14 and 15, in hundredths. */

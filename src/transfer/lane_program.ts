@@ -1,0 +1,253 @@
+// What a copy lane runs. A worker gets the functions of this file as text, which also works when the
+// kit was imported over HTTP, so they use nothing but their parameters.
+
+import { Worker } from "node:worker_threads";
+import { FUTEX, HOST_GROUPS, type HostApi, SYS_FUTEX } from "../../ffi/host.ts";
+
+/** Words of the control block that all lanes and the JavaScript thread share (Int32). */
+export const CONTROL = {
+  /** How many tasks were put into the queue so far. */
+  head: 0,
+  /** How many of them a lane has taken. */
+  tail: 1,
+  /** How many of them are over. */
+  done: 2,
+  /** How many lanes run. */
+  alive: 3,
+  /** Not 0 when the lanes are to end. */
+  stop: 4,
+  /** Changes when there is something new to see: a task, or the end. */
+  signal: 5,
+  /** How many lanes sleep and were not woken. */
+  sleepers: 6,
+  /** How many transfers fill fresh memory: while there are any, the extra lanes work too. */
+  fresh: 7,
+  /** First word of the queue of slots. */
+  queue: 16,
+} as const;
+
+/** What a lane does with a slot of page-locked memory. */
+export const OPERATION = {
+  /** memcpy(destination, source, byteLength). */
+  copy: 0n,
+  /** Fills `destination` from file descriptor `source` at `fileOffset`. */
+  read: 1n,
+  /** Writes `source` to file descriptor `destination` at `fileOffset`. */
+  write: 2n,
+  /** As many copies as `byteLength` says, from the slot's list. */
+  copyEach: 3n,
+} as const;
+
+/** How a task stands. */
+export const STATUS = { pending: 0, done: 1, failed: 2 } as const;
+
+/** 64-bit fields of a task: operation, destination, source, byteLength, fileOffset. */
+export const TASK_FIELDS = 5;
+
+/** Copies that a slot's list has room for. */
+export const MOST_COPIES = 128;
+
+/** 64-bit fields of a copy in a list: destination, source, byteLength. */
+export const COPY_FIELDS = 3;
+
+/** The constants that the functions below have as a parameter. */
+export const LANE_CODES = {
+  CONTROL,
+  OPERATION,
+  STATUS,
+  TASK_FIELDS,
+  MOST_COPIES,
+  COPY_FIELDS,
+  SYS_FUTEX,
+  FUTEX_WAIT: FUTEX.WAIT_PRIVATE,
+  /** Looks between two glances at the clock. */
+  LOOKS: 64,
+  /** How long a lane sleeps at a stretch; between two of them it ends if its program has ended. */
+  NAP_SECONDS: 2n,
+} as const;
+
+/** Tasks of all slots, in memory that all threads share. */
+export interface TaskMemory {
+  /** {@link TASK_FIELDS} for each slot. */
+  readonly fields: BigInt64Array<SharedArrayBuffer>;
+  /** The copies of each slot's list. */
+  readonly lists: BigInt64Array<SharedArrayBuffer>;
+}
+
+/** What a task is done with. */
+export interface TaskTools {
+  /** The constants. */
+  readonly codes: typeof LANE_CODES;
+  /** The C library. */
+  readonly host: Pick<HostApi, "memcpy" | "pread" | "pwrite">;
+  /** {@link fileSteps}. */
+  readonly fileSteps: typeof fileSteps;
+}
+
+/** What one lane works on. */
+export interface LaneJob extends TaskMemory {
+  /** The control block, and its address for the system's calls. */
+  readonly words: Int32Array<SharedArrayBuffer>;
+  readonly address: bigint;
+  readonly slotCount: number;
+  readonly codes: typeof LANE_CODES;
+  /** The C library's path and functions. */
+  readonly library: string;
+  readonly symbols: typeof LANE_SYMBOLS;
+  /** How many milliseconds it looks for the next task before it sleeps. */
+  readonly patience: number;
+  /** Its number. */
+  readonly lane: number;
+  /** How many lanes do ordinary work, and how many there are for fresh memory. */
+  readonly laneCount: number;
+  readonly totalCount: number;
+}
+
+/** What a lane has of the system. */
+export interface LaneSystem extends TaskTools {
+  readonly host: Pick<HostApi, "memcpy" | "pread" | "pwrite" | "futex">;
+  /** {@link doTask}. */
+  readonly doTask: typeof doTask;
+  /** Starts a lane of another number; throws when there can be none. */
+  readonly startLane: (lane: number) => void;
+  /** Gives the event loop a turn, in which a lane ends when the thread that it works for is gone. */
+  readonly turn: () => Promise<void>;
+}
+
+/** The functions of the C library that lanes bind. */
+export const LANE_SYMBOLS = HOST_GROUPS[0];
+
+/**
+ * The steps of moving so many bytes between memory and a file: each yields how many are there, takes
+ * how many one call has moved more, and the end tells whether all of them are.
+ */
+export function* fileSteps(byteLength: bigint): Generator<bigint, boolean, bigint> {
+  for (let moved = 0n; moved < byteLength;) {
+    const count = yield moved;
+    if (count <= 0n) return false;
+    moved += count;
+  }
+  return true;
+}
+
+/** Does the task of a slot; false when it failed. */
+export function doTask(slot: number, { fields, lists }: TaskMemory, tools: TaskTools): boolean {
+  const { codes: { OPERATION, TASK_FIELDS, MOST_COPIES, COPY_FIELDS }, host } = tools;
+  const field = (index: number) => fields[slot * TASK_FIELDS + index] ?? 0n;
+  const [operation, destination, source, byteLength] = [field(0), field(1), field(2), field(3)];
+  if (operation === OPERATION.copy) {
+    host.memcpy(destination, source, byteLength);
+    return true;
+  }
+  if (operation === OPERATION.copyEach) {
+    const start = slot * MOST_COPIES * COPY_FIELDS;
+    const end = start + Number(byteLength) * COPY_FIELDS;
+    for (let at = start; at < end; at += COPY_FIELDS) {
+      host.memcpy(lists[at] ?? 0n, lists[at + 1] ?? 0n, lists[at + 2] ?? 0n);
+    }
+    return true;
+  }
+  const offset = field(4);
+  const steps = tools.fileSteps(byteLength);
+  let step = steps.next();
+  while (step.done !== true) {
+    const moved = step.value;
+    const left = byteLength - moved;
+    step = steps.next(
+      operation === OPERATION.read
+        ? host.pread(Number(source), destination + moved, left, offset + moved)
+        : host.pwrite(Number(destination), source + moved, left, offset + moved),
+    );
+  }
+  return step.value;
+}
+
+/**
+ * Works until the lanes are to end. The first lane starts the others, so that nobody waits for them.
+ * A lane sleeps in the system's own call: Atomics.notify() needs three times as long to wake them all.
+ */
+export async function runLane(job: LaneJob, system: LaneSystem): Promise<void> {
+  const { words, address, slotCount, patience, lane, laneCount, totalCount } = job;
+  const { host, codes, doTask, startLane, turn } = system;
+  const { CONTROL, STATUS, SYS_FUTEX, FUTEX_WAIT, LOOKS, NAP_SECONDS } = codes;
+  const nap = BigInt64Array.of(NAP_SECONDS, 0n); // a timespec
+
+  /** Sleeps for a while, unless the word is not what it was; whether somebody woke it. */
+  function sleep(word: number, seen: number): boolean {
+    const at = address + BigInt(4 * word);
+    return host.futex(SYS_FUTEX, at, FUTEX_WAIT, seen, nap) === 0n;
+  }
+
+  function isDone(slot: number): boolean {
+    try {
+      return doTask(slot, job, system);
+    } catch {
+      return false; // the transfer fails, the lane goes on
+    }
+  }
+
+  try {
+    for (let other = 1; lane === 0 && other < totalCount; other++) startLane(other);
+  } catch {
+    // fewer lanes do the same work
+  }
+  Atomics.add(words, CONTROL.alive, 1);
+  let looks = 0;
+  let patientUntil = 0;
+  for (;;) {
+    const seen = Atomics.load(words, CONTROL.signal);
+    if (Atomics.load(words, CONTROL.stop) !== 0) break;
+    if (lane >= laneCount && Atomics.load(words, CONTROL.fresh) === 0) {
+      if (!sleep(CONTROL.fresh, 0)) await turn();
+      continue;
+    }
+    const tail = Atomics.load(words, CONTROL.tail);
+    if (tail === Atomics.load(words, CONTROL.head)) {
+      if (looks++ % LOOKS !== 0) continue;
+      const now = performance.now();
+      if (looks === 1) patientUntil = now + patience;
+      if (now < patientUntil) continue;
+      looks = 0;
+      Atomics.add(words, CONTROL.sleepers, 1);
+      if (sleep(CONTROL.signal, seen)) continue; // who woke it counted it
+      Atomics.sub(words, CONTROL.sleepers, 1);
+      await turn();
+      continue;
+    }
+    const slot = Atomics.load(words, CONTROL.queue + tail % slotCount);
+    if (Atomics.compareExchange(words, CONTROL.tail, tail, tail + 1) !== tail) continue;
+    looks = 0;
+    const status = isDone(slot) ? STATUS.done : STATUS.failed;
+    Atomics.store(words, CONTROL.queue + slotCount + slot, status);
+    Atomics.add(words, CONTROL.done, 1);
+    Atomics.notify(words, CONTROL.done);
+  }
+  Atomics.sub(words, CONTROL.alive, 1);
+}
+
+/** Without limits ten lanes let 30 MiB of garbage lie. */
+const OPTIONS = { resourceLimits: { maxYoungGenerationSizeMb: 1 } };
+
+const PROGRAM = `
+import { setImmediate } from "node:timers";
+import { Worker, workerData } from "node:worker_threads";
+const doTask = ${doTask};
+const fileSteps = ${fileSteps};
+const runLane = ${runLane};
+const { codes, library, symbols, url } = workerData;
+function startLane(lane) {
+  const options = ${JSON.stringify(OPTIONS)};
+  new Worker(new URL(url), { ...options, workerData: { ...workerData, lane } }).unref();
+}
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+const host = Deno.dlopen(library, symbols).symbols;
+runLane(workerData, { codes, host, doTask, fileSteps, startLane, turn });
+`;
+
+/** Starts the first lane of a job; throws when there can be none. */
+export function startFirstLane(job: LaneJob): void {
+  const url = `data:text/javascript,${encodeURIComponent(PROGRAM)}`;
+  const first = new Worker(new URL(url), { ...OPTIONS, workerData: { ...job, url } });
+  first.unref();
+  first.on("error", () => {}); // others do its work
+}
