@@ -15,6 +15,8 @@
  * @module
  */
 
+import "./src/cards/shown.ts";
+
 export { CudaDevice } from "./src/device.ts";
 export { type OpenOptions, type UploadOptions } from "./src/device/device_options.ts";
 export { DeviceAccounts } from "./src/device/device_accounts.ts";
@@ -232,19 +234,18 @@ export {
   type UnavailableReason,
 } from "./src/errors.ts";
 export { type LiveBlock, type MemoryAmounts } from "./src/shortage.ts";
-export { type DisplayBundle } from "./src/cards/card.ts";
 export { type Held } from "./src/device/slot.ts";
-export { type BufferSummary } from "./src/buffers/summary.ts";
+export { BufferSummary } from "./src/buffers/summary.ts";
 export { type BandwidthOptions } from "./src/measure/bandwidth.ts";
 export { OverlapRecorder, type OverlapSpan, type OverlapTrace } from "./src/measure/overlap.ts";
 export {
   type BandwidthFit,
   type BandwidthPoint,
-  type BandwidthResult,
+  BandwidthResult,
   type CopyDirection,
   type HostKind,
   type Provenance,
 } from "./src/measure/bandwidth_result.ts";
 export { type Bus } from "./src/measure/bus.ts";
-export { type Timing } from "./src/measure/timing.ts";
+export { Timing } from "./src/measure/timing.ts";
 export { VERSION } from "./src/version.ts";

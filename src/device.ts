@@ -19,7 +19,6 @@ import type { Shape } from "./buffers/shape.ts";
 import type { TransferableBuffer } from "./buffers/transferable_buffer.ts";
 import { uploadSource } from "./buffers/upload_source.ts";
 import { requireNoCapture } from "./capture.ts";
-import { type DisplayBundle, withCard } from "./cards/card.ts";
 import { Context } from "./context.ts";
 import { DeviceAccounts } from "./device/device_accounts.ts";
 import { DeviceInfo } from "./device/device_info.ts";
@@ -38,8 +37,7 @@ import type { SafetensorsModel } from "./interop/safetensors/model.ts";
 import type { SafetensorsSource } from "./interop/safetensors/shards.ts";
 import { uploadFile, type UploadFileOptions } from "./interop/upload_file.ts";
 import { type BandwidthOptions, measurePoints } from "./measure/bandwidth.ts";
-import { type BandwidthResult, fitLines, type Provenance } from "./measure/bandwidth_result.ts";
-import { bandwidthCard } from "./measure/bandwidth_table.ts";
+import { BandwidthResult, fitLines, type Provenance } from "./measure/bandwidth_result.ts";
 import { type OverlapRecorder, type OverlapTrace, traceOverlap } from "./measure/overlap.ts";
 import { timeOnStream, type Timing } from "./measure/timing.ts";
 import { defaultDeviceResource, defaultPinnedResource } from "./memory/default_resource.ts";
@@ -49,7 +47,6 @@ import { takeAfterCollection } from "./memory/out_of_memory.ts";
 import { openToPeer } from "./memory/peer_access.ts";
 import { type PointerAttributes, pointerAttributes } from "./memory/pointer_attributes.ts";
 import { ResourceChoice } from "./memory/resource_choice.ts";
-import { showDevice } from "./device/show_device.ts";
 import { fillSlot, type Held } from "./device/slot.ts";
 import { CudaStream, finishPending, type StreamOptions } from "./stream.ts";
 import type { FilePath } from "./transfer/file_path.ts";
@@ -452,14 +449,13 @@ export class CudaDevice extends DeviceAccounts implements DeviceAllocator, Dispo
     const memory = { device: this.memoryResource, pinned: this.pinnedMemoryResource };
     const points = await measurePoints(memory, options);
     const { name, theoreticalGigabytesPerSecond } = this.info.bus;
-    const result: BandwidthResult = {
+    return new BandwidthResult({
       provenance: this.provenance(),
       busName: name,
       theoreticalGigabytesPerSecond,
       points,
       fits: fitLines(points),
-    };
-    return withCard(result, bandwidthCard);
+    });
   }
 
   /** What results measured now on this device were measured with. */
@@ -491,11 +487,6 @@ export class CudaDevice extends DeviceAccounts implements DeviceAllocator, Dispo
   /** Names the device: `CudaDevice(0, NVIDIA H200)`. */
   override toString(): string {
     return `CudaDevice(${this.ordinal}, ${this.name})`;
-  }
-
-  /** Shows the device in a notebook. */
-  [Symbol.for("Jupyter.display")](): DisplayBundle {
-    return showDevice(this.info, { context: this.#context, disposed: this.#disposed });
   }
 
   /** Shows the device on a console. */

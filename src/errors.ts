@@ -2,8 +2,6 @@
 // Messages read "action: state", amounts carry units, and no message ends in a period.
 
 import { CUresult } from "../ffi/constants.ts";
-import { type DisplayBundle, showCard } from "./cards/card.ts";
-import { errorCard, shortageCard } from "./cards/error_card.ts";
 import {
   formatHolders,
   formatNeed,
@@ -37,15 +35,6 @@ export class CudaError extends Error {
     this.code = fields.code;
     this.codeName = statusName(fields.code);
     this.call = fields.call;
-  }
-
-  /** Shows the error in a notebook. */
-  [Symbol.for("Jupyter.display")](): DisplayBundle {
-    const { name, message, call, code, codeName } = this;
-    const status = `${codeName} (${code})`;
-    return showCard(() =>
-      errorCard({ name, message, facts: [["call", call], ["status", status]] })
-    );
   }
 }
 
@@ -99,11 +88,6 @@ export class OutOfMemoryError extends CudaError {
   get largestLive(): LiveBlock | undefined {
     return this.largest[0];
   }
-
-  /** Shows the error in a notebook, with the amounts that explain it. */
-  [Symbol.for("Jupyter.display")](): DisplayBundle {
-    return showCard(() => shortageCard(this));
-  }
 }
 
 /** Whether an error says that memory ran out, on the device or within a limit. */
@@ -119,11 +103,6 @@ export class DisposedError extends Error {
   /** Names the object that was used. */
   constructor(what: string) {
     super(`Cannot use ${what}: it was disposed`);
-  }
-
-  /** Shows the error in a notebook. */
-  [Symbol.for("Jupyter.display")](): DisplayBundle {
-    return showCard(() => errorCard(this));
   }
 }
 
@@ -147,10 +126,5 @@ export class CudaUnavailableError extends Error {
   constructor(reason: UnavailableReason, message: string, options?: ErrorOptions) {
     super(message, options);
     this.reason = reason;
-  }
-
-  /** Shows the error in a notebook. */
-  [Symbol.for("Jupyter.display")](): DisplayBundle {
-    return showCard(() => errorCard(this));
   }
 }

@@ -2,11 +2,8 @@
 
 import { CUevent_flags, CUresult } from "../ffi/constants.ts";
 import type { Capture } from "./capture.ts";
-import { type DisplayBundle, showCard } from "./cards/card.ts";
-import { progressWords, queueCard, type QueueFacts } from "./cards/queue_cards.ts";
 import type { Context } from "./context.ts";
 import { DisposedError } from "./errors.ts";
-import { formatAddress } from "./format.ts";
 import { HandleRecord } from "./handle_record.ts";
 import { finishNow, type PendingWork } from "./pending_work.ts";
 import { isSoon, waitForGpu } from "./waiting.ts";
@@ -99,6 +96,11 @@ export class CudaEvent implements Disposable {
     });
   }
 
+  /** Its label, or its number. */
+  get name(): string {
+    return this.#record.name;
+  }
+
   /** Whether it was disposed. */
   get disposed(): boolean {
     return this.#record.released;
@@ -174,17 +176,12 @@ export class CudaEvent implements Disposable {
 
   /** Names the event: `CudaEvent(#7)`. */
   toString(): string {
-    return `CudaEvent(${this.#record.name})`;
+    return `CudaEvent(${this.name})`;
   }
 
   /** Shows the event on a console. */
   [Symbol.for("Deno.customInspect")](): string {
     return `${this}${this.disposed ? " disposed" : ""}`;
-  }
-
-  /** Shows the event in a notebook. */
-  [Symbol.for("Jupyter.display")](): DisplayBundle {
-    return showCard(() => queueCard(this.#facts()));
   }
 
   /**
@@ -212,21 +209,5 @@ export class CudaEvent implements Disposable {
       `Cannot wait for ${this}: it was recorded in a capture, so its mark is a part of the graph; ` +
         `record it again on a stream`,
     );
-  }
-
-  #facts(): QueueFacts {
-    const words = { done: "passed, or never recorded", busy: "the GPU has not come to it yet" };
-    return {
-      kind: "CudaEvent",
-      name: this.#record.name,
-      ordinal: this.context.ordinal,
-      qualities: [this.timing ? "records times" : "records no times"],
-      content: this.disposed ? undefined : {
-        handle: formatAddress(this.#record.handle),
-        progress: this.capture === undefined
-          ? progressWords(() => this.isComplete, words)
-          : "a mark inside a graph",
-      },
-    };
   }
 }

@@ -4,11 +4,9 @@
 import { CUgraphInstantiate_flags, CUpointer_attribute } from "../ffi/constants.ts";
 import { nameOf } from "./accounting/ledger.ts";
 import { cannotRecord, isCaptured, requireNoCapture } from "./capture.ts";
-import { type DisplayBundle, showCard } from "./cards/card.ts";
-import { queueCard, type QueueFacts } from "./cards/queue_cards.ts";
 import type { Context } from "./context.ts";
 import { DisposedError } from "./errors.ts";
-import { formatAddress, formatCount } from "./format.ts";
+import { formatCount } from "./format.ts";
 import { HandleRecord } from "./handle_record.ts";
 import {
   CapturedMemory,
@@ -114,6 +112,11 @@ export class CudaGraph implements Disposable {
     return new CudaGraph(stream, { handle, nodeCount, memory, label });
   }
 
+  /** Its label, or its number. */
+  get name(): string {
+    return this.#record.name;
+  }
+
   /** Whether it was disposed. */
   get disposed(): boolean {
     return this.#record.released;
@@ -171,17 +174,12 @@ export class CudaGraph implements Disposable {
 
   /** Names the graph: `CudaGraph(step)`. */
   toString(): string {
-    return `CudaGraph(${this.#record.name})`;
+    return `CudaGraph(${this.name})`;
   }
 
   /** Shows the graph on a console. */
   [Symbol.for("Deno.customInspect")](): string {
     return `${this} ${this.disposed ? "disposed" : formatCount(this.nodeCount, "node")}`;
-  }
-
-  /** Shows the graph in a notebook. */
-  [Symbol.for("Jupyter.display")](): DisplayBundle {
-    return showCard(() => queueCard(this.#facts()));
   }
 
   /** The calls under way that a launch on a stream comes after. */
@@ -236,20 +234,6 @@ export class CudaGraph implements Disposable {
     for (const { byteLength, ends } of copies) {
       ledger.noteCopy(byteLength, { ...ends, streamHandle });
     }
-  }
-
-  #facts(): QueueFacts {
-    const { nodeCount, launchCount, disposed } = this;
-    return {
-      kind: "CudaGraph",
-      name: this.#record.name,
-      ordinal: this.context.ordinal,
-      qualities: [formatCount(nodeCount, "node")],
-      content: disposed ? undefined : {
-        handle: formatAddress(this.#record.handle),
-        progress: `launched ${formatCount(launchCount, "time")}`,
-      },
-    };
   }
 
   #checkContext({ context, name }: CudaStream): void {

@@ -3,13 +3,10 @@
 
 import { CUresult, CUstream_flags } from "../ffi/constants.ts";
 import { activeCapture, isCaptured, requireUncaptured, waitsOutside } from "./capture.ts";
-import { type DisplayBundle, showCard } from "./cards/card.ts";
-import { progressWords, queueCard, type QueueFacts } from "./cards/queue_cards.ts";
 import type { Context } from "./context.ts";
 import { DisposedError } from "./errors.ts";
 import { CudaEvent, type EventOptions } from "./event.ts";
 import { Fence } from "./fence.ts";
-import { formatAddress } from "./format.ts";
 import { HandleRecord } from "./handle_record.ts";
 import { allOver, finishNow, type PendingWork, PostponedCall } from "./pending_work.ts";
 import { priorityNumber, type StreamPriority } from "./stream_priority.ts";
@@ -402,26 +399,6 @@ export class CudaStream implements Disposable {
   /** Shows the stream on a console. */
   [Symbol.for("Deno.customInspect")](): string {
     return `${this}${this.disposed ? " disposed" : ""}`;
-  }
-
-  /** Shows the stream in a notebook. */
-  [Symbol.for("Jupyter.display")](): DisplayBundle {
-    return showCard(() => queueCard(this.#facts()));
-  }
-
-  #facts(): QueueFacts {
-    const { priority, disposed, context } = this;
-    const words = { done: "idle", busy: "working on what was queued" };
-    return {
-      kind: "CudaStream",
-      name: this.name,
-      ordinal: context.ordinal,
-      qualities: [`${priority} priority`],
-      content: disposed ? undefined : {
-        handle: formatAddress(this.#handle),
-        progress: isCaptured(this) ? "being captured" : progressWords(() => this.isIdle, words),
-      },
-    };
   }
 
   /** Whether the driver's stream is gone: calls that were postponed keep it for a while. */

@@ -1,8 +1,6 @@
 // What happens to device memory during a part of a program: gpu.track("epoch 1").
 // Tracks nest and may overlap; each counts for itself what is allocated while it is open.
 
-import { type DisplayBundle, showCard } from "../cards/card.ts";
-import { trackCard } from "../cards/report_cards.ts";
 import { MemoryCounters, type MemoryUsage } from "./counters.ts";
 import { formatBytes, formatCount } from "../format.ts";
 
@@ -98,11 +96,6 @@ export class MemoryTrack implements MemoryUsage, Disposable {
       formatCount(currentCount, "buffer")
     } now, ` +
       `${formatBytes(peakBytes)} at most, ${formatBytes(totalBytes)} in ${totalCount} in all`;
-  }
-
-  /** Shows the numbers in a notebook. */
-  [Symbol.for("Jupyter.display")](): DisplayBundle {
-    return showCard(() => trackCard(this));
   }
 
   /** Shows the numbers on a console. */

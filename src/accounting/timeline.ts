@@ -1,7 +1,6 @@
 // What happened to memory lately: allocations, frees, copies and tracks, in a ring of fixed size.
 // It is off outside notebooks; while it is off it costs a comparison for each allocation.
 
-import { type DisplayBundle, showCard } from "../cards/card.ts";
 import type { AllocationRow } from "./allocation_csv.ts";
 import { cellRuns, nameOfRun } from "./cell_runs.ts";
 import { checkSize, formatAddress, formatCount } from "../format.ts";
@@ -106,12 +105,7 @@ export class Timeline implements Iterable<TimelineEvent> {
 
   /** Says whether it records and how much it holds: `Timeline: recording, 12 events`. */
   toString(): string {
-    return `Timeline: ${this.#state}`;
-  }
-
-  /** Shows the same in a notebook. */
-  [Symbol.for("Jupyter.display")](): DisplayBundle {
-    return showCard(() => ({ title: "Timeline", kind: "", summary: this.#state, parts: [] }));
+    return `Timeline: ${this.state}`;
   }
 
   /** Shows the same on a console. */
@@ -119,7 +113,12 @@ export class Timeline implements Iterable<TimelineEvent> {
     return this.toString();
   }
 
-  get #state(): string {
+  /**
+   * Says whether it records, and how much.
+   *
+   * @internal
+   */
+  get state(): string {
     const { isOn, length, droppedCount } = this;
     const dropped = droppedCount === 0 ? "" : `, ${droppedCount} dropped`;
     const events = `${formatCount(length, "event")}${dropped}`;

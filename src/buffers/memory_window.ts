@@ -1,7 +1,6 @@
 // A typed window on one block of memory: what it shows, where it lies, whether it can still be used.
 // It owns the block or only shows it; what people do with the bytes is in the class above it.
 
-import type { DisplayBundle } from "../cards/card.ts";
 import type { Context } from "../context.ts";
 import { type DType, elementBytes } from "../dtype.ts";
 import { DisposedError } from "../errors.ts";
@@ -14,7 +13,6 @@ import { CudaStream } from "../stream.ts";
 import { chosenStream, type StreamChoice } from "../stream_choice.ts";
 import type { MemorySpan } from "../transfer/copy.ts";
 import { countOf, formatShape, type Shape } from "./shape.ts";
-import { showBuffer } from "./show_buffer.ts";
 
 /** What a buffer or a view is made of. */
 export interface BufferFields<D extends DType> {
@@ -35,6 +33,9 @@ export interface BufferFields<D extends DType> {
   readonly isView: boolean;
 }
 
+/** The block of a buffer, for what shows it: looking at it is no use of it. */
+export let blockOf: (buffer: MemoryWindow) => Allocation;
+
 /** A block of memory, or a part of one, as elements of one type. */
 export abstract class MemoryWindow<D extends DType = DType> implements Disposable, AsyncDisposable {
   /** This value's number, never used again; a view has its own. */
@@ -51,6 +52,10 @@ export abstract class MemoryWindow<D extends DType = DType> implements Disposabl
   #length: number;
   #byteLength: number;
   #viewDisposed = false;
+
+  static {
+    blockOf = (buffer) => buffer.#allocation;
+  }
 
   /** Adopts memory. */
   constructor(fields: BufferFields<D>) {
@@ -199,11 +204,6 @@ export abstract class MemoryWindow<D extends DType = DType> implements Disposabl
     if (this.disposed) return `${this} disposed`;
     const where = `device ${this.deviceOrdinal}`;
     return `${this} ${formatBytes(this.byteLength)} on ${where}${this.isView ? ", view" : ""}`;
-  }
-
-  /** Shows the buffer in a notebook. */
-  [Symbol.for("Jupyter.display")](): DisplayBundle {
-    return showBuffer(this, this.#allocation);
   }
 
   /** Changes which elements it shows, for kinds that grow and shrink. */

@@ -1,12 +1,9 @@
 // Buffers that were uploaded together: views of one block, given back together.
 
-import { type DisplayBundle, showCard } from "../cards/card.ts";
-import { packedCard } from "../cards/packed_card.ts";
 import type { DType, DTypeOf, HostArray } from "../dtype.ts";
 import { DisposedError } from "../errors.ts";
 import { formatBytes, formatCount } from "../format.ts";
 import type { DeviceBuffer } from "./device_buffer.ts";
-import { formatShape } from "./shape.ts";
 
 /** The buffers that arrays become, one for each, with its element type. */
 export type BuffersOf<A extends readonly HostArray[]> = {
@@ -70,15 +67,6 @@ export class PackedBuffers<B extends readonly DeviceBuffer<DType>[] = readonly D
   /** Describes it: `PackedBuffers(1000 buffers, 15.6 MiB)`. */
   toString(): string {
     return `PackedBuffers(${formatCount(this.length, "buffer")}, ${formatBytes(this.byteLength)})`;
-  }
-
-  /** Shows it in a notebook. */
-  [Symbol.for("Jupyter.display")](): DisplayBundle {
-    const { byteLength, disposed } = this;
-    const buffers = this.#buffers.map(({ dtype, shape, byteOffset }) => {
-      return { type: formatShape(dtype, shape), byteOffset };
-    });
-    return showCard(() => packedCard({ byteLength, disposed, buffers }));
   }
 
   /** Shows it on a console. */

@@ -1,6 +1,5 @@
 // Elements of a buffer in any order: transposed, stepped, padded rows. Copies honour the strides.
 
-import type { DisplayBundle } from "../cards/card.ts";
 import type { Context } from "../context.ts";
 import { type ArrayOf, type DType, elementBytes, type ScalarOf } from "../dtype.ts";
 import { DisposedError } from "../errors.ts";
@@ -21,7 +20,6 @@ import { hostSource } from "./host_elements.ts";
 import { chosenStream, type StreamChoice } from "../stream_choice.ts";
 import { sharesElement } from "./overlap.ts";
 import { countOf, formatShape, resolveRange, type Shape } from "./shape.ts";
-import { showStridedView } from "./show_buffer.ts";
 import {
   type AxisRange,
   checkLayout,
@@ -218,11 +216,6 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
   /** Names the view: `StridedView(float32[3, 2] by [1, 3])`. */
   toString(): string {
     return `StridedView(${formatShape(this.dtype, this.shape)} by [${this.strides.join(", ")}])`;
-  }
-
-  /** Shows the view in a notebook. */
-  [Symbol.for("Jupyter.display")](): DisplayBundle {
-    return showStridedView(this);
   }
 
   /** Shows the view on a console. */

@@ -1,14 +1,12 @@
 // What the values of a buffer are like: lowest, highest, mean and a histogram, over a sample of them.
 
-import { type Card, withCard } from "../cards/card.ts";
+import { nameOf } from "../accounting/ledger.ts";
 import type { DType } from "../dtype.ts";
-import { textOf } from "./preview.ts";
 import { formatShape } from "./shape.ts";
-import { bufferName } from "./show_buffer.ts";
 import type { TransferableBuffer, TransferChoice } from "./transferable_buffer.ts";
 
 /** What the values of a buffer are like. */
-export interface BufferSummary {
+export class BufferSummary {
   /** Names the buffer. */
   readonly name: string;
   /** Its element type and shape, as `float32[2, 3]`. */
@@ -29,6 +27,20 @@ export interface BufferSummary {
   readonly mean: number | null;
   /** How many values lie in each of equally wide bins from the lowest to the highest. */
   readonly histogram: readonly number[];
+
+  /** Takes what was found. */
+  constructor(found: BufferSummary) {
+    this.name = found.name;
+    this.type = found.type;
+    this.length = found.length;
+    this.sampleCount = found.sampleCount;
+    this.nonFiniteCount = found.nonFiniteCount;
+    this.zeroCount = found.zeroCount;
+    this.lowest = found.lowest;
+    this.highest = found.highest;
+    this.mean = found.mean;
+    this.histogram = found.histogram;
+  }
 }
 
 /** Up to this many elements all are looked at; of larger buffers, so many in evenly spread pieces. */
@@ -51,8 +63,8 @@ export async function summarise<D extends DType>(
   const lowest = finite.reduce((a, b) => Math.min(a, b), Infinity);
   const highest = finite.reduce((a, b) => Math.max(a, b), -Infinity);
   const hasFinite = finite.length > 0;
-  const summary: BufferSummary = {
-    name: bufferName(buffer),
+  return new BufferSummary({
+    name: nameOf({ label: buffer.label, kind: buffer.kind, id: buffer.storageId }),
     type: formatShape(buffer.dtype, buffer.shape),
     length: buffer.length,
     sampleCount: values.length,
@@ -62,8 +74,7 @@ export async function summarise<D extends DType>(
     highest: hasFinite ? highest : null,
     mean: hasFinite ? finite.reduce((sum, value) => sum + value / finite.length, 0) : null,
     histogram: hasFinite ? countBins(finite, { lowest, highest }) : [],
-  };
-  return withCard(summary, summaryCard);
+  });
 }
 
 function pieceStarts(length: number): { start: number; end: number }[] {
@@ -86,31 +97,4 @@ function countBins(
     counts[bin] = (counts[bin] ?? 0) + 1;
   }
   return counts;
-}
-
-function summaryCard(summary: BufferSummary): Card {
-  const { name, type, length, sampleCount, nonFiniteCount, zeroCount } = summary;
-  const { lowest, highest, mean, histogram } = summary;
-  const seen = sampleCount === length
-    ? `all ${length.toLocaleString("en-US")} values`
-    : `${sampleCount.toLocaleString("en-US")} of ${length.toLocaleString("en-US")} values, ` +
-      `evenly spread`;
-  const card = { title: name, kind: "BufferSummary", summary: `${type}, ${seen}` };
-  if (lowest === null || highest === null || mean === null) {
-    return { ...card, parts: [{ type: "note", text: `${nonFiniteCount} NaN or infinite` }] };
-  }
-  const facts: [string, string][] = [
-    ["lowest", textOf(lowest)],
-    ["mean", textOf(mean)],
-    ["highest", textOf(highest)],
-    ["zero", String(zeroCount)],
-    ["NaN or infinite", String(nonFiniteCount)],
-  ];
-  return {
-    ...card,
-    parts: [
-      { type: "facts", facts },
-      { type: "histogram", counts: histogram, lowest: textOf(lowest), highest: textOf(highest) },
-    ],
-  };
 }

@@ -1,15 +1,32 @@
-// The card of a buffer or a view: what it holds, where it lies, who made it, and its first values.
+// The cards of buffers and views: what they hold, where it lies, who made it, and the first values.
 
-import { formatBytes, formatSeconds } from "../format.ts";
+import type { LiveKind } from "../accounting/ledger.ts";
+import { nameOf } from "../accounting/ledger.ts";
+import { blockOf, type MemoryWindow } from "../buffers/memory_window.ts";
+import { formatShape } from "../buffers/shape.ts";
+import type { StridedView } from "../buffers/strided_view.ts";
+import { elementBytes } from "../dtype.ts";
+import { formatAddress, formatBytes, formatSeconds } from "../format.ts";
+import type { Allocation } from "../memory/allocation.ts";
 import type { Card, CardPart } from "./card.ts";
+import { type Preview, previewOf } from "./preview.ts";
 
-/** The first values of a buffer, or why they are not shown. */
-export type Preview =
-  | { readonly rows: readonly string[][]; readonly isWhole: boolean }
-  | { readonly missing: string };
+const PLACES: Readonly<Record<LiveKind, string>> = {
+  device: "device memory",
+  pinned: "page-locked host memory",
+  mapped: "host memory that the GPU reads in place",
+  managed: "memory that migrates between host and GPU",
+  virtual: "device memory that grows in place",
+  registered: "registered host memory",
+  imported: "memory that another program lends",
+  pool: "driver memory pool",
+  stream: "a stream",
+  event: "an event",
+  graph: "a graph",
+};
 
 /** Where a view lies in its block, in bytes. */
-export interface ViewPlace {
+interface ViewPlace {
   /** From the start of the block to the first element. */
   readonly byteOffset: number;
   /** From the first element to the end of the last. */
@@ -18,61 +35,69 @@ export interface ViewPlace {
   readonly blockBytes: number;
 }
 
-/** What the card of a buffer shows. */
-export interface BufferFacts {
-  /** Its class. */
-  readonly kind: string;
-  /** Its label, or its kind and number. */
-  readonly name: string;
-  /** Its element type and shape, as `float32[2, 3]`. */
-  readonly type: string;
-  /** Where its memory lies, as `page-locked host memory of device 0`. */
-  readonly place: string;
-  /** Its size in bytes. */
-  readonly byteLength: number;
-  /** How many elements. */
-  readonly length: number;
-  /** Where its memory comes from. */
-  readonly resource: string;
-  /** Seconds since its block was made, when that is known. */
-  readonly ageSeconds?: number;
-  /** Where it was made, when that is known. */
-  readonly origin?: string | undefined;
-  /** Its place in its block; undefined for a buffer that is the whole block. */
-  readonly view: ViewPlace | undefined;
-  /** What a buffer that can still be used has beyond that; undefined once it was disposed. */
-  readonly content: { readonly address?: string; readonly preview: Preview } | undefined;
-}
-
-/** Makes the card of a buffer. */
-export function bufferCard(facts: BufferFacts): Card {
-  const { kind, name, type, place, byteLength, view, content } = facts;
-  const size = `${type}, ${formatBytes(byteLength)}`;
-  return {
-    title: name,
-    kind: view === undefined ? kind : `${kind}, a view`,
-    state: content === undefined ? "disposed" : undefined,
-    summary: `${size} in ${place}`,
-    parts: content === undefined ? [] : [
-      ...(view === undefined ? [] : [placeBar(view)]),
-      originFacts(facts, content.address),
-      previewPart(content.preview),
-    ],
+/** Makes the card of a buffer or a view. */
+export function bufferCard(buffer: MemoryWindow): Card {
+  const { isView, byteOffset, byteLength, length, disposed } = buffer;
+  const block = blockOf(buffer);
+  const kind = buffer.constructor.name;
+  const card = {
+    ...cardOf(buffer, buffer),
+    kind: isView ? `${kind}, a view` : kind,
   };
-}
-
-function originFacts(facts: BufferFacts, address: string | undefined): CardPart {
-  const { length, resource, ageSeconds, origin } = facts;
-  return {
+  if (disposed) return { ...card, state: "disposed", parts: [] };
+  const place = { byteOffset, extentBytes: byteLength, blockBytes: buffer.totalByteLength };
+  const facts: CardPart = {
     type: "facts",
     facts: [
       ["elements", length.toLocaleString("en-US")],
-      ...(address === undefined ? [] : [["address", address] as const]),
-      ...(ageSeconds === undefined ? [] : [["made", `${formatSeconds(ageSeconds)} ago`] as const]),
-      ...(origin === undefined ? [] : [["made at", origin] as const]),
-      ["from", resource],
+      ["address", addressWords(block, byteOffset)],
+      ["made", `${formatSeconds((Date.now() - block.createdAt) / 1000)} ago`],
+      ...(block.origin === undefined ? [] : [["made at", block.origin] as const]),
+      ["from", buffer.memoryResource.constructor.name],
     ],
   };
+  const preview = previewPart(previewOf(buffer, block));
+  return { ...card, parts: [...(isView ? [placeBar(place)] : []), facts, preview] };
+}
+
+/** Makes the card of a strided view; its elements do not lie together, so it shows none. */
+export function stridedCard(view: StridedView): Card {
+  const { buffer, dtype, shape, strides, length, disposed } = view;
+  const card = { ...cardOf(buffer, view), kind: "StridedView, a view" };
+  if (disposed) return { ...card, state: "disposed", parts: [] };
+  const bytes = elementBytes(dtype);
+  const reach = shape.reduce((sum, size, axis) => sum + (size - 1) * (strides[axis] ?? 0), 1);
+  const place = {
+    byteOffset: buffer.byteOffset + view.offset * bytes,
+    extentBytes: length === 0 ? 0 : reach * bytes,
+    blockBytes: buffer.totalByteLength,
+  };
+  const facts: CardPart = {
+    type: "facts",
+    facts: [
+      ["elements", length.toLocaleString("en-US")],
+      ["from", buffer.memoryResource.constructor.name],
+    ],
+  };
+  const missing = `in steps of [${strides.join(", ")}]; contiguous() copies them out`;
+  return { ...card, parts: [placeBar(place), facts, previewPart({ missing })] };
+}
+
+/** The title and the line below it. */
+function cardOf(
+  buffer: MemoryWindow,
+  { dtype, shape, byteLength }: Pick<MemoryWindow, "dtype" | "shape" | "byteLength">,
+) {
+  const { label, kind, storageId: id, deviceOrdinal } = buffer;
+  const type = `${formatShape(dtype, shape)}, ${formatBytes(byteLength)}`;
+  return {
+    title: nameOf({ label, kind, id }),
+    summary: `${type} in ${PLACES[kind]}, device ${deviceOrdinal}`,
+  };
+}
+
+function addressWords({ address, byteLength }: Allocation, byteOffset: number): string {
+  return byteLength === 0 ? "none yet" : formatAddress(address + BigInt(byteOffset));
 }
 
 /** Draws the part of a block that a view shows. */

@@ -76,19 +76,9 @@ export function showCard(makeCard: () => Card): DisplayBundle {
   return { "text/html": cardHtml(card), "text/plain": cardText(card) };
 }
 
-/**
- * Gives a plain result a card, in notebooks and as text on a console, without changing what it is:
- * the methods do not show in JSON, in comparisons or in copies.
- */
-export function withCard<T extends object>(result: T, makeCard: (result: T) => Card): T {
-  const make = () => makeCard(result);
-  return Object.defineProperties(result, {
-    [Symbol.for("Jupyter.display")]: { value: () => showCard(make), enumerable: false },
-    [Symbol.for("Deno.customInspect")]: {
-      value: () => cardText(makeSafely(make)),
-      enumerable: false,
-    },
-  });
+/** The text of a card, for consoles; where it cannot be made it says why. */
+export function textOfCard(makeCard: () => Card): string {
+  return cardText(makeSafely(makeCard));
 }
 
 function makeSafely(makeCard: () => Card): Card {

@@ -1,29 +1,14 @@
 // The card of gpu.live(): what holds memory, largest first, and what a re-run cell left behind.
 
+import type { LiveObject } from "../device/live.ts";
 import { formatBytes, formatSeconds } from "../format.ts";
 import type { Card, CardPart } from "./card.ts";
-
-/** A live object as the card shows it. */
-export interface LiveFacts {
-  /** Its label, or its kind and number. */
-  readonly name: string;
-  /** What kind of memory or object it is. */
-  readonly kind: string;
-  /** Bytes it holds. */
-  readonly byteLength: number;
-  /** Seconds since it was made. */
-  readonly ageSeconds: number;
-  /** Where it was made, when that is known. */
-  readonly origin: string | undefined;
-  /** The track that was open when it was made. */
-  readonly scope: string | undefined;
-}
 
 /** More rows than this make a page and not a card. */
 const SHOWN_ROWS = 30;
 
 /** Makes the card of live objects, which come largest first. */
-export function liveCard(objects: readonly LiveFacts[]): Card {
+export function liveCard(objects: readonly LiveObject[]): Card {
   const bytes = sumOf(objects);
   return {
     title: `${objects.length} live`,
@@ -34,7 +19,7 @@ export function liveCard(objects: readonly LiveFacts[]): Card {
 }
 
 /** Makes one warning of groups of blocks, each made at one place of a cell by several runs of it. */
-export function rerunCard(groups: readonly (readonly LiveFacts[])[]): Card {
+export function rerunCard(groups: readonly (readonly LiveObject[])[]): Card {
   return {
     title: "Memory of an earlier run is still held",
     kind: "notebook",
@@ -56,7 +41,7 @@ export function rerunCard(groups: readonly (readonly LiveFacts[])[]): Card {
   };
 }
 
-function rows(objects: readonly LiveFacts[]): CardPart {
+function rows(objects: readonly LiveObject[]): CardPart {
   const largest = objects.reduce((most, { byteLength }) => Math.max(most, byteLength), 1);
   const shown = objects.slice(0, SHOWN_ROWS);
   const hasScopes = shown.some(({ scope }) => scope !== undefined);
@@ -76,7 +61,7 @@ function sizeText(byteLength: number): string {
   return byteLength === 0 ? "" : formatBytes(byteLength);
 }
 
-function hiddenNote(objects: readonly LiveFacts[]): CardPart[] {
+function hiddenNote(objects: readonly LiveObject[]): CardPart[] {
   const hidden = objects.slice(SHOWN_ROWS);
   if (hidden.length === 0) return [];
   return [{
@@ -85,6 +70,6 @@ function hiddenNote(objects: readonly LiveFacts[]): CardPart[] {
   }];
 }
 
-function sumOf(objects: readonly LiveFacts[]): number {
+function sumOf(objects: readonly LiveObject[]): number {
   return objects.reduce((sum, { byteLength }) => sum + byteLength, 0);
 }

@@ -1,34 +1,20 @@
 // The card of a loaded model: its tensors, largest first.
 
+import type { DeviceBuffer } from "../buffers/device_buffer.ts";
+import { formatShape } from "../buffers/shape.ts";
 import { formatBytes, formatCount } from "../format.ts";
+import type { SafetensorsModel } from "../interop/safetensors/model.ts";
 import type { Card, CardPart } from "./card.ts";
 
-/** What the card of a model shows. */
-export interface ModelFacts {
-  /** Bytes of device memory it holds. */
-  readonly byteLength: number;
-  /** Whether it was disposed. */
-  readonly disposed: boolean;
-  /** Texts about the model as a whole. */
-  readonly metadata: Readonly<Record<string, string>>;
-  /** Its tensors. */
-  readonly tensors: readonly ModelTensor[];
-}
-
-/** One tensor of a model. */
-export interface ModelTensor {
-  /** Its name. */
-  readonly name: string;
-  /** Its element type and shape, as `float32[2, 3]`. */
-  readonly type: string;
-  /** Its size in bytes. */
-  readonly byteLength: number;
-}
+/** A tensor with its name. */
+type NamedTensor = readonly [name: string, tensor: DeviceBuffer];
 
 const SHOWN_TENSORS = 20;
 
 /** Makes the card of a model. */
-export function modelCard({ byteLength, disposed, metadata, tensors }: ModelFacts): Card {
+export function modelCard(model: SafetensorsModel): Card {
+  const { byteLength, disposed, metadata } = model;
+  const tensors = [...model];
   const texts = Object.entries(metadata);
   const about: CardPart[] = texts.length === 0 ? [] : [{ type: "facts", facts: texts }];
   return {
@@ -40,21 +26,21 @@ export function modelCard({ byteLength, disposed, metadata, tensors }: ModelFact
   };
 }
 
-function tensorTable(tensors: readonly ModelTensor[]): CardPart {
-  const sorted = tensors.toSorted((a, b) => b.byteLength - a.byteLength);
-  const largest = Math.max(1, sorted[0]?.byteLength ?? 1);
+function tensorTable(tensors: readonly NamedTensor[]): CardPart {
+  const sorted = tensors.toSorted(([, a], [, b]) => b.byteLength - a.byteLength);
+  const largest = Math.max(1, sorted[0]?.[1].byteLength ?? 1);
   return {
     type: "table",
     header: ["name", "type", "size"],
     align: ["left", "left", "right"],
-    rows: sorted.slice(0, SHOWN_TENSORS).map(({ name, type, byteLength }) => ({
-      cells: [name, type, formatBytes(byteLength)],
+    rows: sorted.slice(0, SHOWN_TENSORS).map(([name, { dtype, shape, byteLength }]) => ({
+      cells: [name, formatShape(dtype, shape), formatBytes(byteLength)],
       share: byteLength / largest,
     })),
   };
 }
 
-function hiddenNote(tensors: readonly ModelTensor[]): CardPart[] {
+function hiddenNote(tensors: readonly NamedTensor[]): CardPart[] {
   const hiddenCount = tensors.length - SHOWN_TENSORS;
   return hiddenCount > 0 ? [{ type: "note", text: `and ${hiddenCount} smaller ones` }] : [];
 }

@@ -1,51 +1,27 @@
 // The cards of accounts: a whole report of a device's memory, and what a track counted.
 
+import type { MemoryTrack } from "../accounting/memory_track.ts";
+import type { Timeline } from "../accounting/timeline.ts";
+import type { MemoryReport } from "../device/report.ts";
 import { formatBytes, formatCount } from "../format.ts";
 import type { Card } from "./card.ts";
-import { liveCard, type LiveFacts } from "./live_card.ts";
-import { type MemoryAmounts, memoryBar } from "./memory_bar.ts";
-
-/** What the card of a report shows. */
-export interface ReportFacts {
-  /** Which device. */
-  readonly device: string;
-  /** When, and with what, in words. */
-  readonly provenance: string;
-  /** What the device's memory is used for. */
-  readonly memory: MemoryAmounts;
-  /** Live objects, largest first. */
-  readonly live: readonly LiveFacts[];
-}
-
-/** What the card of a track shows. */
-export interface TrackFacts {
-  /** Its name. */
-  readonly label: string;
-  /** Whether it was ended. */
-  readonly ended: boolean;
-  /** Bytes held now, or when it ended. */
-  readonly currentBytes: number;
-  /** The most bytes held at once. */
-  readonly peakBytes: number;
-  /** Bytes of all allocations. */
-  readonly totalBytes: number;
-  /** All allocations. */
-  readonly totalCount: number;
-}
+import { liveCard } from "./live_card.ts";
+import { memoryBar } from "./memory_bar.ts";
 
 /** Makes the card of a report. */
-export function reportCard({ device, provenance, memory, live }: ReportFacts): Card {
-  const { parts } = liveCard(live);
+export function reportCard({ data, live }: MemoryReport): Card {
+  const { provenance: { device, driver, vramkit, date }, memory } = data;
+  const { parts } = liveCard(live.objects);
   return {
     title: device,
     kind: "MemoryReport",
-    summary: provenance,
+    summary: `CUDA ${driver}, vramkit ${vramkit}, ${date}`,
     parts: [memoryBar(memory), ...parts],
   };
 }
 
 /** Makes the card of a track. */
-export function trackCard(track: TrackFacts): Card {
+export function trackCard(track: MemoryTrack): Card {
   const { label, ended, currentBytes, peakBytes, totalBytes, totalCount } = track;
   return {
     title: label,
@@ -59,4 +35,9 @@ export function trackCard(track: TrackFacts): Card {
       ],
     }],
   };
+}
+
+/** Makes the card of a timeline. */
+export function timelineCard(timeline: Timeline): Card {
+  return { title: "Timeline", kind: "", summary: timeline.state, parts: [] };
 }

@@ -1,18 +1,14 @@
 // The card of a memory resource: the stack of adaptors from the outermost to where memory comes from.
 
 import { formatCount } from "../format.ts";
+import { placeOf, stackOf } from "../memory/describe_resource.ts";
+import type { MemoryResource } from "../memory/memory_resource.ts";
 import type { Card, CardRow } from "./card.ts";
 
-/** One resource of a stack. */
-export interface ResourceFacts {
-  /** Its class. */
-  readonly name: string;
-  /** Its counters and limits, each with its name. */
-  readonly facts: readonly (readonly [name: string, value: string])[];
-}
-
-/** Makes the card of a stack of resources, the outermost first. */
-export function resourceCard(stack: readonly ResourceFacts[], place: string): Card {
+/** Makes the card of a resource, and of all that it takes memory from. */
+export function resourceCard(resource: MemoryResource): Card {
+  const place = placeOf(resource);
+  const stack = stackOf(resource);
   const [outermost, ...upstream] = stack;
   const rows: CardRow[] = stack.map(({ name, facts }, depth) => ({
     cells: [

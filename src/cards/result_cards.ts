@@ -1,36 +1,13 @@
-// The cards of measurements: the time of a piece of work, and a sweep of bandwidth.
+// The cards of results: the time of a piece of work, and what the values of a buffer are like.
 
+import type { BufferSummary } from "../buffers/summary.ts";
 import { formatBytes, formatSeconds, formatSpeed } from "../format.ts";
-import type { Card, CardPart, CardRow } from "./card.ts";
-
-/** What the card of a timing shows. */
-export interface TimingFacts {
-  /** Time on the GPU's clock. */
-  readonly gpuSeconds: number;
-  /** Time on the host, waiting included. */
-  readonly hostSeconds: number;
-  /** Bytes that were copied meanwhile. */
-  readonly copiedBytes: number;
-  /** Copied bytes over GPU time. */
-  readonly gigabytesPerSecond: number;
-}
-
-/** What the card of a sweep shows. */
-export interface SweepFacts {
-  /** Which device. */
-  readonly device: string;
-  /** What the bus allows, in words. */
-  readonly bus: string;
-  /** Names of the columns, the size first. */
-  readonly header: readonly string[];
-  /** Texts of the rows, one row a size. */
-  readonly rows: readonly (readonly string[])[];
-  /** The fitted lines in words. */
-  readonly fits: readonly string[];
-}
+import type { Timing } from "../measure/timing.ts";
+import type { Card } from "./card.ts";
+import { textOf } from "./preview.ts";
 
 /** Makes the card of a timing. */
-export function timingCard(timing: TimingFacts): Card {
+export function timingCard(timing: Timing): Card {
   const { gpuSeconds, hostSeconds, copiedBytes, gigabytesPerSecond } = timing;
   const copied: (readonly [string, string])[] = copiedBytes === 0 ? [] : [
     ["copied", formatBytes(copiedBytes)],
@@ -44,19 +21,30 @@ export function timingCard(timing: TimingFacts): Card {
   };
 }
 
-/** Makes the card of a sweep. */
-export function sweepCard({ device, bus, header, rows, fits }: SweepFacts): Card {
-  const table: CardPart = {
-    type: "table",
-    header,
-    align: header.map(() => "right"),
-    rows: rows.map((cells): CardRow => ({ cells })),
-  };
-  const words: CardPart[] = fits.length === 0 ? [] : [{ type: "note", text: fits.join("\n") }];
+/** Makes the card of a summary. */
+export function summaryCard(summary: BufferSummary): Card {
+  const { name, type, length, sampleCount, nonFiniteCount, zeroCount } = summary;
+  const { lowest, highest, mean, histogram } = summary;
+  const seen = sampleCount === length
+    ? `all ${length.toLocaleString("en-US")} values`
+    : `${sampleCount.toLocaleString("en-US")} of ${length.toLocaleString("en-US")} values, ` +
+      `evenly spread`;
+  const card = { title: name, kind: "BufferSummary", summary: `${type}, ${seen}` };
+  if (lowest === null || highest === null || mean === null) {
+    return { ...card, parts: [{ type: "note", text: `${nonFiniteCount} NaN or infinite` }] };
+  }
+  const facts: [string, string][] = [
+    ["lowest", textOf(lowest)],
+    ["mean", textOf(mean)],
+    ["highest", textOf(highest)],
+    ["zero", String(zeroCount)],
+    ["NaN or infinite", String(nonFiniteCount)],
+  ];
   return {
-    title: device,
-    kind: "",
-    summary: `bandwidth in GB/s (1 GB = 10^9 bytes), ${bus}`,
-    parts: [table, ...words],
+    ...card,
+    parts: [
+      { type: "facts", facts },
+      { type: "histogram", counts: histogram, lowest: textOf(lowest), highest: textOf(highest) },
+    ],
   };
 }

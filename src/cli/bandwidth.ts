@@ -4,7 +4,7 @@ import { CudaDevice } from "../device.ts";
 import { formatBytes } from "../format.ts";
 import { sizesUpTo } from "../measure/bandwidth.ts";
 import type { BandwidthResult } from "../measure/bandwidth_result.ts";
-import { formatBandwidth, shortName } from "../measure/bandwidth_table.ts";
+import { formatBandwidth, shortName } from "../cards/bandwidth_card.ts";
 import type { CliOptions } from "./arguments.ts";
 import { ProgressBar } from "../notebook/progress_bar.ts";
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { CudaDevice } from "../device.ts";
 import { allocateBits, type DType, DTYPE_NAMES, elementBytes } from "../dtype.ts";
 import { formatBytes, messageOf } from "../format.ts";
-import { formatBandwidth } from "../measure/bandwidth_table.ts";
+import { formatBandwidth } from "../cards/bandwidth_card.ts";
 import type { BandwidthResult } from "../measure/bandwidth_result.ts";
 import { fillPattern, findMismatch } from "../measure/pattern.ts";
 import { plotBandwidth } from "../notebook/bandwidth_plot.ts";

@@ -1,7 +1,5 @@
 // What is alive, as rows that print as a table: the answer to "what holds my GPU memory?".
 
-import { type DisplayBundle, showCard } from "../cards/card.ts";
-import { liveCard } from "../cards/live_card.ts";
 import { formatBytes, formatSeconds } from "../format.ts";
 import { type LedgerEntry, nameOf } from "../accounting/ledger.ts";
 import {
@@ -30,13 +28,10 @@ const PRINTED_ROWS = 40;
 
 /** Live objects as they were when they were listed, largest first. */
 export class LiveTable implements Iterable<LiveObject> {
-  /** The rows. */
-  readonly objects: readonly LiveObject[];
   readonly #rows: readonly LiveRow[];
 
   private constructor(rows: readonly LiveRow[]) {
     this.#rows = rows;
-    this.objects = rows.map(({ object }) => object);
   }
 
   /** Lists ledger entries that fit a query. */
@@ -46,14 +41,19 @@ export class LiveTable implements Iterable<LiveObject> {
       .filter(query).sort(query.sortBy ?? "size");
   }
 
+  /** The rows, with their origins as they are told now: a cell's number is known when it is over. */
+  get objects(): readonly LiveObject[] {
+    return this.#rows.map(({ object, entry }) => ({ ...object, origin: entry.origin }));
+  }
+
   /** How many objects. */
   get count(): number {
-    return this.objects.length;
+    return this.#rows.length;
   }
 
   /** Bytes they hold together. */
   get byteLength(): number {
-    return this.objects.reduce((sum, object) => sum + object.byteLength, 0);
+    return this.#rows.reduce((sum, { object }) => sum + object.byteLength, 0);
   }
 
   /** Keeps the rows that fit a query or a function, in the same order unless the query has one. */
@@ -82,7 +82,7 @@ export class LiveTable implements Iterable<LiveObject> {
 
   /** Lays the first rows out as text, with the sum of all below. */
   toString(): string {
-    const rows = this.#shown().slice(0, PRINTED_ROWS).map((object) => [
+    const rows = this.objects.slice(0, PRINTED_ROWS).map((object) => [
       object.name,
       object.kind,
       formatBytes(object.byteLength),
@@ -104,19 +104,9 @@ export class LiveTable implements Iterable<LiveObject> {
     return this.objects;
   }
 
-  /** Shows the table in a notebook. */
-  [Symbol.for("Jupyter.display")](): DisplayBundle {
-    return showCard(() => liveCard(this.#shown()));
-  }
-
   /** Shows the table on a console. */
   [Symbol.for("Deno.customInspect")](): string {
     return this.toString();
-  }
-
-  /** The rows with their origins as they are told now: a cell's number is known when it is over. */
-  #shown(): LiveObject[] {
-    return this.#rows.map(({ object, entry }) => ({ ...object, origin: entry.origin }));
   }
 }
 

@@ -1,7 +1,5 @@
 // A whole account of a device's memory, to read, to attach to a bug report, or to keep as JSON.
 
-import { type DisplayBundle, showCard } from "../cards/card.ts";
-import { reportCard } from "../cards/report_cards.ts";
 import type { Context } from "../context.ts";
 import { MemoryCounters, type MemoryUsage } from "../accounting/counters.ts";
 import { type DeviceMemory, readDeviceMemory } from "./device_memory.ts";
@@ -69,13 +67,14 @@ const LISTED_OBJECTS = 100;
 export class MemoryReport {
   /** What it says. */
   readonly data: MemoryReportData;
-  readonly #live: LiveTable;
+  /** All live objects, largest first. */
+  readonly live: LiveTable;
 
   /** Takes the account of now. */
   constructor(context: Context, provenance: Provenance) {
     const { ledger } = context;
     const entries = ledger.entries();
-    this.#live = LiveTable.of(entries);
+    this.live = LiveTable.of(entries);
     this.data = {
       provenance,
       memory: readDeviceMemory(context),
@@ -85,22 +84,13 @@ export class MemoryReport {
       sizes: sizesOf(entries),
       caches: [...ledger.caches].map(({ name, kind, byteLength }) => ({ name, kind, byteLength })),
       undisposed: { count: ledger.undisposed.count, byteLength: ledger.undisposed.byteLength },
-      largest: this.#live.objects.slice(0, LISTED_OBJECTS),
+      largest: this.live.objects.slice(0, LISTED_OBJECTS),
     };
   }
 
   /** The account as plain data, for JSON. */
   toJSON(): MemoryReportData {
     return this.data;
-  }
-
-  /** Shows the account in a notebook. */
-  [Symbol.for("Jupyter.display")](): DisplayBundle {
-    const { provenance, memory } = this.data;
-    const { device, driver, vramkit, date } = provenance;
-    const live = this.#live.objects;
-    const words = `CUDA ${driver}, vramkit ${vramkit}, ${date}`;
-    return showCard(() => reportCard({ device, provenance: words, memory, live }));
   }
 
   /** Lays the account out as text. */
@@ -114,7 +104,7 @@ export class MemoryReport {
       this.#formatHeld(),
       `collected undisposed: ${formatCount(undisposed.count, "block")}, ` +
       formatBytes(undisposed.byteLength),
-      this.#live.toString(),
+      this.live.toString(),
     ].join("\n\n");
   }
 

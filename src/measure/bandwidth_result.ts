@@ -59,7 +59,7 @@ export interface Provenance {
 }
 
 /** A bandwidth sweep. */
-export interface BandwidthResult {
+export class BandwidthResult {
   /** What it was measured with. */
   readonly provenance: Provenance;
   /** The bus's name, such as `"PCIe 5.0 x16"`, or `"unknown"`. */
@@ -70,6 +70,15 @@ export interface BandwidthResult {
   readonly points: readonly BandwidthPoint[];
   /** One line for each direction and kind. */
   readonly fits: readonly BandwidthFit[];
+
+  /** Takes what was found. */
+  constructor(found: BandwidthResult) {
+    this.provenance = found.provenance;
+    this.busName = found.busName;
+    this.theoreticalGigabytesPerSecond = found.theoreticalGigabytesPerSecond;
+    this.points = found.points;
+    this.fits = found.fits;
+  }
 }
 
 /**

@@ -1,12 +1,10 @@
 // How long the GPU takes for a piece of work, by events on its stream.
 
-import { withCard } from "../cards/card.ts";
-import { timingCard } from "../cards/result_cards.ts";
 import { CudaEvent } from "../event.ts";
 import type { CudaStream } from "../stream.ts";
 
 /** What `gpu.time()` measured. */
-export interface Timing {
+export class Timing {
   /** Time between the two events on the GPU's clock, in seconds. */
   readonly gpuSeconds: number;
   /** Time that the calls took on the host, in seconds, waiting included. */
@@ -15,6 +13,14 @@ export interface Timing {
   readonly copiedBytes: number;
   /** Copied bytes over GPU time, in GB/s (1 GB = 10^9 bytes). */
   readonly gigabytesPerSecond: number;
+
+  /** Takes what was measured. */
+  constructor({ gpuSeconds, hostSeconds, copiedBytes, gigabytesPerSecond }: Timing) {
+    this.gpuSeconds = gpuSeconds;
+    this.hostSeconds = hostSeconds;
+    this.copiedBytes = copiedBytes;
+    this.gigabytesPerSecond = gigabytesPerSecond;
+  }
 }
 
 /**
@@ -38,5 +44,5 @@ export async function timeOnStream(
   const gpuSeconds = end.secondsSince(start);
   const copiedBytes = context.copiedBytes - bytesBefore;
   const gigabytesPerSecond = gpuSeconds > 0 ? copiedBytes / gpuSeconds / 1e9 : 0;
-  return withCard({ gpuSeconds, hostSeconds, copiedBytes, gigabytesPerSecond }, timingCard);
+  return new Timing({ gpuSeconds, hostSeconds, copiedBytes, gigabytesPerSecond });
 }

@@ -3,7 +3,6 @@
 
 import { CUresult } from "../../ffi/constants.ts";
 import type { DriverApi } from "../../ffi/cuda.ts";
-import type { DisplayBundle } from "../cards/card.ts";
 import type { Context } from "../context.ts";
 import { CudaUnavailableError, DisposedError } from "../errors.ts";
 import { HandleRecord } from "../handle_record.ts";
@@ -11,7 +10,7 @@ import type { CudaStream } from "../stream.ts";
 import type { DeviceAccess } from "./device_access.ts";
 import { DriverPool, type PoolOptions, type PoolReuse } from "./driver_pool.ts";
 import type { ContextOwner, MemoryResource } from "./memory_resource.ts";
-import { describeResource, showResource } from "./show_resource.ts";
+import { describeResource } from "./describe_resource.ts";
 
 /** The driver's functions that the hot path calls. */
 type PoolCalls = {
@@ -177,11 +176,6 @@ export class CudaAsyncMemoryResource implements MemoryResource, Disposable {
   /** Same as {@link CudaAsyncMemoryResource.dispose}, for `using`. */
   [Symbol.dispose](): void {
     this.dispose();
-  }
-
-  /** Shows the resource and its upstreams in a notebook. */
-  [Symbol.for("Jupyter.display")](): DisplayBundle {
-    return showResource(this);
   }
 
   /** Shows the resource and its upstreams on a console, with their counters. */

@@ -1,9 +1,8 @@
 // Plain device memory: cuMemAlloc and cuMemFree. What other processes can open comes from here.
 
-import type { DisplayBundle } from "../cards/card.ts";
 import type { Context } from "../context.ts";
 import type { ContextOwner, MemoryResource } from "./memory_resource.ts";
-import { describeResource, showResource } from "./show_resource.ts";
+import { describeResource } from "./describe_resource.ts";
 
 /** Device memory straight from the driver; each call takes tens of microseconds (cuMemAlloc). */
 export class CudaMemoryResource implements MemoryResource {
@@ -31,10 +30,5 @@ export class CudaMemoryResource implements MemoryResource {
   /** Shows the resource on a console. */
   [Symbol.for("Deno.customInspect")](): string {
     return describeResource(this);
-  }
-
-  /** Shows the resource and its upstreams in a notebook. */
-  [Symbol.for("Jupyter.display")](): DisplayBundle {
-    return showResource(this);
   }
 }

@@ -1,13 +1,11 @@
 // Memory that someone else allocated: nothing is taken from here, and giving back is theirs to say.
 
-import type { DisplayBundle } from "../cards/card.ts";
 import type { Context } from "../context.ts";
 import { messageOf } from "../format.ts";
 import type { CudaStream } from "../stream.ts";
 import type { MemoryResource } from "./memory_resource.ts";
 import type { PointerAttributes } from "./pointer_attributes.ts";
 import { whenPassed } from "./when_passed.ts";
-import { showResource } from "./show_resource.ts";
 
 /** What happens to foreign memory once the GPU no longer uses it. */
 export interface ForeignRelease {
@@ -57,10 +55,5 @@ export class ForeignMemoryResource implements MemoryResource {
         console.warn(`vramkit: foreign memory could not be given back: ${messageOf(error)}`);
       }
     });
-  }
-
-  /** Shows the resource and its upstreams in a notebook. */
-  [Symbol.for("Jupyter.display")](): DisplayBundle {
-    return showResource(this);
   }
 }

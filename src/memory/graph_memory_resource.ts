@@ -1,12 +1,11 @@
 // Memory that a graph allocates for itself: each launch has it, and nobody else while it runs.
 
-import type { DisplayBundle } from "../cards/card.ts";
 import { isCaptured } from "../capture.ts";
 import type { Context } from "../context.ts";
 import type { CudaStream } from "../stream.ts";
 import { GraphMemory } from "./graph_memory.ts";
 import type { ContextOwner, MemoryResource } from "./memory_resource.ts";
-import { describeResource, showResource } from "./show_resource.ts";
+import { describeResource } from "./describe_resource.ts";
 
 /**
  * Memory whose allocation and free are steps of a graph, for streams that are being captured. Device
@@ -78,11 +77,6 @@ export class GraphMemoryResource implements MemoryResource {
   /** Shows the resource on a console. */
   [Symbol.for("Deno.customInspect")](): string {
     return describeResource(this);
-  }
-
-  /** Shows the resource in a notebook. */
-  [Symbol.for("Jupyter.display")](): DisplayBundle {
-    return showResource(this);
   }
 
   get #memory(): GraphMemory {

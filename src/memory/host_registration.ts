@@ -2,12 +2,10 @@
 // The memory stays referenced until the driver has let go of it.
 
 import { CU_MEMHOSTREGISTER, CUresult } from "../../ffi/constants.ts";
-import type { DisplayBundle } from "../cards/card.ts";
 import type { Context } from "../context.ts";
 import { CudaError, CudaUnavailableError } from "../errors.ts";
 import { formatBytes } from "../format.ts";
 import type { ContextOwner, MemoryResource } from "./memory_resource.ts";
-import { showResource } from "./show_resource.ts";
 
 /** How to page-lock existing memory. */
 export interface RegistrationOptions {
@@ -88,11 +86,6 @@ export class HostRegistration implements MemoryResource {
   /** Unlocks the pages now: the caller has made sure that no queued work still needs them. */
   deallocate(): void {
     this.context.call("cuMemHostUnregister", this.#registeredAddress);
-  }
-
-  /** Shows the registration in a notebook. */
-  [Symbol.for("Jupyter.display")](): DisplayBundle {
-    return showResource(this);
   }
 
   /** Registers the bytes as they lie, and all of their pages where the driver wants whole ones. */

@@ -1,11 +1,10 @@
 // Memory that migrates: one address for the CPU and all GPUs, and pages go where they are used.
 
-import type { DisplayBundle } from "../cards/card.ts";
 import { CUmemAttach_flags } from "../../ffi/constants.ts";
 import type { Context } from "../context.ts";
 import { CudaUnavailableError } from "../errors.ts";
 import type { ContextOwner, MemoryResource } from "./memory_resource.ts";
-import { describeResource, showResource } from "./show_resource.ts";
+import { describeResource } from "./describe_resource.ts";
 
 /** Managed (unified) memory (cuMemAllocManaged). It may be larger than the device. */
 export class ManagedMemoryResource implements MemoryResource {
@@ -48,10 +47,5 @@ export class ManagedMemoryResource implements MemoryResource {
   /** Shows the resource on a console. */
   [Symbol.for("Deno.customInspect")](): string {
     return describeResource(this);
-  }
-
-  /** Shows the resource and its upstreams in a notebook. */
-  [Symbol.for("Jupyter.display")](): DisplayBundle {
-    return showResource(this);
   }
 }

@@ -1,11 +1,10 @@
 // Page-locked host memory that the GPU reads and writes in place, over the bus, without a copy.
 
-import type { DisplayBundle } from "../cards/card.ts";
 import { CU_MEMHOSTALLOC } from "../../ffi/constants.ts";
 import type { Context } from "../context.ts";
 import { CudaUnavailableError } from "../errors.ts";
 import type { ContextOwner, MemoryResource } from "./memory_resource.ts";
-import { describeResource, showResource } from "./show_resource.ts";
+import { describeResource } from "./describe_resource.ts";
 
 /** What mapped host memory is to be. */
 export interface MappedMemoryOptions {
@@ -78,11 +77,6 @@ export class MappedHostMemoryResource implements MemoryResource {
   /** Finds where the CPU sees a block. */
   hostAddress(address: bigint): bigint {
     return this.#hostAddresses.get(address) ?? address;
-  }
-
-  /** Shows the resource and its upstreams in a notebook. */
-  [Symbol.for("Jupyter.display")](): DisplayBundle {
-    return showResource(this);
   }
 
   /** Shows the resource and its upstreams on a console, with their counters. */

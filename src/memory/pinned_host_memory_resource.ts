@@ -1,10 +1,9 @@
 // Page-locked host memory: the copy engine reads and writes it at the speed of the bus.
 
-import type { DisplayBundle } from "../cards/card.ts";
 import { CU_MEMHOSTALLOC } from "../../ffi/constants.ts";
 import type { Context } from "../context.ts";
 import type { ContextOwner, MemoryResource } from "./memory_resource.ts";
-import { describeResource, showResource } from "./show_resource.ts";
+import { describeResource } from "./describe_resource.ts";
 
 /** Page-locked host memory, exactly as much as asked for, usable by every device (cuMemHostAlloc). */
 export class PinnedHostMemoryResource implements MemoryResource {
@@ -32,11 +31,6 @@ export class PinnedHostMemoryResource implements MemoryResource {
   /** Frees now: the caller has made sure that no queued copy still needs the memory. */
   deallocate(address: bigint): void {
     this.context.driver.call("cuMemFreeHost", address);
-  }
-
-  /** Shows the resource and its upstreams in a notebook. */
-  [Symbol.for("Jupyter.display")](): DisplayBundle {
-    return showResource(this);
   }
 
   /** Shows the resource and its upstreams on a console, with their counters. */

@@ -1,9 +1,8 @@
 // Device memory in rows that start where the hardware reads them best.
 
-import type { DisplayBundle } from "../cards/card.ts";
 import type { Context } from "../context.ts";
 import type { ContextOwner, MemoryResource } from "./memory_resource.ts";
-import { describeResource, showResource } from "./show_resource.ts";
+import { describeResource } from "./describe_resource.ts";
 
 /** Rows to allocate. */
 export interface PitchedRequest {
@@ -52,10 +51,5 @@ export class PitchedMemoryResource implements MemoryResource {
   /** Shows the resource on a console. */
   [Symbol.for("Deno.customInspect")](): string {
     return describeResource(this);
-  }
-
-  /** Shows the resource in a notebook. */
-  [Symbol.for("Jupyter.display")](): DisplayBundle {
-    return showResource(this);
   }
 }

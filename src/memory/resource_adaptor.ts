@@ -1,10 +1,9 @@
 // What wrappers of a memory resource share: they are one themselves, over the one they wrap.
 
-import type { DisplayBundle } from "../cards/card.ts";
 import type { Context } from "../context.ts";
 import type { CudaStream } from "../stream.ts";
 import { type MemoryResource, nameOfValue } from "./memory_resource.ts";
-import { describeResource, showResource } from "./show_resource.ts";
+import { describeResource } from "./describe_resource.ts";
 
 /**
  * A resource over another, the upstream. Adaptors stack in any order; one that fails gives back what
@@ -35,11 +34,6 @@ export abstract class ResourceAdaptor implements MemoryResource {
 
   /** Takes memory back, in the order of a stream. */
   abstract deallocate(address: bigint, byteLength: number, stream: CudaStream): void;
-
-  /** Shows the resource and its upstreams in a notebook. */
-  [Symbol.for("Jupyter.display")](): DisplayBundle {
-    return showResource(this);
-  }
 
   /** Shows the resource and its upstreams on a console, with their counters. */
   [Symbol.for("Deno.customInspect")](): string {

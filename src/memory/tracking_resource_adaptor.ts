@@ -5,7 +5,7 @@ import { OriginFinder } from "../accounting/origin.ts";
 import type { CudaStream } from "../stream.ts";
 import type { MemoryResource } from "./memory_resource.ts";
 import { ResourceAdaptor } from "./resource_adaptor.ts";
-import { describeResource } from "./show_resource.ts";
+import { describeResource } from "./describe_resource.ts";
 
 /** How much to remember. */
 export interface TrackingOptions {

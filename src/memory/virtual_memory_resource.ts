@@ -1,6 +1,5 @@
 // Device memory by address first, memory second: blocks that can grow where they are.
 
-import type { DisplayBundle } from "../cards/card.ts";
 import type { Context } from "../context.ts";
 import { CudaUnavailableError } from "../errors.ts";
 import { formatAddress, messageOf } from "../format.ts";
@@ -8,7 +7,7 @@ import type { CudaStream } from "../stream.ts";
 import type { ContextOwner, MemoryResource } from "./memory_resource.ts";
 import { VirtualRange, type VirtualRangeRequest } from "./virtual_range.ts";
 import { whenPassed } from "./when_passed.ts";
-import { describeResource, showResource } from "./show_resource.ts";
+import { describeResource } from "./describe_resource.ts";
 
 /** Virtual memory of a device (cuMemAddressReserve, cuMemCreate, cuMemMap). */
 export class VirtualMemoryResource implements MemoryResource {
@@ -69,11 +68,6 @@ export class VirtualMemoryResource implements MemoryResource {
   /** Shows the resource on a console. */
   [Symbol.for("Deno.customInspect")](): string {
     return describeResource(this);
-  }
-
-  /** Shows the resource and its upstreams in a notebook. */
-  [Symbol.for("Jupyter.display")](): DisplayBundle {
-    return showResource(this);
   }
 }
 

@@ -8,7 +8,7 @@ import type {
   CopyDirection,
   HostKind,
 } from "../measure/bandwidth_result.ts";
-import { shortName } from "../measure/bandwidth_table.ts";
+import { shortName } from "../cards/bandwidth_card.ts";
 
 /** Holds the points of one direction and one kind of memory, smallest size first. */
 export interface BandwidthLine {

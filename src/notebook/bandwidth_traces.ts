@@ -4,7 +4,7 @@
 import type { Dash, ErrorBar, PlotData } from "npm:@types/plotly.js@3.0.14";
 import type { BandwidthPoint, CopyDirection } from "../measure/bandwidth_result.ts";
 import { formatBytes, formatSeconds } from "../format.ts";
-import { describeFit } from "../measure/bandwidth_table.ts";
+import { describeFit } from "../cards/bandwidth_card.ts";
 import { type BandwidthLine, hasHalfSpeedPoint } from "./bandwidth_lines.ts";
 import type { SpeedAxis } from "./bandwidth_panels.ts";
 import { speedDigits } from "./bandwidth_words.ts";

@@ -3,7 +3,7 @@
 
 import type { BandwidthPoint, BandwidthResult } from "../measure/bandwidth_result.ts";
 import { formatBytes } from "../format.ts";
-import { describeFit } from "../measure/bandwidth_table.ts";
+import { describeFit } from "../cards/bandwidth_card.ts";
 import { type BandwidthLine, bandwidthLines, fastestPoint } from "./bandwidth_lines.ts";
 
 /** Fields that may tell two results apart, the most telling first. */

@@ -1,9 +1,9 @@
 // A device's card that stays up to date while other cells run.
 
 import { inNotebook } from "../accounting/notebook_kernel.ts";
-import type { DisplayBundle } from "../cards/card.ts";
+import { type DisplayBundle, showCard } from "../cards/card.ts";
+import { deviceCard } from "../cards/device_card.ts";
 import type { CudaDevice } from "../device.ts";
-import { showDevice } from "../device/show_device.ts";
 import { LiveDisplay } from "./live_display.ts";
 import { LiveWatch, type WatchOptions } from "./live_watch.ts";
 
@@ -32,6 +32,6 @@ export function memoryMeter(
   return LiveWatch.start(gpu, {
     ...rest,
     name: "memory meter",
-    look: () => display.show(showDevice(gpu.info, gpu)),
+    look: () => display.show(showCard(() => deviceCard(gpu))),
   });
 }

@@ -10,7 +10,6 @@ const LAYERS: readonly (readonly string[])[] = [
   ["ffi/simulated/"],
   [
     "src/version.ts",
-    "src/cards/",
     "src/format.ts",
     "src/errors.ts",
     "src/dtype.ts",
@@ -35,6 +34,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ["src/measure/"],
   ["src/device/"],
   ["src/device.ts"],
+  ["src/cards/"],
   ["mod.ts"],
   ["src/notebook/"],
   ["src/cli.ts", "src/cli/"],

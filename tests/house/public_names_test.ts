@@ -61,7 +61,6 @@ const PUBLIC_NAMES = [
   "DeviceBufferRequest",
   "DeviceInfo",
   "DeviceMemory",
-  "DisplayBundle",
   "DisposedError",
   "DownloadAllOptions",
   "Driver",

@@ -1,5 +1,6 @@
 // Graphs beside all the rest: borrowed memory, caches, limits, accounts, and what goes wrong.
 
+import "../../src/cards/shown.ts";
 import { assert, assertEquals, assertGreaterOrEqual, assertThrows } from "@std/assert";
 import { simulateDriver } from "../../ffi/simulated/driver.ts";
 import type { DeviceBuffer } from "../../src/buffers/device_buffer.ts";

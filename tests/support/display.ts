@@ -1,6 +1,7 @@
 // What an object shows in a notebook: the display protocol, called as the kernel calls it.
 
 import { assert } from "@std/assert";
+import "../../src/cards/shown.ts";
 
 const DISPLAY = Symbol.for("Jupyter.display");
 

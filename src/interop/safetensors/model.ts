@@ -1,9 +1,6 @@
 // A loaded model: tensors by name, in one block of device memory a file, given back together.
 
 import type { DeviceBuffer } from "../../buffers/device_buffer.ts";
-import { formatShape } from "../../buffers/shape.ts";
-import { type DisplayBundle, showCard } from "../../cards/card.ts";
-import { modelCard } from "../../cards/model_card.ts";
 import type { DType } from "../../dtype.ts";
 import { DisposedError } from "../../errors.ts";
 import { formatBytes, formatCount } from "../../format.ts";
@@ -108,15 +105,6 @@ export class SafetensorsModel
   /** Describes the model: `SafetensorsModel(300 tensors, 2 GiB)`. */
   toString(): string {
     return `SafetensorsModel(${formatCount(this.size, "tensor")}, ${formatBytes(this.byteLength)})`;
-  }
-
-  /** Shows the model in a notebook. */
-  [Symbol.for("Jupyter.display")](): DisplayBundle {
-    const { byteLength, disposed, metadata } = this;
-    const tensors = [...this].map(([name, { dtype, shape, byteLength }]) => {
-      return { name, type: formatShape(dtype, shape), byteLength };
-    });
-    return showCard(() => modelCard({ byteLength, disposed, metadata, tensors }));
   }
 
   /** Shows the model on a console. */

@@ -1,5 +1,6 @@
 // Lazy buffers: what takes the memory, what must not, and what happens when it cannot be had.
 
+import "../../../src/cards/shown.ts";
 import { assert, assertEquals, assertFalse, assertNotEquals, assertThrows } from "@std/assert";
 import { CUresult } from "../../../ffi/constants.ts";
 import type { LazyBuffer } from "../../../src/buffers/lazy_buffer.ts";

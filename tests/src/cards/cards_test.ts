@@ -3,13 +3,11 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import * as mod from "../../../mod.ts";
 import { OutOfMemoryError } from "../../../src/errors.ts";
-import { bandwidthCard } from "../../../src/measure/bandwidth_table.ts";
-import { showCard, withCard } from "../../../src/cards/card.ts";
-import { modelCard } from "../../../src/cards/model_card.ts";
 import { CachingResourceAdaptor } from "../../../src/memory/caching_resource_adaptor.ts";
 import { bandwidthResult } from "../../support/bandwidth_result.ts";
 import { cardOf } from "../../support/display.ts";
 import { openTestDevice } from "../../support/driver.ts";
+import { FileFolder } from "../../support/files.ts";
 import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
 import { withDevice } from "../../support/with_device.ts";
 
@@ -146,23 +144,39 @@ Deno.test("Timing shows GPU time and speed", async () => {
 });
 
 Deno.test("a bandwidth result shows a table of speeds and the fits in words", async () => {
-  const { text } = await cardOf(withCard(bandwidthResult(), bandwidthCard));
+  const { text } = await cardOf(new mod.BandwidthResult(bandwidthResult()));
   assertStringIncludes(text, "NVIDIA H200: bandwidth in GB/s");
   assertStringIncludes(text, "H2D pinned: 5.1 µs + bytes / 55.6 GB/s");
 });
 
-Deno.test("a model shows its tensors, largest first, and how many more there are", () => {
-  const tensors = Array.from({ length: 25 }, (_, index) => ({
-    name: `layer.${index}.weight`,
-    type: "float32[256]",
-    byteLength: 1024 * (index + 1),
-  }));
-  const facts = { byteLength: 2 ** 20, disposed: false, metadata: { format: "pt" }, tensors };
-  const text = showCard(() => modelCard(facts))["text/plain"];
-  assertStringIncludes(text, "SafetensorsModel 25 tensors: 1 MiB of device memory");
-  assertStringIncludes(text, "format: pt");
-  assert(text.indexOf("layer.24.weight") < text.indexOf("layer.23.weight"));
-  assertStringIncludes(text, "and 5 smaller ones");
+Deno.test("results are plain data beside their cards", () => {
+  const fields = { gpuSeconds: 1, hostSeconds: 2, copiedBytes: 0, gigabytesPerSecond: 0 };
+  const timing = new mod.Timing(fields);
+  assertEquals(JSON.stringify(timing), JSON.stringify(fields));
+  assertEquals(structuredClone(timing) as unknown, fields);
+  assertEquals(Object.keys(timing), Object.keys(fields));
+  assertStringIncludes(Deno.inspect(timing), "Timing 1.0 s: on the GPU's clock");
+});
+
+Deno.test("a model shows its tensors, largest first, and how many more there are", async () => {
+  using folder = new FileFolder();
+  const path = folder.pathOf("model.safetensors");
+  await withDevice(async (gpu) => {
+    using stack = new DisposableStack();
+    const tensors = Array.from({ length: 25 }, (_, index) => {
+      return [`layer.${index}.weight`, stack.use(gpu.zeros("float32", 256 * (index + 1)))] as const;
+    });
+    await mod.saveSafetensors(path, Object.fromEntries(tensors), { metadata: { format: "pt" } });
+    using model = await gpu.loadSafetensors(path);
+    const { text } = await cardOf(model);
+    assertStringIncludes(text, "SafetensorsModel 25 tensors: 325 KiB of device memory");
+    assertStringIncludes(text, "format: pt");
+    assertStringIncludes(text, "float32[6400]");
+    assert(text.indexOf("layer.24.weight") < text.indexOf("layer.23.weight"));
+    assertStringIncludes(text, "and 5 smaller ones");
+    model.dispose();
+    assertStringIncludes((await cardOf(model)).text, "[disposed]");
+  });
 });
 
 Deno.test("MemoryTrack and MemoryReport show what they counted", async () => {

@@ -1,10 +1,12 @@
 // Checks a sweep's shape and its honesty: every point there, wrong bytes noticed, nothing left.
 
+import "../../../src/cards/shown.ts";
 import { assert, assertEquals, assertFalse, assertGreater, assertRejects } from "@std/assert";
 import type { DriverApi } from "../../../ffi/cuda.ts";
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import { sizesUpTo } from "../../../src/measure/bandwidth.ts";
-import { formatBandwidth } from "../../../src/measure/bandwidth_table.ts";
+import { BandwidthResult } from "../../../src/measure/bandwidth_result.ts";
+import { formatBandwidth } from "../../../src/cards/bandwidth_card.ts";
 import { withDevice } from "../../support/with_device.ts";
 
 const SMALL = { sizes: [4096, "16 KiB"], sampleCount: 1 } as const;
@@ -41,7 +43,7 @@ Deno.test("CudaDevice.bandwidth() says what it was measured with, as plain data"
     assertEquals(result.provenance.device, gpu.name);
     assertEquals(result.provenance.deno, Deno.version.deno);
     assert(!Number.isNaN(Date.parse(result.provenance.date)));
-    assertEquals(JSON.parse(JSON.stringify(result)), result);
+    assertEquals(new BandwidthResult(JSON.parse(JSON.stringify(result))), result);
   }));
 
 Deno.test("CudaDevice.bandwidth() gives a result that a console shows as the table", () =>

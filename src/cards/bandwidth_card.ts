@@ -1,10 +1,9 @@
-// A bandwidth sweep as a table of text: one row a size, one column a direction and kind.
+// The card of a bandwidth sweep: one row a size, one column a direction and kind, and the fits in words.
 
-import type { Card } from "../cards/card.ts";
-import { cardText } from "../cards/card_text.ts";
-import { sweepCard } from "../cards/result_cards.ts";
 import { formatBytes, formatSeconds, formatSpeed } from "../format.ts";
-import type { BandwidthFit, BandwidthPoint, BandwidthResult } from "./bandwidth_result.ts";
+import type { BandwidthFit, BandwidthPoint, BandwidthResult } from "../measure/bandwidth_result.ts";
+import type { Card, CardPart } from "./card.ts";
+import { cardText } from "./card_text.ts";
 
 const SHORT_DIRECTION = {
   "host-to-device": "H2D",
@@ -25,12 +24,21 @@ export function formatBandwidth(result: BandwidthResult): string {
 
 /** Makes the card of a sweep. */
 export function bandwidthCard(result: BandwidthResult): Card {
-  return sweepCard({
-    device: result.provenance.device,
-    bus: busWords(result),
-    ...speedRows(result),
-    fits: result.fits.map(describeFit),
-  });
+  const { header, rows } = speedRows(result);
+  const fits = result.fits.map(describeFit);
+  const table: CardPart = {
+    type: "table",
+    header,
+    align: header.map(() => "right"),
+    rows: rows.map((cells) => ({ cells })),
+  };
+  const words: CardPart[] = fits.length === 0 ? [] : [{ type: "note", text: fits.join("\n") }];
+  return {
+    title: result.provenance.device,
+    kind: "",
+    summary: `bandwidth in GB/s (1 GB = 10^9 bytes), ${busWords(result)}`,
+    parts: [table, ...words],
+  };
 }
 
 /** Lists speeds by size, one column a direction and kind. */

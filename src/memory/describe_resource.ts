@@ -1,13 +1,14 @@
-// What notebooks and consoles show of a memory resource: the stack of adaptors, each with its counters.
+// What consoles and cards say of a memory resource: the stack of adaptors, each with its counters.
 
-import { type DisplayBundle, showCard } from "../cards/card.ts";
-import { resourceCard, type ResourceFacts } from "../cards/resource_card.ts";
 import { formatBytes, messageOf } from "../format.ts";
 import type { MemoryResource } from "./memory_resource.ts";
 
-/** Shows a resource, and all that it takes memory from, in a notebook. */
-export function showResource(resource: MemoryResource): DisplayBundle {
-  return showCard(() => resourceCard(stackOf(resource), placeOf(resource)));
+/** One resource of a stack. */
+export interface ResourceFacts {
+  /** Its class. */
+  readonly name: string;
+  /** Its counters and limits, each with its name. */
+  readonly facts: readonly (readonly [name: string, value: string])[];
 }
 
 /** Describes a resource in one line, and each of its upstreams in a line of its own below. */
@@ -19,12 +20,14 @@ export function describeResource(resource: MemoryResource): string {
   return [`${own} (${placeOf(resource)})`, ...upstreams.map((line) => `  over ${line}`)].join("\n");
 }
 
-function placeOf({ isDeviceAccessible, isHostAccessible, context }: MemoryResource): string {
+/** Says who can use the memory that a resource gives. */
+export function placeOf({ isDeviceAccessible, isHostAccessible, context }: MemoryResource): string {
   const users = isHostAccessible ? (isDeviceAccessible ? "host and GPU" : "the host") : "the GPU";
   return `memory for ${users} of device ${context.ordinal}`;
 }
 
-function stackOf(resource: MemoryResource): ResourceFacts[] {
+/** Lists a resource and all that it takes memory from, the outermost first. */
+export function stackOf(resource: MemoryResource): ResourceFacts[] {
   const own = { name: resource.constructor.name, facts: factsOf(resource) };
   const { upstream } = resource as { upstream?: MemoryResource };
   return upstream === undefined ? [own] : [own, ...stackOf(upstream)];

@@ -3,12 +3,16 @@
 import { activeCapture } from "../capture.ts";
 import { elementBytes } from "../dtype.ts";
 import { messageOf } from "../format.ts";
-import type { Preview } from "../cards/buffer_card.ts";
 import type { Allocation } from "../memory/allocation.ts";
 import { CudaStream } from "../stream.ts";
 import { transferSync } from "../transfer/host_transfer.ts";
-import { scalarOf } from "./element.ts";
-import type { MemoryWindow } from "./memory_window.ts";
+import { scalarOf } from "../buffers/element.ts";
+import type { MemoryWindow } from "../buffers/memory_window.ts";
+
+/** The first values of a buffer, or why they are not shown. */
+export type Preview =
+  | { readonly rows: readonly string[][]; readonly isWhole: boolean }
+  | { readonly missing: string };
 
 const MOST_BYTES = 4096;
 /** What a transfer that was awaited leaves queued, such as a free, takes microseconds. */

@@ -1,0 +1,96 @@
+// Which card shows what: one row a class. The classes themselves know nothing of cards.
+
+import { MemoryTrack } from "../accounting/memory_track.ts";
+import { Timeline } from "../accounting/timeline.ts";
+import { MemoryWindow } from "../buffers/memory_window.ts";
+import { PackedBuffers } from "../buffers/packed_buffers.ts";
+import { StridedView } from "../buffers/strided_view.ts";
+import { BufferSummary } from "../buffers/summary.ts";
+import { CudaDevice } from "../device.ts";
+import { LiveTable } from "../device/live.ts";
+import { MemoryReport } from "../device/report.ts";
+import { CudaError, CudaUnavailableError, DisposedError, OutOfMemoryError } from "../errors.ts";
+import { CudaEvent } from "../event.ts";
+import { CudaGraph } from "../graph.ts";
+import { SafetensorsModel } from "../interop/safetensors/model.ts";
+import { BandwidthResult } from "../measure/bandwidth_result.ts";
+import { Timing } from "../measure/timing.ts";
+import { CudaAsyncMemoryResource } from "../memory/cuda_async_memory_resource.ts";
+import { CudaMemoryResource } from "../memory/cuda_memory_resource.ts";
+import { ForeignMemoryResource } from "../memory/foreign_memory_resource.ts";
+import { GraphMemoryResource } from "../memory/graph_memory_resource.ts";
+import { HostRegistration } from "../memory/host_registration.ts";
+import { ManagedMemoryResource } from "../memory/managed_memory_resource.ts";
+import { MappedHostMemoryResource } from "../memory/mapped_host_memory_resource.ts";
+import { PinnedHostMemoryResource } from "../memory/pinned_host_memory_resource.ts";
+import { PitchedMemoryResource } from "../memory/pitched_memory_resource.ts";
+import { ResourceAdaptor } from "../memory/resource_adaptor.ts";
+import { VirtualMemoryResource } from "../memory/virtual_memory_resource.ts";
+import { CudaStream } from "../stream.ts";
+import { bandwidthCard } from "./bandwidth_card.ts";
+import { bufferCard, stridedCard } from "./buffer_card.ts";
+import { type Card, showCard, textOfCard } from "./card.ts";
+import { deviceCard } from "./device_card.ts";
+import { cudaErrorCard, errorCard, shortageCard } from "./error_card.ts";
+import { liveCard } from "./live_card.ts";
+import { modelCard } from "./model_card.ts";
+import { packedCard } from "./packed_card.ts";
+import { eventCard, graphCard, streamCard } from "./queue_cards.ts";
+import { reportCard, timelineCard, trackCard } from "./report_cards.ts";
+import { resourceCard } from "./resource_card.ts";
+import { summaryCard, timingCard } from "./result_cards.ts";
+
+/** A class, whether or not others may construct it. */
+interface Shown<T> {
+  readonly prototype: T;
+}
+
+/** Gives the objects of a class a card in notebooks, and its text on consoles where they have none. */
+function show<T extends object>({ prototype }: Shown<T>, makeCard: (shown: T) => Card): void {
+  const [card, text] = [Symbol.for("Jupyter.display"), Symbol.for("Deno.customInspect")];
+  define(prototype, card, (shown: T) => showCard(() => makeCard(shown)));
+  if (!(text in prototype)) {
+    define(prototype, text, (shown: T) => textOfCard(() => makeCard(shown)));
+  }
+}
+
+function define<T extends object>(prototype: T, name: symbol, method: (shown: T) => unknown): void {
+  Object.defineProperty(prototype, name, {
+    configurable: true,
+    writable: true,
+    value(this: T) {
+      return method(this);
+    },
+  });
+}
+
+show(CudaDevice, deviceCard);
+show(CudaStream, streamCard);
+show(CudaEvent, eventCard);
+show(CudaGraph, graphCard);
+show(MemoryWindow, bufferCard);
+show(StridedView, stridedCard);
+show(PackedBuffers, packedCard);
+show(SafetensorsModel, modelCard);
+show(LiveTable, ({ objects }) => liveCard(objects));
+show(MemoryReport, reportCard);
+show(MemoryTrack, trackCard);
+show(Timeline, timelineCard);
+show(Timing, timingCard);
+show(BandwidthResult, bandwidthCard);
+show(BufferSummary, summaryCard);
+show(CudaError, cudaErrorCard);
+show(OutOfMemoryError, shortageCard);
+show(DisposedError, errorCard);
+show(CudaUnavailableError, errorCard);
+show(ResourceAdaptor, resourceCard);
+show(CudaAsyncMemoryResource, resourceCard);
+show(CudaMemoryResource, resourceCard);
+show(ForeignMemoryResource, resourceCard);
+show(GraphMemoryResource, resourceCard);
+show(HostRegistration, resourceCard);
+show(ManagedMemoryResource, resourceCard);
+show(MappedHostMemoryResource, resourceCard);
+show(PinnedHostMemoryResource, resourceCard);
+show(PitchedMemoryResource, resourceCard);
+show(VirtualMemoryResource, resourceCard);
