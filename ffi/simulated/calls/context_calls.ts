@@ -24,14 +24,14 @@ export function contextCalls(machine: Machine): ContextCalls {
     },
     cuCtxPushCurrent_v2(context) {
       requireValue(context !== 0n);
-      contexts.push(machine.context(context));
+      contexts.push(machine.anyContext(context));
     },
     cuCtxPopCurrent_v2(context) {
       const popped = contexts.pop();
       if (context !== null) put64(context, popped.handle);
     },
     cuCtxSetCurrent(context) {
-      contexts.replace(context === 0n ? undefined : machine.context(context));
+      contexts.replace(context === 0n ? undefined : machine.anyContext(context));
     },
     cuCtxGetCurrent(context) {
       put64(context, contexts.top?.handle ?? 0n);
@@ -49,8 +49,9 @@ export function contextCalls(machine: Machine): ContextCalls {
     cuCtxEnablePeerAccess(handle, flags) {
       const { current } = contexts;
       const peer = machine.context(handle);
-      requireValue(flags === 0);
       if (peer.device === current.device) refuse("CUDA_ERROR_PEER_ACCESS_UNSUPPORTED");
+      requireValue(flags === 0);
+      machine.requireRelaxed();
       if (!machine.settings.peerAccess) refuse("CUDA_ERROR_PEER_ACCESS_UNSUPPORTED");
       if (current.peers.has(peer)) refuse("CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED");
       current.peers.add(peer);
@@ -58,6 +59,7 @@ export function contextCalls(machine: Machine): ContextCalls {
     cuCtxDisablePeerAccess(handle) {
       const { current } = contexts;
       const peer = machine.context(handle);
+      machine.requireRelaxed();
       if (!current.peers.delete(peer)) refuse("CUDA_ERROR_PEER_ACCESS_NOT_ENABLED");
     },
   };

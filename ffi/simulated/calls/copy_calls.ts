@@ -58,34 +58,33 @@ export function copyCalls(machine: Machine): CopyCalls {
 
   return {
     cuMemcpyHtoDAsync_v2(destination, source, byteLength, handle) {
-      const stream = machine.stream(handle);
-      if (byteLength === 0n) return machine.scheduler.requireNoneCaptured(stream);
+      const stream = machine.workStream(handle);
+      if (byteLength === 0n) return;
       const from = arrayRegion(source, Number(byteLength));
       const to = memory.resolve(Number(destination), Number(byteLength));
       requireValue(to.kind !== "pageable");
       queueCopy(machine, stream, { planes: [linearPlane(to, from)] });
     },
     cuMemcpyDtoHAsync_v2(destination, source, byteLength, handle) {
-      const stream = machine.stream(handle);
-      if (byteLength === 0n) return machine.scheduler.requireNoneCaptured(stream);
+      const stream = machine.workStream(handle);
+      if (byteLength === 0n) return;
       const from = memory.resolve(Number(source), Number(byteLength));
       requireValue(from.kind !== "pageable");
       const to = arrayRegion(destination, Number(byteLength));
       queueCopy(machine, stream, { planes: [linearPlane(to, from)] });
     },
     cuMemcpyAsync(destination, source, byteLength, handle) {
-      const stream = machine.stream(handle);
-      if (byteLength === 0n) return machine.scheduler.requireNoneCaptured(stream);
+      const stream = machine.workStream(handle);
+      if (byteLength === 0n) return;
       queueCopy(machine, stream, { planes: [planeOf({ destination, source, byteLength })] });
     },
     cuMemcpyPeerAsync(destination, toContext, source, fromContext, byteLength, handle) {
-      const stream = machine.stream(handle);
-      stream.requireUncaptured();
+      const stream = machine.plainStream(handle);
       const contexts = [toContext, fromContext].map((context) => {
         if (context === 0n) refuse("CUDA_ERROR_INVALID_CONTEXT", "noPeerContext");
         return machine.context(context);
       });
-      if (byteLength === 0n) return machine.scheduler.requireNoneCaptured(stream);
+      if (byteLength === 0n) return;
       const plane = planeOf({ destination, source, byteLength });
       for (const { region } of [plane.destination, plane.source]) {
         requireValue(region.kind !== "pageable");
@@ -103,13 +102,14 @@ export function copyCalls(machine: Machine): CopyCalls {
       failIndex,
       handle,
     ) {
-      if (failIndex !== null) put64(failIndex, NO_INDEX);
       // The batch needs a stream of its own: the driver refuses the legacy default stream.
+      requireValue(handle !== 0n);
+      if (failIndex !== null) put64(failIndex, NO_INDEX);
       requireValue(handle > 1n && count > 0n && machine.contexts.top !== undefined);
-      const stream = machine.stream(handle);
+      const stream = machine.workStream(handle);
+      requireAttributes({ attributes, attributeIndices, attributeCount, count });
       // Unlike other calls that cannot be recorded, this one leaves a capture as it is.
       if (stream.capture !== undefined) refuse("CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED");
-      requireAttributes({ attributes, attributeIndices, attributeCount, count });
       const copies = Array.from({ length: Number(count) }, (_, i): LinearCopy => ({
         destination: get64(destinations, i),
         source: get64(sources, i),

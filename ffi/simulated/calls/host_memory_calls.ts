@@ -33,6 +33,7 @@ export function hostMemoryCalls(machine: Machine): HostMemoryCalls {
   return {
     cuMemHostAlloc(address, byteLength, flags) {
       contexts.requireCurrent();
+      machine.requireRelaxed();
       requireCell(address);
       requireValue((flags & ~HOST_ALLOC_FLAGS) === 0);
       if (byteLength === 0n) return put64(address, 0n);
@@ -62,6 +63,7 @@ export function hostMemoryCalls(machine: Machine): HostMemoryCalls {
     },
     cuMemHostRegister_v2(address, byteLength, flags) {
       const context = contexts.current;
+      machine.requireRelaxed();
       const place = { address: Number(address), byteLength: Number(byteLength) };
       requireValue(address !== 0n && byteLength > 0n && (flags & ~REGISTER_FLAGS) === 0);
       requireValue(place.address < HOST_END);

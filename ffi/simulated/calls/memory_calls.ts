@@ -46,13 +46,17 @@ export function memoryCalls(machine: Machine): MemoryCalls {
       if (total !== null) put64(total, device.memoryBytes);
     },
     cuMemAlloc_v2(address, byteLength) {
+      contexts.requireCurrent();
+      machine.requireRelaxed();
       requireCell(address);
       put64(address, allocate(Number(byteLength)));
     },
     cuMemAllocPitch_v2(address, pitch, width, height, elementBytes) {
+      contexts.requireCurrent();
       requireCell(address);
       requireCell(pitch);
       requireValue([4, 8, 16].includes(elementBytes) && width > 0n && height > 0n);
+      machine.requireRelaxed();
       const pitchBytes = Math.ceil(Number(width) / PITCH_BYTES) * PITCH_BYTES;
       put64(address, allocate(pitchBytes * Number(height)));
       put64(pitch, pitchBytes);

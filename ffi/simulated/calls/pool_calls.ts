@@ -54,8 +54,6 @@ export function poolCalls(machine: Machine): PoolCalls {
     if (capture !== undefined) {
       return put64(cell, captureAllocation(machine, stream, { capture, pool, byteLength }));
     }
-    // Nothing may be taken that a refusal would leave without an owner.
-    machine.scheduler.requireNoneCaptured(stream);
     const after = pool.take(byteLength);
     const address = pool.device === machine.host
       ? allocateHost(machine, { byteLength, kind: "pool", context, pool })
@@ -91,21 +89,22 @@ export function poolCalls(machine: Machine): PoolCalls {
   return {
     cuMemAllocAsync(address, byteLength, handle) {
       requirePools();
-      const stream = machine.stream(handle);
+      const stream = machine.workStream(handle);
       const pool = machine.defaultPools[stream.context.device.ordinal];
       requireValue(pool !== undefined);
       allocate(address, { pool, stream, byteLength: Number(byteLength) });
     },
     cuMemAllocFromPoolAsync(address, byteLength, handle, stream) {
+      const queue = machine.workStream(stream);
       allocate(address, {
         pool: findPool(handle),
-        stream: machine.stream(stream),
+        stream: queue,
         byteLength: Number(byteLength),
       });
     },
     cuMemFreeAsync(address, handle) {
       requirePools();
-      const stream = machine.stream(handle);
+      const stream = machine.workStream(handle);
       if (stream.capture === undefined) machine.requireRelaxed();
       if (address === 0n) return;
       const allocation = memory.allocationFrom(Number(address));
@@ -113,7 +112,6 @@ export function poolCalls(machine: Machine): PoolCalls {
       if (allocation instanceof GraphAllocation) {
         return freeGraphMemory(machine, stream, allocation);
       }
-      stream.capture?.requireValid();
       // What a graph frees must be what a graph allocates.
       requireValue(stream.capture === undefined);
       if (allocation.kind === "managed") refuse("CUDA_ERROR_NOT_SUPPORTED");

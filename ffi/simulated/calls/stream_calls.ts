@@ -39,17 +39,16 @@ export function streamCalls(machine: Machine): StreamCalls {
   const { contexts, scheduler } = machine;
 
   function synchronizeStream(handle: bigint): void {
-    const stream = machine.stream(handle);
-    stream.requireUncaptured();
+    const stream = machine.plainStream(handle);
     scheduler.drain(stream);
     machine.settle(stream.context);
   }
 
   return {
     cuStreamCreateWithPriority(handle, flags) {
-      const context = contexts.current;
       requireCell(handle);
       requireValue(flags === 0 || flags === 1);
+      const context = contexts.current;
       const role = flags === 0 ? "blocking" : "nonblocking";
       const stream = machine.register((handle) => new Stream(context, handle, role));
       context.streams.add(stream);
@@ -62,9 +61,8 @@ export function streamCalls(machine: Machine): StreamCalls {
       if (stream.head === undefined) stream.context.streams.delete(stream);
     },
     cuStreamQuery(handle) {
-      const stream = machine.stream(handle);
+      const stream = machine.plainStream(handle);
       const { tail } = stream;
-      stream.requireUncaptured();
       if (tail !== undefined && !scheduler.poll(tail)) return CUresult.CUDA_ERROR_NOT_READY;
       scheduler.drain(stream);
       return undefined;
@@ -78,16 +76,16 @@ export function streamCalls(machine: Machine): StreamCalls {
       return await waitAside(machine, tail, () => synchronizeStream(handle));
     },
     cuStreamWaitEvent(stream, event, flags) {
-      const { record, mark, flags: eventFlags } = machine.find(StreamEvent, event);
-      const queue = machine.stream(stream);
       requireValue(flags <= CUevent_wait_flags.CU_EVENT_WAIT_EXTERNAL);
+      const { record, mark, flags: eventFlags } = machine.find(StreamEvent, event);
+      const queue = machine.workStream(stream);
       if (flags === CUevent_wait_flags.CU_EVENT_WAIT_EXTERNAL) {
         requireValue(queue.capture === undefined, "external");
         refuse("CUDA_ERROR_ILLEGAL_STATE");
       }
       if ((eventFlags & CUevent_flags.CU_EVENT_INTERPROCESS) !== 0) queue.requireUncaptured();
       if (mark !== undefined) {
-        requireValue(mark.capture.isOpen);
+        requireValue(mark.capture.isValid);
         return mark.capture.wait(queue, mark);
       }
       if (record === undefined) return;
@@ -95,7 +93,7 @@ export function streamCalls(machine: Machine): StreamCalls {
       scheduler.follow(queue, record);
     },
     cuStreamWaitValue32_v2(stream, address, value, flags) {
-      const queue = machine.stream(stream);
+      const queue = machine.workStream(stream);
       if ((flags & Condition.CU_STREAM_WAIT_VALUE_FLUSH) !== 0) refuse("CUDA_ERROR_NOT_SUPPORTED");
       const isMet = CONDITIONS.get(flags);
       requireValue(isMet !== undefined && address % 4n === 0n);
