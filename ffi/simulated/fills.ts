@@ -35,7 +35,8 @@ export function queueFill(machine: Machine, stream: Stream, fill: Fill): void {
   requireValue(address % elementBytes === 0 && pitchBytes % elementBytes === 0);
   requireValue(pitchBytes >= widthBytes);
   const region = machine.memory.resolve(address, pitchBytes * (rowCount - 1) + widthBytes);
-  requireValue(region.kind !== "pageable");
+  // A capture records the fill of an ordinary array, which no stream runs.
+  requireValue(region.kind !== "pageable" || stream.capture !== undefined);
   requireAccess(machine, [stream.context], { region, write: true, kernel: true });
   const extent = { start: 0, widthBytes, pitchBytes, rowCount };
   queueMemoryWork(machine, stream, {

@@ -49,11 +49,13 @@ export function contextCalls(machine: Machine): ContextCalls {
     cuCtxEnablePeerAccess(handle, flags) {
       const { current } = contexts;
       const peer = machine.context(handle);
-      if (peer.device === current.device) refuse("CUDA_ERROR_PEER_ACCESS_UNSUPPORTED");
       requireValue(flags === 0);
+      if (peer.device === current.device) refuse("CUDA_ERROR_PEER_ACCESS_UNSUPPORTED");
       machine.requireRelaxed();
       if (!machine.settings.peerAccess) refuse("CUDA_ERROR_PEER_ACCESS_UNSUPPORTED");
       if (current.peers.has(peer)) refuse("CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED");
+      // Kernels that were launched before have no part in the new right.
+      machine.scheduler.runAll();
       current.peers.add(peer);
     },
     cuCtxDisablePeerAccess(handle) {

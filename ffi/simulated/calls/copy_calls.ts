@@ -9,6 +9,8 @@ import { CUmemcpyFlags } from "../../constants.ts";
 import { bytesOf, type Cell, get64, put64 } from "../cells.ts";
 import { CUmemcpyAttributes } from "../../structs.ts";
 import { refuse, requireValue } from "../errors.ts";
+import { Allocation } from "../allocation.ts";
+import type { Context } from "../context.ts";
 import type { Machine } from "../machine.ts";
 import type { Region } from "../region.ts";
 import type { CallGroup } from "./calls.ts";
@@ -49,6 +51,15 @@ export function copyCalls(machine: Machine): CopyCalls {
     return pageableRegion(bytes.subarray(0, byteLength), address);
   }
 
+  /** Refuses what no copy takes for a device's side: ordinary arrays, and pools on the host. */
+  function requireDevicePointer({ kind, segments }: Region): void {
+    requireValue(kind !== "pageable");
+    const isHostPool = segments.some(({ owner }) =>
+      owner instanceof Allocation && owner.pool?.device === machine.host
+    );
+    requireValue(!isHostPool);
+  }
+
   function planeOf({ destination, source, byteLength }: LinearCopy): Plane {
     return linearPlane(
       memory.resolve(Number(destination), Number(byteLength)),
@@ -62,14 +73,14 @@ export function copyCalls(machine: Machine): CopyCalls {
       if (byteLength === 0n) return;
       const from = arrayRegion(source, Number(byteLength));
       const to = memory.resolve(Number(destination), Number(byteLength));
-      requireValue(to.kind !== "pageable");
+      requireDevicePointer(to);
       queueCopy(machine, stream, { planes: [linearPlane(to, from)] });
     },
     cuMemcpyDtoHAsync_v2(destination, source, byteLength, handle) {
       const stream = machine.workStream(handle);
       if (byteLength === 0n) return;
       const from = memory.resolve(Number(source), Number(byteLength));
-      requireValue(from.kind !== "pageable");
+      requireDevicePointer(from);
       const to = arrayRegion(destination, Number(byteLength));
       queueCopy(machine, stream, { planes: [linearPlane(to, from)] });
     },
@@ -80,16 +91,19 @@ export function copyCalls(machine: Machine): CopyCalls {
     },
     cuMemcpyPeerAsync(destination, toContext, source, fromContext, byteLength, handle) {
       const stream = machine.plainStream(handle);
-      const contexts = [toContext, fromContext].map((context) => {
+      const [to, from] = [toContext, fromContext].map((context) => {
         if (context === 0n) refuse("CUDA_ERROR_INVALID_CONTEXT", "noPeerContext");
         return machine.context(context);
       });
+      requireValue(to !== undefined && from !== undefined);
       if (byteLength === 0n) return;
       const plane = planeOf({ destination, source, byteLength });
       for (const { region } of [plane.destination, plane.source]) {
         requireValue(region.kind !== "pageable");
       }
-      queueCopy(machine, stream, { planes: [plane], contexts });
+      requireNamed(to, { region: plane.destination.region, write: true });
+      requireNamed(from, { region: plane.source.region, write: false });
+      queueCopy(machine, stream, { planes: [plane], contexts: [to, from] });
     },
     cuMemcpyBatchAsync(
       destinations,
@@ -128,6 +142,14 @@ export function copyCalls(machine: Machine): CopyCalls {
       if (failIndex !== null) put64(failIndex, NO_INDEX);
     },
   };
+}
+
+/** Refuses memory of a pool, or mapped memory, that the context which the call names may not touch. */
+function requireNamed(context: Context, { region, write }: { region: Region; write: boolean }): void {
+  for (const { owner } of region.segments) {
+    const isPlain = owner instanceof Allocation && owner.kind === "device";
+    requireValue(isPlain || owner.permits(context, write));
+  }
 }
 
 /** Checks that the attributes of a batch cover its copies from the first on, in order. */

@@ -3,19 +3,22 @@
 
 import { CU_MEMHOSTALLOC, CU_MEMHOSTREGISTER } from "../../constants.ts";
 import { HOST_END, hostBytes } from "../address_space.ts";
-import { Allocation } from "../allocation.ts";
+import { Allocation, type AllocationKind } from "../allocation.ts";
 import { put32, put64, requireCell } from "../cells.ts";
 import { refuse, requireValue } from "../errors.ts";
 import { allocateHost } from "../host_allocation.ts";
 import { HostStorage } from "../host_storage.ts";
 import type { Machine } from "../machine.ts";
+import { Mapping, Reservation } from "../reservation.ts";
 import type { CallGroup } from "./calls.ts";
 import { requireIdle } from "./memory_calls.ts";
 
 const HOST_ALLOC_FLAGS = 7;
-/** IOMEMORY is for memory of other devices, which does not exist here. */
-const REGISTER_FLAGS = CU_MEMHOSTREGISTER.PORTABLE | CU_MEMHOSTREGISTER.DEVICEMAP |
-  CU_MEMHOSTREGISTER.READ_ONLY;
+const KNOWN_REGISTER_FLAGS = CU_MEMHOSTREGISTER.PORTABLE | CU_MEMHOSTREGISTER.DEVICEMAP |
+  CU_MEMHOSTREGISTER.IOMEMORY | CU_MEMHOSTREGISTER.READ_ONLY;
+
+/** Memory that the host can touch. */
+const HOST_KINDS: ReadonlySet<AllocationKind> = new Set(["pinned", "registered", "managed"]);
 
 type HostMemoryCalls = CallGroup<`cuMemHost${string}` | "cuMemFreeHost">;
 
@@ -23,11 +26,13 @@ type HostMemoryCalls = CallGroup<`cuMemHost${string}` | "cuMemFreeHost">;
 export function hostMemoryCalls(machine: Machine): HostMemoryCalls {
   const { contexts, memory } = machine;
 
-  function hostAllocation(address: bigint): Allocation {
+  /** Finds page-locked or managed memory, or what is mapped where devices may touch it. */
+  function findMemory(address: bigint): Allocation | Mapping {
     const entry = memory.at(Number(address));
-    requireValue(entry instanceof Allocation);
-    requireValue(entry.kind === "pinned" || entry.kind === "registered");
-    return entry;
+    const found = entry instanceof Reservation ? entry.mappings.at(Number(address)) : entry;
+    requireValue(found !== undefined);
+    requireValue(found instanceof Mapping ? found.isOpen : HOST_KINDS.has(found.kind));
+    return found;
   }
 
   return {
@@ -53,23 +58,28 @@ export function hostMemoryCalls(machine: Machine): HostMemoryCalls {
     cuMemHostGetDevicePointer_v2(pointer, address, flags) {
       contexts.requireCurrent();
       requireValue(flags === 0);
-      hostAllocation(address);
+      const found = findMemory(address);
+      requireValue(found instanceof Mapping || found.kind !== "managed");
       put64(pointer, address);
     },
     cuMemHostGetFlags(flags, address) {
       contexts.requireCurrent();
       // All page-locked memory is mapped, whether that was asked for or not.
-      put32(flags, hostAllocation(address).flags | CU_MEMHOSTALLOC.DEVICEMAP);
+      const found = findMemory(address);
+      const given = found instanceof Mapping ? CU_MEMHOSTALLOC.PORTABLE : flagsOf(found);
+      put32(flags, given | CU_MEMHOSTALLOC.DEVICEMAP);
     },
     cuMemHostRegister_v2(address, byteLength, flags) {
       const context = contexts.current;
       machine.requireRelaxed();
       const place = { address: Number(address), byteLength: Number(byteLength) };
-      requireValue(address !== 0n && byteLength > 0n && (flags & ~REGISTER_FLAGS) === 0);
+      requireValue(address !== 0n && byteLength > 0n && (flags & ~KNOWN_REGISTER_FLAGS) === 0);
       requireValue(place.address < HOST_END);
       const known = memory.hostAllocations(place.address, place.byteLength);
       requireValue(known.every(({ kind }) => kind === "registered"));
       if (known.length > 0) refuse("CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED");
+      // Memory of other devices does not exist here.
+      requireValue((flags & CU_MEMHOSTREGISTER.IOMEMORY) === 0);
       const storage = new HostStorage(hostBytes(place.address, place.byteLength));
       const id = machine.nextId();
       memory.add(new Allocation(place, { kind: "registered", context, id, storage, flags }));
@@ -85,4 +95,9 @@ export function hostMemoryCalls(machine: Machine): HostMemoryCalls {
       machine.free(allocation);
     },
   };
+}
+
+/** Returns the flags that page-locked memory was made with; those of managed memory are others. */
+function flagsOf({ kind, flags }: Allocation): number {
+  return kind === "managed" ? 0 : flags;
 }

@@ -16,6 +16,8 @@ import type { Context } from "../context.ts";
 /** A loaded image. */
 class Module {
   readonly context: Context;
+  /** Handles of kernels that were asked for, by name. */
+  readonly kernels: Map<string, bigint> = new Map();
 
   constructor(context: Context) {
     this.context = context;
@@ -63,8 +65,11 @@ export function kernelCalls(machine: Machine): KernelCalls {
         ? machine.settings.kernels[text]
         : undefined;
       if (kernel === undefined) return refuse("CUDA_ERROR_NOT_FOUND");
+      const known = found.kernels.get(text);
+      if (known !== undefined) return put64(handle, known);
       machine.register((registered) => {
         put64(handle, registered);
+        found.kernels.set(text, registered);
         return new KernelFunction(found, kernel);
       });
     },

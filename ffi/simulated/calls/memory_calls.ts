@@ -73,18 +73,24 @@ export function memoryCalls(machine: Machine): MemoryCalls {
       machine.free(allocation);
     },
     cuMemGetAddressRange_v2(base, size, address) {
-      contexts.requireCurrent();
+      const { current } = contexts;
       const entry = memory.at(Number(address));
       const found = entry instanceof Reservation ? entry.mappings.at(Number(address)) : entry;
       // The driver finds no range where memory was mapped and nobody was let in.
       const isClosed = found instanceof Mapping && !found.isOpen;
       if (found === undefined || isClosed) return refuse("CUDA_ERROR_NOT_FOUND");
+      // Memory of a device is known to the context that made it alone.
+      const isForeign = found instanceof Allocation && found.kind === "device" &&
+        found.context !== current;
+      if (isForeign) return refuse("CUDA_ERROR_NOT_FOUND");
       if (base !== null) put64(base, found.address);
       if (size !== null) put64(size, found.byteLength);
     },
     cuPointerGetAttribute(data, attribute, address) {
       const entry = memory.at(Number(address));
       requireValue(entry !== undefined);
+      // In its capture, memory has an address and nothing else yet.
+      requireValue(!(entry instanceof GraphAllocation) || entry.isThere);
       if (entry instanceof Allocation) {
         return describe(data, attribute, { allocation: entry, address });
       }
@@ -95,6 +101,7 @@ export function memoryCalls(machine: Machine): MemoryCalls {
         ordinal: mapping.physical.device.ordinal,
         start: mapping.address,
         byteLength: mapping.byteLength,
+        id: mapping.id,
       });
     },
   };
@@ -121,7 +128,8 @@ function describe(
   const { kind, storage, pool } = allocation;
   switch (attribute) {
     case P.CU_POINTER_ATTRIBUTE_CONTEXT:
-      return put64(data, allocation.context.handle);
+      // Memory of a pool is the device's, not a context's.
+      return put64(data, pool === undefined ? allocation.context.handle : 0n);
     case P.CU_POINTER_ATTRIBUTE_MEMORY_TYPE: {
       const isHost = storage.onHost && kind !== "managed";
       const { CU_MEMORYTYPE_HOST, CU_MEMORYTYPE_DEVICE } = CUmemorytype;
@@ -130,8 +138,6 @@ function describe(
     case P.CU_POINTER_ATTRIBUTE_HOST_POINTER:
       requireValue(storage.onHost);
       return put64(data, address);
-    case P.CU_POINTER_ATTRIBUTE_BUFFER_ID:
-      return put64(data, allocation.id);
     case P.CU_POINTER_ATTRIBUTE_IS_MANAGED:
       return put32(data, Number(kind === "managed"));
     case P.CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
@@ -144,6 +150,7 @@ function describe(
         ordinal: allocation.device.ordinal,
         start: allocation.address,
         byteLength: allocation.byteLength,
+        id: allocation.id,
       });
   }
 }
@@ -152,9 +159,13 @@ function describe(
 function describeMapped(
   data: Cell,
   attribute: number,
-  range: { address: bigint; ordinal: number; start: number; byteLength: number },
+  range: { address: bigint; ordinal: number; start: number; byteLength: number; id: number },
 ): void {
   switch (attribute) {
+    case P.CU_POINTER_ATTRIBUTE_CONTEXT:
+      return put64(data, 0);
+    case P.CU_POINTER_ATTRIBUTE_BUFFER_ID:
+      return put64(data, range.id);
     case P.CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
       return put32(data, CUmemorytype.CU_MEMORYTYPE_DEVICE);
     case P.CU_POINTER_ATTRIBUTE_DEVICE_POINTER:

@@ -13,7 +13,7 @@ import { refuse, requireValue } from "../errors.ts";
 import type { Machine } from "../machine.ts";
 import type { Region } from "../region.ts";
 import { submit } from "../submission.ts";
-import { Stream, StreamEvent } from "../stream.ts";
+import { type Operation, Stream, StreamEvent } from "../stream.ts";
 import { waitAside } from "../wait_aside.ts";
 import type { CallGroup } from "./calls.ts";
 
@@ -42,6 +42,14 @@ export function streamCalls(machine: Machine): StreamCalls {
     const stream = machine.plainStream(handle);
     scheduler.drain(stream);
     machine.settle(stream.context);
+  }
+
+  function requireOwn({ context }: Stream, record: Operation | undefined): void {
+    if (record === undefined || record.stream.context === context) return;
+    machine.site.fail(
+      "endsProcess",
+      "the event is for other processes and was recorded in another context",
+    );
   }
 
   return {
@@ -83,7 +91,10 @@ export function streamCalls(machine: Machine): StreamCalls {
         requireValue(queue.capture === undefined, "external");
         refuse("CUDA_ERROR_ILLEGAL_STATE");
       }
-      if ((eventFlags & CUevent_flags.CU_EVENT_INTERPROCESS) !== 0) queue.requireUncaptured();
+      if ((eventFlags & CUevent_flags.CU_EVENT_INTERPROCESS) !== 0) {
+        queue.requireUncaptured();
+        requireOwn(queue, record);
+      }
       if (mark !== undefined) {
         requireValue(mark.capture.isValid);
         return mark.capture.wait(queue, mark);

@@ -85,8 +85,9 @@ export class World {
   /** Finds what is there and holds an address. */
   at(address: bigint): Thing | undefined {
     for (const thing of this.things.values()) {
-      const { isAlive, value, byteLength } = thing;
-      if (isAlive && value <= address && address < value + BigInt(byteLength)) return thing;
+      const { isAlive, kind, value, byteLength } = thing;
+      // Physical memory has bytes, but its handle is no address.
+      if (kind !== "physical" && isAlive && value <= address && address < value + BigInt(byteLength)) return thing;
     }
     return undefined;
   }
