@@ -114,7 +114,7 @@ export const STRICTER = {
   },
   reserved: {
     kind: "refuses",
-    simulated: "refuses reserved members that are not 0",
+    simulated: "refuses reserved members, and levels of arrays, that are not 0",
     real: "ignores them",
   },
   noPeerContext: {
@@ -129,8 +129,8 @@ export const STRICTER = {
   },
   beyond: {
     kind: "refuses",
-    simulated: "refuses to map memory that reaches beyond its reservation",
-    real: "maps it when the addresses behind are free",
+    simulated: "refuses to map memory, or to unmap a range, that reaches beyond its reservation",
+    real: "does it where the addresses behind allow it",
   },
   numbers: {
     kind: "answers",
@@ -156,9 +156,10 @@ export const STRICTER = {
   progress: {
     kind: "answers",
     simulated: "runs queued work only when a call asks for it, one piece for each question",
-    real: "runs it meanwhile, so that a question is answered by 0 or by 600",
-    calls: ["cuStreamQuery", "cuEventQuery", "cuEventElapsedTime"],
+    real: "runs it meanwhile, so that a question is answered by 0 or 600, and a pool holds less",
+    calls: ["cuStreamQuery", "cuEventQuery", "cuEventElapsedTime", "cuMemPoolGetAttribute"],
     statuses: [[0, 600], [600, 0]],
+    outputs: true,
   },
   neighbours: {
     kind: "answers",

@@ -9,7 +9,10 @@ function compare(
   simulated: Partial<ComparedStep["simulated"]>,
   managedCount = 0,
 ) {
-  return compareStep({ call, real, simulated: { outcome: "0", ...simulated }, managedCount });
+  return compareStep({
+    ...{ call, real, managedCount, isFreeing: false },
+    simulated: { outcome: "0", ...simulated },
+  });
 }
 
 Deno.test("compareStep() takes equal outcomes as the same", () => {

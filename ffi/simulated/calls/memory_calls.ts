@@ -2,7 +2,7 @@
 // cuMemFree waits for the device, except for memory of a pool: there the caller has to.
 
 import { CUmemorytype, CUpointer_attribute as P } from "../../constants.ts";
-import { Allocation } from "../allocation.ts";
+import { Allocation, type Owner } from "../allocation.ts";
 import { type Cell, put32, put64, requireCell } from "../cells.ts";
 import { DeviceStorage } from "../device_storage.ts";
 import { hex, refuse, requireValue } from "../errors.ts";
@@ -37,6 +37,12 @@ export function memoryCalls(machine: Machine): MemoryCalls {
       new Allocation(place, { kind: "device", context, id: machine.nextId(), storage }),
     );
     return place.address;
+  }
+
+  /** Refuses the address for kernels where those of the current context may not read. */
+  function requireReach(attribute: number, owner: Owner): void {
+    if (attribute !== P.CU_POINTER_ATTRIBUTE_DEVICE_POINTER) return;
+    requireValue(contexts.top === undefined || owner.permits(contexts.top, false));
   }
 
   return {
@@ -92,15 +98,18 @@ export function memoryCalls(machine: Machine): MemoryCalls {
       // In its capture, memory has an address and nothing else yet.
       requireValue(!(entry instanceof GraphAllocation) || entry.isThere);
       if (entry instanceof Allocation) {
+        requireReach(attribute, entry);
         return describe(data, attribute, { allocation: entry, address });
       }
       const mapping = entry.mappings.at(Number(address));
       requireValue(mapping !== undefined);
+      requireReach(attribute, mapping);
+      // The range is the reservation, whatever is mapped in it.
       describeMapped(data, attribute, {
         address,
         ordinal: mapping.physical.device.ordinal,
-        start: mapping.address,
-        byteLength: mapping.byteLength,
+        start: entry.address,
+        byteLength: entry.byteLength,
         id: mapping.id,
       });
     },

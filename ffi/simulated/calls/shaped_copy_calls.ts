@@ -74,8 +74,8 @@ export function shapedCopyCalls(machine: Machine): ShapedCopyCalls {
     },
     cuMemcpy3DAsync_v2(description, stream) {
       const copy = CUDA_MEMCPY3D.decode(bytesOf(description));
-      requireValue(copy.srcLOD === 0n && copy.dstLOD === 0n);
-      requireValue(copy.reserved0 === 0n && copy.reserved1 === 0n, "reserved");
+      const ignored = [copy.srcLOD, copy.dstLOD, copy.reserved0, copy.reserved1];
+      requireValue(ignored.every((member) => member === 0n), "reserved");
       const shape = {
         widthBytes: Number(copy.WidthInBytes),
         height: Number(copy.Height),
@@ -115,7 +115,9 @@ export function shapedCopyCalls(machine: Machine): ShapedCopyCalls {
     const { widthBytes, height, depth } = shape;
     // Of a copy of no bytes the driver looks at nothing else.
     if (widthBytes * height * depth === 0) return;
-    const [source, destination] = [boxOf(shape, sides.source), boxOf(shape, sides.destination)];
+    const isCaptured = stream.capture !== undefined;
+    const source = boxOf(shape, { ...sides.source, isCaptured });
+    const destination = boxOf(shape, { ...sides.destination, isCaptured });
     const planes = Array.from({ length: depth }, (_, slice): Plane => ({
       source: sideOf(source, { shape, slice }),
       destination: sideOf(destination, { shape, slice }),
@@ -149,7 +151,7 @@ function addressOf(memoryType: number, addresses: { host: bigint; device: bigint
 }
 
 /** Checks a side: rows must lie behind each other, and slices too when there are several. */
-function boxOf(shape: Shape, side: GivenSide): Box {
+function boxOf(shape: Shape, side: GivenSide & { isCaptured: boolean }): Box {
   const xBytes = Number(side.xBytes);
   const [y, z] = [Number(side.y), Number(side.z ?? 0n)];
   const [givenPitch, givenHeight] = [Number(side.pitchBytes), Number(side.height ?? 0n)];
@@ -158,7 +160,8 @@ function boxOf(shape: Shape, side: GivenSide): Box {
   const isOneRow = isOneSlice && rowCount <= 1;
   requireValue(isOneRow || givenPitch !== 0, "packed");
   requireValue(isOneSlice || givenHeight !== 0, "packed");
-  requireValue(givenPitch === 0 || givenPitch >= widthBytes);
+  // Where a capture records the copy, the driver leaves out the bytes before the first column.
+  requireValue(givenPitch === 0 || givenPitch >= (side.isCaptured ? shape.widthBytes : widthBytes));
   requireValue(givenHeight === 0 || givenHeight >= (isOneSlice ? shape.height : rowCount));
   return {
     address: addressOf(side.memoryType, side),

@@ -60,7 +60,8 @@ export function virtualMemoryCalls(machine: Machine): VirtualMemoryCalls {
   /** Finds the mappings that lie in a range and do not reach beyond it. */
   function mappingsWithin(address: bigint, byteLength: bigint): Mapping[] {
     const [start, end] = [Number(address), Number(address + byteLength)];
-    const mappings = reservationOf(address, byteLength).mappingsIn(start, Number(byteLength));
+    const mappings = reservationOf(address, byteLength, "beyond")
+      .mappingsIn(start, Number(byteLength));
     const isWhole = mappings.every((mapping) =>
       mapping.address >= start && mapping.address + mapping.byteLength <= end
     );
@@ -132,10 +133,9 @@ export function virtualMemoryCalls(machine: Machine): VirtualMemoryCalls {
       mappings.add(new Mapping(place, { physical, id: machine.nextId() }));
     },
     cuMemUnmap(address, byteLength) {
-      const { mappings } = reservationOf(address, byteLength);
       for (const mapping of mappingsWithin(address, byteLength)) {
         requireUnused(machine, mapping);
-        mappings.delete(mapping);
+        reservationOf(address, byteLength).mappings.delete(mapping);
         mapping.physical.release();
       }
     },

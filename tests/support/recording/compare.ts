@@ -30,6 +30,8 @@ export interface ComparedStep {
   readonly simulated: Played;
   /** How many blocks of managed memory there are. */
   readonly managedCount: number;
+  /** Whether frees were queued, and the host has not waited for all work since. */
+  readonly isFreeing: boolean;
 }
 
 /** Compares the outcomes of a step. */
@@ -54,11 +56,18 @@ function answerRule(step: ComparedStep): Rule | undefined {
   const [realStatus, simulatedStatus] = [statusOf(real), statusOf(simulated.outcome)];
   const found = rules.find(([rule, { calls = [], statuses = [], outputs = false }]) => {
     if (!calls.includes(call)) return false;
-    const hasOutputs = outputs && (rule !== "neighbours" || isOfNeighbours(step));
+    const hasOutputs = outputs && isPossible(rule, step);
     if (hasOutputs && realStatus === simulatedStatus) return true;
     return statuses.some(([first, second]) => first === realStatus && second === simulatedStatus);
   });
   return found?.[0];
+}
+
+/** Tells whether what a driver answers beside the status can differ by a rule. */
+function isPossible(rule: Rule, step: ComparedStep): boolean {
+  if (rule === "neighbours") return isOfNeighbours(step);
+  // Only a queued free changes what a pool holds.
+  return rule !== "progress" || (step.call === "cuMemPoolGetAttribute" && step.isFreeing);
 }
 
 /** Tells whether a neighbour can be what makes two answers differ. */

@@ -36,6 +36,9 @@ export function dangerOf({ call, words }: Step, world: World): string | undefine
   const names = words.flatMap(namesIn);
   const isUnsettled = !world.isQuiet && (ALONE.has(call) || call === "look" || call === "poke");
   if (isUnsettled) return "work may be running";
+  if (call === "cuMemFreeAsync" && !world.isQuiet && isGoneFromDevice(words[0] ?? "", world)) {
+    return "the free before may be queued still";
+  }
   if (call === "settle" && world.captures.size > 0) return "a stream is being captured";
   if (call === "cuDevicePrimaryCtxRelease_v2") return releaseDanger(Number(words[0]), world);
   if (call === "cuStreamDestroy_v2" && world.captureOf(words[0] ?? "") !== undefined) {
@@ -46,6 +49,12 @@ export function dangerOf({ call, words }: Step, world: World): string | undefine
     return graphDanger(names, world);
   }
   return ASKING.has(call) ? undefined : absenceDanger(call as DriverFunction, words, world);
+}
+
+/** The driver does not know yet that memory of no pool was freed on a stream. */
+function isGoneFromDevice(word: string, world: World): boolean {
+  const reference = parseReference(word);
+  return reference?.isGone === true && world.things.get(reference.name)?.kind === "device";
 }
 
 /** A wait for a value must end by itself: the host sees now that the word fits. */

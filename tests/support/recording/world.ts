@@ -59,10 +59,14 @@ export class World {
   readonly mapped: Map<bigint, number> = new Map();
   /** Names of arrays that were unregistered, and of reservations that were unmapped in part. */
   readonly disturbed: Set<string> = new Set();
+  /** Devices of contexts by name. */
+  readonly contexts: Map<string, number> = new Map();
   /** How often the sequence has retained the primary context of a device. */
   readonly retained: Map<number, number> = new Map();
   /** Whether no work can be running: then the host may look at memory. */
   isQuiet = true;
+  /** Whether frees were queued, and nobody has waited for all work since. */
+  isFreeing = false;
   /** Keeps what calls were given, as a driver may use it later. */
   readonly kept: unknown[] = [];
 
