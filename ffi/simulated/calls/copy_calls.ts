@@ -145,7 +145,10 @@ export function copyCalls(machine: Machine): CopyCalls {
 }
 
 /** Refuses memory of a pool, or mapped memory, that the context which the call names may not touch. */
-function requireNamed(context: Context, { region, write }: { region: Region; write: boolean }): void {
+function requireNamed(
+  context: Context,
+  { region, write }: { region: Region; write: boolean },
+): void {
   for (const { owner } of region.segments) {
     const isPlain = owner instanceof Allocation && owner.kind === "device";
     requireValue(isPlain || owner.permits(context, write));

@@ -3,7 +3,7 @@
 
 import { CUmemAccess_flags, CUmemAllocationType, CUmemLocationType } from "../../constants.ts";
 import { CUmemAccessDesc, CUmemAllocationProp } from "../../structs.ts";
-import { bytesOf, type Cell, put64, requireCell } from "../cells.ts";
+import { bytesOf, put64, requireCell } from "../cells.ts";
 import { type Device, GRANULARITY_BYTES } from "../device.ts";
 import { hex, refuse, requireValue } from "../errors.ts";
 import { requireHandleType } from "../handle_types.ts";

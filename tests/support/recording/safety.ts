@@ -11,6 +11,8 @@ const ASKING: ReadonlySet<string> = new Set(
   [
     "cuPointerGetAttribute",
     "cuMemGetAddressRange_v2",
+    "cuMemHostGetFlags",
+    "cuMemHostGetDevicePointer_v2",
     "cuMemFree_v2",
     "cuMemFreeAsync",
   ] satisfies DriverFunction[],

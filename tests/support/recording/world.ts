@@ -91,7 +91,9 @@ export class World {
     for (const thing of this.things.values()) {
       const { isAlive, kind, value, byteLength } = thing;
       // Physical memory has bytes, but its handle is no address.
-      if (kind !== "physical" && isAlive && value <= address && address < value + BigInt(byteLength)) return thing;
+      if (
+        kind !== "physical" && isAlive && value <= address && address < value + BigInt(byteLength)
+      ) return thing;
     }
     return undefined;
   }
