@@ -19,7 +19,10 @@ export function note(step: Step, call: DriverFunction, world: World, status: num
   if (status !== 0) return;
   const { stream, ends } = FUNCTIONS[call];
   if (stream !== undefined) noteWork(words, words[stream] ?? "", world);
-  if (call === "cuMemFreeAsync") world.isFreeing = true;
+  if (call === "cuMemFreeAsync") {
+    world.isFreeing = true;
+    world.freedByStreams.add(first);
+  }
   if (ends !== undefined) noteEnd(call, words[ends] ?? "", world);
   switch (call) {
     case "cuStreamBeginCapture_v2":

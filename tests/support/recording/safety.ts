@@ -38,9 +38,8 @@ export function dangerOf({ call, words }: Step, world: World): string | undefine
   const names = words.flatMap(namesIn);
   const isUnsettled = !world.isQuiet && (ALONE.has(call) || call === "look" || call === "poke");
   if (isUnsettled) return "work may be running";
-  if (call === "cuMemFreeAsync" && !world.isQuiet && isGoneFromDevice(words[0] ?? "", world)) {
-    return "the free before may be queued still";
-  }
+  const isFree = call === "cuMemFreeAsync" || call === "cuMemFree_v2";
+  if (isFree && isFreedByStream(words[0] ?? "", world)) return "a stream has freed it";
   if (call === "settle" && world.captures.size > 0) return "a stream is being captured";
   if (call === "cuDevicePrimaryCtxRelease_v2") return releaseDanger(Number(words[0]), world);
   if (call === "cuStreamDestroy_v2" && world.captureOf(words[0] ?? "") !== undefined) {
@@ -53,10 +52,11 @@ export function dangerOf({ call, words }: Step, world: World): string | undefine
   return ASKING.has(call) ? undefined : absenceDanger(call as DriverFunction, words, world);
 }
 
-/** The driver does not know yet that memory of no pool was freed on a stream. */
-function isGoneFromDevice(word: string, world: World): boolean {
-  const reference = parseReference(word);
-  return reference?.isGone === true && world.things.get(reference.name)?.kind === "device";
+/** The driver does not notice that a stream has freed memory of no pool already, and frees it twice. */
+function isFreedByStream(word: string, world: World): boolean {
+  const { name = "", isGone = false } = parseReference(word) ?? {};
+  const isPlain = world.things.get(name)?.kind === "device";
+  return isGone && isPlain && world.freedByStreams.has(name);
 }
 
 /** A wait for a value must end by itself: the host sees now that the word fits. */

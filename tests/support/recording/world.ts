@@ -59,6 +59,8 @@ export class World {
   readonly mapped: Map<bigint, number> = new Map();
   /** Names of arrays that were unregistered, and of reservations that were unmapped in part. */
   readonly disturbed: Set<string> = new Set();
+  /** Names of memory that streams have freed, or will. */
+  readonly freedByStreams: Set<string> = new Set();
   /** Devices of contexts by name. */
   readonly contexts: Map<string, number> = new Map();
   /** How often the sequence has retained the primary context of a device. */
