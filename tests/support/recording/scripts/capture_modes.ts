@@ -105,6 +105,10 @@ const WRONG: readonly (readonly [call: string, gives: string, ends: string])[] =
   ["cuMemsetD2D8Async a 3 1 16 2 s", "1", "0 new"],
   ["cuMemFreeAsync a s", "1", "0 new"],
   ["cuMemFreeAsync a+16 s", "1", "?"],
+  ["cuMemFreeAsync b s", "1", "0 new"],
+  ["cuMemFreeAsync m s", "?", "?"],
+  ["cuMemFreeAsync p s", "1", "?"],
+  ["cuMemFreeAsync 0 s", "0", "0 new"],
   ["cuMemAllocAsync &n 35184372088832 s", "2", "?"],
   ["cuMemAllocFromPoolAsync &n 256 0 s", "1", "?"],
   ["cuStreamWaitEvent s 0 0", "400", "901 null"],
@@ -314,6 +318,39 @@ const OTHERS = `
   cuEventRecord e t
   cuStreamWaitEvent t e 0
   cuStreamEndCapture s &c = 901 null
+
+# the time between events of a capture
+  cuStreamCreateWithPriority &s 1 0
+  cuEventCreate &a 0
+  cuEventCreate &b 0
+  cuStreamBeginCapture_v2 s 2
+  cuEventRecord a s
+  cuEventRecord b s
+  cuEventElapsedTime & a b = 400
+  cuStreamEndCapture s &c = ?
+  cuEventElapsedTime & a b = ?
+
+# a wait for all in a strict capture of another context (two devices)
+  cuCtxSetCurrent ctx1
+  cuStreamCreateWithPriority &s 1 0
+  cuCtxSetCurrent ctx0
+  cuStreamBeginCapture_v2 s 0
+  cuCtxSynchronize = ?
+  cuStreamEndCapture s &c = ?
+
+# handles for other processes in a strict capture
+  cuStreamCreateWithPriority &s 1 0
+  cuMemAlloc_v2 &a 256
+  cuEventCreate &e 6
+  cuStreamBeginCapture_v2 s 0
+  cuIpcGetMemHandle &i a = ?
+  cuIpcGetEventHandle &j e = ?
+  cuIpcOpenMemHandle_v2 & zeros 1 = ?
+  cuIpcOpenEventHandle & zeros = ?
+  cuIpcCloseMemHandle a = ?
+  cuDeviceGetGraphMemAttribute 0 0 & = ?
+  cuDeviceSetGraphMemAttribute 0 1 u64:0 = ?
+  cuStreamEndCapture s &c = ?
 
 # memory of a capture that came to nothing
   cuStreamCreateWithPriority &s 1 0

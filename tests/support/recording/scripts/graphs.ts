@@ -188,6 +188,41 @@ export const GRAPH_SCRIPTS: readonly Script[] = readScripts(`
   cuStreamEndCapture t &g = 903 null
   cuStreamEndCapture s &g = 901 null
 
+# questions about memory of a graph
+  cuStreamCreateWithPriority &s 1 0
+  cuStreamBeginCapture_v2 s 2
+  cuMemAllocAsync &a 4096 s
+  cuMemsetD8Async a 5 4096 s
+  cuMemGetAddressRange_v2 & & a+16 = 0 a 4096
+  cuPointerGetAttribute & 2 a = 1
+  cuStreamEndCapture s &g = 0 new
+  cuMemGetAddressRange_v2 & & a+16 = ?
+  cuPointerGetAttribute & 2 a = 1
+  cuGraphInstantiateWithFlags &x g 0
+  cuMemGetAddressRange_v2 & & a+16 = ?
+  cuPointerGetAttribute & 2 a = 1
+  cuGraphLaunch x s
+  settle
+  cuMemGetAddressRange_v2 & & a+16 = 0 a 4096
+  cuPointerGetAttribute & 1 a = ?
+  cuPointerGetAttribute & 2 a = ?
+  cuPointerGetAttribute & 3 a+16 = ?
+  cuPointerGetAttribute & 4 a = ?
+  cuPointerGetAttribute & 7 a = ?
+  cuPointerGetAttribute & 8 a = ?
+  cuPointerGetAttribute & 9 a = ?
+  cuPointerGetAttribute & 10 a = ?
+  cuPointerGetAttribute & 11 a = ?
+  cuPointerGetAttribute & 12 a = ?
+  cuPointerGetAttribute & 13 a = ?
+  cuPointerGetAttribute & 17 a = ?
+  cuMemHostGetFlags & a = 1
+  cuMemHostGetDevicePointer_v2 & a 0 = 1
+  cuMemFreeAsync a s
+  settle
+  cuMemGetAddressRange_v2 & & ~a = ?
+  cuPointerGetAttribute & 2 ~a = ?
+
 # memory of a graph
   cuStreamCreateWithPriority &s 1 0
   array h 64
