@@ -188,6 +188,115 @@ export const GRAPH_SCRIPTS: readonly Script[] = readScripts(`
   cuStreamEndCapture t &g = 903 null
   cuStreamEndCapture s &g = 901 null
 
+# counters of two graphs on one stream
+  cuStreamCreateWithPriority &s 1 0
+  cuStreamBeginCapture_v2 s 2
+  cuMemAllocAsync &a1 4096 s
+  cuMemsetD8Async a1 5 4096 s
+  cuMemFreeAsync a1 s
+  cuStreamEndCapture s &g1 = 0 new
+  cuGraphInstantiateWithFlags &x1 g1 0
+  cuStreamBeginCapture_v2 s 2
+  cuMemAllocAsync &a2 4096 s
+  cuMemsetD8Async a2 5 4096 s
+  cuMemFreeAsync a2 s
+  cuStreamEndCapture s &g2 = 0 new
+  cuGraphInstantiateWithFlags &x2 g2 0
+  cuGraphLaunch x1 s
+  cuDeviceGetGraphMemAttribute 0 0 & = ?
+  cuDeviceGetGraphMemAttribute 0 1 & = ?
+  cuDeviceGetGraphMemAttribute 0 2 & = ?
+  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  cuGraphLaunch x2 s
+  cuDeviceGetGraphMemAttribute 0 0 & = ?
+  cuDeviceGetGraphMemAttribute 0 1 & = ?
+  cuDeviceGetGraphMemAttribute 0 2 & = ?
+  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  settle
+  cuDeviceGetGraphMemAttribute 0 0 & = ?
+  cuDeviceGetGraphMemAttribute 0 1 & = ?
+  cuDeviceGetGraphMemAttribute 0 2 & = ?
+  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  cuDeviceGraphMemTrim 0
+  cuDeviceGetGraphMemAttribute 0 0 & = ?
+  cuDeviceGetGraphMemAttribute 0 1 & = ?
+  cuDeviceGetGraphMemAttribute 0 2 & = ?
+  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  cuGraphLaunch x1 s
+  settle
+  cuGraphExecDestroy x1
+  cuDeviceGetGraphMemAttribute 0 0 & = ?
+  cuDeviceGetGraphMemAttribute 0 1 & = ?
+  cuDeviceGetGraphMemAttribute 0 2 & = ?
+  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  cuDeviceSetGraphMemAttribute 0 1 u64:0
+  cuDeviceSetGraphMemAttribute 0 3 u64:0
+  cuDeviceGetGraphMemAttribute 0 0 & = ?
+  cuDeviceGetGraphMemAttribute 0 1 & = ?
+  cuDeviceGetGraphMemAttribute 0 2 & = ?
+  cuDeviceGetGraphMemAttribute 0 3 & = ?
+
+# counters of two graphs on two streams
+  cuStreamCreateWithPriority &s 1 0
+  cuStreamCreateWithPriority &t 1 0
+  cuStreamBeginCapture_v2 s 2
+  cuMemAllocAsync &a1 4096 s
+  cuMemsetD8Async a1 5 4096 s
+  cuMemFreeAsync a1 s
+  cuStreamEndCapture s &g1 = 0 new
+  cuGraphInstantiateWithFlags &x1 g1 0
+  cuStreamBeginCapture_v2 t 2
+  cuMemAllocAsync &a2 4096 t
+  cuMemsetD8Async a2 5 4096 t
+  cuMemFreeAsync a2 t
+  cuStreamEndCapture t &g2 = 0 new
+  cuGraphInstantiateWithFlags &x2 g2 0
+  cuGraphLaunch x1 s
+  cuGraphLaunch x2 t
+  cuDeviceGetGraphMemAttribute 0 0 & = ?
+  cuDeviceGetGraphMemAttribute 0 1 & = ?
+  cuDeviceGetGraphMemAttribute 0 2 & = ?
+  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  settle
+  cuDeviceGetGraphMemAttribute 0 0 & = ?
+  cuDeviceGetGraphMemAttribute 0 1 & = ?
+  cuDeviceGetGraphMemAttribute 0 2 & = ?
+  cuDeviceGetGraphMemAttribute 0 3 & = ?
+
+# counters of a graph that leaves its memory
+  cuStreamCreateWithPriority &s 1 0
+  cuStreamBeginCapture_v2 s 2
+  cuMemAllocAsync &a 4096 s
+  cuMemsetD8Async a 5 4096 s
+  cuStreamEndCapture s &g = 0 new
+  cuGraphInstantiateWithFlags &x g 0
+  cuGraphLaunch x s
+  settle
+  cuDeviceGetGraphMemAttribute 0 0 & = ?
+  cuDeviceGetGraphMemAttribute 0 1 & = ?
+  cuDeviceGetGraphMemAttribute 0 2 & = ?
+  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  cuDeviceGraphMemTrim 0
+  cuDeviceGetGraphMemAttribute 0 0 & = ?
+  cuDeviceGetGraphMemAttribute 0 1 & = ?
+  cuDeviceGetGraphMemAttribute 0 2 & = ?
+  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  cuMemFreeAsync a s
+  cuDeviceGetGraphMemAttribute 0 0 & = ?
+  cuDeviceGetGraphMemAttribute 0 1 & = ?
+  cuDeviceGetGraphMemAttribute 0 2 & = ?
+  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  settle
+  cuDeviceGetGraphMemAttribute 0 0 & = ?
+  cuDeviceGetGraphMemAttribute 0 1 & = ?
+  cuDeviceGetGraphMemAttribute 0 2 & = ?
+  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  cuDeviceGraphMemTrim 0
+  cuDeviceGetGraphMemAttribute 0 0 & = ?
+  cuDeviceGetGraphMemAttribute 0 1 & = ?
+  cuDeviceGetGraphMemAttribute 0 2 & = ?
+  cuDeviceGetGraphMemAttribute 0 3 & = ?
+
 # questions about memory of a graph
   cuStreamCreateWithPriority &s 1 0
   cuStreamBeginCapture_v2 s 2
