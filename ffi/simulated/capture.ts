@@ -83,6 +83,11 @@ export class Capture {
     return this.#isOpen;
   }
 
+  /** Returns whether the capture goes on and no call has invalidated it. */
+  get isValid(): boolean {
+    return this.#isOpen && !this.#isInvalid;
+  }
+
   /** Returns the parts of the streams; that of the origin comes first. */
   get branches(): Branch[] {
     return [...this.#branches.values()];

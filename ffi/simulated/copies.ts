@@ -1,7 +1,7 @@
 // Copies between any two kinds of memory, as planes of rows; a plain copy is a plane of one row.
 // Ordinary host arrays are staged or waited for at the call, as the real driver does it.
 
-import { Allocation, type Owner } from "./allocation.ts";
+import { Allocation } from "./allocation.ts";
 import type { Context } from "./context.ts";
 import { costOf, type Engine, type Route } from "./engine.ts";
 import { hex, refuse } from "./errors.ts";
@@ -23,6 +23,7 @@ export function queueCopy(
   options: { planes: readonly Plane[]; contexts?: readonly Context[] },
 ): void {
   const { contexts = [stream.context] } = options;
+  const isNamed = options.contexts !== undefined;
   const [first] = options.planes;
   if (first === undefined) return;
   const byteLength = options.planes.reduce(
@@ -32,8 +33,16 @@ export function queueCopy(
   const isStaged = first.source.region.kind === "pageable" && byteLength <= STAGING_BYTES;
   const planes = isStaged ? options.planes.map(stage) : options.planes;
   for (const plane of planes) {
-    requireAccess(machine, contexts, { region: plane.destination.region, write: true });
-    requireAccess(machine, contexts, { region: plane.source.region, write: false });
+    for (
+      const use of [
+        { region: plane.destination.region, write: true },
+        { region: plane.source.region, write: false },
+      ]
+    ) {
+      // Where the call names contexts, the current one does not count.
+      if (!isNamed) refuseForeignContext(machine, contexts, use);
+      requireAccess(machine, contexts, use);
+    }
   }
   requirePlanesApart(machine, planes);
   const route = routeOf(first);
@@ -57,7 +66,6 @@ export function requireAccess(
   for (const { owner } of use.region.segments) {
     // The copy engine reaches plain device memory of any device; kernels and other memory need rights.
     const isPlain = owner instanceof Allocation && owner.kind === "device";
-    if (!isPlain) refuseForeignContext(machine, contexts, { owner, write: use.write });
     const isOpen = isPlain && !use.kernel;
     if (isOpen || contexts.some((context) => owner.permits(context, use.write))) continue;
     const device = contexts[0]?.device.ordinal;
@@ -70,15 +78,18 @@ export function requireAccess(
   }
 }
 
-/** The driver looks at the current context, too, before it lets pool or mapped memory be touched. */
+/** The driver looks at the current context, too, before it lets a copy touch pool or mapped memory. */
 function refuseForeignContext(
   machine: Machine,
   contexts: readonly Context[],
-  use: { owner: Owner; write: boolean },
+  { region, write }: { region: Region; write: boolean },
 ): void {
   const { top } = machine.contexts;
   if (top === undefined || contexts.includes(top)) return;
-  if (!use.owner.permits(top, use.write)) refuse("CUDA_ERROR_INVALID_VALUE");
+  for (const { owner } of region.segments) {
+    const isPlain = owner instanceof Allocation && owner.kind === "device";
+    if (!isPlain && !owner.permits(top, write)) refuse("CUDA_ERROR_INVALID_VALUE");
+  }
 }
 
 function stage(plane: Plane): Plane {

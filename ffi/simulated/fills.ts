@@ -31,11 +31,12 @@ export function queueFill(machine: Machine, stream: Stream, fill: Fill): void {
   const address = Number(fill.address);
   const widthBytes = elementBytes * elementCount;
   const pitchBytes = rowCount > 1 ? fill.pitchBytes ?? widthBytes : widthBytes;
-  if (widthBytes === 0 || rowCount === 0) return machine.scheduler.requireNoneCaptured(stream);
+  if (widthBytes === 0 || rowCount === 0) return;
   requireValue(address % elementBytes === 0 && pitchBytes % elementBytes === 0);
   requireValue(pitchBytes >= widthBytes);
   const region = machine.memory.resolve(address, pitchBytes * (rowCount - 1) + widthBytes);
-  requireValue(region.kind !== "pageable");
+  // A capture records the fill of an ordinary array, which no stream runs.
+  requireValue(region.kind !== "pageable" || stream.capture !== undefined);
   requireAccess(machine, [stream.context], { region, write: true, kernel: true });
   const extent = { start: 0, widthBytes, pitchBytes, rowCount };
   queueMemoryWork(machine, stream, {

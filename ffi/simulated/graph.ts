@@ -62,7 +62,6 @@ export class GraphExec {
   /** Queues all that was recorded, behind the launch before; refuses before anything is queued. */
   launch(stream: Stream): void {
     const { scheduler } = this.#machine;
-    stream.requireUncaptured();
     this.#takeMemory();
     const start = this.#last === undefined
       ? scheduler.mark(stream)

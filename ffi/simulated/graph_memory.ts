@@ -83,7 +83,7 @@ export class GraphAllocation extends Allocation {
   }
 
   get #isInCapture(): boolean {
-    return this.capture.isOpen && !this.isFreedInGraph;
+    return this.capture.isValid && !this.isFreedInGraph;
   }
 }
 

@@ -33,7 +33,7 @@ function requirePtx(machine: Machine, bytes: Uint8Array): void {
     );
   }
   const version = /^\s*\.version\s+(\d+)\.\d+/m.exec(text)?.[1];
-  if (version === undefined) return refuse("CUDA_ERROR_INVALID_PTX");
+  if (version === undefined) return refuse("CUDA_ERROR_INVALID_IMAGE");
   // PTX 9 came with CUDA 13, PTX 8 with CUDA 12, and so on.
   const newest = Math.floor(machine.settings.driverVersion / 1000) - 4;
   if (Number(version) > newest) refuse("CUDA_ERROR_UNSUPPORTED_PTX_VERSION");

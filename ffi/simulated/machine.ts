@@ -107,9 +107,14 @@ export class Machine {
     return this.#graphMemory.get(device) ?? refuse("CUDA_ERROR_INVALID_DEVICE");
   }
 
+  /** Finds a context, or refuses; it may be one that its last user released. */
+  anyContext(handle: bigint): Context {
+    return this.find(Context, handle, "CUDA_ERROR_INVALID_CONTEXT");
+  }
+
   /** Finds a living context, or refuses. */
   context(handle: bigint): Context {
-    const context = this.find(Context, handle, "CUDA_ERROR_INVALID_CONTEXT");
+    const context = this.anyContext(handle);
     return context.isDestroyed ? refuse("CUDA_ERROR_INVALID_CONTEXT") : context;
   }
 
@@ -118,6 +123,22 @@ export class Machine {
     if (handle === 0n || handle === 1n) return this.contexts.current.legacyStream;
     if (handle === 2n) return this.contexts.current.threadStream;
     return this.find(Stream, handle);
+  }
+
+  /** Finds a stream that is to get work; what its captures forbid is refused before all else. */
+  workStream(handle: bigint): Stream {
+    const stream = this.stream(handle);
+    stream.capture?.requireValid();
+    this.scheduler.requireNoneCaptured(stream);
+    return stream;
+  }
+
+  /** Finds a stream for what no capture can record; one that the call meets does not survive it. */
+  plainStream(handle: bigint): Stream {
+    const stream = this.stream(handle);
+    stream.requireUncaptured();
+    this.scheduler.requireNoneCaptured(stream);
+    return stream;
   }
 
   /** Refuses a call that a capture forbids to its thread; the capture does not survive it. */

@@ -5,18 +5,12 @@ import { CUstreamCaptureMode as Mode } from "../constants.ts";
 import type { DriverFunction } from "../cuda.ts";
 import type { Capture } from "./capture.ts";
 
-/** Functions that a capture which is not relaxed forbids, whatever their arguments are. */
+/** Functions that a capture which is not relaxed forbids, before anything else is looked at. */
 export const DISTURBING: ReadonlySet<string> = new Set(
   [
-    "cuMemAlloc_v2",
-    "cuMemAllocPitch_v2",
     "cuMemFree_v2",
-    "cuMemHostAlloc",
     "cuMemFreeHost",
-    "cuMemHostRegister_v2",
     "cuMemHostUnregister",
-    "cuMemAllocManaged",
-    "cuMemAdvise",
     "cuMemPoolTrimTo",
     "cuMemPoolSetAttribute",
     "cuMemPoolGetAttribute",
@@ -26,10 +20,7 @@ export const DISTURBING: ReadonlySet<string> = new Set(
     "cuMemPoolDestroy",
     "cuStreamQuery",
     "cuStreamSynchronize",
-    "cuEventQuery",
-    "cuEventSynchronize",
     "cuModuleUnload",
-    "cuGraphInstantiateWithFlags",
     "cuGraphExecDestroy",
   ] satisfies DriverFunction[],
 );

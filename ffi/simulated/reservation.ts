@@ -47,12 +47,15 @@ export class Mapping implements Ranged, Owner {
   /** Access rights by device. */
   readonly access: Map<number, number> = new Map();
   readonly label = "virtual memory";
+  /** Number that no other block of the machine has. */
+  readonly id: number;
 
   /** Maps the first bytes of physical memory. */
-  constructor(place: Ranged, physical: PhysicalMemory) {
+  constructor(place: Ranged, { physical, id }: { physical: PhysicalMemory; id: number }) {
     this.address = place.address;
     this.byteLength = place.byteLength;
     this.physical = physical;
+    this.id = id;
     physical.retain();
   }
 

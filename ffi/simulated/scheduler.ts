@@ -86,6 +86,11 @@ export class Scheduler {
     observe(stream.timeline.latest);
   }
 
+  /** Runs all that is queued anywhere, up to what waits for a word that does not fit. */
+  runAll(): void {
+    while (this.#advanceAny());
+  }
+
   /** Tells why an operation cannot run now and nothing else could change that. */
   deadlock(operation: Operation): string | undefined {
     if (operation.isDone) return undefined;

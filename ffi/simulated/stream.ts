@@ -143,11 +143,11 @@ export class StreamEvent {
     this.flags = flags;
   }
 
-  /** Returns the mark that the host can wait for; refuses when it is a part of a capture. */
-  get awaitable(): Operation | undefined {
+  /** Refuses when the mark is a part of a capture, for which the host cannot wait. */
+  requireAwaitable(): void {
     const { mark } = this;
-    if (mark === undefined) return this.record;
-    if (mark.capture.isOpen) mark.capture.invalidate("CUDA_ERROR_CAPTURED_EVENT");
-    return refuse("CUDA_ERROR_INVALID_VALUE");
+    if (mark === undefined) return;
+    if (mark.capture.isValid) mark.capture.invalidate("CUDA_ERROR_CAPTURED_EVENT");
+    refuse("CUDA_ERROR_INVALID_VALUE");
   }
 }

@@ -82,8 +82,8 @@ export const STRICTER = {
   },
   arrayInGraph: {
     kind: "throws",
-    simulated: "throws when a capture records a copy from or to an ordinary array",
-    real: "records it and reads at each launch whatever lies at the address then",
+    simulated: "throws when a capture records work that uses an ordinary array",
+    real: "records it and uses at each launch whatever lies at the address then",
   },
   unloaded: {
     kind: "throws",
@@ -102,7 +102,9 @@ export const STRICTER = {
   },
   endsProcess: {
     kind: "throws",
-    simulated: "throws for a name of 0 bytes and for a pool's attribute without a value",
+    simulated:
+      "throws for a name of 0 bytes, for a pool's attribute without a value, and when a stream " +
+      "waits for another device's event that is for other processes",
     real: "ends the process by a fault",
   },
   packed: {
@@ -112,7 +114,7 @@ export const STRICTER = {
   },
   reserved: {
     kind: "refuses",
-    simulated: "refuses reserved members that are not 0",
+    simulated: "refuses reserved members, and levels of arrays, that are not 0",
     real: "ignores them",
   },
   noPeerContext: {
@@ -124,6 +126,11 @@ export const STRICTER = {
     kind: "refuses",
     simulated: "refuses to record a wait for an event from outside (flag 1)",
     real: "records it, and each launch waits for the event",
+  },
+  beyond: {
+    kind: "refuses",
+    simulated: "refuses to map memory, or to unmap a range, that reaches beyond its reservation",
+    real: "does it where the addresses behind allow it",
   },
   numbers: {
     kind: "answers",
@@ -149,15 +156,16 @@ export const STRICTER = {
   progress: {
     kind: "answers",
     simulated: "runs queued work only when a call asks for it, one piece for each question",
-    real: "runs it meanwhile, so that a question is answered by 0 or by 600",
-    calls: ["cuStreamQuery", "cuEventQuery", "cuEventElapsedTime"],
+    real: "runs it meanwhile, so that a question is answered by 0 or 600, and a pool holds less",
+    calls: ["cuStreamQuery", "cuEventQuery", "cuEventElapsedTime", "cuMemPoolGetAttribute"],
     statuses: [[0, 600], [600, 0]],
+    outputs: true,
   },
   neighbours: {
     kind: "answers",
-    simulated: "keeps the hints of each managed block for itself",
-    real: "shares pages between small blocks, so that a hint for one shows on the next",
-    calls: ["cuMemRangeGetAttribute"],
+    simulated: "keeps each managed block's hints, and each page-locked block's flags, for itself",
+    real: "shares pages between small blocks, so that those of one show on the next",
+    calls: ["cuMemRangeGetAttribute", "cuMemHostGetFlags"],
     outputs: true,
   },
 } as const satisfies Record<string, Strictness>;

@@ -7,9 +7,12 @@ function compare(
   call: string,
   real: string,
   simulated: Partial<ComparedStep["simulated"]>,
-  managedCount = 0,
+  { managedCount = 0, isFreeing = false } = {},
 ) {
-  return compareStep({ call, real, simulated: { outcome: "0", ...simulated }, managedCount });
+  return compareStep({
+    ...{ call, real, managedCount, isFreeing },
+    simulated: { outcome: "0", ...simulated },
+  });
 }
 
 Deno.test("compareStep() takes equal outcomes as the same", () => {
@@ -60,9 +63,31 @@ Deno.test("compareStep() lets the speed of a GPU decide what a question is answe
 
 Deno.test("compareStep() lets hints differ where there is a neighbour", () => {
   const outcome = "0 1";
-  assertEquals(compare("cuMemRangeGetAttribute", "0 0", { outcome }, 2).rule, "neighbours");
-  assertEquals(compare("cuMemRangeGetAttribute", "0 0", { outcome }, 1).kind, "different");
-  assertEquals(compare("cuMemRangeGetAttribute", "1", { outcome }, 2).kind, "different");
+  assertEquals(
+    compare("cuMemRangeGetAttribute", "0 0", { outcome }, { managedCount: 2 }).rule,
+    "neighbours",
+  );
+  const [one, two] = [{ managedCount: 1 }, { managedCount: 2 }];
+  assertEquals(compare("cuMemRangeGetAttribute", "0 0", { outcome }, one).kind, "different");
+  assertEquals(compare("cuMemRangeGetAttribute", "1", { outcome }, two).kind, "different");
+});
+
+Deno.test("compareStep() lets the flag of a neighbour show on a page-locked block, and no other", () => {
+  assertEquals(compare("cuMemHostGetFlags", "0 2", { outcome: "0 3" }).rule, "neighbours");
+  assertEquals(compare("cuMemHostGetFlags", "0 7", { outcome: "0 6" }).rule, "neighbours");
+  assertEquals(compare("cuMemHostGetFlags", "0 6", { outcome: "0 2" }).kind, "different");
+  assertEquals(compare("cuMemHostGetFlags", "0 unset", { outcome: "0 2" }).kind, "different");
+});
+
+Deno.test("compareStep() lets a pool hold less while a free is queued", () => {
+  const [outcome, isFreeing] = ["0 4096", true];
+  const call = "cuMemPoolGetAttribute";
+  assertEquals(compare(call, "0 0", { outcome }, { isFreeing }).rule, "progress");
+  assertEquals(compare(call, "0 0", { outcome }).kind, "different");
+  assertEquals(
+    compare("cuStreamQuery", "0 a", { outcome: "0 b" }, { isFreeing }).kind,
+    "different",
+  );
 });
 
 Deno.test("compareStep() lets mistakes in PTX pass, as nothing compiles it", () => {

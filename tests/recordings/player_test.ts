@@ -143,6 +143,70 @@ Deno.test("Player.play() leaves out memory that a graph has still to bring", asy
   assertEquals(await play(lines), expected);
 });
 
+Deno.test("Player.play() leaves out a second free of plain memory that a stream has freed", async () => {
+  const lines = [
+    "cuMemAlloc_v2 &a 64",
+    "cuMemFreeAsync a 0",
+    "cuMemFreeAsync ~a 0",
+    "cuMemFree_v2 ~a",
+    "cuMemAlloc_v2 &b 64",
+    "cuMemFree_v2 b",
+    "cuMemFreeAsync ~b 0",
+    "cuMemAllocAsync &c 64 0",
+    "cuMemFreeAsync c 0",
+    "cuMemFreeAsync ~c 0",
+  ];
+  const expected = ["0 new", "0", "skip", "skip", "0 new", "0", "1", "0 new", "0", "1"];
+  assertEquals(await play(lines), expected);
+});
+
+Deno.test("Player.play() knows no memory of a capture that came to nothing, nor of a graph that is gone", async () => {
+  const player = simulate(FACTS, { isFresh: false });
+  const capture = ["cuStreamBeginCapture_v2 s 2", "cuMemAllocAsync &a 64 s"];
+  await play(["cuStreamCreateWithPriority &s 1 0", ...capture], player);
+  await play(["cuStreamQuery s", "cuStreamEndCapture s &g"], player);
+  assertEquals(player.world.find("a"), undefined);
+  await play([...capture, "cuStreamEndCapture s &g", "cuGraphInstantiateWithFlags &x g 0"], player);
+  await play(["cuGraphDestroy g"], player);
+  assertEquals(player.world.find("a")?.kind, "pooled");
+  await play(["cuGraphExecDestroy x"], player);
+  assertEquals(player.world.find("a"), undefined);
+});
+
+Deno.test("Player.play() keeps memory of a graph that was launched", async () => {
+  const player = simulate(FACTS, { isFresh: false });
+  const lines = [
+    "cuStreamCreateWithPriority &s 1 0",
+    "cuStreamBeginCapture_v2 s 2",
+    "cuMemAllocAsync &a 64 s",
+    "cuStreamEndCapture s &g",
+    "cuGraphInstantiateWithFlags &x g 0",
+    "cuGraphLaunch x s",
+    "settle",
+    "cuGraphExecDestroy x",
+    "cuGraphDestroy g",
+    "cuMemFreeAsync a s",
+  ];
+  assertEquals((await play(lines, player)).at(-1), "0");
+});
+
+Deno.test("Player.play() knows nothing of a context that its last user released", async () => {
+  const player = simulate(FACTS, { isFresh: true });
+  const start = ["cuInit 0", "cuDevicePrimaryCtxRetain &c 0", "cuDevicePrimaryCtxRetain &d 0"];
+  await play([...start, "cuCtxSetCurrent c", "cuMemAlloc_v2 &a 64"], player);
+  await play(["cuDevicePrimaryCtxRelease_v2 0"], player);
+  assertEquals(player.world.find("a")?.kind, "device");
+  await play(["cuDevicePrimaryCtxRelease_v2 0"], player);
+  assertEquals([player.world.find("a"), player.world.find("c")?.kind], [undefined, "context"]);
+});
+
+Deno.test("Player.play() takes no handle for an address", async () => {
+  const player = simulate(FACTS, { isFresh: false });
+  await play(["cuMemCreate &p 2097152 {type:1,location.type:1} 0"], player);
+  const handle = player.world.find("p")?.value ?? 0n;
+  assertEquals(player.world.at(handle), undefined);
+});
+
 Deno.test("Player.play() keeps the contexts that the recorder holds", async () => {
   const lines = [
     "cuDevicePrimaryCtxRelease_v2 0",

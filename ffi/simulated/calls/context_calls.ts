@@ -24,14 +24,14 @@ export function contextCalls(machine: Machine): ContextCalls {
     },
     cuCtxPushCurrent_v2(context) {
       requireValue(context !== 0n);
-      contexts.push(machine.context(context));
+      contexts.push(machine.anyContext(context));
     },
     cuCtxPopCurrent_v2(context) {
       const popped = contexts.pop();
       if (context !== null) put64(context, popped.handle);
     },
     cuCtxSetCurrent(context) {
-      contexts.replace(context === 0n ? undefined : machine.context(context));
+      contexts.replace(context === 0n ? undefined : machine.anyContext(context));
     },
     cuCtxGetCurrent(context) {
       put64(context, contexts.top?.handle ?? 0n);
@@ -51,13 +51,17 @@ export function contextCalls(machine: Machine): ContextCalls {
       const peer = machine.context(handle);
       requireValue(flags === 0);
       if (peer.device === current.device) refuse("CUDA_ERROR_PEER_ACCESS_UNSUPPORTED");
+      machine.requireRelaxed();
       if (!machine.settings.peerAccess) refuse("CUDA_ERROR_PEER_ACCESS_UNSUPPORTED");
       if (current.peers.has(peer)) refuse("CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED");
+      // Kernels that were launched before have no part in the new right.
+      machine.scheduler.runAll();
       current.peers.add(peer);
     },
     cuCtxDisablePeerAccess(handle) {
       const { current } = contexts;
       const peer = machine.context(handle);
+      machine.requireRelaxed();
       if (!current.peers.delete(peer)) refuse("CUDA_ERROR_PEER_ACCESS_NOT_ENABLED");
     },
   };

@@ -9,6 +9,8 @@ import { CUmemcpyFlags } from "../../constants.ts";
 import { bytesOf, type Cell, get64, put64 } from "../cells.ts";
 import { CUmemcpyAttributes } from "../../structs.ts";
 import { refuse, requireValue } from "../errors.ts";
+import { Allocation } from "../allocation.ts";
+import type { Context } from "../context.ts";
 import type { Machine } from "../machine.ts";
 import type { Region } from "../region.ts";
 import type { CallGroup } from "./calls.ts";
@@ -49,6 +51,15 @@ export function copyCalls(machine: Machine): CopyCalls {
     return pageableRegion(bytes.subarray(0, byteLength), address);
   }
 
+  /** Refuses what no copy takes for a device's side: ordinary arrays, and pools on the host. */
+  function requireDevicePointer({ kind, segments }: Region): void {
+    requireValue(kind !== "pageable");
+    const isHostPool = segments.some(({ owner }) =>
+      owner instanceof Allocation && owner.pool?.device === machine.host
+    );
+    requireValue(!isHostPool);
+  }
+
   function planeOf({ destination, source, byteLength }: LinearCopy): Plane {
     return linearPlane(
       memory.resolve(Number(destination), Number(byteLength)),
@@ -58,39 +69,41 @@ export function copyCalls(machine: Machine): CopyCalls {
 
   return {
     cuMemcpyHtoDAsync_v2(destination, source, byteLength, handle) {
-      const stream = machine.stream(handle);
-      if (byteLength === 0n) return machine.scheduler.requireNoneCaptured(stream);
+      const stream = machine.workStream(handle);
+      if (byteLength === 0n) return;
       const from = arrayRegion(source, Number(byteLength));
       const to = memory.resolve(Number(destination), Number(byteLength));
-      requireValue(to.kind !== "pageable");
+      requireDevicePointer(to);
       queueCopy(machine, stream, { planes: [linearPlane(to, from)] });
     },
     cuMemcpyDtoHAsync_v2(destination, source, byteLength, handle) {
-      const stream = machine.stream(handle);
-      if (byteLength === 0n) return machine.scheduler.requireNoneCaptured(stream);
+      const stream = machine.workStream(handle);
+      if (byteLength === 0n) return;
       const from = memory.resolve(Number(source), Number(byteLength));
-      requireValue(from.kind !== "pageable");
+      requireDevicePointer(from);
       const to = arrayRegion(destination, Number(byteLength));
       queueCopy(machine, stream, { planes: [linearPlane(to, from)] });
     },
     cuMemcpyAsync(destination, source, byteLength, handle) {
-      const stream = machine.stream(handle);
-      if (byteLength === 0n) return machine.scheduler.requireNoneCaptured(stream);
+      const stream = machine.workStream(handle);
+      if (byteLength === 0n) return;
       queueCopy(machine, stream, { planes: [planeOf({ destination, source, byteLength })] });
     },
     cuMemcpyPeerAsync(destination, toContext, source, fromContext, byteLength, handle) {
-      const stream = machine.stream(handle);
-      stream.requireUncaptured();
-      const contexts = [toContext, fromContext].map((context) => {
+      const stream = machine.plainStream(handle);
+      const [to, from] = [toContext, fromContext].map((context) => {
         if (context === 0n) refuse("CUDA_ERROR_INVALID_CONTEXT", "noPeerContext");
         return machine.context(context);
       });
-      if (byteLength === 0n) return machine.scheduler.requireNoneCaptured(stream);
+      requireValue(to !== undefined && from !== undefined);
+      if (byteLength === 0n) return;
       const plane = planeOf({ destination, source, byteLength });
       for (const { region } of [plane.destination, plane.source]) {
         requireValue(region.kind !== "pageable");
       }
-      queueCopy(machine, stream, { planes: [plane], contexts });
+      requireNamed(to, { region: plane.destination.region, write: true });
+      requireNamed(from, { region: plane.source.region, write: false });
+      queueCopy(machine, stream, { planes: [plane], contexts: [to, from] });
     },
     cuMemcpyBatchAsync(
       destinations,
@@ -103,13 +116,14 @@ export function copyCalls(machine: Machine): CopyCalls {
       failIndex,
       handle,
     ) {
-      if (failIndex !== null) put64(failIndex, NO_INDEX);
       // The batch needs a stream of its own: the driver refuses the legacy default stream.
+      requireValue(handle !== 0n);
+      if (failIndex !== null) put64(failIndex, NO_INDEX);
       requireValue(handle > 1n && count > 0n && machine.contexts.top !== undefined);
-      const stream = machine.stream(handle);
+      const stream = machine.workStream(handle);
+      requireAttributes({ attributes, attributeIndices, attributeCount, count });
       // Unlike other calls that cannot be recorded, this one leaves a capture as it is.
       if (stream.capture !== undefined) refuse("CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED");
-      requireAttributes({ attributes, attributeIndices, attributeCount, count });
       const copies = Array.from({ length: Number(count) }, (_, i): LinearCopy => ({
         destination: get64(destinations, i),
         source: get64(sources, i),
@@ -128,6 +142,17 @@ export function copyCalls(machine: Machine): CopyCalls {
       if (failIndex !== null) put64(failIndex, NO_INDEX);
     },
   };
+}
+
+/** Refuses memory of a pool, or mapped memory, that the context which the call names may not touch. */
+function requireNamed(
+  context: Context,
+  { region, write }: { region: Region; write: boolean },
+): void {
+  for (const { owner } of region.segments) {
+    const isPlain = owner instanceof Allocation && owner.kind === "device";
+    requireValue(isPlain || owner.permits(context, write));
+  }
 }
 
 /** Checks that the attributes of a batch cover its copies from the first on, in order. */

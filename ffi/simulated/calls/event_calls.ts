@@ -19,12 +19,17 @@ export function eventCalls(machine: Machine): EventCalls {
     return machine.find(StreamEvent, handle);
   }
 
-  function synchronizeEvent(handle: bigint): void {
+  /** Finds the event that the host asks about; a mark in a capture counts before other captures do. */
+  function askedEvent(handle: bigint): StreamEvent {
     const event = findEvent(handle);
-    const record = event.awaitable;
+    event.requireAwaitable();
+    return event;
+  }
+
+  function finish({ record, context }: StreamEvent): void {
     if (record === undefined) return;
     scheduler.finish(record);
-    machine.settle(event.context);
+    machine.settle(context);
   }
 
   return {
@@ -45,7 +50,7 @@ export function eventCalls(machine: Machine): EventCalls {
     },
     cuEventRecord(handle, stream) {
       const event = findEvent(handle);
-      const queue = machine.stream(stream);
+      const queue = machine.workStream(stream);
       if (event.context !== queue.context) refuse("CUDA_ERROR_INVALID_HANDLE");
       const isShared = (event.flags & CUevent_flags.CU_EVENT_INTERPROCESS) !== 0;
       if (isShared && queue.capture !== undefined) refuse("CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED");
@@ -53,15 +58,20 @@ export function eventCalls(machine: Machine): EventCalls {
       event.record = event.mark === undefined ? scheduler.mark(queue) : undefined;
     },
     cuEventQuery(handle) {
-      const record = findEvent(handle).awaitable;
+      const { record } = askedEvent(handle);
+      machine.requireRelaxed();
       if (record === undefined || scheduler.poll(record)) return;
       return CUresult.CUDA_ERROR_NOT_READY;
     },
-    cuEventSynchronize: synchronizeEvent,
+    cuEventSynchronize(handle) {
+      const event = askedEvent(handle);
+      machine.requireRelaxed();
+      finish(event);
+    },
     async cuEventSynchronizeNonblocking(handle) {
+      const event = askedEvent(handle);
       if (machine.captures.disturb("other")) return CUresult.CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
-      const event = findEvent(handle);
-      return await waitAside(machine, event.record, () => synchronizeEvent(handle));
+      return await waitAside(machine, event.record, () => finish(event));
     },
     cuEventElapsedTime(milliseconds, startHandle, endHandle) {
       const [start, end] = [findEvent(startHandle), findEvent(endHandle)];
@@ -71,6 +81,7 @@ export function eventCalls(machine: Machine): EventCalls {
       }
       if (start.context !== end.context) refuse("CUDA_ERROR_INVALID_HANDLE");
       if (!start.record?.isDone || !end.record?.isDone) return CUresult.CUDA_ERROR_NOT_READY;
+      if (milliseconds === null) refuse("CUDA_ERROR_INVALID_HANDLE");
       putFloat(
         milliseconds,
         (end.record.finishedAtSeconds - start.record.finishedAtSeconds) * 1000,

@@ -40,7 +40,7 @@ export function fillCalls(machine: Machine): FillCalls {
     stream: bigint;
   }): void {
     const { address, value, elementBytes, rowCount = 1n, pitch } = options;
-    queueFill(machine, machine.stream(options.stream), {
+    queueFill(machine, machine.workStream(options.stream), {
       address,
       value,
       elementBytes,

@@ -35,16 +35,18 @@ export function graphCalls(machine: Machine): GraphCalls {
     cuStreamBeginCapture_v2(handle, mode) {
       const stream = machine.stream(handle);
       requireValue(mode >= 0 && mode <= 2);
+      machine.scheduler.requireNoneCaptured(stream);
       if (stream.role === "legacy") refuse("CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED");
       if (stream.capture !== undefined) refuse("CUDA_ERROR_ILLEGAL_STATE");
       machine.captures.add(new Capture(stream, mode));
     },
     cuStreamEndCapture(handle, graph) {
-      const stream = machine.stream(handle);
-      const { capture } = stream;
       // Without a cell the capture ends all the same, and its graph is lost.
       const cell = graph ?? new BigUint64Array(1);
       put64(cell, 0n);
+      const stream = machine.stream(handle);
+      const { capture } = stream;
+      machine.scheduler.requireNoneCaptured(stream);
       if (capture === undefined) return refuse("CUDA_ERROR_ILLEGAL_STATE");
       if (capture.origin !== stream) capture.invalidate("CUDA_ERROR_STREAM_CAPTURE_UNMATCHED");
       machine.captures.delete(capture);
@@ -69,6 +71,7 @@ export function graphCalls(machine: Machine): GraphCalls {
       requireCell(handle);
       const graph = find(Graph, graphHandle);
       requireValue(INSTANTIATE_FLAGS.has(flags));
+      machine.requireRelaxed();
       for (const work of graph.capture.works()) requireInstantiable(machine, graph.capture, work);
       if (graph.capture.hasMemory && graph.execCount > 0) refuse("CUDA_ERROR_NOT_SUPPORTED");
       graph.execCount++;
@@ -79,7 +82,8 @@ export function graphCalls(machine: Machine): GraphCalls {
       put64(handle, exec.handle);
     },
     cuGraphLaunch(exec, stream) {
-      find(GraphExec, exec).launch(machine.stream(stream));
+      const queue = machine.plainStream(stream);
+      find(GraphExec, exec).launch(queue);
     },
     cuGraphDestroy(graph) {
       find(Graph, graph);

@@ -3,19 +3,22 @@
 
 import { CU_MEMHOSTALLOC, CU_MEMHOSTREGISTER } from "../../constants.ts";
 import { HOST_END, hostBytes } from "../address_space.ts";
-import { Allocation } from "../allocation.ts";
+import { Allocation, type AllocationKind } from "../allocation.ts";
 import { put32, put64, requireCell } from "../cells.ts";
 import { refuse, requireValue } from "../errors.ts";
 import { allocateHost } from "../host_allocation.ts";
 import { HostStorage } from "../host_storage.ts";
 import type { Machine } from "../machine.ts";
+import { Reservation } from "../reservation.ts";
 import type { CallGroup } from "./calls.ts";
 import { requireIdle } from "./memory_calls.ts";
 
 const HOST_ALLOC_FLAGS = 7;
-/** IOMEMORY is for memory of other devices, which does not exist here. */
-const REGISTER_FLAGS = CU_MEMHOSTREGISTER.PORTABLE | CU_MEMHOSTREGISTER.DEVICEMAP |
-  CU_MEMHOSTREGISTER.READ_ONLY;
+const KNOWN_REGISTER_FLAGS = CU_MEMHOSTREGISTER.PORTABLE | CU_MEMHOSTREGISTER.DEVICEMAP |
+  CU_MEMHOSTREGISTER.IOMEMORY | CU_MEMHOSTREGISTER.READ_ONLY;
+
+/** Memory that the host can touch. */
+const HOST_KINDS: ReadonlySet<AllocationKind> = new Set(["pinned", "registered", "managed"]);
 
 type HostMemoryCalls = CallGroup<`cuMemHost${string}` | "cuMemFreeHost">;
 
@@ -23,16 +26,21 @@ type HostMemoryCalls = CallGroup<`cuMemHost${string}` | "cuMemFreeHost">;
 export function hostMemoryCalls(machine: Machine): HostMemoryCalls {
   const { contexts, memory } = machine;
 
-  function hostAllocation(address: bigint): Allocation {
-    const entry = memory.at(Number(address));
-    requireValue(entry instanceof Allocation);
-    requireValue(entry.kind === "pinned" || entry.kind === "registered");
-    return entry;
+  /** Finds page-locked or managed memory, or addresses where the current context may read. */
+  function findMemory(address: bigint): Allocation | Reservation {
+    const found = memory.at(Number(address));
+    requireValue(found !== undefined);
+    const isOpen = found instanceof Reservation
+      ? found.mappings.at(Number(address))?.permits(contexts.current, false) === true
+      : HOST_KINDS.has(found.kind);
+    requireValue(isOpen);
+    return found;
   }
 
   return {
     cuMemHostAlloc(address, byteLength, flags) {
       contexts.requireCurrent();
+      machine.requireRelaxed();
       requireCell(address);
       requireValue((flags & ~HOST_ALLOC_FLAGS) === 0);
       if (byteLength === 0n) return put64(address, 0n);
@@ -52,22 +60,30 @@ export function hostMemoryCalls(machine: Machine): HostMemoryCalls {
     cuMemHostGetDevicePointer_v2(pointer, address, flags) {
       contexts.requireCurrent();
       requireValue(flags === 0);
-      hostAllocation(address);
+      const found = findMemory(address);
+      // Of virtual memory the driver tells where it starts.
+      if (found instanceof Reservation) return put64(pointer, found.address);
+      requireValue(found.kind !== "managed");
       put64(pointer, address);
     },
     cuMemHostGetFlags(flags, address) {
       contexts.requireCurrent();
       // All page-locked memory is mapped, whether that was asked for or not.
-      put32(flags, hostAllocation(address).flags | CU_MEMHOSTALLOC.DEVICEMAP);
+      const found = findMemory(address);
+      const given = found instanceof Reservation ? CU_MEMHOSTALLOC.PORTABLE : flagsOf(found);
+      put32(flags, given | CU_MEMHOSTALLOC.DEVICEMAP);
     },
     cuMemHostRegister_v2(address, byteLength, flags) {
       const context = contexts.current;
+      machine.requireRelaxed();
       const place = { address: Number(address), byteLength: Number(byteLength) };
-      requireValue(address !== 0n && byteLength > 0n && (flags & ~REGISTER_FLAGS) === 0);
+      requireValue(address !== 0n && byteLength > 0n && (flags & ~KNOWN_REGISTER_FLAGS) === 0);
       requireValue(place.address < HOST_END);
       const known = memory.hostAllocations(place.address, place.byteLength);
       requireValue(known.every(({ kind }) => kind === "registered"));
       if (known.length > 0) refuse("CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED");
+      // Memory of other devices does not exist here.
+      requireValue((flags & CU_MEMHOSTREGISTER.IOMEMORY) === 0);
       const storage = new HostStorage(hostBytes(place.address, place.byteLength));
       const id = machine.nextId();
       memory.add(new Allocation(place, { kind: "registered", context, id, storage, flags }));
@@ -83,4 +99,9 @@ export function hostMemoryCalls(machine: Machine): HostMemoryCalls {
       machine.free(allocation);
     },
   };
+}
+
+/** Returns the flags that page-locked memory was made with; those of managed memory are others. */
+function flagsOf({ kind, flags }: Allocation): number {
+  return kind === "managed" ? 0 : flags;
 }

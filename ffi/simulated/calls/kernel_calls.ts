@@ -16,6 +16,8 @@ import type { Context } from "../context.ts";
 /** A loaded image. */
 class Module {
   readonly context: Context;
+  /** Handles of kernels that were asked for, by name. */
+  readonly kernels: Map<string, bigint> = new Map();
 
   constructor(context: Context) {
     this.context = context;
@@ -63,8 +65,11 @@ export function kernelCalls(machine: Machine): KernelCalls {
         ? machine.settings.kernels[text]
         : undefined;
       if (kernel === undefined) return refuse("CUDA_ERROR_NOT_FOUND");
+      const known = found.kernels.get(text);
+      if (known !== undefined) return put64(handle, known);
       machine.register((registered) => {
         put64(handle, registered);
+        found.kernels.set(text, registered);
         return new KernelFunction(found, kernel);
       });
     },
@@ -75,13 +80,15 @@ export function kernelCalls(machine: Machine): KernelCalls {
       refuse("CUDA_ERROR_NOT_FOUND");
     },
     cuLaunchKernel(handle, gx, gy, gz, bx, by, bz, sharedBytes, stream, parameters, extra) {
-      const queue = machine.stream(stream);
+      const queue = machine.workStream(stream);
       const { module, kernel } = machine.find(KernelFunction, handle);
       if (unloaded.has(module) || module.context !== queue.context) {
         refuse("CUDA_ERROR_INVALID_HANDLE");
       }
-      requireShape({ grid: [gx, gy, gz], block: [bx, by, bz], sharedBytes });
-      requireValue(extra === null);
+      const isPossible = fits({ grid: [gx, gy, gz], block: [bx, by, bz], sharedBytes });
+      // Alone among calls with a wrong value, this one ends a capture.
+      if (!isPossible) queue.capture?.spoil();
+      requireValue(isPossible && extra === null);
       const values = copyParameters(parameters, kernel.parameterBytes);
       submit(machine, queue, {
         regions: [],
@@ -116,6 +123,7 @@ export function kernelCalls(machine: Machine): KernelCalls {
     cuLaunchHostFunc(stream, callback, userData) {
       const queue = machine.stream(stream);
       requireValue(callback !== null);
+      void machine.workStream(stream);
       const definition = { parameters: ["u64"], result: "void" } as const;
       const pointer = callback as Deno.PointerObject<typeof definition>;
       const hostFunction = new Deno.UnsafeFnPointer(pointer, definition);
@@ -130,15 +138,15 @@ export function kernelCalls(machine: Machine): KernelCalls {
   };
 }
 
-/** Refuses a launch that the device cannot run. */
-function requireShape(
+/** Tells whether the device can run a launch. */
+function fits(
   { grid, block, sharedBytes }: { grid: Dimensions; block: Dimensions; sharedBytes: number },
-): void {
+): boolean {
   const sides = [...grid, ...block];
   const most = [...LAUNCH_LIMITS.grid, ...LAUNCH_LIMITS.block];
-  requireValue(sides.every((side, index) => side > 0 && side <= (most[index] ?? 0)));
-  requireValue(block[0] * block[1] * block[2] <= LAUNCH_LIMITS.blockThreads);
-  requireValue(sharedBytes <= LAUNCH_LIMITS.sharedBytes);
+  return sides.every((side, index) => side > 0 && side <= (most[index] ?? 0)) &&
+    block[0] * block[1] * block[2] <= LAUNCH_LIMITS.blockThreads &&
+    sharedBytes <= LAUNCH_LIMITS.sharedBytes;
 }
 
 /** Copies the parameters' values at the launch, as the driver does: callers may reuse their cells. */

@@ -16,6 +16,13 @@ import type { CallGroup } from "./calls.ts";
 /** What discarded bytes become, so that a program that still reads them notices. */
 const DISCARDED = 0xdd;
 
+/** Advice that names a place. */
+const ABOUT_PLACES: ReadonlySet<number> = new Set([
+  A.CU_MEM_ADVISE_SET_PREFERRED_LOCATION,
+  A.CU_MEM_ADVISE_SET_ACCESSED_BY,
+  A.CU_MEM_ADVISE_UNSET_ACCESSED_BY,
+]);
+
 type ManagedMemoryCalls = CallGroup<
   | "cuMemAllocManaged"
   | "cuMemAdvise"
@@ -48,6 +55,8 @@ export function managedMemoryCalls(machine: Machine): ManagedMemoryCalls {
     cuMemAllocManaged(address, byteLength, flags) {
       requireCell(address);
       requireValue(flags === 1 || flags === 2);
+      contexts.requireCurrent();
+      machine.requireRelaxed();
       put64(
         address,
         allocateHost(machine, { byteLength: Number(byteLength), kind: "managed", flags }),
@@ -55,13 +64,10 @@ export function managedMemoryCalls(machine: Machine): ManagedMemoryCalls {
     },
     cuMemAdvise(address, byteLength, advice, device) {
       contexts.requireCurrent();
-      const range = managedRange(address, byteLength);
-      const isReadMostly = advice === A.CU_MEM_ADVISE_SET_READ_MOSTLY ||
-        advice === A.CU_MEM_ADVISE_UNSET_READ_MOSTLY;
+      machine.requireRelaxed();
       // The driver ignores the device for what is not about a place.
-      if (!isReadMostly && advice !== A.CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION) {
-        requireLocation(device);
-      }
+      if (ABOUT_PLACES.has(advice)) requireLocation(device);
+      const range = managedRange(address, byteLength);
       range.advice.update(range.start, range.end, ({ accessedBy }) => {
         switch (advice) {
           case A.CU_MEM_ADVISE_SET_READ_MOSTLY:
@@ -82,9 +88,9 @@ export function managedMemoryCalls(machine: Machine): ManagedMemoryCalls {
       });
     },
     cuMemPrefetchAsync(address, byteLength, device, stream) {
-      const queue = machine.stream(stream);
-      const range = managedRange(address, byteLength);
+      const queue = machine.plainStream(stream);
       requireLocation(device);
+      const range = managedRange(address, byteLength);
       const isDownload = device === CU_DEVICE_CPU;
       machine.scheduler.enqueue(queue, machine.scheduler.nextMoment(queue), {
         seconds: costOf(isDownload ? "downloadPinned" : "uploadPinned", Number(byteLength)),
@@ -120,10 +126,9 @@ export function managedMemoryCalls(machine: Machine): ManagedMemoryCalls {
       }
     },
     cuMemDiscardBatchAsync(addresses, sizes, count, flags, stream) {
-      const queue = machine.stream(stream);
       // Like a batch of copies, it needs a stream of its own.
       requireValue(stream > 1n && count > 0n && flags === 0n);
-      queue.requireUncaptured();
+      const queue = machine.plainStream(stream);
       const ranges = Array.from({ length: Number(count) }, (_, index) => {
         const [address, byteLength] = [get64(addresses, index), get64(sizes, index)];
         const range = managedRange(address, byteLength);

@@ -2,7 +2,7 @@
 // cuMemFree waits for the device, except for memory of a pool: there the caller has to.
 
 import { CUmemorytype, CUpointer_attribute as P } from "../../constants.ts";
-import { Allocation } from "../allocation.ts";
+import { Allocation, type Owner } from "../allocation.ts";
 import { type Cell, put32, put64, requireCell } from "../cells.ts";
 import { DeviceStorage } from "../device_storage.ts";
 import { hex, refuse, requireValue } from "../errors.ts";
@@ -39,6 +39,12 @@ export function memoryCalls(machine: Machine): MemoryCalls {
     return place.address;
   }
 
+  /** Refuses the address for kernels where those of the current context may not read. */
+  function requireReach(attribute: number, owner: Owner): void {
+    if (attribute !== P.CU_POINTER_ATTRIBUTE_DEVICE_POINTER) return;
+    requireValue(contexts.top === undefined || owner.permits(contexts.top, false));
+  }
+
   return {
     cuMemGetInfo_v2(free, total) {
       const { device } = contexts.current;
@@ -46,13 +52,17 @@ export function memoryCalls(machine: Machine): MemoryCalls {
       if (total !== null) put64(total, device.memoryBytes);
     },
     cuMemAlloc_v2(address, byteLength) {
+      contexts.requireCurrent();
+      machine.requireRelaxed();
       requireCell(address);
       put64(address, allocate(Number(byteLength)));
     },
     cuMemAllocPitch_v2(address, pitch, width, height, elementBytes) {
+      contexts.requireCurrent();
       requireCell(address);
       requireCell(pitch);
       requireValue([4, 8, 16].includes(elementBytes) && width > 0n && height > 0n);
+      machine.requireRelaxed();
       const pitchBytes = Math.ceil(Number(width) / PITCH_BYTES) * PITCH_BYTES;
       put64(address, allocate(pitchBytes * Number(height)));
       put64(pitch, pitchBytes);
@@ -69,28 +79,38 @@ export function memoryCalls(machine: Machine): MemoryCalls {
       machine.free(allocation);
     },
     cuMemGetAddressRange_v2(base, size, address) {
-      contexts.requireCurrent();
+      const { current } = contexts;
       const entry = memory.at(Number(address));
       const found = entry instanceof Reservation ? entry.mappings.at(Number(address)) : entry;
       // The driver finds no range where memory was mapped and nobody was let in.
       const isClosed = found instanceof Mapping && !found.isOpen;
       if (found === undefined || isClosed) return refuse("CUDA_ERROR_NOT_FOUND");
+      // Memory of a device is known to the context that made it alone.
+      const isForeign = found instanceof Allocation && found.kind === "device" &&
+        found.context !== current;
+      if (isForeign) return refuse("CUDA_ERROR_NOT_FOUND");
       if (base !== null) put64(base, found.address);
       if (size !== null) put64(size, found.byteLength);
     },
     cuPointerGetAttribute(data, attribute, address) {
       const entry = memory.at(Number(address));
       requireValue(entry !== undefined);
+      // In its capture, memory has an address and nothing else yet.
+      requireValue(!(entry instanceof GraphAllocation) || entry.isThere);
       if (entry instanceof Allocation) {
+        requireReach(attribute, entry);
         return describe(data, attribute, { allocation: entry, address });
       }
       const mapping = entry.mappings.at(Number(address));
       requireValue(mapping !== undefined);
+      requireReach(attribute, mapping);
+      // The range is the reservation, whatever is mapped in it.
       describeMapped(data, attribute, {
         address,
         ordinal: mapping.physical.device.ordinal,
-        start: mapping.address,
-        byteLength: mapping.byteLength,
+        start: entry.address,
+        byteLength: entry.byteLength,
+        id: mapping.id,
       });
     },
   };
@@ -117,7 +137,8 @@ function describe(
   const { kind, storage, pool } = allocation;
   switch (attribute) {
     case P.CU_POINTER_ATTRIBUTE_CONTEXT:
-      return put64(data, allocation.context.handle);
+      // Memory of a pool is the device's, not a context's.
+      return put64(data, pool === undefined ? allocation.context.handle : 0n);
     case P.CU_POINTER_ATTRIBUTE_MEMORY_TYPE: {
       const isHost = storage.onHost && kind !== "managed";
       const { CU_MEMORYTYPE_HOST, CU_MEMORYTYPE_DEVICE } = CUmemorytype;
@@ -126,8 +147,6 @@ function describe(
     case P.CU_POINTER_ATTRIBUTE_HOST_POINTER:
       requireValue(storage.onHost);
       return put64(data, address);
-    case P.CU_POINTER_ATTRIBUTE_BUFFER_ID:
-      return put64(data, allocation.id);
     case P.CU_POINTER_ATTRIBUTE_IS_MANAGED:
       return put32(data, Number(kind === "managed"));
     case P.CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
@@ -140,6 +159,7 @@ function describe(
         ordinal: allocation.device.ordinal,
         start: allocation.address,
         byteLength: allocation.byteLength,
+        id: allocation.id,
       });
   }
 }
@@ -148,9 +168,13 @@ function describe(
 function describeMapped(
   data: Cell,
   attribute: number,
-  range: { address: bigint; ordinal: number; start: number; byteLength: number },
+  range: { address: bigint; ordinal: number; start: number; byteLength: number; id: number },
 ): void {
   switch (attribute) {
+    case P.CU_POINTER_ATTRIBUTE_CONTEXT:
+      return put64(data, 0);
+    case P.CU_POINTER_ATTRIBUTE_BUFFER_ID:
+      return put64(data, range.id);
     case P.CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
       return put32(data, CUmemorytype.CU_MEMORYTYPE_DEVICE);
     case P.CU_POINTER_ATTRIBUTE_DEVICE_POINTER:

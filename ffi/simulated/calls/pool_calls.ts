@@ -3,6 +3,7 @@
 
 import {
   CUmemAccess_flags as Rights,
+  CUmemAllocationHandleType as HandleType,
   CUmemAllocationType,
   CUmemLocationType as Place,
   CUmemPool_attribute as A,
@@ -15,7 +16,6 @@ import type { Device } from "../device.ts";
 import { DeviceStorage } from "../device_storage.ts";
 import { refuse, requireValue } from "../errors.ts";
 import { GraphAllocation } from "../graph_memory.ts";
-import { requireHandleType } from "../handle_types.ts";
 import { allocateHost } from "../host_allocation.ts";
 import { captureAllocation, freeGraphMemory } from "../graph_memory_work.ts";
 import type { Machine } from "../machine.ts";
@@ -23,6 +23,25 @@ import { MemoryPool } from "../memory_pool.ts";
 import { queueExclusive } from "../memory_work.ts";
 import type { Stream } from "../stream.ts";
 import type { CallGroup } from "./calls.ts";
+
+/** What a pool is to be. */
+type Properties = ReturnType<typeof CUmemPoolProps.decode>;
+
+/** The kind of managed memory, which headers before CUDA 13 do not have. */
+const MANAGED = 2;
+
+/** Kinds of memory that pools can hold. */
+const POOL_TYPES: ReadonlySet<number> = new Set([
+  CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED,
+  MANAGED,
+]);
+
+/** Ways for a pool to other processes; one to other machines is taken even where there are none. */
+const POOL_HANDLES: ReadonlySet<number> = new Set([
+  HandleType.CU_MEM_HANDLE_TYPE_NONE,
+  HandleType.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
+  HandleType.CU_MEM_HANDLE_TYPE_FABRIC,
+]);
 
 type PoolCalls = CallGroup<
   `cuMemPool${string}` | "cuMemAllocAsync" | "cuMemAllocFromPoolAsync" | "cuMemFreeAsync"
@@ -54,8 +73,6 @@ export function poolCalls(machine: Machine): PoolCalls {
     if (capture !== undefined) {
       return put64(cell, captureAllocation(machine, stream, { capture, pool, byteLength }));
     }
-    // Nothing may be taken that a refusal would leave without an owner.
-    machine.scheduler.requireNoneCaptured(stream);
     const after = pool.take(byteLength);
     const address = pool.device === machine.host
       ? allocateHost(machine, { byteLength, kind: "pool", context, pool })
@@ -74,11 +91,17 @@ export function poolCalls(machine: Machine): PoolCalls {
   }
 
   /** Finds where a new pool's memory is to be: on a device, on the host, or near one of its nodes. */
-  function homeOf({ type, id }: { type: number; id: number }): Device {
-    const { CU_MEM_LOCATION_TYPE_HOST, CU_MEM_LOCATION_TYPE_HOST_NUMA } = Place;
-    if (type === CU_MEM_LOCATION_TYPE_HOST) return machine.host;
-    if (type === CU_MEM_LOCATION_TYPE_HOST_NUMA && id === 0) return machine.host;
-    return deviceAt({ type, id });
+  function homeOf({ allocType, location, maxSize, handleTypes }: Properties): Device {
+    const { type, id } = location;
+    const isManaged = allocType === MANAGED;
+    const isOnHost = type === Place.CU_MEM_LOCATION_TYPE_HOST ||
+      (type === Place.CU_MEM_LOCATION_TYPE_HOST_NUMA && id === 0) ||
+      (type === Place.CU_MEM_LOCATION_TYPE_INVALID && isManaged);
+    // Managed memory has no limit, and neither it nor the host's goes to other processes.
+    requireValue(!isManaged || maxSize === 0n);
+    requireValue(!(isManaged || isOnHost) || handleTypes === 0);
+    const device = isOnHost ? machine.host : deviceAt(location);
+    return isManaged ? machine.host : device;
   }
 
   /** Finds the device that a struct names; the driver looks at no other error than a bad value. */
@@ -91,21 +114,22 @@ export function poolCalls(machine: Machine): PoolCalls {
   return {
     cuMemAllocAsync(address, byteLength, handle) {
       requirePools();
-      const stream = machine.stream(handle);
+      const stream = machine.workStream(handle);
       const pool = machine.defaultPools[stream.context.device.ordinal];
       requireValue(pool !== undefined);
       allocate(address, { pool, stream, byteLength: Number(byteLength) });
     },
     cuMemAllocFromPoolAsync(address, byteLength, handle, stream) {
+      const queue = machine.workStream(stream);
       allocate(address, {
         pool: findPool(handle),
-        stream: machine.stream(stream),
+        stream: queue,
         byteLength: Number(byteLength),
       });
     },
     cuMemFreeAsync(address, handle) {
       requirePools();
-      const stream = machine.stream(handle);
+      const stream = machine.workStream(handle);
       if (stream.capture === undefined) machine.requireRelaxed();
       if (address === 0n) return;
       const allocation = memory.allocationFrom(Number(address));
@@ -113,7 +137,6 @@ export function poolCalls(machine: Machine): PoolCalls {
       if (allocation instanceof GraphAllocation) {
         return freeGraphMemory(machine, stream, allocation);
       }
-      stream.capture?.requireValid();
       // What a graph frees must be what a graph allocates.
       requireValue(stream.capture === undefined);
       if (allocation.kind === "managed") refuse("CUDA_ERROR_NOT_SUPPORTED");
@@ -135,10 +158,9 @@ export function poolCalls(machine: Machine): PoolCalls {
       requirePools();
       requireCell(handle);
       const wanted = CUmemPoolProps.decode(bytesOf(properties));
-      requireValue(wanted.allocType === CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED);
+      requireValue(POOL_TYPES.has(wanted.allocType) && POOL_HANDLES.has(wanted.handleTypes));
       requireValue(wanted.gpuDirectRDMACapable === 0);
-      requireHandleType(wanted.handleTypes);
-      const home = homeOf(wanted.location);
+      const home = homeOf(wanted);
       const maxBytes = Number(wanted.maxSize);
       const pool = machine.register((handle) => new MemoryPool(home, handle, maxBytes));
       machine.pools.add(pool);
@@ -199,20 +221,24 @@ export function poolCalls(machine: Machine): PoolCalls {
           bytes.subarray(i * CUmemAccessDesc.byteLength),
         );
         if (location.type !== Place.CU_MEM_LOCATION_TYPE_DEVICE) refuse("CUDA_ERROR_NOT_SUPPORTED");
-        const device = deviceAt(location);
         if (flags === Rights.CU_MEM_ACCESS_FLAGS_PROT_READ) refuse("CUDA_ERROR_NOT_SUPPORTED");
         const isNone = flags === Rights.CU_MEM_ACCESS_FLAGS_PROT_NONE;
         requireValue(isNone || flags === Rights.CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+        const device = machine.device(location.id);
         // A device cannot lose the right to its own pool.
         if (device === pool.device && isNone) refuse("CUDA_ERROR_INVALID_DEVICE");
         const isNear = device === pool.device || pool.device === machine.host;
         if (!isNear && !machine.settings.peerAccess) refuse("CUDA_ERROR_PEER_ACCESS_UNSUPPORTED");
+        // Kernels that were launched before have no part in the new rights.
+        machine.scheduler.runAll();
         pool.setAccess(location.id, flags);
       }
     },
     cuMemPoolGetAccess(flags, handle, location) {
       const pool = findPool(handle);
-      put32(flags, pool.accessOf(deviceAt(CUmemLocation.decode(bytesOf(location))).ordinal));
+      const place = CUmemLocation.decode(bytesOf(location));
+      const isHost = place.type === Place.CU_MEM_LOCATION_TYPE_HOST;
+      put32(flags, pool.accessOf((isHost ? machine.host : deviceAt(place)).ordinal));
     },
   };
 }

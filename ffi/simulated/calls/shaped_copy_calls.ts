@@ -22,6 +22,18 @@ interface Box {
   height: number;
 }
 
+/** One side of a copy, as the caller describes it; a rectangle has no slices. */
+interface GivenSide {
+  memoryType: number;
+  host: bigint;
+  device: bigint;
+  xBytes: bigint;
+  y: bigint;
+  z?: bigint;
+  pitchBytes: bigint;
+  height?: bigint;
+}
+
 /** Bytes and rows that a box copy moves. */
 interface Shape {
   widthBytes: number;
@@ -42,35 +54,35 @@ export function shapedCopyCalls(machine: Machine): ShapedCopyCalls {
         depth: 1,
       };
       copyBox(stream, shape, {
-        source: boxOf(shape, {
+        source: {
           memoryType: copy.srcMemoryType,
           host: copy.srcHost,
           device: copy.srcDevice,
           xBytes: copy.srcXInBytes,
           y: copy.srcY,
           pitchBytes: copy.srcPitch,
-        }),
-        destination: boxOf(shape, {
+        },
+        destination: {
           memoryType: copy.dstMemoryType,
           host: copy.dstHost,
           device: copy.dstDevice,
           xBytes: copy.dstXInBytes,
           y: copy.dstY,
           pitchBytes: copy.dstPitch,
-        }),
+        },
       });
     },
     cuMemcpy3DAsync_v2(description, stream) {
       const copy = CUDA_MEMCPY3D.decode(bytesOf(description));
-      requireValue(copy.srcLOD === 0n && copy.dstLOD === 0n);
-      requireValue(copy.reserved0 === 0n && copy.reserved1 === 0n, "reserved");
+      const ignored = [copy.srcLOD, copy.dstLOD, copy.reserved0, copy.reserved1];
+      requireValue(ignored.every((member) => member === 0n), "reserved");
       const shape = {
         widthBytes: Number(copy.WidthInBytes),
         height: Number(copy.Height),
         depth: Number(copy.Depth),
       };
       copyBox(stream, shape, {
-        source: boxOf(shape, {
+        source: {
           memoryType: copy.srcMemoryType,
           host: copy.srcHost,
           device: copy.srcDevice,
@@ -79,8 +91,8 @@ export function shapedCopyCalls(machine: Machine): ShapedCopyCalls {
           z: copy.srcZ,
           pitchBytes: copy.srcPitch,
           height: copy.srcHeight,
-        }),
-        destination: boxOf(shape, {
+        },
+        destination: {
           memoryType: copy.dstMemoryType,
           host: copy.dstHost,
           device: copy.dstDevice,
@@ -89,18 +101,26 @@ export function shapedCopyCalls(machine: Machine): ShapedCopyCalls {
           z: copy.dstZ,
           pitchBytes: copy.dstPitch,
           height: copy.dstHeight,
-        }),
+        },
       });
     },
   };
 
-  function copyBox(handle: bigint, shape: Shape, sides: { source: Box; destination: Box }): void {
-    const stream = machine.stream(handle);
+  function copyBox(
+    handle: bigint,
+    shape: Shape,
+    sides: { source: GivenSide; destination: GivenSide },
+  ): void {
+    const stream = machine.workStream(handle);
     const { widthBytes, height, depth } = shape;
-    if (widthBytes * height * depth === 0) return machine.scheduler.requireNoneCaptured(stream);
+    // Of a copy of no bytes the driver looks at nothing else.
+    if (widthBytes * height * depth === 0) return;
+    const isCaptured = stream.capture !== undefined;
+    const source = boxOf(shape, { ...sides.source, isCaptured });
+    const destination = boxOf(shape, { ...sides.destination, isCaptured });
     const planes = Array.from({ length: depth }, (_, slice): Plane => ({
-      source: sideOf(sides.source, { shape, slice }),
-      destination: sideOf(sides.destination, { shape, slice }),
+      source: sideOf(source, { shape, slice }),
+      destination: sideOf(destination, { shape, slice }),
       widthBytes,
       rowCount: height,
     }));
@@ -131,19 +151,7 @@ function addressOf(memoryType: number, addresses: { host: bigint; device: bigint
 }
 
 /** Checks a side: rows must lie behind each other, and slices too when there are several. */
-function boxOf(
-  shape: Shape,
-  side: {
-    memoryType: number;
-    host: bigint;
-    device: bigint;
-    xBytes: bigint;
-    y: bigint;
-    z?: bigint;
-    pitchBytes: bigint;
-    height?: bigint;
-  },
-): Box {
+function boxOf(shape: Shape, side: GivenSide & { isCaptured: boolean }): Box {
   const xBytes = Number(side.xBytes);
   const [y, z] = [Number(side.y), Number(side.z ?? 0n)];
   const [givenPitch, givenHeight] = [Number(side.pitchBytes), Number(side.height ?? 0n)];
@@ -152,7 +160,8 @@ function boxOf(
   const isOneRow = isOneSlice && rowCount <= 1;
   requireValue(isOneRow || givenPitch !== 0, "packed");
   requireValue(isOneSlice || givenHeight !== 0, "packed");
-  requireValue(givenPitch === 0 || givenPitch >= widthBytes);
+  // Where a capture records the copy, the driver leaves out the bytes before the first column.
+  requireValue(givenPitch === 0 || givenPitch >= (side.isCaptured ? shape.widthBytes : widthBytes));
   requireValue(givenHeight === 0 || givenHeight >= (isOneSlice ? shape.height : rowCount));
   return {
     address: addressOf(side.memoryType, side),

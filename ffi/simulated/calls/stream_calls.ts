@@ -13,7 +13,7 @@ import { refuse, requireValue } from "../errors.ts";
 import type { Machine } from "../machine.ts";
 import type { Region } from "../region.ts";
 import { submit } from "../submission.ts";
-import { Stream, StreamEvent } from "../stream.ts";
+import { type Operation, Stream, StreamEvent } from "../stream.ts";
 import { waitAside } from "../wait_aside.ts";
 import type { CallGroup } from "./calls.ts";
 
@@ -39,17 +39,24 @@ export function streamCalls(machine: Machine): StreamCalls {
   const { contexts, scheduler } = machine;
 
   function synchronizeStream(handle: bigint): void {
-    const stream = machine.stream(handle);
-    stream.requireUncaptured();
+    const stream = machine.plainStream(handle);
     scheduler.drain(stream);
     machine.settle(stream.context);
   }
 
+  function requireOwn({ context }: Stream, record: Operation | undefined): void {
+    if (record === undefined || record.stream.context === context) return;
+    machine.site.fail(
+      "endsProcess",
+      "the event is for other processes and was recorded in another context",
+    );
+  }
+
   return {
     cuStreamCreateWithPriority(handle, flags) {
-      const context = contexts.current;
       requireCell(handle);
       requireValue(flags === 0 || flags === 1);
+      const context = contexts.current;
       const role = flags === 0 ? "blocking" : "nonblocking";
       const stream = machine.register((handle) => new Stream(context, handle, role));
       context.streams.add(stream);
@@ -62,9 +69,8 @@ export function streamCalls(machine: Machine): StreamCalls {
       if (stream.head === undefined) stream.context.streams.delete(stream);
     },
     cuStreamQuery(handle) {
-      const stream = machine.stream(handle);
+      const stream = machine.plainStream(handle);
       const { tail } = stream;
-      stream.requireUncaptured();
       if (tail !== undefined && !scheduler.poll(tail)) return CUresult.CUDA_ERROR_NOT_READY;
       scheduler.drain(stream);
       return undefined;
@@ -78,16 +84,22 @@ export function streamCalls(machine: Machine): StreamCalls {
       return await waitAside(machine, tail, () => synchronizeStream(handle));
     },
     cuStreamWaitEvent(stream, event, flags) {
-      const { record, mark, flags: eventFlags } = machine.find(StreamEvent, event);
-      const queue = machine.stream(stream);
       requireValue(flags <= CUevent_wait_flags.CU_EVENT_WAIT_EXTERNAL);
+      const queue = machine.stream(stream);
+      // Unlike other calls with a wrong handle, this one ends a capture.
+      if (event === 0n) queue.capture?.spoil();
+      const { record, mark, flags: eventFlags } = machine.find(StreamEvent, event);
+      void machine.workStream(stream);
       if (flags === CUevent_wait_flags.CU_EVENT_WAIT_EXTERNAL) {
         requireValue(queue.capture === undefined, "external");
         refuse("CUDA_ERROR_ILLEGAL_STATE");
       }
-      if ((eventFlags & CUevent_flags.CU_EVENT_INTERPROCESS) !== 0) queue.requireUncaptured();
+      if ((eventFlags & CUevent_flags.CU_EVENT_INTERPROCESS) !== 0) {
+        queue.requireUncaptured();
+        requireOwn(queue, record);
+      }
       if (mark !== undefined) {
-        requireValue(mark.capture.isOpen);
+        requireValue(mark.capture.isValid);
         return mark.capture.wait(queue, mark);
       }
       if (record === undefined) return;
@@ -95,7 +107,7 @@ export function streamCalls(machine: Machine): StreamCalls {
       scheduler.follow(queue, record);
     },
     cuStreamWaitValue32_v2(stream, address, value, flags) {
-      const queue = machine.stream(stream);
+      const queue = machine.workStream(stream);
       if ((flags & Condition.CU_STREAM_WAIT_VALUE_FLUSH) !== 0) refuse("CUDA_ERROR_NOT_SUPPORTED");
       const isMet = CONDITIONS.get(flags);
       requireValue(isMet !== undefined && address % 4n === 0n);

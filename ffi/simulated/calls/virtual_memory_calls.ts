@@ -3,16 +3,26 @@
 
 import { CUmemAccess_flags, CUmemAllocationType, CUmemLocationType } from "../../constants.ts";
 import { CUmemAccessDesc, CUmemAllocationProp } from "../../structs.ts";
-import { bytesOf, type Cell, put64, requireCell } from "../cells.ts";
+import { bytesOf, put64, requireCell } from "../cells.ts";
 import { type Device, GRANULARITY_BYTES } from "../device.ts";
 import { hex, refuse, requireValue } from "../errors.ts";
 import { requireHandleType } from "../handle_types.ts";
 import type { Machine } from "../machine.ts";
 import { Mapping, PhysicalMemory, Reservation } from "../reservation.ts";
+import type { Rule } from "../stricter.ts";
 import type { CallGroup } from "./calls.ts";
+
+/** What physical memory is to be. */
+type Properties = ReturnType<typeof CUmemAllocationProp.decode>;
 
 /** The highest kind of compression that physical memory can have. */
 const COMPRESSED = 1;
+
+/** Kinds of places where physical memory can be. */
+const PHYSICAL_PLACES: ReadonlySet<number> = new Set([
+  CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE,
+  CUmemLocationType.CU_MEM_LOCATION_TYPE_HOST,
+]);
 
 type VirtualMemoryCalls = CallGroup<
   | `cuMemAddress${string}`
@@ -28,31 +38,34 @@ type VirtualMemoryCalls = CallGroup<
 export function virtualMemoryCalls(machine: Machine): VirtualMemoryCalls {
   const { memory } = machine;
 
-  function deviceOf(properties: Cell): Device {
-    const wanted = CUmemAllocationProp.decode(bytesOf(properties));
-    requireValue(wanted.type === CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED);
-    requireValue(wanted.location.type === CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE);
-    const device = machine.device(wanted.location.id);
-    requireHandleType(wanted.requestedHandleTypes);
-    requireValue(wanted.allocFlags.compressionType <= COMPRESSED);
+  /** Finds where physical memory is to be: on a device, or on the host, which cannot hand it on. */
+  function homeOf({ location, requestedHandleTypes, allocFlags }: Properties): Device {
+    if (location.type === CUmemLocationType.CU_MEM_LOCATION_TYPE_HOST) {
+      requireValue(requestedHandleTypes === 0);
+      return machine.host;
+    }
+    const device = machine.device(location.id);
+    requireHandleType(requestedHandleTypes);
+    requireValue(allocFlags.compressionType <= COMPRESSED);
     return device;
   }
 
-  function reservationOf(address: bigint, byteLength: bigint): Reservation {
+  function reservationOf(address: bigint, byteLength: bigint, beyond?: Rule): Reservation {
     const found = memory.at(Number(address));
     requireValue(found instanceof Reservation && isGranular(address) && isGranular(byteLength));
-    requireValue(Number(address + byteLength) <= found.address + found.byteLength);
+    requireValue(Number(address + byteLength) <= found.address + found.byteLength, beyond);
     return found;
   }
 
   /** Finds the mappings that lie in a range and do not reach beyond it. */
   function mappingsWithin(address: bigint, byteLength: bigint): Mapping[] {
     const [start, end] = [Number(address), Number(address + byteLength)];
-    const mappings = reservationOf(address, byteLength).mappingsIn(start, Number(byteLength));
-    const first = mappings[0];
-    const last = mappings.at(-1);
-    requireValue(first !== undefined && last !== undefined);
-    requireValue(first.address >= start && last.address + last.byteLength <= end);
+    const mappings = reservationOf(address, byteLength, "beyond")
+      .mappingsIn(start, Number(byteLength));
+    const isWhole = mappings.every((mapping) =>
+      mapping.address >= start && mapping.address + mapping.byteLength <= end
+    );
+    requireValue(isWhole);
     return mappings;
   }
 
@@ -68,7 +81,8 @@ export function virtualMemoryCalls(machine: Machine): VirtualMemoryCalls {
 
   return {
     cuMemGetAllocationGranularity(granularity, properties, option) {
-      deviceOf(properties);
+      // The driver looks at no member of the properties.
+      requireCell(properties);
       requireValue(option === 0 || option === 1);
       put64(granularity, GRANULARITY_BYTES);
     },
@@ -92,9 +106,11 @@ export function virtualMemoryCalls(machine: Machine): VirtualMemoryCalls {
     },
     cuMemCreate(handle, byteLength, properties, flags) {
       requireCell(handle);
-      const device = deviceOf(properties);
+      const wanted = CUmemAllocationProp.decode(bytesOf(properties));
+      requireValue(wanted.type === CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED);
+      requireValue(PHYSICAL_PLACES.has(wanted.location.type));
       requireValue(byteLength > 0n && isGranular(byteLength) && flags === 0n);
-      const physical = new PhysicalMemory(device, Number(byteLength));
+      const physical = new PhysicalMemory(homeOf(wanted), Number(byteLength));
       machine.register((registered) => {
         put64(handle, registered);
         return physical;
@@ -112,15 +128,14 @@ export function virtualMemoryCalls(machine: Machine): VirtualMemoryCalls {
       // Physical memory is mapped as a whole.
       const isWhole = offset === 0n && place.byteLength === physical.byteLength;
       if (!isWhole) refuse("CUDA_ERROR_NOT_SUPPORTED");
-      const { mappings } = reservationOf(address, byteLength);
+      const { mappings } = reservationOf(address, byteLength, "beyond");
       requireValue(!mappings.overlaps(place.address, place.byteLength));
-      mappings.add(new Mapping(place, physical));
+      mappings.add(new Mapping(place, { physical, id: machine.nextId() }));
     },
     cuMemUnmap(address, byteLength) {
-      const { mappings } = reservationOf(address, byteLength);
       for (const mapping of mappingsWithin(address, byteLength)) {
         requireUnused(machine, mapping);
-        mappings.delete(mapping);
+        reservationOf(address, byteLength).mappings.delete(mapping);
         mapping.physical.release();
       }
     },
@@ -133,10 +148,13 @@ export function virtualMemoryCalls(machine: Machine): VirtualMemoryCalls {
           bytes.subarray(i * CUmemAccessDesc.byteLength),
         );
         const isHost = location.type === CUmemLocationType.CU_MEM_LOCATION_TYPE_HOST;
+        requireValue(Object.values<number>(CUmemAccess_flags).includes(flags));
+        requireValue(!isHost || flags !== CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_READ);
         if (isHost) refuse("CUDA_ERROR_NOT_SUPPORTED");
         requireValue(location.type === CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE);
         requireValue(machine.devices[location.id] !== undefined);
-        requireValue(Object.values<number>(CUmemAccess_flags).includes(flags));
+        // Kernels that were launched before have no part in the new rights.
+        machine.scheduler.runAll();
         for (const mapping of mappings) mapping.access.set(location.id, flags);
       }
     },

@@ -75,7 +75,8 @@ Deno.test("cuDevicePrimaryCtxRelease_v2() destroys the context with its last use
   const stream = gpu.stream();
   assertEquals(gpu.api.cuDevicePrimaryCtxRelease_v2(0), 0);
   assertEquals(gpu.api.cuMemAlloc_v2(new BigUint64Array(1), 256n), 709);
-  assertEquals(gpu.api.cuCtxSetCurrent(gpu.context), 201);
+  assertEquals(gpu.api.cuCtxSetCurrent(gpu.context), 0);
+  assertEquals(gpu.api.cuMemAlloc_v2(new BigUint64Array(1), 256n), 709);
   assertEquals(gpu.api.cuStreamQuery(stream), 400);
   gpu.api.cuCtxSetCurrent(gpu.retain(0));
   assertEquals(gpu.freeBytes(), 8 * 2 ** 30);

@@ -4,19 +4,25 @@ import { FUNCTIONS } from "./functions.ts";
 import type { DriverFunction } from "../../../ffi/cuda.ts";
 import { namesIn, parseReference, type Step } from "./notation.ts";
 import { valueOf } from "./arguments.ts";
-import type { World } from "./world.ts";
+import type { CaptureNotes, Thing, World } from "./world.ts";
 
 /** Statuses with which an end of a capture leaves the capture as it is. */
-const NOT_ENDED = [201, 400, 401, 903];
+const NOT_ENDED = [201, 400, 401, 903, 906];
 
 /** Notes what a step has changed, by its status. */
 export function note(step: Step, call: DriverFunction, world: World, status: number): void {
   const { words } = step;
   const [first = "", second = ""] = words;
-  if (call === "cuStreamEndCapture" && !NOT_ENDED.includes(status)) endCapture(first, world);
+  if (call === "cuStreamEndCapture" && !NOT_ENDED.includes(status)) {
+    endCapture(first, { world, hasGraph: status === 0 });
+  }
   if (status !== 0) return;
   const { stream, ends } = FUNCTIONS[call];
   if (stream !== undefined) noteWork(words, words[stream] ?? "", world);
+  if (call === "cuMemFreeAsync") {
+    world.isFreeing = true;
+    world.freedByStreams.add(first);
+  }
   if (ends !== undefined) noteEnd(call, words[ends] ?? "", world);
   switch (call) {
     case "cuStreamBeginCapture_v2":
@@ -42,9 +48,11 @@ export function note(step: Step, call: DriverFunction, world: World, status: num
     case "cuMemUnmap":
       return noteUnmap(valueOf(first, world), BigInt(second), world);
     case "cuDevicePrimaryCtxRetain":
+      world.contexts.set(first.slice(1), Number(second));
       return count(world.retained, Number(second), 1);
     case "cuDevicePrimaryCtxRelease_v2":
-      return count(world.retained, Number(first), -1);
+      count(world.retained, Number(first), -1);
+      return noteRelease(Number(first), world);
   }
 }
 
@@ -61,7 +69,10 @@ function noteEnd(call: DriverFunction, word: string, world: World): void {
   const reference = parseReference(word);
   const thing = reference === undefined ? undefined : world.find(reference.name);
   if (thing === undefined) return;
-  if (call !== "cuMemHostUnregister") return world.end(thing);
+  if (call !== "cuMemHostUnregister") {
+    world.end(thing);
+    return noteGraphEnd(thing, world);
+  }
   world.registered.delete(valueOf(word, world));
   world.disturbed.add(thing.name);
 }
@@ -71,11 +82,40 @@ function beginCapture(stream: string, world: World): void {
   world.captures.add({ ...notes, isOpen: true, isLaunched: false });
 }
 
-function endCapture(stream: string, world: World): void {
+function endCapture(
+  stream: string,
+  { world, hasGraph }: { world: World; hasGraph: boolean },
+): void {
   for (const capture of world.captures) {
     if (capture.origin !== stream) continue;
     capture.isOpen = false;
     world.captures.delete(capture);
+    if (!hasGraph) endMemoryOf(capture, world);
+  }
+}
+
+/** Ends what a capture has allocated: its addresses can come back. */
+function endMemoryOf(capture: CaptureNotes, world: World): void {
+  for (const thing of world.alive("pooled")) if (thing.capture === capture) world.end(thing);
+}
+
+/** Ends what a graph would have allocated, once nothing is left that could launch it. */
+function noteGraphEnd(thing: Thing, world: World): void {
+  const { capture } = thing.kind === "exec" ? thing.source ?? thing : thing;
+  if (capture === undefined || capture.isLaunched) return;
+  const isLeft = world.alive("graph", "exec").some((other) =>
+    (other.capture ?? other.source?.capture) === capture
+  );
+  if (!isLeft) endMemoryOf(capture, world);
+}
+
+/** Ends what was made in a context that its last user has released. */
+function noteRelease(ordinal: number, world: World): void {
+  const isBase = world.find(`ctx${ordinal}`) !== undefined;
+  if (isBase || (world.retained.get(ordinal) ?? 0) > 0) return;
+  for (const thing of [...world.things.values()]) {
+    const { home = "", kind, isAlive } = thing;
+    if (isAlive && kind !== "context" && world.contexts.get(home) === ordinal) world.end(thing);
   }
 }
 

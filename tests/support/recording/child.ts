@@ -48,7 +48,7 @@ function factsOf(api: DriverApi, deviceCount: number): RecordingFacts {
 function driverRelease(): string {
   try {
     const text = Deno.readTextFileSync("/proc/driver/nvidia/version");
-    return /Kernel Module[^\d]*([\d.]+)/.exec(text)?.[1] ?? "";
+    return /Kernel Module.*? (\d+\.[\d.]+) /.exec(text)?.[1] ?? "";
   } catch {
     return "";
   }

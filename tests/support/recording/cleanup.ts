@@ -18,6 +18,9 @@ const THREAD_STREAM = 2n;
 /** Cleans up behind a sequence; false when the process cannot go on with another. */
 export function cleanUp(api: DriverApi, base: Base, world: World): boolean {
   const { deviceCount } = base;
+  // The sequence's own pools are destroyed here, so that nothing may be asked of them afterwards.
+  const ownPools = ownOf(world.alive("memoryPool"));
+  const pools = world.alive("memoryPool").filter((pool) => !ownPools.includes(pool));
   for (const stream of world.alive("stream")) endCapture(api, stream.value);
   const contexts = world.alive("context").filter(({ name }) => /^ctx\d$/.test(name));
   for (const { value } of contexts) {
@@ -46,16 +49,16 @@ export function cleanUp(api: DriverApi, base: Base, world: World): boolean {
   }
   for (const { value } of world.alive("event")) api.cuEventDestroy_v2(value);
   for (const { value } of world.alive("stream")) api.cuStreamDestroy_v2(value);
-  for (const { value } of ownOf(world.alive("memoryPool"))) api.cuMemPoolDestroy?.(value);
+  for (const { value } of ownPools) api.cuMemPoolDestroy?.(value);
   for (const { value } of ownOf(world.alive("module"))) api.cuModuleUnload(value);
   for (const [ordinal, count] of world.retained) {
     for (let i = 0; i < count; i++) api.cuDevicePrimaryCtxRelease_v2(ordinal);
   }
   separate(api, contexts);
-  for (const { value } of world.alive("memoryPool")) resetPool(api, { pool: value, deviceCount });
+  for (const { value } of pools) resetPool(api, { pool: value, deviceCount });
   for (let ordinal = 0; ordinal < deviceCount; ordinal++) resetGraphMemory(api, ordinal);
   base.reset();
-  return wait() && isEmpty(api, { pools: world.alive("memoryPool"), deviceCount });
+  return wait() && isEmpty(api, { pools, deviceCount });
 }
 
 /** Tells whether pools and graphs hold nothing: what a graph was to free and did not can be left. */

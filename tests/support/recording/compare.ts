@@ -2,6 +2,7 @@
 // is wanted, or one that is not.
 
 import { type Rule, STRICTER, type Strictness } from "../../../ffi/simulated/stricter.ts";
+import { CU_MEMHOSTALLOC } from "../../../ffi/constants.ts";
 import { type Played, SKIPPED } from "./player.ts";
 
 /** What came of a step that ended the real process. */
@@ -29,6 +30,8 @@ export interface ComparedStep {
   readonly simulated: Played;
   /** How many blocks of managed memory there are. */
   readonly managedCount: number;
+  /** Whether frees were queued, and the host has not waited for all work since. */
+  readonly isFreeing: boolean;
 }
 
 /** Compares the outcomes of a step. */
@@ -47,17 +50,34 @@ export function compareStep(step: ComparedStep): Verdict {
 }
 
 /** Finds the rule by which two answers may differ. */
-function answerRule({ call, real, simulated, managedCount }: ComparedStep): Rule | undefined {
+function answerRule(step: ComparedStep): Rule | undefined {
+  const { call, real, simulated } = step;
   const rules = Object.entries<Strictness>(STRICTER) as [Rule, Strictness][];
   const [realStatus, simulatedStatus] = [statusOf(real), statusOf(simulated.outcome)];
   const found = rules.find(([rule, { calls = [], statuses = [], outputs = false }]) => {
     if (!calls.includes(call)) return false;
-    // A neighbour's hints can show only where there is a neighbour.
-    const hasOutputs = outputs && (rule !== "neighbours" || managedCount > 1);
+    const hasOutputs = outputs && isPossible(rule, step);
     if (hasOutputs && realStatus === simulatedStatus) return true;
     return statuses.some(([first, second]) => first === realStatus && second === simulatedStatus);
   });
   return found?.[0];
+}
+
+/** Tells whether what a driver answers beside the status can differ by a rule. */
+function isPossible(rule: Rule, step: ComparedStep): boolean {
+  if (rule === "neighbours") return isOfNeighbours(step);
+  // Only a queued free changes what a pool holds.
+  return rule !== "progress" || (step.call === "cuMemPoolGetAttribute" && step.isFreeing);
+}
+
+/** Tells whether a neighbour can be what makes two answers differ. */
+function isOfNeighbours({ call, real, simulated, managedCount }: ComparedStep): boolean {
+  if (call === "cuMemRangeGetAttribute") return managedCount > 1;
+  // Page-locked blocks of other sequences are neighbours, too: only one flag can be theirs.
+  const [realFlags, simulatedFlags] = [real, simulated.outcome].map((outcome) =>
+    Number(outcome.split(" ")[1])
+  );
+  return ((realFlags ?? 0) ^ (simulatedFlags ?? 0)) === CU_MEMHOSTALLOC.PORTABLE;
 }
 
 /** Tells whether a driver did what a step asks for, as far as its state goes. */

@@ -19,6 +19,9 @@ const HARMLESS: ReadonlySet<Rule> = new Set(
 /** Names of memory that streams wait for begin with this. */
 export const LATCH_PREFIX = "w";
 
+/** Names of pools and memory in places that other moves leave alone begin with this. */
+export const APART_PREFIX = "o";
+
 /** Says that a move needs something that is not there. */
 export class NothingFits extends Error {
   override name = "NothingFits";
@@ -139,9 +142,11 @@ export class Draft {
     return this.random.pick(places);
   }
 
-  /** Lists what is there and no stream waits for: nothing else may touch such a word. */
+  /** Lists what is there for every move; a word that a stream waits for is not. */
   #free(...kinds: readonly ThingKind[]): Thing[] {
-    return this.world.alive(...kinds).filter(({ name }) => !name.startsWith(LATCH_PREFIX));
+    return this.world.alive(...kinds).filter(({ name }) =>
+      !name.startsWith(LATCH_PREFIX) && !name.startsWith(APART_PREFIX)
+    );
   }
 
   /** Takes an ordinary array. */

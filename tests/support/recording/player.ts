@@ -108,6 +108,7 @@ export class Player {
       worst ||= statuses.find((status) => status !== 0) ?? 0;
     }
     this.world.isQuiet = worst === 0;
+    if (this.world.isQuiet) this.world.isFreeing = false;
     return worst;
   }
 

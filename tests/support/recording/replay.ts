@@ -53,7 +53,8 @@ export async function replaySequence(
     const { call } = parseStep(line);
     const simulated = await player.play(line);
     const managedCount = player.world.alive("managed").length;
-    const verdict = compareStep({ call, real, simulated, managedCount });
+    const { isFreeing } = player.world;
+    const verdict = compareStep({ call, real, simulated, managedCount, isFreeing });
     found.stepCount++;
     if (verdict.rule !== undefined) {
       found.wanted.set(verdict.rule, (found.wanted.get(verdict.rule) ?? 0) + 1);

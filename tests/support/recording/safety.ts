@@ -11,6 +11,8 @@ const ASKING: ReadonlySet<string> = new Set(
   [
     "cuPointerGetAttribute",
     "cuMemGetAddressRange_v2",
+    "cuMemHostGetFlags",
+    "cuMemHostGetDevicePointer_v2",
     "cuMemFree_v2",
     "cuMemFreeAsync",
   ] satisfies DriverFunction[],
@@ -36,6 +38,8 @@ export function dangerOf({ call, words }: Step, world: World): string | undefine
   const names = words.flatMap(namesIn);
   const isUnsettled = !world.isQuiet && (ALONE.has(call) || call === "look" || call === "poke");
   if (isUnsettled) return "work may be running";
+  const isFree = call === "cuMemFreeAsync" || call === "cuMemFree_v2";
+  if (isFree && isFreedByStream(words[0] ?? "", world)) return "a stream has freed it";
   if (call === "settle" && world.captures.size > 0) return "a stream is being captured";
   if (call === "cuDevicePrimaryCtxRelease_v2") return releaseDanger(Number(words[0]), world);
   if (call === "cuStreamDestroy_v2" && world.captureOf(words[0] ?? "") !== undefined) {
@@ -46,6 +50,13 @@ export function dangerOf({ call, words }: Step, world: World): string | undefine
     return graphDanger(names, world);
   }
   return ASKING.has(call) ? undefined : absenceDanger(call as DriverFunction, words, world);
+}
+
+/** The driver does not notice that a stream has freed memory of no pool already, and frees it twice. */
+function isFreedByStream(word: string, world: World): boolean {
+  const { name = "", isGone = false } = parseReference(word) ?? {};
+  const isPlain = world.things.get(name)?.kind === "device";
+  return isGone && isPlain && world.freedByStreams.has(name);
 }
 
 /** A wait for a value must end by itself: the host sees now that the word fits. */

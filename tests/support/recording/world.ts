@@ -59,10 +59,16 @@ export class World {
   readonly mapped: Map<bigint, number> = new Map();
   /** Names of arrays that were unregistered, and of reservations that were unmapped in part. */
   readonly disturbed: Set<string> = new Set();
+  /** Names of memory that streams have freed, or will. */
+  readonly freedByStreams: Set<string> = new Set();
+  /** Devices of contexts by name. */
+  readonly contexts: Map<string, number> = new Map();
   /** How often the sequence has retained the primary context of a device. */
   readonly retained: Map<number, number> = new Map();
   /** Whether no work can be running: then the host may look at memory. */
   isQuiet = true;
+  /** Whether frees were queued, and nobody has waited for all work since. */
+  isFreeing = false;
   /** Keeps what calls were given, as a driver may use it later. */
   readonly kept: unknown[] = [];
 
@@ -85,8 +91,11 @@ export class World {
   /** Finds what is there and holds an address. */
   at(address: bigint): Thing | undefined {
     for (const thing of this.things.values()) {
-      const { isAlive, value, byteLength } = thing;
-      if (isAlive && value <= address && address < value + BigInt(byteLength)) return thing;
+      const { isAlive, kind, value, byteLength } = thing;
+      // Physical memory has bytes, but its handle is no address.
+      if (
+        kind !== "physical" && isAlive && value <= address && address < value + BigInt(byteLength)
+      ) return thing;
     }
     return undefined;
   }

@@ -1,6 +1,6 @@
 // Moves with pools, virtual memory, managed memory, devices, contexts and other processes.
 
-import type { Draft } from "../draft.ts";
+import { APART_PREFIX, type Draft } from "../draft.ts";
 import type { Chain, Move, WeightedMoves } from "./move.ts";
 
 const STEP = 2 << 20;
@@ -15,8 +15,10 @@ const createPool: Move = (draft) => {
   const type = draft.chance(0.05) ? draft.oneOf(0, 2, 9) : 1;
   const handles = draft.chance(0.1) ? draft.oneOf(1, 2, 4) : 0;
   const most = draft.oneOf(0, 0, 0, 1, 64 << 20);
-  const members = `allocType:${type},handleTypes:${handles},${location(draft)},maxSize:${most}`;
-  return `cuMemPoolCreate &${draft.name("q")} {${members}}`;
+  const place = location(draft);
+  const isUsual = type !== 2 && place.startsWith("location.type:1");
+  const members = `allocType:${type},handleTypes:${handles},${place},maxSize:${most}`;
+  return `cuMemPoolCreate &${draft.name(isUsual ? "q" : APART_PREFIX)} {${members}}`;
 };
 
 const destroyPool: Move = (draft) => {
@@ -63,8 +65,10 @@ const freeAddresses: Move = (draft) => {
 const createPhysical: Move = (draft) => {
   const handles = draft.chance(0.1) ? draft.oneOf(1, 2, 99) : 0;
   const byteLength = draft.chance(0.05) ? draft.oneOf(0, 1000) : STEP;
-  return `cuMemCreate &${draft.name("y")} ${byteLength} ` +
-    `{type:${draft.chance(0.03) ? 0 : 1},${location(draft)},requestedHandleTypes:${handles}} 0`;
+  const place = location(draft);
+  const name = draft.name(place.startsWith("location.type:1") ? "y" : APART_PREFIX);
+  return `cuMemCreate &${name} ${byteLength} ` +
+    `{type:${draft.chance(0.03) ? 0 : 1},${place},requestedHandleTypes:${handles}} 0`;
 };
 
 const granularity: Move = (draft) =>
@@ -72,11 +76,12 @@ const granularity: Move = (draft) =>
 
 const release: Move = (draft) => `cuMemRelease ${draft.handle("physical")}`;
 
-/** Takes a place in a reservation that is a multiple of the step. */
-function slot(draft: Draft): string | undefined {
+/** Takes a place in a reservation that is a multiple of the step, with so many steps behind it. */
+function slot(draft: Draft, stepCount = 1): string | undefined {
   const thing = draft.thing("reservation");
-  if (thing === undefined) return undefined;
-  return `${thing.name}+${draft.random.below(thing.byteLength / STEP) * STEP}`;
+  if (thing === undefined || thing.byteLength < stepCount * STEP) return undefined;
+  const placeCount = thing.byteLength / STEP - stepCount + 1;
+  return `${thing.name}+${draft.random.below(placeCount) * STEP}`;
 }
 
 const map: Move = (draft) => {
@@ -105,9 +110,10 @@ const mappedRange: Move = (draft) => {
 };
 
 const unmap: Move = (draft) => {
-  const place = slot(draft);
+  const stepCount = draft.chance(0.1) ? 2 : 1;
+  const place = slot(draft, stepCount);
   if (place === undefined) return undefined;
-  return ["settle", `cuMemUnmap ${place} ${draft.chance(0.1) ? 2 * STEP : STEP}`];
+  return ["settle", `cuMemUnmap ${place} ${stepCount * STEP}`];
 };
 
 const setAccess: Move = (draft) => {

@@ -4,7 +4,7 @@
 import { readScripts, type Script } from "./script.ts";
 
 /** What is there before the capture begins. */
-const SCENE = `
+export const SCENE = `
   cuStreamCreateWithPriority &s 1 0
   cuStreamCreateWithPriority &t 1 0
   cuEventCreate &e 2
@@ -26,7 +26,7 @@ const SCENE = `
   settle`;
 
 /** A call of each function, which a capture that is not relaxed forbids. */
-const FORBIDDEN = [
+export const FORBIDDEN: readonly string[] = [
   "cuMemAlloc_v2 &n 256",
   "cuMemAllocPitch_v2 &n & 100 4 4",
   "cuMemFree_v2 a",
@@ -115,6 +115,28 @@ const OTHERS = `
   cuStreamBeginCapture_v2 s 1
   cuStreamSynchronizeNonblocking t
   cuStreamEndCapture s &c = 0 new
+
+# a wait for all in a strict capture of another context (two devices)
+  cuCtxSetCurrent ctx1
+  cuStreamCreateWithPriority &s 1 0
+  cuCtxSetCurrent ctx0
+  cuStreamBeginCapture_v2 s 0
+  cuCtxSynchronize = ?
+  cuStreamEndCapture s &c = ?
+
+# handles for other processes in a strict capture
+  cuStreamCreateWithPriority &s 1 0
+  cuMemAlloc_v2 &a 256
+  cuEventCreate &e 6
+  cuStreamBeginCapture_v2 s 0
+  cuIpcGetMemHandle &i a = ?
+  cuIpcGetEventHandle &j e = ?
+  cuIpcOpenMemHandle_v2 & zeros 1 = ?
+  cuIpcOpenEventHandle & zeros = ?
+  cuIpcCloseMemHandle a = ?
+  cuDeviceGetGraphMemAttribute 0 0 & = ?
+  cuDeviceSetGraphMemAttribute 0 1 u64:0 = ?
+  cuStreamEndCapture s &c = ?
 
 # a strict capture beside a relaxed one
   cuStreamCreateWithPriority &s 1 0

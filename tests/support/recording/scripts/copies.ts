@@ -151,7 +151,7 @@ export const COPY_SCRIPTS: readonly Script[] = readScripts(`
   cuMemcpyBatchAsync [a] [p] [64] 1 {srcAccessOrder:1} [1] 1 & s = 1 18446744073709551615
   cuMemcpyBatchAsync [a] [p] [64] 1 {srcAccessOrder:1} [0] 0 & s = 1 18446744073709551615
   cuMemcpyBatchAsync [a] [p] [64] 1 {srcAccessOrder:1} [0] 2 & s = 1 18446744073709551615
-  cuMemcpyBatchAsync [a] [p] [64] 1 {srcAccessOrder:1} [0] 1 & 0 = 1 18446744073709551615
+  cuMemcpyBatchAsync [a] [p] [64] 1 {srcAccessOrder:1} [0] 1 & 0 = 1 unset
   cuMemcpyBatchAsync [a] [p] [64] 1 {srcAccessOrder:1} [0] 1 & 1 = 1 18446744073709551615
   cuMemcpyBatchAsync [a,a+64] [p,p+64] [64,0] 2 {srcAccessOrder:1} [0] 1 & s = 1 1
   cuMemcpyBatchAsync [a] [p] [64] 1 {srcAccessOrder:1} [0] 1 null s

@@ -115,8 +115,23 @@ export const DEVICE_SCRIPTS: readonly Script[] = readScripts(`
   cuInit 0
   cuDevicePrimaryCtxRetain &c 0
   cuDevicePrimaryCtxRelease_v2 0
-  cuCtxSetCurrent c = ?
-  cuCtxPushCurrent_v2 c = ?
+  cuCtxSetCurrent c
+  cuCtxPushCurrent_v2 c
+  cuMemAlloc_v2 &a 256 = 709
+
+# questions about memory without a context
+  cuMemAlloc_v2 &a 256
+  cuMemHostAlloc &p 4096 0
+  cuMemAllocManaged &m 65536 1
+  cuMemAllocAsync &b 256 0
+  settle
+  cuCtxSetCurrent 0
+  cuPointerGetAttribute & 1 a = 0 ctx0
+  cuPointerGetAttribute & 3 a = ?
+  cuPointerGetAttribute & 3 p = ?
+  cuPointerGetAttribute & 3 m = ?
+  cuPointerGetAttribute & 3 b = ?
+  cuPointerGetAttribute & 4 p = ?
 
 # access of a context to itself
   cuCtxEnablePeerAccess ctx0 0 = 217
@@ -138,7 +153,7 @@ export const DEVICE_SCRIPTS: readonly Script[] = readScripts(`
   cuStreamBeginCapture_v2 s 2
   cuEventRecord e s
   cuStreamSynchronizeNonblocking s = 900
-  cuEventSynchronizeNonblocking e = 907
+  cuEventSynchronizeNonblocking e = 1
   cuStreamEndCapture s &g = 901 null
   cuEventSynchronizeNonblocking e = 1
 
@@ -176,7 +191,7 @@ export const DEVICE_SCRIPTS: readonly Script[] = readScripts(`
   cuStreamSynchronize s
   cuEventElapsedTime & a b = 0 set
   cuEventElapsedTime & a c = 400
-  cuEventElapsedTime null a b = 1
+  cuEventElapsedTime null a b = 400
 
 # waits with flags
   cuStreamCreateWithPriority &s 1 0

@@ -187,48 +187,4 @@ export const GRAPH_SCRIPTS: readonly Script[] = readScripts(`
   cuMemsetD8Async a 2 32 t
   cuStreamEndCapture t &g = 903 null
   cuStreamEndCapture s &g = 901 null
-
-# memory of a graph
-  cuStreamCreateWithPriority &s 1 0
-  array h 64
-  cuStreamBeginCapture_v2 s 2
-  cuMemAllocAsync &a 4096 s
-  cuMemsetD8Async a 5 4096 s
-  cuStreamEndCapture s &g = 0 new
-  cuGraphGetNodes g null & = 0 2
-  cuGraphInstantiateWithFlags &x g 0
-  cuGraphInstantiateWithFlags &y g 0 = 801
-  cuMemFreeAsync a s = 1
-  cuGraphLaunch x s
-  cuMemcpyDtoHAsync_v2 @h a 64 s
-  cuGraphLaunch x s = 1
-  cuMemFreeAsync a s
-  settle
-  look h 64 = 0 05*64
-  cuGraphLaunch x s
-  cuMemFreeAsync ~a s = ?
-  settle
-
-# counters of graph memory
-  cuStreamCreateWithPriority &s 1 0
-  cuDeviceGetGraphMemAttribute 0 0 & = 0 0
-  cuStreamBeginCapture_v2 s 2
-  cuMemAllocAsync &a 4096 s
-  cuMemFreeAsync a s
-  cuStreamEndCapture s &g = 0 new
-  cuGraphInstantiateWithFlags &x g 0
-  cuDeviceGetGraphMemAttribute 0 2 & = ?
-  cuGraphLaunch x s
-  settle
-  cuDeviceGetGraphMemAttribute 0 0 & = ?
-  cuDeviceGetGraphMemAttribute 0 1 & = ?
-  cuDeviceGetGraphMemAttribute 0 2 & = 0 33554432
-  cuDeviceGetGraphMemAttribute 0 3 & = 0 33554432
-  cuDeviceGetGraphMemAttribute 0 4 & = 1
-  cuDeviceSetGraphMemAttribute 0 1 u64:0
-  cuDeviceSetGraphMemAttribute 0 0 u64:0 = 1
-  cuDeviceSetGraphMemAttribute 0 1 u64:5 = 1
-  cuGraphExecDestroy x
-  cuDeviceGraphMemTrim 0
-  cuDeviceGetGraphMemAttribute 0 2 & = ?
 `);

@@ -89,6 +89,21 @@ export const MEMORY_SCRIPTS: readonly Script[] = readScripts(`
   cuMemFree_v2 b
   cuMemFree_v2 m
 
+# frees on a stream of what no stream frees
+  cuMemAllocManaged &m 65536 1
+  cuMemHostAlloc &p 4096 0
+  array h 8192
+  cuMemHostRegister_v2 h 4096 0
+  cuMemFreeAsync m 0 = 801
+  cuMemFreeAsync m+16 0 = ?
+  cuMemFreeAsync p 0 = 1
+  cuMemFreeAsync p+16 0 = 1
+  cuMemFreeAsync h 0 = 1
+  cuMemFreeAsync h+4096 0 = 1
+  cuMemFreeAsync 0 0
+  cuMemFree_v2 h = 1
+  cuMemFree_v2 m+16 = 1
+
 # registering arrays
   array h 16384
   cuMemHostRegister_v2 h 4096 0

@@ -170,4 +170,95 @@ export const PEER_SCRIPTS: readonly Script[] = readScripts(`
   cuCtxGetCurrent & = 0 ctx0
   cuPointerGetAttribute & 1 b = 0 ctx1
   cuMemFree_v2 b
+
+# questions about memory of another device (two devices)
+  cuCtxPushCurrent_v2 ctx1
+  cuMemAlloc_v2 &d 4096
+  cuMemHostAlloc &p 4096 0
+  cuMemAllocManaged &m 65536 1
+  cuStreamCreateWithPriority &s 1 0
+  cuMemAllocAsync &b 4096 s
+  array h 4096
+  cuMemHostRegister_v2 h 4096 0
+  cuMemAddressReserve &r 4194304 0 0 0
+  cuMemCreate &y 2097152 {type:1,location.type:1,location.id:1} 0
+  cuMemMap r 2097152 0 y 0
+  cuMemSetAccess r 2097152 {location.type:1,location.id:1,flags:3} 1
+  cuCtxPopCurrent_v2 &
+  settle
+  cuMemGetAddressRange_v2 & & d = 500
+  cuMemGetAddressRange_v2 & & p = ?
+  cuMemGetAddressRange_v2 & & m = ?
+  cuMemGetAddressRange_v2 & & b = ?
+  cuMemGetAddressRange_v2 & & h = ?
+  cuMemGetAddressRange_v2 & & r = ?
+  cuPointerGetAttribute & 3 d = 1
+  cuPointerGetAttribute & 3 p = ?
+  cuPointerGetAttribute & 3 m = ?
+  cuPointerGetAttribute & 3 b = ?
+  cuPointerGetAttribute & 3 h = ?
+  cuPointerGetAttribute & 3 r = ?
+  cuPointerGetAttribute & 1 p = ?
+  cuPointerGetAttribute & 1 m = ?
+  cuPointerGetAttribute & 1 h = ?
+  cuPointerGetAttribute & 9 b = 0 1
+  cuPointerGetAttribute & 9 r = 0 1
+  cuPointerGetAttribute & 9 p = ?
+  cuPointerGetAttribute & 9 m = ?
+  cuMemHostGetFlags & p = ?
+  cuMemHostGetFlags & h = ?
+  cuMemHostGetFlags & r = 1
+  cuMemHostGetDevicePointer_v2 & p 0 = ?
+  cuMemHostGetDevicePointer_v2 & h 0 = ?
+  cuMemHostGetDevicePointer_v2 & r 0 = 1
+  cuMemSetAccess r 2097152 {location.type:1,location.id:0,flags:1} 1
+  cuMemHostGetFlags & r = ?
+  cuMemHostGetDevicePointer_v2 & r 0 = ?
+  cuCtxEnablePeerAccess ctx1 0
+  cuPointerGetAttribute & 3 d = ?
+  cuMemGetAddressRange_v2 & & d = ?
+
+# peer copies that name other contexts (two devices)
+  cuMemAlloc_v2 &d 4096
+  cuMemsetD8Async d 1 4096 0
+  cuMemAllocAsync &b 4096 0
+  cuMemsetD8Async b 2 4096 0
+  settle
+  cuMemcpyPeerAsync d ctx1 d+64 ctx1 64 0
+  cuMemcpyPeerAsync b ctx1 b+64 ctx0 64 0 = 1
+  cuMemcpyPeerAsync b ctx0 b+64 ctx1 64 0 = 1
+  cuMemPoolSetAccess pool0 {location.type:1,location.id:1,flags:3} 1
+  cuMemcpyPeerAsync b ctx1 b+64 ctx1 64 0
+  settle
+  cuCtxSetCurrent ctx1
+  cuStreamCreateWithPriority &s 1 0
+  cuMemcpyPeerAsync b ctx0 b+64 ctx0 64 s
+  settle
+
+# fills of pool memory of the other device (two devices)
+  cuCtxSetCurrent ctx1
+  cuStreamCreateWithPriority &s 1 0
+  cuMemAllocAsync &b 4096 s
+  cuMemAlloc_v2 &d 4096
+  cuCtxSetCurrent ctx0
+  cuMemsetD8Async b 2 4096 s
+  cuMemsetD8Async d 2 4096 s
+  cuMemcpyAsync b+64 d 64 s = 1
+  cuMemPoolSetAccess pool1 {location.type:1,location.id:0,flags:3} 1
+  cuMemcpyAsync b+64 d 64 s
+  settle
+
+# an event for other processes on another device (simulated) (two devices)
+  cuStreamCreateWithPriority &s 1 0
+  cuEventCreate &e 6
+  cuEventRecord e s
+  cuCtxSetCurrent ctx1
+  cuStreamCreateWithPriority &t 1 0
+  cuStreamWaitEvent t e 0 = throws endsProcess
+
+# a kernel before its device is let in (simulated) (two devices)
+  cuStreamCreateWithPriority &s 1 0
+  cuMemAllocFromPoolAsync &b 4096 pool1 s
+  cuLaunchKernel fill0 1 1 1 32 1 1 0 s (u64:b,u32:1,u32:64) null
+  cuMemPoolSetAccess pool1 {location.type:1,location.id:0,flags:3} 1 = throws rights
 `);

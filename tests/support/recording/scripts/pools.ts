@@ -1,4 +1,4 @@
-// What the driver says of stream-ordered pools, and of virtual memory.
+// What the driver says of stream-ordered pools, on devices, on the host and managed.
 
 import { readScripts, type Script } from "./script.ts";
 
@@ -7,7 +7,10 @@ export const POOL_SCRIPTS: readonly Script[] = readScripts(`
 # pools of every kind
   cuMemPoolCreate &a {allocType:1,location.type:1} = 0 new
   cuMemPoolCreate &b {allocType:0,location.type:1} = 1
-  cuMemPoolCreate &b {allocType:2,location.type:1} = 1
+  cuMemPoolCreate &d {allocType:2,location.type:1}
+  cuMemPoolCreate &b {allocType:2,location.type:1,maxSize:1} = 1
+  cuMemPoolCreate &b {allocType:2,location.type:1,handleTypes:1} = 1
+  cuMemPoolCreate &b {allocType:2,location.type:1,location.id:64} = 1
   cuMemPoolCreate &b {allocType:9,location.type:1} = 1
   cuMemPoolCreate &c {allocType:1,handleTypes:1,location.type:1} = 0 new
   cuMemPoolCreate &b {allocType:1,handleTypes:2,location.type:1} = 1
@@ -24,7 +27,7 @@ export const POOL_SCRIPTS: readonly Script[] = readScripts(`
   cuMemPoolDestroy 0 = 1
 
 # a pool that other machines could open
-  cuMemPoolCreate &a {allocType:1,handleTypes:8,location.type:1} = ?
+  cuMemPoolCreate &a {allocType:1,handleTypes:8,location.type:1}
 
 # a pool on the host
   cuMemPoolCreate &a {allocType:1,location.type:2} = 0 new
@@ -49,10 +52,69 @@ export const POOL_SCRIPTS: readonly Script[] = readScripts(`
   cuMemAllocFromPoolAsync &b 4096 a s
   cuMemsetD8Async b 7 4096 s
   array h 64
-  cuMemcpyDtoHAsync_v2 @h b 64 s
-  settle
-  look h 64 = 0 07*64
+  cuMemcpyDtoHAsync_v2 @h b 64 s = 1
   cuMemFreeAsync b s
+
+# a copy of memory of a pool on the host
+  cuMemPoolCreate &a {allocType:1,location.type:2}
+  cuMemPoolGetAccess & a {type:2} = ?
+  cuMemPoolSetAccess a {location.type:2,flags:3} 1 = ?
+  cuMemPoolSetAccess a {location.type:1,flags:3} 1
+  cuStreamCreateWithPriority &s 1 0
+  cuMemAllocFromPoolAsync &b 4096 a s
+  cuMemsetD8Async b 7 4096 s
+  array h 64
+  cuMemcpyAsync h b 64 s = ?
+  settle
+  look h 64 = ?
+  cuMemcpyHtoDAsync_v2 b @h 64 s = ?
+  cuPointerGetAttribute & 1 b = ?
+  cuPointerGetAttribute & 2 b = ?
+  cuPointerGetAttribute & 3 b = ?
+  cuPointerGetAttribute & 4 b = ?
+  cuPointerGetAttribute & 9 b = ?
+  cuMemGetAddressRange_v2 & & b = ?
+  cuMemHostGetFlags & b = ?
+  cuMemHostGetDevicePointer_v2 & b 0 = ?
+  cuMemFreeAsync b s
+  settle
+
+# memory of a pool on the host that nobody was let in
+  cuMemPoolCreate &a {allocType:1,location.type:2}
+  cuStreamCreateWithPriority &s 1 0
+  cuMemAllocFromPoolAsync &b 4096 a s = ?
+  cuPointerGetAttribute & 2 b = ?
+  cuMemGetAddressRange_v2 & & b = ?
+
+# memory of a managed pool
+  cuMemPoolCreate &a {allocType:2,location.type:1}
+  cuMemPoolGetAccess & a {type:1} = ?
+  cuMemPoolGetAccess & a {type:2} = ?
+  cuMemPoolSetAccess a {location.type:1,flags:3} 1 = ?
+  cuMemPoolGetAttribute a 5 & = ?
+  cuStreamCreateWithPriority &s 1 0
+  cuMemAllocFromPoolAsync &b 4096 a s
+  cuMemsetD8Async b 7 4096 s = ?
+  cuPointerGetAttribute & 1 b = ?
+  cuPointerGetAttribute & 2 b = ?
+  cuPointerGetAttribute & 4 b = ?
+  cuPointerGetAttribute & 8 b = ?
+  cuPointerGetAttribute & 9 b = ?
+  cuPointerGetAttribute & 17 b = ?
+  cuMemGetAddressRange_v2 & & b = ?
+  cuMemHostGetFlags & b = ?
+  cuMemAdvise b 4096 1 0 = ?
+  cuMemPrefetchAsync b 4096 0 s = ?
+  cuMemFreeAsync b s = ?
+  settle
+
+# pools of managed memory in other places
+  cuMemPoolCreate &a {allocType:2,location.type:0} = 0 new
+  cuMemPoolCreate &b {allocType:2,location.type:2} = ?
+  cuMemPoolCreate &c {allocType:2,location.type:3} = ?
+  cuMemPoolCreate &d {allocType:2,handleTypes:8,location.type:1} = ?
+  cuMemPoolCreate &e {allocType:1,handleTypes:9,location.type:1} = ?
+  cuMemPoolCreate &f {allocType:1,handleTypes:8,location.type:2} = ?
 
 # what a pool reserves
   cuStreamCreateWithPriority &s 1 0
@@ -118,11 +180,14 @@ export const POOL_SCRIPTS: readonly Script[] = readScripts(`
   cuMemPoolSetAccess pool0 {location.type:1,flags:1} 1 = 801
   cuMemPoolSetAccess pool0 {location.type:2,flags:3} 1 = 801
   cuMemPoolSetAccess pool0 {location.type:0,flags:3} 1 = 801
-  cuMemPoolSetAccess pool0 {location.type:1,location.id:64,flags:3} 1 = 1
-  cuMemPoolSetAccess pool0 {location.type:1,flags:2} 1 = ?
-  cuMemPoolSetAccess pool0 {location.type:1,flags:3} 0 = ?
+  cuMemPoolSetAccess pool0 {location.type:1,location.id:64,flags:3} 1 = 101
+  cuMemPoolSetAccess pool0 {location.type:1,location.id:64,flags:1} 1 = 801
+  cuMemPoolSetAccess pool0 {location.type:1,location.id:64,flags:2} 1 = ?
+  cuMemPoolSetAccess pool0 {location.type:1,flags:2} 1 = 1
+  cuMemPoolSetAccess pool0 {location.type:1,flags:3} 0
   cuMemPoolGetAccess & pool0 {type:1,id:64} = 1
-  cuMemPoolGetAccess & pool0 {type:2} = ?
+  cuMemPoolGetAccess & pool0 {type:2} = 0 0
+  cuMemPoolGetAccess & pool0 {type:3} = ?
 
 # a destroyed pool with memory
   cuStreamCreateWithPriority &s 1 0
@@ -132,111 +197,4 @@ export const POOL_SCRIPTS: readonly Script[] = readScripts(`
   cuMemsetD8Async b 5 4096 s
   cuMemFreeAsync b s
   settle
-
-# physical memory of every kind
-  cuMemGetAllocationGranularity & {type:1,location.type:1} 0 = 0 2097152
-  cuMemGetAllocationGranularity & {type:1,location.type:1} 1 = 0 2097152
-  cuMemGetAllocationGranularity & {type:1,location.type:1} 2 = 1
-  cuMemGetAllocationGranularity & {type:1,location.type:1} -1 = 1
-  cuMemGetAllocationGranularity & {type:0,location.type:1} 0 = 1
-  cuMemGetAllocationGranularity & {type:1,location.type:0} 0 = 1
-  cuMemGetAllocationGranularity & {type:1,location.type:1,location.id:64} 0 = 101
-  cuMemCreate &a 2097152 {type:1,location.type:1} 0 = 0 new
-  cuMemCreate &b 2097152 {type:1,location.type:1,requestedHandleTypes:1} 0 = 0 new
-  cuMemCreate &c 2097152 {type:1,location.type:1,requestedHandleTypes:2} 0 = 1
-  cuMemCreate &c 2097152 {type:1,location.type:1,requestedHandleTypes:99} 0 = 1
-  cuMemCreate &c 2097152 {type:1,location.type:1,requestedHandleTypes:8} 0 = 800
-  cuMemCreate &c 2097152 {type:1,location.type:1,allocFlags.compressionType:9} 0 = 1
-  cuMemCreate &c 2097152 {type:1,location.type:1,location.id:64} 0 = 101
-  cuMemCreate &c 2097152 {type:1,location.type:1} 1 = 1
-  cuMemCreate &c 1000 {type:1,location.type:1} 0 = 1
-  cuMemCreate &c 0 {type:1,location.type:1} 0 = 1
-  cuMemCreate &c 35184372088832 {type:1,location.type:1} 0 = 2
-  cuMemRelease 0 = 1
-  cuMemRelease a
-  cuMemRelease b
-
-# reserving addresses
-  cuMemAddressReserve &a 2097152 0 0 0
-  cuMemAddressReserve &b 2097152 4194304 0 0
-  cuMemAddressReserve &c 2097152 3 0 0 = 1
-  cuMemAddressReserve &c 2097152 1000 0 0 = 1
-  cuMemAddressReserve &c 1000 0 0 0 = 1
-  cuMemAddressReserve &c 0 0 0 0 = 1
-  cuMemAddressReserve &c 2097152 0 0 1 = 1
-  cuMemAddressFree a 4096 = 1
-  cuMemAddressFree a 2097152
-  cuMemAddressFree b 2097152
-  cuMemAddressFree 0 2097152 = 1
-
-# mapping memory
-  cuMemAddressReserve &r 8388608 0 0 0
-  cuMemCreate &p 4194304 {type:1,location.type:1} 0
-  cuMemMap r 2097152 0 p 0 = 801
-  cuMemMap r 2097152 2097152 p 0 = 801
-  cuMemMap r 8388608 0 p 0 = 801
-  cuMemMap r 1000 0 p 0 = 801
-  cuMemMap r 4194304 1000 p 0 = 801
-  cuMemMap r 4194304 0 p 1 = 1
-  cuMemMap r 4194304 0 0 0 = 1
-  cuMemMap r+1000 4194304 0 p 0 = 1
-  cuMemMap r+6291456 4194304 0 p 0 = 1
-  cuMemMap r 4194304 0 p 0
-  cuMemMap r 4194304 0 p 0 = 1
-  cuMemAddressFree r 8388608 = 1
-  cuMemGetAddressRange_v2 & & r = 500
-  cuMemSetAccess r 4194304 {location.type:1,flags:2} 1 = 1
-  cuMemSetAccess r 4194304 {location.type:1,flags:4} 1 = 1
-  cuMemSetAccess r 4194304 {location.type:1,flags:9} 1 = 1
-  cuMemSetAccess r 4194304 {location.type:1,flags:3} 0 = 1
-  cuMemSetAccess r 4194304 {location.type:2,flags:3} 1 = 801
-  cuMemSetAccess r 4194304 {location.type:1,location.id:64,flags:3} 1 = 1
-  cuMemSetAccess r 8388608 {location.type:1,flags:3} 1 = 1
-  cuMemSetAccess r 2097152 {location.type:1,flags:3} 1 = 1
-  cuMemSetAccess r 4194304 {location.type:1,flags:3} 1
-  cuMemGetAddressRange_v2 & & r+4096 = 0 r 4194304
-  cuPointerGetAttribute & 12 r = ?
-  settle
-  cuMemUnmap r 2097152 = 1
-  cuMemUnmap r 4194304
-  cuMemRelease p
-  cuMemAddressFree r 8388608
-
-# unmapping a range with a hole
-  cuMemAddressReserve &r 8388608 0 0 0
-  cuMemCreate &p 2097152 {type:1,location.type:1} 0
-  cuMemCreate &q 2097152 {type:1,location.type:1} 0
-  cuMemMap r 2097152 0 p 0
-  cuMemMap r+4194304 2097152 0 q 0
-  cuMemSetAccess r 2097152 {location.type:1,flags:3} 1
-  settle
-  cuMemUnmap r 6291456
-  cuMemUnmap r 8388608 = ?
-  cuMemRelease p
-  cuMemRelease q
-  cuMemAddressFree r 8388608
-
-# bytes across two mappings
-  cuMemAddressReserve &r 4194304 0 0 0
-  cuMemCreate &p 2097152 {type:1,location.type:1} 0
-  cuMemCreate &q 2097152 {type:1,location.type:1} 0
-  cuMemMap r 2097152 0 p 0
-  cuMemMap r+2097152 2097152 0 q 0
-  cuMemSetAccess r 4194304 {location.type:1,flags:3} 1
-  cuMemsetD8Async r+2097136 7 32 0
-  array h 32
-  cuMemcpyDtoHAsync_v2 @h r+2097136 32 0
-  settle
-  look h 32 = 0 07*32
-
-# memory that is released before it is unmapped
-  cuMemAddressReserve &r 2097152 0 0 0
-  cuMemCreate &p 2097152 {type:1,location.type:1} 0
-  cuMemMap r 2097152 0 p 0
-  cuMemRelease p
-  cuMemSetAccess r 2097152 {location.type:1,flags:3} 1
-  cuMemsetD8Async r 7 4096 0
-  settle
-  cuMemUnmap r 2097152
-  cuMemAddressFree r 2097152
 `);

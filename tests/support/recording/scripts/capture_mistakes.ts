@@ -1,0 +1,276 @@
+// Captures and what goes wrong in them: which mistakes end a capture, what is refused once it came to
+// nothing, and what becomes of its events and its memory.
+
+import { FORBIDDEN, SCENE } from "./capture_modes.ts";
+import { readScripts, type Script } from "./script.ts";
+
+/** Calls with something wrong about them, of which some forget the capture. */
+const WRONG: readonly (readonly [call: string, gives: string, ends: string])[] = [
+  ["cuMemAlloc_v2 &n 0", "900", "901 null"],
+  ["cuMemAlloc_v2 null 256", "?", "?"],
+  ["cuMemAllocPitch_v2 &n & 100 4 3", "1", "0 new"],
+  ["cuMemAllocManaged &n 65536 4", "1", "0 new"],
+  ["cuMemAllocManaged &n 0 1", "?", "?"],
+  ["cuMemHostAlloc &n 4096 8", "900", "901 null"],
+  ["cuMemHostAlloc &n 0 0", "900", "901 null"],
+  ["cuMemHostRegister_v2 h 4096 16", "900", "901 null"],
+  ["cuMemAdvise m 65536 99 0", "900", "901 null"],
+  ["cuMemAdvise m 65536 3 64", "?", "?"],
+  ["cuEventQuery 0", "400", "?"],
+  ["cuEventSynchronize 0", "400", "?"],
+  ["cuEventSynchronizeNonblocking 0", "400", "?"],
+  ["cuStreamSynchronizeNonblocking 0", "201", "0 new"],
+  ["cuGraphInstantiateWithFlags &n g 2", "1", "0 new"],
+  ["cuGraphInstantiateWithFlags &n 0 0", "?", "?"],
+  ["cuGraphExecDestroy 0", "900", "901 null"],
+  ["cuCtxEnablePeerAccess ctx0 0", "217", "0 new"],
+  ["cuCtxEnablePeerAccess ctx0 1", "1", "0 new"],
+  ["cuCtxDisablePeerAccess ctx0", "900", "901 null"],
+  ["cuModuleUnload 0", "900", "901 null"],
+  ["cuStreamQuery 0", "900", "901 null"],
+  ["cuLaunchKernel fill0 0 1 1 1 1 1 0 s (u64:a,u32:1,u32:1) null", "1", "901 null"],
+  ["cuLaunchKernel fill0 1 1 1 1 1 1 49153 s (u64:a,u32:1,u32:1) null", "1", "901 null"],
+  ["cuLaunchHostFunc s null 0", "1", "0 new"],
+  ["cuMemcpyAsync a 0 16 s", "1", "0 new"],
+  ["cuMemsetD32Async a+1 1 4 s", "1", "0 new"],
+  ["cuMemsetD2D8Async a 3 1 16 2 s", "1", "0 new"],
+  ["cuMemFreeAsync a s", "1", "0 new"],
+  ["cuMemFreeAsync a+16 s", "1", "?"],
+  ["cuMemFreeAsync b s", "1", "0 new"],
+  ["cuMemFreeAsync m s", "?", "?"],
+  ["cuMemFreeAsync p s", "1", "?"],
+  ["cuMemFreeAsync 0 s", "0", "0 new"],
+  ["cuMemAllocAsync &n 35184372088832 s", "2", "?"],
+  ["cuMemAllocFromPoolAsync &n 256 0 s", "1", "?"],
+  ["cuStreamWaitEvent s 0 0", "400", "901 null"],
+  ["cuStreamWaitEvent s e 2", "1", "0 new"],
+  ["cuEventRecord 0 s", "400", "?"],
+  ["cuGraphLaunch 0 s", "900", "901 null"],
+  ["cuMemPrefetchAsync p 64 0 s", "900", "901 null"],
+  ["cuMemDiscardBatchAsync [m] [65536] 1 1 s", "1", "?"],
+  ["cuMemDiscardBatchAsync [p] [64] 1 0 s", "900", "901 null"],
+  ["cuMemcpyPeerAsync a ctx0 p 0 16 s", "?", "?"],
+  ["cuMemcpyBatchAsync [a] [p] [64] 1 {srcAccessOrder:1} [0] 1 & s", "900", "0 new"],
+  ["cuMemcpyBatchAsync [a] [p] [64] 1 {srcAccessOrder:1,flags:2} [0] 1 & s", "1", "0 new"],
+  ["cuMemcpyBatchAsync [a] [p] [0] 1 {srcAccessOrder:1} [0] 1 & s", "900", "0 new"],
+  ["!cuStreamWaitValue32_v2 s p 0 4", "?", "?"],
+  ["!cuStreamWaitValue32_v2 s p 0 1073741824", "801", "?"],
+];
+
+/** Calls on a stream whose capture came to nothing. */
+const TOO_LATE: readonly (readonly [call: string, gives: string])[] = [
+  ["cuMemcpyAsync a 0 16 s", "901"],
+  ["cuMemsetD32Async a+1 1 4 s", "901"],
+  ["cuLaunchKernel fill0 1 65536 1 1 1 1 0 s (u64:a,u32:1,u32:1) null", "901"],
+  ["cuLaunchKernel 0 1 1 1 1 1 1 0 s null null", "?"],
+  ["cuLaunchHostFunc s null 0", "1"],
+  ["cuLaunchHostFunc s getpid 0", "901"],
+  ["cuMemAllocAsync &n 0 s", "901"],
+  ["cuMemAllocFromPoolAsync &n 256 0 s", "901"],
+  ["cuMemFreeAsync 0 s", "901"],
+  ["cuMemFreeAsync a+16 s", "901"],
+  ["cuEventRecord 0 s", "400"],
+  ["cuEventRecord e s", "901"],
+  ["cuStreamWaitEvent s 0 0", "400"],
+  ["cuStreamWaitEvent s e 0", "901"],
+  ["cuStreamWaitEvent s e 1", "?"],
+  ["cuStreamWaitEvent s e 2", "1"],
+  ["!cuStreamWaitValue32_v2 s p 0 1073741824", "?"],
+  ["cuMemcpyBatchAsync [a] [p] [64] 1 {srcAccessOrder:1,flags:2} [0] 1 & s", "901"],
+  ["cuMemcpyPeerAsync a ctx0 p ctx0 16 s", "900"],
+  ["cuMemPrefetchAsync m 65536 0 s", "900"],
+  ["cuMemDiscardBatchAsync [m] [65536] 1 0 s", "900"],
+  ["cuGraphLaunch x s", "900"],
+  ["cuStreamQuery s", "900"],
+  ["cuStreamSynchronize s", "900"],
+  ["cuStreamBeginCapture_v2 s 2", "401"],
+];
+
+/** Calls on the default stream while a stream that waits for it is being captured. */
+const IMPLICIT: readonly (readonly [call: string, gives: string])[] = [
+  ["cuMemcpyAsync a 0 16 0", "906"],
+  ["cuMemcpyAsync a p 0 0", "906"],
+  ["cuMemsetD32Async a+1 1 4 0", "906"],
+  ["cuMemAllocAsync &n 256 0", "906"],
+  ["cuMemAllocFromPoolAsync &n 256 0 0", "906"],
+  ["cuMemFreeAsync a+16 0", "906"],
+  ["cuMemFreeAsync 0 0", "906"],
+  ["cuLaunchKernel fill0 1 65536 1 1 1 1 0 0 (u64:a,u32:1,u32:1) null", "906"],
+  ["cuLaunchHostFunc 0 null 0", "?"],
+  ["cuEventRecord e 0", "906"],
+  ["cuStreamWaitEvent 0 e 0", "906"],
+  ["!cuStreamWaitValue32_v2 0 p 0 1073741824", "?"],
+  ["cuMemPrefetchAsync p 64 0 0", "906"],
+  ["cuMemcpyPeerAsync a ctx0 p ctx0 16 0", "906"],
+  ["cuGraphLaunch 0 0", "906"],
+  ["cuStreamQuery 0", "906"],
+  ["cuStreamSynchronize 0", "906"],
+  ["cuStreamBeginCapture_v2 0 2", "906"],
+  ["cuStreamBeginCapture_v2 0 3", "1"],
+  ["cuStreamEndCapture 0 &n", "906 null"],
+  ["cuCtxSynchronize", "900"],
+];
+
+function wrongScriptOf(kind: string, call: string, steps: string): string {
+  return `# ${call.replaceAll(/[&{}()!]/g, "")}, ${kind}${SCENE}\n${steps}`;
+}
+
+const wrong = [
+  ...WRONG.map(([call, gives, ends]) =>
+    wrongScriptOf(
+      "wrong in a capture of mode 0",
+      call,
+      `
+  cuStreamBeginCapture_v2 s 0
+  ${call} = ${gives}
+  cuStreamEndCapture s &c = ${ends}`,
+    )
+  ),
+  ...TOO_LATE.map(([call, gives]) =>
+    wrongScriptOf(
+      "in a capture that came to nothing",
+      call,
+      `
+  cuStreamBeginCapture_v2 s 2
+  cuStreamQuery s = 900
+  ${call} = ${gives}
+  cuStreamEndCapture s &c = 901 null`,
+    )
+  ),
+  ...IMPLICIT.map(([call, gives]) =>
+    wrongScriptOf(
+      "beside a capture of the thread's stream",
+      call,
+      `
+  cuStreamBeginCapture_v2 2 2
+  ${call} = ${gives}
+  cuStreamEndCapture 2 &c = ?`,
+    )
+  ),
+];
+
+/** Calls that need a current context, or do not, in a capture that forbids them. */
+const OUTSIDE = FORBIDDEN.map((call) =>
+  wrongScriptOf(
+    "in a capture of mode 0 without a context",
+    call,
+    `
+  cuStreamBeginCapture_v2 s 0
+  cuCtxSetCurrent 0
+  ${call} = ?
+  cuCtxSetCurrent ctx0
+  cuStreamEndCapture s &c = ?`,
+  )
+);
+
+const OTHERS = `
+# an event of a capture of mode 0
+  cuStreamCreateWithPriority &s 1 0
+  cuEventCreate &e 2
+  cuStreamBeginCapture_v2 s 0
+  cuEventRecord e s
+  cuEventQuery e = 907
+  cuEventQuery e = 1
+  cuEventSynchronize e = 1
+  cuStreamEndCapture s &c = 901 null
+  cuEventQuery e = 1
+  cuStreamWaitEvent s e 0 = 1
+
+# an event of a capture of mode 0, asked on another thread
+  cuStreamCreateWithPriority &s 1 0
+  cuEventCreate &e 2
+  cuStreamBeginCapture_v2 s 0
+  cuEventRecord e s
+  cuEventSynchronizeNonblocking e = 907
+  cuStreamEndCapture s &c = 901 null
+
+# an event of a relaxed capture beside a strict one
+  cuStreamCreateWithPriority &s 1 0
+  cuStreamCreateWithPriority &t 1 0
+  cuEventCreate &e 2
+  cuStreamBeginCapture_v2 s 2
+  cuStreamBeginCapture_v2 t 0
+  cuEventRecord e s
+  cuEventSynchronize e = 907
+  cuStreamEndCapture t &d = ?
+  cuStreamEndCapture s &c = 901 null
+
+# an event of a capture that came to nothing
+  cuStreamCreateWithPriority &s 1 0
+  cuStreamCreateWithPriority &t 1 0
+  cuEventCreate &e 2
+  cuStreamBeginCapture_v2 s 2
+  cuEventRecord e s
+  cuStreamQuery s = 900
+  cuStreamWaitEvent t e 0 = 1
+  cuStreamWaitEvent s e 0 = 901
+  cuEventRecord e t
+  cuStreamWaitEvent t e 0
+  cuStreamEndCapture s &c = 901 null
+
+# the time between events of a capture
+  cuStreamCreateWithPriority &s 1 0
+  cuEventCreate &a 0
+  cuEventCreate &b 0
+  cuStreamBeginCapture_v2 s 2
+  cuEventRecord a s
+  cuEventRecord b s
+  cuEventElapsedTime & a b = 400
+  cuStreamEndCapture s &c = ?
+  cuEventElapsedTime & a b = ?
+
+# memory of a capture that came to nothing
+  cuStreamCreateWithPriority &s 1 0
+  cuStreamCreateWithPriority &t 1 0
+  cuStreamBeginCapture_v2 s 2
+  cuMemAllocAsync &a 4096 s
+  cuPointerGetAttribute & 12 a = 1
+  cuMemGetAddressRange_v2 & & a = 0 a 4096
+  cuMemHostGetFlags & a = 1
+  cuStreamQuery s = 900
+  cuMemGetAddressRange_v2 & & a = 500
+  cuPointerGetAttribute & 12 a = 1
+  cuMemFreeAsync a t = 1
+  cuStreamEndCapture s &c = 901 null
+
+# a fill of an ordinary array in a capture
+  cuStreamCreateWithPriority &s 1 0
+  array h 4096
+  cuMemsetD8Async h 1 64 s = 1
+  cuStreamBeginCapture_v2 s 2
+  cuMemsetD8Async h 1 64 s = throws arrayInGraph
+  cuMemsetD2D8Async h 64 1 16 2 s = throws arrayInGraph
+  cuStreamEndCapture s &c = 0 new
+
+# a rectangle of columns beyond its pitch
+  cuStreamCreateWithPriority &s 1 0
+  cuMemAlloc_v2 &a 4096
+  cuMemAlloc_v2 &b 4096
+  cuMemsetD8Async a 1 4096 s
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = 1
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:8,srcXInBytes:16,dstMemoryType:2,dstDevice:b,dstPitch:32,WidthInBytes:4,Height:2} s = 1
+  cuStreamBeginCapture_v2 s 2
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:8,srcXInBytes:16,dstMemoryType:2,dstDevice:b,dstPitch:32,WidthInBytes:4,Height:2} s
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:b,dstPitch:2,WidthInBytes:4,Height:2} s = 1
+  cuMemcpy3DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,srcHeight:2,dstMemoryType:2,dstDevice:b,dstPitch:8,dstHeight:2,dstXInBytes:16,WidthInBytes:4,Height:2,Depth:2} s = ?
+  cuMemcpy3DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,srcHeight:1,dstMemoryType:2,dstDevice:b,dstPitch:32,dstHeight:2,WidthInBytes:4,Height:2,Depth:1} s = ?
+  cuMemcpy3DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,srcHeight:2,srcY:1,dstMemoryType:2,dstDevice:b,dstPitch:32,dstHeight:2,WidthInBytes:4,Height:2,Depth:2} s = ?
+  cuStreamEndCapture s &c = 0 new
+  cuGraphInstantiateWithFlags &x c 0 = ?
+  cuGraphLaunch x s = ?
+  settle
+
+# copies of no bytes that are wrong in all else
+  cuStreamCreateWithPriority &s 1 0
+  cuMemAlloc_v2 &a 256
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:0,srcPitch:8,dstMemoryType:2,dstDevice:a,dstPitch:8,WidthInBytes:16,Height:0} s
+  cuMemcpy2DAsync_v2 {srcMemoryType:9,srcDevice:0,dstMemoryType:9,WidthInBytes:0,Height:1} s = ?
+  cuMemcpy3DAsync_v2 {srcMemoryType:9,srcDevice:0,dstMemoryType:9,WidthInBytes:0,Height:1,Depth:1} s = ?
+  cuMemcpy3DAsync_v2 {srcMemoryType:2,srcDevice:0,dstMemoryType:2,dstDevice:a,dstHeight:1,WidthInBytes:16,Height:2,Depth:0} s
+`;
+
+/** The scripts. */
+export const CAPTURE_MISTAKE_SCRIPTS: readonly Script[] = readScripts(
+  [...wrong, ...OUTSIDE, OTHERS].join("\n"),
+);

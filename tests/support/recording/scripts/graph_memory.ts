@@ -1,0 +1,194 @@
+// What the driver says of memory that graphs allocate, and of its counters.
+
+import { readScripts, type Script } from "./script.ts";
+
+/** The scripts. */
+export const GRAPH_MEMORY_SCRIPTS: readonly Script[] = readScripts(`
+# counters of two graphs on one stream
+  cuStreamCreateWithPriority &s 1 0
+  cuStreamBeginCapture_v2 s 2
+  cuMemAllocAsync &a1 4096 s
+  cuMemsetD8Async a1 5 4096 s
+  cuMemFreeAsync a1 s
+  cuStreamEndCapture s &g1 = 0 new
+  cuGraphInstantiateWithFlags &x1 g1 0
+  cuStreamBeginCapture_v2 s 2
+  cuMemAllocAsync &a2 4096 s
+  cuMemsetD8Async a2 5 4096 s
+  cuMemFreeAsync a2 s
+  cuStreamEndCapture s &g2 = 0 new
+  cuGraphInstantiateWithFlags &x2 g2 0
+  cuGraphLaunch x1 s
+  cuDeviceGetGraphMemAttribute 0 0 & = ?
+  cuDeviceGetGraphMemAttribute 0 1 & = ?
+  cuDeviceGetGraphMemAttribute 0 2 & = ?
+  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  cuGraphLaunch x2 s
+  cuDeviceGetGraphMemAttribute 0 0 & = ?
+  cuDeviceGetGraphMemAttribute 0 1 & = ?
+  cuDeviceGetGraphMemAttribute 0 2 & = ?
+  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  settle
+  cuDeviceGetGraphMemAttribute 0 0 & = ?
+  cuDeviceGetGraphMemAttribute 0 1 & = ?
+  cuDeviceGetGraphMemAttribute 0 2 & = ?
+  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  cuDeviceGraphMemTrim 0
+  cuDeviceGetGraphMemAttribute 0 0 & = ?
+  cuDeviceGetGraphMemAttribute 0 1 & = ?
+  cuDeviceGetGraphMemAttribute 0 2 & = ?
+  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  cuGraphLaunch x1 s
+  settle
+  cuGraphExecDestroy x1
+  cuDeviceGetGraphMemAttribute 0 0 & = ?
+  cuDeviceGetGraphMemAttribute 0 1 & = ?
+  cuDeviceGetGraphMemAttribute 0 2 & = ?
+  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  cuDeviceSetGraphMemAttribute 0 1 u64:0
+  cuDeviceSetGraphMemAttribute 0 3 u64:0
+  cuDeviceGetGraphMemAttribute 0 0 & = ?
+  cuDeviceGetGraphMemAttribute 0 1 & = ?
+  cuDeviceGetGraphMemAttribute 0 2 & = ?
+  cuDeviceGetGraphMemAttribute 0 3 & = ?
+
+# counters of two graphs on two streams
+  cuStreamCreateWithPriority &s 1 0
+  cuStreamCreateWithPriority &t 1 0
+  cuStreamBeginCapture_v2 s 2
+  cuMemAllocAsync &a1 4096 s
+  cuMemsetD8Async a1 5 4096 s
+  cuMemFreeAsync a1 s
+  cuStreamEndCapture s &g1 = 0 new
+  cuGraphInstantiateWithFlags &x1 g1 0
+  cuStreamBeginCapture_v2 t 2
+  cuMemAllocAsync &a2 4096 t
+  cuMemsetD8Async a2 5 4096 t
+  cuMemFreeAsync a2 t
+  cuStreamEndCapture t &g2 = 0 new
+  cuGraphInstantiateWithFlags &x2 g2 0
+  cuGraphLaunch x1 s
+  cuGraphLaunch x2 t
+  cuDeviceGetGraphMemAttribute 0 0 & = ?
+  cuDeviceGetGraphMemAttribute 0 1 & = ?
+  cuDeviceGetGraphMemAttribute 0 2 & = ?
+  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  settle
+  cuDeviceGetGraphMemAttribute 0 0 & = ?
+  cuDeviceGetGraphMemAttribute 0 1 & = ?
+  cuDeviceGetGraphMemAttribute 0 2 & = ?
+  cuDeviceGetGraphMemAttribute 0 3 & = ?
+
+# counters of a graph that leaves its memory
+  cuStreamCreateWithPriority &s 1 0
+  cuStreamBeginCapture_v2 s 2
+  cuMemAllocAsync &a 4096 s
+  cuMemsetD8Async a 5 4096 s
+  cuStreamEndCapture s &g = 0 new
+  cuGraphInstantiateWithFlags &x g 0
+  cuGraphLaunch x s
+  settle
+  cuDeviceGetGraphMemAttribute 0 0 & = ?
+  cuDeviceGetGraphMemAttribute 0 1 & = ?
+  cuDeviceGetGraphMemAttribute 0 2 & = ?
+  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  cuDeviceGraphMemTrim 0
+  cuDeviceGetGraphMemAttribute 0 0 & = ?
+  cuDeviceGetGraphMemAttribute 0 1 & = ?
+  cuDeviceGetGraphMemAttribute 0 2 & = ?
+  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  cuMemFreeAsync a s
+  cuDeviceGetGraphMemAttribute 0 0 & = ?
+  cuDeviceGetGraphMemAttribute 0 1 & = ?
+  cuDeviceGetGraphMemAttribute 0 2 & = ?
+  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  settle
+  cuDeviceGetGraphMemAttribute 0 0 & = ?
+  cuDeviceGetGraphMemAttribute 0 1 & = ?
+  cuDeviceGetGraphMemAttribute 0 2 & = ?
+  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  cuDeviceGraphMemTrim 0
+  cuDeviceGetGraphMemAttribute 0 0 & = ?
+  cuDeviceGetGraphMemAttribute 0 1 & = ?
+  cuDeviceGetGraphMemAttribute 0 2 & = ?
+  cuDeviceGetGraphMemAttribute 0 3 & = ?
+
+# questions about memory of a graph
+  cuStreamCreateWithPriority &s 1 0
+  cuStreamBeginCapture_v2 s 2
+  cuMemAllocAsync &a 4096 s
+  cuMemsetD8Async a 5 4096 s
+  cuMemGetAddressRange_v2 & & a+16 = 0 a 4096
+  cuPointerGetAttribute & 2 a = 1
+  cuStreamEndCapture s &g = 0 new
+  cuMemGetAddressRange_v2 & & a+16 = ?
+  cuPointerGetAttribute & 2 a = 1
+  cuGraphInstantiateWithFlags &x g 0
+  cuMemGetAddressRange_v2 & & a+16 = ?
+  cuPointerGetAttribute & 2 a = 1
+  cuGraphLaunch x s
+  settle
+  cuMemGetAddressRange_v2 & & a+16 = 0 a 4096
+  cuPointerGetAttribute & 1 a = ?
+  cuPointerGetAttribute & 2 a = ?
+  cuPointerGetAttribute & 3 a+16 = ?
+  cuPointerGetAttribute & 4 a = ?
+  cuPointerGetAttribute & 7 a = ?
+  cuPointerGetAttribute & 8 a = ?
+  cuPointerGetAttribute & 9 a = ?
+  cuPointerGetAttribute & 10 a = ?
+  cuPointerGetAttribute & 11 a = ?
+  cuPointerGetAttribute & 12 a = ?
+  cuPointerGetAttribute & 13 a = ?
+  cuPointerGetAttribute & 17 a = ?
+  cuMemHostGetFlags & a = 1
+  cuMemHostGetDevicePointer_v2 & a 0 = 1
+  cuMemFreeAsync a s
+  settle
+  cuMemGetAddressRange_v2 & & ~a = ?
+  cuPointerGetAttribute & 2 ~a = ?
+
+# memory of a graph
+  cuStreamCreateWithPriority &s 1 0
+  array h 64
+  cuStreamBeginCapture_v2 s 2
+  cuMemAllocAsync &a 4096 s
+  cuMemsetD8Async a 5 4096 s
+  cuStreamEndCapture s &g = 0 new
+  cuGraphGetNodes g null & = 0 2
+  cuGraphInstantiateWithFlags &x g 0
+  cuGraphInstantiateWithFlags &y g 0 = 801
+  cuMemFreeAsync a s = 1
+  cuGraphLaunch x s
+  cuMemcpyDtoHAsync_v2 @h a 64 s
+  cuGraphLaunch x s = 1
+  cuMemFreeAsync a s
+  settle
+  look h 64 = 0 05*64
+  cuGraphLaunch x s
+  cuMemFreeAsync ~a s = ?
+  settle
+
+# counters of graph memory
+  cuStreamCreateWithPriority &s 1 0
+  cuDeviceGetGraphMemAttribute 0 0 & = 0 0
+  cuStreamBeginCapture_v2 s 2
+  cuMemAllocAsync &a 4096 s
+  cuMemFreeAsync a s
+  cuStreamEndCapture s &g = 0 new
+  cuGraphInstantiateWithFlags &x g 0
+  cuDeviceGetGraphMemAttribute 0 2 & = ?
+  cuGraphLaunch x s
+  settle
+  cuDeviceGetGraphMemAttribute 0 0 & = ?
+  cuDeviceGetGraphMemAttribute 0 1 & = ?
+  cuDeviceGetGraphMemAttribute 0 2 & = 0 33554432
+  cuDeviceGetGraphMemAttribute 0 3 & = 0 33554432
+  cuDeviceGetGraphMemAttribute 0 4 & = 1
+  cuDeviceSetGraphMemAttribute 0 1 u64:0
+  cuDeviceSetGraphMemAttribute 0 0 u64:0 = 1
+  cuDeviceSetGraphMemAttribute 0 1 u64:5 = 1
+  cuGraphExecDestroy x
+  cuDeviceGraphMemTrim 0
+  cuDeviceGetGraphMemAttribute 0 2 & = ?
+`);

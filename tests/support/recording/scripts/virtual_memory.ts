@@ -1,0 +1,182 @@
+// What the driver says of virtual memory: physical memory, addresses, mappings and rights.
+
+import { readScripts, type Script } from "./script.ts";
+
+/** The scripts. */
+export const VIRTUAL_MEMORY_SCRIPTS: readonly Script[] = readScripts(`
+# physical memory of every kind
+  cuMemGetAllocationGranularity & {type:1,location.type:1} 0 = 0 2097152
+  cuMemGetAllocationGranularity & {type:1,location.type:1} 1 = 0 2097152
+  cuMemGetAllocationGranularity & {type:1,location.type:1} 2 = 1
+  cuMemGetAllocationGranularity & {type:1,location.type:1} -1 = 1
+  cuMemGetAllocationGranularity & {type:0,location.type:1} 0 = 0 2097152
+  cuMemGetAllocationGranularity & {type:1,location.type:0} 0 = 0 2097152
+  cuMemGetAllocationGranularity & {type:1,location.type:2} 0 = 0 2097152
+  cuMemGetAllocationGranularity & {type:1,location.type:1,location.id:64} 0 = 0 2097152
+  cuMemCreate &a 2097152 {type:1,location.type:1} 0 = 0 new
+  cuMemCreate &b 2097152 {type:1,location.type:1,requestedHandleTypes:1} 0 = 0 new
+  cuMemCreate &c 2097152 {type:1,location.type:1,requestedHandleTypes:2} 0 = 1
+  cuMemCreate &c 2097152 {type:1,location.type:1,requestedHandleTypes:99} 0 = 1
+  cuMemCreate &c 2097152 {type:1,location.type:1,requestedHandleTypes:8} 0 = 800
+  cuMemCreate &c 2097152 {type:1,location.type:1,allocFlags.compressionType:9} 0 = 1
+  cuMemCreate &c 2097152 {type:1,location.type:1,location.id:64} 0 = 101
+  cuMemCreate &c 1000 {type:1,location.type:1,location.id:64} 0 = 1
+  cuMemCreate &c 2097152 {type:1,location.type:1} 1 = 1
+  cuMemCreate &c 1000 {type:1,location.type:1} 0 = 1
+  cuMemCreate &c 0 {type:1,location.type:1} 0 = 1
+  cuMemCreate &c 35184372088832 {type:1,location.type:1} 0 = 2
+  cuMemRelease 0 = 1
+  cuMemRelease a
+  cuMemRelease b
+
+# reserving addresses
+  cuMemAddressReserve &a 2097152 0 0 0
+  cuMemAddressReserve &b 2097152 4194304 0 0
+  cuMemAddressReserve &c 2097152 3 0 0 = 1
+  cuMemAddressReserve &c 2097152 1000 0 0 = 1
+  cuMemAddressReserve &c 1000 0 0 0 = 1
+  cuMemAddressReserve &c 0 0 0 0 = 1
+  cuMemAddressReserve &c 2097152 0 0 1 = 1
+  cuMemAddressFree a 4096 = 1
+  cuMemAddressFree a 2097152
+  cuMemAddressFree b 2097152
+  cuMemAddressFree 0 2097152 = 1
+
+# mapping memory
+  cuMemAddressReserve &r 8388608 0 0 0
+  cuMemCreate &p 4194304 {type:1,location.type:1} 0
+  cuMemMap r 2097152 0 p 0 = 801
+  cuMemMap r 2097152 2097152 p 0 = 801
+  cuMemMap r 8388608 0 p 0 = 801
+  cuMemMap r 1000 0 p 0 = 801
+  cuMemMap r 4194304 1000 p 0 = 801
+  cuMemMap r 4194304 0 p 1 = 1
+  cuMemMap r 4194304 0 0 0 = 1
+  cuMemMap r+1000 4194304 0 p 0 = 1
+  cuMemMap r 4194304 0 p 0
+  cuMemMap r 4194304 0 p 0 = 1
+  cuMemAddressFree r 8388608 = 1
+  cuMemGetAddressRange_v2 & & r = 500
+  cuMemSetAccess r 4194304 {location.type:1,flags:2} 1 = 1
+  cuMemSetAccess r 4194304 {location.type:1,flags:4} 1 = 1
+  cuMemSetAccess r 4194304 {location.type:1,flags:9} 1 = 1
+  cuMemSetAccess r 4194304 {location.type:1,flags:3} 0 = 1
+  cuMemSetAccess r 4194304 {location.type:2,flags:3} 1 = 801
+  cuMemSetAccess r 4194304 {location.type:1,location.id:64,flags:3} 1 = 1
+  cuMemSetAccess r 8388608 {location.type:1,flags:3} 1 = 1
+  cuMemSetAccess r 2097152 {location.type:1,flags:3} 1 = 1
+  cuMemSetAccess r 4194304 {location.type:1,flags:3} 1
+  cuMemGetAddressRange_v2 & & r+4096 = 0 r 4194304
+  cuPointerGetAttribute & 12 r = 0 8388608
+  settle
+  cuMemUnmap r 2097152 = 1
+  cuMemUnmap r 4194304
+  cuMemRelease p
+  cuMemAddressFree r 8388608
+
+# mapping memory beyond a reservation
+  cuMemAddressReserve &r 8388608 0 0 0
+  cuMemCreate &p 4194304 {type:1,location.type:1} 0
+  cuMemMap r+6291456 4194304 0 p 0 = 1
+
+# unmapping a range beyond a reservation
+  cuMemAddressReserve &r 4194304 0 0 0
+  cuMemUnmap r+2097152 4194304 = 1
+
+# unmapping a range where nothing is mapped
+  cuMemAddressReserve &r 8388608 0 0 0
+  cuMemUnmap r 8388608
+  cuMemUnmap r+2097152 2097152
+  cuMemUnmap r 1000 = 1
+  cuMemAddressFree r 8388608
+
+# questions about mapped memory
+  cuMemAddressReserve &r 8388608 0 0 0
+  cuMemCreate &p 2097152 {type:1,location.type:1} 0
+  cuMemCreate &q 2097152 {type:1,location.type:1} 0
+  cuMemMap r 2097152 0 p 0
+  cuMemMap r+2097152 2097152 0 q 0
+  cuMemHostGetFlags & r = ?
+  cuMemHostGetDevicePointer_v2 & r 0 = ?
+  cuPointerGetAttribute & 1 r = ?
+  cuPointerGetAttribute & 2 r = ?
+  cuPointerGetAttribute & 3 r = ?
+  cuPointerGetAttribute & 7 r = ?
+  cuPointerGetAttribute & 8 r = ?
+  cuPointerGetAttribute & 9 r = ?
+  cuPointerGetAttribute & 11 r = ?
+  cuPointerGetAttribute & 12 r = ?
+  cuPointerGetAttribute & 13 r = ?
+  cuPointerGetAttribute & 17 r = ?
+  cuMemSetAccess r 2097152 {location.type:1,flags:1} 1
+  cuMemSetAccess r+2097152 2097152 {location.type:1,flags:3} 1
+  cuMemHostGetFlags & r = ?
+  cuMemHostGetDevicePointer_v2 & r+32 0 = ?
+  cuPointerGetAttribute & 3 r = ?
+  cuMemHostGetDevicePointer_v2 & r+2097184 0 = ?
+  cuMemGetAddressRange_v2 & & r+2097184 = ?
+  cuPointerGetAttribute & 1 r+2097184 = 0 null
+  cuPointerGetAttribute & 11 r+2097184 = ?
+  cuPointerGetAttribute & 12 r+2097184 = ?
+  cuMemSetAccess r+2097152 2097152 {location.type:1,flags:0} 1
+  cuMemHostGetFlags & r+2097152 = ?
+  cuMemGetAddressRange_v2 & & r+2097184 = ?
+
+# physical memory of the host
+  cuMemCreate &p 2097152 {type:1,location.type:2} 0 = 0 new
+  cuMemCreate &n 2097152 {type:1,location.type:2,requestedHandleTypes:1} 0 = 1
+  cuMemCreate &n 4096 {type:1,location.type:2} 0 = ?
+  cuMemCreate &n 2097152 {type:1,location.type:2,location.id:5} 0 = ?
+  cuMemCreate &n 2097152 {type:1,location.type:3} 0 = ?
+  cuMemAddressReserve &r 2097152 0 0 0
+  cuMemMap r 2097152 0 p 0
+  cuMemSetAccess r 2097152 {location.type:2,flags:3} 1 = ?
+  cuMemSetAccess r 2097152 {location.type:2,flags:0} 1 = ?
+  cuMemSetAccess r 2097152 {location.type:1,flags:3} 1
+  cuMemsetD8Async r 7 4096 0 = ?
+  array h 64
+  cuMemcpyAsync h r 64 0 = ?
+  settle
+  look h 64 = ?
+  cuPointerGetAttribute & 2 r = ?
+  cuPointerGetAttribute & 9 r = ?
+  cuMemGetAddressRange_v2 & & r = ?
+
+# unmapping a range with a hole
+  cuMemAddressReserve &r 8388608 0 0 0
+  cuMemCreate &p 2097152 {type:1,location.type:1} 0
+  cuMemCreate &q 2097152 {type:1,location.type:1} 0
+  cuMemMap r 2097152 0 p 0
+  cuMemMap r+4194304 2097152 0 q 0
+  cuMemSetAccess r 2097152 {location.type:1,flags:3} 1
+  settle
+  cuMemUnmap r 6291456
+  cuMemUnmap r 8388608 = ?
+  cuMemRelease p
+  cuMemRelease q
+  cuMemAddressFree r 8388608
+
+# bytes across two mappings
+  cuMemAddressReserve &r 4194304 0 0 0
+  cuMemCreate &p 2097152 {type:1,location.type:1} 0
+  cuMemCreate &q 2097152 {type:1,location.type:1} 0
+  cuMemMap r 2097152 0 p 0
+  cuMemMap r+2097152 2097152 0 q 0
+  cuMemSetAccess r 4194304 {location.type:1,flags:3} 1
+  cuMemsetD8Async r+2097136 7 32 0
+  array h 32
+  cuMemcpyDtoHAsync_v2 @h r+2097136 32 0
+  settle
+  look h 32 = 0 07*32
+
+# memory that is released before it is unmapped
+  cuMemAddressReserve &r 2097152 0 0 0
+  cuMemCreate &p 2097152 {type:1,location.type:1} 0
+  cuMemMap r 2097152 0 p 0
+  cuMemRelease p
+  cuMemSetAccess r 2097152 {location.type:1,flags:3} 1
+  cuMemsetD8Async r 7 4096 0
+  settle
+  cuMemUnmap r 2097152
+  cuMemAddressFree r 2097152
+`);
