@@ -3,6 +3,7 @@
 
 import { findHost } from "../../ffi/host.ts";
 import type { Fence } from "../fence.ts";
+import type { Allocation } from "../memory/allocation.ts";
 import { type OwnedHostSpan, ownedSpan } from "../memory/host_bytes.ts";
 import type { MemoryUse } from "../memory/in_order.ts";
 import type { CudaStream } from "../stream.ts";
@@ -14,7 +15,7 @@ import { TransferEngine } from "../transfer/engine.ts";
 import { addressOf, type HostBytes } from "../transfer/host_memory.ts";
 import { type HostSide, noteTransfer } from "../transfer/host_transfer.ts";
 import { MOST_KEPT_ARRAYS } from "../transfer/memory_keeper.ts";
-import { alignPacked, type PackPiece } from "../transfer/pack.ts";
+import { type PackPiece, paddingBetween } from "../transfer/pack.ts";
 import { cutPacked } from "../transfer/packed_pieces.ts";
 import { PendingTransfer, type TransferOptions } from "../transfer/pending_transfer.ts";
 import { RingMover } from "../transfer/ring_mover.ts";
@@ -151,6 +152,9 @@ function moveOne(
   };
 }
 
+/** Blocks of nothing but packed arrays and their padding. */
+const padded = new WeakSet<Allocation>();
+
 /** Moves small arrays side by side. */
 function pack(
   { pieces, arrays }: { readonly pieces: readonly PackPiece[]; readonly arrays: HostBytes[] },
@@ -159,7 +163,8 @@ function pack(
 ): RingMover {
   const byteLength = pieces.reduce((sum, { span }) => sum + span.byteLength, 0);
   const largestBytes = pieces.reduce((most, { span }) => Math.max(most, span.byteLength), 0);
-  const takesPadding = direction === "download" || ownsPadding;
+  if (ownsPadding) { for (const { span: { allocation } } of pieces) padded.add(allocation); }
+  const takesPadding = pieces.every(({ span: { allocation } }) => padded.has(allocation));
   const cut = cutPacked(pieces, { direction, largestBytes, takesPadding });
   const engine = TransferEngine.of(stream.context);
   engine.anticipate(byteLength, { canLend: false }); // lists of copies are not lent
@@ -169,15 +174,16 @@ function pack(
 /** The memory that is used; neighbours in one block are one part, with the padding between them. */
 function usesOf(items: readonly PlacedItem[], access: MemoryUse["access"]): MemoryUse[] {
   const uses: MemoryUse[] = [];
-  for (const { span: { allocation, address, byteLength } } of items) {
+  let before: MemorySpan | undefined;
+  for (const { span } of items) {
     const last = uses.at(-1);
-    const distance = last?.allocation === allocation ? Number(address - last.address) : -1;
-    if (last === undefined || distance < 0 || distance > alignPacked(last.byteLength)) {
-      uses.push({ allocation, address, byteLength, access });
-    } else {
-      const reach = Math.max(last.byteLength, distance + byteLength);
-      uses[uses.length - 1] = { ...last, byteLength: reach };
+    const padding = paddingBetween(before, span);
+    if (last === undefined || padding === undefined) uses.push({ ...span, access });
+    else {
+      const byteLength = last.byteLength + padding + span.byteLength;
+      uses[uses.length - 1] = { ...last, byteLength };
     }
+    before = span;
   }
   return uses;
 }

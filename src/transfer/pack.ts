@@ -48,10 +48,7 @@ export interface PackOptions {
   readonly slabBytes: number;
   /** Most pieces in a slab. */
   readonly pieceCount: number;
-  /**
-   * Whether a copy may also move the padding between neighbours: always right for reading, and for
-   * writing when nothing else lies there.
-   */
+  /** Whether a copy may also move the padding between neighbours: nothing else lies there. */
   readonly takesPadding: boolean;
 }
 
@@ -111,7 +108,10 @@ class OpenLoad implements SlabLoad {
  * Bytes between neighbours on the device, which keep that distance in the slab, so that one copy
  * can take both; undefined when they are none.
  */
-function paddingBetween(first: MemorySpan | undefined, second: MemorySpan): number | undefined {
+export function paddingBetween(
+  first: MemorySpan | undefined,
+  second: MemorySpan,
+): number | undefined {
   if (first === undefined || first.allocation !== second.allocation) return undefined;
   const padding = Number(second.address - first.address) - first.byteLength;
   return padding >= 0 && padding < PACK_ALIGNMENT_BYTES ? padding : undefined;

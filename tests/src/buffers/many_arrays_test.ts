@@ -223,3 +223,11 @@ Deno.test("PackedBuffers shows what it holds and where, and that it was disposed
   packed.dispose();
   assertStringIncludes((await cardOf(packed)).text, "[disposed]");
 });
+
+Deno.test("CudaDevice.downloadAll() reads nothing between parts of a buffer", () =>
+  withDevice(async (gpu) => {
+    using buffer = gpu.alloc("uint8", 1024);
+    const parts = [buffer.subarray(0, 10).fill(1), buffer.subarray(100, 120).fill(2)];
+    const arrays = await gpu.downloadAll(parts);
+    assertEquals(arrays, [new Uint8Array(10).fill(1), new Uint8Array(20).fill(2)]);
+  }));
