@@ -1,0 +1,154 @@
+// Steps of the failure sweep: ordinary arrays, many at once, files, web streams, models.
+
+import { assertEquals } from "@std/assert";
+import { saveSafetensors } from "../../../../mod.ts";
+import { TransferEngine } from "../../../../src/transfer/engine.ts";
+import type { Step } from "../scene.ts";
+
+const NUMBERS = Float32Array.from({ length: 64 }, (_, i) => i);
+/** Goes through the ring, in pieces. */
+const LARGE = new Uint8Array(5 * 2 ** 20).fill(7);
+const MIDDLE = LARGE.subarray(0, 3 * 2 ** 19);
+
+function streamOf(bytes: Uint8Array<ArrayBuffer>): ReadableStream<Uint8Array<ArrayBuffer>> {
+  return new Blob([bytes]).stream() as ReadableStream<Uint8Array<ArrayBuffer>>;
+}
+
+/** Bytes that come and go. */
+export const TRANSFER_STEPS: readonly Step[] = [
+  {
+    name: "small arrays: awaited, blocking",
+    async run({ gpu }) {
+      using a = await gpu.upload(NUMBERS);
+      assertEquals((await a.download())[9], 9);
+      using b = gpu.uploadSync(NUMBERS);
+      assertEquals(b.downloadSync()[9], 9);
+      using stream = gpu.createStream();
+      await b.upload(NUMBERS, { stream });
+      using half = await gpu.upload([1, 2, 3], { dtype: "bfloat16" });
+      assertEquals([...await half.download()], [1, 2, 3]);
+    },
+  },
+  {
+    name: "small arrays: queued and not awaited, disposed meanwhile",
+    async run({ gpu }) {
+      using stream = gpu.createStream();
+      const a = gpu.zeros("float32", 64, { stream });
+      const late = a.upload(NUMBERS);
+      const more = a.download();
+      a.fill(2);
+      a.dispose();
+      const [first, second] = await Promise.allSettled([late, more]);
+      if (first.status === "rejected") throw first.reason;
+      if (second.status === "rejected") throw second.reason;
+      assertEquals(second.value[9], 9);
+    },
+  },
+  {
+    name: "large arrays: awaited, through threads that are lent",
+    async run({ gpu }) {
+      TransferEngine.of(gpu.context).anticipate(2 ** 27, { canLend: true });
+      using a = await gpu.upload(LARGE);
+      const back = await a.download();
+      assertEquals([back[0], back.at(-1)], [7, 7]);
+    },
+  },
+  {
+    name: "large arrays: blocking",
+    run({ gpu }) {
+      using a = gpu.uploadSync(LARGE);
+      assertEquals(a.downloadSync().at(-1), 7);
+    },
+  },
+  {
+    name: "large arrays: queued behind a busy stream, followed by calls",
+    async run({ gpu }) {
+      using a = gpu.zeros("uint8", LARGE.length);
+      using b = gpu.alloc("uint8", LARGE.length);
+      const moving = a.upload(LARGE);
+      b.copyFrom(a);
+      using event = gpu.stream.record();
+      const back = b.download();
+      const results = await Promise.allSettled([moving, back, event.synchronize()]);
+      await gpu.synchronize();
+      for (const result of results) if (result.status === "rejected") throw result.reason;
+      assertEquals((await back).at(-1), 7);
+    },
+  },
+  {
+    name: "page-locked downloads",
+    async run({ gpu }) {
+      using a = await gpu.upload(NUMBERS);
+      using host = await gpu.downloadPinned(a);
+      assertEquals(host.array[9], 9);
+    },
+  },
+  {
+    name: "many arrays in one call",
+    async run({ gpu }) {
+      const arrays = [NUMBERS, Uint8Array.of(1, 2, 3), NUMBERS.slice(0, 3)] as const;
+      using packed = await gpu.uploadAll(arrays);
+      const [first, second] = await gpu.downloadAll([...packed]);
+      assertEquals([first?.[9], second?.[2]], [9, 3]);
+      const buffers = [...packed];
+      await gpu.uploadAll([...arrays], { into: buffers });
+    },
+  },
+  {
+    name: "files: written, read, at an offset",
+    async run({ gpu, folder }) {
+      const path = `${folder}/bytes.bin`;
+      using a = await gpu.upload(NUMBERS);
+      await a.writeFile(path);
+      using b = await gpu.uploadFile(path, { dtype: "float32" });
+      assertEquals((await b.download())[9], 9);
+      await a.subarray(0, 4).writeFile(path, { offset: 16 });
+      assertEquals((await Deno.stat(path)).size, 256);
+    },
+  },
+  {
+    name: "files that go through the ring",
+    async run({ gpu, folder }) {
+      const path = `${folder}/large.bin`;
+      using a = gpu.zeros("uint8", MIDDLE.length).fill(7);
+      await a.writeFile(path);
+      using b = await gpu.uploadFile(path);
+      assertEquals((await b.download()).at(-1), 7);
+    },
+  },
+  {
+    name: "a model of safetensors, saved and loaded",
+    async run({ gpu, folder }) {
+      const path = `${folder}/model.safetensors`;
+      using a = await gpu.upload(NUMBERS, { shape: [8, 8] });
+      using b = gpu.zeros("uint8", 3);
+      await saveSafetensors(path, { a, b });
+      using model = await gpu.loadSafetensors(path);
+      assertEquals((await model.tensor("a").download())[9], 9);
+    },
+  },
+  {
+    name: "web streams: into new memory of known and unknown length",
+    async run({ gpu }) {
+      const bytes = new Uint8Array(NUMBERS.buffer.slice(0));
+      using known = await gpu.from(new Blob([bytes]), { dtype: "float32" });
+      assertEquals((await known.download())[9], 9);
+      using unknown = await gpu.from(streamOf(bytes), { dtype: "float32" });
+      assertEquals((await unknown.download())[9], 9);
+    },
+  },
+  {
+    name: "web streams: readable and writable, and one that grows",
+    async run({ gpu }) {
+      using a = await gpu.upload(NUMBERS);
+      const response = new Response(a.readable);
+      assertEquals(new Float32Array(await response.arrayBuffer())[9], 9);
+      using b = gpu.alloc("float32", 64);
+      await streamOf(new Uint8Array(NUMBERS.buffer.slice(0))).pipeTo(b.writable);
+      assertEquals((await b.download())[9], 9);
+      using c = gpu.growable("float32", { reserve: "4 MiB" });
+      await streamOf(new Uint8Array(NUMBERS.buffer.slice(0))).pipeTo(c.writable);
+      assertEquals(c.length, 64);
+    },
+  },
+];
