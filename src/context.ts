@@ -9,12 +9,16 @@ import {
 } from "../ffi/constants.ts";
 import type { DriverFunction } from "../ffi/cuda.ts";
 import type { Driver, DriverArguments } from "./driver.ts";
+import { isRefusal } from "./errors.ts";
 import { type CopyEnds, Ledger } from "./accounting/ledger.ts";
+import { type Release, releaseAll, tryRelease } from "./release.ts";
 
 /** Work to do once the GPU has passed a point, such as freeing memory that a copy still reads. */
 export interface DeferredWork {
   /** Whether the GPU has passed the point. */
   isDue(): boolean;
+  /** Blocks until the GPU has passed it. */
+  wait(): void;
   /** Does the work; never throws. */
   run(): void;
 }
@@ -24,6 +28,9 @@ export interface ContextOptions {
   /** Whether a second stream waits by itself for a buffer's use on the first; true by default. */
   readonly ordersStreams?: boolean | undefined;
 }
+
+/** So much work that is not due is looked at by a release: each look takes 1.5 microseconds. */
+const SWEPT_AT_ONCE = 4;
 
 const contexts = new WeakMap<Driver, Map<number, Context>>();
 
@@ -57,7 +64,9 @@ export class Context {
   #references = 1;
   readonly #current = new BigUint64Array(1);
   readonly #deferred = new Set<DeferredWork>();
-  readonly #releaseHooks: (() => void)[] = [];
+  readonly #releaseHooks: Release[] = [];
+  /** Whether this made itself current on the thread. */
+  #isAdopted = false;
 
   private constructor(driver: Driver, ordinal: number, { ordersStreams = true }: ContextOptions) {
     this.driver = driver;
@@ -76,8 +85,7 @@ export class Context {
       this.call("cuStreamCreateWithPriority", cell, CUstream_flags.CU_STREAM_NON_BLOCKING, 0);
       this.defaultStreamHandle = cell[0] ?? 0n;
     } catch (error) {
-      this.#leaveThread();
-      driver.status("cuDevicePrimaryCtxRelease_v2", this.deviceHandle);
+      releaseAll(driver, `the context of device ${ordinal}`, this.#leaving);
       throw error;
     }
   }
@@ -132,12 +140,12 @@ export class Context {
   release(): void {
     if (--this.#references > 0) return;
     contexts.get(this.driver)?.delete(this.ordinal);
-    this.status("cuCtxSynchronize");
-    this.sweep();
-    for (const hook of this.#releaseHooks) hook();
-    this.status("cuStreamDestroy_v2", this.defaultStreamHandle);
-    this.#leaveThread();
-    this.driver.status("cuDevicePrimaryCtxRelease_v2", this.deviceHandle);
+    releaseAll(this.driver, `the context of device ${this.ordinal}`, [
+      () => this.waitForAll(),
+      ...this.#releaseHooks,
+      () => this.giveBack("cuStreamDestroy_v2", this.defaultStreamHandle),
+      ...this.#leaving,
+    ]);
   }
 
   /** Calls a driver function with this context current, and throws what its status says. */
@@ -149,13 +157,29 @@ export class Context {
   /** Calls a driver function with this context current, and returns its status. */
   status<K extends DriverFunction>(name: K, ...args: DriverArguments<K>): number {
     const { driver } = this;
-    driver.api.cuCtxGetCurrent(this.#current);
-    if (this.#current[0] === this.handle) return driver.status(name, ...args);
+    if (this.#isCurrent) return driver.status(name, ...args);
+    const former = this.#current[0] ?? 0n;
     driver.call("cuCtxPushCurrent_v2", this.handle);
     try {
       return driver.status(name, ...args);
     } finally {
-      driver.call("cuCtxPopCurrent_v2", this.#current);
+      this.#stepBack(former);
+    }
+  }
+
+  /**
+   * Calls a function that gives something back, and throws what its status says: with this context
+   * current, and without it where it cannot be made so, as most of them find it by themselves.
+   */
+  giveBack<K extends DriverFunction>(name: K, ...args: DriverArguments<K>): void {
+    const { driver } = this;
+    const former = this.#isCurrent ? undefined : this.#current[0] ?? 0n;
+    const isEntered = former !== undefined &&
+      driver.status("cuCtxPushCurrent_v2", this.handle) === CUresult.CUDA_SUCCESS;
+    try {
+      driver.call(name, ...args);
+    } finally {
+      if (isEntered) this.#stepBack(former);
     }
   }
 
@@ -170,12 +194,15 @@ export class Context {
     ...args: DriverArguments<K>
   ): void {
     if (status === CUresult.CUDA_SUCCESS) return;
-    this.driver.api.cuCtxGetCurrent(this.#current);
-    if (this.#current[0] === this.handle) throw this.driver.error(status, name);
+    if (this.#isCurrent) throw this.driver.error(status, name);
     this.call(name, ...args);
   }
 
-  /** Reads one attribute of the device; 0 when this driver does not know it. */
+  /**
+   * Reads one attribute of the device; 0 when this driver does not know it (cuDeviceGetAttribute).
+   *
+   * @throws CudaError when the driver fails to tell.
+   */
   attribute(name: DeviceAttribute): number {
     const cell = new Int32Array(1);
     const status = this.driver.status(
@@ -184,7 +211,9 @@ export class Context {
       CUdevice_attribute[name],
       this.deviceHandle,
     );
-    return status === CUresult.CUDA_SUCCESS ? cell[0] ?? 0 : 0;
+    if (isRefusal(status)) return 0;
+    this.driver.check(status, "cuDeviceGetAttribute");
+    return cell[0] ?? 0;
   }
 
   /** Reads what the device has free, for all programs together, in bytes. */
@@ -201,23 +230,64 @@ export class Context {
   }
 
   /** Runs `hook` when the last user lets the context go, while it can still be used. */
-  atRelease(hook: () => void): void {
+  atRelease(hook: Release): void {
     this.#releaseHooks.push(hook);
   }
 
-  /** Keeps work for when the GPU has passed a point; it runs at a later allocation or release. */
+  /**
+   * Keeps work for when the GPU has passed a point. It runs at a later allocation, release or
+   * synchronisation.
+   */
   defer(work: DeferredWork): void {
     this.#deferred.add(work);
   }
 
+  /** How much work waits for the GPU. */
+  get deferredCount(): number {
+    return this.#deferred.size;
+  }
+
   /** Runs the deferred work that is due. */
   sweep(): void {
-    if (this.#deferred.size === 0 || this.isCapturing) return;
-    for (const work of this.#deferred) {
-      if (!work.isDue()) continue;
-      this.#deferred.delete(work);
-      work.run();
+    this.#sweep(Infinity);
+  }
+
+  /**
+   * Runs the oldest of the deferred work as far as it is due: each release does, so that a loop of
+   * them keeps little, and none of them takes long.
+   */
+  sweepSome(): void {
+    this.#sweep(SWEPT_AT_ONCE);
+  }
+
+  /** Blocks until the GPU has done all that it was given, and runs all deferred work. */
+  waitForAll(): void {
+    if (this.isCapturing) return;
+    const status = this.status("cuCtxSynchronize");
+    for (const work of [...this.#deferred]) {
+      if (status !== CUresult.CUDA_SUCCESS) tryRelease(this.driver, "deferred work", () => work.wait());
+      this.#run(work);
     }
+    this.driver.check(status, "cuCtxSynchronize");
+  }
+
+  #sweep(mostInVain: number): void {
+    if (this.#deferred.size === 0 || this.isCapturing) return;
+    let inVain = 0;
+    for (const work of this.#deferred) {
+      if (work.isDue()) {
+        this.#run(work);
+        continue;
+      }
+      if (mostInVain === Infinity) continue;
+      if (++inVain > mostInVain) return;
+      this.#deferred.delete(work); // others are looked at next time
+      this.#deferred.add(work);
+    }
+  }
+
+  #run(work: DeferredWork): void {
+    if (this.#deferred.delete(work)) tryRelease(this.driver, "deferred work", () => work.run());
   }
 
   /** Names the context: `Context(device 0)`. */
@@ -240,15 +310,47 @@ export class Context {
     );
   }
 
-  /** Stays current on this thread when nothing else is, so that later calls need no switch. */
-  #adoptThread(): void {
-    this.driver.api.cuCtxGetCurrent(this.#current);
-    if (this.#current[0] === 0n) this.driver.call("cuCtxSetCurrent", this.handle);
+  /** Whether it is current on this thread; not when the driver does not tell. */
+  get #isCurrent(): boolean {
+    this.#current[0] = 0n;
+    return this.driver.api.cuCtxGetCurrent(this.#current) === CUresult.CUDA_SUCCESS &&
+      this.#current[0] === this.handle;
   }
 
+  /**
+   * Makes current again what was. The work in between is done, so a failure does not throw: another
+   * try is made, and one by another call.
+   */
+  #stepBack(former: bigint): void {
+    const { driver } = this;
+    const pop = () => driver.status("cuCtxPopCurrent_v2", new BigUint64Array(1));
+    if (pop() === CUresult.CUDA_SUCCESS || pop() === CUresult.CUDA_SUCCESS) return;
+    const replace = () => driver.call("cuCtxSetCurrent", former);
+    tryRelease(driver, "the context that was current before", replace);
+  }
+
+  /** Stays current on this thread when nothing else is, so that later calls need no switch. */
+  #adoptThread(): void {
+    this.driver.call("cuCtxGetCurrent", this.#current);
+    if (this.#current[0] !== 0n) return;
+    this.driver.call("cuCtxSetCurrent", this.handle);
+    this.#isAdopted = true;
+  }
+
+  /** Gives back what opening took, last in first out. */
+  get #leaving(): Release[] {
+    return [
+      () => this.#leaveThread(),
+      () => this.driver.call("cuDevicePrimaryCtxRelease_v2", this.deviceHandle),
+    ];
+  }
+
+  /** Leaves no context current that is gone; where the driver does not tell, it is the one set here. */
   #leaveThread(): void {
-    this.driver.api.cuCtxGetCurrent(this.#current);
-    if (this.#current[0] === this.handle) this.driver.status("cuCtxSetCurrent", 0n);
+    const { driver } = this;
+    const isKnown = driver.status("cuCtxGetCurrent", this.#current) === CUresult.CUDA_SUCCESS;
+    const isCurrent = isKnown ? this.#current[0] === this.handle : this.#isAdopted;
+    if (isCurrent) driver.call("cuCtxSetCurrent", 0n);
   }
 }
 

@@ -68,7 +68,7 @@ export class CudaStream implements Disposable {
     this.priority = options.priority ?? "normal";
     this.#handle = handle;
     if (handle === context.defaultStreamHandle) return;
-    const destroy = (handle: bigint) => context.status("cuStreamDestroy_v2", handle);
+    const destroy = (handle: bigint) => context.giveBack("cuStreamDestroy_v2", handle);
     const { label } = options;
     this.#record = new HandleRecord(this, { context, kind: "stream", handle, label, destroy });
   }
@@ -171,7 +171,17 @@ export class CudaStream implements Disposable {
    */
   record(options: EventOptions | CudaEvent = {}): CudaEvent {
     if (this.disposed) throw new DisposedError(this.toString());
-    const event = options instanceof CudaEvent ? options : CudaEvent.create(this.context, options);
+    if (options instanceof CudaEvent) return this.#recordOn(options);
+    const event = CudaEvent.create(this.context, options);
+    try {
+      return this.#recordOn(event);
+    } catch (error) {
+      event.dispose();
+      throw error;
+    }
+  }
+
+  #recordOn(event: CudaEvent): CudaEvent {
     this.#checkContext(event);
     if (event.disposed) throw new DisposedError(event.toString());
     const capture = activeCapture();
@@ -330,6 +340,7 @@ export class CudaStream implements Disposable {
     requireUncaptured(this, "look for the end of the work");
     if (this.pending.size > 0) await allOver(this.pendingEnds);
     await this.synchronizeQueue();
+    this.context.sweep();
     this.#throwFailure();
   }
 
@@ -359,6 +370,7 @@ export class CudaStream implements Disposable {
     requireUncaptured(this, "look for the end of the work");
     if (this.pending.size > 0) finishNow(this.pending, `wait for ${this}`);
     this.synchronizeQueueSync();
+    this.context.sweep();
     this.#throwFailure();
   }
 
@@ -451,18 +463,33 @@ export class CudaStream implements Disposable {
   /** Moves the end mark to the end of the queue; a destroyed or captured stream's stays where it is. */
   #markEnd(): Fence | undefined {
     if (this.#isGone || isCaptured(this)) return this.#end;
-    this.#end ??= new Fence(this.context);
-    this.#end.set(this.#handle);
+    if (this.#end === undefined) this.#end = Fence.behind(this.context, this.#handle);
+    else this.#end.set(this.#handle);
     return this.#end;
   }
 
-  /** Leaves the end mark while work is still queued, so that others can be ordered after it. */
+  /**
+   * Leaves the end mark while work is still queued, so that others can be ordered after it. Where the
+   * driver sets none the work is waited for.
+   */
   #leaveMark(): void {
     const { context } = this;
-    const status = context.driver.status("cuStreamQuery", this.#handle);
-    if (status !== CUresult.CUDA_ERROR_NOT_READY) return this.#dropEnd();
-    const end = this.#markEnd();
-    context.defer({ isDue: () => end?.isPassed ?? true, run: () => this.#dropEnd() });
+    const { driver } = context;
+    const status = driver.status("cuStreamQuery", this.#handle);
+    if (status === CUresult.CUDA_SUCCESS) return this.#dropEnd();
+    let end: Fence | undefined;
+    try {
+      end = this.#markEnd();
+    } catch {
+      this.#dropEnd();
+      driver.call("cuStreamSynchronize", this.#handle);
+      return;
+    }
+    context.defer({
+      isDue: () => end?.isPassed ?? true,
+      wait: () => end?.waitSync(),
+      run: () => this.#dropEnd(),
+    });
   }
 
   #dropEnd(): void {

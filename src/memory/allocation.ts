@@ -3,12 +3,13 @@
 
 import type { Context } from "../context.ts";
 import { DisposedError } from "../errors.ts";
-import { formatBytes, messageOf } from "../format.ts";
+import { formatBytes } from "../format.ts";
 import { originOf } from "../accounting/cell_runs.ts";
 import { timeOfMaking } from "../accounting/clock.ts";
 import { nextId } from "../accounting/ids.ts";
 import { KeptMemory, LostMemory } from "../accounting/kept_memory.ts";
 import { type LedgerEntry, type LiveKind, nameOf } from "../accounting/ledger.ts";
+import { releaseAll, tryRelease } from "../release.ts";
 import { type Owner, unwatch, watch } from "../safety_net.ts";
 import { CudaStream } from "../stream.ts";
 import { type AllocationRequest, type Lender, takeMemory } from "./allocation_request.ts";
@@ -282,8 +283,8 @@ export class Allocation implements LedgerEntry, Owner {
 
   /**
    * Device memory is freed in stream order, after the streams that used it. The driver frees host
-   * memory at once, so that waits until the GPU has passed all uses. During a capture only what the
-   * graph allocates is freed, as a step of it.
+   * memory at once, so that waits until the GPU has passed all uses, and counts as kept meanwhile.
+   * During a capture only what the graph allocates is freed, as a step of it.
    */
   #free(): void {
     if (this.#isMovedAway) return this.#keepForEver();
@@ -291,16 +292,24 @@ export class Allocation implements LedgerEntry, Owner {
     if (captured !== undefined && captured.usageWithin(this) === undefined) {
       return captured.postpone(() => this.#free());
     }
-    try {
-      if (this.address === 0n) return;
-      const stream = this.#afterUses(this.#freeWith ?? this.#stream);
-      if (!this.resource.isHostAccessible) return this.#giveBack(stream);
-      whenPassed(stream, () => this.#giveBack(stream));
-    } catch (error) {
-      reportFailedRelease(this, error);
-    } finally {
-      this.context.release();
-    }
+    const { context } = this;
+    releaseAll(context.driver, nameOf(this), [
+      () => this.#freeAfterUses(),
+      () => context.sweepSome(),
+      () => context.release(),
+    ]);
+  }
+
+  #freeAfterUses(): void {
+    if (this.address === 0n) return;
+    const stream = this.#afterUses(this.#freeWith ?? this.#stream);
+    if (!this.resource.isHostAccessible) return this.#giveBack(stream);
+    const kept = KeptMemory.of(this.context.ledger, this.kind);
+    kept.add(this);
+    whenPassed(stream, () => {
+      kept.delete(this);
+      this.#giveBack(stream);
+    });
   }
 
   /** Keeps memory that may still be seen, and the context that would free it. */
@@ -318,8 +327,17 @@ export class Allocation implements LedgerEntry, Owner {
   /** The stream, or the default one for a disposed stream, which now waits for all uses so far. */
   #afterUses(chosen: CudaStream): CudaStream {
     const stream = chosen.disposed ? CudaStream.default(this.context) : chosen;
-    const usage = capturedMemory()?.usageWithin(this) ?? this.usage;
-    usage.finishOn(stream);
+    const within = capturedMemory()?.usageWithin(this);
+    if (within !== undefined) {
+      within.finishOn(stream);
+      return stream;
+    }
+    try {
+      this.usage.finishOn(stream);
+    } catch {
+      // Without the driver's order the host waits; what that reports is told to who waits for the work.
+      tryRelease(this.context.driver, nameOf(this), () => this.context.waitForAll());
+    }
     return stream;
   }
 
@@ -328,15 +346,11 @@ export class Allocation implements LedgerEntry, Owner {
     this.resource.deallocate(this.address, this.byteLength, stream);
   }
 
+  /** Hands the memory back; what cannot be given back is lost. */
   #giveBack(stream: CudaStream): void {
-    try {
-      this.deallocate(stream);
-    } catch (error) {
-      reportFailedRelease(this, error);
-    }
+    const { context, kind, byteLength } = this;
+    const deallocate = () => this.deallocate(stream);
+    if (tryRelease(context.driver, nameOf(this), deallocate)) return;
+    if (kind !== "imported") LostMemory.of(context.ledger, kind).add(byteLength);
   }
-}
-
-function reportFailedRelease(allocation: Allocation, error: unknown): void {
-  console.warn(`vramkit: ${nameOf(allocation)} could not be given back: ${messageOf(error)}`);
 }

@@ -57,7 +57,7 @@ export class CudaAsyncMemoryResource implements MemoryResource, Disposable {
     context.ledger.caches.add(pool);
     const destroy = () => {
       context.ledger.caches.delete(pool);
-      return pool.destroy();
+      pool.destroy();
     };
     this.#own = pool;
     this.#record = new HandleRecord(this, { context, kind: "pool", handle: pool.handle, destroy });

@@ -4,12 +4,14 @@ import {
   CUmemAllocationHandleType,
   CUmemAllocationType,
   CUmemPool_attribute,
+  CUresult,
 } from "../../ffi/constants.ts";
 import { CUmemLocation, CUmemPoolProps } from "../../ffi/structs.ts";
 import type { Context } from "../context.ts";
-import { CudaUnavailableError } from "../errors.ts";
+import { CudaUnavailableError, isRefusal } from "../errors.ts";
 import { type ByteSize, checkSize, parseBytes } from "../format.ts";
 import type { MemoryCache } from "../accounting/ledger.ts";
+import { tryRelease } from "../release.ts";
 import { MemoryLimitError } from "./byte_limit.ts";
 import {
   ACCESS_FLAGS,
@@ -115,7 +117,7 @@ export class DriverPool implements MemoryCache {
       pool.#setReuse(reuse);
       return pool;
     } catch (error) {
-      pool.destroy();
+      tryRelease(context.driver, "a memory pool", () => pool.destroy());
       throw error;
     }
   }
@@ -202,7 +204,10 @@ export class DriverPool implements MemoryCache {
   openTo(peer: Context): boolean {
     if (this.accessOf(peer) !== "none") return true;
     const access = describeAccess(peer, "readwrite");
-    return this.#context.status("cuMemPoolSetAccess", this.handle, access, 1n) === 0;
+    const status = this.#context.status("cuMemPoolSetAccess", this.handle, access, 1n);
+    if (status === CUresult.CUDA_SUCCESS) return true;
+    if (isRefusal(status)) return false;
+    throw this.#context.driver.error(status, "cuMemPoolSetAccess");
   }
 
   /** Reads what a device may do with the pool's memory (cuMemPoolGetAccess). */
@@ -214,9 +219,9 @@ export class DriverPool implements MemoryCache {
     return flags[0] === ACCESS_FLAGS.read ? "read" : "none";
   }
 
-  /** Destroys the pool once its last allocation is freed, and returns the status (cuMemPoolDestroy). */
-  destroy(): number {
-    return this.#context.status("cuMemPoolDestroy", this.handle);
+  /** Destroys the pool once its last allocation is freed (cuMemPoolDestroy). */
+  destroy(): void {
+    this.#context.giveBack("cuMemPoolDestroy", this.handle);
   }
 
   #setReuse(reuse: PoolReuse): void {

@@ -3,8 +3,9 @@
 
 import type { Context } from "../context.ts";
 import { DisposedError, isOutOfMemory } from "../errors.ts";
-import { checkSize, formatAddress, messageOf } from "../format.ts";
+import { checkSize, formatAddress } from "../format.ts";
 import type { MemoryCache } from "../accounting/ledger.ts";
+import { tryRelease } from "../release.ts";
 import type { Owner } from "../safety_net.ts";
 import { CudaStream } from "../stream.ts";
 import type { MemoryResource } from "./memory_resource.ts";
@@ -151,12 +152,9 @@ export class ExactBlocks implements MemoryCache, Owner {
   }
 
   #unpin(address: bigint, size: number): boolean {
-    try {
-      this.#upstream.deallocate(address, size, CudaStream.default(this.#context));
-    } catch (error) {
-      console.warn(`vramkit: ${this.name} could not give memory back: ${messageOf(error)}`);
-      return false;
-    }
+    const stream = CudaStream.default(this.#context);
+    const unpin = () => this.#upstream.deallocate(address, size, stream);
+    if (!tryRelease(this.#context.driver, `memory of the ${this.name}`, unpin)) return false;
     this.#freeBytes -= size;
     return true;
   }

@@ -1,9 +1,10 @@
 // Device memory by address first, memory second: blocks that can grow where they are.
 
 import type { DisplayBundle } from "../cards/card.ts";
+import { KeptMemory } from "../accounting/kept_memory.ts";
 import type { Context } from "../context.ts";
 import { CudaUnavailableError } from "../errors.ts";
-import { formatAddress, messageOf } from "../format.ts";
+import { formatAddress } from "../format.ts";
 import type { CudaStream } from "../stream.ts";
 import type { ContextOwner, MemoryResource } from "./memory_resource.ts";
 import { VirtualRange, type VirtualRangeRequest } from "./virtual_range.ts";
@@ -63,7 +64,14 @@ export class VirtualMemoryResource implements MemoryResource {
       );
     }
     this.#ranges.delete(address);
-    whenPassed(stream, () => freeQuietly(range));
+    const { context } = this;
+    const kept = KeptMemory.of(context.ledger, "virtual");
+    const block = { kind: "virtual", byteLength: range.mappedBytes } as const;
+    kept.add(block);
+    whenPassed(stream, () => {
+      kept.delete(block);
+      range.free();
+    });
   }
 
   /** Shows the resource on a console. */
@@ -74,14 +82,5 @@ export class VirtualMemoryResource implements MemoryResource {
   /** Shows the resource and its upstreams in a notebook. */
   [Symbol.for("Jupyter.display")](): DisplayBundle {
     return showResource(this);
-  }
-}
-
-/** Unmapping fails only after an error that has broken the context; nobody is left to throw to. */
-function freeQuietly(range: VirtualRange): void {
-  try {
-    range.free();
-  } catch (error) {
-    console.warn(`vramkit: virtual memory could not be given back: ${messageOf(error)}`);
   }
 }

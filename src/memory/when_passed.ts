@@ -1,22 +1,45 @@
 // Work for the host to do once the GPU has passed a point: freeing what a queued copy still uses.
 
 import { Fence } from "../fence.ts";
-import type { CudaStream } from "../stream.ts";
+import { tryRelease } from "../release.ts";
+import { CudaStream } from "../stream.ts";
 
 /**
  * Runs `work`, which never throws, once the GPU has done all that `stream` has queued so far: at
- * once when it already has, else at a later allocation or release. Nothing waits.
+ * once when it already has, else at a later allocation, release or synchronisation. Nothing waits,
+ * unless the driver fails to mark the point.
  */
 export function whenPassed(stream: CudaStream, work: () => void): void {
-  if (stream.isQueueIdle) return work();
-  const { context } = stream;
-  const fence = new Fence(context);
-  fence.set(stream.queueHandle);
-  context.defer({
+  const fence = fenceBehind(stream);
+  if (fence === undefined) return work();
+  stream.context.defer({
     isDue: () => fence.isPassed,
+    wait: () => fence.waitSync(),
     run: () => {
       fence.dispose();
       work();
     },
   });
+}
+
+/** A mark behind all that a stream has queued; undefined when the GPU has done it. */
+function fenceBehind(stream: CudaStream): Fence | undefined {
+  const { context } = stream;
+  try {
+    return stream.isQueueIdle ? undefined : Fence.behind(context, stream.queueHandle);
+  } catch {
+    // Work that failed was told to whoever waited for it.
+    tryRelease(context.driver, "what the GPU still uses", () => context.waitForAll());
+    return undefined;
+  }
+}
+
+/** A stream that comes after another one's work: itself, or where it is gone the default one. */
+export function orderedAfter(stream: CudaStream): CudaStream {
+  try {
+    return stream.orDefault();
+  } catch {
+    tryRelease(stream.context.driver, "what the GPU still uses", () => stream.context.waitForAll());
+    return CudaStream.default(stream.context);
+  }
 }

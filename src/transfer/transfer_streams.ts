@@ -3,6 +3,7 @@
 
 import { CUresult, CUstream_flags } from "../../ffi/constants.ts";
 import type { Context } from "../context.ts";
+import { releaseAll } from "../release.ts";
 import type { CopyStream } from "./copy_many.ts";
 
 /** A stream of the kit's own. */
@@ -64,7 +65,12 @@ export class TransferStreams {
   }
 
   #destroy(): void {
-    for (const handle of this.#handles) this.#context.status("cuStreamDestroy_v2", handle);
+    const context = this.#context;
+    releaseAll(
+      context.driver,
+      "a stream for transfers",
+      this.#handles.map((handle) => () => context.giveBack("cuStreamDestroy_v2", handle)),
+    );
   }
 }
 

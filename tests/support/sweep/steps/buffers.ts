@@ -11,11 +11,15 @@ export const BUFFER_STEPS: readonly Step[] = [
   {
     name: "device buffers: fills of every width, copies, views",
     run({ gpu }) {
-      using bytes = gpu.alloc("uint8", 64).fill(1);
-      using shorts = gpu.alloc("uint16", 64).fill(2);
-      using words = gpu.zeros("uint32", 64).fill(3);
-      using longs = gpu.alloc("uint64", 64).fill(0x0102030405060708n);
+      using bytes = gpu.alloc("uint8", 64);
+      using shorts = gpu.alloc("uint16", 64);
+      using words = gpu.zeros("uint32", 64);
+      using longs = gpu.alloc("uint64", 64);
       using copy = gpu.alloc("uint32", 64);
+      bytes.fill(1);
+      shorts.fill(2);
+      words.fill(3);
+      longs.fill(0x0102030405060708n);
       copy.copyFrom(words);
       using part = copy.subarray(8, 16);
       part.fill(9);
@@ -200,13 +204,13 @@ export const BUFFER_STEPS: readonly Step[] = [
     run({ gpu }) {
       using stream = gpu.createStream();
       using third = gpu.createStream();
-      const device = gpu.zeros("uint8", 64);
-      const host = gpu.pinned("uint8", 64);
-      host.array.fill(1);
-      device.copyFrom(host, { stream });
-      device.copyTo(host, { stream: third });
-      host.dispose();
-      device.dispose();
+      {
+        using device = gpu.zeros("uint8", 64);
+        using host = gpu.pinned("uint8", 64);
+        host.array.fill(1);
+        device.copyFrom(host, { stream });
+        device.copyTo(host, { stream: third });
+      }
       using managed = gpu.managed("uint8", 64);
       managed.fill(1, { stream });
       using mapped = gpu.mapped("uint8", 64);

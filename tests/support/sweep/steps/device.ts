@@ -60,7 +60,7 @@ export const DEVICE_STEPS: readonly Step[] = [
     name: "objects outlive their device",
     opens: true,
     run(scene) {
-      const gpu = scene.open();
+      using gpu = scene.open();
       using a = gpu.zeros("uint8", 64);
       using stream = gpu.createStream();
       using event = stream.record();
@@ -73,6 +73,7 @@ export const DEVICE_STEPS: readonly Step[] = [
     name: "accounts: memory, live, marks, tracks, reports, timeline",
     run({ gpu }) {
       const mark = gpu.mark();
+      using _all = { [Symbol.dispose]: () => gpu.releaseAll() };
       gpu.timeline.start();
       using track = gpu.track("part");
       gpu.zeros("uint8", 4096, { label: "left" });
@@ -89,7 +90,6 @@ export const DEVICE_STEPS: readonly Step[] = [
       using _left = gpu.alloc("uint8", 64);
       gpu.createStream();
       gpu.createEvent();
-      gpu.releaseAll();
     },
   },
   {

@@ -111,12 +111,12 @@ export const QUEUE_STEPS: readonly Step[] = [
     name: "graphs: memory that stays after a launch",
     run({ gpu }) {
       using device = gpu.alloc("float32", 64);
-      let made: typeof device | undefined;
+      using made = new DisposableStack();
+      let output: typeof device | undefined;
       using graph = gpu.capture(() => {
-        made = gpu.zeros("float32", 64);
-        device.copyFrom(made);
+        output = made.use(gpu.zeros("float32", 64));
+        device.copyFrom(output);
       });
-      using output = made;
       graph.launch();
       assertEquals(output?.downloadSync()[3], 0);
       assertEquals(device.downloadSync()[3], 0);
@@ -133,7 +133,7 @@ export const QUEUE_STEPS: readonly Step[] = [
         });
         graph.launch();
       }
-      const kept = gpu.zeros("float32", 64);
+      using kept = gpu.zeros("float32", 64);
       using graph = gpu.capture(() => void device.copyFrom(kept));
       kept.dispose();
       graph.launch();

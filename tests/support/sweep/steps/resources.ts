@@ -116,7 +116,7 @@ export const RESOURCE_STEPS: readonly Step[] = [
         using host = gpu.pinned("uint8", 4096, { resource: cache });
         device.copyTo(host, { stream });
       }
-      stream.synchronizeSync();
+      gpu.synchronizeSync();
       cache.trim();
       assertEquals(cache.usedBytes, 0);
     },

@@ -33,12 +33,25 @@ export const TRANSFER_STEPS: readonly Step[] = [
     name: "small arrays: queued and not awaited, disposed meanwhile",
     async run({ gpu }) {
       using stream = gpu.createStream();
-      const a = gpu.zeros("float32", 64, { stream });
-      const late = a.upload(NUMBERS);
-      const more = a.download();
-      a.fill(2);
-      a.dispose();
-      const [first, second] = await Promise.allSettled([late, more]);
+      const late: Promise<unknown>[] = [];
+      let values: Float32Array | undefined;
+      try {
+        using a = gpu.zeros("float32", 64, { stream });
+        late.push(a.upload(NUMBERS));
+        late.push(a.download().then((array) => void (values = array)));
+        a.fill(2);
+      } finally {
+        await Promise.allSettled(late);
+      }
+      await Promise.all(late);
+      assertEquals(values?.[9], 9);
+    },
+  },
+  {
+    name: "small arrays: disposed before they arrive",
+    async run({ gpu }) {
+      const a = gpu.zeros("float32", 64);
+      const [first, second] = await Promise.allSettled([a.upload(NUMBERS), a.download(), a.dispose()]);
       if (first.status === "rejected") throw first.reason;
       if (second.status === "rejected") throw second.reason;
       assertEquals(second.value[9], 9);
@@ -65,14 +78,18 @@ export const TRANSFER_STEPS: readonly Step[] = [
     async run({ gpu }) {
       using a = gpu.zeros("uint8", LARGE.length);
       using b = gpu.alloc("uint8", LARGE.length);
-      const moving = a.upload(LARGE);
-      b.copyFrom(a);
-      using event = gpu.stream.record();
-      const back = b.download();
-      const results = await Promise.allSettled([moving, back, event.synchronize()]);
-      await gpu.synchronize();
-      for (const result of results) if (result.status === "rejected") throw result.reason;
-      assertEquals((await back).at(-1), 7);
+      const late: Promise<unknown>[] = [a.upload(LARGE)];
+      let values: Uint8Array | undefined;
+      try {
+        b.copyFrom(a);
+        using event = gpu.stream.record();
+        late.push(event.synchronize(), b.download().then((array) => void (values = array)));
+        await Promise.all(late);
+        await gpu.synchronize();
+      } finally {
+        await Promise.allSettled(late);
+      }
+      assertEquals(values?.at(-1), 7);
     },
   },
   {
@@ -110,7 +127,8 @@ export const TRANSFER_STEPS: readonly Step[] = [
     name: "files that go through the ring",
     async run({ gpu, folder }) {
       const path = `${folder}/large.bin`;
-      using a = gpu.zeros("uint8", MIDDLE.length).fill(7);
+      using a = gpu.zeros("uint8", MIDDLE.length);
+      a.fill(7);
       await a.writeFile(path);
       using b = await gpu.uploadFile(path);
       assertEquals((await b.download()).at(-1), 7);
