@@ -73,7 +73,7 @@ export class Capture {
   readonly origin: CapturedQueue;
   readonly #members = new Map<bigint, CapturedQueue>();
   readonly #postponed: (() => void)[] = [];
-  #refusal: TypeError | undefined;
+  #refusal: { readonly error: unknown } | undefined;
 
   /**
    * Begins to record what a stream is given (cuStreamBeginCapture).
@@ -115,8 +115,8 @@ export class Capture {
   }
 
   /** Notes that the recording lacks something: there will be no graph. */
-  refuse(error: TypeError): void {
-    this.#refusal ??= error;
+  refuse(error: unknown): void {
+    this.#refusal ??= { error };
   }
 
   /** Keeps work for when the recording has ended: what it did now would be recorded. */
@@ -134,10 +134,11 @@ export class Capture {
    * Ends the recording and returns the graph, which the caller destroys (cuStreamEndCapture).
    *
    * @throws TypeError when something was asked for that cannot be recorded.
+   * @throws CudaError when a step could not be recorded that no caller was told of.
    */
   end(): bigint {
     const { origin } = this;
-    if (this.#refusal !== undefined) throw this.#refusal;
+    if (this.#refusal !== undefined) throw this.#refusal.error;
     for (const member of this.#members.values()) if (member !== origin) this.join(origin, member);
     const graph = new BigUint64Array(1);
     origin.context.call("cuStreamEndCapture", origin.key, graph);

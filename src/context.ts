@@ -58,6 +58,8 @@ export class Context {
   copiedBytes = 0;
   /** Whether a second stream waits by itself for a buffer's use on the first. */
   readonly ordersStreams: boolean;
+  /** How often the GPU was waited for until it had nothing left to do. */
+  waitCount = 0;
   /** Whether a stream of it is being captured: deferred work would be recorded, so it waits. */
   isCapturing = false;
 
@@ -265,10 +267,13 @@ export class Context {
     if (this.isCapturing) return;
     const status = this.status("cuCtxSynchronize");
     for (const work of [...this.#deferred]) {
-      if (status !== CUresult.CUDA_SUCCESS) tryRelease(this.driver, "deferred work", () => work.wait());
+      if (status !== CUresult.CUDA_SUCCESS) {
+        tryRelease(this.driver, "deferred work", () => work.wait());
+      }
       this.#run(work);
     }
     this.driver.check(status, "cuCtxSynchronize");
+    this.waitCount++;
   }
 
   #sweep(mostInVain: number): void {

@@ -380,9 +380,17 @@ export class CudaStream implements Disposable {
    * @internal
    */
   synchronizeQueueSync(): void {
-    for (let look = 0; look < LOOKS; look++) if (this.isQueueIdle) return;
+    requireUncaptured(this, "look for the end of the work");
     const { driver } = this.context;
-    driver.check(driver.api.cuStreamSynchronize(this.queueHandle), "cuStreamSynchronize");
+    const handle = this.queueHandle;
+    let status: number = CUresult.CUDA_ERROR_NOT_READY;
+    for (let look = 0; look < LOOKS && status === CUresult.CUDA_ERROR_NOT_READY; look++) {
+      status = driver.api.cuStreamQuery(handle);
+    }
+    // A question that failed does not say that the work is over.
+    if (status !== CUresult.CUDA_SUCCESS) {
+      driver.check(driver.api.cuStreamSynchronize(handle), "cuStreamSynchronize");
+    }
     this.#mayBeBusy = false;
   }
 

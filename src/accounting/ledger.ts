@@ -66,6 +66,8 @@ export interface MemoryCache {
   readonly kind: LiveKind;
   /** Bytes it keeps. */
   readonly byteLength: number;
+  /** Bytes of them that were freed and that queued work still uses: to be had after a wait. */
+  readonly queuedBytes?: number;
   /** Whether `gpu.limit()` leaves it out. */
   readonly isUnlimited?: boolean;
   /** Gives back what nothing uses right now. */
@@ -199,6 +201,15 @@ export class Ledger {
     for (const cache of this.caches) {
       if (isForLimit && cache.isUnlimited) continue;
       if (placeOf(cache.kind) === place) bytes += cache.byteLength;
+    }
+    return bytes;
+  }
+
+  /** Bytes that were freed in a place and that queued work still uses, as far as caches know. */
+  queuedBytes(place: MemoryPlace): number {
+    let bytes = 0;
+    for (const { kind, queuedBytes = 0 } of this.caches) {
+      if (placeOf(kind) === place) bytes += queuedBytes;
     }
     return bytes;
   }

@@ -302,6 +302,7 @@ export class Allocation implements LedgerEntry, Owner {
 
   #freeAfterUses(): void {
     if (this.address === 0n) return;
+    if (capturedMemory() !== undefined) return this.#freeInGraph();
     const stream = this.#afterUses(this.#freeWith ?? this.#stream);
     if (!this.resource.isHostAccessible) return this.#giveBack(stream);
     const kept = KeptMemory.of(this.context.ledger, this.kind);
@@ -310,6 +311,15 @@ export class Allocation implements LedgerEntry, Owner {
       kept.delete(this);
       this.#giveBack(stream);
     });
+  }
+
+  /** Frees the block as a step of the graph that is being captured; without that step there is no graph. */
+  #freeInGraph(): void {
+    try {
+      this.deallocate(this.#afterUses(this.#freeWith ?? this.#stream));
+    } catch (error) {
+      capturedMemory()?.refuse(error);
+    }
   }
 
   /** Keeps memory that may still be seen, and the context that would free it. */

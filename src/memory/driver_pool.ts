@@ -73,6 +73,11 @@ export class DriverPool implements MemoryCache {
   readonly isUnlimited: boolean;
   readonly #context: Context;
   readonly #limitBytes: number;
+  /** Bytes that the kit's allocations hold. */
+  #heldBytes = 0;
+  /** Bytes that the kit has freed since the GPU was last waited for, and when that was. */
+  #freedBytes = 0;
+  #waitCount = 0;
 
   /** Looks at a pool that is there; a limit of 0 is none. */
   constructor(context: Context, fields: DriverPoolFields) {
@@ -142,9 +147,35 @@ export class DriverPool implements MemoryCache {
     return this.#read64("CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH");
   }
 
-  /** Bytes taken from the device that no allocation holds. */
+  /** Bytes taken from the device that no allocation holds, or that were freed. */
   get byteLength(): number {
-    return this.reservedBytes - this.usedBytes;
+    const { usedBytes } = this;
+    return this.reservedBytes - usedBytes + this.#queuedOf(usedBytes);
+  }
+
+  /** Bytes that the kit has freed while the driver counts them as used: their free is still queued. */
+  get queuedBytes(): number {
+    return this.#freedBytes === 0 ? 0 : this.#queuedOf(this.usedBytes);
+  }
+
+  /** Notes that the kit took memory. */
+  noteTaken(byteLength: number): void {
+    this.#heldBytes += byteLength;
+  }
+
+  /** Notes that the kit has queued a free. */
+  noteFreed(byteLength: number): void {
+    this.#heldBytes -= byteLength;
+    const { waitCount } = this.#context;
+    if (waitCount !== this.#waitCount) this.#freedBytes = 0;
+    this.#waitCount = waitCount;
+    this.#freedBytes += byteLength;
+  }
+
+  /** Other libraries may hold memory of the same pool, so only what the kit has freed counts. */
+  #queuedOf(usedBytes: number): number {
+    if (this.#waitCount !== this.#context.waitCount) return 0;
+    return Math.min(this.#freedBytes, Math.max(0, usedBytes - this.#heldBytes));
   }
 
   /** Bytes kept at a synchronisation although nothing uses them. */

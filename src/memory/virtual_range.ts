@@ -120,8 +120,7 @@ export class VirtualRange {
 
   #unmapStep(start: number): boolean {
     const { address, context, stepBytes } = this;
-    const unmap = () =>
-      context.giveBack("cuMemUnmap", address + BigInt(start), BigInt(stepBytes));
+    const unmap = () => context.giveBack("cuMemUnmap", address + BigInt(start), BigInt(stepBytes));
     return tryRelease(context.driver, `${formatBytes(stepBytes)} of virtual memory`, unmap);
   }
 

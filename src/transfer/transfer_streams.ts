@@ -42,6 +42,12 @@ export class TransferStreams {
     this.#free.push(stream);
   }
 
+  /** Takes a stream back after a failure: a copy of it may be under way, and is waited for. */
+  putAfterFailure(stream: TransferStream): void {
+    this.#context.driver.status("cuStreamSynchronize", stream.queueHandle);
+    this.put(stream);
+  }
+
   #create(): TransferStream {
     const context = this.#context;
     const cell = new BigUint64Array(1);
@@ -57,7 +63,7 @@ export class TransferStreams {
         for (let look = 0; look < LOOKS; look++) {
           const status = driver.api.cuStreamQuery(queueHandle);
           if (status === CUresult.CUDA_SUCCESS) return;
-          if (status !== CUresult.CUDA_ERROR_NOT_READY) driver.check(status, "cuStreamQuery");
+          if (status !== CUresult.CUDA_ERROR_NOT_READY) break; // its copies may be under way
         }
         driver.check(driver.api.cuStreamSynchronize(queueHandle), "cuStreamSynchronize");
       },

@@ -79,6 +79,11 @@ export class Held {
     if (made !== undefined && made.value(args) !== 0n) this.#add(nameOf(made, args), 1);
   }
 
+  /** Whether a thing is held. */
+  has(name: string): boolean {
+    return this.#counts.has(name);
+  }
+
   /** Names all of it, except one thing and what hangs on it. */
   namesWithout(excused: ReadonlySet<string>): string[] {
     const names = [...this.#counts.keys()];

@@ -5,11 +5,10 @@ import { driverOf } from "../../../ffi/simulated/driver.ts";
 import { Machine } from "../../../ffi/simulated/machine.ts";
 import { settingsOf } from "../../../ffi/simulated/options.ts";
 import type { DriverFunction } from "../../../ffi/cuda.ts";
-import { CudaError, CudaUnavailableError } from "../../../src/errors.ts";
+import { CudaError, CudaUnavailableError, OutOfMemoryError } from "../../../src/errors.ts";
 import { TransferEngine } from "../../../src/transfer/engine.ts";
 import { nextTurn } from "../../../src/waiting.ts";
 import { CaughtWarnings } from "../warnings.ts";
-import { givesBack } from "./held.ts";
 import { Scene, type Step } from "./scene.ts";
 import { STICKY_STATUS, SweepDriver, type SweepFault } from "./sweep_driver.ts";
 
@@ -32,6 +31,8 @@ export interface Outcome {
   readonly defects: string[];
   /** Calls by function, of the phase. */
   readonly counts: ReadonlyMap<DriverFunction, number>;
+  /** What was said on the console. */
+  readonly warnings: readonly string[];
   /** Whether the fault struck. */
   readonly hasFired: boolean;
 }
@@ -93,7 +94,7 @@ export async function runPoint(
   if (phase === "close") ({ counts } = driver);
   await nextTurn();
   const wasSaid = error !== undefined || closing !== undefined || warnings.texts.length > 0;
-  if (driver.hasFired && fault !== undefined && givesBack(fault.name) && !wasSaid) {
+  if (driver.hasFired && fault !== undefined && driver.hasLost && !wasSaid) {
     defects.push("a failed release was not reported");
   }
   if (!driver.hasFired && warnings.texts.length > 0) defects.push(`warned: ${warnings.texts}`);
@@ -103,7 +104,7 @@ export async function runPoint(
       .filter((name) => name.startsWith("context"));
     if (contextsLeft.length > 0) defects.push(`held after all: ${contextsLeft.join(", ")}`);
   }
-  return { defects, counts, hasFired: driver.hasFired };
+  return { defects, counts, hasFired: driver.hasFired, warnings: warnings.texts };
 }
 
 type Api = ReturnType<typeof driverOf>;
@@ -153,6 +154,7 @@ function leftIn(
 function isExpected(error: unknown, driver: SweepDriver, fault: SweepFault | undefined): boolean {
   if (fault === undefined || !driver.hasFired) return false;
   if (fault.name === "cuInit" && error instanceof CudaUnavailableError) return true;
+  if (error instanceof OutOfMemoryError && driver.isMemoryExcused) return true;
   return error instanceof CudaError && error.code === fault.status;
 }
 

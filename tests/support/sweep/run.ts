@@ -30,7 +30,9 @@ if (import.meta.main) {
     console.log(`${nameOfPoint(point)}\n    ${defects.join("\n    ")}`);
   }
   const seconds = ((performance.now() - start) / 1000).toFixed(1);
-  console.log(`${points.length} points, ${firedCount} struck, ${found.length} with defects, ${seconds} s`);
+  console.log(
+    `${points.length} points, ${firedCount} struck, ${found.length} with defects, ${seconds} s`,
+  );
   console.log(`no step reaches ${unreached(reaches).join(", ")}`);
   await Deno.remove(folder, { recursive: true });
   Deno.exit(found.length === 0 ? 0 : 1);

@@ -57,6 +57,12 @@ export class SweepDriver {
     return this.#hasFired;
   }
 
+  /** Whether a release failed, and nothing gave the thing back later. */
+  get hasLost(): boolean {
+    const isNameless = this.isMemoryExcused && this.excused.size === 0;
+    return isNameless || [...this.excused].some((name) => this.held.has(name));
+  }
+
   /** Whether a call of a function was made to fail. */
   hasFailed(name: DriverFunction): boolean {
     return this.#failed.has(name);
@@ -78,7 +84,8 @@ export class SweepDriver {
       return NONBLOCKING.test(name) ? Promise.resolve(failure) : failure;
     }
     const status = call(...args);
-    if (status === 0) this.held.note(name, args);
+    // A broken capture ends as well, with an error.
+    if (status === 0 || name === "cuStreamEndCapture") this.held.note(name, args);
     return status;
   }
 

@@ -51,7 +51,11 @@ export const TRANSFER_STEPS: readonly Step[] = [
     name: "small arrays: disposed before they arrive",
     async run({ gpu }) {
       const a = gpu.zeros("float32", 64);
-      const [first, second] = await Promise.allSettled([a.upload(NUMBERS), a.download(), a.dispose()]);
+      const [first, second] = await Promise.allSettled([
+        a.upload(NUMBERS),
+        a.download(),
+        a.dispose(),
+      ]);
       if (first.status === "rejected") throw first.reason;
       if (second.status === "rejected") throw second.reason;
       assertEquals(second.value[9], 9);
