@@ -33,16 +33,9 @@ export function tryRelease(driver: Driver, what: string, release: Release): bool
  * nothing can, which is said once.
  */
 export function reportLost(driver: Driver, what: string, error: unknown): void {
-  const { firstSticky } = driver;
-  if (firstSticky === undefined) {
-    console.warn(`vramkit: ${what} could not be given back: ${messageOf(error)}`);
-    return;
-  }
   if (told.has(driver)) return;
-  told.add(driver);
-  console.warn(
-    `vramkit: ${what} could not be given back, nor can what is disposed from here on: the GPU ` +
-      `failed in ${firstSticky.call} with ${firstSticky.codeName}, restart the process or the ` +
-      `notebook kernel`,
-  );
+  const isBroken = driver.firstSticky !== undefined;
+  if (isBroken) told.add(driver);
+  const rest = isBroken ? "; nor can what is disposed from here on" : "";
+  console.warn(`vramkit: ${what} could not be given back: ${messageOf(error)}${rest}`);
 }

@@ -16,7 +16,7 @@ import { type AllocationRequest, type Lender, takeMemory } from "./allocation_re
 import { capturedMemory, isPostponed } from "./captured_memory.ts";
 import type { MemoryResource } from "./memory_resource.ts";
 import { type Access, StreamUsage } from "./stream_usage.ts";
-import { whenPassed } from "./when_passed.ts";
+import { freeWhenPassed, whenPassed } from "./when_passed.ts";
 
 /** One block of memory, owned. */
 export class Allocation implements LedgerEntry, Owner {
@@ -305,12 +305,7 @@ export class Allocation implements LedgerEntry, Owner {
     if (capturedMemory() !== undefined) return this.#freeInGraph();
     const stream = this.#afterUses(this.#freeWith ?? this.#stream);
     if (!this.resource.isHostAccessible) return this.#giveBack(stream);
-    const kept = KeptMemory.of(this.context.ledger, this.kind);
-    kept.add(this);
-    whenPassed(stream, () => {
-      kept.delete(this);
-      this.#giveBack(stream);
-    });
+    freeWhenPassed(stream, this, () => this.#giveBack(stream));
   }
 
   /** Frees the block as a step of the graph that is being captured; without that step there is no graph. */

@@ -1,14 +1,13 @@
 // Device memory by address first, memory second: blocks that can grow where they are.
 
 import type { DisplayBundle } from "../cards/card.ts";
-import { KeptMemory } from "../accounting/kept_memory.ts";
 import type { Context } from "../context.ts";
 import { CudaUnavailableError } from "../errors.ts";
 import { formatAddress } from "../format.ts";
 import type { CudaStream } from "../stream.ts";
 import type { ContextOwner, MemoryResource } from "./memory_resource.ts";
 import { VirtualRange, type VirtualRangeRequest } from "./virtual_range.ts";
-import { whenPassed } from "./when_passed.ts";
+import { freeWhenPassed } from "./when_passed.ts";
 import { describeResource, showResource } from "./show_resource.ts";
 
 /** Virtual memory of a device (cuMemAddressReserve, cuMemCreate, cuMemMap). */
@@ -64,14 +63,8 @@ export class VirtualMemoryResource implements MemoryResource {
       );
     }
     this.#ranges.delete(address);
-    const { context } = this;
-    const kept = KeptMemory.of(context.ledger, "virtual");
     const block = { kind: "virtual", byteLength: range.mappedBytes } as const;
-    kept.add(block);
-    whenPassed(stream, () => {
-      kept.delete(block);
-      range.free();
-    });
+    freeWhenPassed(stream, block, () => range.free());
   }
 
   /** Shows the resource on a console. */

@@ -1,5 +1,6 @@
 // Work for the host to do once the GPU has passed a point: freeing what a queued copy still uses.
 
+import { type KeptBlock, KeptMemory } from "../accounting/kept_memory.ts";
 import { Fence } from "../fence.ts";
 import { tryRelease } from "../release.ts";
 import { CudaStream } from "../stream.ts";
@@ -20,6 +21,21 @@ export function whenPassed(stream: CudaStream, work: () => void): void {
       work();
     },
   });
+}
+
+/** The same for a block that was freed: it counts as kept meanwhile. */
+export function freeWhenPassed(stream: CudaStream, block: KeptBlock, free: () => void): void {
+  const { ledger } = stream.context;
+  let kept: KeptMemory | undefined;
+  let isFreed = false;
+  whenPassed(stream, () => {
+    isFreed = true;
+    kept?.delete(block);
+    free();
+  });
+  if (isFreed) return;
+  kept = KeptMemory.of(ledger, block.kind);
+  kept.add(block);
 }
 
 /** A mark behind all that a stream has queued; undefined when the GPU has done it. */

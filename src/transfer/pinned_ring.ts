@@ -2,7 +2,6 @@
 // A slot is free, with a lane, or with the copy engine; it is reused when both are done with it.
 
 import type { Context } from "../context.ts";
-import { isOutOfMemory } from "../errors.ts";
 import { Fence } from "../fence.ts";
 import type { MemoryCache } from "../accounting/ledger.ts";
 import { PinnedHostMemoryResource } from "../memory/pinned_host_memory_resource.ts";
@@ -81,6 +80,8 @@ export class PinnedRing implements MemoryCache {
   /** Gives a slot back. */
   put(slot: Slot): void {
     this.#free.push(slot);
+    // What the host had not a moment ago it may have for the next transfer.
+    if (this.#free.length === this.#slots.length) this.#isFull = this.#hasAll;
   }
 
   /** Bytes of page-locked memory it holds. */
@@ -108,7 +109,7 @@ export class PinnedRing implements MemoryCache {
     const held = this.#slots.length;
     const count = Math.min(Math.max(FIRST_SLOTS, held), slabSlots, slotCount - held);
     const slab = this.#allocate(count * slotBytes);
-    this.#isFull = slab === undefined || held + count === slotCount;
+    this.#isFull = slab === undefined;
     if (slab === undefined) return;
     const fences = this.#makeFences(count, slab);
     this.#slabs.push(slab);
@@ -117,6 +118,11 @@ export class PinnedRing implements MemoryCache {
       this.#slots.push(slot);
       this.#free.push(slot);
     }
+    this.#isFull = this.#hasAll;
+  }
+
+  get #hasAll(): boolean {
+    return this.#slots.length === this.limits.slotCount;
   }
 
   /** Makes the fences for a slab's slots, or gives the slab back. */
@@ -126,19 +132,18 @@ export class PinnedRing implements MemoryCache {
       while (fences.length < count) fences.push(new Fence(this.#context));
       return fences;
     } catch (error) {
-      this.#isFull = false;
       for (const fence of fences) fence.dispose();
       this.#freeSlab(slab);
       throw error;
     }
   }
 
-  /** A ring that has slots makes do with them when the host has no more. */
+  /** A ring that has slots makes do with them until they are all free again. */
   #allocate(byteLength: number): bigint | undefined {
     try {
       return this.#resource.allocate(byteLength);
     } catch (error) {
-      if (this.#slots.length === 0 || !isOutOfMemory(error)) throw error;
+      if (this.#slots.length === 0) throw error;
       return undefined;
     }
   }

@@ -276,7 +276,8 @@ Deno.test("CudaStream.dispose() reports a failure and does not throw", () => {
     const { handle } = stream;
     setFault({ name: "cuStreamDestroy_v2" });
     assertEquals(captureWarnings(() => stream.dispose()), [
-      "vramkit: stream loader could not be destroyed: CUDA_ERROR_UNKNOWN",
+      "vramkit: stream loader could not be given back: Cannot complete cuStreamDestroy_v2: " +
+      "CUDA_ERROR_UNKNOWN (999), unknown",
     ]);
     setFault(undefined);
     gpu.context.call("cuStreamDestroy_v2", handle);
