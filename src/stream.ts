@@ -146,7 +146,7 @@ export class CudaStream implements Disposable {
     if (this.disposed) throw new DisposedError(this.toString());
     requireUncaptured(this, "look for the end of the work");
     if (this.pending.size > 0) return false;
-    this.#throwFailure();
+    this.throwFailure();
     return this.isQueueIdle;
   }
 
@@ -287,6 +287,18 @@ export class CudaStream implements Disposable {
   }
 
   /**
+   * Throws what a postponed call failed with, once: to whoever waits for the stream, or reads what the
+   * call was to write.
+   *
+   * @internal
+   */
+  throwFailure(): void {
+    const failure = this.#failure;
+    this.#failure = undefined;
+    if (failure !== undefined) throw failure.error;
+  }
+
+  /**
    * Notes work in the order of this stream, and keeps the driver's stream until it is over.
    *
    * @internal
@@ -341,7 +353,7 @@ export class CudaStream implements Disposable {
     if (this.pending.size > 0) await allOver(this.pendingEnds);
     await this.synchronizeQueue();
     this.context.sweep();
-    this.#throwFailure();
+    this.throwFailure();
   }
 
   /**
@@ -371,7 +383,7 @@ export class CudaStream implements Disposable {
     if (this.pending.size > 0) finishNow(this.pending, `wait for ${this}`);
     this.synchronizeQueueSync();
     this.context.sweep();
-    this.#throwFailure();
+    this.throwFailure();
   }
 
   /**
@@ -455,12 +467,6 @@ export class CudaStream implements Disposable {
 
   #waitForMark(event: CudaEvent): void {
     this.context.driver.call("cuStreamWaitEvent", this.queueHandle, event.queueHandle, 0);
-  }
-
-  #throwFailure(): void {
-    const failure = this.#failure;
-    this.#failure = undefined;
-    if (failure !== undefined) throw failure.error;
   }
 
   #holdContext(): Disposable {
