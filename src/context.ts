@@ -259,7 +259,8 @@ export class Context {
    * them keeps little, and none of them takes long.
    */
   sweepSome(): void {
-    this.#sweep(SWEPT_AT_ONCE);
+    if (this.#deferred.size === 0) return;
+    tryRelease(this.driver, "deferred work", () => this.#sweep(SWEPT_AT_ONCE));
   }
 
   /** Blocks until the GPU has done all that it was given, and runs all deferred work. */

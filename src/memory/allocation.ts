@@ -9,7 +9,7 @@ import { timeOfMaking } from "../accounting/clock.ts";
 import { nextId } from "../accounting/ids.ts";
 import { KeptMemory, LostMemory } from "../accounting/kept_memory.ts";
 import { type LedgerEntry, type LiveKind, nameOf } from "../accounting/ledger.ts";
-import { releaseAll, tryRelease } from "../release.ts";
+import { reportLost, tryRelease } from "../release.ts";
 import { type Owner, unwatch, watch } from "../safety_net.ts";
 import { CudaStream } from "../stream.ts";
 import { type AllocationRequest, type Lender, takeMemory } from "./allocation_request.ts";
@@ -293,11 +293,13 @@ export class Allocation implements LedgerEntry, Owner {
       return captured.postpone(() => this.#free());
     }
     const { context } = this;
-    releaseAll(context.driver, nameOf(this), [
-      () => this.#freeAfterUses(),
-      () => context.sweepSome(),
-      () => context.release(),
-    ]);
+    try {
+      this.#freeAfterUses();
+    } catch (error) {
+      reportLost(context.driver, nameOf(this), error);
+    }
+    context.sweepSome();
+    context.release();
   }
 
   #freeAfterUses(): void {
@@ -353,9 +355,12 @@ export class Allocation implements LedgerEntry, Owner {
 
   /** Hands the memory back; what cannot be given back is lost. */
   #giveBack(stream: CudaStream): void {
-    const { context, kind, byteLength } = this;
-    const deallocate = () => this.deallocate(stream);
-    if (tryRelease(context.driver, nameOf(this), deallocate)) return;
-    if (kind !== "imported") LostMemory.of(context.ledger, kind).add(byteLength);
+    try {
+      this.deallocate(stream);
+    } catch (error) {
+      const { context, kind, byteLength } = this;
+      reportLost(context.driver, nameOf(this), error);
+      if (kind !== "imported") LostMemory.of(context.ledger, kind).add(byteLength);
+    }
   }
 }

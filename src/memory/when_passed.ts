@@ -1,6 +1,7 @@
 // Work for the host to do once the GPU has passed a point: freeing what a queued copy still uses.
 
 import { type KeptBlock, KeptMemory } from "../accounting/kept_memory.ts";
+import type { Context } from "../context.ts";
 import { Fence } from "../fence.ts";
 import { tryRelease } from "../release.ts";
 import { CudaStream } from "../stream.ts";
@@ -12,8 +13,48 @@ import { CudaStream } from "../stream.ts";
  */
 export function whenPassed(stream: CudaStream, work: () => void): void {
   const fence = fenceBehind(stream);
-  if (fence === undefined) return work();
-  stream.context.defer({
+  if (fence === undefined) work();
+  else defer(stream.context, { fence, work });
+}
+
+/** Frees a block as {@link whenPassed} runs work; until then it counts as kept. */
+export function freeWhenPassed(stream: CudaStream, block: KeptBlock, free: () => void): void {
+  const fence = fenceBehind(stream);
+  if (fence === undefined) return free();
+  const { context } = stream;
+  const kept = KeptMemory.of(context.ledger, block.kind);
+  kept.add(block);
+  const work = () => {
+    kept.delete(block);
+    free();
+  };
+  defer(context, { fence, work });
+}
+
+/** A stream that comes after another one's work: itself, or where it is gone the default one. */
+export function orderedAfter(stream: CudaStream): CudaStream {
+  const { context } = stream;
+  try {
+    return stream.orDefault();
+  } catch {
+    waitInstead(context);
+    return CudaStream.default(context);
+  }
+}
+
+/** A mark behind all that a stream has queued; undefined when the GPU has done it. */
+function fenceBehind(stream: CudaStream): Fence | undefined {
+  const { context } = stream;
+  try {
+    return stream.isQueueIdle ? undefined : Fence.behind(context, stream.queueHandle);
+  } catch {
+    waitInstead(context);
+    return undefined;
+  }
+}
+
+function defer(context: Context, { fence, work }: { fence: Fence; work: () => void }): void {
+  context.defer({
     isDue: () => fence.isPassed,
     wait: () => fence.waitSync(),
     run: () => {
@@ -23,39 +64,7 @@ export function whenPassed(stream: CudaStream, work: () => void): void {
   });
 }
 
-/** The same for a block that was freed: it counts as kept meanwhile. */
-export function freeWhenPassed(stream: CudaStream, block: KeptBlock, free: () => void): void {
-  const { ledger } = stream.context;
-  let kept: KeptMemory | undefined;
-  let isFreed = false;
-  whenPassed(stream, () => {
-    isFreed = true;
-    kept?.delete(block);
-    free();
-  });
-  if (isFreed) return;
-  kept = KeptMemory.of(ledger, block.kind);
-  kept.add(block);
-}
-
-/** A mark behind all that a stream has queued; undefined when the GPU has done it. */
-function fenceBehind(stream: CudaStream): Fence | undefined {
-  const { context } = stream;
-  try {
-    return stream.isQueueIdle ? undefined : Fence.behind(context, stream.queueHandle);
-  } catch {
-    // Work that failed was told to whoever waited for it.
-    tryRelease(context.driver, "what the GPU still uses", () => context.waitForAll());
-    return undefined;
-  }
-}
-
-/** A stream that comes after another one's work: itself, or where it is gone the default one. */
-export function orderedAfter(stream: CudaStream): CudaStream {
-  try {
-    return stream.orDefault();
-  } catch {
-    tryRelease(stream.context.driver, "what the GPU still uses", () => stream.context.waitForAll());
-    return CudaStream.default(stream.context);
-  }
+/** Blocks where the driver sets no mark; work that failed was told to whoever waited for it. */
+function waitInstead(context: Context): void {
+  tryRelease(context.driver, "what the GPU still uses", () => context.waitForAll());
 }

@@ -8,8 +8,10 @@ import type { DriverFunction } from "../../../ffi/cuda.ts";
 import { CudaError, CudaUnavailableError, OutOfMemoryError } from "../../../src/errors.ts";
 import { TransferEngine } from "../../../src/transfer/engine.ts";
 import { nextTurn } from "../../../src/waiting.ts";
+import { CaughtRejections } from "./caught_rejections.ts";
 import { CaughtWarnings } from "../warnings.ts";
 import { Scene, type Step } from "./scene.ts";
+import { show } from "./show.ts";
 import { STICKY_STATUS, SweepDriver, type SweepFault } from "./sweep_driver.ts";
 
 /** When a call fails: while the step runs, or while its devices are disposed. */
@@ -54,6 +56,7 @@ export async function runPoint(
   const scene = new Scene(driver.api, folder);
   const defects: string[] = [];
   using warnings = new CaughtWarnings();
+  using rejections = new CaughtRejections();
   const isSticky = fault?.status === STICKY_STATUS;
 
   async function attempt(name: string, work: () => unknown): Promise<unknown> {
@@ -76,8 +79,8 @@ export async function runPoint(
   } else if (error !== undefined) defects.push(`failed before: ${describe(error)}`);
   for (const gpu of scene.devices) {
     await TransferEngine.atRest(gpu.context);
-    const shown = await attempt("inspect", () => void Deno.inspect(gpu));
-    if (shown !== undefined) defects.push(`console.log(gpu) threw ${describe(shown)}`);
+    const shown = await attempt("show", () => show(gpu));
+    if (shown !== undefined) defects.push(describe(shown));
     const live = gpu.live();
     if (live.count > 0) defects.push(`left live: ${live.objects.map(({ name }) => name)}`);
     live.release();
@@ -93,6 +96,8 @@ export async function runPoint(
   if (closing !== undefined) defects.push(`dispose threw ${describe(closing)}`);
   if (phase === "close") ({ counts } = driver);
   await nextTurn();
+  await nextTurn();
+  defects.push(...rejections.reasons.map((reason) => `nobody caught ${describe(reason)}`));
   const wasSaid = error !== undefined || closing !== undefined || warnings.texts.length > 0;
   if (driver.hasFired && fault !== undefined && driver.hasLost && !wasSaid) {
     defects.push("a failed release was not reported");

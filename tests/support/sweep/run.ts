@@ -11,10 +11,6 @@ if (import.meta.main) {
   });
   const statuses = positionals.length === 0 ? [999, 2, 700, 12345] : positionals.map(Number);
   const folder = await Deno.makeTempDir();
-  addEventListener("unhandledrejection", (event) => {
-    event.preventDefault();
-    console.log("UNHANDLED", event.reason);
-  });
   const { reaches, findings } = await takeCensus(folder);
   const points = pointsOf(reaches, statuses)
     .filter((point) => nameOfPoint(point).includes(values.only ?? ""));

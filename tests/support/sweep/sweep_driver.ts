@@ -21,7 +21,10 @@ export const STICKY_STATUS = 700;
 const UNBROKEN =
   /^cu(Init|GetError|Driver|Device(?!GraphMem|GetGraphMem|SetGraphMem)|Ctx(Push|Pop|Set|Get)Current)/;
 
-/** Functions whose cells are filled in later or that return a promise. */
+/** No step makes as many calls: one that does so goes round in circles. */
+const MOST_CALLS = 500_000;
+
+/** Functions that return a promise. */
 const NONBLOCKING = /Nonblocking$/;
 
 /** A driver whose calls are counted, noted, and made to fail. */
@@ -37,6 +40,7 @@ export class SweepDriver {
   /** Whether a failed release named nothing, so that it may have left any memory. */
   isMemoryExcused = false;
   readonly #failed = new Set<DriverFunction>();
+  #callCount = 0;
   #fault: SweepFault | undefined;
   #hasFired = false;
   #isBroken = false;
@@ -75,6 +79,7 @@ export class SweepDriver {
   }
 
   #call(name: DriverFunction, call: (...args: unknown[]) => unknown, args: unknown[]): unknown {
+    if (++this.#callCount > MOST_CALLS) throw new Error("Cannot go on: the step makes no end");
     const count = (this.counts.get(name) ?? 0) + 1;
     this.counts.set(name, count);
     const failure = this.#failureOf(name, count);

@@ -42,11 +42,13 @@ export const BUFFER_STEPS: readonly Step[] = [
       using shorts = gpu.zeros("uint16", [8, 8]);
       shorts.strided().range(1, { start: 0, end: 3 }).fill(6);
       using cube = gpu.zeros("float32", [4, 4, 4]);
-      using smaller = gpu.alloc("float32", [2, 2, 2]);
-      let corner = cube.strided();
-      for (const axis of [0, 1, 2]) corner = corner.range(axis, { start: 0, end: 2 });
-      smaller.copyFrom(corner);
-      assertEquals(smaller.downloadSync()[7], 0);
+      using flat = gpu.zeros("float32", [4, 4, 4]);
+      const [corner, place] = [cube.strided(), flat.strided()].map((whole) =>
+        [2, 3, 2].reduce((part, end, axis) => part.range(axis, { start: 0, end }), whole)
+      );
+      assert(corner && place);
+      place.copyFrom(corner);
+      assertEquals(flat.downloadSync()[5], 0);
       assertEquals([...square.downloadSync().subarray(0, 2)], [0, 8]);
       assertEquals(compact.downloadSync()[1], 8);
       assertEquals([bytes.downloadSync()[2], shorts.downloadSync()[2]], [5, 6]);
@@ -197,6 +199,23 @@ export const BUFFER_STEPS: readonly Step[] = [
       await gpu.synchronize();
       gpu.context.sweep();
       assertEquals(freedCount, 1);
+    },
+  },
+  {
+    name: "closed in the order of another stream, and disposed at the end of a block that awaits",
+    async run({ gpu }) {
+      using stream = gpu.createStream();
+      const buffers = new DisposableStack();
+      using _all = buffers;
+      const a = buffers.use(gpu.zeros("uint8", 64));
+      a.fill(1, { stream });
+      a.close(stream);
+      await using b = gpu.staged("uint8", 64);
+      b.push({ stream });
+      await b.pull();
+      using half = gpu.zeros("float16", 64);
+      const summary = await half.describe();
+      assert(summary !== undefined);
     },
   },
   {

@@ -4,15 +4,7 @@ import { assert, assertEquals } from "@std/assert";
 import { CachingResourceAdaptor, CudaAsyncMemoryResource } from "../../../../mod.ts";
 import { CudaDevice } from "../../../../src/device.ts";
 import type { Step } from "../scene.ts";
-
-const DISPLAY = Symbol.for("Jupyter.display");
-
-/** Shows a value as a console and a notebook do. */
-function show(value: object): void {
-  assert(Deno.inspect(value).length > 0);
-  const display: unknown = Reflect.get(value, DISPLAY);
-  if (typeof display === "function") assert(typeof display.call(value) === "object");
-}
+import { show } from "../show.ts";
 
 /** Devices and accounts. */
 export const DEVICE_STEPS: readonly Step[] = [
@@ -54,6 +46,20 @@ export const DEVICE_STEPS: readonly Step[] = [
       } finally {
         gpu.dispose();
       }
+    },
+  },
+  {
+    name: "a program that orders its streams itself",
+    opens: true,
+    async run({ driver }) {
+      using gpu = CudaDevice.open(0, { driver, order: "manual" });
+      using stream = gpu.createStream();
+      using a = gpu.zeros("uint8", 64);
+      stream.wait(gpu.stream);
+      a.fill(3, { stream });
+      using event = stream.record();
+      gpu.stream.wait(event);
+      assertEquals((await a.download())[5], 3);
     },
   },
   {
@@ -103,9 +109,8 @@ export const DEVICE_STEPS: readonly Step[] = [
       const summary = await a.describe();
       assert(summary.toString().length > 0);
       const shown = [gpu, gpu.live(), gpu.report(), gpu.memoryResource, gpu.context];
-      for (const value of [...shown, a, a.transpose(), stream, event, graph, host, summary]) {
-        show(value);
-      }
+      const made = [a, a.transpose(), stream, event, graph, host, summary];
+      for (const value of [...shown, ...made]) show(value);
     },
   },
   {

@@ -135,6 +135,21 @@ export const RESOURCE_STEPS: readonly Step[] = [
     },
   },
   {
+    name: "resources that are disposed before their buffers",
+    async run({ gpu }) {
+      using rest = new DisposableStack();
+      {
+        using pool = new CudaAsyncMemoryResource(gpu, { releaseThreshold: "64 MiB" });
+        rest.use(gpu.zeros("uint8", 4096, { resource: pool }));
+        using cache = new CachingResourceAdaptor(new CudaMemoryResource(gpu));
+        rest.use(gpu.zeros("uint8", 4096, { resource: cache }));
+        using pinned = new PooledPinnedHostMemoryResource(gpu);
+        rest.use(gpu.pinned("uint8", 4096, { resource: pinned }));
+      }
+      await gpu.synchronize();
+    },
+  },
+  {
     name: "pooled page-locked memory, for one function",
     async run({ gpu }) {
       using pool = new PooledPinnedHostMemoryResource(gpu, { keep: "1 MiB" });

@@ -128,6 +128,20 @@ export const TRANSFER_STEPS: readonly Step[] = [
     },
   },
   {
+    name: "files: in place, with a wait for the disk, many at once",
+    async run({ gpu, folder }) {
+      const path = `${folder}/place.bin`;
+      using a = await gpu.upload(NUMBERS);
+      await a.writeFile(path);
+      await a.writeFile(path, { inPlace: true, sync: true });
+      const late = [a.writeFile(path), a.subarray(0, 8).writeFile(path, { offset: 8 })];
+      await Promise.allSettled(late);
+      await Promise.all(late);
+      using b = await gpu.uploadFile(path, { dtype: "float32" });
+      assertEquals((await b.download())[3], 1);
+    },
+  },
+  {
     name: "files that go through the ring",
     async run({ gpu, folder }) {
       const path = `${folder}/large.bin`;
@@ -147,6 +161,19 @@ export const TRANSFER_STEPS: readonly Step[] = [
       await saveSafetensors(path, { a, b });
       using model = await gpu.loadSafetensors(path);
       assertEquals((await model.tensor("a").download())[9], 9);
+    },
+  },
+  {
+    name: "a model on two devices, with a tensor of many pieces",
+    async run({ gpu, other, folder }) {
+      const path = `${folder}/two.safetensors`;
+      using a = await gpu.upload(NUMBERS);
+      using b = other.zeros("uint8", MIDDLE.length);
+      using c = gpu.zeros("float32", 8);
+      c.fill(2);
+      await saveSafetensors(path, { a, b, c });
+      using model = await other.loadSafetensors(path);
+      assertEquals((await model.tensor("c").download())[7], 2);
     },
   },
   {

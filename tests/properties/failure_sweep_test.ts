@@ -1,0 +1,56 @@
+// Every driver call fails in a broad scenario: at the first three calls of each function in each step.
+// `deno task sweep` runs the full product.
+
+import { assertEquals } from "@std/assert";
+import { FileFolder } from "../support/files.ts";
+import { Random, testSeed } from "../support/random.ts";
+import type { Point } from "../support/sweep/point.ts";
+import { nameOfPoint, pointsOf, run, takeCensus, unreached } from "../support/sweep/sweep.ts";
+import { UNREACHED } from "../support/sweep/unreached.ts";
+
+/** A failure that may pass, by a status that says nothing. */
+const UNKNOWN_STATUS = 999;
+
+/** Out of memory; an error that breaks the context, from there on; a status that nobody knows. */
+const OTHER_STATUSES = [2, 700, 12345];
+
+/** Points of the other statuses that a run takes; the full product has some ten thousand. */
+const SAMPLE_COUNT = 1500;
+
+using censusFolder = new FileFolder();
+const census = await takeCensus(censusFolder.path);
+
+Deno.test("Steps of the failure sweep are right and leave nothing when no call fails", () => {
+  assertEquals(census.findings.map(({ point, defects }) => [nameOfPoint(point), defects]), []);
+});
+
+Deno.test("Steps of the failure sweep reach every driver function but those with a reason", () => {
+  const missing = unreached(census.reaches);
+  console.log(`no step reaches ${missing.join(", ")}`);
+  assertEquals(missing.toSorted(), Object.keys(UNREACHED).toSorted());
+});
+
+Deno.test("Every driver call that fails once costs at most what it names", () =>
+  checkPoints(pointsOf(census.reaches, [UNKNOWN_STATUS])));
+
+Deno.test("Driver calls that fail with other statuses cost at most what they name", () => {
+  const seed = testSeed();
+  console.log(`seed ${seed}; run it again with VRAMKIT_TEST_SEED=${seed}`);
+  const points = pointsOf(census.reaches, OTHER_STATUSES);
+  const random = new Random(seed);
+  return checkPoints(
+    Array.from({ length: SAMPLE_COUNT }, () => random.pick(points)).filter((point) => !!point),
+  );
+});
+
+async function checkPoints(points: readonly Point[]): Promise<void> {
+  using folder = new FileFolder();
+  const findings: string[] = [];
+  for (const point of points) {
+    const { defects, hasFired } = await run(point, folder.path);
+    const all = hasFired ? defects : [...defects, "the call was not made"];
+    if (all.length > 0) findings.push(`${nameOfPoint(point)}: ${all.join("; ")}`);
+  }
+  console.log(`${points.length} points`);
+  assertEquals(findings, []);
+}
