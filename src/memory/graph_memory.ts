@@ -34,7 +34,7 @@ export class GraphMemory implements MemoryCache {
   /** Graphs that may be launched again, and bytes of what they gave to buffers. */
   #graphCount = 0;
   #heldBytes = 0;
-  /** Bytes of graphs that are gone, since the last trim. */
+  /** Bytes of graphs that are gone, whose launches are over, since the last trim. */
   #goneBytes = 0;
 
   private constructor(context: Context) {
@@ -84,8 +84,7 @@ export class GraphMemory implements MemoryCache {
   /** Notes that a graph is gone whose last launch, on `stream`, may have taken so many bytes. */
   removeGraph(stream: CudaStream, byteLength: number): void {
     this.#graphCount--;
-    this.#goneBytes += byteLength;
-    this.trimAfter(stream);
+    this.trimAfter(stream, byteLength);
   }
 
   /** Notes memory that a launch gave to a buffer. */
@@ -99,12 +98,19 @@ export class GraphMemory implements MemoryCache {
     if (stream !== undefined) this.trimAfter(stream);
   }
 
-  /** Trims once the GPU has done what `stream` has queued, if the memory is of no more use then. */
-  trimAfter(stream: CudaStream): void {
-    if (!this.#isIdle || isPostponed(() => this.trimAfter(stream))) return;
+  /**
+   * Trims once the GPU has done what `stream` has queued, if the memory is of no more use then;
+   * `goneBytes` are those of a graph that is gone.
+   */
+  trimAfter(stream: CudaStream, goneBytes = 0): void {
+    if (goneBytes === 0 && !this.#isIdle) return;
+    if (isPostponed(() => this.trimAfter(stream, goneBytes))) return;
     const { driver } = this.#context;
     const trim = () => tryRelease(driver, "memory that graphs keep", () => this.trim());
-    whenPassed(orderedAfter(stream), () => this.#isIdle && trim());
+    whenPassed(orderedAfter(stream), () => {
+      this.#goneBytes += goneBytes;
+      if (this.#isIdle) trim();
+    });
   }
 
   /** Whether no launch can use the memory again, or so much is of no use that the others may wait. */
