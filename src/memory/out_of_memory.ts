@@ -173,10 +173,14 @@ function requireRoom(need: MemoryNeed): void {
   const { context: { ledger }, byteLength, kind } = need;
   const { limitBytes } = ledger;
   if (byteLength === 0 || limitBytes === undefined || placeOf(kind) !== "device") return;
-  const heldBytes = () => ledger.device.currentBytes + ledger.cachedBytes("device", FOR_LIMIT);
-  if (heldBytes() + byteLength <= limitBytes) return;
+  const hasRoom = () => {
+    const keptBytes = ledger.cachedBytes("device", FOR_LIMIT);
+    return ledger.device.currentBytes + keptBytes + byteLength <= limitBytes;
+  };
+  if (hasRoom()) return;
   reclaim(need);
-  if (heldBytes() + byteLength > limitBytes) throw outOfMemory(need, { call: "gpu.limit()" });
+  if (hasRoom() || (waitForFrees(need) && hasRoom())) return;
+  throw outOfMemory(need, { call: "gpu.limit()" });
 }
 
 /** Gives back what can be had at once, and has the garbage collector look for more. */
