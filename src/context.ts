@@ -232,7 +232,7 @@ export class Context {
   }
 
   /** Runs `hook` when the last user lets the context go, while it can still be used. */
-  atRelease(hook: Release): void {
+  atRelease(hook: () => void): void {
     this.#releaseHooks.push(hook);
   }
 
