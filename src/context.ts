@@ -30,7 +30,10 @@ export interface ContextOptions {
 }
 
 /** So much work that is not due is looked at by a release: each look takes 1.5 microseconds. */
-const SWEPT_AT_ONCE = 4;
+const LOOKS_OF_A_RELEASE = 4;
+
+/** The same for an allocation. */
+const LOOKS_OF_AN_ALLOCATION = 32;
 
 const contexts = new WeakMap<Driver, Map<number, Context>>();
 
@@ -260,7 +263,12 @@ export class Context {
    */
   sweepSome(): void {
     if (this.#deferred.size === 0) return;
-    tryRelease(this.driver, "deferred work", () => this.#sweep(SWEPT_AT_ONCE));
+    tryRelease(this.driver, "deferred work", () => this.#sweep(LOOKS_OF_A_RELEASE));
+  }
+
+  /** The same before an allocation, which may need the memory: more of it. */
+  sweepMore(): void {
+    this.#sweep(LOOKS_OF_AN_ALLOCATION);
   }
 
   /** Blocks until the GPU has done all that it was given, and runs all deferred work. */

@@ -96,13 +96,13 @@ export class ExactBlocks implements MemoryCache, Owner {
   trim(keepBytes = 0): void {
     checkSize(keepBytes, "bytes to keep");
     for (const [size, addresses] of this.#free) {
+      const stuck: bigint[] = [];
       while (this.#freeBytes > keepBytes) {
         const address = addresses.pop();
         if (address === undefined) break;
-        if (this.#unpin(address, size)) continue;
-        addresses.push(address);
-        break;
+        if (!this.#unpin(address, size)) stuck.push(address);
       }
+      addresses.push(...stuck);
       if (addresses.length === 0) this.#free.delete(size);
     }
   }

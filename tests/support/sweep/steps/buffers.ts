@@ -142,6 +142,16 @@ export const BUFFER_STEPS: readonly Step[] = [
       plan.fill(2);
       assertEquals(plan.downloadSync()[63], 2);
       assertEquals(unused.isAllocated, false);
+      using stream = gpu.createStream();
+      using other = gpu.createStream();
+      using elsewhere = gpu.lazy("float32", 64, { stream });
+      elsewhere.fill(3, { stream: other });
+      stream.dispose();
+      using late = gpu.lazy("float32", 64, { stream: other });
+      for (let i = 0; i < 20; i++) elsewhere.fill(3, { stream: other });
+      other.dispose();
+      late.fill(4);
+      assertEquals([elsewhere.downloadSync()[63], late.downloadSync()[63]], [3, 4]);
     },
   },
   {

@@ -76,6 +76,21 @@ export const DEVICE_STEPS: readonly Step[] = [
     },
   },
   {
+    name: "a device is disposed while its streams are busy",
+    opens: true,
+    run(scene) {
+      using gpu = scene.open();
+      using stream = gpu.createStream();
+      using host = gpu.pinned("uint8", 64);
+      using device = gpu.alloc("uint8", 64);
+      for (let i = 0; i < 20; i++) device.fill(i, { stream });
+      device.copyTo(host, { stream });
+      using graph = gpu.capture(() => void device.fill(7));
+      graph.launch({ stream });
+      gpu.dispose();
+    },
+  },
+  {
     name: "accounts: memory, live, marks, tracks, reports, timeline",
     run({ gpu }) {
       const mark = gpu.mark();

@@ -157,7 +157,9 @@ export const RESOURCE_STEPS: readonly Step[] = [
         using device = gpu.zeros("uint8", 4096);
         for (let i = 0; i < 3; i++) {
           using host = gpu.pinned("uint8", 4096);
+          using other = gpu.pinned("uint8", 4096);
           device.copyTo(host);
+          device.copyTo(other);
         }
         await gpu.synchronize();
       });
