@@ -8,20 +8,11 @@ import {
   type DeviceAttribute,
 } from "../ffi/constants.ts";
 import type { DriverFunction } from "../ffi/cuda.ts";
+import { DeferredQueue, type DeferredWork } from "./deferred_work.ts";
 import type { Driver, DriverArguments } from "./driver.ts";
 import { isRefusal } from "./errors.ts";
 import { type CopyEnds, Ledger } from "./accounting/ledger.ts";
 import { type Release, releaseAll, tryRelease } from "./release.ts";
-
-/** Work to do once the GPU has passed a point, such as freeing memory that a copy still reads. */
-export interface DeferredWork {
-  /** Whether the GPU has passed the point. */
-  isDue(): boolean;
-  /** Blocks until the GPU has passed it. */
-  wait(): void;
-  /** Does the work; never throws. */
-  run(): void;
-}
 
 /** How a context behaves, for as long as it is open. */
 export interface ContextOptions {
@@ -29,10 +20,10 @@ export interface ContextOptions {
   readonly ordersStreams?: boolean | undefined;
 }
 
-/** So much work that is not due is looked at by a release: each look takes 1.5 microseconds. */
+/** Looks in vain at deferred work by a release. */
 const LOOKS_OF_A_RELEASE = 4;
 
-/** The same for an allocation. */
+/** The same by an allocation. */
 const LOOKS_OF_AN_ALLOCATION = 32;
 
 const contexts = new WeakMap<Driver, Map<number, Context>>();
@@ -68,13 +59,14 @@ export class Context {
 
   #references = 1;
   readonly #current = new BigUint64Array(1);
-  readonly #deferred = new Set<DeferredWork>();
+  readonly #deferred: DeferredQueue;
   readonly #releaseHooks: Release[] = [];
   /** Whether this made itself current on the thread. */
   #isAdopted = false;
 
   private constructor(driver: Driver, ordinal: number, { ordersStreams = true }: ContextOptions) {
     this.driver = driver;
+    this.#deferred = new DeferredQueue(driver);
     this.ordinal = ordinal;
     this.ordersStreams = ordersStreams;
     const number = new Int32Array(1);
@@ -254,54 +246,33 @@ export class Context {
 
   /** Runs the deferred work that is due. */
   sweep(): void {
-    this.#sweep(Infinity);
+    if (this.#deferred.size > 0 && !this.isCapturing) this.#deferred.sweep();
   }
 
-  /**
-   * Runs the oldest of the deferred work as far as it is due: each release does, so that a loop of
-   * them keeps little, and none of them takes long.
-   */
-  sweepSome(): void {
-    if (this.#deferred.size === 0) return;
-    tryRelease(this.driver, "deferred work", () => this.#sweep(LOOKS_OF_A_RELEASE));
-  }
-
-  /** The same before an allocation, which may need the memory: more of it. */
+  /** The same before an allocation, which takes no long look at much work. */
   sweepMore(): void {
-    this.#sweep(LOOKS_OF_AN_ALLOCATION);
+    if (this.#deferred.size === 0 || this.isCapturing) return;
+    this.#deferred.sweepSome(LOOKS_OF_AN_ALLOCATION);
+  }
+
+  /** The same at each release, so that a loop of them keeps little; never throws. */
+  sweepSome(): void {
+    if (this.#deferred.size === 0 || this.isCapturing) return;
+    const sweep = () => this.#deferred.sweepSome(LOOKS_OF_A_RELEASE);
+    tryRelease(this.driver, "deferred work", sweep);
   }
 
   /** Blocks until the GPU has done all that it was given, and runs all deferred work. */
   waitForAll(): void {
     if (this.isCapturing) return;
-    const status = this.status("cuCtxSynchronize");
-    for (const work of [...this.#deferred]) {
-      if (status !== CUresult.CUDA_SUCCESS) {
-        tryRelease(this.driver, "deferred work", () => work.wait());
-      }
-      this.#run(work);
+    let isPassed = false;
+    try {
+      this.call("cuCtxSynchronize");
+      isPassed = true;
+      this.waitCount++;
+    } finally {
+      this.#deferred.runAll({ isPassed });
     }
-    this.driver.check(status, "cuCtxSynchronize");
-    this.waitCount++;
-  }
-
-  #sweep(mostInVain: number): void {
-    if (this.#deferred.size === 0 || this.isCapturing) return;
-    let inVain = 0;
-    for (const work of this.#deferred) {
-      if (work.isDue()) {
-        this.#run(work);
-        continue;
-      }
-      if (mostInVain === Infinity) continue;
-      if (++inVain > mostInVain) return;
-      this.#deferred.delete(work); // others are looked at next time
-      this.#deferred.add(work);
-    }
-  }
-
-  #run(work: DeferredWork): void {
-    if (this.#deferred.delete(work)) tryRelease(this.driver, "deferred work", () => work.run());
   }
 
   /** Names the context: `Context(device 0)`. */

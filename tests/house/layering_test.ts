@@ -21,6 +21,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ["src/accounting/"],
   ["src/driver.ts"],
   ["src/release.ts"],
+  ["src/deferred_work.ts"],
   ["src/context.ts"],
   ["src/fence.ts", "src/waiting.ts"],
   ["src/capture.ts", "src/pending_work.ts", "src/stream_priority.ts"],

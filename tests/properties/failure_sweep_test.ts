@@ -1,10 +1,11 @@
 // Every driver call fails in a broad scenario: at the first three calls of each function in each step.
 // `deno task sweep` runs the full product.
 
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertStringIncludes } from "@std/assert";
 import { FileFolder } from "../support/files.ts";
 import { Random, testSeed } from "../support/random.ts";
-import type { Point } from "../support/sweep/point.ts";
+import { type Point, runPoint } from "../support/sweep/point.ts";
+import type { Step } from "../support/sweep/scene.ts";
 import { nameOfPoint, pointsOf, run, takeCensus, unreached } from "../support/sweep/sweep.ts";
 import { UNREACHED } from "../support/sweep/unreached.ts";
 
@@ -41,6 +42,35 @@ Deno.test("Driver calls that fail with other statuses cost at most what they nam
   return checkPoints(
     Array.from({ length: SAMPLE_COUNT }, () => random.pick(points)).filter((point) => !!point),
   );
+});
+
+Deno.test("The failure sweep finds planted defects", async () => {
+  using folder = new FileFolder();
+  const next = { name: "nothing", run: () => {} };
+  const event = new BigUint64Array(1);
+  const plants: Record<string, Step["run"]> = {
+    "held after all: event": ({ gpu }) => gpu.context.call("cuEventCreate", event, 0),
+    "device memory is missing": ({ gpu }) => gpu.context.call("cuMemAlloc_v2", event, 4096n),
+    "held after all: context": ({ gpu }) => gpu.context.retain(),
+    "left live: lost": ({ gpu }) => gpu.alloc("uint8", 64, { label: "lost" }),
+    "threw TypeError: mine": () => {
+      throw new TypeError("mine");
+    },
+    "nobody caught Error: mine": () => void Promise.reject(new Error("mine")),
+    "makes no end": ({ gpu }) => {
+      while (gpu.stream.isIdle);
+    },
+    "a failed release was not reported": ({ gpu }) => {
+      gpu.context.call("cuEventCreate", event, 0);
+      gpu.context.status("cuEventDestroy_v2", event[0] ?? 0n);
+    },
+  };
+  const fault = { name: "cuEventDestroy_v2", nth: 1, status: UNKNOWN_STATUS } as const;
+  for (const [defect, run] of Object.entries(plants)) {
+    const point = { step: { name: "planted", run }, phase: "run", fault } as const;
+    const { defects } = await runPoint(point, { folder: folder.path, next });
+    assertStringIncludes(defects.join("; "), defect);
+  }
 });
 
 async function checkPoints(points: readonly Point[]): Promise<void> {

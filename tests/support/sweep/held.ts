@@ -76,7 +76,9 @@ export class Held {
     const gone = GIVEN_BACK[name];
     if (gone !== undefined) this.#add(nameOf(gone, args), -1);
     const made = MADE[name];
-    if (made !== undefined && made.value(args) !== 0n) this.#add(nameOf(made, args), 1);
+    if (made === undefined) return;
+    const hasNoGraph = made.kind === "graph" && made.value(args) === 0n;
+    if (!hasNoGraph) this.#add(nameOf(made, args), 1);
   }
 
   /** Whether a thing is held. */
