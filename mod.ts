@@ -87,7 +87,8 @@ export {
 export { LazyBuffer, type LazyBufferFields } from "./src/buffers/lazy_buffer.ts";
 export { PitchedBuffer, type PitchedBufferRequest } from "./src/buffers/pitched_buffer.ts";
 export { type Shape } from "./src/buffers/shape.ts";
-export { Context, type ContextOptions, type DeferredWork } from "./src/context.ts";
+export { Context, type ContextOptions } from "./src/context.ts";
+export { type DeferredWork } from "./src/deferred_work.ts";
 export { type HandleOptions } from "./src/interop/from_handle.ts";
 export { type PointerAttributes } from "./src/memory/pointer_attributes.ts";
 export { type PeerRoute } from "./src/transfer/peer_link.ts";

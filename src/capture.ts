@@ -1,10 +1,10 @@
 // Which streams are recorded for a graph right now, so that what they are given does not run.
 // A capture lasts while one function runs, so there is never more than one.
 
-import { CUstreamCaptureMode } from "../ffi/constants.ts";
+import { CUresult, CUstreamCaptureMode } from "../ffi/constants.ts";
 import type { Context } from "./context.ts";
 import { Fence } from "./fence.ts";
-import { messageOf } from "./format.ts";
+import { releaseAll, tryRelease } from "./release.ts";
 
 /** A stream, as far as a capture must know it. */
 export interface CapturedQueue {
@@ -73,7 +73,7 @@ export class Capture {
   readonly origin: CapturedQueue;
   readonly #members = new Map<bigint, CapturedQueue>();
   readonly #postponed: (() => void)[] = [];
-  #refusal: TypeError | undefined;
+  #refusal: { readonly error: unknown } | undefined;
 
   /**
    * Begins to record what a stream is given (cuStreamBeginCapture).
@@ -115,8 +115,8 @@ export class Capture {
   }
 
   /** Notes that the recording lacks something: there will be no graph. */
-  refuse(error: TypeError): void {
-    this.#refusal ??= error;
+  refuse(error: unknown): void {
+    this.#refusal ??= { error };
   }
 
   /** Keeps work for when the recording has ended: what it did now would be recorded. */
@@ -126,27 +126,23 @@ export class Capture {
 
   /** Does what was postponed, after the end; a failure is reported on the console. */
   runPostponed(): void {
-    for (const work of this.#postponed.splice(0)) {
-      try {
-        work();
-      } catch (error) {
-        console.warn(`vramkit: after a capture: ${messageOf(error)}`);
-      }
-    }
+    const { driver } = this.origin.context;
+    releaseAll(driver, "what was put off for a capture", this.#postponed.splice(0));
   }
 
   /**
    * Ends the recording and returns the graph, which the caller destroys (cuStreamEndCapture).
    *
    * @throws TypeError when something was asked for that cannot be recorded.
+   * @throws CudaError when a step could not be recorded that no caller was told of.
    */
   end(): bigint {
     const { origin } = this;
-    if (this.#refusal !== undefined) throw this.#refusal;
+    if (this.#refusal !== undefined) throw this.#refusal.error;
     for (const member of this.#members.values()) if (member !== origin) this.join(origin, member);
     const graph = new BigUint64Array(1);
-    this.#leave();
     origin.context.call("cuStreamEndCapture", origin.key, graph);
+    this.#leave();
     return graph[0] ?? 0n;
   }
 
@@ -156,9 +152,19 @@ export class Capture {
     this.#leave();
     const { context, key } = this.origin;
     const graph = new BigUint64Array(1);
-    context.status("cuStreamEndCapture", key, graph);
+    // A broken capture ends with an error and without a graph. A stream whose capture does not end
+    // could do nothing any more, so after a failure another try is made, which then finds none.
+    if (context.status("cuStreamEndCapture", key, graph) !== CUresult.CUDA_SUCCESS) {
+      const status = context.status("cuStreamEndCapture", key, graph);
+      if (status !== CUresult.CUDA_ERROR_ILLEGAL_STATE) {
+        const check = () => context.driver.check(status, "cuStreamEndCapture");
+        tryRelease(context.driver, `${this.origin}, which is still being captured,`, check);
+      }
+    }
     const [handle = 0n] = graph;
-    if (handle !== 0n) context.status("cuGraphDestroy", handle);
+    if (handle === 0n) return;
+    const destroy = () => context.giveBack("cuGraphDestroy", handle);
+    tryRelease(context.driver, "an unfinished graph", destroy);
   }
 
   #leave(): void {

@@ -8,22 +8,23 @@ import {
   type DeviceAttribute,
 } from "../ffi/constants.ts";
 import type { DriverFunction } from "../ffi/cuda.ts";
+import { DeferredQueue, type DeferredWork } from "./deferred_work.ts";
 import type { Driver, DriverArguments } from "./driver.ts";
+import { isRefusal } from "./errors.ts";
 import { type CopyEnds, Ledger } from "./accounting/ledger.ts";
-
-/** Work to do once the GPU has passed a point, such as freeing memory that a copy still reads. */
-export interface DeferredWork {
-  /** Whether the GPU has passed the point. */
-  isDue(): boolean;
-  /** Does the work; never throws. */
-  run(): void;
-}
+import { type Release, releaseAll, tryRelease } from "./release.ts";
 
 /** How a context behaves, for as long as it is open. */
 export interface ContextOptions {
   /** Whether a second stream waits by itself for a buffer's use on the first; true by default. */
   readonly ordersStreams?: boolean | undefined;
 }
+
+/** Looks in vain at deferred work by a release. */
+const LOOKS_OF_A_RELEASE = 4;
+
+/** The same by an allocation. */
+const LOOKS_OF_AN_ALLOCATION = 32;
 
 const contexts = new WeakMap<Driver, Map<number, Context>>();
 
@@ -51,16 +52,21 @@ export class Context {
   copiedBytes = 0;
   /** Whether a second stream waits by itself for a buffer's use on the first. */
   readonly ordersStreams: boolean;
+  /** How often the GPU was waited for until it had nothing left to do. */
+  waitCount = 0;
   /** Whether a stream of it is being captured: deferred work would be recorded, so it waits. */
   isCapturing = false;
 
   #references = 1;
   readonly #current = new BigUint64Array(1);
-  readonly #deferred = new Set<DeferredWork>();
-  readonly #releaseHooks: (() => void)[] = [];
+  readonly #deferred: DeferredQueue;
+  readonly #releaseHooks: Release[] = [];
+  /** Whether this made itself current on the thread. */
+  #isAdopted = false;
 
   private constructor(driver: Driver, ordinal: number, { ordersStreams = true }: ContextOptions) {
     this.driver = driver;
+    this.#deferred = new DeferredQueue(driver);
     this.ordinal = ordinal;
     this.ordersStreams = ordersStreams;
     const number = new Int32Array(1);
@@ -76,8 +82,7 @@ export class Context {
       this.call("cuStreamCreateWithPriority", cell, CUstream_flags.CU_STREAM_NON_BLOCKING, 0);
       this.defaultStreamHandle = cell[0] ?? 0n;
     } catch (error) {
-      this.#leaveThread();
-      driver.status("cuDevicePrimaryCtxRelease_v2", this.deviceHandle);
+      releaseAll(driver, `the context of device ${ordinal}`, this.#leaving);
       throw error;
     }
   }
@@ -132,12 +137,12 @@ export class Context {
   release(): void {
     if (--this.#references > 0) return;
     contexts.get(this.driver)?.delete(this.ordinal);
-    this.status("cuCtxSynchronize");
-    this.sweep();
-    for (const hook of this.#releaseHooks) hook();
-    this.status("cuStreamDestroy_v2", this.defaultStreamHandle);
-    this.#leaveThread();
-    this.driver.status("cuDevicePrimaryCtxRelease_v2", this.deviceHandle);
+    releaseAll(this.driver, `the context of device ${this.ordinal}`, [
+      () => this.waitForAll(),
+      ...this.#releaseHooks,
+      () => this.giveBack("cuStreamDestroy_v2", this.defaultStreamHandle),
+      ...this.#leaving,
+    ]);
   }
 
   /** Calls a driver function with this context current, and throws what its status says. */
@@ -149,13 +154,29 @@ export class Context {
   /** Calls a driver function with this context current, and returns its status. */
   status<K extends DriverFunction>(name: K, ...args: DriverArguments<K>): number {
     const { driver } = this;
-    driver.api.cuCtxGetCurrent(this.#current);
-    if (this.#current[0] === this.handle) return driver.status(name, ...args);
+    if (this.#isCurrent) return driver.status(name, ...args);
+    const former = this.#current[0] ?? 0n;
     driver.call("cuCtxPushCurrent_v2", this.handle);
     try {
       return driver.status(name, ...args);
     } finally {
-      driver.call("cuCtxPopCurrent_v2", this.#current);
+      this.#stepBack(former);
+    }
+  }
+
+  /**
+   * Calls a function that gives something back, and throws what its status says: with this context
+   * current, and without it where it cannot be made so, as most of them find it by themselves.
+   */
+  giveBack<K extends DriverFunction>(name: K, ...args: DriverArguments<K>): void {
+    const { driver } = this;
+    const former = this.#isCurrent ? undefined : this.#current[0] ?? 0n;
+    const isEntered = former !== undefined &&
+      driver.status("cuCtxPushCurrent_v2", this.handle) === CUresult.CUDA_SUCCESS;
+    try {
+      driver.call(name, ...args);
+    } finally {
+      if (isEntered) this.#stepBack(former);
     }
   }
 
@@ -170,12 +191,15 @@ export class Context {
     ...args: DriverArguments<K>
   ): void {
     if (status === CUresult.CUDA_SUCCESS) return;
-    this.driver.api.cuCtxGetCurrent(this.#current);
-    if (this.#current[0] === this.handle) throw this.driver.error(status, name);
+    if (this.#isCurrent) throw this.driver.error(status, name);
     this.call(name, ...args);
   }
 
-  /** Reads one attribute of the device; 0 when this driver does not know it. */
+  /**
+   * Reads one attribute of the device; 0 when this driver does not know it (cuDeviceGetAttribute).
+   *
+   * @throws CudaError when the driver fails to tell.
+   */
   attribute(name: DeviceAttribute): number {
     const cell = new Int32Array(1);
     const status = this.driver.status(
@@ -184,7 +208,9 @@ export class Context {
       CUdevice_attribute[name],
       this.deviceHandle,
     );
-    return status === CUresult.CUDA_SUCCESS ? cell[0] ?? 0 : 0;
+    if (isRefusal(status)) return 0;
+    this.driver.check(status, "cuDeviceGetAttribute");
+    return cell[0] ?? 0;
   }
 
   /** Reads what the device has free, for all programs together, in bytes. */
@@ -205,18 +231,47 @@ export class Context {
     this.#releaseHooks.push(hook);
   }
 
-  /** Keeps work for when the GPU has passed a point; it runs at a later allocation or release. */
+  /**
+   * Keeps work for when the GPU has passed a point. It runs at a later allocation, release or
+   * synchronisation.
+   */
   defer(work: DeferredWork): void {
     this.#deferred.add(work);
   }
 
+  /** How much work waits for the GPU. */
+  get deferredCount(): number {
+    return this.#deferred.size;
+  }
+
   /** Runs the deferred work that is due. */
   sweep(): void {
+    if (this.#deferred.size > 0 && !this.isCapturing) this.#deferred.sweep();
+  }
+
+  /** The same before an allocation, which takes no long look at much work. */
+  sweepMore(): void {
     if (this.#deferred.size === 0 || this.isCapturing) return;
-    for (const work of this.#deferred) {
-      if (!work.isDue()) continue;
-      this.#deferred.delete(work);
-      work.run();
+    this.#deferred.sweepSome(LOOKS_OF_AN_ALLOCATION);
+  }
+
+  /** The same at each release, so that a loop of them keeps little; never throws. */
+  sweepSome(): void {
+    if (this.#deferred.size === 0 || this.isCapturing) return;
+    const sweep = () => this.#deferred.sweepSome(LOOKS_OF_A_RELEASE);
+    tryRelease(this.driver, "deferred work", sweep);
+  }
+
+  /** Blocks until the GPU has done all that it was given, and runs all deferred work. */
+  waitForAll(): void {
+    if (this.isCapturing) return;
+    let isPassed = false;
+    try {
+      this.call("cuCtxSynchronize");
+      isPassed = true;
+      this.waitCount++;
+    } finally {
+      this.#deferred.runAll({ isPassed });
     }
   }
 
@@ -240,15 +295,47 @@ export class Context {
     );
   }
 
-  /** Stays current on this thread when nothing else is, so that later calls need no switch. */
-  #adoptThread(): void {
-    this.driver.api.cuCtxGetCurrent(this.#current);
-    if (this.#current[0] === 0n) this.driver.call("cuCtxSetCurrent", this.handle);
+  /** Whether it is current on this thread; not when the driver does not tell. */
+  get #isCurrent(): boolean {
+    this.#current[0] = 0n;
+    return this.driver.api.cuCtxGetCurrent(this.#current) === CUresult.CUDA_SUCCESS &&
+      this.#current[0] === this.handle;
   }
 
+  /**
+   * Makes current again what was. The work in between is done, so a failure does not throw: another
+   * try is made, and one by another call.
+   */
+  #stepBack(former: bigint): void {
+    const { driver } = this;
+    const pop = () => driver.status("cuCtxPopCurrent_v2", new BigUint64Array(1));
+    if (pop() === CUresult.CUDA_SUCCESS || pop() === CUresult.CUDA_SUCCESS) return;
+    const replace = () => driver.call("cuCtxSetCurrent", former);
+    tryRelease(driver, "the context that was current before", replace);
+  }
+
+  /** Stays current on this thread when nothing else is, so that later calls need no switch. */
+  #adoptThread(): void {
+    this.driver.call("cuCtxGetCurrent", this.#current);
+    if (this.#current[0] !== 0n) return;
+    this.driver.call("cuCtxSetCurrent", this.handle);
+    this.#isAdopted = true;
+  }
+
+  /** Gives back what opening took, last in first out. */
+  get #leaving(): Release[] {
+    return [
+      () => this.#leaveThread(),
+      () => this.driver.call("cuDevicePrimaryCtxRelease_v2", this.deviceHandle),
+    ];
+  }
+
+  /** Leaves no context current that is gone; where the driver does not tell, it is the one set here. */
   #leaveThread(): void {
-    this.driver.api.cuCtxGetCurrent(this.#current);
-    if (this.#current[0] === this.handle) this.driver.status("cuCtxSetCurrent", 0n);
+    const { driver } = this;
+    const isKnown = driver.status("cuCtxGetCurrent", this.#current) === CUresult.CUDA_SUCCESS;
+    const isCurrent = isKnown ? this.#current[0] === this.handle : this.#isAdopted;
+    if (isCurrent) driver.call("cuCtxSetCurrent", 0n);
   }
 }
 

@@ -27,7 +27,7 @@ import { Driver } from "./driver.ts";
 import type { DType, DTypeOf, HostArray } from "./dtype.ts";
 import { DisposedError } from "./errors.ts";
 import { CudaEvent, type EventOptions } from "./event.ts";
-import { formatBytes } from "./format.ts";
+import { formatBytes, messageOf } from "./format.ts";
 import { type CaptureOptions, CudaGraph } from "./graph.ts";
 import type { ByteSource } from "./interop/byte_source.ts";
 import { bufferFromHandle, type HandleOptions } from "./interop/from_handle.ts";
@@ -48,6 +48,7 @@ import { openToPeer } from "./memory/peer_access.ts";
 import { type PointerAttributes, pointerAttributes } from "./memory/pointer_attributes.ts";
 import { ResourceChoice } from "./memory/resource_choice.ts";
 import { fillSlot, type Held } from "./device/slot.ts";
+import { releaseAll } from "./release.ts";
 import { CudaStream, finishPending, type StreamOptions } from "./stream.ts";
 import type { FilePath } from "./transfer/file_path.ts";
 import { TransferEngine } from "./transfer/engine.ts";
@@ -422,7 +423,7 @@ export class CudaDevice extends DeviceAccounts implements DeviceAllocator, Dispo
   synchronizeSync(): void {
     requireNoCapture("wait for the device");
     finishPending(this.context, `wait for ${this}`);
-    this.context.call("cuCtxSynchronize");
+    this.context.waitForAll();
   }
 
   /**
@@ -474,9 +475,11 @@ export class CudaDevice extends DeviceAccounts implements DeviceAllocator, Dispo
     if (this.#disposed) return;
     requireNoCapture("dispose a device");
     this.#disposed = true;
-    this.#deviceResources[Symbol.dispose]();
-    this.#pinnedResources[Symbol.dispose]();
-    this.#context.release();
+    releaseAll(this.#context.driver, `${this}`, [
+      () => this.#deviceResources[Symbol.dispose](),
+      () => this.#pinnedResources[Symbol.dispose](),
+      () => this.#context.release(),
+    ]);
   }
 
   /** Same as {@link CudaDevice.dispose}, for `using`. */
@@ -492,7 +495,11 @@ export class CudaDevice extends DeviceAccounts implements DeviceAllocator, Dispo
   /** Shows the device on a console. */
   [Symbol.for("Deno.customInspect")](): string {
     if (this.#disposed) return `${this} disposed`;
-    const { freeBytes, totalBytes } = this.memory;
-    return `${this} ${formatBytes(freeBytes)} of ${formatBytes(totalBytes)} free`;
+    try {
+      const { freeBytes, totalBytes } = this.memory;
+      return `${this} ${formatBytes(freeBytes)} of ${formatBytes(totalBytes)} free`;
+    } catch (error) {
+      return `${this} not readable: ${messageOf(error)}`;
+    }
   }
 }

@@ -102,6 +102,11 @@ export class Driver {
     return known;
   }
 
+  /** The first error that broke the context: all later work fails because of it. */
+  get firstSticky(): CudaError | undefined {
+    return this.#firstSticky;
+  }
+
   /** Calls a function and throws what its status says. */
   call<K extends DriverFunction>(name: K, ...args: DriverArguments<K>): void {
     this.check(this.status(name, ...args), name);

@@ -18,6 +18,20 @@ export function statusName(code: number): string {
   return NAMES.get(code) ?? "CUDA_ERROR_UNLISTED";
 }
 
+/** Statuses by which a driver says that it does not know something, or cannot do it, and never will. */
+const REFUSALS: ReadonlySet<number> = new Set([
+  CUresult.CUDA_ERROR_INVALID_VALUE,
+  CUresult.CUDA_ERROR_INVALID_DEVICE,
+  CUresult.CUDA_ERROR_PEER_ACCESS_UNSUPPORTED,
+  CUresult.CUDA_ERROR_TOO_MANY_PEERS,
+  CUresult.CUDA_ERROR_NOT_SUPPORTED,
+]);
+
+/** Whether a status is an answer, "no" for good, and not a failure that may pass. */
+export function isRefusal(status: number): boolean {
+  return REFUSALS.has(status);
+}
+
 /** A driver call failed. */
 export class CudaError extends Error {
   /** The class, for `catch` across realms and logs. */

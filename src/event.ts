@@ -48,7 +48,7 @@ export class CudaEvent implements Disposable {
       kind: "event",
       handle,
       label,
-      destroy: (handle) => context.status("cuEventDestroy_v2", handle),
+      destroy: (handle) => context.giveBack("cuEventDestroy_v2", handle),
     });
   }
 

@@ -2,6 +2,7 @@
 
 import { CUevent_flags, CUresult } from "../ffi/constants.ts";
 import type { Context } from "./context.ts";
+import { tryRelease } from "./release.ts";
 
 /** An event of the kit's own; it never shows in the ledger. */
 export class Fence {
@@ -16,6 +17,18 @@ export class Fence {
     this.#handle = cell[0] ?? 0n;
   }
 
+  /** Makes a fence at the end of a stream's queue; a failure leaves nothing behind. */
+  static behind(context: Context, streamHandle: bigint): Fence {
+    const fence = new Fence(context);
+    try {
+      fence.set(streamHandle);
+      return fence;
+    } catch (error) {
+      fence.dispose();
+      throw error;
+    }
+  }
+
   /** Moves the fence to the end of a stream's queue (cuEventRecord). */
   set(streamHandle: bigint): void {
     this.#context.driver.call("cuEventRecord", this.#handle, streamHandle);
@@ -26,10 +39,16 @@ export class Fence {
     this.#context.driver.call("cuStreamWaitEvent", streamHandle, this.#handle, 0);
   }
 
-  /** Whether the GPU has passed it; failed work counts as passed (cuEventQuery). */
+  /**
+   * Whether the GPU has passed it (cuEventQuery). Where the driver fails to tell it is waited for: it is
+   * passed then, and so is failed work.
+   */
   get isPassed(): boolean {
-    return this.#context.driver.status("cuEventQuery", this.#handle) !==
-      CUresult.CUDA_ERROR_NOT_READY;
+    const { driver } = this.#context;
+    const status = driver.status("cuEventQuery", this.#handle);
+    if (status === CUresult.CUDA_ERROR_NOT_READY) return false;
+    if (status !== CUresult.CUDA_SUCCESS) driver.status("cuEventSynchronize", this.#handle);
+    return true;
   }
 
   /** Whether the GPU has passed it; throws what failed work before it reports (cuEventQuery). */
@@ -42,6 +61,11 @@ export class Fence {
     return true;
   }
 
+  /** Blocks until the GPU has passed it (cuEventSynchronize). */
+  waitSync(): void {
+    this.#context.driver.call("cuEventSynchronize", this.#handle);
+  }
+
   /** Waits on another thread until the GPU has passed it (cuEventSynchronize). */
   async waitElsewhere(): Promise<void> {
     const { driver } = this.#context;
@@ -49,8 +73,10 @@ export class Fence {
     if (status !== CUresult.CUDA_SUCCESS) throw driver.error(status, "cuEventSynchronize");
   }
 
-  /** Destroys the event; work that waits for it still does. */
+  /** Destroys the event; work that waits for it still does. A failure is reported. */
   dispose(): void {
-    this.#context.status("cuEventDestroy_v2", this.#handle);
+    const context = this.#context;
+    const destroy = () => context.giveBack("cuEventDestroy_v2", this.#handle);
+    tryRelease(context.driver, "a fence", destroy);
   }
 }

@@ -1,7 +1,7 @@
 // Work that was recorded once and is launched as a whole, with the memory that it allocates.
 // A graph keeps all memory that it uses, so that a launch never meets memory that is gone.
 
-import { CUgraphInstantiate_flags, CUpointer_attribute } from "../ffi/constants.ts";
+import { CUgraphInstantiate_flags, CUpointer_attribute, CUresult } from "../ffi/constants.ts";
 import { nameOf } from "./accounting/ledger.ts";
 import { cannotRecord, isCaptured, requireNoCapture } from "./capture.ts";
 import type { Context } from "./context.ts";
@@ -10,6 +10,7 @@ import { formatCount } from "./format.ts";
 import { HandleRecord } from "./handle_record.ts";
 import {
   CapturedMemory,
+  type GraphBlock,
   type GraphMemoryUse,
   type GraphUse,
   type NamedMemory,
@@ -17,6 +18,7 @@ import {
 import { GraphMemory } from "./memory/graph_memory.ts";
 import { type MemoryNeed, takeWithinLimits } from "./memory/out_of_memory.ts";
 import type { PendingWork } from "./pending_work.ts";
+import { tryRelease } from "./release.ts";
 import type { CudaStream } from "./stream.ts";
 import { chosenStream, type StreamChoice } from "./stream_choice.ts";
 
@@ -77,14 +79,18 @@ export class CudaGraph implements Disposable {
     const state: GraphState = { memory, lastStream: stream, launchCount: 0 };
     this.#state = state;
     this.#borrowed = memory.named.filter(({ block }) => block.kind === "imported");
-    const graphMemories = [...new Set(memory.made.map((block) => GraphMemory.of(block.context)))];
-    for (const graphMemory of graphMemories) graphMemory.addGraph();
+    const graphMemories = Map.groupBy(memory.made, (block) => GraphMemory.of(block.context));
+    for (const graphMemory of graphMemories.keys()) graphMemory.addGraph();
     const destroy = (handle: bigint) => {
-      const status = context.status("cuGraphExecDestroy", handle);
-      for (const output of memory.outputs) output.giveUp();
-      memory.holds.dispose();
-      for (const graphMemory of graphMemories) graphMemory.removeGraph(state.lastStream);
-      return status;
+      try {
+        context.giveBack("cuGraphExecDestroy", handle);
+      } finally {
+        for (const output of memory.outputs) output.giveUp();
+        memory.holds.dispose();
+        for (const [graphMemory, blocks] of graphMemories) {
+          graphMemory.removeGraph(state.lastStream, sizeOf(blocks));
+        }
+      }
     };
     this.#record = new HandleRecord(this, { context, kind: "graph", handle, label, destroy });
   }
@@ -102,7 +108,8 @@ export class CudaGraph implements Disposable {
     refusePromise(body(stream));
     const { graph, memory } = captured.end();
     using template = new DisposableStack();
-    template.defer(() => context.status("cuGraphDestroy", graph));
+    const destroy = () => context.giveBack("cuGraphDestroy", graph);
+    template.defer(() => void tryRelease(context.driver, "a recorded graph", destroy));
     using undo = new DisposableStack();
     undo.use(memory.holds);
     requireMemory(context, memory.named, "make a graph");
@@ -215,8 +222,7 @@ export class CudaGraph implements Disposable {
     const { context } = this;
     const coming = this.#state.memory.made
       .filter((block) => block.context === context && !block.isThere);
-    const byteLength = coming.reduce((sum, { requestedBytes }) => sum + requestedBytes, 0);
-    return { context, kind: "device", byteLength };
+    return { context, kind: "device", byteLength: sizeOf(coming) };
   }
 
   #queue(stream: CudaStream): void {
@@ -265,13 +271,21 @@ function requireMemory(context: Context, named: readonly NamedMemory[], action: 
   for (const { block, address, byteLength } of named) {
     if (byteLength === 0) continue;
     for (const place of [address, address + BigInt(byteLength) - 1n]) {
-      if (context.status("cuPointerGetAttribute", cell, attribute, place) === 0) continue;
+      const status = context.status("cuPointerGetAttribute", cell, attribute, place);
+      if (status === CUresult.CUDA_SUCCESS) continue;
+      if (status !== CUresult.CUDA_ERROR_INVALID_VALUE) {
+        throw context.driver.error(status, "cuPointerGetAttribute");
+      }
       throw new TypeError(
         `Cannot ${action}: the memory of ${nameOf(block)} that it uses was freed; keep it until ` +
           `the graph is disposed`,
       );
     }
   }
+}
+
+function sizeOf(blocks: readonly GraphBlock[]): number {
+  return blocks.reduce((sum, { requestedBytes }) => sum + requestedBytes, 0);
 }
 
 function countNodes(context: Context, graph: bigint): number {

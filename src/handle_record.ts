@@ -1,13 +1,12 @@
 // The owner record of a stream, an event or a graph: dispose and garbage collection both go through it.
 // It holds the driver's handle and never the object, so that the object can be collected.
 
-import { CUresult } from "../ffi/constants.ts";
 import type { Context } from "./context.ts";
-import { statusName } from "./errors.ts";
 import { originOf } from "./accounting/cell_runs.ts";
 import { timeOfMaking } from "./accounting/clock.ts";
 import { nextId } from "./accounting/ids.ts";
 import type { LedgerEntry, LiveKind } from "./accounting/ledger.ts";
+import { releaseAll } from "./release.ts";
 import { type Owner, unwatch, watch } from "./safety_net.ts";
 
 /** What a {@link HandleRecord} keeps. */
@@ -20,8 +19,8 @@ export interface HandleFields {
   readonly handle: bigint;
   /** A name for tables and errors. */
   readonly label?: string | undefined;
-  /** Destroys the handle and returns the driver's status. */
-  readonly destroy: (handle: bigint) => number;
+  /** Destroys the handle; throws when that fails. */
+  readonly destroy: (handle: bigint) => void;
 }
 
 /** One handle that the driver gave us and that we give back once. */
@@ -38,7 +37,7 @@ export class HandleRecord implements LedgerEntry, Owner {
   readonly createdAt = timeOfMaking(this.byteLength);
   readonly handle: bigint;
   readonly #context: Context;
-  readonly #destroy: (handle: bigint) => number;
+  readonly #destroy: (handle: bigint) => void;
   #released = false;
   #isDestroyed = false;
   #holderCount = 0;
@@ -107,14 +106,15 @@ export class HandleRecord implements LedgerEntry, Owner {
   }
 
   #end(): void {
-    this.#beforeEnd?.();
-    this.#isDestroyed = true;
-    const status = this.#destroy(this.handle);
-    if (status !== CUresult.CUDA_SUCCESS) {
-      console.warn(
-        `vramkit: ${this.kind} ${this.name} could not be destroyed: ${statusName(status)}`,
-      );
-    }
-    this.#context.release();
+    const context = this.#context;
+    releaseAll(context.driver, `${this.kind} ${this.name}`, [
+      () => this.#beforeEnd?.(),
+      () => {
+        this.#isDestroyed = true;
+        this.#destroy(this.handle);
+      },
+      () => context.sweepSome(),
+      () => context.release(),
+    ]);
   }
 }

@@ -65,7 +65,7 @@ export class CudaStream implements Disposable {
     this.priority = options.priority ?? "normal";
     this.#handle = handle;
     if (handle === context.defaultStreamHandle) return;
-    const destroy = (handle: bigint) => context.status("cuStreamDestroy_v2", handle);
+    const destroy = (handle: bigint) => context.giveBack("cuStreamDestroy_v2", handle);
     const { label } = options;
     this.#record = new HandleRecord(this, { context, kind: "stream", handle, label, destroy });
   }
@@ -143,7 +143,7 @@ export class CudaStream implements Disposable {
     if (this.disposed) throw new DisposedError(this.toString());
     requireUncaptured(this, "look for the end of the work");
     if (this.pending.size > 0) return false;
-    this.#throwFailure();
+    this.throwFailure();
     return this.isQueueIdle;
   }
 
@@ -168,7 +168,17 @@ export class CudaStream implements Disposable {
    */
   record(options: EventOptions | CudaEvent = {}): CudaEvent {
     if (this.disposed) throw new DisposedError(this.toString());
-    const event = options instanceof CudaEvent ? options : CudaEvent.create(this.context, options);
+    if (options instanceof CudaEvent) return this.#recordOn(options);
+    const event = CudaEvent.create(this.context, options);
+    try {
+      return this.#recordOn(event);
+    } catch (error) {
+      event.dispose();
+      throw error;
+    }
+  }
+
+  #recordOn(event: CudaEvent): CudaEvent {
     this.#checkContext(event);
     if (event.disposed) throw new DisposedError(event.toString());
     const capture = activeCapture();
@@ -274,6 +284,18 @@ export class CudaStream implements Disposable {
   }
 
   /**
+   * Throws what a postponed call failed with, once: to whoever waits for the stream, or reads what the
+   * call was to write.
+   *
+   * @internal
+   */
+  throwFailure(): void {
+    const failure = this.#failure;
+    this.#failure = undefined;
+    if (failure !== undefined) throw failure.error;
+  }
+
+  /**
    * Notes work in the order of this stream, and keeps the driver's stream until it is over.
    *
    * @internal
@@ -327,7 +349,8 @@ export class CudaStream implements Disposable {
     requireUncaptured(this, "look for the end of the work");
     if (this.pending.size > 0) await allOver(this.pendingEnds);
     await this.synchronizeQueue();
-    this.#throwFailure();
+    this.context.sweep();
+    this.throwFailure();
   }
 
   /**
@@ -356,7 +379,8 @@ export class CudaStream implements Disposable {
     requireUncaptured(this, "look for the end of the work");
     if (this.pending.size > 0) finishNow(this.pending, `wait for ${this}`);
     this.synchronizeQueueSync();
-    this.#throwFailure();
+    this.context.sweep();
+    this.throwFailure();
   }
 
   /**
@@ -365,9 +389,17 @@ export class CudaStream implements Disposable {
    * @internal
    */
   synchronizeQueueSync(): void {
-    for (let look = 0; look < LOOKS; look++) if (this.isQueueIdle) return;
+    requireUncaptured(this, "look for the end of the work");
     const { driver } = this.context;
-    driver.check(driver.api.cuStreamSynchronize(this.queueHandle), "cuStreamSynchronize");
+    const handle = this.queueHandle;
+    let status: number = CUresult.CUDA_ERROR_NOT_READY;
+    for (let look = 0; look < LOOKS && status === CUresult.CUDA_ERROR_NOT_READY; look++) {
+      status = driver.api.cuStreamQuery(handle);
+    }
+    // A question that failed does not say that the work is over.
+    if (status !== CUresult.CUDA_SUCCESS) {
+      driver.check(driver.api.cuStreamSynchronize(handle), "cuStreamSynchronize");
+    }
     this.#mayBeBusy = false;
   }
 
@@ -414,12 +446,6 @@ export class CudaStream implements Disposable {
     this.context.driver.call("cuStreamWaitEvent", this.queueHandle, event.queueHandle, 0);
   }
 
-  #throwFailure(): void {
-    const failure = this.#failure;
-    this.#failure = undefined;
-    if (failure !== undefined) throw failure.error;
-  }
-
   #holdContext(): Disposable {
     const context = this.context.retain();
     return { [Symbol.dispose]: () => context.release() };
@@ -428,18 +454,33 @@ export class CudaStream implements Disposable {
   /** Moves the end mark to the end of the queue; a destroyed or captured stream's stays where it is. */
   #markEnd(): Fence | undefined {
     if (this.#isGone || isCaptured(this)) return this.#end;
-    this.#end ??= new Fence(this.context);
-    this.#end.set(this.#handle);
+    if (this.#end === undefined) this.#end = Fence.behind(this.context, this.#handle);
+    else this.#end.set(this.#handle);
     return this.#end;
   }
 
-  /** Leaves the end mark while work is still queued, so that others can be ordered after it. */
+  /**
+   * Leaves the end mark while work is still queued, so that others can be ordered after it. Where the
+   * driver sets none the work is waited for.
+   */
   #leaveMark(): void {
     const { context } = this;
-    const status = context.driver.status("cuStreamQuery", this.#handle);
-    if (status !== CUresult.CUDA_ERROR_NOT_READY) return this.#dropEnd();
-    const end = this.#markEnd();
-    context.defer({ isDue: () => end?.isPassed ?? true, run: () => this.#dropEnd() });
+    const { driver } = context;
+    const status = driver.status("cuStreamQuery", this.#handle);
+    if (status === CUresult.CUDA_SUCCESS) return this.#dropEnd();
+    let end: Fence | undefined;
+    try {
+      end = this.#markEnd();
+    } catch {
+      this.#dropEnd();
+      driver.call("cuStreamSynchronize", this.#handle);
+      return;
+    }
+    context.defer({
+      isDue: () => end?.isPassed ?? true,
+      wait: () => end?.waitSync(),
+      run: () => this.#dropEnd(),
+    });
   }
 
   #dropEnd(): void {

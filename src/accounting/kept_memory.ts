@@ -1,11 +1,13 @@
-// Memory that was given back while a transfer or a graph still uses it: nobody can reach it any more,
+// Memory that was given back while queued work, a transfer or a graph still uses it: nobody can reach it any more,
 // and the device does not have it back yet.
 
 import { type Ledger, type LiveKind, type MemoryCache, placeOf } from "./ledger.ts";
 
 /** A block that is kept. */
-interface KeptBlock {
+export interface KeptBlock {
+  /** What kind of memory it is. */
   readonly kind: LiveKind;
+  /** Bytes that it holds. */
   readonly byteLength: number;
 }
 
@@ -13,7 +15,7 @@ const known = new WeakMap<Ledger, Map<string, KeptMemory>>();
 
 /** What is kept in one place; counts as cached there. */
 export class KeptMemory implements MemoryCache {
-  readonly name = "kept for transfers and graphs";
+  readonly name = "kept for work under way";
   readonly kind: LiveKind;
   /** What each block held when it was given back. */
   readonly #blocks = new Map<KeptBlock, number>();

@@ -8,6 +8,7 @@ import { MemoryTrack } from "./memory_track.ts";
 import { OriginFinder } from "./origin.ts";
 import { Timeline } from "./timeline.ts";
 import type { TimelineAction } from "./timeline_event.ts";
+import { TrackRecord } from "./track_record.ts";
 import { Undisposed } from "./undisposed.ts";
 
 /** Kinds of objects that a context can hold. */
@@ -66,6 +67,8 @@ export interface MemoryCache {
   readonly kind: LiveKind;
   /** Bytes it keeps. */
   readonly byteLength: number;
+  /** Bytes of them that were freed and that queued work still uses: to be had after a wait. */
+  readonly queuedBytes?: number;
   /** Whether `gpu.limit()` leaves it out. */
   readonly isUnlimited?: boolean;
   /** Gives back what nothing uses right now. */
@@ -125,7 +128,7 @@ export class Ledger {
   limitBytes: number | undefined;
   /** In no order: an object that goes leaves its slot to the last one. */
   readonly #entries: LedgerEntry[] = [];
-  readonly #tracks: MemoryTrack[] = [];
+  readonly #tracks: TrackRecord[] = [];
 
   /** Makes an empty ledger; in a notebook it knows from now on which cell makes what. */
   constructor() {
@@ -187,10 +190,16 @@ export class Ledger {
 
   /** Opens a track, which counts device memory until it is disposed. */
   track(label: string): MemoryTrack {
-    const track = new MemoryTrack({ label, afterId: lastId(), end: (track) => this.#end(track) });
-    this.#tracks.push(track);
-    this.#noteTrack("begin", track);
-    return track;
+    return new MemoryTrack(this.openTrack(label));
+  }
+
+  /** Opens a track that the caller shows, and ends. */
+  openTrack(label: string): TrackRecord {
+    const leave = (record: TrackRecord) => this.#end(record);
+    const record = new TrackRecord({ label, afterId: lastId(), leave });
+    this.#tracks.push(record);
+    this.#noteTrack("begin", record);
+    return record;
   }
 
   /** Bytes that caches keep for reuse on the device or on the host. */
@@ -199,6 +208,15 @@ export class Ledger {
     for (const cache of this.caches) {
       if (isForLimit && cache.isUnlimited) continue;
       if (placeOf(cache.kind) === place) bytes += cache.byteLength;
+    }
+    return bytes;
+  }
+
+  /** Bytes that were freed in a place and that queued work still uses, as far as caches know. */
+  queuedBytes(place: MemoryPlace): number {
+    let bytes = 0;
+    for (const { kind, queuedBytes = 0 } of this.caches) {
+      if (placeOf(kind) === place) bytes += queuedBytes;
     }
     return bytes;
   }
@@ -277,7 +295,7 @@ export class Ledger {
     });
   }
 
-  #noteTrack(action: TimelineAction, { label, currentBytes }: MemoryTrack): void {
+  #noteTrack(action: TimelineAction, { label, usage: { currentBytes } }: TrackRecord): void {
     if (!this.timeline.isOn) return;
     this.timeline.record({
       action,
@@ -291,9 +309,9 @@ export class Ledger {
     });
   }
 
-  #end(track: MemoryTrack): void {
-    const at = this.#tracks.indexOf(track);
+  #end(record: TrackRecord): void {
+    const at = this.#tracks.indexOf(record);
     if (at !== -1) this.#tracks.splice(at, 1);
-    this.#noteTrack("end", track);
+    this.#noteTrack("end", record);
   }
 }

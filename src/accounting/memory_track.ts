@@ -1,82 +1,69 @@
 // What happens to device memory during a part of a program: gpu.track("epoch 1").
 // Tracks nest and may overlap; each counts for itself what is allocated while it is open.
 
-import { MemoryCounters, type MemoryUsage } from "./counters.ts";
+import type { MemoryUsage } from "./counters.ts";
 import { formatBytes, formatCount } from "../format.ts";
 
-/** What a {@link MemoryTrack} needs of the ledger that opens it. */
+/** What a {@link MemoryTrack} shows: its half in the ledger. */
 export interface MemoryTrackFields {
   /** Its name. */
   readonly label: string;
-  /** The number of the last object made before it; older ones do not count. */
-  readonly afterId: number;
-  /** Ends it in the ledger. */
-  readonly end: (track: MemoryTrack) => void;
+  /** What it has counted so far. */
+  readonly usage: MemoryUsage;
+  /** Whether it was ended. */
+  readonly released: boolean;
+  /** Ends it; a second call does nothing. */
+  end(): void;
 }
 
 /**
  * Counts the device memory that is allocated while it is open. What is freed counts when it was
- * allocated in the track too, so that `currentBytes` after the end is what the part left behind.
+ * allocated in the track too, so that `currentBytes` after the end is what the part left behind. One
+ * that was dropped ends when it is garbage-collected.
  */
 export class MemoryTrack implements MemoryUsage, Disposable {
   /** Its name, which objects made meanwhile carry as their scope. */
   readonly label: string;
-  readonly #afterId: number;
-  readonly #end: (track: MemoryTrack) => void;
-  readonly #counters = new MemoryCounters();
-  #ended = false;
+  readonly #record: MemoryTrackFields;
 
-  /** Opens a track; use gpu.track(). */
-  constructor({ label, afterId, end }: MemoryTrackFields) {
-    this.label = label;
-    this.#afterId = afterId;
-    this.#end = end;
-  }
-
-  /** Counts an allocation. */
-  add(byteLength: number): void {
-    this.#counters.add(byteLength);
-  }
-
-  /** Counts the release of an object when it was made in the track. */
-  remove(id: number, byteLength: number): void {
-    if (id > this.#afterId) this.#counters.remove(byteLength);
+  /** Shows what a record counts; use gpu.track(). */
+  constructor(record: MemoryTrackFields) {
+    this.label = record.label;
+    this.#record = record;
   }
 
   get currentBytes(): number {
-    return this.#counters.currentBytes;
+    return this.#record.usage.currentBytes;
   }
 
   get peakBytes(): number {
-    return this.#counters.peakBytes;
+    return this.#record.usage.peakBytes;
   }
 
   get totalBytes(): number {
-    return this.#counters.totalBytes;
+    return this.#record.usage.totalBytes;
   }
 
   get currentCount(): number {
-    return this.#counters.currentCount;
+    return this.#record.usage.currentCount;
   }
 
   get peakCount(): number {
-    return this.#counters.peakCount;
+    return this.#record.usage.peakCount;
   }
 
   get totalCount(): number {
-    return this.#counters.totalCount;
+    return this.#record.usage.totalCount;
   }
 
   /** Whether it was ended; its numbers stay as they were then. */
   get ended(): boolean {
-    return this.#ended;
+    return this.#record.released;
   }
 
   /** Ends the track; a second call does nothing. */
   dispose(): void {
-    if (this.#ended) return;
-    this.#ended = true;
-    this.#end(this);
+    this.#record.end();
   }
 
   /** Same as {@link MemoryTrack.dispose}, for `using`. */
@@ -86,7 +73,7 @@ export class MemoryTrack implements MemoryUsage, Disposable {
 
   /** The numbers as plain data. */
   toJSON(): MemoryUsage & { readonly label: string } {
-    return { label: this.label, ...this.#counters.snapshot() };
+    return { label: this.label, ...this.#record.usage };
   }
 
   /** Says what it counted: `epoch 1: 2 MiB in 1 buffer now, 6 MiB at most, 12 MiB in 5 in all`. */

@@ -247,7 +247,7 @@ export class GrowableBuffer<D extends DType = DType> extends TransferableBuffer<
     if (neededBytes <= this.capacityBytes) return;
     const { context, kind } = this;
     const byteLength = range.stepsFor(neededBytes) - this.capacityBytes;
-    context.sweep();
+    context.sweepMore();
     takeWithinLimits({ context, kind, byteLength }, () => range.mapTo(neededBytes));
     allocation.place({ address: range.address, byteLength: range.stepsFor(neededBytes) });
   }

@@ -45,7 +45,7 @@ export class PitchedBuffer<D extends DType = DType> extends StridedView<D, Devic
     const rowCount = countOf(shape) / columns;
     const rows = { widthBytes: columns * each, rowCount, elementBytes: each };
     const resource = new PitchedMemoryResource(stream);
-    context.sweep();
+    context.sweepMore();
     const need = { context, kind: "device", byteLength: rows.widthBytes * rowCount } as const;
     const { address, pitchBytes } = takeWithinLimits(need, () => resource.allocateRows(rows));
     const byteLength = pitchBytes * rowCount;

@@ -10,8 +10,9 @@ import { LiveTable } from "./live.ts";
 import type { LiveQuery } from "./live_query.ts";
 import type { Provenance } from "../measure/bandwidth_result.ts";
 import { parseLimit } from "../memory/byte_limit.ts";
-import type { MemoryTrack } from "../accounting/memory_track.ts";
+import { MemoryTrack } from "../accounting/memory_track.ts";
 import { MemoryReport } from "./report.ts";
+import { watch } from "../safety_net.ts";
 import { runScope, type Scope, type ScopeOptions } from "../scope.ts";
 import type { Timeline } from "../accounting/timeline.ts";
 
@@ -85,7 +86,10 @@ export abstract class DeviceAccounts extends BufferKinds {
    * ```
    */
   track(label: string): MemoryTrack {
-    return this.context.ledger.track(label);
+    const record = this.context.ledger.openTrack(label);
+    const track = new MemoryTrack(record);
+    watch(track, record);
+    return track;
   }
 
   /**

@@ -1,8 +1,8 @@
 // What a device is. Read once when it is opened, except its bus, which is asked for when wanted.
 
-import { CUresult } from "../../ffi/constants.ts";
 import { readCString } from "../../ffi/pointers.ts";
 import type { Context } from "../context.ts";
+import { isRefusal } from "../errors.ts";
 import { type Bus, readBus } from "../measure/bus.ts";
 
 /** A device's name, size and abilities. */
@@ -28,7 +28,8 @@ export class DeviceInfo {
     driver.call("cuDeviceGetName", text, text.length, deviceHandle);
     this.name = readCString(text);
     const status = driver.status("cuDeviceGetPCIBusId", text, text.length, deviceHandle);
-    this.pciBusId = status === CUresult.CUDA_SUCCESS ? readCString(text) : "";
+    if (!isRefusal(status)) driver.check(status, "cuDeviceGetPCIBusId");
+    this.pciBusId = isRefusal(status) ? "" : readCString(text);
     const uuid = new Uint8Array(16);
     driver.call("cuDeviceGetUuid_v2", uuid, deviceHandle);
     this.uuid = formatUuid(uuid);

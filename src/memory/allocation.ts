@@ -3,19 +3,20 @@
 
 import type { Context } from "../context.ts";
 import { DisposedError } from "../errors.ts";
-import { formatBytes, messageOf } from "../format.ts";
+import { formatBytes } from "../format.ts";
 import { originOf } from "../accounting/cell_runs.ts";
 import { timeOfMaking } from "../accounting/clock.ts";
 import { nextId } from "../accounting/ids.ts";
 import { KeptMemory, LostMemory } from "../accounting/kept_memory.ts";
 import { type LedgerEntry, type LiveKind, nameOf } from "../accounting/ledger.ts";
+import { reportLost, tryRelease } from "../release.ts";
 import { type Owner, unwatch, watch } from "../safety_net.ts";
 import { CudaStream } from "../stream.ts";
 import { type AllocationRequest, type Lender, takeMemory } from "./allocation_request.ts";
 import { capturedMemory, isPostponed } from "./captured_memory.ts";
 import type { MemoryResource } from "./memory_resource.ts";
 import { type Access, StreamUsage } from "./stream_usage.ts";
-import { whenPassed } from "./when_passed.ts";
+import { freeWhenPassed, whenPassed } from "./when_passed.ts";
 
 /** One block of memory, owned. */
 export class Allocation implements LedgerEntry, Owner {
@@ -282,8 +283,8 @@ export class Allocation implements LedgerEntry, Owner {
 
   /**
    * Device memory is freed in stream order, after the streams that used it. The driver frees host
-   * memory at once, so that waits until the GPU has passed all uses. During a capture only what the
-   * graph allocates is freed, as a step of it.
+   * memory at once, so that waits until the GPU has passed all uses, and counts as kept meanwhile.
+   * During a capture only what the graph allocates is freed, as a step of it.
    */
   #free(): void {
     if (this.#isMovedAway) return this.#keepForEver();
@@ -291,15 +292,30 @@ export class Allocation implements LedgerEntry, Owner {
     if (captured !== undefined && captured.usageWithin(this) === undefined) {
       return captured.postpone(() => this.#free());
     }
+    const { context } = this;
     try {
-      if (this.address === 0n) return;
-      const stream = this.#afterUses(this.#freeWith ?? this.#stream);
-      if (!this.resource.isHostAccessible) return this.#giveBack(stream);
-      whenPassed(stream, () => this.#giveBack(stream));
+      this.#freeAfterUses();
     } catch (error) {
-      reportFailedRelease(this, error);
-    } finally {
-      this.context.release();
+      reportLost(context.driver, nameOf(this), error);
+    }
+    context.sweepSome();
+    context.release();
+  }
+
+  #freeAfterUses(): void {
+    if (this.address === 0n) return;
+    if (capturedMemory() !== undefined) return this.#freeInGraph();
+    const stream = this.#afterUses(this.#freeWith ?? this.#stream);
+    if (!this.resource.isHostAccessible) return this.#giveBack(stream);
+    freeWhenPassed(stream, this, () => this.#giveBack(stream));
+  }
+
+  /** Frees the block as a step of the graph that is being captured; without that step there is no graph. */
+  #freeInGraph(): void {
+    try {
+      this.deallocate(this.#afterUses(this.#freeWith ?? this.#stream));
+    } catch (error) {
+      capturedMemory()?.refuse(error);
     }
   }
 
@@ -318,8 +334,17 @@ export class Allocation implements LedgerEntry, Owner {
   /** The stream, or the default one for a disposed stream, which now waits for all uses so far. */
   #afterUses(chosen: CudaStream): CudaStream {
     const stream = chosen.disposed ? CudaStream.default(this.context) : chosen;
-    const usage = capturedMemory()?.usageWithin(this) ?? this.usage;
-    usage.finishOn(stream);
+    const within = capturedMemory()?.usageWithin(this);
+    if (within !== undefined) {
+      within.finishOn(stream);
+      return stream;
+    }
+    try {
+      this.usage.finishOn(stream);
+    } catch {
+      // Without the driver's order the host waits; what that reports is told to who waits for the work.
+      tryRelease(this.context.driver, nameOf(this), () => this.context.waitForAll());
+    }
     return stream;
   }
 
@@ -328,15 +353,14 @@ export class Allocation implements LedgerEntry, Owner {
     this.resource.deallocate(this.address, this.byteLength, stream);
   }
 
+  /** Hands the memory back; what cannot be given back is lost. */
   #giveBack(stream: CudaStream): void {
     try {
       this.deallocate(stream);
     } catch (error) {
-      reportFailedRelease(this, error);
+      const { context, kind, byteLength } = this;
+      reportLost(context.driver, nameOf(this), error);
+      if (kind !== "imported") LostMemory.of(context.ledger, kind).add(byteLength);
     }
   }
-}
-
-function reportFailedRelease(allocation: Allocation, error: unknown): void {
-  console.warn(`vramkit: ${nameOf(allocation)} could not be given back: ${messageOf(error)}`);
 }

@@ -2,6 +2,7 @@
 // program, to compare resources by.
 
 import { ALLOCATION_CSV_HEADER, type AllocationAction } from "../accounting/allocation_csv.ts";
+import { releaseAll } from "../release.ts";
 import { CudaStream } from "../stream.ts";
 import type { MemoryResource } from "./memory_resource.ts";
 
@@ -67,7 +68,8 @@ export function replayAllocations(
   const streams = openStreams(log, resource, stack);
   const live = new Map<string, ReplayedBlock>();
   stack.defer(() => {
-    for (const block of live.values()) giveBack(resource, block);
+    const blocks = live.values().map((block) => () => giveBack(resource, block));
+    releaseAll(resource.context.driver, "a block of the log", blocks);
   });
   let liveBytes = 0;
   let peakLiveBytes = 0;

@@ -62,7 +62,7 @@ export function takeMemory(request: AllocationRequest): bigint {
   checkSameDevice(resource, context);
   if (capturedMemory() !== undefined) throw capturing(request);
   if (checkSize(byteLength, "byteLength") === 0) return 0n;
-  context.sweep();
+  context.sweepMore();
   const need = { context, kind, byteLength, isDeviceOnly: !resource.isHostAccessible };
   const take = () => resource.allocate(byteLength, stream);
   const giveBack = (address: bigint) => resource.deallocate(address, byteLength, stream);

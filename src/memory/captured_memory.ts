@@ -183,6 +183,11 @@ export class CapturedMemory implements Disposable {
     this.#copies.push(copy);
   }
 
+  /** Notes that a step could not be recorded: the capture ends with that error. */
+  refuse(error: unknown): void {
+    this.#capture.refuse(error);
+  }
+
   /** Runs `work` once the capture is over; a failure is reported on the console. */
   postpone(work: () => void): void {
     this.#capture.postpone(work);

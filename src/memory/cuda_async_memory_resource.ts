@@ -34,6 +34,7 @@ export class CudaAsyncMemoryResource implements MemoryResource, Disposable {
   readonly #cell = new BigUint64Array(1);
   /** The pool of one's own; undefined for the default pool. */
   readonly #own: DriverPool | undefined;
+  readonly #pool: DriverPool;
   readonly #record: HandleRecord | undefined;
   /** Whether other devices may use its memory, as far as that was asked for. */
   readonly #isOpenTo = new Map<Context, boolean>();
@@ -49,16 +50,17 @@ export class CudaAsyncMemoryResource implements MemoryResource, Disposable {
     this.context = context;
     this.#calls = requireCalls(context);
     if (options === undefined) {
-      countDefaultPool(context);
+      this.#pool = defaultPool(context);
       return;
     }
     const pool = DriverPool.create(context, options);
     context.ledger.caches.add(pool);
     const destroy = () => {
       context.ledger.caches.delete(pool);
-      return pool.destroy();
+      pool.destroy();
     };
     this.#own = pool;
+    this.#pool = pool;
     this.#record = new HandleRecord(this, { context, kind: "pool", handle: pool.handle, destroy });
   }
 
@@ -79,45 +81,47 @@ export class CudaAsyncMemoryResource implements MemoryResource, Disposable {
     if (status !== CUresult.CUDA_SUCCESS) {
       throw this.context.driver.error(status, "cuMemAllocAsync");
     }
+    this.#pool.noteTaken(byteLength);
     return this.#cell[0] ?? 0n;
   }
 
   /** Frees in the order of `stream` (cuMemFreeAsync). */
-  deallocate(address: bigint, _byteLength: number, stream: CudaStream): void {
+  deallocate(address: bigint, byteLength: number, stream: CudaStream): void {
     const status = this.#calls.cuMemFreeAsync(address, stream.queueHandle);
     if (status !== CUresult.CUDA_SUCCESS) {
       throw this.context.driver.error(status, "cuMemFreeAsync");
     }
+    this.#pool.noteFreed(byteLength);
   }
 
   /** Bytes that the pool's allocations hold, those of other libraries in the default pool too. */
   get usedBytes(): number {
-    return this.#pool.usedBytes;
+    return this.#open.usedBytes;
   }
 
   /** The most bytes that its allocations held at once. */
   get peakUsedBytes(): number {
-    return this.#pool.peakUsedBytes;
+    return this.#open.peakUsedBytes;
   }
 
   /** Bytes that the pool has taken from the device. */
   get reservedBytes(): number {
-    return this.#pool.reservedBytes;
+    return this.#open.reservedBytes;
   }
 
   /** The most bytes that it had taken from the device at once. */
   get peakReservedBytes(): number {
-    return this.#pool.peakReservedBytes;
+    return this.#open.peakReservedBytes;
   }
 
   /** Bytes that it keeps at a synchronisation although nothing uses them. */
   get releaseThresholdBytes(): number {
-    return this.#pool.releaseThresholdBytes;
+    return this.#open.releaseThresholdBytes;
   }
 
   /** When it hands out memory again whose free is not done yet. */
   get reuse(): Required<PoolReuse> {
-    return this.#pool.reuse;
+    return this.#open.reuse;
   }
 
   /** Whether it was disposed; only a pool of one's own can be. */
@@ -127,7 +131,7 @@ export class CudaAsyncMemoryResource implements MemoryResource, Disposable {
 
   /** Starts the two peaks anew from what is used and reserved now. */
   resetPeaks(): void {
-    this.#pool.resetPeaks();
+    this.#open.resetPeaks();
   }
 
   /**
@@ -135,7 +139,7 @@ export class CudaAsyncMemoryResource implements MemoryResource, Disposable {
    * counts as unused once the stream of the free has got there: synchronise first to give all back.
    */
   trim(keepBytes = 0): void {
-    this.#pool.trim(keepBytes);
+    this.#open.trim(keepBytes);
   }
 
   /**
@@ -143,7 +147,7 @@ export class CudaAsyncMemoryResource implements MemoryResource, Disposable {
    * between two devices does so by itself, unless access was taken away here.
    */
   setAccess(peer: ContextOwner, access: DeviceAccess): void {
-    this.#pool.setAccess(peer.context, access);
+    this.#open.setAccess(peer.context, access);
     this.#isOpenTo.set(peer.context, access !== "none");
   }
 
@@ -155,14 +159,14 @@ export class CudaAsyncMemoryResource implements MemoryResource, Disposable {
   openTo(peer: Context): boolean {
     const known = this.#isOpenTo.get(peer);
     if (known !== undefined) return known;
-    const isOpen = this.#pool.openTo(peer);
+    const isOpen = this.#open.openTo(peer);
     this.#isOpenTo.set(peer, isOpen);
     return isOpen;
   }
 
   /** Reads what a device may do with the pool's memory (cuMemPoolGetAccess). */
   accessOf(peer: ContextOwner): DeviceAccess {
-    return this.#pool.accessOf(peer.context);
+    return this.#open.accessOf(peer.context);
   }
 
   /**
@@ -183,9 +187,10 @@ export class CudaAsyncMemoryResource implements MemoryResource, Disposable {
     return describeResource(this);
   }
 
-  get #pool(): DriverPool {
+  /** The pool, checked. */
+  get #open(): DriverPool {
     if (this.disposed) throw new DisposedError("CudaAsyncMemoryResource");
-    return this.#own ?? DriverPool.ofDevice(this.context);
+    return this.#pool;
   }
 
   #allocateFrom(pool: DriverPool, byteLength: number, stream: CudaStream): bigint {
@@ -203,17 +208,21 @@ export class CudaAsyncMemoryResource implements MemoryResource, Disposable {
       throw (isFull ? pool.limitError(byteLength) : undefined) ??
         this.context.driver.error(status, "cuMemAllocFromPoolAsync");
     }
+    pool.noteTaken(byteLength);
     return this.#cell[0] ?? 0n;
   }
 }
 
-const counted = new WeakSet<Context>();
+const defaultPools = new WeakMap<Context, DriverPool>();
 
 /** What the device's own pool keeps counts as cached, and is given back when memory runs short. */
-function countDefaultPool(context: Context): void {
-  if (counted.has(context)) return;
-  counted.add(context);
-  context.ledger.caches.add(DriverPool.ofDevice(context));
+function defaultPool(context: Context): DriverPool {
+  const known = defaultPools.get(context);
+  if (known !== undefined) return known;
+  const pool = DriverPool.ofDevice(context);
+  defaultPools.set(context, pool);
+  context.ledger.caches.add(pool);
+  return pool;
 }
 
 function requireCalls(context: Context): PoolCalls {

@@ -24,7 +24,7 @@ export class CudaMemoryResource implements MemoryResource {
 
   /** Frees once all work of the device that may use the memory is done (cuMemFree waits for it). */
   deallocate(address: bigint): void {
-    this.context.driver.call("cuMemFree_v2", address);
+    this.context.giveBack("cuMemFree_v2", address);
   }
 
   /** Shows the resource on a console. */

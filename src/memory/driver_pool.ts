@@ -4,12 +4,14 @@ import {
   CUmemAllocationHandleType,
   CUmemAllocationType,
   CUmemPool_attribute,
+  CUresult,
 } from "../../ffi/constants.ts";
 import { CUmemLocation, CUmemPoolProps } from "../../ffi/structs.ts";
 import type { Context } from "../context.ts";
-import { CudaUnavailableError } from "../errors.ts";
+import { CudaUnavailableError, isRefusal } from "../errors.ts";
 import { type ByteSize, checkSize, parseBytes } from "../format.ts";
 import type { MemoryCache } from "../accounting/ledger.ts";
+import { tryRelease } from "../release.ts";
 import { MemoryLimitError } from "./byte_limit.ts";
 import {
   ACCESS_FLAGS,
@@ -71,6 +73,11 @@ export class DriverPool implements MemoryCache {
   readonly isUnlimited: boolean;
   readonly #context: Context;
   readonly #limitBytes: number;
+  /** Bytes that the kit's allocations hold. */
+  #heldBytes = 0;
+  /** Bytes that the kit has freed since the GPU was last waited for, and when that was. */
+  #freedBytes = 0;
+  #waitCount = 0;
 
   /** Looks at a pool that is there; a limit of 0 is none. */
   constructor(context: Context, fields: DriverPoolFields) {
@@ -115,7 +122,7 @@ export class DriverPool implements MemoryCache {
       pool.#setReuse(reuse);
       return pool;
     } catch (error) {
-      pool.destroy();
+      tryRelease(context.driver, "a memory pool", () => pool.destroy());
       throw error;
     }
   }
@@ -140,9 +147,35 @@ export class DriverPool implements MemoryCache {
     return this.#read64("CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH");
   }
 
-  /** Bytes taken from the device that no allocation holds. */
+  /** Bytes taken from the device that no allocation holds, or that were freed. */
   get byteLength(): number {
-    return this.reservedBytes - this.usedBytes;
+    const { usedBytes } = this;
+    return this.reservedBytes - usedBytes + this.#queuedOf(usedBytes);
+  }
+
+  /** Bytes that the kit has freed while the driver counts them as used: their free is still queued. */
+  get queuedBytes(): number {
+    return this.#freedBytes === 0 ? 0 : this.#queuedOf(this.usedBytes);
+  }
+
+  /** Notes that the kit took memory. */
+  noteTaken(byteLength: number): void {
+    this.#heldBytes += byteLength;
+  }
+
+  /** Notes that the kit has queued a free. */
+  noteFreed(byteLength: number): void {
+    this.#heldBytes -= byteLength;
+    const { waitCount } = this.#context;
+    if (waitCount !== this.#waitCount) this.#freedBytes = 0;
+    this.#waitCount = waitCount;
+    this.#freedBytes += byteLength;
+  }
+
+  /** Other libraries may hold memory of the same pool, so only what the kit has freed counts. */
+  #queuedOf(usedBytes: number): number {
+    if (this.#waitCount !== this.#context.waitCount) return 0;
+    return Math.min(this.#freedBytes, Math.max(0, usedBytes - this.#heldBytes));
   }
 
   /** Bytes kept at a synchronisation although nothing uses them. */
@@ -202,7 +235,10 @@ export class DriverPool implements MemoryCache {
   openTo(peer: Context): boolean {
     if (this.accessOf(peer) !== "none") return true;
     const access = describeAccess(peer, "readwrite");
-    return this.#context.status("cuMemPoolSetAccess", this.handle, access, 1n) === 0;
+    const status = this.#context.status("cuMemPoolSetAccess", this.handle, access, 1n);
+    if (status === CUresult.CUDA_SUCCESS) return true;
+    if (isRefusal(status)) return false;
+    throw this.#context.driver.error(status, "cuMemPoolSetAccess");
   }
 
   /** Reads what a device may do with the pool's memory (cuMemPoolGetAccess). */
@@ -214,9 +250,9 @@ export class DriverPool implements MemoryCache {
     return flags[0] === ACCESS_FLAGS.read ? "read" : "none";
   }
 
-  /** Destroys the pool once its last allocation is freed, and returns the status (cuMemPoolDestroy). */
-  destroy(): number {
-    return this.#context.status("cuMemPoolDestroy", this.handle);
+  /** Destroys the pool once its last allocation is freed (cuMemPoolDestroy). */
+  destroy(): void {
+    this.#context.giveBack("cuMemPoolDestroy", this.handle);
   }
 
   #setReuse(reuse: PoolReuse): void {

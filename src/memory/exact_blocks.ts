@@ -3,8 +3,9 @@
 
 import type { Context } from "../context.ts";
 import { DisposedError, isOutOfMemory } from "../errors.ts";
-import { checkSize, formatAddress, messageOf } from "../format.ts";
+import { checkSize, formatAddress } from "../format.ts";
 import type { MemoryCache } from "../accounting/ledger.ts";
+import { tryRelease } from "../release.ts";
 import type { Owner } from "../safety_net.ts";
 import { CudaStream } from "../stream.ts";
 import type { MemoryResource } from "./memory_resource.ts";
@@ -95,13 +96,13 @@ export class ExactBlocks implements MemoryCache, Owner {
   trim(keepBytes = 0): void {
     checkSize(keepBytes, "bytes to keep");
     for (const [size, addresses] of this.#free) {
+      const stuck: bigint[] = [];
       while (this.#freeBytes > keepBytes) {
         const address = addresses.pop();
         if (address === undefined) break;
-        if (this.#unpin(address, size)) continue;
-        addresses.push(address);
-        break;
+        if (!this.#unpin(address, size)) stuck.push(address);
       }
+      addresses.push(...stuck);
       if (addresses.length === 0) this.#free.delete(size);
     }
   }
@@ -151,12 +152,9 @@ export class ExactBlocks implements MemoryCache, Owner {
   }
 
   #unpin(address: bigint, size: number): boolean {
-    try {
-      this.#upstream.deallocate(address, size, CudaStream.default(this.#context));
-    } catch (error) {
-      console.warn(`vramkit: ${this.name} could not give memory back: ${messageOf(error)}`);
-      return false;
-    }
+    const stream = CudaStream.default(this.#context);
+    const unpin = () => this.#upstream.deallocate(address, size, stream);
+    if (!tryRelease(this.#context.driver, `memory of the ${this.name}`, unpin)) return false;
     this.#freeBytes -= size;
     return true;
   }

@@ -1,7 +1,7 @@
 // Memory that someone else allocated: nothing is taken from here, and giving back is theirs to say.
 
 import type { Context } from "../context.ts";
-import { messageOf } from "../format.ts";
+import { tryRelease } from "../release.ts";
 import type { CudaStream } from "../stream.ts";
 import type { MemoryResource } from "./memory_resource.ts";
 import type { PointerAttributes } from "./pointer_attributes.ts";
@@ -49,11 +49,7 @@ export class ForeignMemoryResource implements MemoryResource {
     whenPassed(stream, () => {
       const deallocate = this.#release?.deallocate;
       this.#release = undefined;
-      try {
-        deallocate?.(address, byteLength);
-      } catch (error) {
-        console.warn(`vramkit: foreign memory could not be given back: ${messageOf(error)}`);
-      }
+      tryRelease(this.context.driver, "foreign memory", () => deallocate?.(address, byteLength));
     });
   }
 }

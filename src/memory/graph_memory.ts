@@ -5,8 +5,9 @@ import { CUgraphMem_attribute } from "../../ffi/constants.ts";
 import type { MemoryCache } from "../accounting/ledger.ts";
 import type { Context } from "../context.ts";
 import type { CudaStream } from "../stream.ts";
+import { tryRelease } from "../release.ts";
 import { isPostponed } from "./captured_memory.ts";
-import { whenPassed } from "./when_passed.ts";
+import { orderedAfter, whenPassed } from "./when_passed.ts";
 
 /** What the driver tells of graph memory. */
 export type GraphMemoryAmount = "used" | "peakUsed" | "reserved" | "peakReserved";
@@ -17,6 +18,9 @@ const ATTRIBUTES = {
   reserved: CUgraphMem_attribute.CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT,
   peakReserved: CUgraphMem_attribute.CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH,
 } as const satisfies Record<GraphMemoryAmount, number>;
+
+/** What disposed graphs leave at most, until the memory of the others is given back with it. */
+const MOST_GONE_BYTES = 128 * 2 ** 20;
 
 const known = new WeakMap<Context, GraphMemory>();
 
@@ -30,6 +34,8 @@ export class GraphMemory implements MemoryCache {
   /** Graphs that may be launched again, and bytes of what they gave to buffers. */
   #graphCount = 0;
   #heldBytes = 0;
+  /** Bytes of graphs that are gone, whose launches are over, since the last trim. */
+  #goneBytes = 0;
 
   private constructor(context: Context) {
     this.#context = context;
@@ -67,6 +73,7 @@ export class GraphMemory implements MemoryCache {
   /** Gives back what no launch and no buffer uses; a later launch takes it again (cuDeviceGraphMemTrim). */
   trim(): void {
     this.#context.driver.call("cuDeviceGraphMemTrim", this.#context.deviceHandle);
+    this.#goneBytes = 0;
   }
 
   /** Notes a graph that allocates memory. */
@@ -74,10 +81,10 @@ export class GraphMemory implements MemoryCache {
     this.#graphCount++;
   }
 
-  /** Notes that a graph is gone whose last launch was on `stream`. */
-  removeGraph(stream: CudaStream): void {
+  /** Notes that a graph is gone whose last launch, on `stream`, may have taken so many bytes. */
+  removeGraph(stream: CudaStream, byteLength: number): void {
     this.#graphCount--;
-    this.trimAfter(stream);
+    this.trimAfter(stream, byteLength);
   }
 
   /** Notes memory that a launch gave to a buffer. */
@@ -91,15 +98,23 @@ export class GraphMemory implements MemoryCache {
     if (stream !== undefined) this.trimAfter(stream);
   }
 
-  /** Trims once nothing can use the memory again, and the GPU has done what `stream` has queued. */
-  trimAfter(stream: CudaStream): void {
-    if (isPostponed(() => this.trimAfter(stream))) return;
-    if (this.#graphCount > 0 || this.#heldBytes > 0) return;
-    const { driver, deviceHandle } = this.#context;
-    try {
-      whenPassed(stream.orDefault(), () => driver.status("cuDeviceGraphMemTrim", deviceHandle));
-    } catch {
-      // Work that failed was reported to whoever waited for it; a release never throws.
-    }
+  /**
+   * Trims once the GPU has done what `stream` has queued, if the memory is of no more use then;
+   * `goneBytes` are those of a graph that is gone.
+   */
+  trimAfter(stream: CudaStream, goneBytes = 0): void {
+    if (goneBytes === 0 && !this.#isIdle) return;
+    if (isPostponed(() => this.trimAfter(stream, goneBytes))) return;
+    const { driver } = this.#context;
+    const trim = () => tryRelease(driver, "memory that graphs keep", () => this.trim());
+    whenPassed(orderedAfter(stream), () => {
+      this.#goneBytes += goneBytes;
+      if (this.#isIdle) trim();
+    });
+  }
+
+  /** Whether no launch can use the memory again, or so much is of no use that the others may wait. */
+  get #isIdle(): boolean {
+    return (this.#graphCount === 0 && this.#heldBytes === 0) || this.#goneBytes > MOST_GONE_BYTES;
   }
 }

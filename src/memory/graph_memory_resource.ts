@@ -40,7 +40,7 @@ export class GraphMemoryResource implements MemoryResource {
 
   /** Records a free, or frees after a launch what the graph leaves allocated (cuMemFreeAsync). */
   deallocate(address: bigint, _byteLength: number, stream: CudaStream): void {
-    this.context.call("cuMemFreeAsync", address, stream.queueHandle);
+    this.context.giveBack("cuMemFreeAsync", address, stream.queueHandle);
     this.#memory.trimAfter(stream);
   }
 

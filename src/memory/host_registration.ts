@@ -5,6 +5,7 @@ import { CU_MEMHOSTREGISTER, CUresult } from "../../ffi/constants.ts";
 import type { Context } from "../context.ts";
 import { CudaError, CudaUnavailableError } from "../errors.ts";
 import { formatBytes } from "../format.ts";
+import { tryRelease } from "../release.ts";
 import type { ContextOwner, MemoryResource } from "./memory_resource.ts";
 
 /** How to page-lock existing memory. */
@@ -77,7 +78,8 @@ export class HostRegistration implements MemoryResource {
     try {
       context.call("cuMemHostGetDevicePointer_v2", cell, start, 0);
     } catch (error) {
-      context.status("cuMemHostUnregister", start);
+      const unregister = () => context.giveBack("cuMemHostUnregister", start);
+      tryRelease(context.driver, `${formatBytes(byteLength)} of registered memory`, unregister);
       throw error;
     }
     return (cell[0] ?? 0n) + this.#hostAddress - start;
@@ -85,7 +87,7 @@ export class HostRegistration implements MemoryResource {
 
   /** Unlocks the pages now: the caller has made sure that no queued work still needs them. */
   deallocate(): void {
-    this.context.call("cuMemHostUnregister", this.#registeredAddress);
+    this.context.giveBack("cuMemHostUnregister", this.#registeredAddress);
   }
 
   /** Registers the bytes as they lie, and all of their pages where the driver wants whole ones. */

@@ -34,7 +34,7 @@ export class LazyAllocation extends Allocation {
     const { stream: wanted, byteLength } = this.#request;
     const stream = wanted.disposed ? CudaStream.default(this.context) : wanted;
     const address = takeMemory({ ...this.#request, stream });
+    this.place({ address, byteLength }); // first, so that it is given back whatever fails next
     this.usage.order(stream, "write");
-    this.place({ address, byteLength });
   }
 }

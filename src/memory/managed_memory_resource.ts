@@ -41,7 +41,7 @@ export class ManagedMemoryResource implements MemoryResource {
 
   /** Frees once all work of the device that may use the memory is done (cuMemFree waits for it). */
   deallocate(address: bigint): void {
-    this.context.call("cuMemFree_v2", address);
+    this.context.giveBack("cuMemFree_v2", address);
   }
 
   /** Shows the resource on a console. */

@@ -3,6 +3,8 @@
 import { CU_MEMHOSTALLOC } from "../../ffi/constants.ts";
 import type { Context } from "../context.ts";
 import { CudaUnavailableError } from "../errors.ts";
+import { formatBytes } from "../format.ts";
+import { tryRelease } from "../release.ts";
 import type { ContextOwner, MemoryResource } from "./memory_resource.ts";
 import { describeResource } from "./describe_resource.ts";
 
@@ -59,7 +61,8 @@ export class MappedHostMemoryResource implements MemoryResource {
     try {
       context.call("cuMemHostGetDevicePointer_v2", this.#cell, hostAddress, 0);
     } catch (error) {
-      context.status("cuMemFreeHost", hostAddress);
+      const free = () => context.giveBack("cuMemFreeHost", hostAddress);
+      tryRelease(context.driver, `${formatBytes(byteLength)} of mapped memory`, free);
       throw error;
     }
     const address = this.#cell[0] ?? 0n;
@@ -71,7 +74,7 @@ export class MappedHostMemoryResource implements MemoryResource {
   deallocate(address: bigint): void {
     const hostAddress = this.hostAddress(address);
     this.#hostAddresses.delete(address);
-    this.context.call("cuMemFreeHost", hostAddress);
+    this.context.giveBack("cuMemFreeHost", hostAddress);
   }
 
   /** Finds where the CPU sees a block. */

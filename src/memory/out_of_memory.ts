@@ -48,21 +48,27 @@ export function takeWithinLimits<T>(need: MemoryNeed, take: () => T): T {
 }
 
 /**
- * Runs something that takes memory, and once more after caches were trimmed when there is too little.
+ * Runs something that takes memory, once more after caches were trimmed when there is too little, and
+ * once more after a wait for what was freed and is still in use.
  *
  * @throws OutOfMemoryError with all amounts when there still is.
  */
 export function takeOrReclaim<T>(need: MemoryNeed, take: () => T): T {
-  try {
-    return take();
-  } catch (error) {
-    if (!isShortage(error)) throw error;
-  }
+  const first = taken(take);
+  if ("value" in first) return first.value;
   reclaim(need);
+  let last = taken(take);
+  if ("shortage" in last && waitForFrees(need)) last = taken(take);
+  if ("value" in last) return last.value;
+  throw outOfMemory(need, last.shortage);
+}
+
+function taken<T>(take: () => T): { readonly value: T } | { readonly shortage: CudaError } {
   try {
-    return take();
+    return { value: take() };
   } catch (error) {
-    throw isShortage(error) ? outOfMemory(need, error) : error;
+    if (isShortage(error)) return { shortage: error };
+    throw error;
   }
 }
 
@@ -167,10 +173,14 @@ function requireRoom(need: MemoryNeed): void {
   const { context: { ledger }, byteLength, kind } = need;
   const { limitBytes } = ledger;
   if (byteLength === 0 || limitBytes === undefined || placeOf(kind) !== "device") return;
-  const heldBytes = () => ledger.device.currentBytes + ledger.cachedBytes("device", FOR_LIMIT);
-  if (heldBytes() + byteLength <= limitBytes) return;
+  const hasRoom = () => {
+    const keptBytes = ledger.cachedBytes("device", FOR_LIMIT);
+    return ledger.device.currentBytes + keptBytes + byteLength <= limitBytes;
+  };
+  if (hasRoom()) return;
   reclaim(need);
-  if (heldBytes() + byteLength > limitBytes) throw outOfMemory(need, { call: "gpu.limit()" });
+  if (hasRoom() || (waitForFrees(need) && hasRoom())) return;
+  throw outOfMemory(need, { call: "gpu.limit()" });
 }
 
 /** Gives back what can be had at once, and has the garbage collector look for more. */
@@ -178,6 +188,16 @@ function reclaim({ context, kind }: MemoryNeed): void {
   context.ledger.trimCaches(placeOf(kind));
   context.sweep();
   hurryCollector();
+}
+
+/** Blocks until the GPU has done what memory that was freed waits for; false when there is none. */
+function waitForFrees({ context, kind }: MemoryNeed): boolean {
+  const { ledger } = context;
+  if (context.isCapturing) return false;
+  if (context.deferredCount === 0 && ledger.queuedBytes(placeOf(kind)) === 0) return false;
+  context.waitForAll();
+  ledger.trimCaches(placeOf(kind));
+  return true;
 }
 
 function isShortage(error: unknown): error is CudaError {

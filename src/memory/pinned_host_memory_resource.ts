@@ -30,7 +30,7 @@ export class PinnedHostMemoryResource implements MemoryResource {
 
   /** Frees now: the caller has made sure that no queued copy still needs the memory. */
   deallocate(address: bigint): void {
-    this.context.driver.call("cuMemFreeHost", address);
+    this.context.giveBack("cuMemFreeHost", address);
   }
 
   /** Shows the resource and its upstreams on a console, with their counters. */

@@ -1,7 +1,8 @@
 // What the driver knows about an address: whose memory it is, and who can use it.
 
-import { CUmemorytype, CUpointer_attribute, CUresult } from "../../ffi/constants.ts";
+import { CUmemorytype, CUpointer_attribute } from "../../ffi/constants.ts";
 import type { Context } from "../context.ts";
+import { isRefusal } from "../errors.ts";
 
 /** What the driver knows about an address. */
 export interface PointerAttributes {
@@ -27,6 +28,7 @@ export interface PointerAttributes {
  * Asks the driver about an address (cuPointerGetAttribute).
  *
  * @throws TypeError when the driver does not know it, as for ordinary host memory.
+ * @throws CudaError when the driver fails to tell.
  */
 export function pointerAttributes(context: Context, address: bigint): PointerAttributes {
   const type = read(context, "CU_POINTER_ATTRIBUTE_MEMORY_TYPE", address);
@@ -59,7 +61,10 @@ function remainingBytes(context: Context, address: bigint): number | undefined {
   return Number(start + byteLength - address);
 }
 
-/** Reads one attribute; those of 32 bits leave the upper half of the cell zero. */
+/**
+ * Reads one attribute; those of 32 bits leave the upper half of the cell zero. Undefined where the
+ * driver does not know the address, or has no such attribute of it.
+ */
 function read(
   context: Context,
   name: keyof typeof CUpointer_attribute,
@@ -72,5 +77,7 @@ function read(
     CUpointer_attribute[name],
     address,
   );
-  return status === CUresult.CUDA_SUCCESS ? cell[0] : undefined;
+  if (isRefusal(status)) return undefined;
+  context.driver.check(status, "cuPointerGetAttribute");
+  return cell[0];
 }

@@ -2,11 +2,11 @@
 
 import type { Context } from "../context.ts";
 import { CudaUnavailableError } from "../errors.ts";
-import { formatAddress, messageOf } from "../format.ts";
+import { formatAddress } from "../format.ts";
 import type { CudaStream } from "../stream.ts";
 import type { ContextOwner, MemoryResource } from "./memory_resource.ts";
 import { VirtualRange, type VirtualRangeRequest } from "./virtual_range.ts";
-import { whenPassed } from "./when_passed.ts";
+import { freeWhenPassed } from "./when_passed.ts";
 import { describeResource } from "./describe_resource.ts";
 
 /** Virtual memory of a device (cuMemAddressReserve, cuMemCreate, cuMemMap). */
@@ -62,20 +62,12 @@ export class VirtualMemoryResource implements MemoryResource {
       );
     }
     this.#ranges.delete(address);
-    whenPassed(stream, () => freeQuietly(range));
+    const block = { kind: "virtual", byteLength: range.mappedBytes } as const;
+    freeWhenPassed(stream, block, () => range.free());
   }
 
   /** Shows the resource on a console. */
   [Symbol.for("Deno.customInspect")](): string {
     return describeResource(this);
-  }
-}
-
-/** Unmapping fails only after an error that has broken the context; nobody is left to throw to. */
-function freeQuietly(range: VirtualRange): void {
-  try {
-    range.free();
-  } catch (error) {
-    console.warn(`vramkit: virtual memory could not be given back: ${messageOf(error)}`);
   }
 }

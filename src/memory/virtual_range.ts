@@ -5,6 +5,7 @@ import { CUmemAllocationGranularity_flags, CUmemAllocationType } from "../../ffi
 import { CUmemAccessDesc, CUmemAllocationProp } from "../../ffi/structs.ts";
 import type { Context } from "../context.ts";
 import { formatBytes } from "../format.ts";
+import { tryRelease } from "../release.ts";
 import { describeAccess, type DeviceAccess, deviceLocation } from "./device_access.ts";
 
 /** How many addresses to reserve, and how much memory to put behind them at a time. */
@@ -79,12 +80,14 @@ export class VirtualRange {
     }
   }
 
-  /** Takes the memory from behind all whole steps after the first `byteLength` bytes (cuMemUnmap). */
+  /**
+   * Takes the memory from behind all whole steps after the first `byteLength` bytes (cuMemUnmap). A
+   * failure is reported and never thrown: that step stays mapped, and so do those before it.
+   */
   unmapTo(byteLength: number): void {
     const target = this.stepsFor(byteLength);
     while (this.#mappedBytes > target) {
-      const start = this.address + BigInt(this.#mappedBytes - this.stepBytes);
-      this.context.call("cuMemUnmap", start, BigInt(this.stepBytes));
+      if (!this.#unmapStep(this.#mappedBytes - this.stepBytes)) return;
       this.#mappedBytes -= this.stepBytes;
     }
   }
@@ -99,10 +102,26 @@ export class VirtualRange {
     else this.#access.set(device, access);
   }
 
-  /** Gives all memory and the addresses back (cuMemUnmap, cuMemAddressFree). */
+  /**
+   * Gives all memory and the addresses back (cuMemUnmap, cuMemAddressFree). A failure is reported and
+   * never thrown: the step that it names stays, and the addresses with it.
+   */
   free(): void {
-    this.unmapTo(0);
-    this.context.call("cuMemAddressFree", this.address, BigInt(this.reservedBytes));
+    const { address, reservedBytes, context, stepBytes } = this;
+    let isEmpty = true;
+    for (let start = 0; start < this.#mappedBytes; start += stepBytes) {
+      isEmpty = this.#unmapStep(start) && isEmpty;
+    }
+    if (!isEmpty) return;
+    this.#mappedBytes = 0;
+    const free = () => context.giveBack("cuMemAddressFree", address, BigInt(reservedBytes));
+    tryRelease(context.driver, `${formatBytes(reservedBytes)} of addresses`, free);
+  }
+
+  #unmapStep(start: number): boolean {
+    const { address, context, stepBytes } = this;
+    const unmap = () => context.giveBack("cuMemUnmap", address + BigInt(start), BigInt(stepBytes));
+    return tryRelease(context.driver, `${formatBytes(stepBytes)} of virtual memory`, unmap);
   }
 
   /** The mapping keeps the memory, so the handle is given up at once. */
@@ -115,7 +134,8 @@ export class VirtualRange {
       context.call("cuMemMap", this.address + BigInt(this.#mappedBytes), size, 0n, handle, 0n);
       this.#mappedBytes += this.stepBytes;
     } finally {
-      context.status("cuMemRelease", handle);
+      const release = () => context.giveBack("cuMemRelease", handle);
+      tryRelease(context.driver, `${formatBytes(this.stepBytes)} of virtual memory`, release);
     }
   }
 

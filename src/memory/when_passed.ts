@@ -1,22 +1,70 @@
 // Work for the host to do once the GPU has passed a point: freeing what a queued copy still uses.
 
+import { type KeptBlock, KeptMemory } from "../accounting/kept_memory.ts";
+import type { Context } from "../context.ts";
 import { Fence } from "../fence.ts";
-import type { CudaStream } from "../stream.ts";
+import { tryRelease } from "../release.ts";
+import { CudaStream } from "../stream.ts";
 
 /**
  * Runs `work`, which never throws, once the GPU has done all that `stream` has queued so far: at
- * once when it already has, else at a later allocation or release. Nothing waits.
+ * once when it already has, else at a later allocation, release or synchronisation. Nothing waits,
+ * unless the driver fails to mark the point.
  */
 export function whenPassed(stream: CudaStream, work: () => void): void {
-  if (stream.isQueueIdle) return work();
+  const fence = fenceBehind(stream);
+  if (fence === undefined) work();
+  else defer(stream.context, { fence, work });
+}
+
+/** Frees a block as {@link whenPassed} runs work; until then it counts as kept. */
+export function freeWhenPassed(stream: CudaStream, block: KeptBlock, free: () => void): void {
+  const fence = fenceBehind(stream);
+  if (fence === undefined) return free();
   const { context } = stream;
-  const fence = new Fence(context);
-  fence.set(stream.queueHandle);
+  const kept = KeptMemory.of(context.ledger, block.kind);
+  kept.add(block);
+  const work = () => {
+    kept.delete(block);
+    free();
+  };
+  defer(context, { fence, work });
+}
+
+/** A stream that comes after another one's work: itself, or where it is gone the default one. */
+export function orderedAfter(stream: CudaStream): CudaStream {
+  const { context } = stream;
+  try {
+    return stream.orDefault();
+  } catch {
+    waitInstead(context);
+    return CudaStream.default(context);
+  }
+}
+
+/** A mark behind all that a stream has queued; undefined when the GPU has done it. */
+function fenceBehind(stream: CudaStream): Fence | undefined {
+  const { context } = stream;
+  try {
+    return stream.isQueueIdle ? undefined : Fence.behind(context, stream.queueHandle);
+  } catch {
+    waitInstead(context);
+    return undefined;
+  }
+}
+
+function defer(context: Context, { fence, work }: { fence: Fence; work: () => void }): void {
   context.defer({
     isDue: () => fence.isPassed,
+    wait: () => fence.waitSync(),
     run: () => {
       fence.dispose();
       work();
     },
   });
+}
+
+/** Blocks where the driver sets no mark; work that failed was told to whoever waited for it. */
+function waitInstead(context: Context): void {
+  tryRelease(context.driver, "what the GPU still uses", () => context.waitForAll());
 }

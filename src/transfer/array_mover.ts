@@ -111,21 +111,31 @@ export class ArrayMover implements Mover {
   /** Queues one copy behind the GPU's earlier work, and looks whether it is done. */
   #copyInPlace(): boolean {
     const { direction, span, bytes } = this.#move;
+    const streams = TransferStreams.of(span.allocation.context);
     if (this.#copy === undefined) {
-      const { context } = span.allocation;
-      const stream = TransferStreams.of(context).take();
-      const fence = new Fence(context);
-      this.#copy = { stream, fence };
-      this.#entry?.hold(stream.queueHandle);
-      queueByDriver(stream, { direction, device: span.address, bytes });
-      fence.set(stream.queueHandle);
+      const stream = streams.take();
+      try {
+        this.#entry?.hold(stream.queueHandle);
+        queueByDriver(stream, { direction, device: span.address, bytes });
+        this.#copy = { stream, fence: Fence.behind(stream.context, stream.queueHandle) };
+      } catch (error) {
+        streams.putAfterFailure(stream);
+        throw error;
+      }
       return true;
     }
     const { stream, fence } = this.#copy;
-    if (!fence.poll()) return false;
+    try {
+      if (!fence.poll()) return false;
+    } catch (error) {
+      this.#copy = undefined;
+      fence.dispose();
+      streams.putAfterFailure(stream);
+      throw error;
+    }
     this.#copy = undefined;
     fence.dispose();
-    TransferStreams.of(span.allocation.context).put(stream);
+    streams.put(stream);
     this.#movedBytes = span.byteLength;
     return true;
   }
@@ -184,9 +194,11 @@ export class ArrayMover implements Mover {
         bytes: bytes.subarray(offset, offset + byteLength),
       });
       stream.synchronizeSync();
-    } finally {
-      streams.put(stream);
+    } catch (error) {
+      streams.putAfterFailure(stream);
+      throw error;
     }
+    streams.put(stream);
     this.#movedBytes += byteLength;
   }
 }

@@ -2,6 +2,7 @@
 // the copy engine works on others. All driver calls stay on the JavaScript thread.
 
 import type { Context } from "../context.ts";
+import { releaseAll } from "../release.ts";
 import { CAN_BE_TERMINATED, nextTurn } from "../waiting.ts";
 import { CopyLanes, type Lending } from "./copy_lanes.ts";
 import { CopyQueue, type FinishedCopies } from "./copy_queue.ts";
@@ -245,9 +246,11 @@ export class TransferEngine {
 
   /** Ends the lanes and frees the ring. */
   dispose(): void {
-    this.#lanes.dispose();
-    this.#ring.trim();
-    this.#context.ledger.caches.delete(this.#ring);
+    releaseAll(this.#context.driver, "threads and memory for transfers", [
+      () => this.#lanes.dispose(),
+      () => this.#ring.trim(),
+      () => this.#context.ledger.caches.delete(this.#ring),
+    ]);
   }
 
   /** Gives waiting transfers their turn, as many as may run at a time. */

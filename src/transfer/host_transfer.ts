@@ -154,8 +154,9 @@ function finishEarlier(task: HostTransfer, owned: OwnedHostSpan | undefined): vo
   finishNow([...pendingBefore(stream, uses), ...arraysBefore(arrays)], `${direction} now`);
 }
 
-/** Makes the stream wait for what others do with the memory. */
+/** Makes the stream wait for what others do with the memory, which may have failed to be done. */
 function order({ direction, span, stream }: HostTransfer, owned: OwnedHostSpan | undefined): void {
+  if (direction === "download") stream.throwFailure();
   span.allocation.order(stream, accessOf(direction));
   owned?.allocation.order(stream, arrayAccessOf(direction));
 }

@@ -2,6 +2,7 @@
 
 import { CUresult } from "../../ffi/constants.ts";
 import type { Context } from "../context.ts";
+import { isRefusal } from "../errors.ts";
 
 /** How bytes get from one device to another: directly, or through the host's memory. */
 export type PeerRoute = "peer" | "staged";
@@ -10,7 +11,7 @@ const routes = new WeakMap<Context, WeakMap<Context, PeerRoute>>();
 
 /**
  * Finds the way between two devices and opens it, once for a pair (cuDeviceCanAccessPeer,
- * cuCtxEnablePeerAccess).
+ * cuCtxEnablePeerAccess). A failure is thrown and not taken for an answer: the next call asks again.
  */
 export function peerRoute(from: Context, to: Context): PeerRoute {
   const known = routes.get(from)?.get(to);
@@ -26,8 +27,10 @@ function opens(from: Context, to: Context): boolean {
   from.driver.call("cuDeviceCanAccessPeer", cell, from.deviceHandle, to.deviceHandle);
   if (cell[0] !== 1) return false;
   const status = from.status("cuCtxEnablePeerAccess", to.handle, 0);
-  return status === CUresult.CUDA_SUCCESS ||
-    status === CUresult.CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED;
+  if (status === CUresult.CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED) return true;
+  if (isRefusal(status)) return false;
+  from.driver.check(status, "cuCtxEnablePeerAccess");
+  return true;
 }
 
 function remember(from: Context, to: Context, route: PeerRoute): void {

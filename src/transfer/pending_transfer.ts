@@ -165,6 +165,7 @@ export class PendingTransfer extends PendingWork {
     const { stream, uses, signal } = this.#plan;
     try {
       signal?.throwIfAborted();
+      if (uses.some(({ access }) => access === "read")) stream.throwFailure();
       if (this.#checks.length === 0) this.#watchArrays();
       for (const { allocation, access } of uses) allocation.order(stream, access);
       if (!stream.isKnownIdle && !stream.isQueueIdle) {

@@ -5,6 +5,7 @@ import type { Context } from "../context.ts";
 import { Fence } from "../fence.ts";
 import type { MemoryCache } from "../accounting/ledger.ts";
 import { PinnedHostMemoryResource } from "../memory/pinned_host_memory_resource.ts";
+import { tryRelease } from "../release.ts";
 import type { Piece, RingTransfer } from "./ring_transfer.ts";
 
 /** One page-locked slot. */
@@ -79,6 +80,8 @@ export class PinnedRing implements MemoryCache {
   /** Gives a slot back. */
   put(slot: Slot): void {
     this.#free.push(slot);
+    // What the host had not a moment ago it may have for the next transfer.
+    if (this.#free.length === this.#slots.length) this.#isFull = this.#hasAll;
   }
 
   /** Bytes of page-locked memory it holds. */
@@ -89,12 +92,16 @@ export class PinnedRing implements MemoryCache {
   /** Frees all slots when none is busy; the next transfer allocates them again. */
   trim(): void {
     if (this.#free.length < this.#slots.length) return;
-    for (const slot of this.#slots) slot.fence.dispose();
-    for (const slab of this.#slabs) this.#resource.deallocate(slab);
-    this.#slots.length = 0;
+    // Emptied first: what cannot be given back is reported, and never used or given back again.
     this.#free.length = 0;
-    this.#slabs.length = 0;
     this.#isFull = false;
+    for (const { fence } of this.#slots.splice(0)) fence.dispose();
+    for (const slab of this.#slabs.splice(0)) this.#freeSlab(slab);
+  }
+
+  #freeSlab(slab: bigint): void {
+    const free = () => this.#resource.deallocate(slab);
+    tryRelease(this.#context.driver, `memory of the ${this.name}`, free);
   }
 
   #grow(): void {
@@ -102,18 +109,36 @@ export class PinnedRing implements MemoryCache {
     const held = this.#slots.length;
     const count = Math.min(Math.max(FIRST_SLOTS, held), slabSlots, slotCount - held);
     const slab = this.#allocate(count * slotBytes);
-    this.#isFull = slab === undefined || held + count === slotCount;
+    this.#isFull = slab === undefined;
     if (slab === undefined) return;
+    const fences = this.#makeFences(count, slab);
     this.#slabs.push(slab);
-    for (let i = 0; i < count; i++) {
-      const address = slab + BigInt(i * slotBytes);
-      const slot = { index: this.#slots.length, address, fence: new Fence(this.#context) };
+    for (const [i, fence] of fences.entries()) {
+      const slot = { index: held + i, address: slab + BigInt(i * slotBytes), fence };
       this.#slots.push(slot);
       this.#free.push(slot);
     }
+    this.#isFull = this.#hasAll;
   }
 
-  /** A ring that has slots makes do with them when the host gives no more. */
+  get #hasAll(): boolean {
+    return this.#slots.length === this.limits.slotCount;
+  }
+
+  /** Makes the fences for a slab's slots, or gives the slab back. */
+  #makeFences(count: number, slab: bigint): Fence[] {
+    const fences: Fence[] = [];
+    try {
+      while (fences.length < count) fences.push(new Fence(this.#context));
+      return fences;
+    } catch (error) {
+      for (const fence of fences) fence.dispose();
+      this.#freeSlab(slab);
+      throw error;
+    }
+  }
+
+  /** A ring that has slots makes do with them until they are all free again. */
   #allocate(byteLength: number): bigint | undefined {
     try {
       return this.#resource.allocate(byteLength);

@@ -3,6 +3,7 @@
 
 import { CUresult, CUstream_flags } from "../../ffi/constants.ts";
 import type { Context } from "../context.ts";
+import { releaseAll } from "../release.ts";
 import type { CopyStream } from "./copy_many.ts";
 
 /** A stream of the kit's own. */
@@ -41,6 +42,12 @@ export class TransferStreams {
     this.#free.push(stream);
   }
 
+  /** Takes a stream back after a failure: a copy of it may be under way, and is waited for. */
+  putAfterFailure(stream: TransferStream): void {
+    this.#context.driver.status("cuStreamSynchronize", stream.queueHandle);
+    this.put(stream);
+  }
+
   #create(): TransferStream {
     const context = this.#context;
     const cell = new BigUint64Array(1);
@@ -56,7 +63,7 @@ export class TransferStreams {
         for (let look = 0; look < LOOKS; look++) {
           const status = driver.api.cuStreamQuery(queueHandle);
           if (status === CUresult.CUDA_SUCCESS) return;
-          if (status !== CUresult.CUDA_ERROR_NOT_READY) driver.check(status, "cuStreamQuery");
+          if (status !== CUresult.CUDA_ERROR_NOT_READY) break; // its copies may be under way
         }
         driver.check(driver.api.cuStreamSynchronize(queueHandle), "cuStreamSynchronize");
       },
@@ -64,7 +71,12 @@ export class TransferStreams {
   }
 
   #destroy(): void {
-    for (const handle of this.#handles) this.#context.status("cuStreamDestroy_v2", handle);
+    const context = this.#context;
+    releaseAll(
+      context.driver,
+      "a stream for transfers",
+      this.#handles.map((handle) => () => context.giveBack("cuStreamDestroy_v2", handle)),
+    );
   }
 }
 

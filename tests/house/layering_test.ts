@@ -19,6 +19,8 @@ const LAYERS: readonly (readonly string[])[] = [
   ],
   ["src/accounting/"],
   ["src/driver.ts"],
+  ["src/release.ts"],
+  ["src/deferred_work.ts"],
   ["src/context.ts"],
   ["src/fence.ts", "src/waiting.ts"],
   ["src/capture.ts", "src/pending_work.ts", "src/stream_priority.ts"],

@@ -17,6 +17,7 @@ import { Driver } from "../../src/driver.ts";
 import { CudaError } from "../../src/errors.ts";
 import { testDriver, testOnTwoDevices } from "../support/driver.ts";
 import { faultyDriver } from "../support/faulty_driver.ts";
+import { HeldStream, testHoldingStream } from "../support/held_stream.ts";
 import { withDevice } from "../support/with_device.ts";
 
 function currentContext(api: DriverApi): bigint {
@@ -169,7 +170,7 @@ Deno.test("Context.sweep() runs deferred work once, when it is due", () =>
   withDevice(({ context }) => {
     let due = false;
     let runs = 0;
-    context.defer({ isDue: () => due, run: () => void runs++ });
+    context.defer({ isDue: () => due, wait: () => {}, run: () => void runs++ });
     context.sweep();
     assertEquals(runs, 0);
     due = true;
@@ -186,3 +187,53 @@ Deno.test("Context.atRelease() runs hooks while the context can still be used", 
   context.release();
   assert(free > 0);
 });
+
+Deno.test("Context.attribute() tells a failure from 0, and an attribute that is not known from both", () => {
+  const { driver, setFault } = faultyDriver();
+  return withDevice(({ context }) => {
+    const name = "CU_DEVICE_ATTRIBUTE_INTEGRATED";
+    assertEquals(context.attribute(name), 0);
+    setFault({ name: "cuDeviceGetAttribute" });
+    assertThrows(() => context.attribute(name), CudaError, "cuDeviceGetAttribute");
+    setFault({ name: "cuDeviceGetAttribute", status: CUresult.CUDA_ERROR_INVALID_VALUE });
+    assertEquals(context.attribute(name), 0);
+    setFault(undefined);
+  }, { driver });
+});
+
+Deno.test("Context.call() keeps the result of a call after which the former context does not come back", () => {
+  for (const failingCount of [1, 2]) {
+    const api = simulateDriver();
+    let left = failingCount;
+    const cuCtxPopCurrent_v2 = (cell: Parameters<DriverApi["cuCtxPopCurrent_v2"]>[0]) =>
+      left-- > 0 ? CUresult.CUDA_ERROR_UNKNOWN : api.cuCtxPopCurrent_v2(cell);
+    using _first = CudaDevice.open(0, { driver: { ...api, cuCtxPopCurrent_v2 } });
+    using second = CudaDevice.open(1, { driver: { ...api, cuCtxPopCurrent_v2 } });
+    const before = currentContext(api);
+    using stream = second.createStream();
+    assertEquals(stream.isIdle, true);
+    assertEquals(currentContext(api), before);
+  }
+});
+
+testHoldingStream(
+  "Context.sweepSome() looks at a few works, and at others the next time",
+  (gpu) => {
+    using stream = gpu.createStream();
+    const { context } = gpu;
+    let looks = 0;
+    using held = new HeldStream(gpu, stream);
+    const never = { isDue: () => !++looks, wait: () => {}, run: () => {} };
+    for (let i = 0; i < 20; i++) context.defer({ ...never });
+    let isRun = false;
+    context.defer({ isDue: () => true, wait: () => {}, run: () => isRun = true });
+    context.sweepSome();
+    assert(looks < 10 && !isRun);
+    for (let i = 0; i < 10; i++) context.sweepSome();
+    assert(isRun);
+    assertEquals(context.deferredCount, 20);
+    held.release();
+    gpu.synchronizeSync();
+    assertEquals(context.deferredCount, 0);
+  },
+);

@@ -276,7 +276,8 @@ Deno.test("CudaStream.dispose() reports a failure and does not throw", () => {
     const { handle } = stream;
     setFault({ name: "cuStreamDestroy_v2" });
     assertEquals(captureWarnings(() => stream.dispose()), [
-      "vramkit: stream loader could not be destroyed: CUDA_ERROR_UNKNOWN",
+      "vramkit: stream loader could not be given back: Cannot complete cuStreamDestroy_v2: " +
+      "CUDA_ERROR_UNKNOWN (999), unknown",
     ]);
     setFault(undefined);
     gpu.context.call("cuStreamDestroy_v2", handle);
@@ -331,3 +332,74 @@ Deno.test("CudaStream that was disposed never turns into the default stream", ()
     assertFalse(buffer.disposed);
     assertEquals([...buffer.downloadSync()], [0, 0, 0, 0]);
   }));
+
+for (const name of ["cuStreamQuery", "cuEventCreate", "cuEventRecord"] as const) {
+  Deno.test(`CudaStream.dispose() waits for its work where ${name} fails`, () => {
+    const { driver, setFault } = faultyDriver();
+    return withDevice((gpu) => {
+      using buffer = gpu.alloc("uint32", 1000);
+      const stream = gpu.createStream();
+      for (let i = 0; i < 20; i++) buffer.fill(i, { stream });
+      setFault({ name });
+      stream.dispose();
+      setFault(undefined);
+      assertEquals(buffer.downloadSync()[999], 19);
+    }, { driver });
+  });
+}
+
+Deno.test("CudaStream.dispose() in a loop keeps few events of streams that are busy", () =>
+  withDevice((gpu) => {
+    using buffer = gpu.alloc("uint32", 1000);
+    for (let i = 0; i < 4000; i++) {
+      using stream = gpu.createStream();
+      buffer.fill(i, { stream });
+    }
+    assert(gpu.context.deferredCount < 100, `${gpu.context.deferredCount} are kept`);
+    assertEquals(buffer.downloadSync()[0], 3999);
+  }));
+
+testHoldingStream(
+  "CudaStream.synchronize() does what was put off until its work was done",
+  async (gpu) => {
+    using stream = gpu.createStream();
+    const hostBytes = gpu.memory.hostBytes;
+    {
+      using held = new HeldStream(gpu, stream);
+      const host = gpu.pinned("uint8", 4096, { stream });
+      host.fill(1, { stream });
+      host.dispose();
+      assertEquals([gpu.context.deferredCount, gpu.live().count], [1, 2]);
+      held.release();
+      await stream.synchronize();
+      assertEquals(gpu.context.deferredCount, 0);
+    }
+    assertEquals(gpu.memory.hostBytes, hostBytes);
+  },
+);
+
+Deno.test("CudaStream.record() leaves no event when it fails", () => {
+  const { driver, setFault } = faultyDriver();
+  return withDevice((gpu) => {
+    setFault({ name: "cuEventRecord" });
+    assertThrows(() => gpu.stream.record(), CudaError, "cuEventRecord");
+    setFault(undefined);
+    assertEquals(gpu.live().count, 0);
+  }, { driver });
+});
+
+Deno.test("CudaStream tells whoever reads next what a postponed call failed with", () => {
+  const { driver, setFault } = faultyDriver();
+  return withDevice(async (gpu) => {
+    const bytes = new Uint8Array(5 * 2 ** 20).fill(3);
+    using a = gpu.zeros("uint8", bytes.length);
+    using b = gpu.zeros("uint8", bytes.length);
+    const moving = a.upload(bytes);
+    b.copyFrom(a); // comes after the upload
+    setFault({ name: "cuMemcpyAsync" });
+    await assertRejects(() => b.download(), CudaError, "cuMemcpyAsync");
+    await moving;
+    setFault(undefined);
+    assertEquals(b.downloadSync()[0], 0);
+  }, { driver });
+});

@@ -3,8 +3,9 @@
 
 import type { Context } from "../../context.ts";
 import { DisposedError, isOutOfMemory } from "../../errors.ts";
-import { checkSize, formatAddress, messageOf } from "../../format.ts";
+import { checkSize, formatAddress } from "../../format.ts";
 import type { LiveKind, MemoryCache } from "../../accounting/ledger.ts";
+import { tryRelease } from "../../release.ts";
 import type { Owner } from "../../safety_net.ts";
 import { CudaStream } from "../../stream.ts";
 import { isPostponed } from "../captured_memory.ts";
@@ -246,12 +247,8 @@ export class BlockCache implements MemoryCache, Owner {
 
   /** Gives one segment back after all work that used it; when that fails, it stays here. */
   #giveBack({ address, byteLength }: Segment, blocks: readonly Block[]): boolean {
-    try {
-      this.#upstream.deallocate(address, byteLength, this.#orderAfter(blocks));
-    } catch (error) {
-      console.warn(`vramkit: ${this.name} could not give memory back: ${messageOf(error)}`);
-      return false;
-    }
+    const free = () => this.#upstream.deallocate(address, byteLength, this.#orderAfter(blocks));
+    if (!tryRelease(this.#context.driver, `memory of the ${this.name}`, free)) return false;
     for (const block of blocks) block.home?.remove(block);
     this.#reservedBytes -= byteLength;
     this.#segmentCount--;
@@ -263,9 +260,13 @@ export class BlockCache implements MemoryCache, Owner {
     const users = new Set(blocks.flatMap(({ home }) => home === undefined ? [] : [home.stream]));
     const alive = [...users].find((stream) => !stream.disposed);
     const stream = alive ?? CudaStream.default(this.#context);
-    for (const user of users) stream.follow(user);
-    // The driver frees host memory at once, whatever is queued.
-    if (this.#upstream.isHostAccessible && !stream.isQueueIdle) stream.synchronizeQueueSync();
+    try {
+      for (const user of users) stream.follow(user);
+      // The driver frees host memory at once, whatever is queued.
+      if (this.#upstream.isHostAccessible && !stream.isQueueIdle) stream.synchronizeQueueSync();
+    } catch {
+      this.#context.waitForAll();
+    }
     return stream;
   }
 

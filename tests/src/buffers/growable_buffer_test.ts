@@ -1,10 +1,17 @@
 // Growable buffers: the address and the contents stay, memory comes and goes in exact steps, and a
 // growth that fails changes nothing.
 
-import { assert, assertEquals, assertNotEquals, assertThrows } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertNotEquals,
+  assertStringIncludes,
+  assertThrows,
+} from "@std/assert";
 import { CUresult } from "../../../ffi/constants.ts";
 import type { DriverFunction } from "../../../ffi/cuda.ts";
 import type { Context } from "../../../src/context.ts";
+import { CudaDevice } from "../../../src/device.ts";
 import { CudaError, CudaUnavailableError, OutOfMemoryError } from "../../../src/errors.ts";
 import { CudaStream } from "../../../src/stream.ts";
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
@@ -12,6 +19,8 @@ import { patternBytes } from "../../support/contents.ts";
 import { ON_GPU, testOnTwoDevices } from "../../support/driver.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";
 import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
+import { SweepDriver } from "../../support/sweep/sweep_driver.ts";
+import { captureWarnings } from "../../support/warnings.ts";
 import { freeBytes, withDevice } from "../../support/with_device.ts";
 
 const MIB = 2 ** 20;
@@ -298,3 +307,59 @@ function copyOn(
   context.call("cuMemcpyAsync", there.ptr, source, BigInt(there.byteLength), handle);
   context.call("cuStreamSynchronize", handle);
 }
+
+Deno.test("GrowableBuffer.dispose() gives back all steps but the one whose unmapping fails", () => {
+  for (const nth of [1, 2, 3]) {
+    const driver = new SweepDriver(simulateDriver());
+    using gpu = CudaDevice.open(0, { driver: driver.api });
+    const freeBefore = freeBytes(gpu);
+    const buffer = gpu.growable("uint8", { reserve: "64 MiB", shape: 3 * STEP_BYTES });
+    driver.arm({ name: "cuMemUnmap", nth, status: CUresult.CUDA_ERROR_UNKNOWN });
+    const warnings = captureWarnings(() => buffer.dispose());
+    assertEquals(freeBefore - freeBytes(gpu), STEP_BYTES);
+    assertEquals(driver.held.namesWithout(driver.excused).filter((name) => /map/.test(name)), []);
+    assertEquals(warnings, [
+      "vramkit: 2 MiB of virtual memory could not be given back: Cannot complete cuMemUnmap: " +
+      "CUDA_ERROR_UNKNOWN (999), unknown",
+    ]);
+  }
+});
+
+Deno.test("GrowableBuffer.shrinkToFit() keeps a step that cannot be unmapped, and grows into it", () => {
+  const { driver, setFault } = faultyDriver();
+  return withDevice((gpu) => {
+    using buffer = gpu.growable("uint8", { reserve: "64 MiB", shape: 3 * STEP_BYTES });
+    setFault({ name: "cuMemUnmap", after: 1 });
+    assertEquals(captureWarnings(() => buffer.resize(0).shrinkToFit()).length, 1);
+    setFault(undefined);
+    assertEquals(buffer.capacityBytes, 0);
+    buffer.resize(3 * STEP_BYTES).fill(7);
+    assertEquals(buffer.subarray(-1).downloadSync()[0], 7);
+  }, { driver });
+});
+
+Deno.test("GrowableBuffer.grow() reports a handle of memory that cannot be given up", () => {
+  const { driver, setFault } = faultyDriver(simulateDriver());
+  using gpu = CudaDevice.open(0, { driver });
+  using buffer = gpu.growable("uint8", { reserve: "64 MiB" });
+  setFault({ name: "cuMemRelease" });
+  const warnings = captureWarnings(() => buffer.grow("2 MiB"));
+  setFault(undefined);
+  assertEquals(warnings.length, 1);
+  assertStringIncludes(warnings[0] ?? "", "cuMemRelease");
+  assertEquals(buffer.fill(3).downloadSync()[0], 3);
+});
+
+testHoldingStream("GrowableBuffer counts as cached after dispose() while work uses it", (gpu) => {
+  using stream = gpu.createStream();
+  const before = gpu.memory;
+  using held = new HeldStream(gpu, stream);
+  const buffer = gpu.growable("uint8", { reserve: "64 MiB", shape: STEP_BYTES, stream });
+  buffer.fill(1, { stream });
+  buffer.dispose();
+  const { liveBytes, cachedBytes } = gpu.memory;
+  assertEquals([liveBytes, cachedBytes - before.cachedBytes], [before.liveBytes, STEP_BYTES]);
+  held.release();
+  gpu.synchronizeSync();
+  assertEquals(gpu.memory.cachedBytes, before.cachedBytes);
+});

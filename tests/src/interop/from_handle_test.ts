@@ -2,11 +2,12 @@
 
 import { assertEquals, assertFalse, assertThrows } from "@std/assert";
 import type { CudaDevice } from "../../../src/device.ts";
-import { DisposedError } from "../../../src/errors.ts";
+import { CudaError, DisposedError } from "../../../src/errors.ts";
 import { AlignedResourceAdaptor } from "../../../src/memory/aligned_resource_adaptor.ts";
 import { CachingResourceAdaptor } from "../../../src/memory/caching_resource_adaptor.ts";
 import { PooledPinnedHostMemoryResource } from "../../../src/memory/pooled_pinned_host_memory_resource.ts";
 import { openTestDevice, testOnTwoDevices } from "../../support/driver.ts";
+import { faultyDriver } from "../../support/faulty_driver.ts";
 import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
 import { captureWarnings } from "../../support/warnings.ts";
 import { freeBytes, withDevice } from "../../support/with_device.ts";
@@ -275,3 +276,17 @@ Deno.test("CudaDevice.fromHandle() of a disposed buffer's memory is refused, and
       assertThrows(use, DisposedError);
     }
   }));
+
+Deno.test("CudaDevice.pointerAttributes() tells what the driver fails with", () => {
+  const { driver, setFault } = faultyDriver();
+  return withDevice((gpu) => {
+    using buffer = gpu.alloc("uint8", 64);
+    for (const after of [0, 1, 2, 3, 4, 5, 6]) {
+      setFault({ name: "cuPointerGetAttribute", after });
+      assertThrows(() => gpu.pointerAttributes(buffer.ptr), CudaError, "cuPointerGetAttribute");
+    }
+    setFault(undefined);
+    assertEquals(gpu.pointerAttributes(buffer.ptr).memoryType, "device");
+    assertThrows(() => gpu.pointerAttributes(64n), TypeError, "the driver does not know it");
+  }, { driver });
+});

@@ -128,3 +128,15 @@ Deno.test("PooledPinnedHostMemoryResource and pools that nobody disposed are giv
   `);
   assertEquals(result, [true, 0, 0]);
 });
+
+Deno.test("CudaDevice.track() that was dropped ends with its collection", async () => {
+  const { result, warnings } = await runWithCollector(`
+    const kept = gpu.track("kept");
+    (() => { gpu.track("dropped"); })();
+    const before = gpu.context.ledger.scope;
+    await collect();
+    using buffer = gpu.alloc("uint8", 64);
+    return [before, gpu.context.ledger.scope, kept.totalCount];
+  `);
+  assertEquals([result, warnings], [["dropped", "kept", 1], []]);
+});

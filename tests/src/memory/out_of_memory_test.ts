@@ -273,3 +273,40 @@ function fill(gpu: CudaDevice, stack: DisposableStack, blockBytes: number): Devi
     }
   }
 }
+
+Deno.test("CudaDevice.alloc() waits for memory of another kind that was freed and is in use", () =>
+  withDevice((gpu) => {
+    const plain = new CudaMemoryResource(gpu);
+    const kinds = {
+      pool: () => gpu.alloc("uint8", 200 * MIB),
+      plain: () => gpu.alloc("uint8", 200 * MIB, { resource: plain }),
+      virtual: () => gpu.growable("uint8", { reserve: 256 * MIB, shape: 200 * MIB }),
+      pitched: () => gpu.pitched("uint8", [200, MIB]),
+    };
+    for (const first of Object.values(kinds)) {
+      for (const second of Object.values(kinds)) {
+        using stream = gpu.createStream();
+        {
+          using one = first();
+          for (let i = 0; i < 20; i++) one.fill(i, { stream });
+        }
+        using two = second();
+        assertEquals(two.byteLength, 200 * MIB);
+      }
+    }
+  }, { driver: simulateDriver(SMALL) }));
+
+Deno.test("CudaDevice.memory counts what was freed and is in use as cached, not as another's", () =>
+  withDevice((gpu) => {
+    gpu.alloc("uint8", MIB).dispose();
+    gpu.synchronizeSync();
+    const { otherBytes } = gpu.memory;
+    gpu.alloc("uint8", 64 * MIB).fill(1).dispose();
+    const { liveBytes, cachedBytes, otherBytes: others } = gpu.memory;
+    assertEquals([liveBytes, cachedBytes, others], [0, 64 * MIB, otherBytes]);
+    const { message, otherBytes: told } = assertThrows(
+      () => gpu.alloc("uint8", 255 * MIB).dispose() ?? gpu.alloc("uint8", 257 * MIB),
+      OutOfMemoryError,
+    );
+    assertEquals([message.includes("other programs"), told], [false, otherBytes]);
+  }, { driver: simulateDriver(SMALL) }));

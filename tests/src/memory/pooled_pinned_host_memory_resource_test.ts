@@ -1,10 +1,14 @@
 // Page-locked memory is reused in its own size only, after the copies that need it, and unpinned.
 
 import { assertEquals, assertNotEquals, assertThrows } from "@std/assert";
+import { simulateDriver } from "../../../ffi/simulated/driver.ts";
+import { CudaDevice } from "../../../src/device.ts";
 import { DisposedError } from "../../../src/errors.ts";
 import { PooledPinnedHostMemoryResource } from "../../../src/memory/pooled_pinned_host_memory_resource.ts";
 import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
 import { faultyDriver, watchedDriver } from "../../support/faulty_driver.ts";
+import { SweepDriver } from "../../support/sweep/sweep_driver.ts";
+import { captureWarnings } from "../../support/warnings.ts";
 import { withDevice } from "../../support/with_device.ts";
 
 Deno.test("PooledPinnedHostMemoryResource.allocate() reuses a block of the same pages only", () =>
@@ -96,4 +100,17 @@ Deno.test("PooledPinnedHostMemoryResource unpins what it keeps and tries again w
     setFault(undefined);
     pool.deallocate(pool.allocate(8192, gpu.stream), 8192, gpu.stream);
   }, { driver });
+});
+
+Deno.test("PooledPinnedHostMemoryResource.dispose() unpins all blocks but the one that fails", () => {
+  const driver = new SweepDriver(simulateDriver());
+  using gpu = CudaDevice.open(0, { driver: driver.api });
+  const resource = new PooledPinnedHostMemoryResource(gpu);
+  const blocks = [1, 2, 3].map(() => gpu.pinned("uint8", 4096, { resource }));
+  for (const block of blocks) block.dispose();
+  driver.arm({ name: "cuMemFreeHost", nth: 1, status: 999 });
+  const warnings = captureWarnings(() => resource.dispose());
+  assertEquals(warnings.length, 1);
+  const held = driver.held.namesWithout(driver.excused);
+  assertEquals(held.filter((name) => name.startsWith("pinned")), []);
 });

@@ -1,13 +1,15 @@
 // Checks the transfer engine at every border of pieces, slots and slabs, and many transfers at once.
 
-import { assertEquals, assertGreater, assertStrictEquals } from "@std/assert";
+import { assertEquals, assertGreater, assertRejects, assertStrictEquals } from "@std/assert";
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import type { CudaDevice } from "../../../src/device.ts";
+import { CudaError } from "../../../src/errors.ts";
 import { TransferEngine } from "../../../src/transfer/engine.ts";
 import { runDeno, TemporaryFolder } from "../../support/child_deno.ts";
 import { assertSameBytes, patternBytes } from "../../support/contents.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";
 import { TINY_LIMITS, TinyEngine } from "../../support/tiny_engine.ts";
+import { captureWarnings } from "../../support/warnings.ts";
 import { withDevice } from "../../support/with_device.ts";
 
 /** Half of what has to be asked for before any transfer goes through the ring. */
@@ -233,3 +235,48 @@ Deno.test("TransferEngine.of() is one for a context", () =>
 function cachedBytes(gpu: CudaDevice): number {
   return gpu.context.ledger.cachedBytes("host");
 }
+
+Deno.test("PinnedRing gives back the rest when one slab fails, and uses none of them again", () => {
+  const { driver, setFault } = faultyDriver(simulateDriver());
+  return withDevice(async (gpu) => {
+    using engine = new TinyEngine(gpu);
+    using buffer = gpu.alloc("uint8", 50_000);
+    await engine.upload(buffer, patternBytes(50_000));
+    const [ring] = [...gpu.context.ledger.caches].filter(({ name }) => name === "transfer ring");
+    assertGreater(ring?.byteLength ?? 0, TINY_LIMITS.slotBytes * TINY_LIMITS.slabSlots);
+    setFault({ name: "cuMemFreeHost" });
+    assertEquals(captureWarnings(() => ring?.trim()).length, 2);
+    setFault(undefined);
+    assertEquals(ring?.byteLength, 0);
+    await engine.upload(buffer, patternBytes(50_000, 3));
+    assertSameBytes(buffer.downloadSync(), patternBytes(50_000, 3));
+    assertEquals(captureWarnings(() => ring?.trim()), []);
+  }, { driver });
+});
+
+Deno.test("PinnedRing grows again after the host had no more for one transfer", () => {
+  const { driver, setFault } = faultyDriver(simulateDriver());
+  return withDevice(async (gpu) => {
+    using engine = new TinyEngine(gpu);
+    using buffer = gpu.alloc("uint8", 50_000);
+    setFault({ name: "cuMemHostAlloc", after: 1 });
+    await engine.upload(buffer, patternBytes(50_000));
+    const fewBytes = cachedBytes(gpu);
+    setFault(undefined);
+    await engine.upload(buffer, patternBytes(50_000));
+    assertGreater(cachedBytes(gpu), fewBytes);
+  }, { driver });
+});
+
+Deno.test("PinnedRing gives a slab back whose fences cannot be made", () => {
+  const { driver, setFault } = faultyDriver(simulateDriver());
+  return withDevice(async (gpu) => {
+    using engine = new TinyEngine(gpu);
+    using buffer = gpu.alloc("uint8", 50_000);
+    setFault({ name: "cuEventCreate", after: 1 });
+    await assertRejects(() => engine.upload(buffer, patternBytes(50_000)), CudaError);
+    setFault(undefined);
+    assertEquals(cachedBytes(gpu), 0);
+    await engine.upload(buffer, patternBytes(50_000));
+  }, { driver });
+});

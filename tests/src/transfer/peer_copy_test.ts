@@ -3,10 +3,12 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import { CudaDevice } from "../../../src/device.ts";
+import { CudaError } from "../../../src/errors.ts";
 import { CachingResourceAdaptor } from "../../../src/memory/caching_resource_adaptor.ts";
 import { CudaAsyncMemoryResource } from "../../../src/memory/cuda_async_memory_resource.ts";
 import { StatisticsResourceAdaptor } from "../../../src/memory/statistics_resource_adaptor.ts";
 import { testOnTwoDevices } from "../../support/driver.ts";
+import { faultyDriver } from "../../support/faulty_driver.ts";
 
 for (const peerAccess of [true, false]) {
   Deno.test(`GpuBuffer.copyFrom() crosses devices with peer access ${peerAccess}`, async () => {
@@ -121,4 +123,25 @@ testOnTwoDevices("GpuBuffer.dispose() after a crossing copy lets the copy finish
   using reuse = first.zeros("uint8", 1 << 20).fill(5);
   assertEquals(new Set(await target.download()), new Set([3]));
   assertEquals(await reuse.at(0), 5);
+});
+
+Deno.test("CudaDevice.routeTo() asks again after a failure, which it tells", () => {
+  for (const name of ["cuDeviceCanAccessPeer", "cuCtxEnablePeerAccess"] as const) {
+    for (const after of [0, 1]) {
+      const { driver, setFault } = faultyDriver(simulateDriver());
+      using first = CudaDevice.open(0, { driver });
+      using second = CudaDevice.open(1, { driver });
+      setFault({ name, after });
+      assertThrows(() => first.routeTo(second), CudaError, name);
+      setFault(undefined);
+      assertEquals(first.routeTo(second), "peer");
+    }
+  }
+  const { driver, setFault } = faultyDriver(simulateDriver());
+  using first = CudaDevice.open(0, { driver });
+  using second = CudaDevice.open(1, { driver });
+  setFault({ name: "cuMemPoolSetAccess" });
+  assertThrows(() => first.routeTo(second), CudaError, "cuMemPoolSetAccess");
+  setFault(undefined);
+  assertEquals(first.routeTo(second), "peer");
 });

@@ -1,0 +1,17 @@
+// Every step of the failure sweep.
+
+import type { Step } from "../scene.ts";
+import { BUFFER_STEPS } from "./buffers.ts";
+import { DEVICE_STEPS } from "./device.ts";
+import { QUEUE_STEPS } from "./queues.ts";
+import { RESOURCE_STEPS } from "./resources.ts";
+import { TRANSFER_STEPS } from "./transfers.ts";
+
+/** All steps. */
+export const STEPS: readonly Step[] = [
+  ...BUFFER_STEPS,
+  ...RESOURCE_STEPS,
+  ...QUEUE_STEPS,
+  ...TRANSFER_STEPS,
+  ...DEVICE_STEPS,
+];

@@ -1,0 +1,212 @@
+// Steps of the failure sweep: streams, events, graphs, batches, and copies between devices.
+
+import { assert, assertEquals } from "@std/assert";
+import { GraphMemoryResource } from "../../../../mod.ts";
+import type { Step } from "../scene.ts";
+
+const NUMBERS = Float32Array.from({ length: 64 }, (_, i) => i);
+
+/** Work on streams. */
+export const QUEUE_STEPS: readonly Step[] = [
+  {
+    name: "streams: priorities, waits for streams and events",
+    async run({ gpu }) {
+      using urgent = gpu.createStream({ priority: "high" });
+      using idle = gpu.createStream({ priority: "low" });
+      using a = gpu.zeros("float32", 64, { stream: urgent });
+      using event = urgent.record();
+      idle.wait(event);
+      a.fill(2, { stream: idle });
+      urgent.wait(idle);
+      a.fill(3, { stream: urgent });
+      await idle.synchronize();
+      urgent.synchronizeSync();
+      assertEquals([urgent.isIdle, idle.isIdle], [true, true]);
+      assertEquals((await a.download())[5], 3);
+    },
+  },
+  {
+    name: "streams: disposed while they are busy",
+    run({ gpu }) {
+      using a = gpu.alloc("uint8", 64);
+      for (let i = 0; i < 4; i++) {
+        using stream = gpu.createStream();
+        a.fill(i, { stream });
+      }
+      assertEquals(a.downloadSync()[0], 3);
+    },
+  },
+  {
+    name: "streams with more work than a few looks see",
+    async run({ gpu }) {
+      using a = gpu.alloc("uint8", 64);
+      const queue = () => {
+        for (let i = 0; i < 300; i++) a.fill(i % 7);
+      };
+      queue();
+      gpu.stream.synchronizeSync();
+      queue();
+      await gpu.synchronize();
+      queue();
+      using event = gpu.stream.record();
+      await event.synchronize();
+      queue();
+      const late = a.download();
+      const [values] = await Promise.all([late, gpu.synchronize()]);
+      assertEquals(values[5], 299 % 7);
+    },
+  },
+  {
+    name: "events: times, waits, queries",
+    async run({ gpu }) {
+      using a = gpu.alloc("uint8", 64);
+      using start = gpu.stream.record();
+      a.fill(1);
+      using end = gpu.stream.record();
+      await end.synchronize();
+      assert(end.secondsSince(start) >= 0);
+      using quiet = gpu.createEvent({ timing: false });
+      gpu.stream.record(quiet);
+      quiet.synchronizeSync();
+      assertEquals(quiet.isComplete, true);
+    },
+  },
+  {
+    name: "time, overlap, bandwidth",
+    async run({ gpu }) {
+      using a = gpu.alloc("uint8", 4096);
+      const timing = await gpu.time(() => void a.fill(1));
+      assert(timing.gpuSeconds >= 0);
+      using stream = gpu.createStream();
+      const overlap = await gpu.traceOverlap((trace) => {
+        trace.run("one", stream, () => void a.fill(2, { stream }));
+        trace.run("two", gpu.stream, () => void a.fill(3));
+      });
+      assertEquals(overlap.spans.length, 2);
+      const { points } = await gpu.bandwidth({ sizes: [4096], sampleCount: 1 });
+      assert(points.every(({ verified }) => verified));
+    },
+  },
+  {
+    name: "graphs: recorded, launched, with memory of their own",
+    async run({ gpu }) {
+      using input = gpu.pinned("float32", 64);
+      using output = gpu.pinned("float32", 64);
+      using stream = gpu.createStream();
+      input.array.set(NUMBERS);
+      using graph = gpu.capture(() => {
+        using scratch = gpu.alloc("float32", 64);
+        scratch.copyFrom(input);
+        stream.wait(gpu.stream);
+        output.copyFrom(scratch, { stream });
+      });
+      graph.launch();
+      await gpu.synchronize();
+      assertEquals(output.array[9], 9);
+      graph.launch({ stream });
+      stream.synchronizeSync();
+    },
+  },
+  {
+    name: "graphs: memory that stays after a launch",
+    run({ gpu }) {
+      using device = gpu.alloc("float32", 64);
+      using made = new DisposableStack();
+      let output: typeof device | undefined;
+      using graph = gpu.capture(() => {
+        output = made.use(gpu.zeros("float32", 64));
+        device.copyFrom(output);
+      });
+      graph.launch();
+      assertEquals(output?.downloadSync()[3], 0);
+      assertEquals(device.downloadSync()[3], 0);
+    },
+  },
+  {
+    name: "graphs: launched and disposed at once",
+    run({ gpu }) {
+      using device = gpu.alloc("float32", 64);
+      for (let i = 0; i < 3; i++) {
+        using graph = gpu.capture(() => {
+          using scratch = gpu.zeros("float32", 64);
+          device.copyFrom(scratch);
+        });
+        graph.launch();
+      }
+      using kept = gpu.zeros("float32", 64);
+      using graph = gpu.capture(() => void device.copyFrom(kept));
+      kept.dispose();
+      graph.launch();
+      assertEquals(device.downloadSync()[3], 0);
+    },
+  },
+  {
+    name: "graphs: how much memory they hold",
+    run({ gpu }) {
+      using device = gpu.alloc("float32", 64);
+      using graph = gpu.capture(() => {
+        using scratch = gpu.zeros("float32", 64);
+        device.copyFrom(scratch);
+      });
+      graph.launch();
+      gpu.synchronizeSync();
+      const memory = new GraphMemoryResource(gpu);
+      assert(memory.reservedBytes > 0 && memory.peakUsedBytes >= memory.usedBytes);
+      memory.resetPeaks();
+      memory.trim();
+    },
+  },
+  {
+    name: "graphs: a body that fails",
+    run({ gpu }) {
+      using device = gpu.alloc("float32", 64);
+      const wanted = new RangeError("the program's own");
+      let told: unknown;
+      try {
+        gpu.capture(() => {
+          using _scratch = gpu.zeros("float32", 64);
+          device.fill(1);
+          throw wanted;
+        }).dispose();
+      } catch (error) {
+        if (error !== wanted) throw error;
+        told = error;
+      }
+      assertEquals(told, wanted);
+      device.fill(2);
+      assertEquals(device.downloadSync()[0], 2);
+    },
+  },
+  {
+    name: "batches of copies",
+    run({ gpu }) {
+      using a = gpu.uploadSync(NUMBERS);
+      using b = gpu.alloc("float32", 64);
+      using c = gpu.alloc("float32", 64);
+      gpu.copyBatch([{ destination: b, source: a }, { destination: c, source: a }]);
+      assertEquals([b.downloadSync()[9], c.downloadSync()[9]], [9, 9]);
+    },
+  },
+  {
+    name: "copies between two devices",
+    run({ gpu, other }) {
+      using a = gpu.uploadSync(NUMBERS);
+      using b = other.alloc("float32", 64);
+      b.copyFrom(a);
+      assertEquals(b.downloadSync()[9], 9);
+      assert(["peer", "staged"].includes(gpu.routeTo(other)));
+      using c = gpu.alloc("float32", 64);
+      c.copyFrom(b);
+      assertEquals(c.downloadSync()[63], 63);
+    },
+  },
+  {
+    name: "shaped copies between two devices",
+    run({ gpu, other }) {
+      using a = gpu.uploadSync(NUMBERS, { shape: [8, 8] });
+      using b = other.alloc("float32", [8, 4]);
+      b.copyFrom(a.strided().range(1, { start: 0, end: 4 }));
+      assertEquals(b.downloadSync()[4], 8);
+    },
+  },
+];
