@@ -1,6 +1,6 @@
 // What the driver knows about an address: whose memory it is, and who can use it.
 
-import { CUmemorytype, CUpointer_attribute } from "../../ffi/constants.ts";
+import { CUmemorytype, CUpointer_attribute, CUresult } from "../../ffi/constants.ts";
 import type { Context } from "../context.ts";
 import { isRefusal } from "../errors.ts";
 
@@ -58,7 +58,21 @@ function remainingBytes(context: Context, address: bigint): number | undefined {
   const start = read(context, "CU_POINTER_ATTRIBUTE_RANGE_START_ADDR", address);
   const byteLength = read(context, "CU_POINTER_ATTRIBUTE_RANGE_SIZE", address);
   if (start === undefined || byteLength === undefined || byteLength === 0n) return undefined;
-  return Number(start + byteLength - address);
+  return Math.min(Number(start + byteLength - address), mappedBytes(context, address));
+}
+
+/**
+ * Bytes to the end of what is mapped there: a reservation of addresses can reach further, and using
+ * what is beyond breaks the context. Infinity where this context cannot be asked, as for memory of
+ * another device (cuMemGetAddressRange).
+ */
+function mappedBytes(context: Context, address: bigint): number {
+  const start = new BigUint64Array(1);
+  const byteLength = new BigUint64Array(1);
+  const status = context.status("cuMemGetAddressRange_v2", start, byteLength, address);
+  if (isRefusal(status) || status === CUresult.CUDA_ERROR_NOT_FOUND) return Infinity;
+  context.driver.check(status, "cuMemGetAddressRange_v2");
+  return Number((start[0] ?? 0n) + (byteLength[0] ?? 0n) - address);
 }
 
 /**

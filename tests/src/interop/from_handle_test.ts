@@ -290,3 +290,15 @@ Deno.test("CudaDevice.pointerAttributes() tells what the driver fails with", () 
     assertThrows(() => gpu.pointerAttributes(64n), TypeError, "the driver does not know it");
   }, { driver });
 });
+
+Deno.test("CudaDevice.fromHandle() refuses what is beyond the mapped part of a reservation", () =>
+  withDevice((gpu) => {
+    using growing = gpu.growable("uint8", { reserve: "64 MiB", shape: 1024 });
+    using part = gpu.fromHandle(growing.ptr, 1024);
+    assertEquals(part.length, 1024);
+    assertThrows(
+      () => gpu.fromHandle(growing.ptr, 2 ** 25),
+      RangeError,
+      "their allocation ends after",
+    );
+  }));

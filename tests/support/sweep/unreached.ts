@@ -7,7 +7,6 @@ const SHARING = "memory and events are shared with other processes by the progra
 
 /** The functions, each with its reason. A new one fails the test until it has a step or a reason. */
 export const UNREACHED: Partial<Record<DriverFunction, string>> = {
-  cuMemGetAddressRange_v2: "attributes of a pointer tell the same",
   cuCtxDisablePeerAccess: "the way between two devices stays open as long as their contexts",
   cuModuleLoadData: KERNELS,
   cuModuleUnload: KERNELS,
