@@ -27,7 +27,6 @@ export { type AllocateOptions, type DeviceAllocator } from "./src/buffers/device
 export { DeviceBuffer, type DeviceBufferRequest } from "./src/buffers/device_buffer.ts";
 export {
   TransferableBuffer,
-  type TransferChoice,
   type Uploadable,
   type WriteFileOptions,
 } from "./src/buffers/transferable_buffer.ts";
@@ -161,6 +160,7 @@ export { LazyAllocation } from "./src/memory/lazy_allocation.ts";
 export { type HostMemory } from "./src/transfer/host_memory.ts";
 export { type TransferTuning } from "./src/transfer/tuning.ts";
 export { type TransferOptions } from "./src/transfer/pending_transfer.ts";
+export { type TransferChoice } from "./src/transfer/transfer_choice.ts";
 export { type FilePath } from "./src/transfer/file_path.ts";
 export { type WritingOptions } from "./src/transfer/produce_file.ts";
 export { type UploadFileOptions } from "./src/interop/upload_file.ts";

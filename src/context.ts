@@ -9,6 +9,8 @@ import {
 } from "../ffi/constants.ts";
 import type { DriverFunction } from "../ffi/cuda.ts";
 import type { Driver, DriverArguments } from "./driver.ts";
+import { describeValue } from "./format.ts";
+import { FLAG, OptionSet } from "./options.ts";
 import { type CopyEnds, Ledger } from "./accounting/ledger.ts";
 
 /** Work to do once the GPU has passed a point, such as freeing memory that a copy still reads. */
@@ -24,6 +26,8 @@ export interface ContextOptions {
   /** Whether a second stream waits by itself for a buffer's use on the first; true by default. */
   readonly ordersStreams?: boolean | undefined;
 }
+
+const CONTEXT_OPTIONS = new OptionSet<ContextOptions>({ ordersStreams: FLAG });
 
 const contexts = new WeakMap<Driver, Map<number, Context>>();
 
@@ -90,7 +94,7 @@ export class Context {
   static checkOrdinal(ordinal: number): void {
     if (typeof ordinal === "number") return;
     throw new TypeError(
-      `Cannot open device ${typeof ordinal} ${String(ordinal)}: expected a number, and options ` +
+      `Cannot open device ${describeValue(ordinal)}: expected a number, and options ` +
         `after it, as in CudaDevice.open(0, { driver: "auto" })`,
     );
   }
@@ -102,6 +106,7 @@ export class Context {
    * @throws TypeError when it is open already with other options.
    */
   static retain(driver: Driver, ordinal: number, options: ContextOptions = {}): Context {
+    CONTEXT_OPTIONS.read(options, "retain");
     if (!Number.isInteger(ordinal) || ordinal < 0 || ordinal >= driver.deviceCount) {
       throw new RangeError(
         `Cannot open device ${ordinal}: this machine has ${driver.deviceCount} ` +

@@ -7,7 +7,8 @@ import { LibraryError, openDriver } from "../ffi/library.ts";
 import { readCString } from "../ffi/pointers.ts";
 import { simulateDriver } from "../ffi/simulated/driver.ts";
 import { CudaError, CudaUnavailableError, statusName } from "./errors.ts";
-import { formatCount } from "./format.ts";
+import { describeValue, formatCount } from "./format.ts";
+import { OptionSet, TEXT } from "./options.ts";
 
 /**
  * Which driver to use: NVIDIA's (`"cuda"`), the simulated one (`"simulated"`), the first that is
@@ -34,6 +35,8 @@ const STICKY: ReadonlySet<number> = new Set([
   CUresult.CUDA_ERROR_INVALID_PC,
   CUresult.CUDA_ERROR_LAUNCH_FAILED,
 ]);
+
+const DRIVER_OPTIONS = new OptionSet<{ libraryPath?: string }>({ libraryPath: TEXT });
 
 const drivers = new WeakMap<DriverApi, Driver>();
 let simulated: DriverApi | undefined;
@@ -73,15 +76,16 @@ export class Driver {
    * Opens a driver, once for a process.
    *
    * @throws CudaUnavailableError when it cannot be used. `"auto"` falls back to the simulated one
-   *   then, unless only a permission is missing.
+   *   then, unless only a permission is missing, or the library that `libraryPath` names.
    */
   static open(choice: DriverChoice = "cuda", options: { libraryPath?: string } = {}): Driver {
-    if (typeof choice === "object" && choice !== null) return Driver.#of(choice);
+    DRIVER_OPTIONS.read(options, "open");
+    if (isDriverApi(choice)) return Driver.#of(choice);
     if (choice === "simulated") return Driver.#of(simulated ??= simulateDriver());
     if (choice !== "cuda" && choice !== "auto") {
       throw new TypeError(
         `Cannot open driver ${
-          String(choice)
+          describeValue(choice)
         }: expected "auto", "cuda", "simulated" or driver functions`,
       );
     }
@@ -90,7 +94,8 @@ export class Driver {
     } catch (error) {
       const known = error instanceof LibraryError ? unusable(error) : error;
       // A missing permission is no missing GPU, and the simulated driver needs the same permission.
-      const isAbsent = known instanceof CudaUnavailableError && known.reason !== "permission";
+      const isAbsent = known instanceof CudaUnavailableError && known.reason !== "permission" &&
+        !(options.libraryPath !== undefined && error instanceof LibraryError);
       if (choice === "auto" && isAbsent) return Driver.open("simulated");
       throw known;
     }
@@ -169,6 +174,10 @@ export class Driver {
         `${this.version}; update the NVIDIA driver`,
     );
   }
+}
+
+function isDriverApi(choice: unknown): choice is DriverApi {
+  return typeof choice === "object" && choice !== null && "cuInit" in choice;
 }
 
 /** What the library's own error says, and how to do without a GPU. */

@@ -1,6 +1,9 @@
 // Element types: the name people write, the bytes of one element, and the typed array that holds them.
 // Names are NumPy's and DLPack's; bfloat16 has no typed array, so its values travel as float32.
 
+import { describeValue } from "./format.ts";
+import { oneOf, type OptionKind } from "./options.ts";
+
 /** What the kit knows about an element type. */
 interface ElementType {
   readonly bytes: number;
@@ -111,6 +114,9 @@ export type ScalarOf<D extends DType> = D extends "int64" | "uint64" ? bigint : 
 /** Names of all element types. */
 export const DTYPE_NAMES: readonly DType[] = Object.keys(DTYPES) as DType[];
 
+/** The name of an element type. */
+export const DTYPE: OptionKind = oneOf(...DTYPE_NAMES);
+
 /** Bytes of one element. */
 export function elementBytes(dtype: DType): number {
   return describe(dtype).bytes;
@@ -176,10 +182,12 @@ export function fromBfloat16(bits: Uint16Array<ArrayBufferLike>): Float32Array<A
 }
 
 function describe(dtype: DType): ElementType {
-  const found = Object.hasOwn(DTYPES, dtype) ? DTYPES[dtype] : undefined;
+  const found = typeof dtype === "string" && Object.hasOwn(DTYPES, dtype)
+    ? DTYPES[dtype]
+    : undefined;
   if (found === undefined) {
     throw new TypeError(
-      `Cannot use element type ${String(dtype)}: expected one of ${DTYPE_NAMES.join(", ")}`,
+      `Cannot use element type ${describeValue(dtype)}: expected one of ${DTYPE_NAMES.join(", ")}`,
     );
   }
   return found as ElementType;

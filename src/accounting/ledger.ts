@@ -24,6 +24,21 @@ export type LiveKind =
   | "event"
   | "graph";
 
+/** Their names. */
+export const LIVE_KINDS = [
+  "device",
+  "pinned",
+  "mapped",
+  "managed",
+  "virtual",
+  "registered",
+  "imported",
+  "pool",
+  "stream",
+  "event",
+  "graph",
+] as const satisfies readonly LiveKind[];
+
 /** One live object: the record that both dispose and garbage collection go through. */
 export interface LedgerEntry {
   /** Its number in this process, never used again. */

@@ -1,5 +1,6 @@
 // Arithmetic on strided layouts: how far a step along each axis goes, counted in elements.
 
+import { describeValue } from "../format.ts";
 import { countOf, type Shape } from "./shape.ts";
 
 /** Elements of a buffer in any order: where the first lies, and how far each axis steps. */
@@ -36,18 +37,25 @@ export function contiguousStrides(shape: Shape): readonly number[] {
 /**
  * Checks that a layout stays inside `length` elements.
  *
+ * @throws TypeError when its shape or its strides are no lists.
  * @throws RangeError when it does not, or when shape and strides have different lengths.
  */
 export function checkLayout(layout: StridedLayout, length: number, of: unknown): void {
   const { shape, strides, offset } = layout;
+  if (!Array.isArray(shape) || !Array.isArray(strides)) {
+    throw new TypeError(`Cannot view ${of}: expected lists as { shape, strides }`);
+  }
   if (strides.length !== shape.length) {
     throw new RangeError(
       `Cannot view ${of} by strides [${strides.join(", ")}]: the shape has ${shape.length} axes`,
     );
   }
-  if (!areWhole(strides) || !Number.isSafeInteger(offset)) {
+  if (!areWhole(strides) || !areWhole(shape) || !Number.isSafeInteger(offset)) {
     throw new RangeError(
-      `Cannot view ${of} by strides [${strides.join(", ")}] from ${offset}: expected whole numbers`,
+      `Cannot view ${of} as [${shape.map(describeValue)}] by strides [${
+        strides.join(", ")
+      }] from ` +
+        `${describeValue(offset)}: expected whole numbers`,
     );
   }
   const isEmpty = countOf(shape) === 0;

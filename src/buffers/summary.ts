@@ -5,7 +5,8 @@ import type { DType } from "../dtype.ts";
 import { textOf } from "./preview.ts";
 import { formatShape } from "./shape.ts";
 import { bufferName } from "./show_buffer.ts";
-import type { TransferableBuffer, TransferChoice } from "./transferable_buffer.ts";
+import type { TransferChoice } from "../transfer/transfer_choice.ts";
+import type { TransferableBuffer } from "./transferable_buffer.ts";
 
 /** What the values of a buffer are like. */
 export interface BufferSummary {

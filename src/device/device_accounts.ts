@@ -10,10 +10,16 @@ import { LiveTable } from "./live.ts";
 import type { LiveQuery } from "./live_query.ts";
 import type { Provenance } from "../measure/bandwidth_result.ts";
 import { parseLimit } from "../memory/byte_limit.ts";
+import { CALLBACK, isRecord, type OptionKind, requireKind, TEXT } from "../options.ts";
 import type { MemoryTrack } from "../accounting/memory_track.ts";
 import { MemoryReport } from "./report.ts";
-import { runScope, type Scope, type ScopeOptions } from "../scope.ts";
+import { runScope, type Scope, SCOPE_OPTIONS, type ScopeOptions } from "../scope.ts";
 import type { Timeline } from "../accounting/timeline.ts";
+
+const MARK: OptionKind = {
+  expected: "what gpu.mark() gave",
+  accepts: (value) => isRecord(value) && typeof value["id"] === "number",
+};
 
 /** The accounting half of a device. */
 export abstract class DeviceAccounts extends BufferKinds {
@@ -30,7 +36,8 @@ export abstract class DeviceAccounts extends BufferKinds {
    * notebook cells, where a top-level `using` never disposes. A label opens a track of that name.
    */
   scope<T>(body: (scope: Scope) => T, options: ScopeOptions = {}): T {
-    const { label } = options;
+    const { label } = SCOPE_OPTIONS.read(options, "scope");
+    requireKind(body, CALLBACK, "scope");
     if (label === undefined) return runScope(body);
     return runScope((scope) => {
       scope.use(this.track(label));
@@ -61,6 +68,7 @@ export abstract class DeviceAccounts extends BufferKinds {
 
   /** Gives back everything on this device that was made since a mark, newest first. */
   releaseSince(mark: MemoryMark): void {
+    requireKind(mark, MARK, "releaseSince");
     requireNoCapture("give everything back");
     this.context.ledger.releaseAfter(mark.id);
   }
@@ -85,6 +93,7 @@ export abstract class DeviceAccounts extends BufferKinds {
    * ```
    */
   track(label: string): MemoryTrack {
+    requireKind(label, TEXT, "track");
     return this.context.ledger.track(label);
   }
 

@@ -1,6 +1,7 @@
 // A named place for one disposable: filling it again disposes what it held, as re-run cells need.
 
 import type { Context } from "../context.ts";
+import { CALLBACK, requireKind, TEXT } from "../options.ts";
 
 /** What a slot can hold; nothing empties it. */
 export type Held = Disposable | null | undefined;
@@ -15,6 +16,8 @@ export function fillSlot<T extends Held | Promise<Held>>(
   context: Context,
   { name, make }: { readonly name: string; readonly make: () => T },
 ): T {
+  requireKind(name, TEXT, "slot");
+  requireKind(make, CALLBACK, "slot");
   const slots = slotsOf.get(context) ?? new Map<string, Slot>();
   slotsOf.set(context, slots);
   slots.get(name)?.dispose();

@@ -4,15 +4,16 @@ import type { AddressRange } from "../accounting/ledger.ts";
 import { DeviceBuffer } from "../buffers/device_buffer.ts";
 import { countOf, type Shape, toShape } from "../buffers/shape.ts";
 import { Context } from "../context.ts";
-import { type DType, elementBytes } from "../dtype.ts";
-import { checkSize } from "../format.ts";
+import { DTYPE, type DType, elementBytes } from "../dtype.ts";
+import { checkSize, describeValue } from "../format.ts";
 import { Allocation } from "../memory/allocation.ts";
 import type { Lender } from "../memory/allocation_request.ts";
 import { ForeignMemoryResource } from "../memory/foreign_memory_resource.ts";
-import type { MemoryResource } from "../memory/memory_resource.ts";
+import { type MemoryResource, RESOURCE } from "../memory/memory_resource.ts";
 import { type PointerAttributes, pointerAttributes } from "../memory/pointer_attributes.ts";
-import { CudaStream } from "../stream.ts";
-import { chosenStream } from "../stream_choice.ts";
+import { ANYTHING, CALLBACK, OptionSet, SHAPE, TEXT } from "../options.ts";
+import type { CudaStream } from "../stream.ts";
+import { STREAM, streamOn } from "../stream_choice.ts";
 
 /**
  * What foreign memory is, and what becomes of it when the buffer is disposed. With none of
@@ -36,6 +37,17 @@ export interface HandleOptions<D extends DType = "uint8"> {
   /** A name for tables and errors. */
   readonly label?: string;
 }
+
+/** What they may be. */
+export const HANDLE_OPTIONS: OptionSet<HandleOptions<DType>> = new OptionSet({
+  dtype: DTYPE,
+  shape: SHAPE,
+  resource: RESOURCE,
+  owner: ANYTHING,
+  deallocate: CALLBACK,
+  stream: STREAM,
+  label: TEXT,
+});
 
 /** What is assumed of an address that stands for no bytes. */
 const NOTHING = { isDeviceAccessible: true, isHostAccessible: false };
@@ -84,8 +96,8 @@ function adopt<D extends DType>(
   const { dtype, shape, owner, deallocate, attributes = NOTHING, label } = options;
   const { resource = new ForeignMemoryResource(context, { attributes, owner, deallocate }) } =
     options;
-  const stream = chosenStream(options) ?? CudaStream.default(context);
-  checkHome(context, { resource, stream });
+  const stream = streamOn(context, options, "memory");
+  requireHome(context, resource);
   // Other streams wait for uses of the same memory through the buffer that it belongs to.
   const lender = byteLength === 0 ? undefined : ownerOf(context, handle);
   const block = { kind: "imported", byteLength, resource, stream, label } as const;
@@ -120,7 +132,7 @@ function layoutOf<D extends DType>(
   const bytes = elementBytes(dtype);
   checkSize(byteLength, "byte length");
   if (typeof address !== "bigint") {
-    throw new TypeError(`Cannot use ${typeof address} as an address: expected a bigint`);
+    throw new TypeError(`Cannot use ${describeValue(address)} as an address: expected a bigint`);
   }
   if (byteLength % bytes !== 0 || address % BigInt(bytes) !== 0n) {
     throw new RangeError(
@@ -136,15 +148,10 @@ function layoutOf<D extends DType>(
   );
 }
 
-function checkHome(
-  context: Context,
-  given: { resource: MemoryResource; stream: CudaStream },
-): void {
-  for (const [name, { context: other }] of Object.entries(given)) {
-    if (other === context) continue;
-    throw new TypeError(
-      `Cannot make a buffer of memory of device ${context.ordinal}: the ${name} belongs to ` +
-        `device ${other.ordinal}`,
-    );
-  }
+function requireHome(context: Context, resource: MemoryResource): void {
+  if (resource.context === context) return;
+  throw new TypeError(
+    `Cannot make a buffer of memory of device ${context.ordinal}: the resource belongs to device ` +
+      `${resource.context.ordinal}`,
+  );
 }

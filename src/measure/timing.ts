@@ -3,6 +3,7 @@
 import { withCard } from "../cards/card.ts";
 import { timingCard } from "../cards/result_cards.ts";
 import { CudaEvent } from "../event.ts";
+import { CALLBACK, requireKind } from "../options.ts";
 import type { CudaStream } from "../stream.ts";
 
 /** What `gpu.time()` measured. */
@@ -25,6 +26,7 @@ export async function timeOnStream(
   stream: CudaStream,
   work: () => unknown,
 ): Promise<Timing> {
+  requireKind(work, CALLBACK, "time");
   const { context } = stream;
   using start = CudaEvent.create(context);
   using end = CudaEvent.create(context);

@@ -7,7 +7,7 @@ import { DisposedError } from "../errors.ts";
 import { checkSize } from "../format.ts";
 import type { CudaStream } from "../stream.ts";
 import { capturedMemory } from "./captured_memory.ts";
-import { type MemoryResource, nameOfValue } from "./memory_resource.ts";
+import { type MemoryResource, requireResource } from "./memory_resource.ts";
 import { takeKept, takeWithinLimits } from "./out_of_memory.ts";
 import type { StreamUsage } from "./stream_usage.ts";
 
@@ -71,12 +71,7 @@ export function takeMemory(request: AllocationRequest): bigint {
 
 function checkSameDevice(resource: MemoryResource, context: Context): void {
   if (resource?.context === context) return;
-  if (resource?.context === undefined) {
-    throw new TypeError(
-      `Cannot allocate from ${nameOfValue(resource)}: expected a memory resource, such as ` +
-        `new CudaMemoryResource(gpu)`,
-    );
-  }
+  requireResource(resource, "allocate from");
   throw new TypeError(
     `Cannot allocate for a stream of device ${context.ordinal} from a resource of device ` +
       `${resource.context.ordinal}: use a stream and a resource of one device`,

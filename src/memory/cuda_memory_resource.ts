@@ -2,7 +2,7 @@
 
 import type { DisplayBundle } from "../cards/card.ts";
 import type { Context } from "../context.ts";
-import type { ContextOwner, MemoryResource } from "./memory_resource.ts";
+import { contextOf, type ContextOwner, type MemoryResource } from "./memory_resource.ts";
 import { describeResource, showResource } from "./show_resource.ts";
 
 /** Device memory straight from the driver; each call takes tens of microseconds (cuMemAlloc). */
@@ -14,7 +14,7 @@ export class CudaMemoryResource implements MemoryResource {
 
   /** Takes memory from a device. */
   constructor(owner: ContextOwner) {
-    this.context = owner.context;
+    this.context = contextOf(owner, "make a CudaMemoryResource of");
   }
 
   /** Allocates now, whatever the stream has queued (cuMemAlloc). */

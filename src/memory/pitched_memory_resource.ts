@@ -2,7 +2,7 @@
 
 import type { DisplayBundle } from "../cards/card.ts";
 import type { Context } from "../context.ts";
-import type { ContextOwner, MemoryResource } from "./memory_resource.ts";
+import { contextOf, type ContextOwner, type MemoryResource } from "./memory_resource.ts";
 import { describeResource, showResource } from "./show_resource.ts";
 
 /** Rows to allocate. */
@@ -24,7 +24,7 @@ export class PitchedMemoryResource implements MemoryResource {
 
   /** Takes memory from a device. */
   constructor(owner: ContextOwner) {
-    this.context = owner.context;
+    this.context = contextOf(owner, "make a PitchedMemoryResource of");
   }
 
   /** Allocates rows now, whatever the streams have queued. */

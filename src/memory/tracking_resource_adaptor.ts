@@ -2,6 +2,7 @@
 
 import { formatAddress, formatBytes } from "../format.ts";
 import { OriginFinder } from "../accounting/origin.ts";
+import { FLAG, OptionSet } from "../options.ts";
 import type { CudaStream } from "../stream.ts";
 import type { MemoryResource } from "./memory_resource.ts";
 import { ResourceAdaptor } from "./resource_adaptor.ts";
@@ -12,6 +13,8 @@ export interface TrackingOptions {
   /** Whether to keep the stack of each allocation, about ten microseconds each; true by default. */
   readonly captureStacks?: boolean;
 }
+
+const TRACKING_OPTIONS = new OptionSet<TrackingOptions>({ captureStacks: FLAG });
 
 /** One allocation that was not given back. */
 export interface TrackedAllocation {
@@ -34,6 +37,7 @@ export class TrackingResourceAdaptor extends ResourceAdaptor {
   /** Tracks what comes from a resource. */
   constructor(upstream: MemoryResource, options: TrackingOptions = {}) {
     super(upstream);
+    TRACKING_OPTIONS.read(options, "new TrackingResourceAdaptor");
     this.#origins.choose(options.captureStacks === false ? "none" : "stack");
   }
 

@@ -5,7 +5,7 @@ import type { Context } from "../context.ts";
 import { CudaUnavailableError } from "../errors.ts";
 import { formatAddress, messageOf } from "../format.ts";
 import type { CudaStream } from "../stream.ts";
-import type { ContextOwner, MemoryResource } from "./memory_resource.ts";
+import { contextOf, type ContextOwner, type MemoryResource } from "./memory_resource.ts";
 import { VirtualRange, type VirtualRangeRequest } from "./virtual_range.ts";
 import { whenPassed } from "./when_passed.ts";
 import { describeResource, showResource } from "./show_resource.ts";
@@ -23,7 +23,7 @@ export class VirtualMemoryResource implements MemoryResource {
    * @throws CudaUnavailableError when the device or its driver has no virtual memory calls.
    */
   constructor(owner: ContextOwner) {
-    const { context } = owner;
+    const context = contextOf(owner, "make a VirtualMemoryResource of");
     this.context = context;
     const attribute = "CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED";
     if (context.driver.has("cuMemCreate") && context.attribute(attribute) === 1) return;

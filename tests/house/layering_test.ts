@@ -12,6 +12,7 @@ const LAYERS: readonly (readonly string[])[] = [
     "src/version.ts",
     "src/cards/",
     "src/format.ts",
+    "src/options.ts",
     "src/errors.ts",
     "src/dtype.ts",
     "src/scope.ts",
