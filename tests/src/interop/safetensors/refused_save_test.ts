@@ -90,7 +90,7 @@ Deno.test("saveSafetensors() names a value that is no buffer, and what to do", (
       [new Int8Array(2), "is an Int8Array, expected"],
       [[1, 2], "is a list, expected a buffer: await gpu.upload()"],
       [Promise.resolve(a), "is a promise, which has to be awaited, expected a buffer"],
-      [5, "is a number, expected a buffer"],
+      [5, "is the number 5, expected a buffer"],
       [null, "is null, expected a buffer"],
       [undefined, "is undefined, expected a buffer"],
       [{}, "is an object, expected a buffer"],
@@ -116,7 +116,7 @@ Deno.test("saveSafetensors() says that buffers need names", () =>
         Promise.resolve({ a }),
         "it was given a promise, which has to be awaited, expected buffers by name",
       ],
-      ["a", "it was given a string, expected buffers by name"],
+      ["a", 'it was given the text "a", expected buffers by name'],
       [undefined, "it was given undefined, expected buffers by name"],
     ];
     for (const [tensors, message] of given) {
@@ -146,7 +146,7 @@ Deno.test("saveSafetensors() refuses metadata that the loader would refuse", () 
       [new Map([["epoch", "5"]]), "metadata is a Map, expected an object of texts"],
       [["5"], "metadata is a list, expected an object of texts"],
       [null, "metadata is null, expected an object of texts"],
-      ["5", "metadata is a string, expected an object of texts"],
+      ["5", 'metadata is the text "5", expected an object of texts'],
       [{ "\ud800": "5" }, 'metadata "\\ud800" has half of a surrogate pair'],
       [{ a: "x\udc00" }, 'metadata "a": "x\\udc00" has half of a surrogate pair'],
     ];
