@@ -102,11 +102,11 @@ export function requireKind(value: unknown, kind: OptionKind, call: string): voi
 
 /** The options that a method takes: their names, and what each may be. */
 export class OptionSet<T extends object> implements OptionKind {
-  readonly #kinds: { readonly [name: string]: OptionKind | undefined };
+  readonly #kinds: ReadonlyMap<string, OptionKind>;
 
   /** Names every option; the compiler asks for those that are missing. */
   constructor(kinds: { readonly [K in keyof Required<T>]: OptionKind }) {
-    this.#kinds = Object.assign(Object.create(null), kinds);
+    this.#kinds = new Map(Object.entries<OptionKind>(kinds));
   }
 
   /** The options in the place of one option: a record inside a record. */
@@ -141,7 +141,7 @@ export class OptionSet<T extends object> implements OptionKind {
 
   /** Refuses what stands in the place of an option and is none of its kind. */
   #refusal(name: string, value: unknown, call: string): TypeError {
-    const kind = this.#kinds[name];
+    const kind = this.#kinds.get(name);
     if (kind !== undefined) {
       return new TypeError(
         `Cannot call ${call}(): option "${name}" is ${describeValue(value)}, expected ` +
@@ -157,12 +157,12 @@ export class OptionSet<T extends object> implements OptionKind {
   }
 
   #acceptsOption(name: string, value: unknown): boolean {
-    const kind = this.#kinds[name];
+    const kind = this.#kinds.get(name);
     return kind !== undefined && (value === undefined || kind.accepts(value));
   }
 
   get #names(): string[] {
-    return Object.keys(this.#kinds);
+    return [...this.#kinds.keys()];
   }
 }
 

@@ -7,11 +7,11 @@ import type { DeviceBufferRequest } from "./device_buffer.ts";
 import { elementOf } from "./element.ts";
 import { readElement, writeElement } from "./element_access.ts";
 import { type BufferFields, MemoryWindow } from "./memory_window.ts";
-import { listOf, NUMBER, OptionSet, SHAPE, TEXT } from "../options.ts";
+import { OptionSet, TEXT } from "../options.ts";
 import { STREAM, STREAM_CHOICE, type StreamChoice } from "../stream_choice.ts";
 import { type Shape, toShape } from "./shape.ts";
 import { StridedView } from "./strided_view.ts";
-import { contiguousStrides, type StridedLayout, transposed } from "./strides.ts";
+import { contiguousStrides, STRIDED_LAYOUT, type StridedLayout, transposed } from "./strides.ts";
 import {
   checkChunk,
   checkSplit,
@@ -30,12 +30,6 @@ export interface LikeOptions extends StreamChoice {
 }
 
 const LIKE_OPTIONS = new OptionSet<LikeOptions>({ stream: STREAM, label: TEXT });
-
-const STRIDED_LAYOUT = new OptionSet<Partial<StridedLayout>>({
-  shape: SHAPE,
-  strides: listOf(NUMBER),
-  offset: NUMBER,
-});
 
 /** Typed memory that the GPU can reach, or a view of a part of it. */
 export abstract class GpuBuffer<D extends DType = DType> extends MemoryWindow<D> {

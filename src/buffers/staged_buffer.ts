@@ -5,6 +5,7 @@ import { DisposedError } from "../errors.ts";
 import { Allocation } from "../memory/allocation.ts";
 import { requireHostMemory, showToHost } from "../memory/host_bytes.ts";
 import type { MemoryResource } from "../memory/memory_resource.ts";
+import { kindOf } from "../memory/resource_kind.ts";
 import { queueCopy } from "../transfer/copy.ts";
 import type { DeviceBufferRequest } from "./device_buffer.ts";
 import type { BufferFields } from "./memory_window.ts";
@@ -64,7 +65,7 @@ export class StagedBuffer<D extends DType = DType> extends TransferableBuffer<D>
     const shape = toShape(request.shape);
     requireHostMemory(pinnedResource, "allocate page-locked memory");
     const block = { byteLength: byteLengthOf(dtype, shape), stream, label };
-    const allocation = Allocation.create({ ...block, kind: "device", resource });
+    const allocation = Allocation.create({ ...block, kind: kindOf(resource), resource });
     try {
       const mirrorAllocation = Allocation.create({
         ...block,

@@ -1,6 +1,6 @@
 // Arithmetic on strided layouts: how far a step along each axis goes, counted in elements.
 
-import { describeValue } from "../format.ts";
+import { LIST, NUMBER, OptionSet, SHAPE } from "../options.ts";
 import { countOf, type Shape } from "./shape.ts";
 
 /** Elements of a buffer in any order: where the first lies, and how far each axis steps. */
@@ -12,6 +12,13 @@ export interface StridedLayout {
   /** The first element, counted from the start of the buffer. */
   readonly offset: number;
 }
+
+/** What a layout may be. */
+export const STRIDED_LAYOUT: OptionSet<StridedLayout> = new OptionSet({
+  shape: SHAPE,
+  strides: LIST,
+  offset: NUMBER,
+});
 
 /** Part of one axis. */
 export interface AxisRange {
@@ -41,9 +48,9 @@ export function contiguousStrides(shape: Shape): readonly number[] {
  * @throws RangeError when it does not, or when shape and strides have different lengths.
  */
 export function checkLayout(layout: StridedLayout, length: number, of: unknown): void {
-  const { shape, strides, offset } = layout;
-  if (!Array.isArray(shape) || !Array.isArray(strides)) {
-    throw new TypeError(`Cannot view ${of}: expected lists as { shape, strides }`);
+  const { shape, strides, offset }: Partial<StridedLayout> = Object(layout);
+  if (!Array.isArray(shape) || !Array.isArray(strides) || typeof offset !== "number") {
+    throw new TypeError(`Cannot view ${of} by a layout that is not { shape, strides, offset }`);
   }
   if (strides.length !== shape.length) {
     throw new RangeError(
@@ -52,14 +59,14 @@ export function checkLayout(layout: StridedLayout, length: number, of: unknown):
   }
   if (!areWhole(strides) || !areWhole(shape) || !Number.isSafeInteger(offset)) {
     throw new RangeError(
-      `Cannot view ${of} as [${shape.map(describeValue)}] by strides [${
-        strides.join(", ")
-      }] from ` +
-        `${describeValue(offset)}: expected whole numbers`,
+      `Cannot view ${of} as [${shape.map(String)}] by strides [${strides.join(", ")}] from ` +
+        `${offset}: expected whole numbers`,
     );
   }
   const isEmpty = countOf(shape) === 0;
-  const { lowest, highest } = isEmpty ? { lowest: offset, highest: offset - 1 } : reach(layout);
+  const { lowest, highest } = isEmpty
+    ? { lowest: offset, highest: offset - 1 }
+    : reach({ shape, strides, offset });
   if (lowest >= 0 && highest < length && offset <= length) return;
   throw new RangeError(
     `Cannot view ${of} as [${shape.join(", ")}] by strides [${strides.join(", ")}] from ` +
@@ -132,7 +139,8 @@ export function stepped(
     throw new RangeError(`Cannot step by ${step}: expected a whole number other than 0`);
   }
   const size = Math.ceil((end - start) / Math.abs(step));
-  const first = step > 0 || size === 0 ? start : end - 1;
+  // An empty range lies where the view does: its start may be behind the last element.
+  const first = size === 0 ? 0 : step > 0 ? start : end - 1;
   return {
     shape: Object.freeze(shape.with(axis, size)),
     strides: Object.freeze(strides.with(axis, stride * step)),

@@ -5,6 +5,7 @@ import { OptionSet, SIZE } from "../options.ts";
 import type { CudaStream } from "../stream.ts";
 import type { MemoryResource } from "./memory_resource.ts";
 import { ResourceAdaptor } from "./resource_adaptor.ts";
+import { allocateFrom } from "./taken_address.ts";
 
 /** What every resource aligns to. */
 const GIVEN_BYTES = 256;
@@ -47,8 +48,8 @@ export class AlignedResourceAdaptor extends ResourceAdaptor {
 
   /** Allocates at a multiple of the alignment. */
   override allocate(byteLength: number, stream: CudaStream): bigint {
-    if (!this.#aligns(byteLength)) return this.upstream.allocate(byteLength, stream);
-    const start = this.upstream.allocate(this.#padded(byteLength), stream);
+    if (!this.#aligns(byteLength)) return allocateFrom(this.upstream, byteLength, stream);
+    const start = allocateFrom(this.upstream, this.#padded(byteLength), stream);
     const alignment = BigInt(this.alignmentBytes);
     const address = (start + alignment - 1n) / alignment * alignment;
     this.#starts.set(address, start);

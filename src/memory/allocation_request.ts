@@ -10,6 +10,7 @@ import { capturedMemory } from "./captured_memory.ts";
 import { type MemoryResource, requireResource } from "./memory_resource.ts";
 import { takeKept, takeWithinLimits } from "./out_of_memory.ts";
 import type { StreamUsage } from "./stream_usage.ts";
+import { allocateFrom } from "./taken_address.ts";
 
 /** Another record of the same memory. */
 export interface Lender {
@@ -64,7 +65,10 @@ export function takeMemory(request: AllocationRequest): bigint {
   if (checkSize(byteLength, "byteLength") === 0) return 0n;
   context.sweep();
   const need = { context, kind, byteLength, isDeviceOnly: !resource.isHostAccessible };
-  const take = () => resource.allocate(byteLength, stream);
+  // An array that is registered lies where the program has put it.
+  const take = kind === "registered"
+    ? () => resource.allocate(byteLength, stream)
+    : () => allocateFrom(resource, byteLength, stream);
   const giveBack = (address: bigint) => resource.deallocate(address, byteLength, stream);
   return takeKept(need, { take, giveBack }) ?? takeWithinLimits(need, take);
 }

@@ -11,6 +11,7 @@ import { CALLBACK, OptionSet } from "../options.ts";
 import type { CudaStream } from "../stream.ts";
 import type { MemoryResource } from "./memory_resource.ts";
 import { requireFunction, ResourceAdaptor } from "./resource_adaptor.ts";
+import { allocateFrom } from "./taken_address.ts";
 
 /** Where a log goes. */
 export interface LoggingOptions {
@@ -41,7 +42,7 @@ export class LoggingResourceAdaptor extends ResourceAdaptor {
   override allocate(byteLength: number, stream: CudaStream): bigint {
     let address: bigint;
     try {
-      address = this.upstream.allocate(byteLength, stream);
+      address = allocateFrom(this.upstream, byteLength, stream);
     } catch (error) {
       this.#log("allocate failure", { address: 0n, byteLength, stream });
       throw error;

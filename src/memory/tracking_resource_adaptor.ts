@@ -7,6 +7,7 @@ import type { CudaStream } from "../stream.ts";
 import type { MemoryResource } from "./memory_resource.ts";
 import { ResourceAdaptor } from "./resource_adaptor.ts";
 import { describeResource } from "./show_resource.ts";
+import { allocateFrom } from "./taken_address.ts";
 
 /** How much to remember. */
 export interface TrackingOptions {
@@ -53,7 +54,7 @@ export class TrackingResourceAdaptor extends ResourceAdaptor {
 
   /** Allocates and remembers. */
   override allocate(byteLength: number, stream: CudaStream): bigint {
-    const address = this.upstream.allocate(byteLength, stream);
+    const address = allocateFrom(this.upstream, byteLength, stream);
     const createdAt = Date.now();
     const stack = this.#origins.find(byteLength, createdAt) ?? [];
     this.#live.set(address, { address: formatAddress(address), byteLength, createdAt, stack });

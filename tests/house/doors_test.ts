@@ -253,7 +253,7 @@ function isPublic({ accessibility, jsDoc }: DocMethod): boolean {
 function takesOptions(params: readonly DocParam[]): boolean {
   return params.some((param) => {
     const { name = "", tsType } = param.left ?? param;
-    return ["options", "query", "layout", "range"].includes(name) ||
-      /(Options|Choice|Query|Layout|AxisRange|CaptureRequest|Partial)$/.test(tsType?.repr ?? "");
+    return ["options", "query", "range"].includes(name) ||
+      /(Options|Choice|Query|AxisRange|CaptureRequest|Partial)$/.test(tsType?.repr ?? "");
   });
 }

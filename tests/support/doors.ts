@@ -20,7 +20,7 @@ import {
   PooledPinnedHostMemoryResource,
   saveSafetensors,
   type StagedBuffer,
-  StridedView,
+  type StridedView,
   TrackingResourceAdaptor,
 } from "../../mod.ts";
 import { Figure, memoryMeter, progress, warnOfReruns } from "../../src/notebook/mod.ts";
@@ -258,7 +258,6 @@ export const DOORS: Readonly<Record<string, Door>> = {
     return managed.prefetch(gpu, o);
   }),
   "ManagedBuffer#discard": door("discard", STREAM, ({ managed }, o) => managed.discard(o)),
-  "new StridedView": door("strided", LAYOUT, ({ buffer }, o) => new StridedView(buffer, o)),
   "StridedView#range": door(
     "range",
     { start: "number", end: "number", step: "number" },

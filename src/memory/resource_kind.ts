@@ -1,0 +1,23 @@
+// What kind of memory a resource gives, for the ledger: any resource may stand where device memory is
+// usual.
+
+import type { LiveKind } from "../accounting/ledger.ts";
+import { ManagedMemoryResource } from "./managed_memory_resource.ts";
+import { MappedHostMemoryResource } from "./mapped_host_memory_resource.ts";
+import type { MemoryResource } from "./memory_resource.ts";
+import { ResourceAdaptor } from "./resource_adaptor.ts";
+
+/** The kind of memory that comes from a resource, under any adaptors. */
+export function kindOf(resource: MemoryResource): LiveKind {
+  const source = sourceOf(resource);
+  if (source instanceof ManagedMemoryResource) return "managed";
+  if (source instanceof MappedHostMemoryResource) return "mapped";
+  return resource?.isHostAccessible ? "pinned" : "device";
+}
+
+/** The resource under all adaptors. */
+export function sourceOf(resource: MemoryResource): MemoryResource {
+  let source = resource;
+  while (source instanceof ResourceAdaptor) source = source.upstream;
+  return source;
+}
