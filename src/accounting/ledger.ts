@@ -228,6 +228,11 @@ export class Ledger {
     return [...this.#entries].sort((a, b) => a.id - b.id);
   }
 
+  /** Walks the live objects, in no order. */
+  [Symbol.iterator](): Iterator<LedgerEntry> {
+    return this.#entries.values();
+  }
+
   /** Finds the smallest live object that holds a range of addresses, by looking at all of them. */
   holderOf({ address, byteLength }: AddressRange): LedgerEntry | undefined {
     const end = address + BigInt(byteLength);

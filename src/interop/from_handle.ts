@@ -1,6 +1,6 @@
 // Foreign pointers as buffers: adopted, borrowed from an owner, or simply shown.
 
-import type { AddressRange } from "../accounting/ledger.ts";
+import { type AddressRange, nameOf } from "../accounting/ledger.ts";
 import { DeviceBuffer } from "../buffers/device_buffer.ts";
 import { countOf, type Shape, toShape } from "../buffers/shape.ts";
 import { Context } from "../context.ts";
@@ -100,6 +100,7 @@ function adopt<D extends DType>(
   requireHome(context, resource);
   // Other streams wait for uses of the same memory through the buffer that it belongs to.
   const lender = byteLength === 0 ? undefined : ownerOf(context, handle);
+  if (options.resource !== undefined) requireUnowned(context, handle);
   const block = { kind: "imported", byteLength, resource, stream, label } as const;
   const start = byteLength === 0 ? 0n : address;
   const allocation = new Allocation({ ...block, lender, isReadOnly: lender?.isReadOnly }, start);
@@ -112,6 +113,25 @@ function adopt<D extends DType>(
 function ownerOf(context: Context, handle: AddressRange): Lender | undefined {
   const holder = context.ledger.holderOf(handle);
   return holder instanceof Allocation ? holder.memoryOwner : undefined;
+}
+
+/** Memory that a live buffer gives back must not be adopted: it would be given back twice. */
+function requireUnowned(context: Context, { address, byteLength }: AddressRange): void {
+  const end = address + BigInt(byteLength);
+  for (const entry of context.ledger) {
+    const isApart = entry.address >= end || entry.address + BigInt(entry.byteLength) <= address;
+    if (isApart || !(entry instanceof Allocation) || !givesBack(entry)) continue;
+    throw new TypeError(
+      `Cannot adopt the memory of ${
+        nameOf(entry)
+      }: that buffer is live and gives it back itself; ` +
+        `release() it first, or pass { owner } instead of a resource`,
+    );
+  }
+}
+
+function givesBack({ resource }: Allocation): boolean {
+  return !(resource instanceof ForeignMemoryResource) || resource.givesBack;
 }
 
 function checkIntent(options: HandleOptions<DType>): void {

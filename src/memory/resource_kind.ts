@@ -15,6 +15,12 @@ export function kindOf(resource: MemoryResource): LiveKind {
   return resource?.isHostAccessible ? "pinned" : "device";
 }
 
+/** Where the CPU sees memory whose address on the device a resource gave. */
+export function hostAddressOf(resource: MemoryResource, address: bigint): bigint {
+  const source = sourceOf(resource);
+  return source instanceof MappedHostMemoryResource ? source.hostAddress(address) : address;
+}
+
 /** The resource under all adaptors. */
 export function sourceOf(resource: MemoryResource): MemoryResource {
   let source = resource;

@@ -9,7 +9,7 @@ import type { CudaStream } from "../stream.ts";
 import { nextTurn } from "../waiting.ts";
 import { ArrayMover, queueByDriver } from "./array_mover.ts";
 import { arraysBefore, type ArrayUse, noArrayIsPending } from "./array_uses.ts";
-import type { MemorySpan } from "./copy.ts";
+import { checkApart, type MemorySpan } from "./copy.ts";
 import { TransferEngine } from "./engine.ts";
 import type { HostBytes } from "./host_memory.ts";
 import {
@@ -75,12 +75,12 @@ const ACTIONS = {
  * @throws TypeError when the stream is being captured: ordinary memory may have moved by a launch.
  */
 export function transfer(task: HostTransfer): Promise<void> | undefined {
-  const { direction, stream, span, host, signal } = task;
+  const { direction, stream, span, signal } = task;
   signal?.throwIfAborted();
   const { byteLength, allocation } = span;
   if (byteLength === 0) return undefined;
   requireUnrecorded(allocation, stream, ACTIONS[direction]);
-  const owned = ownedSpan(host.memory);
+  const owned = ownedApartFrom(task);
   const comesFirst = task.isPlaced === true ||
     noArrayIsPending() && comesAfterNothing(stream, allocation, owned?.allocation);
   const isBrief = isSmall(task) && comesFirst && task.andThen === undefined;
@@ -97,7 +97,7 @@ export function transferSync(task: HostTransfer): void {
   const { byteLength, allocation } = span;
   if (byteLength === 0) return;
   requireUnrecorded(allocation, stream, ACTIONS[direction]);
-  const owned = ownedSpan(host.memory);
+  const owned = ownedApartFrom(task);
   finishEarlier(task, owned);
   order(task, owned);
   if (isSmall(task)) return moveBriefly(task);
@@ -106,6 +106,19 @@ export function transferSync(task: HostTransfer): void {
   const bytes = host.convert?.() ?? host.memory;
   finishMover(new ArrayMover({ ...task, bytes, isPageLocked: isCopied(task, owned) }));
   host.complete?.(bytes);
+}
+
+/**
+ * The memory that the GPU reaches under the array; undefined for ordinary memory.
+ *
+ * @throws RangeError when the bytes would be copied onto a part of themselves.
+ */
+function ownedApartFrom({ direction, span, host }: HostTransfer): OwnedHostSpan | undefined {
+  const owned = ownedSpan(host.memory);
+  if (owned === undefined || host.convert !== undefined) return owned;
+  if (direction === "upload") checkApart(span, owned);
+  else checkApart(owned, span);
+  return owned;
 }
 
 /** Whether one call of the driver's moves it in a quarter of a millisecond. */
