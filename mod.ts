@@ -40,7 +40,7 @@ export {
 export { HostBuffer, type HostBufferFields } from "./src/buffers/host_buffer.ts";
 export { type BufferCopy } from "./src/buffers/batch.ts";
 export { GpuBuffer, type LikeOptions } from "./src/buffers/gpu_buffer.ts";
-export { type HostValue, type HostValues } from "./src/buffers/host_values.ts";
+export { type HostValue, type HostValues, type UntypedSource } from "./src/buffers/host_values.ts";
 export { type BufferFields, MemoryWindow } from "./src/buffers/memory_window.ts";
 export { StridedView } from "./src/buffers/strided_view.ts";
 export { type AxisRange, type StridedLayout } from "./src/buffers/strides.ts";

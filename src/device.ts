@@ -8,7 +8,7 @@ import {
   type DeviceAllocator,
 } from "./buffers/device_allocator.ts";
 import { DeviceBuffer } from "./buffers/device_buffer.ts";
-import type { HostValues } from "./buffers/host_values.ts";
+import type { HostValues, UntypedSource } from "./buffers/host_values.ts";
 import {
   type ArraysOf,
   DOWNLOAD_ALL_OPTIONS,
@@ -24,7 +24,7 @@ import {
 import type { BuffersOf, PackedBuffers } from "./buffers/packed_buffers.ts";
 import { PinnedBuffer } from "./buffers/pinned_buffer.ts";
 import type { Shape } from "./buffers/shape.ts";
-import type { TransferableBuffer } from "./buffers/transferable_buffer.ts";
+import type { TransferableBuffer, Uploadable } from "./buffers/transferable_buffer.ts";
 import { uploadSource } from "./buffers/upload_source.ts";
 import { requireNoCapture } from "./capture.ts";
 import { type DisplayBundle, withCard } from "./cards/card.ts";
@@ -233,12 +233,12 @@ export class CudaDevice extends DeviceAccounts implements DeviceAllocator, Dispo
    * need a `dtype`.
    */
   upload<A extends HostArray, D extends DType = DTypeOf<A>>(
-    source: A,
+    source: A & Uploadable<D>,
     options?: UploadOptions<D>,
   ): Promise<DeviceBuffer<D>>;
   /** Allocates device memory and copies numbers or bytes into it; resolves when they are there. */
   upload<D extends DType>(
-    source: HostMemory | HostValues,
+    source: UntypedSource,
     options: UploadOptions<D> & { readonly dtype: D },
   ): Promise<DeviceBuffer<D>>;
   async upload<D extends DType>(
@@ -260,12 +260,12 @@ export class CudaDevice extends DeviceAccounts implements DeviceAllocator, Dispo
 
   /** Allocates device memory and copies an array into it, blocking until it is there. */
   uploadSync<A extends HostArray, D extends DType = DTypeOf<A>>(
-    source: A,
+    source: A & Uploadable<D>,
     options?: UploadOptions<D>,
   ): DeviceBuffer<D>;
   /** Allocates device memory and copies numbers or bytes into it, blocking until they are there. */
   uploadSync<D extends DType>(
-    source: HostMemory | HostValues,
+    source: UntypedSource,
     options: UploadOptions<D> & { readonly dtype: D },
   ): DeviceBuffer<D>;
   uploadSync<D extends DType>(

@@ -104,9 +104,12 @@ export type BitsOf<D extends DType> = BitArrays[D];
 export type ArrayOf<D extends DType> = D extends "bfloat16" ? Float32Array<ArrayBuffer> : BitsOf<D>;
 
 /** The element type that a typed array's class stands for. */
-export type DTypeOf<A extends HostArray> = {
-  [D in Exclude<DType, "bfloat16" | "bool">]: A extends ArrayOf<D> ? D : never;
-}[Exclude<DType, "bfloat16" | "bool">];
+export type DTypeOf<A extends HostArray> = A extends Uint8ClampedArray<ArrayBufferLike> ? "uint8"
+  : A extends HostArray ? {
+      [D in Exclude<DType, "bfloat16" | "bool">]: A[typeof Symbol.toStringTag] extends
+        BitArrays[D][typeof Symbol.toStringTag] ? D : never;
+    }[Exclude<DType, "bfloat16" | "bool">]
+  : never;
 
 /** One element of `D` in JavaScript: bigint for 64-bit integers, number for the rest. */
 export type ScalarOf<D extends DType> = D extends "int64" | "uint64" ? bigint : number;
@@ -131,6 +134,26 @@ export function dlpackCode(dtype: DType): number {
 export function allocateBits<D extends DType>(dtype: D, length: number): BitsOf<D> {
   return new (describe(dtype).array)(length) as BitsOf<D>;
 }
+
+/** How float32 values become 16-bit ones, and these float32 values again. */
+interface HalfFloats {
+  /** Rounds to nearest even; the result holds the elements bit for bit. */
+  readonly narrow: (values: Float32Array<ArrayBufferLike>) => HostArray;
+  /** Widens elements that lie in memory, without loss. */
+  readonly widen: (memory: ArrayBufferLike, byteOffset: number, length: number) => Float32Array;
+}
+
+/** The element types that Float32Array narrows to. */
+export const HALF_FLOATS: { readonly [D in DType]?: HalfFloats } = {
+  float16: {
+    narrow: (values) => new Float16Array(values),
+    widen: (...memory) => new Float32Array(new Float16Array(...memory)),
+  },
+  bfloat16: {
+    narrow: toBfloat16,
+    widen: (...memory) => fromBfloat16(new Uint16Array(...memory)),
+  },
+};
 
 /** Shows `length` elements of `dtype` in memory that exists already, bit for bit. */
 export function viewBits<D extends DType>(
@@ -161,10 +184,11 @@ export function dtypeOf(array: ArrayBufferView): DType | undefined {
   return DTYPE_OF_TAG[tagOf.call(array) ?? ""];
 }
 
-/** Rounds float32 values to bfloat16 bits, to nearest even; NaN stays NaN. */
+/** Rounds values to bfloat16 bits, once and to nearest even; NaN stays NaN. */
 export function toBfloat16(values: ArrayLike<number>): Uint16Array<ArrayBuffer> {
-  const floats = Float32Array.from(values);
-  const words = new Uint32Array(floats.buffer);
+  const words = values instanceof Float32Array
+    ? new Uint32Array(values.slice().buffer)
+    : roundedToOdd(Float64Array.from(values));
   const bits = new Uint16Array(words.length);
   for (let i = 0; i < words.length; i++) {
     const word = words[i] ?? 0;
@@ -172,6 +196,21 @@ export function toBfloat16(values: ArrayLike<number>): Uint16Array<ArrayBuffer> 
     bits[i] = isNaN ? (word >>> 16) | 0x40 : (word + 0x7fff + ((word >>> 16) & 1)) >>> 16;
   }
   return bits;
+}
+
+/**
+ * The bits of float32 values, with a trace in the last bit of what they cannot hold: rounding a second
+ * time then gives what rounding once would have given.
+ */
+function roundedToOdd(values: Float64Array): Uint32Array<ArrayBuffer> {
+  const floats = Float32Array.from(values);
+  const words = new Uint32Array(floats.buffer);
+  for (const [i, value] of values.entries()) {
+    const [word = 0, float = 0] = [words[i], floats[i]];
+    if (float === value || Number.isNaN(value)) continue;
+    words[i] = (Math.abs(float) > Math.abs(value) ? word - 1 : word) | 1;
+  }
+  return words;
 }
 
 /** Widens bfloat16 bits to float32 values, without loss. */

@@ -27,11 +27,14 @@ import { type BufferSummary, summarise } from "./summary.ts";
 
 /**
  * Host memory that a buffer of `D` accepts, over ordinary or shared memory: its typed array, one
- * that holds its bits, or raw bytes.
+ * that holds its bits, or raw bytes. Float32Array narrows to both 16-bit floats and widens from them.
  */
 export type Uploadable<D extends DType> =
   | {
-    float16: Float16Array<ArrayBufferLike> | Uint16Array<ArrayBufferLike>;
+    float16:
+      | Float16Array<ArrayBufferLike>
+      | Float32Array<ArrayBufferLike>
+      | Uint16Array<ArrayBufferLike>;
     bfloat16: Float32Array<ArrayBufferLike> | Uint16Array<ArrayBufferLike>;
     float32: Float32Array<ArrayBufferLike>;
     float64: Float64Array<ArrayBufferLike>;

@@ -100,7 +100,7 @@ function adopt<D extends DType>(
   requireHome(context, resource);
   // Other streams wait for uses of the same memory through the buffer that it belongs to.
   const lender = byteLength === 0 ? undefined : ownerOf(context, handle);
-  if (options.resource !== undefined) requireUnowned(context, handle);
+  if (options.resource !== undefined && byteLength > 0) requireUnowned(context, handle);
   const block = { kind: "imported", byteLength, resource, stream, label } as const;
   const start = byteLength === 0 ? 0n : address;
   const allocation = new Allocation({ ...block, lender, isReadOnly: lender?.isReadOnly }, start);

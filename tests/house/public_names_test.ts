@@ -208,6 +208,7 @@ const PUBLIC_NAMES = [
   "TransferTuning",
   "TransferableBuffer",
   "UnavailableReason",
+  "UntypedSource",
   "UploadAllOptions",
   "UploadFileOptions",
   "UploadIntoOptions",
