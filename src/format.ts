@@ -105,7 +105,7 @@ const MOST_SHOWN = 60;
 export function describeValue(value: unknown): string {
   switch (typeof value) {
     case "string":
-      return `the text ${JSON.stringify(value.slice(0, MOST_SHOWN))}`;
+      return `the text ${visibleText(JSON.stringify(value.slice(0, MOST_SHOWN)))}`;
     case "number":
     case "bigint":
       return `the ${typeof value} ${value}`;
@@ -138,6 +138,17 @@ function describeObject(value: object): string {
   } catch {
     return "an object";
   }
+}
+
+/** Characters that a terminal obeys or hides instead of showing them. */
+const UNSEEN = /[\p{Cc}\u2028-\u202e\u2066-\u2069]/gu;
+
+/** Writes a text of somebody's own on one line: what a terminal would obey is shown as `\u001b`. */
+export function visibleText(text: string): string {
+  return text.replace(
+    UNSEEN,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
 }
 
 /** Two digits below one, one digit after the point below a hundred, whole numbers above. */

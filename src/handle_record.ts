@@ -4,6 +4,7 @@
 import { CUresult } from "../ffi/constants.ts";
 import type { Context } from "./context.ts";
 import { statusName } from "./errors.ts";
+import { visibleText } from "./format.ts";
 import { originOf } from "./accounting/cell_runs.ts";
 import { timeOfMaking } from "./accounting/clock.ts";
 import { nextId } from "./accounting/ids.ts";
@@ -70,7 +71,7 @@ export class HandleRecord implements LedgerEntry, Owner {
 
   /** The label, or the number. */
   get name(): string {
-    return this.label ?? `#${this.id}`;
+    return this.label === undefined ? `#${this.id}` : visibleText(this.label);
   }
 
   /** Destroys the handle because nothing can reach its object any more. */

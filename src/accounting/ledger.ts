@@ -1,6 +1,7 @@
 // What a context still holds: one entry for each live allocation, stream and event.
 // Entries never refer to the objects people hold, so garbage collection stays possible.
 
+import { visibleText } from "../format.ts";
 import { followCells } from "./cell_runs.ts";
 import { MemoryCounters } from "./counters.ts";
 import { lastId } from "./ids.ts";
@@ -95,7 +96,7 @@ export interface MemoryMark {
 
 /** Names an entry as errors and tables do: its label, or its kind and number. */
 export function nameOf(entry: Pick<LedgerEntry, "label" | "kind" | "id">): string {
-  return entry.label ?? `${entry.kind}#${entry.id}`;
+  return entry.label === undefined ? `${entry.kind}#${entry.id}` : visibleText(entry.label);
 }
 
 /** Tells where memory of a kind lies; managed memory counts as the device's. */

@@ -4,7 +4,7 @@
 import { type DisplayBundle, showCard } from "../cards/card.ts";
 import { trackCard } from "../cards/report_cards.ts";
 import { MemoryCounters, type MemoryUsage } from "./counters.ts";
-import { formatBytes, formatCount } from "../format.ts";
+import { formatBytes, formatCount, visibleText } from "../format.ts";
 
 /** What a {@link MemoryTrack} needs of the ledger that opens it. */
 export interface MemoryTrackFields {
@@ -94,7 +94,7 @@ export class MemoryTrack implements MemoryUsage, Disposable {
   /** Says what it counted: `epoch 1: 2 MiB in 1 buffer now, 6 MiB at most, 12 MiB in 5 in all`. */
   toString(): string {
     const { label, currentBytes, currentCount, peakBytes, totalBytes, totalCount } = this;
-    return `${label}: ${formatBytes(currentBytes)} in ${
+    return `${visibleText(label)}: ${formatBytes(currentBytes)} in ${
       formatCount(currentCount, "buffer")
     } now, ` +
       `${formatBytes(peakBytes)} at most, ${formatBytes(totalBytes)} in ${totalCount} in all`;

@@ -4,7 +4,7 @@ import { bufferCard, type BufferFacts } from "../cards/buffer_card.ts";
 import { type DisplayBundle, showCard } from "../cards/card.ts";
 import { formatAddress } from "../format.ts";
 import { elementBytes } from "../dtype.ts";
-import type { LiveKind } from "../accounting/ledger.ts";
+import { type LiveKind, nameOf } from "../accounting/ledger.ts";
 import type { Allocation } from "../memory/allocation.ts";
 import type { MemoryWindow } from "./memory_window.ts";
 import { previewOf } from "./preview.ts";
@@ -27,7 +27,7 @@ const PLACES: Readonly<Record<LiveKind, string>> = {
 
 /** Names a buffer by its label, or by its kind and number; also when it was disposed. */
 export function bufferName({ label, kind, storageId }: MemoryWindow): string {
-  return label ?? `${kind}#${storageId}`;
+  return nameOf({ label, kind, id: storageId });
 }
 
 /** Shows a buffer in a notebook. */

@@ -1,6 +1,6 @@
 // Progress of any job, in a cell, on a terminal or in a log: the same call everywhere.
 
-import { formatBytes, formatSeconds, formatSpeed } from "../format.ts";
+import { formatBytes, formatSeconds, formatSpeed, visibleText } from "../format.ts";
 import { OptionSet, requireKind, TEXT } from "../options.ts";
 import {
   type ProgressState,
@@ -18,7 +18,7 @@ export class ProgressBar {
 
   /** Starts at nothing done. */
   constructor(title: string, surface: ProgressSurface = progressSurface()) {
-    this.#title = title;
+    this.#title = visibleText(title);
     this.#surface = surface;
   }
 
