@@ -207,7 +207,8 @@ export function readVariable(variable: string): string | undefined {
   return state === "granted" ? Deno.env.get(variable) || undefined : undefined;
 }
 
-function namesFile(candidate: string): boolean {
+/** Whether a name of a library is a path, which `--allow-ffi` can name too. */
+export function namesFile(candidate: string): boolean {
   return /[\\/]/.test(candidate);
 }
 

@@ -47,14 +47,23 @@ export function showToHost(
   allocation: Allocation,
   hostAddress = allocation.address,
 ): Uint8Array<ArrayBuffer> {
-  const pointer = Deno.UnsafePointer.create(hostAddress);
-  const memory = pointer === null
-    ? new ArrayBuffer(0)
-    : Deno.UnsafePointerView.getArrayBuffer(pointer, allocation.byteLength);
+  const memory = memoryAt(allocation, hostAddress);
   allocation.emptyOnRelease(memory);
   const bytes = new Uint8Array(memory);
   noteOwner(allocation, bytes);
   return bytes;
+}
+
+/** The memory of a block, which goes back when Deno does not let the program see it. */
+function memoryAt(allocation: Allocation, address: bigint): ArrayBuffer {
+  try {
+    const pointer = Deno.UnsafePointer.create(address);
+    if (pointer === null) return new ArrayBuffer(0);
+    return Deno.UnsafePointerView.getArrayBuffer(pointer, allocation.byteLength);
+  } catch (error) {
+    allocation.release();
+    throw error;
+  }
 }
 
 /** Notes that a block is the memory that an array shows. */

@@ -3,7 +3,7 @@
 // quarter of what the bus takes; the JavaScript thread only hands out the work.
 
 import { Worker } from "node:worker_threads";
-import { findHost, FUTEX, HOST_LIBRARY, openHost, SYS_FUTEX } from "../../ffi/host.ts";
+import { findHost, FUTEX, hostLibrary, openHost, SYS_FUTEX } from "../../ffi/host.ts";
 import { addressOf } from "./host_memory.ts";
 import { CONTROL, LANE_LIMITS, LANE_SOURCE, patienceFor, STATUS } from "./lane_source.ts";
 import { type LaneTask, LaneTasks } from "./lane_tasks.ts";
@@ -71,7 +71,7 @@ export class CopyLanes {
       tasks: this.#tasks.fields.buffer,
       copies: this.#tasks.lists.buffer,
       slotCount: this.#slotCount,
-      library: HOST_LIBRARY,
+      library: hostLibrary(),
       patience: patienceFor(navigator.hardwareConcurrency),
       lane: 0,
       laneCount: this.#counts.laneCount,
