@@ -2,7 +2,7 @@
 // Names are NumPy's and DLPack's; bfloat16 has no typed array, so its values travel as float32.
 
 import { describeValue } from "./format.ts";
-import { oneOf, type OptionKind } from "./options.ts";
+import { oneOf, type OptionKind, requireKind } from "./options.ts";
 
 /** What the kit knows about an element type. */
 interface ElementType {
@@ -184,8 +184,14 @@ export function dtypeOf(array: ArrayBufferView): DType | undefined {
   return DTYPE_OF_TAG[tagOf.call(array) ?? ""];
 }
 
+const NUMBERS: OptionKind = {
+  expected: "numbers, in an array or a list",
+  accepts: (value) => typeof value === "object" && typeof Object(value).length === "number",
+};
+
 /** Rounds values to bfloat16 bits, once and to nearest even; NaN stays NaN. */
 export function toBfloat16(values: ArrayLike<number>): Uint16Array<ArrayBuffer> {
+  requireKind(values, NUMBERS, "toBfloat16");
   const words = values instanceof Float32Array
     ? new Uint32Array(values.slice().buffer)
     : roundedToOdd(Float64Array.from(values));
@@ -215,6 +221,7 @@ function roundedToOdd(values: Float64Array): Uint32Array<ArrayBuffer> {
 
 /** Widens bfloat16 bits to float32 values, without loss. */
 export function fromBfloat16(bits: Uint16Array<ArrayBufferLike>): Float32Array<ArrayBuffer> {
+  requireKind(bits, NUMBERS, "fromBfloat16");
   const words = new Uint32Array(bits.length);
   for (let i = 0; i < bits.length; i++) words[i] = (bits[i] ?? 0) << 16;
   return new Float32Array(words.buffer);

@@ -20,6 +20,9 @@ const BYTES_OF_UNIT: Readonly<Record<string, number>> = {
 
 /** Formats a byte count with the largest binary unit that keeps it at or above one: `"1.5 GiB"`. */
 export function formatBytes(byteLength: number): string {
+  if (typeof byteLength !== "number") {
+    throw new TypeError(`Cannot format ${describeValue(byteLength)} as a size: expected a number`);
+  }
   const sign = byteLength < 0 ? "-" : "";
   let amount = Math.abs(byteLength);
   let unit = 0;
@@ -61,8 +64,9 @@ export function parseBytes(size: ByteSize, what = "size"): number {
 /** Returns `value` when it is a whole number from 0 to 2^53 - 1, and throws a RangeError otherwise. */
 export function checkSize(value: number, what: string): number {
   if (!Number.isSafeInteger(value) || value < 0) {
-    const given = typeof value === "number" ? value : describeValue(value);
-    throw new RangeError(`Cannot use ${what} ${given}: expected a whole number from 0 to 2^53 - 1`);
+    throw new RangeError(
+      `Cannot use ${what} ${describeNumber(value)}: expected a whole number from 0 to 2^53 - 1`,
+    );
   }
   return value;
 }
@@ -117,6 +121,11 @@ export function describeValue(value: unknown): string {
       return value === null ? "null" : describeObject(value);
   }
   return String(value);
+}
+
+/** Says what stands where a number is expected: `-1`, `NaN`, `the text "5"`. */
+export function describeNumber(value: unknown): string {
+  return typeof value === "number" ? String(value) : describeValue(value);
 }
 
 function describeFunction(value: { readonly name: unknown }): string {

@@ -4,6 +4,7 @@ import type { DisplayBundle } from "../cards/card.ts";
 import type { Context } from "../context.ts";
 import { type ArrayOf, type DType, elementBytes, type ScalarOf } from "../dtype.ts";
 import { DisposedError } from "../errors.ts";
+import { describeNumber } from "../format.ts";
 import { nextId } from "../accounting/ids.ts";
 import type { CudaStream } from "../stream.ts";
 import { streamForCopy } from "../transfer/copy.ts";
@@ -22,7 +23,7 @@ import { hostSource } from "./host_elements.ts";
 import { NUMBER, OptionSet } from "../options.ts";
 import { STREAM_CHOICE, type StreamChoice, streamOn } from "../stream_choice.ts";
 import { sharesElement } from "./overlap.ts";
-import { countOf, formatShape, resolveRange, type Shape } from "./shape.ts";
+import { countOf, formatShape, resolveRange, resolveStep, type Shape } from "./shape.ts";
 import { showStridedView } from "./show_buffer.ts";
 import {
   type AxisRange,
@@ -113,10 +114,12 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
    */
   view(index: number): StridedView<D, B> {
     const size = this.shape[0] ?? 0;
-    const step = index < 0 ? index + size : index;
-    if (!Number.isInteger(step) || step < 0 || step >= size) {
+    const step = resolveStep(index, size);
+    if (step === undefined) {
       throw new RangeError(
-        `Cannot view row ${index} of ${this}: expected a whole number below ${size}`,
+        `Cannot view row ${
+          describeNumber(index)
+        } of ${this}: expected a whole number below ${size}`,
       );
     }
     return this.#derive(withoutAxis(this, 0, step));

@@ -1,6 +1,7 @@
 // Arithmetic on strided layouts: how far a step along each axis goes, counted in elements.
 
-import { LIST, NUMBER, OptionSet, SHAPE } from "../options.ts";
+import { describeNumber } from "../format.ts";
+import { LIST, NUMBER, OptionSet, requireKind, SHAPE } from "../options.ts";
 import { countOf, type Shape } from "./shape.ts";
 
 /** Elements of a buffer in any order: where the first lies, and how far each axis steps. */
@@ -106,9 +107,12 @@ export function transposed(layout: StridedLayout, order?: readonly number[]): St
   if (order === undefined) {
     return { shape: reversed(shape), strides: reversed(strides), offset };
   }
+  requireKind(order, LIST, "transpose");
   if (order.length !== shape.length || shape.some((_, axis) => !order.includes(axis))) {
     throw new RangeError(
-      `Cannot order axes [${order.join(", ")}]: expected each of 0 to ${shape.length - 1} once`,
+      `Cannot order axes [${order.map(String).join(", ")}]: expected each of 0 to ${
+        shape.length - 1
+      } once`,
     );
   }
   return {
@@ -130,9 +134,11 @@ export function stepped(
   range: { start: number; end: number; step: number },
 ): StridedLayout {
   const { shape, strides, offset } = layout;
-  const stride = strides[axis];
+  const stride = typeof axis === "number" ? strides[axis] : undefined;
   if (stride === undefined) {
-    throw new RangeError(`Cannot step along axis ${axis}: there are ${shape.length}`);
+    throw new RangeError(
+      `Cannot step along axis ${describeNumber(axis)}: there are ${shape.length}`,
+    );
   }
   const { start, end, step } = range;
   if (!Number.isInteger(step) || step === 0) {

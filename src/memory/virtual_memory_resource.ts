@@ -3,12 +3,18 @@
 import type { DisplayBundle } from "../cards/card.ts";
 import type { Context } from "../context.ts";
 import { CudaUnavailableError } from "../errors.ts";
-import { formatAddress, messageOf } from "../format.ts";
+import { checkSize, formatAddress, messageOf } from "../format.ts";
+import { NUMBER, OptionSet } from "../options.ts";
 import type { CudaStream } from "../stream.ts";
 import { contextOf, type ContextOwner, type MemoryResource } from "./memory_resource.ts";
 import { VirtualRange, type VirtualRangeRequest } from "./virtual_range.ts";
 import { whenPassed } from "./when_passed.ts";
 import { describeResource, showResource } from "./show_resource.ts";
+
+const VIRTUAL_RANGE = new OptionSet<VirtualRangeRequest>({
+  reservedBytes: NUMBER,
+  stepBytes: NUMBER,
+});
 
 /** Virtual memory of a device (cuMemAddressReserve, cuMemCreate, cuMemMap). */
 export class VirtualMemoryResource implements MemoryResource {
@@ -49,6 +55,9 @@ export class VirtualMemoryResource implements MemoryResource {
 
   /** Reserves addresses that get memory later; they go back by {@link VirtualMemoryResource.deallocate}. */
   reserve(request: VirtualRangeRequest): VirtualRange {
+    VIRTUAL_RANGE.read(request, "reserve");
+    checkSize(request.reservedBytes, "reserved bytes");
+    if (request.stepBytes !== undefined) checkSize(request.stepBytes, "step");
     const range = new VirtualRange(this.context, request);
     this.#ranges.set(range.address, range);
     return range;

@@ -1,9 +1,9 @@
 // Something that looks at a device now and then while other cells run, until its cell runs again.
 
-import { CudaDevice } from "../device.ts";
-
-import { NUMBER, type OptionKind, OptionSet, requireKind } from "../options.ts";
 import type { DisplayBundle } from "../cards/card.ts";
+import type { CudaDevice } from "../device.ts";
+import { NUMBER, type OptionKind, OptionSet } from "../options.ts";
+import { requireDevice } from "./plot_input.ts";
 
 const watches = new Map<string, LiveWatch>();
 
@@ -18,11 +18,6 @@ export interface ShownWatchOptions extends WatchOptions {
   /** Where it shows what it sees; an output of the cell by default. */
   readonly display?: { show(bundle: DisplayBundle): void };
 }
-
-const DEVICE: OptionKind = {
-  expected: "a device",
-  accepts: (value) => value instanceof CudaDevice,
-};
 
 const DISPLAY: OptionKind = {
   expected: "an object with show()",
@@ -56,7 +51,7 @@ export class LiveWatch implements Disposable {
 
   /** Looks at once, then regularly, in place of a former watch of the same name. */
   static start(gpu: CudaDevice, task: WatchTask): LiveWatch {
-    requireKind(gpu, DEVICE, task.name);
+    requireDevice(gpu, task.name);
     const { intervalSeconds = 1 } = task;
     if (!(intervalSeconds > 0 && intervalSeconds < Infinity)) {
       throw new RangeError(
