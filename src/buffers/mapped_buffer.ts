@@ -79,6 +79,7 @@ export class MappedBuffer<D extends DType = DType> extends HostBuffer<D> {
 
   /** Writes elements from `offset` on, and reads none: the way to fill write-combined memory. */
   set(source: BitsOf<D> | ArrayLike<BitsOf<D>[number]>, offset = 0): this {
+    const array = super.array as { set(source: ArrayLike<unknown>, offset: number): void };
     const length = lengthOf(source);
     if (!Number.isInteger(offset) || offset < 0 || offset + length > this.length) {
       throw new RangeError(
@@ -86,7 +87,7 @@ export class MappedBuffer<D extends DType = DType> extends HostBuffer<D> {
           `${this.length}`,
       );
     }
-    (super.array as { set(source: ArrayLike<unknown>, offset: number): void }).set(source, offset);
+    array.set(source, offset);
     return this;
   }
 
