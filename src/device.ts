@@ -192,9 +192,9 @@ export class CudaDevice extends DeviceAccounts implements DeviceAllocator, Dispo
     shape: number | Shape,
     options: AllocateOptions = {},
   ): DeviceBuffer<D> {
-    const place = this.place(ALLOCATE_OPTIONS.read(options, "alloc"));
-    const resource = options.resource ?? resourceFor(place.stream, this.memoryResource);
-    return DeviceBuffer.allocate({ dtype, shape, resource, ...place });
+    const { stream, label } = this.place(ALLOCATE_OPTIONS.read(options, "alloc"));
+    const resource = options.resource ?? resourceFor(stream, this.memoryResource);
+    return DeviceBuffer.allocate({ dtype, shape, resource, stream, label }); // faster than a spread
   }
 
   /** Allocates device memory and queues setting every element to zero. */

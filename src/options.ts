@@ -117,8 +117,10 @@ export class OptionSet<T extends object> implements OptionKind {
   /** Whether a value is a record with these options. */
   accepts(value: unknown): boolean {
     if (!isRecord(value)) return false;
-    for (const name in value) if (!this.#acceptsOption(name, value[name])) return false;
-    return true;
+    return Object.keys(value).every((name) => {
+      const kind = this.#kinds.get(name);
+      return kind !== undefined && (value[name] === undefined || kind.accepts(value[name]));
+    });
   }
 
   /**
@@ -134,7 +136,9 @@ export class OptionSet<T extends object> implements OptionKind {
       );
     }
     for (const name in given) {
-      if (!this.#acceptsOption(name, given[name])) throw this.#refusal(name, given[name], call);
+      const [kind, value] = [this.#kinds.get(name), given[name]];
+      const isFit = kind !== undefined && (value === undefined || kind.accepts(value));
+      if (!isFit) throw this.#refusal(name, value, call);
     }
     return options;
   }
@@ -154,11 +158,6 @@ export class OptionSet<T extends object> implements OptionKind {
     return new TypeError(
       `Cannot call ${call}(): it has no option ${JSON.stringify(name)}${hint}, only ${all}`,
     );
-  }
-
-  #acceptsOption(name: string, value: unknown): boolean {
-    const kind = this.#kinds.get(name);
-    return kind !== undefined && (value === undefined || kind.accepts(value));
   }
 
   get #names(): string[] {

@@ -2,6 +2,7 @@
 // usual.
 
 import type { LiveKind } from "../accounting/ledger.ts";
+import { CudaAsyncMemoryResource } from "./cuda_async_memory_resource.ts";
 import { ManagedMemoryResource } from "./managed_memory_resource.ts";
 import { MappedHostMemoryResource } from "./mapped_host_memory_resource.ts";
 import type { MemoryResource } from "./memory_resource.ts";
@@ -9,6 +10,7 @@ import { ResourceAdaptor } from "./resource_adaptor.ts";
 
 /** The kind of memory that comes from a resource, under any adaptors. */
 export function kindOf(resource: MemoryResource): LiveKind {
+  if (resource instanceof CudaAsyncMemoryResource) return "device"; // the usual one, at once
   const source = sourceOf(resource);
   if (source instanceof ManagedMemoryResource) return "managed";
   if (source instanceof MappedHostMemoryResource) return "mapped";

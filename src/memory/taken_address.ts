@@ -5,8 +5,8 @@ import { describeValue, formatAddress, messageOf } from "../format.ts";
 import type { CudaStream } from "../stream.ts";
 import type { MemoryResource } from "./memory_resource.ts";
 
-/** What every resource aligns to. */
-const ALIGNMENT_BYTES = 256;
+/** Every resource aligns to 256 bytes: these bits of an address are zero. */
+const ALIGNMENT_BITS = 8;
 
 /**
  * Allocates from a resource that somebody else may have written.
@@ -19,8 +19,8 @@ export function allocateFrom(
   stream: CudaStream,
 ): bigint {
   const address: unknown = resource.allocate(byteLength, stream);
-  // As a number, which costs a nanosecond: its lowest bits are right up to 2^61.
-  if (typeof address === "bigint" && address > 0n && Number(address) % ALIGNMENT_BYTES === 0) {
+  const isAddress = typeof address === "bigint" && address > 0n;
+  if (isAddress && BigInt.asUintN(ALIGNMENT_BITS, address) === 0n) {
     return address;
   }
   throw refusal({ resource, byteLength, stream }, address);
@@ -52,6 +52,6 @@ function refusal(
   }
   return new TypeError(
     `Cannot allocate from ${name}: its allocate() returned ${formatAddress(address)}, expected a ` +
-      `multiple of ${ALIGNMENT_BYTES}`,
+      `multiple of ${2 ** ALIGNMENT_BITS}`,
   );
 }
