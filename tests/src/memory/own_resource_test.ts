@@ -18,7 +18,6 @@ import {
   StatisticsResourceAdaptor,
   TrackingResourceAdaptor,
 } from "../../../mod.ts";
-import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import { withDevice } from "../../support/with_device.ts";
 
 /** Gives what it is told to, and counts what comes back. */
@@ -146,4 +145,4 @@ Deno.test("CudaDevice.alloc() over host memory passes no limit on device memory"
     using buffer = gpu.alloc("uint8", 4096, { resource: new PinnedHostMemoryResource(gpu) });
     assertEquals(buffer.fill(1).byteLength, 4096);
     gpu.limit(undefined);
-  }, { driver: simulateDriver() }));
+  }));
