@@ -117,10 +117,8 @@ export class OptionSet<T extends object> implements OptionKind {
   /** Whether a value is a record with these options. */
   accepts(value: unknown): boolean {
     if (!isRecord(value)) return false;
-    return Object.keys(value).every((name) => {
-      const kind = this.#kinds.get(name);
-      return kind !== undefined && (value[name] === undefined || kind.accepts(value[name]));
-    });
+    for (const name in value) if (!this.#takes(name, value[name])) return false;
+    return true;
   }
 
   /**
@@ -136,9 +134,7 @@ export class OptionSet<T extends object> implements OptionKind {
       );
     }
     for (const name in given) {
-      const [kind, value] = [this.#kinds.get(name), given[name]];
-      const isFit = kind !== undefined && (value === undefined || kind.accepts(value));
-      if (!isFit) throw this.#refusal(name, value, call);
+      if (!this.#takes(name, given[name])) throw this.#refusal(name, given[name], call);
     }
     return options;
   }
@@ -158,6 +154,11 @@ export class OptionSet<T extends object> implements OptionKind {
     return new TypeError(
       `Cannot call ${call}(): it has no option ${JSON.stringify(name)}${hint}, only ${all}`,
     );
+  }
+
+  #takes(name: string, value: unknown): boolean {
+    const kind = this.#kinds.get(name);
+    return kind !== undefined && (value === undefined || kind.accepts(value));
   }
 
   get #names(): string[] {
