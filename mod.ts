@@ -29,7 +29,6 @@ export { type AllocateOptions, type DeviceAllocator } from "./src/buffers/device
 export { DeviceBuffer, type DeviceBufferRequest } from "./src/buffers/device_buffer.ts";
 export {
   TransferableBuffer,
-  type TransferChoice,
   type Uploadable,
   type WriteFileOptions,
 } from "./src/buffers/transferable_buffer.ts";
@@ -43,7 +42,7 @@ export {
 export { HostBuffer, type HostBufferFields } from "./src/buffers/host_buffer.ts";
 export { type BufferCopy } from "./src/buffers/batch.ts";
 export { GpuBuffer, type LikeOptions } from "./src/buffers/gpu_buffer.ts";
-export { type HostValue, type HostValues } from "./src/buffers/host_values.ts";
+export { type HostValue, type HostValues, type UntypedSource } from "./src/buffers/host_values.ts";
 export { type BufferFields, MemoryWindow } from "./src/buffers/memory_window.ts";
 export { StridedView } from "./src/buffers/strided_view.ts";
 export { type AxisRange, type StridedLayout } from "./src/buffers/strides.ts";
@@ -164,6 +163,7 @@ export { LazyAllocation } from "./src/memory/lazy_allocation.ts";
 export { type HostMemory } from "./src/transfer/host_memory.ts";
 export { type TransferTuning } from "./src/transfer/tuning.ts";
 export { type TransferOptions } from "./src/transfer/pending_transfer.ts";
+export { type TransferChoice } from "./src/transfer/transfer_choice.ts";
 export { type FilePath } from "./src/transfer/file_path.ts";
 export { type WritingOptions } from "./src/transfer/produce_file.ts";
 export { type UploadFileOptions } from "./src/interop/upload_file.ts";

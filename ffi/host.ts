@@ -1,7 +1,7 @@
 // The C library as its headers declare it: one row per function, its C declaration above it.
 // Addresses are 64-bit integers, because most belong to memory that no JavaScript buffer stands for.
 
-import { type BoundGroups, LibraryError, openLibrary } from "./library.ts";
+import { type BoundGroups, LibraryError, type OpenLibrary, openLibrary } from "./library.ts";
 import { bytes, struct, u16, u32, u64 } from "./struct.ts";
 
 /** The calls that return at once. */
@@ -242,10 +242,17 @@ export const SYS_FUTEX = Deno.build.arch === "aarch64" ? 98n : 202n;
 /** What a futex call does, among the threads of one process: `FUTEX_*` of linux/futex.h. */
 export const FUTEX = { WAIT_PRIVATE: 128, WAKE_PRIVATE: 129 } as const;
 
-/** Name of the C library on Linux. */
-export const HOST_LIBRARY = "libc.so.6";
+/** Names of the C library where it can be used; the paths serve `--allow-ffi=<path>`. */
+export const HOST_NAMES: readonly string[] = Deno.build.os !== "linux" ? [] : [
+  "libc.so.6",
+  `/usr/lib/${Deno.build.arch}-linux-gnu/libc.so.6`,
+  `/lib/${Deno.build.arch}-linux-gnu/libc.so.6`,
+  "/usr/lib64/libc.so.6",
+  "/lib64/libc.so.6",
+  "/usr/lib/libc.so.6",
+];
 
-let host: HostApi | undefined;
+let host: OpenLibrary<HostApi> | undefined;
 
 /**
  * Opens the C library, once for a process.
@@ -255,10 +262,16 @@ let host: HostApi | undefined;
 export function openHost(): HostApi {
   host ??= openLibrary({
     title: "the C library",
-    candidates: Deno.build.os === "linux" ? [HOST_LIBRARY] : [],
+    candidates: HOST_NAMES,
     remedy: "files and host memory of this kind need Linux",
-  }, HOST_GROUPS).api;
-  return host;
+  }, HOST_GROUPS);
+  return host.api;
+}
+
+/** The name or path by which another thread opens the C library, too. */
+export function hostLibrary(): string {
+  openHost();
+  return host?.path ?? "";
 }
 
 /** Opens the C library where it can be used; undefined where it cannot. */

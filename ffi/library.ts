@@ -72,7 +72,7 @@ const DRIVER_NAMES: Partial<Record<typeof Deno.build.os, readonly string[]>> = {
 
 const DRIVER_VARIABLE = "VRAMKIT_CUDA";
 
-const openDrivers = new Map<string, OpenLibrary<DriverApi>>();
+const openDrivers = new Map<string | undefined, OpenLibrary<DriverApi>>();
 
 /**
  * Opens the CUDA driver library, once for a process and path.
@@ -84,8 +84,7 @@ const openDrivers = new Map<string, OpenLibrary<DriverApi>>();
  */
 export function openDriver(options: { libraryPath?: string } = {}): OpenLibrary<DriverApi> {
   const chosen = options.libraryPath ?? readVariable(DRIVER_VARIABLE);
-  const key = chosen ?? "";
-  const known = openDrivers.get(key);
+  const known = openDrivers.get(chosen);
   if (known !== undefined) return known;
   const opened = openLibrary({
     title: "the CUDA driver",
@@ -93,7 +92,7 @@ export function openDriver(options: { libraryPath?: string } = {}): OpenLibrary<
     remedy: `pass { libraryPath } or set ${DRIVER_VARIABLE}`,
   }, CUDA_GROUPS);
   const driver = openDrivers.get(opened.path) ?? opened;
-  openDrivers.set(opened.path, driver).set(key, driver);
+  openDrivers.set(opened.path, driver).set(chosen, driver);
   return driver;
 }
 
@@ -207,7 +206,8 @@ export function readVariable(variable: string): string | undefined {
   return state === "granted" ? Deno.env.get(variable) || undefined : undefined;
 }
 
-function namesFile(candidate: string): boolean {
+/** Whether a name of a library is a path, which `--allow-ffi` can name too. */
+export function namesFile(candidate: string): boolean {
   return /[\\/]/.test(candidate);
 }
 

@@ -28,7 +28,8 @@ Options:
   --help            show this text`;
 
 /**
- * Runs one command and returns its exit code: 0 done, 1 failed, 2 wrong words on the command line.
+ * Runs one command and returns its exit code: 0 done, 1 failed, also to write its output, 2 wrong words
+ * on the command line.
  */
 export async function main(args: readonly string[]): Promise<number> {
   try {
@@ -39,14 +40,26 @@ export async function main(args: readonly string[]): Promise<number> {
     if (command === "calibrate") return runCalibrate(options);
     return runDoctor(options);
   } catch (error) {
-    if (error instanceof UsageError) {
-      console.error(`${error.message}\n\n${USAGE}`);
-      return 2;
-    }
+    if (error instanceof UsageError) return complain(`${error.message}\n\n${USAGE}`, 2);
+    if (isOfSystem(error)) return complain(`Cannot write the output: ${error.message}`, 1);
     if (!(error instanceof CudaUnavailableError) && !(error instanceof RangeError)) throw error;
-    console.error(error.message);
-    return 1;
+    return complain(error.message, 1);
   }
+}
+
+/** Whether the system refused something: a command reads no files, so that is where its output goes. */
+function isOfSystem(error: unknown): error is Error {
+  return error instanceof Error && /\(os error \d+\)/.test(error.message);
+}
+
+/** Says what went wrong; where nothing can be written at all, the exit code says it. */
+function complain(text: string, code: number): number {
+  try {
+    console.error(text);
+  } catch {
+    // The code is left.
+  }
+  return code;
 }
 
 function print(text: string): number {

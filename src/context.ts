@@ -11,6 +11,8 @@ import type { DriverFunction } from "../ffi/cuda.ts";
 import { DeferredQueue, type DeferredWork } from "./deferred_work.ts";
 import type { Driver, DriverArguments } from "./driver.ts";
 import { isRefusal } from "./errors.ts";
+import { describeValue } from "./format.ts";
+import { FLAG, OptionSet } from "./options.ts";
 import { type CopyEnds, Ledger } from "./accounting/ledger.ts";
 import { type Release, releaseAll, tryRelease } from "./release.ts";
 
@@ -19,6 +21,8 @@ export interface ContextOptions {
   /** Whether a second stream waits by itself for a buffer's use on the first; true by default. */
   readonly ordersStreams?: boolean | undefined;
 }
+
+const CONTEXT_OPTIONS = new OptionSet<ContextOptions>({ ordersStreams: FLAG });
 
 /** Looks in vain at deferred work by a release. */
 const LOOKS_OF_A_RELEASE = 4;
@@ -95,7 +99,7 @@ export class Context {
   static checkOrdinal(ordinal: number): void {
     if (typeof ordinal === "number") return;
     throw new TypeError(
-      `Cannot open device ${typeof ordinal} ${String(ordinal)}: expected a number, and options ` +
+      `Cannot open device ${describeValue(ordinal)}: expected a number, and options ` +
         `after it, as in CudaDevice.open(0, { driver: "auto" })`,
     );
   }
@@ -107,6 +111,7 @@ export class Context {
    * @throws TypeError when it is open already with other options.
    */
   static retain(driver: Driver, ordinal: number, options: ContextOptions = {}): Context {
+    CONTEXT_OPTIONS.read(options, "retain");
     if (!Number.isInteger(ordinal) || ordinal < 0 || ordinal >= driver.deviceCount) {
       throw new RangeError(
         `Cannot open device ${ordinal}: this machine has ${driver.deviceCount} ` +

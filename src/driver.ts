@@ -2,12 +2,14 @@
 // It neither owns nor retries anything; the context above it makes itself current first.
 
 import { CUresult } from "../ffi/constants.ts";
+import { HOST_NAMES, openHost } from "../ffi/host.ts";
 import { CUDA_SINCE, type DriverApi, type DriverFunction } from "../ffi/cuda.ts";
-import { LibraryError, openDriver } from "../ffi/library.ts";
+import { LibraryError, namesFile, openDriver } from "../ffi/library.ts";
 import { readCString } from "../ffi/pointers.ts";
 import { simulateDriver } from "../ffi/simulated/driver.ts";
 import { CudaError, CudaUnavailableError, statusName } from "./errors.ts";
-import { formatCount } from "./format.ts";
+import { describeValue, formatCount } from "./format.ts";
+import { OptionSet, TEXT } from "./options.ts";
 
 /**
  * Which driver to use: NVIDIA's (`"cuda"`), the simulated one (`"simulated"`), the first that is
@@ -34,6 +36,8 @@ const STICKY: ReadonlySet<number> = new Set([
   CUresult.CUDA_ERROR_INVALID_PC,
   CUresult.CUDA_ERROR_LAUNCH_FAILED,
 ]);
+
+const DRIVER_OPTIONS = new OptionSet<{ libraryPath?: string }>({ libraryPath: TEXT });
 
 const drivers = new WeakMap<DriverApi, Driver>();
 let simulated: DriverApi | undefined;
@@ -73,24 +77,29 @@ export class Driver {
    * Opens a driver, once for a process.
    *
    * @throws CudaUnavailableError when it cannot be used. `"auto"` falls back to the simulated one
-   *   then, unless only a permission is missing.
+   *   then, unless only a permission is missing, or the library that `libraryPath` names.
    */
   static open(choice: DriverChoice = "cuda", options: { libraryPath?: string } = {}): Driver {
-    if (typeof choice === "object" && choice !== null) return Driver.#of(choice);
+    DRIVER_OPTIONS.read(options, "open");
+    if (isDriverApi(choice)) return Driver.#of(choice);
+    if (choice === "simulated") requirePointers();
     if (choice === "simulated") return Driver.#of(simulated ??= simulateDriver());
     if (choice !== "cuda" && choice !== "auto") {
       throw new TypeError(
         `Cannot open driver ${
-          String(choice)
+          describeValue(choice)
         }: expected "auto", "cuda", "simulated" or driver functions`,
       );
     }
     try {
-      return Driver.#of(openDriver(options).api);
+      const { api, path } = openDriver(options);
+      requireHost([path]);
+      return Driver.#of(api);
     } catch (error) {
       const known = error instanceof LibraryError ? unusable(error) : error;
       // A missing permission is no missing GPU, and the simulated driver needs the same permission.
-      const isAbsent = known instanceof CudaUnavailableError && known.reason !== "permission";
+      const isAbsent = known instanceof CudaUnavailableError && known.reason !== "permission" &&
+        !(options.libraryPath !== undefined && error instanceof LibraryError);
       if (choice === "auto" && isAbsent) return Driver.open("simulated");
       throw known;
     }
@@ -163,7 +172,12 @@ export class Driver {
     const cell = new BigUint64Array(1);
     this.api.cuGetErrorString(status, cell);
     const address = cell[0] ?? 0n;
-    return address === 0n ? "unknown status" : readCString(address).replace(/\.$/, "");
+    if (address === 0n) return "unknown status";
+    try {
+      return readCString(address).replace(/\.$/, "");
+    } catch {
+      return "no words for it without --allow-ffi"; // a flag with paths lets nobody read texts
+    }
   }
 
   #missing(name: DriverFunction): CudaUnavailableError {
@@ -176,12 +190,60 @@ export class Driver {
   }
 }
 
+function isDriverApi(choice: unknown): choice is DriverApi {
+  return typeof choice === "object" && choice !== null && "cuInit" in choice;
+}
+
+/**
+ * Checks that the program may use the C library, which every transfer needs: without it the program
+ * would stop half way.
+ *
+ * @throws CudaUnavailableError with the paths that `--allow-ffi` must have, those of `opened` as well.
+ */
+function requireHost(opened: readonly string[]): void {
+  try {
+    openHost();
+  } catch (error) {
+    if (!(error instanceof LibraryError)) throw error;
+    if (error.reason !== "permission") return; // other systems do without
+    throw new CudaUnavailableError(
+      "permission",
+      `Cannot use the C library, which moves host memory: --allow-ffi lacks it; run again with ` +
+        `--allow-ffi, or ${flagWith([opened, HOST_NAMES])}`,
+      { cause: error },
+    );
+  }
+}
+
+/**
+ * Checks that the program may read memory by its address, as the simulated driver does: Deno has no
+ * paths for that.
+ *
+ * @throws CudaUnavailableError when it may not.
+ */
+function requirePointers(): void {
+  const wanted = { name: "ffi" } as const;
+  if (Deno.permissions.querySync(wanted).state === "granted") return;
+  if (Deno.permissions.requestSync(wanted).state === "granted") return;
+  throw new CudaUnavailableError(
+    "permission",
+    "Cannot use the simulated driver: access to native libraries and memory is not granted; run " +
+      "again with --allow-ffi, without paths",
+  );
+}
+
+/** The flag that grants no more than is needed: one path of each library, by its names. */
+function flagWith(libraries: readonly (readonly string[])[]): string {
+  const paths = libraries.flatMap((names) => names.find(namesFile) ?? []);
+  return `with --allow-ffi=${paths.join(",")}, or where this system has them`;
+}
+
 /** What the library's own error says, and how to do without a GPU. */
 function unusable(error: LibraryError): CudaUnavailableError {
   const { reason, message } = error;
   // The simulated driver needs the same permission.
   const hint = reason === "permission"
-    ? ""
+    ? `, or ${flagWith([error.tried, HOST_NAMES])}`
     : `; { driver: "auto" } uses a simulated GPU, the command doctor says what to mend`;
   return new CudaUnavailableError(reason, `${message}${hint}`, { cause: error });
 }

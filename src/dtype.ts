@@ -1,6 +1,9 @@
 // Element types: the name people write, the bytes of one element, and the typed array that holds them.
 // Names are NumPy's and DLPack's; bfloat16 has no typed array, so its values travel as float32.
 
+import { describeValue } from "./format.ts";
+import { oneOf, type OptionKind, requireKind } from "./options.ts";
+
 /** What the kit knows about an element type. */
 interface ElementType {
   readonly bytes: number;
@@ -101,15 +104,21 @@ export type BitsOf<D extends DType> = BitArrays[D];
 export type ArrayOf<D extends DType> = D extends "bfloat16" ? Float32Array<ArrayBuffer> : BitsOf<D>;
 
 /** The element type that a typed array's class stands for. */
-export type DTypeOf<A extends HostArray> = {
-  [D in Exclude<DType, "bfloat16" | "bool">]: A extends ArrayOf<D> ? D : never;
-}[Exclude<DType, "bfloat16" | "bool">];
+export type DTypeOf<A extends HostArray> = A extends Uint8ClampedArray<ArrayBufferLike> ? "uint8"
+  : A extends HostArray ? {
+      [D in Exclude<DType, "bfloat16" | "bool">]: A[typeof Symbol.toStringTag] extends
+        BitArrays[D][typeof Symbol.toStringTag] ? D : never;
+    }[Exclude<DType, "bfloat16" | "bool">]
+  : never;
 
 /** One element of `D` in JavaScript: bigint for 64-bit integers, number for the rest. */
 export type ScalarOf<D extends DType> = D extends "int64" | "uint64" ? bigint : number;
 
 /** Names of all element types. */
 export const DTYPE_NAMES: readonly DType[] = Object.keys(DTYPES) as DType[];
+
+/** The name of an element type. */
+export const DTYPE: OptionKind = oneOf(...DTYPE_NAMES);
 
 /** Bytes of one element. */
 export function elementBytes(dtype: DType): number {
@@ -125,6 +134,26 @@ export function dlpackCode(dtype: DType): number {
 export function allocateBits<D extends DType>(dtype: D, length: number): BitsOf<D> {
   return new (describe(dtype).array)(length) as BitsOf<D>;
 }
+
+/** How float32 values become 16-bit ones, and these float32 values again. */
+interface HalfFloats {
+  /** Rounds to nearest even; the result holds the elements bit for bit. */
+  readonly narrow: (values: Float32Array<ArrayBufferLike>) => HostArray;
+  /** Widens elements that lie in memory, without loss. */
+  readonly widen: (memory: ArrayBufferLike, byteOffset: number, length: number) => Float32Array;
+}
+
+/** The element types that Float32Array narrows to. */
+export const HALF_FLOATS: { readonly [D in DType]?: HalfFloats } = {
+  float16: {
+    narrow: (values) => new Float16Array(values),
+    widen: (...memory) => new Float32Array(new Float16Array(...memory)),
+  },
+  bfloat16: {
+    narrow: toBfloat16,
+    widen: (...memory) => fromBfloat16(new Uint16Array(...memory)),
+  },
+};
 
 /** Shows `length` elements of `dtype` in memory that exists already, bit for bit. */
 export function viewBits<D extends DType>(
@@ -155,10 +184,17 @@ export function dtypeOf(array: ArrayBufferView): DType | undefined {
   return DTYPE_OF_TAG[tagOf.call(array) ?? ""];
 }
 
-/** Rounds float32 values to bfloat16 bits, to nearest even; NaN stays NaN. */
+const NUMBERS: OptionKind = {
+  expected: "numbers, in an array or a list",
+  accepts: (value) => typeof value === "object" && typeof Object(value).length === "number",
+};
+
+/** Rounds values to bfloat16 bits, once and to nearest even; NaN stays NaN. */
 export function toBfloat16(values: ArrayLike<number>): Uint16Array<ArrayBuffer> {
-  const floats = Float32Array.from(values);
-  const words = new Uint32Array(floats.buffer);
+  requireKind(values, NUMBERS, "toBfloat16");
+  const words = values instanceof Float32Array
+    ? new Uint32Array(values.slice().buffer)
+    : roundedToOdd(Float64Array.from(values));
   const bits = new Uint16Array(words.length);
   for (let i = 0; i < words.length; i++) {
     const word = words[i] ?? 0;
@@ -168,18 +204,36 @@ export function toBfloat16(values: ArrayLike<number>): Uint16Array<ArrayBuffer> 
   return bits;
 }
 
+/**
+ * The bits of float32 values, with a trace in the last bit of what they cannot hold: rounding a second
+ * time then gives what rounding once would have given.
+ */
+function roundedToOdd(values: Float64Array): Uint32Array<ArrayBuffer> {
+  const floats = Float32Array.from(values);
+  const words = new Uint32Array(floats.buffer);
+  for (const [i, value] of values.entries()) {
+    const [word = 0, float = 0] = [words[i], floats[i]];
+    if (float === value || Number.isNaN(value)) continue;
+    words[i] = (Math.abs(float) > Math.abs(value) ? word - 1 : word) | 1;
+  }
+  return words;
+}
+
 /** Widens bfloat16 bits to float32 values, without loss. */
 export function fromBfloat16(bits: Uint16Array<ArrayBufferLike>): Float32Array<ArrayBuffer> {
+  requireKind(bits, NUMBERS, "fromBfloat16");
   const words = new Uint32Array(bits.length);
   for (let i = 0; i < bits.length; i++) words[i] = (bits[i] ?? 0) << 16;
   return new Float32Array(words.buffer);
 }
 
 function describe(dtype: DType): ElementType {
-  const found = Object.hasOwn(DTYPES, dtype) ? DTYPES[dtype] : undefined;
+  const found = typeof dtype === "string" && Object.hasOwn(DTYPES, dtype)
+    ? DTYPES[dtype]
+    : undefined;
   if (found === undefined) {
     throw new TypeError(
-      `Cannot use element type ${String(dtype)}: expected one of ${DTYPE_NAMES.join(", ")}`,
+      `Cannot use element type ${describeValue(dtype)}: expected one of ${DTYPE_NAMES.join(", ")}`,
     );
   }
   return found as ElementType;

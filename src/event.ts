@@ -4,17 +4,22 @@ import { CUevent_flags, CUresult } from "../ffi/constants.ts";
 import type { Capture } from "./capture.ts";
 import type { Context } from "./context.ts";
 import { DisposedError } from "./errors.ts";
+import { describeValue } from "./format.ts";
 import { HandleRecord } from "./handle_record.ts";
+import { FLAG, OptionSet, TEXT } from "./options.ts";
 import { finishNow, type PendingWork } from "./pending_work.ts";
 import { isSoon, waitForGpu } from "./waiting.ts";
 
 /** How to make an event. */
 export interface EventOptions {
   /** Whether it records the time at which the GPU passes it; true by default. */
-  readonly timing?: boolean;
+  readonly timing?: boolean | undefined;
   /** A name for tables and errors. */
-  readonly label?: string;
+  readonly label?: string | undefined;
 }
+
+/** What they may be. */
+export const EVENT_OPTIONS: OptionSet<EventOptions> = new OptionSet({ timing: FLAG, label: TEXT });
 
 /** A mark that a stream records and others wait for. */
 export class CudaEvent implements Disposable {
@@ -54,6 +59,7 @@ export class CudaEvent implements Disposable {
 
   /** Creates an event that is not recorded yet (cuEventCreate). */
   static create(context: Context, options: EventOptions = {}): CudaEvent {
+    EVENT_OPTIONS.read(options, "createEvent");
     const { CU_EVENT_DEFAULT, CU_EVENT_DISABLE_TIMING } = CUevent_flags;
     const cell = new BigUint64Array(1);
     const flags = options.timing === false ? CU_EVENT_DISABLE_TIMING : CU_EVENT_DEFAULT;
@@ -148,6 +154,11 @@ export class CudaEvent implements Disposable {
    * @throws CudaError when one was not recorded, or the GPU has not passed it yet.
    */
   secondsSince(start: CudaEvent): number {
+    if (!(start instanceof CudaEvent)) {
+      throw new TypeError(
+        `Cannot take the time since ${describeValue(start)}: expected an event`,
+      );
+    }
     if (!this.timing || !start.timing) {
       throw new TypeError("Cannot take the time between events: one was made with timing: false");
     }

@@ -20,6 +20,9 @@ const BYTES_OF_UNIT: Readonly<Record<string, number>> = {
 
 /** Formats a byte count with the largest binary unit that keeps it at or above one: `"1.5 GiB"`. */
 export function formatBytes(byteLength: number): string {
+  if (typeof byteLength !== "number") {
+    throw new TypeError(`Cannot format ${describeValue(byteLength)} as a size: expected a number`);
+  }
   const sign = byteLength < 0 ? "-" : "";
   let amount = Math.abs(byteLength);
   let unit = 0;
@@ -44,11 +47,15 @@ function shown(amount: number): number {
  */
 export function parseBytes(size: ByteSize, what = "size"): number {
   if (typeof size === "number") return checkSize(size, what);
-  const match = /^\s*(\d+(?:\.\d+)?)\s*([A-Za-z]+)\s*$/.exec(size);
-  const factor = match?.[2] === undefined ? undefined : BYTES_OF_UNIT[match[2]];
+  const match = typeof size === "string"
+    ? /^\s*(\d+(?:\.\d+)?)\s*([A-Za-z]+)\s*$/.exec(size)
+    : null;
+  const unit = match?.[2] ?? "";
+  const factor = Object.hasOwn(BYTES_OF_UNIT, unit) ? BYTES_OF_UNIT[unit] : undefined;
   if (match === null || factor === undefined) {
+    const given = typeof size === "string" ? `"${size}"` : describeValue(size);
     throw new RangeError(
-      `Cannot read ${what} "${size}": expected a number with a unit such as "64 MiB" or "2 GB"`,
+      `Cannot read ${what} ${given}: expected a number with a unit such as "64 MiB" or "2 GB"`,
     );
   }
   return checkSize(Math.round(Number(match[1]) * factor), what);
@@ -57,7 +64,9 @@ export function parseBytes(size: ByteSize, what = "size"): number {
 /** Returns `value` when it is a whole number from 0 to 2^53 - 1, and throws a RangeError otherwise. */
 export function checkSize(value: number, what: string): number {
   if (!Number.isSafeInteger(value) || value < 0) {
-    throw new RangeError(`Cannot use ${what} ${value}: expected a whole number from 0 to 2^53 - 1`);
+    throw new RangeError(
+      `Cannot use ${what} ${describeNumber(value)}: expected a whole number from 0 to 2^53 - 1`,
+    );
   }
   return value;
 }
@@ -91,6 +100,64 @@ export function formatCount(count: number, noun: string): string {
 /** Tells what went wrong, whatever was thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/** A longer text is cut when a message shows it. */
+const MOST_SHOWN = 60;
+
+/** Says what something is, for messages: `the text "fast"`, `a Float32Array`, `CudaStream(loader)`. */
+export function describeValue(value: unknown): string {
+  switch (typeof value) {
+    case "string":
+      return `the text ${visibleText(JSON.stringify(value.slice(0, MOST_SHOWN)))}`;
+    case "number":
+    case "bigint":
+      return `the ${typeof value} ${value}`;
+    case "function":
+      return describeFunction(value);
+    case "symbol":
+      return "a symbol";
+    case "object":
+      return value === null ? "null" : describeObject(value);
+  }
+  return String(value);
+}
+
+/** Says what stands where a number is expected: `-1`, `NaN`, `the text "5"`. */
+export function describeNumber(value: unknown): string {
+  return typeof value === "number" ? String(value) : describeValue(value);
+}
+
+function describeFunction(value: { readonly name: unknown }): string {
+  const isClass = /^class\b/.test(Function.prototype.toString.call(value));
+  return `${isClass ? "class" : "function"} ${value.name || "without a name"}`;
+}
+
+/** The kit's own objects name themselves; a proxy may throw whatever it is asked. */
+function describeObject(value: object): string {
+  try {
+    if (Array.isArray(value)) return "a list";
+    if (value instanceof Promise) return "a promise, which has to be awaited";
+    const isNamed = Symbol.for("Deno.customInspect") in value &&
+      value.toString !== Object.prototype.toString;
+    if (isNamed) return String(value);
+    const className = value.constructor?.name || "Object";
+    if (className === "Object") return "an object";
+    return `${/^[AEIO]/.test(className) ? "an" : "a"} ${className}`;
+  } catch {
+    return "an object";
+  }
+}
+
+/** Characters that a terminal obeys or hides instead of showing them. */
+const UNSEEN = /[\p{Cc}\u2028-\u202e\u2066-\u2069]/gu;
+
+/** Writes a text of somebody's own on one line: what a terminal would obey is shown as `\u001b`. */
+export function visibleText(text: string): string {
+  return text.replace(
+    UNSEEN,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
 }
 
 /** Two digits below one, one digit after the point below a hundred, whole numbers above. */

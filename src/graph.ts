@@ -20,15 +20,22 @@ import { type MemoryNeed, takeWithinLimits } from "./memory/out_of_memory.ts";
 import type { PendingWork } from "./pending_work.ts";
 import { tryRelease } from "./release.ts";
 import type { CudaStream } from "./stream.ts";
-import { chosenStream, type StreamChoice } from "./stream_choice.ts";
+import { CALLBACK, OptionSet, requireKind, TEXT } from "./options.ts";
+import { STREAM, STREAM_CHOICE, type StreamChoice } from "./stream_choice.ts";
 
 /** How to record a graph. */
 export interface CaptureOptions {
   /** The stream whose work is recorded; the default stream otherwise. */
-  readonly stream?: CudaStream;
+  readonly stream?: CudaStream | undefined;
   /** A name for tables and errors. */
-  readonly label?: string;
+  readonly label?: string | undefined;
 }
+
+/** What they may be. */
+export const CAPTURE_OPTIONS: OptionSet<CaptureOptions> = new OptionSet({
+  stream: STREAM,
+  label: TEXT,
+});
 
 /** What to record. */
 export interface CaptureRequest {
@@ -37,6 +44,8 @@ export interface CaptureRequest {
   /** A name for tables and errors. */
   readonly label?: string | undefined;
 }
+
+const CAPTURE_REQUEST = new OptionSet<CaptureRequest>({ body: CALLBACK, label: TEXT });
 
 /** A graph says which blocks it uses, not which parts of them. */
 const EVERYWHERE = { address: 0n, byteLength: Number.MAX_SAFE_INTEGER } as const;
@@ -101,7 +110,9 @@ export class CudaGraph implements Disposable {
    * @throws TypeError when `body` returns a promise or asks for what cannot be recorded, and while
    *   another capture runs.
    */
-  static capture(stream: CudaStream, { body, label }: CaptureRequest): CudaGraph {
+  static capture(stream: CudaStream, request: CaptureRequest): CudaGraph {
+    const { body, label } = CAPTURE_REQUEST.read(request, "capture");
+    requireKind(body, CALLBACK, "capture");
     if (stream.disposed) throw new DisposedError(stream.toString());
     const { context } = stream;
     using captured = new CapturedMemory(stream);
@@ -145,7 +156,7 @@ export class CudaGraph implements Disposable {
    * @throws OutOfMemoryError with all amounts when the device has too little for what it allocates.
    */
   launch(options: StreamChoice = {}): void {
-    const stream = chosenStream(options) ?? this.#stream;
+    const { stream = this.#stream } = STREAM_CHOICE.read(options, "launch");
     if (this.disposed) throw new DisposedError(this.toString());
     if (stream.disposed) throw new DisposedError(stream.toString());
     this.#checkContext(stream);

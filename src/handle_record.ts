@@ -2,6 +2,7 @@
 // It holds the driver's handle and never the object, so that the object can be collected.
 
 import type { Context } from "./context.ts";
+import { visibleText } from "./format.ts";
 import { originOf } from "./accounting/cell_runs.ts";
 import { timeOfMaking } from "./accounting/clock.ts";
 import { nextId } from "./accounting/ids.ts";
@@ -69,7 +70,7 @@ export class HandleRecord implements LedgerEntry, Owner {
 
   /** The label, or the number. */
   get name(): string {
-    return this.label ?? `#${this.id}`;
+    return this.label === undefined ? `#${this.id}` : visibleText(this.label);
   }
 
   /** Destroys the handle because nothing can reach its object any more. */

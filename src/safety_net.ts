@@ -55,7 +55,9 @@ export function unwatch(owner: Owner): void {
 export function hurryCollector(): void {
   registerWaiting();
   try {
-    for (let i = 0; i < PRESSURE.count; i++) new ArrayBuffer(PRESSURE.byteLength);
+    // Kept until all are made: else V8 only collects these, as young objects, and looks at no old one.
+    const held: ArrayBuffer[] = [];
+    for (let i = 0; i < PRESSURE.count; i++) held.push(new ArrayBuffer(PRESSURE.byteLength));
   } catch {
     // The host has not even address space left, so V8 has collected already.
   }

@@ -1,6 +1,8 @@
 // A place to leave disposables: what scope.use() got is disposed when the function ends.
 // Needed because a top-level `using` in a notebook cell never disposes.
 
+import { OptionSet, TEXT } from "./options.ts";
+
 /** Collects disposables for the length of one function. */
 export interface Scope {
   /** Disposes `value` when the scope ends, last in first out, and returns it. */
@@ -14,6 +16,9 @@ export interface ScopeOptions {
   /** A name: what is made inside carries it in tables and in the timeline. */
   readonly label?: string;
 }
+
+/** What they may be. */
+export const SCOPE_OPTIONS: OptionSet<ScopeOptions> = new OptionSet({ label: TEXT });
 
 /**
  * Runs a function and disposes what it gave to `scope.use()`, also when it throws. For a function

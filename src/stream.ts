@@ -5,9 +5,11 @@ import { CUresult, CUstream_flags } from "../ffi/constants.ts";
 import { activeCapture, isCaptured, requireUncaptured, waitsOutside } from "./capture.ts";
 import type { Context } from "./context.ts";
 import { DisposedError } from "./errors.ts";
-import { CudaEvent, type EventOptions } from "./event.ts";
+import { CudaEvent, EVENT_OPTIONS, type EventOptions } from "./event.ts";
 import { Fence } from "./fence.ts";
+import { describeValue } from "./format.ts";
 import { HandleRecord } from "./handle_record.ts";
+import { oneOf, OptionSet, TEXT } from "./options.ts";
 import { allOver, finishNow, type PendingWork, PostponedCall } from "./pending_work.ts";
 import { priorityNumber, type StreamPriority } from "./stream_priority.ts";
 import { isSoon, waitForGpu } from "./waiting.ts";
@@ -15,10 +17,15 @@ import { isSoon, waitForGpu } from "./waiting.ts";
 /** How to make a stream. */
 export interface StreamOptions {
   /** How urgent its kernels are; `"normal"` by default. */
-  readonly priority?: StreamPriority;
+  readonly priority?: StreamPriority | undefined;
   /** A name for tables and errors. */
-  readonly label?: string;
+  readonly label?: string | undefined;
 }
+
+const STREAM_OPTIONS = new OptionSet<StreamOptions>({
+  priority: oneOf("low", "normal", "high"),
+  label: TEXT,
+});
 
 /** Looks of 0.2 microseconds each before a thread blocks: the end of brief work shows sooner so. */
 const LOOKS = 48;
@@ -72,6 +79,7 @@ export class CudaStream implements Disposable {
 
   /** Creates a stream that does not block on the legacy stream (cuStreamCreateWithPriority). */
   static create(context: Context, options: StreamOptions = {}): CudaStream {
+    STREAM_OPTIONS.read(options, "createStream");
     const cell = new BigUint64Array(1);
     const priority = priorityNumber(context, options.priority ?? "normal");
     const flags = CUstream_flags.CU_STREAM_NON_BLOCKING;
@@ -169,7 +177,7 @@ export class CudaStream implements Disposable {
   record(options: EventOptions | CudaEvent = {}): CudaEvent {
     if (this.disposed) throw new DisposedError(this.toString());
     if (options instanceof CudaEvent) return this.#recordOn(options);
-    const event = CudaEvent.create(this.context, options);
+    const event = CudaEvent.create(this.context, EVENT_OPTIONS.read(options, "record"));
     try {
       return this.#recordOn(event);
     } catch (error) {
@@ -206,7 +214,9 @@ export class CudaStream implements Disposable {
     if (this.disposed) throw new DisposedError(this.toString());
     if (target === this) return;
     if (!(target instanceof CudaEvent || target instanceof CudaStream)) {
-      throw new TypeError(`Cannot wait for ${String(target)}: expected an event or a stream`);
+      throw new TypeError(
+        `Cannot wait for ${describeValue(target)}: expected an event or a stream`,
+      );
     }
     if (target instanceof CudaEvent && target.disposed) throw new DisposedError(target.toString());
     const capture = activeCapture();

@@ -1,5 +1,8 @@
-// The stream that options name, checked at the door: notebooks have no compiler to do it.
+// The stream that options name, checked at the door, or the device's default one.
 
+import type { Context } from "./context.ts";
+import { DisposedError } from "./errors.ts";
+import { type OptionKind, OptionSet } from "./options.ts";
 import { CudaStream } from "./stream.ts";
 
 /** On which stream to queue work. */
@@ -8,27 +11,31 @@ export interface StreamChoice {
   readonly stream?: CudaStream | undefined;
 }
 
+/** A stream; which device's is checked when it is used. */
+export const STREAM: OptionKind = {
+  expected: "one of gpu.createStream()",
+  accepts: (value) => value instanceof CudaStream,
+};
+
+/** Options that name a stream. */
+export const STREAM_CHOICE: OptionSet<StreamChoice> = new OptionSet({ stream: STREAM });
+
 /**
- * The stream that options name; undefined where they name none.
+ * The stream that a call on `what` uses: the one that its options name, or the default one.
  *
- * @throws TypeError when that is no stream, or they are no options.
+ * @throws DisposedError when the stream was disposed.
+ * @throws TypeError when it belongs to another device.
  */
-export function chosenStream(options: StreamChoice): CudaStream | undefined {
-  const stream: unknown = options?.stream;
-  if (stream instanceof CudaStream) return stream;
-  if (stream !== undefined) {
-    throw new TypeError(
-      `Cannot use ${typeof stream} ${String(stream)} as a stream: expected one of ` +
-        `gpu.createStream()`,
-    );
-  }
-  if (options instanceof CudaStream) {
-    throw new TypeError(`Cannot use ${options} as options: pass { stream }`);
-  }
-  if (typeof options !== "object" || options === null || Array.isArray(options)) {
-    throw new TypeError(
-      `Cannot use ${String(options)} as options: expected an object, such as { stream }`,
-    );
-  }
-  return undefined;
+export function streamOn(
+  context: Context,
+  { stream }: StreamChoice,
+  what: { toString(): string },
+): CudaStream {
+  if (stream === undefined) return CudaStream.default(context);
+  if (stream.disposed) throw new DisposedError(stream.toString());
+  if (stream.context === context) return stream;
+  throw new TypeError(
+    `Cannot use ${what} of device ${context.ordinal} on ${stream} of device ` +
+      `${stream.context.ordinal}: use a stream of the same device`,
+  );
 }

@@ -1,5 +1,7 @@
 // Columns of text, aligned: the tables that consoles and reports show.
 
+import { visibleText } from "./format.ts";
+
 /** How a column is aligned. */
 export type Align = "left" | "right";
 
@@ -8,15 +10,16 @@ export function formatTable(
   rows: readonly (readonly string[])[],
   align: readonly Align[] = [],
 ): string {
-  const columnCount = Math.max(0, ...rows.map((row) => row.length));
+  const cells = rows.map((row) => row.map(visibleText));
+  const columnCount = Math.max(0, ...cells.map((row) => row.length));
   const widths = Array.from(
     { length: columnCount },
-    (_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)),
+    (_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)),
   );
   const line = (row: readonly string[]) =>
     widths.map((width, column) => {
       const cell = row[column] ?? "";
       return align[column] === "right" ? cell.padStart(width) : cell.padEnd(width);
     }).join("  ").trimEnd();
-  return rows.map(line).join("\n");
+  return cells.map(line).join("\n");
 }

@@ -1,6 +1,7 @@
 // What a context still holds: one entry for each live allocation, stream and event.
 // Entries never refer to the objects people hold, so garbage collection stays possible.
 
+import { visibleText } from "../format.ts";
 import { followCells } from "./cell_runs.ts";
 import { MemoryCounters } from "./counters.ts";
 import { lastId } from "./ids.ts";
@@ -24,6 +25,21 @@ export type LiveKind =
   | "stream"
   | "event"
   | "graph";
+
+/** Their names. */
+export const LIVE_KINDS = [
+  "device",
+  "pinned",
+  "mapped",
+  "managed",
+  "virtual",
+  "registered",
+  "imported",
+  "pool",
+  "stream",
+  "event",
+  "graph",
+] as const satisfies readonly LiveKind[];
 
 /** One live object: the record that both dispose and garbage collection go through. */
 export interface LedgerEntry {
@@ -83,7 +99,7 @@ export interface MemoryMark {
 
 /** Names an entry as errors and tables do: its label, or its kind and number. */
 export function nameOf(entry: Pick<LedgerEntry, "label" | "kind" | "id">): string {
-  return entry.label ?? `${entry.kind}#${entry.id}`;
+  return entry.label === undefined ? `${entry.kind}#${entry.id}` : visibleText(entry.label);
 }
 
 /** Tells where memory of a kind lies; managed memory counts as the device's. */
@@ -229,6 +245,11 @@ export class Ledger {
   /** All live objects, oldest first. */
   entries(): LedgerEntry[] {
     return [...this.#entries].sort((a, b) => a.id - b.id);
+  }
+
+  /** Walks the live objects, in no order. */
+  [Symbol.iterator](): Iterator<LedgerEntry> {
+    return this.#entries.values();
   }
 
   /** Finds the smallest live object that holds a range of addresses, by looking at all of them. */

@@ -2,7 +2,7 @@
 // Tracks nest and may overlap; each counts for itself what is allocated while it is open.
 
 import type { MemoryUsage } from "./counters.ts";
-import { formatBytes, formatCount } from "../format.ts";
+import { formatBytes, formatCount, visibleText } from "../format.ts";
 
 /** What a {@link MemoryTrack} shows: its half in the ledger. */
 export interface MemoryTrackFields {
@@ -79,7 +79,7 @@ export class MemoryTrack implements MemoryUsage, Disposable {
   /** Says what it counted: `epoch 1: 2 MiB in 1 buffer now, 6 MiB at most, 12 MiB in 5 in all`. */
   toString(): string {
     const { label, currentBytes, currentCount, peakBytes, totalBytes, totalCount } = this;
-    return `${label}: ${formatBytes(currentBytes)} in ${
+    return `${visibleText(label)}: ${formatBytes(currentBytes)} in ${
       formatCount(currentCount, "buffer")
     } now, ` +
       `${formatBytes(peakBytes)} at most, ${formatBytes(totalBytes)} in ${totalCount} in all`;

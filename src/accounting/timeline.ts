@@ -4,6 +4,7 @@
 import type { AllocationRow } from "./allocation_csv.ts";
 import { cellRuns, nameOfRun } from "./cell_runs.ts";
 import { checkSize, formatAddress, formatCount } from "../format.ts";
+import { NUMBER, OptionSet } from "../options.ts";
 import { inNotebook } from "./notebook_kernel.ts";
 import type { TimelineEvent, TimelineRecord } from "./timeline_event.ts";
 import { toAllocationCsv, toChromeTrace } from "./timeline_export.ts";
@@ -13,6 +14,8 @@ export interface TimelineOptions {
   /** Most events; older ones are dropped. 16384 by default, about 3 MiB. */
   readonly eventCount?: number;
 }
+
+const TIMELINE_OPTIONS = new OptionSet<TimelineOptions>({ eventCount: NUMBER });
 
 interface TimedRecord {
   /** Milliseconds since the program's start. */
@@ -46,7 +49,8 @@ export class Timeline implements Iterable<TimelineEvent> {
   }
 
   /** Starts anew with no events. */
-  start({ eventCount = DEFAULT_EVENT_COUNT }: TimelineOptions = {}): this {
+  start(options: TimelineOptions = {}): this {
+    const { eventCount = DEFAULT_EVENT_COUNT } = TIMELINE_OPTIONS.read(options, "start");
     this.#eventCount = Math.max(1, checkSize(eventCount, "event count"));
     this.clear();
     this.#isOn = true;

@@ -1,18 +1,19 @@
 // The kinds of memory beside plain device memory that a device hands out, one method a kind.
 
 import type { Context } from "../context.ts";
-import type { DType, DTypeOf, HostArray } from "../dtype.ts";
+import { DTYPE, type DType, type DTypeOf, type HostArray } from "../dtype.ts";
 import { ManagedMemoryResource } from "../memory/managed_memory_resource.ts";
 import {
   MappedHostMemoryResource,
   type MappedMemoryOptions,
 } from "../memory/mapped_host_memory_resource.ts";
-import type { MemoryResource } from "../memory/memory_resource.ts";
+import { type MemoryResource, RESOURCE } from "../memory/memory_resource.ts";
 import { VirtualMemoryResource } from "../memory/virtual_memory_resource.ts";
+import { FLAG, OptionSet, SHAPE, SIZE, TEXT } from "../options.ts";
 import type { CudaStream } from "../stream.ts";
-import { chosenStream } from "../stream_choice.ts";
+import { STREAM, streamOn } from "../stream_choice.ts";
 import type { HostMemory } from "../transfer/host_memory.ts";
-import type { AllocateOptions } from "./device_allocator.ts";
+import { ALLOCATE_KINDS, ALLOCATE_OPTIONS, type AllocateOptions } from "./device_allocator.ts";
 import { downloadPinned } from "./download_pinned.ts";
 import type { GpuBuffer } from "./gpu_buffer.ts";
 import { GrowableBuffer, type GrowableOptions } from "./growable_buffer.ts";
@@ -29,19 +30,48 @@ import type { StridedView } from "./strided_view.ts";
 /** How to allocate where there is only one place that the memory can come from. */
 export interface PlaceOptions {
   /** The stream that may use it first, and on which it is freed; the default stream otherwise. */
-  readonly stream?: CudaStream;
+  readonly stream?: CudaStream | undefined;
   /** A name for tables, errors and plots. */
-  readonly label?: string;
+  readonly label?: string | undefined;
 }
+
+const PLACE_KINDS = { stream: STREAM, label: TEXT } as const;
+const PLACE_OPTIONS = new OptionSet<PlaceOptions>(PLACE_KINDS);
 
 /** How to allocate a staged buffer. */
 export interface StagedOptions extends AllocateOptions {
   /** Where the page-locked half comes from; page-locked memory of the driver's by default. */
-  readonly pinnedResource?: MemoryResource;
+  readonly pinnedResource?: MemoryResource | undefined;
 }
+
+const STAGED_OPTIONS = new OptionSet<StagedOptions>({
+  ...ALLOCATE_KINDS,
+  pinnedResource: RESOURCE,
+});
 
 /** How to allocate a mapped buffer. */
 export interface MappedOptions extends PlaceOptions, MappedMemoryOptions {}
+
+const MAPPED_OPTIONS = new OptionSet<MappedOptions>({
+  ...PLACE_KINDS,
+  portable: FLAG,
+  writeCombined: FLAG,
+});
+
+const GROWABLE_OPTIONS = new OptionSet<GrowableOptions>({
+  ...PLACE_KINDS,
+  reserve: SIZE,
+  step: SIZE,
+  shape: SHAPE,
+});
+
+const REGISTER_OPTIONS = new OptionSet<RegisterOptions<DType>>({
+  ...PLACE_KINDS,
+  dtype: DTYPE,
+  shape: SHAPE,
+  portable: FLAG,
+  readOnly: FLAG,
+});
 
 /** Makes buffers of every kind but the plain ones. */
 export abstract class BufferKinds {
@@ -78,6 +108,7 @@ export abstract class BufferKinds {
     shape: number | Shape,
     options: StagedOptions = {},
   ): StagedBuffer<D> {
+    STAGED_OPTIONS.read(options, "staged");
     const { resource = this.memoryResource, pinnedResource = this.pinnedMemoryResource } = options;
     const place = this.place(options);
     return StagedBuffer.allocate({ dtype, shape, resource, pinnedResource, ...place });
@@ -102,7 +133,8 @@ export abstract class BufferKinds {
     shape: number | Shape,
     options: MappedOptions = {},
   ): MappedBuffer<D> {
-    const resource = new MappedHostMemoryResource(this, options);
+    const { portable, writeCombined } = MAPPED_OPTIONS.read(options, "mapped");
+    const resource = new MappedHostMemoryResource(this, { portable, writeCombined });
     return MappedBuffer.allocate({ dtype, shape, resource, ...this.place(options) });
   }
 
@@ -126,7 +158,10 @@ export abstract class BufferKinds {
     shape: number | Shape,
     options: AllocateOptions = {},
   ): ManagedBuffer<D> {
-    const { resource = new ManagedMemoryResource(this) } = options;
+    const { resource = new ManagedMemoryResource(this) } = ALLOCATE_OPTIONS.read(
+      options,
+      "managed",
+    );
     return ManagedBuffer.allocate({ dtype, shape, resource, ...this.place(options) });
   }
 
@@ -145,11 +180,11 @@ export abstract class BufferKinds {
    * console.log(host.array); // Float32Array(3) [1, 2, 3]
    * ```
    */
-  downloadPinned<D extends DType>(
+  async downloadPinned<D extends DType>(
     source: GpuBuffer<D> | StridedView<D>,
     options: AllocateOptions = {},
   ): Promise<PinnedBuffer<D>> {
-    return downloadPinned(source, options);
+    return await downloadPinned(source, ALLOCATE_OPTIONS.read(options, "downloadPinned"));
   }
 
   /**
@@ -169,6 +204,7 @@ export abstract class BufferKinds {
    * ```
    */
   growable<D extends DType>(dtype: D, options: GrowableOptions = {}): GrowableBuffer<D> {
+    GROWABLE_OPTIONS.read(options, "growable");
     const resource = new VirtualMemoryResource(this);
     return GrowableBuffer.allocate({ ...options, dtype, resource, ...this.place(options) });
   }
@@ -192,7 +228,7 @@ export abstract class BufferKinds {
     shape: number | Shape,
     options: AllocateOptions = {},
   ): LazyBuffer<D> {
-    const { resource = this.memoryResource } = options;
+    const { resource = this.memoryResource } = ALLOCATE_OPTIONS.read(options, "lazy");
     return LazyBuffer.plan({ dtype, shape, resource, ...this.place(options) });
   }
 
@@ -225,6 +261,7 @@ export abstract class BufferKinds {
     source: HostMemory,
     options: RegisterOptions<D> = {},
   ): RegisteredMemory<D> {
+    REGISTER_OPTIONS.read(options, "register");
     return RegisteredMemory.register({ ...options, source, ...this.place(options) });
   }
 
@@ -246,19 +283,12 @@ export abstract class BufferKinds {
     shape: Shape,
     options: PlaceOptions = {},
   ): PitchedBuffer<D> {
-    return PitchedBuffer.allocate({ dtype, shape, ...this.place(options) });
+    const place = this.place(PLACE_OPTIONS.read(options, "pitched"));
+    return PitchedBuffer.allocate({ dtype, shape, ...place });
   }
 
   /** The stream to allocate on, checked, and the label. */
-  protected place(options: PlaceOptions): { stream: CudaStream; label?: string } {
-    const stream = chosenStream(options) ?? this.stream;
-    const { label } = options;
-    if (stream.context !== this.context) {
-      throw new TypeError(
-        `Cannot allocate on device ${this.ordinal} for ${stream} of device ` +
-          `${stream.context.ordinal}: use a stream of the same device`,
-      );
-    }
-    return label === undefined ? { stream } : { stream, label };
+  protected place(options: PlaceOptions): { stream: CudaStream; label: string | undefined } {
+    return { stream: streamOn(this.context, options, "memory"), label: options.label };
   }
 }

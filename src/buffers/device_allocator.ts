@@ -1,19 +1,32 @@
 // What code below the device needs of it: the one call that makes device memory, and its options.
 
 import type { DType } from "../dtype.ts";
-import type { ContextOwner, MemoryResource } from "../memory/memory_resource.ts";
+import { type ContextOwner, type MemoryResource, RESOURCE } from "../memory/memory_resource.ts";
+import { OptionSet, TEXT } from "../options.ts";
 import type { CudaStream } from "../stream.ts";
+import { STREAM } from "../stream_choice.ts";
 import type { DeviceBuffer } from "./device_buffer.ts";
 import type { Shape } from "./shape.ts";
 
 /** How to allocate. */
 export interface AllocateOptions {
   /** Where the memory comes from; the device's stream-ordered pool by default. */
-  readonly resource?: MemoryResource;
+  readonly resource?: MemoryResource | undefined;
   /** The stream that may use it first, and on which it is freed; the default stream otherwise. */
-  readonly stream?: CudaStream;
+  readonly stream?: CudaStream | undefined;
   /** A name for tables, errors and plots. */
-  readonly label?: string;
+  readonly label?: string | undefined;
+}
+
+/** What the options of an allocation may be. */
+export const ALLOCATE_KINDS = { resource: RESOURCE, stream: STREAM, label: TEXT } as const;
+
+/** The options of calls that only allocate. */
+export const ALLOCATE_OPTIONS: OptionSet<AllocateOptions> = new OptionSet(ALLOCATE_KINDS);
+
+/** Those of a call's options that say how to allocate. */
+export function allocationOf({ resource, stream, label }: AllocateOptions): AllocateOptions {
+  return { resource, stream, label };
 }
 
 /** Makes device memory: a device, or what stands for one. */

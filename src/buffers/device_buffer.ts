@@ -7,6 +7,7 @@ import { defaultDeviceResource } from "../memory/default_resource.ts";
 import { GraphAllocation } from "../memory/graph_allocation.ts";
 import { GraphMemoryResource, resourceFor } from "../memory/graph_memory_resource.ts";
 import type { MemoryResource } from "../memory/memory_resource.ts";
+import { kindOf } from "../memory/resource_kind.ts";
 import type { CudaStream } from "../stream.ts";
 import type { BufferFields } from "./memory_window.ts";
 import { byteLengthOf, type Shape, toShape } from "./shape.ts";
@@ -33,7 +34,7 @@ export class DeviceBuffer<D extends DType = DType> extends TransferableBuffer<D>
     const { dtype, resource, stream, label } = request;
     const shape = toShape(request.shape);
     const byteLength = byteLengthOf(dtype, shape);
-    const block = { kind: "device", byteLength, resource, stream, label } as const;
+    const block = { kind: kindOf(resource), byteLength, resource, stream, label } as const;
     const captured = capturedMemory();
     const allocation = captured?.includes(stream)
       ? GraphAllocation.record(block, captured)

@@ -1,10 +1,11 @@
 // Downloads into page-locked memory that is used again: no page is faulted in, nothing is staged.
 
 import type { DType } from "../dtype.ts";
+import { describeValue } from "../format.ts";
 import { ContextPinnedPool } from "../memory/context_pinned_pool.ts";
-import { CudaStream } from "../stream.ts";
+import { streamOn } from "../stream_choice.ts";
 import type { AllocateOptions } from "./device_allocator.ts";
-import type { GpuBuffer } from "./gpu_buffer.ts";
+import { GpuBuffer } from "./gpu_buffer.ts";
 import { PinnedBuffer } from "./pinned_buffer.ts";
 import { StridedView } from "./strided_view.ts";
 
@@ -13,10 +14,14 @@ export async function downloadPinned<D extends DType>(
   source: GpuBuffer<D> | StridedView<D>,
   options: AllocateOptions,
 ): Promise<PinnedBuffer<D>> {
-  const { dtype, shape } = source;
-  const { context } = source instanceof StridedView ? source.buffer : source;
-  const { stream = CudaStream.default(context), label } = options;
-  const { resource = ContextPinnedPool.of(context) } = options;
+  if (!(source instanceof GpuBuffer || source instanceof StridedView)) {
+    throw new TypeError(
+      `Cannot download ${describeValue(source)}: expected a buffer or a strided view`,
+    );
+  }
+  const { dtype, shape, context } = source;
+  const stream = streamOn(context, options, source);
+  const { resource = ContextPinnedPool.of(context), label } = options;
   const host = PinnedBuffer.allocate({ dtype, shape, resource, stream, label });
   try {
     host.copyFrom(source, { stream });

@@ -10,6 +10,8 @@ import {
   viewBits,
 } from "../dtype.ts";
 
+import { describeValue } from "../format.ts";
+
 /** The whole numbers that a type holds; bigints where numbers are not exact. */
 interface IntegerRange {
   readonly lowest: number | bigint;
@@ -67,7 +69,7 @@ function checkValue(dtype: DType, value: number | bigint | boolean): void {
   const isTruth = dtype === "bool" && typeof value === "boolean";
   if (!isTruth && typeof value !== (isWide ? "bigint" : "number")) {
     throw new TypeError(
-      `Cannot use ${typeof value} ${value} as ${dtype}: expected a ${isWide ? "bigint" : "number"}`,
+      `Cannot use ${describeValue(value)} as ${dtype}: expected a ${isWide ? "bigint" : "number"}`,
     );
   }
   const range = INTEGER_RANGES[dtype];

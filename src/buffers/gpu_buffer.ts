@@ -7,10 +7,11 @@ import type { DeviceBufferRequest } from "./device_buffer.ts";
 import { elementOf } from "./element.ts";
 import { readElement, writeElement } from "./element_access.ts";
 import { type BufferFields, MemoryWindow } from "./memory_window.ts";
-import { chosenStream, type StreamChoice } from "../stream_choice.ts";
+import { OptionSet, TEXT } from "../options.ts";
+import { STREAM, STREAM_CHOICE, type StreamChoice } from "../stream_choice.ts";
 import { type Shape, toShape } from "./shape.ts";
 import { StridedView } from "./strided_view.ts";
-import { contiguousStrides, type StridedLayout, transposed } from "./strides.ts";
+import { contiguousStrides, STRIDED_LAYOUT, type StridedLayout, transposed } from "./strides.ts";
 import {
   checkChunk,
   checkSplit,
@@ -27,6 +28,8 @@ export interface LikeOptions extends StreamChoice {
   /** A name for tables and errors. */
   readonly label?: string | undefined;
 }
+
+const LIKE_OPTIONS = new OptionSet<LikeOptions>({ stream: STREAM, label: TEXT });
 
 /** Typed memory that the GPU can reach, or a view of a part of it. */
 export abstract class GpuBuffer<D extends DType = DType> extends MemoryWindow<D> {
@@ -55,10 +58,11 @@ export abstract class GpuBuffer<D extends DType = DType> extends MemoryWindow<D>
    * TypedArray.slice's rules. The copy is queued; the buffer is the caller's to dispose.
    */
   slice(start?: number, end?: number, options: LikeOptions = {}): this {
+    const { stream } = LIKE_OPTIONS.read(options, "slice");
     const part = this.subarray(start, end);
     const copy = this.allocateLike(part.shape, options);
     try {
-      return copy.copyFrom(part, options);
+      return copy.copyFrom(part, { stream });
     } catch (error) {
       copy.dispose();
       throw error;
@@ -104,6 +108,7 @@ export abstract class GpuBuffer<D extends DType = DType> extends MemoryWindow<D>
    * @throws RangeError when the layout leaves the buffer.
    */
   strided(layout: Partial<StridedLayout> = {}): StridedView<D, this> {
+    STRIDED_LAYOUT.read(layout, "strided");
     const shape = layout.shape === undefined ? this.shape : toShape(layout.shape);
     const { strides = contiguousStrides(shape), offset = 0 } = layout;
     return new StridedView<D, this>(this, { shape, strides, offset });
@@ -119,7 +124,7 @@ export abstract class GpuBuffer<D extends DType = DType> extends MemoryWindow<D>
   /** Allocates a buffer of the same kind and element type from the same resource. */
   allocateLike(shape: number | Shape = this.shape, options: LikeOptions = {}): this {
     const { dtype, allocation: { resource } } = this.fields();
-    const { label } = options;
+    const { label } = LIKE_OPTIONS.read(options, "allocateLike");
     return this.create({ dtype, shape, resource, stream: this.streamFor(options), label }) as this;
   }
 
@@ -132,6 +137,7 @@ export abstract class GpuBuffer<D extends DType = DType> extends MemoryWindow<D>
    * @throws RangeError when the sizes differ, or the ranges overlap.
    */
   copyFrom(source: GpuBuffer<D> | StridedView<D>, options: StreamChoice = {}): this {
+    const { stream } = STREAM_CHOICE.read(options, "copyFrom");
     if (source instanceof StridedView) {
       this.strided().copyFrom(source, options);
       return this;
@@ -146,12 +152,13 @@ export abstract class GpuBuffer<D extends DType = DType> extends MemoryWindow<D>
       throw new TypeError(`Cannot copy ${source} into ${this}: element types differ, use as()`);
     }
     const [to, from] = [this.span, source.span];
-    queueCopy(to, from, streamForCopy(to, from, chosenStream(options)));
+    queueCopy(to, from, streamForCopy(to, from, stream));
     return this;
   }
 
   /** Queues a copy into another buffer and does not wait; see {@link GpuBuffer.copyFrom}. */
   copyTo(destination: GpuBuffer<D> | StridedView<D>, options: StreamChoice = {}): this {
+    STREAM_CHOICE.read(options, "copyTo");
     if (!(destination instanceof GpuBuffer) && !(destination instanceof StridedView)) {
       throw new TypeError(
         `Cannot queue a copy from ${this} into an ordinary array: await download(), or copy to a ` +
@@ -168,12 +175,14 @@ export abstract class GpuBuffer<D extends DType = DType> extends MemoryWindow<D>
    * @throws TypeError when the value does not fit the element type.
    */
   fill(value: ScalarOf<D> | boolean, options: StreamChoice = {}): this {
+    STREAM_CHOICE.read(options, "fill");
     queueFill(this.span, elementOf(this.dtype, value), this.streamFor(options));
     return this;
   }
 
   /** Queues setting every byte to zero and does not wait (cuMemsetD8Async). */
   clear(options: StreamChoice = {}): this {
+    STREAM_CHOICE.read(options, "clear");
     queueFill(this.span, Uint8Array.of(0), this.streamFor(options));
     return this;
   }
@@ -185,6 +194,7 @@ export abstract class GpuBuffer<D extends DType = DType> extends MemoryWindow<D>
    * @throws RangeError when there is no such element; a negative index counts from the end.
    */
   async at(index: number, options: StreamChoice = {}): Promise<ScalarOf<D>> {
+    STREAM_CHOICE.read(options, "at");
     return await readElement(this.#place(index, options));
   }
 
@@ -199,6 +209,7 @@ export abstract class GpuBuffer<D extends DType = DType> extends MemoryWindow<D>
     value: ScalarOf<D> | boolean,
     options: StreamChoice = {},
   ): Promise<this> {
+    STREAM_CHOICE.read(options, "setAt");
     await writeElement(this.#place(index, options), value);
     return this;
   }
@@ -209,6 +220,7 @@ export abstract class GpuBuffer<D extends DType = DType> extends MemoryWindow<D>
    * @throws RangeError when there is not exactly one.
    */
   async item(options: StreamChoice = {}): Promise<ScalarOf<D>> {
+    STREAM_CHOICE.read(options, "item");
     if (this.disposed || this.length === 1) return await this.at(0, options);
     throw new RangeError(`Cannot read ${this} as one item: it has ${this.length} elements`);
   }

@@ -5,7 +5,7 @@ import { CudaUnavailableError, DisposedError } from "../errors.ts";
 import { type ByteSize, formatBytes, parseBytes } from "../format.ts";
 import { Allocation } from "../memory/allocation.ts";
 import type { DeviceAccess } from "../memory/device_access.ts";
-import type { ContextOwner } from "../memory/memory_resource.ts";
+import { contextOf, type ContextOwner } from "../memory/memory_resource.ts";
 import { takeWithinLimits } from "../memory/out_of_memory.ts";
 import type { VirtualMemoryResource } from "../memory/virtual_memory_resource.ts";
 import type { VirtualRange } from "../memory/virtual_range.ts";
@@ -22,15 +22,15 @@ import { TransferableBuffer } from "./transferable_buffer.ts";
 /** How to make a buffer that grows. */
 export interface GrowableOptions {
   /** The most it can grow to; as much as the device has by default. Addresses cost no memory. */
-  readonly reserve?: ByteSize;
+  readonly reserve?: ByteSize | undefined;
   /** How much memory comes and goes at a time; as little as the device can map by default (2 MiB). */
-  readonly step?: ByteSize;
+  readonly step?: ByteSize | undefined;
   /** The elements to start with; none by default. */
-  readonly shape?: number | Shape;
+  readonly shape?: number | Shape | undefined;
   /** The stream that may use it first, and on which it is freed; the default stream otherwise. */
-  readonly stream?: CudaStream;
+  readonly stream?: CudaStream | undefined;
   /** A name for tables, errors and plots. */
-  readonly label?: string;
+  readonly label?: string | undefined;
 }
 
 /** What to reserve on a device. */
@@ -196,17 +196,18 @@ export class GrowableBuffer<D extends DType = DType> extends TransferableBuffer<
   setAccess(peer: ContextOwner, access: DeviceAccess): this {
     this.#owned("share");
     const { context } = this;
+    const other = contextOf(peer, "set the access of");
     const cell = new Int32Array(1);
-    const { deviceHandle, ordinal } = peer.context;
+    const { deviceHandle, ordinal } = other;
     context.driver.call("cuDeviceCanAccessPeer", cell, deviceHandle, context.deviceHandle);
-    if (peer.context !== context && cell[0] !== 1) {
+    if (other !== context && cell[0] !== 1) {
       throw new CudaUnavailableError(
         "not-supported",
         `Cannot give device ${ordinal} access to ${this}: it cannot reach the memory of device ` +
           `${context.ordinal}`,
       );
     }
-    this.#range.setAccess(peer.context, access);
+    this.#range.setAccess(other, access);
     return this;
   }
 
@@ -230,7 +231,7 @@ export class GrowableBuffer<D extends DType = DType> extends TransferableBuffer<
       stream,
       reserve: this.reservedBytes,
       step: this.#range.stepBytes,
-      ...(label === undefined ? {} : { label }),
+      label,
     });
   }
 

@@ -1,4 +1,4 @@
-// The host's side of a transfer: which arrays fit an element type, and bfloat16's conversion.
+// The host's side of a transfer: which arrays fit an element type, and what 16-bit floats convert to.
 
 import {
   allocateBits,
@@ -6,8 +6,8 @@ import {
   dtypeOf,
   elementBytes,
   fromBfloat16,
+  HALF_FLOATS,
   type HostArray,
-  toBfloat16,
 } from "../dtype.ts";
 import { type Action, bytesOf, type HostBytes, type HostMemory } from "../transfer/host_memory.ts";
 import type { HostSide } from "../transfer/host_transfer.ts";
@@ -34,17 +34,18 @@ const SAME_BITS: Partial<Record<DType, DType>> = {
 };
 
 /**
- * Shows host memory as the bytes of `span.length` elements; Float32Array narrows to bfloat16 when it
- * is the transfer's turn.
+ * Shows host memory as the bytes of `span.length` elements; Float32Array narrows to 16-bit floats when
+ * it is the transfer's turn.
  *
  * @throws TypeError when the array holds another element type, was detached or can be resized.
  * @throws RangeError when it is shorter or longer than the span.
  */
 export function hostSource(span: ElementSpan, source: HostMemory, action: Action): HostSide {
   const memory = bytesOf(source, action);
-  if (span.dtype === "bfloat16" && isFloat32(source)) {
+  const half = HALF_FLOATS[span.dtype];
+  if (half !== undefined && isFloat32(source)) {
     checkLength(span, memory.byteLength / 2, action);
-    return { memory, convert: () => bytesIn(toBfloat16(floatsIn(memory))) };
+    return { memory, convert: () => bytesIn(half.narrow(floatsIn(memory))) };
   }
   checkType(span.dtype, source, action);
   checkLength(span, memory.byteLength, action);
@@ -69,7 +70,8 @@ export function hostDestination(
       fresh instanceof Uint16Array && dtype === "bfloat16" ? fromBfloat16(fresh) : fresh;
     return { memory: bytesIn(fresh), result };
   }
-  if (dtype !== "bfloat16" || !isFloat32(destination)) {
+  const half = HALF_FLOATS[dtype];
+  if (half === undefined || !isFloat32(destination)) {
     return { ...hostSource(span, destination, action), result: () => destination };
   }
   const memory = bytesOf(destination, action);
@@ -79,7 +81,7 @@ export function hostDestination(
     convert: () => new Uint8Array(2 * length),
     complete: (bits) => {
       const { buffer, byteOffset } = bits;
-      floatsIn(memory).set(fromBfloat16(new Uint16Array(buffer, byteOffset, length)));
+      floatsIn(memory).set(half.widen(buffer, byteOffset, length));
     },
     result: () => destination,
   };

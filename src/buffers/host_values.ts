@@ -13,6 +13,13 @@ export type HostValue = number | bigint | boolean;
  */
 export type HostValues = Iterable<HostValue | HostValues> & object;
 
+/** Bytes or plain numbers, which say nothing of an element type; typed arrays do. */
+export type UntypedSource =
+  | ArrayBuffer
+  | SharedArrayBuffer
+  | DataView
+  | HostValues & { readonly BYTES_PER_ELEMENT?: never };
+
 /** Values in a typed array, bit for bit. */
 export interface PackedValues {
   /** The elements (bfloat16: their bits). */

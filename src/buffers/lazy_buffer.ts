@@ -4,6 +4,7 @@ import type { DType } from "../dtype.ts";
 import { DisposedError } from "../errors.ts";
 import { formatBytes } from "../format.ts";
 import { LazyAllocation } from "../memory/lazy_allocation.ts";
+import { kindOf } from "../memory/resource_kind.ts";
 import type { MemorySpan } from "../transfer/copy.ts";
 import type { DeviceBufferRequest } from "./device_buffer.ts";
 import type { BufferFields } from "./memory_window.ts";
@@ -34,7 +35,8 @@ export class LazyBuffer<D extends DType = DType> extends TransferableBuffer<D> {
     const { dtype, resource, stream, label } = request;
     const shape = toShape(request.shape);
     const byteLength = byteLengthOf(dtype, shape);
-    const allocation = new LazyAllocation({ kind: "device", byteLength, resource, stream, label });
+    const kind = kindOf(resource);
+    const allocation = new LazyAllocation({ kind, byteLength, resource, stream, label });
     const token = { allocation };
     allocation.guard(token);
     return new LazyBuffer({ allocation, token, dtype, shape, byteOffset: 0, isView: false });

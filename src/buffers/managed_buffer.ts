@@ -15,7 +15,7 @@ import {
 } from "./managed_range.ts";
 import type { DeviceBufferRequest } from "./device_buffer.ts";
 import type { BufferFields } from "./memory_window.ts";
-import type { StreamChoice } from "../stream_choice.ts";
+import { STREAM_CHOICE, type StreamChoice } from "../stream_choice.ts";
 import { HostBuffer } from "./host_buffer.ts";
 import { byteLengthOf, toShape } from "./shape.ts";
 
@@ -55,6 +55,7 @@ export class ManagedBuffer<D extends DType = DType> extends HostBuffer<D> {
 
   /** Queues moving the pages to a device or to the host, before they are used there. */
   prefetch(place: ManagedPlace, options: StreamChoice = {}): this {
+    STREAM_CHOICE.read(options, "prefetch");
     prefetchRange(this.span, place, this.streamFor(options));
     return this;
   }
@@ -86,6 +87,7 @@ export class ManagedBuffer<D extends DType = DType> extends HostBuffer<D> {
    * @throws CudaUnavailableError when the driver is older than CUDA 13.0.
    */
   discard(options: StreamChoice = {}): this {
+    STREAM_CHOICE.read(options, "discard");
     discardRange(this.span, this.streamFor(options));
     return this;
   }

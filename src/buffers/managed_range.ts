@@ -5,8 +5,9 @@ import {
   CUmem_advise as Advise,
   CUmem_range_attribute as Attribute,
 } from "../../ffi/constants.ts";
-import type { Context } from "../context.ts";
+import { Context } from "../context.ts";
 import { CudaUnavailableError } from "../errors.ts";
+import { describeValue } from "../format.ts";
 import { requireUnrecorded } from "../memory/captured_memory.ts";
 import { queueInOrder } from "../memory/in_order.ts";
 import type { ContextOwner } from "../memory/memory_resource.ts";
@@ -57,10 +58,10 @@ export function adviseRange(
   hint: ManagedHint,
   { place, isSet }: { place: ManagedPlace | undefined; isSet: boolean },
 ): void {
-  const codes = Object.hasOwn(HINTS, hint) ? HINTS[hint] : undefined;
+  const codes = typeof hint === "string" && Object.hasOwn(HINTS, hint) ? HINTS[hint] : undefined;
   if (codes === undefined) {
     throw new TypeError(
-      `Cannot advise ${String(hint)}: expected ${Object.keys(HINTS).join(", ")}`,
+      `Cannot advise ${describeValue(hint)}: expected ${Object.keys(HINTS).join(", ")}`,
     );
   }
   const needsPlace = hint === "accessedBy" || (hint === "preferredLocation" && isSet);
@@ -141,8 +142,8 @@ function places(devices: Int32Array): (number | "host")[] {
 
 function deviceOf(place: ManagedPlace, action: string): number {
   if (place === "host") return CU_DEVICE_CPU;
-  if (place?.context === undefined) {
-    throw new TypeError(`Cannot ${action} ${String(place)}: expected a device or "host"`);
+  if (!(place?.context instanceof Context)) {
+    throw new TypeError(`Cannot ${action} ${describeValue(place)}: expected a device or "host"`);
   }
   const { context } = place;
   checkConcurrent(context, action);

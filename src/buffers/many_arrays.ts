@@ -3,17 +3,31 @@
 import type { ArrayOf, DType, HostArray } from "../dtype.ts";
 import { dtypeOf } from "../dtype.ts";
 import { takeAfterCollection } from "../memory/out_of_memory.ts";
-import { CudaStream } from "../stream.ts";
+import { describeValue } from "../format.ts";
+import { type OptionKind, OptionSet } from "../options.ts";
+import { streamOn } from "../stream_choice.ts";
 import type { HostMemory } from "../transfer/host_memory.ts";
 import type { TransferOptions } from "../transfer/pending_transfer.ts";
 import { alignPacked } from "../transfer/pack.ts";
-import type { AllocateOptions, DeviceAllocator } from "./device_allocator.ts";
+import { TRANSFER_KINDS, type TransferChoice } from "../transfer/transfer_choice.ts";
+import {
+  ALLOCATE_KINDS,
+  type AllocateOptions,
+  allocationOf,
+  type DeviceAllocator,
+} from "./device_allocator.ts";
 import { DeviceBuffer } from "./device_buffer.ts";
 import { type HostDestination, hostDestination, hostSource } from "./host_elements.ts";
 import { type BuffersOf, PackedBuffers } from "./packed_buffers.ts";
 import { type PackItem, transferPacked } from "./packed_transfer.ts";
 import { toShape } from "./shape.ts";
-import { TransferableBuffer, type TransferChoice } from "./transferable_buffer.ts";
+import { TransferableBuffer } from "./transferable_buffer.ts";
+
+/** What is walked: a list, a set, a generator; a text is none. */
+const ITERABLE: OptionKind = {
+  expected: "a list",
+  accepts: (value) => typeof value === "object" && value !== null && Symbol.iterator in value,
+};
 
 /** How to upload many arrays into one new block. */
 export interface UploadAllOptions extends AllocateOptions, TransferOptions {
@@ -27,11 +41,30 @@ export interface UploadIntoOptions extends TransferChoice {
   readonly into: Iterable<TransferableBuffer>;
 }
 
+/** What the options of an upload into a new block may be. */
+export const UPLOAD_ALL_OPTIONS: OptionSet<UploadAllOptions> = new OptionSet({
+  ...ALLOCATE_KINDS,
+  ...TRANSFER_KINDS,
+  into: ITERABLE,
+});
+
+/** What those of an upload into buffers that are there may be. */
+export const UPLOAD_INTO_OPTIONS: OptionSet<UploadIntoOptions> = new OptionSet({
+  ...TRANSFER_KINDS,
+  into: ITERABLE,
+});
+
 /** How to download many buffers. */
 export interface DownloadAllOptions extends TransferChoice {
   /** Memory of yours to fill, one for each buffer; fresh typed arrays when left out. */
-  readonly into?: Iterable<HostMemory>;
+  readonly into?: Iterable<HostMemory> | undefined;
 }
+
+/** What they may be. */
+export const DOWNLOAD_ALL_OPTIONS: OptionSet<DownloadAllOptions> = new OptionSet({
+  ...TRANSFER_KINDS,
+  into: ITERABLE,
+});
 
 /** The arrays that buffers become, one for each, of its element type. */
 export type ArraysOf<B extends readonly TransferableBuffer[]> = {
@@ -43,10 +76,11 @@ export async function uploadAll<const A extends readonly HostArray[]>(
   arrays: A,
   options: UploadAllOptions & { readonly gpu: DeviceAllocator },
 ): Promise<PackedBuffers<BuffersOf<A>>> {
-  const { gpu, stream = CudaStream.default(gpu.context), onProgress, signal } = options;
-  const places = placesOf(arrays);
+  const { gpu, onProgress, signal } = options;
+  const stream = streamOn(gpu.context, options, "memory");
+  const places = placesOf(listOf(arrays, "upload", "typed arrays"));
   const byteLength = places.at(-1)?.end ?? 0;
-  const allocate = () => gpu.alloc("uint8", byteLength, options);
+  const allocate = () => gpu.alloc("uint8", byteLength, allocationOf(options));
   const taken = takeAfterCollection(gpu.context, allocate);
   const block = taken instanceof Promise ? await taken : taken; // without a turn that others could take
   try {
@@ -71,10 +105,12 @@ export async function uploadInto(
   arrays: readonly HostMemory[],
   options: UploadIntoOptions & { readonly gpu: DeviceAllocator },
 ): Promise<void> {
-  const { gpu, stream = CudaStream.default(gpu.context), onProgress, signal } = options;
+  const { gpu, onProgress, signal } = options;
+  const stream = streamOn(gpu.context, options, "memory");
+  const given = listOf(arrays, "upload", "arrays");
   const buffers = buffersOn(gpu, options.into, "upload");
-  checkCount(arrays.length, buffers.length, "upload");
-  const items = buffers.map((buffer, index) => itemOf(buffer, arrays[index]));
+  checkCount(given.length, buffers.length, "upload");
+  const items = buffers.map((buffer, index) => itemOf(buffer, given[index]));
   await transferPacked(items, { direction: "upload", stream, onProgress, signal });
 }
 
@@ -83,8 +119,9 @@ export async function downloadAll<const B extends readonly TransferableBuffer[]>
   sources: B,
   options: DownloadAllOptions & { readonly gpu: DeviceAllocator },
 ): Promise<ArraysOf<B>> {
-  const { gpu, stream = CudaStream.default(gpu.context), onProgress, signal } = options;
-  const buffers = buffersOn(gpu, sources, "download");
+  const { gpu, onProgress, signal } = options;
+  const stream = streamOn(gpu.context, options, "memory");
+  const buffers = buffersOn(gpu, listOf(sources, "download", "buffers"), "download");
   const into = options.into === undefined ? undefined : [...options.into];
   if (into !== undefined) checkCount(into.length, buffers.length, "download");
   const hosts = buffers.map((buffer, index): HostDestination => {
@@ -113,7 +150,9 @@ function placesOf(arrays: readonly HostArray[]) {
   return arrays.map((array, index) => {
     const dtype = ArrayBuffer.isView(array) ? dtypeOf(array) : undefined;
     if (dtype === undefined) {
-      throw new TypeError(`Cannot upload: array ${index} is not a typed array`);
+      throw new TypeError(
+        `Cannot upload: array ${index} is not a typed array but ${describeValue(array)}`,
+      );
     }
     const byteOffset = alignPacked(end);
     end = byteOffset + array.byteLength;
@@ -128,13 +167,20 @@ function buffersOn(
 ): TransferableBuffer[] {
   return Array.from(buffers, (buffer, index) => {
     if (!(buffer instanceof TransferableBuffer)) {
-      throw new TypeError(`Cannot ${verb}: value ${index} is not a buffer`);
+      throw new TypeError(
+        `Cannot ${verb}: value ${index} is not a buffer but ${describeValue(buffer)}`,
+      );
     }
     if (buffer.context === gpu.context) return buffer;
     throw new TypeError(
       `Cannot ${verb}: ${buffer} is on device ${buffer.deviceOrdinal}, not on ${gpu.context.ordinal}`,
     );
   });
+}
+
+function listOf<T>(values: Iterable<T>, verb: string, what: string): T[] {
+  if (ITERABLE.accepts(values)) return [...values];
+  throw new TypeError(`Cannot ${verb} ${describeValue(values)}: expected a list of ${what}`);
 }
 
 function checkCount(arrayCount: number, bufferCount: number, verb: string): void {

@@ -2,6 +2,7 @@
 
 import { CU_MEMHOSTALLOC } from "../../ffi/constants.ts";
 import type { BitsOf, DType } from "../dtype.ts";
+import { describeNumber, describeValue } from "../format.ts";
 import { Allocation } from "../memory/allocation.ts";
 import { showToHost } from "../memory/host_bytes.ts";
 import type { MappedHostMemoryResource } from "../memory/mapped_host_memory_resource.ts";
@@ -21,6 +22,12 @@ export interface MappedBufferRequest<D extends DType> extends DeviceBufferReques
 export interface MappedBufferFields<D extends DType> extends HostBufferFields<D> {
   /** Where the memory came from. */
   readonly resource: MappedHostMemoryResource;
+}
+
+function lengthOf(source: ArrayLike<unknown>): number {
+  const { length }: { length?: unknown } = Object(source);
+  if (typeof length === "number" && typeof source === "object") return length;
+  throw new TypeError(`Cannot set elements from ${describeValue(source)}: expected a list`);
 }
 
 /** Blocks about whose slow reads somebody was told. */
@@ -72,7 +79,15 @@ export class MappedBuffer<D extends DType = DType> extends HostBuffer<D> {
 
   /** Writes elements from `offset` on, and reads none: the way to fill write-combined memory. */
   set(source: BitsOf<D> | ArrayLike<BitsOf<D>[number]>, offset = 0): this {
-    (super.array as { set(source: ArrayLike<unknown>, offset: number): void }).set(source, offset);
+    const array = super.array as { set(source: ArrayLike<unknown>, offset: number): void };
+    const length = lengthOf(source);
+    if (!Number.isInteger(offset) || offset < 0 || offset + length > this.length) {
+      throw new RangeError(
+        `Cannot set ${length} elements of ${this} from ${describeNumber(offset)} on: it has ` +
+          `${this.length}`,
+      );
+    }
+    array.set(source, offset);
     return this;
   }
 

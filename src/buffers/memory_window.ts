@@ -5,12 +5,13 @@ import type { Context } from "../context.ts";
 import { type DType, elementBytes } from "../dtype.ts";
 import { DisposedError } from "../errors.ts";
 import { formatBytes } from "../format.ts";
+import { requireKind } from "../options.ts";
 import { nextId } from "../accounting/ids.ts";
 import { type LiveKind, nameOf } from "../accounting/ledger.ts";
 import type { Allocation } from "../memory/allocation.ts";
 import type { MemoryResource } from "../memory/memory_resource.ts";
-import { CudaStream } from "../stream.ts";
-import { chosenStream, type StreamChoice } from "../stream_choice.ts";
+import type { CudaStream } from "../stream.ts";
+import { STREAM, type StreamChoice, streamOn } from "../stream_choice.ts";
 import type { MemorySpan } from "../transfer/copy.ts";
 import { countOf, formatShape, type Shape } from "./shape.ts";
 
@@ -159,6 +160,7 @@ export abstract class MemoryWindow<D extends DType = DType> implements Disposabl
 
   /** Gives the memory back in the order of `stream` instead of the one it was made on. */
   close(stream: CudaStream): void {
+    requireKind(stream, STREAM, "close");
     this.#letGo(this.disposed ? undefined : this.streamFor({ stream }));
   }
 
@@ -221,18 +223,9 @@ export abstract class MemoryWindow<D extends DType = DType> implements Disposabl
     return { allocation, token, dtype, shape, byteOffset, isView: true };
   }
 
-  /** The stream to use: the given one, checked, or the device's default. */
+  /** The stream that options name, checked, or the device's default. */
   protected streamFor(options: StreamChoice): CudaStream {
-    const stream = chosenStream(options);
-    if (stream === undefined) return CudaStream.default(this.context);
-    if (stream.disposed) throw new DisposedError(stream.toString());
-    if (stream.context !== this.context) {
-      throw new TypeError(
-        `Cannot use ${this} of device ${this.deviceOrdinal} on ${stream} of device ` +
-          `${stream.context.ordinal}: use a stream of the same device`,
-      );
-    }
-    return stream;
+    return streamOn(this.context, options, this);
   }
 
   #letGo(stream: CudaStream | undefined): void {

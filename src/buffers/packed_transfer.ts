@@ -10,7 +10,7 @@ import type { CudaStream } from "../stream.ts";
 import { areApart } from "../transfer/address_ranges.ts";
 import { ArrayMover } from "../transfer/array_mover.ts";
 import type { ArrayUse } from "../transfer/array_uses.ts";
-import type { MemorySpan } from "../transfer/copy.ts";
+import { checkApart, type MemorySpan } from "../transfer/copy.ts";
 import { TransferEngine } from "../transfer/engine.ts";
 import { addressOf, type HostBytes } from "../transfer/host_memory.ts";
 import { type HostSide, noteTransfer } from "../transfer/host_transfer.ts";
@@ -71,6 +71,7 @@ export async function transferPacked(
   for (const { buffer: { span }, host, isFresh } of items) {
     if (span.byteLength === 0) continue;
     const owned = ownedSpan(host.memory);
+    if (owned !== undefined && host.convert === undefined) checkApart(span, owned);
     placed.push({ span, host, isFresh, owned });
     arrays.push({ memory: host.memory, access: arrayAccess });
     if (owned !== undefined) ownedUses.push({ ...owned, access: arrayAccess });

@@ -3,6 +3,7 @@
 import type { DType } from "../dtype.ts";
 import { Allocation } from "../memory/allocation.ts";
 import { requireHostMemory, showToHost } from "../memory/host_bytes.ts";
+import { hostAddressOf, kindOf } from "../memory/resource_kind.ts";
 import type { DeviceBufferRequest } from "./device_buffer.ts";
 import type { BufferFields } from "./memory_window.ts";
 import { HostBuffer } from "./host_buffer.ts";
@@ -16,8 +17,9 @@ export class PinnedBuffer<D extends DType = DType> extends HostBuffer<D> {
     const shape = toShape(request.shape);
     requireHostMemory(resource, "allocate page-locked memory");
     const byteLength = byteLengthOf(dtype, shape);
-    const allocation = Allocation.create({ kind: "pinned", byteLength, resource, stream, label });
-    const bytes = showToHost(allocation);
+    const kind = kindOf(resource);
+    const allocation = Allocation.create({ kind, byteLength, resource, stream, label });
+    const bytes = showToHost(allocation, hostAddressOf(resource, allocation.address));
     const token = { allocation };
     allocation.guard(token);
     const fields = { allocation, token, dtype, shape, byteOffset: 0, isView: false };

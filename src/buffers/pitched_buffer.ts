@@ -1,6 +1,7 @@
 // Rows in device memory, padded so that each starts where the hardware reads it best.
 
 import { type DType, elementBytes } from "../dtype.ts";
+import { visibleText } from "../format.ts";
 import { Allocation } from "../memory/allocation.ts";
 import { takeWithinLimits } from "../memory/out_of_memory.ts";
 import { PitchedMemoryResource } from "../memory/pitched_memory_resource.ts";
@@ -81,7 +82,8 @@ export class PitchedBuffer<D extends DType = DType> extends StridedView<D, Devic
 
   /** Names the buffer: `PitchedBuffer(image, float32[480, 640] by 2560 bytes)`. */
   override toString(): string {
-    const name = this.buffer.label ?? `#${this.id}`;
+    const { label } = this.buffer;
+    const name = label === undefined ? `#${this.id}` : visibleText(label);
     return `PitchedBuffer(${name}, ${this.dtype}[${
       this.shape.join(", ")
     }] by ${this.pitchBytes} bytes)`;

@@ -16,13 +16,13 @@ import { byteLengthOf, countOf, type Shape, toShape } from "./shape.ts";
 /** How to register an array. */
 export interface RegisterOptions<D extends DType> extends RegistrationOptions {
   /** The element type; that of the array by default, uint8 for an ArrayBuffer. */
-  readonly dtype?: D;
+  readonly dtype?: D | undefined;
   /** Sizes along each axis; one axis by default. */
-  readonly shape?: number | Shape;
+  readonly shape?: number | Shape | undefined;
   /** The stream that may use it first; the default stream otherwise. */
-  readonly stream?: CudaStream;
+  readonly stream?: CudaStream | undefined;
   /** A name for tables and errors. */
-  readonly label?: string;
+  readonly label?: string | undefined;
 }
 
 /** What to register, and on which stream it may be used first. */
@@ -60,10 +60,10 @@ export class RegisteredMemory<D extends DType = DType> extends HostBuffer<D> {
    * @throws CudaError when a part of it is registered already.
    */
   static register<D extends DType>(request: RegisterRequest<D>): RegisteredMemory<D> {
-    const { source, stream, label } = request;
+    const { source, stream, label, portable, readOnly } = request;
     const bytes = bytesOf(source, "register memory");
     const { dtype, shape } = layoutOf(request, bytes);
-    const registration = new HostRegistration(stream, { ...request, bytes });
+    const registration = new HostRegistration(stream, { bytes, portable, readOnly });
     const { byteLength } = bytes;
     const allocation = Allocation.create({
       kind: "registered",
@@ -109,12 +109,8 @@ export class RegisteredMemory<D extends DType = DType> extends HostBuffer<D> {
     const { dtype, stream, label } = request;
     const shape = toShape(request.shape);
     const source = new ArrayBuffer(byteLengthOf(dtype, shape));
-    return RegisteredMemory.register<D>({ source, dtype, shape, stream, ...nameOnly(label) });
+    return RegisteredMemory.register<D>({ source, dtype, shape, stream, label });
   }
-}
-
-function nameOnly(label: string | undefined): { label?: string } {
-  return label === undefined ? {} : { label };
 }
 
 function layoutOf<D extends DType>(

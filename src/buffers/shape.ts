@@ -1,7 +1,7 @@
 // Arithmetic on shapes: sizes along each axis, outermost first, elements contiguous.
 
 import { type DType, elementBytes } from "../dtype.ts";
-import { checkSize } from "../format.ts";
+import { checkSize, describeValue } from "../format.ts";
 
 /** Sizes along each axis, outermost first; a number alone is one axis. */
 export type Shape = readonly number[];
@@ -54,7 +54,20 @@ export function resolveRange(
   return { start, end: Math.max(start, end) };
 }
 
+/**
+ * Finds one step along an axis or one element; a negative index counts from the end. Undefined where
+ * there is none, also for what is no whole number.
+ */
+export function resolveStep(index: number, size: number): number | undefined {
+  if (!Number.isInteger(index)) return undefined;
+  const step = index < 0 ? index + size : index;
+  return step >= 0 && step < size ? step : undefined;
+}
+
 function resolveIndex(index: number, length: number): number {
+  if (typeof index !== "number") {
+    throw new TypeError(`Cannot use ${describeValue(index)} as an index: expected a number`);
+  }
   const whole = Math.trunc(index) || 0;
   return whole < 0 ? Math.max(length + whole, 0) : Math.min(whole, length);
 }

@@ -5,10 +5,12 @@ import { DisposedError } from "../errors.ts";
 import { Allocation } from "../memory/allocation.ts";
 import { requireHostMemory, showToHost } from "../memory/host_bytes.ts";
 import type { MemoryResource } from "../memory/memory_resource.ts";
+import { kindOf } from "../memory/resource_kind.ts";
 import { queueCopy } from "../transfer/copy.ts";
 import type { DeviceBufferRequest } from "./device_buffer.ts";
 import type { BufferFields } from "./memory_window.ts";
-import type { StreamChoice } from "../stream_choice.ts";
+import { NUMBER, OptionSet } from "../options.ts";
+import { STREAM, type StreamChoice } from "../stream_choice.ts";
 import { PinnedBuffer } from "./pinned_buffer.ts";
 import { QueuedWork } from "./queued_work.ts";
 import { byteLengthOf, toShape } from "./shape.ts";
@@ -31,10 +33,12 @@ export interface StagedBufferFields<D extends DType> extends BufferFields<D> {
 /** On which stream to move which elements. */
 export interface StagedRange extends StreamChoice {
   /** The first element; negative counts from the end. */
-  readonly start?: number;
+  readonly start?: number | undefined;
   /** The element after the last; negative counts from the end. */
-  readonly end?: number;
+  readonly end?: number | undefined;
 }
+
+const STAGED_RANGE = new OptionSet<StagedRange>({ stream: STREAM, start: NUMBER, end: NUMBER });
 
 /**
  * Device memory with a page-locked mirror of the same size. As a buffer it is its device half:
@@ -61,7 +65,7 @@ export class StagedBuffer<D extends DType = DType> extends TransferableBuffer<D>
     const shape = toShape(request.shape);
     requireHostMemory(pinnedResource, "allocate page-locked memory");
     const block = { byteLength: byteLengthOf(dtype, shape), stream, label };
-    const allocation = Allocation.create({ ...block, kind: "device", resource });
+    const allocation = Allocation.create({ ...block, kind: kindOf(resource), resource });
     try {
       const mirrorAllocation = Allocation.create({
         ...block,
@@ -92,7 +96,7 @@ export class StagedBuffer<D extends DType = DType> extends TransferableBuffer<D>
 
   /** Queues copying the mirror, or a range of it, to the device; `await` it to wait as well. */
   push(options: StagedRange = {}): QueuedWork {
-    const part = this.#part(options);
+    const part = this.#part(STAGED_RANGE.read(options, "push"));
     const stream = this.streamFor(options);
     queueCopy(part.span, part.mirror.span, stream);
     return new QueuedWork(stream);
@@ -100,7 +104,7 @@ export class StagedBuffer<D extends DType = DType> extends TransferableBuffer<D>
 
   /** Queues copying the device's elements, or a range, to the mirror; `await` it before reading. */
   pull(options: StagedRange = {}): QueuedWork {
-    const part = this.#part(options);
+    const part = this.#part(STAGED_RANGE.read(options, "pull"));
     const { span } = part;
     const stream = this.streamFor(options);
     queueCopy(part.mirror.span, span, stream);

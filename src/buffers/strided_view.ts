@@ -3,8 +3,9 @@
 import type { Context } from "../context.ts";
 import { type ArrayOf, type DType, elementBytes, type ScalarOf } from "../dtype.ts";
 import { DisposedError } from "../errors.ts";
+import { describeNumber } from "../format.ts";
 import { nextId } from "../accounting/ids.ts";
-import { CudaStream } from "../stream.ts";
+import type { CudaStream } from "../stream.ts";
 import { streamForCopy } from "../transfer/copy.ts";
 import { queueStridedFill } from "../transfer/fill.ts";
 import { transfer } from "../transfer/host_transfer.ts";
@@ -14,12 +15,14 @@ import {
   type ShapedCopy,
   usesOf,
 } from "../transfer/shaped_copy.ts";
+import { TRANSFER_CHOICE, type TransferChoice } from "../transfer/transfer_choice.ts";
 import { elementOf } from "./element.ts";
 import type { GpuBuffer } from "./gpu_buffer.ts";
 import { hostSource } from "./host_elements.ts";
-import { chosenStream, type StreamChoice } from "../stream_choice.ts";
+import { NUMBER, OptionSet } from "../options.ts";
+import { STREAM_CHOICE, type StreamChoice, streamOn } from "../stream_choice.ts";
 import { sharesElement } from "./overlap.ts";
-import { countOf, formatShape, resolveRange, type Shape } from "./shape.ts";
+import { countOf, formatShape, resolveRange, resolveStep, type Shape } from "./shape.ts";
 import {
   type AxisRange,
   checkLayout,
@@ -30,7 +33,9 @@ import {
   transposed,
   withoutAxis,
 } from "./strides.ts";
-import type { TransferableBuffer, TransferChoice, Uploadable } from "./transferable_buffer.ts";
+import type { TransferableBuffer, Uploadable } from "./transferable_buffer.ts";
+
+const AXIS_RANGE = new OptionSet<AxisRange>({ start: NUMBER, end: NUMBER, step: NUMBER });
 
 /** A strided view of a buffer; it shares the buffer's memory and frees nothing. */
 export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBuffer<D>>
@@ -107,10 +112,12 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
    */
   view(index: number): StridedView<D, B> {
     const size = this.shape[0] ?? 0;
-    const step = index < 0 ? index + size : index;
-    if (!Number.isInteger(step) || step < 0 || step >= size) {
+    const step = resolveStep(index, size);
+    if (step === undefined) {
       throw new RangeError(
-        `Cannot view row ${index} of ${this}: expected a whole number below ${size}`,
+        `Cannot view row ${
+          describeNumber(index)
+        } of ${this}: expected a whole number below ${size}`,
       );
     }
     return this.#derive(withoutAxis(this, 0, step));
@@ -118,6 +125,7 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
 
   /** Shows a part of one axis, by the rules of Array.slice, and every `step`-th of it. */
   range(axis: number, range: AxisRange): StridedView<D, B> {
+    AXIS_RANGE.read(range, "range");
     const { start, end } = resolveRange(this.shape[axis] ?? 0, range);
     return this.#derive(stepped(this, axis, { start, end, step: range.step ?? 1 }));
   }
@@ -130,13 +138,15 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
    * @throws RangeError when the shapes differ, or both show the same memory.
    */
   copyFrom(source: GpuBuffer<D> | StridedView<D>, options: StreamChoice = {}): this {
+    const { stream } = STREAM_CHOICE.read(options, "copyFrom");
     const from = source instanceof StridedView ? source : stridedOf(source, this);
-    queueShapedCopy(this.#copyOf(from, chosenStream(options)));
+    queueShapedCopy(this.#copyOf(from, stream));
     return this;
   }
 
   /** Queues a copy into a buffer or a view and does not wait; see {@link StridedView.copyFrom}. */
   copyTo(destination: GpuBuffer<D> | StridedView<D>, options: StreamChoice = {}): this {
+    STREAM_CHOICE.read(options, "copyTo");
     const to = destination instanceof StridedView ? destination : stridedOf(destination, this);
     to.copyFrom(this, options);
     return this;
@@ -145,13 +155,13 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
   /** Queues setting every element to `value` and does not wait (cuMemsetD2D8Async and relatives). */
   fill(value: ScalarOf<D> | boolean, options: StreamChoice = {}): this {
     this.#checkUsable();
+    const stream = streamOn(this.context, STREAM_CHOICE.read(options, "fill"), this);
     const bytes = elementBytes(this.dtype);
     const axes = this.shape.map((size, axis) => {
       const stride = (this.strides[axis] ?? 0) * bytes;
       return { size, stride };
     });
     const { allocation } = this.buffer.span;
-    const { stream = CudaStream.default(this.context) } = options;
     const span = { allocation, address: this.#address, axes };
     queueStridedFill(span, elementOf(this.dtype, value), stream);
     return this;
@@ -159,6 +169,7 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
 
   /** Copies the elements, in this order, into a new buffer of the same kind; does not wait. */
   contiguous(options: StreamChoice = {}): B {
+    STREAM_CHOICE.read(options, "contiguous");
     const copy = this.buffer.allocateLike(this.shape, options);
     try {
       this.copyTo(copy, options);
@@ -175,7 +186,8 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
     source: Uploadable<D>,
     options: TransferChoice = {},
   ): Promise<void> {
-    const { stream = CudaStream.default(this.context), onProgress, signal } = options;
+    const { onProgress, signal } = TRANSFER_CHOICE.read(options, "upload");
+    const stream = streamOn(this.context, options, this);
     using packed = this.buffer.allocateLike(this.shape, { stream });
     const host = hostSource(this, source, { toString: () => `upload to ${this}` });
     const copy = this.#copyOf(packed.strided(), stream);
@@ -199,7 +211,8 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
     this: StridedView<D, TransferableBuffer<D>>,
     options: TransferChoice = {},
   ): Promise<ArrayOf<D>> {
-    using packed = this.contiguous(options);
+    const { stream } = TRANSFER_CHOICE.read(options, "download");
+    using packed = this.contiguous({ stream });
     return await packed.download(undefined, options);
   }
 

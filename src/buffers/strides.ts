@@ -1,5 +1,7 @@
 // Arithmetic on strided layouts: how far a step along each axis goes, counted in elements.
 
+import { describeNumber } from "../format.ts";
+import { LIST, NUMBER, OptionSet, requireKind, SHAPE } from "../options.ts";
 import { countOf, type Shape } from "./shape.ts";
 
 /** Elements of a buffer in any order: where the first lies, and how far each axis steps. */
@@ -11,6 +13,13 @@ export interface StridedLayout {
   /** The first element, counted from the start of the buffer. */
   readonly offset: number;
 }
+
+/** What a layout may be. */
+export const STRIDED_LAYOUT: OptionSet<StridedLayout> = new OptionSet({
+  shape: SHAPE,
+  strides: LIST,
+  offset: NUMBER,
+});
 
 /** Part of one axis. */
 export interface AxisRange {
@@ -36,22 +45,29 @@ export function contiguousStrides(shape: Shape): readonly number[] {
 /**
  * Checks that a layout stays inside `length` elements.
  *
+ * @throws TypeError when its shape or its strides are no lists.
  * @throws RangeError when it does not, or when shape and strides have different lengths.
  */
 export function checkLayout(layout: StridedLayout, length: number, of: unknown): void {
-  const { shape, strides, offset } = layout;
+  const { shape, strides, offset }: Partial<StridedLayout> = Object(layout);
+  if (!Array.isArray(shape) || !Array.isArray(strides) || typeof offset !== "number") {
+    throw new TypeError(`Cannot view ${of} by a layout that is not { shape, strides, offset }`);
+  }
   if (strides.length !== shape.length) {
     throw new RangeError(
       `Cannot view ${of} by strides [${strides.join(", ")}]: the shape has ${shape.length} axes`,
     );
   }
-  if (!areWhole(strides) || !Number.isSafeInteger(offset)) {
+  if (!areWhole(strides) || !areWhole(shape) || !Number.isSafeInteger(offset)) {
     throw new RangeError(
-      `Cannot view ${of} by strides [${strides.join(", ")}] from ${offset}: expected whole numbers`,
+      `Cannot view ${of} as [${shape.map(String)}] by strides [${strides.join(", ")}] from ` +
+        `${offset}: expected whole numbers`,
     );
   }
   const isEmpty = countOf(shape) === 0;
-  const { lowest, highest } = isEmpty ? { lowest: offset, highest: offset - 1 } : reach(layout);
+  const { lowest, highest } = isEmpty
+    ? { lowest: offset, highest: offset - 1 }
+    : reach({ shape, strides, offset });
   if (lowest >= 0 && highest < length && offset <= length) return;
   throw new RangeError(
     `Cannot view ${of} as [${shape.join(", ")}] by strides [${strides.join(", ")}] from ` +
@@ -91,9 +107,12 @@ export function transposed(layout: StridedLayout, order?: readonly number[]): St
   if (order === undefined) {
     return { shape: reversed(shape), strides: reversed(strides), offset };
   }
+  requireKind(order, LIST, "transpose");
   if (order.length !== shape.length || shape.some((_, axis) => !order.includes(axis))) {
     throw new RangeError(
-      `Cannot order axes [${order.join(", ")}]: expected each of 0 to ${shape.length - 1} once`,
+      `Cannot order axes [${order.map(String).join(", ")}]: expected each of 0 to ${
+        shape.length - 1
+      } once`,
     );
   }
   return {
@@ -115,16 +134,19 @@ export function stepped(
   range: { start: number; end: number; step: number },
 ): StridedLayout {
   const { shape, strides, offset } = layout;
-  const stride = strides[axis];
+  const stride = typeof axis === "number" ? strides[axis] : undefined;
   if (stride === undefined) {
-    throw new RangeError(`Cannot step along axis ${axis}: there are ${shape.length}`);
+    throw new RangeError(
+      `Cannot step along axis ${describeNumber(axis)}: there are ${shape.length}`,
+    );
   }
   const { start, end, step } = range;
   if (!Number.isInteger(step) || step === 0) {
     throw new RangeError(`Cannot step by ${step}: expected a whole number other than 0`);
   }
   const size = Math.ceil((end - start) / Math.abs(step));
-  const first = step > 0 || size === 0 ? start : end - 1;
+  // An empty range lies where the view does: its start may be behind the last element.
+  const first = size === 0 ? 0 : step > 0 ? start : end - 1;
   return {
     shape: Object.freeze(shape.with(axis, size)),
     strides: Object.freeze(strides.with(axis, stride * step)),

@@ -3,7 +3,8 @@
 import { nameOf } from "../accounting/ledger.ts";
 import type { DType } from "../dtype.ts";
 import { formatShape } from "./shape.ts";
-import type { TransferableBuffer, TransferChoice } from "./transferable_buffer.ts";
+import type { TransferableBuffer } from "./transferable_buffer.ts";
+import type { TransferChoice } from "../transfer/transfer_choice.ts";
 
 /** What the values of a buffer are like. */
 export class BufferSummary {

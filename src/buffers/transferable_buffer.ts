@@ -4,8 +4,9 @@
 import type { ArrayOf, DType } from "../dtype.ts";
 import type { FilePath } from "../transfer/file_path.ts";
 import { writeFileFrom } from "../transfer/file_transfer.ts";
-import type { WritingOptions } from "../transfer/produce_file.ts";
+import { WRITING_KINDS, type WritingOptions } from "../transfer/produce_file.ts";
 import { DisposedError } from "../errors.ts";
+import { NUMBER, OptionSet } from "../options.ts";
 import type { HostMemory } from "../transfer/host_memory.ts";
 import {
   type HostSide,
@@ -13,20 +14,27 @@ import {
   transfer,
   transferSync,
 } from "../transfer/host_transfer.ts";
-import type { TransferOptions } from "../transfer/pending_transfer.ts";
+import {
+  TRANSFER_CHOICE,
+  TRANSFER_KINDS,
+  type TransferChoice,
+} from "../transfer/transfer_choice.ts";
 import { readableFrom, wholeOf, writableInto } from "../transfer/web_streams.ts";
 import { GpuBuffer } from "./gpu_buffer.ts";
 import { hostDestination, hostSource } from "./host_elements.ts";
-import type { StreamChoice } from "../stream_choice.ts";
+import { STREAM_CHOICE, type StreamChoice } from "../stream_choice.ts";
 import { type BufferSummary, summarise } from "./summary.ts";
 
 /**
  * Host memory that a buffer of `D` accepts, over ordinary or shared memory: its typed array, one
- * that holds its bits, or raw bytes.
+ * that holds its bits, or raw bytes. Float32Array narrows to both 16-bit floats and widens from them.
  */
 export type Uploadable<D extends DType> =
   | {
-    float16: Float16Array<ArrayBufferLike> | Uint16Array<ArrayBufferLike>;
+    float16:
+      | Float16Array<ArrayBufferLike>
+      | Float32Array<ArrayBufferLike>
+      | Uint16Array<ArrayBufferLike>;
     bfloat16: Float32Array<ArrayBufferLike> | Uint16Array<ArrayBufferLike>;
     float32: Float32Array<ArrayBufferLike>;
     float64: Float64Array<ArrayBufferLike>;
@@ -44,14 +52,17 @@ export type Uploadable<D extends DType> =
   | ArrayBuffer
   | SharedArrayBuffer;
 
-/** On which stream to transfer, and how to follow or end it. */
-export interface TransferChoice extends StreamChoice, TransferOptions {}
-
 /** How to write a buffer's bytes into a file. */
 export interface WriteFileOptions extends TransferChoice, WritingOptions {
   /** Where in the file the bytes go. Without an offset they replace what the file held. */
   readonly offset?: number | undefined;
 }
+
+const WRITE_FILE_OPTIONS = new OptionSet<WriteFileOptions>({
+  ...TRANSFER_KINDS,
+  ...WRITING_KINDS,
+  offset: NUMBER,
+});
 
 /** A buffer whose elements move to and from ordinary arrays. */
 export abstract class TransferableBuffer<D extends DType = DType> extends GpuBuffer<D> {
@@ -61,6 +72,7 @@ export abstract class TransferableBuffer<D extends DType = DType> extends GpuBuf
    * is moved away (transferred to a worker, say) meanwhile, this rejects with a TypeError.
    */
   async upload(source: Uploadable<D>, options: TransferChoice = {}): Promise<this> {
+    TRANSFER_CHOICE.read(options, "upload");
     const host = hostSource(this, source, new Moving("upload to", this));
     const pending = transfer(this.#task("upload", host, options));
     if (pending !== undefined) await pending;
@@ -69,6 +81,7 @@ export abstract class TransferableBuffer<D extends DType = DType> extends GpuBuf
 
   /** Copies host memory into the buffer and blocks until it is there, and what comes before it. */
   uploadSync(source: Uploadable<D>, options: StreamChoice = {}): this {
+    STREAM_CHOICE.read(options, "uploadSync");
     const host = hostSource(this, source, new Moving("upload to", this));
     transferSync(this.#task("upload", host, options));
     return this;
@@ -82,6 +95,7 @@ export abstract class TransferableBuffer<D extends DType = DType> extends GpuBuf
   /** Copies the elements into memory of yours, and resolves with it. */
   download<T extends Uploadable<D>>(destination: T, options?: TransferChoice): Promise<T>;
   async download(destination?: HostMemory, options: TransferChoice = {}): Promise<HostMemory> {
+    TRANSFER_CHOICE.read(options, "download");
     const host = hostDestination(this, destination, new Moving("download from", this));
     const isFresh = destination === undefined;
     const pending = transfer(this.#task("download", host, { ...options, isFresh }));
@@ -94,6 +108,7 @@ export abstract class TransferableBuffer<D extends DType = DType> extends GpuBuf
   /** Copies the elements into memory of yours and blocks until they are there. */
   downloadSync<T extends Uploadable<D>>(destination: T, options?: StreamChoice): T;
   downloadSync(destination?: HostMemory, options: StreamChoice = {}): HostMemory {
+    STREAM_CHOICE.read(options, "downloadSync");
     const host = hostDestination(this, destination, new Moving("download from", this));
     const isFresh = destination === undefined;
     transferSync(this.#task("download", host, { ...options, isFresh }));
@@ -108,6 +123,7 @@ export abstract class TransferableBuffer<D extends DType = DType> extends GpuBuf
    * @throws TypeError when it is a folder or a pipe, or a device without `inPlace`.
    */
   async writeFile(path: FilePath, options: WriteFileOptions = {}): Promise<void> {
+    WRITE_FILE_OPTIONS.read(options, "writeFile");
     await writeFileFrom({ ...options, path, span: this.span, stream: this.streamFor(options) });
   }
 
@@ -134,8 +150,8 @@ export abstract class TransferableBuffer<D extends DType = DType> extends GpuBuf
    * Describes the values: lowest, highest, mean and a histogram. Of more than 65,536 elements a
    * sample is copied to the host, in pieces spread evenly over the buffer.
    */
-  describe(options: TransferChoice = {}): Promise<BufferSummary> {
-    return summarise(this, options);
+  async describe(options: TransferChoice = {}): Promise<BufferSummary> {
+    return await summarise(this, TRANSFER_CHOICE.read(options, "describe"));
   }
 
   #task(

@@ -2,7 +2,8 @@
 // Everything here is a pure function; the buffer makes the view from the answer.
 
 import { type DType, elementBytes } from "../dtype.ts";
-import { countOf, resolveRange, type Shape, toShape } from "./shape.ts";
+import { describeNumber } from "../format.ts";
+import { countOf, resolveRange, resolveStep, type Shape, toShape } from "./shape.ts";
 
 /** What a view is computed from. */
 export interface Viewed {
@@ -44,10 +45,12 @@ export interface ElementRange {
 export function rowAt(viewed: Viewed, index: number): ViewPlace {
   const { shape } = viewed;
   const rowCount = shape[0] ?? 0;
-  const row = index < 0 ? index + rowCount : index;
-  if (!Number.isInteger(row) || row < 0 || row >= rowCount) {
+  const row = resolveStep(index, rowCount);
+  if (row === undefined) {
     throw new RangeError(
-      `Cannot view row ${index} of ${viewed}: expected a whole number below ${rowCount}`,
+      `Cannot view row ${
+        describeNumber(index)
+      } of ${viewed}: expected a whole number below ${rowCount}`,
     );
   }
   const rest: number[] = [];
@@ -118,7 +121,9 @@ export function shapeAs(viewed: Viewed, dtype: DType): Shape {
  */
 export function checkSplit(viewed: Viewed, at: number): void {
   if (Number.isInteger(at) && at >= 0 && at <= viewed.length) return;
-  throw new RangeError(`Cannot split ${viewed} at ${at}: expected 0 to ${viewed.length}`);
+  throw new RangeError(
+    `Cannot split ${viewed} at ${describeNumber(at)}: expected 0 to ${viewed.length}`,
+  );
 }
 
 /**
@@ -128,7 +133,9 @@ export function checkSplit(viewed: Viewed, at: number): void {
  */
 export function checkChunk(viewed: Viewed, length: number): void {
   if (Number.isInteger(length) && length > 0) return;
-  throw new RangeError(`Cannot walk ${viewed} in chunks of ${length}: expected at least 1`);
+  throw new RangeError(
+    `Cannot walk ${viewed} in chunks of ${describeNumber(length)}: expected at least 1`,
+  );
 }
 
 /**
@@ -138,10 +145,12 @@ export function checkChunk(viewed: Viewed, length: number): void {
  */
 export function elementIndex(viewed: Viewed, index: number): number {
   const { length } = viewed;
-  const whole = index < 0 ? index + length : index;
-  if (Number.isInteger(whole) && whole >= 0 && whole < length) return whole;
+  const whole = resolveStep(index, length);
+  if (whole !== undefined) return whole;
   throw new RangeError(
-    `Cannot reach element ${index} of ${viewed}: expected a whole number below ${length}`,
+    `Cannot reach element ${
+      describeNumber(index)
+    } of ${viewed}: expected a whole number below ${length}`,
   );
 }
 

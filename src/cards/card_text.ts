@@ -1,5 +1,6 @@
 // A card as text, for terminals, for plain notebooks, and for people who listen to it.
 
+import { visibleText } from "../format.ts";
 import { formatTable } from "../text_table.ts";
 import type { BarSegment, Card, CardPart } from "./card.ts";
 
@@ -10,14 +11,14 @@ const HISTOGRAM_CHARACTERS = " ▁▂▃▄▅▆▇█";
 /** Writes a card as lines of text. */
 export function cardText(card: Card): string {
   const state = card.state === undefined ? "" : ` [${card.state}]`;
-  const heading = `${card.kind} ${card.title}${state}: ${card.summary}`;
+  const heading = `${card.kind} ${visibleText(card.title)}${state}: ${card.summary}`;
   return [heading.trimStart(), ...card.parts.map(partText)].join("\n");
 }
 
 function partText(part: CardPart): string {
   switch (part.type) {
     case "facts":
-      return part.facts.map(([name, value]) => `${name}: ${value}`).join("\n");
+      return part.facts.map(([name, value]) => `${visibleText(`${name}: ${value}`)}`).join("\n");
     case "bar":
       return barText(part.segments, part.caption);
     case "table":
@@ -45,7 +46,9 @@ function barText(segments: readonly BarSegment[], caption: string | undefined): 
     )
   );
   const named = segments.filter(({ text }) => text !== "");
-  const legend = named.map(({ name, text, fill }) => `${FILL_CHARACTERS[fill]} ${name} ${text}`);
+  const legend = named.map(({ name, text, fill }) =>
+    `${FILL_CHARACTERS[fill]} ${visibleText(name)} ${text}`
+  );
   const lines = [caption ?? "", `[${bar.join("")}]`, legend.join(", ")];
   return lines.filter((line) => line !== "").join("\n");
 }

@@ -8,7 +8,8 @@ import type { CliOptions } from "./arguments.ts";
 const FIXES: Readonly<Record<UnavailableReason, readonly string[]>> = {
   permission: [
     "run Deno with --allow-ffi (or -A)",
-    "with --allow-ffi=PATH, pass the same absolute PATH as { libraryPath } or in VRAMKIT_CUDA",
+    "with --allow-ffi=PATHS, name the C library too, and pass the driver's absolute path as " +
+    "{ libraryPath } or in VRAMKIT_CUDA",
   ],
   "no-library": [
     "on a PC or server: install NVIDIA's driver, then check that `nvidia-smi` works",

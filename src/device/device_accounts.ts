@@ -13,8 +13,14 @@ import { parseLimit } from "../memory/byte_limit.ts";
 import { MemoryTrack } from "../accounting/memory_track.ts";
 import { MemoryReport } from "./report.ts";
 import { watch } from "../safety_net.ts";
-import { runScope, type Scope, type ScopeOptions } from "../scope.ts";
+import { runScope, type Scope, SCOPE_OPTIONS, type ScopeOptions } from "../scope.ts";
+import { CALLBACK, isRecord, type OptionKind, requireKind, TEXT } from "../options.ts";
 import type { Timeline } from "../accounting/timeline.ts";
+
+const MARK: OptionKind = {
+  expected: "what gpu.mark() gave",
+  accepts: (value) => isRecord(value) && typeof value["id"] === "number",
+};
 
 /** The accounting half of a device. */
 export abstract class DeviceAccounts extends BufferKinds {
@@ -31,7 +37,8 @@ export abstract class DeviceAccounts extends BufferKinds {
    * notebook cells, where a top-level `using` never disposes. A label opens a track of that name.
    */
   scope<T>(body: (scope: Scope) => T, options: ScopeOptions = {}): T {
-    const { label } = options;
+    const { label } = SCOPE_OPTIONS.read(options, "scope");
+    requireKind(body, CALLBACK, "scope");
     if (label === undefined) return runScope(body);
     return runScope((scope) => {
       scope.use(this.track(label));
@@ -62,6 +69,7 @@ export abstract class DeviceAccounts extends BufferKinds {
 
   /** Gives back everything on this device that was made since a mark, newest first. */
   releaseSince(mark: MemoryMark): void {
+    requireKind(mark, MARK, "releaseSince");
     requireNoCapture("give everything back");
     this.context.ledger.releaseAfter(mark.id);
   }
@@ -86,6 +94,7 @@ export abstract class DeviceAccounts extends BufferKinds {
    * ```
    */
   track(label: string): MemoryTrack {
+    requireKind(label, TEXT, "track");
     const record = this.context.ledger.openTrack(label);
     const track = new MemoryTrack(record);
     watch(track, record);

@@ -1,13 +1,15 @@
 // How a device is opened and how arrays are uploaded: the options of the front door.
 
-import type { AllocateOptions } from "../buffers/device_allocator.ts";
+import { ALLOCATE_KINDS, type AllocateOptions } from "../buffers/device_allocator.ts";
 import type { Shape } from "../buffers/shape.ts";
 import type { DriverChoice } from "../driver.ts";
-import type { DType } from "../dtype.ts";
+import { DTYPE, type DType } from "../dtype.ts";
 import type { MakeResource } from "../memory/resource_choice.ts";
 import type { OriginDetail } from "../accounting/origin.ts";
+import { ANYTHING, CALLBACK, oneOf, OptionSet, SHAPE, TEXT } from "../options.ts";
 import type { TransferOptions } from "../transfer/pending_transfer.ts";
-import type { TransferTuning } from "../transfer/tuning.ts";
+import { TRANSFER_KINDS } from "../transfer/transfer_choice.ts";
+import { TRANSFER_TUNING, type TransferTuning } from "../transfer/tuning.ts";
 
 /** How to open a device. */
 export interface OpenOptions {
@@ -37,23 +39,34 @@ export interface OpenOptions {
   readonly transfers?: TransferTuning;
 }
 
+/** What they may be. */
+export const OPEN_OPTIONS: OptionSet<OpenOptions> = new OptionSet({
+  driver: ANYTHING,
+  libraryPath: TEXT,
+  order: oneOf("automatic", "manual"),
+  origins: oneOf("none", "sampled", "line", "stack"),
+  resource: CALLBACK,
+  pinnedResource: CALLBACK,
+  transfers: TRANSFER_TUNING,
+});
+
 /** How to upload into new memory. */
 export interface UploadOptions<D extends DType> extends AllocateOptions, TransferOptions {
   /** The element type; that of the array by default. */
   readonly dtype?: D;
   /** Sizes along each axis; one axis by default. */
-  readonly shape?: number | Shape;
+  readonly shape?: number | Shape | undefined;
 }
 
-/**
- * Whether `order` lets streams order themselves; undefined leaves it as it is.
- *
- * @throws TypeError when it is neither `"automatic"` nor `"manual"`.
- */
+/** What they may be. */
+export const UPLOAD_OPTIONS: OptionSet<UploadOptions<DType>> = new OptionSet({
+  ...ALLOCATE_KINDS,
+  ...TRANSFER_KINDS,
+  dtype: DTYPE,
+  shape: SHAPE,
+});
+
+/** Whether `order` lets streams order themselves; undefined leaves it as it is. */
 export function ordersStreams(order: OpenOptions["order"]): boolean | undefined {
-  if (order === undefined || order === "automatic") return order && true;
-  if (order === "manual") return false;
-  throw new TypeError(
-    `Cannot open a device with order ${String(order)}: expected "automatic" or "manual"`,
-  );
+  return order === undefined ? undefined : order === "automatic";
 }

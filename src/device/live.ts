@@ -4,6 +4,7 @@ import { formatBytes, formatSeconds } from "../format.ts";
 import { type LedgerEntry, nameOf } from "../accounting/ledger.ts";
 import {
   comparisonOf,
+  LIVE_QUERY,
   type LiveFields,
   type LiveOrder,
   type LiveQuery,
@@ -36,6 +37,7 @@ export class LiveTable implements Iterable<LiveObject> {
 
   /** Lists ledger entries that fit a query. */
   static of(entries: readonly LedgerEntry[], query: LiveQuery = {}): LiveTable {
+    LIVE_QUERY.read(query, "live");
     const now = Date.now();
     return new LiveTable(entries.map((entry) => ({ entry, object: describe(entry, now) })))
       .filter(query).sort(query.sortBy ?? "size");
@@ -58,7 +60,7 @@ export class LiveTable implements Iterable<LiveObject> {
 
   /** Keeps the rows that fit a query or a function, in the same order unless the query has one. */
   filter(query: LiveQuery | ((object: LiveObject) => boolean)): LiveTable {
-    const fits = typeof query === "function" ? query : matcherOf(query);
+    const fits = typeof query === "function" ? query : matcherOf(LIVE_QUERY.read(query, "filter"));
     const kept = new LiveTable(this.#rows.filter(({ object }) => fits(object)));
     const order = typeof query === "function" ? undefined : query.sortBy;
     return order === undefined ? kept : kept.sort(order);

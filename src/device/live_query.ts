@@ -1,7 +1,17 @@
 // Which live objects to list, and in which order.
 
-import { type ByteSize, parseBytes } from "../format.ts";
-import type { LiveKind } from "../accounting/ledger.ts";
+import { type ByteSize, describeValue, parseBytes } from "../format.ts";
+import { LIVE_KINDS, type LiveKind } from "../accounting/ledger.ts";
+import {
+  eitherOf,
+  listOf,
+  NUMBER,
+  oneOf,
+  type OptionKind,
+  OptionSet,
+  SIZE,
+  TEXT,
+} from "../options.ts";
 
 /** By what a list of live objects is sorted: largest, oldest, or first in the alphabet first. */
 export type LiveOrder = "size" | "age" | "name" | "kind";
@@ -27,6 +37,26 @@ export interface LiveQuery {
   /** The order; largest first by default. */
   readonly sortBy?: LiveOrder;
 }
+
+const KIND = oneOf(...LIVE_KINDS);
+const PATTERN: OptionKind = {
+  expected: "a regular expression",
+  accepts: (value) => value instanceof RegExp,
+};
+const ORDER = oneOf("size", "age", "name", "kind");
+
+/** What a query may be. */
+export const LIVE_QUERY: OptionSet<LiveQuery> = new OptionSet({
+  kind: eitherOf(KIND, listOf(KIND)),
+  label: eitherOf(TEXT, PATTERN),
+  scope: TEXT,
+  origin: TEXT,
+  minBytes: SIZE,
+  maxBytes: SIZE,
+  olderThanSeconds: NUMBER,
+  newerThanSeconds: NUMBER,
+  sortBy: ORDER,
+});
 
 /** What a query looks at. */
 export interface LiveFields {
@@ -81,7 +111,7 @@ const ORDERS: Readonly<Record<LiveOrder, (a: LiveFields, b: LiveFields) => numbe
 export function comparisonOf(order: LiveOrder): (a: LiveFields, b: LiveFields) => number {
   if (!Object.hasOwn(ORDERS, order)) {
     throw new TypeError(
-      `Cannot sort by ${String(order)}: expected "size", "age", "name" or "kind"`,
+      `Cannot sort by ${describeValue(order)}: expected ${ORDER.expected}`,
     );
   }
   const compare = ORDERS[order];

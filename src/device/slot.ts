@@ -1,6 +1,8 @@
 // A named place for one disposable: filling it again disposes what it held, as re-run cells need.
 
 import type { Context } from "../context.ts";
+import { describeValue, visibleText } from "../format.ts";
+import { CALLBACK, requireKind, TEXT } from "../options.ts";
 
 /** What a slot can hold; nothing empties it. */
 export type Held = Disposable | null | undefined;
@@ -15,6 +17,8 @@ export function fillSlot<T extends Held | Promise<Held>>(
   context: Context,
   { name, make }: { readonly name: string; readonly make: () => T },
 ): T {
+  requireKind(name, TEXT, "slot");
+  requireKind(make, CALLBACK, "slot");
   const slots = slotsOf.get(context) ?? new Map<string, Slot>();
   slotsOf.set(context, slots);
   slots.get(name)?.dispose();
@@ -22,13 +26,24 @@ export function fillSlot<T extends Held | Promise<Held>>(
   slots.set(name, slot);
   const made = make();
   if (!(made instanceof Promise)) {
-    slot.hold(made as Held);
+    slot.hold(requireHeld(made, name));
     return made;
   }
   return made.then((value) => {
-    slot.hold(value);
+    slot.hold(requireHeld(value, name));
     return value;
   }) as T;
+}
+
+/** What cannot be disposed would only fail when the slot is filled again. */
+function requireHeld(value: unknown, name: string): Held {
+  const held = value as Held;
+  if (held === null || held === undefined) return held;
+  if (typeof held[Symbol.dispose] === "function") return held;
+  throw new TypeError(
+    `Cannot keep ${describeValue(value)} in slot "${visibleText(name)}": expected something that ` +
+      `can be disposed`,
+  );
 }
 
 /** What one filling of a place holds; it may be disposed before its value is there. */

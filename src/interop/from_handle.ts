@@ -1,18 +1,19 @@
 // Foreign pointers as buffers: adopted, borrowed from an owner, or simply shown.
 
-import type { AddressRange } from "../accounting/ledger.ts";
+import { type AddressRange, nameOf } from "../accounting/ledger.ts";
 import { DeviceBuffer } from "../buffers/device_buffer.ts";
 import { countOf, type Shape, toShape } from "../buffers/shape.ts";
 import { Context } from "../context.ts";
-import { type DType, elementBytes } from "../dtype.ts";
-import { checkSize } from "../format.ts";
+import { DTYPE, type DType, elementBytes } from "../dtype.ts";
+import { checkSize, describeValue } from "../format.ts";
 import { Allocation } from "../memory/allocation.ts";
 import type { Lender } from "../memory/allocation_request.ts";
 import { ForeignMemoryResource } from "../memory/foreign_memory_resource.ts";
-import type { MemoryResource } from "../memory/memory_resource.ts";
+import { type MemoryResource, RESOURCE } from "../memory/memory_resource.ts";
 import { type PointerAttributes, pointerAttributes } from "../memory/pointer_attributes.ts";
-import { CudaStream } from "../stream.ts";
-import { chosenStream } from "../stream_choice.ts";
+import { ANYTHING, CALLBACK, OptionSet, SHAPE, TEXT } from "../options.ts";
+import type { CudaStream } from "../stream.ts";
+import { STREAM, streamOn } from "../stream_choice.ts";
 
 /**
  * What foreign memory is, and what becomes of it when the buffer is disposed. With none of
@@ -36,6 +37,17 @@ export interface HandleOptions<D extends DType = "uint8"> {
   /** A name for tables and errors. */
   readonly label?: string;
 }
+
+/** What they may be. */
+export const HANDLE_OPTIONS: OptionSet<HandleOptions<DType>> = new OptionSet({
+  dtype: DTYPE,
+  shape: SHAPE,
+  resource: RESOURCE,
+  owner: ANYTHING,
+  deallocate: CALLBACK,
+  stream: STREAM,
+  label: TEXT,
+});
 
 /** What is assumed of an address that stands for no bytes. */
 const NOTHING = { isDeviceAccessible: true, isHostAccessible: false };
@@ -84,10 +96,11 @@ function adopt<D extends DType>(
   const { dtype, shape, owner, deallocate, attributes = NOTHING, label } = options;
   const { resource = new ForeignMemoryResource(context, { attributes, owner, deallocate }) } =
     options;
-  const stream = chosenStream(options) ?? CudaStream.default(context);
-  checkHome(context, { resource, stream });
+  const stream = streamOn(context, options, "memory");
+  requireHome(context, resource);
   // Other streams wait for uses of the same memory through the buffer that it belongs to.
   const lender = byteLength === 0 ? undefined : ownerOf(context, handle);
+  if (options.resource !== undefined && byteLength > 0) requireUnowned(context, handle);
   const block = { kind: "imported", byteLength, resource, stream, label } as const;
   const start = byteLength === 0 ? 0n : address;
   const allocation = new Allocation({ ...block, lender, isReadOnly: lender?.isReadOnly }, start);
@@ -100,6 +113,25 @@ function adopt<D extends DType>(
 function ownerOf(context: Context, handle: AddressRange): Lender | undefined {
   const holder = context.ledger.holderOf(handle);
   return holder instanceof Allocation ? holder.memoryOwner : undefined;
+}
+
+/** Memory that a live buffer gives back must not be adopted: it would be given back twice. */
+function requireUnowned(context: Context, { address, byteLength }: AddressRange): void {
+  const end = address + BigInt(byteLength);
+  for (const entry of context.ledger) {
+    const isApart = entry.address >= end || entry.address + BigInt(entry.byteLength) <= address;
+    if (isApart || !(entry instanceof Allocation) || !givesBack(entry)) continue;
+    throw new TypeError(
+      `Cannot adopt the memory of ${
+        nameOf(entry)
+      }: that buffer is live and gives it back itself; ` +
+        `release() it first, or pass { owner } instead of a resource`,
+    );
+  }
+}
+
+function givesBack({ resource }: Allocation): boolean {
+  return !(resource instanceof ForeignMemoryResource) || resource.givesBack;
 }
 
 function checkIntent(options: HandleOptions<DType>): void {
@@ -120,7 +152,7 @@ function layoutOf<D extends DType>(
   const bytes = elementBytes(dtype);
   checkSize(byteLength, "byte length");
   if (typeof address !== "bigint") {
-    throw new TypeError(`Cannot use ${typeof address} as an address: expected a bigint`);
+    throw new TypeError(`Cannot use ${describeValue(address)} as an address: expected a bigint`);
   }
   if (byteLength % bytes !== 0 || address % BigInt(bytes) !== 0n) {
     throw new RangeError(
@@ -136,15 +168,10 @@ function layoutOf<D extends DType>(
   );
 }
 
-function checkHome(
-  context: Context,
-  given: { resource: MemoryResource; stream: CudaStream },
-): void {
-  for (const [name, { context: other }] of Object.entries(given)) {
-    if (other === context) continue;
-    throw new TypeError(
-      `Cannot make a buffer of memory of device ${context.ordinal}: the ${name} belongs to ` +
-        `device ${other.ordinal}`,
-    );
-  }
+function requireHome(context: Context, resource: MemoryResource): void {
+  if (resource.context === context) return;
+  throw new TypeError(
+    `Cannot make a buffer of memory of device ${context.ordinal}: the resource belongs to device ` +
+      `${resource.context.ordinal}`,
+  );
 }

@@ -1,12 +1,20 @@
 // A response, a stream or a blob into new device memory, chunk by chunk.
 
-import type { AllocateOptions, DeviceAllocator } from "../buffers/device_allocator.ts";
+import {
+  ALLOCATE_KINDS,
+  type AllocateOptions,
+  allocationOf,
+  type DeviceAllocator,
+} from "../buffers/device_allocator.ts";
 import type { DeviceBuffer } from "../buffers/device_buffer.ts";
 import { byteLengthOf, formatShape, type Shape, toShape } from "../buffers/shape.ts";
-import { type DType, elementBytes } from "../dtype.ts";
+import { DTYPE, type DType, elementBytes } from "../dtype.ts";
 import { takeAfterCollection } from "../memory/out_of_memory.ts";
-import { CudaStream } from "../stream.ts";
+import { OptionSet, SHAPE } from "../options.ts";
+import type { CudaStream } from "../stream.ts";
+import { streamOn } from "../stream_choice.ts";
 import type { TransferOptions } from "../transfer/pending_transfer.ts";
+import { TRANSFER_KINDS } from "../transfer/transfer_choice.ts";
 import { wholeOf, writableInto } from "../transfer/web_streams.ts";
 import { type ByteSource, type OpenedSource, openSource } from "./byte_source.ts";
 import { GrowingBytes } from "./growing_bytes.ts";
@@ -21,6 +29,14 @@ export interface FromOptions<D extends DType> extends AllocateOptions, TransferO
   readonly onProgress?: ((doneBytes: number, totalBytes: number) => void) | undefined;
 }
 
+/** What they may be. */
+export const FROM_OPTIONS: OptionSet<FromOptions<DType>> = new OptionSet({
+  ...ALLOCATE_KINDS,
+  ...TRANSFER_KINDS,
+  dtype: DTYPE,
+  shape: SHAPE,
+});
+
 /** The options with everything decided that can be before the stream is read. */
 interface Reading<D extends DType> extends FromOptions<D> {
   readonly gpu: DeviceAllocator;
@@ -33,7 +49,8 @@ export async function bufferFromSource<D extends DType = "uint8">(
   source: ByteSource,
   options: FromOptions<D> & { readonly gpu: DeviceAllocator },
 ): Promise<DeviceBuffer<D>> {
-  const { gpu, signal, dtype = "uint8" as D, stream = CudaStream.default(gpu.context) } = options;
+  const { gpu, signal, dtype = "uint8" as D } = options;
+  const stream = streamOn(gpu.context, options, "memory");
   const reading = { ...options, dtype, stream };
   const opened = await openSource(source);
   try {
@@ -53,7 +70,9 @@ async function readKnown<D extends DType>(
   reading: Reading<D> & { readonly shape: Shape },
 ): Promise<DeviceBuffer<D>> {
   const { gpu, dtype, shape, stream, signal, onProgress } = reading;
-  const buffer = await takeAfterCollection(gpu.context, () => gpu.alloc(dtype, shape, reading));
+  const buffer = await takeAfterCollection(gpu.context, () => {
+    return gpu.alloc(dtype, shape, allocationOf(reading));
+  });
   const { byteLength } = buffer;
   try {
     const report = onProgress && ((doneBytes: number) => onProgress(doneBytes, byteLength));
@@ -70,12 +89,14 @@ async function readGrowing<D extends DType>(
   reading: Reading<D>,
 ): Promise<DeviceBuffer<D>> {
   const { gpu, dtype, stream, signal, onProgress } = reading;
-  using bytes = new GrowingBytes(gpu, reading);
+  using bytes = new GrowingBytes(gpu, { ...allocationOf(reading), stream });
   const report = onProgress && ((doneBytes: number) => onProgress(doneBytes, Infinity));
   await readable.pipeTo(writableInto(bytes, report), pipeOptions(signal));
   const { byteLength, contents } = bytes;
   const shape = wholeElements(byteLength, dtype);
-  const buffer = await takeAfterCollection(gpu.context, () => gpu.alloc(dtype, shape, reading));
+  const buffer = await takeAfterCollection(gpu.context, () => {
+    return gpu.alloc(dtype, shape, allocationOf(reading));
+  });
   try {
     if (contents !== undefined) buffer.as("uint8").copyFrom(contents, { stream });
     onProgress?.(byteLength, byteLength);

@@ -1,17 +1,24 @@
 // A file's elements into new device memory: which bytes of the file, and in which shape.
 
-import type { AllocateOptions, DeviceAllocator } from "../buffers/device_allocator.ts";
+import {
+  ALLOCATE_KINDS,
+  type AllocateOptions,
+  allocationOf,
+  type DeviceAllocator,
+} from "../buffers/device_allocator.ts";
 import type { DeviceBuffer } from "../buffers/device_buffer.ts";
 import { countOf, type Shape, toShape } from "../buffers/shape.ts";
-import { type DType, elementBytes } from "../dtype.ts";
+import { DTYPE, type DType, elementBytes } from "../dtype.ts";
 import { checkSize } from "../format.ts";
 import { takeAfterCollection } from "../memory/out_of_memory.ts";
-import { CudaStream } from "../stream.ts";
+import { NUMBER, OptionSet, SHAPE } from "../options.ts";
+import { streamOn } from "../stream_choice.ts";
 import type { FilePath } from "../transfer/file_path.ts";
 import { FileReading, type OpenedFile } from "../transfer/file_reading.ts";
 import { uploadFrom } from "../transfer/file_transfer.ts";
 import { transfer } from "../transfer/host_transfer.ts";
 import type { TransferOptions } from "../transfer/pending_transfer.ts";
+import { TRANSFER_KINDS } from "../transfer/transfer_choice.ts";
 import { isWebAddress } from "./web_address.ts";
 
 /** The size that /sys gives to files whose contents it makes. */
@@ -29,6 +36,16 @@ export interface UploadFileOptions<D extends DType> extends AllocateOptions, Tra
   readonly byteLength?: number;
 }
 
+/** What they may be. */
+export const UPLOAD_FILE_OPTIONS: OptionSet<UploadFileOptions<DType>> = new OptionSet({
+  ...ALLOCATE_KINDS,
+  ...TRANSFER_KINDS,
+  dtype: DTYPE,
+  shape: SHAPE,
+  offset: NUMBER,
+  byteLength: NUMBER,
+});
+
 /**
  * Allocates device memory on `gpu` and fills it from a file.
  *
@@ -40,7 +57,8 @@ export async function uploadFile<D extends DType = "uint8">(
   options: UploadFileOptions<D> & { readonly gpu: DeviceAllocator },
 ): Promise<DeviceBuffer<D>> {
   const { gpu, dtype = "uint8" as D, offset: fileOffset = 0 } = options;
-  const { stream = CudaStream.default(gpu.context), onProgress, signal } = options;
+  const { onProgress, signal } = options;
+  const stream = streamOn(gpu.context, options, "memory");
   if (isWebAddress(path)) {
     throw new TypeError(
       `Cannot upload ${path}: expected a file; gpu.from(await fetch(url)) takes responses`,
@@ -53,7 +71,7 @@ export async function uploadFile<D extends DType = "uint8">(
   const byteLength = contents?.byteLength ?? opened.byteLength;
   const shape = shapeIn({ path: file.path, byteLength }, { ...options, dtype });
   const label = options.label ?? nameOf(file.path);
-  const allocate = () => gpu.alloc(dtype, shape, { ...options, label });
+  const allocate = () => gpu.alloc(dtype, shape, { ...allocationOf(options), label });
   const buffer = await takeAfterCollection(gpu.context, allocate);
   try {
     const { span } = buffer;

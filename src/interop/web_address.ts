@@ -4,5 +4,6 @@ import type { FilePath } from "../transfer/file_path.ts";
 
 /** Whether something given for a file is an address on the web, http: or https:. */
 export function isWebAddress(path: FilePath): boolean {
-  return path instanceof URL ? /^https?:$/.test(path.protocol) : /^https?:\/\//i.test(path);
+  if (path instanceof URL) return /^https?:$/.test(path.protocol);
+  return typeof path === "string" && /^https?:\/\//i.test(path);
 }

@@ -5,6 +5,7 @@ import { DeviceBuffer } from "../buffers/device_buffer.ts";
 import { PinnedBuffer } from "../buffers/pinned_buffer.ts";
 import { CudaEvent } from "../event.ts";
 import { type ByteSize, parseBytes } from "../format.ts";
+import { CALLBACK, listOf, NUMBER, oneOf, OptionSet, SIGNAL, SIZE } from "../options.ts";
 import type { MemoryResource } from "../memory/memory_resource.ts";
 import { CudaStream } from "../stream.ts";
 import { TransferEngine } from "../transfer/engine.ts";
@@ -29,6 +30,16 @@ export interface BandwidthOptions {
   /** Stops the sweep between two points. */
   readonly signal?: AbortSignal;
 }
+
+/** What they may be. */
+export const BANDWIDTH_OPTIONS: OptionSet<BandwidthOptions> = new OptionSet({
+  sizes: listOf(SIZE),
+  kinds: listOf(oneOf("pageable", "pinned")),
+  directions: listOf(oneOf("host-to-device", "device-to-host", "device-to-device")),
+  sampleCount: NUMBER,
+  onProgress: CALLBACK,
+  signal: SIGNAL,
+});
 
 /** Where a sweep gets its memory. */
 export interface BandwidthMemory {

@@ -2,7 +2,9 @@
 
 import type { Context } from "../context.ts";
 import type { CudaEvent } from "../event.ts";
+import { CALLBACK, requireKind, TEXT } from "../options.ts";
 import type { CudaStream } from "../stream.ts";
+import { STREAM } from "../stream_choice.ts";
 
 /** One piece of work on one stream. */
 export interface OverlapSpan {
@@ -59,6 +61,9 @@ export class OverlapRecorder implements Disposable {
    * @throws what `work` throws; the piece is then left out.
    */
   run<T>(name: string, stream: CudaStream, work: () => T): T {
+    requireKind(name, TEXT, "run");
+    requireKind(stream, STREAM, "run");
+    requireKind(work, CALLBACK, "run");
     const bytesBefore = this.#context.copiedBytes;
     const start = stream.record();
     try {
@@ -106,6 +111,7 @@ export async function traceOverlap(
     readonly body: (recorder: OverlapRecorder) => unknown;
   },
 ): Promise<OverlapTrace> {
+  requireKind(body, CALLBACK, "traceOverlap");
   using recorder = new OverlapRecorder(context);
   await body(recorder);
   return await recorder.finish(device);

@@ -1,6 +1,7 @@
 // How long the GPU takes for a piece of work, by events on its stream.
 
 import { CudaEvent } from "../event.ts";
+import { CALLBACK, requireKind } from "../options.ts";
 import type { CudaStream } from "../stream.ts";
 
 /** What `gpu.time()` measured. */
@@ -31,6 +32,7 @@ export async function timeOnStream(
   stream: CudaStream,
   work: () => unknown,
 ): Promise<Timing> {
+  requireKind(work, CALLBACK, "time");
   const { context } = stream;
   using start = CudaEvent.create(context);
   using end = CudaEvent.create(context);

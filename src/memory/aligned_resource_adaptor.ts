@@ -1,9 +1,11 @@
 // Gives addresses with a wider alignment than 256: for huge pages, RDMA, or wide vector loads.
 
 import { type ByteSize, parseBytes } from "../format.ts";
+import { OptionSet, SIZE } from "../options.ts";
 import type { CudaStream } from "../stream.ts";
 import type { MemoryResource } from "./memory_resource.ts";
 import { ResourceAdaptor } from "./resource_adaptor.ts";
+import { allocateFrom } from "./taken_address.ts";
 
 /** What every resource aligns to. */
 const GIVEN_BYTES = 256;
@@ -15,6 +17,8 @@ export interface AlignmentOptions {
   /** Smaller requests are passed on as they are; 0 by default. */
   readonly threshold?: ByteSize;
 }
+
+const ALIGNMENT_OPTIONS = new OptionSet<AlignmentOptions>({ alignment: SIZE, threshold: SIZE });
 
 /** Takes more than asked for from the upstream, and hands out the aligned part. */
 export class AlignedResourceAdaptor extends ResourceAdaptor {
@@ -32,7 +36,8 @@ export class AlignedResourceAdaptor extends ResourceAdaptor {
    */
   constructor(upstream: MemoryResource, options: AlignmentOptions) {
     super(upstream);
-    this.alignmentBytes = parseBytes(options?.alignment, "alignment");
+    ALIGNMENT_OPTIONS.read(options, "new AlignedResourceAdaptor");
+    this.alignmentBytes = parseBytes(options.alignment, "alignment");
     this.thresholdBytes = parseBytes(options.threshold ?? 0, "threshold");
     if (this.alignmentBytes < GIVEN_BYTES || !Number.isInteger(Math.log2(this.alignmentBytes))) {
       throw new RangeError(
@@ -43,8 +48,8 @@ export class AlignedResourceAdaptor extends ResourceAdaptor {
 
   /** Allocates at a multiple of the alignment. */
   override allocate(byteLength: number, stream: CudaStream): bigint {
-    if (!this.#aligns(byteLength)) return this.upstream.allocate(byteLength, stream);
-    const start = this.upstream.allocate(this.#padded(byteLength), stream);
+    if (!this.#aligns(byteLength)) return allocateFrom(this.upstream, byteLength, stream);
+    const start = allocateFrom(this.upstream, this.#padded(byteLength), stream);
     const alignment = BigInt(this.alignmentBytes);
     const address = (start + alignment - 1n) / alignment * alignment;
     this.#starts.set(address, start);

@@ -3,8 +3,9 @@
 
 import { ALLOCATION_CSV_HEADER, type AllocationAction } from "../accounting/allocation_csv.ts";
 import { releaseAll } from "../release.ts";
+import { LIST, requireKind, TEXT } from "../options.ts";
 import { CudaStream } from "../stream.ts";
-import type { MemoryResource } from "./memory_resource.ts";
+import { type MemoryResource, requireResource } from "./memory_resource.ts";
 
 /** One row of a log; what it names it by is text, because it is of another process. */
 export interface LoggedAllocation {
@@ -45,6 +46,7 @@ const ACTIONS: ReadonlySet<string> = new Set(
  * @throws SyntaxError with the line's number when a line is not a row of such a log.
  */
 export function parseAllocationLog(csv: string): LoggedAllocation[] {
+  requireKind(csv, TEXT, "parseAllocationLog");
   const [header = "", ...lines] = csv.trim().split(/\r?\n/);
   if (header !== ALLOCATION_CSV_HEADER) {
     throw new SyntaxError(
@@ -64,6 +66,8 @@ export function replayAllocations(
   log: readonly LoggedAllocation[],
   resource: MemoryResource,
 ): ReplayResult {
+  requireKind(log, LIST, "replayAllocations");
+  requireResource(resource, "replay a log on");
   using stack = new DisposableStack();
   const streams = openStreams(log, resource, stack);
   const live = new Map<string, ReplayedBlock>();

@@ -7,9 +7,10 @@ import { DisposedError } from "../errors.ts";
 import { checkSize } from "../format.ts";
 import type { CudaStream } from "../stream.ts";
 import { capturedMemory } from "./captured_memory.ts";
-import { type MemoryResource, nameOfValue } from "./memory_resource.ts";
+import { type MemoryResource, requireResource } from "./memory_resource.ts";
 import { takeKept, takeWithinLimits } from "./out_of_memory.ts";
 import type { StreamUsage } from "./stream_usage.ts";
+import { allocateFrom } from "./taken_address.ts";
 
 /** Another record of the same memory. */
 export interface Lender {
@@ -64,19 +65,17 @@ export function takeMemory(request: AllocationRequest): bigint {
   if (checkSize(byteLength, "byteLength") === 0) return 0n;
   context.sweepMore();
   const need = { context, kind, byteLength, isDeviceOnly: !resource.isHostAccessible };
-  const take = () => resource.allocate(byteLength, stream);
+  // An array that is registered lies where the program has put it.
+  const take = kind === "registered"
+    ? () => resource.allocate(byteLength, stream)
+    : () => allocateFrom(resource, byteLength, stream);
   const giveBack = (address: bigint) => resource.deallocate(address, byteLength, stream);
   return takeKept(need, { take, giveBack }) ?? takeWithinLimits(need, take);
 }
 
 function checkSameDevice(resource: MemoryResource, context: Context): void {
   if (resource?.context === context) return;
-  if (resource?.context === undefined) {
-    throw new TypeError(
-      `Cannot allocate from ${nameOfValue(resource)}: expected a memory resource, such as ` +
-        `new CudaMemoryResource(gpu)`,
-    );
-  }
+  requireResource(resource, "allocate from");
   throw new TypeError(
     `Cannot allocate for a stream of device ${context.ordinal} from a resource of device ` +
       `${resource.context.ordinal}: use a stream and a resource of one device`,

@@ -2,7 +2,7 @@
 
 import { CUresult } from "../../ffi/constants.ts";
 import { CudaError, statusName } from "../errors.ts";
-import { type ByteSize, formatBytes, parseBytes } from "../format.ts";
+import { type ByteSize, describeValue, formatBytes, parseBytes } from "../format.ts";
 
 /** What a request that passes a limit was up against, in bytes. */
 export interface LimitAmounts {
@@ -24,7 +24,7 @@ export function parseLimit(limit: ByteSize, totalBytes: number): number {
   if (typeof limit !== "number" && typeof limit !== "string") {
     throw new TypeError(
       `Cannot read limit ${
-        String(limit)
+        describeValue(limit)
       }: expected bytes, a size such as "2 GiB" or a share such as "40%"`,
     );
   }

@@ -1,6 +1,7 @@
 // Keeps freed memory and hands it out again: an allocation without a driver call.
 
 import type { ByteSize } from "../format.ts";
+import { OptionSet, SIZE } from "../options.ts";
 import { unwatch, watch } from "../safety_net.ts";
 import type { CudaStream } from "../stream.ts";
 import { parseLimit } from "./byte_limit.ts";
@@ -13,6 +14,8 @@ export interface CachingOptions {
   /** Most bytes it takes from its upstream: bytes, `"2 GiB"`, `"40%"` of the device; no limit by default. */
   readonly limit?: ByteSize;
 }
+
+const CACHING_OPTIONS = new OptionSet<CachingOptions>({ limit: SIZE });
 
 /**
  * Keeps what is freed, by stream, and cuts later allocations from it.
@@ -28,7 +31,7 @@ export class CachingResourceAdaptor extends ResourceAdaptor implements Disposabl
   /** Starts empty; the first allocations come from the upstream, in pages of 2 MiB. */
   constructor(upstream: MemoryResource, options: CachingOptions = {}) {
     super(upstream);
-    const { limit } = options;
+    const { limit } = CACHING_OPTIONS.read(options, "new CachingResourceAdaptor");
     const limitBytes = limit === undefined ? Infinity : parseLimit(limit, this.context.totalBytes);
     this.#cache = new BlockCache({ upstream, limitBytes });
     watch(this, this.#cache);

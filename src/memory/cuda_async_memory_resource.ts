@@ -8,8 +8,8 @@ import { CudaUnavailableError, DisposedError } from "../errors.ts";
 import { HandleRecord } from "../handle_record.ts";
 import type { CudaStream } from "../stream.ts";
 import type { DeviceAccess } from "./device_access.ts";
-import { DriverPool, type PoolOptions, type PoolReuse } from "./driver_pool.ts";
-import type { ContextOwner, MemoryResource } from "./memory_resource.ts";
+import { DriverPool, POOL_OPTIONS, type PoolOptions, type PoolReuse } from "./driver_pool.ts";
+import { contextOf, type ContextOwner, type MemoryResource } from "./memory_resource.ts";
 import { describeResource } from "./describe_resource.ts";
 
 /** The driver's functions that the hot path calls. */
@@ -46,7 +46,8 @@ export class CudaAsyncMemoryResource implements MemoryResource, Disposable {
    * @throws RangeError for a size that is none.
    */
   constructor(owner: ContextOwner, options?: PoolOptions) {
-    const { context } = owner;
+    const context = contextOf(owner, "make a CudaAsyncMemoryResource of");
+    if (options !== undefined) POOL_OPTIONS.read(options, "new CudaAsyncMemoryResource");
     this.context = context;
     this.#calls = requireCalls(context);
     if (options === undefined) {
@@ -147,8 +148,9 @@ export class CudaAsyncMemoryResource implements MemoryResource, Disposable {
    * between two devices does so by itself, unless access was taken away here.
    */
   setAccess(peer: ContextOwner, access: DeviceAccess): void {
-    this.#open.setAccess(peer.context, access);
-    this.#isOpenTo.set(peer.context, access !== "none");
+    const other = contextOf(peer, "set the access of");
+    this.#open.setAccess(other, access);
+    this.#isOpenTo.set(other, access !== "none");
   }
 
   /**
@@ -166,7 +168,7 @@ export class CudaAsyncMemoryResource implements MemoryResource, Disposable {
 
   /** Reads what a device may do with the pool's memory (cuMemPoolGetAccess). */
   accessOf(peer: ContextOwner): DeviceAccess {
-    return this.#open.accessOf(peer.context);
+    return this.#open.accessOf(contextOf(peer, "read the access of"));
   }
 
   /**

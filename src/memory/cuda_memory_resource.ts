@@ -1,7 +1,7 @@
 // Plain device memory: cuMemAlloc and cuMemFree. What other processes can open comes from here.
 
 import type { Context } from "../context.ts";
-import type { ContextOwner, MemoryResource } from "./memory_resource.ts";
+import { contextOf, type ContextOwner, type MemoryResource } from "./memory_resource.ts";
 import { describeResource } from "./describe_resource.ts";
 
 /** Device memory straight from the driver; each call takes tens of microseconds (cuMemAlloc). */
@@ -13,7 +13,7 @@ export class CudaMemoryResource implements MemoryResource {
 
   /** Takes memory from a device. */
   constructor(owner: ContextOwner) {
-    this.context = owner.context;
+    this.context = contextOf(owner, "make a CudaMemoryResource of");
   }
 
   /** Allocates now, whatever the stream has queued (cuMemAlloc). */

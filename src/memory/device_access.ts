@@ -3,6 +3,8 @@
 import { CUmemAccess_flags, CUmemLocationType } from "../../ffi/constants.ts";
 import { CUmemAccessDesc } from "../../ffi/structs.ts";
 import type { Context } from "../context.ts";
+import { describeValue } from "../format.ts";
+import { oneOf } from "../options.ts";
 
 /** What a device may do with memory. */
 export type DeviceAccess = "none" | "read" | "readwrite";
@@ -14,12 +16,24 @@ export const ACCESS_FLAGS = {
   readwrite: CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
 } as const satisfies Record<DeviceAccess, number>;
 
+const ACCESS = oneOf("none", "read", "readwrite");
+
 /** Names a device's memory as a place. */
 export function deviceLocation({ ordinal }: Context): { type: number; id: number } {
   return { type: CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE, id: ordinal };
 }
 
-/** Makes the entry that lets one device use memory. */
+/**
+ * Makes the entry that lets one device use memory.
+ *
+ * @throws TypeError for an access that there is not.
+ */
 export function describeAccess(device: Context, access: DeviceAccess): Uint8Array<ArrayBuffer> {
+  if (!ACCESS.accepts(access)) {
+    throw new TypeError(
+      `Cannot give device ${device.ordinal} access ${describeValue(access)}: expected ` +
+        ACCESS.expected,
+    );
+  }
   return CUmemAccessDesc.encode({ location: deviceLocation(device), flags: ACCESS_FLAGS[access] });
 }

@@ -10,6 +10,7 @@ import { CUmemLocation, CUmemPoolProps } from "../../ffi/structs.ts";
 import type { Context } from "../context.ts";
 import { CudaUnavailableError, isRefusal } from "../errors.ts";
 import { type ByteSize, checkSize, parseBytes } from "../format.ts";
+import { FLAG, oneOf, OptionSet, SIZE } from "../options.ts";
 import type { MemoryCache } from "../accounting/ledger.ts";
 import { tryRelease } from "../release.ts";
 import { MemoryLimitError } from "./byte_limit.ts";
@@ -41,6 +42,18 @@ export interface PoolOptions {
   /** How other processes can open its memory; not at all by default. */
   readonly handleType?: "none" | "fileDescriptor" | "fabric";
 }
+
+/** What they may be. */
+export const POOL_OPTIONS: OptionSet<PoolOptions> = new OptionSet({
+  maxSize: SIZE,
+  releaseThreshold: SIZE,
+  reuse: new OptionSet<PoolReuse>({
+    followEventDependencies: FLAG,
+    allowOpportunistic: FLAG,
+    allowInternalDependencies: FLAG,
+  }),
+  handleType: oneOf("none", "fileDescriptor", "fabric"),
+});
 
 const HANDLE_TYPES = {
   none: CUmemAllocationHandleType.CU_MEM_HANDLE_TYPE_NONE,
@@ -111,7 +124,7 @@ export class DriverPool implements MemoryCache {
     const cell = new BigUint64Array(1);
     const properties = CUmemPoolProps.encode({
       allocType: CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED,
-      handleTypes: handleTypeNumber(handleType),
+      handleTypes: HANDLE_TYPES[handleType],
       location: deviceLocation(context),
       maxSize: BigInt(limitBytes),
     });
@@ -296,10 +309,4 @@ function requireMaximum({ driver: { version } }: Context): void {
     `Cannot limit a memory pool: maxSize needs a driver for CUDA 12.2 or newer, this one is for ` +
       `${version}; wrap the pool in a LimitingResourceAdaptor`,
   );
-}
-
-function handleTypeNumber(name: keyof typeof HANDLE_TYPES): number {
-  if (Object.hasOwn(HANDLE_TYPES, name)) return HANDLE_TYPES[name];
-  const names = Object.keys(HANDLE_TYPES).join(", ");
-  throw new TypeError(`Cannot create a pool with handle type ${name}: expected one of ${names}`);
 }

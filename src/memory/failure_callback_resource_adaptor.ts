@@ -4,6 +4,7 @@ import { type CudaError, isOutOfMemory } from "../errors.ts";
 import type { CudaStream } from "../stream.ts";
 import type { MemoryResource } from "./memory_resource.ts";
 import { requireFunction, ResourceAdaptor } from "./resource_adaptor.ts";
+import { allocateFrom } from "./taken_address.ts";
 
 /**
  * Called with the size that could not be had and the error. Returns whether to try again; each try
@@ -30,7 +31,7 @@ export class FailureCallbackResourceAdaptor extends ResourceAdaptor {
   override allocate(byteLength: number, stream: CudaStream): bigint {
     for (;;) {
       try {
-        return this.upstream.allocate(byteLength, stream);
+        return allocateFrom(this.upstream, byteLength, stream);
       } catch (error) {
         if (!isOutOfMemory(error) || !this.#onFailure(byteLength, error)) throw error;
       }

@@ -36,6 +36,11 @@ export class ForeignMemoryResource implements MemoryResource {
     this.#release = { owner, deallocate };
   }
 
+  /** Whether the block was adopted, by whoever made the buffer of it. */
+  get givesBack(): boolean {
+    return this.#release?.deallocate !== undefined;
+  }
+
   /** Refuses: foreign memory has no more of it. */
   allocate(byteLength: number): never {
     throw new TypeError(

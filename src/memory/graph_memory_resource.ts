@@ -4,7 +4,7 @@ import { isCaptured } from "../capture.ts";
 import type { Context } from "../context.ts";
 import type { CudaStream } from "../stream.ts";
 import { GraphMemory } from "./graph_memory.ts";
-import type { ContextOwner, MemoryResource } from "./memory_resource.ts";
+import { contextOf, type ContextOwner, type MemoryResource } from "./memory_resource.ts";
 import { describeResource } from "./describe_resource.ts";
 
 /**
@@ -19,7 +19,7 @@ export class GraphMemoryResource implements MemoryResource {
 
   /** Looks at the graph memory of a device. */
   constructor(owner: ContextOwner) {
-    this.context = owner.context;
+    this.context = contextOf(owner, "make a GraphMemoryResource of");
   }
 
   /**

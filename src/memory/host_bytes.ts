@@ -1,7 +1,8 @@
 // A block of host memory as the CPU sees it: the memory itself, and empty once it is given back.
 
 import type { Allocation } from "./allocation.ts";
-import { type MemoryResource, nameOfValue } from "./memory_resource.ts";
+import { type MemoryResource, requireResource } from "./memory_resource.ts";
+import { describeValue } from "../format.ts";
 
 /** Blocks by the array buffer that shows them, and where in it they start. */
 const blocks = new WeakMap<ArrayBufferLike, { allocation: Allocation; byteOffset: number }>();
@@ -30,9 +31,10 @@ export function keepWith(array: object, token: object): void {
  * @throws TypeError when it cannot, or when this is no resource.
  */
 export function requireHostMemory(resource: MemoryResource, action: string): void {
-  if (resource?.isHostAccessible === true) return;
+  requireResource(resource, `${action} from`);
+  if (resource.isHostAccessible) return;
   throw new TypeError(
-    `Cannot ${action} from ${nameOfValue(resource)}: the CPU cannot use its memory; expected a ` +
+    `Cannot ${action} from ${describeValue(resource)}: the CPU cannot use its memory; expected a ` +
       `resource of host memory, such as new PinnedHostMemoryResource(gpu)`,
   );
 }
@@ -45,14 +47,23 @@ export function showToHost(
   allocation: Allocation,
   hostAddress = allocation.address,
 ): Uint8Array<ArrayBuffer> {
-  const pointer = Deno.UnsafePointer.create(hostAddress);
-  const memory = pointer === null
-    ? new ArrayBuffer(0)
-    : Deno.UnsafePointerView.getArrayBuffer(pointer, allocation.byteLength);
+  const memory = memoryAt(allocation, hostAddress);
   allocation.emptyOnRelease(memory);
   const bytes = new Uint8Array(memory);
   noteOwner(allocation, bytes);
   return bytes;
+}
+
+/** The memory of a block, which goes back when Deno does not let the program see it. */
+function memoryAt(allocation: Allocation, address: bigint): ArrayBuffer {
+  try {
+    const pointer = Deno.UnsafePointer.create(address);
+    if (pointer === null) return new ArrayBuffer(0);
+    return Deno.UnsafePointerView.getArrayBuffer(pointer, allocation.byteLength);
+  } catch (error) {
+    allocation.release();
+    throw error;
+  }
 }
 
 /** Notes that a block is the memory that an array shows. */

@@ -6,18 +6,27 @@ import type { Context } from "../context.ts";
 import { CudaError, CudaUnavailableError } from "../errors.ts";
 import { formatBytes } from "../format.ts";
 import { tryRelease } from "../release.ts";
-import type { ContextOwner, MemoryResource } from "./memory_resource.ts";
+import { contextOf, type ContextOwner, type MemoryResource } from "./memory_resource.ts";
+import { FLAG, OptionSet } from "../options.ts";
 
 /** How to page-lock existing memory. */
 export interface RegistrationOptions {
   /** Whether all devices can use it; true by default. */
-  readonly portable?: boolean;
+  readonly portable?: boolean | undefined;
   /**
    * Whether the GPU may only read it; false by default. The kit refuses to write then, and the
    * driver is told where it supports that.
    */
-  readonly readOnly?: boolean;
+  readonly readOnly?: boolean | undefined;
 }
+
+const REGISTRATION_OPTIONS = new OptionSet<
+  RegistrationOptions & { readonly bytes: Uint8Array<ArrayBufferLike> }
+>({
+  portable: FLAG,
+  readOnly: FLAG,
+  bytes: { expected: "a Uint8Array", accepts: (value) => value instanceof Uint8Array },
+});
 
 /** Some systems register whole pages only. */
 const PAGE_BYTES = 4096n;
@@ -45,8 +54,9 @@ export class HostRegistration implements MemoryResource {
     owner: ContextOwner,
     options: RegistrationOptions & { readonly bytes: Uint8Array<ArrayBufferLike> },
   ) {
+    REGISTRATION_OPTIONS.read(options, "new HostRegistration");
     const { bytes, portable = true, readOnly = false } = options;
-    this.context = owner.context;
+    this.context = contextOf(owner, "register memory for");
     this.bytes = bytes;
     this.isReadOnly = readOnly;
     this.#isPortable = portable;

@@ -5,6 +5,7 @@ import type { CudaStream } from "../stream.ts";
 import { MemoryLimitError, parseLimit } from "./byte_limit.ts";
 import type { MemoryResource } from "./memory_resource.ts";
 import { ResourceAdaptor } from "./resource_adaptor.ts";
+import { allocateFrom } from "./taken_address.ts";
 
 /** Every allocation takes at least this much, and a multiple of it. */
 const ALIGNMENT_BYTES = 256;
@@ -42,7 +43,7 @@ export class LimitingResourceAdaptor extends ResourceAdaptor {
       const amounts = { requestedBytes: byteLength, heldBytes: this.#usedBytes, limitBytes };
       throw new MemoryLimitError("LimitingResourceAdaptor", amounts);
     }
-    const address = this.upstream.allocate(byteLength, stream);
+    const address = allocateFrom(this.upstream, byteLength, stream);
     this.#usedBytes += accounted;
     return address;
   }

@@ -7,15 +7,19 @@ import {
   formatAllocationRow,
 } from "../accounting/allocation_csv.ts";
 import { messageOf } from "../format.ts";
+import { CALLBACK, OptionSet } from "../options.ts";
 import type { CudaStream } from "../stream.ts";
 import type { MemoryResource } from "./memory_resource.ts";
 import { requireFunction, ResourceAdaptor } from "./resource_adaptor.ts";
+import { allocateFrom } from "./taken_address.ts";
 
 /** Where a log goes. */
 export interface LoggingOptions {
   /** Called with each line, without a line break; the header comes first. */
   readonly write: (line: string) => void;
 }
+
+const LOGGING_OPTIONS = new OptionSet<LoggingOptions>({ write: CALLBACK });
 
 /** Logs what goes through it: allocations, those that failed, and frees. */
 export class LoggingResourceAdaptor extends ResourceAdaptor {
@@ -28,7 +32,8 @@ export class LoggingResourceAdaptor extends ResourceAdaptor {
    */
   constructor(upstream: MemoryResource, options: LoggingOptions) {
     super(upstream);
-    requireFunction(options?.write, "the log's { write }");
+    LOGGING_OPTIONS.read(options, "new LoggingResourceAdaptor");
+    requireFunction(options.write, "the log's { write }");
     this.#write = options.write;
     this.#write(ALLOCATION_CSV_HEADER);
   }
@@ -37,7 +42,7 @@ export class LoggingResourceAdaptor extends ResourceAdaptor {
   override allocate(byteLength: number, stream: CudaStream): bigint {
     let address: bigint;
     try {
-      address = this.upstream.allocate(byteLength, stream);
+      address = allocateFrom(this.upstream, byteLength, stream);
     } catch (error) {
       this.#log("allocate failure", { address: 0n, byteLength, stream });
       throw error;

@@ -3,7 +3,7 @@
 import { CUmemAttach_flags } from "../../ffi/constants.ts";
 import type { Context } from "../context.ts";
 import { CudaUnavailableError } from "../errors.ts";
-import type { ContextOwner, MemoryResource } from "./memory_resource.ts";
+import { contextOf, type ContextOwner, type MemoryResource } from "./memory_resource.ts";
 import { describeResource } from "./describe_resource.ts";
 
 /** Managed (unified) memory (cuMemAllocManaged). It may be larger than the device. */
@@ -20,7 +20,7 @@ export class ManagedMemoryResource implements MemoryResource {
    * @throws CudaUnavailableError when the device has no managed memory.
    */
   constructor(owner: ContextOwner) {
-    const { context } = owner;
+    const context = contextOf(owner, "make a ManagedMemoryResource of");
     this.context = context;
     this.isHostAccessible =
       context.attribute("CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS") === 1;

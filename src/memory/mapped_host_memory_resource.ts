@@ -5,19 +5,22 @@ import type { Context } from "../context.ts";
 import { CudaUnavailableError } from "../errors.ts";
 import { formatBytes } from "../format.ts";
 import { tryRelease } from "../release.ts";
-import type { ContextOwner, MemoryResource } from "./memory_resource.ts";
+import { contextOf, type ContextOwner, type MemoryResource } from "./memory_resource.ts";
 import { describeResource } from "./describe_resource.ts";
+import { FLAG, OptionSet } from "../options.ts";
 
 /** What mapped host memory is to be. */
 export interface MappedMemoryOptions {
   /** Whether all devices can use it; true by default. */
-  readonly portable?: boolean;
+  readonly portable?: boolean | undefined;
   /**
    * Whether the CPU bypasses its caches: writing in order is fast and the GPU reads it faster, but
    * the CPU reads it many times slower; false by default.
    */
-  readonly writeCombined?: boolean;
+  readonly writeCombined?: boolean | undefined;
 }
+
+const MAPPED_OPTIONS = new OptionSet<MappedMemoryOptions>({ portable: FLAG, writeCombined: FLAG });
 
 /** Host memory mapped into the device's addresses (cuMemHostAlloc). Blocks go by device address. */
 export class MappedHostMemoryResource implements MemoryResource {
@@ -38,8 +41,9 @@ export class MappedHostMemoryResource implements MemoryResource {
    * @throws CudaUnavailableError when the device cannot use host memory in place.
    */
   constructor(owner: ContextOwner, options: MappedMemoryOptions = {}) {
+    MAPPED_OPTIONS.read(options, "new MappedHostMemoryResource");
     const { portable = true, writeCombined = false } = options;
-    this.context = owner.context;
+    this.context = contextOf(owner, "make a MappedHostMemoryResource of");
     this.isPortable = portable;
     this.isWriteCombined = writeCombined;
     if (this.context.attribute("CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY") === 1) return;

@@ -1,6 +1,8 @@
 // The contract of everything that memory can come from; people write their own against it.
 
-import type { Context } from "../context.ts";
+import { Context } from "../context.ts";
+import { describeValue } from "../format.ts";
+import type { OptionKind } from "../options.ts";
 import type { CudaStream } from "../stream.ts";
 
 /**
@@ -31,9 +33,39 @@ export interface ContextOwner {
   readonly context: Context;
 }
 
-/** Names what was given for a resource and is none, for messages. */
-export function nameOfValue(value: unknown): string {
-  if (typeof value === "function") return `class ${value.name}`;
-  if (typeof value !== "object" || value === null) return String(value);
-  return value.constructor?.name ?? "an object";
+/** A memory resource; which device's is checked when it is used. */
+export const RESOURCE: OptionKind = {
+  expected: "a memory resource, with allocate(), deallocate() and a context, such as " +
+    "gpu.memoryResource",
+  accepts: (value) => {
+    const given: Partial<MemoryResource> = Object(value);
+    return typeof given.allocate === "function" && typeof given.deallocate === "function" &&
+      given.context instanceof Context;
+  },
+};
+
+/**
+ * Checks what a call was given for a resource: without types it would only fail at the first
+ * allocation, or free.
+ *
+ * @throws TypeError when it is none.
+ */
+export function requireResource(value: MemoryResource, action: string): void {
+  if (RESOURCE.accepts(value)) return;
+  throw new TypeError(
+    `Cannot ${action} ${describeValue(value)}: expected ${RESOURCE.expected}`,
+  );
+}
+
+/**
+ * The context of a device, a buffer or a stream.
+ *
+ * @throws TypeError when the owner has none.
+ */
+export function contextOf(owner: ContextOwner, action: string): Context {
+  const context: unknown = owner?.context;
+  if (context instanceof Context) return context;
+  throw new TypeError(
+    `Cannot ${action} ${describeValue(owner)}: expected a device, such as CudaDevice.open()`,
+  );
 }

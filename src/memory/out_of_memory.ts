@@ -200,6 +200,15 @@ function waitForFrees({ context, kind }: MemoryNeed): boolean {
   return true;
 }
 
+/** Only the driver's own words tell of the device; a resource that a program wrote has its own reasons. */
+function remedyOf(
+  { driver: { api } }: Context,
+  cause: { readonly call: string },
+): string | undefined {
+  const isOwn = cause instanceof Error && !(cause.call in api);
+  return isOwn ? `have ${cause.call} hold more` : undefined;
+}
+
 function isShortage(error: unknown): error is CudaError {
   return isOutOfMemory(error) && !(error instanceof OutOfMemoryError);
 }
@@ -218,7 +227,7 @@ function outOfMemory(need: MemoryNeed, cause: { readonly call: string }): OutOfM
     freeBytes: context.freeBytes(),
     totalBytes,
     limitBytes: refusal?.limitBytes ?? deviceLimitBytes,
-    remedy: refusal?.remedy,
+    remedy: refusal?.remedy ?? remedyOf(context, cause),
     liveBytes,
     liveCount,
     cachedBytes: ledger.cachedBytes(place),

@@ -2,7 +2,7 @@
 
 import { CU_MEMHOSTALLOC } from "../../ffi/constants.ts";
 import type { Context } from "../context.ts";
-import type { ContextOwner, MemoryResource } from "./memory_resource.ts";
+import { contextOf, type ContextOwner, type MemoryResource } from "./memory_resource.ts";
 import { describeResource } from "./describe_resource.ts";
 
 /** Page-locked host memory, exactly as much as asked for, usable by every device (cuMemHostAlloc). */
@@ -14,7 +14,7 @@ export class PinnedHostMemoryResource implements MemoryResource {
 
   /** Takes memory through a device's context. */
   constructor(owner: ContextOwner) {
-    this.context = owner.context;
+    this.context = contextOf(owner, "make a PinnedHostMemoryResource of");
   }
 
   /** Allocates now, whatever the stream has queued; takes about 0.1 ms for each MiB. */

@@ -1,7 +1,7 @@
 // Device memory in rows that start where the hardware reads them best.
 
 import type { Context } from "../context.ts";
-import type { ContextOwner, MemoryResource } from "./memory_resource.ts";
+import { contextOf, type ContextOwner, type MemoryResource } from "./memory_resource.ts";
 import { describeResource } from "./describe_resource.ts";
 
 /** Rows to allocate. */
@@ -23,7 +23,7 @@ export class PitchedMemoryResource implements MemoryResource {
 
   /** Takes memory from a device. */
   constructor(owner: ContextOwner) {
-    this.context = owner.context;
+    this.context = contextOf(owner, "make a PitchedMemoryResource of");
   }
 
   /** Allocates rows now, whatever the streams have queued. */

@@ -1,6 +1,7 @@
 // Page-locked host memory that is kept for reuse, in exactly the sizes that were asked for.
 
 import { type ByteSize, parseBytes } from "../format.ts";
+import { OptionSet, SIZE } from "../options.ts";
 import { unwatch, watch } from "../safety_net.ts";
 import type { CudaStream } from "../stream.ts";
 import { ExactBlocks } from "./exact_blocks.ts";
@@ -14,6 +15,8 @@ export interface PinnedPoolOptions {
   readonly keep?: ByteSize;
 }
 
+const POOL_OPTIONS = new OptionSet<PinnedPoolOptions>({ keep: SIZE });
+
 /**
  * Page-locked host memory from a pool: pinning costs 0.1 ms or more for each MiB, handing a block
  * out again nearly nothing. A block serves requests of its own size in pages of 4 KiB, is never
@@ -25,7 +28,7 @@ export class PooledPinnedHostMemoryResource extends ResourceAdaptor implements D
   /** Starts empty, in a device's context. */
   constructor(owner: ContextOwner, options: PinnedPoolOptions = {}) {
     super(new PinnedHostMemoryResource(owner));
-    const { keep } = options;
+    const { keep } = POOL_OPTIONS.read(options, "new PooledPinnedHostMemoryResource");
     const keepBytes = keep === undefined ? Infinity : parseBytes(keep, "bytes to keep");
     this.#blocks = new ExactBlocks(this.upstream, { keepBytes, isContextOwned: false });
     watch(this, this.#blocks);

@@ -2,8 +2,9 @@
 
 import type { Context } from "../context.ts";
 import type { CudaStream } from "../stream.ts";
-import { type MemoryResource, nameOfValue } from "./memory_resource.ts";
+import { type MemoryResource, requireResource } from "./memory_resource.ts";
 import { describeResource } from "./describe_resource.ts";
+import { describeValue } from "../format.ts";
 
 /**
  * A resource over another, the upstream. Adaptors stack in any order; one that fails gives back what
@@ -22,7 +23,7 @@ export abstract class ResourceAdaptor implements MemoryResource {
    * @throws TypeError when the upstream is no resource.
    */
   constructor(upstream: MemoryResource) {
-    requireResource(upstream, new.target.name);
+    requireResource(upstream, `make a ${new.target.name} over`);
     this.upstream = upstream;
     this.context = upstream.context;
     this.isDeviceAccessible = upstream.isDeviceAccessible;
@@ -41,20 +42,8 @@ export abstract class ResourceAdaptor implements MemoryResource {
   }
 }
 
-/** Refuses what is no resource: without types it would only fail at the first allocation, or free. */
-function requireResource(upstream: unknown, adaptor: string): asserts upstream is MemoryResource {
-  const given: Partial<MemoryResource> = Object(upstream);
-  const isResource = typeof given.allocate === "function" &&
-    typeof given.deallocate === "function" && given.context instanceof Object;
-  if (isResource) return;
-  throw new TypeError(
-    `Cannot make a ${adaptor} over ${nameOfValue(upstream)}: expected a memory resource, with ` +
-      `allocate(), deallocate() and a context, such as gpu.memoryResource`,
-  );
-}
-
 /** Refuses what cannot be called, when an adaptor is made rather than when memory runs out. */
 export function requireFunction(value: unknown, what: string): void {
   if (typeof value === "function") return;
-  throw new TypeError(`Cannot use ${nameOfValue(value)} as ${what}: expected a function`);
+  throw new TypeError(`Cannot use ${describeValue(value)} as ${what}: expected a function`);
 }

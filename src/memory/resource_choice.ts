@@ -4,7 +4,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Context } from "../context.ts";
 import { requireHostMemory } from "./host_bytes.ts";
-import type { ContextOwner, MemoryResource } from "./memory_resource.ts";
+import { type ContextOwner, type MemoryResource, requireResource } from "./memory_resource.ts";
 
 /** Makes a resource for a device that is being opened. */
 export type MakeResource = (owner: ContextOwner) => MemoryResource;
@@ -65,6 +65,7 @@ export class ResourceChoice implements Disposable {
 }
 
 function requireContext(resource: MemoryResource, context: Context): void {
+  requireResource(resource, "use");
   if (resource.context === context) return;
   throw new TypeError(
     `Cannot use a resource of device ${resource.context.ordinal} on device ${context.ordinal}: ` +

@@ -3,6 +3,7 @@
 import { MemoryCounters, type MemoryUsage } from "../accounting/counters.ts";
 import type { CudaStream } from "../stream.ts";
 import { ResourceAdaptor } from "./resource_adaptor.ts";
+import { allocateFrom } from "./taken_address.ts";
 
 /** Counters that start at zero inside others; disposing them ends them. */
 export interface StatisticsLevel extends MemoryUsage, Disposable {}
@@ -15,7 +16,7 @@ export class StatisticsResourceAdaptor extends ResourceAdaptor implements Memory
 
   /** Allocates and counts. */
   override allocate(byteLength: number, stream: CudaStream): bigint {
-    const address = this.upstream.allocate(byteLength, stream);
+    const address = allocateFrom(this.upstream, byteLength, stream);
     for (const level of this.#levels) level.add(byteLength);
     return address;
   }

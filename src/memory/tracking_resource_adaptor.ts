@@ -2,16 +2,20 @@
 
 import { formatAddress, formatBytes } from "../format.ts";
 import { OriginFinder } from "../accounting/origin.ts";
+import { FLAG, OptionSet } from "../options.ts";
 import type { CudaStream } from "../stream.ts";
 import type { MemoryResource } from "./memory_resource.ts";
 import { ResourceAdaptor } from "./resource_adaptor.ts";
 import { describeResource } from "./describe_resource.ts";
+import { allocateFrom } from "./taken_address.ts";
 
 /** How much to remember. */
 export interface TrackingOptions {
   /** Whether to keep the stack of each allocation, about ten microseconds each; true by default. */
   readonly captureStacks?: boolean;
 }
+
+const TRACKING_OPTIONS = new OptionSet<TrackingOptions>({ captureStacks: FLAG });
 
 /** One allocation that was not given back. */
 export interface TrackedAllocation {
@@ -34,6 +38,7 @@ export class TrackingResourceAdaptor extends ResourceAdaptor {
   /** Tracks what comes from a resource. */
   constructor(upstream: MemoryResource, options: TrackingOptions = {}) {
     super(upstream);
+    TRACKING_OPTIONS.read(options, "new TrackingResourceAdaptor");
     this.#origins.choose(options.captureStacks === false ? "none" : "stack");
   }
 
@@ -49,7 +54,7 @@ export class TrackingResourceAdaptor extends ResourceAdaptor {
 
   /** Allocates and remembers. */
   override allocate(byteLength: number, stream: CudaStream): bigint {
-    const address = this.upstream.allocate(byteLength, stream);
+    const address = allocateFrom(this.upstream, byteLength, stream);
     const createdAt = Date.now();
     const stack = this.#origins.find(byteLength, createdAt) ?? [];
     this.#live.set(address, { address: formatAddress(address), byteLength, createdAt, stack });

@@ -2,12 +2,18 @@
 
 import type { Context } from "../context.ts";
 import { CudaUnavailableError } from "../errors.ts";
-import { formatAddress } from "../format.ts";
+import { checkSize, formatAddress } from "../format.ts";
+import { NUMBER, OptionSet } from "../options.ts";
 import type { CudaStream } from "../stream.ts";
-import type { ContextOwner, MemoryResource } from "./memory_resource.ts";
+import { contextOf, type ContextOwner, type MemoryResource } from "./memory_resource.ts";
 import { VirtualRange, type VirtualRangeRequest } from "./virtual_range.ts";
 import { freeWhenPassed } from "./when_passed.ts";
 import { describeResource } from "./describe_resource.ts";
+
+const VIRTUAL_RANGE = new OptionSet<VirtualRangeRequest>({
+  reservedBytes: NUMBER,
+  stepBytes: NUMBER,
+});
 
 /** Virtual memory of a device (cuMemAddressReserve, cuMemCreate, cuMemMap). */
 export class VirtualMemoryResource implements MemoryResource {
@@ -22,7 +28,7 @@ export class VirtualMemoryResource implements MemoryResource {
    * @throws CudaUnavailableError when the device or its driver has no virtual memory calls.
    */
   constructor(owner: ContextOwner) {
-    const { context } = owner;
+    const context = contextOf(owner, "make a VirtualMemoryResource of");
     this.context = context;
     const attribute = "CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED";
     if (context.driver.has("cuMemCreate") && context.attribute(attribute) === 1) return;
@@ -48,6 +54,9 @@ export class VirtualMemoryResource implements MemoryResource {
 
   /** Reserves addresses that get memory later; they go back by {@link VirtualMemoryResource.deallocate}. */
   reserve(request: VirtualRangeRequest): VirtualRange {
+    VIRTUAL_RANGE.read(request, "reserve");
+    checkSize(request.reservedBytes, "reserved bytes");
+    if (request.stepBytes !== undefined) checkSize(request.stepBytes, "step");
     const range = new VirtualRange(this.context, request);
     this.#ranges.set(range.address, range);
     return range;

@@ -94,8 +94,8 @@ export class VirtualRange {
 
   /** Lets a device use the memory, also what is mapped later, or no longer (cuMemSetAccess). */
   setAccess(device: Context, access: DeviceAccess): void {
+    const entry = describeAccess(device, access);
     if (this.#mappedBytes > 0) {
-      const entry = describeAccess(device, access);
       this.context.call("cuMemSetAccess", this.address, BigInt(this.#mappedBytes), entry, 1n);
     }
     if (access === "none") this.#access.delete(device);

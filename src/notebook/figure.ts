@@ -2,6 +2,7 @@
 // Change `data`, `layout` or `config` as you like before it is shown.
 
 import { figureFragment, figurePage, type FigureParts } from "./figure_html.ts";
+import { LIST, listOf, NUMBER, OptionSet, RECORD, requireKind, TEXT } from "../options.ts";
 import type { PlotConfig, PlotLayout, Trace } from "./plot_data.ts";
 import { plotlyScriptOnce } from "./plotly.ts";
 import { type PictureSize, staticSvg } from "./static_svg.ts";
@@ -25,6 +26,15 @@ export interface FigureOptions {
   readonly description: string;
 }
 
+const FIGURE_OPTIONS = new OptionSet<FigureOptions>({
+  data: listOf(RECORD),
+  layout: RECORD,
+  config: RECORD,
+  description: TEXT,
+});
+
+const PICTURE_SIZE = new OptionSet<PictureSize>({ width: NUMBER, height: NUMBER });
+
 /** Holds a plotly figure; as a cell's last expression it draws itself, on a console it says what it shows. */
 export class Figure {
   /** The traces, as plotly.js takes them. */
@@ -37,7 +47,11 @@ export class Figure {
 
   /** Adopts the traces, and completes layout and config with what reads on light and dark pages. */
   constructor(options: FigureOptions) {
-    const { data, layout = {}, config = {}, description } = options;
+    const { data, layout = {}, config = {}, description } = FIGURE_OPTIONS.read(
+      options,
+      "new Figure",
+    );
+    requireKind(data, LIST, "new Figure");
     this.data = data;
     this.layout = {
       autosize: true,
@@ -75,8 +89,8 @@ export class Figure {
    * Draws a static SVG picture without a browser. The first call loads jsdom, which reads the
    * environment: a program needs --allow-env for it.
    */
-  toSVG(size: Partial<PictureSize> = {}): Promise<string> {
-    return staticSvg(this.#parts(), size);
+  async toSVG(size: Partial<PictureSize> = {}): Promise<string> {
+    return await staticSvg(this.#parts(), PICTURE_SIZE.read(size, "toSVG"));
   }
 
   /** Gives a notebook the drawing, the plotly data for front ends that draw it, and the words. */

@@ -1,6 +1,9 @@
 // Something that looks at a device now and then while other cells run, until its cell runs again.
 
+import type { DisplayBundle } from "../cards/card.ts";
 import type { CudaDevice } from "../device.ts";
+import { NUMBER, type OptionKind, OptionSet } from "../options.ts";
+import { requireDevice } from "./plot_input.ts";
 
 const watches = new Map<string, LiveWatch>();
 
@@ -9,6 +12,23 @@ export interface WatchOptions {
   /** Seconds between two looks; 1 by default. */
   readonly intervalSeconds?: number;
 }
+
+/** How a watch looks, and where it shows what it sees. */
+export interface ShownWatchOptions extends WatchOptions {
+  /** Where it shows what it sees; an output of the cell by default. */
+  readonly display?: { show(bundle: DisplayBundle): void };
+}
+
+const DISPLAY: OptionKind = {
+  expected: "an object with show()",
+  accepts: (value) => typeof Object(value).show === "function",
+};
+
+/** What they may be. */
+export const WATCH_OPTIONS: OptionSet<ShownWatchOptions> = new OptionSet({
+  intervalSeconds: NUMBER,
+  display: DISPLAY,
+});
 
 /** What a watch does. */
 export interface WatchTask extends WatchOptions {
@@ -31,6 +51,13 @@ export class LiveWatch implements Disposable {
 
   /** Looks at once, then regularly, in place of a former watch of the same name. */
   static start(gpu: CudaDevice, task: WatchTask): LiveWatch {
+    requireDevice(gpu, task.name);
+    const { intervalSeconds = 1 } = task;
+    if (!(intervalSeconds > 0 && intervalSeconds < Infinity)) {
+      throw new RangeError(
+        `Cannot look every ${intervalSeconds} seconds: expected a number above 0`,
+      );
+    }
     const key = `${task.name} ${gpu.ordinal} ${gpu.info.uuid}`;
     watches.get(key)?.stop();
     const watch = new LiveWatch(task.name, key);
@@ -45,7 +72,7 @@ export class LiveWatch implements Disposable {
         watch.stop();
       }
     };
-    const timer = setInterval(step, 1000 * (task.intervalSeconds ?? 1));
+    const timer = setInterval(step, 1000 * intervalSeconds);
     Deno.unrefTimer(timer);
     watch.#timer = timer;
     watches.set(key, watch);

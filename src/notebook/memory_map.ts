@@ -9,6 +9,7 @@ import type { LiveObject } from "../device/live.ts";
 import { Figure } from "./figure.ts";
 import { hueAt, patternAt, plotFrame } from "./plot_frame.ts";
 import { type Rectangle, squarify } from "./treemap.ts";
+import { requireDevice } from "./plot_input.ts";
 
 const PLOT_HEIGHT = 380;
 /** The plot's width is the page's; labels are fitted to a narrow one. */
@@ -28,6 +29,7 @@ interface Tile {
 
 /** Plots live memory by label, on the device and on the host. */
 export function plotMemoryMap(gpu: CudaDevice): Figure {
+  requireDevice(gpu, "plotMemoryMap");
   const blocks = [...gpu.live()].filter(({ byteLength }) => byteLength > 0);
   const tiles = layTiles(blocks);
   const kinds = [...new Set(tiles.map(({ kind }) => kind))];

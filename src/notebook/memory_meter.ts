@@ -1,11 +1,11 @@
 // A device's card that stays up to date while other cells run.
 
 import { inNotebook } from "../accounting/notebook_kernel.ts";
-import { type DisplayBundle, showCard } from "../cards/card.ts";
+import { showCard } from "../cards/card.ts";
 import { deviceCard } from "../cards/device_card.ts";
 import type { CudaDevice } from "../device.ts";
 import { LiveDisplay } from "./live_display.ts";
-import { LiveWatch, type WatchOptions } from "./live_watch.ts";
+import { LiveWatch, type ShownWatchOptions, WATCH_OPTIONS } from "./live_watch.ts";
 
 /**
  * Shows what a device's memory is used for, and goes on showing it while other cells run. It stops
@@ -20,9 +20,9 @@ import { LiveWatch, type WatchOptions } from "./live_watch.ts";
  */
 export function memoryMeter(
   gpu: CudaDevice,
-  options: WatchOptions & { readonly display?: { show(bundle: DisplayBundle): void } } = {},
+  options: ShownWatchOptions = {},
 ): LiveWatch {
-  const { display = new LiveDisplay(), ...rest } = options;
+  const { display = new LiveDisplay(), ...rest } = WATCH_OPTIONS.read(options, "memoryMeter");
   if (options.display === undefined && !inNotebook()) {
     throw new TypeError(
       "Cannot show a memory meter: this program is no notebook; print gpu.report() or gpu.memory, " +

@@ -10,6 +10,7 @@ import { Figure } from "./figure.ts";
 import { amountsByKind, type KindAmounts } from "./memory_history.ts";
 import { hueAt, patternAt, plainAxis, plotFrame, RULE_COLOR } from "./plot_frame.ts";
 import { cellMarks, cellNames, markRules, trackMarks, trackNames } from "./timeline_marks.ts";
+import { requireDevice } from "./plot_input.ts";
 
 const PLOT_HEIGHT = 360;
 const CELL_NAME_HEIGHT = 18;
@@ -24,6 +25,7 @@ const SHORTEST_SECONDS = 1e-6;
  * @throws RangeError when nothing was recorded.
  */
 export function plotMemoryTimeline(gpu: CudaDevice): Figure {
+  requireDevice(gpu, "plotMemoryTimeline");
   const events = gpu.timeline.events();
   const [first] = events;
   const last = events.at(-1);

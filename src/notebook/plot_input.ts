@@ -1,5 +1,22 @@
 // What plots are made of, checked: notebooks have no compiler that would notice a forgotten await.
 
+import { CudaDevice } from "../device.ts";
+import { type OptionKind, requireKind } from "../options.ts";
+
+const DEVICE: OptionKind = {
+  expected: "a device",
+  accepts: (value) => value instanceof CudaDevice,
+};
+
+/**
+ * Refuses what is no device.
+ *
+ * @throws TypeError that names the call.
+ */
+export function requireDevice(gpu: CudaDevice, call: string): void {
+  requireKind(gpu, DEVICE, call);
+}
+
 /** Which plot, and what it is a plot of. */
 export interface PlotInput {
   /** What the plot does: `"plot bandwidth"`. */

@@ -1,7 +1,13 @@
 // Progress of any job, in a cell, on a terminal or in a log: the same call everywhere.
 
-import { formatBytes, formatSeconds, formatSpeed } from "../format.ts";
-import { type ProgressState, type ProgressSurface, progressSurface } from "./progress_surfaces.ts";
+import { formatBytes, formatSeconds, formatSpeed, visibleText } from "../format.ts";
+import { OptionSet, requireKind, TEXT } from "../options.ts";
+import {
+  type ProgressState,
+  type ProgressSurface,
+  progressSurface,
+  SURFACE,
+} from "./progress_surfaces.ts";
 
 /** Shows how far a job is; draws no more often than people can see. */
 export class ProgressBar {
@@ -12,7 +18,7 @@ export class ProgressBar {
 
   /** Starts at nothing done. */
   constructor(title: string, surface: ProgressSurface = progressSurface()) {
-    this.#title = title;
+    this.#title = visibleText(title);
     this.#surface = surface;
   }
 
@@ -39,6 +45,8 @@ export interface ProgressOptions {
   readonly surface?: ProgressSurface;
 }
 
+const PROGRESS_OPTIONS = new OptionSet<ProgressOptions>({ unit: TEXT, surface: SURFACE });
+
 /**
  * Makes an `onProgress`, which shows a bar with amount and time left, and for bytes the speed.
  *
@@ -50,8 +58,10 @@ export interface ProgressOptions {
  */
 export function progress(
   label: string,
-  { unit, surface }: ProgressOptions = {},
+  options: ProgressOptions = {},
 ): (done: number, total: number) => void {
+  const { unit, surface } = PROGRESS_OPTIONS.read(options, "progress");
+  requireKind(label, TEXT, "progress");
   const bar = new ProgressBar(label, surface);
   const start = performance.now();
   return (done, total) => {

@@ -2,6 +2,7 @@
 
 import { type BarSegment, showCard } from "../cards/card.ts";
 import { inNotebook } from "../accounting/notebook_kernel.ts";
+import type { OptionKind } from "../options.ts";
 import { LiveDisplay } from "./live_display.ts";
 
 /** How far a job is. */
@@ -25,6 +26,15 @@ export interface ProgressSurface {
   /** Draws the last state. */
   finish(state: ProgressState): void;
 }
+
+/** What may stand for one. */
+export const SURFACE: OptionKind = {
+  expected: "an object with draw() and finish()",
+  accepts: (value) => {
+    const { draw, finish } = Object(value);
+    return typeof draw === "function" && typeof finish === "function";
+  },
+};
 
 /** Chooses by what this program writes to. */
 export function progressSurface(): ProgressSurface {

@@ -7,7 +7,7 @@ import { rerunCard } from "../cards/live_card.ts";
 import type { CudaDevice } from "../device.ts";
 import type { LiveObject } from "../device/live.ts";
 import { LiveDisplay } from "./live_display.ts";
-import { LiveWatch, type WatchOptions } from "./live_watch.ts";
+import { LiveWatch, type ShownWatchOptions, WATCH_OPTIONS } from "./live_watch.ts";
 
 /**
  * The kernel is silent about cells that fail, so blocks of those are told apart by time: a loop makes
@@ -36,9 +36,9 @@ export function heldByEarlierRuns(
  */
 export function warnOfReruns(
   gpu: CudaDevice,
-  options: WatchOptions & { readonly display?: { show(bundle: DisplayBundle): void } } = {},
+  options: ShownWatchOptions = {},
 ): LiveWatch {
-  const { display = new LiveDisplay(), ...rest } = options;
+  const { display = new LiveDisplay(), ...rest } = WATCH_OPTIONS.read(options, "warnOfReruns");
   let shown = "";
   return LiveWatch.start(gpu, {
     ...rest,

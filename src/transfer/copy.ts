@@ -183,8 +183,13 @@ function checkLengths(destination: MemorySpan, source: MemorySpan): void {
   );
 }
 
-/** The GPU copies in no particular order, so a copy onto a part of itself has no result. */
-function checkApart(destination: MemorySpan, source: MemorySpan): void {
+/**
+ * Checks that two ranges are apart: the GPU copies in no particular order, so a copy onto a part of
+ * itself has no result.
+ *
+ * @throws RangeError when they overlap.
+ */
+export function checkApart(destination: MemorySpan, source: MemorySpan): void {
   // Records of the same memory, such as one of a borrowed address, share their usage.
   if (destination.allocation.usage !== source.allocation.usage) return;
   const distance = destination.address - source.address;

@@ -2,7 +2,7 @@
 // workers, and until these run the threads that the runtime lends to FFI calls. One thread copies a
 // quarter of what the bus takes; the JavaScript thread only hands out the work.
 
-import { findHost, FUTEX, HOST_LIBRARY, openHost, SYS_FUTEX } from "../../ffi/host.ts";
+import { findHost, FUTEX, hostLibrary, openHost, SYS_FUTEX } from "../../ffi/host.ts";
 import { addressOf } from "./host_memory.ts";
 import { CONTROL, LANE_CODES, LANE_SYMBOLS, startFirstLane, STATUS } from "./lane_program.ts";
 import { type LaneTask, LaneTasks } from "./lane_tasks.ts";
@@ -79,7 +79,7 @@ export class CopyLanes {
       lists,
       slotCount: this.#slotCount,
       codes: LANE_CODES,
-      library: HOST_LIBRARY,
+      library: hostLibrary(),
       symbols: LANE_SYMBOLS,
       patience: PATIENCE_MILLISECONDS,
       lane: 0,

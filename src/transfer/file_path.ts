@@ -5,6 +5,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ERRNO, openHost, PATH_MAX } from "../../ffi/host.ts";
 import { cString } from "../../ffi/pointers.ts";
+import { describeValue } from "../format.ts";
 import { lastErrno, systemError } from "./system_error.ts";
 
 /** Where a file lies. */
@@ -26,7 +27,7 @@ export function pathOf(path: FilePath): string {
   if (path instanceof URL) return fromUrl(path);
   if (typeof path !== "string" || path === "" || path.includes("\0")) {
     throw new TypeError(
-      `Cannot use ${shown(path)} as a path: expected a text without NUL, or a URL`,
+      `Cannot use ${describeValue(path)} as a path: expected a text without NUL, or a URL`,
     );
   }
   if (/^file:/i.test(path)) {
@@ -44,10 +45,6 @@ function fromUrl(url: URL): string {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new TypeError(`Cannot use ${url} as a path: ${reason}`, { cause });
   }
-}
-
-function shown(path: unknown): string {
-  return typeof path === "string" ? JSON.stringify(path) : String(path);
 }
 
 /**

@@ -9,7 +9,7 @@ import type { CudaStream } from "../stream.ts";
 import { nextTurn } from "../waiting.ts";
 import { ArrayMover, queueByDriver } from "./array_mover.ts";
 import { arraysBefore, type ArrayUse, noArrayIsPending } from "./array_uses.ts";
-import type { MemorySpan } from "./copy.ts";
+import { checkApart, type MemorySpan } from "./copy.ts";
 import { TransferEngine } from "./engine.ts";
 import type { HostBytes } from "./host_memory.ts";
 import {
@@ -78,12 +78,12 @@ const ACTIONS = {
  * @throws TypeError when the stream is being captured: ordinary memory may have moved by a launch.
  */
 export function transfer(task: HostTransfer): Promise<void> | undefined {
-  const { direction, stream, span, host, signal } = task;
+  const { direction, stream, span, signal } = task;
   signal?.throwIfAborted();
   const { byteLength, allocation } = span;
   if (byteLength === 0) return undefined;
   requireUnrecorded(allocation, stream, ACTIONS[direction]);
-  const owned = ownedSpan(host.memory);
+  const owned = ownedApartFrom(task);
   const comesFirst = task.isPlaced === true ||
     noArrayIsPending() && comesAfterNothing(stream, allocation, owned?.allocation);
   const isAtOnce = (isSmall(task) || isAlone() && isQuick(task, owned)) &&
@@ -95,10 +95,10 @@ export function transfer(task: HostTransfer): Promise<void> | undefined {
 
 /** Moves the bytes as {@link transfer} does, and blocks until they are there. */
 export function transferSync(task: HostTransfer): void {
-  const { direction, stream, span: { byteLength, allocation }, host } = task;
+  const { direction, stream, span: { byteLength, allocation } } = task;
   if (byteLength === 0) return;
   requireUnrecorded(allocation, stream, ACTIONS[direction]);
-  const owned = ownedSpan(host.memory);
+  const owned = ownedApartFrom(task);
   finishEarlier(task, owned);
   order(task, owned);
   move(task, owned);
@@ -113,6 +113,19 @@ function move(task: HostTransfer, owned: OwnedHostSpan | undefined): void {
   const bytes = host.convert?.() ?? host.memory;
   finishMover(new ArrayMover({ ...task, bytes, isPageLocked: isCopied(task, owned) }));
   host.complete?.(bytes);
+}
+
+/**
+ * The memory that the GPU reaches under the array; undefined for ordinary memory.
+ *
+ * @throws RangeError when the bytes would be copied onto a part of themselves.
+ */
+function ownedApartFrom({ direction, span, host }: HostTransfer): OwnedHostSpan | undefined {
+  const owned = ownedSpan(host.memory);
+  if (owned === undefined || host.convert !== undefined) return owned;
+  if (direction === "upload") checkApart(span, owned);
+  else checkApart(owned, span);
+  return owned;
 }
 
 /** Whether one call of the driver's moves it in a quarter of a millisecond. */

@@ -1,6 +1,7 @@
 // Writes a file of known size: all of it beside the old one, or a part of it in place. Writers of one
 // file take turns, within the program by the order of their calls, among programs by its lock.
 
+import { FLAG } from "../options.ts";
 import { type Step, SteppedWork, type StreamUse } from "./stepped_work.ts";
 import type { DiskFile } from "./disk_file.ts";
 import { FileChange } from "./file_change.ts";
@@ -22,6 +23,9 @@ export interface WritingOptions {
    */
   readonly inPlace?: boolean | undefined;
 }
+
+/** What they may be. */
+export const WRITING_KINDS = { sync: FLAG, inPlace: FLAG } as const;
 
 /** A file to write, or a part of it. */
 export interface FileTarget extends WritingOptions {

@@ -1,6 +1,7 @@
 // How large the transfer engine may be, and from which size it is used.
 
 import { type ByteSize, parseBytes } from "../format.ts";
+import { NUMBER, OptionSet, SIZE } from "../options.ts";
 import type { LaneCounts } from "./copy_lanes.ts";
 import type { RingLimits } from "./pinned_ring.ts";
 import { DRIVER_PIECE_BYTES, RING_DEMAND_BYTES, SMALLEST_RING_BYTES } from "./ways.ts";
@@ -17,6 +18,13 @@ export interface TransferTuning {
   /** From which size a transfer goes through it; `deno task calibrate` finds it for a machine. */
   readonly ringFrom?: ByteSize;
 }
+
+/** What they may be. */
+export const TRANSFER_TUNING: OptionSet<TransferTuning> = new OptionSet({
+  ringBytes: SIZE,
+  laneCount: NUMBER,
+  ringFrom: SIZE,
+});
 
 /** How large an engine may be, and from when on it does what. */
 export interface EngineLimits extends RingLimits, LaneCounts {

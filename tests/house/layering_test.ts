@@ -11,6 +11,7 @@ const LAYERS: readonly (readonly string[])[] = [
   [
     "src/version.ts",
     "src/format.ts",
+    "src/options.ts",
     "src/errors.ts",
     "src/dtype.ts",
     "src/scope.ts",

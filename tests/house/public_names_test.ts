@@ -207,6 +207,7 @@ const PUBLIC_NAMES = [
   "TransferTuning",
   "TransferableBuffer",
   "UnavailableReason",
+  "UntypedSource",
   "UploadAllOptions",
   "UploadFileOptions",
   "UploadIntoOptions",

@@ -149,3 +149,30 @@ Deno.test("cli.ts demo measures nothing when its folder cannot be made", async (
   assertEquals([code, stdout], [1, ""]);
   assertStringIncludes(stderr, `Cannot write into ${file}/out: `);
 });
+
+for (const args of [["help"], ["bandwidth"], ["bandwidth", "--json"], ["doctor"], ["demo"]]) {
+  const ignore = Deno.build.os !== "linux"; // where /dev/full is
+  const name = `cli.ts ${args.join(" ")} ends with a sentence when its output cannot be written`;
+  Deno.test({ name, ignore }, async () => {
+    using folder = new TemporaryFolder();
+    const cli = new URL("src/cli.ts", PROJECT_ROOT).pathname;
+    const options = ["--driver", "simulated", "--largest", "4 KiB", "--out", folder.path];
+    const words = [Deno.execPath(), "run", "-A", "--quiet", "--no-check", cli, ...args, ...options];
+    const command = `${words.map((word) => `'${word}'`).join(" ")} > /dev/full`;
+    const { code, stderr } = await new Deno.Command("sh", { args: ["-c", command] }).output();
+    const text = new TextDecoder().decode(stderr).trim();
+    assertEquals([code, text], [
+      1,
+      "Cannot write the output: No space left on device (os error 28)",
+    ]);
+  });
+}
+
+Deno.test("cli.ts demo ends with a sentence when a file of its cannot be written", async () => {
+  using folder = new TemporaryFolder();
+  Deno.mkdirSync(`${folder.path}/bandwidth.json`);
+  const { code, stderr } = await runCli(["demo", "--largest", "4 KiB", "--out", folder.path]);
+  assertEquals(code, 1);
+  assertStringIncludes(stderr, "Cannot write the output: Is a directory");
+  assertEquals(stderr.includes("    at "), false);
+});

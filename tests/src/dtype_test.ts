@@ -77,7 +77,7 @@ for (const name of ["float", "toString", "__proto__", "", undefined]) {
     assertThrows(
       () => elementBytes(name as DType),
       TypeError,
-      `Cannot use element type ${name}: expected one of float16, bfloat16`,
+      `expected one of float16, bfloat16`,
     );
   });
 }
@@ -124,4 +124,25 @@ Deno.test("toBfloat16() gives every bit pattern back that fromBfloat16() widened
   const values = fromBfloat16(patterns);
   const numbers = patterns.filter((_, index) => !Number.isNaN(values[index]));
   assertEquals(toBfloat16(fromBfloat16(numbers)), numbers);
+});
+
+Deno.test("toBfloat16() rounds a double once", () => {
+  const half = 2 ** -8; // of the last bit of a bfloat16 above 1
+  const tie = 1 + half;
+  const cases: [number, number][] = [
+    [tie + 2 ** -40, 1 + 2 * half], // a float32 would lose the trace, and the tie go to even
+    [tie - 2 ** -40, 1],
+    [-(tie + 2 ** -40), -(1 + 2 * half)],
+    [tie, 1],
+    [3 * half + 1 - 2 ** -40, 1 + 2 * half],
+    [2 ** -150, 0],
+    [-(2 ** -160), -0],
+    [1e300, Infinity],
+    [-1e300, -Infinity],
+    [2 ** 128 - 2 ** 119, Infinity], // half way from the largest to the next
+    [2 ** 128 - 2 ** 119 - 2 ** 80, 2 ** 128 - 2 ** 120],
+  ];
+  for (const [value, expected] of cases) {
+    assertEquals([...fromBfloat16(toBfloat16([value]))], [expected], String(value));
+  }
 });

@@ -185,7 +185,7 @@ Deno.test("CudaStream.create() refuses a priority that there is not", () =>
     assertThrows(
       () => gpu.createStream({ priority: "urgent" as StreamPriority }),
       TypeError,
-      'Cannot use stream priority urgent: expected "low", "normal" or "high"',
+      'option "priority" is the text "urgent", expected "low", "normal" or "high"',
     );
   }));
 

@@ -1,6 +1,7 @@
 // What people give to be saved, checked before a file is touched: notebooks have no types.
 
 import type { DType } from "../../dtype.ts";
+import { describeValue } from "../../format.ts";
 import { StridedView } from "../../buffers/strided_view.ts";
 import { TransferableBuffer } from "../../buffers/transferable_buffer.ts";
 
@@ -15,7 +16,7 @@ export type NamedBuffer = readonly [name: string, buffer: TransferableBuffer<DTy
 export function toNamedBuffers(path: string, tensors: unknown): NamedBuffer[] {
   if (!isCollection(tensors)) {
     throw new TypeError(
-      `Cannot save ${path}: it was given ${nounFor(tensors)}, expected buffers by name: ` +
+      `Cannot save ${path}: it was given ${describeValue(tensors)}, expected buffers by name: ` +
         `{ weights: buffer }`,
     );
   }
@@ -25,14 +26,16 @@ export function toNamedBuffers(path: string, tensors: unknown): NamedBuffer[] {
   return [...tensors].map((entry, i) => {
     if (!Array.isArray(entry)) {
       throw new TypeError(
-        `Cannot save ${path}: entry ${i} is ${nounFor(entry)}, expected a name and a buffer: ` +
+        `Cannot save ${path}: entry ${i} is ${
+          describeValue(entry)
+        }, expected a name and a buffer: ` +
           `["weights", buffer]`,
       );
     }
     const [name, value]: unknown[] = entry;
     if (typeof name !== "string") {
       throw new TypeError(
-        `Cannot save ${path}: entry ${i} has ${nounFor(name)} for a name, expected a text`,
+        `Cannot save ${path}: entry ${i} has ${describeValue(name)} for a name, expected a text`,
       );
     }
     return toNamed(path, name, value);
@@ -47,14 +50,14 @@ export function toNamedBuffers(path: string, tensors: unknown): NamedBuffer[] {
 export function checkMetadata(path: string, metadata: unknown): void {
   if (!isRecord(metadata)) {
     throw new TypeError(
-      `Cannot save ${path}: metadata is ${nounFor(metadata)}, expected an object of texts`,
+      `Cannot save ${path}: metadata is ${describeValue(metadata)}, expected an object of texts`,
     );
   }
   for (const [key, value] of Object.entries(metadata)) {
     checkText(path, key, "metadata");
     if (typeof value !== "string") {
       throw new TypeError(
-        `Cannot save ${path}: metadata "${key}" is ${nounFor(value)}, expected a text` +
+        `Cannot save ${path}: metadata "${key}" is ${describeValue(value)}, expected a text` +
           adviceForText(value),
       );
     }
@@ -79,7 +82,7 @@ function checkText(path: string, text: string, what: string): void {
 function toBuffer(path: string, name: string, value: unknown): TransferableBuffer<DType> {
   if (value instanceof TransferableBuffer) return value;
   throw new TypeError(
-    `Cannot save ${path}: tensor "${name}" is ${nounFor(value)}, expected a buffer` +
+    `Cannot save ${path}: tensor "${name}" is ${describeValue(value)}, expected a buffer` +
       adviceForBuffer(value),
   );
 }
@@ -101,22 +104,10 @@ function isRecord(value: unknown): value is object {
 
 function adviceForBuffer(value: unknown): string {
   if (value instanceof StridedView) return ": contiguous() makes one";
-  if (value instanceof Promise) return ": await it";
   return ArrayBuffer.isView(value) || Array.isArray(value) ? ": await gpu.upload() makes one" : "";
 }
 
 function adviceForText(value: unknown): string {
   if (typeof value === "object" && value !== null) return ": JSON.stringify() makes one";
   return ["number", "bigint", "boolean"].includes(typeof value) ? `: String(${value})` : "";
-}
-
-/** What something is, in words: "a number", "an Int8Array", "StridedView(…)". */
-function nounFor(value: unknown): string {
-  if (value === null || value === undefined) return String(value);
-  if (value instanceof TransferableBuffer || value instanceof StridedView) return String(value);
-  if (Array.isArray(value)) return "an array";
-  if (typeof value !== "object") return `a ${typeof value}`;
-  const className = value.constructor?.name || "Object";
-  if (className === "Object") return "an object";
-  return `${/^[AEIO]/.test(className) ? "an" : "a"} ${className}`;
 }

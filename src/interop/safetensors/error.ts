@@ -1,5 +1,7 @@
 // What is wrong with a safetensors file: the file and the reason, in one class.
 
+import { visibleText } from "../../format.ts";
+
 /** A safetensors file, or an index of several, does not keep the format. */
 export class SafetensorsError extends Error {
   /** Tells the class from others. */
@@ -9,7 +11,7 @@ export class SafetensorsError extends Error {
 
   /** Describes what is wrong with a file. */
   constructor(path: string, reason: string, options?: ErrorOptions) {
-    super(`Cannot load ${path}: ${reason}`, options);
+    super(visibleText(`Cannot load ${path}: ${reason}`), options);
     this.path = path;
   }
 }

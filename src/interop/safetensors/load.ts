@@ -1,13 +1,22 @@
 // Loads a model: the headers of all files first, then their memory, then the bytes, so that what
 // cannot work fails before anything is read.
 
-import type { AllocateOptions, DeviceAllocator } from "../../buffers/device_allocator.ts";
+import {
+  ALLOCATE_KINDS,
+  type AllocateOptions,
+  allocationOf,
+  type DeviceAllocator,
+} from "../../buffers/device_allocator.ts";
 import type { DeviceBuffer } from "../../buffers/device_buffer.ts";
+import { contextOf } from "../../memory/memory_resource.ts";
 import { takeAfterCollection } from "../../memory/out_of_memory.ts";
-import { CudaStream } from "../../stream.ts";
+import { CALLBACK, OptionSet } from "../../options.ts";
+import type { CudaStream } from "../../stream.ts";
+import { streamOn } from "../../stream_choice.ts";
 import type { DiskFile } from "../../transfer/disk_file.ts";
 import { uploadFrom } from "../../transfer/file_transfer.ts";
 import type { TransferOptions } from "../../transfer/pending_transfer.ts";
+import { TRANSFER_KINDS } from "../../transfer/transfer_choice.ts";
 import { inParallel } from "../../transfer/in_parallel.ts";
 import { ProgressTotal } from "../../transfer/progress_total.ts";
 import { SafetensorsError } from "./error.ts";
@@ -23,6 +32,12 @@ export interface LoadSafetensorsOptions extends AllocateOptions, TransferOptions
   /** Chooses tensors; all by default. */
   readonly filter?: (tensor: TensorEntry) => boolean;
 }
+
+const LOAD_OPTIONS = new OptionSet<LoadSafetensorsOptions>({
+  ...ALLOCATE_KINDS,
+  ...TRANSFER_KINDS,
+  filter: CALLBACK,
+});
 
 /** One file, opened and understood. */
 interface OpenShard {
@@ -47,6 +62,9 @@ export async function loadSafetensors(
   gpu: DeviceAllocator,
   options: LoadSafetensorsOptions = {},
 ): Promise<SafetensorsModel> {
+  LOAD_OPTIONS.read(options, "loadSafetensors");
+  const context = contextOf(gpu, "load a model onto");
+  const stream = streamOn(context, options, "memory");
   using resources = new DisposableStack();
   const shards: OpenShard[] = [];
   for (const shard of await findShards(source, { resources, signal: options.signal })) {
@@ -58,10 +76,11 @@ export async function loadSafetensors(
   const blocks: DeviceBuffer<"uint8">[] = [];
   for (const { file, layout } of shards) {
     const label = options.label ?? file.path.slice(file.path.lastIndexOf("/") + 1);
-    const allocate = () => gpu.alloc("uint8", layout.byteLength, { ...options, label });
-    blocks.push(memory.use(await takeAfterCollection(gpu.context, allocate)));
+    const place = { ...allocationOf(options), label };
+    const allocate = () => gpu.alloc("uint8", layout.byteLength, place);
+    blocks.push(memory.use(await takeAfterCollection(context, allocate)));
   }
-  await readBlocks(shards, { ...options, blocks });
+  await readBlocks(shards, { ...options, stream, blocks });
   const tensors = new Map(shards.flatMap((shard, i) => [...viewsOf(shard, blocks[i])]));
   const metadata = Object.assign({}, ...shards.map((shard) => shard.metadata));
   memory.move();
@@ -105,7 +124,10 @@ function checkNames(shards: readonly OpenShard[]): void {
 
 async function readBlocks(
   shards: readonly OpenShard[],
-  options: LoadSafetensorsOptions & { readonly blocks: readonly DeviceBuffer[] },
+  options: LoadSafetensorsOptions & {
+    readonly stream: CudaStream;
+    readonly blocks: readonly DeviceBuffer[];
+  },
 ): Promise<void> {
   const { blocks, stream, signal } = options;
   const totalBytes = shards.reduce((sum, { layout }) => sum + bytesToRead(layout), 0);
@@ -126,7 +148,7 @@ async function readBlocks(
       try {
         await uploadFrom({
           span,
-          stream: stream ?? CudaStream.default(block.context),
+          stream,
           file,
           fileOffset: dataOffset + fileOffset,
           onProgress: progress.part(),

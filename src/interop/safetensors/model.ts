@@ -3,7 +3,7 @@
 import type { DeviceBuffer } from "../../buffers/device_buffer.ts";
 import type { DType } from "../../dtype.ts";
 import { DisposedError } from "../../errors.ts";
-import { formatBytes, formatCount } from "../../format.ts";
+import { formatBytes, formatCount, visibleText } from "../../format.ts";
 import type { SafetensorsFormat } from "./formats.ts";
 
 /** One tensor of a loaded model. */
@@ -116,9 +116,9 @@ export class SafetensorsModel
     if (this.#disposed) throw new DisposedError(this.toString());
     const found = this.#tensors.get(name);
     if (found !== undefined) return found;
-    const some = this.names.slice(0, 3).map((known) => `"${known}"`).join(", ");
+    const some = this.names.slice(0, 3).map((known) => `"${visibleText(known)}"`).join(", ");
     throw new RangeError(
-      `Cannot find tensor "${name}": the model has ${this.size}` +
+      `Cannot find tensor "${visibleText(`${name}`)}": the model has ${this.size}` +
         (this.size === 0 ? "" : `, such as ${some}`),
     );
   }

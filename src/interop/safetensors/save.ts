@@ -1,15 +1,16 @@
 // Saves device buffers as a safetensors file, laid out as the format's own library does it.
 
 import type { DeviceBuffer } from "../../buffers/device_buffer.ts";
+import { ANYTHING, OptionSet } from "../../options.ts";
 import { CudaStream } from "../../stream.ts";
-import { chosenStream } from "../../stream_choice.ts";
 import type { MemorySpan } from "../../transfer/copy.ts";
 import { type FilePath, pathOf } from "../../transfer/file_path.ts";
 import { checkDownload } from "../../transfer/file_transfer.ts";
 import { gatherInto, writeInto } from "../../transfer/gathered_transfer.ts";
 import type { TransferOptions } from "../../transfer/pending_transfer.ts";
-import { produceFile, type WritingOptions } from "../../transfer/produce_file.ts";
+import { produceFile, WRITING_KINDS, type WritingOptions } from "../../transfer/produce_file.ts";
 import { ProgressTotal } from "../../transfer/progress_total.ts";
+import { TRANSFER_KINDS } from "../../transfer/transfer_choice.ts";
 import { checkMetadata, type NamedBuffer, toNamedBuffers } from "./check_entries.ts";
 import { formatOf, formatRank } from "./formats.ts";
 import { encodeHeader, LENGTH_BYTES, type TensorEntry } from "./header.ts";
@@ -26,6 +27,12 @@ export interface SaveSafetensorsOptions extends TransferOptions, WritingOptions 
   /** The stream whose earlier work comes first; the device's default stream otherwise. */
   readonly stream?: CudaStream;
 }
+
+const SAVE_OPTIONS = new OptionSet<SaveSafetensorsOptions>({
+  ...TRANSFER_KINDS,
+  ...WRITING_KINDS,
+  metadata: ANYTHING, // checked text by text
+});
 
 /** A buffer's memory and its place in the file. */
 interface PlacedSpan {
@@ -49,8 +56,8 @@ export async function saveSafetensors(
   tensors: NamedTensors,
   options: SaveSafetensorsOptions = {},
 ): Promise<void> {
-  const { metadata = {}, inPlace, sync, signal, onProgress } = options;
-  const stream = chosenStream(options);
+  SAVE_OPTIONS.read(options, "saveSafetensors");
+  const { metadata = {}, inPlace, sync, stream, signal, onProgress } = options;
   const name = pathOf(path);
   checkMetadata(name, metadata);
   const placed = place(toNamedBuffers(name, tensors));

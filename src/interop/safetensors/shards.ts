@@ -35,7 +35,7 @@ interface Finding {
  * @throws TypeError for an address on the web.
  */
 export async function findShards(source: SafetensorsSource, finding: Finding): Promise<Shard[]> {
-  const paths = typeof source === "string" || source instanceof URL ? [source] : source;
+  const paths: readonly FilePath[] = Array.isArray(source) ? source : [source];
   const address = paths.find(isWebAddress);
   if (address !== undefined) {
     throw new TypeError(`Cannot load ${address}: expected a file; download it first`);

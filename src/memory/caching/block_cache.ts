@@ -22,6 +22,7 @@ import {
   UNIT_BYTES,
   unitsOf,
 } from "./segment.ts";
+import { allocateFrom } from "../taken_address.ts";
 
 /** What a stream can use again without waiting for anything. */
 interface StreamBlocks {
@@ -218,7 +219,7 @@ export class BlockCache implements MemoryCache, Owner {
     const risingBytes = this.#reservedBytes + byteLength - this.#peakReservedBytes;
     this.#giveBackFree(risingBytes, [this.#blocksOf(home.stream)]);
     if (this.#reservedBytes + byteLength > this.#limitBytes) throw this.#limitError(byteLength);
-    const address = this.#upstream.allocate(byteLength, home.stream);
+    const address = allocateFrom(this.#upstream, byteLength, home.stream);
     this.#reservedBytes += byteLength;
     this.#peakReservedBytes = Math.max(this.#peakReservedBytes, this.#reservedBytes);
     this.#segmentCount++;

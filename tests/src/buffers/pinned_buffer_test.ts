@@ -1,6 +1,6 @@
 // Checks that page-locked memory is a typed array as long as it lives, and an empty one afterwards.
 
-import { assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
+import { assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
 import { DTYPE_NAMES, elementBytes } from "../../../src/dtype.ts";
 import { DisposedError } from "../../../src/errors.ts";
 import { assertSameBytes, patternBytes } from "../../support/contents.ts";
@@ -69,4 +69,23 @@ Deno.test("PinnedBuffer.copyTo() and copyFrom() move pinned bytes both ways on a
     back.copyFrom(device, { stream });
     stream.synchronizeSync();
     assertEquals(back.array, there.array);
+  }));
+
+Deno.test("PinnedBuffer refuses transfers between parts of it that overlap", () =>
+  withDevice(async (gpu) => {
+    using pinned = gpu.pinned("uint8", 16);
+    pinned.array.set(Uint8Array.from({ length: 16 }, (_, at) => at));
+    const before = [...pinned.array];
+    const part = pinned.subarray(0, 8);
+    for (const start of [0, 4, 7]) {
+      const other = pinned.array.subarray(start, start + 8);
+      const words = `onto themselves, ${start} bytes apart`;
+      await assertRejects(() => part.upload(other), RangeError, words);
+      await assertRejects(() => part.download(other), RangeError, words);
+      assertThrows(() => part.uploadSync(other), RangeError, words);
+      assertThrows(() => part.downloadSync(other), RangeError, words);
+    }
+    assertEquals([...pinned.array], before);
+    await part.upload(pinned.array.subarray(8));
+    assertEquals([...part.array], before.slice(8));
   }));

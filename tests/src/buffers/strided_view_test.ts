@@ -2,6 +2,7 @@
 
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { DisposedError } from "../../../src/errors.ts";
+import { StridedView } from "../../../src/buffers/strided_view.ts";
 import { withDevice } from "../../support/with_device.ts";
 
 const SIX = new Float32Array([1, 2, 3, 4, 5, 6]);
@@ -55,6 +56,39 @@ Deno.test("StridedView.range() takes nothing from an empty range", () =>
     using none = line.strided().range(0, { start: 4, end: 2 }).contiguous();
     assertEquals(none.shape, [0]);
     assertEquals((await none.download()).length, 0);
+  }));
+
+Deno.test("StridedView.range() takes nothing behind the last element of a stepped view", () =>
+  withDevice(async (gpu) => {
+    using numbers = await gpu.upload(SIX);
+    using odd = numbers.strided({ shape: [3], strides: [2], offset: 1 });
+    for (const range of [{ start: 3 }, { start: 9, end: 9 }, { start: 3, step: 2 }, { end: 0 }]) {
+      assertEquals((await odd.range(0, range).download()).length, 0);
+    }
+    using backwards = odd.range(0, { step: -1 });
+    assertEquals((await backwards.range(0, { start: 3, step: -1 }).download()).length, 0);
+  }));
+
+Deno.test("StridedView refuses what is no layout", () =>
+  withDevice((gpu) => {
+    using a = gpu.zeros("float32", 6);
+    const layouts = [
+      undefined,
+      null,
+      5,
+      {},
+      { shape: [2], strides: [1] },
+      { shape: 2, strides: [1], offset: 0 },
+      { shape: [2], strides: "1", offset: 0 },
+    ];
+    for (const layout of layouts) {
+      const words = "by a layout that is not { shape, strides, offset }";
+      assertThrows(() => new StridedView(a, layout as never), TypeError, words);
+    }
+    for (const wrong of [0.5, NaN, 1n, "1", Symbol("size")]) {
+      const layout = { shape: [wrong], strides: [1], offset: 0 };
+      assertThrows(() => new StridedView(a, layout as never), RangeError, "expected whole numbers");
+    }
   }));
 
 Deno.test("StridedView.view() shows one column of a transposed matrix", () =>

@@ -26,6 +26,13 @@ const FITTING = [
   "floats.uploadSync(shared);",
   "floats.transpose().upload(new Float32Array(6));",
   "halves.uploadSync(new Float16Array(6)).uploadSync(new Uint16Array(6));",
+  "halves.uploadSync(new Float32Array(6)).downloadSync(new Float32Array(6));",
+  "gpu.upload(new Float32Array(6), { dtype: 'float16' });",
+  "gpu.upload(new Float32Array(6), { dtype: 'bfloat16' });",
+  "gpu.upload(new Uint16Array(6), { dtype: 'bfloat16', shape: [2, 3] });",
+  "const plain: DeviceBuffer<'int16'> = gpu.uploadSync(new Int16Array(6)); plain;",
+  "gpu.upload(new Uint8ClampedArray(6));",
+  "gpu.upload(new DataView(shared), { dtype: 'int32' });",
   "brains.uploadSync(new Float32Array(6)).uploadSync(new Uint16Array(6));",
   "bytes.uploadSync(new Uint8Array(6)).uploadSync(new Uint8ClampedArray(6));",
   "flags.uploadSync(new Uint8Array(6));",
@@ -46,7 +53,11 @@ const REFUSED: Readonly<Record<string, string>> = {
   "floats.downloadSync(new Int32Array(6));": `parameter of type 'Uploadable<"float32">'`,
   "floats.transpose().upload([1, 2]);": `parameter of type 'Uploadable<"float32">'`,
   "longs.uploadSync(new BigUint64Array(6));": `parameter of type 'Uploadable<"int64">'`,
-  "gpu.upload('12', { dtype: 'float32' });": "type 'HostMemory | HostValues'",
+  "gpu.upload('12', { dtype: 'float32' });": "type 'UntypedSource'",
+  "gpu.upload(new Float32Array(6), { dtype: 'int32' });":
+    `'Float32Array<ArrayBuffer>' is not assignable to parameter of type`,
+  "gpu.uploadSync(new Uint8Array(6), { dtype: 'float32' });":
+    `'Uint8Array<ArrayBuffer>' is not assignable to parameter of type`,
   "gpu.upload(['1', '2'], { dtype: 'float32' });": "Type 'string' is not assignable",
   "gpu.alloc('float23', 6);": `'"float23"' is not assignable to parameter of type 'DType'`,
   "const doubles: DeviceBuffer<'float64'> = buffers[0]; doubles;":

@@ -302,3 +302,28 @@ Deno.test("CudaDevice.fromHandle() refuses what is beyond the mapped part of a r
       "their allocation ends after",
     );
   }));
+
+Deno.test("CudaDevice.fromHandle() refuses to adopt the memory of a live buffer", () =>
+  withDevice((gpu) => {
+    using owner = gpu.alloc("uint8", 1024, { label: "owner" });
+    const resource = gpu.memoryResource;
+    for (const [address, byteLength] of [[owner.ptr, 1024], [owner.ptr + 256n, 256]] as const) {
+      assertThrows(
+        () => gpu.fromHandle(address, byteLength, { resource }),
+        TypeError,
+        "Cannot adopt the memory of owner: that buffer is live and gives it back",
+      );
+    }
+    using borrowed = gpu.fromHandle(owner.ptr, 1024, { owner });
+    assertThrows(() => gpu.fromHandle(borrowed.ptr, 1024, { resource }), TypeError, "of owner");
+  }));
+
+Deno.test("CudaDevice.fromHandle() adopts what was only shown before, once", () =>
+  withDevice((gpu) => {
+    const resource = gpu.memoryResource;
+    const address = gpu.alloc("uint8", 1024).release();
+    using _shown = gpu.fromHandle(address, 1024);
+    using adopted = gpu.fromHandle(address, 1024, { resource, label: "adopted" });
+    assertThrows(() => gpu.fromHandle(address, 1024, { resource }), TypeError, "Cannot adopt");
+    assertEquals(adopted.byteLength, 1024);
+  }));

@@ -32,7 +32,7 @@ for (const [name, make] of Object.entries(ADAPTORS)) {
       for (const wrong of [gpu, undefined, null, "pool", {}, headless]) {
         assertThrows(() => make(wrong as never), TypeError, `Cannot make a ${name} over `);
       }
-      assertThrows(() => make(gpu as never), TypeError, "over CudaDevice: expected a memory resou");
+      assertThrows(() => make(gpu as never), TypeError, "over CudaDevice(0, ");
     }));
 }
 
@@ -48,7 +48,7 @@ for (const [name, limitTo] of Object.entries(LIMITED)) {
   Deno.test(`${name} refuses a limit that is neither number nor text`, () =>
     withDevice((gpu) => {
       for (const limit of [null, 1n, {}, Symbol("half")]) {
-        assertThrows(() => limitTo(gpu, limit as never), TypeError, "Cannot read limit ");
+        assertThrows(() => limitTo(gpu, limit as never), TypeError, "expected bytes, ");
       }
     }));
 }
@@ -69,7 +69,7 @@ Deno.test("Adaptors with options refuse what they cannot call or read", () =>
       assertThrows(
         () => new LoggingResourceAdaptor(upstream, options as never),
         TypeError,
-        "as the log's { write }: expected a function",
+        "write",
       );
     }
     assertThrows(
@@ -79,7 +79,7 @@ Deno.test("Adaptors with options refuse what they cannot call or read", () =>
     );
     assertThrows(
       () => new AlignedResourceAdaptor(upstream, undefined as never),
-      RangeError,
-      'Cannot read alignment "undefined"',
+      TypeError,
+      "its options are undefined, expected an object such as { alignment, threshold }",
     );
   }));

@@ -22,9 +22,9 @@ Deno.test("pathOf() makes every spelling of a path absolute", () => {
 
 Deno.test("pathOf() names what is no path", () => {
   const wrong: readonly [given: unknown, message: string][] = [
-    ["", 'Cannot use "" as a path'],
-    ["a\0b", 'Cannot use "a\\u0000b" as a path'],
-    [5, "Cannot use 5 as a path"],
+    ["", 'Cannot use the text "" as a path'],
+    ["a\0b", 'Cannot use the text "a\\u0000b" as a path'],
+    [5, "Cannot use the number 5 as a path"],
     [undefined, "Cannot use undefined as a path"],
     ["file:///a/b", "Cannot use file:///a/b as a path: it is the text of a URL"],
     [new URL("file:///a%2Fb"), "Cannot use file:///a%2Fb as a path: "],

@@ -88,9 +88,9 @@ Deno.test("saveSafetensors() names a value that is no buffer, and what to do", (
       [a.transpose(), "is StridedView(float32[3, 2] by [1, 3]), expected a buffer: contiguous()"],
       [new Float32Array(2), "is a Float32Array, expected a buffer: await gpu.upload() makes one"],
       [new Int8Array(2), "is an Int8Array, expected"],
-      [[1, 2], "is an array, expected a buffer: await gpu.upload()"],
-      [Promise.resolve(a), "is a Promise, expected a buffer: await it"],
-      [5, "is a number, expected a buffer"],
+      [[1, 2], "is a list, expected a buffer: await gpu.upload()"],
+      [Promise.resolve(a), "is a promise, which has to be awaited, expected a buffer"],
+      [5, "is the number 5, expected a buffer"],
       [null, "is null, expected a buffer"],
       [undefined, "is undefined, expected a buffer"],
       [{}, "is an object, expected a buffer"],
@@ -108,12 +108,15 @@ Deno.test("saveSafetensors() says that buffers need names", () =>
     const given: [unknown, string][] = [
       [[a], 'entry 0 is DeviceBuffer(a, float32[2, 3]), expected a name and a buffer: ["weights",'],
       [[["a", a], [a, "b"]], "entry 1 has DeviceBuffer(a, float32[2, 3]) for a name"],
-      [new Map([[7, a]]), "entry 0 has a number for a name, expected a text"],
+      [new Map([[7, a]]), "entry 0 has the number 7 for a name, expected a text"],
       [a, "it was given DeviceBuffer(a, float32[2, 3]), expected buffers by name: { weights:"],
       [a.transpose(), "it was given StridedView(float32[3, 2] by [1, 3]), expected buffers"],
       [new Float32Array(2), "it was given a Float32Array, expected buffers by name"],
-      [Promise.resolve({ a }), "it was given a Promise, expected buffers by name"],
-      ["a", "it was given a string, expected buffers by name"],
+      [
+        Promise.resolve({ a }),
+        "it was given a promise, which has to be awaited, expected buffers by name",
+      ],
+      ["a", 'it was given the text "a", expected buffers by name'],
       [undefined, "it was given undefined, expected buffers by name"],
     ];
     for (const [tensors, message] of given) {
@@ -136,14 +139,14 @@ Deno.test("saveSafetensors() refuses names that no reader of the format takes", 
 Deno.test("saveSafetensors() refuses metadata that the loader would refuse", () =>
   withBuffer(async (_, a) => {
     const given: [unknown, string][] = [
-      [{ epoch: 5 }, 'metadata "epoch" is a number, expected a text: String(5)'],
-      [{ ok: "yes", best: true }, 'metadata "best" is a boolean, expected a text: String(true)'],
-      [{ shape: [2] }, 'metadata "shape" is an array, expected a text: JSON.stringify() makes one'],
+      [{ epoch: 5 }, 'metadata "epoch" is the number 5, expected a text: String(5)'],
+      [{ ok: "yes", best: true }, 'metadata "best" is true, expected a text: String(true)'],
+      [{ shape: [2] }, 'metadata "shape" is a list, expected a text: JSON.stringify() makes one'],
       [{ note: undefined }, 'metadata "note" is undefined, expected a text'],
       [new Map([["epoch", "5"]]), "metadata is a Map, expected an object of texts"],
-      [["5"], "metadata is an array, expected an object of texts"],
+      [["5"], "metadata is a list, expected an object of texts"],
       [null, "metadata is null, expected an object of texts"],
-      ["5", "metadata is a string, expected an object of texts"],
+      ["5", 'metadata is the text "5", expected an object of texts'],
       [{ "\ud800": "5" }, 'metadata "\\ud800" has half of a surrogate pair'],
       [{ a: "x\udc00" }, 'metadata "a": "x\\udc00" has half of a surrogate pair'],
     ];
@@ -157,6 +160,6 @@ Deno.test("saveSafetensors() names the file that it cannot save", () =>
     using folder = new FileFolder();
     const path = folder.pathOf("named.safetensors");
     const tensors = { w: 5 } as unknown as NamedTensors;
-    const message = `Cannot save ${path}: tensor "w" is a number`;
+    const message = `Cannot save ${path}: tensor "w" is the number 5`;
     await assertRejects(() => saveSafetensors(path, tensors), TypeError, message);
   }));

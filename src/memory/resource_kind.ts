@@ -1,0 +1,31 @@
+// What kind of memory a resource gives, for the ledger: any resource may stand where device memory is
+// usual.
+
+import type { LiveKind } from "../accounting/ledger.ts";
+import { CudaAsyncMemoryResource } from "./cuda_async_memory_resource.ts";
+import { ManagedMemoryResource } from "./managed_memory_resource.ts";
+import { MappedHostMemoryResource } from "./mapped_host_memory_resource.ts";
+import type { MemoryResource } from "./memory_resource.ts";
+import { ResourceAdaptor } from "./resource_adaptor.ts";
+
+/** The kind of memory that comes from a resource, under any adaptors. */
+export function kindOf(resource: MemoryResource): LiveKind {
+  if (resource instanceof CudaAsyncMemoryResource) return "device"; // the usual one, at once
+  const source = sourceOf(resource);
+  if (source instanceof ManagedMemoryResource) return "managed";
+  if (source instanceof MappedHostMemoryResource) return "mapped";
+  return resource?.isHostAccessible ? "pinned" : "device";
+}
+
+/** Where the CPU sees memory whose address on the device a resource gave. */
+export function hostAddressOf(resource: MemoryResource, address: bigint): bigint {
+  const source = sourceOf(resource);
+  return source instanceof MappedHostMemoryResource ? source.hostAddress(address) : address;
+}
+
+/** The resource under all adaptors. */
+export function sourceOf(resource: MemoryResource): MemoryResource {
+  let source = resource;
+  while (source instanceof ResourceAdaptor) source = source.upstream;
+  return source;
+}

@@ -1,0 +1,210 @@
+// What stands in the place of options, checked at the door: notebooks have no compiler to do it. Every
+// method that takes options reads them here, so that what is wrong ends in the same words everywhere.
+
+import { describeValue } from "./format.ts";
+
+/** What one option may be. */
+export interface OptionKind {
+  /** The words after "expected". */
+  readonly expected: string;
+  /** Whether a value is one; it is never asked about undefined. */
+  accepts(value: unknown): boolean;
+}
+
+/** A text. */
+export const TEXT: OptionKind = {
+  expected: "a text",
+  accepts: (value) => typeof value === "string",
+};
+
+/** A truth value. */
+export const FLAG: OptionKind = {
+  expected: "true or false",
+  accepts: (value) => typeof value === "boolean",
+};
+
+/** A number; its range is for the method to check. */
+export const NUMBER: OptionKind = {
+  expected: "a number",
+  accepts: (value) => typeof value === "number",
+};
+
+/** A size in bytes; whether it can be read is for the method to check. */
+export const SIZE: OptionKind = {
+  expected: 'bytes, or a size such as "64 MiB"',
+  accepts: (value) => typeof value === "string" || NUMBER.accepts(value),
+};
+
+/** Sizes along axes, which are checked one by one where they are read. */
+export const SHAPE: OptionKind = {
+  expected: "a length, or a list of sizes",
+  accepts: (value) => value !== null,
+};
+
+/** A whole number of the language's own. */
+export const BIGINT: OptionKind = {
+  expected: "a bigint",
+  accepts: (value) => typeof value === "bigint",
+};
+
+/** A plain object, whatever is in it. */
+export const RECORD: OptionKind = { expected: "an object", accepts: isRecord };
+
+/** Values in a row. */
+export const LIST: OptionKind = { expected: "a list", accepts: Array.isArray };
+
+/** A function. */
+export const CALLBACK: OptionKind = {
+  expected: "a function",
+  accepts: (value) => typeof value === "function",
+};
+
+/** What ends a call early. */
+export const SIGNAL: OptionKind = {
+  expected: "an AbortSignal",
+  accepts: (value) => value instanceof AbortSignal,
+};
+
+/** Anything that a method looks at by itself. */
+export const ANYTHING: OptionKind = { expected: "anything", accepts: () => true };
+
+/** One of some texts. */
+export function oneOf(...texts: readonly string[]): OptionKind {
+  const expected = listWords(texts.map((text) => JSON.stringify(text)), "or");
+  return { expected, accepts: (value) => typeof value === "string" && texts.includes(value) };
+}
+
+/** A list of values of one kind. */
+export function listOf(kind: OptionKind): OptionKind {
+  const accepts = (value: unknown) => Array.isArray(value) && value.every(kind.accepts);
+  return { expected: `a list, each ${kind.expected}`, accepts };
+}
+
+/** A value of one kind or of another. */
+export function eitherOf(first: OptionKind, second: OptionKind): OptionKind {
+  return {
+    expected: `${first.expected}, or ${second.expected}`,
+    accepts: (value) => first.accepts(value) || second.accepts(value),
+  };
+}
+
+/**
+ * Checks an argument that is no option.
+ *
+ * @throws TypeError when it is none of the kind.
+ */
+export function requireKind(value: unknown, kind: OptionKind, call: string): void {
+  if (kind.accepts(value)) return;
+  throw new TypeError(
+    `Cannot call ${call}() with ${describeValue(value)}: expected ${kind.expected}`,
+  );
+}
+
+/** The options that a method takes: their names, and what each may be. */
+export class OptionSet<T extends object> implements OptionKind {
+  readonly #kinds: ReadonlyMap<string, OptionKind>;
+
+  /** Names every option; the compiler asks for those that are missing. */
+  constructor(kinds: { readonly [K in keyof Required<T>]: OptionKind }) {
+    this.#kinds = new Map(Object.entries<OptionKind>(kinds));
+  }
+
+  /** The options in the place of one option: a record inside a record. */
+  get expected(): string {
+    return `an object such as { ${this.#names.join(", ")} }`;
+  }
+
+  /** Whether a value is a record with these options. */
+  accepts(value: unknown): boolean {
+    if (!isRecord(value)) return false;
+    for (const name in value) if (!this.#takes(name, value[name])) return false;
+    return true;
+  }
+
+  /**
+   * Checks the options of a call before it does anything, and returns them.
+   *
+   * @throws TypeError when they are no record, one has another name, or a value is of another kind.
+   */
+  read<O extends Partial<T>>(options: O, call: string): O {
+    const given: unknown = options;
+    if (!isRecord(given)) {
+      throw new TypeError(
+        `Cannot call ${call}(): its options are ${describeValue(given)}, expected ${this.expected}`,
+      );
+    }
+    for (const name in given) {
+      if (!this.#takes(name, given[name])) throw this.#refusal(name, given[name], call);
+    }
+    return options;
+  }
+
+  /** Refuses what stands in the place of an option and is none of its kind. */
+  #refusal(name: string, value: unknown, call: string): TypeError {
+    const kind = this.#kinds.get(name);
+    if (kind !== undefined) {
+      return new TypeError(
+        `Cannot call ${call}(): option "${name}" is ${describeValue(value)}, expected ` +
+          kind.expected,
+      );
+    }
+    const nearest = nearestOf(this.#names, name);
+    const hint = nearest === undefined ? "" : ` (did you mean "${nearest}"?)`;
+    const all = listWords(this.#names, "and");
+    return new TypeError(
+      `Cannot call ${call}(): it has no option ${JSON.stringify(name)}${hint}, only ${all}`,
+    );
+  }
+
+  #takes(name: string, value: unknown): boolean {
+    const kind = this.#kinds.get(name);
+    return kind !== undefined && (value === undefined || kind.accepts(value));
+  }
+
+  get #names(): string[] {
+    return [...this.#kinds.keys()];
+  }
+}
+
+/**
+ * Whether a value is a plain record, or one that takes values from another. Objects of a class are none,
+ * because a buffer, a stream or a promise would pass for options that are all left out.
+ */
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  if (typeof value !== "object" || value === null) return false;
+  const prototype: object | null = Object.getPrototypeOf(value);
+  if (prototype === Object.prototype || prototype === null) return true;
+  if (Object.getPrototypeOf(prototype) === null) return !Array.isArray(value);
+  return !Object.hasOwn(prototype, "constructor") && isRecord(prototype);
+}
+
+/** The name that somebody may have meant: the same but for a few letters. */
+function nearestOf(names: readonly string[], given: string): string | undefined {
+  const wanted = given.toLowerCase();
+  let best: { readonly name: string; readonly distance: number } | undefined;
+  for (const name of names) {
+    const distance = distanceBetween(name.toLowerCase(), wanted);
+    const isNear = distance <= Math.ceil(name.length / 3);
+    if (isNear && distance < (best?.distance ?? Infinity)) best = { name, distance };
+  }
+  return best?.name;
+}
+
+/** How many letters have to be put in, left out or changed. */
+function distanceBetween(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, at) => at);
+  for (let i = 0; i < a.length; i++) {
+    const next = [i + 1];
+    for (let j = 0; j < b.length; j++) {
+      const changed = (row[j] ?? 0) + (a[i] === b[j] ? 0 : 1);
+      next.push(Math.min(changed, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row.at(-1) ?? 0;
+}
+
+function listWords(words: readonly string[], last: "and" | "or"): string {
+  if (words.length < 2) return words.join();
+  return `${words.slice(0, -1).join(", ")} ${last} ${words.at(-1)}`;
+}

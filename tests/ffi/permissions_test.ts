@@ -1,0 +1,57 @@
+// What a program may do with less than all of --allow-ffi: it hears at once what it lacks.
+
+import { assertEquals, assertStringIncludes } from "@std/assert";
+import { runDeno } from "../support/child_deno.ts";
+import { PROJECT_ROOT } from "../support/project_files.ts";
+
+const linux = { ignore: Deno.build.os !== "linux" };
+
+/** Opens a device in a child with these flags, and tells what came of it. */
+async function openWith(flags: readonly string[], options: object): Promise<string> {
+  const mod = new URL("mod.ts", PROJECT_ROOT).href;
+  const program = `import { CudaDevice } from "${mod}";
+    try {
+      CudaDevice.open(0, ${JSON.stringify(options)});
+      console.log("opened");
+    } catch (error) {
+      console.log(error.name, error.reason, error.message);
+    }`;
+  const url = `data:text/javascript,${encodeURIComponent(program)}`;
+  const { stdout } = await runDeno(["run", "--no-check", "--quiet", ...flags, url]);
+  return stdout;
+}
+
+for (const flags of [[], ["--allow-ffi=/lib/x86_64-linux-gnu/libc.so.6"]]) {
+  const name = `CudaDevice.open() of the simulated driver names what ${
+    flags[0] ?? "no flag"
+  } lacks`;
+  Deno.test(name, async () => {
+    const said = await openWith(flags, { driver: "simulated" });
+    assertStringIncludes(said, "CudaUnavailableError permission Cannot use the simulated driver");
+    assertStringIncludes(said, "run again with --allow-ffi, without paths");
+  });
+}
+
+Deno.test(
+  "CudaDevice.open() lists the libraries that --allow-ffi with paths must have",
+  linux,
+  async () => {
+    for (const driver of ["cuda", "auto"]) {
+      const said = await openWith(["--allow-ffi=/nowhere/libother.so"], { driver });
+      assertStringIncludes(said, "CudaUnavailableError permission Cannot open the CUDA driver");
+      assertStringIncludes(said, "libcuda.so.1,");
+      assertStringIncludes(said, "libc.so.6, or where this system has them");
+    }
+  },
+);
+
+Deno.test("CudaDevice.open() with auto says that a library which was named is missing", async () => {
+  const libraryPath = "/nowhere/libcuda.so.1";
+  const said = await openWith(["--allow-ffi"], { driver: "auto", libraryPath });
+  assertStringIncludes(said, "CudaUnavailableError no-library Cannot open the CUDA driver: tried");
+  assertStringIncludes(said, libraryPath);
+  assertEquals(
+    await openWith(["--allow-ffi"], { driver: "auto" }).then((text) => text.trim()),
+    "opened",
+  );
+});

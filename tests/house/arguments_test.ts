@@ -1,0 +1,170 @@
+// The walk over all arguments: every public method and function is tried with every wrong thing in the
+// place of its first two arguments. Some take it, as an option that is left out or a value that fits;
+// what they throw is never the language's own message, which names neither the call nor the remedy.
+
+import { assertEquals } from "@std/assert";
+import * as kit from "../../mod.ts";
+import * as notebook from "../../src/notebook/mod.ts";
+import { TemporaryFolder } from "../support/child_deno.ts";
+import { openTestDevice } from "../support/driver.ts";
+import { CaughtWarnings } from "../support/warnings.ts";
+
+type Method = (...args: unknown[]) => unknown;
+
+/** Things to call methods of, each made anew and written, so that the driver lets it be read. */
+const THINGS: Readonly<Record<string, (gpu: kit.CudaDevice) => object>> = {
+  CudaDevice: (gpu) => gpu,
+  DeviceBuffer: (gpu) => gpu.zeros("float32", 4),
+  PinnedBuffer: (gpu) => gpu.pinned("float32", 4).fill(0),
+  MappedBuffer: (gpu) => gpu.mapped("float32", 4).set([1, 2, 3, 4]),
+  ManagedBuffer: (gpu) => gpu.managed("float32", 4).fill(0),
+  StagedBuffer: (gpu) => {
+    const staged = gpu.staged("float32", 4).fill(0);
+    staged.pull();
+    return staged;
+  },
+  GrowableBuffer: (gpu) => gpu.growable("float32", { shape: 4, reserve: "4 MiB" }).fill(0),
+  LazyBuffer: (gpu) => gpu.lazy("float32", 4).fill(0),
+  RegisteredMemory: (gpu) => gpu.register(new Float32Array(1024)),
+  PitchedBuffer: (gpu) => gpu.pitched("float32", [2, 2]).fill(0),
+  StridedView: (gpu) => gpu.zeros("float32", [2, 2]).strided(),
+  CudaStream: (gpu) => gpu.createStream(),
+  CudaEvent: (gpu) => gpu.createEvent(),
+  LiveTable: (gpu) => gpu.live(),
+  CudaAsyncMemoryResource: (gpu) => new kit.CudaAsyncMemoryResource(gpu, {}),
+  CachingResourceAdaptor: (gpu) => new kit.CachingResourceAdaptor(gpu.memoryResource),
+  VirtualMemoryResource: (gpu) => new kit.VirtualMemoryResource(gpu),
+};
+
+/** First arguments without which the second is not looked at. */
+const FIRST: Readonly<Record<string, unknown>> = {
+  alloc: "float32",
+  zeros: "float32",
+  pinned: "float32",
+  staged: "float32",
+  mapped: "float32",
+  managed: "float32",
+  lazy: "float32",
+  pitched: "float32",
+  growable: "float32",
+  fromHandle: 0n,
+  upload: new Float32Array(4),
+  uploadSync: new Float32Array(4),
+  range: 0,
+  setAt: 0,
+  slot: "slot",
+  scope: () => 1,
+  time: () => 1,
+};
+
+/** What the kit itself calls, or what gives everything back. */
+const UNTRIED = [
+  ["constructor", "toString", "toJSON", "dispose", "close", "release", "releaseAll"],
+  ["place", "derive", "create", "showElements", "streamFor", "fields"], // protected
+  ["openTo", "follow", "postpone", "notePending", "isOf", "prepareCapture"], // internal
+  ["allocate", "deallocate", "synchronize", "synchronizeSync", "bandwidth"],
+].flat();
+
+/** Messages of the language and of its libraries. */
+const OWN = /^Cannot (?!read propert|destructure|convert|mix|access|set propert|use 'in')/;
+
+function wrongThings(gpu: kit.CudaDevice): readonly [string, unknown][] {
+  const moved = new Float32Array(4);
+  moved.buffer.transfer();
+  const buffer = gpu.zeros("float32", 4);
+  const stream = gpu.createStream();
+  const event = gpu.createEvent();
+  for (const gone of [buffer, stream, event]) gone.dispose();
+  const numbers = [NaN, -1, 0.5, 2 ** 60, Infinity, -Infinity, 5n, "5"];
+  return [
+    ...numbers.map((value): [string, unknown] => [`${typeof value} ${value}`, value]),
+    ["undefined", undefined],
+    ["null", null],
+    ["true", true],
+    ["a symbol", Symbol("wrong")],
+    ["an object", {}],
+    ["a frozen object", Object.freeze({ nonsense: 1 })],
+    ["a list", []],
+    ["a list of null", [null]],
+    ["a list of lists", [[]]],
+    ["a function", () => 1],
+    ["a map", new Map()],
+    ["a date", new Date()],
+    ["an address on the web", new URL("http://a/b")],
+    ["a promise", Promise.resolve(1)],
+    ["an array that was moved away", moved],
+    ["a disposed buffer", buffer],
+    ["a disposed stream", stream],
+    ["a disposed event", event],
+  ];
+}
+
+for (const [name, make] of Object.entries(THINGS)) {
+  Deno.test(`${name} refuses arguments that are none with words of the kit's`, async () => {
+    using folder = new TemporaryFolder();
+    using _warnings = new CaughtWarnings();
+    using gpu = openTestDevice();
+    const raw: string[] = [];
+    for (const method of methodsOf(make(gpu))) {
+      for (const [what, wrong] of wrongThings(gpu)) {
+        const first = method === "writeFile" ? `${folder.path}/file` : FIRST[method];
+        for (const args of first === undefined ? [[wrong]] : [[wrong], [first, wrong]]) {
+          const thing = make(gpu);
+          const call = (Reflect.get(thing, method) as Method).bind(thing);
+          const message = await messageOf(() => call(...args));
+          if (!OWN.test(message)) raw.push(`${method}(${what}): ${message}`);
+        }
+      }
+      gpu.releaseAll();
+    }
+    assertEquals(raw, []);
+  });
+}
+
+Deno.test("Functions refuse arguments that are none with words of the kit's", async () => {
+  using _warnings = new CaughtWarnings();
+  using gpu = openTestDevice();
+  const raw: string[] = [];
+  for (const [name, call] of Object.entries({ ...kit, ...notebook })) {
+    if (typeof call !== "function" || name === "show") continue; // which shows anything
+    for (const [what, wrong] of wrongThings(gpu)) {
+      const message = await messageOf(() =>
+        /(Resource|Adaptor)$/.test(name)
+          ? Reflect.construct(call, [wrong])
+          : /^[a-z]/.test(name)
+          ? (call as Method)(wrong)
+          : undefined
+      );
+      if (!OWN.test(message)) raw.push(`${name}(${what}): ${message}`);
+    }
+  }
+  gpu.releaseAll();
+  assertEquals(raw, []);
+});
+
+/** The names of all methods, those of the classes above included. */
+function methodsOf(thing: object): string[] {
+  const names = new Set<string>();
+  for (
+    let prototype = Object.getPrototypeOf(thing);
+    prototype !== Object.prototype;
+    prototype = Object.getPrototypeOf(prototype)
+  ) {
+    for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(prototype))) {
+      if (typeof value === "function" && !UNTRIED.includes(name)) names.add(name);
+    }
+  }
+  return [...names];
+}
+
+/** What a call throws; `Cannot ...` for one that takes what it was given. */
+async function messageOf(call: () => unknown): Promise<string> {
+  try {
+    const result = await call();
+    if (result instanceof kit.CudaDevice) return "Cannot fail";
+    (result as Partial<Disposable> | null | undefined)?.[Symbol.dispose]?.();
+    return "Cannot fail";
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}

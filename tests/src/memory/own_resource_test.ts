@@ -1,0 +1,148 @@
+// Memory resources that a program wrote itself, and got wrong: each mistake ends in a sentence.
+
+import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
+import { CUresult } from "../../../ffi/constants.ts";
+import type { CudaDevice } from "../../../src/device.ts";
+import { CudaError, OutOfMemoryError } from "../../../src/errors.ts";
+import {
+  AlignedResourceAdaptor,
+  CachingResourceAdaptor,
+  CudaMemoryResource,
+  FailureCallbackResourceAdaptor,
+  LimitingResourceAdaptor,
+  LoggingResourceAdaptor,
+  ManagedMemoryResource,
+  MappedHostMemoryResource,
+  type MemoryResource,
+  PinnedHostMemoryResource,
+  StatisticsResourceAdaptor,
+  TrackingResourceAdaptor,
+} from "../../../mod.ts";
+import { withDevice } from "../../support/with_device.ts";
+
+/** Gives what it is told to, and counts what comes back. */
+class MyArena implements MemoryResource {
+  readonly context;
+  readonly isDeviceAccessible = true;
+  readonly isHostAccessible = false;
+  readonly given: unknown;
+  readonly returned: bigint[] = [];
+
+  constructor({ context }: CudaDevice, given: unknown) {
+    this.context = context;
+    this.given = given;
+  }
+
+  allocate(): bigint {
+    if (this.given instanceof Error) throw this.given;
+    return this.given as bigint;
+  }
+
+  deallocate(address: bigint): void {
+    this.returned.push(address);
+  }
+}
+
+const NO_ADDRESSES: readonly [unknown, string][] = [
+  [4096, "the number 4096, expected an address as a bigint"],
+  [undefined, "undefined, expected an address as a bigint"],
+  [null, "null, expected an address as a bigint"],
+  ["0x100", 'the text "0x100", expected an address as a bigint'],
+  [0n, "the bigint 0, expected an address as a bigint"],
+  [-256n, "the bigint -256, expected an address as a bigint"],
+];
+
+Deno.test("A resource of the program's that returns no address is refused by name", () =>
+  withDevice((gpu) => {
+    for (const [given, words] of NO_ADDRESSES) {
+      const resource = new MyArena(gpu, given);
+      assertThrows(
+        () => gpu.alloc("uint8", 100, { resource }),
+        TypeError,
+        `Cannot allocate from MyArena: its allocate() returned ${words}`,
+      );
+      assertEquals(resource.returned, []);
+    }
+  }));
+
+Deno.test("A resource of the program's that returns a promise is refused, and the promise too", () =>
+  withDevice((gpu) => {
+    for (const given of [Promise.resolve(256n), Promise.reject(new Error("mine"))]) {
+      const resource = new MyArena(gpu, given);
+      const words = "returned a promise, which has to be awaited, expected an address";
+      assertThrows(() => gpu.alloc("uint8", 100, { resource }), TypeError, words);
+    }
+  }));
+
+Deno.test("A resource of the program's has a misaligned address back", () =>
+  withDevice((gpu) => {
+    const resource = new MyArena(gpu, 0x1_0000_0040n);
+    const words = "returned 0x100000040, expected a multiple of 256";
+    assertThrows(() => gpu.alloc("uint8", 100, { resource }), TypeError, words);
+    assertEquals(resource.returned, [0x1_0000_0040n]);
+  }));
+
+Deno.test("Adaptors over a resource of the program's count nothing that is no address", () =>
+  withDevice((gpu) => {
+    const upstream = new MyArena(gpu, 4096);
+    const statistics = new StatisticsResourceAdaptor(upstream);
+    using caching = new CachingResourceAdaptor(upstream);
+    const adaptors = [
+      statistics,
+      caching,
+      new AlignedResourceAdaptor(upstream, { alignment: 4096 }),
+      new FailureCallbackResourceAdaptor(upstream, () => false),
+      new LimitingResourceAdaptor(upstream, "1 MiB"),
+      new LoggingResourceAdaptor(upstream, { write: () => {} }),
+      new TrackingResourceAdaptor(upstream),
+    ];
+    for (const resource of adaptors) {
+      assertThrows(
+        () => gpu.alloc("uint8", 100, { resource }),
+        TypeError,
+        "Cannot allocate from MyArena: its allocate() returned the number 4096",
+      );
+    }
+    assertEquals([statistics.currentCount, caching.usedCount], [0, 0]);
+  }));
+
+Deno.test("A resource of the program's that is out of memory is not explained by the device", () =>
+  withDevice((gpu) => {
+    const code = CUresult.CUDA_ERROR_OUT_OF_MEMORY;
+    const shortage = new CudaError("Cannot give more: the arena is full", {
+      code,
+      call: "MyArena",
+    });
+    const resource = new MyArena(gpu, shortage);
+    const error = assertThrows(() => gpu.alloc("uint8", 100, { resource }), OutOfMemoryError);
+    assertEquals(error.cause, shortage);
+    assertStringIncludes(error.hint, "have MyArena hold more, or dispose");
+  }));
+
+Deno.test("CudaDevice.alloc() counts memory as what its resource gives", () =>
+  withDevice((gpu) => {
+    const resources = {
+      device: new CudaMemoryResource(gpu),
+      pinned: new PinnedHostMemoryResource(gpu),
+      mapped: new MappedHostMemoryResource(gpu),
+      managed: new ManagedMemoryResource(gpu),
+    };
+    for (const [kind, resource] of Object.entries(resources)) {
+      for (const source of [resource, new StatisticsResourceAdaptor(resource)]) {
+        const before = gpu.live({ kind: kind as "device" }).byteLength;
+        using buffer = gpu.alloc("uint8", 4096, { resource: source });
+        using planned = gpu.lazy("uint8", 4096, { resource: source });
+        planned.ensureAllocated();
+        assertEquals([buffer.kind, planned.kind], [kind, kind]);
+        assertEquals(gpu.live({ kind: kind as "device" }).byteLength, before + 8192);
+      }
+    }
+  }));
+
+Deno.test("CudaDevice.alloc() over host memory passes no limit on device memory", () =>
+  withDevice((gpu) => {
+    gpu.limit(0);
+    using buffer = gpu.alloc("uint8", 4096, { resource: new PinnedHostMemoryResource(gpu) });
+    assertEquals(buffer.fill(1).byteLength, 4096);
+    gpu.limit(undefined);
+  }));

@@ -1,0 +1,382 @@
+// Every public call that takes options: how to make it, and which options it knows.
+
+import {
+  AlignedResourceAdaptor,
+  CachingResourceAdaptor,
+  Context,
+  CudaAsyncMemoryResource,
+  CudaDevice,
+  CudaEvent,
+  CudaGraph,
+  CudaStream,
+  type DeviceBuffer,
+  Driver,
+  HostRegistration,
+  LiveTable,
+  loadSafetensors,
+  LoggingResourceAdaptor,
+  type ManagedBuffer,
+  MappedHostMemoryResource,
+  PooledPinnedHostMemoryResource,
+  saveSafetensors,
+  type StagedBuffer,
+  type StridedView,
+  TrackingResourceAdaptor,
+} from "../../mod.ts";
+import { Figure, memoryMeter, progress, warnOfReruns } from "../../src/notebook/mod.ts";
+
+/** What the calls are made on. */
+export interface DoorScene {
+  /** The device. */
+  readonly gpu: CudaDevice;
+  /** Four numbers that no refused call may change. */
+  readonly buffer: DeviceBuffer<"float32">;
+  /** The same, for copies. */
+  readonly source: DeviceBuffer<"float32">;
+  /** A strided view of the first. */
+  readonly view: StridedView<"float32", DeviceBuffer<"float32">>;
+  /** A device buffer with a mirror. */
+  readonly staged: StagedBuffer<"float32">;
+  /** A managed buffer. */
+  readonly managed: ManagedBuffer<"float32">;
+  /** A recorded fill. */
+  readonly graph: CudaGraph;
+  /** Where files may be written. */
+  readonly folder: string;
+}
+
+/** What one option may be, as the walk knows wrong values for it. */
+export type OptionSort =
+  | "stream"
+  | "text"
+  | "flag"
+  | "number"
+  | "size"
+  | "shape"
+  | "dtype"
+  | "resource"
+  | "callback"
+  | "signal"
+  | "list"
+  | "record"
+  | "word"
+  | "anything";
+
+/** One call that takes options. */
+export interface Door {
+  /** What it is called in messages, without parentheses. */
+  readonly name: string;
+  /** The options it knows. */
+  readonly takes: Readonly<Record<string, OptionSort>>;
+  /** Makes the call. */
+  readonly call: (scene: DoorScene, options: never) => unknown;
+}
+
+const STREAM = { stream: "stream" } as const;
+const TRANSFER = { ...STREAM, onProgress: "callback", signal: "signal" } as const;
+const PLACE = { ...STREAM, label: "text" } as const;
+const ALLOCATE = { ...PLACE, resource: "resource" } as const;
+const ELEMENTS = { dtype: "dtype", shape: "shape" } as const;
+const WRITE = { sync: "flag", inPlace: "flag" } as const;
+const OPEN = {
+  driver: "word",
+  libraryPath: "text",
+  order: "word",
+  origins: "word",
+  resource: "callback",
+  pinnedResource: "callback",
+  transfers: "record",
+} as const;
+const QUERY = {
+  kind: "word",
+  label: "text",
+  scope: "text",
+  origin: "text",
+  minBytes: "size",
+  maxBytes: "size",
+  olderThanSeconds: "number",
+  newerThanSeconds: "number",
+  sortBy: "word",
+} as const;
+const LAYOUT = { shape: "shape", strides: "list", offset: "number" } as const;
+const VALUES = new Float32Array([5, 6, 7, 8]);
+const BLOB = new Blob([VALUES]);
+
+/** All of them, by class and method; a constructor goes by its class. */
+export const DOORS: Readonly<Record<string, Door>> = {
+  "CudaDevice.open": door("open", OPEN, (_, o) => CudaDevice.open(0, o)),
+  "CudaDevice.count": door("count", OPEN, (_, o) => CudaDevice.count(o)),
+  "CudaDevice#alloc": door("alloc", ALLOCATE, ({ gpu }, o) => gpu.alloc("float32", 4, o)),
+  "CudaDevice#zeros": door("zeros", ALLOCATE, ({ gpu }, o) => gpu.zeros("float32", 4, o)),
+  "CudaDevice#pinned": door("pinned", ALLOCATE, ({ gpu }, o) => gpu.pinned("float32", 4, o)),
+  "CudaDevice#upload": door(
+    "upload",
+    { ...ALLOCATE, ...TRANSFER, ...ELEMENTS },
+    ({ gpu }, o) => gpu.upload(VALUES, o),
+  ),
+  "CudaDevice#uploadSync": door(
+    "uploadSync",
+    { ...ALLOCATE, ...TRANSFER, ...ELEMENTS },
+    ({ gpu }, o) => gpu.uploadSync(VALUES, o),
+  ),
+  "CudaDevice#uploadAll": door(
+    "uploadAll",
+    { ...ALLOCATE, ...TRANSFER, into: "list" },
+    ({ gpu }, o) => gpu.uploadAll([VALUES], o),
+  ),
+  "CudaDevice#downloadAll": door(
+    "downloadAll",
+    { ...TRANSFER, into: "list" },
+    ({ gpu, buffer }, o) => gpu.downloadAll([buffer], o),
+  ),
+  "CudaDevice#fromHandle": door(
+    "fromHandle",
+    { ...ALLOCATE, ...ELEMENTS, owner: "anything", deallocate: "callback" },
+    ({ gpu, buffer }, o) => gpu.fromHandle(buffer.ptr, buffer.byteLength, o),
+  ),
+  "CudaDevice#copyBatch": door(
+    "copyBatch",
+    STREAM,
+    ({ gpu, buffer, source }, o) => gpu.copyBatch([{ source, destination: buffer }], o),
+  ),
+  "CudaDevice#uploadFile": door(
+    "uploadFile",
+    { ...ALLOCATE, ...TRANSFER, ...ELEMENTS, offset: "number", byteLength: "number" },
+    ({ gpu, folder }, o) => gpu.uploadFile(`${folder}/there.bin`, o),
+  ),
+  "CudaDevice#from": door(
+    "from",
+    { ...ALLOCATE, ...TRANSFER, ...ELEMENTS },
+    ({ gpu }, o) => gpu.from(BLOB, o),
+  ),
+  "CudaDevice#loadSafetensors": door(
+    "loadSafetensors",
+    { ...ALLOCATE, ...TRANSFER, filter: "callback" },
+    ({ gpu, folder }, o) => gpu.loadSafetensors(`${folder}/there.safetensors`, o),
+  ),
+  "CudaDevice#createStream": door(
+    "createStream",
+    { priority: "word", label: "text" },
+    ({ gpu }, o) => gpu.createStream(o),
+  ),
+  "CudaDevice#createEvent": door(
+    "createEvent",
+    { timing: "flag", label: "text" },
+    ({ gpu }, o) => gpu.createEvent(o),
+  ),
+  "CudaDevice#capture": door(
+    "capture",
+    PLACE,
+    ({ gpu, buffer }, o) => gpu.capture(() => void buffer.fill(9), o),
+  ),
+  "CudaDevice#time": door("time", STREAM, ({ gpu, buffer }, o) => {
+    return gpu.time(() => buffer.fill(9), o);
+  }),
+  "CudaDevice#bandwidth": door("bandwidth", {
+    sizes: "list",
+    kinds: "list",
+    directions: "list",
+    sampleCount: "number",
+    onProgress: "callback",
+    signal: "signal",
+  }, ({ gpu }, o) => gpu.bandwidth(o)),
+  "DeviceAccounts#scope": door("scope", { label: "text" }, ({ gpu, buffer }, o) => {
+    return gpu.scope(() => buffer.fill(9), o);
+  }),
+  "DeviceAccounts#live": door("live", QUERY, ({ gpu }, o) => gpu.live(o)),
+  "BufferKinds#staged": door(
+    "staged",
+    { ...ALLOCATE, pinnedResource: "resource" },
+    ({ gpu }, o) => gpu.staged("float32", 4, o),
+  ),
+  "BufferKinds#mapped": door(
+    "mapped",
+    { ...PLACE, portable: "flag", writeCombined: "flag" },
+    ({ gpu }, o) => gpu.mapped("float32", 4, o),
+  ),
+  "BufferKinds#managed": door("managed", ALLOCATE, ({ gpu }, o) => gpu.managed("float32", 4, o)),
+  "BufferKinds#downloadPinned": door(
+    "downloadPinned",
+    ALLOCATE,
+    ({ gpu, buffer }, o) => gpu.downloadPinned(buffer, o),
+  ),
+  "BufferKinds#growable": door(
+    "growable",
+    { ...PLACE, reserve: "size", step: "size", shape: "shape" },
+    ({ gpu }, o) => gpu.growable("float32", o),
+  ),
+  "BufferKinds#lazy": door("lazy", ALLOCATE, ({ gpu }, o) => gpu.lazy("float32", 4, o)),
+  "BufferKinds#register": door(
+    "register",
+    { ...PLACE, ...ELEMENTS, portable: "flag", readOnly: "flag" },
+    ({ gpu }, o) => gpu.register(new Float32Array(1024), o),
+  ),
+  "BufferKinds#pitched": door("pitched", PLACE, ({ gpu }, o) => gpu.pitched("float32", [2, 2], o)),
+  "GpuBuffer#slice": door("slice", PLACE, ({ buffer }, o) => buffer.slice(0, 2, o)),
+  "GpuBuffer#strided": door("strided", LAYOUT, ({ buffer }, o) => buffer.strided(o)),
+  "GpuBuffer#allocateLike": door("allocateLike", PLACE, ({ buffer }, o) => {
+    return buffer.allocateLike(4, o);
+  }),
+  "GpuBuffer#copyFrom": door("copyFrom", STREAM, ({ buffer, source }, o) => {
+    return buffer.copyFrom(source, o);
+  }),
+  "GpuBuffer#copyTo": door("copyTo", STREAM, ({ buffer, source }, o) => source.copyTo(buffer, o)),
+  "GpuBuffer#fill": door("fill", STREAM, ({ buffer }, o) => buffer.fill(9, o)),
+  "GpuBuffer#clear": door("clear", STREAM, ({ buffer }, o) => buffer.clear(o)),
+  "GpuBuffer#at": door("at", STREAM, ({ buffer }, o) => buffer.at(0, o)),
+  "GpuBuffer#setAt": door("setAt", STREAM, ({ buffer }, o) => buffer.setAt(0, 9, o)),
+  "GpuBuffer#item": door("item", STREAM, ({ buffer }, o) => buffer.view(0).item(o)),
+  "TransferableBuffer#upload": door("upload", TRANSFER, ({ buffer }, o) => {
+    return buffer.upload(VALUES, o);
+  }),
+  "TransferableBuffer#uploadSync": door("uploadSync", STREAM, ({ buffer }, o) => {
+    return buffer.uploadSync(VALUES, o);
+  }),
+  "TransferableBuffer#download": door("download", TRANSFER, ({ buffer }, o) => {
+    return buffer.download(undefined, o);
+  }),
+  "TransferableBuffer#downloadSync": door("downloadSync", STREAM, ({ buffer }, o) => {
+    return buffer.downloadSync(undefined, o);
+  }),
+  "TransferableBuffer#writeFile": door(
+    "writeFile",
+    { ...TRANSFER, ...WRITE, offset: "number" },
+    ({ buffer, folder }, o) => buffer.writeFile(`${folder}/new.bin`, o),
+  ),
+  "TransferableBuffer#describe": door("describe", TRANSFER, ({ buffer }, o) => buffer.describe(o)),
+  "StagedBuffer#push": door(
+    "push",
+    { ...STREAM, start: "number", end: "number" },
+    ({ staged }, o) => staged.push(o),
+  ),
+  "StagedBuffer#pull": door(
+    "pull",
+    { ...STREAM, start: "number", end: "number" },
+    ({ staged }, o) => staged.pull(o),
+  ),
+  "ManagedBuffer#prefetch": door("prefetch", STREAM, ({ managed, gpu }, o) => {
+    return managed.prefetch(gpu, o);
+  }),
+  "ManagedBuffer#discard": door("discard", STREAM, ({ managed }, o) => managed.discard(o)),
+  "StridedView#range": door(
+    "range",
+    { start: "number", end: "number", step: "number" },
+    ({ view }, o) => view.range(0, o),
+  ),
+  "StridedView#copyFrom": door("copyFrom", STREAM, ({ view, source }, o) => {
+    return view.copyFrom(source, o);
+  }),
+  "StridedView#copyTo": door("copyTo", STREAM, ({ view, source }, o) => {
+    return source.strided().copyTo(view, o);
+  }),
+  "StridedView#fill": door("fill", STREAM, ({ view }, o) => view.fill(9, o)),
+  "StridedView#contiguous": door("contiguous", STREAM, ({ view }, o) => view.contiguous(o)),
+  "StridedView#upload": door("upload", TRANSFER, ({ view }, o) => view.upload(VALUES, o)),
+  "StridedView#download": door("download", TRANSFER, ({ view }, o) => view.download(o)),
+  "CudaGraph#launch": door("launch", STREAM, ({ graph }, o) => graph.launch(o)),
+  "CudaGraph.capture": door(
+    "capture",
+    { body: "callback", label: "text" },
+    ({ gpu }, o) => CudaGraph.capture(gpu.stream, o),
+  ),
+  "CudaStream.create": door(
+    "createStream",
+    { priority: "word", label: "text" },
+    ({ gpu }, o) => CudaStream.create(gpu.context, o),
+  ),
+  "CudaStream#record": door(
+    "record",
+    { timing: "flag", label: "text" },
+    ({ gpu }, o) => gpu.stream.record(o),
+  ),
+  "CudaEvent.create": door(
+    "createEvent",
+    { timing: "flag", label: "text" },
+    ({ gpu }, o) => CudaEvent.create(gpu.context, o),
+  ),
+  "Context.retain": door(
+    "retain",
+    { ordersStreams: "flag" },
+    ({ gpu: { context } }, o) => Context.retain(context.driver, context.ordinal, o),
+  ),
+  "Driver.open": door("open", { libraryPath: "text" }, (_, o) => Driver.open("simulated", o)),
+  "LiveTable.of": door("live", QUERY, (_, o) => LiveTable.of([], o)),
+  "LiveTable#filter": door("filter", QUERY, ({ gpu }, o) => gpu.live().filter(o)),
+  "Timeline#start": door("start", { eventCount: "number" }, ({ gpu }, o) => gpu.timeline.start(o)),
+  "new CudaAsyncMemoryResource": door("new CudaAsyncMemoryResource", {
+    maxSize: "size",
+    releaseThreshold: "size",
+    reuse: "record",
+    handleType: "word",
+  }, ({ gpu }, o) => new CudaAsyncMemoryResource(gpu, o)),
+  "new PooledPinnedHostMemoryResource": door(
+    "new PooledPinnedHostMemoryResource",
+    { keep: "size" },
+    ({ gpu }, o) => new PooledPinnedHostMemoryResource(gpu, o),
+  ),
+  "new CachingResourceAdaptor": door(
+    "new CachingResourceAdaptor",
+    { limit: "size" },
+    ({ gpu }, o) => new CachingResourceAdaptor(gpu.memoryResource, o),
+  ),
+  "new TrackingResourceAdaptor": door(
+    "new TrackingResourceAdaptor",
+    { captureStacks: "flag" },
+    ({ gpu }, o) => new TrackingResourceAdaptor(gpu.memoryResource, o),
+  ),
+  "new LoggingResourceAdaptor": door(
+    "new LoggingResourceAdaptor",
+    { write: "callback" },
+    ({ gpu }, o) => new LoggingResourceAdaptor(gpu.memoryResource, o),
+  ),
+  "new AlignedResourceAdaptor": door(
+    "new AlignedResourceAdaptor",
+    { alignment: "size", threshold: "size" },
+    ({ gpu }, o) => new AlignedResourceAdaptor(gpu.memoryResource, o),
+  ),
+  "new MappedHostMemoryResource": door(
+    "new MappedHostMemoryResource",
+    { portable: "flag", writeCombined: "flag" },
+    ({ gpu }, o) => new MappedHostMemoryResource(gpu, o),
+  ),
+  "new HostRegistration": door(
+    "new HostRegistration",
+    { portable: "flag", readOnly: "flag", bytes: "list" },
+    ({ gpu }, o) => new HostRegistration(gpu, o),
+  ),
+  "loadSafetensors": door(
+    "loadSafetensors",
+    { ...ALLOCATE, ...TRANSFER, filter: "callback" },
+    ({ gpu, folder }, o) => loadSafetensors(`${folder}/there.safetensors`, gpu, o),
+  ),
+  "saveSafetensors": door(
+    "saveSafetensors",
+    { ...TRANSFER, ...WRITE, metadata: "anything" },
+    ({ buffer, folder }, o) => saveSafetensors(`${folder}/new.safetensors`, { buffer }, o),
+  ),
+  "new Figure": door(
+    "new Figure",
+    { data: "list", layout: "record", config: "record", description: "text" },
+    (_, o) => new Figure(o),
+  ),
+  "Figure#toSVG": door(
+    "toSVG",
+    { width: "number", height: "number" },
+    (_, o) => new Figure({ data: [], description: "nothing" }).toSVG(o),
+  ),
+  "progress": door("progress", { unit: "text", surface: "record" }, (_, o) => progress("job", o)),
+  "memoryMeter": door(
+    "memoryMeter",
+    { intervalSeconds: "number", display: "record" },
+    ({ gpu }, o) => memoryMeter(gpu, o),
+  ),
+  "warnOfReruns": door(
+    "warnOfReruns",
+    { intervalSeconds: "number", display: "record" },
+    ({ gpu }, o) => warnOfReruns(gpu, o),
+  ),
+};
+
+function door(name: string, takes: Door["takes"], call: Door["call"]): Door {
+  return { name, takes, call };
+}
