@@ -210,6 +210,8 @@ export {
   type MemoryReportData,
   type SizeClass,
 } from "./src/device/report.ts";
+export { type SystemState } from "./src/device/system_state.ts";
+export { type GpuProcess } from "./src/nvml_processes.ts";
 export {
   type ArrayOf,
   type BitArrays,

@@ -1,8 +1,9 @@
-// What a device tells about its memory: who holds it, what became of it; and how it is all given back.
+// What a device tells about its memory and about itself; and how memory is all given back.
 
 import { requireNoCapture } from "../capture.ts";
 import { BufferKinds } from "../buffers/buffer_kinds.ts";
 import { type DeviceMemory, readDeviceMemory } from "./device_memory.ts";
+import type { DeviceInfo } from "./device_info.ts";
 import type { ByteSize } from "../format.ts";
 import { nextId } from "../accounting/ids.ts";
 import type { MemoryMark } from "../accounting/ledger.ts";
@@ -12,6 +13,7 @@ import type { Provenance } from "../measure/bandwidth_result.ts";
 import { parseLimit } from "../memory/byte_limit.ts";
 import type { MemoryTrack } from "../accounting/memory_track.ts";
 import { MemoryReport } from "./report.ts";
+import { readSystemState, type SystemState } from "./system_state.ts";
 import { runScope, type Scope, type ScopeOptions } from "../scope.ts";
 import type { Timeline } from "../accounting/timeline.ts";
 
@@ -19,6 +21,9 @@ import type { Timeline } from "../accounting/timeline.ts";
 export abstract class DeviceAccounts extends BufferKinds {
   /** What results measured now on this device were measured with. */
   abstract provenance(): Provenance;
+
+  /** What the device is. */
+  abstract readonly info: DeviceInfo;
 
   /** What its memory is used for right now, in bytes (cuMemGetInfo). */
   get memory(): DeviceMemory {
@@ -114,6 +119,25 @@ export abstract class DeviceAccounts extends BufferKinds {
    */
   get timeline(): Timeline {
     return this.context.ledger.timeline;
+  }
+
+  /**
+   * Asks the system about the device, as nvidia-smi does: load, memory of all programs, temperature,
+   * power, clocks, bus (NVML). It needs no more than `--allow-ffi`; where NVML cannot be used
+   * the result says why. The first call opens NVML; each blocks for some milliseconds.
+   *
+   * @example
+   * ```ts
+   * import { CudaDevice } from "vramkit";
+   *
+   * using gpu = CudaDevice.open(0, { driver: "auto" });
+   * const { temperatureCelsius, powerWatts, processes = [] } = gpu.system();
+   * console.log(temperatureCelsius, powerWatts, processes.length);
+   * console.log(gpu.system()); // all of it, as a table
+   * ```
+   */
+  system(): SystemState {
+    return readSystemState(this.context, this.info);
   }
 
   /** Takes an account of its memory: who holds what, as text and as JSON. */

@@ -19,7 +19,7 @@ const LAYERS: readonly (readonly string[])[] = [
     "src/text_table.ts",
   ],
   ["src/accounting/"],
-  ["src/driver.ts"],
+  ["src/driver.ts", "src/nvml.ts", "src/nvml_processes.ts"],
   ["src/context.ts"],
   ["src/fence.ts", "src/waiting.ts"],
   ["src/capture.ts", "src/pending_work.ts", "src/stream_priority.ts"],
