@@ -1,11 +1,10 @@
 // A device's card that stays up to date while other cells run.
 
-import { inNotebook } from "../accounting/notebook_kernel.ts";
 import type { DisplayBundle } from "../cards/card.ts";
 import type { CudaDevice } from "../device.ts";
 import { showDevice } from "../device/show_device.ts";
-import { LiveDisplay } from "./live_display.ts";
-import { LiveWatch, type WatchOptions } from "./live_watch.ts";
+import { startMeter } from "./device_meter.ts";
+import type { LiveWatch, WatchOptions } from "./live_watch.ts";
 
 /**
  * Shows what a device's memory is used for, and goes on showing it while other cells run. It stops
@@ -22,16 +21,10 @@ export function memoryMeter(
   gpu: CudaDevice,
   options: WatchOptions & { readonly display?: { show(bundle: DisplayBundle): void } } = {},
 ): LiveWatch {
-  const { display = new LiveDisplay(), ...rest } = options;
-  if (options.display === undefined && !inNotebook()) {
-    throw new TypeError(
-      "Cannot show a memory meter: this program is no notebook; print gpu.report() or gpu.memory, " +
-        "or pass a { display } of your own",
-    );
-  }
-  return LiveWatch.start(gpu, {
-    ...rest,
+  return startMeter(gpu, {
+    ...options,
     name: "memory meter",
-    look: () => display.show(showDevice(gpu.info, gpu)),
+    instead: "gpu.report() or gpu.memory",
+    draw: () => showDevice(gpu.info, gpu),
   });
 }

@@ -14,6 +14,7 @@ export { progress, ProgressBar, type ProgressOptions } from "./progress_bar.ts";
 export type { ProgressState, ProgressSurface } from "./progress_surfaces.ts";
 export { LiveWatch, type WatchOptions } from "./live_watch.ts";
 export { memoryMeter } from "./memory_meter.ts";
+export { systemMeter } from "./system_meter.ts";
 export { warnOfReruns } from "./reruns.ts";
 export { show } from "./show.ts";
 export type {
