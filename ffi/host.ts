@@ -253,20 +253,25 @@ let host: HostApi | undefined;
  * @throws LibraryError when there is no permission, and on systems other than Linux.
  */
 export function openHost(): HostApi {
-  host ??= openLibrary({
-    title: "the C library",
-    candidates: Deno.build.os === "linux" ? [HOST_LIBRARY] : [],
-    remedy: "files and host memory of this kind need Linux",
-  }, HOST_GROUPS).api;
-  return host;
+  return host ??= bindHost({ prompts: true });
 }
 
-/** Opens the C library where it can be used; undefined where it cannot. */
+/** Opens the C library where it can be used without a prompt; undefined where it cannot. */
 export function findHost(): HostApi | undefined {
   try {
-    return openHost();
+    return host ??= bindHost({ prompts: false });
   } catch (error) {
     if (error instanceof LibraryError) return undefined;
     throw error;
   }
+}
+
+function bindHost({ prompts }: { readonly prompts: boolean }): HostApi {
+  return openLibrary({
+    title: "the C library",
+    candidates: Deno.build.os === "linux" ? [HOST_LIBRARY] : [],
+    remedy: "loading and saving files by their path needs Linux, elsewhere use " +
+      "gpu.from(file.readable) and Deno.writeFile(path, buffer.readable)",
+    prompts,
+  }, HOST_GROUPS).api;
 }
