@@ -37,10 +37,9 @@ export function systemCard(state: SystemState): Card {
 
 /** Words what is known, in the order of nvidia-smi; what is not known is left out. */
 export function systemFacts(state: SystemState): readonly SystemFact[] {
-  const { powerWatts, powerLimitWatts, throttleReasons, memoryReservedBytes } = state;
+  const { powerWatts, powerLimitWatts, throttleReasons } = state;
   const facts: readonly (readonly [string, string | undefined])[] = [
     ["memory utilization", withUnit(state.memoryUtilizationPercent, "%")],
-    ["reserved memory", memoryReservedBytes && formatBytes(memoryReservedBytes) || undefined],
     ["temperature", withUnit(state.temperatureCelsius, "°C")],
     ["power", ofLimit(round(powerWatts), round(powerLimitWatts), "W")],
     ["SM clock", ofLimit(state.smClockMegahertz, state.smClockMaxMegahertz, "MHz")],
@@ -53,14 +52,16 @@ export function systemFacts(state: SystemState): readonly SystemFact[] {
   return facts.flatMap(([name, value]) => value === undefined ? [] : [[name, value]]);
 }
 
-/** Words memory and load in one line: `"3 % busy, 1.2 GiB of 80 GiB used"`. */
+/** Words memory and load in one line: `"3 % busy, 1.2 GiB of 80 GiB used, 600 MiB reserved"`. */
 export function formatLoad(state: SystemState): string {
   const { gpuUtilizationPercent, memoryUsedBytes, memoryTotalBytes } = state;
+  const { memoryReservedBytes = 0 } = state;
   return [
     ...(gpuUtilizationPercent === undefined ? [] : [`${gpuUtilizationPercent} % busy`]),
     ...(memoryUsedBytes === undefined || memoryTotalBytes === undefined
       ? []
       : [`${formatBytes(memoryUsedBytes)} of ${formatBytes(memoryTotalBytes)} used`]),
+    ...(memoryReservedBytes === 0 ? [] : [`${formatBytes(memoryReservedBytes)} reserved`]),
   ].join(", ");
 }
 
@@ -83,21 +84,23 @@ function loadBar(caption: string, percent: number | undefined): CardPart[] {
   }];
 }
 
-/** Memory of this program, of others, reserved and free, as far as the system tells them apart. */
+/** Memory that programs use, that the driver reserves where it says so, and that is free. */
 function memoryBar(state: SystemState): CardPart[] {
   const { memoryUsedBytes, memoryFreeBytes, memoryReservedBytes = 0 } = state;
   if (memoryUsedBytes === undefined || memoryFreeBytes === undefined) return [];
-  const segment = (name: string, amount: number, fill: BarSegment["fill"]): BarSegment[] =>
-    amount === 0 && name !== "free" && name !== "used"
-      ? []
-      : [{ name, amount, text: formatBytes(amount), fill }];
+  const segment = (name: string, amount: number, fill: BarSegment["fill"]): BarSegment => ({
+    name,
+    amount,
+    text: formatBytes(amount),
+    fill,
+  });
   return [{
     type: "bar",
     caption: "memory of all programs",
     segments: [
-      ...segment("used", memoryUsedBytes, "solid"),
-      ...segment("reserved", memoryReservedBytes, "dotted"),
-      ...segment("free", memoryFreeBytes, "empty"),
+      segment("used", memoryUsedBytes, "solid"),
+      ...(memoryReservedBytes === 0 ? [] : [segment("reserved", memoryReservedBytes, "dotted")]),
+      segment("free", memoryFreeBytes, "empty"),
     ],
   }];
 }
