@@ -213,6 +213,8 @@ export {
   type MemoryReportData,
   type SizeClass,
 } from "./src/device/report.ts";
+export { SystemState } from "./src/device/system_state.ts";
+export { type GpuProcess } from "./src/nvml_processes.ts";
 export {
   type ArrayOf,
   type BitArrays,

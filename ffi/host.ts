@@ -260,11 +260,7 @@ let host: OpenLibrary<HostApi> | undefined;
  * @throws LibraryError when there is no permission, and on systems other than Linux.
  */
 export function openHost(): HostApi {
-  host ??= openLibrary({
-    title: "the C library",
-    candidates: HOST_NAMES,
-    remedy: "files and host memory of this kind need Linux",
-  }, HOST_GROUPS);
+  host ??= bindHost({ prompts: true });
   return host.api;
 }
 
@@ -274,12 +270,23 @@ export function hostLibrary(): string {
   return host?.path ?? "";
 }
 
-/** Opens the C library where it can be used; undefined where it cannot. */
+/** Opens the C library where it can be used without a prompt; undefined where it cannot. */
 export function findHost(): HostApi | undefined {
   try {
-    return openHost();
+    host ??= bindHost({ prompts: false });
+    return host.api;
   } catch (error) {
     if (error instanceof LibraryError) return undefined;
     throw error;
   }
+}
+
+function bindHost({ prompts }: { readonly prompts: boolean }): OpenLibrary<HostApi> {
+  return openLibrary({
+    title: "the C library",
+    candidates: HOST_NAMES,
+    remedy: "loading and saving files by their path needs Linux, elsewhere use " +
+      "gpu.from(file.readable) and Deno.writeFile(path, buffer.readable)",
+    prompts,
+  }, HOST_GROUPS);
 }

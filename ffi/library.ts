@@ -33,6 +33,8 @@ export interface LibrarySearch {
   readonly candidates: readonly string[];
   /** What to do when none can be opened: `"pass { libraryPath }"`. */
   readonly remedy: string;
+  /** Whether to ask for a permission that is missing; true unless given. */
+  readonly prompts?: boolean;
 }
 
 /** The functions of several tables as one object. */
@@ -189,6 +191,7 @@ function permittedCandidates(search: LibrarySearch): readonly string[] {
     namesFile(path) && Deno.permissions.querySync({ name: "ffi", path }).state === "granted"
   );
   if (permitted.length > 0) return permitted;
+  if (search.prompts === false) throw refused(search);
   if (Deno.permissions.requestSync({ name: "ffi" }).state === "granted") return candidates;
   throw refused(search);
 }

@@ -83,7 +83,7 @@ export class CudaDevice extends DeviceAccounts implements DeviceAllocator, Dispo
   /** The primary context, shared by all that open the same device. */
   readonly #context: Context;
   /** What the device is: name, memory, bus. */
-  readonly info: DeviceInfo;
+  override readonly info: DeviceInfo;
   readonly #deviceResources: ResourceChoice;
   readonly #pinnedResources: ResourceChoice;
   #disposed = false;

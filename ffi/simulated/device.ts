@@ -54,6 +54,18 @@ export class Device {
   }
 }
 
+/** Returns the 16 bytes that tell a device from others. */
+export function uuidOf(ordinal: number): Uint8Array {
+  const bytes = new TextEncoder().encode("simulated gpu 00");
+  bytes[15] = ordinal;
+  return bytes;
+}
+
+/** Returns a device's address on the PCI bus. */
+export function pciBusIdOf(ordinal: number): string {
+  return `0000:${(ordinal + 1).toString(16).toUpperCase().padStart(2, "0")}:00.0`;
+}
+
 /** Returns the attributes of a device by number. */
 export function attributesOf(ordinal: number, settings: SimulationSettings): Map<number, number> {
   const { blockThreads, block, grid, sharedBytes } = LAUNCH_LIMITS;

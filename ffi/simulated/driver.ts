@@ -21,9 +21,11 @@ import { sharingCalls } from "./calls/sharing_calls.ts";
 import { streamCalls } from "./calls/stream_calls.ts";
 import { virtualMemoryCalls } from "./calls/virtual_memory_calls.ts";
 import { type HostCheck, WATCH_HOST } from "../host_watch.ts";
+import { OWN_NVML } from "../nvml_library.ts";
 import { Refusal, SimulationError } from "./errors.ts";
 import { HostStorage } from "./host_storage.ts";
 import { Machine } from "./machine.ts";
+import { simulateNvml } from "./nvml.ts";
 import { DISTURBING } from "./open_captures.ts";
 import { settingsOf, type SimulationOptions } from "./options.ts";
 
@@ -75,7 +77,7 @@ export function driverOf(machine: Machine): DriverApi {
   });
   // SimulatedCalls has the names and parameters of DriverApi, which the compiler has checked above.
   const api = Object.fromEntries(functions) as DriverApi;
-  return Object.assign(api, { [WATCH_HOST]: watchArray });
+  return Object.assign(api, { [WATCH_HOST]: watchArray, [OWN_NVML]: simulateNvml(machine) });
 }
 
 /** Looks at an array that a transfer reads; what has changed when it is over is no order's fault. */

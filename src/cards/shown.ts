@@ -9,6 +9,7 @@ import { BufferSummary } from "../buffers/summary.ts";
 import { CudaDevice } from "../device.ts";
 import { LiveTable } from "../device/live.ts";
 import { MemoryReport } from "../device/report.ts";
+import { SystemState } from "../device/system_state.ts";
 import { CudaError, CudaUnavailableError, DisposedError, OutOfMemoryError } from "../errors.ts";
 import { CudaEvent } from "../event.ts";
 import { CudaGraph } from "../graph.ts";
@@ -39,6 +40,7 @@ import { eventCard, graphCard, streamCard } from "./queue_cards.ts";
 import { reportCard, timelineCard, trackCard } from "./report_cards.ts";
 import { resourceCard } from "./resource_card.ts";
 import { summaryCard, timingCard } from "./result_cards.ts";
+import { systemCard } from "./system_card.ts";
 
 /** A class, whether or not others may construct it. */
 interface Shown<T> {
@@ -76,6 +78,7 @@ show(LiveTable, ({ objects }) => liveCard(objects));
 show(MemoryReport, reportCard);
 show(MemoryTrack, trackCard);
 show(Timeline, timelineCard);
+show(SystemState, systemCard);
 show(Timing, timingCard);
 show(BandwidthResult, bandwidthCard);
 show(BufferSummary, summaryCard);

@@ -2,6 +2,7 @@
 
 import { CudaDevice } from "../device.ts";
 import { CudaError, CudaUnavailableError, type UnavailableReason } from "../errors.ts";
+import { formatLoad, formatProcesses, systemFacts } from "../cards/system_card.ts";
 import { formatBytes, formatCount } from "../format.ts";
 import type { CliOptions } from "./arguments.ts";
 
@@ -38,6 +39,7 @@ export function runDoctor(options: CliOptions): number {
     using gpu = CudaDevice.open(options.ordinal, { driver });
     report(gpu);
     tryMemory(gpu);
+    reportSystem(gpu);
     console.log(
       `ok    ${driver === "simulated" ? "the simulated device, no GPU," : "a GPU"} can be used`,
     );
@@ -78,6 +80,20 @@ function tryMemory(gpu: CudaDevice): void {
     );
   }
   console.log("ok    4 KiB went there and back unchanged");
+}
+
+/** Prints what `gpu.system()` shows; without NVML nothing else is worse, so it is no failure. */
+function reportSystem(gpu: CudaDevice): void {
+  const state = gpu.system();
+  if (state.unavailable !== undefined) {
+    console.log(`note  no load, power and clocks: ${state.unavailable}`);
+    return;
+  }
+  const { driverVersion = "unknown", isModelled } = state;
+  const source = isModelled ? "modelled values" : "NVML";
+  console.log(`ok    ${source}, driver ${driverVersion}: ${formatLoad(state)}`);
+  for (const [name, value] of systemFacts(state)) console.log(`      ${name}: ${value}`);
+  for (const line of formatProcesses(state)) console.log(`      ${line}`);
 }
 
 function isPermission(error: Error): boolean {

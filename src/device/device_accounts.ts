@@ -1,8 +1,9 @@
-// What a device tells about its memory: who holds it, what became of it; and how it is all given back.
+// What a device tells about its memory and about itself; and how memory is all given back.
 
 import { requireNoCapture } from "../capture.ts";
 import { BufferKinds } from "../buffers/buffer_kinds.ts";
 import { type DeviceMemory, readDeviceMemory } from "./device_memory.ts";
+import type { DeviceInfo } from "./device_info.ts";
 import type { ByteSize } from "../format.ts";
 import { nextId } from "../accounting/ids.ts";
 import type { MemoryMark } from "../accounting/ledger.ts";
@@ -15,6 +16,7 @@ import { MemoryReport } from "./report.ts";
 import { watch } from "../safety_net.ts";
 import { runScope, type Scope, SCOPE_OPTIONS, type ScopeOptions } from "../scope.ts";
 import { CALLBACK, isRecord, type OptionKind, requireKind, TEXT } from "../options.ts";
+import { readSystemState, type SystemState } from "./system_state.ts";
 import type { Timeline } from "../accounting/timeline.ts";
 
 const MARK: OptionKind = {
@@ -26,6 +28,9 @@ const MARK: OptionKind = {
 export abstract class DeviceAccounts extends BufferKinds {
   /** What results measured now on this device were measured with. */
   abstract provenance(): Provenance;
+
+  /** What the device is. */
+  abstract readonly info: DeviceInfo;
 
   /** What its memory is used for right now, in bytes (cuMemGetInfo). */
   get memory(): DeviceMemory {
@@ -127,6 +132,25 @@ export abstract class DeviceAccounts extends BufferKinds {
    */
   get timeline(): Timeline {
     return this.context.ledger.timeline;
+  }
+
+  /**
+   * Asks the system about the device, as nvidia-smi does: load, memory of all programs, temperature,
+   * power, clocks, bus (NVML). It needs no more than `--allow-ffi`; where NVML cannot be used
+   * the result says why. The first call opens NVML; each blocks for some milliseconds.
+   *
+   * @example
+   * ```ts
+   * import { CudaDevice } from "vramkit";
+   *
+   * using gpu = CudaDevice.open(0, { driver: "auto" });
+   * const { temperatureCelsius, powerWatts, processes = [] } = gpu.system();
+   * console.log(temperatureCelsius, powerWatts, processes.length);
+   * console.log(gpu.system()); // all of it, as a table
+   * ```
+   */
+  system(): SystemState {
+    return readSystemState(this.context, this.info);
   }
 
   /** Takes an account of its memory: who holds what, as text and as JSON. */

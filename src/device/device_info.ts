@@ -1,5 +1,6 @@
 // What a device is. Read once when it is opened, except its bus, which is asked for when wanted.
 
+import type { DriverApi } from "../../ffi/cuda.ts";
 import { readCString } from "../../ffi/pointers.ts";
 import type { Context } from "../context.ts";
 import { isRefusal } from "../errors.ts";
@@ -19,6 +20,7 @@ export class DeviceInfo {
   readonly totalBytes: number;
   /** How many copy engines it has: with two or more, copies both ways overlap. */
   readonly copyEngineCount: number;
+  readonly #driver: DriverApi;
   #bus: Bus | undefined;
 
   /** Reads what the driver says about a device. */
@@ -38,11 +40,12 @@ export class DeviceInfo {
     this.computeCapability = `${major}.${minor}`;
     this.copyEngineCount = context.attribute("CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT");
     this.totalBytes = context.totalBytes;
+    this.#driver = driver.api;
   }
 
   /** Its link to the host; asked of NVIDIA's management library the first time. */
   get bus(): Bus {
-    return this.#bus ??= readBus(this.pciBusId);
+    return this.#bus ??= readBus(this.#driver, this);
   }
 }
 

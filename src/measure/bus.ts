@@ -1,7 +1,7 @@
 // The bus between host and device: its name and the speed it cannot pass.
 
-import { NVML } from "../../ffi/nvml.ts";
-import { cString } from "../../ffi/pointers.ts";
+import type { DriverApi } from "../../ffi/cuda.ts";
+import { type DeviceIdentity, findNvmlDevice } from "../nvml.ts";
 
 /** A device's link to the host. */
 export interface Bus {
@@ -30,32 +30,10 @@ export function pcieBus(generation: number, lanes: number): Bus {
   return { name: `PCIe ${generation}.0 x${lanes}`, theoreticalGigabytesPerSecond: lane * lanes };
 }
 
-/** Asks NVML for the link of the device at a PCI address; unknown where there is no NVML. */
-export function readBus(pciBusId: string): Bus {
-  const library = openNvml();
-  if (library === undefined) return UNKNOWN;
-  const { symbols } = library;
-  if (symbols.nvmlInit_v2() !== 0) return UNKNOWN;
-  try {
-    const handle = new BigUint64Array(1);
-    const name = cString(pciBusId);
-    if (symbols.nvmlDeviceGetHandleByPciBusId_v2(name, handle) !== 0) return UNKNOWN;
-    const generation = new Uint32Array(1);
-    const width = new Uint32Array(1);
-    const device = handle[0] ?? 0n;
-    if (symbols.nvmlDeviceGetMaxPcieLinkGeneration(device, generation) !== 0) return UNKNOWN;
-    if (symbols.nvmlDeviceGetMaxPcieLinkWidth(device, width) !== 0) return UNKNOWN;
-    return pcieBus(generation[0] ?? 0, width[0] ?? 0);
-  } finally {
-    symbols.nvmlShutdown();
-  }
-}
-
-function openNvml(): Deno.DynamicLibrary<typeof NVML> | undefined {
-  const name = Deno.build.os === "windows" ? "nvml.dll" : "libnvidia-ml.so.1";
-  try {
-    return Deno.dlopen(name, NVML);
-  } catch {
-    return undefined; // without NVML the bus stays unknown, and nothing else changes
-  }
+/** Asks NVML for the best link of a device; unknown where there is no NVML. */
+export function readBus(driver: DriverApi, identity: DeviceIdentity): Bus {
+  const found = findNvmlDevice(driver, identity);
+  if ("reason" in found) return UNKNOWN;
+  const { generation = 0, laneCount = 0 } = found.pcieLink("max");
+  return pcieBus(generation, laneCount);
 }

@@ -1,6 +1,8 @@
 // From which size the transfer ring beats the driver's own staging on this machine.
 
+import { findHost } from "../../ffi/host.ts";
 import type { DeviceBuffer } from "../buffers/device_buffer.ts";
+import { CudaUnavailableError } from "../errors.ts";
 import { cutBlock } from "../transfer/block_pieces.ts";
 import { finishMover } from "../transfer/pending_transfer.ts";
 import { RingMover } from "../transfer/ring_mover.ts";
@@ -31,8 +33,19 @@ const SAMPLE_COUNT = 9;
 /** Bytes that {@link calibrate} needs in its buffer. */
 export const CALIBRATION_BYTES = Math.max(...SIZES);
 
-/** Times both ways over a few sizes, after the lanes have started, blocking. */
+/**
+ * Times both ways over a few sizes, after the lanes have started, blocking.
+ *
+ * @throws CudaUnavailableError where there is no C library for threads to copy with.
+ */
 export async function calibrate(buffer: DeviceBuffer<"uint8">): Promise<Calibration> {
+  if (findHost() === undefined) {
+    throw new CudaUnavailableError(
+      "not-supported",
+      "Cannot calibrate transfers: threads that copy need Linux and --allow-ffi without a path; " +
+        "the driver moves everything here",
+    );
+  }
   const engine = TransferEngine.of(buffer.context);
   const host = new Uint8Array(CALIBRATION_BYTES).fill(1);
   await engine.runLanes();

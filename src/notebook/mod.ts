@@ -20,6 +20,7 @@ export {
   type WatchTask,
 } from "./live_watch.ts";
 export { memoryMeter } from "./memory_meter.ts";
+export { systemMeter } from "./system_meter.ts";
 export { warnOfReruns } from "./reruns.ts";
 export { show } from "./show.ts";
 export type {

@@ -1,7 +1,7 @@
 // Moves one array to the device or back: small and page-locked ones by one call of the driver's, large
 // ones through the ring when threads can be had, else by calls that move a part each.
 
-import { MADV, openHost } from "../../ffi/host.ts";
+import { findHost, MADV } from "../../ffi/host.ts";
 import { Fence } from "../fence.ts";
 import { cutBlock } from "./block_pieces.ts";
 import type { MemorySpan } from "./copy.ts";
@@ -230,5 +230,5 @@ const HUGE_PAGE_BYTES = 2n ** 21n;
 function askForHugePages(address: bigint, byteLength: number): void {
   const start = (address + HUGE_PAGE_BYTES - 1n) / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES;
   const end = (address + BigInt(byteLength)) / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES;
-  if (end > start) openHost().madvise(start, end - start, MADV.HUGEPAGE);
+  if (end > start) findHost()?.madvise(start, end - start, MADV.HUGEPAGE);
 }

@@ -2,7 +2,7 @@
 // Sizes come from the language's own getters, because a subclass or a property of an array can lie.
 
 import { isAnyArrayBuffer, isArrayBuffer } from "node:util/types";
-import { openHost } from "../../ffi/host.ts";
+import { findHost } from "../../ffi/host.ts";
 import type { HostArray } from "../dtype.ts";
 
 /** JavaScript memory that a transfer can read or write. */
@@ -51,10 +51,12 @@ const NOTHING = new Uint8Array(1);
 
 /**
  * The address of the first byte; whoever uses it keeps the bytes referenced. The C library tells it in
- * half the time that Deno.UnsafePointer takes.
+ * half the time that Deno.UnsafePointer takes, where there is one.
  */
 export function addressOf(bytes: ArrayBufferView<ArrayBufferLike>): bigint {
-  return openHost().addressOf(bytes as BufferSource, NOTHING, 0n);
+  const host = findHost();
+  if (host !== undefined) return host.addressOf(bytes as BufferSource, NOTHING, 0n);
+  return Deno.UnsafePointer.value(Deno.UnsafePointer.of(bytes as BufferSource));
 }
 
 function checkSteady(buffer: ArrayBufferLike, action: Action): void {

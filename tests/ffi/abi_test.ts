@@ -1,12 +1,18 @@
-// Checks ffi/ against what a C++ compiler says about cuda.h, and that this check can fail.
-// The compiler's answer lies in cuda_abi.json; `deno task abi` writes it anew.
+// Checks ffi/ against what a C++ compiler says about cuda.h and nvml.h, and that this check can fail.
+// The compiler's answers lie in cuda_abi.json and nvml_abi.json; `deno task abi` writes them anew.
 
 import { assertEquals } from "@std/assert";
 import { struct, u16, u64, u8 } from "../../ffi/struct.ts";
 import { compareAbi } from "../support/abi/compare.ts";
 import answer from "../support/abi/cuda_abi.json" with { type: "json" };
+import nvmlAnswer from "../support/abi/nvml_abi.json" with { type: "json" };
 import type { AbiManifest } from "../support/abi/manifest.ts";
-import { type AbiSubjects, CUDA_SUBJECTS, placesOf } from "../support/abi/subjects.ts";
+import {
+  type AbiSubjects,
+  CUDA_SUBJECTS,
+  NVML_SUBJECTS,
+  placesOf,
+} from "../support/abi/subjects.ts";
 
 const NOTHING: AbiSubjects = { functions: {}, structs: {}, constants: {} };
 
@@ -24,6 +30,10 @@ Deno.test("structs.ts places every member as cuda.h does", () => {
 
 Deno.test("constants.ts has the numbers of cuda.h", () => {
   assertEquals(differences({ constants: CUDA_SUBJECTS.constants }), []);
+});
+
+Deno.test("NVML and its structs and constants are as nvml.h has them", () => {
+  assertEquals(compareAbi(NVML_SUBJECTS, nvmlAnswer as AbiManifest), []);
 });
 
 Deno.test("compareAbi() names a function with a parameter of the wrong width", () => {

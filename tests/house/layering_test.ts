@@ -19,7 +19,7 @@ const LAYERS: readonly (readonly string[])[] = [
     "src/text_table.ts",
   ],
   ["src/accounting/"],
-  ["src/driver.ts"],
+  ["src/driver.ts", "src/nvml.ts", "src/nvml_processes.ts"],
   ["src/release.ts"],
   ["src/deferred_work.ts"],
   ["src/context.ts"],

@@ -6,6 +6,7 @@ import type { DisplayBundle } from "../../src/cards/card.ts";
 import type { LiveObject } from "../../src/device/live.ts";
 import { LiveWatch } from "../../src/notebook/live_watch.ts";
 import { memoryMeter } from "../../src/notebook/memory_meter.ts";
+import { systemMeter } from "../../src/notebook/system_meter.ts";
 import { heldByEarlierRuns, warnOfReruns } from "../../src/notebook/reruns.ts";
 import { openTestDevice } from "../support/driver.ts";
 import { captureWarnings } from "../support/warnings.ts";
@@ -66,6 +67,17 @@ Deno.test("memoryMeter() takes the place of a former one of the same device", as
 Deno.test("memoryMeter() says what to use instead outside notebooks", async () => {
   await withDevice((gpu) => {
     assertThrows(() => memoryMeter(gpu), TypeError, "no notebook; print gpu.report()");
+  });
+});
+
+Deno.test("systemMeter() shows the system's card beside a memory meter", async () => {
+  await withDevice((gpu) => {
+    const [system, memory] = [new RecordingDisplay(), new RecordingDisplay()];
+    using meter = systemMeter(gpu, { display: system });
+    using other = memoryMeter(gpu, { display: memory });
+    assertEquals([meter.isRunning, other.isRunning], [true, true]);
+    assertStringIncludes(system.texts[0] ?? "", `SystemState ${gpu.name}`);
+    assertThrows(() => systemMeter(gpu), TypeError, "no notebook; print gpu.system()");
   });
 });
 

@@ -72,6 +72,8 @@ Deno.test("cli.ts doctor ends with exit code 0 when a device works", async () =>
   const { code, stdout } = await runCli(["doctor", "--driver", "simulated"]);
   assertEquals(code, 0, stdout);
   assertStringIncludes(stdout, "ok    4 KiB went there and back unchanged");
+  assertStringIncludes(stdout, "ok    modelled values, driver simulated: 0 % busy");
+  assertStringIncludes(stdout, "      power: 100 of 500 W");
   assertStringIncludes(stdout, "ok    the simulated device, no GPU, can be used");
 });
 

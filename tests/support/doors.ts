@@ -23,7 +23,13 @@ import {
   type StridedView,
   TrackingResourceAdaptor,
 } from "../../mod.ts";
-import { Figure, memoryMeter, progress, warnOfReruns } from "../../src/notebook/mod.ts";
+import {
+  Figure,
+  memoryMeter,
+  progress,
+  systemMeter,
+  warnOfReruns,
+} from "../../src/notebook/mod.ts";
 
 /** What the calls are made on. */
 export interface DoorScene {
@@ -369,6 +375,11 @@ export const DOORS: Readonly<Record<string, Door>> = {
     "memoryMeter",
     { intervalSeconds: "number", display: "record" },
     ({ gpu }, o) => memoryMeter(gpu, o),
+  ),
+  "systemMeter": door(
+    "systemMeter",
+    { intervalSeconds: "number", display: "record" },
+    ({ gpu }, o) => systemMeter(gpu, o),
   ),
   "warnOfReruns": door(
     "warnOfReruns",

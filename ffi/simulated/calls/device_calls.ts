@@ -3,7 +3,7 @@
 
 import { CUresult } from "../../constants.ts";
 import { bytesOf, put32, put64, putText } from "../cells.ts";
-import { attributesOf } from "../device.ts";
+import { attributesOf, pciBusIdOf, uuidOf } from "../device.ts";
 import { refuse, requireValue } from "../errors.ts";
 import type { Machine } from "../machine.ts";
 import type { CallGroup } from "./calls.ts";
@@ -63,9 +63,7 @@ export function deviceCalls(machine: Machine): DeviceCalls {
     },
     cuDeviceGetUuid_v2(uuid, ordinal) {
       machine.device(ordinal);
-      const bytes = bytesOf(uuid);
-      bytes.set(new TextEncoder().encode("simulated gpu 00"));
-      bytes[15] = ordinal;
+      bytesOf(uuid).set(uuidOf(ordinal));
     },
     cuDeviceTotalMem_v2(total, ordinal) {
       put64(total, machine.device(ordinal).memoryBytes);
@@ -75,9 +73,9 @@ export function deviceCalls(machine: Machine): DeviceCalls {
       put32(value, attributes[ordinal]?.get(attribute) ?? refuse("CUDA_ERROR_INVALID_VALUE"));
     },
     cuDeviceGetPCIBusId(text, capacity, ordinal) {
-      const bus = (machine.device(ordinal).ordinal + 1).toString(16).toUpperCase().padStart(2, "0");
+      const address = pciBusIdOf(machine.device(ordinal).ordinal);
       requireValue(capacity >= BUS_ID_BYTES);
-      putText(text, capacity, `0000:${bus}:00.0`);
+      putText(text, capacity, address);
     },
     cuDeviceCanAccessPeer(canAccess, ordinal, peer) {
       const isOther = machine.device(ordinal) !== machine.device(peer);

@@ -1,19 +1,33 @@
-// Writes cuda_abi.json anew: `deno task abi <include folder of a CUDA toolkit>`; needs g++.
-// Run it for a new row in ffi/ or a newer cuda.h; the PyPI wheel nvidia-cuda-runtime holds one.
+// Writes cuda_abi.json and nvml_abi.json anew: `deno task abi <include folder of a CUDA toolkit>`;
+// needs g++. Run it for a new row in ffi/ or a newer header. The PyPI wheels nvidia-cuda-runtime and
+// nvidia-nvml-dev hold one header each; where a folder lacks one, its manifest stays.
 
 import type { AbiManifest } from "./manifest.ts";
-import { probeSource } from "./probe.ts";
-import { CUDA_SUBJECTS } from "./subjects.ts";
+import { CUDA_HEADER, NVML_HEADER, type ProbedHeader, probeSource } from "./probe.ts";
+import { type AbiSubjects, CUDA_SUBJECTS, NVML_SUBJECTS } from "./subjects.ts";
 
-const MANIFEST = new URL("./cuda_abi.json", import.meta.url);
+/** A manifest to write: of which header, what it covers, and its file. */
+interface ManifestRequest {
+  readonly header: ProbedHeader;
+  readonly subjects: AbiSubjects;
+  readonly file: string;
+}
+
+const REQUESTS: readonly ManifestRequest[] = [
+  { header: CUDA_HEADER, subjects: CUDA_SUBJECTS, file: "cuda_abi.json" },
+  { header: NVML_HEADER, subjects: NVML_SUBJECTS, file: "nvml_abi.json" },
+];
 
 /** Compiles and runs the probe against the header in a folder. */
-async function askCompiler(includeFolder: string): Promise<AbiManifest> {
+async function askCompiler(
+  includeFolder: string,
+  { header, subjects }: ManifestRequest,
+): Promise<AbiManifest> {
   const folder = await Deno.makeTempDir({ prefix: "abi-" });
   try {
     const source = `${folder}/probe.cpp`;
     const program = `${folder}/probe`;
-    await Deno.writeTextFile(source, probeSource(CUDA_SUBJECTS));
+    await Deno.writeTextFile(source, probeSource(subjects, header));
     await run("g++", ["-std=c++17", "-w", "-isystem", includeFolder, source, "-o", program]);
     return JSON.parse(await run(program, []));
   } finally {
@@ -33,13 +47,29 @@ if (import.meta.main) {
     console.error("Usage: deno task abi <include folder of a CUDA toolkit>");
     Deno.exit(2);
   }
-  const manifest = await askCompiler(includeFolder);
-  await Deno.writeTextFile(MANIFEST, `${JSON.stringify(manifest, null, 2)}\n`);
-  const { functions, structs, constants } = manifest;
-  console.log(
-    `Wrote cuda_abi.json of CUDA ${manifest.headerVersion}: ${Object.keys(functions).length} ` +
-      `functions, ${Object.keys(structs).length} structs, ${
-        Object.keys(constants).length
-      } constants`,
-  );
+  for (const request of REQUESTS) {
+    const { header, file } = request;
+    if (!await isThere(`${includeFolder}/${header.file}`)) {
+      console.log(`Left ${file} as it is: ${includeFolder} has no ${header.file}`);
+      continue;
+    }
+    const manifest = await askCompiler(includeFolder, request);
+    const text = `${JSON.stringify(manifest, null, 2)}\n`;
+    await Deno.writeTextFile(new URL(file, import.meta.url), text);
+    const { functions, structs, constants } = manifest;
+    const counts = [functions, structs, constants].map((part) => Object.keys(part).length);
+    console.log(
+      `Wrote ${file} of ${header.version} ${manifest.headerVersion}: ${counts[0]} functions, ` +
+        `${counts[1]} structs, ${counts[2]} constants`,
+    );
+  }
+}
+
+async function isThere(path: string): Promise<boolean> {
+  try {
+    return (await Deno.stat(path)).isFile;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return false;
+    throw error;
+  }
 }

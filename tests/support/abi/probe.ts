@@ -1,10 +1,37 @@
-// Writes the C++ program that asks a compiler about cuda.h: nothing of the header is parsed by hand.
+// Writes the C++ program that asks a compiler about a header: nothing of it is parsed by hand.
 // It names functions inside decltype only, so that it needs no driver to link or run.
 
 import { type AbiSubjects, symbolOf } from "./subjects.ts";
 
+/** A header, as the program includes it. */
+export interface ProbedHeader {
+  /** Its file. */
+  readonly file: string;
+  /** A macro that keeps it from renaming old functions to new versions. */
+  readonly plainNames: string;
+  /** The macro with its version. */
+  readonly version: string;
+}
+
+/**
+ * cuda.h declares each symbol by its plain name with __CUDA_API_VERSION_INTERNAL. Without it,
+ * macros rename old names to new versions: cuMemAdvise would stand for the symbol cuMemAdvise_v2.
+ */
+export const CUDA_HEADER: ProbedHeader = {
+  file: "cuda.h",
+  plainNames: "__CUDA_API_VERSION_INTERNAL",
+  version: "CUDA_VERSION",
+};
+
+/** nvml.h does the same. */
+export const NVML_HEADER: ProbedHeader = {
+  file: "nvml.h",
+  plainNames: "NVML_NO_UNVERSIONED_FUNC_DEFS",
+  version: "NVML_API_VERSION",
+};
+
 /** Writes a program that prints the {@link AbiManifest} of these subjects as JSON. */
-export function probeSource(subjects: AbiSubjects): string {
+export function probeSource(subjects: AbiSubjects, header: ProbedHeader): string {
   const symbols = new Set(
     Object.entries(subjects.functions).map(([key, row]) => symbolOf(key, row)),
   );
@@ -15,9 +42,11 @@ export function probeSource(subjects: AbiSubjects): string {
     "  close_struct();",
   ]);
   const constants = Object.keys(subjects.constants).map((name) => `  CONSTANT(${name});`);
-  return `${PRELUDE}
+  return `#define ${header.plainNames}
+#include <${header.file}>
+${PRELUDE}
 int main() {
-  std::printf("{\\"headerVersion\\":%d,\\"functions\\":{", CUDA_VERSION);
+  std::printf("{\\"headerVersion\\":%d,\\"functions\\":{", ${header.version});
 ${functions.join("\n")}
   section("structs");
 ${structs.join("\n")}
@@ -28,13 +57,7 @@ ${constants.join("\n")}
 `;
 }
 
-/**
- * With __CUDA_API_VERSION_INTERNAL the header declares each symbol by its plain name. Without it,
- * macros rename old names to new versions: cuMemAdvise would stand for the symbol cuMemAdvise_v2.
- */
-const PRELUDE = String.raw`#define __CUDA_API_VERSION_INTERNAL
-#include <cuda.h>
-#include <cstddef>
+const PRELUDE = String.raw`#include <cstddef>
 #include <cstdio>
 #include <string>
 #include <type_traits>

@@ -3,6 +3,9 @@
 
 import * as constants from "../../../ffi/constants.ts";
 import { CUDA } from "../../../ffi/cuda.ts";
+import { NVML } from "../../../ffi/nvml.ts";
+import * as nvmlConstants from "../../../ffi/nvml_constants.ts";
+import * as nvmlStructs from "../../../ffi/nvml_structs.ts";
 import type { Members, Struct } from "../../../ffi/struct.ts";
 import * as structs from "../../../ffi/structs.ts";
 
@@ -37,6 +40,22 @@ export const CUDA_SUBJECTS: AbiSubjects = {
   constants: Object.fromEntries(Object.entries(constants).flatMap(namesOf)),
 };
 
+const { structVersion, ...NVML_STRUCTS } = nvmlStructs;
+const { NOT_AVAILABLE_32: _32, NOT_AVAILABLE_64: _64, ...NVML_CONSTANTS } = nvmlConstants;
+
+/** What ffi/ states about nvml.h. */
+export const NVML_SUBJECTS: AbiSubjects = {
+  functions: NVML,
+  structs: Object.fromEntries(
+    Object.entries(NVML_STRUCTS).map(([name, struct]) => [name, placesOf(struct)]),
+  ),
+  constants: {
+    ...Object.fromEntries(Object.entries(NVML_CONSTANTS).flatMap(namesOf)),
+    nvmlMemory_v2: structVersion(NVML_STRUCTS.nvmlMemory_v2_t.byteLength, 2),
+    nvmlTemperature_v1: structVersion(NVML_STRUCTS.nvmlTemperature_v1_t.byteLength, 1),
+  },
+};
+
 /** Finds the C function that a row binds. */
 export function symbolOf(key: string, row: Deno.ForeignFunction): string {
   return row.name ?? key;
@@ -63,7 +82,7 @@ function namesOf(
 ): [string, number][] {
   if (typeof value === "number") return [[group, value]];
   return Object.entries(value).map(([key, number]) => [
-    key.startsWith("CU") ? key : `${group}_${key}`,
+    /^(CU|NVML_|nvml)/.test(key) ? key : `${group}_${key}`,
     number,
   ]);
 }

@@ -1,0 +1,59 @@
+// The numbers of nvml.h that the kit uses, under the header's own names.
+
+/** What a call returns. */
+export const nvmlReturn = {
+  NVML_SUCCESS: 0,
+  NVML_ERROR_UNINITIALIZED: 1,
+  NVML_ERROR_INVALID_ARGUMENT: 2,
+  NVML_ERROR_NOT_SUPPORTED: 3,
+  NVML_ERROR_NO_PERMISSION: 4,
+  NVML_ERROR_ALREADY_INITIALIZED: 5,
+  NVML_ERROR_NOT_FOUND: 6,
+  NVML_ERROR_INSUFFICIENT_SIZE: 7,
+  NVML_ERROR_INSUFFICIENT_POWER: 8,
+  NVML_ERROR_DRIVER_NOT_LOADED: 9,
+  NVML_ERROR_TIMEOUT: 10,
+  NVML_ERROR_IRQ_ISSUE: 11,
+  NVML_ERROR_LIBRARY_NOT_FOUND: 12,
+  NVML_ERROR_FUNCTION_NOT_FOUND: 13,
+  NVML_ERROR_CORRUPTED_INFOROM: 14,
+  NVML_ERROR_GPU_IS_LOST: 15,
+  NVML_ERROR_RESET_REQUIRED: 16,
+  NVML_ERROR_OPERATING_SYSTEM: 17,
+  NVML_ERROR_LIB_RM_VERSION_MISMATCH: 18,
+  NVML_ERROR_IN_USE: 19,
+  NVML_ERROR_MEMORY: 20,
+  NVML_ERROR_NO_DATA: 21,
+  NVML_ERROR_UNKNOWN: 999,
+} as const;
+
+/** Sensors of temperature. */
+export const nvmlTemperatureSensors = { NVML_TEMPERATURE_GPU: 0 } as const;
+
+/** Clock domains. */
+export const nvmlClockType = { NVML_CLOCK_SM: 1, NVML_CLOCK_MEM: 2 } as const;
+
+/** Whether a GPU is divided into MIG devices. */
+export const nvmlMigMode = { NVML_DEVICE_MIG_DISABLE: 0, NVML_DEVICE_MIG_ENABLE: 1 } as const;
+
+/** Why the clocks are lower than they could be, a bit each. */
+export const nvmlClocksEventReasons = {
+  nvmlClocksEventReasonGpuIdle: 0x1,
+  nvmlClocksEventReasonApplicationsClocksSetting: 0x2,
+  nvmlClocksEventReasonSwPowerCap: 0x4,
+  nvmlClocksThrottleReasonHwSlowdown: 0x8,
+  nvmlClocksEventReasonSyncBoost: 0x10,
+  nvmlClocksEventReasonSwThermalSlowdown: 0x20,
+  nvmlClocksThrottleReasonHwThermalSlowdown: 0x40,
+  nvmlClocksThrottleReasonHwPowerBrakeSlowdown: 0x80,
+  nvmlClocksEventReasonDisplayClockSetting: 0x100,
+} as const;
+
+/** Bytes of a driver's version with its NUL. */
+export const NVML_SYSTEM_DRIVER_VERSION_BUFFER_SIZE = 80;
+
+/** Stands in a field of 64 bits for a value that there is not: `NVML_VALUE_NOT_AVAILABLE`, -1. */
+export const NOT_AVAILABLE_64 = 0xffff_ffff_ffff_ffffn;
+
+/** Stands in the same way in a field of 32 bits. */
+export const NOT_AVAILABLE_32 = 0xffff_ffff;

@@ -1,0 +1,71 @@
+// Finds NVML: that of the system, opened on first use, or what a driver offers in its place. It is
+// optional, so nothing here asks for a permission.
+
+import type { DriverApi } from "./cuda.ts";
+import { type OpenLibrary, openLibrary, readVariable } from "./library.ts";
+import { NVML, type NvmlApi } from "./nvml.ts";
+
+/** The name under which a table of driver functions offers an NVML of its own. */
+export const OWN_NVML: unique symbol = Symbol("nvml");
+
+/** A driver that may have an NVML of its own; the simulated one has, and tests give others. */
+export type DriverWithNvml = DriverApi & {
+  /** The functions that stand in for the library's. */
+  readonly [OWN_NVML]?: NvmlApi;
+};
+
+/** NVML's functions, and where they are from. */
+export interface NvmlSource {
+  /** The functions. */
+  readonly api: NvmlApi;
+  /** Whether they come with the driver instead of measuring hardware. */
+  readonly isModelled: boolean;
+}
+
+/** Names of the library; the paths serve `--allow-ffi=<path>`, WSL and containers. */
+const NVML_NAMES: Partial<Record<typeof Deno.build.os, readonly string[]>> = {
+  linux: [
+    "libnvidia-ml.so.1",
+    "/usr/lib/x86_64-linux-gnu/libnvidia-ml.so.1",
+    "/usr/lib64/libnvidia-ml.so.1",
+    "/usr/lib/aarch64-linux-gnu/libnvidia-ml.so.1",
+    "/usr/lib/wsl/lib/libnvidia-ml.so.1",
+    "/usr/local/nvidia/lib64/libnvidia-ml.so.1",
+  ],
+  windows: [
+    "nvml.dll",
+    "C:\\Windows\\System32\\nvml.dll",
+    "C:\\Program Files\\NVIDIA Corporation\\NVSMI\\nvml.dll",
+  ],
+};
+
+const NVML_VARIABLE = "VRAMKIT_NVML";
+
+const opened = new Map<string, OpenLibrary<NvmlApi>>();
+
+/**
+ * Finds the NVML that belongs to a driver. That of the system is opened once for a process; the
+ * environment variable VRAMKIT_NVML names another file, where it may be read without a prompt.
+ *
+ * @throws LibraryError when there is no permission, no library, or a file that is not NVML.
+ */
+export function findNvml(driver: DriverApi): NvmlSource {
+  const own = (driver as DriverWithNvml)[OWN_NVML];
+  return own === undefined
+    ? { api: openNvml(), isModelled: false }
+    : { api: own, isModelled: true };
+}
+
+function openNvml(): NvmlApi {
+  const chosen = readVariable(NVML_VARIABLE);
+  const known = opened.get(chosen ?? "");
+  if (known !== undefined) return known.api;
+  const library = openLibrary({
+    title: "NVML",
+    candidates: chosen === undefined ? NVML_NAMES[Deno.build.os] ?? [] : [chosen],
+    remedy: `it comes with NVIDIA's driver; ${NVML_VARIABLE} names its file`,
+    prompts: false,
+  }, [NVML]);
+  opened.set(chosen ?? "", library);
+  return library.api;
+}

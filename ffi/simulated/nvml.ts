@@ -1,0 +1,136 @@
+// The NVML of a simulated machine: memory as it is there, no work that runs by itself, and round
+// numbers for what only hardware has. What nothing here models is not supported.
+
+import { NVML, type NvmlApi, type NvmlFunction } from "../nvml.ts";
+import { nvmlClocksEventReasons, nvmlMigMode, nvmlReturn } from "../nvml_constants.ts";
+import {
+  nvmlMemory_v2_t,
+  nvmlProcessInfo_v2_t,
+  nvmlTemperature_v1_t,
+  nvmlUtilization_t,
+} from "../nvml_structs.ts";
+import { bytesOf, type Cell, get32, getText, put32, put64, putText } from "./cells.ts";
+import { type Device, pciBusIdOf, uuidOf } from "./device.ts";
+import type { Machine } from "./machine.ts";
+
+/** Handles start here, far from those of the driver. */
+const FIRST_HANDLE = 0x7000_0000n;
+
+const MODELLED = {
+  temperatureCelsius: 40,
+  powerMilliwatts: 100_000,
+  powerLimitMilliwatts: 500_000,
+  clockMegahertz: 1000,
+} as const;
+
+/** No MIG device, so no instance: as nvml.h says it. */
+const NO_INSTANCE = 0xffff_ffff;
+
+const {
+  NVML_SUCCESS: SUCCESS,
+  NVML_ERROR_UNINITIALIZED: NOT_STARTED,
+  NVML_ERROR_INVALID_ARGUMENT: INVALID,
+  NVML_ERROR_NOT_FOUND: NOT_FOUND,
+  NVML_ERROR_INSUFFICIENT_SIZE: TOO_FEW,
+} = nvmlReturn;
+
+/** Makes the functions for a machine; those that nothing models are null. */
+export function simulateNvml(machine: Machine): NvmlApi {
+  let isStarted = false;
+
+  /** Finds the device of a handle and does something with it. */
+  function on(handle: number | bigint, action: (device: Device) => void): number {
+    if (!isStarted) return NOT_STARTED;
+    const device = machine.devices[Number(BigInt(handle) - FIRST_HANDLE)];
+    if (device === undefined) return INVALID;
+    action(device);
+    return SUCCESS;
+  }
+
+  function find(handle: Cell, matches: (ordinal: number) => boolean): number {
+    if (!isStarted) return NOT_STARTED;
+    const device = machine.devices.find(({ ordinal }) => matches(ordinal));
+    if (device === undefined) return NOT_FOUND;
+    put64(handle, FIRST_HANDLE + BigInt(device.ordinal));
+    return SUCCESS;
+  }
+
+  function usedBytes({ memoryBytes, freeBytes }: Device): bigint {
+    return BigInt(memoryBytes - freeBytes);
+  }
+
+  const modelled: Partial<NvmlApi> = {
+    nvmlInit_v2() {
+      isStarted = true;
+      return SUCCESS;
+    },
+    nvmlSystemGetDriverVersion(version, capacity) {
+      if (!isStarted) return NOT_STARTED;
+      putText(version, capacity, "simulated");
+      return SUCCESS;
+    },
+    nvmlSystemGetProcessName(pid, name, capacity) {
+      if (pid !== Deno.pid) return NOT_FOUND;
+      putText(name, capacity, "deno");
+      return SUCCESS;
+    },
+    nvmlDeviceGetHandleByUUID(uuid, handle) {
+      const wanted = getText(uuid);
+      return find(handle, (ordinal) => wanted === `GPU-${formatUuid(uuidOf(ordinal))}`);
+    },
+    nvmlDeviceGetHandleByPciBusId_v2(address, handle) {
+      const wanted = getText(address);
+      return find(handle, (ordinal) => wanted === pciBusIdOf(ordinal));
+    },
+    nvmlDeviceGetClockInfo: (handle, _clock, megahertz) =>
+      on(handle, () => put32(megahertz, MODELLED.clockMegahertz)),
+    nvmlDeviceGetMaxClockInfo: (handle, _clock, megahertz) =>
+      on(handle, () => put32(megahertz, MODELLED.clockMegahertz)),
+    nvmlDeviceGetTemperatureV: (handle, temperature) =>
+      on(handle, () => {
+        const { temperatureCelsius } = MODELLED;
+        bytesOf(temperature).set(nvmlTemperature_v1_t.encode({ temperature: temperatureCelsius }));
+      }),
+    nvmlDeviceGetCurrentClocksEventReasons: (handle, reasons) =>
+      on(handle, () => put64(reasons, nvmlClocksEventReasons.nvmlClocksEventReasonGpuIdle)),
+    nvmlDeviceGetPowerUsage: (handle, milliwatts) =>
+      on(handle, () => put32(milliwatts, MODELLED.powerMilliwatts)),
+    nvmlDeviceGetEnforcedPowerLimit: (handle, milliwatts) =>
+      on(handle, () => put32(milliwatts, MODELLED.powerLimitMilliwatts)),
+    nvmlDeviceGetMemoryInfo_v2: (handle, memory) =>
+      on(handle, (device) => {
+        const [total, free] = [BigInt(device.memoryBytes), BigInt(device.freeBytes)];
+        bytesOf(memory).set(nvmlMemory_v2_t.encode({ total, free, used: usedBytes(device) }));
+      }),
+    nvmlDeviceGetUtilizationRates: (handle, utilization) =>
+      on(handle, () => bytesOf(utilization).set(nvmlUtilization_t.encode({ gpu: 0, memory: 0 }))),
+    nvmlDeviceGetComputeRunningProcesses_v3(handle, count, infos) {
+      const room = get32(count);
+      const status = on(handle, (device) => {
+        put32(count, 1);
+        if (room < 1) return;
+        bytesOf(infos).set(nvmlProcessInfo_v2_t.encode({
+          pid: Deno.pid,
+          usedGpuMemory: usedBytes(device),
+          gpuInstanceId: NO_INSTANCE,
+          computeInstanceId: NO_INSTANCE,
+        }));
+      });
+      return status === SUCCESS && room < 1 ? TOO_FEW : status;
+    },
+    nvmlDeviceGetMigMode: (handle, current, pending) =>
+      on(handle, () => {
+        put32(current, nvmlMigMode.NVML_DEVICE_MIG_DISABLE);
+        put32(pending, nvmlMigMode.NVML_DEVICE_MIG_DISABLE);
+      }),
+  };
+  const names = Object.keys(NVML) as NvmlFunction[];
+  const missing = Object.fromEntries(names.map((name) => [name, null]));
+  // The three functions that no library lacks are among the modelled ones.
+  return { ...missing, ...modelled } as NvmlApi;
+}
+
+function formatUuid(bytes: Uint8Array): string {
+  const hex = [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
+}

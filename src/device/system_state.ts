@@ -1,0 +1,203 @@
+// What the system says of a device, as nvidia-smi does: load, memory of all programs, temperature,
+// power, clocks, bus. Values come from NVML, in units that their names tell.
+
+import { nvmlClocksEventReasons } from "../../ffi/nvml_constants.ts";
+import type { Context } from "../context.ts";
+import { type DeviceIdentity, findNvmlDevice, type NvmlDevice } from "../nvml.ts";
+import type { GpuProcess } from "../nvml_processes.ts";
+
+/**
+ * What the system says of a device at one moment, from NVIDIA's management library (NVML). A value
+ * that the device, the driver or the permissions do not give is undefined, never 0. Of a MIG device
+ * memory and processes are its own, and the rest is that of the GPU around it.
+ */
+export class SystemState {
+  /** The device's name, such as `"NVIDIA H200"`. */
+  readonly device: string;
+  /** The device's identity as `GPU-…`, or `MIG-…` for a part of a divided GPU. */
+  readonly uuid: string;
+  /** Whether the values are those of a simulated device, which measures nothing. */
+  readonly isModelled: boolean;
+  /** Why there are no values, in words with the remedy; undefined when there are some. */
+  readonly unavailable: string | undefined;
+  /** The version of the driver, such as `"580.95.05"` (nvmlSystemGetDriverVersion). */
+  readonly driverVersion: string | undefined;
+  /** Percent of the last sample period in which a kernel ran (nvmlDeviceGetUtilizationRates). */
+  readonly gpuUtilizationPercent: number | undefined;
+  /** Percent of the last sample period in which device memory was read or written. */
+  readonly memoryUtilizationPercent: number | undefined;
+  /** The device's memory in bytes (nvmlDeviceGetMemoryInfo_v2). */
+  readonly memoryTotalBytes: number | undefined;
+  /** Bytes that all programs use; with old drivers, what the driver reserves as well. */
+  readonly memoryUsedBytes: number | undefined;
+  /** Bytes that are free for all programs. */
+  readonly memoryFreeBytes: number | undefined;
+  /** Bytes that the driver and the firmware reserve; undefined with old drivers. */
+  readonly memoryReservedBytes: number | undefined;
+  /**
+   * Programs that use the device, largest first; undefined where the system does not say. In a
+   * container programs can be missing, or have the host's numbers.
+   */
+  readonly processes: readonly GpuProcess[] | undefined;
+  /** Degrees Celsius of the GPU's die. */
+  readonly temperatureCelsius: number | undefined;
+  /** Watts that the board draws (nvmlDeviceGetPowerUsage). */
+  readonly powerWatts: number | undefined;
+  /** Watts that the board may draw: the lowest limit that is in force. */
+  readonly powerLimitWatts: number | undefined;
+  /** Megahertz of the multiprocessors now (nvmlDeviceGetClockInfo). */
+  readonly smClockMegahertz: number | undefined;
+  /** Megahertz of the multiprocessors at most. */
+  readonly smClockMaxMegahertz: number | undefined;
+  /** Megahertz of the memory now. */
+  readonly memoryClockMegahertz: number | undefined;
+  /** Megahertz of the memory at most. */
+  readonly memoryClockMaxMegahertz: number | undefined;
+  /** Generation of the PCI Express link now; an idle device can lower it. */
+  readonly pcieGeneration: number | undefined;
+  /** Generation of the link at most, with this host. */
+  readonly pcieGenerationMax: number | undefined;
+  /** Lanes of the PCI Express link now. */
+  readonly pcieLaneCount: number | undefined;
+  /** Lanes of the link at most, with this host. */
+  readonly pcieLaneCountMax: number | undefined;
+  /**
+   * Why the clocks are lower than they could be, in words; empty when nothing lowers them
+   * (nvmlDeviceGetCurrentClocksEventReasons).
+   */
+  readonly throttleReasons: readonly string[] | undefined;
+  /** Whether the GPU is divided into MIG devices; undefined where it cannot be. */
+  readonly migMode: "enabled" | "disabled" | undefined;
+  /** Percent of the fan's full speed; undefined for boards without a fan. */
+  readonly fanPercent: number | undefined;
+
+  /** Takes what was found. */
+  constructor(found: SystemState) {
+    this.device = found.device;
+    this.uuid = found.uuid;
+    this.isModelled = found.isModelled;
+    this.unavailable = found.unavailable;
+    this.driverVersion = found.driverVersion;
+    this.gpuUtilizationPercent = found.gpuUtilizationPercent;
+    this.memoryUtilizationPercent = found.memoryUtilizationPercent;
+    this.memoryTotalBytes = found.memoryTotalBytes;
+    this.memoryUsedBytes = found.memoryUsedBytes;
+    this.memoryFreeBytes = found.memoryFreeBytes;
+    this.memoryReservedBytes = found.memoryReservedBytes;
+    this.processes = found.processes;
+    this.temperatureCelsius = found.temperatureCelsius;
+    this.powerWatts = found.powerWatts;
+    this.powerLimitWatts = found.powerLimitWatts;
+    this.smClockMegahertz = found.smClockMegahertz;
+    this.smClockMaxMegahertz = found.smClockMaxMegahertz;
+    this.memoryClockMegahertz = found.memoryClockMegahertz;
+    this.memoryClockMaxMegahertz = found.memoryClockMaxMegahertz;
+    this.pcieGeneration = found.pcieGeneration;
+    this.pcieGenerationMax = found.pcieGenerationMax;
+    this.pcieLaneCount = found.pcieLaneCount;
+    this.pcieLaneCountMax = found.pcieLaneCountMax;
+    this.throttleReasons = found.throttleReasons;
+    this.migMode = found.migMode;
+    this.fanPercent = found.fanPercent;
+  }
+}
+
+/** The words of nvidia-smi for each reason. */
+const REASONS: readonly (readonly [bit: number, words: string])[] = [
+  [nvmlClocksEventReasons.nvmlClocksEventReasonGpuIdle, "idle"],
+  [
+    nvmlClocksEventReasons.nvmlClocksEventReasonApplicationsClocksSetting,
+    "applications clocks setting",
+  ],
+  [nvmlClocksEventReasons.nvmlClocksEventReasonSwPowerCap, "software power cap"],
+  [nvmlClocksEventReasons.nvmlClocksThrottleReasonHwSlowdown, "hardware slowdown"],
+  [nvmlClocksEventReasons.nvmlClocksEventReasonSyncBoost, "sync boost"],
+  [nvmlClocksEventReasons.nvmlClocksEventReasonSwThermalSlowdown, "software thermal slowdown"],
+  [nvmlClocksEventReasons.nvmlClocksThrottleReasonHwThermalSlowdown, "hardware thermal slowdown"],
+  [
+    nvmlClocksEventReasons.nvmlClocksThrottleReasonHwPowerBrakeSlowdown,
+    "hardware power brake slowdown",
+  ],
+  [nvmlClocksEventReasons.nvmlClocksEventReasonDisplayClockSetting, "display clock setting"],
+];
+
+/** Asks NVML about a device; where it cannot be asked, the result says why. */
+export function readSystemState(
+  context: Context,
+  device: DeviceIdentity & { readonly name: string },
+): SystemState {
+  const found = findNvmlDevice(context.driver.api, device);
+  const values = "reason" in found ? nothing(device, found.reason) : valuesOf(found);
+  return new SystemState({ device: device.name, ...values });
+}
+
+function valuesOf(found: NvmlDevice): Omit<SystemState, "device"> {
+  const { utilization, memory, isMigEnabled, clocksEventReasons } = found;
+  const [link, bestLink] = [found.pcieLink("now"), found.pcieLink("max")];
+  return {
+    uuid: found.uuid,
+    isModelled: found.isModelled,
+    unavailable: undefined,
+    driverVersion: found.driverVersion,
+    gpuUtilizationPercent: utilization?.gpu,
+    memoryUtilizationPercent: utilization?.memory,
+    memoryTotalBytes: memory?.totalBytes,
+    memoryUsedBytes: memory?.usedBytes,
+    memoryFreeBytes: memory?.freeBytes,
+    memoryReservedBytes: memory?.reservedBytes,
+    processes: found.processes,
+    temperatureCelsius: found.temperatureCelsius,
+    powerWatts: found.powerWatts,
+    powerLimitWatts: found.powerLimitWatts,
+    smClockMegahertz: found.clockMegahertz("NVML_CLOCK_SM", "now"),
+    smClockMaxMegahertz: found.clockMegahertz("NVML_CLOCK_SM", "max"),
+    memoryClockMegahertz: found.clockMegahertz("NVML_CLOCK_MEM", "now"),
+    memoryClockMaxMegahertz: found.clockMegahertz("NVML_CLOCK_MEM", "max"),
+    pcieGeneration: link.generation,
+    pcieGenerationMax: bestLink.generation,
+    pcieLaneCount: link.laneCount,
+    pcieLaneCountMax: bestLink.laneCount,
+    throttleReasons: clocksEventReasons === undefined ? undefined : wordsOf(clocksEventReasons),
+    migMode: isMigEnabled === undefined ? undefined : isMigEnabled ? "enabled" : "disabled",
+    fanPercent: found.fanPercent,
+  };
+}
+
+function nothing({ uuid }: DeviceIdentity, unavailable: string): Omit<SystemState, "device"> {
+  return {
+    uuid,
+    isModelled: false,
+    unavailable,
+    driverVersion: undefined,
+    gpuUtilizationPercent: undefined,
+    memoryUtilizationPercent: undefined,
+    memoryTotalBytes: undefined,
+    memoryUsedBytes: undefined,
+    memoryFreeBytes: undefined,
+    memoryReservedBytes: undefined,
+    processes: undefined,
+    temperatureCelsius: undefined,
+    powerWatts: undefined,
+    powerLimitWatts: undefined,
+    smClockMegahertz: undefined,
+    smClockMaxMegahertz: undefined,
+    memoryClockMegahertz: undefined,
+    memoryClockMaxMegahertz: undefined,
+    pcieGeneration: undefined,
+    pcieGenerationMax: undefined,
+    pcieLaneCount: undefined,
+    pcieLaneCountMax: undefined,
+    throttleReasons: undefined,
+    migMode: undefined,
+    fanPercent: undefined,
+  };
+}
+
+function wordsOf(reasons: bigint): string[] {
+  const known = REASONS.filter(([bit]) => (reasons & BigInt(bit)) !== 0n);
+  const rest = known.reduce((left, [bit]) => left & ~BigInt(bit), reasons);
+  return [
+    ...known.map(([, words]) => words),
+    ...(rest === 0n ? [] : [`reason 0x${rest.toString(16)}`]),
+  ];
+}

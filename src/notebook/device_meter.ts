@@ -1,0 +1,36 @@
+// What all live cards of a device have in common: where they are shown, and how often they are drawn.
+
+import { inNotebook } from "../accounting/notebook_kernel.ts";
+import type { DisplayBundle } from "../cards/card.ts";
+import type { CudaDevice } from "../device.ts";
+import { LiveDisplay } from "./live_display.ts";
+import { LiveWatch, type ShownWatchOptions } from "./live_watch.ts";
+
+/** A live card. */
+export interface Meter {
+  /** What it is, such as `"memory meter"`. */
+  readonly name: string;
+  /** What a program that is no notebook prints instead. */
+  readonly instead: string;
+  /** Makes the card of now. */
+  readonly draw: () => DisplayBundle;
+}
+
+/**
+ * Shows a card of a device and goes on drawing it.
+ *
+ * @throws TypeError outside notebooks, unless a display is given.
+ */
+export function startMeter(
+  gpu: CudaDevice,
+  { name, instead, draw, display, ...watch }: Meter & ShownWatchOptions,
+): LiveWatch {
+  if (display === undefined && !inNotebook()) {
+    throw new TypeError(
+      `Cannot show a ${name}: this program is no notebook; print ${instead}, ` +
+        "or pass a { display } of your own",
+    );
+  }
+  const surface = display ?? new LiveDisplay();
+  return LiveWatch.start(gpu, { ...watch, name, look: () => surface.show(draw()) });
+}

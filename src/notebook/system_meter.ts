@@ -1,0 +1,31 @@
+// What nvidia-smi shows of a device, in a cell, up to date while other cells run.
+
+import { showCard } from "../cards/card.ts";
+import { systemCard } from "../cards/system_card.ts";
+import type { CudaDevice } from "../device.ts";
+import { startMeter } from "./device_meter.ts";
+import { type LiveWatch, type ShownWatchOptions, WATCH_OPTIONS } from "./live_watch.ts";
+
+/**
+ * Shows a device's load, memory of all programs, temperature, power and clocks, as `gpu.system()`
+ * tells them, and goes on showing them while other cells run. It stops when its cell runs again, when
+ * the device is disposed, or by `stop()`.
+ *
+ * @throws TypeError outside notebooks, unless a display is given.
+ *
+ * @example
+ * ```ts ignore
+ * systemMeter(gpu, { intervalSeconds: 2 });
+ * ```
+ */
+export function systemMeter(
+  gpu: CudaDevice,
+  options: ShownWatchOptions = {},
+): LiveWatch {
+  return startMeter(gpu, {
+    ...WATCH_OPTIONS.read(options, "systemMeter"),
+    name: "system meter",
+    instead: "gpu.system()",
+    draw: () => showCard(() => systemCard(gpu.system())),
+  });
+}
