@@ -360,6 +360,7 @@ export class CudaStream implements Disposable {
     if (this.pending.size > 0) await allOver(this.pendingEnds);
     await this.synchronizeQueue();
     this.context.sweep();
+    if (!this.isKnownIdle && !this.#isGone) await this.synchronizeQueue(); // what was put off, too
     this.throwFailure();
   }
 
@@ -390,6 +391,7 @@ export class CudaStream implements Disposable {
     if (this.pending.size > 0) finishNow(this.pending, `wait for ${this}`);
     this.synchronizeQueueSync();
     this.context.sweep();
+    if (!this.isKnownIdle) this.synchronizeQueueSync(); // what was put off, too
     this.throwFailure();
   }
 

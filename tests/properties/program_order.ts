@@ -517,7 +517,10 @@ export class Program {
     const stream = this.#pick(streams);
     const ways = [
       () => this.#maybe(stream.synchronize()),
-      () => stream.synchronizeSync(),
+      () => {
+        stream.synchronizeSync();
+        assert(stream.isIdle);
+      },
       () => gpu.synchronizeSync(),
       () => this.#maybe(gpu.synchronize()),
       () => void stream.isIdle,
@@ -525,7 +528,6 @@ export class Program {
     const way = this.#random.below(ways.length);
     this.#log.push(`wait in way ${way}`);
     await ways[way]?.();
-    if (way === 1) assert(stream.isIdle);
   }
 
   /** Awaits a call now and then; the others are awaited at the end. */
