@@ -45,7 +45,7 @@ export function entryPage(entry: Entry, names: Names): Page {
     path,
     title: specifier,
     section: specifier,
-    body: `<p class="kind">module</p><h1>${specifier}</h1>
+    body: `<p class="kind">module</p><h1 class="code">${specifier}</h1>
 <p class="modules">${modules.join(" ")}</p>
 ${comments.whole(comment)}${tables.join("\n")}`,
     contents: groups.map((group) => ({ depth: 2, text: group, anchor: anchorOf(group) })),

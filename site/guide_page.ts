@@ -38,9 +38,6 @@ export function titleOf(source: string): string {
 
 /** Which part of the menu a text belongs to. */
 export function sectionOf(source: string): string {
-  return source.startsWith("notebooks/")
-    ? "Notebooks"
-    : source.startsWith("docs/")
-    ? "Guides"
-    : "Project";
+  if (source.startsWith("notebooks/")) return "Notebooks";
+  return source.startsWith("docs/") || source === "README.md" ? "Guides" : "Project";
 }

@@ -25,7 +25,10 @@ export class Menu {
   /** Lists what the site has. */
   constructor(reference: Reference, texts: TextPages, pages: readonly Page[]) {
     this.#reference = reference;
-    const line = (source: string): Line => ({ text: titleOf(source), place: texts.place(source) });
+    const line = (source: string): Line => ({
+      text: source === "README.md" ? "Start here" : titleOf(source),
+      place: texts.place(source),
+    });
     const inSection = (section: string) =>
       texts.sources.filter((each) => each.endsWith(".md") && sectionOf(each) === section);
     const guides = inReadingOrder(inSection("Guides"), readProjectFile("docs/README.md"));
@@ -46,9 +49,11 @@ export class Menu {
     const isComing = this.#coming.some(({ place }) => place === path);
     return [
       this.#part("Guides", this.#guides, path, section === "Guides" && !isComing),
-      this.#part("Coming from another system", this.#coming, path, isComing),
+      this.#part("Coming from", this.#coming, path, isComing),
       this.#part("Notebooks", this.#notebooks, path, section === "Notebooks"),
+      '<p class="part">Reference</p>',
       ...this.#reference.entries.map((entry) => this.#entry(entry, path, section)),
+      '<p class="part">More</p>',
       this.#part("Project", this.#project, path, section === "Project"),
     ].join("");
   }
@@ -87,6 +92,7 @@ export class Menu {
 function inReadingOrder(sources: readonly string[], page: string): string[] {
   const rank = (source: string) => {
     const at = page.indexOf(`(${source.replace(/^.*\//, "")})`);
+    if (source === "README.md") return -2;
     return source.endsWith("README.md") ? -1 : at < 0 ? Infinity : at;
   };
   return sources.toSorted((one, other) => rank(one) - rank(other) || (one < other ? -1 : 1));
@@ -95,7 +101,12 @@ function inReadingOrder(sources: readonly string[], page: string): string[] {
 function list(lines: readonly Line[], path: string): string {
   const items = lines.map(({ text, place }) => {
     const here = place === path ? ' aria-current="page"' : "";
-    return `<li><a href="${relativeAddress(path, place)}"${here}>${escapeHtml(text)}</a></li>`;
+    return `<li><a href="${relativeAddress(path, place)}"${here}>${breakable(text)}</a></li>`;
   });
   return `<ul>${items.join("")}</ul>`;
+}
+
+/** Lets a long name break between its words. */
+function breakable(text: string): string {
+  return escapeHtml(text).replaceAll(/(?<=[a-z])(?=[A-Z])/g, "<wbr>");
 }

@@ -5,7 +5,7 @@ import { type Member, membersOf } from "./members.ts";
 import type { PublicSymbol, Reference } from "./reference.ts";
 
 /** The variables of the documentation's examples, by what they hold. */
-const VARIABLES: Readonly<Record<string, string>> = {
+export const VARIABLES: Readonly<Record<string, string>> = {
   gpu: "CudaDevice",
   stream: "CudaStream",
   buffer: "DeviceBuffer",

@@ -2,6 +2,7 @@
 // They are plain scripts that set a global, because a page that is a file may load no module or JSON.
 
 import library from "npm:minisearch@7.2.0" with { type: "text" };
+import { VARIABLES } from "./names.ts";
 import type { Found } from "./page.ts";
 
 /** The library as a script that sets `MiniSearch`. */
@@ -15,10 +16,13 @@ export function searchLibrary(): string {
   return `(() => {\n${script}\n})();\n`;
 }
 
-/** The list of what can be found, as a script that sets `VRAMKIT_FOUND`. */
+/** The list of what can be found, and whose methods `gpu.` and such mean, as a script. */
 export function searchList(found: readonly Found[]): string {
   const rows = found.map((
     { name, where, kind, text, address },
   ) => [name, where, kind, text, address]);
-  return `globalThis.VRAMKIT_FOUND = ${JSON.stringify(rows)};\n`;
+  return [
+    `globalThis.VRAMKIT_VARIABLES = ${JSON.stringify(VARIABLES)};`,
+    `globalThis.VRAMKIT_FOUND = ${JSON.stringify(rows)};\n`,
+  ].join("\n");
 }

@@ -41,7 +41,7 @@ export function symbolPage(
   const isValue = symbol.group !== "Types";
   const importLine = `import { ${isValue ? "" : "type "}${name} } from "${specifier}";`;
   const body = [
-    `<p class="kind">${kind}</p><h1>${escapeHtml(name)}</h1>`,
+    `<p class="kind">${kind}</p><h1 class="code">${escapeHtml(name)}</h1>`,
     `<div class="lead">${comments.whole(comment)}</div>`,
     `<pre class="signature"><code>${
       symbol.declarations.map((each) => signature(each)).join("\n")

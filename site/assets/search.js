@@ -42,10 +42,17 @@
     index.addAll(rows);
   }
 
-  function find(words) {
+  /** `gpu.limit` of the examples means `CudaDevice.limit`. */
+  function withClass(words) {
+    const variables = globalThis.VRAMKIT_VARIABLES;
+    return words.trim().replace(/^(\w+)(?=\.)/, (name) => variables[name] ?? name);
+  }
+
+  function find(input) {
+    const words = withClass(input);
     if (index === undefined) build();
     const typed = words.trim().toLowerCase().replace(/\(\)?$/, "");
-    return index.search(words, {
+    const hits = index.search(words, {
       boostDocument: (_id, _term, { name, where, kind }) => {
         const plain = name.toLowerCase();
         const whole = `${where}.${name}`.toLowerCase();
@@ -61,10 +68,20 @@
         }[kind] ?? 1;
         return weight * (isExact ? 8 : plain.startsWith(typed) ? 2 : 1);
       },
-    }).slice(0, COUNT);
+    });
+    return once(hits).slice(0, COUNT);
   }
 
-  function line({ name, where, kind, text, address }, position) {
+  /** A member that many classes inherit is one line, of the class that was found first. */
+  function once(hits) {
+    const groups = Map.groupBy(hits, ({ name, kind, text }) => `${kind} ${name} ${text}`);
+    return [...groups.values()].map(([first, ...others]) => ({
+      ...first,
+      otherCount: others.length,
+    }));
+  }
+
+  function line({ otherCount, name, where, kind, text, address }, position) {
     const link = document.createElement("a");
     link.href = root + address;
     link.classList.toggle("chosen", position === chosen);
@@ -75,6 +92,7 @@
     title.append(before, name);
     const side = document.createElement("i");
     side.textContent = isMember || where === "" ? kind : where;
+    if (isMember && otherCount > 0) side.textContent += `, also in ${otherCount} more`;
     const sentence = document.createElement("small");
     sentence.textContent = text;
     link.append(title, side, ...(text === "" ? [] : [sentence]));
