@@ -1,6 +1,6 @@
 // The frame of every page: head, menu, search, the list of headings.
 
-import { escapeHtml, relativeAddress } from "./html.ts";
+import { breakable, escapeHtml, relativeAddress } from "./html.ts";
 import type { Page } from "./page.ts";
 
 /** Writes a whole HTML page. */
@@ -52,7 +52,7 @@ ${contentsHtml(contents)}
 function contentsHtml(contents: Page["contents"]): string {
   if (contents.length < 2) return '<aside class="contents"></aside>';
   const items = contents.map(({ depth, text, anchor }) =>
-    `<li class="depth-${depth}"><a href="#${anchor}">${escapeHtml(text)}</a></li>`
+    `<li class="depth-${depth}"><a href="#${anchor}">${breakable(text)}</a></li>`
   );
   return `<aside class="contents"><p>On this page</p><ul>${items.join("")}</ul></aside>`;
 }

@@ -37,3 +37,8 @@ export function relativeAddress(from: string, to: string): string {
 export function headingAnchor(text: string): string {
   return text.trim().toLowerCase().replaceAll(/[^\p{L}\p{N}\s_-]/gu, "").replaceAll(/\s/g, "-");
 }
+
+/** Text in which a long name may break between its words. */
+export function breakable(text: string): string {
+  return escapeHtml(text).replaceAll(/(?<=[a-z])(?=[A-Z])/g, "<wbr>");
+}

@@ -48,7 +48,8 @@ export function renderMarkdown(text: string, links: MarkdownLinks): Rendered {
         return renderCode(text, lang);
       },
       codespan({ text }: Tokens.Codespan): string {
-        const code = `<code>${escapeHtml(text)}</code>`;
+        // A table's column may be narrower than a long name: it breaks after its dots.
+        const code = `<code>${escapeHtml(text).replaceAll(/([._(/])(?=\w)/g, "$1<wbr>")}</code>`;
         const address = isInLink ? undefined : links.name(text);
         return address === undefined ? code : `<a href="${escapeHtml(address)}">${code}</a>`;
       },

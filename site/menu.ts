@@ -2,7 +2,7 @@
 
 import { entryPath } from "./entry_page.ts";
 import { sectionOf, titleOf } from "./guide_page.ts";
-import { escapeHtml, relativeAddress } from "./html.ts";
+import { breakable, escapeHtml, relativeAddress } from "./html.ts";
 import type { Page } from "./page.ts";
 import { readProjectFile } from "./project.ts";
 import { type Entry, GROUPS, type Reference } from "./reference.ts";
@@ -104,9 +104,4 @@ function list(lines: readonly Line[], path: string): string {
     return `<li><a href="${relativeAddress(path, place)}"${here}>${breakable(text)}</a></li>`;
   });
   return `<ul>${items.join("")}</ul>`;
-}
-
-/** Lets a long name break between its words. */
-function breakable(text: string): string {
-  return escapeHtml(text).replaceAll(/(?<=[a-z])(?=[A-Z])/g, "<wbr>");
 }
