@@ -76,7 +76,7 @@ export function membersOf(symbol: PublicSymbol, reference: Reference): Member[] 
 }
 
 /** The names that a class or an interface extends, with the types that it gives them. */
-export function basesOf(
+function basesOf(
   { def = {} }: DocDeclaration,
 ): { readonly name: string; readonly given: readonly DocType[] }[] {
   const { extends: bases, superTypeParams = [] } = def;

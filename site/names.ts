@@ -40,11 +40,18 @@ export class Names {
     return member === undefined ? undefined : `${symbol.page}#${member.anchor}`;
   }
 
-  /** The place of what a `{@link}` on a symbol's page names: also a member without its class. */
+  /**
+   * The place of what a `{@link}` on a symbol's page names: a public name, a member of one, or a member
+   * of this symbol, with or without the name of a base that has no page.
+   */
   linked(target: string, beside: PublicSymbol): string | undefined {
-    const member = this.#member(beside, target);
-    return this.place(target, beside) ??
-      (member === undefined ? undefined : `${beside.page}#${member.anchor}`);
+    const place = this.place(target, beside);
+    const [owner = "", name = owner] = target.split(".");
+    if (place !== undefined || (name !== owner && this.reference.find(owner) !== undefined)) {
+      return place;
+    }
+    const member = this.#member(beside, name);
+    return member === undefined ? undefined : `${beside.page}#${member.anchor}`;
   }
 
   /** The place of what a piece of code names: `DeviceBuffer`, `new X()`, `gpu.live()`. */

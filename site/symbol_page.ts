@@ -4,7 +4,7 @@ import { CommentWriter, type UnknownLink } from "./doc_comment.ts";
 import { type DocDeclaration, type DocMember, projectPath } from "./doc_json.ts";
 import { escapeHtml, textOf } from "./html.ts";
 import type { Heading } from "./markdown.ts";
-import { basesOf, type Member, MEMBER_GROUPS } from "./members.ts";
+import { type Member, MEMBER_GROUPS } from "./members.ts";
 import type { Names } from "./names.ts";
 import type { Found, Page } from "./page.ts";
 import type { PublicSymbol } from "./reference.ts";
@@ -232,9 +232,4 @@ function groupAnchor(group: string): string {
 
 function sourceOf(declaration: DocDeclaration | undefined): string {
   return declaration === undefined ? "" : projectPath(declaration.location.filename);
-}
-
-/** Whether a page's names need their bases to be understood. */
-export function hasBases(symbol: PublicSymbol): boolean {
-  return symbol.declarations.some((each) => basesOf(each).length > 0);
 }

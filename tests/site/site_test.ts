@@ -3,8 +3,10 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { headingAnchor, relativeAddress } from "../../site/html.ts";
 import { renderMarkdown } from "../../site/markdown.ts";
+import { Names } from "../../site/names.ts";
 import { staticHtml } from "../../site/notebook_page.ts";
 import { firstSentence } from "../../site/doc_comment.ts";
+import { type PublicSymbol, Reference } from "../../site/reference.ts";
 import { problemsOf } from "../../site/site_check.ts";
 import { buildSite, type Site } from "../../site/site.ts";
 
@@ -33,6 +35,33 @@ Deno.test("site leaves out what is protected or internal", () => {
   const shown = ["derive", "create", "showElements", "streamFor"]
     .filter((name) => page.includes(`id="${name}"`));
   assertEquals(shown, []);
+});
+
+Deno.test("Names has the members of a base that is not public, and links to them", () => {
+  const [base, derived] = ["Hidden", "Shown"].map((name) => ({
+    location: { filename: "a.ts", line: 1, col: 0 },
+    kind: "class",
+    def: {
+      methods: [{ name: `of${name}`, kind: "method", functionDef: { hasBody: true } }],
+      ...(name === "Shown" ? { extends: "Hidden" } : {}),
+    },
+  }));
+  assert(base !== undefined && derived !== undefined);
+  const symbol: PublicSymbol = {
+    name: "Shown",
+    page: "Shown.html",
+    specifier: "kit",
+    group: "Classes",
+    declarations: [derived],
+  };
+  const entry = { specifier: "kit", folder: "", comment: {}, symbols: [symbol] };
+  const names = new Names(new Reference([entry], new Map([["Hidden", base]])));
+  assertEquals(names.members(symbol).map(({ name, from }) => [name, from]), [
+    ["ofHidden", "Hidden"],
+    ["ofShown", "Shown"],
+  ]);
+  assertEquals(names.linked("Hidden.ofHidden", symbol), "Shown.html#ofHidden");
+  assertEquals(names.linked("Hidden.missing", symbol), undefined);
 });
 
 Deno.test("problemsOf() finds a page that is gone, an anchor that is not there, and foreign files", () => {
