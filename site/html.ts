@@ -14,7 +14,7 @@ export function escapeHtml(text: string): string {
 
 /** The text that a piece of HTML shows. */
 export function textOf(html: string): string {
-  const text = html.replaceAll(/<[^>]*>/g, "");
+  const text = html.replaceAll(/<[^>]*>/g, "").replaceAll("&#39;", "'");
   return Object.entries(ESCAPES).toReversed()
     .reduce((left, [mark, escaped]) => left.replaceAll(escaped, mark), text);
 }

@@ -1,7 +1,7 @@
 // The documentation's site as a reader meets it: every name and member is there, links lead somewhere.
 
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { headingAnchor, relativeAddress } from "../../site/html.ts";
+import { headingAnchor, relativeAddress, textOf } from "../../site/html.ts";
 import { renderMarkdown } from "../../site/markdown.ts";
 import { Names } from "../../site/names.ts";
 import { staticHtml } from "../../site/notebook_page.ts";
@@ -99,6 +99,10 @@ Deno.test("relativeAddress() goes up, down and to a place on the same page", () 
 
 Deno.test("headingAnchor() is what GitHub makes of a heading", () => {
   assertEquals(headingAnchor("A file is the old one, or `new`"), "a-file-is-the-old-one-or-new");
+});
+
+Deno.test("textOf() is what a reader sees", () => {
+  assertEquals(textOf("<b>a&#39;s</b> &amp;lt; &lt;b&gt;"), "a's &lt; <b>");
 });
 
 Deno.test("renderMarkdown() numbers equal headings and keeps code in links as it is", () => {
