@@ -13,8 +13,17 @@ Deno.test("readExampleRows() reads a program with an escaped bar", () => {
   assertEquals(readExampleRows(page), [{ name: "`x`", code: "f(1 || 2)" }]);
 });
 
-Deno.test("docs have a page for each of the five systems", () => {
-  const names = ["cuda_core", "kaio", "morok", "oxicuda", "zinc"];
+Deno.test("docs have a page for each of the eight systems", () => {
+  const names = [
+    "cuda_core",
+    "cuda_driver",
+    "cupy",
+    "kaio",
+    "morok",
+    "oxicuda",
+    "pytorch",
+    "zinc",
+  ];
   assertEquals(pages.map(({ path }) => path), names.map((name) => `docs/from_${name}.md`));
 });
 
@@ -56,10 +65,10 @@ function programOf(rows: readonly ExampleRow[]): string {
   ].join("\n");
 }
 
-/** The names of the kit that the programs use: classes and types, and the one function. */
+/** The names of the kit that the programs use: classes and types, and two functions. */
 function kitNames(rows: readonly ExampleRow[]): string[] {
   const words = rows.flatMap(({ code }) =>
-    code.replaceAll(/"[^"]*"/g, "").match(/\b([A-Z]\w+|formatBytes)\b/g) ?? []
+    code.replaceAll(/"[^"]*"/g, "").match(/\b([A-Z]\w+|formatBytes|saveSafetensors)\b/g) ?? []
   );
   return [...new Set(words)].filter((word) => !(word in globalThis));
 }

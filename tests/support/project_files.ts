@@ -13,7 +13,14 @@ export interface ProjectFile {
 }
 
 /** Folders that hold no source: version control, reports, and what tools leave behind. */
-const SKIPPED_FOLDERS = new Set([".git", ".jupyter", "coverage", "node_modules", "__pycache__"]);
+const SKIPPED_FOLDERS = new Set([
+  ".git",
+  ".jupyter",
+  "_site",
+  "coverage",
+  "node_modules",
+  "__pycache__",
+]);
 
 /** Lists the files with one of these endings, sorted by path, in the whole project or one folder. */
 export function projectFiles(endings: readonly string[], folder = ""): ProjectFile[] {
