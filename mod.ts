@@ -28,10 +28,12 @@ export { type DeviceAttribute } from "./ffi/constants.ts";
 export { type AllocateOptions, type DeviceAllocator } from "./src/buffers/device_allocator.ts";
 export { DeviceBuffer, type DeviceBufferRequest } from "./src/buffers/device_buffer.ts";
 export {
-  TransferableBuffer,
+  type BufferFields,
+  GpuBuffer,
+  type LikeOptions,
   type Uploadable,
   type WriteFileOptions,
-} from "./src/buffers/transferable_buffer.ts";
+} from "./src/buffers/gpu_buffer.ts";
 export { type BuffersOf, PackedBuffers } from "./src/buffers/packed_buffers.ts";
 export {
   type ArraysOf,
@@ -41,9 +43,7 @@ export {
 } from "./src/buffers/many_arrays.ts";
 export { HostBuffer, type HostBufferFields } from "./src/buffers/host_buffer.ts";
 export { type BufferCopy } from "./src/buffers/batch.ts";
-export { GpuBuffer, type LikeOptions } from "./src/buffers/gpu_buffer.ts";
 export { type HostValue, type HostValues, type UntypedSource } from "./src/buffers/host_values.ts";
-export { type BufferFields, MemoryWindow } from "./src/buffers/memory_window.ts";
 export { StridedView } from "./src/buffers/strided_view.ts";
 export { type AxisRange, type StridedLayout } from "./src/buffers/strides.ts";
 export { PinnedBuffer } from "./src/buffers/pinned_buffer.ts";

@@ -24,7 +24,7 @@ import {
 import type { BuffersOf, PackedBuffers } from "./buffers/packed_buffers.ts";
 import { PinnedBuffer } from "./buffers/pinned_buffer.ts";
 import type { Shape } from "./buffers/shape.ts";
-import type { TransferableBuffer, Uploadable } from "./buffers/transferable_buffer.ts";
+import type { GpuBuffer, Uploadable } from "./buffers/gpu_buffer.ts";
 import { uploadSource } from "./buffers/upload_source.ts";
 import { requireNoCapture } from "./capture.ts";
 import { Context } from "./context.ts";
@@ -309,7 +309,7 @@ export class CudaDevice extends DeviceAccounts implements DeviceAllocator, Dispo
   }
 
   /** Downloads many buffers in few copies: into fresh typed arrays, or into the memory of `into`. */
-  async downloadAll<const B extends readonly TransferableBuffer[]>(
+  async downloadAll<const B extends readonly GpuBuffer[]>(
     buffers: B,
     options: DownloadAllOptions = {},
   ): Promise<ArraysOf<B>> {

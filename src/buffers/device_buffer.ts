@@ -1,5 +1,6 @@
 // Memory on the GPU: the kind that most programs use for everything.
 
+import { ALLOCATE_LIKE, GpuBuffer } from "./gpu_buffer.ts";
 import type { DType } from "../dtype.ts";
 import { Allocation } from "../memory/allocation.ts";
 import { capturedMemory } from "../memory/captured_memory.ts";
@@ -9,9 +10,7 @@ import { GraphMemoryResource, resourceFor } from "../memory/graph_memory_resourc
 import type { MemoryResource } from "../memory/memory_resource.ts";
 import { kindOf } from "../memory/resource_kind.ts";
 import type { CudaStream } from "../stream.ts";
-import type { BufferFields } from "./memory_window.ts";
 import { byteLengthOf, type Shape, toShape } from "./shape.ts";
-import { TransferableBuffer } from "./transferable_buffer.ts";
 
 /** What to allocate on a device. */
 export interface DeviceBufferRequest<D extends DType> {
@@ -28,7 +27,7 @@ export interface DeviceBufferRequest<D extends DType> {
 }
 
 /** Typed memory on the GPU. */
-export class DeviceBuffer<D extends DType = DType> extends TransferableBuffer<D> {
+export class DeviceBuffer<D extends DType = DType> extends GpuBuffer<D> {
   /** Allocates without setting a value: the elements are whatever was there before. */
   static allocate<D extends DType>(request: DeviceBufferRequest<D>): DeviceBuffer<D> {
     const { dtype, resource, stream, label } = request;
@@ -44,18 +43,13 @@ export class DeviceBuffer<D extends DType = DType> extends TransferableBuffer<D>
     return buffer;
   }
 
-  /** Shows the same bytes as another element type; see {@link TransferableBuffer.as}. */
+  /** Shows the same bytes as another element type; see {@link GpuBuffer.as}. */
   override as<E extends DType>(dtype: E): DeviceBuffer<E> {
     return super.as(dtype) as DeviceBuffer<E>;
   }
 
-  /** Makes a view of the same kind over the same block. */
-  protected override derive<E extends DType>(fields: BufferFields<E>): DeviceBuffer<E> {
-    return new DeviceBuffer(fields);
-  }
-
   /** Allocates a buffer of the same kind, and of the same resource where a capture allows it. */
-  protected override create(request: DeviceBufferRequest<D>): DeviceBuffer<D> {
+  protected [ALLOCATE_LIKE](request: DeviceBufferRequest<D>): DeviceBuffer<D> {
     const { stream, resource: own } = request;
     const lasting = own instanceof GraphMemoryResource ? defaultDeviceResource(stream) : own;
     return DeviceBuffer.allocate({ ...request, resource: resourceFor(stream, lasting) });

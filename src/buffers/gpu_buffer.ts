@@ -1,17 +1,43 @@
-// What people do with every kind of buffer: views, queued copies and fills, single elements.
+// The buffer that people hold, whatever kind of memory it is: its shape and place, transfers, views,
+// queued copies and fills, single elements, and its end. Kinds say what they add in files of their own.
 
-import type { DType, ScalarOf } from "../dtype.ts";
-import { queueCopy, streamForCopy } from "../transfer/copy.ts";
+import { nextId } from "../accounting/ids.ts";
+import { type LiveKind, nameOf } from "../accounting/ledger.ts";
+import type { Context } from "../context.ts";
+import { type ArrayOf, type DType, elementBytes, type ScalarOf } from "../dtype.ts";
+import { DisposedError } from "../errors.ts";
+import { formatBytes } from "../format.ts";
+import type { Allocation } from "../memory/allocation.ts";
+import type { MemoryResource } from "../memory/memory_resource.ts";
+import { NUMBER, OptionSet, requireKind, TEXT } from "../options.ts";
+import type { CudaStream } from "../stream.ts";
+import { STREAM, STREAM_CHOICE, type StreamChoice, streamOn } from "../stream_choice.ts";
+import { type MemorySpan, queueCopy, streamForCopy } from "../transfer/copy.ts";
+import type { FilePath } from "../transfer/file_path.ts";
+import { writeFileFrom } from "../transfer/file_transfer.ts";
 import { queueFill } from "../transfer/fill.ts";
+import type { HostMemory } from "../transfer/host_memory.ts";
+import {
+  type HostSide,
+  type HostTransfer,
+  transfer,
+  transferSync,
+} from "../transfer/host_transfer.ts";
+import { WRITING_KINDS, type WritingOptions } from "../transfer/produce_file.ts";
+import {
+  TRANSFER_CHOICE,
+  TRANSFER_KINDS,
+  type TransferChoice,
+} from "../transfer/transfer_choice.ts";
+import { readableFrom, wholeOf, writableInto } from "../transfer/web_streams.ts";
 import type { DeviceBufferRequest } from "./device_buffer.ts";
 import { elementOf } from "./element.ts";
 import { readElement, writeElement } from "./element_access.ts";
-import { type BufferFields, MemoryWindow } from "./memory_window.ts";
-import { OptionSet, TEXT } from "../options.ts";
-import { STREAM, STREAM_CHOICE, type StreamChoice } from "../stream_choice.ts";
-import { type Shape, toShape } from "./shape.ts";
+import { hostDestination, hostSource } from "./host_elements.ts";
+import { countOf, formatShape, type Shape, toShape } from "./shape.ts";
 import { StridedView } from "./strided_view.ts";
 import { contiguousStrides, STRIDED_LAYOUT, type StridedLayout, transposed } from "./strides.ts";
+import { type BufferSummary, summarise } from "./summary.ts";
 import {
   checkChunk,
   checkSplit,
@@ -23,6 +49,25 @@ import {
   type ViewPlace,
 } from "./views.ts";
 
+/** What a buffer or a view is made of. */
+export interface BufferFields<D extends DType> {
+  /** The block of memory. */
+  readonly allocation: Allocation;
+  /**
+   * Lives exactly as long as something can still reach the block; its collection frees it. The
+   * buffer itself when left out; views keep it alive.
+   */
+  readonly token?: object | undefined;
+  /** The element type. */
+  readonly dtype: D;
+  /** Sizes along each axis. */
+  readonly shape: Shape;
+  /** Where the first element lies, in bytes from the start of the block. */
+  readonly byteOffset: number;
+  /** Whether disposing it leaves the block alone. */
+  readonly isView: boolean;
+}
+
 /** How to allocate a buffer like another one. */
 export interface LikeOptions extends StreamChoice {
   /** A name for tables and errors. */
@@ -31,13 +76,274 @@ export interface LikeOptions extends StreamChoice {
 
 const LIKE_OPTIONS = new OptionSet<LikeOptions>({ stream: STREAM, label: TEXT });
 
-/** Typed memory that the GPU can reach, or a view of a part of it. */
-export abstract class GpuBuffer<D extends DType = DType> extends MemoryWindow<D> {
-  /** Makes a buffer of the same kind over the same block. */
-  protected abstract derive<E extends DType>(fields: BufferFields<E>): GpuBuffer<E>;
+/**
+ * Host memory that a buffer of `D` accepts, over ordinary or shared memory: its typed array, one
+ * that holds its bits, or raw bytes. Float32Array narrows to both 16-bit floats and widens from them.
+ */
+export type Uploadable<D extends DType> =
+  | {
+    float16:
+      | Float16Array<ArrayBufferLike>
+      | Float32Array<ArrayBufferLike>
+      | Uint16Array<ArrayBufferLike>;
+    bfloat16: Float32Array<ArrayBufferLike> | Uint16Array<ArrayBufferLike>;
+    float32: Float32Array<ArrayBufferLike>;
+    float64: Float64Array<ArrayBufferLike>;
+    int8: Int8Array<ArrayBufferLike>;
+    int16: Int16Array<ArrayBufferLike>;
+    int32: Int32Array<ArrayBufferLike>;
+    int64: BigInt64Array<ArrayBufferLike>;
+    uint8: Uint8Array<ArrayBufferLike> | Uint8ClampedArray<ArrayBufferLike>;
+    uint16: Uint16Array<ArrayBufferLike>;
+    uint32: Uint32Array<ArrayBufferLike>;
+    uint64: BigUint64Array<ArrayBufferLike>;
+    bool: Uint8Array<ArrayBufferLike> | Uint8ClampedArray<ArrayBufferLike>;
+  }[D]
+  | DataView
+  | ArrayBuffer
+  | SharedArrayBuffer;
 
-  /** Allocates a buffer of the same kind. */
-  protected abstract create(request: DeviceBufferRequest<D>): GpuBuffer<D>;
+/** How to write a buffer's bytes into a file. */
+export interface WriteFileOptions extends TransferChoice, WritingOptions {
+  /** Where in the file the bytes go. Without an offset they replace what the file held. */
+  readonly offset?: number | undefined;
+}
+
+const WRITE_FILE_OPTIONS = new OptionSet<WriteFileOptions>({
+  ...TRANSFER_KINDS,
+  ...WRITING_KINDS,
+  offset: NUMBER,
+});
+
+/**
+ * The name of the method by which each kind allocates another buffer like itself. It is no text, so
+ * that editors and notebooks do not list it.
+ */
+export const ALLOCATE_LIKE: unique symbol = Symbol("allocateLike");
+
+/** The block of a buffer, for what shows it: looking at it is no use of it. */
+export let blockOf: (buffer: GpuBuffer) => Allocation;
+
+/** What lives as long as something can reach the block of a buffer. */
+export let tokenOf: (buffer: GpuBuffer) => object;
+
+/** Changes which elements a buffer shows, for kinds that grow and shrink. */
+export let showElements: (buffer: GpuBuffer, shape: Shape) => void;
+
+/** The stream that options name, checked, or the device's default. */
+export function streamFor(buffer: GpuBuffer, options: StreamChoice): CudaStream {
+  return streamOn(buffer.context, options, buffer);
+}
+
+/** Typed memory that the GPU can reach, or a view of a part of it. */
+export abstract class GpuBuffer<D extends DType = DType> implements Disposable, AsyncDisposable {
+  /** This value's number, never used again; a view has its own. */
+  readonly id: number = nextId();
+  /** The element type. */
+  readonly dtype: D;
+  /** Where it starts, in bytes from the start of its block. */
+  readonly byteOffset: number;
+  /** Whether it shows memory of another buffer; disposing a view frees nothing. */
+  readonly isView: boolean;
+  readonly #allocation: Allocation;
+  /** What it was made of, with what its kind adds: views of it are made of the same. */
+  readonly #fields: BufferFields<D>;
+  /** Lives as long as something can reach the block. */
+  readonly #token: object;
+  #shape: Shape;
+  #length: number;
+  #byteLength: number;
+  #viewDisposed = false;
+
+  static {
+    blockOf = (buffer) => buffer.#allocation;
+    tokenOf = (buffer) => buffer.#token;
+    showElements = (buffer, shape) => buffer.#showElements(shape);
+  }
+
+  /** Adopts memory. */
+  constructor(fields: BufferFields<D>) {
+    const { allocation, token, dtype, shape, byteOffset, isView } = fields;
+    this.dtype = dtype;
+    this.#shape = shape;
+    this.#length = countOf(shape);
+    this.#byteLength = this.#length * elementBytes(dtype);
+    this.byteOffset = byteOffset;
+    this.isView = isView;
+    this.#fields = fields;
+    this.#allocation = allocation;
+    this.#token = token ?? this;
+  }
+
+  /** Sizes along each axis, outermost first. */
+  get shape(): Shape {
+    return this.#shape;
+  }
+
+  /** How many elements. */
+  get length(): number {
+    return this.#length;
+  }
+
+  /** Its size in bytes. */
+  get byteLength(): number {
+    return this.#byteLength;
+  }
+
+  /** The block's number, shared by all views of it and never used again. */
+  get storageId(): number {
+    return this.#allocation.id;
+  }
+
+  /** Bytes of the whole block. */
+  get totalByteLength(): number {
+    return this.#allocation.byteLength;
+  }
+
+  /** The name it was made with. */
+  get label(): string | undefined {
+    return this.#allocation.label;
+  }
+
+  /** What kind of memory it is. */
+  get kind(): LiveKind {
+    return this.#allocation.kind;
+  }
+
+  /** The context it belongs to. */
+  get context(): Context {
+    return this.#allocation.context;
+  }
+
+  /** The number of the device it belongs to. */
+  get deviceOrdinal(): number {
+    return this.context.ordinal;
+  }
+
+  /** Where its memory came from. */
+  get memoryResource(): MemoryResource {
+    return this.#allocation.resource;
+  }
+
+  /** Whether the GPU can use it. */
+  get isDeviceAccessible(): boolean {
+    return this.memoryResource.isDeviceAccessible;
+  }
+
+  /** Whether the CPU can use it. */
+  get isHostAccessible(): boolean {
+    return this.memoryResource.isHostAccessible;
+  }
+
+  /** Whether it was disposed, or its memory was. */
+  get disposed(): boolean {
+    return this.#viewDisposed || this.#allocation.released;
+  }
+
+  /** The address for kernels and other libraries; 0n when it has no bytes. */
+  get ptr(): bigint {
+    return this.span.address;
+  }
+
+  /** The memory, for copies and kernels; checked. */
+  get span(): MemorySpan {
+    if (this.disposed) throw new DisposedError(this.toString());
+    const allocation = this.#allocation;
+    const { byteLength, byteOffset } = this;
+    if (byteLength === 0) return { allocation, address: 0n, byteLength };
+    const start = allocation.address;
+    // A sum makes a new bigint, which costs more than all the rest here.
+    const address = byteOffset === 0 ? start : start + BigInt(byteOffset);
+    return { allocation, address, byteLength };
+  }
+
+  /**
+   * Copies host memory into the buffer; resolves when it is there. Whatever is called later and uses
+   * the same memory comes after it, awaited or not. Leave the array alone until it resolves: when it
+   * is moved away (transferred to a worker, say) meanwhile, this rejects with a TypeError.
+   */
+  async upload(source: Uploadable<D>, options: TransferChoice = {}): Promise<this> {
+    TRANSFER_CHOICE.read(options, "upload");
+    const host = hostSource(this, source, new Moving("upload to", this));
+    const pending = transfer(this.#task("upload", host, options));
+    if (pending !== undefined) await pending;
+    return this;
+  }
+
+  /** Copies host memory into the buffer and blocks until it is there, and what comes before it. */
+  uploadSync(source: Uploadable<D>, options: StreamChoice = {}): this {
+    STREAM_CHOICE.read(options, "uploadSync");
+    const host = hostSource(this, source, new Moving("upload to", this));
+    transferSync(this.#task("upload", host, options));
+    return this;
+  }
+
+  /**
+   * Copies the elements into a fresh typed array (bfloat16 as Float32Array), as they are when all that
+   * was called before is done, and nothing that is called later.
+   */
+  download(destination?: undefined, options?: TransferChoice): Promise<ArrayOf<D>>;
+  /** Copies the elements into memory of yours, and resolves with it. */
+  download<T extends Uploadable<D>>(destination: T, options?: TransferChoice): Promise<T>;
+  async download(destination?: HostMemory, options: TransferChoice = {}): Promise<HostMemory> {
+    TRANSFER_CHOICE.read(options, "download");
+    const host = hostDestination(this, destination, new Moving("download from", this));
+    const isFresh = destination === undefined;
+    const pending = transfer(this.#task("download", host, { ...options, isFresh }));
+    if (pending !== undefined) await pending;
+    return host.result();
+  }
+
+  /** Copies the elements into a fresh typed array and blocks until they are there. */
+  downloadSync(destination?: undefined, options?: StreamChoice): ArrayOf<D>;
+  /** Copies the elements into memory of yours and blocks until they are there. */
+  downloadSync<T extends Uploadable<D>>(destination: T, options?: StreamChoice): T;
+  downloadSync(destination?: HostMemory, options: StreamChoice = {}): HostMemory {
+    STREAM_CHOICE.read(options, "downloadSync");
+    const host = hostDestination(this, destination, new Moving("download from", this));
+    const isFresh = destination === undefined;
+    transferSync(this.#task("download", host, { ...options, isFresh }));
+    return host.result();
+  }
+
+  /**
+   * Writes the bytes into a file, straight from page-locked memory; resolves when they are there.
+   * Needs `--allow-write`. Without an offset a new file takes the place of the old one when all of
+   * it is written: until then, and when anything fails, the old file is there, untouched.
+   *
+   * @throws TypeError when it is a folder or a pipe, or a device without `inPlace`.
+   */
+  async writeFile(path: FilePath, options: WriteFileOptions = {}): Promise<void> {
+    WRITE_FILE_OPTIONS.read(options, "writeFile");
+    await writeFileFrom({ ...options, path, span: this.span, stream: streamFor(this, options) });
+  }
+
+  /**
+   * A new stream of the buffer's bytes, for files, responses and compressors. Each chunk of 1 MiB is
+   * copied when it is asked for, and not before: it has what was written by then.
+   */
+  get readable(): ReadableStream<Uint8Array<ArrayBuffer>> {
+    if (this.disposed) throw new DisposedError(this.toString());
+    return readableFrom(this, streamFor(this, {}));
+  }
+
+  /**
+   * A new stream whose bytes fill the buffer from its start, in constant host memory. Closing it
+   * waits until they are there, and fails with a RangeError when they are fewer or more than the
+   * buffer has.
+   */
+  get writable(): WritableStream<HostMemory> {
+    if (this.disposed) throw new DisposedError(this.toString());
+    return writableInto(wholeOf(this, streamFor(this, {})));
+  }
+
+  /**
+   * Describes the values: lowest, highest, mean and a histogram. Of more than 65,536 elements a
+   * sample is copied to the host, in pieces spread evenly over the buffer.
+   */
+  async describe(options: TransferChoice = {}): Promise<BufferSummary> {
+    return await summarise(this, TRANSFER_CHOICE.read(options, "describe"));
+  }
 
   /**
    * Shows one row: the part at `index` along the outermost axis, without a copy.
@@ -84,7 +390,7 @@ export abstract class GpuBuffer<D extends DType = DType> extends MemoryWindow<D>
    * @throws RangeError when the bytes are not a whole number of elements, or are misaligned for them.
    */
   as<E extends DType>(dtype: E): GpuBuffer<E> {
-    return this.derive({ ...this.fields(), dtype, shape: shapeAs(this, dtype) });
+    return this.#derive({ dtype, shape: shapeAs(this, dtype), byteOffset: this.byteOffset });
   }
 
   /** Splits the flat buffer in two views at an element: `[0, at)` and `[at, length)`. */
@@ -123,9 +429,11 @@ export abstract class GpuBuffer<D extends DType = DType> extends MemoryWindow<D>
 
   /** Allocates a buffer of the same kind and element type from the same resource. */
   allocateLike(shape: number | Shape = this.shape, options: LikeOptions = {}): this {
-    const { dtype, allocation: { resource } } = this.fields();
+    this.#requireUsable();
+    const { dtype, memoryResource: resource } = this;
     const { label } = LIKE_OPTIONS.read(options, "allocateLike");
-    return this.create({ dtype, shape, resource, stream: this.streamFor(options), label }) as this;
+    const stream = streamFor(this, options);
+    return this[ALLOCATE_LIKE]({ dtype, shape, resource, stream, label }) as this;
   }
 
   /**
@@ -176,14 +484,14 @@ export abstract class GpuBuffer<D extends DType = DType> extends MemoryWindow<D>
    */
   fill(value: ScalarOf<D> | boolean, options: StreamChoice = {}): this {
     STREAM_CHOICE.read(options, "fill");
-    queueFill(this.span, elementOf(this.dtype, value), this.streamFor(options));
+    queueFill(this.span, elementOf(this.dtype, value), streamFor(this, options));
     return this;
   }
 
   /** Queues setting every byte to zero and does not wait (cuMemsetD8Async). */
   clear(options: StreamChoice = {}): this {
     STREAM_CHOICE.read(options, "clear");
-    queueFill(this.span, Uint8Array.of(0), this.streamFor(options));
+    queueFill(this.span, Uint8Array.of(0), streamFor(this, options));
     return this;
   }
 
@@ -225,14 +533,117 @@ export abstract class GpuBuffer<D extends DType = DType> extends MemoryWindow<D>
     throw new RangeError(`Cannot read ${this} as one item: it has ${this.length} elements`);
   }
 
-  #show(place: ViewPlace): this {
-    const { byteOffset, shape } = place;
-    const { allocation, token, dtype } = this.fields();
-    return this.derive({ allocation, token, dtype, shape, byteOffset, isView: true }) as this;
+  /** Gives the memory back after the work queued on it; a view only lets go of it. */
+  dispose(): void {
+    this.#letGo(undefined);
+  }
+
+  /** Gives the memory back in the order of `stream` instead of the one it was made on. */
+  close(stream: CudaStream): void {
+    requireKind(stream, STREAM, "close");
+    this.#letGo(this.disposed ? undefined : streamFor(this, { stream }));
+  }
+
+  /**
+   * Gives the address away: from here on the memory is the caller's to give back, and nothing here
+   * can be used any more, nor can its views. Work queued on it still runs: wait for it first.
+   *
+   * It is the address that the `memoryResource` takes back, also through `fromHandle()`. The driver's
+   * own call takes it where the resource has it straight from the driver; for mapped memory that call
+   * takes the resource's `hostAddress()` of it.
+   *
+   * @throws TypeError for a view, and while a transfer in pieces or a graph uses it.
+   */
+  release(): bigint {
+    if (this.disposed) throw new DisposedError(this.toString());
+    if (this.isView) {
+      throw new TypeError(
+        `Cannot release ${this}: it is a view; release the buffer that owns the memory`,
+      );
+    }
+    return this.#allocation.giveAway();
+  }
+
+  /** Same as {@link GpuBuffer.dispose}, for `using`. */
+  [Symbol.dispose](): void {
+    this.dispose();
+  }
+
+  /** Same as {@link GpuBuffer.dispose}, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void> {
+    this.dispose();
+    return Promise.resolve();
+  }
+
+  /** Names the buffer: `DeviceBuffer(weights, float32[2, 3])`. */
+  toString(): string {
+    const shape = formatShape(this.dtype, this.shape);
+    return `${this.constructor.name}(${nameOf(this.#allocation)}, ${shape})`;
+  }
+
+  /** Shows the buffer on a console. */
+  [Symbol.for("Deno.customInspect")](): string {
+    if (this.disposed) return `${this} disposed`;
+    const where = `device ${this.deviceOrdinal}`;
+    return `${this} ${formatBytes(this.byteLength)} on ${where}${this.isView ? ", view" : ""}`;
+  }
+
+  /** Allocates a buffer of the same kind. */
+  protected abstract [ALLOCATE_LIKE](request: DeviceBufferRequest<D>): GpuBuffer<D>;
+
+  #show({ shape, byteOffset }: ViewPlace): this {
+    return this.#derive({ dtype: this.dtype, shape, byteOffset }) as this;
+  }
+
+  /** Makes a view of the same kind over the same block. */
+  #derive<E extends DType>(place: Pick<BufferFields<E>, "dtype" | "shape" | "byteOffset">) {
+    this.#requireUsable();
+    const Kind = this.constructor as new (fields: BufferFields<E>) => GpuBuffer<E>;
+    return new Kind({ ...this.#fields, ...place, token: this.#token, isView: true });
+  }
+
+  #showElements(shape: Shape): void {
+    this.#shape = shape;
+    this.#length = countOf(shape);
+    this.#byteLength = this.#length * elementBytes(this.dtype);
+  }
+
+  #requireUsable(): void {
+    if (this.disposed) throw new DisposedError(this.toString());
   }
 
   #place(index: number, options: StreamChoice) {
     const { dtype, span } = this;
-    return { span, dtype, index: elementIndex(this, index), stream: this.streamFor(options) };
+    return { span, dtype, index: elementIndex(this, index), stream: streamFor(this, options) };
+  }
+
+  #task(
+    direction: "upload" | "download",
+    host: HostSide,
+    options: TransferChoice & { readonly isFresh?: boolean },
+  ): HostTransfer {
+    const { onProgress, signal, isFresh = false } = options;
+    const stream = streamFor(this, options);
+    return { direction, stream, span: this.span, host, isFresh, onProgress, signal };
+  }
+
+  #letGo(stream: CudaStream | undefined): void {
+    if (this.isView) this.#viewDisposed = true;
+    else this.#allocation.release(stream);
+  }
+}
+
+/** Words for a message about a transfer, put together only when something is wrong. */
+class Moving {
+  readonly #verb: string;
+  readonly #buffer: GpuBuffer;
+
+  constructor(verb: string, buffer: GpuBuffer) {
+    this.#verb = verb;
+    this.#buffer = buffer;
+  }
+
+  toString(): string {
+    return `${this.#verb} ${this.#buffer}`;
   }
 }

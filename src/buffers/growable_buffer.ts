@@ -1,5 +1,12 @@
 // Device memory that grows and shrinks where it is: the address, kernels' pointers and views stay.
 
+import {
+  ALLOCATE_LIKE,
+  type BufferFields,
+  GpuBuffer,
+  showElements,
+  streamFor,
+} from "./gpu_buffer.ts";
 import { type DType, elementBytes } from "../dtype.ts";
 import { CudaUnavailableError, DisposedError } from "../errors.ts";
 import { type ByteSize, formatBytes, parseBytes } from "../format.ts";
@@ -15,9 +22,7 @@ import type { HostMemory } from "../transfer/host_memory.ts";
 import { writableInto } from "../transfer/web_streams.ts";
 import { appendTo } from "./append_target.ts";
 import type { DeviceBufferRequest } from "./device_buffer.ts";
-import type { BufferFields } from "./memory_window.ts";
 import { byteLengthOf, type Shape, toShape } from "./shape.ts";
-import { TransferableBuffer } from "./transferable_buffer.ts";
 
 /** How to make a buffer that grows. */
 export interface GrowableOptions {
@@ -56,7 +61,7 @@ export interface GrowableBufferFields<D extends DType> extends BufferFields<D> {
  * is in use, its capacity what has memory behind it: `resize()` and `reserve()` take memory when they
  * need it and never give any back, `shrinkToFit()` does.
  */
-export class GrowableBuffer<D extends DType = DType> extends TransferableBuffer<D> {
+export class GrowableBuffer<D extends DType = DType> extends GpuBuffer<D> {
   readonly #allocation: Allocation;
   readonly #range: VirtualRange;
   readonly #resource: VirtualMemoryResource;
@@ -184,7 +189,7 @@ export class GrowableBuffer<D extends DType = DType> extends TransferableBuffer<
    */
   override get writable(): WritableStream<HostMemory> {
     if (this.disposed || this.isView) return super.writable;
-    return writableInto(appendTo(this, this.streamFor({})));
+    return writableInto(appendTo(this, streamFor(this, {})));
   }
 
   /**
@@ -211,18 +216,13 @@ export class GrowableBuffer<D extends DType = DType> extends TransferableBuffer<
     return this;
   }
 
-  /** Shows the same bytes as another element type; see {@link TransferableBuffer.as}. */
+  /** Shows the same bytes as another element type; see {@link GpuBuffer.as}. */
   override as<E extends DType>(dtype: E): GrowableBuffer<E> {
     return super.as(dtype) as GrowableBuffer<E>;
   }
 
-  /** Makes a view of the same kind over the same block. */
-  protected override derive<E extends DType>(fields: BufferFields<E>): GrowableBuffer<E> {
-    return new GrowableBuffer({ ...fields, range: this.#range, resource: this.#resource });
-  }
-
   /** Reserves as many addresses as this buffer has, and takes memory for the elements. */
-  protected override create(request: DeviceBufferRequest<D>): GrowableBuffer<D> {
+  protected [ALLOCATE_LIKE](request: DeviceBufferRequest<D>): GrowableBuffer<D> {
     const { dtype, shape, stream, label } = request;
     return GrowableBuffer.allocate<D>({
       dtype,
@@ -237,7 +237,7 @@ export class GrowableBuffer<D extends DType = DType> extends TransferableBuffer<
 
   #resizeTo(shape: Shape): this {
     this.#ensureCapacity(shape, "resize");
-    this.showElements(toShape(shape));
+    showElements(this, toShape(shape));
     return this;
   }
 

@@ -1,10 +1,9 @@
 // Buffers in memory that the CPU reaches too: a typed array over the memory itself, without a copy.
 
+import { type BufferFields, GpuBuffer, tokenOf } from "./gpu_buffer.ts";
 import { type BitsOf, type DType, viewBits } from "../dtype.ts";
 import { DisposedError } from "../errors.ts";
 import { keepWith } from "../memory/host_bytes.ts";
-import type { BufferFields } from "./memory_window.ts";
-import { TransferableBuffer } from "./transferable_buffer.ts";
 
 /** What a buffer that the CPU reaches is made of. */
 export interface HostBufferFields<D extends DType> extends BufferFields<D> {
@@ -13,7 +12,7 @@ export interface HostBufferFields<D extends DType> extends BufferFields<D> {
 }
 
 /** Typed memory that both the CPU and the GPU reach. */
-export abstract class HostBuffer<D extends DType = DType> extends TransferableBuffer<D> {
+export abstract class HostBuffer<D extends DType = DType> extends GpuBuffer<D> {
   /** The whole block, as the CPU sees it. */
   protected readonly bytes: Uint8Array<ArrayBufferLike>;
   #array: BitsOf<D> | undefined;
@@ -43,7 +42,7 @@ export abstract class HostBuffer<D extends DType = DType> extends TransferableBu
     const { dtype, length, bytes } = this;
     const byteOffset = bytes.byteOffset + this.byteOffset;
     const array = viewBits(dtype, { buffer: bytes.buffer, byteOffset, length });
-    keepWith(array, this.fields().token ?? this);
+    keepWith(array, tokenOf(this));
     return array;
   }
 }

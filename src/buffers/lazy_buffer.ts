@@ -1,5 +1,6 @@
 // Device memory that is allocated by its first use: a plan may name more buffers than it comes to need.
 
+import { ALLOCATE_LIKE, type BufferFields, GpuBuffer } from "./gpu_buffer.ts";
 import type { DType } from "../dtype.ts";
 import { DisposedError } from "../errors.ts";
 import { formatBytes } from "../format.ts";
@@ -7,9 +8,7 @@ import { LazyAllocation } from "../memory/lazy_allocation.ts";
 import { kindOf } from "../memory/resource_kind.ts";
 import type { MemorySpan } from "../transfer/copy.ts";
 import type { DeviceBufferRequest } from "./device_buffer.ts";
-import type { BufferFields } from "./memory_window.ts";
 import { byteLengthOf, toShape } from "./shape.ts";
-import { TransferableBuffer } from "./transferable_buffer.ts";
 
 /** What a lazy buffer is made of. */
 export interface LazyBufferFields<D extends DType> extends BufferFields<D> {
@@ -21,7 +20,7 @@ export interface LazyBufferFields<D extends DType> extends BufferFields<D> {
  * Device memory that is taken by the first copy, fill, transfer, kernel or look at `ptr`. Sizes, views
  * and showing it take none.
  */
-export class LazyBuffer<D extends DType = DType> extends TransferableBuffer<D> {
+export class LazyBuffer<D extends DType = DType> extends GpuBuffer<D> {
   readonly #allocation: LazyAllocation;
 
   /** Adopts a block; {@link LazyBuffer.plan} makes one. */
@@ -69,13 +68,13 @@ export class LazyBuffer<D extends DType = DType> extends TransferableBuffer<D> {
     return this;
   }
 
-  /** Gives the address away, allocating first; see {@link TransferableBuffer.release}. */
+  /** Gives the address away, allocating first; see {@link GpuBuffer.release}. */
   override release(): bigint {
     if (!this.isView) this.ensureAllocated();
     return super.release();
   }
 
-  /** Shows the same bytes as another element type; see {@link TransferableBuffer.as}. */
+  /** Shows the same bytes as another element type; see {@link GpuBuffer.as}. */
   override as<E extends DType>(dtype: E): LazyBuffer<E> {
     return super.as(dtype) as LazyBuffer<E>;
   }
@@ -87,13 +86,8 @@ export class LazyBuffer<D extends DType = DType> extends TransferableBuffer<D> {
     return `${this} ${formatBytes(this.byteLength)} on device ${this.deviceOrdinal}${state}`;
   }
 
-  /** Makes a view of the same kind over the same block. */
-  protected override derive<E extends DType>(fields: BufferFields<E>): LazyBuffer<E> {
-    return new LazyBuffer({ ...fields, allocation: this.#allocation });
-  }
-
   /** Allocates a buffer of the same kind. */
-  protected override create(request: DeviceBufferRequest<D>): LazyBuffer<D> {
+  protected [ALLOCATE_LIKE](request: DeviceBufferRequest<D>): LazyBuffer<D> {
     return LazyBuffer.plan(request);
   }
 }

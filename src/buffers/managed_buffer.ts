@@ -1,5 +1,6 @@
 // Memory that migrates between the host and the devices, and the hints that say where it should be.
 
+import { ALLOCATE_LIKE, streamFor } from "./gpu_buffer.ts";
 import type { BitsOf, DType } from "../dtype.ts";
 import { CudaUnavailableError } from "../errors.ts";
 import { Allocation } from "../memory/allocation.ts";
@@ -14,7 +15,6 @@ import {
   readAdvice,
 } from "./managed_range.ts";
 import type { DeviceBufferRequest } from "./device_buffer.ts";
-import type { BufferFields } from "./memory_window.ts";
 import { STREAM_CHOICE, type StreamChoice } from "../stream_choice.ts";
 import { HostBuffer } from "./host_buffer.ts";
 import { byteLengthOf, toShape } from "./shape.ts";
@@ -56,7 +56,7 @@ export class ManagedBuffer<D extends DType = DType> extends HostBuffer<D> {
   /** Queues moving the pages to a device or to the host, before they are used there. */
   prefetch(place: ManagedPlace, options: StreamChoice = {}): this {
     STREAM_CHOICE.read(options, "prefetch");
-    prefetchRange(this.span, place, this.streamFor(options));
+    prefetchRange(this.span, place, streamFor(this, options));
     return this;
   }
 
@@ -88,7 +88,7 @@ export class ManagedBuffer<D extends DType = DType> extends HostBuffer<D> {
    */
   discard(options: StreamChoice = {}): this {
     STREAM_CHOICE.read(options, "discard");
-    discardRange(this.span, this.streamFor(options));
+    discardRange(this.span, streamFor(this, options));
     return this;
   }
 
@@ -97,13 +97,8 @@ export class ManagedBuffer<D extends DType = DType> extends HostBuffer<D> {
     return super.as(dtype) as ManagedBuffer<E>;
   }
 
-  /** Makes a view of the same kind over the same block. */
-  protected override derive<E extends DType>(fields: BufferFields<E>): ManagedBuffer<E> {
-    return new ManagedBuffer({ ...fields, bytes: this.bytes });
-  }
-
   /** Allocates a buffer of the same kind. */
-  protected override create(request: DeviceBufferRequest<D>): ManagedBuffer<D> {
+  protected [ALLOCATE_LIKE](request: DeviceBufferRequest<D>): ManagedBuffer<D> {
     return ManagedBuffer.allocate(request);
   }
 }

@@ -21,7 +21,7 @@ import { type HostDestination, hostDestination, hostSource } from "./host_elemen
 import { type BuffersOf, PackedBuffers } from "./packed_buffers.ts";
 import { type PackItem, transferPacked } from "./packed_transfer.ts";
 import { toShape } from "./shape.ts";
-import { TransferableBuffer } from "./transferable_buffer.ts";
+import { GpuBuffer } from "./gpu_buffer.ts";
 
 /** What is walked: a list, a set, a generator; a text is none. */
 const ITERABLE: OptionKind = {
@@ -38,7 +38,7 @@ export interface UploadAllOptions extends AllocateOptions, TransferOptions {
 /** How to upload many arrays into buffers that are there. */
 export interface UploadIntoOptions extends TransferChoice {
   /** The buffers, one for each array, of its size. */
-  readonly into: Iterable<TransferableBuffer>;
+  readonly into: Iterable<GpuBuffer>;
 }
 
 /** What the options of an upload into a new block may be. */
@@ -67,8 +67,8 @@ export const DOWNLOAD_ALL_OPTIONS: OptionSet<DownloadAllOptions> = new OptionSet
 });
 
 /** The arrays that buffers become, one for each, of its element type. */
-export type ArraysOf<B extends readonly TransferableBuffer[]> = {
-  -readonly [I in keyof B]: B[I] extends TransferableBuffer<infer D> ? ArrayOf<D> : never;
+export type ArraysOf<B extends readonly GpuBuffer[]> = {
+  -readonly [I in keyof B]: B[I] extends GpuBuffer<infer D> ? ArrayOf<D> : never;
 };
 
 /** Uploads arrays into one new block; see `gpu.uploadAll()`. */
@@ -115,7 +115,7 @@ export async function uploadInto(
 }
 
 /** Downloads buffers into arrays; see `gpu.downloadAll()`. */
-export async function downloadAll<const B extends readonly TransferableBuffer[]>(
+export async function downloadAll<const B extends readonly GpuBuffer[]>(
   sources: B,
   options: DownloadAllOptions & { readonly gpu: DeviceAllocator },
 ): Promise<ArraysOf<B>> {
@@ -138,7 +138,7 @@ export async function downloadAll<const B extends readonly TransferableBuffer[]>
   return arrays as ArraysOf<B>;
 }
 
-function itemOf(buffer: TransferableBuffer, array: HostMemory | undefined): PackItem {
+function itemOf(buffer: GpuBuffer, array: HostMemory | undefined): PackItem {
   const action = { toString: () => `upload to ${buffer}` };
   if (array === undefined) throw new TypeError(`Cannot ${action}: there is no array for it`);
   return { buffer, host: hostSource(buffer, array, action) };
@@ -162,11 +162,11 @@ function placesOf(arrays: readonly HostArray[]) {
 
 function buffersOn(
   gpu: DeviceAllocator,
-  buffers: Iterable<TransferableBuffer>,
+  buffers: Iterable<GpuBuffer>,
   verb: string,
-): TransferableBuffer[] {
+): GpuBuffer[] {
   return Array.from(buffers, (buffer, index) => {
-    if (!(buffer instanceof TransferableBuffer)) {
+    if (!(buffer instanceof GpuBuffer)) {
       throw new TypeError(
         `Cannot ${verb}: value ${index} is not a buffer but ${describeValue(buffer)}`,
       );

@@ -1,5 +1,6 @@
 // Page-locked host memory that the GPU uses in place: small results and flags, without a copy.
 
+import { ALLOCATE_LIKE } from "./gpu_buffer.ts";
 import { CU_MEMHOSTALLOC } from "../../ffi/constants.ts";
 import type { BitsOf, DType } from "../dtype.ts";
 import { describeNumber, describeValue } from "../format.ts";
@@ -8,7 +9,6 @@ import { showToHost } from "../memory/host_bytes.ts";
 import type { MappedHostMemoryResource } from "../memory/mapped_host_memory_resource.ts";
 import { addressOf } from "../transfer/host_memory.ts";
 import type { DeviceBufferRequest } from "./device_buffer.ts";
-import type { BufferFields } from "./memory_window.ts";
 import { HostBuffer, type HostBufferFields } from "./host_buffer.ts";
 import { byteLengthOf, toShape } from "./shape.ts";
 
@@ -108,13 +108,8 @@ export class MappedBuffer<D extends DType = DType> extends HostBuffer<D> {
     return super.as(dtype) as MappedBuffer<E>;
   }
 
-  /** Makes a view of the same kind over the same block. */
-  protected override derive<E extends DType>(fields: BufferFields<E>): MappedBuffer<E> {
-    return new MappedBuffer({ ...fields, bytes: this.bytes, resource: this.#resource });
-  }
-
   /** Allocates a buffer of the same kind. */
-  protected override create(request: DeviceBufferRequest<D>): MappedBuffer<D> {
+  protected [ALLOCATE_LIKE](request: DeviceBufferRequest<D>): MappedBuffer<D> {
     return MappedBuffer.allocate({ ...request, resource: this.#resource });
   }
 

@@ -20,7 +20,7 @@ import { cutPacked } from "../transfer/packed_pieces.ts";
 import { PendingTransfer, type TransferOptions } from "../transfer/pending_transfer.ts";
 import { RingMover } from "../transfer/ring_mover.ts";
 import { SequenceMover, type SequencePart } from "../transfer/sequence_mover.ts";
-import type { TransferableBuffer } from "./transferable_buffer.ts";
+import type { GpuBuffer } from "./gpu_buffer.ts";
 
 /** From this size on a call of its own costs little beside the copy itself. */
 const LARGE_FROM_BYTES = 512 * 2 ** 10;
@@ -28,7 +28,7 @@ const LARGE_FROM_BYTES = 512 * 2 ** 10;
 /** One array and the buffer that it fills or is filled from. */
 export interface PackItem {
   /** The buffer. */
-  readonly buffer: TransferableBuffer;
+  readonly buffer: GpuBuffer;
   /** The array, as many elements as the buffer has. */
   readonly host: HostSide;
   /** Whether nothing has touched the array's memory yet. */

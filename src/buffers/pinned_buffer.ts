@@ -1,11 +1,11 @@
 // Page-locked host memory as a typed array: the source and destination of queued copies.
 
+import { ALLOCATE_LIKE } from "./gpu_buffer.ts";
 import type { DType } from "../dtype.ts";
 import { Allocation } from "../memory/allocation.ts";
 import { requireHostMemory, showToHost } from "../memory/host_bytes.ts";
 import { hostAddressOf, kindOf } from "../memory/resource_kind.ts";
 import type { DeviceBufferRequest } from "./device_buffer.ts";
-import type { BufferFields } from "./memory_window.ts";
 import { HostBuffer } from "./host_buffer.ts";
 import { byteLengthOf, toShape } from "./shape.ts";
 
@@ -31,13 +31,8 @@ export class PinnedBuffer<D extends DType = DType> extends HostBuffer<D> {
     return super.as(dtype) as PinnedBuffer<E>;
   }
 
-  /** Makes a view of the same kind over the same block. */
-  protected override derive<E extends DType>(fields: BufferFields<E>): PinnedBuffer<E> {
-    return new PinnedBuffer({ ...fields, bytes: this.bytes });
-  }
-
   /** Allocates a buffer of the same kind. */
-  protected override create(request: DeviceBufferRequest<D>): PinnedBuffer<D> {
+  protected [ALLOCATE_LIKE](request: DeviceBufferRequest<D>): PinnedBuffer<D> {
     return PinnedBuffer.allocate(request);
   }
 }

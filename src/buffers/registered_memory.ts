@@ -1,5 +1,6 @@
 // An array of the program's own, page-locked while it is registered: the GPU copies it in place.
 
+import { ALLOCATE_LIKE, type BufferFields } from "./gpu_buffer.ts";
 import { type DType, dtypeOf, elementBytes } from "../dtype.ts";
 import { DisposedError } from "../errors.ts";
 import { Allocation } from "../memory/allocation.ts";
@@ -9,7 +10,6 @@ import type { CudaStream } from "../stream.ts";
 import type { MemorySpan } from "../transfer/copy.ts";
 import { bytesOf, type HostMemory } from "../transfer/host_memory.ts";
 import type { DeviceBufferRequest } from "./device_buffer.ts";
-import type { BufferFields } from "./memory_window.ts";
 import { HostBuffer } from "./host_buffer.ts";
 import { byteLengthOf, countOf, type Shape, toShape } from "./shape.ts";
 
@@ -99,13 +99,8 @@ export class RegisteredMemory<D extends DType = DType> extends HostBuffer<D> {
     return super.as(dtype) as RegisteredMemory<E>;
   }
 
-  /** Makes a view of the same kind over the same block. */
-  protected override derive<E extends DType>(fields: BufferFields<E>): RegisteredMemory<E> {
-    return new RegisteredMemory({ ...fields, registration: this.#registration });
-  }
-
   /** Registers fresh memory of the same kind: the array of the result is new. */
-  protected override create(request: DeviceBufferRequest<D>): RegisteredMemory<D> {
+  protected [ALLOCATE_LIKE](request: DeviceBufferRequest<D>): RegisteredMemory<D> {
     const { dtype, stream, label } = request;
     const shape = toShape(request.shape);
     const source = new ArrayBuffer(byteLengthOf(dtype, shape));

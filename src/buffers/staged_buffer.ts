@@ -1,5 +1,6 @@
 // Device memory with a page-locked mirror: write to the mirror, push, let the GPU work, pull, read.
 
+import { ALLOCATE_LIKE, type BufferFields, GpuBuffer, streamFor } from "./gpu_buffer.ts";
 import type { BitsOf, DType } from "../dtype.ts";
 import { DisposedError } from "../errors.ts";
 import { Allocation } from "../memory/allocation.ts";
@@ -8,13 +9,11 @@ import type { MemoryResource } from "../memory/memory_resource.ts";
 import { kindOf } from "../memory/resource_kind.ts";
 import { queueCopy } from "../transfer/copy.ts";
 import type { DeviceBufferRequest } from "./device_buffer.ts";
-import type { BufferFields } from "./memory_window.ts";
 import { NUMBER, OptionSet } from "../options.ts";
 import { STREAM, type StreamChoice } from "../stream_choice.ts";
 import { PinnedBuffer } from "./pinned_buffer.ts";
 import { QueuedWork } from "./queued_work.ts";
 import { byteLengthOf, toShape } from "./shape.ts";
-import { TransferableBuffer } from "./transferable_buffer.ts";
 
 /** What to allocate on a device and beside it on the host. */
 export interface StagedBufferRequest<D extends DType> extends DeviceBufferRequest<D> {
@@ -44,11 +43,10 @@ const STAGED_RANGE = new OptionSet<StagedRange>({ stream: STREAM, start: NUMBER,
  * Device memory with a page-locked mirror of the same size. As a buffer it is its device half:
  * copies, fills, kernels, uploads and downloads leave the mirror alone.
  */
-export class StagedBuffer<D extends DType = DType> extends TransferableBuffer<D> {
+export class StagedBuffer<D extends DType = DType> extends GpuBuffer<D> {
   /** The mirror as a buffer for copies of your own; disposing it frees nothing. */
   readonly mirror: PinnedBuffer<D>;
   readonly #mirrorAllocation: Allocation;
-  readonly #mirrorBytes: Uint8Array<ArrayBufferLike>;
 
   /** Adopts both halves; {@link StagedBuffer.allocate} allocates them. */
   constructor(fields: StagedBufferFields<D>) {
@@ -56,7 +54,6 @@ export class StagedBuffer<D extends DType = DType> extends TransferableBuffer<D>
     const { mirrorAllocation: allocation, mirrorBytes: bytes } = fields;
     this.mirror = new PinnedBuffer({ ...fields, allocation, bytes, isView: true });
     this.#mirrorAllocation = allocation;
-    this.#mirrorBytes = bytes;
   }
 
   /** Allocates both halves, or neither; the elements are whatever was there before. */
@@ -97,7 +94,7 @@ export class StagedBuffer<D extends DType = DType> extends TransferableBuffer<D>
   /** Queues copying the mirror, or a range of it, to the device; `await` it to wait as well. */
   push(options: StagedRange = {}): QueuedWork {
     const part = this.#part(STAGED_RANGE.read(options, "push"));
-    const stream = this.streamFor(options);
+    const stream = streamFor(this, options);
     queueCopy(part.span, part.mirror.span, stream);
     return new QueuedWork(stream);
   }
@@ -106,24 +103,18 @@ export class StagedBuffer<D extends DType = DType> extends TransferableBuffer<D>
   pull(options: StagedRange = {}): QueuedWork {
     const part = this.#part(STAGED_RANGE.read(options, "pull"));
     const { span } = part;
-    const stream = this.streamFor(options);
+    const stream = streamFor(this, options);
     queueCopy(part.mirror.span, span, stream);
     return new QueuedWork(stream);
   }
 
-  /** Shows the same bytes as another element type, in both halves; see {@link TransferableBuffer.as}. */
+  /** Shows the same bytes as another element type, in both halves; see {@link GpuBuffer.as}. */
   override as<E extends DType>(dtype: E): StagedBuffer<E> {
     return super.as(dtype) as StagedBuffer<E>;
   }
 
-  /** Makes a view of the same kind over the same block. */
-  protected override derive<E extends DType>(fields: BufferFields<E>): StagedBuffer<E> {
-    const [mirrorAllocation, mirrorBytes] = [this.#mirrorAllocation, this.#mirrorBytes];
-    return new StagedBuffer({ ...fields, mirrorAllocation, mirrorBytes });
-  }
-
   /** Allocates a buffer of the same kind. */
-  protected override create(request: DeviceBufferRequest<D>): StagedBuffer<D> {
+  protected [ALLOCATE_LIKE](request: DeviceBufferRequest<D>): StagedBuffer<D> {
     const { resource: pinnedResource } = this.#mirrorAllocation;
     return StagedBuffer.allocate({ ...request, pinnedResource });
   }

@@ -17,7 +17,7 @@ import {
 } from "../transfer/shaped_copy.ts";
 import { TRANSFER_CHOICE, type TransferChoice } from "../transfer/transfer_choice.ts";
 import { elementOf } from "./element.ts";
-import type { GpuBuffer } from "./gpu_buffer.ts";
+import type { GpuBuffer, Uploadable } from "./gpu_buffer.ts";
 import { hostSource } from "./host_elements.ts";
 import { NUMBER, OptionSet } from "../options.ts";
 import { STREAM_CHOICE, type StreamChoice, streamOn } from "../stream_choice.ts";
@@ -33,7 +33,6 @@ import {
   transposed,
   withoutAxis,
 } from "./strides.ts";
-import type { TransferableBuffer, Uploadable } from "./transferable_buffer.ts";
 
 const AXIS_RANGE = new OptionSet<AxisRange>({ start: NUMBER, end: NUMBER, step: NUMBER });
 
@@ -182,7 +181,7 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
 
   /** Copies host memory into the elements, in this order, through a contiguous buffer. */
   async upload(
-    this: StridedView<D, TransferableBuffer<D>>,
+    this: StridedView<D, GpuBuffer<D>>,
     source: Uploadable<D>,
     options: TransferChoice = {},
   ): Promise<void> {
@@ -208,7 +207,7 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
 
   /** Copies the elements, in this order, into a fresh typed array, through a contiguous buffer. */
   async download(
-    this: StridedView<D, TransferableBuffer<D>>,
+    this: StridedView<D, GpuBuffer<D>>,
     options: TransferChoice = {},
   ): Promise<ArrayOf<D>> {
     const { stream } = TRANSFER_CHOICE.read(options, "download");

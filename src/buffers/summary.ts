@@ -3,7 +3,7 @@
 import { nameOf } from "../accounting/ledger.ts";
 import type { DType } from "../dtype.ts";
 import { formatShape } from "./shape.ts";
-import type { TransferableBuffer } from "./transferable_buffer.ts";
+import type { GpuBuffer } from "./gpu_buffer.ts";
 import type { TransferChoice } from "../transfer/transfer_choice.ts";
 
 /** What the values of a buffer are like. */
@@ -51,7 +51,7 @@ const BIN_COUNT = 48;
 
 /** Copies a sample of the values to the host, at most 512 KiB, and describes them. */
 export async function summarise<D extends DType>(
-  buffer: TransferableBuffer<D>,
+  buffer: GpuBuffer<D>,
   options: TransferChoice,
 ): Promise<BufferSummary> {
   const pieces = await Promise.all(

@@ -4,7 +4,7 @@ import { type DType, dtypeOf, elementBytes, type HostArray } from "../dtype.ts";
 import { bytesOf, type HostMemory } from "../transfer/host_memory.ts";
 import { type HostValues, packValues } from "./host_values.ts";
 import { countOf, type Shape, toShape } from "./shape.ts";
-import type { Uploadable } from "./transferable_buffer.ts";
+import type { Uploadable } from "./gpu_buffer.ts";
 
 /** An array to upload, and the buffer it needs. */
 export interface UploadSource<D extends DType> {

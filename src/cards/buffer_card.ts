@@ -2,7 +2,7 @@
 
 import type { LiveKind } from "../accounting/ledger.ts";
 import { nameOf } from "../accounting/ledger.ts";
-import { blockOf, type MemoryWindow } from "../buffers/memory_window.ts";
+import { blockOf, type GpuBuffer } from "../buffers/gpu_buffer.ts";
 import { formatShape } from "../buffers/shape.ts";
 import type { StridedView } from "../buffers/strided_view.ts";
 import { elementBytes } from "../dtype.ts";
@@ -36,7 +36,7 @@ interface ViewPlace {
 }
 
 /** Makes the card of a buffer or a view. */
-export function bufferCard(buffer: MemoryWindow): Card {
+export function bufferCard(buffer: GpuBuffer): Card {
   const { isView, byteOffset, byteLength, length, disposed } = buffer;
   const block = blockOf(buffer);
   const kind = buffer.constructor.name;
@@ -85,8 +85,8 @@ export function stridedCard(view: StridedView): Card {
 
 /** The title and the line below it. */
 function cardOf(
-  buffer: MemoryWindow,
-  { dtype, shape, byteLength }: Pick<MemoryWindow, "dtype" | "shape" | "byteLength">,
+  buffer: GpuBuffer,
+  { dtype, shape, byteLength }: Pick<GpuBuffer, "dtype" | "shape" | "byteLength">,
 ) {
   const { label, kind, storageId: id, deviceOrdinal } = buffer;
   const type = `${formatShape(dtype, shape)}, ${formatBytes(byteLength)}`;

@@ -7,7 +7,7 @@ import type { Allocation } from "../memory/allocation.ts";
 import { CudaStream } from "../stream.ts";
 import { transferSync } from "../transfer/host_transfer.ts";
 import { scalarOf } from "../buffers/element.ts";
-import type { MemoryWindow } from "../buffers/memory_window.ts";
+import type { GpuBuffer } from "../buffers/gpu_buffer.ts";
 
 /** The first values of a buffer, or why they are not shown. */
 export type Preview =
@@ -21,7 +21,7 @@ const SHOWN_ROWS = 5;
 const SHOWN_COLUMNS = 8;
 
 /** Reads the first values of a buffer that was not disposed, or says why that cannot be done now. */
-export function previewOf(buffer: MemoryWindow, allocation: Allocation): Preview {
+export function previewOf(buffer: GpuBuffer, allocation: Allocation): Preview {
   if (buffer.length === 0) return { missing: "none" };
   if (allocation.byteLength === 0) return { missing: "none before its first use" };
   try {
@@ -32,7 +32,7 @@ export function previewOf(buffer: MemoryWindow, allocation: Allocation): Preview
 }
 
 /** Does not ask for the buffer's span: that counts as a use, and makes a lazy buffer allocate. */
-function readFirst(buffer: MemoryWindow, allocation: Allocation): Preview {
+function readFirst(buffer: GpuBuffer, allocation: Allocation): Preview {
   const { dtype, length, byteOffset } = buffer;
   if (activeCapture() !== undefined) return { missing: "a capture is running" };
   if (!isQuiet(allocation)) return { missing: "work is still queued on it" };
@@ -64,7 +64,7 @@ function isQuiet({ usage, context }: Allocation): boolean {
 }
 
 /** The length of a row, where at least one whole row was read; values are wrapped otherwise. */
-function columnsOf({ shape }: MemoryWindow, count: number): number {
+function columnsOf({ shape }: GpuBuffer, count: number): number {
   const innermost = shape.at(-1) ?? 1;
   return shape.length > 1 && innermost <= count ? innermost : SHOWN_COLUMNS;
 }

@@ -2,7 +2,7 @@
 
 import { MemoryTrack } from "../accounting/memory_track.ts";
 import { Timeline } from "../accounting/timeline.ts";
-import { MemoryWindow } from "../buffers/memory_window.ts";
+import { GpuBuffer } from "../buffers/gpu_buffer.ts";
 import { PackedBuffers } from "../buffers/packed_buffers.ts";
 import { StridedView } from "../buffers/strided_view.ts";
 import { BufferSummary } from "../buffers/summary.ts";
@@ -70,7 +70,7 @@ show(CudaDevice, deviceCard);
 show(CudaStream, streamCard);
 show(CudaEvent, eventCard);
 show(CudaGraph, graphCard);
-show(MemoryWindow, bufferCard);
+show(GpuBuffer, bufferCard);
 show(StridedView, stridedCard);
 show(PackedBuffers, packedCard);
 show(SafetensorsModel, modelCard);

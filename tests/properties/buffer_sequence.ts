@@ -2,7 +2,7 @@
 // Two devices, three streams each; every block is bytes, its views share the block's bytes.
 
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";
-import type { TransferableBuffer } from "../../src/buffers/transferable_buffer.ts";
+import type { GpuBuffer } from "../../src/buffers/gpu_buffer.ts";
 import type { CudaDevice } from "../../src/device.ts";
 import { DisposedError } from "../../src/errors.ts";
 import type { CudaStream } from "../../src/stream.ts";
@@ -17,7 +17,7 @@ export interface Place {
 
 /** A buffer or view, and the bytes that must be in it. */
 interface Tracked {
-  readonly buffer: TransferableBuffer<"uint8">;
+  readonly buffer: GpuBuffer<"uint8">;
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly place: Place;
   /** Number of its block. */
@@ -31,7 +31,7 @@ type MakeBuffer = (
   gpu: CudaDevice,
   length: number,
   stream: CudaStream,
-) => TransferableBuffer<"uint8">;
+) => GpuBuffer<"uint8">;
 
 /** Every kind of memory, device memory most of all. */
 const KINDS: readonly MakeBuffer[] = [

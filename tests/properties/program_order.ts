@@ -3,7 +3,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { DeviceBuffer } from "../../src/buffers/device_buffer.ts";
-import type { TransferableBuffer } from "../../src/buffers/transferable_buffer.ts";
+import type { GpuBuffer } from "../../src/buffers/gpu_buffer.ts";
 import type { CudaDevice } from "../../src/device.ts";
 import type { CudaEvent } from "../../src/event.ts";
 import { saveSafetensors } from "../../src/interop/safetensors/save.ts";
@@ -19,7 +19,7 @@ export interface ProgramPlace {
 
 /** A buffer, and the bytes that a program that waits for everything would have in it. */
 interface Block {
-  readonly buffer: TransferableBuffer<"uint8">;
+  readonly buffer: GpuBuffer<"uint8">;
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly place: ProgramPlace;
   /** Streams that have used it: another one waits for them where the program orders its streams. */
@@ -42,7 +42,7 @@ type MakeBuffer = (
   gpu: CudaDevice,
   length: number,
   stream: CudaStream,
-) => TransferableBuffer<"uint8">;
+) => GpuBuffer<"uint8">;
 
 const KINDS: readonly MakeBuffer[] = [
   (gpu, length, stream) => gpu.alloc("uint8", length, { stream }),
@@ -552,7 +552,7 @@ export class Program {
     return { start: this.#random.below(BLOCK_BYTES - length + 1), length };
   }
 
-  #part({ buffer }: Block, { start, length }: Part): TransferableBuffer<"uint8"> {
+  #part({ buffer }: Block, { start, length }: Part): GpuBuffer<"uint8"> {
     return buffer.subarray(start, start + length);
   }
 

@@ -232,24 +232,24 @@ export const DOORS: Readonly<Record<string, Door>> = {
   "GpuBuffer#at": door("at", STREAM, ({ buffer }, o) => buffer.at(0, o)),
   "GpuBuffer#setAt": door("setAt", STREAM, ({ buffer }, o) => buffer.setAt(0, 9, o)),
   "GpuBuffer#item": door("item", STREAM, ({ buffer }, o) => buffer.view(0).item(o)),
-  "TransferableBuffer#upload": door("upload", TRANSFER, ({ buffer }, o) => {
+  "GpuBuffer#upload": door("upload", TRANSFER, ({ buffer }, o) => {
     return buffer.upload(VALUES, o);
   }),
-  "TransferableBuffer#uploadSync": door("uploadSync", STREAM, ({ buffer }, o) => {
+  "GpuBuffer#uploadSync": door("uploadSync", STREAM, ({ buffer }, o) => {
     return buffer.uploadSync(VALUES, o);
   }),
-  "TransferableBuffer#download": door("download", TRANSFER, ({ buffer }, o) => {
+  "GpuBuffer#download": door("download", TRANSFER, ({ buffer }, o) => {
     return buffer.download(undefined, o);
   }),
-  "TransferableBuffer#downloadSync": door("downloadSync", STREAM, ({ buffer }, o) => {
+  "GpuBuffer#downloadSync": door("downloadSync", STREAM, ({ buffer }, o) => {
     return buffer.downloadSync(undefined, o);
   }),
-  "TransferableBuffer#writeFile": door(
+  "GpuBuffer#writeFile": door(
     "writeFile",
     { ...TRANSFER, ...WRITE, offset: "number" },
     ({ buffer, folder }, o) => buffer.writeFile(`${folder}/new.bin`, o),
   ),
-  "TransferableBuffer#describe": door("describe", TRANSFER, ({ buffer }, o) => buffer.describe(o)),
+  "GpuBuffer#describe": door("describe", TRANSFER, ({ buffer }, o) => buffer.describe(o)),
   "StagedBuffer#push": door(
     "push",
     { ...STREAM, start: "number", end: "number" },

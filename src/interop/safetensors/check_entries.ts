@@ -3,10 +3,10 @@
 import type { DType } from "../../dtype.ts";
 import { describeValue } from "../../format.ts";
 import { StridedView } from "../../buffers/strided_view.ts";
-import { TransferableBuffer } from "../../buffers/transferable_buffer.ts";
+import { GpuBuffer } from "../../buffers/gpu_buffer.ts";
 
 /** A buffer and the name it is saved under. */
-export type NamedBuffer = readonly [name: string, buffer: TransferableBuffer<DType>];
+export type NamedBuffer = readonly [name: string, buffer: GpuBuffer<DType>];
 
 /**
  * Reads buffers by name from an object, a Map, or anything else that walks pairs.
@@ -79,8 +79,8 @@ function checkText(path: string, text: string, what: string): void {
   );
 }
 
-function toBuffer(path: string, name: string, value: unknown): TransferableBuffer<DType> {
-  if (value instanceof TransferableBuffer) return value;
+function toBuffer(path: string, name: string, value: unknown): GpuBuffer<DType> {
+  if (value instanceof GpuBuffer) return value;
   throw new TypeError(
     `Cannot save ${path}: tensor "${name}" is ${describeValue(value)}, expected a buffer` +
       adviceForBuffer(value),
@@ -90,7 +90,7 @@ function toBuffer(path: string, name: string, value: unknown): TransferableBuffe
 /** A promise or a single buffer has no names; taken for an object it would be saved as nothing. */
 function isCollection(value: unknown): value is object {
   if (typeof value !== "object" || value === null || value instanceof Promise) return false;
-  return !(value instanceof TransferableBuffer || value instanceof StridedView) &&
+  return !(value instanceof GpuBuffer || value instanceof StridedView) &&
     !ArrayBuffer.isView(value);
 }
 

@@ -43,7 +43,7 @@ testBuffer({
   make: (gpu, { dtype, shape, ...rest }) => gpu.lazy(dtype, shape, rest),
 });
 
-Deno.test("TransferableBuffer.upload() and download() work for every kind", () =>
+Deno.test("GpuBuffer.upload() and download() work for every kind", () =>
   withDevice(async (gpu) => {
     using scope = new DisposableStack();
     const kinds = [

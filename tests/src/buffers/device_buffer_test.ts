@@ -3,7 +3,7 @@
 
 import { assert, assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
-import type { Uploadable } from "../../../src/buffers/transferable_buffer.ts";
+import type { Uploadable } from "../../../src/buffers/gpu_buffer.ts";
 import { allocateBits, DTYPE_NAMES, elementBytes, type HostArray } from "../../../src/dtype.ts";
 import { CudaError, DisposedError } from "../../../src/errors.ts";
 import { assertSameBytes, patternBytes } from "../../support/contents.ts";

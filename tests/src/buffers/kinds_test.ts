@@ -1,11 +1,11 @@
 // What every kind of buffer does the same way: slices, strided copies, single elements, release.
 
 import { assertEquals, assertThrows } from "@std/assert";
-import type { TransferableBuffer } from "../../../src/buffers/transferable_buffer.ts";
+import type { GpuBuffer } from "../../../src/buffers/gpu_buffer.ts";
 import type { CudaDevice } from "../../../src/device.ts";
 import { withDevice } from "../../support/with_device.ts";
 
-type Numbers = TransferableBuffer<"uint32">;
+type Numbers = GpuBuffer<"uint32">;
 
 /** Makes six elements of each kind of memory that can be allocated. */
 const KINDS: Readonly<Record<string, (gpu: CudaDevice) => Numbers>> = {

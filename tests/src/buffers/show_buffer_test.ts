@@ -137,7 +137,7 @@ const KINDS: readonly (readonly [(gpu: CudaDevice) => Disposable, string])[] = [
   [(gpu) => gpu.growable("uint8", { reserve: "64 MiB" }), "device memory that grows in place"],
 ];
 
-Deno.test("TransferableBuffer.describe() finds lowest, highest and mean of a small buffer", async () => {
+Deno.test("GpuBuffer.describe() finds lowest, highest and mean of a small buffer", async () => {
   await withDevice(async (gpu) => {
     using x = await gpu.upload(new Float32Array([0, 1, 2, 5, NaN]), { label: "x" });
     const summary = await x.describe();
@@ -149,7 +149,7 @@ Deno.test("TransferableBuffer.describe() finds lowest, highest and mean of a sma
   });
 });
 
-Deno.test("TransferableBuffer.describe() samples a large buffer from its first to its last element", async () => {
+Deno.test("GpuBuffer.describe() samples a large buffer from its first to its last element", async () => {
   await withDevice(async (gpu) => {
     const values = new Float32Array(1_000_000);
     values[0] = -7;
@@ -160,7 +160,7 @@ Deno.test("TransferableBuffer.describe() samples a large buffer from its first t
   });
 });
 
-Deno.test("TransferableBuffer.describe() describes a buffer without finite values", async () => {
+Deno.test("GpuBuffer.describe() describes a buffer without finite values", async () => {
   await withDevice(async (gpu) => {
     using x = await gpu.upload(new Float32Array([NaN, Infinity]));
     const summary = await x.describe();
