@@ -15,7 +15,7 @@ const known = new WeakMap<Ledger, Map<string, KeptMemory>>();
 
 /** What is kept in one place; counts as cached there. */
 export class KeptMemory implements MemoryCache {
-  readonly name = "kept for work under way";
+  readonly name = "work under way";
   readonly kind: LiveKind;
   /** What each block held when it was given back. */
   readonly #blocks = new Map<KeptBlock, number>();
@@ -57,7 +57,7 @@ const lost = new WeakMap<Ledger, Map<string, LostMemory>>();
 
 /** Memory that can never be given back; counts as cached where it lies. */
 export class LostMemory implements MemoryCache {
-  readonly name = "lost";
+  readonly name = "no one: lost";
   readonly kind: LiveKind;
   /** Bytes that are lost. */
   byteLength = 0;
