@@ -1,12 +1,12 @@
 // Many arrays in one call: into one new block or into buffers that are there, and back into arrays.
 
 import type { ArrayOf, DType, HostArray } from "../dtype.ts";
-import { dtypeOf } from "../dtype.ts";
+import { dtypeOf, elementBytes } from "../dtype.ts";
 import { takeAfterCollection } from "../memory/out_of_memory.ts";
 import { describeValue } from "../format.ts";
 import { type OptionKind, OptionSet } from "../options.ts";
 import { streamOn } from "../stream_choice.ts";
-import type { HostMemory } from "../transfer/host_memory.ts";
+import { bytesOf, type HostMemory } from "../transfer/host_memory.ts";
 import type { TransferOptions } from "../transfer/pending_transfer.ts";
 import { alignPacked } from "../transfer/pack.ts";
 import { TRANSFER_KINDS, type TransferChoice } from "../transfer/transfer_choice.ts";
@@ -86,7 +86,7 @@ export async function uploadAll<const A extends readonly HostArray[]>(
   try {
     const { allocation } = block.span;
     const items = places.map(({ array, dtype, byteOffset }): PackItem => {
-      const shape = toShape(array.length);
+      const shape = toShape(bytesOf(array, "upload").byteLength / elementBytes(dtype));
       const fields = { allocation, token: block, dtype, shape, byteOffset, isView: true };
       return itemOf(new DeviceBuffer<DType>(fields), array);
     });
@@ -155,7 +155,7 @@ function placesOf(arrays: readonly HostArray[]) {
       );
     }
     const byteOffset = alignPacked(end);
-    end = byteOffset + array.byteLength;
+    end = byteOffset + bytesOf(array, "upload").byteLength;
     return { array, dtype, byteOffset, end };
   });
 }

@@ -49,7 +49,10 @@ export function uploadSource<D extends DType>(
 }
 
 function elementsOf(source: HostMemory | HostValues, dtype: DType): HostElements {
-  if (isTyped(source)) return { array: source, shape: [source.length] };
+  if (isTyped(source)) {
+    const own = dtypeOf(source) ?? dtype;
+    return { array: source, shape: [bytesOf(source, "upload").byteLength / elementBytes(own)] };
+  }
   if (!isBytes(source)) return packValues(iterableOf(source), dtype);
   const { byteLength } = bytesOf(source, "upload");
   const length = byteLength / elementBytes(dtype);
