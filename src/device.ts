@@ -24,7 +24,7 @@ import {
 import type { BuffersOf, PackedBuffers } from "./buffers/packed_buffers.ts";
 import { PinnedBuffer } from "./buffers/pinned_buffer.ts";
 import type { Shape } from "./buffers/shape.ts";
-import type { GpuBuffer, Uploadable } from "./buffers/gpu_buffer.ts";
+import { type GpuBuffer, type Uploadable, uploadLate } from "./buffers/gpu_buffer.ts";
 import { uploadSource } from "./buffers/upload_source.ts";
 import { requireNoCapture } from "./capture.ts";
 import { Context } from "./context.ts";
@@ -247,11 +247,11 @@ export class CudaDevice extends DeviceAccounts implements DeviceAllocator, Dispo
     const { array, dtype, shape } = uploadSource(source, options);
     const allocate = () => this.alloc(dtype, shape, allocationOf(options));
     const made = takeAfterCollection(this.context, allocate);
-    const buffer = made instanceof Promise ? await made : made;
+    if (made instanceof Promise) return await uploadLate(made, array, transferOf(options));
     try {
-      return await buffer.upload(array, transferOf(options));
+      return await made.upload(array, transferOf(options));
     } catch (error) {
-      buffer.dispose();
+      made.dispose();
       throw error;
     }
   }

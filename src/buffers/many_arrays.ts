@@ -6,6 +6,7 @@ import { takeAfterCollection } from "../memory/out_of_memory.ts";
 import { describeValue } from "../format.ts";
 import { type OptionKind, OptionSet } from "../options.ts";
 import { streamOn } from "../stream_choice.ts";
+import { ArrayPlace, type ArrayUse } from "../transfer/array_uses.ts";
 import { bytesOf, type HostMemory } from "../transfer/host_memory.ts";
 import type { TransferOptions } from "../transfer/pending_transfer.ts";
 import { alignPacked } from "../transfer/pack.ts";
@@ -82,15 +83,23 @@ export async function uploadAll<const A extends readonly HostArray[]>(
   const byteLength = places.at(-1)?.end ?? 0;
   const allocate = () => gpu.alloc("uint8", byteLength, allocationOf(options));
   const taken = takeAfterCollection(gpu.context, allocate);
+  using place = taken instanceof Promise ? new ArrayPlace(readsOf(places)) : undefined;
   const block = taken instanceof Promise ? await taken : taken; // without a turn that others could take
   try {
+    if (place !== undefined) await place.isFirst;
     const { allocation } = block.span;
     const items = places.map(({ array, dtype, byteOffset }): PackItem => {
       const shape = toShape(bytesOf(array, "upload").byteLength / elementBytes(dtype));
       const fields = { allocation, token: block, dtype, shape, byteOffset, isView: true };
       return itemOf(new DeviceBuffer<DType>(fields), array);
     });
-    const transfer = { stream, onProgress, signal, ownsPadding: true };
+    const transfer = {
+      stream,
+      onProgress,
+      signal,
+      ownsPadding: true,
+      isPlaced: place !== undefined,
+    };
     await transferPacked(items, { direction: "upload", ...transfer });
     const buffers: unknown = items.map(({ buffer }) => buffer);
     return new PackedBuffers(block, buffers as BuffersOf<A>);
@@ -142,6 +151,10 @@ function itemOf(buffer: GpuBuffer, array: HostMemory | undefined): PackItem {
   const action = { toString: () => `upload to ${buffer}` };
   if (array === undefined) throw new TypeError(`Cannot ${action}: there is no array for it`);
   return { buffer, host: hostSource(buffer, array, action) };
+}
+
+function readsOf(places: readonly { readonly array: HostArray }[]): ArrayUse[] {
+  return places.map(({ array }) => ({ memory: bytesOf(array, "upload"), access: "read" }));
 }
 
 /** Where each array goes in a new block. */

@@ -50,6 +50,8 @@ export interface PackedTransfer extends TransferOptions {
   readonly stream: CudaStream;
   /** Whether nothing lies between buffers that are neighbours in one block. */
   readonly ownsPadding?: boolean;
+  /** Whether the memory is new, and the arrays have their place in the order of calls. */
+  readonly isPlaced?: boolean;
 }
 
 /**
@@ -60,7 +62,7 @@ export async function transferPacked(
   items: readonly PackItem[],
   options: PackedTransfer,
 ): Promise<void> {
-  const { direction, stream, onProgress, signal } = options;
+  const { direction, stream, onProgress, signal, isPlaced } = options;
   signal?.throwIfAborted();
   const isUpload = direction === "upload";
   const arrayAccess = isUpload ? "read" : "write";
@@ -86,6 +88,7 @@ export async function transferPacked(
     action: `${direction} ordinary memory`,
     onProgress,
     signal,
+    isPlaced,
     start: (entry) => {
       for (const { span } of placed) noteTransfer({ direction, span, stream });
       return new SequenceMover(partsOf(placed, options, entry));
