@@ -3,6 +3,7 @@
 
 import { CUresult, CUstreamCaptureMode } from "../ffi/constants.ts";
 import type { Context } from "./context.ts";
+import { read64 } from "./driver.ts";
 import { Fence } from "./fence.ts";
 import { releaseAll, tryRelease } from "./release.ts";
 
@@ -140,10 +141,9 @@ export class Capture {
     const { origin } = this;
     if (this.#refusal !== undefined) throw this.#refusal.error;
     for (const member of this.#members.values()) if (member !== origin) this.join(origin, member);
-    const graph = new BigUint64Array(1);
-    origin.context.call("cuStreamEndCapture", origin.key, graph);
+    const graph = read64(origin.context, "cuStreamEndCapture", origin.key);
     this.#leave();
-    return graph[0] ?? 0n;
+    return graph;
   }
 
   /** Ends the recording and throws away what was recorded; does nothing after {@link Capture.end}. */

@@ -1,5 +1,6 @@
 // Device memory that grows and shrinks where it is: the address, kernels' pointers and views stay.
 
+import { take32 } from "../driver.ts";
 import { type DType, elementBytes } from "../dtype.ts";
 import { CudaUnavailableError, DisposedError } from "../errors.ts";
 import { type ByteSize, formatBytes, parseBytes } from "../format.ts";
@@ -197,13 +198,12 @@ export class GrowableBuffer<D extends DType = DType> extends TransferableBuffer<
     this.#owned("share");
     const { context } = this;
     const other = contextOf(peer, "set the access of");
-    const cell = new Int32Array(1);
-    const { deviceHandle, ordinal } = other;
-    context.driver.call("cuDeviceCanAccessPeer", cell, deviceHandle, context.deviceHandle);
-    if (other !== context && cell[0] !== 1) {
+    const { driver, deviceHandle } = context;
+    const canReach = take32(driver, "cuDeviceCanAccessPeer", other.deviceHandle, deviceHandle);
+    if (other !== context && canReach !== 1) {
       throw new CudaUnavailableError(
         "not-supported",
-        `Cannot give device ${ordinal} access to ${this}: it cannot reach the memory of device ` +
+        `Cannot give device ${other.ordinal} access to ${this}: it cannot reach the memory of device ` +
           `${context.ordinal}`,
       );
     }

@@ -1,6 +1,7 @@
 // Plain device memory: cuMemAlloc and cuMemFree. What other processes can open comes from here.
 
 import type { Context } from "../context.ts";
+import { take64 } from "../driver.ts";
 import { contextOf, type ContextOwner, type MemoryResource } from "./memory_resource.ts";
 import { describeResource } from "./describe_resource.ts";
 
@@ -9,7 +10,6 @@ export class CudaMemoryResource implements MemoryResource {
   readonly context: Context;
   readonly isDeviceAccessible = true;
   readonly isHostAccessible = false;
-  readonly #cell = new BigUint64Array(1);
 
   /** Takes memory from a device. */
   constructor(owner: ContextOwner) {
@@ -18,8 +18,7 @@ export class CudaMemoryResource implements MemoryResource {
 
   /** Allocates now, whatever the stream has queued (cuMemAlloc). */
   allocate(byteLength: number): bigint {
-    this.context.call("cuMemAlloc_v2", this.#cell, BigInt(byteLength));
-    return this.#cell[0] ?? 0n;
+    return take64(this.context, "cuMemAlloc_v2", BigInt(byteLength));
   }
 
   /** Frees once all work of the device that may use the memory is done (cuMemFree waits for it). */

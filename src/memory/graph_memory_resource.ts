@@ -2,6 +2,7 @@
 
 import { isCaptured } from "../capture.ts";
 import type { Context } from "../context.ts";
+import { take64 } from "../driver.ts";
 import type { CudaStream } from "../stream.ts";
 import { GraphMemory } from "./graph_memory.ts";
 import { contextOf, type ContextOwner, type MemoryResource } from "./memory_resource.ts";
@@ -15,7 +16,6 @@ export class GraphMemoryResource implements MemoryResource {
   readonly context: Context;
   readonly isDeviceAccessible = true;
   readonly isHostAccessible = false;
-  readonly #cell = new BigUint64Array(1);
 
   /** Looks at the graph memory of a device. */
   constructor(owner: ContextOwner) {
@@ -34,8 +34,7 @@ export class GraphMemoryResource implements MemoryResource {
         `Cannot allocate graph memory on ${stream}: it is not being captured; use another resource`,
       );
     }
-    this.context.call("cuMemAllocAsync", this.#cell, BigInt(byteLength), stream.queueHandle);
-    return this.#cell[0] ?? 0n;
+    return take64(this.context, "cuMemAllocAsync", BigInt(byteLength), stream.queueHandle);
   }
 
   /** Records a free, or frees after a launch what the graph leaves allocated (cuMemFreeAsync). */

@@ -3,6 +3,7 @@
 
 import { CU_MEMHOSTREGISTER, CUresult } from "../../ffi/constants.ts";
 import type { Context } from "../context.ts";
+import { take64 } from "../driver.ts";
 import { CudaError, CudaUnavailableError } from "../errors.ts";
 import { formatBytes } from "../format.ts";
 import { tryRelease } from "../release.ts";
@@ -84,15 +85,14 @@ export class HostRegistration implements MemoryResource {
       throw context.driver.error(status, "cuMemHostRegister_v2");
     }
     const start = this.#registeredAddress;
-    const cell = new BigUint64Array(1);
     try {
-      context.call("cuMemHostGetDevicePointer_v2", cell, start, 0);
+      const address = take64(context, "cuMemHostGetDevicePointer_v2", start, 0);
+      return address + this.#hostAddress - start;
     } catch (error) {
       const unregister = () => context.giveBack("cuMemHostUnregister", start);
       tryRelease(context.driver, `${formatBytes(byteLength)} of registered memory`, unregister);
       throw error;
     }
-    return (cell[0] ?? 0n) + this.#hostAddress - start;
   }
 
   /** Unlocks the pages now: the caller has made sure that no queued work still needs them. */

@@ -2,6 +2,7 @@
 
 import { CUmemAttach_flags } from "../../ffi/constants.ts";
 import type { Context } from "../context.ts";
+import { take64 } from "../driver.ts";
 import { CudaUnavailableError } from "../errors.ts";
 import { contextOf, type ContextOwner, type MemoryResource } from "./memory_resource.ts";
 import { describeResource } from "./describe_resource.ts";
@@ -12,7 +13,6 @@ export class ManagedMemoryResource implements MemoryResource {
   readonly isDeviceAccessible = true;
   /** Whether the CPU can use it at any time: on some systems a touch while the GPU works is fatal. */
   readonly isHostAccessible: boolean;
-  readonly #cell = new BigUint64Array(1);
 
   /**
    * Takes memory through a device's context.
@@ -35,8 +35,7 @@ export class ManagedMemoryResource implements MemoryResource {
   /** Allocates now, whatever the stream has queued; pages appear where they are first used. */
   allocate(byteLength: number): bigint {
     const { CU_MEM_ATTACH_GLOBAL } = CUmemAttach_flags;
-    this.context.call("cuMemAllocManaged", this.#cell, BigInt(byteLength), CU_MEM_ATTACH_GLOBAL);
-    return this.#cell[0] ?? 0n;
+    return take64(this.context, "cuMemAllocManaged", BigInt(byteLength), CU_MEM_ATTACH_GLOBAL);
   }
 
   /** Frees once all work of the device that may use the memory is done (cuMemFree waits for it). */

@@ -2,6 +2,7 @@
 
 import { CU_MEMHOSTALLOC } from "../../ffi/constants.ts";
 import type { Context } from "../context.ts";
+import { take64 } from "../driver.ts";
 import { CudaUnavailableError } from "../errors.ts";
 import { formatBytes } from "../format.ts";
 import { tryRelease } from "../release.ts";
@@ -31,7 +32,6 @@ export class MappedHostMemoryResource implements MemoryResource {
   readonly isPortable: boolean;
   /** Whether the CPU bypasses its caches. */
   readonly isWriteCombined: boolean;
-  readonly #cell = new BigUint64Array(1);
   /** Device and host address differ for write-combined memory, and where addresses are not unified. */
   readonly #hostAddresses = new Map<bigint, bigint>();
 
@@ -60,18 +60,16 @@ export class MappedHostMemoryResource implements MemoryResource {
     const { PORTABLE, DEVICEMAP, WRITECOMBINED } = CU_MEMHOSTALLOC;
     const flags = DEVICEMAP | (this.isPortable ? PORTABLE : 0) |
       (this.isWriteCombined ? WRITECOMBINED : 0);
-    context.call("cuMemHostAlloc", this.#cell, BigInt(byteLength), flags);
-    const hostAddress = this.#cell[0] ?? 0n;
+    const hostAddress = take64(context, "cuMemHostAlloc", BigInt(byteLength), flags);
     try {
-      context.call("cuMemHostGetDevicePointer_v2", this.#cell, hostAddress, 0);
+      const address = take64(context, "cuMemHostGetDevicePointer_v2", hostAddress, 0);
+      this.#hostAddresses.set(address, hostAddress);
+      return address;
     } catch (error) {
       const free = () => context.giveBack("cuMemFreeHost", hostAddress);
       tryRelease(context.driver, `${formatBytes(byteLength)} of mapped memory`, free);
       throw error;
     }
-    const address = this.#cell[0] ?? 0n;
-    this.#hostAddresses.set(address, hostAddress);
-    return address;
   }
 
   /** Frees now: the caller has made sure that no queued work still needs the memory. */

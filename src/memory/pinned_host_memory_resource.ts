@@ -2,6 +2,7 @@
 
 import { CU_MEMHOSTALLOC } from "../../ffi/constants.ts";
 import type { Context } from "../context.ts";
+import { take64 } from "../driver.ts";
 import { contextOf, type ContextOwner, type MemoryResource } from "./memory_resource.ts";
 import { describeResource } from "./describe_resource.ts";
 
@@ -10,7 +11,6 @@ export class PinnedHostMemoryResource implements MemoryResource {
   readonly context: Context;
   readonly isDeviceAccessible = true;
   readonly isHostAccessible = true;
-  readonly #cell = new BigUint64Array(1);
 
   /** Takes memory through a device's context. */
   constructor(owner: ContextOwner) {
@@ -19,13 +19,8 @@ export class PinnedHostMemoryResource implements MemoryResource {
 
   /** Allocates now, whatever the stream has queued; takes about 0.1 ms for each MiB. */
   allocate(byteLength: number): bigint {
-    this.context.call(
-      "cuMemHostAlloc",
-      this.#cell,
-      BigInt(byteLength),
-      CU_MEMHOSTALLOC.PORTABLE,
-    );
-    return this.#cell[0] ?? 0n;
+    const { PORTABLE } = CU_MEMHOSTALLOC;
+    return take64(this.context, "cuMemHostAlloc", BigInt(byteLength), PORTABLE);
   }
 
   /** Frees now: the caller has made sure that no queued copy still needs the memory. */

@@ -1,6 +1,7 @@
 // Device memory in rows that start where the hardware reads them best.
 
 import type { Context } from "../context.ts";
+import { takePair } from "../driver.ts";
 import { contextOf, type ContextOwner, type MemoryResource } from "./memory_resource.ts";
 import { describeResource } from "./describe_resource.ts";
 
@@ -19,7 +20,6 @@ export class PitchedMemoryResource implements MemoryResource {
   readonly context: Context;
   readonly isDeviceAccessible = true;
   readonly isHostAccessible = false;
-  readonly #cell = new BigUint64Array(1);
 
   /** Takes memory from a device. */
   constructor(owner: ContextOwner) {
@@ -29,12 +29,12 @@ export class PitchedMemoryResource implements MemoryResource {
   /** Allocates rows now, whatever the streams have queued. */
   allocateRows(request: PitchedRequest): { address: bigint; pitchBytes: number } {
     const { widthBytes, rowCount, elementBytes } = request;
-    const pitch = new BigUint64Array(1);
     // The driver takes 4, 8 or 16 bytes; smaller elements are read several at once.
     const readBytes = Math.max(4, elementBytes);
     const [width, height] = [BigInt(widthBytes), BigInt(rowCount)];
-    this.context.call("cuMemAllocPitch_v2", this.#cell, pitch, width, height, readBytes);
-    return { address: this.#cell[0] ?? 0n, pitchBytes: Number(pitch[0]) };
+    const call = "cuMemAllocPitch_v2";
+    const [address, pitch] = takePair(this.context, call, width, height, readBytes);
+    return { address, pitchBytes: Number(pitch) };
   }
 
   /** Allocates one row. */
