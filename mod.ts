@@ -97,6 +97,7 @@ export { type StreamPriority } from "./src/stream_priority.ts";
 export { CudaEvent, type EventOptions } from "./src/event.ts";
 export { type CaptureOptions, type CaptureRequest, CudaGraph } from "./src/graph.ts";
 export { type ContextOwner, type MemoryResource } from "./src/memory/memory_resource.ts";
+export { BaseMemoryResource } from "./src/memory/base_memory_resource.ts";
 export { GraphMemoryResource } from "./src/memory/graph_memory_resource.ts";
 export { CudaMemoryResource } from "./src/memory/cuda_memory_resource.ts";
 export { CudaAsyncMemoryResource } from "./src/memory/cuda_async_memory_resource.ts";

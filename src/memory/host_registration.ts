@@ -2,12 +2,12 @@
 // The memory stays referenced until the driver has let go of it.
 
 import { CU_MEMHOSTREGISTER, CUresult } from "../../ffi/constants.ts";
-import type { Context } from "../context.ts";
 import { take64 } from "../driver.ts";
 import { CudaError, CudaUnavailableError } from "../errors.ts";
 import { formatBytes } from "../format.ts";
 import { tryRelease } from "../release.ts";
-import { contextOf, type ContextOwner, type MemoryResource } from "./memory_resource.ts";
+import { BaseMemoryResource } from "./base_memory_resource.ts";
+import type { ContextOwner } from "./memory_resource.ts";
 import { FLAG, OptionSet } from "../options.ts";
 
 /** How to page-lock existing memory. */
@@ -33,10 +33,7 @@ const REGISTRATION_OPTIONS = new OptionSet<
 const PAGE_BYTES = 4096n;
 
 /** Page-locked memory of an array: gives the one block it stands for (cuMemHostRegister). */
-export class HostRegistration implements MemoryResource {
-  readonly context: Context;
-  readonly isDeviceAccessible = true;
-  readonly isHostAccessible = true;
+export class HostRegistration extends BaseMemoryResource {
   /** Whether the GPU may only read it. */
   readonly isReadOnly: boolean;
   /** The memory; while this object is reachable, it is not collected. */
@@ -57,7 +54,7 @@ export class HostRegistration implements MemoryResource {
   ) {
     REGISTRATION_OPTIONS.read(options, "new HostRegistration");
     const { bytes, portable = true, readOnly = false } = options;
-    this.context = contextOf(owner, "register memory for");
+    super(owner, { isHostAccessible: true });
     this.bytes = bytes;
     this.isReadOnly = readOnly;
     this.#isPortable = portable;

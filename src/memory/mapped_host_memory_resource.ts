@@ -1,13 +1,12 @@
 // Page-locked host memory that the GPU reads and writes in place, over the bus, without a copy.
 
 import { CU_MEMHOSTALLOC } from "../../ffi/constants.ts";
-import type { Context } from "../context.ts";
 import { take64 } from "../driver.ts";
 import { CudaUnavailableError } from "../errors.ts";
 import { formatBytes } from "../format.ts";
 import { tryRelease } from "../release.ts";
-import { contextOf, type ContextOwner, type MemoryResource } from "./memory_resource.ts";
-import { describeResource } from "./describe_resource.ts";
+import { BaseMemoryResource } from "./base_memory_resource.ts";
+import type { ContextOwner } from "./memory_resource.ts";
 import { FLAG, OptionSet } from "../options.ts";
 
 /** What mapped host memory is to be. */
@@ -24,10 +23,7 @@ export interface MappedMemoryOptions {
 const MAPPED_OPTIONS = new OptionSet<MappedMemoryOptions>({ portable: FLAG, writeCombined: FLAG });
 
 /** Host memory mapped into the device's addresses (cuMemHostAlloc). Blocks go by device address. */
-export class MappedHostMemoryResource implements MemoryResource {
-  readonly context: Context;
-  readonly isDeviceAccessible = true;
-  readonly isHostAccessible = true;
+export class MappedHostMemoryResource extends BaseMemoryResource {
   /** Whether all devices can use it. */
   readonly isPortable: boolean;
   /** Whether the CPU bypasses its caches. */
@@ -43,7 +39,7 @@ export class MappedHostMemoryResource implements MemoryResource {
   constructor(owner: ContextOwner, options: MappedMemoryOptions = {}) {
     MAPPED_OPTIONS.read(options, "new MappedHostMemoryResource");
     const { portable = true, writeCombined = false } = options;
-    this.context = contextOf(owner, "make a MappedHostMemoryResource of");
+    super(owner, { isHostAccessible: true });
     this.isPortable = portable;
     this.isWriteCombined = writeCombined;
     if (this.context.attribute("CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY") === 1) return;
@@ -82,10 +78,5 @@ export class MappedHostMemoryResource implements MemoryResource {
   /** Finds where the CPU sees a block. */
   hostAddress(address: bigint): bigint {
     return this.#hostAddresses.get(address) ?? address;
-  }
-
-  /** Shows the resource and its upstreams on a console, with their counters. */
-  [Symbol.for("Deno.customInspect")](): string {
-    return describeResource(this);
   }
 }

@@ -1,9 +1,8 @@
 // Device memory in rows that start where the hardware reads them best.
 
-import type { Context } from "../context.ts";
 import { takePair } from "../driver.ts";
-import { contextOf, type ContextOwner, type MemoryResource } from "./memory_resource.ts";
-import { describeResource } from "./describe_resource.ts";
+import { BaseMemoryResource } from "./base_memory_resource.ts";
+import type { ContextOwner } from "./memory_resource.ts";
 
 /** Rows to allocate. */
 export interface PitchedRequest {
@@ -16,14 +15,10 @@ export interface PitchedRequest {
 }
 
 /** Device memory whose rows the driver pads (cuMemAllocPitch). */
-export class PitchedMemoryResource implements MemoryResource {
-  readonly context: Context;
-  readonly isDeviceAccessible = true;
-  readonly isHostAccessible = false;
-
+export class PitchedMemoryResource extends BaseMemoryResource {
   /** Takes memory from a device. */
   constructor(owner: ContextOwner) {
-    this.context = contextOf(owner, "make a PitchedMemoryResource of");
+    super(owner);
   }
 
   /** Allocates rows now, whatever the streams have queued. */
@@ -46,10 +41,5 @@ export class PitchedMemoryResource implements MemoryResource {
   /** Frees once all work of the device that may use the memory is done (cuMemFree waits for it). */
   deallocate(address: bigint): void {
     this.context.giveBack("cuMemFree_v2", address);
-  }
-
-  /** Shows the resource on a console. */
-  [Symbol.for("Deno.customInspect")](): string {
-    return describeResource(this);
   }
 }
