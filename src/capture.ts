@@ -69,7 +69,7 @@ export function requireNoCapture(action: string): void {
 }
 
 /** Streams whose work is recorded, from a begin to an end on the first of them. */
-export class Capture {
+export abstract class Capture {
   /** The stream on which it began. */
   readonly origin: CapturedQueue;
   readonly #members = new Map<bigint, CapturedQueue>();
@@ -126,7 +126,7 @@ export class Capture {
   }
 
   /** Does what was postponed, after the end; a failure is reported on the console. */
-  runPostponed(): void {
+  protected runPostponed(): void {
     const { driver } = this.origin.context;
     releaseAll(driver, "what was put off for a capture", this.#postponed.splice(0));
   }
@@ -137,7 +137,7 @@ export class Capture {
    * @throws TypeError when something was asked for that cannot be recorded.
    * @throws CudaError when a step could not be recorded that no caller was told of.
    */
-  end(): bigint {
+  protected endCapture(): bigint {
     const { origin } = this;
     if (this.#refusal !== undefined) throw this.#refusal.error;
     for (const member of this.#members.values()) if (member !== origin) this.join(origin, member);
@@ -146,8 +146,8 @@ export class Capture {
     return graph;
   }
 
-  /** Ends the recording and throws away what was recorded; does nothing after {@link Capture.end}. */
-  abandon(): void {
+  /** Ends the recording and throws away what was recorded; does nothing after its end. */
+  protected abandon(): void {
     if (active !== this) return;
     this.#leave();
     const { context, key } = this.origin;

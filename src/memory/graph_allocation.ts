@@ -55,7 +55,7 @@ export class GraphAllocation extends Allocation implements GraphBlock {
     const take = () => resource.allocate(byteLength, stream);
     const address = byteLength === 0 ? 0n : takeOrReclaim({ context, kind, byteLength }, take);
     const made = new GraphAllocation(request, address);
-    captured.add(made, stream);
+    captured.addMade(made, stream);
     return made;
   }
 
