@@ -7,10 +7,9 @@ import { DisposedError } from "../errors.ts";
 import { checkSize } from "../format.ts";
 import type { CudaStream } from "../stream.ts";
 import { capturedMemory } from "./captured_memory.ts";
-import { type MemoryResource, requireResource } from "./memory_resource.ts";
+import { allocateFrom, type MemoryResource, requireResource } from "./memory_resource.ts";
 import { takeKept, takeWithinLimits } from "./out_of_memory.ts";
 import type { StreamUsage } from "./stream_usage.ts";
-import { allocateFrom } from "./taken_address.ts";
 
 /** Another record of the same memory. */
 export interface Lender {
