@@ -156,8 +156,7 @@ export {
   PitchedMemoryResource,
   type PitchedRequest,
 } from "./src/memory/pitched_memory_resource.ts";
-export { Allocation } from "./src/memory/allocation.ts";
-export { type AllocationRequest, type Lender } from "./src/memory/allocation_request.ts";
+export { Allocation, type AllocationRequest, type Lender } from "./src/memory/allocation.ts";
 export { type Owner } from "./src/safety_net.ts";
 export { type Access, StreamUsage } from "./src/memory/stream_usage.ts";
 export { LazyAllocation } from "./src/memory/lazy_allocation.ts";

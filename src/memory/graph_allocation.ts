@@ -4,8 +4,7 @@
 import { nameOf } from "../accounting/ledger.ts";
 import { CudaUnavailableError } from "../errors.ts";
 import type { CudaStream } from "../stream.ts";
-import { Allocation } from "./allocation.ts";
-import type { AllocationRequest } from "./allocation_request.ts";
+import { Allocation, type AllocationRequest } from "./allocation.ts";
 import { type CapturedMemory, capturedMemory, type GraphBlock } from "./captured_memory.ts";
 import { CudaAsyncMemoryResource } from "./cuda_async_memory_resource.ts";
 import { GraphMemory } from "./graph_memory.ts";
