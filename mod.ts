@@ -97,6 +97,7 @@ export { type StreamPriority } from "./src/stream_priority.ts";
 export { CudaEvent, type EventOptions } from "./src/event.ts";
 export { type CaptureOptions, type CaptureRequest, CudaGraph } from "./src/graph.ts";
 export { type ContextOwner, type MemoryResource } from "./src/memory/memory_resource.ts";
+export { BaseMemoryResource } from "./src/memory/base_memory_resource.ts";
 export { GraphMemoryResource } from "./src/memory/graph_memory_resource.ts";
 export { CudaMemoryResource } from "./src/memory/cuda_memory_resource.ts";
 export { CudaAsyncMemoryResource } from "./src/memory/cuda_async_memory_resource.ts";
@@ -155,8 +156,7 @@ export {
   PitchedMemoryResource,
   type PitchedRequest,
 } from "./src/memory/pitched_memory_resource.ts";
-export { Allocation } from "./src/memory/allocation.ts";
-export { type AllocationRequest, type Lender } from "./src/memory/allocation_request.ts";
+export { Allocation, type AllocationRequest, type Lender } from "./src/memory/allocation.ts";
 export { type Owner } from "./src/safety_net.ts";
 export { type Access, StreamUsage } from "./src/memory/stream_usage.ts";
 export { LazyAllocation } from "./src/memory/lazy_allocation.ts";

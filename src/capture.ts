@@ -3,6 +3,7 @@
 
 import { CUresult, CUstreamCaptureMode } from "../ffi/constants.ts";
 import type { Context } from "./context.ts";
+import { read64 } from "./driver.ts";
 import { Fence } from "./fence.ts";
 import { releaseAll, tryRelease } from "./release.ts";
 
@@ -68,7 +69,7 @@ export function requireNoCapture(action: string): void {
 }
 
 /** Streams whose work is recorded, from a begin to an end on the first of them. */
-export class Capture {
+export abstract class Capture {
   /** The stream on which it began. */
   readonly origin: CapturedQueue;
   readonly #members = new Map<bigint, CapturedQueue>();
@@ -125,7 +126,7 @@ export class Capture {
   }
 
   /** Does what was postponed, after the end; a failure is reported on the console. */
-  runPostponed(): void {
+  protected runPostponed(): void {
     const { driver } = this.origin.context;
     releaseAll(driver, "what was put off for a capture", this.#postponed.splice(0));
   }
@@ -136,18 +137,17 @@ export class Capture {
    * @throws TypeError when something was asked for that cannot be recorded.
    * @throws CudaError when a step could not be recorded that no caller was told of.
    */
-  end(): bigint {
+  protected endCapture(): bigint {
     const { origin } = this;
     if (this.#refusal !== undefined) throw this.#refusal.error;
     for (const member of this.#members.values()) if (member !== origin) this.join(origin, member);
-    const graph = new BigUint64Array(1);
-    origin.context.call("cuStreamEndCapture", origin.key, graph);
+    const graph = read64(origin.context, "cuStreamEndCapture", origin.key);
     this.#leave();
-    return graph[0] ?? 0n;
+    return graph;
   }
 
-  /** Ends the recording and throws away what was recorded; does nothing after {@link Capture.end}. */
-  abandon(): void {
+  /** Ends the recording and throws away what was recorded; does nothing after its end. */
+  protected abandon(): void {
     if (active !== this) return;
     this.#leave();
     const { context, key } = this.origin;

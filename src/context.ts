@@ -9,7 +9,7 @@ import {
 } from "../ffi/constants.ts";
 import type { DriverFunction } from "../ffi/cuda.ts";
 import { DeferredQueue, type DeferredWork } from "./deferred_work.ts";
-import type { Driver, DriverArguments } from "./driver.ts";
+import { type Driver, type DriverArguments, take32, take64, takePair } from "./driver.ts";
 import { isRefusal } from "./errors.ts";
 import { describeValue } from "./format.ts";
 import { FLAG, OptionSet } from "./options.ts";
@@ -73,18 +73,13 @@ export class Context {
     this.#deferred = new DeferredQueue(driver);
     this.ordinal = ordinal;
     this.ordersStreams = ordersStreams;
-    const number = new Int32Array(1);
-    driver.call("cuDeviceGet", number, ordinal);
-    this.deviceHandle = number[0] ?? 0;
-    const cell = new BigUint64Array(1);
-    driver.call("cuDeviceTotalMem_v2", cell, this.deviceHandle);
-    this.totalBytes = Number(cell[0]);
-    driver.call("cuDevicePrimaryCtxRetain", cell, this.deviceHandle);
-    this.handle = cell[0] ?? 0n;
+    this.deviceHandle = take32(driver, "cuDeviceGet", ordinal);
+    this.totalBytes = Number(take64(driver, "cuDeviceTotalMem_v2", this.deviceHandle));
+    this.handle = take64(driver, "cuDevicePrimaryCtxRetain", this.deviceHandle);
     try {
       this.#adoptThread();
-      this.call("cuStreamCreateWithPriority", cell, CUstream_flags.CU_STREAM_NON_BLOCKING, 0);
-      this.defaultStreamHandle = cell[0] ?? 0n;
+      const flags = CUstream_flags.CU_STREAM_NON_BLOCKING;
+      this.defaultStreamHandle = take64(this, "cuStreamCreateWithPriority", flags, 0);
     } catch (error) {
       releaseAll(driver, `the context of device ${ordinal}`, this.#leaving);
       throw error;
@@ -220,9 +215,8 @@ export class Context {
 
   /** Reads what the device has free, for all programs together, in bytes. */
   freeBytes(): number {
-    const free = new BigUint64Array(1);
-    this.call("cuMemGetInfo_v2", free, new BigUint64Array(1));
-    return Number(free[0]);
+    const [free] = takePair(this, "cuMemGetInfo_v2");
+    return Number(free);
   }
 
   /** Counts a copy that was queued, and notes it in the timeline. */

@@ -54,13 +54,16 @@ import { BANDWIDTH_OPTIONS, type BandwidthOptions, measurePoints } from "./measu
 import { BandwidthResult, fitLines, type Provenance } from "./measure/bandwidth_result.ts";
 import { type OverlapRecorder, type OverlapTrace, traceOverlap } from "./measure/overlap.ts";
 import { timeOnStream, type Timing } from "./measure/timing.ts";
-import { defaultDeviceResource, defaultPinnedResource } from "./memory/default_resource.ts";
 import { resourceFor } from "./memory/graph_memory_resource.ts";
 import type { MemoryResource } from "./memory/memory_resource.ts";
 import { takeAfterCollection } from "./memory/out_of_memory.ts";
-import { openToPeer } from "./memory/peer_access.ts";
+import { openToPeer } from "./memory/resource_kind.ts";
 import { type PointerAttributes, pointerAttributes } from "./memory/pointer_attributes.ts";
-import { ResourceChoice } from "./memory/resource_choice.ts";
+import {
+  defaultDeviceResource,
+  defaultPinnedResource,
+  ResourceChoice,
+} from "./memory/resource_choice.ts";
 import { fillSlot, type Held } from "./device/slot.ts";
 import { releaseAll } from "./release.ts";
 import { BIGINT, CALLBACK, type OptionKind, requireKind } from "./options.ts";

@@ -57,9 +57,7 @@ export class Driver {
     this.api = api;
     const status = api.cuInit(0);
     if (status !== CUresult.CUDA_SUCCESS) throw unavailable(status);
-    const cell = new Int32Array(1);
-    this.call("cuDriverGetVersion", cell);
-    const version = cell[0] ?? 0;
+    const version = take32(this, "cuDriverGetVersion");
     this.version = `${Math.floor(version / 1000)}.${Math.floor((version % 1000) / 10)}`;
     if (version < OLDEST_VERSION) {
       throw new CudaUnavailableError(
@@ -68,8 +66,7 @@ export class Driver {
           `update the NVIDIA driver`,
       );
     }
-    this.call("cuDeviceGetCount", cell);
-    this.deviceCount = cell[0] ?? 0;
+    this.deviceCount = take32(this, "cuDeviceGetCount");
     if (this.deviceCount === 0) throw unavailable(CUresult.CUDA_ERROR_NO_DEVICE);
   }
 
@@ -188,6 +185,91 @@ export class Driver {
         `${this.version}; update the NVIDIA driver`,
     );
   }
+}
+
+/** Makes checked calls: a driver, or a context that makes itself current first. */
+interface Caller {
+  /** Calls a function and throws what its status says. */
+  call<K extends DriverFunction>(name: K, ...args: DriverArguments<K>): void;
+}
+
+/** A cell that takes a result. */
+type Cell = BigUint64Array<ArrayBuffer>;
+
+/** A function's arguments after the first, which takes its result. */
+type Rest<K extends DriverFunction> = DriverArguments<K> extends [infer First, ...infer Others]
+  ? Cell extends First ? Others : never
+  : never;
+
+/** A function's arguments after the first two, which take its results. */
+type RestOfPair<K extends DriverFunction> = DriverArguments<K> extends
+  [infer First, infer Second, ...infer Others] ? Cell extends First & Second ? Others : never
+  : never;
+
+/** A function's arguments before the last, which takes its result. */
+type Start<K extends DriverFunction> = DriverArguments<K> extends [...infer Others, infer Last]
+  ? Cell extends Last ? Others : never
+  : never;
+
+/** The driver writes results here; they are read before the next call. */
+const CELL = new BigUint64Array(1);
+const SECOND_CELL = new BigUint64Array(1);
+const CELL_32 = new Int32Array(CELL.buffer, 0, 1);
+
+/** Calls a function that puts a handle, an address or a size at its first argument; returns that. */
+export function take64<K extends DriverFunction>(
+  caller: Caller,
+  name: K,
+  ...rest: Rest<K>
+): bigint {
+  CELL[0] = 0n;
+  caller.call(name, ...[CELL, ...rest] as unknown as DriverArguments<K>);
+  return CELL[0];
+}
+
+/** Calls a function that puts 32 bits at its first argument; returns them as a signed number. */
+export function take32<K extends DriverFunction>(
+  caller: Caller,
+  name: K,
+  ...rest: Rest<K>
+): number {
+  CELL_32[0] = 0;
+  caller.call(name, ...[CELL_32, ...rest] as unknown as DriverArguments<K>);
+  return CELL_32[0];
+}
+
+/** Calls a function that puts 64 bits at its first argument and at its second; returns both. */
+export function takePair<K extends DriverFunction>(
+  caller: Caller,
+  name: K,
+  ...rest: RestOfPair<K>
+): [bigint, bigint] {
+  CELL[0] = 0n;
+  SECOND_CELL[0] = 0n;
+  caller.call(name, ...[CELL, SECOND_CELL, ...rest] as unknown as DriverArguments<K>);
+  return [CELL[0], SECOND_CELL[0]];
+}
+
+/** Calls a function that puts 64 bits at its last argument; returns them. */
+export function read64<K extends DriverFunction>(
+  caller: Caller,
+  name: K,
+  ...start: Start<K>
+): bigint {
+  CELL[0] = 0n;
+  caller.call(name, ...[...start, CELL] as unknown as DriverArguments<K>);
+  return CELL[0];
+}
+
+/** Calls a function that puts 32 bits at its last argument; returns them as a signed number. */
+export function read32<K extends DriverFunction>(
+  caller: Caller,
+  name: K,
+  ...start: Start<K>
+): number {
+  CELL_32[0] = 0;
+  caller.call(name, ...[...start, CELL_32] as unknown as DriverArguments<K>);
+  return CELL_32[0];
 }
 
 function isDriverApi(choice: unknown): choice is DriverApi {

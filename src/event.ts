@@ -3,6 +3,7 @@
 import { CUevent_flags, CUresult } from "../ffi/constants.ts";
 import type { Capture } from "./capture.ts";
 import type { Context } from "./context.ts";
+import { take64 } from "./driver.ts";
 import { DisposedError } from "./errors.ts";
 import { describeValue } from "./format.ts";
 import { HandleRecord } from "./handle_record.ts";
@@ -61,10 +62,8 @@ export class CudaEvent implements Disposable {
   static create(context: Context, options: EventOptions = {}): CudaEvent {
     EVENT_OPTIONS.read(options, "createEvent");
     const { CU_EVENT_DEFAULT, CU_EVENT_DISABLE_TIMING } = CUevent_flags;
-    const cell = new BigUint64Array(1);
     const flags = options.timing === false ? CU_EVENT_DISABLE_TIMING : CU_EVENT_DEFAULT;
-    context.call("cuEventCreate", cell, flags);
-    return new CudaEvent(context, { ...options, handle: cell[0] ?? 0n });
+    return new CudaEvent(context, { ...options, handle: take64(context, "cuEventCreate", flags) });
   }
 
   /**

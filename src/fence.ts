@@ -2,6 +2,7 @@
 
 import { CUevent_flags, CUresult } from "../ffi/constants.ts";
 import type { Context } from "./context.ts";
+import { take64 } from "./driver.ts";
 import { tryRelease } from "./release.ts";
 
 /** An event of the kit's own; it never shows in the ledger. */
@@ -11,10 +12,8 @@ export class Fence {
 
   /** Creates an event that counts as passed until it is set (cuEventCreate). */
   constructor(context: Context) {
-    const cell = new BigUint64Array(1);
-    context.call("cuEventCreate", cell, CUevent_flags.CU_EVENT_DISABLE_TIMING);
     this.#context = context;
-    this.#handle = cell[0] ?? 0n;
+    this.#handle = take64(context, "cuEventCreate", CUevent_flags.CU_EVENT_DISABLE_TIMING);
   }
 
   /** Makes a fence at the end of a stream's queue; a failure leaves nothing behind. */

@@ -5,6 +5,7 @@ import { CUgraphInstantiate_flags, CUpointer_attribute, CUresult } from "../ffi/
 import { nameOf } from "./accounting/ledger.ts";
 import { cannotRecord, isCaptured, requireNoCapture } from "./capture.ts";
 import type { Context } from "./context.ts";
+import { read64, take64 } from "./driver.ts";
 import { DisposedError } from "./errors.ts";
 import { formatCount } from "./format.ts";
 import { HandleRecord } from "./handle_record.ts";
@@ -265,9 +266,7 @@ export class CudaGraph implements Disposable {
 /** Makes a graph ready for launches; memory that it leaves allocated is freed by its next launch. */
 function instantiate(context: Context, graph: bigint): bigint {
   const { CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH: flag } = CUgraphInstantiate_flags;
-  const cell = new BigUint64Array(1);
-  context.call("cuGraphInstantiateWithFlags", cell, graph, BigInt(flag));
-  return cell[0] ?? 0n;
+  return take64(context, "cuGraphInstantiateWithFlags", graph, BigInt(flag));
 }
 
 /**
@@ -300,9 +299,7 @@ function sizeOf(blocks: readonly GraphBlock[]): number {
 }
 
 function countNodes(context: Context, graph: bigint): number {
-  const count = new BigUint64Array(1);
-  context.call("cuGraphGetNodes", graph, null, count);
-  return Number(count[0]);
+  return Number(read64(context, "cuGraphGetNodes", graph, null));
 }
 
 function refusePromise(result: unknown): void {

@@ -4,6 +4,7 @@
 import { CUresult, CUstream_flags } from "../ffi/constants.ts";
 import { activeCapture, isCaptured, requireUncaptured, waitsOutside } from "./capture.ts";
 import type { Context } from "./context.ts";
+import { take64 } from "./driver.ts";
 import { DisposedError } from "./errors.ts";
 import { CudaEvent, EVENT_OPTIONS, type EventOptions } from "./event.ts";
 import { Fence } from "./fence.ts";
@@ -80,11 +81,10 @@ export class CudaStream implements Disposable {
   /** Creates a stream that does not block on the legacy stream (cuStreamCreateWithPriority). */
   static create(context: Context, options: StreamOptions = {}): CudaStream {
     STREAM_OPTIONS.read(options, "createStream");
-    const cell = new BigUint64Array(1);
     const priority = priorityNumber(context, options.priority ?? "normal");
     const flags = CUstream_flags.CU_STREAM_NON_BLOCKING;
-    context.call("cuStreamCreateWithPriority", cell, flags, priority);
-    return new CudaStream(context, cell[0] ?? 0n, options);
+    const handle = take64(context, "cuStreamCreateWithPriority", flags, priority);
+    return new CudaStream(context, handle, options);
   }
 
   /** The stream that everything uses unless told otherwise. */

@@ -9,9 +9,9 @@ export type StreamPriority = "low" | "normal" | "high";
  * The driver's number for a priority: smaller is more urgent (cuCtxGetStreamPriorityRange).
  */
 export function priorityNumber(context: Context, priority: StreamPriority): number {
+  if (priority === "normal") return 0;
   const least = new Int32Array(1);
   const greatest = new Int32Array(1);
-  if (priority === "normal") return 0;
   context.call("cuCtxGetStreamPriorityRange", least, greatest);
   return (priority === "high" ? greatest[0] : least[0]) ?? 0;
 }

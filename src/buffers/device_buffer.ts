@@ -4,7 +4,7 @@ import { ALLOCATE_LIKE, GpuBuffer } from "./gpu_buffer.ts";
 import type { DType } from "../dtype.ts";
 import { Allocation } from "../memory/allocation.ts";
 import { capturedMemory } from "../memory/captured_memory.ts";
-import { defaultDeviceResource } from "../memory/default_resource.ts";
+import { defaultDeviceResource } from "../memory/resource_choice.ts";
 import { GraphAllocation } from "../memory/graph_allocation.ts";
 import { GraphMemoryResource, resourceFor } from "../memory/graph_memory_resource.ts";
 import type { MemoryResource } from "../memory/memory_resource.ts";

@@ -7,6 +7,7 @@ import {
   showElements,
   streamFor,
 } from "./gpu_buffer.ts";
+import { take32 } from "../driver.ts";
 import { type DType, elementBytes } from "../dtype.ts";
 import { CudaUnavailableError, DisposedError } from "../errors.ts";
 import { type ByteSize, formatBytes, parseBytes } from "../format.ts";
@@ -202,13 +203,12 @@ export class GrowableBuffer<D extends DType = DType> extends GpuBuffer<D> {
     this.#owned("share");
     const { context } = this;
     const other = contextOf(peer, "set the access of");
-    const cell = new Int32Array(1);
-    const { deviceHandle, ordinal } = other;
-    context.driver.call("cuDeviceCanAccessPeer", cell, deviceHandle, context.deviceHandle);
-    if (other !== context && cell[0] !== 1) {
+    const { driver, deviceHandle } = context;
+    const canReach = take32(driver, "cuDeviceCanAccessPeer", other.deviceHandle, deviceHandle);
+    if (other !== context && canReach !== 1) {
       throw new CudaUnavailableError(
         "not-supported",
-        `Cannot give device ${ordinal} access to ${this}: it cannot reach the memory of device ` +
+        `Cannot give device ${other.ordinal} access to ${this}: it cannot reach the memory of device ` +
           `${context.ordinal}`,
       );
     }

@@ -2,6 +2,7 @@
 
 import { ALLOCATE_LIKE } from "./gpu_buffer.ts";
 import { CU_MEMHOSTALLOC } from "../../ffi/constants.ts";
+import { take32 } from "../driver.ts";
 import type { BitsOf, DType } from "../dtype.ts";
 import { describeNumber, describeValue } from "../format.ts";
 import { Allocation } from "../memory/allocation.ts";
@@ -94,12 +95,11 @@ export class MappedBuffer<D extends DType = DType> extends HostBuffer<D> {
   /** What the driver was asked for (cuMemHostGetFlags). */
   get flags(): { portable: boolean; mapped: boolean; writeCombined: boolean } {
     const { span, bytes, context } = this;
-    const cell = new Uint32Array(1);
-    if (span.byteLength > 0) {
-      context.call("cuMemHostGetFlags", cell, addressOf(bytes));
-    }
+    const flags = span.byteLength === 0
+      ? 0
+      : take32(context, "cuMemHostGetFlags", addressOf(bytes));
     const { PORTABLE, DEVICEMAP, WRITECOMBINED } = CU_MEMHOSTALLOC;
-    const has = (flag: number) => ((cell[0] ?? 0) & flag) !== 0;
+    const has = (flag: number) => (flags & flag) !== 0;
     return { portable: has(PORTABLE), mapped: has(DEVICEMAP), writeCombined: has(WRITECOMBINED) };
   }
 

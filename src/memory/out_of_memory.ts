@@ -54,22 +54,34 @@ export function takeWithinLimits<T>(need: MemoryNeed, take: () => T): T {
  * @throws OutOfMemoryError with all amounts when there still is.
  */
 export function takeOrReclaim<T>(need: MemoryNeed, take: () => T): T {
-  const first = taken(take);
-  if ("value" in first) return first.value;
-  reclaim(need);
-  let last = taken(take);
-  if ("shortage" in last && waitForFrees(need)) last = taken(take);
-  if ("value" in last) return last.value;
-  throw outOfMemory(need, last.shortage);
+  let step = 0;
+  try {
+    return takeAgain(take, (error) => isShortage(error) && makeRoom(need, step++));
+  } catch (error) {
+    throw isShortage(error) ? outOfMemory(need, error) : error;
+  }
 }
 
-function taken<T>(take: () => T): { readonly value: T } | { readonly shortage: CudaError } {
-  try {
-    return { value: take() };
-  } catch (error) {
-    if (isShortage(error)) return { shortage: error };
-    throw error;
+/**
+ * Runs something that takes memory, and again after each shortage that `makeRoom` has done something
+ * about. The last error passes on.
+ */
+export function takeAgain<T>(take: () => T, makeRoom: (shortage: CudaError) => boolean): T {
+  for (;;) {
+    try {
+      return take();
+    } catch (error) {
+      if (!isOutOfMemory(error) || !makeRoom(error)) throw error;
+    }
   }
+}
+
+/** Makes room by more and more costly steps; false when none is left, or it can do nothing. */
+function makeRoom(need: MemoryNeed, step: number): boolean {
+  if (step > 1) return false;
+  if (step === 1) return waitForFrees(need);
+  reclaim(need);
+  return true;
 }
 
 /** Takes memory, and gives the same memory back. */
@@ -177,10 +189,9 @@ function requireRoom(need: MemoryNeed): void {
     const keptBytes = ledger.cachedBytes("device", FOR_LIMIT);
     return ledger.device.currentBytes + keptBytes + byteLength <= limitBytes;
   };
-  if (hasRoom()) return;
-  reclaim(need);
-  if (hasRoom() || (waitForFrees(need) && hasRoom())) return;
-  throw outOfMemory(need, { call: "gpu.limit()" });
+  for (let step = 0; !hasRoom(); step++) {
+    if (!makeRoom(need, step)) throw outOfMemory(need, { call: "gpu.limit()" });
+  }
 }
 
 /** Gives back what can be had at once, and has the garbage collector look for more. */

@@ -21,6 +21,7 @@ const PUBLIC_NAMES = [
   "BandwidthOptions",
   "BandwidthPoint",
   "BandwidthResult",
+  "BaseMemoryResource",
   "BitArrays",
   "BitsOf",
   "BufferCopy",
