@@ -8,7 +8,7 @@ import { releaseAll, tryRelease } from "./release.ts";
 
 /** A stream, as far as a capture must know it. */
 export interface CapturedQueue {
-  /** The context it belongs to. */
+  /** Context that it belongs to. */
   readonly context: Context;
   /** Its handle. */
   readonly key: bigint;

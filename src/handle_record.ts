@@ -18,7 +18,7 @@ export interface HandleFields {
   readonly kind: LiveKind;
   /** The driver's handle. */
   readonly handle: bigint;
-  /** A name for tables and errors. */
+  /** Name shown in tables and errors. */
   readonly label?: string | undefined;
   /** Destroys the handle; throws when that fails. */
   readonly destroy: (handle: bigint) => void;

@@ -17,7 +17,7 @@ export interface ScopeOptions {
   readonly label?: string;
 }
 
-/** What they may be. */
+/** Checks the options above. */
 export const SCOPE_OPTIONS: OptionSet<ScopeOptions> = new OptionSet({ label: TEXT });
 
 /**

@@ -45,7 +45,7 @@ export const LIVE_KINDS = [
 export interface LedgerEntry {
   /** Its number in this process, never used again. */
   readonly id: number;
-  /** What it is. */
+  /** The kind of object. */
   readonly kind: LiveKind;
   /** Bytes it holds; 0 for streams, events and graphs. */
   readonly byteLength: number;
@@ -122,7 +122,7 @@ export interface CopyEnds {
 export interface AddressRange {
   /** Where they start. */
   readonly address: bigint;
-  /** How many. */
+  /** Number of bytes. */
   readonly byteLength: number;
 }
 

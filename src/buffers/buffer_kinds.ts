@@ -29,9 +29,12 @@ import type { StridedView } from "./strided_view.ts";
 
 /** How to allocate where there is only one place that the memory can come from. */
 export interface PlaceOptions {
-  /** The stream that may use it first, and on which it is freed; the default stream otherwise. */
+  /**
+   * Stream that uses the memory first and on which it is freed; the device's default stream by
+   * default.
+   */
   readonly stream?: CudaStream | undefined;
-  /** A name for tables, errors and plots. */
+  /** Name shown in tables, errors and plots. */
   readonly label?: string | undefined;
 }
 

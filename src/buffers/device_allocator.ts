@@ -10,11 +10,14 @@ import type { Shape } from "./shape.ts";
 
 /** How to allocate. */
 export interface AllocateOptions {
-  /** Where the memory comes from; the device's stream-ordered pool by default. */
+  /** Resource that allocates the memory; the device's stream-ordered pool by default. */
   readonly resource?: MemoryResource | undefined;
-  /** The stream that may use it first, and on which it is freed; the default stream otherwise. */
+  /**
+   * Stream that uses the memory first and on which it is freed; the device's default stream by
+   * default.
+   */
   readonly stream?: CudaStream | undefined;
-  /** A name for tables, errors and plots. */
+  /** Name shown in tables, errors and plots. */
   readonly label?: string | undefined;
 }
 

@@ -15,15 +15,15 @@ import { TransferableBuffer } from "./transferable_buffer.ts";
 
 /** What to allocate on a device. */
 export interface DeviceBufferRequest<D extends DType> {
-  /** The element type. */
+  /** Element type. */
   readonly dtype: D;
-  /** Sizes along each axis, or one length. */
+  /** Size of each axis, or one length. */
   readonly shape: number | Shape;
-  /** The stream that may use it first. */
+  /** Stream that uses the memory first. */
   readonly stream: CudaStream;
   /** Where the memory comes from. */
   readonly resource: MemoryResource;
-  /** A name for tables and errors. */
+  /** Name shown in tables and errors. */
   readonly label?: string | undefined;
 }
 
@@ -44,12 +44,14 @@ export class DeviceBuffer<D extends DType = DType> extends TransferableBuffer<D>
     return buffer;
   }
 
-  /** Shows the same bytes as another element type; see {@link TransferableBuffer.as}. */
+  /**
+   * Returns a view of the same bytes as another element type; see {@link TransferableBuffer.as}.
+   */
   override as<E extends DType>(dtype: E): DeviceBuffer<E> {
     return super.as(dtype) as DeviceBuffer<E>;
   }
 
-  /** Makes a view of the same kind over the same block. */
+  /** Creates a view of the same kind over the same block. */
   protected override derive<E extends DType>(fields: BufferFields<E>): DeviceBuffer<E> {
     return new DeviceBuffer(fields);
   }

@@ -11,7 +11,7 @@ import { elementOf, scalarOf } from "./element.ts";
 export interface ElementPlace<D extends DType> {
   /** The memory of the whole buffer. */
   readonly span: MemorySpan;
-  /** The element type. */
+  /** Element type. */
   readonly dtype: D;
   /** Which element. */
   readonly index: number;

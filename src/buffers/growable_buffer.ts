@@ -27,19 +27,22 @@ export interface GrowableOptions {
   readonly step?: ByteSize | undefined;
   /** The elements to start with; none by default. */
   readonly shape?: number | Shape | undefined;
-  /** The stream that may use it first, and on which it is freed; the default stream otherwise. */
+  /**
+   * Stream that uses the memory first and on which it is freed; the device's default stream by
+   * default.
+   */
   readonly stream?: CudaStream | undefined;
-  /** A name for tables, errors and plots. */
+  /** Name shown in tables, errors and plots. */
   readonly label?: string | undefined;
 }
 
 /** What to reserve on a device. */
 export interface GrowableBufferRequest<D extends DType> extends GrowableOptions {
-  /** The element type. */
+  /** Element type. */
   readonly dtype: D;
   /** Where addresses and memory come from. */
   readonly resource: VirtualMemoryResource;
-  /** The stream that may use it first. */
+  /** Stream that uses the memory first. */
   readonly stream: CudaStream;
 }
 
@@ -211,12 +214,14 @@ export class GrowableBuffer<D extends DType = DType> extends TransferableBuffer<
     return this;
   }
 
-  /** Shows the same bytes as another element type; see {@link TransferableBuffer.as}. */
+  /**
+   * Returns a view of the same bytes as another element type; see {@link TransferableBuffer.as}.
+   */
   override as<E extends DType>(dtype: E): GrowableBuffer<E> {
     return super.as(dtype) as GrowableBuffer<E>;
   }
 
-  /** Makes a view of the same kind over the same block. */
+  /** Creates a view of the same kind over the same block. */
   protected override derive<E extends DType>(fields: BufferFields<E>): GrowableBuffer<E> {
     return new GrowableBuffer({ ...fields, range: this.#range, resource: this.#resource });
   }

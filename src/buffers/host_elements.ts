@@ -14,9 +14,9 @@ import type { HostSide } from "../transfer/host_transfer.ts";
 
 /** Elements on the device's side of a transfer. */
 export interface ElementSpan {
-  /** The element type. */
+  /** Element type. */
   readonly dtype: DType;
-  /** How many elements. */
+  /** Number of elements. */
   readonly length: number;
 }
 

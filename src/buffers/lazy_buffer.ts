@@ -75,7 +75,9 @@ export class LazyBuffer<D extends DType = DType> extends TransferableBuffer<D> {
     return super.release();
   }
 
-  /** Shows the same bytes as another element type; see {@link TransferableBuffer.as}. */
+  /**
+   * Returns a view of the same bytes as another element type; see {@link TransferableBuffer.as}.
+   */
   override as<E extends DType>(dtype: E): LazyBuffer<E> {
     return super.as(dtype) as LazyBuffer<E>;
   }
@@ -87,7 +89,7 @@ export class LazyBuffer<D extends DType = DType> extends TransferableBuffer<D> {
     return `${this} ${formatBytes(this.byteLength)} on device ${this.deviceOrdinal}${state}`;
   }
 
-  /** Makes a view of the same kind over the same block. */
+  /** Creates a view of the same kind over the same block. */
   protected override derive<E extends DType>(fields: BufferFields<E>): LazyBuffer<E> {
     return new LazyBuffer({ ...fields, allocation: this.#allocation });
   }

@@ -92,12 +92,12 @@ export class ManagedBuffer<D extends DType = DType> extends HostBuffer<D> {
     return this;
   }
 
-  /** Shows the same bytes as another element type; see {@link HostBuffer.as}. */
+  /** Returns a view of the same bytes as another element type; see {@link HostBuffer.as}. */
   override as<E extends DType>(dtype: E): ManagedBuffer<E> {
     return super.as(dtype) as ManagedBuffer<E>;
   }
 
-  /** Makes a view of the same kind over the same block. */
+  /** Creates a view of the same kind over the same block. */
   protected override derive<E extends DType>(fields: BufferFields<E>): ManagedBuffer<E> {
     return new ManagedBuffer({ ...fields, bytes: this.bytes });
   }

@@ -60,7 +60,7 @@ export interface DownloadAllOptions extends TransferChoice {
   readonly into?: Iterable<HostMemory> | undefined;
 }
 
-/** What they may be. */
+/** Checks the options above. */
 export const DOWNLOAD_ALL_OPTIONS: OptionSet<DownloadAllOptions> = new OptionSet({
   ...TRANSFER_KINDS,
   into: ITERABLE,

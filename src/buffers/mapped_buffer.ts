@@ -103,12 +103,12 @@ export class MappedBuffer<D extends DType = DType> extends HostBuffer<D> {
     return { portable: has(PORTABLE), mapped: has(DEVICEMAP), writeCombined: has(WRITECOMBINED) };
   }
 
-  /** Shows the same bytes as another element type; see {@link HostBuffer.as}. */
+  /** Returns a view of the same bytes as another element type; see {@link HostBuffer.as}. */
   override as<E extends DType>(dtype: E): MappedBuffer<E> {
     return super.as(dtype) as MappedBuffer<E>;
   }
 
-  /** Makes a view of the same kind over the same block. */
+  /** Creates a view of the same kind over the same block. */
   protected override derive<E extends DType>(fields: BufferFields<E>): MappedBuffer<E> {
     return new MappedBuffer({ ...fields, bytes: this.bytes, resource: this.#resource });
   }

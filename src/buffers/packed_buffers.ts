@@ -28,7 +28,7 @@ export class PackedBuffers<B extends readonly DeviceBuffer<DType>[] = readonly D
     return this.#buffers;
   }
 
-  /** How many buffers. */
+  /** Number of buffers. */
   get length(): number {
     return this.#buffers.length;
   }

@@ -44,7 +44,7 @@ interface PlacedItem extends Pick<PackItem, "host" | "isFresh"> {
 
 /** How to transfer many arrays. */
 export interface PackedTransfer extends TransferOptions {
-  /** Which way they go. */
+  /** Direction of the transfer. */
   readonly direction: "upload" | "download";
   /** The stream whose earlier work comes first. */
   readonly stream: CudaStream;

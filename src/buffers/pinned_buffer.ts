@@ -26,12 +26,12 @@ export class PinnedBuffer<D extends DType = DType> extends HostBuffer<D> {
     return new PinnedBuffer({ ...fields, bytes });
   }
 
-  /** Shows the same bytes as another element type; see {@link HostBuffer.as}. */
+  /** Returns a view of the same bytes as another element type; see {@link HostBuffer.as}. */
   override as<E extends DType>(dtype: E): PinnedBuffer<E> {
     return super.as(dtype) as PinnedBuffer<E>;
   }
 
-  /** Makes a view of the same kind over the same block. */
+  /** Creates a view of the same kind over the same block. */
   protected override derive<E extends DType>(fields: BufferFields<E>): PinnedBuffer<E> {
     return new PinnedBuffer({ ...fields, bytes: this.bytes });
   }

@@ -12,13 +12,13 @@ import { StridedView } from "./strided_view.ts";
 
 /** Rows to allocate on a device. */
 export interface PitchedBufferRequest<D extends DType> {
-  /** The element type. */
+  /** Element type. */
   readonly dtype: D;
   /** Rows and columns, and axes before them that are counted as rows too. */
   readonly shape: Shape;
-  /** The stream that may use it first. */
+  /** Stream that uses the memory first. */
   readonly stream: CudaStream;
-  /** A name for tables and errors. */
+  /** Name shown in tables and errors. */
   readonly label?: string | undefined;
 }
 

@@ -17,11 +17,11 @@ import { byteLengthOf, countOf, type Shape, toShape } from "./shape.ts";
 export interface RegisterOptions<D extends DType> extends RegistrationOptions {
   /** The element type; that of the array by default, uint8 for an ArrayBuffer. */
   readonly dtype?: D | undefined;
-  /** Sizes along each axis; one axis by default. */
+  /** Size of each axis; one axis by default. */
   readonly shape?: number | Shape | undefined;
-  /** The stream that may use it first; the default stream otherwise. */
+  /** Stream that uses the memory first; the device's default stream by default. */
   readonly stream?: CudaStream | undefined;
-  /** A name for tables and errors. */
+  /** Name shown in tables and errors. */
   readonly label?: string | undefined;
 }
 
@@ -29,7 +29,7 @@ export interface RegisterOptions<D extends DType> extends RegistrationOptions {
 export type RegisterRequest<D extends DType> = RegisterOptions<D> & {
   /** The memory. */
   readonly source: HostMemory;
-  /** The stream that may use it first. */
+  /** Stream that uses the memory first. */
   readonly stream: CudaStream;
 };
 
@@ -94,12 +94,12 @@ export class RegisteredMemory<D extends DType = DType> extends HostBuffer<D> {
     return span;
   }
 
-  /** Shows the same bytes as another element type; see {@link HostBuffer.as}. */
+  /** Returns a view of the same bytes as another element type; see {@link HostBuffer.as}. */
   override as<E extends DType>(dtype: E): RegisteredMemory<E> {
     return super.as(dtype) as RegisteredMemory<E>;
   }
 
-  /** Makes a view of the same kind over the same block. */
+  /** Creates a view of the same kind over the same block. */
   protected override derive<E extends DType>(fields: BufferFields<E>): RegisteredMemory<E> {
     return new RegisteredMemory({ ...fields, registration: this.#registration });
   }

@@ -116,7 +116,7 @@ export class StagedBuffer<D extends DType = DType> extends TransferableBuffer<D>
     return super.as(dtype) as StagedBuffer<E>;
   }
 
-  /** Makes a view of the same kind over the same block. */
+  /** Creates a view of the same kind over the same block. */
   protected override derive<E extends DType>(fields: BufferFields<E>): StagedBuffer<E> {
     const [mirrorAllocation, mirrorBytes] = [this.#mirrorAllocation, this.#mirrorBytes];
     return new StagedBuffer({ ...fields, mirrorAllocation, mirrorBytes });

@@ -44,9 +44,9 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
   readonly id: number = nextId();
   /** The buffer whose elements it shows. */
   readonly buffer: B;
-  /** The element type. */
+  /** Element type. */
   readonly dtype: D;
-  /** Sizes along each axis, outermost first. */
+  /** Size of each axis, outermost first. */
   readonly shape: Shape;
   /** Elements from one step to the next along each axis. */
   readonly strides: readonly number[];
@@ -70,7 +70,7 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
     this.offset = layout.offset;
   }
 
-  /** How many elements. */
+  /** Number of elements. */
   get length(): number {
     return countOf(this.shape);
   }
@@ -85,7 +85,7 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
     return this.buffer.storageId;
   }
 
-  /** The context it belongs to. */
+  /** Context that it belongs to. */
   get context(): Context {
     return this.buffer.context;
   }

@@ -6,7 +6,7 @@ import { countOf, type Shape } from "./shape.ts";
 
 /** Elements of a buffer in any order: where the first lies, and how far each axis steps. */
 export interface StridedLayout {
-  /** Sizes along each axis. */
+  /** Size of each axis, outermost first. */
   readonly shape: Shape;
   /** Elements from one step to the next along each axis; 0 repeats, negative goes backwards. */
   readonly strides: readonly number[];

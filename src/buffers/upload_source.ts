@@ -10,9 +10,9 @@ import type { Uploadable } from "./transferable_buffer.ts";
 export interface UploadSource<D extends DType> {
   /** The elements. */
   readonly array: Uploadable<D>;
-  /** The element type. */
+  /** Element type. */
   readonly dtype: D;
-  /** Sizes along each axis. */
+  /** Size of each axis, outermost first. */
   readonly shape: Shape;
 }
 

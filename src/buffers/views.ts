@@ -7,11 +7,11 @@ import { countOf, resolveRange, resolveStep, type Shape, toShape } from "./shape
 
 /** What a view is computed from. */
 export interface Viewed {
-  /** The element type. */
+  /** Element type. */
   readonly dtype: DType;
-  /** Sizes along each axis. */
+  /** Size of each axis, outermost first. */
   readonly shape: Shape;
-  /** How many elements. */
+  /** Number of elements. */
   readonly length: number;
   /** Its size in bytes. */
   readonly byteLength: number;
@@ -25,7 +25,7 @@ export interface Viewed {
 export interface ViewPlace {
   /** In bytes from the start of the block. */
   readonly byteOffset: number;
-  /** Sizes along each axis. */
+  /** Size of each axis, outermost first. */
   readonly shape: Shape;
 }
 

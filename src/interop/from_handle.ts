@@ -22,9 +22,9 @@ import { STREAM, streamOn } from "../stream_choice.ts";
  * buffer itself.
  */
 export interface HandleOptions<D extends DType = "uint8"> {
-  /** The element type; `"uint8"` by default. */
+  /** Element type; `"uint8"` by default. */
   readonly dtype?: D;
-  /** Sizes along each axis; one axis by default. */
+  /** Size of each axis; one axis by default. */
   readonly shape?: number | Shape;
   /** Adopts the memory: it is given back to this resource. */
   readonly resource?: MemoryResource;
@@ -34,11 +34,11 @@ export interface HandleOptions<D extends DType = "uint8"> {
   readonly deallocate?: (address: bigint, byteLength: number) => void;
   /** The stream that may use it first; its device's default stream otherwise. */
   readonly stream?: CudaStream;
-  /** A name for tables and errors. */
+  /** Name shown in tables and errors. */
   readonly label?: string;
 }
 
-/** What they may be. */
+/** Checks the options above. */
 export const HANDLE_OPTIONS: OptionSet<HandleOptions<DType>> = new OptionSet({
   dtype: DTYPE,
   shape: SHAPE,

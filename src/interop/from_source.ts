@@ -21,7 +21,7 @@ import { GrowingBytes } from "./growing_bytes.ts";
 
 /** How to fill new device memory from a stream. */
 export interface FromOptions<D extends DType> extends AllocateOptions, TransferOptions {
-  /** The element type; `"uint8"` by default. */
+  /** Element type; `"uint8"` by default. */
   readonly dtype?: D;
   /** Sizes along each axis; by default one axis with as many elements as come. */
   readonly shape?: number | Shape;
@@ -29,7 +29,7 @@ export interface FromOptions<D extends DType> extends AllocateOptions, TransferO
   readonly onProgress?: ((doneBytes: number, totalBytes: number) => void) | undefined;
 }
 
-/** What they may be. */
+/** Checks the options above. */
 export const FROM_OPTIONS: OptionSet<FromOptions<DType>> = new OptionSet({
   ...ALLOCATE_KINDS,
   ...TRANSFER_KINDS,

@@ -26,7 +26,7 @@ const PAGE_BYTES = 4096;
 
 /** How to upload a file. */
 export interface UploadFileOptions<D extends DType> extends AllocateOptions, TransferOptions {
-  /** The element type; `"uint8"` by default. */
+  /** Element type; `"uint8"` by default. */
   readonly dtype?: D;
   /** Sizes along each axis; by default one axis with all elements. */
   readonly shape?: number | Shape;
@@ -36,7 +36,7 @@ export interface UploadFileOptions<D extends DType> extends AllocateOptions, Tra
   readonly byteLength?: number;
 }
 
-/** What they may be. */
+/** Checks the options above. */
 export const UPLOAD_FILE_OPTIONS: OptionSet<UploadFileOptions<DType>> = new OptionSet({
   ...ALLOCATE_KINDS,
   ...TRANSFER_KINDS,

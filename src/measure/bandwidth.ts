@@ -31,7 +31,7 @@ export interface BandwidthOptions {
   readonly signal?: AbortSignal;
 }
 
-/** What they may be. */
+/** Checks the options above. */
 export const BANDWIDTH_OPTIONS: OptionSet<BandwidthOptions> = new OptionSet({
   sizes: listOf(SIZE),
   kinds: listOf(oneOf("pageable", "pinned")),

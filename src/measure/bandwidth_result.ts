@@ -8,7 +8,7 @@ export type HostKind = "pageable" | "pinned" | "device";
 
 /** One size, direction and kind. */
 export interface BandwidthPoint {
-  /** Which way the bytes moved. */
+  /** Direction of the copies. */
   readonly direction: CopyDirection;
   /** What memory was on the host's side. */
   readonly kind: HostKind;
@@ -22,7 +22,7 @@ export interface BandwidthPoint {
   readonly minGigabytesPerSecond: number;
   /** Speed of the fastest sample. */
   readonly maxGigabytesPerSecond: number;
-  /** How many samples. */
+  /** Number of samples. */
   readonly sampleCount: number;
   /** How many copies between the two events of a sample. */
   readonly copiesPerSample: number;
@@ -32,7 +32,7 @@ export interface BandwidthPoint {
 
 /** A line fitted through the points of one direction and kind: seconds = latency + bytes / speed. */
 export interface BandwidthFit {
-  /** Which way the bytes moved. */
+  /** Direction of the copies. */
   readonly direction: CopyDirection;
   /** What memory was on the host's side. */
   readonly kind: HostKind;

@@ -24,7 +24,7 @@ const DISPLAY: OptionKind = {
   accepts: (value) => typeof Object(value).show === "function",
 };
 
-/** What they may be. */
+/** Checks the options above. */
 export const WATCH_OPTIONS: OptionSet<ShownWatchOptions> = new OptionSet({
   intervalSeconds: NUMBER,
   display: DISPLAY,

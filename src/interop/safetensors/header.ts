@@ -28,11 +28,11 @@ export interface TensorEntry {
   readonly name: string;
   /** Its element type, by the format's own name. */
   readonly format: SafetensorsFormat;
-  /** Sizes along each axis. */
+  /** Size of each axis, outermost first. */
   readonly shape: Shape;
   /** Where its first byte lies, from the start of the data. */
   readonly byteOffset: number;
-  /** How many bytes. */
+  /** Number of bytes. */
   readonly byteLength: number;
 }
 

@@ -14,7 +14,7 @@ export interface FileRun {
   readonly fileOffset: number;
   /** Where in the block. */
   readonly blockOffset: number;
-  /** How many. */
+  /** Number of bytes. */
   readonly byteLength: number;
 }
 

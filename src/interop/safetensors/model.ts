@@ -48,7 +48,7 @@ export class SafetensorsModel
     return [...this.#tensors.keys()];
   }
 
-  /** How many tensors. */
+  /** Number of tensors. */
   get size(): number {
     return this.#tensors.size;
   }
