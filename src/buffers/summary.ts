@@ -7,7 +7,7 @@ import type { TransferableBuffer } from "./transferable_buffer.ts";
 import type { TransferChoice } from "../transfer/transfer_choice.ts";
 
 /**
- * A summary of a buffer's values, as `buffer.summary()` returns it: lowest, highest, mean and a
+ * A summary of a buffer's values, as `buffer.describe()` returns it: lowest, highest, mean and a
  * histogram. Large buffers are sampled.
  */
 export class BufferSummary {
