@@ -12,8 +12,8 @@ import { describeValue, formatCount } from "./format.ts";
 import { OptionSet, TEXT } from "./options.ts";
 
 /**
- * Which driver to use: NVIDIA's (`"cuda"`), the simulated one (`"simulated"`), the first that is
- * there (`"auto"`), or a table of driver functions of your own.
+ * Driver to use: NVIDIA's (`"cuda"`), the simulated one (`"simulated"`), the first of the two that
+ * is available (`"auto"`), or a table of driver functions.
  */
 export type DriverChoice = "auto" | "cuda" | "simulated" | DriverApi;
 
@@ -44,11 +44,11 @@ let simulated: DriverApi | undefined;
 
 /** A driver whose calls are checked. */
 export class Driver {
-  /** The functions themselves, for hot paths that look at the status on their own. */
+  /** The functions themselves, for hot paths that check the status themselves. */
   readonly api: DriverApi;
   /** The CUDA version the driver supports, such as `"13.0"`. */
   readonly version: string;
-  /** How many devices it sees. */
+  /** Number of devices that the driver reports. */
   readonly deviceCount: number;
   #firstSticky: CudaError | undefined;
 
@@ -71,10 +71,10 @@ export class Driver {
   }
 
   /**
-   * Opens a driver, once for a process.
+   * Opens a driver, once in a process.
    *
-   * @throws CudaUnavailableError when it cannot be used. `"auto"` falls back to the simulated one
-   *   then, unless only a permission is missing, or the library that `libraryPath` names.
+   * @throws CudaUnavailableError when it cannot be used. With `"auto"` the simulated driver is used
+   *   instead, unless a permission or the library at `libraryPath` is missing.
    */
   static open(choice: DriverChoice = "cuda", options: { libraryPath?: string } = {}): Driver {
     DRIVER_OPTIONS.read(options, "open");
@@ -94,7 +94,8 @@ export class Driver {
       return Driver.#of(api);
     } catch (error) {
       const known = error instanceof LibraryError ? unusable(error) : error;
-      // A missing permission is no missing GPU, and the simulated driver needs the same permission.
+      // A missing permission does not mean a missing GPU, and the simulated driver needs the same
+      // permission.
       const isAbsent = known instanceof CudaUnavailableError && known.reason !== "permission" &&
         !(options.libraryPath !== undefined && error instanceof LibraryError);
       if (choice === "auto" && isAbsent) return Driver.open("simulated");
@@ -113,14 +114,15 @@ export class Driver {
     return this.#firstSticky;
   }
 
-  /** Calls a function and throws what its status says. */
+  /** Calls a function and throws the error of its status. */
   call<K extends DriverFunction>(name: K, ...args: DriverArguments<K>): void {
     this.check(this.status(name, ...args), name);
   }
 
   /**
-   * Throws what a status says. Hot paths call `driver.api` by name and check here, which saves about
-   * 0.1 microseconds a call: only then does V8 call the driver without going through its runtime.
+   * Throws the error of a status. Hot paths call `driver.api` by name and check the status here,
+   * which saves about 0.1 microseconds a call, because V8 then calls the driver without going
+   * through its runtime.
    */
   check(status: number, name: DriverFunction): void {
     if (status !== CUresult.CUDA_SUCCESS) throw this.error(status, name);
@@ -142,7 +144,7 @@ export class Driver {
     return this.api[name] !== null;
   }
 
-  /** Makes the error for a failed call, and remembers the first one that broke the context. */
+  /** Creates the error for a failed call, and remembers the first one that broke the context. */
   error(status: number, name: DriverFunction): CudaError {
     const first = this.#firstSticky;
     const cause = first === undefined ? "" : `; the GPU failed earlier in ${first.call} with ` +
@@ -155,12 +157,12 @@ export class Driver {
     return error;
   }
 
-  /** Names the driver: `Driver(CUDA 13.0, 2 devices)`. */
+  /** Returns the driver's name for messages: `Driver(CUDA 13.0, 2 devices)`. */
   toString(): string {
     return `Driver(CUDA ${this.version}, ${formatCount(this.deviceCount, "device")})`;
   }
 
-  /** Shows the driver on a console, without its functions. */
+  /** Returns the text that the console shows, without the functions. */
   [Symbol.for("Deno.customInspect")](): string {
     return this.toString();
   }
@@ -280,7 +282,8 @@ function isDriverApi(choice: unknown): choice is DriverApi {
  * Checks that the program may use the C library, which every transfer needs: without it the program
  * would stop half way.
  *
- * @throws CudaUnavailableError with the paths that `--allow-ffi` must have, those of `opened` as well.
+ * @throws CudaUnavailableError that names the paths that `--allow-ffi` must have, including those
+ *   of `opened`.
  */
 function requireHost(opened: readonly string[]): void {
   try {
@@ -298,10 +301,10 @@ function requireHost(opened: readonly string[]): void {
 }
 
 /**
- * Checks that the program may read memory by its address, as the simulated driver does: Deno has no
- * paths for that.
+ * Checks that the program may read memory by its address, as the simulated driver does. Deno can
+ * grant that only without paths.
  *
- * @throws CudaUnavailableError when it may not.
+ * @throws CudaUnavailableError when the program lacks the permission.
  */
 function requirePointers(): void {
   const wanted = { name: "ffi" } as const;
@@ -314,13 +317,13 @@ function requirePointers(): void {
   );
 }
 
-/** The flag that grants no more than is needed: one path of each library, by its names. */
+/** Returns the flag that grants no more than is needed: one path for each library. */
 function flagWith(libraries: readonly (readonly string[])[]): string {
   const paths = libraries.flatMap((names) => names.find(namesFile) ?? []);
   return `with --allow-ffi=${paths.join(",")}, or where this system has them`;
 }
 
-/** What the library's own error says, and how to do without a GPU. */
+/** Creates the error for a library that cannot be used, with the way to run without a GPU. */
 function unusable(error: LibraryError): CudaUnavailableError {
   const { reason, message } = error;
   // The simulated driver needs the same permission.

@@ -1,4 +1,4 @@
-// What can go wrong, as few classes with typed fields; bad arguments are RangeError and TypeError.
+// The kit's errors: few classes with typed fields. Bad arguments are RangeError and TypeError.
 // Messages read "action: state", amounts carry units, and no message ends in a period.
 
 import { CUresult } from "../ffi/constants.ts";
@@ -13,12 +13,12 @@ import {
 
 const NAMES = new Map<number, string>(Object.entries(CUresult).map(([name, code]) => [code, name]));
 
-/** Names a driver status code as cuda.h spells it: `"CUDA_ERROR_OUT_OF_MEMORY"`. */
+/** Returns the name of a driver status code as in cuda.h: `"CUDA_ERROR_OUT_OF_MEMORY"`. */
 export function statusName(code: number): string {
   return NAMES.get(code) ?? "CUDA_ERROR_UNLISTED";
 }
 
-/** Statuses by which a driver says that it does not know something, or cannot do it, and never will. */
+/** Statuses that mean that a driver does not know or support something, and never will. */
 const REFUSALS: ReadonlySet<number> = new Set([
   CUresult.CUDA_ERROR_INVALID_VALUE,
   CUresult.CUDA_ERROR_INVALID_DEVICE,
@@ -27,14 +27,17 @@ const REFUSALS: ReadonlySet<number> = new Set([
   CUresult.CUDA_ERROR_NOT_SUPPORTED,
 ]);
 
-/** Whether a status is an answer, "no" for good, and not a failure that may pass. */
+/** Whether a status is a lasting refusal and not a failure that may pass. */
 export function isRefusal(status: number): boolean {
   return REFUSALS.has(status);
 }
 
-/** A driver call failed. */
+/**
+ * A driver call failed. `code`, `codeName` and `call` tell which call and how; the message says
+ * what to do about it where that is known.
+ */
 export class CudaError extends Error {
-  /** The class, for `catch` across realms and logs. */
+  /** The class's name, to recognise the error in logs and across realms. */
   override readonly name: string = "CudaError";
   /** The status code, as in cuda.h. */
   readonly code: number;
@@ -43,7 +46,9 @@ export class CudaError extends Error {
   /** The driver function that failed. */
   readonly call: string;
 
-  /** Describes a failed call; `cause` is the first error that broke the context, when there was one. */
+  /**
+   * Creates an error for a failed call; `cause` is the first error that broke the context, if any.
+   */
   constructor(message: string, fields: { code: number; call: string; cause?: unknown }) {
     super(message, fields.cause === undefined ? undefined : { cause: fields.cause });
     this.code = fields.code;
@@ -52,32 +57,35 @@ export class CudaError extends Error {
   }
 }
 
-/** The device could not give the memory; nothing was allocated and nothing else changed. */
+/**
+ * The device has too little free memory for an allocation, or a limit forbids it. Nothing was
+ * allocated and nothing else changed. The fields tell who holds the memory.
+ */
 export class OutOfMemoryError extends CudaError {
-  /** The class, for `catch` across realms and logs. */
+  /** The class's name, to recognise the error in logs and across realms. */
   override readonly name = "OutOfMemoryError";
-  /** What was asked for, in bytes. */
+  /** Bytes that were requested. */
   readonly requestedBytes: number;
-  /** What the device had free, in bytes. */
+  /** Bytes that were free on the device. */
   readonly freeBytes: number;
-  /** What the device has in all, in bytes. */
+  /** Bytes of the device's whole memory. */
   readonly totalBytes: number;
-  /** What `gpu.limit()`, or the resource that refused, allowed, in bytes; undefined without a limit. */
+  /** Bytes that `gpu.limit()`, or the resource that failed, allows; undefined without a limit. */
   readonly limitBytes: number | undefined;
-  /** What this program's live buffers hold, in bytes. */
+  /** Bytes that this program's live buffers hold. */
   readonly liveBytes: number;
-  /** How many live buffers that is. */
+  /** Number of this program's live buffers. */
   readonly liveCount: number;
-  /** What caches kept for reuse and could not give back, in bytes. */
+  /** Bytes that caches keep for reuse and could not release. */
   readonly cachedBytes: number;
-  /** What the context and other programs hold, in bytes. */
+  /** Bytes that the context and other programs hold. */
   readonly otherBytes: number;
   /** The five largest live buffers, largest first. */
   readonly largest: readonly LiveBlock[];
-  /** What would help. */
+  /** Advice: what to do about it. */
   readonly hint: string;
 
-  /** Describes a failed allocation with the amounts that explain it. */
+  /** Creates an error for a failed allocation, with the amounts that explain it. */
   constructor(amounts: MemoryAmounts, fields: { readonly call: string; readonly cause?: unknown }) {
     const code = CUresult.CUDA_ERROR_OUT_OF_MEMORY;
     const hint = hintFor(amounts);
@@ -98,29 +106,29 @@ export class OutOfMemoryError extends CudaError {
     this.hint = hint;
   }
 
-  /** The largest live buffer, the first place to look for memory. */
+  /** The largest live buffer; undefined when there is none. */
   get largestLive(): LiveBlock | undefined {
     return this.largest[0];
   }
 }
 
-/** Whether an error says that memory ran out, on the device or within a limit. */
+/** Returns whether an error means that memory ran out, on the device or within a limit. */
 export function isOutOfMemory(error: unknown): error is CudaError {
   return error instanceof CudaError && error.code === CUresult.CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-/** Something was used after it was disposed; no driver call was made. */
+/** An object was used after it was disposed. No driver call was made. */
 export class DisposedError extends Error {
-  /** The class, for `catch` across realms and logs. */
+  /** The class's name, to recognise the error in logs and across realms. */
   override readonly name = "DisposedError";
 
-  /** Names the object that was used. */
+  /** Creates an error for the object named `what`. */
   constructor(what: string) {
     super(`Cannot use ${what}: it was disposed`);
   }
 }
 
-/** Why no GPU can be used. */
+/** The reason why no GPU can be used. */
 export type UnavailableReason =
   | "permission"
   | "no-library"
@@ -129,14 +137,17 @@ export type UnavailableReason =
   | "driver-too-old"
   | "not-supported";
 
-/** The driver, a device, or a function of the driver is not there; the message names the fix. */
+/**
+ * The driver, a device, a permission or a function of the driver is missing; the message names the
+ * fix.
+ */
 export class CudaUnavailableError extends Error {
-  /** The class, for `catch` across realms and logs. */
+  /** The class's name, to recognise the error in logs and across realms. */
   override readonly name = "CudaUnavailableError";
-  /** What is missing. */
+  /** The part that is missing. */
   readonly reason: UnavailableReason;
 
-  /** Describes what is missing and how to get it. */
+  /** Creates an error that says what is missing and how to get it. */
   constructor(reason: UnavailableReason, message: string, options?: ErrorOptions) {
     super(message, options);
     this.reason = reason;

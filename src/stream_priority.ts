@@ -1,8 +1,8 @@
-// How urgent a stream is, in words and as the driver's number.
+// The priority of a stream, in words and as the driver's number.
 
 import type { Context } from "./context.ts";
 
-/** How urgent a stream's kernels are; copies are not reordered by it. */
+/** Priority of a stream's kernels; copies are not reordered by it. */
 export type StreamPriority = "low" | "normal" | "high";
 
 /**

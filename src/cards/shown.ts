@@ -1,4 +1,4 @@
-// Which card shows what: one row a class. The classes themselves know nothing of cards.
+// The card of each class, one row each. The classes themselves know nothing of cards.
 
 import { MemoryTrack } from "../accounting/memory_track.ts";
 import { Timeline } from "../accounting/timeline.ts";
@@ -37,7 +37,10 @@ interface Shown<T> {
   readonly prototype: T;
 }
 
-/** Gives the objects of a class a card in notebooks, and its text on consoles where they have none. */
+/**
+ * Gives the objects of a class a card in notebooks, and the card's text on consoles if they have no
+ * other.
+ */
 function show<T extends object>({ prototype }: Shown<T>, makeCard: (shown: T) => Card): void {
   const [card, text] = [Symbol.for("Jupyter.display"), Symbol.for("Deno.customInspect")];
   define(prototype, card, (shown: T) => showCard(() => makeCard(shown)));

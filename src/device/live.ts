@@ -1,4 +1,4 @@
-// What is alive, as rows that print as a table: the answer to "what holds my GPU memory?".
+// Live objects as rows that print as a table: the answer to "what holds my GPU memory?".
 
 import { formatBytes, formatSeconds } from "../format.ts";
 import { type LedgerEntry, nameOf } from "../accounting/ledger.ts";
@@ -12,22 +12,28 @@ import {
 } from "./live_query.ts";
 import { formatTable } from "../text_table.ts";
 
-/** One live object. */
+/** A live object: a buffer, stream, event or graph that was not disposed. */
 export interface LiveObject extends LiveFields {
-  /** Where it was made, nearest first; one place unless whole stacks are kept. */
+  /**
+   * Places on the stack where it was created, nearest first; one place unless whole stacks are
+   * kept.
+   */
   readonly stack: readonly string[] | undefined;
 }
 
-/** A row, and the record through which its object is given back. */
+/** A row, and the record that releases its object. */
 interface LiveRow {
   readonly object: LiveObject;
   readonly entry: LedgerEntry;
 }
 
-/** A table longer than this is no answer on a console. */
+/** Rows printed at most; a longer table is not readable on a console. */
 const PRINTED_ROWS = 40;
 
-/** Live objects as they were when they were listed, largest first. */
+/**
+ * A list of live objects, taken at one moment, largest first. {@link CudaDevice.live} returns one.
+ * It prints as a table, and can be filtered, sorted and released.
+ */
 export class LiveTable implements Iterable<LiveObject> {
   readonly #rows: readonly LiveRow[];
 
@@ -35,7 +41,7 @@ export class LiveTable implements Iterable<LiveObject> {
     this.#rows = rows;
   }
 
-  /** Lists ledger entries that fit a query. */
+  /** Lists the ledger entries that match a query. */
   static of(entries: readonly LedgerEntry[], query: LiveQuery = {}): LiveTable {
     LIVE_QUERY.read(query, "live");
     const now = Date.now();
@@ -43,22 +49,28 @@ export class LiveTable implements Iterable<LiveObject> {
       .filter(query).sort(query.sortBy ?? "size");
   }
 
-  /** The rows, with their origins as they are told now: a cell's number is known when it is over. */
+  /**
+   * The rows. Origins are looked up now, because a notebook cell's number is known only after it
+   * has run.
+   */
   get objects(): readonly LiveObject[] {
     return this.#rows.map(({ object, entry }) => ({ ...object, origin: entry.origin }));
   }
 
-  /** How many objects. */
+  /** Number of objects. */
   get count(): number {
     return this.#rows.length;
   }
 
-  /** Bytes they hold together. */
+  /** Bytes that all objects hold together. */
   get byteLength(): number {
     return this.#rows.reduce((sum, { object }) => sum + object.byteLength, 0);
   }
 
-  /** Keeps the rows that fit a query or a function, in the same order unless the query has one. */
+  /**
+   * Returns the rows that match a query or a function, in the same order unless the query names
+   * one.
+   */
   filter(query: LiveQuery | ((object: LiveObject) => boolean)): LiveTable {
     const fits = typeof query === "function" ? query : matcherOf(LIVE_QUERY.read(query, "filter"));
     const kept = new LiveTable(this.#rows.filter(({ object }) => fits(object)));
@@ -66,23 +78,26 @@ export class LiveTable implements Iterable<LiveObject> {
     return order === undefined ? kept : kept.sort(order);
   }
 
-  /** Sorts the rows into another table: largest, oldest, or first in the alphabet first. */
+  /** Returns the rows sorted: largest first, oldest first, or in alphabetical order. */
   sort(order: LiveOrder): LiveTable {
     const compare = comparisonOf(order);
     return new LiveTable(this.#rows.toSorted((a, b) => compare(a.object, b.object)));
   }
 
-  /** Gives all objects of the table back, whoever holds them; those that are gone stay so. */
+  /**
+   * Releases all objects of the table. References to them stay and report that they are disposed;
+   * objects that are gone already are skipped.
+   */
   release(): void {
     for (const { entry } of this.#rows) entry.release();
   }
 
-  /** Walks the rows. */
+  /** Iterates over the rows. */
   [Symbol.iterator](): Iterator<LiveObject> {
     return this.objects[Symbol.iterator]();
   }
 
-  /** Lays the first rows out as text, with the sum of all below. */
+  /** Returns the first rows as a text table, with the sum of all rows below. */
   toString(): string {
     const rows = this.objects.slice(0, PRINTED_ROWS).map((object) => [
       object.name,
@@ -106,7 +121,7 @@ export class LiveTable implements Iterable<LiveObject> {
     return this.objects;
   }
 
-  /** Shows the table on a console. */
+  /** Returns the text that the console shows. */
   [Symbol.for("Deno.customInspect")](): string {
     return this.toString();
   }

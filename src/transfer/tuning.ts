@@ -19,7 +19,7 @@ export interface TransferTuning {
   readonly ringFrom?: ByteSize;
 }
 
-/** What they may be. */
+/** Checks the options above. */
 export const TRANSFER_TUNING: OptionSet<TransferTuning> = new OptionSet({
   ringBytes: SIZE,
   laneCount: NUMBER,
