@@ -18,7 +18,7 @@ const BLOCK_BYTES = 4 * 2 ** 20;
 export interface StreamTarget {
   /** On which stream it is written. */
   readonly stream: CudaStream;
-  /** How many bytes will come, when that is known. */
+  /** Number of bytes that will come; undefined when unknown. */
   readonly expectedBytes: number | undefined;
   /**
    * The memory for the first `endBytes` bytes of the stream, or more. Copies of the first
