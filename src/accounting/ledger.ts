@@ -246,11 +246,6 @@ export class Ledger {
     return bytes;
   }
 
-  /** Releases the unused memory that caches keep in a place. */
-  trimCaches(place: MemoryPlace): void {
-    for (const cache of [...this.caches]) if (placeOf(cache.kind) === place) cache.trim();
-  }
-
   /** All live objects, oldest first. */
   entries(): LedgerEntry[] {
     return [...this.#entries].sort((a, b) => a.id - b.id);

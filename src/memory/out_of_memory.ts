@@ -5,6 +5,7 @@ import type { Context } from "../context.ts";
 import { type CudaError, isOutOfMemory, OutOfMemoryError } from "../errors.ts";
 import { lastId } from "../accounting/ids.ts";
 import { type LiveKind, nameOf, placeOf } from "../accounting/ledger.ts";
+import { tryRelease } from "../release.ts";
 import { collectLost, hurryCollector } from "../safety_net.ts";
 import { MemoryLimitError } from "./byte_limit.ts";
 
@@ -194,9 +195,17 @@ function requireRoom(need: MemoryNeed): void {
   }
 }
 
+/** Trims the caches of one place; a cache that the driver fails to trim is reported and left. */
+function trimCaches({ ledger, driver }: Context, kind: LiveKind): void {
+  for (const cache of [...ledger.caches]) {
+    if (placeOf(cache.kind) !== placeOf(kind)) continue;
+    tryRelease(driver, `memory of ${cache.name}`, () => cache.trim());
+  }
+}
+
 /** Gives back what can be had at once, and has the garbage collector look for more. */
 function reclaim({ context, kind }: MemoryNeed): void {
-  context.ledger.trimCaches(placeOf(kind));
+  trimCaches(context, kind);
   context.sweep();
   hurryCollector();
 }
@@ -207,7 +216,7 @@ function waitForFrees({ context, kind }: MemoryNeed): boolean {
   if (context.isCapturing) return false;
   if (context.deferredCount === 0 && ledger.queuedBytes(placeOf(kind)) === 0) return false;
   context.waitForAll();
-  ledger.trimCaches(placeOf(kind));
+  trimCaches(context, kind);
   return true;
 }
 
