@@ -16,7 +16,7 @@ import { FLAG, OptionSet } from "./options.ts";
 import { type CopyEnds, Ledger } from "./accounting/ledger.ts";
 import { type Release, releaseAll, tryRelease } from "./release.ts";
 
-/** How a context behaves, for as long as it is open. */
+/** Options of a context, for as long as it is open. */
 export interface ContextOptions {
   /** Whether a second stream waits by itself for a buffer's use on the first; true by default. */
   readonly ordersStreams?: boolean | undefined;
@@ -36,7 +36,7 @@ const contexts = new WeakMap<Driver, Map<number, Context>>();
 export class Context {
   /** The checked driver. */
   readonly driver: Driver;
-  /** Which device, counted from 0. */
+  /** The device's number, from 0. */
   readonly ordinal: number;
   /** The driver's handle of the device. */
   readonly deviceHandle: number;
@@ -45,7 +45,7 @@ export class Context {
   /** The stream that everything uses unless told otherwise; it does not block on the legacy stream. */
   readonly defaultStreamHandle: bigint;
   /**
-   * What lives here.
+   * The live objects of the device.
    *
    * @internal
    */
@@ -56,7 +56,7 @@ export class Context {
   copiedBytes = 0;
   /** Whether a second stream waits by itself for a buffer's use on the first. */
   readonly ordersStreams: boolean;
-  /** How often the GPU was waited for until it had nothing left to do. */
+  /** The number of waits for the GPU until it had nothing left to do. */
   waitCount = 0;
   /** Whether a stream of it is being captured: deferred work would be recorded, so it waits. */
   isCapturing = false;
@@ -89,7 +89,7 @@ export class Context {
   /**
    * Checks a device's number before anything is opened.
    *
-   * @throws TypeError when it is none, such as options without a number before them.
+   * @throws TypeError for anything else, such as options without a number before them.
    */
   static checkOrdinal(ordinal: number): void {
     if (typeof ordinal === "number") return;
@@ -238,7 +238,7 @@ export class Context {
     this.#deferred.add(work);
   }
 
-  /** How much work waits for the GPU. */
+  /** The number of works that wait for the GPU. */
   get deferredCount(): number {
     return this.#deferred.size;
   }

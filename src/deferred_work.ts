@@ -24,7 +24,7 @@ export class DeferredQueue {
     this.#driver = driver;
   }
 
-  /** How much work waits. */
+  /** The number of works that wait. */
   get size(): number {
     return this.#works.size;
   }

@@ -12,7 +12,7 @@ import { describeValue, formatCount } from "./format.ts";
 import { OptionSet, TEXT } from "./options.ts";
 
 /**
- * Which driver to use: NVIDIA's (`"cuda"`), the simulated one (`"simulated"`), the first that is
+ * The driver to use: NVIDIA's (`"cuda"`), the simulated one (`"simulated"`), the first that is
  * there (`"auto"`), or a table of driver functions of your own.
  */
 export type DriverChoice = "auto" | "cuda" | "simulated" | DriverApi;
@@ -48,7 +48,7 @@ export class Driver {
   readonly api: DriverApi;
   /** The CUDA version the driver supports, such as `"13.0"`. */
   readonly version: string;
-  /** How many devices it sees. */
+  /** The number of devices that it sees. */
   readonly deviceCount: number;
   #firstSticky: CudaError | undefined;
 
@@ -320,7 +320,7 @@ function flagWith(libraries: readonly (readonly string[])[]): string {
   return `with --allow-ffi=${paths.join(",")}, or where this system has them`;
 }
 
-/** What the library's own error says, and how to do without a GPU. */
+/** Makes the error of a library that cannot be used, with the way to do without a GPU. */
 function unusable(error: LibraryError): CudaUnavailableError {
   const { reason, message } = error;
   // The simulated driver needs the same permission.

@@ -10,11 +10,11 @@ import type { LedgerEntry, LiveKind } from "./accounting/ledger.ts";
 import { releaseAll } from "./release.ts";
 import { type Owner, unwatch, watch } from "./safety_net.ts";
 
-/** What a {@link HandleRecord} keeps. */
+/** The parts of a {@link HandleRecord}. */
 export interface HandleFields {
   /** The context that is kept alive until the handle is destroyed. */
   readonly context: Context;
-  /** What the handle is. */
+  /** The kind of object. */
   readonly kind: LiveKind;
   /** The driver's handle. */
   readonly handle: bigint;
@@ -63,7 +63,7 @@ export class HandleRecord implements LedgerEntry, Owner {
     return this.#released;
   }
 
-  /** Where it was made, when that is known. */
+  /** The place in the code that made it, when that is known. */
   get origin(): string | undefined {
     return originOf(this);
   }
