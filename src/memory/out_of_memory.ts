@@ -55,11 +55,11 @@ export function takeWithinLimits<T>(need: MemoryNeed, take: () => T): T {
  */
 export function takeOrReclaim<T>(need: MemoryNeed, take: () => T): T {
   let step = 0;
-  try {
-    return takeAgain(take, (error) => isShortage(error) && makeRoom(need, step++));
-  } catch (error) {
-    throw isShortage(error) ? outOfMemory(need, error) : error;
-  }
+  return takeAgain(take, (shortage) => {
+    if (!isShortage(shortage)) return false;
+    if (makeRoom(need, step++)) return true;
+    throw outOfMemory(need, shortage);
+  });
 }
 
 /**
