@@ -6,10 +6,10 @@ import type { CudaStream } from "../stream.ts";
 import { allocateFrom, type MemoryResource } from "./memory_resource.ts";
 import { ResourceAdaptor } from "./resource_adaptor.ts";
 
-/** What every resource aligns to. */
+/** The alignment of every resource. */
 const GIVEN_BYTES = 256;
 
-/** What to align, and to what. */
+/** The alignment, and the requests that get it. */
 export interface AlignmentOptions {
   /** The alignment, a power of two from 256 on. */
   readonly alignment: ByteSize;
@@ -25,13 +25,13 @@ export class AlignedResourceAdaptor extends ResourceAdaptor {
   readonly alignmentBytes: number;
   /** The smallest request that is aligned, in bytes. */
   readonly thresholdBytes: number;
-  /** Where the upstream's blocks start, by the address handed out. */
+  /** The starts of the upstream's blocks, by the address handed out. */
   readonly #starts = new Map<bigint, bigint>();
 
   /**
    * Aligns what comes from a resource.
    *
-   * @throws RangeError when the alignment is missing, no power of two, or below 256.
+   * @throws RangeError when the alignment is missing, not a power of two, or below 256.
    */
   constructor(upstream: MemoryResource, options: AlignmentOptions) {
     super(upstream);

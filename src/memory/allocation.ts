@@ -38,13 +38,13 @@ export interface Lender {
   requireThere(): void;
 }
 
-/** What to allocate, and how. */
+/** A request for memory. */
 export interface AllocationRequest {
-  /** What kind of memory the resource gives. */
+  /** The kind of memory that the resource gives. */
   readonly kind: LiveKind;
-  /** How many bytes; 0 makes no driver call. */
+  /** The size in bytes; 0 makes no driver call. */
   readonly byteLength: number;
-  /** Where the memory comes from. */
+  /** The resource that gives the memory. */
   readonly resource: MemoryResource;
   /** The stream that may use the memory first, and on which it is freed. */
   readonly stream: CudaStream;
@@ -60,7 +60,7 @@ export interface AllocationRequest {
 export class Allocation implements LedgerEntry, Owner {
   /** Its number in this process, never used again. */
   readonly id: number = nextId();
-  /** What kind of memory it is. */
+  /** The kind of memory. */
   readonly kind: LiveKind;
   /** The name it was made with. */
   readonly label: string | undefined;
@@ -68,13 +68,13 @@ export class Allocation implements LedgerEntry, Owner {
   readonly createdAt: number;
   /** The context it is used and freed in. */
   readonly context: Context;
-  /** Where it came from. */
+  /** The resource that gave it. */
   readonly resource: MemoryResource;
   /** The streams whose queued work may still use it. */
   readonly usage: StreamUsage;
   /** The innermost track that was open when it was made. */
   readonly scope: string | undefined;
-  /** Where it was made, nearest first; one place unless whole stacks are kept. */
+  /** The places in the code that made it, nearest first; one unless whole stacks are kept. */
   readonly stack: readonly string[] | undefined;
   /** Its place in the ledger; -1 while it is in none. */
   slot: number = -1;
@@ -85,7 +85,7 @@ export class Allocation implements LedgerEntry, Owner {
   #address: bigint;
   #byteLength: number;
   #companion: Allocation | undefined;
-  /** How the CPU sees it. */
+  /** The array buffer that shows it to the CPU. */
   #hostMemory: ArrayBuffer | undefined;
   /** Whether the program moved its array away, so that it may still be seen elsewhere. */
   #isMovedAway = false;
@@ -93,7 +93,7 @@ export class Allocation implements LedgerEntry, Owner {
   /** Whether it was released to be freed, and not given away. */
   #isGivenBack = false;
   #holders = 0;
-  /** How many of its holders keep the lender's memory, too. */
+  /** The number of its holders that keep the lender's memory, too. */
   #lentHolders = 0;
   #freeWith: CudaStream | undefined;
 
@@ -144,7 +144,7 @@ export class Allocation implements LedgerEntry, Owner {
     this.#hostMemory = memory;
   }
 
-  /** Whom the memory belongs to: this record, or the one that it borrows from. */
+  /** The record that owns the memory: this one, or the one that it borrows from. */
   get memoryOwner(): Lender {
     return this.#lender ?? this;
   }
@@ -154,7 +154,7 @@ export class Allocation implements LedgerEntry, Owner {
     return this.#address;
   }
 
-  /** How many bytes it holds. */
+  /** The bytes that it holds. */
   get byteLength(): number {
     return this.#byteLength;
   }
@@ -172,7 +172,7 @@ export class Allocation implements LedgerEntry, Owner {
     return this.#released;
   }
 
-  /** Where it was made, when that is known. */
+  /** The place in the code that made it, when that is known. */
   get origin(): string | undefined {
     return originOf(this);
   }

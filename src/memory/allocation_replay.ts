@@ -7,9 +7,9 @@ import { LIST, requireKind, TEXT } from "../options.ts";
 import { CudaStream } from "../stream.ts";
 import { type MemoryResource, requireResource } from "./memory_resource.ts";
 
-/** One row of a log; what it names it by is text, because it is of another process. */
+/** One row of a log; its names are text, because they are of another process. */
 export interface LoggedAllocation {
-  /** What was done. */
+  /** The kind of step. */
   readonly action: AllocationAction;
   /** The block's address, as it was written. */
   readonly pointer: string;
@@ -19,9 +19,9 @@ export interface LoggedAllocation {
   readonly stream: string;
 }
 
-/** What a replay did. */
+/** The result of a replay. */
 export interface ReplayResult {
-  /** How many allocations and frees. */
+  /** The number of allocations and frees. */
   readonly stepCount: number;
   /** Seconds of host time that a step took on average. */
   readonly secondsPerStep: number;
@@ -41,7 +41,7 @@ const ACTIONS: ReadonlySet<string> = new Set(
 );
 
 /**
- * Reads what a LoggingResourceAdaptor, the timeline's export or RMM wrote.
+ * Reads the log of a LoggingResourceAdaptor, of the timeline's export or of RMM.
  *
  * @throws SyntaxError with the line's number when a line is not a row of such a log.
  */
@@ -60,7 +60,7 @@ export function parseAllocationLog(csv: string): LoggedAllocation[] {
  * Repeats a log on a resource, each of its streams on a stream of its own; failed allocations are
  * left out. What the log leaves live is given back at the end, or where its address comes again.
  *
- * @throws what the resource throws, after everything was given back.
+ * @throws the resource's errors, after everything was given back.
  */
 export function replayAllocations(
   log: readonly LoggedAllocation[],

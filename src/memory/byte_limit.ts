@@ -1,16 +1,16 @@
-// How much memory something may hold: a number of bytes, a size, or a share of the device.
+// Limits of memory: a number of bytes, a size, or a share of the device.
 
 import { CUresult } from "../../ffi/constants.ts";
 import { CudaError, statusName } from "../errors.ts";
 import { type ByteSize, describeValue, formatBytes, parseBytes } from "../format.ts";
 
-/** What a request that passes a limit was up against, in bytes. */
+/** The amounts, in bytes, of a request that passes a limit. */
 export interface LimitAmounts {
-  /** What was asked for. */
+  /** The size of the request. */
   readonly requestedBytes: number;
-  /** What is held already. */
+  /** The bytes that are held already. */
   readonly heldBytes: number;
-  /** What may be held. */
+  /** The bytes that may be held. */
   readonly limitBytes: number;
 }
 
@@ -37,9 +37,9 @@ export function parseLimit(limit: ByteSize, totalBytes: number): number {
   return Math.floor(share * totalBytes);
 }
 
-/** What a {@link MemoryLimitError} says. */
+/** The contents of a {@link MemoryLimitError}. */
 export interface LimitRefusal extends LimitAmounts {
-  /** How the limit can be raised, as a hint says it; the resource's own limit by default. */
+  /** The hint on raising the limit; about the resource's own limit by default. */
   readonly remedy?: string;
 }
 
@@ -51,7 +51,7 @@ export class MemoryLimitError extends CudaError implements LimitAmounts {
   readonly requestedBytes: number;
   readonly heldBytes: number;
   readonly limitBytes: number;
-  /** How the limit can be raised. */
+  /** The hint on raising the limit. */
   readonly remedy: string;
 
   /** Describes a refusal by the resource whose class is `call`. */

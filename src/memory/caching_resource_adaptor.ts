@@ -9,7 +9,7 @@ import { BlockCache } from "./caching/block_cache.ts";
 import type { MemoryResource } from "./memory_resource.ts";
 import { ResourceAdaptor } from "./resource_adaptor.ts";
 
-/** How much a caching resource may hold. */
+/** Options of a caching resource. */
 export interface CachingOptions {
   /** Most bytes it takes from its upstream: bytes, `"2 GiB"`, `"40%"` of the device; no limit by default. */
   readonly limit?: ByteSize;
@@ -52,7 +52,7 @@ export class CachingResourceAdaptor extends ResourceAdaptor implements Disposabl
     return this.#cache.usedBytes;
   }
 
-  /** How many blocks are handed out. */
+  /** The number of blocks that are handed out. */
   get usedCount(): number {
     return this.#cache.usedCount;
   }
@@ -72,7 +72,7 @@ export class CachingResourceAdaptor extends ResourceAdaptor implements Disposabl
     return this.#cache.peakReservedBytes;
   }
 
-  /** How many allocations of the upstream they are. */
+  /** The number of allocations of the upstream. */
   get segmentCount(): number {
     return this.#cache.segmentCount;
   }

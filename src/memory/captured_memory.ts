@@ -1,4 +1,4 @@
-// Which memory a capture uses, so that launches of its graph come after other work with it, and so
+// The memory that a capture uses, so that launches of its graph come after other work with it, and so
 // that it stays as long as the graph does.
 
 import type { AddressRange, CopyEnds, LedgerEntry } from "../accounting/ledger.ts";
@@ -11,7 +11,7 @@ import { type Access, StreamUsage } from "./stream_usage.ts";
 export interface CapturedBlock extends Pick<LedgerEntry, "label" | "kind" | "id"> {
   /** The address; 0n while it holds no bytes. */
   readonly address: bigint;
-  /** How many bytes it holds. */
+  /** The bytes that it holds. */
   readonly byteLength: number;
   /** The streams whose queued work may still use it. */
   readonly usage: StreamUsage;
@@ -37,7 +37,7 @@ export interface GraphBlock extends CapturedBlock {
   giveUp(): void;
 }
 
-/** How a graph uses a block that was there before. */
+/** A graph's use of a block that was there before. */
 export interface GraphUse {
   /** The uses by streams, which each launch comes after. */
   readonly usage: StreamUsage;
@@ -47,7 +47,7 @@ export interface GraphUse {
 
 /** A copy that each launch makes. */
 export interface GraphCopy {
-  /** How many bytes. */
+  /** Its size in bytes. */
   readonly byteLength: number;
   /** Between which blocks. */
   readonly ends: CopyEnds;
@@ -71,7 +71,7 @@ export interface GraphMemoryUse {
   readonly copies: readonly GraphCopy[];
   /** Bytes of all its copies. */
   readonly copiedBytes: number;
-  /** What keeps all of its memory. */
+  /** The holds on all of its memory. */
   readonly holds: DisposableStack;
   /** The memory that it does not allocate. */
   readonly named: readonly NamedMemory[];

@@ -40,7 +40,7 @@ export class CudaAsyncMemoryResource extends BaseMemoryResource implements Dispo
    * Takes memory from a device's default pool, or from a new pool with these options.
    *
    * @throws CudaUnavailableError when the device or its driver has no pools.
-   * @throws RangeError for a size that is none.
+   * @throws RangeError for a text that is not a size.
    */
   constructor(owner: ContextOwner, options?: PoolOptions) {
     super(owner);
@@ -117,7 +117,7 @@ export class CudaAsyncMemoryResource extends BaseMemoryResource implements Dispo
     return this.#open.releaseThresholdBytes;
   }
 
-  /** When it hands out memory again whose free is not done yet. */
+  /** The cases in which it reuses memory whose free is not done yet. */
   get reuse(): Required<PoolReuse> {
     return this.#open.reuse;
   }
@@ -209,7 +209,7 @@ export class CudaAsyncMemoryResource extends BaseMemoryResource implements Dispo
 
 const defaultPools = new WeakMap<Context, DriverPool>();
 
-/** What the device's own pool keeps counts as cached, and is given back when memory runs short. */
+/** The device's own pool; its unused memory counts as cached and is given back in a shortage. */
 function defaultPool(context: Context): DriverPool {
   const known = defaultPools.get(context);
   if (known !== undefined) return known;

@@ -1,4 +1,4 @@
-// What consoles and cards say of a memory resource: the stack of adaptors, each with its counters.
+// The description of a memory resource, for consoles and cards: each adaptor with its counters.
 
 import { formatBytes, messageOf } from "../format.ts";
 import type { MemoryResource } from "./memory_resource.ts";

@@ -1,4 +1,4 @@
-// What one device may do with another's memory, as the driver wants to be told.
+// A device's rights to another's memory, in the driver's terms.
 
 import { CUmemAccess_flags, CUmemLocationType } from "../../ffi/constants.ts";
 import { CUmemAccessDesc } from "../../ffi/structs.ts";
@@ -6,7 +6,7 @@ import type { Context } from "../context.ts";
 import { describeValue } from "../format.ts";
 import { oneOf } from "../options.ts";
 
-/** What a device may do with memory. */
+/** A device's rights to memory. */
 export type DeviceAccess = "none" | "read" | "readwrite";
 
 /** The driver's numbers for it. */

@@ -22,29 +22,29 @@ import {
   deviceLocation,
 } from "./device_access.ts";
 
-/** When a pool may hand out memory again whose free is not done yet; all three are on by default. */
+/** The cases in which a pool reuses memory whose free is not done yet; all are on by default. */
 export interface PoolReuse {
   /** Behind an event that the allocating stream has waited for already. */
   readonly followEventDependencies?: boolean;
-  /** When the free turns out to be done. */
+  /** If the free turns out to be done. */
   readonly allowOpportunistic?: boolean;
   /** By making the allocating stream wait for the free. */
   readonly allowInternalDependencies?: boolean;
 }
 
-/** How to make a pool of one's own. */
+/** Options of a pool of one's own. */
 export interface PoolOptions {
   /** Most bytes it takes from the device; the device's memory by default. Needs CUDA 12.2. */
   readonly maxSize?: ByteSize;
   /** Bytes it keeps at a synchronisation although nothing uses them; 0 by default. */
   readonly releaseThreshold?: ByteSize;
-  /** When it may hand out memory again. */
+  /** The cases in which it reuses memory early. */
   readonly reuse?: PoolReuse;
-  /** How other processes can open its memory; not at all by default. */
+  /** The handle by which other processes can open its memory; none by default. */
   readonly handleType?: "none" | "fileDescriptor" | "fabric";
 }
 
-/** What they may be. */
+/** The reader of {@link PoolOptions}. */
 export const POOL_OPTIONS: OptionSet<PoolOptions> = new OptionSet({
   maxSize: SIZE,
   releaseThreshold: SIZE,
@@ -68,7 +68,7 @@ const REUSE_ATTRIBUTES = {
   allowInternalDependencies: "CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES",
 } as const satisfies Record<keyof PoolReuse, keyof typeof CUmemPool_attribute>;
 
-/** What a {@link DriverPool} is made of. */
+/** The parts of a {@link DriverPool}. */
 export interface DriverPoolFields {
   /** The driver's handle. */
   readonly handle: bigint;
@@ -93,7 +93,7 @@ export class DriverPool implements MemoryCache {
   #freedBytes = 0;
   #waitCount = 0;
 
-  /** Looks at a pool that is there; a limit of 0 is none. */
+  /** Wraps an existing pool; a limit of 0 means no limit. */
   constructor(context: Context, fields: DriverPoolFields) {
     const { handle, limitBytes = 0, isUnlimited = false } = fields;
     this.#context = context;
@@ -195,7 +195,7 @@ export class DriverPool implements MemoryCache {
     return this.#read64("CU_MEMPOOL_ATTR_RELEASE_THRESHOLD");
   }
 
-  /** When memory is handed out again whose free is not done yet. */
+  /** The cases in which memory is reused whose free is not done yet. */
   get reuse(): Required<PoolReuse> {
     const isOn = (name: keyof PoolReuse) => this.#read32(REUSE_ATTRIBUTES[name]) !== 0;
     return {

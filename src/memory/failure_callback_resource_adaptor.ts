@@ -1,4 +1,4 @@
-// Asks the program what to do when memory runs out: free something, and try again.
+// Lets the program free something when memory runs out, and try again.
 
 import type { CudaError } from "../errors.ts";
 import type { CudaStream } from "../stream.ts";
@@ -19,7 +19,7 @@ export class FailureCallbackResourceAdaptor extends ResourceAdaptor {
   /**
    * Watches a resource.
    *
-   * @throws TypeError when the callback is no function.
+   * @throws TypeError when the callback is not a function.
    */
   constructor(upstream: MemoryResource, onFailure: FailureCallback) {
     super(upstream);

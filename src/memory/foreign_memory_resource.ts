@@ -1,4 +1,4 @@
-// Memory that someone else allocated: nothing is taken from here, and giving back is theirs to say.
+// Memory that someone else allocated: this resource gives none, and frees as they say.
 
 import type { Context } from "../context.ts";
 import { tryRelease } from "../release.ts";
@@ -7,7 +7,7 @@ import { BaseMemoryResource } from "./base_memory_resource.ts";
 import type { PointerAttributes } from "./pointer_attributes.ts";
 import { whenPassed } from "./when_passed.ts";
 
-/** What happens to foreign memory once the GPU no longer uses it. */
+/** The end of foreign memory, once the GPU no longer uses it. */
 export interface ForeignRelease {
   /** Kept alive until then. */
   readonly owner?: unknown;
@@ -36,7 +36,7 @@ export class ForeignMemoryResource extends BaseMemoryResource {
     return this.#release?.deallocate !== undefined;
   }
 
-  /** Refuses: foreign memory has no more of it. */
+  /** Throws: there is no more of foreign memory. */
   allocate(byteLength: number): never {
     throw new TypeError(
       `Cannot allocate ${byteLength} bytes like a buffer of foreign memory: its resource is not ` +

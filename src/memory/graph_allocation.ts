@@ -12,7 +12,7 @@ import { GraphMemoryResource } from "./graph_memory_resource.ts";
 import { takeOrReclaim } from "./out_of_memory.ts";
 import type { Access } from "./stream_usage.ts";
 
-/** Where the memory of a block of a graph stands. */
+/** The presence of a block's memory: before, after or without a launch. */
 type Presence = "to come" | "there" | "never";
 
 /** A block of memory of a graph. */

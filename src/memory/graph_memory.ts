@@ -10,7 +10,7 @@ import { tryRelease } from "../release.ts";
 import { isPostponed } from "./captured_memory.ts";
 import { orderedAfter, whenPassed } from "./when_passed.ts";
 
-/** What the driver tells of graph memory. */
+/** The amounts that the driver tells of graph memory. */
 export type GraphMemoryAmount = "used" | "peakUsed" | "reserved" | "peakReserved";
 
 const ATTRIBUTES = {
@@ -20,7 +20,7 @@ const ATTRIBUTES = {
   peakReserved: CUgraphMem_attribute.CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH,
 } as const satisfies Record<GraphMemoryAmount, number>;
 
-/** What disposed graphs leave at most, until the memory of the others is given back with it. */
+/** Most bytes that disposed graphs leave before all unused graph memory is given back. */
 const MOST_GONE_BYTES = 128 * 2 ** 20;
 
 const known = new WeakMap<Context, GraphMemory>();

@@ -73,7 +73,7 @@ export class GraphMemoryResource extends BaseMemoryResource {
   }
 }
 
-/** Where device memory for `stream` comes from: graph memory while it is being captured. */
+/** The resource for device memory on `stream`: graph memory while it is being captured. */
 export function resourceFor(stream: CudaStream, otherwise: MemoryResource): MemoryResource {
   return isCaptured(stream) ? new GraphMemoryResource(stream) : otherwise;
 }

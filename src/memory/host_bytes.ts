@@ -11,13 +11,13 @@ const blocks = new WeakMap<ArrayBufferLike, { allocation: Allocation; byteOffset
 export interface OwnedHostSpan {
   /** The block. */
   readonly allocation: Allocation;
-  /** Where the part starts, as the GPU sees it. */
+  /** The GPU's address of its first byte. */
   readonly address: bigint;
   /** Its size in bytes. */
   readonly byteLength: number;
 }
 
-/** What typed arrays over blocks keep alive: the token whose collection gives the block back. */
+/** The tokens that typed arrays over blocks keep alive; a collected token releases its block. */
 const tokens = new WeakMap<object, object>();
 
 /** Lets a typed array over a block keep the block, as its buffers do. */
@@ -28,7 +28,7 @@ export function keepWith(array: object, token: object): void {
 /**
  * Checks that the CPU can use the memory of a resource, before any of it is shown.
  *
- * @throws TypeError when it cannot, or when this is no resource.
+ * @throws TypeError when it cannot, or when this is not a memory resource.
  */
 export function requireHostMemory(resource: MemoryResource, action: string): void {
   requireResource(resource, `${action} from`);

@@ -10,7 +10,7 @@ import { BaseMemoryResource } from "./base_memory_resource.ts";
 import type { ContextOwner } from "./memory_resource.ts";
 import { FLAG, OptionSet } from "../options.ts";
 
-/** How to page-lock existing memory. */
+/** Options for page-locking existing memory. */
 export interface RegistrationOptions {
   /** Whether all devices can use it; true by default. */
   readonly portable?: boolean | undefined;
@@ -40,7 +40,7 @@ export class HostRegistration extends BaseMemoryResource {
   readonly bytes: Uint8Array<ArrayBufferLike>;
   readonly #isPortable: boolean;
   readonly #hostAddress: bigint;
-  /** What the driver was given: the memory's address, or that of its first page. */
+  /** The address that the driver was given: the memory's own, or that of its first page. */
   #registeredAddress = 0n;
 
   /**

@@ -8,15 +8,15 @@ import type { Allocation } from "./allocation.ts";
 import { capturedMemory } from "./captured_memory.ts";
 import type { Access } from "./stream_usage.ts";
 
-/** What a call does with a part of a block. */
+/** A call's use of a part of a block. */
 export interface MemoryUse {
   /** The block. */
   readonly allocation: Allocation;
-  /** Where the part starts. */
+  /** The address of its first byte. */
   readonly address: bigint;
   /** Its size in bytes. */
   readonly byteLength: number;
-  /** What is done with it. */
+  /** The use: a read or a write. */
   readonly access: Access;
 }
 

@@ -13,7 +13,7 @@ export class LazyAllocation extends Allocation {
     this.#request = request;
   }
 
-  /** How many bytes it holds once it is allocated. */
+  /** The bytes that it holds once it is allocated. */
   get requestedBytes(): number {
     return this.#request.byteLength;
   }

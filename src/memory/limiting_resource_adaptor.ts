@@ -1,4 +1,4 @@
-// A budget: what would pass it is refused before the driver is asked.
+// A budget: a request that would pass it is rejected before the driver is asked.
 
 import type { ByteSize } from "../format.ts";
 import type { CudaStream } from "../stream.ts";
@@ -9,7 +9,7 @@ import { ResourceAdaptor } from "./resource_adaptor.ts";
 /** Every allocation takes at least this much, and a multiple of it. */
 const ALIGNMENT_BYTES = 256;
 
-/** Refuses what would take more than a limit from the upstream; sizes count in multiples of 256. */
+/** Rejects requests that pass a limit; sizes count in multiples of 256. */
 export class LimitingResourceAdaptor extends ResourceAdaptor {
   /** Most bytes in use at once. */
   readonly limitBytes: number;
@@ -18,7 +18,7 @@ export class LimitingResourceAdaptor extends ResourceAdaptor {
   /**
    * Limits a resource to a number of bytes, to `"2 GiB"`, or to `"40%"` of the device's memory.
    *
-   * @throws RangeError for what is no size, such as a bare `"64k"`, and for more than 100 %.
+   * @throws RangeError for a text that is not a size, such as a bare `"64k"`, and above 100 %.
    */
   constructor(upstream: MemoryResource, limit: ByteSize) {
     super(upstream);

@@ -12,7 +12,7 @@ import type { CudaStream } from "../stream.ts";
 import { allocateFrom, type MemoryResource } from "./memory_resource.ts";
 import { requireFunction, ResourceAdaptor } from "./resource_adaptor.ts";
 
-/** Where a log goes. */
+/** The target of a log. */
 export interface LoggingOptions {
   /** Called with each line, without a line break; the header comes first. */
   readonly write: (line: string) => void;
@@ -20,14 +20,14 @@ export interface LoggingOptions {
 
 const LOGGING_OPTIONS = new OptionSet<LoggingOptions>({ write: CALLBACK });
 
-/** Logs what goes through it: allocations, those that failed, and frees. */
+/** Logs allocations, those that failed, and frees. */
 export class LoggingResourceAdaptor extends ResourceAdaptor {
   readonly #write: (line: string) => void;
 
   /**
    * Logs what comes from a resource, and writes the header.
    *
-   * @throws TypeError when `write` is no function.
+   * @throws TypeError when `write` is not a function.
    */
   constructor(upstream: MemoryResource, options: LoggingOptions) {
     super(upstream);

@@ -9,7 +9,7 @@ import { BaseMemoryResource } from "./base_memory_resource.ts";
 import type { ContextOwner } from "./memory_resource.ts";
 import { FLAG, OptionSet } from "../options.ts";
 
-/** What mapped host memory is to be. */
+/** Options of mapped host memory. */
 export interface MappedMemoryOptions {
   /** Whether all devices can use it; true by default. */
   readonly portable?: boolean | undefined;

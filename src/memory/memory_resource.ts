@@ -9,7 +9,7 @@ import type { CudaStream } from "../stream.ts";
 const ALIGNMENT_BITS = 8;
 
 /**
- * Where memory comes from.
+ * A source of memory.
  *
  * `allocate` returns the address of at least `byteLength` bytes, aligned to 256, that work queued
  * on `stream` afterwards may use. `deallocate` takes it back once the work queued on `stream` so far
@@ -48,10 +48,9 @@ export const RESOURCE: OptionKind = {
 };
 
 /**
- * Checks what a call was given for a resource: without types it would only fail at the first
- * allocation, or free.
+ * Checks a call's resource: without types it would only fail at the first allocation, or free.
  *
- * @throws TypeError when it is none.
+ * @throws TypeError when it is not a memory resource.
  */
 export function requireResource(value: MemoryResource, action: string): void {
   if (RESOURCE.accepts(value)) return;
@@ -91,7 +90,7 @@ export function allocateFrom(
   throw refusal({ resource, byteLength, stream }, address);
 }
 
-/** Refuses what is no address; one that is only misaligned goes back where it came from. */
+/** Makes the error for a bad address; a misaligned one is given back first. */
 function refusal(
   { resource, byteLength, stream }: {
     readonly resource: MemoryResource;

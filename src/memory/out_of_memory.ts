@@ -1,5 +1,5 @@
-// What happens before memory is said to be out: limits, caches trimmed, one more try; and what is
-// said then, with all amounts and the largest holders.
+// The steps before memory counts as out: limits, trimmed caches, another try; and the error at the
+// end, with all amounts and the largest holders.
 
 import type { Context } from "../context.ts";
 import { type CudaError, isOutOfMemory, OutOfMemoryError } from "../errors.ts";
@@ -19,16 +19,16 @@ const FRUITLESS_COLLECTIONS = 3;
 const REST_MILLISECONDS = 100;
 const MOST_REST_MILLISECONDS = 10_000;
 
-/** What a limit counts of what is kept. */
+/** Of the memory that caches keep, the part that a limit counts. */
 const FOR_LIMIT = { isForLimit: true };
 
 /** Memory that something wants to take. */
 export interface MemoryNeed {
   /** The context it is for. */
   readonly context: Context;
-  /** What kind of memory. */
+  /** The kind of memory. */
   readonly kind: LiveKind;
-  /** How many bytes. */
+  /** Its size in bytes. */
   readonly byteLength: number;
   /** Whether it lies on the device alone, so that more than the device has can never be had. */
   readonly isDeviceOnly?: boolean;
@@ -56,11 +56,11 @@ export function takeWithinLimits<T>(need: MemoryNeed, take: () => T): T {
  */
 export function takeOrReclaim<T>(need: MemoryNeed, take: () => T): T {
   let step = 0;
-  try {
-    return takeAgain(take, (error) => isShortage(error) && makeRoom(need, step++));
-  } catch (error) {
-    throw isShortage(error) ? outOfMemory(need, error) : error;
-  }
+  return takeAgain(take, (shortage) => {
+    if (!isShortage(shortage)) return false;
+    if (makeRoom(need, step++)) return true;
+    throw outOfMemory(need, shortage);
+  });
 }
 
 /**
@@ -144,7 +144,7 @@ interface VainCollection {
 
 const vain = new WeakMap<Context, VainCollection>();
 
-/** Whether what lives could make room, and was not looked through in vain a moment ago. */
+/** Whether live objects could make room, and were not searched in vain a moment ago. */
 function isWorthCollecting(context: Context, error: OutOfMemoryError): boolean {
   const { freeBytes, liveBytes, cachedBytes, requestedBytes, limitBytes = Infinity } = error;
   const mostBytes = Math.min(freeBytes + liveBytes + cachedBytes, limitBytes);

@@ -22,9 +22,9 @@ const CONTEXT_KEEP_BYTES = 2 * 2 ** 30;
 
 const pools = new WeakMap<Context, PinnedPool>();
 
-/** How blocks are kept. */
+/** The limits of a pool. */
 export interface KeepOptions {
-  /** How many bytes at most. */
+  /** Most bytes that it keeps. */
   readonly keepBytes: number;
   /** Whether the pool ends with its context, so that it must not keep the context alive. */
   readonly isContextOwned: boolean;

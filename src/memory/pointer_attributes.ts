@@ -1,12 +1,12 @@
-// What the driver knows about an address: whose memory it is, and who can use it.
+// The driver's knowledge of an address: whose memory it is, and who can use it.
 
 import { CUmemorytype, CUpointer_attribute, CUresult } from "../../ffi/constants.ts";
 import type { Context } from "../context.ts";
 import { isRefusal } from "../errors.ts";
 
-/** What the driver knows about an address. */
+/** The driver's knowledge of an address. */
 export interface PointerAttributes {
-  /** Where the memory lives; managed memory moves. */
+  /** The place of the memory; managed memory moves. */
   readonly memoryType: "device" | "host" | "managed";
   /** The number of the device it belongs to; for host memory, of the device it was made through. */
   readonly deviceOrdinal: number;

@@ -9,7 +9,7 @@ import type { ContextOwner } from "./memory_resource.ts";
 import { PinnedHostMemoryResource } from "./pinned_host_memory_resource.ts";
 import { ResourceAdaptor } from "./resource_adaptor.ts";
 
-/** How much a pool of page-locked memory may keep. */
+/** Options of a pool of page-locked memory. */
 export interface PinnedPoolOptions {
   /** Most bytes it keeps for reuse: bytes or `"2 GiB"`; no limit by default. */
   readonly keep?: ByteSize;

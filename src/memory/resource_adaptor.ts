@@ -1,4 +1,4 @@
-// What wrappers of a memory resource share: they are one themselves, over the one they wrap.
+// The base of adaptors: resources over another resource.
 
 import { BaseMemoryResource } from "./base_memory_resource.ts";
 import { type MemoryResource, requireResource } from "./memory_resource.ts";
@@ -9,13 +9,13 @@ import { describeValue } from "../format.ts";
  * its upstream gave, throws, and changes nothing.
  */
 export abstract class ResourceAdaptor extends BaseMemoryResource {
-  /** Where its memory comes from. */
+  /** The resource that it wraps. */
   readonly upstream: MemoryResource;
 
   /**
    * Wraps a resource, and keeps it alive.
    *
-   * @throws TypeError when the upstream is no resource.
+   * @throws TypeError when the upstream is not a memory resource.
    */
   constructor(upstream: MemoryResource) {
     requireResource(upstream, `make a ${new.target.name} over`);
@@ -24,7 +24,7 @@ export abstract class ResourceAdaptor extends BaseMemoryResource {
   }
 }
 
-/** Refuses what cannot be called, when an adaptor is made rather than when memory runs out. */
+/** Rejects a callback that is not a function when an adaptor is made, before memory runs out. */
 export function requireFunction(value: unknown, what: string): void {
   if (typeof value === "function") return;
   throw new TypeError(`Cannot use ${describeValue(value)} as ${what}: expected a function`);

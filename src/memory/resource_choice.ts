@@ -1,5 +1,5 @@
-// Which resource an allocation uses unless its call says so: the default, or the innermost one that a
-// function is run with. The choice follows promises, and other devices never see it.
+// The resource of allocations that name none: the default, or the innermost one that a function is run
+// with. The choice follows promises, and other devices never see it.
 
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Context } from "../context.ts";

@@ -1,5 +1,5 @@
-// What kind of memory a resource gives, for the ledger: any resource may stand where device memory is
-// usual.
+// The kind of memory that a resource gives, for the ledger: any resource may stand where device memory
+// is usual. And its source under all adaptors.
 
 import type { LiveKind } from "../accounting/ledger.ts";
 import type { Context } from "../context.ts";
@@ -9,7 +9,7 @@ import { MappedHostMemoryResource } from "./mapped_host_memory_resource.ts";
 import type { MemoryResource } from "./memory_resource.ts";
 import { ResourceAdaptor } from "./resource_adaptor.ts";
 
-/** The kind of memory that comes from a resource, under any adaptors. */
+/** The kind of memory of a resource, under any adaptors. */
 export function kindOf(resource: MemoryResource): LiveKind {
   if (resource instanceof CudaAsyncMemoryResource) return "device"; // the usual one, at once
   const source = sourceOf(resource);
@@ -18,7 +18,7 @@ export function kindOf(resource: MemoryResource): LiveKind {
   return resource?.isHostAccessible ? "pinned" : "device";
 }
 
-/** Where the CPU sees memory whose address on the device a resource gave. */
+/** The CPU's address of memory whose device address a resource gave. */
 export function hostAddressOf(resource: MemoryResource, address: bigint): bigint {
   const source = sourceOf(resource);
   return source instanceof MappedHostMemoryResource ? source.hostAddress(address) : address;

@@ -1,4 +1,4 @@
-// Counts what goes through it: bytes and allocations, now, at most and in all, in nested levels.
+// Counts bytes and allocations, now, at most and in all, in nested levels.
 
 import { MemoryCounters, type MemoryUsage } from "../accounting/counters.ts";
 import type { CudaStream } from "../stream.ts";
@@ -8,7 +8,7 @@ import { allocateFrom } from "./memory_resource.ts";
 /** Counters that start at zero inside others; disposing them ends them. */
 export interface StatisticsLevel extends MemoryUsage, Disposable {}
 
-/** Counts allocations and frees; one that fails counts as nothing. */
+/** Counts allocations and frees; failed ones do not count. */
 export class StatisticsResourceAdaptor extends ResourceAdaptor implements MemoryUsage {
   readonly #outermost = new MemoryCounters();
   /** All counters, the outermost first, which is never taken away. */

@@ -1,19 +1,19 @@
-// Which streams use a block of memory, so that a second stream waits for the first by itself.
+// The streams that use a block of memory, so that a second stream waits for the first by itself.
 // With one stream this costs a comparison; events are made only when two streams meet.
 
 import type { PendingWork } from "../pending_work.ts";
 import type { CudaStream } from "../stream.ts";
 
-/** How an operation uses memory. */
+/** The two ways to use memory. */
 export type Access = "read" | "write";
 
 /** A part of a block, and what is done with it. */
 export interface PartUse {
-  /** Where the part starts. */
+  /** The address of its first byte. */
   readonly address: bigint;
   /** Its size in bytes. */
   readonly byteLength: number;
-  /** What is done with it. */
+  /** The use: a read or a write. */
   readonly access: Access;
 }
 

@@ -1,4 +1,4 @@
-// Remembers every allocation that is not given back: what leaks, and which code made it.
+// Remembers every allocation that is not given back, with the code that made it: the leaks.
 
 import { formatAddress, formatBytes } from "../format.ts";
 import { OriginFinder } from "../accounting/origin.ts";
@@ -8,7 +8,7 @@ import { allocateFrom, type MemoryResource } from "./memory_resource.ts";
 import { ResourceAdaptor } from "./resource_adaptor.ts";
 import { describeResource } from "./describe_resource.ts";
 
-/** How much to remember. */
+/** Options of a tracking adaptor. */
 export interface TrackingOptions {
   /** Whether to keep the stack of each allocation, about ten microseconds each; true by default. */
   readonly captureStacks?: boolean;
@@ -46,7 +46,7 @@ export class TrackingResourceAdaptor extends ResourceAdaptor {
     return this.#allocatedBytes;
   }
 
-  /** What was not given back, oldest first. */
+  /** Lists the allocations that were not given back, oldest first. */
   outstanding(): TrackedAllocation[] {
     return [...this.#live.values()];
   }

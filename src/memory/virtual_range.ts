@@ -9,7 +9,7 @@ import { formatBytes } from "../format.ts";
 import { tryRelease } from "../release.ts";
 import { describeAccess, type DeviceAccess, deviceLocation } from "./device_access.ts";
 
-/** How many addresses to reserve, and how much memory to put behind them at a time. */
+/** The size of a range, and of the steps in which it gets memory. */
 export interface VirtualRangeRequest {
   /** Bytes of addresses, rounded up to steps; they cost no memory. */
   readonly reservedBytes: number;

@@ -14,7 +14,7 @@ export class AddressTable {
   #shift = 32 - Math.log2(SMALLEST_SLOTS);
   #count = 0;
 
-  /** How many blocks. */
+  /** The number of blocks. */
   get count(): number {
     return this.#count;
   }

@@ -17,7 +17,7 @@ export const LARGEST_BYTES = 2 ** 39;
 
 /** One allocation of the upstream, cut into blocks. */
 export interface Segment {
-  /** Where it starts. */
+  /** The address of its first byte. */
   readonly address: bigint;
   /** Its size, as the upstream was asked for it. */
   readonly byteLength: number;
@@ -44,7 +44,7 @@ export function segmentBytesFor(unitCount: number): number {
 export class Block {
   /** The segment it is part of. */
   readonly segment: Segment;
-  /** Where it starts. */
+  /** The address of its first byte. */
   readonly address: bigint;
   /** The address as a number, which hashes faster; exact, since addresses are below 2^53. */
   readonly position: number;

@@ -23,13 +23,13 @@ import {
 } from "./block.ts";
 import { FreeBlocks } from "./free_blocks.ts";
 
-/** What a stream can use again without waiting for anything. */
+/** The blocks that a stream can use again without waiting for anything. */
 interface StreamBlocks {
   readonly small: FreeBlocks;
   readonly large: FreeBlocks;
 }
 
-/** Where a cache gets its memory, and how much of it. */
+/** The source and the limit of a cache. */
 export interface BlockCacheFields {
   /** Gives the segments. */
   readonly upstream: MemoryResource;
@@ -71,7 +71,7 @@ export class BlockCache implements MemoryCache, Owner {
     return this.#usedUnits * UNIT_BYTES;
   }
 
-  /** How many blocks are in use. */
+  /** The number of blocks in use. */
   get usedCount(): number {
     return this.#used.count;
   }
@@ -95,7 +95,7 @@ export class BlockCache implements MemoryCache, Owner {
     return this.#peakReservedBytes;
   }
 
-  /** How many allocations of the upstream that is. */
+  /** The number of allocations of the upstream. */
   get segmentCount(): number {
     return this.#segmentCount;
   }

@@ -11,7 +11,7 @@ const STEP_COUNT = 2 ** STEP_BITS;
 /** Octaves, so that the largest class starts at 2^31 units of 512 bytes. */
 const OCTAVE_COUNT = 32 - STEP_BITS;
 
-/** How many blocks of the request's own class, where not all are large enough, are looked at. */
+/** Blocks of the request's own class to look at: not all of them are large enough. */
 const LOOK_COUNT = 16;
 
 /** Free blocks that work of one stream used last. */
