@@ -1,6 +1,5 @@
-// An optional part of a driver beside the vendor's functions: it watches arrays that a program must
-// not change while a transfer uses them. NVIDIA's has none; the simulated driver reports such
-// changes.
+// An optional part of a driver: watches arrays that a program must not change while a transfer uses
+// them. NVIDIA's driver has none; the simulated one reports such changes.
 
 import type { DriverApi } from "./cuda.ts";
 
