@@ -6,7 +6,7 @@ import type { DriverApi } from "./cuda.ts";
 /** The name of the offer in a table of driver functions. */
 export const WATCH_HOST: unique symbol = Symbol("watchHost");
 
-/** Checks that bytes are what they were; throws when they are not. */
+/** Checks that bytes are unchanged; throws when they are not. */
 export type HostCheck = () => void;
 
 /** A driver that may watch arrays. */
