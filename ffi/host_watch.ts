@@ -1,13 +1,12 @@
-// An optional part of a driver beside the vendor's functions: it watches arrays that a program must
-// not change while a transfer uses them. NVIDIA's has none; the simulated driver reports such
-// changes.
+// An optional part of a driver: watches arrays that a program must not change while a transfer uses
+// them. NVIDIA's driver has none; the simulated one reports such changes.
 
 import type { DriverApi } from "./cuda.ts";
 
 /** The name of the offer in a table of driver functions. */
 export const WATCH_HOST: unique symbol = Symbol("watchHost");
 
-/** Checks that bytes are what they were; throws when they are not. */
+/** Checks that bytes are unchanged; throws when they are not. */
 export type HostCheck = () => void;
 
 /** A driver that may watch arrays. */

@@ -14,7 +14,7 @@ export class LibraryError extends Error {
   /** Names and paths that were tried or denied, in order. */
   readonly tried: readonly string[];
 
-  /** Makes the error from its message and what was tried. */
+  /** Creates the error from its message and the names that were tried. */
   constructor(
     message: string,
     options: { reason: LibraryFailure; tried: readonly string[]; cause?: unknown },

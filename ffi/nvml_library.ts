@@ -1,5 +1,5 @@
-// Finds NVML: that of the system, opened on first use, or what a driver offers in its place. It is
-// optional, so nothing here asks for a permission.
+// Finds NVML: the system's, opened on first use, or the one that a driver brings. It is optional,
+// so nothing here asks for a permission.
 
 import type { DriverApi } from "./cuda.ts";
 import { type OpenLibrary, openLibrary, readVariable } from "./library.ts";

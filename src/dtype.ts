@@ -1,6 +1,5 @@
-// Element types: their names, the bytes of one element, and the typed array that holds the
-// elements. Names are NumPy's and DLPack's; bfloat16 has no typed array, so its values travel as
-// float32.
+// Element types: names, bytes of one element, and the typed array that holds the elements. Names
+// are NumPy's and DLPack's; bfloat16 has no typed array, so its values travel as float32.
 
 import { describeValue } from "./format.ts";
 import { oneOf, type OptionKind, requireKind } from "./options.ts";

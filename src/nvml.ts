@@ -1,6 +1,5 @@
-// The result layer of NVML: one device as the system sees it. A value that a call does not give is
-// undefined, because NVML is optional, and devices, drivers and permissions differ in what they
-// give.
+// The result layer of NVML: one device as the system sees it. Missing values are undefined: NVML is
+// optional, and devices, drivers and permissions differ.
 
 import type { DriverApi } from "../ffi/cuda.ts";
 import { LibraryError } from "../ffi/library.ts";

@@ -1,6 +1,5 @@
-// Releases objects that were not disposed: when the garbage collector takes one, its owner record
-// is released. Objects are registered at the end of the turn they are created in; most die before
-// that.
+// Releases objects that the program forgot to dispose, when the garbage collector takes them. They
+// are registered at the end of the turn they are created in; most die before that.
 
 import { endTurn } from "./accounting/clock.ts";
 

@@ -106,7 +106,7 @@ class Track {
     if (this.#accesses.length >= this.#pruneAt) this.#prune();
   }
 
-  /** Drops what nothing can race with, and all but the last of uses of the same bytes. */
+  /** Drops accesses that nothing can race with, and all but the last of uses of the same bytes. */
   #prune(): void {
     this.#accesses = this.#accesses.filter(({ moment }) => !isSettled(moment));
     const isAnyUnnamed = this.last?.moment.timeline.waits.oldestUnnamed !== Infinity;

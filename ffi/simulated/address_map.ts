@@ -1,5 +1,5 @@
-// Finds what lies at an address among up to millions of ranges that do not overlap.
-// A sorted list with binary search; removed entries stay as holes until half of the list is holes.
+// Finds the entry at an address among up to millions of ranges that do not overlap. A sorted list
+// with binary search; removed entries stay as holes until half of the list is holes.
 
 /** Something that occupies addresses. */
 export interface Ranged {

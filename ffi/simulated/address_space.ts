@@ -1,5 +1,5 @@
-// One address space for the host and all devices: what is where.
-// A device address is never used twice, so a pointer to freed memory is always recognised.
+// One address space for the host and all devices. A device address is never used twice, so a
+// pointer to freed memory is always recognised.
 
 import { AddressMap } from "./address_map.ts";
 import { Allocation, type Asker } from "./allocation.ts";

@@ -35,7 +35,7 @@ export interface Owner {
   permits(context: Context, write: boolean): boolean;
 }
 
-/** Holds what the driver knows of a block. */
+/** The driver's knowledge of a block. */
 export class Allocation implements Ranged, Owner {
   readonly address: number;
   readonly byteLength: number;
@@ -89,12 +89,12 @@ export class Allocation implements Ranged, Owner {
     return `the ${this.byteLength} bytes of ${this.kind} memory`;
   }
 
-  /** Says what has become of the memory when it cannot be used now; a queued free comes after kernels. */
+  /** Returns the reason when the memory cannot be used now; a queued free comes after kernels. */
   absence(asker: Asker): Absence | undefined {
     return this.isFreed && asker === "call" ? FREED : undefined;
   }
 
-  /** Gives the physical memory back. */
+  /** Releases the physical memory. */
   giveBack(): void {
     if (this.kind === "device") this.device.discharge(this.byteLength);
     this.pool?.settle(this.pool.expect(this.byteLength));

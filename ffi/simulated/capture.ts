@@ -1,5 +1,5 @@
-// A capture: what its streams are given between a begin and an end is recorded and not run.
-// What it has recorded when it ends is what the launches of its graph queue.
+// A capture: work that its streams are given between a begin and an end is recorded and not run.
+// The launches of its graph queue the recorded work.
 
 import type { CUresult } from "../constants.ts";
 import type { Context } from "./context.ts";
@@ -55,7 +55,7 @@ export class CapturedMark {
   }
 }
 
-/** Records what the streams that take part are given. */
+/** Records the work of the streams that take part. */
 export class Capture {
   /** Stream on which the capture began. */
   readonly origin: Stream;
@@ -71,7 +71,7 @@ export class Capture {
   #isInvalid = false;
   #branches = new Map<Stream, Branch>();
 
-  /** Begins to record what a stream is given. */
+  /** Begins to record the work of a stream. */
   constructor(origin: Stream, mode: number) {
     this.origin = origin;
     this.mode = mode;
@@ -132,7 +132,7 @@ export class Capture {
     this.steps.push({ kind: "work", branch, work });
   }
 
-  /** Leaves a mark behind what a stream was given so far. */
+  /** Leaves a mark after the work that a stream was given so far. */
   mark(stream: Stream): CapturedMark {
     this.requireValid();
     const branch = this.#branchOf(stream);
@@ -141,7 +141,7 @@ export class Capture {
     return mark;
   }
 
-  /** Orders what a stream is given from here on behind a mark; the stream then takes part. */
+  /** Orders the later work of a stream after a mark; the stream then takes part. */
   wait(stream: Stream, mark: CapturedMark): void {
     if (stream.capture !== undefined && stream.capture !== this) {
       stream.capture.requireValid();

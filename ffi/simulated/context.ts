@@ -35,7 +35,7 @@ export class Context {
     this.streams.add(this.legacyStream).add(this.threadStream);
   }
 
-  /** Lets go of all that the context owned. */
+  /** Releases everything that the context owned. */
   close(): void {
     this.isDestroyed = true;
     this.peers.clear();

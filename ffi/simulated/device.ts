@@ -1,5 +1,5 @@
-// One simulated GPU: how much memory is left, what its engines are doing, and its attributes.
-// Its numbers are round on purpose: nobody should take them for a measurement.
+// One simulated GPU: how much memory is left, what its engines are doing, and its attributes. Its
+// numbers are round on purpose, so that they are not mistaken for measurements.
 
 import { CUdevice_attribute as A } from "../constants.ts";
 import { Engine } from "./engine.ts";
@@ -48,7 +48,7 @@ export class Device {
     this.#usedBytes += byteLength;
   }
 
-  /** Gives physical memory back. */
+  /** Releases physical memory. */
   discharge(byteLength: number): void {
     this.#usedBytes -= byteLength;
   }

@@ -1,5 +1,5 @@
-// Virtual time: what an operation would cost on a GPU with round numbers.
-// No wall clock is read, so every run of a program measures the same.
+// Virtual time: the cost of an operation on a GPU with round numbers. No wall clock is read, so
+// every run of a program measures the same.
 
 /** One unit of a device that does one operation at a time. */
 export class Engine {
@@ -27,7 +27,7 @@ const BYTES_PER_SECOND = {
 /** Route that bytes take. */
 export type Route = keyof typeof BYTES_PER_SECOND;
 
-/** Returns what it costs to move bytes on a route. */
+/** Returns the cost of moving bytes on a route. */
 export function costOf(route: Route, byteLength: number): number {
   return COPY_LATENCY_SECONDS + byteLength / BYTES_PER_SECOND[route];
 }

@@ -1,5 +1,5 @@
-// Fills of memory with a pattern of 1, 2 or 4 bytes, in one run or in rows.
-// Zeros over device memory that nobody has written cost nothing, however much it is.
+// Fills of memory with a pattern of 1, 2 or 4 bytes, in one run or in rows. Zeros over unwritten
+// device memory cost nothing, whatever its size.
 
 import { requireAccess } from "./copies.ts";
 import { costOf } from "./engine.ts";

@@ -1,5 +1,5 @@
-// Graphs: what a capture has recorded, made ready, and queued as a whole by each launch.
-// A launch runs the same code as the calls would, so the same rules hold its work.
+// Graphs: the work of a capture, made ready, and queued as a whole by each launch. A launch runs
+// the same code as the calls would, so the same rules hold its work.
 
 import type { Branch, Capture, CapturedMark } from "./capture.ts";
 import type { Context } from "./context.ts";
@@ -42,7 +42,10 @@ export class GraphExec {
   /** End of the last launch. */
   #last: Operation | undefined;
 
-  /** Makes a graph ready; with `freesOnLaunch`, a launch frees what the one before has left. */
+  /**
+   * Makes a graph ready; with `freesOnLaunch`, a launch frees the memory that the one before has
+   * left.
+   */
   constructor(machine: Machine, options: {
     handle: bigint;
     graph: Graph;

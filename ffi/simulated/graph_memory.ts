@@ -59,19 +59,19 @@ export class GraphAllocation extends Allocation {
     return this.#wasLaunched ? FREED : NOT_LAUNCHED;
   }
 
-  /** Notes a launch: what the graph does not free is there for everybody from then on. */
+  /** Notes a launch: memory that the graph does not free can be used by all later calls. */
   launch(): void {
     this.#wasLaunched = true;
     this.isThere = !this.isFreedInGraph;
   }
 
-  /** Lets kernels use the bytes, which nobody has written. */
+  /** Lets kernels use the bytes, which are unwritten. */
   open(): void {
     this.#bytes.clear();
     this.#isOpen = true;
   }
 
-  /** Ends what `open()` began. */
+  /** Ends the use that `open()` began. */
   close(): void {
     this.#bytes.clear();
     this.#isOpen = false;
@@ -168,7 +168,7 @@ export class GraphMemory {
     highBytes.reserved = Math.max(highBytes.reserved, heldBytes);
   }
 
-  /** Gives back what is idle. */
+  /** Releases idle memory. */
   trim(): void {
     for (const reserve of this.#held) {
       if (!reserve.isIdle) continue;

@@ -1,5 +1,5 @@
-// Allocations and frees of graph memory: recorded in a capture, done by each launch.
-// What a graph leaves allocated is freed like other memory once a launch has brought it.
+// Allocations and frees of graph memory: recorded in a capture, done by each launch. Memory that a
+// graph leaves allocated is freed like other memory after a launch.
 
 import { refuse, requireValue } from "./errors.ts";
 import { GraphAllocation, GraphReserve } from "./graph_memory.ts";

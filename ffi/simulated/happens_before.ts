@@ -1,5 +1,5 @@
 // Vector clocks: which queued operation is certain to have finished before another one starts.
-// What the host has waited for is ordered before everything that is queued later.
+// Operations that the host has waited for are ordered before everything that is queued later.
 
 import type { HostWaits } from "./host_waits.ts";
 

@@ -38,13 +38,13 @@ export class HostStorage implements Storage {
     this.#bytes.fill(0, offset, offset + byteLength);
   }
 
-  /** Finds nothing: what the host writes cannot be seen, so all of it counts as written. */
+  /** Finds nothing: the host's writes cannot be seen, so all bytes count as written. */
   firstUnwritten(): undefined {
     return undefined;
   }
 
   markWritten(start: number, end: number): void {
-    // An earlier operation's write is no change by the host for the operations behind it.
+    // An earlier operation's write is not a change by the host for later operations.
     const written: Extent = { start, widthBytes: end - start, pitchBytes: 0, rowCount: 1 };
     for (const watch of this.#watches) {
       if (overlap(watch.extent, written)) watch.refresh();

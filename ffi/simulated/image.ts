@@ -5,7 +5,7 @@ import { bytesOf, type Cell } from "./cells.ts";
 import { refuse } from "./errors.ts";
 import type { Machine } from "./machine.ts";
 
-/** First word and further bytes of what compilers write: an ELF file for CUDA, a fat binary. */
+/** First word and further bytes of compiled code: an ELF file for CUDA, a fat binary. */
 const COMPILED = [
   { magic: 0x464c457f, at: 18, bytes: [190, 0] },
   { magic: 0xba55ed50, at: 4, bytes: [1, 0, 16, 0] },

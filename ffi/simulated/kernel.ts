@@ -12,7 +12,7 @@ import type { Stream } from "./stream.ts";
 export interface SimulatedKernel {
   /** Size of each parameter. */
   readonly parameterBytes: readonly number[];
-  /** Does what all threads of a launch do together. */
+  /** Does the work of all threads of a launch. */
   run(launch: SimulatedLaunch): void;
 }
 

@@ -133,7 +133,10 @@ export class Machine {
     return stream;
   }
 
-  /** Finds a stream for what no capture can record; one that the call meets does not survive it. */
+  /**
+   * Returns a stream for a call that cannot be recorded; a capture that the call meets is
+   * invalidated.
+   */
   plainStream(handle: bigint): Stream {
     const stream = this.stream(handle);
     stream.requireUncaptured();
@@ -177,7 +180,7 @@ export class Machine {
     this.settle(context);
   }
 
-  /** Does what the driver does when the host has waited: idle pool memory goes back, drained streams go. */
+  /** Acts as the driver after a wait of the host: releases idle pool memory and drained streams. */
   settle(context: Context): void {
     for (const pool of this.pools) {
       if (pool.device !== context.device && pool.device !== this.host) continue;

@@ -84,7 +84,7 @@ export class MemoryPool {
     this.#usedBytes -= pending.byteLength;
   }
 
-  /** Gives unused memory back to the device, down to a number of bytes. */
+  /** Releases unused memory to the device, down to a number of bytes. */
   trim(keepBytes: number): void {
     const kept = roundUp(Math.max(this.#usedBytes, keepBytes));
     if (kept >= this.#reservedBytes) return;
@@ -102,7 +102,7 @@ export class MemoryPool {
     this.#access.set(ordinal, flags);
   }
 
-  /** Returns what must be reserved for a number of used bytes. */
+  /** Returns the number of bytes to reserve for a number of used bytes. */
   #needed(usedBytes: number): number {
     const needed = roundUp(usedBytes);
     const isThere = needed - this.#reservedBytes <= this.device.freeBytes;

@@ -109,7 +109,7 @@ export function requireKept(machine: Machine, { region, extent, write }: Use): v
   }
 }
 
-/** Throws when an operation reads bytes that nobody has written. */
+/** Throws when an operation reads unwritten bytes. */
 export function requireWritten(machine: Machine, use: Use): void {
   const { region, extent } = use;
   for (let row = 0; row < rowCountOf(extent); row++) {

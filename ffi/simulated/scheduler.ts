@@ -21,7 +21,10 @@ export class Scheduler {
     this.#site = site;
   }
 
-  /** Takes a stream's next place in the order, behind what the default stream's rules demand. */
+  /**
+   * Takes a stream's next place in the order, after the work that the default stream's rules
+   * demand.
+   */
   nextMoment(stream: Stream): Moment {
     stream.requireUncaptured();
     this.requireNoneCaptured(stream);
@@ -36,12 +39,12 @@ export class Scheduler {
     }
   }
 
-  /** Queues an operation that does nothing: a mark behind what a stream was given so far. */
+  /** Queues an operation that does nothing: a mark after the work of a stream so far. */
   mark(stream: Stream): Operation {
     return this.enqueue(stream, this.nextMoment(stream), {});
   }
 
-  /** Makes what a stream is given from here on wait for an operation. */
+  /** Makes the later work of a stream wait for an operation. */
   follow(stream: Stream, operation: Operation): Operation {
     stream.timeline.join(operation.moment);
     return this.enqueue(stream, this.nextMoment(stream), { after: [operation] });
@@ -64,7 +67,7 @@ export class Scheduler {
     return operation;
   }
 
-  /** Runs what an operation needs, and the operation; then the host has waited for it. */
+  /** Runs an operation after the work that it needs; then the host has waited for it. */
   finish(operation: Operation): void {
     while (!operation.isDone) {
       if (!this.#advance(operation) && !this.#advanceAny()) this.#reportDeadlock(operation);
@@ -86,7 +89,7 @@ export class Scheduler {
     observe(stream.timeline.latest);
   }
 
-  /** Runs all that is queued anywhere, up to what waits for a word that does not fit. */
+  /** Runs all queued work, up to operations that wait for a word with another value. */
   runAll(): void {
     while (this.#advanceAny());
   }

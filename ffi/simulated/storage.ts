@@ -8,7 +8,7 @@ export type Intent = "read" | "write";
 
 /** A queued operation's hold on host bytes; checked when the operation runs. */
 export interface HostWatch {
-  /** Tells whether the bytes are what they were when the operation was queued. */
+  /** Returns whether the bytes are unchanged since the operation was queued. */
   isIntact(): boolean;
   /** Ends the watch. */
   release(): void;
@@ -26,7 +26,7 @@ export interface Storage {
   span(offset: number, maxBytes: number, intent: Intent): Uint8Array;
   /** Fills bytes with zero. */
   zero(offset: number, byteLength: number): void;
-  /** Finds the first byte of a range that nobody has written. */
+  /** Returns the first unwritten byte of a range. */
   firstUnwritten(start: number, end: number): number | undefined;
   /** Notes that an operation has written a range. */
   markWritten(start: number, end: number): void;

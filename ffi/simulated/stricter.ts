@@ -1,6 +1,5 @@
-// The intended differences from the real driver: the simulated one demands more, or answers
-// differently. Everything else must agree with recordings of the real driver; the page
-// docs/simulated_driver.md shows this list.
+// The intended differences from the real driver, as docs/simulated_driver.md shows them. Everything
+// else must agree with recordings of the real driver.
 
 /** One difference that is wanted. */
 export interface Strictness {

@@ -41,7 +41,7 @@ export function requireInstantiable(machine: Machine, capture: Capture, work: Ca
   if (work.call !== "cuMemFreeAsync") requireUnchanged(machine, capture, work);
 }
 
-/** Lists what work names of memory that has gone, and that its graph does not allocate. */
+/** Returns the memory that work names, that is gone and that its graph does not allocate. */
 function regionsGone(machine: Machine, capture: Capture, work: CapturedWork): Region[] {
   return work.regions.filter((region) => {
     const isOwn = region.segments.some(({ owner }) =>

@@ -1,6 +1,5 @@
 // Finds the run of a notebook cell that created an object. Stacks do not name cells, so order
-// tells: an object created after the end of the cell before, and before the end of cell 7, belongs
-// to cell 7.
+// tells: an object created between the ends of cells 6 and 7 belongs to cell 7.
 
 import { lastId } from "./ids.ts";
 import { inNotebook, onCellEnd } from "./notebook_kernel.ts";

@@ -1,5 +1,5 @@
-// Memory that was given back while queued work, a transfer or a graph still uses it: nobody can reach it any more,
-// and the device does not have it back yet.
+// Memory that was released while queued work, a transfer or a graph still uses it: the program
+// cannot reach it any more, and the device does not have it back yet.
 
 import { type Ledger, type LiveKind, type MemoryCache, placeOf } from "./ledger.ts";
 

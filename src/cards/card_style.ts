@@ -1,6 +1,5 @@
-// The style of cards. Colours are the page's text colour, made lighter, and three hues that are
-// readable on white and on black. The class is doubled where it must override a notebook's table
-// style.
+// The style of cards. Colours are the page's text colour, lightened, and three hues readable on
+// white and black. The class is doubled where it must override a notebook's table style.
 
 /** The style sheet that every card carries, since each output of a notebook stands alone. */
 export const CARD_STYLE = `

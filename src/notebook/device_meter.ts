@@ -27,7 +27,7 @@ export function startMeter(
 ): LiveWatch {
   if (display === undefined && !inNotebook()) {
     throw new TypeError(
-      `Cannot show a ${name}: this program is no notebook; print ${instead}, ` +
+      `Cannot show a ${name}: this program is not a notebook; print ${instead}, ` +
         "or pass a { display } of your own",
     );
   }

@@ -28,7 +28,10 @@ export function areApart(ranges: readonly AddressRange[]): boolean {
   return hullInOrder(ranges) !== undefined || noneCollides({ written: ranges, read: [] });
 }
 
-/** From where to where ranges reach that follow each other; undefined when they do not. */
+/**
+ * Returns the range from the first to the last of ascending ranges; undefined when they do not
+ * ascend.
+ */
 function hullInOrder(ranges: readonly AddressRange[]): { start: bigint; end: bigint } | undefined {
   let end = 0n;
   for (const { address, byteLength } of ranges) {

@@ -1,5 +1,5 @@
-// Moves one array to the device or back: small and page-locked ones by one call of the driver's, large
-// ones through the ring when threads can be had, else by calls that move a part each.
+// Moves one array to the device or back: small and page-locked ones by one driver call, large ones
+// through the ring when threads are available, else by calls that move a part each.
 
 import { findHost, MADV } from "../../ffi/host.ts";
 import { Fence } from "../fence.ts";
@@ -32,7 +32,7 @@ export interface ArrayMove {
 export class ArrayMover implements Mover {
   readonly #move: ArrayMove;
   readonly #entry: Fence | undefined;
-  /** Bytes that calls of the driver's have moved. */
+  /** Bytes that driver calls have moved. */
   #movedBytes = 0;
   #isAnticipated = false;
   /** Moves the rest. */
@@ -47,7 +47,7 @@ export class ArrayMover implements Mover {
     this.#entry = entry;
   }
 
-  /** Bytes that are where they belong. */
+  /** Bytes that have arrived. */
   get doneBytes(): number {
     return this.#movedBytes + (this.#ring?.doneBytes ?? 0);
   }
@@ -59,7 +59,7 @@ export class ArrayMover implements Mover {
     return this.#failure !== undefined || this.#movedBytes === this.#move.span.byteLength;
   }
 
-  /** Calls of the driver's block while the GPU has other work, so that is waited for first. */
+  /** The GPU's work to wait for: driver calls would block until it is done. */
   get waitsFor(): Fence | undefined {
     if (this.#copy !== undefined) return this.#copy.fence;
     return this.#ring === undefined && this.#entry?.isPassed === false ? this.#entry : undefined;
@@ -90,13 +90,13 @@ export class ArrayMover implements Mover {
     if (this.#ring !== undefined) this.#engine.beforeProgram();
   }
 
-  /** Ends the move early; a copy of page-locked memory is waited for. */
+  /** Ends the move early, after a copy of page-locked memory is over. */
   fail(error: unknown): void {
     if (this.#ring !== undefined) this.#engine.fail(this.#ring, error);
     else this.#failure ??= { error };
   }
 
-  /** Throws what the move failed with. */
+  /** Throws the error of a failed move. */
   end(): void {
     this.#ring?.check();
     if (this.#failure !== undefined) throw this.#failure.error;
@@ -140,7 +140,7 @@ export class ArrayMover implements Mover {
     return true;
   }
 
-  /** Hands what is left to the ring, when that is the way for it. */
+  /** Hands the rest to the ring, when that is the way for it. */
   #startRing(how: Lending): RingTransfer | undefined {
     const { span: { byteLength } } = this.#move;
     const rest = byteLength - this.#movedBytes;
@@ -178,7 +178,7 @@ export class ArrayMover implements Mover {
     };
   }
 
-  /** Moves a part in one call of the driver's, which stages it, and waits for it. */
+  /** Moves a part in one driver call, which stages it, and waits for it. */
   #moveByDriver(): void {
     const { direction, span, bytes } = this.#move;
     const offset = this.#movedBytes;
@@ -203,7 +203,7 @@ export class ArrayMover implements Mover {
   }
 }
 
-/** Queues one call of the driver's, which stages pageable memory itself. */
+/** Queues one driver call, which stages pageable memory itself. */
 export function queueByDriver(
   { context, queueHandle }: CopyStream,
   { direction, device, bytes }: {

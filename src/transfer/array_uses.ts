@@ -1,4 +1,4 @@
-// Arrays that transfers under way read or write, of all devices: what uses the same bytes comes after.
+// Arrays that transfers under way read or write, of all devices: later uses of the same bytes wait.
 
 import { PendingWork } from "../pending_work.ts";
 import type { Access } from "../memory/stream_usage.ts";
@@ -18,7 +18,7 @@ class PendingArrays {
   readonly #arrays: readonly ArrayUse[];
   #byMemory: Map<unknown, ArrayUse[]> | undefined;
 
-  /** Notes what a transfer uses. */
+  /** Registers the uses of a transfer. */
   constructor(work: PendingWork, arrays: readonly ArrayUse[]) {
     this.work = work;
     this.#arrays = arrays;
@@ -41,14 +41,14 @@ export function noArrayIsPending(): boolean {
   return pending.size === 0;
 }
 
-/** The transfers under way that a use of arrays comes after. */
+/** Returns the transfers under way that a use of arrays comes after. */
 export function arraysBefore(arrays: readonly ArrayUse[]): PendingWork[] {
   const earlier: PendingWork[] = [];
   for (const uses of pending) if (uses.collidesWith(arrays)) earlier.push(uses.work);
   return earlier;
 }
 
-/** Notes that a transfer uses arrays until it is over. */
+/** Registers the arrays of a transfer until it is over. */
 export function noteArrayUses(work: PendingWork, arrays: readonly ArrayUse[]): void {
   const uses = new PendingArrays(work, arrays);
   pending.add(uses);

@@ -24,14 +24,14 @@ export interface CopyRoute {
   readonly destination: Allocation;
   /** The block that is read. */
   readonly source: Allocation;
-  /** The stream that does it. */
+  /** The stream that copies. */
   readonly stream: CudaStream;
 }
 
 /**
  * Queues a copy and does not wait (cuMemcpyAsync, cuMemcpyPeerAsync between devices). Both blocks
- * stay until it is done, also when they are disposed meanwhile. It comes after transfers of the same
- * bytes that were called before.
+ * are kept until it is done, also when they are disposed meanwhile. The copy comes after earlier
+ * transfers of the same bytes.
  *
  * @throws RangeError when the sizes differ, or the ranges overlap.
  */
@@ -59,7 +59,7 @@ function queueCheckedCopy(route: CopyRoute, destination: MemorySpan, source: Mem
   noteCopy(route, byteLength);
 }
 
-/** Counts a copy that was queued, and notes it in the timeline; launches do so for a recorded one. */
+/** Counts a queued copy and records it in the timeline; launches do so for a recorded one. */
 export function noteCopy({ destination, source, stream }: CopyRoute, byteLength: number): void {
   const ends = { destination, source, streamHandle: stream.key };
   const captured = capturedMemory();
@@ -71,7 +71,7 @@ export function noteCopy({ destination, source, stream }: CopyRoute, byteLength:
  * Checks a copy before anything is queued.
  *
  * @throws RangeError when the sizes differ, or the ranges overlap.
- * @throws TypeError when the stream belongs to no device that has some of the memory.
+ * @throws TypeError when the stream's device has none of the memory.
  */
 export function checkCopy(
   destination: MemorySpan,
@@ -86,8 +86,8 @@ export function checkCopy(
 }
 
 /**
- * The stream of a copy: the given one, or the default stream of the device that has the memory; of
- * two, that of the destination.
+ * Returns the stream of a copy: the given one, or the default stream of the device that has the
+ * memory; with two devices, that of the destination.
  */
 export function streamForCopy(
   destination: MemorySpan,
@@ -100,7 +100,7 @@ export function streamForCopy(
 }
 
 /**
- * Checks that a copy's stream is there and belongs to a device that has some of the memory.
+ * Checks that a copy's stream is alive and belongs to a device that has some of the memory.
  *
  * @throws DisposedError when the stream was disposed.
  * @throws TypeError when it belongs to another device.
@@ -145,7 +145,7 @@ export function crossesDevices({ destination, source }: CopyRoute): boolean {
   return destination.context !== source.context && !isNear(destination) && !isNear(source);
 }
 
-/** Makes the call that moves bytes which follow each other; everything else was checked. */
+/** Queues the copy of contiguous bytes; everything else was checked. */
 export function copyBytes(
   route: CopyRoute,
   bytes: { destination: bigint; source: bigint; byteLength: bigint },

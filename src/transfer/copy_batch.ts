@@ -1,4 +1,4 @@
-// Many copies at once: one call of the driver's where it has it, one call each where it has not.
+// Many copies at once: one driver call when the driver has it, one call each otherwise.
 
 import { capturedMemory } from "../memory/captured_memory.ts";
 import { comesAfterNothing, queueInOrder } from "../memory/in_order.ts";
@@ -23,11 +23,12 @@ export interface SpanCopy {
 }
 
 /**
- * Queues copies and does not wait (cuMemcpyBatchAsync, CUDA 12.8). The result is that of queueing
- * them one after another, as is done with copies that depend on each other, cross devices, or come
- * during a capture.
+ * Queues copies and does not wait (cuMemcpyBatchAsync, CUDA 12.8). The result is the same as
+ * queueing them one after another, which is done for copies that depend on each other, cross
+ * devices, or come during a capture.
  *
- * @throws RangeError when the sizes of a pair differ, or its ranges overlap; nothing is queued then.
+ * @throws RangeError when the sizes of a pair differ, or its ranges overlap; nothing is queued
+ *   then.
  */
 export function queueCopyBatch(copies: readonly SpanCopy[], stream: CudaStream): void {
   for (const { destination, source } of copies) checkCopy(destination, source, stream);

@@ -35,7 +35,7 @@ const PATIENCE_MILLISECONDS = navigator.hardwareConcurrency >= 8 ? 2 : 0;
 /** A lent thread has copied its block long before. */
 const LENT_MILLISECONDS = 1000;
 
-/** So many lanes there never are. */
+/** More lanes than there ever are. */
 const EVERYONE = 2 ** 31 - 1;
 
 /** A task on a thread that the runtime lends. */
@@ -123,7 +123,7 @@ export class CopyLanes {
     return { [Symbol.dispose]: () => void Atomics.sub(this.#words, CONTROL.fresh, 1) };
   }
 
-  /** Queues a task for a slot that has none. */
+  /** Queues a task for a free slot. */
   submit(slot: number, task: LaneTask): void {
     this.#tasks.write(slot, task);
     const words = this.#words;
@@ -141,8 +141,8 @@ export class CopyLanes {
   }
 
   /**
-   * Does one waiting task on the calling thread: any while nobody else can, a brief one while lanes
-   * are still waking up. False when there is none.
+   * Does one waiting task on the calling thread: any task while no other thread can, a brief one
+   * while lanes are waking up. Returns false when there is none.
    */
   help({ canLend }: Lending): boolean {
     const slot = this.#take((slot) => {
@@ -156,8 +156,8 @@ export class CopyLanes {
 
   /**
    * Gives waiting tasks to threads that the runtime lends, in the place of lanes that do not run
-   * yet. Those that read and write files are over when the event loop has its turn; those that copy
-   * memory say so as lanes do. False when there is none to give.
+   * yet. Tasks on files are over when the event loop has its turn; tasks that copy memory report as
+   * lanes do. Returns false when there is no task to give.
    */
   lend(): boolean {
     const before = this.#awayCount;
@@ -187,7 +187,7 @@ export class CopyLanes {
     return this.#tasks.run(slot);
   }
 
-  /** Leaves a slot with the thread that is at its task; calls `onReturn` when that is back. */
+  /** Leaves a slot to the thread that does its task; calls `onReturn` when the thread is back. */
   leave(slot: number, onReturn: () => void): void {
     const loan = this.#lent.get(slot);
     if (loan === undefined) return onReturn();
@@ -251,7 +251,7 @@ export class CopyLanes {
     return this.#address + BigInt(4 * word);
   }
 
-  /** Takes the task that waits longest, if there is one and the caller wants it. */
+  /** Takes the oldest waiting task, if there is one and the caller accepts it. */
   #take(isWanted: (slot: number) => boolean): number | undefined {
     const words = this.#words;
     const tail = Atomics.load(words, CONTROL.tail);
@@ -273,7 +273,7 @@ export class CopyLanes {
     giveThreadBack();
     if (loan.onReturn !== undefined) return loan.onReturn();
     if (this.#lent.get(slot) === loan) this.#lent.delete(slot);
-    // A copy has said by itself that it is done, and the slot may be in use again.
+    // A copy reports by itself that it is done, and its slot may be in use again.
     if (isCopy && isDone) return;
     // The system may refuse to copy unusual kinds of memory, which are then copied here.
     if (isCopy) isDone = this.#tasks.run(slot);

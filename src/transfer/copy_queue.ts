@@ -1,6 +1,6 @@
 // The slots of one transfer that are due for the copy engine or that it works on, oldest first.
-// Asking an event costs 1.5 microseconds, so slots that are queued together share one, and nobody
-// asks for uploads before a slot is wanted or nothing else is left to do.
+// Asking an event costs 1.5 microseconds, so slots that are queued together share one, and uploads
+// are not asked for before a slot is needed or nothing else is left to do.
 
 import { queueCopies } from "./copy_many.ts";
 import type { LoadedSlot } from "./pinned_ring.ts";
@@ -21,7 +21,7 @@ export class CopyQueue {
   readonly #transfer: RingTransfer;
   /** Slots that are queued in one call while the copy engine has enough to do. */
   readonly #batchSlots: number;
-  /** So many slots keep the copy engine busy until more are ready. */
+  /** Number of slots that keep the copy engine busy until more are ready. */
   readonly #enoughSlots: number;
   readonly #ready: LoadedSlot[] = [];
   /** Batches that the copy engine works on; the fence of a batch's last slot stands behind it. */
@@ -41,8 +41,8 @@ export class CopyQueue {
   }
 
   /**
-   * Queues the next of what is ready: at once while the copy engine may run dry or when nothing more
-   * comes, else when a batch is complete. Returns the slots whose copies could not be queued, and
+   * Queues the next ready slots: at once while the copy engine may run dry or when no more slots
+   * come, else when a batch is complete. Returns the slots whose copies could not be queued;
    * undefined when nothing is due.
    */
   flush(): FinishedCopies | undefined {
@@ -61,8 +61,8 @@ export class CopyQueue {
   }
 
   /**
-   * Takes back slots whose copies are over, undefined when none are; `isStarved` says that somebody
-   * waits for a slot.
+   * Takes back slots whose copies are over; returns undefined when none are. `isStarved` tells that
+   * a transfer waits for a slot.
    */
   poll({ isStarved }: { isStarved: boolean }): FinishedCopies | undefined {
     const fence = this.#batches[0]?.at(-1)?.slot.fence;
@@ -96,7 +96,10 @@ export class CopyQueue {
     this.#queuedCount += batch.length;
   }
 
-  /** Blocks, after a failure: a slot that no fence guards must not be used again before its copy. */
+  /**
+   * Blocks after a failure, because a slot without a fence must not be reused before its copy is
+   * done.
+   */
   #waitForAll(): void {
     const { stream } = this.#transfer;
     stream?.context.driver.status("cuStreamSynchronize", stream.queueHandle);

@@ -14,12 +14,12 @@ export class Demand {
   #byteLength = 0;
   #count = 0;
 
-  /** Starts at nothing; from `enoughBytes` on the ring pays. */
+  /** Starts at 0; from `enoughBytes` on the ring pays off. */
   constructor(enoughBytes: number) {
     this.#enoughBytes = enoughBytes;
   }
 
-  /** Notes a transfer. */
+  /** Counts a transfer. */
   add(byteLength: number): void {
     this.#byteLength += byteLength;
     this.#count++;

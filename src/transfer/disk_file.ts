@@ -1,5 +1,5 @@
-// An open file: reads and writes at any place, none of which comes up short unnoticed. The descriptor
-// is the C library's, so that copy lanes can use it; Deno has granted what is opened here.
+// An open file: reads and writes at any offset, never short unnoticed. The descriptor is the C
+// library's, so that copy lanes can use it; Deno has granted the path before.
 
 import { ERRNO, O, O_OF_MACHINE, O_PATH, openHost } from "../../ffi/host.ts";
 import { cString } from "../../ffi/pointers.ts";
@@ -71,7 +71,7 @@ export class DiskFile implements Disposable {
     this.readSync(bytes, fileOffset);
   }
 
-  /** Fills `bytes` from `fileOffset` on, and blocks until they are there. */
+  /** Fills `bytes` from `fileOffset` on, and blocks until they are read. */
   readSync(bytes: Uint8Array<ArrayBuffer>, fileOffset: number): void {
     const done = this.readSomeSync(bytes, fileOffset);
     if (done === bytes.byteLength) return;
@@ -81,7 +81,7 @@ export class DiskFile implements Disposable {
     );
   }
 
-  /** Reads up to the end of `bytes` or of the file, and tells how many bytes there were. */
+  /** Reads up to the end of `bytes` or of the file, and returns the number of bytes read. */
   readSomeSync(bytes: Uint8Array<ArrayBuffer>, fileOffset: number): number {
     const { pread } = openHost();
     const address = addressOf(bytes);
@@ -104,7 +104,7 @@ export class DiskFile implements Disposable {
     this.writeSync(bytes, fileOffset);
   }
 
-  /** Writes all of `bytes` from `fileOffset` on, and blocks until they are in the system's hands. */
+  /** Writes all of `bytes` from `fileOffset` on, and blocks until the system has taken them. */
   writeSync(bytes: Uint8Array<ArrayBuffer>, fileOffset: number): void {
     const { pwrite } = openHost();
     const address = addressOf(bytes);
@@ -120,8 +120,8 @@ export class DiskFile implements Disposable {
   }
 
   /**
-   * Finds room on the disk for all bytes at once and makes the file that long; a third faster than
-   * finding it as they come. Where the file system cannot, only the size is set.
+   * Allocates room on the disk for all bytes at once and sets the file's size; a third faster than
+   * allocating as bytes come. When the file system cannot, only the size is set.
    *
    * @throws Error when the disk, or the quota, has no room for them.
    */
@@ -152,7 +152,7 @@ export class DiskFile implements Disposable {
     throw systemError(`bring ${this.path} to the disk`, ERRNO.EIO);
   }
 
-  /** The same, and blocks meanwhile. */
+  /** Waits until the bytes are on the disk, and blocks meanwhile. */
   flushSync(): void {
     if (openHost().fsync(this.descriptor) === 0) return;
     throw systemError(`bring ${this.path} to the disk`, lastErrno());
@@ -168,7 +168,7 @@ export class DiskFile implements Disposable {
     };
   }
 
-  /** Does something as soon as no thread uses the file. */
+  /** Calls a function as soon as no thread uses the file. */
   whenUnused(action: () => void): void {
     if (this.#holderCount === 0) action();
     else this.#whenUnused.push(action);
@@ -181,14 +181,14 @@ export class DiskFile implements Disposable {
     if (this.#holderCount === 0) this.#closeNow(this.descriptor);
   }
 
-  /** Closes it on another thread: some file systems write what is left, or free what is gone. */
+  /** Closes it on another thread, because some file systems write or free data then. */
   async close(): Promise<void> {
     if (!this.#isOpen || this.#holderCount > 0 || CAN_BE_TERMINATED) return this[Symbol.dispose]();
     this.#isOpen = false;
     await openHost().closeNonblocking(this.descriptor);
   }
 
-  /** False when a call failed or moved nothing: made again on this thread it tells why. */
+  /** Returns false when a call failed or moved nothing; repeating it on this thread tells why. */
   async #whole(
     move: Move,
     bytes: Uint8Array<ArrayBuffer>,

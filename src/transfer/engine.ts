@@ -21,10 +21,10 @@ const NAP_MILLISECONDS = navigator.hardwareConcurrency >= 8 ? 0 : 0.05;
 /** Whether threads that the runtime lends may work for an awaited transfer between two turns. */
 const CAN_LEND = !CAN_BE_TERMINATED;
 
-/** Lanes that do not run by then never will. */
+/** Time after which lanes that do not run never will. */
 const LANE_START_MILLISECONDS = 3000;
 
-/** Transfers that share the ring at a time; more would only push each other out of the caches. */
+/** Number of transfers that share the ring; more would only evict each other from the caches. */
 const MOST_AT_ONCE = 4;
 
 /** The engine's record of a running transfer. */
@@ -32,7 +32,7 @@ interface RunningTransfer {
   /** Slots that the copy engine works on. */
   readonly queue: CopyQueue;
   readonly stream: TransferStream;
-  /** Lets the lanes for fresh memory work, where it has some. */
+  /** Lets the lanes for fresh memory work, when it has fresh memory. */
   readonly extra: Disposable | undefined;
 }
 
@@ -58,7 +58,7 @@ export class TransferEngine {
   readonly #keepers = new Map<RingTransfer, MemoryKeeper>();
   /** Threads that kept an array and are on their way back. */
   readonly #returning = new Set<Promise<void>>();
-  /** There while there are transfers. */
+  /** Set while there are transfers. */
   #lastTurn: Disposable | undefined;
 
   /** Starts with no memory and no lanes; both come with the first transfer. */
@@ -70,20 +70,20 @@ export class TransferEngine {
     this.#lanes = new CopyLanes(limits.slotCount, limits);
   }
 
-  /** The engine of a context; it ends with the context. */
+  /** Returns the engine of a context; it ends with the context. */
   static of(context: Context): TransferEngine {
     const known = engines.get(context);
     if (known !== undefined) return known;
     return TransferEngine.adopt(context, new TransferEngine(context));
   }
 
-  /** The limits of a context's engine, whether or not there is one yet. */
+  /** Returns the limits of a context's engine, also before it exists. */
   static limitsOf(context: Context): EngineLimits {
     return engines.get(context)?.limits ?? DEFAULT_LIMITS;
   }
 
   /**
-   * Sets how large the engine of a context may be, before its first large transfer.
+   * Sets the limits of a context's engine, before its first large transfer.
    *
    * @throws TypeError when the context has one already.
    */
@@ -106,8 +106,8 @@ export class TransferEngine {
   }
 
   /**
-   * Finds the way for what is left of a transfer: the ring is only fast while several lanes run, and
-   * for little only while they are awake. Wakes them, for this transfer or the next.
+   * Chooses the way for the rest of a transfer: the ring is fast only while several lanes run, and
+   * for few bytes only while they are awake. Wakes the lanes, for this transfer or the next.
    */
   wayFor(byteLength: number, { canLend }: Lending): Way {
     const { runningCount } = this.#lanes;
@@ -158,7 +158,7 @@ export class TransferEngine {
     return transfer;
   }
 
-  /** Moves what can move of all transfers, or naps; false when nothing could. */
+  /** Advances all transfers, or naps; returns false when nothing could move. */
   advance({ canLend }: Lending): boolean {
     if (this.#pump({ canLend: canLend && CAN_LEND })) return true;
     if (NAP_MILLISECONDS > 0) this.#lanes.waitSync(NAP_MILLISECONDS);
@@ -171,8 +171,9 @@ export class TransferEngine {
   }
 
   /**
-   * Makes sure that the program may run, which can move its arrays away: they are kept, or else lanes
-   * come to rest. A worker can be ended in a turn of its event loop, so there they always rest.
+   * Prepares for the program to run, which can transfer its arrays away: the arrays are kept, or
+   * else the lanes come to rest. A worker can be ended in a turn of its event loop, so there the
+   * lanes always rest.
    */
   beforeProgram(): void {
     for (const transfer of this.#running.keys()) transfer.noteProgram();
@@ -182,7 +183,7 @@ export class TransferEngine {
     if (unkept.length > 0 && !this.#keep(unkept)) this.#rest(unkept);
   }
 
-  /** Keeps the arrays of transfers until all of these are over; false when it cannot. */
+  /** Keeps the arrays of transfers until all of these are over; returns false when it cannot. */
   #keep(transfers: readonly RingTransfer[]): boolean {
     if (CAN_BE_TERMINATED) return false;
     const arrays = transfers.flatMap(({ request }) => request.arrays ?? []);
@@ -226,8 +227,8 @@ export class TransferEngine {
   }
 
   /**
-   * Resolves when threads that the runtime lent are back, which are done some microseconds before: a
-   * program, or a test, may look for what is still under way.
+   * Resolves when lent threads are back, some microseconds after their work is done: a program or a
+   * test may check that nothing is under way.
    */
   async atRest(): Promise<void> {
     if (this.#returning.size > 0) await Promise.all(this.#returning);
@@ -285,7 +286,7 @@ export class TransferEngine {
     }
   }
 
-  /** Moves every slot on that can move; false when nothing could. */
+  /** Advances every slot that can move; returns false when none could. */
   #pump(how: Lending): boolean {
     let moved = false;
     for (const loaded of this.#withLane) moved = this.#afterLane(loaded) || moved;
@@ -305,8 +306,9 @@ export class TransferEngine {
   }
 
   /**
-   * Does the work of lent threads that only a turn of the event loop would tell of: a caller that
-   * blocks gives it none. They do the same to the same bytes, and their slots stay away until then.
+   * Repeats the work of lent threads that report only in a turn of the event loop, which a blocking
+   * caller does not give. Both write the same bytes, and the slots stay reserved until the threads
+   * are back.
    */
   #takeBack(): boolean {
     let moved = false;
@@ -363,7 +365,7 @@ export class TransferEngine {
     return moved;
   }
 
-  /** More than lanes can take soon would only push each other out of the caches. */
+  /** More slots than lanes can take soon would only evict each other from the caches. */
   get #hasEnoughForLanes(): boolean {
     return this.#withLane.size >= 2 * Math.max(1, this.#lanes.handCount);
   }
@@ -401,7 +403,10 @@ export class TransferEngine {
     return true;
   }
 
-  /** Passes on the slots that the copy engine is done with, or never got; false for undefined. */
+  /**
+   * Passes on the slots that the copy engine is done with, or never got; returns false for
+   * undefined.
+   */
   #afterCopies(finished: FinishedCopies | undefined): boolean {
     if (finished === undefined) return false;
     const { done, error } = finished;

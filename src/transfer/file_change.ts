@@ -116,7 +116,7 @@ export class FileChange implements FileWrite {
     );
   }
 
-  /** Finds room first: when there is none, nothing is lost yet. */
+  /** Allocates room first: when there is none, nothing is lost yet. */
   #makeRoom(): void {
     const { file } = this;
     const { offset = 0, byteLength } = this.#options;
@@ -128,7 +128,7 @@ export class FileChange implements FileWrite {
     file.resize(this.#end);
   }
 
-  /** Half of a whole file is never taken for one: it is left empty. */
+  /** Leaves a half-written whole file empty, so that it is not taken for a complete one. */
   #restoreSize(file: DiskFile): void {
     try {
       if (this.#isTouched) return file.resize(0);

@@ -44,17 +44,17 @@ const KINDS: Readonly<Record<number, FileKind>> = {
   [S_IF.BLK]: "device",
 };
 
-/** Looks at what a path stands for; undefined when nothing is there. Links are not followed. */
+/** Returns the facts about a path; undefined when nothing is there. Does not follow links. */
 export function factsAt(path: string): FileFacts | undefined {
   return look({ directory: AT.FDCWD, path, flags: AT.SYMLINK_NOFOLLOW });
 }
 
-/** Looks at what a path stands for when links are followed; undefined when nothing is there. */
+/** Returns the facts about a path with links followed; undefined when nothing is there. */
 export function factsBehind(path: string): FileFacts | undefined {
   return look({ directory: AT.FDCWD, path, flags: 0 });
 }
 
-/** Looks at a file that is open; `path` is for errors. */
+/** Returns the facts about an open file; `path` is for errors. */
 export function factsOf(descriptor: number, path: string): FileFacts {
   const facts = look({ directory: descriptor, path: "", flags: AT.EMPTY_PATH });
   if (facts === undefined) throw systemError(`look at ${path}`, ERRNO.ENOENT);
@@ -62,7 +62,7 @@ export function factsOf(descriptor: number, path: string): FileFacts {
 }
 
 /**
- * Checks that something is a file whose bytes can be read and written at any place.
+ * Checks that a path is a regular file, which can be read and written at any offset.
  *
  * @throws TypeError when it is a folder, a pipe or a device.
  */

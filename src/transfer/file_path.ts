@@ -14,7 +14,7 @@ export type FilePath = string | URL;
 /** Access of a program to a file. */
 export type FileAccess = "read" | "write";
 
-/** As many links as the system follows. */
+/** Number of links that the system follows at most. */
 const MOST_LINKS = 40;
 
 /**
@@ -48,7 +48,7 @@ function fromUrl(url: URL): string {
 }
 
 /**
- * Makes sure that Deno lets the program use a path; asks on a terminal.
+ * Checks that Deno lets the program use a path; asks on a terminal.
  *
  * @throws Deno.errors.NotCapable when it does not.
  */

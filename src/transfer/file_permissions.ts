@@ -27,8 +27,8 @@ export interface PermissionCopy {
 }
 
 /**
- * Gives an open file the permissions of another. Where the group cannot be kept its members get no
- * more than all others have, so that nobody can read the new file who could not read the old one.
+ * Gives an open file the permissions of another. When the group cannot be kept, its members get no
+ * more than all others have, so that only those who could read the old file can read the new one.
  */
 export function copyPermissions({ realPath, facts, file }: PermissionCopy): void {
   const { fchmod, fchown } = openHost();

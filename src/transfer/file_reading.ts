@@ -1,5 +1,5 @@
-// A file that is read: found when the call is made, opened when what earlier calls of the program
-// write into it is there, and not changed by later ones until it is closed.
+// A file that is read: found when the call is made, opened when earlier calls of the program have
+// written it, and not changed by later ones until it is closed.
 
 import { DiskFile } from "./disk_file.ts";
 import { checkRegular, factsAt, factsBehind, factsOf } from "./file_facts.ts";
@@ -10,7 +10,7 @@ import { FileTurn } from "./file_turns.ts";
 export interface OpenedFile {
   /** The file; it belongs to the reading. */
   readonly file: DiskFile;
-  /** Its size in bytes, as the system says: 0 for one that is made as it is read. */
+  /** Size in bytes that the system reports: 0 for a file that is generated as it is read. */
   readonly byteLength: number;
 }
 
@@ -19,7 +19,7 @@ export class FileReading implements Disposable {
   /** Path of the file. */
   readonly path: string;
   readonly #turn: FileTurn;
-  /** The file, or why it cannot be opened, once it is due. */
+  /** The file, or the error of opening it, once it is due. */
   #outcome: OpenedFile | { readonly error: unknown } | undefined;
 
   /**
@@ -52,7 +52,7 @@ export class FileReading implements Disposable {
     return this.open();
   }
 
-  /** The same when it is due. */
+  /** Opens the file when it is due. */
   open(): OpenedFile {
     const outcome = this.#outcome;
     if (outcome === undefined) throw new Error(`Cannot open ${this.path}: it is being written`);

@@ -13,10 +13,10 @@ import { checkWritable, type FileWrite, type WrittenPlace } from "./file_write.t
 import { LockedFile } from "./locked_file.ts";
 import { lastErrno, reworded, systemReason } from "./system_error.ts";
 
-/** Behind the name of every temporary file. */
+/** Suffix of every temporary file. */
 const SUFFIX = ".vramkit-saving";
 
-/** Until it gets the permissions of the file that it replaces, nobody else may open it. */
+/** Permissions until it gets those of the file that it replaces: no other user may open it. */
 const PRIVATE_MODE = 0o600;
 
 const REMEDY = "pass { inPlace: true } to write into the file itself";
@@ -29,7 +29,7 @@ export interface ReplacementOptions {
   readonly sync: boolean;
 }
 
-/** A file on its way into the place of another, or into an empty one. */
+/** A new file that replaces another, or is the first at its path. */
 export class FileReplacement implements FileWrite {
   readonly #place: WrittenPlace;
   readonly #temporaryPath: string;
@@ -40,7 +40,7 @@ export class FileReplacement implements FileWrite {
   #temporary: LockedFile | undefined;
   /** The new file and the old one, whose bytes go when it is closed. */
   readonly #renamed: (LockedFile | DiskFile)[] = [];
-  /** Open until the new name is on the disk, where that was asked for. */
+  /** The folder, open until the new name is on the disk, if that was requested. */
   #folder: DiskFile | undefined;
 
   /** Prepares; nothing is opened yet. */
@@ -128,7 +128,7 @@ export class FileReplacement implements FileWrite {
     }
   }
 
-  /** Gives the new file the permissions of the one whose place it takes. */
+  /** Gives the new file the permissions of the one that it replaces. */
   #complete(): void {
     const { realPath } = this.#place;
     const facts = factsAt(realPath) ?? this.#target;
@@ -198,7 +198,7 @@ function checkReplaceable(path: string, facts: FileFacts): void {
   );
 }
 
-/** Asks Deno before anybody looks at where the links lead. */
+/** Asks Deno for permission before links are followed. */
 function requireWritable({ path, realPath }: WrittenPlace): void {
   try {
     requireAccess(realPath, "write");
@@ -207,7 +207,7 @@ function requireWritable({ path, realPath }: WrittenPlace): void {
   }
 }
 
-/** Has Deno open the file itself, which says the last word; one that is not there stays so. */
+/** Lets Deno open the file itself, which decides; a missing file stays missing. */
 function openByDeno({ path, realPath }: WrittenPlace): void {
   try {
     Deno.openSync(realPath, { write: true }).close();

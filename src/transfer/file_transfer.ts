@@ -42,8 +42,8 @@ export interface FileRequest extends TransferOptions, WritingOptions {
 }
 
 /**
- * Writes device memory into a file, as it is when all that was called before is done; holds it
- * meanwhile. See {@link produceFile} for what is there when it fails.
+ * Writes device memory into a file, with its contents after all earlier calls; keeps the memory
+ * meanwhile. See {@link produceFile} for the file after a failure.
  */
 export async function writeFileFrom(request: FileRequest): Promise<void> {
   const { span, stream, onProgress, signal } = request;
@@ -56,11 +56,11 @@ export async function writeFileFrom(request: FileRequest): Promise<void> {
 }
 
 /**
- * Checks that memory can be written into a file: what fails here costs no file.
+ * Checks that memory can be written into a file, before the file is touched.
  *
  * @throws DisposedError when the memory or the stream was disposed.
  * @throws TypeError when the stream belongs to another device or is being captured, and for memory
- *   that a graph has not brought yet.
+ *   that a graph has not allocated yet.
  */
 export function checkDownload({ allocation, byteLength }: MemorySpan, stream: CudaStream): void {
   checkRoute({ destination: allocation, source: allocation, stream });
@@ -70,8 +70,8 @@ export function checkDownload({ allocation, byteLength }: MemorySpan, stream: Cu
 }
 
 /**
- * Fills new device memory, which only the caller knows, from an open file. It is in nobody's order: who
- * waits for the file would else wait for ever where a stream's later work waits for them.
+ * Fills new device memory, which only the caller knows, from an open file. The transfer is in no
+ * stream's order, because later work of a stream could otherwise wait forever for the file.
  */
 export async function uploadFrom(task: FileTransfer): Promise<void> {
   const { file, fileOffset, span } = task;

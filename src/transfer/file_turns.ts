@@ -12,7 +12,7 @@ export class FileTurn implements Disposable {
   readonly #path: string;
   readonly #use: FileUse;
   #isOver = false;
-  /** Whether nothing that takes the file's place matters any more. */
+  /** Whether another file may replace this one already. */
   #isLingering = false;
   readonly #whenDue: (() => void)[] = [];
 
@@ -34,7 +34,7 @@ export class FileTurn implements Disposable {
     return true;
   }
 
-  /** Calls `action` when it is due, at once when it is; never when it ends before. */
+  /** Calls `action` when the turn is due, at once if it is; never when it ends before. */
   whenDue(action: () => void): void {
     if (this.isDue) action();
     else this.#whenDue.push(action);
@@ -56,15 +56,15 @@ export class FileTurn implements Disposable {
   }
 
   /**
-   * Notes that another file may take this one's place: it is open, and read from where it is, or it is
-   * written, and only threads are left that write the same bytes once more.
+   * Notes that another file may replace this one: it is open for reading, or it is written and only
+   * threads are left that write the same bytes once more.
    */
   linger(): void {
     this.#isLingering = true;
     this.#callNext();
   }
 
-  /** Ends it: who came after may be due. A second time does nothing. */
+  /** Ends the turn; later ones may become due. A second call does nothing. */
   [Symbol.dispose](): void {
     if (this.#isOver) return;
     this.#isOver = true;

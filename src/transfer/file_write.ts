@@ -9,17 +9,20 @@ export interface FileWrite {
   /** File that receives the bytes, once the write has begun. */
   readonly file: DiskFile;
   /**
-   * Opens and locks what it needs, and finds room for the bytes; false while another process writes
-   * the same file.
+   * Opens and locks the files, and allocates room for the bytes; returns false while another
+   * process writes the same file.
    *
-   * @throws Error, and leaves everything as it was, when it can never begin.
+   * @throws Error when it can never begin; everything stays as it was.
    */
   tryBegin(): boolean;
-  /** Makes it true: from now on the file is the new one. Waits for the disk when that was asked for. */
+  /**
+   * Commits the write: from now on the file is the new one. Waits for the disk if that was
+   * requested.
+   */
   commit(): Promise<void>;
-  /** The same, and blocks meanwhile; also when a {@link FileWrite.commit} is under way. */
+  /** Commits the write and blocks meanwhile; also when a {@link FileWrite.commit} is under way. */
   commitSync(): void;
-  /** Takes it back, unless it was committed; nothing may write into the file any more. */
+  /** Undoes the write, unless it was committed; nothing may write into the file any more. */
   abandon(): void;
 }
 

@@ -15,7 +15,7 @@ export interface StridedSpan {
   readonly allocation: Allocation;
   /** Address of the first. */
   readonly address: bigint;
-  /** Steps along each axis, and how far a step goes in bytes. */
+  /** Number of steps along each axis, and the bytes of a step. */
   readonly axes: readonly { readonly size: number; readonly stride: number }[];
 }
 

@@ -21,7 +21,7 @@ export interface GatherTarget {
   readonly path: string;
 }
 
-/** Queued one by one, so many take 4 milliseconds; then others have their turn. */
+/** Number of copies queued in 4 milliseconds; then others have their turn. */
 const MOST_COPIES = 1024;
 
 /** Tells how to cut parts, given in the order of the file, for a {@link RingRequest}. */
@@ -67,7 +67,9 @@ class OpenLoad {
       this.#fileOffset + this.#byteLength === fileOffset + taken;
   }
 
-  /** Adds as much of a block from `from` on as there is room for, and tells how much that was. */
+  /**
+   * Adds as much of a block from `from` on as there is room for, and returns the number of bytes.
+   */
   add({ allocation, address, byteLength: whole }: MemorySpan, from: number): number {
     const byteLength = Math.min(whole - from, this.#mostBytes - this.#byteLength);
     const source = address + BigInt(from);
@@ -82,7 +84,7 @@ class OpenLoad {
     return byteLength;
   }
 
-  /** The piece that it has become. */
+  /** Returns the finished piece. */
   close({ descriptor, path }: GatherTarget): Piece {
     const byteLength = this.#byteLength;
     const fileOffset = this.#fileOffset;

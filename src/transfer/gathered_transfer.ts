@@ -1,5 +1,5 @@
-// Writes blocks of device memory into one open file, packed: of small ones a slot carries hundreds,
-// where a transfer of its own would cost each of them a sixth of a millisecond.
+// Writes blocks of device memory into one open file, packed: a slot carries hundreds of small ones,
+// which would cost a sixth of a millisecond each as transfers.
 
 import type { Step } from "./stepped_work.ts";
 import type { CudaStream } from "../stream.ts";
@@ -27,8 +27,8 @@ export interface GatherRequest extends TransferOptions {
 }
 
 /**
- * Writes the blocks, as a part of work that has its place in the order and holds the memory. The
- * stream may be gone since then: the default one comes after its work.
+ * Writes the blocks, as a part of work that has its place in the order and keeps the memory. When
+ * the stream was disposed since, the default stream is used, ordered after its work.
  */
 export function* gatherInto(request: GatherRequest): Generator<Step, void> {
   const { file, onProgress, signal } = request;
@@ -90,8 +90,8 @@ function* gatherFew(
 }
 
 /**
- * Writes bytes that nobody changes meanwhile: few at once, the system only takes them over; many on
- * another thread. A call that blocks writes those once more.
+ * Writes bytes that do not change meanwhile: few at once, because the system only copies them; many
+ * on another thread. A call that blocks writes those once more.
  */
 export function* writeInto(
   file: DiskFile,

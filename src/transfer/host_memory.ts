@@ -14,7 +14,10 @@ export interface Action {
   toString(): string;
 }
 
-/** The bytes of host memory: an address and a size. The size becomes 0 when they are moved away. */
+/**
+ * The bytes of host memory: an address and a size. The size becomes 0 when the array is transferred
+ * away.
+ */
 export type HostBytes = Uint8Array<ArrayBufferLike>;
 
 /** A getter of the language's own. */
@@ -29,7 +32,7 @@ const isResizable = getterOf<boolean>(ArrayBuffer.prototype, "resizable");
 const isGrowable = getterOf<boolean>(SharedArrayBuffer.prototype, "growable");
 
 /**
- * Checks host memory and shows it as bytes, without a copy.
+ * Checks host memory and returns it as bytes, without a copy.
  *
  * @throws TypeError when it is not memory, was detached, or could be resized under a running copy.
  */

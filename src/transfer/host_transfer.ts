@@ -71,11 +71,12 @@ const ACTIONS = {
 } as const satisfies Record<HostTransfer["direction"], string>;
 
 /**
- * Moves the bytes, after all that was called before and touches the same bytes, on the device or in
- * the array. Returns a promise that resolves when they are there, or nothing when they are there
- * already, as after most small transfers.
+ * Moves the bytes after all earlier calls that use the same bytes, on the device or in the array.
+ * Returns a promise that resolves when they have arrived, or undefined when they already have, as
+ * after most small transfers.
  *
- * @throws TypeError when the stream is being captured: ordinary memory may have moved by a launch.
+ * @throws TypeError when the stream is being captured: ordinary memory may be elsewhere at a
+ *   launch.
  */
 export function transfer(task: HostTransfer): Promise<void> | undefined {
   const { direction, stream, span, signal } = task;
@@ -93,7 +94,7 @@ export function transfer(task: HostTransfer): Promise<void> | undefined {
   return turnWhenDue(byteLength);
 }
 
-/** Moves the bytes as {@link transfer} does, and blocks until they are there. */
+/** Moves the bytes as {@link transfer} does, and blocks until they have arrived. */
 export function transferSync(task: HostTransfer): void {
   const { direction, stream, span: { byteLength, allocation } } = task;
   if (byteLength === 0) return;
@@ -104,7 +105,7 @@ export function transferSync(task: HostTransfer): void {
   move(task, owned);
 }
 
-/** Moves the bytes, and blocks until they are there: all that comes before is over or queued. */
+/** Moves the bytes and blocks until they have arrived; all earlier work is over or queued. */
 function move(task: HostTransfer, owned: OwnedHostSpan | undefined): void {
   if (isSmall(task)) return moveBriefly(task);
   const { stream, host } = task;
@@ -116,7 +117,7 @@ function move(task: HostTransfer, owned: OwnedHostSpan | undefined): void {
 }
 
 /**
- * The memory that the GPU reaches under the array; undefined for ordinary memory.
+ * Returns the memory under the array that the GPU reaches; undefined for ordinary memory.
  *
  * @throws RangeError when the bytes would be copied onto a part of themselves.
  */
@@ -162,7 +163,7 @@ function isAlone(): boolean {
   return calledBefore === 1;
 }
 
-/** Blocks until all is over that was called before and touches the same bytes. */
+/** Blocks until all earlier calls that use the same bytes are over. */
 function finishEarlier(task: HostTransfer, owned: OwnedHostSpan | undefined): void {
   const { stream, span, direction } = task;
   if (comesAfterNothing(stream, span.allocation, owned?.allocation) && noArrayIsPending()) return;
@@ -170,14 +171,14 @@ function finishEarlier(task: HostTransfer, owned: OwnedHostSpan | undefined): vo
   finishNow([...pendingBefore(stream, uses), ...arraysBefore(arrays)], `${direction} now`);
 }
 
-/** Makes the stream wait for what others do with the memory, which may have failed to be done. */
+/** Makes the stream wait for other streams' work on the memory; throws when that work failed. */
 function order({ direction, span, stream }: HostTransfer, owned: OwnedHostSpan | undefined): void {
   if (direction === "download") stream.throwFailure();
   span.allocation.order(stream, accessOf(direction));
   owned?.allocation.order(stream, arrayAccessOf(direction));
 }
 
-/** Orders the stream, and tells whether it is idle then, or within some 15 microseconds. */
+/** Orders the stream, and returns whether it is idle then, or within some 15 microseconds. */
 function becomesIdle(task: HostTransfer, owned: OwnedHostSpan | undefined): boolean {
   const { stream } = task;
   order(task, owned);
@@ -205,7 +206,7 @@ function usesOf(
   return { uses: [...uses, { ...owned, access }], arrays: [] };
 }
 
-/** Moves few bytes, and does all that can wait while they are on their way. */
+/** Moves few bytes, and does the accounting while they are on their way. */
 function moveBriefly(task: HostTransfer): void {
   const { direction, stream, span, host, onProgress } = task;
   const { byteLength } = span;
@@ -219,7 +220,10 @@ function moveBriefly(task: HostTransfer): void {
 
 let unbrokenBytes = 0;
 
-/** Awaiting what is over comes back at once; after some milliseconds of that others have a turn. */
+/**
+ * Gives the event loop a turn after some milliseconds, because awaiting finished transfers gives it
+ * none.
+ */
 function turnWhenDue(byteLength: number): Promise<void> | undefined {
   unbrokenBytes += byteLength + CALL_BYTES;
   if (unbrokenBytes < TURN_BYTES) return undefined;
@@ -260,7 +264,7 @@ function planOf(task: HostTransfer, owned: OwnedHostSpan | undefined): TransferP
 /** The properties of a transfer that decide its order and are counted. */
 type TransferFacts = Pick<HostTransfer, "direction" | "span" | "stream" | "isUncounted">;
 
-/** Counts a transfer, and notes it in the timeline. */
+/** Counts a transfer, and records it in the timeline. */
 export function noteTransfer({ direction, span, stream, isUncounted }: TransferFacts): void {
   if (isUncounted === true) return;
   const { allocation, byteLength } = span;

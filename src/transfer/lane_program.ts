@@ -163,8 +163,9 @@ export function doTask(slot: number, { fields, lists }: TaskMemory, tools: TaskT
 }
 
 /**
- * Works until the lanes are to end. The first lane starts the others, so that nobody waits for them.
- * A lane sleeps in the system's own call: Atomics.notify() needs three times as long to wake them all.
+ * Works until the lanes are to end. The first lane starts the others, so that no caller waits for
+ * them. A lane sleeps in the system's own call: Atomics.notify() needs three times as long to wake
+ * them all.
  */
 export async function runLane(job: LaneJob, system: LaneSystem): Promise<void> {
   const { words, address, slotCount, patience, lane, laneCount, totalCount } = job;
@@ -172,7 +173,7 @@ export async function runLane(job: LaneJob, system: LaneSystem): Promise<void> {
   const { CONTROL, STATUS, SYS_FUTEX, FUTEX_WAIT, LOOKS, NAP_SECONDS } = codes;
   const nap = BigInt64Array.of(NAP_SECONDS, 0n); // a timespec
 
-  /** Sleeps for a while, unless the word is not what it was; whether somebody woke it. */
+  /** Sleeps for a while if the word is unchanged; returns whether the lane was woken. */
   function sleep(word: number, seen: number): boolean {
     const at = address + BigInt(4 * word);
     return host.futex(SYS_FUTEX, at, FUTEX_WAIT, seen, nap) === 0n;

@@ -1,6 +1,5 @@
-// Handles what may be a program's last turn: an uncaught error ends the program and frees its
-// arrays before its message is printed. A thread that still used one would end the process without
-// a message.
+// Handles a program's last turn: an uncaught error frees its arrays before its message is printed,
+// and a thread that still used one would end the process without a message.
 
 /** The events that come before a program ends, and also when it goes on after all. */
 const LAST_EVENTS = ["error", "unhandledrejection", "unload"] as const;

@@ -8,7 +8,7 @@ import { DiskFile } from "./disk_file.ts";
 import { factsAt, factsOf, type FileFacts } from "./file_facts.ts";
 import { lastErrno } from "./system_error.ts";
 
-/** So often a file may be replaced by others while it is opened. */
+/** Number of times that others may replace a file while it is opened. */
 const TRY_COUNT = 100;
 
 /** Options for opening a file. */
@@ -48,7 +48,8 @@ export class LockedFile implements Disposable {
   }
 
   /**
-   * Opens a file, or makes it; undefined while somebody else holds its lock. The path has no links.
+   * Opens or creates a file; returns undefined while another process holds its lock. The path has
+   * no links.
    *
    * @throws Error as Deno does, and what `check` throws.
    */
@@ -88,7 +89,7 @@ export class LockedFile implements Disposable {
     if (this.isInPlace) Deno.removeSync(this.#path);
   }
 
-  /** The same, and only warns when it fails: for what comes after an error of its own. */
+  /** Removes it and only warns on failure, for use after another error. */
   tryRemove(): void {
     try {
       this.remove();
@@ -102,13 +103,13 @@ export class LockedFile implements Disposable {
     this.file[Symbol.dispose]();
   }
 
-  /** The same, on another thread where freeing or writing a large file takes a while. */
+  /** Closes it, on another thread when freeing or writing a large file takes a while. */
   async close(): Promise<void> {
     await this.file.close();
   }
 }
 
-/** Has Deno open a file that is there, or make it: the program may write it then. */
+/** Lets Deno open or create a file, which checks that the program may write it. */
 function grantByDeno(
   path: string,
   { createNew, mode = 0o666 }: { readonly createNew: boolean; readonly mode: number | undefined },
@@ -131,7 +132,7 @@ const KNOWS_NO_LOCKS: ReadonlySet<number> = new Set([
   ERRNO.EOPNOTSUPP,
 ]);
 
-/** False while somebody else has the lock. */
+/** Takes the lock; returns false while another process has it. */
 function tryLock(descriptor: number): boolean {
   return openHost().flock(descriptor, LOCK.EX | LOCK.NB) === 0 || KNOWS_NO_LOCKS.has(lastErrno());
 }

@@ -14,8 +14,8 @@ export const MOST_KEPT_ARRAYS: number = MOST_THREADS * KEPT_ARRAYS;
 /** Keeps the memory of arrays, for one user or several. */
 export interface MemoryKeeper {
   /**
-   * Notes that one of the users is done. The last one lets the memory go; then it returns a promise
-   * that resolves when the threads are back, some microseconds later.
+   * Notes that one of the users is done. For the last one it releases the memory and returns a
+   * promise that resolves when the threads are back, some microseconds later.
    */
   letGo(): Promise<void> | undefined;
 }

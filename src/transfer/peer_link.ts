@@ -12,7 +12,7 @@ const routes = new WeakMap<Context, WeakMap<Context, PeerRoute>>();
 
 /**
  * Finds the way between two devices and opens it, once for a pair (cuDeviceCanAccessPeer,
- * cuCtxEnablePeerAccess). A failure is thrown and not taken for an answer: the next call asks again.
+ * cuCtxEnablePeerAccess). A failure is thrown and not remembered: the next call asks again.
  */
 export function peerRoute(from: Context, to: Context): PeerRoute {
   const known = routes.get(from)?.get(to);

@@ -1,5 +1,5 @@
-// A transfer that is not over when its call returns: it waits for what comes before it, moves its bytes
-// between turns of the event loop, or at one go when a later call blocks for it, and is awaited or not.
+// A transfer that is not over when its call returns: it waits for earlier work, then moves its
+// bytes between turns of the event loop, or at once when a later call blocks for it.
 
 import { type HostCheck, watchHost } from "../../ffi/host_watch.ts";
 import { Fence } from "../fence.ts";
@@ -22,37 +22,37 @@ const TURN_MILLISECONDS = CAN_BE_TERMINATED ? 10 : 0.1;
 /** Time for which brief transfers in a row may keep the event loop from its next turn. */
 const MOST_TURN_MILLISECONDS = 4;
 
-/** Options of transfers. */
+/** Options of a transfer: a progress callback, and a signal that ends it early. */
 export interface TransferOptions {
-  /** Called as bytes arrive; large transfers call it for every few MiB, small ones once. */
+  /** Called as bytes arrive: every few MiB for large transfers, once for small ones. */
   readonly onProgress?: ((doneBytes: number, totalBytes: number) => void) | undefined;
-  /** Ends the transfer early; it rejects once nothing is in flight any more. */
+  /** Ends the transfer early; its promise rejects once nothing is in flight any more. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /** Moves the bytes of a transfer, a little at each step. */
 export interface Mover {
-  /** Bytes that are where they belong. */
+  /** Bytes that have arrived. */
   readonly doneBytes: number;
   /** Whether all pieces were moved and none is in flight. */
   readonly isOver: boolean;
   /** The work of the GPU that must be done before the next step; undefined when there is none. */
   readonly waitsFor: Fence | undefined;
-  /** Whether only a turn of the event loop can tell more, when nothing can move. */
+  /** Whether the transfer needs a turn of the event loop to go on, when nothing can move. */
   readonly needsTurn: boolean;
-  /** Goes on; false when nothing can move right now. */
+  /** Moves some bytes; returns false when nothing can move right now. */
   step(how: Lending): boolean;
-  /** Makes sure that the program may run, which can move arrays away. */
+  /** Prepares for the program to run, which can transfer arrays away. */
   beforeProgram(): void;
   /** Ends it early; further steps complete the pieces in flight. */
   fail(error: unknown): void;
-  /** Lets go of everything when it is over; throws what it failed with. */
+  /** Releases everything when it is over; throws its error if it failed. */
   end(): void;
   /** Resolves when the threads that it used are back; they are done before. */
   atRest(): Promise<void>;
 }
 
-/** Moves all that is left, blocking, and throws what it failed with. */
+/** Moves all remaining bytes, blocking; throws the transfer's error. */
 export function finishMover(mover: Mover): void {
   while (!mover.isOver) mover.step({ canLend: false });
   mover.beforeProgram(); // others may be under way
@@ -71,7 +71,7 @@ class Turn {
   /** Resolves in the next turn. */
   readonly over: Promise<void> = nextTurn().then(() => Turn.#current = undefined);
 
-  /** The turn that it is. */
+  /** Returns the current turn. */
   static current(): Turn {
     return Turn.#current ??= new Turn();
   }
@@ -79,7 +79,7 @@ class Turn {
 
 /** A transfer to be made. */
 export interface TransferPlan extends TransferOptions {
-  /** In whose order it comes. */
+  /** Stream in whose order it comes. */
   readonly stream: CudaStream;
   /** Uses of the GPU's memory. */
   readonly uses: readonly MemoryUse[];
@@ -89,17 +89,17 @@ export interface TransferPlan extends TransferOptions {
   readonly byteLength: number;
   /** Words for a message: the action that cannot be recorded. */
   readonly action: string;
-  /** Whether work that is under way has its place in the order, and keeps the memory. */
+  /** Whether it is a part of work that has its place in the order and keeps the memory. */
   readonly isPlaced?: boolean | undefined;
-  /** Starts to move them, when its turn has come, behind the GPU's work before `entry`. */
+  /** Starts to move the bytes when its turn has come, after the GPU's work before `entry`. */
   start(entry: Fence | undefined): Mover;
-  /** Does what is left to do when the bytes are there, before anything that comes after. */
+  /** Finishes the transfer when the bytes have arrived, before any later work. */
   complete?(): void;
 }
 
 /** A transfer under way. */
 export class PendingTransfer extends PendingWork {
-  /** Resolves when the bytes are there; rejects with what went wrong. */
+  /** Resolves when the bytes have arrived; rejects with the transfer's error. */
   readonly promise: Promise<void>;
   readonly #plan: TransferPlan;
   readonly #settle: Pick<PromiseWithResolvers<void>, "resolve" | "reject">;
@@ -113,9 +113,9 @@ export class PendingTransfer extends PendingWork {
   #failure: { readonly error: unknown } | undefined;
 
   /**
-   * Orders a transfer after what was called before, and starts it when its turn has come.
+   * Orders a transfer after earlier calls, and starts it when its turn has come.
    *
-   * @throws TypeError when it would be recorded, or may not write.
+   * @throws TypeError when its stream is being captured, or it must not write the memory.
    */
   constructor(plan: TransferPlan) {
     super();
@@ -151,18 +151,18 @@ export class PendingTransfer extends PendingWork {
     };
   }
 
-  /** Goes on without the event loop. */
+  /** Advances without the event loop. */
   override advance(): Progress {
     if (this.#mover === undefined) return "waits";
     return this.#step({ canLend: false }) ? "moved" : "waits";
   }
 
-  /** Makes sure that the program may run, which can move arrays away. */
+  /** Prepares for the program to run, which can transfer arrays away. */
   override beforeProgram(): void {
     this.#mover?.beforeProgram();
   }
 
-  /** Orders its stream after what others do with the memory, and starts to move bytes. */
+  /** Orders its stream after other work on the memory, and starts to move bytes. */
   protected override begin(): void {
     const { stream, uses, signal } = this.#plan;
     try {
@@ -193,8 +193,8 @@ export class PendingTransfer extends PendingWork {
   }
 
   /**
-   * Moves the bytes between turns of the event loop; a call that blocks may do it first. Transfers that
-   * are called in one breath start together.
+   * Moves the bytes between turns of the event loop; a call that blocks may do it first. Transfers
+   * called in one turn start together.
    */
   async #goOn(mover: Mover): Promise<void> {
     const context = this.#plan.stream.context.retain();
@@ -235,7 +235,7 @@ export class PendingTransfer extends PendingWork {
     }
   }
 
-  /** Moves what can be moved; false when nothing could. */
+  /** Moves what can be moved; returns false when nothing could. */
   #step(how: Lending): boolean {
     const mover = this.#mover;
     if (mover === undefined || this.isOver) return false;
@@ -252,7 +252,10 @@ export class PendingTransfer extends PendingWork {
     return moved || this.isOver;
   }
 
-  /** Tells the listener how far it is; the listener may call anything, also what blocks for this. */
+  /**
+   * Reports the progress; the listener may call anything, even a call that blocks for this
+   * transfer.
+   */
   #report(mover: Mover): void {
     const { onProgress, byteLength } = this.#plan;
     if (onProgress === undefined || this.#isReporting || this.#hasFailed) return;
@@ -289,7 +292,7 @@ export class PendingTransfer extends PendingWork {
     this.finish();
   }
 
-  /** A transfer that waits rejects at once; its place in the order stays until it would have begun. */
+  /** Rejects a waiting transfer at once; its place in the order stays until it would have begun. */
   #watchSignal(signal: AbortSignal | undefined): void {
     if (signal === undefined) return;
     const onAbort = () => {

@@ -65,7 +65,7 @@ export class PinnedRing implements MemoryCache {
   /**
    * Takes a free slot, and allocates more of them up to the limit; undefined when all are busy.
    *
-   * @throws CudaError when not even the first slots can be had.
+   * @throws CudaError when not even the first slots can be allocated.
    */
   take(): Slot | undefined {
     if (this.#free.length === 0 && !this.#isFull) this.#grow();
@@ -92,7 +92,7 @@ export class PinnedRing implements MemoryCache {
   /** Frees all slots when none is busy; the next transfer allocates them again. */
   trim(): void {
     if (this.#free.length < this.#slots.length) return;
-    // Emptied first: what cannot be given back is reported, and never used or given back again.
+    // Emptied first: a slab that cannot be freed is reported, and never used or freed again.
     this.#free.length = 0;
     this.#isFull = false;
     for (const { fence } of this.#slots.splice(0)) fence.dispose();
@@ -138,7 +138,7 @@ export class PinnedRing implements MemoryCache {
     }
   }
 
-  /** A ring that has slots makes do with them until they are all free again. */
+  /** Allocates a slab; returns undefined when that fails and the ring has other slots. */
   #allocate(byteLength: number): bigint | undefined {
     try {
       return this.#resource.allocate(byteLength);

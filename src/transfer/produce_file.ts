@@ -36,7 +36,7 @@ export interface FileTarget extends WritingOptions {
   readonly offset?: number | undefined;
   /** Number of bytes that will be written. */
   readonly byteLength: number;
-  /** The memory that fills it, as it is when all that was called before is done. */
+  /** The memory that fills it, with its contents after all earlier calls. */
   readonly uses: readonly StreamUse[];
   /** Ends it, at any moment until the new file takes its place. */
   readonly signal?: AbortSignal | undefined;
@@ -46,11 +46,11 @@ export interface FileTarget extends WritingOptions {
 const LOCK_POLL_MILLISECONDS = 10;
 
 /**
- * Writes a file and lets `fill` fill it. Without an offset the new file takes the place of the old
- * one when all of it is written, so that there is never half of one: when anything fails the old file
- * is there, untouched. Its place in the order, of memory and of files, is that of this call.
+ * Writes a file that `fill` fills. Without an offset the new file replaces the old one when all of
+ * it is written, so that there is never half a file: after a failure the old file is as it was. Its
+ * place in the order, of memory and of files, is that of this call.
  *
- * @throws Deno.errors.NotCapable without `--allow-write`, and what else the system reports.
+ * @throws Deno.errors.NotCapable without `--allow-write`; other errors as the system reports them.
  * @throws TypeError when it is a folder or a pipe, or a device without `inPlace`.
  */
 export async function produceFile(
@@ -109,7 +109,7 @@ function* stepsOf({ write, turn }: OrderedWrite, { fill, signal }: Writing): Gen
   }
 }
 
-/** A thread that was lent may still write what it was given, also behind the end of the work. */
+/** A lent thread may still write its bytes after the end of the work. */
 function whenUnused(file: DiskFile | undefined, action: () => void): void {
   if (file === undefined) action();
   else file.whenUnused(action);

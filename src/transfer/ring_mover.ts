@@ -18,7 +18,7 @@ export class RingMover implements Mover {
     this.#transfer = engine.start({ ...request, follow });
   }
 
-  /** Bytes that are where they belong. */
+  /** Bytes that have arrived. */
   get doneBytes(): number {
     return this.#transfer.doneBytes;
   }
@@ -28,7 +28,7 @@ export class RingMover implements Mover {
     return this.#transfer.isOver && !this.#engine.isRunning(this.#transfer);
   }
 
-  /** Nothing: the GPU waits by itself. */
+  /** Always undefined: the GPU waits by itself. */
   get waitsFor(): undefined {
     return undefined;
   }
@@ -53,7 +53,7 @@ export class RingMover implements Mover {
     this.#engine.fail(this.#transfer, error);
   }
 
-  /** Throws what the transfer failed with. */
+  /** Throws the error of a failed transfer. */
   end(): void {
     this.#transfer.check();
   }

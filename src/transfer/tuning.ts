@@ -8,14 +8,14 @@ import { DRIVER_PIECE_BYTES, RING_DEMAND_BYTES, SMALLEST_RING_BYTES } from "./wa
 
 /** Limits of large transfers; every field has a default that fits the machine. */
 export interface TransferTuning {
-  /** Most page-locked memory that large transfers pass through; 64 MiB by default. */
+  /** Largest amount of page-locked memory that large transfers pass through; 64 MiB by default. */
   readonly ringBytes?: ByteSize;
   /**
-   * Most threads that fill and drain it; the cores but one by default, up to 10, and up to 15 for
-   * memory that was never touched and before lanes run.
+   * Largest number of threads that fill and drain it. By default one less than the cores, at most
+   * 10; at most 15 for memory that was never touched, and before lanes run.
    */
   readonly laneCount?: number;
-  /** From which size a transfer goes through it; `deno task calibrate` finds it for a machine. */
+  /** Size from which a transfer goes through it; `deno task calibrate` finds it for a machine. */
   readonly ringFrom?: ByteSize;
 }
 
@@ -28,19 +28,19 @@ export const TRANSFER_TUNING: OptionSet<TransferTuning> = new OptionSet({
 
 /** Limits of an engine's size and thresholds of its ways. */
 export interface EngineLimits extends RingLimits, LaneCounts {
-  /** Smaller transfers are one call of the driver's. */
+  /** Size below which a transfer is one driver call. */
   readonly briefBytes: number;
   /** Bytes that the driver moves at a time. */
   readonly driverPieceBytes: number;
   /** Time for which a transfer keeps the thread before the event loop has its first turn. */
   readonly firstTurnMilliseconds: number;
-  /** Bytes that all transfers together ask for before the ring pays. */
+  /** Bytes that all transfers together request before the ring pays off. */
   readonly demandBytes: number;
-  /** From which size on the ring is used; chosen by the number of lanes when left out. */
+  /** Size from which the ring is used; chosen by the number of lanes when left out. */
   readonly ringFromBytes?: number | undefined;
 }
 
-/** Most transfers of 64 MiB are over by then: keeping the array through a turn costs 50 microseconds. */
+/** Enough for most transfers of 64 MiB: keeping the array through a turn costs 50 microseconds. */
 const FIRST_TURN_MILLISECONDS = 2;
 
 const SLOT_BYTES = 2 * 2 ** 20;
@@ -61,7 +61,7 @@ export const DEFAULT_LIMITS: EngineLimits = {
 };
 
 /**
- * Turns a program's wishes into limits.
+ * Returns the limits for a program's options.
  *
  * @throws RangeError when the ring would hold fewer than four pieces, or there would be no lane.
  */

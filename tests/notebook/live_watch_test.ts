@@ -66,7 +66,7 @@ Deno.test("memoryMeter() takes the place of a former one of the same device", as
 
 Deno.test("memoryMeter() says what to use instead outside notebooks", async () => {
   await withDevice((gpu) => {
-    assertThrows(() => memoryMeter(gpu), TypeError, "no notebook; print gpu.report()");
+    assertThrows(() => memoryMeter(gpu), TypeError, "not a notebook; print gpu.report()");
   });
 });
 
@@ -77,7 +77,7 @@ Deno.test("systemMeter() shows the system's card beside a memory meter", async (
     using other = memoryMeter(gpu, { display: memory });
     assertEquals([meter.isRunning, other.isRunning], [true, true]);
     assertStringIncludes(system.texts[0] ?? "", `SystemState ${gpu.name}`);
-    assertThrows(() => systemMeter(gpu), TypeError, "no notebook; print gpu.system()");
+    assertThrows(() => systemMeter(gpu), TypeError, "not a notebook; print gpu.system()");
   });
 });
 
