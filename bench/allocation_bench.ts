@@ -2,21 +2,20 @@
 // libraries where a report of theirs is given: `deno run -A bench/allocation_bench.ts
 // [peers.json [result.json]]`.
 
+import { CudaDevice, type MemoryResource } from "../mod.ts";
 import {
   AlignedResourceAdaptor,
   CachingResourceAdaptor,
   CudaAsyncMemoryResource,
-  CudaDevice,
   CudaMemoryResource,
   FailureCallbackResourceAdaptor,
   LimitingResourceAdaptor,
   LoggingResourceAdaptor,
-  type MemoryResource,
   PinnedHostMemoryResource,
   PooledPinnedHostMemoryResource,
   StatisticsResourceAdaptor,
   TrackingResourceAdaptor,
-} from "../mod.ts";
+} from "../src/memory.ts";
 import { findPeerResult, type PeerReport } from "./peers/report.ts";
 import { type BenchRow, median, report } from "./result_file.ts";
 

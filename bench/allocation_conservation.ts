@@ -2,7 +2,8 @@
 // steps with three streams and too little memory; it ends with an error at the first step after
 // which a byte is missing: `deno run -A bench/allocation_conservation.ts [stepCount [result.json]]`.
 
-import { CachingResourceAdaptor, CudaDevice, StatisticsResourceAdaptor } from "../mod.ts";
+import { CudaDevice } from "../mod.ts";
+import { CachingResourceAdaptor, StatisticsResourceAdaptor } from "../src/memory.ts";
 import { walkAllocations } from "./allocation_walk.ts";
 import { report } from "./result_file.ts";
 

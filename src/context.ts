@@ -225,7 +225,11 @@ export class Context {
     return Number(free[0]);
   }
 
-  /** Counts a copy that was queued, and notes it in the timeline. */
+  /**
+   * Counts a copy that was queued, and notes it in the timeline.
+   *
+   * @internal
+   */
   noteCopy(byteLength: number, ends: CopyEnds): void {
     this.copiedBytes += byteLength;
     this.ledger.noteCopy(byteLength, ends);

@@ -149,6 +149,11 @@ export class CudaDevice extends DeviceAccounts implements DeviceAllocator, Dispo
     return this.info.name;
   }
 
+  /** Whether it is a simulated device, with no GPU behind it. */
+  get isSimulated(): boolean {
+    return this.#context.driver.isSimulated;
+  }
+
   /** Whether it was disposed. */
   get disposed(): boolean {
     return this.#disposed;

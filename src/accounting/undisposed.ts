@@ -39,9 +39,12 @@ export class Undisposed {
     if (this.#reported.has(source)) return;
     this.#reported.add(source);
     const made = origin === undefined ? "" : ` made at ${origin}`;
+    const hint = origin === undefined
+      ? `; open the device with { origins: "line" } to see where`
+      : "";
     console.warn(
       `vramkit: ${name} (${formatBytes(byteLength)} of ${kind} memory)${made} was ` +
-        `garbage-collected, not disposed; use "using", dispose() or gpu.scope()`,
+        `garbage-collected, not disposed; use "using", dispose() or gpu.scope()${hint}`,
     );
   }
 }

@@ -48,7 +48,11 @@ export class DeviceBuffer<D extends DType = DType> extends GpuBuffer<D> {
     return super.as(dtype) as DeviceBuffer<E>;
   }
 
-  /** Allocates a buffer of the same kind, and of the same resource where a capture allows it. */
+  /**
+   * Allocates a buffer of the same kind, and of the same resource where a capture allows it.
+   *
+   * @internal
+   */
   protected [ALLOCATE_LIKE](request: DeviceBufferRequest<D>): DeviceBuffer<D> {
     const { stream, resource: own } = request;
     const lasting = own instanceof GraphMemoryResource ? defaultDeviceResource(stream) : own;

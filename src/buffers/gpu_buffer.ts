@@ -588,7 +588,11 @@ export abstract class GpuBuffer<D extends DType = DType> implements Disposable, 
     return `${this} ${formatBytes(this.byteLength)} on ${where}${this.isView ? ", view" : ""}`;
   }
 
-  /** Allocates a buffer of the same kind. */
+  /**
+   * Allocates a buffer of the same kind.
+   *
+   * @internal
+   */
   protected abstract [ALLOCATE_LIKE](request: DeviceBufferRequest<D>): GpuBuffer<D>;
 
   #show({ shape, byteOffset }: ViewPlace): this {

@@ -221,7 +221,11 @@ export class GrowableBuffer<D extends DType = DType> extends GpuBuffer<D> {
     return super.as(dtype) as GrowableBuffer<E>;
   }
 
-  /** Reserves as many addresses as this buffer has, and takes memory for the elements. */
+  /**
+   * Reserves as many addresses as this buffer has, and takes memory for the elements.
+   *
+   * @internal
+   */
   protected [ALLOCATE_LIKE](request: DeviceBufferRequest<D>): GrowableBuffer<D> {
     const { dtype, shape, stream, label } = request;
     return GrowableBuffer.allocate<D>({

@@ -99,7 +99,11 @@ export class RegisteredMemory<D extends DType = DType> extends HostBuffer<D> {
     return super.as(dtype) as RegisteredMemory<E>;
   }
 
-  /** Registers fresh memory of the same kind: the array of the result is new. */
+  /**
+   * Registers fresh memory of the same kind: the array of the result is new.
+   *
+   * @internal
+   */
   protected [ALLOCATE_LIKE](request: DeviceBufferRequest<D>): RegisteredMemory<D> {
     const { dtype, stream, label } = request;
     const shape = toShape(request.shape);

@@ -64,7 +64,7 @@ export abstract class DeviceAccounts extends BufferKinds {
    * ```
    */
   live(query: LiveQuery = {}): LiveTable {
-    return LiveTable.of(this.context.ledger.entries(), query);
+    return LiveTable.of(this.context.ledger, query);
   }
 
   /** Marks this moment for {@link DeviceAccounts.releaseSince}. */

@@ -58,14 +58,16 @@ export const LIVE_QUERY: OptionSet<LiveQuery> = new OptionSet({
   sortBy: ORDER,
 });
 
-/** What a query looks at. */
-export interface LiveFields {
+/** One live object. */
+export interface LiveObject {
   /** Its number in this process. */
   readonly id: number;
   /** What it is. */
   readonly kind: LiveKind;
   /** Its label, or its kind and number. */
   readonly name: string;
+  /** The label that its maker gave it. */
+  readonly label: string | undefined;
   /** Bytes it holds. */
   readonly byteLength: number;
   /** Seconds since it was made. */
@@ -74,6 +76,8 @@ export interface LiveFields {
   readonly origin: string | undefined;
   /** The track or labelled scope it was made in. */
   readonly scope: string | undefined;
+  /** Where it was made, nearest first; one place unless whole stacks are kept. */
+  readonly stack: readonly string[] | undefined;
 }
 
 /**
@@ -81,7 +85,7 @@ export interface LiveFields {
  *
  * @throws RangeError when a size cannot be read.
  */
-export function matcherOf(query: LiveQuery): (object: LiveFields) => boolean {
+export function matcherOf(query: LiveQuery): (object: LiveObject) => boolean {
   const { kind, label, scope, origin, olderThanSeconds = -Infinity } = query;
   const { newerThanSeconds = Infinity } = query;
   const kinds = kind === undefined ? undefined : new Set([kind].flat());
@@ -96,7 +100,7 @@ export function matcherOf(query: LiveQuery): (object: LiveFields) => boolean {
     object.ageSeconds >= olderThanSeconds && object.ageSeconds <= newerThanSeconds;
 }
 
-const ORDERS: Readonly<Record<LiveOrder, (a: LiveFields, b: LiveFields) => number>> = {
+const ORDERS: Readonly<Record<LiveOrder, (a: LiveObject, b: LiveObject) => number>> = {
   size: (a, b) => b.byteLength - a.byteLength,
   age: (a, b) => b.ageSeconds - a.ageSeconds,
   name: (a, b) => compareText(a.name, b.name),
@@ -108,7 +112,7 @@ const ORDERS: Readonly<Record<LiveOrder, (a: LiveFields, b: LiveFields) => numbe
  *
  * @throws TypeError when there is no such order.
  */
-export function comparisonOf(order: LiveOrder): (a: LiveFields, b: LiveFields) => number {
+export function comparisonOf(order: LiveOrder): (a: LiveObject, b: LiveObject) => number {
   if (!Object.hasOwn(ORDERS, order)) {
     throw new TypeError(
       `Cannot sort by ${describeValue(order)}: expected ${ORDER.expected}`,

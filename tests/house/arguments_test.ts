@@ -4,10 +4,17 @@
 
 import { assertEquals } from "@std/assert";
 import * as kit from "../../mod.ts";
+import * as memory from "../../src/memory.ts";
+import * as safetensors from "../../src/safetensors.ts";
+import * as simulated from "../../src/simulated.ts";
+import * as testing from "../../src/testing.ts";
 import * as notebook from "../../src/notebook/mod.ts";
 import { TemporaryFolder } from "../support/child_deno.ts";
 import { openTestDevice } from "../support/driver.ts";
 import { CaughtWarnings } from "../support/warnings.ts";
+
+/** All that programs import. */
+const EXPORTED = { ...kit, ...memory, ...safetensors, ...simulated, ...testing, ...notebook };
 
 type Method = (...args: unknown[]) => unknown;
 
@@ -31,9 +38,9 @@ const THINGS: Readonly<Record<string, (gpu: kit.CudaDevice) => object>> = {
   CudaStream: (gpu) => gpu.createStream(),
   CudaEvent: (gpu) => gpu.createEvent(),
   LiveTable: (gpu) => gpu.live(),
-  CudaAsyncMemoryResource: (gpu) => new kit.CudaAsyncMemoryResource(gpu, {}),
-  CachingResourceAdaptor: (gpu) => new kit.CachingResourceAdaptor(gpu.memoryResource),
-  VirtualMemoryResource: (gpu) => new kit.VirtualMemoryResource(gpu),
+  CudaAsyncMemoryResource: (gpu) => new memory.CudaAsyncMemoryResource(gpu, {}),
+  CachingResourceAdaptor: (gpu) => new memory.CachingResourceAdaptor(gpu.memoryResource),
+  VirtualMemoryResource: (gpu) => new memory.VirtualMemoryResource(gpu),
 };
 
 /** First arguments without which the second is not looked at. */
@@ -125,7 +132,7 @@ Deno.test("Functions refuse arguments that are none with words of the kit's", as
   using _warnings = new CaughtWarnings();
   using gpu = openTestDevice();
   const raw: string[] = [];
-  for (const [name, call] of Object.entries({ ...kit, ...notebook })) {
+  for (const [name, call] of Object.entries(EXPORTED)) {
     if (typeof call !== "function" || name === "show") continue; // which shows anything
     for (const [what, wrong] of wrongThings(gpu)) {
       const message = await messageOf(() =>

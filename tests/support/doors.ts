@@ -1,28 +1,30 @@
 // Every public call that takes options: how to make it, and which options it knows.
 
 import {
-  AlignedResourceAdaptor,
-  CachingResourceAdaptor,
-  Context,
-  CudaAsyncMemoryResource,
   CudaDevice,
   CudaEvent,
   CudaGraph,
   CudaStream,
   type DeviceBuffer,
-  Driver,
-  HostRegistration,
-  LiveTable,
   loadSafetensors,
-  LoggingResourceAdaptor,
   type ManagedBuffer,
-  MappedHostMemoryResource,
-  PooledPinnedHostMemoryResource,
   saveSafetensors,
   type StagedBuffer,
   type StridedView,
-  TrackingResourceAdaptor,
 } from "../../mod.ts";
+import {
+  AlignedResourceAdaptor,
+  CachingResourceAdaptor,
+  Context,
+  CudaAsyncMemoryResource,
+  Driver,
+  HostRegistration,
+  LoggingResourceAdaptor,
+  MappedHostMemoryResource,
+  PooledPinnedHostMemoryResource,
+  TrackingResourceAdaptor,
+} from "../../src/memory.ts";
+import { simulateDriver } from "../../src/simulated.ts";
 import {
   Figure,
   memoryMeter,
@@ -305,8 +307,16 @@ export const DOORS: Readonly<Record<string, Door>> = {
     { ordersStreams: "flag" },
     ({ gpu: { context } }, o) => Context.retain(context.driver, context.ordinal, o),
   ),
+  simulateDriver: door("simulateDriver", {
+    deviceCount: "number",
+    memorySize: "size",
+    peers: "flag",
+    pools: "flag",
+    concurrentManagedAccess: "flag",
+    cudaVersion: "text",
+    fault: "callback",
+  }, (_, o) => simulateDriver(o)),
   "Driver.open": door("open", { libraryPath: "text" }, (_, o) => Driver.open("simulated", o)),
-  "LiveTable.of": door("live", QUERY, (_, o) => LiveTable.of([], o)),
   "LiveTable#filter": door("filter", QUERY, ({ gpu }, o) => gpu.live().filter(o)),
   "Timeline#start": door("start", { eventCount: "number" }, ({ gpu }, o) => gpu.timeline.start(o)),
   "new CudaAsyncMemoryResource": door("new CudaAsyncMemoryResource", {

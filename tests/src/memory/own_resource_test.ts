@@ -4,6 +4,7 @@ import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { CUresult } from "../../../ffi/constants.ts";
 import type { CudaDevice } from "../../../src/device.ts";
 import { CudaError, OutOfMemoryError } from "../../../src/errors.ts";
+import type { MemoryResource } from "../../../mod.ts";
 import {
   AlignedResourceAdaptor,
   CachingResourceAdaptor,
@@ -13,11 +14,10 @@ import {
   LoggingResourceAdaptor,
   ManagedMemoryResource,
   MappedHostMemoryResource,
-  type MemoryResource,
   PinnedHostMemoryResource,
   StatisticsResourceAdaptor,
   TrackingResourceAdaptor,
-} from "../../../mod.ts";
+} from "../../../src/memory.ts";
 import { withDevice } from "../../support/with_device.ts";
 
 /** Gives what it is told to, and counts what comes back. */

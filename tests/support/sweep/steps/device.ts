@@ -1,7 +1,7 @@
 // Steps of the failure sweep: opening devices, and all that tells what they hold.
 
 import { assert, assertEquals } from "@std/assert";
-import { CachingResourceAdaptor, CudaAsyncMemoryResource } from "../../../../mod.ts";
+import { CachingResourceAdaptor, CudaAsyncMemoryResource } from "../../../../src/memory.ts";
 import { CudaDevice } from "../../../../src/device.ts";
 import type { Step } from "../scene.ts";
 import { show } from "../show.ts";

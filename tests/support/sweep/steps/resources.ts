@@ -1,19 +1,17 @@
 // Steps of the failure sweep: where memory comes from, pools of one's own and adaptors.
 
 import { assert, assertEquals } from "@std/assert";
+import { type CudaDevice, type MemoryResource, OutOfMemoryError } from "../../../../mod.ts";
 import {
   AlignedResourceAdaptor,
   CachingResourceAdaptor,
   CudaAsyncMemoryResource,
-  type CudaDevice,
   CudaMemoryResource,
   FailureCallbackResourceAdaptor,
   LimitingResourceAdaptor,
   LoggingResourceAdaptor,
   ManagedMemoryResource,
   MappedHostMemoryResource,
-  type MemoryResource,
-  OutOfMemoryError,
   parseAllocationLog,
   PinnedHostMemoryResource,
   PitchedMemoryResource,
@@ -22,7 +20,7 @@ import {
   StatisticsResourceAdaptor,
   TrackingResourceAdaptor,
   VirtualMemoryResource,
-} from "../../../../mod.ts";
+} from "../../../../src/memory.ts";
 import type { Step } from "../scene.ts";
 
 /** Resources that give device memory, and what stacks on one. */
