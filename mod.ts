@@ -47,7 +47,7 @@ export { StagedBuffer } from "./src/buffers/staged_buffer.ts";
 export { MappedBuffer } from "./src/buffers/mapped_buffer.ts";
 export { ManagedBuffer } from "./src/buffers/managed_buffer.ts";
 export type { ManagedAdvice, ManagedHint, ManagedPlace } from "./src/buffers/managed_range.ts";
-export { RegisteredMemory, type RegisterOptions } from "./src/buffers/registered_memory.ts";
+export { RegisteredBuffer, type RegisterOptions } from "./src/buffers/registered_buffer.ts";
 export { GrowableBuffer, type GrowableOptions } from "./src/buffers/growable_buffer.ts";
 export { LazyBuffer } from "./src/buffers/lazy_buffer.ts";
 export { PitchedBuffer } from "./src/buffers/pitched_buffer.ts";
@@ -61,7 +61,6 @@ export type { StreamPriority } from "./src/stream_priority.ts";
 export { CudaEvent, type EventOptions } from "./src/event.ts";
 export { type CaptureOptions, CudaGraph } from "./src/graph.ts";
 export type { MemoryResource } from "./src/memory/memory_resource.ts";
-export { MemoryLimitError } from "./src/memory/byte_limit.ts";
 export type { HostMemory } from "./src/transfer/host_memory.ts";
 export type { TransferTuning } from "./src/transfer/tuning.ts";
 export type { TransferOptions } from "./src/transfer/pending_transfer.ts";
@@ -103,6 +102,7 @@ export {
   CudaError,
   CudaUnavailableError,
   DisposedError,
+  MemoryLimitError,
   OutOfMemoryError,
   type UnavailableReason,
 } from "./src/errors.ts";

@@ -20,7 +20,7 @@ using second = gpu.createStream();
 using third = gpu.createStream();
 const freeBefore = settledFreeBytes();
 const upstream = new StatisticsResourceAdaptor(gpu.memoryResource);
-using cache = new CachingResourceAdaptor(upstream, { limit: "2 GiB" });
+using cache = new CachingResourceAdaptor(upstream, { limitSize: "2 GiB" });
 const { refusedCount, secondsPerStep } = walkAllocations(cache, {
   stepCount,
   streams: [gpu.stream, second, third],

@@ -34,8 +34,8 @@ const rows = [
 ];
 await report(gpu, rows, resultPath);
 
-function driverPool(releaseThreshold: number): TracedPool {
-  const resource = new CudaAsyncMemoryResource(gpu, { releaseThreshold });
+function driverPool(releaseThresholdSize: number): TracedPool {
+  const resource = new CudaAsyncMemoryResource(gpu, { releaseThresholdSize });
   return {
     isOurs: false,
     resource,

@@ -2,6 +2,8 @@
 // Messages read "action: state", amounts carry units, and no message ends in a period.
 
 import { CUresult } from "../ffi/constants.ts";
+import type { DriverFunction } from "../ffi/cuda.ts";
+import { formatBytes } from "./format.ts";
 import {
   formatHolders,
   formatNeed,
@@ -41,10 +43,10 @@ export class CudaError extends Error {
   /** The status code's name, such as `"CUDA_ERROR_INVALID_VALUE"`. */
   readonly codeName: string;
   /** The driver function that failed. */
-  readonly call: string;
+  readonly call: DriverFunction;
 
   /** Describes a failed call; `cause` is the first error that broke the context, when there was one. */
-  constructor(message: string, fields: { code: number; call: string; cause?: unknown }) {
+  constructor(message: string, fields: { code: number; call: DriverFunction; cause?: unknown }) {
     super(message, fields.cause === undefined ? undefined : { cause: fields.cause });
     this.code = fields.code;
     this.codeName = statusName(fields.code);
@@ -52,8 +54,12 @@ export class CudaError extends Error {
   }
 }
 
-/** The device could not give the memory; nothing was allocated and nothing else changed. */
-export class OutOfMemoryError extends CudaError {
+/**
+ * There is no memory for an allocation, on the device, on the host, or within a limit; nothing was
+ * allocated and nothing else changed. `cause` is the {@link CudaError} of the driver or the
+ * {@link MemoryLimitError} of the limit; a request larger than the device has none.
+ */
+export class OutOfMemoryError extends Error {
   /** The class, for `catch` across realms and logs. */
   override readonly name = "OutOfMemoryError";
   /** What was asked for, in bytes. */
@@ -78,13 +84,14 @@ export class OutOfMemoryError extends CudaError {
   readonly hint: string;
 
   /** Describes a failed allocation with the amounts that explain it. */
-  constructor(amounts: MemoryAmounts, fields: { readonly call: string; readonly cause?: unknown }) {
-    const code = CUresult.CUDA_ERROR_OUT_OF_MEMORY;
+  constructor(amounts: MemoryAmounts, cause?: CudaError | MemoryLimitError) {
     const hint = hintFor(amounts);
+    const status = cause instanceof CudaError
+      ? `${cause.codeName} (${cause.code})`
+      : "out of memory";
     super(
-      `Cannot allocate ${formatNeed(amounts)}: ${statusName(code)} (${code}), ` +
-        `${formatHolders(amounts)}; ${hint}`,
-      { ...fields, code },
+      `Cannot allocate ${formatNeed(amounts)}: ${status}, ${formatHolders(amounts)}; ${hint}`,
+      cause === undefined ? undefined : { cause },
     );
     this.requestedBytes = amounts.requestedBytes;
     this.freeBytes = amounts.freeBytes;
@@ -104,8 +111,59 @@ export class OutOfMemoryError extends CudaError {
   }
 }
 
+/** The amounts by which a request passes a limit, in bytes. */
+export interface LimitAmounts {
+  /** What was asked for. */
+  readonly requestedBytes: number;
+  /** What is held already. */
+  readonly heldBytes: number;
+  /** What may be held. */
+  readonly limitBytes: number;
+}
+
+/** What a {@link MemoryLimitError} says. */
+export interface LimitRefusal extends LimitAmounts {
+  /** How the limit can be raised, as a hint says it; by default the limit of what refused. */
+  readonly remedy?: string;
+}
+
+/**
+ * A limit of the program's own does not allow an allocation: that of `gpu.limit()`, of a resource, or
+ * of an adaptor; the driver was not asked. A resource of your own throws it too when it has no more.
+ * A buffer that cannot be made because of it throws an {@link OutOfMemoryError} with this as its cause.
+ */
+export class MemoryLimitError extends Error implements LimitAmounts {
+  /** The class, for `catch` across realms and logs. */
+  override readonly name = "MemoryLimitError";
+  /** What has the limit: `"gpu.limit()"`, or the name of a resource's class. */
+  readonly holder: string;
+  readonly requestedBytes: number;
+  readonly heldBytes: number;
+  readonly limitBytes: number;
+  /** How the limit can be raised. */
+  readonly remedy: string;
+
+  /** Describes a refusal by `holder`. */
+  constructor(holder: string, refusal: LimitRefusal) {
+    const { requestedBytes, heldBytes, limitBytes } = refusal;
+    super(
+      `Cannot allocate ${formatBytes(requestedBytes)}: ${formatBytes(heldBytes)} of the ` +
+        `${formatBytes(limitBytes)} that ${holder} allows are held`,
+    );
+    this.holder = holder;
+    this.requestedBytes = requestedBytes;
+    this.heldBytes = heldBytes;
+    this.limitBytes = limitBytes;
+    this.remedy = refusal.remedy ?? `raise the limit of the ${holder}`;
+  }
+}
+
+/** An error by which a driver or a resource says that it has no memory. */
+export type MemoryShortage = CudaError | MemoryLimitError | OutOfMemoryError;
+
 /** Whether an error says that memory ran out, on the device or within a limit. */
-export function isOutOfMemory(error: unknown): error is CudaError {
+export function isOutOfMemory(error: unknown): error is MemoryShortage {
+  if (error instanceof OutOfMemoryError || error instanceof MemoryLimitError) return true;
   return error instanceof CudaError && error.code === CUresult.CUDA_ERROR_OUT_OF_MEMORY;
 }
 

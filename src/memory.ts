@@ -46,8 +46,16 @@ export {
 } from "./memory/pooled_pinned_host_memory_resource.ts";
 export { ResourceAdaptor } from "./memory/resource_adaptor.ts";
 export { type CachingOptions, CachingResourceAdaptor } from "./memory/caching_resource_adaptor.ts";
-export { type LimitAmounts, type LimitRefusal, MemoryLimitError } from "./memory/byte_limit.ts";
-export { LimitingResourceAdaptor } from "./memory/limiting_resource_adaptor.ts";
+export {
+  type LimitAmounts,
+  type LimitRefusal,
+  MemoryLimitError,
+  type MemoryShortage,
+} from "./errors.ts";
+export {
+  type LimitingOptions,
+  LimitingResourceAdaptor,
+} from "./memory/limiting_resource_adaptor.ts";
 export {
   type StatisticsLevel,
   StatisticsResourceAdaptor,
@@ -67,6 +75,7 @@ export {
 } from "./memory/allocation_replay.ts";
 export {
   type FailureCallback,
+  type FailureCallbackOptions,
   FailureCallbackResourceAdaptor,
 } from "./memory/failure_callback_resource_adaptor.ts";
 export {

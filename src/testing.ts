@@ -19,25 +19,44 @@
  */
 
 import type { CudaDevice } from "./device.ts";
-import type { LiveTable } from "./device/live.ts";
-import type { LiveObject } from "./device/live_query.ts";
 import { formatBytes, formatCount } from "./format.ts";
 import { CALLBACK, requireKind } from "./options.ts";
+import { formatTable } from "./text_table.ts";
+
+/** Something that was not disposed. */
+export interface Leak {
+  /** Its label, or its kind and number. */
+  readonly name: string;
+  /** What it is, such as `"device"` memory or a `"stream"`. */
+  readonly kind: string;
+  /** Bytes it holds; 0 for streams, events and graphs. */
+  readonly byteLength: number;
+  /** The line where it was made. */
+  readonly origin: string | undefined;
+}
 
 /** Reports that a function left memory, streams, events or graphs behind. */
 export class LeakError extends Error {
   /** The class, for `catch` across realms and logs. */
   override readonly name = "LeakError";
-  /** What is left, largest first: name, kind, bytes, and the place where it was made. */
-  readonly objects: readonly LiveObject[];
+  /** What is left, largest first. */
+  readonly leaks: readonly Leak[];
 
   /** Lists what is left. */
-  constructor(left: LiveTable) {
+  constructor(leaks: readonly Leak[]) {
+    const bytes = leaks.reduce((sum, { byteLength }) => sum + byteLength, 0);
+    const rows = leaks.map(({ name, kind, byteLength, origin = "" }) => [
+      name,
+      kind,
+      formatBytes(byteLength),
+      origin,
+    ]);
     super(
-      `Cannot pass withoutLeaks(): ${formatCount(left.count, "object")} of ` +
-        `${formatBytes(left.byteLength)} were made in it and are left\n${left}`,
+      `Cannot pass withoutLeaks(): ${formatCount(leaks.length, "object")} of ` +
+        `${formatBytes(bytes)} made in it were not disposed\n` +
+        formatTable([["name", "kind", "size", "made at"], ...rows], ["left", "left", "right"]),
     );
-    this.objects = left.objects;
+    this.leaks = leaks;
   }
 }
 
@@ -61,39 +80,68 @@ export class LeakError extends Error {
  *     gpu.zeros("float32", 1024, { label: "forgotten" });
  *   });
  * } catch (error) {
- *   if (error instanceof LeakError) console.log(error.objects[0]?.name); // forgotten
+ *   if (error instanceof LeakError) console.log(error.leaks[0]?.name); // forgotten
  *   gpu.disposeAll();
  * }
  * ```
  */
 export function withoutLeaks<T>(gpu: CudaDevice, body: () => T): T {
   requireKind(body, CALLBACK, "withoutLeaks");
-  const before = new Set(gpu.live().objects.map(({ id }) => id));
-  const { origins } = gpu.context.ledger;
-  const { detail } = origins;
-  if (detail !== "stack") origins.choose("line");
-  const check = () => {
-    const left = gpu.live().filter(({ id }) => !before.has(id));
-    if (left.count > 0) throw new LeakError(left);
-  };
+  const watch = new LeakWatch(gpu);
   let result: T;
   try {
     result = body();
+    if (!isPromiseLike(result)) {
+      gpu.synchronizeSync();
+      watch.check();
+    }
   } catch (error) {
-    origins.choose(detail);
+    watch.end();
     throw error;
   }
   if (!isPromiseLike(result)) {
-    origins.choose(detail);
-    gpu.synchronizeSync();
-    check();
+    watch.end();
     return result;
   }
   return Promise.resolve(result).then(async (value) => {
     await finishAll(gpu);
-    check();
+    watch.check();
     return value;
-  }).finally(() => origins.choose(detail)) as T;
+  }).finally(() => watch.end()) as T;
+}
+
+/** What is made on a device from now on, and where; also what is collected before it is looked at. */
+class LeakWatch {
+  readonly #gpu: CudaDevice;
+  readonly #firstId: number;
+  readonly #formerDetail;
+  readonly #collected: Leak[] = [];
+
+  constructor(gpu: CudaDevice) {
+    this.#gpu = gpu;
+    const { origins, undisposed } = gpu.context.ledger;
+    this.#formerDetail = origins.detail;
+    if (origins.detail !== "stack") origins.choose("line");
+    this.#firstId = gpu.mark().id;
+    undisposed.listeners.add(this.#note);
+  }
+
+  /** Throws when anything made since the beginning was not disposed. */
+  check(): void {
+    const left = this.#gpu.live().objects.filter(({ id }) => id > this.#firstId);
+    const leaks = [...left, ...this.#collected];
+    if (leaks.length > 0) throw new LeakError(leaks.sort((a, b) => b.byteLength - a.byteLength));
+  }
+
+  end(): void {
+    const { origins, undisposed } = this.#gpu.context.ledger;
+    origins.choose(this.#formerDetail);
+    undisposed.listeners.delete(this.#note);
+  }
+
+  readonly #note = ({ id, ...block }: Leak & { readonly id: number }) => {
+    if (id > this.#firstId) this.#collected.push(block);
+  };
 }
 
 /** Resolves when the work of all streams is done, and what waited for it in JavaScript has run. */

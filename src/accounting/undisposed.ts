@@ -5,6 +5,8 @@ import { formatBytes } from "../format.ts";
 
 /** A block that was collected. */
 export interface LostBlock {
+  /** Its number in this process. */
+  readonly id: number;
   /** Its label, or its kind and number. */
   readonly name: string;
   /** What kind of memory it was. */
@@ -17,6 +19,8 @@ export interface LostBlock {
 
 /** Counts and reports blocks that died undisposed. */
 export class Undisposed {
+  /** Called with each block that was collected. */
+  readonly listeners: Set<(block: LostBlock) => void> = new Set();
   readonly #reported = new Set<string>();
   #count = 0;
   #byteLength = 0;
@@ -32,7 +36,9 @@ export class Undisposed {
   }
 
   /** Counts a block, and warns when it is the first of its origin, or of its kind without one. */
-  note({ name, kind, byteLength, origin }: LostBlock): void {
+  note(block: LostBlock): void {
+    const { name, kind, byteLength, origin } = block;
+    for (const listener of this.listeners) listener(block);
     this.#count++;
     this.#byteLength += byteLength;
     const source = origin ?? kind;

@@ -106,13 +106,13 @@ export type Uploadable<D extends DType> =
 /** How to write a buffer's bytes into a file. */
 export interface WriteFileOptions extends TransferChoice, WritingOptions {
   /** Where in the file the bytes go. Without an offset they replace what the file held. */
-  readonly offset?: number | undefined;
+  readonly fileOffset?: number | undefined;
 }
 
 const WRITE_FILE_OPTIONS = new OptionSet<WriteFileOptions>({
   ...TRANSFER_KINDS,
   ...WRITING_KINDS,
-  offset: NUMBER,
+  fileOffset: NUMBER,
 });
 
 /**

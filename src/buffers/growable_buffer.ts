@@ -27,9 +27,9 @@ import { byteLengthOf, type Shape, toShape } from "./shape.ts";
 /** How to make a buffer that grows. */
 export interface GrowableOptions {
   /** The most it can grow to; as much as the device has by default. Addresses cost no memory. */
-  readonly reserve?: ByteSize | undefined;
+  readonly reserveSize?: ByteSize | undefined;
   /** How much memory comes and goes at a time; as little as the device can map by default (2 MiB). */
-  readonly step?: ByteSize | undefined;
+  readonly stepSize?: ByteSize | undefined;
   /** The elements to start with; none by default. */
   readonly shape?: number | Shape | undefined;
   /** The stream that may use it first, and on which it is freed; the default stream otherwise. */
@@ -83,8 +83,8 @@ export class GrowableBuffer<D extends DType = DType> extends GpuBuffer<D> {
     const shape = toShape(request.shape ?? 0);
     byteLengthOf(dtype, shape); // refuses a wrong type or size while there is nothing to undo
     const range = resource.reserve({
-      reservedBytes: parseBytes(request.reserve ?? context.totalBytes, "reserve"),
-      stepBytes: request.step === undefined ? undefined : parseBytes(request.step, "step"),
+      reservedBytes: parseBytes(request.reserveSize ?? context.totalBytes, "reserveSize"),
+      stepBytes: request.stepSize === undefined ? undefined : parseBytes(request.stepSize, "step"),
     });
     const block = { kind: "virtual", byteLength: 0, resource, stream, label } as const;
     const allocation = new Allocation(block, range.address);
@@ -233,8 +233,8 @@ export class GrowableBuffer<D extends DType = DType> extends GpuBuffer<D> {
       shape,
       resource: this.#resource,
       stream,
-      reserve: this.reservedBytes,
-      step: this.#range.stepBytes,
+      reserveSize: this.reservedBytes,
+      stepSize: this.#range.stepBytes,
       label,
     });
   }

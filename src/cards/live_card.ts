@@ -57,7 +57,7 @@ export function rerunCard(groups: readonly (readonly LiveObject[])[]): Card {
         type: "note",
         text:
           "Nothing disposes a cell's variables when it runs again. gpu.slot(name, make) frees " +
-          "the former holder, gpu.scope(...) frees at its end, gpu.releaseAll() frees everything",
+          "the former holder, gpu.scope(...) frees at its end, gpu.disposeAll() frees everything",
       },
     ],
   };

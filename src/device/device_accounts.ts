@@ -60,27 +60,27 @@ export abstract class DeviceAccounts extends BufferKinds {
    *
    * using gpu = CudaDevice.open(0, { driver: "auto" });
    * using weights = gpu.alloc("float32", [512, 512], { label: "weights" });
-   * console.log(gpu.live({ minBytes: "1 MiB", label: weights.label ?? "" })); // a table with one row
+   * console.log(gpu.live({ minSize: "1 MiB", label: weights.label ?? "" })); // a table with one row
    * ```
    */
   live(query: LiveQuery = {}): LiveTable {
     return LiveTable.of(this.context.ledger, query);
   }
 
-  /** Marks this moment for {@link DeviceAccounts.releaseSince}. */
+  /** Marks this moment for {@link DeviceAccounts.disposeSince}. */
   mark(): MemoryMark {
     return { id: nextId() };
   }
 
-  /** Gives back everything on this device that was made since a mark, newest first. */
-  releaseSince(mark: MemoryMark): void {
-    requireKind(mark, MARK, "releaseSince");
+  /** Disposes everything on this device that was made since a mark, newest first. */
+  disposeSince(mark: MemoryMark): void {
+    requireKind(mark, MARK, "disposeSince");
     requireNoCapture("give everything back");
     this.context.ledger.releaseAfter(mark.id);
   }
 
-  /** Gives back everything that is alive on this device, whoever holds it. */
-  releaseAll(): void {
+  /** Disposes everything that is alive on this device, whoever holds it. */
+  disposeAll(): void {
     requireNoCapture("give everything back");
     this.context.ledger.releaseAfter(0);
   }

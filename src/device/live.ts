@@ -105,8 +105,8 @@ export class LiveTable implements Iterable<LiveObject> {
       `{ origins: "line" } to have all`;
   }
 
-  /** Gives all objects of the table back, whoever holds them; those that are gone stay so. */
-  release(): void {
+  /** Disposes all objects of the table, whoever holds them; those that are gone stay so. */
+  dispose(): void {
     for (const { entry } of this.#rows) entry.release();
   }
 

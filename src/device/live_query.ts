@@ -27,9 +27,9 @@ export interface LiveQuery {
   /** A part of the place where it was made, such as the name of a file. */
   readonly origin?: string;
   /** How large it is at least. */
-  readonly minBytes?: ByteSize;
+  readonly minSize?: ByteSize;
   /** How large it is at most. */
-  readonly maxBytes?: ByteSize;
+  readonly maxSize?: ByteSize;
   /** How long ago it was made at least, in seconds. */
   readonly olderThanSeconds?: number;
   /** How long ago it was made at most, in seconds. */
@@ -51,8 +51,8 @@ export const LIVE_QUERY: OptionSet<LiveQuery> = new OptionSet({
   label: eitherOf(TEXT, PATTERN),
   scope: TEXT,
   origin: TEXT,
-  minBytes: SIZE,
-  maxBytes: SIZE,
+  minSize: SIZE,
+  maxSize: SIZE,
   olderThanSeconds: NUMBER,
   newerThanSeconds: NUMBER,
   sortBy: ORDER,
@@ -89,8 +89,8 @@ export function matcherOf(query: LiveQuery): (object: LiveObject) => boolean {
   const { kind, label, scope, origin, olderThanSeconds = -Infinity } = query;
   const { newerThanSeconds = Infinity } = query;
   const kinds = kind === undefined ? undefined : new Set([kind].flat());
-  const minBytes = parseBytes(query.minBytes ?? 0, "minBytes");
-  const maxBytes = parseBytes(query.maxBytes ?? Number.MAX_SAFE_INTEGER, "maxBytes");
+  const minBytes = parseBytes(query.minSize ?? 0, "minSize");
+  const maxBytes = parseBytes(query.maxSize ?? Number.MAX_SAFE_INTEGER, "maxSize");
   return (object) =>
     (kinds === undefined || kinds.has(object.kind)) &&
     (label === undefined || matches(object.name, label)) &&

@@ -1,18 +1,6 @@
 // How much memory something may hold: a number of bytes, a size, or a share of the device.
 
-import { CUresult } from "../../ffi/constants.ts";
-import { CudaError, statusName } from "../errors.ts";
-import { type ByteSize, describeValue, formatBytes, parseBytes } from "../format.ts";
-
-/** What a request that passes a limit was up against, in bytes. */
-export interface LimitAmounts {
-  /** What was asked for. */
-  readonly requestedBytes: number;
-  /** What is held already. */
-  readonly heldBytes: number;
-  /** What may be held. */
-  readonly limitBytes: number;
-}
+import { type ByteSize, describeValue, parseBytes } from "../format.ts";
 
 /**
  * Reads a limit: bytes, `"2 GiB"`, or a share such as `"40%"` of `totalBytes`.
@@ -35,37 +23,4 @@ export function parseLimit(limit: ByteSize, totalBytes: number): number {
     throw new RangeError(`Cannot read limit "${limit}": expected "0%" to "100%" of the memory`);
   }
   return Math.floor(share * totalBytes);
-}
-
-/** What a {@link MemoryLimitError} says. */
-export interface LimitRefusal extends LimitAmounts {
-  /** How the limit can be raised, as a hint says it; the resource's own limit by default. */
-  readonly remedy?: string;
-}
-
-/**
- * A resource with a limit of its own refused a request. It counts as out of memory: a buffer that
- * cannot be made because of it throws an OutOfMemoryError with this as its cause.
- */
-export class MemoryLimitError extends CudaError implements LimitAmounts {
-  readonly requestedBytes: number;
-  readonly heldBytes: number;
-  readonly limitBytes: number;
-  /** How the limit can be raised. */
-  readonly remedy: string;
-
-  /** Describes a refusal by the resource whose class is `call`. */
-  constructor(call: string, refusal: LimitRefusal) {
-    const { requestedBytes, heldBytes, limitBytes } = refusal;
-    const code = CUresult.CUDA_ERROR_OUT_OF_MEMORY;
-    super(
-      `Cannot allocate ${formatBytes(requestedBytes)}: ${statusName(code)} (${code}), ` +
-        `${formatBytes(heldBytes)} of the ${formatBytes(limitBytes)} that ${call} allows are held`,
-      { code, call },
-    );
-    this.requestedBytes = requestedBytes;
-    this.heldBytes = heldBytes;
-    this.limitBytes = limitBytes;
-    this.remedy = refusal.remedy ?? `raise the limit of the ${call}`;
-  }
 }

@@ -2,11 +2,10 @@
 // said then, with all amounts and the largest holders.
 
 import type { Context } from "../context.ts";
-import { type CudaError, isOutOfMemory, OutOfMemoryError } from "../errors.ts";
+import { type CudaError, isOutOfMemory, MemoryLimitError, OutOfMemoryError } from "../errors.ts";
 import { lastId } from "../accounting/ids.ts";
 import { type LiveKind, nameOf, placeOf } from "../accounting/ledger.ts";
 import { collectLost, hurryCollector } from "../safety_net.ts";
-import { MemoryLimitError } from "./byte_limit.ts";
 
 /** The five largest live buffers are named when memory runs out. */
 const NAMED_BLOCKS = 5;
@@ -41,7 +40,7 @@ export interface MemoryNeed {
  */
 export function takeWithinLimits<T>(need: MemoryNeed, take: () => T): T {
   if (need.isDeviceOnly === true && need.byteLength > need.context.totalBytes) {
-    throw outOfMemory(need, { call: "none: larger than the device" });
+    throw outOfMemory(need);
   }
   requireRoom(need);
   return takeOrReclaim(need, take);
@@ -63,7 +62,10 @@ export function takeOrReclaim<T>(need: MemoryNeed, take: () => T): T {
   throw outOfMemory(need, last.shortage);
 }
 
-function taken<T>(take: () => T): { readonly value: T } | { readonly shortage: CudaError } {
+/** How a driver or a resource says that it has no memory, before amounts explain it. */
+type Shortage = CudaError | MemoryLimitError;
+
+function taken<T>(take: () => T): { readonly value: T } | { readonly shortage: Shortage } {
   try {
     return { value: take() };
   } catch (error) {
@@ -180,7 +182,16 @@ function requireRoom(need: MemoryNeed): void {
   if (hasRoom()) return;
   reclaim(need);
   if (hasRoom() || (waitForFrees(need) && hasRoom())) return;
-  throw outOfMemory(need, { call: "gpu.limit()" });
+  const { currentBytes } = ledger.device;
+  throw outOfMemory(
+    need,
+    new MemoryLimitError("gpu.limit()", {
+      requestedBytes: byteLength,
+      heldBytes: currentBytes + ledger.cachedBytes("device", FOR_LIMIT),
+      limitBytes,
+      remedy: "raise gpu.limit()",
+    }),
+  );
 }
 
 /** Gives back what can be had at once, and has the garbage collector look for more. */
@@ -200,20 +211,11 @@ function waitForFrees({ context, kind }: MemoryNeed): boolean {
   return true;
 }
 
-/** Only the driver's own words tell of the device; a resource that a program wrote has its own reasons. */
-function remedyOf(
-  { driver: { api } }: Context,
-  cause: { readonly call: string },
-): string | undefined {
-  const isOwn = cause instanceof Error && !(cause.call in api);
-  return isOwn ? `have ${cause.call} hold more` : undefined;
-}
-
-function isShortage(error: unknown): error is CudaError {
+function isShortage(error: unknown): error is Shortage {
   return isOutOfMemory(error) && !(error instanceof OutOfMemoryError);
 }
 
-function outOfMemory(need: MemoryNeed, cause: { readonly call: string }): OutOfMemoryError {
+function outOfMemory(need: MemoryNeed, cause?: Shortage): OutOfMemoryError {
   const { context, kind, byteLength: requestedBytes } = need;
   const { ledger, ordinal, totalBytes } = context;
   const place = placeOf(kind) === "device" ? "device" : "host";
@@ -227,7 +229,7 @@ function outOfMemory(need: MemoryNeed, cause: { readonly call: string }): OutOfM
     freeBytes: context.freeBytes(),
     totalBytes,
     limitBytes: refusal?.limitBytes ?? deviceLimitBytes,
-    remedy: refusal?.remedy ?? remedyOf(context, cause),
+    remedy: refusal?.remedy,
     liveBytes,
     liveCount,
     cachedBytes: ledger.cachedBytes(place),
@@ -235,5 +237,5 @@ function outOfMemory(need: MemoryNeed, cause: { readonly call: string }): OutOfM
       name: nameOf(entry),
       byteLength: entry.byteLength,
     })),
-  }, cause instanceof Error ? { call: cause.call, cause } : cause);
+  }, cause);
 }

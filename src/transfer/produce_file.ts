@@ -32,7 +32,7 @@ export interface FileTarget extends WritingOptions {
   /** Where it lies; made when it is not there. */
   readonly path: FilePath;
   /** Where the bytes go. Without an offset they replace what the file held. */
-  readonly offset?: number | undefined;
+  readonly fileOffset?: number | undefined;
   /** How many bytes will be written. */
   readonly byteLength: number;
   /** The memory that fills it, as it is when all that was called before is done. */
@@ -69,16 +69,16 @@ interface OrderedWrite {
 
 /** Finds the file, and takes its turn there; nothing is opened yet. */
 function orderWrite(target: FileTarget): OrderedWrite {
-  const { byteLength, offset, inPlace = false, sync = false } = target;
+  const { byteLength, fileOffset, inPlace = false, sync = false } = target;
   const path = pathOf(target.path);
   requireAccess(path, "write");
   const realPath = realPathOf(path);
   const place = { path, realPath };
-  if (offset === undefined && !inPlace) {
+  if (fileOffset === undefined && !inPlace) {
     const write = new FileReplacement(place, { byteLength, sync });
     return { write, turn: new FileTurn(realPath, "replace") };
   }
-  const write = new FileChange(place, { offset, byteLength, inPlace, sync });
+  const write = new FileChange(place, { fileOffset, byteLength, inPlace, sync });
   return { write, turn: new FileTurn(realPath, "change") };
 }
 

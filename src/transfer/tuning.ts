@@ -9,21 +9,21 @@ import { DRIVER_PIECE_BYTES, RING_DEMAND_BYTES, SMALLEST_RING_BYTES } from "./wa
 /** What a program may want of transfers; every field has a default that fits the machine. */
 export interface TransferTuning {
   /** Most page-locked memory that large transfers pass through; 64 MiB by default. */
-  readonly ringBytes?: ByteSize;
+  readonly ringSize?: ByteSize;
   /**
    * Most threads that fill and drain it; the cores but one by default, up to 10, and up to 15 for
    * memory that was never touched and before lanes run.
    */
   readonly laneCount?: number;
   /** From which size a transfer goes through it; `deno task calibrate` finds it for a machine. */
-  readonly ringFrom?: ByteSize;
+  readonly ringFromSize?: ByteSize;
 }
 
 /** What they may be. */
 export const TRANSFER_TUNING: OptionSet<TransferTuning> = new OptionSet({
-  ringBytes: SIZE,
+  ringSize: SIZE,
   laneCount: NUMBER,
-  ringFrom: SIZE,
+  ringFromSize: SIZE,
 });
 
 /** How large an engine may be, and from when on it does what. */
@@ -66,23 +66,25 @@ export const DEFAULT_LIMITS: EngineLimits = {
  * @throws RangeError when the ring would hold fewer than four pieces, or there would be no lane.
  */
 export function limitsOf(tuning: TransferTuning): EngineLimits {
-  const { ringBytes, laneCount = DEFAULT_LIMITS.laneCount, ringFrom } = tuning;
+  const { ringSize, laneCount = DEFAULT_LIMITS.laneCount, ringFromSize } = tuning;
   if (!Number.isInteger(laneCount) || laneCount < 1) {
     throw new RangeError(`Cannot use ${laneCount} lanes for transfers: expected at least 1`);
   }
   return {
     ...DEFAULT_LIMITS,
-    slotCount: ringBytes === undefined ? DEFAULT_LIMITS.slotCount : slotCountFor(ringBytes),
+    slotCount: ringSize === undefined ? DEFAULT_LIMITS.slotCount : slotCountFor(ringSize),
     laneCount,
     freshLaneCount: tuning.laneCount ?? DEFAULT_LIMITS.freshLaneCount,
-    ringFromBytes: ringFrom === undefined ? undefined : parseBytes(ringFrom, "ringFrom"),
+    ringFromBytes: ringFromSize === undefined
+      ? undefined
+      : parseBytes(ringFromSize, "ringFromSize"),
   };
 }
 
-function slotCountFor(ringBytes: ByteSize): number {
-  const slotCount = Math.floor(parseBytes(ringBytes, "ringBytes") / SLOT_BYTES);
+function slotCountFor(ringSize: ByteSize): number {
+  const slotCount = Math.floor(parseBytes(ringSize, "ringSize") / SLOT_BYTES);
   if (slotCount >= FEWEST_SLOTS) return slotCount;
   throw new RangeError(
-    `Cannot use a ring of ${ringBytes} for transfers: expected at least 8 MiB`,
+    `Cannot use a ring of ${ringSize} for transfers: expected at least 8 MiB`,
   );
 }

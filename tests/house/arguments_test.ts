@@ -30,9 +30,9 @@ const THINGS: Readonly<Record<string, (gpu: kit.CudaDevice) => object>> = {
     staged.pull();
     return staged;
   },
-  GrowableBuffer: (gpu) => gpu.growable("float32", { shape: 4, reserve: "4 MiB" }).fill(0),
+  GrowableBuffer: (gpu) => gpu.growable("float32", { shape: 4, reserveSize: "4 MiB" }).fill(0),
   LazyBuffer: (gpu) => gpu.lazy("float32", 4).fill(0),
-  RegisteredMemory: (gpu) => gpu.register(new Float32Array(1024)),
+  RegisteredBuffer: (gpu) => gpu.register(new Float32Array(1024)),
   PitchedBuffer: (gpu) => gpu.pitched("float32", [2, 2]).fill(0),
   StridedView: (gpu) => gpu.zeros("float32", [2, 2]).strided(),
   CudaStream: (gpu) => gpu.createStream(),
@@ -66,7 +66,7 @@ const FIRST: Readonly<Record<string, unknown>> = {
 
 /** What the kit itself calls, or what gives everything back. */
 const UNTRIED = [
-  ["constructor", "toString", "toJSON", "dispose", "close", "release", "releaseAll"],
+  ["constructor", "toString", "toJSON", "dispose", "close", "release", "disposeAll"],
   ["place", "derive", "create", "showElements", "streamFor", "fields"], // protected
   ["openTo", "follow", "postpone", "notePending", "isOf", "prepareCapture"], // internal
   ["allocate", "deallocate", "synchronize", "synchronizeSync", "bandwidth"],
@@ -122,7 +122,7 @@ for (const [name, make] of Object.entries(THINGS)) {
           if (!OWN.test(message)) raw.push(`${method}(${what}): ${message}`);
         }
       }
-      gpu.releaseAll();
+      gpu.disposeAll();
     }
     assertEquals(raw, []);
   });
@@ -145,7 +145,7 @@ Deno.test("Functions refuse arguments that are none with words of the kit's", as
       if (!OWN.test(message)) raw.push(`${name}(${what}): ${message}`);
     }
   }
-  gpu.releaseAll();
+  gpu.disposeAll();
   assertEquals(raw, []);
 });
 

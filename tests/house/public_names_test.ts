@@ -78,7 +78,7 @@ const PUBLIC_NAMES: Readonly<Record<keyof typeof config.exports, readonly string
     "PlaceOptions",
     "PointerAttributes",
     "RegisterOptions",
-    "RegisteredMemory",
+    "RegisteredBuffer",
     "SafetensorsError",
     "SafetensorsModel",
     "ScalarOf",

@@ -100,8 +100,8 @@ const QUERY = {
   label: "text",
   scope: "text",
   origin: "text",
-  minBytes: "size",
-  maxBytes: "size",
+  minSize: "size",
+  maxSize: "size",
   olderThanSeconds: "number",
   newerThanSeconds: "number",
   sortBy: "word",
@@ -149,7 +149,7 @@ export const DOORS: Readonly<Record<string, Door>> = {
   ),
   "CudaDevice#uploadFile": door(
     "uploadFile",
-    { ...ALLOCATE, ...TRANSFER, ...ELEMENTS, offset: "number", byteLength: "number" },
+    { ...ALLOCATE, ...TRANSFER, ...ELEMENTS, fileOffset: "number", byteLength: "number" },
     ({ gpu, folder }, o) => gpu.uploadFile(`${folder}/there.bin`, o),
   ),
   "CudaDevice#from": door(
@@ -210,7 +210,7 @@ export const DOORS: Readonly<Record<string, Door>> = {
   ),
   "BufferKinds#growable": door(
     "growable",
-    { ...PLACE, reserve: "size", step: "size", shape: "shape" },
+    { ...PLACE, reserveSize: "size", stepSize: "size", shape: "shape" },
     ({ gpu }, o) => gpu.growable("float32", o),
   ),
   "BufferKinds#lazy": door("lazy", ALLOCATE, ({ gpu }, o) => gpu.lazy("float32", 4, o)),
@@ -248,7 +248,7 @@ export const DOORS: Readonly<Record<string, Door>> = {
   }),
   "GpuBuffer#writeFile": door(
     "writeFile",
-    { ...TRANSFER, ...WRITE, offset: "number" },
+    { ...TRANSFER, ...WRITE, fileOffset: "number" },
     ({ buffer, folder }, o) => buffer.writeFile(`${folder}/new.bin`, o),
   ),
   "GpuBuffer#describe": door("describe", TRANSFER, ({ buffer }, o) => buffer.describe(o)),
@@ -321,18 +321,18 @@ export const DOORS: Readonly<Record<string, Door>> = {
   "Timeline#start": door("start", { eventCount: "number" }, ({ gpu }, o) => gpu.timeline.start(o)),
   "new CudaAsyncMemoryResource": door("new CudaAsyncMemoryResource", {
     maxSize: "size",
-    releaseThreshold: "size",
+    releaseThresholdSize: "size",
     reuse: "record",
     handleType: "word",
   }, ({ gpu }, o) => new CudaAsyncMemoryResource(gpu, o)),
   "new PooledPinnedHostMemoryResource": door(
     "new PooledPinnedHostMemoryResource",
-    { keep: "size" },
+    { keepSize: "size" },
     ({ gpu }, o) => new PooledPinnedHostMemoryResource(gpu, o),
   ),
   "new CachingResourceAdaptor": door(
     "new CachingResourceAdaptor",
-    { limit: "size" },
+    { limitSize: "size" },
     ({ gpu }, o) => new CachingResourceAdaptor(gpu.memoryResource, o),
   ),
   "new TrackingResourceAdaptor": door(
@@ -347,7 +347,7 @@ export const DOORS: Readonly<Record<string, Door>> = {
   ),
   "new AlignedResourceAdaptor": door(
     "new AlignedResourceAdaptor",
-    { alignment: "size", threshold: "size" },
+    { alignmentSize: "size", thresholdSize: "size" },
     ({ gpu }, o) => new AlignedResourceAdaptor(gpu.memoryResource, o),
   ),
   "new MappedHostMemoryResource": door(

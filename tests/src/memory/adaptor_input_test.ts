@@ -15,11 +15,13 @@ import { withDevice } from "../../support/with_device.ts";
 type Make = (upstream: never) => unknown;
 
 const ADAPTORS: Record<string, Make> = {
-  AlignedResourceAdaptor: (upstream) => new AlignedResourceAdaptor(upstream, { alignment: 4096 }),
+  AlignedResourceAdaptor: (upstream) =>
+    new AlignedResourceAdaptor(upstream, { alignmentSize: 4096 }),
   CachingResourceAdaptor: (upstream) => new CachingResourceAdaptor(upstream),
   FailureCallbackResourceAdaptor: (upstream) =>
-    new FailureCallbackResourceAdaptor(upstream, () => false),
-  LimitingResourceAdaptor: (upstream) => new LimitingResourceAdaptor(upstream, "1 MiB"),
+    new FailureCallbackResourceAdaptor(upstream, { onFailure: () => false }),
+  LimitingResourceAdaptor: (upstream) =>
+    new LimitingResourceAdaptor(upstream, { limitSize: "1 MiB" }),
   LoggingResourceAdaptor: (upstream) => new LoggingResourceAdaptor(upstream, { write: () => {} }),
   StatisticsResourceAdaptor: (upstream) => new StatisticsResourceAdaptor(upstream),
   TrackingResourceAdaptor: (upstream) => new TrackingResourceAdaptor(upstream),
@@ -38,9 +40,9 @@ for (const [name, make] of Object.entries(ADAPTORS)) {
 
 const LIMITED: Record<string, (gpu: CudaDevice, limit: never) => unknown> = {
   LimitingResourceAdaptor: (gpu, limit) =>
-    new LimitingResourceAdaptor(new LedgerResource(gpu), limit),
+    new LimitingResourceAdaptor(new LedgerResource(gpu), { limitSize: limit }),
   CachingResourceAdaptor: (gpu, limit) =>
-    new CachingResourceAdaptor(new LedgerResource(gpu), { limit }),
+    new CachingResourceAdaptor(new LedgerResource(gpu), { limitSize: limit }),
   "CudaDevice.limit()": (gpu, limit) => gpu.limit(limit),
 };
 

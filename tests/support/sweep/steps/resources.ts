@@ -32,13 +32,14 @@ const SOURCES: Readonly<Record<string, (gpu: CudaDevice) => MemoryResource>> = {
   "managed memory": (gpu) => new ManagedMemoryResource(gpu),
   "mapped memory": (gpu) => new MappedHostMemoryResource(gpu),
   "an aligned adaptor": (gpu) =>
-    new AlignedResourceAdaptor(gpu.memoryResource, { alignment: "4 KiB" }),
-  "a limiting adaptor": (gpu) => new LimitingResourceAdaptor(gpu.memoryResource, "1 MiB"),
+    new AlignedResourceAdaptor(gpu.memoryResource, { alignmentSize: "4 KiB" }),
+  "a limiting adaptor": (gpu) =>
+    new LimitingResourceAdaptor(gpu.memoryResource, { limitSize: "1 MiB" }),
   "a tracking adaptor": (gpu) => new TrackingResourceAdaptor(gpu.memoryResource),
   "a statistics adaptor": (gpu) => new StatisticsResourceAdaptor(gpu.memoryResource),
   "a logging adaptor": (gpu) => new LoggingResourceAdaptor(gpu.memoryResource, { write() {} }),
   "an adaptor that asks": (gpu) =>
-    new FailureCallbackResourceAdaptor(gpu.memoryResource, () => false),
+    new FailureCallbackResourceAdaptor(gpu.memoryResource, { onFailure: () => false }),
 };
 
 /** Allocates from a resource, on two streams, and gives all back. */
@@ -61,7 +62,7 @@ export const RESOURCE_STEPS: readonly Step[] = [
     name: "a pool of one's own: attributes, access, trim",
     run({ gpu, other }) {
       using pool = new CudaAsyncMemoryResource(gpu, {
-        releaseThreshold: "64 MiB",
+        releaseThresholdSize: "64 MiB",
         maxSize: "64 MiB",
         reuse: { allowOpportunistic: false },
       });
@@ -123,7 +124,7 @@ export const RESOURCE_STEPS: readonly Step[] = [
     name: "adaptors stacked on a pool of one's own, for one function",
     run({ gpu }) {
       using pool = new CudaAsyncMemoryResource(gpu, {});
-      using cache = new CachingResourceAdaptor(pool, { limit: "64 MiB" });
+      using cache = new CachingResourceAdaptor(pool, { limitSize: "64 MiB" });
       const statistics = new StatisticsResourceAdaptor(cache);
       gpu.withResource(statistics, () => {
         using a = gpu.zeros("float32", 1024);
@@ -137,7 +138,7 @@ export const RESOURCE_STEPS: readonly Step[] = [
     async run({ gpu }) {
       using rest = new DisposableStack();
       {
-        using pool = new CudaAsyncMemoryResource(gpu, { releaseThreshold: "64 MiB" });
+        using pool = new CudaAsyncMemoryResource(gpu, { releaseThresholdSize: "64 MiB" });
         rest.use(gpu.zeros("uint8", 4096, { resource: pool }));
         using cache = new CachingResourceAdaptor(new CudaMemoryResource(gpu));
         rest.use(gpu.zeros("uint8", 4096, { resource: cache }));
@@ -150,7 +151,7 @@ export const RESOURCE_STEPS: readonly Step[] = [
   {
     name: "pooled page-locked memory, for one function",
     async run({ gpu }) {
-      using pool = new PooledPinnedHostMemoryResource(gpu, { keep: "1 MiB" });
+      using pool = new PooledPinnedHostMemoryResource(gpu, { keepSize: "1 MiB" });
       await gpu.withPinnedResource(pool, async () => {
         using device = gpu.zeros("uint8", 4096);
         for (let i = 0; i < 3; i++) {
