@@ -1,14 +1,15 @@
-// Which streams are recorded for a graph right now, so that what they are given does not run.
-// A capture lasts while one function runs, so there is never more than one.
+// The streams that are being recorded for a graph, so that work queued on them does not run. A
+// capture lasts while one function runs, so there is never more than one.
 
 import { CUresult, CUstreamCaptureMode } from "../ffi/constants.ts";
 import type { Context } from "./context.ts";
+import { read64 } from "./driver.ts";
 import { Fence } from "./fence.ts";
 import { releaseAll, tryRelease } from "./release.ts";
 
-/** A stream, as far as a capture must know it. */
+/** The part of a stream that a capture uses. */
 export interface CapturedQueue {
-  /** The context it belongs to. */
+  /** Context that it belongs to. */
   readonly context: Context;
   /** Its handle. */
   readonly key: bigint;
@@ -16,7 +17,7 @@ export interface CapturedQueue {
 
 let active: Capture | undefined;
 
-/** The capture that runs right now. */
+/** Returns the running capture; undefined when there is none. */
 export function activeCapture(): Capture | undefined {
   return active;
 }
@@ -27,7 +28,8 @@ export function isCaptured(queue: CapturedQueue): boolean {
 }
 
 /**
- * Checks that a stream is not being captured, for questions, which leave out nothing of a recording.
+ * Checks that a stream is not being captured; for queries, after which the recording is still
+ * complete.
  *
  * @throws TypeError with the remedy when it is.
  */
@@ -35,7 +37,10 @@ export function requireUncaptured(queue: CapturedQueue, action: string): void {
   if (isCaptured(queue)) throw refusal(queue, action);
 }
 
-/** The error for what cannot be recorded; the capture will end with it, whoever catches it. */
+/**
+ * Creates the error for a call that cannot be recorded. The capture ends with it, even when it is
+ * caught.
+ */
 export function cannotRecord(queue: CapturedQueue, action: string): TypeError {
   const error = refusal(queue, action);
   active?.refuse(error);
@@ -49,7 +54,7 @@ function refusal(queue: CapturedQueue, action: string): TypeError {
   );
 }
 
-/** The error for a captured stream that would wait for work outside. */
+/** Creates the error for a captured stream that would wait for work outside the capture. */
 export function waitsOutside(queue: CapturedQueue, target: string): TypeError {
   return new TypeError(
     `Cannot make ${queue} wait for ${target} while it is being captured: a graph waits for no ` +
@@ -58,7 +63,7 @@ export function waitsOutside(queue: CapturedQueue, target: string): TypeError {
 }
 
 /**
- * Checks that nothing is being captured, for what concerns all streams.
+ * Checks that nothing is being captured, for calls that concern all streams.
  *
  * @throws TypeError when something is.
  */
@@ -67,8 +72,8 @@ export function requireNoCapture(action: string): void {
   throw new TypeError(`Cannot ${action} while ${active.origin} is being captured`);
 }
 
-/** Streams whose work is recorded, from a begin to an end on the first of them. */
-export class Capture {
+/** A capture: streams whose work is recorded, begun and ended on the first of them. */
+export abstract class Capture {
   /** The stream on which it began. */
   readonly origin: CapturedQueue;
   readonly #members = new Map<bigint, CapturedQueue>();
@@ -76,7 +81,7 @@ export class Capture {
   #refusal: { readonly error: unknown } | undefined;
 
   /**
-   * Begins to record what a stream is given (cuStreamBeginCapture).
+   * Begins to record the work of a stream (cuStreamBeginCapture).
    *
    * @throws TypeError while another capture runs.
    */
@@ -96,13 +101,13 @@ export class Capture {
     return this.#members.has(key);
   }
 
-  /** Notes a stream that takes part from here on, because it waits for one that does. */
+  /** Adds a stream, which takes part from now on because it waits for one that does. */
   add(queue: CapturedQueue): void {
     this.#members.set(queue.key, queue);
     queue.context.isCapturing = true;
   }
 
-  /** Orders a stream after what another one has recorded so far; it takes part from here on. */
+  /** Orders a stream after the recorded work of another one; it takes part from now on. */
   join(queue: CapturedQueue, after: CapturedQueue): void {
     const fence = new Fence(after.context);
     try {
@@ -114,18 +119,18 @@ export class Capture {
     this.add(queue);
   }
 
-  /** Notes that the recording lacks something: there will be no graph. */
+  /** Notes that the recording is incomplete, so that there will be no graph. */
   refuse(error: unknown): void {
     this.#refusal ??= { error };
   }
 
-  /** Keeps work for when the recording has ended: what it did now would be recorded. */
+  /** Postpones work until the recording has ended, because its calls would be recorded now. */
   postpone(work: () => void): void {
     this.#postponed.push(work);
   }
 
-  /** Does what was postponed, after the end; a failure is reported on the console. */
-  runPostponed(): void {
+  /** Does the postponed work, after the end; a failure is reported on the console. */
+  protected runPostponed(): void {
     const { driver } = this.origin.context;
     releaseAll(driver, "what was put off for a capture", this.#postponed.splice(0));
   }
@@ -133,27 +138,26 @@ export class Capture {
   /**
    * Ends the recording and returns the graph, which the caller destroys (cuStreamEndCapture).
    *
-   * @throws TypeError when something was asked for that cannot be recorded.
-   * @throws CudaError when a step could not be recorded that no caller was told of.
+   * @throws TypeError when a call was made that cannot be recorded.
+   * @throws CudaError when a step could not be recorded and no caller got the error.
    */
-  end(): bigint {
+  protected endCapture(): bigint {
     const { origin } = this;
     if (this.#refusal !== undefined) throw this.#refusal.error;
     for (const member of this.#members.values()) if (member !== origin) this.join(origin, member);
-    const graph = new BigUint64Array(1);
-    origin.context.call("cuStreamEndCapture", origin.key, graph);
+    const graph = read64(origin.context, "cuStreamEndCapture", origin.key);
     this.#leave();
-    return graph[0] ?? 0n;
+    return graph;
   }
 
-  /** Ends the recording and throws away what was recorded; does nothing after {@link Capture.end}. */
-  abandon(): void {
+  /** Ends the recording and drops it; does nothing after {@link Capture.end}. */
+  protected abandon(): void {
     if (active !== this) return;
     this.#leave();
     const { context, key } = this.origin;
     const graph = new BigUint64Array(1);
     // A broken capture ends with an error and without a graph. A stream whose capture does not end
-    // could do nothing any more, so after a failure another try is made, which then finds none.
+    // is useless, so the call is tried again after a failure.
     if (context.status("cuStreamEndCapture", key, graph) !== CUresult.CUDA_SUCCESS) {
       const status = context.status("cuStreamEndCapture", key, graph);
       if (status !== CUresult.CUDA_ERROR_ILLEGAL_STATE) {

@@ -28,8 +28,10 @@ Options:
   --help            show this text`;
 
 /**
- * Runs one command and returns its exit code: 0 done, 1 failed, also to write its output, 2 wrong words
- * on the command line.
+ * Runs one command and returns its exit code: 0 for success, 1 for a failure, including one to
+ * write the output, and 2 for wrong arguments.
+ *
+ * @param args The command line's arguments, without the program's name.
  */
 export async function main(args: readonly string[]): Promise<number> {
   try {
@@ -47,17 +49,20 @@ export async function main(args: readonly string[]): Promise<number> {
   }
 }
 
-/** Whether the system refused something: a command reads no files, so that is where its output goes. */
+/**
+ * Whether the system reported the error. A command reads no files, so it failed to write its
+ * output.
+ */
 function isOfSystem(error: unknown): error is Error {
   return error instanceof Error && /\(os error \d+\)/.test(error.message);
 }
 
-/** Says what went wrong; where nothing can be written at all, the exit code says it. */
+/** Prints what went wrong; when nothing can be printed, only the exit code tells. */
 function complain(text: string, code: number): number {
   try {
     console.error(text);
   } catch {
-    // The code is left.
+    // The exit code still tells.
   }
   return code;
 }

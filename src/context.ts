@@ -9,25 +9,25 @@ import {
 } from "../ffi/constants.ts";
 import type { DriverFunction } from "../ffi/cuda.ts";
 import { DeferredQueue, type DeferredWork } from "./deferred_work.ts";
-import type { Driver, DriverArguments } from "./driver.ts";
+import { type Driver, type DriverArguments, take32, take64, takePair } from "./driver.ts";
 import { isRefusal } from "./errors.ts";
 import { describeValue } from "./format.ts";
 import { FLAG, OptionSet } from "./options.ts";
 import { type CopyEnds, Ledger } from "./accounting/ledger.ts";
 import { type Release, releaseAll, tryRelease } from "./release.ts";
 
-/** How a context behaves, for as long as it is open. */
+/** Options of a context, fixed while it is open. */
 export interface ContextOptions {
-  /** Whether a second stream waits by itself for a buffer's use on the first; true by default. */
+  /** Whether streams that use the same buffer are ordered after each other; true by default. */
   readonly ordersStreams?: boolean | undefined;
 }
 
 const CONTEXT_OPTIONS = new OptionSet<ContextOptions>({ ordersStreams: FLAG });
 
-/** Looks in vain at deferred work by a release. */
+/** Number of fruitless looks at deferred work by a release. */
 const LOOKS_OF_A_RELEASE = 4;
 
-/** The same by an allocation. */
+/** Number of fruitless looks by an allocation. */
 const LOOKS_OF_AN_ALLOCATION = 32;
 
 const contexts = new WeakMap<Driver, Map<number, Context>>();
@@ -36,16 +36,16 @@ const contexts = new WeakMap<Driver, Map<number, Context>>();
 export class Context {
   /** The checked driver. */
   readonly driver: Driver;
-  /** Which device, counted from 0. */
+  /** The device's number, counted from 0. */
   readonly ordinal: number;
   /** The driver's handle of the device. */
   readonly deviceHandle: number;
   /** The driver's handle of the context. */
   readonly handle: bigint;
-  /** The stream that everything uses unless told otherwise; it does not block on the legacy stream. */
+  /** Handle of the default stream, which does not block on the legacy stream. */
   readonly defaultStreamHandle: bigint;
   /**
-   * What lives here.
+   * The live objects of this context.
    *
    * @internal
    */
@@ -54,18 +54,21 @@ export class Context {
   readonly totalBytes: number;
   /** Bytes of all copies queued so far. */
   copiedBytes = 0;
-  /** Whether a second stream waits by itself for a buffer's use on the first. */
+  /** Whether streams that use the same buffer are ordered after each other. */
   readonly ordersStreams: boolean;
-  /** How often the GPU was waited for until it had nothing left to do. */
+  /** Number of waits until the GPU was idle. */
   waitCount = 0;
-  /** Whether a stream of it is being captured: deferred work would be recorded, so it waits. */
+  /**
+   * Whether a stream of this context is being captured: deferred work waits, because it would be
+   * recorded.
+   */
   isCapturing = false;
 
   #references = 1;
   readonly #current = new BigUint64Array(1);
   readonly #deferred: DeferredQueue;
   readonly #releaseHooks: Release[] = [];
-  /** Whether this made itself current on the thread. */
+  /** Whether this context made itself current on the thread. */
   #isAdopted = false;
 
   private constructor(driver: Driver, ordinal: number, { ordersStreams = true }: ContextOptions) {
@@ -73,18 +76,13 @@ export class Context {
     this.#deferred = new DeferredQueue(driver);
     this.ordinal = ordinal;
     this.ordersStreams = ordersStreams;
-    const number = new Int32Array(1);
-    driver.call("cuDeviceGet", number, ordinal);
-    this.deviceHandle = number[0] ?? 0;
-    const cell = new BigUint64Array(1);
-    driver.call("cuDeviceTotalMem_v2", cell, this.deviceHandle);
-    this.totalBytes = Number(cell[0]);
-    driver.call("cuDevicePrimaryCtxRetain", cell, this.deviceHandle);
-    this.handle = cell[0] ?? 0n;
+    this.deviceHandle = take32(driver, "cuDeviceGet", ordinal);
+    this.totalBytes = Number(take64(driver, "cuDeviceTotalMem_v2", this.deviceHandle));
+    this.handle = take64(driver, "cuDevicePrimaryCtxRetain", this.deviceHandle);
     try {
       this.#adoptThread();
-      this.call("cuStreamCreateWithPriority", cell, CUstream_flags.CU_STREAM_NON_BLOCKING, 0);
-      this.defaultStreamHandle = cell[0] ?? 0n;
+      const flags = CUstream_flags.CU_STREAM_NON_BLOCKING;
+      this.defaultStreamHandle = take64(this, "cuStreamCreateWithPriority", flags, 0);
     } catch (error) {
       releaseAll(driver, `the context of device ${ordinal}`, this.#leaving);
       throw error;
@@ -94,7 +92,7 @@ export class Context {
   /**
    * Checks a device's number before anything is opened.
    *
-   * @throws TypeError when it is none, such as options without a number before them.
+   * @throws TypeError when it is not a number, for example options in its place.
    */
   static checkOrdinal(ordinal: number): void {
     if (typeof ordinal === "number") return;
@@ -105,7 +103,7 @@ export class Context {
   }
 
   /**
-   * Retains the context of a device; each call needs one {@link Context.release}.
+   * Retains the context of a device; each call needs one call of {@link Context.release}.
    *
    * @throws RangeError when there is no such device.
    * @throws TypeError when it is open already with other options.
@@ -127,18 +125,18 @@ export class Context {
     return made;
   }
 
-  /** Whether the last user let it go. */
+  /** Whether the last user has released the context. */
   get released(): boolean {
     return this.#references === 0;
   }
 
-  /** Keeps the context for one more user. */
+  /** Retains the context for one more user. */
   retain(): this {
     this.#references++;
     return this;
   }
 
-  /** Lets one user go; with the last one the primary context itself is released. */
+  /** Releases the context for one user; the last one releases the primary context itself. */
   release(): void {
     if (--this.#references > 0) return;
     contexts.get(this.driver)?.delete(this.ordinal);
@@ -150,7 +148,7 @@ export class Context {
     ]);
   }
 
-  /** Calls a driver function with this context current, and throws what its status says. */
+  /** Calls a driver function with this context current, and throws the error of its status. */
   call<K extends DriverFunction>(name: K, ...args: DriverArguments<K>): void {
     const status = this.status(name, ...args);
     if (status !== CUresult.CUDA_SUCCESS) throw this.driver.error(status, name);
@@ -170,8 +168,8 @@ export class Context {
   }
 
   /**
-   * Calls a function that gives something back, and throws what its status says: with this context
-   * current, and without it where it cannot be made so, as most of them find it by themselves.
+   * Calls a function that releases something, and throws the error of its status. The context is
+   * made current if that is possible; most of these functions work without it.
    */
   giveBack<K extends DriverFunction>(name: K, ...args: DriverArguments<K>): void {
     const { driver } = this;
@@ -186,9 +184,9 @@ export class Context {
   }
 
   /**
-   * Answers a call that was made without making this context current first: throws what its status
-   * says, unless another device's context was current. The driver then refuses pool memory and has
-   * done nothing, so the call is made again with this context. Costs a comparison when all is well.
+   * Checks the status of a call that was made without making this context current, and throws its
+   * error. When another device's context was current, the driver rejects pool memory and has done
+   * nothing; the call is then repeated with this context. Costs one comparison in the normal case.
    */
   settle<K extends DriverFunction>(
     status: number,
@@ -203,7 +201,7 @@ export class Context {
   /**
    * Reads one attribute of the device; 0 when this driver does not know it (cuDeviceGetAttribute).
    *
-   * @throws CudaError when the driver fails to tell.
+   * @throws CudaError when the driver call fails.
    */
   attribute(name: DeviceAttribute): number {
     const cell = new Int32Array(1);
@@ -218,15 +216,14 @@ export class Context {
     return cell[0] ?? 0;
   }
 
-  /** Reads what the device has free, for all programs together, in bytes. */
+  /** Reads the bytes that are free on the device, for all programs together. */
   freeBytes(): number {
-    const free = new BigUint64Array(1);
-    this.call("cuMemGetInfo_v2", free, new BigUint64Array(1));
-    return Number(free[0]);
+    const [free] = takePair(this, "cuMemGetInfo_v2");
+    return Number(free);
   }
 
   /**
-   * Counts a copy that was queued, and notes it in the timeline.
+   * Counts a queued copy, and records it in the timeline.
    *
    * @internal
    */
@@ -235,20 +232,23 @@ export class Context {
     this.ledger.noteCopy(byteLength, ends);
   }
 
-  /** Runs `hook` when the last user lets the context go, while it can still be used. */
+  /**
+   * Registers a function that runs when the last user releases the context, while it can still be
+   * used.
+   */
   atRelease(hook: () => void): void {
     this.#releaseHooks.push(hook);
   }
 
   /**
-   * Keeps work for when the GPU has passed a point. It runs at a later allocation, release or
+   * Defers work until the GPU has passed a point. It runs at a later allocation, release or
    * synchronisation.
    */
   defer(work: DeferredWork): void {
     this.#deferred.add(work);
   }
 
-  /** How much work waits for the GPU. */
+  /** Number of deferred works that wait for the GPU. */
   get deferredCount(): number {
     return this.#deferred.size;
   }
@@ -258,20 +258,20 @@ export class Context {
     if (this.#deferred.size > 0 && !this.isCapturing) this.#deferred.sweep();
   }
 
-  /** The same before an allocation, which takes no long look at much work. */
+  /** Runs due work before an allocation, which stops looking early when there is much work. */
   sweepMore(): void {
     if (this.#deferred.size === 0 || this.isCapturing) return;
     this.#deferred.sweepSome(LOOKS_OF_AN_ALLOCATION);
   }
 
-  /** The same at each release, so that a loop of them keeps little; never throws. */
+  /** Runs due work at a release, so that a loop of releases keeps little memory; never throws. */
   sweepSome(): void {
     if (this.#deferred.size === 0 || this.isCapturing) return;
     const sweep = () => this.#deferred.sweepSome(LOOKS_OF_A_RELEASE);
     tryRelease(this.driver, "deferred work", sweep);
   }
 
-  /** Blocks until the GPU has done all that it was given, and runs all deferred work. */
+  /** Blocks until the GPU is idle, and runs all deferred work. */
   waitForAll(): void {
     if (this.isCapturing) return;
     let isPassed = false;
@@ -284,12 +284,15 @@ export class Context {
     }
   }
 
-  /** Names the context: `Context(device 0)`. */
+  /** Returns the context's name for messages: `Context(device 0)`. */
   toString(): string {
     return `Context(device ${this.ordinal})`;
   }
 
-  /** Shows the context on a console: whatever belongs to it, such as a resource, shows it too. */
+  /**
+   * Returns the text that the console shows, short because objects that refer to the context show
+   * it too.
+   */
   [Symbol.for("Deno.customInspect")](): string {
     return this.toString();
   }
@@ -304,7 +307,7 @@ export class Context {
     );
   }
 
-  /** Whether it is current on this thread; not when the driver does not tell. */
+  /** Whether the context is current on this thread; false when the driver does not tell. */
   get #isCurrent(): boolean {
     this.#current[0] = 0n;
     return this.driver.api.cuCtxGetCurrent(this.#current) === CUresult.CUDA_SUCCESS &&
@@ -312,8 +315,8 @@ export class Context {
   }
 
   /**
-   * Makes current again what was. The work in between is done, so a failure does not throw: another
-   * try is made, and one by another call.
+   * Makes the former context current again. The work in between is done, so a failure does not
+   * throw: the call is tried again, and then another call.
    */
   #stepBack(former: bigint): void {
     const { driver } = this;
@@ -323,7 +326,9 @@ export class Context {
     tryRelease(driver, "the context that was current before", replace);
   }
 
-  /** Stays current on this thread when nothing else is, so that later calls need no switch. */
+  /**
+   * Keeps this context current on the thread when no other is, so that later calls need no switch.
+   */
   #adoptThread(): void {
     this.driver.call("cuCtxGetCurrent", this.#current);
     if (this.#current[0] !== 0n) return;
@@ -331,7 +336,7 @@ export class Context {
     this.#isAdopted = true;
   }
 
-  /** Gives back what opening took, last in first out. */
+  /** The releases of what opening took, last in first out. */
   get #leaving(): Release[] {
     return [
       () => this.#leaveThread(),
@@ -339,7 +344,10 @@ export class Context {
     ];
   }
 
-  /** Leaves no context current that is gone; where the driver does not tell, it is the one set here. */
+  /**
+   * Makes no context current when this one is; when the driver does not tell, it is the one set
+   * here.
+   */
   #leaveThread(): void {
     const { driver } = this;
     const isKnown = driver.status("cuCtxGetCurrent", this.#current) === CUresult.CUDA_SUCCESS;

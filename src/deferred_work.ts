@@ -1,5 +1,5 @@
 // Work for the host to do once the GPU has passed a point, such as freeing memory that a copy still
-// reads: kept until somebody looks, a little of it at a time.
+// reads. A little of it is done at each later call.
 
 import type { Driver } from "./driver.ts";
 import { tryRelease } from "./release.ts";
@@ -8,7 +8,7 @@ import { tryRelease } from "./release.ts";
 export interface DeferredWork {
   /** Whether the GPU has passed the point. */
   isDue(): boolean;
-  /** Blocks until the GPU has passed it. */
+  /** Blocks until the GPU has passed the point. */
   wait(): void;
   /** Does the work; never throws. */
   run(): void;
@@ -19,12 +19,12 @@ export class DeferredQueue {
   readonly #driver: Driver;
   readonly #works = new Set<DeferredWork>();
 
-  /** Starts empty. */
+  /** Creates an empty queue. */
   constructor(driver: Driver) {
     this.#driver = driver;
   }
 
-  /** How much work waits. */
+  /** Number of works that wait. */
   get size(): number {
     return this.#works.size;
   }
@@ -34,12 +34,14 @@ export class DeferredQueue {
     this.#works.add(work);
   }
 
-  /** Runs all that is due. */
+  /** Runs all due work. */
   sweep(): void {
     for (const work of this.#works) if (work.isDue()) this.#run(work);
   }
 
-  /** Runs what is due, and stops after some looks in vain: a look takes 1.5 microseconds. */
+  /**
+   * Runs due work, and stops after `mostLooks` fruitless looks, which take 1.5 microseconds each.
+   */
   sweepSome(mostLooks: number): void {
     let looks = 0;
     for (const work of this.#works) {
@@ -53,7 +55,7 @@ export class DeferredQueue {
     }
   }
 
-  /** Runs all of it: the GPU has done everything, or else each is waited for. */
+  /** Runs all work: waits for each one unless the GPU has passed them all. */
   runAll({ isPassed }: { readonly isPassed: boolean }): void {
     for (const work of [...this.#works]) {
       if (!isPassed) tryRelease(this.#driver, "what the GPU still uses", () => work.wait());

@@ -1,4 +1,4 @@
-// The front door: one GPU, what it is, and everything that can be made on it.
+// The front door: one GPU, its properties, and the calls that create everything on it.
 
 import { type BufferCopy, copyBatch } from "./buffers/batch.ts";
 import {
@@ -24,7 +24,7 @@ import {
 import type { BuffersOf, PackedBuffers } from "./buffers/packed_buffers.ts";
 import { PinnedBuffer } from "./buffers/pinned_buffer.ts";
 import type { Shape } from "./buffers/shape.ts";
-import type { GpuBuffer, Uploadable } from "./buffers/gpu_buffer.ts";
+import { type GpuBuffer, type Uploadable, uploadLate } from "./buffers/gpu_buffer.ts";
 import { uploadSource } from "./buffers/upload_source.ts";
 import { requireNoCapture } from "./capture.ts";
 import { Context } from "./context.ts";
@@ -54,13 +54,16 @@ import { BANDWIDTH_OPTIONS, type BandwidthOptions, measurePoints } from "./measu
 import { BandwidthResult, fitLines, type Provenance } from "./measure/bandwidth_result.ts";
 import { type OverlapRecorder, type OverlapTrace, traceOverlap } from "./measure/overlap.ts";
 import { timeOnStream, type Timing } from "./measure/timing.ts";
-import { defaultDeviceResource, defaultPinnedResource } from "./memory/default_resource.ts";
 import { resourceFor } from "./memory/graph_memory_resource.ts";
 import type { MemoryResource } from "./memory/memory_resource.ts";
 import { takeAfterCollection } from "./memory/out_of_memory.ts";
-import { openToPeer } from "./memory/peer_access.ts";
+import { openToPeer } from "./memory/resource_kind.ts";
 import { type PointerAttributes, pointerAttributes } from "./memory/pointer_attributes.ts";
-import { ResourceChoice } from "./memory/resource_choice.ts";
+import {
+  defaultDeviceResource,
+  defaultPinnedResource,
+  ResourceChoice,
+} from "./memory/resource_choice.ts";
 import { fillSlot, type Held } from "./device/slot.ts";
 import { releaseAll } from "./release.ts";
 import { BIGINT, CALLBACK, type OptionKind, requireKind } from "./options.ts";
@@ -78,11 +81,25 @@ const DEVICE: OptionKind = {
   accepts: (value) => value instanceof CudaDevice,
 };
 
-/** One GPU. */
+/**
+ * One GPU, and the calls that create everything on it: buffers, streams, events and graphs. Programs
+ * start with {@link CudaDevice.open} and dispose the device last, with `using`.
+ *
+ * @example Copy an array to the GPU and back
+ * ```ts
+ * import { CudaDevice } from "vramkit";
+ *
+ * using gpu = CudaDevice.open(0, { driver: "auto" });
+ * using x = await gpu.upload(new Float32Array([1, 2, 3]));
+ * using y = gpu.zeros("float32", 3);
+ * y.copyFrom(x);
+ * console.log(await y.download()); // Float32Array(3) [1, 2, 3]
+ * ```
+ */
 export class CudaDevice extends DeviceAccounts implements DeviceAllocator, Disposable {
-  /** The primary context, shared by all that open the same device. */
+  /** The device's primary context, shared by every CudaDevice of the same device. */
   readonly #context: Context;
-  /** What the device is: name, memory, bus. */
+  /** Properties of the device: name, memory, bus. */
   override readonly info: DeviceInfo;
   readonly #deviceResources: ResourceChoice;
   readonly #pinnedResources: ResourceChoice;
@@ -98,10 +115,15 @@ export class CudaDevice extends DeviceAccounts implements DeviceAllocator, Dispo
   }
 
   /**
-   * Opens a device. It stays open until it is disposed and everything made on it is gone.
+   * Opens a device. The device stays open until it is disposed and everything created on it is
+   * disposed too.
    *
-   * @throws CudaUnavailableError with the fix when there is no driver, permission or device.
-   * @throws RangeError when this machine has no device of that number.
+   * @param ordinal The device's number, counted from 0.
+   * @param options The driver to use, and defaults for the memory and transfers of this device.
+   *
+   * @throws CudaUnavailableError when the driver, a permission or a device is missing; the message
+   *   names the fix.
+   * @throws RangeError when this machine has no device with that number.
    *
    * @example
    * ```ts
@@ -127,69 +149,97 @@ export class CudaDevice extends DeviceAccounts implements DeviceAllocator, Dispo
     }
   }
 
-  /** How many devices this machine has. */
+  /**
+   * Returns the number of devices in this machine.
+   *
+   * @throws CudaUnavailableError when the driver or a permission is missing.
+   */
   static count(options: OpenOptions = {}): number {
     const { driver, libraryPath } = OPEN_OPTIONS.read(options, "count");
     return Driver.open(driver, libraryPath === undefined ? {} : { libraryPath }).deviceCount;
   }
 
-  /** The context, checked. */
+  /**
+   * The context of the device.
+   *
+   * @throws DisposedError when the device was disposed.
+   */
   get context(): Context {
     if (this.#disposed) throw new DisposedError(this.toString());
     return this.#context;
   }
 
-  /** Its number, counted from 0. */
+  /** The device's number, counted from 0. */
   get ordinal(): number {
     return this.#context.ordinal;
   }
 
-  /** Its name, such as `"NVIDIA H200"`; `"Simulated"` for the simulated one. */
+  /** The device's name, such as `"NVIDIA H200"`; `"Simulated"` for the simulated one. */
   get name(): string {
     return this.info.name;
   }
 
-  /** Whether it is a simulated device, with no GPU behind it. */
+  /** Whether the device is simulated, with no GPU behind it. */
   get isSimulated(): boolean {
     return this.#context.driver.isSimulated;
   }
 
-  /** Whether it was disposed. */
+  /** Whether the device was disposed. */
   get disposed(): boolean {
     return this.#disposed;
   }
 
-  /** Where device memory comes from here and now, unless a call says otherwise. */
+  /**
+   * Resource that allocates device memory when a call names none; {@link CudaDevice.withResource}
+   * changes it for a function.
+   */
   get memoryResource(): MemoryResource {
     return this.#deviceResources.current;
   }
 
-  /** Where page-locked memory comes from here and now, unless a call says otherwise. */
+  /**
+   * Resource that allocates page-locked memory when a call names none; {@link
+   * CudaDevice.withPinnedResource} changes it for a function.
+   */
   get pinnedMemoryResource(): MemoryResource {
     return this.#pinnedResources.current;
   }
 
   /**
-   * Runs a function in which this device's memory comes from `resource`, also what the function
-   * awaits. Calls nest, and neither other devices nor the program around it notice.
+   * Calls `body` with `resource` as the default for this device's memory. The default also holds
+   * after every `await` in `body`, calls nest, and other devices and other functions keep theirs.
+   *
+   * @returns What `body` returns.
    */
   withResource<T>(resource: MemoryResource, body: () => T): T {
     requireKind(body, CALLBACK, "withResource");
     return this.#deviceResources.run(resource, body);
   }
 
-  /** The same for page-locked memory: {@link CudaDevice.pinned} and what is made with it. */
+  /**
+   * Calls `body` with `resource` as the default for page-locked memory: that of {@link
+   * CudaDevice.pinned} and of all that uses it. See {@link CudaDevice.withResource}.
+   *
+   * @returns What `body` returns.
+   */
   withPinnedResource<T>(resource: MemoryResource, body: () => T): T {
     requireKind(body, CALLBACK, "withPinnedResource");
     return this.#pinnedResources.run(resource, body);
   }
 
-  /** The stream that everything uses unless told otherwise. */
+  /** The default stream, used by every call that names no other. */
   get stream(): CudaStream {
     return CudaStream.default(this.context);
   }
 
-  /** Allocates device memory without setting a value. */
+  /**
+   * Allocates device memory. The elements keep whatever was there before; use {@link
+   * CudaDevice.zeros} to clear them.
+   *
+   * @param dtype The element type, such as `"float32"`.
+   * @param shape Number of elements, or the size of each axis.
+   * @throws OutOfMemoryError with all amounts when the device has too little memory.
+   */
   alloc<D extends DType>(
     dtype: D,
     shape: number | Shape,
@@ -200,7 +250,7 @@ export class CudaDevice extends DeviceAccounts implements DeviceAllocator, Dispo
     return DeviceBuffer.allocate({ dtype, shape, resource, stream, label }); // faster than a spread
   }
 
-  /** Allocates device memory and queues setting every element to zero. */
+  /** Allocates device memory and queues setting every element to zero; does not wait. */
   zeros<D extends DType>(
     dtype: D,
     shape: number | Shape,
@@ -218,8 +268,8 @@ export class CudaDevice extends DeviceAccounts implements DeviceAllocator, Dispo
   }
 
   /**
-   * Allocates page-locked host memory, which the GPU copies at the speed of the bus; `array` of the
-   * result is a typed array over it.
+   * Allocates page-locked host memory, which the GPU copies at the full speed of the bus. The
+   * result's `array` is a typed array over that memory.
    */
   pinned<D extends DType>(
     dtype: D,
@@ -231,15 +281,17 @@ export class CudaDevice extends DeviceAccounts implements DeviceAllocator, Dispo
   }
 
   /**
-   * Allocates device memory and copies an array into it; resolves when it is there: leave the array
-   * alone until then. Plain arrays, nested arrays, iterables of numbers and an ArrayBuffer's bytes
+   * Allocates device memory and copies an array into it. Resolves when the copy is done; do not
+   * change the array before. Plain arrays, nested arrays, iterables of numbers and ArrayBuffers
    * need a `dtype`.
    */
   upload<A extends HostArray, D extends DType = DTypeOf<A>>(
     source: A & Uploadable<D>,
     options?: UploadOptions<D>,
   ): Promise<DeviceBuffer<D>>;
-  /** Allocates device memory and copies numbers or bytes into it; resolves when they are there. */
+  /**
+   * Allocates device memory and copies numbers or bytes into it. Resolves when the copy is done.
+   */
   upload<D extends DType>(
     source: UntypedSource,
     options: UploadOptions<D> & { readonly dtype: D },
@@ -252,21 +304,21 @@ export class CudaDevice extends DeviceAccounts implements DeviceAllocator, Dispo
     const { array, dtype, shape } = uploadSource(source, options);
     const allocate = () => this.alloc(dtype, shape, allocationOf(options));
     const made = takeAfterCollection(this.context, allocate);
-    const buffer = made instanceof Promise ? await made : made;
+    if (made instanceof Promise) return await uploadLate(made, array, transferOf(options));
     try {
-      return await buffer.upload(array, transferOf(options));
+      return await made.upload(array, transferOf(options));
     } catch (error) {
-      buffer.dispose();
+      made.dispose();
       throw error;
     }
   }
 
-  /** Allocates device memory and copies an array into it, blocking until it is there. */
+  /** Allocates device memory and copies an array into it; blocks until the copy is done. */
   uploadSync<A extends HostArray, D extends DType = DTypeOf<A>>(
     source: A & Uploadable<D>,
     options?: UploadOptions<D>,
   ): DeviceBuffer<D>;
-  /** Allocates device memory and copies numbers or bytes into it, blocking until they are there. */
+  /** Allocates device memory and copies numbers or bytes into it; blocks until the copy is done. */
   uploadSync<D extends DType>(
     source: UntypedSource,
     options: UploadOptions<D> & { readonly dtype: D },
@@ -288,14 +340,14 @@ export class CudaDevice extends DeviceAccounts implements DeviceAllocator, Dispo
 
   /**
    * Uploads many arrays of any types in few copies: into one new block, whose views are freed
-   * together, or into the buffers of `into`. Several times as fast as one call each for small ones.
-   * Leave the arrays alone until it resolves.
+   * together, or into the buffers of `into`. For small arrays this is several times as fast as one
+   * call each. Do not change the arrays before the promise resolves.
    */
   uploadAll<const A extends readonly HostArray[]>(
     arrays: A,
     options?: UploadAllOptions,
   ): Promise<PackedBuffers<BuffersOf<A>>>;
-  /** Uploads many arrays into buffers that are there, in few copies. */
+  /** Uploads many arrays into existing buffers, in few copies. */
   uploadAll(arrays: readonly HostMemory[], options: UploadIntoOptions): Promise<void>;
   async uploadAll(
     arrays: readonly HostArray[],
@@ -313,7 +365,7 @@ export class CudaDevice extends DeviceAccounts implements DeviceAllocator, Dispo
     });
   }
 
-  /** Downloads many buffers in few copies: into fresh typed arrays, or into the memory of `into`. */
+  /** Downloads many buffers in few copies, into new typed arrays or into the memory of `into`. */
   async downloadAll<const B extends readonly GpuBuffer[]>(
     buffers: B,
     options: DownloadAllOptions = {},
@@ -323,8 +375,9 @@ export class CudaDevice extends DeviceAccounts implements DeviceAllocator, Dispo
   }
 
   /**
-   * Makes a buffer of memory that someone else allocated, on the device that the address belongs
-   * to: adopted with `resource` or `deallocate`, borrowed with `owner`, else only shown.
+   * Creates a buffer over memory that another library allocated, on the device that the address
+   * belongs to. The buffer adopts the memory with `resource` or `deallocate`, borrows it with
+   * `owner`, and otherwise never frees it.
    */
   fromHandle<D extends DType = "uint8">(
     address: bigint,
@@ -336,15 +389,19 @@ export class CudaDevice extends DeviceAccounts implements DeviceAllocator, Dispo
     return bufferFromHandle(this.context, { address, byteLength }, options);
   }
 
-  /** Asks the driver whose memory an address is, and who can use it (cuPointerGetAttribute). */
+  /**
+   * Returns what the driver knows about an address: its kind of memory, its device, and who can use
+   * it (cuPointerGetAttribute).
+   */
   pointerAttributes(address: bigint): PointerAttributes {
     requireKind(address, BIGINT, "pointerAttributes");
     return pointerAttributes(this.context, address);
   }
 
   /**
-   * Queues many copies and does not wait: one driver call where it has one (cuMemcpyBatchAsync,
-   * CUDA 12.8), a call each where it has not. The result is that of one after another.
+   * Queues many copies and does not wait. Drivers from CUDA 12.8 on take them in one call
+   * (cuMemcpyBatchAsync), older ones in one call each. The result is as if they ran one after
+   * another.
    */
   copyBatch(copies: Iterable<BufferCopy>, options: StreamChoice = {}): void {
     STREAM_CHOICE.read(options, "copyBatch");
@@ -352,9 +409,9 @@ export class CudaDevice extends DeviceAccounts implements DeviceAllocator, Dispo
   }
 
   /**
-   * Says how bytes get from one device's memory to the other's: directly (`"peer"`), or staged through
-   * the host. Opens the way for the memory that both allocate by default here and now
-   * (cuCtxEnablePeerAccess, cuMemPoolSetAccess), as the first copy between them does.
+   * Returns how copies between this device and `other` go: directly (`"peer"`), or staged through
+   * the host. Enables peer access for the default memory of both devices (cuCtxEnablePeerAccess,
+   * cuMemPoolSetAccess), as the first copy between them does.
    */
   routeTo(other: CudaDevice): PeerRoute {
     requireKind(other, DEVICE, "routeTo");
@@ -365,10 +422,10 @@ export class CudaDevice extends DeviceAccounts implements DeviceAllocator, Dispo
   }
 
   /**
-   * Allocates device memory and fills it from a file, straight from the page cache; resolves when
-   * the bytes are there. Needs `--allow-read`.
+   * Allocates device memory and fills it from a file, straight from the page cache. Resolves when
+   * the bytes are on the device. Needs `--allow-read`.
    *
-   * @throws RangeError when the file ends earlier, or its bytes are not whole elements.
+   * @throws RangeError when the file is too short, or its bytes are not a whole number of elements.
    */
   async uploadFile<D extends DType = "uint8">(
     path: FilePath,
@@ -380,10 +437,10 @@ export class CudaDevice extends DeviceAccounts implements DeviceAllocator, Dispo
 
   /**
    * Allocates device memory and fills it from a response, a stream or a blob, in constant host
-   * memory; resolves when the bytes are there. With a length known from `shape` or the source it
-   * allocates once, else it grows.
+   * memory. Resolves when the bytes are on the device. Allocates once when `shape` or the source
+   * tells the length, and grows the memory otherwise.
    *
-   * @throws RangeError when fewer or more bytes come than were to be expected.
+   * @throws RangeError when the source gives fewer or more bytes than expected.
    *
    * @example
    * ```ts
@@ -404,9 +461,11 @@ export class CudaDevice extends DeviceAccounts implements DeviceAllocator, Dispo
   }
 
   /**
-   * Loads a safetensors model, one block of device memory a file; its tensors are views by name.
+   * Loads a safetensors model into one block of device memory for each file. Its tensors are views,
+   * found by name.
    *
-   * @throws SafetensorsError when a file breaks the format, with the file and the reason.
+   * @throws SafetensorsError when a file breaks the format; the message names the file and the
+   *   reason.
    */
   loadSafetensors(
     source: SafetensorsSource,
@@ -415,25 +474,27 @@ export class CudaDevice extends DeviceAccounts implements DeviceAllocator, Dispo
     return loadSafetensors(source, this, options);
   }
 
-  /** Creates a queue of GPU work beside the default stream. */
+  /** Creates a stream: a queue of GPU work beside the default stream. */
   createStream(options: StreamOptions = {}): CudaStream {
     return CudaStream.create(this.context, options);
   }
 
-  /** Creates an event to record on streams. */
+  /** Creates an event, which streams record and wait for. */
   createEvent(options: EventOptions = {}): CudaEvent {
     return CudaEvent.create(this.context, options);
   }
 
   /**
-   * Records the copies, fills and allocations that `body` queues on one stream instead of running
-   * them, as a graph that one call launches, as often as you like. Device memory that `body`
-   * allocates belongs to the graph: disposed there it exists only while a launch runs, else it is
-   * there after the first launch. A stream that uses memory which was recorded before is recorded
-   * too; what other streams do with other memory runs at once. A graph keeps the memory that it uses
-   * until it is disposed.
+   * Records the copies, fills and allocations that `body` queues on one stream, instead of running
+   * them. The result is a graph that one call launches, any number of times.
    *
-   * @throws TypeError for what a graph cannot do: waiting, ordinary arrays, async functions.
+   * Device memory that `body` allocates belongs to the graph. A buffer that `body` disposes exists
+   * only while a launch runs; one that it keeps exists after the first launch. Another stream that
+   * uses recorded memory is recorded too, and work of other streams on other memory runs at once.
+   * The graph keeps all memory that it uses until it is disposed.
+   *
+   * @throws TypeError when `body` waits, uses ordinary arrays or is async: a graph cannot hold
+   *   these.
    *
    * @example
    * ```ts
@@ -466,7 +527,7 @@ export class CudaDevice extends DeviceAccounts implements DeviceAllocator, Dispo
     return this.stream.synchronize();
   }
 
-  /** Blocks until all work of all streams is done, transfers included (cuCtxSynchronize). */
+  /** Blocks until all work on all streams is done, transfers included (cuCtxSynchronize). */
   synchronizeSync(): void {
     requireNoCapture("wait for the device");
     finishPending(this.context, `wait for ${this}`);
@@ -474,25 +535,28 @@ export class CudaDevice extends DeviceAccounts implements DeviceAllocator, Dispo
   }
 
   /**
-   * Disposes what the slot `name` holds and fills it with what `make` returns or resolves to, so
-   * that running a notebook's cell again frees what its last run made.
+   * Disposes the value in the slot `name`, then stores what `make` returns or resolves to. In a
+   * notebook, running a cell again then frees what its last run created.
    */
   slot<T extends Held | Promise<Held>>(name: string, make: () => T): T {
     return fillSlot(this.context, { name, make });
   }
 
-  /** Measures work on a stream by events: GPU time, host time, bytes copied. */
+  /** Measures work on a stream with events: GPU time, host time, bytes copied. */
   async time(work: () => unknown, options: StreamChoice = {}): Promise<Timing> {
     const choice = STREAM_CHOICE.read(options, "time");
     return await timeOnStream(streamOn(this.context, choice, "work"), work);
   }
 
-  /** Runs `body`, which queues work through `trace.run()`, and tells what ran at the same time. */
+  /**
+   * Calls `body`, which queues work through `trace.run()`, and returns which pieces ran at the same
+   * time.
+   */
   traceOverlap(body: (trace: OverlapRecorder) => unknown): Promise<OverlapTrace> {
     return traceOverlap(this.context, { device: this.name, body });
   }
 
-  /** Measures how fast memory moves, by nvbandwidth's method, and checks every byte. */
+  /** Measures the speed of copies by nvbandwidth's method, and checks every byte. */
   async bandwidth(options: BandwidthOptions = {}): Promise<BandwidthResult> {
     BANDWIDTH_OPTIONS.read(options, "bandwidth");
     if (this.#disposed) throw new DisposedError(this.toString());
@@ -508,7 +572,7 @@ export class CudaDevice extends DeviceAccounts implements DeviceAllocator, Dispo
     });
   }
 
-  /** What results measured now on this device were measured with. */
+  /** Returns the device, driver and versions that a measurement made now belongs to. */
   override provenance(): Provenance {
     return {
       device: this.name,
@@ -519,7 +583,10 @@ export class CudaDevice extends DeviceAccounts implements DeviceAllocator, Dispo
     };
   }
 
-  /** Lets go of the device; buffers and streams made on it stay usable until they are disposed. */
+  /**
+   * Releases the device. Buffers and streams created on it stay usable until they are disposed. A
+   * second call does nothing.
+   */
   dispose(): void {
     if (this.#disposed) return;
     requireNoCapture("dispose a device");
@@ -536,12 +603,12 @@ export class CudaDevice extends DeviceAccounts implements DeviceAllocator, Dispo
     this.dispose();
   }
 
-  /** Names the device: `CudaDevice(0, NVIDIA H200)`. */
+  /** Returns the device's name for messages: `CudaDevice(0, NVIDIA H200)`. */
   override toString(): string {
     return `CudaDevice(${this.ordinal}, ${this.name})`;
   }
 
-  /** Shows the device on a console. */
+  /** Returns the text that the console shows. */
   [Symbol.for("Deno.customInspect")](): string {
     if (this.#disposed) return `${this} disposed`;
     try {

@@ -13,8 +13,8 @@ import { describeValue, formatCount } from "./format.ts";
 import { OptionSet, TEXT } from "./options.ts";
 
 /**
- * Which driver to use: NVIDIA's (`"cuda"`), the simulated one (`"simulated"`), the first that is
- * there (`"auto"`), or a table of driver functions of your own.
+ * Driver to use: NVIDIA's (`"cuda"`), the simulated one (`"simulated"`), the first of the two that
+ * is available (`"auto"`), or a table of driver functions.
  */
 export type DriverChoice = "auto" | "cuda" | "simulated" | DriverApi;
 
@@ -45,11 +45,11 @@ let simulated: DriverApi | undefined;
 
 /** A driver whose calls are checked. */
 export class Driver {
-  /** The functions themselves, for hot paths that look at the status on their own. */
+  /** The functions themselves, for hot paths that check the status themselves. */
   readonly api: DriverApi;
   /** The CUDA version the driver supports, such as `"13.0"`. */
   readonly version: string;
-  /** How many devices it sees. */
+  /** Number of devices that the driver reports. */
   readonly deviceCount: number;
   #firstSticky: CudaError | undefined;
 
@@ -58,9 +58,7 @@ export class Driver {
     this.api = api;
     const status = api.cuInit(0);
     if (status !== CUresult.CUDA_SUCCESS) throw unavailable(status);
-    const cell = new Int32Array(1);
-    this.call("cuDriverGetVersion", cell);
-    const version = cell[0] ?? 0;
+    const version = take32(this, "cuDriverGetVersion");
     this.version = `${Math.floor(version / 1000)}.${Math.floor((version % 1000) / 10)}`;
     if (version < OLDEST_VERSION) {
       throw new CudaUnavailableError(
@@ -69,16 +67,15 @@ export class Driver {
           `update the NVIDIA driver`,
       );
     }
-    this.call("cuDeviceGetCount", cell);
-    this.deviceCount = cell[0] ?? 0;
+    this.deviceCount = take32(this, "cuDeviceGetCount");
     if (this.deviceCount === 0) throw unavailable(CUresult.CUDA_ERROR_NO_DEVICE);
   }
 
   /**
-   * Opens a driver, once for a process.
+   * Opens a driver, once in a process.
    *
-   * @throws CudaUnavailableError when it cannot be used. `"auto"` falls back to the simulated one
-   *   then, unless only a permission is missing, or the library that `libraryPath` names.
+   * @throws CudaUnavailableError when it cannot be used. With `"auto"` the simulated driver is used
+   *   instead, unless a permission or the library at `libraryPath` is missing.
    */
   static open(choice: DriverChoice = "cuda", options: { libraryPath?: string } = {}): Driver {
     DRIVER_OPTIONS.read(options, "open");
@@ -98,7 +95,8 @@ export class Driver {
       return Driver.#of(api);
     } catch (error) {
       const known = error instanceof LibraryError ? unusable(error) : error;
-      // A missing permission is no missing GPU, and the simulated driver needs the same permission.
+      // A missing permission does not mean a missing GPU, and the simulated driver needs the same
+      // permission.
       const isAbsent = known instanceof CudaUnavailableError && known.reason !== "permission" &&
         !(options.libraryPath !== undefined && error instanceof LibraryError);
       if (choice === "auto" && isAbsent) return Driver.open("simulated");
@@ -122,14 +120,15 @@ export class Driver {
     return this.#firstSticky;
   }
 
-  /** Calls a function and throws what its status says. */
+  /** Calls a function and throws the error of its status. */
   call<K extends DriverFunction>(name: K, ...args: DriverArguments<K>): void {
     this.check(this.status(name, ...args), name);
   }
 
   /**
-   * Throws what a status says. Hot paths call `driver.api` by name and check here, which saves about
-   * 0.1 microseconds a call: only then does V8 call the driver without going through its runtime.
+   * Throws the error of a status. Hot paths call `driver.api` by name and check the status here,
+   * which saves about 0.1 microseconds a call, because V8 then calls the driver without going
+   * through its runtime.
    */
   check(status: number, name: DriverFunction): void {
     if (status !== CUresult.CUDA_SUCCESS) throw this.error(status, name);
@@ -151,7 +150,7 @@ export class Driver {
     return this.api[name] !== null;
   }
 
-  /** Makes the error for a failed call, and remembers the first one that broke the context. */
+  /** Creates the error for a failed call, and remembers the first one that broke the context. */
   error(status: number, name: DriverFunction): CudaError {
     const first = this.#firstSticky;
     const cause = first === undefined ? "" : `; the GPU failed earlier in ${first.call} with ` +
@@ -164,12 +163,12 @@ export class Driver {
     return error;
   }
 
-  /** Names the driver: `Driver(CUDA 13.0, 2 devices)`. */
+  /** Returns the driver's name for messages: `Driver(CUDA 13.0, 2 devices)`. */
   toString(): string {
     return `Driver(CUDA ${this.version}, ${formatCount(this.deviceCount, "device")})`;
   }
 
-  /** Shows the driver on a console, without its functions. */
+  /** Returns the text that the console shows, without the functions. */
   [Symbol.for("Deno.customInspect")](): string {
     return this.toString();
   }
@@ -196,6 +195,91 @@ export class Driver {
   }
 }
 
+/** Makes checked calls: a driver, or a context that makes itself current first. */
+interface Caller {
+  /** Calls a function and throws what its status says. */
+  call<K extends DriverFunction>(name: K, ...args: DriverArguments<K>): void;
+}
+
+/** A cell that takes a result. */
+type Cell = BigUint64Array<ArrayBuffer>;
+
+/** A function's arguments after the first, which takes its result. */
+type Rest<K extends DriverFunction> = DriverArguments<K> extends [infer First, ...infer Others]
+  ? Cell extends First ? Others : never
+  : never;
+
+/** A function's arguments after the first two, which take its results. */
+type RestOfPair<K extends DriverFunction> = DriverArguments<K> extends
+  [infer First, infer Second, ...infer Others] ? Cell extends First & Second ? Others : never
+  : never;
+
+/** A function's arguments before the last, which takes its result. */
+type Start<K extends DriverFunction> = DriverArguments<K> extends [...infer Others, infer Last]
+  ? Cell extends Last ? Others : never
+  : never;
+
+/** The driver writes results here; they are read before the next call. */
+const CELL = new BigUint64Array(1);
+const SECOND_CELL = new BigUint64Array(1);
+const CELL_32 = new Int32Array(CELL.buffer, 0, 1);
+
+/** Calls a function that puts a handle, an address or a size at its first argument; returns that. */
+export function take64<K extends DriverFunction>(
+  caller: Caller,
+  name: K,
+  ...rest: Rest<K>
+): bigint {
+  CELL[0] = 0n;
+  caller.call(name, ...[CELL, ...rest] as unknown as DriverArguments<K>);
+  return CELL[0];
+}
+
+/** Calls a function that puts 32 bits at its first argument; returns them as a signed number. */
+export function take32<K extends DriverFunction>(
+  caller: Caller,
+  name: K,
+  ...rest: Rest<K>
+): number {
+  CELL_32[0] = 0;
+  caller.call(name, ...[CELL_32, ...rest] as unknown as DriverArguments<K>);
+  return CELL_32[0];
+}
+
+/** Calls a function that puts 64 bits at its first argument and at its second; returns both. */
+export function takePair<K extends DriverFunction>(
+  caller: Caller,
+  name: K,
+  ...rest: RestOfPair<K>
+): [bigint, bigint] {
+  CELL[0] = 0n;
+  SECOND_CELL[0] = 0n;
+  caller.call(name, ...[CELL, SECOND_CELL, ...rest] as unknown as DriverArguments<K>);
+  return [CELL[0], SECOND_CELL[0]];
+}
+
+/** Calls a function that puts 64 bits at its last argument; returns them. */
+export function read64<K extends DriverFunction>(
+  caller: Caller,
+  name: K,
+  ...start: Start<K>
+): bigint {
+  CELL[0] = 0n;
+  caller.call(name, ...[...start, CELL] as unknown as DriverArguments<K>);
+  return CELL[0];
+}
+
+/** Calls a function that puts 32 bits at its last argument; returns them as a signed number. */
+export function read32<K extends DriverFunction>(
+  caller: Caller,
+  name: K,
+  ...start: Start<K>
+): number {
+  CELL_32[0] = 0;
+  caller.call(name, ...[...start, CELL_32] as unknown as DriverArguments<K>);
+  return CELL_32[0];
+}
+
 function isDriverApi(choice: unknown): choice is DriverApi {
   return typeof choice === "object" && choice !== null && "cuInit" in choice;
 }
@@ -204,7 +288,8 @@ function isDriverApi(choice: unknown): choice is DriverApi {
  * Checks that the program may use the C library, which every transfer needs: without it the program
  * would stop half way.
  *
- * @throws CudaUnavailableError with the paths that `--allow-ffi` must have, those of `opened` as well.
+ * @throws CudaUnavailableError that names the paths that `--allow-ffi` must have, including those
+ *   of `opened`.
  */
 function requireHost(opened: readonly string[]): void {
   try {
@@ -222,10 +307,10 @@ function requireHost(opened: readonly string[]): void {
 }
 
 /**
- * Checks that the program may read memory by its address, as the simulated driver does: Deno has no
- * paths for that.
+ * Checks that the program may read memory by its address, as the simulated driver does. Deno can
+ * grant that only without paths.
  *
- * @throws CudaUnavailableError when it may not.
+ * @throws CudaUnavailableError when the program lacks the permission.
  */
 export function requirePointers(): void {
   const wanted = { name: "ffi" } as const;
@@ -238,13 +323,13 @@ export function requirePointers(): void {
   );
 }
 
-/** The flag that grants no more than is needed: one path of each library, by its names. */
+/** Returns the flag that grants no more than is needed: one path for each library. */
 function flagWith(libraries: readonly (readonly string[])[]): string {
   const paths = libraries.flatMap((names) => names.find(namesFile) ?? []);
   return `with --allow-ffi=${paths.join(",")}, or where this system has them`;
 }
 
-/** What the library's own error says, and how to do without a GPU. */
+/** Creates the error for a library that cannot be used, with the way to run without a GPU. */
 function unusable(error: LibraryError): CudaUnavailableError {
   const { reason, message } = error;
   // The simulated driver needs the same permission.

@@ -1,10 +1,11 @@
-// Element types: the name people write, the bytes of one element, and the typed array that holds them.
-// Names are NumPy's and DLPack's; bfloat16 has no typed array, so its values travel as float32.
+// Element types: their names, the bytes of one element, and the typed array that holds the
+// elements. Names are NumPy's and DLPack's; bfloat16 has no typed array, so its values travel as
+// float32.
 
 import { describeValue } from "./format.ts";
 import { oneOf, type OptionKind, requireKind } from "./options.ts";
 
-/** What the kit knows about an element type. */
+/** The facts about an element type. */
 interface ElementType {
   readonly bytes: number;
   /** Holds the elements bit for bit. */
@@ -35,7 +36,7 @@ export type HostArray =
   | Uint32Array<ArrayBufferLike>
   | BigUint64Array<ArrayBufferLike>;
 
-/** Name of an element type. */
+/** Name of an element type, such as `"float32"`. Names are those of NumPy and DLPack. */
 export type DType =
   | "float16"
   | "bfloat16"
@@ -77,7 +78,7 @@ export interface BitArrays {
   uint32: Uint32Array<ArrayBuffer>;
   /** 64-bit integers without sign, as bigint. */
   uint64: BigUint64Array<ArrayBuffer>;
-  /** One byte each, 0 or 1. */
+  /** Booleans: one byte each, 0 or 1. */
   bool: Uint8Array<ArrayBuffer>;
 }
 
@@ -135,15 +136,15 @@ export function allocateBits<D extends DType>(dtype: D, length: number): BitsOf<
   return new (describe(dtype).array)(length) as BitsOf<D>;
 }
 
-/** How float32 values become 16-bit ones, and these float32 values again. */
+/** Conversions between float32 values and 16-bit floats. */
 interface HalfFloats {
   /** Rounds to nearest even; the result holds the elements bit for bit. */
   readonly narrow: (values: Float32Array<ArrayBufferLike>) => HostArray;
-  /** Widens elements that lie in memory, without loss. */
+  /** Widens 16-bit floats in memory to float32, without loss. */
   readonly widen: (memory: ArrayBufferLike, byteOffset: number, length: number) => Float32Array;
 }
 
-/** The element types that Float32Array narrows to. */
+/** The 16-bit float types, to which a Float32Array is narrowed. */
 export const HALF_FLOATS: { readonly [D in DType]?: HalfFloats } = {
   float16: {
     narrow: (values) => new Float16Array(values),
@@ -155,7 +156,7 @@ export const HALF_FLOATS: { readonly [D in DType]?: HalfFloats } = {
   },
 };
 
-/** Shows `length` elements of `dtype` in memory that exists already, bit for bit. */
+/** Creates a typed array over `length` elements of `dtype` in existing memory, bit for bit. */
 export function viewBits<D extends DType>(
   dtype: D,
   memory: { buffer: ArrayBufferLike; byteOffset?: number; length: number },
@@ -173,13 +174,15 @@ const DTYPE_OF_TAG: Readonly<Record<string, DType>> = {
   Uint8ClampedArray: "uint8",
 };
 
-/** The language's own getter: a subclass or a property of an array can lie about its class. */
+/**
+ * The language's own getter, because a subclass or a property of an array can lie about its class.
+ */
 const tagOf = Object.getOwnPropertyDescriptor(
   Object.getPrototypeOf(Uint8Array.prototype),
   Symbol.toStringTag,
 )?.get as (this: unknown) => string | undefined;
 
-/** Finds the element type that a typed array holds; undefined for a DataView. */
+/** Returns the element type of a typed array; undefined for a DataView. */
 export function dtypeOf(array: ArrayBufferView): DType | undefined {
   return DTYPE_OF_TAG[tagOf.call(array) ?? ""];
 }
@@ -205,8 +208,8 @@ export function toBfloat16(values: ArrayLike<number>): Uint16Array<ArrayBuffer> 
 }
 
 /**
- * The bits of float32 values, with a trace in the last bit of what they cannot hold: rounding a second
- * time then gives what rounding once would have given.
+ * Rounds values to float32 bits so that the last bit records any lost remainder (round to odd):
+ * rounding the result again gives the same as rounding once.
  */
 function roundedToOdd(values: Float64Array): Uint32Array<ArrayBuffer> {
   const floats = Float32Array.from(values);

@@ -1,4 +1,4 @@
-// What can go wrong, as few classes with typed fields; bad arguments are RangeError and TypeError.
+// The kit's errors: few classes with typed fields. Bad arguments are RangeError and TypeError.
 // Messages read "action: state", amounts carry units, and no message ends in a period.
 
 import { CUresult } from "../ffi/constants.ts";
@@ -15,12 +15,12 @@ import {
 
 const NAMES = new Map<number, string>(Object.entries(CUresult).map(([name, code]) => [code, name]));
 
-/** Names a driver status code as cuda.h spells it: `"CUDA_ERROR_OUT_OF_MEMORY"`. */
+/** Returns the name of a driver status code as in cuda.h: `"CUDA_ERROR_OUT_OF_MEMORY"`. */
 export function statusName(code: number): string {
   return NAMES.get(code) ?? "CUDA_ERROR_UNLISTED";
 }
 
-/** Statuses by which a driver says that it does not know something, or cannot do it, and never will. */
+/** Statuses that mean that a driver does not know or support something, and never will. */
 const REFUSALS: ReadonlySet<number> = new Set([
   CUresult.CUDA_ERROR_INVALID_VALUE,
   CUresult.CUDA_ERROR_INVALID_DEVICE,
@@ -29,14 +29,17 @@ const REFUSALS: ReadonlySet<number> = new Set([
   CUresult.CUDA_ERROR_NOT_SUPPORTED,
 ]);
 
-/** Whether a status is an answer, "no" for good, and not a failure that may pass. */
+/** Whether a status is a lasting refusal and not a failure that may pass. */
 export function isRefusal(status: number): boolean {
   return REFUSALS.has(status);
 }
 
-/** A driver call failed. */
+/**
+ * A driver call failed. `code`, `codeName` and `call` tell which call and how; the message says
+ * what to do about it where that is known.
+ */
 export class CudaError extends Error {
-  /** The class, for `catch` across realms and logs. */
+  /** The class's name, to recognise the error in logs and across realms. */
   override readonly name: string = "CudaError";
   /** The status code, as in cuda.h. */
   readonly code: number;
@@ -45,7 +48,9 @@ export class CudaError extends Error {
   /** The driver function that failed. */
   readonly call: DriverFunction;
 
-  /** Describes a failed call; `cause` is the first error that broke the context, when there was one. */
+  /**
+   * Creates an error for a failed call; `cause` is the first error that broke the context, if any.
+   */
   constructor(message: string, fields: { code: number; call: DriverFunction; cause?: unknown }) {
     super(message, fields.cause === undefined ? undefined : { cause: fields.cause });
     this.code = fields.code;
@@ -55,35 +60,36 @@ export class CudaError extends Error {
 }
 
 /**
- * There is no memory for an allocation, on the device, on the host, or within a limit; nothing was
- * allocated and nothing else changed. `cause` is the {@link CudaError} of the driver or the
- * {@link MemoryLimitError} of the limit; a request larger than the device has none.
+ * The device has too little free memory for an allocation, or a limit forbids it. Nothing was
+ * allocated and nothing else changed. The fields tell who holds the memory; `cause` is the
+ * {@link CudaError} of the driver or the {@link MemoryLimitError} of the limit. A request larger
+ * than the device has no cause.
  */
 export class OutOfMemoryError extends Error {
-  /** The class, for `catch` across realms and logs. */
+  /** The class's name, to recognise the error in logs and across realms. */
   override readonly name = "OutOfMemoryError";
-  /** What was asked for, in bytes. */
+  /** Bytes that were requested. */
   readonly requestedBytes: number;
-  /** What the device had free, in bytes. */
+  /** Bytes that were free on the device. */
   readonly freeBytes: number;
-  /** What the device has in all, in bytes. */
+  /** Bytes of the device's whole memory. */
   readonly totalBytes: number;
-  /** What `gpu.limit()`, or the resource that refused, allowed, in bytes; undefined without a limit. */
+  /** Bytes that `gpu.limit()`, or the resource that failed, allows; undefined without a limit. */
   readonly limitBytes: number | undefined;
-  /** What this program's live buffers hold, in bytes. */
+  /** Bytes that this program's live buffers hold. */
   readonly liveBytes: number;
-  /** How many live buffers that is. */
+  /** Number of this program's live buffers. */
   readonly liveCount: number;
-  /** What caches kept for reuse and could not give back, in bytes. */
+  /** Bytes that caches keep for reuse and could not release. */
   readonly cachedBytes: number;
-  /** What the context and other programs hold, in bytes. */
+  /** Bytes that the context and other programs hold. */
   readonly otherBytes: number;
   /** The five largest live buffers, largest first. */
   readonly largest: readonly LiveBlock[];
-  /** What would help. */
+  /** Advice: what to do about it. */
   readonly hint: string;
 
-  /** Describes a failed allocation with the amounts that explain it. */
+  /** Creates an error for a failed allocation, with the amounts that explain it. */
   constructor(amounts: MemoryAmounts, cause?: CudaError | MemoryLimitError) {
     const hint = hintFor(amounts);
     const status = cause instanceof CudaError
@@ -105,45 +111,46 @@ export class OutOfMemoryError extends Error {
     this.hint = hint;
   }
 
-  /** The largest live buffer, the first place to look for memory. */
+  /** The largest live buffer; undefined when there is none. */
   get largestLive(): LiveBlock | undefined {
     return this.largest[0];
   }
 }
 
-/** The amounts by which a request passes a limit, in bytes. */
+/** The amounts of a request that exceeds a limit, in bytes. */
 export interface LimitAmounts {
-  /** What was asked for. */
+  /** Bytes that were requested. */
   readonly requestedBytes: number;
-  /** What is held already. */
+  /** Bytes that are held already. */
   readonly heldBytes: number;
-  /** What may be held. */
+  /** Bytes that may be held. */
   readonly limitBytes: number;
 }
 
-/** What a {@link MemoryLimitError} says. */
+/** The amounts of a {@link MemoryLimitError}, and what to do about it. */
 export interface LimitRefusal extends LimitAmounts {
-  /** How the limit can be raised, as a hint says it; by default the limit of what refused. */
+  /** How to raise the limit, as a hint says it; by default "raise the limit of" the holder. */
   readonly remedy?: string;
 }
 
 /**
- * A limit of the program's own does not allow an allocation: that of `gpu.limit()`, of a resource, or
- * of an adaptor; the driver was not asked. A resource of your own throws it too when it has no more.
- * A buffer that cannot be made because of it throws an {@link OutOfMemoryError} with this as its cause.
+ * A limit of the program's own forbids an allocation: that of `gpu.limit()`, of a resource or of an
+ * adaptor. The driver was not asked. A resource that a program wrote throws it too when it has no
+ * more memory. A buffer that cannot be allocated because of it throws an {@link OutOfMemoryError}
+ * with this error as its cause.
  */
 export class MemoryLimitError extends Error implements LimitAmounts {
-  /** The class, for `catch` across realms and logs. */
+  /** The class's name, to recognise the error in logs and across realms. */
   override readonly name = "MemoryLimitError";
   /** What has the limit: `"gpu.limit()"`, or the name of a resource's class. */
   readonly holder: string;
   readonly requestedBytes: number;
   readonly heldBytes: number;
   readonly limitBytes: number;
-  /** How the limit can be raised. */
+  /** How to raise the limit. */
   readonly remedy: string;
 
-  /** Describes a refusal by `holder`. */
+  /** Creates an error for a request that `holder` does not allow. */
   constructor(holder: string, refusal: LimitRefusal) {
     const { requestedBytes, heldBytes, limitBytes } = refusal;
     super(
@@ -158,27 +165,27 @@ export class MemoryLimitError extends Error implements LimitAmounts {
   }
 }
 
-/** An error by which a driver or a resource says that it has no memory. */
+/** An error by which a driver or a resource reports that it has no memory. */
 export type MemoryShortage = CudaError | MemoryLimitError | OutOfMemoryError;
 
-/** Whether an error says that memory ran out, on the device or within a limit. */
+/** Returns whether an error means that memory ran out, on the device or within a limit. */
 export function isOutOfMemory(error: unknown): error is MemoryShortage {
   if (error instanceof OutOfMemoryError || error instanceof MemoryLimitError) return true;
   return error instanceof CudaError && error.code === CUresult.CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-/** Something was used after it was disposed; no driver call was made. */
+/** An object was used after it was disposed. No driver call was made. */
 export class DisposedError extends Error {
-  /** The class, for `catch` across realms and logs. */
+  /** The class's name, to recognise the error in logs and across realms. */
   override readonly name = "DisposedError";
 
-  /** Names the object that was used. */
+  /** Creates an error for the object named `what`. */
   constructor(what: string) {
     super(`Cannot use ${what}: it was disposed`);
   }
 }
 
-/** Why no GPU can be used. */
+/** The reason why no GPU can be used. */
 export type UnavailableReason =
   | "permission"
   | "no-library"
@@ -187,14 +194,17 @@ export type UnavailableReason =
   | "driver-too-old"
   | "not-supported";
 
-/** The driver, a device, or a function of the driver is not there; the message names the fix. */
+/**
+ * The driver, a device, a permission or a function of the driver is missing; the message names the
+ * fix.
+ */
 export class CudaUnavailableError extends Error {
-  /** The class, for `catch` across realms and logs. */
+  /** The class's name, to recognise the error in logs and across realms. */
   override readonly name = "CudaUnavailableError";
-  /** What is missing. */
+  /** The part that is missing. */
   readonly reason: UnavailableReason;
 
-  /** Describes what is missing and how to get it. */
+  /** Creates an error that says what is missing and how to get it. */
   constructor(reason: UnavailableReason, message: string, options?: ErrorOptions) {
     super(message, options);
     this.reason = reason;

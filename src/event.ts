@@ -1,8 +1,9 @@
-// A mark in a stream: whether the GPU has passed it, and when.
+// An event: a mark in a stream that tells whether and when the GPU has passed it.
 
 import { CUevent_flags, CUresult } from "../ffi/constants.ts";
 import type { Capture } from "./capture.ts";
 import type { Context } from "./context.ts";
+import { take64 } from "./driver.ts";
 import { DisposedError } from "./errors.ts";
 import { describeValue } from "./format.ts";
 import { HandleRecord } from "./handle_record.ts";
@@ -10,40 +11,58 @@ import { FLAG, OptionSet, TEXT } from "./options.ts";
 import { finishNow, type PendingWork } from "./pending_work.ts";
 import { isSoon, waitForGpu } from "./waiting.ts";
 
-/** How to make an event. */
+/** Options for {@link CudaDevice.createEvent}. */
 export interface EventOptions {
-  /** Whether it records the time at which the GPU passes it; true by default. */
+  /** Whether the event records the time at which the GPU passes it; true by default. */
   readonly timing?: boolean | undefined;
-  /** A name for tables and errors. */
+  /** Name shown in tables and errors. */
   readonly label?: string | undefined;
 }
 
-/** What they may be. */
+/** Checks the options above. */
 export const EVENT_OPTIONS: OptionSet<EventOptions> = new OptionSet({ timing: FLAG, label: TEXT });
 
-/** A mark that a stream records and others wait for. */
+/**
+ * An event: a mark in a stream that the program and other streams can wait for. {@link CudaDevice.createEvent}
+ * and {@link CudaStream.record} create one. Use events to order streams by hand, to ask whether queued
+ * work is done without blocking, and to measure time on the GPU.
+ *
+ * @example Time a copy on the GPU
+ * ```ts
+ * import { CudaDevice } from "vramkit";
+ *
+ * using gpu = CudaDevice.open(0, { driver: "auto" });
+ * using a = gpu.zeros("float32", 1024);
+ * using b = gpu.alloc("float32", 1024);
+ * using start = gpu.stream.record();
+ * b.copyFrom(a);
+ * using end = gpu.stream.record();
+ * await end.synchronize();
+ * console.log(end.isComplete, end.secondsSince(start) >= 0); // true true
+ * ```
+ */
 export class CudaEvent implements Disposable {
-  /** The context it belongs to. */
+  /** Context that it belongs to. */
   readonly context: Context;
-  /** Whether it records times. */
+  /** Whether the event records times. */
   readonly timing: boolean;
   /**
-   * The capture in which a stream last recorded it.
+   * The capture in which a stream last recorded the event.
    *
    * @internal
    */
   capture: Capture | undefined;
   /**
-   * Calls on the event that were postponed: they come after a transfer.
+   * Postponed calls on the event: they come after a transfer.
    *
    * @internal
    */
   readonly pending: Set<PendingWork> = new Set();
-  /** The call that sets its mark, when that was postponed. */
+  /** The postponed call that records the event; undefined when none is pending. */
   #coming: PendingWork | undefined;
   readonly #record: HandleRecord;
 
-  /** Adopts an event of the driver's; {@link CudaEvent.create} makes one. */
+  /** Adopts an event of the driver; {@link CudaEvent.create} creates one. */
   constructor(context: Context, fields: EventOptions & { readonly handle: bigint }) {
     const { handle, timing = true, label } = fields;
     this.context = context;
@@ -61,15 +80,15 @@ export class CudaEvent implements Disposable {
   static create(context: Context, options: EventOptions = {}): CudaEvent {
     EVENT_OPTIONS.read(options, "createEvent");
     const { CU_EVENT_DEFAULT, CU_EVENT_DISABLE_TIMING } = CUevent_flags;
-    const cell = new BigUint64Array(1);
     const flags = options.timing === false ? CU_EVENT_DISABLE_TIMING : CU_EVENT_DEFAULT;
-    context.call("cuEventCreate", cell, flags);
-    return new CudaEvent(context, { ...options, handle: cell[0] ?? 0n });
+    return new CudaEvent(context, { ...options, handle: take64(context, "cuEventCreate", flags) });
   }
 
   /**
-   * The driver's handle, checked. Asking for it finishes transfers that a mark of it comes after, so
-   * that the mark is there.
+   * The driver's handle, for driver calls of your own. Reading it blocks until the transfers that
+   * the recording waits for are done, so that the event is recorded.
+   *
+   * @throws DisposedError when the event was disposed.
    */
   get handle(): bigint {
     if (this.#record.released) throw new DisposedError(this.toString());
@@ -78,7 +97,7 @@ export class CudaEvent implements Disposable {
   }
 
   /**
-   * The driver's handle for calls that have come to their turn.
+   * The driver's handle, for calls whose turn has come.
    *
    * @internal
    */
@@ -88,7 +107,7 @@ export class CudaEvent implements Disposable {
   }
 
   /**
-   * Notes a call that was postponed, and keeps the driver's event until it is over.
+   * Registers a postponed call, and keeps the driver's event until the call is over.
    *
    * @internal
    */
@@ -102,22 +121,22 @@ export class CudaEvent implements Disposable {
     });
   }
 
-  /** Its label, or its number. */
+  /** The event's label, or its number. */
   get name(): string {
     return this.#record.name;
   }
 
-  /** Whether it was disposed. */
+  /** Whether the event was disposed. */
   get disposed(): boolean {
     return this.#record.released;
   }
 
   /**
-   * Whether the GPU has passed the mark; true as well while it was never recorded (cuEventQuery). A
-   * mark behind a transfer is passed when the transfer is over, too.
+   * Whether the GPU has passed the event; also true when it was never recorded (cuEventQuery). An
+   * event recorded after a transfer is complete only once that transfer is done.
    *
-   * @throws CudaError when work before the mark failed.
-   * @throws TypeError when it was last recorded in a capture: that mark is a part of the graph.
+   * @throws CudaError when work before the event failed.
+   * @throws TypeError when it was last recorded in a capture, and so became part of a graph.
    */
   get isComplete(): boolean {
     this.#requireMark();
@@ -129,7 +148,7 @@ export class CudaEvent implements Disposable {
     return true;
   }
 
-  /** Resolves when the GPU has passed the mark; the event loop goes on meanwhile. */
+  /** Resolves when the GPU has passed the event. The event loop keeps running. */
   async synchronize(): Promise<void> {
     if (this.#coming !== undefined) await this.#coming.over();
     if (isSoon(() => this.isComplete)) return;
@@ -140,7 +159,7 @@ export class CudaEvent implements Disposable {
     });
   }
 
-  /** Blocks until the GPU has passed the mark (cuEventSynchronize). */
+  /** Blocks until the GPU has passed the event (cuEventSynchronize). */
   synchronizeSync(): void {
     this.#requireMark();
     this.#finishMark("wait for");
@@ -148,10 +167,12 @@ export class CudaEvent implements Disposable {
   }
 
   /**
-   * Seconds of GPU time between an earlier event and this one (cuEventElapsedTime).
+   * Returns the seconds of GPU time from an earlier event to this one (cuEventElapsedTime).
    *
-   * @throws TypeError when one of them records no times.
-   * @throws CudaError when one was not recorded, or the GPU has not passed it yet.
+   * @param start The earlier event, on the same device.
+   *
+   * @throws TypeError when one of the events does not record times.
+   * @throws CudaError when one of the events was not recorded, or the GPU has not passed it yet.
    */
   secondsSince(start: CudaEvent): number {
     if (!(start instanceof CudaEvent)) {
@@ -175,7 +196,7 @@ export class CudaEvent implements Disposable {
     return (cell[0] ?? 0) / 1000;
   }
 
-  /** Destroys the event; queued work that waits for it still does. A second call does nothing. */
+  /** Destroys the event; queued work that waits for it still waits. A second call does nothing. */
   dispose(): void {
     this.#record.release();
   }
@@ -185,20 +206,20 @@ export class CudaEvent implements Disposable {
     this.dispose();
   }
 
-  /** Names the event: `CudaEvent(#7)`. */
+  /** Returns the event's name for messages: `CudaEvent(#7)`. */
   toString(): string {
     return `CudaEvent(${this.name})`;
   }
 
-  /** Shows the event on a console. */
+  /** Returns the text that the console shows. */
   [Symbol.for("Deno.customInspect")](): string {
     return `${this}${this.disposed ? " disposed" : ""}`;
   }
 
   /**
-   * Whether the mark was recorded in `capture`, which runs right now.
+   * Whether the event was recorded in `capture`, which is running.
    *
-   * @throws TypeError when it was recorded in one that has ended.
+   * @throws TypeError when it was recorded in a capture that has ended.
    * @internal
    */
   isOf(capture: Capture | undefined): boolean {

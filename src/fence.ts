@@ -1,23 +1,22 @@
-// A point in a stream that the kit itself must know about: an event without times or an owner.
+// A point in a stream for the kit's own use: an event without times and without an owner.
 
 import { CUevent_flags, CUresult } from "../ffi/constants.ts";
 import type { Context } from "./context.ts";
+import { take64 } from "./driver.ts";
 import { tryRelease } from "./release.ts";
 
-/** An event of the kit's own; it never shows in the ledger. */
+/** An event for the kit's own use; it is never in the ledger. */
 export class Fence {
   readonly #context: Context;
   readonly #handle: bigint;
 
   /** Creates an event that counts as passed until it is set (cuEventCreate). */
   constructor(context: Context) {
-    const cell = new BigUint64Array(1);
-    context.call("cuEventCreate", cell, CUevent_flags.CU_EVENT_DISABLE_TIMING);
     this.#context = context;
-    this.#handle = cell[0] ?? 0n;
+    this.#handle = take64(context, "cuEventCreate", CUevent_flags.CU_EVENT_DISABLE_TIMING);
   }
 
-  /** Makes a fence at the end of a stream's queue; a failure leaves nothing behind. */
+  /** Creates a fence at the end of a stream's queue; a failure leaves nothing behind. */
   static behind(context: Context, streamHandle: bigint): Fence {
     const fence = new Fence(context);
     try {
@@ -40,8 +39,8 @@ export class Fence {
   }
 
   /**
-   * Whether the GPU has passed it (cuEventQuery). Where the driver fails to tell it is waited for: it is
-   * passed then, and so is failed work.
+   * Whether the GPU has passed the fence (cuEventQuery). When the query fails, this waits for the
+   * fence; afterwards it is passed, even if the work before it failed.
    */
   get isPassed(): boolean {
     const { driver } = this.#context;
@@ -51,7 +50,10 @@ export class Fence {
     return true;
   }
 
-  /** Whether the GPU has passed it; throws what failed work before it reports (cuEventQuery). */
+  /**
+   * Returns whether the GPU has passed the fence; throws the error of failed work before it
+   * (cuEventQuery).
+   */
   poll(): boolean {
     const status = this.#context.driver.status("cuEventQuery", this.#handle);
     if (status === CUresult.CUDA_ERROR_NOT_READY) return false;
@@ -61,19 +63,19 @@ export class Fence {
     return true;
   }
 
-  /** Blocks until the GPU has passed it (cuEventSynchronize). */
+  /** Blocks until the GPU has passed the fence (cuEventSynchronize). */
   waitSync(): void {
     this.#context.driver.call("cuEventSynchronize", this.#handle);
   }
 
-  /** Waits on another thread until the GPU has passed it (cuEventSynchronize). */
+  /** Waits on another thread until the GPU has passed the fence (cuEventSynchronize). */
   async waitElsewhere(): Promise<void> {
     const { driver } = this.#context;
     const status = await driver.api.cuEventSynchronizeNonblocking(this.#handle);
     if (status !== CUresult.CUDA_SUCCESS) throw driver.error(status, "cuEventSynchronize");
   }
 
-  /** Destroys the event; work that waits for it still does. A failure is reported. */
+  /** Destroys the event; work that waits for it still waits. A failure is reported. */
   dispose(): void {
     const context = this.#context;
     const destroy = () => context.giveBack("cuEventDestroy_v2", this.#handle);

@@ -1,5 +1,5 @@
-// Sizes as people write and read them: binary units (KiB, MiB, GiB, TiB) for bytes.
-// Speeds are decimal everywhere: 1 GB/s = 10^9 bytes per second.
+// Sizes in the form that people write and read: binary units (KiB, MiB, GiB, TiB) for bytes. Speeds
+// are decimal everywhere: 1 GB/s = 10^9 bytes per second.
 
 const UNITS = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"] as const;
 
@@ -26,7 +26,7 @@ export function formatBytes(byteLength: number): string {
   const sign = byteLength < 0 ? "-" : "";
   let amount = Math.abs(byteLength);
   let unit = 0;
-  // The number as it will be shown decides: 1023.99 KiB would show as 1024.
+  // The rounded number decides, because 1023.99 KiB would show as 1024.
   while (shown(amount) >= 1024 && unit < UNITS.length - 1) {
     amount /= 1024;
     unit++;
@@ -40,8 +40,8 @@ function shown(amount: number): number {
 }
 
 /**
- * Reads a size: a whole number of bytes, or a text such as `"64 MiB"`, `"2GB"` or `"512 B"`.
- * Binary and decimal units are told apart, and a bare `"64k"` is refused because it could be either.
+ * Reads a size: a whole number of bytes, or a text such as `"64 MiB"`, `"2GB"` or `"512 B"`. Binary
+ * and decimal units differ, and a bare `"64k"` is rejected because it could be either.
  *
  * @throws RangeError when it is not a size, is negative, or passes 2^53 - 1 bytes.
  */
@@ -71,7 +71,7 @@ export function checkSize(value: number, what: string): number {
   return value;
 }
 
-/** Shows an address or a handle: BigInt itself cannot be shown in a notebook or put into JSON. */
+/** Formats an address or a handle as text, because notebooks and JSON cannot hold a BigInt. */
 export function formatAddress(address: bigint): string {
   return `0x${address.toString(16)}`;
 }
@@ -92,20 +92,20 @@ export function formatSpeed(gigabytesPerSecond: number): string {
   return `${digits(gigabytesPerSecond)} GB/s`;
 }
 
-/** Formats how many there are of something whose plural ends in s: `"1 block"`, `"2 blocks"`. */
+/** Formats a number of things whose plural ends in s: `"1 block"`, `"2 blocks"`. */
 export function formatCount(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
-/** Tells what went wrong, whatever was thrown. */
+/** Returns the message of a thrown value, even when it is not an Error. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** A longer text is cut when a message shows it. */
+/** Length at which messages cut a text. */
 const MOST_SHOWN = 60;
 
-/** Says what something is, for messages: `the text "fast"`, `a Float32Array`, `CudaStream(loader)`. */
+/** Describes a value for messages: `the text "fast"`, `a Float32Array`, `CudaStream(loader)`. */
 export function describeValue(value: unknown): string {
   switch (typeof value) {
     case "string":
@@ -123,7 +123,7 @@ export function describeValue(value: unknown): string {
   return String(value);
 }
 
-/** Says what stands where a number is expected: `-1`, `NaN`, `the text "5"`. */
+/** Describes a value in the place of a number: `-1`, `NaN`, `the text "5"`. */
 export function describeNumber(value: unknown): string {
   return typeof value === "number" ? String(value) : describeValue(value);
 }
@@ -133,7 +133,7 @@ function describeFunction(value: { readonly name: unknown }): string {
   return `${isClass ? "class" : "function"} ${value.name || "without a name"}`;
 }
 
-/** The kit's own objects name themselves; a proxy may throw whatever it is asked. */
+/** Describes an object: the kit's own name themselves, and a proxy may throw at any access. */
 function describeObject(value: object): string {
   try {
     if (Array.isArray(value)) return "a list";
@@ -149,10 +149,10 @@ function describeObject(value: object): string {
   }
 }
 
-/** Characters that a terminal obeys or hides instead of showing them. */
+/** Characters that a terminal does not show but obeys or hides. */
 const UNSEEN = /[\p{Cc}\u2028-\u202e\u2066-\u2069]/gu;
 
-/** Writes a text of somebody's own on one line: what a terminal would obey is shown as `\u001b`. */
+/** Returns a foreign text on one line, with control characters written as `\u001b`. */
 export function visibleText(text: string): string {
   return text.replace(
     UNSEEN,

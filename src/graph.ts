@@ -1,10 +1,11 @@
-// Work that was recorded once and is launched as a whole, with the memory that it allocates.
-// A graph keeps all memory that it uses, so that a launch never meets memory that is gone.
+// A graph: work that is recorded once and launched as a whole, with the memory that it allocates.
+// It keeps all memory that it uses, so that no launch touches memory that was freed.
 
 import { CUgraphInstantiate_flags, CUpointer_attribute, CUresult } from "../ffi/constants.ts";
 import { nameOf } from "./accounting/ledger.ts";
 import { cannotRecord, isCaptured, requireNoCapture } from "./capture.ts";
 import type { Context } from "./context.ts";
+import { read64, take64 } from "./driver.ts";
 import { DisposedError } from "./errors.ts";
 import { formatCount } from "./format.ts";
 import { HandleRecord } from "./handle_record.ts";
@@ -23,41 +24,44 @@ import type { CudaStream } from "./stream.ts";
 import { CALLBACK, OptionSet, requireKind, TEXT } from "./options.ts";
 import { STREAM, STREAM_CHOICE, type StreamChoice } from "./stream_choice.ts";
 
-/** How to record a graph. */
+/** Options for {@link CudaDevice.capture}. */
 export interface CaptureOptions {
-  /** The stream whose work is recorded; the default stream otherwise. */
+  /** Stream whose work is recorded; the device's default stream by default. */
   readonly stream?: CudaStream | undefined;
-  /** A name for tables and errors. */
+  /** Name shown in tables and errors. */
   readonly label?: string | undefined;
 }
 
-/** What they may be. */
+/** Checks the options above. */
 export const CAPTURE_OPTIONS: OptionSet<CaptureOptions> = new OptionSet({
   stream: STREAM,
   label: TEXT,
 });
 
-/** What to record. */
+/** The work to record, and the graph's label. */
 export interface CaptureRequest {
-  /** Queues the work on the stream that it is given. */
+  /** Queues the work on the stream passed to it. */
   readonly body: (stream: CudaStream) => unknown;
-  /** A name for tables and errors. */
+  /** Name shown in tables and errors. */
   readonly label?: string | undefined;
 }
 
 const CAPTURE_REQUEST = new OptionSet<CaptureRequest>({ body: CALLBACK, label: TEXT });
 
-/** A graph says which blocks it uses, not which parts of them. */
+/** A graph knows which blocks it uses, but not which parts of them. */
 const EVERYWHERE = { address: 0n, byteLength: Number.MAX_SAFE_INTEGER } as const;
 
-/** What the record of a graph needs to let go of its memory; it never refers to the graph. */
+/**
+ * The data with which a graph's owner record releases its memory; it never refers to the graph
+ * itself.
+ */
 interface GraphState {
   readonly memory: GraphMemoryUse;
   lastStream: CudaStream;
   launchCount: number;
 }
 
-/** What a {@link CudaGraph} is made of. */
+/** The parts of a {@link CudaGraph}. */
 interface GraphFields {
   readonly handle: bigint;
   readonly nodeCount: number;
@@ -66,17 +70,34 @@ interface GraphFields {
 }
 
 /**
- * Copies, fills and allocations that one call queues. It keeps the memory that they use until it is
- * disposed.
+ * A graph: recorded copies, fills and allocations that one call queues. {@link CudaDevice.capture}
+ * records one. Use it for a sequence of small steps that runs many times, because a launch costs about
+ * as much as one call. The graph keeps the memory that it uses until it is disposed.
+ *
+ * @example Record once, launch twice
+ * ```ts
+ * import { CudaDevice } from "vramkit";
+ *
+ * using gpu = CudaDevice.open(0, { driver: "auto" });
+ * using total = gpu.zeros("float32", 4);
+ * using step = gpu.pinned("float32", 4);
+ * using graph = gpu.capture(() => total.copyFrom(step), { label: "step" });
+ * for (const value of [1, 2]) {
+ *   step.array.fill(value);
+ *   graph.launch();
+ *   await gpu.synchronize();
+ * }
+ * console.log(graph.launchCount, await total.download()); // 2 Float32Array(4) [2, 2, 2, 2]
+ * ```
  */
 export class CudaGraph implements Disposable {
-  /** The context it belongs to. */
+  /** Context that it belongs to. */
   readonly context: Context;
-  /** How many steps it has: copies, fills, allocations and frees. */
+  /** Number of steps: copies, fills, allocations and frees. */
   readonly nodeCount: number;
   readonly #stream: CudaStream;
   readonly #state: GraphState;
-  /** Memory of others, which nothing here can keep. */
+  /** Memory that other owners lend, which the graph cannot keep. */
   readonly #borrowed: readonly NamedMemory[];
   readonly #record: HandleRecord;
 
@@ -105,10 +126,10 @@ export class CudaGraph implements Disposable {
   }
 
   /**
-   * Records what `body` queues on `stream`, without running it (cuStreamBeginCapture).
+   * Records the work that `body` queues on `stream`, without running it (cuStreamBeginCapture).
    *
-   * @throws TypeError when `body` returns a promise or asks for what cannot be recorded, and while
-   *   another capture runs.
+   * @throws TypeError when `body` returns a promise or makes a call that cannot be recorded, or
+   *   when another capture is running.
    */
   static capture(stream: CudaStream, request: CaptureRequest): CudaGraph {
     const { body, label } = CAPTURE_REQUEST.read(request, "capture");
@@ -130,30 +151,31 @@ export class CudaGraph implements Disposable {
     return new CudaGraph(stream, { handle, nodeCount, memory, label });
   }
 
-  /** Its label, or its number. */
+  /** The graph's label, or its number. */
   get name(): string {
     return this.#record.name;
   }
 
-  /** Whether it was disposed. */
+  /** Whether the graph was disposed. */
   get disposed(): boolean {
     return this.#record.released;
   }
 
-  /** How often it was launched. */
+  /** Number of launches so far. */
   get launchCount(): number {
     return this.#state.launchCount;
   }
 
   /**
-   * Queues all of its work and does not wait (cuGraphLaunch): on the stream that was captured, or on
-   * another one. It comes after what other streams do with the same memory, and after transfers of it
-   * that were called before. What the graph allocates is new memory each time: what was written to it
-   * since the last launch is gone.
+   * Queues all work of the graph and does not wait (cuGraphLaunch): on the captured stream, or on
+   * the stream of `options`. The launch comes after the work of other streams on the same memory,
+   * and after transfers of that memory called before. Memory that the graph allocates is new at
+   * every launch; its former contents are lost.
    *
-   * @throws DisposedError when it or the stream was disposed.
-   * @throws TypeError when the stream belongs to another device, and while a capture runs.
-   * @throws OutOfMemoryError with all amounts when the device has too little for what it allocates.
+   * @throws DisposedError when the graph or the stream was disposed.
+   * @throws TypeError when the stream belongs to another device, or while a capture runs.
+   * @throws OutOfMemoryError with all amounts when the device has too little memory for the graph's
+   *   allocations.
    */
   launch(options: StreamChoice = {}): void {
     const { stream = this.#stream } = STREAM_CHOICE.read(options, "launch");
@@ -180,7 +202,10 @@ export class CudaGraph implements Disposable {
     });
   }
 
-  /** Gives the graph back, and the memory that only it kept; launched work still runs. */
+  /**
+   * Destroys the graph and releases the memory that only it kept. Launched work still runs. A
+   * second call does nothing.
+   */
   dispose(): void {
     this.#record.release();
   }
@@ -190,17 +215,17 @@ export class CudaGraph implements Disposable {
     this.dispose();
   }
 
-  /** Names the graph: `CudaGraph(step)`. */
+  /** Returns the graph's name for messages: `CudaGraph(step)`. */
   toString(): string {
     return `CudaGraph(${this.name})`;
   }
 
-  /** Shows the graph on a console. */
+  /** Returns the text that the console shows. */
   [Symbol.for("Deno.customInspect")](): string {
     return `${this} ${this.disposed ? "disposed" : formatCount(this.nodeCount, "node")}`;
   }
 
-  /** The calls under way that a launch on a stream comes after. */
+  /** Returns the pending calls that a launch on a stream must come after. */
   #pendingBefore(stream: CudaStream): PendingWork[] {
     const earlier = stream.lastPostponed === undefined ? [] : [stream.lastPostponed];
     for (const { usage, access } of this.#usesWithOutputs) {
@@ -210,7 +235,7 @@ export class CudaGraph implements Disposable {
     return earlier;
   }
 
-  /** All memory that a launch touches and that others can reach. */
+  /** All memory that a launch touches and that the program can reach. */
   get #usesWithOutputs(): readonly GraphUse[] {
     const { uses, outputs } = this.#state.memory;
     if (outputs.length === 0) return uses;
@@ -228,7 +253,7 @@ export class CudaGraph implements Disposable {
     this.#noteCopies(stream);
   }
 
-  /** What a launch allocates beside what the last one has left there. */
+  /** Returns the memory that a launch allocates beyond what the last launch has left. */
   #need(): MemoryNeed {
     const { context } = this;
     const coming = this.#state.memory.made
@@ -262,19 +287,20 @@ export class CudaGraph implements Disposable {
   }
 }
 
-/** Makes a graph ready for launches; memory that it leaves allocated is freed by its next launch. */
+/**
+ * Makes a graph ready for launches. Memory that a launch leaves allocated is freed by the next
+ * launch.
+ */
 function instantiate(context: Context, graph: bigint): bigint {
   const { CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH: flag } = CUgraphInstantiate_flags;
-  const cell = new BigUint64Array(1);
-  context.call("cuGraphInstantiateWithFlags", cell, graph, BigInt(flag));
-  return cell[0] ?? 0n;
+  return take64(context, "cuGraphInstantiateWithFlags", graph, BigInt(flag));
 }
 
 /**
- * Checks that memory is there, whoever may have freed it: the driver's process ends when a graph is
- * made ready that copies from or to memory that is gone.
+ * Checks that memory still exists: the driver ends the process when it makes a graph ready that
+ * copies from or to freed memory.
  *
- * @throws TypeError when it is not.
+ * @throws TypeError when it was freed.
  */
 function requireMemory(context: Context, named: readonly NamedMemory[], action: string): void {
   const { CU_POINTER_ATTRIBUTE_MEMORY_TYPE: attribute } = CUpointer_attribute;
@@ -300,9 +326,7 @@ function sizeOf(blocks: readonly GraphBlock[]): number {
 }
 
 function countNodes(context: Context, graph: bigint): number {
-  const count = new BigUint64Array(1);
-  context.call("cuGraphGetNodes", graph, null, count);
-  return Number(count[0]);
+  return Number(read64(context, "cuGraphGetNodes", graph, null));
 }
 
 function refusePromise(result: unknown): void {

@@ -10,21 +10,21 @@ import type { LedgerEntry, LiveKind } from "./accounting/ledger.ts";
 import { releaseAll } from "./release.ts";
 import { type Owner, unwatch, watch } from "./safety_net.ts";
 
-/** What a {@link HandleRecord} keeps. */
+/** The parts of a {@link HandleRecord}. */
 export interface HandleFields {
   /** The context that is kept alive until the handle is destroyed. */
   readonly context: Context;
-  /** What the handle is. */
+  /** Kind of object. */
   readonly kind: LiveKind;
   /** The driver's handle. */
   readonly handle: bigint;
-  /** A name for tables and errors. */
+  /** Name shown in tables and errors. */
   readonly label?: string | undefined;
-  /** Destroys the handle; throws when that fails. */
+  /** Destroys the handle; throws on failure. */
   readonly destroy: (handle: bigint) => void;
 }
 
-/** One handle that the driver gave us and that we give back once. */
+/** A handle of the driver's, which is released exactly once. */
 export class HandleRecord implements LedgerEntry, Owner {
   readonly id = nextId();
   readonly kind: LiveKind;
@@ -44,7 +44,7 @@ export class HandleRecord implements LedgerEntry, Owner {
   #holderCount = 0;
   #beforeEnd: (() => void) | undefined;
 
-  /** Records a handle on behalf of `owner`, whose collection releases it. */
+  /** Records a handle of `owner`; when `owner` is garbage-collected, the handle is released. */
   constructor(owner: object, fields: HandleFields) {
     this.#context = fields.context.retain();
     this.kind = fields.kind;
@@ -58,12 +58,12 @@ export class HandleRecord implements LedgerEntry, Owner {
     watch(owner, this);
   }
 
-  /** Whether the handle was given back. */
+  /** Whether the handle was released. */
   get released(): boolean {
     return this.#released;
   }
 
-  /** Where it was made, when that is known. */
+  /** Place where it was created; undefined when unknown. */
   get origin(): string | undefined {
     return originOf(this);
   }
@@ -73,17 +73,17 @@ export class HandleRecord implements LedgerEntry, Owner {
     return this.label === undefined ? `#${this.id}` : visibleText(this.label);
   }
 
-  /** Destroys the handle because nothing can reach its object any more. */
+  /** Destroys the handle because its object was collected. */
   lose(): void {
     this.release();
   }
 
-  /** Whether the handle is gone from the driver: calls that were postponed keep it a while longer. */
+  /** Whether the driver's object is destroyed: postponed calls keep it for a while. */
   get isDestroyed(): boolean {
     return this.#isDestroyed;
   }
 
-  /** Keeps the handle for a call that was postponed, until the result is disposed. */
+  /** Keeps the handle for a postponed call, until the result is disposed. */
   hold(): Disposable {
     this.#holderCount++;
     return {
@@ -94,7 +94,7 @@ export class HandleRecord implements LedgerEntry, Owner {
   }
 
   /**
-   * Destroys the handle once, when no postponed call needs it any more; `beforeEnd` is called right
+   * Destroys the handle once, when no postponed call needs it any more; `beforeEnd` is called just
    * before. A failure is reported and never thrown.
    */
   release(beforeEnd?: () => void): void {

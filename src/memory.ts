@@ -92,8 +92,8 @@ export { HostRegistration, type RegistrationOptions } from "./memory/host_regist
 export { VirtualMemoryResource } from "./memory/virtual_memory_resource.ts";
 export { VirtualRange, type VirtualRangeRequest } from "./memory/virtual_range.ts";
 export { PitchedMemoryResource, type PitchedRequest } from "./memory/pitched_memory_resource.ts";
-export { Allocation } from "./memory/allocation.ts";
-export type { AllocationRequest, Lender } from "./memory/allocation_request.ts";
+export { Allocation, type AllocationRequest, type Lender } from "./memory/allocation.ts";
+export { BaseMemoryResource } from "./memory/base_memory_resource.ts";
 export type { Owner } from "./safety_net.ts";
 export { type Access, StreamUsage } from "./memory/stream_usage.ts";
 export { LazyAllocation } from "./memory/lazy_allocation.ts";

@@ -1,5 +1,6 @@
-// The result layer of NVML: one device as the system sees it. What a call does not give is undefined,
-// because NVML is optional, and what it gives differs between devices, drivers and permissions.
+// The result layer of NVML: one device as the system sees it. A value that a call does not give is
+// undefined, because NVML is optional, and devices, drivers and permissions differ in what they
+// give.
 
 import type { DriverApi } from "../ffi/cuda.ts";
 import { LibraryError } from "../ffi/library.ts";
@@ -23,7 +24,7 @@ import {
 import { cString, readCString } from "../ffi/pointers.ts";
 import { type GpuProcess, readProcesses } from "./nvml_processes.ts";
 
-/** What names a device in CUDA and in NVML alike; their numbers can differ. */
+/** The identity of a device in CUDA and NVML, whose device numbers can differ. */
 export interface DeviceIdentity {
   /** Its identity as `GPU-…`. */
   readonly uuid: string;
@@ -31,7 +32,7 @@ export interface DeviceIdentity {
   readonly pciBusId: string;
 }
 
-/** Says in words why NVML tells nothing of a device. */
+/** The reason why NVML has no values for a device. */
 export interface NvmlAbsence {
   /** The words: a sentence without its period. */
   readonly reason: string;
@@ -39,9 +40,12 @@ export interface NvmlAbsence {
 
 /** A device's memory in bytes. */
 export interface NvmlMemory {
-  /** All there is. */
+  /** All memory of the device. */
   readonly totalBytes: number;
-  /** Used by programs; where `reservedBytes` is undefined, what the driver reserves as well. */
+  /**
+   * Used by programs; includes the bytes that the driver reserves when `reservedBytes` is
+   * undefined.
+   */
   readonly usedBytes: number;
   /** Free for all programs. */
   readonly freeBytes: number;
@@ -55,7 +59,7 @@ const STATUS_NAMES = new Map<number, string>(
   Object.entries(nvmlReturn).map(([name, status]) => [status, name]),
 );
 
-/** What to do about a status with which NVML does not start. */
+/** Remedies for the statuses with which NVML fails to start. */
 const FIXES = new Map<number, string>([
   [nvmlReturn.NVML_ERROR_DRIVER_NOT_LOADED, "load NVIDIA's kernel module"],
   [nvmlReturn.NVML_ERROR_LIB_RM_VERSION_MISMATCH, "reboot after the driver's update"],
@@ -111,12 +115,12 @@ function formatStatus(status: number): string {
 export class NvmlDevice {
   /** Its identity as `GPU-…` or `MIG-…`. */
   readonly uuid: string;
-  /** Whether the values are a simulated device's. */
+  /** Whether the values come from a simulated device. */
   readonly isModelled: boolean;
   readonly #api: NvmlApi;
-  /** What memory and processes belong to. */
+  /** Handle for memory and processes. */
   readonly #device: bigint;
-  /** What temperature, power, clocks and the bus belong to: the GPU around a MIG device. */
+  /** Handle for temperature, power, clocks and the bus: the whole GPU of a MIG device. */
   readonly #gpu: bigint;
 
   /** Adopts a handle; NVML keeps it valid for the life of the process. */
@@ -202,7 +206,7 @@ export class NvmlDevice {
     return this.#number((cell) => call?.(this.#gpu, nvmlClockType[clock], cell));
   }
 
-  /** The PCI Express link: the generation's number and how many lanes, now or at most. */
+  /** The PCI Express link: the generation's number and the number of lanes, now or at most. */
   pcieLink(
     when: "now" | "max",
   ): { readonly generation: number | undefined; readonly laneCount: number | undefined } {
@@ -216,7 +220,7 @@ export class NvmlDevice {
     };
   }
 
-  /** Why its clocks are lower than they could be, a bit each: `nvmlClocksEventReasons`. */
+  /** Reasons why its clocks are lower than they could be, as bits: `nvmlClocksEventReasons`. */
   get clocksEventReasons(): bigint | undefined {
     const cell = new BigUint64Array(1);
     const {

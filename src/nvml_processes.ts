@@ -1,5 +1,5 @@
-// The processes that use a device, by whichever version of the call the library has; a process that
-// computes and draws stands in two of NVML's lists and in one place here.
+// The processes that use a device, from the version of the call that the library has. A process
+// that computes and draws is in two of NVML's lists and once in this one.
 
 import type { NvmlApi } from "../ffi/nvml.ts";
 import { NOT_AVAILABLE_64, nvmlReturn } from "../ffi/nvml_constants.ts";
@@ -8,9 +8,9 @@ import { readCString } from "../ffi/pointers.ts";
 
 /** A process that uses a device. */
 export interface GpuProcess {
-  /** Its number in the system; in a container it can be the host's number. */
+  /** Process id; in a container it can be the host's. */
   readonly pid: number;
-  /** The path of its program, where the system tells it without more permissions. */
+  /** Path of its program; undefined when more permissions are needed to read it. */
   readonly name: string | undefined;
   /** Bytes of the device's memory that it uses; undefined where the system does not say. */
   readonly memoryBytes: number | undefined;
@@ -19,7 +19,7 @@ export interface GpuProcess {
 /** A call that lists processes. */
 type ListCall = NvmlApi["nvmlDeviceGetComputeRunningProcesses"];
 
-/** What a call tells of a process. */
+/** A process in the list of a call. */
 interface ListedProcess {
   readonly pid: number;
   readonly usedGpuMemory: bigint;
@@ -29,7 +29,7 @@ interface ListedProcess {
 
 const { NVML_SUCCESS: SUCCESS, NVML_ERROR_INSUFFICIENT_SIZE: TOO_FEW } = nvmlReturn;
 
-/** Room for as many processes at first, and for those that start between two calls. */
+/** Number of processes to make room for at first, and for those that start between two calls. */
 const FIRST_ROOM = 64;
 const MORE_ROOM = 16;
 const MOST_TRIES = 4;

@@ -1,23 +1,23 @@
-// What stands in the place of options, checked at the door: notebooks have no compiler to do it. Every
-// method that takes options reads them here, so that what is wrong ends in the same words everywhere.
+// Checks of options, because notebooks have no compiler. Every method that takes options reads them
+// here, so that a wrong option gives the same message everywhere.
 
 import { describeValue } from "./format.ts";
 
-/** What one option may be. */
+/** The kind of values that an option accepts. */
 export interface OptionKind {
   /** The words after "expected". */
   readonly expected: string;
-  /** Whether a value is one; it is never asked about undefined. */
+  /** Returns whether the option accepts a value; never called with undefined. */
   accepts(value: unknown): boolean;
 }
 
-/** A text. */
+/** A string. */
 export const TEXT: OptionKind = {
   expected: "a text",
   accepts: (value) => typeof value === "string",
 };
 
-/** A truth value. */
+/** A boolean. */
 export const FLAG: OptionKind = {
   expected: "true or false",
   accepts: (value) => typeof value === "boolean",
@@ -35,22 +35,22 @@ export const SIZE: OptionKind = {
   accepts: (value) => typeof value === "string" || NUMBER.accepts(value),
 };
 
-/** Sizes along axes, which are checked one by one where they are read. */
+/** A shape, whose sizes are checked where they are read. */
 export const SHAPE: OptionKind = {
   expected: "a length, or a list of sizes",
   accepts: (value) => value !== null,
 };
 
-/** A whole number of the language's own. */
+/** A BigInt. */
 export const BIGINT: OptionKind = {
   expected: "a bigint",
   accepts: (value) => typeof value === "bigint",
 };
 
-/** A plain object, whatever is in it. */
+/** A plain object with any contents. */
 export const RECORD: OptionKind = { expected: "an object", accepts: isRecord };
 
-/** Values in a row. */
+/** An array. */
 export const LIST: OptionKind = { expected: "a list", accepts: Array.isArray };
 
 /** A function. */
@@ -59,16 +59,16 @@ export const CALLBACK: OptionKind = {
   accepts: (value) => typeof value === "function",
 };
 
-/** What ends a call early. */
+/** An AbortSignal. */
 export const SIGNAL: OptionKind = {
   expected: "an AbortSignal",
   accepts: (value) => value instanceof AbortSignal,
 };
 
-/** Anything that a method looks at by itself. */
+/** Any value; the method checks it itself. */
 export const ANYTHING: OptionKind = { expected: "anything", accepts: () => true };
 
-/** One of some texts. */
+/** One of several strings. */
 export function oneOf(...texts: readonly string[]): OptionKind {
   const expected = listWords(texts.map((text) => JSON.stringify(text)), "or");
   return { expected, accepts: (value) => typeof value === "string" && texts.includes(value) };
@@ -89,9 +89,9 @@ export function eitherOf(first: OptionKind, second: OptionKind): OptionKind {
 }
 
 /**
- * Checks an argument that is no option.
+ * Checks an argument that is not an option.
  *
- * @throws TypeError when it is none of the kind.
+ * @throws TypeError when the value is of another kind.
  */
 export function requireKind(value: unknown, kind: OptionKind, call: string): void {
   if (kind.accepts(value)) return;
@@ -100,16 +100,16 @@ export function requireKind(value: unknown, kind: OptionKind, call: string): voi
   );
 }
 
-/** The options that a method takes: their names, and what each may be. */
+/** The options of a method: their names and the kind of each. */
 export class OptionSet<T extends object> implements OptionKind {
   readonly #kinds: ReadonlyMap<string, OptionKind>;
 
-  /** Names every option; the compiler asks for those that are missing. */
+  /** Creates a set from the kind of every option; the compiler reports missing ones. */
   constructor(kinds: { readonly [K in keyof Required<T>]: OptionKind }) {
     this.#kinds = new Map(Object.entries<OptionKind>(kinds));
   }
 
-  /** The options in the place of one option: a record inside a record. */
+  /** The words after "expected", for a set as the kind of an option: a record inside a record. */
   get expected(): string {
     return `an object such as { ${this.#names.join(", ")} }`;
   }
@@ -124,7 +124,8 @@ export class OptionSet<T extends object> implements OptionKind {
   /**
    * Checks the options of a call before it does anything, and returns them.
    *
-   * @throws TypeError when they are no record, one has another name, or a value is of another kind.
+   * @throws TypeError when they are not a record, a name is unknown, or a value is of the wrong
+   *   kind.
    */
   read<O extends Partial<T>>(options: O, call: string): O {
     const given: unknown = options;
@@ -139,7 +140,7 @@ export class OptionSet<T extends object> implements OptionKind {
     return options;
   }
 
-  /** Refuses what stands in the place of an option and is none of its kind. */
+  /** Creates the error for a value of the wrong kind, or an unknown name. */
   #refusal(name: string, value: unknown, call: string): TypeError {
     const kind = this.#kinds.get(name);
     if (kind !== undefined) {
@@ -167,8 +168,8 @@ export class OptionSet<T extends object> implements OptionKind {
 }
 
 /**
- * Whether a value is a plain record, or one that takes values from another. Objects of a class are none,
- * because a buffer, a stream or a promise would pass for options that are all left out.
+ * Returns whether a value is a plain record, or one whose prototype is one. Instances of classes
+ * are not, because a buffer, a stream or a promise would pass as options that are all left out.
  */
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   if (typeof value !== "object" || value === null) return false;
@@ -178,7 +179,7 @@ export function isRecord(value: unknown): value is Readonly<Record<string, unkno
   return !Object.hasOwn(prototype, "constructor") && isRecord(prototype);
 }
 
-/** The name that somebody may have meant: the same but for a few letters. */
+/** Returns the name that was probably meant: one that differs in a few letters. */
 function nearestOf(names: readonly string[], given: string): string | undefined {
   const wanted = given.toLowerCase();
   let best: { readonly name: string; readonly distance: number } | undefined;
@@ -190,7 +191,7 @@ function nearestOf(names: readonly string[], given: string): string | undefined 
   return best?.name;
 }
 
-/** How many letters have to be put in, left out or changed. */
+/** Returns the number of letters to insert, remove or change. */
 function distanceBetween(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, at) => at);
   for (let i = 0; i < a.length; i++) {

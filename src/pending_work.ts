@@ -1,36 +1,39 @@
-// The order of calls is the order of effects: calls whose effects are still to come, and what each of
-// them comes after. A transfer moves bytes for a while; a later call that touches the same bytes
-// begins when it is over, whether or not the program has awaited it.
+// The order of calls is the order of effects: pending calls, and the calls that each of them comes
+// after. A later call that touches the bytes of a transfer begins when the transfer is over,
+// whether or not the program has awaited it.
 
 import { activeCapture } from "./capture.ts";
 
 /**
- * What became of a look at work that has begun: it went on, it waits for the GPU or for a thread, or
- * only the event loop can tell it more.
+ * Result of advancing work that has begun: it moved, it waits for the GPU or a thread, or it needs
+ * a turn of the event loop.
  */
 export type Progress = "moved" | "waits" | "needs a turn";
 
-/** One call whose effect is still to come: a transfer, or a call that comes after one. */
+/** A pending call: a transfer, or a call that comes after one. */
 export abstract class PendingWork {
-  /** What waits for this. */
+  /** Work that waits for this. */
   readonly #followers: PendingWork[] = [];
   readonly #endings: (() => void)[] = [];
-  /** How much of what it waits for is not over. */
+  /** Number of works that it still waits for. */
   #earlierCount = 0;
   #hasBegun = false;
   #isOver = false;
 
-  /** Whether its effect is there, or will never come. */
+  /** Whether the call is over: its effect has happened, or never will. */
   get isOver(): boolean {
     return this.#isOver;
   }
 
-  /** Whether all that it comes after is over. */
+  /** Whether all work that it comes after is over. */
   get hasBegun(): boolean {
     return this.#hasBegun;
   }
 
-  /** Whether it is a single call, made in the order of a stream, behind all earlier ones of it. */
+  /**
+   * Whether it is a single postponed call, made in the order of a stream after all its earlier
+   * calls.
+   */
   get isPostponed(): boolean {
     return false;
   }
@@ -46,12 +49,14 @@ export abstract class PendingWork {
     return new Promise((resolve) => this.whenOver(resolve));
   }
 
-  /** Goes on without the event loop, for calls that block; never throws. */
+  /** Advances the work without the event loop, for calls that block; never throws. */
   advance(): Progress {
     return "needs a turn";
   }
 
-  /** Makes sure that the program may run, after {@link PendingWork.advance} and before it is over. */
+  /**
+   * Prepares for the program to run, after {@link PendingWork.advance} and before the work is over.
+   */
   beforeProgram(): void {}
 
   /** Begins once all of `earlier` is over; at once when it is. Call it once. */
@@ -69,7 +74,7 @@ export abstract class PendingWork {
   /** Does the work, or starts it; calls {@link PendingWork.finish} at its end. Never throws. */
   protected abstract begin(): void;
 
-  /** Notes that this is over, and begins what only waited for it. */
+  /** Marks this as over, and begins the work that waited only for it. */
   protected finish(): void {
     if (this.#isOver) return;
     this.#isOver = true;
@@ -81,7 +86,10 @@ export abstract class PendingWork {
     beginReady();
   }
 
-  /** Begins what became ready first; false when there is none. While a capture runs, none is begun. */
+  /**
+   * Begins the work that became ready first; returns false when there is none. Begins none while a
+   * capture runs.
+   */
   static beginNext(): boolean {
     if (activeCapture() !== undefined) return false;
     const work = ready.shift();
@@ -93,7 +101,7 @@ export abstract class PendingWork {
   }
 }
 
-/** A call that is made once all that it comes after is over. */
+/** A call that is made once all work before it is over. */
 export class PostponedCall extends PendingWork {
   readonly #call: () => void;
 
@@ -114,16 +122,16 @@ export class PostponedCall extends PendingWork {
   }
 }
 
-/** What has begun and is not over. */
+/** Work that has begun and is not over. */
 const running = new Set<PendingWork>();
 
-/** What waits for nothing any more and has not begun. */
+/** Work that waits for nothing any more and has not begun. */
 const ready: PendingWork[] = [];
 let isBeginning = false;
 
 /**
- * Begins all that is ready; a chain of calls is walked here, not on the stack. A capture would record
- * what is called now, so that waits for its end.
+ * Begins all ready work; walks a chain of calls in a loop and not on the stack. Waits for the end
+ * of a capture, which would record the calls.
  */
 function beginReady(): void {
   if (isBeginning || ready.length === 0) return;
@@ -140,7 +148,7 @@ function beginReady(): void {
 /**
  * Finishes work without the event loop: blocks until all of it is over.
  *
- * @throws TypeError for work that needs the event loop, such as one that waits for a file.
+ * @throws TypeError when work needs the event loop, such as one that waits for a file.
  */
 export function finishNow(works: Iterable<PendingWork>, action: string): void {
   for (const work of [...works]) {
@@ -154,7 +162,10 @@ export function finishNow(works: Iterable<PendingWork>, action: string): void {
   for (const work of running) work.beforeProgram();
 }
 
-/** Moves all that can move without the event loop; false when only that can help. */
+/**
+ * Advances all work that can move without the event loop; returns false when only the event loop
+ * can help.
+ */
 function advanceAll(): boolean {
   let canMove = false;
   while (PendingWork.beginNext()) canMove = true;
@@ -162,7 +173,7 @@ function advanceAll(): boolean {
   return canMove;
 }
 
-/** Resolves when all of it is over. */
+/** Resolves when all works are over. */
 export async function allOver(works: Iterable<PendingWork>): Promise<void> {
   for (const work of [...works]) if (!work.isOver) await work.over();
 }

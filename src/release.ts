@@ -1,23 +1,23 @@
-// Giving things back: each release of a list is tried, and what fails is reported and never thrown, so
-// that it costs what it names and hides no error that is on its way.
+// Releases: each one of a list is tried, and a failure is reported and never thrown, so that it
+// affects nothing else and hides no error that is being thrown.
 
 import type { Driver } from "./driver.ts";
 import { messageOf } from "./format.ts";
 
-/** Gives one thing back, and throws when that fails. */
+/** Releases one thing; throws on failure. */
 export type Release = () => void;
 
-/** Drivers of which it was said that nothing can be given back any more. */
+/** Drivers for which it was reported that nothing can be released any more. */
 const told = new WeakSet<Driver>();
 
-/** Runs releases one after another, whatever becomes of each; tells whether all succeeded. */
+/** Runs releases one after another, also after a failure; returns whether all succeeded. */
 export function releaseAll(driver: Driver, what: string, releases: Iterable<Release>): boolean {
   let isDone = true;
   for (const release of releases) isDone = tryRelease(driver, what, release) && isDone;
   return isDone;
 }
 
-/** Runs a release; reports a failure, and tells whether it succeeded. */
+/** Runs a release and reports a failure; returns whether it succeeded. */
 export function tryRelease(driver: Driver, what: string, release: Release): boolean {
   try {
     release();
@@ -29,8 +29,8 @@ export function tryRelease(driver: Driver, what: string, release: Release): bool
 }
 
 /**
- * Says on the console that something could not be given back. After an error that broke the context
- * nothing can, which is said once.
+ * Reports on the console that something could not be released. After an error that broke the
+ * context nothing can be released, which is reported once.
  */
 export function reportLost(driver: Driver, what: string, error: unknown): void {
   if (told.has(driver)) return;

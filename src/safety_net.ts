@@ -1,17 +1,18 @@
-// Gives back what nobody disposed: when the garbage collector takes an object, its owner record lets go.
-// Objects are registered at the end of the turn they are made in: most die before, and cost nothing.
+// Releases objects that were not disposed: when the garbage collector takes one, its owner record
+// is released. Objects are registered at the end of the turn they are created in; most die before
+// that.
 
 import { endTurn } from "./accounting/clock.ts";
 
 /** The record behind an object, which dispose and the garbage collector share. */
 export interface Owner {
-  /** Whether it was given back. */
+  /** Whether it was released. */
   readonly released: boolean;
-  /** Gives it back after its object was collected; never throws. */
+  /** Releases it after its object was collected; never throws. */
   lose(): void;
 }
 
-/** So many new objects wait at most, whatever becomes of them meanwhile. */
+/** Number of new objects that wait to be registered at most. */
 const MOST_WAITING = 1024;
 
 const collected = new FinalizationRegistry<Owner>((owner) => {
@@ -33,7 +34,7 @@ const targets: object[] = [];
 const owners: Owner[] = [];
 let isScheduled = false;
 
-/** Lets go of `owner` when `target` is collected. No collection comes before the turn ends. */
+/** Releases `owner` when `target` is collected. No collection comes before the turn ends. */
 export function watch(target: object, owner: Owner): void {
   targets.push(target);
   owners.push(owner);
@@ -43,7 +44,7 @@ export function watch(target: object, owner: Owner): void {
   queueMicrotask(registerWaiting);
 }
 
-/** Ends the watch: the owner was given back. */
+/** Ends the watch, because the owner was released. */
 export function unwatch(owner: Owner): void {
   if (owners.at(-1) !== owner) {
     collected.unregister(owner);
@@ -53,19 +54,19 @@ export function unwatch(owner: Owner): void {
   targets.pop();
 }
 
-/** Makes the garbage collector look soon for objects that nobody disposed. */
+/** Makes the garbage collector look soon for objects that were not disposed. */
 export function hurryCollector(): void {
   registerWaiting();
   try {
-    // Kept until all are made: else V8 only collects these, as young objects, and looks at no old one.
+    // Kept until all are made: otherwise V8 collects only these, as young objects, and no old ones.
     const held: ArrayBuffer[] = [];
     for (let i = 0; i < PRESSURE.count; i++) held.push(new ArrayBuffer(PRESSURE.byteLength));
   } catch {
-    // The host has not even address space left, so V8 has collected already.
+    // The host has no address space left, so V8 has collected already.
   }
 }
 
-/** Gives the garbage collector time to find objects that nobody disposed, and to give them back. */
+/** Gives the garbage collector time to find objects that were not disposed, and to release them. */
 export async function collectLost(): Promise<void> {
   hurryCollector();
   await new Promise((resolve) => setTimeout(resolve, COLLECTION_MILLISECONDS));

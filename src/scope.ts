@@ -1,9 +1,9 @@
-// A place to leave disposables: what scope.use() got is disposed when the function ends.
+// A scope for disposables: everything passed to scope.use() is disposed when the function ends.
 // Needed because a top-level `using` in a notebook cell never disposes.
 
 import { OptionSet, TEXT } from "./options.ts";
 
-/** Collects disposables for the length of one function. */
+/** Collects disposables while a function runs, as {@link CudaDevice.scope} passes it. */
 export interface Scope {
   /** Disposes `value` when the scope ends, last in first out, and returns it. */
   use<T extends Disposable | null | undefined>(value: T): T;
@@ -11,18 +11,18 @@ export interface Scope {
   defer(onDispose: () => void): void;
 }
 
-/** What a scope may have. */
+/** Options for {@link CudaDevice.scope}. */
 export interface ScopeOptions {
-  /** A name: what is made inside carries it in tables and in the timeline. */
+  /** Name of the scope, which objects created inside have in tables and in the timeline. */
   readonly label?: string;
 }
 
-/** What they may be. */
+/** Checks the options above. */
 export const SCOPE_OPTIONS: OptionSet<ScopeOptions> = new OptionSet({ label: TEXT });
 
 /**
- * Runs a function and disposes what it gave to `scope.use()`, also when it throws. For a function
- * that returns a promise, the scope ends when the promise settles.
+ * Calls `body` and then disposes everything that it passed to `scope.use()`, also when it throws.
+ * For a function that returns a promise, the scope ends when the promise settles.
  */
 export function runScope<T>(body: (scope: Scope) => T): T {
   const stack = new DisposableStack();

@@ -1,4 +1,4 @@
-// A lack of memory in words: what was asked for, who holds what, and what would help.
+// A lack of memory in words: the request, the holders of memory, and advice.
 
 import { formatBytes, formatCount } from "./format.ts";
 
@@ -12,37 +12,37 @@ export interface LiveBlock {
 
 /** The amounts that explain a lack of memory, in bytes. */
 export interface MemoryAmounts {
-  /** Which device. */
+  /** The device's number. */
   readonly ordinal: number;
-  /** Where the memory was to lie; on the device by default. The other amounts are of this place. */
+  /** Place of the requested memory; the device by default. The other amounts are of this place. */
   readonly place?: "device" | "host";
-  /** What was asked for. */
+  /** Bytes requested. */
   readonly requestedBytes: number;
-  /** What the device had free. */
+  /** Bytes free on the device. */
   readonly freeBytes: number;
-  /** What the device has in all. */
+  /** Bytes of the device's whole memory. */
   readonly totalBytes: number;
-  /** What `gpu.limit()`, or the resource that refused, allows; undefined without a limit. */
+  /** Bytes that `gpu.limit()`, or the resource that failed, allows; undefined without a limit. */
   readonly limitBytes?: number | undefined;
-  /** How to raise the limit of the resource that refused; undefined when none did. */
+  /** Way to raise the limit of the resource that failed; undefined when none did. */
   readonly remedy?: string | undefined;
-  /** What this program's live buffers hold. */
+  /** Bytes that this program's live buffers hold. */
   readonly liveBytes: number;
-  /** How many buffers that is. */
+  /** Number of live buffers. */
   readonly liveCount: number;
-  /** What caches still keep for reuse, after they were trimmed. */
+  /** Bytes that caches still keep for reuse, after they were trimmed. */
   readonly cachedBytes?: number;
   /** The largest live buffers, largest first. */
   readonly largest: readonly LiveBlock[];
 }
 
-/** Says how much was asked for, of what: `8 GiB on device 0`. */
+/** Describes the request: `8 GiB on device 0`. */
 export function formatNeed({ requestedBytes, place, ordinal }: MemoryAmounts): string {
   const where = place === "host" ? "of page-locked host memory" : `on device ${ordinal}`;
   return `${formatBytes(requestedBytes)} ${where}`;
 }
 
-/** Says what is free and who holds the rest. */
+/** Describes what is free and who holds the rest. */
 export function formatHolders(amounts: MemoryAmounts): string {
   const { place, freeBytes, totalBytes, limitBytes, liveBytes, liveCount, largest } = amounts;
   const free = place === "host"
@@ -57,13 +57,16 @@ export function formatHolders(amounts: MemoryAmounts): string {
   return [...free, ...limit, held].join(", ");
 }
 
-/** What this program does not account for: the context, other programs, and rounding. */
+/**
+ * Returns the bytes that this program does not account for: the context, other programs, and
+ * rounding.
+ */
 export function otherBytesOf(amounts: MemoryAmounts): number {
   const { totalBytes, freeBytes, liveBytes, cachedBytes = 0 } = amounts;
   return Math.max(0, totalBytes - freeBytes - liveBytes - cachedBytes);
 }
 
-/** Says what would help. */
+/** Returns advice. */
 export function hintFor(amounts: MemoryAmounts): string {
   const { requestedBytes, freeBytes, totalBytes, limitBytes, liveBytes } = amounts;
   const { cachedBytes = 0, place, liveCount, remedy } = amounts;

@@ -1,9 +1,10 @@
-// An ordered queue of GPU work. Queueing never waits for the GPU; synchronize() does.
-// Streams order themselves after each other by events, made only when two streams meet.
+// An ordered queue of GPU work. Queueing never waits for the GPU; synchronize() does. Events order
+// streams after each other, and are created only when two streams use the same memory.
 
 import { CUresult, CUstream_flags } from "../ffi/constants.ts";
 import { activeCapture, isCaptured, requireUncaptured, waitsOutside } from "./capture.ts";
 import type { Context } from "./context.ts";
+import { take64 } from "./driver.ts";
 import { DisposedError } from "./errors.ts";
 import { CudaEvent, EVENT_OPTIONS, type EventOptions } from "./event.ts";
 import { Fence } from "./fence.ts";
@@ -14,11 +15,11 @@ import { allOver, finishNow, type PendingWork, PostponedCall } from "./pending_w
 import { priorityNumber, type StreamPriority } from "./stream_priority.ts";
 import { isSoon, waitForGpu } from "./waiting.ts";
 
-/** How to make a stream. */
+/** Options for {@link CudaDevice.createStream}. */
 export interface StreamOptions {
-  /** How urgent its kernels are; `"normal"` by default. */
+  /** Priority of the stream's kernels; `"normal"` by default. */
   readonly priority?: StreamPriority | undefined;
-  /** A name for tables and errors. */
+  /** Name shown in tables and errors. */
   readonly label?: string | undefined;
 }
 
@@ -27,44 +28,69 @@ const STREAM_OPTIONS = new OptionSet<StreamOptions>({
   label: TEXT,
 });
 
-/** Looks of 0.2 microseconds each before a thread blocks: the end of brief work shows sooner so. */
+/**
+ * Times to ask the driver, at 0.2 microseconds each, before a thread blocks: brief work is noticed
+ * sooner.
+ */
 const LOOKS = 48;
 
 const defaultStreams = new WeakMap<Context, CudaStream>();
 
-/** What is pending on all streams of a context. */
+/** Pending work of all streams of a context. */
 const pendingOn = new WeakMap<Context, Set<PendingWork>>();
 
-/** Blocks until all transfers of a device are over, and what comes after them is queued. */
+/** Blocks until all transfers of a device are over and the calls after them are queued. */
 export function finishPending(context: Context, action: string): void {
   const pending = pendingOn.get(context);
   if (pending !== undefined && pending.size > 0) finishNow(pending, action);
 }
 
-/** A queue in which copies, fills and kernels run one after another. */
+/**
+ * A stream: a queue in which copies, fills and kernels run one after another. Every device has a
+ * default stream, and {@link CudaDevice.createStream} creates more. Use a second stream to overlap
+ * work: copies in both directions, or copies with kernels. Streams that use the same buffer are ordered
+ * by themselves, unless the device was opened with `{ order: "manual" }`.
+ *
+ * @example Copy in both directions at once
+ * ```ts
+ * import { CudaDevice } from "vramkit";
+ *
+ * using gpu = CudaDevice.open(0, { driver: "auto" });
+ * using loader = gpu.createStream({ label: "loader" });
+ * using host = gpu.pinned("float32", 1024);
+ * using input = gpu.alloc("float32", 1024, { stream: loader });
+ * using output = gpu.zeros("float32", 1024);
+ * input.copyFrom(host, { stream: loader }); // runs beside work on the default stream
+ * const result = await output.download();
+ * await loader.synchronize();
+ * console.log(result.length, loader.isIdle); // 1024 true
+ * ```
+ */
 export class CudaStream implements Disposable {
-  /** The context it belongs to. */
+  /** Context that it belongs to. */
   readonly context: Context;
-  /** How urgent its kernels are. */
+  /** Priority of the stream's kernels. */
   readonly priority: StreamPriority;
   readonly #handle: bigint;
   #mayBeBusy = true;
   /** Threads that block until its work is done. */
   #waitingThreads = 0;
-  /** Undefined for the default stream, which lives as long as its context. */
+  /** The owner record; undefined for the default stream, which lives as long as its context. */
   readonly #record: HandleRecord | undefined;
   /**
-   * Transfers in the order of this stream that are not over, and calls that come after them.
+   * Transfers on this stream that are not over, and the calls that come after them.
    *
    * @internal
    */
   readonly pending: Set<PendingWork> = new Set();
   readonly #transfers = new Set<PendingWork>();
-  /** The last call that was postponed: all that this stream is given later comes after it. */
+  /** The last postponed call: all later work of this stream comes after it. */
   #lastPostponed: PendingWork | undefined;
-  /** What the first postponed call failed with since somebody last waited. */
+  /** The error of the first postponed call that failed since the program last waited. */
   #failure: { readonly error: unknown } | undefined;
-  /** The end of the queue, for other streams to wait for; made when two streams first meet. */
+  /**
+   * A mark at the end of the queue, for other streams to wait for; created when it is first needed.
+   */
   #end: Fence | undefined;
 
   private constructor(context: Context, handle: bigint, options: StreamOptions = {}) {
@@ -80,14 +106,13 @@ export class CudaStream implements Disposable {
   /** Creates a stream that does not block on the legacy stream (cuStreamCreateWithPriority). */
   static create(context: Context, options: StreamOptions = {}): CudaStream {
     STREAM_OPTIONS.read(options, "createStream");
-    const cell = new BigUint64Array(1);
     const priority = priorityNumber(context, options.priority ?? "normal");
     const flags = CUstream_flags.CU_STREAM_NON_BLOCKING;
-    context.call("cuStreamCreateWithPriority", cell, flags, priority);
-    return new CudaStream(context, cell[0] ?? 0n, options);
+    const handle = take64(context, "cuStreamCreateWithPriority", flags, priority);
+    return new CudaStream(context, handle, options);
   }
 
-  /** The stream that everything uses unless told otherwise. */
+  /** Returns the default stream of a context, used by every call that names no other. */
   static default(context: Context): CudaStream {
     const known = defaultStreams.get(context);
     if (known !== undefined) return known;
@@ -98,8 +123,10 @@ export class CudaStream implements Disposable {
   }
 
   /**
-   * The driver's handle, checked; whoever asks for it may queue work. So transfers that were called
-   * before are finished first, which blocks while there are any.
+   * The driver's handle, for driver calls of your own. Reading it blocks until the transfers called
+   * before on this stream are done, so that work queued through the handle comes after them.
+   *
+   * @throws DisposedError when the stream was disposed.
    */
   get handle(): bigint {
     if (this.disposed) throw new DisposedError(this.toString());
@@ -108,7 +135,7 @@ export class CudaStream implements Disposable {
   }
 
   /**
-   * The driver's handle for calls that have come to their turn.
+   * The driver's handle, for calls whose turn has come.
    *
    * @internal
    */
@@ -118,34 +145,44 @@ export class CudaStream implements Disposable {
     return this.#handle;
   }
 
-  /** Tells streams apart in reports, also when disposed; never queue work with it. */
+  /** The handle as an identity for reports, also after disposal; never queue work with it. */
   get key(): bigint {
     return this.#handle;
   }
 
-  /** Whether nothing can have been queued since the stream was last seen idle; asks nobody. */
+  /**
+   * Whether the stream is idle for certain: it was seen idle and nothing was queued since. Makes no
+   * driver call.
+   */
   get isKnownIdle(): boolean {
     return !this.#mayBeBusy;
   }
 
-  /** Its label, or its number; `"default"` for the default stream. */
+  /** The stream's label, or its number; `"default"` for the default stream. */
   get name(): string {
     return this.#record?.name ?? "default";
   }
 
-  /** Whether it was disposed; the default stream is when its device and all buffers are gone. */
+  /**
+   * Whether the stream was disposed. The default stream counts as disposed once its device and all
+   * buffers are gone.
+   */
   get disposed(): boolean {
     return this.#record?.released ?? this.context.released;
   }
 
-  /** Whether it was disposed and its work is known to be done: nothing needs to wait for it. */
+  /**
+   * Whether the stream was disposed and its work is known to be done, so that nothing needs to wait
+   * for it.
+   */
   get isOver(): boolean {
     return this.#isGone && this.#end === undefined;
   }
 
   /**
-   * Whether all work so far is done, transfers that were called on it included (cuStreamQuery).
-   * Throws what that work failed with.
+   * Whether all work queued so far is done, transfers included (cuStreamQuery).
+   *
+   * @throws CudaError when that work failed.
    */
   get isIdle(): boolean {
     if (this.disposed) throw new DisposedError(this.toString());
@@ -156,7 +193,7 @@ export class CudaStream implements Disposable {
   }
 
   /**
-   * Whether all that the driver was given is done (cuStreamQuery).
+   * Whether all work that the driver was given is done (cuStreamQuery).
    *
    * @internal
    */
@@ -171,8 +208,11 @@ export class CudaStream implements Disposable {
   }
 
   /**
-   * Marks this point of the queue (cuEventRecord); does not wait. The mark comes after transfers that
-   * were called on this stream before, awaited or not. The caller disposes the event.
+   * Records an event at this point of the queue (cuEventRecord); does not wait. The event comes
+   * after all transfers called on this stream before, awaited or not. The caller disposes it.
+   *
+   * @param options An event to record again, or options for a new one.
+   * @returns The event.
    */
   record(options: EventOptions | CudaEvent = {}): CudaEvent {
     if (this.disposed) throw new DisposedError(this.toString());
@@ -204,11 +244,11 @@ export class CudaStream implements Disposable {
   }
 
   /**
-   * Makes all later work of this stream wait for an event, or for all that another stream was given
-   * so far, transfers included (cuStreamWaitEvent). Returns at once: the GPU waits, not the program. A
-   * stream that waits for one that is being captured is captured too.
+   * Makes all later work of this stream wait for an event, or for all work queued on another stream
+   * so far, transfers included (cuStreamWaitEvent). Returns at once: the GPU waits, not the
+   * program. A stream that waits for a stream under capture is captured too.
    *
-   * @throws TypeError when this stream is being captured and the other's work is not.
+   * @throws TypeError when this stream is being captured and the work it would wait for is not.
    */
   wait(target: CudaEvent | CudaStream): void {
     if (this.disposed) throw new DisposedError(this.toString());
@@ -244,8 +284,8 @@ export class CudaStream implements Disposable {
   }
 
   /**
-   * Makes all later work wait for all that another stream has queued so far; of one that is being
-   * captured that is what it was given before.
+   * Makes all later work wait for all work that another stream has queued so far. When that stream
+   * is being captured, only the work from before the capture counts.
    *
    * @internal
    */
@@ -255,8 +295,8 @@ export class CudaStream implements Disposable {
   }
 
   /**
-   * What must be over so that all that is pending on this stream is: transfers, and the last call that
-   * was postponed, which comes after all the others.
+   * The work that must be over so that nothing is pending on this stream: its transfers, and the
+   * last postponed call, which comes after all others.
    *
    * @internal
    */
@@ -266,7 +306,8 @@ export class CudaStream implements Disposable {
   }
 
   /**
-   * What a call on this stream comes after, whatever memory it uses: the last that was postponed.
+   * The last postponed call, which every later call on this stream comes after, whatever memory it
+   * uses.
    *
    * @internal
    */
@@ -275,8 +316,9 @@ export class CudaStream implements Disposable {
   }
 
   /**
-   * Makes a call on this stream once `earlier` is over. What it throws is told to whoever waits for
-   * the stream next; a capture that runs then must not record it, so it waits for the end of that.
+   * Makes a call on this stream once `earlier` is over. An error that it throws is thrown again by
+   * the next call that waits for the stream. If a capture runs at that time, the call waits for its
+   * end, so that it is not recorded.
    *
    * @internal
    */
@@ -294,8 +336,8 @@ export class CudaStream implements Disposable {
   }
 
   /**
-   * Throws what a postponed call failed with, once: to whoever waits for the stream, or reads what the
-   * call was to write.
+   * Throws the error of a postponed call, once: called when the program waits for the stream, or
+   * reads memory that the call was to write.
    *
    * @internal
    */
@@ -306,7 +348,7 @@ export class CudaStream implements Disposable {
   }
 
   /**
-   * Notes work in the order of this stream, and keeps the driver's stream until it is over.
+   * Registers pending work of this stream, and keeps the driver's stream until that work is over.
    *
    * @internal
    */
@@ -326,7 +368,8 @@ export class CudaStream implements Disposable {
   }
 
   /**
-   * This stream, or where it was disposed the default one, behind the work that it has left.
+   * Returns this stream or, when it was disposed, the default stream ordered after the work left on
+   * this one.
    *
    * @internal
    */
@@ -338,9 +381,9 @@ export class CudaStream implements Disposable {
   }
 
   /**
-   * Leaves the mark that {@link CudaStream.follow} needs while the stream is being captured.
+   * Records the mark that {@link CudaStream.follow} needs while this stream is being captured.
    *
-   * @throws TypeError while a thread waits for the stream: that would break the capture.
+   * @throws TypeError while a thread waits for the stream, which would break the capture.
    * @internal
    */
   prepareCapture(): void {
@@ -351,8 +394,10 @@ export class CudaStream implements Disposable {
   }
 
   /**
-   * Resolves when all work so far is done, transfers that were called on it included; the event loop
-   * goes on meanwhile. A transfer that failed says so by its own promise.
+   * Resolves when all work queued so far is done, transfers included. The event loop keeps running.
+   * A transfer that fails rejects its own promise, not this one.
+   *
+   * @throws CudaError when queued work failed.
    */
   async synchronize(): Promise<void> {
     if (this.disposed) throw new DisposedError(this.toString());
@@ -365,7 +410,7 @@ export class CudaStream implements Disposable {
   }
 
   /**
-   * Resolves when all that the driver was given so far is done.
+   * Resolves when all work that the driver was given so far is done.
    *
    * @internal
    */
@@ -384,7 +429,11 @@ export class CudaStream implements Disposable {
     });
   }
 
-  /** Blocks until all work so far is done, transfers included (cuStreamSynchronize). */
+  /**
+   * Blocks until all work queued so far is done, transfers included (cuStreamSynchronize).
+   *
+   * @throws CudaError when queued work failed.
+   */
   synchronizeSync(): void {
     if (this.disposed) throw new DisposedError(this.toString());
     requireUncaptured(this, "look for the end of the work");
@@ -396,7 +445,7 @@ export class CudaStream implements Disposable {
   }
 
   /**
-   * Blocks until all that the driver was given so far is done.
+   * Blocks until all work that the driver was given so far is done.
    *
    * @internal
    */
@@ -408,7 +457,7 @@ export class CudaStream implements Disposable {
     for (let look = 0; look < LOOKS && status === CUresult.CUDA_ERROR_NOT_READY; look++) {
       status = driver.api.cuStreamQuery(handle);
     }
-    // A question that failed does not say that the work is over.
+    // A failed query does not mean that the work is over.
     if (status !== CUresult.CUDA_SUCCESS) {
       driver.check(driver.api.cuStreamSynchronize(handle), "cuStreamSynchronize");
     }
@@ -416,10 +465,11 @@ export class CudaStream implements Disposable {
   }
 
   /**
-   * Gives the stream back; work queued on it still runs, and memory it uses stays until then.
+   * Destroys the stream. Work queued on it still runs, and the memory it uses stays until then. A
+   * second call does nothing.
    *
-   * @throws TypeError for a device's default stream, which lives as long as the device, and while the
-   *   stream is being captured.
+   * @throws TypeError for a device's default stream, which lives as long as the device, and for a
+   *   stream that is being captured.
    */
   dispose(): void {
     if (this.#record === undefined) {
@@ -435,17 +485,17 @@ export class CudaStream implements Disposable {
     this.dispose();
   }
 
-  /** Names the stream: `CudaStream(loader)`. */
+  /** Returns the stream's name for messages: `CudaStream(loader)`. */
   toString(): string {
     return `CudaStream(${this.name})`;
   }
 
-  /** Shows the stream on a console. */
+  /** Returns the text that the console shows. */
   [Symbol.for("Deno.customInspect")](): string {
     return `${this}${this.disposed ? " disposed" : ""}`;
   }
 
-  /** Whether the driver's stream is gone: calls that were postponed keep it for a while. */
+  /** Whether the driver's stream is destroyed: postponed calls keep it for a while. */
   get #isGone(): boolean {
     return this.#record?.isDestroyed ?? this.context.released;
   }
@@ -463,7 +513,9 @@ export class CudaStream implements Disposable {
     return { [Symbol.dispose]: () => context.release() };
   }
 
-  /** Moves the end mark to the end of the queue; a destroyed or captured stream's stays where it is. */
+  /**
+   * Moves the end mark to the end of the queue, unless the stream is destroyed or being captured.
+   */
   #markEnd(): Fence | undefined {
     if (this.#isGone || isCaptured(this)) return this.#end;
     if (this.#end === undefined) this.#end = Fence.behind(this.context, this.#handle);
@@ -472,8 +524,8 @@ export class CudaStream implements Disposable {
   }
 
   /**
-   * Leaves the end mark while work is still queued, so that others can be ordered after it. Where the
-   * driver sets none the work is waited for.
+   * Records the end mark while work is still queued, so that other streams can be ordered after it.
+   * Waits for the work when the driver cannot record it.
    */
   #leaveMark(): void {
     const { context } = this;

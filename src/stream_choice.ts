@@ -1,27 +1,27 @@
-// The stream that options name, checked at the door, or the device's default one.
+// The stream that options name, checked, or the device's default stream.
 
 import type { Context } from "./context.ts";
 import { DisposedError } from "./errors.ts";
 import { type OptionKind, OptionSet } from "./options.ts";
 import { CudaStream } from "./stream.ts";
 
-/** On which stream to queue work. */
+/** Options of calls that queue work: the stream to use. */
 export interface StreamChoice {
   /** The stream; the device's default stream when left out. */
   readonly stream?: CudaStream | undefined;
 }
 
-/** A stream; which device's is checked when it is used. */
+/** A stream; its device is checked when it is used. */
 export const STREAM: OptionKind = {
   expected: "one of gpu.createStream()",
   accepts: (value) => value instanceof CudaStream,
 };
 
-/** Options that name a stream. */
+/** Checks the options above. */
 export const STREAM_CHOICE: OptionSet<StreamChoice> = new OptionSet({ stream: STREAM });
 
 /**
- * The stream that a call on `what` uses: the one that its options name, or the default one.
+ * Returns the stream that a call on `what` uses: the one that its options name, or the default one.
  *
  * @throws DisposedError when the stream was disposed.
  * @throws TypeError when it belongs to another device.

@@ -2,7 +2,7 @@
 
 import { visibleText } from "./format.ts";
 
-/** How a column is aligned. */
+/** Alignment of a column. */
 export type Align = "left" | "right";
 
 /** Lays rows out under a header; columns are aligned as `align` says, to the left by default. */

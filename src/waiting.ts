@@ -1,5 +1,5 @@
-// How a promise waits for the GPU: a moment at once, then between turns of the event loop, then on
-// another thread. Timers, servers and the notebook kernel go on meanwhile.
+// Waits for the GPU without blocking the program: a moment at once, then between turns of the event
+// loop, then on another thread. Timers, servers and the notebook kernel keep running.
 
 import { setImmediate } from "node:timers";
 import { isMainThread } from "node:worker_threads";
@@ -10,13 +10,13 @@ import { isMainThread } from "node:worker_threads";
  */
 export const CAN_BE_TERMINATED: boolean = !isMainThread || "WorkerGlobalScope" in globalThis;
 
-/** Looks at once, about 1.5 microseconds each: most small copies are over by then. */
+/** Number of queries at once, about 1.5 microseconds each: most small copies are over by then. */
 const FIRST_LOOKS = 8;
 
 /** Turns of polling, about 1 to 3 microseconds each, before a wait moves to another thread. */
 const POLL_TURNS = 64;
 
-/** Looks for about 10 microseconds whether the GPU has passed a point. */
+/** Asks for about 10 microseconds whether the GPU has passed a point. */
 export function isSoon(isDone: () => boolean): boolean {
   for (let look = 0; look < FIRST_LOOKS; look++) if (isDone()) return true;
   return false;
@@ -25,8 +25,8 @@ export function isSoon(isDone: () => boolean): boolean {
 /**
  * Waits until the GPU has passed a point.
  *
- * @param isDone asks the driver, and throws what it reports.
- * @param block waits on a thread of its own and throws what the driver reports.
+ * @param isDone Asks the driver, and throws the error that it reports.
+ * @param block Waits on a thread of its own, and throws the error that the driver reports.
  */
 export async function waitForGpu(isDone: () => boolean, block: () => Promise<void>): Promise<void> {
   for (let turn = 0; turn < POLL_TURNS; turn++) {

@@ -3,16 +3,16 @@
 /** The columns of the log. */
 export const ALLOCATION_CSV_HEADER = "Thread,Time,Action,Pointer,Size,Stream";
 
-/** What a row of the log says was done. */
+/** Action of a row: what was done to the block. */
 export type AllocationAction = "allocate" | "allocate failure" | "free";
 
 /** One row of the log. */
 export interface AllocationRow {
-  /** What was done. */
+  /** Action of the row. */
   readonly action: AllocationAction;
-  /** When, in milliseconds since 1970. */
+  /** Time in milliseconds since 1970. */
   readonly time: number;
-  /** The block's address; 0n for one that could not be allocated. */
+  /** The block's address; 0n when the allocation failed. */
   readonly address: bigint;
   /** The block's size in bytes. */
   readonly byteLength: number;

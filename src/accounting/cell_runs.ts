@@ -1,17 +1,18 @@
-// Which run of a notebook's cell made what. Stacks have no name for a cell, so it is told by order:
-// what was made before the kernel said that cell 7 is over, and after the cell before it, is of cell 7.
+// Finds the run of a notebook cell that created an object. Stacks do not name cells, so order
+// tells: an object created after the end of the cell before, and before the end of cell 7, belongs
+// to cell 7.
 
 import { lastId } from "./ids.ts";
 import { inNotebook, onCellEnd } from "./notebook_kernel.ts";
 
 /**
- * One run of a cell by the numbers beside cells. Those that fail are not told, so where some did, it
- * is one of several in a row.
+ * One run of a cell, by the numbers shown beside cells. The kernel does not report cells that fail,
+ * so after failures the run is known only to be one of several in a row.
  */
 export interface CellRun {
-  /** The lowest number it can have. */
+  /** Lowest number that the run can have. */
   readonly first: number;
-  /** The highest number it can have, which is its own unless that one failed. */
+  /** Highest number that the run can have: its own, unless a later cell failed. */
   readonly last: number;
 }
 
@@ -24,10 +25,10 @@ interface CellEnd {
   readonly time: number;
 }
 
-/** How a place in a cell begins on stacks, where cells have no names. */
+/** Start of a cell's place on a stack, where cells have no names. */
 const CELL = "cell";
 
-/** Keeps the ends of cells, and tells the run that something belongs to. */
+/** Records the ends of cells, and finds the run that an object belongs to. */
 export class CellRuns {
   readonly #ends: CellEnd[] = [];
 
@@ -36,17 +37,20 @@ export class CellRuns {
     this.#ends.push(end);
   }
 
-  /** Tells which run made an object; undefined where nothing is known. */
+  /** Returns the run that created an object; undefined when it is unknown. */
   ofObject(id: number): CellRun | undefined {
     return this.#runThatEnds((end) => end.lastId >= id);
   }
 
-  /** Tells which run was going on at a time, in milliseconds since the program's start. */
+  /** Returns the run at a time, in milliseconds since the program's start. */
   at(time: number): CellRun | undefined {
     return this.#runThatEnds((end) => end.time >= time);
   }
 
-  /** Finds the first end that fits, in a list of which a front part does not. */
+  /**
+   * Finds the first end for which `fits` is true, by binary search: it is false for all earlier
+   * ones.
+   */
   #runThatEnds(fits: (end: CellEnd) => boolean): CellRun | undefined {
     let [low, high] = [0, this.#ends.length];
     while (low < high) {

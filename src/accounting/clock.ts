@@ -1,16 +1,16 @@
-// When live objects are made. Reading the clock is most of what accounting for a small block costs,
-// so a few that are made one after another in the same turn of the event loop share a reading.
+// Creation times of live objects. Reading the clock is most of the cost of accounting for a small
+// block, so a few blocks created in the same turn of the event loop share a reading.
 
-/** Blocks from this size on have a reading of their own: they are what people ask about. */
+/** Blocks from this size on have a reading of their own, because people ask about large blocks. */
 const LARGE_BYTES = 2 ** 20;
 
-/** So many small blocks share a reading at most. */
+/** Number of small blocks that share a reading at most. */
 const SHARED_BY = 4;
 
 let reading = 0;
 let usesLeft = 0;
 
-/** Tells the time for an object that is being made, in milliseconds since 1970. */
+/** Returns the creation time for a new object, in milliseconds since 1970. */
 export function timeOfMaking(byteLength: number): number {
   if (byteLength < LARGE_BYTES && usesLeft > 0) {
     usesLeft--;
@@ -21,7 +21,7 @@ export function timeOfMaking(byteLength: number): number {
   return reading;
 }
 
-/** Ends the sharing: the next object has a reading of its own. */
+/** Ends the sharing: the next object gets a new reading. */
 export function endTurn(): void {
   usesLeft = 0;
 }

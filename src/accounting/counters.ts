@@ -1,17 +1,17 @@
-// Usage of memory as numbers: what is held now, the most at once, and all there ever was.
-// The ledger, gpu.track() and resource adaptors all count with these.
+// Memory usage as numbers: held now, peak, and total. The ledger, gpu.track() and resource adaptors
+// all count with these.
 
-/** How much memory is and was in use. */
+/** Memory usage: now, peak and total, in bytes and allocations. */
 export interface MemoryUsage {
   /** Bytes in use now. */
   readonly currentBytes: number;
-  /** The most bytes in use at once. */
+  /** Largest number of bytes in use at once. */
   readonly peakBytes: number;
   /** Bytes of all allocations so far. */
   readonly totalBytes: number;
   /** Allocations in use now. */
   readonly currentCount: number;
-  /** The most allocations in use at once. */
+  /** Largest number of allocations in use at once. */
   readonly peakCount: number;
   /** All allocations so far. */
   readonly totalCount: number;
@@ -36,13 +36,13 @@ export class MemoryCounters implements MemoryUsage {
     if (this.currentCount > this.peakCount) this.peakCount = this.currentCount;
   }
 
-  /** Counts that an allocation went. */
+  /** Counts the end of an allocation. */
   remove(byteLength: number): void {
     this.currentBytes -= byteLength;
     this.currentCount--;
   }
 
-  /** Copies the numbers as they are now. */
+  /** Returns a copy of the current numbers. */
   snapshot(): MemoryUsage {
     return { ...this };
   }

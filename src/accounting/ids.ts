@@ -1,4 +1,4 @@
-// The numbers of live objects and views: each in this process once, and in the order of their making.
+// The numbers of live objects and views: unique in this process, in the order of creation.
 
 let last = 0;
 

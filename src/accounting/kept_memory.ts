@@ -5,7 +5,7 @@ import { type Ledger, type LiveKind, type MemoryCache, placeOf } from "./ledger.
 
 /** A block that is kept. */
 export interface KeptBlock {
-  /** What kind of memory it is. */
+  /** Kind of memory. */
   readonly kind: LiveKind;
   /** Bytes that it holds. */
   readonly byteLength: number;
@@ -13,11 +13,11 @@ export interface KeptBlock {
 
 const known = new WeakMap<Ledger, Map<string, KeptMemory>>();
 
-/** What is kept in one place; counts as cached there. */
+/** Blocks kept in one place; they count as cached there. */
 export class KeptMemory implements MemoryCache {
-  readonly name = "kept for work under way";
+  readonly name = "work under way";
   readonly kind: LiveKind;
-  /** What each block held when it was given back. */
+  /** Bytes that each block held when it was released. */
   readonly #blocks = new Map<KeptBlock, number>();
   /** Bytes that are kept. */
   byteLength = 0;
@@ -26,7 +26,7 @@ export class KeptMemory implements MemoryCache {
     this.kind = kind;
   }
 
-  /** What is kept where memory of a kind lies. */
+  /** Returns the blocks kept in the place where memory of a kind lies. */
   static of(ledger: Ledger, kind: LiveKind): KeptMemory {
     const places = known.get(ledger) ?? new Map<string, KeptMemory>();
     known.set(ledger, places);
@@ -37,27 +37,27 @@ export class KeptMemory implements MemoryCache {
     return kept;
   }
 
-  /** Notes a block that was given back and stays. */
+  /** Adds a block that was released and is kept. */
   add(block: KeptBlock): void {
     this.#blocks.set(block, block.byteLength);
     this.byteLength += block.byteLength;
   }
 
-  /** Notes that a block goes. */
+  /** Removes a block that is no longer kept. */
   delete(block: KeptBlock): void {
     this.byteLength -= this.#blocks.get(block) ?? 0;
     this.#blocks.delete(block);
   }
 
-  /** Does nothing: what is kept is in use. */
+  /** Does nothing: kept memory is in use. */
   trim(): void {}
 }
 
 const lost = new WeakMap<Ledger, Map<string, LostMemory>>();
 
-/** Memory that can never be given back; counts as cached where it lies. */
+/** Memory that can never be released; it counts as cached where it lies. */
 export class LostMemory implements MemoryCache {
-  readonly name = "lost";
+  readonly name = "no one: lost";
   readonly kind: LiveKind;
   /** Bytes that are lost. */
   byteLength = 0;
@@ -66,7 +66,7 @@ export class LostMemory implements MemoryCache {
     this.kind = kind;
   }
 
-  /** What is lost where memory of a kind lies. */
+  /** Returns the lost memory of the place where memory of a kind lies. */
   static of(ledger: Ledger, kind: LiveKind): LostMemory {
     const places = lost.get(ledger) ?? new Map<string, LostMemory>();
     lost.set(ledger, places);
@@ -77,11 +77,11 @@ export class LostMemory implements MemoryCache {
     return memory;
   }
 
-  /** Notes bytes that are lost. */
+  /** Adds lost bytes. */
   add(byteLength: number): void {
     this.byteLength += byteLength;
   }
 
-  /** Does nothing: nobody can give it back. */
+  /** Does nothing: lost memory cannot be released. */
   trim(): void {}
 }

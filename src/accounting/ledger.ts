@@ -1,5 +1,5 @@
-// What a context still holds: one entry for each live allocation, stream and event.
-// Entries never refer to the objects people hold, so garbage collection stays possible.
+// The live objects of a context: one entry for each allocation, stream and event. Entries never
+// refer to the objects people hold, so garbage collection stays possible.
 
 import { visibleText } from "../format.ts";
 import { followCells } from "./cell_runs.ts";
@@ -26,7 +26,7 @@ export type LiveKind =
   | "event"
   | "graph";
 
-/** Their names. */
+/** Names of all kinds. */
 export const LIVE_KINDS = [
   "device",
   "pinned",
@@ -43,90 +43,99 @@ export const LIVE_KINDS = [
 
 /** One live object: the record that both dispose and garbage collection go through. */
 export interface LedgerEntry {
-  /** Its number in this process, never used again. */
+  /** Number of the object, unique in this process. */
   readonly id: number;
-  /** What it is. */
+  /** The kind of object. */
   readonly kind: LiveKind;
   /** Bytes it holds; 0 for streams, events and graphs. */
   readonly byteLength: number;
-  /** The name its maker gave it. */
+  /** The label that the program gave it. */
   readonly label: string | undefined;
-  /** Where it was made, as `file:line:column` or `cell 7:line:column`; of large blocks and in notebooks. */
+  /**
+   * Place where it was created, as `file:line:column` or `cell 7:line:column`; known for large
+   * blocks, and for all objects in notebooks.
+   */
   readonly origin: string | undefined;
-  /** Where it was made, nearest first; one place unless whole stacks are kept. */
+  /**
+   * Places on the stack where it was created, nearest first; one place unless whole stacks are
+   * kept.
+   */
   readonly stack: readonly string[] | undefined;
-  /** The innermost track that was open when it was made. */
+  /** The innermost track that was open when it was created. */
   readonly scope: string | undefined;
   /** Its address; 0n for streams, events and graphs. */
   readonly address: bigint;
   /** The handle of the stream it belongs to; 0n for streams, events and graphs. */
   readonly streamHandle: bigint;
   /**
-   * When it was made, in milliseconds since 1970; of a few small blocks that were made in one turn
-   * of the event loop, when the first was.
+   * Time of creation, in milliseconds since 1970. A few small blocks created in one turn of the
+   * event loop share the time of the first.
    */
   readonly createdAt: number;
-  /** Its place in the ledger, -1 outside; only the ledger sets it. */
+  /** Its index in the ledger, -1 outside; only the ledger sets it. */
   slot: number;
-  /** Gives it back; a second call does nothing, and it never throws. */
+  /** Releases the object; a second call does nothing, and it never throws. */
   release(): void;
 }
 
-/** Where memory lies: on the device, on the host, or with another program that lends it. */
+/** Place of memory: on the device, on the host, or with another program that lends it. */
 export type MemoryPlace = "device" | "host" | "elsewhere";
 
 /** Memory that the kit or a caching resource keeps for reuse. */
 export interface MemoryCache {
-  /** What it is, for reports. */
+  /** Name for reports. */
   readonly name: string;
-  /** What kind of memory it keeps. */
+  /** Kind of memory that it keeps. */
   readonly kind: LiveKind;
-  /** Bytes it keeps. */
+  /** Bytes that it keeps. */
   readonly byteLength: number;
-  /** Bytes of them that were freed and that queued work still uses: to be had after a wait. */
+  /** Bytes of them that queued work still uses: available after waiting for it. */
   readonly queuedBytes?: number;
-  /** Whether `gpu.limit()` leaves it out. */
+  /** Whether `gpu.limit()` ignores it. */
   readonly isUnlimited?: boolean;
-  /** Gives back what nothing uses right now. */
+  /** Releases the memory that is not in use. */
   trim(): void;
 }
 
-/** A moment, for giving back what was made since. */
+/**
+ * A moment, for releasing what was created since: `gpu.mark()` returns one, `gpu.disposeSince()`
+ * takes it.
+ */
 export interface MemoryMark {
-  /** Objects with larger numbers were made later. */
+  /** Number of the last object created before; later objects have larger numbers. */
   readonly id: number;
 }
 
-/** Names an entry as errors and tables do: its label, or its kind and number. */
+/** Returns an entry's name for errors and tables: its label, or its kind and number. */
 export function nameOf(entry: Pick<LedgerEntry, "label" | "kind" | "id">): string {
   return entry.label === undefined ? `${entry.kind}#${entry.id}` : visibleText(entry.label);
 }
 
-/** Tells where memory of a kind lies; managed memory counts as the device's. */
+/** Returns the place of a kind of memory; managed memory counts as the device's. */
 export function placeOf(kind: LiveKind): MemoryPlace {
   if (kind === "device" || kind === "managed" || kind === "virtual") return "device";
   return kind === "imported" ? "elsewhere" : "host";
 }
 
-/** What a copy is between, and where; an end that is left out is ordinary host memory. */
+/** The two ends of a copy and its stream; an end that is left out is ordinary host memory. */
 export interface CopyEnds {
-  /** What is written. */
+  /** Memory that is written. */
   readonly destination?: LedgerEntry;
-  /** What is read. */
+  /** Memory that is read. */
   readonly source?: LedgerEntry;
-  /** The handle of the stream that does it. */
+  /** Handle of the stream of the copy. */
   readonly streamHandle: bigint;
 }
 
 /** Some bytes at an address. */
 export interface AddressRange {
-  /** Where they start. */
+  /** Address of the first byte. */
   readonly address: bigint;
-  /** How many. */
+  /** Number of bytes. */
   readonly byteLength: number;
 }
 
-/** The live objects of one context, and what became of the others. */
+/** The live objects of one context, and statistics about past ones. */
 export class Ledger {
   /** Memory kept for reuse; not counted as live. */
   readonly caches: Set<MemoryCache> = new Set();
@@ -134,19 +143,19 @@ export class Ledger {
   readonly device: MemoryCounters = new MemoryCounters();
   /** Live memory on the host: page-locked, mapped and registered. */
   readonly host: MemoryCounters = new MemoryCounters();
-  /** Finds where objects are made. */
+  /** Finds the places where objects are created. */
   readonly origins: OriginFinder = new OriginFinder();
-  /** What happened lately. */
+  /** Recent events. */
   readonly timeline: Timeline = new Timeline();
-  /** What the garbage collector found. */
+  /** Objects that the garbage collector had to release. */
   readonly undisposed: Undisposed = new Undisposed();
-  /** The most device memory that live objects may hold; undefined for no limit. */
+  /** Largest amount of device memory that live objects may hold; undefined for no limit. */
   limitBytes: number | undefined;
-  /** In no order: an object that goes leaves its slot to the last one. */
+  /** The entries, in no order: the last entry takes the index of a removed one. */
   readonly #entries: LedgerEntry[] = [];
   readonly #tracks: TrackRecord[] = [];
 
-  /** Makes an empty ledger; in a notebook it knows from now on which cell makes what. */
+  /** Creates an empty ledger; in a notebook it follows cells from now on. */
   constructor() {
     followCells();
   }
@@ -156,7 +165,7 @@ export class Ledger {
     return this.#tracks.at(-1)?.label;
   }
 
-  /** How many objects are alive, streams and events included. */
+  /** Number of live objects, streams and events included. */
   get length(): number {
     return this.#entries.length;
   }
@@ -168,7 +177,7 @@ export class Ledger {
     if (entry.byteLength > 0) this.#count(entry, entry.byteLength);
   }
 
-  /** Removes an object that was given back. */
+  /** Removes a released object. */
   remove(entry: LedgerEntry): void {
     const { slot } = entry;
     if (this.#entries[slot] !== entry) return;
@@ -181,14 +190,14 @@ export class Ledger {
     if (entry.byteLength > 0) this.#uncount(entry, entry.byteLength);
   }
 
-  /** Notes that a live object holds another number of bytes than before. */
+  /** Updates the number of bytes of a live object. */
   recount(entry: LedgerEntry, formerBytes: number): void {
     if (this.#entries[entry.slot] !== entry) return;
     if (formerBytes > 0) this.#uncount(entry, formerBytes);
     if (entry.byteLength > 0) this.#count(entry, entry.byteLength);
   }
 
-  /** Notes a copy in the timeline. */
+  /** Records a copy in the timeline. */
   noteCopy(byteLength: number, { destination, source, streamHandle }: CopyEnds): void {
     if (!this.timeline.isOn) return;
     this.timeline.record({
@@ -209,7 +218,7 @@ export class Ledger {
     return new MemoryTrack(this.openTrack(label));
   }
 
-  /** Opens a track that the caller shows, and ends. */
+  /** Opens a track that the caller shows and ends. */
   openTrack(label: string): TrackRecord {
     const leave = (record: TrackRecord) => this.#end(record);
     const record = new TrackRecord({ label, afterId: lastId(), leave });
@@ -228,7 +237,7 @@ export class Ledger {
     return bytes;
   }
 
-  /** Bytes that were freed in a place and that queued work still uses, as far as caches know. */
+  /** Bytes freed in a place that queued work still uses, as far as caches know. */
   queuedBytes(place: MemoryPlace): number {
     let bytes = 0;
     for (const { kind, queuedBytes = 0 } of this.caches) {
@@ -237,7 +246,7 @@ export class Ledger {
     return bytes;
   }
 
-  /** Gives back what caches keep in a place and nothing uses. */
+  /** Releases the unused memory that caches keep in a place. */
   trimCaches(place: MemoryPlace): void {
     for (const cache of [...this.caches]) if (placeOf(cache.kind) === place) cache.trim();
   }
@@ -247,7 +256,7 @@ export class Ledger {
     return [...this.#entries].sort((a, b) => a.id - b.id);
   }
 
-  /** Walks the live objects, in no order. */
+  /** Iterates over the live objects, in no order. */
   [Symbol.iterator](): Iterator<LedgerEntry> {
     return this.#entries.values();
   }
@@ -264,7 +273,9 @@ export class Ledger {
     return holder;
   }
 
-  /** Gives back what was made after the object of number `id`, newest first; 0 for everything. */
+  /**
+   * Releases all objects created after the object with the number `id`, newest first; 0 for all.
+   */
   releaseAfter(id: number): void {
     const late = this.entries().filter((entry) => entry.id > id);
     for (const entry of late.reverse()) entry.release();

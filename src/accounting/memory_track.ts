@@ -1,32 +1,32 @@
-// What happens to device memory during a part of a program: gpu.track("epoch 1").
-// Tracks nest and may overlap; each counts for itself what is allocated while it is open.
+// Counts device memory during a part of a program: gpu.track("epoch 1"). Tracks nest and may
+// overlap; each counts for itself what is allocated while it is open.
 
 import type { MemoryUsage } from "./counters.ts";
 import { formatBytes, formatCount, visibleText } from "../format.ts";
 
-/** What a {@link MemoryTrack} shows: its half in the ledger. */
+/** The ledger's half of a {@link MemoryTrack}. */
 export interface MemoryTrackFields {
   /** Its name. */
   readonly label: string;
-  /** What it has counted so far. */
+  /** Counts so far. */
   readonly usage: MemoryUsage;
-  /** Whether it was ended. */
+  /** Whether the track was ended. */
   readonly released: boolean;
   /** Ends it; a second call does nothing. */
   end(): void;
 }
 
 /**
- * Counts the device memory that is allocated while it is open. What is freed counts when it was
- * allocated in the track too, so that `currentBytes` after the end is what the part left behind. One
- * that was dropped ends when it is garbage-collected.
+ * Counts the device memory that is allocated while it is open, as {@link CudaDevice.track} returns
+ * it. Frees count only for memory allocated in the track, so `currentBytes` at the end is what that
+ * part of the program left behind. A track that is dropped ends when it is garbage-collected.
  */
 export class MemoryTrack implements MemoryUsage, Disposable {
-  /** Its name, which objects made meanwhile carry as their scope. */
+  /** The track's name; objects created meanwhile have it as their scope. */
   readonly label: string;
   readonly #record: MemoryTrackFields;
 
-  /** Shows what a record counts; use gpu.track(). */
+  /** Creates a track from its record; use gpu.track(). */
   constructor(record: MemoryTrackFields) {
     this.label = record.label;
     this.#record = record;
@@ -56,7 +56,7 @@ export class MemoryTrack implements MemoryUsage, Disposable {
     return this.#record.usage.totalCount;
   }
 
-  /** Whether it was ended; its numbers stay as they were then. */
+  /** Whether the track was ended; its numbers stay as they were then. */
   get ended(): boolean {
     return this.#record.released;
   }
@@ -71,12 +71,15 @@ export class MemoryTrack implements MemoryUsage, Disposable {
     this.dispose();
   }
 
-  /** The numbers as plain data. */
+  /** Returns the numbers as plain data. */
   toJSON(): MemoryUsage & { readonly label: string } {
     return { label: this.label, ...this.#record.usage };
   }
 
-  /** Says what it counted: `epoch 1: 2 MiB in 1 buffer now, 6 MiB at most, 12 MiB in 5 in all`. */
+  /**
+   * Returns the counts as text: `epoch 1: 2 MiB in 1 buffer now, 6 MiB at most, 12 MiB in 5 in
+   * all`.
+   */
   toString(): string {
     const { label, currentBytes, currentCount, peakBytes, totalBytes, totalCount } = this;
     return `${visibleText(label)}: ${formatBytes(currentBytes)} in ${
@@ -85,7 +88,7 @@ export class MemoryTrack implements MemoryUsage, Disposable {
       `${formatBytes(peakBytes)} at most, ${formatBytes(totalBytes)} in ${totalCount} in all`;
   }
 
-  /** Shows the numbers on a console. */
+  /** Returns the text that the console shows. */
   [Symbol.for("Deno.customInspect")](): string {
     return this.toString();
   }

@@ -1,8 +1,8 @@
-// What the kit knows of Jupyter's Deno kernel: whether it runs this program, when a cell is over, and
-// when what was shown has arrived. The kernel gives programs no event for the end of a cell; what it
-// calls to show a result is called for every cell that succeeds, with the number beside the cell.
+// Jupyter's Deno kernel: whether it runs this program, when a cell is over, and when its output has
+// arrived. The kernel has no event for the end of a cell, but its function that shows results is
+// called for every cell that succeeds, with the number beside the cell.
 
-/** Hears that a cell succeeded; the number is the one in brackets beside it. */
+/** Called when a cell succeeded, with the number in brackets beside it. */
 type CellListener = (number: number) => void;
 
 /**
@@ -13,13 +13,13 @@ interface Jupyter {
   display(value: unknown, options?: DisplayOptions): Promise<void>;
 }
 
-/** How the kernel shows a value. */
+/** Options for showing a value. */
 interface DisplayOptions {
   /** Whether the value is a bundle already. */
   readonly raw?: boolean;
-  /** Names the output. */
+  /** Name of the output. */
   readonly display_id?: string;
-  /** Whether the output of that name is replaced. */
+  /** Whether it replaces the output of that name. */
   readonly update?: boolean;
 }
 
@@ -29,8 +29,8 @@ interface ResultShower {
 }
 
 /**
- * The kernel says that a cell is over before it has sent all outputs: when the next cell runs at once,
- * one in ten is lost or lands there. After 5 ms none of 600 did, so this leaves room.
+ * Time in which the kernel sends a cell's outputs after it reports the end of the cell. When the
+ * next cell runs at once, one output in ten is lost or appears there; after 5 ms none of 600 did.
  */
 const SEND_MILLISECONDS = 30;
 
@@ -47,8 +47,8 @@ export async function displayInCell(value: unknown, options?: DisplayOptions): P
 }
 
 /**
- * Calls `listener` at the end of each cell, before its result is shown; never where no kernel tells.
- * From then on cells are over only when all they showed has been sent.
+ * Calls `listener` at the end of each cell, before its result is shown; never outside notebooks.
+ * From then on a cell ends only when all its output has been sent.
  */
 export function onCellEnd(listener: CellListener): void {
   const shower = resultShower();
@@ -61,7 +61,7 @@ export function onCellEnd(listener: CellListener): void {
   };
 }
 
-/** Resolves when the kernel has surely sent what was shown and printed so far. */
+/** Resolves when the kernel has certainly sent all output so far. */
 export function whenSent(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, SEND_MILLISECONDS));
 }
@@ -78,7 +78,7 @@ function jupyter(): Jupyter | undefined {
   return (Deno as unknown as { readonly jupyter?: Jupyter }).jupyter;
 }
 
-/** Finds it among the runtime's own parts, which are not promised to stay: nothing may depend on it. */
+/** Finds it among the runtime's internals, which may change: nothing may depend on it. */
 function resultShower(): ResultShower | undefined {
   const runtime = Deno as unknown as { readonly internal?: symbol };
   if (runtime.internal === undefined) return undefined;

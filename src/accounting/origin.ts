@@ -1,29 +1,31 @@
-// Where an object was made: the first line of the caller's own code on the stack.
-// A stack costs 5 to 30 microseconds, so outside notebooks only large blocks get one, at a bounded rate.
+// Finds where an object was created: the first line of the caller's own code on the stack. A stack
+// costs 5 to 30 microseconds, so outside notebooks only large blocks get one, at a bounded rate.
 
 import { readVariable } from "../../ffi/library.ts";
 import { inNotebook } from "./notebook_kernel.ts";
 
 const OWN_FILES = new URL("../", import.meta.url).href;
 
-/** Blocks from this size on know where they were made, unless there are too many of them. */
+/** Size from which blocks know where they were created, unless there are too many of them. */
 const SMALLEST_BYTES = 2 ** 20;
 
-/** Stacks that a burst of allocations may take: all of an ordinary program's large blocks. */
+/**
+ * Number of stacks for a burst of allocations: enough for all large blocks of an ordinary program.
+ */
 const BURST = 256;
 
 /** After a burst one stack in this time, so that a tight loop spends less than one percent on them. */
 const MILLISECONDS_EACH = 4;
 
-/** Frames that a stack keeps: our own and a few of the caller's. */
+/** Frames that a stack keeps: the kit's own and a few of the caller's. */
 const FRAME_COUNT = 12;
 
-/** The kit keeps a stack of this many frames when it is asked for whole stacks. */
+/** Frames that a whole stack keeps. */
 const WHOLE_FRAME_COUNT = 50;
 
 /**
- * How much to find out about where objects are made: nothing, large blocks at a bounded rate,
- * each object's line, or each object's whole stack.
+ * Amount of detail about where objects are created: nothing, large blocks at a bounded rate, each
+ * object's line, or each object's whole stack.
  */
 export type OriginDetail = "none" | "sampled" | "line" | "stack";
 
@@ -51,13 +53,13 @@ export class OriginFinder {
   #left = BURST;
   #filledAt = 0;
 
-  /** How much it finds out. */
+  /** Amount of detail that it finds. */
   get detail(): OriginDetail {
     return this.#detail;
   }
 
   /**
-   * Chooses how much to find out.
+   * Sets the amount of detail.
    *
    * @throws TypeError when there is no such choice.
    */
@@ -89,7 +91,7 @@ export class OriginFinder {
   }
 }
 
-/** What VRAMKIT_ORIGINS says, or else what fits the program. */
+/** Returns the value of VRAMKIT_ORIGINS, or else the default for this program. */
 function defaultDetail(): OriginDetail {
   const chosen = readVariable("VRAMKIT_ORIGINS");
   if (chosen !== undefined) return checkDetail(chosen);
@@ -105,8 +107,9 @@ function checkDetail(detail: string): OriginDetail {
 }
 
 /**
- * The caller's places on the stack, such as `"main.ts:12:9"`, or `"cell:3:7"` in a notebook. They are
- * made into text at once: an Error that is kept for later would keep the objects of its frames alive.
+ * Returns the caller's places on the stack, such as `"main.ts:12:9"`, or `"cell:3:7"` in a
+ * notebook. They become text at once, because an Error kept for later would keep the objects of its
+ * frames alive.
  */
 function callerPlaces(frameCount: number, placeCount = Infinity): readonly string[] {
   const places: string[] = [];
@@ -133,7 +136,10 @@ function captureSites(frameCount: number): CallSite[] {
   }
 }
 
-/** Names a frame; undefined for the kit's own, the runtime's, and built-in functions. */
+/**
+ * Returns the place of a frame; undefined for frames of the kit, of the runtime and of built-in
+ * functions.
+ */
 function placeOf(site: CallSite): string | undefined {
   const script = site.getScriptNameOrSourceURL() ?? "";
   const line = site.getLineNumber();

@@ -1,5 +1,5 @@
-// What happened to memory lately: allocations, frees, copies and tracks, in a ring of fixed size.
-// It is off outside notebooks; while it is off it costs a comparison for each allocation.
+// Recent events of memory: allocations, frees, copies and tracks, in a ring of fixed size. It is
+// off outside notebooks; while it is off it costs a comparison for each allocation.
 
 import type { AllocationRow } from "./allocation_csv.ts";
 import { cellRuns, nameOfRun } from "./cell_runs.ts";
@@ -9,28 +9,32 @@ import { inNotebook } from "./notebook_kernel.ts";
 import type { TimelineEvent, TimelineRecord } from "./timeline_event.ts";
 import { toAllocationCsv, toChromeTrace } from "./timeline_export.ts";
 
-/** How much of the past to keep. */
+/** Options for {@link Timeline.start}. */
 export interface TimelineOptions {
-  /** Most events; older ones are dropped. 16384 by default, about 3 MiB. */
+  /** Number of events to keep; older ones are dropped. 16384 by default, about 3 MiB. */
   readonly eventCount?: number;
 }
 
 const TIMELINE_OPTIONS = new OptionSet<TimelineOptions>({ eventCount: NUMBER });
 
 interface TimedRecord {
-  /** Milliseconds since the program's start. */
+  /** Time in milliseconds since the program's start. */
   readonly time: number;
   readonly record: TimelineRecord;
 }
 
 const DEFAULT_EVENT_COUNT = 16_384;
 
-/** The last events of one device. */
+/**
+ * The recent events of one device's memory: allocations, frees, copies and tracks. `gpu.timeline`
+ * is one. It records in notebooks, and elsewhere after {@link Timeline.start}; read it with {@link
+ * Timeline.events}, or export it to RMM's log or Chrome's trace format.
+ */
 export class Timeline implements Iterable<TimelineEvent> {
   #isOn = inNotebook();
   #eventCount = DEFAULT_EVENT_COUNT;
   #ring: TimedRecord[] = [];
-  /** How many events were recorded; the place of the next one in the ring follows from it. */
+  /** Number of events recorded so far; the next one's place in the ring follows from it. */
   #recordedCount = 0;
 
   /** Whether it records. */
@@ -38,17 +42,17 @@ export class Timeline implements Iterable<TimelineEvent> {
     return this.#isOn;
   }
 
-  /** How many events it keeps now. */
+  /** Number of events that it holds. */
   get length(): number {
     return this.#ring.length;
   }
 
-  /** How many events were dropped because newer ones took their place. */
+  /** Number of events that newer ones replaced. */
   get droppedCount(): number {
     return this.#recordedCount - this.#ring.length;
   }
 
-  /** Starts anew with no events. */
+  /** Drops all events and starts recording. */
   start(options: TimelineOptions = {}): this {
     const { eventCount = DEFAULT_EVENT_COUNT } = TIMELINE_OPTIONS.read(options, "start");
     this.#eventCount = Math.max(1, checkSize(eventCount, "event count"));
@@ -57,13 +61,13 @@ export class Timeline implements Iterable<TimelineEvent> {
     return this;
   }
 
-  /** Stops recording and keeps what was recorded. */
+  /** Stops recording and keeps the recorded events. */
   stop(): this {
     this.#isOn = false;
     return this;
   }
 
-  /** Forgets all events. */
+  /** Drops all events. */
   clear(): void {
     this.#ring = [];
     this.#recordedCount = 0;
@@ -75,7 +79,7 @@ export class Timeline implements Iterable<TimelineEvent> {
     this.#ring[this.#recordedCount++ % this.#eventCount] = { time, record };
   }
 
-  /** Lists what happened, oldest first. */
+  /** Returns the events, oldest first. */
   events(): TimelineEvent[] {
     return this.#inOrder().map(({ time, record }) => ({
       ...record,
@@ -86,12 +90,12 @@ export class Timeline implements Iterable<TimelineEvent> {
     }));
   }
 
-  /** Walks what happened, oldest first. */
+  /** Iterates over the events, oldest first. */
   [Symbol.iterator](): Iterator<TimelineEvent> {
     return this.events()[Symbol.iterator]();
   }
 
-  /** Writes allocations and frees as RMM's log, which RMM's own benchmark can replay. */
+  /** Returns allocations and frees as RMM's CSV log, which RMM's own benchmark can replay. */
   toCsv(): string {
     return toAllocationCsv(
       this.#inOrder().flatMap(({ time, record }): AllocationRow[] => {
@@ -102,23 +106,23 @@ export class Timeline implements Iterable<TimelineEvent> {
     );
   }
 
-  /** Writes everything as JSON for chrome://tracing and ui.perfetto.dev. */
+  /** Returns all events as JSON for chrome://tracing and ui.perfetto.dev. */
   toChromeTrace(): string {
     return toChromeTrace(this.events());
   }
 
-  /** Says whether it records and how much it holds: `Timeline: recording, 12 events`. */
+  /** Returns its state as text: `Timeline: recording, 12 events`. */
   toString(): string {
     return `Timeline: ${this.state}`;
   }
 
-  /** Shows the same on a console. */
+  /** Returns the text that the console shows. */
   [Symbol.for("Deno.customInspect")](): string {
     return this.toString();
   }
 
   /**
-   * Says whether it records, and how much.
+   * Returns whether it records and how many events it holds, as text.
    *
    * @internal
    */

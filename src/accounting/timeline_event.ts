@@ -1,21 +1,21 @@
-// One thing that happened to memory, as the timeline records it and as it shows it.
+// An event of memory, as the timeline records it and as it shows it.
 
-/** What happened: memory came or went, bytes were copied, or a track began or ended. */
+/** Kind of event: memory was allocated or freed, bytes were copied, or a track began or ended. */
 export type TimelineAction = "allocate" | "free" | "copy" | "begin" | "end";
 
-/** What is told about an event however it is recorded or shown. */
+/** The facts that recorded and shown events share. */
 export interface TimelineFacts {
-  /** What happened. */
+  /** Kind of event. */
   readonly action: TimelineAction;
-  /** The number of the object, the same for its allocation and its free; 0 where there is none. */
+  /** Number of the object, the same for its allocation and its free; 0 when there is no object. */
   readonly id: number;
-  /** What kind of memory it is, of a copy's destination; `"track"` for tracks. */
+  /** Kind of memory; for a copy that of its destination, and `"track"` for tracks. */
   readonly kind: string;
   /** The label of the object, or its kind and number; `"host"` for ordinary host memory. */
   readonly name: string;
-  /** Where a copy reads from; undefined for everything else. */
+  /** Source of a copy; undefined for all other events. */
   readonly source?: string | undefined;
-  /** Bytes that came, went or were copied. */
+  /** Bytes that were allocated, freed or copied. */
   readonly byteLength: number;
   /** Device memory held by live objects after it, in bytes. */
   readonly deviceBytes: number;
@@ -31,9 +31,9 @@ export interface TimelineRecord extends TimelineFacts {
 
 /** An event as it is shown. */
 export interface TimelineEvent extends TimelineFacts {
-  /** When, in seconds since 1970; for a copy, when it was queued. */
+  /** Time in seconds since 1970; for a copy, the time when it was queued. */
   readonly timeSeconds: number;
-  /** The notebook's cell that ran, such as `"cell 7"`; undefined where that is not known. */
+  /** The notebook cell that was running, such as `"cell 7"`; undefined when it is unknown. */
   readonly cell?: string | undefined;
   /** The object's address in hexadecimal. */
   readonly address: string;

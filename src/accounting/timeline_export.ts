@@ -12,13 +12,13 @@ type TraceEvent = Readonly<Record<string, unknown>>;
 
 const PROCESS = { pid: 1, tid: 1 };
 
-/** Writes rows as a whole log with its header. */
+/** Returns rows as a log with its header. */
 export function toAllocationCsv(rows: readonly AllocationRow[]): string {
   return `${[ALLOCATION_CSV_HEADER, ...rows.map(formatAllocationRow)].join("\n")}\n`;
 }
 
 /**
- * Writes events as trace JSON: a counter of device memory, a bar for each block's and each track's
+ * Returns events as trace JSON: a counter of device memory, a bar for each block's and each track's
  * life, and a mark for each copy.
  */
 export function toChromeTrace(events: readonly TimelineEvent[]): string {
@@ -47,6 +47,6 @@ function traceEventsOf(event: TimelineEvent, born: Set<string>): TraceEvent[] {
     born.add(id);
     return [{ ...life, ph: "b", args: { bytes: byteLength, kind } }, counter];
   }
-  // The beginning of what ends here may have been dropped from the ring.
+  // The ring may have dropped the beginning of the block or track that ends here.
   return born.delete(id) ? [{ ...life, ph: "e" }, counter] : [counter];
 }

@@ -4,17 +4,17 @@
 import { MemoryCounters } from "./counters.ts";
 import type { MemoryTrackFields } from "./memory_track.ts";
 
-/** What a {@link TrackRecord} needs of the ledger. */
+/** The parts of a {@link TrackRecord}, from the ledger. */
 interface TrackRecordFields {
   /** The track's name. */
   readonly label: string;
   /** The number of the last object made before it; older ones do not count. */
   readonly afterId: number;
-  /** Takes it out of the ledger. */
+  /** Removes the record from the ledger. */
   readonly leave: (record: TrackRecord) => void;
 }
 
-/** The counters of a track while it is open, and what they came to afterwards. */
+/** The counters of a track while it is open, and their last values afterwards. */
 export class TrackRecord implements MemoryTrackFields {
   readonly label: string;
   readonly usage: MemoryCounters = new MemoryCounters();
@@ -39,7 +39,7 @@ export class TrackRecord implements MemoryTrackFields {
     this.usage.add(byteLength);
   }
 
-  /** Counts the release of an object when it was made in the track. */
+  /** Counts the release of an object that was created in the track. */
   remove(id: number, byteLength: number): void {
     if (id > this.#afterId) this.usage.remove(byteLength);
   }

@@ -1,5 +1,5 @@
-// What the garbage collector had to give back because nobody disposed it: counted, and said once for
-// each place, since one forgotten line in a loop would otherwise fill the console.
+// Blocks that the garbage collector released because the program did not dispose them: counted, and
+// reported once for each place, since a forgotten line in a loop would otherwise fill the console.
 
 import { formatBytes } from "../format.ts";
 
@@ -9,15 +9,15 @@ export interface LostBlock {
   readonly id: number;
   /** Its label, or its kind and number. */
   readonly name: string;
-  /** What kind of memory it was. */
+  /** Kind of memory. */
   readonly kind: string;
   /** Its size in bytes. */
   readonly byteLength: number;
-  /** Where it was made, when that is known. */
+  /** Place where it was created; undefined when unknown. */
   readonly origin: string | undefined;
 }
 
-/** Counts and reports blocks that died undisposed. */
+/** Counts and reports blocks that were collected without being disposed. */
 export class Undisposed {
   /** Called with each block that was collected. */
   readonly listeners: Set<(block: LostBlock) => void> = new Set();
@@ -25,17 +25,20 @@ export class Undisposed {
   #count = 0;
   #byteLength = 0;
 
-  /** How many blocks so far. */
+  /** Number of blocks so far. */
   get count(): number {
     return this.#count;
   }
 
-  /** Bytes they held together. */
+  /** Bytes that they held together. */
   get byteLength(): number {
     return this.#byteLength;
   }
 
-  /** Counts a block, and warns when it is the first of its origin, or of its kind without one. */
+  /**
+   * Counts a block, and warns when it is the first one of its place, or of its kind when the place
+   * is unknown.
+   */
   note(block: LostBlock): void {
     const { name, kind, byteLength, origin } = block;
     for (const listener of this.listeners) listener(block);

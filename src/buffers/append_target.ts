@@ -1,11 +1,14 @@
-// The end of a buffer that grows, as the place where a stream of any length goes.
+// The end of a growable buffer, as the target of a stream of any length.
 
 import { elementBytes } from "../dtype.ts";
 import type { CudaStream } from "../stream.ts";
 import type { StreamTarget } from "../transfer/staged_writer.ts";
 import type { GrowableBuffer } from "./growable_buffer.ts";
 
-/** Grows `buffer` by what comes; a stream that fails leaves it with the elements it had. */
+/**
+ * Returns a target that appends a stream's bytes to `buffer`. When the stream fails, the buffer has
+ * its former elements.
+ */
 export function appendTo(buffer: GrowableBuffer, stream: CudaStream): StreamTarget {
   const { length: formerLength, byteLength: formerBytes } = buffer;
   const bytesEach = elementBytes(buffer.dtype);

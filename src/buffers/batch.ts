@@ -6,16 +6,17 @@ import { GpuBuffer } from "./gpu_buffer.ts";
 
 /** One copy of a batch, between buffers or views of the same type and size. */
 export interface BufferCopy {
-  /** What is written. */
+  /** Buffer or view that is written. */
   readonly destination: GpuBuffer;
-  /** What is read. */
+  /** Buffer or view that is read. */
   readonly source: GpuBuffer;
 }
 
 /**
- * Queues copies and does not wait, in one driver call where there is one; see `gpu.copyBatch()`.
+ * Queues copies and does not wait, in one driver call when the driver has it; see
+ * `gpu.copyBatch()`.
  *
- * @throws TypeError when one is not a pair of buffers, or the element types of a pair differ.
+ * @throws TypeError when an item is not a pair of buffers, or the element types of a pair differ.
  * @throws RangeError when the sizes of a pair differ; nothing is queued then.
  */
 export function copyBatch(copies: Iterable<BufferCopy>, stream: CudaStream): void {

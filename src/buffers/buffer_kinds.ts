@@ -27,20 +27,23 @@ import type { Shape } from "./shape.ts";
 import { StagedBuffer } from "./staged_buffer.ts";
 import type { StridedView } from "./strided_view.ts";
 
-/** How to allocate where there is only one place that the memory can come from. */
+/** Options for allocating memory that only one resource can provide. */
 export interface PlaceOptions {
-  /** The stream that may use it first, and on which it is freed; the default stream otherwise. */
+  /**
+   * Stream that uses the memory first and on which it is freed; the device's default stream by
+   * default.
+   */
   readonly stream?: CudaStream | undefined;
-  /** A name for tables, errors and plots. */
+  /** Name shown in tables, errors and plots. */
   readonly label?: string | undefined;
 }
 
 const PLACE_KINDS = { stream: STREAM, label: TEXT } as const;
 const PLACE_OPTIONS = new OptionSet<PlaceOptions>(PLACE_KINDS);
 
-/** How to allocate a staged buffer. */
+/** Options for allocating a staged buffer. */
 export interface StagedOptions extends AllocateOptions {
-  /** Where the page-locked half comes from; page-locked memory of the driver's by default. */
+  /** Resource that allocates the page-locked half; the device's default one when left out. */
   readonly pinnedResource?: MemoryResource | undefined;
 }
 
@@ -49,7 +52,7 @@ const STAGED_OPTIONS = new OptionSet<StagedOptions>({
   pinnedResource: RESOURCE,
 });
 
-/** How to allocate a mapped buffer. */
+/** Options for allocating a mapped buffer. */
 export interface MappedOptions extends PlaceOptions, MappedMemoryOptions {}
 
 const MAPPED_OPTIONS = new OptionSet<MappedOptions>({
@@ -73,22 +76,24 @@ const REGISTER_OPTIONS = new OptionSet<RegisterOptions<DType>>({
   readOnly: FLAG,
 });
 
-/** Makes buffers of every kind but the plain ones. */
+/**
+ * The part of {@link CudaDevice} that allocates every kind of buffer except plain device memory.
+ */
 export abstract class BufferKinds {
-  /** The context, checked. */
+  /** The context of the device. */
   abstract readonly context: Context;
-  /** The number of the device. */
+  /** The device's number, counted from 0. */
   abstract readonly ordinal: number;
-  /** The stream that everything uses unless told otherwise. */
+  /** The default stream, used by every call that names no other. */
   abstract readonly stream: CudaStream;
-  /** Where device memory comes from unless a call says otherwise. */
+  /** Resource that allocates device memory when a call names none. */
   abstract readonly memoryResource: MemoryResource;
-  /** Where page-locked memory comes from unless a call says otherwise. */
+  /** Resource that allocates page-locked memory when a call names none. */
   abstract readonly pinnedMemoryResource: MemoryResource;
 
   /**
-   * Allocates device memory with a page-locked mirror: write to `contents`, `push()`, let the GPU
-   * work, `await pull()`, read `contents`.
+   * Allocates device memory with a page-locked mirror on the host. Write to `contents`, `push()`,
+   * let the GPU work, `await pull()`, and read `contents`.
    *
    * @example
    * ```ts
@@ -139,7 +144,7 @@ export abstract class BufferKinds {
   }
 
   /**
-   * Allocates managed memory, whose pages go where they are used.
+   * Allocates managed memory, whose pages migrate to where they are used.
    *
    * @example
    * ```ts
@@ -166,9 +171,9 @@ export abstract class BufferKinds {
   }
 
   /**
-   * Copies elements into page-locked memory that the device keeps for this and uses again, at the
-   * speed of the bus; resolves when `array` of the result holds them. Dispose the result to give
-   * its memory back to the pool.
+   * Copies elements into page-locked memory from a pool that the device keeps, at the full speed of
+   * the bus. Resolves when the result's `array` holds them. Dispose the result to return its memory
+   * to the pool.
    *
    * @example
    * ```ts
@@ -210,7 +215,7 @@ export abstract class BufferKinds {
   }
 
   /**
-   * Plans device memory that is allocated by its first use, or by `ensureAllocated()`.
+   * Creates a buffer whose device memory is allocated by its first use, or by `ensureAllocated()`.
    *
    * @example
    * ```ts
@@ -233,8 +238,8 @@ export abstract class BufferKinds {
   }
 
   /**
-   * Page-locks an array of yours until the result is disposed, so that the GPU copies it in place.
-   * Worth it for memory that is copied many times: locking takes about as long as copying.
+   * Page-locks an existing array until the result is disposed, so that the GPU copies it in place.
+   * This pays off for memory that is copied many times: locking takes about as long as one copy.
    *
    * @example
    * ```ts
@@ -252,7 +257,7 @@ export abstract class BufferKinds {
     source: A,
     options?: RegisterOptions<D>,
   ): RegisteredBuffer<D>;
-  /** Page-locks memory of yours, shown as bytes or as `dtype`. */
+  /** Page-locks existing memory, as bytes or as elements of `dtype`. */
   register<D extends DType = "uint8">(
     source: HostMemory,
     options?: RegisterOptions<D>,
@@ -266,7 +271,8 @@ export abstract class BufferKinds {
   }
 
   /**
-   * Allocates rows that the driver pads, for kernels and 2D copies; `[rows, columns]` at least.
+   * Allocates rows that the driver pads, for kernels and 2D copies. The shape has at least two
+   * axes, `[rows, columns]`.
    *
    * @example
    * ```ts
@@ -287,7 +293,7 @@ export abstract class BufferKinds {
     return PitchedBuffer.allocate({ dtype, shape, ...place });
   }
 
-  /** The stream to allocate on, checked, and the label. */
+  /** Returns the stream to allocate on, checked, and the label. */
   protected place(options: PlaceOptions): { stream: CudaStream; label: string | undefined } {
     return { stream: streamOn(this.context, options, "memory"), label: options.label };
   }

@@ -1,4 +1,4 @@
-// What code below the device needs of it: the one call that makes device memory, and its options.
+// The interface through which code below the device allocates device memory, and its options.
 
 import type { DType } from "../dtype.ts";
 import { type ContextOwner, type MemoryResource, RESOURCE } from "../memory/memory_resource.ts";
@@ -8,30 +8,33 @@ import { STREAM } from "../stream_choice.ts";
 import type { DeviceBuffer } from "./device_buffer.ts";
 import type { Shape } from "./shape.ts";
 
-/** How to allocate. */
+/** Options for allocating a buffer. */
 export interface AllocateOptions {
-  /** Where the memory comes from; the device's stream-ordered pool by default. */
+  /** Resource that allocates the memory; the device's stream-ordered pool by default. */
   readonly resource?: MemoryResource | undefined;
-  /** The stream that may use it first, and on which it is freed; the default stream otherwise. */
+  /**
+   * Stream that uses the memory first and on which it is freed; the device's default stream by
+   * default.
+   */
   readonly stream?: CudaStream | undefined;
-  /** A name for tables, errors and plots. */
+  /** Name shown in tables, errors and plots. */
   readonly label?: string | undefined;
 }
 
-/** What the options of an allocation may be. */
+/** The kinds of the options of an allocation. */
 export const ALLOCATE_KINDS = { resource: RESOURCE, stream: STREAM, label: TEXT } as const;
 
-/** The options of calls that only allocate. */
+/** Checks the options of calls that only allocate. */
 export const ALLOCATE_OPTIONS: OptionSet<AllocateOptions> = new OptionSet(ALLOCATE_KINDS);
 
-/** Those of a call's options that say how to allocate. */
+/** Returns those of a call's options that concern the allocation. */
 export function allocationOf({ resource, stream, label }: AllocateOptions): AllocateOptions {
   return { resource, stream, label };
 }
 
-/** Makes device memory: a device, or what stands for one. */
+/** An object that allocates device memory: a device, or a stand-in for one. */
 export interface DeviceAllocator extends ContextOwner {
-  /** Allocates device memory without setting a value. */
+  /** Allocates device memory; the elements keep whatever was there before. */
   alloc<D extends DType>(
     dtype: D,
     shape: number | Shape,

@@ -1,10 +1,10 @@
-// Memory on the GPU: the kind that most programs use for everything.
+// Typed memory on the GPU: the buffer that most programs use for everything.
 
 import { ALLOCATE_LIKE, GpuBuffer } from "./gpu_buffer.ts";
 import type { DType } from "../dtype.ts";
 import { Allocation } from "../memory/allocation.ts";
 import { capturedMemory } from "../memory/captured_memory.ts";
-import { defaultDeviceResource } from "../memory/default_resource.ts";
+import { defaultDeviceResource } from "../memory/resource_choice.ts";
 import { GraphAllocation } from "../memory/graph_allocation.ts";
 import { GraphMemoryResource, resourceFor } from "../memory/graph_memory_resource.ts";
 import type { MemoryResource } from "../memory/memory_resource.ts";
@@ -12,23 +12,38 @@ import { kindOf } from "../memory/resource_kind.ts";
 import type { CudaStream } from "../stream.ts";
 import { byteLengthOf, type Shape, toShape } from "./shape.ts";
 
-/** What to allocate on a device. */
+/** Request for a new device buffer. */
 export interface DeviceBufferRequest<D extends DType> {
-  /** The element type. */
+  /** Element type. */
   readonly dtype: D;
-  /** Sizes along each axis, or one length. */
+  /** Size of each axis, or one length. */
   readonly shape: number | Shape;
-  /** The stream that may use it first. */
+  /** Stream that uses the memory first. */
   readonly stream: CudaStream;
-  /** Where the memory comes from. */
+  /** Resource that allocates the memory. */
   readonly resource: MemoryResource;
-  /** A name for tables and errors. */
+  /** Name shown in tables and errors. */
   readonly label?: string | undefined;
 }
 
-/** Typed memory on the GPU. */
+/**
+ * Typed memory on the GPU, with an element type and a shape. {@link CudaDevice.alloc},
+ * {@link CudaDevice.zeros} and {@link CudaDevice.upload} create one; `dispose()` or `using` frees it.
+ * Views of it (`view()`, `subarray()`, `reshape()`) share its memory and copy nothing.
+ *
+ * @example
+ * ```ts
+ * import { CudaDevice } from "vramkit";
+ *
+ * using gpu = CudaDevice.open(0, { driver: "auto" });
+ * using matrix = gpu.zeros("float32", [2, 3], { label: "matrix" });
+ * using row = matrix.view(1); // the second row, no copy
+ * row.fill(5);
+ * console.log(await matrix.download()); // Float32Array(6) [0, 0, 0, 5, 5, 5]
+ * ```
+ */
 export class DeviceBuffer<D extends DType = DType> extends GpuBuffer<D> {
-  /** Allocates without setting a value: the elements are whatever was there before. */
+  /** Allocates a buffer. The elements keep whatever was there before. */
   static allocate<D extends DType>(request: DeviceBufferRequest<D>): DeviceBuffer<D> {
     const { dtype, resource, stream, label } = request;
     const shape = toShape(request.shape);
@@ -43,13 +58,15 @@ export class DeviceBuffer<D extends DType = DType> extends GpuBuffer<D> {
     return buffer;
   }
 
-  /** Shows the same bytes as another element type; see {@link GpuBuffer.as}. */
+  /**
+   * Returns a view of the same bytes as another element type; see {@link GpuBuffer.as}.
+   */
   override as<E extends DType>(dtype: E): DeviceBuffer<E> {
     return super.as(dtype) as DeviceBuffer<E>;
   }
 
   /**
-   * Allocates a buffer of the same kind, and of the same resource where a capture allows it.
+   * Allocates a buffer of the same kind, from the same resource unless a capture forbids it.
    *
    * @internal
    */

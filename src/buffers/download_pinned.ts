@@ -1,4 +1,4 @@
-// Downloads into page-locked memory that is used again: no page is faulted in, nothing is staged.
+// Downloads into page-locked memory that is reused: no page is faulted in and nothing is staged.
 
 import type { DType } from "../dtype.ts";
 import { describeValue } from "../format.ts";
@@ -9,7 +9,10 @@ import { GpuBuffer } from "./gpu_buffer.ts";
 import { PinnedBuffer } from "./pinned_buffer.ts";
 import { StridedView } from "./strided_view.ts";
 
-/** Copies the elements of `source` into page-locked memory of the context's pool, and waits. */
+/**
+ * Copies the elements of `source` into page-locked memory of the context's pool. Resolves when they
+ * are there.
+ */
 export async function downloadPinned<D extends DType>(
   source: GpuBuffer<D> | StridedView<D>,
   options: AllocateOptions,

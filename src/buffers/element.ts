@@ -1,4 +1,4 @@
-// Elements' bytes from JavaScript values, checked to fit their type, and back.
+// Converts JavaScript values to the bytes of elements, checked to fit their type, and back.
 
 import {
   allocateBits,
@@ -12,7 +12,7 @@ import {
 
 import { describeValue } from "../format.ts";
 
-/** The whole numbers that a type holds; bigints where numbers are not exact. */
+/** The range of whole numbers that a type holds; bigints where numbers are not exact. */
 interface IntegerRange {
   readonly lowest: number | bigint;
   readonly highest: number | bigint;

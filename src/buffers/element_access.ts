@@ -1,4 +1,4 @@
-// Reads and writes of single elements. Each is a transfer of its own and waits for the GPU: right
+// Reads and writes of single elements. Each is a transfer of its own and waits for the GPU: fine
 // for looking at a result, a thousand times too slow for a loop.
 
 import { type DType, elementBytes, type ScalarOf } from "../dtype.ts";
@@ -11,15 +11,15 @@ import { elementOf, scalarOf } from "./element.ts";
 export interface ElementPlace<D extends DType> {
   /** The memory of the whole buffer. */
   readonly span: MemorySpan;
-  /** The element type. */
+  /** Element type. */
   readonly dtype: D;
-  /** Which element. */
+  /** Index of the element. */
   readonly index: number;
-  /** The stream whose earlier work comes first. */
+  /** Stream whose earlier work comes first. */
   readonly stream: CudaStream;
 }
 
-/** Reads one element; resolves when it is there. */
+/** Reads one element. */
 export async function readElement<D extends DType>(place: ElementPlace<D>): Promise<ScalarOf<D>> {
   const { dtype, stream } = place;
   const memory = new Uint8Array(elementBytes(dtype));
@@ -28,7 +28,7 @@ export async function readElement<D extends DType>(place: ElementPlace<D>): Prom
 }
 
 /**
- * Writes one element; resolves when it is there.
+ * Writes one element; resolves when it is on the device.
  *
  * @throws TypeError when the value does not fit the element type.
  */

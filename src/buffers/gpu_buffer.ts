@@ -16,7 +16,8 @@ import { type MemorySpan, queueCopy, streamForCopy } from "../transfer/copy.ts";
 import type { FilePath } from "../transfer/file_path.ts";
 import { writeFileFrom } from "../transfer/file_transfer.ts";
 import { queueFill } from "../transfer/fill.ts";
-import type { HostMemory } from "../transfer/host_memory.ts";
+import { bytesOf, type HostMemory } from "../transfer/host_memory.ts";
+import { ArrayPlace } from "../transfer/array_uses.ts";
 import {
   type HostSide,
   type HostTransfer,
@@ -133,6 +134,32 @@ export let showElements: (buffer: GpuBuffer, shape: Shape) => void;
 /** The stream that options name, checked, or the device's default. */
 export function streamFor(buffer: GpuBuffer, options: StreamChoice): CudaStream {
   return streamOn(buffer.context, options, buffer);
+}
+
+/**
+ * Uploads an array into a buffer that is still to be allocated. Calls that use the array meanwhile come
+ * after it, although it waits for memory.
+ */
+export async function uploadLate<D extends DType, B extends GpuBuffer<D>>(
+  coming: Promise<B>,
+  source: Uploadable<D>,
+  options: TransferChoice,
+): Promise<B> {
+  const memory = bytesOf(source, "upload");
+  using place = new ArrayPlace([{ memory, access: "read" }]);
+  const buffer = await coming;
+  try {
+    await place.isFirst;
+    const { onProgress, signal } = options;
+    const host = hostSource(buffer, source, new Moving("upload to", buffer));
+    const stream = streamFor(buffer, options);
+    const task = { stream, span: buffer.span, host, onProgress, signal, isPlaced: true };
+    await transfer({ direction: "upload", ...task });
+    return buffer;
+  } catch (error) {
+    buffer.dispose();
+    throw error;
+  }
 }
 
 /** Typed memory that the GPU can reach, or a view of a part of it. */

@@ -1,4 +1,5 @@
-// Device memory that grows and shrinks where it is: the address, kernels' pointers and views stay.
+// Device memory that grows and shrinks in place: its address, kernels' pointers and views stay
+// valid.
 
 import {
   ALLOCATE_LIKE,
@@ -7,6 +8,7 @@ import {
   showElements,
   streamFor,
 } from "./gpu_buffer.ts";
+import { take32 } from "../driver.ts";
 import { type DType, elementBytes } from "../dtype.ts";
 import { CudaUnavailableError, DisposedError } from "../errors.ts";
 import { type ByteSize, formatBytes, parseBytes } from "../format.ts";
@@ -24,48 +26,59 @@ import { appendTo } from "./append_target.ts";
 import type { DeviceBufferRequest } from "./device_buffer.ts";
 import { byteLengthOf, type Shape, toShape } from "./shape.ts";
 
-/** How to make a buffer that grows. */
+/** Options for allocating a growable buffer. */
 export interface GrowableOptions {
-  /** The most it can grow to; as much as the device has by default. Addresses cost no memory. */
+  /**
+   * Largest size it can grow to; all of the device's memory by default. Reserved addresses cost no
+   * memory.
+   */
   readonly reserveSize?: ByteSize | undefined;
-  /** How much memory comes and goes at a time; as little as the device can map by default (2 MiB). */
+  /**
+   * Size in which memory is mapped and unmapped; the smallest that the device can map by default (2
+   * MiB).
+   */
   readonly stepSize?: ByteSize | undefined;
-  /** The elements to start with; none by default. */
+  /** Shape to start with; no elements by default. */
   readonly shape?: number | Shape | undefined;
-  /** The stream that may use it first, and on which it is freed; the default stream otherwise. */
+  /**
+   * Stream that uses the memory first and on which it is freed; the device's default stream by
+   * default.
+   */
   readonly stream?: CudaStream | undefined;
-  /** A name for tables, errors and plots. */
+  /** Name shown in tables, errors and plots. */
   readonly label?: string | undefined;
 }
 
-/** What to reserve on a device. */
+/** Request for a new growable buffer. */
 export interface GrowableBufferRequest<D extends DType> extends GrowableOptions {
-  /** The element type. */
+  /** Element type. */
   readonly dtype: D;
-  /** Where addresses and memory come from. */
+  /** Resource that reserves the addresses and allocates the memory. */
   readonly resource: VirtualMemoryResource;
-  /** The stream that may use it first. */
+  /** Stream that uses the memory first. */
   readonly stream: CudaStream;
 }
 
-/** What a growable buffer is made of. */
+/** The parts of a growable buffer. */
 export interface GrowableBufferFields<D extends DType> extends BufferFields<D> {
   /** The reserved addresses. */
   readonly range: VirtualRange;
-  /** Where they come from. */
+  /** Resource that reserved them. */
   readonly resource: VirtualMemoryResource;
 }
 
 /**
- * Device memory whose addresses are reserved once and whose memory comes and goes. Its length is what
- * is in use, its capacity what has memory behind it: `resize()` and `reserve()` take memory when they
- * need it and never give any back, `shrinkToFit()` does.
+ * Device memory that grows and shrinks without moving: its addresses are reserved once, and memory
+ * is mapped behind them as needed. Use it for data whose final size is unknown, such as a cache.
+ * `length` counts the elements in use, `capacityBytes` the bytes with memory behind them.
+ * `resize()` and `reserve()` map memory when they need it and never unmap any; `shrinkToFit()`
+ * does. {@link CudaDevice.growable} creates one.
  */
 export class GrowableBuffer<D extends DType = DType> extends GpuBuffer<D> {
   readonly #allocation: Allocation;
   readonly #range: VirtualRange;
   readonly #resource: VirtualMemoryResource;
-  /** How often it shrank: only the last shrink may unmap memory later. */
+  /** Number of shrinks so far: only the last one may unmap memory later. */
   #shrinkCount = 0;
 
   /** Adopts reserved addresses; {@link GrowableBuffer.allocate} reserves them. */
@@ -76,7 +89,7 @@ export class GrowableBuffer<D extends DType = DType> extends GpuBuffer<D> {
     this.#resource = fields.resource;
   }
 
-  /** Reserves addresses, and takes memory for the elements to start with. */
+  /** Reserves addresses, and maps memory for the elements to start with. */
   static allocate<D extends DType>(request: GrowableBufferRequest<D>): GrowableBuffer<D> {
     const { dtype, resource, stream, label } = request;
     const { context } = stream;
@@ -105,21 +118,21 @@ export class GrowableBuffer<D extends DType = DType> extends GpuBuffer<D> {
     return this.#allocation.byteLength;
   }
 
-  /** Bytes of addresses: the most it can grow to. */
+  /** Bytes of reserved addresses: the largest size it can grow to. */
   get reservedBytes(): number {
     return this.#range.reservedBytes;
   }
 
-  /** Where the addresses start, also while it is empty; the same for as long as it lives. */
+  /** Address of the first byte, also while the buffer is empty; it never changes. */
   get address(): bigint {
     if (this.disposed) throw new DisposedError(this.toString());
     return this.#range.address;
   }
 
   /**
-   * The memory, for copies and kernels; checked.
+   * The memory in use, for copies and kernels.
    *
-   * @throws RangeError for a view of elements that are gone since the buffer shrank.
+   * @throws RangeError for a view of elements that the buffer has lost by shrinking.
    */
   override get span(): MemorySpan {
     const span = super.span;
@@ -130,25 +143,25 @@ export class GrowableBuffer<D extends DType = DType> extends GpuBuffer<D> {
   }
 
   /**
-   * Sets how many elements are in use. Those that stay keep their values; new ones are whatever was
-   * there before. Takes memory when the capacity is too small, and gives none back.
+   * Sets the number of elements in use. Elements that stay keep their values; new ones have any
+   * value. Maps memory when the capacity is too small, and never unmaps any.
    *
-   * @throws RangeError when that is more than was reserved.
-   * @throws OutOfMemoryError when the device has too little; nothing has changed then.
+   * @throws RangeError when the size is larger than the reserved addresses.
+   * @throws OutOfMemoryError when the device has too little memory; the buffer is unchanged then.
    */
   resize(length: number): this {
     return this.#resizeTo([length]);
   }
 
-  /** Takes memory for at least `length` elements in all, without using them yet. */
+  /** Maps memory for at least `length` elements in all, without changing the length. */
   reserve(length: number): this {
     this.#ensureCapacity([length], "reserve");
     return this;
   }
 
   /**
-   * Gives back the memory behind all whole steps after the last element: at once when the GPU is done
-   * with the buffer, else once it is.
+   * Unmaps the memory of all whole steps after the last element: at once when the GPU is done with
+   * the buffer, otherwise once it is.
    *
    * @throws TypeError while a transfer in pieces or a graph uses it.
    */
@@ -166,12 +179,12 @@ export class GrowableBuffer<D extends DType = DType> extends GpuBuffer<D> {
     return this;
   }
 
-  /** Adds `amount` bytes of elements at the end; see {@link GrowableBuffer.resize}. */
+  /** Appends `amount` bytes of elements; see {@link GrowableBuffer.resize}. */
   grow(amount: ByteSize): this {
     return this.resize(this.length + this.#elementsIn(amount, "grow"));
   }
 
-  /** Removes `amount` bytes of elements from the end, and gives their memory back. */
+  /** Removes `amount` bytes of elements from the end, and unmaps their memory. */
   shrink(amount: ByteSize): this {
     const count = this.#elementsIn(amount, "shrink");
     if (count > this.length) {
@@ -184,8 +197,8 @@ export class GrowableBuffer<D extends DType = DType> extends GpuBuffer<D> {
   }
 
   /**
-   * A stream whose bytes go after the elements there are, so that the buffer grows; when it fails,
-   * the buffer has its former elements. A view is filled from its first byte instead.
+   * A stream that appends its bytes to the elements. When the stream fails, the buffer has its
+   * former elements. The stream of a view fills the view from its first byte instead.
    */
   override get writable(): WritableStream<HostMemory> {
     if (this.disposed || this.isView) return super.writable;
@@ -193,8 +206,9 @@ export class GrowableBuffer<D extends DType = DType> extends GpuBuffer<D> {
   }
 
   /**
-   * Lets another device use the same memory at the same address, also what it grows to, or no longer:
-   * `"none"` once nothing queued there uses it (cuMemSetAccess).
+   * Gives another device access to the memory at the same address, including memory that is mapped
+   * later (cuMemSetAccess). `"none"` ends the access; use it only when no work queued on that
+   * device uses the memory.
    *
    * @throws CudaUnavailableError when the other device cannot reach this one's memory.
    */
@@ -202,13 +216,12 @@ export class GrowableBuffer<D extends DType = DType> extends GpuBuffer<D> {
     this.#owned("share");
     const { context } = this;
     const other = contextOf(peer, "set the access of");
-    const cell = new Int32Array(1);
-    const { deviceHandle, ordinal } = other;
-    context.driver.call("cuDeviceCanAccessPeer", cell, deviceHandle, context.deviceHandle);
-    if (other !== context && cell[0] !== 1) {
+    const { driver, deviceHandle } = context;
+    const canReach = take32(driver, "cuDeviceCanAccessPeer", other.deviceHandle, deviceHandle);
+    if (other !== context && canReach !== 1) {
       throw new CudaUnavailableError(
         "not-supported",
-        `Cannot give device ${ordinal} access to ${this}: it cannot reach the memory of device ` +
+        `Cannot give device ${other.ordinal} access to ${this}: it cannot reach the memory of device ` +
           `${context.ordinal}`,
       );
     }
@@ -216,13 +229,15 @@ export class GrowableBuffer<D extends DType = DType> extends GpuBuffer<D> {
     return this;
   }
 
-  /** Shows the same bytes as another element type; see {@link GpuBuffer.as}. */
+  /**
+   * Returns a view of the same bytes as another element type; see {@link GpuBuffer.as}.
+   */
   override as<E extends DType>(dtype: E): GrowableBuffer<E> {
     return super.as(dtype) as GrowableBuffer<E>;
   }
 
   /**
-   * Reserves as many addresses as this buffer has, and takes memory for the elements.
+   * Reserves as many addresses as this buffer has, and maps memory for the elements.
    *
    * @internal
    */
@@ -257,7 +272,7 @@ export class GrowableBuffer<D extends DType = DType> extends GpuBuffer<D> {
     allocation.place({ address: range.address, byteLength: range.stepsFor(neededBytes) });
   }
 
-  /** The block, when it can be used and this is not a view. */
+  /** Returns the block; throws for a view and for a buffer that cannot be used. */
   #owned(action: string): Allocation {
     if (this.disposed) throw new DisposedError(this.toString());
     if (!this.isView) return this.#allocation;

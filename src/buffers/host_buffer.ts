@@ -1,17 +1,20 @@
-// Buffers in memory that the CPU reaches too: a typed array over the memory itself, without a copy.
+// Buffers in memory that the CPU reaches too, with a typed array over the memory itself.
 
 import { type BufferFields, GpuBuffer, tokenOf } from "./gpu_buffer.ts";
 import { type BitsOf, type DType, viewBits } from "../dtype.ts";
 import { DisposedError } from "../errors.ts";
 import { keepWith } from "../memory/host_bytes.ts";
 
-/** What a buffer that the CPU reaches is made of. */
+/** The parts of a buffer that the CPU reaches. */
 export interface HostBufferFields<D extends DType> extends BufferFields<D> {
   /** The whole block, as the CPU sees it. */
   readonly bytes: Uint8Array<ArrayBufferLike>;
 }
 
-/** Typed memory that both the CPU and the GPU reach. */
+/**
+ * Typed memory that both the CPU and the GPU reach: the base of pinned, mapped, managed and
+ * registered memory. `array` is a typed array over the memory itself.
+ */
 export abstract class HostBuffer<D extends DType = DType> extends GpuBuffer<D> {
   /** The whole block, as the CPU sees it. */
   protected readonly bytes: Uint8Array<ArrayBufferLike>;
@@ -25,10 +28,11 @@ export abstract class HostBuffer<D extends DType = DType> extends GpuBuffer<D> {
 
   /**
    * The elements as a typed array over the memory itself (bfloat16: its bits). Wait for queued work
-   * before reading or writing it. When the buffer is disposed its length becomes 0; the array itself
-   * keeps the memory alive, and a part of it (`subarray()`) does not.
+   * before reading or writing it. Its length becomes 0 when the buffer is disposed. A reference to
+   * the array keeps the memory alive; one to a part of it (`subarray()`) does not.
    *
-   * @throws DisposedError when the buffer was disposed, or the array was moved away (transferred).
+   * @throws DisposedError when the buffer was disposed, or the array was transferred to another
+   *   thread.
    */
   get array(): BitsOf<D> {
     if (this.disposed) throw new DisposedError(this.toString());

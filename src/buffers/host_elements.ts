@@ -1,4 +1,5 @@
-// The host's side of a transfer: which arrays fit an element type, and what 16-bit floats convert to.
+// The host's side of a transfer: the arrays that fit an element type, and conversions of 16-bit
+// floats.
 
 import {
   allocateBits,
@@ -14,19 +15,19 @@ import type { HostSide } from "../transfer/host_transfer.ts";
 
 /** Elements on the device's side of a transfer. */
 export interface ElementSpan {
-  /** The element type. */
+  /** Element type. */
   readonly dtype: DType;
-  /** How many elements. */
+  /** Number of elements. */
   readonly length: number;
 }
 
-/** Host memory that a transfer fills, and what the caller gets once it is full. */
+/** Host memory that a transfer fills, and the value that the caller gets once it is full. */
 export interface HostDestination extends HostSide {
-  /** What the caller gets. */
+  /** Returns the value for the caller. */
   result(): HostMemory;
 }
 
-/** Typed arrays that hold an element type's bits beside its own one. */
+/** Other typed arrays that may hold the bits of an element type. */
 const SAME_BITS: Partial<Record<DType, DType>> = {
   bool: "uint8",
   float16: "uint16",
@@ -34,8 +35,8 @@ const SAME_BITS: Partial<Record<DType, DType>> = {
 };
 
 /**
- * Shows host memory as the bytes of `span.length` elements; Float32Array narrows to 16-bit floats when
- * it is the transfer's turn.
+ * Returns host memory as the bytes of `span.length` elements. A Float32Array is narrowed to 16-bit
+ * floats when the transfer's turn comes.
  *
  * @throws TypeError when the array holds another element type, was detached or can be resized.
  * @throws RangeError when it is shorter or longer than the span.

@@ -8,12 +8,12 @@ import type { Shape } from "./shape.ts";
 export type HostValue = number | bigint | boolean;
 
 /**
- * Numbers in the order of an iterable; arrays and other iterables inside of it give a shape. Texts
- * are iterables too, and are none of these: `object` keeps them out.
+ * Numbers in an iterable; nested arrays and other iterables give them a shape. Strings are
+ * iterables too and are not accepted: `object` excludes them.
  */
 export type HostValues = Iterable<HostValue | HostValues> & object;
 
-/** Bytes or plain numbers, which say nothing of an element type; typed arrays do. */
+/** Bytes or plain numbers, which have no element type of their own as typed arrays do. */
 export type UntypedSource =
   | ArrayBuffer
   | SharedArrayBuffer
@@ -24,7 +24,7 @@ export type UntypedSource =
 export interface PackedValues {
   /** The elements (bfloat16: their bits). */
   readonly array: HostArray;
-  /** Sizes along each axis, as the arrays are nested. */
+  /** Size of each axis, as the arrays are nested. */
   readonly shape: Shape;
 }
 
@@ -42,7 +42,9 @@ export function packValues(values: HostValues, dtype: DType): PackedValues {
   return { array: elementsOf(dtype, flat), shape };
 }
 
-/** Nested arrays of any iterables; each is walked once, because some can be walked only once. */
+/**
+ * Converts iterables to nested arrays; walks each one once, because some can be walked only once.
+ */
 function listOf(values: HostValues): readonly unknown[] {
   const list: readonly unknown[] = Array.isArray(values) ? values : [...values];
   return list.some(isNested) ? list.map((value) => isNested(value) ? listOf(value) : value) : list;

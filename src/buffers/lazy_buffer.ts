@@ -1,4 +1,4 @@
-// Device memory that is allocated by its first use: a plan may name more buffers than it comes to need.
+// Device memory that is allocated on first use, for plans that name more buffers than they use.
 
 import { ALLOCATE_LIKE, type BufferFields, GpuBuffer } from "./gpu_buffer.ts";
 import type { DType } from "../dtype.ts";
@@ -10,26 +10,27 @@ import type { MemorySpan } from "../transfer/copy.ts";
 import type { DeviceBufferRequest } from "./device_buffer.ts";
 import { byteLengthOf, toShape } from "./shape.ts";
 
-/** What a lazy buffer is made of. */
+/** The parts of a lazy buffer. */
 export interface LazyBufferFields<D extends DType> extends BufferFields<D> {
-  /** The block of memory, which may not be there yet. */
+  /** The block of memory, which may not be allocated yet. */
   readonly allocation: LazyAllocation;
 }
 
 /**
- * Device memory that is taken by the first copy, fill, transfer, kernel or look at `ptr`. Sizes, views
- * and showing it take none.
+ * Device memory that is allocated on first use: by the first copy, fill, transfer, kernel or read
+ * of `ptr`. Sizes, views and printing do not allocate it. Use it when a program plans more buffers
+ * than it may need. {@link CudaDevice.lazy} creates one.
  */
 export class LazyBuffer<D extends DType = DType> extends GpuBuffer<D> {
   readonly #allocation: LazyAllocation;
 
-  /** Adopts a block; {@link LazyBuffer.plan} makes one. */
+  /** Adopts a block; {@link LazyBuffer.plan} creates one. */
   constructor(fields: LazyBufferFields<D>) {
     super(fields);
     this.#allocation = fields.allocation;
   }
 
-  /** Plans a buffer and takes no memory. */
+  /** Creates a buffer without allocating its memory. */
   static plan<D extends DType>(request: DeviceBufferRequest<D>): LazyBuffer<D> {
     const { dtype, resource, stream, label } = request;
     const shape = toShape(request.shape);
@@ -41,7 +42,7 @@ export class LazyBuffer<D extends DType = DType> extends GpuBuffer<D> {
     return new LazyBuffer({ allocation, token, dtype, shape, byteOffset: 0, isView: false });
   }
 
-  /** Whether its memory was taken. A view answers for the whole block. */
+  /** Whether the memory was allocated; the same for a view and the whole block. */
   get isAllocated(): boolean {
     return this.#allocation.isAllocated;
   }
@@ -51,16 +52,17 @@ export class LazyBuffer<D extends DType = DType> extends GpuBuffer<D> {
     return this.#allocation.requestedBytes;
   }
 
-  /** The memory, for copies and kernels; allocates it when that was not done. */
+  /** The memory, for copies and kernels; allocates it on first use. */
   override get span(): MemorySpan {
     this.ensureAllocated();
     return super.span;
   }
 
   /**
-   * Takes the memory now, unless that was done. The elements are whatever was there before.
+   * Allocates the memory now, unless that was done before. The elements keep whatever was there.
    *
-   * @throws OutOfMemoryError with all amounts; a later call tries again.
+   * @throws OutOfMemoryError with all amounts when the device has too little memory; a later call
+   *   tries again.
    */
   ensureAllocated(): this {
     if (this.disposed) throw new DisposedError(this.toString());
@@ -68,18 +70,22 @@ export class LazyBuffer<D extends DType = DType> extends GpuBuffer<D> {
     return this;
   }
 
-  /** Gives the address away, allocating first; see {@link GpuBuffer.release}. */
+  /**
+   * Hands over the address, allocating the memory first; see {@link GpuBuffer.release}.
+   */
   override release(): bigint {
     if (!this.isView) this.ensureAllocated();
     return super.release();
   }
 
-  /** Shows the same bytes as another element type; see {@link GpuBuffer.as}. */
+  /**
+   * Returns a view of the same bytes as another element type; see {@link GpuBuffer.as}.
+   */
   override as<E extends DType>(dtype: E): LazyBuffer<E> {
     return super.as(dtype) as LazyBuffer<E>;
   }
 
-  /** Shows the buffer on a console, and takes no memory. */
+  /** Returns the text that the console shows; allocates nothing. */
   [Symbol.for("Deno.customInspect")](): string {
     if (this.disposed) return `${this} disposed`;
     const state = this.isAllocated ? "" : ", not allocated yet";

@@ -1,4 +1,4 @@
-// Memory that migrates between the host and the devices, and the hints that say where it should be.
+// Managed memory, which migrates between the host and the devices, and the hints that guide it.
 
 import { ALLOCATE_LIKE, streamFor } from "./gpu_buffer.ts";
 import type { BitsOf, DType } from "../dtype.ts";
@@ -20,11 +20,13 @@ import { HostBuffer } from "./host_buffer.ts";
 import { byteLengthOf, toShape } from "./shape.ts";
 
 /**
- * Managed (unified) memory: `array` on the host and `ptr` on every device are the same bytes. What a
- * hint, a prefetch or a discard is given, views narrow down: `u.subarray(0, 1000).prefetch(gpu)`.
+ * Managed (unified) memory: `array` on the host and `ptr` on every device are the same bytes, and
+ * pages migrate to where they are used. Use it for data larger than the device's memory, or used by
+ * host and device in turn. Hints, prefetches and discards of a view affect only its pages:
+ * `u.subarray(0, 1000).prefetch(gpu)`. {@link CudaDevice.managed} creates one.
  */
 export class ManagedBuffer<D extends DType = DType> extends HostBuffer<D> {
-  /** Allocates managed memory; the elements are whatever was there before. */
+  /** Allocates managed memory. The elements keep whatever was there before. */
   static allocate<D extends DType>(request: DeviceBufferRequest<D>): ManagedBuffer<D> {
     const { dtype, resource, stream, label } = request;
     const shape = toShape(request.shape);
@@ -40,8 +42,9 @@ export class ManagedBuffer<D extends DType = DType> extends HostBuffer<D> {
   /**
    * The elements as a typed array over the memory itself; see {@link HostBuffer.array}.
    *
-   * @throws CudaUnavailableError where the host must not touch managed memory while the GPU works:
-   * there a single read could end the process. `download()` and `upload()` work everywhere.
+   * @throws CudaUnavailableError on systems where the host must not touch managed memory while the
+   *   GPU works: a single read could end the process there. `download()` and `upload()` work
+   *   everywhere.
    */
   override get array(): BitsOf<D> {
     const array = super.array;
@@ -53,7 +56,10 @@ export class ManagedBuffer<D extends DType = DType> extends HostBuffer<D> {
     );
   }
 
-  /** Queues moving the pages to a device or to the host, before they are used there. */
+  /**
+   * Queues moving the pages to a device or to the host, before they are used there
+   * (cuMemPrefetchAsync).
+   */
   prefetch(place: ManagedPlace, options: StreamChoice = {}): this {
     STREAM_CHOICE.read(options, "prefetch");
     prefetchRange(this.span, place, streamFor(this, options));
@@ -61,28 +67,29 @@ export class ManagedBuffer<D extends DType = DType> extends HostBuffer<D> {
   }
 
   /**
-   * Gives a hint that holds until it is taken back: `"readMostly"` (copies of the pages may be kept in
-   * several places), `"preferredLocation"` or `"accessedBy"` with the place (cuMemAdvise).
+   * Sets a hint, which holds until {@link ManagedBuffer.unadvise}: `"readMostly"` (several places
+   * may keep copies of the pages), or `"preferredLocation"` or `"accessedBy"` with a place
+   * (cuMemAdvise).
    */
   advise(hint: ManagedHint, place?: ManagedPlace): this {
     adviseRange(this.span, hint, { place, isSet: true });
     return this;
   }
 
-  /** Takes a hint back; `"accessedBy"` for one place (cuMemAdvise). */
+  /** Removes a hint; `"accessedBy"` needs the place that it was set for (cuMemAdvise). */
   unadvise(hint: ManagedHint, place?: ManagedPlace): this {
     adviseRange(this.span, hint, { place, isSet: false });
     return this;
   }
 
-  /** The hints that hold for all of its pages, and where they were sent last. */
+  /** The hints that hold for all of its pages, and the place of the last prefetch. */
   get advice(): ManagedAdvice {
     return readAdvice(this.span);
   }
 
   /**
-   * Queues giving up the contents: pages that are elsewhere come to the stream's device without being
-   * copied (cuMemDiscardBatchAsync, cuMemPrefetchAsync). Write them before they are read again.
+   * Queues discarding the contents, and moves the pages to the stream's device without copying them
+   * (cuMemDiscardBatchAsync, cuMemPrefetchAsync). Write the elements before reading them again.
    *
    * @throws CudaUnavailableError when the driver is older than CUDA 13.0.
    */
@@ -92,7 +99,7 @@ export class ManagedBuffer<D extends DType = DType> extends HostBuffer<D> {
     return this;
   }
 
-  /** Shows the same bytes as another element type; see {@link HostBuffer.as}. */
+  /** Returns a view of the same bytes as another element type; see {@link HostBuffer.as}. */
   override as<E extends DType>(dtype: E): ManagedBuffer<E> {
     return super.as(dtype) as ManagedBuffer<E>;
   }

@@ -1,4 +1,4 @@
-// Where the pages of managed memory should be: hints, reading them back, prefetches and discards.
+// The location of managed memory's pages: hints, reading them back, prefetches and discards.
 
 import {
   CU_DEVICE_CPU,
@@ -14,21 +14,21 @@ import type { ContextOwner } from "../memory/memory_resource.ts";
 import type { CudaStream } from "../stream.ts";
 import type { MemorySpan } from "../transfer/copy.ts";
 
-/** Where pages of managed memory can be: on a device, or in the host's memory. */
+/** Place for pages of managed memory: a device, or `"host"` for the host's memory. */
 export type ManagedPlace = ContextOwner | "host";
 
-/** What can be said about the use of managed memory. */
+/** Hint about the use of managed memory. */
 export type ManagedHint = "readMostly" | "preferredLocation" | "accessedBy";
 
 /** The hints that hold for a range. Devices are given by number. */
 export interface ManagedAdvice {
   /** Whether the pages are mostly read, so that copies of them may be kept in several places. */
   readonly readMostly: boolean;
-  /** Where they should be; undefined when nothing was said, or not the same of all. */
+  /** Preferred place of the pages; undefined without a hint, or when pages have different ones. */
   readonly preferredLocation: number | "host" | undefined;
-  /** Who uses them often and keeps them mapped. */
+  /** Devices, or `"host"`, that use the pages often and keep them mapped. */
   readonly accessedBy: readonly (number | "host")[];
-  /** Where they were last sent; undefined when they were not, or not all to the same place. */
+  /** Place of the last prefetch; undefined without one, or when pages went to different places. */
   readonly lastPrefetchLocation: number | "host" | undefined;
 }
 
@@ -48,9 +48,9 @@ const HINTS = {
 } as const satisfies Record<ManagedHint, { set: number; unset: number }>;
 
 /**
- * Gives a hint for the pages of a range, or takes it back (cuMemAdvise).
+ * Sets or removes a hint for the pages of a range (cuMemAdvise).
  *
- * @throws TypeError when the hint needs a place and got none.
+ * @throws TypeError when the hint needs a place and none is given.
  * @throws CudaUnavailableError for a device that cannot share managed memory with the host.
  */
 export function adviseRange(
@@ -114,8 +114,9 @@ export function prefetchRange(span: MemorySpan, place: ManagedPlace, stream: Cud
 }
 
 /**
- * Queues giving up the contents of a range (cuMemDiscardBatchAsync), and bringing pages without them to
- * the stream's device (cuMemPrefetchAsync): the driver can lose a write to pages that are only discarded.
+ * Queues discarding the contents of a range (cuMemDiscardBatchAsync), and then moving the empty
+ * pages to the stream's device (cuMemPrefetchAsync): the driver can lose a write to pages that are
+ * only discarded.
  */
 export function discardRange(span: MemorySpan, stream: CudaStream): void {
   if (span.byteLength === 0) return;
@@ -131,7 +132,7 @@ export function discardRange(span: MemorySpan, stream: CudaStream): void {
   });
 }
 
-/** What the driver reports where there is no place to report (CU_DEVICE_INVALID). */
+/** The driver's value for "no place" (CU_DEVICE_INVALID). */
 const NOWHERE = -2;
 
 function places(devices: Int32Array): (number | "host")[] {

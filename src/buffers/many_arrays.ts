@@ -1,12 +1,14 @@
-// Many arrays in one call: into one new block or into buffers that are there, and back into arrays.
+// Transfers of many arrays in one call: into one new block or existing buffers, and back into
+// arrays.
 
 import type { ArrayOf, DType, HostArray } from "../dtype.ts";
-import { dtypeOf } from "../dtype.ts";
+import { dtypeOf, elementBytes } from "../dtype.ts";
 import { takeAfterCollection } from "../memory/out_of_memory.ts";
 import { describeValue } from "../format.ts";
 import { type OptionKind, OptionSet } from "../options.ts";
 import { streamOn } from "../stream_choice.ts";
-import type { HostMemory } from "../transfer/host_memory.ts";
+import { ArrayPlace, type ArrayUse } from "../transfer/array_uses.ts";
+import { bytesOf, type HostMemory } from "../transfer/host_memory.ts";
 import type { TransferOptions } from "../transfer/pending_transfer.ts";
 import { alignPacked } from "../transfer/pack.ts";
 import { TRANSFER_KINDS, type TransferChoice } from "../transfer/transfer_choice.ts";
@@ -23,50 +25,50 @@ import { type PackItem, transferPacked } from "./packed_transfer.ts";
 import { toShape } from "./shape.ts";
 import { GpuBuffer } from "./gpu_buffer.ts";
 
-/** What is walked: a list, a set, a generator; a text is none. */
+/** Accepts iterables: a list, a set, a generator; rejects strings. */
 const ITERABLE: OptionKind = {
   expected: "a list",
   accepts: (value) => typeof value === "object" && value !== null && Symbol.iterator in value,
 };
 
-/** How to upload many arrays into one new block. */
+/** Options for uploading many arrays into one new block. */
 export interface UploadAllOptions extends AllocateOptions, TransferOptions {
-  /** Left out here; with it the arrays go into buffers that are there. */
+  /** Left out here; when given, the arrays go into existing buffers. */
   readonly into?: undefined;
 }
 
-/** How to upload many arrays into buffers that are there. */
+/** Options for uploading many arrays into existing buffers. */
 export interface UploadIntoOptions extends TransferChoice {
-  /** The buffers, one for each array, of its size. */
+  /** The buffers, one of the right size for each array. */
   readonly into: Iterable<GpuBuffer>;
 }
 
-/** What the options of an upload into a new block may be. */
+/** Checks the options of an upload into a new block. */
 export const UPLOAD_ALL_OPTIONS: OptionSet<UploadAllOptions> = new OptionSet({
   ...ALLOCATE_KINDS,
   ...TRANSFER_KINDS,
   into: ITERABLE,
 });
 
-/** What those of an upload into buffers that are there may be. */
+/** Checks the options of an upload into existing buffers. */
 export const UPLOAD_INTO_OPTIONS: OptionSet<UploadIntoOptions> = new OptionSet({
   ...TRANSFER_KINDS,
   into: ITERABLE,
 });
 
-/** How to download many buffers. */
+/** Options for downloading many buffers. */
 export interface DownloadAllOptions extends TransferChoice {
-  /** Memory of yours to fill, one for each buffer; fresh typed arrays when left out. */
+  /** Memory to fill, one for each buffer; new typed arrays when left out. */
   readonly into?: Iterable<HostMemory> | undefined;
 }
 
-/** What they may be. */
+/** Checks the options above. */
 export const DOWNLOAD_ALL_OPTIONS: OptionSet<DownloadAllOptions> = new OptionSet({
   ...TRANSFER_KINDS,
   into: ITERABLE,
 });
 
-/** The arrays that buffers become, one for each, of its element type. */
+/** The typed arrays of a list of buffers, one for each buffer, of its element type. */
 export type ArraysOf<B extends readonly GpuBuffer[]> = {
   -readonly [I in keyof B]: B[I] extends GpuBuffer<infer D> ? ArrayOf<D> : never;
 };
@@ -82,15 +84,23 @@ export async function uploadAll<const A extends readonly HostArray[]>(
   const byteLength = places.at(-1)?.end ?? 0;
   const allocate = () => gpu.alloc("uint8", byteLength, allocationOf(options));
   const taken = takeAfterCollection(gpu.context, allocate);
+  using place = taken instanceof Promise ? new ArrayPlace(readsOf(places)) : undefined;
   const block = taken instanceof Promise ? await taken : taken; // without a turn that others could take
   try {
+    if (place !== undefined) await place.isFirst;
     const { allocation } = block.span;
     const items = places.map(({ array, dtype, byteOffset }): PackItem => {
-      const shape = toShape(array.length);
+      const shape = toShape(bytesOf(array, "upload").byteLength / elementBytes(dtype));
       const fields = { allocation, token: block, dtype, shape, byteOffset, isView: true };
       return itemOf(new DeviceBuffer<DType>(fields), array);
     });
-    const transfer = { stream, onProgress, signal, ownsPadding: true };
+    const transfer = {
+      stream,
+      onProgress,
+      signal,
+      ownsPadding: true,
+      isPlaced: place !== undefined,
+    };
     await transferPacked(items, { direction: "upload", ...transfer });
     const buffers: unknown = items.map(({ buffer }) => buffer);
     return new PackedBuffers(block, buffers as BuffersOf<A>);
@@ -100,7 +110,7 @@ export async function uploadAll<const A extends readonly HostArray[]>(
   }
 }
 
-/** Uploads arrays into buffers that are there; see `gpu.uploadAll()`. */
+/** Uploads arrays into existing buffers; see `gpu.uploadAll()`. */
 export async function uploadInto(
   arrays: readonly HostMemory[],
   options: UploadIntoOptions & { readonly gpu: DeviceAllocator },
@@ -144,7 +154,11 @@ function itemOf(buffer: GpuBuffer, array: HostMemory | undefined): PackItem {
   return { buffer, host: hostSource(buffer, array, action) };
 }
 
-/** Where each array goes in a new block. */
+function readsOf(places: readonly { readonly array: HostArray }[]): ArrayUse[] {
+  return places.map(({ array }) => ({ memory: bytesOf(array, "upload"), access: "read" }));
+}
+
+/** Returns the place of each array in a new block. */
 function placesOf(arrays: readonly HostArray[]) {
   let end = 0;
   return arrays.map((array, index) => {
@@ -155,7 +169,7 @@ function placesOf(arrays: readonly HostArray[]) {
       );
     }
     const byteOffset = alignPacked(end);
-    end = byteOffset + array.byteLength;
+    end = byteOffset + bytesOf(array, "upload").byteLength;
     return { array, dtype, byteOffset, end };
   });
 }

@@ -2,6 +2,7 @@
 
 import { ALLOCATE_LIKE } from "./gpu_buffer.ts";
 import { CU_MEMHOSTALLOC } from "../../ffi/constants.ts";
+import { take32 } from "../driver.ts";
 import type { BitsOf, DType } from "../dtype.ts";
 import { describeNumber, describeValue } from "../format.ts";
 import { Allocation } from "../memory/allocation.ts";
@@ -12,15 +13,15 @@ import type { DeviceBufferRequest } from "./device_buffer.ts";
 import { HostBuffer, type HostBufferFields } from "./host_buffer.ts";
 import { byteLengthOf, toShape } from "./shape.ts";
 
-/** What to allocate on the host for the device to use in place. */
+/** Request for a new mapped buffer. */
 export interface MappedBufferRequest<D extends DType> extends DeviceBufferRequest<D> {
-  /** Where the memory comes from. */
+  /** Resource that allocates the memory. */
   readonly resource: MappedHostMemoryResource;
 }
 
-/** What a mapped buffer is made of. */
+/** The parts of a mapped buffer. */
 export interface MappedBufferFields<D extends DType> extends HostBufferFields<D> {
-  /** Where the memory came from. */
+  /** Resource that allocated the memory. */
   readonly resource: MappedHostMemoryResource;
 }
 
@@ -30,10 +31,14 @@ function lengthOf(source: ArrayLike<unknown>): number {
   throw new TypeError(`Cannot set elements from ${describeValue(source)}: expected a list`);
 }
 
-/** Blocks about whose slow reads somebody was told. */
+/** Blocks whose slow reads were warned about. */
 const warned = new WeakSet<object>();
 
-/** The same bytes as a typed array on the host (`array`) and at a device address (`ptr`). */
+/**
+ * Page-locked host memory that the GPU uses in place: `array` on the host and `ptr` on the device
+ * are the same bytes. Use it for small results and flags; every access by the GPU crosses the bus.
+ * {@link CudaDevice.mapped} creates one.
+ */
 export class MappedBuffer<D extends DType = DType> extends HostBuffer<D> {
   readonly #resource: MappedHostMemoryResource;
 
@@ -43,7 +48,7 @@ export class MappedBuffer<D extends DType = DType> extends HostBuffer<D> {
     this.#resource = fields.resource;
   }
 
-  /** Allocates mapped memory; the elements are whatever was there before. */
+  /** Allocates mapped memory. The elements keep whatever was there before. */
   static allocate<D extends DType>(request: MappedBufferRequest<D>): MappedBuffer<D> {
     const { dtype, resource, stream, label } = request;
     const shape = toShape(request.shape);
@@ -56,20 +61,23 @@ export class MappedBuffer<D extends DType = DType> extends HostBuffer<D> {
     return new MappedBuffer({ ...fields, bytes, resource });
   }
 
-  /** Where its memory came from; it knows the host's address of a device's. */
+  /** Resource that allocated the memory; it maps device addresses to host addresses. */
   override get memoryResource(): MappedHostMemoryResource {
     return this.#resource;
   }
 
-  /** Whether the CPU bypasses its caches: writes are fast, reads are many times slower. */
+  /**
+   * Whether the memory is write-combined: the CPU writes it fast and reads it many times slower.
+   */
   get isWriteCombined(): boolean {
     return this.#resource.isWriteCombined;
   }
 
   /**
-   * The elements as a typed array over the memory itself (bfloat16: its bits); see
-   * {@link HostBuffer.array}. Warns once when the memory is write-combined, because reading it is slow:
-   * write with {@link MappedBuffer.set} and read with `download()`, which has the GPU read it.
+   * The elements as a typed array over the memory itself (bfloat16: its bits); see {@link
+   * HostBuffer.array}. Warns once when the memory is write-combined, because the CPU reads it
+   * slowly: write with {@link MappedBuffer.set} and read with `download()`, which lets the GPU read
+   * it.
    */
   override get array(): BitsOf<D> {
     const array = super.array;
@@ -77,7 +85,10 @@ export class MappedBuffer<D extends DType = DType> extends HostBuffer<D> {
     return array;
   }
 
-  /** Writes elements from `offset` on, and reads none: the way to fill write-combined memory. */
+  /**
+   * Writes elements, starting at the element `offset`, without reading any: the way to fill
+   * write-combined memory.
+   */
   set(source: BitsOf<D> | ArrayLike<BitsOf<D>[number]>, offset = 0): this {
     const array = super.array as { set(source: ArrayLike<unknown>, offset: number): void };
     const length = lengthOf(source);
@@ -91,19 +102,18 @@ export class MappedBuffer<D extends DType = DType> extends HostBuffer<D> {
     return this;
   }
 
-  /** What the driver was asked for (cuMemHostGetFlags). */
+  /** The flags of the allocation (cuMemHostGetFlags). */
   get flags(): { portable: boolean; mapped: boolean; writeCombined: boolean } {
     const { span, bytes, context } = this;
-    const cell = new Uint32Array(1);
-    if (span.byteLength > 0) {
-      context.call("cuMemHostGetFlags", cell, addressOf(bytes));
-    }
+    const flags = span.byteLength === 0
+      ? 0
+      : take32(context, "cuMemHostGetFlags", addressOf(bytes));
     const { PORTABLE, DEVICEMAP, WRITECOMBINED } = CU_MEMHOSTALLOC;
-    const has = (flag: number) => ((cell[0] ?? 0) & flag) !== 0;
+    const has = (flag: number) => (flags & flag) !== 0;
     return { portable: has(PORTABLE), mapped: has(DEVICEMAP), writeCombined: has(WRITECOMBINED) };
   }
 
-  /** Shows the same bytes as another element type; see {@link HostBuffer.as}. */
+  /** Returns a view of the same bytes as another element type; see {@link HostBuffer.as}. */
   override as<E extends DType>(dtype: E): MappedBuffer<E> {
     return super.as(dtype) as MappedBuffer<E>;
   }

@@ -1,18 +1,18 @@
-// Whether two strided layouts of one buffer share an element.
+// Tells whether two strided layouts of one buffer share an element.
 
 import { countOf } from "./shape.ts";
 import type { StridedLayout } from "./strides.ts";
 
-/** One term of the sum that must come out: `0` to `count - 1` times `stride`. */
+/** One term of a sum: `0` to `count - 1` times `stride`. */
 interface Term {
   readonly stride: number;
   readonly count: number;
 }
 
-/** A search that takes longer than this is given up: the layouts then count as overlapping. */
+/** Steps after which the search gives up; the layouts then count as overlapping. */
 const MOST_STEPS = 10_000;
 
-/** Tells whether two layouts share an element, or may do so where that is too long to find out. */
+/** Returns whether two layouts share an element; also true when finding out would take too long. */
 export function sharesElement(a: StridedLayout, b: StridedLayout): boolean {
   if (countOf(a.shape) === 0 || countOf(b.shape) === 0) return false;
   // An element is shared when a step of `a` and a step of `b` meet: their difference is a sum of

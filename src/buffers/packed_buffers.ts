@@ -1,16 +1,19 @@
-// Buffers that were uploaded together: views of one block, given back together.
+// Buffers that were uploaded together: views of one block, freed together.
 
 import type { DType, DTypeOf, HostArray } from "../dtype.ts";
 import { DisposedError } from "../errors.ts";
 import { formatBytes, formatCount } from "../format.ts";
 import type { DeviceBuffer } from "./device_buffer.ts";
 
-/** The buffers that arrays become, one for each, with its element type. */
+/** The buffers of a list of arrays, one for each array, of its element type. */
 export type BuffersOf<A extends readonly HostArray[]> = {
   readonly [I in keyof A]: DeviceBuffer<DTypeOf<A[I]>>;
 };
 
-/** Buffers in one block of device memory. Each is a view; disposing this frees them all. */
+/**
+ * Buffers in one block of device memory, as {@link CudaDevice.uploadAll} returns them. Each buffer
+ * is a view of the block; disposing this object frees them all.
+ */
 export class PackedBuffers<B extends readonly DeviceBuffer<DType>[] = readonly DeviceBuffer[]>
   implements Disposable, AsyncDisposable {
   readonly #block: DeviceBuffer<"uint8">;
@@ -22,13 +25,13 @@ export class PackedBuffers<B extends readonly DeviceBuffer<DType>[] = readonly D
     this.#buffers = buffers;
   }
 
-  /** The buffers, in the order of the arrays; each starts at a multiple of 256 bytes. */
+  /** The buffers, in the order of the arrays. Each starts at a multiple of 256 bytes. */
   get buffers(): B {
     if (this.disposed) throw new DisposedError(this.toString());
     return this.#buffers;
   }
 
-  /** How many buffers. */
+  /** Number of buffers. */
   get length(): number {
     return this.#buffers.length;
   }
@@ -43,12 +46,12 @@ export class PackedBuffers<B extends readonly DeviceBuffer<DType>[] = readonly D
     return this.#block.disposed;
   }
 
-  /** Walks the buffers, in the order of the arrays. */
+  /** Iterates over the buffers, in the order of the arrays. */
   [Symbol.iterator](): ArrayIterator<B[number]> {
     return this.buffers[Symbol.iterator]();
   }
 
-  /** Gives the block back; every buffer of it is disposed with it. */
+  /** Frees the block and disposes every buffer in it. A second call does nothing. */
   dispose(): void {
     this.#block.dispose();
   }
@@ -69,7 +72,7 @@ export class PackedBuffers<B extends readonly DeviceBuffer<DType>[] = readonly D
     return `PackedBuffers(${formatCount(this.length, "buffer")}, ${formatBytes(this.byteLength)})`;
   }
 
-  /** Shows it on a console. */
+  /** Returns the text that the console shows. */
   [Symbol.for("Deno.customInspect")](): string {
     return `${this}${this.disposed ? " disposed" : ""}`;
   }

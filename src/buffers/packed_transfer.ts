@@ -1,5 +1,5 @@
-// Many arrays to the device or back: small ones packed, so that few copies move all of them; large
-// ones by themselves.
+// Moves many arrays to the device or back: small ones packed, so that few copies move all of them,
+// and large ones one by one.
 
 import { findHost } from "../../ffi/host.ts";
 import type { Fence } from "../fence.ts";
@@ -22,45 +22,49 @@ import { RingMover } from "../transfer/ring_mover.ts";
 import { SequenceMover, type SequencePart } from "../transfer/sequence_mover.ts";
 import type { GpuBuffer } from "./gpu_buffer.ts";
 
-/** From this size on a call of its own costs little beside the copy itself. */
+/** Size from which a call for each array costs little beside the copy itself. */
 const LARGE_FROM_BYTES = 512 * 2 ** 10;
 
 /** One array and the buffer that it fills or is filled from. */
 export interface PackItem {
   /** The buffer. */
   readonly buffer: GpuBuffer;
-  /** The array, as many elements as the buffer has. */
+  /** The array, with as many elements as the buffer. */
   readonly host: HostSide;
-  /** Whether nothing has touched the array's memory yet. */
+  /** Whether the array's memory is fresh: nothing has touched it yet. */
   readonly isFresh?: boolean | undefined;
 }
 
-/** An item whose buffer may be disposed by the time it moves: its memory is kept. */
+/**
+ * An item that keeps the memory of its buffer, because the buffer may be disposed before it moves.
+ */
 interface PlacedItem extends Pick<PackItem, "host" | "isFresh"> {
   readonly span: MemorySpan;
-  /** The array's memory, where the GPU reaches it. */
+  /** The array's memory, when the GPU reaches it. */
   readonly owned: OwnedHostSpan | undefined;
 }
 
-/** How to transfer many arrays. */
+/** Options for transferring many arrays. */
 export interface PackedTransfer extends TransferOptions {
-  /** Which way they go. */
+  /** Direction of the transfer. */
   readonly direction: "upload" | "download";
   /** The stream whose earlier work comes first. */
   readonly stream: CudaStream;
-  /** Whether nothing lies between buffers that are neighbours in one block. */
+  /** Whether the padding between neighbouring buffers of one block holds no other data. */
   readonly ownsPadding?: boolean;
+  /** Whether the memory is new, and the arrays have their place in the order of calls. */
+  readonly isPlaced?: boolean;
 }
 
 /**
- * Moves all arrays, in the order of the call; resolves when they are there. Of arrays that overlap the
- * later one stays.
+ * Moves all arrays, in the order of the call; resolves when all have arrived. Where arrays overlap,
+ * the later one wins.
  */
 export async function transferPacked(
   items: readonly PackItem[],
   options: PackedTransfer,
 ): Promise<void> {
-  const { direction, stream, onProgress, signal } = options;
+  const { direction, stream, onProgress, signal, isPlaced } = options;
   signal?.throwIfAborted();
   const isUpload = direction === "upload";
   const arrayAccess = isUpload ? "read" : "write";
@@ -86,6 +90,7 @@ export async function transferPacked(
     action: `${direction} ordinary memory`,
     onProgress,
     signal,
+    isPlaced,
     start: (entry) => {
       for (const { span } of placed) noteTransfer({ direction, span, stream });
       return new SequenceMover(partsOf(placed, options, entry));
@@ -93,7 +98,10 @@ export async function transferPacked(
   }).promise;
 }
 
-/** Small arrays first, side by side; then each of the others by the way that fits its size. */
+/**
+ * Returns the parts of the transfer: small arrays first, packed; then each of the others, in the
+ * way that fits its size.
+ */
 function* partsOf(
   items: readonly PlacedItem[],
   options: PackedTransfer,
@@ -132,7 +140,9 @@ function areApartIn(direction: "upload" | "download", pieces: readonly PackPiece
   }));
 }
 
-/** Whether an array goes side by side with others: a small one of ordinary memory, taken as it is. */
+/**
+ * Whether an array is packed with others: a small one in ordinary memory that needs no conversion.
+ */
 function isPacked({ span, host, owned }: PlacedItem): boolean {
   return span.byteLength < LARGE_FROM_BYTES && host.convert === undefined && owned === undefined;
 }
@@ -153,10 +163,10 @@ function moveOne(
   };
 }
 
-/** Blocks of nothing but packed arrays and their padding. */
+/** Blocks that hold nothing but packed arrays and their padding. */
 const padded = new WeakSet<Allocation>();
 
-/** Moves small arrays side by side. */
+/** Moves small arrays packed together. */
 function pack(
   { pieces, arrays }: { readonly pieces: readonly PackPiece[]; readonly arrays: HostBytes[] },
   { direction, stream, ownsPadding = false }: PackedTransfer,
@@ -172,7 +182,9 @@ function pack(
   return new RingMover(engine, { direction, byteLength, arrays, cut }, entry);
 }
 
-/** The memory that is used; neighbours in one block are one part, with the padding between them. */
+/**
+ * Returns the memory that is used; neighbours in one block count as one part, with their padding.
+ */
 function usesOf(items: readonly PlacedItem[], access: MemoryUse["access"]): MemoryUse[] {
   const uses: MemoryUse[] = [];
   let before: MemorySpan | undefined;

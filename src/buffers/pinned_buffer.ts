@@ -9,9 +9,27 @@ import type { DeviceBufferRequest } from "./device_buffer.ts";
 import { HostBuffer } from "./host_buffer.ts";
 import { byteLengthOf, toShape } from "./shape.ts";
 
-/** Page-locked host memory that the GPU copies at the speed of the bus. */
+/**
+ * Page-locked host memory, which the GPU copies at the full speed of the bus without blocking the
+ * program. `array` is a typed array over the memory. Use it for data that moves to or from the GPU
+ * often; {@link CudaDevice.pinned} allocates one.
+ *
+ * @example
+ * ```ts
+ * import { CudaDevice } from "vramkit";
+ *
+ * using gpu = CudaDevice.open(0, { driver: "auto" });
+ * using host = gpu.pinned("float32", 3);
+ * using device = gpu.alloc("float32", 3);
+ * host.array.set([1, 2, 3]);
+ * device.copyFrom(host); // queued
+ * device.copyTo(host); // queued behind it
+ * await gpu.synchronize();
+ * console.log(host.array); // Float32Array(3) [1, 2, 3]
+ * ```
+ */
 export class PinnedBuffer<D extends DType = DType> extends HostBuffer<D> {
-  /** Allocates page-locked memory; the elements are whatever was there before. */
+  /** Allocates page-locked memory. The elements keep whatever was there before. */
   static allocate<D extends DType>(request: DeviceBufferRequest<D>): PinnedBuffer<D> {
     const { dtype, resource, stream, label } = request;
     const shape = toShape(request.shape);
@@ -26,7 +44,7 @@ export class PinnedBuffer<D extends DType = DType> extends HostBuffer<D> {
     return new PinnedBuffer({ ...fields, bytes });
   }
 
-  /** Shows the same bytes as another element type; see {@link HostBuffer.as}. */
+  /** Returns a view of the same bytes as another element type; see {@link HostBuffer.as}. */
   override as<E extends DType>(dtype: E): PinnedBuffer<E> {
     return super.as(dtype) as PinnedBuffer<E>;
   }

@@ -1,4 +1,4 @@
-// Rows in device memory, padded so that each starts where the hardware reads it best.
+// Rows in device memory, padded so that each row starts at an address that the hardware reads fast.
 
 import { type DType, elementBytes } from "../dtype.ts";
 import { visibleText } from "../format.ts";
@@ -10,25 +10,27 @@ import { DeviceBuffer } from "./device_buffer.ts";
 import { countOf, type Shape, toShape } from "./shape.ts";
 import { StridedView } from "./strided_view.ts";
 
-/** Rows to allocate on a device. */
+/** Request for new padded rows. */
 export interface PitchedBufferRequest<D extends DType> {
-  /** The element type. */
+  /** Element type. */
   readonly dtype: D;
-  /** Rows and columns, and axes before them that are counted as rows too. */
+  /** Rows and columns, preceded by any axes that count as rows too. */
   readonly shape: Shape;
-  /** The stream that may use it first. */
+  /** Stream that uses the memory first. */
   readonly stream: CudaStream;
-  /** A name for tables and errors. */
+  /** Name shown in tables and errors. */
   readonly label?: string | undefined;
 }
 
 /**
- * Rows with padding between them, owned. `buffer` is the whole block, padding included; copies from and
- * to other buffers leave the padding out.
+ * Device memory in rows that the driver pads, so that each row starts at an address that the
+ * hardware reads fast. Use it for images and for kernels that expect a pitch. `buffer` is the whole
+ * block with the padding; copies from and to other buffers skip the padding. {@link
+ * CudaDevice.pitched} allocates one.
  */
 export class PitchedBuffer<D extends DType = DType> extends StridedView<D, DeviceBuffer<D>> {
   /**
-   * Allocates rows (cuMemAllocPitch); the elements are whatever was there before.
+   * Allocates rows (cuMemAllocPitch). The elements keep whatever was there before.
    *
    * @throws RangeError when the shape has fewer than two axes, or no elements.
    */
@@ -64,23 +66,26 @@ export class PitchedBuffer<D extends DType = DType> extends StridedView<D, Devic
     super(buffer, { shape, strides, offset: 0 });
   }
 
-  /** Bytes from one row to the next. */
+  /** Bytes from the start of one row to the start of the next. */
   get pitchBytes(): number {
     return (this.buffer.shape.at(-1) ?? 0) * elementBytes(this.dtype);
   }
 
-  /** The address of the first row. */
+  /** Address of the first row. */
   get ptr(): bigint {
     return this.buffer.ptr;
   }
 
-  /** Gives the memory back after the work queued on it. */
+  /** Frees the memory after the work queued on it. A second call does nothing. */
   override dispose(): void {
     super.dispose();
     this.buffer.dispose();
   }
 
-  /** Names the buffer: `PitchedBuffer(image, float32[480, 640] by 2560 bytes)`. */
+  /**
+   * Returns the buffer's name for messages: `PitchedBuffer(image, float32[480, 640] by 2560
+   * bytes)`.
+   */
   override toString(): string {
     const { label } = this.buffer;
     const name = label === undefined ? `#${this.id}` : visibleText(label);

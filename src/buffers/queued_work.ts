@@ -1,17 +1,20 @@
-// Work that is queued already and can be waited for: `s.pull()` queues, `await s.pull()` waits too.
+// Work that is queued already and can be awaited: `s.pull()` queues it, `await s.pull()` waits too.
 
 import type { CudaStream } from "../stream.ts";
 
-/** Work on a stream. It runs whether or not anybody waits; awaiting it waits until it is done. */
+/**
+ * Work queued on a stream, as {@link StagedBuffer.push} returns it. It runs whether or not it is
+ * awaited; `await` waits until it is done.
+ */
 export class QueuedWork implements PromiseLike<void> {
   readonly #stream: CudaStream;
 
-  /** Stands for what `stream` has queued so far. */
+  /** Creates an object for the work that `stream` has queued so far. */
   constructor(stream: CudaStream) {
     this.#stream = stream;
   }
 
-  /** Waits, for `await`; rejects with what the work failed with. */
+  /** Waits until the work is done, for `await`; rejects with the work's error. */
   then<A = void, B = never>(
     onDone?: (() => A | PromiseLike<A>) | null,
     onFailed?: ((reason: unknown) => B | PromiseLike<B>) | null,
@@ -19,7 +22,7 @@ export class QueuedWork implements PromiseLike<void> {
     return this.#stream.synchronize().then(onDone, onFailed);
   }
 
-  /** Blocks until it is done. */
+  /** Blocks until the work is done. */
   synchronizeSync(): void {
     this.#stream.synchronizeSync();
   }

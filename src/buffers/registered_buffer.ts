@@ -1,4 +1,4 @@
-// An array of the program's own, page-locked while it is registered: the GPU copies it in place.
+// An array of the program, page-locked while it is registered, so that the GPU copies it in place.
 
 import { ALLOCATE_LIKE, type BufferFields } from "./gpu_buffer.ts";
 import { type DType, dtypeOf, elementBytes } from "../dtype.ts";
@@ -13,35 +13,37 @@ import type { DeviceBufferRequest } from "./device_buffer.ts";
 import { HostBuffer } from "./host_buffer.ts";
 import { byteLengthOf, countOf, type Shape, toShape } from "./shape.ts";
 
-/** How to register an array. */
+/** Options for registering an array. */
 export interface RegisterOptions<D extends DType> extends RegistrationOptions {
   /** The element type; that of the array by default, uint8 for an ArrayBuffer. */
   readonly dtype?: D | undefined;
-  /** Sizes along each axis; one axis by default. */
+  /** Size of each axis; one axis by default. */
   readonly shape?: number | Shape | undefined;
-  /** The stream that may use it first; the default stream otherwise. */
+  /** Stream that uses the memory first; the device's default stream by default. */
   readonly stream?: CudaStream | undefined;
-  /** A name for tables and errors. */
+  /** Name shown in tables and errors. */
   readonly label?: string | undefined;
 }
 
-/** What to register, and on which stream it may be used first. */
+/** Request for registering memory. */
 export type RegisterRequest<D extends DType> = RegisterOptions<D> & {
   /** The memory. */
   readonly source: HostMemory;
-  /** The stream that may use it first. */
+  /** Stream that uses the memory first. */
   readonly stream: CudaStream;
 };
 
-/** What registered memory is made of. */
+/** The parts of registered memory. */
 export interface RegisteredBufferFields<D extends DType> extends BufferFields<D> {
   /** The registration of the array. */
   readonly registration: HostRegistration;
 }
 
 /**
- * An array that stays where it is and is page-locked until the registration is disposed. The array is
- * kept alive meanwhile, and disposing leaves it and its contents to the program.
+ * An existing array that is page-locked until this object is disposed, so that the GPU copies it in
+ * place. Use it for memory of the program's own that is copied many times. The array stays alive
+ * meanwhile; disposing unlocks it and changes neither the array nor its contents. {@link
+ * CudaDevice.register} creates one.
  */
 export class RegisteredBuffer<D extends DType = DType> extends HostBuffer<D> {
   readonly #registration: HostRegistration;
@@ -57,7 +59,7 @@ export class RegisteredBuffer<D extends DType = DType> extends HostBuffer<D> {
    *
    * @throws TypeError when the array was detached or can be resized.
    * @throws RangeError when the shape does not fit its bytes.
-   * @throws CudaError when a part of it is registered already.
+   * @throws CudaError when a part of the array is registered already.
    */
   static register<D extends DType>(request: RegisterRequest<D>): RegisteredBuffer<D> {
     const { source, stream, label, portable, readOnly } = request;
@@ -80,12 +82,16 @@ export class RegisteredBuffer<D extends DType = DType> extends HostBuffer<D> {
     return new RegisteredBuffer({ ...fields, registration });
   }
 
-  /** Whether the GPU may only read it. */
+  /** Whether the GPU may only read the memory. */
   get isReadOnly(): boolean {
     return this.#registration.isReadOnly;
   }
 
-  /** The memory, for copies and kernels; checked, also that the array was not moved away. */
+  /**
+   * The memory, for copies and kernels.
+   *
+   * @throws DisposedError when it was disposed or the array was transferred to another thread.
+   */
   override get span(): MemorySpan {
     const span = super.span;
     if (span.byteLength > 0 && this.bytes.byteLength === 0) {
@@ -94,13 +100,13 @@ export class RegisteredBuffer<D extends DType = DType> extends HostBuffer<D> {
     return span;
   }
 
-  /** Shows the same bytes as another element type; see {@link HostBuffer.as}. */
+  /** Returns a view of the same bytes as another element type; see {@link HostBuffer.as}. */
   override as<E extends DType>(dtype: E): RegisteredBuffer<E> {
     return super.as(dtype) as RegisteredBuffer<E>;
   }
 
   /**
-   * Registers fresh memory of the same kind: the array of the result is new.
+   * Registers new memory of the same kind; the result's array is new.
    *
    * @internal
    */

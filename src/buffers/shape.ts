@@ -3,23 +3,24 @@
 import { type DType, elementBytes } from "../dtype.ts";
 import { checkSize, describeValue } from "../format.ts";
 
-/** Sizes along each axis, outermost first; a number alone is one axis. */
+/** Size of each axis, outermost first. */
 export type Shape = readonly number[];
 
 /**
- * Reads a shape as people pass it.
+ * Returns the shape that a caller passed: a list of sizes, or one number.
  *
  * @throws RangeError when a size is negative, fractional or NaN, or the product passes 2^53 - 1.
  */
 export function toShape(shape: number | Shape): Shape {
-  // What is neither, which only a program without types can pass, is refused as a size.
+  // A value that is neither a number nor a list, possible without types only, is rejected as a
+  // size.
   const sizes: readonly number[] = Array.isArray(shape) ? [...shape] : [shape as number];
   for (const size of sizes) checkSize(size, "shape");
   checkSize(countOf(sizes), "element count");
   return Object.freeze(sizes);
 }
 
-/** How many elements a shape has. */
+/** Returns the number of elements of a shape. */
 export function countOf(shape: Shape): number {
   let count = 1;
   // By index, because walking a frozen array takes three times as long.
@@ -28,7 +29,7 @@ export function countOf(shape: Shape): number {
 }
 
 /**
- * How many bytes the elements of a shape take.
+ * Returns the number of bytes that the elements of a shape take.
  *
  * @throws RangeError when they pass 2^53 - 1.
  */
@@ -36,7 +37,7 @@ export function byteLengthOf(dtype: DType, shape: Shape): number {
   return checkSize(countOf(shape) * elementBytes(dtype), "byte length");
 }
 
-/** Writes a type and shape as people read them: `"float32[2, 3]"`. */
+/** Formats an element type and a shape: `"float32[2, 3]"`. */
 export function formatShape(dtype: string, shape: Shape): string {
   return `${dtype}[${shape.join(", ")}]`;
 }
@@ -55,8 +56,8 @@ export function resolveRange(
 }
 
 /**
- * Finds one step along an axis or one element; a negative index counts from the end. Undefined where
- * there is none, also for what is no whole number.
+ * Resolves an index along an axis; a negative one counts from the end. Returns undefined when it is
+ * out of range or not a whole number.
  */
 export function resolveStep(index: number, size: number): number | undefined {
   if (!Number.isInteger(index)) return undefined;

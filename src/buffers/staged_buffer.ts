@@ -15,13 +15,13 @@ import { PinnedBuffer } from "./pinned_buffer.ts";
 import { QueuedWork } from "./queued_work.ts";
 import { byteLengthOf, toShape } from "./shape.ts";
 
-/** What to allocate on a device and beside it on the host. */
+/** Request for a new staged buffer. */
 export interface StagedBufferRequest<D extends DType> extends DeviceBufferRequest<D> {
-  /** Where the page-locked half comes from. */
+  /** Resource that allocates the page-locked half. */
   readonly pinnedResource: MemoryResource;
 }
 
-/** What a staged buffer is made of. */
+/** The parts of a staged buffer. */
 export interface StagedBufferFields<D extends DType> extends BufferFields<D> {
   /** The page-locked half. */
   readonly mirrorAllocation: Allocation;
@@ -29,7 +29,10 @@ export interface StagedBufferFields<D extends DType> extends BufferFields<D> {
   readonly mirrorBytes: Uint8Array<ArrayBufferLike>;
 }
 
-/** On which stream to move which elements. */
+/**
+ * Options for {@link StagedBuffer.push} and {@link StagedBuffer.pull}: the stream, and the elements
+ * to move.
+ */
 export interface StagedRange extends StreamChoice {
   /** The first element; negative counts from the end. */
   readonly start?: number | undefined;
@@ -40,11 +43,13 @@ export interface StagedRange extends StreamChoice {
 const STAGED_RANGE = new OptionSet<StagedRange>({ stream: STREAM, start: NUMBER, end: NUMBER });
 
 /**
- * Device memory with a page-locked mirror of the same size. As a buffer it is its device half:
- * copies, fills, kernels, uploads and downloads leave the mirror alone.
+ * Device memory with a page-locked mirror of the same size on the host. Use it for data that both
+ * sides change: `push()` copies the mirror to the device, `pull()` copies it back. All other calls,
+ * such as copies, fills, uploads and downloads, use the device's half only. {@link
+ * CudaDevice.staged} creates one.
  */
 export class StagedBuffer<D extends DType = DType> extends GpuBuffer<D> {
-  /** The mirror as a buffer for copies of your own; disposing it frees nothing. */
+  /** The mirror as a buffer, for further copies; disposing it frees nothing. */
   readonly mirror: PinnedBuffer<D>;
   readonly #mirrorAllocation: Allocation;
 
@@ -56,7 +61,7 @@ export class StagedBuffer<D extends DType = DType> extends GpuBuffer<D> {
     this.#mirrorAllocation = allocation;
   }
 
-  /** Allocates both halves, or neither; the elements are whatever was there before. */
+  /** Allocates both halves, or neither. The elements keep whatever was there before. */
   static allocate<D extends DType>(request: StagedBufferRequest<D>): StagedBuffer<D> {
     const { dtype, resource, pinnedResource, stream, label } = request;
     const shape = toShape(request.shape);
@@ -71,7 +76,8 @@ export class StagedBuffer<D extends DType = DType> extends GpuBuffer<D> {
       });
       const mirrorBytes = showToHost(mirrorAllocation);
       const token = { allocation };
-      // One guard for both halves: whoever reaches a typed array over the mirror keeps the device's.
+      // One guard for both halves: a reference to a typed array over the mirror keeps the device's
+      // half too.
       allocation.releaseWith(mirrorAllocation);
       allocation.guard(token);
       const fields = { allocation, token, dtype, shape, byteOffset: 0, isView: false };
@@ -83,8 +89,8 @@ export class StagedBuffer<D extends DType = DType> extends GpuBuffer<D> {
   }
 
   /**
-   * The mirror's elements as a typed array (bfloat16: its bits). Wait for a push or pull before
-   * touching them. When the buffer is disposed its length becomes 0.
+   * The mirror's elements as a typed array (bfloat16: its bits). Wait for a push or a pull before
+   * reading or writing them. Its length becomes 0 when the buffer is disposed.
    */
   get contents(): BitsOf<D> {
     if (this.disposed) throw new DisposedError(this.toString());

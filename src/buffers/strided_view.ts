@@ -1,4 +1,4 @@
-// Elements of a buffer in any order: transposed, stepped, padded rows. Copies honour the strides.
+// Views of a buffer's elements in any order: transposed, stepped, padded rows.
 
 import type { Context } from "../context.ts";
 import { type ArrayOf, type DType, elementBytes, type ScalarOf } from "../dtype.ts";
@@ -36,25 +36,29 @@ import {
 
 const AXIS_RANGE = new OptionSet<AxisRange>({ start: NUMBER, end: NUMBER, step: NUMBER });
 
-/** A strided view of a buffer; it shares the buffer's memory and frees nothing. */
+/**
+ * A view of a buffer's elements in any order: transposed, every second one, a part of each row. It
+ * shares the buffer's memory and frees nothing, and its copies follow the strides.
+ * `buffer.strided()` and `buffer.transpose()` create one.
+ */
 export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBuffer<D>>
   implements Disposable {
-  /** This value's number, never used again. */
+  /** The view's number, unique in this process. */
   readonly id: number = nextId();
   /** The buffer whose elements it shows. */
   readonly buffer: B;
-  /** The element type. */
+  /** Element type. */
   readonly dtype: D;
-  /** Sizes along each axis, outermost first. */
+  /** Size of each axis, outermost first. */
   readonly shape: Shape;
   /** Elements from one step to the next along each axis. */
   readonly strides: readonly number[];
-  /** The first element, counted from the start of the buffer. */
+  /** Index of the first element in the buffer. */
   readonly offset: number;
   #disposed = false;
 
   /**
-   * Lays strides over a buffer; `buffer.strided()` and `buffer.transpose()` are shorter.
+   * Creates a view; `buffer.strided()` and `buffer.transpose()` are shorter.
    *
    * @throws RangeError when the layout leaves the buffer.
    * @throws DisposedError when the buffer was disposed.
@@ -69,7 +73,7 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
     this.offset = layout.offset;
   }
 
-  /** How many elements. */
+  /** Number of elements. */
   get length(): number {
     return countOf(this.shape);
   }
@@ -84,7 +88,7 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
     return this.buffer.storageId;
   }
 
-  /** The context it belongs to. */
+  /** Context that it belongs to. */
   get context(): Context {
     return this.buffer.context;
   }
@@ -94,20 +98,22 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
     return isContiguous(this);
   }
 
-  /** Whether it was disposed, or the buffer was. */
+  /** Whether the view or its buffer was disposed. */
   get disposed(): boolean {
     return this.#disposed || this.buffer.disposed;
   }
 
-  /** Shows the axes in another order; reversed by default. */
+  /** Returns a view with the axes in another order; reversed by default. */
   transpose(order?: readonly number[]): StridedView<D, B> {
     return this.#derive(transposed(this, order));
   }
 
   /**
-   * Shows one step of the outermost axis.
+   * Returns a view of one step of the outermost axis.
    *
-   * @throws RangeError when there is no such step; a negative index counts from the end.
+   * @param index The step; a negative one counts from the end.
+   *
+   * @throws RangeError when there is no such step.
    */
   view(index: number): StridedView<D, B> {
     const size = this.shape[0] ?? 0;
@@ -122,7 +128,10 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
     return this.#derive(withoutAxis(this, 0, step));
   }
 
-  /** Shows a part of one axis, by the rules of Array.slice, and every `step`-th of it. */
+  /**
+   * Returns a view of a part of one axis, by the rules of Array.slice, with every `step`-th
+   * position.
+   */
   range(axis: number, range: AxisRange): StridedView<D, B> {
     AXIS_RANGE.read(range, "range");
     const { start, end } = resolveRange(this.shape[axis] ?? 0, range);
@@ -130,11 +139,12 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
   }
 
   /**
-   * Queues a copy from a buffer or a view of the same shape and does not wait. Rows that both sides
-   * keep together are moved by cuMemcpy2DAsync and cuMemcpy3DAsync; single elements are slow.
+   * Queues a copy from a buffer or a view of the same shape and does not wait. Rows that are
+   * contiguous on both sides are copied fast (cuMemcpy2DAsync, cuMemcpy3DAsync); single elements
+   * are slow.
    *
-   * @throws TypeError when the element types differ, or elements of this view share memory.
-   * @throws RangeError when the shapes differ, or both show the same memory.
+   * @throws TypeError when the element types differ, or some elements of this view share memory.
+   * @throws RangeError when the shapes differ, or both sides share memory.
    */
   copyFrom(source: GpuBuffer<D> | StridedView<D>, options: StreamChoice = {}): this {
     const { stream } = STREAM_CHOICE.read(options, "copyFrom");
@@ -166,7 +176,10 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
     return this;
   }
 
-  /** Copies the elements, in this order, into a new buffer of the same kind; does not wait. */
+  /**
+   * Queues a copy of the elements, in the order of the view, into a new buffer of the same kind;
+   * does not wait.
+   */
   contiguous(options: StreamChoice = {}): B {
     STREAM_CHOICE.read(options, "contiguous");
     const copy = this.buffer.allocateLike(this.shape, options);
@@ -179,7 +192,10 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
     }
   }
 
-  /** Copies host memory into the elements, in this order, through a contiguous buffer. */
+  /**
+   * Copies host memory into the elements, in the order of the view, through a contiguous buffer.
+   * Resolves when the elements are there.
+   */
   async upload(
     this: StridedView<D, GpuBuffer<D>>,
     source: Uploadable<D>,
@@ -205,7 +221,10 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
     await copied.synchronize();
   }
 
-  /** Copies the elements, in this order, into a fresh typed array, through a contiguous buffer. */
+  /**
+   * Copies the elements, in the order of the view, into a new typed array, through a contiguous
+   * buffer.
+   */
   async download(
     this: StridedView<D, GpuBuffer<D>>,
     options: TransferChoice = {},
@@ -215,7 +234,7 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
     return await packed.download(undefined, options);
   }
 
-  /** Lets go of the view; the buffer stays. */
+  /** Disposes the view; the buffer stays. */
   dispose(): void {
     this.#disposed = true;
   }
@@ -225,12 +244,12 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
     this.dispose();
   }
 
-  /** Names the view: `StridedView(float32[3, 2] by [1, 3])`. */
+  /** Returns the view's name for messages: `StridedView(float32[3, 2] by [1, 3])`. */
   toString(): string {
     return `StridedView(${formatShape(this.dtype, this.shape)} by [${this.strides.join(", ")}])`;
   }
 
-  /** Shows the view on a console. */
+  /** Returns the text that the console shows. */
   [Symbol.for("Deno.customInspect")](): string {
     return `${this} of ${this.buffer}${this.disposed ? " disposed" : ""}`;
   }
@@ -239,7 +258,7 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
     return this.buffer.span.address + BigInt(this.offset * elementBytes(this.dtype));
   }
 
-  /** The layout counted from the start of the block, which views at other offsets share. */
+  /** The layout relative to the start of the block, which other views share. */
   get #inBlock(): StridedLayout {
     const { shape, strides, offset } = this;
     const start = this.buffer.byteOffset / elementBytes(this.dtype);
@@ -251,7 +270,7 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
     return new StridedView(this.buffer, layout);
   }
 
-  /** Checks a copy into this view, and says what the layer below has to do. */
+  /** Checks a copy into this view, and returns it for the layer below. */
   #copyOf(from: StridedView<D>, chosen: CudaStream | undefined): ShapedCopy {
     this.#checkUsable();
     from.#checkUsable();

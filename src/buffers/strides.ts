@@ -4,17 +4,17 @@ import { describeNumber } from "../format.ts";
 import { LIST, NUMBER, OptionSet, requireKind, SHAPE } from "../options.ts";
 import { countOf, type Shape } from "./shape.ts";
 
-/** Elements of a buffer in any order: where the first lies, and how far each axis steps. */
+/** A layout of a buffer's elements in any order: the first element, and the step of each axis. */
 export interface StridedLayout {
-  /** Sizes along each axis. */
+  /** Size of each axis, outermost first. */
   readonly shape: Shape;
   /** Elements from one step to the next along each axis; 0 repeats, negative goes backwards. */
   readonly strides: readonly number[];
-  /** The first element, counted from the start of the buffer. */
+  /** Index of the first element in the buffer. */
   readonly offset: number;
 }
 
-/** What a layout may be. */
+/** Checks the layout above. */
 export const STRIDED_LAYOUT: OptionSet<StridedLayout> = new OptionSet({
   shape: SHAPE,
   strides: LIST,
@@ -23,15 +23,15 @@ export const STRIDED_LAYOUT: OptionSet<StridedLayout> = new OptionSet({
 
 /** Part of one axis. */
 export interface AxisRange {
-  /** The first step; negative counts from the end. */
+  /** The first position; negative counts from the end. */
   readonly start?: number | undefined;
-  /** The step after the last; negative counts from the end. */
+  /** The position after the last; negative counts from the end. */
   readonly end?: number | undefined;
-  /** Every how many steps; 1 by default. */
+  /** Distance between the positions; 1 by default. */
   readonly step?: number | undefined;
 }
 
-/** The strides of elements that follow each other, the last axis fastest. */
+/** Returns the strides of contiguous elements, the last axis fastest. */
 export function contiguousStrides(shape: Shape): readonly number[] {
   const strides: number[] = Array(shape.length);
   let stride = 1;
@@ -45,8 +45,8 @@ export function contiguousStrides(shape: Shape): readonly number[] {
 /**
  * Checks that a layout stays inside `length` elements.
  *
- * @throws TypeError when its shape or its strides are no lists.
- * @throws RangeError when it does not, or when shape and strides have different lengths.
+ * @throws TypeError when its shape or its strides are not lists.
+ * @throws RangeError when it leaves them, or when shape and strides have different lengths.
  */
 export function checkLayout(layout: StridedLayout, length: number, of: unknown): void {
   const { shape, strides, offset }: Partial<StridedLayout> = Object(layout);
@@ -75,14 +75,17 @@ export function checkLayout(layout: StridedLayout, length: number, of: unknown):
   );
 }
 
-/** Whether the elements follow each other, the last axis fastest. */
+/** Whether the elements are contiguous, the last axis fastest. */
 export function isContiguous({ shape, strides }: StridedLayout): boolean {
   if (countOf(shape) === 0) return true;
   const wanted = contiguousStrides(shape);
   return shape.every((size, axis) => size === 1 || strides[axis] === wanted[axis]);
 }
 
-/** Whether each element is certain to be there once, so that all can be written in any order. */
+/**
+ * Whether every element is certain to have memory of its own, so that all can be written in any
+ * order.
+ */
 export function isDistinct({ shape, strides }: StridedLayout): boolean {
   if (countOf(shape) === 0) return true;
   const axes = shape
@@ -98,7 +101,7 @@ export function isDistinct({ shape, strides }: StridedLayout): boolean {
 }
 
 /**
- * Puts the axes in another order; reversed by default.
+ * Returns the layout with the axes in another order; reversed by default.
  *
  * @throws RangeError when an axis is missing or named twice.
  */
@@ -123,10 +126,10 @@ export function transposed(layout: StridedLayout, order?: readonly number[]): St
 }
 
 /**
- * Takes every `step`-th part of one axis, by the rules of Array.slice; a negative step walks the
- * range from its end.
+ * Returns every `step`-th position of one axis, by the rules of Array.slice; a negative step walks
+ * the range from its end.
  *
- * @throws RangeError when there is no such axis, or the step is 0 or no whole number.
+ * @throws RangeError when there is no such axis, or the step is 0 or not a whole number.
  */
 export function stepped(
   layout: StridedLayout,
@@ -154,7 +157,7 @@ export function stepped(
   };
 }
 
-/** Leaves out one axis, at one of its steps. */
+/** Returns the layout without one axis, at one position of it. */
 export function withoutAxis(layout: StridedLayout, axis: number, step: number): StridedLayout {
   const { shape, strides, offset } = layout;
   return {

@@ -1,4 +1,4 @@
-// What the values of a buffer are like: lowest, highest, mean and a histogram, over a sample of them.
+// A summary of a buffer's values: lowest, highest, mean and a histogram, over a sample of them.
 
 import { nameOf } from "../accounting/ledger.ts";
 import type { DType } from "../dtype.ts";
@@ -6,19 +6,22 @@ import { formatShape } from "./shape.ts";
 import type { GpuBuffer } from "./gpu_buffer.ts";
 import type { TransferChoice } from "../transfer/transfer_choice.ts";
 
-/** What the values of a buffer are like. */
+/**
+ * A summary of a buffer's values, as `buffer.describe()` returns it: lowest, highest, mean and a
+ * histogram. Large buffers are sampled.
+ */
 export class BufferSummary {
-  /** Names the buffer. */
+  /** The buffer's name. */
   readonly name: string;
-  /** Its element type and shape, as `float32[2, 3]`. */
+  /** The buffer's element type and shape, as `float32[2, 3]`. */
   readonly type: string;
-  /** How many elements it has. */
+  /** Number of elements in the buffer. */
   readonly length: number;
-  /** How many of them were looked at. */
+  /** Number of elements in the sample. */
   readonly sampleCount: number;
-  /** How many of those were NaN or infinite; they count for nothing else. */
+  /** Number of sampled elements that are NaN or infinite; the other values leave them out. */
   readonly nonFiniteCount: number;
-  /** How many of those were zero. */
+  /** Number of sampled elements that are zero. */
   readonly zeroCount: number;
   /** The lowest value; null when none was finite. */
   readonly lowest: number | null;
@@ -26,10 +29,10 @@ export class BufferSummary {
   readonly highest: number | null;
   /** The mean; null when none was finite. */
   readonly mean: number | null;
-  /** How many values lie in each of equally wide bins from the lowest to the highest. */
+  /** Number of values in each of equally wide bins, from the lowest value to the highest. */
   readonly histogram: readonly number[];
 
-  /** Takes what was found. */
+  /** Creates a summary from its values. */
   constructor(found: BufferSummary) {
     this.name = found.name;
     this.type = found.type;
@@ -44,12 +47,12 @@ export class BufferSummary {
   }
 }
 
-/** Up to this many elements all are looked at; of larger buffers, so many in evenly spread pieces. */
+/** Number of elements to sample: all of a small buffer, evenly spread pieces of a larger one. */
 const SAMPLE_LENGTH = 65_536;
 const PIECE_LENGTH = 1024;
 const BIN_COUNT = 48;
 
-/** Copies a sample of the values to the host, at most 512 KiB, and describes them. */
+/** Copies a sample of the values to the host, at most 512 KiB, and summarises it. */
 export async function summarise<D extends DType>(
   buffer: GpuBuffer<D>,
   options: TransferChoice,

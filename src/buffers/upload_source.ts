@@ -1,4 +1,4 @@
-// What a new buffer is filled from: a typed array or bytes as they are, or plain numbers packed.
+// The contents of a new buffer: a typed array or bytes as they are, or plain numbers, packed.
 
 import { type DType, dtypeOf, elementBytes, type HostArray } from "../dtype.ts";
 import { bytesOf, type HostMemory } from "../transfer/host_memory.ts";
@@ -6,24 +6,24 @@ import { type HostValues, packValues } from "./host_values.ts";
 import { countOf, type Shape, toShape } from "./shape.ts";
 import type { Uploadable } from "./gpu_buffer.ts";
 
-/** An array to upload, and the buffer it needs. */
+/** An array to upload, with the type and shape of the buffer it needs. */
 export interface UploadSource<D extends DType> {
   /** The elements. */
   readonly array: Uploadable<D>;
-  /** The element type. */
+  /** Element type. */
   readonly dtype: D;
-  /** Sizes along each axis. */
+  /** Size of each axis, outermost first. */
   readonly shape: Shape;
 }
 
-/** Elements on the host, as they are nested or one axis of them. */
+/** Elements on the host, with the shape of their nesting or one axis. */
 interface HostElements {
   readonly array: HostMemory;
   readonly shape: Shape;
 }
 
 /**
- * Finds the elements, type and shape that a source stands for.
+ * Returns the elements, type and shape of a source.
  *
  * @throws TypeError when plain numbers or bytes come without an element type.
  * @throws RangeError when the source has another number of elements than the shape.
@@ -49,7 +49,10 @@ export function uploadSource<D extends DType>(
 }
 
 function elementsOf(source: HostMemory | HostValues, dtype: DType): HostElements {
-  if (isTyped(source)) return { array: source, shape: [source.length] };
+  if (isTyped(source)) {
+    const own = dtypeOf(source) ?? dtype;
+    return { array: source, shape: [bytesOf(source, "upload").byteLength / elementBytes(own)] };
+  }
   if (!isBytes(source)) return packValues(iterableOf(source), dtype);
   const { byteLength } = bytesOf(source, "upload");
   const length = byteLength / elementBytes(dtype);
@@ -64,7 +67,7 @@ function isTyped(source: HostMemory | HostValues): source is HostArray {
   return ArrayBuffer.isView(source) && !(source instanceof DataView);
 }
 
-/** Whether it is memory that holds bytes of whatever type. */
+/** Whether a source is raw bytes, without an element type. */
 function isBytes(
   source: HostMemory | HostValues,
 ): source is DataView | ArrayBuffer | SharedArrayBuffer {

@@ -1,31 +1,31 @@
-// The arithmetic of views: which bytes, and in which shape, a part of a buffer shows.
-// Everything here is a pure function; the buffer makes the view from the answer.
+// The arithmetic of views: the bytes and the shape of a part of a buffer. Everything here is a pure
+// function; the buffer makes the view from the answer.
 
 import { type DType, elementBytes } from "../dtype.ts";
 import { describeNumber } from "../format.ts";
 import { countOf, resolveRange, resolveStep, type Shape, toShape } from "./shape.ts";
 
-/** What a view is computed from. */
+/** The properties of a buffer from which a view is computed. */
 export interface Viewed {
-  /** The element type. */
+  /** Element type. */
   readonly dtype: DType;
-  /** Sizes along each axis. */
+  /** Size of each axis, outermost first. */
   readonly shape: Shape;
-  /** How many elements. */
+  /** Number of elements. */
   readonly length: number;
-  /** Its size in bytes. */
+  /** Size in bytes. */
   readonly byteLength: number;
-  /** Where it starts, in bytes from the start of its block. */
+  /** Offset in bytes from the start of the block. */
   readonly byteOffset: number;
-  /** Names it in errors. */
+  /** Returns the name for errors. */
   toString(): string;
 }
 
-/** Where a view starts, and its shape. */
+/** Offset and shape of a view. */
 export interface ViewPlace {
-  /** In bytes from the start of the block. */
+  /** Offset in bytes from the start of the block. */
   readonly byteOffset: number;
-  /** Sizes along each axis. */
+  /** Size of each axis, outermost first. */
   readonly shape: Shape;
 }
 
@@ -38,9 +38,10 @@ export interface ElementRange {
 }
 
 /**
- * Finds one row: the part at `index` along the outermost axis.
+ * Returns the place of one row: the part at `index` along the outermost axis; a negative index
+ * counts from the end.
  *
- * @throws RangeError when there is no such row; a negative index counts from the end.
+ * @throws RangeError when there is no such row.
  */
 export function rowAt(viewed: Viewed, index: number): ViewPlace {
   const { shape } = viewed;
@@ -60,14 +61,18 @@ export function rowAt(viewed: Viewed, index: number): ViewPlace {
   return { byteOffset: byteOffsetOf(viewed, row * countOf(rest)), shape: rest };
 }
 
-/** Finds elements `start` to `end`, clamped to the buffer as TypedArray.subarray does. */
+/**
+ * Returns the place of the elements `start` to `end`, clamped to the buffer as by
+ * TypedArray.subarray.
+ */
 export function rangeOf(viewed: Viewed, range: ElementRange): ViewPlace {
   const { start, end } = resolveRange(viewed.length, range);
   return { byteOffset: byteOffsetOf(viewed, start), shape: Object.freeze([end - start]) };
 }
 
 /**
- * Gives the same elements another shape; one size of -1 stands for what the others leave.
+ * Returns the place of the same elements in another shape; a size of -1 is computed from the
+ * others.
  *
  * @throws RangeError when the shape has another number of elements.
  */
@@ -82,7 +87,9 @@ export function reshaped(viewed: Viewed, shape: number | Shape): ViewPlace {
   return { byteOffset: viewed.byteOffset, shape: sizes };
 }
 
-/** Puts the rest in the place of a -1; a shape without one, or with several, stays as it is. */
+/**
+ * Replaces a -1 with the size that is left; a shape without one, or with several, stays as it is.
+ */
 function withRest(viewed: Viewed, shape: number | Shape): number | Shape {
   if (shape === -1) return viewed.length;
   if (!Array.isArray(shape) || !shape.includes(-1)) return shape;
@@ -97,7 +104,7 @@ function withRest(viewed: Viewed, shape: number | Shape): number | Shape {
 }
 
 /**
- * Finds the shape of the same bytes as another element type: flat unless the sizes match.
+ * Returns the shape of the same bytes as another element type: flat unless the sizes match.
  *
  * @throws RangeError when the bytes are not a whole number of elements, or are misaligned for them.
  */

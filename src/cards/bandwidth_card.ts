@@ -1,4 +1,5 @@
-// The card of a bandwidth sweep: one row a size, one column a direction and kind, and the fits in words.
+// The card of a bandwidth sweep: one row for each size, one column for each direction and kind, and
+// the fits in words.
 
 import { formatBytes, formatSeconds, formatSpeed } from "../format.ts";
 import type { BandwidthFit, BandwidthPoint, BandwidthResult } from "../measure/bandwidth_result.ts";
@@ -11,13 +12,13 @@ const SHORT_DIRECTION = {
   "device-to-device": "D2D",
 } as const;
 
-/** Names a direction and kind in few letters: `"H2D pinned"`. */
+/** Returns a short name of a direction and kind: `"H2D pinned"`. */
 export function shortName(point: Pick<BandwidthPoint, "direction" | "kind">): string {
   const direction = SHORT_DIRECTION[point.direction];
   return point.kind === "device" ? direction : `${direction} ${point.kind}`;
 }
 
-/** Lays a sweep out as text: title, speeds in GB/s by size, and the fitted lines in words. */
+/** Returns a sweep as text: title, speeds in GB/s by size, and the fitted lines in words. */
 export function formatBandwidth(result: BandwidthResult): string {
   return cardText(bandwidthCard(result));
 }
@@ -41,7 +42,7 @@ export function bandwidthCard(result: BandwidthResult): Card {
   };
 }
 
-/** Lists speeds by size, one column a direction and kind. */
+/** Returns speeds by size, one column for each direction and kind. */
 function speedRows({ points }: BandwidthResult): { header: string[]; rows: string[][] } {
   const lanes = Map.groupBy(points, shortName);
   const sizes = [...new Set(points.map((point) => point.byteLength))].sort((a, b) => a - b);
@@ -59,7 +60,7 @@ function busWords({ busName, theoreticalGigabytesPerSecond: roof }: BandwidthRes
   return roof === null ? "bus unknown" : `${busName}, at most ${formatSpeed(roof)} one way`;
 }
 
-/** Says a fitted line in words. */
+/** Describes a fitted line in words. */
 export function describeFit(fit: BandwidthFit): string {
   const { latencySeconds, gigabytesPerSecond, halfBandwidthBytes } = fit;
   return `${shortName(fit)}: ${formatSeconds(latencySeconds)} + bytes / ` +

@@ -1,4 +1,5 @@
-// The cards of buffers and views: what they hold, where it lies, who made it, and the first values.
+// The cards of buffers and views: their contents, their place in memory, where they were created,
+// and the first values.
 
 import type { LiveKind } from "../accounting/ledger.ts";
 import { nameOf } from "../accounting/ledger.ts";
@@ -25,7 +26,7 @@ const PLACES: Readonly<Record<LiveKind, string>> = {
   graph: "a graph",
 };
 
-/** Where a view lies in its block, in bytes. */
+/** Place of a view in its block, in bytes. */
 interface ViewPlace {
   /** From the start of the block to the first element. */
   readonly byteOffset: number;

@@ -1,5 +1,5 @@
-// What a card shows, as plain data: a title, a line below it, and parts. Notebooks get it as HTML
-// and as text; making it may fail, showing it may not.
+// The contents of a card as plain data: a title, a line below it, and parts. Notebooks get it as
+// HTML and as text; making it may fail, showing it may not.
 
 import { messageOf } from "../format.ts";
 import type { Align } from "../text_table.ts";
@@ -11,19 +11,19 @@ export type CardState = "disposed" | "warning" | "error";
 
 /** One stretch of a bar. */
 export interface BarSegment {
-  /** What it stands for. */
+  /** Name of the stretch. */
   readonly name: string;
-  /** How much of the bar; the segments' amounts together are the whole. */
+  /** Amount; all segments together are the whole bar. */
   readonly amount: number;
   /** The amount in words. */
   readonly text: string;
-  /** How it is filled: solid, hatched, dotted or empty, so that colour is not needed. */
+  /** Fill pattern, so that the bar can be read without colour. */
   readonly fill: "solid" | "hatched" | "dotted" | "empty";
 }
 
 /** A row of a table. */
 export interface CardRow {
-  /** Texts, one a column. */
+  /** Texts, one for each column. */
   readonly cells: readonly string[];
   /** Length of the bar in the row, from 0 to 1. */
   readonly share?: number;
@@ -48,21 +48,21 @@ export type CardPart =
   }
   | { readonly type: "note"; readonly text: string };
 
-/** What a card shows. */
+/** The contents of a card. */
 export interface Card {
   /** The object's name. */
   readonly title: string;
-  /** What kind of object it is; empty where the title says so. */
+  /** Kind of object; empty when the title says it. */
   readonly kind: string;
-  /** What is out of the ordinary. */
+  /** State to mark, when it is out of the ordinary. */
   readonly state?: CardState | undefined;
   /** The most important facts in one line. */
   readonly summary: string;
-  /** What follows, from top to bottom. */
+  /** Parts below it, from top to bottom. */
   readonly parts: readonly CardPart[];
 }
 
-/** What a notebook shows, by MIME type. */
+/** The output that a notebook shows, by MIME type. */
 export interface DisplayBundle {
   /** For notebooks. */
   readonly "text/html": string;
@@ -70,13 +70,15 @@ export interface DisplayBundle {
   readonly "text/plain": string;
 }
 
-/** Makes a card and draws it; where that fails the card says why, because a display may not throw. */
+/**
+ * Makes a card and draws it. When that fails the card says why, because a display must not throw.
+ */
 export function showCard(makeCard: () => Card): DisplayBundle {
   const card = makeSafely(makeCard);
   return { "text/html": cardHtml(card), "text/plain": cardText(card) };
 }
 
-/** The text of a card, for consoles; where it cannot be made it says why. */
+/** Returns the text of a card, for consoles; when it cannot be made, the text says why. */
 export function textOfCard(makeCard: () => Card): string {
   return cardText(makeSafely(makeCard));
 }

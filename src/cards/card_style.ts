@@ -1,5 +1,6 @@
-// How cards look. Colours are the page's own text colour thinned out, and three hues that read on
-// white and on black; the class is doubled where a notebook's own table style must be overruled.
+// The style of cards. Colours are the page's text colour, made lighter, and three hues that are
+// readable on white and on black. The class is doubled where it must override a notebook's table
+// style.
 
 /** The style sheet that every card carries, since each output of a notebook stands alone. */
 export const CARD_STYLE = `

@@ -1,4 +1,4 @@
-// The card of a device: what it is, what its memory is used for, and how fast its bus can be.
+// The card of a device: its properties, its memory by use, and the speed of its bus.
 
 import type { CudaDevice } from "../device.ts";
 import type { DeviceMemory } from "../device/device_memory.ts";

@@ -1,4 +1,4 @@
-// The cards of errors: what failed, and for a lack of memory the amounts that explain it.
+// The cards of errors: the failed call, and for a lack of memory the amounts that explain it.
 
 import type { CudaError, OutOfMemoryError } from "../errors.ts";
 import { formatBytes } from "../format.ts";
@@ -10,7 +10,7 @@ export function errorCard({ name, message }: Error): Card {
   return { title: name, kind: "", state: "error", summary: message, parts: [] };
 }
 
-/** Makes the card of a call of the driver's that failed. */
+/** Makes the card of a failed driver call. */
 export function cudaErrorCard(error: CudaError): Card {
   const { call, code, codeName } = error;
   const facts = [["call", call], ["status", `${codeName} (${code})`]] as const;

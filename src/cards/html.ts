@@ -1,6 +1,6 @@
 // Text that becomes part of HTML, escaped; and the one place that knows how a share becomes a width.
 
-/** Writes a text so that HTML, and plotly's own subset of it, shows it as it is. */
+/** Escapes a text for HTML and for plotly's subset of it. */
 export function escapeHtml(text: string): string {
   return text
     .replaceAll("&", "&amp;")
@@ -9,7 +9,7 @@ export function escapeHtml(text: string): string {
     .replaceAll('"', "&quot;");
 }
 
-/** Writes a share from 0 to 1 as a CSS width; what is there at all stays visible. */
+/** Returns a share from 0 to 1 as a CSS width; any share above 0 stays visible. */
 export function cssWidth(share: number): string {
   const percent = Math.min(100, Math.max(0, 100 * share));
   return percent > 0 ? `max(2px, ${Number(percent.toFixed(2))}%)` : "0";

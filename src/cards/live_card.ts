@@ -1,11 +1,11 @@
-// The card of gpu.live(): what holds memory, largest first, and what a re-run cell left behind.
+// The card of gpu.live(): objects that hold memory, largest first, and those left by re-run cells.
 
 import type { LiveGroups } from "../device/live_groups.ts";
 import type { LiveObject } from "../device/live_query.ts";
 import { formatBytes, formatSeconds } from "../format.ts";
 import type { Card, CardPart } from "./card.ts";
 
-/** More rows than this make a page and not a card. */
+/** Rows shown at most, so that the card stays a card. */
 const SHOWN_ROWS = 30;
 
 /** Makes the card of live objects, which come largest first. */
@@ -40,7 +40,10 @@ export function groupsCard({ key, heading, groups, hint }: LiveGroups): Card {
   };
 }
 
-/** Makes one warning of groups of blocks, each made at one place of a cell by several runs of it. */
+/**
+ * Makes one warning for groups of blocks, each created at one place of a cell by several runs of
+ * it.
+ */
 export function rerunCard(groups: readonly (readonly LiveObject[])[]): Card {
   return {
     title: "Memory of an earlier run is still held",
@@ -78,7 +81,7 @@ function rows(objects: readonly LiveObject[]): CardPart {
   };
 }
 
-/** Streams and events hold no memory of ours. */
+/** Returns a size as text; empty for streams and events, which hold no memory. */
 function sizeText(byteLength: number): string {
   return byteLength === 0 ? "" : formatBytes(byteLength);
 }

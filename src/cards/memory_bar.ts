@@ -1,9 +1,10 @@
-// A device's memory as one bar: what this program holds and keeps, what others hold, what is free.
+// A device's memory as one bar: live and cached memory of this program, memory of others, and free
+// memory.
 
 import { formatBytes } from "../format.ts";
 import type { BarSegment, CardPart } from "./card.ts";
 
-/** What a device's memory is used for, in bytes: free + live + cached + other is all there is. */
+/** A device's memory by use, in bytes: free + live + cached + other is the total. */
 export interface MemoryAmounts {
   /** Free for all programs. */
   readonly freeBytes: number;

@@ -1,4 +1,4 @@
-// The card of buffers that were uploaded together: what each is and where it starts.
+// The card of buffers that were uploaded together: the type and the place of each.
 
 import type { DeviceBuffer } from "../buffers/device_buffer.ts";
 import type { PackedBuffers } from "../buffers/packed_buffers.ts";

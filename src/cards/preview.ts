@@ -1,4 +1,4 @@
-// The first values of a buffer for its card: at most 4 KiB, and only when nothing has to be waited for.
+// The first values of a buffer for its card: at most 4 KiB, and only when that needs no waiting.
 
 import { activeCapture } from "../capture.ts";
 import { elementBytes } from "../dtype.ts";
@@ -9,13 +9,13 @@ import { transferSync } from "../transfer/host_transfer.ts";
 import { scalarOf } from "../buffers/element.ts";
 import type { GpuBuffer } from "../buffers/gpu_buffer.ts";
 
-/** The first values of a buffer, or why they are not shown. */
+/** The first values of a buffer, or the reason why they are not shown. */
 export type Preview =
   | { readonly rows: readonly string[][]; readonly isWhole: boolean }
   | { readonly missing: string };
 
 const MOST_BYTES = 4096;
-/** What a transfer that was awaited leaves queued, such as a free, takes microseconds. */
+/** Time to wait for work left by an awaited transfer, such as a free, which takes microseconds. */
 const PATIENCE_MILLISECONDS = 1;
 const SHOWN_ROWS = 5;
 const SHOWN_COLUMNS = 8;
@@ -31,7 +31,10 @@ export function previewOf(buffer: GpuBuffer, allocation: Allocation): Preview {
   }
 }
 
-/** Does not ask for the buffer's span: that counts as a use, and makes a lazy buffer allocate. */
+/**
+ * Reads the first values without the buffer's span, which counts as a use and makes a lazy buffer
+ * allocate.
+ */
 function readFirst(buffer: GpuBuffer, allocation: Allocation): Preview {
   const { dtype, length, byteOffset } = buffer;
   if (activeCapture() !== undefined) return { missing: "a capture is running" };
@@ -52,7 +55,7 @@ function readFirst(buffer: GpuBuffer, allocation: Allocation): Preview {
   return layOut(textAt, { count, columnCount: columnsOf(buffer, count), isAll: count === length });
 }
 
-/** Whether all work that could change the block or hold up a read is done, or done in a moment. */
+/** Whether all work that could change the block or delay a read is done, or will be in a moment. */
 function isQuiet({ usage, context }: Allocation): boolean {
   if (usage.hasPending) return false;
   const streams = [CudaStream.default(context), ...usage.streams()];
@@ -63,13 +66,15 @@ function isQuiet({ usage, context }: Allocation): boolean {
   return false;
 }
 
-/** The length of a row, where at least one whole row was read; values are wrapped otherwise. */
+/**
+ * Returns the length of a row when at least one whole row was read; values are wrapped otherwise.
+ */
 function columnsOf({ shape }: GpuBuffer, count: number): number {
   const innermost = shape.at(-1) ?? 1;
   return shape.length > 1 && innermost <= count ? innermost : SHOWN_COLUMNS;
 }
 
-/** Lays out the first rows and columns of what was read, and marks where there is more. */
+/** Lays out the first rows and columns of the values, and marks where there are more. */
 function layOut(
   textAt: (index: number) => string,
   read: { readonly count: number; readonly columnCount: number; readonly isAll: boolean },
@@ -87,7 +92,7 @@ function layOut(
   return { rows: hasMoreRows ? [...rows, ["…"]] : rows, isWhole };
 }
 
-/** Writes a number with six digits that mean something; integers are written out. */
+/** Formats a number with six significant digits; integers are written out. */
 export function textOf(value: number | bigint | boolean): string {
   return typeof value !== "number" || Number.isInteger(value)
     ? String(value)

@@ -1,4 +1,4 @@
-// The cards of streams, events and graphs: whether the GPU is done with what was queued.
+// The cards of streams, events and graphs: whether the GPU is done with the queued work.
 
 import { isCaptured } from "../capture.ts";
 import type { Context } from "../context.ts";
@@ -41,14 +41,14 @@ export function graphCard(graph: CudaGraph): Card {
   }));
 }
 
-/** What streams, events and graphs have in common. */
+/** The properties that streams, events and graphs share. */
 interface Queue {
   readonly name: string;
   readonly context: Context;
   readonly disposed: boolean;
 }
 
-/** Makes a card of what it is, and while it was not disposed of how far the GPU is. */
+/** Makes a card with the object's state and, unless it was disposed, the progress of the GPU. */
 function queueCard(
   kind: string,
   { name, context: { ordinal }, disposed }: Queue,
@@ -68,7 +68,7 @@ function queueCard(
   };
 }
 
-/** Says how far the GPU is, also when asking fails because queued work did. */
+/** Describes the progress of the GPU, also when the query fails because queued work failed. */
 function progressWords(isDone: () => boolean, words: { done: string; busy: string }): string {
   try {
     return isDone() ? words.done : words.busy;

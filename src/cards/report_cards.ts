@@ -1,4 +1,4 @@
-// The cards of accounts: a whole report of a device's memory, and what a track counted.
+// The cards of accounts: a report of a device's memory, and the counts of a track.
 
 import type { MemoryTrack } from "../accounting/memory_track.ts";
 import type { Timeline } from "../accounting/timeline.ts";

@@ -5,7 +5,7 @@ import { placeOf, stackOf } from "../memory/describe_resource.ts";
 import type { MemoryResource } from "../memory/memory_resource.ts";
 import type { Card, CardRow } from "./card.ts";
 
-/** Makes the card of a resource, and of all that it takes memory from. */
+/** Makes the card of a resource and of all its upstreams. */
 export function resourceCard(resource: MemoryResource): Card {
   const place = placeOf(resource);
   const stack = stackOf(resource);

@@ -1,4 +1,4 @@
-// The cards of results: the time of a piece of work, and what the values of a buffer are like.
+// The cards of results: the time of a piece of work, and a summary of a buffer's values.
 
 import type { BufferSummary } from "../buffers/summary.ts";
 import { formatBytes, formatSeconds, formatSpeed } from "../format.ts";

@@ -1,4 +1,4 @@
-// Which card shows what: one row a class. The classes themselves know nothing of cards.
+// The card of each class, one row each. The classes themselves know nothing of cards.
 
 import { MemoryTrack } from "../accounting/memory_track.ts";
 import { Timeline } from "../accounting/timeline.ts";
@@ -17,17 +17,7 @@ import { CudaGraph } from "../graph.ts";
 import { SafetensorsModel } from "../interop/safetensors/model.ts";
 import { BandwidthResult } from "../measure/bandwidth_result.ts";
 import { Timing } from "../measure/timing.ts";
-import { CudaAsyncMemoryResource } from "../memory/cuda_async_memory_resource.ts";
-import { CudaMemoryResource } from "../memory/cuda_memory_resource.ts";
-import { ForeignMemoryResource } from "../memory/foreign_memory_resource.ts";
-import { GraphMemoryResource } from "../memory/graph_memory_resource.ts";
-import { HostRegistration } from "../memory/host_registration.ts";
-import { ManagedMemoryResource } from "../memory/managed_memory_resource.ts";
-import { MappedHostMemoryResource } from "../memory/mapped_host_memory_resource.ts";
-import { PinnedHostMemoryResource } from "../memory/pinned_host_memory_resource.ts";
-import { PitchedMemoryResource } from "../memory/pitched_memory_resource.ts";
-import { ResourceAdaptor } from "../memory/resource_adaptor.ts";
-import { VirtualMemoryResource } from "../memory/virtual_memory_resource.ts";
+import { BaseMemoryResource } from "../memory/base_memory_resource.ts";
 import { CudaStream } from "../stream.ts";
 import { bandwidthCard } from "./bandwidth_card.ts";
 import { bufferCard, stridedCard } from "./buffer_card.ts";
@@ -48,7 +38,10 @@ interface Shown<T> {
   readonly prototype: T;
 }
 
-/** Gives the objects of a class a card in notebooks, and its text on consoles where they have none. */
+/**
+ * Gives the objects of a class a card in notebooks, and the card's text on consoles if they have no
+ * other.
+ */
 function show<T extends object>({ prototype }: Shown<T>, makeCard: (shown: T) => Card): void {
   const [card, text] = [Symbol.for("Jupyter.display"), Symbol.for("Deno.customInspect")];
   define(prototype, card, (shown: T) => showCard(() => makeCard(shown)));
@@ -88,14 +81,4 @@ show(CudaError, cudaErrorCard);
 show(OutOfMemoryError, shortageCard);
 show(DisposedError, errorCard);
 show(CudaUnavailableError, errorCard);
-show(ResourceAdaptor, resourceCard);
-show(CudaAsyncMemoryResource, resourceCard);
-show(CudaMemoryResource, resourceCard);
-show(ForeignMemoryResource, resourceCard);
-show(GraphMemoryResource, resourceCard);
-show(HostRegistration, resourceCard);
-show(ManagedMemoryResource, resourceCard);
-show(MappedHostMemoryResource, resourceCard);
-show(PinnedHostMemoryResource, resourceCard);
-show(PitchedMemoryResource, resourceCard);
-show(VirtualMemoryResource, resourceCard);
+show(BaseMemoryResource, resourceCard);

@@ -8,7 +8,7 @@ import type { BarSegment, Card, CardPart } from "./card.ts";
 /** A fact's name and its value in words. */
 export type SystemFact = readonly [name: string, value: string];
 
-/** More rows than this make a page and not a card. */
+/** Rows shown at most, so that the card stays a card. */
 const SHOWN_PROCESSES = 20;
 
 /** Makes the card. */
@@ -35,7 +35,7 @@ export function systemCard(state: SystemState): Card {
   };
 }
 
-/** Words what is known, in the order of nvidia-smi; what is not known is left out. */
+/** Returns the known facts in words, in the order of nvidia-smi; unknown ones are left out. */
 export function systemFacts(state: SystemState): readonly SystemFact[] {
   const { powerWatts, powerLimitWatts, throttleReasons } = state;
   const facts: readonly (readonly [string, string | undefined])[] = [
@@ -52,7 +52,9 @@ export function systemFacts(state: SystemState): readonly SystemFact[] {
   return facts.flatMap(([name, value]) => value === undefined ? [] : [[name, value]]);
 }
 
-/** Words memory and load in one line: `"3 % busy, 1.2 GiB of 80 GiB used, 600 MiB reserved"`. */
+/**
+ * Describes memory and load in one line: `"3 % busy, 1.2 GiB of 80 GiB used, 600 MiB reserved"`.
+ */
 export function formatLoad(state: SystemState): string {
   const { gpuUtilizationPercent, memoryUsedBytes, memoryTotalBytes } = state;
   const { memoryReservedBytes = 0 } = state;
@@ -65,7 +67,7 @@ export function formatLoad(state: SystemState): string {
   ].join(", ");
 }
 
-/** Words who uses the device: `"pid 4711 deno 1.2 GiB"`. */
+/** Lists the processes that use the device: `"pid 4711 deno 1.2 GiB"`. */
 export function formatProcesses(state: SystemState): readonly string[] {
   return (state.processes ?? []).map((process) =>
     ["pid", ...processCells(process)].filter((cell) => cell !== "").join(" ")
@@ -84,7 +86,10 @@ function loadBar(caption: string, percent: number | undefined): CardPart[] {
   }];
 }
 
-/** Memory that programs use, that the driver reserves where it says so, and that is free. */
+/**
+ * Returns a bar of the memory that programs use, that the driver reserves if it tells, and that is
+ * free.
+ */
 function memoryBar(state: SystemState): CardPart[] {
   const { memoryUsedBytes, memoryFreeBytes, memoryReservedBytes = 0 } = state;
   if (memoryUsedBytes === undefined || memoryFreeBytes === undefined) return [];

@@ -1,29 +1,29 @@
-// The command line's words, checked: unknown commands, options and values are refused.
+// The command line's arguments, checked: unknown commands, options and values are rejected.
 
 import { parseArgs } from "node:util";
 import { messageOf, parseBytes } from "../format.ts";
 import { SMALLEST_COPY_BYTES } from "../measure/bandwidth.ts";
 
-/** What the options say. */
+/** The options of the command line. */
 export interface CliOptions {
   /** Bytes of the largest copy to measure. */
   readonly largestBytes: number;
-  /** Which device. */
+  /** Number of the device. */
   readonly ordinal: number;
-  /** Which driver. */
+  /** Driver to use. */
   readonly driver: "auto" | "cuda" | "simulated";
-  /** Where files go. */
+  /** Folder for files. */
   readonly out: string;
   /** Whether to print JSON. */
   readonly json: boolean;
 }
 
-/** Commands there are. */
+/** Names of the commands. */
 export type Command = "demo" | "bandwidth" | "calibrate" | "doctor" | "help";
 
 const COMMANDS: readonly Command[] = ["demo", "bandwidth", "calibrate", "doctor", "help"];
 
-/** A wrong word on the command line: exit code 2. */
+/** A wrong argument on the command line: exit code 2. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }
@@ -31,7 +31,7 @@ export class UsageError extends Error {
 /**
  * Reads the arguments.
  *
- * @throws UsageError when a command, an option or a value is none that exists.
+ * @throws UsageError when a command, an option or a value does not exist.
  */
 export function readArguments(args: readonly string[]): { command: Command; options: CliOptions } {
   const { values, positionals } = parse(args);

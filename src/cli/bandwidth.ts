@@ -16,7 +16,7 @@ export async function runBandwidth(options: CliOptions): Promise<number> {
   return isVerified(result) ? 0 : 1;
 }
 
-/** Sweeps over sizes while a progress bar shows how far it is. */
+/** Runs a sweep with a progress bar. */
 export async function measure(
   gpu: CudaDevice,
   options: { largestBytes: number; quiet?: boolean },
@@ -35,7 +35,7 @@ export async function measure(
   }
 }
 
-/** Whether all bytes of all points were right. */
+/** Whether the bytes of all points were correct. */
 export function isVerified(result: BandwidthResult): boolean {
   return result.points.every((point) => point.verified);
 }

@@ -1,4 +1,4 @@
-// `calibrate`: from which size large transfers should go through the ring on this machine.
+// `calibrate`: finds the size from which transfers should go through the ring on this machine.
 
 import { CudaDevice } from "../device.ts";
 import { formatBytes } from "../format.ts";
@@ -6,7 +6,7 @@ import { calibrate, CALIBRATION_BYTES, type CalibrationPoint } from "../measure/
 import { formatTable } from "../text_table.ts";
 import type { CliOptions } from "./arguments.ts";
 
-/** Runs the command; it prints what it found and stores nothing. */
+/** Runs the command; it prints its result and stores nothing. */
 export async function runCalibrate(options: CliOptions): Promise<number> {
   using gpu = CudaDevice.open(options.ordinal, { driver: options.driver });
   using buffer = gpu.zeros("uint8", CALIBRATION_BYTES, { label: "calibration" });

@@ -1,4 +1,4 @@
-// `doctor`: finds out, step by step, whether a GPU can be used, and says how to mend what cannot.
+// `doctor`: finds out, step by step, whether a GPU can be used, and says how to fix each problem.
 
 import { CudaDevice } from "../device.ts";
 import { CudaError, CudaUnavailableError, type UnavailableReason } from "../errors.ts";
@@ -69,7 +69,7 @@ function report(gpu: CudaDevice): void {
   console.log(`ok    memory: ${formatBytes(freeBytes)} of ${formatBytes(totalBytes)} free`);
 }
 
-/** Does what every program does first: a block, a copy there and a copy back. */
+/** Does what every program does first: allocates a block, copies into it and back. */
 function tryMemory(gpu: CudaDevice): void {
   const values = Float32Array.from({ length: 1024 }, (_, index) => index);
   using buffer = gpu.uploadSync(values);
@@ -82,7 +82,10 @@ function tryMemory(gpu: CudaDevice): void {
   console.log("ok    4 KiB went there and back unchanged");
 }
 
-/** Prints what `gpu.system()` shows; without NVML nothing else is worse, so it is no failure. */
+/**
+ * Prints the result of `gpu.system()`. Missing NVML is not a failure, because nothing else needs
+ * it.
+ */
 function reportSystem(gpu: CudaDevice): void {
   const state = gpu.system();
   if (state.unavailable !== undefined) {

@@ -1,4 +1,5 @@
-// What a device tells about its memory and about itself; and how memory is all given back.
+// A device's accounts: its memory, its state, its live objects, and calls that release them
+// together.
 
 import { requireNoCapture } from "../capture.ts";
 import { BufferKinds } from "../buffers/buffer_kinds.ts";
@@ -24,22 +25,23 @@ const MARK: OptionKind = {
   accepts: (value) => isRecord(value) && typeof value["id"] === "number",
 };
 
-/** The accounting half of a device. */
+/** The part of {@link CudaDevice} that accounts for memory. */
 export abstract class DeviceAccounts extends BufferKinds {
-  /** What results measured now on this device were measured with. */
+  /** Returns the device, driver and versions that a measurement made now belongs to. */
   abstract provenance(): Provenance;
 
-  /** What the device is. */
+  /** Properties of the device: name, memory, bus. */
   abstract readonly info: DeviceInfo;
 
-  /** What its memory is used for right now, in bytes (cuMemGetInfo). */
+  /** The device's memory by use, in bytes, at this moment (cuMemGetInfo). */
   get memory(): DeviceMemory {
     return readDeviceMemory(this.context);
   }
 
   /**
-   * Runs a function and disposes what it gave to `scope.use()`, also when it throws. Use it in
-   * notebook cells, where a top-level `using` never disposes. A label opens a track of that name.
+   * Calls `body` and then disposes everything that it passed to `scope.use()`, also when it throws.
+   * Meant for notebook cells, where a top-level `using` never disposes. A label opens a track of
+   * that name.
    */
   scope<T>(body: (scope: Scope) => T, options: ScopeOptions = {}): T {
     const { label } = SCOPE_OPTIONS.read(options, "scope");
@@ -52,7 +54,7 @@ export abstract class DeviceAccounts extends BufferKinds {
   }
 
   /**
-   * Lists what is alive on this device and fits `query`, largest first.
+   * Lists the live objects of this device that match `query`, largest first.
    *
    * @example
    * ```ts
@@ -67,26 +69,29 @@ export abstract class DeviceAccounts extends BufferKinds {
     return LiveTable.of(this.context.ledger, query);
   }
 
-  /** Marks this moment for {@link DeviceAccounts.disposeSince}. */
+  /** Returns a mark of this moment for {@link DeviceAccounts.disposeSince}. */
   mark(): MemoryMark {
     return { id: nextId() };
   }
 
-  /** Disposes everything on this device that was made since a mark, newest first. */
+  /** Disposes everything that was created on this device since a mark, newest first. */
   disposeSince(mark: MemoryMark): void {
     requireKind(mark, MARK, "disposeSince");
     requireNoCapture("give everything back");
     this.context.ledger.releaseAfter(mark.id);
   }
 
-  /** Disposes everything that is alive on this device, whoever holds it. */
+  /**
+   * Disposes everything that is alive on this device. References to it stay and report that they
+   * are disposed.
+   */
   disposeAll(): void {
     requireNoCapture("give everything back");
     this.context.ledger.releaseAfter(0);
   }
 
   /**
-   * Counts the device memory that is allocated until the result is disposed. Tracks nest.
+   * Counts the device memory that is allocated from now until the result is disposed. Tracks nest.
    *
    * @example
    * ```ts
@@ -107,8 +112,9 @@ export abstract class DeviceAccounts extends BufferKinds {
   }
 
   /**
-   * Limits what live buffers and caches may hold on this device: bytes, `"2 GiB"`, or `"40%"` of
-   * the memory; undefined lifts the limit. Allocations beyond it fail without asking the driver.
+   * Limits the memory that live buffers and caches may hold on this device: bytes, `"2 GiB"`, or
+   * `"40%"` of the device's memory; undefined lifts the limit. Allocations beyond it fail without a
+   * driver call.
    */
   limit(size: ByteSize | undefined): void {
     const { ledger, totalBytes } = this.context;
@@ -116,7 +122,8 @@ export abstract class DeviceAccounts extends BufferKinds {
   }
 
   /**
-   * What happened to its memory lately; records in notebooks, elsewhere from `start()` on.
+   * Recent events of the device's memory. Records by itself in notebooks, and elsewhere from
+   * `timeline.start()` on.
    *
    * @example
    * ```ts
@@ -135,9 +142,9 @@ export abstract class DeviceAccounts extends BufferKinds {
   }
 
   /**
-   * Asks the system about the device, as nvidia-smi does: load, memory of all programs, temperature,
-   * power, clocks, bus (NVML). It needs no more than `--allow-ffi`; where NVML cannot be used
-   * the result says why. The first call opens NVML; each blocks for some milliseconds.
+   * Returns what nvidia-smi shows about the device: load, memory of all programs, temperature,
+   * power, clocks, bus (NVML). Needs only `--allow-ffi`; where NVML cannot be used, the result says
+   * why. The first call opens NVML; each call blocks for some milliseconds.
    *
    * @example
    * ```ts
@@ -153,7 +160,10 @@ export abstract class DeviceAccounts extends BufferKinds {
     return readSystemState(this.context, this.info);
   }
 
-  /** Takes an account of its memory: who holds what, as text and as JSON. */
+  /**
+   * Returns a full account of the device's memory: which objects hold how much, as text and as
+   * JSON.
+   */
   report(): MemoryReport {
     return new MemoryReport(this.context, this.provenance());
   }

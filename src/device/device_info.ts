@@ -1,4 +1,4 @@
-// What a device is. Read once when it is opened, except its bus, which is asked for when wanted.
+// Properties of a device, read once when it is opened; its bus is read on first use.
 
 import type { DriverApi } from "../../ffi/cuda.ts";
 import { readCString } from "../../ffi/pointers.ts";
@@ -8,22 +8,22 @@ import { type Bus, readBus } from "../measure/bus.ts";
 
 /** A device's name, size and abilities. */
 export class DeviceInfo {
-  /** Its name, such as `"NVIDIA H200"`. */
+  /** The device's name, such as `"NVIDIA H200"`. */
   readonly name: string;
-  /** Its identity across reboots, as `GPU-…`. */
+  /** The device's identity, stable across reboots, as `GPU-…`. */
   readonly uuid: string;
-  /** Its architecture, such as `"9.0"`. */
+  /** Compute capability, such as `"9.0"`. */
   readonly computeCapability: string;
-  /** Its address on the PCI bus, such as `"0000:61:00.0"`. */
+  /** Address on the PCI bus, such as `"0000:61:00.0"`. */
   readonly pciBusId: string;
-  /** Its memory in bytes. */
+  /** The device's memory in bytes. */
   readonly totalBytes: number;
-  /** How many copy engines it has: with two or more, copies both ways overlap. */
+  /** Number of copy engines: with two or more, copies in both directions overlap. */
   readonly copyEngineCount: number;
   readonly #driver: DriverApi;
   #bus: Bus | undefined;
 
-  /** Reads what the driver says about a device. */
+  /** Reads the properties from the driver. */
   constructor(context: Context) {
     const { driver, deviceHandle } = context;
     const text = new Uint8Array(256);
@@ -43,7 +43,7 @@ export class DeviceInfo {
     this.#driver = driver.api;
   }
 
-  /** Its link to the host; asked of NVIDIA's management library the first time. */
+  /** Link to the host; read from NVIDIA's management library (NVML) on first use. */
   get bus(): Bus {
     return this.#bus ??= readBus(this.#driver, this);
   }

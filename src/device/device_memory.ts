@@ -1,28 +1,30 @@
-// What a device's memory is used for: free, held by this program, kept for reuse, held by others.
+// A device's memory by use: free, held by this program, kept for reuse, held by others.
 
 import type { Context } from "../context.ts";
 
-/** What a device's memory is used for, in bytes: free + live + cached + other is the total. */
+/** A device's memory by use, in bytes: free + live + cached + other is the total. */
 export interface DeviceMemory {
   /** Free for all programs. */
   readonly freeBytes: number;
-  /** All there is. */
+  /** All memory of the device. */
   readonly totalBytes: number;
   /** Held by this program's live buffers on the device. */
   readonly liveBytes: number;
-  /** Kept on the device for reuse by caches, pools and graphs, or for work that still uses it. */
+  /**
+   * Kept on the device by caches, pools and graphs for reuse, or because queued work still uses it.
+   */
   readonly cachedBytes: number;
-  /** Held by other programs and by the context itself, and what blocks are rounded up by. */
+  /** Held by other programs and by the context itself, and lost to rounding up block sizes. */
   readonly otherBytes: number;
-  /** The most that live buffers on the device held at once. */
+  /** Largest amount that live buffers on the device held at once. */
   readonly peakBytes: number;
-  /** The most that `gpu.limit()` lets them hold; undefined without a limit. */
+  /** Largest amount that `gpu.limit()` allows; undefined without a limit. */
   readonly limitBytes: number | undefined;
-  /** Page-locked, mapped and registered host memory: live, or kept for transfers. */
+  /** Page-locked, mapped and registered host memory, live or kept for transfers. */
   readonly hostBytes: number;
 }
 
-/** Reads the amounts of now (cuMemGetInfo). */
+/** Reads the current amounts (cuMemGetInfo). */
 export function readDeviceMemory(context: Context): DeviceMemory {
   const { ledger, totalBytes } = context;
   const { currentBytes: liveBytes, peakBytes } = ledger.device;

@@ -1,4 +1,4 @@
-// How a device is opened and how arrays are uploaded: the options of the front door.
+// Options for opening a device and for uploading arrays.
 
 import { ALLOCATE_KINDS, type AllocateOptions } from "../buffers/device_allocator.ts";
 import type { Shape } from "../buffers/shape.ts";
@@ -11,35 +11,38 @@ import type { TransferOptions } from "../transfer/pending_transfer.ts";
 import { TRANSFER_KINDS } from "../transfer/transfer_choice.ts";
 import { TRANSFER_TUNING, type TransferTuning } from "../transfer/tuning.ts";
 
-/** How to open a device. */
+/** Options for {@link CudaDevice.open}. */
 export interface OpenOptions {
-  /** Which driver; NVIDIA's by default. `"auto"` uses the simulated one when there is no GPU. */
+  /** Driver to use; NVIDIA's by default. `"auto"` uses the simulated one when there is no GPU. */
   readonly driver?: DriverChoice;
-  /** The driver library's file, when it lies in an unusual place. */
+  /** Path of the driver's library, when it lies in an unusual place. */
   readonly libraryPath?: string;
   /**
-   * Whether a second stream waits by itself for what the first does with a buffer
-   * (`"automatic"`, the default), or the program orders its streams with events (`"manual"`).
+   * Order between streams that use the same buffer: kept by the kit (`"automatic"`, the default),
+   * or by the program with events (`"manual"`).
    */
   readonly order?: "automatic" | "manual";
   /**
-   * How much `gpu.live()` knows of where objects were made: `"sampled"` (large blocks, at a bounded
-   * rate, the default), `"line"` (all; the default in notebooks), `"stack"`, or `"none"`. The
-   * environment variable VRAMKIT_ORIGINS says the same.
+   * Amount of detail that `gpu.live()` has about where objects were created: `"sampled"` (large
+   * blocks, at a bounded rate, the default), `"line"` (all objects; the default in notebooks),
+   * `"stack"`, or `"none"`. The environment variable VRAMKIT_ORIGINS sets the default.
    */
   readonly origins?: OriginDetail;
   /**
-   * Makes the resource that device memory comes from unless a call says otherwise; it is disposed,
-   * with its upstreams, when the device is. The device's stream-ordered pool by default.
+   * Creates the default resource for device memory; the device's stream-ordered pool when left out.
+   * The device disposes it, and its upstreams, when it is disposed.
    */
   readonly resource?: MakeResource;
-  /** The same for page-locked memory; each block is pinned and unpinned by default. */
+  /**
+   * Creates the default resource for page-locked memory; when left out, each block is pinned and
+   * unpinned by itself.
+   */
   readonly pinnedResource?: MakeResource;
-  /** How much page-locked memory and how many threads large transfers may use. */
+  /** Limits of the page-locked memory and the threads that large transfers use. */
   readonly transfers?: TransferTuning;
 }
 
-/** What they may be. */
+/** Checks the options above. */
 export const OPEN_OPTIONS: OptionSet<OpenOptions> = new OptionSet({
   driver: ANYTHING,
   libraryPath: TEXT,
@@ -50,15 +53,15 @@ export const OPEN_OPTIONS: OptionSet<OpenOptions> = new OptionSet({
   transfers: TRANSFER_TUNING,
 });
 
-/** How to upload into new memory. */
+/** Options for {@link CudaDevice.upload}. */
 export interface UploadOptions<D extends DType> extends AllocateOptions, TransferOptions {
-  /** The element type; that of the array by default. */
+  /** Element type; that of the array by default. */
   readonly dtype?: D;
-  /** Sizes along each axis; one axis by default. */
+  /** Size of each axis; one axis by default. */
   readonly shape?: number | Shape | undefined;
 }
 
-/** What they may be. */
+/** Checks the options above. */
 export const UPLOAD_OPTIONS: OptionSet<UploadOptions<DType>> = new OptionSet({
   ...ALLOCATE_KINDS,
   ...TRANSFER_KINDS,
@@ -66,7 +69,7 @@ export const UPLOAD_OPTIONS: OptionSet<UploadOptions<DType>> = new OptionSet({
   shape: SHAPE,
 });
 
-/** Whether `order` lets streams order themselves; undefined leaves it as it is. */
+/** Returns whether streams order themselves; undefined leaves it as it is. */
 export function ordersStreams(order: OpenOptions["order"]): boolean | undefined {
   return order === undefined ? undefined : order === "automatic";
 }

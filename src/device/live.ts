@@ -1,4 +1,4 @@
-// What is alive, as rows that print as a table: the answer to "what holds my GPU memory?".
+// Live objects as rows that print as a table: the answer to "what holds my GPU memory?".
 
 import { formatBytes, formatCount, formatSeconds } from "../format.ts";
 import { type Ledger, type LedgerEntry, nameOf } from "../accounting/ledger.ts";
@@ -13,16 +13,19 @@ import {
 } from "./live_query.ts";
 import { formatTable } from "../text_table.ts";
 
-/** A row, and the record through which its object is given back. */
+/** A row, and the record that releases its object. */
 interface LiveRow {
   readonly object: LiveObject;
   readonly entry: LedgerEntry;
 }
 
-/** A table longer than this is no answer on a console. */
+/** Rows printed at most; a longer table is not readable on a console. */
 const PRINTED_ROWS = 40;
 
-/** Live objects as they were when they were listed, largest first. */
+/**
+ * A list of live objects, taken at one moment, largest first. {@link CudaDevice.live} returns one.
+ * It prints as a table, and can be filtered, grouped, sorted and disposed.
+ */
 export class LiveTable implements Iterable<LiveObject> {
   readonly #rows: readonly LiveRow[];
   /** Whether the device was told to find the place of every object. */
@@ -34,7 +37,7 @@ export class LiveTable implements Iterable<LiveObject> {
   }
 
   /**
-   * Lists what a ledger has and fits a query.
+   * Lists the entries of a ledger that match a query.
    *
    * @internal
    */
@@ -47,22 +50,28 @@ export class LiveTable implements Iterable<LiveObject> {
       .filter(query).sort(query.sortBy ?? "size");
   }
 
-  /** The rows, with their origins as they are told now: a cell's number is known when it is over. */
+  /**
+   * The rows. Origins are looked up now, because a notebook cell's number is known only after it
+   * has run.
+   */
   get objects(): readonly LiveObject[] {
     return this.#rows.map(({ object, entry }) => ({ ...object, origin: entry.origin }));
   }
 
-  /** How many objects. */
+  /** Number of objects. */
   get count(): number {
     return this.#rows.length;
   }
 
-  /** Bytes they hold together. */
+  /** Bytes that all objects hold together. */
   get byteLength(): number {
     return this.#rows.reduce((sum, { object }) => sum + object.byteLength, 0);
   }
 
-  /** Keeps the rows that fit a query or a function, in the same order unless the query has one. */
+  /**
+   * Returns the rows that match a query or a function, in the same order unless the query names
+   * one.
+   */
   filter(query: LiveQuery | ((object: LiveObject) => boolean)): LiveTable {
     const fits = typeof query === "function" ? query : matcherOf(LIVE_QUERY.read(query, "filter"));
     const kept = new LiveTable(this.#rows.filter(({ object }) => fits(object)), this.#findsAll);
@@ -70,7 +79,7 @@ export class LiveTable implements Iterable<LiveObject> {
     return order === undefined ? kept : kept.sort(order);
   }
 
-  /** Sorts the rows into another table: largest, oldest, or first in the alphabet first. */
+  /** Returns the rows sorted: largest first, oldest first, or in alphabetical order. */
   sort(order: LiveOrder): LiveTable {
     const compare = comparisonOf(order);
     const sorted = this.#rows.toSorted((a, b) => compare(a.object, b.object));
@@ -78,8 +87,8 @@ export class LiveTable implements Iterable<LiveObject> {
   }
 
   /**
-   * Groups the rows by the line where they were made, by kind, by label or by scope, with the count
-   * and the bytes of each; largest first.
+   * Groups the rows by the line where they were created, by kind, by label or by scope, with the
+   * count and the bytes of each group; largest first.
    *
    * @throws TypeError when there is no such group.
    *
@@ -97,7 +106,7 @@ export class LiveTable implements Iterable<LiveObject> {
     return new LiveGroups(key, { objects: this.objects, hint: this.hint });
   }
 
-  /** How to learn the places of all rows, when some have none; empty otherwise. */
+  /** Advice on how to record the places of all rows when some have none; empty otherwise. */
   get hint(): string {
     const unknown = this.#rows.filter(({ entry }) => entry.origin === undefined).length;
     if (unknown === 0 || this.#findsAll) return "";
@@ -105,17 +114,20 @@ export class LiveTable implements Iterable<LiveObject> {
       `{ origins: "line" } to have all`;
   }
 
-  /** Disposes all objects of the table, whoever holds them; those that are gone stay so. */
+  /**
+   * Disposes all objects of the table. References to them stay and report that they are disposed;
+   * objects that are gone already are skipped.
+   */
   dispose(): void {
     for (const { entry } of this.#rows) entry.release();
   }
 
-  /** Walks the rows. */
+  /** Iterates over the rows. */
   [Symbol.iterator](): Iterator<LiveObject> {
     return this.objects[Symbol.iterator]();
   }
 
-  /** Lays the first rows out as text, with the sum of all below. */
+  /** Returns the first rows as a text table, with the sum of all rows below. */
   toString(): string {
     const rows = this.objects.slice(0, PRINTED_ROWS).map((object) => [
       object.name,
@@ -139,7 +151,7 @@ export class LiveTable implements Iterable<LiveObject> {
     return this.objects;
   }
 
-  /** Shows the table on a console. */
+  /** Returns the text that the console shows. */
   [Symbol.for("Deno.customInspect")](): string {
     return this.toString();
   }

@@ -1,4 +1,4 @@
-// Which live objects to list, and in which order.
+// Queries for live objects: which to list, and in which order.
 
 import { type ByteSize, describeValue, parseBytes } from "../format.ts";
 import { LIVE_KINDS, type LiveKind } from "../accounting/ledger.ts";
@@ -13,26 +13,29 @@ import {
   TEXT,
 } from "../options.ts";
 
-/** By what a list of live objects is sorted: largest, oldest, or first in the alphabet first. */
+/** Order of a list of live objects: largest first, oldest first, or alphabetical. */
 export type LiveOrder = "size" | "age" | "name" | "kind";
 
-/** Which live objects to list; an object must fit everything that is given. */
+/**
+ * Options for {@link CudaDevice.live}. An object is listed when it matches all options that are
+ * given.
+ */
 export interface LiveQuery {
-  /** What it is, or what it may be. */
+  /** The kind of object, or several kinds. */
   readonly kind?: LiveKind | readonly LiveKind[];
-  /** Its name, a part of it, or a pattern that it matches. */
+  /** A part of the object's name, or a pattern that the name matches. */
   readonly label?: string | RegExp;
-  /** The track or labelled scope it was made in. */
+  /** The track or labelled scope that it was created in. */
   readonly scope?: string;
-  /** A part of the place where it was made, such as the name of a file. */
+  /** A part of the place where it was created, such as the name of a file. */
   readonly origin?: string;
-  /** How large it is at least. */
+  /** Smallest size. */
   readonly minSize?: ByteSize;
-  /** How large it is at most. */
+  /** Largest size. */
   readonly maxSize?: ByteSize;
-  /** How long ago it was made at least, in seconds. */
+  /** Lowest age in seconds. */
   readonly olderThanSeconds?: number;
-  /** How long ago it was made at most, in seconds. */
+  /** Highest age in seconds. */
   readonly newerThanSeconds?: number;
   /** The order; largest first by default. */
   readonly sortBy?: LiveOrder;
@@ -45,7 +48,7 @@ const PATTERN: OptionKind = {
 };
 const ORDER = oneOf("size", "age", "name", "kind");
 
-/** What a query may be. */
+/** Checks the options above. */
 export const LIVE_QUERY: OptionSet<LiveQuery> = new OptionSet({
   kind: eitherOf(KIND, listOf(KIND)),
   label: eitherOf(TEXT, PATTERN),
@@ -58,30 +61,33 @@ export const LIVE_QUERY: OptionSet<LiveQuery> = new OptionSet({
   sortBy: ORDER,
 });
 
-/** One live object. */
+/** A live object: a buffer, stream, event or graph that was not disposed. */
 export interface LiveObject {
-  /** Its number in this process. */
+  /** The object's number, unique in this process. */
   readonly id: number;
-  /** What it is. */
+  /** The kind of object. */
   readonly kind: LiveKind;
-  /** Its label, or its kind and number. */
+  /** The object's label, or its kind and number. */
   readonly name: string;
-  /** The label that its maker gave it. */
+  /** The label that the program gave it. */
   readonly label: string | undefined;
-  /** Bytes it holds. */
+  /** Bytes that it holds. */
   readonly byteLength: number;
-  /** Seconds since it was made. */
+  /** Seconds since it was created. */
   readonly ageSeconds: number;
-  /** Where it was made, when that is known. */
+  /** The place where it was created; undefined when that is unknown. */
   readonly origin: string | undefined;
-  /** The track or labelled scope it was made in. */
+  /** The track or labelled scope that it was created in. */
   readonly scope: string | undefined;
-  /** Where it was made, nearest first; one place unless whole stacks are kept. */
+  /**
+   * Places on the stack where it was created, nearest first; one place unless whole stacks are
+   * kept.
+   */
   readonly stack: readonly string[] | undefined;
 }
 
 /**
- * Makes a test of a query.
+ * Returns the predicate of a query.
  *
  * @throws RangeError when a size cannot be read.
  */
@@ -108,7 +114,7 @@ const ORDERS: Readonly<Record<LiveOrder, (a: LiveObject, b: LiveObject) => numbe
 };
 
 /**
- * Returns the comparison of an order; what is equal in it comes oldest first.
+ * Returns the comparison function of an order; equal objects are sorted oldest first.
  *
  * @throws TypeError when there is no such order.
  */

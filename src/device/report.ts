@@ -1,4 +1,4 @@
-// A whole account of a device's memory, to read, to attach to a bug report, or to keep as JSON.
+// A full account of a device's memory: as text to read or to attach to a bug report, and as JSON.
 
 import type { Context } from "../context.ts";
 import { MemoryCounters, type MemoryUsage } from "../accounting/counters.ts";
@@ -10,53 +10,53 @@ import type { LiveObject } from "./live_query.ts";
 import type { Provenance } from "../measure/bandwidth_result.ts";
 import { formatTable } from "../text_table.ts";
 
-/** What live objects of one kind hold. */
+/** Number and bytes of the live objects of one kind. */
 export interface KindUsage {
   /** The kind. */
   readonly kind: LiveKind;
-  /** How many objects. */
+  /** Number of objects. */
   readonly count: number;
-  /** Bytes they hold. */
+  /** Bytes that they hold. */
   readonly byteLength: number;
 }
 
-/** How many live blocks have a size, by powers of two. */
+/** Number and bytes of the live blocks of one size class; classes are powers of two. */
 export interface SizeClass {
-  /** The smallest size of the class; blocks below twice that belong to it. */
+  /** Smallest size in the class; blocks smaller than twice that belong to it. */
   readonly fromBytes: number;
-  /** How many blocks. */
+  /** Number of blocks. */
   readonly count: number;
-  /** Bytes they hold. */
+  /** Bytes that they hold. */
   readonly byteLength: number;
 }
 
-/** Memory that something keeps for reuse. */
+/** Memory that a cache or a pool keeps for reuse. */
 export interface CacheUsage {
-  /** What it is. */
+  /** Name of the cache or pool. */
   readonly name: string;
-  /** What kind of memory it keeps. */
+  /** Kind of memory that it keeps. */
   readonly kind: LiveKind;
-  /** Bytes it keeps. */
+  /** Bytes that it keeps. */
   readonly byteLength: number;
 }
 
-/** What a report says, as plain data. */
+/** The contents of a {@link MemoryReport} as plain data. */
 export interface MemoryReportData {
-  /** Which device, driver and versions, and when. */
+  /** Device, driver, versions and date of the report. */
   readonly provenance: Provenance;
-  /** What the device's memory is used for. */
+  /** The device's memory by use. */
   readonly memory: DeviceMemory;
-  /** Device memory of this program: now, at most, and in all. */
+  /** This program's device memory: now, peak and total. */
   readonly device: MemoryUsage;
-  /** Page-locked host memory of this program: now, at most, and in all. */
+  /** This program's page-locked host memory: now, peak and total. */
   readonly host: MemoryUsage;
   /** Live objects by kind. */
   readonly kinds: readonly KindUsage[];
   /** Live blocks by size, smallest first. */
   readonly sizes: readonly SizeClass[];
-  /** What is kept for reuse. */
+  /** Caches and pools, with the bytes that they keep for reuse. */
   readonly caches: readonly CacheUsage[];
-  /** What the garbage collector had to give back. */
+  /** Blocks that the garbage collector released because they were not disposed. */
   readonly undisposed: { readonly count: number; readonly byteLength: number };
   /** The largest live objects, at most 100 of them. */
   readonly largest: readonly LiveObject[];
@@ -64,14 +64,17 @@ export interface MemoryReportData {
 
 const LISTED_OBJECTS = 100;
 
-/** The account of one moment. */
+/**
+ * A full account of a device's memory at one moment, as {@link CudaDevice.report} returns it. Print
+ * it, or store it with `JSON.stringify()`.
+ */
 export class MemoryReport {
-  /** What it says. */
+  /** The contents as plain data. */
   readonly data: MemoryReportData;
   /** All live objects, largest first. */
   readonly live: LiveTable;
 
-  /** Takes the account of now. */
+  /** Takes an account of the current state. */
   constructor(context: Context, provenance: Provenance) {
     const { ledger } = context;
     const entries = ledger.entries();
@@ -89,12 +92,12 @@ export class MemoryReport {
     };
   }
 
-  /** The account as plain data, for JSON. */
+  /** Returns the account as plain data, for JSON. */
   toJSON(): MemoryReportData {
     return this.data;
   }
 
-  /** Lays the account out as text. */
+  /** Returns the account as text. */
   toString(): string {
     const { provenance, memory, device, host, undisposed } = this.data;
     return [
@@ -109,7 +112,7 @@ export class MemoryReport {
     ].join("\n\n");
   }
 
-  /** Shows the account on a console. */
+  /** Returns the text that the console shows. */
   [Symbol.for("Deno.customInspect")](): string {
     return this.toString();
   }

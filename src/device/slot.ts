@@ -1,17 +1,17 @@
-// A named place for one disposable: filling it again disposes what it held, as re-run cells need.
+// A named place for one disposable: storing a new value disposes the old one, as re-run cells need.
 
 import type { Context } from "../context.ts";
 import { describeValue, visibleText } from "../format.ts";
 import { CALLBACK, requireKind, TEXT } from "../options.ts";
 
-/** What a slot can hold; nothing empties it. */
+/** A value for a slot; null and undefined empty it. */
 export type Held = Disposable | null | undefined;
 
 const slotsOf = new WeakMap<Context, Map<string, Slot>>();
 
 /**
- * Disposes what a named place of a context holds, then fills it with what `make` returns or resolves
- * to. When `make` fails the place stays empty.
+ * Disposes the value in a named slot of a context, then stores what `make` returns or resolves to.
+ * The slot stays empty when `make` fails.
  */
 export function fillSlot<T extends Held | Promise<Held>>(
   context: Context,
@@ -35,7 +35,10 @@ export function fillSlot<T extends Held | Promise<Held>>(
   }) as T;
 }
 
-/** What cannot be disposed would only fail when the slot is filled again. */
+/**
+ * Rejects a value that cannot be disposed, which would otherwise fail only when the slot is filled
+ * again.
+ */
 function requireHeld(value: unknown, name: string): Held {
   const held = value as Held;
   if (held === null || held === undefined) return held;
@@ -46,12 +49,12 @@ function requireHeld(value: unknown, name: string): Held {
   );
 }
 
-/** What one filling of a place holds; it may be disposed before its value is there. */
+/** The value of one call to fill a slot; it may be disposed before the value is there. */
 class Slot implements Disposable {
   #value: Held;
   #disposed = false;
 
-  /** Keeps a value, or disposes it at once when the place was filled again meanwhile. */
+  /** Keeps a value, or disposes it at once when the slot was filled again meanwhile. */
   hold(value: Held): void {
     if (this.#disposed) value?.[Symbol.dispose]();
     else this.#value = value;

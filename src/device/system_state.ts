@@ -1,5 +1,5 @@
-// What the system says of a device, as nvidia-smi does: load, memory of all programs, temperature,
-// power, clocks, bus. Values come from NVML, in units that their names tell.
+// The state of a device as nvidia-smi shows it: load, memory of all programs, temperature, power,
+// clocks, bus. Values come from NVML; their names tell the units.
 
 import { nvmlClocksEventReasons } from "../../ffi/nvml_constants.ts";
 import type { Context } from "../context.ts";
@@ -7,18 +7,19 @@ import { type DeviceIdentity, findNvmlDevice, type NvmlDevice } from "../nvml.ts
 import type { GpuProcess } from "../nvml_processes.ts";
 
 /**
- * What the system says of a device at one moment, from NVIDIA's management library (NVML). A value
- * that the device, the driver or the permissions do not give is undefined, never 0. Of a MIG device
- * memory and processes are its own, and the rest is that of the GPU around it.
+ * The state of a device at one moment, as {@link CudaDevice.system} reads it from NVIDIA's
+ * management library (NVML). A value is undefined, never 0, when the device, the driver or the
+ * permissions do not provide it. For a MIG device, memory and processes are its own; all other
+ * values are those of the whole GPU.
  */
 export class SystemState {
   /** The device's name, such as `"NVIDIA H200"`. */
   readonly device: string;
   /** The device's identity as `GPU-…`, or `MIG-…` for a part of a divided GPU. */
   readonly uuid: string;
-  /** Whether the values are those of a simulated device, which measures nothing. */
+  /** Whether the values come from a simulated device, which measures nothing. */
   readonly isModelled: boolean;
-  /** Why there are no values, in words with the remedy; undefined when there are some. */
+  /** The reason why there are no values, and the remedy; undefined when there are values. */
   readonly unavailable: string | undefined;
   /** The version of the driver, such as `"580.95.05"` (nvmlSystemGetDriverVersion). */
   readonly driverVersion: string | undefined;
@@ -28,22 +29,24 @@ export class SystemState {
   readonly memoryUtilizationPercent: number | undefined;
   /** The device's memory in bytes (nvmlDeviceGetMemoryInfo_v2). */
   readonly memoryTotalBytes: number | undefined;
-  /** Bytes that all programs use; with old drivers, what the driver reserves as well. */
+  /**
+   * Bytes that all programs use; with old drivers, the bytes that the driver reserves are included.
+   */
   readonly memoryUsedBytes: number | undefined;
   /** Bytes that are free for all programs. */
   readonly memoryFreeBytes: number | undefined;
   /** Bytes that the driver and the firmware reserve; undefined with old drivers. */
   readonly memoryReservedBytes: number | undefined;
   /**
-   * Programs that use the device, largest first; undefined where the system does not say. In a
-   * container programs can be missing, or have the host's numbers.
+   * Programs that use the device, largest first; undefined when the system does not list them. In a
+   * container, programs can be missing or have the process ids of the host.
    */
   readonly processes: readonly GpuProcess[] | undefined;
   /** Degrees Celsius of the GPU's die. */
   readonly temperatureCelsius: number | undefined;
   /** Watts that the board draws (nvmlDeviceGetPowerUsage). */
   readonly powerWatts: number | undefined;
-  /** Watts that the board may draw: the lowest limit that is in force. */
+  /** Watts that the board may draw at most: the lowest limit in force. */
   readonly powerLimitWatts: number | undefined;
   /** Megahertz of the multiprocessors now (nvmlDeviceGetClockInfo). */
   readonly smClockMegahertz: number | undefined;
@@ -62,7 +65,7 @@ export class SystemState {
   /** Lanes of the link at most, with this host. */
   readonly pcieLaneCountMax: number | undefined;
   /**
-   * Why the clocks are lower than they could be, in words; empty when nothing lowers them
+   * Reasons why the clocks are lower than they could be, in words; empty when nothing lowers them
    * (nvmlDeviceGetCurrentClocksEventReasons).
    */
   readonly throttleReasons: readonly string[] | undefined;
@@ -71,7 +74,7 @@ export class SystemState {
   /** Percent of the fan's full speed; undefined for boards without a fan. */
   readonly fanPercent: number | undefined;
 
-  /** Takes what was found. */
+  /** Creates a state from the values found. */
   constructor(found: SystemState) {
     this.device = found.device;
     this.uuid = found.uuid;
@@ -121,7 +124,7 @@ const REASONS: readonly (readonly [bit: number, words: string])[] = [
   [nvmlClocksEventReasons.nvmlClocksEventReasonDisplayClockSetting, "display clock setting"],
 ];
 
-/** Asks NVML about a device; where it cannot be asked, the result says why. */
+/** Reads the state of a device from NVML; when NVML cannot be used, the result says why. */
 export function readSystemState(
   context: Context,
   device: DeviceIdentity & { readonly name: string },

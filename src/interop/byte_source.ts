@@ -1,21 +1,23 @@
-// What bytes can be streamed from, and how many it says there are.
+// Sources of streamed bytes, and the length that they tell.
 
 /** A response, a stream of bytes, or a blob (a File is one). */
 export type ByteSource = Response | ReadableStream<Uint8Array<ArrayBufferLike>> | Blob;
 
-/** A stream and what is known of it. */
+/** A stream of bytes and its length, if known. */
 export interface OpenedSource {
   /** The bytes; read once. */
   readonly readable: ReadableStream<Uint8Array<ArrayBufferLike>>;
-  /** How many bytes will come, when the source says so and can be believed. */
+  /**
+   * Number of bytes that will come; undefined when the source does not tell or cannot be trusted.
+   */
   readonly byteLength: number | undefined;
 }
 
 /**
  * Opens a source; nothing is read yet.
  *
- * @throws TypeError for something else, and for a response whose body was used.
- * @throws Error when a response tells of a failure, with its status.
+ * @throws TypeError when it is not a source, or a response whose body was used.
+ * @throws Error when a response reports a failure; the message has its status.
  */
 export async function openSource(source: ByteSource): Promise<OpenedSource> {
   if (source instanceof Blob) return { readable: source.stream(), byteLength: source.size };
@@ -38,7 +40,10 @@ async function openResponse(response: Response): Promise<OpenedSource> {
   return { readable: body, byteLength: contentLength(headers) };
 }
 
-/** The body's length; with a content encoding the header tells how long it is packed. */
+/**
+ * Returns the body's length; unknown with a content encoding, whose header tells the encoded
+ * length.
+ */
 function contentLength(headers: Headers): number | undefined {
   const encoding = headers.get("content-encoding") ?? "identity";
   const text = headers.get("content-length");

@@ -1,4 +1,4 @@
-// Foreign pointers as buffers: adopted, borrowed from an owner, or simply shown.
+// Foreign pointers as buffers: adopted, borrowed from an owner, or used without any ownership.
 
 import { type AddressRange, nameOf } from "../accounting/ledger.ts";
 import { DeviceBuffer } from "../buffers/device_buffer.ts";
@@ -6,8 +6,7 @@ import { countOf, type Shape, toShape } from "../buffers/shape.ts";
 import { Context } from "../context.ts";
 import { DTYPE, type DType, elementBytes } from "../dtype.ts";
 import { checkSize, describeValue } from "../format.ts";
-import { Allocation } from "../memory/allocation.ts";
-import type { Lender } from "../memory/allocation_request.ts";
+import { Allocation, type Lender } from "../memory/allocation.ts";
 import { ForeignMemoryResource } from "../memory/foreign_memory_resource.ts";
 import { type MemoryResource, RESOURCE } from "../memory/memory_resource.ts";
 import { type PointerAttributes, pointerAttributes } from "../memory/pointer_attributes.ts";
@@ -16,29 +15,29 @@ import type { CudaStream } from "../stream.ts";
 import { STREAM, streamOn } from "../stream_choice.ts";
 
 /**
- * What foreign memory is, and what becomes of it when the buffer is disposed. With none of
- * `resource`, `owner` and `deallocate` nothing happens to it then: whoever owns the memory keeps it
- * until the GPU is done. Over memory of a live buffer of this process streams are ordered as over the
- * buffer itself.
+ * Options for {@link CudaDevice.fromHandle}: type and shape of the memory, and who frees it. With
+ * none of `resource`, `owner` and `deallocate`, disposing the buffer does nothing to the memory,
+ * and its owner must keep it until the GPU is done. Streams that use memory of a live buffer of
+ * this process are ordered as for that buffer.
  */
 export interface HandleOptions<D extends DType = "uint8"> {
-  /** The element type; `"uint8"` by default. */
+  /** Element type; `"uint8"` by default. */
   readonly dtype?: D;
-  /** Sizes along each axis; one axis by default. */
+  /** Size of each axis; one axis by default. */
   readonly shape?: number | Shape;
-  /** Adopts the memory: it is given back to this resource. */
+  /** Adopts the memory: it is freed by this resource. */
   readonly resource?: MemoryResource;
   /** Borrows the memory: this object is kept alive until the GPU is done with it. */
   readonly owner?: unknown;
   /** Adopts the memory: called once the GPU is done with it. */
   readonly deallocate?: (address: bigint, byteLength: number) => void;
-  /** The stream that may use it first; its device's default stream otherwise. */
+  /** Stream that uses the memory first; the device's default stream by default. */
   readonly stream?: CudaStream;
-  /** A name for tables and errors. */
+  /** Name shown in tables and errors. */
   readonly label?: string;
 }
 
-/** What they may be. */
+/** Checks the options above. */
 export const HANDLE_OPTIONS: OptionSet<HandleOptions<DType>> = new OptionSet({
   dtype: DTYPE,
   shape: SHAPE,
@@ -49,14 +48,14 @@ export const HANDLE_OPTIONS: OptionSet<HandleOptions<DType>> = new OptionSet({
   label: TEXT,
 });
 
-/** What is assumed of an address that stands for no bytes. */
+/** Properties assumed for an address of no bytes. */
 const NOTHING = { isDeviceAccessible: true, isHostAccessible: false };
 
 /**
- * Makes a buffer of foreign memory, on the device that the address belongs to.
+ * Creates a buffer over foreign memory, on the device that the address belongs to.
  *
  * @throws TypeError for contradictory options, or an address that the driver does not know.
- * @throws RangeError when the bytes leave their allocation, or do not fit type and shape.
+ * @throws RangeError when the bytes exceed their allocation, or do not fit type and shape.
  */
 export function bufferFromHandle<D extends DType = "uint8">(
   context: Context,
@@ -98,7 +97,7 @@ function adopt<D extends DType>(
     options;
   const stream = streamOn(context, options, "memory");
   requireHome(context, resource);
-  // Other streams wait for uses of the same memory through the buffer that it belongs to.
+  // Other streams wait for uses of the same memory through the buffer that owns it.
   const lender = byteLength === 0 ? undefined : ownerOf(context, handle);
   if (options.resource !== undefined && byteLength > 0) requireUnowned(context, handle);
   const block = { kind: "imported", byteLength, resource, stream, label } as const;
@@ -109,13 +108,13 @@ function adopt<D extends DType>(
   return new DeviceBuffer({ allocation, token, dtype, shape, byteOffset: 0, isView: false });
 }
 
-/** The record of the live buffer that the bytes belong to. */
+/** Returns the record of the live buffer that the bytes belong to. */
 function ownerOf(context: Context, handle: AddressRange): Lender | undefined {
   const holder = context.ledger.holderOf(handle);
   return holder instanceof Allocation ? holder.memoryOwner : undefined;
 }
 
-/** Memory that a live buffer gives back must not be adopted: it would be given back twice. */
+/** Rejects adopting memory that a live buffer owns: it would be freed twice. */
 function requireUnowned(context: Context, { address, byteLength }: AddressRange): void {
   const end = address + BigInt(byteLength);
   for (const entry of context.ledger) {

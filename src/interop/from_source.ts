@@ -19,17 +19,17 @@ import { wholeOf, writableInto } from "../transfer/web_streams.ts";
 import { type ByteSource, type OpenedSource, openSource } from "./byte_source.ts";
 import { GrowingBytes } from "./growing_bytes.ts";
 
-/** How to fill new device memory from a stream. */
+/** Options for {@link CudaDevice.from}. */
 export interface FromOptions<D extends DType> extends AllocateOptions, TransferOptions {
-  /** The element type; `"uint8"` by default. */
+  /** Element type; `"uint8"` by default. */
   readonly dtype?: D;
-  /** Sizes along each axis; by default one axis with as many elements as come. */
+  /** Size of each axis; by default one axis with all elements that come. */
   readonly shape?: number | Shape;
   /** Called as bytes arrive; the total is Infinity until it is known. */
   readonly onProgress?: ((doneBytes: number, totalBytes: number) => void) | undefined;
 }
 
-/** What they may be. */
+/** Checks the options above. */
 export const FROM_OPTIONS: OptionSet<FromOptions<DType>> = new OptionSet({
   ...ALLOCATE_KINDS,
   ...TRANSFER_KINDS,
@@ -37,7 +37,7 @@ export const FROM_OPTIONS: OptionSet<FromOptions<DType>> = new OptionSet({
   shape: SHAPE,
 });
 
-/** The options with everything decided that can be before the stream is read. */
+/** The options, with all that can be decided before the stream is read. */
 interface Reading<D extends DType> extends FromOptions<D> {
   readonly gpu: DeviceAllocator;
   readonly dtype: D;
@@ -59,7 +59,7 @@ export async function bufferFromSource<D extends DType = "uint8">(
     if (shape === undefined) return await readGrowing(opened, reading);
     return await readKnown(opened, { ...reading, shape });
   } catch (error) {
-    // Lets the source go when it was not read at all; one that was is over already.
+    // Cancels a source that was not read at all; one that was read is over already.
     if (!opened.readable.locked) await opened.readable.cancel(error).catch(() => {});
     throw error;
   }
@@ -107,7 +107,9 @@ async function readGrowing<D extends DType>(
   }
 }
 
-/** The shape to allocate before the stream is read; undefined when its length is unknown. */
+/**
+ * Returns the shape to allocate before the stream is read; undefined when its length is unknown.
+ */
 function expectedShape(
   { byteLength }: OpenedSource,
   { dtype, shape: given }: Reading<DType>,

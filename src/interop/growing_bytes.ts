@@ -6,10 +6,10 @@ import type { CudaStream } from "../stream.ts";
 import type { MemorySpan } from "../transfer/copy.ts";
 import type { StreamTarget } from "../transfer/staged_writer.ts";
 
-/** Enough for small files, so that they never move. */
+/** Size of the first block: enough for small files, so that they never move. */
 const FIRST_BYTES = 4 * 2 ** 20;
 
-/** Bytes on the device, as many as came. */
+/** Bytes on the device that grow with a stream. */
 export class GrowingBytes implements StreamTarget, Disposable {
   readonly stream: CudaStream;
   readonly expectedBytes = undefined;
@@ -18,24 +18,27 @@ export class GrowingBytes implements StreamTarget, Disposable {
   #buffer: DeviceBuffer<"uint8"> | undefined;
   #byteLength = 0;
 
-  /** Holds nothing until the first byte comes. */
+  /** Creates an empty object; memory is allocated with the first byte. */
   constructor(gpu: DeviceAllocator, options: AllocateOptions & { readonly stream: CudaStream }) {
     this.#gpu = gpu;
     this.#options = options;
     this.stream = options.stream;
   }
 
-  /** The bytes that came; the next change to them makes the view stale. */
+  /** A view of the bytes so far; the next change makes it stale. */
   get contents(): DeviceBuffer<"uint8"> | undefined {
     return this.#buffer?.subarray(0, this.#byteLength);
   }
 
-  /** How many bytes came in all, once the stream has ended. */
+  /** Number of bytes in all, once the stream has ended. */
   get byteLength(): number {
     return this.#byteLength;
   }
 
-  /** Makes room for `endBytes` bytes, and moves the first `queuedBytes`, which are there, into it. */
+  /**
+   * Makes room for `endBytes` bytes, and moves the first `queuedBytes`, which have arrived, into
+   * it.
+   */
   spanFor(endBytes: number, queuedBytes: number): MemorySpan {
     const former = this.#buffer;
     if (former !== undefined && endBytes <= former.byteLength) return former.span;
@@ -47,7 +50,7 @@ export class GrowingBytes implements StreamTarget, Disposable {
     return grown.span;
   }
 
-  /** Notes the length: any is fine. */
+  /** Notes the final length. */
   finish(byteLength: number): void {
     this.#byteLength = byteLength;
   }
@@ -62,12 +65,12 @@ export class GrowingBytes implements StreamTarget, Disposable {
     this.abandon();
   }
 
-  /** Names what is being filled, for messages. */
+  /** Returns the name of the buffer for messages. */
   toString(): string {
     return "device memory that grows";
   }
 
-  /** Queues the copy; after a failure only the former memory is there. */
+  /** Queues the copy; after a failure only the former memory is left. */
   #move(from: DeviceBuffer<"uint8">, grown: DeviceBuffer<"uint8">): void {
     try {
       grown.subarray(0, from.length).copyFrom(from, { stream: this.stream });

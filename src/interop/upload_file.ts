@@ -1,4 +1,4 @@
-// A file's elements into new device memory: which bytes of the file, and in which shape.
+// Uploads a file's elements into new device memory.
 
 import {
   ALLOCATE_KINDS,
@@ -21,22 +21,22 @@ import type { TransferOptions } from "../transfer/pending_transfer.ts";
 import { TRANSFER_KINDS } from "../transfer/transfer_choice.ts";
 import { isWebAddress } from "./web_address.ts";
 
-/** The size that /sys gives to files whose contents it makes. */
+/** Size that /sys reports for files whose contents it generates. */
 const PAGE_BYTES = 4096;
 
-/** How to upload a file. */
+/** Options for {@link CudaDevice.uploadFile}. */
 export interface UploadFileOptions<D extends DType> extends AllocateOptions, TransferOptions {
-  /** The element type; `"uint8"` by default. */
+  /** Element type; `"uint8"` by default. */
   readonly dtype?: D;
-  /** Sizes along each axis; by default one axis with all elements. */
+  /** Size of each axis; by default one axis with all elements. */
   readonly shape?: number | Shape;
-  /** Where in the file the elements start, in bytes; 0 by default. */
+  /** Offset of the first element in the file, in bytes; 0 by default. */
   readonly fileOffset?: number;
-  /** How many bytes; by default what the shape takes, or the rest of the file. */
+  /** Number of bytes; by default those of the shape, or the rest of the file. */
   readonly byteLength?: number;
 }
 
-/** What they may be. */
+/** Checks the options above. */
 export const UPLOAD_FILE_OPTIONS: OptionSet<UploadFileOptions<DType>> = new OptionSet({
   ...ALLOCATE_KINDS,
   ...TRANSFER_KINDS,
@@ -49,7 +49,7 @@ export const UPLOAD_FILE_OPTIONS: OptionSet<UploadFileOptions<DType>> = new Opti
 /**
  * Allocates device memory on `gpu` and fills it from a file.
  *
- * @throws RangeError when the file ends earlier, or its bytes are not whole elements.
+ * @throws RangeError when the file is too short, or its bytes are not a whole number of elements.
  * @throws TypeError when it is a folder, a pipe or a device, or an address on the web.
  */
 export async function uploadFile<D extends DType = "uint8">(
@@ -90,8 +90,8 @@ export async function uploadFile<D extends DType = "uint8">(
 }
 
 /**
- * Reads a small file whole; undefined for a large one. The system makes some files as they are read
- * (/proc, /sys): these have 0 bytes or a page by their size, and more or less in truth.
+ * Reads a small file whole; returns undefined for a large one. The system generates some files as
+ * they are read (/proc, /sys) and reports 0 bytes or a page as their size, whatever they hold.
  */
 function readSmall({ file, byteLength }: OpenedFile): Uint8Array<ArrayBuffer> | undefined {
   if (byteLength > PAGE_BYTES) return undefined;
@@ -104,7 +104,7 @@ function readSmall({ file, byteLength }: OpenedFile): Uint8Array<ArrayBuffer> | 
   }
 }
 
-/** The shape of the elements that the options name, all of which the file must have. */
+/** Returns the shape of the elements that the options name, all of which the file must have. */
 function shapeIn(
   file: { path: string; byteLength: number },
   options: UploadFileOptions<DType> & { readonly dtype: DType },

@@ -1,8 +1,8 @@
-// Tells addresses on the web from paths: what takes files would only say that one is not there.
+// Tells web addresses from paths, because opening one as a file would only report a missing file.
 
 import type { FilePath } from "../transfer/file_path.ts";
 
-/** Whether something given for a file is an address on the web, http: or https:. */
+/** Whether a path is in fact a web address, http: or https:. */
 export function isWebAddress(path: FilePath): boolean {
   if (path instanceof URL) return /^https?:$/.test(path.protocol);
   return typeof path === "string" && /^https?:\/\//i.test(path);

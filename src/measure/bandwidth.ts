@@ -15,9 +15,9 @@ import type { BandwidthPoint, CopyDirection, HostKind } from "./bandwidth_result
 import { Latch } from "./latch.ts";
 import { fillPattern, findMismatch } from "./pattern.ts";
 
-/** What to sweep over. */
+/** Options for {@link CudaDevice.bandwidth}: sizes, kinds of memory and directions to measure. */
 export interface BandwidthOptions {
-  /** Sizes of one copy; powers of four from 4 KiB to 256 MiB by default. */
+  /** Sizes of a copy; powers of four from 4 KiB to 256 MiB by default. */
   readonly sizes?: readonly ByteSize[];
   /** Kinds of host memory; both by default. */
   readonly kinds?: readonly ("pageable" | "pinned")[];
@@ -31,7 +31,7 @@ export interface BandwidthOptions {
   readonly signal?: AbortSignal;
 }
 
-/** What they may be. */
+/** Checks the options above. */
 export const BANDWIDTH_OPTIONS: OptionSet<BandwidthOptions> = new OptionSet({
   sizes: listOf(SIZE),
   kinds: listOf(oneOf("pageable", "pinned")),
@@ -41,7 +41,7 @@ export const BANDWIDTH_OPTIONS: OptionSet<BandwidthOptions> = new OptionSet({
   signal: SIGNAL,
 });
 
-/** Where a sweep gets its memory. */
+/** Resources from which a sweep allocates its memory. */
 export interface BandwidthMemory {
   /** Device memory. */
   readonly device: MemoryResource;
@@ -49,9 +49,9 @@ export interface BandwidthMemory {
   readonly pinned: MemoryResource;
 }
 
-/** Copies in a sample when they are quick, as in nvbandwidth. */
+/** Number of copies in a sample when they are quick, as in nvbandwidth. */
 const MOST_COPIES = 16;
-/** Copies before the first event of a sample, when they are quick. */
+/** Number of copies before the first event of a sample when they are quick. */
 const WARM_UP_COPIES = 4;
 /** Host time that one sample aims to stay within. */
 const SAMPLE_SECONDS = 0.25;
@@ -60,7 +60,7 @@ const SEED = 0x0badf00d;
 /** The smallest copy that a sweep measures unless told otherwise. */
 export const SMALLEST_COPY_BYTES = 4096;
 
-/** Lists powers of four from 4 KiB on, and `largestBytes` as the last. */
+/** Returns powers of four from 4 KiB on, and `largestBytes` as the last. */
 export function sizesUpTo(largestBytes: number): number[] {
   const sizes: number[] = [];
   for (let size = SMALLEST_COPY_BYTES; size < largestBytes; size *= 4) sizes.push(size);
@@ -78,7 +78,7 @@ interface Lane {
   copy(byteLength: number): void;
   /** Puts the pattern into the source and something else into the destination. */
   prepare(byteLength: number): void;
-  /** Shows the destination's bytes on the host. */
+  /** Returns the destination's bytes on the host. */
   result(byteLength: number): Uint8Array<ArrayBufferLike>;
 }
 
@@ -148,7 +148,10 @@ class Sweep {
     ];
   }
 
-  /** Starts the threads that move large pageable memory: a sweep is about what programs get later. */
+  /**
+   * Starts the threads that move large pageable memory: a sweep measures the speed of a running
+   * program.
+   */
   async runThreads(): Promise<void> {
     if (this.#pageable.byteLength < SMALLEST_RING_BYTES) return;
     await TransferEngine.of(this.#stream.context).runLanes();
@@ -180,7 +183,9 @@ class Sweep {
     };
   }
 
-  /** Finds how many copies fit into a sample, from the host time of one after a warm-up. */
+  /**
+   * Returns the number of copies that fit into a sample, from the host time of one after a warm-up.
+   */
   #copiesFor(lane: Lane, byteLength: number): number {
     lane.copy(byteLength);
     this.#stream.synchronizeSync();
@@ -191,7 +196,7 @@ class Sweep {
     return Math.max(1, Math.min(MOST_COPIES, Math.floor(SAMPLE_SECONDS / seconds)));
   }
 
-  /** GPU seconds for one row of copies. */
+  /** Returns the GPU seconds of one row of copies. */
   #sample(lane: Lane, byteLength: number, copies: number): number {
     const queue = () => {
       for (let i = 0; i < Math.min(WARM_UP_COPIES, copies); i++) lane.copy(byteLength);
@@ -199,7 +204,7 @@ class Sweep {
       for (let i = 0; i < copies; i++) lane.copy(byteLength);
       this.#stream.record(this.#end);
     };
-    // A blocking copy would wait for a held stream for ever.
+    // A blocking copy would wait for a held stream forever.
     if (this.#latch === undefined || lane.kind === "pageable") queue();
     else this.#latch.hold(this.#stream, queue);
     this.#stream.synchronizeSync();

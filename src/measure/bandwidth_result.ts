@@ -1,16 +1,16 @@
-// What a bandwidth sweep found, as plain data that goes into JSON files, tables and plots.
+// The result of a bandwidth sweep, as plain data for JSON files, tables and plots.
 
-/** Which way bytes move. */
+/** Direction of copies. */
 export type CopyDirection = "host-to-device" | "device-to-host" | "device-to-device";
 
-/** What memory is on the host's side; `"device"` for copies inside one device. */
+/** Kind of memory on the host's side; `"device"` for copies inside one device. */
 export type HostKind = "pageable" | "pinned" | "device";
 
-/** One size, direction and kind. */
+/** The measurement of one size, direction and kind of memory. */
 export interface BandwidthPoint {
-  /** Which way the bytes moved. */
+  /** Direction of the copies. */
   readonly direction: CopyDirection;
-  /** What memory was on the host's side. */
+  /** Kind of memory on the host's side. */
   readonly kind: HostKind;
   /** Bytes of one copy. */
   readonly byteLength: number;
@@ -22,19 +22,19 @@ export interface BandwidthPoint {
   readonly minGigabytesPerSecond: number;
   /** Speed of the fastest sample. */
   readonly maxGigabytesPerSecond: number;
-  /** How many samples. */
+  /** Number of samples. */
   readonly sampleCount: number;
-  /** How many copies between the two events of a sample. */
+  /** Number of copies between the two events of a sample. */
   readonly copiesPerSample: number;
-  /** Whether every byte was found where it belongs afterwards. */
+  /** Whether every byte was correct afterwards. */
   readonly verified: boolean;
 }
 
 /** A line fitted through the points of one direction and kind: seconds = latency + bytes / speed. */
 export interface BandwidthFit {
-  /** Which way the bytes moved. */
+  /** Direction of the copies. */
   readonly direction: CopyDirection;
-  /** What memory was on the host's side. */
+  /** Kind of memory on the host's side. */
   readonly kind: HostKind;
   /** Seconds that a copy of no bytes would take. */
   readonly latencySeconds: number;
@@ -44,7 +44,7 @@ export interface BandwidthFit {
   readonly halfBandwidthBytes: number;
 }
 
-/** What a result was measured with. */
+/** The device, driver and versions that a result was measured with. */
 export interface Provenance {
   /** The device's name; `"Simulated"` for the simulated one. */
   readonly device: string;
@@ -54,13 +54,16 @@ export interface Provenance {
   readonly deno: string;
   /** The kit's version. */
   readonly vramkit: string;
-  /** When, as an ISO 8601 date and time. */
+  /** Date and time in ISO 8601. */
   readonly date: string;
 }
 
-/** A bandwidth sweep. */
+/**
+ * The result of a bandwidth sweep, as {@link CudaDevice.bandwidth} returns it. It prints as a
+ * table, and `JSON.stringify()` stores it.
+ */
 export class BandwidthResult {
-  /** What it was measured with. */
+  /** The device, driver and versions that it was measured with. */
   readonly provenance: Provenance;
   /** The bus's name, such as `"PCIe 5.0 x16"`, or `"unknown"`. */
   readonly busName: string;
@@ -71,7 +74,7 @@ export class BandwidthResult {
   /** One line for each direction and kind. */
   readonly fits: readonly BandwidthFit[];
 
-  /** Takes what was found. */
+  /** Creates a result from plain data, such as parsed JSON. */
   constructor(found: BandwidthResult) {
     this.provenance = found.provenance;
     this.busName = found.busName;

@@ -1,4 +1,4 @@
-// From which size the transfer ring beats the driver's own staging on this machine.
+// Finds the size from which the transfer ring beats the driver's own staging on this machine.
 
 import { findHost } from "../../ffi/host.ts";
 import type { DeviceBuffer } from "../buffers/device_buffer.ts";
@@ -9,7 +9,7 @@ import { RingMover } from "../transfer/ring_mover.ts";
 import { TransferEngine } from "../transfer/engine.ts";
 import { addressOf } from "../transfer/host_memory.ts";
 
-/** One size, both ways of moving it, both directions. */
+/** Times of one size, in both ways of moving it, for both directions. */
 export interface CalibrationPoint {
   /** Bytes of one transfer. */
   readonly byteLength: number;
@@ -19,24 +19,24 @@ export interface CalibrationPoint {
   readonly ringSeconds: number;
 }
 
-/** What a calibration found. */
+/** The result of a calibration. */
 export interface Calibration {
-  /** The sizes that were tried, smallest first. */
+  /** Measurements by size, smallest first. */
   readonly points: readonly CalibrationPoint[];
-  /** From this size on the ring won, in bytes; null when it never did. */
+  /** Size in bytes from which the ring is faster; null when it never is. */
   readonly ringFromBytes: number | null;
 }
 
 const SIZES = [4, 8, 16, 32, 64, 128].map((mebibytes) => mebibytes * 2 ** 20);
 const SAMPLE_COUNT = 9;
 
-/** Bytes that {@link calibrate} needs in its buffer. */
+/** Size of the buffer that {@link calibrate} needs, in bytes. */
 export const CALIBRATION_BYTES = Math.max(...SIZES);
 
 /**
- * Times both ways over a few sizes, after the lanes have started, blocking.
+ * Times both ways for a few sizes, after the lanes have started; blocks meanwhile.
  *
- * @throws CudaUnavailableError where there is no C library for threads to copy with.
+ * @throws CudaUnavailableError when there is no C library with which threads can copy.
  */
 export async function calibrate(buffer: DeviceBuffer<"uint8">): Promise<Calibration> {
   if (findHost() === undefined) {

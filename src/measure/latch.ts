@@ -1,4 +1,5 @@
-// Holds a stream until the host says go, so that queueing is over before the first timed copy runs.
+// Holds a stream until the host releases it, so that queueing is over before the first timed copy
+// runs.
 
 import { CUstreamWaitValue_flags } from "../../ffi/constants.ts";
 import type { PinnedBuffer } from "../buffers/pinned_buffer.ts";
@@ -21,8 +22,8 @@ export class Latch {
   }
 
   /**
-   * Queues work behind the latch, then lets the stream go, also when queueing throws: a stream must
-   * never be left waiting for a word that nobody writes.
+   * Queues work behind the latch, then releases the stream, also when queueing throws: no stream
+   * may be left waiting for a word that is never written.
    */
   hold(stream: CudaStream, queue: () => void): void {
     const word = this.#word.array;

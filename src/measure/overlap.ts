@@ -1,4 +1,5 @@
-// Which work of several streams ran at the same time: two events around each piece, on the GPU's clock.
+// Traces of work that ran at the same time on several streams: two events around each piece, on the
+// GPU's clock.
 
 import type { Context } from "../context.ts";
 import type { CudaEvent } from "../event.ts";
@@ -8,19 +9,22 @@ import { STREAM } from "../stream_choice.ts";
 
 /** One piece of work on one stream. */
 export interface OverlapSpan {
-  /** What it was called. */
+  /** Name of the piece. */
   readonly name: string;
   /** The stream's label, or its number. */
   readonly lane: string;
-  /** When the stream came to it, in seconds from the first one. */
+  /** Time when the stream reached it, in seconds from the first piece. */
   readonly startSeconds: number;
-  /** When the GPU was done with it. */
+  /** Time when the GPU was done with it, in seconds from the first piece. */
   readonly endSeconds: number;
   /** Bytes that it copied. */
   readonly copiedBytes: number;
 }
 
-/** What ran when. */
+/**
+ * The result of {@link CudaDevice.traceOverlap}: the times of all pieces, and how much they
+ * overlapped.
+ */
 export interface OverlapTrace {
   /** The device's name. */
   readonly device: string;
@@ -28,11 +32,13 @@ export interface OverlapTrace {
   readonly spans: readonly OverlapSpan[];
   /** Seconds in which at least one piece ran. */
   readonly activeSeconds: number;
-  /** Seconds in which two or more ran at once. */
+  /** Seconds in which two or more pieces ran at once. */
   readonly overlappedSeconds: number;
-  /** All pieces one after another, over the time they took together: 2 when two always ran at once. */
+  /**
+   * Sum of all pieces' times, divided by the time in which any ran: 2 when two always ran at once.
+   */
   readonly parallelism: number;
-  /** Bytes of all pieces over the time in which any ran, in GB/s. */
+  /** Bytes of all pieces, divided by the time in which any ran, in GB/s. */
   readonly gigabytesPerSecond: number;
 }
 
@@ -58,7 +64,7 @@ export class OverlapRecorder implements Disposable {
    * Queues a piece of work on a stream between two events. The time includes waiting for a copy
    * engine that another stream keeps busy.
    *
-   * @throws what `work` throws; the piece is then left out.
+   * @throws The error of `work`; the piece is left out then.
    */
   run<T>(name: string, stream: CudaStream, work: () => T): T {
     requireKind(name, TEXT, "run");
@@ -77,7 +83,7 @@ export class OverlapRecorder implements Disposable {
     }
   }
 
-  /** Waits for all pieces and tells when each ran. */
+  /** Waits for all pieces and returns their times. */
   async finish(device: string): Promise<OverlapTrace> {
     for (const { end } of this.#pending) await end.synchronize();
     const [first] = this.#pending;
@@ -103,7 +109,10 @@ export class OverlapRecorder implements Disposable {
   }
 }
 
-/** Runs `body`, which queues work through the recorder, and tells what ran at the same time. */
+/**
+ * Calls `body`, which queues work through the recorder, and returns which pieces ran at the same
+ * time.
+ */
 export async function traceOverlap(
   context: Context,
   { device, body }: {
@@ -117,7 +126,7 @@ export async function traceOverlap(
   return await recorder.finish(device);
 }
 
-/** Finds the stretches of time in which at least `count` pieces ran. */
+/** Returns the stretches of time in which at least `count` pieces ran. */
 export function timesWith(
   count: number,
   spans: readonly Pick<OverlapSpan, "startSeconds" | "endSeconds">[],
@@ -125,7 +134,7 @@ export function timesWith(
   const steps = spans.flatMap(({ startSeconds, endSeconds }) => [
     { at: startSeconds, change: 1 },
     { at: endSeconds, change: -1 },
-    // At the same moment a beginning counts first, so that pieces in a row are one stretch.
+    // At equal times a beginning comes first, so that pieces in a row are one stretch.
   ]).sort((a, b) => a.at - b.at || b.change - a.change);
   const stretches: { startSeconds: number; endSeconds: number }[] = [];
   let running = 0;

@@ -1,4 +1,4 @@
-// Bytes that cannot be right by accident: a seeded pattern, written and checked.
+// A seeded pattern of bytes, written and checked, so that bytes cannot be correct by accident.
 
 import { Buffer } from "node:buffer";
 
@@ -13,7 +13,10 @@ export function fillPattern(bytes: Uint8Array<ArrayBufferLike>, seed: number): v
   }
 }
 
-/** Finds the first byte that differs from the pattern of `seed`; -1 when there is none. */
+/**
+ * Returns the index of the first byte that differs from the pattern of `seed`; -1 when there is
+ * none.
+ */
 export function findMismatch(bytes: Uint8Array<ArrayBufferLike>, seed: number): number {
   const period = patternOf(seed);
   for (let start = 0; start < bytes.byteLength; start += PERIOD_BYTES) {

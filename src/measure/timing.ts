@@ -1,21 +1,23 @@
-// How long the GPU takes for a piece of work, by events on its stream.
+// The GPU time of a piece of work, measured by events on its stream.
 
 import { CudaEvent } from "../event.ts";
 import { CALLBACK, requireKind } from "../options.ts";
 import type { CudaStream } from "../stream.ts";
 
-/** What `gpu.time()` measured. */
+/**
+ * The result of {@link CudaDevice.time}: GPU time, host time and copied bytes of a piece of work.
+ */
 export class Timing {
-  /** Time between the two events on the GPU's clock, in seconds. */
+  /** Seconds between the two events, on the GPU's clock. */
   readonly gpuSeconds: number;
-  /** Time that the calls took on the host, in seconds, waiting included. */
+  /** Seconds that the calls took on the host, waiting included. */
   readonly hostSeconds: number;
   /** Bytes of all copies that the work queued. */
   readonly copiedBytes: number;
-  /** Copied bytes over GPU time, in GB/s (1 GB = 10^9 bytes). */
+  /** Copied bytes divided by GPU time, in GB/s (1 GB = 10^9 bytes). */
   readonly gigabytesPerSecond: number;
 
-  /** Takes what was measured. */
+  /** Creates a timing from its values. */
   constructor({ gpuSeconds, hostSeconds, copiedBytes, gigabytesPerSecond }: Timing) {
     this.gpuSeconds = gpuSeconds;
     this.hostSeconds = hostSeconds;
@@ -25,8 +27,8 @@ export class Timing {
 }
 
 /**
- * Runs `work` between two events of `stream` and waits for the second (cuEventElapsedTime). What
- * `work` queues on other streams is counted only as far as `stream` waits for it.
+ * Runs `work` between two events of `stream` and waits for the second (cuEventElapsedTime). Work
+ * that is queued on other streams counts only as far as `stream` waits for it.
  */
 export async function timeOnStream(
   stream: CudaStream,

@@ -3,9 +3,8 @@
 import { type ByteSize, parseBytes } from "../format.ts";
 import { OptionSet, SIZE } from "../options.ts";
 import type { CudaStream } from "../stream.ts";
-import type { MemoryResource } from "./memory_resource.ts";
+import { allocateFrom, type MemoryResource } from "./memory_resource.ts";
 import { ResourceAdaptor } from "./resource_adaptor.ts";
-import { allocateFrom } from "./taken_address.ts";
 
 /** What every resource aligns to. */
 const GIVEN_BYTES = 256;

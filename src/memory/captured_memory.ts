@@ -77,12 +77,9 @@ export interface GraphMemoryUse {
   readonly named: readonly NamedMemory[];
 }
 
-const memories = new WeakMap<Capture, CapturedMemory>();
-
-/** The memory of the capture that runs right now. */
+/** The capture that runs right now, with the memory that it uses. */
 export function capturedMemory(): CapturedMemory | undefined {
-  const capture = activeCapture();
-  return capture === undefined ? undefined : memories.get(capture);
+  return activeCapture() as CapturedMemory | undefined; // there is no other kind
 }
 
 /** Puts work off while a capture runs, as what it did would be recorded; tells whether it did. */
@@ -111,8 +108,7 @@ class CapturedUsage extends StreamUsage {
 }
 
 /** A capture and the memory that it uses so far; disposing it throws away what was not ended. */
-export class CapturedMemory implements Disposable {
-  readonly #capture: Capture;
+export class CapturedMemory extends Capture implements Disposable {
   /** By the uses outside, which records of the same memory share. */
   readonly #usages = new Map<StreamUsage, CapturedUsage>();
   readonly #used = new Map<CapturedBlock, NamedMemory>();
@@ -127,13 +123,7 @@ export class CapturedMemory implements Disposable {
    */
   constructor(origin: CudaStream) {
     origin.prepareCapture();
-    this.#capture = new Capture(origin);
-    memories.set(this.#capture, this);
-  }
-
-  /** Whether a stream is being captured. */
-  includes(stream: CudaStream): boolean {
-    return this.#capture.includes(stream);
+    super(origin);
   }
 
   /** Whether recorded work uses a block. */
@@ -168,7 +158,7 @@ export class CapturedMemory implements Disposable {
   }
 
   /** Notes a block that the graph allocates, which each launch does anew, for `stream` first. */
-  add(block: GraphBlock, stream: CudaStream): void {
+  addMade(block: GraphBlock, stream: CudaStream): void {
     this.#made.set(block, block);
     this.#begin(block, stream).isWritten = true;
   }
@@ -183,19 +173,9 @@ export class CapturedMemory implements Disposable {
     this.#copies.push(copy);
   }
 
-  /** Notes that a step could not be recorded: the capture ends with that error. */
-  refuse(error: unknown): void {
-    this.#capture.refuse(error);
-  }
-
-  /** Runs `work` once the capture is over; a failure is reported on the console. */
-  postpone(work: () => void): void {
-    this.#capture.postpone(work);
-  }
-
   /** Ends the capture: its graph, which the caller destroys, and the memory of that. */
   end(): { graph: bigint; memory: GraphMemoryUse } {
-    const graph = this.#capture.end();
+    const graph = this.endCapture();
     const made = [...this.#made.values()];
     const outputs = made.filter(({ isFreedInGraph }) => !isFreedInGraph);
     for (const { isFreedInGraph, usage } of made) if (isFreedInGraph) this.#usages.delete(usage);
@@ -207,18 +187,27 @@ export class CapturedMemory implements Disposable {
     const copies = this.#copies;
     const copiedBytes = copies.reduce((sum, { byteLength }) => sum + byteLength, 0);
     const holds = this.#holds.move();
-    this.#capture.runPostponed();
+    this.runPostponed();
     const named = [...this.#used.values()];
+    this.#forget();
     return { graph, memory: { uses, made, outputs, copies, copiedBytes, holds, named } };
   }
 
   /** Ends the capture unless that was done, and throws away what was recorded. */
   [Symbol.dispose](): void {
-    this.#capture.abandon();
-    this.#capture.runPostponed();
+    this.abandon();
+    this.runPostponed();
     if (this.#holds.disposed) return;
     this.#holds.dispose();
     for (const block of this.#made.values()) block.giveUp();
+    this.#forget();
+  }
+
+  /** Lets the blocks go: an event may keep the capture. */
+  #forget(): void {
+    this.#usages.clear();
+    this.#used.clear();
+    this.#made.clear();
   }
 
   #begin({ usage: outside }: CapturedBlock, first: CudaStream): CapturedUsage {

@@ -7,10 +7,10 @@ import type { Context } from "../context.ts";
 import { CudaUnavailableError, DisposedError } from "../errors.ts";
 import { HandleRecord } from "../handle_record.ts";
 import type { CudaStream } from "../stream.ts";
+import { BaseMemoryResource } from "./base_memory_resource.ts";
 import type { DeviceAccess } from "./device_access.ts";
 import { DriverPool, POOL_OPTIONS, type PoolOptions, type PoolReuse } from "./driver_pool.ts";
-import { contextOf, type ContextOwner, type MemoryResource } from "./memory_resource.ts";
-import { describeResource } from "./describe_resource.ts";
+import { contextOf, type ContextOwner } from "./memory_resource.ts";
 
 /** The driver's functions that the hot path calls. */
 type PoolCalls = {
@@ -26,10 +26,7 @@ type PoolCalls = {
  * nothing uses returns to the device at the next synchronisation. A pool of one's own keeps what
  * its threshold says, and goes when it is disposed and its last allocation is freed.
  */
-export class CudaAsyncMemoryResource implements MemoryResource, Disposable {
-  readonly context: Context;
-  readonly isDeviceAccessible = true;
-  readonly isHostAccessible = false;
+export class CudaAsyncMemoryResource extends BaseMemoryResource implements Disposable {
   readonly #calls: PoolCalls;
   readonly #cell = new BigUint64Array(1);
   /** The pool of one's own; undefined for the default pool. */
@@ -46,9 +43,9 @@ export class CudaAsyncMemoryResource implements MemoryResource, Disposable {
    * @throws RangeError for a size that is none.
    */
   constructor(owner: ContextOwner, options?: PoolOptions) {
-    const context = contextOf(owner, "make a CudaAsyncMemoryResource of");
+    super(owner);
+    const { context } = this;
     if (options !== undefined) POOL_OPTIONS.read(options, "new CudaAsyncMemoryResource");
-    this.context = context;
     this.#calls = requireCalls(context);
     if (options === undefined) {
       this.#pool = defaultPool(context);
@@ -182,11 +179,6 @@ export class CudaAsyncMemoryResource implements MemoryResource, Disposable {
   /** Same as {@link CudaAsyncMemoryResource.dispose}, for `using`. */
   [Symbol.dispose](): void {
     this.dispose();
-  }
-
-  /** Shows the resource and its upstreams on a console, with their counters. */
-  [Symbol.for("Deno.customInspect")](): string {
-    return describeResource(this);
   }
 
   /** The pool, checked. */

@@ -1,34 +1,23 @@
 // Plain device memory: cuMemAlloc and cuMemFree. What other processes can open comes from here.
 
-import type { Context } from "../context.ts";
-import { contextOf, type ContextOwner, type MemoryResource } from "./memory_resource.ts";
-import { describeResource } from "./describe_resource.ts";
+import { take64 } from "../driver.ts";
+import { BaseMemoryResource } from "./base_memory_resource.ts";
+import type { ContextOwner } from "./memory_resource.ts";
 
 /** Device memory straight from the driver; each call takes tens of microseconds (cuMemAlloc). */
-export class CudaMemoryResource implements MemoryResource {
-  readonly context: Context;
-  readonly isDeviceAccessible = true;
-  readonly isHostAccessible = false;
-  readonly #cell = new BigUint64Array(1);
-
+export class CudaMemoryResource extends BaseMemoryResource {
   /** Takes memory from a device. */
   constructor(owner: ContextOwner) {
-    this.context = contextOf(owner, "make a CudaMemoryResource of");
+    super(owner);
   }
 
   /** Allocates now, whatever the stream has queued (cuMemAlloc). */
   allocate(byteLength: number): bigint {
-    this.context.call("cuMemAlloc_v2", this.#cell, BigInt(byteLength));
-    return this.#cell[0] ?? 0n;
+    return take64(this.context, "cuMemAlloc_v2", BigInt(byteLength));
   }
 
   /** Frees once all work of the device that may use the memory is done (cuMemFree waits for it). */
   deallocate(address: bigint): void {
     this.context.giveBack("cuMemFree_v2", address);
-  }
-
-  /** Shows the resource on a console. */
-  [Symbol.for("Deno.customInspect")](): string {
-    return describeResource(this);
   }
 }

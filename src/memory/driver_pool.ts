@@ -8,6 +8,7 @@ import {
 } from "../../ffi/constants.ts";
 import { CUmemLocation, CUmemPoolProps } from "../../ffi/structs.ts";
 import type { Context } from "../context.ts";
+import { read32, read64, take32, take64 } from "../driver.ts";
 import { CudaUnavailableError, isRefusal, MemoryLimitError } from "../errors.ts";
 import { type ByteSize, checkSize, parseBytes } from "../format.ts";
 import { FLAG, oneOf, OptionSet, SIZE } from "../options.ts";
@@ -105,9 +106,8 @@ export class DriverPool implements MemoryCache {
    * large steps, for other libraries too, so a limit counts only what live buffers hold of it.
    */
   static ofDevice(context: Context): DriverPool {
-    const cell = new BigUint64Array(1);
-    context.driver.call("cuDeviceGetDefaultMemPool", cell, context.deviceHandle);
-    return new DriverPool(context, { handle: cell[0] ?? 0n, isUnlimited: true });
+    const handle = take64(context.driver, "cuDeviceGetDefaultMemPool", context.deviceHandle);
+    return new DriverPool(context, { handle, isUnlimited: true });
   }
 
   /**
@@ -120,15 +120,14 @@ export class DriverPool implements MemoryCache {
     const threshold = parseBytes(releaseThresholdSize, "release threshold");
     const limitBytes = parseBytes(maxSize, "maximum size");
     if (limitBytes > 0) requireMaximum(context);
-    const cell = new BigUint64Array(1);
     const properties = CUmemPoolProps.encode({
       allocType: CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED,
       handleTypes: HANDLE_TYPES[handleType],
       location: deviceLocation(context),
       maxSize: BigInt(limitBytes),
     });
-    context.call("cuMemPoolCreate", cell, properties);
-    const pool = new DriverPool(context, { handle: cell[0] ?? 0n, limitBytes });
+    const handle = take64(context, "cuMemPoolCreate", properties);
+    const pool = new DriverPool(context, { handle, limitBytes });
     try {
       pool.#write64("CU_MEMPOOL_ATTR_RELEASE_THRESHOLD", threshold);
       pool.#setReuse(reuse);
@@ -255,11 +254,10 @@ export class DriverPool implements MemoryCache {
 
   /** Reads what a device may do with the pool's memory (cuMemPoolGetAccess). */
   accessOf(peer: Context): DeviceAccess {
-    const flags = new Int32Array(1);
     const location = CUmemLocation.encode(deviceLocation(peer));
-    this.#context.call("cuMemPoolGetAccess", flags, this.handle, location);
-    if (flags[0] === ACCESS_FLAGS.readwrite) return "readwrite";
-    return flags[0] === ACCESS_FLAGS.read ? "read" : "none";
+    const flags = take32(this.#context, "cuMemPoolGetAccess", this.handle, location);
+    if (flags === ACCESS_FLAGS.readwrite) return "readwrite";
+    return flags === ACCESS_FLAGS.read ? "read" : "none";
   }
 
   /** Destroys the pool once its last allocation is freed (cuMemPoolDestroy). */
@@ -268,13 +266,12 @@ export class DriverPool implements MemoryCache {
   }
 
   #setReuse(reuse: PoolReuse): void {
-    const cell = new Int32Array(1);
     for (const [name, attribute] of Object.entries(REUSE_ATTRIBUTES)) {
       const value = reuse[name as keyof PoolReuse];
       if (value === undefined) continue;
-      cell[0] = Number(value);
       const number = CUmemPool_attribute[attribute];
-      this.#context.call("cuMemPoolSetAttribute", this.handle, number, cell);
+      const isOn = new Int32Array([Number(value)]);
+      this.#context.call("cuMemPoolSetAttribute", this.handle, number, isOn);
     }
   }
 
@@ -285,17 +282,13 @@ export class DriverPool implements MemoryCache {
   }
 
   #read64(attribute: keyof typeof CUmemPool_attribute): number {
-    const cell = new BigUint64Array(1);
     const number = CUmemPool_attribute[attribute];
-    this.#context.call("cuMemPoolGetAttribute", this.handle, number, cell);
-    return Number(cell[0]);
+    return Number(read64(this.#context, "cuMemPoolGetAttribute", this.handle, number));
   }
 
   #read32(attribute: keyof typeof CUmemPool_attribute): number {
-    const cell = new Int32Array(1);
     const number = CUmemPool_attribute[attribute];
-    this.#context.call("cuMemPoolGetAttribute", this.handle, number, cell);
-    return cell[0] ?? 0;
+    return read32(this.#context, "cuMemPoolGetAttribute", this.handle, number);
   }
 }
 

@@ -2,13 +2,14 @@
 // second, so a block is worth keeping, and so much memory that rounding it up would waste too much.
 
 import type { Context } from "../context.ts";
-import { DisposedError, isOutOfMemory } from "../errors.ts";
+import { DisposedError } from "../errors.ts";
 import { checkSize, formatAddress } from "../format.ts";
 import type { MemoryCache } from "../accounting/ledger.ts";
 import { tryRelease } from "../release.ts";
 import type { Owner } from "../safety_net.ts";
 import { CudaStream } from "../stream.ts";
 import type { MemoryResource } from "./memory_resource.ts";
+import { takeAgain } from "./out_of_memory.ts";
 import { whenPassed } from "./when_passed.ts";
 
 /** The driver pins whole pages, so rounding up to one takes no more memory. */
@@ -133,13 +134,11 @@ export class ExactBlocks implements MemoryCache, Owner {
   }
 
   #pin(size: number, stream: CudaStream): bigint {
-    try {
-      return this.#upstream.allocate(size, stream);
-    } catch (error) {
-      if (!isOutOfMemory(error) || this.#freeBytes === 0) throw error;
+    return takeAgain(() => this.#upstream.allocate(size, stream), () => {
+      const formerBytes = this.#freeBytes;
       this.trim();
-      return this.#upstream.allocate(size, stream);
-    }
+      return this.#freeBytes < formerBytes;
+    });
   }
 
   #keep(address: bigint, size: number): void {

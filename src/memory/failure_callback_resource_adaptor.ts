@@ -1,11 +1,11 @@
 // Asks the program what to do when memory runs out: free something, and try again.
 
-import { isOutOfMemory, type MemoryShortage } from "../errors.ts";
+import type { MemoryShortage } from "../errors.ts";
 import { CALLBACK, OptionSet } from "../options.ts";
 import type { CudaStream } from "../stream.ts";
-import type { MemoryResource } from "./memory_resource.ts";
+import { allocateFrom, type MemoryResource } from "./memory_resource.ts";
+import { takeAgain } from "./out_of_memory.ts";
 import { requireFunction, ResourceAdaptor } from "./resource_adaptor.ts";
-import { allocateFrom } from "./taken_address.ts";
 
 /**
  * Called with the size that could not be had and the error. Returns whether to try again; each try
@@ -39,13 +39,8 @@ export class FailureCallbackResourceAdaptor extends ResourceAdaptor {
 
   /** Allocates, as often as the callback asks for; an error that the callback throws passes on. */
   override allocate(byteLength: number, stream: CudaStream): bigint {
-    for (;;) {
-      try {
-        return allocateFrom(this.upstream, byteLength, stream);
-      } catch (error) {
-        if (!isOutOfMemory(error) || !this.#onFailure(byteLength, error)) throw error;
-      }
-    }
+    const take = () => allocateFrom(this.upstream, byteLength, stream);
+    return takeAgain(take, (error) => this.#onFailure(byteLength, error));
   }
 
   /** Gives memory back. */

@@ -3,7 +3,7 @@
 import type { Context } from "../context.ts";
 import { tryRelease } from "../release.ts";
 import type { CudaStream } from "../stream.ts";
-import type { MemoryResource } from "./memory_resource.ts";
+import { BaseMemoryResource } from "./base_memory_resource.ts";
 import type { PointerAttributes } from "./pointer_attributes.ts";
 import { whenPassed } from "./when_passed.ts";
 
@@ -16,10 +16,7 @@ export interface ForeignRelease {
 }
 
 /** The stand-in for the resource of one foreign block. */
-export class ForeignMemoryResource implements MemoryResource {
-  readonly context: Context;
-  readonly isDeviceAccessible: boolean;
-  readonly isHostAccessible: boolean;
+export class ForeignMemoryResource extends BaseMemoryResource {
   #release: ForeignRelease | undefined;
 
   /** Describes a block of foreign memory. */
@@ -30,9 +27,7 @@ export class ForeignMemoryResource implements MemoryResource {
     },
   ) {
     const { attributes, owner, deallocate } = options;
-    this.context = context;
-    this.isDeviceAccessible = attributes.isDeviceAccessible;
-    this.isHostAccessible = attributes.isHostAccessible;
+    super({ context }, attributes);
     this.#release = { owner, deallocate };
   }
 

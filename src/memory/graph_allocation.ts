@@ -4,8 +4,7 @@
 import { nameOf } from "../accounting/ledger.ts";
 import { CudaUnavailableError } from "../errors.ts";
 import type { CudaStream } from "../stream.ts";
-import { Allocation } from "./allocation.ts";
-import type { AllocationRequest } from "./allocation_request.ts";
+import { Allocation, type AllocationRequest } from "./allocation.ts";
 import { type CapturedMemory, capturedMemory, type GraphBlock } from "./captured_memory.ts";
 import { CudaAsyncMemoryResource } from "./cuda_async_memory_resource.ts";
 import { GraphMemory } from "./graph_memory.ts";
@@ -55,7 +54,7 @@ export class GraphAllocation extends Allocation implements GraphBlock {
     const take = () => resource.allocate(byteLength, stream);
     const address = byteLength === 0 ? 0n : takeOrReclaim({ context, kind, byteLength }, take);
     const made = new GraphAllocation(request, address);
-    captured.add(made, stream);
+    captured.addMade(made, stream);
     return made;
   }
 

@@ -4,6 +4,7 @@
 import { CUgraphMem_attribute } from "../../ffi/constants.ts";
 import type { MemoryCache } from "../accounting/ledger.ts";
 import type { Context } from "../context.ts";
+import { read64 } from "../driver.ts";
 import type { CudaStream } from "../stream.ts";
 import { tryRelease } from "../release.ts";
 import { isPostponed } from "./captured_memory.ts";
@@ -56,10 +57,8 @@ export class GraphMemory implements MemoryCache {
 
   /** Reads an amount in bytes (cuDeviceGetGraphMemAttribute). */
   read(amount: GraphMemoryAmount): number {
-    const cell = new BigUint64Array(1);
     const { driver, deviceHandle } = this.#context;
-    driver.call("cuDeviceGetGraphMemAttribute", deviceHandle, ATTRIBUTES[amount], cell);
-    return Number(cell[0]);
+    return Number(read64(driver, "cuDeviceGetGraphMemAttribute", deviceHandle, ATTRIBUTES[amount]));
   }
 
   /** Starts the two peaks anew from what is used and reserved now (cuDeviceSetGraphMemAttribute). */

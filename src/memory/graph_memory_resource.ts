@@ -1,25 +1,20 @@
 // Memory that a graph allocates for itself: each launch has it, and nobody else while it runs.
 
 import { isCaptured } from "../capture.ts";
-import type { Context } from "../context.ts";
+import { take64 } from "../driver.ts";
 import type { CudaStream } from "../stream.ts";
+import { BaseMemoryResource } from "./base_memory_resource.ts";
 import { GraphMemory } from "./graph_memory.ts";
-import { contextOf, type ContextOwner, type MemoryResource } from "./memory_resource.ts";
-import { describeResource } from "./describe_resource.ts";
+import type { ContextOwner, MemoryResource } from "./memory_resource.ts";
 
 /**
  * Memory whose allocation and free are steps of a graph, for streams that are being captured. Device
  * buffers made there come from it by themselves. All of one device look at the same memory.
  */
-export class GraphMemoryResource implements MemoryResource {
-  readonly context: Context;
-  readonly isDeviceAccessible = true;
-  readonly isHostAccessible = false;
-  readonly #cell = new BigUint64Array(1);
-
+export class GraphMemoryResource extends BaseMemoryResource {
   /** Looks at the graph memory of a device. */
   constructor(owner: ContextOwner) {
-    this.context = contextOf(owner, "make a GraphMemoryResource of");
+    super(owner);
   }
 
   /**
@@ -34,8 +29,7 @@ export class GraphMemoryResource implements MemoryResource {
         `Cannot allocate graph memory on ${stream}: it is not being captured; use another resource`,
       );
     }
-    this.context.call("cuMemAllocAsync", this.#cell, BigInt(byteLength), stream.queueHandle);
-    return this.#cell[0] ?? 0n;
+    return take64(this.context, "cuMemAllocAsync", BigInt(byteLength), stream.queueHandle);
   }
 
   /** Records a free, or frees after a launch what the graph leaves allocated (cuMemFreeAsync). */
@@ -72,11 +66,6 @@ export class GraphMemoryResource implements MemoryResource {
   /** Gives back what no launch and no buffer uses; a later launch takes it again. */
   trim(): void {
     this.#memory.trim();
-  }
-
-  /** Shows the resource on a console. */
-  [Symbol.for("Deno.customInspect")](): string {
-    return describeResource(this);
   }
 
   get #memory(): GraphMemory {

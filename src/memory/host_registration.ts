@@ -2,11 +2,12 @@
 // The memory stays referenced until the driver has let go of it.
 
 import { CU_MEMHOSTREGISTER, CUresult } from "../../ffi/constants.ts";
-import type { Context } from "../context.ts";
+import { take64 } from "../driver.ts";
 import { CudaError, CudaUnavailableError } from "../errors.ts";
 import { formatBytes } from "../format.ts";
 import { tryRelease } from "../release.ts";
-import { contextOf, type ContextOwner, type MemoryResource } from "./memory_resource.ts";
+import { BaseMemoryResource } from "./base_memory_resource.ts";
+import type { ContextOwner } from "./memory_resource.ts";
 import { FLAG, OptionSet } from "../options.ts";
 
 /** How to page-lock existing memory. */
@@ -32,10 +33,7 @@ const REGISTRATION_OPTIONS = new OptionSet<
 const PAGE_BYTES = 4096n;
 
 /** Page-locked memory of an array: gives the one block it stands for (cuMemHostRegister). */
-export class HostRegistration implements MemoryResource {
-  readonly context: Context;
-  readonly isDeviceAccessible = true;
-  readonly isHostAccessible = true;
+export class HostRegistration extends BaseMemoryResource {
   /** Whether the GPU may only read it. */
   readonly isReadOnly: boolean;
   /** The memory; while this object is reachable, it is not collected. */
@@ -56,7 +54,7 @@ export class HostRegistration implements MemoryResource {
   ) {
     REGISTRATION_OPTIONS.read(options, "new HostRegistration");
     const { bytes, portable = true, readOnly = false } = options;
-    this.context = contextOf(owner, "register memory for");
+    super(owner, { isHostAccessible: true });
     this.bytes = bytes;
     this.isReadOnly = readOnly;
     this.#isPortable = portable;
@@ -84,15 +82,14 @@ export class HostRegistration implements MemoryResource {
       throw context.driver.error(status, "cuMemHostRegister_v2");
     }
     const start = this.#registeredAddress;
-    const cell = new BigUint64Array(1);
     try {
-      context.call("cuMemHostGetDevicePointer_v2", cell, start, 0);
+      const address = take64(context, "cuMemHostGetDevicePointer_v2", start, 0);
+      return address + this.#hostAddress - start;
     } catch (error) {
       const unregister = () => context.giveBack("cuMemHostUnregister", start);
       tryRelease(context.driver, `${formatBytes(byteLength)} of registered memory`, unregister);
       throw error;
     }
-    return (cell[0] ?? 0n) + this.#hostAddress - start;
   }
 
   /** Unlocks the pages now: the caller has made sure that no queued work still needs them. */

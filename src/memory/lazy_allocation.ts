@@ -1,8 +1,7 @@
 // A block whose memory is taken at first use: the record exists before, and holds no bytes.
 
 import { CudaStream } from "../stream.ts";
-import { Allocation } from "./allocation.ts";
-import { type AllocationRequest, takeMemory } from "./allocation_request.ts";
+import { Allocation, type AllocationRequest, takeMemory } from "./allocation.ts";
 
 /** A block of memory that may not be there yet. */
 export class LazyAllocation extends Allocation {

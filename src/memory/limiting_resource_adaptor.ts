@@ -5,9 +5,8 @@ import type { CudaStream } from "../stream.ts";
 import { MemoryLimitError } from "../errors.ts";
 import { OptionSet, SIZE } from "../options.ts";
 import { parseLimit } from "./byte_limit.ts";
-import type { MemoryResource } from "./memory_resource.ts";
+import { allocateFrom, type MemoryResource } from "./memory_resource.ts";
 import { ResourceAdaptor } from "./resource_adaptor.ts";
-import { allocateFrom } from "./taken_address.ts";
 
 /** Every allocation takes at least this much, and a multiple of it. */
 const ALIGNMENT_BYTES = 256;

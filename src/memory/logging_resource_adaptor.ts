@@ -9,9 +9,8 @@ import {
 import { messageOf } from "../format.ts";
 import { CALLBACK, OptionSet } from "../options.ts";
 import type { CudaStream } from "../stream.ts";
-import type { MemoryResource } from "./memory_resource.ts";
+import { allocateFrom, type MemoryResource } from "./memory_resource.ts";
 import { requireFunction, ResourceAdaptor } from "./resource_adaptor.ts";
-import { allocateFrom } from "./taken_address.ts";
 
 /** Where a log goes. */
 export interface LoggingOptions {

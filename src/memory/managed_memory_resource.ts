@@ -1,19 +1,13 @@
 // Memory that migrates: one address for the CPU and all GPUs, and pages go where they are used.
 
 import { CUmemAttach_flags } from "../../ffi/constants.ts";
-import type { Context } from "../context.ts";
+import { take64 } from "../driver.ts";
 import { CudaUnavailableError } from "../errors.ts";
-import { contextOf, type ContextOwner, type MemoryResource } from "./memory_resource.ts";
-import { describeResource } from "./describe_resource.ts";
+import { BaseMemoryResource } from "./base_memory_resource.ts";
+import { contextOf, type ContextOwner } from "./memory_resource.ts";
 
 /** Managed (unified) memory (cuMemAllocManaged). It may be larger than the device. */
-export class ManagedMemoryResource implements MemoryResource {
-  readonly context: Context;
-  readonly isDeviceAccessible = true;
-  /** Whether the CPU can use it at any time: on some systems a touch while the GPU works is fatal. */
-  readonly isHostAccessible: boolean;
-  readonly #cell = new BigUint64Array(1);
-
+export class ManagedMemoryResource extends BaseMemoryResource {
   /**
    * Takes memory through a device's context.
    *
@@ -21,9 +15,9 @@ export class ManagedMemoryResource implements MemoryResource {
    */
   constructor(owner: ContextOwner) {
     const context = contextOf(owner, "make a ManagedMemoryResource of");
-    this.context = context;
-    this.isHostAccessible =
-      context.attribute("CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS") === 1;
+    // Elsewhere a touch by the CPU while the GPU works is fatal.
+    const isConcurrent = context.attribute("CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS") === 1;
+    super({ context }, { isHostAccessible: isConcurrent });
     if (context.attribute("CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY") === 1) return;
     throw new CudaUnavailableError(
       "not-supported",
@@ -35,17 +29,11 @@ export class ManagedMemoryResource implements MemoryResource {
   /** Allocates now, whatever the stream has queued; pages appear where they are first used. */
   allocate(byteLength: number): bigint {
     const { CU_MEM_ATTACH_GLOBAL } = CUmemAttach_flags;
-    this.context.call("cuMemAllocManaged", this.#cell, BigInt(byteLength), CU_MEM_ATTACH_GLOBAL);
-    return this.#cell[0] ?? 0n;
+    return take64(this.context, "cuMemAllocManaged", BigInt(byteLength), CU_MEM_ATTACH_GLOBAL);
   }
 
   /** Frees once all work of the device that may use the memory is done (cuMemFree waits for it). */
   deallocate(address: bigint): void {
     this.context.giveBack("cuMemFree_v2", address);
-  }
-
-  /** Shows the resource on a console. */
-  [Symbol.for("Deno.customInspect")](): string {
-    return describeResource(this);
   }
 }

@@ -1,12 +1,12 @@
 // Page-locked host memory that the GPU reads and writes in place, over the bus, without a copy.
 
 import { CU_MEMHOSTALLOC } from "../../ffi/constants.ts";
-import type { Context } from "../context.ts";
+import { take64 } from "../driver.ts";
 import { CudaUnavailableError } from "../errors.ts";
 import { formatBytes } from "../format.ts";
 import { tryRelease } from "../release.ts";
-import { contextOf, type ContextOwner, type MemoryResource } from "./memory_resource.ts";
-import { describeResource } from "./describe_resource.ts";
+import { BaseMemoryResource } from "./base_memory_resource.ts";
+import type { ContextOwner } from "./memory_resource.ts";
 import { FLAG, OptionSet } from "../options.ts";
 
 /** What mapped host memory is to be. */
@@ -23,15 +23,11 @@ export interface MappedMemoryOptions {
 const MAPPED_OPTIONS = new OptionSet<MappedMemoryOptions>({ portable: FLAG, writeCombined: FLAG });
 
 /** Host memory mapped into the device's addresses (cuMemHostAlloc). Blocks go by device address. */
-export class MappedHostMemoryResource implements MemoryResource {
-  readonly context: Context;
-  readonly isDeviceAccessible = true;
-  readonly isHostAccessible = true;
+export class MappedHostMemoryResource extends BaseMemoryResource {
   /** Whether all devices can use it. */
   readonly isPortable: boolean;
   /** Whether the CPU bypasses its caches. */
   readonly isWriteCombined: boolean;
-  readonly #cell = new BigUint64Array(1);
   /** Device and host address differ for write-combined memory, and where addresses are not unified. */
   readonly #hostAddresses = new Map<bigint, bigint>();
 
@@ -43,7 +39,7 @@ export class MappedHostMemoryResource implements MemoryResource {
   constructor(owner: ContextOwner, options: MappedMemoryOptions = {}) {
     MAPPED_OPTIONS.read(options, "new MappedHostMemoryResource");
     const { portable = true, writeCombined = false } = options;
-    this.context = contextOf(owner, "make a MappedHostMemoryResource of");
+    super(owner, { isHostAccessible: true });
     this.isPortable = portable;
     this.isWriteCombined = writeCombined;
     if (this.context.attribute("CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY") === 1) return;
@@ -60,18 +56,16 @@ export class MappedHostMemoryResource implements MemoryResource {
     const { PORTABLE, DEVICEMAP, WRITECOMBINED } = CU_MEMHOSTALLOC;
     const flags = DEVICEMAP | (this.isPortable ? PORTABLE : 0) |
       (this.isWriteCombined ? WRITECOMBINED : 0);
-    context.call("cuMemHostAlloc", this.#cell, BigInt(byteLength), flags);
-    const hostAddress = this.#cell[0] ?? 0n;
+    const hostAddress = take64(context, "cuMemHostAlloc", BigInt(byteLength), flags);
     try {
-      context.call("cuMemHostGetDevicePointer_v2", this.#cell, hostAddress, 0);
+      const address = take64(context, "cuMemHostGetDevicePointer_v2", hostAddress, 0);
+      this.#hostAddresses.set(address, hostAddress);
+      return address;
     } catch (error) {
       const free = () => context.giveBack("cuMemFreeHost", hostAddress);
       tryRelease(context.driver, `${formatBytes(byteLength)} of mapped memory`, free);
       throw error;
     }
-    const address = this.#cell[0] ?? 0n;
-    this.#hostAddresses.set(address, hostAddress);
-    return address;
   }
 
   /** Frees now: the caller has made sure that no queued work still needs the memory. */
@@ -84,10 +78,5 @@ export class MappedHostMemoryResource implements MemoryResource {
   /** Finds where the CPU sees a block. */
   hostAddress(address: bigint): bigint {
     return this.#hostAddresses.get(address) ?? address;
-  }
-
-  /** Shows the resource and its upstreams on a console, with their counters. */
-  [Symbol.for("Deno.customInspect")](): string {
-    return describeResource(this);
   }
 }

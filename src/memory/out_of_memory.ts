@@ -2,7 +2,13 @@
 // said then, with all amounts and the largest holders.
 
 import type { Context } from "../context.ts";
-import { type CudaError, isOutOfMemory, MemoryLimitError, OutOfMemoryError } from "../errors.ts";
+import {
+  type CudaError,
+  isOutOfMemory,
+  MemoryLimitError,
+  type MemoryShortage,
+  OutOfMemoryError,
+} from "../errors.ts";
 import { lastId } from "../accounting/ids.ts";
 import { type LiveKind, nameOf, placeOf } from "../accounting/ledger.ts";
 import { collectLost, hurryCollector } from "../safety_net.ts";
@@ -53,25 +59,37 @@ export function takeWithinLimits<T>(need: MemoryNeed, take: () => T): T {
  * @throws OutOfMemoryError with all amounts when there still is.
  */
 export function takeOrReclaim<T>(need: MemoryNeed, take: () => T): T {
-  const first = taken(take);
-  if ("value" in first) return first.value;
-  reclaim(need);
-  let last = taken(take);
-  if ("shortage" in last && waitForFrees(need)) last = taken(take);
-  if ("value" in last) return last.value;
-  throw outOfMemory(need, last.shortage);
+  let step = 0;
+  try {
+    return takeAgain(take, (error) => isShortage(error) && makeRoom(need, step++));
+  } catch (error) {
+    throw isShortage(error) ? outOfMemory(need, error) : error;
+  }
 }
 
 /** How a driver or a resource says that it has no memory, before amounts explain it. */
 type Shortage = CudaError | MemoryLimitError;
 
-function taken<T>(take: () => T): { readonly value: T } | { readonly shortage: Shortage } {
-  try {
-    return { value: take() };
-  } catch (error) {
-    if (isShortage(error)) return { shortage: error };
-    throw error;
+/**
+ * Runs something that takes memory, and again after each shortage that `makeRoom` has done something
+ * about. The last error passes on.
+ */
+export function takeAgain<T>(take: () => T, makeRoom: (shortage: MemoryShortage) => boolean): T {
+  for (;;) {
+    try {
+      return take();
+    } catch (error) {
+      if (!isOutOfMemory(error) || !makeRoom(error)) throw error;
+    }
   }
+}
+
+/** Makes room by more and more costly steps; false when none is left, or it can do nothing. */
+function makeRoom(need: MemoryNeed, step: number): boolean {
+  if (step > 1) return false;
+  if (step === 1) return waitForFrees(need);
+  reclaim(need);
+  return true;
 }
 
 /** Takes memory, and gives the same memory back. */
@@ -179,19 +197,22 @@ function requireRoom(need: MemoryNeed): void {
     const keptBytes = ledger.cachedBytes("device", FOR_LIMIT);
     return ledger.device.currentBytes + keptBytes + byteLength <= limitBytes;
   };
-  if (hasRoom()) return;
-  reclaim(need);
-  if (hasRoom() || (waitForFrees(need) && hasRoom())) return;
-  const { currentBytes } = ledger.device;
-  throw outOfMemory(
-    need,
-    new MemoryLimitError("gpu.limit()", {
-      requestedBytes: byteLength,
-      heldBytes: currentBytes + ledger.cachedBytes("device", FOR_LIMIT),
-      limitBytes,
-      remedy: "raise gpu.limit()",
-    }),
-  );
+  for (let step = 0; !hasRoom(); step++) {
+    if (!makeRoom(need, step)) throw outOfMemory(need, limitReached(need, limitBytes));
+  }
+}
+
+/** Makes the error of a request that `gpu.limit()` does not allow. */
+function limitReached(
+  { context: { ledger }, byteLength }: MemoryNeed,
+  limitBytes: number,
+): MemoryLimitError {
+  return new MemoryLimitError("gpu.limit()", {
+    requestedBytes: byteLength,
+    heldBytes: ledger.device.currentBytes + ledger.cachedBytes("device", FOR_LIMIT),
+    limitBytes,
+    remedy: "raise gpu.limit()",
+  });
 }
 
 /** Gives back what can be had at once, and has the garbage collector look for more. */

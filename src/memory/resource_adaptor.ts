@@ -1,19 +1,14 @@
 // What wrappers of a memory resource share: they are one themselves, over the one they wrap.
 
-import type { Context } from "../context.ts";
-import type { CudaStream } from "../stream.ts";
+import { BaseMemoryResource } from "./base_memory_resource.ts";
 import { type MemoryResource, requireResource } from "./memory_resource.ts";
-import { describeResource } from "./describe_resource.ts";
 import { describeValue } from "../format.ts";
 
 /**
  * A resource over another, the upstream. Adaptors stack in any order; one that fails gives back what
  * its upstream gave, throws, and changes nothing.
  */
-export abstract class ResourceAdaptor implements MemoryResource {
-  readonly context: Context;
-  readonly isDeviceAccessible: boolean;
-  readonly isHostAccessible: boolean;
+export abstract class ResourceAdaptor extends BaseMemoryResource {
   /** Where its memory comes from. */
   readonly upstream: MemoryResource;
 
@@ -24,21 +19,8 @@ export abstract class ResourceAdaptor implements MemoryResource {
    */
   constructor(upstream: MemoryResource) {
     requireResource(upstream, `make a ${new.target.name} over`);
+    super(upstream, upstream);
     this.upstream = upstream;
-    this.context = upstream.context;
-    this.isDeviceAccessible = upstream.isDeviceAccessible;
-    this.isHostAccessible = upstream.isHostAccessible;
-  }
-
-  /** Allocates memory, in the order of a stream. */
-  abstract allocate(byteLength: number, stream: CudaStream): bigint;
-
-  /** Takes memory back, in the order of a stream. */
-  abstract deallocate(address: bigint, byteLength: number, stream: CudaStream): void;
-
-  /** Shows the resource and its upstreams on a console, with their counters. */
-  [Symbol.for("Deno.customInspect")](): string {
-    return describeResource(this);
   }
 }
 

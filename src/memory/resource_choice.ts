@@ -3,8 +3,11 @@
 
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Context } from "../context.ts";
+import { CudaAsyncMemoryResource } from "./cuda_async_memory_resource.ts";
+import { CudaMemoryResource } from "./cuda_memory_resource.ts";
 import { requireHostMemory } from "./host_bytes.ts";
 import { type ContextOwner, type MemoryResource, requireResource } from "./memory_resource.ts";
+import { PinnedHostMemoryResource } from "./pinned_host_memory_resource.ts";
 
 /** Makes a resource for a device that is being opened. */
 export type MakeResource = (owner: ContextOwner) => MemoryResource;
@@ -71,4 +74,24 @@ function requireContext(resource: MemoryResource, context: Context): void {
     `Cannot use a resource of device ${resource.context.ordinal} on device ${context.ordinal}: ` +
       `make one with this device`,
   );
+}
+
+const told = new WeakSet<Context>();
+
+/** Makes the resource for device memory; says once for a context that it has no pools. */
+export function defaultDeviceResource({ context }: ContextOwner): MemoryResource {
+  if (CudaAsyncMemoryResource.isSupported(context)) return new CudaAsyncMemoryResource({ context });
+  if (!told.has(context)) {
+    told.add(context);
+    console.warn(
+      `vramkit: device ${context.ordinal} has no stream-ordered memory pools, so each allocation ` +
+        `is a cuMemAlloc, which is slower; new CachingResourceAdaptor() over it makes up for that`,
+    );
+  }
+  return new CudaMemoryResource({ context });
+}
+
+/** Makes the resource for page-locked memory. */
+export function defaultPinnedResource(owner: ContextOwner): MemoryResource {
+  return new PinnedHostMemoryResource(owner);
 }

@@ -2,6 +2,7 @@
 // usual.
 
 import type { LiveKind } from "../accounting/ledger.ts";
+import type { Context } from "../context.ts";
 import { CudaAsyncMemoryResource } from "./cuda_async_memory_resource.ts";
 import { ManagedMemoryResource } from "./managed_memory_resource.ts";
 import { MappedHostMemoryResource } from "./mapped_host_memory_resource.ts";
@@ -28,4 +29,14 @@ export function sourceOf(resource: MemoryResource): MemoryResource {
   let source = resource;
   while (source instanceof ResourceAdaptor) source = source.upstream;
   return source;
+}
+
+/**
+ * Lets another device reach the memory of a resource, where that is for the kit to decide: in pools of
+ * the driver's, under any adaptors. Tells whether it can.
+ */
+export function openToPeer(resource: MemoryResource, peer: Context): boolean {
+  const source = sourceOf(resource);
+  if (source instanceof CudaAsyncMemoryResource) return source.openTo(peer);
+  return source.isDeviceAccessible;
 }

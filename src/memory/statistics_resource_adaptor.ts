@@ -3,7 +3,7 @@
 import { MemoryCounters, type MemoryUsage } from "../accounting/counters.ts";
 import type { CudaStream } from "../stream.ts";
 import { ResourceAdaptor } from "./resource_adaptor.ts";
-import { allocateFrom } from "./taken_address.ts";
+import { allocateFrom } from "./memory_resource.ts";
 
 /** Counters that start at zero inside others; disposing them ends them. */
 export interface StatisticsLevel extends MemoryUsage, Disposable {}

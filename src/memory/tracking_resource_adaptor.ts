@@ -4,10 +4,9 @@ import { formatAddress, formatBytes } from "../format.ts";
 import { OriginFinder } from "../accounting/origin.ts";
 import { FLAG, OptionSet } from "../options.ts";
 import type { CudaStream } from "../stream.ts";
-import type { MemoryResource } from "./memory_resource.ts";
+import { allocateFrom, type MemoryResource } from "./memory_resource.ts";
 import { ResourceAdaptor } from "./resource_adaptor.ts";
 import { describeResource } from "./describe_resource.ts";
-import { allocateFrom } from "./taken_address.ts";
 
 /** How much to remember. */
 export interface TrackingOptions {

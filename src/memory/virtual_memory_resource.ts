@@ -1,14 +1,13 @@
 // Device memory by address first, memory second: blocks that can grow where they are.
 
-import type { Context } from "../context.ts";
 import { CudaUnavailableError } from "../errors.ts";
 import { checkSize, formatAddress } from "../format.ts";
 import { NUMBER, OptionSet } from "../options.ts";
 import type { CudaStream } from "../stream.ts";
-import { contextOf, type ContextOwner, type MemoryResource } from "./memory_resource.ts";
+import { BaseMemoryResource } from "./base_memory_resource.ts";
+import type { ContextOwner } from "./memory_resource.ts";
 import { VirtualRange, type VirtualRangeRequest } from "./virtual_range.ts";
 import { freeWhenPassed } from "./when_passed.ts";
-import { describeResource } from "./describe_resource.ts";
 
 const VIRTUAL_RANGE = new OptionSet<VirtualRangeRequest>({
   reservedBytes: NUMBER,
@@ -16,10 +15,7 @@ const VIRTUAL_RANGE = new OptionSet<VirtualRangeRequest>({
 });
 
 /** Virtual memory of a device (cuMemAddressReserve, cuMemCreate, cuMemMap). */
-export class VirtualMemoryResource implements MemoryResource {
-  readonly context: Context;
-  readonly isDeviceAccessible = true;
-  readonly isHostAccessible = false;
+export class VirtualMemoryResource extends BaseMemoryResource {
   readonly #ranges = new Map<bigint, VirtualRange>();
 
   /**
@@ -28,8 +24,8 @@ export class VirtualMemoryResource implements MemoryResource {
    * @throws CudaUnavailableError when the device or its driver has no virtual memory calls.
    */
   constructor(owner: ContextOwner) {
-    const context = contextOf(owner, "make a VirtualMemoryResource of");
-    this.context = context;
+    super(owner);
+    const { context } = this;
     const attribute = "CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED";
     if (context.driver.has("cuMemCreate") && context.attribute(attribute) === 1) return;
     throw new CudaUnavailableError(
@@ -73,10 +69,5 @@ export class VirtualMemoryResource implements MemoryResource {
     this.#ranges.delete(address);
     const block = { kind: "virtual", byteLength: range.mappedBytes } as const;
     freeWhenPassed(stream, block, () => range.free());
-  }
-
-  /** Shows the resource on a console. */
-  [Symbol.for("Deno.customInspect")](): string {
-    return describeResource(this);
   }
 }

@@ -4,6 +4,7 @@
 import { CUmemAllocationGranularity_flags, CUmemAllocationType } from "../../ffi/constants.ts";
 import { CUmemAccessDesc, CUmemAllocationProp } from "../../ffi/structs.ts";
 import type { Context } from "../context.ts";
+import { take64 } from "../driver.ts";
 import { formatBytes } from "../format.ts";
 import { tryRelease } from "../release.ts";
 import { describeAccess, type DeviceAccess, deviceLocation } from "./device_access.ts";
@@ -26,7 +27,6 @@ export class VirtualRange {
   readonly reservedBytes: number;
   /** Bytes that are mapped and unmapped at a time. */
   readonly stepBytes: number;
-  readonly #cell = new BigUint64Array(1);
   readonly #memory: Uint8Array<ArrayBuffer>;
   /** The devices that may use the memory; what is mapped later is theirs too. */
   readonly #access = new Map<Context, DeviceAccess>();
@@ -40,8 +40,7 @@ export class VirtualRange {
     this.stepBytes = roundUp(Math.max(1, request.stepBytes ?? 1), granularity);
     this.reservedBytes = roundUp(Math.max(1, request.reservedBytes), this.stepBytes);
     const size = BigInt(this.reservedBytes);
-    context.call("cuMemAddressReserve", this.#cell, size, 0n, 0n, 0n);
-    this.address = this.#cell[0] ?? 0n;
+    this.address = take64(context, "cuMemAddressReserve", size, 0n, 0n, 0n);
     this.#access.set(context, "readwrite");
   }
 
@@ -128,8 +127,7 @@ export class VirtualRange {
   #mapStep(): void {
     const { context } = this;
     const size = BigInt(this.stepBytes);
-    context.call("cuMemCreate", this.#cell, size, this.#memory, 0n);
-    const handle = this.#cell[0] ?? 0n;
+    const handle = take64(context, "cuMemCreate", size, this.#memory, 0n);
     try {
       context.call("cuMemMap", this.address + BigInt(this.#mappedBytes), size, 0n, handle, 0n);
       this.#mappedBytes += this.stepBytes;
@@ -161,15 +159,8 @@ function describeMemory(device: Context): Uint8Array<ArrayBuffer> {
 }
 
 function granularityOf(context: Context): number {
-  const cell = new BigUint64Array(1);
-  const { CU_MEM_ALLOC_GRANULARITY_RECOMMENDED } = CUmemAllocationGranularity_flags;
-  context.call(
-    "cuMemGetAllocationGranularity",
-    cell,
-    describeMemory(context),
-    CU_MEM_ALLOC_GRANULARITY_RECOMMENDED,
-  );
-  return Number(cell[0]);
+  const { CU_MEM_ALLOC_GRANULARITY_RECOMMENDED: flag } = CUmemAllocationGranularity_flags;
+  return Number(take64(context, "cuMemGetAllocationGranularity", describeMemory(context), flag));
 }
 
 function roundUp(value: number, step: number): number {

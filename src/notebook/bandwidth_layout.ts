@@ -28,7 +28,7 @@ const ABOVE_LEFT: Partial<Annotations> = {
   yanchor: "bottom",
 };
 
-/** Says what a layout is made for. */
+/** The contents of a layout. */
 export interface LayoutContents {
   readonly panels: readonly Panel[];
   readonly legendLineCount: number;

@@ -1,5 +1,5 @@
-// A bandwidth result as the lines of a plot: one for each direction and kind of memory.
-// A line knows its name, its points by size, and the fit that belongs to it.
+// A bandwidth result as the lines of a plot: one for each direction and kind of memory. A line has
+// a name, points by size, and the fit that belongs to it.
 
 import type {
   BandwidthFit,
@@ -45,7 +45,7 @@ export function fastestPoint(line: BandwidthLine): BandwidthPoint {
   );
 }
 
-/** A fit that is further from what was measured at a size does not describe the line there. */
+/** Largest deviation from the measured speed at which a fit describes the line. */
 const MOST_DEVIATION = 0.25;
 
 /** Tells whether a line has a fit whose half-speed point lies on it, among the measured sizes. */

@@ -4,10 +4,10 @@
 import type { BandwidthResult } from "../measure/bandwidth_result.ts";
 import { type BandwidthLine, bandwidthLines } from "./bandwidth_lines.ts";
 
-/** What plotly calls the first and the second axis of speeds. */
+/** Plotly's names of the first and the second axis of speeds. */
 export type SpeedAxis = "y" | "y2";
 
-/** Holds what shares one axis of speeds. */
+/** The lines that share one axis of speeds. */
 export interface Panel {
   readonly title: string;
   readonly yaxis: SpeedAxis;
@@ -52,7 +52,7 @@ export function highestSpeed(panel: Panel): number {
   return Math.max(...panel.roofs.keys(), ...points.map((point) => point.maxGigabytesPerSecond));
 }
 
-/** Two results over the same bus share one entry. */
+/** Returns the theoretical speeds; two results over the same bus share one entry. */
 function roofsOf(results: readonly BandwidthResult[]): Map<number, string> {
   const roofs = new Map<number, string>();
   for (const { theoreticalGigabytesPerSecond: speed, busName } of results) {

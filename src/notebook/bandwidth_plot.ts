@@ -16,7 +16,7 @@ const BANDWIDTH = { action: "plot bandwidth", source: "gpu.bandwidth()", key: "p
  * Plots one bandwidth result, or lays a second one over it dashed.
  *
  * @throws RangeError when a result holds no points.
- * @throws TypeError when it is no result, such as a promise of one.
+ * @throws TypeError when it is not a result, for example a promise of one.
  *
  * @example
  * ```ts ignore

@@ -10,7 +10,7 @@ import type { SpeedAxis } from "./bandwidth_panels.ts";
 import { speedDigits } from "./bandwidth_words.ts";
 import { escapeHtml } from "../cards/html.ts";
 
-/** Says how a direction is drawn. */
+/** The look of a direction. */
 interface Look {
   readonly color: string;
   readonly symbol: string;
@@ -32,10 +32,10 @@ const DASH_OF_RUN: readonly Dash[] = ["solid", "dash"];
 /** A spread below this share of the median would hide behind the marker. */
 const VISIBLE_SPREAD = 0.05;
 
-/** Says where a trace belongs. */
+/** The place of a trace. */
 export interface TracePlace {
   readonly yaxis: SpeedAxis;
-  /** Which of the compared results it comes from; 0 for a single one. */
+  /** Index of the compared result that it comes from; 0 for a single one. */
   readonly run: number;
   /** Stands before the line's name where two results are compared. */
   readonly runName: string;

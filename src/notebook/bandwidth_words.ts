@@ -30,7 +30,7 @@ export function bandwidthTitle(results: readonly BandwidthResult[]): string {
   return `Copy bandwidth: ${[...devices].join(" and ")}`;
 }
 
-/** Says where and with what a result was measured, in one line; wrong bytes are not passed over. */
+/** Says where and with what a result was measured, in one line; wrong bytes are mentioned. */
 export function provenanceWords(result: BandwidthResult): string {
   const { driver, deno, vramkit, date } = result.provenance;
   const bus = result.busName === "unknown" ? [] : [result.busName];
@@ -73,7 +73,7 @@ function speedAt(point: BandwidthPoint): string {
   return `${speedDigits(point.gigabytesPerSecond)} GB/s at ${formatBytes(point.byteLength)}`;
 }
 
-/** Writes a speed with four digits that mean something, and never with an exponent in the thousands. */
+/** Formats a speed with four significant digits, and never with an exponent in the thousands. */
 export function speedDigits(gigabytesPerSecond: number): string {
   return String(Number(gigabytesPerSecond.toPrecision(4)));
 }

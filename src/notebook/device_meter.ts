@@ -1,4 +1,4 @@
-// What all live cards of a device have in common: where they are shown, and how often they are drawn.
+// The common part of a device's live cards: where they are shown, and how often they are drawn.
 
 import { inNotebook } from "../accounting/notebook_kernel.ts";
 import type { DisplayBundle } from "../cards/card.ts";
@@ -8,16 +8,16 @@ import { LiveWatch, type ShownWatchOptions } from "./live_watch.ts";
 
 /** A live card. */
 export interface Meter {
-  /** What it is, such as `"memory meter"`. */
+  /** Name, such as `"memory meter"`. */
   readonly name: string;
-  /** What a program that is no notebook prints instead. */
+  /** Advice for programs outside notebooks: what to print instead. */
   readonly instead: string;
-  /** Makes the card of now. */
+  /** Makes the current card. */
   readonly draw: () => DisplayBundle;
 }
 
 /**
- * Shows a card of a device and goes on drawing it.
+ * Shows a card of a device and keeps redrawing it.
  *
  * @throws TypeError outside notebooks, unless a display is given.
  */

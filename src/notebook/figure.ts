@@ -14,15 +14,15 @@ const CLEAR = "rgba(0,0,0,0)";
 /** One would send the data to a stranger's server; the others select points, which nothing reads. */
 const UNWANTED_BUTTONS = ["sendChartToCloud", "select2d", "lasso2d"];
 
-/** Says what a figure draws, and in words what it shows. */
+/** The parts of a {@link Figure}. */
 export interface FigureOptions {
   /** The traces, as plotly.js takes them. */
   readonly data: Trace[];
-  /** What stands around the traces; background and ink are set unless given. */
+  /** Everything around the traces; background and text colour have defaults. */
   readonly layout?: PlotLayout;
   /** Behaviour of the drawn plot; it fills its container's width unless told otherwise. */
   readonly config?: PlotConfig;
-  /** What the figure shows, for people who cannot see it. */
+  /** Description of the figure, for people who cannot see it. */
   readonly description: string;
 }
 
@@ -35,7 +35,10 @@ const FIGURE_OPTIONS = new OptionSet<FigureOptions>({
 
 const PICTURE_SIZE = new OptionSet<PictureSize>({ width: NUMBER, height: NUMBER });
 
-/** Holds a plotly figure; as a cell's last expression it draws itself, on a console it says what it shows. */
+/**
+ * A plotly figure, as the plot functions return it. As a cell's last expression it draws itself; on
+ * a console it prints its description. Change `data`, `layout` or `config` before showing it.
+ */
 export class Figure {
   /** The traces, as plotly.js takes them. */
   data: Trace[];
@@ -45,7 +48,10 @@ export class Figure {
   config: PlotConfig;
   readonly #description: string;
 
-  /** Adopts the traces, and completes layout and config with what reads on light and dark pages. */
+  /**
+   * Creates a figure; completes layout and config with colours that are readable on light and dark
+   * pages.
+   */
   constructor(options: FigureOptions) {
     const { data, layout = {}, config = {}, description } = FIGURE_OPTIONS.read(
       options,
@@ -70,24 +76,27 @@ export class Figure {
     this.#description = description;
   }
 
-  /** Says in words what the figure shows. */
+  /** Returns the description of the figure. */
   describe(): string {
     return this.#description;
   }
 
-  /** Builds an HTML fragment for a page that has plotly.js; without it the description is shown. */
+  /**
+   * Returns an HTML fragment for a page that has plotly.js; without plotly.js the description is
+   * shown.
+   */
   toHTML(): string {
     return figureFragment(this.#parts());
   }
 
-  /** Builds a self-contained HTML document that draws the figure with no network. */
+  /** Returns a self-contained HTML document that draws the figure without a network. */
   toPage(title: string): Promise<string> {
     return figurePage(title, this.#parts());
   }
 
   /**
-   * Draws a static SVG picture without a browser. The first call loads jsdom, which reads the
-   * environment: a program needs --allow-env for it.
+   * Returns a static SVG picture, drawn without a browser. The first call loads jsdom, which reads
+   * the environment: a program needs --allow-env for it.
    */
   async toSVG(size: Partial<PictureSize> = {}): Promise<string> {
     return await staticSvg(this.#parts(), PICTURE_SIZE.read(size, "toSVG"));
@@ -103,12 +112,12 @@ export class Figure {
     };
   }
 
-  /** Says what {@link Figure.describe} says. */
+  /** Returns the description; see {@link Figure.describe}. */
   toString(): string {
     return this.#description;
   }
 
-  /** Shows the description on a console. */
+  /** Returns the text that the console shows. */
   [Symbol.for("Deno.customInspect")](): string {
     return this.#description;
   }

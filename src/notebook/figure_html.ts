@@ -5,7 +5,7 @@ import { escapeHtml } from "../cards/html.ts";
 import type { PlotConfig, PlotLayout, Trace } from "./plot_data.ts";
 import { plotlyScript } from "./plotly.ts";
 
-/** Holds what plotly draws, and the same in words. */
+/** A plotly figure and its description. */
 export interface FigureParts {
   readonly data: Trace[];
   readonly layout: PlotLayout;
@@ -15,7 +15,9 @@ export interface FigureParts {
 
 const DEFAULT_HEIGHT = 420;
 
-/** Nothing may be fetched: the page's own inline code and the pictures it makes are all it needs. */
+/**
+ * Forbids the page to fetch anything: its inline code and the pictures it makes are all it needs.
+ */
 const CONTENT_POLICY =
   "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:";
 

@@ -1,4 +1,4 @@
-// plotLatency(): how long one copy takes, over its size; small copies all cost the same latency.
+// plotLatency(): the time of one copy over its size; small copies all cost the same latency.
 
 import type { Layout } from "npm:@types/plotly.js@3.0.14";
 import { formatBytes, formatSeconds } from "../format.ts";
@@ -20,7 +20,7 @@ const LEGEND_LINE_HEIGHT = 19;
  * Plots the time of one copy over its size, up to 16 MiB.
  *
  * @throws RangeError when the result holds no copies that small.
- * @throws TypeError when it is no result, such as a promise of one.
+ * @throws TypeError when it is not a result, for example a promise of one.
  */
 export function plotLatency(result: BandwidthResult): Figure {
   checkPlotInput(result, { action: "plot latency", source: "gpu.bandwidth()", key: "points" });

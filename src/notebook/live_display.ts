@@ -8,7 +8,7 @@ export class LiveDisplay {
   readonly #id = crypto.randomUUID();
   #isShown = false;
 
-  /** Shows the bundle, in place of the former one when there is one. */
+  /** Shows the bundle, in place of the former one if any. */
   show(bundle: DisplayBundle): void {
     const options = { raw: true, display_id: this.#id, update: this.#isShown };
     this.#isShown = true;

@@ -1,4 +1,4 @@
-// Something that looks at a device now and then while other cells run, until its cell runs again.
+// A task that looks at a device regularly while other cells run, until its cell runs again.
 
 import type { DisplayBundle } from "../cards/card.ts";
 import type { CudaDevice } from "../device.ts";
@@ -7,15 +7,15 @@ import { requireDevice } from "./plot_input.ts";
 
 const watches = new Map<string, LiveWatch>();
 
-/** How a watch looks. */
+/** Options of a watch. */
 export interface WatchOptions {
   /** Seconds between two looks; 1 by default. */
   readonly intervalSeconds?: number;
 }
 
-/** How a watch looks, and where it shows what it sees. */
+/** Options of a watch that shows its result. */
 export interface ShownWatchOptions extends WatchOptions {
-  /** Where it shows what it sees; an output of the cell by default. */
+  /** Display for the result; an output of the cell by default. */
   readonly display?: { show(bundle: DisplayBundle): void };
 }
 
@@ -24,15 +24,15 @@ const DISPLAY: OptionKind = {
   accepts: (value) => typeof Object(value).show === "function",
 };
 
-/** What they may be. */
+/** Checks the options above. */
 export const WATCH_OPTIONS: OptionSet<ShownWatchOptions> = new OptionSet({
   intervalSeconds: NUMBER,
   display: DISPLAY,
 });
 
-/** What a watch does. */
+/** The task of a watch. */
 export interface WatchTask extends WatchOptions {
-  /** What it is; starting another of the same name on the same device ends it. */
+  /** Name; starting another watch of the same name on the same device ends this one. */
   readonly name: string;
   /** Looks once. */
   readonly look: () => void;
@@ -67,7 +67,7 @@ export class LiveWatch implements Disposable {
       try {
         task.look();
       } catch (error) {
-        // What a timer throws while a cell waits would stop the kernel from answering.
+        // An error thrown by a timer while a cell waits would stop the kernel from answering.
         console.warn(`vramkit: ${task.name} ended: ${error}`);
         watch.stop();
       }
@@ -79,12 +79,12 @@ export class LiveWatch implements Disposable {
     return watch;
   }
 
-  /** Whether it still looks. */
+  /** Whether it is still running. */
   get isRunning(): boolean {
     return this.#timer !== undefined;
   }
 
-  /** Stops looking; a second call does nothing. */
+  /** Stops the watch; a second call does nothing. */
   stop(): void {
     clearInterval(this.#timer);
     this.#timer = undefined;
@@ -96,12 +96,12 @@ export class LiveWatch implements Disposable {
     this.stop();
   }
 
-  /** Says what it is: `memory meter, until its cell runs again`. */
+  /** Returns its name for messages: `memory meter, until its cell runs again`. */
   toString(): string {
     return `${this.#name}, ${this.isRunning ? "until its cell runs again" : "stopped"}`;
   }
 
-  /** Shows it on a console. */
+  /** Returns the text that the console shows. */
   [Symbol.for("Deno.customInspect")](): string {
     return this.toString();
   }

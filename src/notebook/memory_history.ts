@@ -1,4 +1,4 @@
-// How much of each kind of memory was held after each event of a timeline.
+// The amounts of each kind of memory after each event of a timeline.
 
 import type { TimelineEvent } from "../accounting/timeline_event.ts";
 
@@ -15,8 +15,8 @@ export interface KindAmounts {
 }
 
 /**
- * Adds allocations up and takes frees away. What was held before the first event that is still kept
- * follows from what is held now.
+ * Adds allocations and subtracts frees. The amounts before the first event still kept follow from
+ * the current amounts.
  */
 export function amountsByKind(
   timeline: readonly TimelineEvent[],

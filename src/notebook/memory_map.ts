@@ -1,5 +1,5 @@
-// plotMemoryMap(): what holds memory now, as rectangles whose areas are sizes, largest first.
-// The basic bundle of plotly.js has no treemap, so each block is a filled outline.
+// plotMemoryMap(): live memory as rectangles whose areas are sizes, largest first. The basic bundle
+// of plotly.js has no treemap, so each block is a filled outline.
 
 import type { Annotations, PlotData } from "npm:@types/plotly.js@3.0.14";
 import { escapeHtml } from "../cards/html.ts";
@@ -12,7 +12,7 @@ import { type Rectangle, squarify } from "./treemap.ts";
 import { requireDevice } from "./plot_input.ts";
 
 const PLOT_HEIGHT = 380;
-/** The plot's width is the page's; labels are fitted to a narrow one. */
+/** Width to which labels are fitted; the plot has the width of the page. */
 const ASSUMED_WIDTH = 720;
 const SHOWN_BLOCKS = 60;
 const GLYPH_WIDTH = 6.6;
@@ -109,7 +109,7 @@ function tileTrace(
   } as Partial<PlotData>; // the types know text only as a list, and no fillpattern
 }
 
-/** Labels what has room for its name and size. */
+/** Returns the label of a tile that has room for its name and size. */
 function tileLabel({ name, byteLength, place }: Tile): Partial<Annotations>[] {
   const { left, bottom, width, height } = place;
   const room = Math.floor((width - 12) / GLYPH_WIDTH);

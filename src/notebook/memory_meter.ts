@@ -7,8 +7,8 @@ import { startMeter } from "./device_meter.ts";
 import { type LiveWatch, type ShownWatchOptions, WATCH_OPTIONS } from "./live_watch.ts";
 
 /**
- * Shows what a device's memory is used for, and goes on showing it while other cells run. It stops
- * when its cell runs again, when the device is disposed, or by `stop()`. Other programs' memory counts.
+ * Shows a device's memory by use, including other programs, and keeps it up to date while other
+ * cells run. It stops when its cell runs again, when the device is disposed, or by `stop()`.
  *
  * @throws TypeError outside notebooks, unless a display is given.
  *

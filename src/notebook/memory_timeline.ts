@@ -1,4 +1,5 @@
-// plotMemoryTimeline(): live memory over time, stacked by kind, with what came and went on hover.
+// plotMemoryTimeline(): live memory over time, stacked by kind, with each allocation and free on
+// hover.
 
 import type { PlotData } from "npm:@types/plotly.js@3.0.14";
 import { escapeHtml } from "../cards/html.ts";
@@ -18,9 +19,9 @@ const CELL_NAME_HEIGHT = 18;
 const SHORTEST_SECONDS = 1e-6;
 
 /**
- * Plots what `gpu.timeline` recorded: in notebooks everything since the device was opened, elsewhere
- * from `gpu.timeline.start()` on. Solid vertical lines are the beginnings of a notebook's cells, dotted
- * ones those of tracks.
+ * Plots the events of `gpu.timeline`: in notebooks all since the device was opened, elsewhere from
+ * `gpu.timeline.start()` on. Solid vertical lines mark the beginnings of cells, dotted ones those
+ * of tracks.
  *
  * @throws RangeError when nothing was recorded.
  */
@@ -85,7 +86,7 @@ function summaryWords(
 
 interface Scale {
   readonly times: readonly number[];
-  /** Until when the last amounts lasted. */
+  /** Time until which the last amounts lasted. */
   readonly end: number;
   readonly unitBytes: number;
 }
@@ -110,7 +111,7 @@ function kindTrace(
   } as Partial<PlotData>; // the types lack fillpattern
 }
 
-/** Stands on the upper edge and says what came or went there. */
+/** Draws the allocations and frees on the upper edge. */
 function eventTrace(history: KindAmounts, { times, unitBytes }: Scale): Partial<PlotData> {
   return {
     type: "scatter",

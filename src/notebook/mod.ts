@@ -1,5 +1,5 @@
-// What notebooks add to the kit: plots that draw themselves, progress bars, live meters and warnings.
-// Nothing is loaded at import; plotly.js comes with the first figure that is shown.
+// The notebook entry: plots that draw themselves, progress bars, live meters and warnings. Nothing
+// is loaded at import; plotly.js comes with the first figure that is shown.
 
 export { Figure, type FigureOptions } from "./figure.ts";
 export type { DisplayBundle } from "../cards/card.ts";

@@ -1,4 +1,4 @@
-// plotOverlap(): which copies ran at the same time, as one row of bars for each stream.
+// plotOverlap(): work that ran at the same time, as one row of bars for each stream.
 
 import type { PlotData } from "npm:@types/plotly.js@3.0.14";
 import { escapeHtml } from "../cards/html.ts";
@@ -13,11 +13,11 @@ const ROW_HEIGHT = 46;
 const BOTH_LANE = "two or more";
 
 /**
- * Plots what a trace recorded: a row for each stream, and one for the times in which two or more
- * pieces ran at once.
+ * Plots a trace: one row for each stream, and one for the times in which two or more pieces ran at
+ * once.
  *
- * @throws RangeError when the trace holds nothing.
- * @throws TypeError when it is no trace, such as a promise of one.
+ * @throws RangeError when the trace is empty.
+ * @throws TypeError when it is not a trace, for example a promise of one.
  *
  * @example
  * ```ts ignore

@@ -1,29 +1,29 @@
-// What plotly.js is given: plain objects whose attributes its reference lists.
-// Plots in this folder are written against plotly's own types; these are what people may then change.
+// The input of plotly.js: plain objects with the attributes of its reference. Plots in this folder
+// use plotly's own types; these are the types for programs that change a figure.
 
 /** One line, row of bars or the like. */
 export interface Trace {
-  /** Such as `"scatter"` or `"bar"`. */
+  /** Type of the trace, such as `"scatter"` or `"bar"`. */
   type?: string;
-  /** What the legend calls it. */
+  /** Name in the legend. */
   name?: string;
   /** Any other attribute of plotly.js's traces. */
   [attribute: string]: unknown;
 }
 
-/** What stands around the traces: axes, titles, legend, colours. */
+/** Everything around the traces: axes, titles, legend, colours. */
 export interface PlotLayout {
-  /** In CSS pixels. */
+  /** Height in CSS pixels. */
   height?: number;
-  /** In CSS pixels; the container's width unless set. */
+  /** Width in CSS pixels; that of the container by default. */
   width?: number;
-  /** How text looks where a part does not say otherwise. */
+  /** Default look of texts. */
   font?: object;
   /** Any other attribute of plotly.js's layout. */
   [attribute: string]: unknown;
 }
 
-/** How a drawn plot behaves. */
+/** Behaviour of a drawn plot. */
 export interface PlotConfig {
   /** Any attribute of plotly.js's configuration. */
   [attribute: string]: unknown;

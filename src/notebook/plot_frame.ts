@@ -1,5 +1,5 @@
-// What all plots beside the bandwidth plot share: a title with a line below it, grid and margins.
-// Heights are in pixels and grow with what is drawn, never with the screen.
+// The common frame of all plots except the bandwidth plot: a title with a line below it, grid and
+// margins. Heights are in pixels and grow with the contents, never with the screen.
 
 import type { Annotations, Layout, LayoutAxis } from "npm:@types/plotly.js@3.0.14";
 import { escapeHtml } from "../cards/html.ts";
@@ -16,8 +16,8 @@ export const HUES = ["#2f81c7", "#d55e00", "#009e73", "#b07cc6", "#c98a1b", "#7f
 export const PATTERNS = ["", "/", "x", ".", "\\", "-"] as const;
 
 /**
- * Words whose left edge is where they are put, whatever font draws them: plotly centres them in the box
- * that it measures, and adds a border to it, unless told otherwise.
+ * Aligns words at their left edge in every font: by default plotly centres them in the box that it
+ * measures, and adds a border to it.
  */
 export const LEFT_ALIGNED = {
   showarrow: false,
@@ -37,7 +37,7 @@ export function patternAt(index: number): "" | "/" | "x" | "." | "\\" | "-" {
   return PATTERNS[index % PATTERNS.length] ?? "";
 }
 
-/** Says what stands around a plot. */
+/** The contents of a frame. */
 export interface FrameContents {
   /** In bold, on the first line. */
   readonly title: string;

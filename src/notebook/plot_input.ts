@@ -1,4 +1,4 @@
-// What plots are made of, checked: notebooks have no compiler that would notice a forgotten await.
+// Checks of the arguments of plots: notebooks have no compiler that would notice a forgotten await.
 
 import { CudaDevice } from "../device.ts";
 import { type OptionKind, requireKind } from "../options.ts";
@@ -9,7 +9,7 @@ const DEVICE: OptionKind = {
 };
 
 /**
- * Refuses what is no device.
+ * Rejects a value that is not a device.
  *
  * @throws TypeError that names the call.
  */
@@ -17,20 +17,20 @@ export function requireDevice(gpu: CudaDevice, call: string): void {
   requireKind(gpu, DEVICE, call);
 }
 
-/** Which plot, and what it is a plot of. */
+/** A plot and the result that it takes. */
 export interface PlotInput {
-  /** What the plot does: `"plot bandwidth"`. */
+  /** The action, for messages: `"plot bandwidth"`. */
   readonly action: string;
   /** The call whose result it takes: `"gpu.bandwidth()"`. */
   readonly source: string;
-  /** The property by which such a result is known. */
+  /** A property that every such result has. */
   readonly key: string;
 }
 
 /**
- * Refuses what is no result of the call that the plot names.
+ * Rejects a value that is not a result of the call that the plot names.
  *
- * @throws TypeError for a promise of one, and for anything else.
+ * @throws TypeError for a promise of a result, and for anything else.
  */
 export function checkPlotInput(value: unknown, { action, source, key }: PlotInput): void {
   if (value instanceof Promise) {

@@ -9,20 +9,20 @@ import {
   SURFACE,
 } from "./progress_surfaces.ts";
 
-/** Shows how far a job is; draws no more often than people can see. */
+/** A progress bar for a job; redraws no more often than people can see. */
 export class ProgressBar {
   readonly #title: string;
   readonly #surface: ProgressSurface;
   #drawnAt = -Infinity;
   #last: ProgressState | undefined;
 
-  /** Starts at nothing done. */
+  /** Creates a bar with nothing done. */
   constructor(title: string, surface: ProgressSurface = progressSurface()) {
     this.#title = visibleText(title);
     this.#surface = surface;
   }
 
-  /** Notes that `done` of `total` is done; `words` says it, as `done/total` by default. */
+  /** Updates the bar to `done` of `total`; `words` is the text, `done/total` by default. */
   update(done: number, total: number, words = `${done}/${total}`): void {
     this.#last = { title: this.#title, done, total, words };
     const now = performance.now();
@@ -37,18 +37,19 @@ export class ProgressBar {
   }
 }
 
-/** What progress counts, and where it is drawn. */
+/** Options for {@link progress}. */
 export interface ProgressOptions {
-  /** What is counted, such as `"points"`; bytes by default. */
+  /** Unit that is counted, such as `"points"`; bytes by default. */
   readonly unit?: string;
-  /** Where it is drawn; chosen by what the program writes to by default. */
+  /** Surface to draw on; chosen by the program's output by default. */
   readonly surface?: ProgressSurface;
 }
 
 const PROGRESS_OPTIONS = new OptionSet<ProgressOptions>({ unit: TEXT, surface: SURFACE });
 
 /**
- * Makes an `onProgress`, which shows a bar with amount and time left, and for bytes the speed.
+ * Returns an `onProgress` callback that shows a bar with the amount, the time left and, for bytes,
+ * the speed.
  *
  * @example
  * ```ts ignore
@@ -86,7 +87,7 @@ function progressWords({ done, total, seconds }: Pace, unit: string | undefined)
   return `${amount}${speed}, ${formatSeconds(seconds * (total - done) / done)} left`;
 }
 
-/** How much of how much; a stream of unknown length has no total yet. */
+/** Returns the amount as text; a stream of unknown length has no total yet. */
 function amountWords({ done, total }: Omit<Pace, "seconds">, unit: string | undefined): string {
   const words = (count: number) => unit === undefined ? formatBytes(count) : `${count}`;
   const amount = total === Infinity ? words(done) : `${words(done)} of ${words(total)}`;

@@ -1,23 +1,23 @@
-// Where progress is drawn: an output of a cell, one line of a terminal, or a line now and then.
+// Surfaces for progress: an output of a cell, one line of a terminal, or a line now and then.
 
 import { type BarSegment, showCard } from "../cards/card.ts";
 import { inNotebook } from "../accounting/notebook_kernel.ts";
 import type { OptionKind } from "../options.ts";
 import { LiveDisplay } from "./live_display.ts";
 
-/** How far a job is. */
+/** The state of a job. */
 export interface ProgressState {
-  /** What the job is. */
+  /** Name of the job. */
   readonly title: string;
-  /** How much is done. */
+  /** Amount that is done. */
   readonly done: number;
-  /** How much there is to do. */
+  /** Amount in all. */
   readonly total: number;
-  /** How far it is in words. */
+  /** The state in words. */
   readonly words: string;
 }
 
-/** Something that can show how far a job is. */
+/** A surface that shows the state of a job. */
 export interface ProgressSurface {
   /** Shortest time between two drawings, in milliseconds. */
   readonly pauseMilliseconds: number;
@@ -27,7 +27,7 @@ export interface ProgressSurface {
   finish(state: ProgressState): void;
 }
 
-/** What may stand for one. */
+/** Checks that an option is a surface. */
 export const SURFACE: OptionKind = {
   expected: "an object with draw() and finish()",
   accepts: (value) => {
@@ -36,7 +36,7 @@ export const SURFACE: OptionKind = {
   },
 };
 
-/** Chooses by what this program writes to. */
+/** Returns the surface that fits this program's output. */
 export function progressSurface(): ProgressSurface {
   if (inNotebook()) return new CellSurface();
   return Deno.stdout.isTerminal() ? new TerminalSurface() : new LogSurface();
@@ -77,7 +77,7 @@ class TerminalSurface implements ProgressSurface {
   }
 }
 
-/** Prints a line for each tenth: what goes into a file cannot be redrawn. */
+/** Prints a line for each tenth, because a file cannot be redrawn. */
 export class LogSurface implements ProgressSurface {
   readonly pauseMilliseconds = 0;
   #lastTenth = -1;

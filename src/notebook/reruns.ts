@@ -10,12 +10,13 @@ import { LiveDisplay } from "./live_display.ts";
 import { LiveWatch, type ShownWatchOptions, WATCH_OPTIONS } from "./live_watch.ts";
 
 /**
- * The kernel is silent about cells that fail, so blocks of those are told apart by time: a loop makes
- * its blocks faster than this, and people run a cell again slower.
+ * Smallest time between two runs of a cell. The kernel does not report cells that fail, so their
+ * blocks are told apart by time: a loop makes blocks faster than this, and people run a cell again
+ * slower.
  */
 const SHORTEST_GAP_SECONDS = 0.4;
 
-/** Finds groups of live blocks that several runs of the same cell made. */
+/** Returns groups of live blocks that several runs of the same cell created. */
 export function heldByEarlierRuns(
   objects: Iterable<LiveObject>,
   runs: CellRuns = cellRuns,
@@ -31,8 +32,8 @@ export function heldByEarlierRuns(
 }
 
 /**
- * Watches for memory of earlier runs, and shows a warning below the cell when there is some. Put it
- * beside the opening of the device; it stops as {@link memoryMeter} does.
+ * Watches for memory left by earlier runs of a cell, and shows a warning below the cell that calls
+ * this. Call it right after opening the device; it stops as {@link memoryMeter} does.
  */
 export function warnOfReruns(
   gpu: CudaDevice,

@@ -1,10 +1,10 @@
-// show(): puts values into a cell's output and makes sure that they arrive there.
+// show(): puts values into a cell's output and waits until they have arrived.
 
 import { displayInCell, inNotebook, whenSent } from "../accounting/notebook_kernel.ts";
 
 /**
- * Shows values one below the other and resolves when they have surely been sent; outside notebooks
- * it prints them.
+ * Shows values one below the other, and resolves when they have certainly been sent. Outside
+ * notebooks it prints them.
  *
  * @example
  * ```ts ignore

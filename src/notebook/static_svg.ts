@@ -14,7 +14,10 @@ export interface PictureSize {
   readonly height: number;
 }
 
-/** A constant, not a literal in import(): Deno would fetch its 25 MB for all who import the entry. */
+/**
+ * A constant and not a literal in import(), for which Deno would fetch 25 MB with every import of
+ * the entry.
+ */
 const DOM_LIBRARY: string = "npm:jsdom@31.0.1";
 
 interface DomLibrary {
@@ -51,7 +54,7 @@ export async function staticSvg(
   const window = await openPlotWindow();
   try {
     const host = window.document.getElementById("host");
-    // plotly completes the objects it is given; the figure's own must stay as its owner wrote them.
+    // plotly changes the objects that it is given; the figure's own must stay as they are.
     const { data, layout } = structuredClone({ data: figure.data, layout: figure.layout });
     await window.Plotly.newPlot(host, data, { ...layout, width, height }, { staticPlot: true });
     const options = { format: "svg", imageDataOnly: true, width, height };

@@ -1,4 +1,4 @@
-// What nvidia-smi shows of a device, in a cell, up to date while other cells run.
+// The values of nvidia-smi for a device in a cell, kept up to date while other cells run.
 
 import { showCard } from "../cards/card.ts";
 import { systemCard } from "../cards/system_card.ts";
@@ -8,8 +8,8 @@ import { type LiveWatch, type ShownWatchOptions, WATCH_OPTIONS } from "./live_wa
 
 /**
  * Shows a device's load, memory of all programs, temperature, power and clocks, as `gpu.system()`
- * tells them, and goes on showing them while other cells run. It stops when its cell runs again, when
- * the device is disposed, or by `stop()`.
+ * returns them, and keeps them up to date while other cells run. It stops when its cell runs again,
+ * when the device is disposed, or by `stop()`.
  *
  * @throws TypeError outside notebooks, unless a display is given.
  *

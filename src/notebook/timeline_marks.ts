@@ -11,13 +11,13 @@ const SHORTEST_GAP = 0.07;
 
 /** A moment that has a name. */
 export interface TimelineMark {
-  /** What begins there. */
+  /** Name of the cell or track that begins there. */
   readonly name: string;
-  /** When, in the axis's unit. */
+  /** Time in the axis's unit. */
   readonly x: number;
 }
 
-/** Finds where cells begin: the events whose cell is another than that of the event before. */
+/** Returns the beginnings of cells: the events whose cell differs from that of the event before. */
 export function cellMarks(
   events: readonly TimelineEvent[],
   xOf: (event: TimelineEvent) => number,
@@ -29,7 +29,7 @@ export function cellMarks(
   );
 }
 
-/** Finds where tracks begin. */
+/** Returns the beginnings of tracks. */
 export function trackMarks(
   events: readonly TimelineEvent[],
   xOf: (event: TimelineEvent) => number,

@@ -16,13 +16,13 @@ import type { EngineLimits } from "./tuning.ts";
 
 /** An array, and the device memory on its other side. */
 export interface ArrayMove {
-  /** Which way the bytes go. */
+  /** Direction of the transfer. */
   readonly direction: "upload" | "download";
   /** The device's side. */
   readonly span: MemorySpan;
   /** The host's side, of the same size. */
   readonly bytes: HostBytes;
-  /** Whether nothing has touched the host's memory yet, so that its pages are still to come. */
+  /** Whether the host's memory is fresh: nothing has touched it yet, so its pages are not there. */
   readonly isFresh?: boolean | undefined;
   /** Whether the GPU reaches the host's memory, so that it copies by itself. */
   readonly isPageLocked?: boolean | undefined;
@@ -52,7 +52,7 @@ export class ArrayMover implements Mover {
     return this.#movedBytes + (this.#ring?.doneBytes ?? 0);
   }
 
-  /** Whether nothing is left and nothing is in flight. */
+  /** Whether all pieces were moved and none is in flight. */
   get isOver(): boolean {
     if (this.#ring !== undefined) return this.#ring.isOver && !this.#engine.isRunning(this.#ring);
     if (this.#copy !== undefined) return false;

@@ -1,6 +1,6 @@
 // Arrays that transfers under way read or write, of all devices: what uses the same bytes comes after.
 
-import type { PendingWork } from "../pending_work.ts";
+import { PendingWork } from "../pending_work.ts";
 import type { Access } from "../memory/stream_usage.ts";
 import type { HostBytes } from "./host_memory.ts";
 
@@ -53,6 +53,39 @@ export function noteArrayUses(work: PendingWork, arrays: readonly ArrayUse[]): v
   const uses = new PendingArrays(work, arrays);
   pending.add(uses);
   work.whenOver(() => pending.delete(uses));
+}
+
+/**
+ * The place of a call in the order of arrays while the call waits for something else, such as memory of
+ * the GPU's. Until it is disposed, what is called later and uses the same bytes comes after it.
+ */
+export class ArrayPlace extends PendingWork implements Disposable {
+  /** Resolves when all that it comes after is over. */
+  readonly isFirst: Promise<void>;
+  readonly #resolve: () => void;
+  #isGivenUp = false;
+
+  /** Takes the place behind all that was called before. */
+  constructor(arrays: readonly ArrayUse[]) {
+    super();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.isFirst = promise;
+    this.#resolve = resolve;
+    const earlier = arraysBefore(arrays);
+    noteArrayUses(this, arrays);
+    this.beginAfter(earlier);
+  }
+
+  protected override begin(): void {
+    this.#resolve();
+    if (this.#isGivenUp) this.finish();
+  }
+
+  /** Lets what comes after it begin, once all that comes before it is over. */
+  [Symbol.dispose](): void {
+    this.#isGivenUp = true;
+    if (this.hasBegun) this.finish();
+  }
 }
 
 /** Whether two uses of one memory share a byte, one of them a write. */

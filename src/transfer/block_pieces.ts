@@ -9,15 +9,15 @@ export type HostSide =
 
 /** Bytes that follow each other on both sides. */
 export interface Block {
-  /** Which way they go. */
+  /** Direction of the transfer. */
   readonly direction: "upload" | "download";
   /** Address on the device. */
   readonly deviceAddress: bigint;
   /** The host's side; memory must stay referenced until the transfer is over. */
   readonly host: HostSide;
-  /** How many bytes. */
+  /** Number of bytes. */
   readonly byteLength: number;
-  /** Whether nothing has touched the host's memory yet. */
+  /** Whether the host's memory is fresh: nothing has touched it yet. */
   readonly isFresh?: boolean;
 }
 

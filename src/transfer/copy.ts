@@ -4,7 +4,7 @@ import { DisposedError } from "../errors.ts";
 import type { Allocation } from "../memory/allocation.ts";
 import { capturedMemory, requireUnrecorded } from "../memory/captured_memory.ts";
 import { comesAfterNothing, queueInOrder } from "../memory/in_order.ts";
-import { openToPeer } from "../memory/peer_access.ts";
+import { openToPeer } from "../memory/resource_kind.ts";
 import { CudaStream } from "../stream.ts";
 import { peerRoute } from "./peer_link.ts";
 

@@ -27,7 +27,7 @@ export interface ByteCopy {
 
 /** A queue of the driver's: a stream whose turn it is, or one of the kit's own. */
 export interface CopyStream {
-  /** The context it belongs to. */
+  /** Context that it belongs to. */
   readonly context: Context;
   /** The driver's handle. */
   readonly queueHandle: bigint;

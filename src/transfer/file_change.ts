@@ -13,7 +13,7 @@ import { LockedFile } from "./locked_file.ts";
 export interface ChangeOptions {
   /** Where in the file; undefined when they are all that the file will hold. */
   readonly fileOffset: number | undefined;
-  /** How many. */
+  /** Number of bytes. */
   readonly byteLength: number;
   /** Whether the program knows that others see the bytes as they come. */
   readonly inPlace: boolean;

@@ -18,7 +18,7 @@ export type FileKind = "file" | "folder" | "link" | "pipe" | "socket" | "device"
 
 /** One file as the system knows it. */
 export interface FileFacts {
-  /** What it is. */
+  /** The kind of object. */
   readonly kind: FileKind;
   /** Its size in bytes. */
   readonly byteLength: number;

@@ -23,7 +23,7 @@ const REMEDY = "pass { inPlace: true } to write into the file itself";
 
 /** What to write. */
 export interface ReplacementOptions {
-  /** How many bytes. */
+  /** Number of bytes. */
   readonly byteLength: number;
   /** Whether it is only true when it is on the disk. */
   readonly sync: boolean;

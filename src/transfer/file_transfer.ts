@@ -25,7 +25,7 @@ export interface FileTransfer extends TransferOptions {
   readonly stream: CudaStream;
   /** The open file; it stays open until the transfer is over. */
   readonly file: DiskFile;
-  /** Where in the file. */
+  /** Offset in the file, in bytes. */
   readonly fileOffset: number;
 }
 
@@ -37,7 +37,7 @@ export interface FileRequest extends TransferOptions, WritingOptions {
   readonly stream: CudaStream;
   /** Where the file lies. */
   readonly path: FilePath;
-  /** Where in the file. */
+  /** Offset in the file, in bytes. */
   readonly fileOffset?: number | undefined;
 }
 

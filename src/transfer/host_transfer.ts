@@ -47,7 +47,7 @@ export interface HostSide {
 
 /** One transfer between host bytes and device memory. */
 export interface HostTransfer extends TransferOptions {
-  /** Which way the bytes go. */
+  /** Direction of the transfer. */
   readonly direction: "upload" | "download";
   /** The stream whose earlier work comes first. */
   readonly stream: CudaStream;
@@ -55,7 +55,7 @@ export interface HostTransfer extends TransferOptions {
   readonly span: MemorySpan;
   /** The host's side. */
   readonly host: HostSide;
-  /** Whether nothing has touched the host's memory yet, so that its pages are still to come. */
+  /** Whether the host's memory is fresh: nothing has touched it yet, so its pages are not there. */
   readonly isFresh?: boolean;
   /** Whether it is a look at memory that no counter and no timeline shows. */
   readonly isUncounted?: boolean;

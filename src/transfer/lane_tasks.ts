@@ -34,9 +34,9 @@ export type LaneTask =
     readonly destination: bigint;
     /** An address, or the file descriptor to read from. */
     readonly source: bigint;
-    /** How many bytes. */
+    /** Number of bytes. */
     readonly byteLength: number;
-    /** Where in the file. */
+    /** Offset in the file, in bytes. */
     readonly fileOffset: number;
   };
 

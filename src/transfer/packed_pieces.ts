@@ -7,7 +7,7 @@ import type { Piece, RingRequest } from "./ring_transfer.ts";
 
 /** How to pack arrays. */
 export interface PackedCut {
-  /** Which way they go. */
+  /** Direction of the transfer. */
   readonly direction: "upload" | "download";
   /** Bytes of the largest array; a slot has room for it. */
   readonly largestBytes: number;

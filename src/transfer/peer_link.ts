@@ -2,6 +2,7 @@
 
 import { CUresult } from "../../ffi/constants.ts";
 import type { Context } from "../context.ts";
+import { take32 } from "../driver.ts";
 import { isRefusal } from "../errors.ts";
 
 /** How bytes get from one device to another: directly, or through the host's memory. */
@@ -23,13 +24,12 @@ export function peerRoute(from: Context, to: Context): PeerRoute {
 }
 
 function opens(from: Context, to: Context): boolean {
-  const cell = new Int32Array(1);
-  from.driver.call("cuDeviceCanAccessPeer", cell, from.deviceHandle, to.deviceHandle);
-  if (cell[0] !== 1) return false;
+  const { driver, deviceHandle } = from;
+  if (take32(driver, "cuDeviceCanAccessPeer", deviceHandle, to.deviceHandle) !== 1) return false;
   const status = from.status("cuCtxEnablePeerAccess", to.handle, 0);
   if (status === CUresult.CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED) return true;
   if (isRefusal(status)) return false;
-  from.driver.check(status, "cuCtxEnablePeerAccess");
+  driver.check(status, "cuCtxEnablePeerAccess");
   return true;
 }
 

@@ -34,7 +34,7 @@ export interface TransferOptions {
 export interface Mover {
   /** Bytes that are where they belong. */
   readonly doneBytes: number;
-  /** Whether nothing is left and nothing is in flight. */
+  /** Whether all pieces were moved and none is in flight. */
   readonly isOver: boolean;
   /** The work of the GPU that must be done before the next step; undefined when there is none. */
   readonly waitsFor: Fence | undefined;

@@ -24,7 +24,7 @@ export interface WritingOptions {
   readonly inPlace?: boolean | undefined;
 }
 
-/** What they may be. */
+/** Checks the options above. */
 export const WRITING_KINDS = { sync: FLAG, inPlace: FLAG } as const;
 
 /** A file to write, or a part of it. */

@@ -23,7 +23,7 @@ export class RingMover implements Mover {
     return this.#transfer.doneBytes;
   }
 
-  /** Whether nothing is left and nothing is in flight. */
+  /** Whether all pieces were moved and none is in flight. */
   get isOver(): boolean {
     return this.#transfer.isOver && !this.#engine.isRunning(this.#transfer);
   }

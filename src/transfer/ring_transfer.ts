@@ -30,7 +30,7 @@ export interface RingRequest {
   cut(pieceBytes: number): Iterator<Piece>;
   /** Bytes of one piece, at most a slot; chosen by the size of the transfer when left out. */
   readonly pieceBytes?: number;
-  /** Whether nothing has touched the host's memory yet, so that its pages are still to come. */
+  /** Whether the host's memory is fresh: nothing has touched it yet, so its pages are not there. */
   readonly isFresh?: boolean;
   /** Keeps the file open for a thread that is at it after the end; the result lets it go. */
   keepOpen?(): () => void;

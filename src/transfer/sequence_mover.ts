@@ -33,7 +33,7 @@ export class SequenceMover implements Mover {
     return this.#doneBytes + (this.#mover?.doneBytes ?? 0);
   }
 
-  /** Whether nothing is left and nothing is in flight. */
+  /** Whether all pieces were moved and none is in flight. */
   get isOver(): boolean {
     return this.#mover === undefined;
   }

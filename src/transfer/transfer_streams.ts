@@ -3,6 +3,7 @@
 
 import { CUresult, CUstream_flags } from "../../ffi/constants.ts";
 import type { Context } from "../context.ts";
+import { take64 } from "../driver.ts";
 import { releaseAll } from "../release.ts";
 import type { CopyStream } from "./copy_many.ts";
 
@@ -50,10 +51,8 @@ export class TransferStreams {
 
   #create(): TransferStream {
     const context = this.#context;
-    const cell = new BigUint64Array(1);
     const flags = CUstream_flags.CU_STREAM_NON_BLOCKING;
-    context.call("cuStreamCreateWithPriority", cell, flags, 0);
-    const queueHandle = cell[0] ?? 0n;
+    const queueHandle = take64(context, "cuStreamCreateWithPriority", flags, 0);
     this.#handles.push(queueHandle);
     const { driver } = context;
     return {

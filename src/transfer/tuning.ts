@@ -19,7 +19,7 @@ export interface TransferTuning {
   readonly ringFromSize?: ByteSize;
 }
 
-/** What they may be. */
+/** Checks the options above. */
 export const TRANSFER_TUNING: OptionSet<TransferTuning> = new OptionSet({
   ringSize: SIZE,
   laneCount: NUMBER,

@@ -1,4 +1,4 @@
-// What people give to be saved, checked before a file is touched: notebooks have no types.
+// Checks of the arguments of a save, before a file is touched: notebooks have no type checks.
 
 import type { DType } from "../../dtype.ts";
 import { describeValue } from "../../format.ts";
@@ -9,9 +9,9 @@ import { GpuBuffer } from "../../buffers/gpu_buffer.ts";
 export type NamedBuffer = readonly [name: string, buffer: GpuBuffer<DType>];
 
 /**
- * Reads buffers by name from an object, a Map, or anything else that walks pairs.
+ * Returns buffers by name from an object, a Map, or another iterable of pairs.
  *
- * @throws TypeError when there are no names, or something is no buffer; it says which.
+ * @throws TypeError when there are no names, or a value is not a buffer; the message says which.
  */
 export function toNamedBuffers(path: string, tensors: unknown): NamedBuffer[] {
   if (!isCollection(tensors)) {
@@ -43,9 +43,9 @@ export function toNamedBuffers(path: string, tensors: unknown): NamedBuffer[] {
 }
 
 /**
- * Checks that all metadata are texts, as the format wants them, and can be written as UTF-8.
+ * Checks that all metadata are strings, as the format demands, and can be written as UTF-8.
  *
- * @throws TypeError that says which is none.
+ * @throws TypeError that names the wrong one.
  */
 export function checkMetadata(path: string, metadata: unknown): void {
   if (!isRecord(metadata)) {
@@ -70,7 +70,7 @@ function toNamed(path: string, name: string, value: unknown): NamedBuffer {
   return [name, toBuffer(path, name, value)];
 }
 
-/** JSON could hold such a text, but no reader of the format takes it. */
+/** Rejects lone surrogates: JSON could hold them, but no reader of the format accepts them. */
 function checkText(path: string, text: string, what: string): void {
   if (text.isWellFormed()) return;
   throw new TypeError(
@@ -87,7 +87,9 @@ function toBuffer(path: string, name: string, value: unknown): GpuBuffer<DType> 
   );
 }
 
-/** A promise or a single buffer has no names; taken for an object it would be saved as nothing. */
+/**
+ * Whether a value has names; a promise or a single buffer has none, and would be saved as nothing.
+ */
 function isCollection(value: unknown): value is object {
   if (typeof value !== "object" || value === null || value instanceof Promise) return false;
   return !(value instanceof GpuBuffer || value instanceof StridedView) &&

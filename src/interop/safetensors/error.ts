@@ -1,15 +1,18 @@
-// What is wrong with a safetensors file: the file and the reason, in one class.
+// The error for a wrong safetensors file, with the file and the reason.
 
 import { visibleText } from "../../format.ts";
 
-/** A safetensors file, or an index of several, does not keep the format. */
+/**
+ * A safetensors file, or an index of several files, breaks the format. `path` names the file, and
+ * the message the reason.
+ */
 export class SafetensorsError extends Error {
   /** Tells the class from others. */
   override readonly name = "SafetensorsError";
   /** The file. */
   readonly path: string;
 
-  /** Describes what is wrong with a file. */
+  /** Creates an error for a file. */
   constructor(path: string, reason: string, options?: ErrorOptions) {
     super(visibleText(`Cannot load ${path}: ${reason}`), options);
     this.path = path;

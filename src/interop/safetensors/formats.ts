@@ -28,13 +28,13 @@ export type SafetensorsFormat =
   | "I64"
   | "U64";
 
-/** How a device buffer holds elements of one of the format's types. */
+/** The form in which a device buffer holds elements of one of the format's types. */
 interface Format {
   /** Bits of one element. */
   readonly bits: number;
   /** The buffer's element type. */
   readonly dtype: DType;
-  /** What stands for one element in the buffer: itself, two floats, or a part of a byte. */
+  /** Representation of one element in the buffer: itself, two floats, or a part of a byte. */
   readonly holds: "element" | "pair" | "bits";
 }
 
@@ -42,7 +42,7 @@ function element(dtype: DType, bits: number): Format {
   return { bits, dtype, holds: "element" };
 }
 
-/** In the order in which a file holds them, last first: widest elements start a file. */
+/** In the reverse order of a file, which starts with the widest elements. */
 const FORMATS: Readonly<Record<SafetensorsFormat, Format>> = {
   BOOL: element("bool", 8),
   F4: { bits: 4, dtype: "uint8", holds: "bits" },
@@ -71,7 +71,7 @@ const FORMATS: Readonly<Record<SafetensorsFormat, Format>> = {
 const NAMES = Object.keys(FORMATS) as SafetensorsFormat[];
 const KNOWN: ReadonlyMap<unknown, SafetensorsFormat> = new Map(NAMES.map((name) => [name, name]));
 
-/** Reads a name; undefined when the format has no such type. */
+/** Returns the type of a name; undefined when the format has no such type. */
 export function toFormat(name: unknown): SafetensorsFormat | undefined {
   return KNOWN.get(name);
 }
@@ -81,12 +81,12 @@ export function formatBits(format: SafetensorsFormat): number {
   return FORMATS[format].bits;
 }
 
-/** Where tensors of a format stand in a file: higher ranks come first. */
+/** Returns the rank of a type's tensors in a file: higher ranks come first. */
 export function formatRank(format: SafetensorsFormat): number {
   return NAMES.indexOf(format);
 }
 
-/** The format that holds a buffer's elements as they are. */
+/** Returns the format's type that holds a buffer's elements as they are. */
 export function formatOf(dtype: DType): SafetensorsFormat {
   const found = NAMES.find((name) => {
     const format = FORMATS[name];
@@ -98,7 +98,7 @@ export function formatOf(dtype: DType): SafetensorsFormat {
   return found;
 }
 
-/** How a buffer shows a tensor of the file. */
+/** Element type and shape of the buffer that holds a tensor of a file. */
 export interface HeldAs {
   /** The buffer's element type. */
   readonly dtype: DType;
@@ -107,8 +107,9 @@ export interface HeldAs {
 }
 
 /**
- * How a buffer shows a tensor: as it is; 8-bit floats as uint8 of the same shape; complex numbers as
- * float32 with an axis of two at the end; floats of 4 and 6 bits as their bytes.
+ * Returns the buffer type and shape for a tensor: the tensor's own for most types, uint8 of the
+ * same shape for 8-bit floats, float32 with a last axis of two for complex numbers, and bytes for
+ * floats of 4 and 6 bits.
  */
 export function heldAs(
   format: SafetensorsFormat,

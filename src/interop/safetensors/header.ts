@@ -10,37 +10,37 @@ import { JsonError, JsonScanner } from "./json_scanner.ts";
 /** Bytes before the header: its length. */
 export const LENGTH_BYTES = 8;
 
-/** The format's own limit. */
+/** Largest header that the format allows. */
 export const MAX_HEADER_BYTES = 100_000_000;
 
-/** What a header says of a tensor; more is left to its writer. */
+/** Fields that describe a tensor; others are ignored. */
 const FIELDS: ReadonlySet<string> = new Set(["dtype", "shape", "data_offsets"]);
 
-/** Tensors between two looks at the clock, about half a millisecond. */
+/** Tensors read between two looks at the clock, about half a millisecond. */
 const TENSORS_OF_STEP = 256;
 
-/** How long reading a header keeps others from their turn. */
+/** Time for which reading a header keeps the event loop from its next turn. */
 const TURN_MILLISECONDS = 10;
 
 /** One tensor as a file describes it. */
 export interface TensorEntry {
-  /** Its name. */
+  /** Name of the tensor. */
   readonly name: string;
-  /** Its element type, by the format's own name. */
+  /** Element type, by the format's own name. */
   readonly format: SafetensorsFormat;
-  /** Sizes along each axis. */
+  /** Size of each axis, outermost first. */
   readonly shape: Shape;
-  /** Where its first byte lies, from the start of the data. */
+  /** Offset of its first byte from the start of the data. */
   readonly byteOffset: number;
-  /** How many bytes. */
+  /** Number of bytes. */
   readonly byteLength: number;
 }
 
-/** What a header says. */
+/** The contents of a header. */
 export interface SafetensorsHeader {
   /** The tensors, in the order of their bytes. */
   readonly tensors: readonly TensorEntry[];
-  /** Texts about the file as a whole. */
+  /** Metadata: strings about the file as a whole. */
   readonly metadata: Readonly<Record<string, string>>;
 }
 
@@ -48,14 +48,14 @@ export interface SafetensorsHeader {
 export interface HeaderSource {
   /** Its path, for errors. */
   readonly path: string;
-  /** How many bytes follow the header. */
+  /** Number of bytes after the header. */
   readonly dataByteLength: number;
 }
 
 /**
  * Reads the length that a file starts with.
  *
- * @throws SafetensorsError when it passes the format's limit, or the file's end.
+ * @throws SafetensorsError when it exceeds the format's limit or the file.
  */
 export function readHeaderLength(
   bytes: Uint8Array<ArrayBuffer>,
@@ -93,7 +93,10 @@ export function parseHeader(bytes: Uint8Array, source: HeaderSource): Safetensor
   }
 }
 
-/** Does the same, and leaves the event loop its turns: the largest headers take a second or two. */
+/**
+ * Reads a header as {@link parseHeader} does, and leaves the event loop its turns: the largest
+ * headers take a second or two.
+ */
 export async function parseHeaderInTurns(
   bytes: Uint8Array,
   source: HeaderSource,
@@ -145,7 +148,7 @@ function decodeHeader(bytes: Uint8Array, path: string): string {
   return text;
 }
 
-/** What a header names, and the file that it belongs to. */
+/** The names in a header, and the file that it belongs to. */
 interface Named {
   readonly path: string;
   readonly name: string;
@@ -185,7 +188,7 @@ function readTensor(scanner: JsonScanner, tensor: Named): TensorEntry {
   };
 }
 
-/** What a header says of a tensor's bytes, in two ways. */
+/** The number of a tensor's bytes, by its shape and by its offsets. */
 interface DescribedBytes {
   readonly format: SafetensorsFormat;
   readonly shape: Shape;
@@ -236,13 +239,13 @@ function compareOffsets(a: TensorEntry, b: TensorEntry): number {
   return a.byteOffset - b.byteOffset || a.byteLength - b.byteLength;
 }
 
-/** Multiplies, and stays at Infinity once a product cannot be exact, also when a 0 follows. */
+/** Multiplies sizes; returns Infinity once a product cannot be exact, even when a 0 follows. */
 function multiply(product: number, size: number): number {
   if (!Number.isSafeInteger(product)) return Infinity;
   return product * size;
 }
 
-/** Tensors lie one after another, from the first byte of the data to the last. */
+/** Checks that tensors lie one after another, from the first byte of the data to the last. */
 function checkCoverage(tensors: readonly TensorEntry[], source: HeaderSource): void {
   let covered = 0;
   for (const { name, byteOffset, byteLength } of tensors) {
@@ -263,7 +266,7 @@ function checkCoverage(tensors: readonly TensorEntry[], source: HeaderSource): v
   );
 }
 
-/** Writes the length and the header, padded with spaces so that the data is aligned to 8 bytes. */
+/** Returns the length and the header, padded with spaces so that the data is aligned to 8 bytes. */
 export function encodeHeader(header: SafetensorsHeader): Uint8Array<ArrayBuffer> {
   const { tensors, metadata } = header;
   const entries = tensors.map(({ name, format, shape, byteOffset, byteLength }) => {
@@ -285,7 +288,7 @@ export function encodeHeader(header: SafetensorsHeader): Uint8Array<ArrayBuffer>
   return bytes;
 }
 
-/** An entry by itself: an object would sort names like "10" before all others. */
+/** Encodes one entry; an object of all would sort names like "10" before the others. */
 function encodeEntry(name: string, value: unknown): string {
   return `${JSON.stringify(name)}:${JSON.stringify(value)}`;
 }

@@ -1,16 +1,16 @@
-// Walks through JSON from its start to its end, and takes what the format's own library takes: sizes
-// are written as digits, names can be written as UTF-8, nothing is nested deeper than it follows.
+// Scans JSON from start to end, and accepts what the format's own library accepts: sizes written as
+// digits, names that can be UTF-8, and no deeper nesting than it follows.
 
-/** What is wrong with a text that is not JSON, and where. */
+/** A text is not JSON; the message says why and where. */
 export class JsonError extends Error {
-  /** Tells the class from others. */
+  /** The class's name. */
   override readonly name = "JsonError";
 }
 
-/** Arrays and objects around a value; the format's own library counts up to 128 and stops there. */
+/** Deepest nesting of arrays and objects around a value; the format's own library stops at 128. */
 const MOST_NESTED = 127;
 
-/** So many digits are exact, whatever they are. */
+/** Number of digits that are always exact. */
 const EXACT_DIGITS = 15;
 
 /** The characters that the scanner looks for. */
@@ -35,7 +35,7 @@ const WORDS: readonly (readonly [text: string, value: unknown])[] = [
   ["null", null],
 ];
 
-/** A place in a JSON text that moves on as values are taken. */
+/** A position in a JSON text that advances as values are taken. */
 export class JsonScanner {
   readonly #text: string;
   #at = 0;
@@ -46,14 +46,14 @@ export class JsonScanner {
     this.#text = text;
   }
 
-  /** Takes a character if it is the next one behind white space. */
+  /** Takes a character if it is the next one after white space. */
   tryTake(code: number): boolean {
     if (this.#next() !== code) return false;
     this.#at++;
     return true;
   }
 
-  /** Takes a character, which has to be the next one behind white space. */
+  /** Takes a character, which must be the next one after white space. */
   take(code: number): void {
     if (!this.tryTake(code)) throw this.#wrong(`expected "${String.fromCharCode(code)}"`);
   }
@@ -63,14 +63,15 @@ export class JsonScanner {
     return this.#next() === CODE.openObject;
   }
 
-  /** Makes sure that only white space is left. */
+  /** Checks that only white space is left. */
   end(): void {
     if (!Number.isNaN(this.#next())) throw this.#wrong("something follows the value");
   }
 
   /**
-   * Takes `{` and the first name of an object with its colon; undefined for an empty object, which
-   * it takes whole. The caller takes the value, and then asks for the {@link JsonScanner.nextName}.
+   * Takes `{` and the first name of an object with its colon; returns undefined for an empty
+   * object, which it takes whole. The caller takes the value, and then calls {@link
+   * JsonScanner.nextName}.
    */
   firstName(): string | undefined {
     this.take(CODE.openObject);
@@ -80,7 +81,9 @@ export class JsonScanner {
     return undefined;
   }
 
-  /** Takes a comma and the next name with its colon; undefined at the end, with the `}`. */
+  /**
+   * Takes a comma and the next name with its colon; at the end takes the `}` and returns undefined.
+   */
   nextName(): string | undefined {
     if (this.tryTake(CODE.comma)) return this.#name();
     this.take(CODE.closeObject);
@@ -99,14 +102,14 @@ export class JsonScanner {
         this.#at = at + 1;
         return text.slice(start, at);
       }
-      // Not a number at the end of the text.
+      // The code is NaN at the end of the text.
       if (code === CODE.backslash || !(code >= 0x20)) return this.#escapedString(start, at);
     }
   }
 
   /**
-   * Takes any value. Numbers that are not written as whole ones are NaN, and lists are arrays;
-   * objects are empty, because nobody asks for what is in them.
+   * Takes any value. Numbers that are not written as whole ones become NaN; objects become empty,
+   * because their contents are not needed.
    */
   value(): unknown {
     const code = this.#next();
@@ -145,7 +148,7 @@ export class JsonScanner {
     return values;
   }
 
-  /** Short whole numbers, which nearly all are, digit by digit. */
+  /** Takes a number: short whole ones, which nearly all are, digit by digit. */
   #number(): number {
     const text = this.#text;
     let value = 0;
@@ -171,7 +174,7 @@ export class JsonScanner {
     return WHOLE.test(written) ? Number(written) : NaN;
   }
 
-  /** A string with a backslash or a control character at `first`. */
+  /** Takes a string with a backslash or a control character at `first`. */
   #escapedString(start: number, first: number): string {
     const text = this.#text;
     let end = first;
@@ -185,7 +188,7 @@ export class JsonScanner {
     return value;
   }
 
-  /** The next character behind white space; NaN at the end. */
+  /** Returns the next character after white space; NaN at the end. */
   #next(): number {
     for (;; this.#at++) {
       const code = this.#text.charCodeAt(this.#at);

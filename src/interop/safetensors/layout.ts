@@ -1,20 +1,20 @@
-// Where the tensors of a file go in one block of device memory: as they lie in the file, so that
-// neighbours move in one piece, but never where a tensor's elements would be misaligned.
+// The places of a file's tensors in one block of device memory: side by side as in the file, so
+// that neighbours move in one piece, except where a tensor's elements would be misaligned.
 
 import { elementBytes } from "../../dtype.ts";
 import type { TensorEntry } from "./header.ts";
 import { heldAs } from "./formats.ts";
 
-/** Bytes to which what does not follow its neighbour is aligned. */
+/** Alignment in bytes of a tensor that does not follow its neighbour. */
 const ALIGNMENT = 256;
 
 /** Bytes that lie side by side in the file and in the block. */
 export interface FileRun {
-  /** Where in the file's data. */
+  /** Offset in the file's data. */
   readonly fileOffset: number;
-  /** Where in the block. */
+  /** Offset in the block. */
   readonly blockOffset: number;
-  /** How many. */
+  /** Number of bytes. */
   readonly byteLength: number;
 }
 
@@ -22,21 +22,21 @@ export interface FileRun {
 export interface PlacedTensor {
   /** The tensor as the file describes it. */
   readonly entry: TensorEntry;
-  /** Where in the block. */
+  /** Offset in the block. */
   readonly blockOffset: number;
 }
 
-/** How a block holds tensors of a file. */
+/** The layout of a block that holds tensors of a file. */
 export interface BlockLayout {
   /** Bytes of the block. */
   readonly byteLength: number;
-  /** What to read, in the order of the file. */
+  /** Runs of bytes to read, in the order of the file. */
   readonly runs: readonly FileRun[];
   /** The tensors, in the order of the file. */
   readonly tensors: readonly PlacedTensor[];
 }
 
-/** Places tensors, given in the order of the file. */
+/** Returns the layout for tensors, given in the order of the file. */
 export function placeTensors(entries: readonly TensorEntry[]): BlockLayout {
   const runs: FileRun[] = [];
   const tensors: PlacedTensor[] = [];

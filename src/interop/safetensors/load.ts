@@ -1,5 +1,5 @@
-// Loads a model: the headers of all files first, then their memory, then the bytes, so that what
-// cannot work fails before anything is read.
+// Loads a model: the headers of all files first, then memory for them, then the bytes, so that most
+// failures come before any tensor is read.
 
 import {
   ALLOCATE_KINDS,
@@ -27,7 +27,7 @@ import { type LoadedTensor, SafetensorsModel } from "./model.ts";
 import { readHeader } from "./read_header.ts";
 import { findShards, type SafetensorsSource, type Shard } from "./shards.ts";
 
-/** How to load a model. */
+/** Options for {@link CudaDevice.loadSafetensors}. */
 export interface LoadSafetensorsOptions extends AllocateOptions, TransferOptions {
   /** Chooses tensors; all by default. */
   readonly filter?: (tensor: TensorEntry) => boolean;
@@ -39,22 +39,26 @@ const LOAD_OPTIONS = new OptionSet<LoadSafetensorsOptions>({
   filter: CALLBACK,
 });
 
-/** One file, opened and understood. */
+/** One file, opened, with its header. */
 interface OpenShard {
   readonly file: DiskFile;
   readonly metadata: Readonly<Record<string, string>>;
-  /** Where the data starts in the file. */
+  /** Offset in the file at which the data starts. */
   readonly dataOffset: number;
   readonly layout: BlockLayout;
 }
 
-/** Reads that run at a time: one large read fills the bus, small ones wait for the disk and the GPU. */
+/**
+ * Number of reads at a time: one large read fills the bus, small ones wait for the disk and the
+ * GPU.
+ */
 const READS_AT_ONCE = 4;
 
 /**
- * Loads a model onto a device: one block of memory a file, and a view of it for each tensor.
+ * Loads a model onto a device: one block of memory for each file, and a view of it for each tensor.
  *
- * @throws SafetensorsError when a file breaks the format, with the file and the reason.
+ * @throws SafetensorsError when a file breaks the format; the message names the file and the
+ *   reason.
  * @throws TypeError for an address on the web.
  */
 export async function loadSafetensors(

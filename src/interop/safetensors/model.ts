@@ -1,4 +1,4 @@
-// A loaded model: tensors by name, in one block of device memory a file, given back together.
+// A loaded model: tensors by name, in one block of device memory for each file, freed together.
 
 import type { DeviceBuffer } from "../../buffers/device_buffer.ts";
 import type { DType } from "../../dtype.ts";
@@ -8,26 +8,29 @@ import type { SafetensorsFormat } from "./formats.ts";
 
 /** One tensor of a loaded model. */
 export interface LoadedTensor {
-  /** Shows it in the model's memory. */
+  /** View of the tensor in the model's memory. */
   readonly buffer: DeviceBuffer;
-  /** Its element type, by the format's own name; 8-bit floats are uint8 in the buffer. */
+  /** Element type, by the format's own name; 8-bit floats are uint8 in the buffer. */
   readonly format: SafetensorsFormat;
 }
 
-/** What a {@link SafetensorsModel} holds. */
+/** The parts of a {@link SafetensorsModel}. */
 export interface ModelFields {
-  /** The memory, one block a file. */
+  /** The memory, one block for each file. */
   readonly blocks: readonly DeviceBuffer[];
   /** The tensors by name. */
   readonly tensors: ReadonlyMap<string, LoadedTensor>;
-  /** Texts about the model as a whole. */
+  /** Metadata: strings about the model as a whole. */
   readonly metadata: Readonly<Record<string, string>>;
 }
 
-/** The tensors of a model on the device. Each is a view; disposing the model frees them all. */
+/**
+ * A model on the device, as {@link CudaDevice.loadSafetensors} returns it: tensors by name. Each
+ * tensor is a view of the model's memory; disposing the model frees them all.
+ */
 export class SafetensorsModel
   implements Disposable, AsyncDisposable, Iterable<[name: string, tensor: DeviceBuffer]> {
-  /** Texts about the model as a whole. */
+  /** Metadata: strings about the model as a whole. */
   readonly metadata: Readonly<Record<string, string>>;
   /** Bytes of device memory it holds. */
   readonly byteLength: number;
@@ -48,7 +51,7 @@ export class SafetensorsModel
     return [...this.#tensors.keys()];
   }
 
-  /** How many tensors. */
+  /** Number of tensors. */
   get size(): number {
     return this.#tensors.size;
   }
@@ -63,9 +66,9 @@ export class SafetensorsModel
     return this.#tensors.has(name);
   }
 
-  /** Finds a tensor by its name. */
+  /** Returns the tensor with a name. */
   tensor(name: string): DeviceBuffer;
-  /** Finds a tensor by its name, and checks its element type. */
+  /** Returns the tensor with a name, and checks its element type. */
   tensor<D extends DType>(name: string, dtype: D): DeviceBuffer<D>;
   tensor(name: string, dtype?: DType): DeviceBuffer {
     const { buffer } = this.#find(name);
@@ -75,17 +78,17 @@ export class SafetensorsModel
     return buffer;
   }
 
-  /** Tells a tensor's element type by the format's own name, such as `"F8_E4M3"`. */
+  /** Returns a tensor's element type by the format's own name, such as `"F8_E4M3"`. */
   format(name: string): SafetensorsFormat {
     return this.#find(name).format;
   }
 
-  /** Walks names and tensors, in the order of the files. */
+  /** Iterates over names and tensors, in the order of the files. */
   *[Symbol.iterator](): Iterator<[name: string, tensor: DeviceBuffer]> {
     for (const [name, { buffer }] of this.#tensors) yield [name, buffer];
   }
 
-  /** Gives all memory back; every tensor of it is disposed with it. */
+  /** Frees the memory and disposes every tensor. A second call does nothing. */
   dispose(): void {
     this.#disposed = true;
     for (const block of this.#blocks) block.dispose();
@@ -102,12 +105,12 @@ export class SafetensorsModel
     return Promise.resolve();
   }
 
-  /** Describes the model: `SafetensorsModel(300 tensors, 2 GiB)`. */
+  /** Returns the model's name for messages: `SafetensorsModel(300 tensors, 2 GiB)`. */
   toString(): string {
     return `SafetensorsModel(${formatCount(this.size, "tensor")}, ${formatBytes(this.byteLength)})`;
   }
 
-  /** Shows the model on a console. */
+  /** Returns the text that the console shows. */
   [Symbol.for("Deno.customInspect")](): string {
     return `${this}${this.disposed ? " disposed" : ""}`;
   }

@@ -1,4 +1,4 @@
-// Reads what a safetensors file holds, without its tensors.
+// Reads the header of a safetensors file, without its tensors.
 
 import type { FilePath } from "../../transfer/file_path.ts";
 import { FileReading, type OpenedFile } from "../../transfer/file_reading.ts";
@@ -10,16 +10,17 @@ import {
 } from "./header.ts";
 
 /**
- * Reads which tensors a safetensors file holds, and its metadata; no GPU is needed.
+ * Reads the names, types and shapes of the tensors in a safetensors file, and its metadata. No GPU
+ * is needed.
  *
- * @throws SafetensorsError when the file breaks the format, with the reason.
+ * @throws SafetensorsError when the file breaks the format; the message has the reason.
  */
 export async function readSafetensorsHeader(path: FilePath): Promise<SafetensorsHeader> {
   using reading = new FileReading(path);
   return (await readHeader(await reading.opened())).header;
 }
 
-/** Reads the header of an open file, and where the data starts behind it. */
+/** Reads the header of an open file, and the offset of the data after it. */
 export async function readHeader(
   { file, byteLength }: OpenedFile,
 ): Promise<{ header: SafetensorsHeader; dataOffset: number }> {

@@ -1,4 +1,4 @@
-// Saves device buffers as a safetensors file, laid out as the format's own library does it.
+// Saves device buffers as a safetensors file, with the layout of the format's own library.
 
 import type { DeviceBuffer } from "../../buffers/device_buffer.ts";
 import { ANYTHING, OptionSet } from "../../options.ts";
@@ -20,11 +20,11 @@ export type NamedTensors =
   | Readonly<Record<string, DeviceBuffer>>
   | Iterable<readonly [name: string, tensor: DeviceBuffer]>;
 
-/** How to save a model. */
+/** Options for {@link saveSafetensors}. */
 export interface SaveSafetensorsOptions extends TransferOptions, WritingOptions {
-  /** Texts about the model as a whole. */
+  /** Metadata: strings about the model as a whole. */
   readonly metadata?: Readonly<Record<string, string>>;
-  /** The stream whose earlier work comes first; the device's default stream otherwise. */
+  /** Stream whose earlier work comes first; the device's default stream by default. */
   readonly stream?: CudaStream;
 }
 
@@ -34,21 +34,23 @@ const SAVE_OPTIONS = new OptionSet<SaveSafetensorsOptions>({
   metadata: ANYTHING, // checked text by text
 });
 
-/** A buffer's memory and its place in the file. */
+/** The memory of a buffer and its place in the file. */
 interface PlacedSpan {
   readonly span: MemorySpan;
   readonly entry: TensorEntry;
 }
 
 /**
- * Saves buffers as a safetensors file; resolves when the file is written. Widest elements come first,
- * so that all are aligned. The buffers' memory stays until then, also when they are disposed.
+ * Saves buffers as a safetensors file. Resolves when the file is written; until then the buffers'
+ * memory is kept, even when they are disposed. Tensors with the widest elements come first, so that
+ * all are aligned.
  *
- * The new file takes the place of the old one when all of it is written. Until then, and when
- * anything fails, the old file is there, untouched. Needs `--allow-write`.
+ * The new file replaces the old one once it is complete. Until then, and when anything fails, the
+ * old file stays as it was. Needs `--allow-write`.
  *
  * @throws RangeError when a name occurs twice or is `"__metadata__"`.
- * @throws TypeError when something is no buffer, or metadata no text; it says which.
+ * @throws TypeError when a value is not a buffer, or metadata is not a string; the message says
+ *   which.
  * @throws DisposedError when a buffer or the stream was disposed.
  */
 export async function saveSafetensors(
@@ -71,7 +73,7 @@ export async function saveSafetensors(
   });
   const byteLength = header.byteLength + dataBytes;
   await produceFile({ path, byteLength, uses, inPlace, sync, signal }, function* (file) {
-    // Until its header is there a file that is written in place is refused by every reader.
+    // Until its header is written, every reader rejects a file that is written in place.
     if (inPlace === true) yield* writeInto(file, new Uint8Array(LENGTH_BYTES), 0);
     for (const { parts, span } of partsByDevice(placed, header.byteLength)) {
       const onProgress = progress.part();
@@ -81,7 +83,7 @@ export async function saveSafetensors(
   });
 }
 
-/** The blocks of each device, which a transfer takes together. */
+/** Returns the blocks of each device, which one transfer moves together. */
 function partsByDevice(placed: readonly PlacedSpan[], dataOffset: number) {
   const devices = Map.groupBy(placed, ({ span }) => span.allocation.context);
   return [...devices.values()].flatMap((spans) => {

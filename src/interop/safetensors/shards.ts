@@ -1,4 +1,4 @@
-// Which files a model lies in: one, several, or those that an index names.
+// Finds the files of a model: one, several, or those that an index names.
 
 import { dirname, join } from "node:path";
 import type { FilePath } from "../../transfer/file_path.ts";
@@ -8,30 +8,30 @@ import { SafetensorsError } from "./error.ts";
 import { MAX_HEADER_BYTES } from "./header.ts";
 import { JsonError, JsonScanner } from "./json_scanner.ts";
 
-/** Where a model lies: a file, several, or an index (`model.safetensors.index.json`). */
+/** Location of a model: a file, several files, or an index (`model.safetensors.index.json`). */
 export type SafetensorsSource = FilePath | readonly FilePath[];
 
 /** One file of a model. */
 export interface Shard {
-  /** The file, found and with its turn taken. */
+  /** The file, found, with its turn in the order of calls. */
   readonly reading: FileReading;
-  /** The tensors that the index expects in it; undefined without an index. */
+  /** Names of the tensors that the index expects in it; undefined without an index. */
   readonly names?: ReadonlySet<string>;
 }
 
-/** What finding the files needs. */
+/** Parameters for finding the files. */
 interface Finding {
-  /** Where readings are left, which the caller disposes. */
+  /** Collects the readings, which the caller disposes. */
   readonly resources: DisposableStack;
-  /** Ends it early. */
+  /** Ends the search early. */
   readonly signal: AbortSignal | undefined;
 }
 
 /**
- * Finds the files of a model, all before the first of them is opened; those that the program writes
- * just now are waited for only where an index must be read first.
+ * Finds the files of a model, all before the first of them is opened. Waits for files that the
+ * program is writing only when an index must be read first.
  *
- * @throws SafetensorsError when an index is none, or names files outside its folder.
+ * @throws SafetensorsError when a file is not an index, or names files outside its folder.
  * @throws TypeError for an address on the web.
  */
 export async function findShards(source: SafetensorsSource, finding: Finding): Promise<Shard[]> {
@@ -83,7 +83,7 @@ function readText(index: FileReading): string {
   return new TextDecoder().decode(bytes);
 }
 
-/** Reads which file each tensor is in. */
+/** Returns the file of each tensor, by name. */
 function parseIndex(path: string, text: string): Map<string, string> {
   const scanner = new JsonScanner(text);
   let weightMap: Map<string, string> | undefined;

@@ -1,7 +1,44 @@
-// A part of a segment: in use, or free and linked into the list of its size class.
+// Segments of the upstream's memory, and the blocks that they are cut into. Small and large requests
+// never share a segment, so that a small block that lives long keeps no large segment.
 
 import type { FreeBlocks } from "./free_blocks.ts";
-import { type Segment, UNIT_BYTES } from "./segment.ts";
+
+/** Sizes and addresses inside a segment are multiples of this, as in the pools of CuPy and PyTorch. */
+export const UNIT_BYTES = 512;
+
+/** The driver maps device memory in pages of this size, so smaller steps would gain nothing. */
+const PAGE_BYTES = 2 ** 21;
+
+/** Up to this size a request is small. */
+const SMALL_UNITS = 2 ** 20 / UNIT_BYTES;
+
+/** The largest request: sizes in units must stay below 2^31. */
+export const LARGEST_BYTES = 2 ** 39;
+
+/** One allocation of the upstream, cut into blocks. */
+export interface Segment {
+  /** Where it starts. */
+  readonly address: bigint;
+  /** Its size, as the upstream was asked for it. */
+  readonly byteLength: number;
+  /** Whether blocks for small requests are cut from it, or those for large ones. */
+  readonly isSmall: boolean;
+}
+
+/** Counts the units that a request takes. */
+export function unitsOf(byteLength: number): number {
+  return Math.ceil(byteLength / UNIT_BYTES);
+}
+
+/** Whether a request is served from the segments for small ones. */
+export function isSmallRequest(unitCount: number): boolean {
+  return unitCount <= SMALL_UNITS;
+}
+
+/** The size of a new segment for a request: whole pages. */
+export function segmentBytesFor(unitCount: number): number {
+  return Math.ceil(unitCount * UNIT_BYTES / PAGE_BYTES) * PAGE_BYTES;
+}
 
 /** A run of units of one segment. */
 export class Block {

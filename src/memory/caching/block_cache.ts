@@ -9,19 +9,18 @@ import { tryRelease } from "../../release.ts";
 import type { Owner } from "../../safety_net.ts";
 import { CudaStream } from "../../stream.ts";
 import { isPostponed } from "../captured_memory.ts";
-import type { MemoryResource } from "../memory_resource.ts";
+import { allocateFrom, type MemoryResource } from "../memory_resource.ts";
 import { AddressTable } from "./address_table.ts";
-import { Block } from "./block.ts";
-import { FreeBlocks } from "./free_blocks.ts";
 import {
+  Block,
   isSmallRequest,
   LARGEST_BYTES,
   type Segment,
   segmentBytesFor,
   UNIT_BYTES,
   unitsOf,
-} from "./segment.ts";
-import { allocateFrom } from "../taken_address.ts";
+} from "./block.ts";
+import { FreeBlocks } from "./free_blocks.ts";
 
 /** What a stream can use again without waiting for anything. */
 interface StreamBlocks {

@@ -2,8 +2,7 @@
 // Every step takes constant time, however many blocks there are (two-level segregated fit).
 
 import type { CudaStream } from "../../stream.ts";
-import type { Block } from "./block.ts";
-import { UNIT_BYTES } from "./segment.ts";
+import { type Block, UNIT_BYTES } from "./block.ts";
 
 /** Classes of an octave, as a power of two; a class is then at most 1/16 wide. */
 const STEP_BITS = 4;

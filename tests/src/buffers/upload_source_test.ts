@@ -122,3 +122,23 @@ function shared(values: readonly number[]): SharedArrayBuffer {
   new Float64Array(memory).set(values);
   return memory;
 }
+
+Deno.test("CudaDevice.upload() and uploadAll() believe no subclass about its length", () =>
+  withDevice(async (gpu) => {
+    class Liar extends Uint8Array<ArrayBuffer> {
+      static holding(...values: number[]): Liar {
+        return new Liar(Uint8Array.from(values).buffer);
+      }
+      override get length(): never {
+        return 2 ** 30 as never;
+      }
+      override get byteLength(): never {
+        return 2 ** 30 as never;
+      }
+    }
+    using one = await gpu.upload(Liar.holding(1, 2, 3));
+    assertEquals([...await one.download()], [1, 2, 3]);
+    using packed = await gpu.uploadAll([Liar.holding(4, 5), Liar.holding(6)]);
+    assertEquals(packed.buffers.map(({ length }) => length), [2, 1]);
+    assertEquals(await gpu.downloadAll([...packed]), [new Uint8Array([4, 5]), new Uint8Array([6])]);
+  }));

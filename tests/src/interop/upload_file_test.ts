@@ -48,7 +48,7 @@ Deno.test("CudaDevice.uploadFile() makes an empty buffer of an empty file, or of
   using folder = new FileFolder();
   using gpu = openTestDevice();
   using empty = await gpu.uploadFile(folder.write("empty", new Uint8Array()));
-  using end = await gpu.uploadFile(folder.write("end", new Uint8Array(4)), { offset: 4 });
+  using end = await gpu.uploadFile(folder.write("end", new Uint8Array(4)), { fileOffset: 4 });
   assertEquals([empty.length, end.length], [0, 0]);
 });
 

@@ -1,0 +1,44 @@
+// The base of the kit's memory resources: where their memory can be used, and their text on a console.
+
+import type { Context } from "../context.ts";
+import type { CudaStream } from "../stream.ts";
+import { describeResource } from "./describe_resource.ts";
+import { contextOf, type ContextOwner, type MemoryResource } from "./memory_resource.ts";
+
+/**
+ * The base of all memory resources of the kit. The GPU alone can use its memory, unless the
+ * constructor is told otherwise.
+ */
+export abstract class BaseMemoryResource implements MemoryResource {
+  readonly context: Context;
+  readonly isDeviceAccessible: boolean;
+  readonly isHostAccessible: boolean;
+
+  /**
+   * Takes memory through the context of `owner`.
+   *
+   * @throws TypeError when the owner has none.
+   */
+  constructor(
+    owner: ContextOwner,
+    { isDeviceAccessible = true, isHostAccessible = false }: {
+      readonly isDeviceAccessible?: boolean;
+      readonly isHostAccessible?: boolean;
+    } = {},
+  ) {
+    this.context = contextOf(owner, `make a ${new.target.name} of`);
+    this.isDeviceAccessible = isDeviceAccessible;
+    this.isHostAccessible = isHostAccessible;
+  }
+
+  /** Allocates memory, in the order of a stream. */
+  abstract allocate(byteLength: number, stream: CudaStream): bigint;
+
+  /** Takes memory back, in the order of a stream. */
+  abstract deallocate(address: bigint, byteLength: number, stream: CudaStream): void;
+
+  /** Shows the resource and its upstreams on a console, with their counters. */
+  [Symbol.for("Deno.customInspect")](): string {
+    return describeResource(this);
+  }
+}
