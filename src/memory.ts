@@ -9,7 +9,7 @@
  *
  * using gpu = CudaDevice.open(0, { driver: "auto" });
  * using cache = new CachingResourceAdaptor(gpu.memoryResource);
- * using counted = new StatisticsResourceAdaptor(cache);
+ * const counted = new StatisticsResourceAdaptor(cache);
  * gpu.withResource(counted, () => {
  *   gpu.alloc("float32", 1024).dispose();
  *   gpu.alloc("float32", 1024).dispose(); // the same block, from the cache

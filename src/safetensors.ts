@@ -12,7 +12,7 @@
  * const { tensors } = await readSafetensorsHeader(path);
  * console.log(tensors.map(({ name, shape }) => [name, shape])); // [ [ "bias", [ 4 ] ] ]
  * using model = await gpu.loadSafetensors(path);
- * console.log(model.get("bias", "float32").shape); // [ 4 ]
+ * console.log(model.tensor("bias").shape); // [ 4 ]
  * await Deno.remove(path);
  * ```
  *

@@ -18,7 +18,9 @@ import {
   Context,
   CudaAsyncMemoryResource,
   Driver,
+  FailureCallbackResourceAdaptor,
   HostRegistration,
+  LimitingResourceAdaptor,
   LoggingResourceAdaptor,
   MappedHostMemoryResource,
   PooledPinnedHostMemoryResource,
@@ -329,6 +331,16 @@ export const DOORS: Readonly<Record<string, Door>> = {
     "new PooledPinnedHostMemoryResource",
     { keepSize: "size" },
     ({ gpu }, o) => new PooledPinnedHostMemoryResource(gpu, o),
+  ),
+  "new LimitingResourceAdaptor": door(
+    "new LimitingResourceAdaptor",
+    { limitSize: "size" },
+    ({ gpu }, o) => new LimitingResourceAdaptor(gpu.memoryResource, o),
+  ),
+  "new FailureCallbackResourceAdaptor": door(
+    "new FailureCallbackResourceAdaptor",
+    { onFailure: "callback" },
+    ({ gpu }, o) => new FailureCallbackResourceAdaptor(gpu.memoryResource, o),
   ),
   "new CachingResourceAdaptor": door(
     "new CachingResourceAdaptor",

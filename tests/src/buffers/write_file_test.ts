@@ -143,7 +143,7 @@ Deno.test("DeviceBuffer.writeFile() at an offset gives a file its size back when
   using buffer = gpu.zeros("uint8", 24 * 2 ** 20);
   const path = folder.write("old", new Uint8Array(100).fill(9));
   const abort = new AbortController();
-  const options = { signal: abort.signal, offset: 100, onProgress: () => abort.abort() };
+  const options = { signal: abort.signal, fileOffset: 100, onProgress: () => abort.abort() };
   await assertRejects(() => buffer.writeFile(path, options), DOMException, "abort");
   assertEquals(Deno.readFileSync(path), new Uint8Array(100).fill(9));
 });

@@ -60,7 +60,7 @@ Deno.test("LimitingResourceAdaptor says what it expects when the limit is left o
     assertThrows(
       () => new LimitingResourceAdaptor(new LedgerResource(gpu), undefined as never),
       TypeError,
-      'Cannot read limit undefined: expected bytes, a size such as "2 GiB" or a share',
+      "its options are undefined, expected an object such as { limitSize }",
     );
   }));
 
@@ -77,11 +77,21 @@ Deno.test("Adaptors with options refuse what they cannot call or read", () =>
     assertThrows(
       () => new FailureCallbackResourceAdaptor(upstream, undefined as never),
       TypeError,
-      "Cannot use undefined as the failure callback: expected a function",
+      "its options are undefined, expected an object such as { onFailure }",
+    );
+    assertThrows(
+      () => new FailureCallbackResourceAdaptor(upstream, {} as never),
+      TypeError,
+      "Cannot use undefined as { onFailure }: expected a function",
+    );
+    assertThrows(
+      () => new LimitingResourceAdaptor(upstream, {} as never),
+      TypeError,
+      'Cannot read limit undefined: expected bytes, a size such as "2 GiB" or a share',
     );
     assertThrows(
       () => new AlignedResourceAdaptor(upstream, undefined as never),
       TypeError,
-      "its options are undefined, expected an object such as { alignment, threshold }",
+      "its options are undefined, expected an object such as { alignmentSize, thresholdSize }",
     );
   }));

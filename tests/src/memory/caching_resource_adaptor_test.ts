@@ -8,7 +8,7 @@ import {
   assertStringIncludes,
   assertThrows,
 } from "@std/assert";
-import { CudaError, DisposedError } from "../../../src/errors.ts";
+import { CudaError, DisposedError, MemoryLimitError } from "../../../src/errors.ts";
 import { CachingResourceAdaptor } from "../../../src/memory/caching_resource_adaptor.ts";
 import { CudaAsyncMemoryResource } from "../../../src/memory/cuda_async_memory_resource.ts";
 import { assertSameBytes, patternBytes, readBytes, writeBytes } from "../../support/contents.ts";
@@ -148,10 +148,10 @@ Deno.test("CachingResourceAdaptor limit holds, and says so", () =>
   withDevice((gpu) => {
     const upstream = new LedgerResource(gpu);
     using cache = new CachingResourceAdaptor(upstream, { limitSize: "8 MiB" });
-    const error = assertThrows(() => cache.allocate(9 * MEBIBYTE, gpu.stream), CudaError);
+    const error = assertThrows(() => cache.allocate(9 * MEBIBYTE, gpu.stream), MemoryLimitError);
     assertStringIncludes(error.message, "0 B of the 8 MiB that CachingResourceAdaptor allows");
     const block = cache.allocate(7 * MEBIBYTE, gpu.stream);
-    assertThrows(() => cache.allocate(3 * MEBIBYTE, gpu.stream), CudaError);
+    assertThrows(() => cache.allocate(3 * MEBIBYTE, gpu.stream), MemoryLimitError);
     cache.deallocate(block, 7 * MEBIBYTE, gpu.stream);
     assertThrows(() => new CachingResourceAdaptor(upstream, { limitSize: "64k" }), RangeError);
     assertThrows(() => new CachingResourceAdaptor(upstream, { limitSize: "140%" }), RangeError);

@@ -18,9 +18,9 @@ Deno.test("LimitingResourceAdaptor.allocate() refuses what passes the limit, in 
     const limited = new LimitingResourceAdaptor(upstream, { limitSize: "1 KiB" });
     const first = limited.allocate(1, gpu.stream);
     assertEquals(limited.usedBytes, 256);
-    const error = assertThrows(() => limited.allocate(769, gpu.stream), CudaError);
+    const error = assertThrows(() => limited.allocate(769, gpu.stream), MemoryLimitError);
     assertStringIncludes(error.message, "256 B of the 1 KiB that LimitingResourceAdaptor allows");
-    assertEquals([error.codeName, upstream.live.size], ["CUDA_ERROR_OUT_OF_MEMORY", 1]);
+    assertEquals([error.holder, upstream.live.size], ["LimitingResourceAdaptor", 1]);
     const second = limited.allocate(768, gpu.stream);
     limited.deallocate(first, 1, gpu.stream);
     limited.deallocate(second, 768, gpu.stream);
