@@ -176,7 +176,7 @@ export const CUpointer_attribute = {
   CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE: 17,
 } as const;
 
-/** Where a pointer's memory lives. */
+/** Kind of memory that a pointer refers to. */
 export const CUmemorytype = {
   CU_MEMORYTYPE_HOST: 1,
   CU_MEMORYTYPE_DEVICE: 2,
@@ -207,7 +207,7 @@ export const CUmem_advise = {
   CU_MEM_ADVISE_UNSET_ACCESSED_BY: 6,
 } as const;
 
-/** What `cuMemRangeGetAttribute` reads back of managed memory. */
+/** Attributes of managed memory that `cuMemRangeGetAttribute` reads. */
 export const CUmem_range_attribute = {
   CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY: 1,
   CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION: 2,
@@ -227,21 +227,21 @@ export const CUmemPool_attribute = {
   CU_MEMPOOL_ATTR_USED_MEM_HIGH: 8,
 } as const;
 
-/** What else a thread may do while it captures a stream. */
+/** Restrictions on other calls while a thread captures a stream. */
 export const CUstreamCaptureMode = {
   CU_STREAM_CAPTURE_MODE_GLOBAL: 0,
   CU_STREAM_CAPTURE_MODE_THREAD_LOCAL: 1,
   CU_STREAM_CAPTURE_MODE_RELAXED: 2,
 } as const;
 
-/** How a graph is made ready for launches. */
+/** Flags for making a graph ready for launches. */
 export const CUgraphInstantiate_flags = {
   CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH: 1,
   CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH: 4,
   CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY: 8,
 } as const;
 
-/** What a device tells of the memory that graphs allocate. */
+/** Attributes of the memory that graphs allocate on a device. */
 export const CUgraphMem_attribute = {
   CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT: 0,
   CU_GRAPH_MEM_ATTR_USED_MEM_HIGH: 1,
@@ -249,7 +249,7 @@ export const CUgraphMem_attribute = {
   CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH: 3,
 } as const;
 
-/** What kind of place a `CUmemLocation` names. */
+/** Kind of place that a `CUmemLocation` names. */
 export const CUmemLocationType = {
   CU_MEM_LOCATION_TYPE_INVALID: 0,
   CU_MEM_LOCATION_TYPE_DEVICE: 1,
@@ -258,10 +258,10 @@ export const CUmemLocationType = {
   CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT: 4,
 } as const;
 
-/** What kind of memory a pool or a physical allocation holds. */
+/** Kind of memory that a pool or a physical allocation holds. */
 export const CUmemAllocationType = { CU_MEM_ALLOCATION_TYPE_PINNED: 1 } as const;
 
-/** How an allocation can be handed to another process. */
+/** Kind of handle with which an allocation is passed to another process. */
 export const CUmemAllocationHandleType = {
   CU_MEM_HANDLE_TYPE_NONE: 0,
   CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR: 1,
@@ -275,7 +275,7 @@ export const CUmemAccess_flags = {
   CU_MEM_ACCESS_FLAGS_PROT_READWRITE: 3,
 } as const;
 
-/** Which allocation granularity to ask for. */
+/** Granularity to query. */
 export const CUmemAllocationGranularity_flags = {
   CU_MEM_ALLOC_GRANULARITY_MINIMUM: 0,
   CU_MEM_ALLOC_GRANULARITY_RECOMMENDED: 1,
@@ -310,7 +310,7 @@ export const CUmemcpyFlags = {
   CU_MEMCPY_FLAG_PREFER_OVERLAP_WITH_COMPUTE: 1,
 } as const;
 
-/** When a batched copy may read its source. */
+/** Time at which a batched copy may read its source. */
 export const CUmemcpySrcAccessOrder = {
   CU_MEMCPY_SRC_ACCESS_ORDER_STREAM: 1,
   CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL: 2,

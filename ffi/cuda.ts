@@ -69,7 +69,9 @@ const IPC_HANDLE = [
   "u8",
 ] as const;
 
-/** What every program needs: the library, devices, contexts, memory, copies and order. */
+/**
+ * The functions that every program needs: the library, devices, contexts, memory, copies and order.
+ */
 const CORE = {
   // CUresult cuGetErrorString(CUresult error, const char **pStr)
   cuGetErrorString: { parameters: ["i32", "buffer"], result: "i32" },

@@ -33,7 +33,7 @@ const IMMEDIATE = {
   getpid: { parameters: [], result: "i32" },
 } as const satisfies Deno.ForeignLibraryInterface;
 
-/** How many arrays one call can keep. */
+/** Number of arrays that one call can keep. */
 export const KEPT_ARRAYS = 512;
 const KEPT_BUFFERS: readonly "buffer"[] = Array(KEPT_ARRAYS).fill("buffer");
 
@@ -132,10 +132,10 @@ export const HOST_GROUPS = [IMMEDIATE, ELSEWHERE, FILES] as const;
 /** The C library's functions. */
 export type HostApi = BoundGroups<typeof HOST_GROUPS>;
 
-/** How `madvise` should treat pages: `MADV_*` of sys/mman.h on Linux. */
+/** Advice of `madvise` for pages: `MADV_*` of sys/mman.h on Linux. */
 export const MADV = { DONTNEED: 4, HUGEPAGE: 14, POPULATE_WRITE: 23 } as const;
 
-/** How `open` opens a file: `O_*` of fcntl.h on Linux, those that are alike on all machines. */
+/** Flags of `open`: `O_*` of fcntl.h on Linux, those with the same value on all machines. */
 export const O = {
   RDONLY: 0,
   WRONLY: 1,
@@ -157,10 +157,10 @@ export const O_OF_MACHINE: { readonly NOFOLLOW: number; readonly DIRECTORY: numb
 /** Opens no file, only a name for it: `O_PATH` of fcntl.h on Linux. */
 export const O_PATH = 0o10000000;
 
-/** How `flock` locks: `LOCK_*` of sys/file.h. */
+/** Operations of `flock`: `LOCK_*` of sys/file.h. */
 export const LOCK = { EX: 2, NB: 4, UN: 8 } as const;
 
-/** Where and how `statx` looks: `AT_*` of fcntl.h on Linux. */
+/** Flags of `statx`: `AT_*` of fcntl.h on Linux. */
 export const AT = { FDCWD: -100, SYMLINK_NOFOLLOW: 0x100, EMPTY_PATH: 0x1000 } as const;
 
 /** Facts that `statx` should find out: `STATX_BASIC_STATS` of linux/stat.h. */
@@ -169,7 +169,7 @@ export const STATX_BASIC_STATS = 0x7ff;
 /** Something is mounted on this very path: `STATX_ATTR_MOUNT_ROOT` of linux/stat.h. */
 export const STATX_ATTR_MOUNT_ROOT = 0x2000n;
 
-/** What `statx` tells, alike on all machines: `struct statx` of linux/stat.h. */
+/** Result of `statx`, the same on all machines: `struct statx` of linux/stat.h. */
 export const STATX = struct({
   mask: u32,
   blockSize: u32,
@@ -239,7 +239,7 @@ export const NAME_MAX = 255;
 /** Number of the futex call: `SYS_futex` of sys/syscall.h on Linux. */
 export const SYS_FUTEX = Deno.build.arch === "aarch64" ? 98n : 202n;
 
-/** What a futex call does, among the threads of one process: `FUTEX_*` of linux/futex.h. */
+/** Operations of a futex call, among the threads of one process: `FUTEX_*` of linux/futex.h. */
 export const FUTEX = { WAIT_PRIVATE: 128, WAKE_PRIVATE: 129 } as const;
 
 /** Names of the C library where it can be used; the paths serve `--allow-ffi=<path>`. */

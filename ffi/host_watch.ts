@@ -1,5 +1,6 @@
-// What a driver may offer beside the vendor's functions: an eye on arrays that a program must leave
-// alone while a transfer uses them. NVIDIA's has none; the simulated driver reports what it sees.
+// An optional part of a driver beside the vendor's functions: it watches arrays that a program must
+// not change while a transfer uses them. NVIDIA's has none; the simulated driver reports such
+// changes.
 
 import type { DriverApi } from "./cuda.ts";
 

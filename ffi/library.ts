@@ -9,9 +9,9 @@ export type LibraryFailure = "permission" | "no-library" | "bad-library";
 /** Reports a library that cannot be opened, with every name that was tried. */
 export class LibraryError extends Error {
   override readonly name = "LibraryError";
-  /** What went wrong: no permission, no file, or a file that is not the library. */
+  /** Reason of the failure: no permission, no file, or a file that is not the library. */
   readonly reason: LibraryFailure;
-  /** Names and paths that were tried or refused, in order. */
+  /** Names and paths that were tried or denied, in order. */
   readonly tried: readonly string[];
 
   /** Makes the error from its message and what was tried. */
@@ -25,13 +25,13 @@ export class LibraryError extends Error {
   }
 }
 
-/** What to look for, and how an error names it and its remedy. */
+/** The library to look for, and the words for it and its remedy in errors. */
 export interface LibrarySearch {
-  /** What an error calls the library: `"the CUDA driver"`. */
+  /** Name of the library in errors: `"the CUDA driver"`. */
   readonly title: string;
   /** Names and paths, best first. */
   readonly candidates: readonly string[];
-  /** What to do when none can be opened: `"pass { libraryPath }"`. */
+  /** Remedy when none can be opened: `"pass { libraryPath }"`. */
   readonly remedy: string;
   /** Whether to ask for a permission that is missing; true unless given. */
   readonly prompts?: boolean;
@@ -209,7 +209,7 @@ export function readVariable(variable: string): string | undefined {
   return state === "granted" ? Deno.env.get(variable) || undefined : undefined;
 }
 
-/** Whether a name of a library is a path, which `--allow-ffi` can name too. */
+/** Returns whether a name of a library is a path, which `--allow-ffi` can name too. */
 export function namesFile(candidate: string): boolean {
   return /[\\/]/.test(candidate);
 }

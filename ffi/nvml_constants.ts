@@ -1,6 +1,6 @@
 // The numbers of nvml.h that the kit uses, under the header's own names.
 
-/** What a call returns. */
+/** Status of a call. */
 export const nvmlReturn = {
   NVML_SUCCESS: 0,
   NVML_ERROR_UNINITIALIZED: 1,

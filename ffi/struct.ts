@@ -5,7 +5,7 @@
 export interface Member<Value, Given = Value> {
   /** Size in memory. */
   readonly byteLength: number;
-  /** What the offset of such a member is a multiple of, in bytes. */
+  /** Alignment of such a member in bytes: its offset is a multiple of it. */
   readonly alignment: number;
   /** Reads the value at an offset. */
   read(view: DataView, offset: number): Value;

@@ -1,5 +1,5 @@
-// Who touched which bytes of one piece of memory, as far as it can still race with something new.
-// Two uses of the same bytes on different streams, one of them a write, must be ordered.
+// The accesses to the bytes of one piece of memory that can still race with a new one. Two uses of
+// the same bytes on different streams, one of them a write, must be ordered.
 
 import {
   happensBefore,

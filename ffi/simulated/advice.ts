@@ -3,7 +3,7 @@
 
 const PAGE_BYTES = 64 << 10;
 
-/** What `cuMemRangeGetAttribute` answers where the pages of a range disagree or nothing was said. */
+/** The answer of `cuMemRangeGetAttribute` when the pages of a range differ or have no advice. */
 export const NO_LOCATION = -2;
 
 /** Hints for one page. */

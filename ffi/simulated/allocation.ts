@@ -10,13 +10,13 @@ import type { Advice } from "./advice.ts";
 import type { Storage } from "./storage.ts";
 import type { Rule } from "./stricter.ts";
 
-/** How a block was made: it decides who frees it and who may touch it. */
+/** Origin of a block, which decides who may free and who may use it. */
 export type AllocationKind = "device" | "pool" | "graph" | "pinned" | "registered" | "managed";
 
-/** Who names an address: a call that is being made, or a kernel that runs. */
+/** User of an address: a call or a running kernel. */
 export type Asker = "call" | "kernel";
 
-/** What has become of memory that cannot be used. */
+/** The reason why memory cannot be used. */
 export interface Absence {
   /** The rule that its use breaks. */
   readonly rule: Rule;
@@ -39,7 +39,7 @@ export interface Owner {
 export class Allocation implements Ranged, Owner {
   readonly address: number;
   readonly byteLength: number;
-  /** How the block was made. */
+  /** Origin of the block. */
   readonly kind: AllocationKind;
   /** Context that made it. */
   readonly context: Context;

@@ -25,7 +25,7 @@ export type Step =
   | { readonly kind: "work"; readonly branch: Branch; readonly work: CapturedWork }
   | { readonly kind: "record" | "wait"; readonly branch: Branch; readonly mark: CapturedMark };
 
-/** What one stream was given. */
+/** The work of one stream in a capture. */
 export class Branch {
   /** Context of the stream. */
   readonly context: Context;
@@ -59,9 +59,9 @@ export class CapturedMark {
 export class Capture {
   /** Stream on which the capture began. */
   readonly origin: Stream;
-  /** What other calls may do meanwhile, by the driver's number. */
+  /** Restrictions on other calls meanwhile, by the driver's number. */
   readonly mode: number;
-  /** What was recorded, in the order of the calls. */
+  /** The recorded steps, in the order of the calls. */
   readonly steps: Step[] = [];
   /** Memory that the graph allocates, by device. */
   readonly reserves: Map<Device, GraphReserve> = new Map();
@@ -108,7 +108,7 @@ export class Capture {
     return this.reserves.size > 0 || this.foreignFrees.length > 0;
   }
 
-  /** Refuses when a call has invalidated the capture. */
+  /** Throws when a call has invalidated the capture. */
   requireValid(): void {
     if (this.#isInvalid) refuse("CUDA_ERROR_STREAM_CAPTURE_INVALIDATED");
   }
@@ -118,7 +118,7 @@ export class Capture {
     this.#isInvalid = true;
   }
 
-  /** Refuses a call that the capture does not survive. */
+  /** Rejects a call and invalidates the capture. */
   invalidate(status: keyof typeof CUresult): never {
     this.spoil();
     return refuse(status);
@@ -155,7 +155,7 @@ export class Capture {
     this.steps.push({ kind: "wait", branch, mark });
   }
 
-  /** Ends the recording, so that its streams run work again; refuses when there is no graph. */
+  /** Ends the recording, so that its streams run work again; throws when there is no graph. */
   end(): void {
     this.#isOpen = false;
     for (const stream of this.#branches.keys()) stream.capture = undefined;

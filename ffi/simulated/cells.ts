@@ -13,7 +13,7 @@ export function bytesOf(cell: Cell): Uint8Array {
   return new Uint8Array(cell.buffer, cell.byteOffset, cell.byteLength);
 }
 
-/** Refuses a call that has nowhere to put what it makes, before anything is made. */
+/** Rejects a call without a place for its result, before anything is created. */
 export function requireCell(cell: Cell): void {
   requireValue(cell !== null);
 }

@@ -53,7 +53,7 @@ export class ContextStack {
     return this.#contexts.at(-1);
   }
 
-  /** Returns the context on top, or refuses when there is none that works. */
+  /** Returns the context on top; throws when there is none that works. */
   get current(): Context {
     const { top } = this;
     if (top === undefined) refuse("CUDA_ERROR_INVALID_CONTEXT");
@@ -61,7 +61,7 @@ export class ContextStack {
     return top;
   }
 
-  /** Refuses when no context that works is on top. */
+  /** Throws when no working context is on top. */
   requireCurrent(): void {
     void this.current;
   }

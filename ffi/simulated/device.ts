@@ -42,7 +42,7 @@ export class Device {
     return this.memoryBytes - this.#usedBytes;
   }
 
-  /** Takes physical memory, or refuses when there is too little. */
+  /** Takes physical memory; throws when there is too little. */
   charge(byteLength: number): void {
     if (byteLength > this.freeBytes) refuse("CUDA_ERROR_OUT_OF_MEMORY");
     this.#usedBytes += byteLength;

@@ -6,7 +6,7 @@ import { ByteRanges } from "./byte_ranges.ts";
 import type { Intent, Storage } from "./storage.ts";
 
 const CHUNK_BYTES = 1 << 20;
-/** What a read of a chunk that was only ever filled with zeros sees. */
+/** Contents of a chunk that was only ever filled with zeros. */
 const ZEROS = new Uint8Array(CHUNK_BYTES);
 
 /** Holds the bytes of one device allocation. */

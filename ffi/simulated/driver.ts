@@ -80,7 +80,9 @@ export function driverOf(machine: Machine): DriverApi {
   return Object.assign(api, { [WATCH_HOST]: watchArray, [OWN_NVML]: simulateNvml(machine) });
 }
 
-/** Looks at an array that a transfer reads; what has changed when it is over is no order's fault. */
+/**
+ * Watches an array that a transfer reads, and reports a change made before the transfer is over.
+ */
 function watchArray(bytes: Uint8Array<ArrayBufferLike>): HostCheck {
   const { byteLength } = bytes;
   const extent = { start: 0, widthBytes: byteLength, pitchBytes: byteLength, rowCount: 1 };
@@ -95,7 +97,7 @@ function watchArray(bytes: Uint8Array<ArrayBufferLike>): HostCheck {
   };
 }
 
-/** Makes a driver function of a simulated call: a status code for what it returns or refuses. */
+/** Makes a driver function of a simulated call: with a status code for its result. */
 function driverFunction(
   machine: Machine,
   name: string,

@@ -1,5 +1,5 @@
-// How the simulated driver says no: a status code where the real driver detects the mistake,
-// and a thrown SimulationError where the real one would corrupt memory or race.
+// Errors of the simulated driver: a status code when the real driver detects the mistake, and a
+// thrown SimulationError when the real one would corrupt memory or race.
 
 import { CUresult } from "../constants.ts";
 import type { Rule } from "./stricter.ts";
@@ -25,7 +25,7 @@ export class SimulationError extends Error {
 export class CallSite {
   /** Driver function being served. */
   name = "";
-  /** The rule by which the last call was refused, when only the simulated driver has it. */
+  /** The rule that rejected the last call, when only the simulated driver has that rule. */
   refusedBy: Rule | undefined;
 
   /** Runs a function in the name of a call that was served before. */

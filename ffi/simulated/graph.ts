@@ -8,13 +8,13 @@ import type { Machine } from "./machine.ts";
 import { type Operation, Stream } from "./stream.ts";
 import { requireUnchanged } from "./submission.ts";
 
-/** What a capture has recorded. */
+/** The work recorded by a capture. */
 export class Graph {
   /** Value that callers hold. */
   readonly handle: bigint;
   /** The capture, which has ended. */
   readonly capture: Capture;
-  /** How many executable graphs were made of it and not destroyed. */
+  /** Number of executable graphs created from it and not destroyed. */
   execCount = 0;
 
   /** Makes a graph of a capture that has ended. */
@@ -59,7 +59,7 @@ export class GraphExec {
     return this.graph.context;
   }
 
-  /** Queues all that was recorded, behind the launch before; refuses before anything is queued. */
+  /** Queues all recorded work after the launch before; throws before anything is queued. */
   launch(stream: Stream): void {
     const { scheduler } = this.#machine;
     this.#takeMemory();

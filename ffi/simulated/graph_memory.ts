@@ -24,11 +24,11 @@ const GRANULE_BYTES = 32 << 20;
 export class GraphAllocation extends Allocation {
   /** Capture that recorded the allocation. */
   readonly capture: Capture;
-  /** What the launches of its graph hold on its device. */
+  /** Memory that the launches of its graph hold on its device. */
   readonly reserve: GraphReserve;
   /** Whether the graph frees the block. */
   isFreedInGraph = false;
-  /** Whether a launch has allocated it for everybody: then any call may use and free it. */
+  /** Whether a launch has allocated it: then any call may use and free it. */
   isThere = false;
   #bytes: DeviceStorage;
   #wasLaunched = false;
@@ -87,7 +87,7 @@ export class GraphAllocation extends Allocation {
   }
 }
 
-/** What the launches of one graph hold on one device. */
+/** The memory that the launches of one graph hold on one device. */
 export class GraphReserve {
   /** Blocks that the graph allocates there. */
   readonly allocations: GraphAllocation[] = [];
@@ -123,7 +123,7 @@ export class GraphReserve {
     this.#pending = [...this.#pending.filter(({ isDone }) => !isDone), operation];
   }
 
-  /** Refuses when the device has too little memory for a launch, also without what is idle. */
+  /** Throws when the device has too little memory for a launch, even after freeing idle memory. */
   requireRoom(): void {
     if (!this.isHeld) this.#memory.requireRoom(this.byteLength);
   }
@@ -134,7 +134,7 @@ export class GraphReserve {
   }
 }
 
-/** What all graphs hold on one device, and its counters. */
+/** The memory that all graphs hold on one device, and its counters. */
 export class GraphMemory {
   /** Device that the memory is on. */
   readonly device: Device;
@@ -152,7 +152,7 @@ export class GraphMemory {
     return [...this.#held].reduce((bytes, { byteLength }) => bytes + byteLength, 0);
   }
 
-  /** Refuses when the device has too little memory, also without what is idle. */
+  /** Throws when the device has too little memory, even after freeing idle memory. */
   requireRoom(byteLength: number): void {
     if (byteLength > this.device.freeBytes) this.trim();
     if (byteLength > this.device.freeBytes) refuse("CUDA_ERROR_OUT_OF_MEMORY");

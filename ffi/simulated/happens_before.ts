@@ -12,9 +12,9 @@ export interface Moment {
   readonly timeline: Timeline;
   /** Number of the operation on its timeline. */
   readonly epoch: number;
-  /** What is ordered before the operation on other timelines. */
+  /** Operations on other timelines that are ordered before this one. */
   readonly clock: Clock;
-  /** How often the host had waited when the operation was queued. */
+  /** Number of the host's waits when the operation was queued. */
   readonly waitCount: number;
 }
 
@@ -27,7 +27,10 @@ export class Timeline {
   /** Number of the last queued operation. */
   epoch = 0;
   #clock: Clock = new Map();
-  /** What the host had waited for, ascending; only the last is kept while no kernel needs more. */
+  /**
+   * Epochs that the host had waited for, ascending; only the last is kept while no kernel needs
+   * more.
+   */
   #observations = [{ waitCount: 0, epoch: 0 }];
 
   /** Starts a timeline. */
@@ -55,7 +58,8 @@ export class Timeline {
     const joined = new Map<Timeline, number>();
     for (const clock of [this.#clock, moment.clock, [[moment.timeline, moment.epoch]] as const]) {
       for (const [timeline, epoch] of clock) {
-        // What the host has waited for is ordered anyway: dropping it keeps clocks small.
+        // Operations that the host has waited for are ordered anyway: dropping them keeps clocks
+        // small.
         if (timeline === this || epoch <= timeline.observedAt(Infinity)) continue;
         joined.set(timeline, Math.max(epoch, joined.get(timeline) ?? 0));
       }

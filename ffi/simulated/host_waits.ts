@@ -4,7 +4,7 @@
 /** The waits of one simulated host. */
 export class HostWaits {
   #count = 0;
-  /** How much work was queued at a count, and has still to name its memory. */
+  /** Number of works that were queued at a count and have not named their memory yet. */
   #unnamed = new Map<number, number>();
 
   /** Returns how often the host has waited. */

@@ -1,5 +1,5 @@
-// What the driver says to the image of a module before it compiles any of it: compiled code is known
-// by its first bytes, PTX by its first word, and its version and target come next.
+// The driver's checks of a module's image before it compiles: it knows compiled code by its first
+// bytes and PTX by its first word, followed by its version and target.
 
 import { bytesOf, type Cell } from "./cells.ts";
 import { refuse } from "./errors.ts";
@@ -11,7 +11,7 @@ const COMPILED = [
   { magic: 0xba55ed50, at: 4, bytes: [1, 0, 16, 0] },
 ] as const;
 
-/** Refuses an image that is neither compiled code nor PTX that this driver can compile. */
+/** Rejects an image that is neither compiled code nor PTX that this driver can compile. */
 export function requireImage(machine: Machine, image: Cell): void {
   const bytes = bytesOf(image);
   const { buffer, byteOffset, byteLength } = bytes;

@@ -19,7 +19,7 @@ export interface SimulatedKernel {
 /** A size in three dimensions. */
 export type Dimensions = readonly [x: number, y: number, z: number];
 
-/** What a kernel sees of its launch. */
+/** The launch, as a kernel sees it. */
 export class SimulatedLaunch {
   /** Number of blocks. */
   readonly grid: Dimensions;

@@ -25,7 +25,7 @@ type HandleClass<T> = abstract new (...values: never[]) => T;
 
 /** Holds everything that a simulated driver knows. */
 export class Machine {
-  /** What the caller chose. */
+  /** Settings of the caller. */
   readonly settings: SimulationSettings;
   /** Name of the call being served. */
   readonly site: CallSite = new CallSite();
@@ -82,7 +82,7 @@ export class Machine {
     return made;
   }
 
-  /** Finds the object of a class that a handle names, or refuses. */
+  /** Returns the object of a class that a handle names; throws when there is none. */
   find<T extends object>(
     type: HandleClass<T>,
     handle: bigint,
@@ -97,22 +97,22 @@ export class Machine {
     this.#handles.delete(handle);
   }
 
-  /** Finds a device, or refuses. */
+  /** Returns a device; throws when there is none. */
   device(ordinal: number): Device {
     return this.devices[ordinal] ?? refuse("CUDA_ERROR_INVALID_DEVICE");
   }
 
-  /** Finds the memory that graphs hold on a device, or refuses. */
+  /** Returns the memory that graphs hold on a device; throws when there is none. */
   graphMemory(device: Device): GraphMemory {
     return this.#graphMemory.get(device) ?? refuse("CUDA_ERROR_INVALID_DEVICE");
   }
 
-  /** Finds a context, or refuses; it may be one that its last user released. */
+  /** Returns a context, also one that its last user has released; throws when there is none. */
   anyContext(handle: bigint): Context {
     return this.find(Context, handle, "CUDA_ERROR_INVALID_CONTEXT");
   }
 
-  /** Finds a living context, or refuses. */
+  /** Returns a living context; throws when there is none. */
   context(handle: bigint): Context {
     const context = this.anyContext(handle);
     return context.isDestroyed ? refuse("CUDA_ERROR_INVALID_CONTEXT") : context;
@@ -125,7 +125,7 @@ export class Machine {
     return this.find(Stream, handle);
   }
 
-  /** Finds a stream that is to get work; what its captures forbid is refused before all else. */
+  /** Returns a stream for new work; rejects first what its captures forbid. */
   workStream(handle: bigint): Stream {
     const stream = this.stream(handle);
     stream.capture?.requireValid();
@@ -141,7 +141,7 @@ export class Machine {
     return stream;
   }
 
-  /** Refuses a call that a capture forbids to its thread; the capture does not survive it. */
+  /** Rejects a call that a capture forbids to its thread, and invalidates the capture. */
   requireRelaxed(): void {
     if (this.captures.disturb("capturing")) refuse("CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED");
   }

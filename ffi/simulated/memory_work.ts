@@ -13,9 +13,9 @@ import { submit } from "./submission.ts";
 
 /** Bytes that an operation uses. */
 export interface Use {
-  /** Where they are. */
+  /** Region of the bytes. */
   readonly region: Region;
-  /** Which of the region's bytes. */
+  /** Extent within the region. */
   readonly extent: Extent;
   /** Whether they are written. */
   readonly write: boolean;
@@ -23,9 +23,9 @@ export interface Use {
 
 /** Work and the memory that it uses. */
 export interface MemoryWork extends Work {
-  /** What it reads and writes. */
+  /** Memory that it reads and writes. */
   readonly uses: readonly Use[];
-  /** Whether it gives the bytes up, so that they may be given up already. */
+  /** Whether it discards the bytes, so that they may be discarded already. */
   readonly isDiscard?: boolean;
 }
 

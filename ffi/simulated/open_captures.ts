@@ -25,7 +25,7 @@ export const DISTURBING: ReadonlySet<string> = new Set(
   ] satisfies DriverFunction[],
 );
 
-/** Which thread makes a call: the one that captures, or one beside it. */
+/** Thread of a call: the one that captures, or another. */
 export type CallingThread = "capturing" | "other";
 
 /** Keeps the captures that have not ended. */

@@ -1,5 +1,5 @@
-// What a test or a demo may choose about the simulated machine.
-// The defaults describe two devices of 8 GiB under a current driver.
+// Options of the simulated machine. The defaults describe two devices of 8 GiB under a current
+// driver.
 
 import type { SimulatedKernel } from "./kernel.ts";
 

@@ -1,4 +1,4 @@
-// What a copy moves: planes of rows. Bytes that follow each other are a plane of one row.
+// The shape of a copy: planes of rows. Contiguous bytes are a plane of one row.
 
 import type { Extent } from "./access_history.ts";
 import type { Region } from "./region.ts";
@@ -13,9 +13,9 @@ export interface Side {
 
 /** Rows to copy. */
 export interface Plane {
-  /** Where they go. */
+  /** Side that is written. */
   readonly destination: Side;
-  /** Where they come from. */
+  /** Side that is read. */
   readonly source: Side;
   /** Bytes of one row. */
   readonly widthBytes: number;

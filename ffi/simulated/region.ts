@@ -8,17 +8,17 @@ import type { Intent, Storage } from "./storage.ts";
 
 /** A part of a region that lies in one storage. */
 export interface Segment {
-  /** Where the bytes are. */
+  /** Storage that holds the bytes. */
   readonly storage: Storage;
-  /** Where in the storage they start. */
+  /** Offset in the storage. */
   readonly offset: number;
-  /** How many there are. */
+  /** Number of bytes. */
   readonly byteLength: number;
-  /** Whose they are. */
+  /** Owner of the bytes. */
   readonly owner: Owner;
 }
 
-/** What a region's memory is to a copy. */
+/** Kind of memory, as copies distinguish it. */
 export type RegionKind = "device" | "host" | "pageable";
 
 /** Names bytes by address. */
@@ -27,7 +27,7 @@ export class Region {
   readonly address: number;
   /** Number of bytes. */
   readonly byteLength: number;
-  /** What the memory is to a copy. */
+  /** Kind of memory, as copies distinguish it. */
   readonly kind: RegionKind;
   /** Device that holds the bytes. */
   readonly device: Device | undefined;

@@ -42,7 +42,7 @@ export class PhysicalMemory {
 export class Mapping implements Ranged, Owner {
   readonly address: number;
   readonly byteLength: number;
-  /** What is mapped. */
+  /** Physical memory that is mapped. */
   readonly physical: PhysicalMemory;
   /** Access rights by device. */
   readonly access: Map<number, number> = new Map();
@@ -77,7 +77,7 @@ export class Mapping implements Ranged, Owner {
 export class Reservation implements Ranged {
   readonly address: number;
   readonly byteLength: number;
-  /** What is mapped in them. */
+  /** Mappings in these addresses. */
   readonly mappings: AddressMap<Mapping> = new AddressMap();
 
   /** Describes reserved addresses. */

@@ -29,7 +29,7 @@ export class Scheduler {
     return stream.timeline.advance();
   }
 
-  /** Refuses work on a stream that would wait for a captured one, also work of no bytes. */
+  /** Rejects work on a stream that would wait for a captured one, even work of no bytes. */
   requireNoneCaptured(stream: Stream): void {
     for (const { capture } of predecessorsOf(stream)) {
       capture?.invalidate("CUDA_ERROR_STREAM_CAPTURE_IMPLICIT");

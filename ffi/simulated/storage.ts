@@ -3,7 +3,7 @@
 
 import type { AccessHistory, Extent } from "./access_history.ts";
 
-/** What a caller of `span()` does with the bytes. */
+/** Use of the bytes by a caller of `span()`. */
 export type Intent = "read" | "write";
 
 /** A queued operation's hold on host bytes; checked when the operation runs. */

@@ -7,10 +7,13 @@ import type { Engine } from "./engine.ts";
 import { hex, refuse } from "./errors.ts";
 import { type Moment, Timeline } from "./happens_before.ts";
 
-/** How a stream is ordered against the legacy default stream: it is that stream, follows it, or ignores it. */
+/**
+ * Order of a stream relative to the legacy default stream: it is that stream, follows it, or
+ * ignores it.
+ */
 export type StreamRole = "legacy" | "blocking" | "nonblocking";
 
-/** What an operation does and needs. */
+/** The work of an operation, and the memory it needs. */
 export interface Work {
   /** Virtual seconds on the engine. */
   seconds?: number;
@@ -34,7 +37,7 @@ export class Operation {
   readonly moment: Moment;
   /** Virtual time at which it was queued. */
   readonly queuedAtSeconds: number;
-  /** What to do; undefined once done. */
+  /** The work; undefined once done. */
   work: Work | undefined;
   /** Virtual time at which it ended. */
   finishedAtSeconds = 0;
@@ -99,7 +102,7 @@ export class Stream {
     return this.length > 0 ? this.#operations.at(-1) : undefined;
   }
 
-  /** Refuses what a capture cannot record; the capture does not survive that. */
+  /** Rejects a call that a capture cannot record, and invalidates the capture. */
   requireUncaptured(): void {
     this.capture?.invalidate("CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED");
   }
@@ -143,7 +146,7 @@ export class StreamEvent {
     this.flags = flags;
   }
 
-  /** Refuses when the mark is a part of a capture, for which the host cannot wait. */
+  /** Throws when the mark is a part of a capture, for which the host cannot wait. */
   requireAwaitable(): void {
     const { mark } = this;
     if (mark === undefined) return;

@@ -1,19 +1,20 @@
-// Where the simulated driver asks for more than the real one, or answers otherwise, on purpose.
-// All else must agree with recordings of the real driver; the page docs/simulated_driver.md shows this list.
+// The intended differences from the real driver: the simulated one demands more, or answers
+// differently. Everything else must agree with recordings of the real driver; the page
+// docs/simulated_driver.md shows this list.
 
 /** One difference that is wanted. */
 export interface Strictness {
-  /** How the difference shows: an error is thrown, a call is refused, or an answer differs. */
+  /** Kind of difference: an error is thrown, a call is refused, or an answer differs. */
   readonly kind: "throws" | "refuses" | "answers";
-  /** What the simulated driver does. */
+  /** Behaviour of the simulated driver. */
   readonly simulated: string;
-  /** What the real driver does. */
+  /** Behaviour of the real driver. */
   readonly real: string;
-  /** Functions whose answers differ; of errors and refusals the driver tells the rule itself. */
+  /** Functions whose answers differ; for errors and refusals the driver names the rule itself. */
   readonly calls?: readonly string[];
   /** Statuses that differ: the real driver's, and the simulated one's. */
   readonly statuses?: readonly (readonly [real: number, simulated: number])[];
-  /** Whether what the functions write differs. */
+  /** Whether the functions' outputs differ. */
   readonly outputs?: boolean;
 }
 

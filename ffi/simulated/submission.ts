@@ -33,7 +33,7 @@ export function requireUnchanged(machine: Machine, capture: Capture, work: Captu
   }
 }
 
-/** Refuses to make fills of freed memory ready, and throws for copies, which would end the process. */
+/** Rejects fills of freed memory, and throws for copies, which would end the process. */
 export function requireInstantiable(machine: Machine, capture: Capture, work: CapturedWork): void {
   const isGone = regionsGone(machine, capture, work).length > 0;
   if (isGone && work.call.startsWith("cuMemset")) refuse("CUDA_ERROR_INVALID_VALUE");

@@ -2,7 +2,7 @@
 
 import type { DType } from "../dtype.ts";
 import { describeValue } from "../format.ts";
-import { ContextPinnedPool } from "../memory/context_pinned_pool.ts";
+import { PinnedPool } from "../memory/pinned_pool.ts";
 import { streamOn } from "../stream_choice.ts";
 import type { AllocateOptions } from "./device_allocator.ts";
 import { GpuBuffer } from "./gpu_buffer.ts";
@@ -24,7 +24,7 @@ export async function downloadPinned<D extends DType>(
   }
   const { dtype, shape, context } = source;
   const stream = streamOn(context, options, source);
-  const { resource = ContextPinnedPool.of(context), label } = options;
+  const { resource = PinnedPool.of(context), label } = options;
   const host = PinnedBuffer.allocate({ dtype, shape, resource, stream, label });
   try {
     host.copyFrom(source, { stream });

@@ -4,7 +4,7 @@ import { type ByteSize, parseBytes } from "../format.ts";
 import { OptionSet, SIZE } from "../options.ts";
 import { unwatch, watch } from "../safety_net.ts";
 import type { CudaStream } from "../stream.ts";
-import { ExactBlocks } from "./exact_blocks.ts";
+import { PinnedPool } from "./pinned_pool.ts";
 import type { ContextOwner } from "./memory_resource.ts";
 import { PinnedHostMemoryResource } from "./pinned_host_memory_resource.ts";
 import { ResourceAdaptor } from "./resource_adaptor.ts";
@@ -23,51 +23,51 @@ const POOL_OPTIONS = new OptionSet<PinnedPoolOptions>({ keepSize: SIZE });
  * rounded up further, and is handed out again once the copies that used it are done.
  */
 export class PooledPinnedHostMemoryResource extends ResourceAdaptor implements Disposable {
-  readonly #blocks: ExactBlocks;
+  readonly #pool: PinnedPool;
 
   /** Starts empty, in a device's context. */
   constructor(owner: ContextOwner, options: PinnedPoolOptions = {}) {
     super(new PinnedHostMemoryResource(owner));
     const { keepSize } = POOL_OPTIONS.read(options, "new PooledPinnedHostMemoryResource");
     const keepBytes = keepSize === undefined ? Infinity : parseBytes(keepSize, "keepSize");
-    this.#blocks = new ExactBlocks(this.upstream, { keepBytes, isContextOwned: false });
-    watch(this, this.#blocks);
+    this.#pool = new PinnedPool(this.upstream, { keepBytes, isContextOwned: false });
+    watch(this, this.#pool);
   }
 
   /** Hands out a kept block, or pins a new one. */
   override allocate(byteLength: number, stream: CudaStream): bigint {
-    return this.#blocks.allocate(byteLength, stream);
+    return this.#pool.allocate(byteLength, stream);
   }
 
   /** Keeps a block for when the work queued on `stream` so far is done. */
-  override deallocate(address: bigint, _byteLength: number, stream: CudaStream): void {
-    this.#blocks.deallocate(address, stream);
+  override deallocate(address: bigint, byteLength: number, stream: CudaStream): void {
+    this.#pool.deallocate(address, byteLength, stream);
   }
 
   /** Bytes handed out, in whole pages. */
   get usedBytes(): number {
-    return this.#blocks.usedBytes;
+    return this.#pool.usedBytes;
   }
 
   /** Bytes kept for reuse. */
   get cachedBytes(): number {
-    return this.#blocks.byteLength;
+    return this.#pool.byteLength;
   }
 
   /** Whether it was disposed. */
   get disposed(): boolean {
-    return this.#blocks.released;
+    return this.#pool.released;
   }
 
   /** Unpins what nothing uses, until at most `keepBytes` are kept. */
   trim(keepBytes = 0): void {
-    this.#blocks.trim(keepBytes);
+    this.#pool.trim(keepBytes);
   }
 
   /** Unpins everything; blocks in use stay valid, and are unpinned when they are freed. */
   dispose(): void {
-    if (!this.#blocks.released) unwatch(this.#blocks);
-    this.#blocks.release();
+    if (!this.#pool.released) unwatch(this.#pool);
+    this.#pool.release();
   }
 
   /** Same as {@link PooledPinnedHostMemoryResource.dispose}, for `using`. */

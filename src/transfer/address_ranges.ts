@@ -1,17 +1,17 @@
-// Whether ranges of memory overlap, for copies that the driver may run in any order.
-// Addresses that ascend, as those of new buffers mostly do, are compared in one walk.
+// Tells whether ranges of memory overlap, for copies that the driver may run in any order.
+// Ascending addresses, as of most new buffers, are compared in one pass.
 
 import type { AddressRange } from "../accounting/ledger.ts";
 
-/** What a copy writes and what it reads. */
+/** The ranges that a copy writes and reads. */
 export interface RangePair {
-  /** What is written. */
+  /** Range that is written. */
   readonly destination: AddressRange;
-  /** What is read. */
+  /** Range that is read. */
   readonly source: AddressRange;
 }
 
-/** Whether no copy writes what another one reads or writes. */
+/** Returns whether no copy writes bytes that another one reads or writes. */
 export function areIndependent(copies: readonly RangePair[]): boolean {
   const destinations = copies.map(({ destination }) => destination);
   const sources = copies.map(({ source }) => source);
@@ -23,7 +23,7 @@ export function areIndependent(copies: readonly RangePair[]): boolean {
   return noneCollides({ written: destinations, read: sources });
 }
 
-/** Whether no two ranges share a byte. */
+/** Returns whether no two ranges share a byte. */
 export function areApart(ranges: readonly AddressRange[]): boolean {
   return hullInOrder(ranges) !== undefined || noneCollides({ written: ranges, read: [] });
 }

@@ -35,7 +35,7 @@ export class ArrayMover implements Mover {
   /** Bytes that calls of the driver's have moved. */
   #movedBytes = 0;
   #isAnticipated = false;
-  /** What moves the rest. */
+  /** Moves the rest. */
   #ring: RingTransfer | undefined;
   /** The copy of page-locked memory. */
   #copy: { readonly stream: TransferStream; readonly fence: Fence } | undefined;

@@ -4,7 +4,7 @@ import { PendingWork } from "../pending_work.ts";
 import type { Access } from "../memory/stream_usage.ts";
 import type { HostBytes } from "./host_memory.ts";
 
-/** What a transfer does with an array. */
+/** The use of an array by a transfer. */
 export interface ArrayUse {
   /** Its bytes. */
   readonly memory: HostBytes;
@@ -24,7 +24,7 @@ class PendingArrays {
     this.#arrays = arrays;
   }
 
-  /** Whether any of these uses comes after one of the transfer's. */
+  /** Returns whether any of these uses must come after one of the transfer's. */
   collidesWith(arrays: readonly ArrayUse[]): boolean {
     this.#byMemory ??= Map.groupBy(this.#arrays, ({ memory }) => identityOf(memory));
     return arrays.some((use) => {
@@ -36,7 +36,7 @@ class PendingArrays {
 
 const pending = new Set<PendingArrays>();
 
-/** Whether no transfer under way uses any array. */
+/** Returns whether no transfer under way uses any array. */
 export function noArrayIsPending(): boolean {
   return pending.size === 0;
 }
@@ -95,7 +95,10 @@ function collide(one: ArrayUse, other: ArrayUse): boolean {
   return a.byteOffset < b.byteOffset + b.byteLength && b.byteOffset < a.byteOffset + a.byteLength;
 }
 
-/** What stands for memory: two objects can be the same shared memory, and only the size tells. */
+/**
+ * Returns the identity of memory: two objects can be the same shared memory, and only the size
+ * tells.
+ */
 function identityOf({ buffer }: HostBytes): unknown {
   return buffer instanceof SharedArrayBuffer ? buffer.byteLength : buffer;
 }

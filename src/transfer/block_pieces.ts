@@ -2,7 +2,7 @@
 
 import type { Piece, RingRequest } from "./ring_transfer.ts";
 
-/** What is on the host's side of a transfer: memory at an address, or an open file that is read. */
+/** The host's side of a transfer: memory at an address, or an open file that is read. */
 export type HostSide =
   | { readonly address: bigint }
   | { readonly fileDescriptor: number; readonly fileOffset: number; readonly path: string };

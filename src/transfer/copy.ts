@@ -18,7 +18,7 @@ export interface MemorySpan {
   readonly byteLength: number;
 }
 
-/** Where one copy goes and comes from. */
+/** The two ends of a copy, and its stream. */
 export interface CopyRoute {
   /** The block that is written. */
   readonly destination: Allocation;
@@ -125,9 +125,9 @@ function isNear({ resource }: Allocation): boolean {
 }
 
 /**
- * Makes the stream wait for what other streams do with the two blocks.
+ * Makes the stream wait for the work of other streams on the two blocks.
  *
- * @throws TypeError for a copy between devices that would be recorded: the driver refuses it.
+ * @throws TypeError for a copy between devices under capture, which the driver rejects.
  */
 export function orderCopy({ destination, source, stream }: CopyRoute): void {
   if (crossesDevices({ destination, source, stream })) {

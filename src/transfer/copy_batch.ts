@@ -16,9 +16,9 @@ import { type ByteCopy, queueCopies } from "./copy_many.ts";
 
 /** One copy of a batch. */
 export interface SpanCopy {
-  /** What is written. */
+  /** Memory that is written. */
   readonly destination: MemorySpan;
-  /** What is read. */
+  /** Memory that is read. */
   readonly source: MemorySpan;
 }
 

@@ -8,13 +8,16 @@ import { CONTROL, LANE_CODES, LANE_SYMBOLS, startFirstLane, STATUS } from "./lan
 import { type LaneTask, LaneTasks } from "./lane_tasks.ts";
 import { giveThreadBack, takeThread } from "./lent_threads.ts";
 
-/** How a thread waits for what it handed out. */
+/** Options for handing out tasks. */
 export interface Lending {
-  /** Whether it leaves turns to the event loop, in which lent threads tell that they are done. */
+  /**
+   * Whether the caller leaves turns to the event loop, in which lent threads report that they are
+   * done.
+   */
   readonly canLend: boolean;
 }
 
-/** How many lanes there are. */
+/** Numbers of lanes. */
 export interface LaneCounts {
   /** Lanes for memory and files that have their pages; each is a thread. */
   readonly laneCount: number;
@@ -23,9 +26,9 @@ export interface LaneCounts {
 }
 
 /**
- * How long a lane looks for the next task before it sleeps: one that falls asleep while it waits for
- * a slot, or between two transfers, costs them up to half of their speed. On few cores it takes time
- * from others.
+ * Time for which a lane looks for the next task before it sleeps. A lane that falls asleep while it
+ * waits for a slot, or between two transfers, costs them up to half of their speed; on few cores
+ * looking takes time from others.
  */
 const PATIENCE_MILLISECONDS = navigator.hardwareConcurrency >= 8 ? 2 : 0;
 
@@ -38,7 +41,7 @@ const EVERYONE = 2 ** 31 - 1;
 /** A task on a thread that the runtime lends. */
 interface Loan {
   readonly startedAt: number;
-  /** What to do when the thread is back, when nobody waits for the task any more. */
+  /** Called when the thread is back and nothing waits for the task any more. */
   onReturn: (() => void) | undefined;
 }
 
@@ -48,7 +51,7 @@ export class CopyLanes {
   readonly #counts: LaneCounts;
   readonly #words: Int32Array<SharedArrayBuffer>;
   readonly #tasks: LaneTasks;
-  /** What threads that the runtime lends are at, by slot. */
+  /** Tasks of threads that the runtime lends, by slot. */
   readonly #lent = new Map<number, Loan>();
   /** Threads that have not come back; they may be done long before. */
   #awayCount = 0;
@@ -98,7 +101,7 @@ export class CopyLanes {
     return findHost() !== undefined;
   }
 
-  /** How many lanes run and take ordinary work. */
+  /** Number of lanes that run and take ordinary work. */
   get runningCount(): number {
     return Math.min(Atomics.load(this.#words, CONTROL.alive), this.#counts.laneCount);
   }
@@ -131,7 +134,7 @@ export class CopyLanes {
     this.#wake(1);
   }
 
-  /** How a slot's task stands. */
+  /** Returns the status of a slot's task. */
   status(slot: number): "pending" | "done" | "failed" {
     const status = Atomics.load(this.#words, this.#statusWord(slot));
     return status === STATUS.pending ? "pending" : status === STATUS.done ? "done" : "failed";
@@ -170,8 +173,8 @@ export class CopyLanes {
   }
 
   /**
-   * Whether only a turn of the event loop can tell that a slot's task is done: one of a file, and one
-   * that the system may have refused.
+   * Returns whether only a turn of the event loop can tell that a slot's task is done: a task of a
+   * file, or one that the system may have refused.
    */
   needsTurn(slot: number): boolean {
     const loan = this.#lent.get(slot);
@@ -179,7 +182,7 @@ export class CopyLanes {
     return this.#tasks.isOfFile(slot) || performance.now() - loan.startedAt > LENT_MILLISECONDS;
   }
 
-  /** Does a slot's task once more, on the calling thread, whoever else is at it. */
+  /** Does a slot's task once more, on the calling thread, even while another thread does it. */
   repeat(slot: number): boolean {
     return this.#tasks.run(slot);
   }
@@ -192,14 +195,14 @@ export class CopyLanes {
     this.#lent.delete(slot);
   }
 
-  /** How many tasks lanes and lent threads can work on at a time. */
+  /** Number of tasks that lanes and lent threads can work on at a time. */
   get handCount(): number {
     return this.runningCount + this.#spareCount;
   }
 
   /**
-   * How many tasks may be lent at a time: more than there would be lanes, because each comes back by
-   * way of the event loop. Half of the slots stay for those who cannot lend.
+   * Number of tasks that may be lent at a time: more than there would be lanes, because each comes
+   * back through the event loop. Half of the slots stay for transfers that cannot lend.
    */
   get #spareCount(): number {
     if (this.runningCount === this.#counts.laneCount) return 0;
@@ -207,7 +210,7 @@ export class CopyLanes {
     return Math.min(missing, this.#slotCount >> 1);
   }
 
-  /** How many lent threads have not come back. */
+  /** Number of lent threads that have not come back. */
   get lentCount(): number {
     return this.#awayCount;
   }
@@ -236,7 +239,7 @@ export class CopyLanes {
     Atomics.sub(this.#words, CONTROL.sleepers, woken);
   }
 
-  /** How many lanes it wakes that sleep on a word. */
+  /** Wakes lanes that sleep on a word, and returns their number. */
   #futexWake(word: number, laneCount: number): number {
     if (!this.#isStarted) return 0;
     const address = this.#wordAddress(word);
@@ -272,7 +275,7 @@ export class CopyLanes {
     if (this.#lent.get(slot) === loan) this.#lent.delete(slot);
     // A copy has said by itself that it is done, and the slot may be in use again.
     if (isCopy && isDone) return;
-    // The system may refuse to copy memory of kinds that nobody knows: then it is copied here.
+    // The system may refuse to copy unusual kinds of memory, which are then copied here.
     if (isCopy) isDone = this.#tasks.run(slot);
     this.#note(slot, isDone);
   }

@@ -1,5 +1,5 @@
-// Several copies in one call of the driver's where it has that, one call each where it has not.
-// Addresses only: whoever calls has checked and ordered everything.
+// Several copies in one driver call when the driver has it, and in one call each otherwise. Takes
+// addresses only: the caller has checked and ordered everything.
 
 import { CUmemcpySrcAccessOrder } from "../../ffi/constants.ts";
 import { CUmemcpyAttributes } from "../../ffi/structs.ts";
@@ -12,7 +12,7 @@ const IN_STREAM_ORDER = CUmemcpyAttributes.encode({
 /** From which copy on the one set of attributes counts. */
 const FROM_THE_FIRST = new BigUint64Array(1);
 
-/** Where the driver says which copy failed; the message of its status says enough. */
+/** Receives the index of the failed copy; unused, as the status's message says enough. */
 const FAILED_COPY = new BigUint64Array(1);
 
 /** Bytes that follow each other, from one address to another. */
@@ -21,7 +21,7 @@ export interface ByteCopy {
   readonly destination: bigint;
   /** The address that is read. */
   readonly source: bigint;
-  /** How many bytes, at least 1. */
+  /** Number of bytes, at least 1. */
   readonly byteLength: number;
 }
 

@@ -3,7 +3,7 @@
 
 /** One axis of a copy: how many steps, and how far a step goes on each side, in bytes. */
 export interface CopyAxis {
-  /** How many steps. */
+  /** Number of steps. */
   readonly size: number;
   /** Bytes from one step to the next where the bytes go. */
   readonly destinationStride: number;
@@ -19,11 +19,11 @@ export interface CopyPlan {
   readonly rows: CopyAxis | undefined;
   /** Rectangles of a box. */
   readonly slices: CopyAxis | undefined;
-  /** What no call covers, outermost first. */
+  /** Axes that no call covers, outermost first. */
   readonly loops: readonly CopyAxis[];
 }
 
-/** Where one call starts, in bytes from the first element on each side. */
+/** Offsets at which one call starts, in bytes from the first element on each side. */
 export interface CopyOffset {
   readonly destination: number;
   readonly source: number;

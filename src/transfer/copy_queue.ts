@@ -10,7 +10,7 @@ import type { RingTransfer } from "./ring_transfer.ts";
 export interface FinishedCopies {
   /** The slots, oldest first. */
   readonly done: readonly LoadedSlot[];
-  /** What the driver reported, when it reported a failure. */
+  /** Error that the driver reported, if any. */
   readonly error?: unknown;
 }
 
@@ -24,7 +24,7 @@ export class CopyQueue {
   /** So many slots keep the copy engine busy until more are ready. */
   readonly #enoughSlots: number;
   readonly #ready: LoadedSlot[] = [];
-  /** What the copy engine works on; the fence of a batch's last slot stands behind it. */
+  /** Batches that the copy engine works on; the fence of a batch's last slot stands behind it. */
   readonly #batches: LoadedSlot[][] = [];
   #queuedCount = 0;
 

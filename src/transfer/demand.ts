@@ -1,10 +1,10 @@
-// What transfers have asked for so far: it tells from when on their memory and threads pay.
+// The demand of transfers so far, which tells when page-locked memory and threads pay off.
 
 import type { Lending } from "./copy_lanes.ts";
 
 /**
- * How many transfers it takes until lanes take the place of lent threads: starting them blocks for
- * some 40 ms, and then each transfer gains about a millisecond.
+ * Number of transfers from which lanes replace lent threads: starting them blocks for some 40 ms,
+ * and then each transfer gains about a millisecond.
  */
 const LANES_FROM_COUNT = 32;
 
@@ -25,12 +25,12 @@ export class Demand {
     this.#count++;
   }
 
-  /** Whether a program moves so much that the ring pays. */
+  /** Whether the program moves so much that the ring pays off. */
   get paysForRing(): boolean {
     return this.#byteLength >= this.#enoughBytes;
   }
 
-  /** Whether lanes pay: late for transfers that make do with lent threads. */
+  /** Returns whether lanes pay off: later for transfers that can use lent threads. */
   paysForLanes({ canLend }: Lending): boolean {
     return canLend ? this.#count >= LANES_FROM_COUNT : this.paysForRing;
   }

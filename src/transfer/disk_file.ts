@@ -13,8 +13,7 @@ import { closeInWorker, openInWorker } from "./worker_descriptor.ts";
 const LACKS_ROOM: ReadonlySet<number> = new Set([ERRNO.ENOSPC, ERRNO.EDQUOT, ERRNO.EFBIG]);
 
 /**
- * What a file is opened for; one that is held is there until it is closed, whatever becomes of its
- * name.
+ * Purpose of opening a file; a held file exists until it is closed, even when its name is removed.
  */
 export type DiskFileUse = "read" | "write" | "hold";
 
@@ -24,7 +23,7 @@ const FLAGS: Readonly<Record<DiskFileUse, number>> = {
   hold: O_PATH | O.CLOEXEC,
 };
 
-/** How a call moves bytes between memory and a place in a file. */
+/** A call that moves bytes between memory and a place in a file. */
 type Move = (
   descriptor: number,
   address: bigint,
@@ -34,7 +33,7 @@ type Move = (
 
 /** An open file. */
 export class DiskFile implements Disposable {
-  /** Where it lies, or will lie, for messages. */
+  /** Path of the file, for messages. */
   readonly path: string;
   /** The C library's descriptor, open until the file is closed. */
   readonly descriptor: number;
@@ -45,10 +44,10 @@ export class DiskFile implements Disposable {
   readonly #whenUnused: (() => void)[] = [];
 
   /**
-   * Opens a file that is there; a pipe does not wait for its other end. A link is refused unless it
-   * is to be followed; for writing, the caller looks whether it opened what it wanted.
+   * Opens an existing file; a pipe does not wait for its other end. Rejects a link unless
+   * `followsLinks` is set. For writing, the caller checks that it opened the right file.
    *
-   * @throws Error of the class that Deno would throw, with the system's reason.
+   * @throws Error The error that Deno would throw, with the system's reason.
    */
   constructor(path: string, use: DiskFileUse, { followsLinks = false, shownAs = path } = {}) {
     this.path = shownAs;

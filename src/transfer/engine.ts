@@ -27,7 +27,7 @@ const LANE_START_MILLISECONDS = 3000;
 /** Transfers that share the ring at a time; more would only push each other out of the caches. */
 const MOST_AT_ONCE = 4;
 
-/** What the engine keeps of a transfer that has its turn. */
+/** The engine's record of a running transfer. */
 interface RunningTransfer {
   /** Slots that the copy engine works on. */
   readonly queue: CopyQueue;
@@ -41,7 +41,7 @@ const engines = new WeakMap<Context, TransferEngine>();
 /** The ring and lanes of one context. */
 export class TransferEngine {
   readonly #context: Context;
-  /** How large it may be, and from when on it does what. */
+  /** Limits of its size and thresholds of its ways. */
   readonly limits: EngineLimits;
   readonly #ring: PinnedRing;
   readonly #lanes: CopyLanes;
@@ -54,7 +54,7 @@ export class TransferEngine {
   readonly #waiting = new Set<RingTransfer>();
   /** Transfers whose arrays the program could move away while lanes use them. */
   readonly #unkept = new Set<RingTransfer>();
-  /** What keeps the arrays of the others. */
+  /** Keepers of the arrays of the other transfers. */
   readonly #keepers = new Map<RingTransfer, MemoryKeeper>();
   /** Threads that kept an array and are on their way back. */
   readonly #returning = new Set<Promise<void>>();
@@ -165,7 +165,7 @@ export class TransferEngine {
     return false;
   }
 
-  /** How many lent threads have not come back. */
+  /** Number of lent threads that have not come back. */
   get lentCount(): number {
     return this.#lanes.lentCount;
   }
@@ -195,12 +195,12 @@ export class TransferEngine {
     return true;
   }
 
-  /** Whether a transfer has its turn: the others wait, and have nothing to look after. */
+  /** Returns whether a transfer has its turn; the others wait. */
   isRunning(transfer: RingTransfer): boolean {
     return this.#running.has(transfer);
   }
 
-  /** Ends a transfer early; what is in flight still comes to rest. */
+  /** Ends a transfer early; pieces in flight are still completed. */
   fail(transfer: RingTransfer, error: unknown): void {
     transfer.fail(error);
     if (this.#waiting.delete(transfer)) this.#letGo(transfer);

@@ -1,5 +1,5 @@
-// Bytes written into a file that is there, or is made: at an offset, or over all that it held. When
-// it fails the file has its former size again; what was written over is lost.
+// Writes bytes into an existing or new file, at an offset or over its whole contents. After a
+// failure the file has its former size; overwritten bytes are lost.
 
 import { dirname } from "node:path";
 import { messageOf } from "../format.ts";
@@ -9,15 +9,15 @@ import { requireAccess } from "./file_path.ts";
 import { checkWritable, type FileWrite, type WrittenPlace } from "./file_write.ts";
 import { LockedFile } from "./locked_file.ts";
 
-/** Which bytes are written. */
+/** Options for changing a file: the bytes that are written. */
 export interface ChangeOptions {
-  /** Where in the file; undefined when they are all that the file will hold. */
+  /** Offset in the file; undefined when the bytes become the whole contents. */
   readonly fileOffset: number | undefined;
   /** Number of bytes. */
   readonly byteLength: number;
-  /** Whether the program knows that others see the bytes as they come. */
+  /** Whether the program accepts that others see the bytes as they are written. */
   readonly inPlace: boolean;
-  /** Whether it is only true when it is on the disk. */
+  /** Whether the write is complete only when it is on the disk. */
   readonly sync: boolean;
 }
 
@@ -98,7 +98,7 @@ export class FileChange implements FileWrite {
     return opened;
   }
 
-  /** Where the bytes end. */
+  /** Offset of the end of the bytes. */
   get #end(): number {
     return (this.#options.fileOffset ?? 0) + this.#options.byteLength;
   }

@@ -1,5 +1,5 @@
-// What the system knows of a file: its kind, size, permissions and which one it is. The C library is
-// asked, because Deno tells nothing of a file that a program may only write.
+// The facts that the system has about a file: kind, size, permissions and identity. They come from
+// the C library, because Deno tells nothing about a file that a program may only write.
 
 import {
   AT,
@@ -13,7 +13,7 @@ import {
 import { cString } from "../../ffi/pointers.ts";
 import { lastErrno, systemError } from "./system_error.ts";
 
-/** What a path stands for. */
+/** Kind of object at a path. */
 export type FileKind = "file" | "folder" | "link" | "pipe" | "socket" | "device";
 
 /** One file as the system knows it. */
@@ -22,7 +22,7 @@ export interface FileFacts {
   readonly kind: FileKind;
   /** Its size in bytes. */
   readonly byteLength: number;
-  /** Which file it is, under all of its names, as long as it is there. */
+  /** Identity of the file, the same under all of its names as long as it exists. */
   readonly identity: string;
   /** Its permissions, with the bits for set-user-ID and the like. */
   readonly mode: number;
@@ -30,7 +30,7 @@ export interface FileFacts {
   readonly uid: number;
   /** The group that owns it. */
   readonly gid: number;
-  /** Whether something is mounted on this very path, so that no other file can take it. */
+  /** Whether something is mounted on this very path, so that no other file can replace it. */
   readonly isMountPoint: boolean;
 }
 

@@ -1,5 +1,5 @@
-// Where a file lies: one absolute path for each file, however a program spells it, and whether the
-// program may go there. Links are followed by the C library, and only after Deno granted the path.
+// Paths of files: one absolute path for each file, however a program spells it, and the program's
+// permission for it. The C library follows links, and only after Deno has granted the path.
 
 import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -8,20 +8,20 @@ import { cString } from "../../ffi/pointers.ts";
 import { describeValue } from "../format.ts";
 import { lastErrno, systemError } from "./system_error.ts";
 
-/** Where a file lies. */
+/** Path of a file: a string, or a `file:` URL. */
 export type FilePath = string | URL;
 
-/** What a program wants to do with a file. */
+/** Access of a program to a file. */
 export type FileAccess = "read" | "write";
 
 /** As many links as the system follows. */
 const MOST_LINKS = 40;
 
 /**
- * The absolute path, from the folder that the program works in now. As in Deno, `..` takes back the
- * part before it, also when that is a link.
+ * Returns the absolute path, relative to the current directory. As in Deno, `..` removes the part
+ * before it, also when that is a link.
  *
- * @throws TypeError for what is no path and no file URL, with the reason.
+ * @throws TypeError when it is neither a path nor a file URL; the message has the reason.
  */
 export function pathOf(path: FilePath): string {
   if (path instanceof URL) return fromUrl(path);
@@ -62,10 +62,11 @@ export function requireAccess(path: string, access: FileAccess): void {
 }
 
 /**
- * Follows links to their end, where the file is or would be made: the one name of it that tells it
- * from other files. The path is absolute, and Deno has granted it.
+ * Follows links to the place where the file is or would be created, the one name that tells it from
+ * other files. The path is absolute, and Deno has granted it.
  *
- * @throws Deno.errors.NotFound when the folder is not there, and for what else the system reports.
+ * @throws Deno.errors.NotFound when the folder does not exist; other errors as the system reports
+ *   them.
  */
 export function realPathOf(path: string): string {
   let place = path;
@@ -86,7 +87,7 @@ export function realPathOf(path: string): string {
   throw systemError(`use ${path}`, ERRNO.ELOOP);
 }
 
-/** Where a link points to; undefined for what is no link. */
+/** Returns the target of a link; undefined for anything else. */
 export function readLink(path: string): string | undefined {
   const bytes = new Uint8Array(PATH_MAX);
   const count = openHost().readlink(cString(path), bytes, BigInt(bytes.byteLength));

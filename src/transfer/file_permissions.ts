@@ -6,7 +6,7 @@ import { cString } from "../../ffi/pointers.ts";
 import type { DiskFile } from "./disk_file.ts";
 import type { FileFacts } from "./file_facts.ts";
 
-/** Where Linux keeps a file's access list. */
+/** Attribute in which Linux keeps a file's access list. */
 const ACCESS_LIST = "system.posix_acl_access";
 
 /** Leaves the owner or the group as it is: -1 as an unsigned number. */
@@ -18,9 +18,9 @@ const SET_USER_BIT = 0o4000;
 
 /** The file to take permissions from, and the open one that gets them. */
 export interface PermissionCopy {
-  /** Where the first one lies. */
+  /** Path of the first file. */
   readonly realPath: string;
-  /** What is known of it. */
+  /** Facts about it. */
   readonly facts: FileFacts;
   /** The second one. */
   readonly file: DiskFile;

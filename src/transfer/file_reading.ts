@@ -16,7 +16,7 @@ export interface OpenedFile {
 
 /** One reading of a file, from the call to its end. */
 export class FileReading implements Disposable {
-  /** Where the file lies. */
+  /** Path of the file. */
   readonly path: string;
   readonly #turn: FileTurn;
   /** The file, or why it cannot be opened, once it is due. */
@@ -36,7 +36,7 @@ export class FileReading implements Disposable {
     this.#turn.whenDue(() => this.#open());
   }
 
-  /** Whether earlier calls have written all that they write into the file. */
+  /** Whether earlier calls have written all their bytes into the file. */
   get isDue(): boolean {
     return this.#outcome !== undefined;
   }

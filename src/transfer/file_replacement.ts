@@ -21,11 +21,11 @@ const PRIVATE_MODE = 0o600;
 
 const REMEDY = "pass { inPlace: true } to write into the file itself";
 
-/** What to write. */
+/** Options for replacing a file. */
 export interface ReplacementOptions {
   /** Number of bytes. */
   readonly byteLength: number;
-  /** Whether it is only true when it is on the disk. */
+  /** Whether the write is complete only when it is on the disk. */
   readonly sync: boolean;
 }
 
@@ -34,7 +34,7 @@ export class FileReplacement implements FileWrite {
   readonly #place: WrittenPlace;
   readonly #temporaryPath: string;
   readonly #options: ReplacementOptions;
-  /** What is to be replaced, as it was when this began. */
+  /** Facts about the file to replace, as they were at the beginning. */
   #target: FileFacts | undefined;
   /** There from the beginning until it is renamed or removed. */
   #temporary: LockedFile | undefined;
@@ -109,7 +109,7 @@ export class FileReplacement implements FileWrite {
     this.#folder = undefined;
   }
 
-  /** Makes the temporary file anew; what is there was left by a program that was killed. */
+  /** Creates the temporary file anew; an existing one was left by a program that was killed. */
   #openTemporary(): LockedFile | undefined {
     const path = this.#temporaryPath;
     const mode = this.#target === undefined ? {} : { mode: PRIVATE_MODE };
@@ -170,8 +170,8 @@ function holdOld(path: string): DiskFile | undefined {
 }
 
 /**
- * The one temporary file that belongs to a file, in the same folder: whoever saves that file next
- * finds it there.
+ * Returns the path of the one temporary file of a file, in the same folder, where the next save
+ * finds it.
  */
 export function temporaryBeside(path: string): string {
   const name = basename(path);

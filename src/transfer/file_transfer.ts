@@ -35,7 +35,7 @@ export interface FileRequest extends TransferOptions, WritingOptions {
   readonly span: MemorySpan;
   /** The stream whose earlier work comes first. */
   readonly stream: CudaStream;
-  /** Where the file lies. */
+  /** Path of the file. */
   readonly path: FilePath;
   /** Offset in the file, in bytes. */
   readonly fileOffset?: number | undefined;

@@ -1,7 +1,7 @@
 // The order of what one program does with one file: calls have their effects in the order in which
 // they were made. Reading goes on beside reading; writing comes after all before it.
 
-/** What a call does with a file: a new one may take its place, or its own bytes change. */
+/** Use of a file by a call: it is read, a new file replaces it, or its own bytes change. */
 export type FileUse = "read" | "replace" | "change";
 
 /** Turns of each file, in the order in which they were taken; over ones are left out. */
@@ -25,7 +25,7 @@ export class FileTurn implements Disposable {
     else line.push(this);
   }
 
-  /** Whether all that it has to come after is over. */
+  /** Whether all calls that it must come after are over. */
   get isDue(): boolean {
     for (const turn of lines.get(this.#path) ?? []) {
       if (turn === this) return true;

@@ -1,12 +1,12 @@
-// How one write of a file goes: begun, filled, and then made true or taken back. No step waits for
-// the event loop, so that a blocking call can take them all.
+// The steps of writing a file: begun, filled, and then committed or undone. No step waits for the
+// event loop, so that a blocking call can take them all.
 
 import type { DiskFile } from "./disk_file.ts";
 import type { FileFacts } from "./file_facts.ts";
 
 /** One write of a file. */
 export interface FileWrite {
-  /** Where the bytes go, once it has begun. */
+  /** File that receives the bytes, once the write has begun. */
   readonly file: DiskFile;
   /**
    * Opens and locks what it needs, and finds room for the bytes; false while another process writes
@@ -23,15 +23,15 @@ export interface FileWrite {
   abandon(): void;
 }
 
-/** Which file is written. */
+/** The file that is written. */
 export interface WrittenPlace {
-  /** Where it lies, as the program says, for messages. */
+  /** Path as the program gave it, for messages. */
   readonly path: string;
-  /** Where it lies when links are followed. */
+  /** Path with links followed. */
   readonly realPath: string;
 }
 
-/** Refuses what has no bytes at places of choice. */
+/** Rejects a file without random access, such as a pipe. */
 export function checkWritable(path: string, { kind }: FileFacts): void {
   if (kind === "file" || kind === "device") return;
   throw new TypeError(`Cannot write ${path}: it is a ${kind}, expected a regular file`);

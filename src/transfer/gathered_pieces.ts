@@ -9,7 +9,7 @@ import type { Piece, RingRequest } from "./ring_transfer.ts";
 export interface FilePart {
   /** The device's side. */
   readonly span: MemorySpan;
-  /** Where in the file it goes. */
+  /** Offset in the file. */
   readonly fileOffset: number;
 }
 
@@ -17,7 +17,7 @@ export interface FilePart {
 export interface GatherTarget {
   /** The C library's descriptor. */
   readonly descriptor: number;
-  /** Where it lies, for errors. */
+  /** Path of the file, for errors. */
   readonly path: string;
 }
 
@@ -47,7 +47,7 @@ function* piecesOf(
   if (load !== undefined) yield load.close(target);
 }
 
-/** What one slot will carry: bytes that follow each other in the file. */
+/** The load of one slot: contiguous bytes of the file. */
 class OpenLoad {
   readonly #fileOffset: number;
   readonly #mostBytes: number;
@@ -61,7 +61,7 @@ class OpenLoad {
     this.#mostBytes = mostBytes;
   }
 
-  /** Whether a part may go on here from its byte `taken`. */
+  /** Returns whether a part can continue here from its byte `taken`. */
   takes({ fileOffset }: FilePart, taken: number): boolean {
     return this.#byteLength < this.#mostBytes && this.#copies.length < MOST_COPIES &&
       this.#fileOffset + this.#byteLength === fileOffset + taken;

@@ -16,7 +16,7 @@ import { wayForFile } from "./ways.ts";
 /** More blocks go through the ring however small they are: it moves many of them with one call. */
 const FEW_PARTS = 32;
 
-/** Where the blocks go, and after what. */
+/** The destination of the blocks, and the work they come after. */
 export interface GatherRequest extends TransferOptions {
   /** The blocks, all of one device, in the order of the file; the caller holds them. */
   readonly parts: readonly FilePart[];

@@ -1,5 +1,5 @@
-// What JavaScript memory a transfer may touch: the checks that come before any address is taken.
-// Sizes come from the language's own getters, because a subclass or a property of an array can lie.
+// Checks of the JavaScript memory of a transfer, before any address is taken. Sizes come from the
+// language's own getters, because a subclass or a property of an array can lie.
 
 import { isAnyArrayBuffer, isArrayBuffer } from "node:util/types";
 import { findHost } from "../../ffi/host.ts";
@@ -8,7 +8,7 @@ import type { HostArray } from "../dtype.ts";
 /** JavaScript memory that a transfer can read or write. */
 export type HostMemory = HostArray | DataView | ArrayBuffer | SharedArrayBuffer;
 
-/** What is being done, for messages; an object is only turned into words when something is wrong. */
+/** The action, for messages; objects become words only when something is wrong. */
 export interface Action {
   /** The words after "Cannot". */
   toString(): string;
@@ -50,8 +50,8 @@ export function bytesOf(memory: HostMemory, action: Action): HostBytes {
 const NOTHING = new Uint8Array(1);
 
 /**
- * The address of the first byte; whoever uses it keeps the bytes referenced. The C library tells it in
- * half the time that Deno.UnsafePointer takes, where there is one.
+ * Returns the address of the first byte; the caller must keep a reference to the bytes. The C
+ * library, where there is one, takes half the time of Deno.UnsafePointer.
  */
 export function addressOf(bytes: ArrayBufferView<ArrayBufferLike>): bigint {
   const host = findHost();

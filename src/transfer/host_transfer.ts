@@ -23,7 +23,7 @@ import { movedAway } from "./ring_transfer.ts";
 /** Larger transfers leave the event loop turns: these take up to 0.7 milliseconds. */
 const AT_ONCE_BYTES = 16 * 2 ** 20;
 
-/** What a call costs by itself, as bytes that would move meanwhile. */
+/** Cost of a call by itself, as bytes that would move meanwhile. */
 const CALL_BYTES = 64 * 2 ** 10;
 
 /** Brief transfers that may follow each other before the event loop has a turn: some 4 ms. */
@@ -57,11 +57,11 @@ export interface HostTransfer extends TransferOptions {
   readonly host: HostSide;
   /** Whether the host's memory is fresh: nothing has touched it yet, so its pages are not there. */
   readonly isFresh?: boolean;
-  /** Whether it is a look at memory that no counter and no timeline shows. */
+  /** Whether counters and the timeline leave the transfer out. */
   readonly isUncounted?: boolean;
-  /** Whether the memory is new and only the caller knows it, so that it is in nobody's order. */
+  /** Whether the memory is new and known only to the caller, so that it needs no order. */
   readonly isPlaced?: boolean;
-  /** What an upload is followed by at once, and the memory that this uses beside the upload's. */
+  /** Work that follows an upload at once, and the memory that it uses beside the upload's. */
   readonly andThen?: { readonly uses: readonly MemoryUse[]; readonly queue: () => void };
 }
 
@@ -128,12 +128,15 @@ function ownedApartFrom({ direction, span, host }: HostTransfer): OwnedHostSpan 
   return owned;
 }
 
-/** Whether one call of the driver's moves it in a quarter of a millisecond. */
+/** Returns whether one driver call moves it in a quarter of a millisecond. */
 function isSmall({ stream: { context }, span: { byteLength } }: HostTransfer): boolean {
   return byteLength < TransferEngine.limitsOf(context).briefBytes;
 }
 
-/** Whether lanes move it within a millisecond, which is faster in the call than between turns. */
+/**
+ * Returns whether lanes move it within a millisecond, which is faster in the call than between
+ * turns.
+ */
 function isQuick(task: HostTransfer, owned: OwnedHostSpan | undefined): boolean {
   const { span: { byteLength }, stream: { context }, onProgress, signal, isFresh } = task;
   if (byteLength > AT_ONCE_BYTES || owned !== undefined || isFresh === true) return false;
@@ -141,13 +144,13 @@ function isQuick(task: HostTransfer, owned: OwnedHostSpan | undefined): boolean 
   return TransferEngine.of(context).wayFor(byteLength, { canLend: false }) === "ring";
 }
 
-/** How many transfers of some size were called in one breath, and in the one before. */
+/** Number of transfers of some size that were called in this turn, and in the one before. */
 let calledCount = 0;
 let calledBefore = 2;
 
 /**
- * Whether the program probably awaits this transfer before it calls another, as it did the last time.
- * Those of a program that calls several in one breath run side by side.
+ * Returns whether the program probably awaits this transfer before it calls another, as it did the
+ * last time. Transfers called in one turn run side by side.
  */
 function isAlone(): boolean {
   calledCount++;
@@ -183,12 +186,15 @@ function becomesIdle(task: HostTransfer, owned: OwnedHostSpan | undefined): bool
   return false;
 }
 
-/** Whether the GPU copies the program's memory by itself: it reaches it, and nothing is converted. */
+/**
+ * Returns whether the GPU copies the program's memory by itself: it reaches it, and nothing is
+ * converted.
+ */
 function isCopied({ host }: HostTransfer, owned: OwnedHostSpan | undefined): boolean {
   return owned !== undefined && host.convert === undefined;
 }
 
-/** What a transfer does with memory that the GPU reaches, and with arrays. */
+/** Returns the uses that a transfer makes of memory that the GPU reaches, and of arrays. */
 function usesOf(
   { direction, span, host: { memory }, andThen }: HostTransfer,
   owned: OwnedHostSpan | undefined,
@@ -251,7 +257,7 @@ function planOf(task: HostTransfer, owned: OwnedHostSpan | undefined): TransferP
   };
 }
 
-/** What of a transfer decides its order and is counted, whatever is on the host's side. */
+/** The properties of a transfer that decide its order and are counted. */
 type TransferFacts = Pick<HostTransfer, "direction" | "span" | "stream" | "isUncounted">;
 
 /** Counts a transfer, and notes it in the timeline. */

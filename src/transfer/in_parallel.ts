@@ -1,16 +1,16 @@
 // Several transfers at once, ended together: nothing of them is still running afterwards.
 
-/** How to run the work. */
+/** Options for running the work. */
 export interface ParallelWork<T> {
-  /** How many at a time. */
+  /** Number of items at a time. */
   readonly count: number;
   /** Does the work for one item. */
   readonly work: (item: T) => Promise<void>;
 }
 
 /**
- * Does the work for all items. After the first failure no more is begun; what was begun comes to its
- * end before the failure is thrown.
+ * Does the work for all items. After the first failure no more items are begun; the failure is
+ * thrown when all begun items are over.
  */
 export async function inParallel<T>(items: Iterable<T>, options: ParallelWork<T>): Promise<void> {
   const queue = items[Symbol.iterator]();

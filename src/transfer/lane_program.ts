@@ -1,32 +1,32 @@
-// What a copy lane runs. A worker gets the functions of this file as text, which also works when the
-// kit was imported over HTTP, so they use nothing but their parameters.
+// The program of a copy lane. A worker gets the functions of this file as text, which also works
+// when the kit was imported over HTTP, so they use nothing but their parameters.
 
 import { Worker } from "node:worker_threads";
 import { FUTEX, HOST_GROUPS, type HostApi, SYS_FUTEX } from "../../ffi/host.ts";
 
 /** Words of the control block that all lanes and the JavaScript thread share (Int32). */
 export const CONTROL = {
-  /** How many tasks were put into the queue so far. */
+  /** Number of tasks that were put into the queue so far. */
   head: 0,
-  /** How many of them a lane has taken. */
+  /** Number of them that a lane has taken. */
   tail: 1,
-  /** How many of them are over. */
+  /** Number of them that are over. */
   done: 2,
-  /** How many lanes run. */
+  /** Number of lanes that run. */
   alive: 3,
   /** Not 0 when the lanes are to end. */
   stop: 4,
   /** Changes when there is something new to see: a task, or the end. */
   signal: 5,
-  /** How many lanes sleep and were not woken. */
+  /** Number of lanes that sleep and were not woken. */
   sleepers: 6,
-  /** How many transfers fill fresh memory: while there are any, the extra lanes work too. */
+  /** Number of transfers that fill fresh memory: while there are any, the extra lanes work too. */
   fresh: 7,
   /** First word of the queue of slots. */
   queue: 16,
 } as const;
 
-/** What a lane does with a slot of page-locked memory. */
+/** Operations of a lane on a slot of page-locked memory. */
 export const OPERATION = {
   /** memcpy(destination, source, byteLength). */
   copy: 0n,
@@ -38,7 +38,7 @@ export const OPERATION = {
   copyEach: 3n,
 } as const;
 
-/** How a task stands. */
+/** Status of a task. */
 export const STATUS = { pending: 0, done: 1, failed: 2 } as const;
 
 /** 64-bit fields of a task: operation, destination, source, byteLength, fileOffset. */
@@ -62,7 +62,7 @@ export const LANE_CODES = {
   FUTEX_WAIT: FUTEX.WAIT_PRIVATE,
   /** Looks between two glances at the clock. */
   LOOKS: 64,
-  /** How long a lane sleeps at a stretch; between two of them it ends if its program has ended. */
+  /** Time for which a lane sleeps at a stretch; in between it ends if its program has ended. */
   NAP_SECONDS: 2n,
 } as const;
 
@@ -74,7 +74,7 @@ export interface TaskMemory {
   readonly lists: BigInt64Array<SharedArrayBuffer>;
 }
 
-/** What a task is done with. */
+/** The tools with which a task is done. */
 export interface TaskTools {
   /** The constants. */
   readonly codes: typeof LANE_CODES;
@@ -84,7 +84,7 @@ export interface TaskTools {
   readonly fileSteps: typeof fileSteps;
 }
 
-/** What one lane works on. */
+/** The job of one lane. */
 export interface LaneJob extends TaskMemory {
   /** The control block, and its address for the system's calls. */
   readonly words: Int32Array<SharedArrayBuffer>;
@@ -94,16 +94,16 @@ export interface LaneJob extends TaskMemory {
   /** The C library's path and functions. */
   readonly library: string;
   readonly symbols: typeof LANE_SYMBOLS;
-  /** How many milliseconds it looks for the next task before it sleeps. */
+  /** Milliseconds for which it looks for the next task before it sleeps. */
   readonly patience: number;
   /** Its number. */
   readonly lane: number;
-  /** How many lanes do ordinary work, and how many there are for fresh memory. */
+  /** Number of lanes that do ordinary work; the others are for fresh memory. */
   readonly laneCount: number;
   readonly totalCount: number;
 }
 
-/** What a lane has of the system. */
+/** The parts of the system that a lane uses. */
 export interface LaneSystem extends TaskTools {
   readonly host: Pick<HostApi, "memcpy" | "pread" | "pwrite" | "futex">;
   /** {@link doTask}. */

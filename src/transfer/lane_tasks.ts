@@ -1,5 +1,5 @@
-// What lanes are asked to do, one task for each slot, in memory that all threads share; and the same
-// work on the calling thread, or on a thread that the runtime lends for one call.
+// The tasks of lanes, one for each slot, in memory that all threads share; and the same work on the
+// calling thread, or on a thread that the runtime lends for one call.
 
 import { openHost } from "../../ffi/host.ts";
 import type { ByteCopy } from "./copy_many.ts";
@@ -16,11 +16,11 @@ import {
   type TaskMemory,
 } from "./lane_program.ts";
 
-/** What a lane does for one slot. */
+/** The task of a lane for one slot. */
 export type LaneTask =
   | {
     readonly operation: "copy";
-    /** Which side is the program's array: the source of an upload, the destination of a download. */
+    /** Direction: the program's array is the source of an upload, the destination of a download. */
     readonly direction: "upload" | "download";
   } & ByteCopy
   | {
@@ -40,7 +40,7 @@ export type LaneTask =
     readonly fileOffset: number;
   };
 
-/** What a thread that copied a block writes as the last thing. */
+/** The status that a thread writes last after it has copied a block. */
 const DONE = Int32Array.of(STATUS.done);
 const STATUS_BYTES = 4n;
 
@@ -79,18 +79,18 @@ export class LaneTasks implements TaskMemory {
     else this.#downloads.delete(slot);
   }
 
-  /** Whether a task is a list of small copies. */
+  /** Returns whether a task is a list of small copies. */
   isList(slot: number): boolean {
     return this.#field(slot, 0) === OPERATION.copyEach;
   }
 
-  /** Whether a task reads or writes a file. */
+  /** Returns whether a task reads or writes a file. */
   isOfFile(slot: number): boolean {
     const operation = this.#field(slot, 0);
     return operation === OPERATION.read || operation === OPERATION.write;
   }
 
-  /** Whether a task is over before a lane that sleeps is awake. */
+  /** Returns whether a task is over before a sleeping lane would be awake. */
   isBrief(slot: number): boolean {
     return this.isList(slot) || this.#field(slot, 3) <= BRIEF_BYTES;
   }
@@ -101,10 +101,10 @@ export class LaneTasks implements TaskMemory {
   }
 
   /**
-   * Does a task that is no list on another thread; false when it failed. When a block was copied,
-   * the last thing that happens there is that {@link STATUS.done} is written to `statusAddress`: the
-   * system copies its vectors one after another, so whoever sees that sees the bytes, too, without a
-   * turn of the event loop (process_vm_readv, process_vm_writev).
+   * Does a task that is not a list on another thread; resolves to false when it failed. After a
+   * block is copied, {@link STATUS.done} is written to `statusAddress`: the system copies its
+   * vectors one after another, so a thread that sees the status sees the bytes too, without a turn
+   * of the event loop (process_vm_readv, process_vm_writev).
    */
   async runElsewhere(slot: number, statusAddress: bigint): Promise<boolean> {
     const { operation, destination, source, byteLength, offset } = this.#read(slot);

@@ -1,5 +1,6 @@
-// What may be a program's last turn: an error that nobody catches ends it, and frees its arrays
-// before its message is printed. A thread that still used one would end the process without a word.
+// Handles what may be a program's last turn: an uncaught error ends the program and frees its
+// arrays before its message is printed. A thread that still used one would end the process without
+// a message.
 
 /** The events that come before a program ends, and also when it goes on after all. */
 const LAST_EVENTS = ["error", "unhandledrejection", "unload"] as const;

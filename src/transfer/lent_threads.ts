@@ -1,5 +1,5 @@
-// How many of the runtime's threads the kit uses at a time: the runtime has 32 for all calls that run
-// off the JavaScript thread, files and timers of the program included.
+// The number of the runtime's threads that the kit uses at a time: the runtime has 32 for all calls
+// that run off the JavaScript thread, including the program's files and timers.
 
 /** Some stay for the program. */
 const MOST_THREADS = 26;

@@ -11,17 +11,17 @@ import { lastErrno } from "./system_error.ts";
 /** So often a file may be replaced by others while it is opened. */
 const TRY_COUNT = 100;
 
-/** How to open a file. */
+/** Options for opening a file. */
 export interface LockedFileOptions {
-  /** Refuses what is there, by throwing, before it is opened: opening a pipe would wait. */
+  /** Throws to reject an existing file before it is opened, because opening a pipe would wait. */
   readonly check: (facts: FileFacts) => void;
   /** Permissions of a file that is made, less those that the process masks. */
   readonly mode?: number;
-  /** What messages call it; its path otherwise. */
+  /** Name in messages; the path by default. */
   readonly shownAs?: string;
 }
 
-/** What was opened. */
+/** The parts of an open file. */
 interface OpenParts {
   readonly path: string;
   readonly file: DiskFile;
@@ -33,7 +33,7 @@ interface OpenParts {
 export class LockedFile implements Disposable {
   /** The open file. */
   readonly file: DiskFile;
-  /** What the system knew of it when it was opened. */
+  /** Facts about the file when it was opened. */
   readonly facts: FileFacts;
   /** Whether it was made when it was opened. */
   readonly isNew: boolean;
@@ -78,7 +78,7 @@ export class LockedFile implements Disposable {
     throw raced ?? new Error(`Cannot write ${shownAs}: it is replaced by others all the time`);
   }
 
-  /** Whether its path still leads to it: nobody has replaced, moved or removed it. */
+  /** Whether its path still leads to it: it was not replaced, moved or removed. */
   get isInPlace(): boolean {
     return factsAt(this.#path)?.identity === this.facts.identity;
   }
@@ -116,12 +116,15 @@ function grantByDeno(
   Deno.openSync(path, createNew ? { write: true, createNew, mode } : { write: true }).close();
 }
 
-/** Whether somebody made or removed the file just now; its folder was there when links were followed. */
+/**
+ * Returns whether another program has just created or removed the file; its folder existed when
+ * links were followed.
+ */
 function isRace(error: unknown): boolean {
   return error instanceof Deno.errors.AlreadyExists || error instanceof Deno.errors.NotFound;
 }
 
-/** What file systems without locks say: there is nobody to wait for. */
+/** Errors of file systems without locks, on which there is nothing to wait for. */
 const KNOWS_NO_LOCKS: ReadonlySet<number> = new Set([
   ERRNO.ENOLCK,
   ERRNO.ENOSYS,

@@ -11,7 +11,7 @@ const MOST_THREADS = 4;
 /** Most arrays that one keeper keeps. */
 export const MOST_KEPT_ARRAYS: number = MOST_THREADS * KEPT_ARRAYS;
 
-/** What keeps the memory of arrays, for one who uses it or for several. */
+/** Keeps the memory of arrays, for one user or several. */
 export interface MemoryKeeper {
   /**
    * Notes that one of the users is done. The last one lets the memory go; then it returns a promise

@@ -1,26 +1,26 @@
-// Where many small arrays lie in a page-locked slab, and how few copies then move all of them.
-// Arithmetic only: nothing is copied here.
+// The places of many small arrays in a page-locked slab, and the few copies that then move all of
+// them. Arithmetic only: nothing is copied here.
 
 import type { MemorySpan } from "./copy.ts";
 
-/** Where arrays start, as device memory itself does: the GPU reads such places fastest. */
+/** Alignment of arrays, the same as that of device memory: the GPU reads such places fastest. */
 export const PACK_ALIGNMENT_BYTES = 256;
 
 /** One array, and the device memory on its other side. */
 export interface PackPiece {
   /** The device's side. */
   readonly span: MemorySpan;
-  /** Where the host's side starts, of the same size. */
+  /** Address of the host's side, of the same size. */
   readonly hostAddress: bigint;
 }
 
 /** An array's place in a slab. */
 export interface PlacedPiece {
-  /** Where the array starts. */
+  /** Address of the array. */
   readonly hostAddress: bigint;
-  /** How many bytes it has. */
+  /** Number of bytes. */
   readonly byteLength: number;
-  /** Where it starts in the slab, in bytes. */
+  /** Offset in the slab, in bytes. */
   readonly slabOffset: number;
 }
 
@@ -28,27 +28,27 @@ export interface PlacedPiece {
 export interface PackedRun {
   /** The device's side. */
   readonly span: MemorySpan;
-  /** Where they start in the slab. */
+  /** Offset in the slab, in bytes. */
   readonly slabOffset: number;
 }
 
-/** What one slab carries. */
+/** The load of one slab. */
 export interface SlabLoad {
   /** The arrays in it. */
   readonly pieces: readonly PlacedPiece[];
   /** The copies, in the order of the arrays. */
   readonly runs: readonly PackedRun[];
-  /** How many bytes the arrays have together. */
+  /** Number of bytes of all arrays. */
   readonly byteLength: number;
 }
 
-/** How to pack. */
+/** Options for packing. */
 export interface PackOptions {
   /** Bytes of a slab; no piece has more. */
   readonly slabBytes: number;
   /** Most pieces in a slab. */
   readonly pieceCount: number;
-  /** Whether a copy may also move the padding between neighbours: nothing else lies there. */
+  /** Whether a copy may also move the padding between neighbours, which holds no other data. */
   readonly takesPadding: boolean;
 }
 
@@ -76,7 +76,7 @@ class OpenLoad implements SlabLoad {
   readonly runs: PackedRun[] = [];
   byteLength = 0;
   #last: MemorySpan | undefined;
-  /** Where the last piece ends in the slab. */
+  /** Offset in the slab at which the last piece ends. */
   #end = 0;
 
   /** Adds a piece behind the others; false when it does not fit. */

@@ -5,7 +5,7 @@ import { MOST_COPIES } from "./lane_program.ts";
 import { type PackPiece, packPieces, type SlabLoad } from "./pack.ts";
 import type { Piece, RingRequest } from "./ring_transfer.ts";
 
-/** How to pack arrays. */
+/** Options for packing arrays. */
 export interface PackedCut {
   /** Direction of the transfer. */
   readonly direction: "upload" | "download";

@@ -5,7 +5,7 @@ import type { Context } from "../context.ts";
 import { take32 } from "../driver.ts";
 import { isRefusal } from "../errors.ts";
 
-/** How bytes get from one device to another: directly, or through the host's memory. */
+/** Route of copies between two devices: directly, or through the host's memory. */
 export type PeerRoute = "peer" | "staged";
 
 const routes = new WeakMap<Context, WeakMap<Context, PeerRoute>>();

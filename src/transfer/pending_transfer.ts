@@ -14,15 +14,15 @@ import type { Lending } from "./copy_lanes.ts";
 import { TransferEngine } from "./engine.ts";
 
 /**
- * How long a transfer keeps the thread at a time: a turn by itself costs 6 microseconds. In a worker
+ * Time for which a transfer keeps the thread: a turn by itself costs 6 microseconds. In a worker
  * the lanes come to rest before each turn, which costs a few percent.
  */
 const TURN_MILLISECONDS = CAN_BE_TERMINATED ? 10 : 0.1;
 
-/** How long brief transfers that follow each other may keep the event loop from its next turn. */
+/** Time for which brief transfers in a row may keep the event loop from its next turn. */
 const MOST_TURN_MILLISECONDS = 4;
 
-/** What a caller may want of a transfer. */
+/** Options of transfers. */
 export interface TransferOptions {
   /** Called as bytes arrive; large transfers call it for every few MiB, small ones once. */
   readonly onProgress?: ((doneBytes: number, totalBytes: number) => void) | undefined;
@@ -44,7 +44,7 @@ export interface Mover {
   step(how: Lending): boolean;
   /** Makes sure that the program may run, which can move arrays away. */
   beforeProgram(): void;
-  /** Ends it early; what is in flight comes to rest by further steps. */
+  /** Ends it early; further steps complete the pieces in flight. */
   fail(error: unknown): void;
   /** Lets go of everything when it is over; throws what it failed with. */
   end(): void;
@@ -62,9 +62,11 @@ export function finishMover(mover: Mover): void {
 /** One turn of the event loop, which all transfers share. */
 class Turn {
   static #current: Turn | undefined;
-  /** When the first transfer went on in it. */
+  /** Time at which the first transfer moved in this turn. */
   readonly startedAt: number = performance.now();
-  /** When the event loop should have the next one, however fast transfers follow each other. */
+  /**
+   * Time at which the event loop must have the next turn, however fast transfers follow each other.
+   */
   readonly mustEndAt: number = this.startedAt + MOST_TURN_MILLISECONDS;
   /** Resolves in the next turn. */
   readonly over: Promise<void> = nextTurn().then(() => Turn.#current = undefined);
@@ -79,11 +81,11 @@ class Turn {
 export interface TransferPlan extends TransferOptions {
   /** In whose order it comes. */
   readonly stream: CudaStream;
-  /** What it does with memory of the GPU's. */
+  /** Uses of the GPU's memory. */
   readonly uses: readonly MemoryUse[];
-  /** What it does with arrays. */
+  /** Uses of arrays. */
   readonly arrays: readonly ArrayUse[];
-  /** How many bytes it moves. */
+  /** Number of bytes that it moves. */
   readonly byteLength: number;
   /** Words for a message: the action that cannot be recorded. */
   readonly action: string;
@@ -101,7 +103,7 @@ export class PendingTransfer extends PendingWork {
   readonly promise: Promise<void>;
   readonly #plan: TransferPlan;
   readonly #settle: Pick<PromiseWithResolvers<void>, "resolve" | "reject">;
-  /** What a driver saw of the arrays that are read. */
+  /** Checks of a driver on the arrays that are read. */
   #checks: HostCheck[] = [];
   #entry: Fence | undefined;
   #mover: Mover | undefined;

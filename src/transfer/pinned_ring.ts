@@ -28,7 +28,7 @@ export interface LoadedSlot {
   readonly piece: Piece;
 }
 
-/** How large a ring may be. */
+/** Limits of a ring's size. */
 export interface RingLimits {
   /** Bytes of one slot. */
   readonly slotBytes: number;
@@ -45,7 +45,7 @@ const FIRST_SLOTS = 2;
 export class PinnedRing implements MemoryCache {
   readonly name = "transfer ring";
   readonly kind = "pinned";
-  /** How large it may be. */
+  /** Limits of its size. */
   readonly limits: RingLimits;
   readonly #context: Context;
   readonly #resource: PinnedHostMemoryResource;
@@ -80,7 +80,7 @@ export class PinnedRing implements MemoryCache {
   /** Gives a slot back. */
   put(slot: Slot): void {
     this.#free.push(slot);
-    // What the host had not a moment ago it may have for the next transfer.
+    // The host may have memory for the next transfer that it lacked a moment ago.
     if (this.#free.length === this.#slots.length) this.#isFull = this.#hasAll;
   }
 

@@ -10,30 +10,31 @@ import { FileReplacement } from "./file_replacement.ts";
 import { FileTurn } from "./file_turns.ts";
 import type { FileWrite } from "./file_write.ts";
 
-/** How a file is written. */
+/** Options for writing a file. */
 export interface WritingOptions {
   /**
    * Whether the promise waits until the file and its name are on the disk, so that they survive a
-   * loss of power (fsync). Without it they survive the end of the program, however it ends.
+   * power loss (fsync). Without it they survive only the end of the program, even a crash.
    */
   readonly sync?: boolean | undefined;
   /**
-   * Whether to write into the file itself and not beside it: for devices, and where the program may
-   * not make a file in the folder. When it fails or the program is killed, the old bytes are lost.
+   * Whether to write into the file itself instead of a temporary file beside it: needed for
+   * devices, and when the program may not create files in the folder. The old bytes are lost when
+   * the write fails or the program is killed.
    */
   readonly inPlace?: boolean | undefined;
 }
 
-/** Checks the options above. */
+/** Kinds of the options above. */
 export const WRITING_KINDS = { sync: FLAG, inPlace: FLAG } as const;
 
 /** A file to write, or a part of it. */
 export interface FileTarget extends WritingOptions {
-  /** Where it lies; made when it is not there. */
+  /** Path of the file, which is created when it does not exist. */
   readonly path: FilePath;
-  /** Where the bytes go. Without an offset they replace what the file held. */
+  /** Offset of the bytes in the file. Without it they replace the whole contents. */
   readonly fileOffset?: number | undefined;
-  /** How many bytes will be written. */
+  /** Number of bytes that will be written. */
   readonly byteLength: number;
   /** The memory that fills it, as it is when all that was called before is done. */
   readonly uses: readonly StreamUse[];
@@ -82,7 +83,7 @@ function orderWrite(target: FileTarget): OrderedWrite {
   return { write, turn: new FileTurn(realPath, "change") };
 }
 
-/** How to write. */
+/** The state of a write. */
 interface Writing {
   readonly fill: (file: DiskFile) => Iterable<Step>;
   readonly signal: AbortSignal | undefined;

@@ -4,23 +4,23 @@ import type { ByteCopy, CopyStream } from "./copy_many.ts";
 import type { HostBytes } from "./host_memory.ts";
 import type { LaneTask } from "./lane_tasks.ts";
 
-/** What one slot carries. */
+/** The load of one slot. */
 export interface Piece {
-  /** How many bytes of the program's it moves. */
+  /** Number of the program's bytes that it moves. */
   readonly byteLength: number;
-  /** What a lane does between the host's side and the slot. */
+  /** Returns the task of a lane between the host's side and the slot. */
   laneTask(slotAddress: bigint): LaneTask;
   /** The copies between the slot and the device; they depend on no other copy. */
   copies(slotAddress: bigint): readonly ByteCopy[];
-  /** What is wrong when the lane failed; only files fail. */
+  /** Returns the error of a failed lane; only files fail. */
   laneError(): Error;
 }
 
-/** What to move between a device and the host. */
+/** A request to move bytes between a device and the host. */
 export interface RingRequest {
-  /** Which way. */
+  /** Direction of the transfer. */
   readonly direction: "upload" | "download";
-  /** How many bytes all pieces have together. */
+  /** Number of bytes of all pieces. */
   readonly byteLength: number;
   /** The program's arrays, which pieces know by their addresses only. */
   readonly arrays?: readonly HostBytes[];
@@ -48,7 +48,7 @@ export class RingTransfer {
   #inFlight = 0;
   /** Pieces handed out whose copies are not queued yet. */
   #unqueued = 0;
-  /** Whether the program may have moved arrays away since they were looked at. */
+  /** Whether the program may have transferred arrays away since they were checked. */
   #hasProgramRun = true;
   #failure: { readonly error: unknown } | undefined;
 

@@ -65,7 +65,7 @@ function countOf({ axes }: ShapedCopy): number {
   return axes.reduce((product, { size }) => product * size, 1);
 }
 
-/** What a copy does with the bytes from the first to the last element on each side. */
+/** Returns the uses of the bytes from the first to the last element on each side of a copy. */
 export function usesOf(copy: ShapedCopy): [destination: MemoryUse, source: MemoryUse] {
   const { axes, elementBytes } = copy;
   const destination = {

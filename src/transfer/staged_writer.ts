@@ -2,7 +2,7 @@
 // the other. However long the stream is, that is all the host memory it takes.
 
 import { Allocation } from "../memory/allocation.ts";
-import { ContextPinnedPool } from "../memory/context_pinned_pool.ts";
+import { PinnedPool } from "../memory/pinned_pool.ts";
 import { showToHost } from "../memory/host_bytes.ts";
 import type { CudaStream } from "../stream.ts";
 import { allOver } from "../pending_work.ts";
@@ -18,7 +18,7 @@ const BLOCK_BYTES = 4 * 2 ** 20;
 export interface StreamTarget {
   /** On which stream it is written. */
   readonly stream: CudaStream;
-  /** How many bytes will come, when that is known. */
+  /** Number of bytes that will come; undefined when unknown. */
   readonly expectedBytes: number | undefined;
   /**
    * The memory for the first `endBytes` bytes of the stream, or more. Copies of the first
@@ -134,7 +134,7 @@ export class StagedWriter {
   #makeBlock(): StagingBlock {
     const { stream, expectedBytes = BLOCK_BYTES } = this.#target;
     const byteLength = Math.min(BLOCK_BYTES, expectedBytes);
-    const resource = ContextPinnedPool.of(stream.context);
+    const resource = PinnedPool.of(stream.context);
     const label = "stream staging";
     const allocation = Allocation.create({ kind: "pinned", byteLength, resource, stream, label });
     const bytes = showToHost(allocation);

@@ -5,7 +5,7 @@ import { keepFor, type MemoryUse, pendingBefore } from "../memory/in_order.ts";
 import { PendingWork, type Progress } from "../pending_work.ts";
 import type { CudaStream } from "../stream.ts";
 
-/** What work waits for on its way. */
+/** A step that work waits for. */
 export interface Step {
   /** Resolves when it is over; rejects with what went wrong. */
   readonly promise: Promise<unknown>;
@@ -19,7 +19,7 @@ export interface StreamUse extends MemoryUse {
   readonly stream: CudaStream;
 }
 
-/** What is to be done, and what with. */
+/** The steps to take, and the resources they use. */
 export interface SteppedPlan {
   /** The memory that it uses, each part in the order of its stream. */
   readonly uses: readonly StreamUse[];
@@ -35,7 +35,7 @@ export class SteppedWork extends PendingWork {
   readonly promise: Promise<void>;
   readonly #settle: Pick<PromiseWithResolvers<void>, "resolve" | "reject">;
   readonly #steps: SteppedPlan["steps"];
-  /** What it waits for; none before it began, and while a step is taken. */
+  /** The step that it waits for; undefined before it begins, and while a step is taken. */
   #step: Step | undefined;
 
   /** Orders the work after what was called before, and begins it when its turn has come. */

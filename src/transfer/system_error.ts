@@ -1,4 +1,4 @@
-// Why the C library refused something, in words, and as the class of error that Deno would throw.
+// Errors of the C library, in words and as the class of error that Deno would throw.
 
 import { ERRNO, openHost } from "../../ffi/host.ts";
 
@@ -59,7 +59,9 @@ export function checkSystem(status: number | bigint, doing: () => string): void 
   if (status < 0) throw systemError(doing(), lastErrno());
 }
 
-/** The same kind of error in other words; what is no Error stays as it is. */
+/**
+ * Returns the same kind of error with another message; a value that is not an Error stays as it is.
+ */
 export function reworded(error: unknown, message: string): unknown {
   if (!(error instanceof Error)) return error;
   return new (error.constructor as ErrorClass)(message, { cause: error });

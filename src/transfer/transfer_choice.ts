@@ -7,7 +7,7 @@ import type { TransferOptions } from "./pending_transfer.ts";
 /** On which stream to transfer, and how to follow or end it. */
 export interface TransferChoice extends StreamChoice, TransferOptions {}
 
-/** What the options of a transfer may be. */
+/** Kinds of the options of a transfer. */
 export const TRANSFER_KINDS = { stream: STREAM, onProgress: CALLBACK, signal: SIGNAL } as const;
 
 /** The options of calls that only transfer. */

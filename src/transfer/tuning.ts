@@ -1,4 +1,4 @@
-// How large the transfer engine may be, and from which size it is used.
+// Limits of the transfer engine's size, and the sizes from which it is used.
 
 import { type ByteSize, parseBytes } from "../format.ts";
 import { NUMBER, OptionSet, SIZE } from "../options.ts";
@@ -6,7 +6,7 @@ import type { LaneCounts } from "./copy_lanes.ts";
 import type { RingLimits } from "./pinned_ring.ts";
 import { DRIVER_PIECE_BYTES, RING_DEMAND_BYTES, SMALLEST_RING_BYTES } from "./ways.ts";
 
-/** What a program may want of transfers; every field has a default that fits the machine. */
+/** Limits of large transfers; every field has a default that fits the machine. */
 export interface TransferTuning {
   /** Most page-locked memory that large transfers pass through; 64 MiB by default. */
   readonly ringSize?: ByteSize;
@@ -26,13 +26,13 @@ export const TRANSFER_TUNING: OptionSet<TransferTuning> = new OptionSet({
   ringFromSize: SIZE,
 });
 
-/** How large an engine may be, and from when on it does what. */
+/** Limits of an engine's size and thresholds of its ways. */
 export interface EngineLimits extends RingLimits, LaneCounts {
   /** Smaller transfers are one call of the driver's. */
   readonly briefBytes: number;
   /** Bytes that the driver moves at a time. */
   readonly driverPieceBytes: number;
-  /** How long a transfer keeps the thread at once, before the event loop has a turn. */
+  /** Time for which a transfer keeps the thread before the event loop has its first turn. */
   readonly firstTurnMilliseconds: number;
   /** Bytes that all transfers together ask for before the ring pays. */
   readonly demandBytes: number;

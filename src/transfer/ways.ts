@@ -1,7 +1,7 @@
-// Which way a transfer takes, by its size: the one table to look at and to change.
-// Measured on one H200 host with 16 cores; bench/transfer measures it again on any other.
+// The way of a transfer, by its size: the one table to read and to change. Measured on one H200
+// host with 16 cores; bench/transfer measures it again on any other.
 
-/** How a transfer can go. */
+/** Way of a transfer. */
 export type Way =
   /** One call; the driver stages the bytes itself. */
   | "driver"
@@ -44,7 +44,9 @@ export function pieceBytesFor(byteLength: number, slotBytes: number): number {
 /** From this size on a file goes through the ring: the driver cannot read files. */
 const FILE_RING_FROM_BYTES = 2 ** 20;
 
-/** What has to be asked for before the ring, which takes 25 ms to make, and threads pay. */
+/**
+ * Bytes that must be requested before the ring, which takes 25 ms to create, and threads pay off.
+ */
 export const RING_DEMAND_BYTES = 128 * 2 ** 20;
 
 /** Bytes the driver moves at a time in large transfers, while lanes are still starting. */

@@ -1,6 +1,6 @@
 // Checks the fields and words of the errors.
 
-import { assertEquals, assertInstanceOf } from "@std/assert";
+import { assertEquals } from "@std/assert";
 import {
   CudaError,
   CudaUnavailableError,

@@ -1,5 +1,5 @@
-// The form in which the groups of driver calls are written: without status codes for success,
-// and refusing by throwing; `simulateDriver()` makes driver functions of them.
+// The form in which the groups of driver calls are written: without status codes for success, and
+// with thrown errors for refusals; `simulateDriver()` makes driver functions of them.
 
 import type { DriverApi, DriverFunction } from "../../cuda.ts";
 

@@ -23,7 +23,7 @@ type CopyCalls = CallGroup<
   | "cuMemcpyBatchAsync"
 >;
 
-/** What a batch reports as the copy that failed when none did. */
+/** Index of the failed copy that a batch reports when none failed. */
 const NO_INDEX = 2n ** 64n - 1n;
 
 /** A copy of bytes that follow each other. */
@@ -51,7 +51,10 @@ export function copyCalls(machine: Machine): CopyCalls {
     return pageableRegion(bytes.subarray(0, byteLength), address);
   }
 
-  /** Refuses what no copy takes for a device's side: ordinary arrays, and pools on the host. */
+  /**
+   * Rejects memory that cannot be the device's side of a copy: ordinary arrays, and pools on the
+   * host.
+   */
   function requireDevicePointer({ kind, segments }: Region): void {
     requireValue(kind !== "pageable");
     const isHostPool = segments.some(({ owner }) =>
@@ -144,7 +147,9 @@ export function copyCalls(machine: Machine): CopyCalls {
   };
 }
 
-/** Refuses memory of a pool, or mapped memory, that the context which the call names may not touch. */
+/**
+ * Rejects memory of a pool, or mapped memory, that the context named by the call may not access.
+ */
 function requireNamed(
   context: Context,
   { region, write }: { region: Region; write: boolean },

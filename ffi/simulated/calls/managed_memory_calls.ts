@@ -13,7 +13,7 @@ import type { Machine } from "../machine.ts";
 import { queueMemoryWork, wholeUse } from "../memory_work.ts";
 import type { CallGroup } from "./calls.ts";
 
-/** What discarded bytes become, so that a program that still reads them notices. */
+/** Value of discarded bytes, so that a program that still reads them notices. */
 const DISCARDED = 0xdd;
 
 /** Advice that names a place. */

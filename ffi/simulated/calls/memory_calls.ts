@@ -39,7 +39,10 @@ export function memoryCalls(machine: Machine): MemoryCalls {
     return place.address;
   }
 
-  /** Refuses the address for kernels where those of the current context may not read. */
+  /**
+   * Rejects a query for the address that kernels use, when kernels of the current context may not
+   * read it.
+   */
   function requireReach(attribute: number, owner: Owner): void {
     if (attribute !== P.CU_POINTER_ATTRIBUTE_DEVICE_POINTER) return;
     requireValue(contexts.top === undefined || owner.permits(contexts.top, false));

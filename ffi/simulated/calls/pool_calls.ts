@@ -24,7 +24,7 @@ import { queueExclusive } from "../memory_work.ts";
 import type { Stream } from "../stream.ts";
 import type { CallGroup } from "./calls.ts";
 
-/** What a pool is to be. */
+/** Properties of a new pool. */
 type Properties = ReturnType<typeof CUmemPoolProps.decode>;
 
 /** The kind of managed memory, which headers before CUDA 13 do not have. */
@@ -137,7 +137,7 @@ export function poolCalls(machine: Machine): PoolCalls {
       if (allocation instanceof GraphAllocation) {
         return freeGraphMemory(machine, stream, allocation);
       }
-      // What a graph frees must be what a graph allocates.
+      // A graph can free only memory that a graph allocates.
       requireValue(stream.capture === undefined);
       if (allocation.kind === "managed") refuse("CUDA_ERROR_NOT_SUPPORTED");
       requireValue(allocation.kind === "pool" || allocation.kind === "device");

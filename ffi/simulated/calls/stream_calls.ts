@@ -17,7 +17,7 @@ import { type Operation, Stream, StreamEvent } from "../stream.ts";
 import { waitAside } from "../wait_aside.ts";
 import type { CallGroup } from "./calls.ts";
 
-/** What a word must be for a wait to end, by flags; the driver takes words and values with a sign. */
+/** Conditions for the end of a wait, by flags; the driver treats words and values as signed. */
 const CONDITIONS: ReadonlyMap<number, (word: number, value: number) => boolean> = new Map([
   // The driver compares by the sign of the difference, so that counters may wrap.
   [Condition.CU_STREAM_WAIT_VALUE_GEQ, (word: number, value: number) => ((word - value) | 0) >= 0],

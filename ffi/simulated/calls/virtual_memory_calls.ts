@@ -12,7 +12,7 @@ import { Mapping, PhysicalMemory, Reservation } from "../reservation.ts";
 import type { Rule } from "../stricter.ts";
 import type { CallGroup } from "./calls.ts";
 
-/** What physical memory is to be. */
+/** Properties of new physical memory. */
 type Properties = ReturnType<typeof CUmemAllocationProp.decode>;
 
 /** The highest kind of compression that physical memory can have. */

@@ -10,25 +10,30 @@ import type { Owner } from "../safety_net.ts";
 import { CudaStream } from "../stream.ts";
 import type { MemoryResource } from "./memory_resource.ts";
 import { takeAgain } from "./out_of_memory.ts";
+import { PinnedHostMemoryResource } from "./pinned_host_memory_resource.ts";
+import { ResourceAdaptor } from "./resource_adaptor.ts";
 import { whenPassed } from "./when_passed.ts";
 
 /** The driver pins whole pages, so rounding up to one takes no more memory. */
 const PAGE_BYTES = 4096;
 
+/** Page-locked memory is taken from all other programs, so a context's pool does not keep all. */
+const CONTEXT_KEEP_BYTES = 2 * 2 ** 30;
+
+const pools = new WeakMap<Context, PinnedPool>();
+
 /** How blocks are kept. */
 export interface KeepOptions {
   /** How many bytes at most. */
   readonly keepBytes: number;
-  /** Whether the context disposes the pool when it ends, so that the pool must not keep it alive. */
+  /** Whether the pool ends with its context, so that it must not keep the context alive. */
   readonly isContextOwned: boolean;
 }
 
-/** The state of a pool of page-locked memory. */
-export class ExactBlocks implements MemoryCache, Owner {
+/** A pool of page-locked memory; whoever makes one releases it. */
+export class PinnedPool extends ResourceAdaptor implements MemoryCache, Owner {
   readonly name = "pinned pool";
   readonly kind = "pinned";
-  readonly #upstream: MemoryResource;
-  readonly #context: Context;
   readonly #keepBytes: number;
   readonly #isContextOwned: boolean;
   /** Sizes of the blocks in use, and of those that the GPU still needs. */
@@ -42,11 +47,26 @@ export class ExactBlocks implements MemoryCache, Owner {
 
   /** Starts empty, listed as a cache of its context. */
   constructor(upstream: MemoryResource, { keepBytes, isContextOwned }: KeepOptions) {
-    this.#upstream = upstream;
+    super(upstream);
     this.#keepBytes = keepBytes;
     this.#isContextOwned = isContextOwned;
-    this.#context = isContextOwned ? upstream.context : upstream.context.retain();
-    this.#context.ledger.caches.add(this);
+    if (!isContextOwned) this.context.retain();
+    this.context.ledger.caches.add(this);
+  }
+
+  /**
+   * The pool that every context has for the kit's own use, until the context ends: for staging streams
+   * and for downloads into page-locked arrays.
+   */
+  static of(context: Context): PinnedPool {
+    const known = pools.get(context);
+    if (known !== undefined) return known;
+    const upstream = new PinnedHostMemoryResource({ context });
+    const options = { keepBytes: CONTEXT_KEEP_BYTES, isContextOwned: true };
+    const pool = new PinnedPool(upstream, options);
+    context.atRelease(() => pool.release());
+    pools.set(context, pool);
+    return pool;
   }
 
   /** Bytes handed out, in whole pages. */
@@ -65,9 +85,9 @@ export class ExactBlocks implements MemoryCache, Owner {
   }
 
   /** Hands out a block of that size, a kept one when there is one. */
-  allocate(byteLength: number, stream: CudaStream): bigint {
+  override allocate(byteLength: number, stream: CudaStream): bigint {
     if (this.#released) throw new DisposedError("PooledPinnedHostMemoryResource");
-    this.#context.sweep();
+    this.context.sweep();
     const size = Math.ceil(byteLength / PAGE_BYTES) * PAGE_BYTES;
     const address = this.#takeFree(size) ?? this.#pin(size, stream);
     this.#sizes.set(address, size);
@@ -76,7 +96,7 @@ export class ExactBlocks implements MemoryCache, Owner {
   }
 
   /** Keeps a block for reuse once all that `stream` has queued by now is done; nothing waits. */
-  deallocate(address: bigint, stream: CudaStream): void {
+  override deallocate(address: bigint, _byteLength: number, stream: CudaStream): void {
     const size = this.#sizes.get(address);
     if (size === undefined) {
       throw new TypeError(`Cannot give ${formatAddress(address)} back: it is not in use here`);
@@ -123,8 +143,8 @@ export class ExactBlocks implements MemoryCache, Owner {
   #finishRelease(): void {
     this.trim();
     if (this.#usedBytes + this.#pendingBytes > 0) return;
-    this.#context.ledger.caches.delete(this);
-    if (!this.#isContextOwned) this.#context.release();
+    this.context.ledger.caches.delete(this);
+    if (!this.#isContextOwned) this.context.release();
   }
 
   #takeFree(size: number): bigint | undefined {
@@ -134,7 +154,7 @@ export class ExactBlocks implements MemoryCache, Owner {
   }
 
   #pin(size: number, stream: CudaStream): bigint {
-    return takeAgain(() => this.#upstream.allocate(size, stream), () => {
+    return takeAgain(() => this.upstream.allocate(size, stream), () => {
       const formerBytes = this.#freeBytes;
       this.trim();
       return this.#freeBytes < formerBytes;
@@ -151,9 +171,9 @@ export class ExactBlocks implements MemoryCache, Owner {
   }
 
   #unpin(address: bigint, size: number): boolean {
-    const stream = CudaStream.default(this.#context);
-    const unpin = () => this.#upstream.deallocate(address, size, stream);
-    if (!tryRelease(this.#context.driver, `memory of the ${this.name}`, unpin)) return false;
+    const stream = CudaStream.default(this.context);
+    const unpin = () => this.upstream.deallocate(address, size, stream);
+    if (!tryRelease(this.context.driver, `memory of the ${this.name}`, unpin)) return false;
     this.#freeBytes -= size;
     return true;
   }
