@@ -2,21 +2,20 @@
 // libraries where a report of theirs is given: `deno run -A bench/allocation_bench.ts
 // [peers.json [result.json]]`.
 
+import { CudaDevice, type MemoryResource } from "../mod.ts";
 import {
   AlignedResourceAdaptor,
   CachingResourceAdaptor,
   CudaAsyncMemoryResource,
-  CudaDevice,
   CudaMemoryResource,
   FailureCallbackResourceAdaptor,
   LimitingResourceAdaptor,
   LoggingResourceAdaptor,
-  type MemoryResource,
   PinnedHostMemoryResource,
   PooledPinnedHostMemoryResource,
   StatisticsResourceAdaptor,
   TrackingResourceAdaptor,
-} from "../mod.ts";
+} from "../src/memory.ts";
 import { findPeerResult, type PeerReport } from "./peers/report.ts";
 import { type BenchRow, median, report } from "./result_file.ts";
 
@@ -40,7 +39,7 @@ using gpu = CudaDevice.open(0, { driver: "auto" });
 using stack = new DisposableStack();
 const pool = gpu.memoryResource;
 const caching = stack.use(new CachingResourceAdaptor(pool));
-const ownPool = stack.use(new CudaAsyncMemoryResource(gpu, { releaseThreshold: "1 GiB" }));
+const ownPool = stack.use(new CudaAsyncMemoryResource(gpu, { releaseThresholdSize: "1 GiB" }));
 const pinned = new PinnedHostMemoryResource(gpu);
 const pooledPinned = stack.use(new PooledPinnedHostMemoryResource(gpu));
 
@@ -49,7 +48,10 @@ const rows: BenchRow[] = [
   defaultRow(secondsPerPair(pool)),
   row("a pool of one's own that keeps 1 GiB", secondsPerPair(ownPool)),
   ...cachingRows(cachingSeconds),
-  row("Limiting over Caching", secondsPerPair(new LimitingResourceAdaptor(caching, "90%"))),
+  row(
+    "Limiting over Caching",
+    secondsPerPair(new LimitingResourceAdaptor(caching, { limitSize: "90%" })),
+  ),
   row("Statistics over Caching", secondsPerPair(new StatisticsResourceAdaptor(caching))),
   row("Aligned to 4 KiB over Caching", secondsPerPair(aligned(caching))),
   row("FailureCallback over Caching", secondsPerPair(asking(caching))),
@@ -65,11 +67,11 @@ const rows: BenchRow[] = [
 await report(gpu, rows, resultPath);
 
 function aligned(upstream: MemoryResource): MemoryResource {
-  return new AlignedResourceAdaptor(upstream, { alignment: "4 KiB" });
+  return new AlignedResourceAdaptor(upstream, { alignmentSize: "4 KiB" });
 }
 
 function asking(upstream: MemoryResource): MemoryResource {
-  return new FailureCallbackResourceAdaptor(upstream, () => false);
+  return new FailureCallbackResourceAdaptor(upstream, { onFailure: () => false });
 }
 
 function tracking(upstream: MemoryResource, captureStacks: boolean): MemoryResource {

@@ -2,7 +2,8 @@
 // steps with three streams and too little memory; it ends with an error at the first step after
 // which a byte is missing: `deno run -A bench/allocation_conservation.ts [stepCount [result.json]]`.
 
-import { CachingResourceAdaptor, CudaDevice, StatisticsResourceAdaptor } from "../mod.ts";
+import { CudaDevice } from "../mod.ts";
+import { CachingResourceAdaptor, StatisticsResourceAdaptor } from "../src/memory.ts";
 import { walkAllocations } from "./allocation_walk.ts";
 import { report } from "./result_file.ts";
 
@@ -19,7 +20,7 @@ using second = gpu.createStream();
 using third = gpu.createStream();
 const freeBefore = settledFreeBytes();
 const upstream = new StatisticsResourceAdaptor(gpu.memoryResource);
-using cache = new CachingResourceAdaptor(upstream, { limit: "2 GiB" });
+using cache = new CachingResourceAdaptor(upstream, { limitSize: "2 GiB" });
 const { refusedCount, secondsPerStep } = walkAllocations(cache, {
   stepCount,
   streams: [gpu.stream, second, third],

@@ -2,12 +2,8 @@
 // the most bytes reserved over the most bytes live, on the trace that the peers' pools replay:
 // `deno run -A bench/allocation_trace_bench.ts [peers.json [result.json]]`.
 
-import {
-  CachingResourceAdaptor,
-  CudaAsyncMemoryResource,
-  CudaDevice,
-  type MemoryResource,
-} from "../mod.ts";
+import { CudaDevice, type MemoryResource } from "../mod.ts";
+import { CachingResourceAdaptor, CudaAsyncMemoryResource } from "../src/memory.ts";
 import { findPeerResult, type PeerReport } from "./peers/report.ts";
 import { allocationTrace, replayTrace } from "./peers/trace.ts";
 import { type BenchRow, median, report } from "./result_file.ts";
@@ -38,8 +34,8 @@ const rows = [
 ];
 await report(gpu, rows, resultPath);
 
-function driverPool(releaseThreshold: number): TracedPool {
-  const resource = new CudaAsyncMemoryResource(gpu, { releaseThreshold });
+function driverPool(releaseThresholdSize: number): TracedPool {
+  const resource = new CudaAsyncMemoryResource(gpu, { releaseThresholdSize });
   return {
     isOurs: false,
     resource,

@@ -1,7 +1,8 @@
 // A random walk through a caching resource that checks its books at every step: what is used and
 // what is kept make up what the upstream gave, and no two blocks overlap.
 
-import type { CachingResourceAdaptor, CudaStream } from "../mod.ts";
+import type { CudaStream } from "../mod.ts";
+import type { CachingResourceAdaptor } from "../src/memory.ts";
 import { isOutOfMemory } from "../src/errors.ts";
 
 /** Blocks start at multiples of this, and their sizes count in it. */

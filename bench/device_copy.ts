@@ -1,7 +1,8 @@
 // What does queueing a copy on the device cost the host, beside the same calls from C++, and what
 // does a second stream add? `deno task bench:copy [result.json]`; the C++ part needs nvcc.
 
-import { CudaDevice, CudaMemoryResource, type CudaStream, formatBytes } from "../mod.ts";
+import { CudaDevice, type CudaStream, formatBytes } from "../mod.ts";
+import { CudaMemoryResource } from "../src/memory.ts";
 import { secondsInTurn, type TurnOptions } from "./in_turn.ts";
 import { DriverProgram } from "./peers/driver_program.ts";
 import { findResult, type PeerDocument } from "./peers/report.ts";

@@ -139,11 +139,11 @@ async function liveBuffers(
   const start = performance.now();
   for (let i = 0; i < count; i++) held.push(gpu.alloc("uint8", 1 + i % 2, { resource }));
   const allocated = performance.now();
-  if (gpu.live({ minBytes: 2 }).count !== count / 2) {
+  if (gpu.live({ minSize: 2 }).count !== count / 2) {
     throw new Error("Cannot trust this: rows lost");
   }
   const listed = performance.now();
-  gpu.releaseSince(mark);
+  gpu.disposeSince(mark);
   const released = performance.now();
   await settle();
   const each = (milliseconds: number) => milliseconds / 1000 / count;

@@ -1,6 +1,7 @@
 // How a bench of ours tells what it found: rows on the console, and a JSON file with provenance.
 
-import type { CudaDevice, Provenance } from "../mod.ts";
+import type { CudaDevice } from "../mod.ts";
+import type { Provenance } from "../src/notebook/mod.ts";
 import { formatTable } from "../src/text_table.ts";
 
 /** What a value is compared with, in the same unit. */

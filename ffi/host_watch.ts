@@ -15,6 +15,11 @@ export type WatchingDriver = DriverApi & {
   readonly [WATCH_HOST]?: (bytes: Uint8Array<ArrayBufferLike>) => HostCheck;
 };
 
+/** Whether a driver watches arrays, which only the simulated one does. */
+export function watchesHost(api: DriverApi): boolean {
+  return WATCH_HOST in api;
+}
+
 /** Watches bytes where the driver does; undefined where it does not. */
 export function watchHost(
   api: DriverApi,

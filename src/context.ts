@@ -222,7 +222,11 @@ export class Context {
     return Number(free);
   }
 
-  /** Counts a queued copy, and records it in the timeline. */
+  /**
+   * Counts a queued copy, and records it in the timeline.
+   *
+   * @internal
+   */
   noteCopy(byteLength: number, ends: CopyEnds): void {
     this.copiedBytes += byteLength;
     this.ledger.noteCopy(byteLength, ends);

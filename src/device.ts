@@ -179,6 +179,11 @@ export class CudaDevice extends DeviceAccounts implements DeviceAllocator, Dispo
     return this.info.name;
   }
 
+  /** Whether the device is simulated, with no GPU behind it. */
+  get isSimulated(): boolean {
+    return this.#context.driver.isSimulated;
+  }
+
   /** Whether the device was disposed. */
   get disposed(): boolean {
     return this.#disposed;

@@ -4,6 +4,7 @@
 import { CUresult } from "../ffi/constants.ts";
 import { HOST_NAMES, openHost } from "../ffi/host.ts";
 import { CUDA_SINCE, type DriverApi, type DriverFunction } from "../ffi/cuda.ts";
+import { watchesHost } from "../ffi/host_watch.ts";
 import { LibraryError, namesFile, openDriver } from "../ffi/library.ts";
 import { readCString } from "../ffi/pointers.ts";
 import { simulateDriver } from "../ffi/simulated/driver.ts";
@@ -107,6 +108,11 @@ export class Driver {
     const known = drivers.get(api) ?? new Driver(api);
     drivers.set(api, known);
     return known;
+  }
+
+  /** Whether its devices are simulated. */
+  get isSimulated(): boolean {
+    return watchesHost(this.api);
   }
 
   /** The first error that broke the context: all later work fails because of it. */
@@ -306,7 +312,7 @@ function requireHost(opened: readonly string[]): void {
  *
  * @throws CudaUnavailableError when the program lacks the permission.
  */
-function requirePointers(): void {
+export function requirePointers(): void {
   const wanted = { name: "ffi" } as const;
   if (Deno.permissions.querySync(wanted).state === "granted") return;
   if (Deno.permissions.requestSync(wanted).state === "granted") return;

@@ -2,6 +2,8 @@
 // Messages read "action: state", amounts carry units, and no message ends in a period.
 
 import { CUresult } from "../ffi/constants.ts";
+import type { DriverFunction } from "../ffi/cuda.ts";
+import { formatBytes } from "./format.ts";
 import {
   formatHolders,
   formatNeed,
@@ -44,12 +46,12 @@ export class CudaError extends Error {
   /** The status code's name, such as `"CUDA_ERROR_INVALID_VALUE"`. */
   readonly codeName: string;
   /** The driver function that failed. */
-  readonly call: string;
+  readonly call: DriverFunction;
 
   /**
    * Creates an error for a failed call; `cause` is the first error that broke the context, if any.
    */
-  constructor(message: string, fields: { code: number; call: string; cause?: unknown }) {
+  constructor(message: string, fields: { code: number; call: DriverFunction; cause?: unknown }) {
     super(message, fields.cause === undefined ? undefined : { cause: fields.cause });
     this.code = fields.code;
     this.codeName = statusName(fields.code);
@@ -59,9 +61,11 @@ export class CudaError extends Error {
 
 /**
  * The device has too little free memory for an allocation, or a limit forbids it. Nothing was
- * allocated and nothing else changed. The fields tell who holds the memory.
+ * allocated and nothing else changed. The fields tell who holds the memory; `cause` is the
+ * {@link CudaError} of the driver or the {@link MemoryLimitError} of the limit. A request larger
+ * than the device has no cause.
  */
-export class OutOfMemoryError extends CudaError {
+export class OutOfMemoryError extends Error {
   /** The class's name, to recognise the error in logs and across realms. */
   override readonly name = "OutOfMemoryError";
   /** Bytes that were requested. */
@@ -86,13 +90,14 @@ export class OutOfMemoryError extends CudaError {
   readonly hint: string;
 
   /** Creates an error for a failed allocation, with the amounts that explain it. */
-  constructor(amounts: MemoryAmounts, fields: { readonly call: string; readonly cause?: unknown }) {
-    const code = CUresult.CUDA_ERROR_OUT_OF_MEMORY;
+  constructor(amounts: MemoryAmounts, cause?: CudaError | MemoryLimitError) {
     const hint = hintFor(amounts);
+    const status = cause instanceof CudaError
+      ? `${cause.codeName} (${cause.code})`
+      : "out of memory";
     super(
-      `Cannot allocate ${formatNeed(amounts)}: ${statusName(code)} (${code}), ` +
-        `${formatHolders(amounts)}; ${hint}`,
-      { ...fields, code },
+      `Cannot allocate ${formatNeed(amounts)}: ${status}, ${formatHolders(amounts)}; ${hint}`,
+      cause === undefined ? undefined : { cause },
     );
     this.requestedBytes = amounts.requestedBytes;
     this.freeBytes = amounts.freeBytes;
@@ -112,8 +117,60 @@ export class OutOfMemoryError extends CudaError {
   }
 }
 
+/** The amounts of a request that exceeds a limit, in bytes. */
+export interface LimitAmounts {
+  /** Bytes that were requested. */
+  readonly requestedBytes: number;
+  /** Bytes that are held already. */
+  readonly heldBytes: number;
+  /** Bytes that may be held. */
+  readonly limitBytes: number;
+}
+
+/** The amounts of a {@link MemoryLimitError}, and what to do about it. */
+export interface LimitRefusal extends LimitAmounts {
+  /** How to raise the limit, as a hint says it; by default "raise the limit of" the holder. */
+  readonly remedy?: string;
+}
+
+/**
+ * A limit of the program's own forbids an allocation: that of `gpu.limit()`, of a resource or of an
+ * adaptor. The driver was not asked. A resource that a program wrote throws it too when it has no
+ * more memory. A buffer that cannot be allocated because of it throws an {@link OutOfMemoryError}
+ * with this error as its cause.
+ */
+export class MemoryLimitError extends Error implements LimitAmounts {
+  /** The class's name, to recognise the error in logs and across realms. */
+  override readonly name = "MemoryLimitError";
+  /** What has the limit: `"gpu.limit()"`, or the name of a resource's class. */
+  readonly holder: string;
+  readonly requestedBytes: number;
+  readonly heldBytes: number;
+  readonly limitBytes: number;
+  /** How to raise the limit. */
+  readonly remedy: string;
+
+  /** Creates an error for a request that `holder` does not allow. */
+  constructor(holder: string, refusal: LimitRefusal) {
+    const { requestedBytes, heldBytes, limitBytes } = refusal;
+    super(
+      `Cannot allocate ${formatBytes(requestedBytes)}: ${formatBytes(heldBytes)} of the ` +
+        `${formatBytes(limitBytes)} that ${holder} allows are held`,
+    );
+    this.holder = holder;
+    this.requestedBytes = requestedBytes;
+    this.heldBytes = heldBytes;
+    this.limitBytes = limitBytes;
+    this.remedy = refusal.remedy ?? `raise the limit of the ${holder}`;
+  }
+}
+
+/** An error by which a driver or a resource reports that it has no memory. */
+export type MemoryShortage = CudaError | MemoryLimitError | OutOfMemoryError;
+
 /** Returns whether an error means that memory ran out, on the device or within a limit. */
-export function isOutOfMemory(error: unknown): error is CudaError {
+export function isOutOfMemory(error: unknown): error is MemoryShortage {
+  if (error instanceof OutOfMemoryError || error instanceof MemoryLimitError) return true;
   return error instanceof CudaError && error.code === CUresult.CUDA_ERROR_OUT_OF_MEMORY;
 }
 

@@ -1,7 +1,8 @@
 // What every transfer bench does alike: its flags, the ceiling of the bus, samples, peers beside it.
 
 import { parseArgs } from "node:util";
-import { type CopyDirection, type CudaDevice, formatBytes, parseBytes } from "../../mod.ts";
+import { type CudaDevice, formatBytes, parseBytes } from "../../mod.ts";
+import type { CopyDirection } from "../../src/notebook/mod.ts";
 import { findMismatch } from "../../src/measure/pattern.ts";
 import { findPeerResult, type PeerReport } from "../peers/report.ts";
 import { type BenchRow, median } from "../result_file.ts";

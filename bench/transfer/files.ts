@@ -62,7 +62,7 @@ async function fileRows(
   using last = buffer;
   verify(await last.download(), "uploadFile()");
   await last.writeFile(to);
-  const overwrite = await medianSeconds(SAMPLE_COUNT, () => last.writeFile(to, { offset: 0 }));
+  const overwrite = await medianSeconds(SAMPLE_COUNT, () => last.writeFile(to, { fileOffset: 0 }));
   verify(await Deno.readFile(to), "writeFile()");
   await Deno.remove(to);
   const fresh = await medianSeconds(

@@ -45,7 +45,7 @@ async function fileRows(gpu: CudaDevice): Promise<BenchRow[]> {
     ["writeFile() over a file", write()],
     ["writeFile() over a file, to the disk", write({ sync: true })],
     ["writeFile() into a file", write({ inPlace: true })],
-    ["writeFile() into a file, at an offset", write({ offset: 0 })],
+    ["writeFile() into a file, at an offset", write({ fileOffset: 0 })],
   ];
   await buffer.writeFile(path);
   const rows = [await newFileRow("writeFile() of a new file", { path, run: write() })];

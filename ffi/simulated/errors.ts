@@ -6,7 +6,8 @@ import type { Rule } from "./stricter.ts";
 
 /** Reports a mistake that the real driver would not notice: a race, a stray copy, a stale host array. */
 export class SimulationError extends Error {
-  override name = "SimulationError";
+  /** The class, for `catch` across realms and logs. */
+  override readonly name = "SimulationError";
   /** Driver function whose work broke the rule. */
   readonly call: string;
   /** The rule, which only the simulated driver has. */

@@ -170,5 +170,9 @@ export const STRICTER = {
   },
 } as const satisfies Record<string, Strictness>;
 
-/** Name of a wanted difference. */
+/**
+ * Name of a wanted difference.
+ *
+ * @internal
+ */
 export type Rule = keyof typeof STRICTER;

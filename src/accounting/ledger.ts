@@ -98,7 +98,7 @@ export interface MemoryCache {
 }
 
 /**
- * A moment, for releasing what was created since: `gpu.mark()` returns one, `gpu.releaseSince()`
+ * A moment, for releasing what was created since: `gpu.mark()` returns one, `gpu.disposeSince()`
  * takes it.
  */
 export interface MemoryMark {

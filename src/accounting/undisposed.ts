@@ -5,6 +5,8 @@ import { formatBytes } from "../format.ts";
 
 /** A block that was collected. */
 export interface LostBlock {
+  /** Its number in this process. */
+  readonly id: number;
   /** Its label, or its kind and number. */
   readonly name: string;
   /** Kind of memory. */
@@ -17,6 +19,8 @@ export interface LostBlock {
 
 /** Counts and reports blocks that were collected without being disposed. */
 export class Undisposed {
+  /** Called with each block that was collected. */
+  readonly listeners: Set<(block: LostBlock) => void> = new Set();
   readonly #reported = new Set<string>();
   #count = 0;
   #byteLength = 0;
@@ -35,16 +39,21 @@ export class Undisposed {
    * Counts a block, and warns when it is the first one of its place, or of its kind when the place
    * is unknown.
    */
-  note({ name, kind, byteLength, origin }: LostBlock): void {
+  note(block: LostBlock): void {
+    const { name, kind, byteLength, origin } = block;
+    for (const listener of this.listeners) listener(block);
     this.#count++;
     this.#byteLength += byteLength;
     const source = origin ?? kind;
     if (this.#reported.has(source)) return;
     this.#reported.add(source);
     const made = origin === undefined ? "" : ` made at ${origin}`;
+    const hint = origin === undefined
+      ? `; open the device with { origins: "line" } to see where`
+      : "";
     console.warn(
       `vramkit: ${name} (${formatBytes(byteLength)} of ${kind} memory)${made} was ` +
-        `garbage-collected, not disposed; use "using", dispose() or gpu.scope()`,
+        `garbage-collected, not disposed; use "using", dispose() or gpu.scope()${hint}`,
     );
   }
 }

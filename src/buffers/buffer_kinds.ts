@@ -22,7 +22,7 @@ import { ManagedBuffer } from "./managed_buffer.ts";
 import { MappedBuffer } from "./mapped_buffer.ts";
 import type { PinnedBuffer } from "./pinned_buffer.ts";
 import { PitchedBuffer } from "./pitched_buffer.ts";
-import { RegisteredMemory, type RegisterOptions } from "./registered_memory.ts";
+import { RegisteredBuffer, type RegisterOptions } from "./registered_buffer.ts";
 import type { Shape } from "./shape.ts";
 import { StagedBuffer } from "./staged_buffer.ts";
 import type { StridedView } from "./strided_view.ts";
@@ -63,8 +63,8 @@ const MAPPED_OPTIONS = new OptionSet<MappedOptions>({
 
 const GROWABLE_OPTIONS = new OptionSet<GrowableOptions>({
   ...PLACE_KINDS,
-  reserve: SIZE,
-  step: SIZE,
+  reserveSize: SIZE,
+  stepSize: SIZE,
   shape: SHAPE,
 });
 
@@ -200,7 +200,7 @@ export abstract class BufferKinds {
    * import { CudaDevice } from "vramkit";
    *
    * using gpu = CudaDevice.open(0, { driver: "auto" });
-   * using cache = gpu.growable("uint8", { reserve: "1 GiB" });
+   * using cache = gpu.growable("uint8", { reserveSize: "1 GiB" });
    * cache.grow("4 MiB").fill(0);
    * const { address } = cache;
    * cache.grow("4 MiB"); // the first 4 MiB are where they were
@@ -256,18 +256,18 @@ export abstract class BufferKinds {
   register<A extends HostArray, D extends DType = DTypeOf<A>>(
     source: A,
     options?: RegisterOptions<D>,
-  ): RegisteredMemory<D>;
+  ): RegisteredBuffer<D>;
   /** Page-locks existing memory, as bytes or as elements of `dtype`. */
   register<D extends DType = "uint8">(
     source: HostMemory,
     options?: RegisterOptions<D>,
-  ): RegisteredMemory<D>;
+  ): RegisteredBuffer<D>;
   register<D extends DType>(
     source: HostMemory,
     options: RegisterOptions<D> = {},
-  ): RegisteredMemory<D> {
+  ): RegisteredBuffer<D> {
     REGISTER_OPTIONS.read(options, "register");
-    return RegisteredMemory.register({ ...options, source, ...this.place(options) });
+    return RegisteredBuffer.register({ ...options, source, ...this.place(options) });
   }
 
   /**

@@ -65,7 +65,11 @@ export class DeviceBuffer<D extends DType = DType> extends GpuBuffer<D> {
     return super.as(dtype) as DeviceBuffer<E>;
   }
 
-  /** Allocates a buffer of the same kind, from the same resource unless a capture forbids it. */
+  /**
+   * Allocates a buffer of the same kind, from the same resource unless a capture forbids it.
+   *
+   * @internal
+   */
   protected [ALLOCATE_LIKE](request: DeviceBufferRequest<D>): DeviceBuffer<D> {
     const { stream, resource: own } = request;
     const lasting = own instanceof GraphMemoryResource ? defaultDeviceResource(stream) : own;

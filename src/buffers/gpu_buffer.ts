@@ -107,13 +107,13 @@ export type Uploadable<D extends DType> =
 /** How to write a buffer's bytes into a file. */
 export interface WriteFileOptions extends TransferChoice, WritingOptions {
   /** Where in the file the bytes go. Without an offset they replace what the file held. */
-  readonly offset?: number | undefined;
+  readonly fileOffset?: number | undefined;
 }
 
 const WRITE_FILE_OPTIONS = new OptionSet<WriteFileOptions>({
   ...TRANSFER_KINDS,
   ...WRITING_KINDS,
-  offset: NUMBER,
+  fileOffset: NUMBER,
 });
 
 /**
@@ -615,7 +615,11 @@ export abstract class GpuBuffer<D extends DType = DType> implements Disposable, 
     return `${this} ${formatBytes(this.byteLength)} on ${where}${this.isView ? ", view" : ""}`;
   }
 
-  /** Allocates a buffer of the same kind. */
+  /**
+   * Allocates a buffer of the same kind.
+   *
+   * @internal
+   */
   protected abstract [ALLOCATE_LIKE](request: DeviceBufferRequest<D>): GpuBuffer<D>;
 
   #show({ shape, byteOffset }: ViewPlace): this {

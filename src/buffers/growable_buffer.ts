@@ -32,12 +32,12 @@ export interface GrowableOptions {
    * Largest size it can grow to; all of the device's memory by default. Reserved addresses cost no
    * memory.
    */
-  readonly reserve?: ByteSize | undefined;
+  readonly reserveSize?: ByteSize | undefined;
   /**
    * Size in which memory is mapped and unmapped; the smallest that the device can map by default (2
    * MiB).
    */
-  readonly step?: ByteSize | undefined;
+  readonly stepSize?: ByteSize | undefined;
   /** Shape to start with; no elements by default. */
   readonly shape?: number | Shape | undefined;
   /**
@@ -96,8 +96,8 @@ export class GrowableBuffer<D extends DType = DType> extends GpuBuffer<D> {
     const shape = toShape(request.shape ?? 0);
     byteLengthOf(dtype, shape); // refuses a wrong type or size while there is nothing to undo
     const range = resource.reserve({
-      reservedBytes: parseBytes(request.reserve ?? context.totalBytes, "reserve"),
-      stepBytes: request.step === undefined ? undefined : parseBytes(request.step, "step"),
+      reservedBytes: parseBytes(request.reserveSize ?? context.totalBytes, "reserveSize"),
+      stepBytes: request.stepSize === undefined ? undefined : parseBytes(request.stepSize, "step"),
     });
     const block = { kind: "virtual", byteLength: 0, resource, stream, label } as const;
     const allocation = new Allocation(block, range.address);
@@ -236,7 +236,11 @@ export class GrowableBuffer<D extends DType = DType> extends GpuBuffer<D> {
     return super.as(dtype) as GrowableBuffer<E>;
   }
 
-  /** Reserves as many addresses as this buffer has, and maps memory for the elements. */
+  /**
+   * Reserves as many addresses as this buffer has, and maps memory for the elements.
+   *
+   * @internal
+   */
   protected [ALLOCATE_LIKE](request: DeviceBufferRequest<D>): GrowableBuffer<D> {
     const { dtype, shape, stream, label } = request;
     return GrowableBuffer.allocate<D>({
@@ -244,8 +248,8 @@ export class GrowableBuffer<D extends DType = DType> extends GpuBuffer<D> {
       shape,
       resource: this.#resource,
       stream,
-      reserve: this.reservedBytes,
-      step: this.#range.stepBytes,
+      reserveSize: this.reservedBytes,
+      stepSize: this.#range.stepBytes,
       label,
     });
   }

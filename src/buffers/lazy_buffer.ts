@@ -92,7 +92,11 @@ export class LazyBuffer<D extends DType = DType> extends GpuBuffer<D> {
     return `${this} ${formatBytes(this.byteLength)} on device ${this.deviceOrdinal}${state}`;
   }
 
-  /** Allocates a buffer of the same kind. */
+  /**
+   * Allocates a buffer of the same kind.
+   *
+   * @internal
+   */
   protected [ALLOCATE_LIKE](request: DeviceBufferRequest<D>): LazyBuffer<D> {
     return LazyBuffer.plan(request);
   }

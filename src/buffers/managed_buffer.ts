@@ -104,7 +104,11 @@ export class ManagedBuffer<D extends DType = DType> extends HostBuffer<D> {
     return super.as(dtype) as ManagedBuffer<E>;
   }
 
-  /** Allocates a buffer of the same kind. */
+  /**
+   * Allocates a buffer of the same kind.
+   *
+   * @internal
+   */
   protected [ALLOCATE_LIKE](request: DeviceBufferRequest<D>): ManagedBuffer<D> {
     return ManagedBuffer.allocate(request);
   }

@@ -118,7 +118,11 @@ export class MappedBuffer<D extends DType = DType> extends HostBuffer<D> {
     return super.as(dtype) as MappedBuffer<E>;
   }
 
-  /** Allocates a buffer of the same kind. */
+  /**
+   * Allocates a buffer of the same kind.
+   *
+   * @internal
+   */
   protected [ALLOCATE_LIKE](request: DeviceBufferRequest<D>): MappedBuffer<D> {
     return MappedBuffer.allocate({ ...request, resource: this.#resource });
   }

@@ -49,7 +49,11 @@ export class PinnedBuffer<D extends DType = DType> extends HostBuffer<D> {
     return super.as(dtype) as PinnedBuffer<E>;
   }
 
-  /** Allocates a buffer of the same kind. */
+  /**
+   * Allocates a buffer of the same kind.
+   *
+   * @internal
+   */
   protected [ALLOCATE_LIKE](request: DeviceBufferRequest<D>): PinnedBuffer<D> {
     return PinnedBuffer.allocate(request);
   }

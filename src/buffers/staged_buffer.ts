@@ -119,7 +119,11 @@ export class StagedBuffer<D extends DType = DType> extends GpuBuffer<D> {
     return super.as(dtype) as StagedBuffer<E>;
   }
 
-  /** Allocates a buffer of the same kind. */
+  /**
+   * Allocates a buffer of the same kind.
+   *
+   * @internal
+   */
   protected [ALLOCATE_LIKE](request: DeviceBufferRequest<D>): StagedBuffer<D> {
     const { resource: pinnedResource } = this.#mirrorAllocation;
     return StagedBuffer.allocate({ ...request, pinnedResource });

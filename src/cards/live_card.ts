@@ -1,6 +1,7 @@
 // The card of gpu.live(): objects that hold memory, largest first, and those left by re-run cells.
 
-import type { LiveObject } from "../device/live.ts";
+import type { LiveGroups } from "../device/live_groups.ts";
+import type { LiveObject } from "../device/live_query.ts";
 import { formatBytes, formatSeconds } from "../format.ts";
 import type { Card, CardPart } from "./card.ts";
 
@@ -8,13 +9,34 @@ import type { Card, CardPart } from "./card.ts";
 const SHOWN_ROWS = 30;
 
 /** Makes the card of live objects, which come largest first. */
-export function liveCard(objects: readonly LiveObject[]): Card {
+export function liveCard(objects: readonly LiveObject[], hint = ""): Card {
   const bytes = sumOf(objects);
   return {
     title: `${objects.length} live`,
     kind: "LiveTable",
     summary: objects.length === 0 ? "nothing is held" : `${formatBytes(bytes)} held`,
-    parts: objects.length === 0 ? [] : [rows(objects), ...hiddenNote(objects)],
+    parts: objects.length === 0 ? [] : [rows(objects), ...hiddenNote(objects), ...noteOf(hint)],
+  };
+}
+
+/** Makes the card of groups of live objects, which come largest first. */
+export function groupsCard({ key, heading, groups, hint }: LiveGroups): Card {
+  const bytes = sumOf(groups);
+  const largest = groups.reduce((most, { byteLength }) => Math.max(most, byteLength), 1);
+  const table: CardPart = {
+    type: "table",
+    header: [heading, "count", "size"],
+    align: ["left", "right", "right"],
+    rows: groups.slice(0, SHOWN_ROWS).map(({ name = "unknown", count, byteLength }) => ({
+      cells: [name, String(count), sizeText(byteLength)],
+      share: byteLength / largest,
+    })),
+  };
+  return {
+    title: `live by ${key}`,
+    kind: "LiveGroups",
+    summary: groups.length === 0 ? "nothing is held" : `${formatBytes(bytes)} held`,
+    parts: groups.length === 0 ? [] : [table, ...hiddenNote(groups), ...noteOf(hint)],
   };
 }
 
@@ -38,7 +60,7 @@ export function rerunCard(groups: readonly (readonly LiveObject[])[]): Card {
         type: "note",
         text:
           "Nothing disposes a cell's variables when it runs again. gpu.slot(name, make) frees " +
-          "the former holder, gpu.scope(...) frees at its end, gpu.releaseAll() frees everything",
+          "the former holder, gpu.scope(...) frees at its end, gpu.disposeAll() frees everything",
       },
     ],
   };
@@ -64,7 +86,11 @@ function sizeText(byteLength: number): string {
   return byteLength === 0 ? "" : formatBytes(byteLength);
 }
 
-function hiddenNote(objects: readonly LiveObject[]): CardPart[] {
+function noteOf(text: string): CardPart[] {
+  return text === "" ? [] : [{ type: "note", text }];
+}
+
+function hiddenNote(objects: readonly { readonly byteLength: number }[]): CardPart[] {
   const hidden = objects.slice(SHOWN_ROWS);
   if (hidden.length === 0) return [];
   return [{
@@ -73,6 +99,6 @@ function hiddenNote(objects: readonly LiveObject[]): CardPart[] {
   }];
 }
 
-function sumOf(objects: readonly LiveObject[]): number {
+function sumOf(objects: readonly { readonly byteLength: number }[]): number {
   return objects.reduce((sum, { byteLength }) => sum + byteLength, 0);
 }

@@ -25,7 +25,7 @@ export async function runCalibrate(options: CliOptions): Promise<number> {
   console.log(
     ringFromBytes === null
       ? "The driver won at the largest size: leave transfers as they are"
-      : `CudaDevice.open(${gpu.ordinal}, { transfers: { ringFrom: "${
+      : `CudaDevice.open(${gpu.ordinal}, { transfers: { ringFromSize: "${
         formatBytes(ringFromBytes)
       }" } })`,
   );

@@ -62,30 +62,30 @@ export abstract class DeviceAccounts extends BufferKinds {
    *
    * using gpu = CudaDevice.open(0, { driver: "auto" });
    * using weights = gpu.alloc("float32", [512, 512], { label: "weights" });
-   * console.log(gpu.live({ minBytes: "1 MiB", label: weights.label ?? "" })); // a table with one row
+   * console.log(gpu.live({ minSize: "1 MiB", label: weights.label ?? "" })); // a table with one row
    * ```
    */
   live(query: LiveQuery = {}): LiveTable {
-    return LiveTable.of(this.context.ledger.entries(), query);
+    return LiveTable.of(this.context.ledger, query);
   }
 
-  /** Returns a mark of this moment for {@link DeviceAccounts.releaseSince}. */
+  /** Returns a mark of this moment for {@link DeviceAccounts.disposeSince}. */
   mark(): MemoryMark {
     return { id: nextId() };
   }
 
-  /** Releases everything that was created on this device since a mark, newest first. */
-  releaseSince(mark: MemoryMark): void {
-    requireKind(mark, MARK, "releaseSince");
+  /** Disposes everything that was created on this device since a mark, newest first. */
+  disposeSince(mark: MemoryMark): void {
+    requireKind(mark, MARK, "disposeSince");
     requireNoCapture("give everything back");
     this.context.ledger.releaseAfter(mark.id);
   }
 
   /**
-   * Releases everything that is alive on this device. References to it stay and report that they
+   * Disposes everything that is alive on this device. References to it stay and report that they
    * are disposed.
    */
-  releaseAll(): void {
+  disposeAll(): void {
     requireNoCapture("give everything back");
     this.context.ledger.releaseAfter(0);
   }

@@ -1,25 +1,17 @@
 // Live objects as rows that print as a table: the answer to "what holds my GPU memory?".
 
-import { formatBytes, formatSeconds } from "../format.ts";
-import { type LedgerEntry, nameOf } from "../accounting/ledger.ts";
+import { formatBytes, formatCount, formatSeconds } from "../format.ts";
+import { type Ledger, type LedgerEntry, nameOf } from "../accounting/ledger.ts";
+import { type LiveGroupKey, LiveGroups } from "./live_groups.ts";
 import {
   comparisonOf,
   LIVE_QUERY,
-  type LiveFields,
+  type LiveObject,
   type LiveOrder,
   type LiveQuery,
   matcherOf,
 } from "./live_query.ts";
 import { formatTable } from "../text_table.ts";
-
-/** A live object: a buffer, stream, event or graph that was not disposed. */
-export interface LiveObject extends LiveFields {
-  /**
-   * Places on the stack where it was created, nearest first; one place unless whole stacks are
-   * kept.
-   */
-  readonly stack: readonly string[] | undefined;
-}
 
 /** A row, and the record that releases its object. */
 interface LiveRow {
@@ -32,20 +24,29 @@ const PRINTED_ROWS = 40;
 
 /**
  * A list of live objects, taken at one moment, largest first. {@link CudaDevice.live} returns one.
- * It prints as a table, and can be filtered, sorted and released.
+ * It prints as a table, and can be filtered, grouped, sorted and disposed.
  */
 export class LiveTable implements Iterable<LiveObject> {
   readonly #rows: readonly LiveRow[];
+  /** Whether the device was told to find the place of every object. */
+  readonly #findsAll: boolean;
 
-  private constructor(rows: readonly LiveRow[]) {
+  private constructor(rows: readonly LiveRow[], findsAll: boolean) {
     this.#rows = rows;
+    this.#findsAll = findsAll;
   }
 
-  /** Lists the ledger entries that match a query. */
-  static of(entries: readonly LedgerEntry[], query: LiveQuery = {}): LiveTable {
+  /**
+   * Lists the entries of a ledger that match a query.
+   *
+   * @internal
+   */
+  static of(ledger: Ledger, query: LiveQuery = {}): LiveTable {
     LIVE_QUERY.read(query, "live");
     const now = Date.now();
-    return new LiveTable(entries.map((entry) => ({ entry, object: describe(entry, now) })))
+    const rows = ledger.entries().map((entry) => ({ entry, object: describe(entry, now) }));
+    const { detail } = ledger.origins;
+    return new LiveTable(rows, detail === "line" || detail === "stack")
       .filter(query).sort(query.sortBy ?? "size");
   }
 
@@ -73,7 +74,7 @@ export class LiveTable implements Iterable<LiveObject> {
    */
   filter(query: LiveQuery | ((object: LiveObject) => boolean)): LiveTable {
     const fits = typeof query === "function" ? query : matcherOf(LIVE_QUERY.read(query, "filter"));
-    const kept = new LiveTable(this.#rows.filter(({ object }) => fits(object)));
+    const kept = new LiveTable(this.#rows.filter(({ object }) => fits(object)), this.#findsAll);
     const order = typeof query === "function" ? undefined : query.sortBy;
     return order === undefined ? kept : kept.sort(order);
   }
@@ -81,14 +82,43 @@ export class LiveTable implements Iterable<LiveObject> {
   /** Returns the rows sorted: largest first, oldest first, or in alphabetical order. */
   sort(order: LiveOrder): LiveTable {
     const compare = comparisonOf(order);
-    return new LiveTable(this.#rows.toSorted((a, b) => compare(a.object, b.object)));
+    const sorted = this.#rows.toSorted((a, b) => compare(a.object, b.object));
+    return new LiveTable(sorted, this.#findsAll);
   }
 
   /**
-   * Releases all objects of the table. References to them stay and report that they are disposed;
+   * Groups the rows by the line where they were created, by kind, by label or by scope, with the
+   * count and the bytes of each group; largest first.
+   *
+   * @throws TypeError when there is no such group.
+   *
+   * @example
+   * ```ts
+   * import { CudaDevice } from "vramkit";
+   *
+   * using gpu = CudaDevice.open(0, { driver: "auto", origins: "line" });
+   * const batches = [1, 2, 3].map(() => gpu.alloc("float32", 1024));
+   * console.log(gpu.live().by("origin")); // a table: one line of this file, 3 objects, 12 KiB
+   * for (const batch of batches) batch.dispose();
+   * ```
+   */
+  by(key: LiveGroupKey): LiveGroups {
+    return new LiveGroups(key, { objects: this.objects, hint: this.hint });
+  }
+
+  /** Advice on how to record the places of all rows when some have none; empty otherwise. */
+  get hint(): string {
+    const unknown = this.#rows.filter(({ entry }) => entry.origin === undefined).length;
+    if (unknown === 0 || this.#findsAll) return "";
+    return `${formatCount(unknown, "place")} not recorded: open the device with ` +
+      `{ origins: "line" } to have all`;
+  }
+
+  /**
+   * Disposes all objects of the table. References to them stay and report that they are disposed;
    * objects that are gone already are skipped.
    */
-  release(): void {
+  dispose(): void {
     for (const { entry } of this.#rows) entry.release();
   }
 
@@ -113,7 +143,7 @@ export class LiveTable implements Iterable<LiveObject> {
     );
     const hidden = this.count > rows.length ? [`... and ${this.count - rows.length} more`] : [];
     const sum = `${this.count} live, ${formatBytes(this.byteLength)}`;
-    return [table, ...hidden, sum].join("\n");
+    return [table, ...hidden, sum, ...[this.hint].filter(Boolean)].join("\n");
   }
 
   /** The rows as plain data. */
@@ -132,6 +162,7 @@ function describe(entry: LedgerEntry, now: number): LiveObject {
     id: entry.id,
     kind: entry.kind,
     name: nameOf(entry),
+    label: entry.label,
     byteLength: entry.byteLength,
     ageSeconds: (now - entry.createdAt) / 1000,
     origin: entry.origin,

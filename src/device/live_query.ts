@@ -30,9 +30,9 @@ export interface LiveQuery {
   /** A part of the place where it was created, such as the name of a file. */
   readonly origin?: string;
   /** Smallest size. */
-  readonly minBytes?: ByteSize;
+  readonly minSize?: ByteSize;
   /** Largest size. */
-  readonly maxBytes?: ByteSize;
+  readonly maxSize?: ByteSize;
   /** Lowest age in seconds. */
   readonly olderThanSeconds?: number;
   /** Highest age in seconds. */
@@ -54,21 +54,23 @@ export const LIVE_QUERY: OptionSet<LiveQuery> = new OptionSet({
   label: eitherOf(TEXT, PATTERN),
   scope: TEXT,
   origin: TEXT,
-  minBytes: SIZE,
-  maxBytes: SIZE,
+  minSize: SIZE,
+  maxSize: SIZE,
   olderThanSeconds: NUMBER,
   newerThanSeconds: NUMBER,
   sortBy: ORDER,
 });
 
-/** The properties of a live object that a query compares. */
-export interface LiveFields {
+/** A live object: a buffer, stream, event or graph that was not disposed. */
+export interface LiveObject {
   /** The object's number, unique in this process. */
   readonly id: number;
   /** The kind of object. */
   readonly kind: LiveKind;
   /** The object's label, or its kind and number. */
   readonly name: string;
+  /** The label that the program gave it. */
+  readonly label: string | undefined;
   /** Bytes that it holds. */
   readonly byteLength: number;
   /** Seconds since it was created. */
@@ -77,6 +79,11 @@ export interface LiveFields {
   readonly origin: string | undefined;
   /** The track or labelled scope that it was created in. */
   readonly scope: string | undefined;
+  /**
+   * Places on the stack where it was created, nearest first; one place unless whole stacks are
+   * kept.
+   */
+  readonly stack: readonly string[] | undefined;
 }
 
 /**
@@ -84,12 +91,12 @@ export interface LiveFields {
  *
  * @throws RangeError when a size cannot be read.
  */
-export function matcherOf(query: LiveQuery): (object: LiveFields) => boolean {
+export function matcherOf(query: LiveQuery): (object: LiveObject) => boolean {
   const { kind, label, scope, origin, olderThanSeconds = -Infinity } = query;
   const { newerThanSeconds = Infinity } = query;
   const kinds = kind === undefined ? undefined : new Set([kind].flat());
-  const minBytes = parseBytes(query.minBytes ?? 0, "minBytes");
-  const maxBytes = parseBytes(query.maxBytes ?? Number.MAX_SAFE_INTEGER, "maxBytes");
+  const minBytes = parseBytes(query.minSize ?? 0, "minSize");
+  const maxBytes = parseBytes(query.maxSize ?? Number.MAX_SAFE_INTEGER, "maxSize");
   return (object) =>
     (kinds === undefined || kinds.has(object.kind)) &&
     (label === undefined || matches(object.name, label)) &&
@@ -99,7 +106,7 @@ export function matcherOf(query: LiveQuery): (object: LiveFields) => boolean {
     object.ageSeconds >= olderThanSeconds && object.ageSeconds <= newerThanSeconds;
 }
 
-const ORDERS: Readonly<Record<LiveOrder, (a: LiveFields, b: LiveFields) => number>> = {
+const ORDERS: Readonly<Record<LiveOrder, (a: LiveObject, b: LiveObject) => number>> = {
   size: (a, b) => b.byteLength - a.byteLength,
   age: (a, b) => b.ageSeconds - a.ageSeconds,
   name: (a, b) => compareText(a.name, b.name),
@@ -111,7 +118,7 @@ const ORDERS: Readonly<Record<LiveOrder, (a: LiveFields, b: LiveFields) => numbe
  *
  * @throws TypeError when there is no such order.
  */
-export function comparisonOf(order: LiveOrder): (a: LiveFields, b: LiveFields) => number {
+export function comparisonOf(order: LiveOrder): (a: LiveObject, b: LiveObject) => number {
   if (!Object.hasOwn(ORDERS, order)) {
     throw new TypeError(
       `Cannot sort by ${describeValue(order)}: expected ${ORDER.expected}`,

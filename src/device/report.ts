@@ -5,7 +5,8 @@ import { MemoryCounters, type MemoryUsage } from "../accounting/counters.ts";
 import { type DeviceMemory, readDeviceMemory } from "./device_memory.ts";
 import { formatBytes, formatCount } from "../format.ts";
 import type { LedgerEntry, LiveKind } from "../accounting/ledger.ts";
-import { type LiveObject, LiveTable } from "./live.ts";
+import { LiveTable } from "./live.ts";
+import type { LiveObject } from "./live_query.ts";
 import type { Provenance } from "../measure/bandwidth_result.ts";
 import { formatTable } from "../text_table.ts";
 
@@ -77,7 +78,7 @@ export class MemoryReport {
   constructor(context: Context, provenance: Provenance) {
     const { ledger } = context;
     const entries = ledger.entries();
-    this.live = LiveTable.of(entries);
+    this.live = LiveTable.of(ledger);
     this.data = {
       provenance,
       memory: readDeviceMemory(context),

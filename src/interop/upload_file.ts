@@ -31,7 +31,7 @@ export interface UploadFileOptions<D extends DType> extends AllocateOptions, Tra
   /** Size of each axis; by default one axis with all elements. */
   readonly shape?: number | Shape;
   /** Offset of the first element in the file, in bytes; 0 by default. */
-  readonly offset?: number;
+  readonly fileOffset?: number;
   /** Number of bytes; by default those of the shape, or the rest of the file. */
   readonly byteLength?: number;
 }
@@ -42,7 +42,7 @@ export const UPLOAD_FILE_OPTIONS: OptionSet<UploadFileOptions<DType>> = new Opti
   ...TRANSFER_KINDS,
   dtype: DTYPE,
   shape: SHAPE,
-  offset: NUMBER,
+  fileOffset: NUMBER,
   byteLength: NUMBER,
 });
 
@@ -56,7 +56,7 @@ export async function uploadFile<D extends DType = "uint8">(
   path: FilePath,
   options: UploadFileOptions<D> & { readonly gpu: DeviceAllocator },
 ): Promise<DeviceBuffer<D>> {
-  const { gpu, dtype = "uint8" as D, offset: fileOffset = 0 } = options;
+  const { gpu, dtype = "uint8" as D, fileOffset = 0 } = options;
   const { onProgress, signal } = options;
   const stream = streamOn(gpu.context, options, "memory");
   if (isWebAddress(path)) {
@@ -110,15 +110,15 @@ function shapeIn(
   options: UploadFileOptions<DType> & { readonly dtype: DType },
 ): Shape {
   const { dtype } = options;
-  const offset = checkSize(options.offset ?? 0, "file offset");
+  const fileOffset = checkSize(options.fileOffset ?? 0, "file offset");
   const bytes = elementBytes(dtype);
   const given = options.shape === undefined ? undefined : toShape(options.shape);
-  const rest = Math.max(file.byteLength - offset, 0);
+  const rest = Math.max(file.byteLength - fileOffset, 0);
   const byteLength = options.byteLength ?? (given === undefined ? rest : countOf(given) * bytes);
   checkSize(byteLength, "byteLength");
-  if (offset + byteLength > file.byteLength) {
+  if (fileOffset + byteLength > file.byteLength) {
     throw new RangeError(
-      `Cannot upload ${byteLength} bytes at ${offset} of ${file.path}: it has ${file.byteLength}`,
+      `Cannot upload ${byteLength} bytes at ${fileOffset} of ${file.path}: it has ${file.byteLength}`,
     );
   }
   const count = byteLength / bytes;

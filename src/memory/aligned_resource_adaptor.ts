@@ -11,13 +11,16 @@ const GIVEN_BYTES = 256;
 
 /** The alignment, and the requests that get it. */
 export interface AlignmentOptions {
-  /** The alignment, a power of two from 256 on. */
-  readonly alignment: ByteSize;
+  /** The alignment: bytes or `"2 MiB"`, a power of two from 256 on. */
+  readonly alignmentSize: ByteSize;
   /** Smaller requests are passed on as they are; 0 by default. */
-  readonly threshold?: ByteSize;
+  readonly thresholdSize?: ByteSize;
 }
 
-const ALIGNMENT_OPTIONS = new OptionSet<AlignmentOptions>({ alignment: SIZE, threshold: SIZE });
+const ALIGNMENT_OPTIONS = new OptionSet<AlignmentOptions>({
+  alignmentSize: SIZE,
+  thresholdSize: SIZE,
+});
 
 /** Takes more than asked for from the upstream, and hands out the aligned part. */
 export class AlignedResourceAdaptor extends ResourceAdaptor {
@@ -36,8 +39,8 @@ export class AlignedResourceAdaptor extends ResourceAdaptor {
   constructor(upstream: MemoryResource, options: AlignmentOptions) {
     super(upstream);
     ALIGNMENT_OPTIONS.read(options, "new AlignedResourceAdaptor");
-    this.alignmentBytes = parseBytes(options.alignment, "alignment");
-    this.thresholdBytes = parseBytes(options.threshold ?? 0, "threshold");
+    this.alignmentBytes = parseBytes(options.alignmentSize, "alignmentSize");
+    this.thresholdBytes = parseBytes(options.thresholdSize ?? 0, "thresholdSize");
     if (this.alignmentBytes < GIVEN_BYTES || !Number.isInteger(Math.log2(this.alignmentBytes))) {
       throw new RangeError(
         `Cannot align to ${this.alignmentBytes} bytes: expected a power of two from 256 on`,

@@ -185,7 +185,13 @@ export class Allocation implements LedgerEntry, Owner {
   /** Releases the block because nothing can reach it any more, and says so. */
   lose(): void {
     const { kind, byteLength, origin } = this;
-    this.context.ledger.undisposed.note({ name: nameOf(this), kind, byteLength, origin });
+    this.context.ledger.undisposed.note({
+      id: this.id,
+      name: nameOf(this),
+      kind,
+      byteLength,
+      origin,
+    });
     this.release();
   }
 

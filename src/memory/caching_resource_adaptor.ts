@@ -12,10 +12,10 @@ import { ResourceAdaptor } from "./resource_adaptor.ts";
 /** Options of a caching resource. */
 export interface CachingOptions {
   /** Most bytes it takes from its upstream: bytes, `"2 GiB"`, `"40%"` of the device; no limit by default. */
-  readonly limit?: ByteSize;
+  readonly limitSize?: ByteSize;
 }
 
-const CACHING_OPTIONS = new OptionSet<CachingOptions>({ limit: SIZE });
+const CACHING_OPTIONS = new OptionSet<CachingOptions>({ limitSize: SIZE });
 
 /**
  * Keeps what is freed, by stream, and cuts later allocations from it.
@@ -31,8 +31,10 @@ export class CachingResourceAdaptor extends ResourceAdaptor implements Disposabl
   /** Starts empty; the first allocations come from the upstream, in pages of 2 MiB. */
   constructor(upstream: MemoryResource, options: CachingOptions = {}) {
     super(upstream);
-    const { limit } = CACHING_OPTIONS.read(options, "new CachingResourceAdaptor");
-    const limitBytes = limit === undefined ? Infinity : parseLimit(limit, this.context.totalBytes);
+    const { limitSize } = CACHING_OPTIONS.read(options, "new CachingResourceAdaptor");
+    const limitBytes = limitSize === undefined
+      ? Infinity
+      : parseLimit(limitSize, this.context.totalBytes);
     this.#cache = new BlockCache({ upstream, limitBytes });
     watch(this, this.#cache);
   }

@@ -9,12 +9,11 @@ import {
 import { CUmemLocation, CUmemPoolProps } from "../../ffi/structs.ts";
 import type { Context } from "../context.ts";
 import { read32, read64, take32, take64 } from "../driver.ts";
-import { CudaUnavailableError, isRefusal } from "../errors.ts";
+import { CudaUnavailableError, isRefusal, MemoryLimitError } from "../errors.ts";
 import { type ByteSize, checkSize, parseBytes } from "../format.ts";
 import { FLAG, oneOf, OptionSet, SIZE } from "../options.ts";
 import type { MemoryCache } from "../accounting/ledger.ts";
 import { tryRelease } from "../release.ts";
-import { MemoryLimitError } from "./byte_limit.ts";
 import {
   ACCESS_FLAGS,
   describeAccess,
@@ -37,8 +36,8 @@ export interface PoolOptions {
   /** Most bytes it takes from the device; the device's memory by default. Needs CUDA 12.2. */
   readonly maxSize?: ByteSize;
   /** Bytes it keeps at a synchronisation although nothing uses them; 0 by default. */
-  readonly releaseThreshold?: ByteSize;
-  /** The cases in which it reuses memory early. */
+  readonly releaseThresholdSize?: ByteSize;
+  /** When it may hand out memory again. */
   readonly reuse?: PoolReuse;
   /** The handle by which other processes can open its memory; none by default. */
   readonly handleType?: "none" | "fileDescriptor" | "fabric";
@@ -47,7 +46,7 @@ export interface PoolOptions {
 /** The reader of {@link PoolOptions}. */
 export const POOL_OPTIONS: OptionSet<PoolOptions> = new OptionSet({
   maxSize: SIZE,
-  releaseThreshold: SIZE,
+  releaseThresholdSize: SIZE,
   reuse: new OptionSet<PoolReuse>({
     followEventDependencies: FLAG,
     allowOpportunistic: FLAG,
@@ -117,8 +116,8 @@ export class DriverPool implements MemoryCache {
    * @throws CudaUnavailableError for a maximum size with a driver that knows none.
    */
   static create(context: Context, options: PoolOptions): DriverPool {
-    const { maxSize = 0, releaseThreshold = 0, reuse = {}, handleType = "none" } = options;
-    const threshold = parseBytes(releaseThreshold, "release threshold");
+    const { maxSize = 0, releaseThresholdSize = 0, reuse = {}, handleType = "none" } = options;
+    const threshold = parseBytes(releaseThresholdSize, "release threshold");
     const limitBytes = parseBytes(maxSize, "maximum size");
     if (limitBytes > 0) requireMaximum(context);
     const properties = CUmemPoolProps.encode({

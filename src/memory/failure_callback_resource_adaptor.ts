@@ -1,6 +1,7 @@
 // Lets the program free something when memory runs out, and try again.
 
-import type { CudaError } from "../errors.ts";
+import type { MemoryShortage } from "../errors.ts";
+import { CALLBACK, OptionSet } from "../options.ts";
 import type { CudaStream } from "../stream.ts";
 import { allocateFrom, type MemoryResource } from "./memory_resource.ts";
 import { takeAgain } from "./out_of_memory.ts";
@@ -10,7 +11,15 @@ import { requireFunction, ResourceAdaptor } from "./resource_adaptor.ts";
  * Called with the size that could not be had and the error. Returns whether to try again; each try
  * that fails calls it again.
  */
-export type FailureCallback = (byteLength: number, error: CudaError) => boolean;
+export type FailureCallback = (byteLength: number, error: MemoryShortage) => boolean;
+
+/** What to do when memory runs out. */
+export interface FailureCallbackOptions {
+  /** Decides whether to try again. */
+  readonly onFailure: FailureCallback;
+}
+
+const FAILURE_CALLBACK_OPTIONS = new OptionSet<FailureCallbackOptions>({ onFailure: CALLBACK });
 
 /** Calls a function when the upstream has no memory; other errors pass unchanged. */
 export class FailureCallbackResourceAdaptor extends ResourceAdaptor {
@@ -19,12 +28,13 @@ export class FailureCallbackResourceAdaptor extends ResourceAdaptor {
   /**
    * Watches a resource.
    *
-   * @throws TypeError when the callback is not a function.
+   * @throws TypeError when there is no callback.
    */
-  constructor(upstream: MemoryResource, onFailure: FailureCallback) {
+  constructor(upstream: MemoryResource, options: FailureCallbackOptions) {
     super(upstream);
-    requireFunction(onFailure, "the failure callback");
-    this.#onFailure = onFailure;
+    FAILURE_CALLBACK_OPTIONS.read(options, "new FailureCallbackResourceAdaptor");
+    requireFunction(options.onFailure, "{ onFailure }");
+    this.#onFailure = options.onFailure;
   }
 
   /** Allocates, as often as the callback asks for; an error that the callback throws passes on. */

@@ -2,27 +2,39 @@
 
 import type { ByteSize } from "../format.ts";
 import type { CudaStream } from "../stream.ts";
-import { MemoryLimitError, parseLimit } from "./byte_limit.ts";
+import { MemoryLimitError } from "../errors.ts";
+import { OptionSet, SIZE } from "../options.ts";
+import { parseLimit } from "./byte_limit.ts";
 import { allocateFrom, type MemoryResource } from "./memory_resource.ts";
 import { ResourceAdaptor } from "./resource_adaptor.ts";
 
 /** Every allocation takes at least this much, and a multiple of it. */
 const ALIGNMENT_BYTES = 256;
 
-/** Rejects requests that pass a limit; sizes count in multiples of 256. */
+/** How much may be taken from a resource. */
+export interface LimitingOptions {
+  /** Most bytes in use at once: bytes, `"2 GiB"`, or `"40%"` of the device's memory. */
+  readonly limitSize: ByteSize;
+}
+
+const LIMITING_OPTIONS = new OptionSet<LimitingOptions>({ limitSize: SIZE });
+
+/** Refuses what would take more than a limit from the upstream; sizes count in multiples of 256. */
 export class LimitingResourceAdaptor extends ResourceAdaptor {
   /** Most bytes in use at once. */
   readonly limitBytes: number;
   #usedBytes = 0;
 
   /**
-   * Limits a resource to a number of bytes, to `"2 GiB"`, or to `"40%"` of the device's memory.
+   * Limits a resource.
    *
-   * @throws RangeError for a text that is not a size, such as a bare `"64k"`, and above 100 %.
+   * @throws RangeError when the limit is not a size, such as a bare `"64k"`, or is more than 100 %.
+   * @throws TypeError when there is no limit.
    */
-  constructor(upstream: MemoryResource, limit: ByteSize) {
+  constructor(upstream: MemoryResource, options: LimitingOptions) {
     super(upstream);
-    this.limitBytes = parseLimit(limit, this.context.totalBytes);
+    const { limitSize } = LIMITING_OPTIONS.read(options, "new LimitingResourceAdaptor");
+    this.limitBytes = parseLimit(limitSize, this.context.totalBytes);
   }
 
   /** Bytes in use. */

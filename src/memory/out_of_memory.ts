@@ -2,12 +2,17 @@
 // end, with all amounts and the largest holders.
 
 import type { Context } from "../context.ts";
-import { type CudaError, isOutOfMemory, OutOfMemoryError } from "../errors.ts";
+import {
+  type CudaError,
+  isOutOfMemory,
+  MemoryLimitError,
+  type MemoryShortage,
+  OutOfMemoryError,
+} from "../errors.ts";
 import { lastId } from "../accounting/ids.ts";
 import { type LiveKind, nameOf, placeOf } from "../accounting/ledger.ts";
 import { tryRelease } from "../release.ts";
 import { collectLost, hurryCollector } from "../safety_net.ts";
-import { MemoryLimitError } from "./byte_limit.ts";
 
 /** The five largest live buffers are named when memory runs out. */
 const NAMED_BLOCKS = 5;
@@ -42,7 +47,7 @@ export interface MemoryNeed {
  */
 export function takeWithinLimits<T>(need: MemoryNeed, take: () => T): T {
   if (need.isDeviceOnly === true && need.byteLength > need.context.totalBytes) {
-    throw outOfMemory(need, { call: "none: larger than the device" });
+    throw outOfMemory(need);
   }
   requireRoom(need);
   return takeOrReclaim(need, take);
@@ -63,11 +68,14 @@ export function takeOrReclaim<T>(need: MemoryNeed, take: () => T): T {
   });
 }
 
+/** How a driver or a resource says that it has no memory, before amounts explain it. */
+type Shortage = CudaError | MemoryLimitError;
+
 /**
  * Runs something that takes memory, and again after each shortage that `makeRoom` has done something
  * about. The last error passes on.
  */
-export function takeAgain<T>(take: () => T, makeRoom: (shortage: CudaError) => boolean): T {
+export function takeAgain<T>(take: () => T, makeRoom: (shortage: MemoryShortage) => boolean): T {
   for (;;) {
     try {
       return take();
@@ -191,7 +199,7 @@ function requireRoom(need: MemoryNeed): void {
     return ledger.device.currentBytes + keptBytes + byteLength <= limitBytes;
   };
   for (let step = 0; !hasRoom(); step++) {
-    if (!makeRoom(need, step)) throw outOfMemory(need, { call: "gpu.limit()" });
+    if (!makeRoom(need, step)) throw outOfMemory(need, limitReached(need, limitBytes));
   }
 }
 
@@ -201,6 +209,19 @@ function trimCaches({ ledger, driver }: Context, kind: LiveKind): void {
     if (placeOf(cache.kind) !== placeOf(kind)) continue;
     tryRelease(driver, `memory of ${cache.name}`, () => cache.trim());
   }
+}
+
+/** Makes the error of a request that `gpu.limit()` does not allow. */
+function limitReached(
+  { context: { ledger }, byteLength }: MemoryNeed,
+  limitBytes: number,
+): MemoryLimitError {
+  return new MemoryLimitError("gpu.limit()", {
+    requestedBytes: byteLength,
+    heldBytes: ledger.device.currentBytes + ledger.cachedBytes("device", FOR_LIMIT),
+    limitBytes,
+    remedy: "raise gpu.limit()",
+  });
 }
 
 /** Gives back what can be had at once, and has the garbage collector look for more. */
@@ -220,20 +241,11 @@ function waitForFrees({ context, kind }: MemoryNeed): boolean {
   return true;
 }
 
-/** Only the driver's own words tell of the device; a resource that a program wrote has its own reasons. */
-function remedyOf(
-  { driver: { api } }: Context,
-  cause: { readonly call: string },
-): string | undefined {
-  const isOwn = cause instanceof Error && !(cause.call in api);
-  return isOwn ? `have ${cause.call} hold more` : undefined;
-}
-
-function isShortage(error: unknown): error is CudaError {
+function isShortage(error: unknown): error is Shortage {
   return isOutOfMemory(error) && !(error instanceof OutOfMemoryError);
 }
 
-function outOfMemory(need: MemoryNeed, cause: { readonly call: string }): OutOfMemoryError {
+function outOfMemory(need: MemoryNeed, cause?: Shortage): OutOfMemoryError {
   const { context, kind, byteLength: requestedBytes } = need;
   const { ledger, ordinal, totalBytes } = context;
   const place = placeOf(kind) === "device" ? "device" : "host";
@@ -247,7 +259,7 @@ function outOfMemory(need: MemoryNeed, cause: { readonly call: string }): OutOfM
     freeBytes: context.freeBytes(),
     totalBytes,
     limitBytes: refusal?.limitBytes ?? deviceLimitBytes,
-    remedy: refusal?.remedy ?? remedyOf(context, cause),
+    remedy: refusal?.remedy,
     liveBytes,
     liveCount,
     cachedBytes: ledger.cachedBytes(place),
@@ -255,5 +267,5 @@ function outOfMemory(need: MemoryNeed, cause: { readonly call: string }): OutOfM
       name: nameOf(entry),
       byteLength: entry.byteLength,
     })),
-  }, cause instanceof Error ? { call: cause.call, cause } : cause);
+  }, cause);
 }

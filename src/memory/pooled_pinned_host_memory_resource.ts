@@ -12,10 +12,10 @@ import { ResourceAdaptor } from "./resource_adaptor.ts";
 /** Options of a pool of page-locked memory. */
 export interface PinnedPoolOptions {
   /** Most bytes it keeps for reuse: bytes or `"2 GiB"`; no limit by default. */
-  readonly keep?: ByteSize;
+  readonly keepSize?: ByteSize;
 }
 
-const POOL_OPTIONS = new OptionSet<PinnedPoolOptions>({ keep: SIZE });
+const POOL_OPTIONS = new OptionSet<PinnedPoolOptions>({ keepSize: SIZE });
 
 /**
  * Page-locked host memory from a pool: pinning costs 0.1 ms or more for each MiB, handing a block
@@ -28,8 +28,8 @@ export class PooledPinnedHostMemoryResource extends ResourceAdaptor implements D
   /** Starts empty, in a device's context. */
   constructor(owner: ContextOwner, options: PinnedPoolOptions = {}) {
     super(new PinnedHostMemoryResource(owner));
-    const { keep } = POOL_OPTIONS.read(options, "new PooledPinnedHostMemoryResource");
-    const keepBytes = keep === undefined ? Infinity : parseBytes(keep, "bytes to keep");
+    const { keepSize } = POOL_OPTIONS.read(options, "new PooledPinnedHostMemoryResource");
+    const keepBytes = keepSize === undefined ? Infinity : parseBytes(keepSize, "keepSize");
     this.#pool = new PinnedPool(this.upstream, { keepBytes, isContextOwned: false });
     watch(this, this.#pool);
   }

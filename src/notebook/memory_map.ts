@@ -5,7 +5,7 @@ import type { Annotations, PlotData } from "npm:@types/plotly.js@3.0.14";
 import { escapeHtml } from "../cards/html.ts";
 import type { CudaDevice } from "../device.ts";
 import { formatBytes, formatCount, formatSeconds } from "../format.ts";
-import type { LiveObject } from "../device/live.ts";
+import type { LiveObject } from "../device/live_query.ts";
 import { Figure } from "./figure.ts";
 import { hueAt, patternAt, plotFrame } from "./plot_frame.ts";
 import { type Rectangle, squarify } from "./treemap.ts";

@@ -31,3 +31,5 @@ export type {
   HostKind,
   Provenance,
 } from "../measure/bandwidth_result.ts";
+export type { Bus } from "../measure/bus.ts";
+export type { OverlapRecorder, OverlapSpan, OverlapTrace } from "../measure/overlap.ts";

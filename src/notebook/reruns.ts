@@ -5,7 +5,7 @@ import { type CellRun, type CellRuns, cellRuns, isInCell } from "../accounting/c
 import { type DisplayBundle, showCard } from "../cards/card.ts";
 import { rerunCard } from "../cards/live_card.ts";
 import type { CudaDevice } from "../device.ts";
-import type { LiveObject } from "../device/live.ts";
+import type { LiveObject } from "../device/live_query.ts";
 import { LiveDisplay } from "./live_display.ts";
 import { LiveWatch, type ShownWatchOptions, WATCH_OPTIONS } from "./live_watch.ts";
 

@@ -12,7 +12,7 @@ import { LockedFile } from "./locked_file.ts";
 /** Options for changing a file: the bytes that are written. */
 export interface ChangeOptions {
   /** Offset in the file; undefined when the bytes become the whole contents. */
-  readonly offset: number | undefined;
+  readonly fileOffset: number | undefined;
   /** Number of bytes. */
   readonly byteLength: number;
   /** Whether the program accepts that others see the bytes as they are written. */
@@ -100,11 +100,11 @@ export class FileChange implements FileWrite {
 
   /** Offset of the end of the bytes. */
   get #end(): number {
-    return (this.#options.offset ?? 0) + this.#options.byteLength;
+    return (this.#options.fileOffset ?? 0) + this.#options.byteLength;
   }
 
   get #isWhole(): boolean {
-    return this.#options.offset === undefined;
+    return this.#options.fileOffset === undefined;
   }
 
   #check(facts: FileFacts): void {
@@ -119,9 +119,9 @@ export class FileChange implements FileWrite {
   /** Allocates room first: when there is none, nothing is lost yet. */
   #makeRoom(): void {
     const { file } = this;
-    const { offset = 0, byteLength } = this.#options;
+    const { fileOffset = 0, byteLength } = this.#options;
     this.#byteLength = factsOf(file.descriptor, file.path).byteLength;
-    file.reserve(offset, byteLength);
+    file.reserve(fileOffset, byteLength);
     if (!this.#isWhole) return;
     this.#isTouched = true;
     // Not by way of 0: ext4 would then wait for the disk when the file is closed.

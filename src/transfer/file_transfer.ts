@@ -38,7 +38,7 @@ export interface FileRequest extends TransferOptions, WritingOptions {
   /** Path of the file. */
   readonly path: FilePath;
   /** Offset in the file, in bytes. */
-  readonly offset?: number | undefined;
+  readonly fileOffset?: number | undefined;
 }
 
 /**
@@ -47,7 +47,7 @@ export interface FileRequest extends TransferOptions, WritingOptions {
  */
 export async function writeFileFrom(request: FileRequest): Promise<void> {
   const { span, stream, onProgress, signal } = request;
-  const fileOffset = checkSize(request.offset ?? 0, "file offset");
+  const fileOffset = checkSize(request.fileOffset ?? 0, "file offset");
   checkDownload(span, stream);
   const uses = [{ ...span, access: "read", stream } as const];
   await produceFile({ ...request, byteLength: span.byteLength, uses }, (file) => {

@@ -33,7 +33,7 @@ export interface FileTarget extends WritingOptions {
   /** Path of the file, which is created when it does not exist. */
   readonly path: FilePath;
   /** Offset of the bytes in the file. Without it they replace the whole contents. */
-  readonly offset?: number | undefined;
+  readonly fileOffset?: number | undefined;
   /** Number of bytes that will be written. */
   readonly byteLength: number;
   /** The memory that fills it, with its contents after all earlier calls. */
@@ -70,16 +70,16 @@ interface OrderedWrite {
 
 /** Finds the file, and takes its turn there; nothing is opened yet. */
 function orderWrite(target: FileTarget): OrderedWrite {
-  const { byteLength, offset, inPlace = false, sync = false } = target;
+  const { byteLength, fileOffset, inPlace = false, sync = false } = target;
   const path = pathOf(target.path);
   requireAccess(path, "write");
   const realPath = realPathOf(path);
   const place = { path, realPath };
-  if (offset === undefined && !inPlace) {
+  if (fileOffset === undefined && !inPlace) {
     const write = new FileReplacement(place, { byteLength, sync });
     return { write, turn: new FileTurn(realPath, "replace") };
   }
-  const write = new FileChange(place, { offset, byteLength, inPlace, sync });
+  const write = new FileChange(place, { fileOffset, byteLength, inPlace, sync });
   return { write, turn: new FileTurn(realPath, "change") };
 }
 

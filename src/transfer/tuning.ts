@@ -8,22 +8,22 @@ import { DRIVER_PIECE_BYTES, RING_DEMAND_BYTES, SMALLEST_RING_BYTES } from "./wa
 
 /** Limits of large transfers; every field has a default that fits the machine. */
 export interface TransferTuning {
-  /** Largest amount of page-locked memory that large transfers pass through; 64 MiB by default. */
-  readonly ringBytes?: ByteSize;
+  /** Most page-locked memory that large transfers pass through; 64 MiB by default. */
+  readonly ringSize?: ByteSize;
   /**
    * Largest number of threads that fill and drain it. By default one less than the cores, at most
    * 10; at most 15 for memory that was never touched, and before lanes run.
    */
   readonly laneCount?: number;
-  /** Size from which a transfer goes through it; `deno task calibrate` finds it for a machine. */
-  readonly ringFrom?: ByteSize;
+  /** From which size a transfer goes through it; `deno task calibrate` finds it for a machine. */
+  readonly ringFromSize?: ByteSize;
 }
 
 /** Checks the options above. */
 export const TRANSFER_TUNING: OptionSet<TransferTuning> = new OptionSet({
-  ringBytes: SIZE,
+  ringSize: SIZE,
   laneCount: NUMBER,
-  ringFrom: SIZE,
+  ringFromSize: SIZE,
 });
 
 /** Limits of an engine's size and thresholds of its ways. */
@@ -66,23 +66,25 @@ export const DEFAULT_LIMITS: EngineLimits = {
  * @throws RangeError when the ring would hold fewer than four pieces, or there would be no lane.
  */
 export function limitsOf(tuning: TransferTuning): EngineLimits {
-  const { ringBytes, laneCount = DEFAULT_LIMITS.laneCount, ringFrom } = tuning;
+  const { ringSize, laneCount = DEFAULT_LIMITS.laneCount, ringFromSize } = tuning;
   if (!Number.isInteger(laneCount) || laneCount < 1) {
     throw new RangeError(`Cannot use ${laneCount} lanes for transfers: expected at least 1`);
   }
   return {
     ...DEFAULT_LIMITS,
-    slotCount: ringBytes === undefined ? DEFAULT_LIMITS.slotCount : slotCountFor(ringBytes),
+    slotCount: ringSize === undefined ? DEFAULT_LIMITS.slotCount : slotCountFor(ringSize),
     laneCount,
     freshLaneCount: tuning.laneCount ?? DEFAULT_LIMITS.freshLaneCount,
-    ringFromBytes: ringFrom === undefined ? undefined : parseBytes(ringFrom, "ringFrom"),
+    ringFromBytes: ringFromSize === undefined
+      ? undefined
+      : parseBytes(ringFromSize, "ringFromSize"),
   };
 }
 
-function slotCountFor(ringBytes: ByteSize): number {
-  const slotCount = Math.floor(parseBytes(ringBytes, "ringBytes") / SLOT_BYTES);
+function slotCountFor(ringSize: ByteSize): number {
+  const slotCount = Math.floor(parseBytes(ringSize, "ringSize") / SLOT_BYTES);
   if (slotCount >= FEWEST_SLOTS) return slotCount;
   throw new RangeError(
-    `Cannot use a ring of ${ringBytes} for transfers: expected at least 8 MiB`,
+    `Cannot use a ring of ${ringSize} for transfers: expected at least 8 MiB`,
   );
 }

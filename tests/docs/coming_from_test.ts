@@ -2,6 +2,9 @@
 // and leaves nothing allocated.
 
 import { assertEquals, assertGreater } from "@std/assert";
+import * as kit from "../../mod.ts";
+import * as memory from "../../src/memory.ts";
+import * as safetensors from "../../src/safetensors.ts";
 import { runDeno, TemporaryFolder } from "../support/child_deno.ts";
 import { type ExampleRow, readExampleRows } from "../support/example_table.ts";
 import { PROJECT_ROOT, projectFiles } from "../support/project_files.ts";
@@ -60,9 +63,21 @@ function programOf(rows: readonly ExampleRow[]): string {
   );
   return [
     `import { runExample } from ${JSON.stringify(runner)};`,
-    `import { ${kitNames(rows).join(", ")} } from "vramkit";`,
+    ...importsOf(kitNames(rows)),
     ...parts,
   ].join("\n");
+}
+
+/** Imports each name from the root where it has it, else from the entry that does. */
+function importsOf(names: readonly string[]): string[] {
+  const ofMemory = names.filter((name) => name in memory && !(name in kit));
+  const ofSafetensors = names.filter((name) => name in safetensors && !(name in kit));
+  const others = names.filter((name) => ![...ofMemory, ...ofSafetensors].includes(name));
+  return [
+    `import { ${others.join(", ")} } from "vramkit";`,
+    `import { ${ofMemory.join(", ")} } from "vramkit/memory";`,
+    `import { ${ofSafetensors.join(", ")} } from "vramkit/safetensors";`,
+  ];
 }
 
 /** The names of the kit that the programs use: classes and types, and two functions. */

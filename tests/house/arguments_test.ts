@@ -4,10 +4,17 @@
 
 import { assertEquals } from "@std/assert";
 import * as kit from "../../mod.ts";
+import * as memory from "../../src/memory.ts";
+import * as safetensors from "../../src/safetensors.ts";
+import * as simulated from "../../src/simulated.ts";
+import * as testing from "../../src/testing.ts";
 import * as notebook from "../../src/notebook/mod.ts";
 import { TemporaryFolder } from "../support/child_deno.ts";
 import { openTestDevice } from "../support/driver.ts";
 import { CaughtWarnings } from "../support/warnings.ts";
+
+/** All that programs import. */
+const EXPORTED = { ...kit, ...memory, ...safetensors, ...simulated, ...testing, ...notebook };
 
 type Method = (...args: unknown[]) => unknown;
 
@@ -23,17 +30,17 @@ const THINGS: Readonly<Record<string, (gpu: kit.CudaDevice) => object>> = {
     staged.pull();
     return staged;
   },
-  GrowableBuffer: (gpu) => gpu.growable("float32", { shape: 4, reserve: "4 MiB" }).fill(0),
+  GrowableBuffer: (gpu) => gpu.growable("float32", { shape: 4, reserveSize: "4 MiB" }).fill(0),
   LazyBuffer: (gpu) => gpu.lazy("float32", 4).fill(0),
-  RegisteredMemory: (gpu) => gpu.register(new Float32Array(1024)),
+  RegisteredBuffer: (gpu) => gpu.register(new Float32Array(1024)),
   PitchedBuffer: (gpu) => gpu.pitched("float32", [2, 2]).fill(0),
   StridedView: (gpu) => gpu.zeros("float32", [2, 2]).strided(),
   CudaStream: (gpu) => gpu.createStream(),
   CudaEvent: (gpu) => gpu.createEvent(),
   LiveTable: (gpu) => gpu.live(),
-  CudaAsyncMemoryResource: (gpu) => new kit.CudaAsyncMemoryResource(gpu, {}),
-  CachingResourceAdaptor: (gpu) => new kit.CachingResourceAdaptor(gpu.memoryResource),
-  VirtualMemoryResource: (gpu) => new kit.VirtualMemoryResource(gpu),
+  CudaAsyncMemoryResource: (gpu) => new memory.CudaAsyncMemoryResource(gpu, {}),
+  CachingResourceAdaptor: (gpu) => new memory.CachingResourceAdaptor(gpu.memoryResource),
+  VirtualMemoryResource: (gpu) => new memory.VirtualMemoryResource(gpu),
 };
 
 /** First arguments without which the second is not looked at. */
@@ -59,7 +66,7 @@ const FIRST: Readonly<Record<string, unknown>> = {
 
 /** What the kit itself calls, or what gives everything back. */
 const UNTRIED = [
-  ["constructor", "toString", "toJSON", "dispose", "close", "release", "releaseAll"],
+  ["constructor", "toString", "toJSON", "dispose", "close", "release", "disposeAll"],
   ["place", "derive", "create", "showElements", "streamFor", "fields"], // protected
   ["openTo", "follow", "postpone", "notePending", "isOf", "prepareCapture"], // internal
   ["allocate", "deallocate", "synchronize", "synchronizeSync", "bandwidth"],
@@ -115,7 +122,7 @@ for (const [name, make] of Object.entries(THINGS)) {
           if (!OWN.test(message)) raw.push(`${method}(${what}): ${message}`);
         }
       }
-      gpu.releaseAll();
+      gpu.disposeAll();
     }
     assertEquals(raw, []);
   });
@@ -125,7 +132,7 @@ Deno.test("Functions refuse arguments that are none with words of the kit's", as
   using _warnings = new CaughtWarnings();
   using gpu = openTestDevice();
   const raw: string[] = [];
-  for (const [name, call] of Object.entries({ ...kit, ...notebook })) {
+  for (const [name, call] of Object.entries(EXPORTED)) {
     if (typeof call !== "function" || name === "show") continue; // which shows anything
     for (const [what, wrong] of wrongThings(gpu)) {
       const message = await messageOf(() =>
@@ -138,7 +145,7 @@ Deno.test("Functions refuse arguments that are none with words of the kit's", as
       if (!OWN.test(message)) raw.push(`${name}(${what}): ${message}`);
     }
   }
-  gpu.releaseAll();
+  gpu.disposeAll();
   assertEquals(raw, []);
 });
 

@@ -7,7 +7,14 @@ import { ON_GPU } from "../support/driver.ts";
 import { PROJECT_ROOT } from "../support/project_files.ts";
 
 /** A name that each entry exports, by the entry's path. */
-const ENTRIES = { "mod.ts": "CudaDevice", "src/notebook/mod.ts": "show" };
+const ENTRIES = {
+  "mod.ts": "CudaDevice",
+  "src/memory.ts": "CachingResourceAdaptor",
+  "src/safetensors.ts": "readSafetensorsHeader",
+  "src/simulated.ts": "simulateDriver",
+  "src/testing.ts": "withoutLeaks",
+  "src/notebook/mod.ts": "show",
+};
 
 /** Compiler settings that programs have in their deno.json, and what is imported under them. */
 const SETTINGS: Readonly<Record<string, Settings>> = {
@@ -36,7 +43,7 @@ interface Settings {
 }
 
 for (const [name, { compilerOptions }] of Object.entries(SETTINGS)) {
-  testOffGpu(`import of mod.ts and src/notebook/mod.ts passes the check with ${name}`, async () => {
+  testOffGpu(`import of every entry passes the check with ${name}`, async () => {
     using folder = new TemporaryFolder();
     folder.write("deno.json", JSON.stringify({ compilerOptions }));
     const lines = Object.entries(ENTRIES).map(([path, value]) =>

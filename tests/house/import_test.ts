@@ -33,7 +33,9 @@ Deno.test("import of mod.ts from a URL loads ffi/ and src/ and no entry beside i
   await using server = serveProject();
   await runElsewhere(`import "${server.origin}/mod.ts";`, [`--allow-import=${server.host}`]);
   const outside = server.served.filter((path) => !/^\/(mod\.ts|ffi\/.+|src\/.+)$/.test(path));
-  const entries = server.served.filter((path) => /^\/src\/(notebook\/|std\/|cli)/.test(path));
+  const entries = server.served.filter((path) =>
+    /^\/src\/(notebook\/|cli|(memory|safetensors|simulated|testing)\.ts)/.test(path)
+  );
   assertEquals([...outside, ...entries], []);
   assertStringIncludes(server.served.join("\n"), "/src/device.ts");
 });

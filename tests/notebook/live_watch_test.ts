@@ -3,7 +3,7 @@
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { CellRuns } from "../../src/accounting/cell_runs.ts";
 import type { DisplayBundle } from "../../src/cards/card.ts";
-import type { LiveObject } from "../../src/device/live.ts";
+import type { LiveObject } from "../../src/device/live_query.ts";
 import { LiveWatch } from "../../src/notebook/live_watch.ts";
 import { memoryMeter } from "../../src/notebook/memory_meter.ts";
 import { systemMeter } from "../../src/notebook/system_meter.ts";
@@ -25,6 +25,7 @@ function block(fields: Partial<LiveObject>): LiveObject {
   return {
     id: 1,
     kind: "device",
+    label: undefined,
     name: "weights",
     byteLength: 1024,
     ageSeconds: 1,

@@ -44,7 +44,7 @@ const KINDS: readonly MakeBuffer[] = [
   (gpu, length, stream) => gpu.mapped("uint8", length, { stream }),
   (gpu, length, stream) => gpu.managed("uint8", length, { stream }),
   (gpu, length, stream) => gpu.staged("uint8", length, { stream }),
-  (gpu, length, stream) => gpu.growable("uint8", { shape: length, reserve: "2 MiB", stream }),
+  (gpu, length, stream) => gpu.growable("uint8", { shape: length, reserveSize: "2 MiB", stream }),
 ];
 
 const MOST_BYTES = 96;

@@ -50,12 +50,12 @@ class FileSequence {
     const bytes = this.#bytes();
     const buffer = this.#memory.use(this.#gpu.alloc("uint8", bytes.byteLength)).uploadSync(bytes);
     const kind = this.#random.below(4);
-    const offset = this.#random.below(2 * MOST_BYTES);
-    const options = [{}, { inPlace: true }, { sync: true }, { offset }][kind];
+    const fileOffset = this.#random.below(2 * MOST_BYTES);
+    const options = [{}, { inPlace: true }, { sync: true }, { fileOffset }][kind];
     if (kind < 3) {
       this.#expected.set(name, bytes);
     } else {
-      this.#expected.set(name, written(before, { bytes, offset }));
+      this.#expected.set(name, written(before, { bytes, fileOffset }));
     }
     this.#calls.push(buffer.writeFile(this.#spell(name), options));
   }
@@ -85,12 +85,12 @@ class FileSequence {
 /** What a file holds when bytes were written into it; no bytes leave it as it is. */
 function written(
   before: Uint8Array,
-  { bytes, offset }: { readonly bytes: Uint8Array; readonly offset: number },
+  { bytes, fileOffset }: { readonly bytes: Uint8Array; readonly fileOffset: number },
 ): Uint8Array {
   if (bytes.byteLength === 0) return before;
-  const after = new Uint8Array(Math.max(before.byteLength, offset + bytes.byteLength));
+  const after = new Uint8Array(Math.max(before.byteLength, fileOffset + bytes.byteLength));
   after.set(before);
-  after.set(bytes, offset);
+  after.set(bytes, fileOffset);
   return after;
 }
 

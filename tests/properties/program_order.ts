@@ -52,7 +52,7 @@ const KINDS: readonly MakeBuffer[] = [
   (gpu, length, stream) => gpu.pinned("uint8", length, { stream }),
   (gpu, length, stream) => gpu.mapped("uint8", length, { stream }),
   (gpu, length, stream) => gpu.staged("uint8", length, { stream }),
-  (gpu, length, stream) => gpu.growable("uint8", { shape: length, reserve: "2 MiB", stream }),
+  (gpu, length, stream) => gpu.growable("uint8", { shape: length, reserveSize: "2 MiB", stream }),
 ];
 
 /** Blocks and arrays are this long, so that some transfers take many pieces and some a part of one. */
@@ -354,7 +354,7 @@ export class Program {
     bytes.set(this.#expected(block, part), offset);
     this.#files.set(name, bytes);
     const path = this.#folder.pathOf(name);
-    await this.#maybe(this.#part(block, part).writeFile(path, { offset, stream }));
+    await this.#maybe(this.#part(block, part).writeFile(path, { fileOffset: offset, stream }));
   }
 
   async #uploadFile(): Promise<void> {

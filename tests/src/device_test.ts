@@ -78,7 +78,7 @@ const USES: Record<string, (gpu: CudaDevice) => unknown> = {
   "synchronize()": (gpu) => gpu.synchronize(),
   "synchronizeSync()": (gpu) => gpu.synchronizeSync(),
   "live()": (gpu) => gpu.live(),
-  "releaseAll()": (gpu) => gpu.releaseAll(),
+  "disposeAll()": (gpu) => gpu.disposeAll(),
   "time()": (gpu) => gpu.time(() => {}),
   "bandwidth()": (gpu) => gpu.bandwidth({ sizes: [4096] }),
 };
@@ -218,14 +218,14 @@ Deno.test("CudaDevice.scope() disposes what it was given, also when it throws", 
     assertEquals(gpu.live().count, 0);
   }));
 
-Deno.test("CudaDevice.releaseAll() gives back all that is live, whoever holds it", () =>
+Deno.test("CudaDevice.disposeAll() gives back all that is live, whoever holds it", () =>
   withDevice((gpu) => {
     const buffer = gpu.alloc("uint8", 1000, { label: "a" });
     const pinned = gpu.pinned("uint8", 1000, { label: "b" });
     const stream = gpu.createStream({ label: "c" });
     const event = gpu.createEvent({ label: "d" });
     assertEquals(liveNames(gpu).toSorted(), ["a", "b", "c", "d"]);
-    gpu.releaseAll();
+    gpu.disposeAll();
     assertEquals(
       [buffer.disposed, pinned.disposed, stream.disposed, event.disposed],
       [true, true, true, true],

@@ -1,10 +1,12 @@
 // Checks the fields and words of the errors.
 
-import { assertEquals, assertInstanceOf } from "@std/assert";
+import { assertEquals } from "@std/assert";
 import {
   CudaError,
   CudaUnavailableError,
   DisposedError,
+  isOutOfMemory,
+  MemoryLimitError,
   OutOfMemoryError,
   statusName,
 } from "../../src/errors.ts";
@@ -18,6 +20,8 @@ const AMOUNTS = {
   liveCount: 14,
   largest: [{ name: "weights", byteLength: 40 * 2 ** 30 }, { name: "device#7", byteLength: 1 }],
 };
+
+const SHORTAGE = new CudaError("no memory", { code: 2, call: "cuMemAlloc_v2" });
 
 Deno.test("statusName() spells a code as the header does", () => {
   assertEquals([statusName(2), statusName(700)], [
@@ -43,12 +47,15 @@ Deno.test("CudaError carries the call, the code and its name", () => {
 
 Deno.test("CudaError carries the first error of a broken context as its cause", () => {
   const first = new Error("first");
-  assertEquals(new CudaError("later", { code: 1, call: "x", cause: first }).cause, first);
+  assertEquals(
+    new CudaError("later", { code: 1, call: "cuMemFree_v2", cause: first }).cause,
+    first,
+  );
 });
 
 Deno.test("OutOfMemoryError says all amounts and the largest buffer", () => {
   assertEquals(
-    new OutOfMemoryError(AMOUNTS, { call: "cuMemAlloc_v2" }).message,
+    new OutOfMemoryError(AMOUNTS, SHORTAGE).message,
     "Cannot allocate 8 GiB on device 1: CUDA_ERROR_OUT_OF_MEMORY (2), 1 GiB of 80 GiB free, " +
       "71 GiB in 14 live buffers (largest: weights 40 GiB); dispose what is no longer needed, see " +
       "gpu.live()",
@@ -57,25 +64,48 @@ Deno.test("OutOfMemoryError says all amounts and the largest buffer", () => {
 
 Deno.test("OutOfMemoryError says when nothing is live", () => {
   const amounts = { ...AMOUNTS, liveCount: 0, liveBytes: 0, largest: [] };
-  const error = new OutOfMemoryError(amounts, { call: "x" });
+  const error = new OutOfMemoryError(amounts);
   assertEquals(error.message.includes("1 GiB of 80 GiB free, no live buffers; "), true);
   assertEquals(error.largestLive, undefined);
 });
 
-Deno.test("OutOfMemoryError is a CudaError with the amounts as fields", () => {
-  const error = new OutOfMemoryError(AMOUNTS, { call: "cuMemAlloc_v2" });
-  assertInstanceOf(error, CudaError);
+Deno.test("OutOfMemoryError has the amounts as fields, and the error of the driver as its cause", () => {
+  const error = new OutOfMemoryError(AMOUNTS, SHORTAGE);
+  assertEquals(error instanceof CudaError, false);
   const { requestedBytes, freeBytes, totalBytes, liveBytes, largest } = AMOUNTS;
   assertEquals(
     [error.requestedBytes, error.freeBytes, error.totalBytes, error.liveBytes, error.largest],
     [requestedBytes, freeBytes, totalBytes, liveBytes, largest],
   );
-  assertEquals([error.code, error.call, error.name, error.largestLive?.name], [
-    2,
-    "cuMemAlloc_v2",
+  assertEquals([error.cause, error.name, error.largestLive?.name], [
+    SHORTAGE,
     "OutOfMemoryError",
     "weights",
   ]);
+});
+
+Deno.test("OutOfMemoryError names no status when a limit does not allow the request", () => {
+  const refusal = { requestedBytes: 2 ** 30, heldBytes: 2 ** 20, limitBytes: 2 ** 29 };
+  const cause = new MemoryLimitError("gpu.limit()", refusal);
+  assertEquals(
+    cause.message,
+    "Cannot allocate 1 GiB: 1 MiB of the 512 MiB that gpu.limit() allows are held",
+  );
+  assertEquals([cause.holder, cause.limitBytes, cause instanceof CudaError], [
+    "gpu.limit()",
+    2 ** 29,
+    false,
+  ]);
+  const { message } = new OutOfMemoryError(AMOUNTS, cause);
+  assertEquals(message.startsWith("Cannot allocate 8 GiB on device 1: out of memory, 1 GiB"), true);
+});
+
+Deno.test("isOutOfMemory() knows the driver's status, limits, and what explains them", () => {
+  const refusal = { requestedBytes: 1, heldBytes: 0, limitBytes: 0 };
+  const errors = [SHORTAGE, new MemoryLimitError("x", refusal), new OutOfMemoryError(AMOUNTS)];
+  assertEquals(errors.map(isOutOfMemory), [true, true, true]);
+  const other = new CudaError("other", { code: 1, call: "cuMemAlloc_v2" });
+  assertEquals([other, new Error("out of memory")].map(isOutOfMemory), [false, false]);
 });
 
 Deno.test("DisposedError names the object", () => {

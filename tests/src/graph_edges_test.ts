@@ -123,7 +123,7 @@ Deno.test("GrowableBuffer keeps the memory that a graph uses, whatever it shrink
   withDevice((gpu) => {
     const step = 2 << 20;
     using pinned = gpu.pinned("uint8", step);
-    using grown = gpu.growable("uint8", { reserve: 8 * step, shape: 4 * step });
+    using grown = gpu.growable("uint8", { reserveSize: 8 * step, shape: 4 * step });
     using end = grown.subarray(3 * step, 4 * step);
     pinned.array.fill(9);
     gpu.synchronizeSync();
@@ -315,7 +315,7 @@ Deno.test("CudaDevice.capture() waits for the GPU when a question after its end 
   const cuStreamQuery = (handle: bigint) => status === 0 ? driver.cuStreamQuery(handle) : status;
   using gpu = CudaDevice.open(0, { driver: { ...driver, cuStreamQuery } });
   using buffer = gpu.zeros("uint8", 64);
-  using growable = gpu.growable("uint8", { shape: 2 ** 22, reserve: "8 MiB" });
+  using growable = gpu.growable("uint8", { shape: 2 ** 22, reserveSize: "8 MiB" });
   using warnings = new CaughtWarnings();
   const graph = gpu.capture(() => {
     buffer.fill(1);

@@ -291,7 +291,7 @@ Deno.test("CudaDevice.capture() refuses what cannot be recorded, and the stream 
       "a promise": (): unknown => Promise.reject(new Error("later")),
       "launch()": () => graph.launch({ stream: outside }),
       "fromHandle()": () => gpu.fromHandle(buffer.ptr, 16),
-      "releaseAll()": () => gpu.releaseAll(),
+      "disposeAll()": () => gpu.disposeAll(),
       "dispose()": () => gpu.dispose(),
       "release()": () => {
         using scratch = gpu.alloc("uint32", 4, { stream });

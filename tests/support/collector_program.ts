@@ -18,11 +18,14 @@ export interface ProgramOutcome {
 export async function runWithCollector(body: string): Promise<ProgramOutcome> {
   using folder = new TemporaryFolder();
   const mod = import.meta.resolve("../../mod.ts");
+  const memory = import.meta.resolve("../../src/memory.ts");
   const support = import.meta.resolve("./driver.ts");
   const program = folder.write(
     "program.ts",
-    `import * as kit from ${JSON.stringify(mod)};
+    `import * as root from ${JSON.stringify(mod)};
+     import * as memory from ${JSON.stringify(memory)};
      import { openTestDevice, testDriver } from ${JSON.stringify(support)};
+     const kit = { ...root, ...memory };
      const gpu = openTestDevice();
      const resource = new kit.CudaMemoryResource(gpu);
      async function collect() {

@@ -1,28 +1,32 @@
 // Every public call that takes options: how to make it, and which options it knows.
 
 import {
-  AlignedResourceAdaptor,
-  CachingResourceAdaptor,
-  Context,
-  CudaAsyncMemoryResource,
   CudaDevice,
   CudaEvent,
   CudaGraph,
   CudaStream,
   type DeviceBuffer,
-  Driver,
-  HostRegistration,
-  LiveTable,
   loadSafetensors,
-  LoggingResourceAdaptor,
   type ManagedBuffer,
-  MappedHostMemoryResource,
-  PooledPinnedHostMemoryResource,
   saveSafetensors,
   type StagedBuffer,
   type StridedView,
-  TrackingResourceAdaptor,
 } from "../../mod.ts";
+import {
+  AlignedResourceAdaptor,
+  CachingResourceAdaptor,
+  Context,
+  CudaAsyncMemoryResource,
+  Driver,
+  FailureCallbackResourceAdaptor,
+  HostRegistration,
+  LimitingResourceAdaptor,
+  LoggingResourceAdaptor,
+  MappedHostMemoryResource,
+  PooledPinnedHostMemoryResource,
+  TrackingResourceAdaptor,
+} from "../../src/memory.ts";
+import { simulateDriver } from "../../src/simulated.ts";
 import {
   Figure,
   memoryMeter,
@@ -98,8 +102,8 @@ const QUERY = {
   label: "text",
   scope: "text",
   origin: "text",
-  minBytes: "size",
-  maxBytes: "size",
+  minSize: "size",
+  maxSize: "size",
   olderThanSeconds: "number",
   newerThanSeconds: "number",
   sortBy: "word",
@@ -147,7 +151,7 @@ export const DOORS: Readonly<Record<string, Door>> = {
   ),
   "CudaDevice#uploadFile": door(
     "uploadFile",
-    { ...ALLOCATE, ...TRANSFER, ...ELEMENTS, offset: "number", byteLength: "number" },
+    { ...ALLOCATE, ...TRANSFER, ...ELEMENTS, fileOffset: "number", byteLength: "number" },
     ({ gpu, folder }, o) => gpu.uploadFile(`${folder}/there.bin`, o),
   ),
   "CudaDevice#from": door(
@@ -208,7 +212,7 @@ export const DOORS: Readonly<Record<string, Door>> = {
   ),
   "BufferKinds#growable": door(
     "growable",
-    { ...PLACE, reserve: "size", step: "size", shape: "shape" },
+    { ...PLACE, reserveSize: "size", stepSize: "size", shape: "shape" },
     ({ gpu }, o) => gpu.growable("float32", o),
   ),
   "BufferKinds#lazy": door("lazy", ALLOCATE, ({ gpu }, o) => gpu.lazy("float32", 4, o)),
@@ -246,7 +250,7 @@ export const DOORS: Readonly<Record<string, Door>> = {
   }),
   "GpuBuffer#writeFile": door(
     "writeFile",
-    { ...TRANSFER, ...WRITE, offset: "number" },
+    { ...TRANSFER, ...WRITE, fileOffset: "number" },
     ({ buffer, folder }, o) => buffer.writeFile(`${folder}/new.bin`, o),
   ),
   "GpuBuffer#describe": door("describe", TRANSFER, ({ buffer }, o) => buffer.describe(o)),
@@ -305,24 +309,42 @@ export const DOORS: Readonly<Record<string, Door>> = {
     { ordersStreams: "flag" },
     ({ gpu: { context } }, o) => Context.retain(context.driver, context.ordinal, o),
   ),
+  simulateDriver: door("simulateDriver", {
+    deviceCount: "number",
+    memorySize: "size",
+    peers: "flag",
+    pools: "flag",
+    concurrentManagedAccess: "flag",
+    cudaVersion: "text",
+    fault: "callback",
+  }, (_, o) => simulateDriver(o)),
   "Driver.open": door("open", { libraryPath: "text" }, (_, o) => Driver.open("simulated", o)),
-  "LiveTable.of": door("live", QUERY, (_, o) => LiveTable.of([], o)),
   "LiveTable#filter": door("filter", QUERY, ({ gpu }, o) => gpu.live().filter(o)),
   "Timeline#start": door("start", { eventCount: "number" }, ({ gpu }, o) => gpu.timeline.start(o)),
   "new CudaAsyncMemoryResource": door("new CudaAsyncMemoryResource", {
     maxSize: "size",
-    releaseThreshold: "size",
+    releaseThresholdSize: "size",
     reuse: "record",
     handleType: "word",
   }, ({ gpu }, o) => new CudaAsyncMemoryResource(gpu, o)),
   "new PooledPinnedHostMemoryResource": door(
     "new PooledPinnedHostMemoryResource",
-    { keep: "size" },
+    { keepSize: "size" },
     ({ gpu }, o) => new PooledPinnedHostMemoryResource(gpu, o),
+  ),
+  "new LimitingResourceAdaptor": door(
+    "new LimitingResourceAdaptor",
+    { limitSize: "size" },
+    ({ gpu }, o) => new LimitingResourceAdaptor(gpu.memoryResource, o),
+  ),
+  "new FailureCallbackResourceAdaptor": door(
+    "new FailureCallbackResourceAdaptor",
+    { onFailure: "callback" },
+    ({ gpu }, o) => new FailureCallbackResourceAdaptor(gpu.memoryResource, o),
   ),
   "new CachingResourceAdaptor": door(
     "new CachingResourceAdaptor",
-    { limit: "size" },
+    { limitSize: "size" },
     ({ gpu }, o) => new CachingResourceAdaptor(gpu.memoryResource, o),
   ),
   "new TrackingResourceAdaptor": door(
@@ -337,7 +359,7 @@ export const DOORS: Readonly<Record<string, Door>> = {
   ),
   "new AlignedResourceAdaptor": door(
     "new AlignedResourceAdaptor",
-    { alignment: "size", threshold: "size" },
+    { alignmentSize: "size", thresholdSize: "size" },
     ({ gpu }, o) => new AlignedResourceAdaptor(gpu.memoryResource, o),
   ),
   "new MappedHostMemoryResource": door(

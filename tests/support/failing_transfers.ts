@@ -9,7 +9,7 @@ const LANE_COUNT = 6;
 
 const gpu = CudaDevice.open(0, {
   driver: testDriver(),
-  transfers: { laneCount: LANE_COUNT, ringFrom: "4 MiB" },
+  transfers: { laneCount: LANE_COUNT, ringFromSize: "4 MiB" },
 });
 const array = new Uint8Array(2 ** 26).fill(1);
 const buffer = gpu.alloc("uint8", array.byteLength);

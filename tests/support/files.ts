@@ -6,7 +6,7 @@ import { testDriver } from "./driver.ts";
 
 /** Opens a device with the smallest ring, 8 MiB, so that a file of a few MiB is larger. */
 export function openWithSmallRing(): CudaDevice {
-  return CudaDevice.open(0, { driver: testDriver(), transfers: { ringBytes: "8 MiB" } });
+  return CudaDevice.open(0, { driver: testDriver(), transfers: { ringSize: "8 MiB" } });
 }
 
 /** Bytes in which every aligned word occurs once, so that no two places look alike. */

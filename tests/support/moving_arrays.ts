@@ -23,7 +23,7 @@ const WAYS: Record<string, (array: Uint8Array<ArrayBuffer>) => unknown> = {
 
 using gpu = CudaDevice.open(0, {
   driver: testDriver(),
-  transfers: { laneCount: 6, ringFrom: "4 MiB" },
+  transfers: { laneCount: 6, ringFromSize: "4 MiB" },
 });
 const engine = TransferEngine.of(gpu.context);
 if (threads === "lanes") await engine.runLanes();

@@ -15,7 +15,7 @@ async function runSteps(): Promise<OtherSystemResult> {
   const { CudaDevice, saveSafetensors } = await import("../../mod.ts"); // reads Deno.build
   const { calibrate, CALIBRATION_BYTES } = await import("../../src/measure/calibrate.ts");
   // With this many lanes the ring would be the way for all of these, if it were to be had.
-  const transfers = { laneCount: 8, ringFrom: "4 MiB" } as const;
+  const transfers = { laneCount: 8, ringFromSize: "4 MiB" } as const;
   using gpu = CudaDevice.open(0, { driver: "simulated", transfers });
   const [small, large] = [new Float32Array(10).fill(1), new Float32Array(8 * 2 ** 20).fill(2)];
   using folder = new TemporaryFolder();

@@ -4,7 +4,7 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import type { DeviceBuffer } from "../../src/buffers/device_buffer.ts";
 import type { CudaDevice } from "../../src/device.ts";
-import { CudaError } from "../../src/errors.ts";
+import { OutOfMemoryError } from "../../src/errors.ts";
 import type { MemoryResource } from "../../src/memory/memory_resource.ts";
 import { assertSameBytes, patternBytes, readBytes, writeBytes } from "./contents.ts";
 import { testOnTwoDevices } from "./driver.ts";
@@ -123,7 +123,7 @@ export function testResource(subject: ResourceSubject): void {
     "allocate() throws for what no machine has, and the next call works",
     (resource, gpu) => {
       const before = gpu.live().count;
-      assertThrows(() => gpu.alloc("uint8", TOO_MANY_BYTES, { resource }), CudaError);
+      assertThrows(() => gpu.alloc("uint8", TOO_MANY_BYTES, { resource }), OutOfMemoryError);
       assertEquals(gpu.live().count, before);
       using block = gpu.zeros("uint8", 256, { resource });
       assertSameBytes(readBytes(block), new Uint8Array(256));

@@ -2,14 +2,13 @@
 // The common case makes no driver call; streams meet only when one of them runs out of blocks.
 
 import type { Context } from "../../context.ts";
-import { DisposedError, isOutOfMemory } from "../../errors.ts";
+import { DisposedError, isOutOfMemory, MemoryLimitError } from "../../errors.ts";
 import { checkSize, formatAddress } from "../../format.ts";
 import type { LiveKind, MemoryCache } from "../../accounting/ledger.ts";
 import { tryRelease } from "../../release.ts";
 import type { Owner } from "../../safety_net.ts";
 import { CudaStream } from "../../stream.ts";
 import { isPostponed } from "../captured_memory.ts";
-import { MemoryLimitError } from "../byte_limit.ts";
 import { allocateFrom, type MemoryResource } from "../memory_resource.ts";
 import { AddressTable } from "./address_table.ts";
 import {

@@ -6,7 +6,13 @@ import { runDeno } from "../../support/child_deno.ts";
 import { PROJECT_ROOT } from "../../support/project_files.ts";
 import { captureWarnings } from "../../support/warnings.ts";
 
-const BLOCK = { name: "weights", kind: "device", byteLength: 32 * 2 ** 20, origin: "main.ts:3:9" };
+const BLOCK = {
+  id: 1,
+  name: "weights",
+  kind: "device",
+  byteLength: 32 * 2 ** 20,
+  origin: "main.ts:3:9",
+};
 
 Deno.test("Undisposed.note() warns with the name, size and origin", () => {
   const warnings = captureWarnings(() => new Undisposed().note(BLOCK));

@@ -30,13 +30,13 @@ testBuffer({
   make: (gpu, { dtype, shape, ...rest }) => gpu.managed(dtype, shape, rest),
 });
 testBuffer({
-  name: "RegisteredMemory",
+  name: "RegisteredBuffer",
   make: <D extends DType>(gpu: CudaDevice, { dtype, shape, ...rest }: MakeOptions<D>) =>
     gpu.register<D>(pagesFor(dtype, shape), { dtype, shape, ...rest }),
 });
 testBuffer({
   name: "GrowableBuffer",
-  make: (gpu, { dtype, ...rest }) => gpu.growable(dtype, { reserve: "16 MiB", ...rest }),
+  make: (gpu, { dtype, ...rest }) => gpu.growable(dtype, { reserveSize: "16 MiB", ...rest }),
 });
 testBuffer({
   name: "LazyBuffer",
@@ -74,7 +74,7 @@ Deno.test("GpuBuffer.copyFrom() works between every pair of kinds", () =>
       scope.use(gpu.staged("uint8", 300)),
       scope.use(gpu.mapped("uint8", 300)),
       scope.use(gpu.managed("uint8", 300)),
-      scope.use(gpu.growable("uint8", { shape: 300, reserve: "2 MiB" })),
+      scope.use(gpu.growable("uint8", { shape: 300, reserveSize: "2 MiB" })),
       scope.use(gpu.lazy("uint8", 300)),
       scope.use(gpu.register(pagesFor("uint8", 300))),
     ];

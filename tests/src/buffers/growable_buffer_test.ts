@@ -28,7 +28,7 @@ const STEP_BYTES = 2 * MIB;
 
 Deno.test("GrowableBuffer.grow() keeps the address and the contents", () =>
   withDevice((gpu) => {
-    using buffer = gpu.growable("uint8", { reserve: "64 MiB" });
+    using buffer = gpu.growable("uint8", { reserveSize: "64 MiB" });
     assertEquals([buffer.length, buffer.capacityBytes, buffer.ptr], [0, 0, 0n]);
     const { address } = buffer;
     assertNotEquals(address, 0n);
@@ -44,9 +44,9 @@ Deno.test("GrowableBuffer.grow() keeps the address and the contents", () =>
 
 Deno.test("GrowableBuffer takes memory from the device in exact steps and gives it back", () =>
   withDevice((gpu) => {
-    gpu.growable("uint8", { reserve: "64 MiB", shape: 16 * MIB }).dispose(); // page tables stay
+    gpu.growable("uint8", { reserveSize: "64 MiB", shape: 16 * MIB }).dispose(); // page tables stay
     const before = freeBytes(gpu);
-    const buffer = gpu.growable("uint8", { reserve: "64 MiB" });
+    const buffer = gpu.growable("uint8", { reserveSize: "64 MiB" });
     assertEquals(before - freeBytes(gpu), 0);
     buffer.grow("16 MiB");
     assertEquals(before - freeBytes(gpu), 16 * MIB);
@@ -60,7 +60,7 @@ Deno.test("GrowableBuffer takes memory from the device in exact steps and gives 
 
 Deno.test("GrowableBuffer.resize(), reserve() and shrinkToFit() follow RMM", () =>
   withDevice((gpu) => {
-    using buffer = gpu.growable("float32", { reserve: "64 MiB", shape: 4 });
+    using buffer = gpu.growable("float32", { reserveSize: "64 MiB", shape: 4 });
     buffer.uploadSync(new Float32Array([1, 2, 3, 4]));
     buffer.reserve(STEP_BYTES);
     assertEquals([buffer.length, buffer.capacityBytes], [4, 4 * STEP_BYTES]);
@@ -84,7 +84,7 @@ Deno.test("GrowableBuffer.resize(), reserve() and shrinkToFit() follow RMM", () 
 Deno.test("GrowableBuffer counts in the ledger what it holds", () =>
   withDevice((gpu) => {
     const heldBytes = () => gpu.live().byteLength;
-    const buffer = gpu.growable("uint8", { reserve: "64 MiB", label: "cache" });
+    const buffer = gpu.growable("uint8", { reserveSize: "64 MiB", label: "cache" });
     assertEquals(heldBytes(), 0);
     buffer.grow("3 MiB");
     assertEquals([heldBytes(), gpu.memory.liveBytes], [4 * MIB, 4 * MIB]);
@@ -96,7 +96,7 @@ Deno.test("GrowableBuffer counts in the ledger what it holds", () =>
 
 Deno.test("GrowableBuffer.step sets how much memory comes at a time", () =>
   withDevice((gpu) => {
-    using buffer = gpu.growable("uint8", { reserve: "1 GiB", step: "5 MiB" });
+    using buffer = gpu.growable("uint8", { reserveSize: "1 GiB", stepSize: "5 MiB" });
     buffer.grow(1);
     assertEquals(buffer.capacityBytes, 6 * MIB);
     assertEquals(buffer.reservedBytes % (6 * MIB), 0);
@@ -110,7 +110,7 @@ Deno.test("GrowableBuffer reserves as much as the device has when nothing is sai
 
 Deno.test("GrowableBuffer.grow() refuses to pass what was reserved, and changes nothing", () =>
   withDevice((gpu) => {
-    using buffer = gpu.growable("uint8", { reserve: "4 MiB", shape: 100 });
+    using buffer = gpu.growable("uint8", { reserveSize: "4 MiB", shape: 100 });
     assertThrows(() => buffer.grow("4 MiB"), RangeError, "4 MiB of addresses were reserved");
     assertThrows(() => buffer.reserve(2 ** 40), RangeError);
     assertEquals([buffer.length, buffer.capacityBytes], [100, STEP_BYTES]);
@@ -118,7 +118,7 @@ Deno.test("GrowableBuffer.grow() refuses to pass what was reserved, and changes 
 
 Deno.test("GrowableBuffer refuses amounts that are none", () =>
   withDevice((gpu) => {
-    using buffer = gpu.growable("float32", { reserve: "4 MiB", shape: 4 });
+    using buffer = gpu.growable("float32", { reserveSize: "4 MiB", shape: 4 });
     for (const length of [-1, 0.5, NaN, 2 ** 53]) {
       assertThrows(() => buffer.resize(length), RangeError);
       assertThrows(() => buffer.reserve(length), RangeError);
@@ -126,8 +126,8 @@ Deno.test("GrowableBuffer refuses amounts that are none", () =>
     assertThrows(() => buffer.grow(6), RangeError, "not a whole number of float32 elements");
     assertThrows(() => buffer.grow("64k"), RangeError);
     assertThrows(() => buffer.shrink(20), RangeError, "it has 16 B");
-    assertThrows(() => gpu.growable("uint8", { reserve: "much" }), RangeError);
-    assertThrows(() => gpu.growable("uint8", { step: -1 }), RangeError);
+    assertThrows(() => gpu.growable("uint8", { reserveSize: "much" }), RangeError);
+    assertThrows(() => gpu.growable("uint8", { stepSize: -1 }), RangeError);
     assertEquals(buffer.length, 4);
     assertEquals(gpu.live().count, 1);
   }));
@@ -138,7 +138,7 @@ for (const name of CALLS) {
   Deno.test(`GrowableBuffer.grow() changes nothing when ${name} fails halfway`, () => {
     const { driver, setFault } = faultyDriver();
     return withDevice((gpu) => {
-      using buffer = gpu.growable("uint8", { reserve: "64 MiB" });
+      using buffer = gpu.growable("uint8", { reserveSize: "64 MiB" });
       buffer.grow("2 MiB");
       buffer.fill(3);
       const before = freeBytes(gpu);
@@ -156,7 +156,7 @@ for (const name of CALLS) {
 Deno.test("GrowableBuffer.grow() says all amounts when memory runs out", () => {
   const { driver, setFault } = faultyDriver();
   return withDevice((gpu) => {
-    using buffer = gpu.growable("uint8", { reserve: "64 MiB", label: "cache" });
+    using buffer = gpu.growable("uint8", { reserveSize: "64 MiB", label: "cache" });
     setFault({ name: "cuMemCreate", status: CUresult.CUDA_ERROR_OUT_OF_MEMORY });
     const error = assertThrows(() => buffer.grow("16 MiB"), OutOfMemoryError);
     assertEquals(error.requestedBytes, 16 * MIB);
@@ -169,9 +169,9 @@ Deno.test("GrowableBuffer.allocate() leaves nothing when the first memory cannot
   const { driver, setFault } = faultyDriver();
   return withDevice((gpu) => {
     setFault({ name: "cuMemCreate" });
-    assertThrows(() => gpu.growable("uint8", { reserve: "4 MiB", shape: 10 }), CudaError);
+    assertThrows(() => gpu.growable("uint8", { reserveSize: "4 MiB", shape: 10 }), CudaError);
     setFault({ name: "cuMemAddressReserve" });
-    assertThrows(() => gpu.growable("uint8", { reserve: "4 MiB" }), CudaError);
+    assertThrows(() => gpu.growable("uint8", { reserveSize: "4 MiB" }), CudaError);
     setFault(undefined);
     assertEquals(gpu.live().count, 0);
   }, { driver });
@@ -181,7 +181,7 @@ testHoldingStream(
   "GrowableBuffer.shrink() takes memory away only behind the work that uses it",
   (gpu) => {
     using stream = gpu.createStream();
-    using buffer = gpu.growable("uint8", { reserve: "16 MiB", shape: 8 * MIB });
+    using buffer = gpu.growable("uint8", { reserveSize: "16 MiB", shape: 8 * MIB });
     using target = gpu.alloc("uint8", 4 * MIB);
     buffer.fill(6);
     gpu.synchronizeSync();
@@ -203,7 +203,7 @@ testHoldingStream(
   (gpu) => {
     using first = gpu.createStream();
     using second = gpu.createStream();
-    using buffer = gpu.growable("uint8", { reserve: "16 MiB", shape: 8 * MIB });
+    using buffer = gpu.growable("uint8", { reserveSize: "16 MiB", shape: 8 * MIB });
     buffer.fill(1);
     gpu.synchronizeSync();
     const before = gpu.context.freeBytes();
@@ -228,7 +228,7 @@ testHoldingStream(
 
 Deno.test("GrowableBuffer.shrinkToFit() refuses while a transfer is running", () =>
   withDevice(async (gpu) => {
-    using buffer = gpu.growable("uint8", { reserve: "64 MiB", shape: 40 * MIB });
+    using buffer = gpu.growable("uint8", { reserveSize: "64 MiB", shape: 40 * MIB });
     const upload = buffer.upload(patternBytes(40 * MIB));
     buffer.resize(10);
     assertThrows(() => buffer.shrinkToFit(), TypeError, "a transfer or a graph uses it");
@@ -239,7 +239,7 @@ Deno.test("GrowableBuffer.shrinkToFit() refuses while a transfer is running", ()
 
 Deno.test("GrowableBuffer's views keep their address, and end where its memory ends", () =>
   withDevice((gpu) => {
-    using buffer = gpu.growable("uint8", { reserve: "16 MiB", shape: 6 * MIB });
+    using buffer = gpu.growable("uint8", { reserveSize: "16 MiB", shape: 6 * MIB });
     const tail = buffer.subarray(4 * MIB);
     const head = buffer.subarray(0, 8);
     const { ptr } = head;
@@ -254,7 +254,7 @@ Deno.test("GrowableBuffer's views keep their address, and end where its memory e
 
 Deno.test("GrowableBuffer.slice() is a growable copy", () =>
   withDevice((gpu) => {
-    using buffer = gpu.growable("uint8", { reserve: "16 MiB", shape: 100 });
+    using buffer = gpu.growable("uint8", { reserveSize: "16 MiB", shape: 100 });
     buffer.uploadSync(patternBytes(100));
     using copy = buffer.slice(10, 20);
     assertEquals(copy.downloadSync(), patternBytes(100).subarray(10, 20));
@@ -272,7 +272,7 @@ Deno.test("GrowableBuffer says what to use where there is no virtual memory", ()
 testOnTwoDevices(
   "GrowableBuffer.setAccess() lets another device use it until it is none",
   (a, b) => {
-    const buffer = a.growable("uint8", { reserve: "16 MiB", shape: 100 });
+    const buffer = a.growable("uint8", { reserveSize: "16 MiB", shape: 100 });
     buffer.uploadSync(patternBytes(100));
     if (a.routeTo(b) !== "peer") {
       assertThrows(
@@ -313,7 +313,7 @@ Deno.test("GrowableBuffer.dispose() gives back all steps but the one whose unmap
     const driver = new SweepDriver(simulateDriver());
     using gpu = CudaDevice.open(0, { driver: driver.api });
     const freeBefore = freeBytes(gpu);
-    const buffer = gpu.growable("uint8", { reserve: "64 MiB", shape: 3 * STEP_BYTES });
+    const buffer = gpu.growable("uint8", { reserveSize: "64 MiB", shape: 3 * STEP_BYTES });
     driver.arm({ name: "cuMemUnmap", nth, status: CUresult.CUDA_ERROR_UNKNOWN });
     const warnings = captureWarnings(() => buffer.dispose());
     assertEquals(freeBefore - freeBytes(gpu), STEP_BYTES);
@@ -328,7 +328,7 @@ Deno.test("GrowableBuffer.dispose() gives back all steps but the one whose unmap
 Deno.test("GrowableBuffer.shrinkToFit() keeps a step that cannot be unmapped, and grows into it", () => {
   const { driver, setFault } = faultyDriver();
   return withDevice((gpu) => {
-    using buffer = gpu.growable("uint8", { reserve: "64 MiB", shape: 3 * STEP_BYTES });
+    using buffer = gpu.growable("uint8", { reserveSize: "64 MiB", shape: 3 * STEP_BYTES });
     setFault({ name: "cuMemUnmap", after: 1 });
     assertEquals(captureWarnings(() => buffer.resize(0).shrinkToFit()).length, 1);
     setFault(undefined);
@@ -341,7 +341,7 @@ Deno.test("GrowableBuffer.shrinkToFit() keeps a step that cannot be unmapped, an
 Deno.test("GrowableBuffer.grow() reports a handle of memory that cannot be given up", () => {
   const { driver, setFault } = faultyDriver(simulateDriver());
   using gpu = CudaDevice.open(0, { driver });
-  using buffer = gpu.growable("uint8", { reserve: "64 MiB" });
+  using buffer = gpu.growable("uint8", { reserveSize: "64 MiB" });
   setFault({ name: "cuMemRelease" });
   const warnings = captureWarnings(() => buffer.grow("2 MiB"));
   setFault(undefined);
@@ -354,7 +354,7 @@ testHoldingStream("GrowableBuffer counts as cached after dispose() while work us
   using stream = gpu.createStream();
   const before = gpu.memory;
   using held = new HeldStream(gpu, stream);
-  const buffer = gpu.growable("uint8", { reserve: "64 MiB", shape: STEP_BYTES, stream });
+  const buffer = gpu.growable("uint8", { reserveSize: "64 MiB", shape: STEP_BYTES, stream });
   buffer.fill(1, { stream });
   buffer.dispose();
   const { liveBytes, cachedBytes } = gpu.memory;

@@ -25,7 +25,7 @@ Deno.test("StagedBuffer gives both halves back when it is lost, with one warning
   assertStringIncludes(warnings[0] ?? "", "lost (2 MiB of device memory)");
 });
 
-Deno.test("RegisteredMemory keeps its array while it is registered", async () => {
+Deno.test("RegisteredBuffer keeps its array while it is registered", async () => {
   const { result, warnings } = await runWithCollector(`
     const registered = (() => gpu.register(new Uint8Array(2 ** 21).fill(5)))();
     for (let i = 0; i < 8; i++) new Uint8Array(2 ** 21).fill(9);
@@ -39,7 +39,7 @@ Deno.test("RegisteredMemory keeps its array while it is registered", async () =>
   assertEquals([result, warnings], [[-1, 0], []]);
 });
 
-Deno.test("RegisteredMemory that is lost is unregistered, and the array stays usable", async () => {
+Deno.test("RegisteredBuffer that is lost is unregistered, and the array stays usable", async () => {
   const { result, warnings } = await runWithCollector(`
     const array = new Uint8Array(2 ** 21).fill(5);
     (() => { gpu.register(array); })();
@@ -53,7 +53,7 @@ Deno.test("RegisteredMemory that is lost is unregistered, and the array stays us
 
 Deno.test("GrowableBuffer that is lost gives its memory back", async () => {
   const { result, warnings } = await runWithCollector(`
-    (() => { gpu.growable("uint8", { reserve: "64 MiB", shape: 2 ** 24 }); })();
+    (() => { gpu.growable("uint8", { reserveSize: "64 MiB", shape: 2 ** 24 }); })();
     await collect();
     await collect();
     return [gpu.live().count, lost()];

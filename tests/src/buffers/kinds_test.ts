@@ -14,7 +14,7 @@ const KINDS: Readonly<Record<string, (gpu: CudaDevice) => Numbers>> = {
   staged: (gpu) => gpu.staged("uint32", 6),
   mapped: (gpu) => gpu.mapped("uint32", 6),
   managed: (gpu) => gpu.managed("uint32", 6),
-  growable: (gpu) => gpu.growable("uint32", { reserve: "4 MiB", shape: 6 }),
+  growable: (gpu) => gpu.growable("uint32", { reserveSize: "4 MiB", shape: 6 }),
   lazy: (gpu) => gpu.lazy("uint32", 6),
 };
 

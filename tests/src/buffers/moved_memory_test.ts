@@ -68,14 +68,14 @@ Deno.test("gpu.staged() gives its device half back when its contents were moved 
   assertEquals(warnings.texts.length, 1);
 });
 
-Deno.test("gpu.releaseAll() goes on behind memory whose array was moved away", () => {
+Deno.test("gpu.disposeAll() goes on behind memory whose array was moved away", () => {
   using warnings = new CaughtWarnings();
   using gpu = openTestDevice();
   gpu.alloc("uint8", LENGTH);
   const pinned = gpu.pinned("uint8", LENGTH);
   gpu.alloc("uint8", LENGTH);
   structuredClone(pinned.array.buffer, { transfer: [pinned.array.buffer] });
-  gpu.releaseAll();
+  gpu.disposeAll();
   assertEquals([gpu.live().count, warnings.texts.length], [0, 1]);
 });
 

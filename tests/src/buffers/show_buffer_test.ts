@@ -134,7 +134,7 @@ const KINDS: readonly (readonly [(gpu: CudaDevice) => Disposable, string])[] = [
   [(gpu) => gpu.staged("float32", 4), "device memory"],
   [(gpu) => gpu.mapped("float32", 4), "host memory that the GPU reads in place"],
   [(gpu) => gpu.managed("float32", 4), "memory that migrates"],
-  [(gpu) => gpu.growable("uint8", { reserve: "64 MiB" }), "device memory that grows in place"],
+  [(gpu) => gpu.growable("uint8", { reserveSize: "64 MiB" }), "device memory that grows in place"],
 ];
 
 Deno.test("GpuBuffer.describe() finds lowest, highest and mean of a small buffer", async () => {

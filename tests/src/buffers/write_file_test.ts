@@ -40,9 +40,9 @@ Deno.test("DeviceBuffer.writeFile() at an offset keeps what is around it", async
   using gpu = openTestDevice();
   const path = folder.write("kept", new Uint8Array(6).fill(9));
   using buffer = await gpu.upload(new Uint8Array([1, 2]));
-  await buffer.writeFile(path, { offset: 3 });
+  await buffer.writeFile(path, { fileOffset: 3 });
   assertEquals(await Deno.readFile(path), new Uint8Array([9, 9, 9, 1, 2, 9]));
-  await buffer.writeFile(path, { offset: 8 });
+  await buffer.writeFile(path, { fileOffset: 8 });
   assertEquals(await Deno.readFile(path), new Uint8Array([9, 9, 9, 1, 2, 9, 0, 0, 1, 2]));
 });
 
@@ -143,7 +143,7 @@ Deno.test("DeviceBuffer.writeFile() at an offset gives a file its size back when
   using buffer = gpu.zeros("uint8", 24 * 2 ** 20);
   const path = folder.write("old", new Uint8Array(100).fill(9));
   const abort = new AbortController();
-  const options = { signal: abort.signal, offset: 100, onProgress: () => abort.abort() };
+  const options = { signal: abort.signal, fileOffset: 100, onProgress: () => abort.abort() };
   await assertRejects(() => buffer.writeFile(path, options), DOMException, "abort");
   assertEquals(Deno.readFileSync(path), new Uint8Array(100).fill(9));
 });
@@ -199,7 +199,7 @@ Deno.test("DeviceBuffer.writeFile() takes a relative path from the folder of the
   try {
     Deno.chdir(folder.path);
     const first = buffer.writeFile("first");
-    const second = buffer.writeFile("first", { offset: 1 });
+    const second = buffer.writeFile("first", { fileOffset: 1 });
     Deno.chdir(before);
     await Promise.all([first, second]);
   } finally {
@@ -213,7 +213,7 @@ Deno.test("DeviceBuffer.writeFile() with sync leaves the same file", async () =>
   using gpu = openTestDevice();
   using buffer = await gpu.upload(new Uint8Array([1, 2]));
   await buffer.writeFile(folder.pathOf("new"), { sync: true });
-  await buffer.writeFile(folder.pathOf("new"), { sync: true, offset: 2 });
+  await buffer.writeFile(folder.pathOf("new"), { sync: true, fileOffset: 2 });
   await buffer.writeFile(folder.pathOf("other"), { sync: true, inPlace: true });
   assertEquals(Deno.readFileSync(folder.pathOf("new")), new Uint8Array([1, 2, 1, 2]));
   assertEquals(Deno.readFileSync(folder.pathOf("other")), new Uint8Array([1, 2]));

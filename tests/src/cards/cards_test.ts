@@ -2,6 +2,7 @@
 
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import * as mod from "../../../mod.ts";
+import * as memory from "../../../src/memory.ts";
 import { OutOfMemoryError } from "../../../src/errors.ts";
 import { CachingResourceAdaptor } from "../../../src/memory/caching_resource_adaptor.ts";
 import { bandwidthResult } from "../../support/bandwidth_result.ts";
@@ -15,7 +16,7 @@ import { withDevice } from "../../support/with_device.ts";
 const INSIDE_OTHERS: readonly string[] = ["Context", "Driver"];
 
 Deno.test("every class that shows itself on a console has a card", () => {
-  const without = Object.entries(mod).filter(([, value]) => {
+  const without = Object.entries({ ...mod, ...memory }).filter(([, value]) => {
     if (typeof value !== "function" || !value.prototype) return false;
     const has = (symbol: string): boolean => Symbol.for(symbol) in value.prototype;
     return has("Deno.customInspect") && !has("Jupyter.display");
@@ -24,7 +25,7 @@ Deno.test("every class that shows itself on a console has a card", () => {
 });
 
 Deno.test("every memory resource has a card", () => {
-  const without = Object.entries(mod).filter(([, value]) => {
+  const without = Object.entries({ ...mod, ...memory }).filter(([, value]) => {
     if (typeof value !== "function" || !value.prototype) return false;
     const isResource = "allocate" in value.prototype && "deallocate" in value.prototype;
     return isResource && !(Symbol.for("Jupyter.display") in value.prototype);

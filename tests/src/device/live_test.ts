@@ -25,7 +25,7 @@ Deno.test("LiveTable.filter() keeps what fits every part of a query", () =>
     assertEquals(names({ kind: ["pinned", "stream"] }), ["host b", "queue"]);
     assertEquals(names({ label: "a" }), ["weights a"]);
     assertEquals(names({ label: /[bc]$/g }), ["weights c", "host b"]);
-    assertEquals(names({ minBytes: "1 KiB", maxBytes: 2048 }), ["weights a"]);
+    assertEquals(names({ minSize: "1 KiB", maxSize: 2048 }), ["weights a"]);
     assertEquals(names({ olderThanSeconds: 1000 }), []);
     assertEquals(names({ newerThanSeconds: 1000, kind: "device" }), ["weights c", "weights a"]);
     assertEquals(gpu.live().filter(({ byteLength }) => byteLength === 0).count, 1);
@@ -45,12 +45,12 @@ Deno.test("LiveTable.sort() orders by size, age, name and kind", () =>
     );
   }));
 
-Deno.test("LiveTable.release() gives back what it lists, and nothing else", () =>
+Deno.test("LiveTable.dispose() gives back what it lists, and nothing else", () =>
   withDevice((gpu) => {
     using made = makeSome(gpu);
     const table = gpu.live({ kind: "device" });
-    table.release();
-    table.release();
+    table.dispose();
+    table.dispose();
     assertEquals(gpu.live().objects.map(({ name }) => name), ["host b", "queue"]);
     made.dispose();
   }));
@@ -70,18 +70,30 @@ Deno.test("LiveTable.toString() prints the first rows of a long table and says h
     const mark = gpu.mark();
     for (let i = 0; i < 100; i++) gpu.alloc("uint8", 8, { resource });
     const lines = gpu.live().toString().split("\n");
-    gpu.releaseSince(mark);
-    assertEquals(lines.length, 43);
-    assertEquals(lines.slice(-2), ["... and 60 more", "100 live, 800 B"]);
+    gpu.disposeSince(mark);
+    assertEquals(lines.length, 44);
+    assertEquals(lines.slice(-3), [
+      "... and 60 more",
+      "100 live, 800 B",
+      '100 places not recorded: open the device with { origins: "line" } to have all',
+    ]);
   }));
 
-Deno.test("CudaDevice.releaseSince() gives back what came after the mark", () =>
+Deno.test("LiveTable.toString() says nothing of origins when all are recorded", () =>
+  withDevice((gpu) => {
+    gpu.context.ledger.origins.choose("line");
+    using _small = gpu.alloc("uint8", 8);
+    assertEquals(gpu.live().toString().split("\n").at(-1), "1 live, 8 B");
+    assertEquals(gpu.live().hint, "");
+  }));
+
+Deno.test("CudaDevice.disposeSince() gives back what came after the mark", () =>
   withDevice((gpu) => {
     using before = gpu.alloc("uint8", 8);
     const mark = gpu.mark();
     const [buffer, stream] = [gpu.alloc("uint8", 8), gpu.createStream()];
     const onStream = gpu.alloc("uint8", 8, { stream });
-    gpu.releaseSince(mark);
+    gpu.disposeSince(mark);
     assertEquals([buffer, stream, onStream, before].map(({ disposed }) => disposed), [
       true,
       true,
@@ -95,10 +107,10 @@ Deno.test("CudaDevice.live() lists, filters and releases a million blocks", () =
     const { resource, counts } = freeResource(gpu);
     const count = 1_000_000;
     for (let i = 0; i < count; i++) gpu.alloc("uint8", 1 + i % 2, { resource });
-    const table = gpu.live({ minBytes: 2, sortBy: "age" });
+    const table = gpu.live({ minSize: 2, sortBy: "age" });
     assertEquals([table.count, table.byteLength], [count / 2, count]);
     assertStringIncludes(table.toString(), "... and 499960 more");
-    gpu.releaseAll();
+    gpu.disposeAll();
     assertEquals([gpu.live().count, gpu.memory.liveBytes, counts.held], [0, 0, 0]);
   }));
 

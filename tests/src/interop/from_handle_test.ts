@@ -208,7 +208,7 @@ Deno.test("GpuBuffer.release() gives the address away and forgets the memory", (
 Deno.test("GpuBuffer.release() gives an address that its resource takes back", () =>
   withDevice((gpu) => {
     using cache = new CachingResourceAdaptor(gpu.memoryResource);
-    const aligned = new AlignedResourceAdaptor(gpu.memoryResource, { alignment: 4096 });
+    const aligned = new AlignedResourceAdaptor(gpu.memoryResource, { alignmentSize: 4096 });
     using pool = new PooledPinnedHostMemoryResource(gpu);
     for (
       const buffer of [
@@ -293,7 +293,7 @@ Deno.test("CudaDevice.pointerAttributes() tells what the driver fails with", () 
 
 Deno.test("CudaDevice.fromHandle() refuses what is beyond the mapped part of a reservation", () =>
   withDevice((gpu) => {
-    using growing = gpu.growable("uint8", { reserve: "64 MiB", shape: 1024 });
+    using growing = gpu.growable("uint8", { reserveSize: "64 MiB", shape: 1024 });
     using part = gpu.fromHandle(growing.ptr, 1024);
     assertEquals(part.length, 1024);
     assertThrows(

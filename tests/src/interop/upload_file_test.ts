@@ -28,10 +28,10 @@ Deno.test("CudaDevice.uploadFile() reads elements of a type and shape, from an o
   using gpu = openTestDevice();
   const values = new Float32Array([0, 1, 2, 3, 4, 5, 6, 7]);
   const path = folder.write("floats", new Uint8Array(values.buffer));
-  using matrix = await gpu.uploadFile(path, { dtype: "float32", shape: [2, 3], offset: 8 });
+  using matrix = await gpu.uploadFile(path, { dtype: "float32", shape: [2, 3], fileOffset: 8 });
   assertEquals(matrix.shape, [2, 3]);
   assertEquals(await matrix.download(), values.slice(2));
-  using pair = await gpu.uploadFile(path, { dtype: "float32", offset: 4, byteLength: 8 });
+  using pair = await gpu.uploadFile(path, { dtype: "float32", fileOffset: 4, byteLength: 8 });
   assertEquals(await pair.download(), values.slice(1, 3));
 });
 
@@ -40,7 +40,7 @@ Deno.test("CudaDevice.uploadFile() starts at any byte of a file", async () => {
   using gpu = openTestDevice();
   const bytes = patternBytes(64);
   const path = folder.write("odd", bytes);
-  using buffer = await gpu.uploadFile(path, { offset: 3, byteLength: 7 });
+  using buffer = await gpu.uploadFile(path, { fileOffset: 3, byteLength: 7 });
   assertEquals(await buffer.download(), bytes.slice(3, 10));
 });
 
@@ -48,7 +48,7 @@ Deno.test("CudaDevice.uploadFile() makes an empty buffer of an empty file, or of
   using folder = new FileFolder();
   using gpu = openTestDevice();
   using empty = await gpu.uploadFile(folder.write("empty", new Uint8Array()));
-  using end = await gpu.uploadFile(folder.write("end", new Uint8Array(4)), { offset: 4 });
+  using end = await gpu.uploadFile(folder.write("end", new Uint8Array(4)), { fileOffset: 4 });
   assertEquals([empty.length, end.length], [0, 0]);
 });
 
@@ -58,7 +58,10 @@ Deno.test("CudaDevice.uploadFile() moves a file larger than the ring, from an od
   const bytes = countedBytes(12 * 2 ** 20);
   const path = folder.write("large", bytes);
   const seen: number[] = [];
-  using buffer = await gpu.uploadFile(path, { offset: 5, onProgress: (done) => seen.push(done) });
+  using buffer = await gpu.uploadFile(path, {
+    fileOffset: 5,
+    onProgress: (done) => seen.push(done),
+  });
   assertSameBytes(await buffer.download(), bytes.subarray(5));
   assertEquals(seen.at(-1), bytes.byteLength - 5);
   assert(seen.length > 1 && seen.every((done, i) => i === 0 || done > (seen[i - 1] ?? 0)));
@@ -81,9 +84,13 @@ Deno.test("CudaDevice.uploadFile() refuses more than the file has, with both amo
   const path = folder.write("short", new Uint8Array(10));
   const message = `Cannot upload 11 bytes at 0 of ${path}: it has 10`;
   await assertRejects(() => gpu.uploadFile(path, { byteLength: 11 }), RangeError, message);
-  await assertRejects(() => gpu.uploadFile(path, { offset: 8, shape: 3 }), RangeError, "it has 10");
   await assertRejects(
-    () => gpu.uploadFile(path, { offset: 11, shape: 0 }),
+    () => gpu.uploadFile(path, { fileOffset: 8, shape: 3 }),
+    RangeError,
+    "it has 10",
+  );
+  await assertRejects(
+    () => gpu.uploadFile(path, { fileOffset: 11, shape: 0 }),
     RangeError,
     "it has 10",
   );
@@ -131,7 +138,7 @@ Deno.test("CudaDevice.uploadFile() reads files that the system makes as they are
     new TextDecoder().decode(await cores.download()),
     readText("/sys/devices/system/cpu/possible"),
   );
-  using part = await gpu.uploadFile("/proc/version", { offset: 2, byteLength: 3 });
+  using part = await gpu.uploadFile("/proc/version", { fileOffset: 2, byteLength: 3 });
   assertEquals(
     new TextDecoder().decode(await part.download()),
     readText("/proc/version").slice(2, 5),
@@ -177,7 +184,7 @@ Deno.test("CudaDevice.uploadFile() waits for what earlier calls write into the f
   const path = folder.pathOf("file");
   const written = [first.writeFile(path)];
   const between = gpu.uploadFile(path);
-  written.push(second.writeFile(path, { offset: 0 }));
+  written.push(second.writeFile(path, { fileOffset: 0 }));
   const after = gpu.uploadFile(path);
   await Promise.all(written);
   using one = await between;

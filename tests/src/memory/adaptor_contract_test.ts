@@ -19,12 +19,13 @@ type Resource = MemoryResource & Partial<Disposable>;
 
 const ADAPTORS: Record<string, (upstream: Resource) => Resource> = {
   Caching: (upstream) => new CachingResourceAdaptor(upstream),
-  Limiting: (upstream) => new LimitingResourceAdaptor(upstream, "50%"),
+  Limiting: (upstream) => new LimitingResourceAdaptor(upstream, { limitSize: "50%" }),
   Statistics: (upstream) => new StatisticsResourceAdaptor(upstream),
   Tracking: (upstream) => new TrackingResourceAdaptor(upstream, { captureStacks: false }),
   Logging: (upstream) => new LoggingResourceAdaptor(upstream, { write: () => {} }),
-  FailureCallback: (upstream) => new FailureCallbackResourceAdaptor(upstream, () => false),
-  Aligned: (upstream) => new AlignedResourceAdaptor(upstream, { alignment: 4096 }),
+  FailureCallback: (upstream) =>
+    new FailureCallbackResourceAdaptor(upstream, { onFailure: () => false }),
+  Aligned: (upstream) => new AlignedResourceAdaptor(upstream, { alignmentSize: 4096 }),
 };
 
 /** Disposes a stack from the outside in, as a program does. */
@@ -46,7 +47,7 @@ const BASES: Record<string, (gpu: CudaDevice) => Resource> = {
 
 testResource({
   name: "CudaAsyncMemoryResource with a pool of its own",
-  make: (gpu) => new CudaAsyncMemoryResource(gpu, { releaseThreshold: "16 MiB" }),
+  make: (gpu) => new CudaAsyncMemoryResource(gpu, { releaseThresholdSize: "16 MiB" }),
 });
 testResource({
   name: "PooledPinnedHostMemoryResource",

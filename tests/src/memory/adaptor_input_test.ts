@@ -15,11 +15,13 @@ import { withDevice } from "../../support/with_device.ts";
 type Make = (upstream: never) => unknown;
 
 const ADAPTORS: Record<string, Make> = {
-  AlignedResourceAdaptor: (upstream) => new AlignedResourceAdaptor(upstream, { alignment: 4096 }),
+  AlignedResourceAdaptor: (upstream) =>
+    new AlignedResourceAdaptor(upstream, { alignmentSize: 4096 }),
   CachingResourceAdaptor: (upstream) => new CachingResourceAdaptor(upstream),
   FailureCallbackResourceAdaptor: (upstream) =>
-    new FailureCallbackResourceAdaptor(upstream, () => false),
-  LimitingResourceAdaptor: (upstream) => new LimitingResourceAdaptor(upstream, "1 MiB"),
+    new FailureCallbackResourceAdaptor(upstream, { onFailure: () => false }),
+  LimitingResourceAdaptor: (upstream) =>
+    new LimitingResourceAdaptor(upstream, { limitSize: "1 MiB" }),
   LoggingResourceAdaptor: (upstream) => new LoggingResourceAdaptor(upstream, { write: () => {} }),
   StatisticsResourceAdaptor: (upstream) => new StatisticsResourceAdaptor(upstream),
   TrackingResourceAdaptor: (upstream) => new TrackingResourceAdaptor(upstream),
@@ -38,9 +40,9 @@ for (const [name, make] of Object.entries(ADAPTORS)) {
 
 const LIMITED: Record<string, (gpu: CudaDevice, limit: never) => unknown> = {
   LimitingResourceAdaptor: (gpu, limit) =>
-    new LimitingResourceAdaptor(new LedgerResource(gpu), limit),
+    new LimitingResourceAdaptor(new LedgerResource(gpu), { limitSize: limit }),
   CachingResourceAdaptor: (gpu, limit) =>
-    new CachingResourceAdaptor(new LedgerResource(gpu), { limit }),
+    new CachingResourceAdaptor(new LedgerResource(gpu), { limitSize: limit }),
   "CudaDevice.limit()": (gpu, limit) => gpu.limit(limit),
 };
 
@@ -58,7 +60,7 @@ Deno.test("LimitingResourceAdaptor says what it expects when the limit is left o
     assertThrows(
       () => new LimitingResourceAdaptor(new LedgerResource(gpu), undefined as never),
       TypeError,
-      'Cannot read limit undefined: expected bytes, a size such as "2 GiB" or a share',
+      "its options are undefined, expected an object such as { limitSize }",
     );
   }));
 
@@ -75,11 +77,21 @@ Deno.test("Adaptors with options refuse what they cannot call or read", () =>
     assertThrows(
       () => new FailureCallbackResourceAdaptor(upstream, undefined as never),
       TypeError,
-      "Cannot use undefined as the failure callback: expected a function",
+      "its options are undefined, expected an object such as { onFailure }",
+    );
+    assertThrows(
+      () => new FailureCallbackResourceAdaptor(upstream, {} as never),
+      TypeError,
+      "Cannot use undefined as { onFailure }: expected a function",
+    );
+    assertThrows(
+      () => new LimitingResourceAdaptor(upstream, {} as never),
+      TypeError,
+      'Cannot read limit undefined: expected bytes, a size such as "2 GiB" or a share',
     );
     assertThrows(
       () => new AlignedResourceAdaptor(upstream, undefined as never),
       TypeError,
-      "its options are undefined, expected an object such as { alignment, threshold }",
+      "its options are undefined, expected an object such as { alignmentSize, thresholdSize }",
     );
   }));

@@ -120,7 +120,7 @@ Deno.test("PooledPinnedHostMemoryResource and pools that nobody disposed are giv
     (() => {
       const pinned = new kit.PooledPinnedHostMemoryResource(gpu);
       gpu.pinned("uint8", 4096, { resource: pinned }).dispose();
-      const pool = new kit.CudaAsyncMemoryResource(gpu, { releaseThreshold: "1 GiB" });
+      const pool = new kit.CudaAsyncMemoryResource(gpu, { releaseThresholdSize: "1 GiB" });
       gpu.alloc("uint8", 2 ** 24, { resource: pool }).dispose();
     })();
     await collect();

@@ -8,7 +8,7 @@ import {
   assertStringIncludes,
   assertThrows,
 } from "@std/assert";
-import { CudaError, DisposedError } from "../../../src/errors.ts";
+import { CudaError, DisposedError, MemoryLimitError } from "../../../src/errors.ts";
 import { CachingResourceAdaptor } from "../../../src/memory/caching_resource_adaptor.ts";
 import { CudaAsyncMemoryResource } from "../../../src/memory/cuda_async_memory_resource.ts";
 import { assertSameBytes, patternBytes, readBytes, writeBytes } from "../../support/contents.ts";
@@ -81,7 +81,9 @@ Deno.test("CachingResourceAdaptor.allocate() takes over the blocks of an idle st
 testHoldingStream(
   "CachingResourceAdaptor.allocate() waits for a busy stream when memory is out",
   (gpu) => {
-    using cache = new CachingResourceAdaptor(new CudaAsyncMemoryResource(gpu), { limit: "4 MiB" });
+    using cache = new CachingResourceAdaptor(new CudaAsyncMemoryResource(gpu), {
+      limitSize: "4 MiB",
+    });
     using busy = gpu.createStream();
     using target = gpu.alloc("uint8", 3 * MEBIBYTE);
     const pattern = patternBytes(3 * MEBIBYTE);
@@ -145,14 +147,14 @@ Deno.test("CachingResourceAdaptor.allocate() gives everything back and tries aga
 Deno.test("CachingResourceAdaptor limit holds, and says so", () =>
   withDevice((gpu) => {
     const upstream = new LedgerResource(gpu);
-    using cache = new CachingResourceAdaptor(upstream, { limit: "8 MiB" });
-    const error = assertThrows(() => cache.allocate(9 * MEBIBYTE, gpu.stream), CudaError);
+    using cache = new CachingResourceAdaptor(upstream, { limitSize: "8 MiB" });
+    const error = assertThrows(() => cache.allocate(9 * MEBIBYTE, gpu.stream), MemoryLimitError);
     assertStringIncludes(error.message, "0 B of the 8 MiB that CachingResourceAdaptor allows");
     const block = cache.allocate(7 * MEBIBYTE, gpu.stream);
-    assertThrows(() => cache.allocate(3 * MEBIBYTE, gpu.stream), CudaError);
+    assertThrows(() => cache.allocate(3 * MEBIBYTE, gpu.stream), MemoryLimitError);
     cache.deallocate(block, 7 * MEBIBYTE, gpu.stream);
-    assertThrows(() => new CachingResourceAdaptor(upstream, { limit: "64k" }), RangeError);
-    assertThrows(() => new CachingResourceAdaptor(upstream, { limit: "140%" }), RangeError);
+    assertThrows(() => new CachingResourceAdaptor(upstream, { limitSize: "64k" }), RangeError);
+    assertThrows(() => new CachingResourceAdaptor(upstream, { limitSize: "140%" }), RangeError);
   }));
 
 Deno.test("CachingResourceAdaptor.trim() keeps what is in use, and as much as it is told", () =>

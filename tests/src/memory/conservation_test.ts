@@ -14,7 +14,7 @@ Deno.test("CachingResourceAdaptor conserves bytes over the driver's pool, on thr
     using second = gpu.createStream();
     using third = gpu.createStream();
     const upstream = new StatisticsResourceAdaptor(gpu.memoryResource);
-    using cache = new CachingResourceAdaptor(upstream, { limit: "512 MiB" });
+    using cache = new CachingResourceAdaptor(upstream, { limitSize: "512 MiB" });
     const warnings = captureWarnings(() => {
       const { refusedCount } = walkAllocations(cache, {
         stepCount: 20_000,

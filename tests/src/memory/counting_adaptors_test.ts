@@ -3,7 +3,7 @@
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { CudaError, OutOfMemoryError } from "../../../src/errors.ts";
 import { AlignedResourceAdaptor } from "../../../src/memory/aligned_resource_adaptor.ts";
-import { MemoryLimitError } from "../../../src/memory/byte_limit.ts";
+import { MemoryLimitError } from "../../../src/errors.ts";
 import { FailureCallbackResourceAdaptor } from "../../../src/memory/failure_callback_resource_adaptor.ts";
 import { LimitingResourceAdaptor } from "../../../src/memory/limiting_resource_adaptor.ts";
 import { StatisticsResourceAdaptor } from "../../../src/memory/statistics_resource_adaptor.ts";
@@ -15,12 +15,12 @@ import { withDevice } from "../../support/with_device.ts";
 Deno.test("LimitingResourceAdaptor.allocate() refuses what passes the limit, in multiples of 256", () =>
   withDevice((gpu) => {
     const upstream = new LedgerResource(gpu);
-    const limited = new LimitingResourceAdaptor(upstream, "1 KiB");
+    const limited = new LimitingResourceAdaptor(upstream, { limitSize: "1 KiB" });
     const first = limited.allocate(1, gpu.stream);
     assertEquals(limited.usedBytes, 256);
-    const error = assertThrows(() => limited.allocate(769, gpu.stream), CudaError);
+    const error = assertThrows(() => limited.allocate(769, gpu.stream), MemoryLimitError);
     assertStringIncludes(error.message, "256 B of the 1 KiB that LimitingResourceAdaptor allows");
-    assertEquals([error.codeName, upstream.live.size], ["CUDA_ERROR_OUT_OF_MEMORY", 1]);
+    assertEquals([error.holder, upstream.live.size], ["LimitingResourceAdaptor", 1]);
     const second = limited.allocate(768, gpu.stream);
     limited.deallocate(first, 1, gpu.stream);
     limited.deallocate(second, 768, gpu.stream);
@@ -31,7 +31,7 @@ Deno.test("LimitingResourceAdaptor reads bytes, sizes and shares, and refuses wh
   withDevice((gpu) => {
     const upstream = new LedgerResource(gpu);
     const limitOf = (limit: number | string) =>
-      new LimitingResourceAdaptor(upstream, limit).limitBytes;
+      new LimitingResourceAdaptor(upstream, { limitSize: limit }).limitBytes;
     assertEquals(limitOf(4096), 4096);
     assertEquals(limitOf("2 GiB"), 2 * 2 ** 30);
     assertEquals(limitOf("40%"), Math.floor(0.4 * gpu.context.totalBytes));
@@ -42,7 +42,7 @@ Deno.test("LimitingResourceAdaptor reads bytes, sizes and shares, and refuses wh
 
 Deno.test("LimitingResourceAdaptor limit is what the buffer's error names", () =>
   withDevice((gpu) => {
-    const resource = new LimitingResourceAdaptor(gpu.memoryResource, "1 MiB");
+    const resource = new LimitingResourceAdaptor(gpu.memoryResource, { limitSize: "1 MiB" });
     const error = assertThrows(
       () => gpu.alloc("uint8", 2 ** 21, { resource }),
       OutOfMemoryError,
@@ -54,7 +54,7 @@ Deno.test("LimitingResourceAdaptor limit is what the buffer's error names", () =
 Deno.test("LimitingResourceAdaptor counts nothing for calls that fail", () =>
   withDevice((gpu) => {
     const upstream = new LedgerResource(gpu);
-    const limited = new LimitingResourceAdaptor(upstream, "1 MiB");
+    const limited = new LimitingResourceAdaptor(upstream, { limitSize: "1 MiB" });
     upstream.fault.allocate = shortage();
     assertThrows(() => limited.allocate(256, gpu.stream), CudaError);
     assertEquals(limited.usedBytes, 0);
@@ -135,12 +135,14 @@ Deno.test("FailureCallbackResourceAdaptor.allocate() tries again as long as it i
     upstream.capacityBytes = 1024;
     const hoard = [upstream.allocate(512), upstream.allocate(512)];
     const asked: number[] = [];
-    const resource = new FailureCallbackResourceAdaptor(upstream, (byteLength) => {
-      asked.push(byteLength);
-      const block = hoard.pop();
-      if (block === undefined) return false;
-      upstream.deallocate(block, 512);
-      return true;
+    const resource = new FailureCallbackResourceAdaptor(upstream, {
+      onFailure(byteLength) {
+        asked.push(byteLength);
+        const block = hoard.pop();
+        if (block === undefined) return false;
+        upstream.deallocate(block, 512);
+        return true;
+      },
     });
     resource.deallocate(resource.allocate(1024, gpu.stream), 1024, gpu.stream);
     assertEquals(asked, [1024, 1024]);
@@ -151,8 +153,10 @@ Deno.test("FailureCallbackResourceAdaptor.allocate() tries again as long as it i
 Deno.test("FailureCallbackResourceAdaptor passes on what is no lack of memory, and what it throws", () =>
   withDevice((gpu) => {
     const upstream = new LedgerResource(gpu);
-    const resource = new FailureCallbackResourceAdaptor(upstream, () => {
-      throw new Error("thrown by the callback");
+    const resource = new FailureCallbackResourceAdaptor(upstream, {
+      onFailure() {
+        throw new Error("thrown by the callback");
+      },
     });
     upstream.fault.allocate = new Error("something else");
     assertThrows(() => resource.allocate(256, gpu.stream), Error, "something else");
@@ -164,7 +168,7 @@ Deno.test("FailureCallbackResourceAdaptor passes on what is no lack of memory, a
 Deno.test("AlignedResourceAdaptor.allocate() aligns from the threshold on, and gives all back", () =>
   withDevice((gpu) => {
     const upstream = new LedgerResource(gpu);
-    const options = { alignment: "64 KiB", threshold: 1024 };
+    const options = { alignmentSize: "64 KiB", thresholdSize: 1024 };
     const aligned = new AlignedResourceAdaptor(upstream, options);
     const small = aligned.allocate(256, gpu.stream);
     const large = aligned.allocate(1024, gpu.stream);
@@ -179,6 +183,9 @@ Deno.test("AlignedResourceAdaptor refuses what is no power of two from 256 on", 
   withDevice((gpu) => {
     const upstream = new LedgerResource(gpu);
     for (const alignment of [0, 128, 300, 768]) {
-      assertThrows(() => new AlignedResourceAdaptor(upstream, { alignment }), RangeError);
+      assertThrows(
+        () => new AlignedResourceAdaptor(upstream, { alignmentSize: alignment }),
+        RangeError,
+      );
     }
   }));

@@ -9,7 +9,7 @@ import {
 } from "../../../src/errors.ts";
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import { CudaDevice } from "../../../src/device.ts";
-import { MemoryLimitError } from "../../../src/memory/byte_limit.ts";
+import { MemoryLimitError } from "../../../src/errors.ts";
 import { CudaAsyncMemoryResource } from "../../../src/memory/cuda_async_memory_resource.ts";
 import { assertSameBytes, patternBytes, readBytes, writeBytes } from "../../support/contents.ts";
 import { testDriver, testOnTwoDevices } from "../../support/driver.ts";
@@ -34,14 +34,17 @@ Deno.test("CudaAsyncMemoryResource leaves the default pool as the driver set it 
 Deno.test("CudaAsyncMemoryResource gives a pool of its own the settings it was asked for", () =>
   withDevice((gpu) => {
     const reuse = { allowOpportunistic: false };
-    using pool = new CudaAsyncMemoryResource(gpu, { releaseThreshold: "64 MiB", reuse });
+    using pool = new CudaAsyncMemoryResource(gpu, { releaseThresholdSize: "64 MiB", reuse });
     assertEquals(pool.releaseThresholdBytes, 64 * MEBIBYTE);
     assertEquals(pool.reuse, {
       followEventDependencies: true,
       allowOpportunistic: false,
       allowInternalDependencies: true,
     });
-    assertThrows(() => new CudaAsyncMemoryResource(gpu, { releaseThreshold: "64k" }), RangeError);
+    assertThrows(
+      () => new CudaAsyncMemoryResource(gpu, { releaseThresholdSize: "64k" }),
+      RangeError,
+    );
     assertThrows(() => new CudaAsyncMemoryResource(gpu, { maxSize: -1 }), RangeError);
     const handleType = "memfd" as "none";
     assertThrows(() => new CudaAsyncMemoryResource(gpu, { handleType }), TypeError, "memfd");
@@ -50,7 +53,7 @@ Deno.test("CudaAsyncMemoryResource gives a pool of its own the settings it was a
 
 Deno.test("CudaAsyncMemoryResource reads usage from the driver, and keeps what its threshold says", () =>
   withDevice((gpu) => {
-    using pool = new CudaAsyncMemoryResource(gpu, { releaseThreshold: "64 MiB" });
+    using pool = new CudaAsyncMemoryResource(gpu, { releaseThresholdSize: "64 MiB" });
     const buffer = gpu.alloc("uint8", 8 * MEBIBYTE, { resource: pool });
     assertEquals([pool.usedBytes, pool.peakUsedBytes], [8 * MEBIBYTE, 8 * MEBIBYTE]);
     assert(pool.reservedBytes >= 8 * MEBIBYTE);
@@ -127,7 +130,7 @@ Deno.test("CudaAsyncMemoryResource leaves no pool behind when a setting fails", 
   const { driver: watched, calls } = watchedDriver(driver);
   return withDevice((gpu) => {
     setFault({ name: "cuMemPoolSetAttribute" });
-    assertThrows(() => new CudaAsyncMemoryResource(gpu, { releaseThreshold: 1 }), CudaError);
+    assertThrows(() => new CudaAsyncMemoryResource(gpu, { releaseThresholdSize: 1 }), CudaError);
     setFault(undefined);
     assertEquals(calls.filter((call) => call === "cuMemPoolDestroy").length, 1);
   }, { driver: watched });
@@ -153,7 +156,7 @@ Deno.test("CudaAsyncMemoryResource counts what the device's own pool keeps as ca
   gpu.alloc("uint8", 2 ** 28).dispose();
   await gpu.synchronize();
   assertEquals([gpu.memory.cachedBytes, gpu.memory.otherBytes], [2 ** 28, 0]);
-  using hog = gpu.growable("uint8", { reserve: "8 GiB" });
+  using hog = gpu.growable("uint8", { reserveSize: "8 GiB" });
   hog.grow(2 ** 33 - 2 ** 27); // the pool gives way
   assertEquals(gpu.memory.cachedBytes, 0);
 });

@@ -10,7 +10,7 @@ import {
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import type { DeviceBuffer } from "../../../src/buffers/device_buffer.ts";
 import type { CudaDevice } from "../../../src/device.ts";
-import { OutOfMemoryError } from "../../../src/errors.ts";
+import { type CudaError, type MemoryLimitError, OutOfMemoryError } from "../../../src/errors.ts";
 import { CachingResourceAdaptor } from "../../../src/memory/caching_resource_adaptor.ts";
 import { CudaAsyncMemoryResource } from "../../../src/memory/cuda_async_memory_resource.ts";
 import { CudaMemoryResource } from "../../../src/memory/cuda_memory_resource.ts";
@@ -61,7 +61,7 @@ Deno.test("OutOfMemoryError of a full device names who holds it and what would h
         "free, 200 MiB in 1 live buffer (largest: weights 200 MiB); dispose what is no longer " +
         "needed, see gpu.live()",
     );
-    assertEquals([error.totalBytes, error.freeBytes, error.call], [
+    assertEquals([error.totalBytes, error.freeBytes, (error.cause as CudaError).call], [
       256 * MIB,
       32 * MIB,
       "cuMemAllocAsync",
@@ -133,7 +133,8 @@ Deno.test("CudaDevice.limit() refuses what would pass it without asking the driv
     gpu.limit("2 MiB");
     using _first = gpu.alloc("uint8", 1.5 * MIB);
     const error = assertThrows(() => gpu.alloc("uint8", MIB), OutOfMemoryError);
-    assertEquals([asked, error.limitBytes, error.call], [1, 2 * MIB, "gpu.limit()"]);
+    assertEquals([asked, error.limitBytes], [1, 2 * MIB]);
+    assertEquals((error.cause as MemoryLimitError).holder, "gpu.limit()");
     assertEquals(error.hint.startsWith("raise gpu.limit()"), true);
     using _fits = gpu.alloc("uint8", 0.5 * MIB);
     gpu.limit(undefined);
@@ -310,7 +311,7 @@ Deno.test("CudaDevice.alloc() waits for memory of another kind that was freed an
     const kinds = {
       pool: () => gpu.alloc("uint8", 200 * MIB),
       plain: () => gpu.alloc("uint8", 200 * MIB, { resource: plain }),
-      virtual: () => gpu.growable("uint8", { reserve: 256 * MIB, shape: 200 * MIB }),
+      virtual: () => gpu.growable("uint8", { reserveSize: 256 * MIB, shape: 200 * MIB }),
       pitched: () => gpu.pitched("uint8", [200, MIB]),
     };
     for (const first of Object.values(kinds)) {

@@ -1,9 +1,9 @@
 // Memory resources that a program wrote itself, and got wrong: each mistake ends in a sentence.
 
 import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
-import { CUresult } from "../../../ffi/constants.ts";
 import type { CudaDevice } from "../../../src/device.ts";
-import { CudaError, OutOfMemoryError } from "../../../src/errors.ts";
+import { MemoryLimitError, OutOfMemoryError } from "../../../src/errors.ts";
+import type { MemoryResource } from "../../../mod.ts";
 import {
   AlignedResourceAdaptor,
   CachingResourceAdaptor,
@@ -13,11 +13,10 @@ import {
   LoggingResourceAdaptor,
   ManagedMemoryResource,
   MappedHostMemoryResource,
-  type MemoryResource,
   PinnedHostMemoryResource,
   StatisticsResourceAdaptor,
   TrackingResourceAdaptor,
-} from "../../../mod.ts";
+} from "../../../src/memory.ts";
 import { withDevice } from "../../support/with_device.ts";
 
 /** Gives what it is told to, and counts what comes back. */
@@ -90,9 +89,9 @@ Deno.test("Adaptors over a resource of the program's count nothing that is no ad
     const adaptors = [
       statistics,
       caching,
-      new AlignedResourceAdaptor(upstream, { alignment: 4096 }),
-      new FailureCallbackResourceAdaptor(upstream, () => false),
-      new LimitingResourceAdaptor(upstream, "1 MiB"),
+      new AlignedResourceAdaptor(upstream, { alignmentSize: 4096 }),
+      new FailureCallbackResourceAdaptor(upstream, { onFailure: () => false }),
+      new LimitingResourceAdaptor(upstream, { limitSize: "1 MiB" }),
       new LoggingResourceAdaptor(upstream, { write: () => {} }),
       new TrackingResourceAdaptor(upstream),
     ];
@@ -108,10 +107,10 @@ Deno.test("Adaptors over a resource of the program's count nothing that is no ad
 
 Deno.test("A resource of the program's that is out of memory is not explained by the device", () =>
   withDevice((gpu) => {
-    const code = CUresult.CUDA_ERROR_OUT_OF_MEMORY;
-    const shortage = new CudaError("Cannot give more: the arena is full", {
-      code,
-      call: "MyArena",
+    const amounts = { requestedBytes: 100, heldBytes: 4096, limitBytes: 4096 };
+    const shortage = new MemoryLimitError("MyArena", {
+      ...amounts,
+      remedy: "have MyArena hold more",
     });
     const resource = new MyArena(gpu, shortage);
     const error = assertThrows(() => gpu.alloc("uint8", 100, { resource }), OutOfMemoryError);

@@ -64,7 +64,7 @@ testHoldingStream(
 
 Deno.test("PooledPinnedHostMemoryResource keeps at most what it is told, and trims", () =>
   withDevice((gpu) => {
-    using pool = new PooledPinnedHostMemoryResource(gpu, { keep: "8 KiB" });
+    using pool = new PooledPinnedHostMemoryResource(gpu, { keepSize: "8 KiB" });
     const blocks = [1, 2, 3].map(() => pool.allocate(4096, gpu.stream));
     for (const block of blocks) pool.deallocate(block, 4096, gpu.stream);
     assertEquals(pool.cachedBytes, 8192);

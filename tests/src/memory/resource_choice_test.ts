@@ -83,7 +83,7 @@ Deno.test("CudaDevice.open() takes the default resource once, and disposes it wi
     using gpu = CudaDevice.open(0, {
       driver,
       resource: (owner) => {
-        pool = new CudaAsyncMemoryResource(owner, { releaseThreshold: "16 MiB" });
+        pool = new CudaAsyncMemoryResource(owner, { releaseThresholdSize: "16 MiB" });
         return cache = new CachingResourceAdaptor(pool);
       },
     });

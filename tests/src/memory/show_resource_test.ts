@@ -39,7 +39,7 @@ Deno.test("Resources without counters show where their memory can be used", () =
 Deno.test("Resources show the other counters when those of an upstream cannot be read", () =>
   withDevice((gpu) => {
     const pool = new CudaAsyncMemoryResource(gpu, {});
-    const limited = new LimitingResourceAdaptor(pool, "1 MiB");
+    const limited = new LimitingResourceAdaptor(pool, { limitSize: "1 MiB" });
     pool.dispose();
     assertEquals(Deno.inspect(limited).split("\n"), [
       "LimitingResourceAdaptor: limit 1 MiB, used 0 B (memory for the GPU of device 0)",

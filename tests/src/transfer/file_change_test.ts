@@ -9,7 +9,7 @@ const OLD = Uint8Array.of(1, 2, 3, 4);
 
 function change(path: string, options: Partial<ChangeOptions>): FileChange {
   const place = { path, realPath: path };
-  const rest = { offset: undefined, byteLength: 2, inPlace: false, sync: false };
+  const rest = { fileOffset: undefined, byteLength: 2, inPlace: false, sync: false };
   return new FileChange(place, { ...rest, ...options });
 }
 
@@ -25,11 +25,11 @@ for (const sync of [false, true]) {
   Deno.test(`FileChange.commit()${how} at an offset changes those bytes alone`, async () => {
     using folder = new FileFolder();
     const path = folder.write("file", OLD);
-    const inside = begun(path, { offset: 1, sync });
+    const inside = begun(path, { fileOffset: 1, sync });
     await inside.file.write(Uint8Array.of(8, 9), 1);
     await inside.commit();
     assertEquals(Deno.readFileSync(path), Uint8Array.of(1, 8, 9, 4));
-    const beyond = begun(path, { offset: 5, sync });
+    const beyond = begun(path, { fileOffset: 5, sync });
     beyond.file.writeSync(Uint8Array.of(6, 7), 5);
     beyond.commitSync();
     assertEquals(Deno.readFileSync(path), Uint8Array.of(1, 8, 9, 4, 0, 6, 7));
@@ -39,7 +39,7 @@ for (const sync of [false, true]) {
   Deno.test(`FileChange.commit()${how} makes a file that is not there`, async () => {
     using folder = new FileFolder();
     const path = folder.pathOf("file");
-    const write = begun(path, { offset: 1, sync });
+    const write = begun(path, { fileOffset: 1, sync });
     write.file.writeSync(Uint8Array.of(8, 9), 1);
     const pending = write.commit();
     write.commitSync();
@@ -51,7 +51,7 @@ for (const sync of [false, true]) {
 Deno.test("FileChange.abandon() gives a file its size back, and the bytes around it stay", () => {
   using folder = new FileFolder();
   const path = folder.write("file", OLD);
-  const write = begun(path, { offset: 3, byteLength: 100 });
+  const write = begun(path, { fileOffset: 3, byteLength: 100 });
   write.file.writeSync(Uint8Array.of(8, 9), 3);
   assertEquals(Deno.statSync(path).size, 103);
   write.abandon();
@@ -63,7 +63,7 @@ Deno.test("FileChange.abandon() gives a file its size back, and the bytes around
 Deno.test("FileChange.abandon() cuts off nothing that somebody else added", () => {
   using folder = new FileFolder();
   const path = folder.write("file", OLD);
-  const write = begun(path, { offset: 4 });
+  const write = begun(path, { fileOffset: 4 });
   Deno.writeFileSync(path, Uint8Array.of(5), { append: true });
   write.abandon();
   assertEquals(Deno.statSync(path).size, 7);
@@ -71,9 +71,9 @@ Deno.test("FileChange.abandon() cuts off nothing that somebody else added", () =
 
 Deno.test("FileChange.abandon() removes a file that it made, and no other", () => {
   using folder = new FileFolder();
-  begun(folder.pathOf("made"), { offset: 0 }).abandon();
+  begun(folder.pathOf("made"), { fileOffset: 0 }).abandon();
   assertEquals(namesIn(folder), []);
-  const replaced = begun(folder.pathOf("made"), { offset: 0 });
+  const replaced = begun(folder.pathOf("made"), { fileOffset: 0 });
   Deno.removeSync(folder.pathOf("made"));
   folder.write("made", OLD);
   replaced.abandon();
@@ -105,9 +105,9 @@ Deno.test("FileChange.tryBegin() waits for whoever has the lock", () => {
   {
     using other = Deno.openSync(path, { write: true });
     other.lockSync(true);
-    assertEquals(change(path, { offset: 0 }).tryBegin(), false);
+    assertEquals(change(path, { fileOffset: 0 }).tryBegin(), false);
   }
-  begun(path, { offset: 0 }).commitSync();
+  begun(path, { fileOffset: 0 }).commitSync();
   assertEquals(Deno.readFileSync(path), OLD);
 });
 
@@ -126,7 +126,7 @@ Deno.test("FileChange.tryBegin() refuses folders and pipes, and devices unless t
 Deno.test("FileChange.file says that it is not open before it has begun, and afterwards", async () => {
   using folder = new FileFolder();
   const path = folder.write("file", OLD);
-  const write = change(path, { offset: 0 });
+  const write = change(path, { fileOffset: 0 });
   assertThrows(() => write.file, Error, `Cannot write ${path}: it is not open`);
   write.tryBegin();
   await write.commit();

@@ -61,7 +61,7 @@ Deno.test("DeviceBuffer.writeFile() leaves a good file when it was aborted befor
   await withDevice(async (gpu) => {
     using x = gpu.zeros("uint8", 10);
     await assertRejects(() => x.writeFile(path, { signal }), DOMException, "abort");
-    await assertRejects(() => x.writeFile(path, { signal, offset: 8 }), DOMException, "abort");
+    await assertRejects(() => x.writeFile(path, { signal, fileOffset: 8 }), DOMException, "abort");
     await assertRejects(() => x.writeFile(folder.pathOf("new"), { signal }), DOMException, "abort");
     assertEquals(Deno.readFileSync(path), Uint8Array.of(1, 2, 3));
     assertEquals([...Deno.readDirSync(folder.path)].map(({ name }) => name), ["good"]);

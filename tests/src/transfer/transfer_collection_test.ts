@@ -7,7 +7,7 @@ const linux = { ignore: Deno.build.os !== "linux" };
 
 /** Opens a device whose transfers use threads soon, and lets the collector run and memory be reused. */
 const SETUP = `
-  const transfers = { laneCount: 4, ringFrom: "1 MiB" };
+  const transfers = { laneCount: 4, ringFromSize: "1 MiB" };
   const tuned = kit.CudaDevice.open(0, { driver: testDriver(), transfers });
   const reused = [];
   const timer = setInterval(() => {

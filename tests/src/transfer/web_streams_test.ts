@@ -215,7 +215,7 @@ Deno.test("readable of one buffer fills another through a compressor", () =>
 
 Deno.test("GrowableBuffer.writable appends, and grows", () =>
   withDevice(async (gpu) => {
-    using buffer = gpu.growable("uint8", { reserve: "64 MiB", shape: 3 });
+    using buffer = gpu.growable("uint8", { reserveSize: "64 MiB", shape: 3 });
     buffer.fill(9);
     const bytes = patternBytes(2 * BLOCK_BYTES + 1);
     await streamOf(bytes).pipeTo(buffer.writable);
@@ -226,7 +226,7 @@ Deno.test("GrowableBuffer.writable appends, and grows", () =>
 
 Deno.test("GrowableBuffer.writable of half an element leaves the former elements", () =>
   withDevice(async (gpu) => {
-    using buffer = gpu.growable("float32", { reserve: "64 MiB", shape: 2 });
+    using buffer = gpu.growable("float32", { reserveSize: "64 MiB", shape: 2 });
     await assertRejects(
       () => streamOf(patternBytes(10)).pipeTo(buffer.writable),
       RangeError,

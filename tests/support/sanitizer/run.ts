@@ -1,7 +1,8 @@
 // Runs the GPU suite under compute-sanitizer's memcheck and says whether it is clean:
 // `deno task test:sanitizer [result.json]`. Needs a GPU and the CUDA toolkit.
 
-import { CudaDevice, type Provenance } from "../../../mod.ts";
+import { CudaDevice } from "../../../mod.ts";
+import type { Provenance } from "../../../src/notebook/mod.ts";
 import { TemporaryFolder } from "../child_deno.ts";
 import { PROJECT_ROOT, projectFiles } from "../project_files.ts";
 import {

@@ -31,7 +31,7 @@ if (import.meta.main) {
     "a small file": () => old.writeFile(path),
     "a large one in its place": write({}),
     "a large one that is new": () => large.writeFile(`${folder}/new`),
-    "a large one at an offset": write({ offset: 5 }),
+    "a large one at an offset": write({ fileOffset: 5 }),
     "a large one into it": write({ inPlace: true }),
     "a large model": () => saveSafetensors(path, { large }),
     "a small file again": () => old.writeFile(path),

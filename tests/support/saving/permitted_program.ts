@@ -29,7 +29,7 @@ if (import.meta.main) {
     sync: (path) => buffer.writeFile(`${path}/file`, { sync: true }),
     model: (path) => saveSafetensors(`${path}/file`, { buffer }),
     inPlace: (path) => buffer.writeFile(`${path}/file`, { inPlace: true }),
-    offset: (path) => buffer.writeFile(`${path}/file`, { offset: 2 }),
+    offset: (path) => buffer.writeFile(`${path}/file`, { fileOffset: 2 }),
     new: (path) => buffer.writeFile(`${path}/new`),
     link: (path) => buffer.writeFile(`${path}/link`),
   };

@@ -2,7 +2,8 @@
 // worker had open, its lock too, must go with it. Run as it is it is the program, in a worker the saver.
 
 import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
-import { readSafetensorsHeader, saveSafetensors } from "../../../mod.ts";
+import { saveSafetensors } from "../../../mod.ts";
+import { readSafetensorsHeader } from "../../../src/safetensors.ts";
 import { openTestDevice } from "../driver.ts";
 import { FileFolder, namesIn } from "../files.ts";
 

@@ -83,7 +83,7 @@ export async function runPoint(
     if (shown !== undefined) defects.push(describe(shown));
     const live = gpu.live();
     if (live.count > 0) defects.push(`left live: ${live.objects.map(({ name }) => name)}`);
-    live.release();
+    live.dispose();
   }
   if (phase === "run" && !isSticky) {
     driver.arm();

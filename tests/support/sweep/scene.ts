@@ -14,7 +14,7 @@ export interface Step {
 }
 
 /** Small transfers go through threads and page-locked slots from this size on. */
-const TRANSFERS = { ringBytes: "8 MiB", laneCount: 3, ringFrom: "4 MiB" } as const;
+const TRANSFERS = { ringSize: "8 MiB", laneCount: 3, ringFromSize: "4 MiB" } as const;
 
 /** The devices of one run of a step, opened when it asks for them. */
 export class Scene {

@@ -122,7 +122,7 @@ export const BUFFER_STEPS: readonly Step[] = [
   {
     name: "growable buffers: grow, shrink, share, several steps",
     async run({ gpu, other }) {
-      using cache = gpu.growable("uint8", { reserve: "16 MiB", step: "2 MiB" });
+      using cache = gpu.growable("uint8", { reserveSize: "16 MiB", stepSize: "2 MiB" });
       cache.grow("5 MiB");
       cache.setAccess(other, "readwrite");
       cache.subarray(0, 64).fill(6);
@@ -244,7 +244,7 @@ export const BUFFER_STEPS: readonly Step[] = [
       managed.fill(1, { stream });
       using mapped = gpu.mapped("uint8", 64);
       mapped.fill(1, { stream });
-      using pool = gpu.growable("uint8", { reserve: "4 MiB" });
+      using pool = gpu.growable("uint8", { reserveSize: "4 MiB" });
       pool.grow("2 MiB").fill(1, { stream });
     },
   },

@@ -1,7 +1,7 @@
 // Steps of the failure sweep: opening devices, and all that tells what they hold.
 
 import { assert, assertEquals } from "@std/assert";
-import { CachingResourceAdaptor, CudaAsyncMemoryResource } from "../../../../mod.ts";
+import { CachingResourceAdaptor, CudaAsyncMemoryResource } from "../../../../src/memory.ts";
 import { CudaDevice } from "../../../../src/device.ts";
 import type { Step } from "../scene.ts";
 import { show } from "../show.ts";
@@ -94,7 +94,7 @@ export const DEVICE_STEPS: readonly Step[] = [
     name: "accounts: memory, live, marks, tracks, reports, timeline",
     run({ gpu }) {
       const mark = gpu.mark();
-      using _all = { [Symbol.dispose]: () => gpu.releaseAll() };
+      using _all = { [Symbol.dispose]: () => gpu.disposeAll() };
       gpu.timeline.start();
       using track = gpu.track("part");
       gpu.zeros("uint8", 4096, { label: "left" });
@@ -102,7 +102,7 @@ export const DEVICE_STEPS: readonly Step[] = [
       assertEquals(gpu.live({ label: "left" }).count, 1);
       assert(gpu.memory.liveBytes >= 4096);
       assert(gpu.report().toString().includes("left"));
-      gpu.releaseSince(mark);
+      gpu.disposeSince(mark);
       assertEquals(track.currentBytes, 0);
       gpu.timeline.stop();
       assert(gpu.timeline.length > 0);

@@ -1,19 +1,17 @@
 // Steps of the failure sweep: where memory comes from, pools of one's own and adaptors.
 
 import { assert, assertEquals } from "@std/assert";
+import { type CudaDevice, type MemoryResource, OutOfMemoryError } from "../../../../mod.ts";
 import {
   AlignedResourceAdaptor,
   CachingResourceAdaptor,
   CudaAsyncMemoryResource,
-  type CudaDevice,
   CudaMemoryResource,
   FailureCallbackResourceAdaptor,
   LimitingResourceAdaptor,
   LoggingResourceAdaptor,
   ManagedMemoryResource,
   MappedHostMemoryResource,
-  type MemoryResource,
-  OutOfMemoryError,
   parseAllocationLog,
   PinnedHostMemoryResource,
   PitchedMemoryResource,
@@ -22,7 +20,7 @@ import {
   StatisticsResourceAdaptor,
   TrackingResourceAdaptor,
   VirtualMemoryResource,
-} from "../../../../mod.ts";
+} from "../../../../src/memory.ts";
 import type { Step } from "../scene.ts";
 
 /** Resources that give device memory, and what stacks on one. */
@@ -34,13 +32,14 @@ const SOURCES: Readonly<Record<string, (gpu: CudaDevice) => MemoryResource>> = {
   "managed memory": (gpu) => new ManagedMemoryResource(gpu),
   "mapped memory": (gpu) => new MappedHostMemoryResource(gpu),
   "an aligned adaptor": (gpu) =>
-    new AlignedResourceAdaptor(gpu.memoryResource, { alignment: "4 KiB" }),
-  "a limiting adaptor": (gpu) => new LimitingResourceAdaptor(gpu.memoryResource, "1 MiB"),
+    new AlignedResourceAdaptor(gpu.memoryResource, { alignmentSize: "4 KiB" }),
+  "a limiting adaptor": (gpu) =>
+    new LimitingResourceAdaptor(gpu.memoryResource, { limitSize: "1 MiB" }),
   "a tracking adaptor": (gpu) => new TrackingResourceAdaptor(gpu.memoryResource),
   "a statistics adaptor": (gpu) => new StatisticsResourceAdaptor(gpu.memoryResource),
   "a logging adaptor": (gpu) => new LoggingResourceAdaptor(gpu.memoryResource, { write() {} }),
   "an adaptor that asks": (gpu) =>
-    new FailureCallbackResourceAdaptor(gpu.memoryResource, () => false),
+    new FailureCallbackResourceAdaptor(gpu.memoryResource, { onFailure: () => false }),
 };
 
 /** Allocates from a resource, on two streams, and gives all back. */
@@ -63,7 +62,7 @@ export const RESOURCE_STEPS: readonly Step[] = [
     name: "a pool of one's own: attributes, access, trim",
     run({ gpu, other }) {
       using pool = new CudaAsyncMemoryResource(gpu, {
-        releaseThreshold: "64 MiB",
+        releaseThresholdSize: "64 MiB",
         maxSize: "64 MiB",
         reuse: { allowOpportunistic: false },
       });
@@ -125,7 +124,7 @@ export const RESOURCE_STEPS: readonly Step[] = [
     name: "adaptors stacked on a pool of one's own, for one function",
     run({ gpu }) {
       using pool = new CudaAsyncMemoryResource(gpu, {});
-      using cache = new CachingResourceAdaptor(pool, { limit: "64 MiB" });
+      using cache = new CachingResourceAdaptor(pool, { limitSize: "64 MiB" });
       const statistics = new StatisticsResourceAdaptor(cache);
       gpu.withResource(statistics, () => {
         using a = gpu.zeros("float32", 1024);
@@ -139,7 +138,7 @@ export const RESOURCE_STEPS: readonly Step[] = [
     async run({ gpu }) {
       using rest = new DisposableStack();
       {
-        using pool = new CudaAsyncMemoryResource(gpu, { releaseThreshold: "64 MiB" });
+        using pool = new CudaAsyncMemoryResource(gpu, { releaseThresholdSize: "64 MiB" });
         rest.use(gpu.zeros("uint8", 4096, { resource: pool }));
         using cache = new CachingResourceAdaptor(new CudaMemoryResource(gpu));
         rest.use(gpu.zeros("uint8", 4096, { resource: cache }));
@@ -152,7 +151,7 @@ export const RESOURCE_STEPS: readonly Step[] = [
   {
     name: "pooled page-locked memory, for one function",
     async run({ gpu }) {
-      using pool = new PooledPinnedHostMemoryResource(gpu, { keep: "1 MiB" });
+      using pool = new PooledPinnedHostMemoryResource(gpu, { keepSize: "1 MiB" });
       await gpu.withPinnedResource(pool, async () => {
         using device = gpu.zeros("uint8", 4096);
         for (let i = 0; i < 3; i++) {

@@ -123,7 +123,7 @@ export const TRANSFER_STEPS: readonly Step[] = [
       await a.writeFile(path);
       using b = await gpu.uploadFile(path, { dtype: "float32" });
       assertEquals((await b.download())[9], 9);
-      await a.subarray(0, 4).writeFile(path, { offset: 16 });
+      await a.subarray(0, 4).writeFile(path, { fileOffset: 16 });
       assertEquals((await Deno.stat(path)).size, 256);
     },
   },
@@ -134,7 +134,7 @@ export const TRANSFER_STEPS: readonly Step[] = [
       using a = await gpu.upload(NUMBERS);
       await a.writeFile(path);
       await a.writeFile(path, { inPlace: true, sync: true });
-      const late = [a.writeFile(path), a.subarray(0, 8).writeFile(path, { offset: 8 })];
+      const late = [a.writeFile(path), a.subarray(0, 8).writeFile(path, { fileOffset: 8 })];
       await Promise.allSettled(late);
       await Promise.all(late);
       using b = await gpu.uploadFile(path, { dtype: "float32" });
@@ -195,7 +195,7 @@ export const TRANSFER_STEPS: readonly Step[] = [
       using b = gpu.alloc("float32", 64);
       await streamOf(new Uint8Array(NUMBERS.buffer.slice(0))).pipeTo(b.writable);
       assertEquals((await b.download())[9], 9);
-      using c = gpu.growable("float32", { reserve: "4 MiB" });
+      using c = gpu.growable("float32", { reserveSize: "4 MiB" });
       await streamOf(new Uint8Array(NUMBERS.buffer.slice(0))).pipeTo(c.writable);
       assertEquals(c.length, 64);
     },

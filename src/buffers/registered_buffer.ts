@@ -34,7 +34,7 @@ export type RegisterRequest<D extends DType> = RegisterOptions<D> & {
 };
 
 /** The parts of registered memory. */
-export interface RegisteredMemoryFields<D extends DType> extends BufferFields<D> {
+export interface RegisteredBufferFields<D extends DType> extends BufferFields<D> {
   /** The registration of the array. */
   readonly registration: HostRegistration;
 }
@@ -45,11 +45,11 @@ export interface RegisteredMemoryFields<D extends DType> extends BufferFields<D>
  * meanwhile; disposing unlocks it and changes neither the array nor its contents. {@link
  * CudaDevice.register} creates one.
  */
-export class RegisteredMemory<D extends DType = DType> extends HostBuffer<D> {
+export class RegisteredBuffer<D extends DType = DType> extends HostBuffer<D> {
   readonly #registration: HostRegistration;
 
-  /** Adopts registered memory; {@link RegisteredMemory.register} registers it. */
-  constructor(fields: RegisteredMemoryFields<D>) {
+  /** Adopts registered memory; {@link RegisteredBuffer.register} registers it. */
+  constructor(fields: RegisteredBufferFields<D>) {
     super({ ...fields, bytes: fields.registration.bytes });
     this.#registration = fields.registration;
   }
@@ -61,7 +61,7 @@ export class RegisteredMemory<D extends DType = DType> extends HostBuffer<D> {
    * @throws RangeError when the shape does not fit its bytes.
    * @throws CudaError when a part of the array is registered already.
    */
-  static register<D extends DType>(request: RegisterRequest<D>): RegisteredMemory<D> {
+  static register<D extends DType>(request: RegisterRequest<D>): RegisteredBuffer<D> {
     const { source, stream, label, portable, readOnly } = request;
     const bytes = bytesOf(source, "register memory");
     const { dtype, shape } = layoutOf(request, bytes);
@@ -79,7 +79,7 @@ export class RegisteredMemory<D extends DType = DType> extends HostBuffer<D> {
     const token = { allocation };
     allocation.guard(token);
     const fields = { allocation, token, dtype, shape, byteOffset: 0, isView: false };
-    return new RegisteredMemory({ ...fields, registration });
+    return new RegisteredBuffer({ ...fields, registration });
   }
 
   /** Whether the GPU may only read the memory. */
@@ -101,16 +101,20 @@ export class RegisteredMemory<D extends DType = DType> extends HostBuffer<D> {
   }
 
   /** Returns a view of the same bytes as another element type; see {@link HostBuffer.as}. */
-  override as<E extends DType>(dtype: E): RegisteredMemory<E> {
-    return super.as(dtype) as RegisteredMemory<E>;
+  override as<E extends DType>(dtype: E): RegisteredBuffer<E> {
+    return super.as(dtype) as RegisteredBuffer<E>;
   }
 
-  /** Registers new memory of the same kind; the result's array is new. */
-  protected [ALLOCATE_LIKE](request: DeviceBufferRequest<D>): RegisteredMemory<D> {
+  /**
+   * Registers new memory of the same kind; the result's array is new.
+   *
+   * @internal
+   */
+  protected [ALLOCATE_LIKE](request: DeviceBufferRequest<D>): RegisteredBuffer<D> {
     const { dtype, stream, label } = request;
     const shape = toShape(request.shape);
     const source = new ArrayBuffer(byteLengthOf(dtype, shape));
-    return RegisteredMemory.register<D>({ source, dtype, shape, stream, label });
+    return RegisteredBuffer.register<D>({ source, dtype, shape, stream, label });
   }
 }
 

@@ -17,7 +17,7 @@ function ownPages(byteLength: number): Uint8Array<ArrayBuffer> {
   return new Uint8Array(new ArrayBuffer(byteLength + 2 * PAGE_BYTES), PAGE_BYTES + 24, byteLength);
 }
 
-Deno.test("RegisteredMemory is the array itself, for the GPU too", () =>
+Deno.test("RegisteredBuffer is the array itself, for the GPU too", () =>
   withDevice((gpu) => {
     const bytes = ownPages(400);
     const array = new Float32Array(bytes.buffer, bytes.byteOffset, 100).fill(3);
@@ -38,7 +38,7 @@ Deno.test("RegisteredMemory is the array itself, for the GPU too", () =>
     assertStrictEquals(registered.array.buffer, array.buffer);
   }));
 
-Deno.test("RegisteredMemory.dispose() leaves the array and its contents to the program", () =>
+Deno.test("RegisteredBuffer.dispose() leaves the array and its contents to the program", () =>
   withDevice((gpu) => {
     const bytes = ownPages(64);
     bytes.fill(4);
@@ -48,7 +48,7 @@ Deno.test("RegisteredMemory.dispose() leaves the array and its contents to the p
     gpu.register(bytes).dispose();
   }));
 
-Deno.test("RegisteredMemory takes an ArrayBuffer, a SharedArrayBuffer, a DataView and a shape", () =>
+Deno.test("RegisteredBuffer takes an ArrayBuffer, a SharedArrayBuffer, a DataView and a shape", () =>
   withDevice((gpu) => {
     {
       using plain = gpu.register(new ArrayBuffer(3 * PAGE_BYTES));
@@ -66,7 +66,7 @@ Deno.test("RegisteredMemory takes an ArrayBuffer, a SharedArrayBuffer, a DataVie
     assertEquals([view.dtype, view.length], ["float64", 8]);
   }));
 
-Deno.test("RegisteredMemory refuses memory that can move or be resized", () =>
+Deno.test("RegisteredBuffer refuses memory that can move or be resized", () =>
   withDevice((gpu) => {
     const resizable = new ArrayBuffer(PAGE_BYTES, { maxByteLength: 2 * PAGE_BYTES });
     assertThrows(() => gpu.register(resizable), TypeError, "resizable");
@@ -79,7 +79,7 @@ Deno.test("RegisteredMemory refuses memory that can move or be resized", () =>
     assertEquals(gpu.live().count, 0);
   }));
 
-Deno.test("RegisteredMemory refuses types and shapes that do not fit the bytes", () =>
+Deno.test("RegisteredBuffer refuses types and shapes that do not fit the bytes", () =>
   withDevice((gpu) => {
     const bytes = ownPages(10);
     assertThrows(() => gpu.register(bytes, { dtype: "float32" }), RangeError, "Cannot register 10");
@@ -89,7 +89,7 @@ Deno.test("RegisteredMemory refuses types and shapes that do not fit the bytes",
     assertEquals(gpu.live().count, 0);
   }));
 
-Deno.test("RegisteredMemory refuses an array whose memory is registered already", () =>
+Deno.test("RegisteredBuffer refuses an array whose memory is registered already", () =>
   withDevice((gpu) => {
     const bytes = ownPages(100);
     using _registered = gpu.register(bytes);
@@ -102,7 +102,7 @@ Deno.test("RegisteredMemory refuses an array whose memory is registered already"
     assertEquals(gpu.live().count, 1);
   }));
 
-Deno.test("RegisteredMemory names the array that was transferred away", () =>
+Deno.test("RegisteredBuffer names the array that was transferred away", () =>
   withDevice((gpu) => {
     const source = new ArrayBuffer(3 * PAGE_BYTES);
     using registered = gpu.register(source, { label: "x" });
@@ -111,7 +111,7 @@ Deno.test("RegisteredMemory names the array that was transferred away", () =>
     assertEquals(moved.byteLength, 3 * PAGE_BYTES);
   }));
 
-Deno.test("RegisteredMemory.readOnly refuses every write by the GPU", () =>
+Deno.test("RegisteredBuffer.readOnly refuses every write by the GPU", () =>
   withDevice(async (gpu) => {
     const bytes = ownPages(64);
     bytes.set(patternBytes(64));
@@ -126,7 +126,7 @@ Deno.test("RegisteredMemory.readOnly refuses every write by the GPU", () =>
     assertEquals(await registered.download(), patternBytes(64));
   }));
 
-Deno.test("RegisteredMemory.readOnly tells the driver where that is supported", async () => {
+Deno.test("RegisteredBuffer.readOnly tells the driver where that is supported", async () => {
   for (const supported of [0, 1]) {
     const flags: number[] = [];
     await withDevice((gpu) => {
@@ -137,7 +137,7 @@ Deno.test("RegisteredMemory.readOnly tells the driver where that is supported", 
   }
 });
 
-Deno.test("RegisteredMemory registers whole pages where the driver wants them", async () => {
+Deno.test("RegisteredBuffer registers whole pages where the driver wants them", async () => {
   const ranges: [bigint, bigint][] = [];
   const api = testDriver();
   const driver: DriverApi = {
@@ -159,7 +159,7 @@ Deno.test("RegisteredMemory registers whole pages where the driver wants them", 
   }, { driver });
 });
 
-Deno.test("RegisteredMemory.register() leaves nothing when the device's address cannot be had", () => {
+Deno.test("RegisteredBuffer.register() leaves nothing when the device's address cannot be had", () => {
   const { driver, setFault } = faultyDriver();
   return withDevice((gpu) => {
     const bytes = ownPages(64);
@@ -171,14 +171,14 @@ Deno.test("RegisteredMemory.register() leaves nothing when the device's address 
   }, { driver });
 });
 
-Deno.test("RegisteredMemory.register() says what to use where it is not supported", () => {
+Deno.test("RegisteredBuffer.register() says what to use where it is not supported", () => {
   const { CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED: attribute } = CUdevice_attribute;
   return withDevice((gpu) => {
     assertThrows(() => gpu.register(ownPages(64)), CudaUnavailableError, "a pinned buffer");
   }, { driver: withAttribute(testDriver(), attribute, 0) });
 });
 
-testHoldingStream("RegisteredMemory.dispose() unregisters after the copies that are queued", () => {
+testHoldingStream("RegisteredBuffer.dispose() unregisters after the copies that are queued", () => {
   const { driver, calls } = watchedDriver();
   return withDevice((gpu) => {
     using stream = gpu.createStream();

@@ -1,0 +1,103 @@
+// Live objects in groups: which line, kind, label or scope holds how many bytes.
+
+import { describeValue, formatBytes } from "../format.ts";
+import { oneOf } from "../options.ts";
+import { formatTable } from "../text_table.ts";
+import type { LiveObject } from "./live_query.ts";
+
+/** By what live objects are grouped: the line where they were made, or what they have in common. */
+export type LiveGroupKey = "origin" | "kind" | "label" | "scope";
+
+/** Live objects that have something in common. */
+export interface LiveGroup {
+  /** What they have in common; undefined for those of which it is not known. */
+  readonly name: string | undefined;
+  /** How many they are. */
+  readonly count: number;
+  /** Bytes that they hold together. */
+  readonly byteLength: number;
+}
+
+const KEY = oneOf("origin", "kind", "label", "scope");
+
+const NAMES: Readonly<Record<LiveGroupKey, (object: LiveObject) => string | undefined>> = {
+  origin: ({ origin }) => origin,
+  kind: ({ kind }) => kind,
+  label: ({ label }) => label,
+  scope: ({ scope }) => scope,
+};
+
+const HEADINGS: Readonly<Record<LiveGroupKey, string>> = {
+  origin: "made at",
+  kind: "kind",
+  label: "label",
+  scope: "scope",
+};
+
+/** Groups of live objects, the largest first; prints as a table. */
+export class LiveGroups implements Iterable<LiveGroup> {
+  /** What the groups are made by. */
+  readonly key: LiveGroupKey;
+  /** The groups. */
+  readonly groups: readonly LiveGroup[];
+  /** How to learn the places of all objects, where some have none; empty otherwise. */
+  readonly hint: string;
+
+  /**
+   * Groups objects.
+   *
+   * @internal
+   */
+  constructor(
+    key: LiveGroupKey,
+    { objects, hint }: { readonly objects: readonly LiveObject[]; readonly hint: string },
+  ) {
+    if (!Object.hasOwn(NAMES, key)) {
+      throw new TypeError(`Cannot group by ${describeValue(key)}: expected ${KEY.expected}`);
+    }
+    this.key = key;
+    this.hint = key === "origin" ? hint : "";
+    this.groups = [...Map.groupBy(objects, NAMES[key])]
+      .map(([name, members]) => ({
+        name,
+        count: members.length,
+        byteLength: members.reduce((sum, { byteLength }) => sum + byteLength, 0),
+      }))
+      .sort((a, b) => b.byteLength - a.byteLength || b.count - a.count);
+  }
+
+  /** What the first column of the table is called. */
+  get heading(): string {
+    return HEADINGS[this.key];
+  }
+
+  /** Walks the groups. */
+  [Symbol.iterator](): Iterator<LiveGroup> {
+    return this.groups[Symbol.iterator]();
+  }
+
+  /** Lays the groups out as text. */
+  toString(): string {
+    const rows = this.groups.map(({ name, count, byteLength }) => [
+      name ?? "unknown",
+      String(count),
+      formatBytes(byteLength),
+    ]);
+    const table = formatTable([[this.heading, "count", "size"], ...rows], [
+      "left",
+      "right",
+      "right",
+    ]);
+    return [table, ...[this.hint].filter(Boolean)].join("\n");
+  }
+
+  /** The groups as plain data. */
+  toJSON(): readonly LiveGroup[] {
+    return this.groups;
+  }
+
+  /** Shows the table on a console. */
+  [Symbol.for("Deno.customInspect")](): string {
+    return this.toString();
+  }
+}

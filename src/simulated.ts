@@ -1,0 +1,150 @@
+/**
+ * A driver with no GPU under it, for tests: as many devices as you like, small or large, old or new,
+ * and calls that fail when you say so. It throws a {@linkcode SimulationError} for mistakes that a
+ * real driver lets pass, such as a race between two streams.
+ *
+ * ```ts
+ * import { CudaDevice, OutOfMemoryError } from "vramkit";
+ * import { simulateDriver } from "vramkit/simulated";
+ *
+ * const driver = simulateDriver({ deviceCount: 1, memorySize: "64 MiB" });
+ * using gpu = CudaDevice.open(0, { driver });
+ * try {
+ *   gpu.alloc("uint8", 2 ** 30);
+ * } catch (error) {
+ *   console.log(error instanceof OutOfMemoryError); // true
+ * }
+ * ```
+ *
+ * @module
+ */
+
+import { CUresult } from "../ffi/constants.ts";
+import type { DriverApi, DriverFunction } from "../ffi/cuda.ts";
+import { simulateDriver as simulate } from "../ffi/simulated/driver.ts";
+import { requirePointers } from "./driver.ts";
+import { type ByteSize, describeValue, parseBytes } from "./format.ts";
+import { CALLBACK, FLAG, NUMBER, OptionSet, SIZE, TEXT } from "./options.ts";
+
+export type { DriverApi, DriverFunction } from "../ffi/cuda.ts";
+export { SimulationError } from "../ffi/simulated/errors.ts";
+export type { Rule as SimulationRule } from "../ffi/simulated/stricter.ts";
+
+/** The name of an error that a driver call returns, as CUDA's header spells it. */
+export type DriverStatus = `CUDA_ERROR_${string}`;
+
+/** A simulated machine. */
+export interface SimulatedDriverOptions {
+  /** How many devices it has, at least one; 2 by default. */
+  readonly deviceCount?: number;
+  /** How much memory each device has; 8 GiB by default. */
+  readonly memorySize?: ByteSize;
+  /** Whether its devices reach each other's memory; true by default. */
+  readonly peers?: boolean;
+  /** Whether its devices have stream-ordered memory pools; true by default. */
+  readonly pools?: boolean;
+  /** Whether host and device may use managed memory at the same time; true by default. */
+  readonly concurrentManagedAccess?: boolean;
+  /** The CUDA version of its driver, which lacks what came later; `"13.0"` by default. */
+  readonly cudaVersion?: string;
+  /**
+   * Decides before each call whether it fails: the name of a status makes the call return it and do
+   * nothing else, undefined lets the call run.
+   */
+  readonly fault?: (call: DriverFunction) => DriverStatus | undefined;
+}
+
+const SIMULATED_DRIVER_OPTIONS = new OptionSet<SimulatedDriverOptions>({
+  deviceCount: NUMBER,
+  memorySize: SIZE,
+  peers: FLAG,
+  pools: FLAG,
+  concurrentManagedAccess: FLAG,
+  cudaVersion: TEXT,
+  fault: CALLBACK,
+});
+
+/**
+ * Makes a simulated driver, to pass to `CudaDevice.open(0, { driver })`. Each call makes a machine
+ * of its own, which shares nothing with the others. Needs `--allow-ffi`.
+ *
+ * @throws RangeError when the number of devices is not positive, or a size or a version cannot be
+ *   read.
+ * @throws CudaUnavailableError when the permission is missing.
+ *
+ * @example
+ * ```ts
+ * import { CudaDevice, CudaError } from "vramkit";
+ * import { simulateDriver } from "vramkit/simulated";
+ *
+ * let isBroken = false;
+ * const driver = simulateDriver({
+ *   fault: (call) => isBroken && call === "cuStreamCreateWithPriority"
+ *     ? "CUDA_ERROR_OPERATING_SYSTEM"
+ *     : undefined,
+ * });
+ * using gpu = CudaDevice.open(0, { driver });
+ * isBroken = true;
+ * try {
+ *   gpu.createStream();
+ * } catch (error) {
+ *   if (error instanceof CudaError) console.log(error.codeName); // CUDA_ERROR_OPERATING_SYSTEM
+ * }
+ * ```
+ */
+export function simulateDriver(options: SimulatedDriverOptions = {}): DriverApi {
+  SIMULATED_DRIVER_OPTIONS.read(options, "simulateDriver");
+  const { deviceCount = 2, memorySize = "8 GiB", cudaVersion = "13.0", fault } = options;
+  if (!Number.isSafeInteger(deviceCount) || deviceCount < 1) {
+    throw new RangeError(`Cannot simulate ${deviceCount} devices: expected at least one`);
+  }
+  const settings = {
+    devices: deviceCount,
+    memoryBytes: parseBytes(memorySize, "memorySize"),
+    driverVersion: parseVersion(cudaVersion),
+    peerAccess: options.peers ?? true,
+    poolsSupported: options.pools ?? true,
+    concurrentManagedAccess: options.concurrentManagedAccess ?? true,
+  };
+  requirePointers();
+  const driver = simulate(settings);
+  return fault === undefined ? driver : withFaults(driver, fault);
+}
+
+/** Reads `"12.8"` as cuDriverGetVersion writes it. */
+function parseVersion(version: string): number {
+  const [, major, minor] = /^(\d{1,3})\.(\d)$/.exec(version) ?? [];
+  if (major === undefined) {
+    throw new RangeError(
+      `Cannot simulate CUDA ${describeValue(version)}: expected a version such as "12.8"`,
+    );
+  }
+  return Number(major) * 1000 + Number(minor) * 10;
+}
+
+/** Copies a driver so that `fault` is asked before each call. */
+function withFaults(
+  driver: DriverApi,
+  fault: (call: DriverFunction) => DriverStatus | undefined,
+): DriverApi {
+  type Call = (...args: unknown[]) => unknown;
+  const calls = Object.entries(driver).map(([name, call]) => {
+    if (call === null) return [name, null];
+    const guarded = (...args: unknown[]) => {
+      const status = fault(name as DriverFunction);
+      return status === undefined ? (call as Call)(...args) : statusOf(status);
+    };
+    return [name, guarded];
+  });
+  // The copy has every name of the driver, and what it offers beside the vendor's functions.
+  return { ...driver, ...Object.fromEntries(calls) } as DriverApi;
+}
+
+function statusOf(status: DriverStatus): number {
+  const code = Object.hasOwn(CUresult, status) ? CUresult[status as keyof typeof CUresult] : 0;
+  if (code !== 0) return code;
+  throw new TypeError(
+    `Cannot fail a call with ${describeValue(status)}: expected the name of a status, such as ` +
+      `"CUDA_ERROR_OUT_OF_MEMORY"`,
+  );
+}

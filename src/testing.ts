@@ -1,0 +1,157 @@
+/**
+ * For tests of programs that use GPU memory: a test that leaves something behind fails by itself,
+ * and says what is left.
+ *
+ * ```ts
+ * import { CudaDevice } from "vramkit";
+ * import { withoutLeaks } from "vramkit/testing";
+ *
+ * Deno.test("scale() gives back what it takes", async () => {
+ *   using gpu = CudaDevice.open(0, { driver: "auto" });
+ *   await withoutLeaks(gpu, async () => {
+ *     using x = await gpu.upload(new Float32Array([1, 2, 3]));
+ *     console.log(await x.download());
+ *   });
+ * });
+ * ```
+ *
+ * @module
+ */
+
+import type { CudaDevice } from "./device.ts";
+import { formatBytes, formatCount } from "./format.ts";
+import { CALLBACK, requireKind } from "./options.ts";
+import { formatTable } from "./text_table.ts";
+
+/** Something that was not disposed. */
+export interface Leak {
+  /** Its label, or its kind and number. */
+  readonly name: string;
+  /** What it is, such as `"device"` memory or a `"stream"`. */
+  readonly kind: string;
+  /** Bytes it holds; 0 for streams, events and graphs. */
+  readonly byteLength: number;
+  /** The line where it was made. */
+  readonly origin: string | undefined;
+}
+
+/** Reports that a function left memory, streams, events or graphs behind. */
+export class LeakError extends Error {
+  /** The class, for `catch` across realms and logs. */
+  override readonly name = "LeakError";
+  /** What is left, largest first. */
+  readonly leaks: readonly Leak[];
+
+  /** Lists what is left. */
+  constructor(leaks: readonly Leak[]) {
+    const bytes = leaks.reduce((sum, { byteLength }) => sum + byteLength, 0);
+    const rows = leaks.map(({ name, kind, byteLength, origin = "" }) => [
+      name,
+      kind,
+      formatBytes(byteLength),
+      origin,
+    ]);
+    super(
+      `Cannot pass withoutLeaks(): ${formatCount(leaks.length, "object")} of ` +
+        `${formatBytes(bytes)} made in it were not disposed\n` +
+        formatTable([["name", "kind", "size", "made at"], ...rows], ["left", "left", "right"]),
+    );
+    this.leaks = leaks;
+  }
+}
+
+/**
+ * Runs a function and checks that all it made on a device was disposed when it ended; returns or
+ * resolves to what the function does. Waits for work under way first, transfers that nobody awaited
+ * included. While it runs, every object knows the line where it was made. What was there before, and
+ * what is made on other devices, does not count. Calls nest.
+ *
+ * @throws LeakError with the list of what is left; what the function itself throws comes first, and
+ *   nothing is checked then.
+ *
+ * @example
+ * ```ts
+ * import { CudaDevice } from "vramkit";
+ * import { LeakError, withoutLeaks } from "vramkit/testing";
+ *
+ * using gpu = CudaDevice.open(0, { driver: "auto" });
+ * try {
+ *   withoutLeaks(gpu, () => {
+ *     gpu.zeros("float32", 1024, { label: "forgotten" });
+ *   });
+ * } catch (error) {
+ *   if (error instanceof LeakError) console.log(error.leaks[0]?.name); // forgotten
+ *   gpu.disposeAll();
+ * }
+ * ```
+ */
+export function withoutLeaks<T>(gpu: CudaDevice, body: () => T): T {
+  requireKind(body, CALLBACK, "withoutLeaks");
+  const watch = new LeakWatch(gpu);
+  let result: T;
+  try {
+    result = body();
+    if (!isPromiseLike(result)) {
+      gpu.synchronizeSync();
+      watch.check();
+    }
+  } catch (error) {
+    watch.end();
+    throw error;
+  }
+  if (!isPromiseLike(result)) {
+    watch.end();
+    return result;
+  }
+  return Promise.resolve(result).then(async (value) => {
+    await finishAll(gpu);
+    watch.check();
+    return value;
+  }).finally(() => watch.end()) as T;
+}
+
+/** What is made on a device from now on, and where; also what is collected before it is looked at. */
+class LeakWatch {
+  readonly #gpu: CudaDevice;
+  readonly #firstId: number;
+  readonly #formerDetail;
+  readonly #collected: Leak[] = [];
+
+  constructor(gpu: CudaDevice) {
+    this.#gpu = gpu;
+    const { origins, undisposed } = gpu.context.ledger;
+    this.#formerDetail = origins.detail;
+    if (origins.detail !== "stack") origins.choose("line");
+    this.#firstId = gpu.mark().id;
+    undisposed.listeners.add(this.#note);
+  }
+
+  /** Throws when anything made since the beginning was not disposed. */
+  check(): void {
+    const left = this.#gpu.live().objects.filter(({ id }) => id > this.#firstId);
+    const leaks = [...left, ...this.#collected];
+    if (leaks.length > 0) throw new LeakError(leaks.sort((a, b) => b.byteLength - a.byteLength));
+  }
+
+  end(): void {
+    const { origins, undisposed } = this.#gpu.context.ledger;
+    origins.choose(this.#formerDetail);
+    undisposed.listeners.delete(this.#note);
+  }
+
+  readonly #note = ({ id, ...block }: Leak & { readonly id: number }) => {
+    if (id > this.#firstId) this.#collected.push(block);
+  };
+}
+
+/** Resolves when the work of all streams is done, and what waited for it in JavaScript has run. */
+async function finishAll(gpu: CudaDevice): Promise<void> {
+  await gpu.synchronize();
+  gpu.synchronizeSync(); // the other streams
+  await new Promise((resolve) => setTimeout(resolve, 0));
+}
+
+function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === "object" && value !== null && "then" in value &&
+    typeof value.then === "function";
+}

@@ -1,0 +1,102 @@
+// Checks the entry of the simulated driver: each option, faults, and what it rejects.
+
+import { assert, assertEquals, assertInstanceOf, assertThrows } from "@std/assert";
+import { CudaDevice } from "../../src/device.ts";
+import { CudaError, OutOfMemoryError } from "../../src/errors.ts";
+import {
+  type SimulatedDriverOptions,
+  simulateDriver,
+  SimulationError,
+} from "../../src/simulated.ts";
+import { testDriver } from "../support/driver.ts";
+
+Deno.test("simulateDriver() has as many devices and as much memory as it is told", () => {
+  const driver = simulateDriver({ deviceCount: 3, memorySize: "64 MiB" });
+  assertEquals(CudaDevice.count({ driver }), 3);
+  using gpu = CudaDevice.open(2, { driver });
+  assertEquals(gpu.memory.totalBytes, 64 * 2 ** 20);
+  assertThrows(() => gpu.alloc("uint8", 65 * 2 ** 20), OutOfMemoryError);
+});
+
+Deno.test("simulateDriver() connects its devices, or does not", () => {
+  for (const [peers, route] of [[true, "peer"], [false, "staged"]] as const) {
+    const driver = simulateDriver({ peers });
+    using one = CudaDevice.open(0, { driver });
+    using other = CudaDevice.open(1, { driver });
+    assertEquals(one.routeTo(other), route);
+  }
+});
+
+Deno.test("simulateDriver() without pools runs what runs with them", () => {
+  using gpu = CudaDevice.open(0, { driver: simulateDriver({ pools: false }) });
+  using x = gpu.uploadSync(new Float32Array([1, 2]));
+  assertEquals([gpu.memoryResource.constructor.name, [...x.downloadSync()]], [
+    "CudaMemoryResource",
+    [1, 2],
+  ]);
+});
+
+Deno.test("simulateDriver() is as old as it is told, and lacks what came later", () => {
+  const driver = simulateDriver({ cudaVersion: "12.4" });
+  using gpu = CudaDevice.open(0, { driver });
+  assertEquals(gpu.context.driver.version, "12.4");
+  assertEquals(driver.cuMemcpyBatchAsync, null);
+  assertThrows(() => CudaDevice.open(0, { driver: simulateDriver({ cudaVersion: "11.2" }) }));
+});
+
+Deno.test("simulateDriver() asks fault before each call, and fails the call by its answer", () => {
+  let broken: string | undefined;
+  const driver = simulateDriver({
+    fault: (call) => call === broken ? "CUDA_ERROR_LAUNCH_FAILED" : undefined,
+  });
+  using gpu = CudaDevice.open(0, { driver });
+  using x = gpu.zeros("uint8", 8);
+  broken = "cuMemsetD8Async";
+  const error = assertThrows(() => x.fill(1), CudaError);
+  assertEquals([error.codeName, error.call], ["CUDA_ERROR_LAUNCH_FAILED", "cuMemsetD8Async"]);
+  broken = undefined;
+});
+
+Deno.test("simulateDriver() rejects machines that there are not", () => {
+  const wrong: readonly [SimulatedDriverOptions, string][] = [
+    [{ deviceCount: 0 }, "Cannot simulate 0 devices: expected at least one"],
+    [{ deviceCount: 1.5 }, "Cannot simulate 1.5 devices: expected at least one"],
+    [{ cudaVersion: "new" }, 'Cannot simulate CUDA the text "new": expected a version'],
+    [{ memorySize: "much" }, "memorySize"],
+  ];
+  for (const [options, words] of wrong) {
+    assertThrows(() => simulateDriver(options), RangeError, words);
+  }
+});
+
+Deno.test("simulateDriver() rejects a fault that names no error", () => {
+  const driver = simulateDriver({ fault: () => "CUDA_ERROR_MADE_UP" });
+  assertThrows(
+    () => CudaDevice.count({ driver }),
+    TypeError,
+    'Cannot fail a call with the text "CUDA_ERROR_MADE_UP"',
+  );
+});
+
+Deno.test("SimulationError names the call and the rule", () => {
+  using gpu = CudaDevice.open(0, { driver: simulateDriver() });
+  using x = gpu.alloc("uint8", 8);
+  let caught: unknown;
+  try {
+    x.downloadSync();
+  } catch (error) {
+    caught = error;
+  }
+  assertInstanceOf(caught, SimulationError);
+  assertEquals(caught.rule, "unwritten");
+});
+
+Deno.test("CudaDevice.isSimulated tells a simulated device from a real one", () => {
+  const driver = simulateDriver({ deviceCount: 1, fault: () => undefined });
+  const gpu = CudaDevice.open(0, { driver });
+  assert(gpu.isSimulated);
+  gpu.dispose();
+  assert(gpu.isSimulated);
+  using tested = CudaDevice.open(0, { driver: testDriver() });
+  assertEquals(tested.isSimulated, tested.name === "Simulated");
+});

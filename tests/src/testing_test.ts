@@ -1,0 +1,139 @@
+// Checks withoutLeaks(): what it lets pass, what it reports, and whose error comes first.
+
+import {
+  assertEquals,
+  assertMatch,
+  assertRejects,
+  assertStrictEquals,
+  assertThrows,
+} from "@std/assert";
+import { LeakError, withoutLeaks } from "../../src/testing.ts";
+import { CaughtWarnings } from "../support/warnings.ts";
+import { withDevice } from "../support/with_device.ts";
+
+Deno.test("withoutLeaks() returns and resolves to what the function does", () =>
+  withDevice(async (gpu) => {
+    assertEquals(
+      withoutLeaks(gpu, () => {
+        using x = gpu.alloc("uint8", 8);
+        return x.length;
+      }),
+      8,
+    );
+    const values = await withoutLeaks(gpu, async () => {
+      using x = await gpu.upload(new Float32Array([1, 2]));
+      return await x.download();
+    });
+    assertEquals([...values], [1, 2]);
+  }));
+
+Deno.test("withoutLeaks() reports name, kind, bytes and origin of what is left", () =>
+  withDevice((gpu) => {
+    const error = assertThrows(
+      () =>
+        withoutLeaks(gpu, () => {
+          gpu.alloc("uint8", 1024, { label: "forgotten" });
+          gpu.createStream({ label: "queue" });
+        }),
+      LeakError,
+      "Cannot pass withoutLeaks(): 2 objects of 1 KiB made in it were not disposed",
+    );
+    assertEquals(
+      error.leaks.map(({ name, kind, byteLength }) => [name, kind, byteLength]),
+      [["forgotten", "device", 1024], ["queue", "stream", 0]],
+    );
+    assertMatch(error.leaks[0]?.origin ?? "", /^testing_test\.ts:\d+:\d+$/);
+    assertMatch(error.message, /forgotten .*testing_test\.ts/);
+    gpu.live().dispose();
+  }));
+
+Deno.test("withoutLeaks() rejects when an async function leaves something", () =>
+  withDevice(async (gpu) => {
+    const leak = async () => void (await gpu.upload(new Uint8Array(8), { label: "forgotten" }));
+    const error = await assertRejects(() => withoutLeaks(gpu, leak), LeakError);
+    assertEquals(error.leaks.map(({ name }) => name), ["forgotten"]);
+    gpu.live().dispose();
+  }));
+
+Deno.test("withoutLeaks() does not count what was there before", () =>
+  withDevice(async (gpu) => {
+    using _before = gpu.alloc("uint8", 8);
+    withoutLeaks(gpu, () => {});
+    await withoutLeaks(gpu, () => Promise.resolve());
+  }));
+
+Deno.test("withoutLeaks() lets the function's own error win, also over a leak", () =>
+  withDevice(async (gpu) => {
+    const own = new Error("own");
+    const leak = () => {
+      gpu.alloc("uint8", 8);
+      throw own;
+    };
+    assertStrictEquals(assertThrows(() => withoutLeaks(gpu, leak)), own);
+    const later = () => Promise.resolve().then(leak);
+    assertStrictEquals(await assertRejects(() => withoutLeaks(gpu, later)), own);
+    gpu.live().dispose();
+  }));
+
+Deno.test("withoutLeaks() nests: the inner one reports, the outer one passes its error on", () =>
+  withDevice(async (gpu) => {
+    const error = await assertRejects(
+      () =>
+        withoutLeaks(gpu, async () => {
+          using _outer = gpu.alloc("uint8", 16, { label: "outer" });
+          await withoutLeaks(gpu, async () => {
+            await Promise.resolve();
+            gpu.alloc("uint8", 8, { label: "inner" });
+          });
+        }),
+      LeakError,
+    );
+    assertEquals(error.leaks.map(({ name }) => name), ["inner"]);
+    gpu.live().dispose();
+  }));
+
+Deno.test("withoutLeaks() waits for transfers that nobody awaited", () =>
+  withDevice(async (gpu) => {
+    await withoutLeaks(gpu, async () => {
+      using stream = gpu.createStream();
+      const values = new Uint8Array(32 * 2 ** 20);
+      void gpu.upload(values).then((x) => x.dispose());
+      void gpu.upload(values, { stream }).then((x) => x.dispose());
+      await Promise.resolve();
+    });
+    assertEquals(gpu.live().count, 0);
+  }));
+
+Deno.test("withoutLeaks() records lines only while it runs", () =>
+  withDevice(async (gpu) => {
+    gpu.context.ledger.origins.choose("none");
+    const { origins } = gpu.context.ledger;
+    await withoutLeaks(gpu, () => Promise.resolve(assertEquals(origins.detail, "line")));
+    assertEquals(origins.detail, "none");
+    assertThrows(() => withoutLeaks(gpu, () => assertEquals(1, 2)));
+    assertEquals(origins.detail, "none");
+  }));
+
+Deno.test("withoutLeaks() reports what was collected before it ended", () =>
+  withDevice(async (gpu) => {
+    const { undisposed } = gpu.context.ledger;
+    const lost = { name: "lost", kind: "device", byteLength: 8, origin: "main.ts:1:1" };
+    using _warnings = new CaughtWarnings();
+    const error = await assertRejects(
+      () =>
+        withoutLeaks(gpu, async () => {
+          await Promise.resolve();
+          undisposed.note({ ...lost, id: gpu.mark().id });
+          undisposed.note({ ...lost, id: 0 }); // of an earlier test
+        }),
+      LeakError,
+    );
+    assertEquals(error.leaks, [lost]);
+    undisposed.note({ ...lost, id: gpu.mark().id });
+    assertEquals(undisposed.listeners.size, 0);
+  }));
+
+Deno.test("withoutLeaks() refuses what is no function", () =>
+  withDevice((gpu) => {
+    assertThrows(() => withoutLeaks(gpu, 5 as never), TypeError, "expected a function");
+  }));
