@@ -42,7 +42,7 @@ export type { HostValues, UntypedSource } from "./src/buffers/host_values.ts";
 export { StridedView } from "./src/buffers/strided_view.ts";
 export type { AxisRange } from "./src/buffers/strides.ts";
 export { PinnedBuffer } from "./src/buffers/pinned_buffer.ts";
-export type { MappedOptions, PlaceOptions, StagedOptions } from "./src/buffers/buffer_kinds.ts";
+export type { MappedOptions, PlaceOptions, StagedOptions } from "./src/buffers/kind_options.ts";
 export { StagedBuffer } from "./src/buffers/staged_buffer.ts";
 export { MappedBuffer } from "./src/buffers/mapped_buffer.ts";
 export { ManagedBuffer } from "./src/buffers/managed_buffer.ts";

@@ -1,5 +1,9 @@
 // The front door: one GPU, its properties, and the calls that create everything on it.
 
+import { nextId } from "./accounting/ids.ts";
+import type { MemoryMark } from "./accounting/ledger.ts";
+import { MemoryTrack } from "./accounting/memory_track.ts";
+import type { Timeline } from "./accounting/timeline.ts";
 import { type BufferCopy, copyBatch } from "./buffers/batch.ts";
 import {
   ALLOCATE_OPTIONS,
@@ -8,7 +12,22 @@ import {
   type DeviceAllocator,
 } from "./buffers/device_allocator.ts";
 import { DeviceBuffer } from "./buffers/device_buffer.ts";
+import { downloadPinned } from "./buffers/download_pinned.ts";
+import { type GpuBuffer, type Uploadable, uploadLate } from "./buffers/gpu_buffer.ts";
+import { GrowableBuffer, type GrowableOptions } from "./buffers/growable_buffer.ts";
 import type { HostValues, UntypedSource } from "./buffers/host_values.ts";
+import {
+  GROWABLE_OPTIONS,
+  MAPPED_OPTIONS,
+  type MappedOptions,
+  PLACE_OPTIONS,
+  type PlaceOptions,
+  REGISTER_OPTIONS,
+  STAGED_OPTIONS,
+  type StagedOptions,
+} from "./buffers/kind_options.ts";
+import { LazyBuffer } from "./buffers/lazy_buffer.ts";
+import { ManagedBuffer } from "./buffers/managed_buffer.ts";
 import {
   type ArraysOf,
   DOWNLOAD_ALL_OPTIONS,
@@ -21,15 +40,19 @@ import {
   uploadInto,
   type UploadIntoOptions,
 } from "./buffers/many_arrays.ts";
+import { MappedBuffer } from "./buffers/mapped_buffer.ts";
 import type { BuffersOf, PackedBuffers } from "./buffers/packed_buffers.ts";
 import { PinnedBuffer } from "./buffers/pinned_buffer.ts";
+import { PitchedBuffer } from "./buffers/pitched_buffer.ts";
+import { RegisteredBuffer, type RegisterOptions } from "./buffers/registered_buffer.ts";
 import type { Shape } from "./buffers/shape.ts";
-import { type GpuBuffer, type Uploadable, uploadLate } from "./buffers/gpu_buffer.ts";
+import { StagedBuffer } from "./buffers/staged_buffer.ts";
+import type { StridedView } from "./buffers/strided_view.ts";
 import { uploadSource } from "./buffers/upload_source.ts";
 import { requireNoCapture } from "./capture.ts";
 import { Context } from "./context.ts";
-import { DeviceAccounts } from "./device/device_accounts.ts";
 import { DeviceInfo } from "./device/device_info.ts";
+import { type DeviceMemory, readDeviceMemory } from "./device/device_memory.ts";
 import {
   OPEN_OPTIONS,
   type OpenOptions,
@@ -37,11 +60,16 @@ import {
   UPLOAD_OPTIONS,
   type UploadOptions,
 } from "./device/device_options.ts";
+import { LiveTable } from "./device/live.ts";
+import type { LiveQuery } from "./device/live_query.ts";
+import { MemoryReport } from "./device/report.ts";
+import { fillSlot, type Held } from "./device/slot.ts";
+import { readSystemState, type SystemState } from "./device/system_state.ts";
 import { Driver } from "./driver.ts";
 import type { DType, DTypeOf, HostArray } from "./dtype.ts";
 import { DisposedError } from "./errors.ts";
 import { CudaEvent, type EventOptions } from "./event.ts";
-import { formatBytes, messageOf } from "./format.ts";
+import { type ByteSize, formatBytes, messageOf } from "./format.ts";
 import { CAPTURE_OPTIONS, type CaptureOptions, CudaGraph } from "./graph.ts";
 import type { ByteSource } from "./interop/byte_source.ts";
 import { bufferFromHandle, HANDLE_OPTIONS, type HandleOptions } from "./interop/from_handle.ts";
@@ -54,23 +82,28 @@ import { BANDWIDTH_OPTIONS, type BandwidthOptions, measurePoints } from "./measu
 import { BandwidthResult, fitLines, type Provenance } from "./measure/bandwidth_result.ts";
 import { type OverlapRecorder, type OverlapTrace, traceOverlap } from "./measure/overlap.ts";
 import { timeOnStream, type Timing } from "./measure/timing.ts";
+import { parseLimit } from "./memory/byte_limit.ts";
 import { resourceFor } from "./memory/graph_memory_resource.ts";
+import { ManagedMemoryResource } from "./memory/managed_memory_resource.ts";
+import { MappedHostMemoryResource } from "./memory/mapped_host_memory_resource.ts";
 import type { MemoryResource } from "./memory/memory_resource.ts";
 import { takeAfterCollection } from "./memory/out_of_memory.ts";
-import { openToPeer } from "./memory/resource_kind.ts";
 import { type PointerAttributes, pointerAttributes } from "./memory/pointer_attributes.ts";
 import {
   defaultDeviceResource,
   defaultPinnedResource,
   ResourceChoice,
 } from "./memory/resource_choice.ts";
-import { fillSlot, type Held } from "./device/slot.ts";
+import { openToPeer } from "./memory/resource_kind.ts";
+import { VirtualMemoryResource } from "./memory/virtual_memory_resource.ts";
+import { BIGINT, CALLBACK, isRecord, type OptionKind, requireKind, TEXT } from "./options.ts";
 import { releaseAll } from "./release.ts";
-import { BIGINT, CALLBACK, type OptionKind, requireKind } from "./options.ts";
+import { watch } from "./safety_net.ts";
+import { runScope, type Scope, SCOPE_OPTIONS, type ScopeOptions } from "./scope.ts";
 import { CudaStream, finishPending, type StreamOptions } from "./stream.ts";
 import { STREAM_CHOICE, type StreamChoice, streamOn } from "./stream_choice.ts";
-import type { FilePath } from "./transfer/file_path.ts";
 import { TransferEngine } from "./transfer/engine.ts";
+import type { FilePath } from "./transfer/file_path.ts";
 import type { HostMemory } from "./transfer/host_memory.ts";
 import { type PeerRoute, peerRoute } from "./transfer/peer_link.ts";
 import { transferOf } from "./transfer/transfer_choice.ts";
@@ -80,6 +113,13 @@ const DEVICE: OptionKind = {
   expected: "another device",
   accepts: (value) => value instanceof CudaDevice,
 };
+
+const MARK: OptionKind = {
+  expected: "what gpu.mark() gave",
+  accepts: (value) => isRecord(value) && typeof value["id"] === "number",
+};
+
+/** The part of {@link CudaDevice} that accounts for memory. */
 
 /**
  * One GPU, and the calls that create everything on it: buffers, streams, events and graphs. Programs
@@ -96,17 +136,16 @@ const DEVICE: OptionKind = {
  * console.log(await y.download()); // Float32Array(3) [1, 2, 3]
  * ```
  */
-export class CudaDevice extends DeviceAccounts implements DeviceAllocator, Disposable {
+export class CudaDevice implements DeviceAllocator, Disposable {
   /** The device's primary context, shared by every CudaDevice of the same device. */
   readonly #context: Context;
   /** Properties of the device: name, memory, bus. */
-  override readonly info: DeviceInfo;
+  readonly info: DeviceInfo;
   readonly #deviceResources: ResourceChoice;
   readonly #pinnedResources: ResourceChoice;
   #disposed = false;
 
   private constructor(context: Context, options: OpenOptions) {
-    super();
     this.#context = context;
     this.info = new DeviceInfo(context);
     const { resource = defaultDeviceResource, pinnedResource = defaultPinnedResource } = options;
@@ -573,7 +612,7 @@ export class CudaDevice extends DeviceAccounts implements DeviceAllocator, Dispo
   }
 
   /** Returns the device, driver and versions that a measurement made now belongs to. */
-  override provenance(): Provenance {
+  provenance(): Provenance {
     return {
       device: this.name,
       driver: this.context.driver.version,
@@ -581,6 +620,348 @@ export class CudaDevice extends DeviceAccounts implements DeviceAllocator, Dispo
       vramkit: VERSION,
       date: new Date().toISOString(),
     };
+  }
+
+  /**
+   * Allocates device memory with a page-locked mirror on the host. Write to `contents`, `push()`,
+   * let the GPU work, `await pull()`, and read `contents`.
+   *
+   * @example
+   * ```ts
+   * import { CudaDevice } from "vramkit";
+   *
+   * using gpu = CudaDevice.open(0, { driver: "auto" });
+   * using staged = gpu.staged("float32", 4);
+   * staged.contents.set([1, 2, 3, 4]);
+   * staged.push(); // queued; await it to wait as well
+   * staged.subarray(0, 2).fill(0);
+   * await staged.pull();
+   * console.log(staged.contents); // Float32Array(4) [0, 0, 3, 4]
+   * ```
+   */
+  staged<D extends DType>(
+    dtype: D,
+    shape: number | Shape,
+    options: StagedOptions = {},
+  ): StagedBuffer<D> {
+    STAGED_OPTIONS.read(options, "staged");
+    const { resource = this.memoryResource, pinnedResource = this.pinnedMemoryResource } = options;
+    const place = this.place(options);
+    return StagedBuffer.allocate({ dtype, shape, resource, pinnedResource, ...place });
+  }
+
+  /**
+   * Allocates page-locked host memory that the GPU uses in place: `array` and `ptr` are the same bytes.
+   *
+   * @example
+   * ```ts
+   * import { CudaDevice } from "vramkit";
+   *
+   * using gpu = CudaDevice.open(0, { driver: "auto" });
+   * using flags = gpu.mapped("uint32", 256);
+   * flags.fill(7); // the GPU writes where the host reads
+   * await gpu.synchronize();
+   * console.log(flags.array[255]); // 7
+   * ```
+   */
+  mapped<D extends DType>(
+    dtype: D,
+    shape: number | Shape,
+    options: MappedOptions = {},
+  ): MappedBuffer<D> {
+    const { portable, writeCombined } = MAPPED_OPTIONS.read(options, "mapped");
+    const resource = new MappedHostMemoryResource(this, { portable, writeCombined });
+    return MappedBuffer.allocate({ dtype, shape, resource, ...this.place(options) });
+  }
+
+  /**
+   * Allocates managed memory, whose pages migrate to where they are used.
+   *
+   * @example
+   * ```ts
+   * import { CudaDevice } from "vramkit";
+   *
+   * using gpu = CudaDevice.open(0, { driver: "auto" });
+   * using values = gpu.managed("float64", 1000);
+   * values.array.fill(1);
+   * values.advise("readMostly").prefetch(gpu);
+   * values.subarray(0, 10).prefetch("host");
+   * console.log(values.advice.readMostly); // true
+   * ```
+   */
+  managed<D extends DType>(
+    dtype: D,
+    shape: number | Shape,
+    options: AllocateOptions = {},
+  ): ManagedBuffer<D> {
+    const { resource = new ManagedMemoryResource(this) } = ALLOCATE_OPTIONS.read(
+      options,
+      "managed",
+    );
+    return ManagedBuffer.allocate({ dtype, shape, resource, ...this.place(options) });
+  }
+
+  /**
+   * Copies elements into page-locked memory from a pool that the device keeps, at the full speed of
+   * the bus. Resolves when the result's `array` holds them. Dispose the result to return its memory
+   * to the pool.
+   *
+   * @example
+   * ```ts
+   * import { CudaDevice } from "vramkit";
+   *
+   * using gpu = CudaDevice.open(0, { driver: "auto" });
+   * using x = await gpu.upload(new Float32Array([1, 2, 3]));
+   * using host = await gpu.downloadPinned(x);
+   * console.log(host.array); // Float32Array(3) [1, 2, 3]
+   * ```
+   */
+  async downloadPinned<D extends DType>(
+    source: GpuBuffer<D> | StridedView<D>,
+    options: AllocateOptions = {},
+  ): Promise<PinnedBuffer<D>> {
+    return await downloadPinned(source, ALLOCATE_OPTIONS.read(options, "downloadPinned"));
+  }
+
+  /**
+   * Reserves addresses for device memory that grows and shrinks without moving.
+   *
+   * @example
+   * ```ts
+   * import { CudaDevice } from "vramkit";
+   *
+   * using gpu = CudaDevice.open(0, { driver: "auto" });
+   * using cache = gpu.growable("uint8", { reserveSize: "1 GiB" });
+   * cache.grow("4 MiB").fill(0);
+   * const { address } = cache;
+   * cache.grow("4 MiB"); // the first 4 MiB are where they were
+   * console.log(cache.address === address, cache.capacityBytes); // true 8388608
+   * cache.shrink("6 MiB");
+   * ```
+   */
+  growable<D extends DType>(dtype: D, options: GrowableOptions = {}): GrowableBuffer<D> {
+    GROWABLE_OPTIONS.read(options, "growable");
+    const resource = new VirtualMemoryResource(this);
+    return GrowableBuffer.allocate({ ...options, dtype, resource, ...this.place(options) });
+  }
+
+  /**
+   * Creates a buffer whose device memory is allocated by its first use, or by `ensureAllocated()`.
+   *
+   * @example
+   * ```ts
+   * import { CudaDevice } from "vramkit";
+   *
+   * using gpu = CudaDevice.open(0, { driver: "auto" });
+   * using plan = gpu.lazy("float32", [1024, 1024]);
+   * console.log(plan.isAllocated); // false
+   * plan.fill(1);
+   * console.log(plan.isAllocated); // true
+   * ```
+   */
+  lazy<D extends DType>(
+    dtype: D,
+    shape: number | Shape,
+    options: AllocateOptions = {},
+  ): LazyBuffer<D> {
+    const { resource = this.memoryResource } = ALLOCATE_OPTIONS.read(options, "lazy");
+    return LazyBuffer.plan({ dtype, shape, resource, ...this.place(options) });
+  }
+
+  /**
+   * Page-locks an existing array until the result is disposed, so that the GPU copies it in place.
+   * This pays off for memory that is copied many times: locking takes about as long as one copy.
+   *
+   * @example
+   * ```ts
+   * import { CudaDevice } from "vramkit";
+   *
+   * using gpu = CudaDevice.open(0, { driver: "auto" });
+   * const samples = new Float32Array(65536).fill(2);
+   * using registered = gpu.register(samples);
+   * using device = gpu.alloc("float32", 65536);
+   * device.copyFrom(registered); // queued, no staging
+   * await gpu.synchronize();
+   * ```
+   */
+  register<A extends HostArray, D extends DType = DTypeOf<A>>(
+    source: A,
+    options?: RegisterOptions<D>,
+  ): RegisteredBuffer<D>;
+  /** Page-locks existing memory, as bytes or as elements of `dtype`. */
+  register<D extends DType = "uint8">(
+    source: HostMemory,
+    options?: RegisterOptions<D>,
+  ): RegisteredBuffer<D>;
+  register<D extends DType>(
+    source: HostMemory,
+    options: RegisterOptions<D> = {},
+  ): RegisteredBuffer<D> {
+    REGISTER_OPTIONS.read(options, "register");
+    return RegisteredBuffer.register({ ...options, source, ...this.place(options) });
+  }
+
+  /**
+   * Allocates rows that the driver pads, for kernels and 2D copies. The shape has at least two
+   * axes, `[rows, columns]`.
+   *
+   * @example
+   * ```ts
+   * import { CudaDevice } from "vramkit";
+   *
+   * using gpu = CudaDevice.open(0, { driver: "auto" });
+   * using image = gpu.pitched("float32", [480, 640]);
+   * image.fill(0); // the padding between the rows is left alone
+   * console.log(image.pitchBytes >= 640 * 4); // true
+   * ```
+   */
+  pitched<D extends DType>(
+    dtype: D,
+    shape: Shape,
+    options: PlaceOptions = {},
+  ): PitchedBuffer<D> {
+    const place = this.place(PLACE_OPTIONS.read(options, "pitched"));
+    return PitchedBuffer.allocate({ dtype, shape, ...place });
+  }
+
+  /** Returns the stream to allocate on, checked, and the label. */
+  protected place(options: PlaceOptions): { stream: CudaStream; label: string | undefined } {
+    return { stream: streamOn(this.context, options, "memory"), label: options.label };
+  }
+
+  /** The device's memory by use, in bytes, at this moment (cuMemGetInfo). */
+  get memory(): DeviceMemory {
+    return readDeviceMemory(this.context);
+  }
+
+  /**
+   * Calls `body` and then disposes everything that it passed to `scope.use()`, also when it throws.
+   * Meant for notebook cells, where a top-level `using` never disposes. A label opens a track of
+   * that name.
+   */
+  scope<T>(body: (scope: Scope) => T, options: ScopeOptions = {}): T {
+    const { label } = SCOPE_OPTIONS.read(options, "scope");
+    requireKind(body, CALLBACK, "scope");
+    if (label === undefined) return runScope(body);
+    return runScope((scope) => {
+      scope.use(this.track(label));
+      return body(scope);
+    });
+  }
+
+  /**
+   * Lists the live objects of this device that match `query`, largest first.
+   *
+   * @example
+   * ```ts
+   * import { CudaDevice } from "vramkit";
+   *
+   * using gpu = CudaDevice.open(0, { driver: "auto" });
+   * using weights = gpu.alloc("float32", [512, 512], { label: "weights" });
+   * console.log(gpu.live({ minSize: "1 MiB", label: weights.label ?? "" })); // a table with one row
+   * ```
+   */
+  live(query: LiveQuery = {}): LiveTable {
+    return LiveTable.of(this.context.ledger, query);
+  }
+
+  /** Returns a mark of this moment for {@link CudaDevice.disposeSince}. */
+  mark(): MemoryMark {
+    return { id: nextId() };
+  }
+
+  /** Disposes everything that was created on this device since a mark, newest first. */
+  disposeSince(mark: MemoryMark): void {
+    requireKind(mark, MARK, "disposeSince");
+    requireNoCapture("give everything back");
+    this.context.ledger.releaseAfter(mark.id);
+  }
+
+  /**
+   * Disposes everything that is alive on this device. References to it stay and report that they
+   * are disposed.
+   */
+  disposeAll(): void {
+    requireNoCapture("give everything back");
+    this.context.ledger.releaseAfter(0);
+  }
+
+  /**
+   * Counts the device memory that is allocated from now until the result is disposed. Tracks nest.
+   *
+   * @example
+   * ```ts
+   * import { CudaDevice } from "vramkit";
+   *
+   * using gpu = CudaDevice.open(0, { driver: "auto" });
+   * using epoch = gpu.track("epoch 1");
+   * gpu.alloc("float32", 1024).dispose();
+   * console.log(epoch.peakBytes, epoch.currentBytes); // 4096 0
+   * ```
+   */
+  track(label: string): MemoryTrack {
+    requireKind(label, TEXT, "track");
+    const record = this.context.ledger.openTrack(label);
+    const track = new MemoryTrack(record);
+    watch(track, record);
+    return track;
+  }
+
+  /**
+   * Limits the memory that live buffers and caches may hold on this device: bytes, `"2 GiB"`, or
+   * `"40%"` of the device's memory; undefined lifts the limit. Allocations beyond it fail without a
+   * driver call.
+   */
+  limit(size: ByteSize | undefined): void {
+    const { ledger, totalBytes } = this.context;
+    ledger.limitBytes = size === undefined ? undefined : parseLimit(size, totalBytes);
+  }
+
+  /**
+   * Recent events of the device's memory. Records by itself in notebooks, and elsewhere from
+   * `timeline.start()` on.
+   *
+   * @example
+   * ```ts
+   * import { CudaDevice } from "vramkit";
+   *
+   * using gpu = CudaDevice.open(0, { driver: "auto" });
+   * gpu.timeline.start();
+   * gpu.alloc("float32", 1024, { label: "x" }).dispose();
+   * const trace = gpu.timeline.toChromeTrace(); // open it in ui.perfetto.dev
+   * console.log(gpu.timeline.length, trace.length > 0); // 2 true
+   * gpu.timeline.stop();
+   * ```
+   */
+  get timeline(): Timeline {
+    return this.context.ledger.timeline;
+  }
+
+  /**
+   * Returns what nvidia-smi shows about the device: load, memory of all programs, temperature,
+   * power, clocks, bus (NVML). Needs only `--allow-ffi`; where NVML cannot be used, the result says
+   * why. The first call opens NVML; each call blocks for some milliseconds.
+   *
+   * @example
+   * ```ts
+   * import { CudaDevice } from "vramkit";
+   *
+   * using gpu = CudaDevice.open(0, { driver: "auto" });
+   * const { temperatureCelsius, powerWatts, processes = [] } = gpu.system();
+   * console.log(temperatureCelsius, powerWatts, processes.length);
+   * console.log(gpu.system()); // all of it, as a table
+   * ```
+   */
+  system(): SystemState {
+    return readSystemState(this.context, this.info);
+  }
+
+  /**
+   * Returns a full account of the device's memory: which objects hold how much, as text and as
+   * JSON.
+   */
+  report(): MemoryReport {
+    return new MemoryReport(this.context, this.provenance());
   }
 
   /**
@@ -604,7 +985,7 @@ export class CudaDevice extends DeviceAccounts implements DeviceAllocator, Dispo
   }
 
   /** Returns the device's name for messages: `CudaDevice(0, NVIDIA H200)`. */
-  override toString(): string {
+  toString(): string {
     return `CudaDevice(${this.ordinal}, ${this.name})`;
   }
 

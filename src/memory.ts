@@ -20,7 +20,6 @@
  * @module
  */
 
-export { DeviceAccounts } from "./device/device_accounts.ts";
 export { Driver, type DriverArguments } from "./driver.ts";
 export type { DeviceAttribute } from "../ffi/constants.ts";
 export type { DeviceAllocator } from "./buffers/device_allocator.ts";
@@ -28,7 +27,6 @@ export type { BuffersOf } from "./buffers/packed_buffers.ts";
 export type { ArraysOf } from "./buffers/many_arrays.ts";
 export type { HostValue } from "./buffers/host_values.ts";
 export type { StridedLayout } from "./buffers/strides.ts";
-export { BufferKinds } from "./buffers/buffer_kinds.ts";
 export type { StagedRange } from "./buffers/staged_buffer.ts";
 export { QueuedWork } from "./buffers/queued_work.ts";
 export { Context, type ContextOptions } from "./context.ts";

@@ -190,38 +190,38 @@ export const DOORS: Readonly<Record<string, Door>> = {
     onProgress: "callback",
     signal: "signal",
   }, ({ gpu }, o) => gpu.bandwidth(o)),
-  "DeviceAccounts#scope": door("scope", { label: "text" }, ({ gpu, buffer }, o) => {
+  "CudaDevice#scope": door("scope", { label: "text" }, ({ gpu, buffer }, o) => {
     return gpu.scope(() => buffer.fill(9), o);
   }),
-  "DeviceAccounts#live": door("live", QUERY, ({ gpu }, o) => gpu.live(o)),
-  "BufferKinds#staged": door(
+  "CudaDevice#live": door("live", QUERY, ({ gpu }, o) => gpu.live(o)),
+  "CudaDevice#staged": door(
     "staged",
     { ...ALLOCATE, pinnedResource: "resource" },
     ({ gpu }, o) => gpu.staged("float32", 4, o),
   ),
-  "BufferKinds#mapped": door(
+  "CudaDevice#mapped": door(
     "mapped",
     { ...PLACE, portable: "flag", writeCombined: "flag" },
     ({ gpu }, o) => gpu.mapped("float32", 4, o),
   ),
-  "BufferKinds#managed": door("managed", ALLOCATE, ({ gpu }, o) => gpu.managed("float32", 4, o)),
-  "BufferKinds#downloadPinned": door(
+  "CudaDevice#managed": door("managed", ALLOCATE, ({ gpu }, o) => gpu.managed("float32", 4, o)),
+  "CudaDevice#downloadPinned": door(
     "downloadPinned",
     ALLOCATE,
     ({ gpu, buffer }, o) => gpu.downloadPinned(buffer, o),
   ),
-  "BufferKinds#growable": door(
+  "CudaDevice#growable": door(
     "growable",
     { ...PLACE, reserveSize: "size", stepSize: "size", shape: "shape" },
     ({ gpu }, o) => gpu.growable("float32", o),
   ),
-  "BufferKinds#lazy": door("lazy", ALLOCATE, ({ gpu }, o) => gpu.lazy("float32", 4, o)),
-  "BufferKinds#register": door(
+  "CudaDevice#lazy": door("lazy", ALLOCATE, ({ gpu }, o) => gpu.lazy("float32", 4, o)),
+  "CudaDevice#register": door(
     "register",
     { ...PLACE, ...ELEMENTS, portable: "flag", readOnly: "flag" },
     ({ gpu }, o) => gpu.register(new Float32Array(1024), o),
   ),
-  "BufferKinds#pitched": door("pitched", PLACE, ({ gpu }, o) => gpu.pitched("float32", [2, 2], o)),
+  "CudaDevice#pitched": door("pitched", PLACE, ({ gpu }, o) => gpu.pitched("float32", [2, 2], o)),
   "GpuBuffer#slice": door("slice", PLACE, ({ buffer }, o) => buffer.slice(0, 2, o)),
   "GpuBuffer#strided": door("strided", LAYOUT, ({ buffer }, o) => buffer.strided(o)),
   "GpuBuffer#allocateLike": door("allocateLike", PLACE, ({ buffer }, o) => {

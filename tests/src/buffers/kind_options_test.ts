@@ -90,17 +90,20 @@ Deno.test("GpuBuffer.copyFrom() works between every pair of kinds", () =>
     }
   }));
 
-testOnTwoDevices("BufferKinds refuse a stream of another device", (first, second) => {
-  const { stream } = second;
-  const made: (() => unknown)[] = [
-    () => first.staged("uint8", 4, { stream }),
-    () => first.mapped("uint8", 4, { stream }),
-    () => first.managed("uint8", 4, { stream }),
-    () => first.growable("uint8", { stream }),
-    () => first.lazy("uint8", 4, { stream }),
-    () => first.register(new Uint8Array(4), { stream }),
-    () => first.pitched("uint8", [2, 2], { stream }),
-  ];
-  for (const make of made) assertThrows(make, TypeError, "use a stream of the same device");
-  assertEquals([first.live().count, second.live().count], [0, 0]);
-});
+testOnTwoDevices(
+  "CudaDevice.pinned() and its like refuse a stream of another device",
+  (first, second) => {
+    const { stream } = second;
+    const made: (() => unknown)[] = [
+      () => first.staged("uint8", 4, { stream }),
+      () => first.mapped("uint8", 4, { stream }),
+      () => first.managed("uint8", 4, { stream }),
+      () => first.growable("uint8", { stream }),
+      () => first.lazy("uint8", 4, { stream }),
+      () => first.register(new Uint8Array(4), { stream }),
+      () => first.pitched("uint8", [2, 2], { stream }),
+    ];
+    for (const make of made) assertThrows(make, TypeError, "use a stream of the same device");
+    assertEquals([first.live().count, second.live().count], [0, 0]);
+  },
+);
