@@ -160,7 +160,8 @@ function isExpected(error: unknown, driver: SweepDriver, fault: SweepFault | und
   if (fault === undefined || !driver.hasFired) return false;
   if (fault.name === "cuInit" && error instanceof CudaUnavailableError) return true;
   if (error instanceof OutOfMemoryError && driver.isMemoryExcused) return true;
-  return error instanceof CudaError && error.code === fault.status;
+  const failed = error instanceof OutOfMemoryError ? error.cause : error;
+  return failed instanceof CudaError && failed.code === fault.status;
 }
 
 function describe(error: unknown): string {
