@@ -52,8 +52,8 @@ export class LeakError extends Error {
       origin,
     ]);
     super(
-      `Cannot pass withoutLeaks(): ${formatCount(leaks.length, "object")} of ` +
-        `${formatBytes(bytes)} made in it were not disposed\n` +
+      `Cannot pass withoutLeaks(): ${formatCount(leaks.length, "object")} left, ` +
+        `${formatBytes(bytes)} in all; dispose what the function makes\n` +
         formatTable([["name", "kind", "size", "made at"], ...rows], ["left", "left", "right"]),
     );
     this.leaks = leaks;

@@ -36,7 +36,7 @@ Deno.test("withoutLeaks() reports name, kind, bytes and origin of what is left",
           gpu.createStream({ label: "queue" });
         }),
       LeakError,
-      "Cannot pass withoutLeaks(): 2 objects of 1 KiB made in it were not disposed",
+      "Cannot pass withoutLeaks(): 2 objects left, 1 KiB in all; dispose what the function makes",
     );
     assertEquals(
       error.leaks.map(({ name, kind, byteLength }) => [name, kind, byteLength]),
