@@ -109,6 +109,7 @@ function wrongThings(gpu: kit.CudaDevice): readonly [string, unknown][] {
 for (const [name, make] of Object.entries(THINGS)) {
   Deno.test(`${name} refuses arguments that are none with words of the kit's`, async () => {
     using folder = new TemporaryFolder();
+    using _inside = workIn(folder.path); // a text is a path, too
     using _warnings = new CaughtWarnings();
     using gpu = openTestDevice();
     const raw: string[] = [];
@@ -148,6 +149,13 @@ Deno.test("Functions refuse arguments that are none with words of the kit's", as
   gpu.disposeAll();
   assertEquals(raw, []);
 });
+
+/** Makes a folder the current one until it is disposed. */
+function workIn(folder: string): Disposable {
+  const before = Deno.cwd();
+  Deno.chdir(folder);
+  return { [Symbol.dispose]: () => Deno.chdir(before) };
+}
 
 /** The names of all methods, those of the classes above included. */
 function methodsOf(thing: object): string[] {
