@@ -44,7 +44,7 @@ export interface DocDeclaration {
   readonly def?: DocDefinition;
 }
 
-/** What is declared: the fields of all kinds of declarations together. */
+/** A declaration: the fields of all kinds of declarations together. */
 export interface DocDefinition extends DocFunction {
   readonly isAbstract?: boolean;
   /** A class has the name of one base, an interface the types of several. */
@@ -62,7 +62,7 @@ export interface DocDefinition extends DocFunction {
   readonly target?: DocLocation;
 }
 
-/** What is called: parameters and a result. */
+/** A function: its parameters and its result. */
 export interface DocFunction {
   readonly params?: readonly DocParameter[];
   readonly returnType?: DocType;

@@ -88,7 +88,7 @@ function basesOf(
   }));
 }
 
-/** What a class or an interface declares itself, as far as it is public. */
+/** Returns the public members that a class or an interface declares itself. */
 function ownMembers(from: string, { def = {} }: DocDeclaration): Member[] {
   const { constructors = [], properties = [], methods = [] } = def;
   const { callSignatures = [], indexSignatures = [] } = def;

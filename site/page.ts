@@ -6,25 +6,25 @@ import type { Heading } from "./markdown.ts";
 export interface Page {
   /** Its place in the site, such as `"reference/DeviceBuffer.html"`. */
   readonly path: string;
-  /** What the browser's tab and search show. */
+  /** Title in the browser's tab and in search. */
   readonly title: string;
   /** Which part of the site it belongs to: the menu opens that part. */
   readonly section: string;
-  /** What stands between the menu and the list of headings. */
+  /** Content between the menu and the list of headings. */
   readonly body: string;
-  /** What the list beside the text shows. */
+  /** Headings for the list beside the text. */
   readonly contents: readonly Heading[];
-  /** What search finds. */
+  /** Entries for search. */
   readonly found: readonly Found[];
 }
 
 /** One thing that search finds. */
 export interface Found {
-  /** What is compared with what the reader types: a name, a member, a heading. */
+  /** Text that is compared with the words of the reader: a name, a member, a heading. */
   readonly name: string;
   /** The class or the page it belongs to. */
   readonly where: string;
-  /** What it is: `"class"`, `"method"`, `"guide"`. */
+  /** Kind of entry: `"class"`, `"method"`, `"guide"`. */
   readonly kind: string;
   /** The sentence that is shown. */
   readonly text: string;

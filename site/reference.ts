@@ -6,7 +6,7 @@ import { sourcesUnder } from "./project.ts";
 
 /** A module that programs import. */
 export interface Entry {
-  /** What programs write, such as `"vramkit/notebook"`. */
+  /** Specifier in programs, such as `"vramkit/notebook"`. */
   readonly specifier: string;
   /** Where its pages lie, such as `"reference/notebook/"`. */
   readonly folder: string;
@@ -21,7 +21,7 @@ export interface PublicSymbol {
   readonly name: string;
   /** Its page in the site. */
   readonly page: string;
-  /** What a program imports it from. */
+  /** Specifier that programs import it from. */
   readonly specifier: string;
   readonly group: SymbolGroup;
   /** One for each overload or merged declaration. */
@@ -105,7 +105,7 @@ async function readDeclared(): Promise<ReadonlyMap<string, DocDeclaration>> {
   return new Map(declared);
 }
 
-/** What a name stands for, as the place of its declaration; a re-export leads to the original. */
+/** Returns the place of the declaration of a name; a re-export leads to the original. */
 function placeOf(declaration: DocDeclaration | undefined): string {
   const place = declaration?.def?.target ?? declaration?.location;
   return `${place?.filename}:${place?.line}:${place?.col}`;

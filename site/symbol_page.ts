@@ -11,7 +11,7 @@ import type { PublicSymbol } from "./reference.ts";
 import { callSignature, keyword, TypeWriter } from "./types.ts";
 import type { Usage } from "./usage.ts";
 
-/** How many places a page names before it folds the others away. */
+/** Number of places that a page names before it folds the others away. */
 const PLACE_COUNT = 12;
 
 /** A page of the reference, and what its comments say of names that do not exist. */
@@ -213,7 +213,7 @@ ${comments.whole(member.comment)}</section>`;
   }
 }
 
-/** What a declaration is, in a word. */
+/** Names the kind of a declaration in a word. */
 export function kindOf(declaration: DocDeclaration | undefined): string {
   const { kind = "", def } = declaration ?? {};
   if (kind === "class" && def?.isAbstract === true) return "abstract class";

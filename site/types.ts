@@ -12,7 +12,7 @@ import { escapeHtml, textOf } from "./html.ts";
 /** Gives a name in a type its link; returns plain code for what has no page. */
 export type LinkName = (name: string) => string;
 
-/** What stands for type parameters, and for `this`. */
+/** Types in the place of type parameters, and of `this`. */
 export type Substitution = ReadonlyMap<string, DocType>;
 
 /** A signature longer than this has each parameter on a line of its own. */

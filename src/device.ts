@@ -119,8 +119,6 @@ const MARK: OptionKind = {
   accepts: (value) => isRecord(value) && typeof value["id"] === "number",
 };
 
-/** The part of {@link CudaDevice} that accounts for memory. */
-
 /**
  * One GPU, and the calls that create everything on it: buffers, streams, events and graphs. Programs
  * start with {@link CudaDevice.open} and dispose the device last, with `using`.

@@ -129,7 +129,7 @@ export interface LimitAmounts {
 
 /** The amounts of a {@link MemoryLimitError}, and what to do about it. */
 export interface LimitRefusal extends LimitAmounts {
-  /** How to raise the limit, as a hint says it; by default "raise the limit of" the holder. */
+  /** Words for a hint on raising the limit; by default "raise the limit of" the holder. */
   readonly remedy?: string;
 }
 
@@ -142,12 +142,12 @@ export interface LimitRefusal extends LimitAmounts {
 export class MemoryLimitError extends Error implements LimitAmounts {
   /** The class's name, to recognise the error in logs and across realms. */
   override readonly name = "MemoryLimitError";
-  /** What has the limit: `"gpu.limit()"`, or the name of a resource's class. */
+  /** Holder of the limit: `"gpu.limit()"`, or the name of a resource's class. */
   readonly holder: string;
   readonly requestedBytes: number;
   readonly heldBytes: number;
   readonly limitBytes: number;
-  /** How to raise the limit. */
+  /** Words for raising the limit. */
   readonly remedy: string;
 
   /** Creates an error for a request that `holder` does not allow. */

@@ -35,9 +35,9 @@ export type DriverStatus = `CUDA_ERROR_${string}`;
 
 /** A simulated machine. */
 export interface SimulatedDriverOptions {
-  /** How many devices it has, at least one; 2 by default. */
+  /** Number of devices, at least one; 2 by default. */
   readonly deviceCount?: number;
-  /** How much memory each device has; 8 GiB by default. */
+  /** Memory of each device; 8 GiB by default. */
   readonly memorySize?: ByteSize;
   /** Whether its devices reach each other's memory; true by default. */
   readonly peers?: boolean;

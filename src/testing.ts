@@ -27,7 +27,7 @@ import { formatTable } from "./text_table.ts";
 export interface Leak {
   /** Its label, or its kind and number. */
   readonly name: string;
-  /** What it is, such as `"device"` memory or a `"stream"`. */
+  /** Kind of object, such as `"device"` memory or a `"stream"`. */
   readonly kind: string;
   /** Bytes it holds; 0 for streams, events and graphs. */
   readonly byteLength: number;
@@ -39,7 +39,7 @@ export interface Leak {
 export class LeakError extends Error {
   /** The class, for `catch` across realms and logs. */
   override readonly name = "LeakError";
-  /** What is left, largest first. */
+  /** Objects that are left, largest first. */
   readonly leaks: readonly Leak[];
 
   /** Lists what is left. */
@@ -110,7 +110,7 @@ export function withoutLeaks<T>(gpu: CudaDevice, body: () => T): T {
   }).finally(() => watch.end()) as T;
 }
 
-/** What is made on a device from now on, and where; also what is collected before it is looked at. */
+/** Objects made on a device from now on, with their places; also those collected meanwhile. */
 class LeakWatch {
   readonly #gpu: CudaDevice;
   readonly #firstId: number;

@@ -50,7 +50,7 @@ import {
   type ViewPlace,
 } from "./views.ts";
 
-/** What a buffer or a view is made of. */
+/** Parts of a buffer or a view. */
 export interface BufferFields<D extends DType> {
   /** The block of memory. */
   readonly allocation: Allocation;
@@ -69,7 +69,7 @@ export interface BufferFields<D extends DType> {
   readonly isView: boolean;
 }
 
-/** How to allocate a buffer like another one. */
+/** Options for {@link GpuBuffer.allocateLike} and {@link GpuBuffer.slice}. */
 export interface LikeOptions extends StreamChoice {
   /** A name for tables and errors. */
   readonly label?: string | undefined;
@@ -104,7 +104,7 @@ export type Uploadable<D extends DType> =
   | ArrayBuffer
   | SharedArrayBuffer;
 
-/** How to write a buffer's bytes into a file. */
+/** Options for {@link GpuBuffer.writeFile}. */
 export interface WriteFileOptions extends TransferChoice, WritingOptions {
   /** Where in the file the bytes go. Without an offset they replace what the file held. */
   readonly fileOffset?: number | undefined;
@@ -125,7 +125,7 @@ export const ALLOCATE_LIKE: unique symbol = Symbol("allocateLike");
 /** The block of a buffer, for what shows it: looking at it is no use of it. */
 export let blockOf: (buffer: GpuBuffer) => Allocation;
 
-/** What lives as long as something can reach the block of a buffer. */
+/** Returns the object that lives as long as something can reach the block of a buffer. */
 export let tokenOf: (buffer: GpuBuffer) => object;
 
 /** Changes which elements a buffer shows, for kinds that grow and shrink. */
@@ -173,7 +173,7 @@ export abstract class GpuBuffer<D extends DType = DType> implements Disposable, 
   /** Whether it shows memory of another buffer; disposing a view frees nothing. */
   readonly isView: boolean;
   readonly #allocation: Allocation;
-  /** What it was made of, with what its kind adds: views of it are made of the same. */
+  /** The parts that it was made of, with those that its kind adds; views of it have the same. */
   readonly #fields: BufferFields<D>;
   /** Lives as long as something can reach the block. */
   readonly #token: object;
@@ -207,7 +207,7 @@ export abstract class GpuBuffer<D extends DType = DType> implements Disposable, 
     return this.#shape;
   }
 
-  /** How many elements. */
+  /** Number of elements. */
   get length(): number {
     return this.#length;
   }
@@ -232,7 +232,7 @@ export abstract class GpuBuffer<D extends DType = DType> implements Disposable, 
     return this.#allocation.label;
   }
 
-  /** What kind of memory it is. */
+  /** Kind of memory. */
   get kind(): LiveKind {
     return this.#allocation.kind;
   }

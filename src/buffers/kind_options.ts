@@ -21,8 +21,7 @@ export interface PlaceOptions {
   readonly label?: string | undefined;
 }
 
-/** The options, by name and kind. */
-export const PLACE_KINDS = { stream: STREAM, label: TEXT } as const;
+const PLACE_KINDS = { stream: STREAM, label: TEXT } as const;
 
 /** The options, by name and kind. */
 export const PLACE_OPTIONS: OptionSet<PlaceOptions> = new OptionSet(PLACE_KINDS);
@@ -65,7 +64,3 @@ export const REGISTER_OPTIONS: OptionSet<RegisterOptions<DType>> = new OptionSet
   portable: FLAG,
   readOnly: FLAG,
 });
-
-/**
- * The part of {@link CudaDevice} that allocates every kind of buffer except plain device memory.
- */

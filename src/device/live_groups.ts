@@ -10,9 +10,9 @@ export type LiveGroupKey = "origin" | "kind" | "label" | "scope";
 
 /** Live objects that have something in common. */
 export interface LiveGroup {
-  /** What they have in common; undefined for those of which it is not known. */
+  /** The value that they share; undefined where it is unknown. */
   readonly name: string | undefined;
-  /** How many they are. */
+  /** Number of objects. */
   readonly count: number;
   /** Bytes that they hold together. */
   readonly byteLength: number;
@@ -36,11 +36,11 @@ const HEADINGS: Readonly<Record<LiveGroupKey, string>> = {
 
 /** Groups of live objects, the largest first; prints as a table. */
 export class LiveGroups implements Iterable<LiveGroup> {
-  /** What the groups are made by. */
+  /** The property that the objects of a group share. */
   readonly key: LiveGroupKey;
   /** The groups. */
   readonly groups: readonly LiveGroup[];
-  /** How to learn the places of all objects, where some have none; empty otherwise. */
+  /** Advice for recording the places of all objects, where some have none; empty otherwise. */
   readonly hint: string;
 
   /**
@@ -66,7 +66,7 @@ export class LiveGroups implements Iterable<LiveGroup> {
       .sort((a, b) => b.byteLength - a.byteLength || b.count - a.count);
   }
 
-  /** What the first column of the table is called. */
+  /** Heading of the first column of the table. */
   get heading(): string {
     return HEADINGS[this.key];
   }

@@ -13,7 +13,7 @@ import { requireFunction, ResourceAdaptor } from "./resource_adaptor.ts";
  */
 export type FailureCallback = (byteLength: number, error: MemoryShortage) => boolean;
 
-/** What to do when memory runs out. */
+/** Options for {@link FailureCallbackResourceAdaptor}. */
 export interface FailureCallbackOptions {
   /** Decides whether to try again. */
   readonly onFailure: FailureCallback;

@@ -11,7 +11,7 @@ import { ResourceAdaptor } from "./resource_adaptor.ts";
 /** Every allocation takes at least this much, and a multiple of it. */
 const ALIGNMENT_BYTES = 256;
 
-/** How much may be taken from a resource. */
+/** Options for {@link LimitingResourceAdaptor}. */
 export interface LimitingOptions {
   /** Most bytes in use at once: bytes, `"2 GiB"`, or `"40%"` of the device's memory. */
   readonly limitSize: ByteSize;

@@ -68,7 +68,7 @@ export function takeOrReclaim<T>(need: MemoryNeed, take: () => T): T {
   });
 }
 
-/** How a driver or a resource says that it has no memory, before amounts explain it. */
+/** Error by which a driver or a resource says that it has no memory, before amounts explain it. */
 type Shortage = CudaError | MemoryLimitError;
 
 /**
