@@ -17,11 +17,11 @@
 
 import "./src/cards/shown.ts";
 
-export { CudaDevice } from "./src/device.ts";
+export { CudaDevice } from "./src/device/device.ts";
 export type { OpenOptions, UploadOptions } from "./src/device/device_options.ts";
 export { DeviceInfo } from "./src/device/device_info.ts";
 export type { DeviceMemory } from "./src/device/device_memory.ts";
-export type { DriverChoice } from "./src/driver.ts";
+export type { DriverChoice } from "./src/driver/driver.ts";
 export type { AllocateOptions } from "./src/buffers/device_allocator.ts";
 export { DeviceBuffer } from "./src/buffers/device_buffer.ts";
 export {
@@ -55,11 +55,10 @@ export type { Shape } from "./src/buffers/shape.ts";
 export type { HandleOptions } from "./src/interop/from_handle.ts";
 export type { PointerAttributes } from "./src/memory/pointer_attributes.ts";
 export type { PeerRoute } from "./src/transfer/peer_link.ts";
-export { CudaStream, type StreamOptions } from "./src/stream.ts";
-export type { StreamChoice } from "./src/stream_choice.ts";
-export type { StreamPriority } from "./src/stream_priority.ts";
-export { CudaEvent, type EventOptions } from "./src/event.ts";
-export { type CaptureOptions, CudaGraph } from "./src/graph.ts";
+export { CudaStream, type StreamOptions, type StreamPriority } from "./src/order/stream.ts";
+export type { StreamChoice } from "./src/order/stream_choice.ts";
+export { CudaEvent, type EventOptions } from "./src/order/event.ts";
+export { type CaptureOptions, CudaGraph } from "./src/graph/graph.ts";
 export type { MemoryResource } from "./src/memory/memory_resource.ts";
 export type { HostMemory } from "./src/transfer/host_memory.ts";
 export type { TransferTuning } from "./src/transfer/tuning.ts";
@@ -74,7 +73,7 @@ export { loadSafetensors } from "./src/interop/safetensors/load.ts";
 export { SafetensorsModel } from "./src/interop/safetensors/model.ts";
 export { saveSafetensors } from "./src/interop/safetensors/save.ts";
 export { SafetensorsError } from "./src/interop/safetensors/error.ts";
-export type { Scope, ScopeOptions } from "./src/scope.ts";
+export type { Scope, ScopeOptions } from "./src/device/scope.ts";
 export type { LiveObject, LiveQuery } from "./src/device/live_query.ts";
 export { LiveTable } from "./src/device/live.ts";
 export type { LiveKind, MemoryMark } from "./src/accounting/ledger.ts";
@@ -84,7 +83,7 @@ export { Timeline, type TimelineOptions } from "./src/accounting/timeline.ts";
 export type { TimelineEvent } from "./src/accounting/timeline_event.ts";
 export { MemoryReport } from "./src/device/report.ts";
 export { SystemState } from "./src/device/system_state.ts";
-export type { GpuProcess } from "./src/nvml_processes.ts";
+export type { GpuProcess } from "./src/driver/nvml_processes.ts";
 export {
   type ArrayOf,
   type BitsOf,
@@ -97,7 +96,7 @@ export {
   type ScalarOf,
   toBfloat16,
 } from "./src/dtype.ts";
-export { type ByteSize, formatBytes, parseBytes } from "./src/format.ts";
+export { type ByteSize, formatBytes, parseBytes } from "./src/words/format.ts";
 export {
   CudaError,
   CudaUnavailableError,
@@ -105,10 +104,10 @@ export {
   MemoryLimitError,
   OutOfMemoryError,
   type UnavailableReason,
-} from "./src/errors.ts";
+} from "./src/words/errors.ts";
 export { BufferSummary } from "./src/buffers/summary.ts";
 export type { BandwidthOptions } from "./src/measure/bandwidth.ts";
 export { BandwidthResult } from "./src/measure/bandwidth_result.ts";
 export { Timing } from "./src/measure/timing.ts";
-export { VERSION } from "./src/version.ts";
+export { VERSION } from "./src/words/version.ts";
 export { LiveGroups } from "./src/device/live_groups.ts";

@@ -3,7 +3,7 @@
 
 import type { CudaStream } from "../mod.ts";
 import type { CachingResourceAdaptor } from "../src/memory.ts";
-import { isOutOfMemory } from "../src/errors.ts";
+import { isOutOfMemory } from "../src/words/errors.ts";
 
 /** Blocks start at multiples of this, and their sizes count in it. */
 const UNIT_BYTES = 512;

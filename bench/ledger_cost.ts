@@ -5,7 +5,7 @@ import { CudaDevice } from "../mod.ts";
 import { timeOfMaking } from "../src/accounting/clock.ts";
 import { nextId } from "../src/accounting/ids.ts";
 import { Ledger, type LedgerEntry } from "../src/accounting/ledger.ts";
-import { type Owner, unwatch, watch } from "../src/safety_net.ts";
+import { type Owner, unwatch, watch } from "../src/order/safety_net.ts";
 import { freeResource } from "../tests/support/free_resource.ts";
 import { type BenchRow, median, report } from "./result_file.ts";
 

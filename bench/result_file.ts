@@ -2,7 +2,7 @@
 
 import type { CudaDevice } from "../mod.ts";
 import type { Provenance } from "../src/notebook/mod.ts";
-import { formatTable } from "../src/text_table.ts";
+import { formatTable } from "../src/words/text_table.ts";
 
 /** What a value is compared with, in the same unit. */
 export interface Reference {

@@ -5,8 +5,8 @@ import { runBandwidth } from "./cli/bandwidth.ts";
 import { runCalibrate } from "./cli/calibrate.ts";
 import { runDemo } from "./cli/demo.ts";
 import { runDoctor } from "./cli/doctor.ts";
-import { CudaUnavailableError } from "./errors.ts";
-import { VERSION } from "./version.ts";
+import { CudaUnavailableError } from "./words/errors.ts";
+import { VERSION } from "./words/version.ts";
 
 const USAGE = `vramkit ${VERSION}: GPU memory for Deno and Jupyter
 

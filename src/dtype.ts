@@ -1,8 +1,8 @@
 // Element types: names, bytes of one element, and the typed array that holds the elements. Names
 // are NumPy's and DLPack's; bfloat16 has no typed array, so its values travel as float32.
 
-import { describeValue } from "./format.ts";
-import { oneOf, type OptionKind, requireKind } from "./options.ts";
+import { describeValue } from "./words/format.ts";
+import { oneOf, type OptionKind, requireKind } from "./words/options.ts";
 
 /** The facts about an element type. */
 interface ElementType {

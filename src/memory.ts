@@ -20,7 +20,7 @@
  * @module
  */
 
-export { Driver, type DriverArguments } from "./driver.ts";
+export { Driver, type DriverArguments } from "./driver/driver.ts";
 export type { DeviceAttribute } from "../ffi/constants.ts";
 export type { DeviceAllocator } from "./buffers/device_allocator.ts";
 export type { BuffersOf } from "./buffers/packed_buffers.ts";
@@ -29,10 +29,10 @@ export type { HostValue } from "./buffers/host_values.ts";
 export type { StridedLayout } from "./buffers/strides.ts";
 export type { StagedRange } from "./buffers/staged_buffer.ts";
 export { QueuedWork } from "./buffers/queued_work.ts";
-export { Context, type ContextOptions } from "./context.ts";
-export type { DeferredWork } from "./deferred_work.ts";
+export { Context, type ContextOptions } from "./driver/context.ts";
+export type { DeferredWork } from "./driver/deferred_work.ts";
 export type { ContextOwner, MemoryResource } from "./memory/memory_resource.ts";
-export { GraphMemoryResource } from "./memory/graph_memory_resource.ts";
+export { GraphMemoryResource } from "./graph/graph_memory_resource.ts";
 export { CudaMemoryResource } from "./memory/cuda_memory_resource.ts";
 export { CudaAsyncMemoryResource } from "./memory/cuda_async_memory_resource.ts";
 export type { PoolOptions, PoolReuse } from "./memory/driver_pool.ts";
@@ -49,7 +49,7 @@ export {
   type LimitRefusal,
   MemoryLimitError,
   type MemoryShortage,
-} from "./errors.ts";
+} from "./words/errors.ts";
 export {
   type LimitingOptions,
   LimitingResourceAdaptor,
@@ -92,7 +92,7 @@ export { VirtualRange, type VirtualRangeRequest } from "./memory/virtual_range.t
 export { PitchedMemoryResource, type PitchedRequest } from "./memory/pitched_memory_resource.ts";
 export { Allocation, type AllocationRequest, type Lender } from "./memory/allocation.ts";
 export { BaseMemoryResource } from "./memory/base_memory_resource.ts";
-export type { Owner } from "./safety_net.ts";
+export type { Owner } from "./order/safety_net.ts";
 export { type Access, StreamUsage } from "./memory/stream_usage.ts";
 export { LazyAllocation } from "./memory/lazy_allocation.ts";
 export type { HostMemory } from "./transfer/host_memory.ts";
@@ -103,6 +103,6 @@ export type { MemoryUsage } from "./accounting/counters.ts";
 export type { TimelineAction, TimelineFacts, TimelineRecord } from "./accounting/timeline_event.ts";
 export type { CacheUsage, KindUsage, MemoryReportData, SizeClass } from "./device/report.ts";
 export type { BitArrays } from "./dtype.ts";
-export type { LiveBlock, MemoryAmounts } from "./shortage.ts";
+export type { LiveBlock, MemoryAmounts } from "./words/shortage.ts";
 export type { Held } from "./device/slot.ts";
 export type { LiveGroup, LiveGroupKey } from "./device/live_groups.ts";

@@ -22,9 +22,9 @@
 import { CUresult } from "../ffi/constants.ts";
 import type { DriverApi, DriverFunction } from "../ffi/cuda.ts";
 import { simulateDriver as simulate } from "../ffi/simulated/driver.ts";
-import { requirePointers } from "./driver.ts";
-import { type ByteSize, describeValue, parseBytes } from "./format.ts";
-import { CALLBACK, FLAG, NUMBER, OptionSet, SIZE, TEXT } from "./options.ts";
+import { requirePointers } from "./driver/driver.ts";
+import { type ByteSize, describeValue, parseBytes } from "./words/format.ts";
+import { CALLBACK, FLAG, NUMBER, OptionSet, SIZE, TEXT } from "./words/options.ts";
 
 export type { DriverApi, DriverFunction } from "../ffi/cuda.ts";
 export { SimulationError } from "../ffi/simulated/errors.ts";

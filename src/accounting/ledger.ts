@@ -1,7 +1,7 @@
 // The live objects of a context: one entry for each allocation, stream and event. Entries never
 // refer to the objects people hold, so garbage collection stays possible.
 
-import { visibleText } from "../format.ts";
+import { visibleText } from "../words/format.ts";
 import { followCells } from "./cell_runs.ts";
 import { MemoryCounters } from "./counters.ts";
 import { lastId } from "./ids.ts";

@@ -1,8 +1,8 @@
 // Counts device memory during a part of a program: gpu.track("epoch 1"). Tracks nest and may
 // overlap; each counts for itself what is allocated while it is open.
 
+import { formatBytes, formatCount, visibleText } from "../words/format.ts";
 import type { MemoryUsage } from "./counters.ts";
-import { formatBytes, formatCount, visibleText } from "../format.ts";
 
 /** The ledger's half of a {@link MemoryTrack}. */
 export interface MemoryTrackFields {

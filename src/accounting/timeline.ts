@@ -1,10 +1,10 @@
 // Recent events of memory: allocations, frees, copies and tracks, in a ring of fixed size. It is
 // off outside notebooks; while it is off it costs a comparison for each allocation.
 
+import { checkSize, formatAddress, formatCount } from "../words/format.ts";
+import { NUMBER, OptionSet } from "../words/options.ts";
 import type { AllocationRow } from "./allocation_csv.ts";
 import { cellRuns, nameOfRun } from "./cell_runs.ts";
-import { checkSize, formatAddress, formatCount } from "../format.ts";
-import { NUMBER, OptionSet } from "../options.ts";
 import { inNotebook } from "./notebook_kernel.ts";
 import type { TimelineEvent, TimelineRecord } from "./timeline_event.ts";
 import { toAllocationCsv, toChromeTrace } from "./timeline_export.ts";

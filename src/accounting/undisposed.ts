@@ -1,7 +1,7 @@
 // Blocks that the garbage collector released because the program did not dispose them: counted, and
 // reported once for each place, since a forgotten line in a loop would otherwise fill the console.
 
-import { formatBytes } from "../format.ts";
+import { formatBytes } from "../words/format.ts";
 
 /** A block that was collected. */
 export interface LostBlock {

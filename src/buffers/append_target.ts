@@ -1,7 +1,7 @@
 // The end of a growable buffer, as the target of a stream of any length.
 
 import { elementBytes } from "../dtype.ts";
-import type { CudaStream } from "../stream.ts";
+import type { CudaStream } from "../order/stream.ts";
 import type { StreamTarget } from "../transfer/staged_writer.ts";
 import type { GrowableBuffer } from "./growable_buffer.ts";
 

@@ -1,6 +1,6 @@
 // Copies between many buffers in one go: the checks, and the spans for the layer below.
 
-import type { CudaStream } from "../stream.ts";
+import type { CudaStream } from "../order/stream.ts";
 import { queueCopyBatch } from "../transfer/copy_batch.ts";
 import { GpuBuffer } from "./gpu_buffer.ts";
 

@@ -2,9 +2,9 @@
 
 import type { DType } from "../dtype.ts";
 import { type ContextOwner, type MemoryResource, RESOURCE } from "../memory/memory_resource.ts";
-import { OptionSet, TEXT } from "../options.ts";
-import type { CudaStream } from "../stream.ts";
-import { STREAM } from "../stream_choice.ts";
+import type { CudaStream } from "../order/stream.ts";
+import { STREAM } from "../order/stream_choice.ts";
+import { OptionSet, TEXT } from "../words/options.ts";
 import type { DeviceBuffer } from "./device_buffer.ts";
 import type { Shape } from "./shape.ts";
 

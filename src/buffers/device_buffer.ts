@@ -1,15 +1,15 @@
 // Typed memory on the GPU: the buffer that most programs use for everything.
 
-import { ALLOCATE_LIKE, GpuBuffer } from "./gpu_buffer.ts";
 import type { DType } from "../dtype.ts";
+import { GraphAllocation } from "../graph/graph_allocation.ts";
+import { GraphMemoryResource, resourceFor } from "../graph/graph_memory_resource.ts";
 import { Allocation } from "../memory/allocation.ts";
 import { capturedMemory } from "../memory/captured_memory.ts";
-import { defaultDeviceResource } from "../memory/resource_choice.ts";
-import { GraphAllocation } from "../memory/graph_allocation.ts";
-import { GraphMemoryResource, resourceFor } from "../memory/graph_memory_resource.ts";
 import type { MemoryResource } from "../memory/memory_resource.ts";
+import { defaultDeviceResource } from "../memory/resource_choice.ts";
 import { kindOf } from "../memory/resource_kind.ts";
-import type { CudaStream } from "../stream.ts";
+import type { CudaStream } from "../order/stream.ts";
+import { ALLOCATE_LIKE, GpuBuffer } from "./gpu_buffer.ts";
 import { byteLengthOf, type Shape, toShape } from "./shape.ts";
 
 /** Request for a new device buffer. */

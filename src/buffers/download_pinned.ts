@@ -1,9 +1,9 @@
 // Downloads into page-locked memory that is reused: no page is faulted in and nothing is staged.
 
 import type { DType } from "../dtype.ts";
-import { describeValue } from "../format.ts";
 import { PinnedPool } from "../memory/pinned_pool.ts";
-import { streamOn } from "../stream_choice.ts";
+import { streamOn } from "../order/stream_choice.ts";
+import { describeValue } from "../words/format.ts";
 import type { AllocateOptions } from "./device_allocator.ts";
 import { GpuBuffer } from "./gpu_buffer.ts";
 import { PinnedBuffer } from "./pinned_buffer.ts";

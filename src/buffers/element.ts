@@ -10,7 +10,7 @@ import {
   viewBits,
 } from "../dtype.ts";
 
-import { describeValue } from "../format.ts";
+import { describeValue } from "../words/format.ts";
 
 /** The range of whole numbers that a type holds; bigints where numbers are not exact. */
 interface IntegerRange {

@@ -2,7 +2,7 @@
 // for looking at a result, a thousand times too slow for a loop.
 
 import { type DType, elementBytes, type ScalarOf } from "../dtype.ts";
-import type { CudaStream } from "../stream.ts";
+import type { CudaStream } from "../order/stream.ts";
 import type { MemorySpan } from "../transfer/copy.ts";
 import { transfer } from "../transfer/host_transfer.ts";
 import { elementOf, scalarOf } from "./element.ts";

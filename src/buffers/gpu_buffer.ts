@@ -3,21 +3,18 @@
 
 import { nextId } from "../accounting/ids.ts";
 import { type LiveKind, nameOf } from "../accounting/ledger.ts";
-import type { Context } from "../context.ts";
+import type { Context } from "../driver/context.ts";
 import { type ArrayOf, type DType, elementBytes, type ScalarOf } from "../dtype.ts";
-import { DisposedError } from "../errors.ts";
-import { formatBytes } from "../format.ts";
 import type { Allocation } from "../memory/allocation.ts";
 import type { MemoryResource } from "../memory/memory_resource.ts";
-import { NUMBER, OptionSet, requireKind, TEXT } from "../options.ts";
-import type { CudaStream } from "../stream.ts";
-import { STREAM, STREAM_CHOICE, type StreamChoice, streamOn } from "../stream_choice.ts";
+import type { CudaStream } from "../order/stream.ts";
+import { STREAM, STREAM_CHOICE, type StreamChoice, streamOn } from "../order/stream_choice.ts";
+import { ArrayPlace } from "../transfer/array_uses.ts";
 import { type MemorySpan, queueCopy, streamForCopy } from "../transfer/copy.ts";
 import type { FilePath } from "../transfer/file_path.ts";
 import { writeFileFrom } from "../transfer/file_transfer.ts";
 import { queueFill } from "../transfer/fill.ts";
 import { bytesOf, type HostMemory } from "../transfer/host_memory.ts";
-import { ArrayPlace } from "../transfer/array_uses.ts";
 import {
   type HostSide,
   type HostTransfer,
@@ -31,6 +28,9 @@ import {
   type TransferChoice,
 } from "../transfer/transfer_choice.ts";
 import { readableFrom, wholeOf, writableInto } from "../transfer/web_streams.ts";
+import { DisposedError } from "../words/errors.ts";
+import { formatBytes } from "../words/format.ts";
+import { NUMBER, OptionSet, requireKind, TEXT } from "../words/options.ts";
 import type { DeviceBufferRequest } from "./device_buffer.ts";
 import { elementOf } from "./element.ts";
 import { readElement, writeElement } from "./element_access.ts";

@@ -1,6 +1,22 @@
 // Device memory that grows and shrinks in place: its address, kernels' pointers and views stay
 // valid.
 
+import { take32 } from "../driver/driver.ts";
+import { type DType, elementBytes } from "../dtype.ts";
+import { Allocation } from "../memory/allocation.ts";
+import type { DeviceAccess } from "../memory/device_access.ts";
+import { contextOf, type ContextOwner } from "../memory/memory_resource.ts";
+import { takeWithinLimits } from "../memory/out_of_memory.ts";
+import type { VirtualMemoryResource } from "../memory/virtual_memory_resource.ts";
+import type { VirtualRange } from "../memory/virtual_range.ts";
+import type { CudaStream } from "../order/stream.ts";
+import type { MemorySpan } from "../transfer/copy.ts";
+import type { HostMemory } from "../transfer/host_memory.ts";
+import { writableInto } from "../transfer/web_streams.ts";
+import { CudaUnavailableError, DisposedError } from "../words/errors.ts";
+import { type ByteSize, formatBytes, parseBytes } from "../words/format.ts";
+import { appendTo } from "./append_target.ts";
+import type { DeviceBufferRequest } from "./device_buffer.ts";
 import {
   ALLOCATE_LIKE,
   type BufferFields,
@@ -8,22 +24,6 @@ import {
   showElements,
   streamFor,
 } from "./gpu_buffer.ts";
-import { take32 } from "../driver.ts";
-import { type DType, elementBytes } from "../dtype.ts";
-import { CudaUnavailableError, DisposedError } from "../errors.ts";
-import { type ByteSize, formatBytes, parseBytes } from "../format.ts";
-import { Allocation } from "../memory/allocation.ts";
-import type { DeviceAccess } from "../memory/device_access.ts";
-import { contextOf, type ContextOwner } from "../memory/memory_resource.ts";
-import { takeWithinLimits } from "../memory/out_of_memory.ts";
-import type { VirtualMemoryResource } from "../memory/virtual_memory_resource.ts";
-import type { VirtualRange } from "../memory/virtual_range.ts";
-import type { CudaStream } from "../stream.ts";
-import type { MemorySpan } from "../transfer/copy.ts";
-import type { HostMemory } from "../transfer/host_memory.ts";
-import { writableInto } from "../transfer/web_streams.ts";
-import { appendTo } from "./append_target.ts";
-import type { DeviceBufferRequest } from "./device_buffer.ts";
 import { byteLengthOf, type Shape, toShape } from "./shape.ts";
 
 /** Options for allocating a growable buffer. */

@@ -1,9 +1,9 @@
 // Buffers in memory that the CPU reaches too, with a typed array over the memory itself.
 
-import { type BufferFields, GpuBuffer, tokenOf } from "./gpu_buffer.ts";
 import { type BitsOf, type DType, viewBits } from "../dtype.ts";
-import { DisposedError } from "../errors.ts";
 import { keepWith } from "../memory/host_bytes.ts";
+import { DisposedError } from "../words/errors.ts";
+import { type BufferFields, GpuBuffer, tokenOf } from "./gpu_buffer.ts";
 
 /** The parts of a buffer that the CPU reaches. */
 export interface HostBufferFields<D extends DType> extends BufferFields<D> {

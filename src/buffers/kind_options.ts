@@ -3,9 +3,9 @@
 import { DTYPE, type DType } from "../dtype.ts";
 import type { MappedMemoryOptions } from "../memory/mapped_host_memory_resource.ts";
 import { type MemoryResource, RESOURCE } from "../memory/memory_resource.ts";
-import { FLAG, OptionSet, SHAPE, SIZE, TEXT } from "../options.ts";
-import type { CudaStream } from "../stream.ts";
-import { STREAM } from "../stream_choice.ts";
+import type { CudaStream } from "../order/stream.ts";
+import { STREAM } from "../order/stream_choice.ts";
+import { FLAG, OptionSet, SHAPE, SIZE, TEXT } from "../words/options.ts";
 import { ALLOCATE_KINDS, type AllocateOptions } from "./device_allocator.ts";
 import type { GrowableOptions } from "./growable_buffer.ts";
 import type { RegisterOptions } from "./registered_buffer.ts";

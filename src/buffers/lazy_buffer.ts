@@ -1,13 +1,13 @@
 // Device memory that is allocated on first use, for plans that name more buffers than they use.
 
-import { ALLOCATE_LIKE, type BufferFields, GpuBuffer } from "./gpu_buffer.ts";
 import type { DType } from "../dtype.ts";
-import { DisposedError } from "../errors.ts";
-import { formatBytes } from "../format.ts";
 import { LazyAllocation } from "../memory/lazy_allocation.ts";
 import { kindOf } from "../memory/resource_kind.ts";
 import type { MemorySpan } from "../transfer/copy.ts";
+import { DisposedError } from "../words/errors.ts";
+import { formatBytes } from "../words/format.ts";
 import type { DeviceBufferRequest } from "./device_buffer.ts";
+import { ALLOCATE_LIKE, type BufferFields, GpuBuffer } from "./gpu_buffer.ts";
 import { byteLengthOf, toShape } from "./shape.ts";
 
 /** The parts of a lazy buffer. */

@@ -1,10 +1,13 @@
 // Managed memory, which migrates between the host and the devices, and the hints that guide it.
 
-import { ALLOCATE_LIKE, streamFor } from "./gpu_buffer.ts";
 import type { BitsOf, DType } from "../dtype.ts";
-import { CudaUnavailableError } from "../errors.ts";
 import { Allocation } from "../memory/allocation.ts";
 import { showToHost } from "../memory/host_bytes.ts";
+import { STREAM_CHOICE, type StreamChoice } from "../order/stream_choice.ts";
+import { CudaUnavailableError } from "../words/errors.ts";
+import type { DeviceBufferRequest } from "./device_buffer.ts";
+import { ALLOCATE_LIKE, streamFor } from "./gpu_buffer.ts";
+import { HostBuffer } from "./host_buffer.ts";
 import {
   adviseRange,
   discardRange,
@@ -14,9 +17,6 @@ import {
   prefetchRange,
   readAdvice,
 } from "./managed_range.ts";
-import type { DeviceBufferRequest } from "./device_buffer.ts";
-import { STREAM_CHOICE, type StreamChoice } from "../stream_choice.ts";
-import { HostBuffer } from "./host_buffer.ts";
 import { byteLengthOf, toShape } from "./shape.ts";
 
 /**

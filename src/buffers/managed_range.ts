@@ -5,14 +5,14 @@ import {
   CUmem_advise as Advise,
   CUmem_range_attribute as Attribute,
 } from "../../ffi/constants.ts";
-import { Context } from "../context.ts";
-import { CudaUnavailableError } from "../errors.ts";
-import { describeValue } from "../format.ts";
+import { Context } from "../driver/context.ts";
 import { requireUnrecorded } from "../memory/captured_memory.ts";
 import { queueInOrder } from "../memory/in_order.ts";
 import type { ContextOwner } from "../memory/memory_resource.ts";
-import type { CudaStream } from "../stream.ts";
+import type { CudaStream } from "../order/stream.ts";
 import type { MemorySpan } from "../transfer/copy.ts";
+import { CudaUnavailableError } from "../words/errors.ts";
+import { describeValue } from "../words/format.ts";
 
 /** Place for pages of managed memory: a device, or `"host"` for the host's memory. */
 export type ManagedPlace = ContextOwner | "host";

@@ -4,14 +4,14 @@
 import type { ArrayOf, DType, HostArray } from "../dtype.ts";
 import { dtypeOf, elementBytes } from "../dtype.ts";
 import { takeAfterCollection } from "../memory/out_of_memory.ts";
-import { describeValue } from "../format.ts";
-import { type OptionKind, OptionSet } from "../options.ts";
-import { streamOn } from "../stream_choice.ts";
+import { streamOn } from "../order/stream_choice.ts";
 import { ArrayPlace, type ArrayUse } from "../transfer/array_uses.ts";
 import { bytesOf, type HostMemory } from "../transfer/host_memory.ts";
-import type { TransferOptions } from "../transfer/pending_transfer.ts";
 import { alignPacked } from "../transfer/pack.ts";
+import type { TransferOptions } from "../transfer/pending_transfer.ts";
 import { TRANSFER_KINDS, type TransferChoice } from "../transfer/transfer_choice.ts";
+import { describeValue } from "../words/format.ts";
+import { type OptionKind, OptionSet } from "../words/options.ts";
 import {
   ALLOCATE_KINDS,
   type AllocateOptions,
@@ -19,11 +19,11 @@ import {
   type DeviceAllocator,
 } from "./device_allocator.ts";
 import { DeviceBuffer } from "./device_buffer.ts";
+import { GpuBuffer } from "./gpu_buffer.ts";
 import { type HostDestination, hostDestination, hostSource } from "./host_elements.ts";
 import { type BuffersOf, PackedBuffers } from "./packed_buffers.ts";
 import { type PackItem, transferPacked } from "./packed_transfer.ts";
 import { toShape } from "./shape.ts";
-import { GpuBuffer } from "./gpu_buffer.ts";
 
 /** Accepts iterables: a list, a set, a generator; rejects strings. */
 const ITERABLE: OptionKind = {

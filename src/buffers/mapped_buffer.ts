@@ -1,15 +1,15 @@
 // Page-locked host memory that the GPU uses in place: small results and flags, without a copy.
 
-import { ALLOCATE_LIKE } from "./gpu_buffer.ts";
 import { CU_MEMHOSTALLOC } from "../../ffi/constants.ts";
-import { take32 } from "../driver.ts";
+import { take32 } from "../driver/driver.ts";
 import type { BitsOf, DType } from "../dtype.ts";
-import { describeNumber, describeValue } from "../format.ts";
 import { Allocation } from "../memory/allocation.ts";
 import { showToHost } from "../memory/host_bytes.ts";
 import type { MappedHostMemoryResource } from "../memory/mapped_host_memory_resource.ts";
 import { addressOf } from "../transfer/host_memory.ts";
+import { describeNumber, describeValue } from "../words/format.ts";
 import type { DeviceBufferRequest } from "./device_buffer.ts";
+import { ALLOCATE_LIKE } from "./gpu_buffer.ts";
 import { HostBuffer, type HostBufferFields } from "./host_buffer.ts";
 import { byteLengthOf, toShape } from "./shape.ts";
 

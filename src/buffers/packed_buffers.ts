@@ -1,8 +1,8 @@
 // Buffers that were uploaded together: views of one block, freed together.
 
 import type { DType, DTypeOf, HostArray } from "../dtype.ts";
-import { DisposedError } from "../errors.ts";
-import { formatBytes, formatCount } from "../format.ts";
+import { DisposedError } from "../words/errors.ts";
+import { formatBytes, formatCount } from "../words/format.ts";
 import type { DeviceBuffer } from "./device_buffer.ts";
 
 /** The buffers of a list of arrays, one for each array, of its element type. */

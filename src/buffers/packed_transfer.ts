@@ -2,11 +2,11 @@
 // and large ones one by one.
 
 import { findHost } from "../../ffi/host.ts";
-import type { Fence } from "../fence.ts";
 import type { Allocation } from "../memory/allocation.ts";
 import { type OwnedHostSpan, ownedSpan } from "../memory/host_bytes.ts";
 import type { MemoryUse } from "../memory/in_order.ts";
-import type { CudaStream } from "../stream.ts";
+import type { Fence } from "../order/fence.ts";
+import type { CudaStream } from "../order/stream.ts";
 import { areApart } from "../transfer/address_ranges.ts";
 import { ArrayMover } from "../transfer/array_mover.ts";
 import type { ArrayUse } from "../transfer/array_uses.ts";

@@ -1,11 +1,11 @@
 // Rows in device memory, padded so that each row starts at an address that the hardware reads fast.
 
 import { type DType, elementBytes } from "../dtype.ts";
-import { visibleText } from "../format.ts";
 import { Allocation } from "../memory/allocation.ts";
 import { takeWithinLimits } from "../memory/out_of_memory.ts";
 import { PitchedMemoryResource } from "../memory/pitched_memory_resource.ts";
-import type { CudaStream } from "../stream.ts";
+import type { CudaStream } from "../order/stream.ts";
+import { visibleText } from "../words/format.ts";
 import { DeviceBuffer } from "./device_buffer.ts";
 import { countOf, type Shape, toShape } from "./shape.ts";
 import { StridedView } from "./strided_view.ts";

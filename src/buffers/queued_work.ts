@@ -1,6 +1,6 @@
 // Work that is queued already and can be awaited: `s.pull()` queues it, `await s.pull()` waits too.
 
-import type { CudaStream } from "../stream.ts";
+import type { CudaStream } from "../order/stream.ts";
 
 /**
  * Work queued on a stream, as {@link StagedBuffer.push} returns it. It runs whether or not it is

@@ -1,15 +1,15 @@
 // An array of the program, page-locked while it is registered, so that the GPU copies it in place.
 
-import { ALLOCATE_LIKE, type BufferFields } from "./gpu_buffer.ts";
 import { type DType, dtypeOf, elementBytes } from "../dtype.ts";
-import { DisposedError } from "../errors.ts";
 import { Allocation } from "../memory/allocation.ts";
 import { noteOwner } from "../memory/host_bytes.ts";
 import { HostRegistration, type RegistrationOptions } from "../memory/host_registration.ts";
-import type { CudaStream } from "../stream.ts";
+import type { CudaStream } from "../order/stream.ts";
 import type { MemorySpan } from "../transfer/copy.ts";
 import { bytesOf, type HostMemory } from "../transfer/host_memory.ts";
+import { DisposedError } from "../words/errors.ts";
 import type { DeviceBufferRequest } from "./device_buffer.ts";
+import { ALLOCATE_LIKE, type BufferFields } from "./gpu_buffer.ts";
 import { HostBuffer } from "./host_buffer.ts";
 import { byteLengthOf, countOf, type Shape, toShape } from "./shape.ts";
 

@@ -1,7 +1,7 @@
 // Arithmetic on shapes: sizes along each axis, outermost first, elements contiguous.
 
 import { type DType, elementBytes } from "../dtype.ts";
-import { checkSize, describeValue } from "../format.ts";
+import { checkSize, describeValue } from "../words/format.ts";
 
 /** Size of each axis, outermost first. */
 export type Shape = readonly number[];

@@ -1,16 +1,16 @@
 // Device memory with a page-locked mirror: write to the mirror, push, let the GPU work, pull, read.
 
-import { ALLOCATE_LIKE, type BufferFields, GpuBuffer, streamFor } from "./gpu_buffer.ts";
 import type { BitsOf, DType } from "../dtype.ts";
-import { DisposedError } from "../errors.ts";
 import { Allocation } from "../memory/allocation.ts";
 import { requireHostMemory, showToHost } from "../memory/host_bytes.ts";
 import type { MemoryResource } from "../memory/memory_resource.ts";
 import { kindOf } from "../memory/resource_kind.ts";
+import { STREAM, type StreamChoice } from "../order/stream_choice.ts";
 import { queueCopy } from "../transfer/copy.ts";
+import { DisposedError } from "../words/errors.ts";
+import { NUMBER, OptionSet } from "../words/options.ts";
 import type { DeviceBufferRequest } from "./device_buffer.ts";
-import { NUMBER, OptionSet } from "../options.ts";
-import { STREAM, type StreamChoice } from "../stream_choice.ts";
+import { ALLOCATE_LIKE, type BufferFields, GpuBuffer, streamFor } from "./gpu_buffer.ts";
 import { PinnedBuffer } from "./pinned_buffer.ts";
 import { QueuedWork } from "./queued_work.ts";
 import { byteLengthOf, toShape } from "./shape.ts";

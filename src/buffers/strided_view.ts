@@ -1,11 +1,10 @@
 // Views of a buffer's elements in any order: transposed, stepped, padded rows.
 
-import type { Context } from "../context.ts";
-import { type ArrayOf, type DType, elementBytes, type ScalarOf } from "../dtype.ts";
-import { DisposedError } from "../errors.ts";
-import { describeNumber } from "../format.ts";
 import { nextId } from "../accounting/ids.ts";
-import type { CudaStream } from "../stream.ts";
+import type { Context } from "../driver/context.ts";
+import { type ArrayOf, type DType, elementBytes, type ScalarOf } from "../dtype.ts";
+import type { CudaStream } from "../order/stream.ts";
+import { STREAM_CHOICE, type StreamChoice, streamOn } from "../order/stream_choice.ts";
 import { streamForCopy } from "../transfer/copy.ts";
 import { queueStridedFill } from "../transfer/fill.ts";
 import { transfer } from "../transfer/host_transfer.ts";
@@ -16,11 +15,12 @@ import {
   usesOf,
 } from "../transfer/shaped_copy.ts";
 import { TRANSFER_CHOICE, type TransferChoice } from "../transfer/transfer_choice.ts";
+import { DisposedError } from "../words/errors.ts";
+import { describeNumber } from "../words/format.ts";
+import { NUMBER, OptionSet } from "../words/options.ts";
 import { elementOf } from "./element.ts";
 import type { GpuBuffer, Uploadable } from "./gpu_buffer.ts";
 import { hostSource } from "./host_elements.ts";
-import { NUMBER, OptionSet } from "../options.ts";
-import { STREAM_CHOICE, type StreamChoice, streamOn } from "../stream_choice.ts";
 import { sharesElement } from "./overlap.ts";
 import { countOf, formatShape, resolveRange, resolveStep, type Shape } from "./shape.ts";
 import {

@@ -1,7 +1,7 @@
 // Arithmetic on strided layouts: how far a step along each axis goes, counted in elements.
 
-import { describeNumber } from "../format.ts";
-import { LIST, NUMBER, OptionSet, requireKind, SHAPE } from "../options.ts";
+import { describeNumber } from "../words/format.ts";
+import { LIST, NUMBER, OptionSet, requireKind, SHAPE } from "../words/options.ts";
 import { countOf, type Shape } from "./shape.ts";
 
 /** A layout of a buffer's elements in any order: the first element, and the step of each axis. */

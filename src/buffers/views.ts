@@ -2,7 +2,7 @@
 // function; the buffer makes the view from the answer.
 
 import { type DType, elementBytes } from "../dtype.ts";
-import { describeNumber } from "../format.ts";
+import { describeNumber } from "../words/format.ts";
 import { countOf, resolveRange, resolveStep, type Shape, toShape } from "./shape.ts";
 
 /** The properties of a buffer from which a view is computed. */

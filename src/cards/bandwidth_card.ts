@@ -1,8 +1,8 @@
 // The card of a bandwidth sweep: one row for each size, one column for each direction and kind, and
 // the fits in words.
 
-import { formatBytes, formatSeconds, formatSpeed } from "../format.ts";
 import type { BandwidthFit, BandwidthPoint, BandwidthResult } from "../measure/bandwidth_result.ts";
+import { formatBytes, formatSeconds, formatSpeed } from "../words/format.ts";
 import type { Card, CardPart } from "./card.ts";
 import { cardText } from "./card_text.ts";
 

@@ -7,8 +7,8 @@ import { blockOf, type GpuBuffer } from "../buffers/gpu_buffer.ts";
 import { formatShape } from "../buffers/shape.ts";
 import type { StridedView } from "../buffers/strided_view.ts";
 import { elementBytes } from "../dtype.ts";
-import { formatAddress, formatBytes, formatSeconds } from "../format.ts";
 import type { Allocation } from "../memory/allocation.ts";
+import { formatAddress, formatBytes, formatSeconds } from "../words/format.ts";
 import type { Card, CardPart } from "./card.ts";
 import { type Preview, previewOf } from "./preview.ts";
 

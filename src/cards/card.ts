@@ -1,8 +1,8 @@
 // The contents of a card as plain data: a title, a line below it, and parts. Notebooks get it as
 // HTML and as text; making it may fail, showing it may not.
 
-import { messageOf } from "../format.ts";
-import type { Align } from "../text_table.ts";
+import { messageOf } from "../words/format.ts";
+import type { Align } from "../words/text_table.ts";
 import { cardHtml } from "./card_html.ts";
 import { cardText } from "./card_text.ts";
 

@@ -1,7 +1,7 @@
 // A card as text, for terminals, for plain notebooks, and for people who listen to it.
 
-import { visibleText } from "../format.ts";
-import { formatTable } from "../text_table.ts";
+import { visibleText } from "../words/format.ts";
+import { formatTable } from "../words/text_table.ts";
 import type { BarSegment, Card, CardPart } from "./card.ts";
 
 const BAR_WIDTH = 40;

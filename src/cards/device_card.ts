@@ -1,8 +1,8 @@
 // The card of a device: its properties, its memory by use, and the speed of its bus.
 
-import type { CudaDevice } from "../device.ts";
+import type { CudaDevice } from "../device/device.ts";
 import type { DeviceMemory } from "../device/device_memory.ts";
-import { formatBytes, formatCount, formatSpeed } from "../format.ts";
+import { formatBytes, formatCount, formatSpeed } from "../words/format.ts";
 import type { Card, CardPart } from "./card.ts";
 import { memoryBar } from "./memory_bar.ts";
 

@@ -1,7 +1,7 @@
 // The cards of errors: the failed call, and for a lack of memory the amounts that explain it.
 
-import type { CudaError, OutOfMemoryError } from "../errors.ts";
-import { formatBytes } from "../format.ts";
+import type { CudaError, OutOfMemoryError } from "../words/errors.ts";
+import { formatBytes } from "../words/format.ts";
 import type { Card, CardPart } from "./card.ts";
 import { memoryBar } from "./memory_bar.ts";
 

@@ -2,7 +2,7 @@
 
 import type { LiveGroups } from "../device/live_groups.ts";
 import type { LiveObject } from "../device/live_query.ts";
-import { formatBytes, formatSeconds } from "../format.ts";
+import { formatBytes, formatSeconds } from "../words/format.ts";
 import type { Card, CardPart } from "./card.ts";
 
 /** Rows shown at most, so that the card stays a card. */

@@ -1,7 +1,7 @@
 // A device's memory as one bar: live and cached memory of this program, memory of others, and free
 // memory.
 
-import { formatBytes } from "../format.ts";
+import { formatBytes } from "../words/format.ts";
 import type { BarSegment, CardPart } from "./card.ts";
 
 /** A device's memory by use, in bytes: free + live + cached + other is the total. */

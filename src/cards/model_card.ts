@@ -2,8 +2,8 @@
 
 import type { DeviceBuffer } from "../buffers/device_buffer.ts";
 import { formatShape } from "../buffers/shape.ts";
-import { formatBytes, formatCount } from "../format.ts";
 import type { SafetensorsModel } from "../interop/safetensors/model.ts";
+import { formatBytes, formatCount } from "../words/format.ts";
 import type { Card, CardPart } from "./card.ts";
 
 /** A tensor with its name. */

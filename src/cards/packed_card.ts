@@ -3,7 +3,7 @@
 import type { DeviceBuffer } from "../buffers/device_buffer.ts";
 import type { PackedBuffers } from "../buffers/packed_buffers.ts";
 import { formatShape } from "../buffers/shape.ts";
-import { formatBytes, formatCount } from "../format.ts";
+import { formatBytes, formatCount } from "../words/format.ts";
 import type { Card, CardPart } from "./card.ts";
 
 const SHOWN_BUFFERS = 20;

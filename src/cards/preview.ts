@@ -1,13 +1,13 @@
 // The first values of a buffer for its card: at most 4 KiB, and only when that needs no waiting.
 
-import { activeCapture } from "../capture.ts";
-import { elementBytes } from "../dtype.ts";
-import { messageOf } from "../format.ts";
-import type { Allocation } from "../memory/allocation.ts";
-import { CudaStream } from "../stream.ts";
-import { transferSync } from "../transfer/host_transfer.ts";
 import { scalarOf } from "../buffers/element.ts";
 import type { GpuBuffer } from "../buffers/gpu_buffer.ts";
+import { elementBytes } from "../dtype.ts";
+import type { Allocation } from "../memory/allocation.ts";
+import { activeCapture } from "../order/capture.ts";
+import { CudaStream } from "../order/stream.ts";
+import { transferSync } from "../transfer/host_transfer.ts";
+import { messageOf } from "../words/format.ts";
 
 /** The first values of a buffer, or the reason why they are not shown. */
 export type Preview =

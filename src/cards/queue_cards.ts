@@ -1,11 +1,11 @@
 // The cards of streams, events and graphs: whether the GPU is done with the queued work.
 
-import { isCaptured } from "../capture.ts";
-import type { Context } from "../context.ts";
-import type { CudaEvent } from "../event.ts";
-import { formatAddress, formatCount, messageOf } from "../format.ts";
-import type { CudaGraph } from "../graph.ts";
-import type { CudaStream } from "../stream.ts";
+import type { Context } from "../driver/context.ts";
+import type { CudaGraph } from "../graph/graph.ts";
+import { isCaptured } from "../order/capture.ts";
+import type { CudaEvent } from "../order/event.ts";
+import type { CudaStream } from "../order/stream.ts";
+import { formatAddress, formatCount, messageOf } from "../words/format.ts";
 import type { Card } from "./card.ts";
 
 /** Makes the card of a stream. */

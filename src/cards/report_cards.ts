@@ -3,7 +3,7 @@
 import type { MemoryTrack } from "../accounting/memory_track.ts";
 import type { Timeline } from "../accounting/timeline.ts";
 import type { MemoryReport } from "../device/report.ts";
-import { formatBytes, formatCount } from "../format.ts";
+import { formatBytes, formatCount } from "../words/format.ts";
 import type { Card } from "./card.ts";
 import { liveCard } from "./live_card.ts";
 import { memoryBar } from "./memory_bar.ts";

@@ -1,8 +1,8 @@
 // The card of a memory resource: the stack of adaptors from the outermost to where memory comes from.
 
-import { formatCount } from "../format.ts";
 import { placeOf, stackOf } from "../memory/describe_resource.ts";
 import type { MemoryResource } from "../memory/memory_resource.ts";
+import { formatCount } from "../words/format.ts";
 import type { Card, CardRow } from "./card.ts";
 
 /** Makes the card of a resource and of all its upstreams. */

@@ -6,19 +6,24 @@ import { GpuBuffer } from "../buffers/gpu_buffer.ts";
 import { PackedBuffers } from "../buffers/packed_buffers.ts";
 import { StridedView } from "../buffers/strided_view.ts";
 import { BufferSummary } from "../buffers/summary.ts";
-import { CudaDevice } from "../device.ts";
+import { CudaDevice } from "../device/device.ts";
 import { LiveTable } from "../device/live.ts";
 import { LiveGroups } from "../device/live_groups.ts";
 import { MemoryReport } from "../device/report.ts";
 import { SystemState } from "../device/system_state.ts";
-import { CudaError, CudaUnavailableError, DisposedError, OutOfMemoryError } from "../errors.ts";
-import { CudaEvent } from "../event.ts";
-import { CudaGraph } from "../graph.ts";
+import { CudaGraph } from "../graph/graph.ts";
 import { SafetensorsModel } from "../interop/safetensors/model.ts";
 import { BandwidthResult } from "../measure/bandwidth_result.ts";
 import { Timing } from "../measure/timing.ts";
 import { BaseMemoryResource } from "../memory/base_memory_resource.ts";
-import { CudaStream } from "../stream.ts";
+import { CudaEvent } from "../order/event.ts";
+import { CudaStream } from "../order/stream.ts";
+import {
+  CudaError,
+  CudaUnavailableError,
+  DisposedError,
+  OutOfMemoryError,
+} from "../words/errors.ts";
 import { bandwidthCard } from "./bandwidth_card.ts";
 import { bufferCard, stridedCard } from "./buffer_card.ts";
 import { type Card, showCard, textOfCard } from "./card.ts";

@@ -2,7 +2,7 @@
 // The doctor prints the same facts.
 
 import type { SystemState } from "../device/system_state.ts";
-import { formatBytes } from "../format.ts";
+import { formatBytes } from "../words/format.ts";
 import type { BarSegment, Card, CardPart } from "./card.ts";
 
 /** A fact's name and its value in words. */

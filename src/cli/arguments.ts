@@ -1,8 +1,8 @@
 // The command line's arguments, checked: unknown commands, options and values are rejected.
 
 import { parseArgs } from "node:util";
-import { messageOf, parseBytes } from "../format.ts";
 import { SMALLEST_COPY_BYTES } from "../measure/bandwidth.ts";
+import { messageOf, parseBytes } from "../words/format.ts";
 
 /** The options of the command line. */
 export interface CliOptions {

@@ -1,12 +1,12 @@
 // `bandwidth`: measures a device's copies and prints a table or JSON.
 
-import { CudaDevice } from "../device.ts";
-import { formatBytes } from "../format.ts";
+import { formatBandwidth, shortName } from "../cards/bandwidth_card.ts";
+import { CudaDevice } from "../device/device.ts";
 import { sizesUpTo } from "../measure/bandwidth.ts";
 import type { BandwidthResult } from "../measure/bandwidth_result.ts";
-import { formatBandwidth, shortName } from "../cards/bandwidth_card.ts";
-import type { CliOptions } from "./arguments.ts";
 import { ProgressBar } from "../notebook/progress_bar.ts";
+import { formatBytes } from "../words/format.ts";
+import type { CliOptions } from "./arguments.ts";
 
 /** Runs the command. */
 export async function runBandwidth(options: CliOptions): Promise<number> {

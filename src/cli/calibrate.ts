@@ -1,9 +1,9 @@
 // `calibrate`: finds the size from which transfers should go through the ring on this machine.
 
-import { CudaDevice } from "../device.ts";
-import { formatBytes } from "../format.ts";
+import { CudaDevice } from "../device/device.ts";
 import { calibrate, CALIBRATION_BYTES, type CalibrationPoint } from "../measure/calibrate.ts";
-import { formatTable } from "../text_table.ts";
+import { formatBytes } from "../words/format.ts";
+import { formatTable } from "../words/text_table.ts";
 import type { CliOptions } from "./arguments.ts";
 
 /** Runs the command; it prints its result and stores nothing. */

@@ -1,16 +1,16 @@
 // `demo`: the kit's main job in one go: real arrays both ways, every byte checked, the bandwidth drawn.
 
 import { join } from "node:path";
-import { CudaDevice } from "../device.ts";
-import { allocateBits, type DType, DTYPE_NAMES, elementBytes } from "../dtype.ts";
-import { formatBytes, messageOf } from "../format.ts";
 import { formatBandwidth } from "../cards/bandwidth_card.ts";
+import { CudaDevice } from "../device/device.ts";
+import { allocateBits, type DType, DTYPE_NAMES, elementBytes } from "../dtype.ts";
 import type { BandwidthResult } from "../measure/bandwidth_result.ts";
 import { fillPattern, findMismatch } from "../measure/pattern.ts";
 import { plotBandwidth } from "../notebook/bandwidth_plot.ts";
-import { isVerified, measure } from "./bandwidth.ts";
-import type { CliOptions } from "./arguments.ts";
 import { ProgressBar } from "../notebook/progress_bar.ts";
+import { formatBytes, messageOf } from "../words/format.ts";
+import type { CliOptions } from "./arguments.ts";
+import { isVerified, measure } from "./bandwidth.ts";
 
 const ROUND_TRIP_BYTES = [0, 8, 4096, 1 << 20, 16 << 20] as const;
 

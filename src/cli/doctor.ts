@@ -1,9 +1,9 @@
 // `doctor`: finds out, step by step, whether a GPU can be used, and says how to fix each problem.
 
-import { CudaDevice } from "../device.ts";
-import { CudaError, CudaUnavailableError, type UnavailableReason } from "../errors.ts";
 import { formatLoad, formatProcesses, systemFacts } from "../cards/system_card.ts";
-import { formatBytes, formatCount } from "../format.ts";
+import { CudaDevice } from "../device/device.ts";
+import { CudaError, CudaUnavailableError, type UnavailableReason } from "../words/errors.ts";
+import { formatBytes, formatCount } from "../words/format.ts";
 import type { CliOptions } from "./arguments.ts";
 
 const FIXES: Readonly<Record<UnavailableReason, readonly string[]>> = {

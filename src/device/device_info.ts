@@ -2,9 +2,9 @@
 
 import type { DriverApi } from "../../ffi/cuda.ts";
 import { readCString } from "../../ffi/pointers.ts";
-import type { Context } from "../context.ts";
-import { isRefusal } from "../errors.ts";
+import type { Context } from "../driver/context.ts";
 import { type Bus, readBus } from "../measure/bus.ts";
+import { isRefusal } from "../words/errors.ts";
 
 /** A device's name, size and abilities. */
 export class DeviceInfo {

@@ -1,6 +1,6 @@
 // A device's memory by use: free, held by this program, kept for reuse, held by others.
 
-import type { Context } from "../context.ts";
+import type { Context } from "../driver/context.ts";
 
 /** A device's memory by use, in bytes: free + live + cached + other is the total. */
 export interface DeviceMemory {

@@ -1,15 +1,15 @@
 // Options for opening a device and for uploading arrays.
 
+import type { OriginDetail } from "../accounting/origin.ts";
 import { ALLOCATE_KINDS, type AllocateOptions } from "../buffers/device_allocator.ts";
 import type { Shape } from "../buffers/shape.ts";
-import type { DriverChoice } from "../driver.ts";
+import type { DriverChoice } from "../driver/driver.ts";
 import { DTYPE, type DType } from "../dtype.ts";
 import type { MakeResource } from "../memory/resource_choice.ts";
-import type { OriginDetail } from "../accounting/origin.ts";
-import { ANYTHING, CALLBACK, oneOf, OptionSet, SHAPE, TEXT } from "../options.ts";
 import type { TransferOptions } from "../transfer/pending_transfer.ts";
 import { TRANSFER_KINDS } from "../transfer/transfer_choice.ts";
 import { TRANSFER_TUNING, type TransferTuning } from "../transfer/tuning.ts";
+import { ANYTHING, CALLBACK, oneOf, OptionSet, SHAPE, TEXT } from "../words/options.ts";
 
 /** Options for {@link CudaDevice.open}. */
 export interface OpenOptions {

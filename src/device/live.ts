@@ -1,7 +1,8 @@
 // Live objects as rows that print as a table: the answer to "what holds my GPU memory?".
 
-import { formatBytes, formatCount, formatSeconds } from "../format.ts";
 import { type Ledger, type LedgerEntry, nameOf } from "../accounting/ledger.ts";
+import { formatBytes, formatCount, formatSeconds } from "../words/format.ts";
+import { formatTable } from "../words/text_table.ts";
 import { type LiveGroupKey, LiveGroups } from "./live_groups.ts";
 import {
   comparisonOf,
@@ -11,7 +12,6 @@ import {
   type LiveQuery,
   matcherOf,
 } from "./live_query.ts";
-import { formatTable } from "../text_table.ts";
 
 /** A row, and the record that releases its object. */
 interface LiveRow {

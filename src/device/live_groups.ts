@@ -1,8 +1,8 @@
 // Live objects in groups: which line, kind, label or scope holds how many bytes.
 
-import { describeValue, formatBytes } from "../format.ts";
-import { oneOf } from "../options.ts";
-import { formatTable } from "../text_table.ts";
+import { describeValue, formatBytes } from "../words/format.ts";
+import { oneOf } from "../words/options.ts";
+import { formatTable } from "../words/text_table.ts";
 import type { LiveObject } from "./live_query.ts";
 
 /** By what live objects are grouped: the line where they were made, or what they have in common. */

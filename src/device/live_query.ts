@@ -1,7 +1,7 @@
 // Queries for live objects: which to list, and in which order.
 
-import { type ByteSize, describeValue, parseBytes } from "../format.ts";
 import { LIVE_KINDS, type LiveKind } from "../accounting/ledger.ts";
+import { type ByteSize, describeValue, parseBytes } from "../words/format.ts";
 import {
   eitherOf,
   listOf,
@@ -11,7 +11,7 @@ import {
   OptionSet,
   SIZE,
   TEXT,
-} from "../options.ts";
+} from "../words/options.ts";
 
 /** Order of a list of live objects: largest first, oldest first, or alphabetical. */
 export type LiveOrder = "size" | "age" | "name" | "kind";

@@ -1,14 +1,14 @@
 // A full account of a device's memory: as text to read or to attach to a bug report, and as JSON.
 
-import type { Context } from "../context.ts";
 import { MemoryCounters, type MemoryUsage } from "../accounting/counters.ts";
-import { type DeviceMemory, readDeviceMemory } from "./device_memory.ts";
-import { formatBytes, formatCount } from "../format.ts";
 import type { LedgerEntry, LiveKind } from "../accounting/ledger.ts";
+import type { Context } from "../driver/context.ts";
+import type { Provenance } from "../measure/bandwidth_result.ts";
+import { formatBytes, formatCount } from "../words/format.ts";
+import { formatTable } from "../words/text_table.ts";
+import { type DeviceMemory, readDeviceMemory } from "./device_memory.ts";
 import { LiveTable } from "./live.ts";
 import type { LiveObject } from "./live_query.ts";
-import type { Provenance } from "../measure/bandwidth_result.ts";
-import { formatTable } from "../text_table.ts";
 
 /** Number and bytes of the live objects of one kind. */
 export interface KindUsage {

@@ -1,8 +1,8 @@
 // A named place for one disposable: storing a new value disposes the old one, as re-run cells need.
 
-import type { Context } from "../context.ts";
-import { describeValue, visibleText } from "../format.ts";
-import { CALLBACK, requireKind, TEXT } from "../options.ts";
+import type { Context } from "../driver/context.ts";
+import { describeValue, visibleText } from "../words/format.ts";
+import { CALLBACK, requireKind, TEXT } from "../words/options.ts";
 
 /** A value for a slot; null and undefined empty it. */
 export type Held = Disposable | null | undefined;

@@ -2,9 +2,9 @@
 // clocks, bus. Values come from NVML; their names tell the units.
 
 import { nvmlClocksEventReasons } from "../../ffi/nvml_constants.ts";
-import type { Context } from "../context.ts";
-import { type DeviceIdentity, findNvmlDevice, type NvmlDevice } from "../nvml.ts";
-import type { GpuProcess } from "../nvml_processes.ts";
+import type { Context } from "../driver/context.ts";
+import { type DeviceIdentity, findNvmlDevice, type NvmlDevice } from "../driver/nvml.ts";
+import type { GpuProcess } from "../driver/nvml_processes.ts";
 
 /**
  * The state of a device at one moment, as {@link CudaDevice.system} reads it from NVIDIA's

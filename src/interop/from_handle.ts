@@ -3,16 +3,16 @@
 import { type AddressRange, nameOf } from "../accounting/ledger.ts";
 import { DeviceBuffer } from "../buffers/device_buffer.ts";
 import { countOf, type Shape, toShape } from "../buffers/shape.ts";
-import { Context } from "../context.ts";
+import { Context } from "../driver/context.ts";
 import { DTYPE, type DType, elementBytes } from "../dtype.ts";
-import { checkSize, describeValue } from "../format.ts";
 import { Allocation, type Lender } from "../memory/allocation.ts";
 import { ForeignMemoryResource } from "../memory/foreign_memory_resource.ts";
 import { type MemoryResource, RESOURCE } from "../memory/memory_resource.ts";
 import { type PointerAttributes, pointerAttributes } from "../memory/pointer_attributes.ts";
-import { ANYTHING, CALLBACK, OptionSet, SHAPE, TEXT } from "../options.ts";
-import type { CudaStream } from "../stream.ts";
-import { STREAM, streamOn } from "../stream_choice.ts";
+import type { CudaStream } from "../order/stream.ts";
+import { STREAM, streamOn } from "../order/stream_choice.ts";
+import { checkSize, describeValue } from "../words/format.ts";
+import { ANYTHING, CALLBACK, OptionSet, SHAPE, TEXT } from "../words/options.ts";
 
 /**
  * Options for {@link CudaDevice.fromHandle}: type and shape of the memory, and who frees it. With

@@ -10,12 +10,12 @@ import type { DeviceBuffer } from "../buffers/device_buffer.ts";
 import { byteLengthOf, formatShape, type Shape, toShape } from "../buffers/shape.ts";
 import { DTYPE, type DType, elementBytes } from "../dtype.ts";
 import { takeAfterCollection } from "../memory/out_of_memory.ts";
-import { OptionSet, SHAPE } from "../options.ts";
-import type { CudaStream } from "../stream.ts";
-import { streamOn } from "../stream_choice.ts";
+import type { CudaStream } from "../order/stream.ts";
+import { streamOn } from "../order/stream_choice.ts";
 import type { TransferOptions } from "../transfer/pending_transfer.ts";
 import { TRANSFER_KINDS } from "../transfer/transfer_choice.ts";
 import { wholeOf, writableInto } from "../transfer/web_streams.ts";
+import { OptionSet, SHAPE } from "../words/options.ts";
 import { type ByteSource, type OpenedSource, openSource } from "./byte_source.ts";
 import { GrowingBytes } from "./growing_bytes.ts";
 

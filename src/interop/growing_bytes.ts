@@ -2,7 +2,7 @@
 
 import type { AllocateOptions, DeviceAllocator } from "../buffers/device_allocator.ts";
 import type { DeviceBuffer } from "../buffers/device_buffer.ts";
-import type { CudaStream } from "../stream.ts";
+import type { CudaStream } from "../order/stream.ts";
 import type { MemorySpan } from "../transfer/copy.ts";
 import type { StreamTarget } from "../transfer/staged_writer.ts";
 

@@ -9,16 +9,16 @@ import {
 import type { DeviceBuffer } from "../buffers/device_buffer.ts";
 import { countOf, type Shape, toShape } from "../buffers/shape.ts";
 import { DTYPE, type DType, elementBytes } from "../dtype.ts";
-import { checkSize } from "../format.ts";
 import { takeAfterCollection } from "../memory/out_of_memory.ts";
-import { NUMBER, OptionSet, SHAPE } from "../options.ts";
-import { streamOn } from "../stream_choice.ts";
+import { streamOn } from "../order/stream_choice.ts";
 import type { FilePath } from "../transfer/file_path.ts";
 import { FileReading, type OpenedFile } from "../transfer/file_reading.ts";
 import { uploadFrom } from "../transfer/file_transfer.ts";
 import { transfer } from "../transfer/host_transfer.ts";
 import type { TransferOptions } from "../transfer/pending_transfer.ts";
 import { TRANSFER_KINDS } from "../transfer/transfer_choice.ts";
+import { checkSize } from "../words/format.ts";
+import { NUMBER, OptionSet, SHAPE } from "../words/options.ts";
 import { isWebAddress } from "./web_address.ts";
 
 /** Size that /sys reports for files whose contents it generates. */

@@ -3,14 +3,14 @@
 
 import { DeviceBuffer } from "../buffers/device_buffer.ts";
 import { PinnedBuffer } from "../buffers/pinned_buffer.ts";
-import { CudaEvent } from "../event.ts";
-import { type ByteSize, parseBytes } from "../format.ts";
-import { CALLBACK, listOf, NUMBER, oneOf, OptionSet, SIGNAL, SIZE } from "../options.ts";
 import type { MemoryResource } from "../memory/memory_resource.ts";
-import { CudaStream } from "../stream.ts";
+import { CudaEvent } from "../order/event.ts";
+import { CudaStream } from "../order/stream.ts";
+import { nextTurn } from "../order/waiting.ts";
 import { TransferEngine } from "../transfer/engine.ts";
 import { SMALLEST_RING_BYTES } from "../transfer/ways.ts";
-import { nextTurn } from "../waiting.ts";
+import { type ByteSize, parseBytes } from "../words/format.ts";
+import { CALLBACK, listOf, NUMBER, oneOf, OptionSet, SIGNAL, SIZE } from "../words/options.ts";
 import type { BandwidthPoint, CopyDirection, HostKind } from "./bandwidth_result.ts";
 import { Latch } from "./latch.ts";
 import { fillPattern, findMismatch } from "./pattern.ts";

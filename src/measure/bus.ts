@@ -1,7 +1,7 @@
 // The bus between host and device: its name and the speed it cannot pass.
 
 import type { DriverApi } from "../../ffi/cuda.ts";
-import { type DeviceIdentity, findNvmlDevice } from "../nvml.ts";
+import { type DeviceIdentity, findNvmlDevice } from "../driver/nvml.ts";
 
 /** A device's link to the host. */
 export interface Bus {

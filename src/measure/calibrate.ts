@@ -2,12 +2,12 @@
 
 import { findHost } from "../../ffi/host.ts";
 import type { DeviceBuffer } from "../buffers/device_buffer.ts";
-import { CudaUnavailableError } from "../errors.ts";
 import { cutBlock } from "../transfer/block_pieces.ts";
-import { finishMover } from "../transfer/pending_transfer.ts";
-import { RingMover } from "../transfer/ring_mover.ts";
 import { TransferEngine } from "../transfer/engine.ts";
 import { addressOf } from "../transfer/host_memory.ts";
+import { finishMover } from "../transfer/pending_transfer.ts";
+import { RingMover } from "../transfer/ring_mover.ts";
+import { CudaUnavailableError } from "../words/errors.ts";
 
 /** Times of one size, in both ways of moving it, for both directions. */
 export interface CalibrationPoint {

@@ -3,8 +3,8 @@
 
 import { CUstreamWaitValue_flags } from "../../ffi/constants.ts";
 import type { PinnedBuffer } from "../buffers/pinned_buffer.ts";
-import type { Context } from "../context.ts";
-import type { CudaStream } from "../stream.ts";
+import type { Context } from "../driver/context.ts";
+import type { CudaStream } from "../order/stream.ts";
 
 /** A word of page-locked memory that a stream waits for (cuStreamWaitValue32). */
 export class Latch {

@@ -1,11 +1,11 @@
 // Traces of work that ran at the same time on several streams: two events around each piece, on the
 // GPU's clock.
 
-import type { Context } from "../context.ts";
-import type { CudaEvent } from "../event.ts";
-import { CALLBACK, requireKind, TEXT } from "../options.ts";
-import type { CudaStream } from "../stream.ts";
-import { STREAM } from "../stream_choice.ts";
+import type { Context } from "../driver/context.ts";
+import type { CudaEvent } from "../order/event.ts";
+import type { CudaStream } from "../order/stream.ts";
+import { STREAM } from "../order/stream_choice.ts";
+import { CALLBACK, requireKind, TEXT } from "../words/options.ts";
 
 /** One piece of work on one stream. */
 export interface OverlapSpan {

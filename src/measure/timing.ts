@@ -1,8 +1,8 @@
 // The GPU time of a piece of work, measured by events on its stream.
 
-import { CudaEvent } from "../event.ts";
-import { CALLBACK, requireKind } from "../options.ts";
-import type { CudaStream } from "../stream.ts";
+import { CudaEvent } from "../order/event.ts";
+import type { CudaStream } from "../order/stream.ts";
+import { CALLBACK, requireKind } from "../words/options.ts";
 
 /**
  * The result of {@link CudaDevice.time}: GPU time, host time and copied bytes of a piece of work.

@@ -1,8 +1,8 @@
 // Gives addresses with a wider alignment than 256: for huge pages, RDMA, or wide vector loads.
 
-import { type ByteSize, parseBytes } from "../format.ts";
-import { OptionSet, SIZE } from "../options.ts";
-import type { CudaStream } from "../stream.ts";
+import type { CudaStream } from "../order/stream.ts";
+import { type ByteSize, parseBytes } from "../words/format.ts";
+import { OptionSet, SIZE } from "../words/options.ts";
 import { allocateFrom, type MemoryResource } from "./memory_resource.ts";
 import { ResourceAdaptor } from "./resource_adaptor.ts";
 

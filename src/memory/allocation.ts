@@ -1,17 +1,17 @@
 // One block of memory and who must be asked before it goes: the record behind buffers and views.
 // Dispose, scopes, the ledger and garbage collection all release through it, so it is freed once.
 
-import type { Context } from "../context.ts";
-import { DisposedError } from "../errors.ts";
-import { checkSize, formatBytes } from "../format.ts";
 import { originOf } from "../accounting/cell_runs.ts";
 import { timeOfMaking } from "../accounting/clock.ts";
 import { nextId } from "../accounting/ids.ts";
 import { KeptMemory, LostMemory } from "../accounting/kept_memory.ts";
 import { type LedgerEntry, type LiveKind, nameOf } from "../accounting/ledger.ts";
-import { reportLost, tryRelease } from "../release.ts";
-import { type Owner, unwatch, watch } from "../safety_net.ts";
-import { CudaStream } from "../stream.ts";
+import type { Context } from "../driver/context.ts";
+import { reportLost, tryRelease } from "../driver/release.ts";
+import { type Owner, unwatch, watch } from "../order/safety_net.ts";
+import { CudaStream } from "../order/stream.ts";
+import { DisposedError } from "../words/errors.ts";
+import { checkSize, formatBytes } from "../words/format.ts";
 import { capturedMemory, isPostponed } from "./captured_memory.ts";
 import { allocateFrom, type MemoryResource, requireResource } from "./memory_resource.ts";
 import { takeKept, takeWithinLimits } from "./out_of_memory.ts";

@@ -2,9 +2,9 @@
 // program, to compare resources by.
 
 import { ALLOCATION_CSV_HEADER, type AllocationAction } from "../accounting/allocation_csv.ts";
-import { releaseAll } from "../release.ts";
-import { LIST, requireKind, TEXT } from "../options.ts";
-import { CudaStream } from "../stream.ts";
+import { releaseAll } from "../driver/release.ts";
+import { CudaStream } from "../order/stream.ts";
+import { LIST, requireKind, TEXT } from "../words/options.ts";
 import { type MemoryResource, requireResource } from "./memory_resource.ts";
 
 /** One row of a log; its names are text, because they are of another process. */

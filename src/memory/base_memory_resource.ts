@@ -1,7 +1,7 @@
 // The base of the kit's memory resources: where their memory can be used, and their text on a console.
 
-import type { Context } from "../context.ts";
-import type { CudaStream } from "../stream.ts";
+import type { Context } from "../driver/context.ts";
+import type { CudaStream } from "../order/stream.ts";
 import { describeResource } from "./describe_resource.ts";
 import { contextOf, type ContextOwner, type MemoryResource } from "./memory_resource.ts";
 

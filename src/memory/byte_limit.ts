@@ -1,6 +1,6 @@
 // Limits of memory: a number of bytes, a size, or a share of the device.
 
-import { type ByteSize, describeValue, parseBytes } from "../format.ts";
+import { type ByteSize, describeValue, parseBytes } from "../words/format.ts";
 
 /**
  * Reads a limit: bytes, `"2 GiB"`, or a share such as `"40%"` of `totalBytes`.

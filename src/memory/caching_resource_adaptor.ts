@@ -1,9 +1,9 @@
 // Keeps freed memory and hands it out again: an allocation without a driver call.
 
-import type { ByteSize } from "../format.ts";
-import { OptionSet, SIZE } from "../options.ts";
-import { unwatch, watch } from "../safety_net.ts";
-import type { CudaStream } from "../stream.ts";
+import { unwatch, watch } from "../order/safety_net.ts";
+import type { CudaStream } from "../order/stream.ts";
+import type { ByteSize } from "../words/format.ts";
+import { OptionSet, SIZE } from "../words/options.ts";
 import { parseLimit } from "./byte_limit.ts";
 import { BlockCache } from "./caching/block_cache.ts";
 import type { MemoryResource } from "./memory_resource.ts";

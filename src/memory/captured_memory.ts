@@ -2,9 +2,9 @@
 // that it stays as long as the graph does.
 
 import type { AddressRange, CopyEnds, LedgerEntry } from "../accounting/ledger.ts";
-import { activeCapture, cannotRecord, Capture } from "../capture.ts";
-import type { Context } from "../context.ts";
-import type { CudaStream } from "../stream.ts";
+import type { Context } from "../driver/context.ts";
+import { activeCapture, cannotRecord, Capture } from "../order/capture.ts";
+import type { CudaStream } from "../order/stream.ts";
 import { type Access, StreamUsage } from "./stream_usage.ts";
 
 /** A block of memory, as far as a capture must know it. */

@@ -3,10 +3,10 @@
 
 import { CUresult } from "../../ffi/constants.ts";
 import type { DriverApi } from "../../ffi/cuda.ts";
-import type { Context } from "../context.ts";
-import { CudaUnavailableError, DisposedError } from "../errors.ts";
-import { HandleRecord } from "../handle_record.ts";
-import type { CudaStream } from "../stream.ts";
+import type { Context } from "../driver/context.ts";
+import { HandleRecord } from "../order/handle_record.ts";
+import type { CudaStream } from "../order/stream.ts";
+import { CudaUnavailableError, DisposedError } from "../words/errors.ts";
 import { BaseMemoryResource } from "./base_memory_resource.ts";
 import type { DeviceAccess } from "./device_access.ts";
 import { DriverPool, POOL_OPTIONS, type PoolOptions, type PoolReuse } from "./driver_pool.ts";

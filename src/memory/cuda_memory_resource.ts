@@ -1,6 +1,6 @@
 // Plain device memory: cuMemAlloc and cuMemFree. What other processes can open comes from here.
 
-import { take64 } from "../driver.ts";
+import { take64 } from "../driver/driver.ts";
 import { BaseMemoryResource } from "./base_memory_resource.ts";
 import type { ContextOwner } from "./memory_resource.ts";
 

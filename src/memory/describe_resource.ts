@@ -1,6 +1,6 @@
 // The description of a memory resource, for consoles and cards: each adaptor with its counters.
 
-import { formatBytes, messageOf } from "../format.ts";
+import { formatBytes, messageOf } from "../words/format.ts";
 import type { MemoryResource } from "./memory_resource.ts";
 
 /** One resource of a stack. */

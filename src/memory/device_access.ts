@@ -2,9 +2,9 @@
 
 import { CUmemAccess_flags, CUmemLocationType } from "../../ffi/constants.ts";
 import { CUmemAccessDesc } from "../../ffi/structs.ts";
-import type { Context } from "../context.ts";
-import { describeValue } from "../format.ts";
-import { oneOf } from "../options.ts";
+import type { Context } from "../driver/context.ts";
+import { describeValue } from "../words/format.ts";
+import { oneOf } from "../words/options.ts";
 
 /** A device's rights to memory. */
 export type DeviceAccess = "none" | "read" | "readwrite";

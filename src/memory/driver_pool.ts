@@ -7,13 +7,13 @@ import {
   CUresult,
 } from "../../ffi/constants.ts";
 import { CUmemLocation, CUmemPoolProps } from "../../ffi/structs.ts";
-import type { Context } from "../context.ts";
-import { read32, read64, take32, take64 } from "../driver.ts";
-import { CudaUnavailableError, isRefusal, MemoryLimitError } from "../errors.ts";
-import { type ByteSize, checkSize, parseBytes } from "../format.ts";
-import { FLAG, oneOf, OptionSet, SIZE } from "../options.ts";
 import type { MemoryCache } from "../accounting/ledger.ts";
-import { tryRelease } from "../release.ts";
+import type { Context } from "../driver/context.ts";
+import { read32, read64, take32, take64 } from "../driver/driver.ts";
+import { tryRelease } from "../driver/release.ts";
+import { CudaUnavailableError, isRefusal, MemoryLimitError } from "../words/errors.ts";
+import { type ByteSize, checkSize, parseBytes } from "../words/format.ts";
+import { FLAG, oneOf, OptionSet, SIZE } from "../words/options.ts";
 import {
   ACCESS_FLAGS,
   describeAccess,

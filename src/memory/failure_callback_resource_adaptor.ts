@@ -1,8 +1,8 @@
 // Lets the program free something when memory runs out, and try again.
 
-import type { MemoryShortage } from "../errors.ts";
-import { CALLBACK, OptionSet } from "../options.ts";
-import type { CudaStream } from "../stream.ts";
+import type { CudaStream } from "../order/stream.ts";
+import type { MemoryShortage } from "../words/errors.ts";
+import { CALLBACK, OptionSet } from "../words/options.ts";
 import { allocateFrom, type MemoryResource } from "./memory_resource.ts";
 import { takeAgain } from "./out_of_memory.ts";
 import { requireFunction, ResourceAdaptor } from "./resource_adaptor.ts";

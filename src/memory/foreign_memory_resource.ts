@@ -1,8 +1,8 @@
 // Memory that someone else allocated: this resource gives none, and frees as they say.
 
-import type { Context } from "../context.ts";
-import { tryRelease } from "../release.ts";
-import type { CudaStream } from "../stream.ts";
+import type { Context } from "../driver/context.ts";
+import { tryRelease } from "../driver/release.ts";
+import type { CudaStream } from "../order/stream.ts";
 import { BaseMemoryResource } from "./base_memory_resource.ts";
 import type { PointerAttributes } from "./pointer_attributes.ts";
 import { whenPassed } from "./when_passed.ts";

@@ -1,8 +1,8 @@
 // A block of host memory as the CPU sees it: the memory itself, and empty once it is given back.
 
+import { describeValue } from "../words/format.ts";
 import type { Allocation } from "./allocation.ts";
 import { type MemoryResource, requireResource } from "./memory_resource.ts";
-import { describeValue } from "../format.ts";
 
 /** Blocks by the array buffer that shows them, and where in it they start. */
 const blocks = new WeakMap<ArrayBufferLike, { allocation: Allocation; byteOffset: number }>();

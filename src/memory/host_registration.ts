@@ -2,13 +2,13 @@
 // The memory stays referenced until the driver has let go of it.
 
 import { CU_MEMHOSTREGISTER, CUresult } from "../../ffi/constants.ts";
-import { take64 } from "../driver.ts";
-import { CudaError, CudaUnavailableError } from "../errors.ts";
-import { formatBytes } from "../format.ts";
-import { tryRelease } from "../release.ts";
+import { take64 } from "../driver/driver.ts";
+import { tryRelease } from "../driver/release.ts";
+import { CudaError, CudaUnavailableError } from "../words/errors.ts";
+import { formatBytes } from "../words/format.ts";
+import { FLAG, OptionSet } from "../words/options.ts";
 import { BaseMemoryResource } from "./base_memory_resource.ts";
 import type { ContextOwner } from "./memory_resource.ts";
-import { FLAG, OptionSet } from "../options.ts";
 
 /** Options for page-locking existing memory. */
 export interface RegistrationOptions {

@@ -1,9 +1,9 @@
 // Calls that use memory come after transfers that were called before and are still under way, when
 // they touch the same bytes. Nearly always there are none, and then this costs three comparisons.
 
-import { activeCapture } from "../capture.ts";
-import type { PendingWork } from "../pending_work.ts";
-import type { CudaStream } from "../stream.ts";
+import { activeCapture } from "../order/capture.ts";
+import type { PendingWork } from "../order/pending_work.ts";
+import type { CudaStream } from "../order/stream.ts";
 import type { Allocation } from "./allocation.ts";
 import { capturedMemory } from "./captured_memory.ts";
 import type { Access } from "./stream_usage.ts";

@@ -1,6 +1,6 @@
 // A block whose memory is taken at first use: the record exists before, and holds no bytes.
 
-import { CudaStream } from "../stream.ts";
+import { CudaStream } from "../order/stream.ts";
 import { Allocation, type AllocationRequest, takeMemory } from "./allocation.ts";
 
 /** A block of memory that may not be there yet. */

@@ -1,9 +1,9 @@
 // A budget: a request that would pass it is rejected before the driver is asked.
 
-import type { ByteSize } from "../format.ts";
-import type { CudaStream } from "../stream.ts";
-import { MemoryLimitError } from "../errors.ts";
-import { OptionSet, SIZE } from "../options.ts";
+import type { CudaStream } from "../order/stream.ts";
+import { MemoryLimitError } from "../words/errors.ts";
+import type { ByteSize } from "../words/format.ts";
+import { OptionSet, SIZE } from "../words/options.ts";
 import { parseLimit } from "./byte_limit.ts";
 import { allocateFrom, type MemoryResource } from "./memory_resource.ts";
 import { ResourceAdaptor } from "./resource_adaptor.ts";

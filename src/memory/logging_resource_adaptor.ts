@@ -6,9 +6,9 @@ import {
   type AllocationAction,
   formatAllocationRow,
 } from "../accounting/allocation_csv.ts";
-import { messageOf } from "../format.ts";
-import { CALLBACK, OptionSet } from "../options.ts";
-import type { CudaStream } from "../stream.ts";
+import type { CudaStream } from "../order/stream.ts";
+import { messageOf } from "../words/format.ts";
+import { CALLBACK, OptionSet } from "../words/options.ts";
 import { allocateFrom, type MemoryResource } from "./memory_resource.ts";
 import { requireFunction, ResourceAdaptor } from "./resource_adaptor.ts";
 

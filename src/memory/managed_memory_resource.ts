@@ -1,8 +1,8 @@
 // Memory that migrates: one address for the CPU and all GPUs, and pages go where they are used.
 
 import { CUmemAttach_flags } from "../../ffi/constants.ts";
-import { take64 } from "../driver.ts";
-import { CudaUnavailableError } from "../errors.ts";
+import { take64 } from "../driver/driver.ts";
+import { CudaUnavailableError } from "../words/errors.ts";
 import { BaseMemoryResource } from "./base_memory_resource.ts";
 import { contextOf, type ContextOwner } from "./memory_resource.ts";
 

@@ -1,13 +1,13 @@
 // Page-locked host memory that the GPU reads and writes in place, over the bus, without a copy.
 
 import { CU_MEMHOSTALLOC } from "../../ffi/constants.ts";
-import { take64 } from "../driver.ts";
-import { CudaUnavailableError } from "../errors.ts";
-import { formatBytes } from "../format.ts";
-import { tryRelease } from "../release.ts";
+import { take64 } from "../driver/driver.ts";
+import { tryRelease } from "../driver/release.ts";
+import { CudaUnavailableError } from "../words/errors.ts";
+import { formatBytes } from "../words/format.ts";
+import { FLAG, OptionSet } from "../words/options.ts";
 import { BaseMemoryResource } from "./base_memory_resource.ts";
 import type { ContextOwner } from "./memory_resource.ts";
-import { FLAG, OptionSet } from "../options.ts";
 
 /** Options of mapped host memory. */
 export interface MappedMemoryOptions {

@@ -1,9 +1,9 @@
 // The contract of everything that memory can come from; people write their own against it.
 
-import { Context } from "../context.ts";
-import { describeValue, formatAddress, messageOf } from "../format.ts";
-import type { OptionKind } from "../options.ts";
-import type { CudaStream } from "../stream.ts";
+import { Context } from "../driver/context.ts";
+import type { CudaStream } from "../order/stream.ts";
+import { describeValue, formatAddress, messageOf } from "../words/format.ts";
+import type { OptionKind } from "../words/options.ts";
 
 /** Every resource aligns to 256 bytes: these bits of an address are zero. */
 const ALIGNMENT_BITS = 8;

@@ -1,18 +1,18 @@
 // The steps before memory counts as out: limits, trimmed caches, another try; and the error at the
 // end, with all amounts and the largest holders.
 
-import type { Context } from "../context.ts";
+import { lastId } from "../accounting/ids.ts";
+import { type LiveKind, nameOf, placeOf } from "../accounting/ledger.ts";
+import type { Context } from "../driver/context.ts";
+import { tryRelease } from "../driver/release.ts";
+import { collectLost, hurryCollector } from "../order/safety_net.ts";
 import {
   type CudaError,
   isOutOfMemory,
   MemoryLimitError,
   type MemoryShortage,
   OutOfMemoryError,
-} from "../errors.ts";
-import { lastId } from "../accounting/ids.ts";
-import { type LiveKind, nameOf, placeOf } from "../accounting/ledger.ts";
-import { tryRelease } from "../release.ts";
-import { collectLost, hurryCollector } from "../safety_net.ts";
+} from "../words/errors.ts";
 
 /** The five largest live buffers are named when memory runs out. */
 const NAMED_BLOCKS = 5;

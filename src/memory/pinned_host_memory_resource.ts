@@ -1,7 +1,7 @@
 // Page-locked host memory: the copy engine reads and writes it at the speed of the bus.
 
 import { CU_MEMHOSTALLOC } from "../../ffi/constants.ts";
-import { take64 } from "../driver.ts";
+import { take64 } from "../driver/driver.ts";
 import { BaseMemoryResource } from "./base_memory_resource.ts";
 import type { ContextOwner } from "./memory_resource.ts";
 

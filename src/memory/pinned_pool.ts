@@ -1,13 +1,13 @@
 // Freed blocks of page-locked memory, kept by their exact size: pinning a GiB takes a quarter of a
 // second, so a block is worth keeping, and so much memory that rounding it up would waste too much.
 
-import type { Context } from "../context.ts";
-import { DisposedError } from "../errors.ts";
-import { checkSize, formatAddress } from "../format.ts";
 import type { MemoryCache } from "../accounting/ledger.ts";
-import { tryRelease } from "../release.ts";
-import type { Owner } from "../safety_net.ts";
-import { CudaStream } from "../stream.ts";
+import type { Context } from "../driver/context.ts";
+import { tryRelease } from "../driver/release.ts";
+import type { Owner } from "../order/safety_net.ts";
+import { CudaStream } from "../order/stream.ts";
+import { DisposedError } from "../words/errors.ts";
+import { checkSize, formatAddress } from "../words/format.ts";
 import type { MemoryResource } from "./memory_resource.ts";
 import { takeAgain } from "./out_of_memory.ts";
 import { PinnedHostMemoryResource } from "./pinned_host_memory_resource.ts";

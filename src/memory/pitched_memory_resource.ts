@@ -1,6 +1,6 @@
 // Device memory in rows that start where the hardware reads them best.
 
-import { takePair } from "../driver.ts";
+import { takePair } from "../driver/driver.ts";
 import { BaseMemoryResource } from "./base_memory_resource.ts";
 import type { ContextOwner } from "./memory_resource.ts";
 

@@ -1,8 +1,8 @@
 // The driver's knowledge of an address: whose memory it is, and who can use it.
 
 import { CUmemorytype, CUpointer_attribute, CUresult } from "../../ffi/constants.ts";
-import type { Context } from "../context.ts";
-import { isRefusal } from "../errors.ts";
+import type { Context } from "../driver/context.ts";
+import { isRefusal } from "../words/errors.ts";
 
 /** The driver's knowledge of an address. */
 export interface PointerAttributes {

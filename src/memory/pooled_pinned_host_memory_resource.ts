@@ -1,12 +1,12 @@
 // Page-locked host memory that is kept for reuse, in exactly the sizes that were asked for.
 
-import { type ByteSize, parseBytes } from "../format.ts";
-import { OptionSet, SIZE } from "../options.ts";
-import { unwatch, watch } from "../safety_net.ts";
-import type { CudaStream } from "../stream.ts";
-import { PinnedPool } from "./pinned_pool.ts";
+import { unwatch, watch } from "../order/safety_net.ts";
+import type { CudaStream } from "../order/stream.ts";
+import { type ByteSize, parseBytes } from "../words/format.ts";
+import { OptionSet, SIZE } from "../words/options.ts";
 import type { ContextOwner } from "./memory_resource.ts";
 import { PinnedHostMemoryResource } from "./pinned_host_memory_resource.ts";
+import { PinnedPool } from "./pinned_pool.ts";
 import { ResourceAdaptor } from "./resource_adaptor.ts";
 
 /** Options of a pool of page-locked memory. */

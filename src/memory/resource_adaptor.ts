@@ -1,8 +1,8 @@
 // The base of adaptors: resources over another resource.
 
+import { describeValue } from "../words/format.ts";
 import { BaseMemoryResource } from "./base_memory_resource.ts";
 import { type MemoryResource, requireResource } from "./memory_resource.ts";
-import { describeValue } from "../format.ts";
 
 /**
  * A resource over another, the upstream. Adaptors stack in any order; one that fails gives back what

@@ -2,7 +2,7 @@
 // with. The choice follows promises, and other devices never see it.
 
 import { AsyncLocalStorage } from "node:async_hooks";
-import type { Context } from "../context.ts";
+import type { Context } from "../driver/context.ts";
 import { CudaAsyncMemoryResource } from "./cuda_async_memory_resource.ts";
 import { CudaMemoryResource } from "./cuda_memory_resource.ts";
 import { requireHostMemory } from "./host_bytes.ts";

@@ -2,7 +2,7 @@
 // is usual. And its source under all adaptors.
 
 import type { LiveKind } from "../accounting/ledger.ts";
-import type { Context } from "../context.ts";
+import type { Context } from "../driver/context.ts";
 import { CudaAsyncMemoryResource } from "./cuda_async_memory_resource.ts";
 import { ManagedMemoryResource } from "./managed_memory_resource.ts";
 import { MappedHostMemoryResource } from "./mapped_host_memory_resource.ts";

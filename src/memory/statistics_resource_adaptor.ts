@@ -1,9 +1,9 @@
 // Counts bytes and allocations, now, at most and in all, in nested levels.
 
 import { MemoryCounters, type MemoryUsage } from "../accounting/counters.ts";
-import type { CudaStream } from "../stream.ts";
-import { ResourceAdaptor } from "./resource_adaptor.ts";
+import type { CudaStream } from "../order/stream.ts";
 import { allocateFrom } from "./memory_resource.ts";
+import { ResourceAdaptor } from "./resource_adaptor.ts";
 
 /** Counters that start at zero inside others; disposing them ends them. */
 export interface StatisticsLevel extends MemoryUsage, Disposable {}

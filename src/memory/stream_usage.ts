@@ -1,8 +1,8 @@
 // The streams that use a block of memory, so that a second stream waits for the first by itself.
 // With one stream this costs a comparison; events are made only when two streams meet.
 
-import type { PendingWork } from "../pending_work.ts";
-import type { CudaStream } from "../stream.ts";
+import type { PendingWork } from "../order/pending_work.ts";
+import type { CudaStream } from "../order/stream.ts";
 
 /** The two ways to use memory. */
 export type Access = "read" | "write";

@@ -1,12 +1,12 @@
 // Remembers every allocation that is not given back, with the code that made it: the leaks.
 
-import { formatAddress, formatBytes } from "../format.ts";
 import { OriginFinder } from "../accounting/origin.ts";
-import { FLAG, OptionSet } from "../options.ts";
-import type { CudaStream } from "../stream.ts";
+import type { CudaStream } from "../order/stream.ts";
+import { formatAddress, formatBytes } from "../words/format.ts";
+import { FLAG, OptionSet } from "../words/options.ts";
+import { describeResource } from "./describe_resource.ts";
 import { allocateFrom, type MemoryResource } from "./memory_resource.ts";
 import { ResourceAdaptor } from "./resource_adaptor.ts";
-import { describeResource } from "./describe_resource.ts";
 
 /** Options of a tracking adaptor. */
 export interface TrackingOptions {

@@ -1,9 +1,9 @@
 // Device memory by address first, memory second: blocks that can grow where they are.
 
-import { CudaUnavailableError } from "../errors.ts";
-import { checkSize, formatAddress } from "../format.ts";
-import { NUMBER, OptionSet } from "../options.ts";
-import type { CudaStream } from "../stream.ts";
+import type { CudaStream } from "../order/stream.ts";
+import { CudaUnavailableError } from "../words/errors.ts";
+import { checkSize, formatAddress } from "../words/format.ts";
+import { NUMBER, OptionSet } from "../words/options.ts";
 import { BaseMemoryResource } from "./base_memory_resource.ts";
 import type { ContextOwner } from "./memory_resource.ts";
 import { VirtualRange, type VirtualRangeRequest } from "./virtual_range.ts";

@@ -3,10 +3,10 @@
 
 import { CUmemAllocationGranularity_flags, CUmemAllocationType } from "../../ffi/constants.ts";
 import { CUmemAccessDesc, CUmemAllocationProp } from "../../ffi/structs.ts";
-import type { Context } from "../context.ts";
-import { take64 } from "../driver.ts";
-import { formatBytes } from "../format.ts";
-import { tryRelease } from "../release.ts";
+import type { Context } from "../driver/context.ts";
+import { take64 } from "../driver/driver.ts";
+import { tryRelease } from "../driver/release.ts";
+import { formatBytes } from "../words/format.ts";
 import { describeAccess, type DeviceAccess, deviceLocation } from "./device_access.ts";
 
 /** The size of a range, and of the steps in which it gets memory. */

@@ -1,10 +1,10 @@
 // Work for the host to do once the GPU has passed a point: freeing what a queued copy still uses.
 
 import { type KeptBlock, KeptMemory } from "../accounting/kept_memory.ts";
-import type { Context } from "../context.ts";
-import { Fence } from "../fence.ts";
-import { tryRelease } from "../release.ts";
-import { CudaStream } from "../stream.ts";
+import type { Context } from "../driver/context.ts";
+import { tryRelease } from "../driver/release.ts";
+import { Fence } from "../order/fence.ts";
+import { CudaStream } from "../order/stream.ts";
 
 /**
  * Runs `work`, which never throws, once the GPU has done all that `stream` has queued so far: at

@@ -2,12 +2,12 @@
 // Heights add up in pixels, because the legend below grows with the number of lines.
 
 import type { Annotations, Layout, LayoutAxis, Shape } from "npm:@types/plotly.js@3.0.14";
+import { escapeHtml } from "../cards/html.ts";
 import type { BandwidthResult } from "../measure/bandwidth_result.ts";
-import { formatBytes, formatSeconds, formatSpeed } from "../format.ts";
+import { formatBytes, formatSeconds, formatSpeed } from "../words/format.ts";
 import { type FittedLine, hasHalfSpeedPoint } from "./bandwidth_lines.ts";
 import { highestSpeed, type Panel } from "./bandwidth_panels.ts";
 import { bandwidthTitle, provenanceWords, resultNames } from "./bandwidth_words.ts";
-import { escapeHtml } from "../cards/html.ts";
 import { GRID_COLOR, LEFT_ALIGNED, RULE_COLOR } from "./plot_frame.ts";
 import { sizeAxis } from "./size_axis.ts";
 

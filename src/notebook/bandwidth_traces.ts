@@ -2,13 +2,13 @@
 // Direction is colour and marker shape, kind of memory is filled or open, the run is solid or dashed.
 
 import type { Dash, ErrorBar, PlotData } from "npm:@types/plotly.js@3.0.14";
-import type { BandwidthPoint, CopyDirection } from "../measure/bandwidth_result.ts";
-import { formatBytes, formatSeconds } from "../format.ts";
 import { describeFit } from "../cards/bandwidth_card.ts";
+import { escapeHtml } from "../cards/html.ts";
+import type { BandwidthPoint, CopyDirection } from "../measure/bandwidth_result.ts";
+import { formatBytes, formatSeconds } from "../words/format.ts";
 import { type BandwidthLine, hasHalfSpeedPoint } from "./bandwidth_lines.ts";
 import type { SpeedAxis } from "./bandwidth_panels.ts";
 import { speedDigits } from "./bandwidth_words.ts";
-import { escapeHtml } from "../cards/html.ts";
 
 /** The look of a direction. */
 interface Look {

@@ -1,9 +1,9 @@
 // A bandwidth result in words: the plot's title, what tells two results apart, and a description.
 // The description carries every number that a reader would take from the plot.
 
-import type { BandwidthPoint, BandwidthResult } from "../measure/bandwidth_result.ts";
-import { formatBytes } from "../format.ts";
 import { describeFit } from "../cards/bandwidth_card.ts";
+import type { BandwidthPoint, BandwidthResult } from "../measure/bandwidth_result.ts";
+import { formatBytes } from "../words/format.ts";
 import { type BandwidthLine, bandwidthLines, fastestPoint } from "./bandwidth_lines.ts";
 
 /** Fields that may tell two results apart, the most telling first. */

@@ -2,7 +2,7 @@
 
 import { inNotebook } from "../accounting/notebook_kernel.ts";
 import type { DisplayBundle } from "../cards/card.ts";
-import type { CudaDevice } from "../device.ts";
+import type { CudaDevice } from "../device/device.ts";
 import { LiveDisplay } from "./live_display.ts";
 import { LiveWatch, type ShownWatchOptions } from "./live_watch.ts";
 

@@ -1,8 +1,8 @@
 // Figure: a plotly figure as plain data that draws itself in notebooks, pages and static pictures.
 // Change `data`, `layout` or `config` as you like before it is shown.
 
+import { LIST, listOf, NUMBER, OptionSet, RECORD, requireKind, TEXT } from "../words/options.ts";
 import { figureFragment, figurePage, type FigureParts } from "./figure_html.ts";
-import { LIST, listOf, NUMBER, OptionSet, RECORD, requireKind, TEXT } from "../options.ts";
 import type { PlotConfig, PlotLayout, Trace } from "./plot_data.ts";
 import { plotlyScriptOnce } from "./plotly.ts";
 import { type PictureSize, staticSvg } from "./static_svg.ts";

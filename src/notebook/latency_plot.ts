@@ -1,8 +1,8 @@
 // plotLatency(): the time of one copy over its size; small copies all cost the same latency.
 
 import type { Layout } from "npm:@types/plotly.js@3.0.14";
-import { formatBytes, formatSeconds } from "../format.ts";
 import type { BandwidthResult } from "../measure/bandwidth_result.ts";
+import { formatBytes, formatSeconds } from "../words/format.ts";
 import { type BandwidthLine, bandwidthLines } from "./bandwidth_lines.ts";
 import { lineTrace } from "./bandwidth_traces.ts";
 import { provenanceWords } from "./bandwidth_words.ts";

@@ -3,13 +3,13 @@
 
 import type { Annotations, PlotData } from "npm:@types/plotly.js@3.0.14";
 import { escapeHtml } from "../cards/html.ts";
-import type { CudaDevice } from "../device.ts";
-import { formatBytes, formatCount, formatSeconds } from "../format.ts";
+import type { CudaDevice } from "../device/device.ts";
 import type { LiveObject } from "../device/live_query.ts";
+import { formatBytes, formatCount, formatSeconds } from "../words/format.ts";
 import { Figure } from "./figure.ts";
 import { hueAt, patternAt, plotFrame } from "./plot_frame.ts";
-import { type Rectangle, squarify } from "./treemap.ts";
 import { requireDevice } from "./plot_input.ts";
+import { type Rectangle, squarify } from "./treemap.ts";
 
 const PLOT_HEIGHT = 380;
 /** Width to which labels are fitted; the plot has the width of the page. */

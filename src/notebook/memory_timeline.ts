@@ -2,16 +2,16 @@
 // hover.
 
 import type { PlotData } from "npm:@types/plotly.js@3.0.14";
-import { escapeHtml } from "../cards/html.ts";
-import type { CudaDevice } from "../device.ts";
-import { formatBytes, formatSeconds } from "../format.ts";
 import type { TimelineEvent } from "../accounting/timeline_event.ts";
+import { escapeHtml } from "../cards/html.ts";
+import type { CudaDevice } from "../device/device.ts";
+import { formatBytes, formatSeconds } from "../words/format.ts";
 import { byteUnit, secondUnit } from "./axis_units.ts";
 import { Figure } from "./figure.ts";
 import { amountsByKind, type KindAmounts } from "./memory_history.ts";
 import { hueAt, patternAt, plainAxis, plotFrame, RULE_COLOR } from "./plot_frame.ts";
-import { cellMarks, cellNames, markRules, trackMarks, trackNames } from "./timeline_marks.ts";
 import { requireDevice } from "./plot_input.ts";
+import { cellMarks, cellNames, markRules, trackMarks, trackNames } from "./timeline_marks.ts";
 
 const PLOT_HEIGHT = 360;
 const CELL_NAME_HEIGHT = 18;

@@ -2,8 +2,8 @@
 
 import type { PlotData } from "npm:@types/plotly.js@3.0.14";
 import { escapeHtml } from "../cards/html.ts";
-import { formatBytes, formatSeconds, formatSpeed } from "../format.ts";
 import { type OverlapSpan, type OverlapTrace, timesWith } from "../measure/overlap.ts";
+import { formatBytes, formatSeconds, formatSpeed } from "../words/format.ts";
 import { type AxisUnit, secondUnit } from "./axis_units.ts";
 import { Figure } from "./figure.ts";
 import { hueAt, patternAt, plainAxis, plotFrame, RULE_COLOR } from "./plot_frame.ts";

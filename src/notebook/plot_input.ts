@@ -1,7 +1,7 @@
 // Checks of the arguments of plots: notebooks have no compiler that would notice a forgotten await.
 
-import { CudaDevice } from "../device.ts";
-import { type OptionKind, requireKind } from "../options.ts";
+import { CudaDevice } from "../device/device.ts";
+import { type OptionKind, requireKind } from "../words/options.ts";
 
 const DEVICE: OptionKind = {
   expected: "a device",

@@ -1,7 +1,7 @@
 // Progress of any job, in a cell, on a terminal or in a log: the same call everywhere.
 
-import { formatBytes, formatSeconds, formatSpeed, visibleText } from "../format.ts";
-import { OptionSet, requireKind, TEXT } from "../options.ts";
+import { formatBytes, formatSeconds, formatSpeed, visibleText } from "../words/format.ts";
+import { OptionSet, requireKind, TEXT } from "../words/options.ts";
 import {
   type ProgressState,
   type ProgressSurface,

@@ -1,8 +1,8 @@
 // Surfaces for progress: an output of a cell, one line of a terminal, or a line now and then.
 
-import { type BarSegment, showCard } from "../cards/card.ts";
 import { inNotebook } from "../accounting/notebook_kernel.ts";
-import type { OptionKind } from "../options.ts";
+import { type BarSegment, showCard } from "../cards/card.ts";
+import type { OptionKind } from "../words/options.ts";
 import { LiveDisplay } from "./live_display.ts";
 
 /** The state of a job. */

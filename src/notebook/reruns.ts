@@ -4,7 +4,7 @@
 import { type CellRun, type CellRuns, cellRuns, isInCell } from "../accounting/cell_runs.ts";
 import { type DisplayBundle, showCard } from "../cards/card.ts";
 import { rerunCard } from "../cards/live_card.ts";
-import type { CudaDevice } from "../device.ts";
+import type { CudaDevice } from "../device/device.ts";
 import type { LiveObject } from "../device/live_query.ts";
 import { LiveDisplay } from "./live_display.ts";
 import { LiveWatch, type ShownWatchOptions, WATCH_OPTIONS } from "./live_watch.ts";

@@ -2,7 +2,7 @@
 // plotly's own ticks are powers of ten, which no buffer has.
 
 import type { LayoutAxis } from "npm:@types/plotly.js@3.0.14";
-import { formatBytes } from "../format.ts";
+import { formatBytes } from "../words/format.ts";
 
 /** More labels than this touch each other in a plot 800 pixels wide. */
 const MAX_TICK_COUNT = 11;

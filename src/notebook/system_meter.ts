@@ -2,7 +2,7 @@
 
 import { showCard } from "../cards/card.ts";
 import { systemCard } from "../cards/system_card.ts";
-import type { CudaDevice } from "../device.ts";
+import type { CudaDevice } from "../device/device.ts";
 import { startMeter } from "./device_meter.ts";
 import { type LiveWatch, type ShownWatchOptions, WATCH_OPTIONS } from "./live_watch.ts";
 

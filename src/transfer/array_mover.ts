@@ -2,7 +2,7 @@
 // through the ring when threads are available, else by calls that move a part each.
 
 import { findHost, MADV } from "../../ffi/host.ts";
-import { Fence } from "../fence.ts";
+import { Fence } from "../order/fence.ts";
 import { cutBlock } from "./block_pieces.ts";
 import type { MemorySpan } from "./copy.ts";
 import type { Lending } from "./copy_lanes.ts";

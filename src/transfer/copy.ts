@@ -1,11 +1,11 @@
 // Copies that the GPU does by itself: queued on a stream, nothing waits.
 
-import { DisposedError } from "../errors.ts";
 import type { Allocation } from "../memory/allocation.ts";
 import { capturedMemory, requireUnrecorded } from "../memory/captured_memory.ts";
 import { comesAfterNothing, queueInOrder } from "../memory/in_order.ts";
 import { openToPeer } from "../memory/resource_kind.ts";
-import { CudaStream } from "../stream.ts";
+import { CudaStream } from "../order/stream.ts";
+import { DisposedError } from "../words/errors.ts";
 import { peerRoute } from "./peer_link.ts";
 
 /** A range of memory that the GPU can reach. */

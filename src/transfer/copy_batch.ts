@@ -2,7 +2,7 @@
 
 import { capturedMemory } from "../memory/captured_memory.ts";
 import { comesAfterNothing, queueInOrder } from "../memory/in_order.ts";
-import type { CudaStream } from "../stream.ts";
+import type { CudaStream } from "../order/stream.ts";
 import { areIndependent } from "./address_ranges.ts";
 import {
   checkCopy,

@@ -3,7 +3,7 @@
 
 import { CUmemcpySrcAccessOrder } from "../../ffi/constants.ts";
 import { CUmemcpyAttributes } from "../../ffi/structs.ts";
-import type { Context } from "../context.ts";
+import type { Context } from "../driver/context.ts";
 
 const IN_STREAM_ORDER = CUmemcpyAttributes.encode({
   srcAccessOrder: CUmemcpySrcAccessOrder.CU_MEMCPY_SRC_ACCESS_ORDER_STREAM,

@@ -3,8 +3,8 @@
 
 import { ERRNO, O, O_OF_MACHINE, O_PATH, openHost } from "../../ffi/host.ts";
 import { cString } from "../../ffi/pointers.ts";
-import { formatBytes } from "../format.ts";
-import { CAN_BE_TERMINATED } from "../waiting.ts";
+import { CAN_BE_TERMINATED } from "../order/waiting.ts";
+import { formatBytes } from "../words/format.ts";
 import { factsOf } from "./file_facts.ts";
 import { addressOf } from "./host_memory.ts";
 import { lastErrno, systemError } from "./system_error.ts";

@@ -1,9 +1,9 @@
 // Moves large arrays and files at the speed of the bus: threads fill or drain page-locked slots while
 // the copy engine works on others. All driver calls stay on the JavaScript thread.
 
-import type { Context } from "../context.ts";
-import { releaseAll } from "../release.ts";
-import { CAN_BE_TERMINATED, nextTurn } from "../waiting.ts";
+import type { Context } from "../driver/context.ts";
+import { releaseAll } from "../driver/release.ts";
+import { CAN_BE_TERMINATED, nextTurn } from "../order/waiting.ts";
 import { CopyLanes, type Lending } from "./copy_lanes.ts";
 import { CopyQueue, type FinishedCopies } from "./copy_queue.ts";
 import { Demand } from "./demand.ts";

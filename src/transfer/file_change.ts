@@ -2,7 +2,7 @@
 // failure the file has its former size; overwritten bytes are lost.
 
 import { dirname } from "node:path";
-import { messageOf } from "../format.ts";
+import { messageOf } from "../words/format.ts";
 import { DiskFile } from "./disk_file.ts";
 import { factsOf, type FileFacts } from "./file_facts.ts";
 import { requireAccess } from "./file_path.ts";

@@ -5,7 +5,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ERRNO, openHost, PATH_MAX } from "../../ffi/host.ts";
 import { cString } from "../../ffi/pointers.ts";
-import { describeValue } from "../format.ts";
+import { describeValue } from "../words/format.ts";
 import { lastErrno, systemError } from "./system_error.ts";
 
 /** Path of a file: a string, or a `file:` URL. */

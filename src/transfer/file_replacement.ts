@@ -4,7 +4,7 @@
 import { basename, dirname, join } from "node:path";
 import { NAME_MAX, openHost } from "../../ffi/host.ts";
 import { cString } from "../../ffi/pointers.ts";
-import { messageOf } from "../format.ts";
+import { messageOf } from "../words/format.ts";
 import { DiskFile } from "./disk_file.ts";
 import { checkRegular, factsAt, type FileFacts } from "./file_facts.ts";
 import { requireAccess } from "./file_path.ts";

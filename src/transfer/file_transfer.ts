@@ -1,9 +1,9 @@
 // Moves bytes between files and device memory: large ones by many lanes through page-locked slots,
 // straight from the page cache; small ones by one read and one copy.
 
-import { checkSize } from "../format.ts";
 import { requireUnrecorded } from "../memory/captured_memory.ts";
-import type { CudaStream } from "../stream.ts";
+import type { CudaStream } from "../order/stream.ts";
+import { checkSize } from "../words/format.ts";
 import { cutBlock } from "./block_pieces.ts";
 import { checkRoute, type MemorySpan } from "./copy.ts";
 import type { DiskFile } from "./disk_file.ts";

@@ -1,11 +1,11 @@
 // Fills that the GPU does by itself: one element's bytes over a range, or over rows at a distance.
 
-import type { Context } from "../context.ts";
-import type { DriverArguments } from "../driver.ts";
-import { DisposedError } from "../errors.ts";
+import type { Context } from "../driver/context.ts";
+import type { DriverArguments } from "../driver/driver.ts";
 import type { Allocation } from "../memory/allocation.ts";
 import { comesAfterNothing, queueInOrder } from "../memory/in_order.ts";
-import type { CudaStream } from "../stream.ts";
+import type { CudaStream } from "../order/stream.ts";
+import { DisposedError } from "../words/errors.ts";
 import type { MemorySpan } from "./copy.ts";
 import { hullOf, offsetsOf, planCopy } from "./copy_plan.ts";
 

@@ -1,8 +1,7 @@
 // Writes blocks of device memory into one open file, packed: a slot carries hundreds of small ones,
 // which would cost a sixth of a millisecond each as transfers.
 
-import type { Step } from "./stepped_work.ts";
-import type { CudaStream } from "../stream.ts";
+import type { CudaStream } from "../order/stream.ts";
 import { ArrayMover } from "./array_mover.ts";
 import type { DiskFile } from "./disk_file.ts";
 import { TransferEngine } from "./engine.ts";
@@ -11,6 +10,7 @@ import { noteTransfer } from "./host_transfer.ts";
 import { PendingTransfer, type TransferOptions, type TransferPlan } from "./pending_transfer.ts";
 import { RingMover } from "./ring_mover.ts";
 import { SequenceMover } from "./sequence_mover.ts";
+import type { Step } from "./stepped_work.ts";
 import { wayForFile } from "./ways.ts";
 
 /** More blocks go through the ring however small they are: it moves many of them with one call. */

@@ -4,9 +4,9 @@
 import { requireUnrecorded } from "../memory/captured_memory.ts";
 import { type OwnedHostSpan, ownedSpan } from "../memory/host_bytes.ts";
 import { comesAfterNothing, type MemoryUse, pendingBefore } from "../memory/in_order.ts";
-import { finishNow } from "../pending_work.ts";
-import type { CudaStream } from "../stream.ts";
-import { nextTurn } from "../waiting.ts";
+import { finishNow } from "../order/pending_work.ts";
+import type { CudaStream } from "../order/stream.ts";
+import { nextTurn } from "../order/waiting.ts";
 import { ArrayMover, queueByDriver } from "./array_mover.ts";
 import { arraysBefore, type ArrayUse, noArrayIsPending } from "./array_uses.ts";
 import { checkApart, type MemorySpan } from "./copy.ts";

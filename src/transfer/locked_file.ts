@@ -3,7 +3,7 @@
 // its name stays where it is.
 
 import { ERRNO, LOCK, openHost } from "../../ffi/host.ts";
-import { messageOf } from "../format.ts";
+import { messageOf } from "../words/format.ts";
 import { DiskFile } from "./disk_file.ts";
 import { factsAt, factsOf, type FileFacts } from "./file_facts.ts";
 import { lastErrno } from "./system_error.ts";

@@ -1,9 +1,9 @@
 // The way between two devices: straight over the bus when both sides can, else staged by the driver.
 
 import { CUresult } from "../../ffi/constants.ts";
-import type { Context } from "../context.ts";
-import { take32 } from "../driver.ts";
-import { isRefusal } from "../errors.ts";
+import type { Context } from "../driver/context.ts";
+import { take32 } from "../driver/driver.ts";
+import { isRefusal } from "../words/errors.ts";
 
 /** Route of copies between two devices: directly, or through the host's memory. */
 export type PeerRoute = "peer" | "staged";

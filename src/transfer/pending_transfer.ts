@@ -2,16 +2,16 @@
 // bytes between turns of the event loop, or at once when a later call blocks for it.
 
 import { type HostCheck, watchHost } from "../../ffi/host_watch.ts";
-import { Fence } from "../fence.ts";
 import { requireUnrecorded } from "../memory/captured_memory.ts";
 import { keepFor, type MemoryUse, pendingBefore } from "../memory/in_order.ts";
-import { PendingWork, type Progress } from "../pending_work.ts";
-import type { Step } from "./stepped_work.ts";
-import type { CudaStream } from "../stream.ts";
-import { CAN_BE_TERMINATED, nextTurn, waitForGpu } from "../waiting.ts";
+import { Fence } from "../order/fence.ts";
+import { PendingWork, type Progress } from "../order/pending_work.ts";
+import type { CudaStream } from "../order/stream.ts";
+import { CAN_BE_TERMINATED, nextTurn, waitForGpu } from "../order/waiting.ts";
 import { arraysBefore, type ArrayUse, noteArrayUses } from "./array_uses.ts";
 import type { Lending } from "./copy_lanes.ts";
 import { TransferEngine } from "./engine.ts";
+import type { Step } from "./stepped_work.ts";
 
 /**
  * Time for which a transfer keeps the thread: a turn by itself costs 6 microseconds. In a worker

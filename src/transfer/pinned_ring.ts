@@ -1,11 +1,11 @@
 // Page-locked slots that large transfers pass through, allocated in slabs as they are needed.
 // A slot is free, with a lane, or with the copy engine; it is reused when both are done with it.
 
-import type { Context } from "../context.ts";
-import { Fence } from "../fence.ts";
 import type { MemoryCache } from "../accounting/ledger.ts";
+import type { Context } from "../driver/context.ts";
+import { tryRelease } from "../driver/release.ts";
 import { PinnedHostMemoryResource } from "../memory/pinned_host_memory_resource.ts";
-import { tryRelease } from "../release.ts";
+import { Fence } from "../order/fence.ts";
 import type { Piece, RingTransfer } from "./ring_transfer.ts";
 
 /** One page-locked slot. */

@@ -1,14 +1,14 @@
 // Writes a file of known size: all of it beside the old one, or a part of it in place. Writers of one
 // file take turns, within the program by the order of their calls, among programs by its lock.
 
-import { FLAG } from "../options.ts";
-import { type Step, SteppedWork, type StreamUse } from "./stepped_work.ts";
+import { FLAG } from "../words/options.ts";
 import type { DiskFile } from "./disk_file.ts";
 import { FileChange } from "./file_change.ts";
 import { type FilePath, pathOf, realPathOf, requireAccess } from "./file_path.ts";
 import { FileReplacement } from "./file_replacement.ts";
 import { FileTurn } from "./file_turns.ts";
 import type { FileWrite } from "./file_write.ts";
+import { type Step, SteppedWork, type StreamUse } from "./stepped_work.ts";
 
 /** Options for writing a file. */
 export interface WritingOptions {

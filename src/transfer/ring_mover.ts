@@ -1,6 +1,6 @@
 // Moves what always goes through the ring: files, and many small arrays packed together.
 
-import type { Fence } from "../fence.ts";
+import type { Fence } from "../order/fence.ts";
 import type { Lending } from "./copy_lanes.ts";
 import type { TransferEngine } from "./engine.ts";
 import type { Mover } from "./pending_transfer.ts";

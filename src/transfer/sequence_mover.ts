@@ -1,6 +1,6 @@
 // Moves several things one after another, as one transfer.
 
-import type { Fence } from "../fence.ts";
+import type { Fence } from "../order/fence.ts";
 import type { Lending } from "./copy_lanes.ts";
 import type { Mover } from "./pending_transfer.ts";
 

@@ -2,11 +2,11 @@
 // the other. However long the stream is, that is all the host memory it takes.
 
 import { Allocation } from "../memory/allocation.ts";
-import { PinnedPool } from "../memory/pinned_pool.ts";
 import { showToHost } from "../memory/host_bytes.ts";
-import type { CudaStream } from "../stream.ts";
-import { allOver } from "../pending_work.ts";
-import { nextTurn } from "../waiting.ts";
+import { PinnedPool } from "../memory/pinned_pool.ts";
+import { allOver } from "../order/pending_work.ts";
+import type { CudaStream } from "../order/stream.ts";
+import { nextTurn } from "../order/waiting.ts";
 import { arraysBefore } from "./array_uses.ts";
 import { type MemorySpan, queueCopy } from "./copy.ts";
 import { bytesOf, type HostMemory } from "./host_memory.ts";

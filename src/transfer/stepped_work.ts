@@ -2,8 +2,8 @@
 // without it: a file that is written, for one. Its body is a generator that yields what it waits for.
 
 import { keepFor, type MemoryUse, pendingBefore } from "../memory/in_order.ts";
-import { PendingWork, type Progress } from "../pending_work.ts";
-import type { CudaStream } from "../stream.ts";
+import { PendingWork, type Progress } from "../order/pending_work.ts";
+import type { CudaStream } from "../order/stream.ts";
 
 /** A step that work waits for. */
 export interface Step {

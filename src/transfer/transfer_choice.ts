@@ -1,7 +1,7 @@
 // The options of a transfer: its stream, its progress and its early end.
 
-import { CALLBACK, OptionSet, SIGNAL } from "../options.ts";
-import { STREAM, type StreamChoice } from "../stream_choice.ts";
+import { STREAM, type StreamChoice } from "../order/stream_choice.ts";
+import { CALLBACK, OptionSet, SIGNAL } from "../words/options.ts";
 import type { TransferOptions } from "./pending_transfer.ts";
 
 /** Options of a transfer: the stream, a progress callback, and a signal that ends it early. */

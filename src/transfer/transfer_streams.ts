@@ -2,9 +2,9 @@
 // neither delays them nor is delayed by them. A stream is free again when its transfer is over.
 
 import { CUresult, CUstream_flags } from "../../ffi/constants.ts";
-import type { Context } from "../context.ts";
-import { take64 } from "../driver.ts";
-import { releaseAll } from "../release.ts";
+import type { Context } from "../driver/context.ts";
+import { take64 } from "../driver/driver.ts";
+import { releaseAll } from "../driver/release.ts";
 import type { CopyStream } from "./copy_many.ts";
 
 /** A stream of the kit's own. */

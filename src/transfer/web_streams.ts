@@ -1,10 +1,10 @@
 // Device memory as the ends of web streams: bytes come and go in chunks, as fast as both sides can.
 
-import type { CudaStream } from "../stream.ts";
-import { nextTurn } from "../waiting.ts";
+import type { CudaStream } from "../order/stream.ts";
+import { nextTurn } from "../order/waiting.ts";
 import type { MemorySpan } from "./copy.ts";
-import { transfer } from "./host_transfer.ts";
 import type { HostMemory } from "./host_memory.ts";
+import { transfer } from "./host_transfer.ts";
 import { StagedWriter, type StreamTarget } from "./staged_writer.ts";
 
 /** Large enough for the bus, small enough for what reads it: files, sockets, compressors. */

@@ -4,9 +4,9 @@
 
 import { assert, assertEquals, assertInstanceOf, assertStringIncludes } from "@std/assert";
 import config from "../../deno.json" with { type: "json" };
-import { CudaDevice } from "../../src/device.ts";
-import { DisposedError } from "../../src/errors.ts";
+import { CudaDevice } from "../../src/device/device.ts";
 import { saveSafetensors } from "../../src/interop/safetensors/save.ts";
+import { DisposedError } from "../../src/words/errors.ts";
 import { denoJson, TemporaryFolder } from "../support/child_deno.ts";
 import { type Door, DOORS, type DoorScene, type OptionSort } from "../support/doors.ts";
 import { testDriver } from "../support/driver.ts";

@@ -37,7 +37,7 @@ Deno.test("import of mod.ts from a URL loads ffi/ and src/ and no entry beside i
     /^\/src\/(notebook\/|cli|(memory|safetensors|simulated|testing)\.ts)/.test(path)
   );
   assertEquals([...outside, ...entries], []);
-  assertStringIncludes(server.served.join("\n"), "/src/device.ts");
+  assertStringIncludes(server.served.join("\n"), "/src/device/device.ts");
 });
 
 Deno.test("import of mod.ts from a URL passes the type check elsewhere", async () => {

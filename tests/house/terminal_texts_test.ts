@@ -7,10 +7,10 @@ import {
   assertStringIncludes,
   assertThrows,
 } from "@std/assert";
-import { visibleText } from "../../src/format.ts";
-import { saveSafetensors } from "../../src/interop/safetensors/save.ts";
 import { loadSafetensors } from "../../src/interop/safetensors/load.ts";
+import { saveSafetensors } from "../../src/interop/safetensors/save.ts";
 import { ProgressBar, type ProgressState } from "../../src/notebook/mod.ts";
+import { visibleText } from "../../src/words/format.ts";
 import { TemporaryFolder } from "../support/child_deno.ts";
 import { withDevice } from "../support/with_device.ts";
 

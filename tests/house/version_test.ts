@@ -3,7 +3,7 @@
 
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import config from "../../deno.json" with { type: "json" };
-import { VERSION } from "../../src/version.ts";
+import { VERSION } from "../../src/words/version.ts";
 import { PROJECT_ROOT } from "../support/project_files.ts";
 
 Deno.test("VERSION is the version of deno.json", () => {

@@ -3,9 +3,9 @@
 
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";
 import type { GpuBuffer } from "../../src/buffers/gpu_buffer.ts";
-import type { CudaDevice } from "../../src/device.ts";
-import { DisposedError } from "../../src/errors.ts";
-import type { CudaStream } from "../../src/stream.ts";
+import type { CudaDevice } from "../../src/device/device.ts";
+import type { CudaStream } from "../../src/order/stream.ts";
+import { DisposedError } from "../../src/words/errors.ts";
 import { allocateByGraph } from "../support/graph_buffer.ts";
 import type { Random } from "../support/random.ts";
 

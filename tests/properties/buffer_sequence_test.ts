@@ -2,7 +2,7 @@
 // The simulated driver also throws when two streams touch the same bytes in no order.
 
 import { assertEquals } from "@std/assert";
-import { CudaDevice } from "../../src/device.ts";
+import { CudaDevice } from "../../src/device/device.ts";
 import { IN_SANITIZER, testDriver } from "../support/driver.ts";
 import { Random, testSeed } from "../support/random.ts";
 import { CaughtWarnings } from "../support/warnings.ts";

@@ -2,7 +2,7 @@
 // of the calls, under every spelling of the path.
 
 import { assertEquals } from "@std/assert";
-import type { CudaDevice } from "../../src/device.ts";
+import type { CudaDevice } from "../../src/device/device.ts";
 import { FileFolder, namesIn, openPathsIn } from "../support/files.ts";
 import { Random, testSeed } from "../support/random.ts";
 import { withDevice } from "../support/with_device.ts";

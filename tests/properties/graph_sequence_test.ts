@@ -3,8 +3,8 @@
 
 import { assertEquals, assertGreater } from "@std/assert";
 import type { DeviceBuffer } from "../../src/buffers/device_buffer.ts";
-import type { CudaDevice } from "../../src/device.ts";
-import type { CudaStream } from "../../src/stream.ts";
+import type { CudaDevice } from "../../src/device/device.ts";
+import type { CudaStream } from "../../src/order/stream.ts";
 import { IN_SANITIZER } from "../support/driver.ts";
 import { Random, testSeed } from "../support/random.ts";
 import { withDevice } from "../support/with_device.ts";

@@ -4,10 +4,10 @@
 import { assert, assertEquals } from "@std/assert";
 import { DeviceBuffer } from "../../src/buffers/device_buffer.ts";
 import type { GpuBuffer } from "../../src/buffers/gpu_buffer.ts";
-import type { CudaDevice } from "../../src/device.ts";
-import type { CudaEvent } from "../../src/event.ts";
+import type { CudaDevice } from "../../src/device/device.ts";
 import { saveSafetensors } from "../../src/interop/safetensors/save.ts";
-import type { CudaStream } from "../../src/stream.ts";
+import type { CudaEvent } from "../../src/order/event.ts";
+import type { CudaStream } from "../../src/order/stream.ts";
 import type { FileFolder } from "../support/files.ts";
 import type { Random } from "../support/random.ts";
 

@@ -2,7 +2,7 @@
 // of the calls: on one device and two, several streams, small transfers and such in many pieces.
 
 import { assertEquals } from "@std/assert";
-import { CudaDevice } from "../../src/device.ts";
+import { CudaDevice } from "../../src/device/device.ts";
 import { TransferEngine } from "../../src/transfer/engine.ts";
 import { IN_SANITIZER, testDriver } from "../support/driver.ts";
 import { FileFolder } from "../support/files.ts";

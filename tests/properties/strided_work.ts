@@ -2,7 +2,7 @@
 
 import { assertEquals } from "@std/assert";
 import type { StridedLayout } from "../../src/buffers/strides.ts";
-import type { CudaDevice } from "../../src/device.ts";
+import type { CudaDevice } from "../../src/device/device.ts";
 import type { Random } from "../support/random.ts";
 
 /** Element types of each width. */

@@ -4,9 +4,9 @@
 import { assert, assertEquals, assertFalse, assertStrictEquals, assertThrows } from "@std/assert";
 import type { GpuBuffer } from "../../src/buffers/gpu_buffer.ts";
 import type { Shape } from "../../src/buffers/shape.ts";
-import type { CudaDevice } from "../../src/device.ts";
+import type { CudaDevice } from "../../src/device/device.ts";
 import { type DType, DTYPE_NAMES, elementBytes, type ScalarOf } from "../../src/dtype.ts";
-import { CudaError, DisposedError } from "../../src/errors.ts";
+import { CudaError, DisposedError } from "../../src/words/errors.ts";
 import { assertSameBytes, patternBytes, readBytes, writeBytes } from "./contents.ts";
 import { testDisposedUse } from "./disposed_contract.ts";
 import { openTestDevice, testOnTwoDevices } from "./driver.ts";

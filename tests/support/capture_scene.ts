@@ -5,9 +5,9 @@ import { assertEquals } from "@std/assert";
 import { CUresult, CUstreamCaptureMode } from "../../ffi/constants.ts";
 import type { DeviceBuffer } from "../../src/buffers/device_buffer.ts";
 import type { PinnedBuffer } from "../../src/buffers/pinned_buffer.ts";
-import type { CudaDevice } from "../../src/device.ts";
-import { statusName } from "../../src/errors.ts";
-import type { CudaStream } from "../../src/stream.ts";
+import type { CudaDevice } from "../../src/device/device.ts";
+import type { CudaStream } from "../../src/order/stream.ts";
+import { statusName } from "../../src/words/errors.ts";
 import type { CompleteApi } from "./simulated_gpu.ts";
 
 /** The status of a call that succeeds. */

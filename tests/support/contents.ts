@@ -7,7 +7,7 @@ import type { GpuBuffer } from "../../src/buffers/gpu_buffer.ts";
 import { PinnedBuffer } from "../../src/buffers/pinned_buffer.ts";
 import type { DType } from "../../src/dtype.ts";
 import { PinnedHostMemoryResource } from "../../src/memory/pinned_host_memory_resource.ts";
-import { CudaStream } from "../../src/stream.ts";
+import { CudaStream } from "../../src/order/stream.ts";
 
 /** Writes bytes over a buffer's contents and waits. */
 export function writeBytes<D extends DType>(buffer: GpuBuffer<D>, bytes: ArrayLike<number>): void {

@@ -2,10 +2,10 @@
 // so that a new method is tested the day it is written.
 
 import { assert, assertEquals, assertFalse } from "@std/assert";
-import type { GpuBuffer } from "../../src/buffers/gpu_buffer.ts";
-import type { CudaDevice } from "../../src/device.ts";
 import type { DriverFunction } from "../../ffi/cuda.ts";
-import { DisposedError } from "../../src/errors.ts";
+import type { GpuBuffer } from "../../src/buffers/gpu_buffer.ts";
+import type { CudaDevice } from "../../src/device/device.ts";
+import { DisposedError } from "../../src/words/errors.ts";
 import { watchedDriver } from "./faulty_driver.ts";
 import { withDevice } from "./with_device.ts";
 

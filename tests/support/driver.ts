@@ -3,8 +3,8 @@
 
 import type { DriverApi } from "../../ffi/cuda.ts";
 import { simulateDriver } from "../../ffi/simulated/driver.ts";
-import { CudaDevice } from "../../src/device.ts";
-import { Driver } from "../../src/driver.ts";
+import { CudaDevice } from "../../src/device/device.ts";
+import { Driver } from "../../src/driver/driver.ts";
 
 /** Whether the suite was asked to run on a real GPU. */
 export const ON_GPU = readChoice() === "cuda";

@@ -1,7 +1,7 @@
 // A program that fails, without anybody to catch it, while threads move its arrays. Its argument says
 // how many milliseconds after its transfers have begun.
 
-import { CudaDevice } from "../../src/device.ts";
+import { CudaDevice } from "../../src/device/device.ts";
 import { testDriver } from "./driver.ts";
 
 /** More lanes than cores, so that some are always in the middle of a copy. */

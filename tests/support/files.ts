@@ -1,7 +1,7 @@
 // For tests of files: a folder for them, a device whose ring is small, bytes that differ everywhere.
 
 import { join } from "node:path";
-import { CudaDevice } from "../../src/device.ts";
+import { CudaDevice } from "../../src/device/device.ts";
 import { testDriver } from "./driver.ts";
 
 /** Opens a device with the smallest ring, 8 MiB, so that a file of a few MiB is larger. */

@@ -1,9 +1,9 @@
 // A buffer whose memory a graph has allocated, for suites that run over every kind of memory.
 
-import type { DeviceBuffer } from "../../src/buffers/device_buffer.ts";
 import type { AllocateOptions } from "../../src/buffers/device_allocator.ts";
+import type { DeviceBuffer } from "../../src/buffers/device_buffer.ts";
 import type { Shape } from "../../src/buffers/shape.ts";
-import type { CudaDevice } from "../../src/device.ts";
+import type { CudaDevice } from "../../src/device/device.ts";
 import type { DType } from "../../src/dtype.ts";
 
 /** Allocates in a graph, which was launched and is gone when the buffer is returned. */

@@ -4,8 +4,8 @@
 
 import { CUstreamWaitValue_flags } from "../../ffi/constants.ts";
 import type { PinnedBuffer } from "../../src/buffers/pinned_buffer.ts";
-import type { CudaDevice } from "../../src/device.ts";
-import type { CudaStream } from "../../src/stream.ts";
+import type { CudaDevice } from "../../src/device/device.ts";
+import type { CudaStream } from "../../src/order/stream.ts";
 import { IN_SANITIZER } from "./driver.ts";
 import { withDevice } from "./with_device.ts";
 

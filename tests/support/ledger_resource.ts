@@ -2,9 +2,9 @@
 // the upstream that adaptors are checked against, with millions of steps or with faults.
 
 import { CUresult } from "../../ffi/constants.ts";
-import type { Context } from "../../src/context.ts";
-import { CudaError } from "../../src/errors.ts";
+import type { Context } from "../../src/driver/context.ts";
 import type { ContextOwner, MemoryResource } from "../../src/memory/memory_resource.ts";
+import { CudaError } from "../../src/words/errors.ts";
 
 /** Addresses only; nothing must be queued on them. */
 export class LedgerResource implements MemoryResource {

@@ -1,7 +1,7 @@
 // A program that moves arrays away while transfers use them, in every way there is, and lets their
 // memory be used again at once. Its arguments: "upload" or "download", and who moves the bytes.
 
-import { CudaDevice } from "../../src/device.ts";
+import { CudaDevice } from "../../src/device/device.ts";
 import { TransferEngine } from "../../src/transfer/engine.ts";
 import { testDriver } from "./driver.ts";
 

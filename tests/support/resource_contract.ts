@@ -3,9 +3,9 @@
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import type { DeviceBuffer } from "../../src/buffers/device_buffer.ts";
-import type { CudaDevice } from "../../src/device.ts";
-import { OutOfMemoryError } from "../../src/errors.ts";
+import type { CudaDevice } from "../../src/device/device.ts";
 import type { MemoryResource } from "../../src/memory/memory_resource.ts";
+import { OutOfMemoryError } from "../../src/words/errors.ts";
 import { assertSameBytes, patternBytes, readBytes, writeBytes } from "./contents.ts";
 import { testOnTwoDevices } from "./driver.ts";
 import { watchedDriver } from "./faulty_driver.ts";

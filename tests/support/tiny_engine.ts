@@ -2,8 +2,8 @@
 // pieces, slots, slabs, more pieces than slots, more transfers than slots.
 
 import type { DeviceBuffer } from "../../src/buffers/device_buffer.ts";
-import type { CudaDevice } from "../../src/device.ts";
-import { CudaStream } from "../../src/stream.ts";
+import type { CudaDevice } from "../../src/device/device.ts";
+import { CudaStream } from "../../src/order/stream.ts";
 import { cutBlock } from "../../src/transfer/block_pieces.ts";
 import { TransferEngine } from "../../src/transfer/engine.ts";
 import { addressOf } from "../../src/transfer/host_memory.ts";

@@ -1,7 +1,7 @@
 // A worker that moves large arrays both ways until it is terminated, and says after each round
 // that lanes are at work.
 
-import { CudaDevice } from "../../src/device.ts";
+import { CudaDevice } from "../../src/device/device.ts";
 import { TransferEngine } from "../../src/transfer/engine.ts";
 import { testDriver } from "./driver.ts";
 

@@ -3,7 +3,7 @@
 
 import { assertEquals, assertGreaterOrEqual } from "@std/assert";
 import type { DriverApi } from "../../ffi/cuda.ts";
-import { CudaDevice } from "../../src/device.ts";
+import { CudaDevice } from "../../src/device/device.ts";
 import { ON_GPU, testDriver } from "./driver.ts";
 import { CaughtWarnings } from "./warnings.ts";
 

@@ -1,9 +1,9 @@
 // Checks of the arguments of a save, before a file is touched: notebooks have no type checks.
 
-import type { DType } from "../../dtype.ts";
-import { describeValue } from "../../format.ts";
-import { StridedView } from "../../buffers/strided_view.ts";
 import { GpuBuffer } from "../../buffers/gpu_buffer.ts";
+import { StridedView } from "../../buffers/strided_view.ts";
+import type { DType } from "../../dtype.ts";
+import { describeValue } from "../../words/format.ts";
 
 /** A buffer and the name it is saved under. */
 export type NamedBuffer = readonly [name: string, buffer: GpuBuffer<DType>];

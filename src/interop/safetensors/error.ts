@@ -1,6 +1,6 @@
 // The error for a wrong safetensors file, with the file and the reason.
 
-import { visibleText } from "../../format.ts";
+import { visibleText } from "../../words/format.ts";
 
 /**
  * A safetensors file, or an index of several files, breaks the format. `path` names the file, and

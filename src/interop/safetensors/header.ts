@@ -2,7 +2,7 @@
 // Every limit of the format is checked here, so that what is loaded is exactly what was saved.
 
 import type { Shape } from "../../buffers/shape.ts";
-import { nextTurn } from "../../waiting.ts";
+import { nextTurn } from "../../order/waiting.ts";
 import { SafetensorsError } from "./error.ts";
 import { formatBits, type SafetensorsFormat, toFormat } from "./formats.ts";
 import { JsonError, JsonScanner } from "./json_scanner.ts";

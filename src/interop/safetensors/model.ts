@@ -2,8 +2,8 @@
 
 import type { DeviceBuffer } from "../../buffers/device_buffer.ts";
 import type { DType } from "../../dtype.ts";
-import { DisposedError } from "../../errors.ts";
-import { formatBytes, formatCount, visibleText } from "../../format.ts";
+import { DisposedError } from "../../words/errors.ts";
+import { formatBytes, formatCount, visibleText } from "../../words/format.ts";
 import type { SafetensorsFormat } from "./formats.ts";
 
 /** One tensor of a loaded model. */

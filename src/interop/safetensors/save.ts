@@ -1,8 +1,7 @@
 // Saves device buffers as a safetensors file, with the layout of the format's own library.
 
 import type { DeviceBuffer } from "../../buffers/device_buffer.ts";
-import { ANYTHING, OptionSet } from "../../options.ts";
-import { CudaStream } from "../../stream.ts";
+import { CudaStream } from "../../order/stream.ts";
 import type { MemorySpan } from "../../transfer/copy.ts";
 import { type FilePath, pathOf } from "../../transfer/file_path.ts";
 import { checkDownload } from "../../transfer/file_transfer.ts";
@@ -11,6 +10,7 @@ import type { TransferOptions } from "../../transfer/pending_transfer.ts";
 import { produceFile, WRITING_KINDS, type WritingOptions } from "../../transfer/produce_file.ts";
 import { ProgressTotal } from "../../transfer/progress_total.ts";
 import { TRANSFER_KINDS } from "../../transfer/transfer_choice.ts";
+import { ANYTHING, OptionSet } from "../../words/options.ts";
 import { checkMetadata, type NamedBuffer, toNamedBuffers } from "./check_entries.ts";
 import { formatOf, formatRank } from "./formats.ts";
 import { encodeHeader, LENGTH_BYTES, type TensorEntry } from "./header.ts";

@@ -1,13 +1,13 @@
 // Memory kept for reuse, by stream: blocks cut from segments, and merged again when they are free.
 // The common case makes no driver call; streams meet only when one of them runs out of blocks.
 
-import type { Context } from "../../context.ts";
-import { DisposedError, isOutOfMemory, MemoryLimitError } from "../../errors.ts";
-import { checkSize, formatAddress } from "../../format.ts";
 import type { LiveKind, MemoryCache } from "../../accounting/ledger.ts";
-import { tryRelease } from "../../release.ts";
-import type { Owner } from "../../safety_net.ts";
-import { CudaStream } from "../../stream.ts";
+import type { Context } from "../../driver/context.ts";
+import { tryRelease } from "../../driver/release.ts";
+import type { Owner } from "../../order/safety_net.ts";
+import { CudaStream } from "../../order/stream.ts";
+import { DisposedError, isOutOfMemory, MemoryLimitError } from "../../words/errors.ts";
+import { checkSize, formatAddress } from "../../words/format.ts";
 import { isPostponed } from "../captured_memory.ts";
 import { allocateFrom, type MemoryResource } from "../memory_resource.ts";
 import { AddressTable } from "./address_table.ts";

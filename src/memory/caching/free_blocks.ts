@@ -1,7 +1,7 @@
 // The free blocks of one stream by size: sixteen classes an octave, found through bit masks.
 // Every step takes constant time, however many blocks there are (two-level segregated fit).
 
-import type { CudaStream } from "../../stream.ts";
+import type { CudaStream } from "../../order/stream.ts";
 import { type Block, UNIT_BYTES } from "./block.ts";
 
 /** Classes of an octave, as a power of two; a class is then at most 1/16 wide. */

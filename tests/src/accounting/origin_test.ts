@@ -1,8 +1,8 @@
 // Checks where objects say they were made, what that may cost, and that it keeps nothing alive.
 
 import { assertEquals, assertMatch, assertThrows } from "@std/assert";
-import { CudaDevice } from "../../../src/device.ts";
 import { OriginFinder } from "../../../src/accounting/origin.ts";
+import { CudaDevice } from "../../../src/device/device.ts";
 import { runDeno } from "../../support/child_deno.ts";
 import { testDriver } from "../../support/driver.ts";
 import { PROJECT_ROOT } from "../../support/project_files.ts";

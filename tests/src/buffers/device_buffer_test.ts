@@ -5,7 +5,7 @@ import { assert, assertEquals, assertRejects, assertStrictEquals, assertThrows }
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import type { Uploadable } from "../../../src/buffers/gpu_buffer.ts";
 import { allocateBits, DTYPE_NAMES, elementBytes, type HostArray } from "../../../src/dtype.ts";
-import { CudaError, DisposedError } from "../../../src/errors.ts";
+import { CudaError, DisposedError } from "../../../src/words/errors.ts";
 import { assertSameBytes, patternBytes } from "../../support/contents.ts";
 import { testOnTwoDevices } from "../../support/driver.ts";
 import { faultyDriver, watchedDriver } from "../../support/faulty_driver.ts";

@@ -1,8 +1,8 @@
 // Downloads into recycled page-locked memory: right contents, the same block again, nothing kept on.
 
 import { assertEquals, assertNotEquals, assertRejects } from "@std/assert";
-import { CudaDevice } from "../../../src/device.ts";
-import { CudaError, DisposedError } from "../../../src/errors.ts";
+import { CudaDevice } from "../../../src/device/device.ts";
+import { CudaError, DisposedError } from "../../../src/words/errors.ts";
 import { faultyDriver, watchedDriver } from "../../support/faulty_driver.ts";
 import { liveNames, withDevice } from "../../support/with_device.ts";
 

@@ -2,7 +2,7 @@
 
 import { assertEquals, assertRejects } from "@std/assert";
 import { type DType, DTYPE_NAMES, elementBytes, type ScalarOf } from "../../../src/dtype.ts";
-import { DisposedError } from "../../../src/errors.ts";
+import { DisposedError } from "../../../src/words/errors.ts";
 import { withDevice } from "../../support/with_device.ts";
 
 /** A value that every element type can hold without loss. */

@@ -2,7 +2,7 @@
 
 import { assertEquals, assertThrows } from "@std/assert";
 import { countOf, type Shape, toShape } from "../../../src/buffers/shape.ts";
-import type { CudaDevice } from "../../../src/device.ts";
+import type { CudaDevice } from "../../../src/device/device.ts";
 import { type DType, elementBytes } from "../../../src/dtype.ts";
 import { type MakeOptions, testBuffer } from "../../support/buffer_contract.ts";
 import { patternBytes } from "../../support/contents.ts";

@@ -2,7 +2,7 @@
 
 import { assertEquals, assertThrows } from "@std/assert";
 import type { GpuBuffer } from "../../../src/buffers/gpu_buffer.ts";
-import type { CudaDevice } from "../../../src/device.ts";
+import type { CudaDevice } from "../../../src/device/device.ts";
 import { withDevice } from "../../support/with_device.ts";
 
 type Numbers = GpuBuffer<"uint32">;

@@ -1,10 +1,10 @@
 // Lazy buffers: what takes the memory, what must not, and what happens when it cannot be had.
 
-import "../../../src/cards/shown.ts";
 import { assert, assertEquals, assertFalse, assertNotEquals, assertThrows } from "@std/assert";
 import { CUresult } from "../../../ffi/constants.ts";
 import type { LazyBuffer } from "../../../src/buffers/lazy_buffer.ts";
-import { DisposedError, OutOfMemoryError } from "../../../src/errors.ts";
+import "../../../src/cards/shown.ts";
+import { DisposedError, OutOfMemoryError } from "../../../src/words/errors.ts";
 import { patternBytes } from "../../support/contents.ts";
 import { faultyDriver, watchedDriver } from "../../support/faulty_driver.ts";
 import { freeBytes, withDevice } from "../../support/with_device.ts";

@@ -5,7 +5,7 @@ import { assert, assertEquals, assertThrows } from "@std/assert";
 import { CUdevice_attribute } from "../../../ffi/constants.ts";
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import type { ManagedHint, ManagedPlace } from "../../../src/buffers/managed_range.ts";
-import { CudaUnavailableError } from "../../../src/errors.ts";
+import { CudaUnavailableError } from "../../../src/words/errors.ts";
 import { patternBytes } from "../../support/contents.ts";
 import { testOnTwoDevices } from "../../support/driver.ts";
 import { watchedDriver } from "../../support/faulty_driver.ts";

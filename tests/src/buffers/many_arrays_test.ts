@@ -7,7 +7,7 @@ import {
   assertStringIncludes,
   assertThrows,
 } from "@std/assert";
-import { CudaError, DisposedError } from "../../../src/errors.ts";
+import { CudaError, DisposedError } from "../../../src/words/errors.ts";
 import { cardOf } from "../../support/display.ts";
 import { openTestDevice } from "../../support/driver.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";

@@ -1,9 +1,9 @@
 // Mapped buffers: one memory seen by both sides, its flags, and no memory lost when mapping fails.
 
 import { assertEquals, assertMatch, assertNotEquals, assertThrows } from "@std/assert";
-import type { DriverApi } from "../../../ffi/cuda.ts";
 import { CU_MEMHOSTALLOC, CUdevice_attribute } from "../../../ffi/constants.ts";
-import { CudaError, CudaUnavailableError } from "../../../src/errors.ts";
+import type { DriverApi } from "../../../ffi/cuda.ts";
+import { CudaError, CudaUnavailableError } from "../../../src/words/errors.ts";
 import { patternBytes } from "../../support/contents.ts";
 import { testDriver } from "../../support/driver.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";

@@ -3,9 +3,9 @@
 
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import type { HostBuffer } from "../../../src/buffers/host_buffer.ts";
-import { CudaDevice } from "../../../src/device.ts";
-import { DisposedError } from "../../../src/errors.ts";
+import { CudaDevice } from "../../../src/device/device.ts";
 import { CudaMemoryResource } from "../../../src/memory/cuda_memory_resource.ts";
+import { DisposedError } from "../../../src/words/errors.ts";
 import { runWithCollector } from "../../support/collector_program.ts";
 import { openTestDevice, testDriver } from "../../support/driver.ts";
 import { CaughtWarnings } from "../../support/warnings.ts";

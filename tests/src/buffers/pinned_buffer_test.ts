@@ -2,7 +2,7 @@
 
 import { assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
 import { DTYPE_NAMES, elementBytes } from "../../../src/dtype.ts";
-import { DisposedError } from "../../../src/errors.ts";
+import { DisposedError } from "../../../src/words/errors.ts";
 import { assertSameBytes, patternBytes } from "../../support/contents.ts";
 import { withDevice } from "../../support/with_device.ts";
 

@@ -2,7 +2,7 @@
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { CUresult } from "../../../ffi/constants.ts";
-import { DisposedError, OutOfMemoryError } from "../../../src/errors.ts";
+import { DisposedError, OutOfMemoryError } from "../../../src/words/errors.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";
 import { withDevice } from "../../support/with_device.ts";
 

@@ -3,7 +3,7 @@
 import { assert, assertEquals, assertFalse, assertStrictEquals, assertThrows } from "@std/assert";
 import { CU_MEMHOSTREGISTER, CUdevice_attribute, CUresult } from "../../../ffi/constants.ts";
 import type { DriverApi } from "../../../ffi/cuda.ts";
-import { CudaError, CudaUnavailableError, DisposedError } from "../../../src/errors.ts";
+import { CudaError, CudaUnavailableError, DisposedError } from "../../../src/words/errors.ts";
 import { patternBytes } from "../../support/contents.ts";
 import { ON_GPU, testDriver } from "../../support/driver.ts";
 import { faultyDriver, watchedDriver } from "../../support/faulty_driver.ts";

@@ -1,8 +1,8 @@
 // The cards of buffers and views: what they show, and that looking changes nothing.
 
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import type { CudaDevice } from "../../../src/device.ts";
-import { CudaDevice as Device } from "../../../src/device.ts";
+import type { CudaDevice } from "../../../src/device/device.ts";
+import { CudaDevice as Device } from "../../../src/device/device.ts";
 import { cardOf } from "../../support/display.ts";
 import { testDriver } from "../../support/driver.ts";
 import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";

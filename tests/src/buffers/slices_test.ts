@@ -1,9 +1,9 @@
 // slice() copies where subarray() shares; allocateLike() makes another of the same kind.
 
 import { assertEquals, assertNotEquals, assertThrows } from "@std/assert";
-import { PinnedBuffer } from "../../../src/buffers/pinned_buffer.ts";
-import { DisposedError } from "../../../src/errors.ts";
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
+import { PinnedBuffer } from "../../../src/buffers/pinned_buffer.ts";
+import { DisposedError } from "../../../src/words/errors.ts";
 import { withDevice } from "../../support/with_device.ts";
 
 Deno.test("GpuBuffer.slice() copies a range that later writes leave alone", () =>

@@ -2,7 +2,7 @@
 
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { CUresult } from "../../../ffi/constants.ts";
-import { CudaError, OutOfMemoryError } from "../../../src/errors.ts";
+import { CudaError, OutOfMemoryError } from "../../../src/words/errors.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";
 import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
 import { withDevice } from "../../support/with_device.ts";

@@ -1,8 +1,8 @@
 // Strided views: transposed, stepped and padded layouts, copied to contiguous buffers and back.
 
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";
-import { DisposedError } from "../../../src/errors.ts";
 import { StridedView } from "../../../src/buffers/strided_view.ts";
+import { DisposedError } from "../../../src/words/errors.ts";
 import { withDevice } from "../../support/with_device.ts";
 
 const SIX = new Float32Array([1, 2, 3, 4, 5, 6]);

@@ -3,8 +3,8 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { relative } from "node:path";
 import { pathToFileURL as toFileUrl } from "node:url";
-import { DisposedError } from "../../../src/errors.ts";
-import { CudaDevice } from "../../../src/device.ts";
+import { CudaDevice } from "../../../src/device/device.ts";
+import { DisposedError } from "../../../src/words/errors.ts";
 import { assertSameBytes, patternBytes } from "../../support/contents.ts";
 import { openTestDevice } from "../../support/driver.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";

@@ -3,8 +3,8 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import * as mod from "../../../mod.ts";
 import * as memory from "../../../src/memory.ts";
-import { OutOfMemoryError } from "../../../src/errors.ts";
 import { CachingResourceAdaptor } from "../../../src/memory/caching_resource_adaptor.ts";
+import { OutOfMemoryError } from "../../../src/words/errors.ts";
 import { bandwidthResult } from "../../support/bandwidth_result.ts";
 import { cardOf } from "../../support/display.ts";
 import { openTestDevice } from "../../support/driver.ts";

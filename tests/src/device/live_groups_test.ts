@@ -2,7 +2,7 @@
 
 import { assertEquals, assertMatch, assertStringIncludes, assertThrows } from "@std/assert";
 import "../../../src/cards/shown.ts";
-import type { CudaDevice } from "../../../src/device.ts";
+import type { CudaDevice } from "../../../src/device/device.ts";
 import type { LiveGroupKey } from "../../../src/device/live_groups.ts";
 import { cardOf } from "../../support/display.ts";
 import { withDevice } from "../../support/with_device.ts";

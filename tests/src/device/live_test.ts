@@ -1,7 +1,7 @@
 // Checks gpu.live() and what gives back by it: rows, filters, order, text, marks, a million blocks.
 
 import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
-import type { CudaDevice } from "../../../src/device.ts";
+import type { CudaDevice } from "../../../src/device/device.ts";
 import type { LiveOrder } from "../../../src/device/live_query.ts";
 import { freeResource } from "../../support/free_resource.ts";
 import { withDevice } from "../../support/with_device.ts";

@@ -1,11 +1,11 @@
 // Foreign pointers as buffers, and the way back: adopted, borrowed, shown, released.
 
 import { assertEquals, assertFalse, assertThrows } from "@std/assert";
-import type { CudaDevice } from "../../../src/device.ts";
-import { CudaError, DisposedError } from "../../../src/errors.ts";
+import type { CudaDevice } from "../../../src/device/device.ts";
 import { AlignedResourceAdaptor } from "../../../src/memory/aligned_resource_adaptor.ts";
 import { CachingResourceAdaptor } from "../../../src/memory/caching_resource_adaptor.ts";
 import { PooledPinnedHostMemoryResource } from "../../../src/memory/pooled_pinned_host_memory_resource.ts";
+import { CudaError, DisposedError } from "../../../src/words/errors.ts";
 import { openTestDevice, testOnTwoDevices } from "../../support/driver.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";
 import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";

@@ -1,7 +1,7 @@
 // Tests for files into device memory: which bytes, in which shape, and what is refused.
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { CudaDevice } from "../../../src/device.ts";
+import { CudaDevice } from "../../../src/device/device.ts";
 import { assertSameBytes, patternBytes } from "../../support/contents.ts";
 import { openTestDevice, testDriver } from "../../support/driver.ts";
 import { countedBytes, FileFolder, openWithSmallRing } from "../../support/files.ts";

@@ -1,6 +1,6 @@
 // The contract of memory resources for every adaptor, every pool, and every stack of two adaptors.
 
-import type { CudaDevice } from "../../../src/device.ts";
+import type { CudaDevice } from "../../../src/device/device.ts";
 import { AlignedResourceAdaptor } from "../../../src/memory/aligned_resource_adaptor.ts";
 import { CachingResourceAdaptor } from "../../../src/memory/caching_resource_adaptor.ts";
 import { CudaAsyncMemoryResource } from "../../../src/memory/cuda_async_memory_resource.ts";

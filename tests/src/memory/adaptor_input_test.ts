@@ -1,7 +1,7 @@
 // What adaptors refuse when they are made: notebooks have no compiler that would.
 
 import { assertThrows } from "@std/assert";
-import type { CudaDevice } from "../../../src/device.ts";
+import type { CudaDevice } from "../../../src/device/device.ts";
 import { AlignedResourceAdaptor } from "../../../src/memory/aligned_resource_adaptor.ts";
 import { CachingResourceAdaptor } from "../../../src/memory/caching_resource_adaptor.ts";
 import { FailureCallbackResourceAdaptor } from "../../../src/memory/failure_callback_resource_adaptor.ts";

@@ -4,9 +4,9 @@
 import { assert, assertEquals, assertFalse, assertStringIncludes, assertThrows } from "@std/assert";
 import { CUresult } from "../../../ffi/constants.ts";
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
-import { CudaError, OutOfMemoryError } from "../../../src/errors.ts";
 import { Allocation } from "../../../src/memory/allocation.ts";
 import { CudaMemoryResource } from "../../../src/memory/cuda_memory_resource.ts";
+import { CudaError, OutOfMemoryError } from "../../../src/words/errors.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";
 import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
 import { captureWarnings } from "../../support/warnings.ts";

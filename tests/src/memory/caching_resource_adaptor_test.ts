@@ -8,9 +8,9 @@ import {
   assertStringIncludes,
   assertThrows,
 } from "@std/assert";
-import { CudaError, DisposedError, MemoryLimitError } from "../../../src/errors.ts";
 import { CachingResourceAdaptor } from "../../../src/memory/caching_resource_adaptor.ts";
 import { CudaAsyncMemoryResource } from "../../../src/memory/cuda_async_memory_resource.ts";
+import { CudaError, DisposedError, MemoryLimitError } from "../../../src/words/errors.ts";
 import { assertSameBytes, patternBytes, readBytes, writeBytes } from "../../support/contents.ts";
 import { watchedDriver } from "../../support/faulty_driver.ts";
 import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";

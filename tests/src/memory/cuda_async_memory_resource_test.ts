@@ -1,16 +1,16 @@
 // Pools of one's own: their settings reach the driver, their numbers come from it, and they end.
 
 import { assert, assertEquals, assertInstanceOf, assertThrows } from "@std/assert";
+import { simulateDriver } from "../../../ffi/simulated/driver.ts";
+import { CudaDevice } from "../../../src/device/device.ts";
+import { CudaAsyncMemoryResource } from "../../../src/memory/cuda_async_memory_resource.ts";
 import {
   CudaError,
   CudaUnavailableError,
   DisposedError,
   OutOfMemoryError,
-} from "../../../src/errors.ts";
-import { simulateDriver } from "../../../ffi/simulated/driver.ts";
-import { CudaDevice } from "../../../src/device.ts";
-import { MemoryLimitError } from "../../../src/errors.ts";
-import { CudaAsyncMemoryResource } from "../../../src/memory/cuda_async_memory_resource.ts";
+} from "../../../src/words/errors.ts";
+import { MemoryLimitError } from "../../../src/words/errors.ts";
 import { assertSameBytes, patternBytes, readBytes, writeBytes } from "../../support/contents.ts";
 import { testDriver, testOnTwoDevices } from "../../support/driver.ts";
 import { faultyDriver, watchedDriver } from "../../support/faulty_driver.ts";

@@ -1,10 +1,10 @@
 // The log is RMM's, row for row, and a replay does to another resource what the log says.
 
 import { assertEquals, assertMatch, assertStringIncludes, assertThrows } from "@std/assert";
-import { CudaError } from "../../../src/errors.ts";
 import { parseAllocationLog, replayAllocations } from "../../../src/memory/allocation_replay.ts";
 import { CachingResourceAdaptor } from "../../../src/memory/caching_resource_adaptor.ts";
 import { LoggingResourceAdaptor } from "../../../src/memory/logging_resource_adaptor.ts";
+import { CudaError } from "../../../src/words/errors.ts";
 import { LedgerResource, shortage } from "../../support/ledger_resource.ts";
 import { captureWarnings } from "../../support/warnings.ts";
 import { withDevice } from "../../support/with_device.ts";

@@ -2,12 +2,12 @@
 
 import { assertEquals, assertThrows } from "@std/assert";
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
-import { CudaUnavailableError } from "../../../src/errors.ts";
 import { CudaAsyncMemoryResource } from "../../../src/memory/cuda_async_memory_resource.ts";
 import { CudaMemoryResource } from "../../../src/memory/cuda_memory_resource.ts";
 import type { MemoryResource } from "../../../src/memory/memory_resource.ts";
 import { PinnedHostMemoryResource } from "../../../src/memory/pinned_host_memory_resource.ts";
-import type { CudaStream } from "../../../src/stream.ts";
+import type { CudaStream } from "../../../src/order/stream.ts";
+import { CudaUnavailableError } from "../../../src/words/errors.ts";
 import { testResource } from "../../support/resource_contract.ts";
 import { withDevice } from "../../support/with_device.ts";
 

@@ -9,11 +9,15 @@ import {
 } from "@std/assert";
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import type { DeviceBuffer } from "../../../src/buffers/device_buffer.ts";
-import type { CudaDevice } from "../../../src/device.ts";
-import { type CudaError, type MemoryLimitError, OutOfMemoryError } from "../../../src/errors.ts";
+import type { CudaDevice } from "../../../src/device/device.ts";
 import { CachingResourceAdaptor } from "../../../src/memory/caching_resource_adaptor.ts";
 import { CudaAsyncMemoryResource } from "../../../src/memory/cuda_async_memory_resource.ts";
 import { CudaMemoryResource } from "../../../src/memory/cuda_memory_resource.ts";
+import {
+  type CudaError,
+  type MemoryLimitError,
+  OutOfMemoryError,
+} from "../../../src/words/errors.ts";
 import { runDeno } from "../../support/child_deno.ts";
 import { LedgerResource } from "../../support/ledger_resource.ts";
 import { PROJECT_ROOT } from "../../support/project_files.ts";

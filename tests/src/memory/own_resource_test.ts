@@ -1,9 +1,8 @@
 // Memory resources that a program wrote itself, and got wrong: each mistake ends in a sentence.
 
 import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
-import type { CudaDevice } from "../../../src/device.ts";
-import { MemoryLimitError, OutOfMemoryError } from "../../../src/errors.ts";
 import type { MemoryResource } from "../../../mod.ts";
+import type { CudaDevice } from "../../../src/device/device.ts";
 import {
   AlignedResourceAdaptor,
   CachingResourceAdaptor,
@@ -17,6 +16,7 @@ import {
   StatisticsResourceAdaptor,
   TrackingResourceAdaptor,
 } from "../../../src/memory.ts";
+import { MemoryLimitError, OutOfMemoryError } from "../../../src/words/errors.ts";
 import { withDevice } from "../../support/with_device.ts";
 
 /** Gives what it is told to, and counts what comes back. */

@@ -2,11 +2,11 @@
 
 import { assertEquals, assertNotEquals, assertThrows } from "@std/assert";
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
-import { CudaDevice } from "../../../src/device.ts";
-import { DisposedError } from "../../../src/errors.ts";
+import { CudaDevice } from "../../../src/device/device.ts";
 import { PooledPinnedHostMemoryResource } from "../../../src/memory/pooled_pinned_host_memory_resource.ts";
-import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
+import { DisposedError } from "../../../src/words/errors.ts";
 import { faultyDriver, watchedDriver } from "../../support/faulty_driver.ts";
+import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
 import { SweepDriver } from "../../support/sweep/sweep_driver.ts";
 import { captureWarnings } from "../../support/warnings.ts";
 import { withDevice } from "../../support/with_device.ts";

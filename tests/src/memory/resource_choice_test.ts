@@ -2,7 +2,7 @@
 
 import { assertEquals, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
-import { CudaDevice } from "../../../src/device.ts";
+import { CudaDevice } from "../../../src/device/device.ts";
 import { CachingResourceAdaptor } from "../../../src/memory/caching_resource_adaptor.ts";
 import { CudaAsyncMemoryResource } from "../../../src/memory/cuda_async_memory_resource.ts";
 import { CudaMemoryResource } from "../../../src/memory/cuda_memory_resource.ts";

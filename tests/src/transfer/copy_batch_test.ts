@@ -3,7 +3,7 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import type { BufferCopy } from "../../../src/buffers/batch.ts";
-import type { CudaDevice } from "../../../src/device.ts";
+import type { CudaDevice } from "../../../src/device/device.ts";
 import { testOnTwoDevices } from "../../support/driver.ts";
 import { withDevice } from "../../support/with_device.ts";
 

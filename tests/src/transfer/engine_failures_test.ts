@@ -4,7 +4,7 @@
 import { assertEquals, assertLess, assertRejects, assertThrows } from "@std/assert";
 import type { DriverFunction } from "../../../ffi/cuda.ts";
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
-import { CudaError } from "../../../src/errors.ts";
+import { CudaError } from "../../../src/words/errors.ts";
 import { assertSameBytes, patternBytes } from "../../support/contents.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";
 import { TINY_LIMITS, TinyEngine } from "../../support/tiny_engine.ts";

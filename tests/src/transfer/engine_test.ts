@@ -2,9 +2,9 @@
 
 import { assertEquals, assertGreater, assertRejects, assertStrictEquals } from "@std/assert";
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
-import type { CudaDevice } from "../../../src/device.ts";
-import { CudaError } from "../../../src/errors.ts";
+import type { CudaDevice } from "../../../src/device/device.ts";
 import { TransferEngine } from "../../../src/transfer/engine.ts";
+import { CudaError } from "../../../src/words/errors.ts";
 import { runDeno, TemporaryFolder } from "../../support/child_deno.ts";
 import { assertSameBytes, patternBytes } from "../../support/contents.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";

@@ -2,11 +2,11 @@
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
-import { CudaDevice } from "../../../src/device.ts";
-import { CudaError } from "../../../src/errors.ts";
+import { CudaDevice } from "../../../src/device/device.ts";
 import { CachingResourceAdaptor } from "../../../src/memory/caching_resource_adaptor.ts";
 import { CudaAsyncMemoryResource } from "../../../src/memory/cuda_async_memory_resource.ts";
 import { StatisticsResourceAdaptor } from "../../../src/memory/statistics_resource_adaptor.ts";
+import { CudaError } from "../../../src/words/errors.ts";
 import { testOnTwoDevices } from "../../support/driver.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";
 

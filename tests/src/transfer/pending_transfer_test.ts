@@ -4,9 +4,9 @@
 import { assert, assertEquals, assertFalse, assertRejects, assertThrows } from "@std/assert";
 import { simulateDriver, SimulationError } from "../../../ffi/simulated/driver.ts";
 import type { DeviceBuffer } from "../../../src/buffers/device_buffer.ts";
-import type { CudaDevice } from "../../../src/device.ts";
-import { CudaError, DisposedError } from "../../../src/errors.ts";
+import type { CudaDevice } from "../../../src/device/device.ts";
 import { TransferEngine } from "../../../src/transfer/engine.ts";
+import { CudaError, DisposedError } from "../../../src/words/errors.ts";
 import { assertSameBytes, patternBytes } from "../../support/contents.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";
 import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";

@@ -1,9 +1,9 @@
 // Buffers as the ends of web streams: every byte in its place, two blocks of host memory, no leftovers.
 
 import { assertEquals, assertGreaterOrEqual, assertLessOrEqual, assertRejects } from "@std/assert";
-import type { CudaDevice } from "../../../src/device.ts";
-import { CudaError, DisposedError } from "../../../src/errors.ts";
-import { nextTurn } from "../../../src/waiting.ts";
+import type { CudaDevice } from "../../../src/device/device.ts";
+import { nextTurn } from "../../../src/order/waiting.ts";
+import { CudaError, DisposedError } from "../../../src/words/errors.ts";
 import { streamOf } from "../../support/byte_streams.ts";
 import { assertSameBytes, patternBytes, readBytes, writeBytes } from "../../support/contents.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";

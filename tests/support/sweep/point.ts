@@ -1,15 +1,15 @@
 // One point of the failure sweep: a step during which one driver call fails, another step after it, and
 // what is left when all is disposed.
 
+import type { DriverFunction } from "../../../ffi/cuda.ts";
 import { driverOf } from "../../../ffi/simulated/driver.ts";
 import { Machine } from "../../../ffi/simulated/machine.ts";
 import { settingsOf } from "../../../ffi/simulated/options.ts";
-import type { DriverFunction } from "../../../ffi/cuda.ts";
-import { CudaError, CudaUnavailableError, OutOfMemoryError } from "../../../src/errors.ts";
+import { nextTurn } from "../../../src/order/waiting.ts";
 import { TransferEngine } from "../../../src/transfer/engine.ts";
-import { nextTurn } from "../../../src/waiting.ts";
-import { CaughtRejections } from "./caught_rejections.ts";
+import { CudaError, CudaUnavailableError, OutOfMemoryError } from "../../../src/words/errors.ts";
 import { CaughtWarnings } from "../warnings.ts";
+import { CaughtRejections } from "./caught_rejections.ts";
 import { Scene, type Step } from "./scene.ts";
 import { show } from "./show.ts";
 import { STICKY_STATUS, SweepDriver, type SweepFault } from "./sweep_driver.ts";

@@ -1,7 +1,7 @@
 // What a step of the failure sweep works with: two devices of one driver, and a folder for files.
 
 import type { DriverApi } from "../../../ffi/cuda.ts";
-import { CudaDevice } from "../../../src/device.ts";
+import { CudaDevice } from "../../../src/device/device.ts";
 
 /** A small part of a program, which leaves nothing live. */
 export interface Step {

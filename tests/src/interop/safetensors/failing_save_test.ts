@@ -3,7 +3,7 @@
 
 import { assert, assertEquals, assertGreater } from "@std/assert";
 import type { DriverFunction } from "../../../../ffi/cuda.ts";
-import { CudaDevice } from "../../../../src/device.ts";
+import { CudaDevice } from "../../../../src/device/device.ts";
 import { saveSafetensors } from "../../../../src/interop/safetensors/save.ts";
 import { faultyDriver, watchedDriver } from "../../../support/faulty_driver.ts";
 import { FileFolder, namesIn, openPathsIn } from "../../../support/files.ts";

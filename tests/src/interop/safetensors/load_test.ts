@@ -1,10 +1,10 @@
 // Models on the device: files of the format's own library, shards, filters, and loads that fail.
 
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
-import { DisposedError } from "../../../../src/errors.ts";
 import { SafetensorsError } from "../../../../src/interop/safetensors/error.ts";
 import { readSafetensorsHeader } from "../../../../src/interop/safetensors/read_header.ts";
 import { saveSafetensors } from "../../../../src/interop/safetensors/save.ts";
+import { DisposedError } from "../../../../src/words/errors.ts";
 import { patternBytes } from "../../../support/contents.ts";
 import { faultyDriver } from "../../../support/faulty_driver.ts";
 import { FileFolder, makePipe, openPathsIn } from "../../../support/files.ts";

@@ -1,14 +1,14 @@
 // Saves that are refused: the good file that is there stays, and the message says what is wrong.
 
 import { assertEquals, assertRejects } from "@std/assert";
-import type { CudaDevice } from "../../../../src/device.ts";
-import { DisposedError } from "../../../../src/errors.ts";
+import type { CudaDevice } from "../../../../src/device/device.ts";
+import { readSafetensorsHeader } from "../../../../src/interop/safetensors/read_header.ts";
 import {
   type NamedTensors,
   saveSafetensors,
   type SaveSafetensorsOptions,
 } from "../../../../src/interop/safetensors/save.ts";
-import { readSafetensorsHeader } from "../../../../src/interop/safetensors/read_header.ts";
+import { DisposedError } from "../../../../src/words/errors.ts";
 import { FileFolder } from "../../../support/files.ts";
 import { withDevice } from "../../../support/with_device.ts";
 

@@ -2,9 +2,9 @@
 
 import { assertEquals, assertRejects } from "@std/assert";
 import type { DeviceBuffer } from "../../../../src/buffers/device_buffer.ts";
-import { CudaError } from "../../../../src/errors.ts";
 import { readSafetensorsHeader } from "../../../../src/interop/safetensors/read_header.ts";
 import { saveSafetensors } from "../../../../src/interop/safetensors/save.ts";
+import { CudaError } from "../../../../src/words/errors.ts";
 import { assertSameBytes, patternBytes } from "../../../support/contents.ts";
 import { testOnTwoDevices } from "../../../support/driver.ts";
 import { faultyDriver } from "../../../support/faulty_driver.ts";

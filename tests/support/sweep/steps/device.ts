@@ -1,8 +1,8 @@
 // Steps of the failure sweep: opening devices, and all that tells what they hold.
 
 import { assert, assertEquals } from "@std/assert";
+import { CudaDevice } from "../../../../src/device/device.ts";
 import { CachingResourceAdaptor, CudaAsyncMemoryResource } from "../../../../src/memory.ts";
-import { CudaDevice } from "../../../../src/device.ts";
 import type { Step } from "../scene.ts";
 import { show } from "../show.ts";
 

@@ -1,0 +1,1007 @@
+// The front door: one GPU, its properties, and the calls that create everything on it.
+
+import { nextId } from "../accounting/ids.ts";
+import type { MemoryMark } from "../accounting/ledger.ts";
+import { MemoryTrack } from "../accounting/memory_track.ts";
+import type { Timeline } from "../accounting/timeline.ts";
+import { type BufferCopy, copyBatch } from "../buffers/batch.ts";
+import {
+  ALLOCATE_OPTIONS,
+  type AllocateOptions,
+  allocationOf,
+  type DeviceAllocator,
+} from "../buffers/device_allocator.ts";
+import { DeviceBuffer } from "../buffers/device_buffer.ts";
+import { downloadPinned } from "../buffers/download_pinned.ts";
+import { type GpuBuffer, type Uploadable, uploadLate } from "../buffers/gpu_buffer.ts";
+import { GrowableBuffer, type GrowableOptions } from "../buffers/growable_buffer.ts";
+import type { HostValues, UntypedSource } from "../buffers/host_values.ts";
+import {
+  GROWABLE_OPTIONS,
+  MAPPED_OPTIONS,
+  type MappedOptions,
+  PLACE_OPTIONS,
+  type PlaceOptions,
+  REGISTER_OPTIONS,
+  STAGED_OPTIONS,
+  type StagedOptions,
+} from "../buffers/kind_options.ts";
+import { LazyBuffer } from "../buffers/lazy_buffer.ts";
+import { ManagedBuffer } from "../buffers/managed_buffer.ts";
+import {
+  type ArraysOf,
+  DOWNLOAD_ALL_OPTIONS,
+  downloadAll,
+  type DownloadAllOptions,
+  UPLOAD_ALL_OPTIONS,
+  UPLOAD_INTO_OPTIONS,
+  uploadAll,
+  type UploadAllOptions,
+  uploadInto,
+  type UploadIntoOptions,
+} from "../buffers/many_arrays.ts";
+import { MappedBuffer } from "../buffers/mapped_buffer.ts";
+import type { BuffersOf, PackedBuffers } from "../buffers/packed_buffers.ts";
+import { PinnedBuffer } from "../buffers/pinned_buffer.ts";
+import { PitchedBuffer } from "../buffers/pitched_buffer.ts";
+import { RegisteredBuffer, type RegisterOptions } from "../buffers/registered_buffer.ts";
+import type { Shape } from "../buffers/shape.ts";
+import { StagedBuffer } from "../buffers/staged_buffer.ts";
+import type { StridedView } from "../buffers/strided_view.ts";
+import { uploadSource } from "../buffers/upload_source.ts";
+import { Context } from "../driver/context.ts";
+import { Driver } from "../driver/driver.ts";
+import { releaseAll } from "../driver/release.ts";
+import type { DType, DTypeOf, HostArray } from "../dtype.ts";
+import { CAPTURE_OPTIONS, type CaptureOptions, CudaGraph } from "../graph/graph.ts";
+import { resourceFor } from "../graph/graph_memory_resource.ts";
+import type { ByteSource } from "../interop/byte_source.ts";
+import { bufferFromHandle, HANDLE_OPTIONS, type HandleOptions } from "../interop/from_handle.ts";
+import { bufferFromSource, FROM_OPTIONS, type FromOptions } from "../interop/from_source.ts";
+import { loadSafetensors, type LoadSafetensorsOptions } from "../interop/safetensors/load.ts";
+import type { SafetensorsModel } from "../interop/safetensors/model.ts";
+import type { SafetensorsSource } from "../interop/safetensors/shards.ts";
+import { UPLOAD_FILE_OPTIONS, uploadFile, type UploadFileOptions } from "../interop/upload_file.ts";
+import { BANDWIDTH_OPTIONS, type BandwidthOptions, measurePoints } from "../measure/bandwidth.ts";
+import { BandwidthResult, fitLines, type Provenance } from "../measure/bandwidth_result.ts";
+import { type OverlapRecorder, type OverlapTrace, traceOverlap } from "../measure/overlap.ts";
+import { timeOnStream, type Timing } from "../measure/timing.ts";
+import { parseLimit } from "../memory/byte_limit.ts";
+import { ManagedMemoryResource } from "../memory/managed_memory_resource.ts";
+import { MappedHostMemoryResource } from "../memory/mapped_host_memory_resource.ts";
+import type { MemoryResource } from "../memory/memory_resource.ts";
+import { takeAfterCollection } from "../memory/out_of_memory.ts";
+import { type PointerAttributes, pointerAttributes } from "../memory/pointer_attributes.ts";
+import {
+  defaultDeviceResource,
+  defaultPinnedResource,
+  ResourceChoice,
+} from "../memory/resource_choice.ts";
+import { openToPeer } from "../memory/resource_kind.ts";
+import { VirtualMemoryResource } from "../memory/virtual_memory_resource.ts";
+import { requireNoCapture } from "../order/capture.ts";
+import { CudaEvent, type EventOptions } from "../order/event.ts";
+import { watch } from "../order/safety_net.ts";
+import { CudaStream, finishPending, type StreamOptions } from "../order/stream.ts";
+import { STREAM_CHOICE, type StreamChoice, streamOn } from "../order/stream_choice.ts";
+import { TransferEngine } from "../transfer/engine.ts";
+import type { FilePath } from "../transfer/file_path.ts";
+import type { HostMemory } from "../transfer/host_memory.ts";
+import { type PeerRoute, peerRoute } from "../transfer/peer_link.ts";
+import { transferOf } from "../transfer/transfer_choice.ts";
+import { DisposedError } from "../words/errors.ts";
+import { type ByteSize, formatBytes, messageOf } from "../words/format.ts";
+import {
+  BIGINT,
+  CALLBACK,
+  isRecord,
+  type OptionKind,
+  requireKind,
+  TEXT,
+} from "../words/options.ts";
+import { VERSION } from "../words/version.ts";
+import { DeviceInfo } from "./device_info.ts";
+import { type DeviceMemory, readDeviceMemory } from "./device_memory.ts";
+import {
+  OPEN_OPTIONS,
+  type OpenOptions,
+  ordersStreams,
+  UPLOAD_OPTIONS,
+  type UploadOptions,
+} from "./device_options.ts";
+import { LiveTable } from "./live.ts";
+import type { LiveQuery } from "./live_query.ts";
+import { MemoryReport } from "./report.ts";
+import { runScope, type Scope, SCOPE_OPTIONS, type ScopeOptions } from "./scope.ts";
+import { fillSlot, type Held } from "./slot.ts";
+import { readSystemState, type SystemState } from "./system_state.ts";
+
+const DEVICE: OptionKind = {
+  expected: "another device",
+  accepts: (value) => value instanceof CudaDevice,
+};
+
+const MARK: OptionKind = {
+  expected: "what gpu.mark() gave",
+  accepts: (value) => isRecord(value) && typeof value["id"] === "number",
+};
+
+/**
+ * One GPU, and the calls that create everything on it: buffers, streams, events and graphs. Programs
+ * start with {@link CudaDevice.open} and dispose the device last, with `using`.
+ *
+ * @example Copy an array to the GPU and back
+ * ```ts
+ * import { CudaDevice } from "vramkit";
+ *
+ * using gpu = CudaDevice.open(0, { driver: "auto" });
+ * using x = await gpu.upload(new Float32Array([1, 2, 3]));
+ * using y = gpu.zeros("float32", 3);
+ * y.copyFrom(x);
+ * console.log(await y.download()); // Float32Array(3) [1, 2, 3]
+ * ```
+ */
+export class CudaDevice implements DeviceAllocator, Disposable {
+  /** The device's primary context, shared by every CudaDevice of the same device. */
+  readonly #context: Context;
+  /** Properties of the device: name, memory, bus. */
+  readonly info: DeviceInfo;
+  readonly #deviceResources: ResourceChoice;
+  readonly #pinnedResources: ResourceChoice;
+  #disposed = false;
+
+  private constructor(context: Context, options: OpenOptions) {
+    this.#context = context;
+    this.info = new DeviceInfo(context);
+    const { resource = defaultDeviceResource, pinnedResource = defaultPinnedResource } = options;
+    this.#deviceResources = new ResourceChoice(context, resource);
+    this.#pinnedResources = new ResourceChoice(context, pinnedResource, { needsHost: true });
+  }
+
+  /**
+   * Opens a device. The device stays open until it is disposed and everything created on it is
+   * disposed too.
+   *
+   * @param ordinal The device's number, counted from 0.
+   * @param options The driver to use, and defaults for the memory and transfers of this device.
+   *
+   * @throws CudaUnavailableError when the driver, a permission or a device is missing; the message
+   *   names the fix.
+   * @throws RangeError when this machine has no device with that number.
+   *
+   * @example
+   * ```ts
+   * import { CudaDevice } from "vramkit";
+   *
+   * using gpu = CudaDevice.open(0, { driver: "auto" });
+   * using x = await gpu.upload(new Float32Array([1, 2, 3]));
+   * console.log(await x.download());
+   * ```
+   */
+  static open(ordinal = 0, options: OpenOptions = {}): CudaDevice {
+    Context.checkOrdinal(ordinal);
+    const { driver, libraryPath, order, origins, transfers } = OPEN_OPTIONS.read(options, "open");
+    const opened = Driver.open(driver, libraryPath === undefined ? {} : { libraryPath });
+    const context = Context.retain(opened, ordinal, { ordersStreams: ordersStreams(order) });
+    try {
+      if (origins !== undefined) context.ledger.origins.choose(origins);
+      if (transfers !== undefined) TransferEngine.tune(context, transfers);
+      return new CudaDevice(context, options);
+    } catch (error) {
+      context.release();
+      throw error;
+    }
+  }
+
+  /**
+   * Returns the number of devices in this machine.
+   *
+   * @throws CudaUnavailableError when the driver or a permission is missing.
+   */
+  static count(options: OpenOptions = {}): number {
+    const { driver, libraryPath } = OPEN_OPTIONS.read(options, "count");
+    return Driver.open(driver, libraryPath === undefined ? {} : { libraryPath }).deviceCount;
+  }
+
+  /**
+   * The context of the device.
+   *
+   * @throws DisposedError when the device was disposed.
+   */
+  get context(): Context {
+    if (this.#disposed) throw new DisposedError(this.toString());
+    return this.#context;
+  }
+
+  /** The device's number, counted from 0. */
+  get ordinal(): number {
+    return this.#context.ordinal;
+  }
+
+  /** The device's name, such as `"NVIDIA H200"`; `"Simulated"` for the simulated one. */
+  get name(): string {
+    return this.info.name;
+  }
+
+  /** Whether the device is simulated, with no GPU behind it. */
+  get isSimulated(): boolean {
+    return this.#context.driver.isSimulated;
+  }
+
+  /** Whether the device was disposed. */
+  get disposed(): boolean {
+    return this.#disposed;
+  }
+
+  /**
+   * Resource that allocates device memory when a call names none; {@link CudaDevice.withResource}
+   * changes it for a function.
+   */
+  get memoryResource(): MemoryResource {
+    return this.#deviceResources.current;
+  }
+
+  /**
+   * Resource that allocates page-locked memory when a call names none; {@link
+   * CudaDevice.withPinnedResource} changes it for a function.
+   */
+  get pinnedMemoryResource(): MemoryResource {
+    return this.#pinnedResources.current;
+  }
+
+  /**
+   * Calls `body` with `resource` as the default for this device's memory. The default also holds
+   * after every `await` in `body`, calls nest, and other devices and other functions keep theirs.
+   *
+   * @returns What `body` returns.
+   */
+  withResource<T>(resource: MemoryResource, body: () => T): T {
+    requireKind(body, CALLBACK, "withResource");
+    return this.#deviceResources.run(resource, body);
+  }
+
+  /**
+   * Calls `body` with `resource` as the default for page-locked memory: that of {@link
+   * CudaDevice.pinned} and of all that uses it. See {@link CudaDevice.withResource}.
+   *
+   * @returns What `body` returns.
+   */
+  withPinnedResource<T>(resource: MemoryResource, body: () => T): T {
+    requireKind(body, CALLBACK, "withPinnedResource");
+    return this.#pinnedResources.run(resource, body);
+  }
+
+  /** The default stream, used by every call that names no other. */
+  get stream(): CudaStream {
+    return CudaStream.default(this.context);
+  }
+
+  /**
+   * Allocates device memory. The elements keep whatever was there before; use {@link
+   * CudaDevice.zeros} to clear them.
+   *
+   * @param dtype The element type, such as `"float32"`.
+   * @param shape Number of elements, or the size of each axis.
+   * @throws OutOfMemoryError with all amounts when the device has too little memory.
+   */
+  alloc<D extends DType>(
+    dtype: D,
+    shape: number | Shape,
+    options: AllocateOptions = {},
+  ): DeviceBuffer<D> {
+    const { stream, label } = this.place(ALLOCATE_OPTIONS.read(options, "alloc"));
+    const resource = options.resource ?? resourceFor(stream, this.memoryResource);
+    return DeviceBuffer.allocate({ dtype, shape, resource, stream, label }); // faster than a spread
+  }
+
+  /** Allocates device memory and queues setting every element to zero; does not wait. */
+  zeros<D extends DType>(
+    dtype: D,
+    shape: number | Shape,
+    options: AllocateOptions = {},
+  ): DeviceBuffer<D> {
+    const { stream } = ALLOCATE_OPTIONS.read(options, "zeros");
+    const buffer = this.alloc(dtype, shape, options);
+    try {
+      buffer.clear({ stream });
+      return buffer;
+    } catch (error) {
+      buffer.dispose();
+      throw error;
+    }
+  }
+
+  /**
+   * Allocates page-locked host memory, which the GPU copies at the full speed of the bus. The
+   * result's `array` is a typed array over that memory.
+   */
+  pinned<D extends DType>(
+    dtype: D,
+    shape: number | Shape,
+    options: AllocateOptions = {},
+  ): PinnedBuffer<D> {
+    const { resource = this.pinnedMemoryResource } = ALLOCATE_OPTIONS.read(options, "pinned");
+    return PinnedBuffer.allocate({ dtype, shape, resource, ...this.place(options) });
+  }
+
+  /**
+   * Allocates device memory and copies an array into it. Resolves when the copy is done; do not
+   * change the array before. Plain arrays, nested arrays, iterables of numbers and ArrayBuffers
+   * need a `dtype`.
+   */
+  upload<A extends HostArray, D extends DType = DTypeOf<A>>(
+    source: A & Uploadable<D>,
+    options?: UploadOptions<D>,
+  ): Promise<DeviceBuffer<D>>;
+  /**
+   * Allocates device memory and copies numbers or bytes into it. Resolves when the copy is done.
+   */
+  upload<D extends DType>(
+    source: UntypedSource,
+    options: UploadOptions<D> & { readonly dtype: D },
+  ): Promise<DeviceBuffer<D>>;
+  async upload<D extends DType>(
+    source: HostMemory | HostValues,
+    options: UploadOptions<D> = {},
+  ): Promise<DeviceBuffer<D>> {
+    UPLOAD_OPTIONS.read(options, "upload");
+    const { array, dtype, shape } = uploadSource(source, options);
+    const allocate = () => this.alloc(dtype, shape, allocationOf(options));
+    const made = takeAfterCollection(this.context, allocate);
+    if (made instanceof Promise) return await uploadLate(made, array, transferOf(options));
+    try {
+      return await made.upload(array, transferOf(options));
+    } catch (error) {
+      made.dispose();
+      throw error;
+    }
+  }
+
+  /** Allocates device memory and copies an array into it; blocks until the copy is done. */
+  uploadSync<A extends HostArray, D extends DType = DTypeOf<A>>(
+    source: A & Uploadable<D>,
+    options?: UploadOptions<D>,
+  ): DeviceBuffer<D>;
+  /** Allocates device memory and copies numbers or bytes into it; blocks until the copy is done. */
+  uploadSync<D extends DType>(
+    source: UntypedSource,
+    options: UploadOptions<D> & { readonly dtype: D },
+  ): DeviceBuffer<D>;
+  uploadSync<D extends DType>(
+    source: HostMemory | HostValues,
+    options: UploadOptions<D> = {},
+  ): DeviceBuffer<D> {
+    const { stream } = UPLOAD_OPTIONS.read(options, "uploadSync");
+    const { array, dtype, shape } = uploadSource(source, options);
+    const buffer = this.alloc(dtype, shape, allocationOf(options));
+    try {
+      return buffer.uploadSync(array, { stream });
+    } catch (error) {
+      buffer.dispose();
+      throw error;
+    }
+  }
+
+  /**
+   * Uploads many arrays of any types in few copies: into one new block, whose views are freed
+   * together, or into the buffers of `into`. For small arrays this is several times as fast as one
+   * call each. Do not change the arrays before the promise resolves.
+   */
+  uploadAll<const A extends readonly HostArray[]>(
+    arrays: A,
+    options?: UploadAllOptions,
+  ): Promise<PackedBuffers<BuffersOf<A>>>;
+  /** Uploads many arrays into existing buffers, in few copies. */
+  uploadAll(arrays: readonly HostMemory[], options: UploadIntoOptions): Promise<void>;
+  async uploadAll(
+    arrays: readonly HostArray[],
+    options: UploadAllOptions | UploadIntoOptions = {},
+  ): Promise<unknown> {
+    if (options?.into === undefined) {
+      return await uploadAll(arrays, {
+        ...UPLOAD_ALL_OPTIONS.read(options, "uploadAll"),
+        gpu: this,
+      });
+    }
+    return await uploadInto(arrays, {
+      ...UPLOAD_INTO_OPTIONS.read(options, "uploadAll"),
+      gpu: this,
+    });
+  }
+
+  /** Downloads many buffers in few copies, into new typed arrays or into the memory of `into`. */
+  async downloadAll<const B extends readonly GpuBuffer[]>(
+    buffers: B,
+    options: DownloadAllOptions = {},
+  ): Promise<ArraysOf<B>> {
+    DOWNLOAD_ALL_OPTIONS.read(options, "downloadAll");
+    return await downloadAll(buffers, { ...options, gpu: this });
+  }
+
+  /**
+   * Creates a buffer over memory that another library allocated, on the device that the address
+   * belongs to. The buffer adopts the memory with `resource` or `deallocate`, borrows it with
+   * `owner`, and otherwise never frees it.
+   */
+  fromHandle<D extends DType = "uint8">(
+    address: bigint,
+    byteLength: number,
+    options: HandleOptions<D> = {},
+  ): DeviceBuffer<D> {
+    HANDLE_OPTIONS.read(options, "fromHandle");
+    requireNoCapture("make a buffer of a handle");
+    return bufferFromHandle(this.context, { address, byteLength }, options);
+  }
+
+  /**
+   * Returns what the driver knows about an address: its kind of memory, its device, and who can use
+   * it (cuPointerGetAttribute).
+   */
+  pointerAttributes(address: bigint): PointerAttributes {
+    requireKind(address, BIGINT, "pointerAttributes");
+    return pointerAttributes(this.context, address);
+  }
+
+  /**
+   * Queues many copies and does not wait. Drivers from CUDA 12.8 on take them in one call
+   * (cuMemcpyBatchAsync), older ones in one call each. The result is as if they ran one after
+   * another.
+   */
+  copyBatch(copies: Iterable<BufferCopy>, options: StreamChoice = {}): void {
+    STREAM_CHOICE.read(options, "copyBatch");
+    copyBatch(copies, options.stream ?? this.stream);
+  }
+
+  /**
+   * Returns how copies between this device and `other` go: directly (`"peer"`), or staged through
+   * the host. Enables peer access for the default memory of both devices (cuCtxEnablePeerAccess,
+   * cuMemPoolSetAccess), as the first copy between them does.
+   */
+  routeTo(other: CudaDevice): PeerRoute {
+    requireKind(other, DEVICE, "routeTo");
+    const isOpen = peerRoute(this.context, other.context) === "peer" &&
+      openToPeer(this.memoryResource, other.context) &&
+      openToPeer(other.memoryResource, this.context);
+    return isOpen ? "peer" : "staged";
+  }
+
+  /**
+   * Allocates device memory and fills it from a file, straight from the page cache. Resolves when
+   * the bytes are on the device. Needs `--allow-read`.
+   *
+   * @throws RangeError when the file is too short, or its bytes are not a whole number of elements.
+   */
+  async uploadFile<D extends DType = "uint8">(
+    path: FilePath,
+    options: UploadFileOptions<D> = {},
+  ): Promise<DeviceBuffer<D>> {
+    UPLOAD_FILE_OPTIONS.read(options, "uploadFile");
+    return await uploadFile(path, { ...options, gpu: this });
+  }
+
+  /**
+   * Allocates device memory and fills it from a response, a stream or a blob, in constant host
+   * memory. Resolves when the bytes are on the device. Allocates once when `shape` or the source
+   * tells the length, and grows the memory otherwise.
+   *
+   * @throws RangeError when the source gives fewer or more bytes than expected.
+   *
+   * @example
+   * ```ts
+   * import { CudaDevice } from "vramkit";
+   *
+   * using gpu = CudaDevice.open(0, { driver: "auto" });
+   * const response = new Response(new Float32Array([1, 2, 3])); // or await fetch(url)
+   * using x = await gpu.from(response, { dtype: "float32" });
+   * console.log(await x.download()); // Float32Array(3) [1, 2, 3]
+   * ```
+   */
+  async from<D extends DType = "uint8">(
+    source: ByteSource,
+    options: FromOptions<D> = {},
+  ): Promise<DeviceBuffer<D>> {
+    FROM_OPTIONS.read(options, "from");
+    return await bufferFromSource(source, { ...options, gpu: this });
+  }
+
+  /**
+   * Loads a safetensors model into one block of device memory for each file. Its tensors are views,
+   * found by name.
+   *
+   * @throws SafetensorsError when a file breaks the format; the message names the file and the
+   *   reason.
+   */
+  loadSafetensors(
+    source: SafetensorsSource,
+    options: LoadSafetensorsOptions = {},
+  ): Promise<SafetensorsModel> {
+    return loadSafetensors(source, this, options);
+  }
+
+  /** Creates a stream: a queue of GPU work beside the default stream. */
+  createStream(options: StreamOptions = {}): CudaStream {
+    return CudaStream.create(this.context, options);
+  }
+
+  /** Creates an event, which streams record and wait for. */
+  createEvent(options: EventOptions = {}): CudaEvent {
+    return CudaEvent.create(this.context, options);
+  }
+
+  /**
+   * Records the copies, fills and allocations that `body` queues on one stream, instead of running
+   * them. The result is a graph that one call launches, any number of times.
+   *
+   * Device memory that `body` allocates belongs to the graph. A buffer that `body` disposes exists
+   * only while a launch runs; one that it keeps exists after the first launch. Another stream that
+   * uses recorded memory is recorded too, and work of other streams on other memory runs at once.
+   * The graph keeps all memory that it uses until it is disposed.
+   *
+   * @throws TypeError when `body` waits, uses ordinary arrays or is async: a graph cannot hold
+   *   these.
+   *
+   * @example
+   * ```ts
+   * import { CudaDevice } from "vramkit";
+   *
+   * using gpu = CudaDevice.open(0, { driver: "auto" });
+   * using input = gpu.pinned("float32", 4);
+   * using output = gpu.pinned("float32", 4);
+   * using graph = gpu.capture(() => {
+   *   using scratch = gpu.alloc("float32", 4);
+   *   scratch.copyFrom(input);
+   *   output.copyFrom(scratch);
+   * });
+   * input.array.fill(7);
+   * graph.launch();
+   * await gpu.synchronize();
+   * console.log(output.array); // Float32Array(4) [7, 7, 7, 7]
+   * ```
+   */
+  capture<T>(
+    body: (stream: CudaStream) => T extends PromiseLike<unknown> ? never : T,
+    options: CaptureOptions = {},
+  ): CudaGraph {
+    const { stream, label } = this.place(CAPTURE_OPTIONS.read(options, "capture"));
+    return CudaGraph.capture(stream, { body, label });
+  }
+
+  /** Resolves when all work on the default stream is done, transfers included. */
+  synchronize(): Promise<void> {
+    return this.stream.synchronize();
+  }
+
+  /** Blocks until all work on all streams is done, transfers included (cuCtxSynchronize). */
+  synchronizeSync(): void {
+    requireNoCapture("wait for the device");
+    finishPending(this.context, `wait for ${this}`);
+    this.context.waitForAll();
+  }
+
+  /**
+   * Disposes the value in the slot `name`, then stores what `make` returns or resolves to. In a
+   * notebook, running a cell again then frees what its last run created.
+   */
+  slot<T extends Held | Promise<Held>>(name: string, make: () => T): T {
+    return fillSlot(this.context, { name, make });
+  }
+
+  /** Measures work on a stream with events: GPU time, host time, bytes copied. */
+  async time(work: () => unknown, options: StreamChoice = {}): Promise<Timing> {
+    const choice = STREAM_CHOICE.read(options, "time");
+    return await timeOnStream(streamOn(this.context, choice, "work"), work);
+  }
+
+  /**
+   * Calls `body`, which queues work through `trace.run()`, and returns which pieces ran at the same
+   * time.
+   */
+  traceOverlap(body: (trace: OverlapRecorder) => unknown): Promise<OverlapTrace> {
+    return traceOverlap(this.context, { device: this.name, body });
+  }
+
+  /** Measures the speed of copies by nvbandwidth's method, and checks every byte. */
+  async bandwidth(options: BandwidthOptions = {}): Promise<BandwidthResult> {
+    BANDWIDTH_OPTIONS.read(options, "bandwidth");
+    if (this.#disposed) throw new DisposedError(this.toString());
+    const memory = { device: this.memoryResource, pinned: this.pinnedMemoryResource };
+    const points = await measurePoints(memory, options);
+    const { name, theoreticalGigabytesPerSecond } = this.info.bus;
+    return new BandwidthResult({
+      provenance: this.provenance(),
+      busName: name,
+      theoreticalGigabytesPerSecond,
+      points,
+      fits: fitLines(points),
+    });
+  }
+
+  /** Returns the device, driver and versions that a measurement made now belongs to. */
+  provenance(): Provenance {
+    return {
+      device: this.name,
+      driver: this.context.driver.version,
+      deno: Deno.version.deno,
+      vramkit: VERSION,
+      date: new Date().toISOString(),
+    };
+  }
+
+  /**
+   * Allocates device memory with a page-locked mirror on the host. Write to `contents`, `push()`,
+   * let the GPU work, `await pull()`, and read `contents`.
+   *
+   * @example
+   * ```ts
+   * import { CudaDevice } from "vramkit";
+   *
+   * using gpu = CudaDevice.open(0, { driver: "auto" });
+   * using staged = gpu.staged("float32", 4);
+   * staged.contents.set([1, 2, 3, 4]);
+   * staged.push(); // queued; await it to wait as well
+   * staged.subarray(0, 2).fill(0);
+   * await staged.pull();
+   * console.log(staged.contents); // Float32Array(4) [0, 0, 3, 4]
+   * ```
+   */
+  staged<D extends DType>(
+    dtype: D,
+    shape: number | Shape,
+    options: StagedOptions = {},
+  ): StagedBuffer<D> {
+    STAGED_OPTIONS.read(options, "staged");
+    const { resource = this.memoryResource, pinnedResource = this.pinnedMemoryResource } = options;
+    const place = this.place(options);
+    return StagedBuffer.allocate({ dtype, shape, resource, pinnedResource, ...place });
+  }
+
+  /**
+   * Allocates page-locked host memory that the GPU uses in place: `array` and `ptr` are the same bytes.
+   *
+   * @example
+   * ```ts
+   * import { CudaDevice } from "vramkit";
+   *
+   * using gpu = CudaDevice.open(0, { driver: "auto" });
+   * using flags = gpu.mapped("uint32", 256);
+   * flags.fill(7); // the GPU writes where the host reads
+   * await gpu.synchronize();
+   * console.log(flags.array[255]); // 7
+   * ```
+   */
+  mapped<D extends DType>(
+    dtype: D,
+    shape: number | Shape,
+    options: MappedOptions = {},
+  ): MappedBuffer<D> {
+    const { portable, writeCombined } = MAPPED_OPTIONS.read(options, "mapped");
+    const resource = new MappedHostMemoryResource(this, { portable, writeCombined });
+    return MappedBuffer.allocate({ dtype, shape, resource, ...this.place(options) });
+  }
+
+  /**
+   * Allocates managed memory, whose pages migrate to where they are used.
+   *
+   * @example
+   * ```ts
+   * import { CudaDevice } from "vramkit";
+   *
+   * using gpu = CudaDevice.open(0, { driver: "auto" });
+   * using values = gpu.managed("float64", 1000);
+   * values.array.fill(1);
+   * values.advise("readMostly").prefetch(gpu);
+   * values.subarray(0, 10).prefetch("host");
+   * console.log(values.advice.readMostly); // true
+   * ```
+   */
+  managed<D extends DType>(
+    dtype: D,
+    shape: number | Shape,
+    options: AllocateOptions = {},
+  ): ManagedBuffer<D> {
+    const { resource = new ManagedMemoryResource(this) } = ALLOCATE_OPTIONS.read(
+      options,
+      "managed",
+    );
+    return ManagedBuffer.allocate({ dtype, shape, resource, ...this.place(options) });
+  }
+
+  /**
+   * Copies elements into page-locked memory from a pool that the device keeps, at the full speed of
+   * the bus. Resolves when the result's `array` holds them. Dispose the result to return its memory
+   * to the pool.
+   *
+   * @example
+   * ```ts
+   * import { CudaDevice } from "vramkit";
+   *
+   * using gpu = CudaDevice.open(0, { driver: "auto" });
+   * using x = await gpu.upload(new Float32Array([1, 2, 3]));
+   * using host = await gpu.downloadPinned(x);
+   * console.log(host.array); // Float32Array(3) [1, 2, 3]
+   * ```
+   */
+  async downloadPinned<D extends DType>(
+    source: GpuBuffer<D> | StridedView<D>,
+    options: AllocateOptions = {},
+  ): Promise<PinnedBuffer<D>> {
+    return await downloadPinned(source, ALLOCATE_OPTIONS.read(options, "downloadPinned"));
+  }
+
+  /**
+   * Reserves addresses for device memory that grows and shrinks without moving.
+   *
+   * @example
+   * ```ts
+   * import { CudaDevice } from "vramkit";
+   *
+   * using gpu = CudaDevice.open(0, { driver: "auto" });
+   * using cache = gpu.growable("uint8", { reserveSize: "1 GiB" });
+   * cache.grow("4 MiB").fill(0);
+   * const { address } = cache;
+   * cache.grow("4 MiB"); // the first 4 MiB are where they were
+   * console.log(cache.address === address, cache.capacityBytes); // true 8388608
+   * cache.shrink("6 MiB");
+   * ```
+   */
+  growable<D extends DType>(dtype: D, options: GrowableOptions = {}): GrowableBuffer<D> {
+    GROWABLE_OPTIONS.read(options, "growable");
+    const resource = new VirtualMemoryResource(this);
+    return GrowableBuffer.allocate({ ...options, dtype, resource, ...this.place(options) });
+  }
+
+  /**
+   * Creates a buffer whose device memory is allocated by its first use, or by `ensureAllocated()`.
+   *
+   * @example
+   * ```ts
+   * import { CudaDevice } from "vramkit";
+   *
+   * using gpu = CudaDevice.open(0, { driver: "auto" });
+   * using plan = gpu.lazy("float32", [1024, 1024]);
+   * console.log(plan.isAllocated); // false
+   * plan.fill(1);
+   * console.log(plan.isAllocated); // true
+   * ```
+   */
+  lazy<D extends DType>(
+    dtype: D,
+    shape: number | Shape,
+    options: AllocateOptions = {},
+  ): LazyBuffer<D> {
+    const { resource = this.memoryResource } = ALLOCATE_OPTIONS.read(options, "lazy");
+    return LazyBuffer.plan({ dtype, shape, resource, ...this.place(options) });
+  }
+
+  /**
+   * Page-locks an existing array until the result is disposed, so that the GPU copies it in place.
+   * This pays off for memory that is copied many times: locking takes about as long as one copy.
+   *
+   * @example
+   * ```ts
+   * import { CudaDevice } from "vramkit";
+   *
+   * using gpu = CudaDevice.open(0, { driver: "auto" });
+   * const samples = new Float32Array(65536).fill(2);
+   * using registered = gpu.register(samples);
+   * using device = gpu.alloc("float32", 65536);
+   * device.copyFrom(registered); // queued, no staging
+   * await gpu.synchronize();
+   * ```
+   */
+  register<A extends HostArray, D extends DType = DTypeOf<A>>(
+    source: A,
+    options?: RegisterOptions<D>,
+  ): RegisteredBuffer<D>;
+  /** Page-locks existing memory, as bytes or as elements of `dtype`. */
+  register<D extends DType = "uint8">(
+    source: HostMemory,
+    options?: RegisterOptions<D>,
+  ): RegisteredBuffer<D>;
+  register<D extends DType>(
+    source: HostMemory,
+    options: RegisterOptions<D> = {},
+  ): RegisteredBuffer<D> {
+    REGISTER_OPTIONS.read(options, "register");
+    return RegisteredBuffer.register({ ...options, source, ...this.place(options) });
+  }
+
+  /**
+   * Allocates rows that the driver pads, for kernels and 2D copies. The shape has at least two
+   * axes, `[rows, columns]`.
+   *
+   * @example
+   * ```ts
+   * import { CudaDevice } from "vramkit";
+   *
+   * using gpu = CudaDevice.open(0, { driver: "auto" });
+   * using image = gpu.pitched("float32", [480, 640]);
+   * image.fill(0); // the padding between the rows is left alone
+   * console.log(image.pitchBytes >= 640 * 4); // true
+   * ```
+   */
+  pitched<D extends DType>(
+    dtype: D,
+    shape: Shape,
+    options: PlaceOptions = {},
+  ): PitchedBuffer<D> {
+    const place = this.place(PLACE_OPTIONS.read(options, "pitched"));
+    return PitchedBuffer.allocate({ dtype, shape, ...place });
+  }
+
+  /** Returns the stream to allocate on, checked, and the label. */
+  protected place(options: PlaceOptions): { stream: CudaStream; label: string | undefined } {
+    return { stream: streamOn(this.context, options, "memory"), label: options.label };
+  }
+
+  /** The device's memory by use, in bytes, at this moment (cuMemGetInfo). */
+  get memory(): DeviceMemory {
+    return readDeviceMemory(this.context);
+  }
+
+  /**
+   * Calls `body` and then disposes everything that it passed to `scope.use()`, also when it throws.
+   * Meant for notebook cells, where a top-level `using` never disposes. A label opens a track of
+   * that name.
+   */
+  scope<T>(body: (scope: Scope) => T, options: ScopeOptions = {}): T {
+    const { label } = SCOPE_OPTIONS.read(options, "scope");
+    requireKind(body, CALLBACK, "scope");
+    if (label === undefined) return runScope(body);
+    return runScope((scope) => {
+      scope.use(this.track(label));
+      return body(scope);
+    });
+  }
+
+  /**
+   * Lists the live objects of this device that match `query`, largest first.
+   *
+   * @example
+   * ```ts
+   * import { CudaDevice } from "vramkit";
+   *
+   * using gpu = CudaDevice.open(0, { driver: "auto" });
+   * using weights = gpu.alloc("float32", [512, 512], { label: "weights" });
+   * console.log(gpu.live({ minSize: "1 MiB", label: weights.label ?? "" })); // a table with one row
+   * ```
+   */
+  live(query: LiveQuery = {}): LiveTable {
+    return LiveTable.of(this.context.ledger, query);
+  }
+
+  /** Returns a mark of this moment for {@link CudaDevice.disposeSince}. */
+  mark(): MemoryMark {
+    return { id: nextId() };
+  }
+
+  /** Disposes everything that was created on this device since a mark, newest first. */
+  disposeSince(mark: MemoryMark): void {
+    requireKind(mark, MARK, "disposeSince");
+    requireNoCapture("give everything back");
+    this.context.ledger.releaseAfter(mark.id);
+  }
+
+  /**
+   * Disposes everything that is alive on this device. References to it stay and report that they
+   * are disposed.
+   */
+  disposeAll(): void {
+    requireNoCapture("give everything back");
+    this.context.ledger.releaseAfter(0);
+  }
+
+  /**
+   * Counts the device memory that is allocated from now until the result is disposed. Tracks nest.
+   *
+   * @example
+   * ```ts
+   * import { CudaDevice } from "vramkit";
+   *
+   * using gpu = CudaDevice.open(0, { driver: "auto" });
+   * using epoch = gpu.track("epoch 1");
+   * gpu.alloc("float32", 1024).dispose();
+   * console.log(epoch.peakBytes, epoch.currentBytes); // 4096 0
+   * ```
+   */
+  track(label: string): MemoryTrack {
+    requireKind(label, TEXT, "track");
+    const record = this.context.ledger.openTrack(label);
+    const track = new MemoryTrack(record);
+    watch(track, record);
+    return track;
+  }
+
+  /**
+   * Limits the memory that live buffers and caches may hold on this device: bytes, `"2 GiB"`, or
+   * `"40%"` of the device's memory; undefined lifts the limit. Allocations beyond it fail without a
+   * driver call.
+   */
+  limit(size: ByteSize | undefined): void {
+    const { ledger, totalBytes } = this.context;
+    ledger.limitBytes = size === undefined ? undefined : parseLimit(size, totalBytes);
+  }
+
+  /**
+   * Recent events of the device's memory. Records by itself in notebooks, and elsewhere from
+   * `timeline.start()` on.
+   *
+   * @example
+   * ```ts
+   * import { CudaDevice } from "vramkit";
+   *
+   * using gpu = CudaDevice.open(0, { driver: "auto" });
+   * gpu.timeline.start();
+   * gpu.alloc("float32", 1024, { label: "x" }).dispose();
+   * const trace = gpu.timeline.toChromeTrace(); // open it in ui.perfetto.dev
+   * console.log(gpu.timeline.length, trace.length > 0); // 2 true
+   * gpu.timeline.stop();
+   * ```
+   */
+  get timeline(): Timeline {
+    return this.context.ledger.timeline;
+  }
+
+  /**
+   * Returns what nvidia-smi shows about the device: load, memory of all programs, temperature,
+   * power, clocks, bus (NVML). Needs only `--allow-ffi`; where NVML cannot be used, the result says
+   * why. The first call opens NVML; each call blocks for some milliseconds.
+   *
+   * @example
+   * ```ts
+   * import { CudaDevice } from "vramkit";
+   *
+   * using gpu = CudaDevice.open(0, { driver: "auto" });
+   * const { temperatureCelsius, powerWatts, processes = [] } = gpu.system();
+   * console.log(temperatureCelsius, powerWatts, processes.length);
+   * console.log(gpu.system()); // all of it, as a table
+   * ```
+   */
+  system(): SystemState {
+    return readSystemState(this.context, this.info);
+  }
+
+  /**
+   * Returns a full account of the device's memory: which objects hold how much, as text and as
+   * JSON.
+   */
+  report(): MemoryReport {
+    return new MemoryReport(this.context, this.provenance());
+  }
+
+  /**
+   * Releases the device. Buffers and streams created on it stay usable until they are disposed. A
+   * second call does nothing.
+   */
+  dispose(): void {
+    if (this.#disposed) return;
+    requireNoCapture("dispose a device");
+    this.#disposed = true;
+    releaseAll(this.#context.driver, `${this}`, [
+      () => this.#deviceResources[Symbol.dispose](),
+      () => this.#pinnedResources[Symbol.dispose](),
+      () => this.#context.release(),
+    ]);
+  }
+
+  /** Same as {@link CudaDevice.dispose}, for `using`. */
+  [Symbol.dispose](): void {
+    this.dispose();
+  }
+
+  /** Returns the device's name for messages: `CudaDevice(0, NVIDIA H200)`. */
+  toString(): string {
+    return `CudaDevice(${this.ordinal}, ${this.name})`;
+  }
+
+  /** Returns the text that the console shows. */
+  [Symbol.for("Deno.customInspect")](): string {
+    if (this.#disposed) return `${this} disposed`;
+    try {
+      const { freeBytes, totalBytes } = this.memory;
+      return `${this} ${formatBytes(freeBytes)} of ${formatBytes(totalBytes)} free`;
+    } catch (error) {
+      return `${this} not readable: ${messageOf(error)}`;
+    }
+  }
+}

@@ -1,0 +1,50 @@
+// A scope for disposables: everything passed to scope.use() is disposed when the function ends.
+// Needed because a top-level `using` in a notebook cell never disposes.
+
+import { OptionSet, TEXT } from "../words/options.ts";
+
+/** Collects disposables while a function runs, as {@link CudaDevice.scope} passes it. */
+export interface Scope {
+  /** Disposes `value` when the scope ends, last in first out, and returns it. */
+  use<T extends Disposable | null | undefined>(value: T): T;
+  /** Runs `onDispose` when the scope ends. */
+  defer(onDispose: () => void): void;
+}
+
+/** Options for {@link CudaDevice.scope}. */
+export interface ScopeOptions {
+  /** Name of the scope, which objects created inside have in tables and in the timeline. */
+  readonly label?: string;
+}
+
+/** Checks the options above. */
+export const SCOPE_OPTIONS: OptionSet<ScopeOptions> = new OptionSet({ label: TEXT });
+
+/**
+ * Calls `body` and then disposes everything that it passed to `scope.use()`, also when it throws.
+ * For a function that returns a promise, the scope ends when the promise settles.
+ */
+export function runScope<T>(body: (scope: Scope) => T): T {
+  const stack = new DisposableStack();
+  const scope: Scope = {
+    use: (value) => stack.use(value),
+    defer: (onDispose) => stack.defer(onDispose),
+  };
+  let result: T;
+  try {
+    result = body(scope);
+  } catch (error) {
+    stack.dispose();
+    throw error;
+  }
+  if (!isPromiseLike(result)) {
+    stack.dispose();
+    return result;
+  }
+  return Promise.resolve(result).finally(() => stack.dispose()) as T;
+}
+
+function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === "object" && value !== null && "then" in value &&
+    typeof value.then === "function";
+}

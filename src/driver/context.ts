@@ -1,0 +1,361 @@
+// A device's primary context: retained while anything uses it, made current where a call needs it.
+// CUDA's current context belongs to a thread, so all calls here stay on the JavaScript thread.
+
+import {
+  CUdevice_attribute,
+  CUresult,
+  CUstream_flags,
+  type DeviceAttribute,
+} from "../../ffi/constants.ts";
+import type { DriverFunction } from "../../ffi/cuda.ts";
+import { type CopyEnds, Ledger } from "../accounting/ledger.ts";
+import { isRefusal } from "../words/errors.ts";
+import { describeValue } from "../words/format.ts";
+import { FLAG, OptionSet } from "../words/options.ts";
+import { DeferredQueue, type DeferredWork } from "./deferred_work.ts";
+import { type Driver, type DriverArguments, take32, take64, takePair } from "./driver.ts";
+import { type Release, releaseAll, tryRelease } from "./release.ts";
+
+/** Options of a context, fixed while it is open. */
+export interface ContextOptions {
+  /** Whether streams that use the same buffer are ordered after each other; true by default. */
+  readonly ordersStreams?: boolean | undefined;
+}
+
+const CONTEXT_OPTIONS = new OptionSet<ContextOptions>({ ordersStreams: FLAG });
+
+/** Number of fruitless looks at deferred work by a release. */
+const LOOKS_OF_A_RELEASE = 4;
+
+/** Number of fruitless looks by an allocation. */
+const LOOKS_OF_AN_ALLOCATION = 32;
+
+const contexts = new WeakMap<Driver, Map<number, Context>>();
+
+/** The primary context of one device, shared by everything in this process that uses the device. */
+export class Context {
+  /** The checked driver. */
+  readonly driver: Driver;
+  /** The device's number, counted from 0. */
+  readonly ordinal: number;
+  /** The driver's handle of the device. */
+  readonly deviceHandle: number;
+  /** The driver's handle of the context. */
+  readonly handle: bigint;
+  /** Handle of the default stream, which does not block on the legacy stream. */
+  readonly defaultStreamHandle: bigint;
+  /**
+   * The live objects of this context.
+   *
+   * @internal
+   */
+  readonly ledger: Ledger = new Ledger();
+  /** The device's memory in bytes. */
+  readonly totalBytes: number;
+  /** Bytes of all copies queued so far. */
+  copiedBytes = 0;
+  /** Whether streams that use the same buffer are ordered after each other. */
+  readonly ordersStreams: boolean;
+  /** Number of waits until the GPU was idle. */
+  waitCount = 0;
+  /**
+   * Whether a stream of this context is being captured: deferred work waits, because it would be
+   * recorded.
+   */
+  isCapturing = false;
+
+  #references = 1;
+  readonly #current = new BigUint64Array(1);
+  readonly #deferred: DeferredQueue;
+  readonly #releaseHooks: Release[] = [];
+  /** Whether this context made itself current on the thread. */
+  #isAdopted = false;
+
+  private constructor(driver: Driver, ordinal: number, { ordersStreams = true }: ContextOptions) {
+    this.driver = driver;
+    this.#deferred = new DeferredQueue(driver);
+    this.ordinal = ordinal;
+    this.ordersStreams = ordersStreams;
+    this.deviceHandle = take32(driver, "cuDeviceGet", ordinal);
+    this.totalBytes = Number(take64(driver, "cuDeviceTotalMem_v2", this.deviceHandle));
+    this.handle = take64(driver, "cuDevicePrimaryCtxRetain", this.deviceHandle);
+    try {
+      this.#adoptThread();
+      const flags = CUstream_flags.CU_STREAM_NON_BLOCKING;
+      this.defaultStreamHandle = take64(this, "cuStreamCreateWithPriority", flags, 0);
+    } catch (error) {
+      releaseAll(driver, `the context of device ${ordinal}`, this.#leaving);
+      throw error;
+    }
+  }
+
+  /**
+   * Checks a device's number before anything is opened.
+   *
+   * @throws TypeError when it is not a number, for example options in its place.
+   */
+  static checkOrdinal(ordinal: number): void {
+    if (typeof ordinal === "number") return;
+    throw new TypeError(
+      `Cannot open device ${describeValue(ordinal)}: expected a number, and options ` +
+        `after it, as in CudaDevice.open(0, { driver: "auto" })`,
+    );
+  }
+
+  /**
+   * Retains the context of a device; each call needs one call of {@link Context.release}.
+   *
+   * @throws RangeError when there is no such device.
+   * @throws TypeError when it is open already with other options.
+   */
+  static retain(driver: Driver, ordinal: number, options: ContextOptions = {}): Context {
+    CONTEXT_OPTIONS.read(options, "retain");
+    if (!Number.isInteger(ordinal) || ordinal < 0 || ordinal >= driver.deviceCount) {
+      throw new RangeError(
+        `Cannot open device ${ordinal}: this machine has ${driver.deviceCount} ` +
+          `(0 to ${driver.deviceCount - 1})`,
+      );
+    }
+    const known = contexts.get(driver) ?? new Map<number, Context>();
+    contexts.set(driver, known);
+    const context = known.get(ordinal);
+    if (context !== undefined) return context.#check(options).retain();
+    const made = new Context(driver, ordinal, options);
+    known.set(ordinal, made);
+    return made;
+  }
+
+  /** Whether the last user has released the context. */
+  get released(): boolean {
+    return this.#references === 0;
+  }
+
+  /** Retains the context for one more user. */
+  retain(): this {
+    this.#references++;
+    return this;
+  }
+
+  /** Releases the context for one user; the last one releases the primary context itself. */
+  release(): void {
+    if (--this.#references > 0) return;
+    contexts.get(this.driver)?.delete(this.ordinal);
+    releaseAll(this.driver, `the context of device ${this.ordinal}`, [
+      () => this.waitForAll(),
+      ...this.#releaseHooks,
+      () => this.giveBack("cuStreamDestroy_v2", this.defaultStreamHandle),
+      ...this.#leaving,
+    ]);
+  }
+
+  /** Calls a driver function with this context current, and throws the error of its status. */
+  call<K extends DriverFunction>(name: K, ...args: DriverArguments<K>): void {
+    const status = this.status(name, ...args);
+    if (status !== CUresult.CUDA_SUCCESS) throw this.driver.error(status, name);
+  }
+
+  /** Calls a driver function with this context current, and returns its status. */
+  status<K extends DriverFunction>(name: K, ...args: DriverArguments<K>): number {
+    const { driver } = this;
+    if (this.#isCurrent) return driver.status(name, ...args);
+    const former = this.#current[0] ?? 0n;
+    driver.call("cuCtxPushCurrent_v2", this.handle);
+    try {
+      return driver.status(name, ...args);
+    } finally {
+      this.#stepBack(former);
+    }
+  }
+
+  /**
+   * Calls a function that releases something, and throws the error of its status. The context is
+   * made current if that is possible; most of these functions work without it.
+   */
+  giveBack<K extends DriverFunction>(name: K, ...args: DriverArguments<K>): void {
+    const { driver } = this;
+    const former = this.#isCurrent ? undefined : this.#current[0] ?? 0n;
+    const isEntered = former !== undefined &&
+      driver.status("cuCtxPushCurrent_v2", this.handle) === CUresult.CUDA_SUCCESS;
+    try {
+      driver.call(name, ...args);
+    } finally {
+      if (isEntered) this.#stepBack(former);
+    }
+  }
+
+  /**
+   * Checks the status of a call that was made without making this context current, and throws its
+   * error. When another device's context was current, the driver rejects pool memory and has done
+   * nothing; the call is then repeated with this context. Costs one comparison in the normal case.
+   */
+  settle<K extends DriverFunction>(
+    status: number,
+    name: K,
+    ...args: DriverArguments<K>
+  ): void {
+    if (status === CUresult.CUDA_SUCCESS) return;
+    if (this.#isCurrent) throw this.driver.error(status, name);
+    this.call(name, ...args);
+  }
+
+  /**
+   * Reads one attribute of the device; 0 when this driver does not know it (cuDeviceGetAttribute).
+   *
+   * @throws CudaError when the driver call fails.
+   */
+  attribute(name: DeviceAttribute): number {
+    const cell = new Int32Array(1);
+    const status = this.driver.status(
+      "cuDeviceGetAttribute",
+      cell,
+      CUdevice_attribute[name],
+      this.deviceHandle,
+    );
+    if (isRefusal(status)) return 0;
+    this.driver.check(status, "cuDeviceGetAttribute");
+    return cell[0] ?? 0;
+  }
+
+  /** Reads the bytes that are free on the device, for all programs together. */
+  freeBytes(): number {
+    const [free] = takePair(this, "cuMemGetInfo_v2");
+    return Number(free);
+  }
+
+  /**
+   * Counts a queued copy, and records it in the timeline.
+   *
+   * @internal
+   */
+  noteCopy(byteLength: number, ends: CopyEnds): void {
+    this.copiedBytes += byteLength;
+    this.ledger.noteCopy(byteLength, ends);
+  }
+
+  /**
+   * Registers a function that runs when the last user releases the context, while it can still be
+   * used.
+   */
+  atRelease(hook: () => void): void {
+    this.#releaseHooks.push(hook);
+  }
+
+  /**
+   * Defers work until the GPU has passed a point. It runs at a later allocation, release or
+   * synchronisation.
+   */
+  defer(work: DeferredWork): void {
+    this.#deferred.add(work);
+  }
+
+  /** Number of deferred works that wait for the GPU. */
+  get deferredCount(): number {
+    return this.#deferred.size;
+  }
+
+  /** Runs the deferred work that is due. */
+  sweep(): void {
+    if (this.#deferred.size > 0 && !this.isCapturing) this.#deferred.sweep();
+  }
+
+  /** Runs due work before an allocation, which stops looking early when there is much work. */
+  sweepMore(): void {
+    if (this.#deferred.size === 0 || this.isCapturing) return;
+    this.#deferred.sweepSome(LOOKS_OF_AN_ALLOCATION);
+  }
+
+  /** Runs due work at a release, so that a loop of releases keeps little memory; never throws. */
+  sweepSome(): void {
+    if (this.#deferred.size === 0 || this.isCapturing) return;
+    const sweep = () => this.#deferred.sweepSome(LOOKS_OF_A_RELEASE);
+    tryRelease(this.driver, "deferred work", sweep);
+  }
+
+  /** Blocks until the GPU is idle, and runs all deferred work. */
+  waitForAll(): void {
+    if (this.isCapturing) return;
+    let isPassed = false;
+    try {
+      this.call("cuCtxSynchronize");
+      isPassed = true;
+      this.waitCount++;
+    } finally {
+      this.#deferred.runAll({ isPassed });
+    }
+  }
+
+  /** Returns the context's name for messages: `Context(device 0)`. */
+  toString(): string {
+    return `Context(device ${this.ordinal})`;
+  }
+
+  /**
+   * Returns the text that the console shows, short because objects that refer to the context show
+   * it too.
+   */
+  [Symbol.for("Deno.customInspect")](): string {
+    return this.toString();
+  }
+
+  #check({ ordersStreams = this.ordersStreams }: ContextOptions): this {
+    if (ordersStreams === this.ordersStreams) return this;
+    throw new TypeError(
+      `Cannot open device ${this.ordinal} with ${
+        orderName(ordersStreams)
+      } order: it is open with ` +
+        `${orderName(this.ordersStreams)} order, dispose all that was made on it first`,
+    );
+  }
+
+  /** Whether the context is current on this thread; false when the driver does not tell. */
+  get #isCurrent(): boolean {
+    this.#current[0] = 0n;
+    return this.driver.api.cuCtxGetCurrent(this.#current) === CUresult.CUDA_SUCCESS &&
+      this.#current[0] === this.handle;
+  }
+
+  /**
+   * Makes the former context current again. The work in between is done, so a failure does not
+   * throw: the call is tried again, and then another call.
+   */
+  #stepBack(former: bigint): void {
+    const { driver } = this;
+    const pop = () => driver.status("cuCtxPopCurrent_v2", new BigUint64Array(1));
+    if (pop() === CUresult.CUDA_SUCCESS || pop() === CUresult.CUDA_SUCCESS) return;
+    const replace = () => driver.call("cuCtxSetCurrent", former);
+    tryRelease(driver, "the context that was current before", replace);
+  }
+
+  /**
+   * Keeps this context current on the thread when no other is, so that later calls need no switch.
+   */
+  #adoptThread(): void {
+    this.driver.call("cuCtxGetCurrent", this.#current);
+    if (this.#current[0] !== 0n) return;
+    this.driver.call("cuCtxSetCurrent", this.handle);
+    this.#isAdopted = true;
+  }
+
+  /** The releases of what opening took, last in first out. */
+  get #leaving(): Release[] {
+    return [
+      () => this.#leaveThread(),
+      () => this.driver.call("cuDevicePrimaryCtxRelease_v2", this.deviceHandle),
+    ];
+  }
+
+  /**
+   * Makes no context current when this one is; when the driver does not tell, it is the one set
+   * here.
+   */
+  #leaveThread(): void {
+    const { driver } = this;
+    const isKnown = driver.status("cuCtxGetCurrent", this.#current) === CUresult.CUDA_SUCCESS;
+    const isCurrent = isKnown ? this.#current[0] === this.handle : this.#isAdopted;
+    if (isCurrent) driver.call("cuCtxSetCurrent", 0n);
+  }
+}
+
+function orderName(ordersStreams: boolean): string {
+  return ordersStreams ? "automatic" : "manual";
+}

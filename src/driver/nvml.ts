@@ -1,0 +1,272 @@
+// The result layer of NVML: one device as the system sees it. Missing values are undefined: NVML is
+// optional, and devices, drivers and permissions differ.
+
+import type { DriverApi } from "../../ffi/cuda.ts";
+import { LibraryError } from "../../ffi/library.ts";
+import type { NvmlApi } from "../../ffi/nvml.ts";
+import {
+  NOT_AVAILABLE_32,
+  NVML_SYSTEM_DRIVER_VERSION_BUFFER_SIZE,
+  nvmlClockType,
+  nvmlMigMode,
+  nvmlReturn,
+  nvmlTemperatureSensors,
+} from "../../ffi/nvml_constants.ts";
+import { findNvml, type NvmlSource } from "../../ffi/nvml_library.ts";
+import {
+  nvmlMemory_t,
+  nvmlMemory_v2_t,
+  nvmlTemperature_v1_t,
+  nvmlUtilization_t,
+  structVersion,
+} from "../../ffi/nvml_structs.ts";
+import { cString, readCString } from "../../ffi/pointers.ts";
+import { type GpuProcess, readProcesses } from "./nvml_processes.ts";
+
+/** The identity of a device in CUDA and NVML, whose device numbers can differ. */
+export interface DeviceIdentity {
+  /** Its identity as `GPU-…`. */
+  readonly uuid: string;
+  /** Its address on the PCI bus; empty when there is none. */
+  readonly pciBusId: string;
+}
+
+/** The reason why NVML has no values for a device. */
+export interface NvmlAbsence {
+  /** The words: a sentence without its period. */
+  readonly reason: string;
+}
+
+/** A device's memory in bytes. */
+export interface NvmlMemory {
+  /** All memory of the device. */
+  readonly totalBytes: number;
+  /**
+   * Used by programs; includes the bytes that the driver reserves when `reservedBytes` is
+   * undefined.
+   */
+  readonly usedBytes: number;
+  /** Free for all programs. */
+  readonly freeBytes: number;
+  /** Reserved by the driver and the firmware. */
+  readonly reservedBytes: number | undefined;
+}
+
+const { NVML_SUCCESS: SUCCESS, NVML_ERROR_FUNCTION_NOT_FOUND: NO_FUNCTION } = nvmlReturn;
+
+const STATUS_NAMES = new Map<number, string>(
+  Object.entries(nvmlReturn).map(([name, status]) => [status, name]),
+);
+
+/** Remedies for the statuses with which NVML fails to start. */
+const FIXES = new Map<number, string>([
+  [nvmlReturn.NVML_ERROR_DRIVER_NOT_LOADED, "load NVIDIA's kernel module"],
+  [nvmlReturn.NVML_ERROR_LIB_RM_VERSION_MISMATCH, "reboot after the driver's update"],
+  [nvmlReturn.NVML_ERROR_NO_PERMISSION, "check who may open /dev/nvidiactl"],
+]);
+
+const started = new WeakSet<NvmlApi>();
+
+/** Finds a device in NVML by its UUID, as a whole GPU or a MIG device, or else by its PCI address. */
+export function findNvmlDevice(
+  driver: DriverApi,
+  identity: DeviceIdentity,
+): NvmlDevice | NvmlAbsence {
+  const source = startNvml(driver);
+  if ("reason" in source) return source;
+  const { api } = source;
+  const handle = new BigUint64Array(1);
+  let status: number = nvmlReturn.NVML_ERROR_NOT_FOUND;
+  for (const uuid of [identity.uuid, identity.uuid.replace(/^GPU-/, "MIG-")]) {
+    status = api.nvmlDeviceGetHandleByUUID?.(cString(uuid), handle) ?? NO_FUNCTION;
+    if (status === SUCCESS) return new NvmlDevice(source, { handle: handle[0] ?? 0n, uuid });
+  }
+  if (identity.pciBusId !== "") {
+    status = api.nvmlDeviceGetHandleByPciBusId_v2(cString(identity.pciBusId), handle);
+    const { uuid } = identity;
+    if (status === SUCCESS) return new NvmlDevice(source, { handle: handle[0] ?? 0n, uuid });
+  }
+  return { reason: `NVML does not know ${identity.uuid}: ${formatStatus(status)}` };
+}
+
+/** Opens NVML and starts it, once for a process: that alone takes some milliseconds. */
+function startNvml(driver: DriverApi): NvmlSource | NvmlAbsence {
+  try {
+    const source = findNvml(driver);
+    if (started.has(source.api)) return source;
+    const status = source.api.nvmlInit_v2();
+    if (status !== SUCCESS) return { reason: `Cannot start NVML: ${formatStatus(status)}` };
+    started.add(source.api);
+    return source;
+  } catch (error) {
+    if (error instanceof LibraryError) return { reason: error.message };
+    throw error;
+  }
+}
+
+function formatStatus(status: number): string {
+  const fix = FIXES.get(status);
+  const name = STATUS_NAMES.get(status) ?? "NVML_ERROR_UNLISTED";
+  return `${name} (${status})${fix === undefined ? "" : `; ${fix}`}`;
+}
+
+/** One device in NVML: a GPU, or a part of one that MIG has divided. */
+export class NvmlDevice {
+  /** Its identity as `GPU-…` or `MIG-…`. */
+  readonly uuid: string;
+  /** Whether the values come from a simulated device. */
+  readonly isModelled: boolean;
+  readonly #api: NvmlApi;
+  /** Handle for memory and processes. */
+  readonly #device: bigint;
+  /** Handle for temperature, power, clocks and the bus: the whole GPU of a MIG device. */
+  readonly #gpu: bigint;
+
+  /** Adopts a handle; NVML keeps it valid for the life of the process. */
+  constructor(source: NvmlSource, device: { readonly handle: bigint; readonly uuid: string }) {
+    this.#api = source.api;
+    this.isModelled = source.isModelled;
+    this.uuid = device.uuid;
+    this.#device = device.handle;
+    this.#gpu = gpuAround(source.api, device.handle) ?? device.handle;
+  }
+
+  /** The driver's version, such as `"580.95.05"`. */
+  get driverVersion(): string | undefined {
+    const text = new Uint8Array(NVML_SYSTEM_DRIVER_VERSION_BUFFER_SIZE);
+    const status = this.#api.nvmlSystemGetDriverVersion(text, text.length);
+    return status === SUCCESS ? readCString(text) : undefined;
+  }
+
+  /** Percent of the last sample period in which a kernel ran, and in which memory was in use. */
+  get utilization(): { readonly gpu: number; readonly memory: number } | undefined {
+    const bytes = nvmlUtilization_t.encode({});
+    const status = this.#api.nvmlDeviceGetUtilizationRates?.(this.#device, bytes);
+    return status === SUCCESS ? nvmlUtilization_t.decode(bytes) : undefined;
+  }
+
+  /** Its memory as the system sees it. */
+  get memory(): NvmlMemory | undefined {
+    const { nvmlDeviceGetMemoryInfo_v2: second, nvmlDeviceGetMemoryInfo: first } = this.#api;
+    const version = structVersion(nvmlMemory_v2_t.byteLength, 2);
+    const bytes = nvmlMemory_v2_t.encode({ version });
+    if (second?.(this.#device, bytes) === SUCCESS) {
+      const { total, used, free, reserved } = nvmlMemory_v2_t.decode(bytes);
+      return { ...amounts({ total, used, free }), reservedBytes: Number(reserved) };
+    }
+    const older = nvmlMemory_t.encode({});
+    if (first?.(this.#device, older) !== SUCCESS) return undefined;
+    return { ...amounts(nvmlMemory_t.decode(older)), reservedBytes: undefined };
+  }
+
+  /** The processes that use it; undefined where the system does not say. */
+  get processes(): readonly GpuProcess[] | undefined {
+    return readProcesses(this.#api, this.#device);
+  }
+
+  /** Degrees Celsius of the GPU's die. */
+  get temperatureCelsius(): number | undefined {
+    const sensor = nvmlTemperatureSensors.NVML_TEMPERATURE_GPU;
+    const { nvmlDeviceGetTemperatureV: current, nvmlDeviceGetTemperature: older } = this.#api;
+    const bytes = nvmlTemperature_v1_t.encode({
+      version: structVersion(nvmlTemperature_v1_t.byteLength, 1),
+      sensorType: sensor,
+    });
+    if (current?.(this.#gpu, bytes) === SUCCESS) {
+      return nvmlTemperature_v1_t.decode(bytes).temperature;
+    }
+    return this.#number((cell) => older?.(this.#gpu, sensor, cell));
+  }
+
+  /** Watts that the board draws: the last second's mean on most devices. */
+  get powerWatts(): number | undefined {
+    return watts(this.#number((cell) => this.#api.nvmlDeviceGetPowerUsage?.(this.#gpu, cell)));
+  }
+
+  /** Watts that it may draw: the lowest of all limits that are in force. */
+  get powerLimitWatts(): number | undefined {
+    const {
+      nvmlDeviceGetEnforcedPowerLimit: enforced,
+      nvmlDeviceGetPowerManagementLimit: managed,
+    } = this.#api;
+    return watts(
+      this.#number((cell) => enforced?.(this.#gpu, cell)) ??
+        this.#number((cell) => managed?.(this.#gpu, cell)),
+    );
+  }
+
+  /** Megahertz of a clock, now or at most. */
+  clockMegahertz(
+    clock: keyof typeof nvmlClockType,
+    when: "now" | "max",
+  ): number | undefined {
+    const { nvmlDeviceGetClockInfo: now, nvmlDeviceGetMaxClockInfo: max } = this.#api;
+    const call = when === "now" ? now : max;
+    return this.#number((cell) => call?.(this.#gpu, nvmlClockType[clock], cell));
+  }
+
+  /** The PCI Express link: the generation's number and the number of lanes, now or at most. */
+  pcieLink(
+    when: "now" | "max",
+  ): { readonly generation: number | undefined; readonly laneCount: number | undefined } {
+    const api = this.#api;
+    const [generation, width] = when === "now"
+      ? [api.nvmlDeviceGetCurrPcieLinkGeneration, api.nvmlDeviceGetCurrPcieLinkWidth]
+      : [api.nvmlDeviceGetMaxPcieLinkGeneration, api.nvmlDeviceGetMaxPcieLinkWidth];
+    return {
+      generation: this.#number((cell) => generation?.(this.#gpu, cell)),
+      laneCount: this.#number((cell) => width?.(this.#gpu, cell)),
+    };
+  }
+
+  /** Reasons why its clocks are lower than they could be, as bits: `nvmlClocksEventReasons`. */
+  get clocksEventReasons(): bigint | undefined {
+    const cell = new BigUint64Array(1);
+    const {
+      nvmlDeviceGetCurrentClocksEventReasons: current,
+      nvmlDeviceGetCurrentClocksThrottleReasons: older,
+    } = this.#api;
+    const found = current?.(this.#gpu, cell) === SUCCESS || older?.(this.#gpu, cell) === SUCCESS;
+    return found ? cell[0] : undefined;
+  }
+
+  /** Whether the GPU is divided into MIG devices; undefined where it cannot be. */
+  get isMigEnabled(): boolean | undefined {
+    const pending = new Uint32Array(1);
+    const mode = this.#number((cell) => this.#api.nvmlDeviceGetMigMode?.(this.#gpu, cell, pending));
+    return mode === undefined ? undefined : mode === nvmlMigMode.NVML_DEVICE_MIG_ENABLE;
+  }
+
+  /** Percent of its fan's full speed; undefined for boards without one. */
+  get fanPercent(): number | undefined {
+    return this.#number((cell) => this.#api.nvmlDeviceGetFanSpeed?.(this.#gpu, cell));
+  }
+
+  /** Reads an `unsigned int` by a call that returns a status, or undefined where there is none. */
+  #number(call: (cell: Uint32Array<ArrayBuffer>) => number | undefined): number | undefined {
+    const cell = new Uint32Array(1);
+    if (call(cell) !== SUCCESS || cell[0] === NOT_AVAILABLE_32) return undefined;
+    return cell[0];
+  }
+}
+
+/** Finds the GPU that a MIG device is a part of. */
+function gpuAround(api: NvmlApi, device: bigint): bigint | undefined {
+  const isPart = new Uint32Array(1);
+  if (api.nvmlDeviceIsMigDeviceHandle?.(device, isPart) !== SUCCESS || isPart[0] !== 1) {
+    return undefined;
+  }
+  const gpu = new BigUint64Array(1);
+  const status = api.nvmlDeviceGetDeviceHandleFromMigDeviceHandle?.(device, gpu);
+  return status === SUCCESS ? gpu[0] : undefined;
+}
+
+function amounts(
+  { total, used, free }: { readonly total: bigint; readonly used: bigint; readonly free: bigint },
+): { totalBytes: number; usedBytes: number; freeBytes: number } {
+  return { totalBytes: Number(total), usedBytes: Number(used), freeBytes: Number(free) };
+}
+
+function watts(milliwatts: number | undefined): number | undefined {
+  return milliwatts === undefined ? undefined : milliwatts / 1000;
+}

@@ -1,0 +1,339 @@
+// A graph: work that is recorded once and launched as a whole, with the memory that it allocates.
+// It keeps all memory that it uses, so that no launch touches memory that was freed.
+
+import { CUgraphInstantiate_flags, CUpointer_attribute, CUresult } from "../../ffi/constants.ts";
+import { nameOf } from "../accounting/ledger.ts";
+import type { Context } from "../driver/context.ts";
+import { read64, take64 } from "../driver/driver.ts";
+import { tryRelease } from "../driver/release.ts";
+import {
+  CapturedMemory,
+  type GraphBlock,
+  type GraphMemoryUse,
+  type GraphUse,
+  type NamedMemory,
+} from "../memory/captured_memory.ts";
+import { type MemoryNeed, takeWithinLimits } from "../memory/out_of_memory.ts";
+import { cannotRecord, isCaptured, requireNoCapture } from "../order/capture.ts";
+import { HandleRecord } from "../order/handle_record.ts";
+import type { PendingWork } from "../order/pending_work.ts";
+import type { CudaStream } from "../order/stream.ts";
+import { STREAM, STREAM_CHOICE, type StreamChoice } from "../order/stream_choice.ts";
+import { DisposedError } from "../words/errors.ts";
+import { formatCount } from "../words/format.ts";
+import { CALLBACK, OptionSet, requireKind, TEXT } from "../words/options.ts";
+import { GraphMemory } from "./graph_memory.ts";
+
+/** Options for {@link CudaDevice.capture}. */
+export interface CaptureOptions {
+  /** Stream whose work is recorded; the device's default stream by default. */
+  readonly stream?: CudaStream | undefined;
+  /** Name shown in tables and errors. */
+  readonly label?: string | undefined;
+}
+
+/** Checks the options above. */
+export const CAPTURE_OPTIONS: OptionSet<CaptureOptions> = new OptionSet({
+  stream: STREAM,
+  label: TEXT,
+});
+
+/** The work to record, and the graph's label. */
+export interface CaptureRequest {
+  /** Queues the work on the stream passed to it. */
+  readonly body: (stream: CudaStream) => unknown;
+  /** Name shown in tables and errors. */
+  readonly label?: string | undefined;
+}
+
+const CAPTURE_REQUEST = new OptionSet<CaptureRequest>({ body: CALLBACK, label: TEXT });
+
+/** A graph knows which blocks it uses, but not which parts of them. */
+const EVERYWHERE = { address: 0n, byteLength: Number.MAX_SAFE_INTEGER } as const;
+
+/**
+ * The data with which a graph's owner record releases its memory; it never refers to the graph
+ * itself.
+ */
+interface GraphState {
+  readonly memory: GraphMemoryUse;
+  lastStream: CudaStream;
+  launchCount: number;
+}
+
+/** The parts of a {@link CudaGraph}. */
+interface GraphFields {
+  readonly handle: bigint;
+  readonly nodeCount: number;
+  readonly memory: GraphMemoryUse;
+  readonly label: string | undefined;
+}
+
+/**
+ * A graph: recorded copies, fills and allocations that one call queues. {@link CudaDevice.capture}
+ * records one. Use it for a sequence of small steps that runs many times, because a launch costs about
+ * as much as one call. The graph keeps the memory that it uses until it is disposed.
+ *
+ * @example Record once, launch twice
+ * ```ts
+ * import { CudaDevice } from "vramkit";
+ *
+ * using gpu = CudaDevice.open(0, { driver: "auto" });
+ * using total = gpu.zeros("float32", 4);
+ * using step = gpu.pinned("float32", 4);
+ * using graph = gpu.capture(() => total.copyFrom(step), { label: "step" });
+ * for (const value of [1, 2]) {
+ *   step.array.fill(value);
+ *   graph.launch();
+ *   await gpu.synchronize();
+ * }
+ * console.log(graph.launchCount, await total.download()); // 2 Float32Array(4) [2, 2, 2, 2]
+ * ```
+ */
+export class CudaGraph implements Disposable {
+  /** Context that it belongs to. */
+  readonly context: Context;
+  /** Number of steps: copies, fills, allocations and frees. */
+  readonly nodeCount: number;
+  readonly #stream: CudaStream;
+  readonly #state: GraphState;
+  /** Memory that other owners lend, which the graph cannot keep. */
+  readonly #borrowed: readonly NamedMemory[];
+  readonly #record: HandleRecord;
+
+  private constructor(stream: CudaStream, { handle, nodeCount, memory, label }: GraphFields) {
+    const { context } = stream;
+    this.context = context;
+    this.nodeCount = nodeCount;
+    this.#stream = stream;
+    const state: GraphState = { memory, lastStream: stream, launchCount: 0 };
+    this.#state = state;
+    this.#borrowed = memory.named.filter(({ block }) => block.kind === "imported");
+    const graphMemories = Map.groupBy(memory.made, (block) => GraphMemory.of(block.context));
+    for (const graphMemory of graphMemories.keys()) graphMemory.addGraph();
+    const destroy = (handle: bigint) => {
+      try {
+        context.giveBack("cuGraphExecDestroy", handle);
+      } finally {
+        for (const output of memory.outputs) output.giveUp();
+        memory.holds.dispose();
+        for (const [graphMemory, blocks] of graphMemories) {
+          graphMemory.removeGraph(state.lastStream, sizeOf(blocks));
+        }
+      }
+    };
+    this.#record = new HandleRecord(this, { context, kind: "graph", handle, label, destroy });
+  }
+
+  /**
+   * Records the work that `body` queues on `stream`, without running it (cuStreamBeginCapture).
+   *
+   * @throws TypeError when `body` returns a promise or makes a call that cannot be recorded, or
+   *   when another capture is running.
+   */
+  static capture(stream: CudaStream, request: CaptureRequest): CudaGraph {
+    const { body, label } = CAPTURE_REQUEST.read(request, "capture");
+    requireKind(body, CALLBACK, "capture");
+    if (stream.disposed) throw new DisposedError(stream.toString());
+    const { context } = stream;
+    using captured = new CapturedMemory(stream);
+    refusePromise(body(stream));
+    const { graph, memory } = captured.end();
+    using template = new DisposableStack();
+    const destroy = () => context.giveBack("cuGraphDestroy", graph);
+    template.defer(() => void tryRelease(context.driver, "a recorded graph", destroy));
+    using undo = new DisposableStack();
+    undo.use(memory.holds);
+    requireMemory(context, memory.named, "make a graph");
+    const nodeCount = countNodes(context, graph);
+    const handle = instantiate(context, graph);
+    undo.move();
+    return new CudaGraph(stream, { handle, nodeCount, memory, label });
+  }
+
+  /** The graph's label, or its number. */
+  get name(): string {
+    return this.#record.name;
+  }
+
+  /** Whether the graph was disposed. */
+  get disposed(): boolean {
+    return this.#record.released;
+  }
+
+  /** Number of launches so far. */
+  get launchCount(): number {
+    return this.#state.launchCount;
+  }
+
+  /**
+   * Queues all work of the graph and does not wait (cuGraphLaunch): on the captured stream, or on
+   * the stream of `options`. The launch comes after the work of other streams on the same memory,
+   * and after transfers of that memory called before. Memory that the graph allocates is new at
+   * every launch; its former contents are lost.
+   *
+   * @throws DisposedError when the graph or the stream was disposed.
+   * @throws TypeError when the stream belongs to another device, or while a capture runs.
+   * @throws OutOfMemoryError with all amounts when the device has too little memory for the graph's
+   *   allocations.
+   */
+  launch(options: StreamChoice = {}): void {
+    const { stream = this.#stream } = STREAM_CHOICE.read(options, "launch");
+    if (this.disposed) throw new DisposedError(this.toString());
+    if (stream.disposed) throw new DisposedError(stream.toString());
+    this.#checkContext(stream);
+    if (isCaptured(stream)) throw cannotRecord(stream, "launch a graph");
+    requireNoCapture("launch a graph");
+    const earlier = this.#pendingBefore(stream);
+    if (earlier.length === 0) {
+      this.#launchNow(stream);
+      this.#state.launchCount++;
+      return;
+    }
+    this.#state.launchCount++;
+    const hold = this.#record.hold();
+    const work = stream.postpone(() => this.#launchNow(stream), earlier);
+    if (work.isOver) return hold[Symbol.dispose]();
+    const uses = this.#usesWithOutputs;
+    for (const { usage, access } of uses) usage.addPending(work, stream, { ...EVERYWHERE, access });
+    work.whenOver(() => {
+      for (const { usage } of uses) usage.endPending(work);
+      hold[Symbol.dispose]();
+    });
+  }
+
+  /**
+   * Destroys the graph and releases the memory that only it kept. Launched work still runs. A
+   * second call does nothing.
+   */
+  dispose(): void {
+    this.#record.release();
+  }
+
+  /** Same as {@link CudaGraph.dispose}, for `using`. */
+  [Symbol.dispose](): void {
+    this.dispose();
+  }
+
+  /** Returns the graph's name for messages: `CudaGraph(step)`. */
+  toString(): string {
+    return `CudaGraph(${this.name})`;
+  }
+
+  /** Returns the text that the console shows. */
+  [Symbol.for("Deno.customInspect")](): string {
+    return `${this} ${this.disposed ? "disposed" : formatCount(this.nodeCount, "node")}`;
+  }
+
+  /** Returns the pending calls that a launch on a stream must come after. */
+  #pendingBefore(stream: CudaStream): PendingWork[] {
+    const earlier = stream.lastPostponed === undefined ? [] : [stream.lastPostponed];
+    for (const { usage, access } of this.#usesWithOutputs) {
+      if (!usage.hasPending) continue;
+      earlier.push(...usage.pendingBefore(stream, { ...EVERYWHERE, access }));
+    }
+    return earlier;
+  }
+
+  /** All memory that a launch touches and that the program can reach. */
+  get #usesWithOutputs(): readonly GraphUse[] {
+    const { uses, outputs } = this.#state.memory;
+    if (outputs.length === 0) return uses;
+    return [...uses, ...outputs.map(({ usage }) => ({ usage, access: "write" } as const))];
+  }
+
+  #launchNow(stream: CudaStream): void {
+    const { uses, made, outputs } = this.#state.memory;
+    requireMemory(this.context, this.#borrowed, `launch ${this}`);
+    for (const { usage, access } of uses) usage.order(stream, access);
+    if (made.length === 0) this.#queue(stream);
+    else takeWithinLimits(this.#need(), () => this.#queue(stream));
+    this.#state.lastStream = stream;
+    for (const output of outputs) output.arrive();
+    this.#noteCopies(stream);
+  }
+
+  /** Returns the memory that a launch allocates beyond what the last launch has left. */
+  #need(): MemoryNeed {
+    const { context } = this;
+    const coming = this.#state.memory.made
+      .filter((block) => block.context === context && !block.isThere);
+    return { context, kind: "device", byteLength: sizeOf(coming) };
+  }
+
+  #queue(stream: CudaStream): void {
+    const { context } = this;
+    const { handle } = this.#record;
+    const queue = stream.queueHandle;
+    context.settle(context.driver.api.cuGraphLaunch(handle, queue), "cuGraphLaunch", handle, queue);
+  }
+
+  #noteCopies({ key: streamHandle }: CudaStream): void {
+    const { ledger } = this.context;
+    const { copies, copiedBytes } = this.#state.memory;
+    this.context.copiedBytes += copiedBytes;
+    if (!ledger.timeline.isOn) return;
+    for (const { byteLength, ends } of copies) {
+      ledger.noteCopy(byteLength, { ...ends, streamHandle });
+    }
+  }
+
+  #checkContext({ context, name }: CudaStream): void {
+    if (context === this.context) return;
+    throw new TypeError(
+      `Cannot launch ${this} of device ${this.context.ordinal} on CudaStream(${name}) of device ` +
+        `${context.ordinal}: use a stream of the same device`,
+    );
+  }
+}
+
+/**
+ * Makes a graph ready for launches. Memory that a launch leaves allocated is freed by the next
+ * launch.
+ */
+function instantiate(context: Context, graph: bigint): bigint {
+  const { CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH: flag } = CUgraphInstantiate_flags;
+  return take64(context, "cuGraphInstantiateWithFlags", graph, BigInt(flag));
+}
+
+/**
+ * Checks that memory still exists: the driver ends the process when it makes a graph ready that
+ * copies from or to freed memory.
+ *
+ * @throws TypeError when it was freed.
+ */
+function requireMemory(context: Context, named: readonly NamedMemory[], action: string): void {
+  const { CU_POINTER_ATTRIBUTE_MEMORY_TYPE: attribute } = CUpointer_attribute;
+  const cell = new BigUint64Array(1);
+  for (const { block, address, byteLength } of named) {
+    if (byteLength === 0) continue;
+    for (const place of [address, address + BigInt(byteLength) - 1n]) {
+      const status = context.status("cuPointerGetAttribute", cell, attribute, place);
+      if (status === CUresult.CUDA_SUCCESS) continue;
+      if (status !== CUresult.CUDA_ERROR_INVALID_VALUE) {
+        throw context.driver.error(status, "cuPointerGetAttribute");
+      }
+      throw new TypeError(
+        `Cannot ${action}: the memory of ${nameOf(block)} that it uses was freed; keep it until ` +
+          `the graph is disposed`,
+      );
+    }
+  }
+}
+
+function sizeOf(blocks: readonly GraphBlock[]): number {
+  return blocks.reduce((sum, { requestedBytes }) => sum + requestedBytes, 0);
+}
+
+function countNodes(context: Context, graph: bigint): number {
+  return Number(read64(context, "cuGraphGetNodes", graph, null));
+}
+
+function refusePromise(result: unknown): void {
+  if (!(result instanceof Promise)) return;
+  result.catch(() => {}); // what it fails with is not the reason to tell
+  throw new TypeError(
+    "Cannot capture a function that returns a promise: what waits, and transfers of ordinary " +
+      "arrays, cannot be recorded; use pinned buffers, and braces when nothing is to be returned",
+  );
+}

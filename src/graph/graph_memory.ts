@@ -1,0 +1,119 @@
+// The memory that a device keeps for what its graphs allocate: taken by a launch, and kept afterwards.
+// It counts as a cache of the device, and goes back with the last graph.
+
+import { CUgraphMem_attribute } from "../../ffi/constants.ts";
+import type { MemoryCache } from "../accounting/ledger.ts";
+import type { Context } from "../driver/context.ts";
+import { read64 } from "../driver/driver.ts";
+import { tryRelease } from "../driver/release.ts";
+import { isPostponed } from "../memory/captured_memory.ts";
+import { orderedAfter, whenPassed } from "../memory/when_passed.ts";
+import type { CudaStream } from "../order/stream.ts";
+
+/** The amounts that the driver tells of graph memory. */
+export type GraphMemoryAmount = "used" | "peakUsed" | "reserved" | "peakReserved";
+
+const ATTRIBUTES = {
+  used: CUgraphMem_attribute.CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT,
+  peakUsed: CUgraphMem_attribute.CU_GRAPH_MEM_ATTR_USED_MEM_HIGH,
+  reserved: CUgraphMem_attribute.CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT,
+  peakReserved: CUgraphMem_attribute.CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH,
+} as const satisfies Record<GraphMemoryAmount, number>;
+
+/** Most bytes that disposed graphs leave before all unused graph memory is given back. */
+const MOST_GONE_BYTES = 128 * 2 ** 20;
+
+const known = new WeakMap<Context, GraphMemory>();
+
+/** The memory of one device's graphs. */
+export class GraphMemory implements MemoryCache {
+  readonly name = "graph memory";
+  readonly kind = "device";
+  /** It is taken in large steps; each launch checks for what it allocates. */
+  readonly isUnlimited = true;
+  readonly #context: Context;
+  /** Graphs that may be launched again, and bytes of what they gave to buffers. */
+  #graphCount = 0;
+  #heldBytes = 0;
+  /** Bytes of graphs that are gone, whose launches are over, since the last trim. */
+  #goneBytes = 0;
+
+  private constructor(context: Context) {
+    this.#context = context;
+    context.ledger.caches.add(this);
+  }
+
+  /** The graph memory of a device. */
+  static of(context: Context): GraphMemory {
+    const memory = known.get(context) ?? new GraphMemory(context);
+    known.set(context, memory);
+    return memory;
+  }
+
+  /** Bytes kept beside what buffers hold. */
+  get byteLength(): number {
+    return this.read("reserved") - this.#heldBytes;
+  }
+
+  /** Reads an amount in bytes (cuDeviceGetGraphMemAttribute). */
+  read(amount: GraphMemoryAmount): number {
+    const { driver, deviceHandle } = this.#context;
+    return Number(read64(driver, "cuDeviceGetGraphMemAttribute", deviceHandle, ATTRIBUTES[amount]));
+  }
+
+  /** Starts the two peaks anew from what is used and reserved now (cuDeviceSetGraphMemAttribute). */
+  resetPeaks(): void {
+    const { driver, deviceHandle } = this.#context;
+    for (const peak of [ATTRIBUTES.peakUsed, ATTRIBUTES.peakReserved]) {
+      driver.call("cuDeviceSetGraphMemAttribute", deviceHandle, peak, new BigUint64Array(1));
+    }
+  }
+
+  /** Gives back what no launch and no buffer uses; a later launch takes it again (cuDeviceGraphMemTrim). */
+  trim(): void {
+    this.#context.driver.call("cuDeviceGraphMemTrim", this.#context.deviceHandle);
+    this.#goneBytes = 0;
+  }
+
+  /** Notes a graph that allocates memory. */
+  addGraph(): void {
+    this.#graphCount++;
+  }
+
+  /** Notes that a graph is gone whose last launch, on `stream`, may have taken so many bytes. */
+  removeGraph(stream: CudaStream, byteLength: number): void {
+    this.#graphCount--;
+    this.trimAfter(stream, byteLength);
+  }
+
+  /** Notes memory that a launch gave to a buffer. */
+  hold(byteLength: number): void {
+    this.#heldBytes += byteLength;
+  }
+
+  /** Notes that a buffer's memory is freed in the order of `stream`, or by somebody else. */
+  letGo(byteLength: number, stream?: CudaStream): void {
+    this.#heldBytes -= byteLength;
+    if (stream !== undefined) this.trimAfter(stream);
+  }
+
+  /**
+   * Trims once the GPU has done what `stream` has queued, if the memory is of no more use then;
+   * `goneBytes` are those of a graph that is gone.
+   */
+  trimAfter(stream: CudaStream, goneBytes = 0): void {
+    if (goneBytes === 0 && !this.#isIdle) return;
+    if (isPostponed(() => this.trimAfter(stream, goneBytes))) return;
+    const { driver } = this.#context;
+    const trim = () => tryRelease(driver, "memory that graphs keep", () => this.trim());
+    whenPassed(orderedAfter(stream), () => {
+      this.#goneBytes += goneBytes;
+      if (this.#isIdle) trim();
+    });
+  }
+
+  /** Whether no launch can use the memory again, or so much is of no use that the others may wait. */
+  get #isIdle(): boolean {
+    return (this.#graphCount === 0 && this.#heldBytes === 0) || this.#goneBytes > MOST_GONE_BYTES;
+  }
+}

@@ -1,0 +1,79 @@
+// Memory that a graph allocates for itself: each launch has it, and nobody else while it runs.
+
+import { take64 } from "../driver/driver.ts";
+import { BaseMemoryResource } from "../memory/base_memory_resource.ts";
+import type { ContextOwner, MemoryResource } from "../memory/memory_resource.ts";
+import { isCaptured } from "../order/capture.ts";
+import type { CudaStream } from "../order/stream.ts";
+import { GraphMemory } from "./graph_memory.ts";
+
+/**
+ * Memory whose allocation and free are steps of a graph, for streams that are being captured. Device
+ * buffers made there come from it by themselves. All of one device look at the same memory.
+ */
+export class GraphMemoryResource extends BaseMemoryResource {
+  /** Looks at the graph memory of a device. */
+  constructor(owner: ContextOwner) {
+    super(owner);
+  }
+
+  /**
+   * Records an allocation; the address is known now, its memory is there after a launch
+   * (cuMemAllocAsync).
+   *
+   * @throws TypeError on a stream that is not being captured.
+   */
+  allocate(byteLength: number, stream: CudaStream): bigint {
+    if (!isCaptured(stream)) {
+      throw new TypeError(
+        `Cannot allocate graph memory on ${stream}: it is not being captured; use another resource`,
+      );
+    }
+    return take64(this.context, "cuMemAllocAsync", BigInt(byteLength), stream.queueHandle);
+  }
+
+  /** Records a free, or frees after a launch what the graph leaves allocated (cuMemFreeAsync). */
+  deallocate(address: bigint, _byteLength: number, stream: CudaStream): void {
+    this.context.giveBack("cuMemFreeAsync", address, stream.queueHandle);
+    this.#memory.trimAfter(stream);
+  }
+
+  /** Bytes that graphs hold since a launch, until they are trimmed. */
+  get usedBytes(): number {
+    return this.#memory.read("used");
+  }
+
+  /** The most bytes that graphs held at once. */
+  get peakUsedBytes(): number {
+    return this.#memory.read("peakUsed");
+  }
+
+  /** Bytes that were taken from the device for graphs. */
+  get reservedBytes(): number {
+    return this.#memory.read("reserved");
+  }
+
+  /** The most bytes that were taken from the device at once. */
+  get peakReservedBytes(): number {
+    return this.#memory.read("peakReserved");
+  }
+
+  /** Starts the two peaks anew from what is used and reserved now. */
+  resetPeaks(): void {
+    this.#memory.resetPeaks();
+  }
+
+  /** Gives back what no launch and no buffer uses; a later launch takes it again. */
+  trim(): void {
+    this.#memory.trim();
+  }
+
+  get #memory(): GraphMemory {
+    return GraphMemory.of(this.context);
+  }
+}
+
+/** The resource for device memory on `stream`: graph memory while it is being captured. */
+export function resourceFor(stream: CudaStream, otherwise: MemoryResource): MemoryResource {
+  return isCaptured(stream) ? new GraphMemoryResource(stream) : otherwise;
+}

@@ -1,0 +1,179 @@
+// The streams that are being recorded for a graph, so that work queued on them does not run. A
+// capture lasts while one function runs, so there is never more than one.
+
+import { CUresult, CUstreamCaptureMode } from "../../ffi/constants.ts";
+import type { Context } from "../driver/context.ts";
+import { read64 } from "../driver/driver.ts";
+import { releaseAll, tryRelease } from "../driver/release.ts";
+import { Fence } from "./fence.ts";
+
+/** The part of a stream that a capture uses. */
+export interface CapturedQueue {
+  /** Context that it belongs to. */
+  readonly context: Context;
+  /** Its handle. */
+  readonly key: bigint;
+}
+
+let active: Capture | undefined;
+
+/** Returns the running capture; undefined when there is none. */
+export function activeCapture(): Capture | undefined {
+  return active;
+}
+
+/** Whether a stream is being captured. */
+export function isCaptured(queue: CapturedQueue): boolean {
+  return active?.includes(queue) === true;
+}
+
+/**
+ * Checks that a stream is not being captured; for queries, after which the recording is still
+ * complete.
+ *
+ * @throws TypeError with the remedy when it is.
+ */
+export function requireUncaptured(queue: CapturedQueue, action: string): void {
+  if (isCaptured(queue)) throw refusal(queue, action);
+}
+
+/**
+ * Creates the error for a call that cannot be recorded. The capture ends with it, even when it is
+ * caught.
+ */
+export function cannotRecord(queue: CapturedQueue, action: string): TypeError {
+  const error = refusal(queue, action);
+  active?.refuse(error);
+  return error;
+}
+
+function refusal(queue: CapturedQueue, action: string): TypeError {
+  return new TypeError(
+    `Cannot ${action} on ${queue} in a capture: a graph can copy between buffers of its device, ` +
+      `fill and allocate; do all else before or after`,
+  );
+}
+
+/** Creates the error for a captured stream that would wait for work outside the capture. */
+export function waitsOutside(queue: CapturedQueue, target: string): TypeError {
+  return new TypeError(
+    `Cannot make ${queue} wait for ${target} while it is being captured: a graph waits for no ` +
+      `other work, let ${queue} wait before the capture, or before each launch`,
+  );
+}
+
+/**
+ * Checks that nothing is being captured, for calls that concern all streams.
+ *
+ * @throws TypeError when something is.
+ */
+export function requireNoCapture(action: string): void {
+  if (active === undefined) return;
+  throw new TypeError(`Cannot ${action} while ${active.origin} is being captured`);
+}
+
+/** A capture: streams whose work is recorded, begun and ended on the first of them. */
+export abstract class Capture {
+  /** The stream on which it began. */
+  readonly origin: CapturedQueue;
+  readonly #members = new Map<bigint, CapturedQueue>();
+  readonly #postponed: (() => void)[] = [];
+  #refusal: { readonly error: unknown } | undefined;
+
+  /**
+   * Begins to record the work of a stream (cuStreamBeginCapture).
+   *
+   * @throws TypeError while another capture runs.
+   */
+  constructor(origin: CapturedQueue) {
+    if (active !== undefined) {
+      throw new TypeError(`Cannot capture ${origin}: ${active.origin} is being captured`);
+    }
+    const mode = CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED;
+    origin.context.call("cuStreamBeginCapture_v2", origin.key, mode);
+    this.origin = origin;
+    this.add(origin);
+    active = this;
+  }
+
+  /** Whether a stream takes part. */
+  includes({ key }: CapturedQueue): boolean {
+    return this.#members.has(key);
+  }
+
+  /** Adds a stream, which takes part from now on because it waits for one that does. */
+  add(queue: CapturedQueue): void {
+    this.#members.set(queue.key, queue);
+    queue.context.isCapturing = true;
+  }
+
+  /** Orders a stream after the recorded work of another one; it takes part from now on. */
+  join(queue: CapturedQueue, after: CapturedQueue): void {
+    const fence = new Fence(after.context);
+    try {
+      fence.set(after.key);
+      fence.hold(queue.key);
+    } finally {
+      fence.dispose();
+    }
+    this.add(queue);
+  }
+
+  /** Notes that the recording is incomplete, so that there will be no graph. */
+  refuse(error: unknown): void {
+    this.#refusal ??= { error };
+  }
+
+  /** Postpones work until the recording has ended, because its calls would be recorded now. */
+  postpone(work: () => void): void {
+    this.#postponed.push(work);
+  }
+
+  /** Does the postponed work, after the end; a failure is reported on the console. */
+  protected runPostponed(): void {
+    const { driver } = this.origin.context;
+    releaseAll(driver, "what was put off for a capture", this.#postponed.splice(0));
+  }
+
+  /**
+   * Ends the recording and returns the graph, which the caller destroys (cuStreamEndCapture).
+   *
+   * @throws TypeError when a call was made that cannot be recorded.
+   * @throws CudaError when a step could not be recorded and no caller got the error.
+   */
+  protected endCapture(): bigint {
+    const { origin } = this;
+    if (this.#refusal !== undefined) throw this.#refusal.error;
+    for (const member of this.#members.values()) if (member !== origin) this.join(origin, member);
+    const graph = read64(origin.context, "cuStreamEndCapture", origin.key);
+    this.#leave();
+    return graph;
+  }
+
+  /** Ends the recording and drops it; does nothing after {@link Capture.end}. */
+  protected abandon(): void {
+    if (active !== this) return;
+    this.#leave();
+    const { context, key } = this.origin;
+    const graph = new BigUint64Array(1);
+    // A broken capture ends with an error and without a graph. A stream whose capture does not end
+    // is useless, so the call is tried again after a failure.
+    if (context.status("cuStreamEndCapture", key, graph) !== CUresult.CUDA_SUCCESS) {
+      const status = context.status("cuStreamEndCapture", key, graph);
+      if (status !== CUresult.CUDA_ERROR_ILLEGAL_STATE) {
+        const check = () => context.driver.check(status, "cuStreamEndCapture");
+        tryRelease(context.driver, `${this.origin}, which is still being captured,`, check);
+      }
+    }
+    const [handle = 0n] = graph;
+    if (handle === 0n) return;
+    const destroy = () => context.giveBack("cuGraphDestroy", handle);
+    tryRelease(context.driver, "an unfinished graph", destroy);
+  }
+
+  #leave(): void {
+    active = undefined;
+    for (const { context } of this.#members.values()) context.isCapturing = false;
+    this.#members.clear(); // an event may keep the capture, which need not keep the streams
+  }
+}

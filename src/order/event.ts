@@ -1,0 +1,245 @@
+// An event: a mark in a stream that tells whether and when the GPU has passed it.
+
+import { CUevent_flags, CUresult } from "../../ffi/constants.ts";
+import type { Context } from "../driver/context.ts";
+import { take64 } from "../driver/driver.ts";
+import { DisposedError } from "../words/errors.ts";
+import { describeValue } from "../words/format.ts";
+import { FLAG, OptionSet, TEXT } from "../words/options.ts";
+import type { Capture } from "./capture.ts";
+import { HandleRecord } from "./handle_record.ts";
+import { finishNow, type PendingWork } from "./pending_work.ts";
+import { isSoon, waitForGpu } from "./waiting.ts";
+
+/** Options for {@link CudaDevice.createEvent}. */
+export interface EventOptions {
+  /** Whether the event records the time at which the GPU passes it; true by default. */
+  readonly timing?: boolean | undefined;
+  /** Name shown in tables and errors. */
+  readonly label?: string | undefined;
+}
+
+/** Checks the options above. */
+export const EVENT_OPTIONS: OptionSet<EventOptions> = new OptionSet({ timing: FLAG, label: TEXT });
+
+/**
+ * An event: a mark in a stream that the program and other streams can wait for. {@link CudaDevice.createEvent}
+ * and {@link CudaStream.record} create one. Use events to order streams by hand, to ask whether queued
+ * work is done without blocking, and to measure time on the GPU.
+ *
+ * @example Time a copy on the GPU
+ * ```ts
+ * import { CudaDevice } from "vramkit";
+ *
+ * using gpu = CudaDevice.open(0, { driver: "auto" });
+ * using a = gpu.zeros("float32", 1024);
+ * using b = gpu.alloc("float32", 1024);
+ * using start = gpu.stream.record();
+ * b.copyFrom(a);
+ * using end = gpu.stream.record();
+ * await end.synchronize();
+ * console.log(end.isComplete, end.secondsSince(start) >= 0); // true true
+ * ```
+ */
+export class CudaEvent implements Disposable {
+  /** Context that it belongs to. */
+  readonly context: Context;
+  /** Whether the event records times. */
+  readonly timing: boolean;
+  /**
+   * The capture in which a stream last recorded the event.
+   *
+   * @internal
+   */
+  capture: Capture | undefined;
+  /**
+   * Postponed calls on the event: they come after a transfer.
+   *
+   * @internal
+   */
+  readonly pending: Set<PendingWork> = new Set();
+  /** The postponed call that records the event; undefined when none is pending. */
+  #coming: PendingWork | undefined;
+  readonly #record: HandleRecord;
+
+  /** Adopts an event of the driver; {@link CudaEvent.create} creates one. */
+  constructor(context: Context, fields: EventOptions & { readonly handle: bigint }) {
+    const { handle, timing = true, label } = fields;
+    this.context = context;
+    this.timing = timing;
+    this.#record = new HandleRecord(this, {
+      context,
+      kind: "event",
+      handle,
+      label,
+      destroy: (handle) => context.giveBack("cuEventDestroy_v2", handle),
+    });
+  }
+
+  /** Creates an event that is not recorded yet (cuEventCreate). */
+  static create(context: Context, options: EventOptions = {}): CudaEvent {
+    EVENT_OPTIONS.read(options, "createEvent");
+    const { CU_EVENT_DEFAULT, CU_EVENT_DISABLE_TIMING } = CUevent_flags;
+    const flags = options.timing === false ? CU_EVENT_DISABLE_TIMING : CU_EVENT_DEFAULT;
+    return new CudaEvent(context, { ...options, handle: take64(context, "cuEventCreate", flags) });
+  }
+
+  /**
+   * The driver's handle, for driver calls of your own. Reading it blocks until the transfers that
+   * the recording waits for are done, so that the event is recorded.
+   *
+   * @throws DisposedError when the event was disposed.
+   */
+  get handle(): bigint {
+    if (this.#record.released) throw new DisposedError(this.toString());
+    this.#finishMark("use the handle of");
+    return this.#record.handle;
+  }
+
+  /**
+   * The driver's handle, for calls whose turn has come.
+   *
+   * @internal
+   */
+  get queueHandle(): bigint {
+    if (this.#record.isDestroyed) throw new DisposedError(this.toString());
+    return this.#record.handle;
+  }
+
+  /**
+   * Registers a postponed call, and keeps the driver's event until the call is over.
+   *
+   * @internal
+   */
+  notePending(work: PendingWork, { isMark }: { readonly isMark: boolean }): void {
+    const hold = this.#record.hold();
+    this.pending.add(work);
+    if (isMark) this.#coming = work;
+    work.whenOver(() => {
+      this.pending.delete(work);
+      hold[Symbol.dispose]();
+    });
+  }
+
+  /** The event's label, or its number. */
+  get name(): string {
+    return this.#record.name;
+  }
+
+  /** Whether the event was disposed. */
+  get disposed(): boolean {
+    return this.#record.released;
+  }
+
+  /**
+   * Whether the GPU has passed the event; also true when it was never recorded (cuEventQuery). An
+   * event recorded after a transfer is complete only once that transfer is done.
+   *
+   * @throws CudaError when work before the event failed.
+   * @throws TypeError when it was last recorded in a capture, and so became part of a graph.
+   */
+  get isComplete(): boolean {
+    this.#requireMark();
+    if (this.disposed) throw new DisposedError(this.toString());
+    if (this.#coming?.isOver === false) return false;
+    const status = this.context.driver.status("cuEventQuery", this.queueHandle);
+    if (status === CUresult.CUDA_ERROR_NOT_READY) return false;
+    if (status !== CUresult.CUDA_SUCCESS) throw this.context.driver.error(status, "cuEventQuery");
+    return true;
+  }
+
+  /** Resolves when the GPU has passed the event. The event loop keeps running. */
+  async synchronize(): Promise<void> {
+    if (this.#coming !== undefined) await this.#coming.over();
+    if (isSoon(() => this.isComplete)) return;
+    await waitForGpu(() => this.isComplete, async () => {
+      const { driver } = this.context;
+      const status = await driver.api.cuEventSynchronizeNonblocking(this.queueHandle);
+      if (status !== CUresult.CUDA_SUCCESS) throw driver.error(status, "cuEventSynchronize");
+    });
+  }
+
+  /** Blocks until the GPU has passed the event (cuEventSynchronize). */
+  synchronizeSync(): void {
+    this.#requireMark();
+    this.#finishMark("wait for");
+    this.context.driver.call("cuEventSynchronize", this.handle);
+  }
+
+  /**
+   * Returns the seconds of GPU time from an earlier event to this one (cuEventElapsedTime).
+   *
+   * @param start The earlier event, on the same device.
+   *
+   * @throws TypeError when one of the events does not record times.
+   * @throws CudaError when one of the events was not recorded, or the GPU has not passed it yet.
+   */
+  secondsSince(start: CudaEvent): number {
+    if (!(start instanceof CudaEvent)) {
+      throw new TypeError(
+        `Cannot take the time since ${describeValue(start)}: expected an event`,
+      );
+    }
+    if (!this.timing || !start.timing) {
+      throw new TypeError("Cannot take the time between events: one was made with timing: false");
+    }
+    this.#requireMark();
+    start.#requireMark();
+    const cell = new Float32Array(1);
+    const { driver } = this.context;
+    for (const event of [start, this]) {
+      if (event.disposed) throw new DisposedError(event.toString());
+      if (event.#coming?.isOver !== false) continue;
+      throw driver.error(CUresult.CUDA_ERROR_NOT_READY, "cuEventElapsedTime");
+    }
+    driver.call("cuEventElapsedTime", cell, start.queueHandle, this.queueHandle);
+    return (cell[0] ?? 0) / 1000;
+  }
+
+  /** Destroys the event; queued work that waits for it still waits. A second call does nothing. */
+  dispose(): void {
+    this.#record.release();
+  }
+
+  /** Same as {@link CudaEvent.dispose}, for `using`. */
+  [Symbol.dispose](): void {
+    this.dispose();
+  }
+
+  /** Returns the event's name for messages: `CudaEvent(#7)`. */
+  toString(): string {
+    return `CudaEvent(${this.name})`;
+  }
+
+  /** Returns the text that the console shows. */
+  [Symbol.for("Deno.customInspect")](): string {
+    return `${this}${this.disposed ? " disposed" : ""}`;
+  }
+
+  /**
+   * Whether the event was recorded in `capture`, which is running.
+   *
+   * @throws TypeError when it was recorded in a capture that has ended.
+   * @internal
+   */
+  isOf(capture: Capture | undefined): boolean {
+    if (this.capture === undefined) return false;
+    if (this.capture !== capture) throw this.#withoutMark();
+    return true;
+  }
+
+  #finishMark(action: string): void {
+    if (this.#coming?.isOver === false) finishNow([this.#coming], `${action} ${this}`);
+  }
+
+  #requireMark(): void {
+    if (this.capture !== undefined) throw this.#withoutMark();
+  }
+
+  #withoutMark(): TypeError {
+    return new TypeError(
+      `Cannot wait for ${this}: it was recorded in a capture, so its mark is a part of the graph; ` +
+        `record it again on a stream`,
+    );
+  }
+}

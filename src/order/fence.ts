@@ -1,0 +1,84 @@
+// A point in a stream for the kit's own use: an event without times and without an owner.
+
+import { CUevent_flags, CUresult } from "../../ffi/constants.ts";
+import type { Context } from "../driver/context.ts";
+import { take64 } from "../driver/driver.ts";
+import { tryRelease } from "../driver/release.ts";
+
+/** An event for the kit's own use; it is never in the ledger. */
+export class Fence {
+  readonly #context: Context;
+  readonly #handle: bigint;
+
+  /** Creates an event that counts as passed until it is set (cuEventCreate). */
+  constructor(context: Context) {
+    this.#context = context;
+    this.#handle = take64(context, "cuEventCreate", CUevent_flags.CU_EVENT_DISABLE_TIMING);
+  }
+
+  /** Creates a fence at the end of a stream's queue; a failure leaves nothing behind. */
+  static behind(context: Context, streamHandle: bigint): Fence {
+    const fence = new Fence(context);
+    try {
+      fence.set(streamHandle);
+      return fence;
+    } catch (error) {
+      fence.dispose();
+      throw error;
+    }
+  }
+
+  /** Moves the fence to the end of a stream's queue (cuEventRecord). */
+  set(streamHandle: bigint): void {
+    this.#context.driver.call("cuEventRecord", this.#handle, streamHandle);
+  }
+
+  /** Makes a stream's later work wait for the fence (cuStreamWaitEvent). */
+  hold(streamHandle: bigint): void {
+    this.#context.driver.call("cuStreamWaitEvent", streamHandle, this.#handle, 0);
+  }
+
+  /**
+   * Whether the GPU has passed the fence (cuEventQuery). When the query fails, this waits for the
+   * fence; afterwards it is passed, even if the work before it failed.
+   */
+  get isPassed(): boolean {
+    const { driver } = this.#context;
+    const status = driver.status("cuEventQuery", this.#handle);
+    if (status === CUresult.CUDA_ERROR_NOT_READY) return false;
+    if (status !== CUresult.CUDA_SUCCESS) driver.status("cuEventSynchronize", this.#handle);
+    return true;
+  }
+
+  /**
+   * Returns whether the GPU has passed the fence; throws the error of failed work before it
+   * (cuEventQuery).
+   */
+  poll(): boolean {
+    const status = this.#context.driver.status("cuEventQuery", this.#handle);
+    if (status === CUresult.CUDA_ERROR_NOT_READY) return false;
+    if (status !== CUresult.CUDA_SUCCESS) {
+      throw this.#context.driver.error(status, "cuEventQuery");
+    }
+    return true;
+  }
+
+  /** Blocks until the GPU has passed the fence (cuEventSynchronize). */
+  waitSync(): void {
+    this.#context.driver.call("cuEventSynchronize", this.#handle);
+  }
+
+  /** Waits on another thread until the GPU has passed the fence (cuEventSynchronize). */
+  async waitElsewhere(): Promise<void> {
+    const { driver } = this.#context;
+    const status = await driver.api.cuEventSynchronizeNonblocking(this.#handle);
+    if (status !== CUresult.CUDA_SUCCESS) throw driver.error(status, "cuEventSynchronize");
+  }
+
+  /** Destroys the event; work that waits for it still waits. A failure is reported. */
+  dispose(): void {
+    const context = this.#context;
+    const destroy = () => context.giveBack("cuEventDestroy_v2", this.#handle);
+    tryRelease(context.driver, "a fence", destroy);
+  }
+}

@@ -1,0 +1,121 @@
+// The owner record of a stream, an event or a graph: dispose and garbage collection both go through it.
+// It holds the driver's handle and never the object, so that the object can be collected.
+
+import { originOf } from "../accounting/cell_runs.ts";
+import { timeOfMaking } from "../accounting/clock.ts";
+import { nextId } from "../accounting/ids.ts";
+import type { LedgerEntry, LiveKind } from "../accounting/ledger.ts";
+import type { Context } from "../driver/context.ts";
+import { releaseAll } from "../driver/release.ts";
+import { visibleText } from "../words/format.ts";
+import { type Owner, unwatch, watch } from "./safety_net.ts";
+
+/** The parts of a {@link HandleRecord}. */
+export interface HandleFields {
+  /** The context that is kept alive until the handle is destroyed. */
+  readonly context: Context;
+  /** Kind of object. */
+  readonly kind: LiveKind;
+  /** The driver's handle. */
+  readonly handle: bigint;
+  /** Name shown in tables and errors. */
+  readonly label?: string | undefined;
+  /** Destroys the handle; throws on failure. */
+  readonly destroy: (handle: bigint) => void;
+}
+
+/** A handle of the driver's, which is released exactly once. */
+export class HandleRecord implements LedgerEntry, Owner {
+  readonly id = nextId();
+  readonly kind: LiveKind;
+  readonly byteLength = 0;
+  readonly label: string | undefined;
+  readonly stack: readonly string[] | undefined;
+  readonly address = 0n;
+  readonly streamHandle = 0n;
+  readonly scope: string | undefined;
+  slot = -1;
+  readonly createdAt = timeOfMaking(this.byteLength);
+  readonly handle: bigint;
+  readonly #context: Context;
+  readonly #destroy: (handle: bigint) => void;
+  #released = false;
+  #isDestroyed = false;
+  #holderCount = 0;
+  #beforeEnd: (() => void) | undefined;
+
+  /** Records a handle of `owner`; when `owner` is garbage-collected, the handle is released. */
+  constructor(owner: object, fields: HandleFields) {
+    this.#context = fields.context.retain();
+    this.kind = fields.kind;
+    this.handle = fields.handle;
+    this.label = fields.label;
+    this.#destroy = fields.destroy;
+    const { ledger } = this.#context;
+    this.stack = ledger.origins.find(this.byteLength, this.createdAt);
+    this.scope = ledger.scope;
+    ledger.add(this);
+    watch(owner, this);
+  }
+
+  /** Whether the handle was released. */
+  get released(): boolean {
+    return this.#released;
+  }
+
+  /** Place where it was created; undefined when unknown. */
+  get origin(): string | undefined {
+    return originOf(this);
+  }
+
+  /** The label, or the number. */
+  get name(): string {
+    return this.label === undefined ? `#${this.id}` : visibleText(this.label);
+  }
+
+  /** Destroys the handle because its object was collected. */
+  lose(): void {
+    this.release();
+  }
+
+  /** Whether the driver's object is destroyed: postponed calls keep it for a while. */
+  get isDestroyed(): boolean {
+    return this.#isDestroyed;
+  }
+
+  /** Keeps the handle for a postponed call, until the result is disposed. */
+  hold(): Disposable {
+    this.#holderCount++;
+    return {
+      [Symbol.dispose]: () => {
+        if (--this.#holderCount === 0 && this.#released) this.#end();
+      },
+    };
+  }
+
+  /**
+   * Destroys the handle once, when no postponed call needs it any more; `beforeEnd` is called just
+   * before. A failure is reported and never thrown.
+   */
+  release(beforeEnd?: () => void): void {
+    if (this.#released) return;
+    this.#released = true;
+    this.#beforeEnd = beforeEnd;
+    unwatch(this);
+    this.#context.ledger.remove(this);
+    if (this.#holderCount === 0) this.#end();
+  }
+
+  #end(): void {
+    const context = this.#context;
+    releaseAll(context.driver, `${this.kind} ${this.name}`, [
+      () => this.#beforeEnd?.(),
+      () => {
+        this.#isDestroyed = true;
+        this.#destroy(this.handle);
+      },
+      () => context.sweepSome(),
+      () => context.release(),
+    ]);
+  }
+}

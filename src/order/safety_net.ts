@@ -1,0 +1,83 @@
+// Releases objects that the program forgot to dispose, when the garbage collector takes them. They
+// are registered at the end of the turn they are created in; most die before that.
+
+import { endTurn } from "../accounting/clock.ts";
+
+/** The record behind an object, which dispose and the garbage collector share. */
+export interface Owner {
+  /** Whether it was released. */
+  readonly released: boolean;
+  /** Releases it after its object was collected; never throws. */
+  lose(): void;
+}
+
+/** Number of new objects that wait to be registered at most. */
+const MOST_WAITING = 1024;
+
+const collected = new FinalizationRegistry<Owner>((owner) => {
+  if (!owner.released) owner.lose();
+});
+
+/** V8 marks on other threads and calls back when it is done: a few milliseconds on a small heap. */
+const COLLECTION_MILLISECONDS = 4;
+
+/**
+ * V8 collects for array buffers, which it feels, and not for device memory, which it does not. Four
+ * of 64 MiB at a time make it: when each dies alone, looking through young objects gives it back, and
+ * in one of four programs nothing more is collected. They are never written to, so they take no
+ * memory, and about 2 ms.
+ */
+const PRESSURE = { count: 4, byteLength: 64 * 2 ** 20 };
+
+const targets: object[] = [];
+const owners: Owner[] = [];
+let isScheduled = false;
+
+/** Releases `owner` when `target` is collected. No collection comes before the turn ends. */
+export function watch(target: object, owner: Owner): void {
+  targets.push(target);
+  owners.push(owner);
+  if (owners.length >= MOST_WAITING) registerWaiting();
+  if (isScheduled) return;
+  isScheduled = true;
+  queueMicrotask(registerWaiting);
+}
+
+/** Ends the watch, because the owner was released. */
+export function unwatch(owner: Owner): void {
+  if (owners.at(-1) !== owner) {
+    collected.unregister(owner);
+    return;
+  }
+  owners.pop();
+  targets.pop();
+}
+
+/** Makes the garbage collector look soon for objects that were not disposed. */
+export function hurryCollector(): void {
+  registerWaiting();
+  try {
+    // Kept until all are made: otherwise V8 collects only these, as young objects, and no old ones.
+    const held: ArrayBuffer[] = [];
+    for (let i = 0; i < PRESSURE.count; i++) held.push(new ArrayBuffer(PRESSURE.byteLength));
+  } catch {
+    // The host has no address space left, so V8 has collected already.
+  }
+}
+
+/** Gives the garbage collector time to find objects that were not disposed, and to release them. */
+export async function collectLost(): Promise<void> {
+  hurryCollector();
+  await new Promise((resolve) => setTimeout(resolve, COLLECTION_MILLISECONDS));
+}
+
+function registerWaiting(): void {
+  endTurn();
+  isScheduled = false;
+  for (const [index, owner] of owners.entries()) {
+    const target = targets[index];
+    if (target !== undefined && !owner.released) collected.register(target, owner, owner);
+  }
+  targets.length = 0;
+  owners.length = 0;
+}

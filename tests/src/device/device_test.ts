@@ -1,0 +1,276 @@
+// Checks the front door: opening, bad input refused with nothing lost, and what is left at the end.
+
+import {
+  assert,
+  assertEquals,
+  assertFalse,
+  assertInstanceOf,
+  assertRejects,
+  assertStringIncludes,
+  assertThrows,
+} from "@std/assert";
+import { simulateDriver } from "../../../ffi/simulated/driver.ts";
+import { CudaDevice } from "../../../src/device/device.ts";
+import type { DType } from "../../../src/dtype.ts";
+import { CudaError, DisposedError, OutOfMemoryError } from "../../../src/words/errors.ts";
+import { openTestDevice, testDriver, testOnTwoDevices } from "../../support/driver.ts";
+import { faultyDriver, watchedDriver } from "../../support/faulty_driver.ts";
+import { freeBytes, liveNames, withDevice } from "../../support/with_device.ts";
+
+const GIB = 2 ** 30;
+
+Deno.test("CudaDevice.open() describes the device", () =>
+  withDevice((gpu) => {
+    assertEquals([gpu.ordinal, gpu.name, gpu.disposed], [0, gpu.info.name, false]);
+    assertEquals(String(gpu), `CudaDevice(0, ${gpu.name})`);
+    assert(/^\d+\.\d+$/.test(gpu.info.computeCapability));
+    assert(/^GPU-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(gpu.info.uuid));
+    assert(gpu.memory.totalBytes >= gpu.memory.freeBytes && gpu.memory.freeBytes > 0);
+    assertStringIncludes(Deno.inspect(gpu), "free");
+  }));
+
+for (const ordinal of [-1, 0.5, NaN, 99]) {
+  Deno.test(`CudaDevice.open() refuses device ${ordinal}, and the next call works`, () => {
+    const driver = testDriver();
+    assertThrows(() => CudaDevice.open(ordinal, { driver }), RangeError, `device ${ordinal}`);
+    CudaDevice.open(0, { driver }).dispose();
+  });
+}
+
+Deno.test("CudaDevice.open() leaves nothing when the device cannot be read", () => {
+  const { driver, setFault } = faultyDriver();
+  CudaDevice.count({ driver });
+  setFault({ name: "cuDeviceGetName" });
+  assertThrows(() => CudaDevice.open(0, { driver }), CudaError, "cuDeviceGetName");
+  const cell = new BigUint64Array(1);
+  driver.cuCtxGetCurrent(cell);
+  assertEquals(cell[0], 0n);
+  setFault(undefined);
+  CudaDevice.open(0, { driver }).dispose();
+});
+
+Deno.test("CudaDevice.count() counts without opening", () => {
+  const driver = simulateDriver({ devices: 3 });
+  assertEquals(CudaDevice.count({ driver }), 3);
+});
+
+Deno.test("CudaDevice.dispose() twice lets go once", () => {
+  const driver = testDriver();
+  using first = CudaDevice.open(0, { driver });
+  const second = CudaDevice.open(0, { driver });
+  second.dispose();
+  second.dispose();
+  assertFalse(first.context.released);
+  assertEquals(Deno.inspect(second), `${second} disposed`);
+});
+
+const USES: Record<string, (gpu: CudaDevice) => unknown> = {
+  "context": (gpu) => gpu.context,
+  "stream": (gpu) => gpu.stream,
+  "memory": (gpu) => gpu.memory,
+  "alloc()": (gpu) => gpu.alloc("uint8", 1),
+  "zeros()": (gpu) => gpu.zeros("uint8", 1),
+  "pinned()": (gpu) => gpu.pinned("uint8", 1),
+  "upload()": (gpu) => gpu.upload(new Uint8Array(1)),
+  "uploadSync()": (gpu) => gpu.uploadSync(new Uint8Array(1)),
+  "createStream()": (gpu) => gpu.createStream(),
+  "createEvent()": (gpu) => gpu.createEvent(),
+  "synchronize()": (gpu) => gpu.synchronize(),
+  "synchronizeSync()": (gpu) => gpu.synchronizeSync(),
+  "live()": (gpu) => gpu.live(),
+  "disposeAll()": (gpu) => gpu.disposeAll(),
+  "time()": (gpu) => gpu.time(() => {}),
+  "bandwidth()": (gpu) => gpu.bandwidth({ sizes: [4096] }),
+};
+
+for (const [use, run] of Object.entries(USES)) {
+  Deno.test(`CudaDevice.${use} names the device when it was disposed`, async () => {
+    using keeper = openTestDevice(); // its name stays readable, and no context comes and goes
+    const gpu = openTestDevice();
+    gpu.dispose();
+    await assertRejects(
+      async () => await run(gpu),
+      DisposedError,
+      `Cannot use CudaDevice(0, ${keeper.name}): it was disposed`,
+    );
+  });
+}
+
+for (const size of [-1, -0.5, 0.5, NaN, Infinity, 2 ** 53, 2 ** 60]) {
+  Deno.test(`CudaDevice refuses ${size} elements without a driver call`, () => {
+    const { driver, calls } = watchedDriver();
+    return withDevice((gpu) => {
+      void gpu.stream.handle;
+      calls.length = 0;
+      assertThrows(() => gpu.alloc("float32", size), RangeError);
+      assertThrows(() => gpu.alloc("float32", [4, size]), RangeError);
+      assertThrows(() => gpu.zeros("uint8", size), RangeError);
+      assertThrows(() => gpu.pinned("float64", size), RangeError);
+      assertEquals(calls.filter((name) => name !== "cuCtxGetCurrent"), []);
+      gpu.zeros("float32", 4).dispose();
+    }, { driver });
+  });
+}
+
+Deno.test("CudaDevice.alloc() refuses 200 GiB on a smaller card, and the next call works", () =>
+  withDevice((gpu) => {
+    const error = assertThrows(() => gpu.alloc("uint8", 200 * GIB), OutOfMemoryError);
+    assertEquals([error.requestedBytes, error.totalBytes], [200 * GIB, 80 * GIB]);
+    assertStringIncludes(error.message, "Cannot allocate 200 GiB on device 0");
+    assertEquals(gpu.memory.freeBytes, 80 * GIB);
+    using buffer = gpu.zeros("uint8", 16);
+    assertEquals(buffer.downloadSync(), new Uint8Array(16));
+  }, { driver: simulateDriver({ memoryBytes: 80 * GIB }) }));
+
+Deno.test("CudaDevice.alloc() refuses a type that there is not", () =>
+  withDevice((gpu) => {
+    for (const dtype of ["float", "Float32Array", "", undefined] as unknown as DType[]) {
+      assertThrows(() => gpu.alloc(dtype, 4), TypeError, "Cannot use element type");
+    }
+  }));
+
+testOnTwoDevices("CudaDevice.alloc() refuses a stream of another device", (first, second) => {
+  const { stream } = second;
+  assertThrows(() => first.alloc("uint8", 4, { stream }), TypeError, "device 1");
+  assertThrows(() => first.pinned("uint8", 4, { stream }), TypeError, "device 1");
+  assertEquals([first.live().count, second.live().count], [0, 0]);
+});
+
+Deno.test("CudaDevice.upload() finds the type and the shape of an array", () =>
+  withDevice(async (gpu) => {
+    using buffer = await gpu.upload(new Int16Array([1, 2, 3]), { label: "x" });
+    assertEquals(String(buffer), "DeviceBuffer(x, int16[3])");
+    assertEquals([...await buffer.download()], [1, 2, 3]);
+  }));
+
+Deno.test("CudaDevice.upload() takes a shape and a type of the same bits", () =>
+  withDevice(async (gpu) => {
+    using matrix = await gpu.upload(new Float32Array(6), { shape: [2, 3] });
+    assertEquals([...matrix.shape], [2, 3]);
+    using half = await gpu.upload(new Float32Array([1.5]), { dtype: "bfloat16" });
+    assertEquals([half.byteLength, (await half.download())[0]], [2, 1.5]);
+    using flags = gpu.uploadSync(new Uint8Array([1, 0]), { dtype: "bool" });
+    assertEquals([...flags.downloadSync()], [1, 0]);
+  }));
+
+Deno.test("CudaDevice.upload() of bad input leaves nothing", () =>
+  withDevice(async (gpu) => {
+    const array = new Float32Array(6);
+    const gone = new Float32Array(6);
+    gone.buffer.transfer();
+    const resizable = new Float32Array(new ArrayBuffer(8, { maxByteLength: 16 }));
+    await assertRejects(() => gpu.upload(array, { shape: [2, 2] }), RangeError);
+    await assertRejects(() => gpu.upload(array, { shape: [2, -3] }), RangeError);
+    await assertRejects(() => gpu.upload(array as never, { dtype: "int32" }), TypeError);
+    await assertRejects(() => gpu.upload(gone, { shape: 6 }), Error);
+    await assertRejects(() => gpu.upload(resizable), TypeError, "slice() it");
+    await assertRejects(() => gpu.upload(null as unknown as Float32Array), TypeError);
+    assertThrows(() => gpu.uploadSync(array, { shape: 7 }), RangeError);
+    assertThrows(() => gpu.uploadSync(resizable), TypeError);
+    const signal = AbortSignal.abort(new RangeError("stop"));
+    await assertRejects(() => gpu.upload(array, { signal }), RangeError, "stop");
+    assertEquals(gpu.live().count, 0);
+  }));
+
+for (const name of ["cuMemcpyHtoDAsync_v2", "cuMemAllocAsync"] as const) {
+  Deno.test(`CudaDevice.upload() leaves nothing when ${name} fails`, () => {
+    const { driver, setFault } = faultyDriver(simulateDriver());
+    return withDevice(async (gpu) => {
+      setFault({ name });
+      await assertRejects(() => gpu.upload(new Float32Array(4)), CudaError, name);
+      assertThrows(() => gpu.uploadSync(new Float32Array(4)), CudaError, name);
+      setFault(undefined);
+      assertEquals(gpu.live().count, 0);
+    }, { driver });
+  });
+}
+
+Deno.test("CudaDevice.zeros() leaves nothing when the fill fails", () => {
+  const { driver, setFault } = faultyDriver(simulateDriver());
+  return withDevice((gpu) => {
+    setFault({ name: "cuMemsetD8Async" });
+    assertThrows(() => gpu.zeros("float32", 4), CudaError);
+    setFault(undefined);
+    assertEquals(gpu.live().count, 0);
+  }, { driver });
+});
+
+Deno.test("CudaDevice.memory counts what is live, and the most that was", () =>
+  withDevice((gpu) => {
+    const { peakBytes } = gpu.memory;
+    const buffer = gpu.alloc("uint8", 1000);
+    assertEquals(gpu.memory.liveBytes, 1000);
+    buffer.dispose();
+    assertEquals(gpu.memory.liveBytes, 0);
+    assert(gpu.memory.peakBytes >= Math.max(peakBytes, 1000));
+  }));
+
+Deno.test("CudaDevice.scope() disposes what it was given, also when it throws", () =>
+  withDevice(async (gpu) => {
+    const kept = gpu.scope((scope) => scope.use(gpu.zeros("uint8", 4)));
+    assert(kept.disposed);
+    await assertRejects(() =>
+      gpu.scope(async (scope) => {
+        const buffer = scope.use(await gpu.upload(new Uint8Array(4)));
+        await buffer.download();
+        throw new RangeError("inside");
+      }), RangeError);
+    assertEquals(gpu.live().count, 0);
+  }));
+
+Deno.test("CudaDevice.disposeAll() gives back all that is live, whoever holds it", () =>
+  withDevice((gpu) => {
+    const buffer = gpu.alloc("uint8", 1000, { label: "a" });
+    const pinned = gpu.pinned("uint8", 1000, { label: "b" });
+    const stream = gpu.createStream({ label: "c" });
+    const event = gpu.createEvent({ label: "d" });
+    assertEquals(liveNames(gpu).toSorted(), ["a", "b", "c", "d"]);
+    gpu.disposeAll();
+    assertEquals(
+      [buffer.disposed, pinned.disposed, stream.disposed, event.disposed],
+      [true, true, true, true],
+    );
+    assertEquals(gpu.live().count, 0);
+  }));
+
+Deno.test("CudaDevice.time() tells GPU time and the bytes that were copied", () =>
+  withDevice(async (gpu) => {
+    using source = gpu.zeros("uint8", 2 ** 20);
+    using target = gpu.alloc("uint8", 2 ** 20);
+    const timing = await gpu.time(() => target.copyFrom(source));
+    assertEquals(timing.copiedBytes, 2 ** 20);
+    assert(timing.gpuSeconds > 0 && timing.hostSeconds > 0);
+    const expected = 2 ** 20 / timing.gpuSeconds / 1e9;
+    assert(Math.abs(timing.gigabytesPerSecond / expected - 1) < 1e-6);
+  }));
+
+Deno.test("CudaDevice.time() leaves nothing when the work throws", () =>
+  withDevice(async (gpu) => {
+    const work = () => {
+      throw new RangeError("inside");
+    };
+    const error = await assertRejects(() => gpu.time(work));
+    assertInstanceOf(error, RangeError);
+    assertEquals(gpu.live().count, 0);
+  }));
+
+Deno.test("CudaDevice keeps its free memory over a thousand buffers", () =>
+  withDevice((gpu) => {
+    const source = new Float32Array(1000).fill(1);
+    gpu.uploadSync(source).dispose();
+    const before = freeBytes(gpu);
+    for (let round = 0; round < 1000; round++) {
+      using buffer = gpu.uploadSync(source);
+      buffer.downloadSync(source);
+    }
+    assertEquals(freeBytes(gpu), before);
+  }));
+
+testOnTwoDevices("CudaDevice keeps two devices apart in one program", async (first, second) => {
+  using a = await first.upload(new Uint32Array([1, 2]));
+  using b = await second.upload(new Uint32Array([3, 4]));
+  assertEquals([a.deviceOrdinal, b.deviceOrdinal], [0, 1]);
+  const [fromA, fromB] = await Promise.all([a.download(), b.download()]);
+  assertEquals([[...fromA], [...fromB]], [[1, 2], [3, 4]]);
+  assertEquals([first.live().count, second.live().count], [1, 1]);
+});

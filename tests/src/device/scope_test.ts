@@ -1,0 +1,80 @@
+// Checks when a scope disposes what it was given.
+
+import { assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
+import { runScope } from "../../../src/device/scope.ts";
+
+function disposable(name: string, log: string[]): Disposable {
+  return { [Symbol.dispose]: () => void log.push(name) };
+}
+
+Deno.test("runScope() disposes last in, first out when the function ends", () => {
+  const log: string[] = [];
+  runScope((scope) => {
+    scope.use(disposable("first", log));
+    scope.defer(() => log.push("deferred"));
+    scope.use(disposable("last", log));
+    assertEquals(log, []);
+  });
+  assertEquals(log, ["last", "deferred", "first"]);
+});
+
+Deno.test("runScope() returns what the function returns, and use() what it was given", () => {
+  const given = disposable("x", []);
+  assertStrictEquals(runScope((scope) => scope.use(given)), given);
+  assertEquals(runScope((scope) => scope.use(null)), null);
+});
+
+Deno.test("runScope() disposes when the function throws, and throws that error", () => {
+  const log: string[] = [];
+  assertThrows(
+    () =>
+      runScope((scope) => {
+        scope.use(disposable("x", log));
+        throw new RangeError("inside");
+      }),
+    RangeError,
+    "inside",
+  );
+  assertEquals(log, ["x"]);
+});
+
+Deno.test("runScope() disposes when the promise of the function settles, and not before", async () => {
+  const log: string[] = [];
+  const result = runScope(async (scope) => {
+    scope.use(disposable("x", log));
+    await Promise.resolve();
+    log.push("done");
+    return 7;
+  });
+  assertEquals(log, []);
+  assertEquals([await result, log], [7, ["done", "x"]]);
+});
+
+Deno.test("runScope() disposes when the promise of the function rejects", async () => {
+  const log: string[] = [];
+  await assertRejects(
+    () =>
+      runScope(async (scope) => {
+        scope.use(disposable("x", log));
+        await Promise.resolve();
+        throw new TypeError("inside");
+      }),
+    TypeError,
+    "inside",
+  );
+  assertEquals(log, ["x"]);
+});
+
+Deno.test("runScope() waits for a promise of another library, too", async () => {
+  const log: string[] = [];
+  const thenable: PromiseLike<number> = {
+    then: (resolve, reject) => Promise.resolve(5).then(resolve, reject),
+  };
+  const result = runScope((scope) => {
+    scope.use(disposable("x", log));
+    return thenable;
+  });
+  assertEquals(log, []);
+  assertEquals(await result, 5);
+  assertEquals(log, ["x"]);
+});

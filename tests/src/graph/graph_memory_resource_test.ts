@@ -1,0 +1,184 @@
+// Memory that a graph allocates: there from a launch on, for the graph alone or for a buffer that
+// outlives the capture, and back with the device once nothing can use it.
+
+import { assertEquals, assertGreaterOrEqual, assertThrows } from "@std/assert";
+import type { DeviceBuffer } from "../../../src/buffers/device_buffer.ts";
+import type { CudaDevice } from "../../../src/device/device.ts";
+import type { CudaGraph } from "../../../src/graph/graph.ts";
+import { GraphMemoryResource } from "../../../src/graph/graph_memory_resource.ts";
+import { CudaMemoryResource } from "../../../src/memory/cuda_memory_resource.ts";
+import { OutOfMemoryError } from "../../../src/words/errors.ts";
+import { readBytes } from "../../support/contents.ts";
+import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
+import { captureWarnings } from "../../support/warnings.ts";
+import { withDevice } from "../../support/with_device.ts";
+
+const BYTES = 2 ** 20;
+
+/** Records a graph that leaves a buffer behind, filled with `value` by each launch. */
+function recordOutput(
+  gpu: CudaDevice,
+  value: number,
+): { graph: CudaGraph; output: DeviceBuffer<"uint8"> } {
+  let output: DeviceBuffer<"uint8"> | undefined;
+  const graph = gpu.capture(() => {
+    output = gpu.alloc("uint8", BYTES, { label: "output" }).fill(value);
+  });
+  if (output === undefined) throw new Error("Cannot happen: the body ran");
+  return { graph, output };
+}
+
+Deno.test("GraphMemoryResource takes memory with a launch and gives it back with the graph", () =>
+  withDevice((gpu) => {
+    const resource = new GraphMemoryResource(gpu);
+    resource.trim();
+    const before = resource.reservedBytes; // what other tests have lost on purpose
+    using target = gpu.zeros("uint8", BYTES);
+    const graph = gpu.capture(() => {
+      using scratch = gpu.alloc("uint8", BYTES).fill(3);
+      target.copyFrom(scratch);
+    });
+    assertEquals(graph.nodeCount, 4);
+    assertEquals(resource.reservedBytes, before);
+    graph.launch();
+    gpu.synchronizeSync();
+    assertGreaterOrEqual(resource.usedBytes, BYTES);
+    assertGreaterOrEqual(resource.reservedBytes, BYTES);
+    assertGreaterOrEqual(gpu.memory.cachedBytes, BYTES);
+    assertEquals(new Set(readBytes(target)), new Set([3]));
+    resource.trim();
+    assertEquals(resource.reservedBytes, before);
+    graph.launch();
+    gpu.synchronizeSync();
+    graph.dispose();
+    assertEquals(resource.reservedBytes, before);
+    assertGreaterOrEqual(resource.peakReservedBytes, BYTES);
+    assertGreaterOrEqual(resource.peakUsedBytes, BYTES);
+    resource.resetPeaks();
+    assertEquals(resource.peakReservedBytes, before);
+  }));
+
+Deno.test("CudaGraph.launch() says how much is free when its memory does not fit", () =>
+  withDevice((gpu) => {
+    using graph = gpu.capture(() => gpu.alloc("uint8", 2 ** 28).fill(1).dispose());
+    const resource = new CudaMemoryResource(gpu);
+    const most = gpu.memory.freeBytes - 2 ** 26;
+    const hog = gpu.alloc("uint8", most, { resource, label: "hog" });
+    const error = assertThrows(() => graph.launch(), OutOfMemoryError, "hog");
+    assertEquals([error.requestedBytes, graph.launchCount], [2 ** 28, 0]);
+    hog.dispose();
+    graph.launch();
+    gpu.synchronizeSync();
+  }));
+
+testHoldingStream("GraphMemoryResource gives memory back once the last launch is done", (gpu) => {
+  const resource = new GraphMemoryResource(gpu);
+  const before = resource.reservedBytes;
+  const graph = gpu.capture(() => gpu.alloc("uint8", BYTES).fill(1).dispose());
+  using held = new HeldStream(gpu, gpu.stream);
+  graph.launch();
+  graph.dispose();
+  held.release();
+  gpu.synchronizeSync();
+  gpu.context.sweep();
+  assertEquals(resource.reservedBytes, before);
+});
+
+Deno.test("GraphMemoryResource refuses a stream that is not being captured", () =>
+  withDevice((gpu) => {
+    const resource = new GraphMemoryResource(gpu);
+    assertThrows(() => gpu.alloc("uint8", 64, { resource }), TypeError, "not being captured");
+    assertThrows(() => resource.allocate(64, gpu.stream), TypeError, "not being captured");
+    using lazy = gpu.lazy("uint8", 64, { resource });
+    assertThrows(() => lazy.fill(1), TypeError, "not being captured");
+  }));
+
+Deno.test("GraphMemoryResource is where copies of a captured buffer come from", () =>
+  withDevice(async (gpu) => {
+    using source = gpu.zeros("uint8", [4, 64]).fill(5);
+    using result = gpu.zeros("uint8", [64, 4]);
+    using graph = gpu.capture(() => {
+      using copy = source.reshape(256).slice(0, 256);
+      using turned = copy.reshape([4, 64]).strided().transpose().contiguous();
+      assertEquals(copy.memoryResource.constructor, GraphMemoryResource);
+      result.copyFrom(turned);
+    });
+    graph.launch();
+    assertEquals(new Set(await result.download()), new Set([5]));
+  }));
+
+Deno.test("A buffer that outlives its capture has memory after the first launch", () =>
+  withDevice(async (gpu) => {
+    const before = new GraphMemoryResource(gpu).reservedBytes;
+    const { graph, output } = recordOutput(gpu, 4);
+    assertThrows(() => output.fill(1), TypeError, "launch that first");
+    assertThrows(() => output.downloadSync(), TypeError, "launch that first");
+    assertThrows(() => gpu.capture(() => output.fill(1)), TypeError, "launch that first");
+    const { ptr } = output;
+    graph.launch();
+    assertEquals(new Set(await output.download()), new Set([4]));
+    output.fill(9);
+    assertEquals(new Set(await output.download()), new Set([9]));
+    using copy = output.slice(0, 8); // of the device's own memory
+    assertEquals([...await copy.download()], Array(8).fill(9));
+    graph.launch();
+    assertEquals([output.ptr, new Set(await output.download())], [ptr, new Set([4])]);
+    graph.dispose();
+    assertEquals(new Set(await output.download()), new Set([4])); // the buffer has it still
+    output.dispose();
+    assertEquals(new GraphMemoryResource(gpu).reservedBytes, before);
+  }));
+
+Deno.test("A buffer that outlives its capture can go before its graph", () =>
+  withDevice((gpu) => {
+    const before = new GraphMemoryResource(gpu).reservedBytes;
+    const { graph, output } = recordOutput(gpu, 4);
+    graph.launch();
+    output.dispose();
+    graph.launch();
+    gpu.synchronizeSync();
+    graph.dispose();
+    gpu.synchronizeSync();
+    gpu.context.sweep();
+    assertEquals(new GraphMemoryResource(gpu).reservedBytes, before);
+  }));
+
+Deno.test("A buffer that outlives its capture has nothing to free without a launch", () =>
+  withDevice((gpu) => {
+    const first = recordOutput(gpu, 4);
+    const second = recordOutput(gpu, 4);
+    const warnings = captureWarnings(() => {
+      first.output.dispose();
+      first.graph.dispose();
+      second.graph.dispose();
+      second.output.dispose();
+    });
+    assertEquals(warnings, []);
+  }));
+
+Deno.test("A buffer of a capture that failed has no memory, ever", () =>
+  withDevice((gpu) => {
+    let left: DeviceBuffer<"uint8"> | undefined;
+    const body = () => {
+      left = gpu.alloc("uint8", BYTES);
+      throw new RangeError("mine");
+    };
+    assertThrows(() => gpu.capture(body), RangeError, "mine");
+    assertThrows(() => left?.fill(1), TypeError, "never launched");
+    left?.dispose();
+  }));
+
+Deno.test("A buffer of a graph can be used by another graph and another stream", () =>
+  withDevice(async (gpu) => {
+    using stream = gpu.createStream();
+    using result = gpu.zeros("uint8", BYTES);
+    const { graph, output } = recordOutput(gpu, 6);
+    graph.launch();
+    using reader = gpu.capture(() => result.copyFrom(output), { stream });
+    reader.launch();
+    graph.launch(); // waits for the reader, whose source it frees and allocates anew
+    reader.launch();
+    assertEquals(new Set(await result.download()), new Set([6]));
+    output.dispose();
+    graph.dispose();
+  }));

@@ -1,0 +1,181 @@
+// Checks marks in streams: when they are passed, what time they tell, how they end.
+
+import {
+  assert,
+  assertEquals,
+  assertFalse,
+  assertGreater,
+  assertRejects,
+  assertThrows,
+} from "@std/assert";
+import { CUresult } from "../../../ffi/constants.ts";
+import { CudaEvent } from "../../../src/order/event.ts";
+import { CudaError, DisposedError } from "../../../src/words/errors.ts";
+import { openTestDevice, testOnTwoDevices } from "../../support/driver.ts";
+import { faultyDriver } from "../../support/faulty_driver.ts";
+import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
+import { withDevice } from "../../support/with_device.ts";
+
+Deno.test("CudaEvent.isComplete is true before it was recorded", () =>
+  withDevice((gpu) => {
+    using event = gpu.createEvent();
+    assert(event.isComplete);
+  }));
+
+testHoldingStream("CudaEvent.isComplete is false until the work before it is done", (gpu) => {
+  using stream = gpu.createStream();
+  using held = new HeldStream(gpu, stream);
+  using event = stream.record();
+  assertFalse(event.isComplete);
+  held.release();
+  event.synchronizeSync();
+  assert(event.isComplete);
+});
+
+Deno.test("CudaEvent.isComplete throws what the work before it failed with", () => {
+  const { driver, setFault } = faultyDriver();
+  return withDevice((gpu) => {
+    using event = gpu.stream.record();
+    setFault({ name: "cuEventQuery", status: CUresult.CUDA_ERROR_LAUNCH_FAILED });
+    const error = assertThrows(() => event.isComplete, CudaError, "CUDA_ERROR_LAUNCH_FAILED");
+    assertEquals(error.call, "cuEventQuery");
+    setFault(undefined);
+  }, { driver });
+});
+
+testHoldingStream(
+  "CudaEvent.synchronize() resolves once the work before it is done",
+  async (gpu) => {
+    using stream = gpu.createStream();
+    using held = new HeldStream(gpu, stream);
+    using event = stream.record();
+    let isDone = false;
+    const waiting = event.synchronize().then(() => isDone = true);
+    await new Promise((resolve) => setTimeout(resolve, 2));
+    assertFalse(isDone);
+    held.release();
+    await waiting;
+    assert(event.isComplete);
+  },
+);
+
+Deno.test("CudaEvent.synchronize() rejects with what the driver reports", () => {
+  const { driver, setFault } = faultyDriver();
+  return withDevice(async (gpu) => {
+    using event = gpu.stream.record();
+    setFault({ name: "cuEventQuery", status: CUresult.CUDA_ERROR_ILLEGAL_ADDRESS });
+    await assertRejects(() => event.synchronize(), CudaError, "CUDA_ERROR_ILLEGAL_ADDRESS");
+    setFault(undefined);
+  }, { driver });
+});
+
+Deno.test("CudaEvent.secondsSince() tells the GPU time between two marks", () =>
+  withDevice((gpu) => {
+    using a = gpu.zeros("uint8", 2 ** 20);
+    using b = gpu.alloc("uint8", 2 ** 20);
+    using start = gpu.stream.record();
+    b.copyFrom(a);
+    using end = gpu.stream.record();
+    end.synchronizeSync();
+    const seconds = end.secondsSince(start);
+    assertGreater(seconds, 0);
+    assertEquals(start.secondsSince(end), -seconds);
+  }));
+
+Deno.test("CudaEvent.secondsSince() refuses events that record no time", () =>
+  withDevice((gpu) => {
+    using timed = gpu.stream.record();
+    using plain = gpu.stream.record({ timing: false });
+    gpu.synchronizeSync();
+    assertThrows(() => plain.secondsSince(timed), TypeError, "made with timing: false");
+    assertThrows(() => timed.secondsSince(plain), TypeError, "made with timing: false");
+  }));
+
+Deno.test("CudaEvent.secondsSince() fails for an event that was never recorded", () =>
+  withDevice((gpu) => {
+    using start = gpu.createEvent();
+    using end = gpu.stream.record();
+    end.synchronizeSync();
+    assertThrows(() => end.secondsSince(start), CudaError, "CUDA_ERROR_INVALID_HANDLE");
+  }));
+
+testHoldingStream("CudaEvent.secondsSince() fails for a mark that is still ahead", (gpu) => {
+  using stream = gpu.createStream();
+  using start = stream.record();
+  using _held = new HeldStream(gpu, stream);
+  using end = stream.record();
+  assertThrows(() => end.secondsSince(start), CudaError, "CUDA_ERROR_NOT_READY");
+});
+
+testOnTwoDevices("CudaEvent.secondsSince() refuses events of two devices", (first, second) => {
+  using start = first.stream.record();
+  using end = second.stream.record();
+  first.synchronizeSync();
+  second.synchronizeSync();
+  assertThrows(() => end.secondsSince(start), CudaError, "CUDA_ERROR_INVALID_HANDLE");
+});
+
+Deno.test("CudaEvent.dispose() frees once when called twice", () =>
+  withDevice((gpu) => {
+    const event = gpu.createEvent({ label: "mark" });
+    assertEquals(gpu.live().count, 1);
+    event.dispose();
+    event.dispose();
+    assert(event.disposed);
+    assertEquals(gpu.live().count, 0);
+  }));
+
+const USES: Record<string, (event: CudaEvent, other: CudaEvent) => unknown> = {
+  "handle": (event) => event.handle,
+  "isComplete": (event) => event.isComplete,
+  "synchronize()": (event) => event.synchronize(),
+  "synchronizeSync()": (event) => event.synchronizeSync(),
+  "secondsSince()": (event, other) => event.secondsSince(other),
+  "secondsSince() of another": (event, other) => other.secondsSince(event),
+};
+
+for (const [use, run] of Object.entries(USES)) {
+  Deno.test(`CudaEvent.${use} names the event when it was disposed`, () =>
+    withDevice(async (gpu) => {
+      using other = gpu.stream.record();
+      const event = gpu.createEvent({ label: "mark" });
+      event.dispose();
+      await assertRejects(
+        async () => await run(event, other),
+        DisposedError,
+        "Cannot use CudaEvent(mark): it was disposed",
+      );
+    }));
+}
+
+Deno.test("CudaEvent.create() leaves nothing when the driver refuses", () => {
+  const { driver, setFault } = faultyDriver();
+  return withDevice((gpu) => {
+    setFault({ name: "cuEventCreate" });
+    assertThrows(() => gpu.createEvent(), CudaError, "cuEventCreate");
+    assertEquals(gpu.live().count, 0);
+    setFault(undefined);
+    gpu.createEvent().dispose();
+  }, { driver });
+});
+
+Deno.test("CudaEvent.toString() shows the label or the number", () =>
+  withDevice((gpu) => {
+    using labelled = CudaEvent.create(gpu.context, { label: "mark" });
+    using plain = CudaEvent.create(gpu.context);
+    assertEquals(String(labelled), "CudaEvent(mark)");
+    assert(/^CudaEvent\(#\d+\)$/.test(String(plain)));
+    assertEquals(Deno.inspect(labelled), "CudaEvent(mark)");
+    labelled.dispose();
+    assertEquals(Deno.inspect(labelled), "CudaEvent(mark) disposed");
+  }));
+
+Deno.test("CudaEvent keeps its context when the device is disposed first", async () => {
+  const gpu = openTestDevice();
+  const event = gpu.stream.record();
+  gpu.dispose();
+  await event.synchronize();
+  assert(event.isComplete);
+  event.dispose();
+  assert(event.context.released);
+});

@@ -1,0 +1,145 @@
+// Two streams and one buffer: the second waits for the first by itself, unless told not to.
+// The simulated driver throws when two streams touch the same bytes in no order.
+
+import { assertEquals, assertLess, assertThrows } from "@std/assert";
+import { simulateDriver, SimulationError } from "../../../ffi/simulated/driver.ts";
+import { CudaDevice } from "../../../src/device/device.ts";
+import { DisposedError } from "../../../src/words/errors.ts";
+import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
+import { withDevice } from "../../support/with_device.ts";
+
+testHoldingStream(
+  "GpuBuffer.copyFrom() reads what an earlier stream still has to write",
+  async (gpu) => {
+    using writer = gpu.createStream();
+    using reader = gpu.createStream();
+    using source = gpu.zeros("uint8", 4096);
+    using target = gpu.zeros("uint8", 4096);
+    using held = new HeldStream(gpu, writer);
+    source.fill(7, { stream: writer });
+    target.copyFrom(source, { stream: reader });
+    held.release();
+    assertEquals(new Set(await target.download()), new Set([7]));
+  },
+);
+
+testHoldingStream("GpuBuffer.fill() waits for all streams that still read", async (gpu) => {
+  using readers = new DisposableStack();
+  using source = gpu.zeros("uint8", 4096).fill(1);
+  using target = gpu.zeros("uint8", [3, 4096]);
+  using gate = readers.use(gpu.createStream());
+  using held = new HeldStream(gpu, gate);
+  for (let row = 0; row < 3; row++) {
+    const stream = row === 0 ? gate : readers.use(gpu.createStream());
+    target.view(row).reshape(4096).copyFrom(source, { stream });
+  }
+  source.fill(2);
+  held.release();
+  assertEquals(new Set(await target.download()), new Set([1]));
+});
+
+testHoldingStream(
+  "GpuBuffer.dispose() frees after the work of every stream that used it",
+  async (gpu) => {
+    using stream = gpu.createStream();
+    using target = gpu.zeros("uint8", 1 << 20);
+    const source = gpu.zeros("uint8", 1 << 20).fill(4);
+    using held = new HeldStream(gpu, stream);
+    target.copyFrom(source, { stream });
+    source.dispose();
+    using _reuse = gpu.zeros("uint8", 1 << 20).fill(9);
+    held.release();
+    assertEquals(new Set(await target.download()), new Set([4]));
+  },
+);
+
+testHoldingStream(
+  "GpuBuffer.dispose() frees after a stream that was disposed while busy",
+  (gpu) => {
+    const stream = gpu.createStream();
+    using gate = gpu.createStream();
+    using held = new HeldStream(gpu, gate);
+    const buffer = gpu.zeros("uint8", 4096);
+    stream.wait(gate);
+    buffer.fill(1, { stream });
+    stream.dispose();
+    buffer.dispose();
+    held.release();
+  },
+);
+
+Deno.test("GpuBuffer.fill() refuses a disposed stream before any call", () =>
+  withDevice((gpu) => {
+    using buffer = gpu.zeros("uint8", 8);
+    using other = gpu.zeros("uint8", 8);
+    const stream = gpu.createStream();
+    stream.dispose();
+    assertThrows(() => buffer.fill(1, { stream }), DisposedError, "CudaStream");
+    assertThrows(() => buffer.copyFrom(other, { stream }), DisposedError, "CudaStream");
+    assertThrows(() => buffer.strided().fill(1, { stream }), DisposedError, "CudaStream");
+    assertThrows(() => buffer.close(stream), DisposedError, "CudaStream");
+  }));
+
+Deno.test("CudaDevice.open() with manual order leaves two streams to the program", () => {
+  const driver = simulateDriver();
+  using gpu = CudaDevice.open(0, { driver, order: "manual" });
+  using stream = gpu.createStream();
+  using buffer = gpu.alloc("uint8", 64);
+  stream.wait(gpu.stream);
+  buffer.fill(1, { stream });
+  assertThrows(() => buffer.fill(2), SimulationError, "race");
+});
+
+Deno.test("CudaDevice.open() with manual order is right with events of the program", async () => {
+  const driver = simulateDriver();
+  using gpu = CudaDevice.open(0, { driver, order: "manual" });
+  using stream = gpu.createStream();
+  using buffer = gpu.zeros("uint8", 64);
+  stream.wait(gpu.stream);
+  buffer.fill(1, { stream });
+  using written = stream.record();
+  gpu.stream.wait(written);
+  buffer.fill(2);
+  assertEquals(new Set(await buffer.download()), new Set([2]));
+});
+
+Deno.test("GpuBuffer.dispose() with manual order still frees after every stream", () => {
+  const driver = simulateDriver();
+  using gpu = CudaDevice.open(0, { driver, order: "manual" });
+  using stream = gpu.createStream();
+  using other = gpu.createStream();
+  const buffer = gpu.zeros("uint8", 64);
+  stream.wait(gpu.stream);
+  other.wait(gpu.stream);
+  buffer.subarray(0, 32).fill(1, { stream });
+  buffer.subarray(32).fill(2, { stream: other });
+  buffer.dispose();
+  gpu.synchronizeSync();
+  assertEquals(gpu.live().objects.map(({ kind }) => kind), ["stream", "stream"]);
+});
+
+Deno.test("CudaDevice.open() refuses another order while the device is open", () => {
+  const driver = simulateDriver();
+  using _gpu = CudaDevice.open(0, { driver, order: "manual" });
+  assertThrows(
+    () => CudaDevice.open(0, { driver, order: "automatic" }),
+    TypeError,
+    "Cannot open device 0 with automatic order: it is open with manual order",
+  );
+  using same = CudaDevice.open(0, { driver });
+  assertEquals(same.context.ordersStreams, false);
+  const order = "none" as "manual";
+  assertThrows(() => CudaDevice.open(0, { driver, order }), TypeError, 'expected "automatic"');
+});
+
+Deno.test("StreamUsage forgets streams that are gone, however many read a buffer", () =>
+  withDevice((gpu) => {
+    using source = gpu.zeros("uint8", 64);
+    using target = gpu.zeros("uint8", 64);
+    for (let round = 0; round < 100; round++) {
+      using stream = gpu.createStream();
+      target.copyFrom(source, { stream });
+      stream.synchronizeSync();
+    }
+    assertLess(source.span.allocation.usage.streams().length, 20);
+  }));

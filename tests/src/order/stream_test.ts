@@ -1,0 +1,415 @@
+// Checks that queues keep their order, wait for each other, never block JavaScript, and end well.
+
+import {
+  assert,
+  assertEquals,
+  assertFalse,
+  assertRejects,
+  assertStringIncludes,
+  assertThrows,
+} from "@std/assert";
+import { CUresult } from "../../../ffi/constants.ts";
+import type { DriverApi } from "../../../ffi/cuda.ts";
+import { CudaStream } from "../../../src/order/stream.ts";
+import type { StreamPriority } from "../../../src/order/stream.ts";
+import { CudaError, DisposedError } from "../../../src/words/errors.ts";
+import { testDriver, testOnTwoDevices } from "../../support/driver.ts";
+import { faultyDriver } from "../../support/faulty_driver.ts";
+import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
+import { captureWarnings } from "../../support/warnings.ts";
+import { withDevice } from "../../support/with_device.ts";
+
+Deno.test("CudaStream runs what is queued on it in order", () =>
+  withDevice((gpu) => {
+    using stream = gpu.createStream();
+    using buffer = gpu.alloc("uint32", 1000, { stream });
+    for (let value = 0; value <= 50; value++) buffer.fill(value, { stream });
+    assertEquals(buffer.downloadSync(undefined, { stream })[999], 50);
+  }));
+
+testHoldingStream("CudaStream.isIdle is false while work is queued", (gpu) => {
+  using stream = gpu.createStream();
+  assert(stream.isIdle);
+  using held = new HeldStream(gpu, stream);
+  assertFalse(stream.isIdle);
+  held.release();
+  stream.synchronizeSync();
+  assert(stream.isIdle);
+});
+
+testHoldingStream("CudaStream.wait() for an event orders two streams", (gpu) => {
+  using first = gpu.createStream();
+  using second = gpu.createStream();
+  using held = new HeldStream(gpu, first);
+  using mark = first.record();
+  second.wait(mark);
+  assertFalse(second.isIdle);
+  held.release();
+  second.synchronizeSync();
+  assert(mark.isComplete);
+});
+
+testHoldingStream("CudaStream.wait() for a stream waits for what it has queued so far", (gpu) => {
+  using first = gpu.createStream();
+  using second = gpu.createStream();
+  using held = new HeldStream(gpu, first);
+  second.wait(first);
+  assertFalse(second.isIdle);
+  held.release();
+  second.synchronizeSync();
+  assert(first.isIdle);
+});
+
+testHoldingStream(
+  "CudaStream.wait() for a stream does not wait for what it queues later",
+  (gpu) => {
+    using first = gpu.createStream();
+    using second = gpu.createStream();
+    second.wait(first);
+    using _held = new HeldStream(gpu, first);
+    second.synchronizeSync();
+    assert(second.isIdle);
+  },
+);
+
+Deno.test("CudaStream.wait() for itself adds nothing", () =>
+  withDevice((gpu) => {
+    using stream = gpu.createStream();
+    stream.wait(stream);
+    assert(stream.isIdle);
+  }));
+
+testHoldingStream("CudaStream.wait() for a disposed stream waits for the work it left", (gpu) => {
+  const first = gpu.createStream();
+  using second = gpu.createStream();
+  using held = new HeldStream(gpu, first);
+  first.dispose();
+  second.wait(first);
+  assertFalse(second.isIdle);
+  held.release();
+  second.synchronizeSync();
+  assert(second.isIdle);
+});
+
+testOnTwoDevices("CudaStream.wait() waits for a stream of another device", (first, second) => {
+  using a = first.createStream();
+  using b = second.createStream();
+  {
+    using held = new HeldStream(first, a);
+    b.wait(a);
+    assertFalse(b.isIdle);
+    held.release();
+    b.synchronizeSync();
+  }
+  assert(a.isIdle);
+});
+
+testHoldingStream("CudaStream.record() moves an event that is given", (gpu) => {
+  using stream = gpu.createStream();
+  using event = gpu.createEvent();
+  using held = new HeldStream(gpu, stream);
+  assertEquals(stream.record(event), event);
+  assertFalse(event.isComplete);
+  held.release();
+  event.synchronizeSync();
+});
+
+testOnTwoDevices("CudaStream.record() refuses an event of another device", (first, second) => {
+  using event = second.createEvent({ label: "there" });
+  assertThrows(
+    () => first.stream.record(event),
+    TypeError,
+    "Cannot record CudaEvent(there) on CudaStream(default): it belongs to device 1",
+  );
+});
+
+testHoldingStream(
+  "CudaStream.synchronize() lets timers and promises run while the GPU works",
+  async (gpu) => {
+    using stream = gpu.createStream();
+    using held = new HeldStream(gpu, stream);
+    let ticks = 0;
+    const timer = setInterval(() => {
+      if (++ticks === 5) held.release();
+    }, 1);
+    await stream.synchronize(); // would never end if the timer could not run
+    clearInterval(timer);
+    assert(ticks >= 5);
+  },
+);
+
+testHoldingStream("CudaStream.synchronize() serves many waits at once", async (gpu) => {
+  using stream = gpu.createStream();
+  using held = new HeldStream(gpu, stream);
+  const waits = Promise.all(Array.from({ length: 20 }, () => stream.synchronize()));
+  setTimeout(() => held.release(), 1);
+  await waits;
+  assert(stream.isIdle);
+});
+
+Deno.test("CudaStream.synchronize() rejects with what the work failed with", () => {
+  const { driver, setFault } = faultyDriver();
+  return withDevice(async (gpu) => {
+    setFault({ name: "cuStreamQuery", status: CUresult.CUDA_ERROR_LAUNCH_FAILED });
+    await assertRejects(() => gpu.stream.synchronize(), CudaError, "CUDA_ERROR_LAUNCH_FAILED");
+    setFault(undefined);
+  }, { driver });
+});
+
+Deno.test("CudaStream.synchronize() rejects with what the waiting thread reports", () => {
+  const { driver, setFault } = faultyDriver();
+  const held = { ...driver, cuStreamSynchronizeNonblocking: () => Promise.resolve(719) };
+  return withDevice(async (gpu) => {
+    setFault({ name: "cuStreamQuery", status: CUresult.CUDA_ERROR_NOT_READY });
+    await assertRejects(() => gpu.stream.synchronize(), CudaError, "CUDA_ERROR_LAUNCH_FAILED");
+    setFault(undefined);
+  }, { driver: held });
+});
+
+for (const priority of ["low", "normal", "high"] as const) {
+  Deno.test(`CudaStream.create() asks the driver for ${priority} priority`, () => {
+    const driver = testDriver();
+    let asked: number | undefined;
+    const noting: DriverApi = {
+      ...driver,
+      cuStreamCreateWithPriority(cell, flags, number) {
+        asked = number;
+        return driver.cuStreamCreateWithPriority(cell, flags, number);
+      },
+    };
+    return withDevice((gpu) => {
+      using stream = gpu.createStream({ priority });
+      assertEquals(stream.priority, priority);
+      const [least, greatest] = [new Int32Array(1), new Int32Array(1)];
+      gpu.context.call("cuCtxGetStreamPriorityRange", least, greatest);
+      assertEquals(asked, { low: least[0], normal: 0, high: greatest[0] }[priority]);
+    }, { driver: noting });
+  });
+}
+
+Deno.test("CudaStream.create() refuses a priority that there is not", () =>
+  withDevice((gpu) => {
+    assertThrows(
+      () => gpu.createStream({ priority: "urgent" as StreamPriority }),
+      TypeError,
+      'option "priority" is the text "urgent", expected "low", "normal" or "high"',
+    );
+  }));
+
+Deno.test("CudaStream.create() leaves nothing when the driver refuses", () => {
+  const { driver, setFault } = faultyDriver();
+  return withDevice((gpu) => {
+    setFault({ name: "cuStreamCreateWithPriority" });
+    assertThrows(() => gpu.createStream(), CudaError);
+    assertEquals(gpu.live().count, 0);
+    setFault(undefined);
+    gpu.createStream().dispose();
+  }, { driver });
+});
+
+Deno.test("CudaStream.default() is one stream for a device", () =>
+  withDevice((gpu) => {
+    assertEquals(CudaStream.default(gpu.context), gpu.stream);
+    assertEquals(String(gpu.stream), "CudaStream(default)");
+  }));
+
+Deno.test("CudaStream.dispose() refuses the default stream", () =>
+  withDevice((gpu) => {
+    assertThrows(() => gpu.stream.dispose(), TypeError, "dispose the device");
+    assertFalse(gpu.stream.disposed);
+  }));
+
+Deno.test("CudaStream.disposed is true for the default stream when all is gone", async () => {
+  let stream: CudaStream | undefined;
+  await withDevice((gpu) => stream = gpu.stream);
+  assertEquals(stream?.disposed, true);
+  assertThrows(() => stream?.handle, DisposedError, "CudaStream(default)");
+});
+
+Deno.test("CudaStream.dispose() frees once when called twice", () =>
+  withDevice((gpu) => {
+    const stream = gpu.createStream();
+    assertEquals(gpu.live().count, 1);
+    stream.dispose();
+    stream.dispose();
+    assertEquals(gpu.live().count, 0);
+  }));
+
+testHoldingStream(
+  "CudaStream.dispose() lets queued work finish and memory stay until then",
+  (gpu) => {
+    const stream = gpu.createStream();
+    using source = gpu.pinned("uint32", 1000);
+    source.array.fill(7);
+    using target = gpu.zeros("uint32", 1000, { stream });
+    {
+      using _held = new HeldStream(gpu, stream);
+      target.copyFrom(source, { stream });
+      stream.dispose();
+    }
+    assertEquals(target.downloadSync()[999], 7);
+  },
+);
+
+testHoldingStream(
+  "CudaStream.dispose() keeps later users of its buffers behind its work",
+  (gpu) => {
+    const stream = gpu.createStream();
+    using buffer = gpu.zeros("uint32", 1000);
+    {
+      using held = new HeldStream(gpu, stream);
+      buffer.fill(1, { stream });
+      stream.dispose();
+      buffer.fill(2);
+      assertFalse(gpu.stream.isIdle);
+      held.release();
+    }
+    assertEquals(buffer.downloadSync()[0], 2);
+  },
+);
+
+Deno.test("CudaStream.dispose() frees buffers made on it afterwards, on the default stream", () =>
+  withDevice((gpu) => {
+    const stream = gpu.createStream();
+    const buffer = gpu.zeros("uint32", 1000, { stream });
+    stream.dispose();
+    assertEquals(captureWarnings(() => buffer.dispose()), []);
+  }));
+
+Deno.test("CudaStream.dispose() reports a failure and does not throw", () => {
+  const { driver, setFault } = faultyDriver();
+  return withDevice((gpu) => {
+    const stream = gpu.createStream({ label: "loader" });
+    const { handle } = stream;
+    setFault({ name: "cuStreamDestroy_v2" });
+    const [warning = "", ...others] = captureWarnings(() => stream.dispose());
+    assertStringIncludes(
+      warning,
+      "vramkit: stream loader could not be given back: Cannot complete cuStreamDestroy_v2: " +
+        "CUDA_ERROR_UNKNOWN (999), unknown",
+    );
+    assertEquals(others, []);
+    setFault(undefined);
+    gpu.context.call("cuStreamDestroy_v2", handle);
+  }, { driver });
+});
+
+const USES: Record<string, (stream: CudaStream) => unknown> = {
+  "handle": (stream) => stream.handle,
+  "isIdle": (stream) => stream.isIdle,
+  "record()": (stream) => stream.record(),
+  "synchronize()": (stream) => stream.synchronize(),
+  "synchronizeSync()": (stream) => stream.synchronizeSync(),
+  "wait()": (stream) => stream.wait(CudaStream.default(stream.context)),
+};
+
+for (const [use, run] of Object.entries(USES)) {
+  Deno.test(`CudaStream.${use} names the stream when it was disposed`, () =>
+    withDevice(async (gpu) => {
+      const stream = gpu.createStream({ label: "loader" });
+      stream.dispose();
+      await assertRejects(
+        async () => await run(stream),
+        DisposedError,
+        "Cannot use CudaStream(loader): it was disposed",
+      );
+    }));
+}
+
+Deno.test("CudaStream that was disposed never turns into the default stream", () =>
+  withDevice(async (gpu) => {
+    const stream = gpu.createStream({ label: "loader" });
+    using buffer = gpu.zeros("uint32", 4);
+    stream.dispose();
+    const uses = [
+      () => gpu.alloc("uint32", 4, { stream }),
+      () => gpu.pinned("uint32", 4, { stream }),
+      () => gpu.zeros("uint32", 4, { stream }),
+      () => gpu.upload(new Uint32Array(4), { stream }),
+      () => buffer.fill(1, { stream }),
+      () => buffer.clear({ stream }),
+      () => buffer.copyFrom(buffer, { stream }),
+      () => buffer.upload(new Uint32Array(4), { stream }),
+      () => buffer.uploadSync(new Uint32Array(4), { stream }),
+      () => buffer.download(undefined, { stream }),
+      () => buffer.downloadSync(undefined, { stream }),
+      () => buffer.close(stream),
+      () => gpu.time(() => {}, { stream }),
+    ];
+    for (const use of uses) {
+      await assertRejects(async () => await use(), DisposedError, "CudaStream(loader)", `${use}`);
+    }
+    assertFalse(buffer.disposed);
+    assertEquals([...buffer.downloadSync()], [0, 0, 0, 0]);
+  }));
+
+for (const name of ["cuStreamQuery", "cuEventCreate", "cuEventRecord"] as const) {
+  Deno.test(`CudaStream.dispose() waits for its work where ${name} fails`, () => {
+    const { driver, setFault } = faultyDriver();
+    return withDevice((gpu) => {
+      using buffer = gpu.alloc("uint32", 1000);
+      const stream = gpu.createStream();
+      for (let i = 0; i < 20; i++) buffer.fill(i, { stream });
+      setFault({ name });
+      stream.dispose();
+      setFault(undefined);
+      assertEquals(buffer.downloadSync()[999], 19);
+    }, { driver });
+  });
+}
+
+Deno.test("CudaStream.dispose() in a loop keeps few events of streams that are busy", () =>
+  withDevice((gpu) => {
+    using buffer = gpu.alloc("uint32", 1000);
+    for (let i = 0; i < 4000; i++) {
+      using stream = gpu.createStream();
+      buffer.fill(i, { stream });
+    }
+    assert(gpu.context.deferredCount < 100, `${gpu.context.deferredCount} are kept`);
+    assertEquals(buffer.downloadSync()[0], 3999);
+  }));
+
+testHoldingStream(
+  "CudaStream.synchronize() does what was put off until its work was done",
+  async (gpu) => {
+    using stream = gpu.createStream();
+    const hostBytes = gpu.memory.hostBytes;
+    {
+      using held = new HeldStream(gpu, stream);
+      const host = gpu.pinned("uint8", 4096, { stream });
+      host.fill(1, { stream });
+      host.dispose();
+      assertEquals([gpu.context.deferredCount, gpu.live().count], [1, 2]);
+      held.release();
+      await stream.synchronize();
+      assertEquals(gpu.context.deferredCount, 0);
+    }
+    assertEquals(gpu.memory.hostBytes, hostBytes);
+  },
+);
+
+Deno.test("CudaStream.record() leaves no event when it fails", () => {
+  const { driver, setFault } = faultyDriver();
+  return withDevice((gpu) => {
+    setFault({ name: "cuEventRecord" });
+    assertThrows(() => gpu.stream.record(), CudaError, "cuEventRecord");
+    setFault(undefined);
+    assertEquals(gpu.live().count, 0);
+  }, { driver });
+});
+
+Deno.test("CudaStream tells whoever reads next what a postponed call failed with", () => {
+  const { driver, setFault } = faultyDriver();
+  return withDevice(async (gpu) => {
+    const bytes = new Uint8Array(5 * 2 ** 20).fill(3);
+    using a = gpu.zeros("uint8", bytes.length);
+    using b = gpu.zeros("uint8", bytes.length);
+    const moving = a.upload(bytes);
+    b.copyFrom(a); // comes after the upload
+    setFault({ name: "cuMemcpyAsync" });
+    await assertRejects(() => b.download(), CudaError, "cuMemcpyAsync");
+    await moving;
+    setFault(undefined);
+    assertEquals(b.downloadSync()[0], 0);
+  }, { driver });
+});

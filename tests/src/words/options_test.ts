@@ -1,0 +1,102 @@
+// What an OptionSet takes, what it refuses, and the words that it has for it.
+
+import { assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
+import {
+  CALLBACK,
+  eitherOf,
+  FLAG,
+  listOf,
+  NUMBER,
+  oneOf,
+  OptionSet,
+  requireKind,
+  TEXT,
+} from "../../../src/words/options.ts";
+
+interface Choice {
+  readonly label?: string | undefined;
+  readonly onProgress?: (() => void) | undefined;
+  readonly order?: "first" | "last" | undefined;
+  readonly nested?: { readonly isOn?: boolean } | undefined;
+}
+
+const CHOICE = new OptionSet<Choice>({
+  label: TEXT,
+  onProgress: CALLBACK,
+  order: oneOf("first", "last"),
+  nested: new OptionSet<{ readonly isOn?: boolean }>({ isOn: FLAG }),
+});
+
+Deno.test("OptionSet.read() returns what it was given", () => {
+  const options = Object.freeze({ label: "a", order: undefined, nested: { isOn: true } } as const);
+  assertStrictEquals(CHOICE.read(options, "make"), options);
+});
+
+Deno.test("OptionSet.read() names the call, the option, what was given and what is expected", () => {
+  const cases: [unknown, string][] = [
+    ["fast", 'its options are the text "fast", expected an object such as { label, onProgress'],
+    [null, "its options are null, expected an object"],
+    [Promise.resolve(), "its options are a promise, which has to be awaited, expected"],
+    [{ lable: "a" }, 'it has no option "lable" (did you mean "label"?), only label, onProgress'],
+    [{ onprogress() {} }, 'it has no option "onprogress" (did you mean "onProgress"?)'],
+    [{ colour: 1 }, 'it has no option "colour", only label, onProgress, order and nested'],
+    [{ "__proto__x": 1 }, 'it has no option "__proto__x", only'],
+    [{ constructor: 1 }, 'it has no option "constructor", only'],
+    [{ label: 5 }, 'option "label" is the number 5, expected a text'],
+    [{ order: "middle" }, 'option "order" is the text "middle", expected "first" or "last"'],
+    [{ onProgress: new Map() }, 'option "onProgress" is a Map, expected a function'],
+    [
+      { nested: { isOff: true } },
+      'option "nested" is an object, expected an object such as { isOn',
+    ],
+  ];
+  for (const [options, words] of cases) {
+    assertThrows(
+      () => CHOICE.read(options as Choice, "make"),
+      TypeError,
+      `Cannot call make(): ${words}`,
+    );
+  }
+});
+
+Deno.test("OptionSet.read() takes records of any plain kind, and no objects of a class", () => {
+  const defaults = { label: "a" };
+  for (const options of [Object.create(defaults), Object.create(null), new Proxy(defaults, {})]) {
+    CHOICE.read(options, "make");
+  }
+  const wrong = Object.create({ label: 5 });
+  assertThrows(() => CHOICE.read(wrong, "make"), TypeError, 'option "label"');
+  class Mine {
+    readonly label = "a";
+  }
+  assertThrows(() => CHOICE.read(new Mine(), "make"), TypeError, "its options are a Mine");
+});
+
+Deno.test("OptionSet.read() cuts a long text and survives what cannot be looked at", () => {
+  const label = {
+    toString: () => {
+      throw new Error("no");
+    },
+  };
+  assertThrows(() => CHOICE.read({ label } as never, "make"), TypeError, "is an object");
+  const deaf = new Proxy(() => {}, {});
+  assertThrows(() => CHOICE.read({ label: deaf } as never, "make"), TypeError, "is function");
+  const long = "x".repeat(1000);
+  const error = assertThrows(() => CHOICE.read(long as never, "make"), TypeError);
+  assertEquals(error.message.length < 200, true);
+});
+
+Deno.test("Option kinds say what they take", () => {
+  const list = listOf(eitherOf(NUMBER, TEXT));
+  assertEquals(list.expected, "a list, each a number, or a text");
+  assertEquals([list.accepts([1, "a"]), list.accepts([1, null]), list.accepts("ab")], [
+    true,
+    false,
+    false,
+  ]);
+  assertThrows(
+    () => requireKind(5, TEXT, "track"),
+    TypeError,
+    "Cannot call track() with the number 5: expected a text",
+  );
+});
