@@ -15,7 +15,7 @@ import {
   PooledPinnedHostMemoryResource,
   StatisticsResourceAdaptor,
   TrackingResourceAdaptor,
-} from "../src/memory.ts";
+} from "../src/entries/memory.ts";
 import { findPeerResult, type PeerReport } from "./peers/report.ts";
 import { type BenchRow, median, report } from "./result_file.ts";
 

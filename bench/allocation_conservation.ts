@@ -3,7 +3,7 @@
 // which a byte is missing: `deno run -A bench/allocation_conservation.ts [stepCount [result.json]]`.
 
 import { CudaDevice } from "../mod.ts";
-import { CachingResourceAdaptor, StatisticsResourceAdaptor } from "../src/memory.ts";
+import { CachingResourceAdaptor, StatisticsResourceAdaptor } from "../src/entries/memory.ts";
 import { walkAllocations } from "./allocation_walk.ts";
 import { report } from "./result_file.ts";
 

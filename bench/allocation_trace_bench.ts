@@ -3,7 +3,7 @@
 // `deno run -A bench/allocation_trace_bench.ts [peers.json [result.json]]`.
 
 import { CudaDevice, type MemoryResource } from "../mod.ts";
-import { CachingResourceAdaptor, CudaAsyncMemoryResource } from "../src/memory.ts";
+import { CachingResourceAdaptor, CudaAsyncMemoryResource } from "../src/entries/memory.ts";
 import { findPeerResult, type PeerReport } from "./peers/report.ts";
 import { allocationTrace, replayTrace } from "./peers/trace.ts";
 import { type BenchRow, median, report } from "./result_file.ts";

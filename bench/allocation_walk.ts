@@ -2,7 +2,7 @@
 // what is kept make up what the upstream gave, and no two blocks overlap.
 
 import type { CudaStream } from "../mod.ts";
-import type { CachingResourceAdaptor } from "../src/memory.ts";
+import type { CachingResourceAdaptor } from "../src/entries/memory.ts";
 import { isOutOfMemory } from "../src/words/errors.ts";
 
 /** Blocks start at multiples of this, and their sizes count in it. */

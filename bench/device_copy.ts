@@ -2,7 +2,7 @@
 // does a second stream add? `deno task bench:copy [result.json]`; the C++ part needs nvcc.
 
 import { CudaDevice, type CudaStream, formatBytes } from "../mod.ts";
-import { CudaMemoryResource } from "../src/memory.ts";
+import { CudaMemoryResource } from "../src/entries/memory.ts";
 import { secondsInTurn, type TurnOptions } from "./in_turn.ts";
 import { DriverProgram } from "./peers/driver_program.ts";
 import { findResult, type PeerDocument } from "./peers/report.ts";

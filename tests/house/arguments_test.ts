@@ -4,10 +4,10 @@
 
 import { assertEquals } from "@std/assert";
 import * as kit from "../../mod.ts";
-import * as memory from "../../src/memory.ts";
-import * as safetensors from "../../src/safetensors.ts";
-import * as simulated from "../../src/simulated.ts";
-import * as testing from "../../src/testing.ts";
+import * as memory from "../../src/entries/memory.ts";
+import * as safetensors from "../../src/entries/safetensors.ts";
+import * as simulated from "../../src/entries/simulated.ts";
+import * as testing from "../../src/entries/testing.ts";
 import * as notebook from "../../src/notebook/mod.ts";
 import { TemporaryFolder } from "../support/child_deno.ts";
 import { openTestDevice } from "../support/driver.ts";

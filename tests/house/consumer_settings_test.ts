@@ -9,10 +9,10 @@ import { PROJECT_ROOT } from "../support/project_files.ts";
 /** A name that each entry exports, by the entry's path. */
 const ENTRIES = {
   "mod.ts": "CudaDevice",
-  "src/memory.ts": "CachingResourceAdaptor",
-  "src/safetensors.ts": "readSafetensorsHeader",
-  "src/simulated.ts": "simulateDriver",
-  "src/testing.ts": "withoutLeaks",
+  "src/entries/memory.ts": "CachingResourceAdaptor",
+  "src/entries/safetensors.ts": "readSafetensorsHeader",
+  "src/entries/simulated.ts": "simulateDriver",
+  "src/entries/testing.ts": "withoutLeaks",
   "src/notebook/mod.ts": "show",
 };
 

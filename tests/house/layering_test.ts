@@ -21,7 +21,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ["src/device/"],
   ["src/cards/"],
   ["mod.ts"],
-  ["src/memory.ts", "src/safetensors.ts", "src/simulated.ts", "src/testing.ts"],
+  ["src/entries/"],
   ["src/notebook/"],
   ["src/cli.ts", "src/cli/"],
 ];
@@ -30,7 +30,7 @@ const LAYERS: readonly (readonly string[])[] = [
 const FIRST_ENTRY_LAYER = layerOf("src/notebook/");
 
 /** The files that know the simulated driver: one opens the driver that was asked for, one is its entry. */
-const KNOW_SIMULATION = ["src/driver/driver.ts", "src/simulated.ts"];
+const KNOW_SIMULATION = ["src/driver/driver.ts", "src/entries/simulated.ts"];
 
 const graph = await readImportGraph();
 

@@ -18,7 +18,7 @@ export interface ProgramOutcome {
 export async function runWithCollector(body: string): Promise<ProgramOutcome> {
   using folder = new TemporaryFolder();
   const mod = import.meta.resolve("../../mod.ts");
-  const memory = import.meta.resolve("../../src/memory.ts");
+  const memory = import.meta.resolve("../../src/entries/memory.ts");
   const support = import.meta.resolve("./driver.ts");
   const program = folder.write(
     "program.ts",

@@ -25,8 +25,8 @@ import {
   MappedHostMemoryResource,
   PooledPinnedHostMemoryResource,
   TrackingResourceAdaptor,
-} from "../../src/memory.ts";
-import { simulateDriver } from "../../src/simulated.ts";
+} from "../../src/entries/memory.ts";
+import { simulateDriver } from "../../src/entries/simulated.ts";
 import {
   Figure,
   memoryMeter,

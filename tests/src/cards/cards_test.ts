@@ -2,7 +2,7 @@
 
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import * as mod from "../../../mod.ts";
-import * as memory from "../../../src/memory.ts";
+import * as memory from "../../../src/entries/memory.ts";
 import { CachingResourceAdaptor } from "../../../src/memory/caching_resource_adaptor.ts";
 import { OutOfMemoryError } from "../../../src/words/errors.ts";
 import { bandwidthResult } from "../../support/bandwidth_result.ts";

@@ -15,7 +15,7 @@ import {
   PinnedHostMemoryResource,
   StatisticsResourceAdaptor,
   TrackingResourceAdaptor,
-} from "../../../src/memory.ts";
+} from "../../../src/entries/memory.ts";
 import { MemoryLimitError, OutOfMemoryError } from "../../../src/words/errors.ts";
 import { withDevice } from "../../support/with_device.ts";
 

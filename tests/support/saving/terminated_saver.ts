@@ -3,7 +3,7 @@
 
 import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
 import { saveSafetensors } from "../../../mod.ts";
-import { readSafetensorsHeader } from "../../../src/safetensors.ts";
+import { readSafetensorsHeader } from "../../../src/entries/safetensors.ts";
 import { openTestDevice } from "../driver.ts";
 import { FileFolder, namesIn } from "../files.ts";
 

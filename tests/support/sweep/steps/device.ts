@@ -2,7 +2,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { CudaDevice } from "../../../../src/device/device.ts";
-import { CachingResourceAdaptor, CudaAsyncMemoryResource } from "../../../../src/memory.ts";
+import { CachingResourceAdaptor, CudaAsyncMemoryResource } from "../../../../src/entries/memory.ts";
 import type { Step } from "../scene.ts";
 import { show } from "../show.ts";
 

@@ -1,7 +1,7 @@
 // Steps of the failure sweep: streams, events, graphs, batches, and copies between devices.
 
 import { assert, assertEquals } from "@std/assert";
-import { GraphMemoryResource } from "../../../../src/memory.ts";
+import { GraphMemoryResource } from "../../../../src/entries/memory.ts";
 import type { Step } from "../scene.ts";
 
 const NUMBERS = Float32Array.from({ length: 64 }, (_, i) => i);

@@ -20,7 +20,7 @@ import {
   StatisticsResourceAdaptor,
   TrackingResourceAdaptor,
   VirtualMemoryResource,
-} from "../../../../src/memory.ts";
+} from "../../../../src/entries/memory.ts";
 import type { Step } from "../scene.ts";
 
 /** Resources that give device memory, and what stacks on one. */

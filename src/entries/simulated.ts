@@ -19,16 +19,16 @@
  * @module
  */
 
-import { CUresult } from "../ffi/constants.ts";
-import type { DriverApi, DriverFunction } from "../ffi/cuda.ts";
-import { simulateDriver as simulate } from "../ffi/simulated/driver.ts";
-import { requirePointers } from "./driver/driver.ts";
-import { type ByteSize, describeValue, parseBytes } from "./words/format.ts";
-import { CALLBACK, FLAG, NUMBER, OptionSet, SIZE, TEXT } from "./words/options.ts";
+import { CUresult } from "../../ffi/constants.ts";
+import type { DriverApi, DriverFunction } from "../../ffi/cuda.ts";
+import { simulateDriver as simulate } from "../../ffi/simulated/driver.ts";
+import { requirePointers } from "../driver/driver.ts";
+import { type ByteSize, describeValue, parseBytes } from "../words/format.ts";
+import { CALLBACK, FLAG, NUMBER, OptionSet, SIZE, TEXT } from "../words/options.ts";
 
-export type { DriverApi, DriverFunction } from "../ffi/cuda.ts";
-export { SimulationError } from "../ffi/simulated/errors.ts";
-export type { Rule as SimulationRule } from "../ffi/simulated/stricter.ts";
+export type { DriverApi, DriverFunction } from "../../ffi/cuda.ts";
+export { SimulationError } from "../../ffi/simulated/errors.ts";
+export type { Rule as SimulationRule } from "../../ffi/simulated/stricter.ts";
 
 /** The name of an error that a driver call returns, as CUDA's header spells it. */
 export type DriverStatus = `CUDA_ERROR_${string}`;

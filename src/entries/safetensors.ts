@@ -19,19 +19,19 @@
  * @module
  */
 
-export type { SafetensorsFormat } from "./interop/safetensors/formats.ts";
-export type { SafetensorsHeader, TensorEntry } from "./interop/safetensors/header.ts";
-export { readSafetensorsHeader } from "./interop/safetensors/read_header.ts";
-export { loadSafetensors, type LoadSafetensorsOptions } from "./interop/safetensors/load.ts";
+export type { SafetensorsFormat } from "../interop/safetensors/formats.ts";
+export type { SafetensorsHeader, TensorEntry } from "../interop/safetensors/header.ts";
+export { readSafetensorsHeader } from "../interop/safetensors/read_header.ts";
+export { loadSafetensors, type LoadSafetensorsOptions } from "../interop/safetensors/load.ts";
 export {
   type LoadedTensor,
   type ModelFields,
   SafetensorsModel,
-} from "./interop/safetensors/model.ts";
+} from "../interop/safetensors/model.ts";
 export {
   type NamedTensors,
   saveSafetensors,
   type SaveSafetensorsOptions,
-} from "./interop/safetensors/save.ts";
-export type { SafetensorsSource } from "./interop/safetensors/shards.ts";
-export { SafetensorsError } from "./interop/safetensors/error.ts";
+} from "../interop/safetensors/save.ts";
+export type { SafetensorsSource } from "../interop/safetensors/shards.ts";
+export { SafetensorsError } from "../interop/safetensors/error.ts";

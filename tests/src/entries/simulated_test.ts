@@ -1,14 +1,14 @@
 // Checks the entry of the simulated driver: each option, faults, and what it rejects.
 
 import { assert, assertEquals, assertInstanceOf, assertThrows } from "@std/assert";
-import { CudaDevice } from "../../src/device/device.ts";
+import { CudaDevice } from "../../../src/device/device.ts";
 import {
   type SimulatedDriverOptions,
   simulateDriver,
   SimulationError,
-} from "../../src/simulated.ts";
-import { CudaError, OutOfMemoryError } from "../../src/words/errors.ts";
-import { testDriver } from "../support/driver.ts";
+} from "../../../src/entries/simulated.ts";
+import { CudaError, OutOfMemoryError } from "../../../src/words/errors.ts";
+import { testDriver } from "../../support/driver.ts";
 
 Deno.test("simulateDriver() has as many devices and as much memory as it is told", () => {
   const driver = simulateDriver({ deviceCount: 3, memorySize: "64 MiB" });

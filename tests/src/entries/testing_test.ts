@@ -7,9 +7,9 @@ import {
   assertStrictEquals,
   assertThrows,
 } from "@std/assert";
-import { LeakError, withoutLeaks } from "../../src/testing.ts";
-import { CaughtWarnings } from "../support/warnings.ts";
-import { withDevice } from "../support/with_device.ts";
+import { LeakError, withoutLeaks } from "../../../src/entries/testing.ts";
+import { CaughtWarnings } from "../../support/warnings.ts";
+import { withDevice } from "../../support/with_device.ts";
 
 Deno.test("withoutLeaks() returns and resolves to what the function does", () =>
   withDevice(async (gpu) => {

@@ -18,10 +18,10 @@
  * @module
  */
 
-import type { CudaDevice } from "./device/device.ts";
-import { formatBytes, formatCount } from "./words/format.ts";
-import { CALLBACK, requireKind } from "./words/options.ts";
-import { formatTable } from "./words/text_table.ts";
+import type { CudaDevice } from "../device/device.ts";
+import { formatBytes, formatCount } from "../words/format.ts";
+import { CALLBACK, requireKind } from "../words/options.ts";
+import { formatTable } from "../words/text_table.ts";
 
 /** Something that was not disposed. */
 export interface Leak {

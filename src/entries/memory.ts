@@ -1,0 +1,112 @@
+/**
+ * Where memory comes from: resources, adaptors around them, allocations, and logs of allocations to
+ * replay. Programs pass a resource to a call, to `gpu.withResource()`, or to `CudaDevice.open()`; a
+ * class of your own that follows `MemoryResource` does as well.
+ *
+ * ```ts
+ * import { CudaDevice } from "vramkit";
+ * import { CachingResourceAdaptor, StatisticsResourceAdaptor } from "vramkit/memory";
+ *
+ * using gpu = CudaDevice.open(0, { driver: "auto" });
+ * using cache = new CachingResourceAdaptor(gpu.memoryResource);
+ * const counted = new StatisticsResourceAdaptor(cache);
+ * gpu.withResource(counted, () => {
+ *   gpu.alloc("float32", 1024).dispose();
+ *   gpu.alloc("float32", 1024).dispose(); // the same block, from the cache
+ * });
+ * console.log(counted.peakBytes, counted.totalCount); // 4096 2
+ * ```
+ *
+ * @module
+ */
+
+export { Driver, type DriverArguments } from "../driver/driver.ts";
+export type { DeviceAttribute } from "../../ffi/constants.ts";
+export type { DeviceAllocator } from "../buffers/device_allocator.ts";
+export type { BuffersOf } from "../buffers/packed_buffers.ts";
+export type { ArraysOf } from "../buffers/many_arrays.ts";
+export type { HostValue } from "../buffers/host_values.ts";
+export type { StridedLayout } from "../buffers/strides.ts";
+export type { StagedRange } from "../buffers/staged_buffer.ts";
+export { QueuedWork } from "../buffers/queued_work.ts";
+export { Context, type ContextOptions } from "../driver/context.ts";
+export type { DeferredWork } from "../driver/deferred_work.ts";
+export type { ContextOwner, MemoryResource } from "../memory/memory_resource.ts";
+export { GraphMemoryResource } from "../graph/graph_memory_resource.ts";
+export { CudaMemoryResource } from "../memory/cuda_memory_resource.ts";
+export { CudaAsyncMemoryResource } from "../memory/cuda_async_memory_resource.ts";
+export type { PoolOptions, PoolReuse } from "../memory/driver_pool.ts";
+export type { DeviceAccess } from "../memory/device_access.ts";
+export { PinnedHostMemoryResource } from "../memory/pinned_host_memory_resource.ts";
+export {
+  type PinnedPoolOptions,
+  PooledPinnedHostMemoryResource,
+} from "../memory/pooled_pinned_host_memory_resource.ts";
+export { ResourceAdaptor } from "../memory/resource_adaptor.ts";
+export { type CachingOptions, CachingResourceAdaptor } from "../memory/caching_resource_adaptor.ts";
+export {
+  type LimitAmounts,
+  type LimitRefusal,
+  MemoryLimitError,
+  type MemoryShortage,
+} from "../words/errors.ts";
+export {
+  type LimitingOptions,
+  LimitingResourceAdaptor,
+} from "../memory/limiting_resource_adaptor.ts";
+export {
+  type StatisticsLevel,
+  StatisticsResourceAdaptor,
+} from "../memory/statistics_resource_adaptor.ts";
+export {
+  type TrackedAllocation,
+  type TrackingOptions,
+  TrackingResourceAdaptor,
+} from "../memory/tracking_resource_adaptor.ts";
+export { type LoggingOptions, LoggingResourceAdaptor } from "../memory/logging_resource_adaptor.ts";
+export type { AllocationAction } from "../accounting/allocation_csv.ts";
+export {
+  type LoggedAllocation,
+  parseAllocationLog,
+  replayAllocations,
+  type ReplayResult,
+} from "../memory/allocation_replay.ts";
+export {
+  type FailureCallback,
+  type FailureCallbackOptions,
+  FailureCallbackResourceAdaptor,
+} from "../memory/failure_callback_resource_adaptor.ts";
+export {
+  AlignedResourceAdaptor,
+  type AlignmentOptions,
+} from "../memory/aligned_resource_adaptor.ts";
+export type { MakeResource } from "../memory/resource_choice.ts";
+export {
+  MappedHostMemoryResource,
+  type MappedMemoryOptions,
+} from "../memory/mapped_host_memory_resource.ts";
+export { ManagedMemoryResource } from "../memory/managed_memory_resource.ts";
+export { HostRegistration, type RegistrationOptions } from "../memory/host_registration.ts";
+export { VirtualMemoryResource } from "../memory/virtual_memory_resource.ts";
+export { VirtualRange, type VirtualRangeRequest } from "../memory/virtual_range.ts";
+export { PitchedMemoryResource, type PitchedRequest } from "../memory/pitched_memory_resource.ts";
+export { Allocation, type AllocationRequest, type Lender } from "../memory/allocation.ts";
+export { BaseMemoryResource } from "../memory/base_memory_resource.ts";
+export type { Owner } from "../order/safety_net.ts";
+export { type Access, StreamUsage } from "../memory/stream_usage.ts";
+export { LazyAllocation } from "../memory/lazy_allocation.ts";
+export type { HostMemory } from "../transfer/host_memory.ts";
+export type { MemorySpan } from "../transfer/copy.ts";
+export type { LiveOrder } from "../device/live_query.ts";
+export type { LedgerEntry } from "../accounting/ledger.ts";
+export type { MemoryUsage } from "../accounting/counters.ts";
+export type {
+  TimelineAction,
+  TimelineFacts,
+  TimelineRecord,
+} from "../accounting/timeline_event.ts";
+export type { CacheUsage, KindUsage, MemoryReportData, SizeClass } from "../device/report.ts";
+export type { BitArrays } from "../dtype.ts";
+export type { LiveBlock, MemoryAmounts } from "../words/shortage.ts";
+export type { Held } from "../device/slot.ts";
+export type { LiveGroup, LiveGroupKey } from "../device/live_groups.ts";
