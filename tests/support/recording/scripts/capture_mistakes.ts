@@ -55,6 +55,41 @@ const WRONG: readonly (readonly [call: string, gives: string, ends: string])[] =
   ["cuMemcpyBatchAsync [a] [p] [0] 1 {srcAccessOrder:1} [0] 1 & s", "900", "0 new"],
   ["!cuStreamWaitValue32_v2 s p 0 4", "1", "0 new"],
   ["!cuStreamWaitValue32_v2 s p 0 1073741824", "801", "0 new"],
+  ["cuMemAllocPitch_v2 &n & 0 4 4", "?", "?"],
+  ["cuMemAllocPitch_v2 null & 100 4 4", "?", "?"],
+  ["cuMemAllocManaged null 4096 1", "?", "?"],
+  ["cuMemHostAlloc null 4096 0", "?", "?"],
+  ["cuMemHostRegister_v2 0 4096 0", "?", "?"],
+  ["cuMemHostUnregister 0", "?", "?"],
+  ["cuMemFreeHost 0", "?", "?"],
+  ["cuMemAdvise 0 64 1 0", "?", "?"],
+  ["cuMemAdvise p 64 1 0", "?", "?"],
+  ["cuMemPoolCreate &n null", "?", "?"],
+  ["cuMemPoolTrimTo 0 0", "?", "?"],
+  ["cuMemPoolGetAttribute pool0 99 &", "?", "?"],
+  ["cuMemPoolGetAccess & 0 {type:1}", "?", "?"],
+  ["cuMemAllocAsync &n 0 t", "?", "?"],
+  ["cuMemAllocAsync null 256 t", "?", "?"],
+  ["cuMemAllocAsync &n 0 s", "?", "?"],
+  ["cuMemAllocAsync null 256 s", "?", "?"],
+  ["cuMemAllocFromPoolAsync &n 256 0 t", "?", "?"],
+  ["cuMemFreeAsync 0 t", "?", "?"],
+  ["cuMemFreeAsync a+16 t", "?", "?"],
+  ["cuGraphInstantiateWithFlags null g 0", "?", "?"],
+  ["cuModuleLoadData &n <words>", "?", "?"],
+  ['cuModuleGetFunction &n 0 "fill"', "?", "?"],
+  ["cuEventRecord e 0", "?", "?"],
+  ["cuStreamWaitEvent s e 1", "?", "?"],
+  ["cuEventElapsedTime & e e", "?", "?"],
+  ["cuLaunchKernel 0 1 1 1 1 1 1 0 s null null", "?", "?"],
+  ["cuMemcpyAsync a p 0 s", "?", "?"],
+  ["cuMemsetD8Async a 1 0 s", "?", "?"],
+  ["cuMemcpyBatchAsync [a] [p] [64] 0 {srcAccessOrder:1} [0] 1 & s", "?", "?"],
+  ["cuMemPrefetchAsync m 65536 64 s", "?", "?"],
+  ["cuMemPrefetchAsync p 64 0 t", "?", "?"],
+  ["cuCtxSynchronize", "?", "?"],
+  ["cuMemUnmap 0 2097152", "?", "?"],
+  ["cuMemCreate &n 2097152 {type:1,location.type:1} 0", "?", "?"],
 ];
 
 /** Calls on a stream whose capture came to nothing. */
@@ -84,6 +119,19 @@ const TOO_LATE: readonly (readonly [call: string, gives: string])[] = [
   ["cuStreamQuery s", "900"],
   ["cuStreamSynchronize s", "900"],
   ["cuStreamBeginCapture_v2 s 2", "401"],
+  ["cuMemsetD8Async a 1 0 s", "?"],
+  ["cuMemcpyAsync a p 0 s", "?"],
+  ["cuMemAllocAsync null 256 s", "?"],
+  ["cuMemAllocFromPoolAsync &n 256 q s", "?"],
+  ["cuStreamWaitEvent s 0 2", "?"],
+  ["cuMemcpyBatchAsync [a] [p] [64] 0 {srcAccessOrder:1} [0] 1 & s", "?"],
+  ["cuMemDiscardBatchAsync [m] [65536] 1 1 s", "?"],
+  ["cuMemcpyPeerAsync a ctx0 p 0 16 s", "?"],
+  ["cuGraphLaunch 0 s", "?"],
+  ["cuMemPrefetchAsync p 64 0 s", "?"],
+  ["cuMemcpy2DAsync_v2 {srcMemoryType:9,WidthInBytes:4,Height:1} s", "?"],
+  ["cuMemcpy2DAsync_v2 {srcMemoryType:9,WidthInBytes:0,Height:1} s", "?"],
+  ["cuEventElapsedTime & e e", "?"],
 ];
 
 /** Calls on the default stream while a stream that waits for it is being captured. */
@@ -109,6 +157,20 @@ const IMPLICIT: readonly (readonly [call: string, gives: string])[] = [
   ["cuStreamBeginCapture_v2 0 3", "1"],
   ["cuStreamEndCapture 0 &n", "906 null"],
   ["cuCtxSynchronize", "900"],
+  ["cuEventRecord 0 0", "?"],
+  ["cuStreamWaitEvent 0 0 0", "?"],
+  ["cuStreamWaitEvent 0 e 1", "?"],
+  ["cuStreamWaitEvent 0 e 2", "?"],
+  ["cuMemAllocAsync &n 0 0", "?"],
+  ["cuMemAllocAsync null 256 0", "?"],
+  ["cuMemAllocFromPoolAsync &n 256 q 0", "?"],
+  ["cuMemcpyPeerAsync a ctx0 p 0 16 0", "?"],
+  ["cuMemPrefetchAsync m 65536 64 0", "?"],
+  ["cuMemcpy2DAsync_v2 {srcMemoryType:9,WidthInBytes:4,Height:1} 0", "?"],
+  ["cuMemDiscardBatchAsync [m] [65536] 1 0 0", "?"],
+  ["cuMemcpyBatchAsync [a] [p] [64] 1 {srcAccessOrder:1} [0] 1 & 0", "?"],
+  ["cuLaunchKernel 0 1 1 1 1 1 1 0 0 null null", "?"],
+  ["cuEventElapsedTime & e e", "?"],
 ];
 
 function wrongScriptOf(kind: string, call: string, steps: string): string {
@@ -268,6 +330,139 @@ const OTHERS = `
   cuMemcpy2DAsync_v2 {srcMemoryType:9,srcDevice:0,dstMemoryType:9,WidthInBytes:0,Height:1} s
   cuMemcpy3DAsync_v2 {srcMemoryType:9,srcDevice:0,dstMemoryType:9,WidthInBytes:0,Height:1,Depth:1} s
   cuMemcpy3DAsync_v2 {srcMemoryType:2,srcDevice:0,dstMemoryType:2,dstDevice:a,dstHeight:1,WidthInBytes:16,Height:2,Depth:0} s
+
+# rectangles of columns beyond their pitch
+  cuStreamCreateWithPriority &s 1 0
+  cuMemAlloc_v2 &a 4096
+  cuMemAlloc_v2 &b 4096
+  cuMemHostAlloc &p 4096 0
+  cuMemAllocAsync &c 4096 s
+  cuMemAllocManaged &m 65536 1
+  cuMemAddressReserve &r 4194304 0 0 0
+  cuMemCreate &y 2097152 {type:1,location.type:1} 0
+  cuMemMap r 2097152 0 y 0
+  cuMemSetAccess r 2097152 {location.type:1,flags:3} 1
+  cuMemsetD8Async r 1 2097152 s
+  cuMemsetD8Async a 1 4096 s
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:4,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a,srcPitch:32,dstMemoryType:4,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2,srcY:1} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a+64,srcPitch:32,dstMemoryType:2,dstDevice:a,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:16,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:r,srcPitch:32,dstMemoryType:2,dstDevice:r+4096,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:r,srcPitch:32,dstMemoryType:2,dstDevice:r+4096,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:r,srcPitch:32,dstMemoryType:4,dstDevice:r+4096,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:r,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:r,srcPitch:32,dstMemoryType:2,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:r,srcPitch:32,dstMemoryType:2,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:r,srcPitch:8,srcXInBytes:16,dstMemoryType:2,dstDevice:a,dstPitch:32,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:8,srcXInBytes:16,dstMemoryType:2,dstDevice:r,dstPitch:32,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:8,srcXInBytes:16,dstMemoryType:4,dstDevice:b,dstPitch:32,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:r,srcPitch:32,dstMemoryType:2,dstDevice:r+4096,dstPitch:8,dstXInBytes:16,WidthInBytes:16,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:p,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a,srcPitch:32,dstMemoryType:4,dstDevice:p,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:c,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:c,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:m,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a,srcPitch:32,dstMemoryType:4,dstDevice:m,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
+  settle
+
+# rectangles of columns beyond their pitch in a capture
+  cuStreamCreateWithPriority &s 1 0
+  cuMemAlloc_v2 &a 4096
+  cuMemAlloc_v2 &b 4096
+  cuMemHostAlloc &p 4096 0
+  cuMemAllocAsync &c 4096 s
+  cuMemAllocManaged &m 65536 1
+  cuMemAddressReserve &r 4194304 0 0 0
+  cuMemCreate &y 2097152 {type:1,location.type:1} 0
+  cuMemMap r 2097152 0 y 0
+  cuMemSetAccess r 2097152 {location.type:1,flags:3} 1
+  cuMemsetD8Async r 1 2097152 s
+  cuMemsetD8Async a 1 4096 s
+  settle
+  cuStreamBeginCapture_v2 s 2
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:4,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a,srcPitch:32,dstMemoryType:4,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2,srcY:1} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a+64,srcPitch:32,dstMemoryType:2,dstDevice:a,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:16,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:r,srcPitch:32,dstMemoryType:2,dstDevice:r+4096,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:r,srcPitch:32,dstMemoryType:2,dstDevice:r+4096,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:r,srcPitch:32,dstMemoryType:4,dstDevice:r+4096,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:r,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:r,srcPitch:32,dstMemoryType:2,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:r,srcPitch:32,dstMemoryType:2,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:r,srcPitch:8,srcXInBytes:16,dstMemoryType:2,dstDevice:a,dstPitch:32,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:8,srcXInBytes:16,dstMemoryType:2,dstDevice:r,dstPitch:32,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:8,srcXInBytes:16,dstMemoryType:4,dstDevice:b,dstPitch:32,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:r,srcPitch:32,dstMemoryType:2,dstDevice:r+4096,dstPitch:8,dstXInBytes:16,WidthInBytes:16,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:p,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a,srcPitch:32,dstMemoryType:4,dstDevice:p,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:c,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:c,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:m,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a,srcPitch:32,dstMemoryType:4,dstDevice:m,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy3DAsync_v2 {srcMemoryType:2,srcDevice:r,srcPitch:32,srcHeight:2,dstMemoryType:2,dstDevice:r+4096,dstPitch:8,dstHeight:2,dstXInBytes:16,WidthInBytes:4,Height:2,Depth:2} s = ?
+  cuMemcpy3DAsync_v2 {srcMemoryType:4,srcDevice:r,srcPitch:32,srcHeight:2,dstMemoryType:2,dstDevice:r+4096,dstPitch:8,dstHeight:2,dstXInBytes:16,WidthInBytes:4,Height:2,Depth:1} s = ?
+  cuMemcpy3DAsync_v2 {srcMemoryType:2,srcDevice:r,srcPitch:32,srcHeight:1,dstMemoryType:2,dstDevice:r+4096,dstPitch:32,dstHeight:2,WidthInBytes:4,Height:2,Depth:1} s = ?
+  cuStreamEndCapture s &g = ?
+
+# rectangles of columns beyond their pitch in a strict capture
+  cuStreamCreateWithPriority &s 1 0
+  cuMemAlloc_v2 &a 4096
+  cuMemAlloc_v2 &b 4096
+  cuMemHostAlloc &p 4096 0
+  cuMemAllocAsync &c 4096 s
+  cuMemAllocManaged &m 65536 1
+  cuMemAddressReserve &r 4194304 0 0 0
+  cuMemCreate &y 2097152 {type:1,location.type:1} 0
+  cuMemMap r 2097152 0 y 0
+  cuMemSetAccess r 2097152 {location.type:1,flags:3} 1
+  cuMemsetD8Async r 1 2097152 s
+  cuMemsetD8Async a 1 4096 s
+  settle
+  cuStreamBeginCapture_v2 s 1
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:r,srcPitch:32,dstMemoryType:2,dstDevice:r+4096,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:r,srcPitch:32,dstMemoryType:2,dstDevice:r+4096,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
+  cuStreamEndCapture s &g = ?
+
+# the time between events of which one is in a capture
+  cuStreamCreateWithPriority &s 1 0
+  cuStreamCreateWithPriority &t 1 0
+  cuEventCreate &a 0
+  cuEventCreate &b 0
+  cuEventCreate &e 2
+  cuEventCreate &n 0
+  cuEventRecord b t
+  settle
+  cuStreamBeginCapture_v2 s 2
+  cuEventRecord a s
+  cuEventElapsedTime & a b = ?
+  cuEventElapsedTime & b a = ?
+  cuEventElapsedTime & n a = ?
+  cuEventElapsedTime & a e = ?
+  cuEventElapsedTime & e a = ?
+  cuEventElapsedTime null a a = ?
+  cuEventElapsedTime & a 0 = ?
+  cuEventRecord e s
+  cuEventElapsedTime & e b = ?
+  cuEventElapsedTime & b e = ?
+  cuStreamQuery s = 900
+  cuEventElapsedTime & a b = ?
+  cuEventElapsedTime & b a = ?
+  cuStreamEndCapture s &c = 901 null
+  cuEventElapsedTime & a b = ?
+  cuEventElapsedTime & b a = ?
+  cuEventElapsedTime & e b = ?
+  cuEventElapsedTime & n a = ?
+  cuEventElapsedTime & a n = ?
 `;
 
 /** The scripts. */

@@ -255,4 +255,21 @@ export const DEVICE_SCRIPTS: readonly Script[] = readScripts(`
   cuLaunchHostFunc s null 0 = 1
   cuLaunchHostFunc s getpid 7
   cuStreamSynchronize s
+
+# addresses that kernels use without a context
+  cuMemAlloc_v2 &a 256
+  array h 4096
+  cuMemAddressReserve &r 4194304 0 0 0
+  cuMemCreate &p 2097152 {type:1,location.type:1} 0
+  cuMemMap r 2097152 0 p 0
+  cuMemFree_v2 a
+  settle
+  cuCtxSetCurrent 0
+  cuPointerGetAttribute & 3 0 = ?
+  cuPointerGetAttribute & 3 h = ?
+  cuPointerGetAttribute & 3 ~a = ?
+  cuPointerGetAttribute & 3 r = ?
+  cuPointerGetAttribute & 3 r+2097152 = ?
+  cuPointerGetAttribute & 99 r = ?
+  cuPointerGetAttribute & 2 r = ?
 `);

@@ -191,4 +191,316 @@ export const GRAPH_MEMORY_SCRIPTS: readonly Script[] = readScripts(`
   cuGraphExecDestroy x
   cuDeviceGraphMemTrim 0
   cuDeviceGetGraphMemAttribute 0 2 & = 0 0
+
+# counters of a graph on two streams
+  cuStreamCreateWithPriority &s 1 0
+  cuStreamCreateWithPriority &t 1 0
+  cuStreamBeginCapture_v2 s 2
+  cuMemAllocAsync &a1 4096 s
+  cuMemsetD8Async a1 5 4096 s
+  cuMemFreeAsync a1 s
+  cuStreamEndCapture s &g1 = 0 new
+  cuGraphInstantiateWithFlags &x1 g1 0
+  cuGraphLaunch x1 s
+  settle
+  cuDeviceGetGraphMemAttribute 0 0 & = ?
+  cuDeviceGetGraphMemAttribute 0 1 & = ?
+  cuDeviceGetGraphMemAttribute 0 2 & = ?
+  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  cuGraphLaunch x1 t
+  settle
+  cuDeviceGetGraphMemAttribute 0 0 & = ?
+  cuDeviceGetGraphMemAttribute 0 1 & = ?
+  cuDeviceGetGraphMemAttribute 0 2 & = ?
+  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  cuGraphLaunch x1 s
+  settle
+  cuDeviceGetGraphMemAttribute 0 0 & = ?
+  cuDeviceGetGraphMemAttribute 0 1 & = ?
+  cuDeviceGetGraphMemAttribute 0 2 & = ?
+  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  cuDeviceGraphMemTrim 0
+  cuDeviceGetGraphMemAttribute 0 0 & = ?
+  cuDeviceGetGraphMemAttribute 0 1 & = ?
+  cuDeviceGetGraphMemAttribute 0 2 & = ?
+  cuDeviceGetGraphMemAttribute 0 3 & = ?
+
+# counters of two graphs on two streams, one after the other
+  cuStreamCreateWithPriority &s 1 0
+  cuStreamCreateWithPriority &t 1 0
+  cuStreamBeginCapture_v2 s 2
+  cuMemAllocAsync &a1 4096 s
+  cuMemsetD8Async a1 5 4096 s
+  cuMemFreeAsync a1 s
+  cuStreamEndCapture s &g1 = 0 new
+  cuGraphInstantiateWithFlags &x1 g1 0
+  cuStreamBeginCapture_v2 s 2
+  cuMemAllocAsync &a2 4096 s
+  cuMemsetD8Async a2 5 4096 s
+  cuMemFreeAsync a2 s
+  cuStreamEndCapture s &g2 = 0 new
+  cuGraphInstantiateWithFlags &x2 g2 0
+  cuGraphLaunch x1 s
+  settle
+  cuGraphLaunch x2 t
+  settle
+  cuDeviceGetGraphMemAttribute 0 0 & = ?
+  cuDeviceGetGraphMemAttribute 0 1 & = ?
+  cuDeviceGetGraphMemAttribute 0 2 & = ?
+  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  cuGraphLaunch x2 s
+  settle
+  cuDeviceGetGraphMemAttribute 0 0 & = ?
+  cuDeviceGetGraphMemAttribute 0 1 & = ?
+  cuDeviceGetGraphMemAttribute 0 2 & = ?
+  cuDeviceGetGraphMemAttribute 0 3 & = ?
+
+# counters of two graphs on one stream, the first of which leaves its memory
+  cuStreamCreateWithPriority &s 1 0
+  cuStreamBeginCapture_v2 s 2
+  cuMemAllocAsync &a1 4096 s
+  cuMemsetD8Async a1 5 4096 s
+  cuStreamEndCapture s &g1 = 0 new
+  cuGraphInstantiateWithFlags &x1 g1 0
+  cuStreamBeginCapture_v2 s 2
+  cuMemAllocAsync &a2 4096 s
+  cuMemsetD8Async a2 5 4096 s
+  cuMemFreeAsync a2 s
+  cuStreamEndCapture s &g2 = 0 new
+  cuGraphInstantiateWithFlags &x2 g2 0
+  cuGraphLaunch x1 s
+  cuGraphLaunch x2 s
+  settle
+  cuDeviceGetGraphMemAttribute 0 0 & = ?
+  cuDeviceGetGraphMemAttribute 0 1 & = ?
+  cuDeviceGetGraphMemAttribute 0 2 & = ?
+  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  cuGraphLaunch x2 s
+  settle
+  cuDeviceGetGraphMemAttribute 0 0 & = ?
+  cuDeviceGetGraphMemAttribute 0 1 & = ?
+  cuDeviceGetGraphMemAttribute 0 2 & = ?
+  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  cuMemFreeAsync a1 s
+  settle
+  cuDeviceGetGraphMemAttribute 0 0 & = ?
+  cuDeviceGetGraphMemAttribute 0 1 & = ?
+  cuDeviceGetGraphMemAttribute 0 2 & = ?
+  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  cuGraphLaunch x1 s
+  settle
+  cuDeviceGetGraphMemAttribute 0 0 & = ?
+  cuDeviceGetGraphMemAttribute 0 1 & = ?
+  cuDeviceGetGraphMemAttribute 0 2 & = ?
+  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  cuDeviceGraphMemTrim 0
+  cuDeviceGetGraphMemAttribute 0 0 & = ?
+  cuDeviceGetGraphMemAttribute 0 1 & = ?
+  cuDeviceGetGraphMemAttribute 0 2 & = ?
+  cuDeviceGetGraphMemAttribute 0 3 & = ?
+
+# counters of two graphs on one stream, the second of which leaves its memory
+  cuStreamCreateWithPriority &s 1 0
+  cuStreamBeginCapture_v2 s 2
+  cuMemAllocAsync &a1 4096 s
+  cuMemsetD8Async a1 5 4096 s
+  cuMemFreeAsync a1 s
+  cuStreamEndCapture s &g1 = 0 new
+  cuGraphInstantiateWithFlags &x1 g1 0
+  cuStreamBeginCapture_v2 s 2
+  cuMemAllocAsync &a2 4096 s
+  cuMemsetD8Async a2 5 4096 s
+  cuStreamEndCapture s &g2 = 0 new
+  cuGraphInstantiateWithFlags &x2 g2 0
+  cuGraphLaunch x1 s
+  cuGraphLaunch x2 s
+  settle
+  cuDeviceGetGraphMemAttribute 0 0 & = ?
+  cuDeviceGetGraphMemAttribute 0 1 & = ?
+  cuDeviceGetGraphMemAttribute 0 2 & = ?
+  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  cuGraphLaunch x1 s
+  settle
+  cuDeviceGetGraphMemAttribute 0 0 & = ?
+  cuDeviceGetGraphMemAttribute 0 1 & = ?
+  cuDeviceGetGraphMemAttribute 0 2 & = ?
+  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  cuDeviceGraphMemTrim 0
+  cuDeviceGetGraphMemAttribute 0 0 & = ?
+  cuDeviceGetGraphMemAttribute 0 1 & = ?
+  cuDeviceGetGraphMemAttribute 0 2 & = ?
+  cuDeviceGetGraphMemAttribute 0 3 & = ?
+
+# counters of a small graph and a large one on one stream
+  cuStreamCreateWithPriority &s 1 0
+  cuStreamBeginCapture_v2 s 2
+  cuMemAllocAsync &a1 4096 s
+  cuMemsetD8Async a1 5 4096 s
+  cuMemFreeAsync a1 s
+  cuStreamEndCapture s &g1 = 0 new
+  cuGraphInstantiateWithFlags &x1 g1 0
+  cuStreamBeginCapture_v2 s 2
+  cuMemAllocAsync &a2 41943040 s
+  cuMemsetD8Async a2 5 41943040 s
+  cuMemFreeAsync a2 s
+  cuStreamEndCapture s &g2 = 0 new
+  cuGraphInstantiateWithFlags &x2 g2 0
+  cuGraphLaunch x1 s
+  cuGraphLaunch x2 s
+  settle
+  cuDeviceGetGraphMemAttribute 0 0 & = ?
+  cuDeviceGetGraphMemAttribute 0 1 & = ?
+  cuDeviceGetGraphMemAttribute 0 2 & = ?
+  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  cuGraphLaunch x1 s
+  settle
+  cuDeviceGetGraphMemAttribute 0 0 & = ?
+  cuDeviceGetGraphMemAttribute 0 1 & = ?
+  cuDeviceGetGraphMemAttribute 0 2 & = ?
+  cuDeviceGetGraphMemAttribute 0 3 & = ?
+
+# counters of a large graph and a small one on one stream
+  cuStreamCreateWithPriority &s 1 0
+  cuStreamBeginCapture_v2 s 2
+  cuMemAllocAsync &a1 41943040 s
+  cuMemsetD8Async a1 5 41943040 s
+  cuMemFreeAsync a1 s
+  cuStreamEndCapture s &g1 = 0 new
+  cuGraphInstantiateWithFlags &x1 g1 0
+  cuStreamBeginCapture_v2 s 2
+  cuMemAllocAsync &a2 4096 s
+  cuMemsetD8Async a2 5 4096 s
+  cuMemFreeAsync a2 s
+  cuStreamEndCapture s &g2 = 0 new
+  cuGraphInstantiateWithFlags &x2 g2 0
+  cuGraphLaunch x1 s
+  cuGraphLaunch x2 s
+  settle
+  cuDeviceGetGraphMemAttribute 0 0 & = ?
+  cuDeviceGetGraphMemAttribute 0 1 & = ?
+  cuDeviceGetGraphMemAttribute 0 2 & = ?
+  cuDeviceGetGraphMemAttribute 0 3 & = ?
+
+# counters of graphs that leave their memory on one stream
+  cuStreamCreateWithPriority &s 1 0
+  cuStreamBeginCapture_v2 s 2
+  cuMemAllocAsync &a1 4096 s
+  cuMemsetD8Async a1 5 4096 s
+  cuStreamEndCapture s &g1 = 0 new
+  cuGraphInstantiateWithFlags &x1 g1 0
+  cuStreamBeginCapture_v2 s 2
+  cuMemAllocAsync &a2 4096 s
+  cuMemsetD8Async a2 5 4096 s
+  cuStreamEndCapture s &g2 = 0 new
+  cuGraphInstantiateWithFlags &x2 g2 0
+  cuStreamBeginCapture_v2 s 2
+  cuMemAllocAsync &a3 4096 s
+  cuMemsetD8Async a3 5 4096 s
+  cuMemFreeAsync a3 s
+  cuStreamEndCapture s &g3 = 0 new
+  cuGraphInstantiateWithFlags &x3 g3 0
+  cuGraphLaunch x1 s
+  cuGraphLaunch x2 s
+  settle
+  cuDeviceGetGraphMemAttribute 0 0 & = ?
+  cuDeviceGetGraphMemAttribute 0 1 & = ?
+  cuDeviceGetGraphMemAttribute 0 2 & = ?
+  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  cuGraphLaunch x3 s
+  settle
+  cuDeviceGetGraphMemAttribute 0 0 & = ?
+  cuDeviceGetGraphMemAttribute 0 1 & = ?
+  cuDeviceGetGraphMemAttribute 0 2 & = ?
+  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  cuMemFreeAsync a1 s
+  settle
+  cuGraphLaunch x3 s
+  settle
+  cuDeviceGetGraphMemAttribute 0 0 & = ?
+  cuDeviceGetGraphMemAttribute 0 1 & = ?
+  cuDeviceGetGraphMemAttribute 0 2 & = ?
+  cuDeviceGetGraphMemAttribute 0 3 & = ?
+
+# counters of a graph with blocks behind each other
+  cuStreamCreateWithPriority &s 1 0
+  cuStreamBeginCapture_v2 s 2
+  cuMemAllocAsync &a 20971520 s
+  cuMemFreeAsync a s
+  cuMemAllocAsync &b 20971520 s
+  cuMemFreeAsync b s
+  cuStreamEndCapture s &g = 0 new
+  cuGraphInstantiateWithFlags &x g 0
+  cuGraphLaunch x s
+  settle
+  cuDeviceGetGraphMemAttribute 0 0 & = ?
+  cuDeviceGetGraphMemAttribute 0 1 & = ?
+  cuDeviceGetGraphMemAttribute 0 2 & = ?
+  cuDeviceGetGraphMemAttribute 0 3 & = ?
+
+# counters of a graph with blocks at once
+  cuStreamCreateWithPriority &s 1 0
+  cuStreamBeginCapture_v2 s 2
+  cuMemAllocAsync &a 20971520 s
+  cuMemAllocAsync &b 20971520 s
+  cuMemFreeAsync a s
+  cuMemFreeAsync b s
+  cuStreamEndCapture s &g = 0 new
+  cuGraphInstantiateWithFlags &x g 0
+  cuGraphLaunch x s
+  settle
+  cuDeviceGetGraphMemAttribute 0 0 & = ?
+  cuDeviceGetGraphMemAttribute 0 1 & = ?
+  cuDeviceGetGraphMemAttribute 0 2 & = ?
+  cuDeviceGetGraphMemAttribute 0 3 & = ?
+
+# counters of a graph on the default stream and on another
+  cuStreamCreateWithPriority &s 1 0
+  cuStreamBeginCapture_v2 s 2
+  cuMemAllocAsync &a1 4096 s
+  cuMemsetD8Async a1 5 4096 s
+  cuMemFreeAsync a1 s
+  cuStreamEndCapture s &g1 = 0 new
+  cuGraphInstantiateWithFlags &x1 g1 0
+  cuStreamBeginCapture_v2 s 2
+  cuMemAllocAsync &a2 4096 s
+  cuMemsetD8Async a2 5 4096 s
+  cuMemFreeAsync a2 s
+  cuStreamEndCapture s &g2 = 0 new
+  cuGraphInstantiateWithFlags &x2 g2 0
+  cuGraphLaunch x1 0
+  cuGraphLaunch x2 2
+  settle
+  cuDeviceGetGraphMemAttribute 0 0 & = ?
+  cuDeviceGetGraphMemAttribute 0 1 & = ?
+  cuDeviceGetGraphMemAttribute 0 2 & = ?
+  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  cuGraphLaunch x2 0
+  settle
+  cuDeviceGetGraphMemAttribute 0 0 & = ?
+  cuDeviceGetGraphMemAttribute 0 1 & = ?
+  cuDeviceGetGraphMemAttribute 0 2 & = ?
+  cuDeviceGetGraphMemAttribute 0 3 & = ?
+
+# a graph that frees the memory of another
+  cuStreamCreateWithPriority &s 1 0
+  cuStreamBeginCapture_v2 s 2
+  cuMemAllocAsync &a1 4096 s
+  cuMemsetD8Async a1 5 4096 s
+  cuStreamEndCapture s &g1 = 0 new
+  cuGraphInstantiateWithFlags &x1 g1 0
+  cuGraphLaunch x1 s
+  settle
+  cuStreamBeginCapture_v2 s 2
+  cuMemsetD8Async a1 6 64 s
+  cuMemFreeAsync a1 s = ?
+  cuMemGetAddressRange_v2 & & a1 = ?
+  cuPointerGetAttribute & 2 a1 = ?
+  cuStreamEndCapture s &g = ?
+  cuGraphInstantiateWithFlags &x g 0 = ?
+  cuGraphLaunch x s = ?
+  settle
+  cuDeviceGetGraphMemAttribute 0 0 & = ?
+  cuDeviceGetGraphMemAttribute 0 1 & = ?
+  cuDeviceGetGraphMemAttribute 0 2 & = ?
+  cuDeviceGetGraphMemAttribute 0 3 & = ?
 `);

@@ -261,4 +261,52 @@ export const PEER_SCRIPTS: readonly Script[] = readScripts(`
   cuMemAllocFromPoolAsync &b 4096 pool1 s
   cuLaunchKernel fill0 1 1 1 32 1 1 0 s (u64:b,u32:1,u32:64) null
   cuMemPoolSetAccess pool1 {location.type:1,location.id:0,flags:3} 1 = throws rights
+
+# memory that the current context may not reach (two devices)
+  cuMemAllocAsync &b 4096 0
+  cuMemPoolCreate &q {allocType:1,location.type:1,location.id:1}
+  cuMemAllocFromPoolAsync &c 4096 q 0 = ?
+  cuMemPoolCreate &o {allocType:1,location.type:2}
+  cuMemPoolSetAccess o {location.type:1,location.id:1,flags:3} 1
+  cuMemAllocFromPoolAsync &d 4096 o 0 = ?
+  cuMemHostAlloc &p 4096 0
+  settle
+  cuMemGetAddressRange_v2 & & c = ?
+  cuPointerGetAttribute & 3 c = ?
+  cuMemGetAddressRange_v2 & & d = ?
+  cuPointerGetAttribute & 3 d = ?
+  cuPointerGetAttribute & 9 d = ?
+  cuMemPoolSetAccess q {location.type:1,location.id:0,flags:3} 1
+  cuMemGetAddressRange_v2 & & c = ?
+  cuPointerGetAttribute & 3 c = ?
+  cuMemPoolSetAccess q {location.type:1,location.id:0,flags:0} 1
+  cuMemGetAddressRange_v2 & & c = ?
+  cuCtxSetCurrent ctx1
+  cuMemGetAddressRange_v2 & & b = ?
+  cuMemGetAddressRange_v2 & & c = ?
+  cuMemGetAddressRange_v2 & & d = ?
+  cuMemGetAddressRange_v2 & & p = ?
+  cuPointerGetAttribute & 3 d = ?
+  cuPointerGetAttribute & 9 d = ?
+  cuStreamCreateWithPriority &t 1 0
+  cuMemAllocFromPoolAsync &e 4096 o t = ?
+  cuPointerGetAttribute & 9 e = ?
+  settle
+
+# memory of a graph that the current context may not reach (two devices)
+  cuStreamCreateWithPriority &s 1 0
+  cuStreamBeginCapture_v2 s 2
+  cuMemAllocAsync &a 4096 s
+  cuMemsetD8Async a 5 4096 s
+  cuStreamEndCapture s &g = 0 new
+  cuGraphInstantiateWithFlags &x g 0
+  cuGraphLaunch x s
+  settle
+  cuCtxSetCurrent ctx1
+  cuMemGetAddressRange_v2 & & a = ?
+  cuPointerGetAttribute & 3 a = ?
+  cuCtxEnablePeerAccess ctx0 0
+  cuMemGetAddressRange_v2 & & a = ?
+  cuPointerGetAttribute & 3 a = ?
+  cuCtxDisablePeerAccess ctx0
 `);

@@ -197,4 +197,160 @@ export const POOL_SCRIPTS: readonly Script[] = readScripts(`
   cuMemsetD8Async b 5 4096 s
   cuMemFreeAsync b s
   settle
+
+# who may use a pool on the host
+  cuMemPoolCreate &a {allocType:1,location.type:2}
+  cuMemPoolGetAccess & a {type:2} = ?
+  cuMemPoolGetAccess & a {type:2,id:5} = ?
+  cuMemPoolGetAccess & a {type:3} = ?
+  cuMemPoolGetAccess & a {type:3,id:64} = ?
+  cuMemPoolGetAccess & a {type:4} = ?
+  cuMemPoolGetAccess & a {type:0} = ?
+  cuMemPoolGetAccess & a {type:1,id:64} = ?
+  cuMemPoolSetAccess a {location.type:2,flags:0} 1 = ?
+  cuMemPoolGetAccess & a {type:2} = ?
+  cuMemPoolSetAccess a {location.type:2,flags:1} 1 = ?
+  cuMemPoolSetAccess a {location.type:2,flags:2} 1 = ?
+  cuMemPoolSetAccess a {location.type:2,location.id:5,flags:3} 1 = ?
+  cuMemPoolSetAccess a {location.type:3,flags:3} 1 = ?
+  cuMemPoolSetAccess a {location.type:4,flags:3} 1 = ?
+  cuMemPoolSetAccess a {location.type:0,flags:3} 1 = ?
+  cuMemPoolSetAccess a {location.type:1,flags:1} 1 = ?
+  cuMemPoolSetAccess a {location.type:1,flags:2} 1 = ?
+  cuMemPoolSetAccess a {location.type:1,flags:0} 1 = ?
+  cuMemPoolGetAccess & a {type:1} = ?
+  cuMemPoolSetAccess a {location.type:1,flags:3} 1
+  cuMemPoolSetAccess a {location.type:1,flags:0} 1 = ?
+  cuMemPoolGetAccess & a {type:1} = ?
+
+# who may use a pool near a part of the host
+  cuMemPoolCreate &a {allocType:1,location.type:3}
+  cuMemPoolGetAccess & a {type:2} = ?
+  cuMemPoolGetAccess & a {type:3} = ?
+  cuMemPoolSetAccess a {location.type:2,flags:3} 1 = ?
+  cuMemPoolSetAccess a {location.type:3,flags:3} 1 = ?
+  cuMemPoolGetAccess & a {type:2} = ?
+
+# places of a pool of a device
+  cuMemPoolGetAccess & pool0 {type:0} = ?
+  cuMemPoolGetAccess & pool0 {type:2,id:5} = ?
+  cuMemPoolGetAccess & pool0 {type:3,id:64} = ?
+  cuMemPoolGetAccess & pool0 {type:4} = ?
+  cuMemPoolGetAccess & pool0 {type:9} = ?
+  cuMemPoolSetAccess pool0 {location.type:3,flags:3} 1 = ?
+  cuMemPoolSetAccess pool0 {location.type:4,flags:3} 1 = ?
+  cuMemPoolSetAccess pool0 {location.type:2,flags:2} 1 = ?
+  cuMemPoolSetAccess pool0 {location.type:2,flags:0} 1 = ?
+  cuMemPoolSetAccess pool0 {location.type:1,location.id:64,flags:0} 1 = ?
+
+# who may use a managed pool
+  cuMemPoolCreate &a {allocType:2,location.type:1}
+  cuMemPoolSetAccess a {location.type:1,flags:0} 1 = ?
+  cuMemPoolSetAccess a {location.type:1,flags:1} 1 = ?
+  cuMemPoolSetAccess a {location.type:1,flags:2} 1 = ?
+  cuMemPoolSetAccess a {location.type:2,flags:3} 1 = ?
+  cuMemPoolSetAccess a {location.type:2,flags:0} 1 = ?
+  cuMemPoolSetAccess a {location.type:0,flags:3} 1 = ?
+  cuMemPoolSetAccess a {location.type:1,location.id:64,flags:3} 1 = ?
+  cuMemPoolGetAccess & a {type:1} = ?
+  cuMemPoolGetAccess & a {type:0} = ?
+  cuMemPoolSetAccess a {location.type:1,flags:3} 1
+  cuMemPoolGetAccess & a {type:1} = ?
+  cuMemPoolSetAccess a {location.type:1,flags:0} 1 = ?
+  cuMemPoolGetAccess & a {type:1} = ?
+
+# who may use a managed pool on the host
+  cuMemPoolCreate &a {allocType:2,location.type:2}
+  cuMemPoolGetAccess & a {type:1} = ?
+  cuMemPoolGetAccess & a {type:2} = ?
+  cuMemPoolSetAccess a {location.type:2,flags:3} 1 = ?
+  cuMemPoolSetAccess a {location.type:1,flags:3} 1 = ?
+  cuMemPoolGetAccess & a {type:1} = ?
+
+# memory of a managed pool that nobody was let in
+  cuMemPoolCreate &a {allocType:2,location.type:1}
+  cuStreamCreateWithPriority &s 1 0
+  cuMemAllocFromPoolAsync &b 4096 a s
+  settle
+  cuPointerGetAttribute & 2 b = ?
+  cuPointerGetAttribute & 3 b = ?
+  cuPointerGetAttribute & 4 b = ?
+  cuPointerGetAttribute & 13 b = ?
+  cuMemGetAddressRange_v2 & & b = ?
+  cuMemPoolGetAttribute a 5 & = ?
+  cuMemPoolGetAttribute a 6 & = ?
+  cuMemPoolGetAttribute a 7 & = ?
+  cuMemPoolGetAttribute a 4 & = ?
+
+# hints for memory of a managed pool
+  cuMemPoolCreate &a {allocType:2,location.type:1}
+  cuMemPoolSetAccess a {location.type:1,flags:3} 1
+  cuStreamCreateWithPriority &s 1 0
+  cuMemAllocFromPoolAsync &b 65536 a s
+  cuMemsetD8Async b 7 65536 s
+  settle
+  cuMemRangeGetAttribute & 4 1 b 65536 = ?
+  cuMemRangeGetAttribute & 4 2 b 65536 = ?
+  cuMemRangeGetAttribute & 4 4 b 65536 = ?
+  cuMemPrefetchAsync b 65536 -1 s = ?
+  cuMemRangeGetAttribute & 4 4 b 65536 = ?
+  cuMemPrefetchAsync b 65536 64 s = ?
+  cuMemPrefetchAsync b 131072 0 s = ?
+  cuMemAdvise b 65536 99 0 = ?
+  cuMemAdvise b 65536 3 64 = ?
+  cuMemAdvise b 131072 1 0 = ?
+  cuMemDiscardBatchAsync [b] [65536] 1 0 s = ?
+  cuMemPrefetchAsync b 65536 0 s = ?
+  cuMemsetD8Async b 8 65536 s
+  settle
+
+# copies of memory of a managed pool
+  cuMemPoolCreate &a {allocType:2,location.type:1}
+  cuMemPoolSetAccess a {location.type:1,flags:3} 1
+  cuStreamCreateWithPriority &s 1 0
+  cuMemAllocFromPoolAsync &b 4096 a s
+  cuMemsetD8Async b 7 4096 s
+  array h 64
+  cuMemcpyDtoHAsync_v2 @h b 64 s = ?
+  settle
+  look h 64 = ?
+  cuMemcpyHtoDAsync_v2 b+64 @h 64 s = ?
+  cuMemcpyAsync b+128 b 64 s = ?
+  settle
+  cuIpcGetMemHandle &i b = ?
+  cuMemHostGetDevicePointer_v2 & b 0 = ?
+  cuMemFree_v2 b = ?
+
+# memory of a pool on the host that is freed at once
+  cuMemPoolCreate &a {allocType:1,location.type:2}
+  cuMemPoolSetAccess a {location.type:1,flags:3} 1
+  cuMemAllocFromPoolAsync &b 4096 a 0
+  settle
+  cuMemPoolGetAttribute a 5 & = ?
+  cuMemPoolGetAttribute a 7 & = ?
+  cuMemFreeHost b = ?
+  cuMemFree_v2 b = ?
+  cuMemPoolGetAttribute a 7 & = ?
+
+# memory of a pool on the host in a capture
+  cuMemPoolCreate &a {allocType:1,location.type:2}
+  cuMemPoolSetAccess a {location.type:1,flags:3} 1
+  cuStreamCreateWithPriority &s 1 0
+  cuStreamBeginCapture_v2 s 2
+  cuMemAllocFromPoolAsync &b 4096 a s = ?
+  cuStreamEndCapture s &g = ?
+
+# memory of a pool of one's own in a capture
+  cuMemPoolCreate &a {allocType:1,location.type:1}
+  cuStreamCreateWithPriority &s 1 0
+  cuStreamBeginCapture_v2 s 2
+  cuMemAllocFromPoolAsync &b 4096 a s = ?
+  cuMemsetD8Async b 5 4096 s = ?
+  cuStreamEndCapture s &g = ?
+  cuGraphInstantiateWithFlags &x g 0 = ?
+  cuGraphLaunch x s = ?
+  settle
+  cuPointerGetAttribute & 17 b = ?
+  cuMemPoolGetAttribute a 7 & = ?
+  cuDeviceGetGraphMemAttribute 0 0 & = ?
 `);

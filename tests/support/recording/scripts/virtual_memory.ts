@@ -179,4 +179,68 @@ export const VIRTUAL_MEMORY_SCRIPTS: readonly Script[] = readScripts(`
   settle
   cuMemUnmap r 2097152
   cuMemAddressFree r 2097152
+
+# unmapping odd ranges
+  cuMemAddressReserve &r 8388608 0 0 0
+  cuMemCreate &p 2097152 {type:1,location.type:1} 0
+  cuMemUnmap r 0 = ?
+  cuMemUnmap r+1000 1000 = ?
+  cuMemUnmap r+1000 2097152 = ?
+  cuMemUnmap 0 2097152 = ?
+  cuMemMap r+2097152 2097152 0 p 0
+  settle
+  cuMemUnmap r 1000 = ?
+  cuMemUnmap r+2097152 1000 = ?
+  cuMemUnmap r+2097152 0 = ?
+  cuMemUnmap r+4194304 1000 = ?
+  cuMemUnmap r+2097152 2098152 = ?
+  cuMemUnmap r 8388608 = ?
+
+# physical memory near a part of the host
+  cuMemCreate &p 2097152 {type:1,location.type:3,location.id:64} 0 = ?
+  cuMemCreate &p 2097152 {type:1,location.type:3,location.id:-1} 0 = ?
+  cuMemCreate &p 2097152 {type:1,location.type:3,requestedHandleTypes:1} 0 = ?
+  cuMemCreate &p 2097152 {type:1,location.type:3,requestedHandleTypes:8} 0 = ?
+  cuMemCreate &p 2097152 {type:1,location.type:2,requestedHandleTypes:8} 0 = ?
+  cuMemCreate &p 2097152 {type:1,location.type:2,allocFlags.compressionType:9} 0 = ?
+  cuMemCreate &p 2097152 {type:1,location.type:2,allocFlags.compressionType:1} 0 = ?
+  cuMemCreate &p 2097152 {type:1,location.type:4} 0 = ?
+  cuMemCreate &p 2097152 {type:1,location.type:0} 0 = ?
+  cuMemCreate &p 2097152 {type:2,location.type:1} 0 = ?
+
+# rights on physical memory of the host
+  cuMemCreate &p 2097152 {type:1,location.type:2} 0
+  cuMemCreate &q 2097152 {type:1,location.type:1} 0
+  cuMemAddressReserve &r 4194304 0 0 0
+  cuMemMap r 2097152 0 p 0
+  cuMemMap r+2097152 2097152 0 q 0
+  cuMemGetAddressRange_v2 & & r = ?
+  cuMemHostGetFlags & r = ?
+  cuMemSetAccess r 2097152 {location.type:2,flags:1} 1 = ?
+  cuMemSetAccess r 2097152 {location.type:2,location.id:5,flags:3} 1 = ?
+  cuMemSetAccess r 2097152 {location.type:3,flags:3} 1 = ?
+  cuMemSetAccess r 2097152 {location.type:2,flags:3} 1 = ?
+  cuMemGetAddressRange_v2 & & r = ?
+  cuPointerGetAttribute & 3 r = ?
+  cuMemSetAccess r 4194304 {location.type:2,flags:3} 1 = ?
+  cuMemSetAccess r 4194304 {location.type:1,flags:3} 1 = ?
+  cuMemHostGetFlags & r = ?
+  cuMemHostGetDevicePointer_v2 & r+32 0 = ?
+  cuPointerGetAttribute & 1 r = ?
+  cuPointerGetAttribute & 3 r+32 = ?
+  cuPointerGetAttribute & 4 r = ?
+  cuPointerGetAttribute & 8 r = ?
+  cuPointerGetAttribute & 11 r = ?
+  cuPointerGetAttribute & 12 r = ?
+  cuPointerGetAttribute & 13 r = ?
+  cuPointerGetAttribute & 2 r+2097152 = ?
+  cuMemGetAddressRange_v2 & & r+32 = ?
+  cuMemGetAddressRange_v2 & & r+2097184 = ?
+  array h 64
+  cuMemsetD8Async r 7 4194304 0
+  cuMemcpyDtoHAsync_v2 @h r 64 0 = ?
+  cuMemcpyHtoDAsync_v2 r+64 @h 64 0 = ?
+  cuMemcpyDtoHAsync_v2 @h r+2097120 64 0 = ?
+  settle
+  look h 64 = ?
 `);
