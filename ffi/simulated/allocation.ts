@@ -85,6 +85,11 @@ export class Allocation implements Ranged, Owner {
     return this.pool?.device ?? this.context.device;
   }
 
+  /** Returns whether the bytes follow whoever touches them, and so are the host's and all devices'. */
+  get isManaged(): boolean {
+    return this.kind === "managed" || this.pool?.kind === "managed";
+  }
+
   get label(): string {
     return `the ${this.byteLength} bytes of ${this.kind} memory`;
   }

@@ -1,7 +1,7 @@
 // One simulated GPU: how much memory is left, what its engines are doing, and its attributes. Its
 // numbers are round on purpose, so that they are not mistaken for measurements.
 
-import { CUdevice_attribute as A } from "../constants.ts";
+import { CU_DEVICE_CPU, CUdevice_attribute as A } from "../constants.ts";
 import { Engine } from "./engine.ts";
 import { refuse } from "./errors.ts";
 import type { SimulationSettings } from "./options.ts";
@@ -35,6 +35,11 @@ export class Device {
   constructor(ordinal: number, memoryBytes: number) {
     this.ordinal = ordinal;
     this.memoryBytes = memoryBytes;
+  }
+
+  /** Returns whether it is no GPU, and stands for the host's memory. */
+  get isHost(): boolean {
+    return this.ordinal === CU_DEVICE_CPU;
   }
 
   /** Returns the memory that nothing holds. */

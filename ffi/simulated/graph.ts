@@ -65,7 +65,7 @@ export class GraphExec {
   /** Queues all recorded work after the launch before; throws before anything is queued. */
   launch(stream: Stream): void {
     const { scheduler } = this.#machine;
-    this.#takeMemory();
+    this.#takeMemory(stream);
     const start = this.#last === undefined
       ? scheduler.mark(stream)
       : scheduler.follow(stream, this.#last);
@@ -74,15 +74,15 @@ export class GraphExec {
     for (const reserve of this.graph.capture.reserves.values()) reserve.needFor(this.#last);
   }
 
-  #takeMemory(): void {
+  #takeMemory(stream: Stream): void {
     const { capture } = this.graph;
     const { reserves, foreignFrees } = capture;
     const allocations = [...reserves.values()].flatMap((reserve) => reserve.allocations);
     requireValue(this.#freesOnLaunch || !allocations.some(({ isThere }) => isThere));
     requireValue(foreignFrees.every(({ isThere }) => isThere));
     for (const work of capture.works()) requireUnchanged(this.#machine, capture, work);
-    for (const reserve of reserves.values()) reserve.requireRoom();
-    for (const reserve of reserves.values()) reserve.take();
+    for (const reserve of reserves.values()) reserve.requireRoom(stream);
+    for (const reserve of reserves.values()) reserve.take(stream);
     for (const allocation of allocations) allocation.launch();
   }
 

@@ -9,7 +9,7 @@ import type { Device } from "./device.ts";
 import { DeviceStorage } from "./device_storage.ts";
 import { refuse } from "./errors.ts";
 import type { MemoryPool } from "./memory_pool.ts";
-import type { Operation } from "./stream.ts";
+import type { Operation, Stream } from "./stream.ts";
 
 /** Memory whose graph has still to bring it. */
 export const NOT_LAUNCHED: Absence = {
@@ -87,12 +87,10 @@ export class GraphAllocation extends Allocation {
   }
 }
 
-/** The memory that the launches of one graph hold on one device. */
+/** The memory that the launches of one graph need on one device. */
 export class GraphReserve {
   /** Blocks that the graph allocates there. */
   readonly allocations: GraphAllocation[] = [];
-  /** Whether the memory is taken from the device. */
-  isHeld = false;
   #memory: GraphMemory;
   #pending: Operation[] = [];
 
@@ -107,10 +105,14 @@ export class GraphReserve {
     return Math.ceil(sum / GRANULE_BYTES) * GRANULE_BYTES;
   }
 
+  /** Returns whether a launch has left a block, which is not freed. */
+  get isInUse(): boolean {
+    return this.allocations.some(({ isThere }) => isThere);
+  }
+
   /** Returns whether nothing that is queued or there needs the memory. */
   get isIdle(): boolean {
-    return this.#pending.every(({ isDone }) => isDone) &&
-      !this.allocations.some(({ isThere }) => isThere);
+    return this.#pending.every(({ isDone }) => isDone) && !this.isInUse;
   }
 
   /** Adds a block. */
@@ -124,14 +126,21 @@ export class GraphReserve {
   }
 
   /** Throws when the device has too little memory for a launch, even after freeing idle memory. */
-  requireRoom(): void {
-    if (!this.isHeld) this.#memory.requireRoom(this.byteLength);
+  requireRoom(stream: Stream): void {
+    this.#memory.requireRoom(this, stream);
   }
 
   /** Takes the memory for a launch. */
-  take(): void {
-    if (!this.isHeld) this.#memory.hold(this);
+  take(stream: Stream): void {
+    this.#memory.hold(this, stream);
   }
+}
+
+/** Physical memory that graphs launched on one stream share, as only one of them runs at a time. */
+interface Share {
+  readonly stream: Stream;
+  byteLength: number;
+  readonly reserves: Set<GraphReserve>;
 }
 
 /** The memory that all graphs hold on one device, and its counters. */
@@ -140,7 +149,7 @@ export class GraphMemory {
   readonly device: Device;
   /** Highest number of bytes that were held since the mark was set back: used, and reserved. */
   readonly highBytes: { used: number; reserved: number } = { used: 0, reserved: 0 };
-  #held = new Set<GraphReserve>();
+  #shares = new Set<Share>();
 
   /** Starts with no memory. */
   constructor(device: Device) {
@@ -149,20 +158,24 @@ export class GraphMemory {
 
   /** Returns the bytes that graphs hold. */
   get heldBytes(): number {
-    return [...this.#held].reduce((bytes, { byteLength }) => bytes + byteLength, 0);
+    return [...this.#shares].reduce((bytes, { byteLength }) => bytes + byteLength, 0);
   }
 
-  /** Throws when the device has too little memory, even after freeing idle memory. */
-  requireRoom(byteLength: number): void {
-    if (byteLength > this.device.freeBytes) this.trim();
-    if (byteLength > this.device.freeBytes) refuse("CUDA_ERROR_OUT_OF_MEMORY");
+  /** Throws when the device has too little memory for a launch, even after freeing idle memory. */
+  requireRoom(reserve: GraphReserve, stream: Stream): void {
+    if (this.#missingBytes(reserve, stream) > this.device.freeBytes) this.trim();
+    if (this.#missingBytes(reserve, stream) <= this.device.freeBytes) return;
+    refuse("CUDA_ERROR_OUT_OF_MEMORY");
   }
 
-  /** Takes memory from the device. */
-  hold(reserve: GraphReserve): void {
-    this.device.charge(reserve.byteLength);
-    this.#held.add(reserve);
-    reserve.isHeld = true;
+  /** Takes memory for a launch, from what the stream's graphs hold or from the device. */
+  hold(reserve: GraphReserve, stream: Stream): void {
+    const missingBytes = this.#missingBytes(reserve, stream);
+    const share = this.#shareFor(reserve, stream) ?? { stream, byteLength: 0, reserves: new Set() };
+    this.device.charge(missingBytes);
+    share.byteLength += missingBytes;
+    share.reserves.add(reserve);
+    this.#shares.add(share);
     const { highBytes, heldBytes } = this;
     highBytes.used = Math.max(highBytes.used, heldBytes);
     highBytes.reserved = Math.max(highBytes.reserved, heldBytes);
@@ -170,11 +183,23 @@ export class GraphMemory {
 
   /** Releases idle memory. */
   trim(): void {
-    for (const reserve of this.#held) {
-      if (!reserve.isIdle) continue;
-      this.#held.delete(reserve);
-      reserve.isHeld = false;
-      this.device.discharge(reserve.byteLength);
+    for (const share of this.#shares) {
+      if (![...share.reserves].every(({ isIdle }) => isIdle)) continue;
+      this.#shares.delete(share);
+      this.device.discharge(share.byteLength);
     }
+  }
+
+  #missingBytes(reserve: GraphReserve, stream: Stream): number {
+    const held = this.#shareFor(reserve, stream)?.byteLength ?? 0;
+    return Math.max(reserve.byteLength - held, 0);
+  }
+
+  /** Finds memory of a stream's graphs in which no other graph has left a block. */
+  #shareFor(reserve: GraphReserve, stream: Stream): Share | undefined {
+    return [...this.#shares].find((share) =>
+      share.stream === stream &&
+      ![...share.reserves].some((other) => other !== reserve && other.isInUse)
+    );
   }
 }

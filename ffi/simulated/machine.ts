@@ -183,7 +183,7 @@ export class Machine {
   /** Acts as the driver after a wait of the host: releases idle pool memory and drained streams. */
   settle(context: Context): void {
     for (const pool of this.pools) {
-      if (pool.device !== context.device && pool.device !== this.host) continue;
+      if (pool.device !== context.device && !pool.device.isHost) continue;
       pool.trim(pool.isDestroyed ? 0 : pool.releaseThresholdBytes);
       if (pool.isDestroyed && pool.usedBytes === 0) this.pools.delete(pool);
     }

@@ -8,6 +8,9 @@ import type { Operation } from "./stream.ts";
 /** A pool takes memory in steps of this, or of the device's own step when there is less left. */
 const STEP_BYTES = 32 << 20;
 
+/** Kind of memory that a pool hands out. */
+export type PoolKind = "device" | "host" | "managed";
+
 /** A free that is queued and not done: its bytes can be reused behind it. */
 export interface PendingFree {
   /** Bytes that become free. */
@@ -18,10 +21,12 @@ export interface PendingFree {
 
 /** Holds a pool's memory and its counters. */
 export class MemoryPool {
-  /** Device that the memory is on; the machine's host for a pool of page-locked memory. */
+  /** Device that the memory is on; the machine's host for all memory that the host can touch. */
   readonly device: Device;
   /** Value that callers hold. */
   readonly handle: bigint;
+  /** Kind of its memory. */
+  readonly kind: PoolKind;
   /** Most bytes that the pool may reserve. */
   readonly maxBytes: number;
   /** Bytes that stay reserved when nothing uses them. */
@@ -40,10 +45,15 @@ export class MemoryPool {
   #pending = new Set<PendingFree>();
   #access = new Map<number, number>();
 
-  /** Makes an empty pool; a maximum of 0 means no limit. */
-  constructor(device: Device, handle: bigint, maxBytes = 0) {
+  /** Makes an empty pool, of device memory unless told; a maximum of 0 means no limit. */
+  constructor(
+    device: Device,
+    handle: bigint,
+    { kind = "device", maxBytes = 0 }: { kind?: PoolKind; maxBytes?: number } = {},
+  ) {
     this.device = device;
     this.handle = handle;
+    this.kind = kind;
     this.maxBytes = maxBytes === 0 ? Infinity : maxBytes;
   }
 
@@ -92,9 +102,10 @@ export class MemoryPool {
     this.#reservedBytes = kept;
   }
 
-  /** Returns the access rights of a device. */
+  /** Returns the access rights of a device; where the memory is, all rights are there from the start. */
   accessOf(ordinal: number): number {
-    return ordinal === this.device.ordinal ? 3 : this.#access.get(ordinal) ?? 0;
+    const isHome = this.kind !== "managed" && ordinal === this.device.ordinal;
+    return isHome ? 3 : this.#access.get(ordinal) ?? 0;
   }
 
   /** Changes the access rights of another device. */

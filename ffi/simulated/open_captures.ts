@@ -20,7 +20,6 @@ export const DISTURBING: ReadonlySet<string> = new Set(
     "cuMemPoolDestroy",
     "cuStreamQuery",
     "cuStreamSynchronize",
-    "cuModuleUnload",
     "cuGraphExecDestroy",
   ] satisfies DriverFunction[],
 );

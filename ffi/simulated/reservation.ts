@@ -59,11 +59,6 @@ export class Mapping implements Ranged, Owner {
     physical.retain();
   }
 
-  /** Returns whether any device may touch the bytes. */
-  get isOpen(): boolean {
-    return this.access.values().some((rights) => rights !== 0);
-  }
-
   permits(context: Context, write: boolean): boolean {
     const rights = this.access.get(context.device.ordinal) ?? 0;
     const needed = write

@@ -58,7 +58,7 @@ export function copyCalls(machine: Machine): CopyCalls {
   function requireDevicePointer({ kind, segments }: Region): void {
     requireValue(kind !== "pageable");
     const isHostPool = segments.some(({ owner }) =>
-      owner instanceof Allocation && owner.pool?.device === machine.host
+      owner instanceof Allocation && owner.pool?.kind === "host"
     );
     requireValue(!isHostPool);
   }

@@ -49,8 +49,8 @@ export function eventCalls(machine: Machine): EventCalls {
       machine.forget(handle);
     },
     cuEventRecord(handle, stream) {
-      const event = findEvent(handle);
       const queue = machine.workStream(stream);
+      const event = findEvent(handle);
       if (event.context !== queue.context) refuse("CUDA_ERROR_INVALID_HANDLE");
       const isShared = (event.flags & CUevent_flags.CU_EVENT_INTERPROCESS) !== 0;
       if (isShared && queue.capture !== undefined) refuse("CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED");
@@ -75,6 +75,11 @@ export function eventCalls(machine: Machine): EventCalls {
     },
     cuEventElapsedTime(milliseconds, startHandle, endHandle) {
       const [start, end] = [findEvent(startHandle), findEvent(endHandle)];
+      for (const { mark } of [start, end]) {
+        // Unlike other questions about a mark in a capture, this one leaves the capture as it is.
+        if (mark?.capture.isValid) refuse("CUDA_ERROR_CAPTURED_EVENT");
+        requireValue(mark === undefined);
+      }
       for (const { flags, record } of [start, end]) {
         const isTimed = (flags & CUevent_flags.CU_EVENT_DISABLE_TIMING) === 0;
         if (!isTimed || record === undefined) refuse("CUDA_ERROR_INVALID_HANDLE");

@@ -69,9 +69,9 @@ export function graphCalls(machine: Machine): GraphCalls {
     cuGraphInstantiateWithFlags(handle, graphHandle, flags) {
       machine.contexts.requireCurrent();
       requireCell(handle);
-      const graph = find(Graph, graphHandle);
       requireValue(INSTANTIATE_FLAGS.has(flags));
       machine.requireRelaxed();
+      const graph = find(Graph, graphHandle);
       for (const work of graph.capture.works()) requireInstantiable(machine, graph.capture, work);
       if (graph.capture.hasMemory && graph.execCount > 0) refuse("CUDA_ERROR_NOT_SUPPORTED");
       graph.execCount++;

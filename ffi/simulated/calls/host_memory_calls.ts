@@ -9,7 +9,7 @@ import { refuse, requireValue } from "../errors.ts";
 import { allocateHost } from "../host_allocation.ts";
 import { HostStorage } from "../host_storage.ts";
 import type { Machine } from "../machine.ts";
-import { Reservation } from "../reservation.ts";
+import { Mapping, Reservation } from "../reservation.ts";
 import type { CallGroup } from "./calls.ts";
 import { requireIdle } from "./memory_calls.ts";
 
@@ -26,12 +26,13 @@ type HostMemoryCalls = CallGroup<`cuMemHost${string}` | "cuMemFreeHost">;
 export function hostMemoryCalls(machine: Machine): HostMemoryCalls {
   const { contexts, memory } = machine;
 
-  /** Finds page-locked or managed memory, or addresses where the current context may read. */
-  function findMemory(address: bigint): Allocation | Reservation {
-    const found = memory.at(Number(address));
+  /** Finds page-locked or managed memory, or mapped memory that the current context may read. */
+  function findMemory(address: bigint): Allocation | Mapping {
+    const entry = memory.at(Number(address));
+    const found = entry instanceof Reservation ? entry.mappings.at(Number(address)) : entry;
     requireValue(found !== undefined);
-    const isOpen = found instanceof Reservation
-      ? found.mappings.at(Number(address))?.permits(contexts.current, false) === true
+    const isOpen = found instanceof Mapping
+      ? found.permits(contexts.current, false)
       : HOST_KINDS.has(found.kind);
     requireValue(isOpen);
     return found;
@@ -61,8 +62,8 @@ export function hostMemoryCalls(machine: Machine): HostMemoryCalls {
       contexts.requireCurrent();
       requireValue(flags === 0);
       const found = findMemory(address);
-      // Of virtual memory the driver tells where it starts.
-      if (found instanceof Reservation) return put64(pointer, found.address);
+      // Of mapped memory the driver tells where the mapping starts.
+      if (found instanceof Mapping) return put64(pointer, found.address);
       requireValue(found.kind !== "managed");
       put64(pointer, address);
     },
@@ -70,7 +71,7 @@ export function hostMemoryCalls(machine: Machine): HostMemoryCalls {
       contexts.requireCurrent();
       // All page-locked memory is mapped, whether that was asked for or not.
       const found = findMemory(address);
-      const given = found instanceof Reservation ? CU_MEMHOSTALLOC.PORTABLE : flagsOf(found);
+      const given = found instanceof Mapping ? CU_MEMHOSTALLOC.PORTABLE : flagsOf(found);
       put32(flags, given | CU_MEMHOSTALLOC.DEVICEMAP);
     },
     cuMemHostRegister_v2(address, byteLength, flags) {

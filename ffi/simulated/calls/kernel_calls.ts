@@ -53,7 +53,9 @@ export function kernelCalls(machine: Machine): KernelCalls {
       });
     },
     cuModuleUnload(handle) {
-      unloaded.add(machine.find(Module, handle));
+      const module = machine.find(Module, handle);
+      machine.requireRelaxed();
+      unloaded.add(module);
       machine.forget(handle);
     },
     cuModuleGetFunction(handle, module, name) {

@@ -37,7 +37,7 @@ export function managedMemoryCalls(machine: Machine): ManagedMemoryCalls {
 
   function managedRange(address: bigint, byteLength: bigint) {
     const allocation = memory.at(Number(address));
-    requireValue(allocation instanceof Allocation && allocation.kind === "managed");
+    requireValue(allocation instanceof Allocation && allocation.isManaged);
     const start = Number(address) - allocation.address;
     const end = start + Number(byteLength);
     requireValue(byteLength > 0n && end <= allocation.byteLength);
@@ -56,6 +56,7 @@ export function managedMemoryCalls(machine: Machine): ManagedMemoryCalls {
       requireCell(address);
       requireValue(flags === 1 || flags === 2);
       contexts.requireCurrent();
+      requireValue(byteLength > 0n);
       machine.requireRelaxed();
       put64(
         address,
@@ -68,6 +69,7 @@ export function managedMemoryCalls(machine: Machine): ManagedMemoryCalls {
       // The driver ignores the device for what is not about a place.
       if (ABOUT_PLACES.has(advice)) requireLocation(device);
       const range = managedRange(address, byteLength);
+      if (range.allocation.pool !== undefined) refuse("CUDA_ERROR_NOT_SUPPORTED");
       range.advice.update(range.start, range.end, ({ accessedBy }) => {
         switch (advice) {
           case A.CU_MEM_ADVISE_SET_READ_MOSTLY:

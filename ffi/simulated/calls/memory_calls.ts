@@ -3,6 +3,7 @@
 
 import { CUmemorytype, CUpointer_attribute as P } from "../../constants.ts";
 import { Allocation, type Owner } from "../allocation.ts";
+import type { Device } from "../device.ts";
 import { type Cell, put32, put64, requireCell } from "../cells.ts";
 import { DeviceStorage } from "../device_storage.ts";
 import { hex, refuse, requireValue } from "../errors.ts";
@@ -45,7 +46,7 @@ export function memoryCalls(machine: Machine): MemoryCalls {
    */
   function requireReach(attribute: number, owner: Owner): void {
     if (attribute !== P.CU_POINTER_ATTRIBUTE_DEVICE_POINTER) return;
-    requireValue(contexts.top === undefined || owner.permits(contexts.top, false));
+    requireValue(owner.permits(contexts.current, false));
   }
 
   return {
@@ -85,14 +86,13 @@ export function memoryCalls(machine: Machine): MemoryCalls {
       const { current } = contexts;
       const entry = memory.at(Number(address));
       const found = entry instanceof Reservation ? entry.mappings.at(Number(address)) : entry;
-      // The driver finds no range where memory was mapped and nobody was let in.
-      const isClosed = found instanceof Mapping && !found.isOpen;
-      if (found === undefined || isClosed) return refuse("CUDA_ERROR_NOT_FOUND");
-      // Memory of a device is known to the context that made it alone.
-      const isForeign = found instanceof Allocation && found.kind === "device" &&
-        found.context !== current;
-      if (isForeign) return refuse("CUDA_ERROR_NOT_FOUND");
-      if (base !== null) put64(base, found.address);
+      // The driver finds only what the current context may read.
+      const isReached = found?.permits(current, false) === true &&
+        (!(found instanceof GraphAllocation) || found.isThere);
+      if (found === undefined || !isReached) return refuse("CUDA_ERROR_NOT_FOUND");
+      // Of the host's physical memory the driver tells the size alone.
+      const isHost = found instanceof Mapping && found.physical.device.isHost;
+      if (base !== null) put64(base, isHost ? 0 : found.address);
       if (size !== null) put64(size, found.byteLength);
     },
     cuPointerGetAttribute(data, attribute, address) {
@@ -110,7 +110,7 @@ export function memoryCalls(machine: Machine): MemoryCalls {
       // The range is the reservation, whatever is mapped in it.
       describeMapped(data, attribute, {
         address,
-        ordinal: mapping.physical.device.ordinal,
+        home: mapping.physical.device,
         start: entry.address,
         byteLength: entry.byteLength,
         id: mapping.id,
@@ -137,21 +137,18 @@ function describe(
   attribute: number,
   { allocation, address }: { allocation: Allocation; address: bigint },
 ): void {
-  const { kind, storage, pool } = allocation;
+  const { kind, storage, pool, isManaged } = allocation;
   switch (attribute) {
     case P.CU_POINTER_ATTRIBUTE_CONTEXT:
       // Memory of a pool is the device's, not a context's.
       return put64(data, pool === undefined ? allocation.context.handle : 0n);
-    case P.CU_POINTER_ATTRIBUTE_MEMORY_TYPE: {
-      const isHost = storage.onHost && kind !== "managed";
-      const { CU_MEMORYTYPE_HOST, CU_MEMORYTYPE_DEVICE } = CUmemorytype;
-      return put32(data, isHost ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE);
-    }
+    case P.CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
+      return put32(data, memoryType(storage.onHost && !isManaged));
     case P.CU_POINTER_ATTRIBUTE_HOST_POINTER:
       requireValue(storage.onHost);
       return put64(data, address);
     case P.CU_POINTER_ATTRIBUTE_IS_MANAGED:
-      return put32(data, Number(kind === "managed"));
+      return put32(data, Number(isManaged));
     case P.CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
       return put32(data, Number(kind === "device"));
     case P.CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
@@ -159,7 +156,7 @@ function describe(
     default:
       return describeMapped(data, attribute, {
         address,
-        ordinal: allocation.device.ordinal,
+        home: allocation.device.isHost ? allocation.context.device : allocation.device,
         start: allocation.address,
         byteLength: allocation.byteLength,
         id: allocation.id,
@@ -171,7 +168,7 @@ function describe(
 function describeMapped(
   data: Cell,
   attribute: number,
-  range: { address: bigint; ordinal: number; start: number; byteLength: number; id: number },
+  range: { address: bigint; home: Device; start: number; byteLength: number; id: number },
 ): void {
   switch (attribute) {
     case P.CU_POINTER_ATTRIBUTE_CONTEXT:
@@ -179,14 +176,15 @@ function describeMapped(
     case P.CU_POINTER_ATTRIBUTE_BUFFER_ID:
       return put64(data, range.id);
     case P.CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
-      return put32(data, CUmemorytype.CU_MEMORYTYPE_DEVICE);
+      return put32(data, memoryType(range.home.isHost));
     case P.CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
       return put64(data, range.address);
     case P.CU_POINTER_ATTRIBUTE_IS_MANAGED:
     case P.CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
       return put32(data, 0);
     case P.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
-      return put32(data, range.ordinal);
+      // The host's memory counts as that of the first device.
+      return put32(data, Math.max(range.home.ordinal, 0));
     case P.CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
       return put64(data, range.start);
     case P.CU_POINTER_ATTRIBUTE_RANGE_SIZE:
@@ -198,4 +196,8 @@ function describeMapped(
     default:
       return refuse("CUDA_ERROR_INVALID_VALUE");
   }
+}
+
+function memoryType(isHost: boolean): number {
+  return isHost ? CUmemorytype.CU_MEMORYTYPE_HOST : CUmemorytype.CU_MEMORYTYPE_DEVICE;
 }

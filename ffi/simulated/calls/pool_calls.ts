@@ -37,11 +37,8 @@ const POOL_TYPES: ReadonlySet<number> = new Set([
 ]);
 
 /** Ways for a pool to other processes; one to other machines is taken even where there are none. */
-const POOL_HANDLES: ReadonlySet<number> = new Set([
-  HandleType.CU_MEM_HANDLE_TYPE_NONE,
-  HandleType.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
-  HandleType.CU_MEM_HANDLE_TYPE_FABRIC,
-]);
+const POOL_HANDLES = HandleType.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR |
+  HandleType.CU_MEM_HANDLE_TYPE_FABRIC;
 
 type PoolCalls = CallGroup<
   `cuMemPool${string}` | "cuMemAllocAsync" | "cuMemAllocFromPoolAsync" | "cuMemFreeAsync"
@@ -74,7 +71,7 @@ export function poolCalls(machine: Machine): PoolCalls {
       return put64(cell, captureAllocation(machine, stream, { capture, pool, byteLength }));
     }
     const after = pool.take(byteLength);
-    const address = pool.device === machine.host
+    const address = pool.device.isHost
       ? allocateHost(machine, { byteLength, kind: "pool", context, pool })
       : allocateDevice(context, pool, byteLength);
     const region = memory.resolve(address, byteLength);
@@ -92,11 +89,9 @@ export function poolCalls(machine: Machine): PoolCalls {
 
   /** Finds where a new pool's memory is to be: on a device, on the host, or near one of its nodes. */
   function homeOf({ allocType, location, maxSize, handleTypes }: Properties): Device {
-    const { type, id } = location;
     const isManaged = allocType === MANAGED;
-    const isOnHost = type === Place.CU_MEM_LOCATION_TYPE_HOST ||
-      (type === Place.CU_MEM_LOCATION_TYPE_HOST_NUMA && id === 0) ||
-      (type === Place.CU_MEM_LOCATION_TYPE_INVALID && isManaged);
+    const isOnHost = isHostPlace(location) ||
+      (location.type === Place.CU_MEM_LOCATION_TYPE_INVALID && isManaged);
     // Managed memory has no limit, and neither it nor the host's goes to other processes.
     requireValue(!isManaged || maxSize === 0n);
     requireValue(!(isManaged || isOnHost) || handleTypes === 0);
@@ -158,11 +153,12 @@ export function poolCalls(machine: Machine): PoolCalls {
       requirePools();
       requireCell(handle);
       const wanted = CUmemPoolProps.decode(bytesOf(properties));
-      requireValue(POOL_TYPES.has(wanted.allocType) && POOL_HANDLES.has(wanted.handleTypes));
+      requireValue(POOL_TYPES.has(wanted.allocType) && (wanted.handleTypes & ~POOL_HANDLES) === 0);
       requireValue(wanted.gpuDirectRDMACapable === 0);
       const home = homeOf(wanted);
-      const maxBytes = Number(wanted.maxSize);
-      const pool = machine.register((handle) => new MemoryPool(home, handle, maxBytes));
+      const kind = wanted.allocType === MANAGED ? "managed" : home.isHost ? "host" : "device";
+      const options = { kind, maxBytes: Number(wanted.maxSize) } as const;
+      const pool = machine.register((handle) => new MemoryPool(home, handle, options));
       machine.pools.add(pool);
       put64(handle, pool.handle);
     },
@@ -220,25 +216,34 @@ export function poolCalls(machine: Machine): PoolCalls {
         const { location, flags } = CUmemAccessDesc.decode(
           bytes.subarray(i * CUmemAccessDesc.byteLength),
         );
-        if (location.type !== Place.CU_MEM_LOCATION_TYPE_DEVICE) refuse("CUDA_ERROR_NOT_SUPPORTED");
+        const isHost = isHostPlace(location);
+        const isKnown = isHost
+          ? pool.kind === "host"
+          : location.type === Place.CU_MEM_LOCATION_TYPE_DEVICE;
+        if (!isKnown) refuse("CUDA_ERROR_NOT_SUPPORTED");
         if (flags === Rights.CU_MEM_ACCESS_FLAGS_PROT_READ) refuse("CUDA_ERROR_NOT_SUPPORTED");
+        const device = isHost ? machine.host : machine.device(location.id);
         const isNone = flags === Rights.CU_MEM_ACCESS_FLAGS_PROT_NONE;
         requireValue(isNone || flags === Rights.CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
-        const device = machine.device(location.id);
         // A device cannot lose the right to its own pool.
         if (device === pool.device && isNone) refuse("CUDA_ERROR_INVALID_DEVICE");
-        const isNear = device === pool.device || pool.device === machine.host;
+        const isNear = device === pool.device || pool.device.isHost;
         if (!isNear && !machine.settings.peerAccess) refuse("CUDA_ERROR_PEER_ACCESS_UNSUPPORTED");
         // Kernels that were launched before have no part in the new rights.
         machine.scheduler.runAll();
-        pool.setAccess(location.id, flags);
+        if (!isHost) pool.setAccess(location.id, flags);
       }
     },
     cuMemPoolGetAccess(flags, handle, location) {
       const pool = findPool(handle);
       const place = CUmemLocation.decode(bytesOf(location));
-      const isHost = place.type === Place.CU_MEM_LOCATION_TYPE_HOST;
-      put32(flags, pool.accessOf((isHost ? machine.host : deviceAt(place)).ordinal));
+      put32(flags, pool.accessOf((isHostPlace(place) ? machine.host : deviceAt(place)).ordinal));
     },
   };
+}
+
+/** Tells whether a struct names the host, or the one node that it has. */
+function isHostPlace({ type, id }: { type: number; id: number }): boolean {
+  return type === Place.CU_MEM_LOCATION_TYPE_HOST ||
+    (type === Place.CU_MEM_LOCATION_TYPE_HOST_NUMA && id === 0);
 }

@@ -8,6 +8,7 @@ import { queueCopy } from "../copies.ts";
 import type { Plane, Side } from "../planes.ts";
 import { refuse, requireValue } from "../errors.ts";
 import type { Machine } from "../machine.ts";
+import { Reservation } from "../reservation.ts";
 import type { CallGroup } from "./calls.ts";
 
 /** One side of a box copy, with the header's members made numbers. */
@@ -116,8 +117,12 @@ export function shapedCopyCalls(machine: Machine): ShapedCopyCalls {
     // Of a copy of no bytes the driver looks at nothing else.
     if (widthBytes * height * depth === 0) return;
     const isCaptured = stream.capture !== undefined;
-    const source = boxOf(shape, { ...sides.source, isCaptured });
-    const destination = boxOf(shape, { ...sides.destination, isCaptured });
+    const [source, destination] = [sides.source, sides.destination].map((side) => {
+      const address = addressOf(side);
+      const isLenient = isCaptured && machine.memory.at(address) instanceof Reservation;
+      return boxOf(shape, { ...side, address, isLenient });
+    });
+    requireValue(source !== undefined && destination !== undefined);
     const planes = Array.from({ length: depth }, (_, slice): Plane => ({
       source: sideOf(source, { shape, slice }),
       destination: sideOf(destination, { shape, slice }),
@@ -138,20 +143,20 @@ export function shapedCopyCalls(machine: Machine): ShapedCopyCalls {
   }
 }
 
-function addressOf(memoryType: number, addresses: { host: bigint; device: bigint }): number {
+function addressOf({ memoryType, host, device }: GivenSide): number {
   switch (memoryType) {
     case CUmemorytype.CU_MEMORYTYPE_HOST:
-      return Number(addresses.host);
+      return Number(host);
     case CUmemorytype.CU_MEMORYTYPE_DEVICE:
     case CUmemorytype.CU_MEMORYTYPE_UNIFIED:
-      return Number(addresses.device);
+      return Number(device);
     default:
       return refuse("CUDA_ERROR_INVALID_VALUE");
   }
 }
 
 /** Checks a side: rows must lie behind each other, and slices too when there are several. */
-function boxOf(shape: Shape, side: GivenSide & { isCaptured: boolean }): Box {
+function boxOf(shape: Shape, side: GivenSide & { address: number; isLenient: boolean }): Box {
   const xBytes = Number(side.xBytes);
   const [y, z] = [Number(side.y), Number(side.z ?? 0n)];
   const [givenPitch, givenHeight] = [Number(side.pitchBytes), Number(side.height ?? 0n)];
@@ -160,11 +165,11 @@ function boxOf(shape: Shape, side: GivenSide & { isCaptured: boolean }): Box {
   const isOneRow = isOneSlice && rowCount <= 1;
   requireValue(isOneRow || givenPitch !== 0, "packed");
   requireValue(isOneSlice || givenHeight !== 0, "packed");
-  // Where a capture records the copy, the driver leaves out the bytes before the first column.
-  requireValue(givenPitch === 0 || givenPitch >= (side.isCaptured ? shape.widthBytes : widthBytes));
+  // Where a capture records a copy of mapped memory, the driver leaves out the first column's bytes.
+  requireValue(givenPitch === 0 || givenPitch >= (side.isLenient ? shape.widthBytes : widthBytes));
   requireValue(givenHeight === 0 || givenHeight >= (isOneSlice ? shape.height : rowCount));
   return {
-    address: addressOf(side.memoryType, side),
+    address: side.address,
     isOnDevice: side.memoryType === CUmemorytype.CU_MEMORYTYPE_DEVICE,
     xBytes,
     y,

@@ -84,12 +84,11 @@ export function streamCalls(machine: Machine): StreamCalls {
       return await waitAside(machine, tail, () => synchronizeStream(handle));
     },
     cuStreamWaitEvent(stream, event, flags) {
+      const queue = machine.workStream(stream);
       requireValue(flags <= CUevent_wait_flags.CU_EVENT_WAIT_EXTERNAL);
-      const queue = machine.stream(stream);
       // Unlike other calls with a wrong handle, this one ends a capture.
       if (event === 0n) queue.capture?.spoil();
       const { record, mark, flags: eventFlags } = machine.find(StreamEvent, event);
-      void machine.workStream(stream);
       if (flags === CUevent_wait_flags.CU_EVENT_WAIT_EXTERNAL) {
         requireValue(queue.capture === undefined, "external");
         refuse("CUDA_ERROR_ILLEGAL_STATE");

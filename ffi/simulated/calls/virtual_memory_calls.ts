@@ -22,6 +22,7 @@ const COMPRESSED = 1;
 const PHYSICAL_PLACES: ReadonlySet<number> = new Set([
   CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE,
   CUmemLocationType.CU_MEM_LOCATION_TYPE_HOST,
+  CUmemLocationType.CU_MEM_LOCATION_TYPE_HOST_NUMA,
 ]);
 
 type VirtualMemoryCalls = CallGroup<
@@ -40,8 +41,9 @@ export function virtualMemoryCalls(machine: Machine): VirtualMemoryCalls {
 
   /** Finds where physical memory is to be: on a device, or on the host, which cannot hand it on. */
   function homeOf({ location, requestedHandleTypes, allocFlags }: Properties): Device {
-    if (location.type === CUmemLocationType.CU_MEM_LOCATION_TYPE_HOST) {
-      requireValue(requestedHandleTypes === 0);
+    if (location.type !== CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE) {
+      const isNear = location.type === CUmemLocationType.CU_MEM_LOCATION_TYPE_HOST_NUMA;
+      requireValue(requestedHandleTypes === 0 && (!isNear || location.id === 0));
       return machine.host;
     }
     const device = machine.device(location.id);
@@ -52,7 +54,7 @@ export function virtualMemoryCalls(machine: Machine): VirtualMemoryCalls {
 
   function reservationOf(address: bigint, byteLength: bigint, beyond?: Rule): Reservation {
     const found = memory.at(Number(address));
-    requireValue(found instanceof Reservation && isGranular(address) && isGranular(byteLength));
+    requireValue(found instanceof Reservation);
     requireValue(Number(address + byteLength) <= found.address + found.byteLength, beyond);
     return found;
   }
@@ -128,6 +130,7 @@ export function virtualMemoryCalls(machine: Machine): VirtualMemoryCalls {
       // Physical memory is mapped as a whole.
       const isWhole = offset === 0n && place.byteLength === physical.byteLength;
       if (!isWhole) refuse("CUDA_ERROR_NOT_SUPPORTED");
+      requireValue(isGranular(address));
       const { mappings } = reservationOf(address, byteLength, "beyond");
       requireValue(!mappings.overlaps(place.address, place.byteLength));
       mappings.add(new Mapping(place, { physical, id: machine.nextId() }));
@@ -150,12 +153,15 @@ export function virtualMemoryCalls(machine: Machine): VirtualMemoryCalls {
         const isHost = location.type === CUmemLocationType.CU_MEM_LOCATION_TYPE_HOST;
         requireValue(Object.values<number>(CUmemAccess_flags).includes(flags));
         requireValue(!isHost || flags !== CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_READ);
-        if (isHost) refuse("CUDA_ERROR_NOT_SUPPORTED");
-        requireValue(location.type === CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE);
-        requireValue(machine.devices[location.id] !== undefined);
+        const isOnHost = mappings.every(({ physical }) => physical.device.isHost);
+        if (isHost && !isOnHost) refuse("CUDA_ERROR_NOT_SUPPORTED");
+        requireValue(isHost || location.type === CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE);
+        const { ordinal } = isHost
+          ? machine.host
+          : machine.devices[location.id] ?? refuse("CUDA_ERROR_INVALID_VALUE");
         // Kernels that were launched before have no part in the new rights.
         machine.scheduler.runAll();
-        for (const mapping of mappings) mapping.access.set(location.id, flags);
+        for (const mapping of mappings) mapping.access.set(ordinal, flags);
       }
     },
   };

@@ -40,9 +40,9 @@ function scratchExec(gpu: SimulatedGpu, stream: bigint, byteLength: number): big
   });
 }
 
-Deno.test("cuGraphLaunch() takes memory in steps of 32 MiB, and only the first time", () => {
+Deno.test("cuGraphLaunch() takes memory in steps of 32 MiB, and once for all graphs of a stream", () => {
   const gpu = new SimulatedGpu();
-  const stream = gpu.stream();
+  const [stream, other] = [gpu.stream(), gpu.stream()];
   const [large, small] = [100, 10].map((size) => scratchExec(gpu, stream, size * MIB));
   assertEquals(amounts(gpu), [0, 0, 0]);
   launchAndWait(gpu, large ?? 0n, stream);
@@ -50,7 +50,27 @@ Deno.test("cuGraphLaunch() takes memory in steps of 32 MiB, and only the first t
   launchAndWait(gpu, large ?? 0n, stream);
   assertEquals(amounts(gpu), [128, 128, 128]);
   launchAndWait(gpu, small ?? 0n, stream);
+  assertEquals(amounts(gpu), [128, 128, 128]);
+  launchAndWait(gpu, small ?? 0n, other);
   assertEquals(amounts(gpu), [160, 160, 160]);
+});
+
+Deno.test("cuGraphLaunch() takes more memory while another graph has left a block in it", () => {
+  const gpu = new SimulatedGpu();
+  const stream = gpu.stream();
+  let block = 0n;
+  const leaving = captureExec(gpu, stream, () => {
+    block = allocAsync(gpu, MIB, stream);
+  });
+  const scratch = scratchExec(gpu, stream, 40 * MIB);
+  launchAndWait(gpu, leaving, stream);
+  launchAndWait(gpu, scratch, stream);
+  assertEquals(amounts(gpu), [96, 96, 96]);
+  gpu.api.cuMemFreeAsync(block, stream);
+  gpu.api.cuStreamSynchronize(stream);
+  gpu.api.cuDeviceGraphMemTrim(0);
+  launchAndWait(gpu, scratch, stream);
+  assertEquals(read(gpu, A.CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT), 64);
 });
 
 Deno.test("cuDeviceGraphMemTrim() gives back what no launch is using", () => {
@@ -125,8 +145,8 @@ Deno.test("cuGraphLaunch() refuses when its memory does not fit, and queues noth
 
 Deno.test("cuGraphLaunch() takes the idle memory of other graphs when the device is full", () => {
   const gpu = new SimulatedGpu({ memoryBytes: 64 * MIB });
-  const stream = gpu.stream();
   for (let count = 0; count < 3; count++) {
+    const stream = gpu.stream();
     launchAndWait(gpu, scratchExec(gpu, stream, 10 * MIB), stream);
   }
   assertEquals(read(gpu, A.CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH), 64);

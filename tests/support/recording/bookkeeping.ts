@@ -101,6 +101,7 @@ function endMemoryOf(capture: CaptureNotes, world: World): void {
 
 /** Ends what a graph would have allocated, once nothing is left that could launch it. */
 function noteGraphEnd(thing: Thing, world: World): void {
+  if (thing.kind !== "graph" && thing.kind !== "exec") return;
   const { capture } = thing.kind === "exec" ? thing.source ?? thing : thing;
   if (capture === undefined || capture.isLaunched) return;
   const isLeft = world.alive("graph", "exec").some((other) =>

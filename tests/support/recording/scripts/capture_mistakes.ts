@@ -7,26 +7,26 @@ import { readScripts, type Script } from "./script.ts";
 /** Calls with something wrong about them, of which some forget the capture. */
 const WRONG: readonly (readonly [call: string, gives: string, ends: string])[] = [
   ["cuMemAlloc_v2 &n 0", "900", "901 null"],
-  ["cuMemAlloc_v2 null 256", "?", "?"],
+  ["cuMemAlloc_v2 null 256", "900", "901 null"],
   ["cuMemAllocPitch_v2 &n & 100 4 3", "1", "0 new"],
   ["cuMemAllocManaged &n 65536 4", "1", "0 new"],
-  ["cuMemAllocManaged &n 0 1", "?", "?"],
+  ["cuMemAllocManaged &n 0 1", "1", "0 new"],
   ["cuMemHostAlloc &n 4096 8", "900", "901 null"],
   ["cuMemHostAlloc &n 0 0", "900", "901 null"],
   ["cuMemHostRegister_v2 h 4096 16", "900", "901 null"],
   ["cuMemAdvise m 65536 99 0", "900", "901 null"],
-  ["cuMemAdvise m 65536 3 64", "?", "?"],
-  ["cuEventQuery 0", "400", "?"],
-  ["cuEventSynchronize 0", "400", "?"],
-  ["cuEventSynchronizeNonblocking 0", "400", "?"],
+  ["cuMemAdvise m 65536 3 64", "900", "901 null"],
+  ["cuEventQuery 0", "400", "0 new"],
+  ["cuEventSynchronize 0", "400", "0 new"],
+  ["cuEventSynchronizeNonblocking 0", "400", "0 new"],
   ["cuStreamSynchronizeNonblocking 0", "201", "0 new"],
   ["cuGraphInstantiateWithFlags &n g 2", "1", "0 new"],
-  ["cuGraphInstantiateWithFlags &n 0 0", "?", "?"],
+  ["cuGraphInstantiateWithFlags &n 0 0", "900", "901 null"],
   ["cuGraphExecDestroy 0", "900", "901 null"],
   ["cuCtxEnablePeerAccess ctx0 0", "217", "0 new"],
   ["cuCtxEnablePeerAccess ctx0 1", "1", "0 new"],
   ["cuCtxDisablePeerAccess ctx0", "900", "901 null"],
-  ["cuModuleUnload 0", "900", "901 null"],
+  ["cuModuleUnload 0", "400", "0 new"],
   ["cuStreamQuery 0", "900", "901 null"],
   ["cuLaunchKernel fill0 0 1 1 1 1 1 0 s (u64:a,u32:1,u32:1) null", "1", "901 null"],
   ["cuLaunchKernel fill0 1 1 1 1 1 1 49153 s (u64:a,u32:1,u32:1) null", "1", "901 null"],
@@ -35,26 +35,61 @@ const WRONG: readonly (readonly [call: string, gives: string, ends: string])[] =
   ["cuMemsetD32Async a+1 1 4 s", "1", "0 new"],
   ["cuMemsetD2D8Async a 3 1 16 2 s", "1", "0 new"],
   ["cuMemFreeAsync a s", "1", "0 new"],
-  ["cuMemFreeAsync a+16 s", "1", "?"],
+  ["cuMemFreeAsync a+16 s", "1", "0 new"],
   ["cuMemFreeAsync b s", "1", "0 new"],
-  ["cuMemFreeAsync m s", "?", "?"],
-  ["cuMemFreeAsync p s", "1", "?"],
+  ["cuMemFreeAsync m s", "1", "0 new"],
+  ["cuMemFreeAsync p s", "1", "0 new"],
   ["cuMemFreeAsync 0 s", "0", "0 new"],
-  ["cuMemAllocAsync &n 35184372088832 s", "2", "?"],
-  ["cuMemAllocFromPoolAsync &n 256 0 s", "1", "?"],
+  ["cuMemAllocAsync &n 35184372088832 s", "2", "0 new"],
+  ["cuMemAllocFromPoolAsync &n 256 0 s", "1", "0 new"],
   ["cuStreamWaitEvent s 0 0", "400", "901 null"],
   ["cuStreamWaitEvent s e 2", "1", "0 new"],
-  ["cuEventRecord 0 s", "400", "?"],
+  ["cuEventRecord 0 s", "400", "0 new"],
   ["cuGraphLaunch 0 s", "900", "901 null"],
   ["cuMemPrefetchAsync p 64 0 s", "900", "901 null"],
-  ["cuMemDiscardBatchAsync [m] [65536] 1 1 s", "1", "?"],
+  ["cuMemDiscardBatchAsync [m] [65536] 1 1 s", "1", "0 new"],
   ["cuMemDiscardBatchAsync [p] [64] 1 0 s", "900", "901 null"],
-  ["cuMemcpyPeerAsync a ctx0 p 0 16 s", "?", "?"],
+  ["cuMemcpyPeerAsync a ctx0 p 0 16 s", "900", "901 null"],
   ["cuMemcpyBatchAsync [a] [p] [64] 1 {srcAccessOrder:1} [0] 1 & s", "900", "0 new"],
   ["cuMemcpyBatchAsync [a] [p] [64] 1 {srcAccessOrder:1,flags:2} [0] 1 & s", "1", "0 new"],
   ["cuMemcpyBatchAsync [a] [p] [0] 1 {srcAccessOrder:1} [0] 1 & s", "900", "0 new"],
-  ["!cuStreamWaitValue32_v2 s p 0 4", "?", "?"],
-  ["!cuStreamWaitValue32_v2 s p 0 1073741824", "801", "?"],
+  ["!cuStreamWaitValue32_v2 s p 0 4", "1", "0 new"],
+  ["!cuStreamWaitValue32_v2 s p 0 1073741824", "801", "0 new"],
+  ["cuMemAllocPitch_v2 &n & 0 4 4", "?", "?"],
+  ["cuMemAllocPitch_v2 null & 100 4 4", "?", "?"],
+  ["cuMemAllocManaged null 4096 1", "?", "?"],
+  ["cuMemHostAlloc null 4096 0", "?", "?"],
+  ["cuMemHostRegister_v2 0 4096 0", "?", "?"],
+  ["cuMemHostUnregister 0", "?", "?"],
+  ["cuMemFreeHost 0", "?", "?"],
+  ["cuMemAdvise 0 64 1 0", "?", "?"],
+  ["cuMemAdvise p 64 1 0", "?", "?"],
+  ["cuMemPoolCreate &n null", "?", "?"],
+  ["cuMemPoolTrimTo 0 0", "?", "?"],
+  ["cuMemPoolGetAttribute pool0 99 &", "?", "?"],
+  ["cuMemPoolGetAccess & 0 {type:1}", "?", "?"],
+  ["cuMemAllocAsync &n 0 t", "?", "?"],
+  ["cuMemAllocAsync null 256 t", "?", "?"],
+  ["cuMemAllocAsync &n 0 s", "?", "?"],
+  ["cuMemAllocAsync null 256 s", "?", "?"],
+  ["cuMemAllocFromPoolAsync &n 256 0 t", "?", "?"],
+  ["cuMemFreeAsync 0 t", "?", "?"],
+  ["cuMemFreeAsync a+16 t", "?", "?"],
+  ["cuGraphInstantiateWithFlags null g 0", "?", "?"],
+  ["cuModuleLoadData &n <words>", "?", "?"],
+  ['cuModuleGetFunction &n 0 "fill"', "?", "?"],
+  ["cuEventRecord e 0", "?", "?"],
+  ["cuStreamWaitEvent s e 1", "?", "?"],
+  ["cuEventElapsedTime & e e", "?", "?"],
+  ["cuLaunchKernel 0 1 1 1 1 1 1 0 s null null", "?", "?"],
+  ["cuMemcpyAsync a p 0 s", "?", "?"],
+  ["cuMemsetD8Async a 1 0 s", "?", "?"],
+  ["cuMemcpyBatchAsync [a] [p] [64] 0 {srcAccessOrder:1} [0] 1 & s", "?", "?"],
+  ["cuMemPrefetchAsync m 65536 64 s", "?", "?"],
+  ["cuMemPrefetchAsync p 64 0 t", "?", "?"],
+  ["cuCtxSynchronize", "?", "?"],
+  ["cuMemUnmap 0 2097152", "?", "?"],
+  ["cuMemCreate &n 2097152 {type:1,location.type:1} 0", "?", "?"],
 ];
 
 /** Calls on a stream whose capture came to nothing. */
@@ -62,20 +97,20 @@ const TOO_LATE: readonly (readonly [call: string, gives: string])[] = [
   ["cuMemcpyAsync a 0 16 s", "901"],
   ["cuMemsetD32Async a+1 1 4 s", "901"],
   ["cuLaunchKernel fill0 1 65536 1 1 1 1 0 s (u64:a,u32:1,u32:1) null", "901"],
-  ["cuLaunchKernel 0 1 1 1 1 1 1 0 s null null", "?"],
+  ["cuLaunchKernel 0 1 1 1 1 1 1 0 s null null", "901"],
   ["cuLaunchHostFunc s null 0", "1"],
   ["cuLaunchHostFunc s getpid 0", "901"],
   ["cuMemAllocAsync &n 0 s", "901"],
   ["cuMemAllocFromPoolAsync &n 256 0 s", "901"],
   ["cuMemFreeAsync 0 s", "901"],
   ["cuMemFreeAsync a+16 s", "901"],
-  ["cuEventRecord 0 s", "400"],
+  ["cuEventRecord 0 s", "901"],
   ["cuEventRecord e s", "901"],
-  ["cuStreamWaitEvent s 0 0", "400"],
+  ["cuStreamWaitEvent s 0 0", "901"],
   ["cuStreamWaitEvent s e 0", "901"],
-  ["cuStreamWaitEvent s e 1", "?"],
-  ["cuStreamWaitEvent s e 2", "1"],
-  ["!cuStreamWaitValue32_v2 s p 0 1073741824", "?"],
+  ["cuStreamWaitEvent s e 1", "901"],
+  ["cuStreamWaitEvent s e 2", "901"],
+  ["!cuStreamWaitValue32_v2 s p 0 1073741824", "901"],
   ["cuMemcpyBatchAsync [a] [p] [64] 1 {srcAccessOrder:1,flags:2} [0] 1 & s", "901"],
   ["cuMemcpyPeerAsync a ctx0 p ctx0 16 s", "900"],
   ["cuMemPrefetchAsync m 65536 0 s", "900"],
@@ -84,6 +119,19 @@ const TOO_LATE: readonly (readonly [call: string, gives: string])[] = [
   ["cuStreamQuery s", "900"],
   ["cuStreamSynchronize s", "900"],
   ["cuStreamBeginCapture_v2 s 2", "401"],
+  ["cuMemsetD8Async a 1 0 s", "?"],
+  ["cuMemcpyAsync a p 0 s", "?"],
+  ["cuMemAllocAsync null 256 s", "?"],
+  ["cuMemAllocFromPoolAsync &n 256 q s", "?"],
+  ["cuStreamWaitEvent s 0 2", "?"],
+  ["cuMemcpyBatchAsync [a] [p] [64] 0 {srcAccessOrder:1} [0] 1 & s", "?"],
+  ["cuMemDiscardBatchAsync [m] [65536] 1 1 s", "?"],
+  ["cuMemcpyPeerAsync a ctx0 p 0 16 s", "?"],
+  ["cuGraphLaunch 0 s", "?"],
+  ["cuMemPrefetchAsync p 64 0 s", "?"],
+  ["cuMemcpy2DAsync_v2 {srcMemoryType:9,WidthInBytes:4,Height:1} s", "?"],
+  ["cuMemcpy2DAsync_v2 {srcMemoryType:9,WidthInBytes:0,Height:1} s", "?"],
+  ["cuEventElapsedTime & e e", "?"],
 ];
 
 /** Calls on the default stream while a stream that waits for it is being captured. */
@@ -96,10 +144,10 @@ const IMPLICIT: readonly (readonly [call: string, gives: string])[] = [
   ["cuMemFreeAsync a+16 0", "906"],
   ["cuMemFreeAsync 0 0", "906"],
   ["cuLaunchKernel fill0 1 65536 1 1 1 1 0 0 (u64:a,u32:1,u32:1) null", "906"],
-  ["cuLaunchHostFunc 0 null 0", "?"],
+  ["cuLaunchHostFunc 0 null 0", "1"],
   ["cuEventRecord e 0", "906"],
   ["cuStreamWaitEvent 0 e 0", "906"],
-  ["!cuStreamWaitValue32_v2 0 p 0 1073741824", "?"],
+  ["!cuStreamWaitValue32_v2 0 p 0 1073741824", "906"],
   ["cuMemPrefetchAsync p 64 0 0", "906"],
   ["cuMemcpyPeerAsync a ctx0 p ctx0 16 0", "906"],
   ["cuGraphLaunch 0 0", "906"],
@@ -109,6 +157,20 @@ const IMPLICIT: readonly (readonly [call: string, gives: string])[] = [
   ["cuStreamBeginCapture_v2 0 3", "1"],
   ["cuStreamEndCapture 0 &n", "906 null"],
   ["cuCtxSynchronize", "900"],
+  ["cuEventRecord 0 0", "?"],
+  ["cuStreamWaitEvent 0 0 0", "?"],
+  ["cuStreamWaitEvent 0 e 1", "?"],
+  ["cuStreamWaitEvent 0 e 2", "?"],
+  ["cuMemAllocAsync &n 0 0", "?"],
+  ["cuMemAllocAsync null 256 0", "?"],
+  ["cuMemAllocFromPoolAsync &n 256 q 0", "?"],
+  ["cuMemcpyPeerAsync a ctx0 p 0 16 0", "?"],
+  ["cuMemPrefetchAsync m 65536 64 0", "?"],
+  ["cuMemcpy2DAsync_v2 {srcMemoryType:9,WidthInBytes:4,Height:1} 0", "?"],
+  ["cuMemDiscardBatchAsync [m] [65536] 1 0 0", "?"],
+  ["cuMemcpyBatchAsync [a] [p] [64] 1 {srcAccessOrder:1} [0] 1 & 0", "?"],
+  ["cuLaunchKernel 0 1 1 1 1 1 1 0 0 null null", "?"],
+  ["cuEventElapsedTime & e e", "?"],
 ];
 
 function wrongScriptOf(kind: string, call: string, steps: string): string {
@@ -192,7 +254,7 @@ const OTHERS = `
   cuStreamBeginCapture_v2 t 0
   cuEventRecord e s
   cuEventSynchronize e = 907
-  cuStreamEndCapture t &d = ?
+  cuStreamEndCapture t &d = 0 new
   cuStreamEndCapture s &c = 901 null
 
 # an event of a capture that came to nothing
@@ -215,9 +277,9 @@ const OTHERS = `
   cuStreamBeginCapture_v2 s 2
   cuEventRecord a s
   cuEventRecord b s
-  cuEventElapsedTime & a b = 400
-  cuStreamEndCapture s &c = ?
-  cuEventElapsedTime & a b = ?
+  cuEventElapsedTime & a b = 907
+  cuStreamEndCapture s &c = 0 new
+  cuEventElapsedTime & a b = 1
 
 # memory of a capture that came to nothing
   cuStreamCreateWithPriority &s 1 0
@@ -225,7 +287,7 @@ const OTHERS = `
   cuStreamBeginCapture_v2 s 2
   cuMemAllocAsync &a 4096 s
   cuPointerGetAttribute & 12 a = 1
-  cuMemGetAddressRange_v2 & & a = 0 a 4096
+  cuMemGetAddressRange_v2 & & a = 500
   cuMemHostGetFlags & a = 1
   cuStreamQuery s = 900
   cuMemGetAddressRange_v2 & & a = 500
@@ -250,24 +312,157 @@ const OTHERS = `
   cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = 1
   cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:8,srcXInBytes:16,dstMemoryType:2,dstDevice:b,dstPitch:32,WidthInBytes:4,Height:2} s = 1
   cuStreamBeginCapture_v2 s 2
-  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s
-  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:8,srcXInBytes:16,dstMemoryType:2,dstDevice:b,dstPitch:32,WidthInBytes:4,Height:2} s
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = 1
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:8,srcXInBytes:16,dstMemoryType:2,dstDevice:b,dstPitch:32,WidthInBytes:4,Height:2} s = 1
   cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:b,dstPitch:2,WidthInBytes:4,Height:2} s = 1
-  cuMemcpy3DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,srcHeight:2,dstMemoryType:2,dstDevice:b,dstPitch:8,dstHeight:2,dstXInBytes:16,WidthInBytes:4,Height:2,Depth:2} s = ?
-  cuMemcpy3DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,srcHeight:1,dstMemoryType:2,dstDevice:b,dstPitch:32,dstHeight:2,WidthInBytes:4,Height:2,Depth:1} s = ?
-  cuMemcpy3DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,srcHeight:2,srcY:1,dstMemoryType:2,dstDevice:b,dstPitch:32,dstHeight:2,WidthInBytes:4,Height:2,Depth:2} s = ?
+  cuMemcpy3DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,srcHeight:2,dstMemoryType:2,dstDevice:b,dstPitch:8,dstHeight:2,dstXInBytes:16,WidthInBytes:4,Height:2,Depth:2} s = 1
+  cuMemcpy3DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,srcHeight:1,dstMemoryType:2,dstDevice:b,dstPitch:32,dstHeight:2,WidthInBytes:4,Height:2,Depth:1} s = 1
+  cuMemcpy3DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,srcHeight:2,srcY:1,dstMemoryType:2,dstDevice:b,dstPitch:32,dstHeight:2,WidthInBytes:4,Height:2,Depth:2} s = 1
   cuStreamEndCapture s &c = 0 new
-  cuGraphInstantiateWithFlags &x c 0 = ?
-  cuGraphLaunch x s = ?
+  cuGraphInstantiateWithFlags &x c 0 = 0 new
+  cuGraphLaunch x s
   settle
 
 # copies of no bytes that are wrong in all else
   cuStreamCreateWithPriority &s 1 0
   cuMemAlloc_v2 &a 256
   cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:0,srcPitch:8,dstMemoryType:2,dstDevice:a,dstPitch:8,WidthInBytes:16,Height:0} s
-  cuMemcpy2DAsync_v2 {srcMemoryType:9,srcDevice:0,dstMemoryType:9,WidthInBytes:0,Height:1} s = ?
-  cuMemcpy3DAsync_v2 {srcMemoryType:9,srcDevice:0,dstMemoryType:9,WidthInBytes:0,Height:1,Depth:1} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:9,srcDevice:0,dstMemoryType:9,WidthInBytes:0,Height:1} s
+  cuMemcpy3DAsync_v2 {srcMemoryType:9,srcDevice:0,dstMemoryType:9,WidthInBytes:0,Height:1,Depth:1} s
   cuMemcpy3DAsync_v2 {srcMemoryType:2,srcDevice:0,dstMemoryType:2,dstDevice:a,dstHeight:1,WidthInBytes:16,Height:2,Depth:0} s
+
+# rectangles of columns beyond their pitch
+  cuStreamCreateWithPriority &s 1 0
+  cuMemAlloc_v2 &a 4096
+  cuMemAlloc_v2 &b 4096
+  cuMemHostAlloc &p 4096 0
+  cuMemAllocAsync &c 4096 s
+  cuMemAllocManaged &m 65536 1
+  cuMemAddressReserve &r 4194304 0 0 0
+  cuMemCreate &y 2097152 {type:1,location.type:1} 0
+  cuMemMap r 2097152 0 y 0
+  cuMemSetAccess r 2097152 {location.type:1,flags:3} 1
+  cuMemsetD8Async r 1 2097152 s
+  cuMemsetD8Async a 1 4096 s
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:4,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a,srcPitch:32,dstMemoryType:4,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2,srcY:1} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a+64,srcPitch:32,dstMemoryType:2,dstDevice:a,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:16,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:r,srcPitch:32,dstMemoryType:2,dstDevice:r+4096,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:r,srcPitch:32,dstMemoryType:2,dstDevice:r+4096,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:r,srcPitch:32,dstMemoryType:4,dstDevice:r+4096,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:r,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:r,srcPitch:32,dstMemoryType:2,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:r,srcPitch:32,dstMemoryType:2,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:r,srcPitch:8,srcXInBytes:16,dstMemoryType:2,dstDevice:a,dstPitch:32,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:8,srcXInBytes:16,dstMemoryType:2,dstDevice:r,dstPitch:32,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:8,srcXInBytes:16,dstMemoryType:4,dstDevice:b,dstPitch:32,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:r,srcPitch:32,dstMemoryType:2,dstDevice:r+4096,dstPitch:8,dstXInBytes:16,WidthInBytes:16,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:p,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a,srcPitch:32,dstMemoryType:4,dstDevice:p,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:c,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:c,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:m,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a,srcPitch:32,dstMemoryType:4,dstDevice:m,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
+  settle
+
+# rectangles of columns beyond their pitch in a capture
+  cuStreamCreateWithPriority &s 1 0
+  cuMemAlloc_v2 &a 4096
+  cuMemAlloc_v2 &b 4096
+  cuMemHostAlloc &p 4096 0
+  cuMemAllocAsync &c 4096 s
+  cuMemAllocManaged &m 65536 1
+  cuMemAddressReserve &r 4194304 0 0 0
+  cuMemCreate &y 2097152 {type:1,location.type:1} 0
+  cuMemMap r 2097152 0 y 0
+  cuMemSetAccess r 2097152 {location.type:1,flags:3} 1
+  cuMemsetD8Async r 1 2097152 s
+  cuMemsetD8Async a 1 4096 s
+  settle
+  cuStreamBeginCapture_v2 s 2
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:4,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a,srcPitch:32,dstMemoryType:4,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2,srcY:1} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a+64,srcPitch:32,dstMemoryType:2,dstDevice:a,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:16,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:r,srcPitch:32,dstMemoryType:2,dstDevice:r+4096,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:r,srcPitch:32,dstMemoryType:2,dstDevice:r+4096,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:r,srcPitch:32,dstMemoryType:4,dstDevice:r+4096,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:r,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:r,srcPitch:32,dstMemoryType:2,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:r,srcPitch:32,dstMemoryType:2,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:r,srcPitch:8,srcXInBytes:16,dstMemoryType:2,dstDevice:a,dstPitch:32,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:8,srcXInBytes:16,dstMemoryType:2,dstDevice:r,dstPitch:32,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:8,srcXInBytes:16,dstMemoryType:4,dstDevice:b,dstPitch:32,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:r,srcPitch:32,dstMemoryType:2,dstDevice:r+4096,dstPitch:8,dstXInBytes:16,WidthInBytes:16,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:p,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a,srcPitch:32,dstMemoryType:4,dstDevice:p,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:c,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:c,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:m,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a,srcPitch:32,dstMemoryType:4,dstDevice:m,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy3DAsync_v2 {srcMemoryType:2,srcDevice:r,srcPitch:32,srcHeight:2,dstMemoryType:2,dstDevice:r+4096,dstPitch:8,dstHeight:2,dstXInBytes:16,WidthInBytes:4,Height:2,Depth:2} s = ?
+  cuMemcpy3DAsync_v2 {srcMemoryType:4,srcDevice:r,srcPitch:32,srcHeight:2,dstMemoryType:2,dstDevice:r+4096,dstPitch:8,dstHeight:2,dstXInBytes:16,WidthInBytes:4,Height:2,Depth:1} s = ?
+  cuMemcpy3DAsync_v2 {srcMemoryType:2,srcDevice:r,srcPitch:32,srcHeight:1,dstMemoryType:2,dstDevice:r+4096,dstPitch:32,dstHeight:2,WidthInBytes:4,Height:2,Depth:1} s = ?
+  cuStreamEndCapture s &g = ?
+
+# rectangles of columns beyond their pitch in a strict capture
+  cuStreamCreateWithPriority &s 1 0
+  cuMemAlloc_v2 &a 4096
+  cuMemAlloc_v2 &b 4096
+  cuMemHostAlloc &p 4096 0
+  cuMemAllocAsync &c 4096 s
+  cuMemAllocManaged &m 65536 1
+  cuMemAddressReserve &r 4194304 0 0 0
+  cuMemCreate &y 2097152 {type:1,location.type:1} 0
+  cuMemMap r 2097152 0 y 0
+  cuMemSetAccess r 2097152 {location.type:1,flags:3} 1
+  cuMemsetD8Async r 1 2097152 s
+  cuMemsetD8Async a 1 4096 s
+  settle
+  cuStreamBeginCapture_v2 s 1
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:r,srcPitch:32,dstMemoryType:2,dstDevice:r+4096,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:r,srcPitch:32,dstMemoryType:2,dstDevice:r+4096,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
+  cuStreamEndCapture s &g = ?
+
+# the time between events of which one is in a capture
+  cuStreamCreateWithPriority &s 1 0
+  cuStreamCreateWithPriority &t 1 0
+  cuEventCreate &a 0
+  cuEventCreate &b 0
+  cuEventCreate &e 2
+  cuEventCreate &n 0
+  cuEventRecord b t
+  settle
+  cuStreamBeginCapture_v2 s 2
+  cuEventRecord a s
+  cuEventElapsedTime & a b = ?
+  cuEventElapsedTime & b a = ?
+  cuEventElapsedTime & n a = ?
+  cuEventElapsedTime & a e = ?
+  cuEventElapsedTime & e a = ?
+  cuEventElapsedTime null a a = ?
+  cuEventElapsedTime & a 0 = ?
+  cuEventRecord e s
+  cuEventElapsedTime & e b = ?
+  cuEventElapsedTime & b e = ?
+  cuStreamQuery s = 900
+  cuEventElapsedTime & a b = ?
+  cuEventElapsedTime & b a = ?
+  cuStreamEndCapture s &c = 901 null
+  cuEventElapsedTime & a b = ?
+  cuEventElapsedTime & b a = ?
+  cuEventElapsedTime & e b = ?
+  cuEventElapsedTime & n a = ?
+  cuEventElapsedTime & a n = ?
 `;
 
 /** The scripts. */

@@ -121,22 +121,22 @@ const OTHERS = `
   cuStreamCreateWithPriority &s 1 0
   cuCtxSetCurrent ctx0
   cuStreamBeginCapture_v2 s 0
-  cuCtxSynchronize = ?
-  cuStreamEndCapture s &c = ?
+  cuCtxSynchronize
+  cuStreamEndCapture s &c = 0 new
 
 # handles for other processes in a strict capture
   cuStreamCreateWithPriority &s 1 0
   cuMemAlloc_v2 &a 256
   cuEventCreate &e 6
   cuStreamBeginCapture_v2 s 0
-  cuIpcGetMemHandle &i a = ?
-  cuIpcGetEventHandle &j e = ?
-  cuIpcOpenMemHandle_v2 & zeros 1 = ?
-  cuIpcOpenEventHandle & zeros = ?
-  cuIpcCloseMemHandle a = ?
-  cuDeviceGetGraphMemAttribute 0 0 & = ?
-  cuDeviceSetGraphMemAttribute 0 1 u64:0 = ?
-  cuStreamEndCapture s &c = ?
+  cuIpcGetMemHandle &i a = 0 new
+  cuIpcGetEventHandle &j e = 0 new
+  cuIpcOpenMemHandle_v2 & zeros 1 = 1
+  cuIpcOpenEventHandle & zeros = 205
+  cuIpcCloseMemHandle a = 1
+  cuDeviceGetGraphMemAttribute 0 0 & = 0 0
+  cuDeviceSetGraphMemAttribute 0 1 u64:0
+  cuStreamEndCapture s &c = 0 new
 
 # a strict capture beside a relaxed one
   cuStreamCreateWithPriority &s 1 0

@@ -27,7 +27,7 @@ export const COPY_SCRIPTS: readonly Script[] = readScripts(`
   cuMemcpyHtoDAsync_v2 a @h 64 s
   cuMemcpyDtoHAsync_v2 @k a+16 48 s
   settle
-  look k 64 = ?
+  look k 64 = 0 88*16,89*16,8a*16,8d*16
   cuMemcpyHtoDAsync_v2 h @k 16 s = 1
   cuMemcpyDtoHAsync_v2 @h k 16 s = 1
 
@@ -76,8 +76,8 @@ export const COPY_SCRIPTS: readonly Script[] = readScripts(`
   cuMemcpy2DAsync_v2 {srcMemoryType:1,srcHost:h,srcPitch:64,dstMemoryType:2,dstDevice:a,dstPitch:32,dstXInBytes:8,dstY:1,WidthInBytes:16,Height:2} s
   cuMemcpyDtoHAsync_v2 @k a+32 64 s
   settle
-  look k 64 = ?
-  look h 32 = ?
+  look k 64 = 0 00*8,87*16,00*16,8b*16,00*8
+  look h 32 = 0 87*16,88*16
 
 # rectangles that are refused
   array h 4096
@@ -125,7 +125,7 @@ export const COPY_SCRIPTS: readonly Script[] = readScripts(`
   cuMemcpy3DAsync_v2 {srcMemoryType:1,srcHost:h,srcPitch:16,srcHeight:2,dstMemoryType:2,dstDevice:a,dstPitch:16,dstHeight:4,WidthInBytes:16,Height:2,Depth:2} s
   cuMemcpyDtoHAsync_v2 @k a 256 s
   settle
-  look k 256 = ?
+  look k 256 = 0 87*16,88*16,00*32,89*16,8a*16,00*32,87*16,00*16,88*16,00*80
   cuMemcpy3DAsync_v2 {srcMemoryType:1,srcHost:h,srcPitch:16,srcHeight:1,dstMemoryType:2,dstDevice:a,dstPitch:16,dstHeight:2,WidthInBytes:16,Height:2,Depth:1} s = 1
   cuMemcpy3DAsync_v2 {srcMemoryType:1,srcHost:h,srcPitch:16,srcHeight:2,dstMemoryType:2,dstDevice:a,dstPitch:16,dstHeight:1,WidthInBytes:16,Height:2,Depth:1} s = 1
   cuMemcpy3DAsync_v2 {srcMemoryType:1,srcHost:h,srcPitch:16,srcHeight:0,dstMemoryType:2,dstDevice:a,dstPitch:16,dstHeight:0,WidthInBytes:16,Height:2,Depth:1} s
@@ -142,7 +142,7 @@ export const COPY_SCRIPTS: readonly Script[] = readScripts(`
   cuMemcpyBatchAsync [a,a+256] [p,p+64] [64,32] 2 {srcAccessOrder:1} [0] 1 & s = 0 18446744073709551615
   cuMemcpyDtoHAsync_v2 @h a 64 s
   settle
-  look h 64 = ?
+  look h 64 = 0 8f*16,90*16,91*16,92*16
   cuMemcpyBatchAsync [a] [p] [64] 1 {srcAccessOrder:1,flags:1} [0] 1 & s = 0 18446744073709551615
   cuMemcpyBatchAsync [a] [p] [64] 1 {srcAccessOrder:1,flags:2} [0] 1 & s = 1 18446744073709551615
   cuMemcpyBatchAsync [a] [p] [64] 1 {srcAccessOrder:0} [0] 1 & s = 1 18446744073709551615

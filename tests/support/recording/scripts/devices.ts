@@ -72,9 +72,9 @@ export const DEVICE_SCRIPTS: readonly Script[] = readScripts(`
   cuCtxPopCurrent_v2 & = 0 ctx0
   cuCtxSetCurrent 0
   cuCtxGetCurrent & = 0 null
-  cuCtxPopCurrent_v2 & = ?
+  cuCtxPopCurrent_v2 & = 201
   cuCtxSetCurrent ctx0
-  cuCtxGetStreamPriorityRange & & = ?
+  cuCtxGetStreamPriorityRange & & = 0 0 -5
   cuCtxGetStreamPriorityRange null null
   cuCtxGetCurrent null = 1
 
@@ -127,16 +127,16 @@ export const DEVICE_SCRIPTS: readonly Script[] = readScripts(`
   settle
   cuCtxSetCurrent 0
   cuPointerGetAttribute & 1 a = 0 ctx0
-  cuPointerGetAttribute & 3 a = ?
-  cuPointerGetAttribute & 3 p = ?
-  cuPointerGetAttribute & 3 m = ?
-  cuPointerGetAttribute & 3 b = ?
-  cuPointerGetAttribute & 4 p = ?
+  cuPointerGetAttribute & 3 a = 201
+  cuPointerGetAttribute & 3 p = 201
+  cuPointerGetAttribute & 3 m = 201
+  cuPointerGetAttribute & 3 b = 201
+  cuPointerGetAttribute & 4 p = 0 p
 
 # access of a context to itself
   cuCtxEnablePeerAccess ctx0 0 = 217
   cuCtxDisablePeerAccess ctx0 = 705
-  cuCtxEnablePeerAccess 0 0 = ?
+  cuCtxEnablePeerAccess 0 0 = 201
   cuDeviceCanAccessPeer & 0 0 = 0 0
 
 # waits of another thread for default streams
@@ -160,7 +160,7 @@ export const DEVICE_SCRIPTS: readonly Script[] = readScripts(`
 # streams that cannot be made or destroyed
   cuStreamCreateWithPriority null 0 0 = 1
   cuStreamCreateWithPriority &s 2 0 = 1
-  cuStreamCreateWithPriority &s 1 -100 = ?
+  cuStreamCreateWithPriority &s 1 -100 = 0 new
   cuStreamDestroy_v2 0 = 400
   cuCtxSetCurrent 0
   cuStreamCreateWithPriority &u 0 0 = 201
@@ -168,7 +168,7 @@ export const DEVICE_SCRIPTS: readonly Script[] = readScripts(`
 
 # events with flags
   cuEventCreate &a 0
-  cuEventCreate &b 7 = ?
+  cuEventCreate &b 7 = 0 new
   cuEventCreate &c 6
   cuEventCreate &d 4 = 1
   cuEventCreate &f 8 = 1
@@ -255,4 +255,21 @@ export const DEVICE_SCRIPTS: readonly Script[] = readScripts(`
   cuLaunchHostFunc s null 0 = 1
   cuLaunchHostFunc s getpid 7
   cuStreamSynchronize s
+
+# addresses that kernels use without a context
+  cuMemAlloc_v2 &a 256
+  array h 4096
+  cuMemAddressReserve &r 4194304 0 0 0
+  cuMemCreate &p 2097152 {type:1,location.type:1} 0
+  cuMemMap r 2097152 0 p 0
+  cuMemFree_v2 a
+  settle
+  cuCtxSetCurrent 0
+  cuPointerGetAttribute & 3 0 = ?
+  cuPointerGetAttribute & 3 h = ?
+  cuPointerGetAttribute & 3 ~a = ?
+  cuPointerGetAttribute & 3 r = ?
+  cuPointerGetAttribute & 3 r+2097152 = ?
+  cuPointerGetAttribute & 99 r = ?
+  cuPointerGetAttribute & 2 r = ?
 `);

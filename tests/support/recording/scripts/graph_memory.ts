@@ -19,38 +19,38 @@ export const GRAPH_MEMORY_SCRIPTS: readonly Script[] = readScripts(`
   cuStreamEndCapture s &g2 = 0 new
   cuGraphInstantiateWithFlags &x2 g2 0
   cuGraphLaunch x1 s
-  cuDeviceGetGraphMemAttribute 0 0 & = ?
-  cuDeviceGetGraphMemAttribute 0 1 & = ?
-  cuDeviceGetGraphMemAttribute 0 2 & = ?
-  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  cuDeviceGetGraphMemAttribute 0 0 & = 0 33554432
+  cuDeviceGetGraphMemAttribute 0 1 & = 0 33554432
+  cuDeviceGetGraphMemAttribute 0 2 & = 0 33554432
+  cuDeviceGetGraphMemAttribute 0 3 & = 0 33554432
   cuGraphLaunch x2 s
-  cuDeviceGetGraphMemAttribute 0 0 & = ?
-  cuDeviceGetGraphMemAttribute 0 1 & = ?
-  cuDeviceGetGraphMemAttribute 0 2 & = ?
-  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  cuDeviceGetGraphMemAttribute 0 0 & = 0 33554432
+  cuDeviceGetGraphMemAttribute 0 1 & = 0 33554432
+  cuDeviceGetGraphMemAttribute 0 2 & = 0 33554432
+  cuDeviceGetGraphMemAttribute 0 3 & = 0 33554432
   settle
-  cuDeviceGetGraphMemAttribute 0 0 & = ?
-  cuDeviceGetGraphMemAttribute 0 1 & = ?
-  cuDeviceGetGraphMemAttribute 0 2 & = ?
-  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  cuDeviceGetGraphMemAttribute 0 0 & = 0 33554432
+  cuDeviceGetGraphMemAttribute 0 1 & = 0 33554432
+  cuDeviceGetGraphMemAttribute 0 2 & = 0 33554432
+  cuDeviceGetGraphMemAttribute 0 3 & = 0 33554432
   cuDeviceGraphMemTrim 0
-  cuDeviceGetGraphMemAttribute 0 0 & = ?
-  cuDeviceGetGraphMemAttribute 0 1 & = ?
-  cuDeviceGetGraphMemAttribute 0 2 & = ?
-  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  cuDeviceGetGraphMemAttribute 0 0 & = 0 0
+  cuDeviceGetGraphMemAttribute 0 1 & = 0 33554432
+  cuDeviceGetGraphMemAttribute 0 2 & = 0 0
+  cuDeviceGetGraphMemAttribute 0 3 & = 0 33554432
   cuGraphLaunch x1 s
   settle
   cuGraphExecDestroy x1
-  cuDeviceGetGraphMemAttribute 0 0 & = ?
-  cuDeviceGetGraphMemAttribute 0 1 & = ?
-  cuDeviceGetGraphMemAttribute 0 2 & = ?
-  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  cuDeviceGetGraphMemAttribute 0 0 & = 0 33554432
+  cuDeviceGetGraphMemAttribute 0 1 & = 0 33554432
+  cuDeviceGetGraphMemAttribute 0 2 & = 0 33554432
+  cuDeviceGetGraphMemAttribute 0 3 & = 0 33554432
   cuDeviceSetGraphMemAttribute 0 1 u64:0
   cuDeviceSetGraphMemAttribute 0 3 u64:0
-  cuDeviceGetGraphMemAttribute 0 0 & = ?
-  cuDeviceGetGraphMemAttribute 0 1 & = ?
-  cuDeviceGetGraphMemAttribute 0 2 & = ?
-  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  cuDeviceGetGraphMemAttribute 0 0 & = 0 33554432
+  cuDeviceGetGraphMemAttribute 0 1 & = 0 33554432
+  cuDeviceGetGraphMemAttribute 0 2 & = 0 33554432
+  cuDeviceGetGraphMemAttribute 0 3 & = 0 33554432
 
 # counters of two graphs on two streams
   cuStreamCreateWithPriority &s 1 0
@@ -69,15 +69,15 @@ export const GRAPH_MEMORY_SCRIPTS: readonly Script[] = readScripts(`
   cuGraphInstantiateWithFlags &x2 g2 0
   cuGraphLaunch x1 s
   cuGraphLaunch x2 t
-  cuDeviceGetGraphMemAttribute 0 0 & = ?
-  cuDeviceGetGraphMemAttribute 0 1 & = ?
-  cuDeviceGetGraphMemAttribute 0 2 & = ?
-  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  cuDeviceGetGraphMemAttribute 0 0 & = 0 67108864
+  cuDeviceGetGraphMemAttribute 0 1 & = 0 67108864
+  cuDeviceGetGraphMemAttribute 0 2 & = 0 67108864
+  cuDeviceGetGraphMemAttribute 0 3 & = 0 67108864
   settle
-  cuDeviceGetGraphMemAttribute 0 0 & = ?
-  cuDeviceGetGraphMemAttribute 0 1 & = ?
-  cuDeviceGetGraphMemAttribute 0 2 & = ?
-  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  cuDeviceGetGraphMemAttribute 0 0 & = 0 67108864
+  cuDeviceGetGraphMemAttribute 0 1 & = 0 67108864
+  cuDeviceGetGraphMemAttribute 0 2 & = 0 67108864
+  cuDeviceGetGraphMemAttribute 0 3 & = 0 67108864
 
 # counters of a graph that leaves its memory
   cuStreamCreateWithPriority &s 1 0
@@ -88,65 +88,65 @@ export const GRAPH_MEMORY_SCRIPTS: readonly Script[] = readScripts(`
   cuGraphInstantiateWithFlags &x g 0
   cuGraphLaunch x s
   settle
-  cuDeviceGetGraphMemAttribute 0 0 & = ?
-  cuDeviceGetGraphMemAttribute 0 1 & = ?
-  cuDeviceGetGraphMemAttribute 0 2 & = ?
-  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  cuDeviceGetGraphMemAttribute 0 0 & = 0 33554432
+  cuDeviceGetGraphMemAttribute 0 1 & = 0 33554432
+  cuDeviceGetGraphMemAttribute 0 2 & = 0 33554432
+  cuDeviceGetGraphMemAttribute 0 3 & = 0 33554432
   cuDeviceGraphMemTrim 0
-  cuDeviceGetGraphMemAttribute 0 0 & = ?
-  cuDeviceGetGraphMemAttribute 0 1 & = ?
-  cuDeviceGetGraphMemAttribute 0 2 & = ?
-  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  cuDeviceGetGraphMemAttribute 0 0 & = 0 33554432
+  cuDeviceGetGraphMemAttribute 0 1 & = 0 33554432
+  cuDeviceGetGraphMemAttribute 0 2 & = 0 33554432
+  cuDeviceGetGraphMemAttribute 0 3 & = 0 33554432
   cuMemFreeAsync a s
-  cuDeviceGetGraphMemAttribute 0 0 & = ?
-  cuDeviceGetGraphMemAttribute 0 1 & = ?
-  cuDeviceGetGraphMemAttribute 0 2 & = ?
-  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  cuDeviceGetGraphMemAttribute 0 0 & = 0 33554432
+  cuDeviceGetGraphMemAttribute 0 1 & = 0 33554432
+  cuDeviceGetGraphMemAttribute 0 2 & = 0 33554432
+  cuDeviceGetGraphMemAttribute 0 3 & = 0 33554432
   settle
-  cuDeviceGetGraphMemAttribute 0 0 & = ?
-  cuDeviceGetGraphMemAttribute 0 1 & = ?
-  cuDeviceGetGraphMemAttribute 0 2 & = ?
-  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  cuDeviceGetGraphMemAttribute 0 0 & = 0 33554432
+  cuDeviceGetGraphMemAttribute 0 1 & = 0 33554432
+  cuDeviceGetGraphMemAttribute 0 2 & = 0 33554432
+  cuDeviceGetGraphMemAttribute 0 3 & = 0 33554432
   cuDeviceGraphMemTrim 0
-  cuDeviceGetGraphMemAttribute 0 0 & = ?
-  cuDeviceGetGraphMemAttribute 0 1 & = ?
-  cuDeviceGetGraphMemAttribute 0 2 & = ?
-  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  cuDeviceGetGraphMemAttribute 0 0 & = 0 0
+  cuDeviceGetGraphMemAttribute 0 1 & = 0 33554432
+  cuDeviceGetGraphMemAttribute 0 2 & = 0 0
+  cuDeviceGetGraphMemAttribute 0 3 & = 0 33554432
 
 # questions about memory of a graph
   cuStreamCreateWithPriority &s 1 0
   cuStreamBeginCapture_v2 s 2
   cuMemAllocAsync &a 4096 s
   cuMemsetD8Async a 5 4096 s
-  cuMemGetAddressRange_v2 & & a+16 = 0 a 4096
+  cuMemGetAddressRange_v2 & & a+16 = 500
   cuPointerGetAttribute & 2 a = 1
   cuStreamEndCapture s &g = 0 new
-  cuMemGetAddressRange_v2 & & a+16 = ?
+  cuMemGetAddressRange_v2 & & a+16 = 500
   cuPointerGetAttribute & 2 a = 1
   cuGraphInstantiateWithFlags &x g 0
-  cuMemGetAddressRange_v2 & & a+16 = ?
+  cuMemGetAddressRange_v2 & & a+16 = 500
   cuPointerGetAttribute & 2 a = 1
   cuGraphLaunch x s
   settle
   cuMemGetAddressRange_v2 & & a+16 = 0 a 4096
-  cuPointerGetAttribute & 1 a = ?
-  cuPointerGetAttribute & 2 a = ?
-  cuPointerGetAttribute & 3 a+16 = ?
-  cuPointerGetAttribute & 4 a = ?
-  cuPointerGetAttribute & 7 a = ?
-  cuPointerGetAttribute & 8 a = ?
-  cuPointerGetAttribute & 9 a = ?
-  cuPointerGetAttribute & 10 a = ?
-  cuPointerGetAttribute & 11 a = ?
-  cuPointerGetAttribute & 12 a = ?
-  cuPointerGetAttribute & 13 a = ?
-  cuPointerGetAttribute & 17 a = ?
+  cuPointerGetAttribute & 1 a = 0 null
+  cuPointerGetAttribute & 2 a = 0 2
+  cuPointerGetAttribute & 3 a+16 = 0 a+16
+  cuPointerGetAttribute & 4 a = 1
+  cuPointerGetAttribute & 7 a = 0 set
+  cuPointerGetAttribute & 8 a = 0 0
+  cuPointerGetAttribute & 9 a = 0 0
+  cuPointerGetAttribute & 10 a = 0 0
+  cuPointerGetAttribute & 11 a = 0 a
+  cuPointerGetAttribute & 12 a = 0 4096
+  cuPointerGetAttribute & 13 a = 0 1
+  cuPointerGetAttribute & 17 a = 0 null
   cuMemHostGetFlags & a = 1
   cuMemHostGetDevicePointer_v2 & a 0 = 1
   cuMemFreeAsync a s
   settle
-  cuMemGetAddressRange_v2 & & ~a = ?
-  cuPointerGetAttribute & 2 ~a = ?
+  cuMemGetAddressRange_v2 & & ~a = 500
+  cuPointerGetAttribute & 2 ~a = 1
 
 # memory of a graph
   cuStreamCreateWithPriority &s 1 0
@@ -166,7 +166,7 @@ export const GRAPH_MEMORY_SCRIPTS: readonly Script[] = readScripts(`
   settle
   look h 64 = 0 05*64
   cuGraphLaunch x s
-  cuMemFreeAsync ~a s = ?
+  cuMemFreeAsync ~a s
   settle
 
 # counters of graph memory
@@ -177,11 +177,11 @@ export const GRAPH_MEMORY_SCRIPTS: readonly Script[] = readScripts(`
   cuMemFreeAsync a s
   cuStreamEndCapture s &g = 0 new
   cuGraphInstantiateWithFlags &x g 0
-  cuDeviceGetGraphMemAttribute 0 2 & = ?
+  cuDeviceGetGraphMemAttribute 0 2 & = 0 0
   cuGraphLaunch x s
   settle
-  cuDeviceGetGraphMemAttribute 0 0 & = ?
-  cuDeviceGetGraphMemAttribute 0 1 & = ?
+  cuDeviceGetGraphMemAttribute 0 0 & = 0 33554432
+  cuDeviceGetGraphMemAttribute 0 1 & = 0 33554432
   cuDeviceGetGraphMemAttribute 0 2 & = 0 33554432
   cuDeviceGetGraphMemAttribute 0 3 & = 0 33554432
   cuDeviceGetGraphMemAttribute 0 4 & = 1
@@ -190,5 +190,317 @@ export const GRAPH_MEMORY_SCRIPTS: readonly Script[] = readScripts(`
   cuDeviceSetGraphMemAttribute 0 1 u64:5 = 1
   cuGraphExecDestroy x
   cuDeviceGraphMemTrim 0
+  cuDeviceGetGraphMemAttribute 0 2 & = 0 0
+
+# counters of a graph on two streams
+  cuStreamCreateWithPriority &s 1 0
+  cuStreamCreateWithPriority &t 1 0
+  cuStreamBeginCapture_v2 s 2
+  cuMemAllocAsync &a1 4096 s
+  cuMemsetD8Async a1 5 4096 s
+  cuMemFreeAsync a1 s
+  cuStreamEndCapture s &g1 = 0 new
+  cuGraphInstantiateWithFlags &x1 g1 0
+  cuGraphLaunch x1 s
+  settle
+  cuDeviceGetGraphMemAttribute 0 0 & = ?
+  cuDeviceGetGraphMemAttribute 0 1 & = ?
   cuDeviceGetGraphMemAttribute 0 2 & = ?
+  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  cuGraphLaunch x1 t
+  settle
+  cuDeviceGetGraphMemAttribute 0 0 & = ?
+  cuDeviceGetGraphMemAttribute 0 1 & = ?
+  cuDeviceGetGraphMemAttribute 0 2 & = ?
+  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  cuGraphLaunch x1 s
+  settle
+  cuDeviceGetGraphMemAttribute 0 0 & = ?
+  cuDeviceGetGraphMemAttribute 0 1 & = ?
+  cuDeviceGetGraphMemAttribute 0 2 & = ?
+  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  cuDeviceGraphMemTrim 0
+  cuDeviceGetGraphMemAttribute 0 0 & = ?
+  cuDeviceGetGraphMemAttribute 0 1 & = ?
+  cuDeviceGetGraphMemAttribute 0 2 & = ?
+  cuDeviceGetGraphMemAttribute 0 3 & = ?
+
+# counters of two graphs on two streams, one after the other
+  cuStreamCreateWithPriority &s 1 0
+  cuStreamCreateWithPriority &t 1 0
+  cuStreamBeginCapture_v2 s 2
+  cuMemAllocAsync &a1 4096 s
+  cuMemsetD8Async a1 5 4096 s
+  cuMemFreeAsync a1 s
+  cuStreamEndCapture s &g1 = 0 new
+  cuGraphInstantiateWithFlags &x1 g1 0
+  cuStreamBeginCapture_v2 s 2
+  cuMemAllocAsync &a2 4096 s
+  cuMemsetD8Async a2 5 4096 s
+  cuMemFreeAsync a2 s
+  cuStreamEndCapture s &g2 = 0 new
+  cuGraphInstantiateWithFlags &x2 g2 0
+  cuGraphLaunch x1 s
+  settle
+  cuGraphLaunch x2 t
+  settle
+  cuDeviceGetGraphMemAttribute 0 0 & = ?
+  cuDeviceGetGraphMemAttribute 0 1 & = ?
+  cuDeviceGetGraphMemAttribute 0 2 & = ?
+  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  cuGraphLaunch x2 s
+  settle
+  cuDeviceGetGraphMemAttribute 0 0 & = ?
+  cuDeviceGetGraphMemAttribute 0 1 & = ?
+  cuDeviceGetGraphMemAttribute 0 2 & = ?
+  cuDeviceGetGraphMemAttribute 0 3 & = ?
+
+# counters of two graphs on one stream, the first of which leaves its memory
+  cuStreamCreateWithPriority &s 1 0
+  cuStreamBeginCapture_v2 s 2
+  cuMemAllocAsync &a1 4096 s
+  cuMemsetD8Async a1 5 4096 s
+  cuStreamEndCapture s &g1 = 0 new
+  cuGraphInstantiateWithFlags &x1 g1 0
+  cuStreamBeginCapture_v2 s 2
+  cuMemAllocAsync &a2 4096 s
+  cuMemsetD8Async a2 5 4096 s
+  cuMemFreeAsync a2 s
+  cuStreamEndCapture s &g2 = 0 new
+  cuGraphInstantiateWithFlags &x2 g2 0
+  cuGraphLaunch x1 s
+  cuGraphLaunch x2 s
+  settle
+  cuDeviceGetGraphMemAttribute 0 0 & = ?
+  cuDeviceGetGraphMemAttribute 0 1 & = ?
+  cuDeviceGetGraphMemAttribute 0 2 & = ?
+  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  cuGraphLaunch x2 s
+  settle
+  cuDeviceGetGraphMemAttribute 0 0 & = ?
+  cuDeviceGetGraphMemAttribute 0 1 & = ?
+  cuDeviceGetGraphMemAttribute 0 2 & = ?
+  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  cuMemFreeAsync a1 s
+  settle
+  cuDeviceGetGraphMemAttribute 0 0 & = ?
+  cuDeviceGetGraphMemAttribute 0 1 & = ?
+  cuDeviceGetGraphMemAttribute 0 2 & = ?
+  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  cuGraphLaunch x1 s
+  settle
+  cuDeviceGetGraphMemAttribute 0 0 & = ?
+  cuDeviceGetGraphMemAttribute 0 1 & = ?
+  cuDeviceGetGraphMemAttribute 0 2 & = ?
+  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  cuDeviceGraphMemTrim 0
+  cuDeviceGetGraphMemAttribute 0 0 & = ?
+  cuDeviceGetGraphMemAttribute 0 1 & = ?
+  cuDeviceGetGraphMemAttribute 0 2 & = ?
+  cuDeviceGetGraphMemAttribute 0 3 & = ?
+
+# counters of two graphs on one stream, the second of which leaves its memory
+  cuStreamCreateWithPriority &s 1 0
+  cuStreamBeginCapture_v2 s 2
+  cuMemAllocAsync &a1 4096 s
+  cuMemsetD8Async a1 5 4096 s
+  cuMemFreeAsync a1 s
+  cuStreamEndCapture s &g1 = 0 new
+  cuGraphInstantiateWithFlags &x1 g1 0
+  cuStreamBeginCapture_v2 s 2
+  cuMemAllocAsync &a2 4096 s
+  cuMemsetD8Async a2 5 4096 s
+  cuStreamEndCapture s &g2 = 0 new
+  cuGraphInstantiateWithFlags &x2 g2 0
+  cuGraphLaunch x1 s
+  cuGraphLaunch x2 s
+  settle
+  cuDeviceGetGraphMemAttribute 0 0 & = ?
+  cuDeviceGetGraphMemAttribute 0 1 & = ?
+  cuDeviceGetGraphMemAttribute 0 2 & = ?
+  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  cuGraphLaunch x1 s
+  settle
+  cuDeviceGetGraphMemAttribute 0 0 & = ?
+  cuDeviceGetGraphMemAttribute 0 1 & = ?
+  cuDeviceGetGraphMemAttribute 0 2 & = ?
+  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  cuDeviceGraphMemTrim 0
+  cuDeviceGetGraphMemAttribute 0 0 & = ?
+  cuDeviceGetGraphMemAttribute 0 1 & = ?
+  cuDeviceGetGraphMemAttribute 0 2 & = ?
+  cuDeviceGetGraphMemAttribute 0 3 & = ?
+
+# counters of a small graph and a large one on one stream
+  cuStreamCreateWithPriority &s 1 0
+  cuStreamBeginCapture_v2 s 2
+  cuMemAllocAsync &a1 4096 s
+  cuMemsetD8Async a1 5 4096 s
+  cuMemFreeAsync a1 s
+  cuStreamEndCapture s &g1 = 0 new
+  cuGraphInstantiateWithFlags &x1 g1 0
+  cuStreamBeginCapture_v2 s 2
+  cuMemAllocAsync &a2 41943040 s
+  cuMemsetD8Async a2 5 41943040 s
+  cuMemFreeAsync a2 s
+  cuStreamEndCapture s &g2 = 0 new
+  cuGraphInstantiateWithFlags &x2 g2 0
+  cuGraphLaunch x1 s
+  cuGraphLaunch x2 s
+  settle
+  cuDeviceGetGraphMemAttribute 0 0 & = ?
+  cuDeviceGetGraphMemAttribute 0 1 & = ?
+  cuDeviceGetGraphMemAttribute 0 2 & = ?
+  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  cuGraphLaunch x1 s
+  settle
+  cuDeviceGetGraphMemAttribute 0 0 & = ?
+  cuDeviceGetGraphMemAttribute 0 1 & = ?
+  cuDeviceGetGraphMemAttribute 0 2 & = ?
+  cuDeviceGetGraphMemAttribute 0 3 & = ?
+
+# counters of a large graph and a small one on one stream
+  cuStreamCreateWithPriority &s 1 0
+  cuStreamBeginCapture_v2 s 2
+  cuMemAllocAsync &a1 41943040 s
+  cuMemsetD8Async a1 5 41943040 s
+  cuMemFreeAsync a1 s
+  cuStreamEndCapture s &g1 = 0 new
+  cuGraphInstantiateWithFlags &x1 g1 0
+  cuStreamBeginCapture_v2 s 2
+  cuMemAllocAsync &a2 4096 s
+  cuMemsetD8Async a2 5 4096 s
+  cuMemFreeAsync a2 s
+  cuStreamEndCapture s &g2 = 0 new
+  cuGraphInstantiateWithFlags &x2 g2 0
+  cuGraphLaunch x1 s
+  cuGraphLaunch x2 s
+  settle
+  cuDeviceGetGraphMemAttribute 0 0 & = ?
+  cuDeviceGetGraphMemAttribute 0 1 & = ?
+  cuDeviceGetGraphMemAttribute 0 2 & = ?
+  cuDeviceGetGraphMemAttribute 0 3 & = ?
+
+# counters of graphs that leave their memory on one stream
+  cuStreamCreateWithPriority &s 1 0
+  cuStreamBeginCapture_v2 s 2
+  cuMemAllocAsync &a1 4096 s
+  cuMemsetD8Async a1 5 4096 s
+  cuStreamEndCapture s &g1 = 0 new
+  cuGraphInstantiateWithFlags &x1 g1 0
+  cuStreamBeginCapture_v2 s 2
+  cuMemAllocAsync &a2 4096 s
+  cuMemsetD8Async a2 5 4096 s
+  cuStreamEndCapture s &g2 = 0 new
+  cuGraphInstantiateWithFlags &x2 g2 0
+  cuStreamBeginCapture_v2 s 2
+  cuMemAllocAsync &a3 4096 s
+  cuMemsetD8Async a3 5 4096 s
+  cuMemFreeAsync a3 s
+  cuStreamEndCapture s &g3 = 0 new
+  cuGraphInstantiateWithFlags &x3 g3 0
+  cuGraphLaunch x1 s
+  cuGraphLaunch x2 s
+  settle
+  cuDeviceGetGraphMemAttribute 0 0 & = ?
+  cuDeviceGetGraphMemAttribute 0 1 & = ?
+  cuDeviceGetGraphMemAttribute 0 2 & = ?
+  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  cuGraphLaunch x3 s
+  settle
+  cuDeviceGetGraphMemAttribute 0 0 & = ?
+  cuDeviceGetGraphMemAttribute 0 1 & = ?
+  cuDeviceGetGraphMemAttribute 0 2 & = ?
+  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  cuMemFreeAsync a1 s
+  settle
+  cuGraphLaunch x3 s
+  settle
+  cuDeviceGetGraphMemAttribute 0 0 & = ?
+  cuDeviceGetGraphMemAttribute 0 1 & = ?
+  cuDeviceGetGraphMemAttribute 0 2 & = ?
+  cuDeviceGetGraphMemAttribute 0 3 & = ?
+
+# counters of a graph with blocks behind each other
+  cuStreamCreateWithPriority &s 1 0
+  cuStreamBeginCapture_v2 s 2
+  cuMemAllocAsync &a 20971520 s
+  cuMemFreeAsync a s
+  cuMemAllocAsync &b 20971520 s
+  cuMemFreeAsync b s
+  cuStreamEndCapture s &g = 0 new
+  cuGraphInstantiateWithFlags &x g 0
+  cuGraphLaunch x s
+  settle
+  cuDeviceGetGraphMemAttribute 0 0 & = ?
+  cuDeviceGetGraphMemAttribute 0 1 & = ?
+  cuDeviceGetGraphMemAttribute 0 2 & = ?
+  cuDeviceGetGraphMemAttribute 0 3 & = ?
+
+# counters of a graph with blocks at once
+  cuStreamCreateWithPriority &s 1 0
+  cuStreamBeginCapture_v2 s 2
+  cuMemAllocAsync &a 20971520 s
+  cuMemAllocAsync &b 20971520 s
+  cuMemFreeAsync a s
+  cuMemFreeAsync b s
+  cuStreamEndCapture s &g = 0 new
+  cuGraphInstantiateWithFlags &x g 0
+  cuGraphLaunch x s
+  settle
+  cuDeviceGetGraphMemAttribute 0 0 & = ?
+  cuDeviceGetGraphMemAttribute 0 1 & = ?
+  cuDeviceGetGraphMemAttribute 0 2 & = ?
+  cuDeviceGetGraphMemAttribute 0 3 & = ?
+
+# counters of a graph on the default stream and on another
+  cuStreamCreateWithPriority &s 1 0
+  cuStreamBeginCapture_v2 s 2
+  cuMemAllocAsync &a1 4096 s
+  cuMemsetD8Async a1 5 4096 s
+  cuMemFreeAsync a1 s
+  cuStreamEndCapture s &g1 = 0 new
+  cuGraphInstantiateWithFlags &x1 g1 0
+  cuStreamBeginCapture_v2 s 2
+  cuMemAllocAsync &a2 4096 s
+  cuMemsetD8Async a2 5 4096 s
+  cuMemFreeAsync a2 s
+  cuStreamEndCapture s &g2 = 0 new
+  cuGraphInstantiateWithFlags &x2 g2 0
+  cuGraphLaunch x1 0
+  cuGraphLaunch x2 2
+  settle
+  cuDeviceGetGraphMemAttribute 0 0 & = ?
+  cuDeviceGetGraphMemAttribute 0 1 & = ?
+  cuDeviceGetGraphMemAttribute 0 2 & = ?
+  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  cuGraphLaunch x2 0
+  settle
+  cuDeviceGetGraphMemAttribute 0 0 & = ?
+  cuDeviceGetGraphMemAttribute 0 1 & = ?
+  cuDeviceGetGraphMemAttribute 0 2 & = ?
+  cuDeviceGetGraphMemAttribute 0 3 & = ?
+
+# a graph that frees the memory of another
+  cuStreamCreateWithPriority &s 1 0
+  cuStreamBeginCapture_v2 s 2
+  cuMemAllocAsync &a1 4096 s
+  cuMemsetD8Async a1 5 4096 s
+  cuStreamEndCapture s &g1 = 0 new
+  cuGraphInstantiateWithFlags &x1 g1 0
+  cuGraphLaunch x1 s
+  settle
+  cuStreamBeginCapture_v2 s 2
+  cuMemsetD8Async a1 6 64 s
+  cuMemFreeAsync a1 s = ?
+  cuMemGetAddressRange_v2 & & a1 = ?
+  cuPointerGetAttribute & 2 a1 = ?
+  cuStreamEndCapture s &g = ?
+  cuGraphInstantiateWithFlags &x g 0 = ?
+  cuGraphLaunch x s = ?
+  settle
+  cuDeviceGetGraphMemAttribute 0 0 & = ?
+  cuDeviceGetGraphMemAttribute 0 1 & = ?
+  cuDeviceGetGraphMemAttribute 0 2 & = ?
+  cuDeviceGetGraphMemAttribute 0 3 & = ?
 `);

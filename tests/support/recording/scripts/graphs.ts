@@ -54,9 +54,9 @@ export const GRAPH_SCRIPTS: readonly Script[] = readScripts(`
   cuGraphInstantiateWithFlags &z g 2 = 1
   cuGraphInstantiateWithFlags &z g 4 = 0 new
   cuGraphInstantiateWithFlags &w g 8 = 0 new
-  cuGraphInstantiateWithFlags &v g 5 = ?
-  cuGraphInstantiateWithFlags &u g 9 = ?
-  cuGraphInstantiateWithFlags &t g 12 = ?
+  cuGraphInstantiateWithFlags &v g 5 = 1
+  cuGraphInstantiateWithFlags &u g 9 = 0 new
+  cuGraphInstantiateWithFlags &t g 12 = 0 new
   cuGraphInstantiateWithFlags &q g 16 = 1
   cuGraphInstantiateWithFlags null g 0 = 1
   cuGraphLaunch w s
@@ -125,11 +125,11 @@ export const GRAPH_SCRIPTS: readonly Script[] = readScripts(`
   cuStreamCreateWithPriority &t 1 0
   cuEventCreate &e 2
   cuStreamBeginCapture_v2 s 0
-  cuStreamWaitEvent s e 0 = ?
-  cuStreamEndCapture s &g = ?
+  cuStreamWaitEvent s e 0
+  cuStreamEndCapture s &g = 0 new
   cuStreamBeginCapture_v2 t 1
-  cuStreamWaitEvent t e 0 = ?
-  cuStreamEndCapture t &h = ?
+  cuStreamWaitEvent t e 0
+  cuStreamEndCapture t &h = 0 new
 
 # a fill of nothing on the default stream beside a capture
   cuStreamCreateWithPriority &s 0 0

@@ -57,8 +57,8 @@ export const MEMORY_SCRIPTS: readonly Script[] = readScripts(`
   cuMemPrefetchAsync m 65536 0 0 = 201
   settle
   cuMemHostUnregister r
-  cuMemAdvise m 65536 1 0 = ?
-  cuMemHostGetFlags & p = ?
+  cuMemAdvise m 65536 1 0 = 201
+  cuMemHostGetFlags & p = 201
   cuMemcpyAsync a p 16 s
   cuStreamSynchronize s
   cuMemFree_v2 a
@@ -95,7 +95,7 @@ export const MEMORY_SCRIPTS: readonly Script[] = readScripts(`
   array h 8192
   cuMemHostRegister_v2 h 4096 0
   cuMemFreeAsync m 0 = 801
-  cuMemFreeAsync m+16 0 = ?
+  cuMemFreeAsync m+16 0 = 1
   cuMemFreeAsync p 0 = 1
   cuMemFreeAsync p+16 0 = 1
   cuMemFreeAsync h 0 = 1
@@ -201,12 +201,12 @@ export const MEMORY_SCRIPTS: readonly Script[] = readScripts(`
   cuMemRangeGetAttribute & 4 2 m 4194304 = 0 -2
   cuMemAdvise m 4194304 5 0
   cuMemAdvise m 4194304 5 -1
-  cuMemRangeGetAttribute & 12 3 m 4194304 = ?
+  cuMemRangeGetAttribute & 12 3 m 4194304 = 0 0,-1,-2
   cuMemAdvise m 4194304 6 -1
   cuMemRangeGetAttribute & 8 3 m 4194304 = 0 0,-2
   cuMemAdvise m 4194304 2 0
   cuMemRangeGetAttribute & 4 1 m 4194304 = 0 0
-  cuMemAdvise m 4194304 7 0 = ?
+  cuMemAdvise m 4194304 7 0 = 1
   cuMemAdvise m 4194304 3 64 = 101
   cuMemAdvise m 0 1 0 = 1
   cuMemAdvise m 8388608 1 0 = 1

@@ -8,7 +8,7 @@ export const PEER_SCRIPTS: readonly Script[] = readScripts(`
   cuDeviceCanAccessPeer & 0 1 = 0 1
   cuCtxEnablePeerAccess ctx1 0
   cuCtxEnablePeerAccess ctx1 0 = 704
-  cuCtxEnablePeerAccess ctx1 1 = ?
+  cuCtxEnablePeerAccess ctx1 1 = 1
   cuCtxDisablePeerAccess ctx1
   cuCtxDisablePeerAccess ctx1 = 705
   cuCtxEnablePeerAccess ctx1 1 = 1
@@ -72,7 +72,7 @@ export const PEER_SCRIPTS: readonly Script[] = readScripts(`
   cuMemPoolCreate &p {allocType:1,location.type:1}
   cuMemPoolGetAccess & p {type:1} = 0 3
   cuMemPoolGetAccess & p {type:1,id:1} = 0 0
-  cuMemPoolSetAccess p {location.type:1,location.id:1,flags:1} 1 = ?
+  cuMemPoolSetAccess p {location.type:1,location.id:1,flags:1} 1 = 801
   cuMemPoolSetAccess p {location.type:1,location.id:1,flags:3} 1
   cuMemPoolGetAccess & p {type:1,id:1} = 0 3
   cuMemAllocFromPoolAsync &a 4096 p s
@@ -96,7 +96,7 @@ export const PEER_SCRIPTS: readonly Script[] = readScripts(`
   cuStreamCreateWithPriority &t 1 0
   cuMemAlloc_v2 &b 4096
   cuMemcpyAsync b a 64 t = ?
-  cuMemcpyPeerAsync b ctx1 a ctx0 64 t = ?
+  cuMemcpyPeerAsync b ctx1 a ctx0 64 t
 
 # an allocation on a stream of the other device (two devices)
   cuCtxSetCurrent ctx1
@@ -147,7 +147,7 @@ export const PEER_SCRIPTS: readonly Script[] = readScripts(`
   cuStreamEndCapture s &g = 0 new
   cuGraphInstantiateWithFlags &x g 0
   cuGraphLaunch x s
-  cuGraphLaunch x t = ?
+  cuGraphLaunch x t
   settle
 
 # managed memory of two devices (two devices)
@@ -156,7 +156,7 @@ export const PEER_SCRIPTS: readonly Script[] = readScripts(`
   cuMemAdvise m 4194304 5 0
   cuMemAdvise m 4194304 5 1
   cuMemRangeGetAttribute & 4 2 m 4194304 = 0 1
-  cuMemRangeGetAttribute & 12 3 m 4194304 = ?
+  cuMemRangeGetAttribute & 12 3 m 4194304 = 0 0,1,-2
   cuMemPrefetchAsync m 4194304 1 0
   settle
   cuMemRangeGetAttribute & 4 4 m 4194304 = 0 1
@@ -187,36 +187,36 @@ export const PEER_SCRIPTS: readonly Script[] = readScripts(`
   cuCtxPopCurrent_v2 &
   settle
   cuMemGetAddressRange_v2 & & d = 500
-  cuMemGetAddressRange_v2 & & p = ?
-  cuMemGetAddressRange_v2 & & m = ?
-  cuMemGetAddressRange_v2 & & b = ?
-  cuMemGetAddressRange_v2 & & h = ?
-  cuMemGetAddressRange_v2 & & r = ?
+  cuMemGetAddressRange_v2 & & p = 0 p 4096
+  cuMemGetAddressRange_v2 & & m = 0 m 65536
+  cuMemGetAddressRange_v2 & & b = 500
+  cuMemGetAddressRange_v2 & & h = 0 h 4096
+  cuMemGetAddressRange_v2 & & r = 500
   cuPointerGetAttribute & 3 d = 1
-  cuPointerGetAttribute & 3 p = ?
-  cuPointerGetAttribute & 3 m = ?
-  cuPointerGetAttribute & 3 b = ?
-  cuPointerGetAttribute & 3 h = ?
-  cuPointerGetAttribute & 3 r = ?
-  cuPointerGetAttribute & 1 p = ?
-  cuPointerGetAttribute & 1 m = ?
-  cuPointerGetAttribute & 1 h = ?
+  cuPointerGetAttribute & 3 p = 0 p
+  cuPointerGetAttribute & 3 m = 0 m
+  cuPointerGetAttribute & 3 b = 1
+  cuPointerGetAttribute & 3 h = 0 h
+  cuPointerGetAttribute & 3 r = 1
+  cuPointerGetAttribute & 1 p = 0 ctx1
+  cuPointerGetAttribute & 1 m = 0 ctx1
+  cuPointerGetAttribute & 1 h = 0 ctx1
   cuPointerGetAttribute & 9 b = 0 1
   cuPointerGetAttribute & 9 r = 0 1
-  cuPointerGetAttribute & 9 p = ?
-  cuPointerGetAttribute & 9 m = ?
-  cuMemHostGetFlags & p = ?
-  cuMemHostGetFlags & h = ?
+  cuPointerGetAttribute & 9 p = 0 1
+  cuPointerGetAttribute & 9 m = 0 1
+  cuMemHostGetFlags & p = 0 2
+  cuMemHostGetFlags & h = 0 2
   cuMemHostGetFlags & r = 1
-  cuMemHostGetDevicePointer_v2 & p 0 = ?
-  cuMemHostGetDevicePointer_v2 & h 0 = ?
+  cuMemHostGetDevicePointer_v2 & p 0 = 0 p
+  cuMemHostGetDevicePointer_v2 & h 0 = 0 h
   cuMemHostGetDevicePointer_v2 & r 0 = 1
   cuMemSetAccess r 2097152 {location.type:1,location.id:0,flags:1} 1
-  cuMemHostGetFlags & r = ?
-  cuMemHostGetDevicePointer_v2 & r 0 = ?
+  cuMemHostGetFlags & r = 0 3
+  cuMemHostGetDevicePointer_v2 & r 0 = 0 r
   cuCtxEnablePeerAccess ctx1 0
-  cuPointerGetAttribute & 3 d = ?
-  cuMemGetAddressRange_v2 & & d = ?
+  cuPointerGetAttribute & 3 d = 0 d
+  cuMemGetAddressRange_v2 & & d = 0 d 4096
 
 # peer copies that name other contexts (two devices)
   cuMemAlloc_v2 &d 4096
@@ -261,4 +261,52 @@ export const PEER_SCRIPTS: readonly Script[] = readScripts(`
   cuMemAllocFromPoolAsync &b 4096 pool1 s
   cuLaunchKernel fill0 1 1 1 32 1 1 0 s (u64:b,u32:1,u32:64) null
   cuMemPoolSetAccess pool1 {location.type:1,location.id:0,flags:3} 1 = throws rights
+
+# memory that the current context may not reach (two devices)
+  cuMemAllocAsync &b 4096 0
+  cuMemPoolCreate &q {allocType:1,location.type:1,location.id:1}
+  cuMemAllocFromPoolAsync &c 4096 q 0 = ?
+  cuMemPoolCreate &o {allocType:1,location.type:2}
+  cuMemPoolSetAccess o {location.type:1,location.id:1,flags:3} 1
+  cuMemAllocFromPoolAsync &d 4096 o 0 = ?
+  cuMemHostAlloc &p 4096 0
+  settle
+  cuMemGetAddressRange_v2 & & c = ?
+  cuPointerGetAttribute & 3 c = ?
+  cuMemGetAddressRange_v2 & & d = ?
+  cuPointerGetAttribute & 3 d = ?
+  cuPointerGetAttribute & 9 d = ?
+  cuMemPoolSetAccess q {location.type:1,location.id:0,flags:3} 1
+  cuMemGetAddressRange_v2 & & c = ?
+  cuPointerGetAttribute & 3 c = ?
+  cuMemPoolSetAccess q {location.type:1,location.id:0,flags:0} 1
+  cuMemGetAddressRange_v2 & & c = ?
+  cuCtxSetCurrent ctx1
+  cuMemGetAddressRange_v2 & & b = ?
+  cuMemGetAddressRange_v2 & & c = ?
+  cuMemGetAddressRange_v2 & & d = ?
+  cuMemGetAddressRange_v2 & & p = ?
+  cuPointerGetAttribute & 3 d = ?
+  cuPointerGetAttribute & 9 d = ?
+  cuStreamCreateWithPriority &t 1 0
+  cuMemAllocFromPoolAsync &e 4096 o t = ?
+  cuPointerGetAttribute & 9 e = ?
+  settle
+
+# memory of a graph that the current context may not reach (two devices)
+  cuStreamCreateWithPriority &s 1 0
+  cuStreamBeginCapture_v2 s 2
+  cuMemAllocAsync &a 4096 s
+  cuMemsetD8Async a 5 4096 s
+  cuStreamEndCapture s &g = 0 new
+  cuGraphInstantiateWithFlags &x g 0
+  cuGraphLaunch x s
+  settle
+  cuCtxSetCurrent ctx1
+  cuMemGetAddressRange_v2 & & a = ?
+  cuPointerGetAttribute & 3 a = ?
+  cuCtxEnablePeerAccess ctx0 0
+  cuMemGetAddressRange_v2 & & a = ?
+  cuPointerGetAttribute & 3 a = ?
+  cuCtxDisablePeerAccess ctx0
 `);

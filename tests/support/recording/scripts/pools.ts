@@ -32,7 +32,7 @@ export const POOL_SCRIPTS: readonly Script[] = readScripts(`
 # a pool on the host
   cuMemPoolCreate &a {allocType:1,location.type:2} = 0 new
   cuMemPoolGetAttribute a 5 & = 0 0
-  cuMemPoolGetAccess & a {type:1} = ?
+  cuMemPoolGetAccess & a {type:1} = 0 0
   cuMemPoolDestroy a
 
 # a pool near a part of the host
@@ -41,8 +41,8 @@ export const POOL_SCRIPTS: readonly Script[] = readScripts(`
   cuMemPoolDestroy a
 
 # pools near other parts of the host
-  cuMemPoolCreate &a {allocType:1,location.type:3,location.id:64} = ?
-  cuMemPoolCreate &b {allocType:1,location.type:4} = ?
+  cuMemPoolCreate &a {allocType:1,location.type:3,location.id:64} = 1
+  cuMemPoolCreate &b {allocType:1,location.type:4} = 1
 
 # memory of a pool on the host, let in
   cuMemPoolCreate &a {allocType:1,location.type:2}
@@ -57,64 +57,64 @@ export const POOL_SCRIPTS: readonly Script[] = readScripts(`
 
 # a copy of memory of a pool on the host
   cuMemPoolCreate &a {allocType:1,location.type:2}
-  cuMemPoolGetAccess & a {type:2} = ?
-  cuMemPoolSetAccess a {location.type:2,flags:3} 1 = ?
+  cuMemPoolGetAccess & a {type:2} = 0 3
+  cuMemPoolSetAccess a {location.type:2,flags:3} 1
   cuMemPoolSetAccess a {location.type:1,flags:3} 1
   cuStreamCreateWithPriority &s 1 0
   cuMemAllocFromPoolAsync &b 4096 a s
   cuMemsetD8Async b 7 4096 s
   array h 64
-  cuMemcpyAsync h b 64 s = ?
+  cuMemcpyAsync h b 64 s
   settle
-  look h 64 = ?
-  cuMemcpyHtoDAsync_v2 b @h 64 s = ?
-  cuPointerGetAttribute & 1 b = ?
-  cuPointerGetAttribute & 2 b = ?
-  cuPointerGetAttribute & 3 b = ?
-  cuPointerGetAttribute & 4 b = ?
-  cuPointerGetAttribute & 9 b = ?
-  cuMemGetAddressRange_v2 & & b = ?
-  cuMemHostGetFlags & b = ?
-  cuMemHostGetDevicePointer_v2 & b 0 = ?
+  look h 64 = 0 07*64
+  cuMemcpyHtoDAsync_v2 b @h 64 s = 1
+  cuPointerGetAttribute & 1 b = 0 null
+  cuPointerGetAttribute & 2 b = 0 1
+  cuPointerGetAttribute & 3 b = 0 b
+  cuPointerGetAttribute & 4 b = 0 b
+  cuPointerGetAttribute & 9 b = 0 0
+  cuMemGetAddressRange_v2 & & b = 0 b 4096
+  cuMemHostGetFlags & b = 1
+  cuMemHostGetDevicePointer_v2 & b 0 = 1
   cuMemFreeAsync b s
   settle
 
 # memory of a pool on the host that nobody was let in
   cuMemPoolCreate &a {allocType:1,location.type:2}
   cuStreamCreateWithPriority &s 1 0
-  cuMemAllocFromPoolAsync &b 4096 a s = ?
-  cuPointerGetAttribute & 2 b = ?
-  cuMemGetAddressRange_v2 & & b = ?
+  cuMemAllocFromPoolAsync &b 4096 a s = 0 new
+  cuPointerGetAttribute & 2 b = 0 1
+  cuMemGetAddressRange_v2 & & b = 500
 
 # memory of a managed pool
   cuMemPoolCreate &a {allocType:2,location.type:1}
-  cuMemPoolGetAccess & a {type:1} = ?
-  cuMemPoolGetAccess & a {type:2} = ?
-  cuMemPoolSetAccess a {location.type:1,flags:3} 1 = ?
-  cuMemPoolGetAttribute a 5 & = ?
+  cuMemPoolGetAccess & a {type:1} = 0 0
+  cuMemPoolGetAccess & a {type:2} = 0 0
+  cuMemPoolSetAccess a {location.type:1,flags:3} 1
+  cuMemPoolGetAttribute a 5 & = 0 0
   cuStreamCreateWithPriority &s 1 0
   cuMemAllocFromPoolAsync &b 4096 a s
-  cuMemsetD8Async b 7 4096 s = ?
-  cuPointerGetAttribute & 1 b = ?
-  cuPointerGetAttribute & 2 b = ?
-  cuPointerGetAttribute & 4 b = ?
-  cuPointerGetAttribute & 8 b = ?
-  cuPointerGetAttribute & 9 b = ?
-  cuPointerGetAttribute & 17 b = ?
-  cuMemGetAddressRange_v2 & & b = ?
-  cuMemHostGetFlags & b = ?
-  cuMemAdvise b 4096 1 0 = ?
-  cuMemPrefetchAsync b 4096 0 s = ?
-  cuMemFreeAsync b s = ?
+  cuMemsetD8Async b 7 4096 s
+  cuPointerGetAttribute & 1 b = 0 null
+  cuPointerGetAttribute & 2 b = 0 2
+  cuPointerGetAttribute & 4 b = 0 b
+  cuPointerGetAttribute & 8 b = 0 1
+  cuPointerGetAttribute & 9 b = 0 0
+  cuPointerGetAttribute & 17 b = 0 a
+  cuMemGetAddressRange_v2 & & b = 0 b 4096
+  cuMemHostGetFlags & b = 1
+  cuMemAdvise b 4096 1 0 = 801
+  cuMemPrefetchAsync b 4096 0 s
+  cuMemFreeAsync b s
   settle
 
 # pools of managed memory in other places
   cuMemPoolCreate &a {allocType:2,location.type:0} = 0 new
-  cuMemPoolCreate &b {allocType:2,location.type:2} = ?
-  cuMemPoolCreate &c {allocType:2,location.type:3} = ?
-  cuMemPoolCreate &d {allocType:2,handleTypes:8,location.type:1} = ?
-  cuMemPoolCreate &e {allocType:1,handleTypes:9,location.type:1} = ?
-  cuMemPoolCreate &f {allocType:1,handleTypes:8,location.type:2} = ?
+  cuMemPoolCreate &b {allocType:2,location.type:2} = 0 new
+  cuMemPoolCreate &c {allocType:2,location.type:3} = 0 new
+  cuMemPoolCreate &d {allocType:2,handleTypes:8,location.type:1} = 1
+  cuMemPoolCreate &e {allocType:1,handleTypes:9,location.type:1} = 0 new
+  cuMemPoolCreate &f {allocType:1,handleTypes:8,location.type:2} = 1
 
 # what a pool reserves
   cuStreamCreateWithPriority &s 1 0
@@ -126,14 +126,14 @@ export const POOL_SCRIPTS: readonly Script[] = readScripts(`
   cuMemAllocFromPoolAsync &c 4194304 a s
   cuMemPoolGetAttribute a 5 & = 0 33554432
   cuMemAllocFromPoolAsync &d 33554432 a s
-  cuMemPoolGetAttribute a 5 & = ?
+  cuMemPoolGetAttribute a 5 & = 0 67108864
   cuMemFreeAsync b s
   cuMemFreeAsync c s
   cuMemFreeAsync d s
   settle
-  cuMemPoolGetAttribute a 5 & = ?
+  cuMemPoolGetAttribute a 5 & = 0 0
   cuMemPoolGetAttribute a 7 & = 0 0
-  cuMemPoolGetAttribute a 8 & = ?
+  cuMemPoolGetAttribute a 8 & = 0 41943040
   cuMemPoolTrimTo a 0
   cuMemPoolGetAttribute a 5 & = 0 0
 
@@ -182,12 +182,12 @@ export const POOL_SCRIPTS: readonly Script[] = readScripts(`
   cuMemPoolSetAccess pool0 {location.type:0,flags:3} 1 = 801
   cuMemPoolSetAccess pool0 {location.type:1,location.id:64,flags:3} 1 = 101
   cuMemPoolSetAccess pool0 {location.type:1,location.id:64,flags:1} 1 = 801
-  cuMemPoolSetAccess pool0 {location.type:1,location.id:64,flags:2} 1 = ?
+  cuMemPoolSetAccess pool0 {location.type:1,location.id:64,flags:2} 1 = 101
   cuMemPoolSetAccess pool0 {location.type:1,flags:2} 1 = 1
   cuMemPoolSetAccess pool0 {location.type:1,flags:3} 0
   cuMemPoolGetAccess & pool0 {type:1,id:64} = 1
   cuMemPoolGetAccess & pool0 {type:2} = 0 0
-  cuMemPoolGetAccess & pool0 {type:3} = ?
+  cuMemPoolGetAccess & pool0 {type:3} = 0 0
 
 # a destroyed pool with memory
   cuStreamCreateWithPriority &s 1 0
@@ -197,4 +197,160 @@ export const POOL_SCRIPTS: readonly Script[] = readScripts(`
   cuMemsetD8Async b 5 4096 s
   cuMemFreeAsync b s
   settle
+
+# who may use a pool on the host
+  cuMemPoolCreate &a {allocType:1,location.type:2}
+  cuMemPoolGetAccess & a {type:2} = ?
+  cuMemPoolGetAccess & a {type:2,id:5} = ?
+  cuMemPoolGetAccess & a {type:3} = ?
+  cuMemPoolGetAccess & a {type:3,id:64} = ?
+  cuMemPoolGetAccess & a {type:4} = ?
+  cuMemPoolGetAccess & a {type:0} = ?
+  cuMemPoolGetAccess & a {type:1,id:64} = ?
+  cuMemPoolSetAccess a {location.type:2,flags:0} 1 = ?
+  cuMemPoolGetAccess & a {type:2} = ?
+  cuMemPoolSetAccess a {location.type:2,flags:1} 1 = ?
+  cuMemPoolSetAccess a {location.type:2,flags:2} 1 = ?
+  cuMemPoolSetAccess a {location.type:2,location.id:5,flags:3} 1 = ?
+  cuMemPoolSetAccess a {location.type:3,flags:3} 1 = ?
+  cuMemPoolSetAccess a {location.type:4,flags:3} 1 = ?
+  cuMemPoolSetAccess a {location.type:0,flags:3} 1 = ?
+  cuMemPoolSetAccess a {location.type:1,flags:1} 1 = ?
+  cuMemPoolSetAccess a {location.type:1,flags:2} 1 = ?
+  cuMemPoolSetAccess a {location.type:1,flags:0} 1 = ?
+  cuMemPoolGetAccess & a {type:1} = ?
+  cuMemPoolSetAccess a {location.type:1,flags:3} 1
+  cuMemPoolSetAccess a {location.type:1,flags:0} 1 = ?
+  cuMemPoolGetAccess & a {type:1} = ?
+
+# who may use a pool near a part of the host
+  cuMemPoolCreate &a {allocType:1,location.type:3}
+  cuMemPoolGetAccess & a {type:2} = ?
+  cuMemPoolGetAccess & a {type:3} = ?
+  cuMemPoolSetAccess a {location.type:2,flags:3} 1 = ?
+  cuMemPoolSetAccess a {location.type:3,flags:3} 1 = ?
+  cuMemPoolGetAccess & a {type:2} = ?
+
+# places of a pool of a device
+  cuMemPoolGetAccess & pool0 {type:0} = ?
+  cuMemPoolGetAccess & pool0 {type:2,id:5} = ?
+  cuMemPoolGetAccess & pool0 {type:3,id:64} = ?
+  cuMemPoolGetAccess & pool0 {type:4} = ?
+  cuMemPoolGetAccess & pool0 {type:9} = ?
+  cuMemPoolSetAccess pool0 {location.type:3,flags:3} 1 = ?
+  cuMemPoolSetAccess pool0 {location.type:4,flags:3} 1 = ?
+  cuMemPoolSetAccess pool0 {location.type:2,flags:2} 1 = ?
+  cuMemPoolSetAccess pool0 {location.type:2,flags:0} 1 = ?
+  cuMemPoolSetAccess pool0 {location.type:1,location.id:64,flags:0} 1 = ?
+
+# who may use a managed pool
+  cuMemPoolCreate &a {allocType:2,location.type:1}
+  cuMemPoolSetAccess a {location.type:1,flags:0} 1 = ?
+  cuMemPoolSetAccess a {location.type:1,flags:1} 1 = ?
+  cuMemPoolSetAccess a {location.type:1,flags:2} 1 = ?
+  cuMemPoolSetAccess a {location.type:2,flags:3} 1 = ?
+  cuMemPoolSetAccess a {location.type:2,flags:0} 1 = ?
+  cuMemPoolSetAccess a {location.type:0,flags:3} 1 = ?
+  cuMemPoolSetAccess a {location.type:1,location.id:64,flags:3} 1 = ?
+  cuMemPoolGetAccess & a {type:1} = ?
+  cuMemPoolGetAccess & a {type:0} = ?
+  cuMemPoolSetAccess a {location.type:1,flags:3} 1
+  cuMemPoolGetAccess & a {type:1} = ?
+  cuMemPoolSetAccess a {location.type:1,flags:0} 1 = ?
+  cuMemPoolGetAccess & a {type:1} = ?
+
+# who may use a managed pool on the host
+  cuMemPoolCreate &a {allocType:2,location.type:2}
+  cuMemPoolGetAccess & a {type:1} = ?
+  cuMemPoolGetAccess & a {type:2} = ?
+  cuMemPoolSetAccess a {location.type:2,flags:3} 1 = ?
+  cuMemPoolSetAccess a {location.type:1,flags:3} 1 = ?
+  cuMemPoolGetAccess & a {type:1} = ?
+
+# memory of a managed pool that nobody was let in
+  cuMemPoolCreate &a {allocType:2,location.type:1}
+  cuStreamCreateWithPriority &s 1 0
+  cuMemAllocFromPoolAsync &b 4096 a s
+  settle
+  cuPointerGetAttribute & 2 b = ?
+  cuPointerGetAttribute & 3 b = ?
+  cuPointerGetAttribute & 4 b = ?
+  cuPointerGetAttribute & 13 b = ?
+  cuMemGetAddressRange_v2 & & b = ?
+  cuMemPoolGetAttribute a 5 & = ?
+  cuMemPoolGetAttribute a 6 & = ?
+  cuMemPoolGetAttribute a 7 & = ?
+  cuMemPoolGetAttribute a 4 & = ?
+
+# hints for memory of a managed pool
+  cuMemPoolCreate &a {allocType:2,location.type:1}
+  cuMemPoolSetAccess a {location.type:1,flags:3} 1
+  cuStreamCreateWithPriority &s 1 0
+  cuMemAllocFromPoolAsync &b 65536 a s
+  cuMemsetD8Async b 7 65536 s
+  settle
+  cuMemRangeGetAttribute & 4 1 b 65536 = ?
+  cuMemRangeGetAttribute & 4 2 b 65536 = ?
+  cuMemRangeGetAttribute & 4 4 b 65536 = ?
+  cuMemPrefetchAsync b 65536 -1 s = ?
+  cuMemRangeGetAttribute & 4 4 b 65536 = ?
+  cuMemPrefetchAsync b 65536 64 s = ?
+  cuMemPrefetchAsync b 131072 0 s = ?
+  cuMemAdvise b 65536 99 0 = ?
+  cuMemAdvise b 65536 3 64 = ?
+  cuMemAdvise b 131072 1 0 = ?
+  cuMemDiscardBatchAsync [b] [65536] 1 0 s = ?
+  cuMemPrefetchAsync b 65536 0 s = ?
+  cuMemsetD8Async b 8 65536 s
+  settle
+
+# copies of memory of a managed pool
+  cuMemPoolCreate &a {allocType:2,location.type:1}
+  cuMemPoolSetAccess a {location.type:1,flags:3} 1
+  cuStreamCreateWithPriority &s 1 0
+  cuMemAllocFromPoolAsync &b 4096 a s
+  cuMemsetD8Async b 7 4096 s
+  array h 64
+  cuMemcpyDtoHAsync_v2 @h b 64 s = ?
+  settle
+  look h 64 = ?
+  cuMemcpyHtoDAsync_v2 b+64 @h 64 s = ?
+  cuMemcpyAsync b+128 b 64 s = ?
+  settle
+  cuIpcGetMemHandle &i b = ?
+  cuMemHostGetDevicePointer_v2 & b 0 = ?
+  cuMemFree_v2 b = ?
+
+# memory of a pool on the host that is freed at once
+  cuMemPoolCreate &a {allocType:1,location.type:2}
+  cuMemPoolSetAccess a {location.type:1,flags:3} 1
+  cuMemAllocFromPoolAsync &b 4096 a 0
+  settle
+  cuMemPoolGetAttribute a 5 & = ?
+  cuMemPoolGetAttribute a 7 & = ?
+  cuMemFreeHost b = ?
+  cuMemFree_v2 b = ?
+  cuMemPoolGetAttribute a 7 & = ?
+
+# memory of a pool on the host in a capture
+  cuMemPoolCreate &a {allocType:1,location.type:2}
+  cuMemPoolSetAccess a {location.type:1,flags:3} 1
+  cuStreamCreateWithPriority &s 1 0
+  cuStreamBeginCapture_v2 s 2
+  cuMemAllocFromPoolAsync &b 4096 a s = ?
+  cuStreamEndCapture s &g = ?
+
+# memory of a pool of one's own in a capture
+  cuMemPoolCreate &a {allocType:1,location.type:1}
+  cuStreamCreateWithPriority &s 1 0
+  cuStreamBeginCapture_v2 s 2
+  cuMemAllocFromPoolAsync &b 4096 a s = ?
+  cuMemsetD8Async b 5 4096 s = ?
+  cuStreamEndCapture s &g = ?
+  cuGraphInstantiateWithFlags &x g 0 = ?
+  cuGraphLaunch x s = ?
+  settle
+  cuPointerGetAttribute & 17 b = ?
+  cuMemPoolGetAttribute a 7 & = ?
+  cuDeviceGetGraphMemAttribute 0 0 & = ?
 `);

@@ -87,7 +87,7 @@ export const VIRTUAL_MEMORY_SCRIPTS: readonly Script[] = readScripts(`
   cuMemAddressReserve &r 8388608 0 0 0
   cuMemUnmap r 8388608
   cuMemUnmap r+2097152 2097152
-  cuMemUnmap r 1000 = 1
+  cuMemUnmap r 1000
   cuMemAddressFree r 8388608
 
 # questions about mapped memory
@@ -96,51 +96,51 @@ export const VIRTUAL_MEMORY_SCRIPTS: readonly Script[] = readScripts(`
   cuMemCreate &q 2097152 {type:1,location.type:1} 0
   cuMemMap r 2097152 0 p 0
   cuMemMap r+2097152 2097152 0 q 0
-  cuMemHostGetFlags & r = ?
-  cuMemHostGetDevicePointer_v2 & r 0 = ?
-  cuPointerGetAttribute & 1 r = ?
-  cuPointerGetAttribute & 2 r = ?
-  cuPointerGetAttribute & 3 r = ?
-  cuPointerGetAttribute & 7 r = ?
-  cuPointerGetAttribute & 8 r = ?
-  cuPointerGetAttribute & 9 r = ?
-  cuPointerGetAttribute & 11 r = ?
-  cuPointerGetAttribute & 12 r = ?
-  cuPointerGetAttribute & 13 r = ?
-  cuPointerGetAttribute & 17 r = ?
+  cuMemHostGetFlags & r = 1
+  cuMemHostGetDevicePointer_v2 & r 0 = 1
+  cuPointerGetAttribute & 1 r = 0 null
+  cuPointerGetAttribute & 2 r = 0 2
+  cuPointerGetAttribute & 3 r = 1
+  cuPointerGetAttribute & 7 r = 0 set
+  cuPointerGetAttribute & 8 r = 0 0
+  cuPointerGetAttribute & 9 r = 0 0
+  cuPointerGetAttribute & 11 r = 0 r
+  cuPointerGetAttribute & 12 r = 0 8388608
+  cuPointerGetAttribute & 13 r = 0 1
+  cuPointerGetAttribute & 17 r = 0 null
   cuMemSetAccess r 2097152 {location.type:1,flags:1} 1
   cuMemSetAccess r+2097152 2097152 {location.type:1,flags:3} 1
-  cuMemHostGetFlags & r = ?
-  cuMemHostGetDevicePointer_v2 & r+32 0 = ?
-  cuPointerGetAttribute & 3 r = ?
-  cuMemHostGetDevicePointer_v2 & r+2097184 0 = ?
-  cuMemGetAddressRange_v2 & & r+2097184 = ?
+  cuMemHostGetFlags & r = 0 3
+  cuMemHostGetDevicePointer_v2 & r+32 0 = 0 r
+  cuPointerGetAttribute & 3 r = 0 r
+  cuMemHostGetDevicePointer_v2 & r+2097184 0 = 0 r+2097152
+  cuMemGetAddressRange_v2 & & r+2097184 = 0 r+2097152 2097152
   cuPointerGetAttribute & 1 r+2097184 = 0 null
-  cuPointerGetAttribute & 11 r+2097184 = ?
-  cuPointerGetAttribute & 12 r+2097184 = ?
+  cuPointerGetAttribute & 11 r+2097184 = 0 r
+  cuPointerGetAttribute & 12 r+2097184 = 0 8388608
   cuMemSetAccess r+2097152 2097152 {location.type:1,flags:0} 1
-  cuMemHostGetFlags & r+2097152 = ?
-  cuMemGetAddressRange_v2 & & r+2097184 = ?
+  cuMemHostGetFlags & r+2097152 = 1
+  cuMemGetAddressRange_v2 & & r+2097184 = 500
 
 # physical memory of the host
   cuMemCreate &p 2097152 {type:1,location.type:2} 0 = 0 new
   cuMemCreate &n 2097152 {type:1,location.type:2,requestedHandleTypes:1} 0 = 1
-  cuMemCreate &n 4096 {type:1,location.type:2} 0 = ?
-  cuMemCreate &n 2097152 {type:1,location.type:2,location.id:5} 0 = ?
-  cuMemCreate &n 2097152 {type:1,location.type:3} 0 = ?
+  cuMemCreate &n 4096 {type:1,location.type:2} 0 = 1
+  cuMemCreate &n 2097152 {type:1,location.type:2,location.id:5} 0 = 0 new
+  cuMemCreate &n 2097152 {type:1,location.type:3} 0 = 0 new
   cuMemAddressReserve &r 2097152 0 0 0
   cuMemMap r 2097152 0 p 0
-  cuMemSetAccess r 2097152 {location.type:2,flags:3} 1 = ?
-  cuMemSetAccess r 2097152 {location.type:2,flags:0} 1 = ?
+  cuMemSetAccess r 2097152 {location.type:2,flags:3} 1
+  cuMemSetAccess r 2097152 {location.type:2,flags:0} 1
   cuMemSetAccess r 2097152 {location.type:1,flags:3} 1
-  cuMemsetD8Async r 7 4096 0 = ?
+  cuMemsetD8Async r 7 4096 0
   array h 64
-  cuMemcpyAsync h r 64 0 = ?
+  cuMemcpyAsync h r 64 0
   settle
-  look h 64 = ?
-  cuPointerGetAttribute & 2 r = ?
-  cuPointerGetAttribute & 9 r = ?
-  cuMemGetAddressRange_v2 & & r = ?
+  look h 64 = 0 07*64
+  cuPointerGetAttribute & 2 r = 0 1
+  cuPointerGetAttribute & 9 r = 0 0
+  cuMemGetAddressRange_v2 & & r = 0 null 2097152
 
 # unmapping a range with a hole
   cuMemAddressReserve &r 8388608 0 0 0
@@ -151,7 +151,7 @@ export const VIRTUAL_MEMORY_SCRIPTS: readonly Script[] = readScripts(`
   cuMemSetAccess r 2097152 {location.type:1,flags:3} 1
   settle
   cuMemUnmap r 6291456
-  cuMemUnmap r 8388608 = ?
+  cuMemUnmap r 8388608
   cuMemRelease p
   cuMemRelease q
   cuMemAddressFree r 8388608
@@ -179,4 +179,68 @@ export const VIRTUAL_MEMORY_SCRIPTS: readonly Script[] = readScripts(`
   settle
   cuMemUnmap r 2097152
   cuMemAddressFree r 2097152
+
+# unmapping odd ranges
+  cuMemAddressReserve &r 8388608 0 0 0
+  cuMemCreate &p 2097152 {type:1,location.type:1} 0
+  cuMemUnmap r 0 = ?
+  cuMemUnmap r+1000 1000 = ?
+  cuMemUnmap r+1000 2097152 = ?
+  cuMemUnmap 0 2097152 = ?
+  cuMemMap r+2097152 2097152 0 p 0
+  settle
+  cuMemUnmap r 1000 = ?
+  cuMemUnmap r+2097152 1000 = ?
+  cuMemUnmap r+2097152 0 = ?
+  cuMemUnmap r+4194304 1000 = ?
+  cuMemUnmap r+2097152 2098152 = ?
+  cuMemUnmap r 8388608 = ?
+
+# physical memory near a part of the host
+  cuMemCreate &p 2097152 {type:1,location.type:3,location.id:64} 0 = ?
+  cuMemCreate &p 2097152 {type:1,location.type:3,location.id:-1} 0 = ?
+  cuMemCreate &p 2097152 {type:1,location.type:3,requestedHandleTypes:1} 0 = ?
+  cuMemCreate &p 2097152 {type:1,location.type:3,requestedHandleTypes:8} 0 = ?
+  cuMemCreate &p 2097152 {type:1,location.type:2,requestedHandleTypes:8} 0 = ?
+  cuMemCreate &p 2097152 {type:1,location.type:2,allocFlags.compressionType:9} 0 = ?
+  cuMemCreate &p 2097152 {type:1,location.type:2,allocFlags.compressionType:1} 0 = ?
+  cuMemCreate &p 2097152 {type:1,location.type:4} 0 = ?
+  cuMemCreate &p 2097152 {type:1,location.type:0} 0 = ?
+  cuMemCreate &p 2097152 {type:2,location.type:1} 0 = ?
+
+# rights on physical memory of the host
+  cuMemCreate &p 2097152 {type:1,location.type:2} 0
+  cuMemCreate &q 2097152 {type:1,location.type:1} 0
+  cuMemAddressReserve &r 4194304 0 0 0
+  cuMemMap r 2097152 0 p 0
+  cuMemMap r+2097152 2097152 0 q 0
+  cuMemGetAddressRange_v2 & & r = ?
+  cuMemHostGetFlags & r = ?
+  cuMemSetAccess r 2097152 {location.type:2,flags:1} 1 = ?
+  cuMemSetAccess r 2097152 {location.type:2,location.id:5,flags:3} 1 = ?
+  cuMemSetAccess r 2097152 {location.type:3,flags:3} 1 = ?
+  cuMemSetAccess r 2097152 {location.type:2,flags:3} 1 = ?
+  cuMemGetAddressRange_v2 & & r = ?
+  cuPointerGetAttribute & 3 r = ?
+  cuMemSetAccess r 4194304 {location.type:2,flags:3} 1 = ?
+  cuMemSetAccess r 4194304 {location.type:1,flags:3} 1 = ?
+  cuMemHostGetFlags & r = ?
+  cuMemHostGetDevicePointer_v2 & r+32 0 = ?
+  cuPointerGetAttribute & 1 r = ?
+  cuPointerGetAttribute & 3 r+32 = ?
+  cuPointerGetAttribute & 4 r = ?
+  cuPointerGetAttribute & 8 r = ?
+  cuPointerGetAttribute & 11 r = ?
+  cuPointerGetAttribute & 12 r = ?
+  cuPointerGetAttribute & 13 r = ?
+  cuPointerGetAttribute & 2 r+2097152 = ?
+  cuMemGetAddressRange_v2 & & r+32 = ?
+  cuMemGetAddressRange_v2 & & r+2097184 = ?
+  array h 64
+  cuMemsetD8Async r 7 4194304 0
+  cuMemcpyDtoHAsync_v2 @h r 64 0 = ?
+  cuMemcpyHtoDAsync_v2 r+64 @h 64 0 = ?
+  cuMemcpyDtoHAsync_v2 @h r+2097120 64 0 = ?
+  settle
+  look h 64 = ?
 `);
