@@ -28,18 +28,24 @@ const UNADVISED: PageAdvice = {
 /** Keeps the hints for one block. */
 export class Advice {
   #pages = new Map<number, PageAdvice>();
+  #unadvised: PageAdvice;
+
+  /** Starts without hints, but for where the block should live. */
+  constructor(preferredLocation = NO_LOCATION) {
+    this.#unadvised = { ...UNADVISED, preferredLocation };
+  }
 
   /** Changes the hints of all pages that a range touches. */
   update(start: number, end: number, change: (page: PageAdvice) => Partial<PageAdvice>): void {
     for (const index of pagesOf(start, end)) {
-      const page = this.#pages.get(index) ?? UNADVISED;
+      const page = this.#pages.get(index) ?? this.#unadvised;
       this.#pages.set(index, { ...page, ...change(page) });
     }
   }
 
   /** Lists the hints of all pages that a range touches. */
   read(start: number, end: number): PageAdvice[] {
-    return [...pagesOf(start, end)].map((index) => this.#pages.get(index) ?? UNADVISED);
+    return [...pagesOf(start, end)].map((index) => this.#pages.get(index) ?? this.#unadvised);
   }
 }
 

@@ -106,6 +106,7 @@ export class Allocation implements Ranged, Owner {
   }
 
   permits(context: Context): boolean {
+    if (this.isManaged) return true;
     if (this.pool !== undefined) return this.pool.accessOf(context.device.ordinal) !== 0;
     if (this.storage.onHost || context.device === this.device) return true;
     return context.peers.has(this.context);

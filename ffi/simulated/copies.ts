@@ -11,6 +11,7 @@ import { requirePlanesApart } from "./overlaps.ts";
 import { pageableRegion } from "./address_space.ts";
 import { extentOf, type Plane } from "./planes.ts";
 import type { Region } from "./region.ts";
+import { Mapping } from "./reservation.ts";
 import type { Stream } from "./stream.ts";
 
 /** Largest ordinary array that is staged; a larger one is copied before the call returns. */
@@ -42,6 +43,7 @@ export function queueCopy(
       // Where the call names contexts, the current one does not count.
       if (!isNamed) refuseForeignContext(machine, contexts, use);
       requireAccess(machine, contexts, use);
+      requireOneHome(machine, use.region);
     }
   }
   requirePlanesApart(machine, planes);
@@ -90,6 +92,18 @@ function refuseForeignContext(
     const isPlain = owner instanceof Allocation && owner.kind === "device";
     if (!isPlain && !owner.permits(top, write)) refuse("CUDA_ERROR_INVALID_VALUE");
   }
+}
+
+/** Throws when a range is in physical memory of the host and of a device at once. */
+function requireOneHome(machine: Machine, { address, segments }: Region): void {
+  const homes = new Set(
+    segments.map(({ owner }) => owner instanceof Mapping && owner.physical.device.isHost),
+  );
+  if (homes.size <= 1) return;
+  machine.site.fail(
+    "endsProcess",
+    `the range at ${hex(address)} is in physical memory of the host and of a device`,
+  );
 }
 
 function stage(plane: Plane): Plane {

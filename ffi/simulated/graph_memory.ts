@@ -26,11 +26,11 @@ export class GraphAllocation extends Allocation {
   readonly capture: Capture;
   /** Memory that the launches of its graph hold on its device. */
   readonly reserve: GraphReserve;
-  /** Whether the graph frees the block. */
-  isFreedInGraph = false;
   /** Whether a launch has allocated it: then any call may use and free it. */
   isThere = false;
   #bytes: DeviceStorage;
+  #openTo: ReadonlySet<number>;
+  #isFreedInGraph = false;
   #wasLaunched = false;
   #isOpen = false;
 
@@ -50,19 +50,31 @@ export class GraphAllocation extends Allocation {
     this.capture = options.capture;
     this.reserve = options.reserve;
     this.#bytes = storage;
+    this.#openTo = options.pool.openTo;
     this.reserve.add(this);
   }
 
   override absence(asker: Asker): Absence | undefined {
     if (asker === "kernel" ? this.#isOpen : this.isThere || this.#isInCapture) return undefined;
-    if (this.isFreedInGraph) return { ...FREED, words: "was freed in its graph" };
+    if (this.#isFreedInGraph) return { ...FREED, words: "was freed in its graph" };
     return this.#wasLaunched ? FREED : NOT_LAUNCHED;
+  }
+
+  /** Tells whether a context may touch the bytes, by the rights that the pool had at the allocation. */
+  override permits(context: Context): boolean {
+    return this.#openTo.has(context.device.ordinal);
   }
 
   /** Notes a launch: memory that the graph does not free can be used by all later calls. */
   launch(): void {
     this.#wasLaunched = true;
-    this.isThere = !this.isFreedInGraph;
+    this.isThere = !this.#isFreedInGraph;
+  }
+
+  /** Notes that the graph frees the block, so that later ones of it can take its place. */
+  freeInGraph(): void {
+    this.#isFreedInGraph = true;
+    this.reserve.leave(this);
   }
 
   /** Lets kernels use the bytes, which are unwritten. */
@@ -83,7 +95,7 @@ export class GraphAllocation extends Allocation {
   }
 
   get #isInCapture(): boolean {
-    return this.capture.isValid && !this.isFreedInGraph;
+    return this.capture.isValid && !this.#isFreedInGraph;
   }
 }
 
@@ -93,6 +105,8 @@ export class GraphReserve {
   readonly allocations: GraphAllocation[] = [];
   #memory: GraphMemory;
   #pending: Operation[] = [];
+  #liveBytes = 0;
+  #peakBytes = 0;
 
   /** Starts with no memory. */
   constructor(memory: GraphMemory) {
@@ -101,8 +115,7 @@ export class GraphReserve {
 
   /** Returns the physical memory that a launch needs. */
   get byteLength(): number {
-    const sum = this.allocations.reduce((bytes, { byteLength }) => bytes + byteLength, 0);
-    return Math.ceil(sum / GRANULE_BYTES) * GRANULE_BYTES;
+    return Math.ceil(this.#peakBytes / GRANULE_BYTES) * GRANULE_BYTES;
   }
 
   /** Returns whether a launch has left a block, which is not freed. */
@@ -118,6 +131,13 @@ export class GraphReserve {
   /** Adds a block. */
   add(allocation: GraphAllocation): void {
     this.allocations.push(allocation);
+    this.#liveBytes += allocation.byteLength;
+    this.#peakBytes = Math.max(this.#peakBytes, this.#liveBytes);
+  }
+
+  /** Notes that a block has ended where the recording is now. */
+  leave(allocation: GraphAllocation): void {
+    this.#liveBytes -= allocation.byteLength;
   }
 
   /** Notes an operation that needs the memory. */
@@ -136,10 +156,12 @@ export class GraphReserve {
   }
 }
 
-/** Physical memory that graphs launched on one stream share, as only one of them runs at a time. */
+/** Physical memory that graphs share of which only one runs at a time. */
 interface Share {
-  readonly stream: Stream;
+  /** Stream of the last launch. */
+  stream: Stream;
   byteLength: number;
+  /** Graphs that may still need it. */
   readonly reserves: Set<GraphReserve>;
 }
 
@@ -168,12 +190,14 @@ export class GraphMemory {
     refuse("CUDA_ERROR_OUT_OF_MEMORY");
   }
 
-  /** Takes memory for a launch, from what the stream's graphs hold or from the device. */
+  /** Takes memory for a launch, from what other graphs leave or from the device. */
   hold(reserve: GraphReserve, stream: Stream): void {
     const missingBytes = this.#missingBytes(reserve, stream);
     const share = this.#shareFor(reserve, stream) ?? { stream, byteLength: 0, reserves: new Set() };
     this.device.charge(missingBytes);
     share.byteLength += missingBytes;
+    share.stream = stream;
+    for (const other of share.reserves) if (other.isIdle) share.reserves.delete(other);
     share.reserves.add(reserve);
     this.#shares.add(share);
     const { highBytes, heldBytes } = this;
@@ -195,11 +219,12 @@ export class GraphMemory {
     return Math.max(reserve.byteLength - held, 0);
   }
 
-  /** Finds memory of a stream's graphs in which no other graph has left a block. */
+  /** Finds memory whose graphs come before a launch on a stream and have left no block in it. */
   #shareFor(reserve: GraphReserve, stream: Stream): Share | undefined {
     return [...this.#shares].find((share) =>
-      share.stream === stream &&
-      ![...share.reserves].some((other) => other !== reserve && other.isInUse)
+      [...share.reserves].every((other) =>
+        other === reserve || (share.stream === stream ? !other.isInUse : other.isIdle)
+      )
     );
   }
 }

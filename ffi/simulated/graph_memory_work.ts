@@ -55,7 +55,7 @@ export function freeGraphMemory(
       return operation;
     },
   });
-  if (isOwn) allocation.isFreedInGraph = true;
+  if (isOwn) allocation.freeInGraph();
   else capture?.foreignFrees.push(allocation);
 }
 

@@ -27,6 +27,8 @@ export class MemoryPool {
   readonly handle: bigint;
   /** Kind of its memory. */
   readonly kind: PoolKind;
+  /** Where managed memory should live, by the driver's number. */
+  readonly preferredLocation: number;
   /** Most bytes that the pool may reserve. */
   readonly maxBytes: number;
   /** Bytes that stay reserved when nothing uses them. */
@@ -49,12 +51,14 @@ export class MemoryPool {
   constructor(
     device: Device,
     handle: bigint,
-    { kind = "device", maxBytes = 0 }: { kind?: PoolKind; maxBytes?: number } = {},
+    options: { kind?: PoolKind; maxBytes?: number; preferredLocation?: number } = {},
   ) {
+    const { kind = "device", maxBytes = 0, preferredLocation = device.ordinal } = options;
     this.device = device;
     this.handle = handle;
     this.kind = kind;
     this.maxBytes = maxBytes === 0 ? Infinity : maxBytes;
+    this.preferredLocation = preferredLocation;
   }
 
   /** Returns the bytes that the pool holds. */
@@ -106,6 +110,12 @@ export class MemoryPool {
   accessOf(ordinal: number): number {
     const isHome = this.kind !== "managed" && ordinal === this.device.ordinal;
     return isHome ? 3 : this.#access.get(ordinal) ?? 0;
+  }
+
+  /** Returns the devices that may touch the memory now, by number. */
+  get openTo(): ReadonlySet<number> {
+    const others = this.#access.keys().filter((ordinal) => this.accessOf(ordinal) !== 0);
+    return new Set([this.device.ordinal, ...others]);
   }
 
   /** Changes the access rights of another device. */

@@ -103,8 +103,9 @@ export const STRICTER = {
   endsProcess: {
     kind: "throws",
     simulated:
-      "throws for a name of 0 bytes, for a pool's attribute without a value, and when a stream " +
-      "waits for another device's event that is for other processes",
+      "throws for a name of 0 bytes, for a pool's attribute without a value, when a stream " +
+      "waits for another device's event that is for other processes, and when a copy crosses from " +
+      "physical memory of the host to that of a device",
     real: "ends the process by a fault",
   },
   packed: {

@@ -122,8 +122,9 @@ export function copyCalls(machine: Machine): CopyCalls {
       // The batch needs a stream of its own: the driver refuses the legacy default stream.
       requireValue(handle !== 0n);
       if (failIndex !== null) put64(failIndex, NO_INDEX);
-      requireValue(handle > 1n && count > 0n && machine.contexts.top !== undefined);
+      requireValue(handle > 1n && machine.contexts.top !== undefined);
       const stream = machine.workStream(handle);
+      requireValue(count > 0n);
       requireAttributes({ attributes, attributeIndices, attributeCount, count });
       // Unlike other calls that cannot be recorded, this one leaves a capture as it is.
       if (stream.capture !== undefined) refuse("CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED");

@@ -26,6 +26,18 @@ export function eventCalls(machine: Machine): EventCalls {
     return event;
   }
 
+  /** Finds an event whose time is known, or will be. */
+  function timedEvent(handle: bigint): StreamEvent {
+    const event = findEvent(handle);
+    const { flags, mark, record } = event;
+    // Unlike other questions about a mark in a capture, this one leaves the capture as it is.
+    if (mark?.capture.isValid) refuse("CUDA_ERROR_CAPTURED_EVENT");
+    requireValue(mark === undefined);
+    const isTimed = (flags & CUevent_flags.CU_EVENT_DISABLE_TIMING) === 0;
+    if (!isTimed || record === undefined) refuse("CUDA_ERROR_INVALID_HANDLE");
+    return event;
+  }
+
   function finish({ record, context }: StreamEvent): void {
     if (record === undefined) return;
     scheduler.finish(record);
@@ -74,19 +86,10 @@ export function eventCalls(machine: Machine): EventCalls {
       return await waitAside(machine, event.record, () => finish(event));
     },
     cuEventElapsedTime(milliseconds, startHandle, endHandle) {
-      const [start, end] = [findEvent(startHandle), findEvent(endHandle)];
-      for (const { mark } of [start, end]) {
-        // Unlike other questions about a mark in a capture, this one leaves the capture as it is.
-        if (mark?.capture.isValid) refuse("CUDA_ERROR_CAPTURED_EVENT");
-        requireValue(mark === undefined);
-      }
-      for (const { flags, record } of [start, end]) {
-        const isTimed = (flags & CUevent_flags.CU_EVENT_DISABLE_TIMING) === 0;
-        if (!isTimed || record === undefined) refuse("CUDA_ERROR_INVALID_HANDLE");
-      }
+      if (milliseconds === null) refuse("CUDA_ERROR_INVALID_HANDLE");
+      const [start, end] = [timedEvent(startHandle), timedEvent(endHandle)];
       if (start.context !== end.context) refuse("CUDA_ERROR_INVALID_HANDLE");
       if (!start.record?.isDone || !end.record?.isDone) return CUresult.CUDA_ERROR_NOT_READY;
-      if (milliseconds === null) refuse("CUDA_ERROR_INVALID_HANDLE");
       putFloat(
         milliseconds,
         (end.record.finishedAtSeconds - start.record.finishedAtSeconds) * 1000,

@@ -67,10 +67,10 @@ export function graphCalls(machine: Machine): GraphCalls {
       put64(count, Math.min(room, nodeCount));
     },
     cuGraphInstantiateWithFlags(handle, graphHandle, flags) {
-      machine.contexts.requireCurrent();
-      requireCell(handle);
       requireValue(INSTANTIATE_FLAGS.has(flags));
+      machine.contexts.requireCurrent();
       machine.requireRelaxed();
+      requireCell(handle);
       const graph = find(Graph, graphHandle);
       for (const work of graph.capture.works()) requireInstantiable(machine, graph.capture, work);
       if (graph.capture.hasMemory && graph.execCount > 0) refuse("CUDA_ERROR_NOT_SUPPORTED");

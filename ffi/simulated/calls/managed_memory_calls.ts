@@ -41,7 +41,8 @@ export function managedMemoryCalls(machine: Machine): ManagedMemoryCalls {
     const start = Number(address) - allocation.address;
     const end = start + Number(byteLength);
     requireValue(byteLength > 0n && end <= allocation.byteLength);
-    return { allocation, advice: allocation.advice ??= new Advice(), start, end };
+    allocation.advice ??= new Advice(allocation.pool?.preferredLocation);
+    return { allocation, advice: allocation.advice, start, end };
   }
 
   /** Checks a place that managed memory can be told about: the host, or a device that shares it with the host. */
@@ -68,8 +69,11 @@ export function managedMemoryCalls(machine: Machine): ManagedMemoryCalls {
       machine.requireRelaxed();
       // The driver ignores the device for what is not about a place.
       if (ABOUT_PLACES.has(advice)) requireLocation(device);
+      requireValue(Object.values<number>(A).includes(advice));
+      const allocation = memory.at(Number(address));
+      const isOfPool = allocation instanceof Allocation && allocation.pool?.kind === "managed";
+      if (isOfPool) refuse("CUDA_ERROR_NOT_SUPPORTED");
       const range = managedRange(address, byteLength);
-      if (range.allocation.pool !== undefined) refuse("CUDA_ERROR_NOT_SUPPORTED");
       range.advice.update(range.start, range.end, ({ accessedBy }) => {
         switch (advice) {
           case A.CU_MEM_ADVISE_SET_READ_MOSTLY:

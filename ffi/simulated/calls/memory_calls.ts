@@ -156,7 +156,7 @@ function describe(
     default:
       return describeMapped(data, attribute, {
         address,
-        home: allocation.device.isHost ? allocation.context.device : allocation.device,
+        home: allocation.device,
         start: allocation.address,
         byteLength: allocation.byteLength,
         id: allocation.id,
@@ -177,6 +177,9 @@ function describeMapped(
       return put64(data, range.id);
     case P.CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
       return put32(data, memoryType(range.home.isHost));
+    case P.CU_POINTER_ATTRIBUTE_HOST_POINTER:
+      requireValue(range.home.isHost);
+      return put64(data, range.address);
     case P.CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
       return put64(data, range.address);
     case P.CU_POINTER_ATTRIBUTE_IS_MANAGED:

@@ -2,6 +2,7 @@
 // Calls cannot use an address once its free is queued; kernels queued before still can.
 
 import {
+  CU_DEVICE_CPU,
   CUmemAccess_flags as Rights,
   CUmemAllocationHandleType as HandleType,
   CUmemAllocationType,
@@ -9,6 +10,7 @@ import {
   CUmemPool_attribute as A,
 } from "../../constants.ts";
 import { CUmemAccessDesc, CUmemLocation, CUmemPoolProps } from "../../structs.ts";
+import { NO_LOCATION } from "../advice.ts";
 import { Allocation } from "../allocation.ts";
 import { bytesOf, type Cell, get32, get64, put32, put64, requireCell } from "../cells.ts";
 import type { Context } from "../context.ts";
@@ -57,6 +59,13 @@ export function poolCalls(machine: Machine): PoolCalls {
     return machine.find(MemoryPool, handle, "CUDA_ERROR_INVALID_VALUE");
   }
 
+  /** Finds the stream for an allocation, which other captures than its own may forbid. */
+  function allocatingStream(handle: bigint): Stream {
+    const stream = machine.workStream(handle);
+    if (stream.capture === undefined) machine.requireRelaxed();
+    return stream;
+  }
+
   /** Puts the address of new memory into a cell; nothing is at a null address. */
   function allocate(
     cell: Cell,
@@ -65,9 +74,10 @@ export function poolCalls(machine: Machine): PoolCalls {
     const { pool, stream, byteLength } = request;
     const { capture, context } = stream;
     requireCell(cell);
-    if (capture === undefined) machine.requireRelaxed();
     if (byteLength === 0) return put64(cell, 0n);
     if (capture !== undefined) {
+      // A graph allocates memory of devices only.
+      if (pool.kind !== "device") refuse("CUDA_ERROR_NOT_SUPPORTED");
       return put64(cell, captureAllocation(machine, stream, { capture, pool, byteLength }));
     }
     const after = pool.take(byteLength);
@@ -90,6 +100,8 @@ export function poolCalls(machine: Machine): PoolCalls {
   /** Finds where a new pool's memory is to be: on a device, on the host, or near one of its nodes. */
   function homeOf({ allocType, location, maxSize, handleTypes }: Properties): Device {
     const isManaged = allocType === MANAGED;
+    const isNear = location.type === Place.CU_MEM_LOCATION_TYPE_HOST_NUMA;
+    requireValue(!isNear || location.id === 0);
     const isOnHost = isHostPlace(location) ||
       (location.type === Place.CU_MEM_LOCATION_TYPE_INVALID && isManaged);
     // Managed memory has no limit, and neither it nor the host's goes to other processes.
@@ -109,13 +121,13 @@ export function poolCalls(machine: Machine): PoolCalls {
   return {
     cuMemAllocAsync(address, byteLength, handle) {
       requirePools();
-      const stream = machine.workStream(handle);
+      const stream = allocatingStream(handle);
       const pool = machine.defaultPools[stream.context.device.ordinal];
       requireValue(pool !== undefined);
       allocate(address, { pool, stream, byteLength: Number(byteLength) });
     },
     cuMemAllocFromPoolAsync(address, byteLength, handle, stream) {
-      const queue = machine.workStream(stream);
+      const queue = allocatingStream(stream);
       allocate(address, {
         pool: findPool(handle),
         stream: queue,
@@ -157,7 +169,8 @@ export function poolCalls(machine: Machine): PoolCalls {
       requireValue(wanted.gpuDirectRDMACapable === 0);
       const home = homeOf(wanted);
       const kind = wanted.allocType === MANAGED ? "managed" : home.isHost ? "host" : "device";
-      const options = { kind, maxBytes: Number(wanted.maxSize) } as const;
+      const preferredLocation = preferenceOf(wanted.location);
+      const options = { kind, maxBytes: Number(wanted.maxSize), preferredLocation } as const;
       const pool = machine.register((handle) => new MemoryPool(home, handle, options));
       machine.pools.add(pool);
       put64(handle, pool.handle);
@@ -217,21 +230,22 @@ export function poolCalls(machine: Machine): PoolCalls {
           bytes.subarray(i * CUmemAccessDesc.byteLength),
         );
         const isHost = isHostPlace(location);
-        const isKnown = isHost
-          ? pool.kind === "host"
-          : location.type === Place.CU_MEM_LOCATION_TYPE_DEVICE;
-        if (!isKnown) refuse("CUDA_ERROR_NOT_SUPPORTED");
+        const isOnDevice = location.type === Place.CU_MEM_LOCATION_TYPE_DEVICE;
+        if (pool.kind === "device" && !isOnDevice) refuse("CUDA_ERROR_NOT_SUPPORTED");
         if (flags === Rights.CU_MEM_ACCESS_FLAGS_PROT_READ) refuse("CUDA_ERROR_NOT_SUPPORTED");
+        requireValue(isHost || isOnDevice);
         const device = isHost ? machine.host : machine.device(location.id);
         const isNone = flags === Rights.CU_MEM_ACCESS_FLAGS_PROT_NONE;
         requireValue(isNone || flags === Rights.CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
-        // A device cannot lose the right to its own pool.
-        if (device === pool.device && isNone) refuse("CUDA_ERROR_INVALID_DEVICE");
+        // Nobody can lose the right to a pool of his own.
+        if (device === pool.device && isNone && pool.kind !== "managed") {
+          refuse(isHost ? "CUDA_ERROR_NOT_SUPPORTED" : "CUDA_ERROR_INVALID_DEVICE");
+        }
         const isNear = device === pool.device || pool.device.isHost;
         if (!isNear && !machine.settings.peerAccess) refuse("CUDA_ERROR_PEER_ACCESS_UNSUPPORTED");
         // Kernels that were launched before have no part in the new rights.
         machine.scheduler.runAll();
-        if (!isHost) pool.setAccess(location.id, flags);
+        pool.setAccess(device.ordinal, flags);
       }
     },
     cuMemPoolGetAccess(flags, handle, location) {
@@ -242,8 +256,14 @@ export function poolCalls(machine: Machine): PoolCalls {
   };
 }
 
-/** Tells whether a struct names the host, or the one node that it has. */
-function isHostPlace({ type, id }: { type: number; id: number }): boolean {
+/** Tells whether a struct names the host or a node of it. */
+function isHostPlace({ type }: { type: number }): boolean {
   return type === Place.CU_MEM_LOCATION_TYPE_HOST ||
-    (type === Place.CU_MEM_LOCATION_TYPE_HOST_NUMA && id === 0);
+    type === Place.CU_MEM_LOCATION_TYPE_HOST_NUMA;
+}
+
+/** Returns where managed memory should live that a struct places. */
+function preferenceOf(location: { type: number; id: number }): number {
+  if (isHostPlace(location)) return CU_DEVICE_CPU;
+  return location.type === Place.CU_MEM_LOCATION_TYPE_DEVICE ? location.id : NO_LOCATION;
 }

@@ -116,13 +116,7 @@ export function shapedCopyCalls(machine: Machine): ShapedCopyCalls {
     const { widthBytes, height, depth } = shape;
     // Of a copy of no bytes the driver looks at nothing else.
     if (widthBytes * height * depth === 0) return;
-    const isCaptured = stream.capture !== undefined;
-    const [source, destination] = [sides.source, sides.destination].map((side) => {
-      const address = addressOf(side);
-      const isLenient = isCaptured && machine.memory.at(address) instanceof Reservation;
-      return boxOf(shape, { ...side, address, isLenient });
-    });
-    requireValue(source !== undefined && destination !== undefined);
+    const [source, destination] = [boxFor(sides.source), boxFor(sides.destination)];
     const planes = Array.from({ length: depth }, (_, slice): Plane => ({
       source: sideOf(source, { shape, slice }),
       destination: sideOf(destination, { shape, slice }),
@@ -130,6 +124,13 @@ export function shapedCopyCalls(machine: Machine): ShapedCopyCalls {
       rowCount: height,
     }));
     queueCopy(machine, stream, { planes });
+
+    function boxFor(side: GivenSide): Box {
+      const address = addressOf(side);
+      const memory = machine.memory.at(address);
+      const isMapped = memory instanceof Reservation || memory?.pool !== undefined;
+      return boxOf(shape, { ...side, address, isMapped });
+    }
   }
 
   function sideOf(box: Box, { shape, slice }: { shape: Shape; slice: number }): Side {
@@ -156,7 +157,7 @@ function addressOf({ memoryType, host, device }: GivenSide): number {
 }
 
 /** Checks a side: rows must lie behind each other, and slices too when there are several. */
-function boxOf(shape: Shape, side: GivenSide & { address: number; isLenient: boolean }): Box {
+function boxOf(shape: Shape, side: GivenSide & { address: number; isMapped: boolean }): Box {
   const xBytes = Number(side.xBytes);
   const [y, z] = [Number(side.y), Number(side.z ?? 0n)];
   const [givenPitch, givenHeight] = [Number(side.pitchBytes), Number(side.height ?? 0n)];
@@ -165,8 +166,8 @@ function boxOf(shape: Shape, side: GivenSide & { address: number; isLenient: boo
   const isOneRow = isOneSlice && rowCount <= 1;
   requireValue(isOneRow || givenPitch !== 0, "packed");
   requireValue(isOneSlice || givenHeight !== 0, "packed");
-  // Where a capture records a copy of mapped memory, the driver leaves out the first column's bytes.
-  requireValue(givenPitch === 0 || givenPitch >= (side.isLenient ? shape.widthBytes : widthBytes));
+  // Of mapped memory and that of pools, the driver leaves out the bytes before the first column.
+  requireValue(givenPitch === 0 || givenPitch >= (side.isMapped ? shape.widthBytes : widthBytes));
   requireValue(givenHeight === 0 || givenHeight >= (isOneSlice ? shape.height : rowCount));
   return {
     address: side.address,

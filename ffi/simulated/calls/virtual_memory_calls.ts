@@ -39,17 +39,17 @@ type VirtualMemoryCalls = CallGroup<
 export function virtualMemoryCalls(machine: Machine): VirtualMemoryCalls {
   const { memory } = machine;
 
-  /** Finds where physical memory is to be: on a device, or on the host, which cannot hand it on. */
-  function homeOf({ location, requestedHandleTypes, allocFlags }: Properties): Device {
-    if (location.type !== CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE) {
-      const isNear = location.type === CUmemLocationType.CU_MEM_LOCATION_TYPE_HOST_NUMA;
-      requireValue(requestedHandleTypes === 0 && (!isNear || location.id === 0));
-      return machine.host;
-    }
-    const device = machine.device(location.id);
-    requireHandleType(requestedHandleTypes);
-    requireValue(allocFlags.compressionType <= COMPRESSED);
-    return device;
+  /** Finds where physical memory is to be: on a device, on the host, or near one of its nodes. */
+  function homeOf({ type, location, requestedHandleTypes, allocFlags }: Properties): Device {
+    const isOnDevice = location.type === CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE;
+    const home = isOnDevice ? machine.device(location.id) : machine.host;
+    requireValue(type === CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED);
+    const isNear = location.type === CUmemLocationType.CU_MEM_LOCATION_TYPE_HOST_NUMA;
+    requireValue(!isNear || location.id === 0);
+    if (isOnDevice || isNear) requireHandleType(requestedHandleTypes);
+    else requireValue(requestedHandleTypes === 0);
+    requireValue(allocFlags.compressionType <= (isOnDevice ? COMPRESSED : 0));
+    return home;
   }
 
   function reservationOf(address: bigint, byteLength: bigint, beyond?: Rule): Reservation {
@@ -61,6 +61,7 @@ export function virtualMemoryCalls(machine: Machine): VirtualMemoryCalls {
 
   /** Finds the mappings that lie in a range and do not reach beyond it. */
   function mappingsWithin(address: bigint, byteLength: bigint): Mapping[] {
+    requireValue(byteLength > 0n);
     const [start, end] = [Number(address), Number(address + byteLength)];
     const mappings = reservationOf(address, byteLength, "beyond")
       .mappingsIn(start, Number(byteLength));
@@ -109,7 +110,6 @@ export function virtualMemoryCalls(machine: Machine): VirtualMemoryCalls {
     cuMemCreate(handle, byteLength, properties, flags) {
       requireCell(handle);
       const wanted = CUmemAllocationProp.decode(bytesOf(properties));
-      requireValue(wanted.type === CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED);
       requireValue(PHYSICAL_PLACES.has(wanted.location.type));
       requireValue(byteLength > 0n && isGranular(byteLength) && flags === 0n);
       const physical = new PhysicalMemory(homeOf(wanted), Number(byteLength));
@@ -150,10 +150,11 @@ export function virtualMemoryCalls(machine: Machine): VirtualMemoryCalls {
         const { location, flags } = CUmemAccessDesc.decode(
           bytes.subarray(i * CUmemAccessDesc.byteLength),
         );
-        const isHost = location.type === CUmemLocationType.CU_MEM_LOCATION_TYPE_HOST;
+        const isHost = isHostPlace(location);
         requireValue(Object.values<number>(CUmemAccess_flags).includes(flags));
-        requireValue(!isHost || flags !== CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_READ);
         const isOnHost = mappings.every(({ physical }) => physical.device.isHost);
+        const isRead = flags === CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_READ;
+        requireValue(!isHost || isOnHost || !isRead);
         if (isHost && !isOnHost) refuse("CUDA_ERROR_NOT_SUPPORTED");
         requireValue(isHost || location.type === CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE);
         const { ordinal } = isHost
@@ -165,6 +166,11 @@ export function virtualMemoryCalls(machine: Machine): VirtualMemoryCalls {
       }
     },
   };
+}
+
+function isHostPlace({ type }: { type: number }): boolean {
+  return type === CUmemLocationType.CU_MEM_LOCATION_TYPE_HOST ||
+    type === CUmemLocationType.CU_MEM_LOCATION_TYPE_HOST_NUMA;
 }
 
 function isGranular(value: bigint): boolean {

@@ -40,7 +40,7 @@ function scratchExec(gpu: SimulatedGpu, stream: bigint, byteLength: number): big
   });
 }
 
-Deno.test("cuGraphLaunch() takes memory in steps of 32 MiB, and once for all graphs of a stream", () => {
+Deno.test("cuGraphLaunch() takes memory in steps of 32 MiB, and once for graphs after each other", () => {
   const gpu = new SimulatedGpu();
   const [stream, other] = [gpu.stream(), gpu.stream()];
   const [large, small] = [100, 10].map((size) => scratchExec(gpu, stream, size * MIB));
@@ -49,8 +49,11 @@ Deno.test("cuGraphLaunch() takes memory in steps of 32 MiB, and once for all gra
   assertEquals(amounts(gpu), [128, 128, 128]);
   launchAndWait(gpu, large ?? 0n, stream);
   assertEquals(amounts(gpu), [128, 128, 128]);
-  launchAndWait(gpu, small ?? 0n, stream);
+  gpu.api.cuGraphLaunch(small ?? 0n, stream);
+  launchAndWait(gpu, large ?? 0n, stream);
+  launchAndWait(gpu, small ?? 0n, other);
   assertEquals(amounts(gpu), [128, 128, 128]);
+  gpu.api.cuGraphLaunch(large ?? 0n, stream);
   launchAndWait(gpu, small ?? 0n, other);
   assertEquals(amounts(gpu), [160, 160, 160]);
 });
@@ -145,11 +148,25 @@ Deno.test("cuGraphLaunch() refuses when its memory does not fit, and queues noth
 
 Deno.test("cuGraphLaunch() takes the idle memory of other graphs when the device is full", () => {
   const gpu = new SimulatedGpu({ memoryBytes: 64 * MIB });
-  for (let count = 0; count < 3; count++) {
-    const stream = gpu.stream();
-    launchAndWait(gpu, scratchExec(gpu, stream, 10 * MIB), stream);
-  }
-  assertEquals(read(gpu, A.CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH), 64);
+  const [stream, other] = [gpu.stream(), gpu.stream()];
+  gpu.api.cuGraphLaunch(scratchExec(gpu, stream, 10 * MIB), stream);
+  launchAndWait(gpu, scratchExec(gpu, other, 10 * MIB), other);
+  gpu.api.cuStreamSynchronize(stream);
+  assertEquals(amounts(gpu).slice(0, 2), [64, 64]);
+  launchAndWait(gpu, scratchExec(gpu, stream, 40 * MIB), stream);
+  assertEquals(read(gpu, A.CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT), 64);
+});
+
+Deno.test("cuMemAllocAsync() in a capture takes the place of blocks that the graph has freed", () => {
+  const gpu = new SimulatedGpu();
+  const stream = gpu.stream();
+  const exec = captureExec(gpu, stream, () => {
+    for (let count = 0; count < 3; count++) {
+      gpu.api.cuMemFreeAsync(allocAsync(gpu, 20 * MIB, stream), stream);
+    }
+  });
+  launchAndWait(gpu, exec, stream);
+  assertEquals(amounts(gpu), [32, 32, 32]);
 });
 
 Deno.test("cuMemsetD8Async() outside a capture throws on memory of the capture", () => {

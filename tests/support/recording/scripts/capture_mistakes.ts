@@ -55,41 +55,45 @@ const WRONG: readonly (readonly [call: string, gives: string, ends: string])[] =
   ["cuMemcpyBatchAsync [a] [p] [0] 1 {srcAccessOrder:1} [0] 1 & s", "900", "0 new"],
   ["!cuStreamWaitValue32_v2 s p 0 4", "1", "0 new"],
   ["!cuStreamWaitValue32_v2 s p 0 1073741824", "801", "0 new"],
-  ["cuMemAllocPitch_v2 &n & 0 4 4", "?", "?"],
-  ["cuMemAllocPitch_v2 null & 100 4 4", "?", "?"],
-  ["cuMemAllocManaged null 4096 1", "?", "?"],
-  ["cuMemHostAlloc null 4096 0", "?", "?"],
-  ["cuMemHostRegister_v2 0 4096 0", "?", "?"],
-  ["cuMemHostUnregister 0", "?", "?"],
-  ["cuMemFreeHost 0", "?", "?"],
-  ["cuMemAdvise 0 64 1 0", "?", "?"],
-  ["cuMemAdvise p 64 1 0", "?", "?"],
-  ["cuMemPoolCreate &n null", "?", "?"],
-  ["cuMemPoolTrimTo 0 0", "?", "?"],
-  ["cuMemPoolGetAttribute pool0 99 &", "?", "?"],
-  ["cuMemPoolGetAccess & 0 {type:1}", "?", "?"],
-  ["cuMemAllocAsync &n 0 t", "?", "?"],
-  ["cuMemAllocAsync null 256 t", "?", "?"],
-  ["cuMemAllocAsync &n 0 s", "?", "?"],
-  ["cuMemAllocAsync null 256 s", "?", "?"],
-  ["cuMemAllocFromPoolAsync &n 256 0 t", "?", "?"],
-  ["cuMemFreeAsync 0 t", "?", "?"],
-  ["cuMemFreeAsync a+16 t", "?", "?"],
-  ["cuGraphInstantiateWithFlags null g 0", "?", "?"],
-  ["cuModuleLoadData &n <words>", "?", "?"],
+  ["cuMemAllocPitch_v2 &n & 0 4 4", "1", "0 new"],
+  ["cuMemAllocPitch_v2 null & 100 4 4", "1", "0 new"],
+  ["cuMemAllocManaged null 4096 1", "1", "0 new"],
+  ["cuMemHostAlloc null 4096 0", "900", "901 null"],
+  ["cuMemHostRegister_v2 0 4096 0", "900", "901 null"],
+  ["cuMemHostUnregister 0", "900", "901 null"],
+  ["cuMemFreeHost 0", "900", "901 null"],
+  ["cuMemAdvise 0 64 1 0", "900", "901 null"],
+  ["cuMemAdvise p 64 1 0", "900", "901 null"],
+  ["cuMemPoolCreate &n null", "900", "901 null"],
+  ["cuMemPoolTrimTo 0 0", "900", "901 null"],
+  ["cuMemPoolGetAttribute pool0 99 &", "900", "901 null"],
+  ["cuMemPoolGetAccess & 0 {type:1}", "900", "901 null"],
+  ["cuMemAllocAsync &n 0 t", "900", "901 null"],
+  ["cuMemAllocAsync null 256 t", "900", "901 null"],
+  ["cuMemAllocAsync &n 0 s", "0 null", "0 new"],
+  ["cuMemAllocAsync null 256 s", "1", "0 new"],
+  ["cuMemAllocFromPoolAsync &n 256 0 t", "900", "901 null"],
+  ["cuMemFreeAsync 0 t", "900", "901 null"],
+  ["cuMemFreeAsync a+16 t", "900", "901 null"],
+  ["cuGraphInstantiateWithFlags null g 0", "900", "901 null"],
+  ["cuModuleLoadData &n <words>", "200", "0 new"],
   ['cuModuleGetFunction &n 0 "fill"', "?", "?"],
-  ["cuEventRecord e 0", "?", "?"],
-  ["cuStreamWaitEvent s e 1", "?", "?"],
-  ["cuEventElapsedTime & e e", "?", "?"],
-  ["cuLaunchKernel 0 1 1 1 1 1 1 0 s null null", "?", "?"],
-  ["cuMemcpyAsync a p 0 s", "?", "?"],
-  ["cuMemsetD8Async a 1 0 s", "?", "?"],
-  ["cuMemcpyBatchAsync [a] [p] [64] 0 {srcAccessOrder:1} [0] 1 & s", "?", "?"],
-  ["cuMemPrefetchAsync m 65536 64 s", "?", "?"],
-  ["cuMemPrefetchAsync p 64 0 t", "?", "?"],
-  ["cuCtxSynchronize", "?", "?"],
-  ["cuMemUnmap 0 2097152", "?", "?"],
-  ["cuMemCreate &n 2097152 {type:1,location.type:1} 0", "?", "?"],
+  ["cuEventRecord e 0", "0", "0 new"],
+  ["cuStreamWaitEvent s e 1", "1", "0 new"],
+  ["cuEventElapsedTime & e e", "400", "0 new"],
+  ["cuLaunchKernel 0 1 1 1 1 1 1 0 s null null", "400", "0 new"],
+  ["cuMemcpyAsync a p 0 s", "0", "0 new"],
+  ["cuMemsetD8Async a 1 0 s", "0", "0 new"],
+  [
+    "cuMemcpyBatchAsync [a] [p] [64] 0 {srcAccessOrder:1} [0] 1 & s",
+    "1 18446744073709551615",
+    "0 new",
+  ],
+  ["cuMemPrefetchAsync m 65536 64 s", "900", "901 null"],
+  ["cuMemPrefetchAsync p 64 0 t", "1", "0 new"],
+  ["cuCtxSynchronize", "900", "901 null"],
+  ["cuMemUnmap 0 2097152", "1", "0 new"],
+  ["cuMemCreate &n 2097152 {type:1,location.type:1} 0", "0 new", "0 new"],
 ];
 
 /** Calls on a stream whose capture came to nothing. */
@@ -119,19 +123,19 @@ const TOO_LATE: readonly (readonly [call: string, gives: string])[] = [
   ["cuStreamQuery s", "900"],
   ["cuStreamSynchronize s", "900"],
   ["cuStreamBeginCapture_v2 s 2", "401"],
-  ["cuMemsetD8Async a 1 0 s", "?"],
-  ["cuMemcpyAsync a p 0 s", "?"],
-  ["cuMemAllocAsync null 256 s", "?"],
-  ["cuMemAllocFromPoolAsync &n 256 q s", "?"],
-  ["cuStreamWaitEvent s 0 2", "?"],
-  ["cuMemcpyBatchAsync [a] [p] [64] 0 {srcAccessOrder:1} [0] 1 & s", "?"],
-  ["cuMemDiscardBatchAsync [m] [65536] 1 1 s", "?"],
-  ["cuMemcpyPeerAsync a ctx0 p 0 16 s", "?"],
-  ["cuGraphLaunch 0 s", "?"],
-  ["cuMemPrefetchAsync p 64 0 s", "?"],
-  ["cuMemcpy2DAsync_v2 {srcMemoryType:9,WidthInBytes:4,Height:1} s", "?"],
-  ["cuMemcpy2DAsync_v2 {srcMemoryType:9,WidthInBytes:0,Height:1} s", "?"],
-  ["cuEventElapsedTime & e e", "?"],
+  ["cuMemsetD8Async a 1 0 s", "901"],
+  ["cuMemcpyAsync a p 0 s", "901"],
+  ["cuMemAllocAsync null 256 s", "901"],
+  ["cuMemAllocFromPoolAsync &n 256 q s", "901"],
+  ["cuStreamWaitEvent s 0 2", "901"],
+  ["cuMemcpyBatchAsync [a] [p] [64] 0 {srcAccessOrder:1} [0] 1 & s", "901 18446744073709551615"],
+  ["cuMemDiscardBatchAsync [m] [65536] 1 1 s", "1"],
+  ["cuMemcpyPeerAsync a ctx0 p 0 16 s", "900"],
+  ["cuGraphLaunch 0 s", "900"],
+  ["cuMemPrefetchAsync p 64 0 s", "900"],
+  ["cuMemcpy2DAsync_v2 {srcMemoryType:9,WidthInBytes:4,Height:1} s", "901"],
+  ["cuMemcpy2DAsync_v2 {srcMemoryType:9,WidthInBytes:0,Height:1} s", "901"],
+  ["cuEventElapsedTime & e e", "400"],
 ];
 
 /** Calls on the default stream while a stream that waits for it is being captured. */
@@ -157,20 +161,20 @@ const IMPLICIT: readonly (readonly [call: string, gives: string])[] = [
   ["cuStreamBeginCapture_v2 0 3", "1"],
   ["cuStreamEndCapture 0 &n", "906 null"],
   ["cuCtxSynchronize", "900"],
-  ["cuEventRecord 0 0", "?"],
-  ["cuStreamWaitEvent 0 0 0", "?"],
-  ["cuStreamWaitEvent 0 e 1", "?"],
-  ["cuStreamWaitEvent 0 e 2", "?"],
-  ["cuMemAllocAsync &n 0 0", "?"],
-  ["cuMemAllocAsync null 256 0", "?"],
-  ["cuMemAllocFromPoolAsync &n 256 q 0", "?"],
-  ["cuMemcpyPeerAsync a ctx0 p 0 16 0", "?"],
-  ["cuMemPrefetchAsync m 65536 64 0", "?"],
-  ["cuMemcpy2DAsync_v2 {srcMemoryType:9,WidthInBytes:4,Height:1} 0", "?"],
-  ["cuMemDiscardBatchAsync [m] [65536] 1 0 0", "?"],
-  ["cuMemcpyBatchAsync [a] [p] [64] 1 {srcAccessOrder:1} [0] 1 & 0", "?"],
-  ["cuLaunchKernel 0 1 1 1 1 1 1 0 0 null null", "?"],
-  ["cuEventElapsedTime & e e", "?"],
+  ["cuEventRecord 0 0", "906"],
+  ["cuStreamWaitEvent 0 0 0", "906"],
+  ["cuStreamWaitEvent 0 e 1", "906"],
+  ["cuStreamWaitEvent 0 e 2", "906"],
+  ["cuMemAllocAsync &n 0 0", "906"],
+  ["cuMemAllocAsync null 256 0", "906"],
+  ["cuMemAllocFromPoolAsync &n 256 q 0", "906"],
+  ["cuMemcpyPeerAsync a ctx0 p 0 16 0", "906"],
+  ["cuMemPrefetchAsync m 65536 64 0", "906"],
+  ["cuMemcpy2DAsync_v2 {srcMemoryType:9,WidthInBytes:4,Height:1} 0", "906"],
+  ["cuMemDiscardBatchAsync [m] [65536] 1 0 0", "1"],
+  ["cuMemcpyBatchAsync [a] [p] [64] 1 {srcAccessOrder:1} [0] 1 & 0", "1 unset"],
+  ["cuLaunchKernel 0 1 1 1 1 1 1 0 0 null null", "906"],
+  ["cuEventElapsedTime & e e", "400"],
 ];
 
 function wrongScriptOf(kind: string, call: string, steps: string): string {
@@ -344,29 +348,29 @@ const OTHERS = `
   cuMemSetAccess r 2097152 {location.type:1,flags:3} 1
   cuMemsetD8Async r 1 2097152 s
   cuMemsetD8Async a 1 4096 s
-  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
-  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
-  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:4,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
-  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a,srcPitch:32,dstMemoryType:4,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
-  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2,srcY:1} s = ?
-  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a+64,srcPitch:32,dstMemoryType:2,dstDevice:a,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
-  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:16,Height:2} s = ?
-  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:r,srcPitch:32,dstMemoryType:2,dstDevice:r+4096,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
-  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:r,srcPitch:32,dstMemoryType:2,dstDevice:r+4096,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
-  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:r,srcPitch:32,dstMemoryType:4,dstDevice:r+4096,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
-  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:r,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
-  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:r,srcPitch:32,dstMemoryType:2,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
-  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:r,srcPitch:32,dstMemoryType:2,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
-  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:r,srcPitch:8,srcXInBytes:16,dstMemoryType:2,dstDevice:a,dstPitch:32,WidthInBytes:4,Height:2} s = ?
-  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:8,srcXInBytes:16,dstMemoryType:2,dstDevice:r,dstPitch:32,WidthInBytes:4,Height:2} s = ?
-  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:8,srcXInBytes:16,dstMemoryType:4,dstDevice:b,dstPitch:32,WidthInBytes:4,Height:2} s = ?
-  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:r,srcPitch:32,dstMemoryType:2,dstDevice:r+4096,dstPitch:8,dstXInBytes:16,WidthInBytes:16,Height:2} s = ?
-  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:p,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
-  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a,srcPitch:32,dstMemoryType:4,dstDevice:p,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
-  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:c,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
-  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:c,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
-  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:m,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
-  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a,srcPitch:32,dstMemoryType:4,dstDevice:m,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = 1
+  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = 1
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:4,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = 1
+  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a,srcPitch:32,dstMemoryType:4,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = 1
+  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2,srcY:1} s = 1
+  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a+64,srcPitch:32,dstMemoryType:2,dstDevice:a,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = 1
+  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:16,Height:2} s = 1
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:r,srcPitch:32,dstMemoryType:2,dstDevice:r+4096,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s
+  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:r,srcPitch:32,dstMemoryType:2,dstDevice:r+4096,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s
+  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:r,srcPitch:32,dstMemoryType:4,dstDevice:r+4096,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:r,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:r,srcPitch:32,dstMemoryType:2,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = 1
+  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:r,srcPitch:32,dstMemoryType:2,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = 1
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:r,srcPitch:8,srcXInBytes:16,dstMemoryType:2,dstDevice:a,dstPitch:32,WidthInBytes:4,Height:2} s
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:8,srcXInBytes:16,dstMemoryType:2,dstDevice:r,dstPitch:32,WidthInBytes:4,Height:2} s = 1
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:8,srcXInBytes:16,dstMemoryType:4,dstDevice:b,dstPitch:32,WidthInBytes:4,Height:2} s = 1
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:r,srcPitch:32,dstMemoryType:2,dstDevice:r+4096,dstPitch:8,dstXInBytes:16,WidthInBytes:16,Height:2} s = 1
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:p,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = 1
+  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a,srcPitch:32,dstMemoryType:4,dstDevice:p,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = 1
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:c,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s
+  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:c,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:m,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = 1
+  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a,srcPitch:32,dstMemoryType:4,dstDevice:m,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = 1
   settle
 
 # rectangles of columns beyond their pitch in a capture
@@ -384,33 +388,33 @@ const OTHERS = `
   cuMemsetD8Async a 1 4096 s
   settle
   cuStreamBeginCapture_v2 s 2
-  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
-  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
-  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:4,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
-  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a,srcPitch:32,dstMemoryType:4,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
-  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2,srcY:1} s = ?
-  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a+64,srcPitch:32,dstMemoryType:2,dstDevice:a,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
-  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:16,Height:2} s = ?
-  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:r,srcPitch:32,dstMemoryType:2,dstDevice:r+4096,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
-  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:r,srcPitch:32,dstMemoryType:2,dstDevice:r+4096,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
-  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:r,srcPitch:32,dstMemoryType:4,dstDevice:r+4096,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
-  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:r,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
-  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:r,srcPitch:32,dstMemoryType:2,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
-  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:r,srcPitch:32,dstMemoryType:2,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
-  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:r,srcPitch:8,srcXInBytes:16,dstMemoryType:2,dstDevice:a,dstPitch:32,WidthInBytes:4,Height:2} s = ?
-  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:8,srcXInBytes:16,dstMemoryType:2,dstDevice:r,dstPitch:32,WidthInBytes:4,Height:2} s = ?
-  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:8,srcXInBytes:16,dstMemoryType:4,dstDevice:b,dstPitch:32,WidthInBytes:4,Height:2} s = ?
-  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:r,srcPitch:32,dstMemoryType:2,dstDevice:r+4096,dstPitch:8,dstXInBytes:16,WidthInBytes:16,Height:2} s = ?
-  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:p,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
-  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a,srcPitch:32,dstMemoryType:4,dstDevice:p,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
-  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:c,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
-  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:c,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
-  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:m,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
-  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a,srcPitch:32,dstMemoryType:4,dstDevice:m,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
-  cuMemcpy3DAsync_v2 {srcMemoryType:2,srcDevice:r,srcPitch:32,srcHeight:2,dstMemoryType:2,dstDevice:r+4096,dstPitch:8,dstHeight:2,dstXInBytes:16,WidthInBytes:4,Height:2,Depth:2} s = ?
-  cuMemcpy3DAsync_v2 {srcMemoryType:4,srcDevice:r,srcPitch:32,srcHeight:2,dstMemoryType:2,dstDevice:r+4096,dstPitch:8,dstHeight:2,dstXInBytes:16,WidthInBytes:4,Height:2,Depth:1} s = ?
-  cuMemcpy3DAsync_v2 {srcMemoryType:2,srcDevice:r,srcPitch:32,srcHeight:1,dstMemoryType:2,dstDevice:r+4096,dstPitch:32,dstHeight:2,WidthInBytes:4,Height:2,Depth:1} s = ?
-  cuStreamEndCapture s &g = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = 1
+  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = 1
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:4,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = 1
+  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a,srcPitch:32,dstMemoryType:4,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = 1
+  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2,srcY:1} s = 1
+  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a+64,srcPitch:32,dstMemoryType:2,dstDevice:a,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = 1
+  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:16,Height:2} s = 1
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:r,srcPitch:32,dstMemoryType:2,dstDevice:r+4096,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s
+  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:r,srcPitch:32,dstMemoryType:2,dstDevice:r+4096,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s
+  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:r,srcPitch:32,dstMemoryType:4,dstDevice:r+4096,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:r,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:r,srcPitch:32,dstMemoryType:2,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = 1
+  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:r,srcPitch:32,dstMemoryType:2,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = 1
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:r,srcPitch:8,srcXInBytes:16,dstMemoryType:2,dstDevice:a,dstPitch:32,WidthInBytes:4,Height:2} s
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:8,srcXInBytes:16,dstMemoryType:2,dstDevice:r,dstPitch:32,WidthInBytes:4,Height:2} s = 1
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:8,srcXInBytes:16,dstMemoryType:4,dstDevice:b,dstPitch:32,WidthInBytes:4,Height:2} s = 1
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:r,srcPitch:32,dstMemoryType:2,dstDevice:r+4096,dstPitch:8,dstXInBytes:16,WidthInBytes:16,Height:2} s = 1
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:p,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = 1
+  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a,srcPitch:32,dstMemoryType:4,dstDevice:p,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = 1
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:c,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s
+  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:c,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:m,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = 1
+  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a,srcPitch:32,dstMemoryType:4,dstDevice:m,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = 1
+  cuMemcpy3DAsync_v2 {srcMemoryType:2,srcDevice:r,srcPitch:32,srcHeight:2,dstMemoryType:2,dstDevice:r+4096,dstPitch:8,dstHeight:2,dstXInBytes:16,WidthInBytes:4,Height:2,Depth:2} s
+  cuMemcpy3DAsync_v2 {srcMemoryType:4,srcDevice:r,srcPitch:32,srcHeight:2,dstMemoryType:2,dstDevice:r+4096,dstPitch:8,dstHeight:2,dstXInBytes:16,WidthInBytes:4,Height:2,Depth:1} s
+  cuMemcpy3DAsync_v2 {srcMemoryType:2,srcDevice:r,srcPitch:32,srcHeight:1,dstMemoryType:2,dstDevice:r+4096,dstPitch:32,dstHeight:2,WidthInBytes:4,Height:2,Depth:1} s = 1
+  cuStreamEndCapture s &g = 0 new
 
 # rectangles of columns beyond their pitch in a strict capture
   cuStreamCreateWithPriority &s 1 0
@@ -427,11 +431,11 @@ const OTHERS = `
   cuMemsetD8Async a 1 4096 s
   settle
   cuStreamBeginCapture_v2 s 1
-  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
-  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
-  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:r,srcPitch:32,dstMemoryType:2,dstDevice:r+4096,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
-  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:r,srcPitch:32,dstMemoryType:2,dstDevice:r+4096,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
-  cuStreamEndCapture s &g = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = 1
+  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = 1
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:r,srcPitch:32,dstMemoryType:2,dstDevice:r+4096,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s
+  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:r,srcPitch:32,dstMemoryType:2,dstDevice:r+4096,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s
+  cuStreamEndCapture s &g = 0 new
 
 # the time between events of which one is in a capture
   cuStreamCreateWithPriority &s 1 0
@@ -444,25 +448,66 @@ const OTHERS = `
   settle
   cuStreamBeginCapture_v2 s 2
   cuEventRecord a s
-  cuEventElapsedTime & a b = ?
-  cuEventElapsedTime & b a = ?
-  cuEventElapsedTime & n a = ?
-  cuEventElapsedTime & a e = ?
-  cuEventElapsedTime & e a = ?
-  cuEventElapsedTime null a a = ?
-  cuEventElapsedTime & a 0 = ?
+  cuEventElapsedTime & a b = 907
+  cuEventElapsedTime & b a = 907
+  cuEventElapsedTime & n a = 400
+  cuEventElapsedTime & a e = 907
+  cuEventElapsedTime & e a = 400
+  cuEventElapsedTime null a a = 400
+  cuEventElapsedTime & a 0 = 907
   cuEventRecord e s
-  cuEventElapsedTime & e b = ?
-  cuEventElapsedTime & b e = ?
+  cuEventElapsedTime & e b = 907
+  cuEventElapsedTime & b e = 907
   cuStreamQuery s = 900
-  cuEventElapsedTime & a b = ?
-  cuEventElapsedTime & b a = ?
+  cuEventElapsedTime & a b = 1
+  cuEventElapsedTime & b a = 1
   cuStreamEndCapture s &c = 901 null
+  cuEventElapsedTime & a b = 1
+  cuEventElapsedTime & b a = 1
+  cuEventElapsedTime & e b = 1
+  cuEventElapsedTime & n a = 400
+  cuEventElapsedTime & a n = 1
+
+# rectangles of columns beyond their pitch in other memory
+  cuStreamCreateWithPriority &s 1 0
+  cuMemAlloc_v2 &a 4096
+  cuMemsetD8Async a 1 4096 s
+  array h 8192
+  cuMemHostRegister_v2 h 4096 0
+  array i 4096
+  cuMemPoolCreate &p {allocType:1,location.type:2}
+  cuMemPoolSetAccess p {location.type:1,flags:3} 1
+  cuMemAllocFromPoolAsync &b 4096 p s
+  cuMemPoolCreate &q {allocType:2,location.type:1}
+  cuMemPoolSetAccess q {location.type:1,flags:3} 1
+  cuMemAllocFromPoolAsync &c 4096 q s
+  cuStreamBeginCapture_v2 s 2
+  cuMemAllocAsync &d 4096 s
+  cuStreamEndCapture s &g = 0 new
+  cuGraphInstantiateWithFlags &x g 0
+  cuGraphLaunch x s
+  settle
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:h,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:1,dstHost:h,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:1,dstHost:i,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:4,dstDevice:i,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:1,dstHost:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:c,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:4,dstDevice:c,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:d,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
+  settle
+
+# the time between events that are not there
+  cuStreamCreateWithPriority &s 1 0
+  cuEventCreate &a 0
+  cuEventCreate &b 0
+  cuEventRecord a s
+  settle
+  cuEventElapsedTime & 0 a = ?
+  cuEventElapsedTime & a 0 = ?
+  cuEventElapsedTime null 0 0 = ?
   cuEventElapsedTime & a b = ?
-  cuEventElapsedTime & b a = ?
-  cuEventElapsedTime & e b = ?
-  cuEventElapsedTime & n a = ?
-  cuEventElapsedTime & a n = ?
 `;
 
 /** The scripts. */

@@ -265,11 +265,11 @@ export const DEVICE_SCRIPTS: readonly Script[] = readScripts(`
   cuMemFree_v2 a
   settle
   cuCtxSetCurrent 0
-  cuPointerGetAttribute & 3 0 = ?
-  cuPointerGetAttribute & 3 h = ?
-  cuPointerGetAttribute & 3 ~a = ?
-  cuPointerGetAttribute & 3 r = ?
-  cuPointerGetAttribute & 3 r+2097152 = ?
-  cuPointerGetAttribute & 99 r = ?
-  cuPointerGetAttribute & 2 r = ?
+  cuPointerGetAttribute & 3 0 = 1
+  cuPointerGetAttribute & 3 h = 1
+  cuPointerGetAttribute & 3 ~a = 1
+  cuPointerGetAttribute & 3 r = 201
+  cuPointerGetAttribute & 3 r+2097152 = 1
+  cuPointerGetAttribute & 99 r = 1
+  cuPointerGetAttribute & 2 r = 0 2
 `);

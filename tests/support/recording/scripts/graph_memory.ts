@@ -203,27 +203,27 @@ export const GRAPH_MEMORY_SCRIPTS: readonly Script[] = readScripts(`
   cuGraphInstantiateWithFlags &x1 g1 0
   cuGraphLaunch x1 s
   settle
-  cuDeviceGetGraphMemAttribute 0 0 & = ?
-  cuDeviceGetGraphMemAttribute 0 1 & = ?
-  cuDeviceGetGraphMemAttribute 0 2 & = ?
-  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  cuDeviceGetGraphMemAttribute 0 0 & = 0 33554432
+  cuDeviceGetGraphMemAttribute 0 1 & = 0 33554432
+  cuDeviceGetGraphMemAttribute 0 2 & = 0 33554432
+  cuDeviceGetGraphMemAttribute 0 3 & = 0 33554432
   cuGraphLaunch x1 t
   settle
-  cuDeviceGetGraphMemAttribute 0 0 & = ?
-  cuDeviceGetGraphMemAttribute 0 1 & = ?
-  cuDeviceGetGraphMemAttribute 0 2 & = ?
-  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  cuDeviceGetGraphMemAttribute 0 0 & = 0 33554432
+  cuDeviceGetGraphMemAttribute 0 1 & = 0 33554432
+  cuDeviceGetGraphMemAttribute 0 2 & = 0 33554432
+  cuDeviceGetGraphMemAttribute 0 3 & = 0 33554432
   cuGraphLaunch x1 s
   settle
-  cuDeviceGetGraphMemAttribute 0 0 & = ?
-  cuDeviceGetGraphMemAttribute 0 1 & = ?
-  cuDeviceGetGraphMemAttribute 0 2 & = ?
-  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  cuDeviceGetGraphMemAttribute 0 0 & = 0 33554432
+  cuDeviceGetGraphMemAttribute 0 1 & = 0 33554432
+  cuDeviceGetGraphMemAttribute 0 2 & = 0 33554432
+  cuDeviceGetGraphMemAttribute 0 3 & = 0 33554432
   cuDeviceGraphMemTrim 0
-  cuDeviceGetGraphMemAttribute 0 0 & = ?
-  cuDeviceGetGraphMemAttribute 0 1 & = ?
-  cuDeviceGetGraphMemAttribute 0 2 & = ?
-  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  cuDeviceGetGraphMemAttribute 0 0 & = 0 0
+  cuDeviceGetGraphMemAttribute 0 1 & = 0 33554432
+  cuDeviceGetGraphMemAttribute 0 2 & = 0 0
+  cuDeviceGetGraphMemAttribute 0 3 & = 0 33554432
 
 # counters of two graphs on two streams, one after the other
   cuStreamCreateWithPriority &s 1 0
@@ -244,16 +244,16 @@ export const GRAPH_MEMORY_SCRIPTS: readonly Script[] = readScripts(`
   settle
   cuGraphLaunch x2 t
   settle
-  cuDeviceGetGraphMemAttribute 0 0 & = ?
-  cuDeviceGetGraphMemAttribute 0 1 & = ?
-  cuDeviceGetGraphMemAttribute 0 2 & = ?
-  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  cuDeviceGetGraphMemAttribute 0 0 & = 0 33554432
+  cuDeviceGetGraphMemAttribute 0 1 & = 0 33554432
+  cuDeviceGetGraphMemAttribute 0 2 & = 0 33554432
+  cuDeviceGetGraphMemAttribute 0 3 & = 0 33554432
   cuGraphLaunch x2 s
   settle
-  cuDeviceGetGraphMemAttribute 0 0 & = ?
-  cuDeviceGetGraphMemAttribute 0 1 & = ?
-  cuDeviceGetGraphMemAttribute 0 2 & = ?
-  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  cuDeviceGetGraphMemAttribute 0 0 & = 0 33554432
+  cuDeviceGetGraphMemAttribute 0 1 & = 0 33554432
+  cuDeviceGetGraphMemAttribute 0 2 & = 0 33554432
+  cuDeviceGetGraphMemAttribute 0 3 & = 0 33554432
 
 # counters of two graphs on one stream, the first of which leaves its memory
   cuStreamCreateWithPriority &s 1 0
@@ -271,33 +271,33 @@ export const GRAPH_MEMORY_SCRIPTS: readonly Script[] = readScripts(`
   cuGraphLaunch x1 s
   cuGraphLaunch x2 s
   settle
-  cuDeviceGetGraphMemAttribute 0 0 & = ?
-  cuDeviceGetGraphMemAttribute 0 1 & = ?
-  cuDeviceGetGraphMemAttribute 0 2 & = ?
-  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  cuDeviceGetGraphMemAttribute 0 0 & = 0 67108864
+  cuDeviceGetGraphMemAttribute 0 1 & = 0 67108864
+  cuDeviceGetGraphMemAttribute 0 2 & = 0 67108864
+  cuDeviceGetGraphMemAttribute 0 3 & = 0 67108864
   cuGraphLaunch x2 s
   settle
-  cuDeviceGetGraphMemAttribute 0 0 & = ?
-  cuDeviceGetGraphMemAttribute 0 1 & = ?
-  cuDeviceGetGraphMemAttribute 0 2 & = ?
-  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  cuDeviceGetGraphMemAttribute 0 0 & = 0 67108864
+  cuDeviceGetGraphMemAttribute 0 1 & = 0 67108864
+  cuDeviceGetGraphMemAttribute 0 2 & = 0 67108864
+  cuDeviceGetGraphMemAttribute 0 3 & = 0 67108864
   cuMemFreeAsync a1 s
   settle
-  cuDeviceGetGraphMemAttribute 0 0 & = ?
-  cuDeviceGetGraphMemAttribute 0 1 & = ?
-  cuDeviceGetGraphMemAttribute 0 2 & = ?
-  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  cuDeviceGetGraphMemAttribute 0 0 & = 0 67108864
+  cuDeviceGetGraphMemAttribute 0 1 & = 0 67108864
+  cuDeviceGetGraphMemAttribute 0 2 & = 0 67108864
+  cuDeviceGetGraphMemAttribute 0 3 & = 0 67108864
   cuGraphLaunch x1 s
   settle
-  cuDeviceGetGraphMemAttribute 0 0 & = ?
-  cuDeviceGetGraphMemAttribute 0 1 & = ?
-  cuDeviceGetGraphMemAttribute 0 2 & = ?
-  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  cuDeviceGetGraphMemAttribute 0 0 & = 0 67108864
+  cuDeviceGetGraphMemAttribute 0 1 & = 0 67108864
+  cuDeviceGetGraphMemAttribute 0 2 & = 0 67108864
+  cuDeviceGetGraphMemAttribute 0 3 & = 0 67108864
   cuDeviceGraphMemTrim 0
-  cuDeviceGetGraphMemAttribute 0 0 & = ?
-  cuDeviceGetGraphMemAttribute 0 1 & = ?
-  cuDeviceGetGraphMemAttribute 0 2 & = ?
-  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  cuDeviceGetGraphMemAttribute 0 0 & = 0 33554432
+  cuDeviceGetGraphMemAttribute 0 1 & = 0 67108864
+  cuDeviceGetGraphMemAttribute 0 2 & = 0 33554432
+  cuDeviceGetGraphMemAttribute 0 3 & = 0 67108864
 
 # counters of two graphs on one stream, the second of which leaves its memory
   cuStreamCreateWithPriority &s 1 0
@@ -315,21 +315,21 @@ export const GRAPH_MEMORY_SCRIPTS: readonly Script[] = readScripts(`
   cuGraphLaunch x1 s
   cuGraphLaunch x2 s
   settle
-  cuDeviceGetGraphMemAttribute 0 0 & = ?
-  cuDeviceGetGraphMemAttribute 0 1 & = ?
-  cuDeviceGetGraphMemAttribute 0 2 & = ?
-  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  cuDeviceGetGraphMemAttribute 0 0 & = 0 33554432
+  cuDeviceGetGraphMemAttribute 0 1 & = 0 33554432
+  cuDeviceGetGraphMemAttribute 0 2 & = 0 33554432
+  cuDeviceGetGraphMemAttribute 0 3 & = 0 33554432
   cuGraphLaunch x1 s
   settle
-  cuDeviceGetGraphMemAttribute 0 0 & = ?
-  cuDeviceGetGraphMemAttribute 0 1 & = ?
-  cuDeviceGetGraphMemAttribute 0 2 & = ?
-  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  cuDeviceGetGraphMemAttribute 0 0 & = 0 67108864
+  cuDeviceGetGraphMemAttribute 0 1 & = 0 67108864
+  cuDeviceGetGraphMemAttribute 0 2 & = 0 67108864
+  cuDeviceGetGraphMemAttribute 0 3 & = 0 67108864
   cuDeviceGraphMemTrim 0
-  cuDeviceGetGraphMemAttribute 0 0 & = ?
-  cuDeviceGetGraphMemAttribute 0 1 & = ?
-  cuDeviceGetGraphMemAttribute 0 2 & = ?
-  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  cuDeviceGetGraphMemAttribute 0 0 & = 0 33554432
+  cuDeviceGetGraphMemAttribute 0 1 & = 0 67108864
+  cuDeviceGetGraphMemAttribute 0 2 & = 0 33554432
+  cuDeviceGetGraphMemAttribute 0 3 & = 0 67108864
 
 # counters of a small graph and a large one on one stream
   cuStreamCreateWithPriority &s 1 0
@@ -348,16 +348,16 @@ export const GRAPH_MEMORY_SCRIPTS: readonly Script[] = readScripts(`
   cuGraphLaunch x1 s
   cuGraphLaunch x2 s
   settle
-  cuDeviceGetGraphMemAttribute 0 0 & = ?
-  cuDeviceGetGraphMemAttribute 0 1 & = ?
-  cuDeviceGetGraphMemAttribute 0 2 & = ?
-  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  cuDeviceGetGraphMemAttribute 0 0 & = 0 67108864
+  cuDeviceGetGraphMemAttribute 0 1 & = 0 67108864
+  cuDeviceGetGraphMemAttribute 0 2 & = 0 67108864
+  cuDeviceGetGraphMemAttribute 0 3 & = 0 67108864
   cuGraphLaunch x1 s
   settle
-  cuDeviceGetGraphMemAttribute 0 0 & = ?
-  cuDeviceGetGraphMemAttribute 0 1 & = ?
-  cuDeviceGetGraphMemAttribute 0 2 & = ?
-  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  cuDeviceGetGraphMemAttribute 0 0 & = 0 67108864
+  cuDeviceGetGraphMemAttribute 0 1 & = 0 67108864
+  cuDeviceGetGraphMemAttribute 0 2 & = 0 67108864
+  cuDeviceGetGraphMemAttribute 0 3 & = 0 67108864
 
 # counters of a large graph and a small one on one stream
   cuStreamCreateWithPriority &s 1 0
@@ -376,10 +376,10 @@ export const GRAPH_MEMORY_SCRIPTS: readonly Script[] = readScripts(`
   cuGraphLaunch x1 s
   cuGraphLaunch x2 s
   settle
-  cuDeviceGetGraphMemAttribute 0 0 & = ?
-  cuDeviceGetGraphMemAttribute 0 1 & = ?
-  cuDeviceGetGraphMemAttribute 0 2 & = ?
-  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  cuDeviceGetGraphMemAttribute 0 0 & = 0 67108864
+  cuDeviceGetGraphMemAttribute 0 1 & = 0 67108864
+  cuDeviceGetGraphMemAttribute 0 2 & = 0 67108864
+  cuDeviceGetGraphMemAttribute 0 3 & = 0 67108864
 
 # counters of graphs that leave their memory on one stream
   cuStreamCreateWithPriority &s 1 0
@@ -402,24 +402,24 @@ export const GRAPH_MEMORY_SCRIPTS: readonly Script[] = readScripts(`
   cuGraphLaunch x1 s
   cuGraphLaunch x2 s
   settle
-  cuDeviceGetGraphMemAttribute 0 0 & = ?
-  cuDeviceGetGraphMemAttribute 0 1 & = ?
-  cuDeviceGetGraphMemAttribute 0 2 & = ?
-  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  cuDeviceGetGraphMemAttribute 0 0 & = 0 67108864
+  cuDeviceGetGraphMemAttribute 0 1 & = 0 67108864
+  cuDeviceGetGraphMemAttribute 0 2 & = 0 67108864
+  cuDeviceGetGraphMemAttribute 0 3 & = 0 67108864
   cuGraphLaunch x3 s
   settle
-  cuDeviceGetGraphMemAttribute 0 0 & = ?
-  cuDeviceGetGraphMemAttribute 0 1 & = ?
-  cuDeviceGetGraphMemAttribute 0 2 & = ?
-  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  cuDeviceGetGraphMemAttribute 0 0 & = 0 100663296
+  cuDeviceGetGraphMemAttribute 0 1 & = 0 100663296
+  cuDeviceGetGraphMemAttribute 0 2 & = 0 100663296
+  cuDeviceGetGraphMemAttribute 0 3 & = 0 100663296
   cuMemFreeAsync a1 s
   settle
   cuGraphLaunch x3 s
   settle
-  cuDeviceGetGraphMemAttribute 0 0 & = ?
-  cuDeviceGetGraphMemAttribute 0 1 & = ?
-  cuDeviceGetGraphMemAttribute 0 2 & = ?
-  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  cuDeviceGetGraphMemAttribute 0 0 & = 0 100663296
+  cuDeviceGetGraphMemAttribute 0 1 & = 0 100663296
+  cuDeviceGetGraphMemAttribute 0 2 & = 0 100663296
+  cuDeviceGetGraphMemAttribute 0 3 & = 0 100663296
 
 # counters of a graph with blocks behind each other
   cuStreamCreateWithPriority &s 1 0
@@ -432,10 +432,10 @@ export const GRAPH_MEMORY_SCRIPTS: readonly Script[] = readScripts(`
   cuGraphInstantiateWithFlags &x g 0
   cuGraphLaunch x s
   settle
-  cuDeviceGetGraphMemAttribute 0 0 & = ?
-  cuDeviceGetGraphMemAttribute 0 1 & = ?
-  cuDeviceGetGraphMemAttribute 0 2 & = ?
-  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  cuDeviceGetGraphMemAttribute 0 0 & = 0 33554432
+  cuDeviceGetGraphMemAttribute 0 1 & = 0 33554432
+  cuDeviceGetGraphMemAttribute 0 2 & = 0 33554432
+  cuDeviceGetGraphMemAttribute 0 3 & = 0 33554432
 
 # counters of a graph with blocks at once
   cuStreamCreateWithPriority &s 1 0
@@ -448,10 +448,10 @@ export const GRAPH_MEMORY_SCRIPTS: readonly Script[] = readScripts(`
   cuGraphInstantiateWithFlags &x g 0
   cuGraphLaunch x s
   settle
-  cuDeviceGetGraphMemAttribute 0 0 & = ?
-  cuDeviceGetGraphMemAttribute 0 1 & = ?
-  cuDeviceGetGraphMemAttribute 0 2 & = ?
-  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  cuDeviceGetGraphMemAttribute 0 0 & = 0 67108864
+  cuDeviceGetGraphMemAttribute 0 1 & = 0 67108864
+  cuDeviceGetGraphMemAttribute 0 2 & = 0 67108864
+  cuDeviceGetGraphMemAttribute 0 3 & = 0 67108864
 
 # counters of a graph on the default stream and on another
   cuStreamCreateWithPriority &s 1 0
@@ -470,16 +470,16 @@ export const GRAPH_MEMORY_SCRIPTS: readonly Script[] = readScripts(`
   cuGraphLaunch x1 0
   cuGraphLaunch x2 2
   settle
-  cuDeviceGetGraphMemAttribute 0 0 & = ?
-  cuDeviceGetGraphMemAttribute 0 1 & = ?
-  cuDeviceGetGraphMemAttribute 0 2 & = ?
-  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  cuDeviceGetGraphMemAttribute 0 0 & = 0 67108864
+  cuDeviceGetGraphMemAttribute 0 1 & = 0 67108864
+  cuDeviceGetGraphMemAttribute 0 2 & = 0 67108864
+  cuDeviceGetGraphMemAttribute 0 3 & = 0 67108864
   cuGraphLaunch x2 0
   settle
-  cuDeviceGetGraphMemAttribute 0 0 & = ?
-  cuDeviceGetGraphMemAttribute 0 1 & = ?
-  cuDeviceGetGraphMemAttribute 0 2 & = ?
-  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  cuDeviceGetGraphMemAttribute 0 0 & = 0 67108864
+  cuDeviceGetGraphMemAttribute 0 1 & = 0 67108864
+  cuDeviceGetGraphMemAttribute 0 2 & = 0 67108864
+  cuDeviceGetGraphMemAttribute 0 3 & = 0 67108864
 
 # a graph that frees the memory of another
   cuStreamCreateWithPriority &s 1 0
@@ -492,12 +492,84 @@ export const GRAPH_MEMORY_SCRIPTS: readonly Script[] = readScripts(`
   settle
   cuStreamBeginCapture_v2 s 2
   cuMemsetD8Async a1 6 64 s
-  cuMemFreeAsync a1 s = ?
+  cuMemFreeAsync a1 s
   cuMemGetAddressRange_v2 & & a1 = ?
   cuPointerGetAttribute & 2 a1 = ?
-  cuStreamEndCapture s &g = ?
+  cuStreamEndCapture s &g = 0 new
   cuGraphInstantiateWithFlags &x g 0 = ?
   cuGraphLaunch x s = ?
+  settle
+  cuDeviceGetGraphMemAttribute 0 0 & = 0 33554432
+  cuDeviceGetGraphMemAttribute 0 1 & = 0 33554432
+  cuDeviceGetGraphMemAttribute 0 2 & = 0 33554432
+  cuDeviceGetGraphMemAttribute 0 3 & = 0 33554432
+
+# counters of a graph with blocks on branches
+  cuStreamCreateWithPriority &s 1 0
+  cuStreamCreateWithPriority &t 1 0
+  cuEventCreate &e 2
+  cuEventCreate &f 2
+  cuStreamBeginCapture_v2 s 2
+  cuMemAllocAsync &a 20971520 s
+  cuEventRecord e s
+  cuStreamWaitEvent t e 0
+  cuMemFreeAsync a s
+  cuMemAllocAsync &b 20971520 t
+  cuMemFreeAsync b t
+  cuEventRecord f t
+  cuStreamWaitEvent s f 0
+  cuStreamEndCapture s &g = 0 new
+  cuGraphInstantiateWithFlags &x g 0
+  cuGraphLaunch x s
+  settle
+  cuDeviceGetGraphMemAttribute 0 0 & = ?
+  cuDeviceGetGraphMemAttribute 0 1 & = ?
+  cuDeviceGetGraphMemAttribute 0 2 & = ?
+  cuDeviceGetGraphMemAttribute 0 3 & = ?
+
+# counters of a graph with a gap between blocks
+  cuStreamCreateWithPriority &s 1 0
+  cuStreamBeginCapture_v2 s 2
+  cuMemAllocAsync &a 20971520 s
+  cuMemAllocAsync &b 20971520 s
+  cuMemFreeAsync a s
+  cuMemAllocAsync &c 31457280 s
+  cuMemFreeAsync b s
+  cuMemFreeAsync c s
+  cuStreamEndCapture s &g = 0 new
+  cuGraphInstantiateWithFlags &x g 0
+  cuGraphLaunch x s
+  settle
+  cuDeviceGetGraphMemAttribute 0 0 & = ?
+  cuDeviceGetGraphMemAttribute 0 1 & = ?
+  cuDeviceGetGraphMemAttribute 0 2 & = ?
+  cuDeviceGetGraphMemAttribute 0 3 & = ?
+
+# counters of graphs on streams of which one was waited for
+  cuStreamCreateWithPriority &s 1 0
+  cuStreamCreateWithPriority &t 1 0
+  cuStreamBeginCapture_v2 s 2
+  cuMemAllocAsync &a 4096 s
+  cuMemFreeAsync a s
+  cuStreamEndCapture s &g = 0 new
+  cuGraphInstantiateWithFlags &x g 0
+  cuStreamBeginCapture_v2 s 2
+  cuMemAllocAsync &b 4096 s
+  cuMemFreeAsync b s
+  cuStreamEndCapture s &h = 0 new
+  cuGraphInstantiateWithFlags &y h 0
+  cuGraphLaunch x s
+  cuStreamSynchronize s
+  cuGraphLaunch y t
+  cuDeviceGetGraphMemAttribute 0 0 & = ?
+  cuEventCreate &e 2
+  cuEventRecord e t
+  cuStreamWaitEvent s e 0
+  cuGraphLaunch x s
+  cuDeviceGetGraphMemAttribute 0 0 & = ?
+  settle
+  cuGraphLaunch x t
+  cuGraphLaunch y t
   settle
   cuDeviceGetGraphMemAttribute 0 0 & = ?
   cuDeviceGetGraphMemAttribute 0 1 & = ?

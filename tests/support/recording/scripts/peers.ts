@@ -265,32 +265,32 @@ export const PEER_SCRIPTS: readonly Script[] = readScripts(`
 # memory that the current context may not reach (two devices)
   cuMemAllocAsync &b 4096 0
   cuMemPoolCreate &q {allocType:1,location.type:1,location.id:1}
-  cuMemAllocFromPoolAsync &c 4096 q 0 = ?
+  cuMemAllocFromPoolAsync &c 4096 q 0 = 0 new
   cuMemPoolCreate &o {allocType:1,location.type:2}
   cuMemPoolSetAccess o {location.type:1,location.id:1,flags:3} 1
-  cuMemAllocFromPoolAsync &d 4096 o 0 = ?
+  cuMemAllocFromPoolAsync &d 4096 o 0 = 0 new
   cuMemHostAlloc &p 4096 0
   settle
-  cuMemGetAddressRange_v2 & & c = ?
-  cuPointerGetAttribute & 3 c = ?
-  cuMemGetAddressRange_v2 & & d = ?
-  cuPointerGetAttribute & 3 d = ?
-  cuPointerGetAttribute & 9 d = ?
+  cuMemGetAddressRange_v2 & & c = 500
+  cuPointerGetAttribute & 3 c = 1
+  cuMemGetAddressRange_v2 & & d = 500
+  cuPointerGetAttribute & 3 d = 1
+  cuPointerGetAttribute & 9 d = 0 0
   cuMemPoolSetAccess q {location.type:1,location.id:0,flags:3} 1
-  cuMemGetAddressRange_v2 & & c = ?
-  cuPointerGetAttribute & 3 c = ?
+  cuMemGetAddressRange_v2 & & c = 0 c 4096
+  cuPointerGetAttribute & 3 c = 0 c
   cuMemPoolSetAccess q {location.type:1,location.id:0,flags:0} 1
-  cuMemGetAddressRange_v2 & & c = ?
+  cuMemGetAddressRange_v2 & & c = 500
   cuCtxSetCurrent ctx1
-  cuMemGetAddressRange_v2 & & b = ?
-  cuMemGetAddressRange_v2 & & c = ?
-  cuMemGetAddressRange_v2 & & d = ?
-  cuMemGetAddressRange_v2 & & p = ?
-  cuPointerGetAttribute & 3 d = ?
-  cuPointerGetAttribute & 9 d = ?
+  cuMemGetAddressRange_v2 & & b = 500
+  cuMemGetAddressRange_v2 & & c = 0 c 4096
+  cuMemGetAddressRange_v2 & & d = 0 d 4096
+  cuMemGetAddressRange_v2 & & p = 0 p 4096
+  cuPointerGetAttribute & 3 d = 0 d
+  cuPointerGetAttribute & 9 d = 0 0
   cuStreamCreateWithPriority &t 1 0
-  cuMemAllocFromPoolAsync &e 4096 o t = ?
-  cuPointerGetAttribute & 9 e = ?
+  cuMemAllocFromPoolAsync &e 4096 o t = 0 new
+  cuPointerGetAttribute & 9 e = 0 0
   settle
 
 # memory of a graph that the current context may not reach (two devices)
@@ -303,10 +303,57 @@ export const PEER_SCRIPTS: readonly Script[] = readScripts(`
   cuGraphLaunch x s
   settle
   cuCtxSetCurrent ctx1
-  cuMemGetAddressRange_v2 & & a = ?
-  cuPointerGetAttribute & 3 a = ?
+  cuMemGetAddressRange_v2 & & a = 500
+  cuPointerGetAttribute & 3 a = 1
   cuCtxEnablePeerAccess ctx0 0
+  cuMemGetAddressRange_v2 & & a = 500
+  cuPointerGetAttribute & 3 a = 1
+  cuCtxDisablePeerAccess ctx0
+
+# memory of a graph from a pool that a peer may use (two devices)
+  cuMemPoolCreate &q {allocType:1,location.type:1}
+  cuMemPoolSetAccess q {location.type:1,location.id:1,flags:3} 1
+  cuStreamCreateWithPriority &s 1 0
+  cuStreamBeginCapture_v2 s 2
+  cuMemAllocFromPoolAsync &a 4096 q s
+  cuMemsetD8Async a 5 4096 s
+  cuStreamEndCapture s &g = 0 new
+  cuGraphInstantiateWithFlags &x g 0
+  cuGraphLaunch x s
+  settle
+  cuCtxSetCurrent ctx1
   cuMemGetAddressRange_v2 & & a = ?
   cuPointerGetAttribute & 3 a = ?
-  cuCtxDisablePeerAccess ctx0
+  cuCtxSetCurrent ctx0
+  cuMemPoolSetAccess q {location.type:1,location.id:1,flags:0} 1
+  cuCtxSetCurrent ctx1
+  cuMemGetAddressRange_v2 & & a = ?
+
+# memory of a managed pool on the other device (two devices)
+  cuMemPoolCreate &q {allocType:2,location.type:1,location.id:1}
+  cuMemAllocFromPoolAsync &a 4096 q 0
+  settle
+  cuPointerGetAttribute & 9 a = ?
+  cuMemRangeGetAttribute & 4 2 a 4096 = ?
+  cuMemGetAddressRange_v2 & & a = ?
+  cuCtxSetCurrent ctx1
+  cuMemGetAddressRange_v2 & & a = ?
+  cuPointerGetAttribute & 3 a = ?
+
+# graphs with memory of two devices (two devices)
+  cuStreamCreateWithPriority &s 1 0
+  cuCtxSetCurrent ctx1
+  cuStreamCreateWithPriority &t 1 0
+  cuStreamBeginCapture_v2 t 2
+  cuMemAllocAsync &a 4096 t
+  cuMemFreeAsync a t
+  cuStreamEndCapture t &g = 0 new
+  cuGraphInstantiateWithFlags &x g 0
+  cuGraphLaunch x s = ?
+  settle
+  cuDeviceGetGraphMemAttribute 0 0 & = ?
+  cuDeviceGetGraphMemAttribute 1 0 & = ?
+  cuGraphLaunch x t
+  settle
+  cuDeviceGetGraphMemAttribute 1 0 & = ?
 `);

@@ -200,87 +200,87 @@ export const POOL_SCRIPTS: readonly Script[] = readScripts(`
 
 # who may use a pool on the host
   cuMemPoolCreate &a {allocType:1,location.type:2}
-  cuMemPoolGetAccess & a {type:2} = ?
-  cuMemPoolGetAccess & a {type:2,id:5} = ?
-  cuMemPoolGetAccess & a {type:3} = ?
-  cuMemPoolGetAccess & a {type:3,id:64} = ?
-  cuMemPoolGetAccess & a {type:4} = ?
-  cuMemPoolGetAccess & a {type:0} = ?
-  cuMemPoolGetAccess & a {type:1,id:64} = ?
-  cuMemPoolSetAccess a {location.type:2,flags:0} 1 = ?
-  cuMemPoolGetAccess & a {type:2} = ?
-  cuMemPoolSetAccess a {location.type:2,flags:1} 1 = ?
-  cuMemPoolSetAccess a {location.type:2,flags:2} 1 = ?
-  cuMemPoolSetAccess a {location.type:2,location.id:5,flags:3} 1 = ?
-  cuMemPoolSetAccess a {location.type:3,flags:3} 1 = ?
-  cuMemPoolSetAccess a {location.type:4,flags:3} 1 = ?
-  cuMemPoolSetAccess a {location.type:0,flags:3} 1 = ?
-  cuMemPoolSetAccess a {location.type:1,flags:1} 1 = ?
-  cuMemPoolSetAccess a {location.type:1,flags:2} 1 = ?
-  cuMemPoolSetAccess a {location.type:1,flags:0} 1 = ?
-  cuMemPoolGetAccess & a {type:1} = ?
+  cuMemPoolGetAccess & a {type:2} = 0 3
+  cuMemPoolGetAccess & a {type:2,id:5} = 0 3
+  cuMemPoolGetAccess & a {type:3} = 0 3
+  cuMemPoolGetAccess & a {type:3,id:64} = 0 3
+  cuMemPoolGetAccess & a {type:4} = 1
+  cuMemPoolGetAccess & a {type:0} = 1
+  cuMemPoolGetAccess & a {type:1,id:64} = 1
+  cuMemPoolSetAccess a {location.type:2,flags:0} 1 = 801
+  cuMemPoolGetAccess & a {type:2} = 0 3
+  cuMemPoolSetAccess a {location.type:2,flags:1} 1 = 801
+  cuMemPoolSetAccess a {location.type:2,flags:2} 1 = 1
+  cuMemPoolSetAccess a {location.type:2,location.id:5,flags:3} 1
+  cuMemPoolSetAccess a {location.type:3,flags:3} 1
+  cuMemPoolSetAccess a {location.type:4,flags:3} 1 = 1
+  cuMemPoolSetAccess a {location.type:0,flags:3} 1 = 1
+  cuMemPoolSetAccess a {location.type:1,flags:1} 1 = 801
+  cuMemPoolSetAccess a {location.type:1,flags:2} 1 = 1
+  cuMemPoolSetAccess a {location.type:1,flags:0} 1
+  cuMemPoolGetAccess & a {type:1} = 0 0
   cuMemPoolSetAccess a {location.type:1,flags:3} 1
-  cuMemPoolSetAccess a {location.type:1,flags:0} 1 = ?
-  cuMemPoolGetAccess & a {type:1} = ?
+  cuMemPoolSetAccess a {location.type:1,flags:0} 1
+  cuMemPoolGetAccess & a {type:1} = 0 0
 
 # who may use a pool near a part of the host
   cuMemPoolCreate &a {allocType:1,location.type:3}
-  cuMemPoolGetAccess & a {type:2} = ?
-  cuMemPoolGetAccess & a {type:3} = ?
-  cuMemPoolSetAccess a {location.type:2,flags:3} 1 = ?
-  cuMemPoolSetAccess a {location.type:3,flags:3} 1 = ?
-  cuMemPoolGetAccess & a {type:2} = ?
+  cuMemPoolGetAccess & a {type:2} = 0 3
+  cuMemPoolGetAccess & a {type:3} = 0 3
+  cuMemPoolSetAccess a {location.type:2,flags:3} 1
+  cuMemPoolSetAccess a {location.type:3,flags:3} 1
+  cuMemPoolGetAccess & a {type:2} = 0 3
 
 # places of a pool of a device
-  cuMemPoolGetAccess & pool0 {type:0} = ?
-  cuMemPoolGetAccess & pool0 {type:2,id:5} = ?
-  cuMemPoolGetAccess & pool0 {type:3,id:64} = ?
-  cuMemPoolGetAccess & pool0 {type:4} = ?
-  cuMemPoolGetAccess & pool0 {type:9} = ?
-  cuMemPoolSetAccess pool0 {location.type:3,flags:3} 1 = ?
-  cuMemPoolSetAccess pool0 {location.type:4,flags:3} 1 = ?
-  cuMemPoolSetAccess pool0 {location.type:2,flags:2} 1 = ?
-  cuMemPoolSetAccess pool0 {location.type:2,flags:0} 1 = ?
-  cuMemPoolSetAccess pool0 {location.type:1,location.id:64,flags:0} 1 = ?
+  cuMemPoolGetAccess & pool0 {type:0} = 1
+  cuMemPoolGetAccess & pool0 {type:2,id:5} = 0 0
+  cuMemPoolGetAccess & pool0 {type:3,id:64} = 0 0
+  cuMemPoolGetAccess & pool0 {type:4} = 1
+  cuMemPoolGetAccess & pool0 {type:9} = 1
+  cuMemPoolSetAccess pool0 {location.type:3,flags:3} 1 = 801
+  cuMemPoolSetAccess pool0 {location.type:4,flags:3} 1 = 801
+  cuMemPoolSetAccess pool0 {location.type:2,flags:2} 1 = 801
+  cuMemPoolSetAccess pool0 {location.type:2,flags:0} 1 = 801
+  cuMemPoolSetAccess pool0 {location.type:1,location.id:64,flags:0} 1 = 101
 
 # who may use a managed pool
   cuMemPoolCreate &a {allocType:2,location.type:1}
-  cuMemPoolSetAccess a {location.type:1,flags:0} 1 = ?
-  cuMemPoolSetAccess a {location.type:1,flags:1} 1 = ?
-  cuMemPoolSetAccess a {location.type:1,flags:2} 1 = ?
-  cuMemPoolSetAccess a {location.type:2,flags:3} 1 = ?
-  cuMemPoolSetAccess a {location.type:2,flags:0} 1 = ?
-  cuMemPoolSetAccess a {location.type:0,flags:3} 1 = ?
-  cuMemPoolSetAccess a {location.type:1,location.id:64,flags:3} 1 = ?
-  cuMemPoolGetAccess & a {type:1} = ?
-  cuMemPoolGetAccess & a {type:0} = ?
+  cuMemPoolSetAccess a {location.type:1,flags:0} 1
+  cuMemPoolSetAccess a {location.type:1,flags:1} 1 = 801
+  cuMemPoolSetAccess a {location.type:1,flags:2} 1 = 1
+  cuMemPoolSetAccess a {location.type:2,flags:3} 1
+  cuMemPoolSetAccess a {location.type:2,flags:0} 1
+  cuMemPoolSetAccess a {location.type:0,flags:3} 1 = 1
+  cuMemPoolSetAccess a {location.type:1,location.id:64,flags:3} 1 = 101
+  cuMemPoolGetAccess & a {type:1} = 0 0
+  cuMemPoolGetAccess & a {type:0} = 1
   cuMemPoolSetAccess a {location.type:1,flags:3} 1
-  cuMemPoolGetAccess & a {type:1} = ?
-  cuMemPoolSetAccess a {location.type:1,flags:0} 1 = ?
-  cuMemPoolGetAccess & a {type:1} = ?
+  cuMemPoolGetAccess & a {type:1} = 0 3
+  cuMemPoolSetAccess a {location.type:1,flags:0} 1
+  cuMemPoolGetAccess & a {type:1} = 0 0
 
 # who may use a managed pool on the host
   cuMemPoolCreate &a {allocType:2,location.type:2}
-  cuMemPoolGetAccess & a {type:1} = ?
-  cuMemPoolGetAccess & a {type:2} = ?
-  cuMemPoolSetAccess a {location.type:2,flags:3} 1 = ?
-  cuMemPoolSetAccess a {location.type:1,flags:3} 1 = ?
-  cuMemPoolGetAccess & a {type:1} = ?
+  cuMemPoolGetAccess & a {type:1} = 0 0
+  cuMemPoolGetAccess & a {type:2} = 0 0
+  cuMemPoolSetAccess a {location.type:2,flags:3} 1
+  cuMemPoolSetAccess a {location.type:1,flags:3} 1
+  cuMemPoolGetAccess & a {type:1} = 0 3
 
 # memory of a managed pool that nobody was let in
   cuMemPoolCreate &a {allocType:2,location.type:1}
   cuStreamCreateWithPriority &s 1 0
   cuMemAllocFromPoolAsync &b 4096 a s
   settle
-  cuPointerGetAttribute & 2 b = ?
-  cuPointerGetAttribute & 3 b = ?
-  cuPointerGetAttribute & 4 b = ?
-  cuPointerGetAttribute & 13 b = ?
-  cuMemGetAddressRange_v2 & & b = ?
-  cuMemPoolGetAttribute a 5 & = ?
-  cuMemPoolGetAttribute a 6 & = ?
-  cuMemPoolGetAttribute a 7 & = ?
-  cuMemPoolGetAttribute a 4 & = ?
+  cuPointerGetAttribute & 2 b = 0 2
+  cuPointerGetAttribute & 3 b = 0 b
+  cuPointerGetAttribute & 4 b = 0 b
+  cuPointerGetAttribute & 13 b = 0 1
+  cuMemGetAddressRange_v2 & & b = 0 b 4096
+  cuMemPoolGetAttribute a 5 & = 0 33554432
+  cuMemPoolGetAttribute a 6 & = 0 33554432
+  cuMemPoolGetAttribute a 7 & = 0 4096
+  cuMemPoolGetAttribute a 4 & = 0 0
 
 # hints for memory of a managed pool
   cuMemPoolCreate &a {allocType:2,location.type:1}
@@ -289,18 +289,18 @@ export const POOL_SCRIPTS: readonly Script[] = readScripts(`
   cuMemAllocFromPoolAsync &b 65536 a s
   cuMemsetD8Async b 7 65536 s
   settle
-  cuMemRangeGetAttribute & 4 1 b 65536 = ?
-  cuMemRangeGetAttribute & 4 2 b 65536 = ?
-  cuMemRangeGetAttribute & 4 4 b 65536 = ?
-  cuMemPrefetchAsync b 65536 -1 s = ?
-  cuMemRangeGetAttribute & 4 4 b 65536 = ?
-  cuMemPrefetchAsync b 65536 64 s = ?
-  cuMemPrefetchAsync b 131072 0 s = ?
-  cuMemAdvise b 65536 99 0 = ?
-  cuMemAdvise b 65536 3 64 = ?
-  cuMemAdvise b 131072 1 0 = ?
-  cuMemDiscardBatchAsync [b] [65536] 1 0 s = ?
-  cuMemPrefetchAsync b 65536 0 s = ?
+  cuMemRangeGetAttribute & 4 1 b 65536 = 0 0
+  cuMemRangeGetAttribute & 4 2 b 65536 = 0 0
+  cuMemRangeGetAttribute & 4 4 b 65536 = 0 -2
+  cuMemPrefetchAsync b 65536 -1 s
+  cuMemRangeGetAttribute & 4 4 b 65536 = 0 -1
+  cuMemPrefetchAsync b 65536 64 s = 101
+  cuMemPrefetchAsync b 131072 0 s = 1
+  cuMemAdvise b 65536 99 0 = 1
+  cuMemAdvise b 65536 3 64 = 101
+  cuMemAdvise b 131072 1 0 = 801
+  cuMemDiscardBatchAsync [b] [65536] 1 0 s
+  cuMemPrefetchAsync b 65536 0 s
   cuMemsetD8Async b 8 65536 s
   settle
 
@@ -311,25 +311,27 @@ export const POOL_SCRIPTS: readonly Script[] = readScripts(`
   cuMemAllocFromPoolAsync &b 4096 a s
   cuMemsetD8Async b 7 4096 s
   array h 64
-  cuMemcpyDtoHAsync_v2 @h b 64 s = ?
+  cuMemcpyDtoHAsync_v2 @h b 64 s
   settle
-  look h 64 = ?
-  cuMemcpyHtoDAsync_v2 b+64 @h 64 s = ?
-  cuMemcpyAsync b+128 b 64 s = ?
+  look h 64 = 0 07*64
+  cuMemcpyHtoDAsync_v2 b+64 @h 64 s
+  cuMemcpyAsync b+128 b 64 s
   settle
-  cuIpcGetMemHandle &i b = ?
-  cuMemHostGetDevicePointer_v2 & b 0 = ?
-  cuMemFree_v2 b = ?
+  cuIpcGetMemHandle &i b = 1
+  cuMemHostGetDevicePointer_v2 & b 0 = 1
+  cuMemFree_v2 b
 
 # memory of a pool on the host that is freed at once
   cuMemPoolCreate &a {allocType:1,location.type:2}
   cuMemPoolSetAccess a {location.type:1,flags:3} 1
   cuMemAllocFromPoolAsync &b 4096 a 0
   settle
+  cuMemPoolGetAttribute a 5 & = 0 33554432
+  cuMemPoolGetAttribute a 7 & = 0 4096
+  cuMemFreeHost b = 1
+  cuMemFree_v2 b
+  settle
   cuMemPoolGetAttribute a 5 & = ?
-  cuMemPoolGetAttribute a 7 & = ?
-  cuMemFreeHost b = ?
-  cuMemFree_v2 b = ?
   cuMemPoolGetAttribute a 7 & = ?
 
 # memory of a pool on the host in a capture
@@ -337,20 +339,81 @@ export const POOL_SCRIPTS: readonly Script[] = readScripts(`
   cuMemPoolSetAccess a {location.type:1,flags:3} 1
   cuStreamCreateWithPriority &s 1 0
   cuStreamBeginCapture_v2 s 2
-  cuMemAllocFromPoolAsync &b 4096 a s = ?
-  cuStreamEndCapture s &g = ?
+  cuMemAllocFromPoolAsync &b 4096 a s = 801
+  cuStreamEndCapture s &g = 0 new
 
 # memory of a pool of one's own in a capture
   cuMemPoolCreate &a {allocType:1,location.type:1}
   cuStreamCreateWithPriority &s 1 0
   cuStreamBeginCapture_v2 s 2
-  cuMemAllocFromPoolAsync &b 4096 a s = ?
-  cuMemsetD8Async b 5 4096 s = ?
-  cuStreamEndCapture s &g = ?
-  cuGraphInstantiateWithFlags &x g 0 = ?
-  cuGraphLaunch x s = ?
+  cuMemAllocFromPoolAsync &b 4096 a s = 0 new
+  cuMemsetD8Async b 5 4096 s
+  cuStreamEndCapture s &g = 0 new
+  cuGraphInstantiateWithFlags &x g 0 = 0 new
+  cuGraphLaunch x s
   settle
-  cuPointerGetAttribute & 17 b = ?
+  cuPointerGetAttribute & 17 b = 0 null
+  cuMemPoolGetAttribute a 7 & = 0 0
+  cuDeviceGetGraphMemAttribute 0 0 & = 0 33554432
+
+# memory of a pool that is freed at once
+  cuMemPoolCreate &a {allocType:1,location.type:1}
+  cuStreamCreateWithPriority &s 1 0
+  cuMemAllocFromPoolAsync &b 4096 a s
+  cuMemAllocFromPoolAsync &c 4096 a s
+  settle
+  cuMemFree_v2 b
   cuMemPoolGetAttribute a 7 & = ?
-  cuDeviceGetGraphMemAttribute 0 0 & = ?
+  settle
+  cuMemPoolGetAttribute a 5 & = ?
+  cuMemPoolGetAttribute a 7 & = ?
+  cuMemFree_v2 c
+  settle
+  cuMemPoolGetAttribute a 5 & = ?
+  cuMemPoolGetAttribute a 7 & = ?
+
+# who may use a managed pool, asked again
+  cuMemPoolCreate &a {allocType:2,location.type:1}
+  cuMemPoolSetAccess a {location.type:2,flags:3} 1
+  cuMemPoolGetAccess & a {type:2} = ?
+  cuMemPoolGetAccess & a {type:3} = ?
+  cuMemPoolGetAccess & a {type:1} = ?
+  cuMemPoolSetAccess a {location.type:3,flags:0} 1 = ?
+  cuMemPoolGetAccess & a {type:2} = ?
+  cuMemPoolSetAccess a {location.type:0,flags:1} 1 = ?
+  cuMemPoolSetAccess a {location.type:0,flags:2} 1 = ?
+  cuMemPoolSetAccess a {location.type:1,location.id:64,flags:2} 1 = ?
+  cuMemPoolSetAccess a {location.type:1,flags:3} 1
+  cuMemPoolSetAccess a {location.type:1,flags:0} 1
+  cuStreamCreateWithPriority &s 1 0
+  cuMemAllocFromPoolAsync &b 4096 a s
+  settle
+  cuPointerGetAttribute & 3 b = ?
+  cuMemGetAddressRange_v2 & & b = ?
+  cuMemRangeGetAttribute & 4 2 b 4096 = ?
+
+# hints for memory of managed pools in other places
+  cuMemPoolCreate &a {allocType:2,location.type:2}
+  cuMemPoolCreate &b {allocType:2,location.type:0}
+  cuMemPoolCreate &c {allocType:2,location.type:3}
+  cuStreamCreateWithPriority &s 1 0
+  cuMemAllocFromPoolAsync &d 4096 a s
+  cuMemAllocFromPoolAsync &e 4096 b s
+  cuMemAllocFromPoolAsync &f 4096 c s
+  settle
+  cuMemRangeGetAttribute & 4 2 d 4096 = ?
+  cuMemRangeGetAttribute & 4 2 e 4096 = ?
+  cuMemRangeGetAttribute & 4 2 f 4096 = ?
+  cuPointerGetAttribute & 2 d = ?
+  cuPointerGetAttribute & 9 e = ?
+  cuMemPoolGetAccess & b {type:1} = ?
+  cuMemPoolGetAccess & c {type:2} = ?
+
+# memory of a managed pool in a capture
+  cuMemPoolCreate &a {allocType:2,location.type:1}
+  cuStreamCreateWithPriority &s 1 0
+  cuStreamBeginCapture_v2 s 2
+  cuMemAllocFromPoolAsync &b 4096 a s = ?
+  cuMemAllocFromPoolAsync &b 0 a s = ?
+  cuStreamEndCapture s &g = ?
 `);

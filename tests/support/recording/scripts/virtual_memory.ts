@@ -183,30 +183,30 @@ export const VIRTUAL_MEMORY_SCRIPTS: readonly Script[] = readScripts(`
 # unmapping odd ranges
   cuMemAddressReserve &r 8388608 0 0 0
   cuMemCreate &p 2097152 {type:1,location.type:1} 0
-  cuMemUnmap r 0 = ?
-  cuMemUnmap r+1000 1000 = ?
-  cuMemUnmap r+1000 2097152 = ?
-  cuMemUnmap 0 2097152 = ?
+  cuMemUnmap r 0 = 1
+  cuMemUnmap r+1000 1000
+  cuMemUnmap r+1000 2097152
+  cuMemUnmap 0 2097152 = 1
   cuMemMap r+2097152 2097152 0 p 0
   settle
-  cuMemUnmap r 1000 = ?
-  cuMemUnmap r+2097152 1000 = ?
-  cuMemUnmap r+2097152 0 = ?
-  cuMemUnmap r+4194304 1000 = ?
-  cuMemUnmap r+2097152 2098152 = ?
-  cuMemUnmap r 8388608 = ?
+  cuMemUnmap r 1000
+  cuMemUnmap r+2097152 1000 = 1
+  cuMemUnmap r+2097152 0 = 1
+  cuMemUnmap r+4194304 1000
+  cuMemUnmap r+2097152 2098152
+  cuMemUnmap r 8388608
 
 # physical memory near a part of the host
-  cuMemCreate &p 2097152 {type:1,location.type:3,location.id:64} 0 = ?
-  cuMemCreate &p 2097152 {type:1,location.type:3,location.id:-1} 0 = ?
-  cuMemCreate &p 2097152 {type:1,location.type:3,requestedHandleTypes:1} 0 = ?
-  cuMemCreate &p 2097152 {type:1,location.type:3,requestedHandleTypes:8} 0 = ?
-  cuMemCreate &p 2097152 {type:1,location.type:2,requestedHandleTypes:8} 0 = ?
-  cuMemCreate &p 2097152 {type:1,location.type:2,allocFlags.compressionType:9} 0 = ?
-  cuMemCreate &p 2097152 {type:1,location.type:2,allocFlags.compressionType:1} 0 = ?
-  cuMemCreate &p 2097152 {type:1,location.type:4} 0 = ?
-  cuMemCreate &p 2097152 {type:1,location.type:0} 0 = ?
-  cuMemCreate &p 2097152 {type:2,location.type:1} 0 = ?
+  cuMemCreate &p 2097152 {type:1,location.type:3,location.id:64} 0 = 1
+  cuMemCreate &p 2097152 {type:1,location.type:3,location.id:-1} 0 = 1
+  cuMemCreate &p 2097152 {type:1,location.type:3,requestedHandleTypes:1} 0 = 0 new
+  cuMemCreate &p 2097152 {type:1,location.type:3,requestedHandleTypes:8} 0 = 800
+  cuMemCreate &p 2097152 {type:1,location.type:2,requestedHandleTypes:8} 0 = 1
+  cuMemCreate &p 2097152 {type:1,location.type:2,allocFlags.compressionType:9} 0 = 1
+  cuMemCreate &p 2097152 {type:1,location.type:2,allocFlags.compressionType:1} 0 = 1
+  cuMemCreate &p 2097152 {type:1,location.type:4} 0 = 1
+  cuMemCreate &p 2097152 {type:1,location.type:0} 0 = 1
+  cuMemCreate &p 2097152 {type:2,location.type:1} 0 = 1
 
 # rights on physical memory of the host
   cuMemCreate &p 2097152 {type:1,location.type:2} 0
@@ -214,33 +214,54 @@ export const VIRTUAL_MEMORY_SCRIPTS: readonly Script[] = readScripts(`
   cuMemAddressReserve &r 4194304 0 0 0
   cuMemMap r 2097152 0 p 0
   cuMemMap r+2097152 2097152 0 q 0
-  cuMemGetAddressRange_v2 & & r = ?
-  cuMemHostGetFlags & r = ?
-  cuMemSetAccess r 2097152 {location.type:2,flags:1} 1 = ?
-  cuMemSetAccess r 2097152 {location.type:2,location.id:5,flags:3} 1 = ?
-  cuMemSetAccess r 2097152 {location.type:3,flags:3} 1 = ?
-  cuMemSetAccess r 2097152 {location.type:2,flags:3} 1 = ?
-  cuMemGetAddressRange_v2 & & r = ?
-  cuPointerGetAttribute & 3 r = ?
-  cuMemSetAccess r 4194304 {location.type:2,flags:3} 1 = ?
-  cuMemSetAccess r 4194304 {location.type:1,flags:3} 1 = ?
-  cuMemHostGetFlags & r = ?
-  cuMemHostGetDevicePointer_v2 & r+32 0 = ?
-  cuPointerGetAttribute & 1 r = ?
-  cuPointerGetAttribute & 3 r+32 = ?
-  cuPointerGetAttribute & 4 r = ?
-  cuPointerGetAttribute & 8 r = ?
-  cuPointerGetAttribute & 11 r = ?
-  cuPointerGetAttribute & 12 r = ?
-  cuPointerGetAttribute & 13 r = ?
-  cuPointerGetAttribute & 2 r+2097152 = ?
-  cuMemGetAddressRange_v2 & & r+32 = ?
-  cuMemGetAddressRange_v2 & & r+2097184 = ?
+  cuMemGetAddressRange_v2 & & r = 500
+  cuMemHostGetFlags & r = 1
+  cuMemSetAccess r 2097152 {location.type:2,flags:1} 1
+  cuMemSetAccess r 2097152 {location.type:2,location.id:5,flags:3} 1
+  cuMemSetAccess r 2097152 {location.type:3,flags:3} 1
+  cuMemSetAccess r 2097152 {location.type:2,flags:3} 1
+  cuMemGetAddressRange_v2 & & r = 500
+  cuPointerGetAttribute & 3 r = 1
+  cuMemSetAccess r 4194304 {location.type:2,flags:3} 1 = 801
+  cuMemSetAccess r 4194304 {location.type:1,flags:3} 1
+  cuMemHostGetFlags & r = 0 3
+  cuMemHostGetDevicePointer_v2 & r+32 0 = 0 r
+  cuPointerGetAttribute & 1 r = 0 null
+  cuPointerGetAttribute & 3 r+32 = 0 r+32
+  cuPointerGetAttribute & 4 r = 0 r
+  cuPointerGetAttribute & 8 r = 0 0
+  cuPointerGetAttribute & 11 r = 0 r
+  cuPointerGetAttribute & 12 r = 0 4194304
+  cuPointerGetAttribute & 13 r = 0 1
+  cuPointerGetAttribute & 2 r+2097152 = 0 2
+  cuMemGetAddressRange_v2 & & r+32 = 0 null 2097152
+  cuMemGetAddressRange_v2 & & r+2097184 = 0 r+2097152 2097152
   array h 64
   cuMemsetD8Async r 7 4194304 0
-  cuMemcpyDtoHAsync_v2 @h r 64 0 = ?
-  cuMemcpyHtoDAsync_v2 r+64 @h 64 0 = ?
-  cuMemcpyDtoHAsync_v2 @h r+2097120 64 0 = ?
+  cuMemcpyDtoHAsync_v2 @h r 64 0
+  cuMemcpyHtoDAsync_v2 r+64 @h 64 0
   settle
   look h 64 = ?
+
+# a copy across physical memory of the host and of a device (simulated)
+  cuMemCreate &p 2097152 {type:1,location.type:2} 0
+  cuMemCreate &q 2097152 {type:1,location.type:1} 0
+  cuMemAddressReserve &r 4194304 0 0 0
+  cuMemMap r 2097152 0 p 0
+  cuMemMap r+2097152 2097152 0 q 0
+  cuMemSetAccess r 4194304 {location.type:1,flags:3} 1
+  cuMemsetD8Async r 7 4194304 0
+  array h 64
+  cuMemcpyDtoHAsync_v2 @h r+2097120 64 0 = throws endsProcess
+
+# physical memory with several things wrong
+  cuMemCreate &p 2097152 {type:0,location.type:1,location.id:64} 0 = ?
+  cuMemCreate &p 1000 {type:0,location.type:1,location.id:64} 0 = ?
+  cuMemCreate &p 2097152 {type:1,location.type:1,location.id:64} 1 = ?
+  cuMemCreate &p 2097152 {type:1,location.type:1,location.id:64,requestedHandleTypes:99} 0 = ?
+  cuMemCreate &p 2097152 {type:0,location.type:1,requestedHandleTypes:8} 0 = ?
+  cuMemCreate &p 2097152 {type:1,location.type:1,location.id:64,requestedHandleTypes:8} 0 = ?
+  cuMemCreate &p 2097152 {type:0,location.type:2} 0 = ?
+  cuMemCreate &p 35184372088832 {type:0,location.type:1} 0 = ?
+  cuMemCreate &p 35184372088832 {type:1,location.type:1,requestedHandleTypes:99} 0 = ?
 `);
