@@ -23,15 +23,14 @@ import { virtualMemoryCalls } from "./calls/virtual_memory_calls.ts";
 import { type HostCheck, WATCH_HOST } from "../host_watch.ts";
 import { OWN_NVML } from "../nvml_library.ts";
 import { Refusal, SimulationError } from "./errors.ts";
-import { HostStorage } from "./host_storage.ts";
-import { Machine } from "./machine.ts";
+import { HostStorage } from "./model/host_storage.ts";
+import { Machine } from "./model/machine.ts";
 import { simulateNvml } from "./nvml.ts";
-import { DISTURBING } from "./open_captures.ts";
+import { DISTURBING } from "./model/open_captures.ts";
 import { settingsOf, type SimulationOptions } from "./options.ts";
 
 export { SimulationError } from "./errors.ts";
-export type { Dimensions, SimulatedKernel, SimulatedLaunch } from "./kernel.ts";
-export type { SimulationOptions } from "./options.ts";
+export type { Dimensions, SimulatedKernel, SimulatedLaunch, SimulationOptions } from "./options.ts";
 
 /** Functions that answer before `cuInit`. */
 const ALWAYS_READY: ReadonlySet<string> = new Set(

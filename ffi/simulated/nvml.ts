@@ -9,9 +9,9 @@ import {
   nvmlTemperature_v1_t,
   nvmlUtilization_t,
 } from "../nvml_structs.ts";
-import { bytesOf, type Cell, get32, getText, put32, put64, putText } from "./cells.ts";
-import { type Device, pciBusIdOf, uuidOf } from "./device.ts";
-import type { Machine } from "./machine.ts";
+import { bytesOf, type Cell, get32, getText, put32, put64, putText } from "./calls/cells.ts";
+import { type Device, pciBusIdOf, uuidOf } from "./model/device.ts";
+import type { Machine } from "./model/machine.ts";
 
 /** Handles start here, far from those of the driver. */
 const FIRST_HANDLE = 0x7000_0000n;

@@ -1,7 +1,32 @@
 // Options of the simulated machine. The defaults describe two devices of 8 GiB under a current
 // driver.
 
-import type { SimulatedKernel } from "./kernel.ts";
+/** A kernel that simulated programs can launch by name. */
+export interface SimulatedKernel {
+  /** Size of each parameter. */
+  readonly parameterBytes: readonly number[];
+  /** Does the work of all threads of a launch. */
+  run(launch: SimulatedLaunch): void;
+}
+
+/** A size in three dimensions. */
+export type Dimensions = readonly [x: number, y: number, z: number];
+
+/** A launch, as a kernel sees it. */
+export interface SimulatedLaunch {
+  /** Number of blocks. */
+  readonly grid: Dimensions;
+  /** Threads of one block. */
+  readonly block: Dimensions;
+  /** Bytes of shared memory for a block. */
+  readonly sharedBytes: number;
+  /** Values of the parameters, as they were when the launch was queued. */
+  readonly parameters: readonly DataView[];
+  /** Reads device memory into a new array. */
+  read(address: bigint, byteLength: number): Uint8Array<ArrayBuffer>;
+  /** Writes an array to device memory. */
+  write(address: bigint, bytes: Uint8Array): void;
+}
 
 /** Options of `simulateDriver()`. */
 export interface SimulationOptions {

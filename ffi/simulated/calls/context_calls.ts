@@ -1,9 +1,9 @@
 // Driver calls for primary contexts and for the stack of current ones, simulated.
 // A context that its last user released answers nothing any more.
 
-import { put32, put64, requireCell } from "../cells.ts";
+import { put32, put64, requireCell } from "./cells.ts";
 import { refuse, requireValue } from "../errors.ts";
-import type { Machine } from "../machine.ts";
+import type { Machine } from "../model/machine.ts";
 import type { CallGroup } from "./calls.ts";
 
 /** Greatest and least priority of a stream; a smaller number goes first. */
@@ -38,7 +38,7 @@ export function contextCalls(machine: Machine): ContextCalls {
     },
     cuCtxSynchronize() {
       const { current } = contexts;
-      for (const stream of current.streams) stream.requireUncaptured();
+      for (const stream of machine.streamsOf(current)) machine.captures.requireUncaptured(stream);
       machine.synchronize(current);
     },
     cuCtxGetStreamPriorityRange(least, greatest) {

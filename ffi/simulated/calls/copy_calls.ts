@@ -1,18 +1,18 @@
 // Driver calls that copy bytes that follow each other, simulated.
 // The array of a "buffer" parameter may itself be page-locked: what counts is its address.
 
-import { queueCopy } from "../copies.ts";
-import { requireCopiesApart } from "../overlaps.ts";
-import { linearPlane, type Plane } from "../planes.ts";
-import { pageableRegion } from "../address_space.ts";
+import { queueCopy } from "../work/copies.ts";
+import { requireCopiesApart } from "../work/overlaps.ts";
+import { linearPlane, type Plane } from "../work/planes.ts";
+import { pageableRegion } from "../model/address_space.ts";
 import { CUmemcpyFlags } from "../../constants.ts";
-import { bytesOf, type Cell, get64, put64 } from "../cells.ts";
+import { bytesOf, type Cell, get64, put64 } from "./cells.ts";
 import { CUmemcpyAttributes } from "../../structs.ts";
 import { refuse, requireValue } from "../errors.ts";
-import { Allocation } from "../allocation.ts";
-import type { Context } from "../context.ts";
-import type { Machine } from "../machine.ts";
-import type { Region } from "../region.ts";
+import { Allocation } from "../model/allocation.ts";
+import type { Context } from "../model/context.ts";
+import type { Machine } from "../model/machine.ts";
+import type { Region } from "../model/region.ts";
 import type { CallGroup } from "./calls.ts";
 
 type CopyCalls = CallGroup<
@@ -127,7 +127,9 @@ export function copyCalls(machine: Machine): CopyCalls {
       requireValue(count > 0n);
       requireAttributes({ attributes, attributeIndices, attributeCount, count });
       // Unlike other calls that cannot be recorded, this one leaves a capture as it is.
-      if (stream.capture !== undefined) refuse("CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED");
+      if (machine.captures.of(stream) !== undefined) {
+        refuse("CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED");
+      }
       const copies = Array.from({ length: Number(count) }, (_, i): LinearCopy => ({
         destination: get64(destinations, i),
         source: get64(sources, i),

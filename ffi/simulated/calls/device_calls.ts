@@ -2,10 +2,10 @@
 // They need no current context.
 
 import { CUresult } from "../../constants.ts";
-import { bytesOf, put32, put64, putText } from "../cells.ts";
-import { attributesOf, pciBusIdOf, uuidOf } from "../device.ts";
+import { bytesOf, put32, put64, putText } from "./cells.ts";
+import { attributesOf, pciBusIdOf, uuidOf } from "../model/device.ts";
 import { refuse, requireValue } from "../errors.ts";
-import type { Machine } from "../machine.ts";
+import type { Machine } from "../model/machine.ts";
 import type { CallGroup } from "./calls.ts";
 
 /** C strings that callers hold pointers to; they live as long as the module. */

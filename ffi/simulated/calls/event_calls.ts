@@ -2,11 +2,11 @@
 // An event keeps the virtual time at which its mark was reached.
 
 import { CUevent_flags, CUresult } from "../../constants.ts";
-import { put64, putFloat, requireCell } from "../cells.ts";
+import { put64, putFloat, requireCell } from "./cells.ts";
 import { refuse, requireValue } from "../errors.ts";
-import type { Machine } from "../machine.ts";
-import { StreamEvent } from "../stream.ts";
-import { waitAside } from "../wait_aside.ts";
+import type { Machine } from "../model/machine.ts";
+import { StreamEvent } from "../model/event.ts";
+import { waitAside } from "../work/wait_aside.ts";
 import type { CallGroup } from "./calls.ts";
 
 type EventCalls = CallGroup<`cuEvent${string}`>;
@@ -54,7 +54,11 @@ export function eventCalls(machine: Machine): EventCalls {
       requireValue(
         (flags & CU_EVENT_INTERPROCESS) === 0 || (flags & CU_EVENT_DISABLE_TIMING) !== 0,
       );
-      put64(handle, machine.register((handle) => new StreamEvent(context, handle, flags)).handle);
+      const made = machine.register(
+        (handle) => new StreamEvent(context, handle, flags),
+        context,
+      );
+      put64(handle, made.handle);
     },
     cuEventDestroy_v2(handle) {
       findEvent(handle);
@@ -64,9 +68,10 @@ export function eventCalls(machine: Machine): EventCalls {
       const queue = machine.workStream(stream);
       const event = findEvent(handle);
       if (event.context !== queue.context) refuse("CUDA_ERROR_INVALID_HANDLE");
+      const capture = machine.captures.of(queue);
       const isShared = (event.flags & CUevent_flags.CU_EVENT_INTERPROCESS) !== 0;
-      if (isShared && queue.capture !== undefined) refuse("CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED");
-      event.mark = queue.capture?.mark(queue);
+      if (isShared && capture !== undefined) refuse("CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED");
+      event.mark = capture?.mark(queue);
       event.record = event.mark === undefined ? scheduler.mark(queue) : undefined;
     },
     cuEventQuery(handle) {

@@ -1,13 +1,13 @@
 // Driver calls for stream capture and graphs, simulated.
 // A capture runs nothing; a launch queues what was recorded.
 
-import { Capture } from "../capture.ts";
+import { Capture } from "../model/capture.ts";
 import { CUgraphInstantiate_flags as Flag } from "../../constants.ts";
-import { bytesOf, get64, put64, requireCell } from "../cells.ts";
+import { bytesOf, get64, put64, requireCell } from "./cells.ts";
 import { refuse, requireValue } from "../errors.ts";
-import { Graph, GraphExec } from "../graph.ts";
-import type { Machine } from "../machine.ts";
-import { requireInstantiable } from "../submission.ts";
+import { Graph, GraphExec } from "../work/graph.ts";
+import type { Machine } from "../model/machine.ts";
+import { requireInstantiable } from "../work/submission.ts";
 import type { CallGroup } from "./calls.ts";
 
 const FREE_ON_LAUNCH = BigInt(Flag.CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH);
@@ -35,9 +35,9 @@ export function graphCalls(machine: Machine): GraphCalls {
     cuStreamBeginCapture_v2(handle, mode) {
       const stream = machine.stream(handle);
       requireValue(mode >= 0 && mode <= 2);
-      machine.scheduler.requireNoneCaptured(stream);
+      machine.captures.requireNoneBefore(stream);
       if (stream.role === "legacy") refuse("CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED");
-      if (stream.capture !== undefined) refuse("CUDA_ERROR_ILLEGAL_STATE");
+      if (machine.captures.of(stream) !== undefined) refuse("CUDA_ERROR_ILLEGAL_STATE");
       machine.captures.add(new Capture(stream, mode));
     },
     cuStreamEndCapture(handle, graph) {
@@ -45,13 +45,14 @@ export function graphCalls(machine: Machine): GraphCalls {
       const cell = graph ?? new BigUint64Array(1);
       put64(cell, 0n);
       const stream = machine.stream(handle);
-      const { capture } = stream;
-      machine.scheduler.requireNoneCaptured(stream);
+      const capture = machine.captures.of(stream);
+      machine.captures.requireNoneBefore(stream);
       if (capture === undefined) return refuse("CUDA_ERROR_ILLEGAL_STATE");
       if (capture.origin !== stream) capture.invalidate("CUDA_ERROR_STREAM_CAPTURE_UNMATCHED");
       machine.captures.delete(capture);
       capture.end();
-      put64(cell, machine.register((registered) => new Graph(registered, capture)).handle);
+      const { context } = capture.origin;
+      put64(cell, machine.register((made) => new Graph(made, capture), context).handle);
     },
     cuGraphGetNodes(handle, nodes, count) {
       const graph = find(Graph, handle);
@@ -73,11 +74,12 @@ export function graphCalls(machine: Machine): GraphCalls {
       requireCell(handle);
       const graph = find(Graph, graphHandle);
       for (const work of graph.capture.works()) requireInstantiable(machine, graph.capture, work);
-      if (graph.capture.hasMemory && graph.execCount > 0) refuse("CUDA_ERROR_NOT_SUPPORTED");
+      if (graph.hasMemory && graph.execCount > 0) refuse("CUDA_ERROR_NOT_SUPPORTED");
       graph.execCount++;
       const freesOnLaunch = (flags & FREE_ON_LAUNCH) !== 0n;
-      const exec = machine.register((handle) =>
-        new GraphExec(machine, { handle, graph, freesOnLaunch })
+      const exec = machine.register(
+        (handle) => new GraphExec(machine, { handle, graph, freesOnLaunch }),
+        graph.context,
       );
       put64(handle, exec.handle);
     },

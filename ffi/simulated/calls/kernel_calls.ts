@@ -1,17 +1,18 @@
 // Driver calls for modules, kernels and host callbacks, simulated.
 // Every module holds the kernels that were registered with the driver.
 
-import { type Cell, get64, getText, put64, requireCell } from "../cells.ts";
-import { hostBytes } from "../address_space.ts";
-import { LAUNCH_SECONDS } from "../engine.ts";
+import { type Cell, get64, getText, put64, requireCell } from "./cells.ts";
+import { hostBytes } from "../model/address_space.ts";
+import { LAUNCH_SECONDS } from "../model/engine.ts";
 import { refuse, requireValue } from "../errors.ts";
-import { LAUNCH_LIMITS } from "../device.ts";
-import { requireImage } from "../image.ts";
-import { type Dimensions, type SimulatedKernel, SimulatedLaunch } from "../kernel.ts";
-import type { Machine } from "../machine.ts";
-import { submit } from "../submission.ts";
+import { LAUNCH_LIMITS } from "../model/device.ts";
+import { requireImage } from "./image.ts";
+import type { Dimensions, SimulatedKernel } from "../options.ts";
+import { Launch } from "../work/kernel.ts";
+import type { Machine } from "../model/machine.ts";
+import { submit } from "../work/submission.ts";
 import type { CallGroup } from "./calls.ts";
-import type { Context } from "../context.ts";
+import type { Context } from "../model/context.ts";
 
 /** A loaded image. */
 class Module {
@@ -89,7 +90,7 @@ export function kernelCalls(machine: Machine): KernelCalls {
       }
       const isPossible = fits({ grid: [gx, gy, gz], block: [bx, by, bz], sharedBytes });
       // Alone among calls with a wrong value, this one ends a capture.
-      if (!isPossible) queue.capture?.spoil();
+      if (!isPossible) machine.captures.of(queue)?.spoil();
       requireValue(isPossible && extra === null);
       const values = copyParameters(parameters, kernel.parameterBytes);
       submit(machine, queue, {
@@ -101,7 +102,7 @@ export function kernelCalls(machine: Machine): KernelCalls {
           const moment = scheduler.nextMoment(target);
           const { waitCount } = moment;
           machine.waits.expect(waitCount);
-          const launch = new SimulatedLaunch(machine, target, {
+          const launch = new Launch(machine, target, {
             grid: [gx, gy, gz],
             block: [bx, by, bz],
             sharedBytes,

@@ -2,15 +2,15 @@
 // Advice and prefetches are remembered, so that programs can read them back.
 
 import { CU_DEVICE_CPU, CUmem_advise as A, CUmem_range_attribute as R } from "../../constants.ts";
-import { Advice, NO_LOCATION } from "../advice.ts";
-import { Allocation } from "../allocation.ts";
-import { ByteRanges } from "../byte_ranges.ts";
-import { bytesOf, get64, put32, put64, requireCell } from "../cells.ts";
-import { costOf } from "../engine.ts";
+import { Advice, NO_LOCATION } from "../model/advice.ts";
+import { Allocation } from "../model/allocation.ts";
+import { ByteRanges } from "../model/byte_ranges.ts";
+import { bytesOf, get64, put32, put64, requireCell } from "./cells.ts";
+import { costOf } from "../model/engine.ts";
 import { refuse, requireValue } from "../errors.ts";
-import { allocateHost } from "../host_allocation.ts";
-import type { Machine } from "../machine.ts";
-import { queueMemoryWork, wholeUse } from "../memory_work.ts";
+import { allocateHost } from "../work/host_allocation.ts";
+import type { Machine } from "../model/machine.ts";
+import { queueMemoryWork, wholeUse } from "../work/memory_work.ts";
 import type { CallGroup } from "./calls.ts";
 
 /** Value of discarded bytes, so that a program that still reads them notices. */

@@ -2,14 +2,15 @@
 // cuMemFree waits for the device, except for memory of a pool: there the caller has to.
 
 import { CUmemorytype, CUpointer_attribute as P } from "../../constants.ts";
-import { Allocation, type Owner } from "../allocation.ts";
-import type { Device } from "../device.ts";
-import { type Cell, put32, put64, requireCell } from "../cells.ts";
-import { DeviceStorage } from "../device_storage.ts";
+import { Allocation } from "../model/allocation.ts";
+import type { Owner } from "../model/region.ts";
+import type { Device } from "../model/device.ts";
+import { type Cell, put32, put64, requireCell } from "./cells.ts";
+import { DeviceStorage } from "../model/device_storage.ts";
 import { hex, refuse, requireValue } from "../errors.ts";
-import { GraphAllocation } from "../graph_memory.ts";
-import type { Machine } from "../machine.ts";
-import { Mapping, Reservation } from "../reservation.ts";
+import { GraphAllocation } from "../model/graph_memory.ts";
+import type { Machine } from "../model/machine.ts";
+import { Mapping, Reservation } from "../model/reservation.ts";
 import type { CallGroup } from "./calls.ts";
 
 /** Rows of pitched memory start at multiples of this. */

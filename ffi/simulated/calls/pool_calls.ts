@@ -10,20 +10,20 @@ import {
   CUmemPool_attribute as A,
 } from "../../constants.ts";
 import { CUmemAccessDesc, CUmemLocation, CUmemPoolProps } from "../../structs.ts";
-import { NO_LOCATION } from "../advice.ts";
-import { Allocation } from "../allocation.ts";
-import { bytesOf, type Cell, get32, get64, put32, put64, requireCell } from "../cells.ts";
-import type { Context } from "../context.ts";
-import type { Device } from "../device.ts";
-import { DeviceStorage } from "../device_storage.ts";
+import { NO_LOCATION } from "../model/advice.ts";
+import { Allocation } from "../model/allocation.ts";
+import { bytesOf, type Cell, get32, get64, put32, put64, requireCell } from "./cells.ts";
+import type { Context } from "../model/context.ts";
+import type { Device } from "../model/device.ts";
+import { DeviceStorage } from "../model/device_storage.ts";
 import { refuse, requireValue } from "../errors.ts";
-import { GraphAllocation } from "../graph_memory.ts";
-import { allocateHost } from "../host_allocation.ts";
-import { captureAllocation, freeGraphMemory } from "../graph_memory_work.ts";
-import type { Machine } from "../machine.ts";
-import { MemoryPool } from "../memory_pool.ts";
-import { queueExclusive } from "../memory_work.ts";
-import type { Stream } from "../stream.ts";
+import { GraphAllocation } from "../model/graph_memory.ts";
+import { allocateHost } from "../work/host_allocation.ts";
+import { captureAllocation, freeGraphMemory } from "../work/graph_memory_work.ts";
+import type { Machine } from "../model/machine.ts";
+import { MemoryPool } from "../model/memory_pool.ts";
+import { queueExclusive } from "../work/memory_work.ts";
+import type { Stream } from "../model/stream.ts";
 import type { CallGroup } from "./calls.ts";
 
 /** Properties of a new pool. */
@@ -62,7 +62,7 @@ export function poolCalls(machine: Machine): PoolCalls {
   /** Finds the stream for an allocation, which other captures than its own may forbid. */
   function allocatingStream(handle: bigint): Stream {
     const stream = machine.workStream(handle);
-    if (stream.capture === undefined) machine.requireRelaxed();
+    if (machine.captures.of(stream) === undefined) machine.requireRelaxed();
     return stream;
   }
 
@@ -72,7 +72,8 @@ export function poolCalls(machine: Machine): PoolCalls {
     request: { pool: MemoryPool; stream: Stream; byteLength: number },
   ): void {
     const { pool, stream, byteLength } = request;
-    const { capture, context } = stream;
+    const { context } = stream;
+    const capture = machine.captures.of(stream);
     requireCell(cell);
     if (byteLength === 0) return put64(cell, 0n);
     if (capture !== undefined) {
@@ -137,7 +138,8 @@ export function poolCalls(machine: Machine): PoolCalls {
     cuMemFreeAsync(address, handle) {
       requirePools();
       const stream = machine.workStream(handle);
-      if (stream.capture === undefined) machine.requireRelaxed();
+      const capture = machine.captures.of(stream);
+      if (capture === undefined) machine.requireRelaxed();
       if (address === 0n) return;
       const allocation = memory.allocationFrom(Number(address));
       requireValue(allocation !== undefined);
@@ -145,7 +147,7 @@ export function poolCalls(machine: Machine): PoolCalls {
         return freeGraphMemory(machine, stream, allocation);
       }
       // A graph can free only memory that a graph allocates.
-      requireValue(stream.capture === undefined);
+      requireValue(capture === undefined);
       if (allocation.kind === "managed") refuse("CUDA_ERROR_NOT_SUPPORTED");
       requireValue(allocation.kind === "pool" || allocation.kind === "device");
       const { pool, byteLength } = allocation;

@@ -2,10 +2,10 @@
 // A simulated driver has one process, and a process cannot open what it handed out itself.
 
 import { CU_IPC_HANDLE_SIZE, CUevent_flags, type CUresult } from "../../constants.ts";
-import { bytesOf, type Cell } from "../cells.ts";
+import { bytesOf, type Cell } from "./cells.ts";
 import { refuse, requireValue } from "../errors.ts";
-import type { Machine } from "../machine.ts";
-import { StreamEvent } from "../stream.ts";
+import type { Machine } from "../model/machine.ts";
+import { StreamEvent } from "../model/event.ts";
 import type { CallGroup } from "./calls.ts";
 
 type SharingCalls = CallGroup<`cuIpc${string}`>;

@@ -7,14 +7,15 @@ import {
   CUresult,
   CUstreamWaitValue_flags as Condition,
 } from "../../constants.ts";
-import { Allocation } from "../allocation.ts";
-import { put64, requireCell } from "../cells.ts";
+import { Allocation } from "../model/allocation.ts";
+import { put64, requireCell } from "./cells.ts";
 import { refuse, requireValue } from "../errors.ts";
-import type { Machine } from "../machine.ts";
-import type { Region } from "../region.ts";
-import { submit } from "../submission.ts";
-import { type Operation, Stream, StreamEvent } from "../stream.ts";
-import { waitAside } from "../wait_aside.ts";
+import { StreamEvent } from "../model/event.ts";
+import type { Machine } from "../model/machine.ts";
+import type { Region } from "../model/region.ts";
+import { submit } from "../work/submission.ts";
+import { type Operation, Stream } from "../model/stream.ts";
+import { waitAside } from "../work/wait_aside.ts";
 import type { CallGroup } from "./calls.ts";
 
 /** Conditions for the end of a wait, by flags; the driver treats words and values as signed. */
@@ -36,7 +37,7 @@ type StreamCalls = CallGroup<
 
 /** Makes the calls for a machine. */
 export function streamCalls(machine: Machine): StreamCalls {
-  const { contexts, scheduler } = machine;
+  const { captures, contexts, scheduler } = machine;
 
   function synchronizeStream(handle: bigint): void {
     const stream = machine.plainStream(handle);
@@ -58,15 +59,16 @@ export function streamCalls(machine: Machine): StreamCalls {
       requireValue(flags === 0 || flags === 1);
       const context = contexts.current;
       const role = flags === 0 ? "blocking" : "nonblocking";
-      const stream = machine.register((handle) => new Stream(context, handle, role));
-      context.streams.add(stream);
+      const group = machine.streamsOf(context);
+      const stream = machine.register((handle) => new Stream(group, handle, role), context);
+      group.add(stream);
       put64(handle, stream.handle);
     },
     cuStreamDestroy_v2(handle) {
       const stream = machine.find(Stream, handle);
       machine.forget(handle);
       // Queued work still runs: the context drops the stream when it is empty.
-      if (stream.head === undefined) stream.context.streams.delete(stream);
+      if (stream.head === undefined) stream.group.delete(stream);
     },
     cuStreamQuery(handle) {
       const stream = machine.plainStream(handle);
@@ -79,7 +81,7 @@ export function streamCalls(machine: Machine): StreamCalls {
     async cuStreamSynchronizeNonblocking(handle) {
       // The default streams are those of the current context, and the thread that waits has none.
       if (handle <= 2n) return CUresult.CUDA_ERROR_INVALID_CONTEXT;
-      if (machine.captures.disturb("other")) return CUresult.CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+      if (captures.disturb("other")) return CUresult.CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
       const { tail } = machine.stream(handle);
       return await waitAside(machine, tail, () => synchronizeStream(handle));
     },
@@ -87,22 +89,22 @@ export function streamCalls(machine: Machine): StreamCalls {
       const queue = machine.workStream(stream);
       requireValue(flags <= CUevent_wait_flags.CU_EVENT_WAIT_EXTERNAL);
       // Unlike other calls with a wrong handle, this one ends a capture.
-      if (event === 0n) queue.capture?.spoil();
+      if (event === 0n) captures.of(queue)?.spoil();
       const { record, mark, flags: eventFlags } = machine.find(StreamEvent, event);
       if (flags === CUevent_wait_flags.CU_EVENT_WAIT_EXTERNAL) {
-        requireValue(queue.capture === undefined, "external");
+        requireValue(captures.of(queue) === undefined, "external");
         refuse("CUDA_ERROR_ILLEGAL_STATE");
       }
       if ((eventFlags & CUevent_flags.CU_EVENT_INTERPROCESS) !== 0) {
-        queue.requireUncaptured();
+        captures.requireUncaptured(queue);
         requireOwn(queue, record);
       }
       if (mark !== undefined) {
         requireValue(mark.capture.isValid);
-        return mark.capture.wait(queue, mark);
+        return captures.follow(queue, mark);
       }
       if (record === undefined) return;
-      queue.capture?.invalidate("CUDA_ERROR_STREAM_CAPTURE_ISOLATION");
+      captures.of(queue)?.invalidate("CUDA_ERROR_STREAM_CAPTURE_ISOLATION");
       scheduler.follow(queue, record);
     },
     cuStreamWaitValue32_v2(stream, address, value, flags) {

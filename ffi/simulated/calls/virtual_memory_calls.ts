@@ -3,12 +3,12 @@
 
 import { CUmemAccess_flags, CUmemAllocationType, CUmemLocationType } from "../../constants.ts";
 import { CUmemAccessDesc, CUmemAllocationProp } from "../../structs.ts";
-import { bytesOf, put64, requireCell } from "../cells.ts";
-import { type Device, GRANULARITY_BYTES } from "../device.ts";
+import { bytesOf, put64, requireCell } from "./cells.ts";
+import { type Device, GRANULARITY_BYTES } from "../model/device.ts";
 import { hex, refuse, requireValue } from "../errors.ts";
-import { requireHandleType } from "../handle_types.ts";
-import type { Machine } from "../machine.ts";
-import { Mapping, PhysicalMemory, Reservation } from "../reservation.ts";
+import { requireHandleType } from "./handle_types.ts";
+import type { Machine } from "../model/machine.ts";
+import { Mapping, PhysicalMemory, Reservation } from "../model/reservation.ts";
 import type { Rule } from "../stricter.ts";
 import type { CallGroup } from "./calls.ts";
 

@@ -2,9 +2,17 @@
 // Overlap of rows is compared with sets of bytes over many random shapes.
 
 import { assertEquals } from "@std/assert";
-import { AccessHistory, type Extent, overlap } from "../../../ffi/simulated/access_history.ts";
-import { type Moment, observe, Timeline } from "../../../ffi/simulated/happens_before.ts";
-import { HostWaits } from "../../../ffi/simulated/host_waits.ts";
+import {
+  AccessHistory,
+  type Extent,
+  overlap,
+} from "../../../ffi/simulated/model/access_history.ts";
+import {
+  HostWaits,
+  type Moment,
+  observe,
+  Timeline,
+} from "../../../ffi/simulated/model/happens_before.ts";
 import { Random } from "../../support/random.ts";
 
 /** Makes timelines of one host. */

@@ -2,7 +2,7 @@
 // Host addresses come back after a free, so old and new blocks overlap in any way.
 
 import { assertEquals } from "@std/assert";
-import { AddressMap, type Ranged } from "../../../ffi/simulated/address_map.ts";
+import { AddressMap, type Ranged } from "../../../ffi/simulated/model/address_map.ts";
 import { Random } from "../../support/random.ts";
 
 Deno.test("AddressMap.at() agrees with a search through all blocks", () => {

@@ -2,7 +2,7 @@
 // A wrong edge would let a read of bytes that nobody wrote pass.
 
 import { assertEquals } from "@std/assert";
-import { ByteRanges } from "../../../ffi/simulated/byte_ranges.ts";
+import { ByteRanges } from "../../../ffi/simulated/model/byte_ranges.ts";
 import { Random } from "../../support/random.ts";
 
 Deno.test("ByteRanges agrees with a flag for each byte", () => {

@@ -1,7 +1,7 @@
 // A simulated machine like one that was recorded, and what it makes of the steps of a sequence.
 
 import { driverOf } from "../../../ffi/simulated/driver.ts";
-import { Machine } from "../../../ffi/simulated/machine.ts";
+import { Machine } from "../../../ffi/simulated/model/machine.ts";
 import { settingsOf, type SimulationOptions } from "../../../ffi/simulated/options.ts";
 import { Base } from "./base.ts";
 import { SIMULATED_KERNELS } from "./images.ts";

@@ -3,7 +3,7 @@
 
 import type { DriverFunction } from "../../../ffi/cuda.ts";
 import { driverOf } from "../../../ffi/simulated/driver.ts";
-import { Machine } from "../../../ffi/simulated/machine.ts";
+import { Machine } from "../../../ffi/simulated/model/machine.ts";
 import { settingsOf } from "../../../ffi/simulated/options.ts";
 import { nextTurn } from "../../../src/order/waiting.ts";
 import { TransferEngine } from "../../../src/transfer/engine.ts";

@@ -3,31 +3,17 @@
 
 import { markWritten, recordUses, requireKept, requireWritten, wholeUse } from "./memory_work.ts";
 import { requireAccess } from "./copies.ts";
-import type { Machine } from "./machine.ts";
-import type { Moment } from "./happens_before.ts";
-import type { Region } from "./region.ts";
-import type { Stream } from "./stream.ts";
+import type { Machine } from "../model/machine.ts";
+import type { Moment } from "../model/happens_before.ts";
+import type { Region } from "../model/region.ts";
+import type { Stream } from "../model/stream.ts";
+import type { Dimensions, SimulatedLaunch } from "../options.ts";
 
-/** A kernel that simulated programs can launch by name. */
-export interface SimulatedKernel {
-  /** Size of each parameter. */
-  readonly parameterBytes: readonly number[];
-  /** Does the work of all threads of a launch. */
-  run(launch: SimulatedLaunch): void;
-}
-
-/** A size in three dimensions. */
-export type Dimensions = readonly [x: number, y: number, z: number];
-
-/** The launch, as a kernel sees it. */
-export class SimulatedLaunch {
-  /** Number of blocks. */
+/** A launch on a stream, whose uses of memory are held to the rules as they come. */
+export class Launch implements SimulatedLaunch {
   readonly grid: Dimensions;
-  /** Threads of one block. */
   readonly block: Dimensions;
-  /** Bytes of shared memory for a block. */
   readonly sharedBytes: number;
-  /** Values of the parameters, as they were when the launch was queued. */
   readonly parameters: readonly DataView[];
   #machine: Machine;
   #stream: Stream;
@@ -50,7 +36,6 @@ export class SimulatedLaunch {
     this.#moment = options.moment;
   }
 
-  /** Reads device memory into a new array. */
   read(address: bigint, byteLength: number): Uint8Array<ArrayBuffer> {
     const result = new Uint8Array(byteLength);
     if (byteLength === 0) return result;
@@ -64,7 +49,6 @@ export class SimulatedLaunch {
     return result;
   }
 
-  /** Writes an array to device memory. */
   write(address: bigint, bytes: Uint8Array): void {
     if (bytes.byteLength === 0) return;
     const region = this.#open(address, { byteLength: bytes.byteLength, write: true });

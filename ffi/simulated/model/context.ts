@@ -2,11 +2,10 @@
 // The current context is a stack, as the driver keeps one for each thread.
 
 import type { Device } from "./device.ts";
-import { refuse } from "./errors.ts";
-import type { HostWaits } from "./host_waits.ts";
-import { Stream } from "./stream.ts";
+import { refuse } from "../errors.ts";
+import type { HostWaits } from "./happens_before.ts";
 
-/** Owns streams, events, modules and memory. */
+/** Owns streams, events, modules and memory, which name it. */
 export class Context {
   /** Device of the context. */
   readonly device: Device;
@@ -14,33 +13,22 @@ export class Context {
   readonly handle: bigint;
   /** The waits of the host. */
   readonly waits: HostWaits;
-  /** The default stream, which waits for all blocking streams and they for it. */
-  readonly legacyStream: Stream;
-  /** The default stream of the thread. */
-  readonly threadStream: Stream;
-  /** All streams, and destroyed ones until their work is done. */
-  readonly streams: Set<Stream> = new Set();
   /** Contexts whose memory this one may reach. */
   readonly peers: Set<Context> = new Set();
   /** Whether the last user has released the context, and no other has retained it since. */
   isDestroyed = false;
 
-  /** Makes a context with its default streams. */
+  /** Makes a context that nobody uses yet. */
   constructor(device: Device, handle: bigint, waits: HostWaits) {
     this.device = device;
     this.handle = handle;
     this.waits = waits;
-    this.legacyStream = new Stream(this, 1n, "legacy");
-    this.threadStream = new Stream(this, 2n, "blocking");
-    this.streams.add(this.legacyStream).add(this.threadStream);
   }
 
-  /** Releases everything that the context owned. */
+  /** Ends all use of the context, until it is retained again. */
   close(): void {
     this.isDestroyed = true;
     this.peers.clear();
-    this.streams.clear();
-    this.streams.add(this.legacyStream).add(this.threadStream);
   }
 }
 

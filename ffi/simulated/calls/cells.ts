@@ -1,7 +1,7 @@
 // Reads and writes the memory that callers pass by address: out-cells, C strings and structs.
 // A null where the driver needs memory is an invalid value.
 
-import { requireValue } from "./errors.ts";
+import { requireValue } from "../errors.ts";
 
 /** Memory that a call reads or writes before it returns. */
 export type Cell = AllowSharedBufferSource | null;

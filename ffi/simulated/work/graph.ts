@@ -1,11 +1,12 @@
 // Graphs: the work of a capture, made ready, and queued as a whole by each launch. A launch runs
 // the same code as the calls would, so the same rules hold its work.
 
-import type { Branch, Capture, CapturedMark } from "./capture.ts";
-import type { Context } from "./context.ts";
-import { requireValue } from "./errors.ts";
-import type { Machine } from "./machine.ts";
-import { type Operation, Stream } from "./stream.ts";
+import type { Branch, Capture, CapturedMark, CapturedWork } from "../model/capture.ts";
+import type { Context } from "../model/context.ts";
+import { requireValue } from "../errors.ts";
+import { GraphAllocation, type GraphReserve } from "../model/graph_memory.ts";
+import type { Machine } from "../model/machine.ts";
+import { type Operation, Stream } from "../model/stream.ts";
 import { requireUnchanged } from "./submission.ts";
 
 /** The work recorded by a capture. */
@@ -14,6 +15,10 @@ export class Graph {
   readonly handle: bigint;
   /** The capture, which has ended. */
   readonly capture: Capture;
+  /** Memory that each launch allocates. */
+  readonly allocations: readonly GraphAllocation[];
+  /** Memory of other graphs that each launch frees. */
+  readonly foreignFrees: readonly GraphAllocation[];
   /** Number of executable graphs created from it and not destroyed. */
   execCount = 0;
 
@@ -21,6 +26,22 @@ export class Graph {
   constructor(handle: bigint, capture: Capture) {
     this.handle = handle;
     this.capture = capture;
+    const works = capture.works();
+    this.allocations = [...new Set(works.flatMap(graphMemoryOf))]
+      .filter((allocation) => allocation.capture === capture);
+    this.foreignFrees = works.filter(({ call }) => call === "cuMemFreeAsync")
+      .flatMap(graphMemoryOf)
+      .filter((allocation) => allocation.capture !== capture);
+  }
+
+  /** Returns whether a launch allocates or frees memory. */
+  get hasMemory(): boolean {
+    return this.allocations.length > 0 || this.foreignFrees.length > 0;
+  }
+
+  /** Returns the memory that launches need, by device. */
+  get reserves(): ReadonlySet<GraphReserve> {
+    return new Set(this.allocations.map(({ reserve }) => reserve));
   }
 
   /** Returns the context of the stream on which the capture began. */
@@ -71,18 +92,16 @@ export class GraphExec {
       : scheduler.follow(stream, this.#last);
     const end = this.#queueSteps(stream, start);
     this.#last = end.stream === stream ? end : scheduler.follow(stream, end);
-    for (const reserve of this.graph.capture.reserves.values()) reserve.needFor(this.#last);
+    for (const reserve of this.graph.reserves) reserve.needFor(this.#last);
   }
 
   #takeMemory(stream: Stream): void {
-    const { capture } = this.graph;
-    const { reserves, foreignFrees } = capture;
-    const allocations = [...reserves.values()].flatMap((reserve) => reserve.allocations);
+    const { capture, allocations, foreignFrees, reserves } = this.graph;
     requireValue(this.#freesOnLaunch || !allocations.some(({ isThere }) => isThere));
     requireValue(foreignFrees.every(({ isThere }) => isThere));
     for (const work of capture.works()) requireUnchanged(this.#machine, capture, work);
-    for (const reserve of reserves.values()) reserve.requireRoom(stream);
-    for (const reserve of reserves.values()) reserve.take(stream);
+    for (const reserve of reserves) reserve.requireRoom(stream);
+    for (const reserve of reserves) reserve.take(stream);
     for (const allocation of allocations) allocation.launch();
   }
 
@@ -109,17 +128,25 @@ export class GraphExec {
     if (isOrigin && branch.context === launch.stream.context) return launch.stream;
     const target = this.#streams.get(branch) ?? this.#makeStream(branch);
     // The context drops a stream without a handle whenever its work is done.
-    branch.context.streams.add(target);
+    target.group.add(target);
     this.#machine.scheduler.follow(target, launch.start);
     return target;
   }
 
   #makeStream(branch: Branch): Stream {
+    const group = this.#machine.streamsOf(branch.context);
     const made = this.#machine.register((handle) =>
-      new Stream(branch.context, handle, "nonblocking", "a branch of a graph")
+      new Stream(group, handle, "nonblocking", "a branch of a graph")
     );
     this.#machine.forget(made.handle);
     this.#streams.set(branch, made);
     return made;
   }
+}
+
+/** Returns the memory of graphs that work names. */
+function graphMemoryOf({ regions }: CapturedWork): GraphAllocation[] {
+  return regions.flatMap(({ segments }) =>
+    segments.flatMap(({ owner }) => owner instanceof GraphAllocation ? [owner] : [])
+  );
 }

@@ -7,7 +7,7 @@ import type { Capture } from "./capture.ts";
 import type { Context } from "./context.ts";
 import type { Device } from "./device.ts";
 import { DeviceStorage } from "./device_storage.ts";
-import { refuse } from "./errors.ts";
+import { refuse } from "../errors.ts";
 import type { MemoryPool } from "./memory_pool.ts";
 import type { Operation, Stream } from "./stream.ts";
 
@@ -172,10 +172,18 @@ export class GraphMemory {
   /** Highest number of bytes that were held since the mark was set back: used, and reserved. */
   readonly highBytes: { used: number; reserved: number } = { used: 0, reserved: 0 };
   #shares = new Set<Share>();
+  #reserves = new WeakMap<Capture, GraphReserve>();
 
   /** Starts with no memory. */
   constructor(device: Device) {
     this.device = device;
+  }
+
+  /** Returns what the graph of a capture needs here. */
+  reserveFor(capture: Capture): GraphReserve {
+    const reserve = this.#reserves.get(capture) ?? new GraphReserve(this);
+    this.#reserves.set(capture, reserve);
+    return reserve;
   }
 
   /** Returns the bytes that graphs hold. */

@@ -2,11 +2,11 @@
 // What is mapped can be touched only by devices that were given access.
 
 import { AddressMap, type Ranged } from "./address_map.ts";
-import type { Owner } from "./allocation.ts";
 import type { Context } from "./context.ts";
 import type { Device } from "./device.ts";
 import { DeviceStorage } from "./device_storage.ts";
-import { CUmemAccess_flags } from "../constants.ts";
+import type { Owner } from "./region.ts";
+import { CUmemAccess_flags } from "../../constants.ts";
 
 /** Physical memory without an address; it lives until released and unmapped. */
 export class PhysicalMemory {

@@ -1,7 +1,7 @@
 // The shape of a copy: planes of rows. Contiguous bytes are a plane of one row.
 
-import type { Extent } from "./access_history.ts";
-import type { Region } from "./region.ts";
+import type { Extent } from "../model/access_history.ts";
+import type { Region } from "../model/region.ts";
 
 /** One side of a plane: its bounding region and the distance between rows. */
 export interface Side {

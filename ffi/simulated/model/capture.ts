@@ -1,11 +1,9 @@
 // A capture: work that its streams are given between a begin and an end is recorded and not run.
 // The launches of its graph queue the recorded work.
 
-import type { CUresult } from "../constants.ts";
+import type { CUresult } from "../../constants.ts";
 import type { Context } from "./context.ts";
-import type { Device } from "./device.ts";
-import { refuse } from "./errors.ts";
-import type { GraphAllocation, GraphReserve } from "./graph_memory.ts";
+import { refuse } from "../errors.ts";
 import { happensBefore, type Moment, Timeline } from "./happens_before.ts";
 import type { Region } from "./region.ts";
 import type { Operation, Stream } from "./stream.ts";
@@ -63,10 +61,6 @@ export class Capture {
   readonly mode: number;
   /** The recorded steps, in the order of the calls. */
   readonly steps: Step[] = [];
-  /** Memory that the graph allocates, by device. */
-  readonly reserves: Map<Device, GraphReserve> = new Map();
-  /** Memory of other graphs that this one frees. */
-  readonly foreignFrees: GraphAllocation[] = [];
   #isOpen = true;
   #isInvalid = false;
   #branches = new Map<Stream, Branch>();
@@ -103,11 +97,6 @@ export class Capture {
     return this.steps.flatMap((step) => step.kind === "work" ? [step.work] : []);
   }
 
-  /** Returns whether the graph allocates or frees memory. */
-  get hasMemory(): boolean {
-    return this.reserves.size > 0 || this.foreignFrees.length > 0;
-  }
-
   /** Throws when a call has invalidated the capture. */
   requireValid(): void {
     if (this.#isInvalid) refuse("CUDA_ERROR_STREAM_CAPTURE_INVALIDATED");
@@ -122,6 +111,11 @@ export class Capture {
   invalidate(status: keyof typeof CUresult): never {
     this.spoil();
     return refuse(status);
+  }
+
+  /** Tells whether a stream takes part. */
+  has(stream: Stream): boolean {
+    return this.#branches.has(stream);
   }
 
   /** Records work of a stream that takes part. */
@@ -143,11 +137,6 @@ export class Capture {
 
   /** Orders the later work of a stream after a mark; the stream then takes part. */
   wait(stream: Stream, mark: CapturedMark): void {
-    if (stream.capture !== undefined && stream.capture !== this) {
-      stream.capture.requireValid();
-      stream.capture.spoil();
-      this.invalidate("CUDA_ERROR_STREAM_CAPTURE_MERGE");
-    }
     if (stream.role === "legacy") this.invalidate("CUDA_ERROR_STREAM_CAPTURE_IMPLICIT");
     this.requireValid();
     const branch = this.#branchOf(stream);
@@ -155,10 +144,9 @@ export class Capture {
     this.steps.push({ kind: "wait", branch, mark });
   }
 
-  /** Ends the recording, so that its streams run work again; throws when there is no graph. */
+  /** Ends the recording; throws when there is no graph. */
   end(): void {
     this.#isOpen = false;
-    for (const stream of this.#branches.keys()) stream.capture = undefined;
     this.requireValid();
     const end = this.#branchOf(this.origin).timeline.latest;
     for (const { lastWork } of this.#branches.values()) {
@@ -174,7 +162,6 @@ export class Capture {
   #join(stream: Stream): Branch {
     const branch = new Branch(stream);
     this.#branches.set(stream, branch);
-    stream.capture = this;
     return branch;
   }
 }

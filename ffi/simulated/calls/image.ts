@@ -2,8 +2,8 @@
 // bytes and PTX by its first word, followed by its version and target.
 
 import { bytesOf, type Cell } from "./cells.ts";
-import { refuse } from "./errors.ts";
-import type { Machine } from "./machine.ts";
+import { refuse } from "../errors.ts";
+import type { Machine } from "../model/machine.ts";
 
 /** First word and further bytes of compiled code: an ELF file for CUDA, a fat binary. */
 const COMPILED = [

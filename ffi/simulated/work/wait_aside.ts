@@ -1,9 +1,9 @@
 // Waits for queued work the way a thread beside JavaScript does.
 // The program goes on meanwhile, and may still open the latch that the work waits for.
 
-import { CUresult } from "../constants.ts";
-import type { Machine } from "./machine.ts";
-import type { Operation } from "./stream.ts";
+import { CUresult } from "../../constants.ts";
+import type { Machine } from "../model/machine.ts";
+import type { Operation } from "../model/stream.ts";
 
 /** Turns that the event loop gets to open a latch before a wait for it counts as a deadlock. */
 const LATCH_TURNS = 10_000;

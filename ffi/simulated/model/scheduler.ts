@@ -2,8 +2,9 @@
 // Order comes from streams, events and the default stream; time is virtual.
 
 import { SUBMIT_SECONDS } from "./engine.ts";
-import type { CallSite } from "./errors.ts";
+import type { CallSite } from "../errors.ts";
 import { type Moment, observe } from "./happens_before.ts";
+import type { OpenCaptures } from "./open_captures.ts";
 import { Operation, type Stream, type Work } from "./stream.ts";
 
 /** A queue that is this long makes the caller wait for its oldest operation, as the driver's do. */
@@ -12,13 +13,15 @@ const QUEUE_LENGTH = 1024;
 /** Holds the queues of all streams of a machine. */
 export class Scheduler {
   #site: CallSite;
+  #captures: OpenCaptures;
   #nowSeconds = 0;
   /** Streams with work; in the order in which they got it. */
   #busy = new Set<Stream>();
 
   /** Makes a scheduler without work. */
-  constructor(site: CallSite) {
+  constructor(site: CallSite, captures: OpenCaptures) {
     this.#site = site;
+    this.#captures = captures;
   }
 
   /**
@@ -26,17 +29,10 @@ export class Scheduler {
    * demand.
    */
   nextMoment(stream: Stream): Moment {
-    stream.requireUncaptured();
-    this.requireNoneCaptured(stream);
-    for (const other of predecessorsOf(stream)) stream.timeline.join(other.timeline.latest);
+    this.#captures.requireUncaptured(stream);
+    this.#captures.requireNoneBefore(stream);
+    for (const other of stream.predecessors) stream.timeline.join(other.timeline.latest);
     return stream.timeline.advance();
-  }
-
-  /** Rejects work on a stream that would wait for a captured one, even work of no bytes. */
-  requireNoneCaptured(stream: Stream): void {
-    for (const { capture } of predecessorsOf(stream)) {
-      capture?.invalidate("CUDA_ERROR_STREAM_CAPTURE_IMPLICIT");
-    }
   }
 
   /** Queues an operation that does nothing: a mark after the work of a stream so far. */
@@ -53,7 +49,7 @@ export class Scheduler {
   /** Queues work at a place taken with `nextMoment()`. */
   enqueue(stream: Stream, moment: Moment, work: Work): Operation {
     const after = [...work.after ?? []];
-    for (const { tail } of predecessorsOf(stream)) if (tail !== undefined) after.push(tail);
+    for (const { tail } of stream.predecessors) if (tail !== undefined) after.push(tail);
     this.#nowSeconds += SUBMIT_SECONDS;
     const operation = new Operation(stream, {
       call: this.#site.name,
@@ -169,10 +165,4 @@ function nextFor(operation: Operation): Operation {
     if (needed === undefined) return next;
     next = needed.stream.head ?? needed;
   }
-}
-
-function predecessorsOf(stream: Stream): Stream[] {
-  if (stream.role === "nonblocking") return [];
-  if (stream.role === "blocking") return [stream.context.legacyStream];
-  return [...stream.context.streams].filter((other) => other.role === "blocking");
 }

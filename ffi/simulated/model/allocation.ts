@@ -6,9 +6,10 @@ import type { ByteRanges } from "./byte_ranges.ts";
 import type { Context } from "./context.ts";
 import type { Device } from "./device.ts";
 import type { MemoryPool } from "./memory_pool.ts";
+import type { Owner } from "./region.ts";
 import type { Advice } from "./advice.ts";
 import type { Storage } from "./storage.ts";
-import type { Rule } from "./stricter.ts";
+import type { Rule } from "../stricter.ts";
 
 /** Origin of a block, which decides who may free and who may use it. */
 export type AllocationKind = "device" | "pool" | "graph" | "pinned" | "registered" | "managed";
@@ -26,14 +27,6 @@ export interface Absence {
 
 /** Memory that was given back. */
 export const FREED: Absence = { rule: "freed", words: "was freed" };
-
-/** Something whose bytes devices may or may not touch. */
-export interface Owner {
-  /** Words that name the memory in messages. */
-  readonly label: string;
-  /** Tells whether a kernel or a copy in a context may touch the bytes. */
-  permits(context: Context, write: boolean): boolean;
-}
 
 /** The driver's knowledge of a block. */
 export class Allocation implements Ranged, Owner {

@@ -1,14 +1,14 @@
 // Queues work that touches memory, and holds it to the rules that the real driver does not check:
 // access rights, races, bytes nobody wrote, and host bytes that change while the work waits.
 
-import { type Access, endOf, type Extent } from "./access_history.ts";
-import { Allocation } from "./allocation.ts";
-import { hex } from "./errors.ts";
-import type { Moment } from "./happens_before.ts";
-import type { Machine } from "./machine.ts";
-import type { Region, Segment } from "./region.ts";
-import type { HostWatch } from "./storage.ts";
-import type { Operation, Stream, Work } from "./stream.ts";
+import { type Access, endOf, type Extent } from "../model/access_history.ts";
+import { Allocation } from "../model/allocation.ts";
+import { hex } from "../errors.ts";
+import type { Moment } from "../model/happens_before.ts";
+import type { Machine } from "../model/machine.ts";
+import type { Region, Segment } from "../model/region.ts";
+import type { HostWatch } from "../model/storage.ts";
+import type { Operation, Stream, Work } from "../model/stream.ts";
 import { submit } from "./submission.ts";
 
 /** Bytes that an operation uses. */

@@ -1,9 +1,10 @@
 // The captures of a machine that have not ended, and what their modes forbid meanwhile: calls that
 // wait, allocate at once or change what a recording goes by. Relaxed captures forbid nothing.
 
-import { CUstreamCaptureMode as Mode } from "../constants.ts";
-import type { DriverFunction } from "../cuda.ts";
-import type { Capture } from "./capture.ts";
+import { CUstreamCaptureMode as Mode } from "../../constants.ts";
+import type { DriverFunction } from "../../cuda.ts";
+import type { Capture, CapturedMark } from "./capture.ts";
+import type { Stream } from "./stream.ts";
 
 /** Functions that a capture which is not relaxed forbids, before anything else is looked at. */
 export const DISTURBING: ReadonlySet<string> = new Set(
@@ -39,6 +40,36 @@ export class OpenCaptures {
   /** Removes a capture that has ended. */
   delete(capture: Capture): void {
     this.#captures.delete(capture);
+  }
+
+  /** Finds the capture that a stream takes part in. */
+  of(stream: Stream): Capture | undefined {
+    for (const capture of this.#captures) if (capture.has(stream)) return capture;
+    return undefined;
+  }
+
+  /** Rejects a call that a stream's capture cannot record, and invalidates the capture. */
+  requireUncaptured(stream: Stream): void {
+    this.of(stream)?.invalidate("CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED");
+  }
+
+  /** Rejects work on a stream that would wait for a captured one, even work of no bytes. */
+  requireNoneBefore(stream: Stream): void {
+    if (this.#captures.size === 0) return;
+    for (const other of stream.predecessors) {
+      this.of(other)?.invalidate("CUDA_ERROR_STREAM_CAPTURE_IMPLICIT");
+    }
+  }
+
+  /** Orders the later work of a stream after a mark; the stream then takes part in its capture. */
+  follow(stream: Stream, mark: CapturedMark): void {
+    const own = this.of(stream);
+    if (own !== undefined && own !== mark.capture) {
+      own.requireValid();
+      own.spoil();
+      mark.capture.invalidate("CUDA_ERROR_STREAM_CAPTURE_MERGE");
+    }
+    mark.capture.wait(stream, mark);
   }
 
   /** Tells whether a call disturbs a capture; one that is disturbed comes to nothing. */

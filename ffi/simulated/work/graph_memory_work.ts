@@ -1,13 +1,13 @@
 // Allocations and frees of graph memory: recorded in a capture, done by each launch. Memory that a
 // graph leaves allocated is freed like other memory after a launch.
 
-import { refuse, requireValue } from "./errors.ts";
-import { GraphAllocation, GraphReserve } from "./graph_memory.ts";
-import type { Capture } from "./capture.ts";
-import type { Machine } from "./machine.ts";
-import type { MemoryPool } from "./memory_pool.ts";
+import { refuse, requireValue } from "../errors.ts";
+import { GraphAllocation } from "../model/graph_memory.ts";
+import type { Capture } from "../model/capture.ts";
+import type { Machine } from "../model/machine.ts";
+import type { MemoryPool } from "../model/memory_pool.ts";
 import { queueExclusive } from "./memory_work.ts";
-import type { Stream } from "./stream.ts";
+import type { Stream } from "../model/stream.ts";
 import { submit } from "./submission.ts";
 
 /** Records an allocation on a stream that is being captured, and returns its address. */
@@ -25,7 +25,7 @@ export function captureAllocation(
     pool,
     context: stream.context,
     id: machine.nextId(),
-    reserve: reserveOf(machine, capture, pool),
+    reserve: machine.graphMemory(pool.device).reserveFor(capture),
   });
   memory.add(allocation);
   const region = memory.resolve(allocation.address, byteLength);
@@ -42,7 +42,7 @@ export function freeGraphMemory(
   stream: Stream,
   allocation: GraphAllocation,
 ): void {
-  const { capture } = stream;
+  const capture = machine.captures.of(stream);
   const isOwn = allocation.capture === capture;
   requireValue(isOwn || allocation.isThere);
   const region = machine.memory.resolve(allocation.address, allocation.byteLength);
@@ -56,12 +56,4 @@ export function freeGraphMemory(
     },
   });
   if (isOwn) allocation.freeInGraph();
-  else capture?.foreignFrees.push(allocation);
-}
-
-function reserveOf(machine: Machine, capture: Capture, { device }: MemoryPool): GraphReserve {
-  const reserve = capture.reserves.get(device) ??
-    new GraphReserve(machine.graphMemory(device));
-  capture.reserves.set(device, reserve);
-  return reserve;
 }

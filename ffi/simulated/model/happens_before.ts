@@ -1,7 +1,7 @@
 // Vector clocks: which queued operation is certain to have finished before another one starts.
-// Operations that the host has waited for are ordered before everything that is queued later.
-
-import type { HostWaits } from "./host_waits.ts";
+// Operations that the host has waited for are ordered before everything that is queued later; its
+// waits are counted, because a kernel names its memory only when it runs, and the host may have
+// waited since it was queued.
 
 /** For each other stream, the last of its operations that is ordered before. */
 export type Clock = ReadonlyMap<Timeline, number>;
@@ -16,6 +16,42 @@ export interface Moment {
   readonly clock: Clock;
   /** Number of the host's waits when the operation was queued. */
   readonly waitCount: number;
+}
+
+/** The waits of one simulated host. */
+export class HostWaits {
+  #count = 0;
+  /** Number of works that were queued at a count and have not named their memory yet. */
+  #unnamed = new Map<number, number>();
+
+  /** Returns how often the host has waited. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Returns the count at which the oldest work was queued that has still to name its memory. */
+  get oldestUnnamed(): number {
+    // Counts only grow, so a map keeps them in ascending order.
+    const [oldest = Infinity] = this.#unnamed.keys();
+    return oldest;
+  }
+
+  /** Counts a wait. */
+  add(): number {
+    return ++this.#count;
+  }
+
+  /** Notes work that was queued at a count and will name its memory later. */
+  expect(count: number): void {
+    this.#unnamed.set(count, (this.#unnamed.get(count) ?? 0) + 1);
+  }
+
+  /** Notes that such work has named its memory. */
+  settle(count: number): void {
+    const left = (this.#unnamed.get(count) ?? 1) - 1;
+    if (left > 0) this.#unnamed.set(count, left);
+    else this.#unnamed.delete(count);
+  }
 }
 
 /** The order of one stream's operations, seen from the others and from the host. */

@@ -1,8 +1,8 @@
 // Kinds of handles with which memory is passed to other processes, as far as one Linux machine has
 // them.
 
-import { CUmemAllocationHandleType as Type } from "../constants.ts";
-import { refuse, requireValue } from "./errors.ts";
+import { CUmemAllocationHandleType as Type } from "../../constants.ts";
+import { refuse, requireValue } from "../errors.ts";
 
 /**
  * Rejects handle types of other systems, and that of a fabric between machines, which is not set

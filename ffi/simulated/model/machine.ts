@@ -1,20 +1,19 @@
 // The simulated machine: its devices, contexts, memory and queues, and the handles that name them.
 // Every group of driver calls works on one machine; two machines share nothing.
 
-import { CU_DEVICE_CPU } from "../constants.ts";
+import { CU_DEVICE_CPU } from "../../constants.ts";
 import { AddressSpace } from "./address_space.ts";
 import type { Allocation } from "./allocation.ts";
 import { Context, ContextStack } from "./context.ts";
 import { Device } from "./device.ts";
-import { CallSite, refuse } from "./errors.ts";
-import { Graph, GraphExec } from "./graph.ts";
+import { CallSite, refuse } from "../errors.ts";
 import { GraphMemory } from "./graph_memory.ts";
-import { HostWaits } from "./host_waits.ts";
+import { HostWaits } from "./happens_before.ts";
 import { MemoryPool } from "./memory_pool.ts";
 import { OpenCaptures } from "./open_captures.ts";
-import type { SimulationSettings } from "./options.ts";
+import type { SimulationSettings } from "../options.ts";
 import { Scheduler } from "./scheduler.ts";
-import { Stream, StreamEvent } from "./stream.ts";
+import { Stream, StreamGroup } from "./stream.ts";
 
 /** Handles start here: far from addresses, and from the small numbers that name default streams. */
 const FIRST_HANDLE = 0x5000_0000n;
@@ -51,7 +50,8 @@ export class Machine {
   readonly pools: Set<MemoryPool>;
   #graphMemory: Map<Device, GraphMemory>;
   #primaries = new Map<Device, { context: Context; userCount: number }>();
-  #handles = new Map<bigint, object>();
+  #streams = new Map<Context, StreamGroup>();
+  #handles = new Map<bigint, { item: object; owner: Context | undefined }>();
   #nextHandle = FIRST_HANDLE;
   #nextId = 1;
 
@@ -63,7 +63,7 @@ export class Machine {
       (_, ordinal) => new Device(ordinal, settings.memoryBytes),
     );
     this.memory = new AddressSpace(this.site, this.devices);
-    this.scheduler = new Scheduler(this.site);
+    this.scheduler = new Scheduler(this.site, this.captures);
     this.defaultPools = this.devices.map((device) =>
       this.register((handle) => new MemoryPool(device, handle))
     );
@@ -73,13 +73,13 @@ export class Machine {
     this.pools = new Set(this.defaultPools);
   }
 
-  /** Makes an object that callers hold by handle. */
-  register<T extends object>(make: (handle: bigint) => T): T {
+  /** Makes an object that callers hold by handle, and that goes with its owner when there is one. */
+  register<T extends object>(make: (handle: bigint) => T, owner?: Context): T {
     const handle = this.#nextHandle;
     this.#nextHandle += HANDLE_STEP;
-    const made = make(handle);
-    this.#handles.set(handle, made);
-    return made;
+    const item = make(handle);
+    this.#handles.set(handle, { item, owner });
+    return item;
   }
 
   /** Returns the object of a class that a handle names; throws when there is none. */
@@ -88,7 +88,7 @@ export class Machine {
     handle: bigint,
     status: Parameters<typeof refuse>[0] = "CUDA_ERROR_INVALID_HANDLE",
   ): T {
-    const found = this.#handles.get(handle);
+    const found = this.#handles.get(handle)?.item;
     return found instanceof type ? found : refuse(status);
   }
 
@@ -118,18 +118,25 @@ export class Machine {
     return context.isDestroyed ? refuse("CUDA_ERROR_INVALID_CONTEXT") : context;
   }
 
+  /** Returns the streams of a context. */
+  streamsOf(context: Context): StreamGroup {
+    const streams = this.#streams.get(context) ?? new StreamGroup(context);
+    this.#streams.set(context, streams);
+    return streams;
+  }
+
   /** Finds a stream; one that was made names its own context, whichever is current. */
   stream(handle: bigint): Stream {
-    if (handle === 0n || handle === 1n) return this.contexts.current.legacyStream;
-    if (handle === 2n) return this.contexts.current.threadStream;
+    if (handle === 0n || handle === 1n) return this.streamsOf(this.contexts.current).legacy;
+    if (handle === 2n) return this.streamsOf(this.contexts.current).thread;
     return this.find(Stream, handle);
   }
 
   /** Returns a stream for new work; rejects first what its captures forbid. */
   workStream(handle: bigint): Stream {
     const stream = this.stream(handle);
-    stream.capture?.requireValid();
-    this.scheduler.requireNoneCaptured(stream);
+    this.captures.of(stream)?.requireValid();
+    this.captures.requireNoneBefore(stream);
     return stream;
   }
 
@@ -139,8 +146,8 @@ export class Machine {
    */
   plainStream(handle: bigint): Stream {
     const stream = this.stream(handle);
-    stream.requireUncaptured();
-    this.scheduler.requireNoneCaptured(stream);
+    this.captures.requireUncaptured(stream);
+    this.captures.requireNoneBefore(stream);
     return stream;
   }
 
@@ -176,7 +183,7 @@ export class Machine {
 
   /** Runs all work of a context, as a host that waits for it. */
   synchronize(context: Context): void {
-    for (const stream of [...context.streams]) this.scheduler.drain(stream);
+    for (const stream of [...this.streamsOf(context)]) this.scheduler.drain(stream);
     this.settle(context);
   }
 
@@ -187,9 +194,10 @@ export class Machine {
       pool.trim(pool.isDestroyed ? 0 : pool.releaseThresholdBytes);
       if (pool.isDestroyed && pool.usedBytes === 0) this.pools.delete(pool);
     }
-    for (const stream of context.streams) {
+    const streams = this.streamsOf(context);
+    for (const stream of streams) {
       if (stream.handle > 2n && stream.head === undefined && !this.#handles.has(stream.handle)) {
-        context.streams.delete(stream);
+        streams.delete(stream);
       }
     }
   }
@@ -208,14 +216,11 @@ export class Machine {
       this.free(allocation);
       this.memory.remove(allocation);
     }
-    for (const [handle, item] of this.#handles) {
-      const isOwned = item instanceof Stream || item instanceof StreamEvent ||
-        item instanceof Graph || item instanceof GraphExec;
-      if (isOwned && item.context === context) this.forget(handle);
-    }
+    for (const [handle, { owner }] of this.#handles) if (owner === context) this.forget(handle);
     this.graphMemory(context.device).trim();
     this.settle(context);
     context.close();
+    this.streamsOf(context).clear();
     for (const { context: other } of this.#primaries.values()) other.peers.delete(context);
   }
 }

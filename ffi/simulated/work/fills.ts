@@ -2,12 +2,12 @@
 // device memory cost nothing, whatever its size.
 
 import { requireAccess } from "./copies.ts";
-import { costOf } from "./engine.ts";
-import { requireValue } from "./errors.ts";
-import type { Machine } from "./machine.ts";
+import { costOf } from "../model/engine.ts";
+import { requireValue } from "../errors.ts";
+import type { Machine } from "../model/machine.ts";
 import { queueMemoryWork } from "./memory_work.ts";
-import type { Region } from "./region.ts";
-import type { Stream } from "./stream.ts";
+import type { Region } from "../model/region.ts";
+import type { Stream } from "../model/stream.ts";
 
 /** A pattern that fills memory. */
 export interface Fill {
@@ -36,7 +36,7 @@ export function queueFill(machine: Machine, stream: Stream, fill: Fill): void {
   requireValue(pitchBytes >= widthBytes);
   const region = machine.memory.resolve(address, pitchBytes * (rowCount - 1) + widthBytes);
   // A capture records the fill of an ordinary array, which no stream runs.
-  requireValue(region.kind !== "pageable" || stream.capture !== undefined);
+  requireValue(region.kind !== "pageable" || machine.captures.of(stream) !== undefined);
   requireAccess(machine, [stream.context], { region, write: true, kernel: true });
   const extent = { start: 0, widthBytes, pitchBytes, rowCount };
   queueMemoryWork(machine, stream, {

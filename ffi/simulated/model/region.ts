@@ -2,9 +2,17 @@
 // Copies and fills work on regions and do not see what kind of memory it is.
 
 import type { Extent } from "./access_history.ts";
-import type { Owner } from "./allocation.ts";
+import type { Context } from "./context.ts";
 import type { Device } from "./device.ts";
 import type { Intent, Storage } from "./storage.ts";
+
+/** Something whose bytes devices may or may not touch. */
+export interface Owner {
+  /** Words that name the memory in messages. */
+  readonly label: string;
+  /** Tells whether a kernel or a copy in a context may touch the bytes. */
+  permits(context: Context, write: boolean): boolean;
+}
 
 /** A part of a region that lies in one storage. */
 export interface Segment {

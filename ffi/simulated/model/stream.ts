@@ -1,10 +1,9 @@
-// Streams, the operations that wait on them, and events.
+// Streams, and the operations that wait on them.
 // An operation is done only when the scheduler has run it.
 
-import type { Capture, CapturedMark } from "./capture.ts";
 import type { Context } from "./context.ts";
 import type { Engine } from "./engine.ts";
-import { hex, refuse } from "./errors.ts";
+import { hex } from "../errors.ts";
 import { type Moment, Timeline } from "./happens_before.ts";
 
 /**
@@ -64,8 +63,8 @@ export class Operation {
 
 /** A queue of operations that run in order. */
 export class Stream {
-  /** Context that the stream belongs to. */
-  readonly context: Context;
+  /** The streams of its context. */
+  readonly group: StreamGroup;
   /** Value that callers hold. */
   readonly handle: bigint;
   /** Order against the legacy default stream. */
@@ -74,17 +73,28 @@ export class Stream {
   readonly timeline: Timeline;
   /** Virtual time at which the last operation that ran has ended. */
   atSeconds = 0;
-  /** Capture that the stream takes part in. */
-  capture: Capture | undefined;
   #operations: Operation[] = [];
   #head = 0;
 
   /** Makes an empty stream; messages call it by its handle unless it has a name. */
-  constructor(context: Context, handle: bigint, role: StreamRole, name = nameOf(handle, role)) {
-    this.context = context;
+  constructor(group: StreamGroup, handle: bigint, role: StreamRole, name = nameOf(handle, role)) {
+    const { device, waits } = group.context;
+    this.group = group;
     this.handle = handle;
     this.role = role;
-    this.timeline = new Timeline(`${name} of device ${context.device.ordinal}`, context.waits);
+    this.timeline = new Timeline(`${name} of device ${device.ordinal}`, waits);
+  }
+
+  /** Returns the context that the stream belongs to. */
+  get context(): Context {
+    return this.group.context;
+  }
+
+  /** Returns the streams whose work so far comes before what this one is given next. */
+  get predecessors(): Stream[] {
+    if (this.role === "nonblocking") return [];
+    if (this.role === "blocking") return [this.group.legacy];
+    return [...this.group].filter(({ role }) => role === "blocking");
   }
 
   /** Returns the operation to run next. */
@@ -102,11 +112,6 @@ export class Stream {
     return this.length > 0 ? this.#operations.at(-1) : undefined;
   }
 
-  /** Rejects a call that a capture cannot record, and invalidates the capture. */
-  requireUncaptured(): void {
-    this.capture?.invalidate("CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED");
-  }
-
   /** Adds an operation. */
   push(operation: Operation): void {
     this.#operations.push(operation);
@@ -122,35 +127,44 @@ export class Stream {
   }
 }
 
-function nameOf(handle: bigint, role: StreamRole): string {
-  return role === "legacy" ? "the default stream" : `stream ${hex(handle)}`;
+/** The streams of a context, and destroyed ones until their work is done. */
+export class StreamGroup implements Iterable<Stream> {
+  /** The context. */
+  readonly context: Context;
+  /** The default stream, which waits for all blocking streams and they for it. */
+  readonly legacy: Stream;
+  /** The default stream of the thread. */
+  readonly thread: Stream;
+  #streams: Set<Stream>;
+
+  /** Makes the default streams of a context. */
+  constructor(context: Context) {
+    this.context = context;
+    this.legacy = new Stream(this, 1n, "legacy");
+    this.thread = new Stream(this, 2n, "blocking");
+    this.#streams = new Set([this.legacy, this.thread]);
+  }
+
+  /** Adds a stream. */
+  add(stream: Stream): void {
+    this.#streams.add(stream);
+  }
+
+  /** Drops a stream. */
+  delete(stream: Stream): void {
+    this.#streams.delete(stream);
+  }
+
+  /** Drops all streams but the default ones. */
+  clear(): void {
+    this.#streams = new Set([this.legacy, this.thread]);
+  }
+
+  [Symbol.iterator](): Iterator<Stream> {
+    return this.#streams[Symbol.iterator]();
+  }
 }
 
-/** A mark in a stream. */
-export class StreamEvent {
-  /** Context that the event belongs to. */
-  readonly context: Context;
-  /** Value that callers hold. */
-  readonly handle: bigint;
-  /** Flags it was made with. */
-  readonly flags: number;
-  /** The mark; undefined until the event is recorded, and when that was in a capture. */
-  record: Operation | undefined;
-  /** The mark when the event was last recorded in a capture. */
-  mark: CapturedMark | undefined;
-
-  /** Makes an event that was never recorded. */
-  constructor(context: Context, handle: bigint, flags: number) {
-    this.context = context;
-    this.handle = handle;
-    this.flags = flags;
-  }
-
-  /** Throws when the mark is a part of a capture, for which the host cannot wait. */
-  requireAwaitable(): void {
-    const { mark } = this;
-    if (mark === undefined) return;
-    if (mark.capture.isValid) mark.capture.invalidate("CUDA_ERROR_CAPTURED_EVENT");
-    refuse("CUDA_ERROR_INVALID_VALUE");
-  }
+function nameOf(handle: bigint, role: StreamRole): string {
+  return role === "legacy" ? "the default stream" : `stream ${hex(handle)}`;
 }

@@ -2,7 +2,7 @@
 // until the host next waits, or longer when its release threshold says so.
 
 import { type Device, GRANULARITY_BYTES } from "./device.ts";
-import { refuse } from "./errors.ts";
+import { refuse } from "../errors.ts";
 import type { Operation } from "./stream.ts";
 
 /** A pool takes memory in steps of this, or of the device's own step when there is less left. */

@@ -1,12 +1,12 @@
 // The one way for work to a stream: queued at once, or recorded while the stream is being captured.
 // What a recording names must still be there at a launch, so it cannot name ordinary arrays.
 
-import type { Capture, CapturedWork } from "./capture.ts";
-import { hex, refuse } from "./errors.ts";
-import { GraphAllocation, NOT_LAUNCHED } from "./graph_memory.ts";
-import type { Machine } from "./machine.ts";
-import type { Region } from "./region.ts";
-import type { Operation, Stream } from "./stream.ts";
+import type { Capture, CapturedWork } from "../model/capture.ts";
+import { hex, refuse } from "../errors.ts";
+import { GraphAllocation, NOT_LAUNCHED } from "../model/graph_memory.ts";
+import type { Machine } from "../model/machine.ts";
+import type { Region } from "../model/region.ts";
+import type { Operation, Stream } from "../model/stream.ts";
 
 /** Queues work on a stream and returns it, or records it while the stream is being captured. */
 export function submit(
@@ -14,7 +14,7 @@ export function submit(
   stream: Stream,
   work: Omit<CapturedWork, "call">,
 ): Operation | undefined {
-  const { capture } = stream;
+  const capture = machine.captures.of(stream);
   for (const region of work.regions) requireReach(machine, stream, region);
   if (capture === undefined) return work.queue(stream);
   for (const region of work.regions) requireLasting(machine, region);
@@ -55,7 +55,7 @@ function regionsGone(machine: Machine, capture: Capture, work: CapturedWork): Re
 function requireReach(machine: Machine, stream: Stream, region: Region): void {
   for (const { owner } of region.segments) {
     if (!(owner instanceof GraphAllocation) || owner.isThere) continue;
-    if (owner.capture === stream.capture) continue;
+    if (owner.capture === machine.captures.of(stream)) continue;
     const { rule, words } = NOT_LAUNCHED;
     machine.site.fail(rule, `${owner.label} at ${hex(owner.address)} ${words}`);
   }
