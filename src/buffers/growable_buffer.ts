@@ -12,10 +12,10 @@ import type { VirtualRange } from "../memory/virtual_range.ts";
 import type { CudaStream } from "../order/stream.ts";
 import type { MemorySpan } from "../transfer/copy.ts";
 import type { HostMemory } from "../transfer/host_memory.ts";
+import type { StreamTarget } from "../transfer/staged_writer.ts";
 import { writableInto } from "../transfer/web_streams.ts";
 import { CudaUnavailableError, DisposedError } from "../words/errors.ts";
 import { type ByteSize, formatBytes, parseBytes } from "../words/format.ts";
-import { appendTo } from "./append_target.ts";
 import type { DeviceBufferRequest } from "./device_buffer.ts";
 import {
   ALLOCATE_LIKE,
@@ -289,4 +289,35 @@ export class GrowableBuffer<D extends DType = DType> extends GpuBuffer<D> {
       `Cannot ${action} ${this} by ${byteLength} bytes: not a whole number of ${this.dtype} elements`,
     );
   }
+}
+
+/**
+ * Returns a target that appends a stream's bytes to `buffer`. When the stream fails, the buffer has
+ * its former elements.
+ */
+function appendTo(buffer: GrowableBuffer, stream: CudaStream): StreamTarget {
+  const { length: formerLength, byteLength: formerBytes } = buffer;
+  const bytesEach = elementBytes(buffer.dtype);
+  return {
+    stream,
+    expectedBytes: undefined,
+    spanFor(endBytes) {
+      const length = formerLength + Math.ceil(endBytes / bytesEach);
+      if (length > buffer.length) buffer.resize(length);
+      const { allocation, address, byteLength } = buffer.span;
+      const start = address + BigInt(formerBytes);
+      return { allocation, address: start, byteLength: byteLength - formerBytes };
+    },
+    finish(doneBytes) {
+      if (doneBytes % bytesEach === 0) return;
+      throw new RangeError(
+        `Cannot write a stream of ${doneBytes} bytes to ${buffer}: they do not divide into ` +
+          `elements of ${bytesEach} bytes`,
+      );
+    },
+    abandon() {
+      if (!buffer.disposed) buffer.resize(formerLength);
+    },
+    toString: () => `${buffer}`,
+  };
 }

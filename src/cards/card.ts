@@ -1,10 +1,6 @@
-// The contents of a card as plain data: a title, a line below it, and parts. Notebooks get it as
-// HTML and as text; making it may fail, showing it may not.
+// The contents of a card as plain data: a title, a line below it, and parts.
 
-import { messageOf } from "../words/format.ts";
 import type { Align } from "../words/text_table.ts";
-import { cardHtml } from "./card_html.ts";
-import { cardText } from "./card_text.ts";
 
 /** A state that a card is marked with, in words as well as in colour. */
 export type CardState = "disposed" | "warning" | "error";
@@ -60,34 +56,4 @@ export interface Card {
   readonly summary: string;
   /** Parts below it, from top to bottom. */
   readonly parts: readonly CardPart[];
-}
-
-/** The output that a notebook shows, by MIME type. */
-export interface DisplayBundle {
-  /** For notebooks. */
-  readonly "text/html": string;
-  /** For terminals and plain text. */
-  readonly "text/plain": string;
-}
-
-/**
- * Makes a card and draws it. When that fails the card says why, because a display must not throw.
- */
-export function showCard(makeCard: () => Card): DisplayBundle {
-  const card = makeSafely(makeCard);
-  return { "text/html": cardHtml(card), "text/plain": cardText(card) };
-}
-
-/** Returns the text of a card, for consoles; when it cannot be made, the text says why. */
-export function textOfCard(makeCard: () => Card): string {
-  return cardText(makeSafely(makeCard));
-}
-
-function makeSafely(makeCard: () => Card): Card {
-  try {
-    return makeCard();
-  } catch (error) {
-    const summary = messageOf(error);
-    return { title: "Cannot be shown", kind: "card", state: "error", summary, parts: [] };
-  }
 }

@@ -26,7 +26,8 @@ import {
 } from "../words/errors.ts";
 import { bandwidthCard } from "./bandwidth_card.ts";
 import { bufferCard, stridedCard } from "./buffer_card.ts";
-import { type Card, showCard, textOfCard } from "./card.ts";
+import type { Card } from "./card.ts";
+import { showCard, textOfCard } from "./show_card.ts";
 import { deviceCard } from "./device_card.ts";
 import { cudaErrorCard, errorCard, shortageCard } from "./error_card.ts";
 import { groupsCard, liveCard } from "./live_card.ts";

@@ -1,7 +1,7 @@
 // The common part of a device's live cards: where they are shown, and how often they are drawn.
 
 import { inNotebook } from "../accounting/notebook_kernel.ts";
-import type { DisplayBundle } from "../cards/card.ts";
+import type { DisplayBundle } from "../cards/show_card.ts";
 import type { CudaDevice } from "../device/device.ts";
 import { LiveDisplay } from "./live_display.ts";
 import { LiveWatch, type ShownWatchOptions } from "./live_watch.ts";

@@ -1,7 +1,7 @@
 // An output of a cell that changes after the cell has run: display updates, with no widget.
 
 import { displayInCell } from "../accounting/notebook_kernel.ts";
-import type { DisplayBundle } from "../cards/card.ts";
+import type { DisplayBundle } from "../cards/show_card.ts";
 
 /** One output that can be redrawn, also while other cells run. */
 export class LiveDisplay {

@@ -1,6 +1,6 @@
 // A task that looks at a device regularly while other cells run, until its cell runs again.
 
-import type { DisplayBundle } from "../cards/card.ts";
+import type { DisplayBundle } from "../cards/show_card.ts";
 import type { CudaDevice } from "../device/device.ts";
 import { NUMBER, type OptionKind, OptionSet } from "../words/options.ts";
 import { requireDevice } from "./plot_input.ts";

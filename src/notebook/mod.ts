@@ -2,7 +2,7 @@
 // is loaded at import; plotly.js comes with the first figure that is shown.
 
 export { Figure, type FigureOptions } from "./figure.ts";
-export type { DisplayBundle } from "../cards/card.ts";
+export type { DisplayBundle } from "../cards/show_card.ts";
 export type { PlotConfig, PlotLayout, Trace } from "./plot_data.ts";
 export type { PictureSize } from "./static_svg.ts";
 export { plotBandwidth } from "./bandwidth_plot.ts";

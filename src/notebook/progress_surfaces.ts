@@ -1,7 +1,8 @@
 // Surfaces for progress: an output of a cell, one line of a terminal, or a line now and then.
 
 import { inNotebook } from "../accounting/notebook_kernel.ts";
-import { type BarSegment, showCard } from "../cards/card.ts";
+import type { BarSegment } from "../cards/card.ts";
+import { showCard } from "../cards/show_card.ts";
 import type { OptionKind } from "../words/options.ts";
 import { LiveDisplay } from "./live_display.ts";
 

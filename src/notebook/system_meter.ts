@@ -1,6 +1,6 @@
 // The values of nvidia-smi for a device in a cell, kept up to date while other cells run.
 
-import { showCard } from "../cards/card.ts";
+import { showCard } from "../cards/show_card.ts";
 import { systemCard } from "../cards/system_card.ts";
 import type { CudaDevice } from "../device/device.ts";
 import { startMeter } from "./device_meter.ts";

@@ -7,6 +7,10 @@ import { type ImportEdge, readImportGraph, shippedPaths } from "../support/impor
 /** From the vendor's facts down to the command line; a path ending in "/" stands for a folder. */
 const LAYERS: readonly (readonly string[])[] = [
   ["ffi/"],
+  ["ffi/simulated/stricter.ts", "ffi/simulated/errors.ts", "ffi/simulated/options.ts"],
+  ["ffi/simulated/model/"],
+  ["ffi/simulated/work/"],
+  ["ffi/simulated/calls/"],
   ["ffi/simulated/"],
   ["src/words/", "src/dtype.ts"],
   ["src/accounting/"],
@@ -31,6 +35,14 @@ const FIRST_ENTRY_LAYER = layerOf("src/notebook/");
 
 /** The files that know the simulated driver: one opens the driver that was asked for, one is its entry. */
 const KNOW_SIMULATION = ["src/driver/driver.ts", "src/entries/simulated.ts"];
+
+/** A buffer makes its views, which know buffers by their types; nothing else goes in a circle. */
+const KNOWN_CIRCLE = [
+  "src/buffers/device_buffer.ts",
+  "src/buffers/gpu_buffer.ts",
+  "src/buffers/strided_view.ts",
+  "src/buffers/summary.ts",
+];
 
 const graph = await readImportGraph();
 
@@ -58,8 +70,12 @@ Deno.test("imports of the simulated driver are in its entry and in the file that
   assertEquals(choosers, []);
 });
 
-Deno.test("imports make no circle", () => {
-  assertEquals(circle(graph), []);
+Deno.test("imports make no circle of files that load each other", () => {
+  assertEquals(circles(graph.filter(({ typeOnly }) => !typeOnly)), []);
+});
+
+Deno.test("imports make no circle with those of types either, but for the one that is known", () => {
+  assertEquals(circles(graph), [KNOWN_CIRCLE]);
 });
 
 Deno.test("the rules of the layers find a planted breach", async (t) => {
@@ -80,7 +96,9 @@ Deno.test("the rules of the layers find a planted breach", async (t) => {
   });
   await t.step("a circle", () => {
     const ring = [edge("a.ts", "b.ts"), edge("b.ts", "c.ts"), edge("c.ts", "a.ts")];
-    assertEquals(circle(ring), ["a.ts", "b.ts", "c.ts", "a.ts"]);
+    const tail = [edge("d.ts", "a.ts"), edge("c.ts", "e.ts")];
+    assertEquals(circles([...tail, ...ring]), [["a.ts", "b.ts", "c.ts"]]);
+    assertEquals(circles([...tail, ...ring.slice(1)]), []);
   });
 });
 
@@ -116,27 +134,32 @@ function outside(edges: readonly ImportEdge[]): string[] {
     .map(({ from, specifier }) => `${from} imports ${specifier}`);
 }
 
-/** Returns the first circle of files that load each other, or nothing. */
-function circle(edges: readonly ImportEdge[]): string[] {
-  const loads = Map.groupBy(edges.filter((each) => !each.typeOnly), (each) => each.from);
-  const finished = new Set<string>();
+/** Returns the circles of files that import each other, each with its files in order of name. */
+function circles(edges: readonly ImportEdge[]): string[][] {
+  const imports = Map.groupBy(edges, ({ from }) => from);
+  const reached = new Map([...imports.keys()].map((path) => [path, reachedFrom(path, imports)]));
+  const found = [...reached].map(([path, others]) =>
+    [...others].filter((other) => reached.get(other)?.has(path)).sort()
+  );
+  return [...new Map(found.map((files) => [files.join(), files])).values()]
+    .filter((files) => files.length > 0);
+}
 
-  function walk(path: string, above: readonly string[]): string[] {
-    if (above.includes(path)) return [...above.slice(above.indexOf(path)), path];
-    if (finished.has(path)) return [];
-    for (const { to } of loads.get(path) ?? []) {
-      const found = walk(to, [...above, path]);
-      if (found.length > 0) return found;
+/** Lists the files that a file imports, and that those import; itself where it is in a circle. */
+function reachedFrom(
+  path: string,
+  imports: ReadonlyMap<string, readonly ImportEdge[]>,
+): ReadonlySet<string> {
+  const reached = new Set<string>();
+  const waiting = [path];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    for (const { to } of imports.get(next) ?? []) {
+      if (reached.has(to)) continue;
+      reached.add(to);
+      waiting.push(to);
     }
-    finished.add(path);
-    return [];
   }
-
-  for (const path of loads.keys()) {
-    const found = walk(path, []);
-    if (found.length > 0) return found;
-  }
-  return [];
+  return reached;
 }
 
 function edge(from: string, to: string): ImportEdge {

@@ -2,7 +2,7 @@
 
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { CellRuns } from "../../src/accounting/cell_runs.ts";
-import type { DisplayBundle } from "../../src/cards/card.ts";
+import type { DisplayBundle } from "../../src/cards/show_card.ts";
 import type { LiveObject } from "../../src/device/live_query.ts";
 import { LiveWatch } from "../../src/notebook/live_watch.ts";
 import { memoryMeter } from "../../src/notebook/memory_meter.ts";

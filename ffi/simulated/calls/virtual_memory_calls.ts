@@ -1,12 +1,16 @@
 // Driver calls for virtual memory, simulated: reserve addresses, make physical memory, map, give access.
 // Nothing here waits, so unmapping memory that queued work uses is an error.
 
-import { CUmemAccess_flags, CUmemAllocationType, CUmemLocationType } from "../../constants.ts";
+import {
+  CUmemAccess_flags,
+  CUmemAllocationHandleType as HandleType,
+  CUmemAllocationType,
+  CUmemLocationType,
+} from "../../constants.ts";
 import { CUmemAccessDesc, CUmemAllocationProp } from "../../structs.ts";
 import { bytesOf, put64, requireCell } from "./cells.ts";
 import { type Device, GRANULARITY_BYTES } from "../model/device.ts";
 import { hex, refuse, requireValue } from "../errors.ts";
-import { requireHandleType } from "./handle_types.ts";
 import type { Machine } from "../model/machine.ts";
 import { Mapping, PhysicalMemory, Reservation } from "../model/reservation.ts";
 import type { Rule } from "../stricter.ts";
@@ -185,5 +189,17 @@ function requireUnused(machine: Machine, mapping: Mapping): void {
     `${access.call} on ${access.moment.timeline.label} still needs the memory at ${
       hex(mapping.address)
     }; wait for it first`,
+  );
+}
+
+/**
+ * Rejects handle types of other systems, and that of a fabric between machines, which is not set
+ * up.
+ */
+function requireHandleType(type: number): void {
+  if (type === HandleType.CU_MEM_HANDLE_TYPE_FABRIC) refuse("CUDA_ERROR_NOT_PERMITTED");
+  requireValue(
+    type === HandleType.CU_MEM_HANDLE_TYPE_NONE ||
+      type === HandleType.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
   );
 }

@@ -1,7 +1,7 @@
 // Segments of the upstream's memory, and the blocks that they are cut into. Small and large requests
 // never share a segment, so that a small block that lives long keeps no large segment.
 
-import type { FreeBlocks } from "./free_blocks.ts";
+import type { CudaStream } from "../../order/stream.ts";
 
 /** Sizes and addresses inside a segment are multiples of this, as in the pools of CuPy and PyTorch. */
 export const UNIT_BYTES = 512;
@@ -40,6 +40,14 @@ export function segmentBytesFor(unitCount: number): number {
   return Math.ceil(unitCount * UNIT_BYTES / PAGE_BYTES) * PAGE_BYTES;
 }
 
+/** Free blocks that one of them can leave. */
+export interface BlockHome {
+  /** The stream in whose order they are free. */
+  readonly stream: CudaStream;
+  /** Takes a block out. */
+  remove(block: Block): void;
+}
+
 /** A run of units of one segment. */
 export class Block {
   /** The segment it is part of. */
@@ -55,7 +63,7 @@ export class Block {
   /** The neighbour at higher addresses. */
   next: Block | undefined = undefined;
   /** The free blocks it is one of; undefined while it is in use. */
-  home: FreeBlocks | undefined = undefined;
+  home: BlockHome | undefined = undefined;
   /** The block before it in its list. */
   before: Block | undefined = undefined;
   /** The block after it in its list. */

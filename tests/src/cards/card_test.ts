@@ -1,7 +1,8 @@
 // Cards: that they show what they are given, in HTML and in text, and never throw.
 
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { type Card, showCard, textOfCard } from "../../../src/cards/card.ts";
+import type { Card } from "../../../src/cards/card.ts";
+import { showCard, textOfCard } from "../../../src/cards/show_card.ts";
 
 function cardWith(parts: Card["parts"], more: Partial<Card> = {}): Card {
   return { title: "weights", kind: "DeviceBuffer", summary: "float32[2]", parts, ...more };

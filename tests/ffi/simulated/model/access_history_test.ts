@@ -6,14 +6,14 @@ import {
   AccessHistory,
   type Extent,
   overlap,
-} from "../../../ffi/simulated/model/access_history.ts";
+} from "../../../../ffi/simulated/model/access_history.ts";
 import {
   HostWaits,
   type Moment,
   observe,
   Timeline,
-} from "../../../ffi/simulated/model/happens_before.ts";
-import { Random } from "../../support/random.ts";
+} from "../../../../ffi/simulated/model/happens_before.ts";
+import { Random } from "../../../support/random.ts";
 
 /** Makes timelines of one host. */
 function timelines<const Labels extends readonly string[]>(

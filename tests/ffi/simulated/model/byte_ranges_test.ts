@@ -2,8 +2,8 @@
 // A wrong edge would let a read of bytes that nobody wrote pass.
 
 import { assertEquals } from "@std/assert";
-import { ByteRanges } from "../../../ffi/simulated/model/byte_ranges.ts";
-import { Random } from "../../support/random.ts";
+import { ByteRanges } from "../../../../ffi/simulated/model/byte_ranges.ts";
+import { Random } from "../../../support/random.ts";
 
 Deno.test("ByteRanges agrees with a flag for each byte", () => {
   const random = new Random(2);

@@ -2,8 +2,8 @@
 // Host addresses come back after a free, so old and new blocks overlap in any way.
 
 import { assertEquals } from "@std/assert";
-import { AddressMap, type Ranged } from "../../../ffi/simulated/model/address_map.ts";
-import { Random } from "../../support/random.ts";
+import { AddressMap, type Ranged } from "../../../../ffi/simulated/model/address_map.ts";
+import { Random } from "../../../support/random.ts";
 
 Deno.test("AddressMap.at() agrees with a search through all blocks", () => {
   const random = new Random(1);
