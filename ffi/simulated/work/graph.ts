@@ -78,11 +78,6 @@ export class GraphExec {
     this.#freesOnLaunch = options.freesOnLaunch;
   }
 
-  /** Returns the context of the stream on which the capture began. */
-  get context(): Context {
-    return this.graph.context;
-  }
-
   /** Queues all recorded work after the launch before; throws before anything is queued. */
   launch(stream: Stream): void {
     const { scheduler } = this.#machine;

@@ -177,6 +177,81 @@ const IMPLICIT: readonly (readonly [call: string, gives: string])[] = [
   ["cuEventElapsedTime & e e", "400"],
 ];
 
+/** More calls with something wrong about them, which have less to do with captures. */
+const MORE_WRONG: readonly string[] = [
+  "cuMemAlloc_v2 &n 35184372088832",
+  "cuMemHostGetFlags & 0",
+  "cuMemHostGetDevicePointer_v2 & 0 1",
+  "cuMemRangeGetAttribute & 4 99 m 65536",
+  "cuMemRangeGetAttribute & 3 1 m 65536",
+  "cuMemRangeGetAttribute & 4 1 0 64",
+  "cuMemGetAddressRange_v2 & & 0",
+  "cuPointerGetAttribute & 99 0",
+  "cuStreamCreateWithPriority &n 2 0",
+  "cuStreamCreateWithPriority null 2 0",
+  "cuEventCreate &n 8",
+  "cuEventCreate null 0",
+  "cuModuleLoadData &n <empty>",
+  "cuModuleLoadData null <words>",
+  'cuModuleGetFunction &n k ""',
+  'cuModuleGetGlobal_v2 & & 0 "missing"',
+  'cuModuleGetGlobal_v2 & & k "missing"',
+  "cuGraphInstantiateWithFlags &n 0 16",
+  "cuGraphGetNodes 0 null &",
+  "cuGraphGetNodes g & u64:0",
+  "cuGraphDestroy 0",
+  "cuIpcGetMemHandle &n 0",
+  "cuIpcGetEventHandle &n e",
+  "cuIpcOpenMemHandle_v2 & zeros 1",
+  "cuIpcOpenEventHandle & zeros",
+  "cuIpcCloseMemHandle 0",
+  "cuMemPoolCreate &n {allocType:9}",
+  "cuMemPoolSetAccess q {location.type:1,location.id:64,flags:2} 1",
+  "cuMemPoolGetAccess & q {type:0}",
+  "cuMemAddressReserve &n 1000 0 0 0",
+  "cuMemMap 0 2097152 0 0 0",
+  "cuMemSetAccess 0 2097152 {location.type:1,flags:2} 1",
+  "cuMemAllocAsync &n 256 0",
+  "cuMemAllocAsync &n 0 0",
+  "cuMemAllocFromPoolAsync &n 256 0 0",
+  "cuMemFreeAsync 0 0",
+  "cuMemsetD8Async a 1 0 0",
+  "cuMemsetD32Async a+1 1 4 0",
+  "cuMemcpyAsync a p 0 0",
+  "cuMemcpyAsync a 0 16 0",
+  "cuLaunchHostFunc 0 null 0",
+  "cuEventRecord 0 0",
+  "cuEventRecord e t",
+  "cuStreamWaitEvent 0 0 2",
+  "cuStreamWaitEvent s 0 2",
+  "cuStreamSynchronize 0",
+  "cuStreamBeginCapture_v2 0 3",
+  "cuStreamBeginCapture_v2 s 3",
+  "cuStreamEndCapture 0 &n",
+  "cuMemcpyPeerAsync a 0 p 0 16 0",
+  "cuMemcpyPeerAsync a ctx0 p ctx0 16 s",
+  "cuMemcpy2DAsync_v2 {srcMemoryType:9,WidthInBytes:4,Height:1} 0",
+  "cuMemcpy2DAsync_v2 {srcMemoryType:9,WidthInBytes:4,Height:1} s",
+  "cuMemcpyBatchAsync [a] [p] [64] 0 {srcAccessOrder:1} [0] 1 & 0",
+  "cuMemDiscardBatchAsync [m] [65536] 1 1 0",
+  "cuMemPrefetchAsync m 65536 64 0",
+  "cuMemPrefetchAsync p 64 64 s",
+  "cuCtxEnablePeerAccess 0 1",
+  "cuCtxDisablePeerAccess 0",
+  "cuDeviceGetGraphMemAttribute 64 9 &",
+  "cuDeviceSetGraphMemAttribute 64 0 u64:5",
+  "cuMemAllocManaged &n 0 4",
+  "cuMemAllocPitch_v2 &n & 0 4 3",
+  "cuMemAdvise p 64 99 64",
+  "cuMemHostAlloc &n 0 8",
+  "cuMemHostRegister_v2 p 4096 0",
+  "cuMemFreeHost a",
+  "cuMemHostUnregister p",
+  "cuMemUnmap 0 0",
+  "cuMemAddressFree 0 0",
+  "cuMemCreate &n 1000 {type:0,location.type:1,location.id:64} 1",
+];
+
 function wrongScriptOf(kind: string, call: string, steps: string): string {
   return `# ${call.replaceAll(/[&{}()!]/g, "")}, ${kind}${SCENE}\n${steps}`;
 }
@@ -214,6 +289,27 @@ const wrong = [
     )
   ),
 ];
+
+/** Calls with something wrong about them, where a capture allows everything or no context is current. */
+const WRONG_ELSEWHERE = [...WRONG.map(([call]) => call), ...MORE_WRONG].flatMap((call) => [
+  wrongScriptOf(
+    "wrong in a capture of mode 2",
+    call,
+    `
+  cuStreamBeginCapture_v2 s 2
+  ${call} = ?
+  cuStreamEndCapture s &c = ?`,
+  ),
+  wrongScriptOf(
+    "wrong without a context",
+    call,
+    `
+  cuCtxSetCurrent 0
+  ${call} = ?
+  cuCtxSetCurrent ctx0
+  settle`,
+  ),
+]);
 
 /** Calls that need a current context, or do not, in a capture that forbids them. */
 const OUTSIDE = FORBIDDEN.map((call) =>
@@ -512,5 +608,5 @@ const OTHERS = `
 
 /** The scripts. */
 export const CAPTURE_MISTAKE_SCRIPTS: readonly Script[] = readScripts(
-  [...wrong, ...OUTSIDE, OTHERS].join("\n"),
+  [...wrong, ...WRONG_ELSEWHERE, ...OUTSIDE, OTHERS].join("\n"),
 );
