@@ -1,7 +1,7 @@
 // Driver calls that copy bytes that follow each other, simulated.
 // The array of a "buffer" parameter may itself be page-locked: what counts is its address.
 
-import { queueCopy } from "../work/copies.ts";
+import { queueCopy, requireDevicePointer, requireRights } from "../work/copies.ts";
 import { requireCopiesApart } from "../work/overlaps.ts";
 import { linearPlane, type Plane } from "../work/planes.ts";
 import { pageableRegion } from "../model/address_space.ts";
@@ -49,18 +49,6 @@ export function copyCalls(machine: Machine): CopyCalls {
     const address = Number(Deno.UnsafePointer.value(Deno.UnsafePointer.of(bytes)));
     if (memory.at(address) !== undefined) return memory.resolve(address, byteLength);
     return pageableRegion(bytes.subarray(0, byteLength), address);
-  }
-
-  /**
-   * Rejects memory that cannot be the device's side of a copy: ordinary arrays, and pools on the
-   * host.
-   */
-  function requireDevicePointer({ kind, segments }: Region): void {
-    requireValue(kind !== "pageable");
-    const isHostPool = segments.some(({ owner }) =>
-      owner instanceof Allocation && owner.pool?.kind === "host"
-    );
-    requireValue(!isHostPool);
   }
 
   function planeOf({ destination, source, byteLength }: LinearCopy): Plane {
@@ -135,15 +123,19 @@ export function copyCalls(machine: Machine): CopyCalls {
         source: get64(sources, i),
         byteLength: get64(sizes, i),
       }));
+      // Unlike other copies, those of a batch do not depend on the current context.
+      const contexts = [stream.context];
       const planes = copies.map((copy, i) => {
         if (failIndex !== null) put64(failIndex, i);
         requireValue(copy.byteLength > 0n);
-        return planeOf(copy);
+        const plane = planeOf(copy);
+        requireRights(machine, contexts, plane);
+        return plane;
       });
       requireCopiesApart(machine, copies);
       for (const [i, plane] of planes.entries()) {
         if (failIndex !== null) put64(failIndex, i);
-        queueCopy(machine, stream, { planes: [plane] });
+        queueCopy(machine, stream, { planes: [plane], contexts });
       }
       if (failIndex !== null) put64(failIndex, NO_INDEX);
     },

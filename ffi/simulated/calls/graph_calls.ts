@@ -14,10 +14,11 @@ const FREE_ON_LAUNCH = BigInt(Flag.CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUN
 const DEVICE_LAUNCH = BigInt(Flag.CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH);
 const NODE_PRIORITY = BigInt(Flag.CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY);
 
-/** Flags that go together; a graph that the device launches cannot free by itself. */
-const INSTANTIATE_FLAGS: ReadonlySet<bigint> = new Set(
-  [0n, FREE_ON_LAUNCH, DEVICE_LAUNCH].flatMap((flags) => [flags, flags | NODE_PRIORITY]),
-);
+/** Flags that this way to instantiate takes. */
+const INSTANTIATE_FLAGS = FREE_ON_LAUNCH | DEVICE_LAUNCH | NODE_PRIORITY;
+
+/** Flags that exclude each other: a graph that the device launches cannot free by itself. */
+const EXCLUSIVE_FLAGS = FREE_ON_LAUNCH | DEVICE_LAUNCH;
 
 type GraphCalls = CallGroup<
   "cuStreamBeginCapture_v2" | "cuStreamEndCapture" | `cuGraph${string}`
@@ -68,11 +69,12 @@ export function graphCalls(machine: Machine): GraphCalls {
       put64(count, Math.min(room, nodeCount));
     },
     cuGraphInstantiateWithFlags(handle, graphHandle, flags) {
-      requireValue(INSTANTIATE_FLAGS.has(flags));
+      requireValue((flags & ~INSTANTIATE_FLAGS) === 0n);
       machine.contexts.requireCurrent();
       machine.requireRelaxed();
       requireCell(handle);
       const graph = find(Graph, graphHandle);
+      requireValue((flags & EXCLUSIVE_FLAGS) !== EXCLUSIVE_FLAGS);
       for (const work of graph.capture.works()) requireInstantiable(machine, graph.capture, work);
       if (graph.hasMemory && graph.execCount > 0) refuse("CUDA_ERROR_NOT_SUPPORTED");
       graph.execCount++;

@@ -47,7 +47,10 @@ export function memoryCalls(machine: Machine): MemoryCalls {
    */
   function requireReach(attribute: number, owner: Owner): void {
     if (attribute !== P.CU_POINTER_ATTRIBUTE_DEVICE_POINTER) return;
-    requireValue(owner.permits(contexts.current, false));
+    const { current } = contexts;
+    requireValue(owner.permits(current, false));
+    // Whoever was let in to the memory of a graph has another way to it.
+    requireValue(!(owner instanceof GraphAllocation) || owner.device === current.device);
   }
 
   return {
@@ -112,6 +115,7 @@ export function memoryCalls(machine: Machine): MemoryCalls {
       describeMapped(data, attribute, {
         address,
         home: mapping.physical.device,
+        location: mapping.physical.device.ordinal,
         start: entry.address,
         byteLength: entry.byteLength,
         id: mapping.id,
@@ -158,6 +162,7 @@ function describe(
       return describeMapped(data, attribute, {
         address,
         home: allocation.device,
+        location: pool?.preferredLocation ?? allocation.device.ordinal,
         start: allocation.address,
         byteLength: allocation.byteLength,
         id: allocation.id,
@@ -169,7 +174,14 @@ function describe(
 function describeMapped(
   data: Cell,
   attribute: number,
-  range: { address: bigint; home: Device; start: number; byteLength: number; id: number },
+  range: {
+    address: bigint;
+    home: Device;
+    location: number;
+    start: number;
+    byteLength: number;
+    id: number;
+  },
 ): void {
   switch (attribute) {
     case P.CU_POINTER_ATTRIBUTE_CONTEXT:
@@ -188,7 +200,7 @@ function describeMapped(
       return put32(data, 0);
     case P.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
       // The host's memory counts as that of the first device.
-      return put32(data, Math.max(range.home.ordinal, 0));
+      return put32(data, Math.max(range.location, 0));
     case P.CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
       return put64(data, range.start);
     case P.CU_POINTER_ATTRIBUTE_RANGE_SIZE:

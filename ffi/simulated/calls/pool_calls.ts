@@ -77,8 +77,7 @@ export function poolCalls(machine: Machine): PoolCalls {
     requireCell(cell);
     if (byteLength === 0) return put64(cell, 0n);
     if (capture !== undefined) {
-      // A graph allocates memory of devices only.
-      if (pool.kind !== "device") refuse("CUDA_ERROR_NOT_SUPPORTED");
+      if (pool.kind === "host") refuse("CUDA_ERROR_NOT_SUPPORTED");
       return put64(cell, captureAllocation(machine, stream, { capture, pool, byteLength }));
     }
     const after = pool.take(byteLength);
@@ -200,7 +199,7 @@ export function poolCalls(machine: Machine): PoolCalls {
           return;
         case A.CU_MEMPOOL_ATTR_USED_MEM_HIGH:
           requireValue(get64(value) === 0n);
-          pool.usedHighBytes = pool.usedBytes;
+          pool.usedHighBytes = pool.countedBytes;
           return;
         default:
           requireValue(pool.reuse.has(attribute));
@@ -217,7 +216,7 @@ export function poolCalls(machine: Machine): PoolCalls {
         case A.CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH:
           return put64(value, pool.reservedHighBytes);
         case A.CU_MEMPOOL_ATTR_USED_MEM_CURRENT:
-          return put64(value, pool.usedBytes);
+          return put64(value, pool.countedBytes);
         case A.CU_MEMPOOL_ATTR_USED_MEM_HIGH:
           return put64(value, pool.usedHighBytes);
         default:

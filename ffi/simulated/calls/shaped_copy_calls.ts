@@ -4,7 +4,7 @@
 import { CUmemorytype } from "../../constants.ts";
 import { CUDA_MEMCPY2D, CUDA_MEMCPY3D } from "../../structs.ts";
 import { bytesOf } from "./cells.ts";
-import { queueCopy } from "../work/copies.ts";
+import { queueCopy, requireDevicePointer } from "../work/copies.ts";
 import type { Plane, Side } from "../work/planes.ts";
 import { refuse, requireValue } from "../errors.ts";
 import type { Machine } from "../model/machine.ts";
@@ -139,7 +139,7 @@ export function shapedCopyCalls(machine: Machine): ShapedCopyCalls {
     const byteLength = (shape.height - 1) * box.pitchBytes + shape.widthBytes;
     requireValue(box.address !== 0);
     const region = machine.memory.resolve(start, byteLength);
-    requireValue(!box.isOnDevice || region.kind !== "pageable");
+    if (box.isOnDevice) requireDevicePointer(region);
     return { region, pitchBytes: box.pitchBytes };
   }
 }

@@ -157,9 +157,8 @@ export function virtualMemoryCalls(machine: Machine): VirtualMemoryCalls {
         const isHost = isHostPlace(location);
         requireValue(Object.values<number>(CUmemAccess_flags).includes(flags));
         const isOnHost = mappings.every(({ physical }) => physical.device.isHost);
-        const isRead = flags === CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_READ;
-        requireValue(!isHost || isOnHost || !isRead);
-        if (isHost && !isOnHost) refuse("CUDA_ERROR_NOT_SUPPORTED");
+        const isNone = flags === CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_NONE;
+        if (isHost && !isOnHost && !isNone) refuse("CUDA_ERROR_NOT_SUPPORTED");
         requireValue(isHost || location.type === CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE);
         const { ordinal } = isHost
           ? machine.host

@@ -95,7 +95,7 @@ export class Allocation implements Ranged, Owner {
   /** Releases the physical memory. */
   giveBack(): void {
     if (this.kind === "device") this.device.discharge(this.byteLength);
-    this.pool?.settle(this.pool.expect(this.byteLength));
+    this.pool?.giveBack(this.byteLength);
   }
 
   permits(context: Context): boolean {

@@ -126,6 +126,11 @@ export class Capture {
     this.steps.push({ kind: "work", branch, work });
   }
 
+  /** Returns the place of the last step of a stream that takes part. */
+  latestOn(stream: Stream): Moment {
+    return this.#branchOf(stream).timeline.latest;
+  }
+
   /** Leaves a mark after the work that a stream was given so far. */
   mark(stream: Stream): CapturedMark {
     this.requireValid();

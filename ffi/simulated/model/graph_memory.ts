@@ -8,6 +8,7 @@ import type { Context } from "./context.ts";
 import type { Device } from "./device.ts";
 import { DeviceStorage } from "./device_storage.ts";
 import { refuse } from "../errors.ts";
+import { happensBefore, type Moment } from "./happens_before.ts";
 import type { MemoryPool } from "./memory_pool.ts";
 import type { Operation, Stream } from "./stream.ts";
 
@@ -51,7 +52,6 @@ export class GraphAllocation extends Allocation {
     this.reserve = options.reserve;
     this.#bytes = storage;
     this.#openTo = options.pool.openTo;
-    this.reserve.add(this);
   }
 
   override absence(asker: Asker): Absence | undefined {
@@ -72,9 +72,9 @@ export class GraphAllocation extends Allocation {
   }
 
   /** Notes that the graph frees the block, so that later ones of it can take its place. */
-  freeInGraph(): void {
+  freeInGraph(moment: Moment): void {
     this.#isFreedInGraph = true;
-    this.reserve.leave(this);
+    this.reserve.vacate(this, moment);
   }
 
   /** Lets kernels use the bytes, which are unwritten. */
@@ -105,8 +105,7 @@ export class GraphReserve {
   readonly allocations: GraphAllocation[] = [];
   #memory: GraphMemory;
   #pending: Operation[] = [];
-  #liveBytes = 0;
-  #peakBytes = 0;
+  #places: Place[] = [];
 
   /** Starts with no memory. */
   constructor(memory: GraphMemory) {
@@ -115,7 +114,8 @@ export class GraphReserve {
 
   /** Returns the physical memory that a launch needs. */
   get byteLength(): number {
-    return Math.ceil(this.#peakBytes / GRANULE_BYTES) * GRANULE_BYTES;
+    const sum = this.#places.reduce((bytes, { byteLength }) => bytes + byteLength, 0);
+    return Math.ceil(sum / GRANULE_BYTES) * GRANULE_BYTES;
   }
 
   /** Returns whether a launch has left a block, which is not freed. */
@@ -128,16 +128,29 @@ export class GraphReserve {
     return this.#pending.every(({ isDone }) => isDone) && !this.isInUse;
   }
 
-  /** Adds a block. */
-  add(allocation: GraphAllocation): void {
-    this.allocations.push(allocation);
-    this.#liveBytes += allocation.byteLength;
-    this.#peakBytes = Math.max(this.#peakBytes, this.#liveBytes);
+  /** Returns whether no launch on a stream can meet one that needs the memory. */
+  isFreeFor(stream: Stream): boolean {
+    const { latest } = stream.timeline;
+    return !this.isInUse &&
+      this.#pending.every(({ isDone, moment }) => isDone || happensBefore(moment, latest));
   }
 
-  /** Notes that a block has ended where the recording is now. */
-  leave(allocation: GraphAllocation): void {
-    this.#liveBytes -= allocation.byteLength;
+  /** Adds a block, in the place of one that the graph has freed before where that is large enough. */
+  place(allocation: GraphAllocation, moment: Moment): void {
+    this.allocations.push(allocation);
+    const left = this.#places.find(({ byteLength, vacated }) =>
+      byteLength >= allocation.byteLength && vacated !== undefined && happensBefore(vacated, moment)
+    );
+    const place = left ?? { byteLength: allocation.byteLength, holder: allocation };
+    place.holder = allocation;
+    place.vacated = undefined;
+    if (left === undefined) this.#places.push(place);
+  }
+
+  /** Notes where in its recording the graph frees a block. */
+  vacate(allocation: GraphAllocation, moment: Moment): void {
+    const place = this.#places.find(({ holder }) => holder === allocation);
+    if (place !== undefined) place.vacated = moment;
   }
 
   /** Notes an operation that needs the memory. */
@@ -156,10 +169,16 @@ export class GraphReserve {
   }
 }
 
+/** Addresses of one block of a graph after another. */
+interface Place {
+  readonly byteLength: number;
+  holder: GraphAllocation;
+  /** Place in the recording from which on nobody holds it. */
+  vacated?: Moment | undefined;
+}
+
 /** Physical memory that graphs share of which only one runs at a time. */
 interface Share {
-  /** Stream of the last launch. */
-  stream: Stream;
   byteLength: number;
   /** Graphs that may still need it. */
   readonly reserves: Set<GraphReserve>;
@@ -201,10 +220,9 @@ export class GraphMemory {
   /** Takes memory for a launch, from what other graphs leave or from the device. */
   hold(reserve: GraphReserve, stream: Stream): void {
     const missingBytes = this.#missingBytes(reserve, stream);
-    const share = this.#shareFor(reserve, stream) ?? { stream, byteLength: 0, reserves: new Set() };
+    const share = this.#shareFor(reserve, stream) ?? { byteLength: 0, reserves: new Set() };
     this.device.charge(missingBytes);
     share.byteLength += missingBytes;
-    share.stream = stream;
     for (const other of share.reserves) if (other.isIdle) share.reserves.delete(other);
     share.reserves.add(reserve);
     this.#shares.add(share);
@@ -229,10 +247,8 @@ export class GraphMemory {
 
   /** Finds memory whose graphs come before a launch on a stream and have left no block in it. */
   #shareFor(reserve: GraphReserve, stream: Stream): Share | undefined {
-    return [...this.#shares].find((share) =>
-      [...share.reserves].every((other) =>
-        other === reserve || (share.stream === stream ? !other.isInUse : other.isIdle)
-      )
+    return [...this.#shares].find(({ reserves }) =>
+      [...reserves].every((other) => other === reserve || other.isFreeFor(stream))
     );
   }
 }

@@ -44,6 +44,7 @@ export class MemoryPool {
   #reservedBytes = 0;
   #usedBytes = 0;
   #pendingBytes = 0;
+  #lostBytes = 0;
   #pending = new Set<PendingFree>();
   #access = new Map<number, number>();
 
@@ -71,6 +72,11 @@ export class MemoryPool {
     return this.#usedBytes;
   }
 
+  /** Returns the bytes that count as used; the driver forgets to take off what is freed at once. */
+  get countedBytes(): number {
+    return this.#usedBytes + this.#lostBytes;
+  }
+
   /** Takes bytes; returns the queued frees that the new block reuses and must wait for. */
   take(byteLength: number): Operation[] {
     const leastBytes = this.#usedBytes + byteLength - this.#pendingBytes;
@@ -79,7 +85,7 @@ export class MemoryPool {
     }
     const reused = this.#reserve(this.#usedBytes + byteLength);
     this.#usedBytes += byteLength;
-    this.usedHighBytes = Math.max(this.usedHighBytes, this.#usedBytes);
+    this.usedHighBytes = Math.max(this.usedHighBytes, this.countedBytes);
     return reused;
   }
 
@@ -96,6 +102,13 @@ export class MemoryPool {
     if (!this.#pending.delete(pending)) return;
     this.#pendingBytes -= pending.byteLength;
     this.#usedBytes -= pending.byteLength;
+  }
+
+  /** Frees bytes without a stream, and releases what is unused then. */
+  giveBack(byteLength: number): void {
+    this.#usedBytes -= byteLength;
+    this.#lostBytes += byteLength;
+    this.trim(this.releaseThresholdBytes);
   }
 
   /** Releases unused memory to the device, down to a number of bytes. */

@@ -4,7 +4,7 @@
 import { Allocation } from "../model/allocation.ts";
 import type { Context } from "../model/context.ts";
 import { costOf, type Engine, type Route } from "../model/engine.ts";
-import { hex, refuse } from "../errors.ts";
+import { hex, refuse, requireValue } from "../errors.ts";
 import type { Machine } from "../model/machine.ts";
 import { queueMemoryWork, type Use } from "./memory_work.ts";
 import { requirePlanesApart } from "./overlaps.ts";
@@ -34,17 +34,12 @@ export function queueCopy(
   const isStaged = first.source.region.kind === "pageable" && byteLength <= STAGING_BYTES;
   const planes = isStaged ? options.planes.map(stage) : options.planes;
   for (const plane of planes) {
-    for (
-      const use of [
-        { region: plane.destination.region, write: true },
-        { region: plane.source.region, write: false },
-      ]
-    ) {
-      // Where the call names contexts, the current one does not count.
-      if (!isNamed) refuseForeignContext(machine, contexts, use);
-      requireAccess(machine, contexts, use);
-      requireOneHome(machine, use.region);
+    // Where the call names contexts, the current one does not count.
+    if (!isNamed) {
+      for (const use of sidesOf(plane)) refuseForeignContext(machine, contexts, use);
     }
+    requireRights(machine, contexts, plane);
+    for (const { region } of sidesOf(plane)) requireOneHome(machine, region);
   }
   requirePlanesApart(machine, planes);
   const route = routeOf(first);
@@ -57,6 +52,31 @@ export function queueCopy(
   const mustWait = first.destination.region.kind === "pageable" || route === "host" ||
     (first.source.region.kind === "pageable" && !isStaged);
   if (operation !== undefined && mustWait) machine.scheduler.finish(operation);
+}
+
+/** Rejects memory that cannot be the device's side of a copy: ordinary arrays, and pools on the host. */
+export function requireDevicePointer({ kind, segments }: Region): void {
+  requireValue(kind !== "pageable");
+  const isHostPool = segments.some(({ owner }) =>
+    owner instanceof Allocation && owner.pool?.kind === "host"
+  );
+  requireValue(!isHostPool);
+}
+
+/** Throws when no context has the right to read the source, or to write the destination. */
+export function requireRights(
+  machine: Machine,
+  contexts: readonly Context[],
+  plane: Plane,
+): void {
+  for (const use of sidesOf(plane)) requireAccess(machine, contexts, use);
+}
+
+function sidesOf({ destination, source }: Plane): { region: Region; write: boolean }[] {
+  return [
+    { region: destination.region, write: true },
+    { region: source.region, write: false },
+  ];
 }
 
 /** Throws when no context has the right to touch a region. */

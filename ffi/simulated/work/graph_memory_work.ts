@@ -19,13 +19,14 @@ export function captureAllocation(
   const { capture, pool, byteLength } = options;
   const { memory } = machine;
   capture.requireValid();
-  if (byteLength > pool.device.memoryBytes) refuse("CUDA_ERROR_OUT_OF_MEMORY");
-  const allocation = new GraphAllocation(memory.place(pool.device, byteLength), {
+  const device = pool.device.isHost ? stream.context.device : pool.device;
+  if (byteLength > device.memoryBytes) refuse("CUDA_ERROR_OUT_OF_MEMORY");
+  const allocation = new GraphAllocation(memory.place(device, byteLength), {
     capture,
     pool,
     context: stream.context,
     id: machine.nextId(),
-    reserve: machine.graphMemory(pool.device).reserveFor(capture),
+    reserve: machine.graphMemory(device).reserveFor(capture),
   });
   memory.add(allocation);
   const region = memory.resolve(allocation.address, byteLength);
@@ -33,6 +34,7 @@ export function captureAllocation(
     regions: [region],
     queue: (target) => queueExclusive(machine, target, { region, run: () => allocation.open() }),
   });
+  allocation.reserve.place(allocation, capture.latestOn(stream));
   return allocation.address;
 }
 
@@ -55,5 +57,5 @@ export function freeGraphMemory(
       return operation;
     },
   });
-  if (isOwn) allocation.freeInGraph();
+  if (isOwn && capture !== undefined) allocation.freeInGraph(capture.latestOn(stream));
 }

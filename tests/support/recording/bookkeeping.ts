@@ -23,8 +23,6 @@ export function note(step: Step, call: DriverFunction, world: World, status: num
     world.isFreeing = true;
     world.freedByStreams.add(first);
   }
-  // Memory of a pool goes back in the order of its streams, whichever call frees it.
-  if (call === "cuMemFree_v2" && world.find(first)?.kind === "pooled") world.isFreeing = true;
   if (ends !== undefined) noteEnd(call, words[ends] ?? "", world);
   switch (call) {
     case "cuStreamBeginCapture_v2":

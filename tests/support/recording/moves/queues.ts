@@ -162,8 +162,10 @@ const kernel: Move = (draft) => {
     ? draft.oneOf("0 1 1 1 1 1 0", "1 65536 1 1 1 1 0", "1 1 1 32 33 1 0", "1 1 1 1 1 1 49153")
     : draft.oneOf("1 1 1 1 1 1 0", "1 1 1 32 1 1 0", "2 2 1 8 2 1 1024");
   const other = draft.place();
-  if (other !== undefined && draft.chance(0.5)) {
-    const source = draft.part(other, byteLength);
+  const source = other === undefined ? undefined : draft.part(other, byteLength);
+  // A kernel whose threads read what others write has no certain result.
+  const isApart = source !== undefined && source.word.split("+")[0] !== word.split("+")[0];
+  if (isApart && draft.chance(0.5)) {
     return `cuLaunchKernel move${ordinal} ${shape} ${draft.stream()} ` +
       `(u64:${word},u64:${source.word},u32:${source.byteLength}) null`;
   }

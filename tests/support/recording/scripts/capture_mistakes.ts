@@ -583,15 +583,15 @@ const OTHERS = `
   cuGraphInstantiateWithFlags &x g 0
   cuGraphLaunch x s
   settle
-  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:h,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
-  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:1,dstHost:h,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
-  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:1,dstHost:i,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
-  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:4,dstDevice:i,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
-  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
-  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:1,dstHost:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
-  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:c,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
-  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:4,dstDevice:c,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
-  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:d,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = ?
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:h,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = 1
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:1,dstHost:h,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = 1
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:1,dstHost:i,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = 1
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:4,dstDevice:i,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = 1
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = 1
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:1,dstHost:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:c,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:4,dstDevice:c,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:d,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s
   settle
 
 # the time between events that are not there
@@ -600,10 +600,10 @@ const OTHERS = `
   cuEventCreate &b 0
   cuEventRecord a s
   settle
-  cuEventElapsedTime & 0 a = ?
-  cuEventElapsedTime & a 0 = ?
-  cuEventElapsedTime null 0 0 = ?
-  cuEventElapsedTime & a b = ?
+  cuEventElapsedTime & 0 a = 400
+  cuEventElapsedTime & a 0 = 400
+  cuEventElapsedTime null 0 0 = 400
+  cuEventElapsedTime & a b = 400
 `;
 
 /** The scripts. */

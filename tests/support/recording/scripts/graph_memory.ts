@@ -522,10 +522,10 @@ export const GRAPH_MEMORY_SCRIPTS: readonly Script[] = readScripts(`
   cuGraphInstantiateWithFlags &x g 0
   cuGraphLaunch x s
   settle
-  cuDeviceGetGraphMemAttribute 0 0 & = ?
-  cuDeviceGetGraphMemAttribute 0 1 & = ?
-  cuDeviceGetGraphMemAttribute 0 2 & = ?
-  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  cuDeviceGetGraphMemAttribute 0 0 & = 0 67108864
+  cuDeviceGetGraphMemAttribute 0 1 & = 0 67108864
+  cuDeviceGetGraphMemAttribute 0 2 & = 0 67108864
+  cuDeviceGetGraphMemAttribute 0 3 & = 0 67108864
 
 # counters of a graph with a gap between blocks
   cuStreamCreateWithPriority &s 1 0
@@ -540,10 +540,10 @@ export const GRAPH_MEMORY_SCRIPTS: readonly Script[] = readScripts(`
   cuGraphInstantiateWithFlags &x g 0
   cuGraphLaunch x s
   settle
-  cuDeviceGetGraphMemAttribute 0 0 & = ?
-  cuDeviceGetGraphMemAttribute 0 1 & = ?
-  cuDeviceGetGraphMemAttribute 0 2 & = ?
-  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  cuDeviceGetGraphMemAttribute 0 0 & = 0 100663296
+  cuDeviceGetGraphMemAttribute 0 1 & = 0 100663296
+  cuDeviceGetGraphMemAttribute 0 2 & = 0 100663296
+  cuDeviceGetGraphMemAttribute 0 3 & = 0 100663296
 
 # counters of graphs on streams of which one was waited for
   cuStreamCreateWithPriority &s 1 0
@@ -561,18 +561,18 @@ export const GRAPH_MEMORY_SCRIPTS: readonly Script[] = readScripts(`
   cuGraphLaunch x s
   cuStreamSynchronize s
   cuGraphLaunch y t
-  cuDeviceGetGraphMemAttribute 0 0 & = ?
+  cuDeviceGetGraphMemAttribute 0 0 & = 0 33554432
   cuEventCreate &e 2
   cuEventRecord e t
   cuStreamWaitEvent s e 0
   cuGraphLaunch x s
-  cuDeviceGetGraphMemAttribute 0 0 & = ?
+  cuDeviceGetGraphMemAttribute 0 0 & = 0 33554432
   settle
   cuGraphLaunch x t
   cuGraphLaunch y t
   settle
-  cuDeviceGetGraphMemAttribute 0 0 & = ?
-  cuDeviceGetGraphMemAttribute 0 1 & = ?
-  cuDeviceGetGraphMemAttribute 0 2 & = ?
-  cuDeviceGetGraphMemAttribute 0 3 & = ?
+  cuDeviceGetGraphMemAttribute 0 0 & = 0 33554432
+  cuDeviceGetGraphMemAttribute 0 1 & = 0 33554432
+  cuDeviceGetGraphMemAttribute 0 2 & = 0 33554432
+  cuDeviceGetGraphMemAttribute 0 3 & = 0 33554432
 `);

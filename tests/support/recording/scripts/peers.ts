@@ -322,23 +322,23 @@ export const PEER_SCRIPTS: readonly Script[] = readScripts(`
   cuGraphLaunch x s
   settle
   cuCtxSetCurrent ctx1
-  cuMemGetAddressRange_v2 & & a = ?
-  cuPointerGetAttribute & 3 a = ?
+  cuMemGetAddressRange_v2 & & a = 0 a 4096
+  cuPointerGetAttribute & 3 a = 1
   cuCtxSetCurrent ctx0
   cuMemPoolSetAccess q {location.type:1,location.id:1,flags:0} 1
   cuCtxSetCurrent ctx1
-  cuMemGetAddressRange_v2 & & a = ?
+  cuMemGetAddressRange_v2 & & a = 0 a 4096
 
 # memory of a managed pool on the other device (two devices)
   cuMemPoolCreate &q {allocType:2,location.type:1,location.id:1}
   cuMemAllocFromPoolAsync &a 4096 q 0
   settle
-  cuPointerGetAttribute & 9 a = ?
-  cuMemRangeGetAttribute & 4 2 a 4096 = ?
-  cuMemGetAddressRange_v2 & & a = ?
+  cuPointerGetAttribute & 9 a = 0 1
+  cuMemRangeGetAttribute & 4 2 a 4096 = 0 1
+  cuMemGetAddressRange_v2 & & a = 0 a 4096
   cuCtxSetCurrent ctx1
-  cuMemGetAddressRange_v2 & & a = ?
-  cuPointerGetAttribute & 3 a = ?
+  cuMemGetAddressRange_v2 & & a = 0 a 4096
+  cuPointerGetAttribute & 3 a = 0 a
 
 # graphs with memory of two devices (two devices)
   cuStreamCreateWithPriority &s 1 0
@@ -349,11 +349,11 @@ export const PEER_SCRIPTS: readonly Script[] = readScripts(`
   cuMemFreeAsync a t
   cuStreamEndCapture t &g = 0 new
   cuGraphInstantiateWithFlags &x g 0
-  cuGraphLaunch x s = ?
+  cuGraphLaunch x s
   settle
-  cuDeviceGetGraphMemAttribute 0 0 & = ?
-  cuDeviceGetGraphMemAttribute 1 0 & = ?
+  cuDeviceGetGraphMemAttribute 0 0 & = 0 0
+  cuDeviceGetGraphMemAttribute 1 0 & = 0 33554432
   cuGraphLaunch x t
   settle
-  cuDeviceGetGraphMemAttribute 1 0 & = ?
+  cuDeviceGetGraphMemAttribute 1 0 & = 0 33554432
 `);

@@ -331,8 +331,8 @@ export const POOL_SCRIPTS: readonly Script[] = readScripts(`
   cuMemFreeHost b = 1
   cuMemFree_v2 b
   settle
-  cuMemPoolGetAttribute a 5 & = ?
-  cuMemPoolGetAttribute a 7 & = ?
+  cuMemPoolGetAttribute a 5 & = 0 0
+  cuMemPoolGetAttribute a 7 & = 0 4096
 
 # memory of a pool on the host in a capture
   cuMemPoolCreate &a {allocType:1,location.type:2}
@@ -363,34 +363,34 @@ export const POOL_SCRIPTS: readonly Script[] = readScripts(`
   cuMemAllocFromPoolAsync &c 4096 a s
   settle
   cuMemFree_v2 b
-  cuMemPoolGetAttribute a 7 & = ?
+  cuMemPoolGetAttribute a 7 & = 0 8192
   settle
-  cuMemPoolGetAttribute a 5 & = ?
-  cuMemPoolGetAttribute a 7 & = ?
+  cuMemPoolGetAttribute a 5 & = 0 33554432
+  cuMemPoolGetAttribute a 7 & = 0 8192
   cuMemFree_v2 c
   settle
-  cuMemPoolGetAttribute a 5 & = ?
-  cuMemPoolGetAttribute a 7 & = ?
+  cuMemPoolGetAttribute a 5 & = 0 0
+  cuMemPoolGetAttribute a 7 & = 0 8192
 
 # who may use a managed pool, asked again
   cuMemPoolCreate &a {allocType:2,location.type:1}
   cuMemPoolSetAccess a {location.type:2,flags:3} 1
-  cuMemPoolGetAccess & a {type:2} = ?
-  cuMemPoolGetAccess & a {type:3} = ?
-  cuMemPoolGetAccess & a {type:1} = ?
-  cuMemPoolSetAccess a {location.type:3,flags:0} 1 = ?
-  cuMemPoolGetAccess & a {type:2} = ?
-  cuMemPoolSetAccess a {location.type:0,flags:1} 1 = ?
-  cuMemPoolSetAccess a {location.type:0,flags:2} 1 = ?
-  cuMemPoolSetAccess a {location.type:1,location.id:64,flags:2} 1 = ?
+  cuMemPoolGetAccess & a {type:2} = 0 3
+  cuMemPoolGetAccess & a {type:3} = 0 3
+  cuMemPoolGetAccess & a {type:1} = 0 0
+  cuMemPoolSetAccess a {location.type:3,flags:0} 1
+  cuMemPoolGetAccess & a {type:2} = 0 0
+  cuMemPoolSetAccess a {location.type:0,flags:1} 1 = 801
+  cuMemPoolSetAccess a {location.type:0,flags:2} 1 = 1
+  cuMemPoolSetAccess a {location.type:1,location.id:64,flags:2} 1 = 101
   cuMemPoolSetAccess a {location.type:1,flags:3} 1
   cuMemPoolSetAccess a {location.type:1,flags:0} 1
   cuStreamCreateWithPriority &s 1 0
   cuMemAllocFromPoolAsync &b 4096 a s
   settle
-  cuPointerGetAttribute & 3 b = ?
-  cuMemGetAddressRange_v2 & & b = ?
-  cuMemRangeGetAttribute & 4 2 b 4096 = ?
+  cuPointerGetAttribute & 3 b = 0 b
+  cuMemGetAddressRange_v2 & & b = 0 b 4096
+  cuMemRangeGetAttribute & 4 2 b 4096 = 0 0
 
 # hints for memory of managed pools in other places
   cuMemPoolCreate &a {allocType:2,location.type:2}
@@ -401,19 +401,19 @@ export const POOL_SCRIPTS: readonly Script[] = readScripts(`
   cuMemAllocFromPoolAsync &e 4096 b s
   cuMemAllocFromPoolAsync &f 4096 c s
   settle
-  cuMemRangeGetAttribute & 4 2 d 4096 = ?
-  cuMemRangeGetAttribute & 4 2 e 4096 = ?
-  cuMemRangeGetAttribute & 4 2 f 4096 = ?
-  cuPointerGetAttribute & 2 d = ?
-  cuPointerGetAttribute & 9 e = ?
-  cuMemPoolGetAccess & b {type:1} = ?
-  cuMemPoolGetAccess & c {type:2} = ?
+  cuMemRangeGetAttribute & 4 2 d 4096 = 0 -1
+  cuMemRangeGetAttribute & 4 2 e 4096 = 0 -2
+  cuMemRangeGetAttribute & 4 2 f 4096 = 0 -1
+  cuPointerGetAttribute & 2 d = 0 2
+  cuPointerGetAttribute & 9 e = 0 0
+  cuMemPoolGetAccess & b {type:1} = 0 0
+  cuMemPoolGetAccess & c {type:2} = 0 0
 
 # memory of a managed pool in a capture
   cuMemPoolCreate &a {allocType:2,location.type:1}
   cuStreamCreateWithPriority &s 1 0
   cuStreamBeginCapture_v2 s 2
-  cuMemAllocFromPoolAsync &b 4096 a s = ?
-  cuMemAllocFromPoolAsync &b 0 a s = ?
-  cuStreamEndCapture s &g = ?
+  cuMemAllocFromPoolAsync &b 4096 a s = 0 new
+  cuMemAllocFromPoolAsync &b 0 a s = 0 null
+  cuStreamEndCapture s &g = 0 new
 `);

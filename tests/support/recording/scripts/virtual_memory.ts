@@ -241,7 +241,7 @@ export const VIRTUAL_MEMORY_SCRIPTS: readonly Script[] = readScripts(`
   cuMemcpyDtoHAsync_v2 @h r 64 0
   cuMemcpyHtoDAsync_v2 r+64 @h 64 0
   settle
-  look h 64 = ?
+  look h 64 = 0 07*64
 
 # a copy across physical memory of the host and of a device (simulated)
   cuMemCreate &p 2097152 {type:1,location.type:2} 0
@@ -255,13 +255,13 @@ export const VIRTUAL_MEMORY_SCRIPTS: readonly Script[] = readScripts(`
   cuMemcpyDtoHAsync_v2 @h r+2097120 64 0 = throws endsProcess
 
 # physical memory with several things wrong
-  cuMemCreate &p 2097152 {type:0,location.type:1,location.id:64} 0 = ?
-  cuMemCreate &p 1000 {type:0,location.type:1,location.id:64} 0 = ?
-  cuMemCreate &p 2097152 {type:1,location.type:1,location.id:64} 1 = ?
-  cuMemCreate &p 2097152 {type:1,location.type:1,location.id:64,requestedHandleTypes:99} 0 = ?
-  cuMemCreate &p 2097152 {type:0,location.type:1,requestedHandleTypes:8} 0 = ?
-  cuMemCreate &p 2097152 {type:1,location.type:1,location.id:64,requestedHandleTypes:8} 0 = ?
-  cuMemCreate &p 2097152 {type:0,location.type:2} 0 = ?
-  cuMemCreate &p 35184372088832 {type:0,location.type:1} 0 = ?
-  cuMemCreate &p 35184372088832 {type:1,location.type:1,requestedHandleTypes:99} 0 = ?
+  cuMemCreate &p 2097152 {type:0,location.type:1,location.id:64} 0 = 101
+  cuMemCreate &p 1000 {type:0,location.type:1,location.id:64} 0 = 1
+  cuMemCreate &p 2097152 {type:1,location.type:1,location.id:64} 1 = 1
+  cuMemCreate &p 2097152 {type:1,location.type:1,location.id:64,requestedHandleTypes:99} 0 = 101
+  cuMemCreate &p 2097152 {type:0,location.type:1,requestedHandleTypes:8} 0 = 1
+  cuMemCreate &p 2097152 {type:1,location.type:1,location.id:64,requestedHandleTypes:8} 0 = 101
+  cuMemCreate &p 2097152 {type:0,location.type:2} 0 = 1
+  cuMemCreate &p 35184372088832 {type:0,location.type:1} 0 = 1
+  cuMemCreate &p 35184372088832 {type:1,location.type:1,requestedHandleTypes:99} 0 = 1
 `);
