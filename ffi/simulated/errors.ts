@@ -15,7 +15,7 @@ export class SimulationError extends Error {
 
   /** Names the call, the rule that it broke, and how. */
   constructor(call: string, rule: Rule, words: string) {
-    super(`Cannot run ${call}: ${words}`);
+    super(`Cannot run ${String(call)}: ${String(words)}`);
     this.call = call;
     this.rule = rule;
   }

@@ -2,6 +2,7 @@
 // refer to the objects people hold, so garbage collection stays possible.
 
 import { visibleText } from "../words/format.ts";
+import { Parts } from "../words/parts.ts";
 import { followCells } from "./cell_runs.ts";
 import { MemoryCounters } from "./counters.ts";
 import { lastId } from "./ids.ts";
@@ -215,7 +216,7 @@ export class Ledger {
 
   /** Opens a track, which counts device memory until it is disposed. */
   track(label: string): MemoryTrack {
-    return new MemoryTrack(this.openTrack(label));
+    return new MemoryTrack(new Parts(this.openTrack(label)));
   }
 
   /** Opens a track that the caller shows and ends. */

@@ -2,6 +2,7 @@
 // overlap; each counts for itself what is allocated while it is open.
 
 import { formatBytes, formatCount, visibleText } from "../words/format.ts";
+import { type Parts, partsOf } from "../words/parts.ts";
 import type { MemoryUsage } from "./counters.ts";
 
 /** The ledger's half of a {@link MemoryTrack}. */
@@ -26,8 +27,13 @@ export class MemoryTrack implements MemoryUsage, Disposable {
   readonly label: string;
   readonly #record: MemoryTrackFields;
 
-  /** Creates a track from its record; use gpu.track(). */
-  constructor(record: MemoryTrackFields) {
+  /**
+   * Shows a record of the ledger.
+   *
+   * @ignore
+   */
+  constructor(parts: Parts<MemoryTrackFields>) {
+    const record = partsOf(parts, new.target);
     this.label = record.label;
     this.#record = record;
   }

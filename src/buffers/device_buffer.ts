@@ -9,6 +9,7 @@ import type { MemoryResource } from "../memory/memory_resource.ts";
 import { defaultDeviceResource } from "../memory/resource_choice.ts";
 import { kindOf } from "../memory/resource_kind.ts";
 import type { CudaStream } from "../order/stream.ts";
+import { Parts } from "../words/parts.ts";
 import { ALLOCATE_LIKE, GpuBuffer } from "./gpu_buffer.ts";
 import { byteLengthOf, type Shape, toShape } from "./shape.ts";
 
@@ -43,21 +44,6 @@ export interface DeviceBufferRequest<D extends DType> {
  * ```
  */
 export class DeviceBuffer<D extends DType = DType> extends GpuBuffer<D> {
-  /** Allocates a buffer. The elements keep whatever was there before. */
-  static allocate<D extends DType>(request: DeviceBufferRequest<D>): DeviceBuffer<D> {
-    const { dtype, resource, stream, label } = request;
-    const shape = toShape(request.shape);
-    const byteLength = byteLengthOf(dtype, shape);
-    const block = { kind: kindOf(resource), byteLength, resource, stream, label } as const;
-    const captured = capturedMemory();
-    const allocation = captured?.includes(stream)
-      ? GraphAllocation.record(block, captured)
-      : Allocation.create(block);
-    const buffer = new DeviceBuffer({ allocation, dtype, shape, byteOffset: 0, isView: false });
-    allocation.guard(buffer);
-    return buffer;
-  }
-
   /**
    * Returns a view of the same bytes as another element type; see {@link GpuBuffer.as}.
    */
@@ -68,11 +54,30 @@ export class DeviceBuffer<D extends DType = DType> extends GpuBuffer<D> {
   /**
    * Allocates a buffer of the same kind, from the same resource unless a capture forbids it.
    *
-   * @internal
+   * @ignore
    */
   protected [ALLOCATE_LIKE](request: DeviceBufferRequest<D>): DeviceBuffer<D> {
     const { stream, resource: own } = request;
     const lasting = own instanceof GraphMemoryResource ? defaultDeviceResource(stream) : own;
-    return DeviceBuffer.allocate({ ...request, resource: resourceFor(stream, lasting) });
+    return allocateDeviceBuffer({ ...request, resource: resourceFor(stream, lasting) });
   }
+}
+
+/** Allocates a buffer. The elements keep whatever was there before. */
+export function allocateDeviceBuffer<D extends DType>(
+  request: DeviceBufferRequest<D>,
+): DeviceBuffer<D> {
+  const { dtype, resource, stream, label } = request;
+  const shape = toShape(request.shape);
+  const byteLength = byteLengthOf(dtype, shape);
+  const block = { kind: kindOf(resource), byteLength, resource, stream, label } as const;
+  const captured = capturedMemory();
+  const allocation = captured?.includes(stream)
+    ? GraphAllocation.record(block, captured)
+    : Allocation.create(block);
+  const buffer = new DeviceBuffer(
+    new Parts({ allocation, dtype, shape, byteOffset: 0, isView: false }),
+  );
+  allocation.guard(buffer);
+  return buffer;
 }

@@ -6,7 +6,7 @@ import { streamOn } from "../order/stream_choice.ts";
 import { describeValue } from "../words/format.ts";
 import type { AllocateOptions } from "./device_allocator.ts";
 import { GpuBuffer } from "./gpu_buffer.ts";
-import { PinnedBuffer } from "./pinned_buffer.ts";
+import { allocatePinnedBuffer, type PinnedBuffer } from "./pinned_buffer.ts";
 import { StridedView } from "./strided_view.ts";
 
 /**
@@ -25,7 +25,7 @@ export async function downloadPinned<D extends DType>(
   const { dtype, shape, context } = source;
   const stream = streamOn(context, options, source);
   const { resource = PinnedPool.of(context), label } = options;
-  const host = PinnedBuffer.allocate({ dtype, shape, resource, stream, label });
+  const host = allocatePinnedBuffer({ dtype, shape, resource, stream, label });
   try {
     host.copyFrom(source, { stream });
     using copied = stream.record();

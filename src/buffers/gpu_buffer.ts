@@ -31,6 +31,7 @@ import { readableFrom, wholeOf, writableInto } from "../transfer/web_streams.ts"
 import { DisposedError } from "../words/errors.ts";
 import { formatBytes } from "../words/format.ts";
 import { NUMBER, OptionSet, requireKind, TEXT } from "../words/options.ts";
+import { Parts, partsOf } from "../words/parts.ts";
 import type { DeviceBufferRequest } from "./device_buffer.ts";
 import { elementOf } from "./element.ts";
 import { readElement, writeElement } from "./element_access.ts";
@@ -188,8 +189,13 @@ export abstract class GpuBuffer<D extends DType = DType> implements Disposable, 
     showElements = (buffer, shape) => buffer.#showElements(shape);
   }
 
-  /** Adopts memory. */
-  constructor(fields: BufferFields<D>) {
+  /**
+   * Adopts memory.
+   *
+   * @ignore
+   */
+  constructor(parts: Parts<BufferFields<D>>) {
+    const fields = partsOf(parts, new.target);
     const { allocation, token, dtype, shape, byteOffset, isView } = fields;
     this.dtype = dtype;
     this.#shape = shape;
@@ -444,14 +450,14 @@ export abstract class GpuBuffer<D extends DType = DType> implements Disposable, 
     STRIDED_LAYOUT.read(layout, "strided");
     const shape = layout.shape === undefined ? this.shape : toShape(layout.shape);
     const { strides = contiguousStrides(shape), offset = 0 } = layout;
-    return new StridedView<D, this>(this, { shape, strides, offset });
+    return this.#arrange({ shape, strides, offset });
   }
 
   /** Shows the axes in another order, reversed by default, without a copy. */
   transpose(order?: readonly number[]): StridedView<D, this> {
     const { shape } = this;
     const layout = { shape, strides: contiguousStrides(shape), offset: 0 };
-    return new StridedView<D, this>(this, transposed(layout, order));
+    return this.#arrange(transposed(layout, order));
   }
 
   /** Allocates a buffer of the same kind and element type from the same resource. */
@@ -618,7 +624,7 @@ export abstract class GpuBuffer<D extends DType = DType> implements Disposable, 
   /**
    * Allocates a buffer of the same kind.
    *
-   * @internal
+   * @ignore
    */
   protected abstract [ALLOCATE_LIKE](request: DeviceBufferRequest<D>): GpuBuffer<D>;
 
@@ -629,8 +635,12 @@ export abstract class GpuBuffer<D extends DType = DType> implements Disposable, 
   /** Makes a view of the same kind over the same block. */
   #derive<E extends DType>(place: Pick<BufferFields<E>, "dtype" | "shape" | "byteOffset">) {
     this.#requireUsable();
-    const Kind = this.constructor as new (fields: BufferFields<E>) => GpuBuffer<E>;
-    return new Kind({ ...this.#fields, ...place, token: this.#token, isView: true });
+    const Kind = this.constructor as new (parts: Parts<BufferFields<E>>) => GpuBuffer<E>;
+    return new Kind(new Parts({ ...this.#fields, ...place, token: this.#token, isView: true }));
+  }
+
+  #arrange(layout: StridedLayout): StridedView<D, this> {
+    return new StridedView<D, this>(new Parts({ buffer: this, layout }));
   }
 
   #showElements(shape: Shape): void {

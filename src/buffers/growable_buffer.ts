@@ -16,6 +16,7 @@ import type { StreamTarget } from "../transfer/staged_writer.ts";
 import { writableInto } from "../transfer/web_streams.ts";
 import { CudaUnavailableError, DisposedError } from "../words/errors.ts";
 import { type ByteSize, formatBytes, parseBytes } from "../words/format.ts";
+import { Parts } from "../words/parts.ts";
 import type { DeviceBufferRequest } from "./device_buffer.ts";
 import {
   ALLOCATE_LIKE,
@@ -59,6 +60,9 @@ export interface GrowableBufferRequest<D extends DType> extends GrowableOptions 
   readonly stream: CudaStream;
 }
 
+/** Gives a buffer another shape, and memory for it. */
+let resizeTo: (buffer: GrowableBuffer, shape: Shape) => void;
+
 /** The parts of a growable buffer. */
 export interface GrowableBufferFields<D extends DType> extends BufferFields<D> {
   /** The reserved addresses. */
@@ -81,36 +85,21 @@ export class GrowableBuffer<D extends DType = DType> extends GpuBuffer<D> {
   /** Number of shrinks so far: only the last one may unmap memory later. */
   #shrinkCount = 0;
 
-  /** Adopts reserved addresses; {@link GrowableBuffer.allocate} reserves them. */
-  constructor(fields: GrowableBufferFields<D>) {
-    super(fields);
+  static {
+    resizeTo = (buffer, shape) => buffer.#resizeTo(shape);
+  }
+
+  /**
+   * Adopts reserved addresses.
+   *
+   * @ignore
+   */
+  constructor(parts: Parts<GrowableBufferFields<D>>) {
+    super(parts);
+    const { value: fields } = parts;
     this.#allocation = fields.allocation;
     this.#range = fields.range;
     this.#resource = fields.resource;
-  }
-
-  /** Reserves addresses, and maps memory for the elements to start with. */
-  static allocate<D extends DType>(request: GrowableBufferRequest<D>): GrowableBuffer<D> {
-    const { dtype, resource, stream, label } = request;
-    const { context } = stream;
-    const shape = toShape(request.shape ?? 0);
-    byteLengthOf(dtype, shape); // refuses a wrong type or size while there is nothing to undo
-    const range = resource.reserve({
-      reservedBytes: parseBytes(request.reserveSize ?? context.totalBytes, "reserveSize"),
-      stepBytes: request.stepSize === undefined ? undefined : parseBytes(request.stepSize, "step"),
-    });
-    const block = { kind: "virtual", byteLength: 0, resource, stream, label } as const;
-    const allocation = new Allocation(block, range.address);
-    const token = { allocation };
-    allocation.guard(token);
-    const fields = { allocation, token, dtype, shape: [0], byteOffset: 0, isView: false };
-    const buffer = new GrowableBuffer({ ...fields, range, resource });
-    try {
-      return buffer.#resizeTo(shape);
-    } catch (error) {
-      buffer.dispose();
-      throw error;
-    }
   }
 
   /** Bytes that have memory behind them. */
@@ -239,11 +228,11 @@ export class GrowableBuffer<D extends DType = DType> extends GpuBuffer<D> {
   /**
    * Reserves as many addresses as this buffer has, and maps memory for the elements.
    *
-   * @internal
+   * @ignore
    */
   protected [ALLOCATE_LIKE](request: DeviceBufferRequest<D>): GrowableBuffer<D> {
     const { dtype, shape, stream, label } = request;
-    return GrowableBuffer.allocate<D>({
+    return allocateGrowableBuffer<D>({
       dtype,
       shape,
       resource: this.#resource,
@@ -288,6 +277,33 @@ export class GrowableBuffer<D extends DType = DType> extends GpuBuffer<D> {
     throw new RangeError(
       `Cannot ${action} ${this} by ${byteLength} bytes: not a whole number of ${this.dtype} elements`,
     );
+  }
+}
+
+/** Reserves addresses, and maps memory for the elements to start with. */
+export function allocateGrowableBuffer<D extends DType>(
+  request: GrowableBufferRequest<D>,
+): GrowableBuffer<D> {
+  const { dtype, resource, stream, label } = request;
+  const { context } = stream;
+  const shape = toShape(request.shape ?? 0);
+  byteLengthOf(dtype, shape); // refuses a wrong type or size while there is nothing to undo
+  const range = resource.reserve({
+    reservedBytes: parseBytes(request.reserveSize ?? context.totalBytes, "reserveSize"),
+    stepBytes: request.stepSize === undefined ? undefined : parseBytes(request.stepSize, "step"),
+  });
+  const block = { kind: "virtual", byteLength: 0, resource, stream, label } as const;
+  const allocation = new Allocation(block, range.address);
+  const token = { allocation };
+  allocation.guard(token);
+  const fields = { allocation, token, dtype, shape: [0], byteOffset: 0, isView: false };
+  const buffer = new GrowableBuffer(new Parts({ ...fields, range, resource }));
+  try {
+    resizeTo(buffer, shape);
+    return buffer;
+  } catch (error) {
+    buffer.dispose();
+    throw error;
   }
 }
 

@@ -3,6 +3,7 @@
 import { type BitsOf, type DType, viewBits } from "../dtype.ts";
 import { keepWith } from "../memory/host_bytes.ts";
 import { DisposedError } from "../words/errors.ts";
+import type { Parts } from "../words/parts.ts";
 import { type BufferFields, GpuBuffer, tokenOf } from "./gpu_buffer.ts";
 
 /** The parts of a buffer that the CPU reaches. */
@@ -11,19 +12,29 @@ export interface HostBufferFields<D extends DType> extends BufferFields<D> {
   readonly bytes: Uint8Array<ArrayBufferLike>;
 }
 
+/** Returns the whole block of a buffer, as the CPU sees it. */
+export let hostBytesOf: (buffer: HostBuffer) => Uint8Array<ArrayBufferLike>;
+
 /**
  * Typed memory that both the CPU and the GPU reach: the base of pinned, mapped, managed and
  * registered memory. `array` is a typed array over the memory itself.
  */
 export abstract class HostBuffer<D extends DType = DType> extends GpuBuffer<D> {
-  /** The whole block, as the CPU sees it. */
-  protected readonly bytes: Uint8Array<ArrayBufferLike>;
+  readonly #bytes: Uint8Array<ArrayBufferLike>;
   #array: BitsOf<D> | undefined;
 
-  /** Adopts memory. */
-  constructor(fields: HostBufferFields<D>) {
-    super(fields);
-    this.bytes = fields.bytes;
+  static {
+    hostBytesOf = (buffer) => buffer.#bytes;
+  }
+
+  /**
+   * Adopts memory.
+   *
+   * @ignore
+   */
+  constructor(parts: Parts<HostBufferFields<D>>) {
+    super(parts);
+    this.#bytes = parts.value.bytes;
   }
 
   /**
@@ -36,14 +47,15 @@ export abstract class HostBuffer<D extends DType = DType> extends GpuBuffer<D> {
    */
   get array(): BitsOf<D> {
     if (this.disposed) throw new DisposedError(this.toString());
-    if (this.length > 0 && this.bytes.byteLength === 0) {
+    if (this.length > 0 && this.#bytes.byteLength === 0) {
       throw new DisposedError(`${this}, whose array was moved away`);
     }
     return this.#array ??= this.#show();
   }
 
   #show(): BitsOf<D> {
-    const { dtype, length, bytes } = this;
+    const { dtype, length } = this;
+    const bytes = this.#bytes;
     const byteOffset = bytes.byteOffset + this.byteOffset;
     const array = viewBits(dtype, { buffer: bytes.buffer, byteOffset, length });
     keepWith(array, tokenOf(this));

@@ -6,6 +6,7 @@ import { kindOf } from "../memory/resource_kind.ts";
 import type { MemorySpan } from "../transfer/copy.ts";
 import { DisposedError } from "../words/errors.ts";
 import { formatBytes } from "../words/format.ts";
+import { Parts } from "../words/parts.ts";
 import type { DeviceBufferRequest } from "./device_buffer.ts";
 import { ALLOCATE_LIKE, type BufferFields, GpuBuffer } from "./gpu_buffer.ts";
 import { byteLengthOf, toShape } from "./shape.ts";
@@ -24,22 +25,14 @@ export interface LazyBufferFields<D extends DType> extends BufferFields<D> {
 export class LazyBuffer<D extends DType = DType> extends GpuBuffer<D> {
   readonly #allocation: LazyAllocation;
 
-  /** Adopts a block; {@link LazyBuffer.plan} creates one. */
-  constructor(fields: LazyBufferFields<D>) {
-    super(fields);
-    this.#allocation = fields.allocation;
-  }
-
-  /** Creates a buffer without allocating its memory. */
-  static plan<D extends DType>(request: DeviceBufferRequest<D>): LazyBuffer<D> {
-    const { dtype, resource, stream, label } = request;
-    const shape = toShape(request.shape);
-    const byteLength = byteLengthOf(dtype, shape);
-    const kind = kindOf(resource);
-    const allocation = new LazyAllocation({ kind, byteLength, resource, stream, label });
-    const token = { allocation };
-    allocation.guard(token);
-    return new LazyBuffer({ allocation, token, dtype, shape, byteOffset: 0, isView: false });
+  /**
+   * Adopts a block.
+   *
+   * @ignore
+   */
+  constructor(parts: Parts<LazyBufferFields<D>>) {
+    super(parts);
+    this.#allocation = parts.value.allocation;
   }
 
   /** Whether the memory was allocated; the same for a view and the whole block. */
@@ -95,9 +88,22 @@ export class LazyBuffer<D extends DType = DType> extends GpuBuffer<D> {
   /**
    * Allocates a buffer of the same kind.
    *
-   * @internal
+   * @ignore
    */
   protected [ALLOCATE_LIKE](request: DeviceBufferRequest<D>): LazyBuffer<D> {
-    return LazyBuffer.plan(request);
+    return planLazyBuffer(request);
   }
+}
+
+/** Creates a buffer without allocating its memory. */
+export function planLazyBuffer<D extends DType>(request: DeviceBufferRequest<D>): LazyBuffer<D> {
+  const { dtype, resource, stream, label } = request;
+  const shape = toShape(request.shape);
+  const byteLength = byteLengthOf(dtype, shape);
+  const kind = kindOf(resource);
+  const allocation = new LazyAllocation({ kind, byteLength, resource, stream, label });
+  const token = { allocation };
+  allocation.guard(token);
+  const fields = { allocation, token, dtype, shape, byteOffset: 0, isView: false };
+  return new LazyBuffer(new Parts(fields));
 }

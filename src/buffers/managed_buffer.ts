@@ -5,6 +5,7 @@ import { Allocation } from "../memory/allocation.ts";
 import { showToHost } from "../memory/host_bytes.ts";
 import { STREAM_CHOICE, type StreamChoice } from "../order/stream_choice.ts";
 import { CudaUnavailableError } from "../words/errors.ts";
+import { Parts } from "../words/parts.ts";
 import type { DeviceBufferRequest } from "./device_buffer.ts";
 import { ALLOCATE_LIKE, streamFor } from "./gpu_buffer.ts";
 import { HostBuffer } from "./host_buffer.ts";
@@ -26,19 +27,6 @@ import { byteLengthOf, toShape } from "./shape.ts";
  * `u.subarray(0, 1000).prefetch(gpu)`. {@link CudaDevice.managed} creates one.
  */
 export class ManagedBuffer<D extends DType = DType> extends HostBuffer<D> {
-  /** Allocates managed memory. The elements keep whatever was there before. */
-  static allocate<D extends DType>(request: DeviceBufferRequest<D>): ManagedBuffer<D> {
-    const { dtype, resource, stream, label } = request;
-    const shape = toShape(request.shape);
-    const byteLength = byteLengthOf(dtype, shape);
-    const allocation = Allocation.create({ kind: "managed", byteLength, resource, stream, label });
-    const bytes = showToHost(allocation);
-    const token = { allocation };
-    allocation.guard(token);
-    const fields = { allocation, token, dtype, shape, byteOffset: 0, isView: false };
-    return new ManagedBuffer({ ...fields, bytes });
-  }
-
   /**
    * The elements as a typed array over the memory itself; see {@link HostBuffer.array}.
    *
@@ -107,9 +95,24 @@ export class ManagedBuffer<D extends DType = DType> extends HostBuffer<D> {
   /**
    * Allocates a buffer of the same kind.
    *
-   * @internal
+   * @ignore
    */
   protected [ALLOCATE_LIKE](request: DeviceBufferRequest<D>): ManagedBuffer<D> {
-    return ManagedBuffer.allocate(request);
+    return allocateManagedBuffer(request);
   }
+}
+
+/** Allocates managed memory. The elements keep whatever was there before. */
+export function allocateManagedBuffer<D extends DType>(
+  request: DeviceBufferRequest<D>,
+): ManagedBuffer<D> {
+  const { dtype, resource, stream, label } = request;
+  const shape = toShape(request.shape);
+  const byteLength = byteLengthOf(dtype, shape);
+  const allocation = Allocation.create({ kind: "managed", byteLength, resource, stream, label });
+  const bytes = showToHost(allocation);
+  const token = { allocation };
+  allocation.guard(token);
+  const fields = { allocation, token, dtype, shape, byteOffset: 0, isView: false };
+  return new ManagedBuffer(new Parts({ ...fields, bytes }));
 }

@@ -12,6 +12,7 @@ import type { TransferOptions } from "../transfer/pending_transfer.ts";
 import { TRANSFER_KINDS, type TransferChoice } from "../transfer/transfer_choice.ts";
 import { describeValue } from "../words/format.ts";
 import { type OptionKind, OptionSet } from "../words/options.ts";
+import { Parts } from "../words/parts.ts";
 import {
   ALLOCATE_KINDS,
   type AllocateOptions,
@@ -92,7 +93,7 @@ export async function uploadAll<const A extends readonly HostArray[]>(
     const items = places.map(({ array, dtype, byteOffset }): PackItem => {
       const shape = toShape(bytesOf(array, "upload").byteLength / elementBytes(dtype));
       const fields = { allocation, token: block, dtype, shape, byteOffset, isView: true };
-      return itemOf(new DeviceBuffer<DType>(fields), array);
+      return itemOf(new DeviceBuffer<DType>(new Parts(fields)), array);
     });
     const transfer = {
       stream,
@@ -103,7 +104,7 @@ export async function uploadAll<const A extends readonly HostArray[]>(
     };
     await transferPacked(items, { direction: "upload", ...transfer });
     const buffers: unknown = items.map(({ buffer }) => buffer);
-    return new PackedBuffers(block, buffers as BuffersOf<A>);
+    return new PackedBuffers(new Parts({ block, buffers: buffers as BuffersOf<A> }));
   } catch (error) {
     block.dispose();
     throw error;

@@ -8,9 +8,10 @@ import { showToHost } from "../memory/host_bytes.ts";
 import type { MappedHostMemoryResource } from "../memory/mapped_host_memory_resource.ts";
 import { addressOf } from "../transfer/host_memory.ts";
 import { describeNumber, describeValue } from "../words/format.ts";
+import { Parts } from "../words/parts.ts";
 import type { DeviceBufferRequest } from "./device_buffer.ts";
 import { ALLOCATE_LIKE } from "./gpu_buffer.ts";
-import { HostBuffer, type HostBufferFields } from "./host_buffer.ts";
+import { HostBuffer, type HostBufferFields, hostBytesOf } from "./host_buffer.ts";
 import { byteLengthOf, toShape } from "./shape.ts";
 
 /** Request for a new mapped buffer. */
@@ -42,23 +43,14 @@ const warned = new WeakSet<object>();
 export class MappedBuffer<D extends DType = DType> extends HostBuffer<D> {
   readonly #resource: MappedHostMemoryResource;
 
-  /** Adopts mapped memory; {@link MappedBuffer.allocate} allocates it. */
-  constructor(fields: MappedBufferFields<D>) {
-    super(fields);
-    this.#resource = fields.resource;
-  }
-
-  /** Allocates mapped memory. The elements keep whatever was there before. */
-  static allocate<D extends DType>(request: MappedBufferRequest<D>): MappedBuffer<D> {
-    const { dtype, resource, stream, label } = request;
-    const shape = toShape(request.shape);
-    const byteLength = byteLengthOf(dtype, shape);
-    const allocation = Allocation.create({ kind: "mapped", byteLength, resource, stream, label });
-    const bytes = showToHost(allocation, resource.hostAddress(allocation.address));
-    const token = { allocation };
-    allocation.guard(token);
-    const fields = { allocation, token, dtype, shape, byteOffset: 0, isView: false };
-    return new MappedBuffer({ ...fields, bytes, resource });
+  /**
+   * Adopts mapped memory.
+   *
+   * @ignore
+   */
+  constructor(parts: Parts<MappedBufferFields<D>>) {
+    super(parts);
+    this.#resource = parts.value.resource;
   }
 
   /** Resource that allocated the memory; it maps device addresses to host addresses. */
@@ -104,10 +96,10 @@ export class MappedBuffer<D extends DType = DType> extends HostBuffer<D> {
 
   /** The flags of the allocation (cuMemHostGetFlags). */
   get flags(): { portable: boolean; mapped: boolean; writeCombined: boolean } {
-    const { span, bytes, context } = this;
+    const { span, context } = this;
     const flags = span.byteLength === 0
       ? 0
-      : take32(context, "cuMemHostGetFlags", addressOf(bytes));
+      : take32(context, "cuMemHostGetFlags", addressOf(hostBytesOf(this)));
     const { PORTABLE, DEVICEMAP, WRITECOMBINED } = CU_MEMHOSTALLOC;
     const has = (flag: number) => (flags & flag) !== 0;
     return { portable: has(PORTABLE), mapped: has(DEVICEMAP), writeCombined: has(WRITECOMBINED) };
@@ -121,18 +113,34 @@ export class MappedBuffer<D extends DType = DType> extends HostBuffer<D> {
   /**
    * Allocates a buffer of the same kind.
    *
-   * @internal
+   * @ignore
    */
   protected [ALLOCATE_LIKE](request: DeviceBufferRequest<D>): MappedBuffer<D> {
-    return MappedBuffer.allocate({ ...request, resource: this.#resource });
+    return allocateMappedBuffer({ ...request, resource: this.#resource });
   }
 
   #warn(): void {
-    if (warned.has(this.bytes)) return;
-    warned.add(this.bytes);
+    const bytes = hostBytesOf(this);
+    if (warned.has(bytes)) return;
+    warned.add(bytes);
     console.warn(
       `vramkit: ${this} is write-combined memory: reading its array on the CPU is many times slower ` +
         `than writing it; write with set(), read with download()`,
     );
   }
+}
+
+/** Allocates mapped memory. The elements keep whatever was there before. */
+export function allocateMappedBuffer<D extends DType>(
+  request: MappedBufferRequest<D>,
+): MappedBuffer<D> {
+  const { dtype, resource, stream, label } = request;
+  const shape = toShape(request.shape);
+  const byteLength = byteLengthOf(dtype, shape);
+  const allocation = Allocation.create({ kind: "mapped", byteLength, resource, stream, label });
+  const bytes = showToHost(allocation, resource.hostAddress(allocation.address));
+  const token = { allocation };
+  allocation.guard(token);
+  const fields = { allocation, token, dtype, shape, byteOffset: 0, isView: false };
+  return new MappedBuffer(new Parts({ ...fields, bytes, resource }));
 }

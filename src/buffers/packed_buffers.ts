@@ -3,12 +3,21 @@
 import type { DType, DTypeOf, HostArray } from "../dtype.ts";
 import { DisposedError } from "../words/errors.ts";
 import { formatBytes, formatCount } from "../words/format.ts";
+import { type Parts, partsOf } from "../words/parts.ts";
 import type { DeviceBuffer } from "./device_buffer.ts";
 
 /** The buffers of a list of arrays, one for each array, of its element type. */
 export type BuffersOf<A extends readonly HostArray[]> = {
   readonly [I in keyof A]: DeviceBuffer<DTypeOf<A[I]>>;
 };
+
+/** The parts of packed buffers. */
+export interface PackedFields<B> {
+  /** The block. */
+  readonly block: DeviceBuffer<"uint8">;
+  /** The views of it. */
+  readonly buffers: B;
+}
 
 /**
  * Buffers in one block of device memory, as {@link CudaDevice.uploadAll} returns them. Each buffer
@@ -19,8 +28,13 @@ export class PackedBuffers<B extends readonly DeviceBuffer<DType>[] = readonly D
   readonly #block: DeviceBuffer<"uint8">;
   readonly #buffers: B;
 
-  /** Adopts a block and the views of it. */
-  constructor(block: DeviceBuffer<"uint8">, buffers: B) {
+  /**
+   * Adopts a block and the views of it.
+   *
+   * @ignore
+   */
+  constructor(parts: Parts<PackedFields<B>>) {
+    const { block, buffers } = partsOf(parts, new.target);
     this.#block = block;
     this.#buffers = buffers;
   }

@@ -2,6 +2,7 @@
 
 import { ALLOCATE_LIKE } from "./gpu_buffer.ts";
 import type { DType } from "../dtype.ts";
+import { Parts } from "../words/parts.ts";
 import { Allocation } from "../memory/allocation.ts";
 import { requireHostMemory, showToHost } from "../memory/host_bytes.ts";
 import { hostAddressOf, kindOf } from "../memory/resource_kind.ts";
@@ -29,21 +30,6 @@ import { byteLengthOf, toShape } from "./shape.ts";
  * ```
  */
 export class PinnedBuffer<D extends DType = DType> extends HostBuffer<D> {
-  /** Allocates page-locked memory. The elements keep whatever was there before. */
-  static allocate<D extends DType>(request: DeviceBufferRequest<D>): PinnedBuffer<D> {
-    const { dtype, resource, stream, label } = request;
-    const shape = toShape(request.shape);
-    requireHostMemory(resource, "allocate page-locked memory");
-    const byteLength = byteLengthOf(dtype, shape);
-    const kind = kindOf(resource);
-    const allocation = Allocation.create({ kind, byteLength, resource, stream, label });
-    const bytes = showToHost(allocation, hostAddressOf(resource, allocation.address));
-    const token = { allocation };
-    allocation.guard(token);
-    const fields = { allocation, token, dtype, shape, byteOffset: 0, isView: false };
-    return new PinnedBuffer({ ...fields, bytes });
-  }
-
   /** Returns a view of the same bytes as another element type; see {@link HostBuffer.as}. */
   override as<E extends DType>(dtype: E): PinnedBuffer<E> {
     return super.as(dtype) as PinnedBuffer<E>;
@@ -52,9 +38,26 @@ export class PinnedBuffer<D extends DType = DType> extends HostBuffer<D> {
   /**
    * Allocates a buffer of the same kind.
    *
-   * @internal
+   * @ignore
    */
   protected [ALLOCATE_LIKE](request: DeviceBufferRequest<D>): PinnedBuffer<D> {
-    return PinnedBuffer.allocate(request);
+    return allocatePinnedBuffer(request);
   }
+}
+
+/** Allocates page-locked memory. The elements keep whatever was there before. */
+export function allocatePinnedBuffer<D extends DType>(
+  request: DeviceBufferRequest<D>,
+): PinnedBuffer<D> {
+  const { dtype, resource, stream, label } = request;
+  const shape = toShape(request.shape);
+  requireHostMemory(resource, "allocate page-locked memory");
+  const byteLength = byteLengthOf(dtype, shape);
+  const kind = kindOf(resource);
+  const allocation = Allocation.create({ kind, byteLength, resource, stream, label });
+  const bytes = showToHost(allocation, hostAddressOf(resource, allocation.address));
+  const token = { allocation };
+  allocation.guard(token);
+  const fields = { allocation, token, dtype, shape, byteOffset: 0, isView: false };
+  return new PinnedBuffer(new Parts({ ...fields, bytes }));
 }

@@ -6,6 +6,7 @@ import { takeWithinLimits } from "../memory/out_of_memory.ts";
 import { PitchedMemoryResource } from "../memory/pitched_memory_resource.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { visibleText } from "../words/format.ts";
+import { Parts } from "../words/parts.ts";
 import { DeviceBuffer } from "./device_buffer.ts";
 import { countOf, type Shape, toShape } from "./shape.ts";
 import { StridedView } from "./strided_view.ts";
@@ -29,43 +30,6 @@ export interface PitchedBufferRequest<D extends DType> {
  * CudaDevice.pitched} allocates one.
  */
 export class PitchedBuffer<D extends DType = DType> extends StridedView<D, DeviceBuffer<D>> {
-  /**
-   * Allocates rows (cuMemAllocPitch). The elements keep whatever was there before.
-   *
-   * @throws RangeError when the shape has fewer than two axes, or no elements.
-   */
-  static allocate<D extends DType>(request: PitchedBufferRequest<D>): PitchedBuffer<D> {
-    const { dtype, stream, label } = request;
-    const { context } = stream;
-    const shape = toShape(request.shape);
-    const columns = shape.at(-1) ?? 0;
-    if (shape.length < 2 || countOf(shape) === 0) {
-      throw new RangeError(
-        `Cannot allocate rows of [${shape.join(", ")}]: expected at least one row and one column`,
-      );
-    }
-    const each = elementBytes(dtype);
-    const rowCount = countOf(shape) / columns;
-    const rows = { widthBytes: columns * each, rowCount, elementBytes: each };
-    const resource = new PitchedMemoryResource(stream);
-    context.sweepMore();
-    const need = { context, kind: "device", byteLength: rows.widthBytes * rowCount } as const;
-    const { address, pitchBytes } = takeWithinLimits(need, () => resource.allocateRows(rows));
-    const byteLength = pitchBytes * rowCount;
-    const block = { kind: "device", byteLength, resource, stream, label } as const;
-    const allocation = new Allocation(block, address);
-    const token = { allocation };
-    allocation.guard(token);
-    const whole = toShape([...shape.slice(0, -1), pitchBytes / each]);
-    const fields = { allocation, token, dtype, shape: whole, byteOffset: 0, isView: false };
-    return new PitchedBuffer(new DeviceBuffer(fields), shape);
-  }
-
-  private constructor(buffer: DeviceBuffer<D>, shape: Shape) {
-    const strides = shape.map((_, axis) => countOf(buffer.shape.slice(axis + 1)));
-    super(buffer, { shape, strides, offset: 0 });
-  }
-
   /** Bytes from the start of one row to the start of the next. */
   get pitchBytes(): number {
     return (this.buffer.shape.at(-1) ?? 0) * elementBytes(this.dtype);
@@ -93,4 +57,40 @@ export class PitchedBuffer<D extends DType = DType> extends StridedView<D, Devic
       this.shape.join(", ")
     }] by ${this.pitchBytes} bytes)`;
   }
+}
+
+/**
+ * Allocates rows (cuMemAllocPitch). The elements keep whatever was there before.
+ *
+ * @throws RangeError when the shape has fewer than two axes, or no elements.
+ */
+export function allocatePitchedBuffer<D extends DType>(
+  request: PitchedBufferRequest<D>,
+): PitchedBuffer<D> {
+  const { dtype, stream, label } = request;
+  const { context } = stream;
+  const shape = toShape(request.shape);
+  const columns = shape.at(-1) ?? 0;
+  if (shape.length < 2 || countOf(shape) === 0) {
+    throw new RangeError(
+      `Cannot allocate rows of [${shape.join(", ")}]: expected at least one row and one column`,
+    );
+  }
+  const each = elementBytes(dtype);
+  const rowCount = countOf(shape) / columns;
+  const rows = { widthBytes: columns * each, rowCount, elementBytes: each };
+  const resource = new PitchedMemoryResource(stream);
+  context.sweepMore();
+  const need = { context, kind: "device", byteLength: rows.widthBytes * rowCount } as const;
+  const { address, pitchBytes } = takeWithinLimits(need, () => resource.allocateRows(rows));
+  const byteLength = pitchBytes * rowCount;
+  const block = { kind: "device", byteLength, resource, stream, label } as const;
+  const allocation = new Allocation(block, address);
+  const token = { allocation };
+  allocation.guard(token);
+  const whole = toShape([...shape.slice(0, -1), pitchBytes / each]);
+  const fields = { allocation, token, dtype, shape: whole, byteOffset: 0, isView: false };
+  const buffer = new DeviceBuffer(new Parts(fields));
+  const strides = shape.map((_, axis) => countOf(whole.slice(axis + 1)));
+  return new PitchedBuffer(new Parts({ buffer, layout: { shape, strides, offset: 0 } }));
 }

@@ -9,7 +9,11 @@ import type { CudaStream } from "../order/stream.ts";
 export class QueuedWork implements PromiseLike<void> {
   readonly #stream: CudaStream;
 
-  /** Creates an object for the work that `stream` has queued so far. */
+  /**
+   * Creates an object for the work that `stream` has queued so far.
+   *
+   * @ignore
+   */
   constructor(stream: CudaStream) {
     this.#stream = stream;
   }

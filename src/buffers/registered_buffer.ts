@@ -8,9 +8,10 @@ import type { CudaStream } from "../order/stream.ts";
 import type { MemorySpan } from "../transfer/copy.ts";
 import { bytesOf, type HostMemory } from "../transfer/host_memory.ts";
 import { DisposedError } from "../words/errors.ts";
+import { Parts } from "../words/parts.ts";
 import type { DeviceBufferRequest } from "./device_buffer.ts";
-import { ALLOCATE_LIKE, type BufferFields } from "./gpu_buffer.ts";
-import { HostBuffer } from "./host_buffer.ts";
+import { ALLOCATE_LIKE } from "./gpu_buffer.ts";
+import { HostBuffer, type HostBufferFields, hostBytesOf } from "./host_buffer.ts";
 import { byteLengthOf, countOf, type Shape, toShape } from "./shape.ts";
 
 /** Options for registering an array. */
@@ -34,7 +35,7 @@ export type RegisterRequest<D extends DType> = RegisterOptions<D> & {
 };
 
 /** The parts of registered memory. */
-export interface RegisteredBufferFields<D extends DType> extends BufferFields<D> {
+export interface RegisteredBufferFields<D extends DType> extends HostBufferFields<D> {
   /** The registration of the array. */
   readonly registration: HostRegistration;
 }
@@ -48,38 +49,14 @@ export interface RegisteredBufferFields<D extends DType> extends BufferFields<D>
 export class RegisteredBuffer<D extends DType = DType> extends HostBuffer<D> {
   readonly #registration: HostRegistration;
 
-  /** Adopts registered memory; {@link RegisteredBuffer.register} registers it. */
-  constructor(fields: RegisteredBufferFields<D>) {
-    super({ ...fields, bytes: fields.registration.bytes });
-    this.#registration = fields.registration;
-  }
-
   /**
-   * Page-locks an array; takes about as long as copying it (cuMemHostRegister).
+   * Adopts registered memory.
    *
-   * @throws TypeError when the array was detached or can be resized.
-   * @throws RangeError when the shape does not fit its bytes.
-   * @throws CudaError when a part of the array is registered already.
+   * @ignore
    */
-  static register<D extends DType>(request: RegisterRequest<D>): RegisteredBuffer<D> {
-    const { source, stream, label, portable, readOnly } = request;
-    const bytes = bytesOf(source, "register memory");
-    const { dtype, shape } = layoutOf(request, bytes);
-    const registration = new HostRegistration(stream, { bytes, portable, readOnly });
-    const { byteLength } = bytes;
-    const allocation = Allocation.create({
-      kind: "registered",
-      byteLength,
-      resource: registration,
-      stream,
-      label,
-      isReadOnly: registration.isReadOnly,
-    });
-    noteOwner(allocation, bytes);
-    const token = { allocation };
-    allocation.guard(token);
-    const fields = { allocation, token, dtype, shape, byteOffset: 0, isView: false };
-    return new RegisteredBuffer({ ...fields, registration });
+  constructor(parts: Parts<RegisteredBufferFields<D>>) {
+    super(parts);
+    this.#registration = parts.value.registration;
   }
 
   /** Whether the GPU may only read the memory. */
@@ -94,7 +71,7 @@ export class RegisteredBuffer<D extends DType = DType> extends HostBuffer<D> {
    */
   override get span(): MemorySpan {
     const span = super.span;
-    if (span.byteLength > 0 && this.bytes.byteLength === 0) {
+    if (span.byteLength > 0 && hostBytesOf(this).byteLength === 0) {
       throw new DisposedError(`${this}, whose array was moved away`);
     }
     return span;
@@ -108,14 +85,42 @@ export class RegisteredBuffer<D extends DType = DType> extends HostBuffer<D> {
   /**
    * Registers new memory of the same kind; the result's array is new.
    *
-   * @internal
+   * @ignore
    */
   protected [ALLOCATE_LIKE](request: DeviceBufferRequest<D>): RegisteredBuffer<D> {
     const { dtype, stream, label } = request;
     const shape = toShape(request.shape);
     const source = new ArrayBuffer(byteLengthOf(dtype, shape));
-    return RegisteredBuffer.register<D>({ source, dtype, shape, stream, label });
+    return registerBuffer<D>({ source, dtype, shape, stream, label });
   }
+}
+
+/**
+ * Page-locks an array; takes about as long as copying it (cuMemHostRegister).
+ *
+ * @throws TypeError when the array was detached or can be resized.
+ * @throws RangeError when the shape does not fit its bytes.
+ * @throws CudaError when a part of the array is registered already.
+ */
+export function registerBuffer<D extends DType>(request: RegisterRequest<D>): RegisteredBuffer<D> {
+  const { source, stream, label, portable, readOnly } = request;
+  const bytes = bytesOf(source, "register memory");
+  const { dtype, shape } = layoutOf(request, bytes);
+  const registration = new HostRegistration(stream, { bytes, portable, readOnly });
+  const { byteLength } = bytes;
+  const allocation = Allocation.create({
+    kind: "registered",
+    byteLength,
+    resource: registration,
+    stream,
+    label,
+    isReadOnly: registration.isReadOnly,
+  });
+  noteOwner(allocation, bytes);
+  const token = { allocation };
+  allocation.guard(token);
+  const fields = { allocation, token, dtype, shape, byteOffset: 0, isView: false };
+  return new RegisteredBuffer(new Parts({ ...fields, bytes: registration.bytes, registration }));
 }
 
 function layoutOf<D extends DType>(

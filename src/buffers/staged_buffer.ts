@@ -9,6 +9,7 @@ import { STREAM, type StreamChoice } from "../order/stream_choice.ts";
 import { queueCopy } from "../transfer/copy.ts";
 import { DisposedError } from "../words/errors.ts";
 import { NUMBER, OptionSet } from "../words/options.ts";
+import { Parts } from "../words/parts.ts";
 import type { DeviceBufferRequest } from "./device_buffer.ts";
 import { ALLOCATE_LIKE, type BufferFields, GpuBuffer, streamFor } from "./gpu_buffer.ts";
 import { PinnedBuffer } from "./pinned_buffer.ts";
@@ -53,39 +54,16 @@ export class StagedBuffer<D extends DType = DType> extends GpuBuffer<D> {
   readonly mirror: PinnedBuffer<D>;
   readonly #mirrorAllocation: Allocation;
 
-  /** Adopts both halves; {@link StagedBuffer.allocate} allocates them. */
-  constructor(fields: StagedBufferFields<D>) {
-    super(fields);
-    const { mirrorAllocation: allocation, mirrorBytes: bytes } = fields;
-    this.mirror = new PinnedBuffer({ ...fields, allocation, bytes, isView: true });
+  /**
+   * Adopts both halves.
+   *
+   * @ignore
+   */
+  constructor(parts: Parts<StagedBufferFields<D>>) {
+    super(parts);
+    const { mirrorAllocation: allocation, mirrorBytes: bytes, ...fields } = parts.value;
+    this.mirror = new PinnedBuffer(new Parts({ ...fields, allocation, bytes, isView: true }));
     this.#mirrorAllocation = allocation;
-  }
-
-  /** Allocates both halves, or neither. The elements keep whatever was there before. */
-  static allocate<D extends DType>(request: StagedBufferRequest<D>): StagedBuffer<D> {
-    const { dtype, resource, pinnedResource, stream, label } = request;
-    const shape = toShape(request.shape);
-    requireHostMemory(pinnedResource, "allocate page-locked memory");
-    const block = { byteLength: byteLengthOf(dtype, shape), stream, label };
-    const allocation = Allocation.create({ ...block, kind: kindOf(resource), resource });
-    try {
-      const mirrorAllocation = Allocation.create({
-        ...block,
-        kind: "pinned",
-        resource: pinnedResource,
-      });
-      const mirrorBytes = showToHost(mirrorAllocation);
-      const token = { allocation };
-      // One guard for both halves: a reference to a typed array over the mirror keeps the device's
-      // half too.
-      allocation.releaseWith(mirrorAllocation);
-      allocation.guard(token);
-      const fields = { allocation, token, dtype, shape, byteOffset: 0, isView: false };
-      return new StagedBuffer({ ...fields, mirrorAllocation, mirrorBytes });
-    } catch (error) {
-      allocation.release();
-      throw error;
-    }
   }
 
   /**
@@ -122,14 +100,43 @@ export class StagedBuffer<D extends DType = DType> extends GpuBuffer<D> {
   /**
    * Allocates a buffer of the same kind.
    *
-   * @internal
+   * @ignore
    */
   protected [ALLOCATE_LIKE](request: DeviceBufferRequest<D>): StagedBuffer<D> {
     const { resource: pinnedResource } = this.#mirrorAllocation;
-    return StagedBuffer.allocate({ ...request, pinnedResource });
+    return allocateStagedBuffer({ ...request, pinnedResource });
   }
 
   #part({ start, end }: StagedRange): StagedBuffer<D> {
     return start === undefined && end === undefined ? this : this.subarray(start, end);
+  }
+}
+
+/** Allocates both halves, or neither. The elements keep whatever was there before. */
+export function allocateStagedBuffer<D extends DType>(
+  request: StagedBufferRequest<D>,
+): StagedBuffer<D> {
+  const { dtype, resource, pinnedResource, stream, label } = request;
+  const shape = toShape(request.shape);
+  requireHostMemory(pinnedResource, "allocate page-locked memory");
+  const block = { byteLength: byteLengthOf(dtype, shape), stream, label };
+  const allocation = Allocation.create({ ...block, kind: kindOf(resource), resource });
+  try {
+    const mirrorAllocation = Allocation.create({
+      ...block,
+      kind: "pinned",
+      resource: pinnedResource,
+    });
+    const mirrorBytes = showToHost(mirrorAllocation);
+    const token = { allocation };
+    // One guard for both halves: a reference to a typed array over the mirror keeps the device's
+    // half too.
+    allocation.releaseWith(mirrorAllocation);
+    allocation.guard(token);
+    const fields = { allocation, token, dtype, shape, byteOffset: 0, isView: false };
+    return new StagedBuffer(new Parts({ ...fields, mirrorAllocation, mirrorBytes }));
+  } catch (error) {
+    allocation.release();
+    throw error;
   }
 }

@@ -18,6 +18,7 @@ import { TRANSFER_CHOICE, type TransferChoice } from "../transfer/transfer_choic
 import { DisposedError } from "../words/errors.ts";
 import { describeNumber } from "../words/format.ts";
 import { NUMBER, OptionSet } from "../words/options.ts";
+import { Parts, partsOf } from "../words/parts.ts";
 import { elementOf } from "./element.ts";
 import type { GpuBuffer, Uploadable } from "./gpu_buffer.ts";
 import { hostSource } from "./host_elements.ts";
@@ -35,6 +36,14 @@ import {
 } from "./strides.ts";
 
 const AXIS_RANGE = new OptionSet<AxisRange>({ start: NUMBER, end: NUMBER, step: NUMBER });
+
+/** The parts of a strided view. */
+export interface StridedFields<B> {
+  /** The buffer whose elements it shows. */
+  readonly buffer: B;
+  /** Their order. */
+  readonly layout: StridedLayout;
+}
 
 /**
  * A view of a buffer's elements in any order: transposed, every second one, a part of each row. It
@@ -58,12 +67,12 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
   #disposed = false;
 
   /**
-   * Creates a view; `buffer.strided()` and `buffer.transpose()` are shorter.
+   * Shows elements of a buffer.
    *
-   * @throws RangeError when the layout leaves the buffer.
-   * @throws DisposedError when the buffer was disposed.
+   * @ignore
    */
-  constructor(buffer: B, layout: StridedLayout) {
+  constructor(parts: Parts<StridedFields<B>>) {
+    const { buffer, layout } = partsOf(parts, new.target);
     if (buffer.disposed) throw new DisposedError(buffer.toString());
     checkLayout(layout, buffer.length, buffer);
     this.buffer = buffer;
@@ -267,7 +276,7 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
 
   #derive(layout: StridedLayout): StridedView<D, B> {
     this.#checkUsable();
-    return new StridedView(this.buffer, layout);
+    return new StridedView(new Parts({ buffer: this.buffer, layout }));
   }
 
   /** Checks a copy into this view, and returns it for the layer below. */

@@ -45,14 +45,10 @@ export function contiguousStrides(shape: Shape): readonly number[] {
 /**
  * Checks that a layout stays inside `length` elements.
  *
- * @throws TypeError when its shape or its strides are not lists.
  * @throws RangeError when it leaves them, or when shape and strides have different lengths.
  */
 export function checkLayout(layout: StridedLayout, length: number, of: unknown): void {
-  const { shape, strides, offset }: Partial<StridedLayout> = Object(layout);
-  if (!Array.isArray(shape) || !Array.isArray(strides) || typeof offset !== "number") {
-    throw new TypeError(`Cannot view ${of} by a layout that is not { shape, strides, offset }`);
-  }
+  const { shape, strides, offset } = layout;
   if (strides.length !== shape.length) {
     throw new RangeError(
       `Cannot view ${of} by strides [${strides.join(", ")}]: the shape has ${shape.length} axes`,
@@ -60,8 +56,8 @@ export function checkLayout(layout: StridedLayout, length: number, of: unknown):
   }
   if (!areWhole(strides) || !areWhole(shape) || !Number.isSafeInteger(offset)) {
     throw new RangeError(
-      `Cannot view ${of} as [${shape.map(String)}] by strides [${strides.join(", ")}] from ` +
-        `${offset}: expected whole numbers`,
+      `Cannot view ${of} as [${shape.join(", ")}] by strides [${strides.map(String).join(", ")}] ` +
+        `from ${offset}: expected whole numbers`,
     );
   }
   const isEmpty = countOf(shape) === 0;

@@ -2,6 +2,7 @@
 
 import { nameOf } from "../accounting/ledger.ts";
 import type { DType } from "../dtype.ts";
+import { Parts, partsOf } from "../words/parts.ts";
 import { formatShape } from "./shape.ts";
 import type { GpuBuffer } from "./gpu_buffer.ts";
 import type { TransferChoice } from "../transfer/transfer_choice.ts";
@@ -32,8 +33,13 @@ export class BufferSummary {
   /** Number of values in each of equally wide bins, from the lowest value to the highest. */
   readonly histogram: readonly number[];
 
-  /** Creates a summary from its values. */
-  constructor(found: BufferSummary) {
+  /**
+   * Takes over values.
+   *
+   * @ignore
+   */
+  constructor(parts: Parts<BufferSummary>) {
+    const found = partsOf(parts, new.target);
     this.name = found.name;
     this.type = found.type;
     this.length = found.length;
@@ -67,18 +73,20 @@ export async function summarise<D extends DType>(
   const lowest = finite.reduce((a, b) => Math.min(a, b), Infinity);
   const highest = finite.reduce((a, b) => Math.max(a, b), -Infinity);
   const hasFinite = finite.length > 0;
-  return new BufferSummary({
-    name: nameOf({ label: buffer.label, kind: buffer.kind, id: buffer.storageId }),
-    type: formatShape(buffer.dtype, buffer.shape),
-    length: buffer.length,
-    sampleCount: values.length,
-    nonFiniteCount: values.length - finite.length,
-    zeroCount: finite.filter((value) => value === 0).length,
-    lowest: hasFinite ? lowest : null,
-    highest: hasFinite ? highest : null,
-    mean: hasFinite ? finite.reduce((sum, value) => sum + value / finite.length, 0) : null,
-    histogram: hasFinite ? countBins(finite, { lowest, highest }) : [],
-  });
+  return new BufferSummary(
+    new Parts({
+      name: nameOf({ label: buffer.label, kind: buffer.kind, id: buffer.storageId }),
+      type: formatShape(buffer.dtype, buffer.shape),
+      length: buffer.length,
+      sampleCount: values.length,
+      nonFiniteCount: values.length - finite.length,
+      zeroCount: finite.filter((value) => value === 0).length,
+      lowest: hasFinite ? lowest : null,
+      highest: hasFinite ? highest : null,
+      mean: hasFinite ? finite.reduce((sum, value) => sum + value / finite.length, 0) : null,
+      histogram: hasFinite ? countBins(finite, { lowest, highest }) : [],
+    }),
+  );
 }
 
 function pieceStarts(length: number): { start: number; end: number }[] {

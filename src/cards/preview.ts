@@ -5,7 +5,7 @@ import type { GpuBuffer } from "../buffers/gpu_buffer.ts";
 import { elementBytes } from "../dtype.ts";
 import type { Allocation } from "../memory/allocation.ts";
 import { activeCapture } from "../order/capture.ts";
-import { CudaStream } from "../order/stream.ts";
+import { defaultStreamOf } from "../order/stream.ts";
 import { transferSync } from "../transfer/host_transfer.ts";
 import { messageOf } from "../words/format.ts";
 
@@ -42,7 +42,7 @@ function readFirst(buffer: GpuBuffer, allocation: Allocation): Preview {
   const elementLength = elementBytes(dtype);
   const count = Math.min(length, Math.floor(MOST_BYTES / elementLength));
   const bytes = new Uint8Array(count * elementLength);
-  const stream = CudaStream.default(buffer.context);
+  const stream = defaultStreamOf(buffer.context);
   const address = allocation.address + BigInt(byteOffset);
   const span = { allocation, address, byteLength: bytes.byteLength };
   const host = { memory: bytes };
@@ -58,7 +58,7 @@ function readFirst(buffer: GpuBuffer, allocation: Allocation): Preview {
 /** Whether all work that could change the block or delay a read is done, or will be in a moment. */
 function isQuiet({ usage, context }: Allocation): boolean {
   if (usage.hasPending) return false;
-  const streams = [CudaStream.default(context), ...usage.streams()];
+  const streams = [defaultStreamOf(context), ...usage.streams()];
   const deadline = performance.now() + PATIENCE_MILLISECONDS;
   do {
     if (streams.every((stream) => stream.disposed || stream.isIdle)) return true;

@@ -11,10 +11,14 @@ import {
   allocationOf,
   type DeviceAllocator,
 } from "../buffers/device_allocator.ts";
-import { DeviceBuffer } from "../buffers/device_buffer.ts";
+import { allocateDeviceBuffer, type DeviceBuffer } from "../buffers/device_buffer.ts";
 import { downloadPinned } from "../buffers/download_pinned.ts";
 import { type GpuBuffer, type Uploadable, uploadLate } from "../buffers/gpu_buffer.ts";
-import { GrowableBuffer, type GrowableOptions } from "../buffers/growable_buffer.ts";
+import {
+  allocateGrowableBuffer,
+  type GrowableBuffer,
+  type GrowableOptions,
+} from "../buffers/growable_buffer.ts";
 import type { HostValues, UntypedSource } from "../buffers/host_values.ts";
 import {
   GROWABLE_OPTIONS,
@@ -26,8 +30,8 @@ import {
   STAGED_OPTIONS,
   type StagedOptions,
 } from "../buffers/kind_options.ts";
-import { LazyBuffer } from "../buffers/lazy_buffer.ts";
-import { ManagedBuffer } from "../buffers/managed_buffer.ts";
+import { type LazyBuffer, planLazyBuffer } from "../buffers/lazy_buffer.ts";
+import { allocateManagedBuffer, type ManagedBuffer } from "../buffers/managed_buffer.ts";
 import {
   type ArraysOf,
   DOWNLOAD_ALL_OPTIONS,
@@ -40,20 +44,24 @@ import {
   uploadInto,
   type UploadIntoOptions,
 } from "../buffers/many_arrays.ts";
-import { MappedBuffer } from "../buffers/mapped_buffer.ts";
+import { allocateMappedBuffer, type MappedBuffer } from "../buffers/mapped_buffer.ts";
 import type { BuffersOf, PackedBuffers } from "../buffers/packed_buffers.ts";
-import { PinnedBuffer } from "../buffers/pinned_buffer.ts";
-import { PitchedBuffer } from "../buffers/pitched_buffer.ts";
-import { RegisteredBuffer, type RegisterOptions } from "../buffers/registered_buffer.ts";
+import { allocatePinnedBuffer, type PinnedBuffer } from "../buffers/pinned_buffer.ts";
+import { allocatePitchedBuffer, type PitchedBuffer } from "../buffers/pitched_buffer.ts";
+import {
+  registerBuffer,
+  type RegisteredBuffer,
+  type RegisterOptions,
+} from "../buffers/registered_buffer.ts";
 import type { Shape } from "../buffers/shape.ts";
-import { StagedBuffer } from "../buffers/staged_buffer.ts";
+import { allocateStagedBuffer, type StagedBuffer } from "../buffers/staged_buffer.ts";
 import type { StridedView } from "../buffers/strided_view.ts";
 import { uploadSource } from "../buffers/upload_source.ts";
 import { Context } from "../driver/context.ts";
 import { Driver } from "../driver/driver.ts";
 import { releaseAll } from "../driver/release.ts";
 import type { DType, DTypeOf, HostArray } from "../dtype.ts";
-import { CAPTURE_OPTIONS, type CaptureOptions, CudaGraph } from "../graph/graph.ts";
+import { CAPTURE_OPTIONS, captureGraph, type CaptureOptions, type CudaGraph } from "../graph/graph.ts";
 import { resourceFor } from "../graph/graph_memory_resource.ts";
 import type { ByteSource } from "../interop/byte_source.ts";
 import { bufferFromHandle, HANDLE_OPTIONS, type HandleOptions } from "../interop/from_handle.ts";
@@ -80,9 +88,15 @@ import {
 import { openToPeer } from "../memory/resource_kind.ts";
 import { VirtualMemoryResource } from "../memory/virtual_memory_resource.ts";
 import { requireNoCapture } from "../order/capture.ts";
-import { CudaEvent, type EventOptions } from "../order/event.ts";
+import { createEvent, type CudaEvent, type EventOptions } from "../order/event.ts";
 import { watch } from "../order/safety_net.ts";
-import { CudaStream, finishPending, type StreamOptions } from "../order/stream.ts";
+import {
+  createStream,
+  type CudaStream,
+  defaultStreamOf,
+  finishPending,
+  type StreamOptions,
+} from "../order/stream.ts";
 import { STREAM_CHOICE, type StreamChoice, streamOn } from "../order/stream_choice.ts";
 import { TransferEngine } from "../transfer/engine.ts";
 import type { FilePath } from "../transfer/file_path.ts";
@@ -91,14 +105,8 @@ import { type PeerRoute, peerRoute } from "../transfer/peer_link.ts";
 import { transferOf } from "../transfer/transfer_choice.ts";
 import { DisposedError } from "../words/errors.ts";
 import { type ByteSize, formatBytes, messageOf } from "../words/format.ts";
-import {
-  BIGINT,
-  CALLBACK,
-  isRecord,
-  type OptionKind,
-  requireKind,
-  TEXT,
-} from "../words/options.ts";
+import { BIGINT, CALLBACK, isRecord, type OptionKind, requireKind, TEXT } from "../words/options.ts";
+import { Parts, partsOf } from "../words/parts.ts";
 import { VERSION } from "../words/version.ts";
 import { DeviceInfo } from "./device_info.ts";
 import { type DeviceMemory, readDeviceMemory } from "./device_memory.ts";
@@ -109,7 +117,7 @@ import {
   UPLOAD_OPTIONS,
   type UploadOptions,
 } from "./device_options.ts";
-import { LiveTable } from "./live.ts";
+import { listLive, type LiveTable } from "./live.ts";
 import type { LiveQuery } from "./live_query.ts";
 import { MemoryReport } from "./report.ts";
 import { runScope, type Scope, SCOPE_OPTIONS, type ScopeOptions } from "./scope.ts";
@@ -125,6 +133,12 @@ const MARK: OptionKind = {
   expected: "what gpu.mark() gave",
   accepts: (value) => isRecord(value) && typeof value["id"] === "number",
 };
+
+/** The parts of a device. */
+interface DeviceFields {
+  readonly context: Context;
+  readonly options: OpenOptions;
+}
 
 /**
  * One GPU, and the calls that create everything on it: buffers, streams, events and graphs. Programs
@@ -150,9 +164,15 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   readonly #pinnedResources: ResourceChoice;
   #disposed = false;
 
-  private constructor(context: Context, options: OpenOptions) {
+  /**
+   * Adopts a context.
+   *
+   * @ignore
+   */
+  constructor(parts: Parts<DeviceFields>) {
+    const { context, options } = partsOf(parts, new.target);
     this.#context = context;
-    this.info = new DeviceInfo(context);
+    this.info = new DeviceInfo(new Parts(context));
     const { resource = defaultDeviceResource, pinnedResource = defaultPinnedResource } = options;
     this.#deviceResources = new ResourceChoice(context, resource);
     this.#pinnedResources = new ResourceChoice(context, pinnedResource, { needsHost: true });
@@ -186,7 +206,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     try {
       if (origins !== undefined) context.ledger.origins.choose(origins);
       if (transfers !== undefined) TransferEngine.tune(context, transfers);
-      return new CudaDevice(context, options);
+      return new CudaDevice(new Parts({ context, options }));
     } catch (error) {
       context.release();
       throw error;
@@ -273,7 +293,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
 
   /** The default stream, used by every call that names no other. */
   get stream(): CudaStream {
-    return CudaStream.default(this.context);
+    return defaultStreamOf(this.context);
   }
 
   /**
@@ -289,9 +309,9 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     shape: number | Shape,
     options: AllocateOptions = {},
   ): DeviceBuffer<D> {
-    const { stream, label } = this.place(ALLOCATE_OPTIONS.read(options, "alloc"));
+    const { stream, label } = this.#place(ALLOCATE_OPTIONS.read(options, "alloc"));
     const resource = options.resource ?? resourceFor(stream, this.memoryResource);
-    return DeviceBuffer.allocate({ dtype, shape, resource, stream, label }); // faster than a spread
+    return allocateDeviceBuffer({ dtype, shape, resource, stream, label }); // faster than a spread
   }
 
   /** Allocates device memory and queues setting every element to zero; does not wait. */
@@ -321,7 +341,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     options: AllocateOptions = {},
   ): PinnedBuffer<D> {
     const { resource = this.pinnedMemoryResource } = ALLOCATE_OPTIONS.read(options, "pinned");
-    return PinnedBuffer.allocate({ dtype, shape, resource, ...this.place(options) });
+    return allocatePinnedBuffer({ dtype, shape, resource, ...this.#place(options) });
   }
 
   /**
@@ -520,12 +540,12 @@ export class CudaDevice implements DeviceAllocator, Disposable {
 
   /** Creates a stream: a queue of GPU work beside the default stream. */
   createStream(options: StreamOptions = {}): CudaStream {
-    return CudaStream.create(this.context, options);
+    return createStream(this.context, options);
   }
 
   /** Creates an event, which streams record and wait for. */
   createEvent(options: EventOptions = {}): CudaEvent {
-    return CudaEvent.create(this.context, options);
+    return createEvent(this.context, options);
   }
 
   /**
@@ -562,8 +582,8 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     body: (stream: CudaStream) => T extends PromiseLike<unknown> ? never : T,
     options: CaptureOptions = {},
   ): CudaGraph {
-    const { stream, label } = this.place(CAPTURE_OPTIONS.read(options, "capture"));
-    return CudaGraph.capture(stream, { body, label });
+    const { stream, label } = this.#place(CAPTURE_OPTIONS.read(options, "capture"));
+    return captureGraph(stream, { body, label });
   }
 
   /** Resolves when all work on the default stream is done, transfers included. */
@@ -651,8 +671,8 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   ): StagedBuffer<D> {
     STAGED_OPTIONS.read(options, "staged");
     const { resource = this.memoryResource, pinnedResource = this.pinnedMemoryResource } = options;
-    const place = this.place(options);
-    return StagedBuffer.allocate({ dtype, shape, resource, pinnedResource, ...place });
+    const place = this.#place(options);
+    return allocateStagedBuffer({ dtype, shape, resource, pinnedResource, ...place });
   }
 
   /**
@@ -676,7 +696,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   ): MappedBuffer<D> {
     const { portable, writeCombined } = MAPPED_OPTIONS.read(options, "mapped");
     const resource = new MappedHostMemoryResource(this, { portable, writeCombined });
-    return MappedBuffer.allocate({ dtype, shape, resource, ...this.place(options) });
+    return allocateMappedBuffer({ dtype, shape, resource, ...this.#place(options) });
   }
 
   /**
@@ -703,7 +723,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
       options,
       "managed",
     );
-    return ManagedBuffer.allocate({ dtype, shape, resource, ...this.place(options) });
+    return allocateManagedBuffer({ dtype, shape, resource, ...this.#place(options) });
   }
 
   /**
@@ -747,7 +767,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   growable<D extends DType>(dtype: D, options: GrowableOptions = {}): GrowableBuffer<D> {
     GROWABLE_OPTIONS.read(options, "growable");
     const resource = new VirtualMemoryResource(this);
-    return GrowableBuffer.allocate({ ...options, dtype, resource, ...this.place(options) });
+    return allocateGrowableBuffer({ ...options, dtype, resource, ...this.#place(options) });
   }
 
   /**
@@ -770,7 +790,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     options: AllocateOptions = {},
   ): LazyBuffer<D> {
     const { resource = this.memoryResource } = ALLOCATE_OPTIONS.read(options, "lazy");
-    return LazyBuffer.plan({ dtype, shape, resource, ...this.place(options) });
+    return planLazyBuffer({ dtype, shape, resource, ...this.#place(options) });
   }
 
   /**
@@ -803,7 +823,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     options: RegisterOptions<D> = {},
   ): RegisteredBuffer<D> {
     REGISTER_OPTIONS.read(options, "register");
-    return RegisteredBuffer.register({ ...options, source, ...this.place(options) });
+    return registerBuffer({ ...options, source, ...this.#place(options) });
   }
 
   /**
@@ -825,13 +845,8 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     shape: Shape,
     options: PlaceOptions = {},
   ): PitchedBuffer<D> {
-    const place = this.place(PLACE_OPTIONS.read(options, "pitched"));
-    return PitchedBuffer.allocate({ dtype, shape, ...place });
-  }
-
-  /** Returns the stream to allocate on, checked, and the label. */
-  protected place(options: PlaceOptions): { stream: CudaStream; label: string | undefined } {
-    return { stream: streamOn(this.context, options, "memory"), label: options.label };
+    const place = this.#place(PLACE_OPTIONS.read(options, "pitched"));
+    return allocatePitchedBuffer({ dtype, shape, ...place });
   }
 
   /** The device's memory by use, in bytes, at this moment (cuMemGetInfo). */
@@ -867,7 +882,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
    * ```
    */
   live(query: LiveQuery = {}): LiveTable {
-    return LiveTable.of(this.context.ledger, query);
+    return listLive(this.context.ledger, query);
   }
 
   /** Returns a mark of this moment for {@link CudaDevice.disposeSince}. */
@@ -907,7 +922,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   track(label: string): MemoryTrack {
     requireKind(label, TEXT, "track");
     const record = this.context.ledger.openTrack(label);
-    const track = new MemoryTrack(record);
+    const track = new MemoryTrack(new Parts(record));
     watch(track, record);
     return track;
   }
@@ -966,7 +981,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
    * JSON.
    */
   report(): MemoryReport {
-    return new MemoryReport(this.context, this.provenance());
+    return new MemoryReport(new Parts({ context: this.context, provenance: this.provenance() }));
   }
 
   /**
@@ -1003,5 +1018,10 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     } catch (error) {
       return `${this} not readable: ${messageOf(error)}`;
     }
+  }
+
+  /** Returns the stream to allocate on, checked, and the label. */
+  #place(options: PlaceOptions): { stream: CudaStream; label: string | undefined } {
+    return { stream: streamOn(this.context, options, "memory"), label: options.label };
   }
 }

@@ -5,6 +5,7 @@ import { readCString } from "../../ffi/pointers.ts";
 import type { Context } from "../driver/context.ts";
 import { type Bus, readBus } from "../measure/bus.ts";
 import { isRefusal } from "../words/errors.ts";
+import { type Parts, partsOf } from "../words/parts.ts";
 
 /** A device's name, size and abilities. */
 export class DeviceInfo {
@@ -23,8 +24,13 @@ export class DeviceInfo {
   readonly #driver: DriverApi;
   #bus: Bus | undefined;
 
-  /** Reads the properties from the driver. */
-  constructor(context: Context) {
+  /**
+   * Reads the properties from the driver.
+   *
+   * @ignore
+   */
+  constructor(parts: Parts<Context>) {
+    const context = partsOf(parts, new.target);
     const { driver, deviceHandle } = context;
     const text = new Uint8Array(256);
     driver.call("cuDeviceGetName", text, text.length, deviceHandle);

@@ -2,6 +2,8 @@
 
 import { type Ledger, type LedgerEntry, nameOf } from "../accounting/ledger.ts";
 import { formatBytes, formatCount, formatSeconds } from "../words/format.ts";
+import { CALLBACK } from "../words/options.ts";
+import { Parts, partsOf } from "../words/parts.ts";
 import { formatTable } from "../words/text_table.ts";
 import { type LiveGroupKey, LiveGroups } from "./live_groups.ts";
 import {
@@ -19,6 +21,13 @@ interface LiveRow {
   readonly entry: LedgerEntry;
 }
 
+/** The parts of a table. */
+interface LiveFields {
+  readonly rows: readonly LiveRow[];
+  /** Whether the device was told to find the place of every object. */
+  readonly findsAll: boolean;
+}
+
 /** Rows printed at most; a longer table is not readable on a console. */
 const PRINTED_ROWS = 40;
 
@@ -31,23 +40,15 @@ export class LiveTable implements Iterable<LiveObject> {
   /** Whether the device was told to find the place of every object. */
   readonly #findsAll: boolean;
 
-  private constructor(rows: readonly LiveRow[], findsAll: boolean) {
+  /**
+   * Lists rows.
+   *
+   * @ignore
+   */
+  constructor(parts: Parts<LiveFields>) {
+    const { rows, findsAll } = partsOf(parts, new.target);
     this.#rows = rows;
     this.#findsAll = findsAll;
-  }
-
-  /**
-   * Lists the entries of a ledger that match a query.
-   *
-   * @internal
-   */
-  static of(ledger: Ledger, query: LiveQuery = {}): LiveTable {
-    LIVE_QUERY.read(query, "live");
-    const now = Date.now();
-    const rows = ledger.entries().map((entry) => ({ entry, object: describe(entry, now) }));
-    const { detail } = ledger.origins;
-    return new LiveTable(rows, detail === "line" || detail === "stack")
-      .filter(query).sort(query.sortBy ?? "size");
   }
 
   /**
@@ -73,17 +74,16 @@ export class LiveTable implements Iterable<LiveObject> {
    * one.
    */
   filter(query: LiveQuery | ((object: LiveObject) => boolean)): LiveTable {
-    const fits = typeof query === "function" ? query : matcherOf(LIVE_QUERY.read(query, "filter"));
-    const kept = new LiveTable(this.#rows.filter(({ object }) => fits(object)), this.#findsAll);
-    const order = typeof query === "function" ? undefined : query.sortBy;
+    const fits = isMatcher(query) ? query : matcherOf(LIVE_QUERY.read(query, "filter"));
+    const kept = this.#with(this.#rows.filter(({ object }) => fits(object)));
+    const order = isMatcher(query) ? undefined : query.sortBy;
     return order === undefined ? kept : kept.sort(order);
   }
 
   /** Returns the rows sorted: largest first, oldest first, or in alphabetical order. */
   sort(order: LiveOrder): LiveTable {
     const compare = comparisonOf(order);
-    const sorted = this.#rows.toSorted((a, b) => compare(a.object, b.object));
-    return new LiveTable(sorted, this.#findsAll);
+    return this.#with(this.#rows.toSorted((a, b) => compare(a.object, b.object)));
   }
 
   /**
@@ -103,7 +103,7 @@ export class LiveTable implements Iterable<LiveObject> {
    * ```
    */
   by(key: LiveGroupKey): LiveGroups {
-    return new LiveGroups(key, { objects: this.objects, hint: this.hint });
+    return new LiveGroups(new Parts({ key, objects: this.objects, hint: this.hint }));
   }
 
   /** Advice on how to record the places of all rows when some have none; empty otherwise. */
@@ -155,6 +155,26 @@ export class LiveTable implements Iterable<LiveObject> {
   [Symbol.for("Deno.customInspect")](): string {
     return this.toString();
   }
+
+  #with(rows: readonly LiveRow[]): LiveTable {
+    return new LiveTable(new Parts({ rows, findsAll: this.#findsAll }));
+  }
+}
+
+/**
+ * Lists the entries of a ledger that match a query.
+ */
+export function listLive(ledger: Ledger, query: LiveQuery = {}): LiveTable {
+  LIVE_QUERY.read(query, "live");
+  const now = Date.now();
+  const rows = ledger.entries().map((entry) => ({ entry, object: describe(entry, now) }));
+  const { detail } = ledger.origins;
+  return new LiveTable(new Parts({ rows, findsAll: detail === "line" || detail === "stack" }))
+    .filter(query).sort(query.sortBy ?? "size");
+}
+
+function isMatcher(query: unknown): query is (object: LiveObject) => boolean {
+  return CALLBACK.accepts(query);
 }
 
 function describe(entry: LedgerEntry, now: number): LiveObject {

@@ -2,6 +2,7 @@
 
 import { describeValue, formatBytes } from "../words/format.ts";
 import { oneOf } from "../words/options.ts";
+import { type Parts, partsOf } from "../words/parts.ts";
 import { formatTable } from "../words/text_table.ts";
 import type { LiveObject } from "./live_query.ts";
 
@@ -34,6 +35,13 @@ const HEADINGS: Readonly<Record<LiveGroupKey, string>> = {
   scope: "scope",
 };
 
+/** Objects to group. */
+interface GroupedObjects {
+  readonly key: LiveGroupKey;
+  readonly objects: readonly LiveObject[];
+  readonly hint: string;
+}
+
 /** Groups of live objects, the largest first; prints as a table. */
 export class LiveGroups implements Iterable<LiveGroup> {
   /** The property that the objects of a group share. */
@@ -46,12 +54,10 @@ export class LiveGroups implements Iterable<LiveGroup> {
   /**
    * Groups objects.
    *
-   * @internal
+   * @ignore
    */
-  constructor(
-    key: LiveGroupKey,
-    { objects, hint }: { readonly objects: readonly LiveObject[]; readonly hint: string },
-  ) {
+  constructor(parts: Parts<GroupedObjects>) {
+    const { key, objects, hint } = partsOf(parts, new.target);
     if (!Object.hasOwn(NAMES, key)) {
       throw new TypeError(`Cannot group by ${describeValue(key)}: expected ${KEY.expected}`);
     }

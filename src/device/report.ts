@@ -5,9 +5,10 @@ import type { LedgerEntry, LiveKind } from "../accounting/ledger.ts";
 import type { Context } from "../driver/context.ts";
 import type { Provenance } from "../measure/bandwidth_result.ts";
 import { formatBytes, formatCount } from "../words/format.ts";
+import { type Parts, partsOf } from "../words/parts.ts";
 import { formatTable } from "../words/text_table.ts";
 import { type DeviceMemory, readDeviceMemory } from "./device_memory.ts";
-import { LiveTable } from "./live.ts";
+import { listLive, type LiveTable } from "./live.ts";
 import type { LiveObject } from "./live_query.ts";
 
 /** Number and bytes of the live objects of one kind. */
@@ -74,11 +75,16 @@ export class MemoryReport {
   /** All live objects, largest first. */
   readonly live: LiveTable;
 
-  /** Takes an account of the current state. */
-  constructor(context: Context, provenance: Provenance) {
+  /**
+   * Takes an account of the current state.
+   *
+   * @ignore
+   */
+  constructor(parts: Parts<{ readonly context: Context; readonly provenance: Provenance }>) {
+    const { context, provenance } = partsOf(parts, new.target);
     const { ledger } = context;
     const entries = ledger.entries();
-    this.live = LiveTable.of(ledger);
+    this.live = listLive(ledger);
     this.data = {
       provenance,
       memory: readDeviceMemory(context),

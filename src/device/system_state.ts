@@ -5,6 +5,7 @@ import { nvmlClocksEventReasons } from "../../ffi/nvml_constants.ts";
 import type { Context } from "../driver/context.ts";
 import { type DeviceIdentity, findNvmlDevice, type NvmlDevice } from "../driver/nvml.ts";
 import type { GpuProcess } from "../driver/nvml_processes.ts";
+import { Parts, partsOf } from "../words/parts.ts";
 
 /**
  * The state of a device at one moment, as {@link CudaDevice.system} reads it from NVIDIA's
@@ -74,8 +75,13 @@ export class SystemState {
   /** Percent of the fan's full speed; undefined for boards without a fan. */
   readonly fanPercent: number | undefined;
 
-  /** Creates a state from the values found. */
-  constructor(found: SystemState) {
+  /**
+   * Takes over values.
+   *
+   * @ignore
+   */
+  constructor(parts: Parts<SystemState>) {
+    const found = partsOf(parts, new.target);
     this.device = found.device;
     this.uuid = found.uuid;
     this.isModelled = found.isModelled;
@@ -131,7 +137,7 @@ export function readSystemState(
 ): SystemState {
   const found = findNvmlDevice(context.driver.api, device);
   const values = "reason" in found ? nothing(device, found.reason) : valuesOf(found);
-  return new SystemState({ device: device.name, ...values });
+  return new SystemState(new Parts({ device: device.name, ...values }));
 }
 
 function valuesOf(found: NvmlDevice): Omit<SystemState, "device"> {

@@ -71,6 +71,11 @@ export class Context {
   /** Whether this context made itself current on the thread. */
   #isAdopted = false;
 
+  /**
+   * Retains the primary context of a device.
+   *
+   * @ignore
+   */
   private constructor(driver: Driver, ordinal: number, { ordersStreams = true }: ContextOptions) {
     this.driver = driver;
     this.#deferred = new DeferredQueue(driver);
@@ -93,6 +98,7 @@ export class Context {
    * Checks a device's number before anything is opened.
    *
    * @throws TypeError when it is not a number, for example options in its place.
+   * @ignore
    */
   static checkOrdinal(ordinal: number): void {
     if (typeof ordinal === "number") return;
@@ -107,6 +113,7 @@ export class Context {
    *
    * @throws RangeError when there is no such device.
    * @throws TypeError when it is open already with other options.
+   * @ignore
    */
   static retain(driver: Driver, ordinal: number, options: ContextOptions = {}): Context {
     CONTEXT_OPTIONS.read(options, "retain");

@@ -53,7 +53,11 @@ export class Driver {
   readonly deviceCount: number;
   #firstSticky: CudaError | undefined;
 
-  /** Initialises the driver; {@link Driver.open} returns the same object for the same functions. */
+  /**
+   * Initialises the driver; {@link Driver.open} returns the same object for the same functions.
+   *
+   * @ignore
+   */
   private constructor(api: DriverApi) {
     this.api = api;
     const status = api.cuInit(0);
@@ -76,6 +80,7 @@ export class Driver {
    *
    * @throws CudaUnavailableError when it cannot be used. With `"auto"` the simulated driver is used
    *   instead, unless a permission or the library at `libraryPath` is missing.
+   * @ignore
    */
   static open(choice: DriverChoice = "cuda", options: { libraryPath?: string } = {}): Driver {
     DRIVER_OPTIONS.read(options, "open");

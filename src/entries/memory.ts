@@ -20,7 +20,7 @@
  * @module
  */
 
-export { Driver, type DriverArguments } from "../driver/driver.ts";
+export type { Driver, DriverArguments } from "../driver/driver.ts";
 export type { DeviceAttribute } from "../../ffi/constants.ts";
 export type { DeviceAllocator } from "../buffers/device_allocator.ts";
 export type { BuffersOf } from "../buffers/packed_buffers.ts";
@@ -28,8 +28,8 @@ export type { ArraysOf } from "../buffers/many_arrays.ts";
 export type { HostValue } from "../buffers/host_values.ts";
 export type { StridedLayout } from "../buffers/strides.ts";
 export type { StagedRange } from "../buffers/staged_buffer.ts";
-export { QueuedWork } from "../buffers/queued_work.ts";
-export { Context, type ContextOptions } from "../driver/context.ts";
+export type { QueuedWork } from "../buffers/queued_work.ts";
+export type { Context, ContextOptions } from "../driver/context.ts";
 export type { DeferredWork } from "../driver/deferred_work.ts";
 export type { ContextOwner, MemoryResource } from "../memory/memory_resource.ts";
 export { GraphMemoryResource } from "../graph/graph_memory_resource.ts";
@@ -86,15 +86,15 @@ export {
   type MappedMemoryOptions,
 } from "../memory/mapped_host_memory_resource.ts";
 export { ManagedMemoryResource } from "../memory/managed_memory_resource.ts";
-export { HostRegistration, type RegistrationOptions } from "../memory/host_registration.ts";
+export type { HostRegistration, RegistrationOptions } from "../memory/host_registration.ts";
 export { VirtualMemoryResource } from "../memory/virtual_memory_resource.ts";
-export { VirtualRange, type VirtualRangeRequest } from "../memory/virtual_range.ts";
+export type { VirtualRange, VirtualRangeRequest } from "../memory/virtual_range.ts";
 export { PitchedMemoryResource, type PitchedRequest } from "../memory/pitched_memory_resource.ts";
-export { Allocation, type AllocationRequest, type Lender } from "../memory/allocation.ts";
-export { BaseMemoryResource } from "../memory/base_memory_resource.ts";
+export type { Allocation, AllocationRequest, Lender } from "../memory/allocation.ts";
+export type { BaseMemoryResource } from "../memory/base_memory_resource.ts";
 export type { Owner } from "../order/safety_net.ts";
-export { type Access, StreamUsage } from "../memory/stream_usage.ts";
-export { LazyAllocation } from "../memory/lazy_allocation.ts";
+export type { Access, StreamUsage } from "../memory/stream_usage.ts";
+export type { LazyAllocation } from "../memory/lazy_allocation.ts";
 export type { HostMemory } from "../transfer/host_memory.ts";
 export type { MemorySpan } from "../transfer/copy.ts";
 export type { LiveOrder } from "../device/live_query.ts";

@@ -21,6 +21,7 @@
 import type { CudaDevice } from "../device/device.ts";
 import { formatBytes, formatCount } from "../words/format.ts";
 import { CALLBACK, requireKind } from "../words/options.ts";
+import { Parts, partsOf } from "../words/parts.ts";
 import { formatTable } from "../words/text_table.ts";
 
 /** Something that was not disposed. */
@@ -42,8 +43,13 @@ export class LeakError extends Error {
   /** Objects that are left, largest first. */
   readonly leaks: readonly Leak[];
 
-  /** Lists what is left. */
-  constructor(leaks: readonly Leak[]) {
+  /**
+   * Lists the objects that are left.
+   *
+   * @ignore
+   */
+  constructor(parts: Parts<readonly Leak[]>) {
+    const leaks = partsOf(parts, new.target);
     const bytes = leaks.reduce((sum, { byteLength }) => sum + byteLength, 0);
     const rows = leaks.map(({ name, kind, byteLength, origin = "" }) => [
       name,
@@ -130,7 +136,8 @@ class LeakWatch {
   check(): void {
     const left = this.#gpu.live().objects.filter(({ id }) => id > this.#firstId);
     const leaks = [...left, ...this.#collected];
-    if (leaks.length > 0) throw new LeakError(leaks.sort((a, b) => b.byteLength - a.byteLength));
+    leaks.sort((a, b) => b.byteLength - a.byteLength);
+    if (leaks.length > 0) throw new LeakError(new Parts(leaks));
   }
 
   end(): void {

@@ -22,6 +22,7 @@ import { STREAM, STREAM_CHOICE, type StreamChoice } from "../order/stream_choice
 import { DisposedError } from "../words/errors.ts";
 import { formatCount } from "../words/format.ts";
 import { CALLBACK, OptionSet, requireKind, TEXT } from "../words/options.ts";
+import { Parts, partsOf } from "../words/parts.ts";
 import { GraphMemory } from "./graph_memory.ts";
 
 /** Options for {@link CudaDevice.capture}. */
@@ -63,6 +64,7 @@ interface GraphState {
 
 /** The parts of a {@link CudaGraph}. */
 interface GraphFields {
+  readonly stream: CudaStream;
   readonly handle: bigint;
   readonly nodeCount: number;
   readonly memory: GraphMemoryUse;
@@ -101,7 +103,13 @@ export class CudaGraph implements Disposable {
   readonly #borrowed: readonly NamedMemory[];
   readonly #record: HandleRecord;
 
-  private constructor(stream: CudaStream, { handle, nodeCount, memory, label }: GraphFields) {
+  /**
+   * Adopts a graph of the driver.
+   *
+   * @ignore
+   */
+  constructor(parts: Parts<GraphFields>) {
+    const { stream, handle, nodeCount, memory, label } = partsOf(parts, new.target);
     const { context } = stream;
     this.context = context;
     this.nodeCount = nodeCount;
@@ -123,32 +131,6 @@ export class CudaGraph implements Disposable {
       }
     };
     this.#record = new HandleRecord(this, { context, kind: "graph", handle, label, destroy });
-  }
-
-  /**
-   * Records the work that `body` queues on `stream`, without running it (cuStreamBeginCapture).
-   *
-   * @throws TypeError when `body` returns a promise or makes a call that cannot be recorded, or
-   *   when another capture is running.
-   */
-  static capture(stream: CudaStream, request: CaptureRequest): CudaGraph {
-    const { body, label } = CAPTURE_REQUEST.read(request, "capture");
-    requireKind(body, CALLBACK, "capture");
-    if (stream.disposed) throw new DisposedError(stream.toString());
-    const { context } = stream;
-    using captured = new CapturedMemory(stream);
-    refusePromise(body(stream));
-    const { graph, memory } = captured.end();
-    using template = new DisposableStack();
-    const destroy = () => context.giveBack("cuGraphDestroy", graph);
-    template.defer(() => void tryRelease(context.driver, "a recorded graph", destroy));
-    using undo = new DisposableStack();
-    undo.use(memory.holds);
-    requireMemory(context, memory.named, "make a graph");
-    const nodeCount = countNodes(context, graph);
-    const handle = instantiate(context, graph);
-    undo.move();
-    return new CudaGraph(stream, { handle, nodeCount, memory, label });
   }
 
   /** The graph's label, or its number. */
@@ -285,6 +267,32 @@ export class CudaGraph implements Disposable {
         `${context.ordinal}: use a stream of the same device`,
     );
   }
+}
+
+/**
+ * Records the work that `body` queues on `stream`, without running it (cuStreamBeginCapture).
+ *
+ * @throws TypeError when `body` returns a promise or makes a call that cannot be recorded, or
+ *   when another capture is running.
+ */
+export function captureGraph(stream: CudaStream, request: CaptureRequest): CudaGraph {
+  const { body, label } = CAPTURE_REQUEST.read(request, "capture");
+  requireKind(body, CALLBACK, "capture");
+  if (stream.disposed) throw new DisposedError(stream.toString());
+  const { context } = stream;
+  using captured = new CapturedMemory(stream);
+  refusePromise(body(stream));
+  const { graph, memory } = captured.end();
+  using template = new DisposableStack();
+  const destroy = () => context.giveBack("cuGraphDestroy", graph);
+  template.defer(() => void tryRelease(context.driver, "a recorded graph", destroy));
+  using undo = new DisposableStack();
+  undo.use(memory.holds);
+  requireMemory(context, memory.named, "make a graph");
+  const nodeCount = countNodes(context, graph);
+  const handle = instantiate(context, graph);
+  undo.move();
+  return new CudaGraph(new Parts({ stream, handle, nodeCount, memory, label }));
 }
 
 /**

@@ -44,7 +44,7 @@ export class GraphAllocation extends Allocation implements GraphBlock {
           `on ${stream} in a capture: name no resource, or a GraphMemoryResource of its device`,
       );
     }
-    if (!CudaAsyncMemoryResource.isSupported(context)) {
+    if (!CudaAsyncMemoryResource.isSupported({ context })) {
       throw new CudaUnavailableError(
         "driver-too-old",
         `Cannot allocate in a capture on device ${context.ordinal}: it has no memory pools; ` +

@@ -13,6 +13,7 @@ import type { CudaStream } from "../order/stream.ts";
 import { STREAM, streamOn } from "../order/stream_choice.ts";
 import { checkSize, describeValue } from "../words/format.ts";
 import { ANYTHING, CALLBACK, OptionSet, SHAPE, TEXT } from "../words/options.ts";
+import { Parts } from "../words/parts.ts";
 
 /**
  * Options for {@link CudaDevice.fromHandle}: type and shape of the memory, and who frees it. With
@@ -105,7 +106,8 @@ function adopt<D extends DType>(
   const allocation = new Allocation({ ...block, lender, isReadOnly: lender?.isReadOnly }, start);
   const token = { allocation };
   allocation.guard(token);
-  return new DeviceBuffer({ allocation, token, dtype, shape, byteOffset: 0, isView: false });
+  const fields = { allocation, token, dtype, shape, byteOffset: 0, isView: false };
+  return new DeviceBuffer(new Parts(fields));
 }
 
 /** Returns the record of the live buffer that the bytes belong to. */

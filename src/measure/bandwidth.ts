@@ -1,11 +1,11 @@
 // A bandwidth sweep by nvbandwidth's method: warm-up copies, then a row of copies between two events
 // on a stream that is held until all are queued; the median of samples; every byte checked afterwards.
 
-import { DeviceBuffer } from "../buffers/device_buffer.ts";
-import { PinnedBuffer } from "../buffers/pinned_buffer.ts";
+import { allocateDeviceBuffer, type DeviceBuffer } from "../buffers/device_buffer.ts";
+import { allocatePinnedBuffer, type PinnedBuffer } from "../buffers/pinned_buffer.ts";
 import type { MemoryResource } from "../memory/memory_resource.ts";
-import { CudaEvent } from "../order/event.ts";
-import { CudaStream } from "../order/stream.ts";
+import { createEvent, type CudaEvent } from "../order/event.ts";
+import { createStream, type CudaStream } from "../order/stream.ts";
 import { nextTurn } from "../order/waiting.ts";
 import { TransferEngine } from "../transfer/engine.ts";
 import { SMALLEST_RING_BYTES } from "../transfer/ways.ts";
@@ -119,20 +119,20 @@ class Sweep {
 
   constructor(memory: BandwidthMemory, largestBytes: number, resources: DisposableStack) {
     const { context } = memory.device;
-    const stream = resources.use(CudaStream.create(context));
+    const stream = resources.use(createStream(context));
     const request = { dtype: "uint8", shape: largestBytes, stream, label: "bandwidth" } as const;
     const device = () =>
-      resources.use(DeviceBuffer.allocate({ ...request, resource: memory.device }));
+      resources.use(allocateDeviceBuffer({ ...request, resource: memory.device }));
     this.#stream = stream;
-    this.#start = resources.use(CudaEvent.create(context));
-    this.#end = resources.use(CudaEvent.create(context));
+    this.#start = resources.use(createEvent(context));
+    this.#end = resources.use(createEvent(context));
     this.#source = device();
     this.#destination = device();
-    this.#pinned = resources.use(PinnedBuffer.allocate({ ...request, resource: memory.pinned }));
+    this.#pinned = resources.use(allocatePinnedBuffer({ ...request, resource: memory.pinned }));
     this.#pageable = new Uint8Array(largestBytes);
     if (!Latch.isSupported(context)) return;
     const word = { dtype: "uint32", shape: 1, stream, resource: memory.pinned } as const;
-    this.#latch = new Latch(resources.use(PinnedBuffer.allocate(word)));
+    this.#latch = new Latch(resources.use(allocatePinnedBuffer(word)));
   }
 
   /** The ways of copying that the options ask for. */

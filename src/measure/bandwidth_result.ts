@@ -1,5 +1,7 @@
 // The result of a bandwidth sweep, as plain data for JSON files, tables and plots.
 
+import { ANYTHING, LIST, OptionSet, RECORD, TEXT } from "../words/options.ts";
+
 /** Direction of copies. */
 export type CopyDirection = "host-to-device" | "device-to-host" | "device-to-device";
 
@@ -58,6 +60,14 @@ export interface Provenance {
   readonly date: string;
 }
 
+const RESULT = new OptionSet<BandwidthResult>({
+  provenance: RECORD,
+  busName: TEXT,
+  theoreticalGigabytesPerSecond: ANYTHING,
+  points: LIST,
+  fits: LIST,
+});
+
 /**
  * The result of a bandwidth sweep, as {@link CudaDevice.bandwidth} returns it. It prints as a
  * table, and `JSON.stringify()` stores it.
@@ -74,8 +84,13 @@ export class BandwidthResult {
   /** One line for each direction and kind. */
   readonly fits: readonly BandwidthFit[];
 
-  /** Creates a result from plain data, such as parsed JSON. */
+  /**
+   * Creates a result from plain data, such as parsed JSON.
+   *
+   * @throws TypeError when the data is of another form.
+   */
   constructor(found: BandwidthResult) {
+    RESULT.read(found, "new BandwidthResult");
     this.provenance = found.provenance;
     this.busName = found.busName;
     this.theoreticalGigabytesPerSecond = found.theoreticalGigabytesPerSecond;

@@ -6,6 +6,7 @@ import type { CudaEvent } from "../order/event.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { STREAM } from "../order/stream_choice.ts";
 import { CALLBACK, requireKind, TEXT } from "../words/options.ts";
+import { Parts, partsOf } from "../words/parts.ts";
 
 /** One piece of work on one stream. */
 export interface OverlapSpan {
@@ -55,9 +56,13 @@ export class OverlapRecorder implements Disposable {
   readonly #context: Context;
   readonly #pending: PendingSpan[] = [];
 
-  /** Starts with nothing recorded. */
-  constructor(context: Context) {
-    this.#context = context;
+  /**
+   * Records on a device.
+   *
+   * @ignore
+   */
+  constructor(parts: Parts<Context>) {
+    this.#context = partsOf(parts, new.target);
   }
 
   /**
@@ -121,7 +126,7 @@ export async function traceOverlap(
   },
 ): Promise<OverlapTrace> {
   requireKind(body, CALLBACK, "traceOverlap");
-  using recorder = new OverlapRecorder(context);
+  using recorder = new OverlapRecorder(new Parts(context));
   await body(recorder);
   return await recorder.finish(device);
 }

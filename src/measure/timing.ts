@@ -1,8 +1,9 @@
 // The GPU time of a piece of work, measured by events on its stream.
 
-import { CudaEvent } from "../order/event.ts";
+import { createEvent } from "../order/event.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { CALLBACK, requireKind } from "../words/options.ts";
+import { Parts, partsOf } from "../words/parts.ts";
 
 /**
  * The result of {@link CudaDevice.time}: GPU time, host time and copied bytes of a piece of work.
@@ -17,8 +18,13 @@ export class Timing {
   /** Copied bytes divided by GPU time, in GB/s (1 GB = 10^9 bytes). */
   readonly gigabytesPerSecond: number;
 
-  /** Creates a timing from its values. */
-  constructor({ gpuSeconds, hostSeconds, copiedBytes, gigabytesPerSecond }: Timing) {
+  /**
+   * Takes over values.
+   *
+   * @ignore
+   */
+  constructor(parts: Parts<Timing>) {
+    const { gpuSeconds, hostSeconds, copiedBytes, gigabytesPerSecond } = partsOf(parts, new.target);
     this.gpuSeconds = gpuSeconds;
     this.hostSeconds = hostSeconds;
     this.copiedBytes = copiedBytes;
@@ -36,8 +42,8 @@ export async function timeOnStream(
 ): Promise<Timing> {
   requireKind(work, CALLBACK, "time");
   const { context } = stream;
-  using start = CudaEvent.create(context);
-  using end = CudaEvent.create(context);
+  using start = createEvent(context);
+  using end = createEvent(context);
   const bytesBefore = context.copiedBytes;
   const hostStart = performance.now();
   stream.record(start);
@@ -48,5 +54,5 @@ export async function timeOnStream(
   const gpuSeconds = end.secondsSince(start);
   const copiedBytes = context.copiedBytes - bytesBefore;
   const gigabytesPerSecond = gpuSeconds > 0 ? copiedBytes / gpuSeconds / 1e9 : 0;
-  return new Timing({ gpuSeconds, hostSeconds, copiedBytes, gigabytesPerSecond });
+  return new Timing(new Parts({ gpuSeconds, hostSeconds, copiedBytes, gigabytesPerSecond }));
 }

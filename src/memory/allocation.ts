@@ -9,7 +9,7 @@ import { type LedgerEntry, type LiveKind, nameOf } from "../accounting/ledger.ts
 import type { Context } from "../driver/context.ts";
 import { reportLost, tryRelease } from "../driver/release.ts";
 import { type Owner, unwatch, watch } from "../order/safety_net.ts";
-import { CudaStream } from "../order/stream.ts";
+import { type CudaStream, defaultStreamOf } from "../order/stream.ts";
 import { DisposedError } from "../words/errors.ts";
 import { checkSize, formatBytes } from "../words/format.ts";
 import { capturedMemory, isPostponed } from "./captured_memory.ts";
@@ -97,7 +97,11 @@ export class Allocation implements LedgerEntry, Owner {
   #lentHolders = 0;
   #freeWith: CudaStream | undefined;
 
-  /** Adopts memory that `request.resource` gave; {@link Allocation.create} allocates it. */
+  /**
+   * Adopts memory that `request.resource` gave; {@link Allocation.create} allocates it.
+   *
+   * @ignore
+   */
   constructor(request: AllocationRequest, address: bigint) {
     const { kind, byteLength, resource, stream, label, isReadOnly = false } = request;
     this.createdAt = timeOfMaking(byteLength);
@@ -121,6 +125,7 @@ export class Allocation implements LedgerEntry, Owner {
    * Allocates.
    *
    * @throws OutOfMemoryError with all amounts when the device cannot give that much.
+   * @ignore
    */
   static create(request: AllocationRequest): Allocation {
     return new Allocation(request, takeMemory(request));
@@ -377,7 +382,7 @@ export class Allocation implements LedgerEntry, Owner {
 
   /** The stream, or the default one for a disposed stream, which now waits for all uses so far. */
   #afterUses(chosen: CudaStream): CudaStream {
-    const stream = chosen.disposed ? CudaStream.default(this.context) : chosen;
+    const stream = chosen.disposed ? defaultStreamOf(this.context) : chosen;
     const within = capturedMemory()?.usageWithin(this);
     if (within !== undefined) {
       within.finishOn(stream);

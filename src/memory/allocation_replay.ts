@@ -3,7 +3,7 @@
 
 import { ALLOCATION_CSV_HEADER, type AllocationAction } from "../accounting/allocation_csv.ts";
 import { releaseAll } from "../driver/release.ts";
-import { CudaStream } from "../order/stream.ts";
+import { createStream, type CudaStream, defaultStreamOf } from "../order/stream.ts";
 import { LIST, requireKind, TEXT } from "../words/options.ts";
 import { type MemoryResource, requireResource } from "./memory_resource.ts";
 
@@ -112,7 +112,7 @@ function openStreams(
   const names = [...new Set(log.map(({ stream }) => stream))];
   return new Map(names.map((name, index) => [
     name,
-    index === 0 ? CudaStream.default(context) : stack.use(CudaStream.create(context)),
+    index === 0 ? defaultStreamOf(context) : stack.use(createStream(context)),
   ]));
 }
 

@@ -18,6 +18,7 @@ export abstract class BaseMemoryResource implements MemoryResource {
    * Takes memory through the context of `owner`.
    *
    * @throws TypeError when the owner has none.
+   * @ignore
    */
   constructor(
     owner: ContextOwner,

@@ -63,7 +63,8 @@ export class CudaAsyncMemoryResource extends BaseMemoryResource implements Dispo
   }
 
   /** Whether a device has stream-ordered pools. */
-  static isSupported(context: Context): boolean {
+  static isSupported(owner: ContextOwner): boolean {
+    const context = contextOf(owner, "look for the pools of");
     return context.driver.has("cuMemAllocAsync") &&
       context.attribute("CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED") === 1;
   }
@@ -223,7 +224,7 @@ function requireCalls(context: Context): PoolCalls {
   const { cuMemAllocAsync, cuMemAllocFromPoolAsync, cuMemFreeAsync } = context.driver.api;
   const hasCalls = cuMemAllocAsync !== null && cuMemAllocFromPoolAsync !== null &&
     cuMemFreeAsync !== null;
-  if (hasCalls && CudaAsyncMemoryResource.isSupported(context)) {
+  if (hasCalls && CudaAsyncMemoryResource.isSupported({ context })) {
     return { cuMemAllocAsync, cuMemAllocFromPoolAsync, cuMemFreeAsync };
   }
   throw new CudaUnavailableError(

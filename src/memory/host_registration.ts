@@ -47,6 +47,7 @@ export class HostRegistration extends BaseMemoryResource {
    * Prepares to register `bytes`.
    *
    * @throws CudaUnavailableError when the device cannot use registered memory.
+   * @ignore
    */
   constructor(
     owner: ContextOwner,

@@ -1,13 +1,17 @@
 // A block whose memory is taken at first use: the record exists before, and holds no bytes.
 
-import { CudaStream } from "../order/stream.ts";
+import { defaultStreamOf } from "../order/stream.ts";
 import { Allocation, type AllocationRequest, takeMemory } from "./allocation.ts";
 
 /** A block of memory that may not be there yet. */
 export class LazyAllocation extends Allocation {
   readonly #request: AllocationRequest;
 
-  /** Notes what to allocate, and takes no memory. */
+  /**
+   * Notes what to allocate, and takes no memory.
+   *
+   * @ignore
+   */
   constructor(request: AllocationRequest) {
     super({ ...request, byteLength: 0 }, 0n);
     this.#request = request;
@@ -31,7 +35,7 @@ export class LazyAllocation extends Allocation {
   ensure(): void {
     if (this.isAllocated || this.released) return;
     const { stream: wanted, byteLength } = this.#request;
-    const stream = wanted.disposed ? CudaStream.default(this.context) : wanted;
+    const stream = wanted.disposed ? defaultStreamOf(this.context) : wanted;
     const address = takeMemory({ ...this.#request, stream });
     this.place({ address, byteLength }); // first, so that it is given back whatever fails next
     this.usage.order(stream, "write");

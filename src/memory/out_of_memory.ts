@@ -13,6 +13,8 @@ import {
   type MemoryShortage,
   OutOfMemoryError,
 } from "../words/errors.ts";
+import { Parts } from "../words/parts.ts";
+import type { MemoryAmounts } from "../words/shortage.ts";
 
 /** The five largest live buffers are named when memory runs out. */
 const NAMED_BLOCKS = 5;
@@ -252,7 +254,7 @@ function outOfMemory(need: MemoryNeed, cause?: Shortage): OutOfMemoryError {
   const refusal = cause instanceof MemoryLimitError ? cause : undefined;
   const deviceLimitBytes = place === "device" ? ledger.limitBytes : undefined;
   const { currentBytes: liveBytes, currentCount: liveCount } = ledger[place];
-  return new OutOfMemoryError({
+  const amounts: MemoryAmounts = {
     ordinal,
     place,
     requestedBytes,
@@ -267,5 +269,6 @@ function outOfMemory(need: MemoryNeed, cause?: Shortage): OutOfMemoryError {
       name: nameOf(entry),
       byteLength: entry.byteLength,
     })),
-  }, cause);
+  };
+  return new OutOfMemoryError(new Parts({ amounts, cause }));
 }

@@ -5,7 +5,7 @@ import type { MemoryCache } from "../accounting/ledger.ts";
 import type { Context } from "../driver/context.ts";
 import { tryRelease } from "../driver/release.ts";
 import type { Owner } from "../order/safety_net.ts";
-import { CudaStream } from "../order/stream.ts";
+import { type CudaStream, defaultStreamOf } from "../order/stream.ts";
 import { DisposedError } from "../words/errors.ts";
 import { checkSize, formatAddress } from "../words/format.ts";
 import type { MemoryResource } from "./memory_resource.ts";
@@ -171,7 +171,7 @@ export class PinnedPool extends ResourceAdaptor implements MemoryCache, Owner {
   }
 
   #unpin(address: bigint, size: number): boolean {
-    const stream = CudaStream.default(this.context);
+    const stream = defaultStreamOf(this.context);
     const unpin = () => this.upstream.deallocate(address, size, stream);
     if (!tryRelease(this.context.driver, `memory of the ${this.name}`, unpin)) return false;
     this.#freeBytes -= size;

@@ -1,6 +1,7 @@
 // The base of adaptors: resources over another resource.
 
 import { describeValue } from "../words/format.ts";
+import { CALLBACK } from "../words/options.ts";
 import { BaseMemoryResource } from "./base_memory_resource.ts";
 import { type MemoryResource, requireResource } from "./memory_resource.ts";
 
@@ -26,6 +27,6 @@ export abstract class ResourceAdaptor extends BaseMemoryResource {
 
 /** Rejects a callback that is not a function when an adaptor is made, before memory runs out. */
 export function requireFunction(value: unknown, what: string): void {
-  if (typeof value === "function") return;
+  if (CALLBACK.accepts(value)) return;
   throw new TypeError(`Cannot use ${describeValue(value)} as ${what}: expected a function`);
 }

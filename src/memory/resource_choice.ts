@@ -80,7 +80,9 @@ const told = new WeakSet<Context>();
 
 /** Makes the resource for device memory; says once for a context that it has no pools. */
 export function defaultDeviceResource({ context }: ContextOwner): MemoryResource {
-  if (CudaAsyncMemoryResource.isSupported(context)) return new CudaAsyncMemoryResource({ context });
+  if (CudaAsyncMemoryResource.isSupported({ context })) {
+    return new CudaAsyncMemoryResource({ context });
+  }
   if (!told.has(context)) {
     told.add(context);
     console.warn(

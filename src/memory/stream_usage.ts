@@ -36,7 +36,11 @@ export class StreamUsage {
   /** Uses that are still to come; most blocks never have any. */
   #pending: PendingUse[] | undefined;
 
-  /** Starts with the stream that the block was allocated on, which may write first. */
+  /**
+   * Starts with the stream that the block was allocated on, which may write first.
+   *
+   * @ignore
+   */
   constructor(first: CudaStream) {
     if (first.context.ordersStreams) this.#writer = first;
     else this.#readers.push(first);

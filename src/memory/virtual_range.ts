@@ -32,7 +32,11 @@ export class VirtualRange {
   readonly #access = new Map<Context, DeviceAccess>();
   #mappedBytes = 0;
 
-  /** Reserves addresses without memory behind them (cuMemAddressReserve). */
+  /**
+   * Reserves addresses without memory behind them (cuMemAddressReserve).
+   *
+   * @ignore
+   */
   constructor(context: Context, request: VirtualRangeRequest) {
     const granularity = granularityOf(context);
     this.context = context;

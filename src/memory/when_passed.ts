@@ -4,7 +4,7 @@ import { type KeptBlock, KeptMemory } from "../accounting/kept_memory.ts";
 import type { Context } from "../driver/context.ts";
 import { tryRelease } from "../driver/release.ts";
 import { Fence } from "../order/fence.ts";
-import { CudaStream } from "../order/stream.ts";
+import { type CudaStream, defaultStreamOf } from "../order/stream.ts";
 
 /**
  * Runs `work`, which never throws, once the GPU has done all that `stream` has queued so far: at
@@ -38,7 +38,7 @@ export function orderedAfter(stream: CudaStream): CudaStream {
     return stream.orDefault();
   } catch {
     waitInstead(context);
-    return CudaStream.default(context);
+    return defaultStreamOf(context);
   }
 }
 

@@ -49,7 +49,11 @@ export class LiveWatch implements Disposable {
     this.#key = key;
   }
 
-  /** Looks at once, then regularly, in place of a former watch of the same name. */
+  /**
+   * Looks at once, then regularly, in place of a former watch of the same name.
+   *
+   * @ignore
+   */
   static start(gpu: CudaDevice, task: WatchTask): LiveWatch {
     requireDevice(gpu, task.name);
     const { intervalSeconds = 1 } = task;

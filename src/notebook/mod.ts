@@ -13,12 +13,7 @@ export { plotOverlap } from "./overlap_plot.ts";
 export { PlotlyRuntime } from "./plotly.ts";
 export { progress, ProgressBar, type ProgressOptions } from "./progress_bar.ts";
 export type { ProgressState, ProgressSurface } from "./progress_surfaces.ts";
-export {
-  LiveWatch,
-  type ShownWatchOptions,
-  type WatchOptions,
-  type WatchTask,
-} from "./live_watch.ts";
+export type { LiveWatch, ShownWatchOptions, WatchOptions } from "./live_watch.ts";
 export { memoryMeter } from "./memory_meter.ts";
 export { systemMeter } from "./system_meter.ts";
 export { warnOfReruns } from "./reruns.ts";

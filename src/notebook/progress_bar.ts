@@ -18,6 +18,8 @@ export class ProgressBar {
 
   /** Creates a bar with nothing done. */
   constructor(title: string, surface: ProgressSurface = progressSurface()) {
+    requireKind(title, TEXT, "new ProgressBar");
+    requireKind(surface, SURFACE, "new ProgressBar");
     this.#title = visibleText(title);
     this.#surface = surface;
   }

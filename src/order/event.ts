@@ -6,6 +6,7 @@ import { take64 } from "../driver/driver.ts";
 import { DisposedError } from "../words/errors.ts";
 import { describeValue } from "../words/format.ts";
 import { FLAG, OptionSet, TEXT } from "../words/options.ts";
+import { Parts, partsOf } from "../words/parts.ts";
 import type { Capture } from "./capture.ts";
 import { HandleRecord } from "./handle_record.ts";
 import { finishNow, type PendingWork } from "./pending_work.ts";
@@ -17,6 +18,12 @@ export interface EventOptions {
   readonly timing?: boolean | undefined;
   /** Name shown in tables and errors. */
   readonly label?: string | undefined;
+}
+
+/** The parts of an event. */
+interface EventFields extends EventOptions {
+  readonly context: Context;
+  readonly handle: bigint;
 }
 
 /** Checks the options above. */
@@ -62,9 +69,13 @@ export class CudaEvent implements Disposable {
   #coming: PendingWork | undefined;
   readonly #record: HandleRecord;
 
-  /** Adopts an event of the driver; {@link CudaEvent.create} creates one. */
-  constructor(context: Context, fields: EventOptions & { readonly handle: bigint }) {
-    const { handle, timing = true, label } = fields;
+  /**
+   * Adopts an event of the driver.
+   *
+   * @ignore
+   */
+  constructor(parts: Parts<EventFields>) {
+    const { context, handle, timing = true, label } = partsOf(parts, new.target);
     this.context = context;
     this.timing = timing;
     this.#record = new HandleRecord(this, {
@@ -74,14 +85,6 @@ export class CudaEvent implements Disposable {
       label,
       destroy: (handle) => context.giveBack("cuEventDestroy_v2", handle),
     });
-  }
-
-  /** Creates an event that is not recorded yet (cuEventCreate). */
-  static create(context: Context, options: EventOptions = {}): CudaEvent {
-    EVENT_OPTIONS.read(options, "createEvent");
-    const { CU_EVENT_DEFAULT, CU_EVENT_DISABLE_TIMING } = CUevent_flags;
-    const flags = options.timing === false ? CU_EVENT_DISABLE_TIMING : CU_EVENT_DEFAULT;
-    return new CudaEvent(context, { ...options, handle: take64(context, "cuEventCreate", flags) });
   }
 
   /**
@@ -242,4 +245,13 @@ export class CudaEvent implements Disposable {
         `record it again on a stream`,
     );
   }
+}
+
+/** Creates an event that is not recorded yet (cuEventCreate). */
+export function createEvent(context: Context, options: EventOptions = {}): CudaEvent {
+  EVENT_OPTIONS.read(options, "createEvent");
+  const { CU_EVENT_DEFAULT, CU_EVENT_DISABLE_TIMING } = CUevent_flags;
+  const flags = options.timing === false ? CU_EVENT_DISABLE_TIMING : CU_EVENT_DEFAULT;
+  const handle = take64(context, "cuEventCreate", flags);
+  return new CudaEvent(new Parts({ ...options, context, handle }));
 }

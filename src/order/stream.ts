@@ -7,8 +7,9 @@ import { take64 } from "../driver/driver.ts";
 import { DisposedError } from "../words/errors.ts";
 import { describeValue } from "../words/format.ts";
 import { oneOf, OptionSet, TEXT } from "../words/options.ts";
+import { Parts, partsOf } from "../words/parts.ts";
 import { activeCapture, isCaptured, requireUncaptured, waitsOutside } from "./capture.ts";
-import { CudaEvent, EVENT_OPTIONS, type EventOptions } from "./event.ts";
+import { createEvent, CudaEvent, EVENT_OPTIONS, type EventOptions } from "./event.ts";
 import { Fence } from "./fence.ts";
 import { HandleRecord } from "./handle_record.ts";
 import { allOver, finishNow, type PendingWork, PostponedCall } from "./pending_work.ts";
@@ -25,6 +26,12 @@ export interface StreamOptions {
   readonly label?: string | undefined;
 }
 
+/** The parts of a stream. */
+interface StreamFields extends StreamOptions {
+  readonly context: Context;
+  readonly handle: bigint;
+}
+
 const STREAM_OPTIONS = new OptionSet<StreamOptions>({
   priority: oneOf("low", "normal", "high"),
   label: TEXT,
@@ -37,6 +44,9 @@ const STREAM_OPTIONS = new OptionSet<StreamOptions>({
 const LOOKS = 48;
 
 const defaultStreams = new WeakMap<Context, CudaStream>();
+
+/** Destroys the mark at the end of a stream. */
+let dropEnd: (stream: CudaStream) => void;
 
 /** Pending work of all streams of a context. */
 const pendingOn = new WeakMap<Context, Set<PendingWork>>();
@@ -95,33 +105,23 @@ export class CudaStream implements Disposable {
    */
   #end: Fence | undefined;
 
-  private constructor(context: Context, handle: bigint, options: StreamOptions = {}) {
+  static {
+    dropEnd = (stream) => stream.#dropEnd();
+  }
+
+  /**
+   * Adopts a stream of the driver.
+   *
+   * @ignore
+   */
+  constructor(parts: Parts<StreamFields>) {
+    const { context, handle, priority = "normal", label } = partsOf(parts, new.target);
     this.context = context;
-    this.priority = options.priority ?? "normal";
+    this.priority = priority;
     this.#handle = handle;
     if (handle === context.defaultStreamHandle) return;
     const destroy = (handle: bigint) => context.giveBack("cuStreamDestroy_v2", handle);
-    const { label } = options;
     this.#record = new HandleRecord(this, { context, kind: "stream", handle, label, destroy });
-  }
-
-  /** Creates a stream that does not block on the legacy stream (cuStreamCreateWithPriority). */
-  static create(context: Context, options: StreamOptions = {}): CudaStream {
-    STREAM_OPTIONS.read(options, "createStream");
-    const priority = priorityNumber(context, options.priority ?? "normal");
-    const flags = CUstream_flags.CU_STREAM_NON_BLOCKING;
-    const handle = take64(context, "cuStreamCreateWithPriority", flags, priority);
-    return new CudaStream(context, handle, options);
-  }
-
-  /** Returns the default stream of a context, used by every call that names no other. */
-  static default(context: Context): CudaStream {
-    const known = defaultStreams.get(context);
-    if (known !== undefined) return known;
-    const made = new CudaStream(context, context.defaultStreamHandle);
-    context.atRelease(() => made.#dropEnd());
-    defaultStreams.set(context, made);
-    return made;
   }
 
   /**
@@ -219,7 +219,7 @@ export class CudaStream implements Disposable {
   record(options: EventOptions | CudaEvent = {}): CudaEvent {
     if (this.disposed) throw new DisposedError(this.toString());
     if (options instanceof CudaEvent) return this.#recordOn(options);
-    const event = CudaEvent.create(this.context, EVENT_OPTIONS.read(options, "record"));
+    const event = createEvent(this.context, EVENT_OPTIONS.read(options, "record"));
     try {
       return this.#recordOn(event);
     } catch (error) {
@@ -377,7 +377,7 @@ export class CudaStream implements Disposable {
    */
   orDefault(): CudaStream {
     if (!this.disposed) return this;
-    const stream = CudaStream.default(this.context);
+    const stream = defaultStreamOf(this.context);
     stream.follow(this);
     return stream;
   }
@@ -570,4 +570,23 @@ function priorityNumber(context: Context, priority: StreamPriority): number {
   const greatest = new Int32Array(1);
   context.call("cuCtxGetStreamPriorityRange", least, greatest);
   return (priority === "high" ? greatest[0] : least[0]) ?? 0;
+}
+
+/** Returns the default stream of a context, used by every call that names no other. */
+export function defaultStreamOf(context: Context): CudaStream {
+  const known = defaultStreams.get(context);
+  if (known !== undefined) return known;
+  const made = new CudaStream(new Parts({ context, handle: context.defaultStreamHandle }));
+  context.atRelease(() => dropEnd(made));
+  defaultStreams.set(context, made);
+  return made;
+}
+
+/** Creates a stream that does not block on the legacy stream (cuStreamCreateWithPriority). */
+export function createStream(context: Context, options: StreamOptions = {}): CudaStream {
+  STREAM_OPTIONS.read(options, "createStream");
+  const priority = priorityNumber(context, options.priority ?? "normal");
+  const flags = CUstream_flags.CU_STREAM_NON_BLOCKING;
+  const handle = take64(context, "cuStreamCreateWithPriority", flags, priority);
+  return new CudaStream(new Parts({ ...options, context, handle }));
 }

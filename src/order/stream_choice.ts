@@ -3,7 +3,7 @@
 import type { Context } from "../driver/context.ts";
 import { DisposedError } from "../words/errors.ts";
 import { type OptionKind, OptionSet } from "../words/options.ts";
-import { CudaStream } from "./stream.ts";
+import { CudaStream, defaultStreamOf } from "./stream.ts";
 
 /** Options of calls that queue work: the stream to use. */
 export interface StreamChoice {
@@ -31,7 +31,7 @@ export function streamOn(
   { stream }: StreamChoice,
   what: { toString(): string },
 ): CudaStream {
-  if (stream === undefined) return CudaStream.default(context);
+  if (stream === undefined) return defaultStreamOf(context);
   if (stream.disposed) throw new DisposedError(stream.toString());
   if (stream.context === context) return stream;
   throw new TypeError(

@@ -4,7 +4,7 @@ import type { Allocation } from "../memory/allocation.ts";
 import { capturedMemory, requireUnrecorded } from "../memory/captured_memory.ts";
 import { comesAfterNothing, queueInOrder } from "../memory/in_order.ts";
 import { openToPeer } from "../memory/resource_kind.ts";
-import { CudaStream } from "../order/stream.ts";
+import { type CudaStream, defaultStreamOf } from "../order/stream.ts";
 import { DisposedError } from "../words/errors.ts";
 import { peerRoute } from "./peer_link.ts";
 
@@ -96,7 +96,7 @@ export function streamForCopy(
 ): CudaStream {
   if (stream !== undefined) return stream;
   const [to, from] = [destination.allocation, source.allocation];
-  return CudaStream.default(isNear(to) && !isNear(from) ? from.context : to.context);
+  return defaultStreamOf(isNear(to) && !isNear(from) ? from.context : to.context);
 }
 
 /**

@@ -4,6 +4,8 @@
 import { CUresult } from "../../ffi/constants.ts";
 import type { DriverFunction } from "../../ffi/cuda.ts";
 import { formatBytes } from "./format.ts";
+import { ANYTHING, NUMBER, OptionSet, requireKind, TEXT } from "./options.ts";
+import { type Parts, partsOf } from "./parts.ts";
 import {
   formatHolders,
   formatNeed,
@@ -34,6 +36,18 @@ export function isRefusal(status: number): boolean {
   return REFUSALS.has(status);
 }
 
+/** A driver call that failed, for a {@link CudaError}. */
+export interface FailedCall {
+  /** The status code, as in cuda.h. */
+  readonly code: number;
+  /** The driver function. */
+  readonly call: DriverFunction;
+  /** The first error that broke the context, if any. */
+  readonly cause?: unknown;
+}
+
+const FAILED_CALL = new OptionSet<FailedCall>({ code: NUMBER, call: TEXT, cause: ANYTHING });
+
 /**
  * A driver call failed. `code`, `codeName` and `call` tell which call and how; the message says
  * what to do about it where that is known.
@@ -48,15 +62,21 @@ export class CudaError extends Error {
   /** The driver function that failed. */
   readonly call: DriverFunction;
 
-  /**
-   * Creates an error for a failed call; `cause` is the first error that broke the context, if any.
-   */
-  constructor(message: string, fields: { code: number; call: DriverFunction; cause?: unknown }) {
+  /** Creates an error for a failed call. */
+  constructor(message: string, fields: FailedCall) {
+    requireKind(message, TEXT, "new CudaError");
+    FAILED_CALL.read(fields, "new CudaError");
     super(message, fields.cause === undefined ? undefined : { cause: fields.cause });
     this.code = fields.code;
     this.codeName = statusName(fields.code);
     this.call = fields.call;
   }
+}
+
+/** The parts of an {@link OutOfMemoryError}. */
+interface FailedAllocation {
+  readonly amounts: MemoryAmounts;
+  readonly cause?: CudaError | MemoryLimitError | undefined;
 }
 
 /**
@@ -89,8 +109,13 @@ export class OutOfMemoryError extends Error {
   /** Advice: what to do about it. */
   readonly hint: string;
 
-  /** Creates an error for a failed allocation, with the amounts that explain it. */
-  constructor(amounts: MemoryAmounts, cause?: CudaError | MemoryLimitError) {
+  /**
+   * Explains a failed allocation by its amounts.
+   *
+   * @ignore
+   */
+  constructor(parts: Parts<FailedAllocation>) {
+    const { amounts, cause } = partsOf(parts, new.target);
     const hint = hintFor(amounts);
     const status = cause instanceof CudaError
       ? `${cause.codeName} (${cause.code})`
@@ -133,6 +158,13 @@ export interface LimitRefusal extends LimitAmounts {
   readonly remedy?: string;
 }
 
+const LIMIT_REFUSAL = new OptionSet<LimitRefusal>({
+  requestedBytes: NUMBER,
+  heldBytes: NUMBER,
+  limitBytes: NUMBER,
+  remedy: TEXT,
+});
+
 /**
  * A limit of the program's own forbids an allocation: that of `gpu.limit()`, of a resource or of an
  * adaptor. The driver was not asked. A resource that a program wrote throws it too when it has no
@@ -152,6 +184,8 @@ export class MemoryLimitError extends Error implements LimitAmounts {
 
   /** Creates an error for a request that `holder` does not allow. */
   constructor(holder: string, refusal: LimitRefusal) {
+    requireKind(holder, TEXT, "new MemoryLimitError");
+    LIMIT_REFUSAL.read(refusal, "new MemoryLimitError");
     const { requestedBytes, heldBytes, limitBytes } = refusal;
     super(
       `Cannot allocate ${formatBytes(requestedBytes)}: ${formatBytes(heldBytes)} of the ` +
@@ -181,6 +215,7 @@ export class DisposedError extends Error {
 
   /** Creates an error for the object named `what`. */
   constructor(what: string) {
+    requireKind(what, TEXT, "new DisposedError");
     super(`Cannot use ${what}: it was disposed`);
   }
 }
@@ -206,6 +241,8 @@ export class CudaUnavailableError extends Error {
 
   /** Creates an error that says what is missing and how to get it. */
   constructor(reason: UnavailableReason, message: string, options?: ErrorOptions) {
+    requireKind(reason, TEXT, "new CudaUnavailableError");
+    requireKind(message, TEXT, "new CudaUnavailableError");
     super(message, options);
     this.reason = reason;
   }

@@ -53,11 +53,16 @@ export const RECORD: OptionKind = { expected: "an object", accepts: isRecord };
 /** An array. */
 export const LIST: OptionKind = { expected: "a list", accepts: Array.isArray };
 
-/** A function. */
+/** A function to call; a class is none, because it can only be constructed. */
 export const CALLBACK: OptionKind = {
   expected: "a function",
-  accepts: (value) => typeof value === "function",
+  accepts: (value) => typeof value === "function" && !isClass(value),
 };
+
+/** Whether a function is a class: only classes have a prototype that cannot be replaced. */
+function isClass(value: object): boolean {
+  return Object.getOwnPropertyDescriptor(value, "prototype")?.writable === false;
+}
 
 /** An AbortSignal. */
 export const SIGNAL: OptionKind = {

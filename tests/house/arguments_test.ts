@@ -1,5 +1,5 @@
-// The walk over all arguments: every public method and function is tried with every wrong thing in the
-// place of its first two arguments. Some take it, as an option that is left out or a value that fits;
+// The walk over all arguments: every public method, function, constructor and static is tried with every
+// wrong thing in the place of its first two arguments. Some take it, as an option that is left out or a value that fits;
 // what they throw is never the language's own message, which names neither the call nor the remedy.
 
 import { assertEquals } from "@std/assert";
@@ -94,7 +94,9 @@ function wrongThings(gpu: kit.CudaDevice): readonly [string, unknown][] {
     ["a list", []],
     ["a list of null", [null]],
     ["a list of lists", [[]]],
+    ["a text", "nonsense"],
     ["a function", () => 1],
+    ["a class", class Wrong {}],
     ["a map", new Map()],
     ["a date", new Date()],
     ["an address on the web", new URL("http://a/b")],
@@ -136,19 +138,81 @@ Deno.test("Functions refuse arguments that are none with words of the kit's", as
   for (const [name, call] of Object.entries(EXPORTED)) {
     if (typeof call !== "function" || name === "show") continue; // which shows anything
     for (const [what, wrong] of wrongThings(gpu)) {
-      const message = await messageOf(() =>
-        /(Resource|Adaptor)$/.test(name)
-          ? Reflect.construct(call, [wrong])
-          : /^[a-z]/.test(name)
-          ? (call as Method)(wrong)
-          : undefined
-      );
+      if (/^[A-Z]/.test(name)) continue; // a class
+      const message = await messageOf(() => (call as Method)(wrong));
       if (!OWN.test(message)) raw.push(`${name}(${what}): ${message}`);
     }
   }
   gpu.disposeAll();
   assertEquals(raw, []);
 });
+
+Deno.test("Classes refuse to be made of arguments that are none with words of the kit's", async () => {
+  using _warnings = new CaughtWarnings();
+  using gpu = openTestDevice();
+  const raw: string[] = [];
+  for (const [name, Class] of classes()) {
+    for (const [what, wrong] of [...wrongThings(gpu), ["a device", gpu] as const]) {
+      for (const args of [[], [wrong], [wrong, wrong], [gpu, wrong], ["text", wrong]]) {
+        const message = await messageOf(() => Reflect.construct(Class, args));
+        if (!OWN.test(message)) raw.push(`new ${name}(${what}): ${message}`);
+      }
+    }
+  }
+  gpu.disposeAll();
+  assertEquals(raw, []);
+});
+
+Deno.test("Statics refuse arguments that are none with words of the kit's", async () => {
+  using _warnings = new CaughtWarnings();
+  using gpu = openTestDevice();
+  const raw: string[] = [];
+  for (const [name, Class] of classes()) {
+    for (const [method, { value: call }] of Object.entries(staticsOf(Class))) {
+      if (typeof call !== "function") continue;
+      for (const [what, wrong] of wrongThings(gpu)) {
+        for (const args of [[], [wrong], [gpu, wrong]]) {
+          const message = await messageOf(() => Reflect.apply(call, Class, args));
+          if (!OWN.test(message)) raw.push(`${name}.${method}(${what}): ${message}`);
+        }
+      }
+    }
+  }
+  gpu.disposeAll();
+  assertEquals(raw, []);
+});
+
+Deno.test("Classes that programs do not construct name the call that makes one", () => {
+  using gpu = openTestDevice();
+  for (const [name, Class] of classes()) {
+    const text = String(errorOf(() => Reflect.construct(Class, [])));
+    const makers = /^TypeError: Cannot construct (\w+): it comes from (.*)$/.exec(text);
+    if (makers === null) continue;
+    assertEquals(makers[1], name);
+    for (const [call, method = ""] of (makers[2] ?? "").matchAll(/(?:gpu|CudaDevice)\.(\w+)/g)) {
+      assertEquals(method in gpu || method in kit.CudaDevice, true, call);
+    }
+  }
+});
+
+/** All public classes, by their names. */
+function classes(): [string, new (...args: unknown[]) => unknown][] {
+  return Object.entries<unknown>(EXPORTED).filter(([name, value]) =>
+    typeof value === "function" && /^[A-Z]/.test(name)
+  ) as [string, new (...args: unknown[]) => unknown][];
+}
+
+function staticsOf(Class: object): Record<string, PropertyDescriptor> {
+  return Object.getOwnPropertyDescriptors(Class);
+}
+
+function errorOf(call: () => unknown): unknown {
+  try {
+    return void call();
+  } catch (error) {
+    return error;
+  }
+}
 
 /** Makes a folder the current one until it is disposed. */
 function workIn(folder: string): Disposable {

@@ -52,7 +52,7 @@ const WRONG: Readonly<Record<OptionSort, readonly unknown[]>> = {
   shape: [null, "4", 4n, -1, 0.5, NaN, Infinity, 2 ** 53, [-2], ["4"], [1n], {}, Symbol("shape")],
   dtype: [null, "float", "toString", 5, {}, ["float32"], Symbol("dtype")],
   resource: [null, 5, "pool", {}, class {}, Promise.resolve()],
-  callback: [null, 5, "log", {}],
+  callback: [null, 5, "log", {}, class {}, Map],
   signal: [null, 5, {}, { aborted: false }, new AbortController()],
   list: [null, 5, "text", {}, [null], ["x"]],
   record: [null, 5, "text", { nonsense: 1 }],

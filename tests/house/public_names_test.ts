@@ -262,7 +262,6 @@ const PUBLIC_NAMES: Readonly<Record<keyof typeof config.exports, readonly string
     "ShownWatchOptions",
     "Trace",
     "WatchOptions",
-    "WatchTask",
     "memoryMeter",
     "plotBandwidth",
     "plotLatency",

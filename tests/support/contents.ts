@@ -4,24 +4,24 @@
 import { assertEquals } from "@std/assert";
 import { Buffer } from "node:buffer";
 import type { GpuBuffer } from "../../src/buffers/gpu_buffer.ts";
-import { PinnedBuffer } from "../../src/buffers/pinned_buffer.ts";
+import { allocatePinnedBuffer, type PinnedBuffer } from "../../src/buffers/pinned_buffer.ts";
 import type { DType } from "../../src/dtype.ts";
 import { PinnedHostMemoryResource } from "../../src/memory/pinned_host_memory_resource.ts";
-import { CudaStream } from "../../src/order/stream.ts";
+import { defaultStreamOf } from "../../src/order/stream.ts";
 
 /** Writes bytes over a buffer's contents and waits. */
 export function writeBytes<D extends DType>(buffer: GpuBuffer<D>, bytes: ArrayLike<number>): void {
   using host = hostFor(buffer);
   new Uint8Array(host.array.buffer).set(bytes);
   buffer.copyFrom(host);
-  CudaStream.default(buffer.context).synchronizeSync();
+  defaultStreamOf(buffer.context).synchronizeSync();
 }
 
 /** Reads a buffer's bytes once what is queued on the default stream is done. */
 export function readBytes<D extends DType>(buffer: GpuBuffer<D>): Uint8Array<ArrayBuffer> {
   using host = hostFor(buffer);
   buffer.copyTo(host);
-  CudaStream.default(buffer.context).synchronizeSync();
+  defaultStreamOf(buffer.context).synchronizeSync();
   return new Uint8Array(new Uint8Array(host.array.buffer));
 }
 
@@ -46,5 +46,5 @@ export function assertSameBytes(
 function hostFor<D extends DType>(buffer: GpuBuffer<D>): PinnedBuffer<D> {
   const { context, dtype, shape } = buffer;
   const resource = new PinnedHostMemoryResource({ context });
-  return PinnedBuffer.allocate({ dtype, shape, resource, stream: CudaStream.default(context) });
+  return allocatePinnedBuffer({ dtype, shape, resource, stream: defaultStreamOf(context) });
 }

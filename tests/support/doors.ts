@@ -2,9 +2,7 @@
 
 import {
   CudaDevice,
-  CudaEvent,
-  CudaGraph,
-  CudaStream,
+  type CudaGraph,
   type DeviceBuffer,
   loadSafetensors,
   type ManagedBuffer,
@@ -15,11 +13,8 @@ import {
 import {
   AlignedResourceAdaptor,
   CachingResourceAdaptor,
-  Context,
   CudaAsyncMemoryResource,
-  Driver,
   FailureCallbackResourceAdaptor,
-  HostRegistration,
   LimitingResourceAdaptor,
   LoggingResourceAdaptor,
   MappedHostMemoryResource,
@@ -284,30 +279,10 @@ export const DOORS: Readonly<Record<string, Door>> = {
   "StridedView#upload": door("upload", TRANSFER, ({ view }, o) => view.upload(VALUES, o)),
   "StridedView#download": door("download", TRANSFER, ({ view }, o) => view.download(o)),
   "CudaGraph#launch": door("launch", STREAM, ({ graph }, o) => graph.launch(o)),
-  "CudaGraph.capture": door(
-    "capture",
-    { body: "callback", label: "text" },
-    ({ gpu }, o) => CudaGraph.capture(gpu.stream, o),
-  ),
-  "CudaStream.create": door(
-    "createStream",
-    { priority: "word", label: "text" },
-    ({ gpu }, o) => CudaStream.create(gpu.context, o),
-  ),
   "CudaStream#record": door(
     "record",
     { timing: "flag", label: "text" },
     ({ gpu }, o) => gpu.stream.record(o),
-  ),
-  "CudaEvent.create": door(
-    "createEvent",
-    { timing: "flag", label: "text" },
-    ({ gpu }, o) => CudaEvent.create(gpu.context, o),
-  ),
-  "Context.retain": door(
-    "retain",
-    { ordersStreams: "flag" },
-    ({ gpu: { context } }, o) => Context.retain(context.driver, context.ordinal, o),
   ),
   simulateDriver: door("simulateDriver", {
     deviceCount: "number",
@@ -318,7 +293,6 @@ export const DOORS: Readonly<Record<string, Door>> = {
     cudaVersion: "text",
     fault: "callback",
   }, (_, o) => simulateDriver(o)),
-  "Driver.open": door("open", { libraryPath: "text" }, (_, o) => Driver.open("simulated", o)),
   "LiveTable#filter": door("filter", QUERY, ({ gpu }, o) => gpu.live().filter(o)),
   "Timeline#start": door("start", { eventCount: "number" }, ({ gpu }, o) => gpu.timeline.start(o)),
   "new CudaAsyncMemoryResource": door("new CudaAsyncMemoryResource", {
@@ -366,11 +340,6 @@ export const DOORS: Readonly<Record<string, Door>> = {
     "new MappedHostMemoryResource",
     { portable: "flag", writeCombined: "flag" },
     ({ gpu }, o) => new MappedHostMemoryResource(gpu, o),
-  ),
-  "new HostRegistration": door(
-    "new HostRegistration",
-    { portable: "flag", readOnly: "flag", bytes: "list" },
-    ({ gpu }, o) => new HostRegistration(gpu, o),
   ),
   "loadSafetensors": door(
     "loadSafetensors",

@@ -3,7 +3,7 @@
 
 import type { DeviceBuffer } from "../../src/buffers/device_buffer.ts";
 import type { CudaDevice } from "../../src/device/device.ts";
-import { CudaStream } from "../../src/order/stream.ts";
+import { type CudaStream, defaultStreamOf } from "../../src/order/stream.ts";
 import { cutBlock } from "../../src/transfer/block_pieces.ts";
 import { TransferEngine } from "../../src/transfer/engine.ts";
 import { addressOf } from "../../src/transfer/host_memory.ts";
@@ -88,7 +88,7 @@ export class TinyEngine implements Disposable {
   }
 
   #move(direction: Direction, buffer: DeviceBuffer<"uint8">, options: MoveOptions): Promise<void> {
-    const { bytes, stream = CudaStream.default(buffer.context), onProgress, signal } = options;
+    const { bytes, stream = defaultStreamOf(buffer.context), onProgress, signal } = options;
     const isUpload = direction === "upload";
     return new PendingTransfer({
       stream,
@@ -103,7 +103,7 @@ export class TinyEngine implements Disposable {
   }
 
   #moveSync(direction: Direction, buffer: DeviceBuffer<"uint8">, options: MoveOptions): void {
-    CudaStream.default(buffer.context).synchronizeSync();
+    defaultStreamOf(buffer.context).synchronizeSync();
     finishMover(new RingMover(this.#engine, request(direction, buffer, options)));
   }
 }

@@ -1,6 +1,7 @@
 // The error for a wrong safetensors file, with the file and the reason.
 
 import { visibleText } from "../../words/format.ts";
+import { requireKind, TEXT } from "../../words/options.ts";
 
 /**
  * A safetensors file, or an index of several files, breaks the format. `path` names the file, and
@@ -14,6 +15,8 @@ export class SafetensorsError extends Error {
 
   /** Creates an error for a file. */
   constructor(path: string, reason: string, options?: ErrorOptions) {
+    requireKind(path, TEXT, "new SafetensorsError");
+    requireKind(reason, TEXT, "new SafetensorsError");
     super(visibleText(`Cannot load ${path}: ${reason}`), options);
     this.path = path;
   }

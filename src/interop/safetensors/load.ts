@@ -19,6 +19,7 @@ import type { TransferOptions } from "../../transfer/pending_transfer.ts";
 import { ProgressTotal } from "../../transfer/progress_total.ts";
 import { TRANSFER_KINDS } from "../../transfer/transfer_choice.ts";
 import { CALLBACK, OptionSet } from "../../words/options.ts";
+import { Parts } from "../../words/parts.ts";
 import { SafetensorsError } from "./error.ts";
 import { heldAs } from "./formats.ts";
 import type { TensorEntry } from "./header.ts";
@@ -88,7 +89,7 @@ export async function loadSafetensors(
   const tensors = new Map(shards.flatMap((shard, i) => [...viewsOf(shard, blocks[i])]));
   const metadata = Object.assign({}, ...shards.map((shard) => shard.metadata));
   memory.move();
-  return new SafetensorsModel({ blocks, tensors, metadata });
+  return new SafetensorsModel(new Parts({ blocks, tensors, metadata }));
 }
 
 async function openShard(

@@ -4,6 +4,7 @@ import type { DeviceBuffer } from "../../buffers/device_buffer.ts";
 import type { DType } from "../../dtype.ts";
 import { DisposedError } from "../../words/errors.ts";
 import { formatBytes, formatCount, visibleText } from "../../words/format.ts";
+import { type Parts, partsOf } from "../../words/parts.ts";
 import type { SafetensorsFormat } from "./formats.ts";
 
 /** One tensor of a loaded model. */
@@ -38,8 +39,13 @@ export class SafetensorsModel
   readonly #tensors: ReadonlyMap<string, LoadedTensor>;
   #disposed = false;
 
-  /** Adopts memory and the views of it. */
-  constructor(fields: ModelFields) {
+  /**
+   * Adopts memory and the views of it.
+   *
+   * @ignore
+   */
+  constructor(parts: Parts<ModelFields>) {
+    const fields = partsOf(parts, new.target);
     this.metadata = fields.metadata;
     this.#blocks = fields.blocks;
     this.#tensors = fields.tensors;

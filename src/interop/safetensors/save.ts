@@ -1,7 +1,7 @@
 // Saves device buffers as a safetensors file, with the layout of the format's own library.
 
 import type { DeviceBuffer } from "../../buffers/device_buffer.ts";
-import { CudaStream } from "../../order/stream.ts";
+import { type CudaStream, defaultStreamOf } from "../../order/stream.ts";
 import type { MemorySpan } from "../../transfer/copy.ts";
 import { type FilePath, pathOf } from "../../transfer/file_path.ts";
 import { checkDownload } from "../../transfer/file_transfer.ts";
@@ -63,7 +63,7 @@ export async function saveSafetensors(
   const name = pathOf(path);
   checkMetadata(name, metadata);
   const placed = place(toNamedBuffers(name, tensors));
-  const streamOf = ({ allocation }: MemorySpan) => stream ?? CudaStream.default(allocation.context);
+  const streamOf = ({ allocation }: MemorySpan) => stream ?? defaultStreamOf(allocation.context);
   const header = encodeHeader({ tensors: placed.map(({ entry }) => entry), metadata });
   const dataBytes = placed.reduce((sum, { entry }) => sum + entry.byteLength, 0);
   const progress = new ProgressTotal(dataBytes, onProgress);

@@ -5,7 +5,7 @@ import type { LiveKind, MemoryCache } from "../../accounting/ledger.ts";
 import type { Context } from "../../driver/context.ts";
 import { tryRelease } from "../../driver/release.ts";
 import type { Owner } from "../../order/safety_net.ts";
-import { CudaStream } from "../../order/stream.ts";
+import { type CudaStream, defaultStreamOf } from "../../order/stream.ts";
 import { DisposedError, isOutOfMemory, MemoryLimitError } from "../../words/errors.ts";
 import { checkSize, formatAddress } from "../../words/format.ts";
 import { isPostponed } from "../captured_memory.ts";
@@ -258,7 +258,7 @@ export class BlockCache implements MemoryCache, Owner {
   #orderAfter(blocks: readonly Block[]): CudaStream {
     const users = new Set(blocks.flatMap(({ home }) => home === undefined ? [] : [home.stream]));
     const alive = [...users].find((stream) => !stream.disposed);
-    const stream = alive ?? CudaStream.default(this.#context);
+    const stream = alive ?? defaultStreamOf(this.#context);
     try {
       for (const user of users) stream.follow(user);
       // The driver frees host memory at once, whatever is queued.

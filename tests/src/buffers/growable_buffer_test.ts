@@ -10,6 +10,7 @@ import {
 } from "@std/assert";
 import { CUresult } from "../../../ffi/constants.ts";
 import type { DriverFunction } from "../../../ffi/cuda.ts";
+import { defaultStreamOf } from "../../../src/order/stream.ts";
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import { CudaDevice } from "../../../src/device/device.ts";
 import type { Context } from "../../../src/driver/context.ts";
@@ -165,7 +166,7 @@ Deno.test("GrowableBuffer.grow() says all amounts when memory runs out", () => {
   }, { driver });
 });
 
-Deno.test("GrowableBuffer.allocate() leaves nothing when the first memory cannot be had", () => {
+Deno.test("allocateGrowableBuffer() leaves nothing when the first memory cannot be had", () => {
   const { driver, setFault } = faultyDriver();
   return withDevice((gpu) => {
     setFault({ name: "cuMemCreate" });
@@ -303,7 +304,7 @@ function copyOn(
   source: bigint,
 ): void {
   const { context } = there;
-  const { handle } = CudaStream.default(context);
+  const { handle } = defaultStreamOf(context);
   context.call("cuMemcpyAsync", there.ptr, source, BigInt(there.byteLength), handle);
   context.call("cuStreamSynchronize", handle);
 }

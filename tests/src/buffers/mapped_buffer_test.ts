@@ -34,7 +34,7 @@ Deno.test("MappedBuffer.flags are what was asked for", () =>
     assertEquals(empty.flags, { portable: false, mapped: false, writeCombined: false });
   }));
 
-Deno.test("MappedBuffer.allocate() asks the driver for what was chosen", async () => {
+Deno.test("allocateMappedBuffer() asks the driver for what was chosen", async () => {
   const flags: number[] = [];
   const api = testDriver();
   const driver: DriverApi = {
@@ -88,7 +88,7 @@ Deno.test("MappedBuffer.dispose() empties the array", () =>
     assertEquals([array.length, gpu.live().count], [0, 0]);
   }));
 
-Deno.test("MappedBuffer.allocate() leaves nothing when the device's address cannot be had", () => {
+Deno.test("allocateMappedBuffer() leaves nothing when the device's address cannot be had", () => {
   const { driver, setFault } = faultyDriver();
   return withDevice((gpu) => {
     using before = gpu.mapped("uint8", 16);
@@ -99,7 +99,7 @@ Deno.test("MappedBuffer.allocate() leaves nothing when the device's address cann
   }, { driver: refuseLostHostMemory(driver) });
 });
 
-Deno.test("MappedBuffer.allocate() says what to use where host memory cannot be mapped", () =>
+Deno.test("allocateMappedBuffer() says what to use where host memory cannot be mapped", () =>
   withDevice((gpu) => {
     assertThrows(
       () => gpu.mapped("uint8", 16),

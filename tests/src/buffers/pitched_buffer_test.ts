@@ -66,7 +66,7 @@ Deno.test("PitchedBuffer refuses shapes that have no rows", () =>
     assertEquals(gpu.live().count, 0);
   }));
 
-Deno.test("PitchedBuffer.allocate() says all amounts when memory runs out", () => {
+Deno.test("allocatePitchedBuffer() says all amounts when memory runs out", () => {
   const { driver, setFault } = faultyDriver();
   return withDevice((gpu) => {
     setFault({ name: "cuMemAllocPitch_v2", status: CUresult.CUDA_ERROR_OUT_OF_MEMORY });

@@ -159,7 +159,7 @@ Deno.test("RegisteredBuffer registers whole pages where the driver wants them", 
   }, { driver });
 });
 
-Deno.test("RegisteredBuffer.register() leaves nothing when the device's address cannot be had", () => {
+Deno.test("registerBuffer() leaves nothing when the device's address cannot be had", () => {
   const { driver, setFault } = faultyDriver();
   return withDevice((gpu) => {
     const bytes = ownPages(64);
@@ -171,7 +171,7 @@ Deno.test("RegisteredBuffer.register() leaves nothing when the device's address 
   }, { driver });
 });
 
-Deno.test("RegisteredBuffer.register() says what to use where it is not supported", () => {
+Deno.test("registerBuffer() says what to use where it is not supported", () => {
   const { CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED: attribute } = CUdevice_attribute;
   return withDevice((gpu) => {
     assertThrows(() => gpu.register(ownPages(64)), CudaUnavailableError, "a pinned buffer");

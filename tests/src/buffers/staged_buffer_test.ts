@@ -97,7 +97,7 @@ Deno.test("StagedBuffer.mirror is a buffer of its own kind that frees nothing", 
   }));
 
 for (const name of ["cuMemAllocAsync", "cuMemHostAlloc"] as const) {
-  Deno.test(`StagedBuffer.allocate() leaves neither half when ${name} fails`, () => {
+  Deno.test(`allocateStagedBuffer() leaves neither half when ${name} fails`, () => {
     const { driver, setFault } = faultyDriver();
     return withDevice((gpu) => {
       setFault({ name, status: CUresult.CUDA_ERROR_OUT_OF_MEMORY });

@@ -1,7 +1,6 @@
 // Strided views: transposed, stepped and padded layouts, copied to contiguous buffers and back.
 
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";
-import { StridedView } from "../../../src/buffers/strided_view.ts";
 import { DisposedError } from "../../../src/words/errors.ts";
 import { withDevice } from "../../support/with_device.ts";
 
@@ -69,26 +68,17 @@ Deno.test("StridedView.range() takes nothing behind the last element of a steppe
     assertEquals((await backwards.range(0, { start: 3, step: -1 }).download()).length, 0);
   }));
 
-Deno.test("StridedView refuses what is no layout", () =>
+Deno.test("GpuBuffer.strided() rejects values that are not layouts", () =>
   withDevice((gpu) => {
     using a = gpu.zeros("float32", 6);
-    const layouts = [
-      undefined,
-      null,
-      5,
-      {},
-      { shape: [2], strides: [1] },
-      { shape: 2, strides: [1], offset: 0 },
-      { shape: [2], strides: "1", offset: 0 },
-    ];
-    for (const layout of layouts) {
-      const words = "by a layout that is not { shape, strides, offset }";
-      assertThrows(() => new StridedView(a, layout as never), TypeError, words);
+    for (const layout of [{ strides: "1" }, { strides: null }, { offset: "1" }]) {
+      assertThrows(() => a.strided(layout as never), TypeError, "Cannot call strided(): option");
     }
-    for (const wrong of [0.5, NaN, 1n, "1", Symbol("size")]) {
-      const layout = { shape: [wrong], strides: [1], offset: 0 };
-      assertThrows(() => new StridedView(a, layout as never), RangeError, "expected whole numbers");
+    for (const wrong of [0.5, NaN, 1n, "1", Symbol("step")]) {
+      const layout = { shape: [2], strides: [wrong] };
+      assertThrows(() => a.strided(layout as never), RangeError, "expected whole numbers");
     }
+    assertThrows(() => a.strided({ shape: [2, 3], strides: [1] }), RangeError, "has 2 axes");
   }));
 
 Deno.test("StridedView.view() shows one column of a transposed matrix", () =>

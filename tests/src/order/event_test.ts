@@ -9,7 +9,7 @@ import {
   assertThrows,
 } from "@std/assert";
 import { CUresult } from "../../../ffi/constants.ts";
-import { CudaEvent } from "../../../src/order/event.ts";
+import { createEvent, type CudaEvent } from "../../../src/order/event.ts";
 import { CudaError, DisposedError } from "../../../src/words/errors.ts";
 import { openTestDevice, testOnTwoDevices } from "../../support/driver.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";
@@ -148,7 +148,7 @@ for (const [use, run] of Object.entries(USES)) {
     }));
 }
 
-Deno.test("CudaEvent.create() leaves nothing when the driver refuses", () => {
+Deno.test("createEvent() leaves nothing when the driver refuses", () => {
   const { driver, setFault } = faultyDriver();
   return withDevice((gpu) => {
     setFault({ name: "cuEventCreate" });
@@ -161,8 +161,8 @@ Deno.test("CudaEvent.create() leaves nothing when the driver refuses", () => {
 
 Deno.test("CudaEvent.toString() shows the label or the number", () =>
   withDevice((gpu) => {
-    using labelled = CudaEvent.create(gpu.context, { label: "mark" });
-    using plain = CudaEvent.create(gpu.context);
+    using labelled = createEvent(gpu.context, { label: "mark" });
+    using plain = createEvent(gpu.context);
     assertEquals(String(labelled), "CudaEvent(mark)");
     assert(/^CudaEvent\(#\d+\)$/.test(String(plain)));
     assertEquals(Deno.inspect(labelled), "CudaEvent(mark)");

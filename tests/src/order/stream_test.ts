@@ -10,7 +10,7 @@ import {
 } from "@std/assert";
 import { CUresult } from "../../../ffi/constants.ts";
 import type { DriverApi } from "../../../ffi/cuda.ts";
-import { CudaStream } from "../../../src/order/stream.ts";
+import { type CudaStream, defaultStreamOf } from "../../../src/order/stream.ts";
 import type { StreamPriority } from "../../../src/order/stream.ts";
 import { CudaError, DisposedError } from "../../../src/words/errors.ts";
 import { testDriver, testOnTwoDevices } from "../../support/driver.ts";
@@ -167,7 +167,7 @@ Deno.test("CudaStream.synchronize() rejects with what the waiting thread reports
 });
 
 for (const priority of ["low", "normal", "high"] as const) {
-  Deno.test(`CudaStream.create() asks the driver for ${priority} priority`, () => {
+  Deno.test(`createStream() asks the driver for ${priority} priority`, () => {
     const driver = testDriver();
     let asked: number | undefined;
     const noting: DriverApi = {
@@ -187,7 +187,7 @@ for (const priority of ["low", "normal", "high"] as const) {
   });
 }
 
-Deno.test("CudaStream.create() refuses a priority that there is not", () =>
+Deno.test("createStream() refuses a priority that there is not", () =>
   withDevice((gpu) => {
     assertThrows(
       () => gpu.createStream({ priority: "urgent" as StreamPriority }),
@@ -196,7 +196,7 @@ Deno.test("CudaStream.create() refuses a priority that there is not", () =>
     );
   }));
 
-Deno.test("CudaStream.create() leaves nothing when the driver refuses", () => {
+Deno.test("createStream() leaves nothing when the driver refuses", () => {
   const { driver, setFault } = faultyDriver();
   return withDevice((gpu) => {
     setFault({ name: "cuStreamCreateWithPriority" });
@@ -207,9 +207,9 @@ Deno.test("CudaStream.create() leaves nothing when the driver refuses", () => {
   }, { driver });
 });
 
-Deno.test("CudaStream.default() is one stream for a device", () =>
+Deno.test("defaultStreamOf() is one stream for a device", () =>
   withDevice((gpu) => {
-    assertEquals(CudaStream.default(gpu.context), gpu.stream);
+    assertEquals(defaultStreamOf(gpu.context), gpu.stream);
     assertEquals(String(gpu.stream), "CudaStream(default)");
   }));
 
@@ -300,7 +300,7 @@ const USES: Record<string, (stream: CudaStream) => unknown> = {
   "record()": (stream) => stream.record(),
   "synchronize()": (stream) => stream.synchronize(),
   "synchronizeSync()": (stream) => stream.synchronizeSync(),
-  "wait()": (stream) => stream.wait(CudaStream.default(stream.context)),
+  "wait()": (stream) => stream.wait(defaultStreamOf(stream.context)),
 };
 
 for (const [use, run] of Object.entries(USES)) {

@@ -10,6 +10,8 @@ import {
   OutOfMemoryError,
   statusName,
 } from "../../../src/words/errors.ts";
+import { Parts } from "../../../src/words/parts.ts";
+import type { MemoryAmounts } from "../../../src/words/shortage.ts";
 
 const AMOUNTS = {
   ordinal: 1,
@@ -20,6 +22,13 @@ const AMOUNTS = {
   liveCount: 14,
   largest: [{ name: "weights", byteLength: 40 * 2 ** 30 }, { name: "device#7", byteLength: 1 }],
 };
+
+function outOfMemory(
+  amounts: MemoryAmounts,
+  cause?: CudaError | MemoryLimitError,
+): OutOfMemoryError {
+  return new OutOfMemoryError(new Parts({ amounts, cause }));
+}
 
 const SHORTAGE = new CudaError("no memory", { code: 2, call: "cuMemAlloc_v2" });
 
@@ -55,7 +64,7 @@ Deno.test("CudaError carries the first error of a broken context as its cause", 
 
 Deno.test("OutOfMemoryError says all amounts and the largest buffer", () => {
   assertEquals(
-    new OutOfMemoryError(AMOUNTS, SHORTAGE).message,
+    outOfMemory(AMOUNTS, SHORTAGE).message,
     "Cannot allocate 8 GiB on device 1: CUDA_ERROR_OUT_OF_MEMORY (2), 1 GiB of 80 GiB free, " +
       "71 GiB in 14 live buffers (largest: weights 40 GiB); dispose what is no longer needed, see " +
       "gpu.live()",
@@ -64,13 +73,13 @@ Deno.test("OutOfMemoryError says all amounts and the largest buffer", () => {
 
 Deno.test("OutOfMemoryError says when nothing is live", () => {
   const amounts = { ...AMOUNTS, liveCount: 0, liveBytes: 0, largest: [] };
-  const error = new OutOfMemoryError(amounts);
+  const error = outOfMemory(amounts);
   assertEquals(error.message.includes("1 GiB of 80 GiB free, no live buffers; "), true);
   assertEquals(error.largestLive, undefined);
 });
 
 Deno.test("OutOfMemoryError has the amounts as fields, and the error of the driver as its cause", () => {
-  const error = new OutOfMemoryError(AMOUNTS, SHORTAGE);
+  const error = outOfMemory(AMOUNTS, SHORTAGE);
   assertEquals(error instanceof CudaError, false);
   const { requestedBytes, freeBytes, totalBytes, liveBytes, largest } = AMOUNTS;
   assertEquals(
@@ -96,13 +105,13 @@ Deno.test("OutOfMemoryError names no status when a limit does not allow the requ
     2 ** 29,
     false,
   ]);
-  const { message } = new OutOfMemoryError(AMOUNTS, cause);
+  const { message } = outOfMemory(AMOUNTS, cause);
   assertEquals(message.startsWith("Cannot allocate 8 GiB on device 1: out of memory, 1 GiB"), true);
 });
 
 Deno.test("isOutOfMemory() knows the driver's status, limits, and what explains them", () => {
   const refusal = { requestedBytes: 1, heldBytes: 0, limitBytes: 0 };
-  const errors = [SHORTAGE, new MemoryLimitError("x", refusal), new OutOfMemoryError(AMOUNTS)];
+  const errors = [SHORTAGE, new MemoryLimitError("x", refusal), outOfMemory(AMOUNTS)];
   assertEquals(errors.map(isOutOfMemory), [true, true, true]);
   const other = new CudaError("other", { code: 1, call: "cuMemAlloc_v2" });
   assertEquals([other, new Error("out of memory")].map(isOutOfMemory), [false, false]);

@@ -1,0 +1,62 @@
+// The one value that the constructors of the kit's own objects take. Programs have none: they get the
+// objects from methods, which the refusal names.
+
+/** The methods from which programs get an object, by its class. */
+const MAKERS: Readonly<Record<string, string>> = {
+  CudaDevice: "CudaDevice.open()",
+  DeviceInfo: "gpu.info",
+  GpuBuffer: "gpu.alloc(), gpu.upload() and others of its kind",
+  DeviceBuffer: "gpu.alloc(), gpu.zeros() and gpu.upload()",
+  HostBuffer: "gpu.pinned(), gpu.mapped(), gpu.managed() and gpu.register()",
+  PinnedBuffer: "gpu.pinned()",
+  StagedBuffer: "gpu.staged()",
+  MappedBuffer: "gpu.mapped()",
+  ManagedBuffer: "gpu.managed()",
+  RegisteredBuffer: "gpu.register()",
+  GrowableBuffer: "gpu.growable()",
+  LazyBuffer: "gpu.lazy()",
+  PitchedBuffer: "gpu.pitched()",
+  PackedBuffers: "gpu.uploadAll()",
+  StridedView: "buffer.strided() and buffer.transpose()",
+  BufferSummary: "buffer.describe()",
+  CudaStream: "gpu.createStream()",
+  CudaEvent: "gpu.createEvent() and stream.record()",
+  CudaGraph: "gpu.capture()",
+  SafetensorsModel: "gpu.loadSafetensors()",
+  LiveTable: "gpu.live()",
+  LiveGroups: "gpu.live().by()",
+  MemoryTrack: "gpu.track()",
+  MemoryReport: "gpu.report()",
+  SystemState: "gpu.system()",
+  Timing: "gpu.time()",
+  OutOfMemoryError: "an allocation that fails",
+  LeakError: "withoutLeaks()",
+  OverlapRecorder: "gpu.traceOverlap()",
+};
+
+/** The parts that the kit makes an object of. */
+export class Parts<T> {
+  /** The parts. */
+  readonly value: T;
+
+  /** Holds parts. */
+  constructor(value: T) {
+    this.value = value;
+  }
+}
+
+/**
+ * Returns the parts of an object under construction.
+ *
+ * @throws TypeError for anything else, with the methods that make such an object.
+ */
+export function partsOf<T>(parts: Parts<T>, made: abstract new (parts: never) => object): T {
+  if (parts instanceof Parts) return parts.value;
+  throw new TypeError(`Cannot construct ${made.name}: it comes from ${makersOf(made)}`);
+}
+
+/** A class that a program derived comes from where its base comes from. */
+function makersOf(made: { readonly name: string }): string {
+  const base: { readonly name: string } = Object.getPrototypeOf(made);
+  return MAKERS[made.name] ?? (base === Function.prototype ? "a device" : makersOf(base));
+}
