@@ -3,7 +3,8 @@
 // `deno task bench:files [--largest BYTES] [--peers peers.json] [--out result.json]`.
 
 import { join } from "node:path";
-import { CudaDevice, type DeviceBuffer, saveSafetensors } from "../../mod.ts";
+import { CudaDevice, type DeviceBuffer } from "../../mod.ts";
+import { saveSafetensors } from "../../src/interop/safetensors/save.ts";
 import { fillPattern } from "../../src/measure/pattern.ts";
 import { type BenchRow, report } from "../result_file.ts";
 import {

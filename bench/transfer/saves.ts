@@ -3,12 +3,8 @@
 // TMPDIR chooses the disk; VRAMKIT_PYTHON a Python with safetensors and numpy.
 
 import { join } from "node:path";
-import {
-  CudaDevice,
-  type DeviceBuffer,
-  saveSafetensors,
-  type WriteFileOptions,
-} from "../../mod.ts";
+import { CudaDevice, type DeviceBuffer, type WriteFileOptions } from "../../mod.ts";
+import { saveSafetensors } from "../../src/interop/safetensors/save.ts";
 import { fillPattern } from "../../src/measure/pattern.ts";
 import { askPeer, noPeer } from "../../tests/support/safetensors/python.ts";
 import { type BenchRow, median, report } from "../result_file.ts";

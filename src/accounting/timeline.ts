@@ -73,7 +73,11 @@ export class Timeline implements Iterable<TimelineEvent> {
     this.#recordedCount = 0;
   }
 
-  /** Records an event, whether the timeline is on or not. */
+  /**
+   * Records an event, whether the timeline is on or not.
+   *
+   * @ignore
+   */
   record(record: TimelineRecord): void {
     const time = performance.now();
     this.#ring[this.#recordedCount++ % this.#eventCount] = { time, record };
@@ -124,7 +128,7 @@ export class Timeline implements Iterable<TimelineEvent> {
   /**
    * Returns whether it records and how many events it holds, as text.
    *
-   * @internal
+   * @ignore
    */
   get state(): string {
     const { isOn, length, droppedCount } = this;

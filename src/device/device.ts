@@ -68,6 +68,11 @@ import { bufferFromHandle, HANDLE_OPTIONS, type HandleOptions } from "../interop
 import { bufferFromSource, FROM_OPTIONS, type FromOptions } from "../interop/from_source.ts";
 import { loadSafetensors, type LoadSafetensorsOptions } from "../interop/safetensors/load.ts";
 import type { SafetensorsModel } from "../interop/safetensors/model.ts";
+import {
+  type NamedTensors,
+  saveSafetensors,
+  type SaveSafetensorsOptions,
+} from "../interop/safetensors/save.ts";
 import type { SafetensorsSource } from "../interop/safetensors/shards.ts";
 import { UPLOAD_FILE_OPTIONS, uploadFile, type UploadFileOptions } from "../interop/upload_file.ts";
 import { BANDWIDTH_OPTIONS, type BandwidthOptions, measurePoints } from "../measure/bandwidth.ts";
@@ -536,6 +541,25 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     options: LoadSafetensorsOptions = {},
   ): Promise<SafetensorsModel> {
     return loadSafetensors(source, this, options);
+  }
+
+  /**
+   * Saves buffers as a safetensors file: an object, a Map or a loaded model. Resolves when the file is
+   * written; until then the buffers' memory is kept, even when they are disposed. The new file replaces
+   * the old one once it is complete: until then, and when anything fails, the old file stays as it was.
+   * Buffers of other devices may be among them. Needs `--allow-write`.
+   *
+   * @throws RangeError when a name occurs twice or is `"__metadata__"`.
+   * @throws TypeError when a value is not a buffer, or metadata is not a string; the message says
+   *   which.
+   * @throws DisposedError when a buffer or the stream was disposed.
+   */
+  saveSafetensors(
+    path: FilePath,
+    tensors: NamedTensors,
+    options: SaveSafetensorsOptions = {},
+  ): Promise<void> {
+    return saveSafetensors(path, tensors, options);
   }
 
   /** Creates a stream: a queue of GPU work beside the default stream. */

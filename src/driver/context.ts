@@ -18,7 +18,11 @@ import { type Release, releaseAll, tryRelease } from "./release.ts";
 
 /** Options of a context, fixed while it is open. */
 export interface ContextOptions {
-  /** Whether streams that use the same buffer are ordered after each other; true by default. */
+  /**
+   * Whether streams that use the same buffer are ordered after each other; true by default.
+   *
+   * @ignore
+   */
   readonly ordersStreams?: boolean | undefined;
 }
 
@@ -47,20 +51,30 @@ export class Context {
   /**
    * The live objects of this context.
    *
-   * @internal
+   * @ignore
    */
   readonly ledger: Ledger = new Ledger();
   /** The device's memory in bytes. */
   readonly totalBytes: number;
-  /** Bytes of all copies queued so far. */
+  /**
+   * Bytes of all copies queued so far.
+   *
+   * @ignore
+   */
   copiedBytes = 0;
   /** Whether streams that use the same buffer are ordered after each other. */
   readonly ordersStreams: boolean;
-  /** Number of waits until the GPU was idle. */
+  /**
+   * Number of waits until the GPU was idle.
+   *
+   * @ignore
+   */
   waitCount = 0;
   /**
    * Whether a stream of this context is being captured: deferred work waits, because it would be
    * recorded.
+   *
+   * @ignore
    */
   isCapturing = false;
 
@@ -137,13 +151,21 @@ export class Context {
     return this.#references === 0;
   }
 
-  /** Retains the context for one more user. */
+  /**
+   * Retains the context for one more user.
+   *
+   * @ignore
+   */
   retain(): this {
     this.#references++;
     return this;
   }
 
-  /** Releases the context for one user; the last one releases the primary context itself. */
+  /**
+   * Releases the context for one user; the last one releases the primary context itself.
+   *
+   * @ignore
+   */
   release(): void {
     if (--this.#references > 0) return;
     contexts.get(this.driver)?.delete(this.ordinal);
@@ -177,6 +199,8 @@ export class Context {
   /**
    * Calls a function that releases something, and throws the error of its status. The context is
    * made current if that is possible; most of these functions work without it.
+   *
+   * @ignore
    */
   giveBack<K extends DriverFunction>(name: K, ...args: DriverArguments<K>): void {
     const { driver } = this;
@@ -194,6 +218,8 @@ export class Context {
    * Checks the status of a call that was made without making this context current, and throws its
    * error. When another device's context was current, the driver rejects pool memory and has done
    * nothing; the call is then repeated with this context. Costs one comparison in the normal case.
+   *
+   * @ignore
    */
   settle<K extends DriverFunction>(
     status: number,
@@ -232,7 +258,7 @@ export class Context {
   /**
    * Counts a queued copy, and records it in the timeline.
    *
-   * @internal
+   * @ignore
    */
   noteCopy(byteLength: number, ends: CopyEnds): void {
     this.copiedBytes += byteLength;
@@ -242,6 +268,8 @@ export class Context {
   /**
    * Registers a function that runs when the last user releases the context, while it can still be
    * used.
+   *
+   * @ignore
    */
   atRelease(hook: () => void): void {
     this.#releaseHooks.push(hook);
@@ -250,35 +278,57 @@ export class Context {
   /**
    * Defers work until the GPU has passed a point. It runs at a later allocation, release or
    * synchronisation.
+   *
+   * @ignore
    */
   defer(work: DeferredWork): void {
     this.#deferred.add(work);
   }
 
-  /** Number of deferred works that wait for the GPU. */
+  /**
+   * Number of deferred works that wait for the GPU.
+   *
+   * @ignore
+   */
   get deferredCount(): number {
     return this.#deferred.size;
   }
 
-  /** Runs the deferred work that is due. */
+  /**
+   * Runs the deferred work that is due.
+   *
+   * @ignore
+   */
   sweep(): void {
     if (this.#deferred.size > 0 && !this.isCapturing) this.#deferred.sweep();
   }
 
-  /** Runs due work before an allocation, which stops looking early when there is much work. */
+  /**
+   * Runs due work before an allocation, which stops looking early when there is much work.
+   *
+   * @ignore
+   */
   sweepMore(): void {
     if (this.#deferred.size === 0 || this.isCapturing) return;
     this.#deferred.sweepSome(LOOKS_OF_AN_ALLOCATION);
   }
 
-  /** Runs due work at a release, so that a loop of releases keeps little memory; never throws. */
+  /**
+   * Runs due work at a release, so that a loop of releases keeps little memory; never throws.
+   *
+   * @ignore
+   */
   sweepSome(): void {
     if (this.#deferred.size === 0 || this.isCapturing) return;
     const sweep = () => this.#deferred.sweepSome(LOOKS_OF_A_RELEASE);
     tryRelease(this.driver, "deferred work", sweep);
   }
 
-  /** Blocks until the GPU is idle, and runs all deferred work. */
+  /**
+   * Blocks until the GPU is idle, and runs all deferred work.
+   *
+   * @ignore
+   */
   waitForAll(): void {
     if (this.isCapturing) return;
     let isPassed = false;

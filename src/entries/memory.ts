@@ -29,8 +29,7 @@ export type { HostValue } from "../buffers/host_values.ts";
 export type { StridedLayout } from "../buffers/strides.ts";
 export type { StagedRange } from "../buffers/staged_buffer.ts";
 export type { QueuedWork } from "../buffers/queued_work.ts";
-export type { Context, ContextOptions } from "../driver/context.ts";
-export type { DeferredWork } from "../driver/deferred_work.ts";
+export type { Context } from "../driver/context.ts";
 export type { ContextOwner, MemoryResource } from "../memory/memory_resource.ts";
 export { GraphMemoryResource } from "../graph/graph_memory_resource.ts";
 export { CudaMemoryResource } from "../memory/cuda_memory_resource.ts";
@@ -44,12 +43,7 @@ export {
 } from "../memory/pooled_pinned_host_memory_resource.ts";
 export { ResourceAdaptor } from "../memory/resource_adaptor.ts";
 export { type CachingOptions, CachingResourceAdaptor } from "../memory/caching_resource_adaptor.ts";
-export {
-  type LimitAmounts,
-  type LimitRefusal,
-  MemoryLimitError,
-  type MemoryShortage,
-} from "../words/errors.ts";
+export { type LimitAmounts, MemoryLimitError, type MemoryShortage } from "../words/errors.ts";
 export {
   type LimitingOptions,
   LimitingResourceAdaptor,
@@ -86,27 +80,17 @@ export {
   type MappedMemoryOptions,
 } from "../memory/mapped_host_memory_resource.ts";
 export { ManagedMemoryResource } from "../memory/managed_memory_resource.ts";
-export type { HostRegistration, RegistrationOptions } from "../memory/host_registration.ts";
+export type { RegistrationOptions } from "../memory/host_registration.ts";
 export { VirtualMemoryResource } from "../memory/virtual_memory_resource.ts";
-export type { VirtualRange, VirtualRangeRequest } from "../memory/virtual_range.ts";
-export { PitchedMemoryResource, type PitchedRequest } from "../memory/pitched_memory_resource.ts";
-export type { Allocation, AllocationRequest, Lender } from "../memory/allocation.ts";
+export { PitchedMemoryResource } from "../memory/pitched_memory_resource.ts";
 export type { BaseMemoryResource } from "../memory/base_memory_resource.ts";
-export type { Owner } from "../order/safety_net.ts";
-export type { Access, StreamUsage } from "../memory/stream_usage.ts";
-export type { LazyAllocation } from "../memory/lazy_allocation.ts";
 export type { HostMemory } from "../transfer/host_memory.ts";
 export type { MemorySpan } from "../transfer/copy.ts";
 export type { LiveOrder } from "../device/live_query.ts";
-export type { LedgerEntry } from "../accounting/ledger.ts";
 export type { MemoryUsage } from "../accounting/counters.ts";
-export type {
-  TimelineAction,
-  TimelineFacts,
-  TimelineRecord,
-} from "../accounting/timeline_event.ts";
+export type { TimelineAction, TimelineFacts } from "../accounting/timeline_event.ts";
 export type { CacheUsage, KindUsage, MemoryReportData, SizeClass } from "../device/report.ts";
 export type { BitArrays } from "../dtype.ts";
-export type { LiveBlock, MemoryAmounts } from "../words/shortage.ts";
+export type { LiveBlock } from "../words/shortage.ts";
 export type { Held } from "../device/slot.ts";
 export type { LiveGroup, LiveGroupKey } from "../device/live_groups.ts";

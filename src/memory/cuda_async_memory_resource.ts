@@ -154,7 +154,7 @@ export class CudaAsyncMemoryResource extends BaseMemoryResource implements Dispo
   /**
    * Lets another device use the pool's memory unless the program took that away; tells whether it may.
    *
-   * @internal
+   * @ignore
    */
   openTo(peer: Context): boolean {
     const known = this.#isOpenTo.get(peer);

@@ -21,7 +21,11 @@ export class PitchedMemoryResource extends BaseMemoryResource {
     super(owner);
   }
 
-  /** Allocates rows now, whatever the streams have queued. */
+  /**
+   * Allocates rows now, whatever the streams have queued.
+   *
+   * @ignore
+   */
   allocateRows(request: PitchedRequest): { address: bigint; pitchBytes: number } {
     const { widthBytes, rowCount, elementBytes } = request;
     // The driver takes 4, 8 or 16 bytes; smaller elements are read several at once.

@@ -72,7 +72,7 @@ export class StreamUsage {
    * Notes a use that is still to come. A stream makes its postponed calls one after another, so the
    * last of them stands for all.
    *
-   * @internal
+   * @ignore
    */
   addPending(work: PendingWork, stream: CudaStream, part: PartUse): void {
     const { address, byteLength, access } = part;
@@ -89,7 +89,7 @@ export class StreamUsage {
   /**
    * Forgets the uses of a call that is over.
    *
-   * @internal
+   * @ignore
    */
   endPending(work: PendingWork): void {
     if (this.#pending === undefined) return;
@@ -101,7 +101,7 @@ export class StreamUsage {
    * The calls that a new use comes after: those that touch the same bytes, one of the two a write.
    * Where the program orders its streams itself, only those of the same stream.
    *
-   * @internal
+   * @ignore
    */
   pendingBefore(stream: CudaStream, { address, byteLength, access }: PartUse): PendingWork[] {
     const end = address + BigInt(byteLength);

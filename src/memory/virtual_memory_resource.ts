@@ -48,7 +48,11 @@ export class VirtualMemoryResource extends BaseMemoryResource {
     }
   }
 
-  /** Reserves addresses that get memory later; they go back by {@link VirtualMemoryResource.deallocate}. */
+  /**
+   * Reserves addresses that get memory later; they go back by {@link VirtualMemoryResource.deallocate}.
+   *
+   * @ignore
+   */
   reserve(request: VirtualRangeRequest): VirtualRange {
     VIRTUAL_RANGE.read(request, "reserve");
     checkSize(request.reservedBytes, "reserved bytes");

@@ -44,6 +44,11 @@ export class LiveWatch implements Disposable {
   readonly #key: string;
   #timer: ReturnType<typeof setInterval> | undefined;
 
+  /**
+   * Names a watch; {@link LiveWatch.start} starts it.
+   *
+   * @ignore
+   */
   private constructor(name: string, key: string) {
     this.#name = name;
     this.#key = key;

@@ -56,13 +56,13 @@ export class CudaEvent implements Disposable {
   /**
    * The capture in which a stream last recorded the event.
    *
-   * @internal
+   * @ignore
    */
   capture: Capture | undefined;
   /**
    * Postponed calls on the event: they come after a transfer.
    *
-   * @internal
+   * @ignore
    */
   readonly pending: Set<PendingWork> = new Set();
   /** The postponed call that records the event; undefined when none is pending. */
@@ -102,7 +102,7 @@ export class CudaEvent implements Disposable {
   /**
    * The driver's handle, for calls whose turn has come.
    *
-   * @internal
+   * @ignore
    */
   get queueHandle(): bigint {
     if (this.#record.isDestroyed) throw new DisposedError(this.toString());
@@ -112,7 +112,7 @@ export class CudaEvent implements Disposable {
   /**
    * Registers a postponed call, and keeps the driver's event until the call is over.
    *
-   * @internal
+   * @ignore
    */
   notePending(work: PendingWork, { isMark }: { readonly isMark: boolean }): void {
     const hold = this.#record.hold();
@@ -223,7 +223,7 @@ export class CudaEvent implements Disposable {
    * Whether the event was recorded in `capture`, which is running.
    *
    * @throws TypeError when it was recorded in a capture that has ended.
-   * @internal
+   * @ignore
    */
   isOf(capture: Capture | undefined): boolean {
     if (this.capture === undefined) return false;

@@ -92,7 +92,7 @@ export class CudaStream implements Disposable {
   /**
    * Transfers on this stream that are not over, and the calls that come after them.
    *
-   * @internal
+   * @ignore
    */
   readonly pending: Set<PendingWork> = new Set();
   readonly #transfers = new Set<PendingWork>();
@@ -139,7 +139,7 @@ export class CudaStream implements Disposable {
   /**
    * The driver's handle, for calls whose turn has come.
    *
-   * @internal
+   * @ignore
    */
   get queueHandle(): bigint {
     if (this.#isGone) throw new DisposedError(this.toString());
@@ -155,6 +155,8 @@ export class CudaStream implements Disposable {
   /**
    * Whether the stream is idle for certain: it was seen idle and nothing was queued since. Makes no
    * driver call.
+   *
+   * @ignore
    */
   get isKnownIdle(): boolean {
     return !this.#mayBeBusy;
@@ -176,6 +178,8 @@ export class CudaStream implements Disposable {
   /**
    * Whether the stream was disposed and its work is known to be done, so that nothing needs to wait
    * for it.
+   *
+   * @ignore
    */
   get isOver(): boolean {
     return this.#isGone && this.#end === undefined;
@@ -197,7 +201,7 @@ export class CudaStream implements Disposable {
   /**
    * Whether all work that the driver was given is done (cuStreamQuery).
    *
-   * @internal
+   * @ignore
    */
   get isQueueIdle(): boolean {
     const { driver } = this.context;
@@ -289,7 +293,7 @@ export class CudaStream implements Disposable {
    * Makes all later work wait for all work that another stream has queued so far. When that stream
    * is being captured, only the work from before the capture counts.
    *
-   * @internal
+   * @ignore
    */
   follow(target: CudaStream): void {
     const { queueHandle } = this;
@@ -300,7 +304,7 @@ export class CudaStream implements Disposable {
    * The work that must be over so that nothing is pending on this stream: its transfers, and the
    * last postponed call, which comes after all others.
    *
-   * @internal
+   * @ignore
    */
   get pendingEnds(): PendingWork[] {
     const transfers = this.#transfers.size === 0 ? [] : [...this.#transfers];
@@ -311,7 +315,7 @@ export class CudaStream implements Disposable {
    * The last postponed call, which every later call on this stream comes after, whatever memory it
    * uses.
    *
-   * @internal
+   * @ignore
    */
   get lastPostponed(): PendingWork | undefined {
     return this.#lastPostponed;
@@ -322,7 +326,7 @@ export class CudaStream implements Disposable {
    * the next call that waits for the stream. If a capture runs at that time, the call waits for its
    * end, so that it is not recorded.
    *
-   * @internal
+   * @ignore
    */
   postpone(call: () => void, earlier: Iterable<PendingWork>): PendingWork {
     const work = new PostponedCall(() => {
@@ -341,7 +345,7 @@ export class CudaStream implements Disposable {
    * Throws the error of a postponed call, once: called when the program waits for the stream, or
    * reads memory that the call was to write.
    *
-   * @internal
+   * @ignore
    */
   throwFailure(): void {
     const failure = this.#failure;
@@ -352,7 +356,7 @@ export class CudaStream implements Disposable {
   /**
    * Registers pending work of this stream, and keeps the driver's stream until that work is over.
    *
-   * @internal
+   * @ignore
    */
   notePending(work: PendingWork): void {
     const hold = this.#record?.hold() ?? this.#holdContext();
@@ -373,7 +377,7 @@ export class CudaStream implements Disposable {
    * Returns this stream or, when it was disposed, the default stream ordered after the work left on
    * this one.
    *
-   * @internal
+   * @ignore
    */
   orDefault(): CudaStream {
     if (!this.disposed) return this;
@@ -386,7 +390,7 @@ export class CudaStream implements Disposable {
    * Records the mark that {@link CudaStream.follow} needs while this stream is being captured.
    *
    * @throws TypeError while a thread waits for the stream, which would break the capture.
-   * @internal
+   * @ignore
    */
   prepareCapture(): void {
     if (this.#waitingThreads > 0) {
@@ -414,7 +418,7 @@ export class CudaStream implements Disposable {
   /**
    * Resolves when all work that the driver was given so far is done.
    *
-   * @internal
+   * @ignore
    */
   async synchronizeQueue(): Promise<void> {
     if (isSoon(() => this.isQueueIdle)) return;
@@ -449,7 +453,7 @@ export class CudaStream implements Disposable {
   /**
    * Blocks until all work that the driver was given so far is done.
    *
-   * @internal
+   * @ignore
    */
   synchronizeQueueSync(): void {
     requireUncaptured(this, "look for the end of the work");

@@ -10,7 +10,11 @@ import { peerRoute } from "./peer_link.ts";
 
 /** A range of memory that the GPU can reach. */
 export interface MemorySpan {
-  /** The block it lies in. */
+  /**
+   * The block it lies in.
+   *
+   * @ignore
+   */
   readonly allocation: Allocation;
   /** Address of its first byte. */
   readonly address: bigint;

@@ -4,9 +4,7 @@ import {
   CudaDevice,
   type CudaGraph,
   type DeviceBuffer,
-  loadSafetensors,
   type ManagedBuffer,
-  saveSafetensors,
   type StagedBuffer,
   type StridedView,
 } from "../../mod.ts";
@@ -158,6 +156,11 @@ export const DOORS: Readonly<Record<string, Door>> = {
     "loadSafetensors",
     { ...ALLOCATE, ...TRANSFER, filter: "callback" },
     ({ gpu, folder }, o) => gpu.loadSafetensors(`${folder}/there.safetensors`, o),
+  ),
+  "CudaDevice#saveSafetensors": door(
+    "saveSafetensors",
+    { ...TRANSFER, ...WRITE, metadata: "anything" },
+    ({ gpu, buffer, folder }, o) => gpu.saveSafetensors(`${folder}/new.safetensors`, { buffer }, o),
   ),
   "CudaDevice#createStream": door(
     "createStream",
@@ -340,16 +343,6 @@ export const DOORS: Readonly<Record<string, Door>> = {
     "new MappedHostMemoryResource",
     { portable: "flag", writeCombined: "flag" },
     ({ gpu }, o) => new MappedHostMemoryResource(gpu, o),
-  ),
-  "loadSafetensors": door(
-    "loadSafetensors",
-    { ...ALLOCATE, ...TRANSFER, filter: "callback" },
-    ({ gpu, folder }, o) => loadSafetensors(`${folder}/there.safetensors`, gpu, o),
-  ),
-  "saveSafetensors": door(
-    "saveSafetensors",
-    { ...TRANSFER, ...WRITE, metadata: "anything" },
-    ({ buffer, folder }, o) => saveSafetensors(`${folder}/new.safetensors`, { buffer }, o),
   ),
   "new Figure": door(
     "new Figure",

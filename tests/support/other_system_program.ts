@@ -12,7 +12,7 @@ if (import.meta.main) {
 }
 
 async function runSteps(): Promise<OtherSystemResult> {
-  const { CudaDevice, saveSafetensors } = await import("../../mod.ts"); // reads Deno.build
+  const { CudaDevice } = await import("../../mod.ts"); // reads Deno.build
   const { calibrate, CALIBRATION_BYTES } = await import("../../src/measure/calibrate.ts");
   // With this many lanes the ring would be the way for all of these, if it were to be had.
   const transfers = { laneCount: 8, ringFromSize: "4 MiB" } as const;
@@ -67,7 +67,7 @@ async function runSteps(): Promise<OtherSystemResult> {
     "uploadFile": async () => void await gpu.uploadFile(path),
     "saveSafetensors": async () => {
       using x = await gpu.upload(small);
-      await saveSafetensors(path, { x });
+      await gpu.saveSafetensors(path, { x });
     },
     "loadSafetensors": async () => void await gpu.loadSafetensors(path),
     "what is left": () => check(gpu.live().objects.length === 0),

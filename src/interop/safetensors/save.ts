@@ -1,4 +1,5 @@
-// Saves device buffers as a safetensors file, with the layout of the format's own library.
+// Saves device buffers as a safetensors file, with the layout of the format's own library: tensors with
+// the widest elements come first, so that all are aligned.
 
 import type { DeviceBuffer } from "../../buffers/device_buffer.ts";
 import { type CudaStream, defaultStreamOf } from "../../order/stream.ts";
@@ -20,7 +21,7 @@ export type NamedTensors =
   | Readonly<Record<string, DeviceBuffer>>
   | Iterable<readonly [name: string, tensor: DeviceBuffer]>;
 
-/** Options for {@link saveSafetensors}. */
+/** Options for {@link CudaDevice.saveSafetensors}. */
 export interface SaveSafetensorsOptions extends TransferOptions, WritingOptions {
   /** Metadata: strings about the model as a whole. */
   readonly metadata?: Readonly<Record<string, string>>;
@@ -40,19 +41,7 @@ interface PlacedSpan {
   readonly entry: TensorEntry;
 }
 
-/**
- * Saves buffers as a safetensors file. Resolves when the file is written; until then the buffers'
- * memory is kept, even when they are disposed. Tensors with the widest elements come first, so that
- * all are aligned.
- *
- * The new file replaces the old one once it is complete. Until then, and when anything fails, the
- * old file stays as it was. Needs `--allow-write`.
- *
- * @throws RangeError when a name occurs twice or is `"__metadata__"`.
- * @throws TypeError when a value is not a buffer, or metadata is not a string; the message says
- *   which.
- * @throws DisposedError when a buffer or the stream was disposed.
- */
+/** Saves buffers as a safetensors file; see {@link CudaDevice.saveSafetensors}. */
 export async function saveSafetensors(
   path: FilePath,
   tensors: NamedTensors,

@@ -165,7 +165,7 @@ Deno.test("a model shows its tensors, largest first, and how many more there are
     const tensors = Array.from({ length: 25 }, (_, index) => {
       return [`layer.${index}.weight`, stack.use(gpu.zeros("float32", 256 * (index + 1)))] as const;
     });
-    await mod.saveSafetensors(path, Object.fromEntries(tensors), { metadata: { format: "pt" } });
+    await gpu.saveSafetensors(path, Object.fromEntries(tensors), { metadata: { format: "pt" } });
     using model = await gpu.loadSafetensors(path);
     const { text } = await cardOf(model);
     assertStringIncludes(text, "SafetensorsModel 25 tensors: 325 KiB of device memory");

@@ -2,7 +2,8 @@
 //
 //     deno run -A full_disk_program.ts FOLDER
 
-import { saveSafetensors, type WriteFileOptions } from "../../../mod.ts";
+import type { WriteFileOptions } from "../../../mod.ts";
+import { saveSafetensors } from "../../../src/interop/safetensors/save.ts";
 import { openTestDevice } from "../driver.ts";
 
 /** What is left when a save fails. */

@@ -1,6 +1,7 @@
 // Kills a program that saves, at random moments, and looks at what is there each time.
 
-import { CudaDevice, saveSafetensors } from "../../../mod.ts";
+import { CudaDevice } from "../../../mod.ts";
+import { saveSafetensors } from "../../../src/interop/safetensors/save.ts";
 import { testDriver } from "../driver.ts";
 import { FileFolder, namesIn } from "../files.ts";
 import type { Random } from "../random.ts";

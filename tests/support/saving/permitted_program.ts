@@ -3,7 +3,7 @@
 //
 //     deno run PERMISSIONS permitted_program.ts FOLDER
 
-import { saveSafetensors } from "../../../mod.ts";
+import { saveSafetensors } from "../../../src/interop/safetensors/save.ts";
 import { openTestDevice } from "../driver.ts";
 
 /** Ways to write; each has a folder of its own with a file "file" of 4 bytes. */

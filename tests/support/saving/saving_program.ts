@@ -5,7 +5,7 @@
 //
 // Prints "saving" before each save. Without an end (ROUNDS is 0) it goes on until it is killed.
 
-import { saveSafetensors } from "../../../mod.ts";
+import { saveSafetensors } from "../../../src/interop/safetensors/save.ts";
 import { openTestDevice } from "../driver.ts";
 
 /** Tensors of one model: two large ones, and small ones that share slots. */

@@ -2,7 +2,7 @@
 // worker had open, its lock too, must go with it. Run as it is it is the program, in a worker the saver.
 
 import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
-import { saveSafetensors } from "../../../mod.ts";
+import { saveSafetensors } from "../../../src/interop/safetensors/save.ts";
 import { readSafetensorsHeader } from "../../../src/entries/safetensors.ts";
 import { openTestDevice } from "../driver.ts";
 import { FileFolder, namesIn } from "../files.ts";

@@ -1,7 +1,7 @@
 // Steps of the failure sweep: ordinary arrays, many at once, files, web streams, models.
 
 import { assertEquals } from "@std/assert";
-import { saveSafetensors } from "../../../../mod.ts";
+import { saveSafetensors } from "../../../../src/interop/safetensors/save.ts";
 import { TransferEngine } from "../../../../src/transfer/engine.ts";
 import type { Step } from "../scene.ts";
 
