@@ -1,4 +1,4 @@
-// The places of many small arrays in a page-locked slab, and the few copies that then move all of
+// The places of many small arrays in a page-locked slot, and the few copies that then move all of
 // them. Arithmetic only: nothing is copied here.
 
 import type { MemorySpan } from "./copy.ts";
@@ -14,26 +14,26 @@ export interface PackPiece {
   readonly hostAddress: bigint;
 }
 
-/** An array's place in a slab. */
+/** An array's place in a slot. */
 export interface PlacedPiece {
   /** Address of the array. */
   readonly hostAddress: bigint;
   /** Number of bytes. */
   readonly byteLength: number;
-  /** Offset in the slab, in bytes. */
-  readonly slabOffset: number;
+  /** Offset in the slot, in bytes. */
+  readonly slotOffset: number;
 }
 
-/** Bytes that one copy moves between a slab and the device. */
+/** Bytes that one copy moves between a slot and the device. */
 export interface PackedRun {
   /** The device's side. */
   readonly span: MemorySpan;
-  /** Offset in the slab, in bytes. */
-  readonly slabOffset: number;
+  /** Offset in the slot, in bytes. */
+  readonly slotOffset: number;
 }
 
-/** The load of one slab. */
-export interface SlabLoad {
+/** The load of one slot. */
+export interface SlotLoad {
   /** The arrays in it. */
   readonly pieces: readonly PlacedPiece[];
   /** The copies, in the order of the arrays. */
@@ -44,16 +44,16 @@ export interface SlabLoad {
 
 /** Options for packing. */
 export interface PackOptions {
-  /** Bytes of a slab; no piece has more. */
-  readonly slabBytes: number;
-  /** Most pieces in a slab. */
+  /** Bytes of a slot; no piece has more. */
+  readonly slotBytes: number;
+  /** Most pieces in a slot. */
   readonly pieceCount: number;
   /** Whether a copy may also move the padding between neighbours, which holds no other data. */
   readonly takesPadding: boolean;
 }
 
-/** Packs pieces into slabs, in their order; neighbours on the device become one copy. */
-export function packPieces(pieces: readonly PackPiece[], options: PackOptions): SlabLoad[] {
+/** Packs pieces into slots, in their order; neighbours on the device become one copy. */
+export function packPieces(pieces: readonly PackPiece[], options: PackOptions): SlotLoad[] {
   const loads: OpenLoad[] = [];
   for (const piece of pieces) {
     if (piece.span.byteLength === 0) continue;
@@ -71,41 +71,41 @@ export function alignPacked(offset: number): number {
 }
 
 /** A load that pieces are still added to. */
-class OpenLoad implements SlabLoad {
+class OpenLoad implements SlotLoad {
   readonly pieces: PlacedPiece[] = [];
   readonly runs: PackedRun[] = [];
   byteLength = 0;
   #last: MemorySpan | undefined;
-  /** Offset in the slab at which the last piece ends. */
+  /** Offset in the slot at which the last piece ends. */
   #end = 0;
 
   /** Adds a piece behind the others; false when it does not fit. */
   take(
     { span, hostAddress }: PackPiece,
-    { slabBytes, pieceCount, takesPadding }: PackOptions,
+    { slotBytes, pieceCount, takesPadding }: PackOptions,
   ): boolean {
     const padding = paddingBetween(this.#last, span);
-    const slabOffset = padding === undefined ? alignPacked(this.#end) : this.#end + padding;
+    const slotOffset = padding === undefined ? alignPacked(this.#end) : this.#end + padding;
     const { byteLength } = span;
-    const end = slabOffset + byteLength;
-    if (end > slabBytes || this.pieces.length === pieceCount) return false;
-    this.pieces.push({ hostAddress, byteLength, slabOffset });
+    const end = slotOffset + byteLength;
+    if (end > slotBytes || this.pieces.length === pieceCount) return false;
+    this.pieces.push({ hostAddress, byteLength, slotOffset });
     this.byteLength += byteLength;
     this.#last = span;
     this.#end = end;
     const run = this.runs.at(-1);
     if (run === undefined || padding === undefined || (padding > 0 && !takesPadding)) {
-      this.runs.push({ span, slabOffset });
+      this.runs.push({ span, slotOffset });
     } else {
-      const runSpan = { ...run.span, byteLength: end - run.slabOffset };
-      this.runs[this.runs.length - 1] = { span: runSpan, slabOffset: run.slabOffset };
+      const runSpan = { ...run.span, byteLength: end - run.slotOffset };
+      this.runs[this.runs.length - 1] = { span: runSpan, slotOffset: run.slotOffset };
     }
     return true;
   }
 }
 
 /**
- * Bytes between neighbours on the device, which keep that distance in the slab, so that one copy
+ * Bytes between neighbours on the device, which keep that distance in the slot, so that one copy
  * can take both; undefined when they are none.
  */
 export function paddingBetween(

@@ -2,7 +2,7 @@
 // gathers or scatters the arrays of a slot, and few copies move it.
 
 import { MOST_COPIES } from "./lane_program.ts";
-import { type PackPiece, packPieces, type SlabLoad } from "./pack.ts";
+import { type PackPiece, packPieces, type SlotLoad } from "./pack.ts";
 import type { Piece, RingRequest } from "./ring_transfer.ts";
 
 /** Options for packing arrays. */
@@ -19,28 +19,28 @@ export interface PackedCut {
 export function cutPacked(arrays: readonly PackPiece[], options: PackedCut): RingRequest["cut"] {
   const { direction, largestBytes, takesPadding } = options;
   return (pieceBytes) => {
-    const slabBytes = Math.max(pieceBytes, largestBytes);
-    const loads = packPieces(arrays, { slabBytes, pieceCount: MOST_COPIES, takesPadding });
+    const slotBytes = Math.max(pieceBytes, largestBytes);
+    const loads = packPieces(arrays, { slotBytes, pieceCount: MOST_COPIES, takesPadding });
     return loads.map((load) => pieceOf(load, direction)).values();
   };
 }
 
-function pieceOf({ pieces, runs, byteLength }: SlabLoad, direction: "upload" | "download"): Piece {
+function pieceOf({ pieces, runs, byteLength }: SlotLoad, direction: "upload" | "download"): Piece {
   const isUpload = direction === "upload";
   return {
     byteLength,
     laneTask: (slot) => ({
       operation: "copyEach",
-      copies: pieces.map(({ hostAddress, byteLength, slabOffset }) => {
-        const place = slot + BigInt(slabOffset);
+      copies: pieces.map(({ hostAddress, byteLength, slotOffset }) => {
+        const place = slot + BigInt(slotOffset);
         return isUpload
           ? { destination: place, source: hostAddress, byteLength }
           : { destination: hostAddress, source: place, byteLength };
       }),
     }),
     copies: (slot) =>
-      runs.map(({ span, slabOffset }) => {
-        const place = slot + BigInt(slabOffset);
+      runs.map(({ span, slotOffset }) => {
+        const place = slot + BigInt(slotOffset);
         return isUpload
           ? { destination: span.address, source: place, byteLength: span.byteLength }
           : { destination: place, source: span.address, byteLength: span.byteLength };

@@ -1,11 +1,11 @@
-// Tests for where packed arrays lie in slabs, and for how few copies are left.
+// Tests for where packed arrays lie in slots, and for how few copies are left.
 
 import { assertEquals } from "@std/assert";
 import { Allocation } from "../../../src/memory/allocation.ts";
 import { type PackPiece, packPieces } from "../../../src/transfer/pack.ts";
 import { openTestDevice } from "../../support/driver.ts";
 
-const SLAB = { slabBytes: 4096, pieceCount: 8, takesPadding: true };
+const SLAB = { slotBytes: 4096, pieceCount: 8, takesPadding: true };
 
 /** Pieces of one block, as [offset, byteLength]; they are never read. */
 function piecesOf(places: readonly (readonly [number, number])[]): PackPiece[] {
@@ -21,7 +21,7 @@ function piecesOf(places: readonly (readonly [number, number])[]): PackPiece[] {
   return pieces;
 }
 
-/** How many bytes each copy of each slab moves. */
+/** How many bytes each copy of each slot moves. */
 function runBytes(pieces: readonly PackPiece[], options: typeof SLAB): number[][] {
   return packPieces(pieces, options).map(({ runs }) => runs.map(({ span }) => span.byteLength));
 }
@@ -47,15 +47,15 @@ Deno.test("packPieces() keeps the order, also of what lies in reverse", () => {
 
 Deno.test("packPieces() starts what is no neighbour at a multiple of 256 bytes", () => {
   const [load] = packPieces(piecesOf([[0, 100], [4096, 100], [8192, 100]]), SLAB);
-  assertEquals(load?.pieces.map(({ slabOffset }) => slabOffset), [0, 256, 512]);
+  assertEquals(load?.pieces.map(({ slotOffset }) => slotOffset), [0, 256, 512]);
 });
 
-Deno.test("packPieces() opens a new slab for what does not fit", () => {
+Deno.test("packPieces() opens a new slot for what does not fit", () => {
   const pieces = piecesOf([[0, 2048], [2048, 2048], [4096, 1]]);
   assertEquals(runBytes(pieces, SLAB), [[4096], [1]]);
 });
 
-Deno.test("packPieces() opens a new slab for more pieces than one takes", () => {
+Deno.test("packPieces() opens a new slot for more pieces than one takes", () => {
   const pieces = piecesOf([[0, 8], [8, 8], [16, 8]]);
   assertEquals(runBytes(pieces, { ...SLAB, pieceCount: 2 }), [[16], [8]]);
 });

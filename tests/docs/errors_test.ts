@@ -1,0 +1,183 @@
+// The page about errors quotes messages: each is provoked here, and reads as the page says.
+
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { Driver } from "../../src/driver/driver.ts";
+import { CudaDevice, type DeviceBuffer } from "../../mod.ts";
+import { hintFor, type MemoryAmounts } from "../../src/words/shortage.ts";
+import { simulateDriver } from "../../src/entries/simulated.ts";
+import { runDeno, TemporaryFolder } from "../support/child_deno.ts";
+import { projectFiles } from "../support/project_files.ts";
+
+/** What a message is provoked with: a simulated machine with two devices. */
+interface Scene {
+  readonly gpu: CudaDevice;
+  /** Six numbers. */
+  readonly x: DeviceBuffer<"float32">;
+  readonly folder: string;
+}
+
+/** Provokes each message of the page, by the start of its row. */
+const MESSAGES: Readonly<Record<string, (scene: Scene) => unknown>> = {
+  "Cannot open the CUDA driver: access": () => openInChild([]),
+  "Cannot open the CUDA driver: tried": () => openInChild(["--allow-ffi", "--allow-env"]),
+  "Cannot use the CUDA driver": () => Driver.open(simulateDriver({ cudaVersion: "11.0" })),
+  "Cannot open device 9": ({ gpu: { context } }) =>
+    CudaDevice.open(9, { driver: context.driver.api }),
+  "Cannot allocate": ({ gpu }) => {
+    using _most = gpu.alloc("uint8", 7 * 2 ** 30);
+    gpu.alloc("uint8", 2 ** 31);
+  },
+  "Cannot use DeviceBuffer": ({ gpu }) => {
+    const x = gpu.zeros("float32", 6, { label: "x" });
+    x.dispose();
+    x.fill(0);
+  },
+  "Cannot release": ({ x }) => x.subarray(1).release(),
+  "Cannot copy": ({ gpu, x }) => {
+    using four = gpu.zeros("float32", 4);
+    x.copyFrom(four);
+  },
+  "Cannot upload to ...: the array": ({ x }) => x.upload(new Float32Array(4)),
+  "Cannot upload to ...: Int32Array": ({ x }) => x.upload(new Int32Array(6) as never),
+  "Cannot reshape": ({ x }) => x.reshape(8),
+  "Cannot finish the transfer": async ({ gpu }) => {
+    const array = new Float32Array(2 ** 20);
+    using large = gpu.alloc("float32", array.length);
+    const coming = large.upload(array);
+    structuredClone(array, { transfer: [array.buffer] });
+    await coming;
+  },
+  "Cannot download ordinary memory": ({ gpu, x }) => gpu.capture(() => x.downloadSync()),
+  "Cannot use address": ({ gpu }) => gpu.fromHandle(0x3039n, 16),
+  "Cannot write": ({ folder }) =>
+    runInChild(
+      ["--allow-ffi", "--allow-env", `--allow-read=${folder}`],
+      `await (await gpu.upload(new Uint8Array(4))).writeFile("${folder}/new.bin")`,
+    ),
+  "Cannot load": async ({ gpu, folder }) => {
+    await Deno.writeFile(`${folder}/no.safetensors`, new Uint8Array(16).fill(127));
+    await gpu.loadSafetensors(`${folder}/no.safetensors`);
+  },
+  "Cannot run cuMemcpyDtoHAsync_v2": async ({ gpu }) => {
+    using unwritten = gpu.alloc("float32", 4);
+    await unwritten.download();
+  },
+  "...; the GPU failed earlier": () => {
+    let isBroken = false;
+    const driver = simulateDriver({
+      fault: () => isBroken ? "CUDA_ERROR_ILLEGAL_ADDRESS" : undefined,
+    });
+    const gpu = CudaDevice.open(0, { driver });
+    isBroken = true;
+    assert(errorOf(() => gpu.alloc("uint8", 1)) !== undefined);
+    gpu.alloc("uint8", 1);
+  },
+};
+
+const AMOUNTS: MemoryAmounts = {
+  ordinal: 0,
+  place: "device",
+  requestedBytes: 100,
+  freeBytes: 10,
+  totalBytes: 1000,
+  liveBytes: 900,
+  liveCount: 1,
+  largest: [{ name: "weights", byteLength: 900 }],
+};
+
+/** Amounts that lead to each hint of the page, by the start of its row. */
+const HINTS: Readonly<Record<string, Partial<MemoryAmounts>>> = {
+  "dispose what": {},
+  "raise gpu.limit()": { limitBytes: 950 },
+  "raise the limit of the": { remedy: "raise the limit of the LimitingResourceAdaptor" },
+  "it is more": { requestedBytes: 1001 },
+  "enough is free": { freeBytes: 100 },
+  "caches keep": { cachedBytes: 90, liveBytes: 800 },
+  "other programs": { liveBytes: 10 },
+  "..., or raise": { place: "host" },
+};
+
+for (const quoted of quotesUnder("## Messages")) {
+  Deno.test(`docs/errors.md quotes what the kit says: ${quoted}`, async () => {
+    using folder = new TemporaryFolder();
+    using gpu = CudaDevice.open(0, { driver: simulateDriver() });
+    using x = gpu.zeros("float32", 6, { label: "x" });
+    const provoke = rowOf(MESSAGES, quoted);
+    const error = await errorOf(() => provoke({ gpu, x, folder: folder.path }));
+    if (error !== undefined) return assertMatch(error, patternOf(quoted));
+    assert(quoted.includes("tried"), "nothing was thrown"); // there is a driver here
+  });
+}
+
+for (const quoted of quotesUnder("## Out of memory")) {
+  Deno.test(`docs/errors.md quotes a hint of OutOfMemoryError: ${quoted}`, () => {
+    assertMatch(hintFor({ ...AMOUNTS, ...rowOf(HINTS, quoted) }), patternOf(quoted));
+  });
+}
+
+Deno.test("docs/errors.md quotes no message twice, and none is provoked in vain", () => {
+  const used = [
+    ...quotesUnder("## Messages").map((quoted) => keyOf(MESSAGES, quoted)),
+    ...quotesUnder("## Out of memory").map((quoted) => keyOf(HINTS, quoted)),
+  ];
+  assertEquals(used.sort(), [...Object.keys(MESSAGES), ...Object.keys(HINTS)].sort());
+});
+
+/** The first column of the table under a heading of the page. */
+function quotesUnder(heading: string): string[] {
+  const [page] = projectFiles(["errors.md"], "docs/");
+  const part = page?.text.split(`\n${heading}\n`)[1]?.split("\n## ")[0] ?? "";
+  return part.split("\n").filter((line) => line.startsWith("| ")).slice(2)
+    .map((line) => line.split("|")[1]?.trim() ?? "");
+}
+
+function rowOf<T>(table: Readonly<Record<string, T>>, quoted: string): T {
+  return table[keyOf(table, quoted)] as T;
+}
+
+function keyOf(table: object, quoted: string): string {
+  const keys = Object.keys(table).filter((start) => quoted.startsWith(start));
+  assertEquals(keys.length, 1, `one way to provoke "${quoted}"`);
+  return keys[0] ?? "";
+}
+
+/** Three points stand for any text; a message may say more at its end. */
+function patternOf(quoted: string): RegExp {
+  return new RegExp("^" + quoted.split("...").map(RegExp.escape).join(".*"), "s");
+}
+
+async function errorOf(call: () => unknown): Promise<string | undefined> {
+  try {
+    return await call() as never;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+function openInChild(flags: readonly string[]): Promise<void> {
+  return runInChild(flags, "", "cuda");
+}
+
+/** Runs a program with few permissions, and throws what it throws. */
+async function runInChild(flags: readonly string[], body: string, driver = "simulated") {
+  using folder = new TemporaryFolder();
+  const mod = import.meta.resolve("../../mod.ts");
+  const program = `import { CudaDevice } from ${JSON.stringify(mod)};
+    try {
+      const gpu = CudaDevice.open(0, { driver: ${JSON.stringify(driver)} });
+      ${body}
+    } catch ({ message }) {
+      console.log(message);
+    }`;
+  await Deno.writeTextFile(`${folder.path}/program.ts`, program);
+  const path = `${folder.path}/program.ts`;
+  const { stdout } = await runDeno([
+    "run",
+    "--quiet",
+    "--no-prompt",
+    "--no-config",
+    ...flags,
+    path,
+  ]);
+  if (stdout !== "") throw new Error(stdout.trim());
+}
