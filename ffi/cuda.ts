@@ -406,8 +406,8 @@ const SHARING = {
 } as const satisfies Deno.ForeignLibraryInterface;
 
 /**
- * The function tables, in groups that are bound on first use of one of their functions:
- * binding a function costs about 0.1 ms, and most programs need only the first group.
+ * The function tables, in groups that are bound on first use of one of their functions. Binding a
+ * function costs about 0.1 ms, and most programs need only the first group.
  */
 export const CUDA_GROUPS = [
   CORE,

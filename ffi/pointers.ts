@@ -14,8 +14,8 @@ export function cString(text: string): Uint8Array<ArrayBuffer> {
 }
 
 /**
- * Reads a text that C wrote: from bytes up to the first NUL, or to their end when there is none,
- * or from an address that the caller knows to hold a NUL-terminated string.
+ * Reads a text that C wrote: bytes up to the first NUL, or to their end. An address must hold a
+ * NUL-terminated string.
  *
  * @throws TypeError when the address is null.
  */

@@ -3,7 +3,7 @@
 /** The columns of the log. */
 export const ALLOCATION_CSV_HEADER = "Thread,Time,Action,Pointer,Size,Stream";
 
-/** Action of a row: what was done to the block. */
+/** The event that a row records. */
 export type AllocationAction = "allocate" | "allocate failure" | "free";
 
 /** One row of the log. */

@@ -1,7 +1,7 @@
 // Creation times of live objects. Reading the clock is most of the cost of accounting for a small
 // block, so a few blocks created in the same turn of the event loop share a reading.
 
-/** Blocks from this size on have a reading of their own, because people ask about large blocks. */
+/** Blocks from this size on read the clock each, because people ask about large blocks. */
 const LARGE_BYTES = 2 ** 20;
 
 /** Number of small blocks that share a reading at most. */

@@ -61,7 +61,7 @@ export class OriginFinder {
   /**
    * Sets the amount of detail.
    *
-   * @throws TypeError when there is no such choice.
+   * @throws TypeError when the choice is unknown.
    */
   choose(detail: OriginDetail): void {
     this.#detail = checkDetail(detail);
@@ -78,7 +78,7 @@ export class OriginFinder {
     return detail === "stack" ? callerPlaces(WHOLE_FRAME_COUNT) : callerPlaces(FRAME_COUNT, 1);
   }
 
-  /** Takes one stack from what is left of the burst, which time fills up again. */
+  /** Takes one stack of the burst, which time fills up again. */
   #takeSample(now: number): boolean {
     const earned = Math.floor((now - this.#filledAt) / MILLISECONDS_EACH);
     if (earned > 0) {

@@ -107,7 +107,7 @@ export type Uploadable<D extends DType> =
 
 /** Options for {@link GpuBuffer.writeFile}. */
 export interface WriteFileOptions extends TransferChoice, WritingOptions {
-  /** Where in the file the bytes go. Without an offset they replace what the file held. */
+  /** Offset of the bytes in the file. Without one they replace the whole file. */
   readonly fileOffset?: number | undefined;
 }
 
@@ -118,12 +118,12 @@ const WRITE_FILE_OPTIONS = new OptionSet<WriteFileOptions>({
 });
 
 /**
- * The name of the method by which each kind allocates another buffer like itself. It is no text, so
- * that editors and notebooks do not list it.
+ * The name of the method by which each kind allocates another buffer like itself. It is a symbol,
+ * so that editors and notebooks do not list it.
  */
 export const ALLOCATE_LIKE: unique symbol = Symbol("allocateLike");
 
-/** The block of a buffer, for what shows it: looking at it is no use of it. */
+/** Returns the block of a buffer, for cards: looking at it does not count as a use. */
 export let blockOf: (buffer: GpuBuffer) => Allocation;
 
 /** Returns the object that lives as long as something can reach the block of a buffer. */
@@ -341,8 +341,8 @@ export abstract class GpuBuffer<D extends DType = DType> implements Disposable, 
 
   /**
    * Writes the bytes into a file, straight from page-locked memory; resolves when they are there.
-   * Needs `--allow-write`. Without an offset a new file takes the place of the old one when all of
-   * it is written: until then, and when anything fails, the old file is there, untouched.
+   * Needs `--allow-write`. Without an offset a new file takes the place of the old one once all of
+   * it is written. Until then, and when anything fails, the old file stays as it was.
    *
    * @throws TypeError when it is a folder or a pipe, or a device without `inPlace`.
    */
@@ -352,8 +352,8 @@ export abstract class GpuBuffer<D extends DType = DType> implements Disposable, 
   }
 
   /**
-   * A new stream of the buffer's bytes, for files, responses and compressors. Each chunk of 1 MiB is
-   * copied when it is asked for, and not before: it has what was written by then.
+   * A new stream of the buffer's bytes, for files, responses and compressors. Each chunk of 1 MiB
+   * is copied when it is asked for, with the contents of that moment.
    */
   get readable(): ReadableStream<Uint8Array<ArrayBuffer>> {
     if (this.disposed) throw new DisposedError(this.toString());
@@ -471,8 +471,8 @@ export abstract class GpuBuffer<D extends DType = DType> implements Disposable, 
 
   /**
    * Queues a copy from another buffer or a strided view and does not wait. Both blocks stay until
-   * it is done, also when they are disposed meanwhile (cuMemcpyAsync; cuMemcpyPeerAsync between
-   * devices, where the stream may be one of either, and is the destination's by default).
+   * it is done, also when they are disposed meanwhile (cuMemcpyAsync). Between devices the stream
+   * may belong to either; it is the destination's by default (cuMemcpyPeerAsync).
    *
    * @throws TypeError when the element types differ; use `as()` to copy bytes.
    * @throws RangeError when the sizes differ, or the ranges overlap.

@@ -13,7 +13,7 @@ export type HostValue = number | bigint | boolean;
  */
 export type HostValues = Iterable<HostValue | HostValues> & object;
 
-/** Bytes or plain numbers, which have no element type of their own as typed arrays do. */
+/** Bytes or plain numbers: unlike typed arrays they do not tell their element type. */
 export type UntypedSource =
   | ArrayBuffer
   | SharedArrayBuffer

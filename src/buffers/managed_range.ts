@@ -115,8 +115,8 @@ export function prefetchRange(span: MemorySpan, place: ManagedPlace, stream: Cud
 
 /**
  * Queues discarding the contents of a range (cuMemDiscardBatchAsync), and then moving the empty
- * pages to the stream's device (cuMemPrefetchAsync): the driver can lose a write to pages that are
- * only discarded.
+ * pages to the stream's device (cuMemPrefetchAsync). Pages that are only discarded can lose a later
+ * write.
  */
 export function discardRange(span: MemorySpan, stream: CudaStream): void {
   if (span.byteLength === 0) return;

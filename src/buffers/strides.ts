@@ -78,10 +78,7 @@ export function isContiguous({ shape, strides }: StridedLayout): boolean {
   return shape.every((size, axis) => size === 1 || strides[axis] === wanted[axis]);
 }
 
-/**
- * Whether every element is certain to have memory of its own, so that all can be written in any
- * order.
- */
+/** Whether no two elements share memory for certain, so that all can be written in any order. */
 export function isDistinct({ shape, strides }: StridedLayout): boolean {
   if (countOf(shape) === 0) return true;
   const axes = shape

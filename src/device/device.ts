@@ -459,8 +459,8 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   }
 
   /**
-   * Returns what the driver knows about an address: its kind of memory, its device, and who can use
-   * it (cuPointerGetAttribute).
+   * Returns the attributes of an address: its kind of memory, its device, and who can use it
+   * (cuPointerGetAttribute).
    */
   pointerAttributes(address: bigint): PointerAttributes {
     requireKind(address, BIGINT, "pointerAttributes");

@@ -13,7 +13,9 @@ import { ANYTHING, CALLBACK, oneOf, OptionSet, SHAPE, TEXT } from "../words/opti
 
 /** Options for {@link CudaDevice.open}. */
 export interface OpenOptions {
-  /** Driver to use; NVIDIA's by default. `"auto"` uses the simulated one when there is no GPU. */
+  /**
+   * Driver to use; NVIDIA's by default. `"auto"` uses the simulated one on machines without a GPU.
+   */
   readonly driver?: DriverChoice;
   /** Path of the driver's library, when it lies in an unusual place. */
   readonly libraryPath?: string;

@@ -6,7 +6,9 @@ import { type Parts, partsOf } from "../words/parts.ts";
 import { formatTable } from "../words/text_table.ts";
 import type { LiveObject } from "./live_query.ts";
 
-/** By what live objects are grouped: the line where they were made, or what they have in common. */
+/**
+ * A property to group live objects by: the line where they were made, their kind, label or scope.
+ */
 export type LiveGroupKey = "origin" | "kind" | "label" | "scope";
 
 /** Live objects that have something in common. */

@@ -20,7 +20,7 @@ export class SystemState {
   readonly uuid: string;
   /** Whether the values come from a simulated device, which measures nothing. */
   readonly isModelled: boolean;
-  /** The reason why there are no values, and the remedy; undefined when there are values. */
+  /** The reason why the values are missing, and the remedy; undefined when there are values. */
   readonly unavailable: string | undefined;
   /** The version of the driver, such as `"580.95.05"` (nvmlSystemGetDriverVersion). */
   readonly driverVersion: string | undefined;

@@ -65,8 +65,8 @@ const SIMULATED_DRIVER_OPTIONS = new OptionSet<SimulatedDriverOptions>({
 });
 
 /**
- * Makes a simulated driver, to pass to `CudaDevice.open(0, { driver })`. Each call makes a machine
- * of its own, which shares nothing with the others. Needs `--allow-ffi`.
+ * Makes a simulated driver, to pass to `CudaDevice.open(0, { driver })`. Each call makes a new
+ * machine, which shares nothing with the others. Needs `--allow-ffi`.
  *
  * @throws RangeError when the number of devices is not positive, or a size or a version cannot be
  *   read.

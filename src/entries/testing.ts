@@ -1,6 +1,6 @@
 /**
- * For tests of programs that use GPU memory: a test that leaves something behind fails by itself,
- * and says what is left.
+ * Checks for tests of programs that use GPU memory: a test that leaves objects behind fails by
+ * itself, with a list of them.
  *
  * ```ts
  * import { CudaDevice } from "vramkit";
@@ -67,13 +67,13 @@ export class LeakError extends Error {
 }
 
 /**
- * Runs a function and checks that all it made on a device was disposed when it ended; returns or
- * resolves to what the function does. Waits for work under way first, transfers that nobody awaited
- * included. While it runs, every object knows the line where it was made. What was there before, and
- * what is made on other devices, does not count. Calls nest.
+ * Runs a function and checks that all it made on a device was disposed when it ended. Returns the
+ * result of the function. Waits for work under way first, transfers that nobody awaited included.
+ * While it runs, every object knows the line where it was made. Earlier objects, and those of other
+ * devices, do not count. Calls nest.
  *
- * @throws LeakError with the list of what is left; what the function itself throws comes first, and
- *   nothing is checked then.
+ * @throws LeakError with the list of objects that are left; an error of the function itself comes
+ *   first, and nothing is checked then.
  *
  * @example
  * ```ts

@@ -235,7 +235,7 @@ export class CudaGraph implements Disposable {
     this.#noteCopies(stream);
   }
 
-  /** Returns the memory that a launch allocates beyond what the last launch has left. */
+  /** Returns the memory that a launch allocates in addition to that of the last launch. */
   #need(): MemoryNeed {
     const { context } = this;
     const coming = this.#state.memory.made

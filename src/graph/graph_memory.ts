@@ -29,10 +29,10 @@ const known = new WeakMap<Context, GraphMemory>();
 export class GraphMemory implements MemoryCache {
   readonly name = "graph memory";
   readonly kind = "device";
-  /** It is taken in large steps; each launch checks for what it allocates. */
+  /** It is taken in large steps; each launch checks for its own part. */
   readonly isUnlimited = true;
   readonly #context: Context;
-  /** Graphs that may be launched again, and bytes of what they gave to buffers. */
+  /** Number of graphs that may be launched again, and bytes that they gave to buffers. */
   #graphCount = 0;
   #heldBytes = 0;
   /** Bytes of graphs that are gone, whose launches are over, since the last trim. */
@@ -61,7 +61,9 @@ export class GraphMemory implements MemoryCache {
     return Number(read64(driver, "cuDeviceGetGraphMemAttribute", deviceHandle, ATTRIBUTES[amount]));
   }
 
-  /** Starts the two peaks anew from what is used and reserved now (cuDeviceSetGraphMemAttribute). */
+  /**
+   * Starts the two peaks anew from the bytes used and reserved now (cuDeviceSetGraphMemAttribute).
+   */
   resetPeaks(): void {
     const { driver, deviceHandle } = this.#context;
     for (const peak of [ATTRIBUTES.peakUsed, ATTRIBUTES.peakReserved]) {

@@ -32,7 +32,7 @@ export class GraphMemoryResource extends BaseMemoryResource {
     return take64(this.context, "cuMemAllocAsync", BigInt(byteLength), stream.queueHandle);
   }
 
-  /** Records a free, or frees after a launch what the graph leaves allocated (cuMemFreeAsync). */
+  /** Records a free, or frees memory that a launch has left allocated (cuMemFreeAsync). */
   deallocate(address: bigint, _byteLength: number, stream: CudaStream): void {
     this.context.giveBack("cuMemFreeAsync", address, stream.queueHandle);
     this.#memory.trimAfter(stream);
@@ -58,7 +58,7 @@ export class GraphMemoryResource extends BaseMemoryResource {
     return this.#memory.read("peakReserved");
   }
 
-  /** Starts the two peaks anew from what is used and reserved now. */
+  /** Starts the two peaks anew from the bytes used and reserved now. */
   resetPeaks(): void {
     this.#memory.resetPeaks();
   }

@@ -30,7 +30,7 @@ export function pcieBus(generation: number, lanes: number): Bus {
   return { name: `PCIe ${generation}.0 x${lanes}`, theoreticalGigabytesPerSecond: lane * lanes };
 }
 
-/** Asks NVML for the best link of a device; unknown where there is no NVML. */
+/** Asks NVML for the best link of a device; unknown without NVML. */
 export function readBus(driver: DriverApi, identity: DeviceIdentity): Bus {
   const found = findNvmlDevice(driver, identity);
   if ("reason" in found) return UNKNOWN;

@@ -36,7 +36,7 @@ export const CALIBRATION_BYTES = Math.max(...SIZES);
 /**
  * Times both ways for a few sizes, after the lanes have started; blocks meanwhile.
  *
- * @throws CudaUnavailableError when there is no C library with which threads can copy.
+ * @throws CudaUnavailableError without the C library, which the threads copy with.
  */
 export async function calibrate(buffer: DeviceBuffer<"uint8">): Promise<Calibration> {
   if (findHost() === undefined) {

@@ -164,7 +164,7 @@ export class Allocation implements LedgerEntry, Owner {
     return this.#byteLength;
   }
 
-  /** Notes what the block holds now, for memory that comes late, grows or shrinks. */
+  /** Notes the block's address and size, for memory that comes late, grows or shrinks. */
   place(memory: { readonly address: bigint; readonly byteLength: number }): void {
     const formerBytes = this.#byteLength;
     this.#address = memory.address;
@@ -273,8 +273,8 @@ export class Allocation implements LedgerEntry, Owner {
   }
 
   /**
-   * Runs `work`, which never throws, once the GPU has done what streams have queued on the block so
-   * far: at once when it has, else at a later allocation or release.
+   * Runs `work`, which never throws, once the GPU is done with the block: at once when it is
+   * already, else at a later allocation or release.
    */
   whenUnused(work: () => void): void {
     if (isPostponed(() => this.whenUnused(work))) return;
@@ -359,7 +359,10 @@ export class Allocation implements LedgerEntry, Owner {
     freeWhenPassed(stream, this, () => this.#giveBack(stream));
   }
 
-  /** Frees the block as a step of the graph that is being captured; without that step there is no graph. */
+  /**
+   * Frees the block as a step of the graph that is being captured; the capture fails without that
+   * step.
+   */
   #freeInGraph(): void {
     try {
       this.deallocate(this.#afterUses(this.#freeWith ?? this.#stream));
@@ -418,7 +421,7 @@ export class Allocation implements LedgerEntry, Owner {
  * Takes the memory of a request from its resource; 0n for 0 bytes.
  *
  * @throws OutOfMemoryError with all amounts when the device cannot give that much.
- * @throws TypeError while a stream is being captured: what it did then would not be done again.
+ * @throws TypeError while a stream is being captured: launches would not repeat the call.
  */
 export function takeMemory(request: AllocationRequest): bigint {
   const { resource, byteLength, stream, kind } = request;

@@ -57,8 +57,9 @@ export function parseAllocationLog(csv: string): LoggedAllocation[] {
 }
 
 /**
- * Repeats a log on a resource, each of its streams on a stream of its own; failed allocations are
- * left out. What the log leaves live is given back at the end, or where its address comes again.
+ * Repeats a log on a resource, with one stream for each stream of the log; failed allocations are
+ * left out. Blocks that the log leaves live are given back at the end, or where their address comes
+ * again.
  *
  * @throws the resource's errors, after everything was given back.
  */

@@ -18,7 +18,7 @@ export interface CachingOptions {
 const CACHING_OPTIONS = new OptionSet<CachingOptions>({ limitSize: SIZE });
 
 /**
- * Keeps what is freed, by stream, and cuts later allocations from it.
+ * Keeps freed memory, by stream, and cuts later allocations from it.
  *
  * A block that was freed on one stream is used on another only when the first is idle, or behind an
  * event when memory has run out. Requests are rounded to 512 bytes and found among size classes in

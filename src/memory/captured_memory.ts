@@ -82,7 +82,7 @@ export function capturedMemory(): CapturedMemory | undefined {
   return activeCapture() as CapturedMemory | undefined; // there is no other kind
 }
 
-/** Puts work off while a capture runs, as what it did would be recorded; tells whether it did. */
+/** Puts work off while a capture runs, which would record it; returns whether one runs. */
 export function isPostponed(work: () => void): boolean {
   const captured = capturedMemory();
   captured?.postpone(work);
@@ -107,7 +107,9 @@ class CapturedUsage extends StreamUsage {
   }
 }
 
-/** A capture and the memory that it uses so far; disposing it throws away what was not ended. */
+/**
+ * A capture and the memory that it uses so far; disposing it before its end drops the recording.
+ */
 export class CapturedMemory extends Capture implements Disposable {
   /** By the uses outside, which records of the same memory share. */
   readonly #usages = new Map<StreamUsage, CapturedUsage>();
@@ -132,8 +134,8 @@ export class CapturedMemory extends Capture implements Disposable {
   }
 
   /**
-   * Whether what `stream` does with a block is recorded: a captured stream's work is, and that of one
-   * that uses what the capture has used before, unless the program orders its streams itself.
+   * Whether work of `stream` on a block is recorded: when the stream is captured, or when the
+   * capture has used the block before and the kit orders the streams.
    */
   records(block: CapturedBlock, stream: CudaStream): boolean {
     return this.includes(stream) || (stream.context.ordersStreams && this.uses(block));
@@ -193,7 +195,7 @@ export class CapturedMemory extends Capture implements Disposable {
     return { graph, memory: { uses, made, outputs, copies, copiedBytes, holds, named } };
   }
 
-  /** Ends the capture unless that was done, and throws away what was recorded. */
+  /** Ends the capture unless that was done, and drops the recording. */
   [Symbol.dispose](): void {
     this.abandon();
     this.runPostponed();

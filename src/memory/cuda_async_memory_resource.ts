@@ -20,16 +20,16 @@ type PoolCalls = {
 };
 
 /**
- * Memory from the device's default pool, or from a pool of one's own when options are given.
+ * Memory from the device's default pool, or from a new pool when options are given.
  *
  * The default pool is used as the driver sets it up: its release threshold is 0, so memory that
- * nothing uses returns to the device at the next synchronisation. A pool of one's own keeps what
- * its threshold says, and goes when it is disposed and its last allocation is freed.
+ * nothing uses returns to the device at the next synchronisation. A new pool keeps memory up to its
+ * threshold, and ends when it is disposed and its last allocation is freed.
  */
 export class CudaAsyncMemoryResource extends BaseMemoryResource implements Disposable {
   readonly #calls: PoolCalls;
   readonly #cell = new BigUint64Array(1);
-  /** The pool of one's own; undefined for the default pool. */
+  /** The new pool; undefined for the default pool. */
   readonly #own: DriverPool | undefined;
   readonly #pool: DriverPool;
   readonly #record: HandleRecord | undefined;
@@ -72,7 +72,7 @@ export class CudaAsyncMemoryResource extends BaseMemoryResource implements Dispo
   /**
    * Allocates in the order of `stream` (cuMemAllocAsync, cuMemAllocFromPoolAsync).
    *
-   * @throws MemoryLimitError when the maximum size of a pool of one's own does not allow it.
+   * @throws MemoryLimitError when the maximum size of a new pool does not allow it.
    */
   allocate(byteLength: number, stream: CudaStream): bigint {
     if (this.#own !== undefined) return this.#allocateFrom(this.#own, byteLength, stream);
@@ -123,18 +123,18 @@ export class CudaAsyncMemoryResource extends BaseMemoryResource implements Dispo
     return this.#open.reuse;
   }
 
-  /** Whether it was disposed; only a pool of one's own can be. */
+  /** Whether it was disposed; the default pool never is. */
   get disposed(): boolean {
     return this.#record?.released ?? false;
   }
 
-  /** Starts the two peaks anew from what is used and reserved now. */
+  /** Starts the two peaks anew from the bytes used and reserved now. */
   resetPeaks(): void {
     this.#open.resetPeaks();
   }
 
   /**
-   * Gives unused memory back to the device, down to `keepBytes` (cuMemPoolTrimTo). What was freed
+   * Gives unused memory back to the device, down to `keepBytes` (cuMemPoolTrimTo). Freed memory
    * counts as unused once the stream of the free has got there: synchronise first to give all back.
    */
   trim(keepBytes = 0): void {
@@ -164,14 +164,14 @@ export class CudaAsyncMemoryResource extends BaseMemoryResource implements Dispo
     return isOpen;
   }
 
-  /** Reads what a device may do with the pool's memory (cuMemPoolGetAccess). */
+  /** Reads the access that a device has to the pool's memory (cuMemPoolGetAccess). */
   accessOf(peer: ContextOwner): DeviceAccess {
     return this.#open.accessOf(contextOf(peer, "read the access of"));
   }
 
   /**
-   * Destroys a pool of one's own; its allocations stay valid, and the last that is freed ends it.
-   * Does nothing to the default pool, nor a second time.
+   * Destroys a new pool; its allocations stay valid, and the last that is freed ends it. Does
+   * nothing to the default pool, nor a second time.
    */
   dispose(): void {
     this.#record?.release();

@@ -11,7 +11,7 @@ export interface ResourceFacts {
   readonly facts: readonly (readonly [name: string, value: string])[];
 }
 
-/** Describes a resource in one line, and each of its upstreams in a line of its own below. */
+/** Describes a resource in one line, and each of its upstreams in one more line. */
 export function describeResource(resource: MemoryResource): string {
   const [own = "", ...upstreams] = stackOf(resource).map(({ name, facts }) =>
     [name, facts.map(([fact, value]) => `${fact} ${value}`).join(", ")]
@@ -33,7 +33,10 @@ export function stackOf(resource: MemoryResource): ResourceFacts[] {
   return upstream === undefined ? [own] : [own, ...stackOf(upstream)];
 }
 
-/** A display may not throw: counters of what was disposed, or whose device is gone, cannot be read. */
+/**
+ * A display may not throw: the counters of a disposed resource, or of a closed device, cannot be
+ * read.
+ */
 function factsOf(resource: MemoryResource): [string, string][] {
   try {
     return countersOf(resource);

@@ -31,7 +31,7 @@ export interface PoolReuse {
   readonly allowInternalDependencies?: boolean;
 }
 
-/** Options of a pool of one's own. */
+/** Options of a new pool. */
 export interface PoolOptions {
   /** Most bytes it takes from the device; the device's memory by default. Needs CUDA 12.2. */
   readonly maxSize?: ByteSize;
@@ -71,9 +71,9 @@ const REUSE_ATTRIBUTES = {
 export interface DriverPoolFields {
   /** The driver's handle. */
   readonly handle: bigint;
-  /** Most bytes that it takes from the device; 0, the default, for no limit of its own. */
+  /** Most bytes that it takes from the device; 0, the default, for no limit. */
   readonly limitBytes?: number;
-  /** Whether `gpu.limit()` leaves out what it keeps. */
+  /** Whether `gpu.limit()` leaves out the memory that it keeps. */
   readonly isUnlimited?: boolean;
 }
 
@@ -204,7 +204,7 @@ export class DriverPool implements MemoryCache {
     };
   }
 
-  /** Starts the two peaks anew from what is used and reserved now. */
+  /** Starts the two peaks anew from the bytes used and reserved now. */
   resetPeaks(): void {
     this.#write64("CU_MEMPOOL_ATTR_USED_MEM_HIGH", 0);
     this.#write64("CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH", 0);
@@ -240,7 +240,7 @@ export class DriverPool implements MemoryCache {
   }
 
   /**
-   * Lets another device use the pool's memory when it can, also what was allocated before; tells
+   * Lets another device use the pool's memory when it can, also earlier allocations; returns
    * whether it may then (cuMemPoolSetAccess).
    */
   openTo(peer: Context): boolean {
@@ -252,7 +252,7 @@ export class DriverPool implements MemoryCache {
     throw this.#context.driver.error(status, "cuMemPoolSetAccess");
   }
 
-  /** Reads what a device may do with the pool's memory (cuMemPoolGetAccess). */
+  /** Reads the access that a device has to the pool's memory (cuMemPoolGetAccess). */
   accessOf(peer: Context): DeviceAccess {
     const location = CUmemLocation.encode(deviceLocation(peer));
     const flags = take32(this.#context, "cuMemPoolGetAccess", this.handle, location);

@@ -28,7 +28,7 @@ export class FailureCallbackResourceAdaptor extends ResourceAdaptor {
   /**
    * Watches a resource.
    *
-   * @throws TypeError when there is no callback.
+   * @throws TypeError when the callback is missing.
    */
   constructor(upstream: MemoryResource, options: FailureCallbackOptions) {
     super(upstream);

@@ -22,8 +22,8 @@ export interface MemoryUse {
 
 /**
  * Makes a call that queues work on a stream: at once when nothing that it comes after is under way,
- * else when that is over. The blocks stay until then, also when they are disposed meanwhile. What is
- * recorded for a graph is recorded at once.
+ * else when that is over. The blocks stay until then, also when they are disposed meanwhile. Work
+ * for a graph is recorded at once.
  */
 export function queueInOrder(
   stream: CudaStream,
@@ -57,7 +57,7 @@ export function pendingBefore(stream: CudaStream, uses: readonly MemoryUse[]): P
   return earlier;
 }
 
-/** Notes what a transfer will use, and keeps the blocks until it is over. */
+/** Notes the memory that a transfer will use, and keeps the blocks until it is over. */
 export function keepFor(work: PendingWork, stream: CudaStream, uses: readonly MemoryUse[]): void {
   let keptCount = 0;
   work.whenOver(() => {

@@ -29,7 +29,7 @@ export class LimitingResourceAdaptor extends ResourceAdaptor {
    * Limits a resource.
    *
    * @throws RangeError when the limit is not a size, such as a bare `"64k"`, or is more than 100 %.
-   * @throws TypeError when there is no limit.
+   * @throws TypeError when the limit is missing.
    */
   constructor(upstream: MemoryResource, options: LimitingOptions) {
     super(upstream);

@@ -12,10 +12,10 @@ const ALIGNMENT_BITS = 8;
  * A source of memory.
  *
  * `allocate` returns the address of at least `byteLength` bytes, aligned to 256, that work queued
- * on `stream` afterwards may use. `deallocate` takes it back once the work queued on `stream` so far
- * is done; where the CPU can use the memory, buffers call it only after that work, because the driver
- * then frees at once. Neither is called with 0 bytes. A resource that fails throws and changes
- * nothing.
+ * on `stream` afterwards may use. `deallocate` takes it back once the work queued on `stream` so
+ * far is done. For memory that the CPU can use, buffers call it only after that work, because the
+ * driver then frees at once. Neither is called with 0 bytes. A resource that fails throws and
+ * changes nothing.
  */
 export interface MemoryResource {
   /** The context in which its memory can be used. */

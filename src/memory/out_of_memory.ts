@@ -56,8 +56,8 @@ export function takeWithinLimits<T>(need: MemoryNeed, take: () => T): T {
 }
 
 /**
- * Runs something that takes memory, once more after caches were trimmed when there is too little, and
- * once more after a wait for what was freed and is still in use.
+ * Runs something that takes memory. When there is too little, it runs again after caches were
+ * trimmed, and again after a wait for memory that is freed but still in use.
  *
  * @throws OutOfMemoryError with all amounts when there still is.
  */
@@ -104,9 +104,9 @@ export interface Taking<T> {
 }
 
 /**
- * Takes memory that a cache keeps for it: that stays within a limit of `gpu.limit()` although what is
- * live, kept and asked for would pass it together, and the cache need not be trimmed first.
- * Undefined without such a limit, and when the memory came from elsewhere, which then has it back.
+ * Takes memory that a cache keeps for it. That stays within `gpu.limit()` although the live, kept
+ * and requested bytes together would pass it, and the cache need not be trimmed first. Undefined
+ * without such a limit, and when the memory came from elsewhere, which then has it back.
  */
 export function takeKept<T>(need: MemoryNeed, { take, giveBack }: Taking<T>): T | undefined {
   const { context: { ledger }, byteLength } = need;
@@ -129,9 +129,9 @@ export function takeKept<T>(need: MemoryNeed, { take, giveBack }: Taking<T>): T 
 }
 
 /**
- * Runs something that takes memory, and when there is too little once more after the garbage
- * collector had the chance to give back what nobody disposed, where that could be enough. Only the
- * second try is a promise.
+ * Runs something that takes memory. When there is too little, and undisposed objects could hold
+ * enough, it runs again after the garbage collector had a chance to give them back. Only the second
+ * try is a promise.
  */
 export function takeAfterCollection<T>(context: Context, take: () => T): T | Promise<T> {
   try {

@@ -113,7 +113,10 @@ export class PinnedPool extends ResourceAdaptor implements MemoryCache, Owner {
     else whenPassed(stream, keep);
   }
 
-  /** Gives back what the GPU needs no more, until at most `keepBytes` are kept; a free never throws. */
+  /**
+   * Gives back blocks that the GPU is done with, until at most `keepBytes` are kept; a free never
+   * throws.
+   */
   trim(keepBytes = 0): void {
     checkSize(keepBytes, "bytes to keep");
     for (const [size, addresses] of this.#free) {

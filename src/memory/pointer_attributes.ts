@@ -62,9 +62,9 @@ function remainingBytes(context: Context, address: bigint): number | undefined {
 }
 
 /**
- * Bytes to the end of what is mapped there: a reservation of addresses can reach further, and using
- * what is beyond breaks the context. Infinity where this context cannot be asked, as for memory of
- * another device (cuMemGetAddressRange).
+ * Bytes to the end of the mapped memory. A reservation of addresses can reach further; using
+ * addresses beyond breaks the context. Infinity where this context cannot be asked, as for memory
+ * of another device (cuMemGetAddressRange).
  */
 function mappedBytes(context: Context, address: bigint): number {
   const start = new BigUint64Array(1);

@@ -19,8 +19,8 @@ const POOL_OPTIONS = new OptionSet<PinnedPoolOptions>({ keepSize: SIZE });
 
 /**
  * Page-locked host memory from a pool: pinning costs 0.1 ms or more for each MiB, handing a block
- * out again nearly nothing. A block serves requests of its own size in pages of 4 KiB, is never
- * rounded up further, and is handed out again once the copies that used it are done.
+ * out again nearly nothing. A block serves requests of the same number of pages of 4 KiB. It is
+ * handed out again once the copies that used it are done.
  */
 export class PooledPinnedHostMemoryResource extends ResourceAdaptor implements Disposable {
   readonly #pool: PinnedPool;

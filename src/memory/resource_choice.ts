@@ -41,7 +41,8 @@ export class ResourceChoice implements Disposable {
   }
 
   /**
-   * Runs a function with another resource, also what the function awaits, and nothing else.
+   * Runs a function with another resource, which also holds after each `await` in it, and nowhere
+   * else.
    *
    * @throws TypeError when the resource belongs to another device, or the CPU must use its memory and
    *   cannot.

@@ -28,8 +28,8 @@ export class StatisticsResourceAdaptor extends ResourceAdaptor implements Memory
   }
 
   /**
-   * Opens counters that start at zero, inside those that are open. They count frees of what was
-   * allocated before too, so that `currentBytes` can be negative: what the level gave back.
+   * Opens counters that start at zero, inside those that are open. They also count frees of earlier
+   * allocations, so `currentBytes` is negative when the level gave back more than it took.
    */
   push(): StatisticsLevel {
     const level = new Level((ended) => this.#end(ended));
@@ -38,7 +38,7 @@ export class StatisticsResourceAdaptor extends ResourceAdaptor implements Memory
   }
 
   /**
-   * Ends the innermost counters and returns what they counted.
+   * Ends the innermost counters and returns their counts.
    *
    * @throws RangeError when none are open.
    */

@@ -28,7 +28,7 @@ export interface TrackedAllocation {
   readonly stack: readonly string[];
 }
 
-/** Keeps a list of what is allocated; a free that does not fit it is reported and never counted. */
+/** Keeps a list of live allocations; a free that does not fit it is reported and never counted. */
 export class TrackingResourceAdaptor extends ResourceAdaptor {
   readonly #origins = new OriginFinder();
   readonly #live = new Map<bigint, TrackedAllocation>();
@@ -77,7 +77,7 @@ export class TrackingResourceAdaptor extends ResourceAdaptor {
     this.#allocatedBytes -= known?.byteLength ?? 0;
   }
 
-  /** Lists what was not given back, one line each, with the stacks below. */
+  /** Lists the allocations that were not given back, one line each, with the stacks below. */
   override toString(): string {
     const lines = this.outstanding().map(({ address, byteLength, stack }) =>
       [`${address} ${formatBytes(byteLength)}`, ...stack.map((place) => `    ${place}`)].join("\n")

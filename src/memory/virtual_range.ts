@@ -13,7 +13,9 @@ import { describeAccess, type DeviceAccess, deviceLocation } from "./device_acce
 export interface VirtualRangeRequest {
   /** Bytes of addresses, rounded up to steps; they cost no memory. */
   readonly reservedBytes: number;
-  /** Bytes of one step, rounded up to what the device can map; as little as possible by default. */
+  /**
+   * Bytes of one step, rounded up to the smallest size that the device maps, which is the default.
+   */
   readonly stepBytes?: number | undefined;
 }
 
@@ -28,7 +30,7 @@ export class VirtualRange {
   /** Bytes that are mapped and unmapped at a time. */
   readonly stepBytes: number;
   readonly #memory: Uint8Array<ArrayBuffer>;
-  /** The devices that may use the memory; what is mapped later is theirs too. */
+  /** The devices that may use the memory, including memory that is mapped later. */
   readonly #access = new Map<Context, DeviceAccess>();
   #mappedBytes = 0;
 
@@ -95,7 +97,10 @@ export class VirtualRange {
     }
   }
 
-  /** Lets a device use the memory, also what is mapped later, or no longer (cuMemSetAccess). */
+  /**
+   * Gives a device access to the memory, also to memory that is mapped later, or ends it
+   * (cuMemSetAccess).
+   */
   setAccess(device: Context, access: DeviceAccess): void {
     const entry = describeAccess(device, access);
     if (this.#mappedBytes > 0) {

@@ -7,9 +7,9 @@ import { Fence } from "../order/fence.ts";
 import { type CudaStream, defaultStreamOf } from "../order/stream.ts";
 
 /**
- * Runs `work`, which never throws, once the GPU has done all that `stream` has queued so far: at
- * once when it already has, else at a later allocation, release or synchronisation. Nothing waits,
- * unless the driver fails to mark the point.
+ * Runs `work`, which never throws, once the GPU has done all that `stream` has queued so far. That
+ * is at once when it already has, else at a later allocation, release or synchronisation. Nothing
+ * waits, unless the driver fails to mark the point.
  */
 export function whenPassed(stream: CudaStream, work: () => void): void {
   const fence = fenceBehind(stream);

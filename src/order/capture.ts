@@ -119,7 +119,7 @@ export abstract class Capture {
     this.add(queue);
   }
 
-  /** Notes that the recording is incomplete, so that there will be no graph. */
+  /** Notes that the recording is incomplete: the capture fails at its end. */
   refuse(error: unknown): void {
     this.#refusal ??= { error };
   }

@@ -26,7 +26,7 @@ export function isSoon(isDone: () => boolean): boolean {
  * Waits until the GPU has passed a point.
  *
  * @param isDone Asks the driver, and throws the error that it reports.
- * @param block Waits on a thread of its own, and throws the error that the driver reports.
+ * @param block Waits on another thread, and throws the error that the driver reports.
  */
 export async function waitForGpu(isDone: () => boolean, block: () => Promise<void>): Promise<void> {
   for (let turn = 0; turn < POLL_TURNS; turn++) {

@@ -56,8 +56,8 @@ export function noteArrayUses(work: PendingWork, arrays: readonly ArrayUse[]): v
 }
 
 /**
- * The place of a call in the order of arrays while the call waits for something else, such as memory of
- * the GPU's. Until it is disposed, what is called later and uses the same bytes comes after it.
+ * The place of a call in the order of arrays while the call waits for something else, such as
+ * memory of the GPU's. Until it is disposed, later calls that use the same bytes come after it.
  */
 export class ArrayPlace extends PendingWork implements Disposable {
   /** Resolves when all that it comes after is over. */

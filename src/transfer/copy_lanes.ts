@@ -27,7 +27,7 @@ export interface LaneCounts {
 
 /**
  * Time for which a lane looks for the next task before it sleeps. A lane that falls asleep while it
- * waits for a slot, or between two transfers, costs them up to half of their speed; on few cores
+ * waits for a slot, or between two transfers, costs them up to half of their speed. On few cores
  * looking takes time from others.
  */
 const PATIENCE_MILLISECONDS = navigator.hardwareConcurrency >= 8 ? 2 : 0;

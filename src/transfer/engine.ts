@@ -121,8 +121,8 @@ export class TransferEngine {
   }
 
   /**
-   * Notes that bytes are about to move, and starts the lanes once that pays: a program that moves
-   * little never pays for threads, and one that awaits a model or two makes do with lent ones.
+   * Notes that bytes are about to move, and starts the lanes once that pays. A program that moves
+   * little never pays for threads; one that awaits a model or two uses lent ones.
    */
   anticipate(byteLength: number, { canLend }: Lending): void {
     this.#demand.add(byteLength);

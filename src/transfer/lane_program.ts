@@ -118,8 +118,8 @@ export interface LaneSystem extends TaskTools {
 export const LANE_SYMBOLS = HOST_GROUPS[0];
 
 /**
- * The steps of moving so many bytes between memory and a file: each yields how many are there, takes
- * how many one call has moved more, and the end tells whether all of them are.
+ * The steps of moving bytes between memory and a file. Each yields the number moved so far and
+ * takes the number that one more call has moved; the end tells whether all are there.
  */
 export function* fileSteps(byteLength: bigint): Generator<bigint, boolean, bigint> {
   for (let moved = 0n; moved < byteLength;) {

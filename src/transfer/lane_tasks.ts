@@ -62,7 +62,7 @@ export class LaneTasks implements TaskMemory {
     this.lists = sharedFields(COPY_FIELDS * MOST_COPIES * slotCount);
   }
 
-  /** Sets what is to be done for a slot. */
+  /** Sets the task of a slot. */
   write(slot: number, task: LaneTask): void {
     const { fields } = this;
     const at = slot * TASK_FIELDS;

@@ -46,9 +46,9 @@ export interface FileTarget extends WritingOptions {
 const LOCK_POLL_MILLISECONDS = 10;
 
 /**
- * Writes a file that `fill` fills. Without an offset the new file replaces the old one when all of
- * it is written, so that there is never half a file: after a failure the old file is as it was. Its
- * place in the order, of memory and of files, is that of this call.
+ * Writes a file that `fill` fills. Without an offset the new file replaces the old one once all of
+ * it is written; after a failure the old file is as it was. Its place in the order, of memory and
+ * of files, is that of this call.
  *
  * @throws Deno.errors.NotCapable without `--allow-write`; other errors as the system reports them.
  * @throws TypeError when it is a folder or a pipe, or a device without `inPlace`.

@@ -26,7 +26,7 @@ export interface RingRequest {
   readonly arrays?: readonly HostBytes[];
   /** Makes the stream of the copies wait for what comes before the transfer. */
   readonly follow?: ((stream: CopyStream) => void) | undefined;
-  /** Cuts what is to be moved into pieces for slots of `pieceBytes`. */
+  /** Cuts the bytes to move into pieces for slots of `pieceBytes`. */
   cut(pieceBytes: number): Iterator<Piece>;
   /** Bytes of one piece, at most a slot; chosen by the size of the transfer when left out. */
   readonly pieceBytes?: number;
@@ -120,7 +120,7 @@ export class RingTransfer {
     return this.#inFlight === 0 && !this.isWaiting;
   }
 
-  /** Throws what it failed with, if it failed. */
+  /** Throws the error that it failed with, if it failed. */
   check(): void {
     if (this.#failure !== undefined) throw this.#failure.error;
     if (!this.#hasArrays) throw movedAway();

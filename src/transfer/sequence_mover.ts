@@ -8,7 +8,7 @@ import type { Mover } from "./pending_transfer.ts";
 export interface SequencePart {
   /** Starts to move it, when those before are done. */
   start(): Mover;
-  /** Does what is left to do when its bytes are there. */
+  /** Finishes the part once its bytes are there. */
   complete?(): void;
 }
 
@@ -48,7 +48,7 @@ export class SequenceMover implements Mover {
     return this.#mover?.needsTurn === true;
   }
 
-  /** Moves a part of what is left. */
+  /** Moves the next part. */
   step(how: Lending): boolean {
     const moved = this.#mover?.step(how) === true;
     if (this.#mover?.isOver !== true) return moved;
@@ -67,7 +67,7 @@ export class SequenceMover implements Mover {
     this.#mover?.fail(error);
   }
 
-  /** Throws what the sequence failed with. */
+  /** Throws the error that the sequence failed with. */
   end(): void {
     if (this.#failure !== undefined) throw this.#failure.error;
   }

@@ -82,7 +82,7 @@ export function usesOf(copy: ShapedCopy): [destination: MemoryUse, source: Memor
   ];
 }
 
-/** The driver has no boxes between devices, so each row is a copy of its own. */
+/** The driver copies no boxes between devices, so each row is one copy. */
 function copyRows(copy: ShapedCopy, plan: CopyPlan): void {
   const byteLength = BigInt(plan.widthBytes);
   const loops = [...plan.loops, plan.slices, plan.rows].filter((axis) => axis !== undefined);

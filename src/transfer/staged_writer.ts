@@ -24,7 +24,7 @@ export interface StreamTarget {
    * The memory for the first `endBytes` bytes of the stream, or more. Copies of the first
    * `queuedBytes` of them are queued already, and nothing was written behind those.
    *
-   * @throws RangeError when there is no place for so many.
+   * @throws RangeError when so many do not fit.
    */
   spanFor(endBytes: number, queuedBytes: number): MemorySpan;
   /**
@@ -33,7 +33,7 @@ export interface StreamTarget {
    * @throws RangeError when that is too early.
    */
   finish(byteLength: number): void;
-  /** Undoes what the stream has changed beside contents, because it failed; never throws. */
+  /** Undoes changes of size after a failure of the stream; never throws. */
   abandon(): void;
   /** Names the memory, for messages. */
   toString(): string;
@@ -105,7 +105,7 @@ export class StagedWriter {
     }
   }
 
-  /** Queues what the block holds, once the other block is empty, and goes on with that one. */
+  /** Queues the contents of the block once the other block is empty, and goes on with that one. */
   async #flush(): Promise<void> {
     await this.#settle();
     const block = this.#filling;

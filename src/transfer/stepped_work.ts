@@ -38,7 +38,7 @@ export class SteppedWork extends PendingWork {
   /** The step that it waits for; undefined before it begins, and while a step is taken. */
   #step: Step | undefined;
 
-  /** Orders the work after what was called before, and begins it when its turn has come. */
+  /** Orders the work after earlier calls, and begins it when its turn has come. */
   constructor({ uses, steps, signal }: SteppedPlan) {
     super();
     const { promise, resolve, reject } = Promise.withResolvers<void>();

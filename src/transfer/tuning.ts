@@ -63,7 +63,7 @@ export const DEFAULT_LIMITS: EngineLimits = {
 /**
  * Returns the limits for a program's options.
  *
- * @throws RangeError when the ring would hold fewer than four pieces, or there would be no lane.
+ * @throws RangeError when the ring would hold fewer than four pieces, or no lane would run.
  */
 export function limitsOf(tuning: TransferTuning): EngineLimits {
   const { ringSize, laneCount = DEFAULT_LIMITS.laneCount, ringFromSize } = tuning;

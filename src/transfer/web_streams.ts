@@ -39,7 +39,7 @@ export function readableFrom(
   });
 }
 
-/** Writes what is piped into it to `target`, and checks the length when it is closed. */
+/** Writes the piped bytes to `target`, and checks the length when it is closed. */
 export function writableInto(
   target: StreamTarget,
   onProgress?: (doneBytes: number) => void,

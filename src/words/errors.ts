@@ -239,7 +239,7 @@ export class CudaUnavailableError extends Error {
   /** The part that is missing. */
   readonly reason: UnavailableReason;
 
-  /** Creates an error that says what is missing and how to get it. */
+  /** Creates an error from a reason and a message that names the fix. */
   constructor(reason: UnavailableReason, message: string, options?: ErrorOptions) {
     requireKind(reason, TEXT, "new CudaUnavailableError");
     requireKind(message, TEXT, "new CudaUnavailableError");

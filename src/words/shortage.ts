@@ -42,7 +42,7 @@ export function formatNeed({ requestedBytes, place, ordinal }: MemoryAmounts): s
   return `${formatBytes(requestedBytes)} ${where}`;
 }
 
-/** Describes what is free and who holds the rest. */
+/** Describes the free memory and the holders of the rest. */
 export function formatHolders(amounts: MemoryAmounts): string {
   const { place, freeBytes, totalBytes, limitBytes, liveBytes, liveCount, largest } = amounts;
   const free = place === "host"

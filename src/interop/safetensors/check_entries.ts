@@ -11,7 +11,7 @@ export type NamedBuffer = readonly [name: string, buffer: GpuBuffer<DType>];
 /**
  * Returns buffers by name from an object, a Map, or another iterable of pairs.
  *
- * @throws TypeError when there are no names, or a value is not a buffer; the message says which.
+ * @throws TypeError when the names are missing, or a value is not a buffer; the message says which.
  */
 export function toNamedBuffers(path: string, tensors: unknown): NamedBuffer[] {
   if (!isCollection(tensors)) {

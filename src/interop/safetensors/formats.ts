@@ -107,9 +107,9 @@ export interface HeldAs {
 }
 
 /**
- * Returns the buffer type and shape for a tensor: the tensor's own for most types, uint8 of the
- * same shape for 8-bit floats, float32 with a last axis of two for complex numbers, and bytes for
- * floats of 4 and 6 bits.
+ * Returns the buffer type and shape for a tensor: the tensor's own for most types. 8-bit floats
+ * become uint8 of the same shape, complex numbers float32 with a last axis of two, and floats of 4
+ * and 6 bits become bytes.
  */
 export function heldAs(
   format: SafetensorsFormat,

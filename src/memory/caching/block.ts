@@ -82,7 +82,7 @@ export class Block {
     return this.unitCount * UNIT_BYTES;
   }
 
-  /** Cuts off what is beyond `unitCount` units, and returns it. */
+  /** Cuts the block after `unitCount` units, and returns the rest. */
   split(unitCount: number): Block {
     const rest = new Block(this.segment, {
       address: this.address + BigInt(unitCount * UNIT_BYTES),

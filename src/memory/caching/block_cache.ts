@@ -36,7 +36,7 @@ export interface BlockCacheFields {
   readonly limitBytes: number;
 }
 
-/** The state of a caching resource; what is in use at its release goes back when it comes back. */
+/** The state of a caching resource; blocks in use at its release go back when they are freed. */
 export class BlockCache implements MemoryCache, Owner {
   readonly name = "caching resource";
   readonly kind: LiveKind;
@@ -119,7 +119,7 @@ export class BlockCache implements MemoryCache, Owner {
     return block.address;
   }
 
-  /** Takes a block back that no work uses but what is queued on `stream` by now. */
+  /** Takes a block back that only work queued on `stream` by now still uses. */
   deallocate(address: bigint, stream: CudaStream): void {
     const { small, large } = this.#blocksOf(stream); // first, because it can throw
     const block = this.#used.take(Number(address));
@@ -142,7 +142,7 @@ export class BlockCache implements MemoryCache, Owner {
     }
   }
 
-  /** Gives back what is free now, and the rest as soon as it comes back. */
+  /** Gives back all free memory now, and the rest as soon as it is freed. */
   release(): void {
     if (this.#released) return;
     this.#released = true;
