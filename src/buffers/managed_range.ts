@@ -66,7 +66,7 @@ export function adviseRange(
   }
   const needsPlace = hint === "accessedBy" || (hint === "preferredLocation" && isSet);
   if (needsPlace && place === undefined) {
-    throw new TypeError(`Cannot advise ${hint}: say where, a device or "host"`);
+    throw new TypeError(`Cannot advise ${hint}: it needs a place, a device or "host"`);
   }
   const { context } = span.allocation;
   const device = place === undefined ? context.deviceHandle : deviceOf(place, "advise");

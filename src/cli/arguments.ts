@@ -39,7 +39,7 @@ export function readArguments(args: readonly string[]): { command: Command; opti
   if (values.help) return { command: "help", options: readOptions(values) };
   const known = COMMANDS.find((name) => name === command);
   if (known === undefined) {
-    throw new UsageError(`Cannot run "${command}": there is no such command`);
+    throw new UsageError(`Cannot run "${command}": it is not a command`);
   }
   if (rest.length > 0) throw new UsageError(`Cannot run ${command}: unexpected "${rest[0]}"`);
   return { command: known, options: readOptions(values) };

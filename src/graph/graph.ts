@@ -341,7 +341,7 @@ function refusePromise(result: unknown): void {
   if (!(result instanceof Promise)) return;
   result.catch(() => {}); // what it fails with is not the reason to tell
   throw new TypeError(
-    "Cannot capture a function that returns a promise: what waits, and transfers of ordinary " +
-      "arrays, cannot be recorded; use pinned buffers, and braces when nothing is to be returned",
+    "Cannot capture a function that returns a promise: waits and transfers of ordinary arrays " +
+      "cannot be recorded; use pinned buffers, and write () => { ... } to return nothing",
   );
 }

@@ -133,7 +133,9 @@ export class GraphAllocation extends Allocation implements GraphBlock {
 
   #absent(action: string): TypeError {
     if (this.#presence === "never") {
-      return new TypeError(`Cannot ${action} ${nameOf(this)}: its graph is gone, never launched`);
+      return new TypeError(
+        `Cannot ${action} ${nameOf(this)}: its graph was disposed before a launch`,
+      );
     }
     const isRecorded = capturedMemory()?.usageWithin(this) !== undefined;
     return new TypeError(
@@ -142,7 +144,9 @@ export class GraphAllocation extends Allocation implements GraphBlock {
           nameOf(this)
         } here: it belongs to the graph that is being captured, ` +
           `let the stream wait for a captured one first`
-        : `Cannot ${action} ${nameOf(this)}: its memory comes with its graph, launch that first`,
+        : `Cannot ${action} ${
+          nameOf(this)
+        }: its memory comes with its graph; launch the graph first`,
     );
   }
 }

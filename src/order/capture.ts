@@ -50,15 +50,15 @@ export function cannotRecord(queue: CapturedQueue, action: string): TypeError {
 function refusal(queue: CapturedQueue, action: string): TypeError {
   return new TypeError(
     `Cannot ${action} on ${queue} in a capture: a graph can copy between buffers of its device, ` +
-      `fill and allocate; do all else before or after`,
+      `fill and allocate; do everything else before or after the capture`,
   );
 }
 
 /** Creates the error for a captured stream that would wait for work outside the capture. */
 export function waitsOutside(queue: CapturedQueue, target: string): TypeError {
   return new TypeError(
-    `Cannot make ${queue} wait for ${target} while it is being captured: a graph waits for no ` +
-      `other work, let ${queue} wait before the capture, or before each launch`,
+    `Cannot make ${queue} wait for ${target} while it is being captured: a graph cannot ` +
+      `wait for other work; let ${queue} wait before the capture, or before each launch`,
   );
 }
 

@@ -91,8 +91,8 @@ export class TransferEngine {
     const limits = limitsOf(tuning);
     if (engines.has(context)) {
       throw new TypeError(
-        `Cannot tune transfers of device ${context.ordinal}: they are under way; tune them where ` +
-          `the device is opened first`,
+        `Cannot tune transfers of device ${context.ordinal}: they have begun; pass ` +
+          `{ transfers } where the device is first opened`,
       );
     }
     TransferEngine.adopt(context, new TransferEngine(context, limits));

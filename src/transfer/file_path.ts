@@ -32,7 +32,7 @@ export function pathOf(path: FilePath): string {
   }
   if (/^file:/i.test(path)) {
     throw new TypeError(
-      `Cannot use ${path} as a path: it is the text of a URL, pass new URL() of it`,
+      `Cannot use ${path} as a path: it is a URL as text; pass new URL(path)`,
     );
   }
   return resolve(path);
@@ -76,7 +76,7 @@ export function realPathOf(path: string): string {
     const folder = resolveLinks(dirname(place));
     if (folder === undefined) {
       throw new Deno.errors.NotFound(
-        `Cannot use ${path}: the folder ${dirname(place)} is not there`,
+        `Cannot use ${path}: the folder ${dirname(place)} does not exist`,
       );
     }
     place = join(folder, basename(place));

@@ -27,7 +27,7 @@ export class FileReading implements Disposable {
    * may take its place.
    *
    * @throws Deno.errors.NotCapable without `--allow-read`.
-   * @throws Deno.errors.NotFound when its folder is not there.
+   * @throws Deno.errors.NotFound when its folder does not exist.
    */
   constructor(path: FilePath) {
     this.path = pathOf(path);
@@ -44,7 +44,7 @@ export class FileReading implements Disposable {
   /**
    * Opens the file as soon as that is due; rejects with the signal's reason when that comes first.
    *
-   * @throws Deno.errors.NotFound when it is not there.
+   * @throws Deno.errors.NotFound when it does not exist.
    * @throws TypeError when it is a folder, a pipe or a device.
    */
   async opened(signal?: AbortSignal): Promise<OpenedFile> {
@@ -100,11 +100,11 @@ function notThere(path: string): Error {
 
 function whyNotThere(path: string): string {
   if (factsAt(path)?.kind === "link") {
-    return `it is a link to ${readLink(path)}, which is not there`;
+    return `it is a link to ${readLink(path)}, which does not exist`;
   }
   const unescaped = unescapedPath(path);
-  if (unescaped === undefined) return "it is not there";
-  return `it is not there, but ${unescaped} is; pass a URL, or its path without escapes`;
+  if (unescaped === undefined) return "it does not exist";
+  return `it does not exist, but ${unescaped} is; pass a URL, or its path without escapes`;
 }
 
 /** The file that a path means when somebody took it from a URL as it is written there. */

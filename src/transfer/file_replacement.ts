@@ -142,7 +142,7 @@ export class FileReplacement implements FileWrite {
     if (temporary === undefined) return;
     const { path, realPath } = this.#place;
     if (!temporary.isInPlace) {
-      throw new Error(`Cannot write ${path}: ${this.#temporaryPath} was taken away meanwhile`);
+      throw new Error(`Cannot write ${path}: ${this.#temporaryPath} was removed meanwhile`);
     }
     const now = factsAt(realPath);
     if (now !== undefined) checkReplaceable(path, now);

@@ -66,7 +66,7 @@ function checkSteady(buffer: ArrayBufferLike, action: Action): void {
   if (!isArrayBuffer(buffer)) {
     if (isGrowable.call(buffer)) {
       throw new TypeError(
-        `Cannot ${action}: growable memory can change under the copy, slice() it`,
+        `Cannot ${action}: growable memory can change during the copy; copy it by slice() first`,
       );
     }
     return;
@@ -75,7 +75,9 @@ function checkSteady(buffer: ArrayBufferLike, action: Action): void {
     throw new TypeError(`Cannot ${action}: the array's memory was detached`);
   }
   if (isResizable.call(buffer)) {
-    throw new TypeError(`Cannot ${action}: resizable memory can change under the copy, slice() it`);
+    throw new TypeError(
+      `Cannot ${action}: resizable memory can change during the copy; copy it by slice() first`,
+    );
   }
 }
 

@@ -76,7 +76,7 @@ export class LockedFile implements Disposable {
         raced = error;
       }
     }
-    throw raced ?? new Error(`Cannot write ${shownAs}: it is replaced by others all the time`);
+    throw raced ?? new Error(`Cannot write ${shownAs}: other programs keep replacing it`);
   }
 
   /** Whether its path still leads to it: it was not replaced, moved or removed. */

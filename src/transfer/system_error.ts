@@ -4,7 +4,7 @@ import { ERRNO, openHost } from "../../ffi/host.ts";
 
 const REASONS: Readonly<Record<number, string>> = {
   [ERRNO.EPERM]: "the system does not permit it",
-  [ERRNO.ENOENT]: "it is not there",
+  [ERRNO.ENOENT]: "it does not exist",
   [ERRNO.EIO]: "the disk failed",
   [ERRNO.EACCES]: "the system's permissions refuse it",
   [ERRNO.EBUSY]: "something is mounted there",

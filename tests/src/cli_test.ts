@@ -41,7 +41,7 @@ Deno.test("cli.ts --help shows how it is used", async () => {
 });
 
 const WRONG: Record<string, [args: string[], message: string]> = {
-  "an unknown command": [["fly"], 'Cannot run "fly": there is no such command'],
+  "an unknown command": [["fly"], 'Cannot run "fly": it is not a command'],
   "an unknown option": [["demo", "--fast"], "--fast"],
   "a second word": [["doctor", "now"], 'unexpected "now"'],
   "a device that is no number": [["demo", "--device", "first"], "expected a number from 0"],

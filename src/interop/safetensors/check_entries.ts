@@ -74,8 +74,8 @@ function toNamed(path: string, name: string, value: unknown): NamedBuffer {
 function checkText(path: string, text: string, what: string): void {
   if (text.isWellFormed()) return;
   throw new TypeError(
-    `Cannot save ${path}: ${what} ${JSON.stringify(text)} has half of a surrogate pair, which is ` +
-      `no character`,
+    `Cannot save ${path}: ${what} ${JSON.stringify(text)} has half of a surrogate pair, ` +
+      `which is not a character`,
   );
 }
 

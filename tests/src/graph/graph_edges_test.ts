@@ -227,7 +227,7 @@ Deno.test("GpuBuffer.release() gives the memory of a graph away, and takes it on
     const made: DeviceBuffer<"uint8">[] = [];
     const graph = gpu.capture(() => made.push(gpu.alloc("uint8", 4096).fill(5)));
     const [output] = made;
-    assertThrows(() => output?.release(), TypeError, "launch that first");
+    assertThrows(() => output?.release(), TypeError, "launch the graph first");
     graph.launch();
     graph.dispose();
     const address = output?.release() ?? 0n;

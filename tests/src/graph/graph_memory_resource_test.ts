@@ -111,9 +111,9 @@ Deno.test("A buffer that outlives its capture has memory after the first launch"
   withDevice(async (gpu) => {
     const before = new GraphMemoryResource(gpu).reservedBytes;
     const { graph, output } = recordOutput(gpu, 4);
-    assertThrows(() => output.fill(1), TypeError, "launch that first");
-    assertThrows(() => output.downloadSync(), TypeError, "launch that first");
-    assertThrows(() => gpu.capture(() => output.fill(1)), TypeError, "launch that first");
+    assertThrows(() => output.fill(1), TypeError, "launch the graph first");
+    assertThrows(() => output.downloadSync(), TypeError, "launch the graph first");
+    assertThrows(() => gpu.capture(() => output.fill(1)), TypeError, "launch the graph first");
     const { ptr } = output;
     graph.launch();
     assertEquals(new Set(await output.download()), new Set([4]));
@@ -164,7 +164,7 @@ Deno.test("A buffer of a capture that failed has no memory, ever", () =>
       throw new RangeError("mine");
     };
     assertThrows(() => gpu.capture(body), RangeError, "mine");
-    assertThrows(() => left?.fill(1), TypeError, "never launched");
+    assertThrows(() => left?.fill(1), TypeError, "disposed before a launch");
     left?.dispose();
   }));
 

@@ -165,12 +165,14 @@ Deno.test("CudaDevice.uploadFile() names what a link lacks, and what a path was 
   using gpu = openTestDevice();
   Deno.symlinkSync("none", folder.pathOf("dangling"));
   const { NotFound } = Deno.errors;
-  const dangling = `Cannot open ${folder.pathOf("dangling")}: it is a link to none, which is not`;
+  const dangling = `Cannot open ${
+    folder.pathOf("dangling")
+  }: it is a link to none, which does not exist`;
   await assertRejects(() => gpu.uploadFile(folder.pathOf("dangling")), NotFound, dangling);
   const url = new URL(`file://${folder.path}/a%20b`);
   folder.write("a b", new Uint8Array(1));
   await assertRejects(() => gpu.uploadFile(url.pathname), NotFound, "pass a URL, or its path");
-  await assertRejects(() => gpu.uploadFile(url.href), TypeError, "it is the text of a URL");
+  await assertRejects(() => gpu.uploadFile(url.href), TypeError, "it is a URL as text");
   const slash = new URL(`file://${folder.path}/a%2Fb`);
   await assertRejects(() => gpu.uploadFile(slash), TypeError, `Cannot use ${slash.href} as a path`);
   using _right = await gpu.uploadFile(url);

@@ -36,7 +36,7 @@ for (const sync of [false, true]) {
     assertEquals(openPathsIn(folder), []);
   });
 
-  Deno.test(`FileChange.commit()${how} makes a file that is not there`, async () => {
+  Deno.test(`FileChange.commit()${how} makes a file that does not exist`, async () => {
     using folder = new FileFolder();
     const path = folder.pathOf("file");
     const write = begun(path, { fileOffset: 1, sync });

@@ -26,7 +26,7 @@ Deno.test("pathOf() names what is no path", () => {
     ["a\0b", 'Cannot use the text "a\\u0000b" as a path'],
     [5, "Cannot use the number 5 as a path"],
     [undefined, "Cannot use undefined as a path"],
-    ["file:///a/b", "Cannot use file:///a/b as a path: it is the text of a URL"],
+    ["file:///a/b", "Cannot use file:///a/b as a path: it is a URL as text"],
     [new URL("file:///a%2Fb"), "Cannot use file:///a%2Fb as a path: "],
     [new URL("file:///a%00b"), "Cannot use file:///a%00b as a path: "],
     [new URL("file:///a%FF"), "Cannot use file:///a%FF as a path: "],
@@ -68,7 +68,7 @@ Deno.test("realPathOf() says what is wrong on the way", () => {
   Deno.symlinkSync("a", folder.pathOf("b"));
   folder.write("file", new Uint8Array());
   const { NotFound, FilesystemLoop, NotADirectory } = Deno.errors;
-  assertThrows(() => realPathOf(folder.pathOf("none/file")), NotFound, "none is not there");
+  assertThrows(() => realPathOf(folder.pathOf("none/file")), NotFound, "none does not exist");
   assertThrows(() => realPathOf(folder.pathOf("a")), FilesystemLoop, "links go in a circle");
   assertThrows(() => realPathOf(folder.pathOf("file/x")), NotADirectory, "not a folder");
   const long = folder.pathOf("x".repeat(300));

@@ -40,14 +40,14 @@ Deno.test("FileReading.open() says what is wrong, with the path", async () => {
   };
   const { NotFound } = Deno.errors;
   const [none, dangling] = [folder.pathOf("none"), folder.pathOf("dangling")];
-  assertThrows(opens(none), NotFound, `Cannot open ${none}: it is not there`);
+  assertThrows(opens(none), NotFound, `Cannot open ${none}: it does not exist`);
   assertThrows(opens(dangling), NotFound, `Cannot open ${dangling}: it is a link to none, which`);
   const escaped = folder.pathOf("a%20b");
-  const advice = `Cannot open ${escaped}: it is not there, but ${
+  const advice = `Cannot open ${escaped}: it does not exist, but ${
     folder.pathOf("a b")
   } is; pass a URL`;
   assertThrows(opens(escaped), NotFound, advice);
-  assertThrows(opens(folder.pathOf("a%00b")), NotFound, "it is not there");
+  assertThrows(opens(folder.pathOf("a%00b")), NotFound, "it does not exist");
   assertThrows(opens(folder.path), TypeError, "it is a folder, expected a regular file");
   assertThrows(opens(pipe), TypeError, "it is a pipe, expected a regular file");
   assertThrows(opens("/dev/zero"), TypeError, "it is a device, expected a regular file");

@@ -186,7 +186,7 @@ Deno.test("FileReplacement.commit() fails when its file was taken away, and touc
   const write = begun(path);
   Deno.removeSync(temporaryBeside(path));
   const other = folder.write(".file.vramkit-saving", Uint8Array.of(5));
-  await assertRejects(() => write.commit(), Error, "was taken away meanwhile");
+  await assertRejects(() => write.commit(), Error, "was removed meanwhile");
   write.abandon();
   assertEquals([Deno.readFileSync(path), Deno.readFileSync(other)], [OLD, Uint8Array.of(5)]);
   assertEquals(openPathsIn(folder), []);

@@ -85,14 +85,17 @@ function detached(): Uint8Array<ArrayBuffer> {
 const REFUSED: Record<string, [memory: () => unknown, message: string]> = {
   "a detached array": [detached, "Cannot upload: the array's memory was detached"],
   "a detached buffer": [() => detached().buffer, "was detached"],
-  "a resizable buffer": [() => new ArrayBuffer(8, { maxByteLength: 16 }), "slice() it"],
+  "a resizable buffer": [
+    () => new ArrayBuffer(8, { maxByteLength: 16 }),
+    "copy it by slice() first",
+  ],
   "a view of a resizable buffer": [
     () => new Uint8Array(new ArrayBuffer(8, { maxByteLength: 16 }), 0, 4),
-    "slice() it",
+    "copy it by slice() first",
   ],
   "growable shared memory": [
     () => new Uint8Array(new SharedArrayBuffer(8, { maxByteLength: 16 })),
-    "slice() it",
+    "copy it by slice() first",
   ],
   "an ordinary array": [() => [1, 2, 3], "expected a typed array or an ArrayBuffer"],
   "a string": [() => "bytes", "expected a typed array or an ArrayBuffer"],

@@ -179,6 +179,6 @@ function hostBytes(word: string, world: World): Uint8Array<ArrayBuffer> {
 function handleBytes(word: string, world: World): Uint8Array<ArrayBuffer> {
   if (word === "zeros") return new Uint8Array(64);
   const bytes = world.find(word)?.bytes;
-  if (bytes === undefined) throw new Impossible(`${word} is not there`);
+  if (bytes === undefined) throw new Impossible(`${word} does not exist`);
   return bytes;
 }

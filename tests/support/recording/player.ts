@@ -115,7 +115,7 @@ export class Player {
   #hostBytes(word: string, byteLength: number): Uint8Array<ArrayBuffer> {
     const [name = "", offset = "0"] = word.split("+");
     const thing = this.world.find(name);
-    if (thing === undefined) throw new Impossible(`${name} is not there`);
+    if (thing === undefined) throw new Impossible(`${name} does not exist`);
     const start = Number(offset);
     if (thing.bytes !== undefined) return thing.bytes.subarray(start, start + byteLength);
     return bytesAt(thing.value + BigInt(start), byteLength);

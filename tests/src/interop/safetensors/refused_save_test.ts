@@ -78,7 +78,10 @@ Deno.test("saveSafetensors() leaves a good file when a graph has not brought the
       made.push(gpu.zeros("uint8", 64));
     });
     const [later] = made;
-    await assertRefused({ tensors: { a, later } }, { type: TypeError, message: "launch that" });
+    await assertRefused({ tensors: { a, later } }, {
+      type: TypeError,
+      message: "launch the graph",
+    });
     later?.dispose();
   }));
 
@@ -126,7 +129,7 @@ Deno.test("saveSafetensors() says that buffers need names", () =>
 
 Deno.test("saveSafetensors() refuses names that no reader of the format takes", () =>
   withBuffer(async (_, a) => {
-    const message = 'tensor "w\\ud800" has half of a surrogate pair, which is no character';
+    const message = 'tensor "w\\ud800" has half of a surrogate pair, which is not a character';
     for (const tensors of [{ "w\ud800": a }, new Map([["w\ud800", a]])]) {
       await assertRefused({ tensors }, { type: TypeError, message });
     }
