@@ -61,7 +61,12 @@ import { Context } from "../driver/context.ts";
 import { Driver } from "../driver/driver.ts";
 import { releaseAll } from "../driver/release.ts";
 import type { DType, DTypeOf, HostArray } from "../dtype.ts";
-import { CAPTURE_OPTIONS, captureGraph, type CaptureOptions, type CudaGraph } from "../graph/graph.ts";
+import {
+  CAPTURE_OPTIONS,
+  captureGraph,
+  type CaptureOptions,
+  type CudaGraph,
+} from "../graph/graph.ts";
 import { resourceFor } from "../graph/graph_memory_resource.ts";
 import type { ByteSource } from "../interop/byte_source.ts";
 import { bufferFromHandle, HANDLE_OPTIONS, type HandleOptions } from "../interop/from_handle.ts";
@@ -110,7 +115,14 @@ import { type PeerRoute, peerRoute } from "../transfer/peer_link.ts";
 import { transferOf } from "../transfer/transfer_choice.ts";
 import { DisposedError } from "../words/errors.ts";
 import { type ByteSize, formatBytes, messageOf } from "../words/format.ts";
-import { BIGINT, CALLBACK, isRecord, type OptionKind, requireKind, TEXT } from "../words/options.ts";
+import {
+  BIGINT,
+  CALLBACK,
+  isRecord,
+  type OptionKind,
+  requireKind,
+  TEXT,
+} from "../words/options.ts";
 import { Parts, partsOf } from "../words/parts.ts";
 import { VERSION } from "../words/version.ts";
 import { DeviceInfo } from "./device_info.ts";

@@ -14,7 +14,6 @@ import { defaultStreamOf } from "../../../src/order/stream.ts";
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import { CudaDevice } from "../../../src/device/device.ts";
 import type { Context } from "../../../src/driver/context.ts";
-import { CudaStream } from "../../../src/order/stream.ts";
 import { CudaError, CudaUnavailableError, OutOfMemoryError } from "../../../src/words/errors.ts";
 import { patternBytes } from "../../support/contents.ts";
 import { ON_GPU, testOnTwoDevices } from "../../support/driver.ts";
