@@ -80,10 +80,10 @@ function importsOf(names: readonly string[]): string[] {
   ];
 }
 
-/** The names of the kit that the programs use: classes and types, and two functions. */
+/** The names of the kit that the programs use: classes and types, and one function. */
 function kitNames(rows: readonly ExampleRow[]): string[] {
   const words = rows.flatMap(({ code }) =>
-    code.replaceAll(/"[^"]*"/g, "").match(/\b([A-Z]\w+|formatBytes|saveSafetensors)\b/g) ?? []
+    code.replaceAll(/"[^"]*"/g, "").match(/\b([A-Z]\w+|formatBytes)\b/g) ?? []
   );
   return [...new Set(words)].filter((word) => !(word in globalThis));
 }
