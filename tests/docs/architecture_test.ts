@@ -6,10 +6,10 @@ import { PROJECT_ROOT, projectFiles } from "../support/project_files.ts";
 for (const name of ["ARCHITECTURE.md", "CONTRIBUTING.md"]) {
   Deno.test(`${name} names files that exist`, () => {
     const [page] = projectFiles([name]);
-    const named = (page?.text ?? "").matchAll(/`(\w(?:[\w.]*\/)+[\w.]*)`/g);
+    const named = (page?.text ?? "").matchAll(/`(\w[\w.]*(?:\/[\w.]+)+\/?)`/g);
     const paths = new Set(Array.from(named, ([, path = ""]) => path));
     assertEquals(
-      [...paths].filter((path) => path !== "_site/" && !exists(path) && !exists(`src/${path}`)),
+      [...paths].filter((path) => !exists(path) && !exists(`src/${path}`)),
       [],
     );
   });
