@@ -34,8 +34,8 @@ export function graphCalls(machine: Machine): GraphCalls {
 
   return {
     cuStreamBeginCapture_v2(handle, mode) {
-      const stream = machine.stream(handle);
       requireValue(mode >= 0 && mode <= 2);
+      const stream = machine.stream(handle);
       machine.captures.requireNoneBefore(stream);
       if (stream.role === "legacy") refuse("CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED");
       if (machine.captures.of(stream) !== undefined) refuse("CUDA_ERROR_ILLEGAL_STATE");

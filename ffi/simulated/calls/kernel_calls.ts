@@ -78,7 +78,6 @@ export function kernelCalls(machine: Machine): KernelCalls {
     },
     // Registered kernels are JavaScript: a simulated module has no variables to point at.
     cuModuleGetGlobal_v2(_address, _size, module, _name) {
-      contexts.requireCurrent();
       machine.find(Module, module);
       refuse("CUDA_ERROR_NOT_FOUND");
     },
@@ -124,9 +123,8 @@ export function kernelCalls(machine: Machine): KernelCalls {
       });
     },
     cuLaunchHostFunc(stream, callback, userData) {
-      const queue = machine.stream(stream);
       requireValue(callback !== null);
-      void machine.workStream(stream);
+      const queue = machine.workStream(stream);
       const definition = { parameters: ["u64"], result: "void" } as const;
       const pointer = callback as Deno.PointerObject<typeof definition>;
       const hostFunction = new Deno.UnsafeFnPointer(pointer, definition);

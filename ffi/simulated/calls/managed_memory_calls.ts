@@ -55,9 +55,8 @@ export function managedMemoryCalls(machine: Machine): ManagedMemoryCalls {
   return {
     cuMemAllocManaged(address, byteLength, flags) {
       requireCell(address);
-      requireValue(flags === 1 || flags === 2);
+      requireValue((flags === 1 || flags === 2) && byteLength > 0n);
       contexts.requireCurrent();
-      requireValue(byteLength > 0n);
       machine.requireRelaxed();
       put64(
         address,

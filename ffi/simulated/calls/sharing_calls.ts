@@ -30,10 +30,10 @@ export function sharingCalls(machine: Machine): SharingCalls {
 
   return {
     cuIpcGetMemHandle(handle, address) {
-      contexts.requireCurrent();
       const allocation = memory.at(Number(address));
       requireValue(allocation !== undefined && "kind" in allocation);
       requireValue(allocation.kind === "device");
+      contexts.requireCurrent();
       issue(handle, "memory", allocation.id);
     },
     cuIpcOpenMemHandle_v2(_address, handle, _flags) {
@@ -46,6 +46,7 @@ export function sharingCalls(machine: Machine): SharingCalls {
     cuIpcGetEventHandle(handle, event) {
       requireValue(event !== 0n);
       const { flags } = machine.find(StreamEvent, event);
+      contexts.requireCurrent();
       if ((flags & CUevent_flags.CU_EVENT_INTERPROCESS) === 0) {
         refuse("CUDA_ERROR_INVALID_HANDLE");
       }

@@ -39,8 +39,7 @@ type StreamCalls = CallGroup<
 export function streamCalls(machine: Machine): StreamCalls {
   const { captures, contexts, scheduler } = machine;
 
-  function synchronizeStream(handle: bigint): void {
-    const stream = machine.plainStream(handle);
+  function drain(stream: Stream): void {
     scheduler.drain(stream);
     machine.settle(stream.context);
   }
@@ -72,18 +71,23 @@ export function streamCalls(machine: Machine): StreamCalls {
     },
     cuStreamQuery(handle) {
       const stream = machine.plainStream(handle);
+      machine.requireRelaxed();
       const { tail } = stream;
       if (tail !== undefined && !scheduler.poll(tail)) return CUresult.CUDA_ERROR_NOT_READY;
       scheduler.drain(stream);
       return undefined;
     },
-    cuStreamSynchronize: synchronizeStream,
+    cuStreamSynchronize(handle) {
+      const stream = machine.plainStream(handle);
+      machine.requireRelaxed();
+      drain(stream);
+    },
     async cuStreamSynchronizeNonblocking(handle) {
       // The default streams are those of the current context, and the thread that waits has none.
       if (handle <= 2n) return CUresult.CUDA_ERROR_INVALID_CONTEXT;
       if (captures.disturb("other")) return CUresult.CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
       const { tail } = machine.stream(handle);
-      return await waitAside(machine, tail, () => synchronizeStream(handle));
+      return await waitAside(machine, tail, () => drain(machine.plainStream(handle)));
     },
     cuStreamWaitEvent(stream, event, flags) {
       const queue = machine.workStream(stream);

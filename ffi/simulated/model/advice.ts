@@ -1,7 +1,7 @@
 // Hints for managed memory, kept for each page so that a part of a block can have its own.
 // They change nothing in the simulation: they are only read back.
 
-const PAGE_BYTES = 64 << 10;
+const PAGE_BYTES = 4096;
 
 /** The answer of `cuMemRangeGetAttribute` when the pages of a range differ or have no advice. */
 export const NO_LOCATION = -2;

@@ -19,8 +19,6 @@ export const DISTURBING: ReadonlySet<string> = new Set(
     "cuMemPoolGetAccess",
     "cuMemPoolCreate",
     "cuMemPoolDestroy",
-    "cuStreamQuery",
-    "cuStreamSynchronize",
     "cuGraphExecDestroy",
   ] satisfies DriverFunction[],
 );

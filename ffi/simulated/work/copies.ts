@@ -40,6 +40,7 @@ export function queueCopy(
     }
     requireRights(machine, contexts, plane);
     for (const { region } of sidesOf(plane)) requireOneHome(machine, region);
+    if (!isNamed) requireContextBetween(machine, plane);
   }
   requirePlanesApart(machine, planes);
   const route = routeOf(first);
@@ -124,6 +125,26 @@ function requireOneHome(machine: Machine, { address, segments }: Region): void {
     "endsProcess",
     `the range at ${hex(address)} is in physical memory of the host and of a device`,
   );
+}
+
+/**
+ * Throws when a copy is between a device's plain memory and another's that is mapped or a pool's,
+ * and no context is current.
+ */
+function requireContextBetween(machine: Machine, { destination, source }: Plane): void {
+  const [to, from] = [destination.region, source.region];
+  const isBetween = to.kind === "device" && from.kind === "device" && to.device !== from.device;
+  const isMixed = isPlainMemory(to) !== isPlainMemory(from);
+  if (machine.contexts.top !== undefined || !isBetween || !isMixed) return;
+  machine.site.fail(
+    "endsProcess",
+    `no context is current for the copy from ${hex(from.address)} to ${hex(to.address)}, where ` +
+      "one device has plain memory and the other memory that is mapped or a pool's",
+  );
+}
+
+function isPlainMemory({ segments }: Region): boolean {
+  return segments.every(({ owner }) => owner instanceof Allocation && owner.kind === "device");
 }
 
 function stage(plane: Plane): Plane {

@@ -288,6 +288,27 @@ const wrong = [
   cuStreamEndCapture 2 &c = ?`,
     )
   ),
+  ...IMPLICIT.map(([call]) =>
+    wrongScriptOf(
+      "beside a strict capture of the thread's stream",
+      call,
+      `
+  cuStreamBeginCapture_v2 2 0
+  ${call} = ?
+  cuStreamEndCapture 2 &c = ?`,
+    )
+  ),
+  ...TOO_LATE.map(([call]) =>
+    wrongScriptOf(
+      "in a strict capture that came to nothing",
+      call,
+      `
+  cuStreamBeginCapture_v2 s 1
+  cuMemAlloc_v2 &n 256 = 900
+  ${call} = ?
+  cuStreamEndCapture s &c = ?`,
+    )
+  ),
 ];
 
 /** Calls with something wrong about them, where a capture allows everything or no context is current. */
@@ -593,6 +614,22 @@ const OTHERS = `
   cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:4,dstDevice:c,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s
   cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:d,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s
   settle
+
+# the default stream in a strict capture without a context
+  cuStreamCreateWithPriority &s 1 0
+  cuStreamBeginCapture_v2 s 0
+  cuCtxSetCurrent 0
+  cuStreamQuery 0 = ?
+  cuStreamEndCapture s &c = ?
+  cuStreamBeginCapture_v2 s 0
+  cuStreamSynchronize 0 = ?
+  cuStreamEndCapture s &c = ?
+  cuStreamBeginCapture_v2 s 0
+  cuMemAllocAsync &n 256 0 = ?
+  cuStreamEndCapture s &c = ?
+  cuStreamBeginCapture_v2 s 0
+  cuMemFreeAsync 0 0 = ?
+  cuStreamEndCapture s &c = ?
 
 # the time between events that are not there
   cuStreamCreateWithPriority &s 1 0

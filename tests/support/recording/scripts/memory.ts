@@ -307,4 +307,20 @@ export const MEMORY_SCRIPTS: readonly Script[] = readScripts(`
   cuMemAdvise m 4096 1 0
   cuMemRangeGetAttribute & 4 1 m 4096 = 0 1
   cuMemRangeGetAttribute & 4 1 n 4096 = 0 0
+
+# hints for parts of a managed block
+  cuMemAllocManaged &m 262144 1
+  cuStreamCreateWithPriority &s 1 0
+  cuMemAdvise m 4096 1 0
+  cuMemRangeGetAttribute & 4 1 m 4096 = ?
+  cuMemRangeGetAttribute & 4 1 m 8192 = ?
+  cuMemRangeGetAttribute & 4 1 m+65536 4096 = ?
+  cuMemAdvise m+65536 100 3 0
+  cuMemRangeGetAttribute & 4 2 m+65536 4096 = ?
+  cuMemRangeGetAttribute & 4 2 m+65536 8192 = ?
+  cuMemPrefetchAsync m+131072 100 -1 s
+  cuMemRangeGetAttribute & 4 4 m+131072 4096 = ?
+  cuMemRangeGetAttribute & 4 4 m+131072 8192 = ?
+  cuMemRangeGetAttribute & 4 4 m 262144 = ?
+  settle
 `);
