@@ -27,6 +27,8 @@ function partText(part: CardPart): string {
       return `${part.caption}:\n${valuesText(part.rows)}`;
     case "histogram":
       return `${part.lowest} ${histogramText(part.counts)} ${part.highest}`;
+    case "picture":
+      return part.words;
     case "note":
       return part.text;
   }

@@ -16,7 +16,7 @@ export type Preview =
 
 const MOST_BYTES = 4096;
 /** Time to wait for work left by an awaited transfer, such as a free, which takes microseconds. */
-const PATIENCE_MILLISECONDS = 1;
+const PATIENCE_MILLISECONDS = 20;
 const SHOWN_ROWS = 5;
 const SHOWN_COLUMNS = 8;
 
