@@ -13,7 +13,12 @@ export function outputShape(outputs: readonly CellOutput[] = []): string[] {
 
 /** Whether an output showed something for a moment, such as plotly.js, and then gave its place up. */
 export function isEmptied({ data }: CellOutput): boolean {
-  return data !== undefined && Object.values(data).every((content) => content === "");
+  return data !== undefined &&
+    Object.values(data).every((content) => content === "" || isEmptyList(content));
+}
+
+function isEmptyList(content: unknown): boolean {
+  return Array.isArray(content) && content.length === 0; // as files hold an empty text
 }
 
 /** The plain text of a cell's outputs, streams and errors included. */

@@ -51,6 +51,13 @@ export type CardPart =
     /** Description of the picture. */
     readonly words: string;
   }
+  | {
+    readonly type: "scale";
+    /** CSS colours from the lowest value to the highest. */
+    readonly colors: readonly string[];
+    readonly lowest: string;
+    readonly highest: string;
+  }
   | { readonly type: "note"; readonly text: string };
 
 /** The contents of a card. */

@@ -37,6 +37,8 @@ function partHtml(part: CardPart): string {
       return histogramHtml(part);
     case "picture":
       return pictureHtml(part);
+    case "scale":
+      return scaleHtml(part);
     case "note":
       return `<div style="${STYLE.note}">${escapeHtml(part.text)}</div>`;
   }
@@ -122,11 +124,21 @@ function histogramHtml({ counts, lowest, highest }: Part<"histogram">): string {
 function pictureHtml({ source, width, height, words }: Part<"picture">): string {
   return `<img src="${source}" alt="${
     escapeHtml(words)
-  }" width="${width}" height="${height}" style="${STYLE.picture};image-rendering:pixelated">`;
+  }" width="${width}" height="${height}" style="${STYLE.picture}">`;
 }
 
 function captionHtml(caption: string | undefined): string {
   return caption === undefined ? "" : `<div style="${STYLE.name}">${escapeHtml(caption)}</div>`;
+}
+
+function scaleHtml({ colors, lowest, highest }: Part<"scale">): string {
+  const steps = colors.map((color) => `<i style="flex:1 1 0;background:${color}"></i>`);
+  return `<div style="${STYLE.scale}" role="img" aria-label="${
+    escapeHtml(`colours from ${lowest} to ${highest}`)
+  }">${steps.join("")}</div>
+<div style="${STYLE.scaleEnds}"><span>${escapeHtml(lowest)}</span><span>${
+    escapeHtml(highest)
+  }</span></div>`;
 }
 
 /** Escapes a text whose long names may break after a dot, a slash or an underscore. */

@@ -49,6 +49,8 @@ export const STYLE = {
     `border-bottom:${FAINT_LINE}`,
   bin: "flex:1 1 0;margin-right:1px;background:#2f81c7",
   ends: `display:flex;justify-content:space-between;${FAINT}`,
+  scale: "display:flex;width:320px;max-width:100%;height:10px;margin-top:6px",
+  scaleEnds: `display:flex;width:320px;max-width:100%;justify-content:space-between;${FAINT}`,
   picture: "max-width:100%;height:auto",
 } as const;
 

@@ -29,6 +29,8 @@ function partText(part: CardPart): string {
       return `${part.lowest} ${histogramText(part.counts)} ${part.highest}`;
     case "picture":
       return part.words;
+    case "scale":
+      return `colours from ${part.lowest} to ${part.highest}`;
     case "note":
       return part.text;
   }

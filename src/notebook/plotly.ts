@@ -2,7 +2,7 @@
 // The basic bundle (scatter, bar, pie; 1.2 MB) is used: a treemap would need the full one of 4.8 MB.
 
 import { displayInCell } from "../accounting/notebook_kernel.ts";
-import type { DisplayBundle } from "../cards/card.ts";
+import type { DisplayBundle } from "../cards/show_card.ts";
 import { withinSeconds } from "./package_loading.ts";
 
 /** Loads the source text of plotly.js; nothing is fetched or read before the first call. */

@@ -86,7 +86,7 @@ Deno.test("OriginFinder keeps no object of the stack alive", async () => {
     "--ext=ts",
     "--v8-flags=--expose-gc",
     `
-      import { CudaDevice } from "../../../src/notebook/mod.ts";
+      import { CudaDevice } from "./mod.ts";
       const gpu = CudaDevice.open(0, { driver: "simulated", origins: "stack" });
       class Owner {
         buffer = gpu.alloc("uint8", 8);
@@ -109,7 +109,7 @@ Deno.test("VRAMKIT_ORIGINS chooses how much is recorded", async () => {
     "eval",
     "--ext=ts",
     `
-      import { CudaDevice } from "../../../src/notebook/mod.ts";
+      import { CudaDevice } from "./mod.ts";
       const gpu = CudaDevice.open(0, { driver: "simulated" });
       const buffer = gpu.alloc("uint8", 8);
       console.log(gpu.live().objects[0].origin !== undefined);

@@ -36,7 +36,7 @@ Deno.test("Undisposed.note() warns once for each origin, and counts all", () => 
 });
 
 const DROP_AND_DISPOSE = `
-  import { CudaDevice } from "../../../src/notebook/mod.ts";
+  import { CudaDevice } from "./mod.ts";
   const gpu = CudaDevice.open(0, { driver: "simulated", origins: "line" });
   function drop() {
     const root = gpu.alloc("uint8", 1024, { label: "dropped" });

@@ -218,8 +218,8 @@ Deno.test("CudaDevice.upload() has dropped buffers collected before it gives up"
     "eval",
     "--ext=ts",
     `
-      import { CudaDevice } from "../../../src/notebook/mod.ts";
-      import { simulateDriver } from "../../../src/driver/driver.ts";
+      import { CudaDevice } from "./mod.ts";
+      import { simulateDriver } from "./ffi/simulated/driver.ts";
       const gpu = CudaDevice.open(0, { driver: simulateDriver({ memoryBytes: ${256 * MIB} }) });
       function drop() {
         for (let i = 0; i < 15; i++) gpu.alloc("uint8", ${16 * MIB});
@@ -239,8 +239,8 @@ for (const call of ["upload(array)", "uploadAll([array])"]) {
       "eval",
       "--ext=ts",
       `
-        import { CudaDevice } from "../../../src/notebook/mod.ts";
-        import { simulateDriver } from "../../../src/driver/driver.ts";
+        import { CudaDevice } from "./mod.ts";
+        import { simulateDriver } from "./ffi/simulated/driver.ts";
         const gpu = CudaDevice.open(0, { driver: simulateDriver({ memoryBytes: ${256 * MIB} }) });
         using ones = gpu.alloc("uint8", 1000).fill(1);
         using nines = gpu.alloc("uint8", 1000).fill(9);
