@@ -40,6 +40,7 @@ import { type BufferImage, drawImage, IMAGE_OPTIONS, type ImageOptions } from ".
 import { countOf, formatShape, type Shape, toShape } from "./shape.ts";
 import { StridedView } from "./strided_view.ts";
 import { contiguousStrides, STRIDED_LAYOUT, type StridedLayout, transposed } from "./strides.ts";
+import { viewNameOf } from "./view_names.ts";
 import { type BufferSummary, summarise } from "./summary.ts";
 import {
   checkChunk,
@@ -388,7 +389,13 @@ export abstract class GpuBuffer<D extends DType = DType> implements Disposable, 
    * @throws RangeError when the shape is no picture's.
    */
   async showImage(options: ImageOptions = {}): Promise<BufferImage> {
-    return await drawImage(this, IMAGE_OPTIONS.read(options, "showImage"));
+    const { dtype, shape, label = this.constructor.name } = this;
+    const read = (layout: StridedLayout) => {
+      const view: StridedView<D, GpuBuffer<D>> = this.strided(layout);
+      return view.download() as Promise<ArrayLike<number | bigint>>;
+    };
+    const source = { name: viewNameOf(this) ?? label, words: `${this}`, dtype, shape, read };
+    return await drawImage(source, IMAGE_OPTIONS.read(options, "showImage"));
   }
 
   /**

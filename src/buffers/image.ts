@@ -4,10 +4,9 @@ import type { DType } from "../dtype.ts";
 import { listOf, NUMBER, oneOf, OptionSet } from "../words/options.ts";
 import { Parts, partsOf } from "../words/parts.ts";
 import { COLOR_MAPS, colorAt, type ColorMap } from "./color_map.ts";
-import type { GpuBuffer } from "./gpu_buffer.ts";
 import { encodePng } from "./png.ts";
-import { formatShape } from "./shape.ts";
-import { viewNameOf } from "./view_names.ts";
+import { formatShape, type Shape } from "./shape.ts";
+import type { StridedLayout } from "./strides.ts";
 
 /** Options for {@link GpuBuffer.showImage}. */
 export interface ImageOptions {
@@ -69,23 +68,34 @@ const LEAST_ELEMENTS = 32;
 /** Pictures of fewer elements are enlarged to about this many pixels. */
 const LEAST_PIXELS = 320;
 
+/** What is drawn. */
+export interface ImageSource {
+  readonly name: string;
+  /** Its name, type and shape, for errors. */
+  readonly words: string;
+  readonly dtype: DType;
+  readonly shape: Shape;
+  /** Copies elements to the host, in the order of a layout. */
+  readonly read: (layout: StridedLayout) => Promise<ArrayLike<number | bigint>>;
+}
+
 /** Copies at most 512 by 512 elements to the host and draws them. */
-export async function drawImage<D extends DType>(
-  buffer: GpuBuffer<D>,
+export async function drawImage(
+  source: ImageSource,
   { colors, range }: ImageOptions,
 ): Promise<BufferImage> {
-  const [rowCount, columnCount, channelCount] = sidesOf(buffer);
+  const [rowCount, columnCount, channelCount] = sidesOf(source);
   const commonStep = Math.ceil(Math.max(rowCount, columnCount) / MOST_ELEMENTS);
   const rows = thinned(rowCount, commonStep);
   const columns = thinned(columnCount, commonStep);
   const rowLength = columnCount * channelCount;
-  const view = buffer.strided({
+  const read = await source.read({
     shape: [rows.count, columns.count, channelCount],
     strides: [rows.step * rowLength, columns.step * channelCount, 1],
     offset: 0,
   });
-  const values = Array.from(await view.download() as ArrayLike<number | bigint>, Number);
-  const scale = scaleOf(values, { colors, range, channelCount, dtype: buffer.dtype });
+  const values = Array.from(read, Number);
+  const scale = scaleOf(values, { colors, range, channelCount, dtype: source.dtype });
   const enlarged = Math.max(1, Math.floor(LEAST_PIXELS / Math.max(rows.count, columns.count)));
   const width = columns.count * enlarged;
   const height = rows.count * enlarged;
@@ -99,9 +109,7 @@ export async function drawImage<D extends DType>(
   }
   return new BufferImage(
     new Parts({
-      name: `${viewNameOf(buffer) ?? buffer.label ?? buffer.constructor.name} ${
-        formatShape(buffer.dtype, buffer.shape)
-      }`,
+      name: `${source.name} ${formatShape(source.dtype, source.shape)}`,
       width,
       height,
       step: [rows.step, columns.step],
@@ -112,17 +120,19 @@ export async function drawImage<D extends DType>(
   );
 }
 
-function sidesOf(buffer: GpuBuffer): [rows: number, columns: number, channels: number] {
-  const [rows = 0, columns = 0, channels = 1] = buffer.shape;
-  const axisCount = buffer.shape.length;
+function sidesOf(source: ImageSource): [rows: number, columns: number, channels: number] {
+  const [rows = 0, columns = 0, channels = 1] = source.shape;
+  const axisCount = source.shape.length;
   const isPicture = axisCount === 2 || (axisCount === 3 && [1, 3, 4].includes(channels));
   if (!isPicture) {
     throw new RangeError(
-      `Cannot show ${buffer} as an image: expected rows and columns, or rows, columns and 1, 3 or ` +
+      `Cannot show ${source.words} as an image: expected rows and columns, or rows, columns and 1, 3 or ` +
         "4 channels; show one view() or reshape() it",
     );
   }
-  if (buffer.length === 0) throw new RangeError(`Cannot show ${buffer} as an image: it is empty`);
+  if (rows * columns * channels === 0) {
+    throw new RangeError(`Cannot show ${source.words} as an image: it is empty`);
+  }
   return [rows, columns, channels];
 }
 
