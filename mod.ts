@@ -103,6 +103,7 @@ export {
   OutOfMemoryError,
   type UnavailableReason,
 } from "./src/words/errors.ts";
+export { BufferImage } from "./src/buffers/image.ts";
 export { BufferSummary } from "./src/buffers/summary.ts";
 export type { BandwidthOptions } from "./src/measure/bandwidth.ts";
 export { BandwidthResult } from "./src/measure/bandwidth_result.ts";

@@ -1,6 +1,7 @@
 """Runs notebooks from top to bottom and writes each, executed, as .ipynb and as .html.
 
-Usage: execute.py FOLDER NOTEBOOK...; it prints one line for each notebook that fails.
+Usage: execute.py FOLDER NOTEBOOK...; it prints one line for each notebook that fails. The folder
+holds plotly.html, the script element that pages with plots get.
 """
 
 import sys
@@ -15,6 +16,7 @@ from nbconvert import HTMLExporter
 TEMPLATES = str(Path(__file__).parent / "templates")
 CELL_SECONDS = 120
 QUIET_SECONDS = 0.15
+PLOT = "application/vnd.plotly.v1+json"
 
 
 class DrainingClient(NotebookClient):
@@ -55,12 +57,20 @@ def run(source, folder):
         print(f"Cannot run {source.name}: {error.ename}: {error.evalue}", file=sys.stderr)
     nbformat.write(notebook, folder / source.name)
     exporter = HTMLExporter(extra_template_basedirs=[TEMPLATES], template_name="page")
-    page, _ = exporter.from_notebook_node(notebook, {"metadata": {"name": source.stem}})
+    page, _ = exporter.from_notebook_node(notebook, page_resources(notebook, source, folder))
     (folder / source.name).with_suffix(".html").write_text(page, encoding="utf-8")
+
+
+def page_resources(notebook, source, folder):
+    """Returns what the page's template needs beside the notebook."""
+    resources = {"metadata": {"name": source.stem}}
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
+    if any(PLOT in output.get("data", {}) for output in outputs):
+        resources["plotly_script"] = (folder / "plotly.html").read_text(encoding="utf-8")
+    return resources
 
 
 if __name__ == "__main__":
     folder = Path(sys.argv[1])
-    folder.mkdir(parents=True, exist_ok=True)
     for name in sys.argv[2:]:
         run(Path(name), folder)

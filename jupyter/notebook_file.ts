@@ -20,6 +20,8 @@ export interface NotebookCell {
   readonly cell_type: "code" | "markdown";
   readonly source: string | readonly string[];
   outputs?: CellOutput[];
+  /** The number beside a code cell; null before it ran. */
+  readonly execution_count?: number | null;
   metadata: Record<string, unknown>;
 }
 

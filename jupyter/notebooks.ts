@@ -2,6 +2,7 @@
 // `deno run -A jupyter/notebooks.ts [--save] [NAME...]`. Pages for reading go to .jupyter/executed/.
 
 import { fileURLToPath } from "node:url";
+import { plotlyScript } from "../src/notebook/plotly.ts";
 import { expectedOutputs } from "./expected_outputs.ts";
 import {
   type CellOutput,
@@ -11,7 +12,7 @@ import {
   NOTEBOOKS,
   readNotebook,
 } from "./notebook_file.ts";
-import { outputShape, outputText } from "./output_shapes.ts";
+import { isEmptied, outputShape, outputText } from "./output_shapes.ts";
 import { findPython, jupyterEnvironment, stopWith, WORK_FOLDER } from "./python.ts";
 
 /** One thing that must hold of an executed notebook. */
@@ -29,6 +30,8 @@ const NOTHING_LIVE = "0 live";
 
 /** Lets Jupyter run the notebooks; false when it could not write all of them. */
 async function execute(python: string, names: readonly string[]): Promise<boolean> {
+  await Deno.mkdir(EXECUTED, { recursive: true });
+  await Deno.writeTextFile(new URL("plotly.html", EXECUTED), await plotlyScript());
   const files = names.map((name) => fileURLToPath(new URL(`${name}.ipynb`, NOTEBOOKS)));
   const { success } = await new Deno.Command(python, {
     args: [EXECUTE, fileURLToPath(EXECUTED), ...files],
@@ -77,10 +80,17 @@ function originDifferences(
   });
 }
 
-/** Puts outputs into the project's notebook, without the times that tools note for each cell. */
+/**
+ * Puts outputs into the project's notebook, without those that were emptied and without the times
+ * that tools note for each cell.
+ */
 function save(name: string, executed: Notebook): void {
   const { metadata } = readNotebook(name);
-  const cells = executed.cells.map((cell) => ({ ...cell, metadata: {} }));
+  const cells = executed.cells.map((cell) => ({
+    ...cell,
+    metadata: {},
+    ...(cell.outputs && { outputs: cell.outputs.filter((output) => !isEmptied(output)) }),
+  }));
   const file = new URL(`${name}.ipynb`, NOTEBOOKS);
   Deno.writeTextFileSync(file, `${JSON.stringify({ ...executed, cells, metadata }, null, 1)}\n`);
 }

@@ -5,10 +5,20 @@ import { type CellOutput, joined } from "./notebook_file.ts";
 
 /** Says what a cell shows, one text an output; neighbouring pieces of one stream are one output. */
 export function outputShape(outputs: readonly CellOutput[] = []): string[] {
-  const shapes = outputs.map(shapeOf);
+  const shapes = outputs.filter((output) => !isEmptied(output)).map(shapeOf);
   return shapes.filter((shape, index) =>
     !shape.startsWith("stream") || shape !== shapes[index - 1]
   );
+}
+
+/** Whether an output showed something for a moment, such as plotly.js, and then gave its place up. */
+export function isEmptied({ data }: CellOutput): boolean {
+  return data !== undefined &&
+    Object.values(data).every((content) => content === "" || isEmptyList(content));
+}
+
+function isEmptyList(content: unknown): boolean {
+  return Array.isArray(content) && content.length === 0; // as files hold an empty text
 }
 
 /** The plain text of a cell's outputs, streams and errors included. */

@@ -36,12 +36,27 @@ const SETTLE_MILLISECONDS = 20;
 
 let outputs: CellOutput[] = [];
 
+/** Outputs that may be replaced, by their names. */
+const byDisplay = new Map<string | undefined, CellOutput>();
+
+interface DisplayOptions {
+  readonly raw?: boolean;
+  readonly display_id?: string;
+  readonly update?: boolean;
+}
+
 /** Stands in for what the kernel offers programs, and keeps what is shown. */
 const kernel = {
-  async display(value: unknown, options: { raw?: boolean; update?: boolean } = {}): Promise<void> {
-    const data = options.raw ? value : await displayOf(value);
-    if (options.update) return;
-    outputs.push({ output_type: "display_data", data: data as Record<string, unknown> });
+  async display(value: unknown, options: DisplayOptions = {}): Promise<void> {
+    const { raw, update, display_id } = options;
+    const data = (raw ? value : await displayOf(value)) as Record<string, unknown>;
+    if (update) {
+      Object.assign(byDisplay.get(display_id) ?? {}, { data });
+      return;
+    }
+    const output: CellOutput = { output_type: "display_data", data };
+    if (display_id !== undefined) byDisplay.set(display_id, output);
+    outputs.push(output);
   },
 };
 

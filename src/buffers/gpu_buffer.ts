@@ -36,9 +36,11 @@ import type { DeviceBufferRequest } from "./device_buffer.ts";
 import { elementOf } from "./element.ts";
 import { readElement, writeElement } from "./element_access.ts";
 import { hostDestination, hostSource } from "./host_elements.ts";
+import { type BufferImage, drawImage, IMAGE_OPTIONS, type ImageOptions } from "./image.ts";
 import { countOf, formatShape, type Shape, toShape } from "./shape.ts";
 import { StridedView } from "./strided_view.ts";
 import { contiguousStrides, STRIDED_LAYOUT, type StridedLayout, transposed } from "./strides.ts";
+import { viewNameOf } from "./view_names.ts";
 import { type BufferSummary, summarise } from "./summary.ts";
 import {
   checkChunk,
@@ -371,11 +373,29 @@ export abstract class GpuBuffer<D extends DType = DType> implements Disposable, 
   }
 
   /**
-   * Describes the values: lowest, highest, mean and a histogram. Of more than 65,536 elements a
-   * sample is copied to the host, in pieces spread evenly over the buffer.
+   * Describes the values: lowest, highest, mean, deviation, quartiles and a histogram. Of more than
+   * 65,536 elements a sample is copied to the host, in pieces spread evenly over the buffer, and
+   * `meanError` says how far the mean may be off.
    */
   async describe(options: TransferChoice = {}): Promise<BufferSummary> {
     return await summarise(this, TRANSFER_CHOICE.read(options, "describe"));
+  }
+
+  /**
+   * Draws the elements as a picture, which a notebook shows: rows and columns of numbers in colours,
+   * or with 3 or 4 channels as the last axis. Of a large buffer at most 512 rows and columns are
+   * copied to the host.
+   *
+   * @throws RangeError when the shape is no picture's.
+   */
+  async showImage(options: ImageOptions = {}): Promise<BufferImage> {
+    const { dtype, shape, label = this.constructor.name } = this;
+    const read = (layout: StridedLayout) => {
+      const view: StridedView<D, GpuBuffer<D>> = this.strided(layout);
+      return view.download() as Promise<ArrayLike<number | bigint>>;
+    };
+    const source = { name: viewNameOf(this) ?? label, words: `${this}`, dtype, shape, read };
+    return await drawImage(source, IMAGE_OPTIONS.read(options, "showImage"));
   }
 
   /**

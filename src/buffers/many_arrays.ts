@@ -11,7 +11,7 @@ import { alignPacked } from "../transfer/pack.ts";
 import type { TransferOptions } from "../transfer/pending_transfer.ts";
 import { TRANSFER_KINDS, type TransferChoice } from "../transfer/transfer_choice.ts";
 import { describeValue } from "../words/format.ts";
-import { type OptionKind, OptionSet } from "../words/options.ts";
+import { isRecord, type OptionKind, OptionSet } from "../words/options.ts";
 import { Parts } from "../words/parts.ts";
 import {
   ALLOCATE_KINDS,
@@ -195,7 +195,8 @@ function buffersOn(
 
 function listOf<T>(values: Iterable<T>, verb: string, what: string): T[] {
   if (ITERABLE.accepts(values)) return [...values];
-  throw new TypeError(`Cannot ${verb} ${describeValue(values)}: expected a list of ${what}`);
+  const fix = isRecord(values) ? ", such as Object.values() gives of it" : "";
+  throw new TypeError(`Cannot ${verb} ${describeValue(values)}: expected a list of ${what}${fix}`);
 }
 
 function checkCount(arrayCount: number, bufferCount: number, verb: string): void {

@@ -1,15 +1,18 @@
-// A summary of a buffer's values: lowest, highest, mean and a histogram, over a sample of them.
+// A summary of a buffer's values: lowest, highest, mean, deviation, quartiles and a histogram, over a
+// sample of them, with the error that sampling leaves in the mean.
 
 import { nameOf } from "../accounting/ledger.ts";
 import type { DType } from "../dtype.ts";
 import { Parts, partsOf } from "../words/parts.ts";
 import { formatShape } from "./shape.ts";
 import type { GpuBuffer } from "./gpu_buffer.ts";
+import { viewNameOf } from "./view_names.ts";
 import type { TransferChoice } from "../transfer/transfer_choice.ts";
 
 /**
- * A summary of a buffer's values, as `buffer.describe()` returns it: lowest, highest, mean and a
- * histogram. Large buffers are sampled.
+ * A summary of a buffer's values, as `buffer.describe()` returns it: lowest, highest, mean,
+ * deviation, quartiles and a histogram. Large buffers are sampled; `meanError` says how far the
+ * mean may be off.
  */
 export class BufferSummary {
   /** The buffer's name. */
@@ -30,6 +33,15 @@ export class BufferSummary {
   readonly highest: number | null;
   /** The mean; null when none was finite. */
   readonly mean: number | null;
+  /**
+   * Standard error of the mean, from how much the pieces of the sample differ; 0 when all elements
+   * were seen, null when none was finite.
+   */
+  readonly meanError: number | null;
+  /** The standard deviation; null when none was finite. */
+  readonly deviation: number | null;
+  /** The values below which a quarter, half and three quarters lie; null when none was finite. */
+  readonly quartiles: readonly [number, number, number] | null;
   /** Number of values in each of equally wide bins, from the lowest value to the highest. */
   readonly histogram: readonly number[];
 
@@ -49,6 +61,9 @@ export class BufferSummary {
     this.lowest = found.lowest;
     this.highest = found.highest;
     this.mean = found.mean;
+    this.meanError = found.meanError;
+    this.deviation = found.deviation;
+    this.quartiles = found.quartiles;
     this.histogram = found.histogram;
   }
 }
@@ -68,25 +83,74 @@ export async function summarise<D extends DType>(
       buffer.subarray(start, end).download(undefined, options)
     ),
   );
-  const values = pieces.flatMap((piece) => Array.from(piece as ArrayLike<number | bigint>, Number));
-  const finite = values.filter(Number.isFinite);
-  const lowest = finite.reduce((a, b) => Math.min(a, b), Infinity);
-  const highest = finite.reduce((a, b) => Math.max(a, b), -Infinity);
-  const hasFinite = finite.length > 0;
+  const lists = pieces.map((piece) => Array.from(piece as ArrayLike<number | bigint>, Number));
+  const values = lists.flat();
+  const finite = values.filter(Number.isFinite).sort((a, b) => a - b);
+  const found = {
+    name: viewNameOf(buffer) ??
+      nameOf({ label: buffer.label, kind: buffer.kind, id: buffer.storageId }),
+    type: formatShape(buffer.dtype, buffer.shape),
+    length: buffer.length,
+    sampleCount: values.length,
+    nonFiniteCount: values.length - finite.length,
+    zeroCount: finite.filter((value) => value === 0).length,
+  };
+  const [lowest] = finite;
+  const highest = finite.at(-1);
+  if (lowest === undefined || highest === undefined) {
+    return new BufferSummary(new Parts({ ...found, ...NONE_FINITE }));
+  }
+  const mean = meanOf(finite);
   return new BufferSummary(
     new Parts({
-      name: nameOf({ label: buffer.label, kind: buffer.kind, id: buffer.storageId }),
-      type: formatShape(buffer.dtype, buffer.shape),
-      length: buffer.length,
-      sampleCount: values.length,
-      nonFiniteCount: values.length - finite.length,
-      zeroCount: finite.filter((value) => value === 0).length,
-      lowest: hasFinite ? lowest : null,
-      highest: hasFinite ? highest : null,
-      mean: hasFinite ? finite.reduce((sum, value) => sum + value / finite.length, 0) : null,
-      histogram: hasFinite ? countBins(finite, { lowest, highest }) : [],
+      ...found,
+      lowest,
+      highest,
+      mean,
+      meanError: values.length === buffer.length ? 0 : errorOfMean(lists, buffer.length),
+      deviation: deviationFrom(mean, finite),
+      quartiles: [quantile(finite, 0.25), quantile(finite, 0.5), quantile(finite, 0.75)],
+      histogram: countBins(finite, { lowest, highest }),
     }),
   );
+}
+
+const NONE_FINITE = {
+  lowest: null,
+  highest: null,
+  mean: null,
+  meanError: null,
+  deviation: null,
+  quartiles: null,
+  histogram: [],
+} as const;
+
+/** Adds shares and not values, whose sum may overflow. */
+function meanOf(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value / values.length, 0);
+}
+
+function deviationFrom(mean: number, values: readonly number[]): number {
+  return Math.sqrt(meanOf(values.map((value) => (value - mean) ** 2)));
+}
+
+/** The linear quantile of sorted values, as NumPy's default gives it. */
+function quantile(sorted: readonly number[], share: number): number {
+  const at = share * (sorted.length - 1);
+  const below = sorted[Math.floor(at)] ?? NaN;
+  const above = sorted[Math.ceil(at)] ?? NaN;
+  return below + (above - below) * (at - Math.floor(at));
+}
+
+/** Neighbours resemble each other, so the pieces count as the sample, and not their elements. */
+function errorOfMean(pieces: readonly (readonly number[])[], length: number): number {
+  const means = pieces.map((piece) => piece.filter(Number.isFinite))
+    .filter((piece) => piece.length > 0).map(meanOf);
+  if (means.length < 2) return Infinity;
+  const middle = meanOf(means);
+  const squares = means.reduce((sum, mean) => sum + (mean - middle) ** 2, 0);
+  const unseenShare = 1 - SAMPLE_LENGTH / length;
+  return Math.sqrt(unseenShare * squares / (means.length - 1) / means.length);
 }
 
 function pieceStarts(length: number): { start: number; end: number }[] {

@@ -37,7 +37,9 @@ export function bandwidthCard(result: BandwidthResult): Card {
   return {
     title: result.provenance.device,
     kind: "",
-    summary: `bandwidth in GB/s (1 GB = 10^9 bytes), ${busWords(result)}`,
+    summary: `bandwidth in GB/s (1 GB = 10^9 bytes), ${busWords(result)}${
+      result.provenance.isModelled ? ", modelled: no hardware was measured" : ""
+    }`,
     parts: [table, ...words],
   };
 }

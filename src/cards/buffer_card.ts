@@ -5,12 +5,14 @@ import type { LiveKind } from "../accounting/ledger.ts";
 import { nameOf } from "../accounting/ledger.ts";
 import { blockOf, type GpuBuffer } from "../buffers/gpu_buffer.ts";
 import { formatShape } from "../buffers/shape.ts";
+import { contiguousStrides } from "../buffers/strides.ts";
 import type { StridedView } from "../buffers/strided_view.ts";
 import { elementBytes } from "../dtype.ts";
-import type { Allocation } from "../memory/allocation.ts";
 import { formatAddress, formatBytes, formatSeconds } from "../words/format.ts";
+import { viewNameOf } from "../buffers/view_names.ts";
+import type { Allocation } from "../memory/allocation.ts";
 import type { Card, CardPart } from "./card.ts";
-import { type Preview, previewOf } from "./preview.ts";
+import { type Preview, type PreviewLayout, previewOf } from "./preview.ts";
 
 const PLACES: Readonly<Record<LiveKind, string>> = {
   device: "device memory",
@@ -38,12 +40,14 @@ interface ViewPlace {
 
 /** Makes the card of a buffer or a view. */
 export function bufferCard(buffer: GpuBuffer): Card {
-  const { isView, byteOffset, byteLength, length, disposed } = buffer;
+  const { isView, byteOffset, byteLength, length, label, disposed } = buffer;
   const block = blockOf(buffer);
   const kind = buffer.constructor.name;
   const card = {
     ...cardOf(buffer, buffer),
-    kind: isView ? `${kind}, a view` : kind,
+    kind: isView
+      ? `${kind}, a view${viewNameOf(buffer) === undefined ? "" : ` of ${label}`}`
+      : kind,
   };
   if (disposed) return { ...card, state: "disposed", parts: [] };
   const place = { byteOffset, extentBytes: byteLength, blockBytes: buffer.totalByteLength };
@@ -57,11 +61,11 @@ export function bufferCard(buffer: GpuBuffer): Card {
       ["from", buffer.memoryResource.constructor.name],
     ],
   };
-  const preview = previewPart(previewOf(buffer, block));
+  const preview = previewPart(previewOf(layoutOf(buffer), block));
   return { ...card, parts: [...(isView ? [placeBar(place)] : []), facts, preview] };
 }
 
-/** Makes the card of a strided view; its elements do not lie together, so it shows none. */
+/** Makes the card of a strided view. */
 export function stridedCard(view: StridedView): Card {
   const { buffer, dtype, shape, strides, length, disposed } = view;
   const card = { ...cardOf(buffer, view), kind: "StridedView, a view" };
@@ -77,11 +81,18 @@ export function stridedCard(view: StridedView): Card {
     type: "facts",
     facts: [
       ["elements", length.toLocaleString("en-US")],
+      ["in steps of", `[${strides.join(", ")}]`],
       ["from", buffer.memoryResource.constructor.name],
     ],
   };
-  const missing = `in steps of [${strides.join(", ")}]; contiguous() copies them out`;
-  return { ...card, parts: [placeBar(place), facts, previewPart({ missing })] };
+  const layout = { dtype, shape, strides, offset: buffer.byteOffset / bytes + view.offset };
+  const preview = previewPart(previewOf(layout, blockOf(buffer)));
+  return { ...card, parts: [placeBar(place), facts, preview] };
+}
+
+function layoutOf({ dtype, shape, byteOffset }: GpuBuffer): PreviewLayout {
+  const offset = byteOffset / elementBytes(dtype);
+  return { dtype, shape, strides: contiguousStrides(shape), offset };
 }
 
 /** The title and the line below it. */
@@ -92,7 +103,7 @@ function cardOf(
   const { label, kind, storageId: id, deviceOrdinal } = buffer;
   const type = `${formatShape(dtype, shape)}, ${formatBytes(byteLength)}`;
   return {
-    title: nameOf({ label, kind, id }),
+    title: viewNameOf(buffer) ?? nameOf({ label, kind, id }),
     summary: `${type} in ${PLACES[kind]}, device ${deviceOrdinal}`,
   };
 }
@@ -117,5 +128,5 @@ function placeBar({ byteOffset, extentBytes, blockBytes }: ViewPlace): CardPart 
 function previewPart(preview: Preview): CardPart {
   if ("missing" in preview) return { type: "facts", facts: [["values", preview.missing]] };
   const { rows, isWhole } = preview;
-  return { type: "values", caption: isWhole ? "values" : "first values", rows };
+  return { type: "values", caption: isWhole ? "values" : "first and last values", rows };
 }

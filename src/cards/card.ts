@@ -42,6 +42,22 @@ export type CardPart =
     readonly lowest: string;
     readonly highest: string;
   }
+  | {
+    readonly type: "picture";
+    /** A data URL. */
+    readonly source: string;
+    readonly width: number;
+    readonly height: number;
+    /** Description of the picture. */
+    readonly words: string;
+  }
+  | {
+    readonly type: "scale";
+    /** CSS colours from the lowest value to the highest. */
+    readonly colors: readonly string[];
+    readonly lowest: string;
+    readonly highest: string;
+  }
   | { readonly type: "note"; readonly text: string };
 
 /** The contents of a card. */

@@ -1,27 +1,25 @@
-// A card as HTML that needs no script: it takes the page's text colour, so that it reads on light
-// and on dark pages, and without its style it is still a heading with text and tables.
+// A card as HTML that needs neither scripts nor style sheets, so that it looks the same in a notebook
+// that is not trusted. It takes the page's text colour, and is a heading with tables without styles.
 
 import type { BarSegment, Card, CardPart, CardRow } from "./card.ts";
-import { CARD_STYLE } from "./card_style.ts";
+import { FILL, STYLE } from "./card_style.ts";
 import { valuesText } from "./card_text.ts";
 import { cssWidth, escapeHtml } from "./html.ts";
 
 type Part<T extends CardPart["type"]> = Extract<CardPart, { type: T }>;
 
-/** Writes a card as an HTML fragment with its own style. */
+/** Writes a card as an HTML fragment. */
 export function cardHtml(card: Card): string {
-  const state = card.state === undefined
-    ? ""
-    : `<span class="vk-state vk-${card.state}">${card.state}</span>`;
-  const kind = card.kind === "" ? "" : `<span class="vk-kind">${escapeHtml(card.kind)}</span>`;
-  return `<div class="vk-card" role="group" aria-label="${
-    escapeHtml(`${card.kind} ${card.title}`.trim())
+  const { title, kind, state, summary, parts } = card;
+  const mark = state === undefined ? "" : `<span style="${STYLE[state]}">${state}</span>`;
+  const what = kind === "" ? "" : `<span style="${STYLE.kind}">${escapeHtml(kind)}</span>`;
+  return `<div class="vk-card" style="${STYLE.card}" role="group" aria-label="${
+    escapeHtml(`${kind} ${title}`.trim())
   }">
-<style>${CARD_STYLE}</style>
-<div class="vk-head"><b class="vk-title">${escapeHtml(card.title)}</b>
-${kind}${state}</div>
-<div class="vk-summary">${escapeHtml(card.summary)}</div>
-${card.parts.map(partHtml).join("\n")}
+<div><b style="${STYLE.title}">${breakable(title)}</b>
+${what}${mark}</div>
+<div style="${STYLE.summary}">${escapeHtml(summary)}</div>
+${parts.map(partHtml).join("\n")}
 </div>`;
 }
 
@@ -37,58 +35,72 @@ function partHtml(part: CardPart): string {
       return valuesHtml(part);
     case "histogram":
       return histogramHtml(part);
+    case "picture":
+      return pictureHtml(part);
+    case "scale":
+      return scaleHtml(part);
     case "note":
-      return `<div class="vk-note">${escapeHtml(part.text)}</div>`;
+      return `<div style="${STYLE.note}">${escapeHtml(part.text)}</div>`;
   }
 }
 
 function factsHtml({ facts }: Part<"facts">): string {
   const items = facts.map(([name, value]) =>
-    `<div><span class="vk-name">${escapeHtml(name)}</span> <span>${escapeHtml(value)}</span></div>`
+    `<div style="${STYLE.fact}"><span style="${STYLE.name}">${escapeHtml(name)}</span> <span>${
+      breakable(value)
+    }</span></div>`
   );
-  return `<div class="vk-facts">${items.join("\n")}</div>`;
+  return `<div style="${STYLE.facts}">${items.join("\n")}</div>`;
 }
 
 function barHtml({ segments, caption }: Part<"bar">): string {
   const total = segments.reduce((sum, segment) => sum + segment.amount, 0);
   const named = segments.filter(({ text }) => text !== "");
   const words = named.map(({ name, text }) => `${name} ${text}`).join(", ");
-  const heading = caption === undefined ? "" : `<div class="vk-name">${escapeHtml(caption)}</div>`;
-  return `${heading}<div class="vk-bar" role="img" aria-label="${escapeHtml(words)}">${
-    segments.map((segment) => segmentHtml(segment, total)).join("")
-  }</div>
-<div class="vk-legend">${named.map(legendHtml).join("\n")}</div>`;
+  return `${captionHtml(caption)}<div style="${STYLE.bar}" role="img" aria-label="${
+    escapeHtml(words)
+  }">${segments.map((segment) => segmentHtml(segment, total)).join("")}</div>
+<div style="${STYLE.legend}">${named.map(legendHtml).join("\n")}</div>`;
 }
 
+/** Empty segments take what the others leave, since small ones are drawn wider than they are. */
 function segmentHtml({ amount, fill }: BarSegment, total: number): string {
   const share = total > 0 ? amount / total : 0;
-  return `<i class="vk-${fill}" style="width:${cssWidth(share)}"></i>`;
+  const size = fill === "empty" ? "flex:1 1 0" : `flex:none;${cssWidth(share)}`;
+  return `<i style="${size};${FILL[fill]}"></i>`;
 }
 
 function legendHtml({ name, text, fill }: BarSegment): string {
-  return `<span><i class="vk-swatch vk-${fill}"></i>${escapeHtml(name)} <b>${
-    escapeHtml(text)
-  }</b></span>`;
+  return `<span style="${STYLE.entry}"><i style="${STYLE.swatch};${FILL[fill]}"></i>${
+    escapeHtml(name)
+  } <b>${escapeHtml(text)}</b></span>`;
 }
 
 function tableHtml({ header, align, rows }: Part<"table">): string {
   const hasBars = rows.some(({ share }) => share !== undefined);
-  const cell = (tag: "td" | "th", text: string, column: number): string =>
-    `<${tag} class="vk-${align[column] ?? "left"}">${escapeHtml(text)}</${tag}>`;
+  const isRight = (column: number): boolean => align[column] === "right";
+  const heading = (text: string, column: number): string =>
+    `<th style="${isRight(column) ? STYLE.headingRight : STYLE.headingLeft}">${
+      escapeHtml(text)
+    }</th>`;
+  const cell = (text: string, column: number): string =>
+    isRight(column)
+      ? `<td style="${STYLE.right}">${escapeHtml(text)}</td>`
+      : `<td style="${STYLE.left}">${breakable(text)}</td>`;
   const line = ({ cells, share }: CardRow): string =>
-    `<tr>${cells.map((text, column) => cell("td", text, column)).join("")}${
+    `<tr style="${STYLE.row}">${cells.map(cell).join("")}${
       share === undefined
         ? ""
-        : `<td class="vk-track"><i class="vk-solid" style="width:${cssWidth(share)}"></i></td>`
+        : `<td style="${STYLE.track}"><i style="${STYLE.trackBar};${cssWidth(share)}"></i></td>`
     }</tr>`;
-  return `<div class="vk-scroll"><table class="vk-table"><thead><tr>${
-    header.map((text, column) => cell("th", text, column)).join("")
-  }${hasBars ? "<th></th>" : ""}</tr></thead>
+  return `<div style="${STYLE.scroll}"><table style="${STYLE.table}"><thead><tr style="${STYLE.row}">${
+    header.map(heading).join("")
+  }${hasBars ? `<th style="${STYLE.headingLeft}"></th>` : ""}</tr></thead>
 <tbody>${rows.map(line).join("\n")}</tbody></table></div>`;
 }
 
 function valuesHtml({ caption, rows }: Part<"values">): string {
-  return `<div class="vk-name">${escapeHtml(caption)}</div><pre class="vk-values">${
+  return `${captionHtml(caption)}<pre style="${STYLE.values}">${
     escapeHtml(valuesText(rows))
   }</pre>`;
 }
@@ -96,13 +108,44 @@ function valuesHtml({ caption, rows }: Part<"values">): string {
 function histogramHtml({ counts, lowest, highest }: Part<"histogram">): string {
   const tallest = Math.max(1, ...counts);
   const bars = counts.map((count) =>
-    `<i class="vk-solid" style="height:${
-      count === 0 ? "0" : `max(1px, ${Math.round(100 * count / tallest)}%)`
-    }"></i>`
+    `<i style="${STYLE.bin};height:${Math.round(100 * count / tallest)}%;min-height:${
+      count === 0 ? 0 : 1
+    }px"></i>`
   );
   const words = `${counts.length} bins from ${lowest} to ${highest}`;
-  return `<div class="vk-histogram" role="img" aria-label="${escapeHtml(words)}">${
+  return `<div style="${STYLE.histogram}" role="img" aria-label="${escapeHtml(words)}">${
     bars.join("")
   }</div>
-<div class="vk-ends"><span>${escapeHtml(lowest)}</span><span>${escapeHtml(highest)}</span></div>`;
+<div style="${STYLE.ends}"><span>${escapeHtml(lowest)}</span><span>${
+    escapeHtml(highest)
+  }</span></div>`;
+}
+
+function pictureHtml({ source, width, height, words }: Part<"picture">): string {
+  return `<img src="${source}" alt="${
+    escapeHtml(words)
+  }" width="${width}" height="${height}" style="${STYLE.picture}">`;
+}
+
+function captionHtml(caption: string | undefined): string {
+  return caption === undefined ? "" : `<div style="${STYLE.name}">${escapeHtml(caption)}</div>`;
+}
+
+function scaleHtml({ colors, lowest, highest }: Part<"scale">): string {
+  const steps = colors.map((color) => `<i style="flex:1 1 0;background:${color}"></i>`);
+  return `<div style="${STYLE.scale}" role="img" aria-label="${
+    escapeHtml(`colours from ${lowest} to ${highest}`)
+  }">${steps.join("")}</div>
+<div style="${STYLE.scaleEnds}"><span>${escapeHtml(lowest)}</span><span>${
+    escapeHtml(highest)
+  }</span></div>`;
+}
+
+/** Escapes a text whose long names may break after a dot, a slash or an underscore. */
+function breakable(text: string): string {
+  return text.split(" ").map((word) =>
+    /^[a-z_]/i.test(word)
+      ? escapeHtml(word).replaceAll(/([./_])(?=\w)/g, "$1<wbr>")
+      : escapeHtml(word)
+  ).join(" ");
 }

@@ -27,6 +27,10 @@ function partText(part: CardPart): string {
       return `${part.caption}:\n${valuesText(part.rows)}`;
     case "histogram":
       return `${part.lowest} ${histogramText(part.counts)} ${part.highest}`;
+    case "picture":
+      return part.words;
+    case "scale":
+      return `colours from ${part.lowest} to ${part.highest}`;
     case "note":
       return part.text;
   }

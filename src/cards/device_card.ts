@@ -4,13 +4,14 @@ import type { CudaDevice } from "../device/device.ts";
 import type { DeviceMemory } from "../device/device_memory.ts";
 import { formatBytes, formatCount, formatSpeed } from "../words/format.ts";
 import type { Card, CardPart } from "./card.ts";
-import { memoryBar } from "./memory_bar.ts";
+import { limitBar, memoryBar } from "./memory_bar.ts";
 
 /** Makes the card of a device. */
 export function deviceCard(gpu: CudaDevice): Card {
   const { name, ordinal, info: { computeCapability } } = gpu;
   const memory = gpu.disposed ? undefined : gpu.memory; // a disposed one has none to show
-  const what = `device ${ordinal}, compute capability ${computeCapability}`;
+  const modelled = gpu.isSimulated ? ", modelled: no hardware is measured" : "";
+  const what = `device ${ordinal}, compute capability ${computeCapability}${modelled}`;
   return {
     title: name,
     kind: "CudaDevice",
@@ -18,13 +19,15 @@ export function deviceCard(gpu: CudaDevice): Card {
     summary: memory === undefined
       ? what
       : `${what}, ${formatBytes(memory.freeBytes)} of ${formatBytes(memory.totalBytes)} free`,
-    parts: memory === undefined ? [] : [memoryBar(memory), factsOf(gpu, memory)],
+    parts: memory === undefined
+      ? []
+      : [...limitBar(memory), memoryBar(memory), factsOf(gpu, memory)],
   };
 }
 
 function factsOf({ info, context }: CudaDevice, memory: DeviceMemory): CardPart {
   const { bus, pciBusId, copyEngineCount } = info;
-  const { peakBytes, limitBytes, hostBytes } = memory;
+  const { peakBytes, hostBytes } = memory;
   const roof = bus.theoreticalGigabytesPerSecond;
   return {
     type: "facts",
@@ -33,7 +36,6 @@ function factsOf({ info, context }: CudaDevice, memory: DeviceMemory): CardPart 
       ["driver", `CUDA ${context.driver.version}`],
       ["live", formatCount(context.ledger.length, "object")],
       ["peak", formatBytes(peakBytes)],
-      ...(limitBytes === undefined ? [] : [["limit", formatBytes(limitBytes)] as const]),
       ["host memory", formatBytes(hostBytes)],
       ["copy engines", String(copyEngineCount)],
       ...(pciBusId === "" ? [] : [["PCI", pciBusId] as const]),

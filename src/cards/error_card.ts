@@ -3,7 +3,7 @@
 import type { CudaError, OutOfMemoryError } from "../words/errors.ts";
 import { formatBytes } from "../words/format.ts";
 import type { Card, CardPart } from "./card.ts";
-import { memoryBar } from "./memory_bar.ts";
+import { limitBar, memoryBar } from "./memory_bar.ts";
 
 /** Makes the card of an error. */
 export function errorCard({ name, message }: Error): Card {
@@ -19,12 +19,8 @@ export function cudaErrorCard(error: CudaError): Card {
 
 /** Makes the card of a lack of memory. */
 export function shortageCard(error: OutOfMemoryError): Card {
-  const { requestedBytes, limitBytes, largest } = error;
-  const limit = limitBytes === undefined ? [] : [["limit", formatBytes(limitBytes)] as const];
-  const asked: CardPart = {
-    type: "facts",
-    facts: [["asked for", formatBytes(requestedBytes)], ...limit],
-  };
+  const { requestedBytes, largest } = error;
+  const asked: CardPart = { type: "facts", facts: [["asked for", formatBytes(requestedBytes)]] };
   const top = largest[0]?.byteLength ?? 1;
   const holders: CardPart = {
     type: "table",
@@ -37,6 +33,7 @@ export function shortageCard(error: OutOfMemoryError): Card {
   };
   const parts = [
     asked,
+    ...limitBar(error),
     memoryBar(error),
     ...(largest.length === 0 ? [] : [holders]),
   ];

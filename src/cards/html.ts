@@ -9,8 +9,8 @@ export function escapeHtml(text: string): string {
     .replaceAll('"', "&quot;");
 }
 
-/** Returns a share from 0 to 1 as a CSS width; any share above 0 stays visible. */
+/** Returns a share from 0 to 1 as CSS; any share above 0 stays visible. */
 export function cssWidth(share: number): string {
   const percent = Math.min(100, Math.max(0, 100 * share));
-  return percent > 0 ? `max(2px, ${Number(percent.toFixed(2))}%)` : "0";
+  return `width:${Number(percent.toFixed(2))}%;min-width:${percent > 0 ? 2 : 0}px`;
 }

@@ -35,3 +35,22 @@ export function memoryBar(amounts: MemoryAmounts): CardPart {
     ],
   };
 }
+
+/** Draws how much of a limit is used; nothing without one. */
+export function limitBar(
+  { liveBytes, limitBytes }: {
+    readonly liveBytes: number;
+    readonly limitBytes?: number | undefined;
+  },
+): CardPart[] {
+  if (limitBytes === undefined) return [];
+  const leftBytes = Math.max(0, limitBytes - liveBytes);
+  return [{
+    type: "bar",
+    caption: `limit ${formatBytes(limitBytes)}`,
+    segments: [
+      { name: "live", amount: liveBytes, text: formatBytes(liveBytes), fill: "solid" },
+      { name: "left", amount: leftBytes, text: formatBytes(leftBytes), fill: "empty" },
+    ],
+  }];
+}

@@ -1,58 +1,163 @@
-// The first values of a buffer for its card: at most 4 KiB, and only when that needs no waiting.
+// The values of a buffer or a view for its card: the first and the last of them, a few hundred bytes,
+// and only when reading them needs no waiting.
 
-import { scalarOf } from "../buffers/element.ts";
-import type { GpuBuffer } from "../buffers/gpu_buffer.ts";
-import { elementBytes } from "../dtype.ts";
-import type { Allocation } from "../memory/allocation.ts";
 import { activeCapture } from "../order/capture.ts";
+import { type DType, elementBytes } from "../dtype.ts";
+import { messageOf } from "../words/format.ts";
+import type { Allocation } from "../memory/allocation.ts";
 import { defaultStreamOf } from "../order/stream.ts";
 import { transferSync } from "../transfer/host_transfer.ts";
-import { messageOf } from "../words/format.ts";
+import { scalarOf } from "../buffers/element.ts";
+import { type Axis, offsetOfRow, shownAt } from "./preview_axis.ts";
 
-/** The first values of a buffer, or the reason why they are not shown. */
+/** The elements to look at, in their order. */
+export interface PreviewLayout {
+  /** The element type. */
+  readonly dtype: DType;
+  /** Size of each axis. */
+  readonly shape: readonly number[];
+  /** Elements from one step to the next along each axis. */
+  readonly strides: readonly number[];
+  /** Index of the first element, from the start of the block. */
+  readonly offset: number;
+}
+
+/** Some values of a buffer, or the reason why they are not shown. */
 export type Preview =
   | { readonly rows: readonly string[][]; readonly isWhole: boolean }
   | { readonly missing: string };
 
-const MOST_BYTES = 4096;
 /** Time to wait for work left by an awaited transfer, such as a free, which takes microseconds. */
-const PATIENCE_MILLISECONDS = 1;
-const SHOWN_ROWS = 5;
-const SHOWN_COLUMNS = 8;
+const PATIENCE_MILLISECONDS = 20;
+const SHOWN_ROWS = { first: 4, last: 2 } as const;
+const SHOWN_COLUMNS = { first: 5, last: 3 } as const;
+/** Values of one axis stand in rows of so many. */
+const ROW_LENGTH = 8;
+/** Elements that lie this near to each other are read in one copy. */
+const NEAR_ELEMENTS = 16;
 
-/** Reads the first values of a buffer that was not disposed, or says why that cannot be done now. */
-export function previewOf(buffer: GpuBuffer, allocation: Allocation): Preview {
-  if (buffer.length === 0) return { missing: "none" };
+/** Stands for a value that nobody has written, which only the simulated driver knows. */
+const UNWRITTEN = "·";
+
+/** Reads some values of what was not disposed, or says why that cannot be done now. */
+export function previewOf(layout: PreviewLayout, allocation: Allocation): Preview {
+  if (layout.shape.includes(0)) return { missing: "none" };
   if (allocation.byteLength === 0) return { missing: "none before its first use" };
+  if (activeCapture() !== undefined) return { missing: "a capture is running" };
   try {
-    return readFirst(buffer, allocation);
+    if (!isQuiet(allocation)) return { missing: "work is still queued on it" };
+    return layOut(gridOf(layout), (indices) => readElements(layout.dtype, allocation, indices));
   } catch (error) {
     return { missing: `cannot be read: ${messageOf(error)}` };
   }
 }
 
-/**
- * Reads the first values without the buffer's span, which counts as a use and makes a lazy buffer
- * allocate.
- */
-function readFirst(buffer: GpuBuffer, allocation: Allocation): Preview {
-  const { dtype, length, byteOffset } = buffer;
-  if (activeCapture() !== undefined) return { missing: "a capture is running" };
-  if (!isQuiet(allocation)) return { missing: "work is still queued on it" };
-  const elementLength = elementBytes(dtype);
-  const count = Math.min(length, Math.floor(MOST_BYTES / elementLength));
-  const bytes = new Uint8Array(count * elementLength);
-  const stream = defaultStreamOf(buffer.context);
-  const address = allocation.address + BigInt(byteOffset);
-  const span = { allocation, address, byteLength: bytes.byteLength };
-  const host = { memory: bytes };
-  transferSync({ direction: "download", stream, span, host, isUncounted: true });
-  const textAt = (index: number): string => {
-    const start = index * elementLength;
-    const value = scalarOf(dtype, bytes.slice(start, start + elementLength));
-    return textOf(dtype === "bool" ? value !== 0 : value);
+/** Rows and columns of elements; the last row may be shorter. */
+interface Grid {
+  readonly rowCount: number;
+  readonly columnCount: number;
+  /** Returns the index of an element, or undefined behind the last one. */
+  readonly indexAt: (row: number, column: number) => number | undefined;
+}
+
+/** One axis is wrapped; of several, the last one is a row and the others are rows one after another. */
+function gridOf({ shape, strides, offset }: PreviewLayout): Grid {
+  const axes: Axis[] = shape.map((size, axis) => ({ size, stride: strides[axis] ?? 0 }));
+  const last = axes.at(-1) ?? { size: 1, stride: 1 };
+  if (axes.length > 1) {
+    const outer = axes.slice(0, -1);
+    return {
+      rowCount: outer.reduce((count, { size }) => count * size, 1),
+      columnCount: last.size,
+      indexAt: (row, column) => offset + offsetOfRow(outer, row) + column * last.stride,
+    };
+  }
+  return {
+    rowCount: Math.ceil(last.size / ROW_LENGTH),
+    columnCount: Math.min(last.size, ROW_LENGTH),
+    indexAt: (row, column) => {
+      const position = row * ROW_LENGTH + column;
+      return position < last.size ? offset + position * last.stride : undefined;
+    },
   };
-  return layOut(textAt, { count, columnCount: columnsOf(buffer, count), isAll: count === length });
+}
+
+function layOut(
+  { rowCount, columnCount, indexAt }: Grid,
+  read: (indices: readonly number[]) => ReadonlyMap<number, string>,
+): Preview {
+  const rows = shownAt(rowCount, SHOWN_ROWS);
+  const columns = shownAt(columnCount, SHOWN_COLUMNS);
+  const indices = rows.map((row) =>
+    columns.map((column) =>
+      row === undefined || column === undefined ? undefined : indexAt(row, column)
+    )
+  );
+  const texts = read(indices.flat().filter((index) => index !== undefined));
+  if ([...texts.values()].every((text) => text === UNWRITTEN)) {
+    return { missing: "not written yet" };
+  }
+  return {
+    rows: indices.map((line, row) => {
+      if (rows[row] === undefined) return ["…"];
+      return line.flatMap((index, column) => {
+        if (columns[column] === undefined) return ["…"];
+        return index === undefined ? [] : [texts.get(index) ?? UNWRITTEN];
+      });
+    }),
+    isWhole: !rows.includes(undefined) && !columns.includes(undefined),
+  };
+}
+
+/**
+ * Reads elements without the buffer's span, which counts as a use and makes a lazy buffer allocate.
+ */
+function readElements(
+  dtype: DType,
+  allocation: Allocation,
+  indices: readonly number[],
+): Map<number, string> {
+  const elementLength = elementBytes(dtype);
+  const texts = new Map<number, string>();
+  for (const { start, count } of runsOf(indices)) {
+    const bytes = readBytes(allocation, start * elementLength, count * elementLength);
+    for (let at = 0; at < count; at++) {
+      const value = bytes?.slice(at * elementLength, (at + 1) * elementLength);
+      texts.set(start + at, value === undefined ? UNWRITTEN : textIn(dtype, value));
+    }
+  }
+  return texts;
+}
+
+/** Joins elements that lie near each other. */
+function runsOf(indices: readonly number[]): { start: number; count: number }[] {
+  const runs: { start: number; count: number }[] = [];
+  for (const index of [...new Set(indices)].sort((a, b) => a - b)) {
+    const run = runs.at(-1);
+    if (run === undefined || index >= run.start + run.count + NEAR_ELEMENTS) {
+      runs.push({ start: index, count: 1 });
+    } else run.count = index - run.start + 1;
+  }
+  return runs;
+}
+
+/** Returns undefined where nobody has written all of the bytes. */
+function readBytes(
+  allocation: Allocation,
+  byteOffset: number,
+  byteLength: number,
+): Uint8Array | undefined {
+  const memory = new Uint8Array(byteLength);
+  const address = allocation.address + BigInt(byteOffset);
+  const span = { allocation, address, byteLength };
+  const stream = defaultStreamOf(allocation.context);
+  try {
+    transferSync({ direction: "download", stream, span, host: { memory }, isUncounted: true });
+    return memory;
+  } catch (error) {
+    if (Object(error).rule === "unwritten") return undefined;
+    throw error;
+  }
 }
 
 /** Whether all work that could change the block or delay a read is done, or will be in a moment. */
@@ -66,35 +171,18 @@ function isQuiet({ usage, context }: Allocation): boolean {
   return false;
 }
 
-/**
- * Returns the length of a row when at least one whole row was read; values are wrapped otherwise.
- */
-function columnsOf({ shape }: GpuBuffer, count: number): number {
-  const innermost = shape.at(-1) ?? 1;
-  return shape.length > 1 && innermost <= count ? innermost : SHOWN_COLUMNS;
+function textIn(dtype: DType, bytes: Uint8Array<ArrayBuffer>): string {
+  const value = scalarOf(dtype, bytes);
+  return textOf(dtype === "bool" ? value !== 0 : value);
 }
 
-/** Lays out the first rows and columns of the values, and marks where there are more. */
-function layOut(
-  textAt: (index: number) => string,
-  read: { readonly count: number; readonly columnCount: number; readonly isAll: boolean },
-): Preview {
-  const { count, columnCount, isAll } = read;
-  const rowCount = Math.ceil(count / columnCount);
-  const rows = Array.from({ length: Math.min(rowCount, SHOWN_ROWS) }, (_, row) => {
-    const start = row * columnCount;
-    const width = Math.min(columnCount, SHOWN_COLUMNS, count - start);
-    const texts = Array.from({ length: width }, (_, column) => textAt(start + column));
-    return columnCount > SHOWN_COLUMNS ? [...texts, "…"] : texts;
-  });
-  const hasMoreRows = !isAll || rowCount > SHOWN_ROWS;
-  const isWhole = !hasMoreRows && columnCount <= SHOWN_COLUMNS;
-  return { rows: hasMoreRows ? [...rows, ["…"]] : rows, isWhole };
-}
+/** Whole numbers are written out up to this size; a float's digits beyond it mean nothing. */
+const MOST_WHOLE = 1e9;
 
-/** Formats a number with six significant digits; integers are written out. */
+/** Formats a number with six significant digits, in scientific form where it would be long. */
 export function textOf(value: number | bigint | boolean): string {
-  return typeof value !== "number" || Number.isInteger(value)
-    ? String(value)
-    : String(Number(value.toPrecision(6)));
+  if (typeof value !== "number" || !Number.isFinite(value)) return String(value);
+  if (Number.isInteger(value) && Math.abs(value) < MOST_WHOLE) return String(value);
+  const short = Number(value.toPrecision(6));
+  return Math.abs(short) < MOST_WHOLE ? String(short) : short.toExponential();
 }

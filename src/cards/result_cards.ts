@@ -1,14 +1,17 @@
 // The cards of results: the time of a piece of work, and a summary of a buffer's values.
 
 import type { BufferSummary } from "../buffers/summary.ts";
+import { formatBytes, formatCount, formatSeconds, formatSpeed } from "../words/format.ts";
+import type { OverlapTrace } from "../measure/overlap.ts";
 import type { Timing } from "../measure/timing.ts";
-import { formatBytes, formatSeconds, formatSpeed } from "../words/format.ts";
 import type { Card } from "./card.ts";
 import { textOf } from "./preview.ts";
 
+const SHOWN_SPANS = 20;
+
 /** Makes the card of a timing. */
 export function timingCard(timing: Timing): Card {
-  const { gpuSeconds, hostSeconds, copiedBytes, gigabytesPerSecond } = timing;
+  const { gpuSeconds, hostSeconds, copiedBytes, gigabytesPerSecond, isModelled } = timing;
   const copied: (readonly [string, string])[] = copiedBytes === 0 ? [] : [
     ["copied", formatBytes(copiedBytes)],
     ["speed", formatSpeed(gigabytesPerSecond)],
@@ -16,27 +19,61 @@ export function timingCard(timing: Timing): Card {
   return {
     title: formatSeconds(gpuSeconds),
     kind: "Timing",
-    summary: "on the GPU's clock",
+    summary: isModelled ? "modelled: no hardware was measured" : "on the GPU's clock",
     parts: [{ type: "facts", facts: [["host", formatSeconds(hostSeconds)], ...copied] }],
+  };
+}
+
+/** Two digits: an error is known no better. */
+function rounded(error: number): number {
+  return Number(error.toPrecision(2));
+}
+
+/** Makes the card of a trace: its pieces in the order in which they began. */
+export function overlapCard(trace: OverlapTrace): Card {
+  const { device, spans, activeSeconds, parallelism, gigabytesPerSecond, isModelled } = trace;
+  const sorted = spans.toSorted((a, b) => a.startSeconds - b.startSeconds);
+  const rows = sorted.slice(0, SHOWN_SPANS).map(({ name, lane, startSeconds, endSeconds }) => ({
+    cells: [name, lane, formatSeconds(startSeconds), formatSeconds(endSeconds - startSeconds)],
+    share: activeSeconds === 0 ? 0 : (endSeconds - startSeconds) / activeSeconds,
+  }));
+  const hiddenCount = spans.length - rows.length;
+  return {
+    title: device,
+    kind: "OverlapTrace",
+    summary: `${isModelled ? "modelled: " : ""}${formatCount(spans.length, "piece")} in ` +
+      `${formatSeconds(activeSeconds)}, ${parallelism.toFixed(2)} at a time on average, ` +
+      `${formatSpeed(gigabytesPerSecond)} together`,
+    parts: [
+      {
+        type: "table",
+        header: ["piece", "stream", "begins", "takes"],
+        align: ["left", "left", "right", "right"],
+        rows,
+      },
+      ...(hiddenCount > 0 ? [{ type: "note", text: `and ${hiddenCount} more` } as const] : []),
+    ],
   };
 }
 
 /** Makes the card of a summary. */
 export function summaryCard(summary: BufferSummary): Card {
   const { name, type, length, sampleCount, nonFiniteCount, zeroCount } = summary;
-  const { lowest, highest, mean, histogram } = summary;
+  const { lowest, highest, mean, meanError, deviation, quartiles, histogram } = summary;
   const seen = sampleCount === length
     ? `all ${length.toLocaleString("en-US")} values`
     : `${sampleCount.toLocaleString("en-US")} of ${length.toLocaleString("en-US")} values, ` +
       `evenly spread`;
   const card = { title: name, kind: "BufferSummary", summary: `${type}, ${seen}` };
-  if (lowest === null || highest === null || mean === null) {
+  if (lowest === null || highest === null || mean === null || quartiles === null) {
     return { ...card, parts: [{ type: "note", text: `${nonFiniteCount} NaN or infinite` }] };
   }
   const facts: [string, string][] = [
     ["lowest", textOf(lowest)],
-    ["mean", textOf(mean)],
+    ["mean", meanError ? `${textOf(mean)} ± ${textOf(rounded(meanError))}` : textOf(mean)],
     ["highest", textOf(highest)],
+    ["deviation", textOf(deviation ?? NaN)],
+    ["quartiles", quartiles.map(textOf).join(", ")],
     ["zero", String(zeroCount)],
     ["NaN or infinite", String(nonFiniteCount)],
   ];

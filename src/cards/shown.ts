@@ -3,10 +3,13 @@
 import { MemoryTrack } from "../accounting/memory_track.ts";
 import { Timeline } from "../accounting/timeline.ts";
 import { GpuBuffer } from "../buffers/gpu_buffer.ts";
+import { BufferImage } from "../buffers/image.ts";
 import { PackedBuffers } from "../buffers/packed_buffers.ts";
 import { StridedView } from "../buffers/strided_view.ts";
 import { BufferSummary } from "../buffers/summary.ts";
 import { CudaDevice } from "../device/device.ts";
+import { DeviceInfo } from "../device/device_info.ts";
+import { DeviceMemory } from "../device/device_memory.ts";
 import { LiveTable } from "../device/live.ts";
 import { LiveGroups } from "../device/live_groups.ts";
 import { MemoryReport } from "../device/report.ts";
@@ -14,6 +17,7 @@ import { SystemState } from "../device/system_state.ts";
 import { CudaGraph } from "../graph/graph.ts";
 import { SafetensorsModel } from "../interop/safetensors/model.ts";
 import { BandwidthResult } from "../measure/bandwidth_result.ts";
+import { OverlapTrace } from "../measure/overlap.ts";
 import { Timing } from "../measure/timing.ts";
 import { BaseMemoryResource } from "../memory/base_memory_resource.ts";
 import { CudaEvent } from "../order/event.ts";
@@ -30,13 +34,15 @@ import type { Card } from "./card.ts";
 import { showCard, textOfCard } from "./show_card.ts";
 import { deviceCard } from "./device_card.ts";
 import { cudaErrorCard, errorCard, shortageCard } from "./error_card.ts";
+import { imageCard } from "./image_card.ts";
+import { infoCard, memoryCard } from "./info_card.ts";
 import { groupsCard, liveCard } from "./live_card.ts";
 import { modelCard } from "./model_card.ts";
 import { packedCard } from "./packed_card.ts";
 import { eventCard, graphCard, streamCard } from "./queue_cards.ts";
 import { reportCard, timelineCard, trackCard } from "./report_cards.ts";
 import { resourceCard } from "./resource_card.ts";
-import { summaryCard, timingCard } from "./result_cards.ts";
+import { overlapCard, summaryCard, timingCard } from "./result_cards.ts";
 import { systemCard } from "./system_card.ts";
 
 /** A class, whether or not others may construct it. */
@@ -67,6 +73,8 @@ function define<T extends object>(prototype: T, name: symbol, method: (shown: T)
 }
 
 show(CudaDevice, deviceCard);
+show(DeviceInfo, infoCard);
+show(DeviceMemory, memoryCard);
 show(CudaStream, streamCard);
 show(CudaEvent, eventCard);
 show(CudaGraph, graphCard);
@@ -81,8 +89,10 @@ show(MemoryTrack, trackCard);
 show(Timeline, timelineCard);
 show(SystemState, systemCard);
 show(Timing, timingCard);
+show(OverlapTrace, overlapCard);
 show(BandwidthResult, bandwidthCard);
 show(BufferSummary, summaryCard);
+show(BufferImage, imageCard);
 show(CudaError, cudaErrorCard);
 show(OutOfMemoryError, shortageCard);
 show(DisposedError, errorCard);

@@ -680,6 +680,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
       deno: Deno.version.deno,
       vramkit: VERSION,
       date: new Date().toISOString(),
+      ...(this.isSimulated ? { isModelled: true } : {}),
     };
   }
 

@@ -1,9 +1,10 @@
 // A device's memory by use: free, held by this program, kept for reuse, held by others.
 
+import { Parts, partsOf } from "../words/parts.ts";
 import type { Context } from "../driver/context.ts";
 
 /** A device's memory by use, in bytes: free + live + cached + other is the total. */
-export interface DeviceMemory {
+export class DeviceMemory {
   /** Free for all programs. */
   readonly freeBytes: number;
   /** All memory of the device. */
@@ -22,6 +23,23 @@ export interface DeviceMemory {
   readonly limitBytes: number | undefined;
   /** Page-locked, mapped and registered host memory, live or kept for transfers. */
   readonly hostBytes: number;
+
+  /**
+   * Takes over values.
+   *
+   * @ignore
+   */
+  constructor(parts: Parts<DeviceMemory>) {
+    const found = partsOf(parts, new.target);
+    this.freeBytes = found.freeBytes;
+    this.totalBytes = found.totalBytes;
+    this.liveBytes = found.liveBytes;
+    this.cachedBytes = found.cachedBytes;
+    this.otherBytes = found.otherBytes;
+    this.peakBytes = found.peakBytes;
+    this.limitBytes = found.limitBytes;
+    this.hostBytes = found.hostBytes;
+  }
 }
 
 /** Reads the current amounts (cuMemGetInfo). */
@@ -33,14 +51,16 @@ export function readDeviceMemory(context: Context): DeviceMemory {
   const cachedBytes = ledger.cachedBytes("device");
   const otherBytes = Math.max(0, totalBytes - freeBytes - liveBytes - cachedBytes);
   const hostBytes = ledger.host.currentBytes + ledger.cachedBytes("host");
-  return {
-    freeBytes,
-    totalBytes,
-    liveBytes,
-    cachedBytes,
-    otherBytes,
-    peakBytes,
-    limitBytes,
-    hostBytes,
-  };
+  return new DeviceMemory(
+    new Parts({
+      freeBytes,
+      totalBytes,
+      liveBytes,
+      cachedBytes,
+      otherBytes,
+      peakBytes,
+      limitBytes,
+      hostBytes,
+    }),
+  );
 }

@@ -58,6 +58,8 @@ export interface Provenance {
   readonly vramkit: string;
   /** Date and time in ISO 8601. */
   readonly date: string;
+  /** Whether the simulated driver models the speeds; left out for measured ones. */
+  readonly isModelled?: boolean;
 }
 
 const RESULT = new OptionSet<BandwidthResult>({

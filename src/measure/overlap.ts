@@ -26,7 +26,7 @@ export interface OverlapSpan {
  * The result of {@link CudaDevice.traceOverlap}: the times of all pieces, and how much they
  * overlapped.
  */
-export interface OverlapTrace {
+export class OverlapTrace {
   /** The device's name. */
   readonly device: string;
   /** All pieces, in the order in which they were queued. */
@@ -41,6 +41,24 @@ export interface OverlapTrace {
   readonly parallelism: number;
   /** Bytes of all pieces, divided by the time in which any ran, in GB/s. */
   readonly gigabytesPerSecond: number;
+  /** Whether the times are the simulated driver's, which models them. */
+  readonly isModelled: boolean;
+
+  /**
+   * Takes over values.
+   *
+   * @ignore
+   */
+  constructor(parts: Parts<OverlapTrace>) {
+    const found = partsOf(parts, new.target);
+    this.device = found.device;
+    this.spans = found.spans;
+    this.activeSeconds = found.activeSeconds;
+    this.overlappedSeconds = found.overlappedSeconds;
+    this.parallelism = found.parallelism;
+    this.gigabytesPerSecond = found.gigabytesPerSecond;
+    this.isModelled = found.isModelled;
+  }
 }
 
 interface PendingSpan {
@@ -92,7 +110,8 @@ export class OverlapRecorder implements Disposable {
   async finish(device: string): Promise<OverlapTrace> {
     for (const { end } of this.#pending) await end.synchronize();
     const [first] = this.#pending;
-    if (first === undefined) return summarise(device, []);
+    const isModelled = this.#context.driver.isSimulated;
+    if (first === undefined) return summarise({ device, isModelled, spans: [] });
     const spans = this.#pending.map(({ name, lane, start, end, copiedBytes }) => ({
       name,
       lane,
@@ -101,7 +120,11 @@ export class OverlapRecorder implements Disposable {
       endSeconds: end.secondsSince(first.start),
     }));
     const earliest = Math.min(...spans.map(({ startSeconds }) => startSeconds));
-    return summarise(device, spans.map((span) => shifted(span, -earliest)));
+    return summarise({
+      device,
+      isModelled,
+      spans: spans.map((span) => shifted(span, -earliest)),
+    });
   }
 
   /** Destroys the events. */
@@ -155,17 +178,22 @@ export function timesWith(
   return stretches;
 }
 
-function summarise(device: string, spans: readonly OverlapSpan[]): OverlapTrace {
+function summarise(
+  { device, isModelled, spans }: Pick<OverlapTrace, "device" | "isModelled" | "spans">,
+): OverlapTrace {
   const activeSeconds = lengthOf(timesWith(1, spans));
   const copiedBytes = spans.reduce((sum, span) => sum + span.copiedBytes, 0);
-  return {
-    device,
-    spans,
-    activeSeconds,
-    overlappedSeconds: lengthOf(timesWith(2, spans)),
-    parallelism: activeSeconds === 0 ? 0 : lengthOf(spans) / activeSeconds,
-    gigabytesPerSecond: activeSeconds === 0 ? 0 : copiedBytes / activeSeconds / 1e9,
-  };
+  return new OverlapTrace(
+    new Parts({
+      device,
+      isModelled,
+      spans,
+      activeSeconds,
+      overlappedSeconds: lengthOf(timesWith(2, spans)),
+      parallelism: activeSeconds === 0 ? 0 : lengthOf(spans) / activeSeconds,
+      gigabytesPerSecond: activeSeconds === 0 ? 0 : copiedBytes / activeSeconds / 1e9,
+    }),
+  );
 }
 
 function shifted(span: OverlapSpan, bySeconds: number): OverlapSpan {

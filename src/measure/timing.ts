@@ -17,6 +17,8 @@ export class Timing {
   readonly copiedBytes: number;
   /** Copied bytes divided by GPU time, in GB/s (1 GB = 10^9 bytes). */
   readonly gigabytesPerSecond: number;
+  /** Whether the GPU time is the simulated driver's, which models it. */
+  readonly isModelled: boolean;
 
   /**
    * Takes over values.
@@ -24,11 +26,15 @@ export class Timing {
    * @ignore
    */
   constructor(parts: Parts<Timing>) {
-    const { gpuSeconds, hostSeconds, copiedBytes, gigabytesPerSecond } = partsOf(parts, new.target);
+    const { gpuSeconds, hostSeconds, copiedBytes, gigabytesPerSecond, isModelled } = partsOf(
+      parts,
+      new.target,
+    );
     this.gpuSeconds = gpuSeconds;
     this.hostSeconds = hostSeconds;
     this.copiedBytes = copiedBytes;
     this.gigabytesPerSecond = gigabytesPerSecond;
+    this.isModelled = isModelled;
   }
 }
 
@@ -54,5 +60,8 @@ export async function timeOnStream(
   const gpuSeconds = end.secondsSince(start);
   const copiedBytes = context.copiedBytes - bytesBefore;
   const gigabytesPerSecond = gpuSeconds > 0 ? copiedBytes / gpuSeconds / 1e9 : 0;
-  return new Timing(new Parts({ gpuSeconds, hostSeconds, copiedBytes, gigabytesPerSecond }));
+  const isModelled = context.driver.isSimulated;
+  return new Timing(
+    new Parts({ gpuSeconds, hostSeconds, copiedBytes, gigabytesPerSecond, isModelled }),
+  );
 }

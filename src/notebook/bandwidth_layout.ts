@@ -8,11 +8,10 @@ import { formatBytes, formatSeconds, formatSpeed } from "../words/format.ts";
 import { type FittedLine, hasHalfSpeedPoint } from "./bandwidth_lines.ts";
 import { highestSpeed, type Panel } from "./bandwidth_panels.ts";
 import { bandwidthTitle, provenanceWords, resultNames } from "./bandwidth_words.ts";
-import { GRID_COLOR, LEFT_ALIGNED, RULE_COLOR } from "./plot_frame.ts";
+import { GRID_COLOR, LEFT_ALIGNED, legendHeight, RULE_COLOR } from "./plot_frame.ts";
 import { sizeAxis } from "./size_axis.ts";
 
 const PLOT_HEIGHT = 430;
-const LEGEND_LINE_HEIGHT = 19;
 const SOURCE_LINE_HEIGHT = 15;
 const HEADING_HEIGHT = 22;
 
@@ -31,19 +30,20 @@ const ABOVE_LEFT: Partial<Annotations> = {
 /** The contents of a layout. */
 export interface LayoutContents {
   readonly panels: readonly Panel[];
-  readonly legendLineCount: number;
+  /** The names in the legend. */
+  readonly names: readonly string[];
 }
 
 /** Lays out the panels of one or two results. */
 export function bandwidthLayout(
   results: readonly BandwidthResult[],
-  { panels, legendLineCount }: LayoutContents,
+  { panels, names }: LayoutContents,
 ): Partial<Layout> {
   const margin = {
     l: 48,
     r: 16,
     t: 40 + HEADING_HEIGHT + SOURCE_LINE_HEIGHT * results.length,
-    b: 60 + LEGEND_LINE_HEIGHT * legendLineCount,
+    b: 60 + legendHeight(names),
   };
   const sizes = results.flatMap((result) => result.points.map((point) => point.byteLength));
   return {
@@ -62,13 +62,14 @@ export function bandwidthLayout(
     margin,
     hovermode: "closest",
     legend: {
+      orientation: "h",
+      traceorder: "normal",
       x: 0,
       xref: "paper",
       xanchor: "left",
       y: 0,
       yref: "container",
       yanchor: "bottom",
-      tracegroupgap: 0,
     },
     xaxis: {
       ...sizeAxis(sizes),

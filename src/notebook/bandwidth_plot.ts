@@ -39,7 +39,10 @@ export function plotBandwidth(
   const rings = panels.flatMap(panelRings);
   return new Figure({
     data: [...lines, ...withOneLegendEntry(rings)],
-    layout: bandwidthLayout(results, { panels, legendLineCount: lines.length + 1 }),
+    layout: bandwidthLayout(results, {
+      panels,
+      names: [...lines, ...rings.slice(0, 1)].map(({ name = "" }) => name),
+    }),
     description: describeBandwidth(results),
   });
 }

@@ -41,7 +41,7 @@ export interface TracePlace {
   readonly runName: string;
 }
 
-/** Draws a line's medians; the legend says its fit in words. */
+/** Draws a line's medians; rings, hover boxes and the description tell its fit. */
 export function lineTrace(line: BandwidthLine, place: TracePlace): Partial<PlotData> {
   const { color, symbol, size } = LOOK_OF_DIRECTION[line.direction];
   const prefix = place.runName === "" ? "" : `${place.runName}: `;
@@ -49,7 +49,7 @@ export function lineTrace(line: BandwidthLine, place: TracePlace): Partial<PlotD
   return {
     type: "scatter",
     mode: "lines+markers",
-    name: escapeHtml(prefix + (line.fit === null ? line.name : describeFit(line.fit))),
+    name: escapeHtml(prefix + line.name),
     yaxis: place.yaxis,
     x: line.points.map((point) => point.byteLength),
     y: line.points.map((point) => point.gigabytesPerSecond),
@@ -71,7 +71,7 @@ export function halfSpeedTrace(
   return {
     type: "scatter",
     mode: "markers",
-    name: "half of the fitted speed, where latency and transfer take the same time",
+    name: "half of the fitted speed",
     yaxis,
     x: marked.map(({ fit }) => fit.halfBandwidthBytes),
     y: marked.map(({ fit }) => fit.gigabytesPerSecond / 2),

@@ -32,14 +32,23 @@ export function bandwidthTitle(results: readonly BandwidthResult[]): string {
 
 /** Says where and with what a result was measured, in one line; wrong bytes are mentioned. */
 export function provenanceWords(result: BandwidthResult): string {
-  const { driver, deno, vramkit, date } = result.provenance;
+  const { driver, deno, vramkit, date, isModelled = false } = result.provenance;
   const bus = result.busName === "unknown" ? [] : [result.busName];
   const day = date.slice(0, "2026-01-01".length);
   const wrongCount = result.points.filter((point) => !point.verified).length;
   const warning = wrongCount === 0
     ? []
     : [`WRONG BYTES in ${wrongCount} of ${result.points.length} points`];
-  return [...bus, `CUDA ${driver}`, `Deno ${deno}`, `vramkit ${vramkit}`, day, ...warning]
+  const modelled = isModelled ? ["modelled: no hardware was measured"] : [];
+  return [
+    ...modelled,
+    ...bus,
+    `CUDA ${driver}`,
+    `Deno ${deno}`,
+    `vramkit ${vramkit}`,
+    day,
+    ...warning,
+  ]
     .join(", ");
 }
 

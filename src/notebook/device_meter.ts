@@ -1,7 +1,8 @@
 // The common part of a device's live cards: where they are shown, and how often they are drawn.
 
 import { inNotebook } from "../accounting/notebook_kernel.ts";
-import type { DisplayBundle } from "../cards/show_card.ts";
+import type { Card } from "../cards/card.ts";
+import { type DisplayBundle, showCard } from "../cards/show_card.ts";
 import type { CudaDevice } from "../device/device.ts";
 import { LiveDisplay } from "./live_display.ts";
 import { LiveWatch, type ShownWatchOptions } from "./live_watch.ts";
@@ -32,5 +33,15 @@ export function startMeter(
     );
   }
   const surface = display ?? new LiveDisplay();
-  return LiveWatch.start(gpu, { ...watch, name, look: () => surface.show(draw()) });
+  return LiveWatch.start(gpu, {
+    ...watch,
+    name,
+    look: () => surface.show(draw()),
+    end: () => surface.show(showCard(() => endCard(gpu, name))),
+  });
+}
+
+function endCard({ name: title }: CudaDevice, kind: string): Card {
+  const summary = `The device was disposed: this ${kind} has ended`;
+  return { title, kind, state: "disposed", summary, parts: [] };
 }

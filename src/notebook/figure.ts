@@ -1,14 +1,18 @@
 // Figure: a plotly figure as plain data that draws itself in notebooks, pages and static pictures.
 // Change `data`, `layout` or `config` as you like before it is shown.
 
+import { figureFragment, figurePage, type FigureParts, type Stand } from "./figure_html.ts";
+import { inNotebook } from "../accounting/notebook_kernel.ts";
+import { messageOf } from "../words/format.ts";
 import { LIST, listOf, NUMBER, OptionSet, RECORD, requireKind, TEXT } from "../words/options.ts";
-import { figureFragment, figurePage, type FigureParts } from "./figure_html.ts";
 import type { PlotConfig, PlotLayout, Trace } from "./plot_data.ts";
-import { plotlyScriptOnce } from "./plotly.ts";
+import { givePlotlyToPage } from "./plotly.ts";
 import { type PictureSize, staticSvg } from "./static_svg.ts";
 
 /** Text that has no page to take a colour from: reads on white (4.3:1) and on near-black (4.4:1). */
 const NEUTRAL_INK = "#757b84";
+/** The tool in use; by default plotly takes white where the background is clear. */
+const ACTIVE = "#2f81c7";
 const CLEAR = "rgba(0,0,0,0)";
 
 /** One would send the data to a stranger's server; the others select points, which nothing reads. */
@@ -63,7 +67,7 @@ export class Figure {
       autosize: true,
       paper_bgcolor: CLEAR,
       plot_bgcolor: CLEAR,
-      modebar: { bgcolor: CLEAR, color: NEUTRAL_INK },
+      modebar: { bgcolor: CLEAR, color: NEUTRAL_INK, activecolor: ACTIVE },
       ...layout,
       font: { family: "system-ui, sans-serif", size: 12, color: NEUTRAL_INK, ...layout.font },
     };
@@ -102,14 +106,27 @@ export class Figure {
     return await staticSvg(this.#parts(), PICTURE_SIZE.read(size, "toSVG"));
   }
 
-  /** Gives a notebook the drawing, the plotly data for front ends that draw it, and the words. */
+  /**
+   * Gives a notebook the picture and the script that replaces it, the plotly data for front ends
+   * that draw it, and the words. What cannot be loaded is said in words.
+   */
   async [Symbol.for("Jupyter.display")](): Promise<Record<string, unknown>> {
     const { data, layout, config } = this;
     return {
-      "text/html": await plotlyScriptOnce() + this.toHTML(),
+      "text/html": figureFragment(this.#parts(), await this.#stand()),
       "application/vnd.plotly.v1+json": { data, layout, config },
       "text/plain": this.#description,
     };
+  }
+
+  async #stand(): Promise<Stand> {
+    try {
+      if (inNotebook()) await givePlotlyToPage();
+      return { picture: await this.toSVG() };
+    } catch (error) {
+      const reason = messageOf(error).split("\n")[0] ?? "";
+      return { note: `The plot cannot be drawn: its packages could not be loaded (${reason})` };
+    }
   }
 
   /** Returns the description; see {@link Figure.describe}. */

@@ -29,19 +29,37 @@ details { margin: 8px; }
 details p { white-space: pre-line; }
 `;
 
+/** What is shown until plotly.js draws, and where no script runs. */
+export interface Stand {
+  /** The picture as an SVG document; without one the description is shown. */
+  readonly picture?: string;
+  /** Why something is missing. */
+  readonly note?: string;
+}
+
 /**
  * Builds an element that draws the figure once `window.Plotly` exists.
- * Until then, and wherever scripts are not run, it shows the description.
+ * Until then, and wherever scripts are not run, it shows a picture or the description.
  */
-export function figureFragment(figure: FigureParts): string {
+export function figureFragment(figure: FigureParts, { picture, note }: Stand = {}): string {
   const id = `figure-${crypto.randomUUID()}`;
   const height = figure.layout.height ?? DEFAULT_HEIGHT;
   const words = escapeHtml(figure.description);
   const { data, layout, config } = figure;
+  const missing = note === undefined ? "" : `<p>${escapeHtml(note)}</p>`;
+  const room = picture === undefined ? ` style="min-height:${height}px"` : "";
+  const stand = picture === undefined
+    ? `<p style="white-space:pre-line">${words}</p>${missing}`
+    : `<img alt="${words}" style="max-width:100%;height:auto" src="${svgUrl(picture)}">${missing}`;
   return `<style>${themeRule(id)}</style>
-<div id="${id}" role="img" aria-label="${words}" style="min-height:${height}px">
-<p style="white-space:pre-line">${words}</p></div>
+<div id="${id}" role="img" aria-label="${words}"${room}>
+${stand}</div>
 <script>${drawScript(id, scriptJson({ data, layout, config }))}</script>`;
+}
+
+/** An SVG as a data URL: inside HTML, JupyterLab's sanitiser keeps it only as an image. */
+function svgUrl(svg: string): string {
+  return `data:image/svg+xml;base64,${new TextEncoder().encode(svg).toBase64()}`;
 }
 
 /** Builds a self-contained HTML document: it draws with no network, and forbids itself any. */

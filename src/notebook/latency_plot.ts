@@ -7,14 +7,13 @@ import { type BandwidthLine, bandwidthLines } from "./bandwidth_lines.ts";
 import { lineTrace } from "./bandwidth_traces.ts";
 import { provenanceWords } from "./bandwidth_words.ts";
 import { Figure } from "./figure.ts";
-import { plainAxis, plotFrame } from "./plot_frame.ts";
+import { legendHeight, plainAxis, plotFrame } from "./plot_frame.ts";
 import { checkPlotInput } from "./plot_input.ts";
 import { sizeAxis } from "./size_axis.ts";
 
 const PLOT_HEIGHT = 380;
 /** Beyond this size a copy's time is all bandwidth, which plotBandwidth() shows better. */
 const LARGEST_BYTES = 16 * 2 ** 20;
-const LEGEND_LINE_HEIGHT = 19;
 
 /**
  * Plots the time of one copy over its size, up to 16 MiB.
@@ -37,7 +36,7 @@ export function plotLatency(result: BandwidthResult): Figure {
       y: line.points.map(({ secondsPerCopy }) => secondsPerCopy * 1e6),
       error_y: { visible: false },
     })),
-    layout: latencyLayout(result, { sizes, lineCount: lines.length }),
+    layout: latencyLayout(result, { sizes, names: lines.map(({ name }) => name) }),
     description: [
       `Time of one copy: ${result.provenance.device}. ${provenanceWords(result)}.`,
       ...lines.map(describeLine),
@@ -51,7 +50,7 @@ function smallPart(line: BandwidthLine): BandwidthLine {
 
 function latencyLayout(
   result: BandwidthResult,
-  { sizes, lineCount }: { readonly sizes: readonly number[]; readonly lineCount: number },
+  { sizes, names }: { readonly sizes: readonly number[]; readonly names: readonly string[] },
 ): Partial<Layout> {
   const frame = plotFrame({
     title: `Time of one copy: ${result.provenance.device}`,
@@ -59,12 +58,11 @@ function latencyLayout(
     plotHeight: PLOT_HEIGHT,
     hasLegend: true,
   });
-  const legendHeight = LEGEND_LINE_HEIGHT * (lineCount - 1);
+  const more = legendHeight(names) - legendHeight(names.slice(0, 1));
   return {
     ...frame,
-    height: (frame.height ?? PLOT_HEIGHT) + legendHeight,
-    margin: { ...frame.margin, b: (frame.margin?.b ?? 0) + legendHeight },
-    legend: { ...frame.legend, orientation: "v" },
+    height: (frame.height ?? PLOT_HEIGHT) + more,
+    margin: { ...frame.margin, b: (frame.margin?.b ?? 0) + more },
     xaxis: plainAxis("bytes in one copy", sizeAxis(sizes)),
     yaxis: plainAxis("µs", { type: "log", dtick: 1 }),
   };

@@ -36,6 +36,8 @@ export interface WatchTask extends WatchOptions {
   readonly name: string;
   /** Looks once. */
   readonly look: () => void;
+  /** Called when the device was disposed, instead of a last look. */
+  readonly end?: () => void;
 }
 
 /** A task that repeats; it ends by itself when its device is disposed or the task fails. */
@@ -72,9 +74,10 @@ export class LiveWatch implements Disposable {
     const watch = new LiveWatch(task.name, key);
     task.look();
     const step = (): void => {
-      if (gpu.disposed) return watch.stop();
+      if (gpu.disposed) watch.stop();
       try {
-        task.look();
+        if (gpu.disposed) task.end?.();
+        else task.look();
       } catch (error) {
         // An error thrown by a timer while a cell waits would stop the kernel from answering.
         console.warn(`vramkit: ${task.name} ended: ${error}`);

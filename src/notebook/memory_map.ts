@@ -18,7 +18,7 @@ const SHOWN_BLOCKS = 60;
 const GLYPH_WIDTH = 6.6;
 const LABEL_HEIGHT = 34;
 
-/** One rectangle: a block, or all the small ones together. */
+/** One rectangle: a block, or several that are shown together. */
 interface Tile {
   readonly name: string;
   readonly kind: string;
@@ -59,25 +59,46 @@ export function plotMemoryMap(gpu: CudaDevice): Figure {
 }
 
 function layTiles(blocks: readonly LiveObject[]): Tile[] {
-  const sorted = blocks.toSorted((a, b) => b.byteLength - a.byteLength);
+  const facts = blocks.length <= SHOWN_BLOCKS
+    ? blocks.map((block) => ({ ...block, hover: hoverText(block) }))
+    : alike(blocks);
+  const sorted = facts.toSorted((a, b) => b.byteLength - a.byteLength);
+  const shown = sorted.slice(0, SHOWN_BLOCKS);
   const rest = sorted.slice(SHOWN_BLOCKS);
-  const restBytes = rest.reduce((sum, { byteLength }) => sum + byteLength, 0);
-  const facts = sorted.slice(0, SHOWN_BLOCKS).map((block) => ({
-    ...block,
-    hover: hoverText(block),
-  }));
-  const name = formatCount(rest.length, "smaller block");
-  const hover = `<b>${name}</b><br>${formatBytes(restBytes)}`;
-  const all = rest.length === 0
-    ? facts
-    : [...facts, { name, kind: "small", byteLength: restBytes, hover }]
-      .sort((a, b) => b.byteLength - a.byteLength);
+  const all = rest.length === 0 ? shown : [...shown, together("smaller blocks", "small", rest)]
+    .sort((a, b) => b.byteLength - a.byteLength);
   const space = { left: 0, bottom: 0, width: ASSUMED_WIDTH, height: PLOT_HEIGHT };
   const places = squarify(all.map(({ byteLength }) => byteLength), space);
   return all.flatMap((fact, index) => {
     const place = places[index];
     return place === undefined ? [] : [{ ...fact, place }];
   });
+}
+
+type TileFacts = Omit<Tile, "place">;
+
+/** Of many blocks those whose names differ in numbers alone, such as a model's layers, are one tile. */
+function alike(blocks: readonly LiveObject[]): TileFacts[] {
+  const groups = Map.groupBy(
+    blocks,
+    ({ name, kind }) => `${kind} ${name.replaceAll(/\d+/g, "*")}`,
+  );
+  return [...groups.values()].map((group) => {
+    const [block] = group as [LiveObject]; // a group is never empty
+    if (group.length === 1) return { ...block, hover: hoverText(block) };
+    return together(block.name.replaceAll(/\d+/g, "*"), block.kind, group);
+  });
+}
+
+function together(
+  name: string,
+  kind: string,
+  blocks: readonly Pick<LiveObject, "byteLength">[],
+): TileFacts {
+  const byteLength = blocks.reduce((sum, block) => sum + block.byteLength, 0);
+  const title = `${blocks.length} × ${name}`;
+  const hover = `<b>${escapeHtml(title)}</b><br>${formatBytes(byteLength)} of ${kind} memory`;
+  return { name: title, kind, byteLength, hover };
 }
 
 function tileTrace(

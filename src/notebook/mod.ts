@@ -17,6 +17,8 @@ export type { LiveWatch, ShownWatchOptions, WatchOptions } from "./live_watch.ts
 export { memoryMeter } from "./memory_meter.ts";
 export { systemMeter } from "./system_meter.ts";
 export { warnOfReruns } from "./reruns.ts";
+export type { ColorMap } from "../buffers/color_map.ts";
+export type { ImageOptions } from "../buffers/image.ts";
 export { show } from "./show.ts";
 export type {
   BandwidthFit,

@@ -118,7 +118,8 @@ function hoverText({ name, lane, startSeconds, endSeconds, copiedBytes }: Overla
 function summaryWords(trace: OverlapTrace): string {
   const { activeSeconds, overlappedSeconds, parallelism, gigabytesPerSecond } = trace;
   const share = activeSeconds === 0 ? 0 : Math.round(100 * overlappedSeconds / activeSeconds);
-  return `two or more at once for ${share}% of ${formatSeconds(activeSeconds)}, ` +
+  const modelled = trace.isModelled ? "modelled: " : "";
+  return `${modelled}two or more at once for ${share}% of ${formatSeconds(activeSeconds)}, ` +
     `${parallelism.toFixed(2)} at a time on average, ${formatSpeed(gigabytesPerSecond)} together`;
 }
 

@@ -60,6 +60,17 @@ export interface FrameContents {
 const TOP = 64;
 const AXIS_HEIGHT = 52;
 const LEGEND_HEIGHT = 24;
+/** Width of a plot on a narrow page, and of a letter and of the mark beside a name in its legend. */
+const LEGEND_SPACE = { width: 640, glyph: 7, mark: 50 } as const;
+const LEGEND_LINE_HEIGHT = 19;
+
+/** Returns the room that a legend of these names needs, in lines that may wrap. */
+export function legendHeight(names: readonly string[]): number {
+  const { width, glyph, mark } = LEGEND_SPACE;
+  const widest = Math.max(0, ...names.map(({ length }) => mark + glyph * length));
+  const columnCount = Math.max(1, Math.floor(width / widest)); // plotly aligns names in columns
+  return LEGEND_LINE_HEIGHT * Math.ceil(names.length / columnCount);
+}
 
 /** Lays out title, subtitle, margins and legend. */
 export function plotFrame(contents: FrameContents): Partial<Layout> {

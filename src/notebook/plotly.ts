@@ -1,13 +1,14 @@
 // The plotly.js runtime as text: put into pages and notebooks, evaluated by a browser and not by Deno.
 // The basic bundle (scatter, bar, pie; 1.2 MB) is used: a treemap would need the full one of 4.8 MB.
 
-let givenToNotebook = false;
+import { displayInCell } from "../accounting/notebook_kernel.ts";
+import type { DisplayBundle } from "../cards/show_card.ts";
+import { withinSeconds } from "./package_loading.ts";
 
 /** Loads the source text of plotly.js; nothing is fetched or read before the first call. */
 export async function plotlySource(): Promise<string> {
-  const bundle = await import(
-    "npm:plotly.js-basic-dist-min@4.1.1/plotly-basic.min.js",
-    { with: { type: "text" } }
+  const bundle = await withinSeconds(
+    import("npm:plotly.js-basic-dist-min@4.1.1/plotly-basic.min.js", { with: { type: "text" } }),
   );
   return bundle.default;
 }
@@ -18,25 +19,59 @@ export async function plotlySource(): Promise<string> {
  */
 export async function plotlyScript(): Promise<string> {
   const source = (await plotlySource()).replaceAll("</script", "<\\/script");
-  return `<script>if(!window.Plotly){(function(){var module,exports,define;${source}\n})()}</script>`;
+  return `<script>if(!window.Plotly){${shadowed(source)}}</script>`;
 }
 
-/** Builds the script element for the first caller in this kernel, and an empty text for later ones. */
-export async function plotlyScriptOnce(): Promise<string> {
-  if (givenToNotebook) return "";
-  givenToNotebook = true;
-  return await plotlyScript();
+/** What takes the place of the output that carried plotly.js. */
+const CARRIED: DisplayBundle = { "text/html": "", "text/plain": "" };
+
+/**
+ * Gives plotly.js to the page that shows this notebook now, by an output that is emptied at once:
+ * the saved notebook does not have it. A page that was opened anew has none, and nobody tells the
+ * kernel, so each figure gives it again.
+ */
+export async function givePlotlyToPage(): Promise<void> {
+  const display_id = crypto.randomUUID();
+  const bundle = { "text/html": await packedScript(), "text/plain": "" };
+  await displayInCell(bundle, { raw: true, display_id });
+  await displayInCell(CARRIED, { raw: true, display_id, update: true });
+}
+
+let packed: string | undefined;
+
+/** Builds the script that {@link plotlyScript} builds in less than half of the bytes. */
+async function packedScript(): Promise<string> {
+  packed ??= await gzipBase64(shadowed(await plotlySource()));
+  return `<script>(function () {
+  if (window.Plotly || typeof DecompressionStream === "undefined") return;
+  var text = atob("${packed}"), bytes = new Uint8Array(text.length);
+  for (var i = 0; i < bytes.length; i++) bytes[i] = text.charCodeAt(i);
+  var stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  new Response(stream).text().then(function (source) {
+    var script = document.createElement("script");
+    script.textContent = "if(!window.Plotly){" + source + "}";
+    document.head.appendChild(script).remove();
+  });
+})();</script>`;
+}
+
+function shadowed(source: string): string {
+  return `(function(){var module,exports,define;${source}\n})()`;
+}
+
+async function gzipBase64(text: string): Promise<string> {
+  const stream = new Blob([text]).stream().pipeThrough(new CompressionStream("gzip"));
+  return new Uint8Array(await new Response(stream).arrayBuffer()).toBase64();
 }
 
 /**
- * Puts plotly.js into the output of a cell, so that figures in other cells need not carry it.
- * Without one the first figure shown carries it, and re-running that figure's cell drops it from
- * the saved notebook: make `new PlotlyRuntime()` the last expression of the cell that imports.
+ * Puts plotly.js itself, 1.2 MB, into the output of a cell, as its last expression: the plots of a
+ * saved notebook can then be zoomed and hovered over wherever scripts run, also when nobody runs
+ * the notebook. Without it they are pictures there.
  */
 export class PlotlyRuntime {
   /** Gives the notebook plotly.js, each time it is shown. */
   async [Symbol.for("Jupyter.display")](): Promise<Record<string, string>> {
-    givenToNotebook = true;
     return { "text/html": await plotlyScript(), "text/plain": "plotly.js is loaded" };
   }
 }

@@ -1,7 +1,8 @@
 // Progress of any job, in a cell, on a terminal or in a log: the same call everywhere.
 
 import { formatBytes, formatSeconds, formatSpeed, visibleText } from "../words/format.ts";
-import { OptionSet, requireKind, TEXT } from "../words/options.ts";
+import { inNotebook } from "../accounting/notebook_kernel.ts";
+import { NUMBER, OptionSet, requireKind, SIGNAL, TEXT } from "../words/options.ts";
 import {
   type ProgressState,
   type ProgressSurface,
@@ -33,6 +34,12 @@ export class ProgressBar {
     this.#surface.draw(this.#last);
   }
 
+  /** Draws the last state with other words at once, for a job that does not go on. */
+  stop(words: string): void {
+    this.#last = { title: this.#title, done: 0, total: Infinity, ...this.#last, words };
+    this.#surface.draw(this.#last);
+  }
+
   /** Draws the last state, and leaves a terminal's line. */
   finish(): void {
     if (this.#last !== undefined) this.#surface.finish(this.#last);
@@ -45,9 +52,21 @@ export interface ProgressOptions {
   readonly unit?: string;
   /** Surface to draw on; chosen by the program's output by default. */
   readonly surface?: ProgressSurface;
+  /** The signal that the job was given: the bar says that it was stopped when it is aborted. */
+  readonly signal?: AbortSignal;
+  /**
+   * Seconds without progress after which the bar says so, which is how a failed job looks; 10 by
+   * default in a notebook, where the bar stays, and never elsewhere.
+   */
+  readonly stallSeconds?: number;
 }
 
-const PROGRESS_OPTIONS = new OptionSet<ProgressOptions>({ unit: TEXT, surface: SURFACE });
+const PROGRESS_OPTIONS = new OptionSet<ProgressOptions>({
+  unit: TEXT,
+  surface: SURFACE,
+  signal: SIGNAL,
+  stallSeconds: NUMBER,
+});
 
 /**
  * Returns an `onProgress` callback that shows a bar with the amount, the time left and, for bytes,
@@ -63,16 +82,47 @@ export function progress(
   label: string,
   options: ProgressOptions = {},
 ): (done: number, total: number) => void {
-  const { unit, surface } = PROGRESS_OPTIONS.read(options, "progress");
+  const { unit, surface, signal, stallSeconds = inNotebook() ? STALL_SECONDS : Infinity } =
+    PROGRESS_OPTIONS.read(options, "progress");
   requireKind(label, TEXT, "progress");
+  if (!(stallSeconds > 0)) {
+    throw new RangeError(`Cannot wait ${stallSeconds} seconds: expected a number above 0`);
+  }
   const bar = new ProgressBar(label, surface);
   const start = performance.now();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let last = { done: 0, total: Infinity };
+  let isStopped = false; // what was under way may still report
+  const end = (): void => {
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", sayStopped);
+  };
+  const sayStopped = (): void => {
+    isStopped = true;
+    end();
+    bar.stop(`stopped at ${amountWords(last, unit)}`);
+  };
+  const sayStalled = (): void => {
+    bar.stop(`${amountWords(last, unit)}, nothing came for ${formatSeconds(stallSeconds)}`);
+  };
+  signal?.addEventListener("abort", sayStopped);
   return (done, total) => {
+    if (isStopped) return;
+    clearTimeout(timer);
+    last = { done, total };
     const seconds = (performance.now() - start) / 1000;
     bar.update(done, total, progressWords({ done, total, seconds }, unit));
-    if (done >= total) bar.finish();
+    if (done >= total) {
+      end();
+      bar.finish();
+    } else if (stallSeconds < Infinity) {
+      timer = setTimeout(sayStalled, 1000 * stallSeconds);
+      Deno.unrefTimer(timer);
+    }
   };
 }
+
+const STALL_SECONDS = 10;
 
 interface Pace {
   readonly done: number;

@@ -32,26 +32,46 @@ export function heldByEarlierRuns(
 }
 
 /**
- * Watches for memory left by earlier runs of a cell, and shows a warning below the cell that calls
- * this. Call it right after opening the device; it stops as {@link memoryMeter} does.
+ * Watches for memory left by earlier runs of a cell, and shows a warning below the cell that ran
+ * again, which moves on when another cell or another run leaves memory. Call it right after opening
+ * the device; it stops as {@link memoryMeter} does.
  */
 export function warnOfReruns(
   gpu: CudaDevice,
   options: ShownWatchOptions = {},
 ): LiveWatch {
-  const { display = new LiveDisplay(), ...rest } = WATCH_OPTIONS.read(options, "warnOfReruns");
-  let shown = "";
+  const { display, ...rest } = WATCH_OPTIONS.read(options, "warnOfReruns");
+  const surface = display ?? new MovingDisplay();
+  let shown: ReadonlySet<number> = new Set();
   return LiveWatch.start(gpu, {
     ...rest,
     name: "rerun warning",
     look: () => {
       const groups = heldByEarlierRuns(gpu.live());
-      const found = groups.flat().map(({ id }) => id).join();
-      if (found === shown) return;
+      const found = new Set(groups.flat().map(({ id }) => id));
+      if (found.symmetricDifference(shown).size === 0) return;
+      // Running a cell again takes its outputs away, the former warning with them.
+      if (!found.isSubsetOf(shown) && surface instanceof MovingDisplay) surface.move();
       shown = found;
-      display.show(groups.length === 0 ? SETTLED : showCard(() => rerunCard(groups)));
+      surface.show(groups.length === 0 ? SETTLED : showCard(() => rerunCard(groups)));
     },
   });
+}
+
+/** An output that can be put below the cell that ran last. */
+class MovingDisplay {
+  #display: LiveDisplay | undefined;
+
+  /** Empties the output where it is, and shows the next bundle below the cell that ran last. */
+  move(): void {
+    this.#display?.show(SETTLED);
+    this.#display = undefined;
+  }
+
+  show(bundle: DisplayBundle): void {
+    this.#display ??= new LiveDisplay();
+    this.#display.show(bundle);
+  }
 }
 
 /** Takes the place of a warning whose memory was freed. */

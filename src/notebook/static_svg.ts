@@ -3,6 +3,7 @@
 
 import { escapeHtml } from "../cards/html.ts";
 import type { FigureParts } from "./figure_html.ts";
+import { withinSeconds } from "./package_loading.ts";
 import { plotlySource } from "./plotly.ts";
 import { type Box, localBox, type MeasuredElement, pictureBox } from "./svg_text_boxes.ts";
 
@@ -70,7 +71,7 @@ export async function staticSvg(
 
 async function openPlotWindow(): Promise<PlotWindow> {
   const [{ JSDOM }, source]: [DomLibrary, string] = await Promise.all([
-    import(DOM_LIBRARY),
+    withinSeconds(import(DOM_LIBRARY)),
     plotlySource(),
   ]);
   const { window } = new JSDOM(`<div id="host"></div>`, {

@@ -5,6 +5,7 @@
 const MAKERS: Readonly<Record<string, string>> = {
   CudaDevice: "CudaDevice.open()",
   DeviceInfo: "gpu.info",
+  DeviceMemory: "gpu.memory",
   GpuBuffer: "gpu.alloc(), gpu.upload() and others of its kind",
   DeviceBuffer: "gpu.alloc(), gpu.zeros() and gpu.upload()",
   HostBuffer: "gpu.pinned(), gpu.mapped(), gpu.managed() and gpu.register()",
@@ -19,6 +20,7 @@ const MAKERS: Readonly<Record<string, string>> = {
   PackedBuffers: "gpu.uploadAll()",
   StridedView: "buffer.strided() and buffer.transpose()",
   BufferSummary: "buffer.describe()",
+  BufferImage: "buffer.showImage()",
   CudaStream: "gpu.createStream()",
   CudaEvent: "gpu.createEvent() and stream.record()",
   CudaGraph: "gpu.capture()",
@@ -32,6 +34,7 @@ const MAKERS: Readonly<Record<string, string>> = {
   OutOfMemoryError: "an allocation that fails",
   LeakError: "withoutLeaks()",
   OverlapRecorder: "gpu.traceOverlap()",
+  OverlapTrace: "gpu.traceOverlap()",
 };
 
 /** The parts that the kit makes an object of. */

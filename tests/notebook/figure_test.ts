@@ -9,6 +9,7 @@ import {
   assertObjectMatch,
   assertStringIncludes,
 } from "@std/assert";
+import { TemporaryFolder } from "../support/child_deno.ts";
 import { Figure } from "../../src/notebook/figure.ts";
 
 const DISPLAY = Symbol.for("Jupyter.display");
@@ -114,11 +115,36 @@ Deno.test("Figure shows itself in a notebook as HTML, as plotly data and in word
   assertStringIncludes(String(bundle["text/html"]), `<div id="figure-`);
 });
 
-Deno.test("Figure carries plotly.js into a notebook only once", async () => {
-  await bundleOf(twoLines());
-  const second = String((await bundleOf(twoLines()))["text/html"]);
-  assert(!second.includes("if(!window.Plotly){(function"));
-  assert(second.length < 10_000);
+Deno.test("Figure shows itself as a picture inside its HTML, where no script runs", async () => {
+  const html = String((await bundleOf(twoLines()))["text/html"]);
+  const still = html.replaceAll(/<(script|style)>[\s\S]*?<\/\1>/g, "");
+  const [, base64 = ""] = /<img [^>]*src="data:image\/svg\+xml;base64,([^"]+)"/.exec(still) ?? [];
+  const svg = new TextDecoder().decode(Uint8Array.fromBase64(base64));
+  assertEquals(svg.match(/class="trace scatter/g)?.length, 2);
+});
+
+Deno.test("Figure keeps plotly.js out of the outputs that a notebook saves", async () => {
+  const html = String((await bundleOf(twoLines()))["text/html"]);
+  assert(html.length < 40_000, `${html.length} characters`);
+});
+
+Deno.test("Figure says in words that its packages could not be loaded", async () => {
+  const entry = new URL("../../src/notebook/mod.ts", import.meta.url);
+  using cache = new TemporaryFolder();
+  const { stdout } = await new Deno.Command(Deno.execPath(), {
+    args: [
+      "eval",
+      "--cached-only",
+      `const { Figure } = await import(${JSON.stringify(entry.href)});
+       const figure = new Figure({ data: [], description: "two <lines>" });
+       console.log(JSON.stringify(await figure[Symbol.for("Jupyter.display")]()));`,
+    ],
+    env: { DENO_DIR: cache.path, NO_COLOR: "1" },
+  }).output();
+  const bundle = JSON.parse(new TextDecoder().decode(stdout));
+  assertStringIncludes(bundle["text/html"], "two &lt;lines&gt;</p>");
+  assertStringIncludes(bundle["text/html"], "its packages could not be loaded (");
+  assertEquals(bundle["text/plain"], "two <lines>");
 });
 
 Deno.test("Figure.toSVG() draws every trace at the size asked for", async () => {

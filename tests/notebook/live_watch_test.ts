@@ -89,6 +89,15 @@ Deno.test("LiveWatch ends when its device is disposed", async () => {
   while (watch.isRunning) await wait(5);
 });
 
+Deno.test("memoryMeter() says that it has ended when its device is disposed", async () => {
+  const gpu = openTestDevice();
+  const display = new RecordingDisplay();
+  const meter = memoryMeter(gpu, { display, intervalSeconds: 0.005 });
+  gpu.dispose();
+  while (meter.isRunning) await wait(5);
+  assertStringIncludes(display.texts.at(-1) ?? "", "this memory meter has ended");
+});
+
 Deno.test("LiveWatch ends, and throws nothing, when looking fails", async () => {
   await withDevice(async (gpu) => {
     let count = 0;

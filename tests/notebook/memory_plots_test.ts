@@ -33,6 +33,7 @@ const TRACE: OverlapTrace = {
   overlappedSeconds: 0.001,
   parallelism: 4 / 3,
   gigabytesPerSecond: 0.7,
+  isModelled: false,
 };
 
 function traces(figure: Figure): Partial<PlotData>[] {
@@ -92,13 +93,28 @@ Deno.test("plotMemoryMap() draws a tile for each block, and labels the large one
   });
 });
 
-Deno.test("plotMemoryMap() puts many small blocks together", async () => {
+Deno.test("plotMemoryMap() puts the smallest of very many blocks together", async () => {
   await withDevice((gpu) => {
-    const blocks = Array.from({ length: 100 }, () => gpu.alloc("uint8", 1024));
+    const words = Array.from({ length: 80 }, (_, index) => "x".repeat(index + 1));
+    for (const label of words) gpu.alloc("uint8", 1024 * label.length, { label });
+    const { data } = plotMemoryMap(gpu);
+    assertEquals(data.length, 61);
+    assertStringIncludes(JSON.stringify(data), "<b>20 × smaller blocks</b>");
+    gpu.disposeAll();
+  });
+});
+
+Deno.test("plotMemoryMap() shows many blocks whose names differ in numbers as one", async () => {
+  await withDevice((gpu) => {
+    for (let layer = 0; layer < 400; layer++) {
+      gpu.alloc("uint8", 1000, { label: `layers.${layer}.q_proj.weight` });
+    }
+    gpu.alloc("uint8", 1000, { label: "embedding" });
     const figure = plotMemoryMap(gpu);
-    assertEquals(figure.data.length, 61);
-    assertStringIncludes(figure.describe(), "40 smaller blocks: 40 KiB");
-    for (const block of blocks) block.dispose();
+    assertEquals(figure.data.length, 2);
+    assertStringIncludes(figure.describe(), "400 × layers.*.q_proj.weight: 390.6 KiB, device.");
+    assertStringIncludes(figure.describe(), "401 blocks");
+    gpu.disposeAll();
   });
 });
 

@@ -1,7 +1,8 @@
 // The plotly.js runtime: that it stands whole in a script element and can be shown in a cell again.
 
-import { assert, assertEquals } from "@std/assert";
-import { PlotlyRuntime, plotlyScript, plotlyScriptOnce } from "../../src/notebook/plotly.ts";
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { withinSeconds } from "../../src/notebook/package_loading.ts";
+import { PlotlyRuntime, plotlyScript } from "../../src/notebook/plotly.ts";
 
 async function shownHtml(runtime: PlotlyRuntime): Promise<string> {
   const show = Reflect.get(runtime, Symbol.for("Jupyter.display")) as () => Promise<
@@ -24,9 +25,10 @@ Deno.test("PlotlyRuntime carries plotly.js each time it is shown", async () => {
   assertEquals(await shownHtml(runtime), await plotlyScript());
 });
 
-Deno.test("PlotlyRuntime spares later figures from carrying plotly.js", async () => {
-  await shownHtml(new PlotlyRuntime());
-  assertEquals(await plotlyScriptOnce(), "");
+Deno.test("withinSeconds() stops waiting for a package that does not come", async () => {
+  const never = new Promise<never>(() => {});
+  await assertRejects(() => withinSeconds(never, 0.01), Error, "no answer within 0.01 s");
+  assertEquals(await withinSeconds(Promise.resolve(7)), 7);
 });
 
 Deno.test("./notebook needs no npm package until a figure is shown", async () => {

@@ -1,6 +1,6 @@
 // Progress of transfers: how often it is drawn, and what it says.
 
-import { assert, assertEquals, assertMatch } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertRejects, assertThrows } from "@std/assert";
 import { progress, ProgressBar } from "../../src/notebook/progress_bar.ts";
 import {
   LogSurface,
@@ -93,4 +93,33 @@ Deno.test("progress() follows an upload to its end", async () => {
     assert(last !== undefined);
     assertEquals([last.done, last.total], [2 ** 20, 2 ** 20]);
   });
+});
+
+Deno.test("progress() says that its job was stopped, and nothing after it", async () => {
+  await withDevice(async (gpu) => {
+    const surface = new RecordingSurface(0);
+    const abort = new AbortController();
+    const bar = progress("weights", { surface, signal: abort.signal });
+    const onProgress = (done: number, total: number): void => {
+      bar(done, total);
+      if (done < total) abort.abort();
+    };
+    using x = gpu.alloc("uint8", 2 ** 26);
+    const uploading = x.upload(new Uint8Array(2 ** 26), { onProgress, signal: abort.signal });
+    await assertRejects(() => uploading, DOMException);
+    assertMatch(surface.drawn.at(-1)?.words ?? "", /^stopped at .* of 64 MiB$/);
+    bar(2 ** 26, 2 ** 26);
+    assertEquals(surface.finished, []);
+  });
+});
+
+Deno.test("progress() says that nothing comes any more, and goes on when something does", async () => {
+  const surface = new RecordingSurface(0);
+  const report = progress("weights", { surface, stallSeconds: 0.01 });
+  report(2 ** 20, 2 ** 21);
+  while (surface.drawn.length < 2) await new Promise((resolve) => setTimeout(resolve, 5));
+  assertEquals(surface.drawn[1]?.words, "1 MiB of 2 MiB, nothing came for 10.0 ms");
+  report(2 ** 21, 2 ** 21);
+  assertEquals(surface.finished.length, 1);
+  assertThrows(() => progress("weights", { stallSeconds: 0 }), RangeError, "above 0");
 });

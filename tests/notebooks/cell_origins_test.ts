@@ -47,7 +47,7 @@ Deno.test("plotMemoryTimeline() in a notebook marks where cells begin", async ()
     'const second = gpu.alloc("uint8", 8);',
     "plotMemoryTimeline(gpu);",
   );
-  const figure = cells[4]?.[0]?.data?.["application/vnd.plotly.v1+json"] as {
+  const figure = cells[4]?.at(-1)?.data?.["application/vnd.plotly.v1+json"] as {
     data: { text?: string[] }[];
     layout: { shapes: object[] };
   };

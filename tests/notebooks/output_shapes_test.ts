@@ -37,3 +37,13 @@ Deno.test("outputText() joins streams, plain texts and errors", () => {
   const stream: CellOutput = { output_type: "stream", name: "stdout", text: ["a\n", "b"] };
   assertEquals(outputText([stream, TABLE, error]), "a\nb\n1 live\nRangeError: too large");
 });
+
+Deno.test("outputShape() leaves out what was emptied, in a file and in memory", () => {
+  const emptied = { "text/html": "", "text/plain": "" };
+  const inFile = { "text/html": [], "text/plain": [] };
+  const outputs = [emptied, inFile, { "text/plain": "", "text/html": "x" }].map((data) => ({
+    output_type: "display_data",
+    data,
+  } as const));
+  assertEquals(outputShape(outputs), ["display_data text/html, text/plain"]);
+});

@@ -251,6 +251,11 @@ export const DOORS: Readonly<Record<string, Door>> = {
     { ...TRANSFER, ...WRITE, fileOffset: "number" },
     ({ buffer, folder }, o) => buffer.writeFile(`${folder}/new.bin`, o),
   ),
+  "GpuBuffer#showImage": door(
+    "showImage",
+    { colors: "word", range: "list" },
+    ({ buffer }, o) => buffer.reshape([1, -1]).showImage(o),
+  ),
   "GpuBuffer#describe": door("describe", TRANSFER, ({ buffer }, o) => buffer.describe(o)),
   "StagedBuffer#push": door(
     "push",
@@ -354,7 +359,12 @@ export const DOORS: Readonly<Record<string, Door>> = {
     { width: "number", height: "number" },
     (_, o) => new Figure({ data: [], description: "nothing" }).toSVG(o),
   ),
-  "progress": door("progress", { unit: "text", surface: "record" }, (_, o) => progress("job", o)),
+  "progress": door("progress", {
+    unit: "text",
+    surface: "record",
+    signal: "signal",
+    stallSeconds: "number",
+  }, (_, o) => progress("job", o)),
   "memoryMeter": door(
     "memoryMeter",
     { intervalSeconds: "number", display: "record" },

@@ -6,16 +6,25 @@ import { CUstreamWaitValue_flags } from "../../ffi/constants.ts";
 import type { PinnedBuffer } from "../../src/buffers/pinned_buffer.ts";
 import type { CudaDevice } from "../../src/device/device.ts";
 import type { CudaStream } from "../../src/order/stream.ts";
-import { IN_SANITIZER } from "./driver.ts";
+import { IN_SANITIZER, testDriver } from "./driver.ts";
 import { withDevice } from "./with_device.ts";
 
-/** Registers a test that holds a stream; its name says why compute-sanitizer does not run it. */
+/** Registers a test that holds a stream; its name says why it is skipped, where it is. */
 export function testHoldingStream(name: string, body: (gpu: CudaDevice) => unknown): void {
+  const reason = reasonToSkip();
   Deno.test({
-    name: IN_SANITIZER ? `${name} (skipped: holds a stream, which the sanitizer waits for)` : name,
-    ignore: IN_SANITIZER,
+    name: reason === undefined ? name : `${name} (skipped: ${reason})`,
+    ignore: reason !== undefined,
     fn: () => withDevice(body),
   });
+}
+
+function reasonToSkip(): string | undefined {
+  if (IN_SANITIZER) return "holds a stream, which the sanitizer waits for";
+  if (testDriver().cuStreamWaitValue32_v2 === null) {
+    return "this driver has no way to hold a stream";
+  }
+  return undefined;
 }
 
 /** Holds all later work of a stream back; disposing it lets the work go and waits for it. */

@@ -7,6 +7,7 @@ import {
   allocationOf,
   type DeviceAllocator,
 } from "../../buffers/device_allocator.ts";
+import { nameView } from "../../buffers/view_names.ts";
 import type { DeviceBuffer } from "../../buffers/device_buffer.ts";
 import { contextOf } from "../../memory/memory_resource.ts";
 import { takeAfterCollection } from "../../memory/out_of_memory.ts";
@@ -180,6 +181,7 @@ function* viewsOf(
     const { name, format, byteLength } = entry;
     const { dtype, shape } = heldAs(format, entry);
     const bytes = block.subarray(blockOffset, blockOffset + byteLength);
-    yield [name, { buffer: bytes.as(dtype).reshape(shape), format }];
+    const buffer = nameView(bytes.as(dtype).reshape(shape), name);
+    yield [name, { buffer, format }];
   }
 }

@@ -1,6 +1,12 @@
 // The cards of buffers and views: what they show, and that looking changes nothing.
 
-import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import {
+  assert,
+  assertAlmostEquals,
+  assertEquals,
+  assertMatch,
+  assertStringIncludes,
+} from "@std/assert";
 import type { CudaDevice } from "../../../src/device/device.ts";
 import { CudaDevice as Device } from "../../../src/device/device.ts";
 import { cardOf } from "../../support/display.ts";
@@ -22,7 +28,7 @@ Deno.test("DeviceBuffer shows the first values of many, and that there are more"
   await withDevice(async (gpu) => {
     using x = await gpu.upload(Float32Array.from({ length: 5000 }, (_, index) => index / 2));
     const { text } = await cardOf(x);
-    assertMatch(text, /first values:\n +0 +0\.5 +1 [^]*…$/);
+    assertMatch(text, /first and last values:\n +0 +0\.5 +1 [^]*\n +…\n[^]* 2499\.5$/);
   });
 });
 
@@ -44,7 +50,7 @@ for (
   });
 }
 
-Deno.test("DeviceBuffer copies no more than 4 KiB to be shown", async () => {
+Deno.test("DeviceBuffer copies no more than 4 KiB to be shown, and the last values too", async () => {
   const copied: number[] = [];
   const api = testDriver();
   const driver: typeof api = {
@@ -58,7 +64,8 @@ Deno.test("DeviceBuffer copies no more than 4 KiB to be shown", async () => {
     using x = gpu.zeros("uint8", 1_000_000);
     await gpu.synchronize();
     await cardOf(x);
-    assertEquals(copied, [4096]);
+    const bytes = copied.reduce((sum, count) => sum + count, 0);
+    assert(bytes >= 48 && bytes <= 4096, `${bytes} bytes`);
   }, { driver });
 });
 
@@ -103,7 +110,58 @@ Deno.test("StridedView shows its place and its steps", async () => {
     using x = gpu.zeros("float32", [2, 3], { label: "x" });
     const { text } = await cardOf(x.transpose());
     assertStringIncludes(text, "StridedView, a view x: float32[3, 2]");
-    assertStringIncludes(text, "in steps of [1, 3]");
+    assertStringIncludes(text, "in steps of: [1, 3]");
+  });
+});
+
+Deno.test("a transposed view shows the values that a download gives, first and last", async () => {
+  await withDevice(async (gpu) => {
+    using x = await gpu.upload(Float32Array.from({ length: 21 * 30 }, (_, index) => index), {
+      shape: [21, 30],
+    });
+    const view = x.transpose();
+    const values = await view.download();
+    const rows = [0, 1, 2, 3, undefined, 28, 29];
+    const columns = [0, 1, 2, 3, 4, undefined, 18, 19, 20];
+    const wanted = rows.map((row) =>
+      row === undefined
+        ? "…"
+        : columns.map((column) => column === undefined ? "…" : values[row * 21 + column]).join(" ")
+    );
+    const { text } = await cardOf(view);
+    const shown = text.slice(text.indexOf("first and last values:")).split("\n").slice(1)
+      .map((line) => line.trim().replaceAll(/ +/g, " "));
+    assertEquals(shown, wanted);
+  });
+});
+
+Deno.test("a reversed part of a three-axis view shows its own values", async () => {
+  await withDevice(async (gpu) => {
+    using x = await gpu.upload(Int32Array.from({ length: 24 }, (_, index) => index), {
+      shape: [2, 3, 4],
+    });
+    const view = x.strided({ shape: [2, 2, 2], strides: [12, -4, 2], offset: 8 });
+    const text = (await cardOf(view)).text.replaceAll(/ +/g, " ");
+    const values = await view.download();
+    const lines = [0, 2, 4, 6].map((at) => `${values[at]} ${values[at + 1]}`);
+    for (const line of lines) assertStringIncludes(text, line);
+  });
+});
+
+Deno.test("DeviceBuffer shows which values nobody has written", async () => {
+  await withDevice(async (gpu) => {
+    using x = gpu.alloc("float32", [3, 2], { label: "x" });
+    await gpu.synchronize();
+    const { text } = await cardOf(x);
+    if (gpu.isSimulated) assertStringIncludes(text, "values: not written yet");
+    assert(!text.includes("cannot be read"));
+  });
+});
+
+Deno.test("values are shown in scientific form where they would be long", async () => {
+  await withDevice(async (gpu) => {
+    using x = await gpu.upload(new Float32Array([3.4028234663852886e38, -1.5e-12, 16777216]));
+    assertStringIncludes((await cardOf(x)).text, "3.40282e+38  -1.5e-12  16777216");
   });
 });
 
@@ -157,6 +215,29 @@ Deno.test("GpuBuffer.describe() samples a large buffer from its first to its las
     using x = await gpu.upload(values);
     const { sampleCount, lowest, highest } = await x.describe();
     assertEquals([sampleCount, lowest, highest], [65_536, -7, 9]);
+  });
+});
+
+Deno.test("GpuBuffer.describe() finds deviation and quartiles, and no error where all was seen", async () => {
+  await withDevice(async (gpu) => {
+    using x = await gpu.upload(new Float64Array([1, 2, 3, 4, 10]));
+    const { deviation, quartiles, meanError } = await x.describe();
+    assertEquals([quartiles, meanError], [[2, 3, 4], 0]);
+    assertAlmostEquals(deviation ?? NaN, Math.sqrt(10), 1e-12);
+  });
+});
+
+Deno.test("GpuBuffer.describe() says an error that covers the true mean of a rising buffer", async () => {
+  await withDevice(async (gpu) => {
+    const length = 300_000;
+    const values = Float64Array.from({ length }, (_, index) => (index / length) ** 2);
+    using x = await gpu.upload(values);
+    const summary = await x.describe();
+    const { mean, meanError } = summary;
+    const truth = values.reduce((sum, value) => sum + value / length, 0);
+    assert(mean !== null && meanError !== null && meanError > 0);
+    assert(Math.abs(mean - truth) < 3 * meanError, `${mean} ± ${meanError}, true ${truth}`);
+    assertMatch((await cardOf(summary)).text, /mean: 0\.\d+ ± 0\.\d+/);
   });
 });
 

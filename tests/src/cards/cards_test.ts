@@ -1,6 +1,6 @@
 // The cards of everything beside buffers: devices, streams, events, tables, resources, errors, results.
 
-import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import * as mod from "../../../mod.ts";
 import * as memory from "../../../src/entries/memory.ts";
 import { Parts } from "../../../src/words/parts.ts";
@@ -46,6 +46,53 @@ Deno.test("CudaDevice shows that it was disposed", async () => {
   const gpu = openTestDevice();
   gpu.dispose();
   assertStringIncludes((await cardOf(gpu)).text, "[disposed]");
+});
+
+Deno.test("CudaDevice shows how much of a limit is used", async () => {
+  await withDevice(async (gpu) => {
+    gpu.limit("64 MiB");
+    using _x = gpu.zeros("uint8", 16 * 2 ** 20);
+    const { html, text } = await cardOf(gpu);
+    gpu.limit(undefined);
+    assertStringIncludes(text, "limit 64 MiB\n[██████████······");
+    assertStringIncludes(text, "live 16 MiB, · left 48 MiB");
+    assertStringIncludes(html, "width:25%");
+  });
+});
+
+Deno.test("gpu.memory and gpu.info show themselves", async () => {
+  await withDevice(async (gpu) => {
+    using _x = gpu.zeros("uint8", 2 ** 20);
+    assertStringIncludes((await cardOf(gpu.memory)).text, "live 1 MiB");
+    assertStringIncludes((await cardOf(gpu.info)).text, `uuid: ${gpu.info.uuid}`);
+  });
+});
+
+Deno.test("OverlapTrace shows its pieces", async () => {
+  await withDevice(async (gpu) => {
+    using a = gpu.zeros("uint8", 2 ** 20);
+    using b = gpu.zeros("uint8", 2 ** 20);
+    const trace = await gpu.traceOverlap((trace) => {
+      trace.run("first copy", gpu.stream, () => a.copyFrom(b));
+    });
+    const { text } = await cardOf(trace);
+    assertMatch(text, /first copy +default +0 s/);
+    assertEquals(text.includes("modelled: "), gpu.isSimulated);
+  });
+});
+
+Deno.test("a tensor's card carries the tensor's name and that of its file", async () => {
+  using folder = new FileFolder();
+  const path = folder.pathOf("model.safetensors");
+  await withDevice(async (gpu) => {
+    const name = "model.layers.36.self_attn.q_proj.weight";
+    using made = gpu.zeros("float32", [2, 2]);
+    await gpu.saveSafetensors(path, { [name]: made });
+    using model = await gpu.loadSafetensors(path);
+    const { text } = await cardOf(model.tensor(name));
+    assertStringIncludes(text, `DeviceBuffer, a view of model.safetensors ${name}: float32[2, 2]`);
+    assertEquals((await model.tensor(name).describe()).name, name);
+  });
 });
 
 testHoldingStream("CudaStream shows whether it is working", async (gpu) => {
@@ -137,7 +184,8 @@ Deno.test("Timing shows GPU time and speed", async () => {
     using a = gpu.zeros("uint8", 2 ** 20);
     using b = gpu.alloc("uint8", 2 ** 20);
     const { text } = await cardOf(await gpu.time(() => b.copyFrom(a)));
-    assertStringIncludes(text, "on the GPU's clock");
+    const clock = gpu.isSimulated ? "modelled: no hardware was measured" : "on the GPU's clock";
+    assertStringIncludes(text, clock);
     assertStringIncludes(text, "copied: 1 MiB");
   });
 });
@@ -149,7 +197,8 @@ Deno.test("a bandwidth result shows a table of speeds and the fits in words", as
 });
 
 Deno.test("results are plain data beside their cards", () => {
-  const fields = { gpuSeconds: 1, hostSeconds: 2, copiedBytes: 0, gigabytesPerSecond: 0 };
+  const times = { gpuSeconds: 1, hostSeconds: 2, copiedBytes: 0, gigabytesPerSecond: 0 };
+  const fields = { ...times, isModelled: false };
   const timing = new mod.Timing(new Parts(fields));
   assertEquals(JSON.stringify(timing), JSON.stringify(fields));
   assertEquals(structuredClone(timing) as unknown, fields);

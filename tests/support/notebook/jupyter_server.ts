@@ -43,12 +43,15 @@ export class JupyterServer implements AsyncDisposable {
     this.#process = process;
   }
 
-  /** Starts it on copies of all notebooks, without outputs; each names the kit by this checkout's URL. */
-  static async start(frontEnd: FrontEnd): Promise<JupyterServer> {
+  /**
+   * Starts it on copies of all notebooks; each names the kit by this checkout's URL. They have no
+   * outputs, or those of the notebooks in a folder.
+   */
+  static async start(frontEnd: FrontEnd, outputs?: URL): Promise<JupyterServer> {
     const python = await findPython([frontEnd]);
     const folder = new URL(`served/${frontEnd}/`, WORK_FOLDER);
     await Deno.remove(folder, { recursive: true }).catch(() => {}); // not there the first time
-    copyNotebooks(new URL("notebooks/", folder));
+    copyNotebooks(new URL("notebooks/", folder), outputs);
     writeSettings(new URL("settings/", folder));
     const port = freePort();
     const at = (name: string) => fileURLToPath(new URL(name, folder));
@@ -94,14 +97,15 @@ export class JupyterServer implements AsyncDisposable {
   }
 }
 
-function copyNotebooks(folder: URL): void {
+function copyNotebooks(folder: URL, outputs: URL | undefined): void {
   Deno.mkdirSync(folder, { recursive: true });
   const root = PROJECT_ROOT.href.replace(/\/$/, "");
   for (const name of notebookNames()) {
-    const notebook = readNotebook(new URL(`${name}.ipynb`, NOTEBOOKS));
+    const notebook = readNotebook(new URL(`${name}.ipynb`, outputs ?? NOTEBOOKS));
     const cells = notebook.cells.map((cell) => {
       const source = joined(cell.source).replace('vramkit = ".."', `vramkit = "${root}"`);
-      return cell.cell_type === "code" ? { ...cell, source, outputs: [] } : { ...cell, source };
+      const isBare = cell.cell_type === "code" && outputs === undefined;
+      return isBare ? { ...cell, source, outputs: [] } : { ...cell, source };
     });
     const file = new URL(`${name}.ipynb`, folder);
     Deno.writeTextFileSync(file, JSON.stringify({ ...notebook, cells }));

@@ -60,6 +60,21 @@ export function checksOf(seen: Seen, { cardCount, plotCount, outputCounts }: Wan
   ];
 }
 
+/** Compares what a saved notebook shows where no script runs with what it should. */
+export function stillChecksOf(seen: Seen, { cardCount, plotCount }: Wanted): Check[] {
+  const { bareCards, overprinted, pictureCount, plots } = seen;
+  return [
+    { name: "every card is there", passed: seen.cardCount === cardCount, found: seen.cardCount },
+    { name: "cards keep their style", passed: bareCards.length === 0, found: bareCards },
+    {
+      name: "every plot is a picture",
+      passed: pictureCount === plotCount && plots.length === 0,
+      found: { pictureCount, plots },
+    },
+    { name: "no text overprints another", passed: overprinted.length === 0, found: overprinted },
+  ];
+}
+
 /** Notes what a page asks of others than `isOwn` tells, and what goes wrong in it. */
 export function watch(page: Page, isOwn: (url: string) => boolean): { faults: string[] } {
   const faults: string[] = [];

@@ -41,13 +41,19 @@ export interface Seen {
   /** Code cells that ran, and those there are. */
   readonly ranCount: number;
   readonly cellCount: number;
-  /** For each code cell: its outputs. */
+  /** For each code cell: its outputs that show something. */
   readonly outputCounts: readonly number[];
   /** Texts of error outputs. */
   readonly errors: readonly string[];
   readonly cardCount: number;
   /** Cards whose text cannot be told from what is behind it. */
   readonly paleCards: readonly string[];
+  /** Cards without a border, whose style was taken away. */
+  readonly bareCards: readonly string[];
+  /** Texts of table cells that reach into their neighbours. */
+  readonly overprinted: readonly string[];
+  /** Plots that are pictures; a script may take their place. */
+  readonly pictureCount: number;
   /** How light the notebook's background is, from 0 to 1. */
   readonly background: number;
   /** For each plot: traces that hold values, and traces with marks that have an extent. */
@@ -83,16 +89,24 @@ export function countIn({ notebook, cell, prompt, output, error }: NotebookView)
     const { width, height } = mark.getBoundingClientRect();
     return width > 0 || height > 0;
   });
+  const showsSomething = (area) =>
+    area.innerText.trim() !== "" || area.querySelector("img, svg") !== null;
   const cells = all("${cell}");
   const cards = all(".vk-card");
   return {
     ranCount: all("${cell} ${prompt}").filter((prompt) => /\\d/.test(prompt.textContent)).length,
     cellCount: cells.length,
-    outputCounts: cells.map((cell) => all("${output}", cell).length),
+    outputCounts: cells.map((cell) => all("${output}", cell).filter(showsSomething).length),
     errors: all('${error}').map((output) => output.textContent),
     cardCount: cards.length,
     paleCards: cards.filter((card) => contrast(card) < ${LEAST_CONTRAST})
       .map((card) => card.getAttribute("aria-label")),
+    bareCards: cards.filter((card) => getComputedStyle(card).borderTopWidth === "0px")
+      .map((card) => card.innerText),
+    overprinted: cards.flatMap((card) => all("td, th", card))
+      .filter((cell) => cell.scrollWidth > cell.clientWidth + 1).map((cell) => cell.innerText),
+    pictureCount: all('img[src^="data:image/svg+xml"]')
+      .filter(({ naturalWidth, clientHeight }) => naturalWidth > 0 && clientHeight > 50).length,
     background: luminance(behind(panel)),
     plots: all(".js-plotly-plot").map((plot) => ({
       traceCount: plot.data.filter(({ x }) => (x ?? []).length > 0).length,

@@ -1,0 +1,60 @@
+// Pictures as PNG files: eight bits for red, green, blue and opacity each, compressed by node:zlib,
+// which is loaded with the first picture.
+
+/** The pixels of a picture, four bytes each, row after row from the top. */
+export interface Pixels {
+  readonly width: number;
+  readonly height: number;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+const PIXEL_BYTES = 4;
+/** The filter that keeps differences to the pixel on the left: smooth pictures become small by it. */
+const LEFT_FILTER = 1;
+const SIGNATURE = Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a);
+/** Bits of a channel, red-green-blue-opacity, deflate, the standard filters, no interlace. */
+const FORMAT = Uint8Array.of(8, 6, 0, 0, 0);
+
+/** Writes pixels as a PNG file. */
+export async function encodePng(
+  { width, height, bytes }: Pixels,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const { crc32, deflateSync } = await import("node:zlib");
+  const rowBytes = PIXEL_BYTES * width;
+  const lines = new Uint8Array(height * (1 + rowBytes)); // each row after the number of its filter
+  for (let row = 0; row < height; row++) {
+    const [from, to] = [row * rowBytes, row * (1 + rowBytes)];
+    lines[to] = LEFT_FILTER;
+    for (let at = 0; at < rowBytes; at++) {
+      const left = at < PIXEL_BYTES ? 0 : bytes[from + at - PIXEL_BYTES] ?? 0;
+      lines[to + 1 + at] = (bytes[from + at] ?? 0) - left; // wraps, as the filter wants it
+    }
+  }
+  const chunk = (type: string, data: Uint8Array): Uint8Array[] => {
+    const body = joined([new TextEncoder().encode(type), data]);
+    return [uint32(data.length), body, uint32(crc32(body))];
+  };
+  return joined([
+    SIGNATURE,
+    ...chunk("IHDR", joined([uint32(width), uint32(height), FORMAT])),
+    ...chunk("IDAT", deflateSync(lines)),
+    ...chunk("IEND", new Uint8Array()),
+  ]);
+}
+
+/** PNG writes numbers with their highest byte first. */
+function uint32(value: number): Uint8Array {
+  const bytes = new Uint8Array(4);
+  new DataView(bytes.buffer).setUint32(0, value);
+  return bytes;
+}
+
+function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}
