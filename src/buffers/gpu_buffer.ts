@@ -5,6 +5,7 @@ import { nextId } from "../accounting/ids.ts";
 import { type LiveKind, nameOf } from "../accounting/ledger.ts";
 import type { Context } from "../driver/context.ts";
 import { type ArrayOf, type DType, elementBytes, type ScalarOf } from "../dtype.ts";
+import { KERNEL_MEMORY, type KernelMemory } from "../launch/kernel_memory.ts";
 import type { Allocation } from "../memory/allocation.ts";
 import type { MemoryResource } from "../memory/memory_resource.ts";
 import type { CudaStream } from "../order/stream.ts";
@@ -164,7 +165,8 @@ export async function uploadLate<D extends DType, B extends GpuBuffer<D>>(
 }
 
 /** Typed memory that the GPU can reach, or a view of a part of it. */
-export abstract class GpuBuffer<D extends DType = DType> implements Disposable, AsyncDisposable {
+export abstract class GpuBuffer<D extends DType = DType>
+  implements KernelMemory, Disposable, AsyncDisposable {
   /** This value's number, never used again; a view has its own. */
   readonly id: number = nextId();
   /** The element type. */
@@ -288,6 +290,17 @@ export abstract class GpuBuffer<D extends DType = DType> implements Disposable, 
     // A sum makes a new bigint, which costs more than all the rest here.
     const address = byteOffset === 0 ? start : start + BigInt(byteOffset);
     return { allocation, address, byteLength };
+  }
+
+  /**
+   * Returns the memory for a kernel.
+   *
+   * @throws TypeError when the GPU cannot use it.
+   * @internal
+   */
+  [KERNEL_MEMORY](): MemorySpan {
+    if (this.isDeviceAccessible) return this.span;
+    throw new TypeError("the GPU cannot use that memory; copy it into device memory first");
   }
 
   /**

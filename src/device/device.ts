@@ -80,6 +80,16 @@ import {
 } from "../interop/safetensors/save.ts";
 import type { SafetensorsSource } from "../interop/safetensors/shards.ts";
 import { UPLOAD_FILE_OPTIONS, uploadFile, type UploadFileOptions } from "../interop/upload_file.ts";
+import { COMPILE_OPTIONS, compileKernel, type CompileOptions } from "../kernels/compile.ts";
+import type { CudaKernel } from "../kernels/cuda_kernel.ts";
+import type { CudaModule } from "../kernels/cuda_module.ts";
+import { loadModule, MODULE_OPTIONS, type ModuleOptions } from "../kernels/load_module.ts";
+import {
+  type Occupancy,
+  OCCUPANCY_OPTIONS,
+  occupancyOf,
+  type OccupancyOptions,
+} from "../kernels/occupancy.ts";
 import { BANDWIDTH_OPTIONS, type BandwidthOptions, measurePoints } from "../measure/bandwidth.ts";
 import { BandwidthResult, fitLines, type Provenance } from "../measure/bandwidth_result.ts";
 import { type OverlapRecorder, type OverlapTrace, traceOverlap } from "../measure/overlap.ts";
@@ -553,6 +563,59 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     options: LoadSafetensorsOptions = {},
   ): Promise<SafetensorsModel> {
     return loadSafetensors(source, this, options);
+  }
+
+  /**
+   * Compiles CUDA C++ for this GPU and returns a kernel of it, whose `launch()` runs it. NVIDIA's
+   * compiler NVRTC is found in CUDA's folder, in conda, among Python's packages or in the system
+   * (`pip install nvidia-cuda-nvrtc-cu12` brings it); it works on a thread of its own. What was
+   * compiled before is used again, also by later programs where they may write to their cache folder.
+   *
+   * @throws CompileError with the lines that have mistakes.
+   * @throws CudaUnavailableError when there is no NVRTC; the message says how to get it.
+   *
+   * @example
+   * ```ts
+   * import { CudaDevice } from "vramkit";
+   *
+   * using gpu = CudaDevice.open(0, { driver: "auto" });
+   * if (!gpu.isSimulated) {
+   *   using square = await gpu.compile(`__global__ void square(float *x) {
+   *     x[threadIdx.x] *= x[threadIdx.x];
+   *   }`);
+   *   using x = await gpu.upload(new Float32Array([1, 2, 3]));
+   *   square.launch({ grid: 1, block: 3, args: [x] });
+   *   console.log(await x.download()); // Float32Array(3) [1, 4, 9]
+   * }
+   * ```
+   */
+  async compile(source: string, options: CompileOptions = {}): Promise<CudaKernel> {
+    COMPILE_OPTIONS.read(options, "compile");
+    return await compileKernel(this.context, source, options);
+  }
+
+  /**
+   * Loads kernels and variables that were compiled before: a text of PTX, the bytes of PTX, of a cubin
+   * or of a fat binary, or the path of such a file, which needs `--allow-read`.
+   *
+   * @throws TypeError for what is no such code, or was cut off.
+   * @throws CudaError when the code is for another kind of GPU, or for a newer driver.
+   */
+  async loadModule(
+    source: string | URL | Uint8Array,
+    options: ModuleOptions = {},
+  ): Promise<CudaModule> {
+    MODULE_OPTIONS.read(options, "loadModule");
+    return await loadModule(this.context, source, options);
+  }
+
+  /**
+   * Returns how well a kernel fills the GPU with blocks of a size; without a size, for the one that
+   * the driver proposes (cuOccupancyMaxPotentialBlockSize).
+   */
+  occupancy(kernel: CudaKernel, options: OccupancyOptions = {}): Occupancy {
+    OCCUPANCY_OPTIONS.read(options, "occupancy");
+    return occupancyOf(this.context, kernel, options);
   }
 
   /**

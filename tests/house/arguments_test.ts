@@ -4,6 +4,7 @@
 
 import { assertEquals } from "@std/assert";
 import * as kit from "../../mod.ts";
+import * as kernels from "../../src/entries/kernels.ts";
 import * as memory from "../../src/entries/memory.ts";
 import * as safetensors from "../../src/entries/safetensors.ts";
 import * as simulated from "../../src/entries/simulated.ts";
@@ -14,7 +15,15 @@ import { openTestDevice } from "../support/driver.ts";
 import { CaughtWarnings } from "../support/warnings.ts";
 
 /** All that programs import. */
-const EXPORTED = { ...kit, ...memory, ...safetensors, ...simulated, ...testing, ...notebook };
+const EXPORTED = {
+  ...kit,
+  ...kernels,
+  ...memory,
+  ...safetensors,
+  ...simulated,
+  ...testing,
+  ...notebook,
+};
 
 type Method = (...args: unknown[]) => unknown;
 

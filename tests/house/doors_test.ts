@@ -10,6 +10,7 @@ import { DisposedError } from "../../src/words/errors.ts";
 import { denoJson, TemporaryFolder } from "../support/child_deno.ts";
 import { type Door, DOORS, type DoorScene, type OptionSort } from "../support/doors.ts";
 import { testDriver } from "../support/driver.ts";
+import { IOTA_PTX } from "../support/kernel_driver.ts";
 import { PROJECT_ROOT } from "../support/project_files.ts";
 import { liveNames, withDevice } from "../support/with_device.ts";
 
@@ -148,7 +149,10 @@ function walk(row: Door, attempts: (scene: DoorScene) => Iterable<Attempt>): Pro
     using staged = gpu.staged("float32", 4);
     using managed = gpu.managed("float32", 4);
     using graph = gpu.capture(() => void buffer.fill(9));
-    const scene = { gpu, buffer, source, view, staged, managed, graph, folder: folder.path };
+    using module = await gpu.loadModule(IOTA_PTX);
+    const kernel = module.kernel("vramkit_iota_u32");
+    const things = { gpu, buffer, source, view, staged, managed, graph, module, kernel };
+    const scene = { ...things, folder: folder.path };
     const live = liveNames(gpu);
     const files = filesIn(folder.path);
     for (const attempt of attempts(scene)) {

@@ -19,6 +19,7 @@ import {
   PooledPinnedHostMemoryResource,
   TrackingResourceAdaptor,
 } from "../../src/entries/memory.ts";
+import type { CudaKernel, CudaModule } from "../../src/entries/kernels.ts";
 import { simulateDriver } from "../../src/entries/simulated.ts";
 import {
   Figure,
@@ -44,6 +45,10 @@ export interface DoorScene {
   readonly managed: ManagedBuffer<"float32">;
   /** A recorded fill. */
   readonly graph: CudaGraph;
+  /** A module with a kernel of four parameters. */
+  readonly module: CudaModule;
+  /** That kernel. */
+  readonly kernel: CudaKernel;
   /** Where files may be written. */
   readonly folder: string;
 }
@@ -177,6 +182,34 @@ export const DOORS: Readonly<Record<string, Door>> = {
     PLACE,
     ({ gpu, buffer }, o) => gpu.capture(() => void buffer.fill(9), o),
   ),
+  "CudaDevice#compile": door("compile", {
+    name: "text",
+    options: "list",
+    include: "list",
+    architecture: "text",
+    cache: "flag",
+    label: "text",
+  }, ({ gpu }, o) => gpu.compile("", o)),
+  "CudaDevice#loadModule": door(
+    "loadModule",
+    { label: "text" },
+    ({ gpu, folder }, o) => gpu.loadModule(`${folder}/there.bin`, o),
+  ),
+  "CudaDevice#occupancy": door(
+    "occupancy",
+    { block: "number", sharedBytes: "number" },
+    ({ gpu, kernel }, o) => gpu.occupancy(kernel, o),
+  ),
+  "CudaKernel#launch": door("launch", {
+    ...STREAM,
+    grid: "anything",
+    block: "anything",
+    sharedBytes: "number",
+    cooperative: "flag",
+    cluster: "anything",
+    args: "list",
+  }, ({ kernel }, o) => kernel.launch(o)),
+  "CudaModule#global": door("global", ELEMENTS, ({ module }, o) => module.global("missing", o)),
   "CudaDevice#time": door("time", STREAM, ({ gpu, buffer }, o) => {
     return gpu.time(() => buffer.fill(9), o);
   }),
@@ -294,6 +327,7 @@ export const DOORS: Readonly<Record<string, Door>> = {
     pools: "flag",
     concurrentManagedAccess: "flag",
     cudaVersion: "text",
+    kernels: "record",
     fault: "callback",
   }, (_, o) => simulateDriver(o)),
   "LiveTable#filter": door("filter", QUERY, ({ gpu }, o) => gpu.live().filter(o)),
