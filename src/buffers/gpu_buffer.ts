@@ -30,9 +30,10 @@ import {
 } from "../transfer/transfer_choice.ts";
 import { readableFrom, wholeOf, writableInto } from "../transfer/web_streams.ts";
 import { DisposedError } from "../words/errors.ts";
-import { formatBytes } from "../words/format.ts";
+import { describeValue, formatBytes } from "../words/format.ts";
 import { NUMBER, OptionSet, requireKind, TEXT } from "../words/options.ts";
 import { Parts, partsOf } from "../words/parts.ts";
+import { checksumOf, firstDifferentByte } from "./comparison.ts";
 import type { DeviceBufferRequest } from "./device_buffer.ts";
 import { elementOf } from "./element.ts";
 import { readElement, writeElement } from "./element_access.ts";
@@ -579,6 +580,49 @@ export abstract class GpuBuffer<D extends DType = DType>
     throw new RangeError(`Cannot read ${this} as one item: it has ${this.length} elements`);
   }
 
+  /**
+   * Tells whether another buffer has the same shape and the same bits, compared on the GPU. For
+   * floats this differs from `===`: NaN equals itself, and 0 is not -0.
+   *
+   * @throws TypeError when the element types differ, or the GPU cannot reach one of the two.
+   */
+  async equals(other: GpuBuffer<D>, options: StreamChoice = {}): Promise<boolean> {
+    STREAM_CHOICE.read(options, "equals");
+    this.#checkOther(other, "compare");
+    if (other.shape.join() !== this.shape.join()) return false;
+    return await this.firstDifference(other, options) === undefined;
+  }
+
+  /**
+   * Finds the first element of the flat buffer whose bits differ from those of another buffer,
+   * compared on the GPU; undefined when none does.
+   *
+   * @throws TypeError when the element types differ, or the GPU cannot reach one of the two.
+   * @throws RangeError when the lengths differ.
+   */
+  async firstDifference(
+    other: GpuBuffer<D>,
+    options: StreamChoice = {},
+  ): Promise<number | undefined> {
+    STREAM_CHOICE.read(options, "firstDifference");
+    this.#checkOther(other, "compare");
+    if (other.length !== this.length) {
+      throw new RangeError(`Cannot compare ${this} with ${other}: their lengths differ`);
+    }
+    const spans = [this[KERNEL_MEMORY](), other[KERNEL_MEMORY]()] as const;
+    const found = await firstDifferentByte(...spans, streamFor(this, options));
+    return found === undefined ? undefined : Math.floor(found / elementBytes(this.dtype));
+  }
+
+  /**
+   * Sums up all bytes and their places on the GPU: 16 hexadecimal digits that tell whether memory
+   * changed, or two buffers on two machines are the same. It is no protection against forgery.
+   */
+  async checksum(options: StreamChoice = {}): Promise<string> {
+    STREAM_CHOICE.read(options, "checksum");
+    return await checksumOf(this[KERNEL_MEMORY](), streamFor(this, options));
+  }
+
   /** Gives the memory back after the work queued on it; a view only lets go of it. */
   dispose(): void {
     this.#letGo(undefined);
@@ -660,6 +704,18 @@ export abstract class GpuBuffer<D extends DType = DType>
     this.#shape = shape;
     this.#length = countOf(shape);
     this.#byteLength = this.#length * elementBytes(this.dtype);
+  }
+
+  #checkOther(other: GpuBuffer<D>, verb: string): void {
+    this.#requireUsable();
+    if (!(other instanceof GpuBuffer)) {
+      throw new TypeError(
+        `Cannot ${verb} ${this} with ${describeValue(other)}: expected a buffer; upload() arrays`,
+      );
+    }
+    if (other.disposed) throw new DisposedError(other.toString());
+    if (other.dtype === this.dtype) return;
+    throw new TypeError(`Cannot ${verb} ${this} with ${other}: element types differ, use as()`);
   }
 
   #requireUsable(): void {

@@ -46,6 +46,7 @@ import {
 } from "../buffers/many_arrays.ts";
 import { allocateMappedBuffer, type MappedBuffer } from "../buffers/mapped_buffer.ts";
 import type { BuffersOf, PackedBuffers } from "../buffers/packed_buffers.ts";
+import { IOTA_OPTIONS, type IotaOptions, numberRun, queueRun } from "../buffers/number_run.ts";
 import { allocatePinnedBuffer, type PinnedBuffer } from "../buffers/pinned_buffer.ts";
 import { allocatePitchedBuffer, type PitchedBuffer } from "../buffers/pitched_buffer.ts";
 import {
@@ -60,7 +61,7 @@ import { uploadSource } from "../buffers/upload_source.ts";
 import { Context } from "../driver/context.ts";
 import { Driver } from "../driver/driver.ts";
 import { releaseAll } from "../driver/release.ts";
-import type { DType, DTypeOf, HostArray } from "../dtype.ts";
+import { DTYPE, type DType, type DTypeOf, type HostArray } from "../dtype.ts";
 import {
   CAPTURE_OPTIONS,
   captureGraph,
@@ -351,6 +352,39 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     const buffer = this.alloc(dtype, shape, options);
     try {
       buffer.clear({ stream });
+      return buffer;
+    } catch (error) {
+      buffer.dispose();
+      throw error;
+    }
+  }
+
+  /**
+   * Allocates device memory and queues writing `start`, `start + step` and so on; does not wait.
+   * Whole numbers wrap around; floats are computed in 64 bits.
+   *
+   * @throws TypeError for 16-bit floats and booleans.
+   *
+   * @example
+   * ```ts
+   * import { CudaDevice } from "vramkit";
+   *
+   * using gpu = CudaDevice.open(0, { driver: "auto" });
+   * using x = gpu.iota("int32", [2, 3], { start: 10, step: -2 });
+   * console.log(await x.download()); // Int32Array(6) [10, 8, 6, 4, 2, 0]
+   * ```
+   */
+  iota<D extends DType>(
+    dtype: D,
+    shape: number | Shape,
+    options: IotaOptions = {},
+  ): DeviceBuffer<D> {
+    const { start, step, ...place } = IOTA_OPTIONS.read(options, "iota");
+    requireKind(dtype, DTYPE, "iota");
+    const run = numberRun(dtype, { start, step });
+    const buffer = this.alloc(dtype, shape, place);
+    try {
+      queueRun(buffer, run, streamOn(this.context, place, buffer));
       return buffer;
     } catch (error) {
       buffer.dispose();

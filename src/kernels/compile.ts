@@ -9,7 +9,7 @@ import { FLAG, listOf, OptionSet, requireKind, TEXT } from "../words/options.ts"
 import { cacheKey, findCode, keepCode } from "./compile_cache.ts";
 import { architectureFor, type CompiledCode, compileText } from "./compiler.ts";
 import type { CudaKernel } from "./cuda_kernel.ts";
-import { CudaModule } from "./cuda_module.ts";
+import { loadForKernel } from "./cuda_module.ts";
 
 /** Options for {@link CudaDevice.compile}. */
 export interface CompileOptions {
@@ -60,13 +60,7 @@ export async function compileKernel(
   const code = await compiledCode(context, source, options);
   const symbol = code.symbol ?? name ?? onlyOf(code);
   const { image: bytes, entries } = code;
-  const module = CudaModule.load(context, { bytes, entries }, label ?? name ?? symbol);
-  try {
-    return module.ownKernel(symbol);
-  } catch (error) {
-    module.dispose();
-    throw error;
-  }
+  return loadForKernel(context, { bytes, entries }, { symbol, label: label ?? name ?? symbol });
 }
 
 async function compiledCode(

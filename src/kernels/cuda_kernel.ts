@@ -10,6 +10,7 @@ import type { KernelMemory } from "../launch/kernel_memory.ts";
 import type { KernelNumber } from "../launch/kernel_number.ts";
 import { type LaunchShapeOptions, shapeOf } from "../launch/launch_shape.ts";
 import { ANYTHING, FLAG, LIST, NUMBER, OptionSet } from "../words/options.ts";
+import { type Parts, partsOf } from "../words/parts.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { STREAM, streamOn } from "../order/stream_choice.ts";
 
@@ -63,6 +64,16 @@ const LAUNCH_OPTIONS = new OptionSet<LaunchOptions>({
   stream: STREAM,
 });
 
+/** The parts of a {@link CudaKernel}. */
+export interface KernelParts {
+  /** Module that it is a part of. */
+  readonly module: KernelModule;
+  /** The kernel itself. */
+  readonly kernel: KernelFunction;
+  /** Whether the module is disposed with it. */
+  readonly ownsModule?: boolean | undefined;
+}
+
 /** Returns the function behind a kernel. */
 export let functionOf: (kernel: CudaKernel) => KernelFunction;
 
@@ -97,12 +108,13 @@ export class CudaKernel implements Disposable {
     functionOf = (kernel) => kernel.#function;
   }
 
-  /** Shows a kernel of a module; {@link CudaModule.kernel} is shorter. */
-  constructor(
-    module: KernelModule,
-    kernel: KernelFunction,
-    { ownsModule = false }: { readonly ownsModule?: boolean } = {},
-  ) {
+  /**
+   * Shows a kernel of a module.
+   *
+   * @ignore
+   */
+  constructor(parts: Parts<KernelParts>) {
+    const { module, kernel, ownsModule = false } = partsOf(parts, new.target);
     this.module = module;
     this.#function = kernel;
     this.#ownsModule = ownsModule;

@@ -11,6 +11,7 @@ import type { ModuleImage } from "../launch/image.ts";
 import type { KernelFunction } from "../launch/kernel_function.ts";
 import { LoadedCode } from "../launch/loaded_code.ts";
 import { OptionSet, requireKind, SHAPE, TEXT } from "../words/options.ts";
+import { Parts, partsOf } from "../words/parts.ts";
 import { CudaKernel, type GlobalOptions, type KernelModule } from "./cuda_kernel.ts";
 
 const GLOBAL_OPTIONS = new OptionSet<GlobalOptions<DType>>({ dtype: DTYPE, shape: SHAPE });
@@ -26,22 +27,18 @@ export class CudaModule implements KernelModule {
   readonly #code: LoadedCode;
   readonly #record: HandleRecord;
 
-  private constructor(code: LoadedCode) {
+  /**
+   * Adopts loaded code.
+   *
+   * @ignore
+   */
+  constructor(parts: Parts<LoadedCode>) {
+    const code = partsOf(parts, new.target);
     this.context = code.context;
     this.#code = code;
     const { context, label } = code;
     const destroy = () => code.release();
     this.#record = new HandleRecord(this, { context, kind: "module", handle: 0n, label, destroy });
-  }
-
-  /**
-   * Loads an image (cuLibraryLoadData, or cuModuleLoadDataEx on drivers before CUDA 12.0).
-   *
-   * @throws TypeError for PTX with a mistake, and while a capture runs.
-   */
-  static load(context: Context, image: ModuleImage, label?: string): CudaModule {
-    requireNoCapture("load a module");
-    return new CudaModule(new LoadedCode(context, image, label));
   }
 
   /** The module's label, or its number. */
@@ -68,16 +65,7 @@ export class CudaModule implements KernelModule {
    */
   kernel(name: string): CudaKernel {
     requireKind(name, TEXT, "kernel");
-    return new CudaKernel(this, this.#functionOf(name));
-  }
-
-  /**
-   * Returns a kernel that disposes the module with itself.
-   *
-   * @internal
-   */
-  ownKernel(name: string): CudaKernel {
-    return new CudaKernel(this, this.#functionOf(name), { ownsModule: true });
+    return new CudaKernel(new Parts({ module: this, kernel: this.#functionOf(name) }));
   }
 
   /**
@@ -125,5 +113,32 @@ export class CudaModule implements KernelModule {
 
   #requireUsable(): void {
     if (this.disposed) throw new DisposedError(this.toString());
+  }
+}
+
+/**
+ * Loads an image (cuLibraryLoadData, or cuModuleLoadDataEx on drivers before CUDA 12.0).
+ *
+ * @throws TypeError for PTX with a mistake, and while a capture runs.
+ */
+export function loadImage(context: Context, image: ModuleImage, label?: string): CudaModule {
+  requireNoCapture("load a module");
+  return new CudaModule(new Parts(new LoadedCode(context, image, label)));
+}
+
+/** Loads an image for one of its kernels, which disposes the module with itself. */
+export function loadForKernel(
+  context: Context,
+  image: ModuleImage,
+  { symbol, label }: { readonly symbol: string; readonly label: string },
+): CudaKernel {
+  requireNoCapture("load a module");
+  const code = new LoadedCode(context, image, label);
+  const module = new CudaModule(new Parts(code));
+  try {
+    return new CudaKernel(new Parts({ module, kernel: code.kernel(symbol), ownsModule: true }));
+  } catch (error) {
+    module.dispose();
+    throw error;
   }
 }

@@ -4,7 +4,7 @@ import type { Context } from "../driver/context.ts";
 import { describeValue } from "../words/format.ts";
 import { isPtx, readImage } from "../launch/image.ts";
 import { OptionSet, TEXT } from "../words/options.ts";
-import { CudaModule } from "./cuda_module.ts";
+import { type CudaModule, loadImage } from "./cuda_module.ts";
 
 /** Options for {@link CudaDevice.loadModule}. */
 export interface ModuleOptions {
@@ -25,9 +25,9 @@ export async function loadModule(
   source: string | URL | Uint8Array,
   { label }: ModuleOptions = {},
 ): Promise<CudaModule> {
-  if (source instanceof Uint8Array) return CudaModule.load(context, readImage(source), label);
+  if (source instanceof Uint8Array) return loadImage(context, readImage(source), label);
   if (typeof source === "string" && isText(source)) {
-    return CudaModule.load(context, readImage(source), label);
+    return loadImage(context, readImage(source), label);
   }
   if (typeof source !== "string" && !(source instanceof URL)) {
     throw new TypeError(
@@ -36,7 +36,7 @@ export async function loadModule(
     );
   }
   const file = String(source).replace(/.*\//, "");
-  return CudaModule.load(context, readImage(await readFile(source)), label ?? file);
+  return loadImage(context, readImage(await readFile(source)), label ?? file);
 }
 
 async function readFile(path: string | URL): Promise<Uint8Array> {

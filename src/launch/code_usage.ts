@@ -3,7 +3,7 @@
 
 import type { Context } from "../driver/context.ts";
 import { type Access, StreamUsage } from "../memory/stream_usage.ts";
-import { CudaStream } from "../order/stream.ts";
+import { type CudaStream, defaultStreamOf } from "../order/stream.ts";
 
 /** From so many streams on, those that are gone for good are forgotten first. */
 const MANY = 8;
@@ -15,7 +15,7 @@ export class CodeUsage extends StreamUsage {
 
   /** Starts with no stream. */
   constructor(context: Context) {
-    super(CudaStream.default(context));
+    super(defaultStreamOf(context));
   }
 
   override order(stream: CudaStream, _access: Access): void {

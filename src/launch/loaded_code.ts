@@ -11,7 +11,7 @@ import { visibleText } from "../words/format.ts";
 import { isPostponed } from "../memory/captured_memory.ts";
 import { whenPassed } from "../memory/when_passed.ts";
 import { tryRelease } from "../driver/release.ts";
-import { CudaStream } from "../order/stream.ts";
+import { defaultStreamOf } from "../order/stream.ts";
 import { addressOf } from "../transfer/host_memory.ts";
 import { CodeUsage } from "./code_usage.ts";
 import type { ModuleImage } from "./image.ts";
@@ -142,7 +142,7 @@ export class LoadedCode implements KernelCode {
         () => context.giveBack(call, this.#handle),
       );
     if (this.usage.streams().length === 0) return unload();
-    const stream = CudaStream.default(context);
+    const stream = defaultStreamOf(context);
     try {
       this.usage.finishOn(stream);
     } catch {

@@ -22,6 +22,8 @@ const MAKERS: Readonly<Record<string, string>> = {
   CudaStream: "gpu.createStream()",
   CudaEvent: "gpu.createEvent() and stream.record()",
   CudaGraph: "gpu.capture()",
+  CudaKernel: "gpu.compile() and module.kernel()",
+  CudaModule: "gpu.loadModule()",
   SafetensorsModel: "gpu.loadSafetensors()",
   LiveTable: "gpu.live()",
   LiveGroups: "gpu.live().by()",

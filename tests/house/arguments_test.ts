@@ -56,6 +56,7 @@ const THINGS: Readonly<Record<string, (gpu: kit.CudaDevice) => object>> = {
 const FIRST: Readonly<Record<string, unknown>> = {
   alloc: "float32",
   zeros: "float32",
+  iota: "float32",
   pinned: "float32",
   staged: "float32",
   mapped: "float32",

@@ -10,7 +10,7 @@ import { DisposedError } from "../../src/words/errors.ts";
 import { denoJson, TemporaryFolder } from "../support/child_deno.ts";
 import { type Door, DOORS, type DoorScene, type OptionSort } from "../support/doors.ts";
 import { testDriver } from "../support/driver.ts";
-import { IOTA_PTX } from "../support/kernel_driver.ts";
+import { IOTA_PTX } from "../support/kernels/kernel_driver.ts";
 import { PROJECT_ROOT } from "../support/project_files.ts";
 import { liveNames, withDevice } from "../support/with_device.ts";
 

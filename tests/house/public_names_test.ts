@@ -50,6 +50,7 @@ const PUBLIC_NAMES: Readonly<Record<keyof typeof config.exports, readonly string
     "HostBuffer",
     "HostMemory",
     "HostValues",
+    "IotaOptions",
     "LazyBuffer",
     "LikeOptions",
     "LiveGroups",

@@ -116,6 +116,13 @@ export const DOORS: Readonly<Record<string, Door>> = {
   "CudaDevice.count": door("count", OPEN, (_, o) => CudaDevice.count(o)),
   "CudaDevice#alloc": door("alloc", ALLOCATE, ({ gpu }, o) => gpu.alloc("float32", 4, o)),
   "CudaDevice#zeros": door("zeros", ALLOCATE, ({ gpu }, o) => gpu.zeros("float32", 4, o)),
+  "CudaDevice#iota": door(
+    "iota",
+    { ...ALLOCATE, start: "anything", step: "anything" },
+    ({ gpu }, o) => {
+      return gpu.iota("float32", 4, o);
+    },
+  ),
   "CudaDevice#pinned": door("pinned", ALLOCATE, ({ gpu }, o) => gpu.pinned("float32", 4, o)),
   "CudaDevice#upload": door(
     "upload",
@@ -284,6 +291,11 @@ export const DOORS: Readonly<Record<string, Door>> = {
     { ...TRANSFER, ...WRITE, fileOffset: "number" },
     ({ buffer, folder }, o) => buffer.writeFile(`${folder}/new.bin`, o),
   ),
+  "GpuBuffer#equals": door("equals", STREAM, ({ buffer, source }, o) => buffer.equals(source, o)),
+  "GpuBuffer#firstDifference": door("firstDifference", STREAM, ({ buffer, source }, o) => {
+    return buffer.firstDifference(source, o);
+  }),
+  "GpuBuffer#checksum": door("checksum", STREAM, ({ buffer }, o) => buffer.checksum(o)),
   "GpuBuffer#describe": door("describe", TRANSFER, ({ buffer }, o) => buffer.describe(o)),
   "StagedBuffer#push": door(
     "push",

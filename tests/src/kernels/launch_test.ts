@@ -4,7 +4,7 @@ import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { type CudaDevice, type CudaStream, DisposedError, type GpuBuffer } from "../../../mod.ts";
 import { type CudaKernel, f32, i32, i64, readOnly, u32, u8 } from "../../../src/entries/kernels.ts";
 import { withoutLeaks } from "../../../src/entries/testing.ts";
-import { kernelDriver, loadKernels } from "../../support/kernel_driver.ts";
+import { kernelDriver, loadKernels } from "../../support/kernels/kernel_driver.ts";
 import { ON_GPU } from "../../support/driver.ts";
 import { Random } from "../../support/random.ts";
 import { withDevice } from "../../support/with_device.ts";

@@ -1,7 +1,7 @@
 // Steps of the failure sweep: modules, launches, kernels in graphs, and the kit's own kernels.
 
 import { assert, assertEquals } from "@std/assert";
-import { IOTA_PTX } from "../../kernel_driver.ts";
+import { IOTA_PTX } from "../../kernels/kernel_driver.ts";
 import type { Step } from "../scene.ts";
 
 /** Modules and launches. */

@@ -1,12 +1,12 @@
 // A driver with the kernels of the recordings: as functions on the simulated driver, and as PTX on a
 // real one. `fill` writes bytes, `move` copies them, `nothing` does nothing.
 
-import type { DriverApi } from "../../ffi/cuda.ts";
-import { simulateDriver } from "../../ffi/simulated/driver.ts";
-import type { CudaDevice } from "../../src/device/device.ts";
-import type { CudaModule } from "../../src/kernels/cuda_module.ts";
-import { ON_GPU, testDriver } from "./driver.ts";
-import { IMAGES, SIMULATED_KERNELS } from "./recording/images.ts";
+import type { DriverApi } from "../../../ffi/cuda.ts";
+import { simulateDriver } from "../../../ffi/simulated/driver.ts";
+import type { CudaDevice } from "../../../src/device/device.ts";
+import type { CudaModule } from "../../../src/kernels/cuda_module.ts";
+import { ON_GPU, testDriver } from "../driver.ts";
+import { IMAGES, SIMULATED_KERNELS } from "../recording/images.ts";
 
 /** The PTX that has the kernels. */
 export const KERNELS_PTX: string = new TextDecoder().decode(IMAGES["kernels"]).replace("\0", "");
