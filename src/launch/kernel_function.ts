@@ -219,19 +219,20 @@ export class KernelFunction {
       );
     }
     const uses: Use[] = [];
+    const block = this.#block;
+    const { context } = this.code;
     for (let index = 0; index < args.length; index++) {
       const value = args[index];
       try {
-        if (!isKernelMemory(value)) {
-          this.#block.setValue(index, value, types !== undefined);
+        if (typeof value === "number" || !isKernelMemory(value)) {
+          block.setValue(index, value, types !== undefined);
           continue;
         }
         const { allocation, address, byteLength } = value[KERNEL_MEMORY]();
-        this.#checkMemory(allocation);
-        this.#block.setAddress(index, address);
-        if (byteLength > 0) {
-          uses.push({ allocation, address, byteLength, access: accessOf(value) });
-        }
+        if (allocation.context !== context) this.#checkReach(allocation);
+        block.setAddress(index, address);
+        if (byteLength === 0) continue;
+        uses.push({ allocation, address, byteLength, access: accessOf(value) });
       } catch (error) {
         throw withPlace(error, { kernel: this.name, index, value });
       }
@@ -239,13 +240,13 @@ export class KernelFunction {
     return uses;
   }
 
-  #checkMemory({ context, resource }: Allocation): void {
-    if (context !== this.code.context && !resource.isHostAccessible) {
-      throw new TypeError(
-        `it is memory of device ${context.ordinal}, the kernel runs on device ` +
-          `${this.code.context.ordinal}; copy it there first`,
-      );
-    }
+  /** Checks memory of another device's context: only what lies on the host is within reach. */
+  #checkReach({ context, resource }: Allocation): void {
+    if (resource.isHostAccessible) return;
+    throw new TypeError(
+      `it is memory of device ${context.ordinal}, the kernel runs on device ` +
+        `${this.code.context.ordinal}; copy it there first`,
+    );
   }
 
   /** Checks what the kernel allows; the device's own limits are checked by the driver. */

@@ -52,6 +52,31 @@ const MOST = { grid: [2 ** 31 - 1, 65535, 65535], block: [1024, 1024, 64] } as c
  * @throws RangeError for sizes that no device has.
  */
 export function shapeOf(options: LaunchShapeOptions, kernel: string): LaunchShape {
+  const last = lastShape;
+  if (isPlain(options) && options.grid === last.grid[0] && options.block === last.block[0]) {
+    return last;
+  }
+  const shape = checkedShape(options, kernel);
+  if (isPlain(options)) lastShape = shape;
+  return shape;
+}
+
+/** A loop launches one shape again and again, and most shapes are two numbers. */
+let lastShape: LaunchShape = {
+  grid: [1, 1, 1],
+  block: [1, 1, 1],
+  threadCount: 1,
+  sharedBytes: 0,
+  isCooperative: false,
+  cluster: undefined,
+};
+
+function isPlain({ grid, block, sharedBytes, cooperative, cluster }: LaunchShapeOptions): boolean {
+  return typeof grid === "number" && typeof block === "number" && sharedBytes === undefined &&
+    cooperative === undefined && cluster === undefined;
+}
+
+function checkedShape(options: LaunchShapeOptions, kernel: string): LaunchShape {
   const { sharedBytes = 0, cooperative: isCooperative = false } = options;
   const grid = sizesOf("grid", options.grid, kernel);
   const block = sizesOf("block", options.block, kernel);
