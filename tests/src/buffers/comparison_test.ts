@@ -4,7 +4,7 @@
 import { assert, assertEquals, assertNotEquals, assertRejects, assertThrows } from "@std/assert";
 import { findLibrary } from "../../../ffi/nvidia_libraries.ts";
 import { sourceOf } from "../../../ffi/nvrtc_library.ts";
-import { READY_KERNELS } from "../../../ffi/simulated/ready_kernels.ts";
+import { READY_KERNELS } from "../../../ffi/simulated/work/ready_kernels.ts";
 import type { DType, GpuBuffer } from "../../../mod.ts";
 import { readEntries } from "../../../src/launch/parameter_type.ts";
 import { READY_PTX } from "../../../src/launch/ready_ptx.ts";
