@@ -30,7 +30,6 @@ export {
   type Uploadable,
   type WriteFileOptions,
 } from "./src/buffers/gpu_buffer.ts";
-export type { IotaOptions } from "./src/buffers/number_run.ts";
 export { PackedBuffers } from "./src/buffers/packed_buffers.ts";
 export type {
   DownloadAllOptions,

@@ -8,6 +8,7 @@ import { type ArrayOf, type DType, elementBytes, type ScalarOf } from "../dtype.
 import { KERNEL_MEMORY, type KernelMemory } from "../launch/kernel_memory.ts";
 import type { Allocation } from "../memory/allocation.ts";
 import type { MemoryResource } from "../memory/memory_resource.ts";
+import { saveNpyFile } from "../numpy/save_npy.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { STREAM, STREAM_CHOICE, type StreamChoice, streamOn } from "../order/stream_choice.ts";
 import { ArrayPlace } from "../transfer/array_uses.ts";
@@ -118,6 +119,11 @@ const WRITE_FILE_OPTIONS = new OptionSet<WriteFileOptions>({
   ...WRITING_KINDS,
   fileOffset: NUMBER,
 });
+
+/** Options for {@link GpuBuffer.saveNpy}. */
+export interface SaveNpyOptions extends TransferChoice, WritingOptions {}
+
+const SAVE_NPY_OPTIONS = new OptionSet<SaveNpyOptions>({ ...TRANSFER_KINDS, ...WRITING_KINDS });
 
 /**
  * The name of the method by which each kind allocates another buffer like itself. It is a symbol,
@@ -363,6 +369,18 @@ export abstract class GpuBuffer<D extends DType = DType>
   async writeFile(path: FilePath, options: WriteFileOptions = {}): Promise<void> {
     WRITE_FILE_OPTIONS.read(options, "writeFile");
     await writeFileFrom({ ...options, path, span: this.span, stream: streamFor(this, options) });
+  }
+
+  /**
+   * Saves the elements as a .npy file, which Python's numpy loads; resolves when it is whole. Needs
+   * `--allow-write`. Until then, and when anything fails, the old file is there, untouched.
+   *
+   * @throws TypeError for bfloat16, which numpy lacks; use `as("uint16")`.
+   */
+  async saveNpy(path: FilePath, options: SaveNpyOptions = {}): Promise<void> {
+    SAVE_NPY_OPTIONS.read(options, "saveNpy");
+    const { dtype, shape, span } = this;
+    await saveNpyFile({ ...options, path, span, dtype, shape, stream: streamFor(this, options) });
   }
 
   /**

@@ -72,6 +72,7 @@ import { resourceFor } from "../graph/graph_memory_resource.ts";
 import type { ByteSource } from "../interop/byte_source.ts";
 import { bufferFromHandle, HANDLE_OPTIONS, type HandleOptions } from "../interop/from_handle.ts";
 import { bufferFromSource, FROM_OPTIONS, type FromOptions } from "../interop/from_source.ts";
+import { loadNpy, type LoadNpyOptions } from "../interop/numpy/load_npy.ts";
 import { loadSafetensors, type LoadSafetensorsOptions } from "../interop/safetensors/load.ts";
 import type { SafetensorsModel } from "../interop/safetensors/model.ts";
 import {
@@ -583,6 +584,30 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   ): Promise<DeviceBuffer<D>> {
     FROM_OPTIONS.read(options, "from");
     return await bufferFromSource(source, { ...options, gpu: this });
+  }
+
+  /**
+   * Loads a .npy file of Python's numpy into new device memory, straight from the page cache. Arrays in
+   * Fortran order come in C order, put right by the GPU; big-endian ones are turned around by the host.
+   * Needs `--allow-read`; `loadNpz()` of `vramkit/numpy` loads archives.
+   *
+   * @throws NumpyError for what is no such file, was cut off, or holds objects, texts and the like.
+   *
+   * @example
+   * ```ts
+   * import { CudaDevice } from "vramkit";
+   *
+   * using gpu = CudaDevice.open(0, { driver: "auto" });
+   * using x = gpu.iota("float32", [2, 3]);
+   * const path = await Deno.makeTempFile({ suffix: ".npy" });
+   * await x.saveNpy(path);
+   * using y = await gpu.loadNpy(path);
+   * console.log(y.dtype, y.shape, await x.equals(y.as("float32").reshape([2, 3]))); // float32 [ 2, 3 ] true
+   * await Deno.remove(path);
+   * ```
+   */
+  loadNpy(path: FilePath, options: LoadNpyOptions = {}): Promise<DeviceBuffer> {
+    return loadNpy(path, this, options);
   }
 
   /**

@@ -32,6 +32,7 @@ const MAKERS: Readonly<Record<string, string>> = {
   SystemState: "gpu.system()",
   Timing: "gpu.time()",
   OutOfMemoryError: "an allocation that fails",
+  NpzArrays: "loadNpz()",
   LeakError: "withoutLeaks()",
   OverlapRecorder: "gpu.traceOverlap()",
 };

@@ -6,6 +6,7 @@ import { assertEquals } from "@std/assert";
 import * as kit from "../../mod.ts";
 import * as kernels from "../../src/entries/kernels.ts";
 import * as memory from "../../src/entries/memory.ts";
+import * as numpy from "../../src/entries/numpy.ts";
 import * as safetensors from "../../src/entries/safetensors.ts";
 import * as simulated from "../../src/entries/simulated.ts";
 import * as testing from "../../src/entries/testing.ts";
@@ -19,6 +20,7 @@ const EXPORTED = {
   ...kit,
   ...kernels,
   ...memory,
+  ...numpy,
   ...safetensors,
   ...simulated,
   ...testing,

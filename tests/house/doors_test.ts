@@ -5,6 +5,7 @@
 import { assert, assertEquals, assertInstanceOf, assertStringIncludes } from "@std/assert";
 import config from "../../deno.json" with { type: "json" };
 import { CudaDevice } from "../../src/device/device.ts";
+import { saveNpz } from "../../src/interop/numpy/npz.ts";
 import { saveSafetensors } from "../../src/interop/safetensors/save.ts";
 import { DisposedError } from "../../src/words/errors.ts";
 import { denoJson, TemporaryFolder } from "../support/child_deno.ts";
@@ -144,6 +145,8 @@ function walk(row: Door, attempts: (scene: DoorScene) => Iterable<Attempt>): Pro
     Deno.writeFileSync(`${folder.path}/there.bin`, new Uint8Array(16));
     using buffer = await gpu.upload(new Float32Array([1, 2, 3, 4]));
     using source = gpu.zeros("float32", 4);
+    await source.saveNpy(`${folder.path}/there.npy`);
+    await saveNpz(`${folder.path}/there.npz`, { source });
     await saveSafetensors(`${folder.path}/there.safetensors`, { source });
     using view = buffer.strided();
     using staged = gpu.staged("float32", 4);

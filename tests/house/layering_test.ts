@@ -20,6 +20,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ["src/graph/"],
   ["src/transfer/"],
   ["src/launch/"],
+  ["src/numpy/"],
   ["src/buffers/"],
   ["src/interop/"],
   ["src/kernels/"],

@@ -20,6 +20,7 @@ import {
   TrackingResourceAdaptor,
 } from "../../src/entries/memory.ts";
 import type { CudaKernel, CudaModule } from "../../src/entries/kernels.ts";
+import { loadNpy, loadNpz, saveNpz } from "../../src/entries/numpy.ts";
 import { simulateDriver } from "../../src/entries/simulated.ts";
 import {
   Figure,
@@ -164,6 +165,25 @@ export const DOORS: Readonly<Record<string, Door>> = {
     { ...ALLOCATE, ...TRANSFER, ...ELEMENTS },
     ({ gpu }, o) => gpu.from(BLOB, o),
   ),
+  "CudaDevice#loadNpy": door("loadNpy", { ...ALLOCATE, ...TRANSFER }, ({ gpu, folder }, o) => {
+    return gpu.loadNpy(`${folder}/there.npy`, o);
+  }),
+  "loadNpy": door("loadNpy", { ...ALLOCATE, ...TRANSFER }, ({ gpu, folder }, o) => {
+    return loadNpy(`${folder}/there.npy`, gpu, o);
+  }),
+  "loadNpz": door("loadNpz", { ...ALLOCATE, ...TRANSFER }, ({ gpu, folder }, o) => {
+    return loadNpz(`${folder}/there.npz`, gpu, o);
+  }),
+  "saveNpz": door(
+    "saveNpz",
+    { ...TRANSFER, ...WRITE, compress: "flag" },
+    ({ buffer, folder }, o) => {
+      return saveNpz(`${folder}/new.npz`, { buffer }, o);
+    },
+  ),
+  "GpuBuffer#saveNpy": door("saveNpy", { ...TRANSFER, ...WRITE }, ({ buffer, folder }, o) => {
+    return buffer.saveNpy(`${folder}/new.npy`, o);
+  }),
   "CudaDevice#loadSafetensors": door(
     "loadSafetensors",
     { ...ALLOCATE, ...TRANSFER, filter: "callback" },
