@@ -72,9 +72,10 @@ export function sourceOf({ tried, path, identity }: FoundLibrary): NvrtcSource {
 function includeFoldersFor(path: string): string[] {
   const folder = path.slice(0, path.lastIndexOf("/"));
   const root = folder.slice(0, folder.lastIndexOf("/"));
-  const folders = [`${root}/include`];
+  const folders = [`${root}/include`, `${root}/include/cccl`];
   if (root.endsWith("/nvidia/cuda_nvrtc")) {
-    folders.push(`${root.slice(0, root.lastIndexOf("/"))}/cuda_runtime/include`);
+    const packages = root.slice(0, root.lastIndexOf("/"));
+    folders.push(`${packages}/cuda_runtime/include`, `${packages}/cuda_cccl/include`);
   }
   return folders;
 }

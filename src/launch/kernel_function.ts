@@ -166,13 +166,20 @@ export class KernelFunction {
     if (shape.isCooperative || shape.cluster !== undefined) {
       return this.#queueWith(shape, stream, table);
     }
+    const { handle } = this;
+    const [gx, gy, gz, bx, by, bz] = [grid[0], grid[1], grid[2], block[0], block[1], block[2]];
+    const { api } = context.driver;
+    // Arguments from a list would take V8's slow way into the driver.
     // deno-fmt-ignore
-    const call = [
-      this.handle, grid[0], grid[1], grid[2], block[0], block[1], block[2], sharedBytes, queue,
-      table, null,
-    ] as const;
-    const status = context.driver.api.cuLaunchKernel(...call);
-    if (status !== CUresult.CUDA_SUCCESS) context.settle(status, "cuLaunchKernel", ...call);
+    const status = api.cuLaunchKernel(
+      handle, gx, gy, gz, bx, by, bz, sharedBytes, queue, table, null,
+    );
+    if (status === CUresult.CUDA_SUCCESS) return;
+    // deno-fmt-ignore
+    context.settle(
+      status, "cuLaunchKernel",
+      handle, gx, gy, gz, bx, by, bz, sharedBytes, queue, table, null,
+    );
   }
 
   /** Queues a launch with attributes. */

@@ -166,6 +166,17 @@ export class LoadedCode implements KernelCode {
     );
   }
 
+  /**
+   * Loads the image as a module, which the driver compiles at once.
+   *
+   * @throws TypeError with the compiler's words.
+   */
+  #explain(): void {
+    const { context, image } = this;
+    const handle = load(context, image, { isLibrary: false, name: `module ${this.name}` });
+    tryRelease(context.driver, "a module", () => context.giveBack("cuModuleUnload", handle));
+  }
+
   #find(symbol: string, name: string): bigint {
     const { context } = this;
     const text = cString(symbol);
@@ -174,6 +185,8 @@ export class LoadedCode implements KernelCode {
       const kernel = take64(context, "cuLibraryGetKernel", this.#handle, text);
       return take64(context, "cuKernelGetFunction", kernel);
     } catch (error) {
+      // Libraries are compiled when a kernel is first asked for, and keep the words to themselves.
+      if (isInvalidPtx(error)) this.#explain();
       if (!isNotFound(error)) throw error;
       const why = context.driver.isSimulated
         ? "the simulated driver runs no code for GPUs; register a function of that name in " +
@@ -185,6 +198,11 @@ export class LoadedCode implements KernelCode {
       );
     }
   }
+}
+
+function isInvalidPtx(error: unknown): boolean {
+  return error instanceof Error && "code" in error &&
+    error.code === CUresult.CUDA_ERROR_INVALID_PTX;
 }
 
 /** Loads an image, with room for the compiler's words. */

@@ -85,7 +85,7 @@ Deno.test({
     assertEquals(only.name, "scale");
     const both = `${SCALE}\nextern "C" __global__ void other() {}`;
     await assertRejects(() => gpu.compile(both), TypeError, "pass { name }");
-    await assertRejects(() => gpu.compile("int x;"), TypeError, "mark one __global__");
+    await assertRejects(() => gpu.compile("__device__ int x;"), TypeError, "mark one __global__");
     await assertRejects(() => gpu.compile(SCALE, { name: "skale" }), TypeError, '"skale"');
     using second = await gpu.compile(both, { name: "scale" });
     assertEquals(second.module.kernelNames, ["scale", "other"]);
