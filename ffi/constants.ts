@@ -326,6 +326,12 @@ export const CU_IPC_HANDLE_SIZE = 64;
 /** The device number that means the host, where managed memory takes one. */
 export const CU_DEVICE_CPU = -1;
 
+/** Handle of the default stream that waits for all others, and is waited for by them. */
+export const CU_STREAM_LEGACY = 1;
+
+/** Handle of the default stream of the thread that makes the call. */
+export const CU_STREAM_PER_THREAD = 2;
+
 /** Attributes of a kernel, for `cuFuncGetAttribute` and `cuFuncSetAttribute`. */
 export const CUfunction_attribute = {
   CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK: 0,

@@ -170,6 +170,8 @@ const PUBLIC_NAMES: Readonly<Record<keyof typeof config.exports, readonly string
     "FailureCallback",
     "FailureCallbackOptions",
     "FailureCallbackResourceAdaptor",
+    "ForeignStream",
+    "ForeignStreamOptions",
     "GraphMemoryResource",
     "Held",
     "HostMemory",

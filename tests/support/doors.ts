@@ -3,6 +3,7 @@
 import {
   CudaDevice,
   type CudaGraph,
+  CudaStream,
   type DeviceBuffer,
   type ManagedBuffer,
   type StagedBuffer,
@@ -347,6 +348,15 @@ export const DOORS: Readonly<Record<string, Door>> = {
   "StridedView#upload": door("upload", TRANSFER, ({ view }, o) => view.upload(VALUES, o)),
   "StridedView#download": door("download", TRANSFER, ({ view }, o) => view.download(o)),
   "CudaGraph#launch": door("launch", STREAM, ({ graph }, o) => graph.launch(o)),
+  "CudaStream.fromHandle": door(
+    "fromHandle",
+    { gpu: "record", owner: "anything", label: "text" },
+    ({ gpu }, o) => {
+      const given = o as object | null;
+      const options = given?.constructor === Object ? { gpu, ...given } : given;
+      return CudaStream.fromHandle(5n, options as never);
+    },
+  ),
   "CudaStream#record": door(
     "record",
     { timing: "flag", label: "text" },
