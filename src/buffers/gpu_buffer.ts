@@ -303,7 +303,7 @@ export abstract class GpuBuffer<D extends DType = DType>
    * Returns the memory for a kernel.
    *
    * @throws TypeError when the GPU cannot use it.
-   * @internal
+   * @ignore
    */
   [KERNEL_MEMORY](): MemorySpan {
     if (this.isDeviceAccessible) return this.span;

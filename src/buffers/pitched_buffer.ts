@@ -45,7 +45,7 @@ export class PitchedBuffer<D extends DType = DType> extends StridedView<D, Devic
   /**
    * Returns all rows with their padding for a kernel, which needs `pitchBytes` as well.
    *
-   * @internal
+   * @ignore
    */
   override [KERNEL_MEMORY](): MemorySpan {
     return this.buffer[KERNEL_MEMORY]();

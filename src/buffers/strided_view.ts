@@ -117,7 +117,7 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
    * Returns the memory for a kernel.
    *
    * @throws TypeError when there are gaps between the elements, of which an address tells nothing.
-   * @internal
+   * @ignore
    */
   [KERNEL_MEMORY](): MemorySpan {
     this.#checkUsable();

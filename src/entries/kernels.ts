@@ -24,7 +24,7 @@
  */
 
 export type { CompileOptions } from "../kernels/compile.ts";
-export { CompileError, type CompileProblem } from "../kernels/compile_error.ts";
+export { CompileError, type CompileProblem, type CompileReport } from "../kernels/compile_error.ts";
 export {
   CudaKernel,
   type GlobalOptions,

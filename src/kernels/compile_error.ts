@@ -1,5 +1,7 @@
 // The error of a text that does not compile: the compiler's words, with the lines that they are about.
 
+import { OptionSet, TEXT } from "../words/options.ts";
+
 /** A place in the text that the compiler complains about. */
 export interface CompileProblem {
   /** The line, counted from 1. */
@@ -14,6 +16,18 @@ const CONTEXT_LINES = 1;
 /** Problems shown in full; the log has all. */
 const SHOWN_PROBLEMS = 5;
 
+/** What a {@link CompileError} is made of. */
+export interface CompileReport {
+  /** Name of the text. */
+  readonly file: string;
+  /** The text. */
+  readonly source: string;
+  /** The compiler's words. */
+  readonly log: string;
+}
+
+const COMPILE_REPORT = new OptionSet<CompileReport>({ file: TEXT, source: TEXT, log: TEXT });
+
 /** CUDA C++ did not compile. The message has the lines with mistakes; `log` is all the compiler said. */
 export class CompileError extends Error {
   /** The class's name, to recognise the error in logs and across realms. */
@@ -24,7 +38,9 @@ export class CompileError extends Error {
   readonly problems: readonly CompileProblem[];
 
   /** Creates an error for a text, from its name, itself and the compiler's words. */
-  constructor({ file, source, log }: { file: string; source: string; log: string }) {
+  constructor(report: CompileReport) {
+    COMPILE_REPORT.read(report, "new CompileError");
+    const { file = "kernel.cu", source = "", log = "" } = report;
     const problems = readProblems(log, file);
     super(messageFor({ file, source, log, problems }));
     this.log = log;

@@ -16,7 +16,7 @@ export interface KernelMemory {
    * Returns the memory.
    *
    * @throws TypeError when a kernel cannot use it by its address alone.
-   * @internal
+   * @ignore
    */
   [KERNEL_MEMORY](): MemorySpan;
 }

@@ -2,6 +2,7 @@
 // number, and a kernel that reads the wrong one computes nonsense.
 
 import { describeValue } from "../words/format.ts";
+import { Parts, partsOf } from "../words/parts.ts";
 
 /** Name of a type that a kernel's parameter can have. */
 export type NumberType =
@@ -24,9 +25,13 @@ export class KernelNumber {
   /** The number. */
   readonly value: number | bigint;
 
-  /** Checks that the number fits the type. */
-  constructor(type: NumberType, value: number | bigint) {
-    requireNumber(value, type);
+  /**
+   * Adopts a number that fits its type.
+   *
+   * @ignore
+   */
+  constructor(parts: Parts<{ readonly type: NumberType; readonly value: number | bigint }>) {
+    const { type, value } = partsOf(parts, new.target);
     this.type = type;
     this.value = value;
   }
@@ -59,57 +64,63 @@ export class KernelNumber {
 
 /** A whole number of 8 bits with a sign, for a kernel: `signed char`. */
 export function i8(value: number | bigint): KernelNumber {
-  return new KernelNumber("i8", value);
+  return numberOf("i8", value);
 }
 
 /** A whole number of 16 bits with a sign, for a kernel: `short`. */
 export function i16(value: number | bigint): KernelNumber {
-  return new KernelNumber("i16", value);
+  return numberOf("i16", value);
 }
 
 /** A whole number of 32 bits with a sign, for a kernel: `int`. */
 export function i32(value: number | bigint): KernelNumber {
-  return new KernelNumber("i32", value);
+  return numberOf("i32", value);
 }
 
 /** A whole number of 64 bits with a sign, for a kernel: `long long`. */
 export function i64(value: number | bigint): KernelNumber {
-  return new KernelNumber("i64", value);
+  return numberOf("i64", value);
 }
 
 /** A whole number of 8 bits without a sign, for a kernel: `unsigned char`. */
 export function u8(value: number | bigint): KernelNumber {
-  return new KernelNumber("u8", value);
+  return numberOf("u8", value);
 }
 
 /** A whole number of 16 bits without a sign, for a kernel: `unsigned short`. */
 export function u16(value: number | bigint): KernelNumber {
-  return new KernelNumber("u16", value);
+  return numberOf("u16", value);
 }
 
 /** A whole number of 32 bits without a sign, for a kernel: `unsigned int`. */
 export function u32(value: number | bigint): KernelNumber {
-  return new KernelNumber("u32", value);
+  return numberOf("u32", value);
 }
 
 /** A whole number of 64 bits without a sign, for a kernel: `size_t`, or an address. */
 export function u64(value: number | bigint): KernelNumber {
-  return new KernelNumber("u64", value);
+  return numberOf("u64", value);
 }
 
 /** A 16-bit float, for a kernel: `__half`. */
 export function f16(value: number): KernelNumber {
-  return new KernelNumber("f16", value);
+  return numberOf("f16", value);
 }
 
 /** A 32-bit float, for a kernel: `float`. */
 export function f32(value: number): KernelNumber {
-  return new KernelNumber("f32", value);
+  return numberOf("f32", value);
 }
 
 /** A 64-bit float, for a kernel: `double`. */
 export function f64(value: number): KernelNumber {
-  return new KernelNumber("f64", value);
+  return numberOf("f64", value);
+}
+
+/** Makes a number with a type, when it fits. */
+function numberOf(type: NumberType, value: number | bigint): KernelNumber {
+  requireNumber(value, type);
+  return new KernelNumber(new Parts({ type, value }));
 }
 
 function requireNumber(value: unknown, type: NumberType): void {

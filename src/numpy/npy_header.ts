@@ -3,6 +3,7 @@
 
 import type { DType } from "../dtype.ts";
 import { visibleText } from "../words/format.ts";
+import { requireKind, TEXT } from "../words/options.ts";
 
 /** A file of numpy's breaks the format, or holds what has no type here. `path` names the file. */
 export class NumpyError extends Error {
@@ -13,6 +14,8 @@ export class NumpyError extends Error {
 
   /** Creates an error for a file. */
   constructor(path: string, reason: string, options?: ErrorOptions) {
+    requireKind(path, TEXT, "new NumpyError");
+    requireKind(reason, TEXT, "new NumpyError");
     super(visibleText(`Cannot load ${path}: ${reason}`), options);
     this.path = path;
   }

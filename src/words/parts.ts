@@ -24,6 +24,7 @@ const MAKERS: Readonly<Record<string, string>> = {
   CudaGraph: "gpu.capture()",
   CudaKernel: "gpu.compile() and module.kernel()",
   CudaModule: "gpu.loadModule()",
+  KernelNumber: "i32(), f32() and others of vramkit/kernels",
   SafetensorsModel: "gpu.loadSafetensors()",
   LiveTable: "gpu.live()",
   LiveGroups: "gpu.live().by()",

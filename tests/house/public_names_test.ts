@@ -119,6 +119,7 @@ const PUBLIC_NAMES: Readonly<Record<keyof typeof config.exports, readonly string
     "CompileError",
     "CompileOptions",
     "CompileProblem",
+    "CompileReport",
     "CudaKernel",
     "CudaModule",
     "GlobalOptions",
