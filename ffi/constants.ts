@@ -143,12 +143,15 @@ export const CUdevice_attribute = {
   CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS: 88,
   CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS: 89,
   CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM: 91,
+  CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH: 95,
+  CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN: 97,
   CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED: 99,
   CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED: 102,
   CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED: 110,
   CU_DEVICE_ATTRIBUTE_READ_ONLY_HOST_REGISTER_SUPPORTED: 113,
   CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED: 115,
   CU_DEVICE_ATTRIBUTE_MEMPOOL_SUPPORTED_HANDLE_TYPES: 119,
+  CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH: 120,
   CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS: 122,
   CU_DEVICE_ATTRIBUTE_HOST_NUMA_ID: 134,
 } as const;
@@ -322,3 +325,30 @@ export const CU_IPC_HANDLE_SIZE = 64;
 
 /** The device number that means the host, where managed memory takes one. */
 export const CU_DEVICE_CPU = -1;
+
+/** Handle of the default stream that waits for all others, and is waited for by them. */
+export const CU_STREAM_LEGACY = 1;
+
+/** Handle of the default stream of the thread that makes the call. */
+export const CU_STREAM_PER_THREAD = 2;
+
+/** Attributes of a kernel, for `cuFuncGetAttribute` and `cuFuncSetAttribute`. */
+export const CUfunction_attribute = {
+  CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK: 0,
+  CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES: 1,
+  CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES: 3,
+  CU_FUNC_ATTRIBUTE_NUM_REGS: 4,
+  CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES: 8,
+} as const;
+
+/** What a launch is told beyond its sizes, for `cuLaunchKernelEx`. */
+export const CUlaunchAttributeID = {
+  CU_LAUNCH_ATTRIBUTE_COOPERATIVE: 2,
+  CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION: 4,
+} as const;
+
+/** Options for compiling PTX, for `cuModuleLoadDataEx` and `cuLibraryLoadData`. */
+export const CUjit_option = {
+  CU_JIT_ERROR_LOG_BUFFER: 5,
+  CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES: 6,
+} as const;

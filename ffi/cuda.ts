@@ -354,16 +354,49 @@ const GRAPHS = {
   cuDeviceGraphMemTrim: { parameters: ["i32"], result: "i32" },
 } as const satisfies Deno.ForeignLibraryInterface;
 
-/** Modules, launches and host callbacks. */
+/** Modules and libraries of kernels, launches and host callbacks. */
 const KERNELS = {
   // CUresult cuModuleLoadData(CUmodule *module, const void *image)
   cuModuleLoadData: { parameters: ["buffer", "buffer"], result: "i32" },
+  // CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int numOptions, CUjit_option *options, void **optionValues)
+  cuModuleLoadDataEx: {
+    parameters: ["buffer", "buffer", "u32", "buffer", "buffer"],
+    result: "i32",
+  },
   // CUresult cuModuleUnload(CUmodule hmod)
   cuModuleUnload: { parameters: ["u64"], result: "i32" },
   // CUresult cuModuleGetFunction(CUfunction *hfunc, CUmodule hmod, const char *name)
   cuModuleGetFunction: { parameters: ["buffer", "u64", "buffer"], result: "i32" },
   // CUresult cuModuleGetGlobal_v2(CUdeviceptr *dptr, size_t *bytes, CUmodule hmod, const char *name)
   cuModuleGetGlobal_v2: { parameters: ["buffer", "buffer", "u64", "buffer"], result: "i32" },
+  // CUresult cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_option *jitOptions, void **jitOptionsValues, unsigned int numJitOptions, CUlibraryOption *libraryOptions, void** libraryOptionValues, unsigned int numLibraryOptions)
+  cuLibraryLoadData: {
+    parameters: ["buffer", "buffer", "buffer", "buffer", "u32", "buffer", "buffer", "u32"],
+    result: "i32",
+    optional: true,
+  },
+  // CUresult cuLibraryUnload(CUlibrary library)
+  cuLibraryUnload: { parameters: ["u64"], result: "i32", optional: true },
+  // CUresult cuLibraryGetKernel(CUkernel *pKernel, CUlibrary library, const char *name)
+  cuLibraryGetKernel: { parameters: ["buffer", "u64", "buffer"], result: "i32", optional: true },
+  // CUresult cuKernelGetFunction(CUfunction *pFunc, CUkernel kernel)
+  cuKernelGetFunction: { parameters: ["buffer", "u64"], result: "i32", optional: true },
+  // CUresult cuLibraryGetGlobal(CUdeviceptr *dptr, size_t *bytes, CUlibrary library, const char *name)
+  cuLibraryGetGlobal: {
+    parameters: ["buffer", "buffer", "u64", "buffer"],
+    result: "i32",
+    optional: true,
+  },
+  // CUresult cuFuncGetAttribute(int *pi, CUfunction_attribute attrib, CUfunction hfunc)
+  cuFuncGetAttribute: { parameters: ["buffer", "i32", "u64"], result: "i32" },
+  // CUresult cuFuncSetAttribute(CUfunction hfunc, CUfunction_attribute attrib, int value)
+  cuFuncSetAttribute: { parameters: ["u64", "i32", "i32"], result: "i32" },
+  // CUresult cuFuncGetParamInfo(CUfunction func, size_t paramIndex, size_t *paramOffset, size_t *paramSize)
+  cuFuncGetParamInfo: {
+    parameters: ["u64", "usize", "buffer", "buffer"],
+    result: "i32",
+    optional: true,
+  },
   // CUresult cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream, void **kernelParams, void **extra)
   cuLaunchKernel: {
     parameters: [
@@ -381,8 +414,24 @@ const KERNELS = {
     ],
     result: "i32",
   },
+  // CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **kernelParams, void **extra)
+  cuLaunchKernelEx: {
+    parameters: ["buffer", "u64", "buffer", "buffer"],
+    result: "i32",
+    optional: true,
+  },
   // CUresult cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void *userData)
   cuLaunchHostFunc: { parameters: ["u64", "function", "u64"], result: "i32" },
+  // CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks, CUfunction func, int blockSize, size_t dynamicSMemSize)
+  cuOccupancyMaxActiveBlocksPerMultiprocessor: {
+    parameters: ["buffer", "u64", "i32", "usize"],
+    result: "i32",
+  },
+  // CUresult cuOccupancyMaxPotentialBlockSize(int *minGridSize, int *blockSize, CUfunction func, CUoccupancyB2DSize blockSizeToDynamicSMemSize, size_t dynamicSMemSize, int blockSizeLimit)
+  cuOccupancyMaxPotentialBlockSize: {
+    parameters: ["buffer", "buffer", "u64", "function", "usize", "i32"],
+    result: "i32",
+  },
 } as const satisfies Deno.ForeignLibraryInterface;
 
 /** Memory and events that another process opens. */
@@ -468,4 +517,11 @@ export const CUDA_SINCE: Partial<Record<DriverFunction, string>> = {
   cuMemcpyBatchAsync: "12.8",
   cuMemDiscardBatchAsync: "13.0",
   cuStreamWaitValue32_v2: "11.7",
+  cuLibraryLoadData: "12.0",
+  cuLibraryUnload: "12.0",
+  cuLibraryGetKernel: "12.0",
+  cuKernelGetFunction: "12.0",
+  cuLibraryGetGlobal: "12.0",
+  cuFuncGetParamInfo: "12.4",
+  cuLaunchKernelEx: "11.8",
 };

@@ -91,3 +91,20 @@ export const CUmemcpyAttributes = struct({
   dstLocHint: CUmemLocation,
   flags: u32,
 });
+
+/** Describes a launch, for `cuLaunchKernelEx`. */
+export const CUlaunchConfig = struct({
+  gridDimX: u32,
+  gridDimY: u32,
+  gridDimZ: u32,
+  blockDimX: u32,
+  blockDimY: u32,
+  blockDimZ: u32,
+  sharedMemBytes: u32,
+  hStream: u64,
+  attrs: u64,
+  numAttrs: u32,
+});
+
+/** One attribute of a launch; `value` is a union, of which numbers of 32 bits fill the start. */
+export const CUlaunchAttribute = struct({ id: i32, pad: bytes(4), value: bytes(64) });

@@ -1,12 +1,13 @@
 // The CUDA driver API from C++: the ceiling that every other peer, and this kit, is compared with.
 // Prints one JSON document. Build: nvcc -O3 -std=c++17 -o driver driver.cpp -lcuda
 // `driver device-copy` measures what queueing a device copy costs, `driver graphs` what launching
-// a graph does, and nothing else.
+// a graph does, `driver launches` what launching a kernel does, and nothing else.
 #include "driver/allocation.hpp"
 #include "driver/bandwidth.hpp"
 #include "driver/calls.hpp"
 #include "driver/device_copy.hpp"
 #include "driver/graphs.hpp"
+#include "driver/launches.hpp"
 #include "driver/pageable.hpp"
 #include "driver/startup.hpp"
 
@@ -27,6 +28,7 @@ void measureAll(Report &report, CUdevice device) {
   calls::measure(report);
   device_copy::measure(report);
   graphs::measure(report);
+  launches::measure(report);
   pageable::measure(report);
   // A context that cannot hold the largest blocks fails here, after the cases that need little.
   report.section("bandwidth", [&] { bandwidth::measure(report); });
@@ -57,6 +59,8 @@ int main(int argumentCount, char **arguments) {
       device_copy::measure(report);
     else if (part == "graphs")
       graphs::measure(report);
+    else if (part == "launches")
+      launches::measure(report);
     else
       measureAll(report, device);
     CHECK(cuDevicePrimaryCtxRelease(device));

@@ -47,7 +47,7 @@ export class DriverProgram {
   }
 
   /** Measures everything, or one part, in a fresh process. */
-  async run(part?: "device-copy" | "graphs"): Promise<PeerDocument> {
+  async run(part?: "device-copy" | "graphs" | "launches"): Promise<PeerDocument> {
     return parsePeerDocument(await outputOf(this.#path, part === undefined ? [] : [part]));
   }
 }

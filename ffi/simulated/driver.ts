@@ -22,11 +22,13 @@ import { streamCalls } from "./calls/stream_calls.ts";
 import { virtualMemoryCalls } from "./calls/virtual_memory_calls.ts";
 import { type HostCheck, WATCH_HOST } from "../host_watch.ts";
 import { OWN_NVML } from "../nvml_library.ts";
+import { OWN_NVRTC } from "../nvrtc_library.ts";
 import { Refusal, SimulationError } from "./errors.ts";
 import { HostStorage } from "./model/host_storage.ts";
 import { Machine } from "./model/machine.ts";
 import { simulateNvml } from "./nvml.ts";
 import { DISTURBING } from "./model/open_captures.ts";
+import { simulateNvrtc } from "./nvrtc.ts";
 import { settingsOf, type SimulationOptions } from "./options.ts";
 
 export { SimulationError } from "./errors.ts";
@@ -76,7 +78,11 @@ export function driverOf(machine: Machine): DriverApi {
   });
   // SimulatedCalls has the names and parameters of DriverApi, which the compiler has checked above.
   const api = Object.fromEntries(functions) as DriverApi;
-  return Object.assign(api, { [WATCH_HOST]: watchArray, [OWN_NVML]: simulateNvml(machine) });
+  return Object.assign(api, {
+    [WATCH_HOST]: watchArray,
+    [OWN_NVML]: simulateNvml(machine),
+    [OWN_NVRTC]: simulateNvrtc(),
+  });
 }
 
 /**

@@ -152,7 +152,7 @@ export const STRICTER = {
     kind: "answers",
     simulated: "reads the version and the target of PTX; kernels are functions in JavaScript",
     real: "compiles PTX, and refuses programs with mistakes",
-    calls: ["cuModuleLoadData"],
+    calls: ["cuModuleLoadData", "cuModuleLoadDataEx", "cuLibraryLoadData"],
     statuses: [[218, 0]],
   },
   progress: {

@@ -25,7 +25,8 @@ export type LiveKind =
   | "pool"
   | "stream"
   | "event"
-  | "graph";
+  | "graph"
+  | "module";
 
 /** Names of all kinds. */
 export const LIVE_KINDS = [
@@ -40,6 +41,7 @@ export const LIVE_KINDS = [
   "stream",
   "event",
   "graph",
+  "module",
 ] as const satisfies readonly LiveKind[];
 
 /** One live object: the record that both dispose and garbage collection go through. */
@@ -48,7 +50,7 @@ export interface LedgerEntry {
   readonly id: number;
   /** The kind of object. */
   readonly kind: LiveKind;
-  /** Bytes it holds; 0 for streams, events and graphs. */
+  /** Bytes it holds; 0 for streams, events, graphs and modules. */
   readonly byteLength: number;
   /** The label that the program gave it. */
   readonly label: string | undefined;
@@ -64,9 +66,9 @@ export interface LedgerEntry {
   readonly stack: readonly string[] | undefined;
   /** The innermost track that was open when it was created. */
   readonly scope: string | undefined;
-  /** Its address; 0n for streams, events and graphs. */
+  /** Its address; 0n for streams, events, graphs and modules. */
   readonly address: bigint;
-  /** The handle of the stream it belongs to; 0n for streams, events and graphs. */
+  /** The handle of the stream it belongs to; 0n for streams, events, graphs and modules. */
   readonly streamHandle: bigint;
   /**
    * Time of creation, in milliseconds since 1970. A few small blocks created in one turn of the

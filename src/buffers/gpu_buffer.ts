@@ -5,8 +5,10 @@ import { nextId } from "../accounting/ids.ts";
 import { type LiveKind, nameOf } from "../accounting/ledger.ts";
 import type { Context } from "../driver/context.ts";
 import { type ArrayOf, type DType, elementBytes, type ScalarOf } from "../dtype.ts";
+import { KERNEL_MEMORY, type KernelMemory } from "../launch/kernel_memory.ts";
 import type { Allocation } from "../memory/allocation.ts";
 import type { MemoryResource } from "../memory/memory_resource.ts";
+import { saveNpyFile } from "../numpy/save_npy.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { STREAM, STREAM_CHOICE, type StreamChoice, streamOn } from "../order/stream_choice.ts";
 import { ArrayPlace } from "../transfer/array_uses.ts";
@@ -29,9 +31,10 @@ import {
 } from "../transfer/transfer_choice.ts";
 import { readableFrom, wholeOf, writableInto } from "../transfer/web_streams.ts";
 import { DisposedError } from "../words/errors.ts";
-import { formatBytes } from "../words/format.ts";
+import { describeValue, formatBytes } from "../words/format.ts";
 import { NUMBER, OptionSet, requireKind, TEXT } from "../words/options.ts";
 import { Parts, partsOf } from "../words/parts.ts";
+import { checksumOf, firstDifferentByte } from "./comparison.ts";
 import type { DeviceBufferRequest } from "./device_buffer.ts";
 import { elementOf } from "./element.ts";
 import { readElement, writeElement } from "./element_access.ts";
@@ -119,6 +122,11 @@ const WRITE_FILE_OPTIONS = new OptionSet<WriteFileOptions>({
   fileOffset: NUMBER,
 });
 
+/** Options for {@link GpuBuffer.saveNpy}. */
+export interface SaveNpyOptions extends TransferChoice, WritingOptions {}
+
+const SAVE_NPY_OPTIONS = new OptionSet<SaveNpyOptions>({ ...TRANSFER_KINDS, ...WRITING_KINDS });
+
 /**
  * The name of the method by which each kind allocates another buffer like itself. It is a symbol,
  * so that editors and notebooks do not list it.
@@ -166,7 +174,8 @@ export async function uploadLate<D extends DType, B extends GpuBuffer<D>>(
 }
 
 /** Typed memory that the GPU can reach, or a view of a part of it. */
-export abstract class GpuBuffer<D extends DType = DType> implements Disposable, AsyncDisposable {
+export abstract class GpuBuffer<D extends DType = DType>
+  implements KernelMemory, Disposable, AsyncDisposable {
   /** This value's number, never used again; a view has its own. */
   readonly id: number = nextId();
   /** The element type. */
@@ -293,6 +302,17 @@ export abstract class GpuBuffer<D extends DType = DType> implements Disposable, 
   }
 
   /**
+   * Returns the memory for a kernel.
+   *
+   * @throws TypeError when the GPU cannot use it.
+   * @ignore
+   */
+  [KERNEL_MEMORY](): MemorySpan {
+    if (this.isDeviceAccessible) return this.span;
+    throw new TypeError("the GPU cannot use that memory; copy it into device memory first");
+  }
+
+  /**
    * Copies host memory into the buffer; resolves when it is there. Whatever is called later and uses
    * the same memory comes after it, awaited or not. Leave the array alone until it resolves: when it
    * is moved away (transferred to a worker, say) meanwhile, this rejects with a TypeError.
@@ -351,6 +371,18 @@ export abstract class GpuBuffer<D extends DType = DType> implements Disposable, 
   async writeFile(path: FilePath, options: WriteFileOptions = {}): Promise<void> {
     WRITE_FILE_OPTIONS.read(options, "writeFile");
     await writeFileFrom({ ...options, path, span: this.span, stream: streamFor(this, options) });
+  }
+
+  /**
+   * Saves the elements as a .npy file, which Python's numpy loads; resolves when it is whole. Needs
+   * `--allow-write`. Until then, and when anything fails, the old file is there, untouched.
+   *
+   * @throws TypeError for bfloat16, which numpy lacks; use `as("uint16")`.
+   */
+  async saveNpy(path: FilePath, options: SaveNpyOptions = {}): Promise<void> {
+    SAVE_NPY_OPTIONS.read(options, "saveNpy");
+    const { dtype, shape, span } = this;
+    await saveNpyFile({ ...options, path, span, dtype, shape, stream: streamFor(this, options) });
   }
 
   /**
@@ -586,6 +618,49 @@ export abstract class GpuBuffer<D extends DType = DType> implements Disposable, 
     throw new RangeError(`Cannot read ${this} as one item: it has ${this.length} elements`);
   }
 
+  /**
+   * Tells whether another buffer has the same shape and the same bits, compared on the GPU. For
+   * floats this differs from `===`: NaN equals itself, and 0 is not -0.
+   *
+   * @throws TypeError when the element types differ, or the GPU cannot reach one of the two.
+   */
+  async equals(other: GpuBuffer<D>, options: StreamChoice = {}): Promise<boolean> {
+    STREAM_CHOICE.read(options, "equals");
+    this.#checkOther(other, "compare");
+    if (other.shape.join() !== this.shape.join()) return false;
+    return await this.firstDifference(other, options) === undefined;
+  }
+
+  /**
+   * Finds the first element of the flat buffer whose bits differ from those of another buffer,
+   * compared on the GPU; undefined when none does.
+   *
+   * @throws TypeError when the element types differ, or the GPU cannot reach one of the two.
+   * @throws RangeError when the lengths differ.
+   */
+  async firstDifference(
+    other: GpuBuffer<D>,
+    options: StreamChoice = {},
+  ): Promise<number | undefined> {
+    STREAM_CHOICE.read(options, "firstDifference");
+    this.#checkOther(other, "compare");
+    if (other.length !== this.length) {
+      throw new RangeError(`Cannot compare ${this} with ${other}: their lengths differ`);
+    }
+    const spans = [this[KERNEL_MEMORY](), other[KERNEL_MEMORY]()] as const;
+    const found = await firstDifferentByte(...spans, streamFor(this, options));
+    return found === undefined ? undefined : Math.floor(found / elementBytes(this.dtype));
+  }
+
+  /**
+   * Sums up all bytes and their places on the GPU: 16 hexadecimal digits that tell whether memory
+   * changed, or two buffers on two machines are the same. It is no protection against forgery.
+   */
+  async checksum(options: StreamChoice = {}): Promise<string> {
+    STREAM_CHOICE.read(options, "checksum");
+    return await checksumOf(this[KERNEL_MEMORY](), streamFor(this, options));
+  }
+
   /** Gives the memory back after the work queued on it; a view only lets go of it. */
   dispose(): void {
     this.#letGo(undefined);
@@ -667,6 +742,18 @@ export abstract class GpuBuffer<D extends DType = DType> implements Disposable, 
     this.#shape = shape;
     this.#length = countOf(shape);
     this.#byteLength = this.#length * elementBytes(this.dtype);
+  }
+
+  #checkOther(other: GpuBuffer<D>, verb: string): void {
+    this.#requireUsable();
+    if (!(other instanceof GpuBuffer)) {
+      throw new TypeError(
+        `Cannot ${verb} ${this} with ${describeValue(other)}: expected a buffer; upload() arrays`,
+      );
+    }
+    if (other.disposed) throw new DisposedError(other.toString());
+    if (other.dtype === this.dtype) return;
+    throw new TypeError(`Cannot ${verb} ${this} with ${other}: element types differ, use as()`);
   }
 
   #requireUsable(): void {

@@ -1,10 +1,12 @@
 // Rows in device memory, padded so that each row starts at an address that the hardware reads fast.
 
 import { type DType, elementBytes } from "../dtype.ts";
+import { KERNEL_MEMORY } from "../launch/kernel_memory.ts";
 import { Allocation } from "../memory/allocation.ts";
 import { takeWithinLimits } from "../memory/out_of_memory.ts";
 import { PitchedMemoryResource } from "../memory/pitched_memory_resource.ts";
 import type { CudaStream } from "../order/stream.ts";
+import type { MemorySpan } from "../transfer/copy.ts";
 import { visibleText } from "../words/format.ts";
 import { Parts } from "../words/parts.ts";
 import { DeviceBuffer } from "./device_buffer.ts";
@@ -38,6 +40,15 @@ export class PitchedBuffer<D extends DType = DType> extends StridedView<D, Devic
   /** Address of the first row. */
   get ptr(): bigint {
     return this.buffer.ptr;
+  }
+
+  /**
+   * Returns all rows with their padding for a kernel, which needs `pitchBytes` as well.
+   *
+   * @ignore
+   */
+  override [KERNEL_MEMORY](): MemorySpan {
+    return this.buffer[KERNEL_MEMORY]();
   }
 
   /** Frees the memory after the work queued on it. A second call does nothing. */

@@ -3,9 +3,10 @@
 import { nextId } from "../accounting/ids.ts";
 import type { Context } from "../driver/context.ts";
 import { type ArrayOf, type DType, elementBytes, type ScalarOf } from "../dtype.ts";
+import { KERNEL_MEMORY, type KernelMemory } from "../launch/kernel_memory.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { STREAM_CHOICE, type StreamChoice, streamOn } from "../order/stream_choice.ts";
-import { streamForCopy } from "../transfer/copy.ts";
+import { type MemorySpan, streamForCopy } from "../transfer/copy.ts";
 import { queueStridedFill } from "../transfer/fill.ts";
 import { transfer } from "../transfer/host_transfer.ts";
 import {
@@ -51,7 +52,7 @@ export interface StridedFields<B> {
  * `buffer.strided()` and `buffer.transpose()` create one.
  */
 export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBuffer<D>>
-  implements Disposable {
+  implements KernelMemory, Disposable {
   /** The view's number, unique in this process. */
   readonly id: number = nextId();
   /** The buffer whose elements it shows. */
@@ -110,6 +111,23 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
   /** Whether the view or its buffer was disposed. */
   get disposed(): boolean {
     return this.#disposed || this.buffer.disposed;
+  }
+
+  /**
+   * Returns the memory for a kernel.
+   *
+   * @throws TypeError when there are gaps between the elements, of which an address tells nothing.
+   * @ignore
+   */
+  [KERNEL_MEMORY](): MemorySpan {
+    this.#checkUsable();
+    if (!this.isContiguous) {
+      throw new TypeError(
+        "its elements do not lie side by side; pass its buffer and the strides, or contiguous()",
+      );
+    }
+    const { allocation } = this.buffer.span;
+    return { allocation, address: this.#address, byteLength: this.byteLength };
   }
 
   /** Returns a view with the axes in another order; reversed by default. */

@@ -26,6 +26,7 @@ const PLACES: Readonly<Record<LiveKind, string>> = {
   stream: "a stream",
   event: "an event",
   graph: "a graph",
+  module: "a module",
 };
 
 /** Place of a view in its block, in bytes. */

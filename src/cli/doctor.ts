@@ -1,5 +1,6 @@
 // `doctor`: finds out, step by step, whether a GPU can be used, and says how to fix each problem.
 
+import { findLibrary, NVIDIA_LIBRARIES, type NvidiaLibrary } from "../../ffi/nvidia_libraries.ts";
 import { formatLoad, formatProcesses, systemFacts } from "../cards/system_card.ts";
 import { CudaDevice } from "../device/device.ts";
 import { CudaError, CudaUnavailableError, type UnavailableReason } from "../words/errors.ts";
@@ -40,6 +41,7 @@ export function runDoctor(options: CliOptions): number {
     report(gpu);
     tryMemory(gpu);
     reportSystem(gpu);
+    reportLibraries();
     console.log(
       `ok    ${driver === "simulated" ? "the simulated device, no GPU," : "a GPU"} can be used`,
     );
@@ -97,6 +99,19 @@ function reportSystem(gpu: CudaDevice): void {
   console.log(`ok    ${source}, driver ${driverVersion}: ${formatLoad(state)}`);
   for (const [name, value] of systemFacts(state)) console.log(`      ${name}: ${value}`);
   for (const line of formatProcesses(state)) console.log(`      ${line}`);
+}
+
+/** Says where the libraries are that only some calls need; that one is missing is no failure. */
+function reportLibraries(): void {
+  for (const name of Object.keys(NVIDIA_LIBRARIES) as NvidiaLibrary[]) {
+    const { title, remedy } = NVIDIA_LIBRARIES[name];
+    const { path, place } = findLibrary(name);
+    console.log(
+      path === undefined
+        ? `note  ${title}: not found; ${remedy}`
+        : `ok    ${title}: ${path} (${place})`,
+    );
+  }
 }
 
 function isPermission(error: Error): boolean {

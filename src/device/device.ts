@@ -46,6 +46,7 @@ import {
 } from "../buffers/many_arrays.ts";
 import { allocateMappedBuffer, type MappedBuffer } from "../buffers/mapped_buffer.ts";
 import type { BuffersOf, PackedBuffers } from "../buffers/packed_buffers.ts";
+import { IOTA_OPTIONS, type IotaOptions, numberRun, queueRun } from "../buffers/number_run.ts";
 import { allocatePinnedBuffer, type PinnedBuffer } from "../buffers/pinned_buffer.ts";
 import { allocatePitchedBuffer, type PitchedBuffer } from "../buffers/pitched_buffer.ts";
 import {
@@ -60,7 +61,7 @@ import { uploadSource } from "../buffers/upload_source.ts";
 import { Context } from "../driver/context.ts";
 import { Driver } from "../driver/driver.ts";
 import { releaseAll } from "../driver/release.ts";
-import type { DType, DTypeOf, HostArray } from "../dtype.ts";
+import { DTYPE, type DType, type DTypeOf, type HostArray } from "../dtype.ts";
 import {
   CAPTURE_OPTIONS,
   captureGraph,
@@ -71,6 +72,7 @@ import { resourceFor } from "../graph/graph_memory_resource.ts";
 import type { ByteSource } from "../interop/byte_source.ts";
 import { bufferFromHandle, HANDLE_OPTIONS, type HandleOptions } from "../interop/from_handle.ts";
 import { bufferFromSource, FROM_OPTIONS, type FromOptions } from "../interop/from_source.ts";
+import { loadNpy, type LoadNpyOptions } from "../interop/numpy/load_npy.ts";
 import { loadSafetensors, type LoadSafetensorsOptions } from "../interop/safetensors/load.ts";
 import type { SafetensorsModel } from "../interop/safetensors/model.ts";
 import {
@@ -80,6 +82,16 @@ import {
 } from "../interop/safetensors/save.ts";
 import type { SafetensorsSource } from "../interop/safetensors/shards.ts";
 import { UPLOAD_FILE_OPTIONS, uploadFile, type UploadFileOptions } from "../interop/upload_file.ts";
+import { COMPILE_OPTIONS, compileKernel, type CompileOptions } from "../kernels/compile.ts";
+import type { CudaKernel } from "../kernels/cuda_kernel.ts";
+import type { CudaModule } from "../kernels/cuda_module.ts";
+import { loadModule, MODULE_OPTIONS, type ModuleOptions } from "../kernels/load_module.ts";
+import {
+  type Occupancy,
+  OCCUPANCY_OPTIONS,
+  occupancyOf,
+  type OccupancyOptions,
+} from "../kernels/occupancy.ts";
 import { BANDWIDTH_OPTIONS, type BandwidthOptions, measurePoints } from "../measure/bandwidth.ts";
 import { BandwidthResult, fitLines, type Provenance } from "../measure/bandwidth_result.ts";
 import { type OverlapRecorder, type OverlapTrace, traceOverlap } from "../measure/overlap.ts";
@@ -349,6 +361,39 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   }
 
   /**
+   * Allocates device memory and queues writing `start`, `start + step` and so on; does not wait.
+   * Whole numbers wrap around; floats are computed in 64 bits.
+   *
+   * @throws TypeError for 16-bit floats and booleans.
+   *
+   * @example
+   * ```ts
+   * import { CudaDevice } from "vramkit";
+   *
+   * using gpu = CudaDevice.open(0, { driver: "auto" });
+   * using x = gpu.iota("int32", [2, 3], { start: 10, step: -2 });
+   * console.log(await x.download()); // Int32Array(6) [10, 8, 6, 4, 2, 0]
+   * ```
+   */
+  iota<D extends DType>(
+    dtype: D,
+    shape: number | Shape,
+    options: IotaOptions = {},
+  ): DeviceBuffer<D> {
+    const { start, step, ...place } = IOTA_OPTIONS.read(options, "iota");
+    requireKind(dtype, DTYPE, "iota");
+    const run = numberRun(dtype, { start, step });
+    const buffer = this.alloc(dtype, shape, place);
+    try {
+      queueRun(buffer, run, streamOn(this.context, place, buffer));
+      return buffer;
+    } catch (error) {
+      buffer.dispose();
+      throw error;
+    }
+  }
+
+  /**
    * Allocates page-locked host memory, which the GPU copies at the full speed of the bus. The
    * result's `array` is a typed array over that memory.
    */
@@ -542,6 +587,30 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   }
 
   /**
+   * Loads a .npy file of Python's numpy into new device memory, straight from the page cache. Arrays in
+   * Fortran order come in C order, put right by the GPU; big-endian ones are turned around by the host.
+   * Needs `--allow-read`; `loadNpz()` of `vramkit/numpy` loads archives.
+   *
+   * @throws NumpyError for what is no such file, was cut off, or holds objects, texts and the like.
+   *
+   * @example
+   * ```ts
+   * import { CudaDevice } from "vramkit";
+   *
+   * using gpu = CudaDevice.open(0, { driver: "auto" });
+   * using x = gpu.iota("float32", [2, 3]);
+   * const path = await Deno.makeTempFile({ suffix: ".npy" });
+   * await x.saveNpy(path);
+   * using y = await gpu.loadNpy(path);
+   * console.log(y.dtype, y.shape, await x.equals(y.as("float32").reshape([2, 3]))); // float32 [ 2, 3 ] true
+   * await Deno.remove(path);
+   * ```
+   */
+  loadNpy(path: FilePath, options: LoadNpyOptions = {}): Promise<DeviceBuffer> {
+    return loadNpy(path, this, options);
+  }
+
+  /**
    * Loads a safetensors model into one block of device memory for each file. Its tensors are views,
    * found by name.
    *
@@ -553,6 +622,59 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     options: LoadSafetensorsOptions = {},
   ): Promise<SafetensorsModel> {
     return loadSafetensors(source, this, options);
+  }
+
+  /**
+   * Compiles CUDA C++ for this GPU and returns a kernel of it, whose `launch()` runs it. NVIDIA's
+   * compiler NVRTC is found in CUDA's folder, in conda, among Python's packages or in the system
+   * (`pip install nvidia-cuda-nvrtc-cu12` brings it); it works on a thread of its own. What was
+   * compiled before is used again, also by later programs where they may write to their cache folder.
+   *
+   * @throws CompileError with the lines that have mistakes.
+   * @throws CudaUnavailableError when there is no NVRTC; the message says how to get it.
+   *
+   * @example
+   * ```ts
+   * import { CudaDevice } from "vramkit";
+   *
+   * using gpu = CudaDevice.open(0, { driver: "auto" });
+   * if (!gpu.isSimulated) {
+   *   using square = await gpu.compile(`__global__ void square(float *x) {
+   *     x[threadIdx.x] *= x[threadIdx.x];
+   *   }`);
+   *   using x = await gpu.upload(new Float32Array([1, 2, 3]));
+   *   square.launch({ grid: 1, block: 3, args: [x] });
+   *   console.log(await x.download()); // Float32Array(3) [1, 4, 9]
+   * }
+   * ```
+   */
+  async compile(source: string, options: CompileOptions = {}): Promise<CudaKernel> {
+    COMPILE_OPTIONS.read(options, "compile");
+    return await compileKernel(this.context, source, options);
+  }
+
+  /**
+   * Loads kernels and variables that were compiled before: a text of PTX, the bytes of PTX, of a cubin
+   * or of a fat binary, or the path of such a file, which needs `--allow-read`.
+   *
+   * @throws TypeError for what is no such code, or was cut off.
+   * @throws CudaError when the code is for another kind of GPU, or for a newer driver.
+   */
+  async loadModule(
+    source: string | URL | Uint8Array,
+    options: ModuleOptions = {},
+  ): Promise<CudaModule> {
+    MODULE_OPTIONS.read(options, "loadModule");
+    return await loadModule(this.context, source, options);
+  }
+
+  /**
+   * Returns how well a kernel fills the GPU with blocks of a size; without a size, for the one that
+   * the driver proposes (cuOccupancyMaxPotentialBlockSize).
+   */
+  occupancy(kernel: CudaKernel, options: OccupancyOptions = {}): Occupancy {
+    OCCUPANCY_OPTIONS.read(options, "occupancy");
+    return occupancyOf(this.context, kernel, options);
   }
 
   /**

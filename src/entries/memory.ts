@@ -26,6 +26,8 @@ export type { DeviceAllocator } from "../buffers/device_allocator.ts";
 export type { BuffersOf } from "../buffers/packed_buffers.ts";
 export type { ArraysOf } from "../buffers/many_arrays.ts";
 export type { HostValue } from "../buffers/host_values.ts";
+export type { ForeignStream, ForeignStreamOptions } from "../order/stream.ts";
+export type { IotaOptions } from "../buffers/number_run.ts";
 export type { StridedLayout } from "../buffers/strides.ts";
 export type { StagedRange } from "../buffers/staged_buffer.ts";
 export type { QueuedWork } from "../buffers/queued_work.ts";

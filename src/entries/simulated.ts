@@ -21,12 +21,22 @@
 
 import { CUresult } from "../../ffi/constants.ts";
 import type { DriverApi, DriverFunction } from "../../ffi/cuda.ts";
-import { simulateDriver as simulate } from "../../ffi/simulated/driver.ts";
+import { type SimulatedKernel, simulateDriver as simulate } from "../../ffi/simulated/driver.ts";
 import { requirePointers } from "../driver/driver.ts";
 import { type ByteSize, describeValue, parseBytes } from "../words/format.ts";
-import { CALLBACK, FLAG, NUMBER, OptionSet, SIZE, TEXT } from "../words/options.ts";
+import {
+  CALLBACK,
+  FLAG,
+  isRecord,
+  NUMBER,
+  type OptionKind,
+  OptionSet,
+  SIZE,
+  TEXT,
+} from "../words/options.ts";
 
 export type { DriverApi, DriverFunction } from "../../ffi/cuda.ts";
+export type { Dimensions, SimulatedKernel, SimulatedLaunch } from "../../ffi/simulated/driver.ts";
 export { SimulationError } from "../../ffi/simulated/errors.ts";
 export type { Rule as SimulationRule } from "../../ffi/simulated/stricter.ts";
 
@@ -48,11 +58,22 @@ export interface SimulatedDriverOptions {
   /** The CUDA version of its driver, which lacks what came later; `"13.0"` by default. */
   readonly cudaVersion?: string;
   /**
+   * Kernels by name, as functions in JavaScript: launches of a kernel of that name run them, whatever
+   * its code says.
+   */
+  readonly kernels?: Readonly<Record<string, SimulatedKernel>>;
+  /**
    * Decides before each call whether it fails: the name of a status makes the call return it and do
    * nothing else, undefined lets the call run.
    */
   readonly fault?: (call: DriverFunction) => DriverStatus | undefined;
 }
+
+/** Kernels by name. */
+const KERNELS: OptionKind = {
+  expected: "functions by name, each as { parameterBytes: [8, 4], run(launch) {} }",
+  accepts: (value) => isRecord(value) && Object.values(value).every(isKernel),
+};
 
 const SIMULATED_DRIVER_OPTIONS = new OptionSet<SimulatedDriverOptions>({
   deviceCount: NUMBER,
@@ -61,6 +82,7 @@ const SIMULATED_DRIVER_OPTIONS = new OptionSet<SimulatedDriverOptions>({
   pools: FLAG,
   concurrentManagedAccess: FLAG,
   cudaVersion: TEXT,
+  kernels: KERNELS,
   fault: CALLBACK,
 });
 
@@ -105,10 +127,17 @@ export function simulateDriver(options: SimulatedDriverOptions = {}): DriverApi 
     peerAccess: options.peers ?? true,
     poolsSupported: options.pools ?? true,
     concurrentManagedAccess: options.concurrentManagedAccess ?? true,
+    kernels: { ...options.kernels },
   };
   requirePointers();
   const driver = simulate(settings);
   return fault === undefined ? driver : withFaults(driver, fault);
+}
+
+function isKernel(value: unknown): value is SimulatedKernel {
+  if (!isRecord(value) || typeof value["run"] !== "function") return false;
+  const sizes: unknown = value["parameterBytes"];
+  return Array.isArray(sizes) && sizes.every((size) => Number.isInteger(size) && size > 0);
 }
 
 /** Reads `"12.8"` as cuDriverGetVersion writes it. */

@@ -1,12 +1,17 @@
 // An ordered queue of GPU work. Queueing never waits for the GPU; synchronize() does. Events order
 // streams after each other, and are created only when two streams use the same memory.
 
-import { CUresult, CUstream_flags } from "../../ffi/constants.ts";
-import type { Context } from "../driver/context.ts";
+import {
+  CU_STREAM_LEGACY,
+  CU_STREAM_PER_THREAD,
+  CUresult,
+  CUstream_flags,
+} from "../../ffi/constants.ts";
+import { Context } from "../driver/context.ts";
 import { take64 } from "../driver/driver.ts";
 import { DisposedError } from "../words/errors.ts";
 import { describeValue } from "../words/format.ts";
-import { oneOf, OptionSet, TEXT } from "../words/options.ts";
+import { ANYTHING, isRecord, oneOf, OptionSet, TEXT } from "../words/options.ts";
 import { Parts, partsOf } from "../words/parts.ts";
 import { activeCapture, isCaptured, requireUncaptured, waitsOutside } from "./capture.ts";
 import { createEvent, CudaEvent, EVENT_OPTIONS, type EventOptions } from "./event.ts";
@@ -30,12 +35,42 @@ export interface StreamOptions {
 interface StreamFields extends StreamOptions {
   readonly context: Context;
   readonly handle: bigint;
+  /** Gives the stream back; by default it is destroyed. */
+  readonly destroy?: (() => void) | undefined;
 }
 
 const STREAM_OPTIONS = new OptionSet<StreamOptions>({
   priority: oneOf("low", "normal", "high"),
   label: TEXT,
 });
+
+/** A stream of another library's that tells its handle as NVIDIA's libraries for Python do. */
+export interface ForeignStream {
+  /** Returns the version of this protocol, which is 0, and the handle. */
+  __cuda_stream__(): readonly [version: number, handle: number | bigint];
+}
+
+/** Options for {@link CudaStream.fromHandle}. */
+export interface ForeignStreamOptions {
+  /** Device that the stream belongs to. */
+  readonly gpu: { readonly context: Context };
+  /** Object that destroys the stream; kept alive until this program is done with the stream. */
+  readonly owner?: unknown;
+  /** Name shown in tables and errors. */
+  readonly label?: string | undefined;
+}
+
+const FOREIGN_STREAM_OPTIONS = new OptionSet<ForeignStreamOptions>({
+  gpu: {
+    expected: "a device, such as CudaDevice.open()",
+    accepts: (value) => (value as { context?: unknown } | null)?.context instanceof Context,
+  },
+  owner: ANYTHING,
+  label: TEXT,
+});
+
+/** Handles that stand for another stream in each context, or on each thread. */
+const DEFAULT_HANDLES: readonly bigint[] = [CU_STREAM_LEGACY, CU_STREAM_PER_THREAD].map(BigInt);
 
 /**
  * Times to ask the driver, at 0.2 microseconds each, before a thread blocks: brief work is noticed
@@ -44,6 +79,9 @@ const STREAM_OPTIONS = new OptionSet<StreamOptions>({
 const LOOKS = 48;
 
 const defaultStreams = new WeakMap<Context, CudaStream>();
+
+/** The driver writes the current context here. */
+const CURRENT = new BigUint64Array(1);
 
 /** Destroys the mark at the end of a stream. */
 let dropEnd: (stream: CudaStream) => void;
@@ -105,6 +143,9 @@ export class CudaStream implements Disposable {
    */
   #end: Fence | undefined;
 
+  /** Whether the handle means this stream only while its context is current, on this thread. */
+  readonly #isDefaultHandle: boolean;
+
   static {
     dropEnd = (stream) => stream.#dropEnd();
   }
@@ -115,13 +156,62 @@ export class CudaStream implements Disposable {
    * @ignore
    */
   constructor(parts: Parts<StreamFields>) {
-    const { context, handle, priority = "normal", label } = partsOf(parts, new.target);
+    const { context, handle, priority = "normal", label, ...rest } = partsOf(parts, new.target);
     this.context = context;
     this.priority = priority;
     this.#handle = handle;
+    this.#isDefaultHandle = DEFAULT_HANDLES.includes(handle);
     if (handle === context.defaultStreamHandle) return;
-    const destroy = (handle: bigint) => context.giveBack("cuStreamDestroy_v2", handle);
+    const { destroy = () => context.giveBack("cuStreamDestroy_v2", handle) } = rest;
     this.#record = new HandleRecord(this, { context, kind: "stream", handle, label, destroy });
+  }
+
+  /**
+   * Makes a stream of one that another library created: from its handle, or from an object with
+   * `__cuda_stream__()`, as cuda.core and CuPy have it. Work goes to the library's own queue, in the
+   * order of calls on both sides, and buffers are ordered as on any other stream. Disposing it leaves
+   * the stream to its owner.
+   *
+   * The handles 1 and 2 stand for CUDA's legacy default stream and for that of this thread. Their
+   * device stays current on the thread while they are used.
+   *
+   * @param source The handle, or the object; it is not checked whether the stream still exists.
+   * @throws TypeError for what is no handle, and for 0, which stands for 1 or 2 by the way in which a
+   *   library was compiled.
+   *
+   * @example
+   * ```ts
+   * import { CudaDevice, CudaStream } from "vramkit";
+   *
+   * using gpu = CudaDevice.open(0, { driver: "auto" });
+   * using theirs = gpu.createStream(); // stands for a stream that a library created
+   * using stream = CudaStream.fromHandle(theirs.handle, { gpu, owner: theirs });
+   * using x = gpu.zeros("float32", 4, { stream });
+   * await stream.synchronize();
+   * ```
+   */
+  static fromHandle(source: bigint | ForeignStream, options: ForeignStreamOptions): CudaStream {
+    const given: unknown = options;
+    if (!isRecord(given) || given["gpu"] === undefined) {
+      throw new TypeError("Cannot call fromHandle(): pass { gpu }, the device of the stream");
+    }
+    const { gpu, owner, label } = FOREIGN_STREAM_OPTIONS.read(options, "fromHandle");
+    const handle = foreignHandle(source);
+    const { context } = gpu;
+    if (handle === context.defaultStreamHandle) return defaultStreamOf(context);
+    const keeper = { kept: [owner, source] as readonly unknown[] };
+    const destroy = () => {
+      keeper.kept = []; // whatever destroys the stream may go now
+    };
+    return new CudaStream(new Parts({ context, handle, label, destroy }));
+  }
+
+  /**
+   * Returns the version of NVIDIA's protocol for streams of other libraries, and the handle: objects
+   * that have this method can be passed to them as streams. Blocks as {@link CudaStream.handle} does.
+   */
+  __cuda_stream__(): readonly [version: 0, handle: bigint] {
+    return [0, this.handle];
   }
 
   /**
@@ -144,6 +234,7 @@ export class CudaStream implements Disposable {
   get queueHandle(): bigint {
     if (this.#isGone) throw new DisposedError(this.toString());
     this.#mayBeBusy = true;
+    if (this.#isDefaultHandle) this.#enter();
     return this.#handle;
   }
 
@@ -424,6 +515,7 @@ export class CudaStream implements Disposable {
     if (isSoon(() => this.isQueueIdle)) return;
     await waitForGpu(() => this.isQueueIdle, async () => {
       const { driver } = this.context;
+      if (this.#isDefaultHandle) return await this.#waitForFence();
       this.#waitingThreads++;
       let status: number;
       try {
@@ -506,6 +598,29 @@ export class CudaStream implements Disposable {
     return this.#record?.isDestroyed ?? this.context.released;
   }
 
+  /**
+   * Makes the context current, so that the handle means this stream. It stays current: what is called
+   * with the handle next is a call of its own.
+   */
+  #enter(): void {
+    const { context } = this;
+    const { driver } = context;
+    driver.call("cuCtxGetCurrent", CURRENT);
+    if (CURRENT[0] !== context.handle) driver.call("cuCtxSetCurrent", context.handle);
+  }
+
+  /** Waits by an event: on another thread the handle would mean another stream, or none. */
+  async #waitForFence(): Promise<void> {
+    const fence = Fence.behind(this.context, this.queueHandle);
+    this.#waitingThreads++;
+    try {
+      await fence.waitElsewhere();
+    } finally {
+      this.#waitingThreads--;
+      fence.dispose();
+    }
+  }
+
   #setMark(event: CudaEvent): void {
     this.context.driver.call("cuEventRecord", event.queueHandle, this.queueHandle);
   }
@@ -524,6 +639,7 @@ export class CudaStream implements Disposable {
    */
   #markEnd(): Fence | undefined {
     if (this.#isGone || isCaptured(this)) return this.#end;
+    if (this.#isDefaultHandle) this.#enter();
     if (this.#end === undefined) this.#end = Fence.behind(this.context, this.#handle);
     else this.#end.set(this.#handle);
     return this.#end;
@@ -535,6 +651,7 @@ export class CudaStream implements Disposable {
    */
   #leaveMark(): void {
     const { context } = this;
+    if (this.#isDefaultHandle) this.#enter();
     const { driver } = context;
     const status = driver.status("cuStreamQuery", this.#handle);
     if (status === CUresult.CUDA_SUCCESS) return this.#dropEnd();
@@ -593,4 +710,28 @@ export function createStream(context: Context, options: StreamOptions = {}): Cud
   const flags = CUstream_flags.CU_STREAM_NON_BLOCKING;
   const handle = take64(context, "cuStreamCreateWithPriority", flags, priority);
   return new CudaStream(new Parts({ ...options, context, handle }));
+}
+
+/** Returns the handle of another library's stream. */
+function foreignHandle(source: unknown): bigint {
+  const handle = typeof source === "bigint" ? source : handleOf(source);
+  if (handle > 0n && handle < 2n ** 64n) return handle;
+  throw new TypeError(
+    `Cannot use ${handle} as the handle of a stream: it is an address, or 1 for the legacy default ` +
+      `stream, or 2 for that of this thread`,
+  );
+}
+
+function handleOf(source: unknown): bigint {
+  const tell = (source as Partial<ForeignStream> | null | undefined)?.__cuda_stream__;
+  const told: unknown = typeof tell === "function" ? tell.call(source) : undefined;
+  const [version, handle] = Array.isArray(told) ? told as unknown[] : [];
+  const isNumber = typeof handle === "bigint" || Number.isSafeInteger(handle);
+  if (version === 0 && isNumber) return BigInt(handle as number | bigint);
+  throw new TypeError(
+    `Cannot make a stream of ${
+      describeValue(source)
+    }: expected its handle as a bigint, or an object ` +
+      `whose __cuda_stream__() returns [0, handle]`,
+  );
 }

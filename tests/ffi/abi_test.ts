@@ -1,16 +1,18 @@
-// Checks ffi/ against what a C++ compiler says about cuda.h and nvml.h, and that this check can fail.
-// The compiler's answers lie in cuda_abi.json and nvml_abi.json; `deno task abi` writes them anew.
+// Checks ffi/ against what a C++ compiler says about cuda.h, nvml.h and nvrtc.h, and that this check can
+// fail. The compiler's answers lie in cuda_abi.json and its like; `deno task abi` writes them anew.
 
 import { assertEquals } from "@std/assert";
 import { struct, u16, u64, u8 } from "../../ffi/struct.ts";
 import { compareAbi } from "../support/abi/compare.ts";
 import answer from "../support/abi/cuda_abi.json" with { type: "json" };
 import nvmlAnswer from "../support/abi/nvml_abi.json" with { type: "json" };
+import nvrtcAnswer from "../support/abi/nvrtc_abi.json" with { type: "json" };
 import type { AbiManifest } from "../support/abi/manifest.ts";
 import {
   type AbiSubjects,
   CUDA_SUBJECTS,
   NVML_SUBJECTS,
+  NVRTC_SUBJECTS,
   placesOf,
 } from "../support/abi/subjects.ts";
 
@@ -34,6 +36,10 @@ Deno.test("constants.ts has the numbers of cuda.h", () => {
 
 Deno.test("NVML and its structs and constants are as nvml.h has them", () => {
   assertEquals(compareAbi(NVML_SUBJECTS, nvmlAnswer as AbiManifest), []);
+});
+
+Deno.test("NVRTC and its constants are as nvrtc.h has them", () => {
+  assertEquals(compareAbi(NVRTC_SUBJECTS, nvrtcAnswer as AbiManifest), []);
 });
 
 Deno.test("compareAbi() names a function with a parameter of the wrong width", () => {

@@ -4,7 +4,9 @@
 
 import { assertEquals } from "@std/assert";
 import * as kit from "../../mod.ts";
+import * as kernels from "../../src/entries/kernels.ts";
 import * as memory from "../../src/entries/memory.ts";
+import * as numpy from "../../src/entries/numpy.ts";
 import * as safetensors from "../../src/entries/safetensors.ts";
 import * as simulated from "../../src/entries/simulated.ts";
 import * as testing from "../../src/entries/testing.ts";
@@ -14,7 +16,16 @@ import { openTestDevice } from "../support/driver.ts";
 import { CaughtWarnings } from "../support/warnings.ts";
 
 /** All that programs import. */
-const EXPORTED = { ...kit, ...memory, ...safetensors, ...simulated, ...testing, ...notebook };
+const EXPORTED = {
+  ...kit,
+  ...kernels,
+  ...memory,
+  ...numpy,
+  ...safetensors,
+  ...simulated,
+  ...testing,
+  ...notebook,
+};
 
 type Method = (...args: unknown[]) => unknown;
 
@@ -47,6 +58,7 @@ const THINGS: Readonly<Record<string, (gpu: kit.CudaDevice) => object>> = {
 const FIRST: Readonly<Record<string, unknown>> = {
   alloc: "float32",
   zeros: "float32",
+  iota: "float32",
   pinned: "float32",
   staged: "float32",
   mapped: "float32",

@@ -5,11 +5,13 @@
 import { assert, assertEquals, assertInstanceOf, assertStringIncludes } from "@std/assert";
 import config from "../../deno.json" with { type: "json" };
 import { CudaDevice } from "../../src/device/device.ts";
+import { saveNpz } from "../../src/interop/numpy/npz.ts";
 import { saveSafetensors } from "../../src/interop/safetensors/save.ts";
 import { DisposedError } from "../../src/words/errors.ts";
 import { denoJson, TemporaryFolder } from "../support/child_deno.ts";
 import { type Door, DOORS, type DoorScene, type OptionSort } from "../support/doors.ts";
 import { testDriver } from "../support/driver.ts";
+import { IOTA_PTX } from "../support/kernels/kernel_driver.ts";
 import { PROJECT_ROOT } from "../support/project_files.ts";
 import { liveNames, withDevice } from "../support/with_device.ts";
 
@@ -143,12 +145,17 @@ function walk(row: Door, attempts: (scene: DoorScene) => Iterable<Attempt>): Pro
     Deno.writeFileSync(`${folder.path}/there.bin`, new Uint8Array(16));
     using buffer = await gpu.upload(new Float32Array([1, 2, 3, 4]));
     using source = gpu.zeros("float32", 4);
+    await source.saveNpy(`${folder.path}/there.npy`);
+    await saveNpz(`${folder.path}/there.npz`, { source });
     await saveSafetensors(`${folder.path}/there.safetensors`, { source });
     using view = buffer.strided();
     using staged = gpu.staged("float32", 4);
     using managed = gpu.managed("float32", 4);
     using graph = gpu.capture(() => void buffer.fill(9));
-    const scene = { gpu, buffer, source, view, staged, managed, graph, folder: folder.path };
+    using module = await gpu.loadModule(IOTA_PTX);
+    const kernel = module.kernel("vramkit_iota_u32");
+    const things = { gpu, buffer, source, view, staged, managed, graph, module, kernel };
+    const scene = { ...things, folder: folder.path };
     const live = liveNames(gpu);
     const files = filesIn(folder.path);
     for (const attempt of attempts(scene)) {

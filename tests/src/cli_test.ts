@@ -77,6 +77,16 @@ Deno.test("cli.ts doctor ends with exit code 0 when a device works", async () =>
   assertStringIncludes(stdout, "ok    the simulated device, no GPU, can be used");
 });
 
+Deno.test("cli.ts doctor shows where NVIDIA's libraries are, and how to get those that are missing", async () => {
+  using folder = new TemporaryFolder();
+  const file = folder.write("libmine.so", "");
+  const env = { ...NO_GPU, VRAMKIT_NVRTC: file, VRAMKIT_NCCL: "/nowhere/libnccl.so.2" };
+  const { code, stdout } = await runCli(["doctor", "--driver", "simulated"], env);
+  assertEquals(code, 0, stdout);
+  assertStringIncludes(stdout, `ok    NVRTC, NVIDIA's compiler: ${file} (VRAMKIT_NVRTC)`);
+  assertStringIncludes(stdout, "note  NCCL: not found; pip install nvidia-nccl-cu12");
+});
+
 Deno.test("cli.ts doctor says that the simulated driver needs --allow-ffi as well", async () => {
   const { code, stdout } = await runRestricted(["doctor"], ["--allow-env", "--allow-read"]);
   assertEquals(code, 1);

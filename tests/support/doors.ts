@@ -3,6 +3,7 @@
 import {
   CudaDevice,
   type CudaGraph,
+  CudaStream,
   type DeviceBuffer,
   type ManagedBuffer,
   type StagedBuffer,
@@ -19,6 +20,8 @@ import {
   PooledPinnedHostMemoryResource,
   TrackingResourceAdaptor,
 } from "../../src/entries/memory.ts";
+import type { CudaKernel, CudaModule } from "../../src/entries/kernels.ts";
+import { loadNpy, loadNpz, saveNpz } from "../../src/entries/numpy.ts";
 import { simulateDriver } from "../../src/entries/simulated.ts";
 import {
   Figure,
@@ -44,6 +47,10 @@ export interface DoorScene {
   readonly managed: ManagedBuffer<"float32">;
   /** A recorded fill. */
   readonly graph: CudaGraph;
+  /** A module with a kernel of four parameters. */
+  readonly module: CudaModule;
+  /** That kernel. */
+  readonly kernel: CudaKernel;
   /** Where files may be written. */
   readonly folder: string;
 }
@@ -111,6 +118,13 @@ export const DOORS: Readonly<Record<string, Door>> = {
   "CudaDevice.count": door("count", OPEN, (_, o) => CudaDevice.count(o)),
   "CudaDevice#alloc": door("alloc", ALLOCATE, ({ gpu }, o) => gpu.alloc("float32", 4, o)),
   "CudaDevice#zeros": door("zeros", ALLOCATE, ({ gpu }, o) => gpu.zeros("float32", 4, o)),
+  "CudaDevice#iota": door(
+    "iota",
+    { ...ALLOCATE, start: "anything", step: "anything" },
+    ({ gpu }, o) => {
+      return gpu.iota("float32", 4, o);
+    },
+  ),
   "CudaDevice#pinned": door("pinned", ALLOCATE, ({ gpu }, o) => gpu.pinned("float32", 4, o)),
   "CudaDevice#upload": door(
     "upload",
@@ -152,6 +166,25 @@ export const DOORS: Readonly<Record<string, Door>> = {
     { ...ALLOCATE, ...TRANSFER, ...ELEMENTS },
     ({ gpu }, o) => gpu.from(BLOB, o),
   ),
+  "CudaDevice#loadNpy": door("loadNpy", { ...ALLOCATE, ...TRANSFER }, ({ gpu, folder }, o) => {
+    return gpu.loadNpy(`${folder}/there.npy`, o);
+  }),
+  "loadNpy": door("loadNpy", { ...ALLOCATE, ...TRANSFER }, ({ gpu, folder }, o) => {
+    return loadNpy(`${folder}/there.npy`, gpu, o);
+  }),
+  "loadNpz": door("loadNpz", { ...ALLOCATE, ...TRANSFER }, ({ gpu, folder }, o) => {
+    return loadNpz(`${folder}/there.npz`, gpu, o);
+  }),
+  "saveNpz": door(
+    "saveNpz",
+    { ...TRANSFER, ...WRITE, compress: "flag" },
+    ({ buffer, folder }, o) => {
+      return saveNpz(`${folder}/new.npz`, { buffer }, o);
+    },
+  ),
+  "GpuBuffer#saveNpy": door("saveNpy", { ...TRANSFER, ...WRITE }, ({ buffer, folder }, o) => {
+    return buffer.saveNpy(`${folder}/new.npy`, o);
+  }),
   "CudaDevice#loadSafetensors": door(
     "loadSafetensors",
     { ...ALLOCATE, ...TRANSFER, filter: "callback" },
@@ -177,6 +210,34 @@ export const DOORS: Readonly<Record<string, Door>> = {
     PLACE,
     ({ gpu, buffer }, o) => gpu.capture(() => void buffer.fill(9), o),
   ),
+  "CudaDevice#compile": door("compile", {
+    name: "text",
+    options: "list",
+    include: "list",
+    architecture: "text",
+    cache: "flag",
+    label: "text",
+  }, ({ gpu }, o) => gpu.compile("", o)),
+  "CudaDevice#loadModule": door(
+    "loadModule",
+    { label: "text" },
+    ({ gpu, folder }, o) => gpu.loadModule(`${folder}/there.bin`, o),
+  ),
+  "CudaDevice#occupancy": door(
+    "occupancy",
+    { block: "number", sharedBytes: "number" },
+    ({ gpu, kernel }, o) => gpu.occupancy(kernel, o),
+  ),
+  "CudaKernel#launch": door("launch", {
+    ...STREAM,
+    grid: "anything",
+    block: "anything",
+    sharedBytes: "number",
+    cooperative: "flag",
+    cluster: "anything",
+    args: "list",
+  }, ({ kernel }, o) => kernel.launch(o)),
+  "CudaModule#global": door("global", ELEMENTS, ({ module }, o) => module.global("missing", o)),
   "CudaDevice#time": door("time", STREAM, ({ gpu, buffer }, o) => {
     return gpu.time(() => buffer.fill(9), o);
   }),
@@ -256,6 +317,11 @@ export const DOORS: Readonly<Record<string, Door>> = {
     { colors: "word", range: "list" },
     ({ buffer }, o) => buffer.reshape([1, -1]).showImage(o),
   ),
+  "GpuBuffer#equals": door("equals", STREAM, ({ buffer, source }, o) => buffer.equals(source, o)),
+  "GpuBuffer#firstDifference": door("firstDifference", STREAM, ({ buffer, source }, o) => {
+    return buffer.firstDifference(source, o);
+  }),
+  "GpuBuffer#checksum": door("checksum", STREAM, ({ buffer }, o) => buffer.checksum(o)),
   "GpuBuffer#describe": door("describe", TRANSFER, ({ buffer }, o) => buffer.describe(o)),
   "StagedBuffer#push": door(
     "push",
@@ -287,6 +353,15 @@ export const DOORS: Readonly<Record<string, Door>> = {
   "StridedView#upload": door("upload", TRANSFER, ({ view }, o) => view.upload(VALUES, o)),
   "StridedView#download": door("download", TRANSFER, ({ view }, o) => view.download(o)),
   "CudaGraph#launch": door("launch", STREAM, ({ graph }, o) => graph.launch(o)),
+  "CudaStream.fromHandle": door(
+    "fromHandle",
+    { gpu: "record", owner: "anything", label: "text" },
+    ({ gpu }, o) => {
+      const given = o as object | null;
+      const options = given?.constructor === Object ? { gpu, ...given } : given;
+      return CudaStream.fromHandle(5n, options as never);
+    },
+  ),
   "CudaStream#record": door(
     "record",
     { timing: "flag", label: "text" },
@@ -299,6 +374,7 @@ export const DOORS: Readonly<Record<string, Door>> = {
     pools: "flag",
     concurrentManagedAccess: "flag",
     cudaVersion: "text",
+    kernels: "record",
     fault: "callback",
   }, (_, o) => simulateDriver(o)),
   "LiveTable#filter": door("filter", QUERY, ({ gpu }, o) => gpu.live().filter(o)),

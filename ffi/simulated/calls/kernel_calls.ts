@@ -1,57 +1,156 @@
-// Driver calls for modules, kernels and host callbacks, simulated.
-// Every module holds the kernels that were registered with the driver.
+// Driver calls for modules, libraries, kernels and host callbacks, simulated. Every module and library
+// holds the kernels that were registered with the driver, and those of the kit.
 
-import { type Cell, get64, getText, put64, requireCell } from "./cells.ts";
-import { hostBytes } from "../model/address_space.ts";
-import { LAUNCH_SECONDS } from "../model/engine.ts";
+import { CUfunction_attribute as A, CUlaunchAttributeID } from "../../constants.ts";
+import { CUlaunchAttribute, CUlaunchConfig } from "../../structs.ts";
 import { refuse, requireValue } from "../errors.ts";
-import { LAUNCH_LIMITS } from "../model/device.ts";
-import { requireImage } from "./image.ts";
+import { hostBytes } from "../model/address_space.ts";
+import type { Context } from "../model/context.ts";
+import { LAUNCH_LIMITS, MULTIPROCESSORS } from "../model/device.ts";
+import { LAUNCH_SECONDS } from "../model/engine.ts";
+import type { Machine } from "../model/machine.ts";
+import type { Stream } from "../model/stream.ts";
 import type { Dimensions, SimulatedKernel } from "../options.ts";
 import { Launch } from "../work/kernel.ts";
-import type { Machine } from "../model/machine.ts";
+import { READY_KERNELS } from "../work/ready_kernels.ts";
 import { submit } from "../work/submission.ts";
 import type { CallGroup } from "./calls.ts";
-import type { Context } from "../model/context.ts";
+import { bytesOf, type Cell, get64, getText, put32, put64, requireCell } from "./cells.ts";
+import { requireImage } from "./image.ts";
 
-/** A loaded image. */
+/** A loaded image: a module of one context, or a library for all of them. */
 class Module {
-  readonly context: Context;
+  /** Undefined for a library. */
+  readonly context: Context | undefined;
   /** Handles of kernels that were asked for, by name. */
   readonly kernels: Map<string, bigint> = new Map();
 
-  constructor(context: Context) {
+  constructor(context: Context | undefined) {
     this.context = context;
   }
 }
 
-/** A kernel of a loaded image. */
-class KernelFunction {
-  readonly module: Module;
-  readonly kernel: SimulatedKernel;
+/** A loaded image that every context can use. */
+class Library extends Module {}
 
-  constructor(module: Module, kernel: SimulatedKernel) {
-    this.module = module;
+/** A kernel of a library. */
+class LibraryKernel {
+  readonly library: Library;
+  readonly kernel: SimulatedKernel;
+  /** Handles of its functions by context. */
+  readonly functions: Map<Context, bigint> = new Map();
+
+  constructor(library: Library, kernel: SimulatedKernel) {
+    this.library = library;
     this.kernel = kernel;
   }
 }
 
-type KernelCalls = CallGroup<`cuModule${string}` | `cuLaunch${string}`>;
+/** A kernel of a loaded image in one context. */
+class KernelFunction {
+  readonly module: Module;
+  readonly context: Context;
+  readonly kernel: SimulatedKernel;
+  /** Shared memory that launches may ask for. */
+  sharedBytes: number = LAUNCH_LIMITS.sharedBytes;
+
+  constructor(module: Module, context: Context, kernel: SimulatedKernel) {
+    this.module = module;
+    this.context = context;
+    this.kernel = kernel;
+  }
+}
+
+/** What a launch is given. */
+interface LaunchRequest {
+  readonly grid: Dimensions;
+  readonly block: Dimensions;
+  readonly sharedBytes: number;
+  readonly parameters: Cell;
+}
+
+type KernelCalls = CallGroup<
+  | `cuModule${string}`
+  | `cuLibrary${string}`
+  | `cuKernel${string}`
+  | `cuFunc${string}`
+  | `cuLaunch${string}`
+  | `cuOccupancy${string}`
+>;
+
+/** Registers by simulated multiprocessor. */
+const RESIDENT = { threads: 2048, sharedBytes: LAUNCH_LIMITS.mostSharedBytes } as const;
+const WARP_THREADS = 32;
 
 /** Makes the calls for a machine. */
 export function kernelCalls(machine: Machine): KernelCalls {
   const { contexts, scheduler } = machine;
   const unloaded = new WeakSet<Module>();
 
+  function findKernel(name: Cell): { name: string; kernel: SimulatedKernel } {
+    const text = getText(name);
+    requireValue(text !== "");
+    const kernel = [machine.settings.kernels, READY_KERNELS]
+      .find((known) => Object.hasOwn(known, text))?.[text];
+    return kernel === undefined ? refuse("CUDA_ERROR_NOT_FOUND") : { name: text, kernel };
+  }
+
+  function loadModule(handle: Cell, image: Cell): void {
+    const context = contexts.current;
+    requireCell(handle);
+    requireImage(machine, image);
+    machine.register((registered) => {
+      put64(handle, registered);
+      return new Module(context);
+    });
+  }
+
+  function launch(handle: bigint, queue: Stream, request: LaunchRequest): void {
+    const { grid, block, sharedBytes } = request;
+    const found = machine.find(KernelFunction, handle);
+    const { module, kernel, context } = found;
+    if (unloaded.has(module) || context !== queue.context) refuse("CUDA_ERROR_INVALID_HANDLE");
+    const isPossible = fits(request) && sharedBytes <= found.sharedBytes;
+    // Alone among calls with a wrong value, this one ends a capture.
+    if (!isPossible) machine.captures.of(queue)?.spoil();
+    requireValue(isPossible);
+    const values = copyParameters(request.parameters, kernel.parameterBytes);
+    submit(machine, queue, {
+      regions: [],
+      queue(target) {
+        if (unloaded.has(module)) {
+          machine.site.fail("unloaded", "the module of its kernel was unloaded");
+        }
+        const moment = scheduler.nextMoment(target);
+        const { waitCount } = moment;
+        machine.waits.expect(waitCount);
+        const launch = new Launch(machine, target, {
+          grid,
+          block,
+          sharedBytes,
+          parameters: values,
+          moment,
+        });
+        return scheduler.enqueue(target, moment, {
+          seconds: LAUNCH_SECONDS,
+          engine: target.context.device.compute,
+          run() {
+            try {
+              kernel.run(launch);
+            } finally {
+              machine.waits.settle(waitCount);
+            }
+          },
+        });
+      },
+    });
+  }
+
   return {
-    cuModuleLoadData(handle, image) {
-      const context = contexts.current;
-      requireCell(handle);
-      requireImage(machine, image);
-      machine.register((registered) => {
-        put64(handle, registered);
-        return new Module(context);
-      });
+    cuModuleLoadData: loadModule,
+    cuModuleLoadDataEx(handle, image, optionCount, options, values) {
+      requireValue(optionCount === 0 || (options !== null && values !== null));
+      loadModule(handle, image);
     },
     cuModuleUnload(handle) {
       const module = machine.find(Module, handle);
@@ -62,18 +161,14 @@ export function kernelCalls(machine: Machine): KernelCalls {
     cuModuleGetFunction(handle, module, name) {
       requireCell(handle);
       const found = machine.find(Module, module);
-      const text = getText(name);
-      requireValue(text !== "");
-      const kernel = Object.hasOwn(machine.settings.kernels, text)
-        ? machine.settings.kernels[text]
-        : undefined;
-      if (kernel === undefined) return refuse("CUDA_ERROR_NOT_FOUND");
+      const { name: text, kernel } = findKernel(name);
       const known = found.kernels.get(text);
       if (known !== undefined) return put64(handle, known);
+      const context = found.context ?? refuse("CUDA_ERROR_INVALID_HANDLE");
       machine.register((registered) => {
         put64(handle, registered);
         found.kernels.set(text, registered);
-        return new KernelFunction(found, kernel);
+        return new KernelFunction(found, context, kernel);
       });
     },
     // Registered kernels are JavaScript: a simulated module has no variables to point at.
@@ -81,46 +176,99 @@ export function kernelCalls(machine: Machine): KernelCalls {
       machine.find(Module, module);
       refuse("CUDA_ERROR_NOT_FOUND");
     },
+    cuLibraryLoadData(handle, image, options, values, optionCount, _options, _values, otherCount) {
+      requireCell(handle);
+      requireValue(optionCount === 0 || (options !== null && values !== null));
+      requireValue(otherCount === 0);
+      requireImage(machine, image);
+      machine.register((registered) => {
+        put64(handle, registered);
+        return new Library(undefined);
+      });
+    },
+    cuLibraryUnload(handle) {
+      unloaded.add(machine.find(Library, handle));
+      machine.forget(handle);
+    },
+    cuLibraryGetKernel(handle, library, name) {
+      requireCell(handle);
+      const found = machine.find(Library, library);
+      const { name: text, kernel } = findKernel(name);
+      const known = found.kernels.get(text);
+      if (known !== undefined) return put64(handle, known);
+      machine.register((registered) => {
+        put64(handle, registered);
+        found.kernels.set(text, registered);
+        return new LibraryKernel(found, kernel);
+      });
+    },
+    cuKernelGetFunction(handle, kernel) {
+      requireCell(handle);
+      const context = contexts.current;
+      const found = machine.find(LibraryKernel, kernel);
+      if (unloaded.has(found.library)) refuse("CUDA_ERROR_INVALID_HANDLE");
+      const known = found.functions.get(context);
+      if (known !== undefined) return put64(handle, known);
+      machine.register((registered) => {
+        put64(handle, registered);
+        found.functions.set(context, registered);
+        return new KernelFunction(found.library, context, found.kernel);
+      });
+    },
+    cuLibraryGetGlobal(_address, _size, library, _name) {
+      contexts.requireCurrent();
+      machine.find(Library, library);
+      refuse("CUDA_ERROR_NOT_FOUND");
+    },
+    cuFuncGetAttribute(value, attribute, handle) {
+      requireCell(value);
+      const { sharedBytes } = machine.find(KernelFunction, handle);
+      const values = new Map<number, number>([
+        [A.CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, LAUNCH_LIMITS.blockThreads],
+        [A.CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, 0],
+        [A.CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, 0],
+        [A.CU_FUNC_ATTRIBUTE_NUM_REGS, 32],
+        [A.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, sharedBytes],
+      ]);
+      put32(value, values.get(attribute) ?? refuse("CUDA_ERROR_INVALID_VALUE"));
+    },
+    cuFuncSetAttribute(handle, attribute, value) {
+      const found = machine.find(KernelFunction, handle);
+      requireValue(attribute === A.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES);
+      requireValue(value >= 0 && value <= LAUNCH_LIMITS.mostSharedBytes);
+      found.sharedBytes = value;
+    },
+    cuFuncGetParamInfo(handle, index, offset, size) {
+      requireCell(offset);
+      const { parameterBytes } = machine.find(KernelFunction, handle).kernel;
+      const place = placesOf(parameterBytes)[Number(index)];
+      if (place === undefined) return refuse("CUDA_ERROR_INVALID_VALUE");
+      put64(offset, place.offset);
+      if (size !== null) put64(size, place.byteLength);
+    },
     cuLaunchKernel(handle, gx, gy, gz, bx, by, bz, sharedBytes, stream, parameters, extra) {
       const queue = machine.workStream(stream);
-      const { module, kernel } = machine.find(KernelFunction, handle);
-      if (unloaded.has(module) || module.context !== queue.context) {
-        refuse("CUDA_ERROR_INVALID_HANDLE");
+      requireValue(extra === null);
+      launch(handle, queue, { grid: [gx, gy, gz], block: [bx, by, bz], sharedBytes, parameters });
+    },
+    cuLaunchKernelEx(config, handle, parameters, extra) {
+      const fields = CUlaunchConfig.decode(bytesOf(config));
+      const queue = machine.workStream(fields.hStream);
+      requireValue(extra === null);
+      const { gridDimX: gx, gridDimY: gy, gridDimZ: gz } = fields;
+      const { blockDimX: bx, blockDimY: by, blockDimZ: bz, sharedMemBytes: sharedBytes } = fields;
+      const grid = [gx, gy, gz] as const;
+      const block = [bx, by, bz] as const;
+      for (const { id, value } of attributesAt(fields.attrs, fields.numAttrs)) {
+        const [first = 0, second = 0, third = 0] = new Uint32Array(value.slice().buffer);
+        if (id === CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_COOPERATIVE) {
+          if (first !== 0) requireResident(machine, queue, { grid, block, sharedBytes });
+        } else {
+          requireValue(id === CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);
+          requireCluster(grid, [first, second, third]);
+        }
       }
-      const isPossible = fits({ grid: [gx, gy, gz], block: [bx, by, bz], sharedBytes });
-      // Alone among calls with a wrong value, this one ends a capture.
-      if (!isPossible) machine.captures.of(queue)?.spoil();
-      requireValue(isPossible && extra === null);
-      const values = copyParameters(parameters, kernel.parameterBytes);
-      submit(machine, queue, {
-        regions: [],
-        queue(target) {
-          if (unloaded.has(module)) {
-            machine.site.fail("unloaded", "the module of its kernel was unloaded");
-          }
-          const moment = scheduler.nextMoment(target);
-          const { waitCount } = moment;
-          machine.waits.expect(waitCount);
-          const launch = new Launch(machine, target, {
-            grid: [gx, gy, gz],
-            block: [bx, by, bz],
-            sharedBytes,
-            parameters: values,
-            moment,
-          });
-          return scheduler.enqueue(target, moment, {
-            seconds: LAUNCH_SECONDS,
-            engine: target.context.device.compute,
-            run() {
-              try {
-                kernel.run(launch);
-              } finally {
-                machine.waits.settle(waitCount);
-              }
-            },
-          });
-        },
-      });
+      launch(handle, queue, { grid, block, sharedBytes, parameters });
     },
     cuLaunchHostFunc(stream, callback, userData) {
       requireValue(callback !== null);
@@ -136,18 +284,83 @@ export function kernelCalls(machine: Machine): KernelCalls {
           }),
       });
     },
+    cuOccupancyMaxActiveBlocksPerMultiprocessor(count, handle, blockSize, sharedBytes) {
+      requireCell(count);
+      machine.find(KernelFunction, handle);
+      requireValue(blockSize > 0);
+      put32(count, residentBlocks(blockSize, Number(sharedBytes)));
+    },
+    cuOccupancyMaxPotentialBlockSize(minGridSize, blockSize, handle, _callback, shared, limit) {
+      requireCell(minGridSize);
+      requireCell(blockSize);
+      machine.find(KernelFunction, handle);
+      const most = LAUNCH_LIMITS.blockThreads;
+      const threads = limit > 0 ? Math.min(limit, most) : most;
+      put32(blockSize, threads);
+      put32(minGridSize, MULTIPROCESSORS * residentBlocks(threads, Number(shared)));
+    },
   };
 }
 
+/** Returns where parameters lie: each at a multiple of its own size, up to 8 bytes. */
+function placesOf(sizes: readonly number[]): { offset: number; byteLength: number }[] {
+  let end = 0;
+  return sizes.map((byteLength) => {
+    const alignment = [8, 4, 2].find((width) => byteLength % width === 0) ?? 1;
+    const offset = Math.ceil(end / alignment) * alignment;
+    end = offset + byteLength;
+    return { offset, byteLength };
+  });
+}
+
+function attributesAt(address: bigint, count: number) {
+  const { byteLength } = CUlaunchAttribute;
+  const bytes = count === 0
+    ? new Uint8Array()
+    : hostBytes(Number(address), count * byteLength).slice();
+  return Array.from(
+    { length: count },
+    (_, at) => CUlaunchAttribute.decode(bytes.subarray(at * byteLength)),
+  );
+}
+
+/** Blocks of a kernel that one multiprocessor runs at a time. */
+function residentBlocks(threads: number, sharedBytes: number): number {
+  if (threads > LAUNCH_LIMITS.blockThreads) return 0;
+  const byThreads = Math.floor(
+    RESIDENT.threads / (Math.ceil(threads / WARP_THREADS) * WARP_THREADS),
+  );
+  const byShared = sharedBytes === 0 ? byThreads : Math.floor(RESIDENT.sharedBytes / sharedBytes);
+  return Math.min(byThreads, byShared, 32);
+}
+
+/** Rejects a cooperative launch whose blocks cannot all run at a time. */
+function requireResident(
+  machine: Machine,
+  queue: Stream,
+  { grid, block, sharedBytes }: Omit<LaunchRequest, "parameters">,
+): void {
+  const blocks = grid[0] * grid[1] * grid[2];
+  const threads = block[0] * block[1] * block[2];
+  if (blocks <= MULTIPROCESSORS * residentBlocks(threads, sharedBytes)) return;
+  machine.captures.of(queue)?.spoil();
+  refuse("CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE");
+}
+
+/** Rejects clusters that the grid is no multiple of, and those of more than 8 blocks. */
+function requireCluster(grid: Dimensions, cluster: Dimensions): void {
+  const [x, y, z] = cluster;
+  requireValue(x > 0 && y > 0 && z > 0);
+  const divides = grid.every((side, axis) => side % (cluster[axis] ?? 1) === 0);
+  if (!divides || x * y * z > 8) refuse("CUDA_ERROR_INVALID_CLUSTER_SIZE");
+}
+
 /** Tells whether the device can run a launch. */
-function fits(
-  { grid, block, sharedBytes }: { grid: Dimensions; block: Dimensions; sharedBytes: number },
-): boolean {
+function fits({ grid, block }: { grid: Dimensions; block: Dimensions }): boolean {
   const sides = [...grid, ...block];
   const most = [...LAUNCH_LIMITS.grid, ...LAUNCH_LIMITS.block];
   return sides.every((side, index) => side > 0 && side <= (most[index] ?? 0)) &&
-    block[0] * block[1] * block[2] <= LAUNCH_LIMITS.blockThreads &&
-    sharedBytes <= LAUNCH_LIMITS.sharedBytes;
+    block[0] * block[1] * block[2] <= LAUNCH_LIMITS.blockThreads;
 }
 
 /** Copies the parameters' values at the launch, as the driver does: callers may reuse their cells. */

@@ -9,12 +9,19 @@ import type { SimulationSettings } from "../options.ts";
 /** Smallest unit of physical memory that pools and virtual memory take. */
 export const GRANULARITY_BYTES = 2 << 20;
 
-/** The largest launch: threads of a block, its sides, those of the grid, and shared memory. */
+/** Number of multiprocessors. */
+export const MULTIPROCESSORS = 100;
+
+/**
+ * The largest launch: threads of a block, its sides, those of the grid, and shared memory, at first
+ * and for kernels that ask for more.
+ */
 export const LAUNCH_LIMITS = {
   blockThreads: 1024,
   block: [1024, 1024, 64],
   grid: [2 ** 31 - 1, 65535, 65535],
   sharedBytes: 48 << 10,
+  mostSharedBytes: 200 << 10,
 } as const;
 
 /** Holds the state of one device that no context owns. */
@@ -73,7 +80,7 @@ export function pciBusIdOf(ordinal: number): string {
 
 /** Returns the attributes of a device by number. */
 export function attributesOf(ordinal: number, settings: SimulationSettings): Map<number, number> {
-  const { blockThreads, block, grid, sharedBytes } = LAUNCH_LIMITS;
+  const { blockThreads, block, grid, sharedBytes, mostSharedBytes } = LAUNCH_LIMITS;
   return new Map<number, number>([
     [A.CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, blockThreads],
     [A.CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X, block[0]],
@@ -85,7 +92,7 @@ export function attributesOf(ordinal: number, settings: SimulationSettings): Map
     [A.CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK, sharedBytes],
     [A.CU_DEVICE_ATTRIBUTE_WARP_SIZE, 32],
     [A.CU_DEVICE_ATTRIBUTE_CLOCK_RATE, 1_000_000],
-    [A.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 100],
+    [A.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, MULTIPROCESSORS],
     [A.CU_DEVICE_ATTRIBUTE_INTEGRATED, 0],
     [A.CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY, 1],
     [A.CU_DEVICE_ATTRIBUTE_ECC_ENABLED, 1],
@@ -105,12 +112,15 @@ export function attributesOf(ordinal: number, settings: SimulationSettings): Map
     [A.CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS, 0],
     [A.CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS, Number(settings.concurrentManagedAccess)],
     [A.CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM, 1],
+    [A.CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH, 1],
+    [A.CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, mostSharedBytes],
     [A.CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED, 1],
     [A.CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, 1],
     [A.CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED, 0],
     [A.CU_DEVICE_ATTRIBUTE_READ_ONLY_HOST_REGISTER_SUPPORTED, 0],
     [A.CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, Number(settings.poolsSupported)],
     [A.CU_DEVICE_ATTRIBUTE_MEMPOOL_SUPPORTED_HANDLE_TYPES, Number(settings.poolsSupported)],
+    [A.CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH, 1],
     [A.CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS, 1],
     [A.CU_DEVICE_ATTRIBUTE_HOST_NUMA_ID, 0],
   ]);

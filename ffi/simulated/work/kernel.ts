@@ -20,20 +20,20 @@ export class Launch implements SimulatedLaunch {
   #moment: Moment;
 
   /** Describes a launch on a stream. */
-  constructor(machine: Machine, stream: Stream, options: {
+  constructor(machine: Machine, stream: Stream, fields: {
     grid: Dimensions;
     block: Dimensions;
     sharedBytes: number;
     parameters: readonly DataView[];
     moment: Moment;
   }) {
-    this.grid = options.grid;
-    this.block = options.block;
-    this.sharedBytes = options.sharedBytes;
-    this.parameters = options.parameters;
+    this.grid = fields.grid;
+    this.block = fields.block;
+    this.sharedBytes = fields.sharedBytes;
+    this.parameters = fields.parameters;
     this.#machine = machine;
     this.#stream = stream;
-    this.#moment = options.moment;
+    this.#moment = fields.moment;
   }
 
   read(address: bigint, byteLength: number): Uint8Array<ArrayBuffer> {

@@ -30,6 +30,13 @@ export const NVML_HEADER: ProbedHeader = {
   version: "NVML_API_VERSION",
 };
 
+/** nvrtc.h declares each function once and has no macro with its version. */
+export const NVRTC_HEADER: ProbedHeader = {
+  file: "nvrtc.h",
+  plainNames: "VRAMKIT_NVRTC_HAS_PLAIN_NAMES",
+  version: "0",
+};
+
 /** Writes a program that prints the {@link AbiManifest} of these subjects as JSON. */
 export function probeSource(subjects: AbiSubjects, header: ProbedHeader): string {
   const symbols = new Set(

@@ -4,6 +4,7 @@
 import * as constants from "../../../ffi/constants.ts";
 import { CUDA } from "../../../ffi/cuda.ts";
 import { NVML } from "../../../ffi/nvml.ts";
+import { NVRTC, nvrtcResult } from "../../../ffi/nvrtc.ts";
 import * as nvmlConstants from "../../../ffi/nvml_constants.ts";
 import * as nvmlStructs from "../../../ffi/nvml_structs.ts";
 import type { Members, Struct } from "../../../ffi/struct.ts";
@@ -54,6 +55,13 @@ export const NVML_SUBJECTS: AbiSubjects = {
     nvmlMemory_v2: structVersion(NVML_STRUCTS.nvmlMemory_v2_t.byteLength, 2),
     nvmlTemperature_v1: structVersion(NVML_STRUCTS.nvmlTemperature_v1_t.byteLength, 1),
   },
+};
+
+/** What ffi/ states about nvrtc.h. */
+export const NVRTC_SUBJECTS: AbiSubjects = {
+  functions: NVRTC,
+  structs: {},
+  constants: nvrtcResult,
 };
 
 /** Finds the C function that a row binds. */

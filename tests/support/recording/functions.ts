@@ -7,6 +7,7 @@ import type { Members, Struct } from "../../../ffi/struct.ts";
 import {
   CUDA_MEMCPY2D,
   CUDA_MEMCPY3D,
+  CUlaunchConfig,
   CUmemAccessDesc,
   CUmemAllocationProp,
   CUmemcpyAttributes,
@@ -30,6 +31,8 @@ export type ThingKind =
   | "graph"
   | "exec"
   | "module"
+  | "library"
+  | "kernel"
   | "function"
   | "ipc";
 
@@ -193,11 +196,23 @@ export const FUNCTIONS: Readonly<Record<DriverFunction, FunctionFacts>> = {
   cuDeviceSetGraphMemAttribute: {},
   cuDeviceGraphMemTrim: {},
   cuModuleLoadData: { outputs: { 0: { makes: "module" } } },
+  cuModuleLoadDataEx: { outputs: { 0: { makes: "module" } } },
   cuModuleUnload: { ends: 0 },
   cuModuleGetFunction: { outputs: { 0: { makes: "function" } } },
   cuModuleGetGlobal_v2: { outputs: { 0: "machine", 1: "u64" } },
+  cuLibraryLoadData: { outputs: { 0: { makes: "library" } } },
+  cuLibraryUnload: { ends: 0 },
+  cuLibraryGetKernel: { outputs: { 0: { makes: "kernel" } } },
+  cuKernelGetFunction: { outputs: { 0: { makes: "function" } } },
+  cuLibraryGetGlobal: { outputs: { 0: "machine", 1: "u64" } },
+  cuFuncGetAttribute: { outputs: { 0: "machine" } },
+  cuFuncSetAttribute: {},
+  cuFuncGetParamInfo: { outputs: { 2: "u64", 3: "u64" } },
   cuLaunchKernel: { stream: 8 },
+  cuLaunchKernelEx: { structs: { 0: CUlaunchConfig } },
   cuLaunchHostFunc: { stream: 0 },
+  cuOccupancyMaxActiveBlocksPerMultiprocessor: { outputs: { 0: "machine" } },
+  cuOccupancyMaxPotentialBlockSize: { outputs: { 0: "machine", 1: "machine" } },
   cuIpcGetMemHandle: { outputs: { 0: { makes: "ipc" } } },
   cuIpcOpenMemHandle_v2: { outputs: { 0: "machine" } },
   cuIpcCloseMemHandle: {},

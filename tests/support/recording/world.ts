@@ -109,7 +109,9 @@ export class World {
   end(thing: Thing): void {
     thing.isAlive = false;
     for (const other of this.things.values()) {
-      if (other.source === thing && thing.kind === "module") other.isAlive = false;
+      if (other.source === thing && /^(module|library|kernel)$/.test(thing.kind)) {
+        other.isAlive = false;
+      }
     }
   }
 

@@ -33,6 +33,8 @@ const MADE: Partial<Record<DriverFunction, Effect>> = {
   cuMemAddressReserve: { kind: "addresses", value: cell(0) },
   cuMemCreate: { kind: "physical", value: cell(0) },
   cuMemMap: { kind: "mapping", value: given(0) },
+  cuModuleLoadDataEx: { kind: "module", value: cell(0) },
+  cuLibraryLoadData: { kind: "library", value: cell(0) },
   cuDevicePrimaryCtxRetain: { kind: "context", value: given(1) },
 };
 
@@ -50,6 +52,8 @@ const GIVEN_BACK: Partial<Record<DriverFunction, Effect>> = {
   cuMemAddressFree: { kind: "addresses", value: given(0) },
   cuMemRelease: { kind: "physical", value: given(0) },
   cuMemUnmap: { kind: "mapping", value: given(0) },
+  cuModuleUnload: { kind: "module", value: given(0) },
+  cuLibraryUnload: { kind: "library", value: given(0) },
   cuDevicePrimaryCtxRelease_v2: { kind: "context", value: given(0) },
 };
 

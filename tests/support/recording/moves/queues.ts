@@ -195,6 +195,44 @@ const briefModule: Move = (draft) => {
   ];
 };
 
+/** A library that is there for a moment, and questions about a kernel of it. */
+const briefLibrary: Move = (draft) => {
+  const [library, kernel, name] = [draft.name("l"), draft.name("k"), draft.name("f")];
+  const stream = draft.stream();
+  const grid = draft.oneOf(1, 1, 2, 0);
+  const shape = `gridDimX:${grid},gridDimY:1,gridDimZ:1,blockDimX:1,blockDimY:1,blockDimZ:1`;
+  const load = draft.chance(0.9) ? "kernels" : draft.oneOf("empty", "words", "future", "elf");
+  const found = draft.chance(0.9) ? "nothing" : draft.oneOf("missing", "");
+  return [
+    [
+      `cuLibraryLoadData &${library} <${load}> null null 0 null null 0`,
+      `cuLibraryGetKernel &${kernel} ${library} "${found}"`,
+      `cuKernelGetFunction &${name} ${kernel}`,
+    ],
+    [`cuLibraryGetGlobal & & ${library} "missing"`],
+    draft.oneOf(
+      [`cuFuncGetAttribute & ${draft.oneOf(0, 1, 3, 4, 8, 99)} ${name}`],
+      [`cuFuncSetAttribute ${name} 8 ${draft.oneOf(0, 1024, 65536, -1)}`],
+      [`cuFuncGetParamInfo ${name} 0 & &`],
+      [`cuFuncGetParamInfo fill0 ${draft.oneOf(0, 1, 2, 3)} & &`],
+      [`cuOccupancyMaxActiveBlocksPerMultiprocessor & ${name} ${draft.oneOf(64, 256, 0)} 0`],
+      [`cuOccupancyMaxPotentialBlockSize & & ${name} null 0 0`],
+      [`cuLaunchKernelEx {${shape},hStream:${stream}} ${name} null null`],
+    ),
+    ["settle", `cuLibraryUnload ${library}`],
+  ];
+};
+
+/** A module whose compiler is given no options. */
+const moduleWithOptions: Move = (draft) => {
+  const module = draft.name("k");
+  const image = draft.oneOf("kernels", "bare", "empty");
+  return [
+    [`cuModuleLoadDataEx &${module} <${image}> 0 null null`],
+    ["settle", `cuModuleUnload ${module}`],
+  ];
+};
+
 const getFunction: Move = (draft) =>
   `cuModuleGetFunction &${draft.name("f")} module0 "${draft.oneOf("fill", "move", "missing")}"`;
 
@@ -224,13 +262,15 @@ export const QUEUE_MOVES: WeightedMoves = [
   [2, instantiate],
   [5, wholeGraph],
   [4, launch],
-  [1, destroyGraph],
+  [3, destroyGraph],
   [1, getNodes],
   [1, graphMemory],
   [8, kernel],
   [1, hostFunction],
   [1, loadModule],
   [1, briefModule],
+  [2, briefLibrary],
+  [1, moduleWithOptions],
   [1, getFunction],
   [1, unloadModule],
 ];

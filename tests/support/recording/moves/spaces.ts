@@ -231,7 +231,7 @@ const share: Move = (draft) => {
 /** The moves. */
 export const SPACE_MOVES: WeightedMoves = [
   [2, createPool],
-  [1, destroyPool],
+  [2, destroyPool],
   [1, trimPool],
   [1, setPool],
   [2, getPool],

@@ -90,6 +90,42 @@ const OTHERS = `
   cuCtxSetCurrent 0
   cuModuleLoadData &n <kernels> = 201
 
+# a module with options, of which there are none
+  cuModuleLoadDataEx &m <kernels> 0 null null
+  cuModuleGetFunction &f m "fill" = 0 new
+  cuModuleLoadDataEx &n <versionless> 0 null null = 200
+  settle
+  cuModuleUnload m
+
+# a library and its kernels
+  cuLibraryLoadData &l <kernels> null null 0 null null 0
+  cuLibraryGetKernel &k l "fill" = 0 new
+  cuLibraryGetKernel &n l "missing" = 500
+  cuKernelGetFunction &f k = 0 new
+  cuLibraryGetGlobal & & l "missing" = 500
+  cuFuncGetAttribute & 0 f
+  cuFuncGetAttribute & 8 f
+  cuFuncSetAttribute f 8 65536
+  cuFuncSetAttribute f 8 -1 = 1
+  cuFuncGetParamInfo f 0 & & = 0 0 8
+  cuFuncGetParamInfo f 1 & & = 0 8 4
+  cuFuncGetParamInfo f 2 & & = 0 12 4
+  cuFuncGetParamInfo f 3 & & = 1
+  cuOccupancyMaxActiveBlocksPerMultiprocessor & f 64 0
+  cuOccupancyMaxPotentialBlockSize & & f null 0 0
+  cuLibraryUnload l
+  cuLibraryUnload 0 = 400
+
+# a launch by a description
+  cuStreamCreateWithPriority &s 1 0
+  cuLibraryLoadData &l <kernels> null null 0 null null 0
+  cuLibraryGetKernel &k l "nothing"
+  cuKernelGetFunction &f k
+  cuLaunchKernelEx {gridDimX:1,gridDimY:1,gridDimZ:1,blockDimX:1,blockDimY:1,blockDimZ:1,hStream:s} f null null
+  cuLaunchKernelEx {gridDimX:0,gridDimY:1,gridDimZ:1,blockDimX:1,blockDimY:1,blockDimZ:1,hStream:s} f null null = 1
+  cuStreamSynchronize s
+  cuLibraryUnload l
+
 # an image with a mistake
   cuModuleLoadData &m <stranger> = ?
 

@@ -3,6 +3,7 @@
 import type { Step } from "../scene.ts";
 import { BUFFER_STEPS } from "./buffers.ts";
 import { DEVICE_STEPS } from "./device.ts";
+import { KERNEL_STEPS } from "./kernels.ts";
 import { QUEUE_STEPS } from "./queues.ts";
 import { RESOURCE_STEPS } from "./resources.ts";
 import { TRANSFER_STEPS } from "./transfers.ts";
@@ -12,6 +13,7 @@ export const STEPS: readonly Step[] = [
   ...BUFFER_STEPS,
   ...RESOURCE_STEPS,
   ...QUEUE_STEPS,
+  ...KERNEL_STEPS,
   ...TRANSFER_STEPS,
   ...DEVICE_STEPS,
 ];

@@ -1,0 +1,228 @@
+// Finds libraries of NVIDIA's, and Python's, where they are installed: the environment, CUDA's folder,
+// conda, Python's packages, the system's folders. It only looks; nothing is opened.
+
+import { readVariable } from "./library.ts";
+
+/** A library to look for. */
+interface LibraryFacts {
+  /** Its name in errors. */
+  readonly title: string;
+  /** The variable that names its file. */
+  readonly variable: string;
+  /** Its file's name before ".so". */
+  readonly stem: string;
+  /** Endings that its file can have, newest first. */
+  readonly endings: readonly string[];
+  /** How to get it. */
+  readonly remedy: string;
+}
+
+/** The libraries, by the names that `doctor` shows. */
+export const NVIDIA_LIBRARIES = {
+  nvrtc: {
+    title: "NVRTC, NVIDIA's compiler",
+    variable: "VRAMKIT_NVRTC",
+    stem: "libnvrtc",
+    endings: [".so.13", ".so.12", ".so.11.2", ".so"],
+    remedy: "pip install nvidia-cuda-nvrtc-cu12, or set CUDA_HOME or VRAMKIT_NVRTC",
+  },
+  nvJitLink: {
+    title: "nvJitLink, NVIDIA's linker",
+    variable: "VRAMKIT_NVJITLINK",
+    stem: "libnvJitLink",
+    endings: [".so.13", ".so.12", ".so"],
+    remedy: "pip install nvidia-nvjitlink-cu12, or set CUDA_HOME or VRAMKIT_NVJITLINK",
+  },
+  nccl: {
+    title: "NCCL",
+    variable: "VRAMKIT_NCCL",
+    stem: "libnccl",
+    endings: [".so.2", ".so"],
+    remedy: "pip install nvidia-nccl-cu12, or set VRAMKIT_NCCL",
+  },
+  cufile: {
+    title: "cuFile, for files straight into the GPU",
+    variable: "VRAMKIT_CUFILE",
+    stem: "libcufile",
+    endings: [".so.0", ".so"],
+    remedy: "pip install nvidia-cufile-cu12, or set CUDA_HOME or VRAMKIT_CUFILE",
+  },
+  python: {
+    title: "Python",
+    variable: "VRAMKIT_LIBPYTHON",
+    stem: "libpython3",
+    endings: [".14.so.1.0", ".13.so.1.0", ".12.so.1.0", ".11.so.1.0", ".10.so.1.0", ".so"],
+    remedy: "install python3-dev, or set VRAMKIT_LIBPYTHON",
+  },
+} as const satisfies Record<string, LibraryFacts>;
+
+/** Name of a library that can be looked for. */
+export type NvidiaLibrary = keyof typeof NVIDIA_LIBRARIES;
+
+/** Where a library is. */
+export interface FoundLibrary {
+  /** Its file; undefined when none was seen, which the permissions may be the reason of. */
+  readonly path: string | undefined;
+  /** What tells this file from others: path, size and time. */
+  readonly identity: string | undefined;
+  /** Which place it was found in. */
+  readonly place: string | undefined;
+  /** Names to open when none was seen: the system may know more folders. */
+  readonly tried: readonly string[];
+}
+
+/** A folder to look in, and why. */
+interface Place {
+  readonly name: string;
+  readonly folder: string;
+}
+
+/** Folders of the system, as its loader has them without a configuration. */
+const SYSTEM_FOLDERS = [
+  "/usr/local/cuda/lib64",
+  `/usr/lib/${Deno.build.arch}-linux-gnu`,
+  "/usr/lib64",
+  "/usr/local/lib",
+  "/usr/lib",
+  "/lib64",
+];
+
+/** Where the system's Pythons keep packages. */
+const PYTHON_ROOTS = ["/usr/local/lib", "/usr/lib", "/opt/conda/lib"];
+
+const known = new Map<NvidiaLibrary, FoundLibrary>();
+
+/** Finds a library, or tells which names its loader may know; looks once for a process. */
+export function findLibrary(name: NvidiaLibrary): FoundLibrary {
+  const { variable } = NVIDIA_LIBRARIES[name];
+  const chosen = readVariable(variable);
+  if (chosen !== undefined) {
+    const found = seen({ name: variable, folder: "" }, chosen);
+    return found ?? { path: undefined, identity: undefined, place: variable, tried: [chosen] };
+  }
+  const before = known.get(name);
+  // A file can be replaced while the program runs, so it is looked at again.
+  const again = before?.path === undefined
+    ? undefined
+    : seen({ name: before.place ?? "", folder: "" }, before.path);
+  const found = again ?? search(name);
+  known.set(name, found);
+  return found;
+}
+
+function search(name: NvidiaLibrary): FoundLibrary {
+  const { stem, endings } = NVIDIA_LIBRARIES[name];
+  const names = endings.map((ending) => `${stem}${ending}`);
+  for (const place of placesFor(name)) {
+    for (const file of names) {
+      const found = seen(place, `${place.folder}/${file}`);
+      if (found !== undefined) return found;
+    }
+  }
+  const folders = SYSTEM_FOLDERS.flatMap((folder) => names.map((file) => `${folder}/${file}`));
+  return { path: undefined, identity: undefined, place: undefined, tried: [...names, ...folders] };
+}
+
+/** Looks at one file; undefined when it is not there, or may not be looked at. */
+function seen({ name }: Place, path: string): FoundLibrary | undefined {
+  if (!mayRead(path)) return undefined;
+  try {
+    const { isFile, size, mtime } = Deno.statSync(path);
+    if (!isFile) return undefined;
+    return {
+      path,
+      identity: `${path} ${size} ${mtime?.getTime() ?? 0}`,
+      place: name,
+      tried: [path],
+    };
+  } catch {
+    return undefined; // not there, or in a folder that is closed to this user
+  }
+}
+
+function* placesFor(name: NvidiaLibrary): Generator<Place> {
+  for (const variable of ["CUDA_HOME", "CUDA_PATH"]) {
+    const root = readVariable(variable);
+    if (root === undefined) continue;
+    for (const part of ["lib64", "lib", `targets/${Deno.build.arch}-linux/lib`]) {
+      yield { name: variable, folder: `${root}/${part}` };
+    }
+  }
+  const conda = readVariable("CONDA_PREFIX");
+  if (conda !== undefined) {
+    yield { name: "CONDA_PREFIX", folder: `${conda}/lib` };
+    yield { name: "CONDA_PREFIX", folder: `${conda}/targets/${Deno.build.arch}-linux/lib` };
+  }
+  if (name === "python") yield* pythonFolders();
+  else yield* packageFolders();
+  for (const folder of (readVariable("LD_LIBRARY_PATH") ?? "").split(":")) {
+    if (folder !== "") yield { name: "LD_LIBRARY_PATH", folder };
+  }
+  for (const folder of [...configuredFolders(), ...SYSTEM_FOLDERS]) {
+    yield { name: "system", folder };
+  }
+}
+
+/** The folders of NVIDIA's packages that pip installed: site-packages/nvidia/NAME/lib. */
+function* packageFolders(): Generator<Place> {
+  for (const root of pythonRoots()) {
+    for (const version of namesIn(root).filter((name) => name.startsWith("python3"))) {
+      for (const packages of ["site-packages", "dist-packages"]) {
+        const nvidia = `${root}/${version}/${packages}/nvidia`;
+        for (const part of namesIn(nvidia)) {
+          yield { name: "pip", folder: `${nvidia}/${part}/lib` };
+        }
+      }
+    }
+  }
+}
+
+function* pythonFolders(): Generator<Place> {
+  for (const root of pythonRoots()) yield { name: "pip", folder: root };
+}
+
+/** The lib folders of Pythons: of the environment that is active, of the user, of the PATH. */
+function pythonRoots(): string[] {
+  const roots: string[] = [];
+  for (const variable of ["VIRTUAL_ENV", "CONDA_PREFIX"]) {
+    const root = readVariable(variable);
+    if (root !== undefined) roots.push(`${root}/lib`);
+  }
+  for (const folder of (readVariable("PATH") ?? "").split(":")) {
+    if (folder.endsWith("/bin")) roots.push(`${folder.slice(0, -"/bin".length)}/lib`);
+  }
+  const home = readVariable("HOME");
+  if (home !== undefined) roots.push(`${home}/.local/lib`);
+  return [...new Set([...roots, ...PYTHON_ROOTS])];
+}
+
+/** The folders that the loader's configuration adds. */
+function configuredFolders(): string[] {
+  const folder = "/etc/ld.so.conf.d";
+  const files = ["/etc/ld.so.conf", ...namesIn(folder).map((name) => `${folder}/${name}`)];
+  return files.flatMap((file) => textOf(file).split("\n"))
+    .map((line) => line.trim())
+    .filter((line) => line.startsWith("/"));
+}
+
+function namesIn(folder: string): string[] {
+  if (!mayRead(folder)) return [];
+  try {
+    return [...Deno.readDirSync(folder)].map(({ name }) => name).sort().reverse();
+  } catch {
+    return [];
+  }
+}
+
+function textOf(path: string): string {
+  if (!mayRead(path)) return "";
+  try {
+    return Deno.readTextFileSync(path);
+  } catch {
+    return "";
+  }
+}
+
+function mayRead(path: string): boolean {
+  return Deno.permissions.querySync({ name: "read", path }).state === "granted";
+}

@@ -1,0 +1,81 @@
+// Finds NVRTC: the one of the system or of a Python package, opened on first use, or the one that a
+// driver brings.
+
+import type { DriverApi } from "./cuda.ts";
+import { findLibrary, type FoundLibrary, NVIDIA_LIBRARIES } from "./nvidia_libraries.ts";
+import { LibraryError, openLibrary } from "./library.ts";
+import { NVRTC, type NvrtcApi } from "./nvrtc.ts";
+
+/** The name under which a table of driver functions offers a compiler of its own. */
+export const OWN_NVRTC: unique symbol = Symbol("nvrtc");
+
+/** A driver that may have a compiler of its own; the simulated one has. */
+type DriverWithNvrtc = DriverApi & {
+  /** The functions that stand in for the library's. */
+  readonly [OWN_NVRTC]?: NvrtcApi;
+};
+
+/** A compiler that can be opened: where it is, and its functions once they are asked for. */
+export interface NvrtcSource {
+  /** What tells this compiler from others: its path, size and time; undefined when unknown. */
+  readonly identity: string | undefined;
+  /** Folders with CUDA's headers beside it. */
+  readonly includeFolders: readonly string[];
+  /**
+   * The functions; opens the library on first use, once for a process.
+   *
+   * @throws LibraryError when it cannot be opened.
+   */
+  readonly api: NvrtcApi;
+}
+
+const opened = new Map<string, NvrtcApi>();
+
+/**
+ * Finds the compiler that belongs to a driver, without opening it. The environment variable
+ * VRAMKIT_NVRTC names another file, where it may be read without a prompt.
+ *
+ * @throws LibraryError when there is none.
+ */
+export function findNvrtc(driver: DriverApi): NvrtcSource {
+  const own = (driver as DriverWithNvrtc)[OWN_NVRTC];
+  if (own !== undefined) return { identity: "own", includeFolders: [], api: own };
+  return sourceOf(findLibrary("nvrtc"));
+}
+
+/** Makes a source of a library that was found. */
+export function sourceOf({ tried, path, identity }: FoundLibrary): NvrtcSource {
+  const { title, remedy } = NVIDIA_LIBRARIES.nvrtc;
+  return {
+    identity,
+    includeFolders: path === undefined ? [] : includeFoldersFor(path),
+    get api(): NvrtcApi {
+      const known = opened.get(path ?? "");
+      if (known !== undefined) return known;
+      const candidates = path === undefined ? tried : [path];
+      try {
+        const { api } = openLibrary({ title, candidates, remedy }, [NVRTC]);
+        opened.set(path ?? "", api);
+        return api;
+      } catch (error) {
+        if (!(error instanceof LibraryError) || error.reason !== "no-library") throw error;
+        throw new LibraryError(`Cannot open ${title}: there is none here; ${remedy}`, {
+          reason: "no-library",
+          tried,
+        });
+      }
+    },
+  };
+}
+
+/** Headers lie beside the library's folder; pip has those of CUDA in a package of their own. */
+function includeFoldersFor(path: string): string[] {
+  const folder = path.slice(0, path.lastIndexOf("/"));
+  const root = folder.slice(0, folder.lastIndexOf("/"));
+  const folders = [`${root}/include`, `${root}/include/cccl`];
+  if (root.endsWith("/nvidia/cuda_nvrtc")) {
+    const packages = root.slice(0, root.lastIndexOf("/"));
+    folders.push(`${packages}/cuda_runtime/include`, `${packages}/cuda_cccl/include`);
+  }
+  return folders;
+}

@@ -1,0 +1,137 @@
+// The compiler of a simulated machine: it reads which kernels a text of CUDA C++ declares and what
+// their parameters are, and writes PTX with nothing in them. Kernels there are JavaScript.
+
+import { cString, readCString } from "../pointers.ts";
+import { NVRTC, type NvrtcApi, nvrtcResult } from "../nvrtc.ts";
+import { bytesOf, type Cell, get64, getText, put32, put64 } from "./calls/cells.ts";
+
+/** Handles start here, far from those of the driver. */
+const FIRST_HANDLE = 0x7100_0000n;
+
+/** The version that it stands for. */
+const VERSION = { major: 12, minor: 0 } as const;
+
+/** Architectures that it knows. */
+const ARCHITECTURES = [52, 60, 70, 75, 80, 90] as const;
+
+/** A program that was handed over, and what became of it. */
+interface Program {
+  readonly source: string;
+  readonly ptx: Uint8Array<ArrayBuffer> | undefined;
+}
+
+/** Makes a compiler; programs of two of them share nothing. */
+export function simulateNvrtc(): NvrtcApi {
+  const programs = new Map<bigint, Program>();
+  const texts: Uint8Array[] = [];
+  let next = FIRST_HANDLE;
+
+  /** Does something with a program; a handle that names none is refused. */
+  function on(handle: number | bigint, action: (program: Program) => number | void): number {
+    const program = programs.get(BigInt(handle));
+    if (program === undefined) return nvrtcResult.NVRTC_ERROR_INVALID_OPTION;
+    return action(program) ?? nvrtcResult.NVRTC_SUCCESS;
+  }
+
+  const functions: Partial<NvrtcApi> = {
+    nvrtcGetErrorString: () => 0n,
+    nvrtcVersion(major, minor) {
+      put32(major, VERSION.major);
+      put32(minor, VERSION.minor);
+      return 0;
+    },
+    nvrtcGetNumSupportedArchs(count) {
+      put32(count, ARCHITECTURES.length);
+      return 0;
+    },
+    nvrtcGetSupportedArchs(list) {
+      const bytes = bytesOf(list);
+      bytes.set(new Uint8Array(Int32Array.from(ARCHITECTURES).buffer));
+      return 0;
+    },
+    nvrtcCreateProgram(handle, source) {
+      programs.set(next, { source: getText(source), ptx: undefined });
+      put64(handle, next++);
+      return 0;
+    },
+    nvrtcDestroyProgram(handle) {
+      programs.delete(get64(handle));
+      put64(handle, 0n);
+      return 0;
+    },
+    nvrtcCompileProgramNonblocking(handle, count, options) {
+      const architecture = architectureOf(count, options);
+      return Promise.resolve(on(handle, ({ source }) => {
+        programs.set(BigInt(handle), { source, ptx: cString(ptxOf(source, architecture)) });
+      }));
+    },
+    nvrtcGetPTXSize: (handle, size) => on(handle, ({ ptx }) => put64(size, ptx?.byteLength ?? 0)),
+    nvrtcGetPTX: (handle, target) =>
+      on(handle, ({ ptx }) => bytesOf(target).set(ptx ?? new Uint8Array())),
+    nvrtcGetCUBINSize: (handle, size) => on(handle, () => put64(size, 0)),
+    nvrtcGetCUBIN: (handle) => on(handle, () => {}),
+    nvrtcGetProgramLogSize: (handle, size) => on(handle, () => put64(size, 1)),
+    nvrtcGetProgramLog: (handle, target) => on(handle, () => void bytesOf(target).fill(0)),
+    nvrtcAddNameExpression: (handle) => on(handle, () => {}),
+    nvrtcGetLoweredName: (handle, expression, lowered) =>
+      on(handle, ({ source }) => {
+        const name = getText(expression);
+        if (!kernelsOf(source).some((kernel) => kernel.name === name)) {
+          return nvrtcResult.NVRTC_ERROR_NAME_EXPRESSION_NOT_VALID;
+        }
+        const text = cString(name);
+        texts.push(text);
+        return put64(lowered, Deno.UnsafePointer.value(Deno.UnsafePointer.of(text)));
+      }),
+  };
+  const missing = Object.keys(NVRTC).filter((name) => !(name in functions));
+  if (missing.length > 0) throw new Error(`Cannot simulate NVRTC: it lacks ${missing}`);
+  return functions as NvrtcApi;
+}
+
+/** Reads the option that names the architecture. */
+function architectureOf(count: number, options: Cell): string {
+  for (let index = 0; index < count; index++) {
+    const text = readCString(get64(options, index));
+    const found = /^--gpu-architecture=(?:compute|sm)_(\w+)$/.exec(text);
+    if (found !== null) return `sm_${found[1]}`;
+  }
+  return "sm_52";
+}
+
+/** Writes PTX whose kernels do nothing. */
+function ptxOf(source: string, architecture: string): string {
+  const entries = kernelsOf(source).map(({ name, parameters }) => {
+    const list = parameters.map((type, index) =>
+      `\t.param ${type.replace("$", `${name}_${index}`)}`
+    );
+    return `.visible .entry ${name}(\n${list.join(",\n")}\n)\n{\n\tret;\n}\n`;
+  });
+  const head = `.version 7.0\n.target ${architecture}\n.address_size 64\n`;
+  return [head, ...entries].join("\n");
+}
+
+/** Finds the kernels that a text declares, with the PTX type of each parameter. */
+function kernelsOf(source: string): { name: string; parameters: string[] }[] {
+  const plain = source.replace(/\/\*[^]*?\*\/|\/\/.*/g, " ");
+  const found = plain.matchAll(
+    /__global__[^;{(]*?(?:__launch_bounds__\s*\([^)]*\))?[^;{(]*?(\w+)\s*\(([^)]*)\)/g,
+  );
+  return [...found].map(([, name = "", list = ""]) => ({
+    name,
+    parameters: list.split(",").map((part) => part.trim()).filter((part) => part !== "").map(
+      typeOf,
+    ),
+  }));
+}
+
+/** Tells the PTX type of a parameter in C++; `$` stands for its name. */
+function typeOf(parameter: string): string {
+  if (/[*&]/.test(parameter)) return ".u64 $";
+  if (/\bdouble\b/.test(parameter)) return ".f64 $";
+  if (/\bfloat\b/.test(parameter)) return ".f32 $";
+  if (/\b(long|size_t|u?int64_t)\b/.test(parameter)) return ".u64 $";
+  if (/\b(short|u?int16_t)\b/.test(parameter)) return ".u16 $";
+  if (/\b(char|bool|u?int8_t)\b/.test(parameter)) return ".u8 $";
+  return ".u32 $";
+}

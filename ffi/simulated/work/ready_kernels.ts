@@ -1,0 +1,130 @@
+// The kit's own kernels as the simulated driver runs them: what their source in CUDA C++ says, in
+// JavaScript. Each does the same to the last bit, so that results agree with those of a GPU.
+
+import type { SimulatedKernel, SimulatedLaunch } from "../options.ts";
+
+/** Elements that a run of numbers is written in, by the name of its kernel. */
+const INTEGER_ARRAYS = {
+  vramkit_iota_u8: Uint8Array,
+  vramkit_iota_u16: Uint16Array,
+  vramkit_iota_u32: Uint32Array,
+  vramkit_iota_u64: BigUint64Array,
+} as const;
+
+const FLOAT_ARRAYS = {
+  vramkit_iota_f32: Float32Array,
+  vramkit_iota_f64: Float64Array,
+} as const;
+
+/** Bytes that are read at a time. */
+const PIECE_BYTES = 1 << 20;
+
+const firstDifference: SimulatedKernel = {
+  parameterBytes: [8, 8, 8, 8],
+  run(launch) {
+    const [one, other, byteLength, result] = numbersOf(launch);
+    for (const { start, length } of piecesOf(Number(byteLength))) {
+      const [a, b] = [one, other].map((address) => launch.read(address + BigInt(start), length));
+      const at = a?.findIndex((byte, index) => byte !== b?.[index]) ?? -1;
+      if (at < 0) continue;
+      const found = BigUint64Array.of(BigInt(start + at));
+      launch.write(result, new Uint8Array(found.buffer));
+      return;
+    }
+  },
+};
+
+const checksum: SimulatedKernel = {
+  parameterBytes: [8, 8, 8],
+  run(launch) {
+    const [address, byteLength, result] = numbersOf(launch);
+    const former = new Uint32Array(launch.read(result, 8).buffer);
+    const sums = Uint32Array.from(former);
+    for (const { start, length } of piecesOf(Number(byteLength))) {
+      const padded = new Uint8Array(Math.ceil(length / 4) * 4);
+      padded.set(launch.read(address + BigInt(start), length));
+      addWords(sums, new Uint32Array(padded.buffer), start / 4);
+    }
+    launch.write(result, new Uint8Array(sums.buffer));
+  },
+};
+
+/** The kernels by name. */
+export const READY_KERNELS: Readonly<Record<string, SimulatedKernel>> = {
+  ...Object.fromEntries(
+    Object.entries(INTEGER_ARRAYS).map(([name, Elements]) => [name, integerRun(Elements)]),
+  ),
+  ...Object.fromEntries(
+    Object.entries(FLOAT_ARRAYS).map(([name, Elements]) => [name, floatRun(Elements)]),
+  ),
+  vramkit_first_difference: firstDifference,
+  vramkit_checksum: checksum,
+};
+
+/** Writes `start`, `start + step` and so on; whole numbers wrap around. */
+function integerRun(
+  Elements: (typeof INTEGER_ARRAYS)[keyof typeof INTEGER_ARRAYS],
+): SimulatedKernel {
+  const bits = Elements.BYTES_PER_ELEMENT * 8;
+  return {
+    parameterBytes: [8, 8, 8, 8],
+    run(launch) {
+      const [address, count, start, step] = numbersOf(launch);
+      const values = new Elements(Number(count));
+      let value = start;
+      for (let index = 0; index < values.length; index++, value += step) {
+        const wrapped = BigInt.asUintN(bits, value);
+        values[index] = bits === 64 ? wrapped : Number(wrapped);
+      }
+      launch.write(address, new Uint8Array(values.buffer));
+    },
+  };
+}
+
+/** Writes `start + index * step`, computed in 64 bits and rounded once. */
+function floatRun(Elements: (typeof FLOAT_ARRAYS)[keyof typeof FLOAT_ARRAYS]): SimulatedKernel {
+  return {
+    parameterBytes: [8, 8, 8, 8],
+    run(launch) {
+      const [address, count] = numbersOf(launch);
+      const [start = 0, step = 0] = launch.parameters.slice(2)
+        .map((value) => value.getFloat64(0, true));
+      const values = new Elements(Number(count));
+      for (let index = 0; index < values.length; index++) values[index] = start + index * step;
+      launch.write(address, new Uint8Array(values.buffer));
+    },
+  };
+}
+
+/** Adds two hashes of each word and its place to two sums. */
+function addWords(sums: Uint32Array, words: Uint32Array, firstIndex: number): void {
+  let [low = 0, high = 0] = sums;
+  for (let at = 0; at < words.length; at++) {
+    const word = words[at] ?? 0;
+    const place = firstIndex + at;
+    low = (low + mixed(word ^ Math.imul(place, 0x9e3779b1))) >>> 0;
+    high = (high + mixed(Math.imul(word, 0x85ebca77) ^ (place + 0x7f4a7c15))) >>> 0;
+  }
+  sums[0] = low;
+  sums[1] = high;
+}
+
+/** Spreads the bits of a word. */
+function mixed(word: number): number {
+  let hash = word;
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return (hash ^ (hash >>> 16)) >>> 0;
+}
+
+function* piecesOf(byteLength: number): Generator<{ start: number; length: number }> {
+  for (let start = 0; start < byteLength; start += PIECE_BYTES) {
+    yield { start, length: Math.min(PIECE_BYTES, byteLength - start) };
+  }
+}
+
+function numbersOf({ parameters }: SimulatedLaunch): [bigint, bigint, bigint, bigint] {
+  const [first = 0n, second = 0n, third = 0n, fourth = 0n] = parameters
+    .map((value) => value.getBigUint64(0, true));
+  return [first, second, third, fourth];
+}

@@ -1,0 +1,30 @@
+/**
+ * Files of numpy's: `.npy` with one array, `.npz` with several by name. `gpu.loadNpy()` and
+ * `buffer.saveNpy()` of the root are the usual ones; here are the archives, and the error.
+ *
+ * ```ts
+ * import { CudaDevice } from "vramkit";
+ * import { loadNpz, saveNpz } from "vramkit/numpy";
+ *
+ * using gpu = CudaDevice.open(0, { driver: "auto" });
+ * using bias = await gpu.upload(new Float32Array([1, 2, 3, 4]));
+ * const path = await Deno.makeTempFile({ suffix: ".npz" });
+ * await saveNpz(path, { bias }, { compress: true });
+ * using arrays = await loadNpz(path, gpu);
+ * console.log(arrays.names, await arrays.array("bias").download()); // [ "bias" ] Float32Array(4) ...
+ * await Deno.remove(path);
+ * ```
+ *
+ * @module
+ */
+
+export type { SaveNpyOptions } from "../buffers/gpu_buffer.ts";
+export { loadNpy, type LoadNpyOptions } from "../interop/numpy/load_npy.ts";
+export {
+  loadNpz,
+  type NamedArrays,
+  NpzArrays,
+  saveNpz,
+  type SaveNpzOptions,
+} from "../interop/numpy/npz.ts";
+export { NumpyError } from "../numpy/npy_header.ts";

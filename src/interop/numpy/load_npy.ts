@@ -1,0 +1,187 @@
+// Loads numpy's .npy files: the elements go to the GPU as they lie in the file where they can, and
+// through the host where their bytes or axes are in another order.
+
+import {
+  ALLOCATE_KINDS,
+  type AllocateOptions,
+  allocationOf,
+  type DeviceAllocator,
+} from "../../buffers/device_allocator.ts";
+import type { DeviceBuffer } from "../../buffers/device_buffer.ts";
+import { toShape } from "../../buffers/shape.ts";
+import { type DType, elementBytes } from "../../dtype.ts";
+import { contextOf } from "../../memory/memory_resource.ts";
+import { takeAfterCollection } from "../../memory/out_of_memory.ts";
+import {
+  headerBytesOf,
+  NPY_START_BYTES,
+  type NpyHeader,
+  NumpyError,
+  readNpyHeader,
+} from "../../numpy/npy_header.ts";
+import type { CudaStream } from "../../order/stream.ts";
+import { streamOn } from "../../order/stream_choice.ts";
+import type { DiskFile } from "../../transfer/disk_file.ts";
+import type { FilePath } from "../../transfer/file_path.ts";
+import { FileReading } from "../../transfer/file_reading.ts";
+import { uploadFrom } from "../../transfer/file_transfer.ts";
+import { transfer } from "../../transfer/host_transfer.ts";
+import type { TransferOptions } from "../../transfer/pending_transfer.ts";
+import { TRANSFER_KINDS } from "../../transfer/transfer_choice.ts";
+import { OptionSet } from "../../words/options.ts";
+
+/** Options for {@link CudaDevice.loadNpy} and `loadNpz()`. */
+export interface LoadNpyOptions extends AllocateOptions, TransferOptions {}
+
+/** Checks the options above. */
+export const LOAD_NPY_OPTIONS: OptionSet<LoadNpyOptions> = new OptionSet({
+  ...ALLOCATE_KINDS,
+  ...TRANSFER_KINDS,
+});
+
+/** Bytes read at a time, between turns of the event loop. */
+const PIECE_BYTES = 8 << 20;
+
+/**
+ * Loads an array into new device memory, in C order.
+ *
+ * @throws NumpyError for what is no such file, was cut off, or holds elements without a type here.
+ */
+export async function loadNpy(
+  path: FilePath,
+  gpu: DeviceAllocator,
+  options: LoadNpyOptions = {},
+): Promise<DeviceBuffer> {
+  const { onProgress, signal } = LOAD_NPY_OPTIONS.read(options, "loadNpy");
+  const stream = streamOn(contextOf(gpu, "load an array onto"), options, "memory");
+  using reading = new FileReading(path);
+  const { file, byteLength } = await reading.opened(signal);
+  const header = readHeader(file, byteLength);
+  const fileOffset = header.byteLength;
+  const label = options.label ?? file.path.slice(file.path.lastIndexOf("/") + 1);
+  const request = { gpu, header, stream, options: { ...options, label } };
+  if (header.isBigEndian) {
+    const bytes = await readBytes(file, { fileOffset, byteLength: dataBytesOf(header), signal });
+    return await toDevice(bytes, request);
+  }
+  return await filled(request, async (buffer) => {
+    const { span } = buffer;
+    await uploadFrom({ span, stream, file, fileOffset, onProgress, signal });
+  });
+}
+
+/** An array on its way to the GPU. */
+export interface LoadRequest {
+  readonly gpu: DeviceAllocator;
+  readonly header: NpyHeader;
+  readonly stream: CudaStream;
+  readonly options: LoadNpyOptions;
+}
+
+/** Moves elements from the host to new device memory; turns their bytes around in place. */
+export async function toDevice(
+  bytes: Uint8Array<ArrayBuffer>,
+  request: LoadRequest,
+): Promise<DeviceBuffer> {
+  const { header, stream, options: { onProgress, signal } } = request;
+  if (header.isBigEndian) swapBytes(bytes, elementBytes(header.dtype));
+  return await filled(request, async ({ span }) => {
+    const task = { direction: "upload", host: { memory: bytes }, isPlaced: true } as const;
+    await transfer({ ...task, span, stream, onProgress, signal });
+  });
+}
+
+/** Bytes of the elements that a header announces. */
+export function dataBytesOf({ dtype, count }: NpyHeader): number {
+  return count * elementBytes(dtype);
+}
+
+/** Reads a part of a file in pieces. */
+export async function readBytes(
+  file: DiskFile,
+  { fileOffset, byteLength, signal }: {
+    readonly fileOffset: number;
+    readonly byteLength: number;
+    readonly signal: AbortSignal | undefined;
+  },
+): Promise<Uint8Array<ArrayBuffer>> {
+  const bytes = new Uint8Array(byteLength);
+  for (let at = 0; at < byteLength; at += PIECE_BYTES) {
+    if (at > 0) await new Promise((resolve) => setTimeout(resolve, 0));
+    signal?.throwIfAborted();
+    readWhole(file, bytes.subarray(at, at + PIECE_BYTES), fileOffset + at);
+  }
+  return bytes;
+}
+
+/**
+ * Fills an array from a place in a file.
+ *
+ * @throws NumpyError when the file ends before.
+ */
+export function readWhole(
+  file: DiskFile,
+  bytes: Uint8Array<ArrayBuffer>,
+  fileOffset: number,
+): Uint8Array<ArrayBuffer> {
+  for (let at = 0; at < bytes.byteLength;) {
+    const count = file.readSomeSync(bytes.subarray(at), fileOffset + at);
+    if (count === 0) throw new NumpyError(file.path, "it was cut off");
+    at += count;
+  }
+  return bytes;
+}
+
+function readHeader(file: DiskFile, byteLength: number): NpyHeader {
+  const { path } = file;
+  const start = new Uint8Array(Math.min(byteLength, NPY_START_BYTES));
+  const headerBytes = headerBytesOf(path, readWhole(file, start, 0));
+  if (headerBytes > byteLength) throw new NumpyError(path, "it ends within its header");
+  const header = readNpyHeader(path, readWhole(file, new Uint8Array(headerBytes), 0));
+  const expected = header.byteLength + dataBytesOf(header);
+  if (byteLength >= expected) return header;
+  throw new NumpyError(
+    path,
+    `it has ${byteLength} of the ${expected} bytes that its header announces`,
+  );
+}
+
+/** Allocates an array and fills it; where its axes are reversed, the GPU puts them right. */
+async function filled(
+  { gpu, header, stream, options }: LoadRequest,
+  fill: (buffer: DeviceBuffer) => Promise<void>,
+): Promise<DeviceBuffer> {
+  const { dtype, isFortran } = header;
+  const shape = toShape(header.shape);
+  const isReversed = isFortran && shape.length > 1;
+  const lying = isReversed ? shape.toReversed() : shape;
+  const allocate = (sizes: readonly number[]): DeviceBuffer => {
+    return gpu.alloc<DType>(dtype, sizes, allocationOf(options));
+  };
+  const buffer = await takeAfterCollection(gpu.context, () => allocate(lying));
+  try {
+    await fill(buffer);
+    if (!isReversed) return buffer;
+    const straight = allocate(shape);
+    try {
+      buffer.transpose().copyTo(straight, { stream });
+    } catch (error) {
+      straight.dispose();
+      throw error;
+    }
+    buffer.dispose();
+    return straight;
+  } catch (error) {
+    buffer.dispose();
+    throw error;
+  }
+}
+
+function swapBytes(bytes: Uint8Array, width: number): void {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  for (let at = 0; at + width <= bytes.byteLength; at += width) {
+    if (width === 2) view.setUint16(at, view.getUint16(at), true);
+    else if (width === 4) view.setUint32(at, view.getUint32(at), true);
+    else view.setBigUint64(at, view.getBigUint64(at), true);
+  }
+}

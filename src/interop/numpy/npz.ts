@@ -1,0 +1,262 @@
+// numpy's .npz archives: several arrays by name in one file, stored or deflated.
+
+import { promisify } from "node:util";
+import { crc32, deflateRaw, inflateRaw } from "node:zlib";
+import type { DeviceAllocator } from "../../buffers/device_allocator.ts";
+import type { DeviceBuffer } from "../../buffers/device_buffer.ts";
+import { GpuBuffer } from "../../buffers/gpu_buffer.ts";
+import { contextOf } from "../../memory/memory_resource.ts";
+import { encodeNpyHeader, NumpyError, readNpyHeader } from "../../numpy/npy_header.ts";
+import {
+  contentOffset,
+  type PackedFile,
+  readZipDirectory,
+  type ZipEntry,
+  zipPieces,
+} from "../../numpy/zip.ts";
+import { type CudaStream, defaultStreamOf } from "../../order/stream.ts";
+import { streamOn } from "../../order/stream_choice.ts";
+import type { DiskFile } from "../../transfer/disk_file.ts";
+import { type FilePath, pathOf } from "../../transfer/file_path.ts";
+import { FileReading } from "../../transfer/file_reading.ts";
+import { writeInto } from "../../transfer/gathered_transfer.ts";
+import type { TransferOptions } from "../../transfer/pending_transfer.ts";
+import { produceFile, WRITING_KINDS, type WritingOptions } from "../../transfer/produce_file.ts";
+import { TRANSFER_KINDS } from "../../transfer/transfer_choice.ts";
+import { describeValue } from "../../words/format.ts";
+import { FLAG, OptionSet } from "../../words/options.ts";
+import { Parts, partsOf } from "../../words/parts.ts";
+import {
+  dataBytesOf,
+  LOAD_NPY_OPTIONS,
+  type LoadNpyOptions,
+  readBytes,
+  readWhole,
+  toDevice,
+} from "./load_npy.ts";
+
+const inflate = promisify(inflateRaw) as (
+  packed: Uint8Array,
+  options: { maxOutputLength: number },
+) => Promise<Uint8Array<ArrayBuffer>>;
+const deflate = promisify(deflateRaw) as (bytes: Uint8Array) => Promise<Uint8Array<ArrayBuffer>>;
+
+const ENDING = ".npy";
+
+/** Arrays by name: an object, or a Map. */
+export type NamedArrays =
+  | Readonly<Record<string, GpuBuffer>>
+  | Iterable<readonly [name: string, array: GpuBuffer]>;
+
+/** Options for {@link saveNpz}. */
+export interface SaveNpzOptions extends TransferOptions, WritingOptions {
+  /** Whether the arrays are deflated, as numpy's savez_compressed does it; false by default. */
+  readonly compress?: boolean | undefined;
+  /** Stream whose earlier work comes first; the device's default stream by default. */
+  readonly stream?: CudaStream | undefined;
+}
+
+const SAVE_NPZ_OPTIONS = new OptionSet<SaveNpzOptions>({
+  ...TRANSFER_KINDS,
+  ...WRITING_KINDS,
+  compress: FLAG,
+});
+
+/** Arrays of an archive on the GPU, by name. Disposing it gives all of them back. */
+export class NpzArrays implements Disposable, Iterable<[name: string, array: DeviceBuffer]> {
+  readonly #arrays: ReadonlyMap<string, DeviceBuffer>;
+
+  /**
+   * Adopts arrays.
+   *
+   * @ignore
+   */
+  constructor(parts: Parts<ReadonlyMap<string, DeviceBuffer>>) {
+    this.#arrays = partsOf(parts, new.target);
+  }
+
+  /** The names, in the order of the archive. */
+  get names(): readonly string[] {
+    return [...this.#arrays.keys()];
+  }
+
+  /**
+   * Returns an array by its name.
+   *
+   * @throws RangeError when there is none of that name.
+   */
+  array(name: string): DeviceBuffer {
+    const found = this.#arrays.get(name);
+    if (found !== undefined) return found;
+    throw new RangeError(
+      `Cannot find array ${describeValue(name)}: there are ${this.names.join(", ") || "none"}`,
+    );
+  }
+
+  /** Walks names and arrays. */
+  [Symbol.iterator](): IterableIterator<[name: string, array: DeviceBuffer]> {
+    return this.#arrays.entries();
+  }
+
+  /** Disposes all arrays. */
+  dispose(): void {
+    for (const array of this.#arrays.values()) array.dispose();
+  }
+
+  /** Same as {@link NpzArrays.dispose}, for `using`. */
+  [Symbol.dispose](): void {
+    this.dispose();
+  }
+
+  /** Returns the text that the console shows. */
+  [Symbol.for("Deno.customInspect")](): string {
+    return `NpzArrays(${[...this.#arrays].map(([name, array]) => `${name}: ${array}`).join(", ")})`;
+  }
+}
+
+/**
+ * Loads all arrays of an archive into device memory, each into a block of its own; when one cannot be
+ * loaded, none is. Checksums are verified. Needs `--allow-read`.
+ *
+ * @throws NumpyError for what is no such archive, was damaged, or holds elements without a type here.
+ */
+export async function loadNpz(
+  path: FilePath,
+  gpu: DeviceAllocator,
+  options: LoadNpyOptions = {},
+): Promise<NpzArrays> {
+  const { signal } = LOAD_NPY_OPTIONS.read(options, "loadNpz");
+  const stream = streamOn(contextOf(gpu, "load arrays onto"), options, "memory");
+  using reading = new FileReading(path);
+  const { file, byteLength } = await reading.opened(signal);
+  const read = (offset: number, length: number) => readWhole(file, new Uint8Array(length), offset);
+  const entries = readZipDirectory(file.path, byteLength, read);
+  using undo = new DisposableStack();
+  const arrays = new Map<string, DeviceBuffer>();
+  for (const entry of entries) {
+    const name = entry.name.endsWith(ENDING) ? entry.name.slice(0, -ENDING.length) : entry.name;
+    const contents = await contentsOf(file, entry, signal);
+    const place = `${file.path}/${entry.name}`;
+    const header = readNpyHeader(place, contents);
+    const end = header.byteLength + dataBytesOf(header);
+    if (end > contents.byteLength) throw new NumpyError(place, "it was cut off");
+    const label = options.label ?? name;
+    const request = { gpu, header, stream, options: { ...options, label } };
+    const array = await toDevice(contents.slice(header.byteLength, end), request);
+    arrays.set(name, undo.use(array));
+  }
+  undo.move();
+  return new NpzArrays(new Parts(arrays));
+}
+
+/**
+ * Saves arrays as an archive of numpy's. The new file takes the place of the old one when it is whole;
+ * until then, and when anything fails, the old one stays as it was. The arrays are copied through the
+ * host's memory. Needs `--allow-write`.
+ *
+ * @throws TypeError when a value is not a buffer, or its elements have no type in numpy.
+ * @throws RangeError when the archive would have 4 GiB; save each array with saveNpy() then.
+ */
+export async function saveNpz(
+  path: FilePath,
+  arrays: NamedArrays,
+  options: SaveNpzOptions = {},
+): Promise<void> {
+  const { compress = false, stream, signal, onProgress, sync, inPlace } = SAVE_NPZ_OPTIONS.read(
+    options,
+    "saveNpz",
+  );
+  const name = pathOf(path);
+  const named = namedArrays(name, arrays);
+  const totalBytes = named.reduce((sum, { array }) => sum + array.byteLength, 0);
+  // All downloads are called here, so that what is called later comes after them.
+  const downloads = named.map(({ array, header }) => {
+    const contents = new Uint8Array(header.byteLength + array.byteLength);
+    contents.set(header);
+    const target = contents.subarray(header.byteLength);
+    const chosen = stream ?? defaultStreamOf(array.context);
+    return array.as("uint8").download(target, { stream: chosen, signal }).then(() => contents);
+  });
+  const all = await Promise.all(downloads);
+  const files: PackedFile[] = [];
+  for (const [index, contents] of all.entries()) {
+    const packed = compress ? await deflate(contents) : contents;
+    files.push({
+      name: `${named[index]?.name}${ENDING}`,
+      isDeflated: compress,
+      crc: crc32(contents),
+      byteLength: contents.byteLength,
+      packed,
+    });
+  }
+  const pieces = zipPieces(name, files);
+  const byteLength = pieces.reduce((sum, piece) => sum + piece.byteLength, 0);
+  await produceFile({ path, byteLength, uses: [], inPlace, sync, signal }, function* (file) {
+    let offset = 0;
+    for (const piece of pieces) {
+      yield* writeInto(file, piece, offset);
+      offset += piece.byteLength;
+    }
+  });
+  onProgress?.(totalBytes, totalBytes);
+}
+
+/** Reads a file of the archive and unpacks it; a wrong checksum is an error. */
+async function contentsOf(
+  file: DiskFile,
+  entry: ZipEntry,
+  signal: AbortSignal | undefined,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const { path } = file;
+  const read = (offset: number, length: number) => readWhole(file, new Uint8Array(length), offset);
+  const fileOffset = contentOffset(path, entry, read);
+  const packed = await readBytes(file, { fileOffset, byteLength: entry.packedBytes, signal });
+  const contents = entry.isDeflated ? await unpack(path, entry, packed) : packed;
+  if (crc32(contents) === entry.crc) return contents;
+  throw new NumpyError(path, `the checksum of "${entry.name}" is wrong`);
+}
+
+async function unpack(
+  path: string,
+  { name, byteLength }: ZipEntry,
+  packed: Uint8Array<ArrayBuffer>,
+): Promise<Uint8Array<ArrayBuffer>> {
+  let contents: Uint8Array<ArrayBuffer>;
+  try {
+    // A small file that unpacks to a huge one is stopped where it says that it ends.
+    contents = Uint8Array.from(await inflate(packed, { maxOutputLength: Math.max(1, byteLength) }));
+  } catch (cause) {
+    throw new NumpyError(path, `"${name}" cannot be unpacked`, { cause });
+  }
+  if (contents.byteLength === byteLength) return contents;
+  throw new NumpyError(path, `"${name}" has another size than its directory says`);
+}
+
+interface NamedArray {
+  readonly name: string;
+  readonly array: GpuBuffer;
+  readonly header: Uint8Array<ArrayBuffer>;
+}
+
+function namedArrays(path: string, arrays: NamedArrays): NamedArray[] {
+  if (typeof arrays !== "object" || arrays === null) {
+    throw new TypeError(
+      `Cannot save ${path}: expected buffers by name, not ${describeValue(arrays)}`,
+    );
+  }
+  const list: unknown[] = Symbol.iterator in arrays ? [...arrays] : Object.entries(arrays);
+  const names = new Set<string>();
+  return list.map((pair) => {
+    const [name, array] = Array.isArray(pair) ? pair as unknown[] : [];
+    if (typeof name !== "string" || name === "" || name.includes("\0")) {
+      throw new TypeError(`Cannot save ${path}: ${describeValue(name)} is no name of an array`);
+    }
+    if (names.has(name)) throw new TypeError(`Cannot save ${path}: there are two arrays "${name}"`);
+    names.add(name);
+    if (!(array instanceof GpuBuffer)) {
+      throw new TypeError(`Cannot save ${path}: "${name}" is ${describeValue(array)}, no buffer`);
+    }
+    void array.span; // a disposed one says so
+    return { name, array, header: encodeNpyHeader(array.dtype, array.shape) };
+  });
+}

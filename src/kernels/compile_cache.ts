@@ -1,0 +1,145 @@
+// Compiled code that is kept: in memory for this process, and in a folder for the next one where the
+// permissions allow that. A file that is not whole counts as absent.
+
+import { readVariable } from "../../ffi/library.ts";
+import { readEntries } from "../launch/parameter_type.ts";
+import type { CompiledCode } from "./compiler.ts";
+
+/** Results that a process keeps. */
+const MOST_IN_MEMORY = 256;
+
+/** Files that the folder keeps; the oldest go first. */
+const MOST_FILES = 1000;
+
+/** The first bytes of a file; a new layout gets a new number. */
+const MAGIC = "vramkit1";
+
+const ENDING = ".kernel";
+
+/** A SHA-256 in hexadecimal digits. */
+const DIGEST_LETTERS = 64;
+
+/** Written before the code, as JSON. */
+interface FileHead {
+  readonly declarations: string;
+  readonly symbol?: string | undefined;
+  readonly log: string;
+}
+
+const kept = new Map<string, CompiledCode>();
+
+/** Makes the key of a compilation: whatever changes the result changes it. */
+export async function cacheKey(parts: readonly unknown[]): Promise<string> {
+  return await digestOf(new TextEncoder().encode(JSON.stringify([MAGIC, ...parts])));
+}
+
+/** Returns the code of a key, from memory or from the folder. */
+export async function findCode(key: string): Promise<CompiledCode | undefined> {
+  const known = kept.get(key);
+  if (known !== undefined) return known;
+  const folder = cacheFolder();
+  if (folder === undefined) return undefined;
+  try {
+    const code = await readFile(await Deno.readFile(`${folder}/${key}${ENDING}`));
+    if (code !== undefined) keepInMemory(key, code);
+    return code;
+  } catch {
+    return undefined; // not there, or closed to this user
+  }
+}
+
+/** Keeps code, also in the folder where that can be. A failure there is no failure of the program. */
+export async function keepCode(key: string, code: CompiledCode): Promise<void> {
+  keepInMemory(key, code);
+  const folder = cacheFolder();
+  if (folder === undefined) return;
+  const unfinished = `${folder}/${key}.${crypto.randomUUID()}.part`;
+  try {
+    await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
+    await Deno.writeFile(unfinished, await fileOf(code), { createNew: true });
+    await Deno.rename(unfinished, `${folder}/${key}${ENDING}`);
+    await forgetOldest(folder);
+  } catch {
+    await Deno.remove(unfinished).catch(() => {});
+  }
+}
+
+/** Forgets what this process keeps; the folder stays. */
+export function forgetCode(): void {
+  kept.clear();
+}
+
+/** The folder, where it may be read and written without a prompt. */
+export function cacheFolder(): string | undefined {
+  const cache = readVariable("XDG_CACHE_HOME");
+  const home = readVariable("HOME");
+  const folder = readVariable("VRAMKIT_CACHE") ??
+    (cache === undefined ? undefined : `${cache}/vramkit`) ??
+    (home === undefined ? undefined : `${home}/.cache/vramkit`);
+  if (folder === undefined) return undefined;
+  const path = `${folder}/kernels`;
+  const isOpen = (["read", "write"] as const).every((name) =>
+    Deno.permissions.querySync({ name, path }).state === "granted"
+  );
+  return isOpen ? path : undefined;
+}
+
+function keepInMemory(key: string, code: CompiledCode): void {
+  kept.set(key, code);
+  const [oldest] = kept.keys();
+  if (kept.size > MOST_IN_MEMORY && oldest !== undefined) kept.delete(oldest);
+}
+
+async function forgetOldest(folder: string): Promise<void> {
+  const files = [...Deno.readDirSync(folder)].filter(({ name }) => name.endsWith(ENDING));
+  if (files.length <= MOST_FILES) return;
+  const dated = await Promise.all(files.map(async ({ name }) => {
+    const { mtime } = await Deno.stat(`${folder}/${name}`);
+    return { name, time: mtime?.getTime() ?? 0 };
+  }));
+  dated.sort((a, b) => a.time - b.time);
+  for (const { name } of dated.slice(0, files.length - MOST_FILES)) {
+    await Deno.remove(`${folder}/${name}`);
+  }
+}
+
+/** A file: the magic, a digest of the rest, the size of its head, the head as JSON, and the code. */
+async function fileOf(code: CompiledCode): Promise<Uint8Array<ArrayBuffer>> {
+  const { image, entries, symbol, log } = code;
+  const declarations = [...entries].map(([name, types]) => {
+    const parameters = types.map(({ byteLength, kind }) => {
+      if (kind === "bytes") return `.param .b8 p[${byteLength}]`;
+      const letter = kind === "float" ? "f" : kind === "integer" ? "u" : "b";
+      return `.param .${letter}${byteLength * 8} p`;
+    });
+    return `.entry ${name}(${parameters.join(", ")})`;
+  }).join("\n");
+  const head = new TextEncoder().encode(
+    JSON.stringify({ declarations, symbol, log } satisfies FileHead),
+  );
+  const body = new Uint8Array(4 + head.byteLength + image.byteLength);
+  new DataView(body.buffer).setUint32(0, head.byteLength, true);
+  body.set(head, 4);
+  body.set(image, 4 + head.byteLength);
+  const start = new TextEncoder().encode(MAGIC + await digestOf(body));
+  const file = new Uint8Array(start.byteLength + body.byteLength);
+  file.set(start);
+  file.set(body, start.byteLength);
+  return file;
+}
+
+/** Reads a file; undefined when it is not whole. */
+async function readFile(file: Uint8Array<ArrayBuffer>): Promise<CompiledCode | undefined> {
+  const startBytes = MAGIC.length + DIGEST_LETTERS;
+  const body = file.slice(startBytes);
+  const start = new TextDecoder().decode(file.subarray(0, startBytes));
+  if (start !== MAGIC + await digestOf(body)) return undefined;
+  const end = 4 + new DataView(body.buffer).getUint32(0, true);
+  const head = JSON.parse(new TextDecoder().decode(body.subarray(4, end))) as FileHead;
+  const { declarations, symbol, log } = head;
+  return { image: body.slice(end), entries: readEntries(declarations), symbol, log };
+}
+
+async function digestOf(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+  return new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)).toHex();
+}

@@ -1,0 +1,146 @@
+// NVRTC: CUDA C++ becomes code for one kind of GPU. It runs on a thread of its own, and needs neither
+// a GPU nor a driver.
+
+import { nvrtcResult } from "../../ffi/nvrtc.ts";
+import type { NvrtcApi } from "../../ffi/nvrtc.ts";
+import { cString, readCString } from "../../ffi/pointers.ts";
+import { addressOf } from "../transfer/host_memory.ts";
+import { readEntries } from "../launch/parameter_type.ts";
+import type { ParameterType } from "../launch/parameter_type.ts";
+import { CompileError } from "./compile_error.ts";
+
+/** A text to compile. */
+export interface CompileRequest {
+  /** CUDA C++. */
+  readonly source: string;
+  /** Its name in the compiler's messages. */
+  readonly file: string;
+  /** A kernel to look for by an expression, such as `scale<float>`. */
+  readonly expression: string | undefined;
+  /** The architecture, such as `sm_90` or `compute_90`. */
+  readonly architecture: string;
+  /** Further options of the compiler. */
+  readonly options: readonly string[];
+}
+
+/** Code that came out of a compilation. */
+export interface CompiledCode {
+  /** A cubin, or PTX text with a zero byte at its end. */
+  readonly image: Uint8Array<ArrayBuffer>;
+  /** The kernels and their parameters. */
+  readonly entries: ReadonlyMap<string, readonly ParameterType[]>;
+  /** The name in the code of the expression that was looked for. */
+  readonly symbol: string | undefined;
+  /** The compiler's warnings; empty when there are none. */
+  readonly log: string;
+}
+
+/** Chooses the architecture for a device: its own, or the newest before it, from which drivers go on. */
+export function architectureFor(api: NvrtcApi, capability: number): string {
+  const known = supportedArchitectures(api);
+  if (known.includes(capability)) return `sm_${capability}`;
+  const older = known.filter((each) => each < capability);
+  return `compute_${older.at(-1) ?? capability}`;
+}
+
+/**
+ * Compiles a text.
+ *
+ * @throws CompileError with the lines that have mistakes.
+ * @throws TypeError for an option that the compiler does not know.
+ */
+export async function compileText(api: NvrtcApi, request: CompileRequest): Promise<CompiledCode> {
+  const { source, file, expression, architecture } = request;
+  const options = [`--gpu-architecture=${architecture}`, ...request.options];
+  const handle = new BigUint64Array(1);
+  check(
+    api,
+    api.nvrtcCreateProgram(handle, cString(source), cString(file), 0, null, null),
+    "nvrtcCreateProgram",
+  );
+  const [program = 0n] = handle;
+  try {
+    const wanted = expression === undefined ? undefined : cString(expression);
+    if (wanted !== undefined) {
+      check(api, api.nvrtcAddNameExpression(program, wanted), "nvrtcAddNameExpression");
+    }
+    const list = stringList(options);
+    const status = await api.nvrtcCompileProgramNonblocking(program, options.length, list);
+    const log = textOf(api, program, "ProgramLog");
+    if (status === nvrtcResult.NVRTC_ERROR_COMPILATION) {
+      throw new CompileError({ file, source, log });
+    }
+    if (status === nvrtcResult.NVRTC_ERROR_INVALID_OPTION) {
+      throw new TypeError(`Cannot compile ${file}: ${log.trim() || "an option is unknown"}`);
+    }
+    check(api, status, "nvrtcCompileProgram");
+    const ptx = bytesOf(api, program, "PTX");
+    const cubin = api.nvrtcGetCUBINSize === null
+      ? new Uint8Array()
+      : bytesOf(api, program, "CUBIN");
+    const entries = readEntries(readCString(ptx));
+    const symbol = wanted === undefined ? undefined : symbolOf(api, program, wanted);
+    return { image: cubin.byteLength > 0 ? cubin : ptx, entries, symbol, log };
+  } finally {
+    api.nvrtcDestroyProgram(handle);
+  }
+}
+
+/** The architectures that this version compiles for, oldest first; none known before CUDA 11.2. */
+function supportedArchitectures(api: NvrtcApi): number[] {
+  const { nvrtcGetNumSupportedArchs: count, nvrtcGetSupportedArchs: list } = api;
+  if (count === null || list === null) return [];
+  const cell = new Int32Array(1);
+  check(api, count(cell), "nvrtcGetNumSupportedArchs");
+  const found = new Int32Array(cell[0] ?? 0);
+  check(api, list(found), "nvrtcGetSupportedArchs");
+  return [...found].sort((a, b) => a - b);
+}
+
+/** Writes a list of C strings with their table in one piece of memory, which the call keeps. */
+function stringList(texts: readonly string[]): Uint8Array<ArrayBuffer> {
+  const encoded = texts.map(cString);
+  const tableBytes = texts.length * 8;
+  const byteLength = encoded.reduce((sum, text) => sum + text.byteLength, tableBytes);
+  const list = new Uint8Array(byteLength);
+  const view = new DataView(list.buffer);
+  const start = addressOf(list);
+  let offset = tableBytes;
+  for (const [index, text] of encoded.entries()) {
+    view.setBigUint64(index * 8, start + BigInt(offset), true);
+    list.set(text, offset);
+    offset += text.byteLength;
+  }
+  return list;
+}
+
+/** Reads what a compilation left: its size first, and then the bytes. */
+function bytesOf(
+  api: NvrtcApi,
+  program: bigint,
+  what: "PTX" | "CUBIN" | "ProgramLog",
+): Uint8Array<ArrayBuffer> {
+  const size = new BigUint64Array(1);
+  check(api, api[`nvrtcGet${what}Size`]?.(program, size) ?? 0, `nvrtcGet${what}Size`);
+  const bytes = new Uint8Array(Number(size[0] ?? 0n));
+  if (bytes.byteLength === 0) return bytes;
+  check(api, api[`nvrtcGet${what}`]?.(program, bytes) ?? 0, `nvrtcGet${what}`);
+  return bytes;
+}
+
+function textOf(api: NvrtcApi, program: bigint, what: "ProgramLog"): string {
+  return readCString(bytesOf(api, program, what));
+}
+
+function symbolOf(api: NvrtcApi, program: bigint, expression: Uint8Array<ArrayBuffer>): string {
+  const cell = new BigUint64Array(1);
+  check(api, api.nvrtcGetLoweredName(program, expression, cell), "nvrtcGetLoweredName");
+  return readCString(cell[0] ?? 0n);
+}
+
+function check(api: NvrtcApi, status: number, call: string): void {
+  if (status === nvrtcResult.NVRTC_SUCCESS) return;
+  const text = api.nvrtcGetErrorString(status);
+  const words = text === 0n ? `status ${status}` : readCString(text);
+  throw new Error(`Cannot complete ${call}: ${words} (${status})`);
+}

@@ -1,0 +1,193 @@
+// A kernel as people hold it: its launch, its limits, and the module that it is a part of.
+
+import type { DeviceBuffer } from "../buffers/device_buffer.ts";
+import type { Shape } from "../buffers/shape.ts";
+import type { DType } from "../dtype.ts";
+import type { Context } from "../driver/context.ts";
+import { DisposedError } from "../words/errors.ts";
+import type { KernelFunction, KernelLimits } from "../launch/kernel_function.ts";
+import type { KernelMemory } from "../launch/kernel_memory.ts";
+import type { KernelNumber } from "../launch/kernel_number.ts";
+import { type LaunchShapeOptions, shapeOf } from "../launch/launch_shape.ts";
+import { ANYTHING, FLAG, LIST, NUMBER, OptionSet } from "../words/options.ts";
+import { type Parts, partsOf } from "../words/parts.ts";
+import type { CudaStream } from "../order/stream.ts";
+import { STREAM, streamOn } from "../order/stream_choice.ts";
+
+/**
+ * A value for one parameter: a buffer or a view, a number that the kernel's text gives its type, a
+ * number with its type such as `i32(3)`, or the bytes of a struct.
+ */
+export type KernelArgument = KernelMemory | KernelNumber | ArrayBufferView | number | bigint;
+
+/** The module of a kernel, a {@link CudaModule}, as far as its kernels need it. */
+export interface KernelModule extends Disposable {
+  /** Context that it belongs to. */
+  readonly context: Context;
+  /** Its label, or its number. */
+  readonly name: string;
+  /** Whether it was disposed. */
+  readonly disposed: boolean;
+  /** Names of its kernels, as far as its text tells them. */
+  readonly kernelNames: readonly string[];
+  /** Returns another kernel. */
+  kernel(name: string): CudaKernel;
+  /** Returns a variable as a buffer. */
+  global<D extends DType = "uint8">(name: string, options?: GlobalOptions<D>): DeviceBuffer<D>;
+  /** Unloads it after the launches queued so far. */
+  dispose(): void;
+}
+
+/** Options for {@link CudaModule.global}: the type and shape of the variable. */
+export interface GlobalOptions<D extends DType = "uint8"> {
+  /** Element type; `"uint8"` by default. */
+  readonly dtype?: D;
+  /** Size of each axis; one axis by default. */
+  readonly shape?: number | Shape;
+}
+
+/** Options for {@link CudaKernel.launch}. */
+export interface LaunchOptions extends LaunchShapeOptions {
+  /** One value for each parameter of the kernel. */
+  readonly args?: readonly KernelArgument[] | undefined;
+  /** Stream that runs it; the device's default stream by default. */
+  readonly stream?: CudaStream | undefined;
+}
+
+const LAUNCH_OPTIONS = new OptionSet<LaunchOptions>({
+  grid: ANYTHING,
+  block: ANYTHING,
+  sharedBytes: NUMBER,
+  cooperative: FLAG,
+  cluster: ANYTHING,
+  args: LIST,
+  stream: STREAM,
+});
+
+/** The parts of a {@link CudaKernel}. */
+export interface KernelParts {
+  /** Module that it is a part of. */
+  readonly module: KernelModule;
+  /** The kernel itself. */
+  readonly kernel: KernelFunction;
+  /** Whether the module is disposed with it. */
+  readonly ownsModule?: boolean | undefined;
+}
+
+/** Returns the function behind a kernel. */
+export let functionOf: (kernel: CudaKernel) => KernelFunction;
+
+/**
+ * A kernel: a function that runs on the GPU in many threads. {@link CudaDevice.compile} makes one of
+ * CUDA C++, {@link CudaModule.kernel} finds one in loaded code.
+ *
+ * @example
+ * ```ts
+ * import { CudaDevice } from "vramkit";
+ *
+ * using gpu = CudaDevice.open(0, { driver: "auto" });
+ * const source = `extern "C" __global__ void scale(float *x, float factor, int count) {
+ *   int i = blockIdx.x * blockDim.x + threadIdx.x;
+ *   if (i < count) x[i] *= factor;
+ * }`;
+ * if (!gpu.isSimulated) {
+ *   using scale = await gpu.compile(source);
+ *   using x = await gpu.upload(new Float32Array([1, 2, 3]));
+ *   scale.launch({ grid: 1, block: 256, args: [x, 2, x.length] });
+ *   console.log(await x.download()); // Float32Array(3) [2, 4, 6]
+ * }
+ * ```
+ */
+export class CudaKernel implements Disposable {
+  /** Module that it is a part of. */
+  readonly module: KernelModule;
+  readonly #function: KernelFunction;
+  readonly #ownsModule: boolean;
+
+  static {
+    functionOf = (kernel) => kernel.#function;
+  }
+
+  /**
+   * Shows a kernel of a module.
+   *
+   * @ignore
+   */
+  constructor(parts: Parts<KernelParts>) {
+    const { module, kernel, ownsModule = false } = partsOf(parts, new.target);
+    this.module = module;
+    this.#function = kernel;
+    this.#ownsModule = ownsModule;
+  }
+
+  /** Its name. */
+  get name(): string {
+    return this.#function.name;
+  }
+
+  /** Context that it belongs to. */
+  get context(): Context {
+    return this.module.context;
+  }
+
+  /** Whether its module was disposed. */
+  get disposed(): boolean {
+    return this.module.disposed;
+  }
+
+  /** Size of each parameter in bytes; undefined when neither its text nor the driver tells them. */
+  get parameterBytes(): readonly number[] | undefined {
+    return this.#function.types?.map(({ byteLength }) => byteLength);
+  }
+
+  /** What the kernel needs and may use: threads of a block, registers, shared memory. */
+  get limits(): KernelLimits {
+    this.#requireUsable();
+    return this.#function.limits;
+  }
+
+  /**
+   * Queues the kernel on a stream and does not wait (cuLaunchKernel; cuLaunchKernelEx for cooperative
+   * launches and clusters). It comes after the work of other streams on the buffers in `args`, and
+   * after transfers called before; later work on them comes after it. Every buffer counts as written
+   * unless it is given as `readOnly(buffer)`. Within a capture the launch is recorded.
+   *
+   * @throws TypeError for arguments that do not fit the kernel's parameters.
+   * @throws RangeError for a grid, a block or shared memory that the kernel cannot have.
+   * @throws DisposedError when the module, the stream or a buffer was disposed.
+   */
+  launch(options: LaunchOptions): void {
+    LAUNCH_OPTIONS.read(options, "launch");
+    this.#requireUsable();
+    const stream = streamOn(this.module.context, options, this);
+    const shape = shapeOf(options, this.#function.name);
+    this.#function.launch({ shape, stream, args: options.args ?? [] });
+  }
+
+  /**
+   * Unloads the module that {@link CudaDevice.compile} made for this kernel, after the launches
+   * queued so far; a kernel of a module that was loaded by itself leaves that alone.
+   */
+  dispose(): void {
+    if (this.#ownsModule) this.module.dispose();
+  }
+
+  /** Same as {@link CudaKernel.dispose}, for `using`. */
+  [Symbol.dispose](): void {
+    this.dispose();
+  }
+
+  /** Returns the kernel's name for messages: `CudaKernel(scale)`. */
+  toString(): string {
+    return `CudaKernel(${this.name})`;
+  }
+
+  /** Returns the text that the console shows. */
+  [Symbol.for("Deno.customInspect")](): string {
+    return `${this}${this.disposed ? " disposed" : ""}`;
+  }
+
+  #requireUsable(): void {
+    if (this.disposed) throw new DisposedError(this.toString());
+  }
+}

@@ -1,0 +1,144 @@
+// A module: kernels and variables in code that the driver has loaded, and their owner.
+
+import type { DeviceBuffer } from "../buffers/device_buffer.ts";
+import { requireNoCapture } from "../order/capture.ts";
+import type { Context } from "../driver/context.ts";
+import { DTYPE, type DType } from "../dtype.ts";
+import { DisposedError } from "../words/errors.ts";
+import { HandleRecord } from "../order/handle_record.ts";
+import { bufferFromHandle } from "../interop/from_handle.ts";
+import type { ModuleImage } from "../launch/image.ts";
+import type { KernelFunction } from "../launch/kernel_function.ts";
+import { LoadedCode } from "../launch/loaded_code.ts";
+import { OptionSet, requireKind, SHAPE, TEXT } from "../words/options.ts";
+import { Parts, partsOf } from "../words/parts.ts";
+import { CudaKernel, type GlobalOptions, type KernelModule } from "./cuda_kernel.ts";
+
+const GLOBAL_OPTIONS = new OptionSet<GlobalOptions<DType>>({ dtype: DTYPE, shape: SHAPE });
+
+/**
+ * Code that the driver has loaded: kernels and variables. {@link CudaDevice.loadModule} makes one of
+ * PTX, a cubin or a fat binary, {@link CudaDevice.compile} of CUDA C++. `dispose()` or `using` unloads
+ * it, after the launches queued so far; graphs with its kernels keep it.
+ */
+export class CudaModule implements KernelModule {
+  /** Context that it belongs to. */
+  readonly context: Context;
+  readonly #code: LoadedCode;
+  readonly #record: HandleRecord;
+
+  /**
+   * Adopts loaded code.
+   *
+   * @ignore
+   */
+  constructor(parts: Parts<LoadedCode>) {
+    const code = partsOf(parts, new.target);
+    this.context = code.context;
+    this.#code = code;
+    const { context, label } = code;
+    const destroy = () => code.release();
+    this.#record = new HandleRecord(this, { context, kind: "module", handle: 0n, label, destroy });
+  }
+
+  /** The module's label, or its number. */
+  get name(): string {
+    return this.#record.name;
+  }
+
+  /** Whether it was disposed. */
+  get disposed(): boolean {
+    return this.#record.released;
+  }
+
+  /** Names of its kernels, as far as its text tells them: that of a cubin does not. */
+  get kernelNames(): readonly string[] {
+    return [...this.#code.image.entries?.keys() ?? []];
+  }
+
+  /**
+   * Returns a kernel, which is there as long as the module is.
+   *
+   * @param name Its name in the code; for kernels in C++ that are not extern "C", the name in the
+   *   source serves too.
+   * @throws TypeError when there is no such kernel.
+   */
+  kernel(name: string): CudaKernel {
+    requireKind(name, TEXT, "kernel");
+    return new CudaKernel(new Parts({ module: this, kernel: this.#functionOf(name) }));
+  }
+
+  /**
+   * Returns a variable of the module as a buffer, which shows the module's own memory and frees
+   * nothing. The module stays loaded as long as the buffer is used.
+   *
+   * @throws TypeError when there is no such variable.
+   * @throws RangeError when its bytes do not fit type and shape.
+   */
+  global<D extends DType = "uint8">(
+    name: string,
+    options: GlobalOptions<D> = {},
+  ): DeviceBuffer<D> {
+    requireKind(name, TEXT, "global");
+    GLOBAL_OPTIONS.read(options, "global");
+    this.#requireUsable();
+    const place = this.#code.global(name);
+    return bufferFromHandle(this.context, place, { ...options, owner: this, label: name });
+  }
+
+  /** Unloads the module after the launches queued so far. A second call does nothing. */
+  dispose(): void {
+    this.#record.release();
+  }
+
+  /** Same as {@link CudaModule.dispose}, for `using`. */
+  [Symbol.dispose](): void {
+    this.dispose();
+  }
+
+  /** Returns the module's name for messages: `CudaModule(scale)`. */
+  toString(): string {
+    return `CudaModule(${this.name})`;
+  }
+
+  /** Returns the text that the console shows. */
+  [Symbol.for("Deno.customInspect")](): string {
+    return `${this}${this.disposed ? " disposed" : ` ${this.kernelNames.join(", ")}`.trimEnd()}`;
+  }
+
+  #functionOf(name: string): KernelFunction {
+    this.#requireUsable();
+    return this.#code.kernel(name);
+  }
+
+  #requireUsable(): void {
+    if (this.disposed) throw new DisposedError(this.toString());
+  }
+}
+
+/**
+ * Loads an image (cuLibraryLoadData, or cuModuleLoadDataEx on drivers before CUDA 12.0).
+ *
+ * @throws TypeError for PTX with a mistake, and while a capture runs.
+ */
+export function loadImage(context: Context, image: ModuleImage, label?: string): CudaModule {
+  requireNoCapture("load a module");
+  return new CudaModule(new Parts(new LoadedCode(context, image, label)));
+}
+
+/** Loads an image for one of its kernels, which disposes the module with itself. */
+export function loadForKernel(
+  context: Context,
+  image: ModuleImage,
+  { symbol, label }: { readonly symbol: string; readonly label: string },
+): CudaKernel {
+  requireNoCapture("load a module");
+  const code = new LoadedCode(context, image, label);
+  const module = new CudaModule(new Parts(code));
+  try {
+    return new CudaKernel(new Parts({ module, kernel: code.kernel(symbol), ownsModule: true }));
+  } catch (error) {
+    module.dispose();
+    throw error;
+  }
+}

@@ -1,0 +1,347 @@
+// One kernel in one context: its parameters and limits, and the launch itself, in the order of the
+// memory that it is given.
+
+import { CUfunction_attribute, CUlaunchAttributeID, CUresult } from "../../ffi/constants.ts";
+import { CUlaunchAttribute, CUlaunchConfig } from "../../ffi/structs.ts";
+import { activeCapture, isCaptured } from "../order/capture.ts";
+import type { Context } from "../driver/context.ts";
+import { take32 } from "../driver/driver.ts";
+import { formatBytes, formatCount } from "../words/format.ts";
+import type { Allocation } from "../memory/allocation.ts";
+import { type CapturedBlock, capturedMemory } from "../memory/captured_memory.ts";
+import { keepFor, type MemoryUse, pendingBefore } from "../memory/in_order.ts";
+import type { Access } from "../memory/stream_usage.ts";
+import type { CudaStream } from "../order/stream.ts";
+import type { MemorySpan } from "../transfer/copy.ts";
+import { addressOf } from "../transfer/host_memory.ts";
+import { accessOf, isKernelMemory, KERNEL_MEMORY } from "./kernel_memory.ts";
+import type { LaunchShape } from "./launch_shape.ts";
+import { describeArgument, ParameterBlock } from "./parameter_block.ts";
+import type { ParameterType } from "./parameter_type.ts";
+
+/** Shared memory that a block gets without asking. */
+const USUAL_SHARED_BYTES = 48 << 10;
+
+/** More parameters than a kernel can have, in case a driver counts on. */
+const MOST_PARAMETERS = 4096;
+
+/** A launch: its shape, its stream and its arguments. */
+export interface LaunchRequest {
+  /** The shape, checked. */
+  readonly shape: LaunchShape;
+  /** The stream that runs it. */
+  readonly stream: CudaStream;
+  /** One value for each parameter. */
+  readonly args: readonly unknown[];
+}
+
+/** What a kernel needs and may use. */
+export interface KernelLimits {
+  /** Most threads of a block. */
+  readonly maxBlockThreads: number;
+  /** Registers of a thread. */
+  readonly registerCount: number;
+  /** Shared memory that the kernel declares itself, in bytes. */
+  readonly staticSharedBytes: number;
+  /** Memory of a thread's own, in bytes. */
+  readonly localBytes: number;
+  /** Most shared memory that a launch can ask for, in bytes. */
+  readonly maxSharedBytes: number;
+}
+
+/** Memory that a launch uses. */
+interface Use extends MemorySpan {
+  readonly access: Access;
+}
+
+/** The code that a kernel is a part of: it stays loaded while a graph or a launch to come needs it. */
+export interface KernelCode extends CapturedBlock {
+  /** Context in which its kernels run. */
+  readonly context: Context;
+}
+
+/** The parts of a {@link KernelFunction}. */
+interface KernelFields {
+  readonly handle: bigint;
+  readonly name: string;
+  readonly types: readonly ParameterType[] | undefined;
+}
+
+/** A kernel of loaded code. */
+export class KernelFunction {
+  /** The code that it is a part of. */
+  readonly code: KernelCode;
+  /** The driver's handle. */
+  readonly handle: bigint;
+  /** Its name. */
+  readonly name: string;
+  /** Its parameters; undefined when neither its text nor the driver tells them. */
+  readonly types: readonly ParameterType[] | undefined;
+  #block: ParameterBlock;
+  #limits: KernelLimits | undefined;
+  /** The most shared memory that a launch can have as things are. */
+  #allowedSharedBytes = USUAL_SHARED_BYTES;
+
+  /** Reads a kernel's parameters. */
+  constructor(code: KernelCode, { handle, name, types }: KernelFields) {
+    this.code = code;
+    this.handle = handle;
+    this.name = name;
+    this.types = sameSizes(types, sizesOf(code.context, handle));
+    this.#block = new ParameterBlock(this.types ?? []);
+  }
+
+  /** What it needs and may use (cuFuncGetAttribute). */
+  get limits(): KernelLimits {
+    if (this.#limits !== undefined) return this.#limits;
+    const { context } = this.code;
+    const read = (name: keyof typeof CUfunction_attribute) =>
+      take32(context, "cuFuncGetAttribute", CUfunction_attribute[name], this.handle);
+    const staticSharedBytes = read("CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES");
+    const blockBytes = context.attribute("CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN") ||
+      USUAL_SHARED_BYTES;
+    return this.#limits = {
+      maxBlockThreads: read("CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK"),
+      registerCount: read("CU_FUNC_ATTRIBUTE_NUM_REGS"),
+      staticSharedBytes,
+      localBytes: read("CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES"),
+      maxSharedBytes: blockBytes - staticSharedBytes,
+    };
+  }
+
+  /**
+   * Queues a launch and does not wait (cuLaunchKernel, cuLaunchKernelEx). It comes after the work of
+   * other streams on the memory that it uses, and after transfers called before.
+   *
+   * @throws TypeError for arguments that do not fit the parameters.
+   * @throws RangeError for a shape that the kernel or the device cannot have.
+   */
+  launch({ shape, stream, args }: LaunchRequest): void {
+    const uses = this.#setArguments(args);
+    this.#checkShape(shape);
+    const block = this.#block;
+    if (activeCapture() !== undefined && this.#isRecorded(stream, uses)) {
+      orderAll(uses, stream);
+      if (isCaptured(stream)) capturedMemory()?.use(this.code, stream, "read");
+      return this.#queue(shape, stream, block);
+    }
+    if (stream.lastPostponed === undefined && !uses.some(hasPending)) {
+      for (const { allocation, access } of uses) allocation.order(stream, access);
+      return this.#queue(shape, stream, block);
+    }
+    this.#launchLater({ shape, stream, uses });
+  }
+
+  /** Queues a launch once the calls that it comes after are over. */
+  #launchLater(
+    { shape, stream, uses }: { shape: LaunchShape; stream: CudaStream; uses: readonly Use[] },
+  ): void {
+    const block = this.#block.copy();
+    const earlier = pendingBefore(stream, uses);
+    const queue = () => {
+      for (const { allocation, access } of uses) allocation.order(stream, access);
+      this.#queue(shape, stream, block);
+    };
+    if (earlier.length === 0) return queue();
+    for (const { allocation, access } of uses) allocation.checkUse(access);
+    const hold = this.code.hold();
+    const work = stream.postpone(queue, earlier);
+    work.whenOver(() => hold[Symbol.dispose]());
+    if (!work.isOver) keepFor(work, stream, uses satisfies readonly MemoryUse[]);
+  }
+
+  /** Whether a launch is a part of the graph that is being recorded. */
+  #isRecorded(stream: CudaStream, uses: readonly Use[]): boolean {
+    if (isCaptured(stream)) return true;
+    const captured = capturedMemory();
+    return uses.some(({ allocation }) => captured?.records(allocation, stream) === true);
+  }
+
+  #queue(shape: LaunchShape, stream: CudaStream, { table }: ParameterBlock): void {
+    const { context } = stream;
+    const { grid, block, sharedBytes } = shape;
+    const queue = stream.queueHandle;
+    if (sharedBytes > this.#allowedSharedBytes) this.#allowShared(sharedBytes);
+    this.code.usage.order(stream, "read");
+    if (shape.isCooperative || shape.cluster !== undefined) {
+      return this.#queueWith(shape, stream, table);
+    }
+    const { handle } = this;
+    const [gx, gy, gz, bx, by, bz] = [grid[0], grid[1], grid[2], block[0], block[1], block[2]];
+    const { api } = context.driver;
+    // Arguments from a list would take V8's slow way into the driver.
+    // deno-fmt-ignore
+    const status = api.cuLaunchKernel(
+      handle, gx, gy, gz, bx, by, bz, sharedBytes, queue, table, null,
+    );
+    if (status === CUresult.CUDA_SUCCESS) return;
+    // deno-fmt-ignore
+    context.settle(
+      status, "cuLaunchKernel",
+      handle, gx, gy, gz, bx, by, bz, sharedBytes, queue, table, null,
+    );
+  }
+
+  /** Queues a launch with attributes. */
+  #queueWith(shape: LaunchShape, stream: CudaStream, table: BigUint64Array<ArrayBuffer>): void {
+    const { context } = stream;
+    const attributes = attributesOf(shape);
+    const bytes = new Uint8Array(attributes.length * CUlaunchAttribute.byteLength);
+    for (const [index, attribute] of attributes.entries()) {
+      bytes.set(attribute, index * CUlaunchAttribute.byteLength);
+    }
+    const { grid, block, sharedBytes } = shape;
+    const config = CUlaunchConfig.encode({
+      gridDimX: grid[0],
+      gridDimY: grid[1],
+      gridDimZ: grid[2],
+      blockDimX: block[0],
+      blockDimY: block[1],
+      blockDimZ: block[2],
+      sharedMemBytes: sharedBytes,
+      hStream: stream.queueHandle,
+      attrs: addressOf(bytes),
+      numAttrs: attributes.length,
+    });
+    context.call("cuLaunchKernelEx", config, this.handle, table, null);
+    void bytes.byteLength; // the driver has read it by now
+  }
+
+  /** Opts the kernel in to more shared memory than any kernel gets without asking. */
+  #allowShared(sharedBytes: number): void {
+    const { CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES: attribute } = CUfunction_attribute;
+    this.code.context.call("cuFuncSetAttribute", this.handle, attribute, sharedBytes);
+    this.#allowedSharedBytes = sharedBytes;
+  }
+
+  /** Writes all arguments into the block, and returns the memory among them. */
+  #setArguments(args: readonly unknown[]): Use[] {
+    const { types } = this;
+    if (types === undefined) {
+      if (!this.#block.fits(args)) this.#block = ParameterBlock.for(args);
+    } else if (types.length !== args.length) {
+      throw new TypeError(
+        `Cannot launch ${this.name} with ${formatCount(args.length, "argument")}: it has ` +
+          `${formatCount(types.length, "parameter")}`,
+      );
+    }
+    const uses: Use[] = [];
+    const block = this.#block;
+    const { context } = this.code;
+    for (let index = 0; index < args.length; index++) {
+      const value = args[index];
+      try {
+        if (typeof value === "number" || !isKernelMemory(value)) {
+          block.setValue(index, value, types !== undefined);
+          continue;
+        }
+        const { allocation, address, byteLength } = value[KERNEL_MEMORY]();
+        if (allocation.context !== context) this.#checkReach(allocation);
+        block.setAddress(index, address);
+        if (byteLength === 0) continue;
+        uses.push({ allocation, address, byteLength, access: accessOf(value) });
+      } catch (error) {
+        throw withPlace(error, { kernel: this.name, index, value });
+      }
+    }
+    return uses;
+  }
+
+  /** Checks memory of another device's context: only what lies on the host is within reach. */
+  #checkReach({ context, resource }: Allocation): void {
+    if (resource.isHostAccessible) return;
+    throw new TypeError(
+      `it is memory of device ${context.ordinal}, the kernel runs on device ` +
+        `${this.code.context.ordinal}; copy it there first`,
+    );
+  }
+
+  /** Checks what the kernel allows; the device's own limits are checked by the driver. */
+  #checkShape({ block, sharedBytes, threadCount }: LaunchShape): void {
+    // Neither needs a question to the driver in the usual case.
+    if (threadCount > 256 && threadCount > this.limits.maxBlockThreads) {
+      throw new RangeError(
+        `Cannot launch ${this.name} with a block of ${block.join(" × ")} threads: it can have ` +
+          `${this.limits.maxBlockThreads} at most`,
+      );
+    }
+    if (sharedBytes > 0 && sharedBytes > this.#allowedSharedBytes) {
+      const { maxSharedBytes } = this.limits;
+      if (sharedBytes <= maxSharedBytes) return;
+      throw new RangeError(
+        `Cannot launch ${this.name} with ${formatBytes(sharedBytes)} of shared memory: it can ` +
+          `have ${formatBytes(maxSharedBytes)} at most`,
+      );
+    }
+  }
+}
+
+/** Orders memory for a launch under capture: by what is recorded already, the stream joins. */
+function orderAll(uses: readonly Use[], stream: CudaStream): void {
+  const captured = capturedMemory();
+  const [joining, others] = [true, false].map((isUsed) =>
+    uses.filter(({ allocation }) => (captured?.uses(allocation) === true) === isUsed)
+  );
+  for (const { allocation, access } of [...joining ?? [], ...others ?? []]) {
+    allocation.order(stream, access);
+  }
+}
+
+function hasPending({ allocation }: Use): boolean {
+  return allocation.usage.hasPending;
+}
+
+function attributesOf({ cluster, isCooperative }: LaunchShape): Uint8Array[] {
+  const attributes: Uint8Array[] = [];
+  const encode = (id: number, values: readonly number[]) => {
+    const value = new Uint8Array(CUlaunchAttribute.members.value.byteLength);
+    value.set(new Uint8Array(Uint32Array.from(values).buffer));
+    attributes.push(CUlaunchAttribute.encode({ id, value }));
+  };
+  if (isCooperative) encode(CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_COOPERATIVE, [1]);
+  if (cluster !== undefined) {
+    encode(CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, cluster);
+  }
+  return attributes;
+}
+
+/** Reads the sizes of all parameters (cuFuncGetParamInfo); undefined on drivers without it. */
+function sizesOf(context: Context, handle: bigint): number[] | undefined {
+  if (!context.driver.has("cuFuncGetParamInfo")) return undefined;
+  const [offset, size] = [new BigUint64Array(1), new BigUint64Array(1)];
+  const sizes: number[] = [];
+  while (sizes.length < MOST_PARAMETERS) {
+    const index = BigInt(sizes.length);
+    const status = context.status("cuFuncGetParamInfo", handle, index, offset, size);
+    if (status === CUresult.CUDA_ERROR_INVALID_VALUE) return sizes;
+    context.driver.check(status, "cuFuncGetParamInfo");
+    sizes.push(Number(size[0] ?? 0n));
+  }
+  return sizes;
+}
+
+/** Joins what the text says and what the driver says; the driver is right about sizes. */
+function sameSizes(
+  types: readonly ParameterType[] | undefined,
+  sizes: readonly number[] | undefined,
+): readonly ParameterType[] | undefined {
+  if (sizes === undefined) return types;
+  return sizes.map((byteLength, index) => {
+    const type = types?.[index];
+    return type?.byteLength === byteLength ? type : { byteLength, kind: undefined };
+  });
+}
+
+/** Adds to an error which argument it is about. */
+function withPlace(
+  error: unknown,
+  { kernel, index, value }: { kernel: string; index: number; value: unknown },
+): unknown {
+  const isOwn = error instanceof TypeError || error instanceof RangeError;
+  if (!isOwn) return error;
+  const words = isKernelMemory(value) ? `${value}` : describeArgument(value);
+  const message = `Cannot launch ${kernel} with ${words} as argument ${
+    index + 1
+  }: ${error.message}`;
+  return error instanceof RangeError ? new RangeError(message) : new TypeError(message);
+}

@@ -1,0 +1,58 @@
+// What memory is for a kernel: everything that has an address there says so itself, so that launches
+// need not know the kinds of buffers.
+
+import type { Access } from "../memory/stream_usage.ts";
+import type { MemorySpan } from "../transfer/copy.ts";
+
+/**
+ * The name of the method by which memory gives itself to a kernel. It is no text, so that editors
+ * and notebooks do not list it.
+ */
+export const KERNEL_MEMORY: unique symbol = Symbol("kernelMemory");
+
+/** Memory that a kernel can be given: a buffer, a view, or either of them as {@link readOnly}. */
+export interface KernelMemory {
+  /**
+   * Returns the memory.
+   *
+   * @throws TypeError when a kernel cannot use it by its address alone.
+   * @ignore
+   */
+  [KERNEL_MEMORY](): MemorySpan;
+}
+
+/** Memory that a kernel only reads. */
+export class ReadOnlyMemory implements KernelMemory {
+  readonly #memory: KernelMemory;
+
+  /** Wraps memory; {@link readOnly} is shorter. */
+  constructor(memory: KernelMemory) {
+    this.#memory = memory;
+  }
+
+  /** Returns the memory; see {@link KernelMemory}. */
+  [KERNEL_MEMORY](): MemorySpan {
+    return this.#memory[KERNEL_MEMORY]();
+  }
+}
+
+/** Returns whether a value is memory for a kernel. */
+export function isKernelMemory(value: unknown): value is KernelMemory {
+  return typeof value === "object" && value !== null && KERNEL_MEMORY in value;
+}
+
+/** Returns how a kernel uses memory: it may write all that is not said to be read only. */
+export function accessOf(memory: KernelMemory): Access {
+  return memory instanceof ReadOnlyMemory ? "read" : "write";
+}
+
+/**
+ * Says that a kernel only reads a buffer: launches on two streams that read the same buffer run at
+ * the same time.
+ *
+ * @throws TypeError for what is no memory of the GPU's.
+ */
+export function readOnly(memory: KernelMemory): KernelMemory {
+  if (isKernelMemory(memory)) return new ReadOnlyMemory(memory);
+  throw new TypeError("Cannot call readOnly(): expected a buffer or a view of one");
+}

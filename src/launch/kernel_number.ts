@@ -1,0 +1,162 @@
+// Numbers with the type that a kernel's parameter has: i32(3), f32(0.5). JavaScript has one kind of
+// number, and a kernel that reads the wrong one computes nonsense.
+
+import { describeValue } from "../words/format.ts";
+import { Parts, partsOf } from "../words/parts.ts";
+
+/** Name of a type that a kernel's parameter can have. */
+export type NumberType =
+  | "i8"
+  | "i16"
+  | "i32"
+  | "i64"
+  | "u8"
+  | "u16"
+  | "u32"
+  | "u64"
+  | "f16"
+  | "f32"
+  | "f64";
+
+/** A number for a kernel, with its type. {@link i32}, {@link f32} and the others make one. */
+export class KernelNumber {
+  /** The type. */
+  readonly type: NumberType;
+  /** The number. */
+  readonly value: number | bigint;
+
+  /**
+   * Adopts a number that fits its type.
+   *
+   * @ignore
+   */
+  constructor(parts: Parts<{ readonly type: NumberType; readonly value: number | bigint }>) {
+    const { type, value } = partsOf(parts, new.target);
+    this.type = type;
+    this.value = value;
+  }
+
+  /** Its size. */
+  get byteLength(): number {
+    return Number(this.type.slice(1)) / 8;
+  }
+
+  /** Whether it is a float and no integer. */
+  get isFloat(): boolean {
+    return this.type.startsWith("f");
+  }
+
+  /** Writes it into memory. */
+  write(view: DataView, offset: number): void {
+    writeNumber(view, offset, this);
+  }
+
+  /** Returns the number as it is written: `i32(3)`. */
+  toString(): string {
+    return `${this.type}(${this.value})`;
+  }
+
+  /** Returns the text that the console shows. */
+  [Symbol.for("Deno.customInspect")](): string {
+    return this.toString();
+  }
+}
+
+/** A whole number of 8 bits with a sign, for a kernel: `signed char`. */
+export function i8(value: number | bigint): KernelNumber {
+  return numberOf("i8", value);
+}
+
+/** A whole number of 16 bits with a sign, for a kernel: `short`. */
+export function i16(value: number | bigint): KernelNumber {
+  return numberOf("i16", value);
+}
+
+/** A whole number of 32 bits with a sign, for a kernel: `int`. */
+export function i32(value: number | bigint): KernelNumber {
+  return numberOf("i32", value);
+}
+
+/** A whole number of 64 bits with a sign, for a kernel: `long long`. */
+export function i64(value: number | bigint): KernelNumber {
+  return numberOf("i64", value);
+}
+
+/** A whole number of 8 bits without a sign, for a kernel: `unsigned char`. */
+export function u8(value: number | bigint): KernelNumber {
+  return numberOf("u8", value);
+}
+
+/** A whole number of 16 bits without a sign, for a kernel: `unsigned short`. */
+export function u16(value: number | bigint): KernelNumber {
+  return numberOf("u16", value);
+}
+
+/** A whole number of 32 bits without a sign, for a kernel: `unsigned int`. */
+export function u32(value: number | bigint): KernelNumber {
+  return numberOf("u32", value);
+}
+
+/** A whole number of 64 bits without a sign, for a kernel: `size_t`, or an address. */
+export function u64(value: number | bigint): KernelNumber {
+  return numberOf("u64", value);
+}
+
+/** A 16-bit float, for a kernel: `__half`. */
+export function f16(value: number): KernelNumber {
+  return numberOf("f16", value);
+}
+
+/** A 32-bit float, for a kernel: `float`. */
+export function f32(value: number): KernelNumber {
+  return numberOf("f32", value);
+}
+
+/** A 64-bit float, for a kernel: `double`. */
+export function f64(value: number): KernelNumber {
+  return numberOf("f64", value);
+}
+
+/** Makes a number with a type, when it fits. */
+function numberOf(type: NumberType, value: number | bigint): KernelNumber {
+  requireNumber(value, type);
+  return new KernelNumber(new Parts({ type, value }));
+}
+
+function requireNumber(value: unknown, type: NumberType): void {
+  if (type.startsWith("f")) {
+    if (typeof value === "number") return;
+    throw new TypeError(`Cannot make ${type} of ${describeValue(value)}: expected a number`);
+  }
+  if (typeof value !== "bigint" && !Number.isInteger(value)) {
+    throw new TypeError(`Cannot make ${type} of ${describeValue(value)}: expected a whole number`);
+  }
+  const bits = Number(type.slice(1));
+  const whole = BigInt(value as number | bigint);
+  const fitting = type.startsWith("i") ? BigInt.asIntN(bits, whole) : BigInt.asUintN(bits, whole);
+  if (fitting === whole) return;
+  throw new RangeError(`Cannot make ${type} of ${whole}: it has ${bits} bits`);
+}
+
+function writeNumber(view: DataView, offset: number, { type, value }: KernelNumber): void {
+  switch (type) {
+    case "i8":
+    case "u8":
+      return view.setUint8(offset, Number(value));
+    case "i16":
+    case "u16":
+      return view.setUint16(offset, Number(value), true);
+    case "i32":
+    case "u32":
+      return view.setUint32(offset, Number(value), true);
+    case "i64":
+    case "u64":
+      return view.setBigUint64(offset, BigInt(value), true);
+    case "f16":
+      return view.setFloat16(offset, Number(value), true);
+    case "f32":
+      return view.setFloat32(offset, Number(value), true);
+    case "f64":
+      return view.setFloat64(offset, Number(value), true);
+  }
+}

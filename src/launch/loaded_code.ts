@@ -1,0 +1,236 @@
+// Code that the driver has loaded: a library where the driver has those, else a module. It stays
+// loaded while graphs, and launches that are still to come, need it.
+
+import { CUjit_option, CUresult } from "../../ffi/constants.ts";
+import { cString, readCString } from "../../ffi/pointers.ts";
+import { nextId } from "../accounting/ids.ts";
+import type { LiveKind } from "../accounting/ledger.ts";
+import type { Context } from "../driver/context.ts";
+import { take64, takePair } from "../driver/driver.ts";
+import { visibleText } from "../words/format.ts";
+import { isPostponed } from "../memory/captured_memory.ts";
+import { whenPassed } from "../memory/when_passed.ts";
+import { tryRelease } from "../driver/release.ts";
+import { defaultStreamOf } from "../order/stream.ts";
+import { addressOf } from "../transfer/host_memory.ts";
+import { CodeUsage } from "./code_usage.ts";
+import type { ModuleImage } from "./image.ts";
+import { type KernelCode, KernelFunction } from "./kernel_function.ts";
+
+/** Bytes for what the driver's compiler says of a text that it refuses. */
+const LOG_BYTES = 16384;
+
+/** A place in the memory of a module. */
+export interface GlobalPlace {
+  /** Its address. */
+  readonly address: bigint;
+  /** Its size in bytes. */
+  readonly byteLength: number;
+}
+
+/** Kernels and variables that are loaded into a context. */
+export class LoadedCode implements KernelCode {
+  readonly id: number = nextId();
+  readonly kind: LiveKind = "module";
+  /** It is no memory that a graph could name. */
+  readonly address = 0n;
+  readonly byteLength = 0;
+  readonly label: string | undefined;
+  /** Context in which its kernels run. */
+  readonly context: Context;
+  /** Streams that run it. */
+  readonly usage: CodeUsage;
+  readonly image: ModuleImage;
+  /** Whether it was loaded as a library. */
+  readonly isLibrary: boolean;
+  readonly #handle: bigint;
+  readonly #functions = new Map<string, KernelFunction>();
+  #holderCount = 0;
+  #released = false;
+
+  /**
+   * Loads an image (cuLibraryLoadData, cuModuleLoadDataEx).
+   *
+   * @throws TypeError with the words of the driver's compiler for PTX with a mistake.
+   * @throws CudaError when the image is not for this device, or for a newer driver.
+   */
+  constructor(context: Context, image: ModuleImage, label?: string) {
+    this.context = context;
+    this.image = image;
+    this.label = label;
+    this.usage = new CodeUsage(context);
+    this.isLibrary = context.driver.has("cuLibraryLoadData");
+    this.#handle = load(context, image, { isLibrary: this.isLibrary, name: label ?? "a module" });
+  }
+
+  /** The label, or the number. */
+  get name(): string {
+    return this.label === undefined ? `#${this.id}` : visibleText(this.label);
+  }
+
+  /** Whether it was released. */
+  get released(): boolean {
+    return this.#released;
+  }
+
+  /**
+   * Finds a kernel by its name in the image, or by its name in C++ when only one has it.
+   *
+   * @throws TypeError when there is no such kernel.
+   */
+  kernel(name: string): KernelFunction {
+    const symbol = this.#symbolOf(name);
+    const known = this.#functions.get(symbol);
+    if (known !== undefined) return known;
+    const handle = this.#find(symbol, name);
+    const made = new KernelFunction(this, { handle, name, types: this.image.entries?.get(symbol) });
+    this.#functions.set(symbol, made);
+    return made;
+  }
+
+  /**
+   * Finds a variable (cuLibraryGetGlobal, cuModuleGetGlobal).
+   *
+   * @throws TypeError when there is no such variable.
+   */
+  global(name: string): GlobalPlace {
+    const { context } = this;
+    const text = cString(name);
+    try {
+      const [address, byteLength] = this.isLibrary
+        ? takePair(context, "cuLibraryGetGlobal", this.#handle, text)
+        : takePair(context, "cuModuleGetGlobal_v2", this.#handle, text);
+      return { address, byteLength: Number(byteLength) };
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+      throw new TypeError(
+        `Cannot find the variable ${JSON.stringify(name)} in the module ${this.name}: declare it ` +
+          `extern "C" __device__, and use it, or the compiler drops it`,
+        { cause: error },
+      );
+    }
+  }
+
+  /** Keeps the code loaded until the result is disposed. */
+  hold(): Disposable {
+    this.#holderCount++;
+    let isHeld = true;
+    return {
+      [Symbol.dispose]: () => {
+        if (!isHeld) return;
+        isHeld = false;
+        if (--this.#holderCount === 0 && this.#released) this.#unload();
+      },
+    };
+  }
+
+  /** Unloads the code once the GPU is done with it and nothing holds it; a second call does nothing. */
+  release(): void {
+    if (this.#released) return;
+    this.#released = true;
+    if (this.#holderCount === 0) this.#unload();
+  }
+
+  #unload(): void {
+    if (isPostponed(() => this.#unload())) return;
+    const { context } = this;
+    const call = this.isLibrary ? "cuLibraryUnload" : "cuModuleUnload";
+    const unload = () =>
+      void tryRelease(
+        context.driver,
+        `module ${this.name}`,
+        () => context.giveBack(call, this.#handle),
+      );
+    if (this.usage.streams().length === 0) return unload();
+    const stream = defaultStreamOf(context);
+    try {
+      this.usage.finishOn(stream);
+    } catch {
+      tryRelease(context.driver, `module ${this.name}`, () => context.waitForAll());
+    }
+    whenPassed(stream, unload);
+  }
+
+  /** The name in the image: PTX has kernels of C++ under names with their parameters' types. */
+  #symbolOf(name: string): string {
+    const { entries } = this.image;
+    if (entries === undefined || entries.has(name)) return name;
+    const mangled = new RegExp(`^_Z${name.length}${name.replace(/\W/g, "\\$&")}`);
+    const matching = [...entries.keys()].filter((symbol) => mangled.test(symbol));
+    if (matching.length === 1 && matching[0] !== undefined) return matching[0];
+    const why = matching.length > 1
+      ? `${matching.join(" and ")} are both called so; pass one of these`
+      : `it has ${[...entries.keys()].join(", ") || "none"}`;
+    throw new TypeError(
+      `Cannot find kernel ${JSON.stringify(name)} in module ${this.name}: ${why}`,
+    );
+  }
+
+  /**
+   * Loads the image as a module, which the driver compiles at once.
+   *
+   * @throws TypeError with the compiler's words.
+   */
+  #explain(): void {
+    const { context, image } = this;
+    const handle = load(context, image, { isLibrary: false, name: `module ${this.name}` });
+    tryRelease(context.driver, "a module", () => context.giveBack("cuModuleUnload", handle));
+  }
+
+  #find(symbol: string, name: string): bigint {
+    const { context } = this;
+    const text = cString(symbol);
+    try {
+      if (!this.isLibrary) return take64(context, "cuModuleGetFunction", this.#handle, text);
+      const kernel = take64(context, "cuLibraryGetKernel", this.#handle, text);
+      return take64(context, "cuKernelGetFunction", kernel);
+    } catch (error) {
+      // Libraries are compiled when a kernel is first asked for, and keep the words to themselves.
+      if (isInvalidPtx(error)) this.#explain();
+      if (!isNotFound(error)) throw error;
+      const why = context.driver.isSimulated
+        ? "the simulated driver runs no code for GPUs; register a function of that name in " +
+          "simulateDriver({ kernels }), or open a GPU"
+        : 'it has no kernel of that name; kernels in C++ keep theirs when they are extern "C"';
+      throw new TypeError(
+        `Cannot find kernel ${JSON.stringify(name)} in module ${this.name}: ${why}`,
+        { cause: error },
+      );
+    }
+  }
+}
+
+function isInvalidPtx(error: unknown): boolean {
+  return error instanceof Error && "code" in error &&
+    error.code === CUresult.CUDA_ERROR_INVALID_PTX;
+}
+
+/** Loads an image, with room for the compiler's words. */
+function load(
+  context: Context,
+  { bytes, entries }: ModuleImage,
+  { isLibrary, name }: { isLibrary: boolean; name: string },
+): bigint {
+  const log = new Uint8Array(LOG_BYTES);
+  const options = Int32Array.of(
+    CUjit_option.CU_JIT_ERROR_LOG_BUFFER,
+    CUjit_option.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
+  );
+  const values = BigUint64Array.of(addressOf(log), BigInt(LOG_BYTES));
+  try {
+    return isLibrary
+      ? take64(context, "cuLibraryLoadData", bytes, options, values, 2, null, null, 0)
+      : take64(context, "cuModuleLoadDataEx", bytes, 2, options, values);
+  } catch (error) {
+    const words = readCString(log).trim();
+    if (words === "" || entries === undefined) throw error;
+    throw new TypeError(`Cannot load ${name}: the driver's compiler refuses its PTX\n${words}`, {
+      cause: error,
+    });
+  }
+}
+
+function isNotFound(error: unknown): boolean {
+  return error instanceof Error && "code" in error &&
+    error.code === CUresult.CUDA_ERROR_NOT_FOUND;
+}

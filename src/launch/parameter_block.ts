@@ -1,0 +1,181 @@
+// The values of a launch's parameters in memory: a table of addresses, and the values behind it. The
+// driver copies them before a launch returns, so one block serves all launches of a kernel.
+
+import { describeValue } from "../words/format.ts";
+import { addressOf } from "../transfer/host_memory.ts";
+import { KernelNumber } from "./kernel_number.ts";
+import type { ParameterType } from "./parameter_type.ts";
+
+/** A value that is no memory: a number, or the bytes of a struct. */
+export type ParameterValue = number | bigint | KernelNumber | ArrayBufferView;
+
+/** Every value starts at a multiple of this: the most that a parameter's alignment is. */
+const ALIGNMENT_BYTES = 16;
+
+/** Parameters of which only the number is known have room for any number. */
+const UNKNOWN: ParameterType = { byteLength: 8, kind: undefined };
+
+/** Memory for the values of one launch. */
+export class ParameterBlock {
+  /** The table of addresses, as the driver takes it. */
+  readonly table: BigUint64Array<ArrayBuffer>;
+  readonly #types: readonly ParameterType[];
+  readonly #view: DataView<ArrayBuffer>;
+  readonly #offsets: readonly number[];
+
+  /** Makes room for values of these types. */
+  constructor(types: readonly ParameterType[]) {
+    this.#types = types;
+    let end = roundUp(types.length * 8);
+    this.#offsets = types.map(({ byteLength }) => {
+      const offset = end;
+      end += roundUp(Math.max(byteLength, 8));
+      return offset;
+    });
+    const memory = new ArrayBuffer(Math.max(end, ALIGNMENT_BYTES));
+    this.table = new BigUint64Array(memory);
+    this.#view = new DataView(memory);
+    const start = addressOf(this.table);
+    for (const [index, offset] of this.#offsets.entries()) {
+      this.table[index] = start + BigInt(offset);
+    }
+  }
+
+  /** Makes room for values whose types nobody knows: as large as the values are. */
+  static for(values: readonly unknown[]): ParameterBlock {
+    return new ParameterBlock(
+      values.map((value) =>
+        ArrayBuffer.isView(value) ? { byteLength: value.byteLength, kind: undefined } : UNKNOWN
+      ),
+    );
+  }
+
+  /** Returns a copy for a launch that is still to come. */
+  copy(): ParameterBlock {
+    const copy = new ParameterBlock(this.#types);
+    for (const [index, offset] of this.#offsets.entries()) {
+      const byteLength = roundUp(Math.max(this.#types[index]?.byteLength ?? 0, 8));
+      const values = new Uint8Array(this.#view.buffer, offset, byteLength);
+      new Uint8Array(copy.#view.buffer).set(values, offset);
+    }
+    return copy;
+  }
+
+  /** Whether it has room for these values, whose types nobody knows. */
+  fits(values: readonly unknown[]): boolean {
+    return values.length === this.#types.length &&
+      values.every((value, index) => {
+        const { byteLength = 0 } = this.#types[index] ?? {};
+        return !ArrayBuffer.isView(value) || value.byteLength <= byteLength;
+      });
+  }
+
+  /**
+   * Writes an address.
+   *
+   * @throws TypeError when the parameter has no room for one.
+   */
+  setAddress(index: number, address: bigint): void {
+    const type = this.#types[index];
+    if (type !== undefined && (type.byteLength !== 8 || type.kind === "float")) {
+      throw new TypeError(`expected ${wordsFor(type)}, not memory`);
+    }
+    this.#view.setBigUint64(this.#offsets[index] ?? 0, address, true);
+  }
+
+  /**
+   * Writes a value; `isChecked` tells whether the sizes are the kernel's own.
+   *
+   * @throws TypeError when it does not fit the parameter, or its type has to be said.
+   */
+  setValue(index: number, value: unknown, isChecked: boolean): void {
+    const type = this.#types[index] ?? UNKNOWN;
+    const offset = this.#offsets[index] ?? 0;
+    if (value instanceof KernelNumber) {
+      if (isChecked && !takes(type, value)) throw new TypeError(`expected ${wordsFor(type)}`);
+      return value.write(this.#view, offset);
+    }
+    if (typeof value === "number" || typeof value === "bigint") {
+      return this.#setPlain(type, offset, { value, isChecked });
+    }
+    if (!ArrayBuffer.isView(value)) {
+      throw new TypeError(
+        "expected a buffer, a number such as i32(3), a bigint, or the bytes of a struct",
+      );
+    }
+    if (isChecked && value.byteLength !== type.byteLength) {
+      throw new TypeError(`expected ${wordsFor(type)}, not ${value.byteLength} bytes`);
+    }
+    const { buffer, byteOffset, byteLength } = value;
+    new Uint8Array(this.#view.buffer, offset).set(new Uint8Array(buffer, byteOffset, byteLength));
+  }
+
+  /** Writes a number without a type: as what the kernel declares. */
+  #setPlain(
+    { byteLength, kind }: ParameterType,
+    offset: number,
+    { value, isChecked }: { value: number | bigint; isChecked: boolean },
+  ): void {
+    if (typeof value === "bigint" && isChecked && kind !== "float" && byteLength === 8) {
+      return this.#setWhole(offset, byteLength, value);
+    }
+    if (!isChecked || kind === undefined || kind === "bytes") {
+      throw new TypeError(
+        `its type is not known, write ${
+          typeof value === "number" && !Number.isInteger(value) ? "f32" : "i32"
+        }(${value}) or another of vramkit/kernels`,
+      );
+    }
+    if (kind === "integer") return this.#setWhole(offset, byteLength, value);
+    if (typeof value === "bigint") throw new TypeError("expected a float, write a number");
+    if (byteLength === 4) this.#view.setFloat32(offset, value, true);
+    else if (byteLength === 8) this.#view.setFloat64(offset, value, true);
+    else this.#view.setFloat16(offset, value, true);
+  }
+
+  #setWhole(offset: number, byteLength: number, value: number | bigint): void {
+    const isSmall = typeof value === "number" && Number.isInteger(value) &&
+      value >= -(2 ** 31) && value < 2 ** 32;
+    if (isSmall && byteLength === 4) return this.#view.setInt32(offset, value, true);
+    if (typeof value === "number" && !Number.isSafeInteger(value)) {
+      throw new RangeError(`expected a whole number`);
+    }
+    const whole = BigInt(value);
+    const bits = byteLength * 8;
+    if (BigInt.asUintN(bits, whole) !== whole && BigInt.asIntN(bits, whole) !== whole) {
+      throw new RangeError(`${whole} has more than ${bits} bits`);
+    }
+    if (byteLength === 1) this.#view.setUint8(offset, Number(BigInt.asUintN(8, whole)));
+    else if (byteLength === 2) {
+      this.#view.setUint16(offset, Number(BigInt.asUintN(16, whole)), true);
+    } else if (byteLength === 4) {
+      this.#view.setUint32(offset, Number(BigInt.asUintN(32, whole)), true);
+    } else this.#view.setBigUint64(offset, BigInt.asUintN(64, whole), true);
+  }
+}
+
+/** Puts an argument into words for a message. */
+export function describeArgument(value: unknown): string {
+  if (value instanceof KernelNumber) return value.toString();
+  if (ArrayBuffer.isView(value)) return `${value.byteLength} bytes`;
+  return describeValue(value);
+}
+
+/** Whether a parameter takes a number with a type; structs take those of their size. */
+function takes({ byteLength, kind }: ParameterType, number: KernelNumber): boolean {
+  if (number.byteLength !== byteLength) return false;
+  if (kind === "float") return number.isFloat;
+  // Half floats are integers to PTX.
+  return kind !== "integer" || !number.isFloat || number.type === "f16";
+}
+
+function wordsFor({ byteLength, kind }: ParameterType): string {
+  if (kind === "float") return `a float of ${byteLength * 8} bits`;
+  if (kind === "integer" && byteLength === 8) return "an address or a whole number of 64 bits";
+  if (kind === "integer") return `a whole number of ${byteLength * 8} bits`;
+  return `${byteLength} bytes`;
+}
+
+function roundUp(byteLength: number): number {
+  return Math.ceil(byteLength / ALIGNMENT_BYTES) * ALIGNMENT_BYTES;
+}

@@ -1,0 +1,64 @@
+// The kit's own kernels on a device: loaded with the first use, unloaded with the device.
+
+import type { Context } from "../driver/context.ts";
+import type { CudaStream } from "../order/stream.ts";
+import type { MemorySpan } from "../transfer/copy.ts";
+import { readImage } from "./image.ts";
+import { KERNEL_MEMORY, type KernelMemory, readOnly } from "./kernel_memory.ts";
+import type { KernelNumber } from "./kernel_number.ts";
+import { LoadedCode } from "./loaded_code.ts";
+import { READY_PTX } from "./ready_ptx.ts";
+
+/** Threads of a block. */
+const BLOCK_THREADS = 256;
+
+/** Blocks for each multiprocessor: more would only take turns. */
+const BLOCKS_EACH = 8;
+
+/** A launch of one of the kernels: the elements that its threads share out, and its arguments. */
+export interface ReadyLaunch {
+  /** Name of the kernel. */
+  readonly name: string;
+  /** Number of elements. */
+  readonly count: number;
+  /** One value for each parameter. */
+  readonly args: readonly (KernelMemory | KernelNumber)[];
+}
+
+const loaded = new WeakMap<Context, LoadedCode>();
+
+/** Queues one of the kernels and does not wait. */
+export function launchReady(stream: CudaStream, { name, count, args }: ReadyLaunch): void {
+  const { context } = stream;
+  const most = BLOCKS_EACH *
+    Math.max(1, context.attribute("CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT"));
+  const blocks = Math.min(most, Math.max(1, Math.ceil(count / BLOCK_THREADS)));
+  const shape = {
+    grid: [blocks, 1, 1],
+    block: [BLOCK_THREADS, 1, 1],
+    threadCount: BLOCK_THREADS,
+    sharedBytes: 0,
+    isCooperative: false,
+    cluster: undefined,
+  } as const;
+  codeOf(context).kernel(name).launch({ shape, stream, args });
+}
+
+/** Memory that a kernel writes. */
+export function writing(span: MemorySpan): KernelMemory {
+  return { [KERNEL_MEMORY]: () => span };
+}
+
+/** Memory that a kernel only reads. */
+export function reading(span: MemorySpan): KernelMemory {
+  return readOnly(writing(span));
+}
+
+function codeOf(context: Context): LoadedCode {
+  const known = loaded.get(context);
+  if (known !== undefined) return known;
+  const made = new LoadedCode(context, readImage(READY_PTX), "of vramkit");
+  loaded.set(context, made);
+  context.atRelease(() => made.release());
+  return made;
+}

@@ -1,0 +1,274 @@
+// The header of numpy's .npy files: its magic, and a dictionary in Python's own notation with the
+// element type, the order and the shape. Read strictly, because it says how many bytes to trust.
+
+import type { DType } from "../dtype.ts";
+import { visibleText } from "../words/format.ts";
+import { requireKind, TEXT } from "../words/options.ts";
+
+/** A file of numpy's breaks the format, or holds what has no type here. `path` names the file. */
+export class NumpyError extends Error {
+  /** The class's name, to recognise the error in logs and across realms. */
+  override readonly name = "NumpyError";
+  /** The file. */
+  readonly path: string;
+
+  /** Creates an error for a file. */
+  constructor(path: string, reason: string, options?: ErrorOptions) {
+    requireKind(path, TEXT, "new NumpyError");
+    requireKind(reason, TEXT, "new NumpyError");
+    super(visibleText(`Cannot load ${path}: ${reason}`), options);
+    this.path = path;
+  }
+}
+
+/** What a header says. */
+export interface NpyHeader {
+  /** Element type. */
+  readonly dtype: DType;
+  /** Whether the bytes of each element are in the other order than on this machine. */
+  readonly isBigEndian: boolean;
+  /** Whether the first axis is the one whose elements lie side by side. */
+  readonly isFortran: boolean;
+  /** Size of each axis. */
+  readonly shape: readonly number[];
+  /** Number of elements. */
+  readonly count: number;
+  /** Bytes from the start of the file to the first element. */
+  readonly byteLength: number;
+}
+
+const MAGIC = "\x93NUMPY";
+
+/** Bytes that tell how long a header is: magic, version, and a length of 2 or 4 bytes. */
+export const NPY_START_BYTES = 12;
+
+/** A longer header is no header: that of an array with 64 axes has less than 2 KiB. */
+const MOST_HEADER_BYTES = 1 << 20;
+
+/** numpy has no array with more axes. */
+const MOST_AXES = 64;
+
+/** Elements start at a multiple of this. */
+const ALIGNMENT_BYTES = 64;
+
+const TYPES: Readonly<Record<string, DType>> = {
+  f2: "float16",
+  f4: "float32",
+  f8: "float64",
+  i1: "int8",
+  i2: "int16",
+  i4: "int32",
+  i8: "int64",
+  u1: "uint8",
+  u2: "uint16",
+  u4: "uint32",
+  u8: "uint64",
+  b1: "bool",
+};
+
+/** Words for kinds of elements that have no type here. */
+const STRANGERS: Readonly<Record<string, string>> = {
+  O: "objects, which only Python reads, and which may run a program of their writer's",
+  c: "complex numbers",
+  f: "floats of a size that GPUs do not have",
+  S: "byte strings",
+  U: "texts",
+  V: "structures",
+  M: "dates",
+  m: "durations",
+};
+
+/**
+ * Tells how many bytes a header has, from the first {@link NPY_START_BYTES}.
+ *
+ * @throws NumpyError when they are not those of a .npy file.
+ */
+export function headerBytesOf(path: string, start: Uint8Array): number {
+  const view = new DataView(start.buffer, start.byteOffset, start.byteLength);
+  const magic = String.fromCharCode(...start.subarray(0, MAGIC.length));
+  if (start.byteLength < 10 || magic !== MAGIC) throw new NumpyError(path, "it is no .npy file");
+  const version = start[6] ?? 0;
+  if (version < 1 || version > 3) {
+    throw new NumpyError(path, `its version is ${version}, known are 1 to 3`);
+  }
+  if (version > 1 && start.byteLength < NPY_START_BYTES) throw new NumpyError(path, CUT_OFF);
+  const [lengthBytes, textBytes] = version === 1
+    ? [2, view.getUint16(8, true)]
+    : [4, view.getUint32(8, true)];
+  if (textBytes > MOST_HEADER_BYTES) {
+    throw new NumpyError(path, `its header has ${textBytes} bytes`);
+  }
+  return 8 + lengthBytes + textBytes;
+}
+
+const CUT_OFF = "it ends within its header";
+
+/**
+ * Reads a whole header.
+ *
+ * @throws NumpyError when it breaks the format, or the elements have no type here.
+ */
+export function readNpyHeader(path: string, header: Uint8Array): NpyHeader {
+  const byteLength = headerBytesOf(path, header);
+  if (header.byteLength < byteLength) throw new NumpyError(path, CUT_OFF);
+  const version = header[6] ?? 0;
+  const encoded = header.subarray(version === 1 ? 10 : 12, byteLength);
+  // Versions 1 and 2 are latin1 and version 3 is UTF-8; only names of structures' members differ.
+  const text = new TextDecoder().decode(encoded);
+  const fields = new DictionaryReader(path, text).read();
+  const { dtype, isBigEndian } = typeOf(path, fields.descr);
+  const count = countOf(path, fields.shape);
+  const { isFortran, shape } = fields;
+  return { dtype, isBigEndian, isFortran, shape, count, byteLength };
+}
+
+/**
+ * Writes the header of an array in C order.
+ *
+ * @throws TypeError for bfloat16, which numpy does not have.
+ */
+export function encodeNpyHeader(
+  dtype: DType,
+  shape: readonly number[],
+): Uint8Array<ArrayBuffer> {
+  const code = Object.entries(TYPES).find(([, type]) => type === dtype)?.[0];
+  if (code === undefined) {
+    throw new TypeError(`Cannot save ${dtype} for numpy, which lacks it: save as("uint16")`);
+  }
+  const order = code.endsWith("1") ? "|" : "<";
+  const sizes = shape.length === 1 ? `${shape[0]},` : shape.join(", ");
+  const text = `{'descr': '${order}${code}', 'fortran_order': False, 'shape': (${sizes}), }`;
+  const byteLength = Math.ceil((10 + text.length + 1) / ALIGNMENT_BYTES) * ALIGNMENT_BYTES;
+  const header = new Uint8Array(byteLength).fill(0x20);
+  header.set(Array.from(MAGIC, (letter) => letter.charCodeAt(0)));
+  header.set([1, 0], MAGIC.length);
+  new DataView(header.buffer).setUint16(8, byteLength - 10, true);
+  header.set(new TextEncoder().encode(text), 10);
+  header[byteLength - 1] = 0x0a;
+  return header;
+}
+
+/** The values of the dictionary. */
+interface Fields {
+  readonly descr: string;
+  readonly isFortran: boolean;
+  readonly shape: readonly number[];
+}
+
+/** Reads a dictionary of Python's with a text, a truth value and a tuple of whole numbers. */
+class DictionaryReader {
+  readonly #path: string;
+  readonly #text: string;
+  #at = 0;
+
+  constructor(path: string, text: string) {
+    this.#path = path;
+    this.#text = text;
+  }
+
+  read(): Fields {
+    const found: { descr?: string; isFortran?: boolean; shape?: number[] } = {};
+    this.#expect("{");
+    while (!this.#take("}")) {
+      const key = this.#string();
+      this.#expect(":");
+      if (key === "descr" && found.descr === undefined) found.descr = this.#type();
+      else if (key === "fortran_order" && found.isFortran === undefined) {
+        found.isFortran = this.#truth();
+      } else if (key === "shape" && found.shape === undefined) found.shape = this.#tuple();
+      else throw this.#wrong(`the key ${JSON.stringify(key)} is unknown or there twice`);
+      if (this.#take(",")) continue;
+      this.#expect("}");
+      break;
+    }
+    this.#skip();
+    if (this.#at < this.#text.length) throw this.#wrong("something follows it");
+    const { descr, isFortran, shape } = found;
+    if (descr === undefined || isFortran === undefined || shape === undefined) {
+      throw this.#wrong("it lacks descr, fortran_order or shape");
+    }
+    return { descr, isFortran, shape };
+  }
+
+  /** Types of structures are lists. */
+  #type(): string {
+    this.#skip();
+    if (this.#text[this.#at] === "[") {
+      throw new NumpyError(this.#path, `its elements are ${STRANGERS["V"]}`);
+    }
+    return this.#string();
+  }
+
+  #string(): string {
+    this.#skip();
+    const found = /^(?:'([^'\\\n]*)'|"([^"\\\n]*)")/.exec(
+      this.#text.slice(this.#at, this.#at + 64),
+    );
+    if (found === null) throw this.#wrong("a text was expected");
+    this.#at += found[0].length;
+    return found[1] ?? found[2] ?? "";
+  }
+
+  #truth(): boolean {
+    if (this.#take("True")) return true;
+    if (this.#take("False")) return false;
+    throw this.#wrong("fortran_order is neither True nor False");
+  }
+
+  #tuple(): number[] {
+    this.#expect("(");
+    const sizes: number[] = [];
+    while (!this.#take(")")) {
+      this.#skip();
+      // Python 2 wrote an L behind large numbers.
+      const found = /^(0|[1-9]\d{0,18})L?/.exec(this.#text.slice(this.#at, this.#at + 20));
+      if (found === null) throw this.#wrong("a size was expected");
+      this.#at += found[0].length;
+      sizes.push(Number(found[1]));
+      if (sizes.length > MOST_AXES) throw this.#wrong(`its shape has more than ${MOST_AXES} axes`);
+      if (this.#take(",")) continue;
+      if (sizes.length === 1) throw this.#wrong("its shape is a number, not a tuple");
+      this.#expect(")");
+      break;
+    }
+    return sizes;
+  }
+
+  #take(word: string): boolean {
+    this.#skip();
+    if (!this.#text.startsWith(word, this.#at)) return false;
+    this.#at += word.length;
+    return true;
+  }
+
+  #expect(word: string): void {
+    if (!this.#take(word)) throw this.#wrong(`${JSON.stringify(word)} was expected`);
+  }
+
+  #skip(): void {
+    while (/\s/.test(this.#text[this.#at] ?? "x")) this.#at++;
+  }
+
+  #wrong(reason: string): NumpyError {
+    return new NumpyError(this.#path, `its header is wrong at letter ${this.#at}: ${reason}`);
+  }
+}
+
+/** Reads numpy's name of a type, such as "<f4". */
+function typeOf(path: string, descr: string): { dtype: DType; isBigEndian: boolean } {
+  const found = /^([<>=|]?)([a-zA-Z?])(\d*)/.exec(descr);
+  const [, order = "", kind = "", bytes = ""] = found ?? [];
+  const dtype = found?.[0] === descr ? TYPES[`${kind}${bytes}`] : undefined;
+  if (dtype === undefined || (order === "|" && bytes !== "1")) {
+    const words = STRANGERS[kind];
+    const what = words === undefined ? "" : `, ${words}`;
+    throw new NumpyError(path, `its elements are ${JSON.stringify(descr)}${what}`);
+  }
+  return { dtype, isBigEndian: order === ">" && bytes !== "1" };
+}
+
+function countOf(path: string, shape: readonly number[]): number {
+  const count = shape.reduce((product, size) => product * size, 1);
+  if (Number.isSafeInteger(count) && shape.every(Number.isSafeInteger)) return count;
+  throw new NumpyError(path, `its shape [${shape.join(", ")}] has more elements than there can be`);
+}

@@ -1,0 +1,93 @@
+// The finder of NVIDIA's libraries: each place, in its order, and what is told when there is none.
+
+import { assert, assertEquals } from "@std/assert";
+import { NVIDIA_LIBRARIES } from "../../ffi/nvidia_libraries.ts";
+import { runDeno, TemporaryFolder } from "../support/child_deno.ts";
+import { PROJECT_ROOT } from "../support/project_files.ts";
+
+/** Variables that name files, as if they were not set. */
+const OWN = Object.fromEntries(
+  Object.values(NVIDIA_LIBRARIES).map(({ variable }) => [variable, ""]),
+);
+
+/** Finds libraries in a process of its own, whose environment is known. */
+async function find(
+  names: readonly string[],
+  env: Record<string, string>,
+  flags: readonly string[] = ["-A"],
+): Promise<{ path?: string; place?: string; identity?: string; tried: string[] }[]> {
+  using folder = new TemporaryFolder();
+  const program = folder.write(
+    "find.ts",
+    `
+    import { findLibrary } from "${new URL("ffi/nvidia_libraries.ts", PROJECT_ROOT)}";
+    console.log(JSON.stringify(${JSON.stringify(names)}.map((name) => findLibrary(name))));
+  `,
+  );
+  const { stdout, stderr } = await runDeno(
+    ["run", "--quiet", "--no-check", "--no-prompt", ...flags, program],
+    { env: { CUDA_HOME: "", CUDA_PATH: "", CONDA_PREFIX: "", VIRTUAL_ENV: "", ...OWN, ...env } },
+  );
+  assert(stdout !== "", stderr);
+  return JSON.parse(stdout);
+}
+
+/** Makes files, and the folders above them. */
+function plant(folder: TemporaryFolder, paths: readonly string[]): void {
+  for (const path of paths) {
+    const whole = `${folder.path}/${path}`;
+    Deno.mkdirSync(whole.slice(0, whole.lastIndexOf("/")), { recursive: true });
+    Deno.writeTextFileSync(whole, path);
+  }
+}
+
+Deno.test("findLibrary() looks in CUDA's folder, conda and Python's packages, in this order", async () => {
+  using folder = new TemporaryFolder();
+  const pip = "venv/lib/python3.12/site-packages/nvidia";
+  plant(folder, [
+    "cuda/lib64/libnvrtc.so.12",
+    "conda/lib/libnvrtc.so.12",
+    "conda/lib/libnccl.so.2",
+    `${pip}/cuda_nvrtc/lib/libnvrtc.so.12`,
+    `${pip}/nccl/lib/libnccl.so.2`,
+    `${pip}/cu13/lib/libnvJitLink.so.13`,
+    `${pip}/cufile/lib/libcufile.so.0`,
+    "venv/lib/libpython3.12.so.1.0",
+  ]);
+  const env = {
+    CUDA_HOME: `${folder.path}/cuda`,
+    CONDA_PREFIX: `${folder.path}/conda`,
+    VIRTUAL_ENV: `${folder.path}/venv`,
+  };
+  const found = await find(["nvrtc", "nccl", "nvJitLink", "cufile", "python"], env);
+  assertEquals(found.map(({ path, place }) => [path?.replace(`${folder.path}/`, ""), place]), [
+    ["cuda/lib64/libnvrtc.so.12", "CUDA_HOME"],
+    ["conda/lib/libnccl.so.2", "CONDA_PREFIX"],
+    [`${pip}/cu13/lib/libnvJitLink.so.13`, "pip"],
+    [`${pip}/cufile/lib/libcufile.so.0`, "pip"],
+    ["venv/lib/libpython3.12.so.1.0", "pip"],
+  ]);
+  assert(found.every(({ path = "", identity }) => identity?.startsWith(`${path} `)));
+});
+
+Deno.test("findLibrary() takes the newest version of a place", async () => {
+  using folder = new TemporaryFolder();
+  plant(folder, ["cuda/lib64/libnvrtc.so.12", "cuda/lib64/libnvrtc.so.13"]);
+  const [found] = await find(["nvrtc"], { CUDA_HOME: `${folder.path}/cuda` });
+  assertEquals(found?.path, `${folder.path}/cuda/lib64/libnvrtc.so.13`);
+});
+
+Deno.test("findLibrary() obeys a variable that names the file, also where it is not there", async () => {
+  using folder = new TemporaryFolder();
+  plant(folder, ["cuda/lib64/libnvrtc.so.12", "mine/libmine.so"]);
+  const env = { CUDA_HOME: `${folder.path}/cuda`, VRAMKIT_NVRTC: `${folder.path}/mine/libmine.so` };
+  const [found] = await find(["nvrtc"], env);
+  assertEquals([found?.path, found?.place], [env.VRAMKIT_NVRTC, "VRAMKIT_NVRTC"]);
+  const [absent] = await find(["nvrtc"], { ...env, VRAMKIT_NVRTC: "/nowhere.so" });
+  assertEquals([absent?.path, absent?.tried], [undefined, ["/nowhere.so"]]);
+});
+
+Deno.test("findLibrary() names what to open where nothing may be read", async () => {
+  const [found] = await find(["nvrtc"], {}, ["--allow-env"]);
+  assertEquals([found?.path, found?.tried[0]], [undefined, "libnvrtc.so.13"]);
+});

@@ -1,0 +1,335 @@
+// .npy and .npz files: against numpy itself, against damaged and hostile ones, and whole or not at all.
+
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import type { DeviceBuffer, DType } from "../../../../mod.ts";
+import { loadNpz, NumpyError, saveNpz } from "../../../../src/entries/numpy.ts";
+import { encodeNpyHeader, readNpyHeader } from "../../../../src/numpy/npy_header.ts";
+import { TemporaryFolder } from "../../../support/child_deno.ts";
+import { runPython, testWithNumpy } from "../../../support/numpy.ts";
+import { Random, testSeed } from "../../../support/random.ts";
+import { withDevice } from "../../../support/with_device.ts";
+
+const TYPES: readonly DType[] = [
+  ...["float16", "float32", "float64", "int8", "int16", "int32", "int64"] as const,
+  ...["uint8", "uint16", "uint32", "uint64", "bool"] as const,
+];
+
+const SHAPES: readonly (readonly number[])[] = [
+  ...[[], [0], [1], [7], [3, 5], [2, 0, 3], [2, 3, 4], [1, 1, 1, 5]],
+];
+
+/** Writes the text of a header as a file of a version, with no elements behind it. */
+function fileOf(text: string, version = 1): Uint8Array<ArrayBuffer> {
+  const encoded = new TextEncoder().encode(text);
+  const lengthBytes = version === 1 ? 2 : 4;
+  const file = new Uint8Array(8 + lengthBytes + encoded.byteLength);
+  file.set([0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59, version, 0]);
+  const view = new DataView(file.buffer);
+  if (version === 1) view.setUint16(8, encoded.byteLength, true);
+  else view.setUint32(8, encoded.byteLength, true);
+  file.set(encoded, 8 + lengthBytes);
+  return file;
+}
+
+Deno.test("saveNpy() and loadNpy() bring every type and shape back", () =>
+  withDevice(async (gpu) => {
+    using folder = new TemporaryFolder();
+    const path = `${folder.path}/x.npy`;
+    for (const dtype of TYPES) {
+      for (const shape of SHAPES) {
+        using x = gpu.zeros(dtype, [...shape]);
+        using bytes = x.as("uint8");
+        if (x.length > 0) {
+          await bytes.upload(Uint8Array.from({ length: bytes.length }, (_, i) => i & 1));
+        }
+        await x.saveNpy(path);
+        using y = await gpu.loadNpy(path);
+        assertEquals([y.dtype, y.shape], [dtype, shape]);
+        assert(await x.equals(y as DeviceBuffer<typeof dtype>));
+      }
+    }
+  }));
+
+Deno.test("saveNpy() replaces a file when the new one is whole, after calls that nobody awaited", () =>
+  withDevice(async (gpu) => {
+    using folder = new TemporaryFolder();
+    const path = folder.write("x.npy", "old");
+    using x = gpu.alloc("uint8", 3 << 20);
+    const upload = x.upload(new Uint8Array(3 << 20).fill(7));
+    const save = x.saveNpy(path);
+    x.fill(9);
+    const load = gpu.loadNpy(path, { label: "loaded" });
+    await Promise.all([upload, save]);
+    using y = await load;
+    assertEquals([y.label, (await y.download())[1 << 20]], ["loaded", 7]);
+    using half = gpu.alloc("bfloat16", 4);
+    await assertRejects(() => half.saveNpy(path), TypeError, 'as("uint16")');
+    const signal = AbortSignal.abort(new Error("enough"));
+    await assertRejects(() => x.saveNpy(path, { signal }), Error, "enough");
+    using again = await gpu.loadNpy(path);
+    assertEquals(again.length, 3 << 20);
+    assertEquals([...Deno.readDirSync(folder.path)].map(({ name }) => name), ["x.npy"]);
+  }));
+
+Deno.test("loadNpy() refuses headers that break the format, and elements without a type", () =>
+  withDevice(async (gpu) => {
+    using folder = new TemporaryFolder();
+    const good = "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }";
+    const wrong: readonly [string | Uint8Array, string][] = [
+      ["", "it is no .npy file"],
+      ["hello, world, I am no array", "it is no .npy file"],
+      [fileOf(good), "it has 67 of the 75 bytes"],
+      [fileOf(good).subarray(0, 30), "it ends within its header"],
+      [fileOf(good, 4), "its version is 4"],
+      [fileOf(good.replace("<f4", "|O")), "objects, which only Python reads"],
+      [fileOf(good.replace("<f4", "<c8")), "complex numbers"],
+      [fileOf(good.replace("<f4", "<U5")), "texts"],
+      [fileOf(good.replace("<f4", "<f16")), "floats of a size"],
+      [fileOf(good.replace("<f4", "<M8[ns]")), "dates"],
+      [fileOf(good.replace("'<f4'", "[('a', '<f4')]")), "structures"],
+      [fileOf(good.replace("<f4", "|f4")), "its elements are"],
+      [fileOf(good.replace("False", "Maybe")), "neither True nor False"],
+      [fileOf(good.replace("(2,)", "(2)")), "is a number, not a tuple"],
+      [fileOf(good.replace("(2,)", "(-2,)")), "a size was expected"],
+      [fileOf(good.replace("(2,)", "(99999999999999999,)")), "more elements than there can be"],
+      [fileOf(good.replace("(2,)", "(4294967296, 4294967296)")), "more elements than there can be"],
+      [fileOf(good.replace("(2,)", `(${"1, ".repeat(65)})`)), "more than 64 axes"],
+      [fileOf(good.replace("'shape'", "'form'")), "unknown or there twice"],
+      [fileOf(good.replace("'shape': (2,), ", "")), "it lacks"],
+      [fileOf(`${good}; import os`), "something follows it"],
+      [fileOf(good.replace("'descr': '<f4'", "'descr': __import__('os')")), "a text was expected"],
+    ];
+    for (const [contents, words] of wrong) {
+      const path = folder.write("x.npy", "");
+      const bytes = typeof contents === "string" ? new TextEncoder().encode(contents) : contents;
+      Deno.writeFileSync(path, bytes);
+      const error = await assertRejects(() => gpu.loadNpy(path), NumpyError, words);
+      assert(error.message.startsWith(`Cannot load ${path}: `) && error.path === path);
+    }
+    await assertRejects(() => gpu.loadNpy(`${folder.path}/nowhere.npy`), Deno.errors.NotFound);
+    await assertRejects(() => gpu.loadNpy(folder.path), TypeError);
+  }));
+
+Deno.test("readNpyHeader() reads what encodeNpyHeader() writes, and every version", () => {
+  for (const dtype of TYPES) {
+    for (const shape of SHAPES) {
+      const header = encodeNpyHeader(dtype, shape);
+      const { byteLength, ...rest } = readNpyHeader("x", header);
+      assertEquals([byteLength, byteLength % 64], [header.byteLength, 0]);
+      const count = shape.reduce((product, size) => product * size, 1);
+      assertEquals(rest, { dtype, shape: [...shape], count, isBigEndian: false, isFortran: false });
+    }
+  }
+  for (const version of [1, 2, 3]) {
+    const text = `{"fortran_order":True,"shape":(2L,3),"descr":">i2"}\n`;
+    const header = readNpyHeader("x", fileOf(text, version));
+    assertEquals([header.shape, header.isBigEndian, header.isFortran], [[2, 3], true, true]);
+  }
+});
+
+Deno.test("damaged files of numpy's end in words, or are read as they are", () =>
+  withDevice(async (gpu) => {
+    using folder = new TemporaryFolder();
+    const seed = testSeed();
+    console.log(`seed ${seed}; run it again with VRAMKIT_TEST_SEED=${seed}`);
+    const random = new Random(seed);
+    using x = gpu.iota("int32", [5, 7]);
+    using y = gpu.iota("float32", 300);
+    const paths = ["x.npy", "stored.npz", "deflated.npz"].map((name) => `${folder.path}/${name}`);
+    const [npy = "", stored = "", deflated = ""] = paths;
+    await x.saveNpy(npy);
+    await saveNpz(stored, { x, y });
+    await saveNpz(deflated, { x, y }, { compress: true });
+    for (const path of [npy, stored, deflated]) {
+      const original = Deno.readFileSync(path);
+      let readCount = 0;
+      for (let round = 0; round < 250; round++) {
+        Deno.writeFileSync(path, damage(original, random));
+        try {
+          using _loaded = path === npy ? await gpu.loadNpy(path) : await loadNpz(path, gpu);
+          readCount++;
+        } catch (error) {
+          const isKnown = error instanceof NumpyError ||
+            (error instanceof Error && error.name === "OutOfMemoryError");
+          assert(isKnown, `${path} ended in ${error}`);
+        }
+      }
+      assert(readCount < 250, "no damage was seen");
+    }
+  }));
+
+/** Changes some bytes, cuts some off, or puts some in. */
+function damage(original: Uint8Array, random: Random): Uint8Array<ArrayBuffer> {
+  const bytes = [...original];
+  for (let change = random.below(3); change >= 0; change--) {
+    // Beginnings and ends are where the structure lies.
+    const near = random.below(2) === 0 ? random.below(130) : bytes.length - 1 - random.below(200);
+    const at = random.below(4) === 0 ? random.below(bytes.length) : Math.max(0, near);
+    switch (random.below(5)) {
+      case 0:
+        bytes.splice(at, 1 + random.below(20));
+        break;
+      case 1:
+        bytes.splice(
+          at,
+          0,
+          ...Array.from({ length: 1 + random.below(9) }, () => random.below(256)),
+        );
+        break;
+      case 2:
+        bytes.length = Math.min(bytes.length, at);
+        break;
+      default:
+        bytes[at] = random.below(3) === 0 ? 255 : random.below(256);
+    }
+  }
+  return Uint8Array.from(bytes);
+}
+
+Deno.test("saveNpz() and loadNpz() bring arrays back, stored and deflated", () =>
+  withDevice(async (gpu) => {
+    using folder = new TemporaryFolder();
+    const path = `${folder.path}/x.npz`;
+    using x = gpu.iota("int32", [3, 4]);
+    using y = gpu.iota("float64", 1000, { step: 0.5 });
+    using pinned = gpu.pinned("uint8", 4).fill(3);
+    for (const compress of [false, true]) {
+      const save = saveNpz(
+        path,
+        new Map<string, typeof x | typeof y | typeof pinned>([["x", x], ["ü y", y], [
+          "pinned",
+          pinned,
+        ]]),
+        { compress },
+      );
+      y.fill(0);
+      await save;
+      using arrays = await loadNpz(path, gpu);
+      assertEquals(arrays.names, ["x", "ü y", "pinned"]);
+      assert(await x.equals(arrays.array("x").as("int32").reshape([3, 4])));
+      assertEquals((await arrays.array("ü y").download())[4], 2);
+      assertEquals([...arrays].map(([, { dtype, shape }]) => [dtype, shape])[2], ["uint8", [4]]);
+      await assertRejects(() => Promise.try(() => arrays.array("z")), RangeError, '"z"');
+      await y.upload(Float64Array.from({ length: 1000 }, (_, index) => index * 0.5));
+    }
+    using half = gpu.alloc("bfloat16", 4);
+    const wrong: readonly [unknown, string][] = [
+      [{ half }, 'as("uint16")'],
+      [{ x: new Float32Array(4) }, "no buffer"],
+      [[["x", x], ["x", y]], 'two arrays "x"'],
+      [5, "expected buffers by name"],
+      [[["", x]], "no name of an array"],
+    ];
+    const before = Deno.readFileSync(path);
+    for (const [arrays, words] of wrong) {
+      await assertRejects(() => saveNpz(path, arrays as never), TypeError, words);
+    }
+    assertEquals(Deno.readFileSync(path), before);
+    await saveNpz(path, {});
+    using none = await loadNpz(path, gpu);
+    assertEquals(none.names, []);
+  }));
+
+Deno.test("loadNpz() loads nothing when one array cannot be loaded", () =>
+  withDevice(async (gpu) => {
+    using folder = new TemporaryFolder();
+    const path = `${folder.path}/x.npz`;
+    using x = gpu.iota("int32", 1000);
+    await saveNpz(path, { first: x, second: x });
+    const bytes = Deno.readFileSync(path);
+    bytes[bytes.length - 300] = 1 + (bytes[bytes.length - 300] ?? 0);
+    Deno.writeFileSync(path, bytes);
+    await assertRejects(() => loadNpz(path, gpu), NumpyError, 'checksum of "second.npy"');
+    await assertRejects(
+      () => loadNpz(folder.write("y.npz", "no archive at all, but long enough"), gpu),
+      NumpyError,
+      "no ZIP archive",
+    );
+  }));
+
+testWithNumpy("numpy loads what saveNpy() and saveNpz() write", () =>
+  withDevice(async (gpu) => {
+    using folder = new TemporaryFolder();
+    for (const dtype of TYPES) {
+      if (dtype === "bool" || dtype === "float16") continue;
+      using x = gpu.iota(dtype, [3, 5], { start: 1 });
+      await x.saveNpy(`${folder.path}/${dtype}.npy`);
+    }
+    using x = gpu.iota("int16", [2, 3]);
+    using y = gpu.zeros("bool", []).fill(true);
+    using z = gpu.zeros("float16", 3).fill(1.5);
+    await saveNpz(`${folder.path}/stored.npz`, { x, y, z });
+    await saveNpz(`${folder.path}/deflated.npz`, { x, y, z }, { compress: true });
+    const printed = await runPython(
+      `
+import numpy, sys, glob
+for path in sorted(glob.glob(sys.argv[1] + "/*.npy")):
+    a = numpy.load(path)
+    assert a.dtype.name == path.split("/")[-1][:-4] and a.shape == (3, 5) and a.flags.c_contiguous, path
+    assert (a == numpy.arange(1, 16).reshape(3, 5)).all(), path
+for name in ("stored", "deflated"):
+    with numpy.load(f"{sys.argv[1]}/{name}.npz") as arrays:
+        assert sorted(arrays) == ["x", "y", "z"], list(arrays)
+        assert (arrays["x"] == numpy.arange(6).reshape(2, 3)).all() and arrays["x"].dtype == numpy.int16
+        assert arrays["y"].shape == () and arrays["y"] == True
+        assert arrays["z"].dtype == numpy.float16 and (arrays["z"] == 1.5).all()
+print("fine")
+`,
+      [folder.path],
+    );
+    assertEquals(printed.trim(), "fine");
+  }));
+
+testWithNumpy("loadNpy() and loadNpz() load what numpy writes", () =>
+  withDevice(async (gpu) => {
+    using folder = new TemporaryFolder();
+    const described = JSON.parse(
+      await runPython(
+        `
+import json, numpy, sys
+folder = sys.argv[1]
+found = []
+def save(name, a, version=None):
+    with open(f"{folder}/{name}.npy", "wb") as file:
+        numpy.lib.format.write_array(file, a, version=version, allow_pickle=True)
+    found.append([name, a.dtype.newbyteorder("=").name, list(a.shape),
+                  [float(value) for value in a.astype(numpy.float64).ravel(order="C")]])
+for code in ("f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"):
+    base = numpy.arange(24).reshape(2, 3, 4)
+    for order in "<>":
+        save(f"c{order}{code}", base.astype(order + code))
+        save(f"f{order}{code}", numpy.asfortranarray(base.astype(order + code)))
+save("bool", numpy.array([True, False, True]))
+save("scalar", numpy.array(2.5))
+save("empty", numpy.zeros((0, 3), order="F"))
+save("v2", numpy.arange(6.0).reshape(2, 3), (2, 0))
+save("v3", numpy.arange(6.0).reshape(3, 2).T, (3, 0))
+numpy.savez(f"{folder}/stored.npz", a=numpy.arange(5), b=numpy.asfortranarray(numpy.arange(6.0).reshape(2, 3)))
+numpy.savez_compressed(f"{folder}/deflated.npz", a=numpy.arange(5), b=numpy.arange(6.0).reshape(2, 3).astype(">f8"))
+numpy.save(f"{folder}/objects.npy", numpy.array([{}, []], dtype=object), allow_pickle=True)
+numpy.save(f"{folder}/text.npy", numpy.array(["a", "b"]))
+print(json.dumps(found))
+`,
+        [folder.path],
+      ),
+    ) as [string, string, number[], number[]][];
+    assert(described.length > 40);
+    for (const [name, dtype, shape, values] of described) {
+      using x = await gpu.loadNpy(`${folder.path}/${name}.npy`);
+      assertEquals([name, x.dtype as string, x.shape], [name, dtype, shape]);
+      assertEquals(Array.from(await x.download() as Iterable<number>, Number), values, name);
+    }
+    for (const name of ["stored", "deflated"]) {
+      using arrays = await loadNpz(`${folder.path}/${name}.npz`, gpu);
+      assertEquals(arrays.names, ["a", "b"]);
+      assertEquals(arrays.array("b").shape, [2, 3]);
+      assertEquals(await arrays.array("b").download(), Float64Array.of(0, 1, 2, 3, 4, 5));
+    }
+    for (const name of ["objects", "text"]) {
+      await assertRejects(
+        () => gpu.loadNpy(`${folder.path}/${name}.npy`),
+        NumpyError,
+        "its elements are",
+      );
+    }
+  }));

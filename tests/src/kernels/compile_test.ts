@@ -1,0 +1,323 @@
+// Compiling CUDA C++: on the simulated driver with its own compiler, and with NVIDIA's where it is
+// found, which needs no GPU. What was compiled is kept.
+
+import { assert, assertEquals, assertNotEquals, assertRejects } from "@std/assert";
+import { findLibrary } from "../../../ffi/nvidia_libraries.ts";
+import { sourceOf } from "../../../ffi/nvrtc_library.ts";
+import type { NvrtcApi } from "../../../ffi/nvrtc.ts";
+import { simulateDriver } from "../../../ffi/simulated/driver.ts";
+import { CudaDevice } from "../../../mod.ts";
+import { CompileError, f32, u64 } from "../../../src/entries/kernels.ts";
+import { cacheKey, findCode, forgetCode, keepCode } from "../../../src/kernels/compile_cache.ts";
+import { architectureFor, compileText } from "../../../src/kernels/compiler.ts";
+import type { ParameterType } from "../../../src/launch/parameter_type.ts";
+import { runDeno, TemporaryFolder } from "../../support/child_deno.ts";
+import { ON_GPU, openTestDevice } from "../../support/driver.ts";
+import { PROJECT_ROOT } from "../../support/project_files.ts";
+import { withDevice } from "../../support/with_device.ts";
+
+const SCALE = `extern "C" __global__ void scale(float *x, float factor, int count) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < count) x[i] *= factor;
+}`;
+
+/** The same in JavaScript. */
+const scale = {
+  parameterBytes: [8, 4, 4],
+  run(launch: {
+    parameters: readonly DataView[];
+    read(address: bigint, byteLength: number): Uint8Array<ArrayBuffer>;
+    write(address: bigint, bytes: Uint8Array): void;
+  }): void {
+    const [address, factor, count] = launch.parameters;
+    const start = address?.getBigUint64(0, true) ?? 0n;
+    const byteLength = 4 * (count?.getInt32(0, true) ?? 0);
+    const values = new Float32Array(launch.read(start, byteLength).buffer);
+    const scaled = values.map((value) => value * (factor?.getFloat32(0, true) ?? 0));
+    launch.write(start, new Uint8Array(scaled.buffer));
+  },
+};
+
+const nvrtcPath = findLibrary("nvrtc").path;
+
+/** Registers a test with NVIDIA's compiler; where there is none, its name says so. */
+function testNvrtc(name: string, body: (api: NvrtcApi) => unknown): void {
+  const ignore = nvrtcPath === undefined;
+  Deno.test({
+    name: ignore ? `${name} (skipped: no libnvrtc here, pip install nvidia-cuda-nvrtc-cu12)` : name,
+    ignore,
+    fn: async () => void await body(sourceOf(findLibrary("nvrtc")).api),
+  });
+}
+
+/** Opens a device that can compile: a GPU's with NVRTC, or a simulated one with the kernel above. */
+function openCompiling(): CudaDevice {
+  if (ON_GPU) return openTestDevice();
+  return CudaDevice.open(0, { driver: simulateDriver({ kernels: { scale } }) });
+}
+
+Deno.test({
+  name: "CudaDevice.compile() makes a kernel that runs, by the types in its source",
+  ignore: ON_GPU && nvrtcPath === undefined,
+  async fn() {
+    using gpu = openCompiling();
+    using run = await gpu.compile(SCALE, { name: "scale" });
+    using x = await gpu.upload(Float32Array.of(1, 2, 3, 4, 5));
+    run.launch({ grid: 1, block: 64, args: [x, 1.5, 4] });
+    run.launch({ grid: 1, block: 64, args: [x, f32(2), 1] });
+    assertEquals(await x.download(), Float32Array.of(3, 3, 4.5, 6, 5));
+    assertEquals([run.name, run.parameterBytes, `${run.module}`], [
+      "scale",
+      [8, 4, 4],
+      "CudaModule(scale)",
+    ]);
+    run.dispose();
+    assertEquals([run.disposed, gpu.live({ kind: "module" }).count], [true, 0]);
+  },
+});
+
+Deno.test({
+  name: "CudaDevice.compile() chooses the only kernel, and asks where there are several or none",
+  ignore: ON_GPU && nvrtcPath === undefined,
+  async fn() {
+    using gpu = openCompiling();
+    using only = await gpu.compile(SCALE);
+    assertEquals(only.name, "scale");
+    const both = `${SCALE}\nextern "C" __global__ void other() {}`;
+    await assertRejects(() => gpu.compile(both), TypeError, "pass { name }");
+    await assertRejects(() => gpu.compile("__device__ int x;"), TypeError, "mark one __global__");
+    await assertRejects(() => gpu.compile(SCALE, { name: "skale" }), TypeError, '"skale"');
+    using second = await gpu.compile(both, { name: "scale" });
+    assertEquals(second.module.kernelNames, ["scale", "other"]);
+    assertEquals(gpu.live({ kind: "module" }).count, 2);
+  },
+});
+
+Deno.test("CudaDevice.compile() says why a kernel of one's own does not run without a GPU", async () => {
+  const driver = simulateDriver();
+  await withDevice(async (gpu) => {
+    const error = await assertRejects(() => gpu.compile(SCALE), TypeError);
+    assert(error.message.includes("the simulated driver runs no code for GPUs"), error.message);
+    await assertRejects(() => gpu.compile(5 as never), TypeError, "expected a text");
+  }, { driver });
+});
+
+Deno.test("compiled code is found again by this process, and by others through the folder", async () => {
+  using folder = new TemporaryFolder();
+  using _cache = setVariable("VRAMKIT_CACHE", folder.path);
+  forgetCode();
+  const key = await cacheKey(["source", "options"]);
+  assertNotEquals(key, await cacheKey(["source", "other options"]));
+  assertEquals(await findCode(key), undefined);
+  const types = [
+    { byteLength: 8, kind: "integer" },
+    { byteLength: 4, kind: "float" },
+    { byteLength: 20, kind: "bytes" },
+    { byteLength: 2, kind: undefined },
+  ] as const;
+  const code = {
+    image: Uint8Array.of(1, 2, 3),
+    entries: new Map<string, readonly ParameterType[]>([["f", types], ["g", []]]),
+    symbol: "f",
+    log: "a warning",
+  };
+  await keepCode(key, code);
+  assertEquals(await findCode(key), code);
+  forgetCode();
+  assertEquals(await findCode(key), code);
+  const [file, ...others] = [...Deno.readDirSync(`${folder.path}/kernels`)];
+  assert(file !== undefined && others.length === 0, "unfinished files are left");
+  const path = `${folder.path}/kernels/${file.name}`;
+  const bytes = Deno.readFileSync(path);
+  for (let length = 0; length < bytes.length; length++) {
+    Deno.writeFileSync(path, bytes.subarray(0, length));
+    forgetCode();
+    assertEquals(await findCode(key), undefined, `${length} bytes of the file were taken`);
+  }
+  for (const at of bytes.keys()) {
+    const changed = bytes.slice();
+    changed[at] = (changed[at] ?? 0) ^ 0x55;
+    Deno.writeFileSync(path, changed);
+    forgetCode();
+    assertEquals(await findCode(key), undefined, `a change at ${at} was taken`);
+  }
+});
+
+Deno.test("compiled code is kept in memory alone where the program may not write", async () => {
+  using folder = new TemporaryFolder();
+  const program = `
+    import { cacheFolder, findCode, keepCode } from "${new URL(
+    "src/kernels/compile_cache.ts",
+    PROJECT_ROOT,
+  )}";
+    const code = { image: Uint8Array.of(1), entries: new Map(), symbol: undefined, log: "" };
+    await keepCode("k", code);
+    console.log(cacheFolder() === undefined, await findCode("k") === code);
+  `;
+  const file = folder.write("program.ts", program);
+  for (
+    const flags of [["--allow-env", "--allow-read"], ["--allow-env", "--allow-write"], [
+      "--allow-read",
+    ]]
+  ) {
+    const { stdout, stderr } = await runDeno(
+      ["run", "--quiet", "--no-check", "--no-prompt", ...flags, file],
+      { env: { VRAMKIT_CACHE: folder.path } },
+    );
+    assertEquals(stdout.trim(), "true true", stderr);
+  }
+  assertEquals([...Deno.readDirSync(folder.path)].map(({ name }) => name), ["program.ts"]);
+});
+
+testNvrtc(
+  "compileText() makes a cubin for sm_90, with the types of all parameters",
+  async (api) => {
+    const source = `struct Five { float values[5]; };
+    __global__ void mixed(float *x, const int *y, float f, int n, Five s, double d, char c, short h) {
+      x[threadIdx.x] = f * y[n] + s.values[n] + d + c + h;
+    }`;
+    const request = { source, file: "mixed.cu", expression: undefined, options: [] };
+    const { image, entries } = await compileText(api, { ...request, architecture: "sm_90" });
+    assertEquals([...image.subarray(0, 4)], [0x7f, 0x45, 0x4c, 0x46]);
+    const [types] = entries.values();
+    assertEquals(types?.map(({ byteLength, kind }) => [byteLength, kind]), [
+      [8, "integer"],
+      [8, "integer"],
+      [4, "float"],
+      [4, "integer"],
+      [20, "bytes"],
+      [8, "float"],
+      [1, "integer"],
+      [2, "integer"],
+    ]);
+    const text = await compileText(api, { ...request, architecture: "compute_90" });
+    assert(new TextDecoder().decode(text.image).includes(".target sm_90"));
+  },
+);
+
+testNvrtc("compileText() finds an instance of a template", async (api) => {
+  const source =
+    `namespace kit { template <class T> __global__ void set(T *x, T value) { *x = value; } }`;
+  const request = { source, file: "set.cu", options: [], architecture: "sm_90" };
+  const { symbol = "", entries } = await compileText(api, {
+    ...request,
+    expression: "kit::set<double>",
+  });
+  assertEquals(entries.get(symbol)?.map(({ kind }) => kind), ["integer", "float"]);
+  await assertRejects(
+    () => compileText(api, { ...request, expression: "kit::sat<int>" }),
+    CompileError,
+  );
+});
+
+testNvrtc("compileText() marks the lines with mistakes", async (api) => {
+  const source = `extern "C" __global__ void bad(float *x) {
+  int i = threadIdx.x;
+  x[i] = z * x[i];
+}`;
+  const request = { source, file: "bad.cu", expression: undefined, options: [] };
+  const error = await assertRejects(
+    () => compileText(api, { ...request, architecture: "sm_90" }),
+    CompileError,
+  );
+  assertEquals(error.problems, [{ line: 3, message: 'identifier "z" is undefined' }]);
+  assertEquals(
+    error.message,
+    `Cannot compile bad.cu: 1 error
+bad.cu:3: identifier "z" is undefined
+  2 |   int i = threadIdx.x;
+> 3 |   x[i] = z * x[i];
+  4 | }`,
+  );
+  assert(error.log.includes("detected in the compilation"));
+  await assertRejects(
+    () => compileText(api, { ...request, options: ["--nonsense"], architecture: "sm_90" }),
+    TypeError,
+    "--nonsense",
+  );
+});
+
+testNvrtc("architectureFor() goes on from the newest that the compiler knows", (api) => {
+  assertEquals(architectureFor(api, 90), "sm_90");
+  const newest = architectureFor(api, 999);
+  assert(/^compute_\d+$/.test(newest) && newest !== "compute_999", newest);
+});
+
+testNvrtc("CudaModule.kernel() finds kernels of C++ by the name in their source", async (api) => {
+  const source = `__global__ void f(int *x, float y) { *x = y; }
+    __global__ void g(int *x) { *x = 1; }
+    __global__ void g(float *x) { *x = 1; }`;
+  const request = { source, file: "f.cu", expression: undefined, options: [] };
+  const { image } = await compileText(api, { ...request, architecture: "compute_75" });
+  const ptx = new TextDecoder().decode(image).replace(/\0/g, "").replace(
+    /^\.version.*/m,
+    ".version 7.0",
+  );
+  const kernels = { _Z1fPif: { parameterBytes: [8, 4], run() {} } };
+  const driver = ON_GPU ? undefined : simulateDriver({ kernels });
+  using gpu = driver === undefined ? openTestDevice() : CudaDevice.open(0, { driver });
+  using module = await gpu.loadModule(ptx);
+  assertEquals(module.kernel("f").parameterBytes, [8, 4]);
+  assertEquals(module.kernel("_Z1fPif").parameterBytes, [8, 4]);
+  await assertRejects(() => Promise.try(() => module.kernel("g")), TypeError, "are both called so");
+  await assertRejects(() => Promise.try(() => module.kernel("h")), TypeError, '"h"');
+});
+
+Deno.test("CudaDevice.loadModule() takes whole images only", async () => {
+  using gpu = openTestDevice();
+  const random = new Uint8Array(200).map((_, index) => index * 37 % 256);
+  const elf = new Uint8Array(300);
+  elf.set([0x7f, 0x45, 0x4c, 0x46, 2, 1, 1]);
+  new DataView(elf.buffer).setBigUint64(40, 200n, true); // sections at 200
+  new DataView(elf.buffer).setUint16(58, 64, true);
+  new DataView(elf.buffer).setUint16(60, 3, true);
+  const fatbin = new Uint8Array(40);
+  new DataView(fatbin.buffer).setUint32(0, 0xba55ed50, true);
+  new DataView(fatbin.buffer).setUint16(6, 16, true);
+  new DataView(fatbin.buffer).setBigUint64(8, 1000n, true);
+  for (
+    const [bytes, words] of [
+      [random, "no PTX, cubin or fat binary"],
+      [new Uint8Array(), "no PTX, cubin or fat binary"],
+      [elf, "cubin of 300 bytes: it was cut off"],
+      [elf.subarray(0, 20), "it was cut off"],
+      [fatbin, "fat binary of 40 bytes: it was cut off"],
+      [fatbin.subarray(0, 8), "it was cut off"],
+    ] as const
+  ) {
+    await assertRejects(() => gpu.loadModule(bytes), TypeError, words);
+  }
+  await assertRejects(
+    () => gpu.loadModule("int x;\n"),
+    TypeError,
+    "pass CUDA C++ to gpu.compile()",
+  );
+  await assertRejects(() => gpu.loadModule("/nowhere.cubin"), Deno.errors.NotFound, "Cannot load");
+  assertEquals(gpu.live({ kind: "module" }).count, 0);
+});
+
+Deno.test("CudaDevice.loadModule() reads a file, by path and by URL", async () => {
+  using folder = new TemporaryFolder();
+  const path = folder.write("kernels.ptx", ".version 7.0\n.target sm_70\n.address_size 64\n");
+  await withDevice(async (gpu) => {
+    using first = await gpu.loadModule(path);
+    using second = await gpu.loadModule(new URL(`file://${path}`), { label: "second" });
+    assertEquals([first.name, second.name], ["kernels.ptx", "second"]);
+  });
+});
+
+Deno.test("numbers with types refuse what does not fit them", () => {
+  assertEquals([`${f32(0.5)}`, `${u64(2n ** 64n - 1n)}`], [
+    "f32(0.5)",
+    "u64(18446744073709551615)",
+  ]);
+});
+
+function setVariable(name: string, value: string): Disposable {
+  const before = Deno.env.get(name);
+  Deno.env.set(name, value);
+  return {
+    [Symbol.dispose]: () =>
+      before === undefined ? Deno.env.delete(name) : Deno.env.set(name, before),
+  };
+}

@@ -1,0 +1,59 @@
+// Writes src/launch/ready_ptx.ts anew: `deno task kernels`. Needs NVRTC of the version below, which
+// `pip install nvidia-cuda-nvrtc-cu12==12.9.86` brings; it works without a GPU.
+
+import { findLibrary } from "../../../ffi/nvidia_libraries.ts";
+import type { NvrtcApi } from "../../../ffi/nvrtc.ts";
+import { sourceOf } from "../../../ffi/nvrtc_library.ts";
+import { compileText } from "../../../src/kernels/compiler.ts";
+import { READY_SOURCE } from "../../../src/launch/ready_source.ts";
+
+/** The compiler whose PTX is shipped: the last that knows GPUs as old as drivers of CUDA 11.4 do. */
+export const READY_COMPILER = "12.9";
+
+/** The oldest GPUs that run the kernels: of all that drivers from CUDA 11.4 on support but one. */
+const ARCHITECTURE = "compute_52";
+
+/** The PTX version that is declared: the driver of CUDA 11.0 has it, and the kernels need no newer. */
+const PTX_VERSION = "7.0";
+
+/** Compiles the kernels, and cuts out what changes with the compiler's build. */
+export async function makeReadyPtx(api: NvrtcApi): Promise<string> {
+  const { image } = await compileText(api, {
+    source: READY_SOURCE,
+    file: "ready.cu",
+    expression: undefined,
+    architecture: ARCHITECTURE,
+    options: [],
+  });
+  return new TextDecoder().decode(image)
+    .replace(/\0.*$/s, "")
+    .replace(/^\/\/.*\n/gm, "")
+    .replace(/^\.version .*$/m, `.version ${PTX_VERSION}`)
+    .trim();
+}
+
+/** Tells the version of a compiler, such as "12.9". */
+export function versionOf(api: NvrtcApi): string {
+  const [major, minor] = [new Int32Array(1), new Int32Array(1)];
+  api.nvrtcVersion(major, minor);
+  return `${major[0]}.${minor[0]}`;
+}
+
+if (import.meta.main) {
+  const { api } = sourceOf(findLibrary("nvrtc"));
+  const version = versionOf(api);
+  if (version !== READY_COMPILER) {
+    console.error(
+      `Cannot write the PTX: this is NVRTC ${version}, it is made by ${READY_COMPILER}`,
+    );
+    Deno.exit(1);
+  }
+  const text =
+    `// The PTX of ready_source.ts, written by \`deno task kernels\`; a test compares the two.
+
+/** The text. */
+export const READY_PTX = ${"`"}${(await makeReadyPtx(api)).replaceAll("\\", "\\\\")}${"`"};
+`;
+  await Deno.writeTextFile(new URL("../../../src/launch/ready_ptx.ts", import.meta.url), text);
+  console.log(`Wrote src/launch/ready_ptx.ts with NVRTC ${version}`);
+}
