@@ -8,13 +8,22 @@ import * as memory from "../../src/entries/memory.ts";
 import * as safetensors from "../../src/entries/safetensors.ts";
 import * as simulated from "../../src/entries/simulated.ts";
 import * as testing from "../../src/entries/testing.ts";
+import * as bench from "../../src/bench/mod.ts";
 import * as notebook from "../../src/notebook/mod.ts";
 import { TemporaryFolder } from "../support/child_deno.ts";
 import { openTestDevice } from "../support/driver.ts";
 import { CaughtWarnings } from "../support/warnings.ts";
 
 /** All that programs import. */
-const EXPORTED = { ...kit, ...memory, ...safetensors, ...simulated, ...testing, ...notebook };
+const EXPORTED = {
+  ...kit,
+  ...memory,
+  ...safetensors,
+  ...simulated,
+  ...testing,
+  ...notebook,
+  ...bench,
+};
 
 type Method = (...args: unknown[]) => unknown;
 

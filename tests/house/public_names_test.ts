@@ -251,6 +251,11 @@ const PUBLIC_NAMES: Readonly<Record<keyof typeof config.exports, readonly string
     "systemMeter",
     "warnOfReruns",
   ],
+  "./bench": [
+    "BenchDirection",
+    "TransferBenchOptions",
+    "transferBench",
+  ],
   "./cli": [
     "main",
   ],

@@ -20,6 +20,7 @@ import {
   TrackingResourceAdaptor,
 } from "../../src/entries/memory.ts";
 import { simulateDriver } from "../../src/entries/simulated.ts";
+import { transferBench } from "../../src/bench/mod.ts";
 import {
   Figure,
   memoryMeter,
@@ -353,6 +354,19 @@ export const DOORS: Readonly<Record<string, Door>> = {
     "toSVG",
     { width: "number", height: "number" },
     (_, o) => new Figure({ data: [], description: "nothing" }).toSVG(o),
+  ),
+  "transferBench": door(
+    "transferBench",
+    {
+      open: "callback",
+      name: "text",
+      bytes: "number",
+      direction: "word",
+      group: "text",
+      callCount: "number",
+      prepare: "callback",
+    },
+    (_, o) => transferBench(o, () => {}),
   ),
   "progress": door("progress", { unit: "text", surface: "record" }, (_, o) => progress("job", o)),
   "memoryMeter": door(
