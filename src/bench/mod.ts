@@ -18,5 +18,6 @@
  * @module
  */
 
+export type { CaseSpeed, CopyCase } from "../measure/bandwidth_result.ts";
 export { transferBench } from "./registration.ts";
 export type { BenchDirection, TransferBenchOptions } from "./registration.ts";

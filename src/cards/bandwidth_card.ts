@@ -34,11 +34,37 @@ export function bandwidthCard(result: BandwidthResult): Card {
     rows: rows.map((cells) => ({ cells })),
   };
   const words: CardPart[] = fits.length === 0 ? [] : [{ type: "note", text: fits.join("\n") }];
+  const isSimulated = result.provenance.device === SIMULATED;
+  const cases: CardPart[] = result.cases.length === 0 ? [] : [caseTable(result)];
   return {
     title: result.provenance.device,
     kind: "",
-    summary: `bandwidth in GB/s (1 GB = 10^9 bytes), ${busWords(result)}`,
-    parts: [table, ...words],
+    summary: `bandwidth in GB/s (1 GB = 10^9 bytes), ${busWords(result)}${
+      isSimulated ? ", modelled and not measured" : ""
+    }`,
+    parts: [...rows.length === 0 ? [] : [table], ...words, ...cases],
+  };
+}
+
+/** Name of the simulated device: its times are the host's. */
+const SIMULATED = "Simulated";
+
+/** Makes the table of nvbandwidth's cases. */
+function caseTable({ cases }: BandwidthResult): CardPart {
+  const header = ["case", "size", "GB/s", "slowest", "fastest"];
+  return {
+    type: "table",
+    header,
+    align: ["left", "right", "right", "right", "right"],
+    rows: cases.map((found) => ({
+      cells: [
+        found.name,
+        formatBytes(found.byteLength),
+        speedCell(found),
+        found.minGigabytesPerSecond.toPrecision(4),
+        found.maxGigabytesPerSecond.toPrecision(4),
+      ],
+    })),
   };
 }
 
@@ -69,7 +95,9 @@ export function describeFit(fit: BandwidthFit): string {
     }`;
 }
 
-function speedCell(point: BandwidthPoint): string {
+function speedCell(
+  point: Pick<BandwidthPoint, "gigabytesPerSecond" | "verified">,
+): string {
   const speed = point.gigabytesPerSecond.toPrecision(4);
   return point.verified ? speed : `${speed} WRONG BYTES`;
 }

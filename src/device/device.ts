@@ -80,7 +80,11 @@ import {
 } from "../interop/safetensors/save.ts";
 import type { SafetensorsSource } from "../interop/safetensors/shards.ts";
 import { UPLOAD_FILE_OPTIONS, uploadFile, type UploadFileOptions } from "../interop/upload_file.ts";
-import { BANDWIDTH_OPTIONS, type BandwidthOptions, measurePoints } from "../measure/bandwidth.ts";
+import {
+  BANDWIDTH_OPTIONS,
+  type BandwidthOptions,
+  measureBandwidth,
+} from "../measure/bandwidth.ts";
 import { BandwidthResult, fitLines, type Provenance } from "../measure/bandwidth_result.ts";
 import { type OverlapRecorder, type OverlapTrace, traceOverlap } from "../measure/overlap.ts";
 import { timeOnStream, type Timing } from "../measure/timing.ts";
@@ -656,12 +660,15 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     return traceOverlap(this.context, { device: this.name, body });
   }
 
-  /** Measures the speed of copies by nvbandwidth's method, and checks every byte. */
+  /**
+   * Measures the speed of copies by nvbandwidth's method, and checks every byte: by size, or its
+   * copy-engine cases for one GPU.
+   */
   async bandwidth(options: BandwidthOptions = {}): Promise<BandwidthResult> {
     BANDWIDTH_OPTIONS.read(options, "bandwidth");
     if (this.#disposed) throw new DisposedError(this.toString());
     const memory = { device: this.memoryResource, pinned: this.pinnedMemoryResource };
-    const points = await measurePoints(memory, options);
+    const { points, cases } = await measureBandwidth(memory, options);
     const { name, theoreticalGigabytesPerSecond } = this.info.bus;
     return new BandwidthResult({
       provenance: this.provenance(),
@@ -669,6 +676,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
       theoreticalGigabytesPerSecond,
       points,
       fits: fitLines(points),
+      cases,
     });
   }
 

@@ -253,6 +253,8 @@ const PUBLIC_NAMES: Readonly<Record<keyof typeof config.exports, readonly string
   ],
   "./bench": [
     "BenchDirection",
+    "CaseSpeed",
+    "CopyCase",
     "TransferBenchOptions",
     "transferBench",
   ],

@@ -185,6 +185,8 @@ export const DOORS: Readonly<Record<string, Door>> = {
     sizes: "list",
     kinds: "list",
     directions: "list",
+    cases: "list",
+    caseSize: "size",
     sampleCount: "number",
     onProgress: "callback",
     signal: "signal",
