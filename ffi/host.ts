@@ -12,6 +12,12 @@ const IMMEDIATE = {
   addressOf: { name: "memcpy", parameters: ["buffer", "buffer", "usize"], result: "u64" },
   // int madvise(void *addr, size_t length, int advice)
   madvise: { parameters: ["u64", "usize", "i32"], result: "i32" },
+  // int mincore(void *addr, size_t length, unsigned char *vec)
+  mincore: { parameters: ["u64", "usize", "buffer"], result: "i32" },
+  // void *mmap(void *addr, size_t length, int prot, int flags, int fd, off_t offset)
+  mmap: { parameters: ["u64", "usize", "i32", "i32", "i32", "i64"], result: "u64" },
+  // int munmap(void *addr, size_t length)
+  munmap: { parameters: ["u64", "usize"], result: "i32" },
   // int open(const char *pathname, int flags, ... /* mode_t mode */)
   open: { parameters: ["buffer", "i32", "u32"], result: "i32" },
   // ssize_t pread(int fd, void *buf, size_t count, off_t offset)
@@ -29,8 +35,6 @@ const IMMEDIATE = {
   fallocate: { parameters: ["i32", "i32", "i64", "i64"], result: "i32" },
   // int close(int fd)
   close: { parameters: ["i32"], result: "i32" },
-  // pid_t getpid(void)
-  getpid: { parameters: [], result: "i32" },
 } as const satisfies Deno.ForeignLibraryInterface;
 
 /** Number of arrays that one call can keep. */
@@ -39,22 +43,24 @@ const KEPT_BUFFERS: readonly "buffer"[] = Array(KEPT_ARRAYS).fill("buffer");
 
 /** The calls that run off the JavaScript thread. */
 const ELSEWHERE = {
-  // ssize_t process_vm_readv(pid_t pid,
-  //     const struct iovec *local_iov, unsigned long liovcnt,
-  //     const struct iovec *remote_iov, unsigned long riovcnt, unsigned long flags)
-  processVmReadNonblocking: {
-    name: "process_vm_readv",
-    parameters: ["i32", "buffer", "usize", "buffer", "usize", "usize"],
-    result: "isize",
+  // void *memcpy(void *dest, const void *src, size_t n): out of an array, and into one
+  copyFromNonblocking: {
+    name: "memcpy",
+    parameters: ["u64", "buffer", "usize"],
+    result: "u64",
     nonblocking: true,
   },
-  // ssize_t process_vm_writev(pid_t pid,
-  //     const struct iovec *local_iov, unsigned long liovcnt,
-  //     const struct iovec *remote_iov, unsigned long riovcnt, unsigned long flags)
-  processVmWriteNonblocking: {
-    name: "process_vm_writev",
-    parameters: ["i32", "buffer", "usize", "buffer", "usize", "usize"],
-    result: "isize",
+  copyIntoNonblocking: {
+    name: "memcpy",
+    parameters: ["buffer", "u64", "usize"],
+    result: "u64",
+    nonblocking: true,
+  },
+  // int madvise(void *addr, size_t length, int advice)
+  madviseNonblocking: {
+    name: "madvise",
+    parameters: ["buffer", "usize", "i32"],
+    result: "i32",
     nonblocking: true,
   },
   // long futex(uint32_t *uaddr, int op, uint32_t val, const struct timespec *timeout,
@@ -134,6 +140,13 @@ export type HostApi = BoundGroups<typeof HOST_GROUPS>;
 
 /** Advice of `madvise` for pages: `MADV_*` of sys/mman.h on Linux. */
 export const MADV = { DONTNEED: 4, HUGEPAGE: 14, POPULATE_WRITE: 23 } as const;
+
+/** Protection and flags of `mmap`: `PROT_*` and `MAP_*` of sys/mman.h on Linux. */
+export const PROT = { READ: 1, WRITE: 2 } as const;
+export const MAP = { PRIVATE: 2, ANONYMOUS: 0x20 } as const;
+
+/** Result of `mmap` when it fails: `MAP_FAILED` of sys/mman.h. */
+export const MAP_FAILED: bigint = 2n ** 64n - 1n;
 
 /** Flags of `open`: `O_*` of fcntl.h on Linux, those with the same value on all machines. */
 export const O = {

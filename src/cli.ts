@@ -25,6 +25,9 @@ Options:
   --driver NAME     auto, cuda or simulated (default auto; doctor: cuda)
   --out FOLDER      where demo writes bandwidth.json and bandwidth.html (default .)
   --json            print JSON (bandwidth, calibrate)
+  --cases           measure nvbandwidth's copy-engine cases for one GPU, with copies of 512 MiB or
+                    of --largest; --json prints its format (bandwidth)
+  --compare FILE    beside what nvbandwidth printed, as text or JSON (bandwidth --cases)
   --help            show this text`;
 
 /**

@@ -343,8 +343,7 @@ export abstract class GpuBuffer<D extends DType = DType>
   async download(destination?: HostMemory, options: TransferChoice = {}): Promise<HostMemory> {
     TRANSFER_CHOICE.read(options, "download");
     const host = hostDestination(this, destination, new Moving("download from", this));
-    const isFresh = destination === undefined;
-    const pending = transfer(this.#task("download", host, { ...options, isFresh }));
+    const pending = transfer(this.#task("download", host, options));
     if (pending !== undefined) await pending;
     return host.result();
   }
@@ -356,8 +355,7 @@ export abstract class GpuBuffer<D extends DType = DType>
   downloadSync(destination?: HostMemory, options: StreamChoice = {}): HostMemory {
     STREAM_CHOICE.read(options, "downloadSync");
     const host = hostDestination(this, destination, new Moving("download from", this));
-    const isFresh = destination === undefined;
-    transferSync(this.#task("download", host, { ...options, isFresh }));
+    transferSync(this.#task("download", host, options));
     return host.result();
   }
 
@@ -768,11 +766,11 @@ export abstract class GpuBuffer<D extends DType = DType>
   #task(
     direction: "upload" | "download",
     host: HostSide,
-    options: TransferChoice & { readonly isFresh?: boolean },
+    options: TransferChoice,
   ): HostTransfer {
-    const { onProgress, signal, isFresh = false } = options;
+    const { onProgress, signal } = options;
     const stream = streamFor(this, options);
-    return { direction, stream, span: this.span, host, isFresh, onProgress, signal };
+    return { direction, stream, span: this.span, host, onProgress, signal };
   }
 
   #letGo(stream: CudaStream | undefined): void {

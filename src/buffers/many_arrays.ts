@@ -139,10 +139,9 @@ export async function downloadAll<const B extends readonly GpuBuffer[]>(
     const action = { toString: () => `download from ${buffer}` };
     return hostDestination(buffer, into?.[index], action);
   });
-  const isFresh = into === undefined;
   const items = hosts.flatMap((host, index): PackItem[] => {
     const buffer = buffers[index];
-    return buffer === undefined ? [] : [{ buffer, host, isFresh }];
+    return buffer === undefined ? [] : [{ buffer, host }];
   });
   await transferPacked(items, { direction: "download", stream, onProgress, signal });
   const arrays: unknown = hosts.map((host) => host.result());

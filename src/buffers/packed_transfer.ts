@@ -31,14 +31,12 @@ export interface PackItem {
   readonly buffer: GpuBuffer;
   /** The array, with as many elements as the buffer. */
   readonly host: HostSide;
-  /** Whether the array's memory is fresh: nothing has touched it yet. */
-  readonly isFresh?: boolean | undefined;
 }
 
 /**
  * An item that keeps the memory of its buffer, because the buffer may be disposed before it moves.
  */
-interface PlacedItem extends Pick<PackItem, "host" | "isFresh"> {
+interface PlacedItem extends Pick<PackItem, "host"> {
   readonly span: MemorySpan;
   /** The array's memory, when the GPU reaches it. */
   readonly owned: OwnedHostSpan | undefined;
@@ -72,11 +70,11 @@ export async function transferPacked(
   const arrays: ArrayUse[] = [];
   const ownedUses: MemoryUse[] = [];
   let byteLength = 0;
-  for (const { buffer: { span }, host, isFresh } of items) {
+  for (const { buffer: { span }, host } of items) {
     if (span.byteLength === 0) continue;
     const owned = ownedSpan(host.memory);
     if (owned !== undefined && host.convert === undefined) checkApart(span, owned);
-    placed.push({ span, host, isFresh, owned });
+    placed.push({ span, host, owned });
     arrays.push({ memory: host.memory, access: arrayAccess });
     if (owned !== undefined) ownedUses.push({ ...owned, access: arrayAccess });
     byteLength += span.byteLength;
@@ -148,7 +146,7 @@ function isPacked({ span, host, owned }: PlacedItem): boolean {
 }
 
 function moveOne(
-  { span, host, isFresh, owned }: PlacedItem,
+  { span, host, owned }: PlacedItem,
   { direction }: PackedTransfer,
   entry: Fence | undefined,
 ): SequencePart {
@@ -157,7 +155,7 @@ function moveOne(
     start: () => {
       bytes = host.convert?.() ?? host.memory;
       const isPageLocked = host.convert === undefined && owned !== undefined;
-      return new ArrayMover({ direction, span, bytes, isFresh, isPageLocked }, entry);
+      return new ArrayMover({ direction, span, bytes, isPageLocked }, entry);
     },
     complete: () => host.complete?.(bytes),
   };

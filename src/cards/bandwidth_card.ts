@@ -34,13 +34,33 @@ export function bandwidthCard(result: BandwidthResult): Card {
     rows: rows.map((cells) => ({ cells })),
   };
   const words: CardPart[] = fits.length === 0 ? [] : [{ type: "note", text: fits.join("\n") }];
+  const cases: CardPart[] = result.cases.length === 0 ? [] : [caseTable(result)];
   return {
     title: result.provenance.device,
     kind: "",
     summary: `bandwidth in GB/s (1 GB = 10^9 bytes), ${busWords(result)}${
       result.provenance.isModelled ? ", modelled: no hardware was measured" : ""
     }`,
-    parts: [table, ...words],
+    parts: [...rows.length === 0 ? [] : [table], ...words, ...cases],
+  };
+}
+
+/** Makes the table of nvbandwidth's cases. */
+function caseTable({ cases }: BandwidthResult): CardPart {
+  const header = ["case", "size", "GB/s", "slowest", "fastest"];
+  return {
+    type: "table",
+    header,
+    align: ["left", "right", "right", "right", "right"],
+    rows: cases.map((found) => ({
+      cells: [
+        found.name,
+        formatBytes(found.byteLength),
+        speedCell(found),
+        found.minGigabytesPerSecond.toPrecision(4),
+        found.maxGigabytesPerSecond.toPrecision(4),
+      ],
+    })),
   };
 }
 
@@ -71,7 +91,9 @@ export function describeFit(fit: BandwidthFit): string {
     }`;
 }
 
-function speedCell(point: BandwidthPoint): string {
+function speedCell(
+  point: Pick<BandwidthPoint, "gigabytesPerSecond" | "verified">,
+): string {
   const speed = point.gigabytesPerSecond.toPrecision(4);
   return point.verified ? speed : `${speed} WRONG BYTES`;
 }

@@ -16,6 +16,12 @@ export interface CliOptions {
   readonly out: string;
   /** Whether to print JSON. */
   readonly json: boolean;
+  /** Whether to measure nvbandwidth's cases. */
+  readonly cases: boolean;
+  /** Bytes of a copy in these cases; nvbandwidth's when left out. */
+  readonly caseBytes: number | undefined;
+  /** A file with nvbandwidth's output to compare them with. */
+  readonly compare: string | undefined;
 }
 
 /** Names of the commands. */
@@ -59,6 +65,8 @@ function parse(args: readonly string[]) {
         driver: { type: "string", default: "auto" },
         out: { type: "string", default: "." },
         json: { type: "boolean", default: false },
+        cases: { type: "boolean", default: false },
+        compare: { type: "string" },
         help: { type: "boolean", short: "h", default: false },
       },
     });
@@ -68,14 +76,24 @@ function parse(args: readonly string[]) {
 }
 
 function readOptions(values: Values): CliOptions {
-  const { device, driver, out, json } = values;
+  const { device, driver, out, json, cases, compare } = values;
   if (driver !== "auto" && driver !== "cuda" && driver !== "simulated") {
     throw new UsageError(`Cannot use --driver ${driver}: expected auto, cuda or simulated`);
   }
   if (!/^\d+$/.test(device)) {
     throw new UsageError(`Cannot use --device ${device}: expected a number from 0`);
   }
-  return { largestBytes: readLargest(values), ordinal: Number(device), driver, out, json };
+  const largestBytes = readLargest(values);
+  return {
+    largestBytes,
+    ordinal: Number(device),
+    driver,
+    out,
+    json,
+    cases: cases || compare !== undefined,
+    caseBytes: values.largest === undefined ? undefined : largestBytes,
+    compare,
+  };
 }
 
 function readLargest({ full, largest = full ? "1 GiB" : "256 MiB" }: Values): number {

@@ -4,16 +4,57 @@ import { formatBandwidth, shortName } from "../cards/bandwidth_card.ts";
 import { CudaDevice } from "../device/device.ts";
 import { sizesUpTo } from "../measure/bandwidth.ts";
 import type { BandwidthResult } from "../measure/bandwidth_result.ts";
+import { CASE_BYTES, COPY_CASES } from "../measure/copy_cases.ts";
+import { nvbandwidthDocument, parseNvbandwidth } from "../measure/nvbandwidth.ts";
 import { ProgressBar } from "../notebook/progress_bar.ts";
-import { formatBytes } from "../words/format.ts";
-import type { CliOptions } from "./arguments.ts";
+import { formatBytes, messageOf } from "../words/format.ts";
+import { formatTable } from "../words/text_table.ts";
+import { type CliOptions, UsageError } from "./arguments.ts";
+
+/** Copies of the simulated device run on the CPU, where those of nvbandwidth's size take minutes. */
+const SIMULATED_CASE_BYTES = 2 ** 24;
 
 /** Runs the command. */
 export async function runBandwidth(options: CliOptions): Promise<number> {
+  if (options.cases) return await runCases(options);
   using gpu = CudaDevice.open(options.ordinal, { driver: options.driver });
   const result = await measure(gpu, { largestBytes: options.largestBytes, quiet: options.json });
   console.log(options.json ? JSON.stringify(result, null, 2) : formatBandwidth(result));
   return isVerified(result) ? 0 : 1;
+}
+
+/** Measures nvbandwidth's cases, and sets them beside its own figures when these are given. */
+async function runCases(options: CliOptions): Promise<number> {
+  const { ordinal, driver, caseBytes, compare, json } = options;
+  const theirs = compare === undefined ? undefined : await readNvbandwidth(compare);
+  using gpu = CudaDevice.open(ordinal, { driver });
+  const result = await gpu.bandwidth({
+    cases: COPY_CASES,
+    caseSize: caseBytes ?? (gpu.isSimulated ? SIMULATED_CASE_BYTES : CASE_BYTES),
+  });
+  if (json) console.log(JSON.stringify(nvbandwidthDocument(result, ordinal), null, 2));
+  else console.log(formatBandwidth(result));
+  if (theirs !== undefined && !json) console.log(`\n${compareCases(result, theirs)}`);
+  return isVerified(result) ? 0 : 1;
+}
+
+async function readNvbandwidth(path: string): Promise<Map<string, number>> {
+  try {
+    return parseNvbandwidth(await Deno.readTextFile(path));
+  } catch (error) {
+    throw new UsageError(`Cannot compare with ${path}: ${messageOf(error)}`);
+  }
+}
+
+/** Returns a table of our speeds, nvbandwidth's and their ratio. */
+function compareCases({ cases }: BandwidthResult, theirs: Map<string, number>): string {
+  const rows = cases.map(({ name, gigabytesPerSecond }) => {
+    const their = theirs.get(name);
+    const ratio = their === undefined ? "" : (gigabytesPerSecond / their).toFixed(3);
+    return [name, gigabytesPerSecond.toPrecision(4), their?.toPrecision(4) ?? "", ratio];
+  });
+  const header = ["case, GB/s", "vramkit", "nvbandwidth", "ratio"];
+  return formatTable([header, ...rows], ["left", "right", "right", "right"]);
 }
 
 /** Runs a sweep with a progress bar. */
@@ -37,5 +78,5 @@ export async function measure(
 
 /** Whether the bytes of all points were correct. */
 export function isVerified(result: BandwidthResult): boolean {
-  return result.points.every((point) => point.verified);
+  return [...result.points, ...result.cases].every(({ verified }) => verified);
 }

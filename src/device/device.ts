@@ -92,7 +92,11 @@ import {
   occupancyOf,
   type OccupancyOptions,
 } from "../kernels/occupancy.ts";
-import { BANDWIDTH_OPTIONS, type BandwidthOptions, measurePoints } from "../measure/bandwidth.ts";
+import {
+  BANDWIDTH_OPTIONS,
+  type BandwidthOptions,
+  measureBandwidth,
+} from "../measure/bandwidth.ts";
 import { BandwidthResult, fitLines, type Provenance } from "../measure/bandwidth_result.ts";
 import { type OverlapRecorder, type OverlapTrace, traceOverlap } from "../measure/overlap.ts";
 import { timeOnStream, type Timing } from "../measure/timing.ts";
@@ -778,12 +782,15 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     return traceOverlap(this.context, { device: this.name, body });
   }
 
-  /** Measures the speed of copies by nvbandwidth's method, and checks every byte. */
+  /**
+   * Measures the speed of copies by nvbandwidth's method, and checks every byte: by size, or its
+   * copy-engine cases for one GPU.
+   */
   async bandwidth(options: BandwidthOptions = {}): Promise<BandwidthResult> {
     BANDWIDTH_OPTIONS.read(options, "bandwidth");
     if (this.#disposed) throw new DisposedError(this.toString());
     const memory = { device: this.memoryResource, pinned: this.pinnedMemoryResource };
-    const points = await measurePoints(memory, options);
+    const { points, cases } = await measureBandwidth(memory, options);
     const { name, theoreticalGigabytesPerSecond } = this.info.bus;
     return new BandwidthResult({
       provenance: this.provenance(),
@@ -791,6 +798,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
       theoreticalGigabytesPerSecond,
       points,
       fits: fitLines(points),
+      cases,
     });
   }
 

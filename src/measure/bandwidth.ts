@@ -3,7 +3,6 @@
 
 import { allocateDeviceBuffer, type DeviceBuffer } from "../buffers/device_buffer.ts";
 import { allocatePinnedBuffer, type PinnedBuffer } from "../buffers/pinned_buffer.ts";
-import type { MemoryResource } from "../memory/memory_resource.ts";
 import { createEvent, type CudaEvent } from "../order/event.ts";
 import { createStream, type CudaStream } from "../order/stream.ts";
 import { nextTurn } from "../order/waiting.ts";
@@ -11,7 +10,14 @@ import { TransferEngine } from "../transfer/engine.ts";
 import { SMALLEST_RING_BYTES } from "../transfer/ways.ts";
 import { type ByteSize, parseBytes } from "../words/format.ts";
 import { CALLBACK, listOf, NUMBER, oneOf, OptionSet, SIGNAL, SIZE } from "../words/options.ts";
-import type { BandwidthPoint, CopyDirection, HostKind } from "./bandwidth_result.ts";
+import type {
+  BandwidthPoint,
+  CaseSpeed,
+  CopyCase,
+  CopyDirection,
+  HostKind,
+} from "./bandwidth_result.ts";
+import { type BandwidthMemory, CASE_BYTES, COPY_CASES, measureCases } from "./copy_cases.ts";
 import { Latch } from "./latch.ts";
 import { fillPattern, findMismatch } from "./pattern.ts";
 
@@ -23,6 +29,13 @@ export interface BandwidthOptions {
   readonly kinds?: readonly ("pageable" | "pinned")[];
   /** Directions; all three by default. */
   readonly directions?: readonly CopyDirection[];
+  /**
+   * Copy-engine cases of nvbandwidth to measure; none by default. Given alone, there are no points
+   * by size.
+   */
+  readonly cases?: readonly CopyCase[];
+  /** Size of a copy in these cases; 512 MiB by default, as in nvbandwidth. */
+  readonly caseSize?: ByteSize;
   /** Samples for each point; 3 by default. */
   readonly sampleCount?: number;
   /** Called after each point. */
@@ -36,18 +49,12 @@ export const BANDWIDTH_OPTIONS: OptionSet<BandwidthOptions> = new OptionSet({
   sizes: listOf(SIZE),
   kinds: listOf(oneOf("pageable", "pinned")),
   directions: listOf(oneOf("host-to-device", "device-to-host", "device-to-device")),
+  cases: listOf(oneOf(...COPY_CASES)),
+  caseSize: SIZE,
   sampleCount: NUMBER,
   onProgress: CALLBACK,
   signal: SIGNAL,
 });
-
-/** Resources from which a sweep allocates its memory. */
-export interface BandwidthMemory {
-  /** Device memory. */
-  readonly device: MemoryResource;
-  /** Page-locked memory. */
-  readonly pinned: MemoryResource;
-}
 
 /** Number of copies in a sample when they are quick, as in nvbandwidth. */
 const MOST_COPIES = 16;
@@ -82,10 +89,30 @@ interface Lane {
   result(byteLength: number): Uint8Array<ArrayBufferLike>;
 }
 
-/** Measures every point of a sweep. */
-export async function measurePoints(
+/** The points and cases that a program asked for. */
+export interface Measured {
+  readonly points: BandwidthPoint[];
+  readonly cases: CaseSpeed[];
+}
+
+/** Measures every point of a sweep, and every case. */
+export async function measureBandwidth(
   memory: BandwidthMemory,
   options: BandwidthOptions = {},
+): Promise<Measured> {
+  const { cases = [], caseSize = CASE_BYTES, sampleCount = 3, signal } = options;
+  const byteLength = parseBytes(caseSize, "size of a case");
+  checkSweep([byteLength], options);
+  const isOfCasesOnly = options.cases !== undefined && options.sizes === undefined &&
+    options.kinds === undefined && options.directions === undefined;
+  const points = isOfCasesOnly ? [] : await measurePoints(memory, options);
+  return { points, cases: await measureCases(memory, { cases, byteLength, sampleCount, signal }) };
+}
+
+/** Measures every point of a sweep. */
+async function measurePoints(
+  memory: BandwidthMemory,
+  options: BandwidthOptions,
 ): Promise<BandwidthPoint[]> {
   const sizes = (options.sizes ?? DEFAULT_SIZES).map((size) => parseBytes(size, "copy size"));
   checkSweep(sizes, options);

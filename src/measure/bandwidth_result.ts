@@ -46,6 +46,34 @@ export interface BandwidthFit {
   readonly halfBandwidthBytes: number;
 }
 
+/** A copy-engine case of nvbandwidth for one GPU, by its name. */
+export type CopyCase =
+  | "host_to_device_memcpy_ce"
+  | "device_to_host_memcpy_ce"
+  | "host_to_device_bidirectional_memcpy_ce"
+  | "device_to_host_bidirectional_memcpy_ce"
+  | "device_local_copy";
+
+/** The measurement of one case of nvbandwidth. */
+export interface CaseSpeed {
+  /** The case's name. */
+  readonly name: CopyCase;
+  /** Bytes of one copy. */
+  readonly byteLength: number;
+  /** Median speed in GB/s: 1 GB = 10^9 bytes, each byte counted once, the load not at all. */
+  readonly gigabytesPerSecond: number;
+  /** Speed of the slowest sample. */
+  readonly minGigabytesPerSecond: number;
+  /** Speed of the fastest sample. */
+  readonly maxGigabytesPerSecond: number;
+  /** Number of samples. */
+  readonly sampleCount: number;
+  /** Number of copies between the two events of a sample. */
+  readonly copiesPerSample: number;
+  /** Whether every byte was correct afterwards. */
+  readonly verified: boolean;
+}
+
 /** The device, driver and versions that a result was measured with. */
 export interface Provenance {
   /** The device's name; `"Simulated"` for the simulated one. */
@@ -62,12 +90,18 @@ export interface Provenance {
   readonly isModelled?: boolean;
 }
 
-const RESULT = new OptionSet<BandwidthResult>({
+/** A result as plain data; files from before there were cases have none. */
+export type BandwidthData =
+  & Omit<BandwidthResult, "cases">
+  & Partial<Pick<BandwidthResult, "cases">>;
+
+const RESULT = new OptionSet<BandwidthData>({
   provenance: RECORD,
   busName: TEXT,
   theoreticalGigabytesPerSecond: ANYTHING,
   points: LIST,
   fits: LIST,
+  cases: LIST,
 });
 
 /**
@@ -83,21 +117,24 @@ export class BandwidthResult {
   readonly theoreticalGigabytesPerSecond: number | null;
   /** One point for each direction, kind and size. */
   readonly points: readonly BandwidthPoint[];
-  /** One line for each direction and kind. */
+  /** One line for each direction and kind whose points lie on one. */
   readonly fits: readonly BandwidthFit[];
+  /** The cases of nvbandwidth that were asked for. */
+  readonly cases: readonly CaseSpeed[];
 
   /**
    * Creates a result from plain data, such as parsed JSON.
    *
    * @throws TypeError when the data is of another form.
    */
-  constructor(found: BandwidthResult) {
+  constructor(found: BandwidthData) {
     RESULT.read(found, "new BandwidthResult");
     this.provenance = found.provenance;
     this.busName = found.busName;
     this.theoreticalGigabytesPerSecond = found.theoreticalGigabytesPerSecond;
     this.points = found.points;
     this.fits = found.fits;
+    this.cases = found.cases ?? [];
   }
 }
 
@@ -131,8 +168,22 @@ export function fitLine(points: readonly BandwidthPoint[]): BandwidthFit | undef
   };
 }
 
-/** Fits one line for each direction and kind among `points`. */
+/** The most that a point's time may be off the line, as a share of it. */
+const LARGEST_MISFIT = 0.3;
+
+/**
+ * Fits one line for each direction and kind among `points`. Copies that go different ways by their
+ * size lie on no line, and get none.
+ */
 export function fitLines(points: readonly BandwidthPoint[]): BandwidthFit[] {
   const groups = Map.groupBy(points, (point) => `${point.direction} ${point.kind}`);
-  return [...groups.values()].map(fitLine).filter((fit) => fit !== undefined);
+  return [...groups.values()].flatMap((group) => {
+    const fit = fitLine(group);
+    return fit !== undefined && group.every((point) => isOnLine(point, fit)) ? [fit] : [];
+  });
+}
+
+function isOnLine({ byteLength, secondsPerCopy }: BandwidthPoint, fit: BandwidthFit): boolean {
+  const seconds = fit.latencySeconds + byteLength / fit.gigabytesPerSecond / 1e9;
+  return Math.abs(seconds / secondsPerCopy - 1) <= LARGEST_MISFIT;
 }

@@ -77,7 +77,11 @@ function moveByRing(
   bytes: Uint8Array<ArrayBuffer>,
 ): void {
   const { byteLength } = bytes;
-  const block = { deviceAddress: buffer.ptr, host: { address: addressOf(bytes) }, byteLength };
+  const block = {
+    deviceAddress: buffer.ptr,
+    host: { address: addressOf(bytes), bytes },
+    byteLength,
+  };
   for (const direction of ["upload", "download"] as const) {
     const cut = cutBlock({ ...block, direction });
     finishMover(new RingMover(engine, { direction, byteLength, cut }));

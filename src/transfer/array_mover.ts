@@ -1,13 +1,14 @@
 // Moves one array to the device or back: small and page-locked ones by one driver call, large ones
 // through the ring when threads are available, else by calls that move a part each.
 
-import { findHost, MADV } from "../../ffi/host.ts";
 import { Fence } from "../order/fence.ts";
+import { CAN_BE_TERMINATED } from "../order/waiting.ts";
 import { cutBlock } from "./block_pieces.ts";
 import type { MemorySpan } from "./copy.ts";
 import type { Lending } from "./copy_lanes.ts";
 import type { CopyStream } from "./copy_many.ts";
 import { TransferEngine } from "./engine.ts";
+import { askForHugePages, isUntouched, makePages, makePagesSync } from "./fresh_pages.ts";
 import { addressOf, type HostBytes } from "./host_memory.ts";
 import type { Mover } from "./pending_transfer.ts";
 import { movedAway, type RingRequest, type RingTransfer } from "./ring_transfer.ts";
@@ -22,8 +23,6 @@ export interface ArrayMove {
   readonly span: MemorySpan;
   /** The host's side, of the same size. */
   readonly bytes: HostBytes;
-  /** Whether the host's memory is fresh: nothing has touched it yet, so its pages are not there. */
-  readonly isFresh?: boolean | undefined;
   /** Whether the GPU reaches the host's memory, so that it copies by itself. */
   readonly isPageLocked?: boolean | undefined;
 }
@@ -40,6 +39,10 @@ export class ArrayMover implements Mover {
   /** The copy of page-locked memory. */
   #copy: { readonly stream: TransferStream; readonly fence: Fence } | undefined;
   #failure: { readonly error: unknown } | undefined;
+  /** Whether the pages of fresh memory were seen to, and the threads that make them. */
+  #hasPages = false;
+  #areMadeElsewhere = false;
+  #pages: Promise<void> | undefined;
 
   /** Starts with nothing moved; the first byte moves when the GPU has passed `entry`. */
   constructor(move: ArrayMove, entry?: Fence) {
@@ -65,10 +68,12 @@ export class ArrayMover implements Mover {
     return this.#ring === undefined && this.#entry?.isPassed === false ? this.#entry : undefined;
   }
 
-  /** The GPU is waited for between turns, and so is the ring; threads that move an array need none. */
+  /** The GPU is waited for between turns, and so are the ring and threads that are lent. */
   get needsTurn(): boolean {
-    if (this.#ring !== undefined) return !this.#engine.isRunning(this.#ring);
-    return this.waitsFor !== undefined;
+    if (this.#ring !== undefined) {
+      return this.#engine.lentCount > 0 || !this.#engine.isRunning(this.#ring);
+    }
+    return this.#areMadeElsewhere || this.waitsFor !== undefined;
   }
 
   /** Moves a part. */
@@ -81,6 +86,7 @@ export class ArrayMover implements Mover {
       return this.#engine.advance(how);
     }
     if (this.#entry?.isPassed === false) return false;
+    if (how.canLend && this.#areMadeElsewhere) return false;
     this.#moveByDriver();
     return true;
   }
@@ -104,8 +110,22 @@ export class ArrayMover implements Mover {
   }
 
   /** Resolves when the threads that it used are back, and those of arrays before it in a sequence. */
-  atRest(): Promise<void> {
-    return TransferEngine.atRest(this.#move.span.allocation.context);
+  async atRest(): Promise<void> {
+    await this.#pages;
+    await TransferEngine.atRest(this.#move.span.allocation.context);
+  }
+
+  /**
+   * Has the pages of fresh memory made before the driver fills it: by several threads when the event
+   * loop has turns meanwhile, else by this one.
+   */
+  #makePages({ canLend }: Lending): void {
+    const { bytes } = this.#move;
+    if (this.#hasPages || !this.#isFresh) return;
+    this.#hasPages = true;
+    if (!canLend || CAN_BE_TERMINATED) return makePagesSync(bytes);
+    this.#areMadeElsewhere = true;
+    this.#pages = makePages(bytes).then(() => void (this.#areMadeElsewhere = false));
   }
 
   /** Queues one copy behind the GPU's earlier work, and looks whether it is done. */
@@ -147,7 +167,10 @@ export class ArrayMover implements Mover {
     if (rest < this.#limits.briefBytes) return undefined;
     if (!this.#isAnticipated) this.#engine.anticipate(rest, how);
     this.#isAnticipated = true;
-    if (this.#engine.wayFor(rest, how) !== "ring") return undefined;
+    if (this.#engine.wayFor(rest, how) !== "ring") {
+      this.#makePages(how);
+      return undefined;
+    }
     return this.#engine.start(this.#request());
   }
 
@@ -159,21 +182,30 @@ export class ArrayMover implements Mover {
     return TransferEngine.limitsOf(this.#move.span.allocation.context);
   }
 
+  /** Whether a download fills memory that nothing has touched. */
+  get #isFresh(): boolean {
+    const { direction, bytes, span } = this.#move;
+    if (direction === "upload" || bytes.byteLength !== span.byteLength) return false;
+    return isUntouched(bytes.subarray(this.#movedBytes));
+  }
+
   #request(): RingRequest {
-    const { direction, span, bytes, isFresh = false } = this.#move;
+    const { direction, span, bytes } = this.#move;
+    const isFresh = this.#isFresh;
     if (bytes.byteLength !== span.byteLength) throw movedAway();
     const offset = this.#movedBytes;
     const byteLength = span.byteLength - offset;
-    const address = addressOf(bytes) + BigInt(offset);
+    const rest = bytes.subarray(offset);
+    const host = { address: addressOf(rest), bytes: rest };
     const deviceAddress = span.address + BigInt(offset);
-    if (isFresh) askForHugePages(address, byteLength);
+    if (isFresh) askForHugePages(rest);
     const entry = this.#entry;
     return {
       direction,
       byteLength,
       arrays: [bytes],
       follow: entry && ((stream) => entry.hold(stream.queueHandle)),
-      cut: cutBlock({ direction, deviceAddress, host: { address }, byteLength, isFresh }),
+      cut: cutBlock({ direction, deviceAddress, host, byteLength, isFresh }),
       isFresh,
     };
   }
@@ -222,13 +254,4 @@ export function queueByDriver(
     const status = api.cuMemcpyDtoHAsync_v2(host, device, size, queueHandle);
     context.settle(status, "cuMemcpyDtoHAsync_v2", host, device, size, queueHandle);
   }
-}
-
-const HUGE_PAGE_BYTES = 2n ** 21n;
-
-/** Pages of 2 MiB more than double the speed of filling fresh memory (madvise). */
-function askForHugePages(address: bigint, byteLength: number): void {
-  const start = (address + HUGE_PAGE_BYTES - 1n) / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES;
-  const end = (address + BigInt(byteLength)) / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES;
-  if (end > start) findHost()?.madvise(start, end - start, MADV.HUGEPAGE);
 }

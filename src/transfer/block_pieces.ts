@@ -1,10 +1,11 @@
 // Cuts one array or a range of a file, and the device memory on its other side, into pieces.
 
+import type { HostBytes } from "./host_memory.ts";
 import type { Piece, RingRequest } from "./ring_transfer.ts";
 
 /** The host's side of a transfer: memory at an address, or an open file that is read. */
 export type HostSide =
-  | { readonly address: bigint }
+  | { readonly address: bigint; readonly bytes: HostBytes }
   | { readonly fileDescriptor: number; readonly fileOffset: number; readonly path: string };
 
 /** Bytes that follow each other on both sides. */
@@ -54,13 +55,14 @@ function pieceAt(
   ];
   if ("address" in host) {
     const address = host.address + BigInt(offset);
+    const bytes = host.bytes.subarray(offset, offset + byteLength);
     return {
       byteLength,
       copies,
       laneTask: (slot) =>
         isUpload
-          ? { operation: "copy", direction, destination: slot, source: address, byteLength }
-          : { operation: "copy", direction, destination: address, source: slot, byteLength },
+          ? { operation: "copy", direction, bytes, destination: slot, source: address, byteLength }
+          : { operation: "copy", direction, bytes, destination: address, source: slot, byteLength },
       laneError: () => new Error(`Cannot copy ${byteLength} bytes: the lane failed`),
     };
   }

@@ -32,15 +32,11 @@ export interface LaneCounts {
  */
 const PATIENCE_MILLISECONDS = navigator.hardwareConcurrency >= 8 ? 2 : 0;
 
-/** A lent thread has copied its block long before. */
-const LENT_MILLISECONDS = 1000;
-
 /** More lanes than there ever are. */
 const EVERYONE = 2 ** 31 - 1;
 
 /** A task on a thread that the runtime lends. */
 interface Loan {
-  readonly startedAt: number;
   /** Called when the thread is back and nothing waits for the task any more. */
   onReturn: (() => void) | undefined;
 }
@@ -156,8 +152,8 @@ export class CopyLanes {
 
   /**
    * Gives waiting tasks to threads that the runtime lends, in the place of lanes that do not run
-   * yet. Tasks on files are over when the event loop has its turn; tasks that copy memory report as
-   * lanes do. Returns false when there is no task to give.
+   * yet. Their tasks are over when the event loop has its turn. Returns false when there is no task
+   * to give.
    */
   lend(): boolean {
     const before = this.#awayCount;
@@ -172,14 +168,9 @@ export class CopyLanes {
     return this.#awayCount > before;
   }
 
-  /**
-   * Returns whether only a turn of the event loop can tell that a slot's task is done: a task of a
-   * file, or one that the system may have refused.
-   */
+  /** Returns whether only a turn of the event loop can tell that a slot's task is done. */
   needsTurn(slot: number): boolean {
-    const loan = this.#lent.get(slot);
-    if (loan === undefined || this.status(slot) !== "pending") return false;
-    return this.#tasks.isOfFile(slot) || performance.now() - loan.startedAt > LENT_MILLISECONDS;
+    return this.#lent.has(slot) && this.status(slot) === "pending";
   }
 
   /** Does a slot's task once more, on the calling thread, even while another thread does it. */
@@ -263,20 +254,14 @@ export class CopyLanes {
   }
 
   async #runElsewhere(slot: number): Promise<void> {
-    const loan: Loan = { startedAt: performance.now(), onReturn: undefined };
+    const loan: Loan = { onReturn: undefined };
     this.#lent.set(slot, loan);
     this.#awayCount++;
-    const isCopy = !this.#tasks.isOfFile(slot);
-    const statusAddress = this.#wordAddress(this.#statusWord(slot));
-    let isDone = await this.#tasks.runElsewhere(slot, statusAddress).catch(() => false);
+    const isDone = await this.#tasks.runElsewhere(slot).catch(() => false);
     this.#awayCount--;
     giveThreadBack();
     if (loan.onReturn !== undefined) return loan.onReturn();
     if (this.#lent.get(slot) === loan) this.#lent.delete(slot);
-    // A copy reports by itself that it is done, and its slot may be in use again.
-    if (isCopy && isDone) return;
-    // The system may refuse to copy unusual kinds of memory, which are then copied here.
-    if (isCopy) isDone = this.#tasks.run(slot);
     this.#note(slot, isDone);
   }
 

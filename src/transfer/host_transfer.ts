@@ -11,6 +11,7 @@ import { ArrayMover, queueByDriver } from "./array_mover.ts";
 import { arraysBefore, type ArrayUse, noArrayIsPending } from "./array_uses.ts";
 import { checkApart, type MemorySpan } from "./copy.ts";
 import { TransferEngine } from "./engine.ts";
+import { isUntouched, makePagesSync } from "./fresh_pages.ts";
 import type { HostBytes } from "./host_memory.ts";
 import {
   finishMover,
@@ -55,8 +56,6 @@ export interface HostTransfer extends TransferOptions {
   readonly span: MemorySpan;
   /** The host's side. */
   readonly host: HostSide;
-  /** Whether the host's memory is fresh: nothing has touched it yet, so its pages are not there. */
-  readonly isFresh?: boolean;
   /** Whether counters and the timeline leave the transfer out. */
   readonly isUncounted?: boolean;
   /** Whether the memory is new and known only to the caller, so that it needs no order. */
@@ -139,8 +138,8 @@ function isSmall({ stream: { context }, span: { byteLength } }: HostTransfer): b
  * turns.
  */
 function isQuick(task: HostTransfer, owned: OwnedHostSpan | undefined): boolean {
-  const { span: { byteLength }, stream: { context }, onProgress, signal, isFresh } = task;
-  if (byteLength > AT_ONCE_BYTES || owned !== undefined || isFresh === true) return false;
+  const { span: { byteLength }, stream: { context }, onProgress, signal } = task;
+  if (byteLength > AT_ONCE_BYTES || owned !== undefined) return false;
   if (onProgress !== undefined || signal !== undefined) return false;
   return TransferEngine.of(context).wayFor(byteLength, { canLend: false }) === "ring";
 }
@@ -211,6 +210,7 @@ function moveBriefly(task: HostTransfer): void {
   const { direction, stream, span, host, onProgress } = task;
   const { byteLength } = span;
   const bytes = host.convert?.() ?? host.memory;
+  if (direction === "download" && isUntouched(bytes)) makePagesSync(bytes);
   queueByDriver(stream, { direction, device: span.address, bytes });
   noteTransfer(task);
   stream.synchronizeQueueSync();

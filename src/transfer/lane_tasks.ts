@@ -3,7 +3,7 @@
 
 import { openHost } from "../../ffi/host.ts";
 import type { ByteCopy } from "./copy_many.ts";
-import { addressOf } from "./host_memory.ts";
+import type { HostBytes } from "./host_memory.ts";
 import {
   COPY_FIELDS,
   doTask,
@@ -11,7 +11,6 @@ import {
   LANE_CODES,
   MOST_COPIES,
   OPERATION,
-  STATUS,
   TASK_FIELDS,
   type TaskMemory,
 } from "./lane_program.ts";
@@ -22,6 +21,8 @@ export type LaneTask =
     readonly operation: "copy";
     /** Direction: the program's array is the source of an upload, the destination of a download. */
     readonly direction: "upload" | "download";
+    /** The array's bytes: a lent thread is given them, which keeps their memory. */
+    readonly bytes: HostBytes;
   } & ByteCopy
   | {
     readonly operation: "copyEach";
@@ -40,12 +41,10 @@ export type LaneTask =
     readonly fileOffset: number;
   };
 
-/** The status that a thread writes last after it has copied a block. */
-const DONE = Int32Array.of(STATUS.done);
-const STATUS_BYTES = 4n;
-
 /** A thread copies so many bytes in the time in which a sleeping lane wakes up. */
 const BRIEF_BYTES = 2n ** 19n;
+
+type CopyTask = Extract<LaneTask, { readonly operation: "copy" }>;
 
 /** The tasks of all slots. */
 export class LaneTasks implements TaskMemory {
@@ -53,8 +52,8 @@ export class LaneTasks implements TaskMemory {
   readonly fields: BigInt64Array<SharedArrayBuffer>;
   /** The copies of each slot's list. */
   readonly lists: BigInt64Array<SharedArrayBuffer>;
-  /** Slots whose task fills an array. */
-  readonly #downloads = new Set<number>();
+  /** The array of each slot's copy, and the direction. */
+  readonly #arrays = new Map<number, Pick<CopyTask, "direction" | "bytes">>();
 
   /** Makes room for a task of each slot. */
   constructor(slotCount: number) {
@@ -74,20 +73,13 @@ export class LaneTasks implements TaskMemory {
     fields[at + 1] = task.destination;
     fields[at + 2] = task.source;
     fields[at + 3] = BigInt(task.byteLength);
-    if (task.operation !== "copy") fields[at + 4] = BigInt(task.fileOffset);
-    else if (task.direction === "download") this.#downloads.add(slot);
-    else this.#downloads.delete(slot);
+    if (task.operation === "copy") this.#arrays.set(slot, task);
+    else fields[at + 4] = BigInt(task.fileOffset);
   }
 
   /** Returns whether a task is a list of small copies. */
   isList(slot: number): boolean {
     return this.#field(slot, 0) === OPERATION.copyEach;
-  }
-
-  /** Returns whether a task reads or writes a file. */
-  isOfFile(slot: number): boolean {
-    const operation = this.#field(slot, 0);
-    return operation === OPERATION.read || operation === OPERATION.write;
   }
 
   /** Returns whether a task is over before a sleeping lane would be awake. */
@@ -101,15 +93,14 @@ export class LaneTasks implements TaskMemory {
   }
 
   /**
-   * Does a task that is not a list on another thread; resolves to false when it failed. After a
-   * block is copied, {@link STATUS.done} is written to `statusAddress`: the system copies its
-   * vectors one after another, so a thread that sees the status sees the bytes too, without a turn
-   * of the event loop (process_vm_readv, process_vm_writev).
+   * Does a task that is not a list on another thread; resolves to false when it failed. The thread
+   * keeps the memory of an array, also when the program moves the array away meanwhile.
    */
-  async runElsewhere(slot: number, statusAddress: bigint): Promise<boolean> {
+  async runElsewhere(slot: number): Promise<boolean> {
     const { operation, destination, source, byteLength, offset } = this.#read(slot);
     if (operation === OPERATION.copy) {
-      return await this.#copyElsewhere(slot, { destination, source, byteLength, statusAddress });
+      await this.#copyElsewhere(slot, { destination, source, byteLength });
+      return true;
     }
     const { preadNonblocking, pwriteNonblocking } = openHost();
     const steps = fileSteps(byteLength);
@@ -126,19 +117,21 @@ export class LaneTasks implements TaskMemory {
     return step.value;
   }
 
-  /** The array's side is the remote one: the system looks page-locked memory up as local only. */
   async #copyElsewhere(
     slot: number,
-    copy: { destination: bigint; source: bigint; byteLength: bigint; statusAddress: bigint },
-  ): Promise<boolean> {
-    const { destination, source, byteLength, statusAddress } = copy;
-    const { getpid, processVmReadNonblocking, processVmWriteNonblocking } = openHost();
-    const filled = BigUint64Array.of(destination, byteLength, statusAddress, STATUS_BYTES);
-    const read = BigUint64Array.of(source, byteLength, addressOf(DONE), STATUS_BYTES);
-    const count = this.#downloads.has(slot)
-      ? await processVmWriteNonblocking(getpid(), read, 2n, filled, 2n, 0n)
-      : await processVmReadNonblocking(getpid(), filled, 2n, read, 2n, 0n);
-    return count === byteLength + STATUS_BYTES;
+    { destination, source, byteLength }: {
+      destination: bigint;
+      source: bigint;
+      byteLength: bigint;
+    },
+  ): Promise<void> {
+    const array = this.#arrays.get(slot);
+    if (array === undefined) return;
+    const bytes = array.bytes as BufferSource & HostBytes;
+    if (BigInt(bytes.byteLength) !== byteLength) return; // moved away, which ends the transfer
+    const { copyFromNonblocking, copyIntoNonblocking } = openHost();
+    if (array.direction === "upload") await copyFromNonblocking(destination, bytes, byteLength);
+    else await copyIntoNonblocking(bytes, source, byteLength);
   }
 
   #writeList(slot: number, copies: readonly ByteCopy[]): void {

@@ -4,7 +4,7 @@
 import type { MemoryCache } from "../accounting/ledger.ts";
 import type { Context } from "../driver/context.ts";
 import { tryRelease } from "../driver/release.ts";
-import { PinnedHostMemoryResource } from "../memory/pinned_host_memory_resource.ts";
+import { HugePinnedMemory } from "../memory/huge_pinned_memory.ts";
 import { Fence } from "../order/fence.ts";
 import type { Piece, RingTransfer } from "./ring_transfer.ts";
 
@@ -48,7 +48,7 @@ export class PinnedRing implements MemoryCache {
   /** Limits of its size. */
   readonly limits: RingLimits;
   readonly #context: Context;
-  readonly #resource: PinnedHostMemoryResource;
+  readonly #resource: HugePinnedMemory;
   readonly #slabs: bigint[] = [];
   readonly #slots: Slot[] = [];
   readonly #free: Slot[] = [];
@@ -57,7 +57,7 @@ export class PinnedRing implements MemoryCache {
   /** Starts with no memory. */
   constructor(context: Context, limits: RingLimits) {
     this.#context = context;
-    this.#resource = new PinnedHostMemoryResource({ context });
+    this.#resource = new HugePinnedMemory({ context });
     this.limits = limits;
     context.ledger.caches.add(this);
   }

@@ -1,18 +1,21 @@
 // Checks the C library's rows by what they leave in memory and in files.
 // They run on Linux; elsewhere the library must be refused in words.
 
-import { assert, assertEquals, assertLess, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertLess, assertNotEquals, assertThrows } from "@std/assert";
 import {
   AT,
   ERRNO,
   FUTEX,
   LOCK,
   MADV,
+  MAP,
+  MAP_FAILED,
   O,
   O_OF_MACHINE,
   O_PATH,
   openHost,
   PATH_MAX,
+  PROT,
   S_IF,
   STATX,
   STATX_BASIC_STATS,
@@ -107,31 +110,50 @@ Deno.test("HostApi.close() returns -1 for a descriptor that is not open", linux,
   assertEquals(openHost().close(-1), -1);
 });
 
-for (const direction of ["Read", "Write"] as const) {
-  Deno.test(
-    `HostApi.processVm${direction}Nonblocking() copies vectors in their order`,
-    linux,
-    async () => {
-      const source = new Uint8Array(1 << 20).fill(5);
-      const destination = new Uint8Array(1 << 20);
-      const flag = new Int32Array(new SharedArrayBuffer(4));
-      const one = Int32Array.of(1);
-      const bytes = BigInt(source.byteLength);
-      const told = (view: ArrayBufferView<ArrayBufferLike>) =>
-        openHost().addressOf(view as BufferSource, new Uint8Array(1), 0n);
-      const from = BigUint64Array.of(told(source), bytes, told(one), 4n);
-      const to = BigUint64Array.of(told(destination), bytes, told(flag), 4n);
-      const { getpid, processVmReadNonblocking, processVmWriteNonblocking } = openHost();
-      assertEquals(getpid(), Deno.pid);
-      const copied = direction === "Read"
-        ? processVmReadNonblocking(getpid(), to, 2n, from, 2n, 0n)
-        : processVmWriteNonblocking(getpid(), from, 2n, to, 2n, 0n);
-      while (Atomics.load(flag, 0) === 0); // no turn of the event loop comes meanwhile
-      assertEquals(destination, source);
-      assertEquals(await copied, bytes + 4n);
-    },
-  );
+for (const name of ["copyFromNonblocking", "copyIntoNonblocking"] as const) {
+  Deno.test(`HostApi.${name}() keeps an array that is moved away meanwhile`, linux, async () => {
+    const array = new Uint8Array(1 << 24).fill(name === "copyFromNonblocking" ? 7 : 0);
+    const other = new Uint8Array(1 << 24).fill(7);
+    const { addressOf, copyFromNonblocking, copyIntoNonblocking } = openHost();
+    const address = addressOf(other, new Uint8Array(1), 0n);
+    const size = BigInt(array.byteLength);
+    const copied = name === "copyFromNonblocking"
+      ? copyFromNonblocking(address, array, size)
+      : copyIntoNonblocking(array, address, size);
+    const moved = new Uint8Array(array.buffer.transfer());
+    await copied;
+    assertEquals(moved, other);
+    assertEquals(other.every((byte) => byte === 7), true);
+  });
 }
+
+Deno.test(
+  "HostApi.mincore() tells pages that were touched, or made by madvise()",
+  linux,
+  async () => {
+    const { addressOf, madvise, madviseNonblocking, mincore, mmap, munmap } = openHost();
+    const size = 16n * 4096n;
+    const start = mmap(0n, size, PROT.READ | PROT.WRITE, MAP.PRIVATE | MAP.ANONYMOUS, -1, 0n);
+    assertNotEquals(start, MAP_FAILED);
+    const isThere = (page: bigint) => {
+      const state = new Uint8Array(1);
+      assertEquals(mincore(start + page * 4096n, 4096n, state), 0);
+      return (state[0] ?? 0) & 1;
+    };
+    assertEquals([isThere(0n), isThere(8n), isThere(15n)], [0, 0, 0]);
+    assertEquals(madvise(start + 8n * 4096n, 4096n, MADV.POPULATE_WRITE), 0);
+    assertEquals([isThere(0n), isThere(8n), isThere(15n)], [0, 1, 0]);
+    const pointer = Deno.UnsafePointer.create(start);
+    assert(pointer !== null);
+    const view = new Uint8Array(Deno.UnsafePointerView.getArrayBuffer(pointer, Number(size)));
+    assertEquals(addressOf(view, new Uint8Array(1), 0n), start);
+    assertEquals(await madviseNonblocking(view, size, MADV.POPULATE_WRITE), 0);
+    assertEquals([isThere(0n), isThere(8n), isThere(15n)], [1, 1, 1]);
+    assertEquals(view.every((byte) => byte === 0), true);
+    assertEquals(munmap(start, size), 0);
+    assertEquals(mmap(0n, 0n, 0, 0, -1, 0n), MAP_FAILED);
+  },
+);
 
 Deno.test("HostApi.futexKeepingNonblocking() keeps memory that is moved away", linux, async () => {
   const word = new Int32Array(new SharedArrayBuffer(4));

@@ -10,6 +10,7 @@ import * as numpy from "../../src/entries/numpy.ts";
 import * as safetensors from "../../src/entries/safetensors.ts";
 import * as simulated from "../../src/entries/simulated.ts";
 import * as testing from "../../src/entries/testing.ts";
+import * as bench from "../../src/bench/mod.ts";
 import * as notebook from "../../src/notebook/mod.ts";
 import { TemporaryFolder } from "../support/child_deno.ts";
 import { openTestDevice } from "../support/driver.ts";
@@ -25,6 +26,7 @@ const EXPORTED = {
   ...simulated,
   ...testing,
   ...notebook,
+  ...bench,
 };
 
 type Method = (...args: unknown[]) => unknown;

@@ -14,6 +14,7 @@ const ENTRIES = {
   "src/entries/simulated.ts": "simulateDriver",
   "src/entries/testing.ts": "withoutLeaks",
   "src/notebook/mod.ts": "show",
+  "src/bench/mod.ts": "transferBench",
 };
 
 /** Compiler settings that programs have in their deno.json, and what is imported under them. */

@@ -30,6 +30,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ["mod.ts"],
   ["src/entries/"],
   ["src/notebook/"],
+  ["src/bench/"],
   ["src/cli.ts", "src/cli/"],
 ];
 

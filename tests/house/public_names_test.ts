@@ -304,6 +304,13 @@ const PUBLIC_NAMES: Readonly<Record<keyof typeof config.exports, readonly string
     "systemMeter",
     "warnOfReruns",
   ],
+  "./bench": [
+    "BenchDirection",
+    "CaseSpeed",
+    "CopyCase",
+    "TransferBenchOptions",
+    "transferBench",
+  ],
   "./cli": [
     "main",
   ],

@@ -1,6 +1,7 @@
 // Runs the commands as processes: exit codes, files, JSON, and what is said about wrong words.
 
-import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { parseNvbandwidth } from "../../src/measure/nvbandwidth.ts";
 import { type ChildResult, runDeno, TemporaryFolder } from "../support/child_deno.ts";
 import { PROJECT_ROOT } from "../support/project_files.ts";
 
@@ -115,6 +116,22 @@ Deno.test("cli.ts bandwidth --json prints JSON and nothing else", async () => {
   assertEquals(result.provenance.device, "Simulated");
   assertEquals(result.points.length, 15);
   assert(result.points.every(({ verified }: { verified: boolean }) => verified));
+});
+
+Deno.test("cli.ts bandwidth --cases prints nvbandwidth's cases, beside its own output, and its JSON", async () => {
+  using folder = new TemporaryFolder();
+  const theirs = folder.write("nvbandwidth.txt", "SUM device_local_copy 2000\n");
+  const common = ["bandwidth", "--driver", "simulated", "--largest", "64 KiB"];
+  const beside = await runCli([...common, "--compare", theirs]);
+  assertEquals(beside.code, 0, beside.stderr);
+  assertStringIncludes(beside.stdout, "host_to_device_bidirectional_memcpy_ce");
+  assertStringIncludes(beside.stdout, "modelled");
+  assertMatch(beside.stdout, /^device_local_copy +\S+ +2000 +\S+$/m);
+  const json = await runCli([...common, "--cases", "--json"]);
+  assertEquals(parseNvbandwidth(json.stdout).size, 5, json.stderr);
+  const wrong = await runCli([...common, "--compare", folder.write("wrong.txt", "nothing")]);
+  assertEquals(wrong.code, 2);
+  assertStringIncludes(wrong.stderr, "it has no case with a speed");
 });
 
 Deno.test("cli.ts demo moves arrays, and writes the result and the page", async () => {

@@ -69,6 +69,7 @@ export function bandwidthResult(options: ResultOptions = {}): BandwidthResult {
       : options.theoreticalGigabytesPerSecond,
     points: lines.flatMap((line) => sizes.map((size) => point(line, size, verified))),
     fits: lines.map(fit),
+    cases: [],
   };
 }
 

@@ -23,6 +23,7 @@ import {
 import type { CudaKernel, CudaModule } from "../../src/entries/kernels.ts";
 import { loadNpy, loadNpz, saveNpz } from "../../src/entries/numpy.ts";
 import { simulateDriver } from "../../src/entries/simulated.ts";
+import { transferBench } from "../../src/bench/mod.ts";
 import {
   Figure,
   memoryMeter,
@@ -245,6 +246,8 @@ export const DOORS: Readonly<Record<string, Door>> = {
     sizes: "list",
     kinds: "list",
     directions: "list",
+    cases: "list",
+    caseSize: "size",
     sampleCount: "number",
     onProgress: "callback",
     signal: "signal",
@@ -441,6 +444,19 @@ export const DOORS: Readonly<Record<string, Door>> = {
     signal: "signal",
     stallSeconds: "number",
   }, (_, o) => progress("job", o)),
+  "transferBench": door(
+    "transferBench",
+    {
+      open: "callback",
+      name: "text",
+      bytes: "number",
+      direction: "word",
+      group: "text",
+      callCount: "number",
+      prepare: "callback",
+    },
+    (_, o) => transferBench(o, () => {}),
+  ),
   "memoryMeter": door(
     "memoryMeter",
     { intervalSeconds: "number", display: "record" },

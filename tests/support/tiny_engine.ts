@@ -117,7 +117,7 @@ function request(
   { bytes, pieceBytes }: MoveOptions,
 ): RingRequest {
   const { byteLength } = bytes;
-  const host = { address: addressOf(bytes) };
+  const host = { address: addressOf(bytes), bytes };
   return {
     direction,
     byteLength,

@@ -1,6 +1,6 @@
 // Checks where objects say they were made, what that may cost, and that it keeps nothing alive.
 
-import { assertEquals, assertMatch, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
 import { OriginFinder } from "../../../src/accounting/origin.ts";
 import { CudaDevice } from "../../../src/device/device.ts";
 import { runDeno } from "../../support/child_deno.ts";
@@ -38,7 +38,7 @@ Deno.test("OriginFinder.find() takes a burst of stacks, then few, then more as t
   const finder = new OriginFinder();
   const found = (count: number, now: number) => {
     let stacks = 0;
-    for (let i = 0; i < count; i++) if (finder.find(MIB, now) !== undefined) stacks++;
+    for (let i = 0; i < count; i++) if (finder.find(16 * MIB, now) !== undefined) stacks++;
     return stacks;
   };
   assertEquals(found(1000, 1e6), 256);
@@ -69,6 +69,21 @@ Deno.test("CudaDevice.live() says where a large buffer was made", () =>
     assertEquals(lineOf(large?.origin), lineOf(here.stack?.split("\n")[1]));
     assertEquals([large?.stack?.length, small?.origin], [1, undefined]);
   }));
+
+Deno.test("OriginFinder takes few stacks for a burst of blocks of a MiB, and keeps some for larger ones", () => {
+  const finder = new OriginFinder();
+  finder.choose("sampled");
+  const now = Date.now();
+  const found = (byteLength: number, count: number) =>
+    Array.from({ length: count }, () => finder.find(byteLength, now))
+      .filter((places) => places !== undefined).length;
+  const few = found(MIB, 1000);
+  assert(few > 0 && few < 100, `${few}`);
+  assertEquals(found(MIB, 10), 0);
+  const more = found(64 * MIB, 1000);
+  assert(more > few, `${more}`);
+  assertEquals(found(64 * MIB, 10), 0);
+});
 
 Deno.test("CudaDevice.open() takes { origins } for all objects of the device", () => {
   using gpu = CudaDevice.open(0, { driver: testDriver(), origins: "stack" });

@@ -55,11 +55,15 @@ for (const worker of WORKERS) {
     const source = patternBytes(SLOT_COUNT * 1000);
     const destination = new Uint8Array(source.byteLength);
     for (let slot = 0; slot < SLOT_COUNT; slot++) {
+      const direction = slot % 2 === 0 ? "upload" : "download";
+      const from = source.subarray(slot * 1000, (slot + 1) * 1000);
+      const to = destination.subarray(slot * 1000, (slot + 1) * 1000);
       lanes.submit(slot, {
         operation: "copy",
-        direction: slot % 2 === 0 ? "upload" : "download",
-        source: addressOf(source.subarray(slot * 1000)),
-        destination: addressOf(destination.subarray(slot * 1000)),
+        direction,
+        bytes: direction === "upload" ? from : to,
+        source: addressOf(from),
+        destination: addressOf(to),
         byteLength: 1000,
       });
     }
@@ -94,7 +98,7 @@ Deno.test("CopyLanes.help() leaves blocks to threads that can be lent, and does 
   const source = patternBytes(64);
   const destination = new Uint8Array(128);
   const block = { source: addressOf(source), destination: addressOf(destination), byteLength: 64 };
-  lanes.submit(0, { operation: "copy", direction: "upload", ...block });
+  lanes.submit(0, { operation: "copy", direction: "upload", bytes: source, ...block });
   assertEquals(lanes.help({ canLend: true }), false);
   assertEquals(lanes.help({ canLend: false }), true);
   lanes.submit(0, { operation: "copyEach", copies: [block] });
@@ -169,7 +173,7 @@ Deno.test("runLane() takes the tasks in their order, says how they ended, and le
   const block = { destination: 1n, source: 2n, byteLength: 10 };
   tasks.write(0, { operation: "write", fileOffset: 5, ...block });
   tasks.write(2, { operation: "read", fileOffset: 7, ...block });
-  tasks.write(3, { operation: "copy", direction: "upload", ...block });
+  tasks.write(3, { operation: "copy", direction: "upload", bytes: new Uint8Array(0), ...block });
   words.set([2, 0, 3], CONTROL.queue);
   words[CONTROL.head] = 3;
   const calls: unknown[][] = [];

@@ -1,5 +1,5 @@
 // What does it cost the host to allocate and free 1 MiB, from each kind of resource? Beside other
-// libraries where a report of theirs is given: `deno run -A bench/allocation_bench.ts
+// libraries where a report of theirs is given: `deno run -A bench/allocation.ts
 // [peers.json [result.json]]`.
 
 import { CudaDevice, type MemoryResource } from "../mod.ts";

@@ -1,6 +1,6 @@
 // How do our resources hold up under a random trace of allocations and frees? Time for a step, and
 // the most bytes reserved over the most bytes live, on the trace that the peers' pools replay:
-// `deno run -A bench/allocation_trace_bench.ts [peers.json [result.json]]`.
+// `deno run -A bench/allocation_trace.ts [peers.json [result.json]]`.
 
 import { CudaDevice, type MemoryResource } from "../mod.ts";
 import { CachingResourceAdaptor, CudaAsyncMemoryResource } from "../src/entries/memory.ts";

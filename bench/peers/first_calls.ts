@@ -1,0 +1,146 @@
+// Are the calls that people write first as fast as those of PyTorch, CuPy and JAX? The same calls by
+// size, in programs of their own that take turns: a program's first calls, and after some seconds.
+// `deno task bench:calls [--largest SIZE] [--rounds N] [--variants JSON] [--out FILE]`; a variant has
+// options of first_calls/ours.ts, or the root of another version of the kit.
+
+import { parseArgs } from "node:util";
+import { parseBytes } from "../../mod.ts";
+import { formatBytes } from "../../src/words/format.ts";
+import { formatTable } from "../../src/words/text_table.ts";
+import { median } from "../result_file.ts";
+import {
+  type Call,
+  type CallDocument,
+  type CallPlan,
+  type CallRun,
+  CALLS,
+  type CallSamples,
+  type Phase,
+  sizesUpTo,
+  summaryOf,
+} from "./first_calls/plan.ts";
+import { outputOf } from "./process.ts";
+
+const LIBRARIES = ["torch", "cupy", "jax"] as const;
+const FORMS = ["awaited", "blocking"] as const;
+const PHASES: readonly Phase[] = ["cold", "warm"];
+
+const { values: flags } = parseArgs({
+  options: {
+    largest: { type: "string", default: "1 GiB" },
+    rounds: { type: "string", default: "2" },
+    variants: { type: "string", default: '{"ours":{}}' },
+    peers: { type: "string", default: LIBRARIES.join(",") },
+    out: { type: "string" },
+  },
+});
+const sizes = sizesUpTo(parseBytes(flags.largest, "--largest"));
+const variants: Record<string, { root?: string; calls?: Call[]; phases?: Phase[] }> = JSON.parse(
+  flags.variants,
+);
+const documents: CallDocument[] = [];
+for (let round = 0; round < Number(flags.rounds); round++) {
+  for (const [name, variant] of Object.entries(variants)) await runOurs(name, variant);
+  for (const library of flags.peers.split(",").filter((name) => name !== "")) {
+    await runPeer(library);
+  }
+}
+for (const phase of PHASES) for (const form of FORMS) printTable(phase, form);
+if (flags.out !== undefined) {
+  const run: CallRun = {
+    date: new Date().toISOString(),
+    device: documents.find(({ device }) => device !== "none")?.device ?? "none",
+    coreCount: navigator.hardwareConcurrency,
+    sizes,
+    documents: documents.map((found) => ({ ...found, results: found.results.map(summaryOf) })),
+  };
+  await Deno.writeTextFile(flags.out, JSON.stringify(run) + "\n");
+  console.log(`Wrote ${flags.out}`);
+}
+
+/** One process for each call and form while the program is cold, and one for all when it is warm. */
+async function runOurs(name: string, variant: typeof variants[string]): Promise<void> {
+  const { root = new URL("../..", import.meta.url).pathname, phases = PHASES } = variant;
+  const results: CallSamples[] = [];
+  let found: CallDocument | undefined;
+  const plans: CallPlan[] = [
+    ...FORMS.flatMap((form) =>
+      (Object.keys(CALLS) as Call[]).map((call) => {
+        return { sizes, phase: "cold", calls: [call], forms: [form] } as const;
+      })
+    ),
+    { sizes, phase: "warm", ...variant.calls === undefined ? {} : { calls: variant.calls } },
+  ].filter(({ phase }) => phases.includes(phase as Phase)) as CallPlan[];
+  for (const plan of plans) {
+    found = await documentOf(Deno.execPath(), [
+      "run",
+      "-A",
+      `${root}/bench/peers/first_calls/ours.ts`,
+      JSON.stringify(plan),
+      JSON.stringify(variant),
+    ], name);
+    results.push(...found.results);
+  }
+  if (found !== undefined) documents.push({ ...found, peer: name, results });
+}
+
+async function runPeer(library: string): Promise<void> {
+  const results: CallSamples[] = [];
+  let found: CallDocument | undefined;
+  for (const phase of PHASES) {
+    const program = new URL("python_calls.py", import.meta.url).pathname;
+    const plan = JSON.stringify({ sizes, phase });
+    found = await documentOf("python3", ["-B", program, library, plan], library);
+    results.push(...found.results);
+  }
+  if (found !== undefined) documents.push({ ...found, results });
+}
+
+async function documentOf(
+  program: string,
+  args: readonly string[],
+  peer: string,
+): Promise<CallDocument> {
+  const start = performance.now();
+  try {
+    return JSON.parse(await outputOf(program, args));
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    console.error(`${peer}: ${message}`);
+    return { peer, device: "none", versions: {}, results: [], error: message };
+  } finally {
+    console.error(`${peer}: ${((performance.now() - start) / 1000).toFixed(1)} s`);
+  }
+}
+
+/** Prints GB/s by call and size: ours, and the best of the others. */
+function printTable(phase: Phase, form: CallSamples["form"]): void {
+  console.log(`\n${phase}, ${form} (GB/s)`);
+  const rows: string[][] = [["call", "who", ...sizes.map((size) => formatBytes(size))]];
+  for (const call of Object.keys(CALLS) as Call[]) {
+    for (const name of Object.keys(variants)) {
+      rows.push([call, name, ...sizes.map((size) => speedText(name, { call, form, phase, size }))]);
+    }
+    for (const peer of ["PyTorch", "CuPy", "JAX"]) {
+      const texts = sizes.map((size) => speedText(peer, { call, form: "blocking", phase, size }));
+      if (texts.some((text) => text !== "")) rows.push(["", peer, ...texts]);
+    }
+  }
+  console.log(formatTable(rows, ["left", "left", ...sizes.map(() => "right" as const)]));
+}
+
+function speedText(
+  name: string,
+  query: { call: Call; form: CallSamples["form"]; phase: Phase; size: number },
+): string {
+  const { call, form, phase, size } = query;
+  const samples = documents.filter(({ peer }) => peer === name)
+    .flatMap(({ results }) => results)
+    .filter((found) =>
+      found.call === call && found.form === form && found.phase === phase &&
+      found.byteLength === size
+    )
+    .flatMap(({ samples }) => samples);
+  if (samples.length === 0) return "";
+  return (size / median(samples) / 1e9).toPrecision(3);
+}

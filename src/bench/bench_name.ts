@@ -1,0 +1,39 @@
+// The name of a bench of transfers: `deno bench --json` has no field for bytes or a device, so they
+// stand in brackets behind the name, and a report reads them there.
+
+/** Direction in which a bench moves bytes; `"device"` for copies that stay on one device. */
+export type BenchDirection = "up" | "down" | "device";
+
+/** The facts in the name of a bench. */
+export interface BenchFacts {
+  /** The name that the program gave it. */
+  readonly name: string;
+  /** Bytes that one call moves. */
+  readonly byteLength: number;
+  /** Calls that are timed together. */
+  readonly callCount: number;
+  /** Direction, where the program named one. */
+  readonly direction: BenchDirection | undefined;
+  /** The device's name. */
+  readonly device: string;
+}
+
+const PATTERN = /^(.*) \[(?:(\d+) x )?(\d+) bytes(?: (up|down|device))?, (.+)\]$/s;
+
+/** Writes a bench's name with its facts. */
+export function formatBenchName(facts: BenchFacts): string {
+  const { name, byteLength, callCount, direction, device } = facts;
+  const calls = callCount === 1 ? "" : `${callCount} x `;
+  const where = direction === undefined ? "" : ` ${direction}`;
+  return `${name} [${calls}${byteLength} bytes${where}, ${device}]`;
+}
+
+/** Reads a bench's name; undefined for a bench of something else. */
+export function parseBenchName(text: string): BenchFacts | undefined {
+  const match = PATTERN.exec(text);
+  if (match === null) return undefined;
+  const [, name = "", calls = "1", bytes, direction, device = ""] = match;
+  const [byteLength, callCount] = [Number(bytes), Number(calls)];
+  if (byteLength === 0 || callCount === 0) return undefined;
+  return { name, byteLength, callCount, direction: direction as BenchDirection, device };
+}

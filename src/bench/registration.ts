@@ -1,0 +1,116 @@
+// Registers benches of transfers: opens the device once, and puts bytes and device into the name.
+
+import { CudaDevice } from "../device/device.ts";
+import { CALLBACK, NUMBER, oneOf, OptionSet, requireKind, TEXT } from "../words/options.ts";
+import { type BenchDirection, formatBenchName } from "./bench_name.ts";
+
+export type { BenchDirection } from "./bench_name.ts";
+
+/** Options for {@link transferBench}. */
+export interface TransferBenchOptions<T = undefined> {
+  /**
+   * Opens the device. Called once for all benches that have the same function; the device stays open
+   * until the process ends, because benches run after their file has.
+   */
+  readonly open: () => CudaDevice;
+  /** Name of the bench; the same one at several sizes makes a line in the report. */
+  readonly name: string;
+  /** Bytes that one call of the function moves. */
+  readonly bytes: number;
+  /** Direction, for the share of what page-locked memory reaches in the same run. */
+  readonly direction?: BenchDirection;
+  /** Group of `deno bench`, whose benches are compared; the size by default. */
+  readonly group?: string;
+  /**
+   * Calls that are timed together, 1 by default. Small transfers need some hundreds: `deno bench`
+   * looks at the clock before and after.
+   */
+  readonly callCount?: number;
+  /**
+   * Makes what the function needs, before its first call. What it returns is the function's third
+   * argument, and is disposed when another bench begins.
+   */
+  readonly prepare?: (gpu: CudaDevice) => T | Promise<T>;
+}
+
+const TRANSFER_BENCH_OPTIONS: OptionSet<TransferBenchOptions<unknown>> = new OptionSet({
+  open: CALLBACK,
+  name: TEXT,
+  bytes: NUMBER,
+  direction: oneOf("up", "down", "device"),
+  group: TEXT,
+  callCount: NUMBER,
+  prepare: CALLBACK,
+});
+
+const devices = new Map<() => CudaDevice, CudaDevice>();
+
+/** What the bench that runs has prepared, and which one it is. */
+let current: { readonly bench: symbol; readonly prepared: unknown } | undefined;
+
+/**
+ * Registers a bench that moves bytes. Its name carries how many and between which device and the
+ * host, so that `src/bench/report.ts` can turn the output of `deno bench --json` into GB/s.
+ *
+ * @param body Moves the bytes. Between `b.start()` and `b.end()` only a call that takes more than 10
+ *   milliseconds is timed; do other work in `prepare`.
+ * @throws TypeError for a device that is not one.
+ * @throws RangeError for no bytes, or fewer calls than one.
+ */
+export function transferBench<T = undefined>(
+  options: TransferBenchOptions<T>,
+  body: (gpu: CudaDevice, b: Deno.BenchContext, prepared: T) => unknown,
+): void {
+  const { open, name, bytes, direction, group, callCount = 1, prepare } = TRANSFER_BENCH_OPTIONS
+    .read(options as TransferBenchOptions<unknown>, "transferBench");
+  requireKind(open, CALLBACK, "transferBench");
+  requireKind(name, TEXT, "transferBench");
+  requireKind(body, CALLBACK, "transferBench");
+  requireKind(bytes, NUMBER, "transferBench");
+  if (!isCount(bytes) || !isCount(callCount)) {
+    throw new RangeError(
+      `Cannot measure ${callCount} calls of ${bytes} bytes: expected at least 1 of each`,
+    );
+  }
+  const gpu = deviceOf(open);
+  const bench = Symbol(name);
+  Deno.bench({
+    name: formatBenchName({ name, byteLength: bytes, callCount, direction, device: gpu.name }),
+    group: group ?? `${bytes} bytes`,
+    fn: async (b) => {
+      if (current?.bench !== bench) current = await next(bench, current, () => prepare?.(gpu));
+      const prepared = current.prepared as T;
+      for (let call = 0; call < callCount; call++) {
+        const pending = body(gpu, b, prepared);
+        if (pending instanceof Promise) await pending;
+      }
+    },
+  });
+}
+
+function isCount(count: number): boolean {
+  return Number.isSafeInteger(count) && count >= 1;
+}
+
+function deviceOf(open: () => CudaDevice): CudaDevice {
+  const known = devices.get(open);
+  if (known !== undefined) return known;
+  const gpu: unknown = open();
+  if (!(gpu instanceof CudaDevice)) {
+    throw new TypeError("Cannot measure transfers: open() did not return a CudaDevice");
+  }
+  devices.set(open, gpu);
+  return gpu;
+}
+
+/** Disposes what the last bench prepared, and prepares for the next one. */
+async function next(
+  bench: symbol,
+  last: typeof current,
+  prepare: () => unknown,
+): Promise<{ bench: symbol; prepared: unknown }> {
+  const prepared = last?.prepared as Partial<Disposable & AsyncDisposable> | undefined;
+  await prepared?.[Symbol.asyncDispose]?.();
+  prepared?.[Symbol.dispose]?.();
+  return { bench, prepared: await prepare() };
+}

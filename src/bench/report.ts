@@ -1,0 +1,132 @@
+// What the benches of a program say, in GB/s: `deno bench -A --json | deno run -A report.ts`. Prints
+// a table, writes a page with --html FILE, and with --compare old.json names what got slower.
+
+import { parseArgs } from "node:util";
+import { formatBytes } from "../words/format.ts";
+import { formatTable } from "../words/text_table.ts";
+import { benchFigure } from "./bench_figure.ts";
+import { type BenchRun, countShared, findSlowdowns, parseBenchRun } from "./bench_results.ts";
+
+const USAGE = `Usage: deno bench -A --json | deno run -A report.ts [FILE] [OPTIONS]
+
+FILE is what deno bench --json printed; standard input by default.
+
+Options:
+  --html FILE       write a page with bars by size; needs --allow-write
+  --compare FILE    an earlier output of the same benches: names what got slower
+  --help            show this text`;
+
+/** Name of the device that the simulated driver shows. */
+const SIMULATED = "Simulated";
+
+/**
+ * Reports on a run and returns the exit code: 0 for success, 1 when a bench failed or got slower, 2
+ * for wrong arguments or an input that is something else.
+ *
+ * @param args The command line's arguments, without the program's name.
+ */
+export async function main(args: readonly string[]): Promise<number> {
+  try {
+    const { values, positionals } = parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        html: { type: "string" },
+        compare: { type: "string" },
+        help: { type: "boolean" },
+      },
+    });
+    if (values.help === true) {
+      console.log(USAGE);
+      return 0;
+    }
+    const [path] = positionals;
+    const run = parseBenchRun(path === undefined ? await readInput() : await readFile(path));
+    const words = describeRun(run);
+    console.log(words);
+    if (values.html !== undefined) {
+      const page = await benchFigure(run, words).toPage("Speed of transfers");
+      await Deno.writeTextFile(values.html, page);
+      console.log(`\nWrote ${values.html}`);
+    }
+    const slower = values.compare === undefined
+      ? 0
+      : compare(parseBenchRun(await readFile(values.compare)), run);
+    return slower === 0 && run.failures.length === 0 ? 0 : 1;
+  } catch (error) {
+    if (!(error instanceof TypeError || error instanceof Deno.errors.NotFound)) throw error;
+    console.error(`${error.message}\n\n${USAGE}`);
+    return 2;
+  }
+}
+
+/** Writes a run as tables of GB/s, one for each device. */
+export function describeRun(run: BenchRun): string {
+  const devices = Map.groupBy(run.speeds, ({ device }) => device);
+  const parts = [...devices].map(([device, speeds]) => {
+    const sizes = [...new Set(speeds.map(({ byteLength }) => byteLength))].sort((a, b) => a - b);
+    const names = [...new Set(speeds.map(({ name }) => name))];
+    const header = [
+      `${device}, GB/s`,
+      ...sizes.map((size) => formatBytes(size)),
+      "of page-locked",
+    ];
+    const lines = names.map((name) => {
+      const own = speeds.filter((speed) => speed.name === name);
+      const shares = own.map(({ ceilingShare = NaN }) => ceilingShare).filter(Number.isFinite);
+      return [
+        name,
+        ...sizes.map((size) =>
+          speedText(own.find(({ byteLength }) => byteLength === size)?.gigabytesPerSecond)
+        ),
+        shares.length === 0 ? "" : `${(100 * Math.max(...shares)).toFixed(0)} %`,
+      ];
+    });
+    const table = formatTable([header, ...lines], [
+      "left",
+      ...sizes.map(() => "right" as const),
+      "right",
+    ]);
+    return device === SIMULATED
+      ? `${table}\nThe device is simulated: no number means a speed.`
+      : table;
+  });
+  const failures = run.failures.map(({ name, error }) => `${name} failed: ${error}`);
+  const others = run.otherCount === 0 ? [] : [
+    `${run.otherCount} more benches say nothing about bytes; transferBench() of ./bench does`,
+  ];
+  return [...parts, ...failures, ...others].join("\n\n") || "No bench tells its bytes";
+}
+
+function speedText(gigabytesPerSecond: number | undefined): string {
+  if (gigabytesPerSecond === undefined) return "";
+  return gigabytesPerSecond >= 1000
+    ? gigabytesPerSecond.toFixed(0)
+    : gigabytesPerSecond.toPrecision(3);
+}
+
+/** Prints what got slower, and returns how much. */
+function compare(before: BenchRun, now: BenchRun): number {
+  const slowdowns = findSlowdowns(before, now);
+  for (const { before, now } of slowdowns) {
+    console.log(
+      `Slower: ${now.name}, ${formatBytes(now.byteLength)} on ${now.device}: ` +
+        `${now.gigabytesPerSecond.toPrecision(3)} GB/s, before ` +
+        `${before.gigabytesPerSecond.toPrecision(3)}`,
+    );
+  }
+  console.log(
+    `${slowdowns.length} of ${countShared(before, now)} benches got slower than the spread`,
+  );
+  return slowdowns.length;
+}
+
+async function readInput(): Promise<string> {
+  return await new Response(Deno.stdin.readable).text();
+}
+
+async function readFile(path: string): Promise<string> {
+  return await Deno.readTextFile(path);
+}
+
+if (import.meta.main) Deno.exit(await main(Deno.args));

@@ -1,0 +1,167 @@
+// The copy-engine cases of nvbandwidth for one GPU, by its names and its method: both directions alone
+// and with the other direction loaded, and copies on the device.
+
+import { allocateDeviceBuffer } from "../buffers/device_buffer.ts";
+import type { GpuBuffer } from "../buffers/gpu_buffer.ts";
+import { allocatePinnedBuffer, PinnedBuffer } from "../buffers/pinned_buffer.ts";
+import type { MemoryResource } from "../memory/memory_resource.ts";
+import { createEvent } from "../order/event.ts";
+import { createStream, type CudaStream } from "../order/stream.ts";
+import { nextTurn } from "../order/waiting.ts";
+import type { CaseSpeed, CopyCase } from "./bandwidth_result.ts";
+import { Latch } from "./latch.ts";
+import { fillPattern, findMismatch } from "./pattern.ts";
+
+/** Resources from which a measurement allocates its memory. */
+export interface BandwidthMemory {
+  /** Device memory. */
+  readonly device: MemoryResource;
+  /** Page-locked memory. */
+  readonly pinned: MemoryResource;
+}
+
+/** Number of copies that a sample times, and before its first event. */
+const COPY_COUNT = 16;
+const WARM_UP_COUNT = 4;
+/** The load in the other direction has twice the bytes, so that it lasts longer. */
+const LOAD_COUNT = 2 * COPY_COUNT;
+const SEED = 0x0badf00d;
+
+/** Size of a copy in these cases unless told otherwise. */
+export const CASE_BYTES: number = 512 * 2 ** 20;
+
+/** A copy between two buffers. */
+interface Route {
+  readonly from: GpuBuffer<"uint8">;
+  readonly to: GpuBuffer<"uint8">;
+}
+
+/** The ends of a copy: what is measured, and what loads the other direction. */
+interface Ends {
+  readonly from: "host" | "device";
+  readonly to: "host" | "device";
+  readonly isLoaded: boolean;
+}
+
+const ENDS: Readonly<Record<CopyCase, Ends>> = {
+  host_to_device_memcpy_ce: { from: "host", to: "device", isLoaded: false },
+  device_to_host_memcpy_ce: { from: "device", to: "host", isLoaded: false },
+  host_to_device_bidirectional_memcpy_ce: { from: "host", to: "device", isLoaded: true },
+  device_to_host_bidirectional_memcpy_ce: { from: "device", to: "host", isLoaded: true },
+  device_local_copy: { from: "device", to: "device", isLoaded: false },
+};
+
+/** The names of the cases, in nvbandwidth's order. */
+export const COPY_CASES = Object.keys(ENDS) as readonly CopyCase[];
+
+/** What to measure. */
+export interface CasePlan {
+  readonly cases: readonly CopyCase[];
+  readonly byteLength: number;
+  readonly sampleCount: number;
+  /** Ends the measurement between two cases. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Measures cases one after another; each has its memory for itself. */
+export async function measureCases(memory: BandwidthMemory, plan: CasePlan): Promise<CaseSpeed[]> {
+  const speeds: CaseSpeed[] = [];
+  for (const name of plan.cases) {
+    plan.signal?.throwIfAborted();
+    await nextTurn();
+    using resources = new DisposableStack();
+    speeds.push(measureCase(name, { ...plan, memory, resources }));
+  }
+  return speeds;
+}
+
+/** What the measurement of one case needs. */
+interface CaseFields extends CasePlan {
+  readonly memory: BandwidthMemory;
+  readonly resources: DisposableStack;
+}
+
+function measureCase(name: CopyCase, fields: CaseFields): CaseSpeed {
+  const { byteLength, sampleCount, memory, resources } = fields;
+  const { from, to, isLoaded } = ENDS[name];
+  const { context } = memory.device;
+  const stream = resources.use(createStream(context));
+  const measured: Route = {
+    from: bufferAt(from, fields, stream),
+    to: bufferAt(to, fields, stream),
+  };
+  const load = isLoaded
+    ? {
+      stream: resources.use(createStream(context)),
+      route: { from: bufferAt(to, fields, stream), to: bufferAt(from, fields, stream) },
+    }
+    : undefined;
+  const start = resources.use(createEvent(context));
+  const end = resources.use(createEvent(context));
+  const latch = makeLatch(fields, stream);
+  setPattern(measured.from, byteLength);
+  measured.to.fill(0, { stream });
+  load?.route.from.fill(1, { stream });
+  stream.synchronizeSync();
+  const queue = () => {
+    for (let i = 0; i < WARM_UP_COUNT; i++) measured.to.copyFrom(measured.from, { stream });
+    stream.record(start);
+    load?.stream.wait(start);
+    for (let i = 0; load !== undefined && i < LOAD_COUNT; i++) {
+      load.route.to.copyFrom(load.route.from, { stream: load.stream });
+    }
+    for (let i = 0; i < COPY_COUNT; i++) measured.to.copyFrom(measured.from, { stream });
+    stream.record(end);
+  };
+  const seconds: number[] = [];
+  for (let sample = 0; sample < sampleCount; sample++) {
+    if (latch === undefined) queue();
+    else latch.hold(stream, queue);
+    stream.synchronizeSync();
+    load?.stream.synchronizeSync();
+    seconds.push(end.secondsSince(start) / COPY_COUNT);
+  }
+  seconds.sort((a, b) => a - b);
+  const speed = (time: number | undefined) => byteLength / (time || Infinity) / 1e9;
+  return {
+    name,
+    byteLength,
+    gigabytesPerSecond: speed(seconds[sampleCount >> 1]),
+    minGigabytesPerSecond: speed(seconds.at(-1)),
+    maxGigabytesPerSecond: speed(seconds[0]),
+    sampleCount,
+    copiesPerSample: COPY_COUNT,
+    verified: hasPattern(measured.to),
+  };
+}
+
+function bufferAt(
+  place: "host" | "device",
+  { memory, byteLength, resources }: CaseFields,
+  stream: CudaStream,
+): GpuBuffer<"uint8"> {
+  const request = { dtype: "uint8", shape: byteLength, stream, label: "bandwidth" } as const;
+  return resources.use<GpuBuffer<"uint8">>(
+    place === "host"
+      ? allocatePinnedBuffer({ ...request, resource: memory.pinned })
+      : allocateDeviceBuffer({ ...request, resource: memory.device }),
+  );
+}
+
+function makeLatch({ memory, resources }: CaseFields, stream: CudaStream): Latch | undefined {
+  if (!Latch.isSupported(memory.device.context)) return undefined;
+  const word = { dtype: "uint32", shape: 1, stream, resource: memory.pinned } as const;
+  return new Latch(resources.use(allocatePinnedBuffer(word)));
+}
+
+function setPattern(buffer: GpuBuffer<"uint8">, byteLength: number): void {
+  if (buffer instanceof PinnedBuffer) return fillPattern(buffer.array, SEED);
+  const bytes = new Uint8Array(byteLength);
+  fillPattern(bytes, SEED);
+  buffer.uploadSync(bytes);
+}
+
+function hasPattern(buffer: GpuBuffer<"uint8">): boolean {
+  const bytes = buffer instanceof PinnedBuffer ? buffer.array : buffer.downloadSync();
+  return findMismatch(bytes, SEED) === -1;
+}

@@ -1,0 +1,75 @@
+// Page-locked memory of pages of 2 MiB: the system's own memory, registered with the driver. To make it
+// takes a third of the time of cuMemHostAlloc, which makes 512 small pages for each large one.
+
+import { CU_MEMHOSTREGISTER, CUresult } from "../../ffi/constants.ts";
+import { findHost, MADV, MAP, MAP_FAILED, PROT } from "../../ffi/host.ts";
+import { BaseMemoryResource } from "./base_memory_resource.ts";
+import type { ContextOwner } from "./memory_resource.ts";
+import { PinnedHostMemoryResource } from "./pinned_host_memory_resource.ts";
+
+const HUGE_PAGE_BYTES = 2n ** 21n;
+
+/** Memory of the system's: the block that was mapped around the part that is used. */
+interface Mapping {
+  readonly start: bigint;
+  readonly byteLength: bigint;
+}
+
+/** Page-locked host memory for large blocks; from the driver where the system gives none. */
+export class HugePinnedMemory extends BaseMemoryResource {
+  readonly #driver: PinnedHostMemoryResource;
+  /** Mappings by the address of their used part. */
+  readonly #mappings = new Map<bigint, Mapping>();
+
+  /** Takes memory through a device's context. */
+  constructor(owner: ContextOwner) {
+    super(owner, { isHostAccessible: true });
+    this.#driver = new PinnedHostMemoryResource(owner);
+  }
+
+  /** Allocates now, whatever the stream has queued. */
+  allocate(byteLength: number): bigint {
+    return this.#map(byteLength) ?? this.#driver.allocate(byteLength);
+  }
+
+  /** Frees now: the caller has made sure that no queued copy still needs the memory. */
+  deallocate(address: bigint): void {
+    const mapping = this.#mappings.get(address);
+    if (mapping === undefined) return this.#driver.deallocate(address);
+    this.#mappings.delete(address);
+    this.context.giveBack("cuMemHostUnregister", address);
+    findHost()?.munmap(mapping.start, mapping.byteLength);
+  }
+
+  get #canRegister(): boolean {
+    const { context } = this;
+    return context.attribute("CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED") === 1 &&
+      context.attribute("CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM") === 1;
+  }
+
+  /** Maps and registers memory; undefined for little, and when the system or the driver refuses. */
+  #map(byteLength: number): bigint | undefined {
+    const host = findHost();
+    const size = BigInt(byteLength);
+    if (host === undefined || size < HUGE_PAGE_BYTES || !this.#canRegister) return undefined;
+    const mappedBytes = size + HUGE_PAGE_BYTES; // some of it lies before the first large page
+    const flags = MAP.PRIVATE | MAP.ANONYMOUS;
+    const start = host.mmap(0n, mappedBytes, PROT.READ | PROT.WRITE, flags, -1, 0n);
+    if (start === MAP_FAILED) return undefined;
+    const address = (start + HUGE_PAGE_BYTES - 1n) / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES;
+    host.madvise(address, size, MADV.HUGEPAGE);
+    const { PORTABLE, DEVICEMAP } = CU_MEMHOSTREGISTER;
+    const status = this.context.status(
+      "cuMemHostRegister_v2",
+      address,
+      size,
+      PORTABLE | DEVICEMAP,
+    );
+    if (status !== CUresult.CUDA_SUCCESS) {
+      host.munmap(start, mappedBytes);
+      return undefined;
+    }
+    this.#mappings.set(address, { start, byteLength: mappedBytes });
+    return address;
+  }
+}

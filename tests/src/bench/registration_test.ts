@@ -1,0 +1,77 @@
+// transferBench() in real runs of `deno bench`: its names, its set-up and its report.
+
+import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { parseBenchRun } from "../../../src/bench/bench_results.ts";
+import { runDeno, TemporaryFolder } from "../../support/child_deno.ts";
+import { PROJECT_ROOT } from "../../support/project_files.ts";
+
+const REPORT = new URL("src/bench/report.ts", PROJECT_ROOT).pathname;
+
+/** Two benches of 1,000 bytes on the simulated device. */
+const RUN = JSON.stringify({
+  runtime: "Deno",
+  cpu: "x",
+  benches: [["pinned upload", 10], ["upload", 20]].map(([name, nanoseconds]) => ({
+    name: `${name} [1000 bytes up, Simulated]`,
+    results: [{ ok: { avg: nanoseconds, min: nanoseconds, p75: nanoseconds } }],
+  })),
+});
+
+const IMPORTS = `
+import { CudaDevice } from "${new URL("mod.ts", PROJECT_ROOT)}";
+import { transferBench } from "${new URL("src/bench/mod.ts", PROJECT_ROOT)}";
+const open = () => CudaDevice.open(0, { driver: "simulated" });
+`;
+
+Deno.test("transferBench() prepares once, disposes when the next begins, and calls as often as it says", async () => {
+  using folder = new TemporaryFolder();
+  const path = folder.write(
+    "x_bench.ts",
+    `${IMPORTS}
+const seen = [];
+let calls = 0;
+transferBench({
+  open, name: "first", bytes: 4096, callCount: 3,
+  prepare: (gpu) => { seen.push("prepare " + gpu.name); return { [Symbol.dispose]: () => seen.push("dispose") }; },
+}, () => { calls++; });
+transferBench({ open, name: "second", bytes: 1024 }, async () => {
+  if (seen.at(-1) !== "second") seen.push("second");
+  await null;
+});
+Deno.bench("other", () => {});
+globalThis.addEventListener("unload", () => console.error(JSON.stringify({ seen, rest: calls % 3 })));
+`,
+  );
+  const { stdout, stderr } = await runDeno(["bench", "-A", "--no-check", "--json", path]);
+  const line = stderr.split("\n").find((text) => text.startsWith("{")) ?? "";
+  assertEquals(JSON.parse(line), { seen: ["prepare Simulated", "dispose", "second"], rest: 0 });
+  const { speeds, otherCount } = parseBenchRun(stdout);
+  assertEquals(speeds.map(({ name, byteLength, callCount }) => [name, byteLength, callCount]), [
+    ["first", 4096, 3],
+    ["second", 1024, 1],
+  ]);
+  assertEquals(otherCount, 1);
+});
+
+Deno.test("report.ts prints speeds, writes a page, and says that a simulated device has none", async () => {
+  using folder = new TemporaryFolder();
+  const run = folder.write("run.json", RUN);
+  const page = `${folder.path}/page.html`;
+  const args = [run, "--html", page, "--compare", run];
+  const { code, stdout } = await runDeno(["run", "-A", "--no-check", REPORT, ...args]);
+  assertEquals(code, 0);
+  assertMatch(stdout, /^upload +50\.0 +50 %$/m);
+  assertStringIncludes(stdout, "The device is simulated");
+  assertStringIncludes(stdout, "0 of 2 benches got slower");
+  assertStringIncludes(await Deno.readTextFile(page), "Plotly");
+});
+
+Deno.test("report.ts refuses what is no output of deno bench, and unknown options", async () => {
+  using folder = new TemporaryFolder();
+  const path = folder.write("run.json", "{}");
+  for (const args of [[path], ["--nonsense"], [`${folder.path}/missing.json`]]) {
+    const { code, stdout, stderr } = await runDeno(["run", "-A", "--no-check", REPORT, ...args]);
+    assertEquals([code, stdout], [2, ""]);
+    assertStringIncludes(stderr, "Usage: deno bench");
+  }
+});

@@ -1,0 +1,107 @@
+// The cases of nvbandwidth: which are measured, that wrong bytes are noticed, and its output both ways.
+
+import { assert, assertEquals, assertGreater, assertRejects, assertThrows } from "@std/assert";
+import { simulateDriver } from "../../../ffi/simulated/driver.ts";
+import { type BandwidthPoint, fitLines } from "../../../src/measure/bandwidth_result.ts";
+import { COPY_CASES } from "../../../src/measure/copy_cases.ts";
+import { nvbandwidthDocument, parseNvbandwidth } from "../../../src/measure/nvbandwidth.ts";
+import { withDevice } from "../../support/with_device.ts";
+
+const SMALL = { caseSize: 4097, sampleCount: 1 } as const;
+
+Deno.test("CudaDevice.bandwidth() measures the cases alone, in the order given, and leaves nothing", () =>
+  withDevice(async (gpu) => {
+    const wanted = COPY_CASES.toReversed();
+    const { cases, points } = await gpu.bandwidth({ ...SMALL, cases: wanted });
+    assertEquals(cases.map(({ name }) => name), wanted);
+    assertEquals(points, []);
+    for (const { gigabytesPerSecond, verified, byteLength } of cases) {
+      assert(verified);
+      assertGreater(gigabytesPerSecond, 0);
+      assertEquals(byteLength, 4097);
+    }
+    assertEquals(gpu.live().count, 0);
+  }));
+
+Deno.test("CudaDevice.bandwidth() measures cases beside points when both are asked for", () =>
+  withDevice(async (gpu) => {
+    const { cases, points } = await gpu.bandwidth({
+      ...SMALL,
+      cases: ["device_local_copy"],
+      sizes: [4096],
+      kinds: ["pinned"],
+      directions: ["host-to-device"],
+    });
+    assertEquals([cases.length, points.length], [1, 1]);
+  }));
+
+Deno.test("CudaDevice.bandwidth() tells a case whose bytes are wrong", () => {
+  const driver = simulateDriver();
+  const lazy = { ...driver, cuMemcpyAsync: () => 0, cuMemcpyDtoDAsync_v2: () => 0 };
+  return withDevice(async (gpu) => {
+    const { cases } = await gpu.bandwidth({ ...SMALL, cases: ["device_local_copy"] });
+    assertEquals(cases.map(({ verified }) => verified), [false]);
+  }, { driver: lazy });
+});
+
+Deno.test("CudaDevice.bandwidth() refuses cases of no bytes", () =>
+  withDevice(async (gpu) => {
+    await assertRejects(() => gpu.bandwidth({ cases: COPY_CASES, caseSize: 0 }), RangeError);
+  }));
+
+Deno.test("parseNvbandwidth() reads what nvbandwidthDocument() writes", () =>
+  withDevice(async (gpu) => {
+    const result = await gpu.bandwidth({ ...SMALL, cases: COPY_CASES });
+    const speeds = parseNvbandwidth(JSON.stringify(nvbandwidthDocument(result)));
+    assertEquals(
+      speeds,
+      new Map(result.cases.map(({ name, gigabytesPerSecond }) => [name, gigabytesPerSecond])),
+    );
+  }));
+
+Deno.test("parseNvbandwidth() reads sums from its text, and leaves out cases that failed", () => {
+  const text =
+    "Running a.\nmemcpy\n 0\n 0   55.6\n\nSUM a 55.6\n\nRunning b.\nWAIVED\nSUM c 2091\r\n";
+  assertEquals(parseNvbandwidth(text), new Map([["a", 55.6], ["c", 2091]]));
+  const testcases = [
+    { name: "a", status: "Passed", sum: 5 },
+    { name: "b", status: "Error", sum: 5 },
+    { name: "c", status: "Waived" },
+    null,
+  ];
+  assertEquals(
+    parseNvbandwidth(JSON.stringify({ nvbandwidth: { testcases } })),
+    new Map([["a", 5]]),
+  );
+});
+
+Deno.test("parseNvbandwidth() refuses what has no case", () => {
+  for (const text of ["", "SUM a", "{}", "{", '{"nvbandwidth":{"testcases":5}}', "SUM a 5 6"]) {
+    assertThrows(() => parseNvbandwidth(text), TypeError, "Cannot read the output of nvbandwidth");
+  }
+});
+
+Deno.test("fitLines() leaves out points that lie on no line", () => {
+  const line = [4096, 65536, 2 ** 20, 2 ** 24].map((size) =>
+    point("pinned", size, 5e-6 + size / 5e10)
+  );
+  const bent = line.map(({ byteLength, secondsPerCopy }, index) =>
+    point("pageable", byteLength, secondsPerCopy * (index === 2 ? 4 : 1))
+  );
+  assertEquals(fitLines([...line, ...bent]).map(({ kind }) => kind), ["pinned"]);
+});
+
+function point(kind: "pinned" | "pageable", byteLength: number, seconds: number): BandwidthPoint {
+  return {
+    direction: "host-to-device",
+    kind,
+    byteLength,
+    secondsPerCopy: seconds,
+    gigabytesPerSecond: byteLength / seconds / 1e9,
+    minGigabytesPerSecond: 0,
+    maxGigabytesPerSecond: 0,
+    sampleCount: 1,
+    copiesPerSample: 1,
+    verified: true,
+  };
+}
