@@ -39,7 +39,11 @@ export const KERNEL_STEPS: readonly Step[] = [
         unsigned *x, size_t count, size_t start, size_t step) {}`);
       using x = gpu.alloc("uint32", 1 << 20);
       const upload = x.upload(new Uint32Array(1 << 20));
-      run.launch({ grid: 1, block: 8, args: [x, 4, 5, 1] });
+      try {
+        run.launch({ grid: 1, block: 8, args: [x, 4, 5, 1] });
+      } finally {
+        await Promise.allSettled([upload]);
+      }
       await upload;
       using graph = gpu.capture(() => run.launch({ grid: 1, block: 8, args: [x, 4, 7, 1] }));
       run.dispose();
