@@ -5,9 +5,11 @@ import type { DeviceBuffer, DType } from "../../../../mod.ts";
 import { loadNpz, NumpyError, saveNpz } from "../../../../src/entries/numpy.ts";
 import { encodeNpyHeader, readNpyHeader } from "../../../../src/numpy/npy_header.ts";
 import { TemporaryFolder } from "../../../support/child_deno.ts";
-import { runPython, testWithNumpy } from "../../../support/numpy.ts";
+import { runPython, testsWith } from "../../../support/python.ts";
 import { Random, testSeed } from "../../../support/random.ts";
 import { withDevice } from "../../../support/with_device.ts";
+
+const testWithNumpy = await testsWith("numpy");
 
 const TYPES: readonly DType[] = [
   ...["float16", "float32", "float64", "int8", "int16", "int32", "int64"] as const,
@@ -260,7 +262,8 @@ testWithNumpy("numpy loads what saveNpy() and saveNpz() write", () =>
     using z = gpu.zeros("float16", 3).fill(1.5);
     await saveNpz(`${folder.path}/stored.npz`, { x, y, z });
     await saveNpz(`${folder.path}/deflated.npz`, { x, y, z }, { compress: true });
-    const printed = await runPython(
+    const printed = await runPython([
+      "-c",
       `
 import numpy, sys, glob
 for path in sorted(glob.glob(sys.argv[1] + "/*.npy")):
@@ -275,8 +278,8 @@ for name in ("stored", "deflated"):
         assert arrays["z"].dtype == numpy.float16 and (arrays["z"] == 1.5).all()
 print("fine")
 `,
-      [folder.path],
-    );
+      folder.path,
+    ]);
     assertEquals(printed.trim(), "fine");
   }));
 
@@ -284,7 +287,8 @@ testWithNumpy("loadNpy() and loadNpz() load what numpy writes", () =>
   withDevice(async (gpu) => {
     using folder = new TemporaryFolder();
     const described = JSON.parse(
-      await runPython(
+      await runPython([
+        "-c",
         `
 import json, numpy, sys
 folder = sys.argv[1]
@@ -310,8 +314,8 @@ numpy.save(f"{folder}/objects.npy", numpy.array([{}, []], dtype=object), allow_p
 numpy.save(f"{folder}/text.npy", numpy.array(["a", "b"]))
 print(json.dumps(found))
 `,
-        [folder.path],
-      ),
+        folder.path,
+      ]),
     ) as [string, string, number[], number[]][];
     assert(described.length > 40);
     for (const [name, dtype, shape, values] of described) {

@@ -10,11 +10,15 @@ import {
 } from "../../../../src/interop/safetensors/header.ts";
 import { saveSafetensors } from "../../../../src/interop/safetensors/save.ts";
 import { FileFolder } from "../../../support/files.ts";
+import { PROJECT_ROOT } from "../../../support/project_files.ts";
+import { runPython, testsWith } from "../../../support/python.ts";
 import { Random } from "../../../support/random.ts";
 import { damage } from "../../../support/safetensors/damage.ts";
 import { fileOf, TYPES_FIXTURE } from "../../../support/safetensors/files.ts";
-import { askPeer, testWithPeer } from "../../../support/safetensors/python.ts";
 import { withDevice } from "../../../support/with_device.ts";
+
+const testWithPeer = await testsWith("numpy", "safetensors");
+const PEER = new URL("tests/support/safetensors/peer.py", PROJECT_ROOT).pathname;
 
 const FILE_COUNT = 500;
 const MUTANT_COUNT = 20_000;
@@ -36,7 +40,7 @@ testWithPeer(
     const [theirs, ours] = [folder.pathOf("theirs"), folder.pathOf("ours")];
     Deno.mkdirSync(theirs);
     Deno.mkdirSync(ours);
-    await askPeer(["random", theirs, String(FILE_COUNT)]);
+    await runPython([PEER, "random", theirs, String(FILE_COUNT)]);
     await withDevice(async (gpu) => {
       for (const { name } of Deno.readDirSync(theirs)) {
         using model = await gpu.loadSafetensors(`${theirs}/${name}`);
@@ -48,7 +52,7 @@ testWithPeer(
         await saveSafetensors(`${ours}/${name}`, model, { metadata: model.metadata });
       }
     });
-    assertEquals(Number(await askPeer(["compare", theirs, ours])), FILE_COUNT);
+    assertEquals(Number(await runPython([PEER, "compare", theirs, ours])), FILE_COUNT);
   },
 );
 
@@ -103,7 +107,7 @@ async function compareWithPeer(
   files: readonly Uint8Array<ArrayBuffer>[],
 ): Promise<string[]> {
   const path = folder.write("all", joined(files));
-  const verdicts: string[] = JSON.parse(await askPeer(["judge", path]));
+  const verdicts: string[] = JSON.parse(await runPython([PEER, "judge", path]));
   assertEquals(verdicts.length, files.length);
   const refused: string[] = [];
   for (const [index, verdict] of verdicts.entries()) {
