@@ -32,7 +32,8 @@ export const STRICTER = {
   discarded: {
     kind: "throws",
     simulated: "throws when work uses managed bytes that were discarded and not prefetched since",
-    real: "reads anything, and can lose a write although that should undo the discard",
+    real: "reads anything, and can lose a write although that should undo the discard; the host " +
+      "has seen old bytes even behind a prefetch and a fill",
   },
   hostChanged: {
     kind: "throws",
@@ -152,7 +153,7 @@ export const STRICTER = {
     kind: "answers",
     simulated: "reads the version and the target of PTX; kernels are functions in JavaScript",
     real: "compiles PTX, and refuses programs with mistakes",
-    calls: ["cuModuleLoadData", "cuModuleLoadDataEx", "cuLibraryLoadData"],
+    calls: ["cuModuleLoadData", "cuModuleLoadDataEx", "cuLibraryGetKernel"],
     statuses: [[218, 0]],
   },
   progress: {

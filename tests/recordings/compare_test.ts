@@ -7,10 +7,10 @@ function compare(
   call: string,
   real: string,
   simulated: Partial<ComparedStep["simulated"]>,
-  { managedCount = 0, isFreeing = false } = {},
+  { managedCount = 0, isFreeing = false, isDiscarded = false } = {},
 ) {
   return compareStep({
-    ...{ call, real, managedCount, isFreeing },
+    ...{ call, real, managedCount, isFreeing, isDiscarded },
     simulated: { outcome: "0", ...simulated },
   });
 }
@@ -86,6 +86,18 @@ Deno.test("compareStep() lets a pool hold less while a free is queued", () => {
   assertEquals(compare(call, "0 0", { outcome }).kind, "different");
   assertEquals(
     compare("cuStreamQuery", "0 a", { outcome: "0 b" }, { isFreeing }).kind,
+    "different",
+  );
+});
+
+Deno.test("compareStep() lets the host see old bytes of memory that was discarded", () => {
+  const [outcome, isDiscarded] = ["0 3c*16", true];
+  assertEquals(compare("look", "0 ae*16", { outcome }, { isDiscarded }), {
+    ...{ kind: "wanted", rule: "discarded", isParted: false },
+  });
+  assertEquals(compare("look", "0 ae*16", { outcome }).kind, "different");
+  assertEquals(
+    compare("cuMemRangeGetAttribute", "0 1", { outcome }, { isDiscarded }).kind,
     "different",
   );
 });

@@ -3,6 +3,8 @@
 
 import { assertEquals, assertGreaterOrEqual, assertNotEquals } from "@std/assert";
 import { CUDA } from "../../ffi/cuda.ts";
+import { Random } from "../support/random.ts";
+import { Draft } from "../support/recording/draft.ts";
 import { generate } from "../support/recording/generate.ts";
 import { parseStep } from "../support/recording/notation.ts";
 import { simulate } from "../support/recording/simulation.ts";
@@ -51,4 +53,20 @@ Deno.test("generate() calls every function, with success and with refusals, and 
   // No random module has variables, and no sequence releases what the recorder holds.
   assertEquals(missing.sort(), ["cuLibraryGetGlobal", "cuModuleGetGlobal_v2"]);
   assertGreaterOrEqual(refused.size, 85);
+});
+
+Deno.test("Draft is spoiled where a fault waits behind the overlap that ends it, and not without", async () => {
+  const isSpoiled = async (device: number): Promise<boolean> => {
+    const player = simulate({ ...FACTS, peerAccess: false }, { isFresh: false });
+    const draft = new Draft(player, { random: new Random(9), deviceCount: 2 });
+    await draft.add("cuStreamCreateWithPriority &s 1 0");
+    await draft.add("cuMemAllocManaged &m 4096 1");
+    await draft.add(`cuCtxSetCurrent ctx${device}`);
+    await draft.add("cuMemAlloc_v2 &d 4096");
+    await draft.add("cuCtxSetCurrent ctx0");
+    await draft.add("cuLaunchKernel fill0 1 1 1 1 1 1 0 s (u64:d,u32:7,u32:64) null");
+    while (!draft.isOver) await draft.add("cuMemcpyAsync m+16 m 64 s");
+    return draft.isSpoiled;
+  };
+  assertEquals([await isSpoiled(0), await isSpoiled(1)], [false, true]);
 });

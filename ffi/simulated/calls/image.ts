@@ -1,9 +1,12 @@
 // The driver's checks of a module's image before it compiles: it knows compiled code by its first
 // bytes and PTX by its first word, followed by its version and target.
 
+import type { CUresult } from "../../constants.ts";
 import { bytesOf, type Cell } from "./cells.ts";
-import { refuse } from "../errors.ts";
 import type { Machine } from "../model/machine.ts";
+
+/** Status with which the driver refuses an image. */
+export type ImageFault = keyof typeof CUresult;
 
 /** First word and further bytes of compiled code: an ELF file for CUDA, a fat binary. */
 const COMPILED = [
@@ -11,21 +14,21 @@ const COMPILED = [
   { magic: 0xba55ed50, at: 4, bytes: [1, 0, 16, 0] },
 ] as const;
 
-/** Rejects an image that is neither compiled code nor PTX that this driver can compile. */
-export function requireImage(machine: Machine, image: Cell): void {
+/** Finds the status for an image that is neither compiled code nor PTX this driver can compile. */
+export function imageFault(machine: Machine, image: Cell): ImageFault | undefined {
   const bytes = bytesOf(image);
   const { buffer, byteOffset, byteLength } = bytes;
   const magic = byteLength < 4 ? 0 : new DataView(buffer, byteOffset).getUint32(0, true);
   const compiled = COMPILED.find((form) => form.magic === magic);
-  if (compiled === undefined) return requirePtx(machine, bytes);
+  if (compiled === undefined) return ptxFault(machine, bytes);
   const isWhole = compiled.bytes.every((byte, index) => bytes[compiled.at + index] === byte);
-  if (!isWhole) refuse("CUDA_ERROR_INVALID_IMAGE");
+  return isWhole ? undefined : "CUDA_ERROR_INVALID_IMAGE";
 }
 
-function requirePtx(machine: Machine, bytes: Uint8Array): void {
+function ptxFault(machine: Machine, bytes: Uint8Array): ImageFault | undefined {
   const end = bytes.indexOf(0);
   const text = new TextDecoder().decode(bytes.slice(0, end < 0 ? bytes.byteLength : end));
-  if (!/^\s*(\/\/|\.version\b)/.test(text)) refuse("CUDA_ERROR_INVALID_IMAGE");
+  if (!/^\s*(\/\/|\.version\b)/.test(text)) return "CUDA_ERROR_INVALID_IMAGE";
   if (end < 0) {
     machine.site.fail(
       "unterminated",
@@ -33,9 +36,9 @@ function requirePtx(machine: Machine, bytes: Uint8Array): void {
     );
   }
   const version = /^\s*\.version\s+(\d+)\.\d+/m.exec(text)?.[1];
-  if (version === undefined) return refuse("CUDA_ERROR_INVALID_IMAGE");
+  if (version === undefined) return "CUDA_ERROR_INVALID_IMAGE";
   // PTX 9 came with CUDA 13, PTX 8 with CUDA 12, and so on.
   const newest = Math.floor(machine.settings.driverVersion / 1000) - 4;
-  if (Number(version) > newest) refuse("CUDA_ERROR_UNSUPPORTED_PTX_VERSION");
-  if (!/^\s*\.target\s+\w/m.test(text)) refuse("CUDA_ERROR_INVALID_PTX");
+  if (Number(version) > newest) return "CUDA_ERROR_UNSUPPORTED_PTX_VERSION";
+  return /^\s*\.target\s+\w/m.test(text) ? undefined : "CUDA_ERROR_INVALID_PTX";
 }

@@ -16,7 +16,7 @@ import { READY_KERNELS } from "../work/ready_kernels.ts";
 import { submit } from "../work/submission.ts";
 import type { CallGroup } from "./calls.ts";
 import { bytesOf, type Cell, get64, getText, put32, put64, requireCell } from "./cells.ts";
-import { requireImage } from "./image.ts";
+import { type ImageFault, imageFault } from "./image.ts";
 
 /** A loaded image: a module of one context, or a library for all of them. */
 class Module {
@@ -30,8 +30,16 @@ class Module {
   }
 }
 
-/** A loaded image that every context can use. */
-class Library extends Module {}
+/** An image that every context can use; the driver looks into it when it is first asked for a part. */
+class Library extends Module {
+  /** Mistake of the image. */
+  readonly fault: ImageFault | undefined;
+
+  constructor(fault: ImageFault | undefined) {
+    super(undefined);
+    this.fault = fault;
+  }
+}
 
 /** A kernel of a library. */
 class LibraryKernel {
@@ -89,16 +97,21 @@ export function kernelCalls(machine: Machine): KernelCalls {
 
   function findKernel(name: Cell): { name: string; kernel: SimulatedKernel } {
     const text = getText(name);
-    requireValue(text !== "");
     const kernel = [machine.settings.kernels, READY_KERNELS]
       .find((known) => Object.hasOwn(known, text))?.[text];
     return kernel === undefined ? refuse("CUDA_ERROR_NOT_FOUND") : { name: text, kernel };
   }
 
+  function findLibrary(handle: bigint): Library {
+    const library = machine.find(Library, handle);
+    return library.fault === undefined ? library : refuse(library.fault);
+  }
+
   function loadModule(handle: Cell, image: Cell): void {
     const context = contexts.current;
     requireCell(handle);
-    requireImage(machine, image);
+    const fault = imageFault(machine, image);
+    if (fault !== undefined) refuse(fault);
     machine.register((registered) => {
       put64(handle, registered);
       return new Module(context);
@@ -161,6 +174,7 @@ export function kernelCalls(machine: Machine): KernelCalls {
     cuModuleGetFunction(handle, module, name) {
       requireCell(handle);
       const found = machine.find(Module, module);
+      requireValue(getText(name) !== "");
       const { name: text, kernel } = findKernel(name);
       const known = found.kernels.get(text);
       if (known !== undefined) return put64(handle, known);
@@ -180,10 +194,10 @@ export function kernelCalls(machine: Machine): KernelCalls {
       requireCell(handle);
       requireValue(optionCount === 0 || (options !== null && values !== null));
       requireValue(otherCount === 0);
-      requireImage(machine, image);
+      const fault = imageFault(machine, image);
       machine.register((registered) => {
         put64(handle, registered);
-        return new Library(undefined);
+        return new Library(fault);
       });
     },
     cuLibraryUnload(handle) {
@@ -192,7 +206,7 @@ export function kernelCalls(machine: Machine): KernelCalls {
     },
     cuLibraryGetKernel(handle, library, name) {
       requireCell(handle);
-      const found = machine.find(Library, library);
+      const found = findLibrary(library);
       const { name: text, kernel } = findKernel(name);
       const known = found.kernels.get(text);
       if (known !== undefined) return put64(handle, known);
@@ -217,7 +231,7 @@ export function kernelCalls(machine: Machine): KernelCalls {
     },
     cuLibraryGetGlobal(_address, _size, library, _name) {
       contexts.requireCurrent();
-      machine.find(Library, library);
+      findLibrary(library);
       refuse("CUDA_ERROR_NOT_FOUND");
     },
     cuFuncGetAttribute(value, attribute, handle) {

@@ -140,7 +140,8 @@ export function poolCalls(machine: Machine): PoolCalls {
       const capture = machine.captures.of(stream);
       if (capture === undefined) machine.requireRelaxed();
       if (address === 0n) return;
-      const allocation = memory.allocationFrom(Number(address));
+      const asker = capture === undefined ? "call" : "free";
+      const allocation = memory.allocationFrom(Number(address), asker);
       requireValue(allocation !== undefined);
       if (allocation instanceof GraphAllocation) {
         return freeGraphMemory(machine, stream, allocation);

@@ -32,8 +32,8 @@ export function sharingCalls(machine: Machine): SharingCalls {
     cuIpcGetMemHandle(handle, address) {
       const allocation = memory.at(Number(address));
       requireValue(allocation !== undefined && "kind" in allocation);
-      requireValue(allocation.kind === "device");
       contexts.requireCurrent();
+      requireValue(allocation.kind === "device");
       issue(handle, "memory", allocation.id);
     },
     cuIpcOpenMemHandle_v2(_address, handle, _flags) {

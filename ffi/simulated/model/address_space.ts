@@ -59,15 +59,15 @@ export class AddressSpace {
   }
 
   /** Finds the block that holds an address. */
-  at(address: number): Allocation | Reservation | undefined {
+  at(address: number, asker: Asker = "call"): Allocation | Reservation | undefined {
     const entry = this.#entryAt(address);
-    const isAbsent = entry instanceof Allocation && entry.absence("call") !== undefined;
+    const isAbsent = entry instanceof Allocation && entry.absence(asker) !== undefined;
     return isAbsent ? undefined : entry;
   }
 
   /** Finds the block that starts at an address. */
-  allocationFrom(address: number): Allocation | undefined {
-    const entry = this.at(address);
+  allocationFrom(address: number, asker: Asker = "call"): Allocation | undefined {
+    const entry = this.at(address, asker);
     return entry instanceof Allocation && entry.address === address ? entry : undefined;
   }
 

@@ -14,8 +14,8 @@ import type { Rule } from "../stricter.ts";
 /** Origin of a block, which decides who may free and who may use it. */
 export type AllocationKind = "device" | "pool" | "graph" | "pinned" | "registered" | "managed";
 
-/** User of an address: a call or a running kernel. */
-export type Asker = "call" | "kernel";
+/** User of an address: a call, a running kernel, or a capture that records a free. */
+export type Asker = "call" | "kernel" | "free";
 
 /** The reason why memory cannot be used. */
 export interface Absence {
@@ -89,7 +89,7 @@ export class Allocation implements Ranged, Owner {
 
   /** Returns the reason when the memory cannot be used now; a queued free comes after kernels. */
   absence(asker: Asker): Absence | undefined {
-    return this.isFreed && asker === "call" ? FREED : undefined;
+    return this.isFreed && asker !== "kernel" ? FREED : undefined;
   }
 
   /** Releases the physical memory. */

@@ -56,8 +56,14 @@ export class GraphAllocation extends Allocation {
 
   override absence(asker: Asker): Absence | undefined {
     if (asker === "kernel" ? this.#isOpen : this.isThere || this.#isInCapture) return undefined;
+    if (asker === "free" && this.isLeft) return undefined;
     if (this.#isFreedInGraph) return { ...FREED, words: "was freed in its graph" };
     return this.#wasLaunched ? FREED : NOT_LAUNCHED;
+  }
+
+  /** Whether the capture has ended and its graph leaves the block to others, now or once launched. */
+  get isLeft(): boolean {
+    return !this.capture.isOpen && !this.#isFreedInGraph;
   }
 
   /** Tells whether a context may touch the bytes, by the rights that the pool had at the allocation. */

@@ -46,8 +46,10 @@ export function freeGraphMemory(
 ): void {
   const capture = machine.captures.of(stream);
   const isOwn = allocation.capture === capture;
-  requireValue(isOwn || allocation.isThere);
-  const region = machine.memory.resolve(allocation.address, allocation.byteLength);
+  // A graph can free what another is still to bring: only its launch needs that to be there.
+  const asker = capture === undefined ? "call" : "free";
+  requireValue(isOwn || allocation.isThere || (asker === "free" && allocation.isLeft));
+  const region = machine.memory.resolve(allocation.address, allocation.byteLength, asker);
   submit(machine, stream, {
     regions: [region],
     queue(target) {

@@ -15,7 +15,8 @@ export function submit(
   work: Omit<CapturedWork, "call">,
 ): Operation | undefined {
   const capture = machine.captures.of(stream);
-  for (const region of work.regions) requireReach(machine, stream, region);
+  const isFree = capture !== undefined && machine.site.name === "cuMemFreeAsync";
+  for (const region of isFree ? [] : work.regions) requireReach(machine, stream, region);
   if (capture === undefined) return work.queue(stream);
   for (const region of work.regions) requireLasting(machine, region);
   capture.add(stream, { ...work, call: machine.site.name });

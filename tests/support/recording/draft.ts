@@ -47,7 +47,7 @@ export class Draft {
   isOver = false;
   /** Whether the last step met the end of work that broke a rule before. */
   isBroken = false;
-  /** Whether that rule is one whose breach a real driver could answer by a fault. */
+  /** Whether work that broke a rule, or is still queued, is such as a real driver could fault on. */
   isSpoiled = false;
   readonly #player: Player;
   /** Whether nearly all work goes to one stream, so that few steps race. */
@@ -76,12 +76,22 @@ export class Draft {
       // What breaks off late has left work undone, so nothing can follow.
       const isHarmless = rule !== undefined && HARMLESS.has(rule);
       this.isBroken = isLate;
-      this.isSpoiled = isLate && !isHarmless;
       this.isOver = isLate || (isHarmless && this.random.below(BROKEN_SHARE) === 0);
       if (!this.isOver) return false;
+      this.isSpoiled = !isHarmless || await this.#leavesHarm();
     }
     this.lines.push(line);
     return outcome.startsWith("0");
+  }
+
+  /** Runs what is still queued behind the last step; tells whether a real driver could fault there. */
+  async #leavesHarm(): Promise<boolean> {
+    const ends = [...this.world.captures].map(({ origin }) => `cuStreamEndCapture ${origin} &`);
+    for (const line of [...ends, "settle"]) {
+      const { rule } = await this.#player.play(line);
+      if (rule !== undefined && !HARMLESS.has(rule)) return true;
+    }
+    return false;
   }
 
   /** Makes up a name. */

@@ -206,7 +206,7 @@ export class Player {
       const capture = [...world.captures].find(({ origin }) => origin === words[0]);
       return capture === undefined ? {} : { capture };
     }
-    const source = makes === "exec" || makes === "function"
+    const source = makes === "exec" || makes === "function" || makes === "kernel"
       ? world.find(words[1] ?? "")
       : undefined;
     return source === undefined ? {} : { source };

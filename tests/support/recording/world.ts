@@ -21,7 +21,7 @@ export interface Thing {
   readonly bytes?: Uint8Array<ArrayBuffer>;
   /** The capture that records its allocation, or that it is the graph of. */
   readonly capture?: CaptureNotes;
-  /** What it comes from: the graph of an executable one, the module of a function. */
+  /** What it comes from: the graph of an executable one, the module or the kernel of a function. */
   readonly source?: Thing;
 }
 
@@ -59,6 +59,8 @@ export class World {
   readonly mapped: Map<bigint, number> = new Map();
   /** Names of arrays that were unregistered, and of reservations that were unmapped in part. */
   readonly disturbed: Set<string> = new Set();
+  /** Names of managed memory of which pages were discarded. */
+  readonly discarded: Set<string> = new Set();
   /** Names of memory that streams have freed, or will. */
   readonly freedByStreams: Set<string> = new Set();
   /** Devices of contexts by name. */
@@ -110,7 +112,7 @@ export class World {
     thing.isAlive = false;
     for (const other of this.things.values()) {
       if (other.source === thing && /^(module|library|kernel)$/.test(thing.kind)) {
-        other.isAlive = false;
+        this.end(other);
       }
     }
   }

@@ -504,6 +504,17 @@ export const GRAPH_MEMORY_SCRIPTS: readonly Script[] = readScripts(`
   cuDeviceGetGraphMemAttribute 0 2 & = 0 33554432
   cuDeviceGetGraphMemAttribute 0 3 & = 0 33554432
 
+# a graph that frees what another is still to bring
+  cuStreamCreateWithPriority &s 1 0
+  cuStreamBeginCapture_v2 s 2
+  cuMemAllocAsync &a 4096 s
+  cuStreamEndCapture s &g1 = 0 new
+  cuMemFreeAsync a s = 1
+  cuStreamBeginCapture_v2 s 2
+  cuMemFreeAsync a s = 0
+  cuStreamEndCapture s &g2 = 0 new
+  cuGraphGetNodes g2 null & = 0 1
+
 # counters of a graph with blocks on branches
   cuStreamCreateWithPriority &s 1 0
   cuStreamCreateWithPriority &t 1 0

@@ -116,6 +116,17 @@ const OTHERS = `
   cuLibraryUnload l
   cuLibraryUnload 0 = 400
 
+# libraries whose images nobody has looked into yet
+  cuLibraryLoadData &l1 <words> null null 0 null null 0 = 0 new
+  cuLibraryLoadData &l2 <empty> null null 0 null null 0 = 0 new
+  cuLibraryLoadData &l3 <elf> null null 0 null null 0 = 0 new
+  cuLibraryLoadData &l4 <future> null null 0 null null 0 = 0 new
+  cuLibraryGetKernel &k l1 "fill" = 200
+  cuLibraryGetKernel &k l4 "fill" = 222
+  cuLibraryUnload l1
+  cuLibraryLoadData &l5 <kernels> null null 0 null null 0
+  cuLibraryGetKernel &k l5 "" = 500
+
 # a launch by a description
   cuStreamCreateWithPriority &s 1 0
   cuLibraryLoadData &l <kernels> null null 0 null null 0
