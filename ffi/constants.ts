@@ -341,7 +341,7 @@ export const CUfunction_attribute = {
   CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES: 8,
 } as const;
 
-/** What a launch is told beyond its sizes, for `cuLaunchKernelEx`. */
+/** The attributes of a launch beyond its sizes, for `cuLaunchKernelEx`. */
 export const CUlaunchAttributeID = {
   CU_LAUNCH_ATTRIBUTE_COOPERATIVE: 2,
   CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION: 4,

@@ -13,7 +13,7 @@ interface LibraryFacts {
   readonly stem: string;
   /** Endings that its file can have, newest first. */
   readonly endings: readonly string[];
-  /** How to get it. */
+  /** The way to get it. */
   readonly remedy: string;
 }
 
@@ -63,7 +63,7 @@ export type NvidiaLibrary = keyof typeof NVIDIA_LIBRARIES;
 export interface FoundLibrary {
   /** Its file; undefined when none was seen, which the permissions may be the reason of. */
   readonly path: string | undefined;
-  /** What tells this file from others: path, size and time. */
+  /** The path, size and time that tell this file from others. */
   readonly identity: string | undefined;
   /** Which place it was found in. */
   readonly place: string | undefined;

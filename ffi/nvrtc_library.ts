@@ -17,7 +17,7 @@ type DriverWithNvrtc = DriverApi & {
 
 /** A compiler that can be opened: where it is, and its functions once they are asked for. */
 export interface NvrtcSource {
-  /** What tells this compiler from others: its path, size and time; undefined when unknown. */
+  /** The path, size and time that tell this compiler from others; undefined when unknown. */
   readonly identity: string | undefined;
   /** Folders with CUDA's headers beside it. */
   readonly includeFolders: readonly string[];

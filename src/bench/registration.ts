@@ -45,7 +45,7 @@ const TRANSFER_BENCH_OPTIONS: OptionSet<TransferBenchOptions<unknown>> = new Opt
 
 const devices = new Map<() => CudaDevice, CudaDevice>();
 
-/** What the bench that runs has prepared, and which one it is. */
+/** The bench that runs, and the values that it has prepared. */
 let current: { readonly bench: symbol; readonly prepared: unknown } | undefined;
 
 /**

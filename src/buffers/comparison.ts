@@ -10,7 +10,7 @@ import type { MemorySpan } from "../transfer/copy.ts";
 import { queueFill } from "../transfer/fill.ts";
 import { readElement } from "./element_access.ts";
 
-/** What the kernels leave where nothing differs. */
+/** The index that the kernels leave where nothing differs. */
 const NOWHERE = 2n ** 64n - 1n;
 
 /** Bytes of a result. */

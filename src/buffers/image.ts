@@ -68,7 +68,7 @@ const LEAST_ELEMENTS = 32;
 /** Pictures of fewer elements are enlarged to about this many pixels. */
 const LEAST_PIXELS = 320;
 
-/** What is drawn. */
+/** The elements that an image shows. */
 export interface ImageSource {
   readonly name: string;
   /** Its name, type and shape, for errors. */

@@ -16,7 +16,7 @@ const CONTEXT_LINES = 1;
 /** Problems shown in full; the log has all. */
 const SHOWN_PROBLEMS = 5;
 
-/** What a {@link CompileError} is made of. */
+/** The parts of a {@link CompileError}. */
 export interface CompileReport {
   /** Name of the text. */
   readonly file: string;

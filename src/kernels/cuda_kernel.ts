@@ -140,7 +140,7 @@ export class CudaKernel implements Disposable {
     return this.#function.types?.map(({ byteLength }) => byteLength);
   }
 
-  /** What the kernel needs and may use: threads of a block, registers, shared memory. */
+  /** The threads of a block, registers and shared memory that the kernel needs and may use. */
   get limits(): KernelLimits {
     this.#requireUsable();
     return this.#function.limits;

@@ -20,7 +20,7 @@ export const OCCUPANCY_OPTIONS: OptionSet<OccupancyOptions> = new OptionSet({
   sharedBytes: NUMBER,
 });
 
-/** How a kernel fills a GPU. */
+/** The share of a GPU that a kernel fills. */
 export interface Occupancy {
   /** Threads of a block. */
   readonly block: number;

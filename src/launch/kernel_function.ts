@@ -35,7 +35,7 @@ export interface LaunchRequest {
   readonly args: readonly unknown[];
 }
 
-/** What a kernel needs and may use. */
+/** The needs and limits of a kernel. */
 export interface KernelLimits {
   /** Most threads of a block. */
   readonly maxBlockThreads: number;
@@ -91,7 +91,7 @@ export class KernelFunction {
     this.#block = new ParameterBlock(this.types ?? []);
   }
 
-  /** What it needs and may use (cuFuncGetAttribute). */
+  /** Its needs and limits (cuFuncGetAttribute). */
   get limits(): KernelLimits {
     if (this.#limits !== undefined) return this.#limits;
     const { context } = this.code;

@@ -54,7 +54,7 @@ const ENDS: Readonly<Record<CopyCase, Ends>> = {
 /** The names of the cases, in nvbandwidth's order. */
 export const COPY_CASES = Object.keys(ENDS) as readonly CopyCase[];
 
-/** What to measure. */
+/** The cases to measure, and the size of their copies. */
 export interface CasePlan {
   readonly cases: readonly CopyCase[];
   readonly byteLength: number;
@@ -75,7 +75,7 @@ export async function measureCases(memory: BandwidthMemory, plan: CasePlan): Pro
   return speeds;
 }
 
-/** What the measurement of one case needs. */
+/** The memory and the resources of the measurement of one case. */
 interface CaseFields extends CasePlan {
   readonly memory: BandwidthMemory;
   readonly resources: DisposableStack;

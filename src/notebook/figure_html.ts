@@ -29,7 +29,7 @@ details { margin: 8px; }
 details p { white-space: pre-line; }
 `;
 
-/** What is shown until plotly.js draws, and where no script runs. */
+/** The picture that is shown until plotly.js draws, and where no script runs. */
 export interface Stand {
   /** The picture as an SVG document; without one the description is shown. */
   readonly picture?: string;

@@ -22,7 +22,7 @@ export async function plotlyScript(): Promise<string> {
   return `<script>if(!window.Plotly){${shadowed(source)}}</script>`;
 }
 
-/** What takes the place of the output that carried plotly.js. */
+/** The output that takes the place of the one that carried plotly.js. */
 const CARRIED: DisplayBundle = { "text/html": "", "text/plain": "" };
 
 /**

@@ -21,7 +21,7 @@ export class NumpyError extends Error {
   }
 }
 
-/** What a header says. */
+/** The contents of a header. */
 export interface NpyHeader {
   /** Element type. */
   readonly dtype: DType;

@@ -69,7 +69,7 @@ class KernelFunction {
   }
 }
 
-/** What a launch is given. */
+/** The arguments of a launch. */
 interface LaunchRequest {
   readonly grid: Dimensions;
   readonly block: Dimensions;
