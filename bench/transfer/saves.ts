@@ -6,7 +6,8 @@ import { join } from "node:path";
 import { CudaDevice, type DeviceBuffer, type WriteFileOptions } from "../../mod.ts";
 import { saveSafetensors } from "../../src/interop/safetensors/save.ts";
 import { fillPattern } from "../../src/measure/pattern.ts";
-import { askPeer, noPeer } from "../../tests/support/safetensors/python.ts";
+import { runPython, whyWithout } from "../../tests/support/python.ts";
+import { PEER, PEER_MODULES } from "../../tests/support/safetensors/peer.ts";
 import { type BenchRow, median, report } from "../result_file.ts";
 import { medianSeconds, pinnedCeiling, readFlags, SEED, verify } from "./bench_run.ts";
 
@@ -75,11 +76,14 @@ async function modelRows(gpu: CudaDevice): Promise<BenchRow[]> {
   rows.push(await speedRow("saveSafetensors() over a file", { byteLength, run }));
   verify((await Deno.readFile(path)).subarray(-tensorBytes), "saveSafetensors()");
   await Deno.remove(path);
-  if (noPeer !== undefined) {
-    console.error(`No row for Python's save_file: ${noPeer}`);
+  const reason = await whyWithout(PEER_MODULES);
+  if (reason !== undefined) {
+    console.error(`No row for Python's save_file: ${reason}`);
     return rows;
   }
-  const printed = await askPeer(["save", path, String(byteLength), String(SAMPLE_COUNT + 1)]);
+  const printed = await runPython([
+    ...[PEER, "save", path, String(byteLength), String(SAMPLE_COUNT + 1)],
+  ]);
   const [first = NaN, ...seconds]: number[] = JSON.parse(printed);
   const value = byteLength / median(seconds) / 1e9;
   rows.push(

@@ -7,7 +7,7 @@ type RegisterTest = (name: string, fn: () => Promise<void>) => void;
 
 /** Returns what registers tests that need some modules; without them, names say why they are ignored. */
 export async function testsWith(...modules: readonly string[]): Promise<RegisterTest> {
-  const reason = await findReason(modules);
+  const reason = await whyWithout(modules);
   const suffix = reason === undefined ? "" : ` (skipped: ${reason})`;
   return (name, fn) => {
     Deno.test({ name: `${name}${suffix}`, ignore: reason !== undefined, fn });
@@ -21,7 +21,8 @@ export async function runPython(args: readonly string[]): Promise<string> {
   return stdout;
 }
 
-async function findReason(modules: readonly string[]): Promise<string | undefined> {
+/** Returns why some modules cannot be imported; undefined when they can. */
+export async function whyWithout(modules: readonly string[]): Promise<string | undefined> {
   try {
     const { code, stderr } = await run(["-c", `import ${modules.join(", ")}`]);
     return code === 0 ? undefined : `${PYTHON}: ${stderr.trim().split("\n").at(-1)}`;

@@ -10,15 +10,14 @@ import {
 } from "../../../../src/interop/safetensors/header.ts";
 import { saveSafetensors } from "../../../../src/interop/safetensors/save.ts";
 import { FileFolder } from "../../../support/files.ts";
-import { PROJECT_ROOT } from "../../../support/project_files.ts";
 import { runPython, testsWith } from "../../../support/python.ts";
 import { Random } from "../../../support/random.ts";
 import { damage } from "../../../support/safetensors/damage.ts";
 import { fileOf, TYPES_FIXTURE } from "../../../support/safetensors/files.ts";
+import { PEER, PEER_MODULES } from "../../../support/safetensors/peer.ts";
 import { withDevice } from "../../../support/with_device.ts";
 
-const testWithPeer = await testsWith("numpy", "safetensors");
-const PEER = new URL("tests/support/safetensors/peer.py", PROJECT_ROOT).pathname;
+const testWithPeer = await testsWith(...PEER_MODULES);
 
 const FILE_COUNT = 500;
 const MUTANT_COUNT = 20_000;
