@@ -24,7 +24,7 @@ const PTX = `.version 7.0
 const SOURCE = `extern "C" __global__ void eight(float *a, float *b, float *c, float *d, unsigned e,
   unsigned f, float g, double h) {}`;
 
-/** How often the programs take turns. */
+/** Turns that each program has. */
 const ROUND_COUNT = 5;
 
 using gpu = openDevice();

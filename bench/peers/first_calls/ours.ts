@@ -20,7 +20,7 @@ const WARM_COUNT = 48;
 /** Calls of each kind before a warm program's are timed: code is compiled by then. */
 const SMALL_COUNT = 1500;
 
-/** What another version of the kit would do differently, for a comparison within one run. */
+/** The differences of another version of the kit, for a comparison within one run. */
 interface Variant {
   /** Bytes that a pool of the kit's own keeps; the device's pool when left out. */
   readonly poolBytes?: number;

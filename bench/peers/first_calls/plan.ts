@@ -78,7 +78,7 @@ function rounded(seconds: number): number {
   return Math.round(seconds * 1e9) / 1e9;
 }
 
-/** What a program of a run is told: as JSON, its only argument. */
+/** The request to a program of a run: as JSON, its only argument. */
 export interface CallPlan {
   /** Sizes in bytes, smallest first. */
   readonly sizes: readonly number[];
