@@ -45,10 +45,13 @@ export function sharingCalls(machine: Machine): SharingCalls {
     },
     cuIpcGetEventHandle(handle, event) {
       requireValue(event !== 0n);
-      const { flags } = machine.find(StreamEvent, event);
+      const { context, flags } = machine.find(StreamEvent, event);
       contexts.requireCurrent();
       if ((flags & CUevent_flags.CU_EVENT_INTERPROCESS) === 0) {
         refuse("CUDA_ERROR_INVALID_HANDLE");
+      }
+      if (context !== contexts.current) {
+        machine.site.fail("endsProcess", "the event belongs to another context");
       }
       issue(handle, "event", event);
     },

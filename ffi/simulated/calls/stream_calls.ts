@@ -14,7 +14,7 @@ import { StreamEvent } from "../model/event.ts";
 import type { Machine } from "../model/machine.ts";
 import type { Region } from "../model/region.ts";
 import { submit } from "../work/submission.ts";
-import { type Operation, Stream } from "../model/stream.ts";
+import { Stream } from "../model/stream.ts";
 import { waitAside } from "../work/wait_aside.ts";
 import type { CallGroup } from "./calls.ts";
 
@@ -44,11 +44,11 @@ export function streamCalls(machine: Machine): StreamCalls {
     machine.settle(stream.context);
   }
 
-  function requireOwn({ context }: Stream, record: Operation | undefined): void {
-    if (record === undefined || record.stream.context === context) return;
+  function requireOwn(stream: Stream, event: StreamEvent): void {
+    if (event.context === stream.context) return;
     machine.site.fail(
       "endsProcess",
-      "the event is for other processes and was recorded in another context",
+      "the event is for other processes and belongs to another context",
     );
   }
 
@@ -85,8 +85,10 @@ export function streamCalls(machine: Machine): StreamCalls {
     async cuStreamSynchronizeNonblocking(handle) {
       // The default streams are those of the current context, and the thread that waits has none.
       if (handle <= 2n) return CUresult.CUDA_ERROR_INVALID_CONTEXT;
+      const stream = machine.stream(handle);
+      captures.requireUncaptured(stream);
       if (captures.disturb("other")) return CUresult.CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
-      const { tail } = machine.stream(handle);
+      const { tail } = stream;
       return await waitAside(machine, tail, () => drain(machine.plainStream(handle)));
     },
     cuStreamWaitEvent(stream, event, flags) {
@@ -94,14 +96,15 @@ export function streamCalls(machine: Machine): StreamCalls {
       requireValue(flags <= CUevent_wait_flags.CU_EVENT_WAIT_EXTERNAL);
       // Unlike other calls with a wrong handle, this one ends a capture.
       if (event === 0n) captures.of(queue)?.spoil();
-      const { record, mark, flags: eventFlags } = machine.find(StreamEvent, event);
+      const waited = machine.find(StreamEvent, event);
+      const { record, mark } = waited;
       if (flags === CUevent_wait_flags.CU_EVENT_WAIT_EXTERNAL) {
         requireValue(captures.of(queue) === undefined, "external");
         refuse("CUDA_ERROR_ILLEGAL_STATE");
       }
-      if ((eventFlags & CUevent_flags.CU_EVENT_INTERPROCESS) !== 0) {
+      if ((waited.flags & CUevent_flags.CU_EVENT_INTERPROCESS) !== 0) {
         captures.requireUncaptured(queue);
-        requireOwn(queue, record);
+        requireOwn(queue, waited);
       }
       if (mark !== undefined) {
         requireValue(mark.capture.isValid);

@@ -109,6 +109,15 @@ const OTHERS = `
   cuStreamSynchronizeNonblocking t = 900
   cuStreamEndCapture s &c = 901 null
 
+# a wait of another thread for one of two captures
+  cuStreamCreateWithPriority &s 1 0
+  cuStreamCreateWithPriority &t 1 0
+  cuStreamBeginCapture_v2 s 0
+  cuStreamBeginCapture_v2 t 2
+  cuStreamSynchronizeNonblocking t = 900
+  cuStreamEndCapture s &c = 0 new
+  cuStreamEndCapture t &d = 901 null
+
 # a wait of another thread in a capture of mode 1
   cuStreamCreateWithPriority &s 1 0
   cuStreamCreateWithPriority &t 1 0

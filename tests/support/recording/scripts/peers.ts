@@ -256,6 +256,17 @@ export const PEER_SCRIPTS: readonly Script[] = readScripts(`
   cuStreamCreateWithPriority &t 1 0
   cuStreamWaitEvent t e 0 = throws endsProcess
 
+# an event for other processes that nobody recorded on another device (simulated) (two devices)
+  cuEventCreate &e 6
+  cuCtxSetCurrent ctx1
+  cuStreamCreateWithPriority &t 1 0
+  cuStreamWaitEvent t e 0 = throws endsProcess
+
+# a handle of another device's event (simulated) (two devices)
+  cuEventCreate &e 6
+  cuCtxSetCurrent ctx1
+  cuIpcGetEventHandle &h e = throws endsProcess
+
 # a kernel before its device is let in (simulated) (two devices)
   cuStreamCreateWithPriority &s 1 0
   cuMemAllocFromPoolAsync &b 4096 pool1 s
