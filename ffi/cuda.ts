@@ -197,9 +197,9 @@ const SHARED_MEMORY = {
   cuMemPrefetchAsync: { parameters: ["u64", "usize", "i32", "u64"], result: "i32" },
   // CUresult cuMemRangeGetAttribute(void *data, size_t dataSize, CUmem_range_attribute attribute, CUdeviceptr devPtr, size_t count)
   cuMemRangeGetAttribute: { parameters: ["buffer", "usize", "i32", "u64", "usize"], result: "i32" },
-  // CUresult cuMemDiscardBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t count, unsigned long long flags, CUstream hStream)
-  cuMemDiscardBatchAsync: {
-    parameters: ["buffer", "buffer", "usize", "u64", "u64"],
+  // CUresult cuMemDiscardAndPrefetchBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t count, CUmemLocation *prefetchLocs, size_t *prefetchLocIdxs, size_t numPrefetchLocs, unsigned long long flags, CUstream hStream)
+  cuMemDiscardAndPrefetchBatchAsync: {
+    parameters: ["buffer", "buffer", "usize", "buffer", "buffer", "usize", "u64", "u64"],
     result: "i32",
     optional: true,
   },
@@ -515,7 +515,7 @@ export const CUDA_SINCE: Partial<Record<DriverFunction, string>> = {
   cuMemSetAccess: "10.2",
   cuMemGetAllocationGranularity: "10.2",
   cuMemcpyBatchAsync: "12.8",
-  cuMemDiscardBatchAsync: "13.0",
+  cuMemDiscardAndPrefetchBatchAsync: "13.0",
   cuStreamWaitValue32_v2: "11.7",
   cuLibraryLoadData: "12.0",
   cuLibraryUnload: "12.0",

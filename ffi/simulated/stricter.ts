@@ -29,12 +29,6 @@ export const STRICTER = {
     simulated: "throws when work reads device bytes that nobody has written",
     real: "reads what was there before, often another program's bytes",
   },
-  discarded: {
-    kind: "throws",
-    simulated: "throws when work uses managed bytes that were discarded and not prefetched since",
-    real: "reads anything, and can lose a write although that should undo the discard; the host " +
-      "has seen old bytes even behind a prefetch and a fill",
-  },
   hostChanged: {
     kind: "throws",
     simulated: "throws when the host changed bytes that a queued copy still needed",

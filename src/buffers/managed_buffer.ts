@@ -77,9 +77,7 @@ export class ManagedBuffer<D extends DType = DType> extends HostBuffer<D> {
 
   /**
    * Queues discarding the contents, and moves the pages to the stream's device without copying them
-   * (cuMemDiscardBatchAsync, cuMemPrefetchAsync). Write the elements before reading them again, and
-   * read them with `download()` or on the GPU: driver 580 has once shown the host, through
-   * {@link HostBuffer.array}, bytes from before the discard although they were written since.
+   * (cuMemDiscardAndPrefetchBatchAsync). Write the elements before reading them again.
    *
    * @throws CudaUnavailableError when the driver is older than CUDA 13.0.
    */

@@ -4,7 +4,9 @@ import {
   CU_DEVICE_CPU,
   CUmem_advise as Advise,
   CUmem_range_attribute as Attribute,
+  CUmemLocationType,
 } from "../../ffi/constants.ts";
+import { CUmemLocation } from "../../ffi/structs.ts";
 import { Context } from "../driver/context.ts";
 import { requireUnrecorded } from "../memory/captured_memory.ts";
 import { queueInOrder } from "../memory/in_order.ts";
@@ -114,9 +116,8 @@ export function prefetchRange(span: MemorySpan, place: ManagedPlace, stream: Cud
 }
 
 /**
- * Queues discarding the contents of a range (cuMemDiscardBatchAsync), and then moving the empty
- * pages to the stream's device (cuMemPrefetchAsync). Pages that are only discarded can lose a later
- * write.
+ * Queues discarding the contents of a range while its empty pages move to the stream's device
+ * (cuMemDiscardAndPrefetchBatchAsync). A discard and a prefetch as two calls can lose a later write.
  */
 export function discardRange(span: MemorySpan, stream: CudaStream): void {
   if (span.byteLength === 0) return;
@@ -124,11 +125,24 @@ export function discardRange(span: MemorySpan, stream: CudaStream): void {
   queueInOrder(stream, [{ ...span, access: "write" }], () => {
     span.allocation.order(stream, "write");
     const { context, queueHandle } = stream;
-    const byteLength = BigInt(span.byteLength);
-    const [addresses, sizes] = [BigUint64Array.of(span.address), BigUint64Array.of(byteLength)];
-    context.call("cuMemDiscardBatchAsync", addresses, sizes, 1n, 0n, queueHandle);
-    const device = deviceOf(stream, "prefetch");
-    context.call("cuMemPrefetchAsync", span.address, byteLength, device, queueHandle);
+    const addresses = BigUint64Array.of(span.address);
+    const sizes = BigUint64Array.of(BigInt(span.byteLength));
+    const place = CUmemLocation.encode({
+      type: CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE,
+      id: deviceOf(stream, "prefetch"),
+    });
+    const firsts = new BigUint64Array(1);
+    context.call(
+      "cuMemDiscardAndPrefetchBatchAsync",
+      addresses,
+      sizes,
+      1n,
+      place,
+      firsts,
+      1n,
+      0n,
+      queueHandle,
+    );
   });
 }
 

@@ -90,18 +90,6 @@ Deno.test("compareStep() lets a pool hold less while a free is queued", () => {
   );
 });
 
-Deno.test("compareStep() lets the host see old bytes of memory that was discarded", () => {
-  const [outcome, isDiscarded] = ["0 3c*16", true];
-  assertEquals(compare("look", "0 ae*16", { outcome }, { isDiscarded }), {
-    ...{ kind: "wanted", rule: "discarded", isParted: false },
-  });
-  assertEquals(compare("look", "0 ae*16", { outcome }).kind, "different");
-  assertEquals(
-    compare("cuMemRangeGetAttribute", "0 1", { outcome }, { isDiscarded }).kind,
-    "different",
-  );
-});
-
 Deno.test("compareStep() lets mistakes in PTX pass, as nothing compiles it", () => {
   const outcome = "0 new";
   assertEquals(compare("cuModuleLoadData", "218", { outcome }).rule, "uncompiled");

@@ -110,9 +110,9 @@ export function copyCalls(machine: Machine): CopyCalls {
       // The batch needs a stream of its own: the driver refuses the legacy default stream.
       requireValue(handle !== 0n);
       if (failIndex !== null) put64(failIndex, NO_INDEX);
-      requireValue(handle > 1n && machine.contexts.top !== undefined);
+      requireValue(handle > 1n);
       const stream = machine.workStream(handle);
-      requireValue(count > 0n);
+      requireValue(machine.contexts.top !== undefined && count > 0n);
       requireAttributes({ attributes, attributeIndices, attributeCount, count });
       // Unlike other calls that cannot be recorded, this one leaves a capture as it is.
       if (machine.captures.of(stream) !== undefined) {

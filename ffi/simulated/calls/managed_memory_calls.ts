@@ -1,10 +1,15 @@
 // Driver calls for managed memory, simulated with real host memory: nothing ever migrates.
 // Advice and prefetches are remembered, so that programs can read them back.
 
-import { CU_DEVICE_CPU, CUmem_advise as A, CUmem_range_attribute as R } from "../../constants.ts";
+import {
+  CU_DEVICE_CPU,
+  CUmem_advise as A,
+  CUmem_range_attribute as R,
+  CUmemLocationType,
+} from "../../constants.ts";
+import { CUmemLocation } from "../../structs.ts";
 import { Advice, NO_LOCATION } from "../model/advice.ts";
 import { Allocation } from "../model/allocation.ts";
-import { ByteRanges } from "../model/byte_ranges.ts";
 import { bytesOf, get64, put32, put64, requireCell } from "./cells.ts";
 import { costOf } from "../model/engine.ts";
 import { refuse, requireValue } from "../errors.ts";
@@ -28,7 +33,7 @@ type ManagedMemoryCalls = CallGroup<
   | "cuMemAdvise"
   | "cuMemPrefetchAsync"
   | "cuMemRangeGetAttribute"
-  | "cuMemDiscardBatchAsync"
+  | "cuMemDiscardAndPrefetchBatchAsync"
 >;
 
 /** Makes the calls for a machine. */
@@ -100,7 +105,7 @@ export function managedMemoryCalls(machine: Machine): ManagedMemoryCalls {
       machine.scheduler.enqueue(queue, machine.scheduler.nextMoment(queue), {
         seconds: costOf(isDownload ? "downloadPinned" : "uploadPinned", Number(byteLength)),
         engine: isDownload ? queue.context.device.downloads : queue.context.device.uploads,
-        run: () => range.allocation.discarded?.remove(range.start, range.end),
+        run() {},
       });
       range.advice.update(range.start, range.end, () => ({ lastPrefetchLocation: device }));
     },
@@ -130,28 +135,55 @@ export function managedMemoryCalls(machine: Machine): ManagedMemoryCalls {
           return refuse("CUDA_ERROR_INVALID_VALUE");
       }
     },
-    cuMemDiscardBatchAsync(addresses, sizes, count, flags, stream) {
+    cuMemDiscardAndPrefetchBatchAsync(
+      addresses,
+      sizes,
+      count,
+      places,
+      firsts,
+      placeCount,
+      flags,
+      stream,
+    ) {
       // Like a batch of copies, it needs a stream of its own.
       requireValue(stream > 1n && count > 0n && flags === 0n);
+      requireValue(placeCount > 0n && placeCount <= count);
       const queue = machine.plainStream(stream);
+      const devices = Array.from({ length: Number(placeCount) }, (_, index) => {
+        const at = index * CUmemLocation.byteLength;
+        const device = deviceOf(CUmemLocation.decode(bytesOf(places).subarray(at)));
+        requireValue(device < machine.devices.length);
+        requireLocation(device);
+        const [first, last] = [get64(firsts, index), index === 0 ? -1n : get64(firsts, index - 1)];
+        requireValue(first > last && first < count && (index > 0 || first === 0n));
+        return { device, first: Number(first) };
+      });
       const ranges = Array.from({ length: Number(count) }, (_, index) => {
         const [address, byteLength] = [get64(addresses, index), get64(sizes, index)];
+        const device = devices.findLast(({ first }) => first <= index)?.device ?? NO_LOCATION;
         const range = managedRange(address, byteLength);
-        return { ...range, region: memory.resolve(Number(address), Number(byteLength)) };
+        return { ...range, device, region: memory.resolve(Number(address), Number(byteLength)) };
       });
       queueMemoryWork(machine, queue, {
         uses: ranges.map(({ region }) => wholeUse(region, true)),
-        isDiscard: true,
         run() {
-          for (const { allocation, region, start, end } of ranges) {
+          for (const { region } of ranges) {
             region.span(0, region.byteLength, "write").fill(DISCARDED);
-            allocation.discarded ??= new ByteRanges();
-            allocation.discarded.add(start, end);
           }
         },
       });
+      for (const { advice, device, start, end } of ranges) {
+        advice.update(start, end, () => ({ lastPrefetchLocation: device }));
+      }
     },
   };
+}
+
+/** Returns the number by which other calls know a place. */
+function deviceOf({ type, id }: ReturnType<typeof CUmemLocation.decode>): number {
+  if (type === CUmemLocationType.CU_MEM_LOCATION_TYPE_HOST) return CU_DEVICE_CPU;
+  requireValue(type === CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE && id >= 0);
+  return id;
 }
 
 function agreed(locations: readonly number[]): number {

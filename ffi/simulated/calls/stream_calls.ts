@@ -100,6 +100,7 @@ export function streamCalls(machine: Machine): StreamCalls {
       const { record, mark } = waited;
       if (flags === CUevent_wait_flags.CU_EVENT_WAIT_EXTERNAL) {
         requireValue(captures.of(queue) === undefined, "external");
+        requireValue(mark === undefined);
         refuse("CUDA_ERROR_ILLEGAL_STATE");
       }
       if ((waited.flags & CUevent_flags.CU_EVENT_INTERPROCESS) !== 0) {

@@ -2,7 +2,6 @@
 // Virtual memory has no Allocation: there, mappings stand in reservations.
 
 import type { Ranged } from "./address_map.ts";
-import type { ByteRanges } from "./byte_ranges.ts";
 import type { Context } from "./context.ts";
 import type { Device } from "./device.ts";
 import type { MemoryPool } from "./memory_pool.ts";
@@ -48,8 +47,6 @@ export class Allocation implements Ranged, Owner {
   isFreed = false;
   /** Hints for managed memory. */
   advice: Advice | undefined;
-  /** Bytes of managed memory that were discarded and not prefetched since. */
-  discarded: ByteRanges | undefined;
 
   /** Describes a block. */
   constructor(

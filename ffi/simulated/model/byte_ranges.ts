@@ -1,4 +1,4 @@
-// A set of byte ranges, kept sorted and merged: which bytes of an allocation were written, or discarded.
+// A set of byte ranges, kept sorted and merged: which bytes of an allocation were written.
 // Most allocations are written whole, so the common case is one range.
 
 /** Remembers which bytes are in the set. */
@@ -19,23 +19,6 @@ export class ByteRanges {
       return;
     }
     edges.splice(first, last - first, mergedStart, mergedEnd);
-  }
-
-  /** Removes the bytes from `start` up to `end`. */
-  remove(start: number, end: number): void {
-    if (start >= end) return;
-    const first = this.#countBelow(start, false);
-    const last = this.#countBelow(end, true);
-    const left = first % 2 === 1 ? [start] : [];
-    const right = last % 2 === 1 ? [end] : [];
-    this.#edges.splice(first, last - first, ...left, ...right);
-  }
-
-  /** Finds the first byte from `start` up to `end` that is in the set. */
-  firstMember(start: number, end: number): number | undefined {
-    const below = this.#countBelow(start, true);
-    const first = below % 2 === 1 ? start : this.#edges[below];
-    return first !== undefined && first < end ? first : undefined;
   }
 
   /** Finds the first byte from `start` up to `end` that is not in the set. */

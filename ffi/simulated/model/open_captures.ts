@@ -54,9 +54,9 @@ export class OpenCaptures {
   /** Rejects work on a stream that would wait for a captured one, even work of no bytes. */
   requireNoneBefore(stream: Stream): void {
     if (this.#captures.size === 0) return;
-    for (const other of stream.predecessors) {
-      this.of(other)?.invalidate("CUDA_ERROR_STREAM_CAPTURE_IMPLICIT");
-    }
+    const met = [...stream.predecessors].map((other) => this.of(other));
+    for (const capture of met) capture?.spoil();
+    met.find((capture) => capture !== undefined)?.invalidate("CUDA_ERROR_STREAM_CAPTURE_IMPLICIT");
   }
 
   /** Orders the later work of a stream after a mark; the stream then takes part in its capture. */

@@ -50,9 +50,15 @@ export function queueCopy(
     engine: engineOf(stream, route),
     run: () => planes.forEach(move),
   });
-  const mustWait = first.destination.region.kind === "pageable" || route === "host" ||
+  // The pages of managed memory can be on the device, so that the host does not copy them itself.
+  const isByHost = route === "host" && !sidesOf(first).some(({ region }) => isManaged(region));
+  const mustWait = first.destination.region.kind === "pageable" || isByHost ||
     (first.source.region.kind === "pageable" && !isStaged);
   if (operation !== undefined && mustWait) machine.scheduler.finish(operation);
+}
+
+function isManaged({ segments }: Region): boolean {
+  return segments.some(({ owner }) => owner instanceof Allocation && owner.isManaged);
 }
 
 /** Rejects memory that cannot be the device's side of a copy: ordinary arrays, and pools on the host. */

@@ -1,7 +1,7 @@
 // Kernels of the simulated driver are JavaScript functions: there is no GPU to run PTX.
 // Each says how many bytes its parameters have, as the compiled image of a real kernel does.
 
-import { markWritten, recordUses, requireKept, requireWritten, wholeUse } from "./memory_work.ts";
+import { markWritten, recordUses, requireWritten, wholeUse } from "./memory_work.ts";
 import { requireAccess } from "./copies.ts";
 import type { Machine } from "../model/machine.ts";
 import type { Moment } from "../model/happens_before.ts";
@@ -70,7 +70,6 @@ export class Launch implements SimulatedLaunch {
       );
     }
     requireAccess(this.#machine, [this.#stream.context], { region, write, kernel: true });
-    requireKept(this.#machine, wholeUse(region, write));
     recordUses(this.#machine, this.#moment, [wholeUse(region, write)]);
     return region;
   }

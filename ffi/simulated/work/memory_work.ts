@@ -2,7 +2,6 @@
 // access rights, races, bytes nobody wrote, and host bytes that change while the work waits.
 
 import { type Access, endOf, type Extent } from "../model/access_history.ts";
-import { Allocation } from "../model/allocation.ts";
 import { hex } from "../errors.ts";
 import type { Moment } from "../model/happens_before.ts";
 import type { Machine } from "../model/machine.ts";
@@ -25,8 +24,6 @@ export interface Use {
 export interface MemoryWork extends Work {
   /** Memory that it reads and writes. */
   readonly uses: readonly Use[];
-  /** Whether it discards the bytes, so that they may be discarded already. */
-  readonly isDiscard?: boolean;
 }
 
 /** Describes the use of a whole region. */
@@ -60,7 +57,7 @@ export function queueExclusive(
 }
 
 function queueNow(machine: Machine, stream: Stream, options: MemoryWork): Operation {
-  const { uses, isDiscard = false, ...work } = options;
+  const { uses, ...work } = options;
   const moment = machine.scheduler.nextMoment(stream);
   recordUses(machine, moment, uses);
   const watches = uses.flatMap(watchUse);
@@ -68,7 +65,6 @@ function queueNow(machine: Machine, stream: Stream, options: MemoryWork): Operat
     ...work,
     run() {
       checkWatches(machine, stream, watches);
-      for (const use of isDiscard ? [] : uses) requireKept(machine, use);
       for (const use of uses) if (!use.write) requireWritten(machine, use);
       work.run?.();
       for (const use of uses) if (use.write) markWritten(use);
@@ -90,23 +86,6 @@ export function recordUses(machine: Machine, moment: Moment, uses: readonly Use[
     if (earlier !== undefined) failRace(machine, { use, segment, access, earlier });
   }
   for (const { segment, access } of accesses) segment.storage.history.add(access);
-}
-
-/** Throws when an operation uses managed bytes that were discarded and not prefetched since. */
-export function requireKept(machine: Machine, { region, extent, write }: Use): void {
-  if (region.kind !== "host") return;
-  for (const { segment, extent: part } of region.extents(extent)) {
-    if (!(segment.owner instanceof Allocation)) continue;
-    const offset = segment.owner.discarded?.firstMember(part.start, endOf(part));
-    if (offset === undefined) continue;
-    machine.site.fail(
-      "discarded",
-      `it ${write ? "writes" : "reads"} ${extent.widthBytes * extent.rowCount} bytes at ${
-        hex(region.address + extent.start)
-      } of ${segment.owner.label}, and those from offset ${offset} on were discarded; ` +
-        "prefetch them first",
-    );
-  }
 }
 
 /** Throws when an operation reads unwritten bytes. */

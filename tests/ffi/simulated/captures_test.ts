@@ -4,7 +4,12 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { CUresult as R } from "../../../ffi/constants.ts";
 import { type SimulatedKernel, SimulationError } from "../../../ffi/simulated/driver.ts";
-import { CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUmemcpyAttributes } from "../../../ffi/structs.ts";
+import {
+  CUDA_MEMCPY2D,
+  CUDA_MEMCPY3D,
+  CUmemcpyAttributes,
+  CUmemLocation,
+} from "../../../ffi/structs.ts";
 import { bytesAt, type CompleteApi, out, SimulatedGpu } from "../../support/simulated_gpu.ts";
 import {
   allocAsync,
@@ -134,10 +139,13 @@ const NOT_RECORDABLE: Record<string, (gpu: SimulatedGpu, stream: bigint) => numb
     const address = out((cell) => gpu.api.cuMemAllocManaged(cell, 64n, 1));
     return gpu.api.cuMemPrefetchAsync(address, 64n, 0, stream);
   },
-  cuMemDiscardBatchAsync(gpu, stream) {
+  cuMemDiscardAndPrefetchBatchAsync(gpu, stream) {
     const address = out((cell) => gpu.api.cuMemAllocManaged(cell, 64n, 1));
     const [addresses, sizes] = [new BigUint64Array([address]), new BigUint64Array([64n])];
-    return gpu.api.cuMemDiscardBatchAsync(addresses, sizes, 1n, 0n, stream);
+    const place = CUmemLocation.encode({ type: 1 });
+    const firsts = new BigUint64Array(1);
+    return gpu.api
+      .cuMemDiscardAndPrefetchBatchAsync(addresses, sizes, 1n, place, firsts, 1n, 0n, stream);
   },
 };
 

@@ -86,7 +86,7 @@ Deno.test("ManagedBuffer.prefetch() and hints take 0 bytes", () =>
 
 Deno.test("ManagedBuffer.discard() gives the contents up, and new ones can be written", () =>
   withDevice((gpu) => {
-    if (!gpu.context.driver.has("cuMemDiscardBatchAsync")) {
+    if (!gpu.context.driver.has("cuMemDiscardAndPrefetchBatchAsync")) {
       using old = gpu.managed("uint8", PAGES_BYTES);
       assertThrows(() => old.discard(), CudaUnavailableError, "needs a driver for CUDA 13.0");
       return;
@@ -98,7 +98,7 @@ Deno.test("ManagedBuffer.discard() gives the contents up, and new ones can be wr
 
 Deno.test("ManagedBuffer.discard() loses no bytes that are written behind it", () =>
   withDevice((gpu) => {
-    if (!gpu.context.driver.has("cuMemDiscardBatchAsync")) return;
+    if (!gpu.context.driver.has("cuMemDiscardAndPrefetchBatchAsync")) return;
     using managed = gpu.managed("uint8", 8 * PAGES_BYTES);
     using source = gpu.alloc("uint8", managed.length);
     for (let round = 1; round <= 20; round++) {
@@ -118,6 +118,24 @@ Deno.test("ManagedBuffer.discard() loses no bytes that are written behind it", (
       if (managed.isHostAccessible) managed.array.fill(round);
       else managed.fill(round);
       assertEquals(managed.downloadSync().findIndex((byte) => byte !== round), -1);
+    }
+  }));
+
+Deno.test("ManagedBuffer.discard() leaves what is written behind it to the host", () =>
+  withDevice((gpu) => {
+    if (!gpu.context.driver.has("cuMemDiscardAndPrefetchBatchAsync")) return;
+    for (const byteLength of [4096, 65_536, 131_072, 2 * 2 ** 20]) {
+      for (let round = 0; round < 50; round++) {
+        // New memory each time: pages that were never used before are the ones that lose bytes.
+        using managed = gpu.managed("uint8", byteLength);
+        if (round % 2 === 0) managed.fill(7);
+        managed.discard().fill(9);
+        if (round % 3 === 0 && managed.isHostAccessible) managed.prefetch("host");
+        gpu.synchronizeSync();
+        const bytes = managed.isHostAccessible ? managed.array : managed.downloadSync();
+        assertEquals(bytes.findIndex((byte) => byte !== 9), -1);
+        assertEquals(managed.downloadSync().findIndex((byte) => byte !== 9), -1);
+      }
     }
   }));
 

@@ -39,9 +39,6 @@ export function note(step: Step, call: DriverFunction, world: World, status: num
       if (capture !== undefined) capture.isLaunched = true;
       return;
     }
-    case "cuMemDiscardBatchAsync":
-      for (const name of namesIn(first)) world.discarded.add(name);
-      return;
     case "cuMemHostRegister_v2":
       world.registered.set(valueOf(first, world), Number(second));
       return;

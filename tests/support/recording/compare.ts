@@ -32,8 +32,6 @@ export interface ComparedStep {
   readonly managedCount: number;
   /** Whether frees were queued, and the host has not waited for all work since. */
   readonly isFreeing: boolean;
-  /** Whether the step names memory of which pages were discarded. */
-  readonly isDiscarded: boolean;
 }
 
 /** Compares the outcomes of a step. */
@@ -53,9 +51,7 @@ export function compareStep(step: ComparedStep): Verdict {
 
 /** Finds the rule by which two answers may differ. */
 function answerRule(step: ComparedStep): Rule | undefined {
-  const { call, real, simulated, isDiscarded } = step;
-  // The host can see what was there before the discard, behind a prefetch and a fill.
-  if (call === "look" && isDiscarded) return "discarded";
+  const { call, real, simulated } = step;
   const rules = Object.entries<Strictness>(STRICTER) as [Rule, Strictness][];
   const [realStatus, simulatedStatus] = [statusOf(real), statusOf(simulated.outcome)];
   const found = rules.find(([rule, { calls = [], statuses = [], outputs = false }]) => {

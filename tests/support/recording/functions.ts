@@ -146,7 +146,7 @@ export const FUNCTIONS: Readonly<Record<DriverFunction, FunctionFacts>> = {
   cuMemAdvise: {},
   cuMemPrefetchAsync: { stream: 3 },
   cuMemRangeGetAttribute: { outputs: { 0: "i32s" } },
-  cuMemDiscardBatchAsync: { stream: 4 },
+  cuMemDiscardAndPrefetchBatchAsync: { structs: { 3: CUmemLocation }, stream: 7 },
   cuPointerGetAttribute: { outputs: { 0: pointerOutput } },
   cuMemGetAddressRange_v2: { outputs: { 0: "address", 1: "u64" } },
   cuMemPoolTrimTo: {},

@@ -2,7 +2,7 @@
 
 import type { Rule } from "../../../ffi/simulated/stricter.ts";
 import { compareStep } from "./compare.ts";
-import { namesIn, parseStep } from "./notation.ts";
+import { parseStep } from "./notation.ts";
 import { SKIPPED } from "./player.ts";
 import type { RecordedSequence } from "./recording.ts";
 import { type MachineFacts, simulate } from "./simulation.ts";
@@ -50,12 +50,11 @@ export async function replaySequence(
   for (const [index, line] of lines.entries()) {
     const real = outcomes[index] ?? SKIPPED;
     if (real === SKIPPED) continue;
-    const { call, words } = parseStep(line);
+    const { call } = parseStep(line);
     const simulated = await player.play(line);
     const managedCount = player.world.alive("managed").length;
-    const { isFreeing, discarded } = player.world;
-    const isDiscarded = words.flatMap(namesIn).some((name) => discarded.has(name));
-    const verdict = compareStep({ call, real, simulated, managedCount, isFreeing, isDiscarded });
+    const { isFreeing } = player.world;
+    const verdict = compareStep({ call, real, simulated, managedCount, isFreeing });
     found.stepCount++;
     if (verdict.rule !== undefined) {
       found.wanted.set(verdict.rule, (found.wanted.get(verdict.rule) ?? 0) + 1);

@@ -59,8 +59,6 @@ export class World {
   readonly mapped: Map<bigint, number> = new Map();
   /** Names of arrays that were unregistered, and of reservations that were unmapped in part. */
   readonly disturbed: Set<string> = new Set();
-  /** Names of managed memory of which pages were discarded. */
-  readonly discarded: Set<string> = new Set();
   /** Names of memory that streams have freed, or will. */
   readonly freedByStreams: Set<string> = new Set();
   /** Devices of contexts by name. */

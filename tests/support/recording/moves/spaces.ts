@@ -155,15 +155,15 @@ const rangeAttribute: Move = (draft) => {
   return range && `cuMemRangeGetAttribute & ${byteLength} ${attribute} ${range}`;
 };
 
-/** A discard with what must follow it before the bytes are used. */
+/** A discard with a fill that must follow it before the bytes are read. */
 const discard: Move = (draft) => {
   const [thing, stream] = [draft.thing("managed"), draft.stream()];
   if (thing === undefined) return undefined;
   const { name, byteLength } = thing;
   const flags = draft.chance(0.04) ? 1 : 0;
+  const place = draft.oneOf("{type:1,id:0}", `{type:1,id:${draft.device()}}`, "{type:2}");
   return [
-    `cuMemDiscardBatchAsync [${name}] [${byteLength}] 1 ${flags} ${stream}`,
-    `cuMemPrefetchAsync ${name} ${byteLength} 0 ${stream}`,
+    `cuMemDiscardAndPrefetchBatchAsync [${name}] [${byteLength}] 1 ${place} [0] 1 ${flags} ${stream}`,
     `cuMemsetD8Async ${name} ${draft.random.below(256)} ${byteLength} ${stream}`,
   ];
 };

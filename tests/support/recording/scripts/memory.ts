@@ -234,69 +234,81 @@ export const MEMORY_SCRIPTS: readonly Script[] = readScripts(`
   cuMemAllocManaged &m 65536 1
   cuMemAlloc_v2 &a 65536
   cuStreamCreateWithPriority &s 1 0
-  cuMemDiscardBatchAsync [m] [65536] 1 0 0 = 1
-  cuMemDiscardBatchAsync [m] [65536] 1 0 1 = 1
-  cuMemDiscardBatchAsync [m] [65536] 0 0 s = 1
-  cuMemDiscardBatchAsync [m] [65536] 1 1 s = 1
-  cuMemDiscardBatchAsync [a] [65536] 1 0 s = 1
-  cuMemDiscardBatchAsync [m] [131072] 1 0 s = 1
+  cuMemDiscardAndPrefetchBatchAsync [m] [65536] 1 {type:1,id:0} [0] 1 0 0 = 1
+  cuMemDiscardAndPrefetchBatchAsync [m] [65536] 1 {type:1,id:0} [0] 1 0 1 = 1
+  cuMemDiscardAndPrefetchBatchAsync [m] [65536] 0 {type:1,id:0} [0] 1 0 s = 1
+  cuMemDiscardAndPrefetchBatchAsync [m] [65536] 1 {type:1,id:0} [0] 1 1 s = 1
+  cuMemDiscardAndPrefetchBatchAsync [m] [65536] 1 {type:1,id:0} [0] 0 0 s = 1
+  cuMemDiscardAndPrefetchBatchAsync [m] [65536] 1 {type:1,id:0} [1] 1 0 s = 1
+  cuMemDiscardAndPrefetchBatchAsync [m] [65536] 1 {type:1,id:64} [0] 1 0 s = 1
+  cuMemDiscardAndPrefetchBatchAsync [m] [65536] 1 {type:0,id:0} [0] 1 0 s = 1
+  cuMemDiscardAndPrefetchBatchAsync [a] [65536] 1 {type:1,id:0} [0] 1 0 s = 1
+  cuMemDiscardAndPrefetchBatchAsync [m] [131072] 1 {type:1,id:0} [0] 1 0 s = 1
 
-# a discard, a prefetch and a fill
+# a discard and a fill
   cuMemAllocManaged &m 65536 1
   cuStreamCreateWithPriority &s 1 0
   cuMemsetD8Async m 7 65536 s
-  cuMemDiscardBatchAsync [m] [65536] 1 0 s
-  cuMemPrefetchAsync m 65536 0 s
+  cuMemDiscardAndPrefetchBatchAsync [m] [65536] 1 {type:1,id:0} [0] 1 0 s
   cuMemsetD8Async m 9 65536 s
   settle
   look m 65536 = 0 09*65536
+  cuMemRangeGetAttribute & 4 4 m 65536 = 0 0
 
-# a discard, a prefetch and a fill of large memory
+# a discard and a fill of large memory
   cuMemAllocManaged &m 8388608 1
   cuStreamCreateWithPriority &s 1 0
   cuMemPrefetchAsync m 8388608 0 s
   cuMemsetD8Async m 7 8388608 s
   settle
-  cuMemDiscardBatchAsync [m] [8388608] 1 0 s
-  cuMemPrefetchAsync m 8388608 0 s
+  cuMemDiscardAndPrefetchBatchAsync [m] [8388608] 1 {type:1,id:0} [0] 1 0 s
   cuMemsetD8Async m 9 8388608 s
   settle
   look m 8388608 = 0 09*8388608
 
-# a discard, a prefetch to the host and a fill
+# a discard for the host and a fill
   cuMemAllocManaged &m 8388608 1
   cuStreamCreateWithPriority &s 1 0
   cuMemPrefetchAsync m 8388608 0 s
-  cuMemDiscardBatchAsync [m] [8388608] 1 0 s
-  cuMemPrefetchAsync m 8388608 -1 s
+  cuMemDiscardAndPrefetchBatchAsync [m] [8388608] 1 {type:2} [0] 1 0 s
   cuMemsetD8Async m 9 8388608 s
   settle
   look m 8388608 = 0 09*8388608
+  cuMemRangeGetAttribute & 4 4 m 8388608 = 0 -1
 
-# a discard, a prefetch and bytes of the host
+# a discard, a fill and a prefetch to the host
+  cuMemAllocManaged &m 2097152 1
+  cuStreamCreateWithPriority &s 1 0
+  cuMemsetD8Async m 7 2097152 s
+  cuMemDiscardAndPrefetchBatchAsync [m] [2097152] 1 {type:1,id:0} [0] 1 0 s
+  cuMemsetD8Async m 9 2097152 s
+  cuMemPrefetchAsync m 2097152 -1 s
+  settle
+  look m 2097152 = 0 09*2097152
+
+# a discard and bytes of the host
   cuMemAllocManaged &m 65536 1
   cuStreamCreateWithPriority &s 1 0
-  cuMemDiscardBatchAsync [m] [65536] 1 0 s
-  cuMemPrefetchAsync m 65536 0 s
+  cuMemDiscardAndPrefetchBatchAsync [m] [65536] 1 {type:1,id:0} [0] 1 0 s
   settle
   poke m 65536 3
   look m 65536 = 0 03*65536
 
-# a discard and a fill without a prefetch
+# a discard of a part that ends within pages
   cuMemAllocManaged &m 65536 1
   cuStreamCreateWithPriority &s 1 0
   cuMemsetD8Async m 7 65536 s
-  cuMemDiscardBatchAsync [m] [65536] 1 0 s
-  cuMemsetD8Async m 9 65536 s
-  settle = throws discarded
-  look m 65536 = ?
+  cuMemDiscardAndPrefetchBatchAsync [m+1000] [50000] 1 {type:1,id:0} [0] 1 0 s
+  cuMemsetD8Async m+1000 9 50000 s
+  settle
+  look m 65536 = 0 07*1000,09*50000,07*14536
 
 # a discard of a part, and a fill of the rest
   cuMemAllocManaged &m 4194304 1
   cuStreamCreateWithPriority &s 1 0
   cuMemPrefetchAsync m 4194304 0 s
   cuMemsetD8Async m 7 4194304 s
-  cuMemDiscardBatchAsync [m] [2097152] 1 0 s
+  cuMemDiscardAndPrefetchBatchAsync [m] [2097152] 1 {type:1,id:0} [0] 1 0 s
   cuMemsetD8Async m+2097152 9 2097152 s
   settle
   look m+2097152 2097152 = 0 09*2097152

@@ -299,8 +299,7 @@ export const POOL_SCRIPTS: readonly Script[] = readScripts(`
   cuMemAdvise b 65536 99 0 = 1
   cuMemAdvise b 65536 3 64 = 101
   cuMemAdvise b 131072 1 0 = 801
-  cuMemDiscardBatchAsync [b] [65536] 1 0 s
-  cuMemPrefetchAsync b 65536 0 s
+  cuMemDiscardAndPrefetchBatchAsync [b] [65536] 1 {type:1,id:0} [0] 1 0 s
   cuMemsetD8Async b 8 65536 s
   settle
 
