@@ -135,6 +135,19 @@ export function allocateBits<D extends DType>(dtype: D, length: number): BitsOf<
   return new (describe(dtype).array)(length) as BitsOf<D>;
 }
 
+/** Makes an array of elements that lie in memory, bit for bit; V8 does not clear it first. */
+export function copyBits<D extends DType>(
+  dtype: D,
+  { buffer, byteOffset, length }: {
+    readonly buffer: ArrayBufferLike;
+    readonly byteOffset: number;
+    readonly length: number;
+  },
+): BitsOf<D> {
+  const { array } = describe(dtype);
+  return new array(new array(buffer, byteOffset, length) as never) as BitsOf<D>;
+}
+
 /** Conversions between float32 values and 16-bit floats. */
 interface HalfFloats {
   /** Rounds to nearest even; the result holds the elements bit for bit. */

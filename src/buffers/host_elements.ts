@@ -3,6 +3,8 @@
 
 import {
   allocateBits,
+  type BitsOf,
+  copyBits,
   type DType,
   dtypeOf,
   elementBytes,
@@ -65,12 +67,7 @@ export function hostDestination(
   action: Action,
 ): HostDestination {
   const { dtype, length } = span;
-  if (destination === undefined) {
-    const fresh = allocateBits<DType>(dtype, length);
-    const result = () =>
-      fresh instanceof Uint16Array && dtype === "bfloat16" ? fromBfloat16(fresh) : fresh;
-    return { memory: bytesIn(fresh), result };
-  }
+  if (destination === undefined) return new NewArray(dtype, length);
   const half = HALF_FLOATS[dtype];
   if (half === undefined || !isFloat32(destination)) {
     return { ...hostSource(span, destination, action), result: () => destination };
@@ -86,6 +83,31 @@ export function hostDestination(
     },
     result: () => destination,
   };
+}
+
+/** A new array for downloaded elements: filled by the transfer, or made as a copy of its bytes. */
+class NewArray implements HostDestination {
+  readonly #dtype: DType;
+  readonly #length: number;
+  #bits: BitsOf<DType> | undefined;
+
+  constructor(dtype: DType, length: number) {
+    this.#dtype = dtype;
+    this.#length = length;
+  }
+
+  get memory(): HostBytes {
+    return bytesIn(this.#bits ??= allocateBits<DType>(this.#dtype, this.#length));
+  }
+
+  land({ buffer, byteOffset }: HostBytes): void {
+    this.#bits = copyBits(this.#dtype, { buffer, byteOffset, length: this.#length });
+  }
+
+  result(): HostMemory {
+    const bits = this.#bits ??= allocateBits<DType>(this.#dtype, this.#length);
+    return bits instanceof Uint16Array && this.#dtype === "bfloat16" ? fromBfloat16(bits) : bits;
+  }
 }
 
 function isFloat32(memory: HostMemory): boolean {

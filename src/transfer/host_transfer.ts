@@ -13,6 +13,7 @@ import { checkApart, type MemorySpan } from "./copy.ts";
 import { TransferEngine } from "./engine.ts";
 import { isUntouched, makePagesSync } from "./fresh_pages.ts";
 import type { HostBytes } from "./host_memory.ts";
+import { Landing } from "./landing.ts";
 import {
   finishMover,
   PendingTransfer,
@@ -44,6 +45,11 @@ export interface HostSide {
   readonly convert?: (() => HostBytes) | undefined;
   /** Puts downloaded bytes that were made by `convert` into the program's memory. */
   readonly complete?: ((bytes: HostBytes) => void) | undefined;
+  /**
+   * Makes the program's array as a copy of downloaded bytes, where `memory` is new and made only when
+   * it is asked for.
+   */
+  readonly land?: ((bytes: HostBytes) => void) | undefined;
 }
 
 /** One transfer between host bytes and device memory. */
@@ -86,7 +92,7 @@ export function transfer(task: HostTransfer): Promise<void> | undefined {
   const owned = ownedApartFrom(task);
   const comesFirst = task.isPlaced === true ||
     noArrayIsPending() && comesAfterNothing(stream, allocation, owned?.allocation);
-  const isAtOnce = (isSmall(task) || isAlone() && isQuick(task, owned)) &&
+  const isAtOnce = (isSmall(task) || isAlone() && (isLanding(task) || isQuick(task, owned))) &&
     comesFirst && task.andThen === undefined && becomesIdle(task, owned);
   if (!isAtOnce) return new PendingTransfer(planOf(task, owned)).promise;
   move(task, owned);
@@ -106,6 +112,7 @@ export function transferSync(task: HostTransfer): void {
 
 /** Moves the bytes and blocks until they have arrived; all earlier work is over or queued. */
 function move(task: HostTransfer, owned: OwnedHostSpan | undefined): void {
+  if (hasLanded(task)) return;
   if (isSmall(task)) return moveBriefly(task);
   const { stream, host } = task;
   if (!stream.isKnownIdle) stream.synchronizeQueueSync();
@@ -115,12 +122,33 @@ function move(task: HostTransfer, owned: OwnedHostSpan | undefined): void {
   host.complete?.(bytes);
 }
 
+/** Returns whether the bytes land in page-locked memory before a new array is made of them. */
+function isLanding({ host, span, stream: { context } }: HostTransfer): boolean {
+  return host.land !== undefined && Landing.of(context).takes(span.byteLength);
+}
+
+/** Downloads by way of page-locked memory, and blocks; returns false for what does not go there. */
+function hasLanded(task: HostTransfer): boolean {
+  const { stream, span, host, onProgress } = task;
+  if (host.land === undefined) return false;
+  const { byteLength, address } = span;
+  const bytes = Landing.of(stream.context).take(byteLength);
+  if (bytes === undefined) return false;
+  queueByDriver(stream, { direction: "download", device: address, bytes });
+  noteTransfer(task);
+  stream.synchronizeQueueSync();
+  host.land(bytes);
+  onProgress?.(byteLength, byteLength);
+  return true;
+}
+
 /**
  * Returns the memory under the array that the GPU reaches; undefined for ordinary memory.
  *
  * @throws RangeError when the bytes would be copied onto a part of themselves.
  */
 function ownedApartFrom({ direction, span, host }: HostTransfer): OwnedHostSpan | undefined {
+  if (host.land !== undefined) return undefined;
   const owned = ownedSpan(host.memory);
   if (owned === undefined || host.convert !== undefined) return owned;
   if (direction === "upload") checkApart(span, owned);

@@ -1,0 +1,99 @@
+// Downloads into new arrays that land in page-locked memory first: the same bytes for every type and
+// size, memory that can be trimmed, and programs that find none.
+
+import { assert, assertEquals } from "@std/assert";
+import { CUresult } from "../../../ffi/constants.ts";
+import { CudaDevice } from "../../../mod.ts";
+import { DTYPE_NAMES, elementBytes } from "../../../src/dtype.ts";
+import { Landing } from "../../../src/transfer/landing.ts";
+import { simulateDriver } from "../../../src/entries/simulated.ts";
+import { faultyDriver } from "../../support/faulty_driver.ts";
+import { withDevice } from "../../support/with_device.ts";
+
+/** Sizes around the limits, and sizes that fit nothing. */
+const SIZES = [32_767, 32_768, 65_001, 2 ** 20, 2 ** 21 + 8, 5_000_008, 2 ** 23, 2 ** 23 + 8];
+
+Deno.test("new arrays are the same whichever way their bytes come", () =>
+  withDevice(async (gpu) => {
+    for (const dtype of DTYPE_NAMES) {
+      for (const byteLength of [40_000, 400_000]) {
+        const bytes = new Uint8Array(byteLength).map((_, i) => dtype === "bool" ? i & 1 : i * 7);
+        const length = byteLength / elementBytes(dtype);
+        using x = gpu.alloc(dtype, length);
+        await x.upload(bytes.buffer);
+        const filled = await x.download(new Uint8Array(byteLength).buffer);
+        const arrays = [];
+        for (let round = 0; round < 6; round++) {
+          arrays.push(round % 2 === 0 ? await x.download() : x.downloadSync());
+        }
+        for (const array of arrays) {
+          assertEquals(array, arrays[0]);
+          if (dtype !== "bfloat16") {
+            assertEquals(new Uint8Array(array.buffer), new Uint8Array(filled));
+          }
+        }
+        assertEquals(new Set(arrays.map(({ buffer }) => buffer)).size, arrays.length);
+      }
+    }
+  }));
+
+Deno.test("a download of any size lands whole, and in its own array", () =>
+  withDevice(async (gpu) => {
+    const landing = Landing.of(gpu.context);
+    using x = gpu.alloc("uint8", Math.max(...SIZES));
+    for (let round = 1; round <= 3; round++) {
+      const arrays: Uint8Array[] = [];
+      for (const size of SIZES) {
+        using part = x.subarray(0, size);
+        part.fill(round * 10);
+        arrays.push(await part.download(), part.downloadSync());
+        part.fill(99);
+      }
+      for (const array of arrays) assert(array.every((byte) => byte === round * 10));
+      assert(landing.byteLength <= 2 ** 23);
+      if (round > 1) assert(landing.byteLength >= 2 ** 21);
+      landing.trim();
+      assertEquals(landing.byteLength, 0);
+    }
+  }));
+
+Deno.test("downloads that are not awaited keep the order of calls", () =>
+  withDevice(async (gpu) => {
+    using x = gpu.alloc("uint8", 100_000);
+    for (let round = 0; round < 10; round++) {
+      x.fill(round);
+      const first = x.download();
+      x.fill(100 + round);
+      const second = x.download();
+      x.fill(0);
+      const third = x.downloadSync();
+      assertEquals((await first).findIndex((byte) => byte !== round), -1);
+      assertEquals((await second).findIndex((byte) => byte !== 100 + round), -1);
+      assertEquals(third.findIndex((byte) => byte !== 0), -1);
+    }
+  }));
+
+Deno.test("the landing is listed among the caches of a report, and goes with the device", async () => {
+  const driver = simulateDriver();
+  const gpu = CudaDevice.open(0, { driver });
+  {
+    using x = gpu.zeros("uint8", 50_000);
+    for (let round = 0; round < 5; round++) await x.download();
+  }
+  const cache = gpu.report().data.caches.find(({ name }) => name === "landing of downloads");
+  assertEquals(cache?.byteLength, 2 ** 21);
+  gpu.dispose();
+});
+
+Deno.test("where there is no page-locked memory downloads fill their arrays", async () => {
+  const registering = faultyDriver(simulateDriver());
+  const { driver, setFault } = faultyDriver(registering.driver);
+  using gpu = CudaDevice.open(0, { driver });
+  registering.setFault({ name: "cuMemHostRegister_v2", status: CUresult.CUDA_ERROR_OUT_OF_MEMORY });
+  setFault({ name: "cuMemHostAlloc", status: CUresult.CUDA_ERROR_OUT_OF_MEMORY });
+  using x = gpu.alloc("uint8", 50_000);
+  x.fill(3);
+  for (let round = 0; round < 6; round++) {
+    assertEquals((await x.download()).findIndex((byte) => byte !== 3), -1);
+  }
+});
