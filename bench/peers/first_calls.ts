@@ -1,7 +1,7 @@
 // Are the calls that people write first as fast as those of PyTorch, CuPy and JAX? The same calls by
 // size, in programs of their own that take turns: a program's first calls, and after some seconds.
-// `deno task bench:calls [--largest SIZE] [--rounds N] [--variants JSON] [--out FILE]`; a variant has
-// options of first_calls/ours.ts, or the root of another version of the kit.
+// `deno task bench:calls [--largest SIZE] [--rounds N] [--variants JSON] [--out FILE]`; a variant can
+// have the root of another version of the kit, and fewer calls and phases.
 
 import { parseArgs } from "node:util";
 import { parseBytes } from "../../mod.ts";
@@ -77,7 +77,6 @@ async function runOurs(name: string, variant: typeof variants[string]): Promise<
       "-A",
       `${root}/bench/peers/first_calls/ours.ts`,
       JSON.stringify(plan),
-      JSON.stringify(variant),
     ], name);
     results.push(...found.results);
   }

@@ -8,10 +8,10 @@ import { HugePinnedMemory } from "../memory/huge_pinned_memory.ts";
 import type { HostBytes } from "./host_memory.ts";
 
 /** Fewer bytes gain nothing: memory for them is there already. */
-const FEWEST_BYTES = 2 ** 15;
+const FEWEST_BYTES = 2 ** 17;
 
 /** For more bytes several threads that fill the new array are faster. */
-const MOST_BYTES = 8 * 2 ** 20;
+const MOST_BYTES = 4 * 2 ** 20;
 
 /** A program that makes few new arrays does not pay for the memory. */
 const DEMAND_COUNT = 3;

@@ -2,7 +2,6 @@
 // run by ../first_calls.ts, in a process of its own for each part of the plan.
 
 import { CudaDevice, type DeviceBuffer } from "../../../mod.ts";
-import { CachingResourceAdaptor, CudaAsyncMemoryResource } from "../../../src/entries/memory.ts";
 import { fillPattern, findMismatch } from "../../../src/measure/pattern.ts";
 import {
   type Call,
@@ -20,36 +19,8 @@ const WARM_COUNT = 48;
 /** Calls of each kind before a warm program's are timed: code is compiled by then. */
 const SMALL_COUNT = 1500;
 
-/** The differences of another version of the kit, for a comparison within one run. */
-interface Variant {
-  /** Bytes that a pool of the kit's own keeps; the device's pool when left out. */
-  readonly poolBytes?: number;
-  /** Whether a cache stands before the pool. */
-  readonly caches?: boolean;
-  /** Parameters of the C library's malloc. */
-  readonly mallopt?: boolean;
-}
-
 const plan: CallPlan = JSON.parse(Deno.args[0] ?? "{}");
-const variant: Variant = JSON.parse(Deno.args[1] ?? "{}");
-if (variant.mallopt) {
-  const { mallopt } = Deno.dlopen("libc.so.6", {
-    // int mallopt(int param, int value)
-    mallopt: { parameters: ["i32", "i32"], result: "i32" },
-  }).symbols;
-  mallopt(-3, 2 ** 25); // M_MMAP_THRESHOLD
-  mallopt(-1, 2 ** 28); // M_TRIM_THRESHOLD
-}
-const { poolBytes, caches = false } = variant;
-using gpu = CudaDevice.open(0, {
-  driver: "auto",
-  ...poolBytes === undefined ? {} : {
-    resource: (owner) => new CudaAsyncMemoryResource(owner, { releaseThresholdSize: poolBytes }),
-  },
-  ...caches
-    ? { resource: (owner) => new CachingResourceAdaptor(new CudaAsyncMemoryResource(owner)) }
-    : {},
-});
+using gpu = CudaDevice.open(0, { driver: "auto" });
 const largestBytes = Math.max(...plan.sizes);
 const calls = plan.calls ?? Object.keys(CALLS) as Call[];
 const source = new Uint8Array(largestBytes);

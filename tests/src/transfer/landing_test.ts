@@ -11,12 +11,12 @@ import { faultyDriver } from "../../support/faulty_driver.ts";
 import { withDevice } from "../../support/with_device.ts";
 
 /** Sizes around the limits, and sizes that fit nothing. */
-const SIZES = [32_767, 32_768, 65_001, 2 ** 20, 2 ** 21 + 8, 5_000_008, 2 ** 23, 2 ** 23 + 8];
+const SIZES = [1000, 2 ** 17 - 1, 2 ** 17, 200_001, 2 ** 20, 2 ** 21 + 8, 2 ** 22, 2 ** 22 + 8];
 
 Deno.test("new arrays are the same whichever way their bytes come", () =>
   withDevice(async (gpu) => {
     for (const dtype of DTYPE_NAMES) {
-      for (const byteLength of [40_000, 400_000]) {
+      for (const byteLength of [136_000, 400_000]) {
         const bytes = new Uint8Array(byteLength).map((_, i) => dtype === "bool" ? i & 1 : i * 7);
         const length = byteLength / elementBytes(dtype);
         using x = gpu.alloc(dtype, length);
@@ -50,7 +50,7 @@ Deno.test("a download of any size lands whole, and in its own array", () =>
         part.fill(99);
       }
       for (const array of arrays) assert(array.every((byte) => byte === round * 10));
-      assert(landing.byteLength <= 2 ** 23);
+      assert(landing.byteLength <= 2 ** 22);
       if (round > 1) assert(landing.byteLength >= 2 ** 21);
       landing.trim();
       assertEquals(landing.byteLength, 0);
@@ -59,7 +59,7 @@ Deno.test("a download of any size lands whole, and in its own array", () =>
 
 Deno.test("downloads that are not awaited keep the order of calls", () =>
   withDevice(async (gpu) => {
-    using x = gpu.alloc("uint8", 100_000);
+    using x = gpu.alloc("uint8", 200_000);
     for (let round = 0; round < 10; round++) {
       x.fill(round);
       const first = x.download();
@@ -77,7 +77,7 @@ Deno.test("the landing is listed among the caches of a report, and goes with the
   const driver = simulateDriver();
   const gpu = CudaDevice.open(0, { driver });
   {
-    using x = gpu.zeros("uint8", 50_000);
+    using x = gpu.zeros("uint8", 200_000);
     for (let round = 0; round < 5; round++) await x.download();
   }
   const cache = gpu.report().data.caches.find(({ name }) => name === "landing of downloads");
@@ -91,7 +91,7 @@ Deno.test("where there is no page-locked memory downloads fill their arrays", as
   using gpu = CudaDevice.open(0, { driver });
   registering.setFault({ name: "cuMemHostRegister_v2", status: CUresult.CUDA_ERROR_OUT_OF_MEMORY });
   setFault({ name: "cuMemHostAlloc", status: CUresult.CUDA_ERROR_OUT_OF_MEMORY });
-  using x = gpu.alloc("uint8", 50_000);
+  using x = gpu.alloc("uint8", 200_000);
   x.fill(3);
   for (let round = 0; round < 6; round++) {
     assertEquals((await x.download()).findIndex((byte) => byte !== 3), -1);
