@@ -1,7 +1,7 @@
 // Are the calls that people write first as fast as those of PyTorch, CuPy and JAX? The same calls by
 // size, in programs of their own that take turns: a program's first calls, and after some seconds.
-// `deno task bench:calls [--largest SIZE] [--rounds N] [--variants JSON] [--out FILE]`; a variant can
-// have the root of another version of the kit, and fewer calls and phases.
+// `deno task bench:calls [--largest SIZE] [--rounds N] [--variants JSON] [--out FILE]
+// [--page FILE]`; a variant can have the root of another version of the kit, and fewer calls and phases.
 
 import { parseArgs } from "node:util";
 import { parseBytes } from "../../mod.ts";
@@ -19,6 +19,7 @@ import {
   sizesUpTo,
   summaryOf,
 } from "./first_calls/plan.ts";
+import { pageOf } from "./first_calls/page.ts";
 import { outputOf } from "./process.ts";
 
 const LIBRARIES = ["torch", "cupy", "jax"] as const;
@@ -29,9 +30,10 @@ const { values: flags } = parseArgs({
   options: {
     largest: { type: "string", default: "1 GiB" },
     rounds: { type: "string", default: "2" },
-    variants: { type: "string", default: '{"ours":{}}' },
+    variants: { type: "string", default: '{"vramkit":{}}' },
     peers: { type: "string", default: LIBRARIES.join(",") },
     out: { type: "string" },
+    page: { type: "string" },
   },
 });
 const sizes = sizesUpTo(parseBytes(flags.largest, "--largest"));
@@ -46,16 +48,19 @@ for (let round = 0; round < Number(flags.rounds); round++) {
   }
 }
 for (const phase of PHASES) for (const form of FORMS) printTable(phase, form);
-if (flags.out !== undefined) {
-  const run: CallRun = {
-    date: new Date().toISOString(),
-    device: documents.find(({ device }) => device !== "none")?.device ?? "none",
-    coreCount: navigator.hardwareConcurrency,
-    sizes,
-    documents: documents.map((found) => ({ ...found, results: found.results.map(summaryOf) })),
-  };
-  await Deno.writeTextFile(flags.out, JSON.stringify(run) + "\n");
-  console.log(`Wrote ${flags.out}`);
+const run: CallRun = {
+  date: new Date().toISOString(),
+  device: documents.find(({ device }) => device !== "none")?.device ?? "none",
+  coreCount: navigator.hardwareConcurrency,
+  sizes,
+  documents: documents.map((found) => ({ ...found, results: found.results.map(summaryOf) })),
+};
+if (flags.out !== undefined) await write(flags.out, JSON.stringify(run) + "\n");
+if (flags.page !== undefined) await write(flags.page, pageOf(run));
+
+async function write(path: string, text: string): Promise<void> {
+  await Deno.writeTextFile(path, text);
+  console.log(`Wrote ${path}`);
 }
 
 /** One process for each call and form while the program is cold, and one for all when it is warm. */

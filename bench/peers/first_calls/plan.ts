@@ -55,7 +55,9 @@ export interface CallRun {
   readonly device: string;
   readonly coreCount: number;
   readonly sizes: readonly number[];
-  readonly documents: readonly (CallDocument & { readonly results: readonly CallSummary[] })[];
+  readonly documents: readonly (Omit<CallDocument, "results"> & {
+    readonly results: readonly CallSummary[];
+  })[];
 }
 
 const KEPT_SAMPLES = 7;
