@@ -1,4 +1,4 @@
-"""Measures one Python library on device 0: python_peers.py torch|cupy|cuda_core|safetensors.
+"""Measures one Python library on device 0: python_peers.py NAME.
 Prints one JSON document on standard output; each library runs in a process of its own."""
 
 import argparse
@@ -7,7 +7,16 @@ import platform
 
 from python.measure import Report
 
-PEERS = {"torch": "PyTorch", "cupy": "CuPy", "cuda_core": "cuda.core", "safetensors": "safetensors"}
+PEERS = {
+    "torch": "PyTorch",
+    "cupy": "CuPy",
+    "jax": "JAX",
+    "cuda_core": "cuda.core",
+    "safetensors": "safetensors",
+    "fastsafetensors": "fastsafetensors",
+    "runai_model_streamer": "run:ai model streamer",
+}
+LOADERS = {"safetensors", "fastsafetensors", "runai_model_streamer"}
 
 
 def main():
@@ -22,7 +31,7 @@ def main():
     report = Report(PEERS[options.peer])
     with report.section("import and start"):
         peer = importlib.import_module(f"python.{options.peer}_peer")
-        if options.peer == "safetensors":
+        if options.peer in LOADERS:
             peer.measure(report, options.model)
         else:
             peer.measure(report)

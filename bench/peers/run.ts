@@ -1,4 +1,5 @@
-// Measures other libraries here: the driver API from C++, PyTorch, CuPy, cuda.core, safetensors.
+// Measures other libraries here: the driver API from C++, PyTorch, CuPy, JAX, cuda.core, and three
+// loaders of safetensors files.
 // Each runs in a process of its own, one after another; what is missing is an entry that says so.
 
 import { CPP_PEER, DriverProgram } from "./driver_program.ts";
@@ -9,8 +10,11 @@ import { parsePeerDocument, type PeerDocument, type PeerReport } from "./report.
 const PYTHON_PEERS = {
   torch: "PyTorch",
   cupy: "CuPy",
+  jax: "JAX",
   cuda_core: "cuda.core",
   safetensors: "safetensors",
+  fastsafetensors: "fastsafetensors",
+  runai_model_streamer: "run:ai model streamer",
 } as const;
 
 /** Says how {@linkcode runPeers} runs. */
