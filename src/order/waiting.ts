@@ -1,14 +1,12 @@
 // Waits for the GPU without blocking the program: a moment at once, then between turns of the event
 // loop, then on another thread. Timers, servers and the notebook kernel keep running.
 
-import { setImmediate } from "node:timers";
-import { isMainThread } from "node:worker_threads";
-
 /**
  * Whether this thread is a worker, which others can end between two turns of its event loop. Its
  * arrays are freed then, so no other thread may use them during a turn.
  */
-export const CAN_BE_TERMINATED: boolean = !isMainThread || "WorkerGlobalScope" in globalThis;
+export const CAN_BE_TERMINATED: boolean =
+  Object.prototype.toString.call(globalThis) !== "[object Window]";
 
 /** Number of queries at once, about 1.5 microseconds each: most small copies are over by then. */
 const FIRST_LOOKS = 8;

@@ -2,7 +2,7 @@
 // Both are seen from a second process with an empty cache, so nothing of this checkout helps it.
 
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { type ChildResult, runDeno, TemporaryFolder } from "../support/child_deno.ts";
+import { type ChildResult, denoJson, runDeno, TemporaryFolder } from "../support/child_deno.ts";
 import { PROJECT_ROOT } from "../support/project_files.ts";
 
 const ROUND_TRIP = `
@@ -16,6 +16,20 @@ Deno.test("import of mod.ts opens nothing and needs no permission", async () => 
   const program = `import * as kit from "${mod}"; console.log(typeof kit.CudaDevice);`;
   const { stdout, stderr } = await runElsewhere(program, []);
   assertEquals({ stdout, stderr }, { stdout: "function\n", stderr: "" });
+});
+
+Deno.test("import of mod.ts loads none of Node's modules but the small one of types", async () => {
+  const mod = new URL("mod.ts", PROJECT_ROOT).href;
+  const { modules } = await denoJson<ModuleGraph>(["info", "--json", mod]);
+  const graph = new Map(modules.map((module) => [module.specifier, module]));
+  const reached = new Set([mod]);
+  for (const specifier of reached) {
+    for (const { code, isDynamic } of graph.get(specifier)?.dependencies ?? []) {
+      if (code?.specifier !== undefined && isDynamic !== true) reached.add(code.specifier);
+    }
+  }
+  const builtins = [...reached].filter((specifier) => specifier.startsWith("node:"));
+  assertEquals(builtins, ["node:util/types"]);
 });
 
 Deno.test("import of mod.ts from a URL round-trips an array with two permissions", async () => {
@@ -46,6 +60,17 @@ Deno.test("import of mod.ts from a URL passes the type check elsewhere", async (
   const { code, stderr } = await runElsewhere(program, [`--allow-import=${server.host}`], "check");
   assertEquals(code, 0, stderr);
 });
+
+/** The part of `deno info --json` that this file reads; `code` is missing where types are imported. */
+interface ModuleGraph {
+  readonly modules: readonly {
+    readonly specifier: string;
+    readonly dependencies?: readonly {
+      readonly code?: { readonly specifier?: string };
+      readonly isDynamic?: boolean;
+    }[];
+  }[];
+}
 
 /** The checkout behind an HTTP server on a free port of this machine. */
 interface ProjectServer extends AsyncDisposable {
