@@ -2,6 +2,7 @@
 // Both are seen from a second process with an empty cache, so nothing of this checkout helps it.
 
 import { assertEquals, assertStringIncludes } from "@std/assert";
+import config from "../../deno.json" with { type: "json" };
 import { type ChildResult, denoJson, runDeno, TemporaryFolder } from "../support/child_deno.ts";
 import { PROJECT_ROOT } from "../support/project_files.ts";
 
@@ -31,6 +32,17 @@ Deno.test("import of mod.ts loads none of Node's modules but the small one of ty
   const builtins = [...reached].filter((specifier) => specifier.startsWith("node:"));
   assertEquals(builtins, ["node:util/types"]);
 });
+
+for (const [name, path] of Object.entries(config.exports)) {
+  Deno.test(`import of ${name} where Deno.dlopen is missing says where it works`, async () => {
+    const entry = new URL(path, PROJECT_ROOT).href;
+    const program = `Reflect.deleteProperty(Deno, "dlopen");
+      await import("${entry}").catch((error) => console.log(error.message));`;
+    const { stdout } = await runElsewhere(program, []);
+    assertStringIncludes(stdout, "Cannot load vramkit in Deno/");
+    assertStringIncludes(stdout, "Node, Bun and Deno Deploy lack");
+  });
+}
 
 Deno.test("import of mod.ts from a URL round-trips an array with two permissions", async () => {
   await using server = serveProject();
