@@ -4,8 +4,9 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import config from "../../deno.json" with { type: "json" };
 import { BUNDLED_ENTRIES, bundleProgram } from "../../release/bundle.ts";
-import { type ChildResult, runDeno, TemporaryFolder } from "../support/child_deno.ts";
+import { type ChildResult, runDeno } from "../support/child_deno.ts";
 import { PROJECT_ROOT } from "../support/project_files.ts";
+import { TemporaryFolder } from "../support/temporary_folder.ts";
 
 /** More than what transfers that block move without lanes. */
 const LARGE_BYTES = 160 << 20;

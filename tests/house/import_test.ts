@@ -3,8 +3,9 @@
 
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import config from "../../deno.json" with { type: "json" };
-import { type ChildResult, denoJson, runDeno, TemporaryFolder } from "../support/child_deno.ts";
+import { type ChildResult, denoJson, runDeno } from "../support/child_deno.ts";
 import { PROJECT_ROOT } from "../support/project_files.ts";
+import { TemporaryFolder } from "../support/temporary_folder.ts";
 
 const ROUND_TRIP = `
 using gpu = CudaDevice.open(0, { driver: "simulated" });
