@@ -56,6 +56,15 @@ Deno.test("import of mod.ts from a URL round-trips an array with two permissions
   assertEquals(code, 0);
 });
 
+for (const type of ["video/mp2t", "text/plain", "application/octet-stream"]) {
+  Deno.test(`import of mod.ts from a server that calls it ${type} works`, async () => {
+    await using server = serveProject(type);
+    const program = `import { VERSION } from "${server.origin}/mod.ts"; console.log(VERSION);`;
+    const { stdout, stderr } = await runElsewhere(program, [`--allow-import=${server.host}`]);
+    assertEquals(stdout, `${config.version}\n`, stderr);
+  });
+}
+
 Deno.test("import of mod.ts from a URL loads ffi/ and src/ and no entry beside it", async () => {
   await using server = serveProject();
   await runElsewhere(`import "${server.origin}/mod.ts";`, [`--allow-import=${server.host}`]);
@@ -93,12 +102,12 @@ interface ProjectServer extends AsyncDisposable {
   readonly served: readonly string[];
 }
 
-function serveProject(): ProjectServer {
+function serveProject(type = "application/typescript"): ProjectServer {
   const served: string[] = [];
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, (request) => {
     const { pathname } = new URL(request.url);
     served.push(pathname);
-    return readProjectFile(pathname);
+    return readProjectFile(pathname, type);
   });
   const host = `127.0.0.1:${server.addr.port}`;
   return {
@@ -109,10 +118,10 @@ function serveProject(): ProjectServer {
   };
 }
 
-async function readProjectFile(pathname: string): Promise<Response> {
+async function readProjectFile(pathname: string, type: string): Promise<Response> {
   try {
     const body = await Deno.readFile(new URL(`.${pathname}`, PROJECT_ROOT));
-    return new Response(body, { headers: { "content-type": "application/typescript" } });
+    return new Response(body, { headers: { "content-type": type } });
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) return new Response(null, { status: 404 });
     throw error;
