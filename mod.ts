@@ -15,6 +15,7 @@
  * @module
  */
 
+import "./src/words/runtime.ts";
 import "./src/cards/shown.ts";
 
 export { CudaDevice } from "./src/device/device.ts";

@@ -1,5 +1,6 @@
 // The command line: `deno run -A <url of this file> demo | bandwidth | calibrate | doctor`.
 
+import "./words/runtime.ts";
 import { readArguments, UsageError } from "./cli/arguments.ts";
 import { runBandwidth } from "./cli/bandwidth.ts";
 import { runCalibrate } from "./cli/calibrate.ts";

@@ -4,7 +4,10 @@
 import { readVariable } from "../../ffi/library.ts";
 import { inNotebook } from "./notebook_kernel.ts";
 
-const OWN_FILES = new URL("../", import.meta.url).href;
+/** Start of the kit's own scripts: its folder, or the one file into which it was bundled. */
+const OWN_FILES = import.meta.url.endsWith("/accounting/origin.ts")
+  ? new URL("../", import.meta.url).href
+  : import.meta.url;
 
 /** Size from which blocks know where they were created, unless there are too many of them. */
 const SMALLEST_BYTES = 2 ** 20;

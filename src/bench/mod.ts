@@ -18,6 +18,8 @@
  * @module
  */
 
+import "../words/runtime.ts";
+
 export type { CaseSpeed, CopyCase } from "../measure/bandwidth_result.ts";
 export { transferBench } from "./registration.ts";
 export type { BenchDirection, TransferBenchOptions } from "./registration.ts";

@@ -23,6 +23,8 @@
  * @module
  */
 
+import "../words/runtime.ts";
+
 export type { CompileOptions } from "../kernels/compile.ts";
 export { CompileError, type CompileProblem, type CompileReport } from "../kernels/compile_error.ts";
 export {

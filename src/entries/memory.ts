@@ -20,6 +20,8 @@
  * @module
  */
 
+import "../words/runtime.ts";
+
 export type { Driver, DriverArguments } from "../driver/driver.ts";
 export type { DeviceAttribute } from "../../ffi/constants.ts";
 export type { DeviceAllocator } from "../buffers/device_allocator.ts";

@@ -18,6 +18,8 @@
  * @module
  */
 
+import "../words/runtime.ts";
+
 export type { SaveNpyOptions } from "../buffers/gpu_buffer.ts";
 export { loadNpy, type LoadNpyOptions } from "../interop/numpy/load_npy.ts";
 export {

@@ -20,6 +20,8 @@
  * @module
  */
 
+import "../words/runtime.ts";
+
 export type { SafetensorsFormat } from "../interop/safetensors/formats.ts";
 export type { SafetensorsHeader, TensorEntry } from "../interop/safetensors/header.ts";
 export { readSafetensorsHeader } from "../interop/safetensors/read_header.ts";

@@ -19,6 +19,7 @@
  * @module
  */
 
+import "../words/runtime.ts";
 import { CUresult } from "../../ffi/constants.ts";
 import type { DriverApi, DriverFunction } from "../../ffi/cuda.ts";
 import { type SimulatedKernel, simulateDriver as simulate } from "../../ffi/simulated/driver.ts";

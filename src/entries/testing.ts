@@ -18,6 +18,7 @@
  * @module
  */
 
+import "../words/runtime.ts";
 import type { CudaDevice } from "../device/device.ts";
 import { formatBytes, formatCount } from "../words/format.ts";
 import { CALLBACK, requireKind } from "../words/options.ts";

@@ -1,6 +1,6 @@
 // A seeded pattern of bytes, written and checked, so that bytes cannot be correct by accident.
 
-import { Buffer } from "node:buffer";
+import { builtin } from "../words/builtin.ts";
 
 /** Bytes after which the pattern repeats; long enough to notice a block in the wrong place. */
 const PERIOD_BYTES = 2 ** 20;
@@ -18,6 +18,7 @@ export function fillPattern(bytes: Uint8Array<ArrayBufferLike>, seed: number): v
  * none.
  */
 export function findMismatch(bytes: Uint8Array<ArrayBufferLike>, seed: number): number {
+  const { Buffer } = builtin("node:buffer");
   const period = patternOf(seed);
   for (let start = 0; start < bytes.byteLength; start += PERIOD_BYTES) {
     const part = bytes.subarray(start, start + PERIOD_BYTES);

@@ -1,8 +1,9 @@
 // The resource of allocations that name none: the default, or the innermost one that a function is run
 // with. The choice follows promises, and other devices never see it.
 
-import { AsyncLocalStorage } from "node:async_hooks";
+import type { AsyncLocalStorage } from "node:async_hooks";
 import type { Context } from "../driver/context.ts";
+import { builtin } from "../words/builtin.ts";
 import { CudaAsyncMemoryResource } from "./cuda_async_memory_resource.ts";
 import { CudaMemoryResource } from "./cuda_memory_resource.ts";
 import { requireHostMemory } from "./host_bytes.ts";
@@ -49,7 +50,7 @@ export class ResourceChoice implements Disposable {
    */
   run<T>(resource: MemoryResource, body: () => T): T {
     this.#check(resource, this.#default.context);
-    this.#scopes ??= new AsyncLocalStorage();
+    this.#scopes ??= new (builtin("node:async_hooks").AsyncLocalStorage)<MemoryResource>();
     return this.#scopes.run(resource, body);
   }
 

@@ -1,6 +1,8 @@
 // The notebook entry: plots that draw themselves, progress bars, live meters and warnings. Nothing
 // is loaded at import; plotly.js comes with the first figure that is shown.
 
+import "../words/runtime.ts";
+
 export { Figure, type FigureOptions } from "./figure.ts";
 export type { DisplayBundle } from "../cards/show_card.ts";
 export type { PlotConfig, PlotLayout, Trace } from "./plot_data.ts";

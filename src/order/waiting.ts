@@ -1,14 +1,17 @@
 // Waits for the GPU without blocking the program: a moment at once, then between turns of the event
 // loop, then on another thread. Timers, servers and the notebook kernel keep running.
 
-import { setImmediate } from "node:timers";
-import { isMainThread } from "node:worker_threads";
-
 /**
  * Whether this thread is a worker, which others can end between two turns of its event loop. Its
  * arrays are freed then, so no other thread may use them during a turn.
  */
-export const CAN_BE_TERMINATED: boolean = !isMainThread || "WorkerGlobalScope" in globalThis;
+export const CAN_BE_TERMINATED: boolean =
+  Object.prototype.toString.call(globalThis) !== "[object Window]";
+
+/** Declared here, because a program's `lib` setting may leave it out. */
+interface Timers {
+  setImmediate(callback: () => void): unknown;
+}
 
 /** Number of queries at once, about 1.5 microseconds each: most small copies are over by then. */
 const FIRST_LOOKS = 8;
@@ -38,5 +41,6 @@ export async function waitForGpu(isDone: () => boolean, block: () => Promise<voi
 
 /** Resolves in the next turn of the event loop, without a timer's delay of a millisecond or more. */
 export function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(() => resolve()));
+  const { setImmediate } = globalThis as unknown as Timers;
+  return new Promise((resolve) => void setImmediate(() => resolve()));
 }

@@ -1,11 +1,10 @@
 // Writes bytes into an existing or new file, at an offset or over its whole contents. After a
 // failure the file has its former size; overwritten bytes are lost.
 
-import { dirname } from "node:path";
 import { messageOf } from "../words/format.ts";
 import { DiskFile } from "./disk_file.ts";
 import { factsOf, type FileFacts } from "./file_facts.ts";
-import { requireAccess } from "./file_path.ts";
+import { folderOf, requireAccess } from "./file_path.ts";
 import { checkWritable, type FileWrite, type WrittenPlace } from "./file_write.ts";
 import { LockedFile } from "./locked_file.ts";
 
@@ -52,7 +51,7 @@ export class FileChange implements FileWrite {
     if (this.#opened === undefined) return false;
     try {
       const { isNew, facts: { kind } } = this.#opened;
-      if (this.#options.sync && isNew) this.#folder = new DiskFile(dirname(realPath), "read");
+      if (this.#options.sync && isNew) this.#folder = new DiskFile(folderOf(realPath), "read");
       if (kind === "file") this.#makeRoom();
     } catch (error) {
       this.abandon();

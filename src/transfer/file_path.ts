@@ -1,10 +1,9 @@
 // Paths of files: one absolute path for each file, however a program spells it, and the program's
 // permission for it. The C library follows links, and only after Deno has granted the path.
 
-import { basename, dirname, join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
 import { ERRNO, openHost, PATH_MAX } from "../../ffi/host.ts";
 import { cString } from "../../ffi/pointers.ts";
+import { builtin } from "../words/builtin.ts";
 import { describeValue } from "../words/format.ts";
 import { lastErrno, systemError } from "./system_error.ts";
 
@@ -35,12 +34,17 @@ export function pathOf(path: FilePath): string {
       `Cannot use ${path} as a path: it is a URL as text; pass new URL(path)`,
     );
   }
-  return resolve(path);
+  return builtin("node:path").resolve(path);
+}
+
+/** Returns the path of the folder that a file is in. */
+export function folderOf(path: string): string {
+  return builtin("node:path").dirname(path);
 }
 
 function fromUrl(url: URL): string {
   try {
-    return pathOf(fileURLToPath(url));
+    return pathOf(builtin("node:url").fileURLToPath(url));
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new TypeError(`Cannot use ${url} as a path: ${reason}`, { cause });
@@ -73,12 +77,13 @@ export function realPathOf(path: string): string {
   for (let links = 0; links < MOST_LINKS; links++) {
     const there = resolveLinks(place);
     if (there !== undefined) return there;
-    const folder = resolveLinks(dirname(place));
+    const folder = resolveLinks(folderOf(place));
     if (folder === undefined) {
       throw new Deno.errors.NotFound(
-        `Cannot use ${path}: the folder ${dirname(place)} does not exist`,
+        `Cannot use ${path}: the folder ${folderOf(place)} does not exist`,
       );
     }
+    const { basename, join } = builtin("node:path");
     place = join(folder, basename(place));
     const target = readLink(place);
     if (target === undefined) return place;

@@ -1,13 +1,13 @@
 // A whole file, written beside the old one and put into its place at the end. Whatever happens
 // before, the old file is there, untouched; afterwards the new one is, with all of its bytes.
 
-import { basename, dirname, join } from "node:path";
 import { NAME_MAX, openHost } from "../../ffi/host.ts";
 import { cString } from "../../ffi/pointers.ts";
+import { builtin } from "../words/builtin.ts";
 import { messageOf } from "../words/format.ts";
 import { DiskFile } from "./disk_file.ts";
 import { checkRegular, factsAt, type FileFacts } from "./file_facts.ts";
-import { requireAccess } from "./file_path.ts";
+import { folderOf, requireAccess } from "./file_path.ts";
 import { copyPermissions } from "./file_permissions.ts";
 import { checkWritable, type FileWrite, type WrittenPlace } from "./file_write.ts";
 import { LockedFile } from "./locked_file.ts";
@@ -64,7 +64,7 @@ export class FileReplacement implements FileWrite {
     this.#temporary = this.#openTemporary();
     if (this.#temporary === undefined) return false;
     try {
-      if (this.#options.sync) this.#folder = new DiskFile(dirname(realPath), "read");
+      if (this.#options.sync) this.#folder = new DiskFile(folderOf(realPath), "read");
       this.file.reserve(0, this.#options.byteLength);
     } catch (error) {
       this.abandon();
@@ -174,6 +174,7 @@ function holdOld(path: string): DiskFile | undefined {
  * finds it.
  */
 export function temporaryBeside(path: string): string {
+  const { basename, dirname, join } = builtin("node:path");
   const name = basename(path);
   const whole = `.${name}${SUFFIX}`;
   const isShort = new TextEncoder().encode(whole).byteLength <= NAME_MAX;
@@ -228,7 +229,7 @@ function noTemporary(
   const { error } = temporary;
   const isRefused = error instanceof Deno.errors.NotCapable;
   const reason = isRefused ? "write access to it is not granted" : messageOf(error);
-  const remedy = isRefused ? `allow the folder with --allow-write=${dirname(realPath)}, or ` : "";
+  const remedy = isRefused ? `allow the folder with --allow-write=${folderOf(realPath)}, or ` : "";
   return reworded(
     error,
     `Cannot write ${path}: the new file is written first as ${temporary.path}, which cannot be ` +

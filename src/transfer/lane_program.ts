@@ -1,8 +1,8 @@
 // The program of a copy lane. A worker gets the functions of this file as text, which also works
 // when the kit was imported over HTTP, so they use nothing but their parameters.
 
-import { Worker } from "node:worker_threads";
 import { FUTEX, HOST_GROUPS, type HostApi, SYS_FUTEX } from "../../ffi/host.ts";
+import { builtin } from "../words/builtin.ts";
 
 /** Words of the control block that all lanes and the JavaScript thread share (Int32). */
 export const CONTROL = {
@@ -247,6 +247,7 @@ runLane(workerData, { codes, host, doTask, fileSteps, startLane, turn });
 
 /** Starts the first lane of a job; throws when there can be none. */
 export function startFirstLane(job: LaneJob): void {
+  const { Worker } = builtin("node:worker_threads");
   const url = `data:text/javascript,${encodeURIComponent(PROGRAM)}`;
   const first = new Worker(new URL(url), { ...OPTIONS, workerData: { ...job, url } });
   first.unref();

@@ -2,11 +2,11 @@
 // locks, until the process ends. What the runtime opens for Node's API is a descriptor too, and ends
 // with the worker; it is slower to get, so the main thread does without.
 
-import process from "node:process";
+import { builtin } from "../words/builtin.ts";
 
 /** Opens a file that is there for writing. Links are followed. */
 export function openInWorker(path: string): number {
-  const { openSync, constants } = process.getBuiltinModule("node:fs");
+  const { openSync, constants } = builtin("node:fs");
   try {
     return openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
   } catch (error) {
@@ -17,5 +17,5 @@ export function openInWorker(path: string): number {
 
 /** Closes it. */
 export function closeInWorker(descriptor: number): void {
-  process.getBuiltinModule("node:fs").closeSync(descriptor);
+  builtin("node:fs").closeSync(descriptor);
 }

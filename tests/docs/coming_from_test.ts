@@ -5,9 +5,10 @@ import { assertEquals, assertGreater } from "@std/assert";
 import * as kit from "../../mod.ts";
 import * as memory from "../../src/entries/memory.ts";
 import * as safetensors from "../../src/entries/safetensors.ts";
-import { runDeno, TemporaryFolder } from "../support/child_deno.ts";
+import { runDeno } from "../support/child_deno.ts";
 import { type ExampleRow, readExampleRows } from "../support/example_table.ts";
 import { PROJECT_ROOT, projectFiles } from "../support/project_files.ts";
+import { TemporaryFolder } from "../support/temporary_folder.ts";
 
 const pages = projectFiles([".md"], "docs/").filter(({ path }) => path.startsWith("docs/from_"));
 

@@ -5,8 +5,9 @@ import { Driver } from "../../src/driver/driver.ts";
 import { CudaDevice, type DeviceBuffer } from "../../mod.ts";
 import { hintFor, type MemoryAmounts } from "../../src/words/shortage.ts";
 import { simulateDriver } from "../../src/entries/simulated.ts";
-import { runDeno, TemporaryFolder } from "../support/child_deno.ts";
+import { runDeno } from "../support/child_deno.ts";
 import { projectFiles } from "../support/project_files.ts";
+import { TemporaryFolder } from "../support/temporary_folder.ts";
 
 /** What a message is provoked with: a simulated machine with two devices. */
 interface Scene {

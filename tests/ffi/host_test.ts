@@ -23,7 +23,7 @@ import {
 } from "../../ffi/host.ts";
 import { LibraryError } from "../../ffi/library.ts";
 import { cString, readCString } from "../../ffi/pointers.ts";
-import { FileFolder } from "../support/files.ts";
+import { TemporaryFolder } from "../support/temporary_folder.ts";
 
 const linux = { ignore: Deno.build.os !== "linux" };
 
@@ -211,7 +211,7 @@ Deno.test("HostApi.futex() tells a changed word from one that somebody woke", li
 });
 
 Deno.test("HostApi.statx() tells what Deno tells of a file", linux, () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   const path = folder.write("known", new Uint8Array(1234));
   Deno.chmodSync(path, 0o640);
   const bytes = new Uint8Array(STATX.byteLength);
@@ -229,7 +229,7 @@ Deno.test("STATX is as long as the struct of linux/stat.h, with the device at it
 });
 
 Deno.test("HostApi.realpath() and readlink() follow a link", linux, () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   const real = Deno.realPathSync(folder.write("file", new Uint8Array()));
   const link = folder.pathOf("link");
   Deno.symlinkSync("file", link);
@@ -243,7 +243,7 @@ Deno.test("HostApi.realpath() and readlink() follow a link", linux, () => {
 });
 
 Deno.test("HostApi.rename() puts one file into the place of another", linux, () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   const from = folder.write("from", Uint8Array.of(1));
   const to = folder.write("to", Uint8Array.of(2, 3));
   assertEquals(openHost().rename(cString(from), cString(to)), 0);
@@ -255,7 +255,7 @@ Deno.test(
   "HostApi.ftruncate(), fchmod(), fchown() and fsync() change an open file",
   linux,
   async () => {
-    using folder = new FileFolder();
+    using folder = new TemporaryFolder();
     const path = folder.write("changed", new Uint8Array(10));
     const { open, close, ftruncate, fchmod, fchown, fsync, fsyncNonblocking } = openHost();
     const descriptor = open(cString(path), O.WRONLY | O.CLOEXEC, 0);
@@ -270,7 +270,7 @@ Deno.test(
 );
 
 Deno.test("HostApi.flock() refuses a second lock until the first is let go", linux, () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   const path = cString(folder.write("locked", new Uint8Array(1)));
   const { open, close, flock, errnoLocation, copyOut } = openHost();
   const first = open(path, O.WRONLY | O.CLOEXEC, 0);
@@ -288,7 +288,7 @@ Deno.test(
   "HostApi.closeNonblocking() closes a file that is held by its name alone",
   linux,
   async () => {
-    using folder = new FileFolder();
+    using folder = new TemporaryFolder();
     const path = folder.write("held", new Uint8Array(1));
     const { open, close, closeNonblocking, fsync } = openHost();
     const descriptor = open(cString(path), O_PATH | O.CLOEXEC, 0);
@@ -302,7 +302,7 @@ Deno.test(
   "HostApi.open() follows no link with O_NOFOLLOW, and opens folders with O_DIRECTORY",
   linux,
   () => {
-    using folder = new FileFolder();
+    using folder = new TemporaryFolder();
     const path = folder.write("file", new Uint8Array(1));
     const link = folder.pathOf("link");
     Deno.symlinkSync("file", link);
@@ -333,7 +333,7 @@ Deno.test("HostApi.errnoLocation() is where the last failure's number is", linux
 });
 
 Deno.test("HostApi.fsetxattr() keeps what getxattr() reads", linux, () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   const path = folder.write("marked", new Uint8Array(1));
   const { open, close, fsetxattr, getxattr, fremovexattr } = openHost();
   const descriptor = open(cString(path), O.WRONLY | O.CLOEXEC, 0);

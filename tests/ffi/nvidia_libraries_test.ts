@@ -2,8 +2,9 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { NVIDIA_LIBRARIES } from "../../ffi/nvidia_libraries.ts";
-import { runDeno, TemporaryFolder } from "../support/child_deno.ts";
+import { runDeno } from "../support/child_deno.ts";
 import { PROJECT_ROOT } from "../support/project_files.ts";
+import { TemporaryFolder } from "../support/temporary_folder.ts";
 
 /** Variables that name files, as if they were not set. */
 const OWN = Object.fromEntries(

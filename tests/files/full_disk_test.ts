@@ -1,9 +1,9 @@
 // A disk that is full: the old file is there, untouched, and the message says so.
 
 import { assert, assertEquals } from "@std/assert";
-import { FileFolder } from "../support/files.ts";
 import { PROJECT_ROOT } from "../support/project_files.ts";
 import type { FullDiskReport } from "../support/saving/full_disk_program.ts";
+import { TemporaryFolder } from "../support/temporary_folder.ts";
 
 /** Mounts a disk of 8 MiB in a namespace of its own, so that it goes with the program. */
 const ON_SMALL_DISK = [
@@ -22,7 +22,7 @@ Deno.test({
     (canMount ? "" : " (skipped: unshare may not mount a disk here)"),
   ignore: !canMount,
   fn: async () => {
-    using folder = new FileFolder();
+    using folder = new TemporaryFolder();
     const program = new URL("tests/support/saving/full_disk_program.ts", PROJECT_ROOT).pathname;
     const { code, stdout, stderr } = await new Deno.Command("unshare", {
       args: [...ON_SMALL_DISK, folder.path, Deno.execPath(), "run", "-A", program, folder.path],
@@ -41,7 +41,7 @@ Deno.test({
 
 async function mountsSmallDisk(): Promise<boolean> {
   try {
-    using folder = new FileFolder();
+    using folder = new TemporaryFolder();
     const args = [...ON_SMALL_DISK, folder.path, "true"];
     return (await new Deno.Command("unshare", { args, stderr: "null" }).output()).success;
   } catch {

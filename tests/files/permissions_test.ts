@@ -3,9 +3,9 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { runDeno } from "../support/child_deno.ts";
-import { FileFolder } from "../support/files.ts";
 import { PROJECT_ROOT } from "../support/project_files.ts";
 import { type Outcome, WAYS, WRITTEN } from "../support/saving/permitted_program.ts";
+import { TemporaryFolder } from "../support/temporary_folder.ts";
 
 type Way = typeof WAYS[number];
 
@@ -78,8 +78,8 @@ for (const { name, flags, works, says } of WRITES) {
   for (const [readable, readFlags] of READS) {
     const title = `files are written as Deno permits: writing ${name}, reading ${readable}`;
     Deno.test({ name: title, ignore: Deno.build.os !== "linux" }, async () => {
-      using folder = new FileFolder();
-      using outside = new FileFolder();
+      using folder = new TemporaryFolder();
+      using outside = new TemporaryFolder();
       prepare(folder, outside);
       const outcomes = await run(folder, [...flags(folder.path), ...readFlags(folder.path)]);
       for (const way of WAYS) {
@@ -97,7 +97,7 @@ for (const { name, flags, works, says } of WRITES) {
 }
 
 /** Makes a folder with a file for each way, and a link to a file elsewhere. */
-function prepare(folder: FileFolder, outside: FileFolder): void {
+function prepare(folder: TemporaryFolder, outside: TemporaryFolder): void {
   for (const way of WAYS) {
     Deno.mkdirSync(folder.pathOf(way));
     folder.write(`${way}/file`, OLD);
@@ -105,7 +105,7 @@ function prepare(folder: FileFolder, outside: FileFolder): void {
   Deno.symlinkSync(outside.write("file", OLD), folder.pathOf("link/link"));
 }
 
-async function run(folder: FileFolder, flags: string[]): Promise<Record<Way, Outcome>> {
+async function run(folder: TemporaryFolder, flags: string[]): Promise<Record<Way, Outcome>> {
   const always = ["--allow-ffi", "--allow-env", "--allow-sys", "--no-prompt"];
   const { code, stdout, stderr } = await runDeno([
     "run",
@@ -121,8 +121,8 @@ async function run(folder: FileFolder, flags: string[]): Promise<Record<Way, Out
 
 /** Looks at the files of one way: the new bytes where it works, else the old ones, and no stray. */
 function checkContents(
-  folder: FileFolder,
-  { way, isWritten, outside }: { way: Way; isWritten: boolean; outside: FileFolder },
+  folder: TemporaryFolder,
+  { way, isWritten, outside }: { way: Way; isWritten: boolean; outside: TemporaryFolder },
 ): void {
   const file = Deno.readFileSync(folder.pathOf(`${way}/file`));
   const elsewhere = Deno.readFileSync(outside.pathOf("file"));

@@ -12,8 +12,8 @@ import * as simulated from "../../src/entries/simulated.ts";
 import * as testing from "../../src/entries/testing.ts";
 import * as bench from "../../src/bench/mod.ts";
 import * as notebook from "../../src/notebook/mod.ts";
-import { TemporaryFolder } from "../support/child_deno.ts";
 import { openTestDevice } from "../support/driver.ts";
+import { TemporaryFolder } from "../support/temporary_folder.ts";
 import { CaughtWarnings } from "../support/warnings.ts";
 
 /** All that programs import. */

@@ -2,9 +2,10 @@
 // imports by the settings of the program, so each of them meets every line of the kit.
 
 import { assertEquals } from "@std/assert";
-import { runDeno, TemporaryFolder } from "../support/child_deno.ts";
+import { runDeno } from "../support/child_deno.ts";
 import { ON_GPU } from "../support/driver.ts";
 import { PROJECT_ROOT } from "../support/project_files.ts";
+import { TemporaryFolder } from "../support/temporary_folder.ts";
 
 /** A name that each entry exports, by the entry's path. */
 const ENTRIES = {

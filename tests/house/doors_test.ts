@@ -8,11 +8,12 @@ import { CudaDevice } from "../../src/device/device.ts";
 import { saveNpz } from "../../src/interop/numpy/npz.ts";
 import { saveSafetensors } from "../../src/interop/safetensors/save.ts";
 import { DisposedError } from "../../src/words/errors.ts";
-import { denoJson, TemporaryFolder } from "../support/child_deno.ts";
+import { denoJson } from "../support/child_deno.ts";
 import { type Door, DOORS, type DoorScene, type OptionSort } from "../support/doors.ts";
 import { testDriver } from "../support/driver.ts";
 import { IOTA_PTX } from "../support/kernels/kernel_driver.ts";
 import { PROJECT_ROOT } from "../support/project_files.ts";
+import { TemporaryFolder } from "../support/temporary_folder.ts";
 import { liveNames, withDevice } from "../support/with_device.ts";
 
 /** Messages of the language's own, which tell nobody what to do. */

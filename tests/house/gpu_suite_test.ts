@@ -2,9 +2,10 @@
 // The child process is pointed at a library that is not there, so this also holds on a GPU machine.
 
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { runDeno, TemporaryFolder } from "../support/child_deno.ts";
+import { runDeno } from "../support/child_deno.ts";
 import { ON_GPU, openTestDevice } from "../support/driver.ts";
 import { PROJECT_ROOT } from "../support/project_files.ts";
+import { TemporaryFolder } from "../support/temporary_folder.ts";
 
 Deno.test("openTestDevice() opens the kind of device that the suite was asked to run on", () => {
   using gpu = openTestDevice();

@@ -2,8 +2,10 @@
 // Both are seen from a second process with an empty cache, so nothing of this checkout helps it.
 
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { type ChildResult, runDeno, TemporaryFolder } from "../support/child_deno.ts";
+import config from "../../deno.json" with { type: "json" };
+import { type ChildResult, denoJson, runDeno } from "../support/child_deno.ts";
 import { PROJECT_ROOT } from "../support/project_files.ts";
+import { TemporaryFolder } from "../support/temporary_folder.ts";
 
 const ROUND_TRIP = `
 using gpu = CudaDevice.open(0, { driver: "simulated" });
@@ -18,6 +20,31 @@ Deno.test("import of mod.ts opens nothing and needs no permission", async () => 
   assertEquals({ stdout, stderr }, { stdout: "function\n", stderr: "" });
 });
 
+Deno.test("import of mod.ts loads none of Node's modules but the small one of types", async () => {
+  const mod = new URL("mod.ts", PROJECT_ROOT).href;
+  const { modules } = await denoJson<ModuleGraph>(["info", "--json", mod]);
+  const graph = new Map(modules.map((module) => [module.specifier, module]));
+  const reached = new Set([mod]);
+  for (const specifier of reached) {
+    for (const { code, isDynamic } of graph.get(specifier)?.dependencies ?? []) {
+      if (code?.specifier !== undefined && isDynamic !== true) reached.add(code.specifier);
+    }
+  }
+  const builtins = [...reached].filter((specifier) => specifier.startsWith("node:"));
+  assertEquals(builtins, ["node:util/types"]);
+});
+
+for (const [name, path] of Object.entries(config.exports)) {
+  Deno.test(`import of ${name} where Deno.dlopen is missing says where it works`, async () => {
+    const entry = new URL(path, PROJECT_ROOT).href;
+    const program = `Reflect.deleteProperty(Deno, "dlopen");
+      await import("${entry}").catch((error) => console.log(error.message));`;
+    const { stdout } = await runElsewhere(program, []);
+    assertStringIncludes(stdout, "Cannot load vramkit in Deno/");
+    assertStringIncludes(stdout, "Node, Bun and Deno Deploy lack");
+  });
+}
+
 Deno.test("import of mod.ts from a URL round-trips an array with two permissions", async () => {
   await using server = serveProject();
   const program = `import { CudaDevice } from "${server.origin}/mod.ts";\n${ROUND_TRIP}`;
@@ -28,6 +55,15 @@ Deno.test("import of mod.ts from a URL round-trips an array with two permissions
   assertEquals(stdout, "Simulated 1,2,3,4\n", stderr);
   assertEquals(code, 0);
 });
+
+for (const type of ["video/mp2t", "text/plain", "application/octet-stream"]) {
+  Deno.test(`import of mod.ts from a server that calls it ${type} works`, async () => {
+    await using server = serveProject(type);
+    const program = `import { VERSION } from "${server.origin}/mod.ts"; console.log(VERSION);`;
+    const { stdout, stderr } = await runElsewhere(program, [`--allow-import=${server.host}`]);
+    assertEquals(stdout, `${config.version}\n`, stderr);
+  });
+}
 
 Deno.test("import of mod.ts from a URL loads ffi/ and src/ and no entry beside it", async () => {
   await using server = serveProject();
@@ -47,6 +83,17 @@ Deno.test("import of mod.ts from a URL passes the type check elsewhere", async (
   assertEquals(code, 0, stderr);
 });
 
+/** The part of `deno info --json` that this file reads; `code` is missing where types are imported. */
+interface ModuleGraph {
+  readonly modules: readonly {
+    readonly specifier: string;
+    readonly dependencies?: readonly {
+      readonly code?: { readonly specifier?: string };
+      readonly isDynamic?: boolean;
+    }[];
+  }[];
+}
+
 /** The checkout behind an HTTP server on a free port of this machine. */
 interface ProjectServer extends AsyncDisposable {
   readonly host: string;
@@ -55,12 +102,12 @@ interface ProjectServer extends AsyncDisposable {
   readonly served: readonly string[];
 }
 
-function serveProject(): ProjectServer {
+function serveProject(type = "application/typescript"): ProjectServer {
   const served: string[] = [];
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, (request) => {
     const { pathname } = new URL(request.url);
     served.push(pathname);
-    return readProjectFile(pathname);
+    return readProjectFile(pathname, type);
   });
   const host = `127.0.0.1:${server.addr.port}`;
   return {
@@ -71,10 +118,10 @@ function serveProject(): ProjectServer {
   };
 }
 
-async function readProjectFile(pathname: string): Promise<Response> {
+async function readProjectFile(pathname: string, type: string): Promise<Response> {
   try {
     const body = await Deno.readFile(new URL(`.${pathname}`, PROJECT_ROOT));
-    return new Response(body, { headers: { "content-type": "application/typescript" } });
+    return new Response(body, { headers: { "content-type": type } });
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) return new Response(null, { status: 404 });
     throw error;

@@ -11,7 +11,7 @@ import { loadSafetensors } from "../../src/interop/safetensors/load.ts";
 import { saveSafetensors } from "../../src/interop/safetensors/save.ts";
 import { ProgressBar, type ProgressState } from "../../src/notebook/mod.ts";
 import { visibleText } from "../../src/words/format.ts";
-import { TemporaryFolder } from "../support/child_deno.ts";
+import { TemporaryFolder } from "../support/temporary_folder.ts";
 import { withDevice } from "../support/with_device.ts";
 
 /** Clears the screen, sets a title, goes back to the start of the line, turns the text around. */

@@ -1,16 +1,24 @@
-// The version is written in two places, because a module that is imported by URL cannot read deno.json.
-// They must agree, and the changelog must know it.
+// The version is written twice, because a module that is imported by URL cannot read deno.json, and
+// in addresses. All must agree, and the changelog must know it.
 
-import { assertEquals, assertStringIncludes } from "@std/assert";
+import { assertEquals } from "@std/assert";
 import config from "../../deno.json" with { type: "json" };
 import { VERSION } from "../../src/words/version.ts";
-import { PROJECT_ROOT } from "../support/project_files.ts";
+import { PROJECT_ROOT, projectFiles } from "../support/project_files.ts";
 
 Deno.test("VERSION is the version of deno.json", () => {
   assertEquals(VERSION, config.version);
 });
 
-Deno.test("VERSION has a chapter in the changelog", () => {
+Deno.test("VERSION has the newest chapter of the changelog", () => {
   const changelog = Deno.readTextFileSync(new URL("CHANGELOG.md", PROJECT_ROOT));
-  assertStringIncludes(changelog, `\n## ${VERSION}`);
+  const [newest] = changelog.matchAll(/^## (\d.*)$/gm);
+  assertEquals(newest?.[1], VERSION);
+});
+
+Deno.test("VERSION is the one of all addresses in the documentation", () => {
+  const addresses = projectFiles([".md", ".ipynb"])
+    .flatMap(({ text }) => [...text.matchAll(/vramkit(?:\/v|@)(\d+\.\d+\.\d+)/g)])
+    .map(([, version]) => version);
+  assertEquals([...new Set(addresses)], [VERSION]);
 });

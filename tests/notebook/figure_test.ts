@@ -9,7 +9,7 @@ import {
   assertObjectMatch,
   assertStringIncludes,
 } from "@std/assert";
-import { TemporaryFolder } from "../support/child_deno.ts";
+import { TemporaryFolder } from "../support/temporary_folder.ts";
 import { Figure } from "../../src/notebook/figure.ts";
 
 const DISPLAY = Symbol.for("Jupyter.display");

@@ -2,12 +2,12 @@
 // `deno task sweep` runs the full product.
 
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { FileFolder } from "../support/files.ts";
 import { Random, testSeed } from "../support/random.ts";
 import { type Point, runPoint } from "../support/sweep/point.ts";
 import type { Step } from "../support/sweep/scene.ts";
 import { nameOfPoint, pointsOf, run, takeCensus, unreached } from "../support/sweep/sweep.ts";
 import { UNREACHED } from "../support/sweep/unreached.ts";
+import { TemporaryFolder } from "../support/temporary_folder.ts";
 
 /** A failure that may pass, by a status that says nothing. */
 const UNKNOWN_STATUS = 999;
@@ -18,7 +18,7 @@ const OTHER_STATUSES = [2, 700, 12345];
 /** Points of the other statuses that a run takes; the full product has some ten thousand. */
 const SAMPLE_COUNT = 1500;
 
-using censusFolder = new FileFolder();
+using censusFolder = new TemporaryFolder();
 const census = await takeCensus(censusFolder.path);
 
 Deno.test("Steps of the failure sweep are right and leave nothing when no call fails", () => {
@@ -45,7 +45,7 @@ Deno.test("Driver calls that fail with other statuses cost at most what they nam
 });
 
 Deno.test("The failure sweep finds planted defects", async () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   const next = { name: "nothing", run: () => {} };
   const event = new BigUint64Array(1);
   const plants: Record<string, Step["run"]> = {
@@ -74,7 +74,7 @@ Deno.test("The failure sweep finds planted defects", async () => {
 });
 
 async function checkPoints(points: readonly Point[]): Promise<void> {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   const findings: string[] = [];
   for (const point of points) {
     const { defects, hasFired } = await run(point, folder.path);

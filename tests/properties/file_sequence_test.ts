@@ -3,8 +3,9 @@
 
 import { assertEquals } from "@std/assert";
 import type { CudaDevice } from "../../src/device/device.ts";
-import { FileFolder, namesIn, openPathsIn } from "../support/files.ts";
+import { namesIn, openPathsIn } from "../support/files.ts";
 import { Random, testSeed } from "../support/random.ts";
+import { TemporaryFolder } from "../support/temporary_folder.ts";
 import { withDevice } from "../support/with_device.ts";
 
 const ROUND_COUNT = 40;
@@ -14,14 +15,14 @@ const MOST_BYTES = 40;
 /** The calls of one round, and what the files hold after those so far. */
 class FileSequence {
   readonly #gpu: CudaDevice;
-  readonly #folder: FileFolder;
+  readonly #folder: TemporaryFolder;
   readonly #random: Random;
   readonly #memory = new DisposableStack();
   /** What each file holds by the order of the calls. */
   readonly #expected = new Map<string, Uint8Array>();
   readonly #calls: Promise<void>[] = [];
 
-  constructor(gpu: CudaDevice, folder: FileFolder, random: Random) {
+  constructor(gpu: CudaDevice, folder: TemporaryFolder, random: Random) {
     this.#gpu = gpu;
     this.#folder = folder;
     this.#random = random;
@@ -100,7 +101,7 @@ Deno.test("calls on files have their effects in the order in which they were mad
   try {
     await withDevice(async (gpu) => {
       for (let round = 0; round < ROUND_COUNT; round++) {
-        using folder = new FileFolder();
+        using folder = new TemporaryFolder();
         Deno.symlinkSync(".", folder.pathOf("link"));
         await new FileSequence(gpu, folder, random).run();
         assertEquals(openPathsIn(folder), []);

@@ -8,8 +8,8 @@ import type { CudaDevice } from "../../src/device/device.ts";
 import { saveSafetensors } from "../../src/interop/safetensors/save.ts";
 import type { CudaEvent } from "../../src/order/event.ts";
 import type { CudaStream } from "../../src/order/stream.ts";
-import type { FileFolder } from "../support/files.ts";
 import type { Random } from "../support/random.ts";
+import type { TemporaryFolder } from "../support/temporary_folder.ts";
 
 /** A device, and streams to use it on, which the programs share. */
 export interface ProgramPlace {
@@ -75,7 +75,7 @@ export class Program {
   readonly #open: Promise<unknown>[] = [];
   readonly #events: CudaEvent[] = [];
   readonly #log: string[] = [];
-  readonly #folder: FileFolder;
+  readonly #folder: TemporaryFolder;
   /** What each file holds by the order of the calls. */
   readonly #files = new Map<string, Uint8Array<ArrayBuffer>>();
   /** The tensors of the model that was saved last, one after the other. */
@@ -87,7 +87,7 @@ export class Program {
   readonly #ordersStreams: boolean;
 
   /** Prepares a program on some devices; it orders its streams itself where the kit does not. */
-  constructor(random: Random, places: readonly ProgramPlace[], folder: FileFolder) {
+  constructor(random: Random, places: readonly ProgramPlace[], folder: TemporaryFolder) {
     this.#random = random;
     this.#places = places;
     this.#folder = folder;

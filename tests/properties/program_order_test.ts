@@ -5,8 +5,8 @@ import { assertEquals } from "@std/assert";
 import { CudaDevice } from "../../src/device/device.ts";
 import { TransferEngine } from "../../src/transfer/engine.ts";
 import { IN_SANITIZER, testDriver } from "../support/driver.ts";
-import { FileFolder } from "../support/files.ts";
 import { Random, testSeed } from "../support/random.ts";
+import { TemporaryFolder } from "../support/temporary_folder.ts";
 import { TINY_LIMITS } from "../support/tiny_engine.ts";
 import { CaughtWarnings } from "../support/warnings.ts";
 import { liveNames } from "../support/with_device.ts";
@@ -51,7 +51,7 @@ for (const { name, hasLanes, order, deviceCount } of SETTINGS) {
     });
     const before = places.map(({ gpu }) => liveNames(gpu));
     using warnings = new CaughtWarnings();
-    using folder = new FileFolder();
+    using folder = new TemporaryFolder();
     for (let index = 0; index < PROGRAM_COUNT / SETTINGS.length; index++) {
       const program = new Program(new Random(seed + index), places, folder);
       try {

@@ -3,11 +3,12 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { PROJECT_ROOT } from "../support/project_files.ts";
-import { runDeno, TemporaryFolder } from "../support/child_deno.ts";
+import { runDeno } from "../support/child_deno.ts";
 import { ProcessPool } from "../support/recording/process_pool.ts";
 import { readRecording } from "../support/recording/recording.ts";
 import { emptyReplay, replaySequence } from "../support/recording/replay.ts";
 import { shrink } from "../support/recording/shrink.ts";
+import { TemporaryFolder } from "../support/temporary_folder.ts";
 
 const OPTIONS = { driver: "simulated", mostDevices: 1, timeoutSeconds: 20 } as const;
 

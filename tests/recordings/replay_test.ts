@@ -15,7 +15,7 @@ import {
 import { emptyReplay, type Replay, replaySequence } from "../support/recording/replay.ts";
 import { simulate } from "../support/recording/simulation.ts";
 import { describeReplay, groupDifferences } from "../support/recording/summary.ts";
-import { TemporaryFolder } from "../support/child_deno.ts";
+import { TemporaryFolder } from "../support/temporary_folder.ts";
 
 const FOLDER = new URL("tests/recordings/", PROJECT_ROOT);
 

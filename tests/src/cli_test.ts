@@ -2,8 +2,9 @@
 
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { parseNvbandwidth } from "../../src/measure/nvbandwidth.ts";
-import { type ChildResult, runDeno, TemporaryFolder } from "../support/child_deno.ts";
+import { type ChildResult, runDeno } from "../support/child_deno.ts";
 import { PROJECT_ROOT } from "../support/project_files.ts";
+import { TemporaryFolder } from "../support/temporary_folder.ts";
 
 const NO_GPU = { VRAMKIT_CUDA: "/nowhere/libcuda.so.1" };
 

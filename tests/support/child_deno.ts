@@ -34,21 +34,3 @@ export async function denoJson<T>(args: readonly string[]): Promise<T> {
   }
   return JSON.parse(stdout);
 }
-
-/** A folder outside the project that is removed when it is disposed. */
-export class TemporaryFolder implements Disposable {
-  /** Where it is. */
-  readonly path: string = Deno.makeTempDirSync({ prefix: "vramkit-" });
-
-  /** Writes a file into it and returns the file's path. */
-  write(name: string, text: string): string {
-    const path = `${this.path}/${name}`;
-    Deno.writeTextFileSync(path, text);
-    return path;
-  }
-
-  /** Removes it and all that is in it. */
-  [Symbol.dispose](): void {
-    Deno.removeSync(this.path, { recursive: true });
-  }
-}

@@ -1,7 +1,8 @@
 // Programs that ask for garbage collections: child processes, because the switch for that is Deno's own.
 
 import { assertEquals } from "@std/assert";
-import { runDeno, TemporaryFolder } from "./child_deno.ts";
+import { runDeno } from "./child_deno.ts";
+import { TemporaryFolder } from "./temporary_folder.ts";
 
 /** What a program came to. */
 export interface ProgramOutcome {

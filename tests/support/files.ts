@@ -1,8 +1,8 @@
-// For tests of files: a folder for them, a device whose ring is small, bytes that differ everywhere.
+// For tests of files: a device whose ring is small, bytes that differ everywhere, what a folder has.
 
-import { join } from "node:path";
 import { CudaDevice } from "../../src/device/device.ts";
 import { testDriver } from "./driver.ts";
+import type { TemporaryFolder } from "./temporary_folder.ts";
 
 /** Opens a device with the smallest ring, 8 MiB, so that a file of a few MiB is larger. */
 export function openWithSmallRing(): CudaDevice {
@@ -16,36 +16,13 @@ export function countedBytes(byteLength: number): Uint8Array<ArrayBuffer> {
   return new Uint8Array(words.buffer);
 }
 
-/** A folder of files that is removed when it is disposed. */
-export class FileFolder implements Disposable {
-  /** Where it is, without links. */
-  readonly path: string = Deno.realPathSync(Deno.makeTempDirSync({ prefix: "vramkit-" }));
-
-  /** Writes a file and returns its path. */
-  write(name: string, bytes: Uint8Array): string {
-    const path = this.pathOf(name);
-    Deno.writeFileSync(path, bytes);
-    return path;
-  }
-
-  /** The path of a file in the folder. */
-  pathOf(name: string): string {
-    return join(this.path, name);
-  }
-
-  /** Removes it and all that is in it. */
-  [Symbol.dispose](): void {
-    Deno.removeSync(this.path, { recursive: true });
-  }
-}
-
 /** The names in a folder, sorted. */
-export function namesIn({ path }: FileFolder): string[] {
+export function namesIn({ path }: TemporaryFolder): string[] {
   return [...Deno.readDirSync(path)].map(({ name }) => name).sort();
 }
 
 /** What this process has open in a folder. */
-export function openPathsIn({ path: folder }: FileFolder): string[] {
+export function openPathsIn({ path: folder }: TemporaryFolder): string[] {
   const paths = [...Deno.readDirSync("/proc/self/fd")].flatMap(({ name }) => {
     try {
       return [Deno.readLinkSync(`/proc/self/fd/${name}`)];
@@ -57,7 +34,7 @@ export function openPathsIn({ path: folder }: FileFolder): string[] {
 }
 
 /** Makes a pipe in a folder, and returns its path. */
-export async function makePipe(folder: FileFolder, name: string): Promise<string> {
+export async function makePipe(folder: TemporaryFolder, name: string): Promise<string> {
   const path = folder.pathOf(name);
   await new Deno.Command("mkfifo", { args: [path] }).output();
   return path;

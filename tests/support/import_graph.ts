@@ -1,8 +1,9 @@
 // Who imports whom, as Deno's own parser reads it: static, dynamic and type-only imports alike,
 // while examples in comments do not count.
 
-import { denoJson, TemporaryFolder } from "./child_deno.ts";
+import { denoJson } from "./child_deno.ts";
 import { PROJECT_ROOT, projectFiles } from "./project_files.ts";
+import { TemporaryFolder } from "./temporary_folder.ts";
 
 /** One import of one file. */
 export interface ImportEdge {

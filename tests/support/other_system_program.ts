@@ -1,7 +1,7 @@
 // Does what programs do, on a machine that says it is another system, where there is no C library:
 // `deno run other_system_program.ts windows`. Prints for each step "done" or what it was told.
 
-import { TemporaryFolder } from "./child_deno.ts";
+import { TemporaryFolder } from "./temporary_folder.ts";
 
 /** Each step by its name, and what came of it. */
 export type OtherSystemResult = Readonly<Record<string, string>>;

@@ -16,6 +16,7 @@ export interface ProjectFile {
 const SKIPPED_FOLDERS = new Set([
   ".git",
   ".jupyter",
+  "_release",
   "_site",
   "coverage",
   "node_modules",

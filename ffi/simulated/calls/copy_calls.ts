@@ -46,7 +46,7 @@ export function copyCalls(machine: Machine): CopyCalls {
         `${byteLength} bytes leave the host array of ${bytes.byteLength}`,
       );
     }
-    const address = Number(Deno.UnsafePointer.value(Deno.UnsafePointer.of(bytes)));
+    const address = Number(Deno.UnsafePointer.value(Deno.UnsafePointer.of(bytes as BufferSource)));
     if (memory.at(address) !== undefined) return memory.resolve(address, byteLength);
     return pageableRegion(bytes.subarray(0, byteLength), address);
   }

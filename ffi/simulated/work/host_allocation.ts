@@ -24,7 +24,7 @@ export function allocateHost(
   const { byteLength, context = machine.contexts.current } = options;
   requireValue(byteLength > 0);
   const bytes = pageAligned(byteLength);
-  const address = Number(Deno.UnsafePointer.value(Deno.UnsafePointer.of(bytes)));
+  const address = Number(Deno.UnsafePointer.value(Deno.UnsafePointer.of(bytes as BufferSource)));
   const storage = new HostStorage(bytes);
   const id = machine.nextId();
   machine.memory.add(new Allocation({ address, byteLength }, { ...options, context, id, storage }));

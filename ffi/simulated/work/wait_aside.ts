@@ -8,6 +8,9 @@ import type { Operation } from "../model/stream.ts";
 /** Turns that the event loop gets to open a latch before a wait for it counts as a deadlock. */
 const LATCH_TURNS = 10_000;
 
+/** Declared here, because a program's `lib` setting may leave it out. */
+const timers = globalThis as unknown as { setImmediate(callback: () => void): unknown };
+
 /** Lets the event loop turn, then waits for an operation. */
 export async function waitAside(
   machine: Machine,
@@ -16,7 +19,7 @@ export async function waitAside(
 ): Promise<number> {
   const call = machine.site.name;
   for (let turn = 0; turn < LATCH_TURNS; turn++) {
-    await new Promise<void>((resolve) => setImmediate(resolve));
+    await new Promise<void>((resolve) => void timers.setImmediate(resolve));
     if (operation === undefined || machine.scheduler.deadlock(operation) === undefined) break;
   }
   machine.site.during(call, synchronize);

@@ -1,8 +1,8 @@
 // Finds the files of a model: one, several, or those that an index names.
 
-import { dirname, join } from "node:path";
 import type { FilePath } from "../../transfer/file_path.ts";
 import { FileReading } from "../../transfer/file_reading.ts";
+import { builtin } from "../../words/builtin.ts";
 import { isWebAddress } from "../web_address.ts";
 import { SafetensorsError } from "./error.ts";
 import { MAX_HEADER_BYTES } from "./header.ts";
@@ -51,6 +51,7 @@ export async function findShards(source: SafetensorsSource, finding: Finding): P
 
 async function readIndex(index: FileReading, { resources, signal }: Finding): Promise<Shard[]> {
   const { path } = index;
+  const { dirname, join } = builtin("node:path");
   if (!index.isDue) await index.opened(signal);
   const weightMap = parseIndex(path, readText(index));
   const names = Map.groupBy(weightMap, ([, file]) => file);

@@ -2,8 +2,9 @@
 
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { parseBenchRun } from "../../../src/bench/bench_results.ts";
-import { runDeno, TemporaryFolder } from "../../support/child_deno.ts";
+import { runDeno } from "../../support/child_deno.ts";
 import { PROJECT_ROOT } from "../../support/project_files.ts";
+import { TemporaryFolder } from "../../support/temporary_folder.ts";
 
 const REPORT = new URL("src/bench/report.ts", PROJECT_ROOT).pathname;
 

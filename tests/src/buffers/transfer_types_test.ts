@@ -1,8 +1,9 @@
 // What the compiler says of transfers: arrays that would fail at run time are refused before that.
 
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { runDeno, TemporaryFolder } from "../../support/child_deno.ts";
+import { runDeno } from "../../support/child_deno.ts";
 import { PROJECT_ROOT } from "../../support/project_files.ts";
+import { TemporaryFolder } from "../../support/temporary_folder.ts";
 
 const HEAD = `import { CudaDevice, type DeviceBuffer, type DType } from "MOD";
 const gpu = CudaDevice.open(0, { driver: "simulated" });

@@ -10,15 +10,15 @@ import { openTestDevice } from "../../support/driver.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";
 import {
   countedBytes,
-  FileFolder,
   makePipe,
   namesIn,
   openPathsIn,
   openWithSmallRing,
 } from "../../support/files.ts";
+import { TemporaryFolder } from "../../support/temporary_folder.ts";
 
 Deno.test("DeviceBuffer.writeFile() makes a file of the buffer's bytes", async () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   using gpu = openTestDevice();
   const values = new Float32Array([1, 2, 3]);
   using buffer = await gpu.upload(values);
@@ -27,7 +27,7 @@ Deno.test("DeviceBuffer.writeFile() makes a file of the buffer's bytes", async (
 });
 
 Deno.test("DeviceBuffer.writeFile() replaces what a longer file held", async () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   using gpu = openTestDevice();
   const path = folder.write("old", new Uint8Array(100).fill(9));
   using buffer = await gpu.upload(new Uint8Array([1, 2]));
@@ -36,7 +36,7 @@ Deno.test("DeviceBuffer.writeFile() replaces what a longer file held", async () 
 });
 
 Deno.test("DeviceBuffer.writeFile() at an offset keeps what is around it", async () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   using gpu = openTestDevice();
   const path = folder.write("kept", new Uint8Array(6).fill(9));
   using buffer = await gpu.upload(new Uint8Array([1, 2]));
@@ -47,7 +47,7 @@ Deno.test("DeviceBuffer.writeFile() at an offset keeps what is around it", async
 });
 
 Deno.test("DeviceBuffer.writeFile() is finished by a call that blocks for what comes after it", async () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   using gpu = openTestDevice();
   const path = folder.pathOf("saved");
   const bytes = patternBytes(3 * 2 ** 20);
@@ -61,7 +61,7 @@ Deno.test("DeviceBuffer.writeFile() is finished by a call that blocks for what c
 });
 
 Deno.test("DeviceBuffer.writeFile() writes a view's bytes alone", async () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   using gpu = openTestDevice();
   using buffer = await gpu.upload(patternBytes(50));
   await buffer.subarray(7, 12).writeFile(folder.pathOf("part"));
@@ -69,7 +69,7 @@ Deno.test("DeviceBuffer.writeFile() writes a view's bytes alone", async () => {
 });
 
 Deno.test("DeviceBuffer.writeFile() of an empty buffer makes an empty file", async () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   using gpu = openTestDevice();
   using buffer = gpu.alloc("uint8", 0);
   await buffer.writeFile(folder.pathOf("empty"));
@@ -77,7 +77,7 @@ Deno.test("DeviceBuffer.writeFile() of an empty buffer makes an empty file", asy
 });
 
 Deno.test("DeviceBuffer.writeFile() moves more than the ring holds, and tells progress", async () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   using gpu = openWithSmallRing();
   const bytes = countedBytes(12 * 2 ** 20);
   using buffer = await gpu.upload(bytes);
@@ -88,7 +88,7 @@ Deno.test("DeviceBuffer.writeFile() moves more than the ring holds, and tells pr
 });
 
 Deno.test("DeviceBuffer.writeFile() waits for what another stream does with the buffer", async () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   using gpu = openTestDevice();
   using stream = gpu.createStream();
   using buffer = gpu.zeros("uint8", 64);
@@ -98,7 +98,7 @@ Deno.test("DeviceBuffer.writeFile() waits for what another stream does with the 
 });
 
 Deno.test("DeviceBuffer.writeFile() removes a new file when it is aborted", async () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   using gpu = openWithSmallRing();
   using buffer = gpu.zeros("uint8", 24 * 2 ** 20);
   const abort = new AbortController();
@@ -112,7 +112,7 @@ Deno.test("DeviceBuffer.writeFile() removes a new file when it is aborted", asyn
 });
 
 Deno.test("DeviceBuffer.writeFile() leaves the old file when a copy fails", async () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   const { driver, setFault } = faultyDriver();
   using gpu = CudaDevice.open(0, { driver });
   const path = folder.write("old", new Uint8Array(100).fill(9));
@@ -125,7 +125,7 @@ Deno.test("DeviceBuffer.writeFile() leaves the old file when a copy fails", asyn
 });
 
 Deno.test("DeviceBuffer.writeFile() leaves the old file and no other when it is aborted", async () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   using gpu = openWithSmallRing();
   using buffer = gpu.zeros("uint8", 24 * 2 ** 20);
   const path = folder.write("old", new Uint8Array(100).fill(9));
@@ -138,7 +138,7 @@ Deno.test("DeviceBuffer.writeFile() leaves the old file and no other when it is 
 });
 
 Deno.test("DeviceBuffer.writeFile() at an offset gives a file its size back when it is aborted", async () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   using gpu = openWithSmallRing();
   using buffer = gpu.zeros("uint8", 24 * 2 ** 20);
   const path = folder.write("old", new Uint8Array(100).fill(9));
@@ -149,7 +149,7 @@ Deno.test("DeviceBuffer.writeFile() at an offset gives a file its size back when
 });
 
 Deno.test("DeviceBuffer.writeFile() writes the file at the end of links, and keeps the links", async () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   using gpu = openTestDevice();
   Deno.mkdirSync(folder.pathOf("blobs"));
   const blob = folder.write("blobs/1", new Uint8Array(3));
@@ -166,7 +166,7 @@ Deno.test("DeviceBuffer.writeFile() writes the file at the end of links, and kee
 });
 
 Deno.test("DeviceBuffer.writeFile() to one file takes turns however the path is spelled", async () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   using gpu = openWithSmallRing();
   Deno.mkdirSync(folder.pathOf("sub"));
   Deno.symlinkSync(folder.path, folder.pathOf("sub/link"));
@@ -192,7 +192,7 @@ Deno.test("DeviceBuffer.writeFile() to one file takes turns however the path is 
 });
 
 Deno.test("DeviceBuffer.writeFile() takes a relative path from the folder of the call", async () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   using gpu = openTestDevice();
   using buffer = await gpu.upload(new Uint8Array([1, 2]));
   const before = Deno.cwd();
@@ -209,7 +209,7 @@ Deno.test("DeviceBuffer.writeFile() takes a relative path from the folder of the
 });
 
 Deno.test("DeviceBuffer.writeFile() with sync leaves the same file", async () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   using gpu = openTestDevice();
   using buffer = await gpu.upload(new Uint8Array([1, 2]));
   await buffer.writeFile(folder.pathOf("new"), { sync: true });
@@ -220,7 +220,7 @@ Deno.test("DeviceBuffer.writeFile() with sync leaves the same file", async () =>
 });
 
 Deno.test("DeviceBuffer.writeFile() waits for another process only until it is aborted", async () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   using gpu = openTestDevice();
   using buffer = await gpu.upload(new Uint8Array([1, 2]));
   const path = folder.pathOf("file");
@@ -237,7 +237,7 @@ Deno.test("DeviceBuffer.writeFile() waits for another process only until it is a
 });
 
 Deno.test("DeviceBuffer.writeFile() refuses folders and pipes", async () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   using gpu = openTestDevice();
   using buffer = gpu.zeros("uint8", 10);
   await assertRejects(() => buffer.writeFile(folder.path), TypeError, "it is a folder");
@@ -247,7 +247,7 @@ Deno.test("DeviceBuffer.writeFile() refuses folders and pipes", async () => {
 });
 
 Deno.test("DeviceBuffer.writeFile() refuses a buffer that was disposed, and makes no file", async () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   using gpu = openTestDevice();
   const buffer = gpu.zeros("uint8", 10);
   buffer.dispose();

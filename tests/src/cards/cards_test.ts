@@ -9,8 +9,8 @@ import { OutOfMemoryError } from "../../../src/words/errors.ts";
 import { bandwidthResult } from "../../support/bandwidth_result.ts";
 import { cardOf } from "../../support/display.ts";
 import { openTestDevice } from "../../support/driver.ts";
-import { FileFolder } from "../../support/files.ts";
 import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
+import { TemporaryFolder } from "../../support/temporary_folder.ts";
 import { withDevice } from "../../support/with_device.ts";
 
 Deno.test("every class that shows itself on a console has a card", () => {
@@ -82,7 +82,7 @@ Deno.test("OverlapTrace shows its pieces", async () => {
 });
 
 Deno.test("a tensor's card carries the tensor's name and that of its file", async () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   const path = folder.pathOf("model.safetensors");
   await withDevice(async (gpu) => {
     const name = "model.layers.36.self_attn.q_proj.weight";
@@ -207,7 +207,7 @@ Deno.test("results are plain data beside their cards", () => {
 });
 
 Deno.test("a model shows its tensors, largest first, and how many more there are", async () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   const path = folder.pathOf("model.safetensors");
   await withDevice(async (gpu) => {
     using stack = new DisposableStack();

@@ -14,8 +14,9 @@ import type { DriverApi } from "../../../ffi/cuda.ts";
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import { Driver, type DriverChoice } from "../../../src/driver/driver.ts";
 import { CudaError, CudaUnavailableError } from "../../../src/words/errors.ts";
-import { runDeno, TemporaryFolder } from "../../support/child_deno.ts";
+import { runDeno } from "../../support/child_deno.ts";
 import { testDriver } from "../../support/driver.ts";
+import { TemporaryFolder } from "../../support/temporary_folder.ts";
 
 function reasonOf(api: DriverApi): { reason: string; message: string } {
   const { reason, message } = assertThrows(() => Driver.open(api), CudaUnavailableError);

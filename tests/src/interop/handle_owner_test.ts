@@ -2,7 +2,8 @@
 // garbage collection.
 
 import { assertEquals } from "@std/assert";
-import { runDeno, TemporaryFolder } from "../../support/child_deno.ts";
+import { runDeno } from "../../support/child_deno.ts";
+import { TemporaryFolder } from "../../support/temporary_folder.ts";
 
 Deno.test("CudaDevice.fromHandle() keeps the owner until the buffer is disposed", async () => {
   using folder = new TemporaryFolder();

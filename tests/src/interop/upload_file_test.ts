@@ -4,10 +4,11 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { CudaDevice } from "../../../src/device/device.ts";
 import { assertSameBytes, patternBytes } from "../../support/contents.ts";
 import { openTestDevice, testDriver } from "../../support/driver.ts";
-import { countedBytes, FileFolder, openWithSmallRing } from "../../support/files.ts";
+import { countedBytes, openWithSmallRing } from "../../support/files.ts";
+import { TemporaryFolder } from "../../support/temporary_folder.ts";
 
 Deno.test("CudaDevice.uploadFile() reads a whole file as bytes", async () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   using gpu = openTestDevice();
   const bytes = patternBytes(1001);
   using buffer = await gpu.uploadFile(folder.write("whole.bin", bytes));
@@ -16,7 +17,7 @@ Deno.test("CudaDevice.uploadFile() reads a whole file as bytes", async () => {
 });
 
 Deno.test("CudaDevice.uploadFile() takes a file URL", async () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   using gpu = openTestDevice();
   const path = folder.write("a name with spaces", new Uint8Array([1, 2]));
   using buffer = await gpu.uploadFile(new URL(`file://${encodeURI(path)}`));
@@ -24,7 +25,7 @@ Deno.test("CudaDevice.uploadFile() takes a file URL", async () => {
 });
 
 Deno.test("CudaDevice.uploadFile() reads elements of a type and shape, from an offset on", async () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   using gpu = openTestDevice();
   const values = new Float32Array([0, 1, 2, 3, 4, 5, 6, 7]);
   const path = folder.write("floats", new Uint8Array(values.buffer));
@@ -36,7 +37,7 @@ Deno.test("CudaDevice.uploadFile() reads elements of a type and shape, from an o
 });
 
 Deno.test("CudaDevice.uploadFile() starts at any byte of a file", async () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   using gpu = openTestDevice();
   const bytes = patternBytes(64);
   const path = folder.write("odd", bytes);
@@ -45,7 +46,7 @@ Deno.test("CudaDevice.uploadFile() starts at any byte of a file", async () => {
 });
 
 Deno.test("CudaDevice.uploadFile() makes an empty buffer of an empty file, or of its end", async () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   using gpu = openTestDevice();
   using empty = await gpu.uploadFile(folder.write("empty", new Uint8Array()));
   using end = await gpu.uploadFile(folder.write("end", new Uint8Array(4)), { fileOffset: 4 });
@@ -53,7 +54,7 @@ Deno.test("CudaDevice.uploadFile() makes an empty buffer of an empty file, or of
 });
 
 Deno.test("CudaDevice.uploadFile() moves a file larger than the ring, from an odd offset", async () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   using gpu = openWithSmallRing();
   const bytes = countedBytes(12 * 2 ** 20);
   const path = folder.write("large", bytes);
@@ -68,7 +69,7 @@ Deno.test("CudaDevice.uploadFile() moves a file larger than the ring, from an od
 });
 
 Deno.test("CudaDevice.uploadFile() reads the holes of a file as zeros", async () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   using gpu = openTestDevice();
   const path = folder.write("hole", new Uint8Array([1, 2]));
   await Deno.truncate(path, 2 ** 21);
@@ -79,7 +80,7 @@ Deno.test("CudaDevice.uploadFile() reads the holes of a file as zeros", async ()
 });
 
 Deno.test("CudaDevice.uploadFile() refuses more than the file has, with both amounts", async () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   using gpu = openTestDevice();
   const path = folder.write("short", new Uint8Array(10));
   const message = `Cannot upload 11 bytes at 0 of ${path}: it has 10`;
@@ -98,7 +99,7 @@ Deno.test("CudaDevice.uploadFile() refuses more than the file has, with both amo
 });
 
 Deno.test("CudaDevice.uploadFile() refuses bytes that are no whole elements", async () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   using gpu = openTestDevice();
   const path = folder.write("odd", new Uint8Array(10));
   await assertRejects(() => gpu.uploadFile(path, { dtype: "float32" }), RangeError, "4 bytes");
@@ -107,7 +108,7 @@ Deno.test("CudaDevice.uploadFile() refuses bytes that are no whole elements", as
 });
 
 Deno.test("CudaDevice.uploadFile() leaves no memory when the file shrinks meanwhile", async () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   using gpu = openWithSmallRing();
   const path = folder.write("shrinking", new Uint8Array(24 * 2 ** 20));
   const shrink = () => Deno.truncateSync(path, 100);
@@ -120,7 +121,7 @@ Deno.test("CudaDevice.uploadFile() leaves no memory when the file shrinks meanwh
 });
 
 Deno.test("CudaDevice.uploadFile() leaves no memory when it is aborted", async () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   using gpu = openWithSmallRing();
   const path = folder.write("aborted", new Uint8Array(24 * 2 ** 20));
   const abort = new AbortController();
@@ -151,7 +152,7 @@ Deno.test("CudaDevice.uploadFile() reads files that the system makes as they are
 });
 
 Deno.test("CudaDevice.uploadFile() reads small files of every size whole", async () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   using gpu = openTestDevice();
   for (const byteLength of [0, 1, 4095, 4096, 4097, 9000]) {
     const path = folder.write("small", patternBytes(byteLength));
@@ -161,7 +162,7 @@ Deno.test("CudaDevice.uploadFile() reads small files of every size whole", async
 });
 
 Deno.test("CudaDevice.uploadFile() names what a link lacks, and what a path was escaped for", async () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   using gpu = openTestDevice();
   Deno.symlinkSync("none", folder.pathOf("dangling"));
   const { NotFound } = Deno.errors;
@@ -179,7 +180,7 @@ Deno.test("CudaDevice.uploadFile() names what a link lacks, and what a path was 
 });
 
 Deno.test("CudaDevice.uploadFile() waits for what earlier calls write into the file", async () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   using gpu = openTestDevice();
   using first = await gpu.upload(Uint8Array.of(1, 2));
   using second = await gpu.upload(Uint8Array.of(3, 4));
@@ -198,7 +199,7 @@ Deno.test("CudaDevice.uploadFile() waits for what earlier calls write into the f
 });
 
 Deno.test("CudaDevice.uploadFile() refuses folders and pipes", async () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   using gpu = openTestDevice();
   await assertRejects(() => gpu.uploadFile(folder.path), TypeError, "it is a folder");
   const pipe = folder.pathOf("pipe");
@@ -207,7 +208,7 @@ Deno.test("CudaDevice.uploadFile() refuses folders and pipes", async () => {
 });
 
 Deno.test("CudaDevice.uploadFile() says that a file is not there", async () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   using gpu = openTestDevice();
   await assertRejects(() => gpu.uploadFile(folder.pathOf("none")), Deno.errors.NotFound);
 });
@@ -222,7 +223,7 @@ Deno.test({
 });
 
 Deno.test("CudaDevice.uploadFile() keeps no file open", async () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   using gpu = openTestDevice();
   const path = folder.write("closed", new Uint8Array(16));
   using _buffer = await gpu.uploadFile(path);

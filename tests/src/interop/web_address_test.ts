@@ -1,7 +1,7 @@
 // Addresses on the web where a file is expected: the message says what takes them.
 
 import { assertEquals, assertRejects } from "@std/assert";
-import { FileFolder } from "../../support/files.ts";
+import { TemporaryFolder } from "../../support/temporary_folder.ts";
 import { withDevice } from "../../support/with_device.ts";
 
 const ADDRESS = "https://example.com/model.safetensors";
@@ -24,7 +24,7 @@ Deno.test("CudaDevice.loadSafetensors() says that it takes no address on the web
   }));
 
 Deno.test("CudaDevice.uploadFile() takes files whose names only look like addresses", async () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   const path = folder.write("https:", Uint8Array.of(1));
   await withDevice(async (gpu) => {
     using buffer = await gpu.uploadFile(path);

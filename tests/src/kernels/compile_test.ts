@@ -11,9 +11,10 @@ import { CompileError, f32, u64 } from "../../../src/entries/kernels.ts";
 import { cacheKey, findCode, forgetCode, keepCode } from "../../../src/kernels/compile_cache.ts";
 import { architectureFor, compileText } from "../../../src/kernels/compiler.ts";
 import type { ParameterType } from "../../../src/launch/parameter_type.ts";
-import { runDeno, TemporaryFolder } from "../../support/child_deno.ts";
+import { runDeno } from "../../support/child_deno.ts";
 import { ON_GPU, openTestDevice } from "../../support/driver.ts";
 import { PROJECT_ROOT } from "../../support/project_files.ts";
+import { TemporaryFolder } from "../../support/temporary_folder.ts";
 import { withDevice } from "../../support/with_device.ts";
 
 const SCALE = `extern "C" __global__ void scale(float *x, float factor, int count) {

@@ -3,7 +3,8 @@
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { type ChangeOptions, FileChange } from "../../../src/transfer/file_change.ts";
-import { FileFolder, makePipe, namesIn, openPathsIn } from "../../support/files.ts";
+import { makePipe, namesIn, openPathsIn } from "../../support/files.ts";
+import { TemporaryFolder } from "../../support/temporary_folder.ts";
 
 const OLD = Uint8Array.of(1, 2, 3, 4);
 
@@ -23,7 +24,7 @@ for (const sync of [false, true]) {
   const how = sync ? " that waits for the disk" : "";
 
   Deno.test(`FileChange.commit()${how} at an offset changes those bytes alone`, async () => {
-    using folder = new FileFolder();
+    using folder = new TemporaryFolder();
     const path = folder.write("file", OLD);
     const inside = begun(path, { fileOffset: 1, sync });
     await inside.file.write(Uint8Array.of(8, 9), 1);
@@ -37,7 +38,7 @@ for (const sync of [false, true]) {
   });
 
   Deno.test(`FileChange.commit()${how} makes a file that does not exist`, async () => {
-    using folder = new FileFolder();
+    using folder = new TemporaryFolder();
     const path = folder.pathOf("file");
     const write = begun(path, { fileOffset: 1, sync });
     write.file.writeSync(Uint8Array.of(8, 9), 1);
@@ -49,7 +50,7 @@ for (const sync of [false, true]) {
 }
 
 Deno.test("FileChange.abandon() gives a file its size back, and the bytes around it stay", () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   const path = folder.write("file", OLD);
   const write = begun(path, { fileOffset: 3, byteLength: 100 });
   write.file.writeSync(Uint8Array.of(8, 9), 3);
@@ -61,7 +62,7 @@ Deno.test("FileChange.abandon() gives a file its size back, and the bytes around
 });
 
 Deno.test("FileChange.abandon() cuts off nothing that somebody else added", () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   const path = folder.write("file", OLD);
   const write = begun(path, { fileOffset: 4 });
   Deno.writeFileSync(path, Uint8Array.of(5), { append: true });
@@ -70,7 +71,7 @@ Deno.test("FileChange.abandon() cuts off nothing that somebody else added", () =
 });
 
 Deno.test("FileChange.abandon() removes a file that it made, and no other", () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   begun(folder.pathOf("made"), { fileOffset: 0 }).abandon();
   assertEquals(namesIn(folder), []);
   const replaced = begun(folder.pathOf("made"), { fileOffset: 0 });
@@ -81,7 +82,7 @@ Deno.test("FileChange.abandon() removes a file that it made, and no other", () =
 });
 
 Deno.test("FileChange with inPlace writes over all that a file held", async () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   const path = folder.write("file", OLD);
   Deno.linkSync(path, folder.pathOf("name"));
   const write = begun(path, { inPlace: true });
@@ -91,7 +92,7 @@ Deno.test("FileChange with inPlace writes over all that a file held", async () =
 });
 
 Deno.test("FileChange with inPlace leaves an empty file when it fails, never half of one", () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   const path = folder.write("file", OLD);
   const write = begun(path, { inPlace: true });
   write.file.writeSync(Uint8Array.of(8), 0);
@@ -100,7 +101,7 @@ Deno.test("FileChange with inPlace leaves an empty file when it fails, never hal
 });
 
 Deno.test("FileChange.tryBegin() waits for whoever has the lock", () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   const path = folder.write("file", OLD);
   {
     using other = Deno.openSync(path, { write: true });
@@ -112,7 +113,7 @@ Deno.test("FileChange.tryBegin() waits for whoever has the lock", () => {
 });
 
 Deno.test("FileChange.tryBegin() refuses folders and pipes, and devices unless they are wanted", async () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   const pipe = await makePipe(folder, "pipe");
   const begins = (path: string, inPlace: boolean) => () => change(path, { inPlace }).tryBegin();
   assertThrows(begins(pipe, true), TypeError, "it is a pipe, expected a regular file");
@@ -124,7 +125,7 @@ Deno.test("FileChange.tryBegin() refuses folders and pipes, and devices unless t
 });
 
 Deno.test("FileChange.file says that it is not open before it has begun, and afterwards", async () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   const path = folder.write("file", OLD);
   const write = change(path, { fileOffset: 0 });
   assertThrows(() => write.file, Error, `Cannot write ${path}: it is not open`);

@@ -8,7 +8,7 @@ import {
   realPathOf,
   requireAccess,
 } from "../../../src/transfer/file_path.ts";
-import { FileFolder } from "../../support/files.ts";
+import { TemporaryFolder } from "../../support/temporary_folder.ts";
 
 Deno.test("pathOf() makes every spelling of a path absolute", () => {
   const here = Deno.cwd();
@@ -39,7 +39,7 @@ Deno.test("pathOf() names what is no path", () => {
 });
 
 Deno.test("realPathOf() finds one name for a file behind all of its links", () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   const real = join(Deno.realPathSync(folder.path), "folder/file");
   Deno.mkdirSync(folder.pathOf("folder"));
   folder.write("folder/file", new Uint8Array());
@@ -51,7 +51,7 @@ Deno.test("realPathOf() finds one name for a file behind all of its links", () =
 });
 
 Deno.test("realPathOf() tells where a file would be made, also behind a dangling link", () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   const real = Deno.realPathSync(folder.path);
   Deno.mkdirSync(folder.pathOf("deep"));
   Deno.symlinkSync("../new", folder.pathOf("deep/link"));
@@ -63,7 +63,7 @@ Deno.test("realPathOf() tells where a file would be made, also behind a dangling
 });
 
 Deno.test("realPathOf() says what is wrong on the way", () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   Deno.symlinkSync("b", folder.pathOf("a"));
   Deno.symlinkSync("a", folder.pathOf("b"));
   folder.write("file", new Uint8Array());

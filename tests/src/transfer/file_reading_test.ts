@@ -6,7 +6,8 @@ import { FileTurn } from "../../../src/transfer/file_turns.ts";
 import { writeInto } from "../../../src/transfer/gathered_transfer.ts";
 import { produceFile } from "../../../src/transfer/produce_file.ts";
 import type { Step } from "../../../src/transfer/stepped_work.ts";
-import { FileFolder, makePipe, openPathsIn } from "../../support/files.ts";
+import { makePipe, openPathsIn } from "../../support/files.ts";
+import { TemporaryFolder } from "../../support/temporary_folder.ts";
 
 const BYTES = Uint8Array.of(1, 2, 3);
 
@@ -16,7 +17,7 @@ function aWhile(): Step {
 }
 
 Deno.test("FileReading.open() opens a file behind links, and closes it when it is disposed", () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   folder.write("file", BYTES);
   Deno.symlinkSync("file", folder.pathOf("link"));
   {
@@ -30,7 +31,7 @@ Deno.test("FileReading.open() opens a file behind links, and closes it when it i
 });
 
 Deno.test("FileReading.open() says what is wrong, with the path", async () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   folder.write("a b", BYTES);
   Deno.symlinkSync("none", folder.pathOf("dangling"));
   const pipe = await makePipe(folder, "pipe");
@@ -55,7 +56,7 @@ Deno.test("FileReading.open() says what is wrong, with the path", async () => {
 });
 
 Deno.test("FileReading comes after what earlier calls write, and before what later ones do", async () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   Deno.symlinkSync(folder.path, folder.pathOf("link"));
   const write = (value: number) =>
     produceFile({ path: folder.pathOf("file"), byteLength: 1, uses: [] }, function* (file) {
@@ -74,7 +75,7 @@ Deno.test("FileReading comes after what earlier calls write, and before what lat
 });
 
 Deno.test("FileReading.opened() resolves when the writers before it are over, also those that fail", async () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   const path = folder.write("file", BYTES);
   let isOver = false;
   const failing = produceFile({ path, byteLength: 1, uses: [] }, function* () {
@@ -89,7 +90,7 @@ Deno.test("FileReading.opened() resolves when the writers before it are over, al
 });
 
 Deno.test("FileReading.opened() rejects with the reason of its signal", async () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   const path = folder.write("file", BYTES);
   using _writer = new FileTurn(Deno.realPathSync(path), "replace");
   using reading = new FileReading(path);
@@ -99,7 +100,7 @@ Deno.test("FileReading.opened() rejects with the reason of its signal", async ()
 });
 
 Deno.test("FileReading reads on from the old file when another one takes its place", async () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   const path = folder.write("file", BYTES);
   using reading = new FileReading(path);
   await produceFile(

@@ -5,7 +5,8 @@ import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { basename } from "node:path";
 import { factsAt } from "../../../src/transfer/file_facts.ts";
 import { FileReplacement, temporaryBeside } from "../../../src/transfer/file_replacement.ts";
-import { FileFolder, makePipe, namesIn, openPathsIn } from "../../support/files.ts";
+import { makePipe, namesIn, openPathsIn } from "../../support/files.ts";
+import { TemporaryFolder } from "../../support/temporary_folder.ts";
 
 const OLD = Uint8Array.of(1, 2, 3, 4);
 const NEW = Uint8Array.of(9, 8);
@@ -30,7 +31,7 @@ for (const sync of [false, true]) {
   const how = sync ? " that waits for the disk" : "";
 
   Deno.test(`FileReplacement.commit()${how} puts the new file into the place of the old one`, async () => {
-    using folder = new FileFolder();
+    using folder = new TemporaryFolder();
     const path = folder.write("file", OLD);
     const write = begun(path, { sync });
     await write.file.write(NEW, 0);
@@ -41,7 +42,7 @@ for (const sync of [false, true]) {
   });
 
   Deno.test(`FileReplacement.commitSync()${how} does the same without a turn of the event loop`, () => {
-    using folder = new FileFolder();
+    using folder = new TemporaryFolder();
     const path = folder.pathOf("file");
     const write = begun(path, { sync });
     write.file.writeSync(NEW, 0);
@@ -52,7 +53,7 @@ for (const sync of [false, true]) {
   });
 
   Deno.test(`FileReplacement.commitSync()${how} may come while commit() is under way, and again`, async () => {
-    using folder = new FileFolder();
+    using folder = new TemporaryFolder();
     const path = folder.write("file", OLD);
     const write = begun(path, { sync });
     write.file.writeSync(NEW, 0);
@@ -69,7 +70,7 @@ for (const sync of [false, true]) {
 }
 
 Deno.test("FileReplacement.abandon() leaves the old file and nothing else", () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   const path = folder.write("file", OLD);
   const write = begun(path);
   write.file.writeSync(NEW, 0);
@@ -81,7 +82,7 @@ Deno.test("FileReplacement.abandon() leaves the old file and nothing else", () =
 });
 
 Deno.test("FileReplacement.tryBegin() finds room for the bytes, and none for other users", () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   const path = folder.write("file", OLD);
   const write = begun(path);
   const temporary = factsAt(temporaryBeside(path));
@@ -90,7 +91,7 @@ Deno.test("FileReplacement.tryBegin() finds room for the bytes, and none for oth
 });
 
 Deno.test("FileReplacement.tryBegin() clears what a killed program left", () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   const path = folder.write("file", OLD);
   folder.write(".file.vramkit-saving", new Uint8Array(1000));
   Deno.chmodSync(temporaryBeside(path), 0o400);
@@ -103,7 +104,7 @@ Deno.test("FileReplacement.tryBegin() clears what a killed program left", () => 
 });
 
 Deno.test("FileReplacement.tryBegin() waits for whoever has the lock, and does not touch his file", () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   const path = folder.write("file", OLD);
   const temporary = folder.write(".file.vramkit-saving", new Uint8Array(1000));
   {
@@ -120,7 +121,7 @@ Deno.test("FileReplacement.tryBegin() waits for whoever has the lock, and does n
 });
 
 Deno.test("FileReplacement.tryBegin() refuses a link, a folder and a pipe in its way", async () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   const path = folder.write("file", OLD);
   const temporary = temporaryBeside(path);
   const precious = folder.write("precious", OLD);
@@ -139,7 +140,7 @@ Deno.test("FileReplacement.tryBegin() refuses a link, a folder and a pipe in its
 });
 
 Deno.test("FileReplacement.tryBegin() refuses what no file can take the place of", async () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   const pipe = await makePipe(folder, "pipe");
   assertThrows(() => replace(pipe).tryBegin(), TypeError, "it is a pipe, expected a regular file");
   assertThrows(() => replace(folder.path).tryBegin(), TypeError, "it is a folder");
@@ -149,7 +150,7 @@ Deno.test("FileReplacement.tryBegin() refuses what no file can take the place of
 });
 
 Deno.test("FileReplacement.commit() keeps the permissions of the old file", () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   for (const mode of [0o600, 0o644, 0o640, 0o777, 0o2755, 0o4711]) {
     const path = folder.write("file", OLD);
     Deno.chmodSync(path, mode);
@@ -161,14 +162,14 @@ Deno.test("FileReplacement.commit() keeps the permissions of the old file", () =
 });
 
 Deno.test("FileReplacement.commit() gives a new file the permissions of any new file", () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   const usual = modeOf(folder.write("usual", OLD));
   begun(folder.pathOf("file")).commitSync();
   assertEquals(modeOf(folder.pathOf("file")), usual);
 });
 
 Deno.test("FileReplacement.commit() leaves other names of the old file, and who reads it, alone", async () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   const path = folder.write("file", OLD);
   Deno.linkSync(path, folder.pathOf("name"));
   using reader = Deno.openSync(path);
@@ -181,7 +182,7 @@ Deno.test("FileReplacement.commit() leaves other names of the old file, and who 
 });
 
 Deno.test("FileReplacement.commit() fails when its file was taken away, and touches no other", async () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   const path = folder.write("file", OLD);
   const write = begun(path);
   Deno.removeSync(temporaryBeside(path));
@@ -193,7 +194,7 @@ Deno.test("FileReplacement.commit() fails when its file was taken away, and touc
 });
 
 Deno.test("FileReplacement.commit() replaces no folder that came meanwhile", async () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   const path = folder.pathOf("file");
   const write = begun(path);
   Deno.mkdirSync(path);

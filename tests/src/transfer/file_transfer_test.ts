@@ -4,11 +4,12 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import type { DeviceBuffer } from "../../../src/buffers/device_buffer.ts";
 import { saveSafetensors } from "../../../src/interop/safetensors/save.ts";
 import { assertSameBytes, patternBytes } from "../../support/contents.ts";
-import { countedBytes, FileFolder, openWithSmallRing } from "../../support/files.ts";
+import { countedBytes, openWithSmallRing } from "../../support/files.ts";
+import { TemporaryFolder } from "../../support/temporary_folder.ts";
 import { checkNothingLeft, withDevice } from "../../support/with_device.ts";
 
 Deno.test("DeviceBuffer.writeFile() writes all bytes of a buffer that is disposed at once", async () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   const path = folder.pathOf("small");
   await withDevice(async (gpu) => {
     const x = await gpu.upload(patternBytes(1000));
@@ -23,7 +24,7 @@ Deno.test("DeviceBuffer.writeFile() writes all bytes of a buffer that is dispose
 });
 
 Deno.test("DeviceBuffer.writeFile() writes more than the ring holds of a disposed buffer", async () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   const path = folder.pathOf("large");
   const bytes = countedBytes(24 * 2 ** 20);
   using gpu = openWithSmallRing();
@@ -38,7 +39,7 @@ Deno.test("DeviceBuffer.writeFile() writes more than the ring holds of a dispose
 });
 
 Deno.test("saveSafetensors() saves all of buffers that are disposed at once", async () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   const path = folder.pathOf("saved.safetensors");
   await withDevice(async (gpu) => {
     const many = new Map<string, DeviceBuffer<"uint8">>();
@@ -55,7 +56,7 @@ Deno.test("saveSafetensors() saves all of buffers that are disposed at once", as
 });
 
 Deno.test("DeviceBuffer.writeFile() leaves a good file when it was aborted before", async () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   const path = folder.write("good", Uint8Array.of(1, 2, 3));
   const signal = AbortSignal.abort();
   await withDevice(async (gpu) => {
@@ -70,7 +71,7 @@ Deno.test("DeviceBuffer.writeFile() leaves a good file when it was aborted befor
 
 Deno.test("writeFile() to one path takes turns, so that an aborted one costs no file", () =>
   withDevice(async (gpu) => {
-    using folder = new FileFolder();
+    using folder = new TemporaryFolder();
     const path = folder.pathOf("x.bin");
     using a = gpu.zeros("uint8", 4096).fill(1);
     using b = gpu.zeros("uint8", 4096).fill(2);
@@ -87,7 +88,7 @@ Deno.test("writeFile() to one path takes turns, so that an aborted one costs no 
 
 Deno.test("writeFile() goes on when its stream is disposed while the file is opened", () =>
   withDevice(async (gpu) => {
-    using folder = new FileFolder();
+    using folder = new TemporaryFolder();
     const path = folder.pathOf("x.bin");
     Deno.writeTextFileSync(path, "good");
     using a = gpu.zeros("uint8", 4096);
@@ -101,7 +102,7 @@ Deno.test("writeFile() goes on when its stream is disposed while the file is ope
 
 Deno.test("writeFile() that is aborted at any moment leaves the old file, or has written the new one", () =>
   withDevice(async (gpu) => {
-    using folder = new FileFolder();
+    using folder = new TemporaryFolder();
     const path = folder.pathOf("x.bin");
     using a = gpu.zeros("uint8", 4096);
     for (let turns = 0; turns < 12; turns++) {

@@ -2,7 +2,7 @@
 
 import { expectedOutputs } from "../../../jupyter/expected_outputs.ts";
 import type { CellOutput } from "../../../jupyter/notebook_file.ts";
-import { TemporaryFolder } from "../child_deno.ts";
+import { TemporaryFolder } from "../temporary_folder.ts";
 
 /** Runs cells of these sources and returns each one's outputs. */
 export async function runSources(...sources: readonly string[]): Promise<CellOutput[][]> {

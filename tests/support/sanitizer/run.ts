@@ -3,8 +3,8 @@
 
 import { CudaDevice } from "../../../mod.ts";
 import type { Provenance } from "../../../src/notebook/mod.ts";
-import { TemporaryFolder } from "../child_deno.ts";
 import { PROJECT_ROOT, projectFiles } from "../project_files.ts";
+import { TemporaryFolder } from "../temporary_folder.ts";
 import {
   type MemcheckLog,
   readMemcheckLog,

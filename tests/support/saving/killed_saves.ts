@@ -3,8 +3,9 @@
 import { CudaDevice } from "../../../mod.ts";
 import { saveSafetensors } from "../../../src/interop/safetensors/save.ts";
 import { testDriver } from "../driver.ts";
-import { FileFolder, namesIn } from "../files.ts";
+import { namesIn } from "../files.ts";
 import type { Random } from "../random.ts";
+import { TemporaryFolder } from "../temporary_folder.ts";
 import { ChildSaver } from "./child_saver.ts";
 import { judgeFile } from "./whole_model.ts";
 
@@ -34,7 +35,7 @@ export interface KilledSaves {
 
 /** Kills `count` programs, by each signal in turn. */
 export async function killSaves(count: number, random: Random): Promise<KilledSaves> {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   const path = folder.pathOf(MODEL);
   await saveModel(path);
   const problems: string[] = [];

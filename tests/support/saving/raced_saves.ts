@@ -1,6 +1,7 @@
 // Programs that save one file at the same time, and a reader that looks at it all the while.
 
-import { FileFolder, namesIn } from "../files.ts";
+import { namesIn } from "../files.ts";
+import { TemporaryFolder } from "../temporary_folder.ts";
 import { ChildSaver } from "./child_saver.ts";
 import { judgeFile } from "./whole_model.ts";
 
@@ -31,7 +32,7 @@ export interface RacedSaves {
 /** Lets programs save at the same time; what their values leave tells them apart. */
 export async function raceSaves(options: RaceOptions): Promise<RacedSaves> {
   const { writerCount = 2, rounds, byteLength = 2 ** 20 } = options;
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   const path = folder.pathOf("model.safetensors");
   Deno.mkdirSync(folder.pathOf("folder"));
   Deno.symlinkSync("../model.safetensors", folder.pathOf("folder/link"));

@@ -5,7 +5,8 @@ import { isMainThread, parentPort, Worker, workerData } from "node:worker_thread
 import { saveSafetensors } from "../../../src/interop/safetensors/save.ts";
 import { readSafetensorsHeader } from "../../../src/entries/safetensors.ts";
 import { openTestDevice } from "../driver.ts";
-import { FileFolder, namesIn } from "../files.ts";
+import { namesIn } from "../files.ts";
+import { TemporaryFolder } from "../temporary_folder.ts";
 
 const ROUND_COUNT = 4;
 const LATEST_MILLISECONDS = 40;
@@ -14,7 +15,7 @@ if (isMainThread) await runProgram();
 else await saveForEver(workerData.path);
 
 async function runProgram(): Promise<void> {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   const path = folder.pathOf("model.safetensors");
   using gpu = openTestDevice();
   using small = gpu.zeros("uint8", 100);

@@ -4,9 +4,9 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import type { DeviceBuffer, DType } from "../../../../mod.ts";
 import { loadNpz, NumpyError, saveNpz } from "../../../../src/entries/numpy.ts";
 import { encodeNpyHeader, readNpyHeader } from "../../../../src/numpy/npy_header.ts";
-import { TemporaryFolder } from "../../../support/child_deno.ts";
 import { runPython, testsWith } from "../../../support/python.ts";
 import { Random, testSeed } from "../../../support/random.ts";
+import { TemporaryFolder } from "../../../support/temporary_folder.ts";
 import { withDevice } from "../../../support/with_device.ts";
 
 const testWithNumpy = await testsWith("numpy");

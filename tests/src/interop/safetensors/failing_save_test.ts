@@ -6,8 +6,9 @@ import type { DriverFunction } from "../../../../ffi/cuda.ts";
 import { CudaDevice } from "../../../../src/device/device.ts";
 import { saveSafetensors } from "../../../../src/interop/safetensors/save.ts";
 import { faultyDriver, watchedDriver } from "../../../support/faulty_driver.ts";
-import { FileFolder, namesIn, openPathsIn } from "../../../support/files.ts";
+import { namesIn, openPathsIn } from "../../../support/files.ts";
 import { judgeFile } from "../../../support/saving/whole_model.ts";
+import { TemporaryFolder } from "../../../support/temporary_folder.ts";
 
 const OLD = 1;
 const NEW = 2;
@@ -31,7 +32,7 @@ async function callsOfSave(
   { driver, calls }: ReturnType<typeof watchedDriver>,
   byteLength: number,
 ): Promise<DriverFunction[]> {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   using gpu = CudaDevice.open(0, { driver });
   const path = folder.pathOf("model.safetensors");
   await save(gpu, { path, byteLength, value: OLD });
@@ -45,7 +46,7 @@ async function failAt(
   fault: { readonly name: DriverFunction; readonly after: number },
   byteLength: number,
 ): Promise<void> {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   const { driver, setFault } = faultyDriver();
   using gpu = CudaDevice.open(0, { driver });
   const path = folder.pathOf("model.safetensors");

@@ -11,8 +11,8 @@ import {
 } from "../../../../src/interop/safetensors/header.ts";
 import { damage } from "../../../support/safetensors/damage.ts";
 import { Random } from "../../../support/random.ts";
-import { FileFolder } from "../../../support/files.ts";
 import { TYPES_FIXTURE } from "../../../support/safetensors/files.ts";
+import { TemporaryFolder } from "../../../support/temporary_folder.ts";
 import { withDevice } from "../../../support/with_device.ts";
 
 const MUTANT_COUNT = 20_000;
@@ -35,7 +35,7 @@ Deno.test("parseHeader() refuses or rightly reads 20,000 damaged headers", () =>
 Deno.test("gpu.loadSafetensors() leaves nothing behind after damaged files", async () => {
   const original = Deno.readFileSync(TYPES_FIXTURE);
   const random = new Random(SEED + 1);
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   await withDevice(async (gpu) => {
     for (let i = 0; i < 200; i++) {
       const path = folder.write("mutant.safetensors", damage(original, random));

@@ -7,8 +7,9 @@ import { saveSafetensors } from "../../../../src/interop/safetensors/save.ts";
 import { DisposedError } from "../../../../src/words/errors.ts";
 import { patternBytes } from "../../../support/contents.ts";
 import { faultyDriver } from "../../../support/faulty_driver.ts";
-import { FileFolder, makePipe, openPathsIn } from "../../../support/files.ts";
+import { makePipe, openPathsIn } from "../../../support/files.ts";
 import { fileOf, TYPES_FIXTURE, WIDE_FIXTURE } from "../../../support/safetensors/files.ts";
+import { TemporaryFolder } from "../../../support/temporary_folder.ts";
 import { withDevice } from "../../../support/with_device.ts";
 
 Deno.test("gpu.loadSafetensors() loads every type that the format's own library wrote", async () => {
@@ -59,7 +60,7 @@ Deno.test("gpu.loadSafetensors() puts a file into one block", async () => {
 });
 
 Deno.test("gpu.loadSafetensors() aligns tensors that the file does not", async () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   const header = {
     odd: { dtype: "U8", shape: [3], data_offsets: [0, 3] },
     wide: { dtype: "F64", shape: [1], data_offsets: [3, 11] },
@@ -91,7 +92,7 @@ Deno.test("gpu.loadSafetensors() loads what the filter chooses, and no more memo
 });
 
 Deno.test("gpu.loadSafetensors() loads large tensors through the ring, byte for byte", async () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   const data = patternBytes(9_000_001);
   const header = {
     a: { dtype: "U8", shape: [5_000_000], data_offsets: [0, 5_000_000] },
@@ -106,7 +107,7 @@ Deno.test("gpu.loadSafetensors() loads large tensors through the ring, byte for 
 });
 
 Deno.test("gpu.loadSafetensors() loads the shards of an index, each tensor once", async () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   folder.write("1.safetensors", shard({ a: 1, both: 2 }));
   folder.write("2.safetensors", shard({ b: 3, both: 4 }));
   const weight_map = { a: "1.safetensors", both: "2.safetensors", b: "2.safetensors" };
@@ -123,7 +124,7 @@ Deno.test("gpu.loadSafetensors() loads the shards of an index, each tensor once"
 });
 
 Deno.test("gpu.loadSafetensors() refuses an index that does not fit its files", async () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   folder.write("1.safetensors", shard({ a: 1 }));
   await withDevice(async (gpu) => {
     const load = (index: unknown) => gpu.loadSafetensors(writeIndex(folder, index));
@@ -139,7 +140,7 @@ Deno.test("gpu.loadSafetensors() refuses an index that does not fit its files", 
 });
 
 Deno.test("gpu.loadSafetensors() follows links, of which a hub's cache consists", async () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   for (const name of ["blobs", "snapshots", "snapshots/main"]) Deno.mkdirSync(folder.pathOf(name));
   folder.write("blobs/1", shard({ a: 1 }));
   const text = JSON.stringify({ weight_map: { a: "1.safetensors" } });
@@ -154,7 +155,7 @@ Deno.test("gpu.loadSafetensors() follows links, of which a hub's cache consists"
 });
 
 Deno.test("gpu.loadSafetensors() refuses an index, and shards, that are no regular files", async () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   const pipe = await makePipe(folder, "pipe.json");
   await makePipe(folder, "pipe.safetensors");
   Deno.symlinkSync("/dev/zero", folder.pathOf("zero.json"));
@@ -173,7 +174,7 @@ Deno.test("gpu.loadSafetensors() refuses an index, and shards, that are no regul
 });
 
 Deno.test("gpu.loadSafetensors() refuses an index of another shape, in words", async () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   const path = folder.pathOf("model.safetensors.index.json");
   const texts: readonly [text: string, message: string][] = [
     [`{"weight_map":{"a":"1","a":"2"}}`, `it has "a" twice`],
@@ -192,7 +193,7 @@ Deno.test("gpu.loadSafetensors() refuses an index of another shape, in words", a
 });
 
 Deno.test("gpu.loadSafetensors() loads what earlier calls save, and not what later ones do", async () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   await withDevice(async (gpu) => {
     using first = await gpu.upload(Uint8Array.of(1));
     using second = await gpu.upload(Uint8Array.of(2));
@@ -215,7 +216,7 @@ Deno.test("gpu.loadSafetensors() loads what earlier calls save, and not what lat
 });
 
 Deno.test("gpu.loadSafetensors() refuses two files with a tensor of the same name", async () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   const paths = ["1.safetensors", "2.safetensors"].map((name) =>
     folder.write(name, shard({ a: 1 }))
   );
@@ -225,7 +226,7 @@ Deno.test("gpu.loadSafetensors() refuses two files with a tensor of the same nam
 });
 
 Deno.test("gpu.loadSafetensors() leaves nothing when the second file is broken", async () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   const good = folder.write("1.safetensors", shard({ a: 1 }));
   const bad = folder.write("2.safetensors", shard({ b: 1 }).slice(0, -1));
   await withDevice(async (gpu) => {
@@ -289,7 +290,7 @@ function shard(values: Record<string, number>): Uint8Array {
   return fileOf({ header, data: Uint8Array.from(Object.values(values)) });
 }
 
-function writeIndex(folder: FileFolder, index: unknown): string {
+function writeIndex(folder: TemporaryFolder, index: unknown): string {
   const bytes = new TextEncoder().encode(JSON.stringify(index));
   return folder.write("model.safetensors.index.json", bytes);
 }

@@ -9,12 +9,12 @@ import {
   readHeaderLength,
 } from "../../../../src/interop/safetensors/header.ts";
 import { saveSafetensors } from "../../../../src/interop/safetensors/save.ts";
-import { FileFolder } from "../../../support/files.ts";
 import { runPython, testsWith } from "../../../support/python.ts";
 import { Random } from "../../../support/random.ts";
 import { damage } from "../../../support/safetensors/damage.ts";
 import { fileOf, TYPES_FIXTURE } from "../../../support/safetensors/files.ts";
 import { PEER, PEER_MODULES } from "../../../support/safetensors/peer.ts";
+import { TemporaryFolder } from "../../../support/temporary_folder.ts";
 import { withDevice } from "../../../support/with_device.ts";
 
 const testWithPeer = await testsWith(...PEER_MODULES);
@@ -35,7 +35,7 @@ const STRICTER = [
 testWithPeer(
   "saveSafetensors() writes what Python reads, of 500 files that Python wrote",
   async () => {
-    using folder = new FileFolder();
+    using folder = new TemporaryFolder();
     const [theirs, ours] = [folder.pathOf("theirs"), folder.pathOf("ours")];
     Deno.mkdirSync(theirs);
     Deno.mkdirSync(ours);
@@ -56,7 +56,7 @@ testWithPeer(
 );
 
 testWithPeer("parseHeader() takes none of 20,000 damaged files that Python refuses", async () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   const original = Deno.readFileSync(TYPES_FIXTURE);
   const random = new Random(SEED);
   const mutants = Array.from({ length: MUTANT_COUNT }, () => damage(original, random));
@@ -64,7 +64,7 @@ testWithPeer("parseHeader() takes none of 20,000 damaged files that Python refus
 });
 
 testWithPeer("parseHeader() takes and refuses the same as Python at every limit", async () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   const tensor = `"dtype":"U8","shape":[2],"data_offsets":[0,2]`;
   const nested = (depth: number) =>
     `{"a":{${tensor},"z":${"[".repeat(depth)}${"]".repeat(depth)}}}`;
@@ -102,7 +102,7 @@ testWithPeer("parseHeader() takes and refuses the same as Python at every limit"
 
 /** Fails when the kit takes what Python refuses; returns the kit's reasons for what it alone refuses. */
 async function compareWithPeer(
-  folder: FileFolder,
+  folder: TemporaryFolder,
   files: readonly Uint8Array<ArrayBuffer>[],
 ): Promise<string[]> {
   const path = folder.write("all", joined(files));

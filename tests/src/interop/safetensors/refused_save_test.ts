@@ -9,7 +9,7 @@ import {
   type SaveSafetensorsOptions,
 } from "../../../../src/interop/safetensors/save.ts";
 import { DisposedError } from "../../../../src/words/errors.ts";
-import { FileFolder } from "../../../support/files.ts";
+import { TemporaryFolder } from "../../../support/temporary_folder.ts";
 import { withDevice } from "../../../support/with_device.ts";
 
 /** What a program without types gives. */
@@ -27,7 +27,7 @@ interface Refusal {
 
 /** Saves over a good file, and checks that it fails and that the file is as it was. */
 async function assertRefused(save: UntypedSave, { type, message }: Refusal): Promise<void> {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   const good = Uint8Array.of(1, 2, 3);
   const path = folder.write("good.safetensors", good);
   const tensors = save.tensors as NamedTensors;
@@ -133,7 +133,7 @@ Deno.test("saveSafetensors() refuses names that no reader of the format takes", 
     for (const tensors of [{ "w\ud800": a }, new Map([["w\ud800", a]])]) {
       await assertRefused({ tensors }, { type: TypeError, message });
     }
-    using folder = new FileFolder();
+    using folder = new TemporaryFolder();
     const path = folder.pathOf("pairs.safetensors");
     await saveSafetensors(path, { "w\ud83d\ude42": a });
     assertEquals((await readSafetensorsHeader(path)).tensors[0]?.name, "w🙂");
@@ -160,7 +160,7 @@ Deno.test("saveSafetensors() refuses metadata that the loader would refuse", () 
 
 Deno.test("saveSafetensors() names the file that it cannot save", () =>
   withBuffer(async () => {
-    using folder = new FileFolder();
+    using folder = new TemporaryFolder();
     const path = folder.pathOf("named.safetensors");
     const tensors = { w: 5 } as unknown as NamedTensors;
     const message = `Cannot save ${path}: tensor "w" is the number 5`;

@@ -8,12 +8,13 @@ import { CudaError } from "../../../../src/words/errors.ts";
 import { assertSameBytes, patternBytes } from "../../../support/contents.ts";
 import { testOnTwoDevices } from "../../../support/driver.ts";
 import { faultyDriver } from "../../../support/faulty_driver.ts";
-import { FileFolder, namesIn, openWithSmallRing } from "../../../support/files.ts";
+import { namesIn, openWithSmallRing } from "../../../support/files.ts";
 import { TYPES_FIXTURE } from "../../../support/safetensors/files.ts";
+import { TemporaryFolder } from "../../../support/temporary_folder.ts";
 import { checkNothingLeft, withDevice } from "../../../support/with_device.ts";
 
 Deno.test("saveSafetensors() writes the bytes that the format's own library writes", async () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   await withDevice(async (gpu) => {
     using model = await gpu.loadSafetensors(TYPES_FIXTURE);
     const shuffled = [...model].reverse();
@@ -24,7 +25,7 @@ Deno.test("saveSafetensors() writes the bytes that the format's own library writ
 });
 
 Deno.test("saveSafetensors() saves large tensors byte for byte and reports progress", async () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   const path = folder.pathOf("large.safetensors");
   const values = patternBytes(7_000_003);
   await withDevice(async (gpu) => {
@@ -41,14 +42,14 @@ Deno.test("saveSafetensors() saves large tensors byte for byte and reports progr
 });
 
 Deno.test("saveSafetensors() saves no tensors at all", async () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   const path = folder.pathOf("empty.safetensors");
   await saveSafetensors(path, {});
   assertEquals((await readSafetensorsHeader(path)).tensors, []);
 });
 
 Deno.test("saveSafetensors() refuses names that the file could not keep apart", async () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   const path = folder.pathOf("names.safetensors");
   await withDevice(async (gpu) => {
     using a = await gpu.upload(Uint8Array.of(1));
@@ -60,7 +61,7 @@ Deno.test("saveSafetensors() refuses names that the file could not keep apart", 
 });
 
 Deno.test("saveSafetensors() leaves no file when a copy fails", async () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   const { driver, setFault } = faultyDriver();
   await withDevice(async (gpu) => {
     using a = await gpu.upload(Uint8Array.of(1, 2, 3));
@@ -72,7 +73,7 @@ Deno.test("saveSafetensors() leaves no file when a copy fails", async () => {
 });
 
 Deno.test("saveSafetensors() saves many small tensors side by side, and large ones among them", async () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   const path = folder.pathOf("many.safetensors");
   using gpu = openWithSmallRing();
   await checkNothingLeft(gpu, async () => {
@@ -99,7 +100,7 @@ Deno.test("saveSafetensors() saves many small tensors side by side, and large on
 testOnTwoDevices(
   "saveSafetensors() saves buffers of two devices into one file",
   async (one, two) => {
-    using folder = new FileFolder();
+    using folder = new TemporaryFolder();
     for (const byteLength of [1000, 2 ** 20 + 1]) {
       const path = folder.pathOf(`${byteLength}.safetensors`);
       using memory = new DisposableStack();
@@ -119,7 +120,7 @@ testOnTwoDevices(
 );
 
 Deno.test("saveSafetensors() replaces the file that its own model was loaded from", async () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   const path = folder.pathOf("model.safetensors");
   Deno.copyFileSync(TYPES_FIXTURE, path);
   await withDevice(async (gpu) => {
@@ -130,7 +131,7 @@ Deno.test("saveSafetensors() replaces the file that its own model was loaded fro
 });
 
 Deno.test("saveSafetensors() leaves the old file when a copy fails", async () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   const old = Deno.readFileSync(TYPES_FIXTURE);
   const path = folder.write("a.safetensors", old);
   const { driver, setFault } = faultyDriver();
@@ -150,7 +151,7 @@ Deno.test("saveSafetensors() leaves the old file when a copy fails", async () =>
 });
 
 Deno.test("saveSafetensors() in place has no header before it has its tensors", async () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   const path = folder.write("model.safetensors", Deno.readFileSync(TYPES_FIXTURE));
   using gpu = openWithSmallRing();
   await checkNothingLeft(gpu, async () => {
@@ -167,7 +168,7 @@ Deno.test("saveSafetensors() in place has no header before it has its tensors", 
 });
 
 Deno.test("saveSafetensors() with sync leaves the same file", async () => {
-  using folder = new FileFolder();
+  using folder = new TemporaryFolder();
   const path = folder.pathOf("model.safetensors");
   await withDevice(async (gpu) => {
     using model = await gpu.loadSafetensors(TYPES_FIXTURE);

@@ -1,0 +1,11 @@
+// Imported first by every entry: where NVIDIA's driver cannot be called the program ends with a
+// sentence, and not with a name that is not defined.
+
+const { Deno: runtime } = globalThis as { readonly Deno?: { readonly dlopen?: unknown } };
+
+if (runtime?.dlopen === undefined) {
+  throw new Error(
+    `Cannot load vramkit in ${navigator.userAgent}: it calls NVIDIA's driver by Deno.dlopen, which ` +
+      `Node, Bun and Deno Deploy lack; run the program with "deno run"`,
+  );
+}
