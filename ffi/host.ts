@@ -128,6 +128,12 @@ const FILES = {
   closeNonblocking: { name: "close", parameters: ["i32"], result: "i32", nonblocking: true },
   // int *__errno_location(void)
   errnoLocation: { name: "__errno_location", parameters: [], result: "u64" },
+  // ssize_t process_vm_readv(pid_t pid, const struct iovec *local_iov, unsigned long liovcnt,
+  //     const struct iovec *remote_iov, unsigned long riovcnt, unsigned long flags)
+  process_vm_readv: {
+    parameters: ["i32", "buffer", "u64", "buffer", "u64", "u64"],
+    result: "isize",
+  },
   // void *memcpy(void *dest, const void *src, size_t n): from an address into an array
   copyOut: { name: "memcpy", parameters: ["buffer", "u64", "usize"], result: "u64" },
 } as const satisfies Deno.ForeignLibraryInterface;
@@ -137,6 +143,9 @@ export const HOST_GROUPS = [IMMEDIATE, ELSEWHERE, FILES] as const;
 
 /** The C library's functions. */
 export type HostApi = BoundGroups<typeof HOST_GROUPS>;
+
+/** A part of memory, for `process_vm_readv`: `struct iovec` of sys/uio.h. */
+export const IOVEC = struct({ base: u64, byteLength: u64 });
 
 /** Advice of `madvise` for pages: `MADV_*` of sys/mman.h on Linux. */
 export const MADV = { DONTNEED: 4, HUGEPAGE: 14, POPULATE_WRITE: 23 } as const;
@@ -224,6 +233,7 @@ export const ERRNO = {
   EIO: 5,
   EAGAIN: 11,
   EACCES: 13,
+  EFAULT: 14,
   EBUSY: 16,
   EXDEV: 18,
   ENOTDIR: 20,

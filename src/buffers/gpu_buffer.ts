@@ -4,6 +4,12 @@
 import { nextId } from "../accounting/ids.ts";
 import { type LiveKind, nameOf } from "../accounting/ledger.ts";
 import type { Context } from "../driver/context.ts";
+import {
+  DLPACK_OPTIONS,
+  type DLPackOptions,
+  type DLPackTensor,
+  makeTensor,
+} from "../dlpack/dlpack_tensor.ts";
 import { type ArrayOf, type DType, elementBytes, type ScalarOf } from "../dtype.ts";
 import { KERNEL_MEMORY, type KernelMemory } from "../launch/kernel_memory.ts";
 import type { Allocation } from "../memory/allocation.ts";
@@ -403,6 +409,32 @@ export abstract class GpuBuffer<D extends DType = DType>
   }
 
   /**
+   * Makes a DLPack struct of the elements for another library of this process, without a copy. The
+   * memory stays until the library calls the struct's deleter, also when the buffer is disposed
+   * before. The library's stream waits for what is queued here so far.
+   *
+   * @throws TypeError while a graph is being captured, and for memory that may only be read when the
+   *   struct is to have no version.
+   *
+   * @example
+   * ```ts
+   * import { CudaDevice } from "vramkit";
+   *
+   * using gpu = CudaDevice.open(0, { driver: "auto" });
+   * using x = await gpu.upload(new Float32Array([1, 2, 3]));
+   * const struct = x.toDLPack().release(); // an address, for a library that consumes DLPack
+   * using y = gpu.fromDLPack(struct, { dtype: "float32" });
+   * console.log(await y.download()); // Float32Array(3) [1, 2, 3]
+   * ```
+   */
+  toDLPack(options: DLPackOptions = {}): DLPackTensor {
+    const { copy = false } = DLPACK_OPTIONS.read(options, "toDLPack");
+    if (!copy) return this.#tensor(options);
+    using made = this.allocateLike();
+    return made.copyFrom(this).#tensor(options);
+  }
+
+  /**
    * Describes the values: lowest, highest, mean, deviation, quartiles and a histogram. Of more than
    * 65,536 elements a sample is copied to the host, in pieces spread evenly over the buffer, and
    * `meanError` says how far the mean may be off.
@@ -734,6 +766,12 @@ export abstract class GpuBuffer<D extends DType = DType>
 
   #arrange(layout: StridedLayout): StridedView<D, this> {
     return new StridedView<D, this>(new Parts({ buffer: this, layout }));
+  }
+
+  #tensor(options: DLPackOptions): DLPackTensor {
+    const { dtype, shape } = this;
+    const strides = contiguousStrides(shape);
+    return makeTensor({ ...this.span, name: this, dtype, shape, strides }, options);
   }
 
   #showElements(shape: Shape): void {

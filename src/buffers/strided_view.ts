@@ -2,6 +2,12 @@
 
 import { nextId } from "../accounting/ids.ts";
 import type { Context } from "../driver/context.ts";
+import {
+  DLPACK_OPTIONS,
+  type DLPackOptions,
+  type DLPackTensor,
+  makeTensor,
+} from "../dlpack/dlpack_tensor.ts";
 import { type ArrayOf, type DType, elementBytes, type ScalarOf } from "../dtype.ts";
 import { KERNEL_MEMORY, type KernelMemory } from "../launch/kernel_memory.ts";
 import type { CudaStream } from "../order/stream.ts";
@@ -259,6 +265,23 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
     const { stream } = TRANSFER_CHOICE.read(options, "download");
     using packed = this.contiguous({ stream });
     return await packed.download(undefined, options);
+  }
+
+  /**
+   * Makes a DLPack struct of the elements for another library, with these strides; see {@link
+   * GpuBuffer.toDLPack}. A copy that the library is to have for itself is contiguous.
+   */
+  toDLPack(options: DLPackOptions = {}): DLPackTensor {
+    const { copy = false } = DLPACK_OPTIONS.read(options, "toDLPack");
+    this.#checkUsable();
+    if (copy) {
+      using made = this.contiguous();
+      return made.toDLPack(options);
+    }
+    const { dtype, shape, strides, byteLength } = this;
+    const { allocation } = this.buffer.span;
+    const place = { allocation, address: this.#address, byteLength };
+    return makeTensor({ ...place, name: this, dtype, shape, strides }, options);
   }
 
   /** Disposes the view; the buffer stays. */

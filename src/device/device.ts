@@ -70,6 +70,12 @@ import {
 } from "../graph/graph.ts";
 import { resourceFor } from "../graph/graph_memory_resource.ts";
 import type { ByteSource } from "../interop/byte_source.ts";
+import {
+  bufferFromDLPack,
+  type DLPackPointer,
+  FROM_DLPACK_OPTIONS,
+  type FromDLPackOptions,
+} from "../interop/from_dlpack.ts";
 import { bufferFromHandle, HANDLE_OPTIONS, type HandleOptions } from "../interop/from_handle.ts";
 import { bufferFromSource, FROM_OPTIONS, type FromOptions } from "../interop/from_source.ts";
 import { loadNpy, type LoadNpyOptions } from "../interop/numpy/load_npy.ts";
@@ -517,6 +523,34 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     HANDLE_OPTIONS.read(options, "fromHandle");
     requireNoCapture("make a buffer of a handle");
     return bufferFromHandle(this.context, { address, byteLength }, options);
+  }
+
+  /**
+   * Creates a buffer over an array that another library made, by its DLPack struct, without a copy and
+   * on the device that the memory belongs to. Takes the struct: its deleter is called once, when the
+   * buffer is disposed and the GPU is done. When this throws, the struct is still whose it was.
+   *
+   * @param pointer The struct's address, or what `toDLPack()` gave.
+   *
+   * @throws TypeError for what is no such struct, memory that the driver does not know, as ordinary
+   *   host memory, and element types that buffers lack, such as 8-bit floats.
+   * @throws RangeError when the array leaves its memory, or is not contiguous.
+   */
+  fromDLPack<D extends DType = DType>(
+    pointer: DLPackPointer,
+    options: FromDLPackOptions<D> & { readonly strided: true },
+  ): StridedView<D, DeviceBuffer<D>>;
+  /** Creates a buffer over a contiguous array. */
+  fromDLPack<D extends DType = DType>(
+    pointer: DLPackPointer,
+    options?: FromDLPackOptions<D>,
+  ): DeviceBuffer<D>;
+  fromDLPack<D extends DType = DType>(
+    pointer: DLPackPointer,
+    options: FromDLPackOptions<D> = {},
+  ): DeviceBuffer<D> | StridedView<D, DeviceBuffer<D>> {
+    FROM_DLPACK_OPTIONS.read(options, "fromDLPack");
+    return bufferFromDLPack(this.context, pointer, options);
   }
 
   /**

@@ -63,11 +63,36 @@ export function bufferFromHandle<D extends DType = "uint8">(
   handle: AddressRange,
   options: HandleOptions<D> = {},
 ): DeviceBuffer<D> {
-  const { address, byteLength } = handle;
   checkIntent(options);
-  const { dtype, shape } = layoutOf(handle, options);
-  if (byteLength === 0) return adopt(context, handle, { ...options, dtype, shape });
-  const attributes = pointerAttributes(context, address);
+  return adoptMemory(context, handle, { ...options, ...layoutOf(handle, options) });
+}
+
+/** Memory of someone else's, with its layout. */
+interface ForeignMemory<D extends DType> extends HandleOptions<D> {
+  readonly dtype: D;
+  readonly shape: Shape;
+  /** Whether it may only be read. */
+  readonly isReadOnly?: boolean;
+  /** What the driver knows about the address, for who has asked already. */
+  readonly attributes?: PointerAttributes;
+  /** Whether who frees it waits for the GPU. */
+  readonly isOrdered?: boolean;
+}
+
+/**
+ * Creates a buffer over memory whose options and layout were checked.
+ *
+ * @throws TypeError for an address that the driver does not know.
+ * @throws RangeError when the bytes exceed their allocation.
+ */
+export function adoptMemory<D extends DType>(
+  context: Context,
+  handle: AddressRange,
+  options: ForeignMemory<D>,
+): DeviceBuffer<D> {
+  const { address, byteLength } = handle;
+  if (byteLength === 0) return adopt(context, handle, options);
+  const attributes = options.attributes ?? pointerAttributes(context, address);
   const { remainingBytes = byteLength, deviceOrdinal } = attributes;
   if (remainingBytes < byteLength) {
     throw new RangeError(
@@ -77,7 +102,7 @@ export function bufferFromHandle<D extends DType = "uint8">(
   }
   const home = Context.retain(context.driver, deviceOrdinal);
   try {
-    return adopt(home, handle, { ...options, dtype, shape, attributes });
+    return adopt(home, handle, { ...options, attributes });
   } finally {
     home.release(); // the buffer keeps it from here on
   }
@@ -86,16 +111,12 @@ export function bufferFromHandle<D extends DType = "uint8">(
 function adopt<D extends DType>(
   context: Context,
   handle: AddressRange,
-  options: HandleOptions<D> & {
-    dtype: D;
-    shape: Shape;
-    attributes?: PointerAttributes;
-  },
+  options: ForeignMemory<D>,
 ): DeviceBuffer<D> {
   const { address, byteLength } = handle;
-  const { dtype, shape, owner, deallocate, attributes = NOTHING, label } = options;
-  const { resource = new ForeignMemoryResource(context, { attributes, owner, deallocate }) } =
-    options;
+  const { dtype, shape, owner, deallocate, isOrdered, attributes = NOTHING, label } = options;
+  const release = { attributes, owner, deallocate, isOrdered };
+  const { resource = new ForeignMemoryResource(context, release) } = options;
   const stream = streamOn(context, options, "memory");
   requireHome(context, resource);
   // Other streams wait for uses of the same memory through the buffer that owns it.
@@ -103,7 +124,8 @@ function adopt<D extends DType>(
   if (options.resource !== undefined && byteLength > 0) requireUnowned(context, handle);
   const block = { kind: "imported", byteLength, resource, stream, label } as const;
   const start = byteLength === 0 ? 0n : address;
-  const allocation = new Allocation({ ...block, lender, isReadOnly: lender?.isReadOnly }, start);
+  const isReadOnly = options.isReadOnly === true || lender?.isReadOnly === true;
+  const allocation = new Allocation({ ...block, lender, isReadOnly }, start);
   const token = { allocation };
   allocation.guard(token);
   const fields = { allocation, token, dtype, shape, byteOffset: 0, isView: false };

@@ -262,13 +262,15 @@ export class Allocation implements LedgerEntry, Owner {
   /**
    * Checks that nothing keeps the memory itself.
    *
-   * @throws TypeError while a transfer in pieces or a graph does.
+   * @throws TypeError while a transfer in pieces, a graph or another library does.
    */
   requireUnheld(action: string): void {
     if (this.#holders === 0) return;
     throw new TypeError(
-      `Cannot ${action} ${nameOf(this)}: a transfer or a graph uses it; await the transfer, or ` +
-        `dispose the graph first`,
+      `Cannot ${action} ${
+        nameOf(this)
+      }: a transfer, a graph or another library uses it; await the ` +
+        `transfer, dispose the graph, or have the library let go first`,
     );
   }
 

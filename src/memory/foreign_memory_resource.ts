@@ -13,6 +13,8 @@ export interface ForeignRelease {
   readonly owner?: unknown;
   /** Called then, with the address and the size in bytes. */
   readonly deallocate?: ((address: bigint, byteLength: number) => void) | undefined;
+  /** Whether who frees it waits for the GPU, as the record of a buffer here does. */
+  readonly isOrdered?: boolean | undefined;
 }
 
 /** The stand-in for the resource of one foreign block. */
@@ -26,9 +28,9 @@ export class ForeignMemoryResource extends BaseMemoryResource {
       attributes: Pick<PointerAttributes, "isDeviceAccessible" | "isHostAccessible">;
     },
   ) {
-    const { attributes, owner, deallocate } = options;
+    const { attributes, owner, deallocate, isOrdered } = options;
     super({ context }, attributes);
-    this.#release = { owner, deallocate };
+    this.#release = { owner, deallocate, isOrdered };
   }
 
   /** Whether the block was adopted, by whoever made the buffer of it. */
@@ -46,10 +48,12 @@ export class ForeignMemoryResource extends BaseMemoryResource {
 
   /** Lets go of the block once the GPU has done what `stream` has queued; nothing waits. */
   deallocate(address: bigint, byteLength: number, stream: CudaStream): void {
-    whenPassed(stream, () => {
+    const letGo = () => {
       const deallocate = this.#release?.deallocate;
       this.#release = undefined;
       tryRelease(this.context.driver, "foreign memory", () => deallocate?.(address, byteLength));
-    });
+    };
+    if (this.#release?.isOrdered === true) letGo();
+    else whenPassed(stream, letGo);
   }
 }

@@ -54,6 +54,11 @@ export function pointerAttributes(context: Context, address: bigint): PointerAtt
   };
 }
 
+/** The CPU's address of page-locked memory, which can differ from the GPU's. */
+export function hostAddress(context: Context, address: bigint): bigint {
+  return read(context, "CU_POINTER_ATTRIBUTE_HOST_POINTER", address) ?? address;
+}
+
 function remainingBytes(context: Context, address: bigint): number | undefined {
   const start = read(context, "CU_POINTER_ATTRIBUTE_RANGE_START_ADDR", address);
   const byteLength = read(context, "CU_POINTER_ATTRIBUTE_RANGE_SIZE", address);

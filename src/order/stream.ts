@@ -37,6 +37,8 @@ interface StreamFields extends StreamOptions {
   readonly handle: bigint;
   /** Gives the stream back; by default it is destroyed. */
   readonly destroy?: (() => void) | undefined;
+  /** Whether it lives as long as its context, and is nobody's to dispose. */
+  readonly isOfContext?: boolean;
 }
 
 const STREAM_OPTIONS = new OptionSet<StreamOptions>({
@@ -79,6 +81,7 @@ const DEFAULT_HANDLES: readonly bigint[] = [CU_STREAM_LEGACY, CU_STREAM_PER_THRE
 const LOOKS = 48;
 
 const defaultStreams = new WeakMap<Context, CudaStream>();
+const legacyStreams = new WeakMap<Context, CudaStream>();
 
 /** The driver writes the current context here. */
 const CURRENT = new BigUint64Array(1);
@@ -125,7 +128,7 @@ export class CudaStream implements Disposable {
   #mayBeBusy = true;
   /** Threads that block until its work is done. */
   #waitingThreads = 0;
-  /** The owner record; undefined for the default stream, which lives as long as its context. */
+  /** The owner record; undefined for the streams of the context, which live as long as it does. */
   readonly #record: HandleRecord | undefined;
   /**
    * Transfers on this stream that are not over, and the calls that come after them.
@@ -161,7 +164,7 @@ export class CudaStream implements Disposable {
     this.priority = priority;
     this.#handle = handle;
     this.#isDefaultHandle = DEFAULT_HANDLES.includes(handle);
-    if (handle === context.defaultStreamHandle) return;
+    if (rest.isOfContext === true) return;
     const { destroy = () => context.giveBack("cuStreamDestroy_v2", handle) } = rest;
     this.#record = new HandleRecord(this, { context, kind: "stream", handle, label, destroy });
   }
@@ -255,7 +258,7 @@ export class CudaStream implements Disposable {
 
   /** The stream's label, or its number; `"default"` for the default stream. */
   get name(): string {
-    return this.#record?.name ?? "default";
+    return this.#record?.name ?? (this.#isDefaultHandle ? "legacy default" : "default");
   }
 
   /**
@@ -695,11 +698,28 @@ function priorityNumber(context: Context, priority: StreamPriority): number {
 
 /** Returns the default stream of a context, used by every call that names no other. */
 export function defaultStreamOf(context: Context): CudaStream {
-  const known = defaultStreams.get(context);
+  return streamOf(context, defaultStreams, context.defaultStreamHandle);
+}
+
+/**
+ * Returns CUDA's legacy default stream in a context, on which other libraries work unless they are told
+ * another one.
+ */
+export function legacyStreamOf(context: Context): CudaStream {
+  return streamOf(context, legacyStreams, BigInt(CU_STREAM_LEGACY));
+}
+
+/** Returns a stream that lives as long as its context. */
+function streamOf(
+  context: Context,
+  streams: WeakMap<Context, CudaStream>,
+  handle: bigint,
+): CudaStream {
+  const known = streams.get(context);
   if (known !== undefined) return known;
-  const made = new CudaStream(new Parts({ context, handle: context.defaultStreamHandle }));
+  const made = new CudaStream(new Parts({ context, handle, isOfContext: true }));
   context.atRelease(() => dropEnd(made));
-  defaultStreams.set(context, made);
+  streams.set(context, made);
   return made;
 }
 

@@ -20,7 +20,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ["src/graph/"],
   ["src/transfer/"],
   ["src/launch/"],
-  ["src/numpy/"],
+  ["src/numpy/", "src/dlpack/"],
   ["src/buffers/"],
   ["src/interop/"],
   ["src/kernels/"],

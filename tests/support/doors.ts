@@ -152,6 +152,24 @@ export const DOORS: Readonly<Record<string, Door>> = {
     { ...ALLOCATE, ...ELEMENTS, owner: "anything", deallocate: "callback" },
     ({ gpu, buffer }, o) => gpu.fromHandle(buffer.ptr, buffer.byteLength, o),
   ),
+  "CudaDevice#fromDLPack": door(
+    "fromDLPack",
+    { ...PLACE, dtype: "dtype", versioned: "flag", strided: "flag" },
+    ({ gpu, buffer }, o) => {
+      using tensor = buffer.toDLPack();
+      return gpu.fromDLPack(tensor, o);
+    },
+  ),
+  "GpuBuffer#toDLPack": door(
+    "toDLPack",
+    { ...STREAM, versioned: "flag", copy: "flag" },
+    ({ buffer }, o) => buffer.toDLPack(o),
+  ),
+  "StridedView#toDLPack": door(
+    "toDLPack",
+    { ...STREAM, versioned: "flag", copy: "flag" },
+    ({ buffer }, o) => buffer.strided().toDLPack(o),
+  ),
   "CudaDevice#copyBatch": door(
     "copyBatch",
     STREAM,

@@ -245,7 +245,7 @@ Deno.test("GpuBuffer.release() refuses memory that a graph uses", () =>
   withDevice((gpu) => {
     using buffer = gpu.zeros("uint8", 64);
     using _graph = gpu.capture(() => buffer.fill(1));
-    assertThrows(() => buffer.release(), TypeError, "dispose the graph first");
+    assertThrows(() => buffer.release(), TypeError, "dispose the graph");
   }));
 
 Deno.test("GpuBuffer.dispose() in a capture frees what was there before it at its end", () =>

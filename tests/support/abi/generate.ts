@@ -1,10 +1,24 @@
 // Writes cuda_abi.json and its like anew: `deno task abi <include folder of a CUDA toolkit>`; needs
 // g++. Run it for a new row in ffi/ or a newer header. The PyPI wheels nvidia-cuda-runtime,
-// nvidia-cuda-nvrtc and nvidia-nvml-dev hold one header each; where a folder lacks one, its manifest stays.
+// nvidia-cuda-nvrtc and nvidia-nvml-dev hold one header each, apache-tvm-ffi that of DLPack; where a
+// folder lacks one, its manifest stays.
 
 import type { AbiManifest } from "./manifest.ts";
-import { CUDA_HEADER, NVML_HEADER, NVRTC_HEADER, type ProbedHeader, probeSource } from "./probe.ts";
-import { type AbiSubjects, CUDA_SUBJECTS, NVML_SUBJECTS, NVRTC_SUBJECTS } from "./subjects.ts";
+import {
+  CUDA_HEADER,
+  DLPACK_HEADER,
+  NVML_HEADER,
+  NVRTC_HEADER,
+  type ProbedHeader,
+  probeSource,
+} from "./probe.ts";
+import {
+  type AbiSubjects,
+  CUDA_SUBJECTS,
+  DLPACK_SUBJECTS,
+  NVML_SUBJECTS,
+  NVRTC_SUBJECTS,
+} from "./subjects.ts";
 
 /** A manifest to write: of which header, what it covers, and its file. */
 interface ManifestRequest {
@@ -17,6 +31,7 @@ const REQUESTS: readonly ManifestRequest[] = [
   { header: CUDA_HEADER, subjects: CUDA_SUBJECTS, file: "cuda_abi.json" },
   { header: NVML_HEADER, subjects: NVML_SUBJECTS, file: "nvml_abi.json" },
   { header: NVRTC_HEADER, subjects: NVRTC_SUBJECTS, file: "nvrtc_abi.json" },
+  { header: DLPACK_HEADER, subjects: DLPACK_SUBJECTS, file: "dlpack_abi.json" },
 ];
 
 /** Compiles and runs the probe against the header in a folder. */

@@ -37,6 +37,13 @@ export const NVRTC_HEADER: ProbedHeader = {
   version: "0",
 };
 
+/** dlpack.h declares no functions. */
+export const DLPACK_HEADER: ProbedHeader = {
+  file: "dlpack/dlpack.h",
+  plainNames: "VRAMKIT_DLPACK_HAS_PLAIN_NAMES",
+  version: "DLPACK_MAJOR_VERSION * 1000 + DLPACK_MINOR_VERSION * 10",
+};
+
 /** Writes a program that prints the {@link AbiManifest} of these subjects as JSON. */
 export function probeSource(subjects: AbiSubjects, header: ProbedHeader): string {
   const symbols = new Set(

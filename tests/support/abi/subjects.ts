@@ -3,6 +3,7 @@
 
 import * as constants from "../../../ffi/constants.ts";
 import { CUDA } from "../../../ffi/cuda.ts";
+import * as dlpack from "../../../ffi/dlpack.ts";
 import { NVML } from "../../../ffi/nvml.ts";
 import { NVRTC, nvrtcResult } from "../../../ffi/nvrtc.ts";
 import * as nvmlConstants from "../../../ffi/nvml_constants.ts";
@@ -62,6 +63,23 @@ export const NVRTC_SUBJECTS: AbiSubjects = {
   functions: NVRTC,
   structs: {},
   constants: nvrtcResult,
+};
+
+const { DLPACK_VERSION, DLDeviceType, DLDataTypeCode, DLPACK_FLAG_BITMASK, ...DLPACK_STRUCTS } =
+  dlpack;
+
+/** What ffi/ states about dlpack.h. */
+export const DLPACK_SUBJECTS: AbiSubjects = {
+  functions: {},
+  structs: Object.fromEntries(
+    Object.entries(DLPACK_STRUCTS).map(([name, struct]) => [name, placesOf(struct)]),
+  ),
+  constants: {
+    DLPACK_MAJOR_VERSION: DLPACK_VERSION.major,
+    ...DLDeviceType,
+    ...DLDataTypeCode,
+    ...Object.fromEntries(Object.entries({ DLPACK_FLAG_BITMASK }).flatMap(namesOf)),
+  },
 };
 
 /** Finds the C function that a row binds. */

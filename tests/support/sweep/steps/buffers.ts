@@ -212,6 +212,24 @@ export const BUFFER_STEPS: readonly Step[] = [
     },
   },
   {
+    name: "DLPack: handed over, taken, strided, a copy",
+    async run({ gpu }) {
+      using source = await gpu.upload(NUMBERS, { shape: [8, 8] });
+      {
+        using tensor = source.toDLPack();
+        using shown = gpu.fromDLPack(tensor, { dtype: "float32" });
+        assertEquals((await shown.download())[9], 9);
+        shown.fill(1);
+      }
+      using untaken = source.transpose().toDLPack({ versioned: false });
+      using view = gpu.fromDLPack(untaken, { strided: true });
+      using memory = view.buffer;
+      assertEquals(memory.length, 64);
+      using copy = source.toDLPack({ copy: true });
+      assertEquals(copy.disposed, false);
+    },
+  },
+  {
     name: "closed in the order of another stream, and disposed at the end of a block that awaits",
     async run({ gpu }) {
       using stream = gpu.createStream();

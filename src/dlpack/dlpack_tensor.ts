@@ -1,0 +1,264 @@
+// An array on its way to another library of this process: the struct of DLPack's that tells where its
+// elements lie, and keeps their memory until the library is done.
+
+import {
+  DLDeviceType,
+  DLManagedTensor,
+  DLManagedTensorVersioned,
+  DLPACK_FLAG_BITMASK,
+  DLPACK_VERSION,
+} from "../../ffi/dlpack.ts";
+import type { DType } from "../dtype.ts";
+import type { Allocation } from "../memory/allocation.ts";
+import { pendingBefore } from "../memory/in_order.ts";
+import { hostAddress, pointerAttributes } from "../memory/pointer_attributes.ts";
+import { requireNoCapture } from "../order/capture.ts";
+import { finishNow } from "../order/pending_work.ts";
+import { type Owner, unwatch, watch } from "../order/safety_net.ts";
+import { type CudaStream, legacyStreamOf } from "../order/stream.ts";
+import { STREAM, streamOn } from "../order/stream_choice.ts";
+import { DisposedError } from "../words/errors.ts";
+import { formatAddress } from "../words/format.ts";
+import { FLAG, OptionSet } from "../words/options.ts";
+import { Parts, partsOf } from "../words/parts.ts";
+import { toDLDataType } from "./element_types.ts";
+import { addStruct, deleterAddress, endStruct } from "./handed_out.ts";
+import { type StructPlace, takePlace } from "./struct_memory.ts";
+
+/** Options for {@link GpuBuffer.toDLPack}. */
+export interface DLPackOptions {
+  /**
+   * Stream on which the library uses the memory first: it waits for what is queued here so far, and
+   * later uses here wait for it. CUDA's legacy default stream when left out, as in Python.
+   */
+  readonly stream?: CudaStream | undefined;
+  /** Whether the struct has a version, as since DLPack 1.0; true by default. */
+  readonly versioned?: boolean | undefined;
+  /** Whether the library gets a copy of its own; false by default. */
+  readonly copy?: boolean | undefined;
+}
+
+/** Checks the options above. */
+export const DLPACK_OPTIONS: OptionSet<DLPackOptions> = new OptionSet({
+  stream: STREAM,
+  versioned: FLAG,
+  copy: FLAG,
+});
+
+/** Elements to hand over. */
+export interface TensorSource {
+  /** Their name in errors. */
+  readonly name: { toString(): string };
+  /** The block that they lie in. */
+  readonly allocation: Allocation;
+  /** The GPU's address of the first element. */
+  readonly address: bigint;
+  /** Bytes of all elements; 0 when there are none. */
+  readonly byteLength: number;
+  /** The element type. */
+  readonly dtype: DType;
+  /** Size of each axis. */
+  readonly shape: readonly number[];
+  /** Elements from one step to the next along each axis. */
+  readonly strides: readonly number[];
+}
+
+/** The end of a struct that nobody has taken. */
+class Untaken implements Owner {
+  readonly address: bigint;
+  released = false;
+
+  constructor(address: bigint) {
+    this.address = address;
+  }
+
+  /** Ends the struct because nothing can reach it any more. */
+  lose(): void {
+    this.end();
+  }
+
+  end(): void {
+    if (!this.leave()) return;
+    endStruct(this.address);
+  }
+
+  /** Leaves the struct to someone else; returns false the second time. */
+  leave(): boolean {
+    if (this.released) return false;
+    this.released = true;
+    unwatch(this);
+    return true;
+  }
+}
+
+/** The parts of a tensor. */
+interface TensorFields {
+  readonly address: bigint;
+  readonly versioned: boolean;
+}
+
+/**
+ * A struct of DLPack's for another library of this process, from `toDLPack()`. The memory stays until
+ * the library calls the struct's deleter, also when the buffer is disposed before. `release()` gives
+ * it away; disposing it takes it back when nobody got it.
+ */
+export class DLPackTensor implements Disposable {
+  /** Whether the struct has a version: DLManagedTensorVersioned, else DLManagedTensor. */
+  readonly versioned: boolean;
+  readonly #untaken: Untaken;
+
+  /**
+   * Adopts a struct.
+   *
+   * @ignore
+   */
+  constructor(parts: Parts<TensorFields>) {
+    const { address, versioned } = partsOf(parts, new.target);
+    this.versioned = versioned;
+    this.#untaken = new Untaken(address);
+    watch(this, this.#untaken);
+  }
+
+  /**
+   * The struct's address, which this object still owns.
+   *
+   * @throws DisposedError when it was given away or disposed.
+   */
+  get address(): bigint {
+    if (this.disposed) throw new DisposedError(this.toString());
+    return this.#untaken.address;
+  }
+
+  /** Whether it was given away or disposed. */
+  get disposed(): boolean {
+    return this.#untaken.released;
+  }
+
+  /** Gives the struct away and returns its address: who gets it calls its deleter, once. */
+  release(): bigint {
+    const { address } = this;
+    this.#untaken.leave();
+    return address;
+  }
+
+  /** Lets go of the memory, unless the struct was given away. A second call does nothing. */
+  dispose(): void {
+    this.#untaken.end();
+  }
+
+  /** Same as {@link DLPackTensor.dispose}, for `using`. */
+  [Symbol.dispose](): void {
+    this.dispose();
+  }
+
+  /** Names the struct: `DLPackTensor(0x7f0012345600)`. */
+  toString(): string {
+    return `DLPackTensor(${formatAddress(this.#untaken.address)})`;
+  }
+
+  /** Shows the struct on a console. */
+  [Symbol.for("Deno.customInspect")](): string {
+    return `${this}${this.disposed ? " given away or disposed" : ""}`;
+  }
+}
+
+/**
+ * Makes a struct for elements, and orders the library's stream after all that uses them so far.
+ *
+ * @throws TypeError for memory that may only be read when the struct has no version, and so no place
+ *   to say so.
+ */
+export function makeTensor(
+  source: TensorSource,
+  { stream, versioned = true, copy = false }: DLPackOptions,
+): DLPackTensor {
+  const { allocation, name } = source;
+  const { context } = allocation;
+  requireNoCapture("hand memory to another library");
+  const theirs = stream === undefined
+    ? legacyStreamOf(context)
+    : streamOn(context, { stream }, name);
+  if (allocation.isReadOnly && !versioned) {
+    throw new TypeError(
+      `Cannot hand over ${name} without a version: it may only be read, which such a struct cannot say`,
+    );
+  }
+  const isEmpty = source.byteLength === 0;
+  const { type, id, data } = isEmpty ? nowhere(source) : placeOf(source);
+  using undo = new DisposableStack();
+  undo.use(allocation.hold());
+  if (!isEmpty) orderFor(theirs, source);
+  const flags = (allocation.isReadOnly ? DLPACK_FLAG_BITMASK.READ_ONLY : 0) |
+    (copy ? DLPACK_FLAG_BITMASK.IS_COPIED : 0);
+  const deleter = deleterAddress();
+  const place = writeStruct(source, { versioned, type, id, data, flags, deleter });
+  const ends = undo.move();
+  addStruct({ place, letGo: () => ends.dispose() });
+  return new DLPackTensor(new Parts({ address: place.address, versioned }));
+}
+
+/** Makes the library's stream wait for all that uses the block. */
+function orderFor(stream: CudaStream, { allocation, name }: TensorSource): void {
+  const { address, byteLength, isReadOnly } = allocation;
+  const access = isReadOnly ? "read" : "write";
+  const use = { allocation, address, byteLength, access } as const;
+  finishNow(pendingBefore(stream, [use]), `hand over ${name}`);
+  allocation.order(stream, access);
+}
+
+/** A place in DLPack's words. */
+interface DLPlace {
+  readonly type: number;
+  readonly id: number;
+  readonly data: bigint;
+}
+
+function nowhere({ allocation: { context } }: TensorSource): DLPlace {
+  return { type: DLDeviceType.kDLCUDA, id: context.ordinal, data: 0n };
+}
+
+/** Asks the driver: what a buffer is called need not be where an adaptor took its memory from. */
+function placeOf({ allocation, address }: TensorSource): DLPlace {
+  const { context } = allocation;
+  const { memoryType, deviceOrdinal } = pointerAttributes(context, address);
+  if (memoryType === "device") {
+    return { type: DLDeviceType.kDLCUDA, id: deviceOrdinal, data: address };
+  }
+  if (memoryType === "managed") {
+    return { type: DLDeviceType.kDLCUDAManaged, id: 0, data: address };
+  }
+  return { type: DLDeviceType.kDLCUDAHost, id: 0, data: hostAddress(context, address) };
+}
+
+/** Writes the struct, and behind it the shape and the strides. */
+function writeStruct(
+  { dtype, shape, strides }: TensorSource,
+  struct: DLPlace & { versioned: boolean; flags: number; deleter: bigint },
+): StructPlace {
+  const { versioned, type, id, data, flags, deleter } = struct;
+  const layout = versioned ? DLManagedTensorVersioned : DLManagedTensor;
+  const ndim = shape.length;
+  const place = takePlace(layout.byteLength + 16 * ndim);
+  const sizes = new BigInt64Array(place.bytes.buffer, layout.byteLength, 2 * ndim);
+  sizes.set([...shape, ...strides].map(BigInt));
+  const shapeAddress = place.address + BigInt(layout.byteLength);
+  const dl_tensor = {
+    data,
+    device: { device_type: type, device_id: id },
+    ndim,
+    dtype: toDLDataType(dtype),
+    shape: shapeAddress,
+    strides: shapeAddress + BigInt(8 * ndim),
+  };
+  place.bytes.set(
+    versioned
+      ? DLManagedTensorVersioned.encode({
+        version: DLPACK_VERSION,
+        deleter,
+        flags: BigInt(flags),
+        dl_tensor,
+      })
+      : DLManagedTensor.encode({ dl_tensor, deleter }),
+  );
+  return place;
+}

@@ -1,0 +1,59 @@
+// Bytes of another library's at an address that may be wrong: the system copies them, and says so where
+// there is no memory.
+
+import { ERRNO, findHost, IOVEC } from "../../ffi/host.ts";
+import { addressOf } from "../transfer/host_memory.ts";
+import { lastErrno } from "../transfer/system_error.ts";
+import { formatAddress } from "../words/format.ts";
+
+/** The end of the addresses that there are. */
+const END = 1n << 64n;
+
+/**
+ * Copies a struct or a table from an address.
+ *
+ * @param what The thing there, for errors.
+ *
+ * @throws TypeError when the address is null or has no memory behind it.
+ * @throws RangeError when it is not a multiple of 8.
+ */
+export function readForeign(
+  address: bigint,
+  byteLength: number,
+  what: string,
+): Uint8Array<ArrayBuffer> {
+  if (address === 0n) throw new TypeError(`Cannot read ${what}: its address is null`);
+  if (address % 8n !== 0n) {
+    throw new RangeError(
+      `Cannot read ${what} at ${formatAddress(address)}: expected a multiple of 8`,
+    );
+  }
+  const bytes = copyFrom(address, byteLength);
+  if (bytes !== undefined) return bytes;
+  throw new TypeError(`Cannot read ${what} at ${formatAddress(address)}: there is no memory`);
+}
+
+/** Whether a program can read at an address; true where the system cannot be asked. */
+export function isReadable(address: bigint): boolean {
+  return copyFrom(address, 1) !== undefined;
+}
+
+/** Copies bytes; undefined where there are none. */
+function copyFrom(address: bigint, byteLength: number): Uint8Array<ArrayBuffer> | undefined {
+  if (address < 0n || address + BigInt(byteLength) > END) return undefined;
+  const bytes = new Uint8Array(byteLength);
+  const host = findHost();
+  if (host === undefined) {
+    const pointer = Deno.UnsafePointer.create(address);
+    if (pointer !== null) new Deno.UnsafePointerView(pointer).copyInto(bytes);
+    return bytes;
+  }
+  const size = BigInt(byteLength);
+  const to = IOVEC.encode({ base: addressOf(bytes), byteLength: size });
+  const from = IOVEC.encode({ base: address, byteLength: size });
+  const copied = host.process_vm_readv(Deno.pid, to, 1n, from, 1n, 0n);
+  if (copied === size) return bytes;
+  if (copied >= 0n || lastErrno() === ERRNO.EFAULT) return undefined;
+  host.copyOut(bytes, address, size); // a sandbox forbids the question
+  return bytes;
+}

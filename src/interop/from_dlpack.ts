@@ -1,0 +1,174 @@
+// Arrays that another library of this process made, by DLPack: used where they lie, and let go when the
+// GPU is done.
+
+import { DLDeviceType } from "../../ffi/dlpack.ts";
+import type { DeviceBuffer } from "../buffers/device_buffer.ts";
+import { toShape } from "../buffers/shape.ts";
+import type { StridedView } from "../buffers/strided_view.ts";
+import { checkLayout, contiguousStrides, isContiguous } from "../buffers/strides.ts";
+import { DLPackTensor } from "../dlpack/dlpack_tensor.ts";
+import { isHandedOut } from "../dlpack/handed_out.ts";
+import { type ForeignTensor, readTensor } from "../dlpack/read_tensor.ts";
+import { Context } from "../driver/context.ts";
+import { DTYPE, type DType, elementBytes } from "../dtype.ts";
+import { type PointerAttributes, pointerAttributes } from "../memory/pointer_attributes.ts";
+import { requireNoCapture } from "../order/capture.ts";
+import { type CudaStream, legacyStreamOf } from "../order/stream.ts";
+import { STREAM } from "../order/stream_choice.ts";
+import { describeValue, formatAddress } from "../words/format.ts";
+import { FLAG, OptionSet, TEXT } from "../words/options.ts";
+import { adoptMemory } from "./from_handle.ts";
+
+/** Options for {@link CudaDevice.fromDLPack}. */
+export interface FromDLPackOptions<D extends DType = DType> {
+  /** Element type that is expected; without one, the struct's. */
+  readonly dtype?: D;
+  /** Whether the struct has a version, as since DLPack 1.0; true by default. */
+  readonly versioned?: boolean | undefined;
+  /** Stream on which the memory is ready; CUDA's legacy default stream when left out. */
+  readonly stream?: CudaStream | undefined;
+  /** Name shown in tables and errors. */
+  readonly label?: string | undefined;
+  /** Whether to return a view by the array's strides; without it they have to be contiguous. */
+  readonly strided?: boolean | undefined;
+}
+
+/** Checks the options above. */
+export const FROM_DLPACK_OPTIONS: OptionSet<FromDLPackOptions> = new OptionSet({
+  dtype: DTYPE,
+  versioned: FLAG,
+  stream: STREAM,
+  label: TEXT,
+  strided: FLAG,
+});
+
+/** A pointer to a struct, or one of our own. */
+export type DLPackPointer = bigint | Deno.PointerObject | DLPackTensor;
+
+/** The type of the function that ends the use of a struct. */
+const DELETER = { parameters: ["u64"], result: "void" } as const;
+
+/** Structs that buffers hold, so that none is taken twice. */
+const taken = new Set<bigint>();
+
+/**
+ * Creates a buffer over another library's array. From then on the struct is used up: its deleter is
+ * called once, when the buffer is disposed and the GPU is done. When this throws, the struct is still
+ * whose it was.
+ */
+export function bufferFromDLPack<D extends DType>(
+  context: Context,
+  pointer: DLPackPointer,
+  options: FromDLPackOptions<D>,
+): DeviceBuffer<D> | StridedView<D, DeviceBuffer<D>> {
+  const { dtype, strided = false } = options;
+  requireNoCapture("use another library's memory");
+  const struct = structOf(pointer);
+  if (taken.has(struct)) {
+    throw new TypeError(
+      `Cannot use the DLPack struct at ${formatAddress(struct)}: a buffer has it already`,
+    );
+  }
+  const tensor = readTensor(struct, { versioned: isVersioned(pointer, options) });
+  if (dtype !== undefined && dtype !== tensor.dtype) {
+    throw new TypeError(
+      `Cannot use the DLPack struct at ${formatAddress(struct)} as ${dtype}: its elements are ` +
+        `${tensor.dtype}`,
+    );
+  }
+  const layout = { ...tensor, shape: toShape(tensor.shape) };
+  if (!strided) requireContiguous(tensor);
+  else checkLayout(layout, tensor.length, "an array");
+  const buffer = adopt<D>(context, tensor, options);
+  if (pointer instanceof DLPackTensor) pointer.release();
+  if (!strided) return buffer;
+  const { shape, strides, offset } = layout;
+  return buffer.strided({ shape, strides, offset });
+}
+
+function adopt<D extends DType>(
+  context: Context,
+  tensor: ForeignTensor,
+  { stream, label, strided = false }: FromDLPackOptions<D>,
+): DeviceBuffer<D> {
+  const { address, length, isReadOnly, struct } = tensor;
+  const dtype = tensor.dtype as D;
+  const byteLength = length * elementBytes(dtype);
+  const layout = { dtype, shape: toShape(strided ? length : tensor.shape), isReadOnly };
+  const named = label === undefined ? layout : { ...layout, label };
+  if (byteLength === 0) {
+    const buffer = adoptMemory(context, { address, byteLength }, named);
+    endUse(tensor); // there is no memory to wait for
+    return buffer;
+  }
+  const attributes = pointerAttributes(context, address);
+  checkDevice(tensor, attributes);
+  const home = Context.retain(context.driver, attributes.deviceOrdinal);
+  try {
+    const deallocate = () => endUse(tensor);
+    const theirs = stream ?? legacyStreamOf(home);
+    const isOrdered = isHandedOut(struct);
+    const memory = { ...named, stream: theirs, attributes, deallocate, isOrdered };
+    const buffer = adoptMemory(home, { address, byteLength }, memory);
+    taken.add(struct);
+    return buffer;
+  } finally {
+    home.release(); // the buffer keeps it from here on
+  }
+}
+
+/** Calls the deleter, which frees the struct. */
+function endUse({ struct, deleter }: ForeignTensor): void {
+  taken.delete(struct);
+  const pointer = Deno.UnsafePointer.create<typeof DELETER>(deleter);
+  if (pointer === null) return;
+  new Deno.UnsafeFnPointer(pointer, DELETER).call(struct);
+}
+
+function structOf(pointer: DLPackPointer): bigint {
+  const given: unknown = pointer;
+  if (typeof given === "bigint") return given;
+  if (given instanceof DLPackTensor) return given.address;
+  try {
+    return Deno.UnsafePointer.value(pointer as Deno.PointerObject);
+  } catch {
+    throw new TypeError(
+      `Cannot use ${
+        describeValue(given)
+      } as a DLPack struct: expected its address as a bigint or ` +
+        `a pointer, or what toDLPack() gave`,
+    );
+  }
+}
+
+function isVersioned(pointer: DLPackPointer, { versioned = true }: FromDLPackOptions): boolean {
+  return pointer instanceof DLPackTensor ? pointer.versioned : versioned;
+}
+
+function requireContiguous({ struct, shape, strides }: ForeignTensor): void {
+  const layout = { shape: toShape(shape), strides, offset: 0 };
+  if (isContiguous(layout)) return;
+  throw new RangeError(
+    `Cannot use the DLPack struct at ${formatAddress(struct)} as a buffer of ` +
+      `[${shape.join(", ")}]: its strides are [${strides.join(", ")}], expected ` +
+      `[${contiguousStrides(layout.shape).join(", ")}]; pass { strided: true } for a view`,
+  );
+}
+
+/** Checks that the memory is what the struct says. */
+function checkDevice(tensor: ForeignTensor, attributes: PointerAttributes): void {
+  const { struct, deviceType, deviceId, deviceName } = tensor;
+  const { deviceOrdinal, isDeviceAccessible, isHostAccessible, memoryType } = attributes;
+  const isCuda = deviceType === DLDeviceType.kDLCUDA;
+  if (isCuda && memoryType === "device" && deviceId !== deviceOrdinal) {
+    throw new TypeError(
+      `Cannot use the DLPack struct at ${formatAddress(struct)}: it says device ${deviceId}, and ` +
+        `its memory is of device ${deviceOrdinal}`,
+    );
+  }
+  if (isCuda ? isDeviceAccessible : isHostAccessible) return;
+  throw new TypeError(
+    `Cannot use the DLPack struct at ${formatAddress(struct)}: it says ${deviceName}, and its ` +
+      `memory is of the kind "${memoryType}"`,
+  );
+}
