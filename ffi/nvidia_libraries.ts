@@ -214,7 +214,8 @@ function namesIn(folder: string): string[] {
   }
 }
 
-function textOf(path: string): string {
+/** Reads a file that may be read and is there; else the text is empty. */
+export function textOf(path: string): string {
   if (!mayRead(path)) return "";
   try {
     return Deno.readTextFileSync(path);
@@ -223,6 +224,7 @@ function textOf(path: string): string {
   }
 }
 
-function mayRead(path: string): boolean {
+/** Whether a path may be looked at without a prompt. */
+export function mayRead(path: string): boolean {
   return Deno.permissions.querySync({ name: "read", path }).state === "granted";
 }

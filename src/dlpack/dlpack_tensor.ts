@@ -187,22 +187,27 @@ export function makeTensor(
   const { type, id, data } = isEmpty ? nowhere(source) : placeOf(source);
   using undo = new DisposableStack();
   undo.use(allocation.hold());
-  if (!isEmpty) orderFor(theirs, source);
+  if (!isEmpty) orderAfterUses(theirs, allocation, `hand over ${name}`);
   const flags = (allocation.isReadOnly ? DLPACK_FLAG_BITMASK.READ_ONLY : 0) |
     (copy ? DLPACK_FLAG_BITMASK.IS_COPIED : 0);
   const deleter = deleterAddress();
   const place = writeStruct(source, { versioned, type, id, data, flags, deleter });
   const ends = undo.move();
-  addStruct({ place, letGo: () => ends.dispose() });
+  addStruct({ place, context, letGo: () => ends.dispose() });
   return new DLPackTensor(new Parts({ address: place.address, versioned }));
 }
 
-/** Makes the library's stream wait for all that uses the block. */
-function orderFor(stream: CudaStream, { allocation, name }: TensorSource): void {
+/**
+ * Makes another library's stream wait for all that uses a block here, and what is used later wait for
+ * that stream.
+ *
+ * @throws TypeError when a call that comes before needs the event loop.
+ */
+export function orderAfterUses(stream: CudaStream, allocation: Allocation, action: string): void {
   const { address, byteLength, isReadOnly } = allocation;
   const access = isReadOnly ? "read" : "write";
   const use = { allocation, address, byteLength, access } as const;
-  finishNow(pendingBefore(stream, [use]), `hand over ${name}`);
+  finishNow(pendingBefore(stream, [use]), action);
   allocation.order(stream, access);
 }
 
@@ -243,7 +248,8 @@ function writeStruct(
   sizes.set([...shape, ...strides].map(BigInt));
   const shapeAddress = place.address + BigInt(layout.byteLength);
   const dl_tensor = {
-    data,
+    // The struct must not begin with zero, and without a version it begins with this address.
+    data: versioned || data !== 0n ? data : place.address,
     device: { device_type: type, device_id: id },
     ndim,
     dtype: toDLDataType(dtype),

@@ -1,22 +1,39 @@
-// The structs that other libraries hold, by address, and the one function that ends them: libraries
-// call it from C when they are done.
+// The structs that other libraries hold, by address, and how they end. The deleter is a function of
+// the C library that clears memory: any thread may call it, with any lock held, and nothing runs in
+// JavaScript. The device sees the cleared struct when it next allocates, frees or waits.
 
-import { formatAddress, messageOf } from "../words/format.ts";
+import { functionAddress } from "../../ffi/loader.ts";
+import type { Context } from "../driver/context.ts";
 import { givePlace, type StructPlace } from "./struct_memory.ts";
 
 /** A struct that is in use, and what to do at its end. */
 export interface HandedOut {
-  /** Its memory. */
+  /** Its memory, which does not begin with 8 bytes of zero. */
   readonly place: StructPlace;
+  /** The context of its array. */
+  readonly context: Context;
   /** Lets go of the array. */
   readonly letGo: () => void;
 }
 
 const structs = new Map<bigint, HandedOut>();
 
+/** Structs by context; a context is watched as long as it has some. */
+const watched = new Map<Context, Set<HandedOut>>();
+
+/** Structs to look at each time, so that a look takes less than a microsecond. */
+const LOOKS = 16;
+
 /** Notes a struct, whose end {@link endStruct} is. */
 export function addStruct(struct: HandedOut): void {
   structs.set(struct.place.address, struct);
+  const known = watched.get(struct.context);
+  if (known !== undefined) {
+    known.add(struct);
+    return;
+  }
+  watched.set(struct.context, new Set([struct]));
+  watch(struct.context);
 }
 
 /** Whether a struct of ours is in use at an address. */
@@ -29,36 +46,48 @@ export function endStruct(address: bigint): boolean {
   const struct = structs.get(address);
   if (struct === undefined) return false;
   structs.delete(address);
+  watched.get(struct.context)?.delete(struct);
   givePlace(struct.place);
   struct.letGo();
   return true;
 }
 
-let deleter: Deno.UnsafeCallback<{ parameters: ["u64"]; result: "void" }> | undefined;
+let deleter: bigint | undefined;
 
 /**
- * The address of the function that ends a struct. It may be called from any thread: another one than
- * JavaScript's waits there until the event loop has its turn. It keeps no program alive.
+ * The address of the function that ends a struct: `int sigemptyset(sigset_t *set)`, which sets the
+ * first 8 bytes at least, and 128 at most, to zero.
+ *
+ * @throws LibraryError on systems other than Linux.
  */
 export function deleterAddress(): bigint {
-  deleter ??= new Deno.UnsafeCallback(
-    { parameters: ["u64"], result: "void" },
-    (address) => endFromC(BigInt(address)),
-  );
-  return Deno.UnsafePointer.value(deleter.pointer);
+  return deleter ??= functionAddress("sigemptyset");
 }
 
-/** An error must not pass through C. */
-function endFromC(address: bigint): void {
-  try {
-    if (endStruct(address)) return;
-    console.warn(
-      `vramkit: a library called the deleter of the DLPack struct ${
-        formatAddress(address)
-      }, which ` +
-        `is not in use: it did so twice, or never had it`,
-    );
-  } catch (error) {
-    console.warn(`vramkit: a DLPack struct could not be ended: ${messageOf(error)}`);
-  }
+/** Whether a library has called the deleter. */
+function isCleared({ place }: HandedOut): boolean {
+  return place.firstWord[0] === 0n;
+}
+
+/** Has a device look at its structs as long as there are some. */
+function watch(context: Context): void {
+  const own = watched.get(context) ?? new Set();
+  context.defer({
+    isDue() {
+      let looks = 0;
+      for (const struct of own) {
+        if (isCleared(struct)) return true;
+        if (++looks > LOOKS) return false;
+        own.delete(struct); // others are looked at next time
+        own.add(struct);
+      }
+      return own.size === 0;
+    },
+    wait() {},
+    run() {
+      for (const struct of [...own]) if (isCleared(struct)) endStruct(struct.place.address);
+      if (own.size > 0) watch(context);
+      else watched.delete(context);
+    },
+  });
 }

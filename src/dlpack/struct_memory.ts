@@ -10,6 +10,8 @@ const STEP_BYTES = 256;
 export interface StructPlace {
   /** The memory. */
   readonly bytes: Uint8Array<ArrayBuffer>;
+  /** Its first 8 bytes. */
+  readonly firstWord: BigUint64Array<ArrayBuffer>;
   /** The address of its first byte. */
   readonly address: bigint;
 }
@@ -23,7 +25,7 @@ export function takePlace(byteLength: number): StructPlace {
   const known = free.get(size)?.shift();
   if (known !== undefined) return known;
   const bytes = new Uint8Array(size);
-  return { bytes, address: addressOf(bytes) };
+  return { bytes, firstWord: new BigUint64Array(bytes.buffer, 0, 1), address: addressOf(bytes) };
 }
 
 /** Clears a place and keeps it for a later struct. */

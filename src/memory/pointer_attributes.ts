@@ -54,6 +54,11 @@ export function pointerAttributes(context: Context, address: bigint): PointerAtt
   };
 }
 
+/** The GPU's address of memory, which can differ from the CPU's; undefined where it has none. */
+export function deviceAddress(context: Context, address: bigint): bigint | undefined {
+  return read(context, "CU_POINTER_ATTRIBUTE_DEVICE_POINTER", address);
+}
+
 /** The CPU's address of page-locked memory, which can differ from the GPU's. */
 export function hostAddress(context: Context, address: bigint): bigint {
   return read(context, "CU_POINTER_ATTRIBUTE_HOST_POINTER", address) ?? address;

@@ -27,6 +27,7 @@ const MAKERS: Readonly<Record<string, string>> = {
   CudaKernel: "gpu.compile() and module.kernel()",
   CudaModule: "gpu.loadModule()",
   KernelNumber: "i32(), f32() and others of vramkit/kernels",
+  Python: "startPython()",
   DLPackTensor: "buffer.toDLPack()",
   SafetensorsModel: "gpu.loadSafetensors()",
   LiveTable: "gpu.live()",

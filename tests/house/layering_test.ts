@@ -24,6 +24,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ["src/buffers/"],
   ["src/interop/"],
   ["src/kernels/"],
+  ["src/python/"],
   ["src/measure/"],
   ["src/device/"],
   ["src/cards/"],
@@ -126,7 +127,9 @@ function wrongWay(edges: readonly ImportEdge[]): string[] {
 
 function unportable(edges: readonly ImportEdge[]): string[] {
   return edges
-    .filter(({ specifier }) => !/^(\.{1,2}\/.+\.ts$|node:|npm:(@[^/]+\/)?[^@]+@\d)/.test(specifier))
+    .filter(({ specifier }) =>
+      !/^(\.{1,2}\/.+\.(ts|py)$|node:|npm:(@[^/]+\/)?[^@]+@\d)/.test(specifier)
+    )
     .map(({ from, specifier }) => `${from} imports ${specifier}`);
 }
 

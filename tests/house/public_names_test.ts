@@ -239,6 +239,16 @@ const PUBLIC_NAMES: Readonly<Record<keyof typeof config.exports, readonly string
     "loadNpz",
     "saveNpz",
   ],
+  "./python": [
+    "Python",
+    "PythonBufferOptions",
+    "PythonError",
+    "PythonInput",
+    "PythonOptions",
+    "PythonUnavailableError",
+    "PythonValue",
+    "startPython",
+  ],
   "./safetensors": [
     "LoadSafetensorsOptions",
     "LoadedTensor",

@@ -22,6 +22,10 @@ import {
 } from "../../src/entries/memory.ts";
 import type { CudaKernel, CudaModule } from "../../src/entries/kernels.ts";
 import { loadNpy, loadNpz, saveNpz } from "../../src/entries/numpy.ts";
+import type { DLPackTensor } from "../../src/entries/memory.ts";
+import { Python, startPython } from "../../src/entries/python.ts";
+import { isRecord } from "../../src/words/options.ts";
+import { Parts } from "../../src/words/parts.ts";
 import { simulateDriver } from "../../src/entries/simulated.ts";
 import { transferBench } from "../../src/bench/mod.ts";
 import {
@@ -113,6 +117,17 @@ const LAYOUT = { shape: "shape", strides: "list", offset: "number" } as const;
 const VALUES = new Float32Array([5, 6, 7, 8]);
 const BLOB = new Blob([VALUES]);
 
+/** A Python with no interpreter behind it: every expression is one array. */
+function pythonThatGives(tensor: DLPackTensor): Python {
+  const said = { printed: "", complained: "", released: [] };
+  const exchange = ({ work }: { readonly work: string }) => {
+    const value = work === "take" ? { address: `${tensor.address}`, versioned: true } : ["3", ""];
+    return { ...said, value };
+  };
+  const interpreter = { libraryPath: "", exchange } as never;
+  return new Python(new Parts({ interpreter, onPrint: undefined }));
+}
+
 /** All of them, by class and method; a constructor goes by its class. */
 export const DOORS: Readonly<Record<string, Door>> = {
   "CudaDevice.open": door("open", OPEN, (_, o) => CudaDevice.open(0, o)),
@@ -159,6 +174,20 @@ export const DOORS: Readonly<Record<string, Door>> = {
       using tensor = buffer.toDLPack();
       return gpu.fromDLPack(tensor, o);
     },
+  ),
+  "Python#buffer": door(
+    "buffer",
+    { ...PLACE, gpu: "anything", dtype: "dtype", strided: "flag" },
+    ({ gpu, buffer }, o) => {
+      using tensor = buffer.toDLPack();
+      const options = isRecord(o) ? Object.assign(Object.create(o), { gpu }) : o;
+      return pythonThatGives(tensor).buffer("x", options);
+    },
+  ),
+  "startPython": door(
+    "startPython",
+    { executable: "text", libraryPath: "text", onPrint: "callback" },
+    (_, o) => startPython(o),
   ),
   "GpuBuffer#toDLPack": door(
     "toDLPack",

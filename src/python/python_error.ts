@@ -1,0 +1,34 @@
+// Errors of Python as errors of JavaScript.
+
+/** An error of Python's, as its side describes it. */
+export interface PythonFailure {
+  /** The class. */
+  readonly type: string;
+  /** The text. */
+  readonly message: string;
+  /** What Python would print. */
+  readonly traceback: string;
+}
+
+/** Reports an error that Python source raised. */
+export class PythonError extends Error {
+  /** The class's name, to recognise the error in logs and across realms. */
+  override readonly name = "PythonError";
+  /** The class of the error in Python: `"ValueError"`. */
+  readonly type: string;
+  /** What Python would print: the calls, with their lines, and the error. */
+  readonly traceback: string;
+
+  /**
+   * Creates the error.
+   *
+   * @ignore
+   */
+  constructor({ type, message, traceback }: PythonFailure) {
+    super(message === "" ? type : `${type}: ${message}`);
+    this.type = type;
+    this.traceback = traceback;
+    // What ends a program, or a cell of a notebook, shows the lines of both languages.
+    this.stack = `${this.stack}\n${traceback.replaceAll(/^/gm, "    ")}`;
+  }
+}

@@ -1,0 +1,142 @@
+// The arrays that Python uses where they lie, in both directions: who keeps them, and what comes after
+// what on the GPU.
+
+import { blockOf, type GpuBuffer } from "../buffers/gpu_buffer.ts";
+import { StridedView } from "../buffers/strided_view.ts";
+import { DLDeviceType } from "../../ffi/dlpack.ts";
+import { type DLPackTensor, orderAfterUses } from "../dlpack/dlpack_tensor.ts";
+import { readTensor } from "../dlpack/read_tensor.ts";
+import type { Context } from "../driver/context.ts";
+import { elementBytes } from "../dtype.ts";
+import type { Allocation } from "../memory/allocation.ts";
+import { deviceAddress } from "../memory/pointer_attributes.ts";
+import { requireNoCapture } from "../order/capture.ts";
+import { legacyStreamOf } from "../order/stream.ts";
+
+/** Memory of the GPU's that Python can use. */
+export type Shareable = GpuBuffer | StridedView;
+
+/** What Python's side knows of an array. */
+interface GivenFacts extends Readonly<Record<string, unknown>> {
+  /** The array's number. */
+  readonly number: number;
+}
+
+/** An array that Python has. */
+interface Shared {
+  readonly source: Shareable;
+  readonly block: Allocation;
+  readonly tensor: DLPackTensor;
+}
+
+/** The arrays of one interpreter. */
+export class SharedArrays {
+  /** Python counts here what it lets go of. */
+  readonly cell: BigUint64Array<ArrayBuffer> = new BigUint64Array(1);
+  readonly #given = new Map<number, Shared>();
+  readonly #taken = new Set<Allocation>();
+  readonly #watching = new Set<Context>();
+  readonly #drain: () => void;
+  #lastNumber = 0;
+  #seen = 0n;
+
+  /** Starts with none; `drain` asks Python what it let go of. */
+  constructor(drain: () => void) {
+    this.#drain = drain;
+  }
+
+  /** Number of arrays that Python has. */
+  get givenCount(): number {
+    return this.#given.size;
+  }
+
+  /** Gives an array to Python and returns what its side needs to know. */
+  give(source: Shareable): GivenFacts {
+    const buffer = source instanceof StridedView ? source.buffer as GpuBuffer : source;
+    const tensor = source.toDLPack();
+    const block = blockOf(buffer);
+    const number = ++this.#lastNumber;
+    this.#given.set(number, { source, block, tensor });
+    this.#watch(block.context);
+    const facts = factsOf(tensor, block.context);
+    return { number, ...facts, read_only: block.isReadOnly, gpu: buffer.isDeviceAccessible };
+  }
+
+  /** Finds an array that Python has. */
+  find(number: number): Shareable | undefined {
+    return this.#given.get(number)?.source;
+  }
+
+  /** Lets go of an array that Python has no more. */
+  letGo(number: number): void {
+    const shared = this.#given.get(number);
+    this.#given.delete(number);
+    shared?.tensor.dispose();
+  }
+
+  /** Notes a buffer over memory of Python's. */
+  take(buffer: GpuBuffer): void {
+    if (buffer.byteLength > 0) this.#taken.add(blockOf(buffer));
+  }
+
+  /**
+   * Makes Python come after all that was called here with the arrays that both have: CUDA's legacy
+   * default stream waits for it, and for memory that the CPU uses this thread does.
+   */
+  orderForPython(): void {
+    requireNoCapture("call Python");
+    for (const block of this.#taken) if (block.released) this.#taken.delete(block);
+    const blocks = new Set(this.#taken);
+    for (const { block } of this.#given.values()) blocks.add(block);
+    const waiting = new Set<Context>();
+    for (const block of blocks) {
+      if (block.byteLength === 0) continue;
+      const legacy = legacyStreamOf(block.context);
+      orderAfterUses(legacy, block, "call Python");
+      if (block.resource.isHostAccessible && !legacy.isKnownIdle) waiting.add(block.context);
+    }
+    for (const context of waiting) legacyStreamOf(context).synchronizeSync();
+  }
+
+  /** Notes that Python's queue is empty. */
+  drained(): void {
+    this.#seen = this.cell[0] ?? 0n;
+  }
+
+  /** Has the device look, whenever it frees or allocates, whether Python let go of something. */
+  #watch(context: Context): void {
+    if (this.#watching.has(context)) return;
+    this.#watching.add(context);
+    context.defer({
+      isDue: () => this.cell[0] !== this.#seen,
+      wait: () => {},
+      run: () => {
+        this.#watching.delete(context);
+        this.#drain();
+        const isNeeded = [...this.#given.values()].some(({ block }) => block.context === context);
+        if (isNeeded) this.#watch(context);
+      },
+    });
+  }
+}
+
+/** Describes an array for Python's side, where addresses are numbers. */
+function factsOf(tensor: DLPackTensor, context: Context): Record<string, unknown> {
+  const { dtype, shape, strides, address, offset, deviceType, deviceId } = readTensor(
+    tensor.address,
+    { versioned: tensor.versioned },
+  );
+  const data = address + BigInt(offset * elementBytes(dtype));
+  const isHost = deviceType !== DLDeviceType.kDLCUDA;
+  return {
+    dtype,
+    shape,
+    strides,
+    data: Number(data),
+    address: Number(isHost && data !== 0n ? deviceAddress(context, data) ?? data : data),
+    device: [deviceType, deviceId],
+    ordinal: context.ordinal,
+    host: isHost,
+    place: isHost ? "the host" : `device ${context.ordinal}`,
+  };
+}

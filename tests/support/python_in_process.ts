@@ -1,0 +1,52 @@
+// Python in the process of the tests, where it can be started: `VRAMKIT_PYTHON` names one with numpy.
+
+import { ON_GPU } from "./driver.ts";
+import { type Python, startPython } from "../../src/entries/python.ts";
+
+/** A function that registers a test, as `Deno.test` does. */
+type RegisterTest = (name: string, fn: (python: Python) => void | Promise<void>) => void;
+
+/** What Python printed since the last look. */
+export const printed: string[] = [];
+
+/** Starts Python; a text says why that cannot be done. */
+export function tryPython(): Python | string {
+  try {
+    return startPython({ onPrint: (text) => printed.push(text) });
+  } catch (error) {
+    return error instanceof Error ? error.message : `${error}`;
+  }
+}
+
+/** Returns what registers tests that need some modules; without them, names say why they are ignored. */
+export function pythonTestsWith(...modules: readonly string[]): RegisterTest {
+  const python = tryPython();
+  const reason = typeof python === "string" ? python : whyWithout(python, modules);
+  return register(python, reason);
+}
+
+/** The same for tests whose modules need a GPU. */
+export function gpuPythonTestsWith(...modules: readonly string[]): RegisterTest {
+  if (ON_GPU) return pythonTestsWith(...modules);
+  return register("", "libraries for GPUs need one; set VRAMKIT_TEST_DRIVER=cuda");
+}
+
+function register(python: Python | string, reason: string | undefined): RegisterTest {
+  const suffix = reason === undefined ? "" : ` (skipped: ${reason})`;
+  return (name, fn) => {
+    Deno.test({
+      name: `${name}${suffix}`,
+      ignore: reason !== undefined,
+      fn: () => typeof python === "string" ? undefined : fn(python),
+    });
+  };
+}
+
+function whyWithout(python: Python, modules: readonly string[]): string | undefined {
+  try {
+    for (const name of modules) python.run(`import ${name}`);
+    return undefined;
+  } catch (error) {
+    return `${python}: ${error instanceof Error ? error.message : error}`;
+  }
+}
