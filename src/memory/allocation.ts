@@ -267,8 +267,10 @@ export class Allocation implements LedgerEntry, Owner {
   requireUnheld(action: string): void {
     if (this.#holders === 0) return;
     throw new TypeError(
-      `Cannot ${action} ${nameOf(this)}: a transfer or a graph uses it; await the transfer, or ` +
-        `dispose the graph first`,
+      `Cannot ${action} ${
+        nameOf(this)
+      }: a transfer or a graph uses it, or another process; await the ` +
+        `transfer, dispose the graph, or let the other process go first`,
     );
   }
 
