@@ -4,7 +4,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import type { MemoryTicket } from "../../../src/entries/sharing.ts";
 import { TicketError } from "../../../src/entries/sharing.ts";
-import { TemporaryFolder } from "../../support/child_deno.ts";
+import { TemporaryFolder } from "../../support/temporary_folder.ts";
 import { ON_GPU, openTestDevice } from "../../support/driver.ts";
 import { PYTHON, runPython, whyWithout } from "../../support/python.ts";
 import { Peer } from "../../support/sharing/peer.ts";
