@@ -270,7 +270,7 @@ export class Allocation implements LedgerEntry, Owner {
       `Cannot ${action} ${
         nameOf(this)
       }: a transfer or a graph uses it, or another process; await the ` +
-        `transfer, dispose the graph, or let the other process go first`,
+        `transfer, dispose the graph first, or wait until the other process has let go`,
     );
   }
 
