@@ -153,6 +153,7 @@ export const CUdevice_attribute = {
   CU_DEVICE_ATTRIBUTE_MEMPOOL_SUPPORTED_HANDLE_TYPES: 119,
   CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH: 120,
   CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS: 122,
+  CU_DEVICE_ATTRIBUTE_IPC_EVENT_SUPPORTED: 125,
   CU_DEVICE_ATTRIBUTE_HOST_NUMA_ID: 134,
 } as const;
 
@@ -322,6 +323,9 @@ export const CUmemcpySrcAccessOrder = {
 
 /** Bytes of a `CUipcMemHandle` and of a `CUipcEventHandle`. */
 export const CU_IPC_HANDLE_SIZE = 64;
+
+/** Flags of `cuIpcOpenMemHandle`, which takes no other. */
+export const CUipcMem_flags = { CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS: 1 } as const;
 
 /** The device number that means the host, where managed memory takes one. */
 export const CU_DEVICE_CPU = -1;

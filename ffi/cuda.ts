@@ -436,6 +436,26 @@ const KERNELS = {
 
 /** Memory and events that another process opens. */
 const SHARING = {
+  // CUresult cuMemPoolExportToShareableHandle(void *handle_out, CUmemoryPool pool, CUmemAllocationHandleType handleType, unsigned long long flags)
+  cuMemPoolExportToShareableHandle: {
+    parameters: ["buffer", "u64", "i32", "u64"],
+    result: "i32",
+    optional: true,
+  },
+  // CUresult cuMemPoolImportFromShareableHandle(CUmemoryPool *pool_out, void *handle, CUmemAllocationHandleType handleType, unsigned long long flags)
+  cuMemPoolImportFromShareableHandle: {
+    parameters: ["buffer", "u64", "i32", "u64"],
+    result: "i32",
+    optional: true,
+  },
+  // CUresult cuMemPoolExportPointer(CUmemPoolPtrExportData *shareData_out, CUdeviceptr ptr)
+  cuMemPoolExportPointer: { parameters: ["buffer", "u64"], result: "i32", optional: true },
+  // CUresult cuMemPoolImportPointer(CUdeviceptr *ptr_out, CUmemoryPool pool, CUmemPoolPtrExportData *shareData)
+  cuMemPoolImportPointer: {
+    parameters: ["buffer", "u64", "buffer"],
+    result: "i32",
+    optional: true,
+  },
   // CUresult cuIpcGetMemHandle(CUipcMemHandle *pHandle, CUdeviceptr dptr)
   cuIpcGetMemHandle: { parameters: ["buffer", "u64"], result: "i32" },
   // CUresult cuIpcOpenMemHandle_v2(CUdeviceptr *pdptr, CUipcMemHandle handle, unsigned int Flags)
@@ -506,6 +526,10 @@ export const CUDA_SINCE: Partial<Record<DriverFunction, string>> = {
   cuMemPoolCreate: "11.2",
   cuMemPoolDestroy: "11.2",
   cuMemAllocFromPoolAsync: "11.2",
+  cuMemPoolExportToShareableHandle: "11.2",
+  cuMemPoolImportFromShareableHandle: "11.2",
+  cuMemPoolExportPointer: "11.2",
+  cuMemPoolImportPointer: "11.2",
   cuMemAddressReserve: "10.2",
   cuMemAddressFree: "10.2",
   cuMemCreate: "10.2",

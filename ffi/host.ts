@@ -2,7 +2,7 @@
 // Addresses are 64-bit integers, because most belong to memory that no JavaScript buffer stands for.
 
 import { type BoundGroups, LibraryError, type OpenLibrary, openLibrary } from "./library.ts";
-import { bytes, struct, u16, u32, u64 } from "./struct.ts";
+import { bytes, i32, struct, u16, u32, u64 } from "./struct.ts";
 
 /** The calls that return at once. */
 const IMMEDIATE = {
@@ -138,21 +138,45 @@ const FILES = {
   copyOut: { name: "memcpy", parameters: ["buffer", "u64", "usize"], result: "u64" },
 } as const satisfies Deno.ForeignLibraryInterface;
 
+/** Sockets between processes of one machine, which file descriptors travel over. */
+const SOCKETS = {
+  // int socket(int domain, int type, int protocol)
+  socket: { parameters: ["i32", "i32", "i32"], result: "i32" },
+  // int bind(int sockfd, const struct sockaddr *addr, socklen_t addrlen)
+  bind: { parameters: ["i32", "buffer", "u32"], result: "i32" },
+  // int listen(int sockfd, int backlog)
+  listen: { parameters: ["i32", "i32"], result: "i32" },
+  // int connect(int sockfd, const struct sockaddr *addr, socklen_t addrlen)
+  connect: { parameters: ["i32", "buffer", "u32"], result: "i32" },
+  // int accept4(int sockfd, struct sockaddr *addr, socklen_t *addrlen, int flags)
+  accept4: { parameters: ["i32", "buffer", "buffer", "i32"], result: "i32" },
+  // ssize_t sendmsg(int sockfd, const struct msghdr *msg, int flags)
+  sendmsg: { parameters: ["i32", "buffer", "i32"], result: "isize" },
+  // ssize_t recvmsg(int sockfd, struct msghdr *msg, int flags)
+  recvmsg: { parameters: ["i32", "buffer", "i32"], result: "isize" },
+  // int getsockopt(int sockfd, int level, int optname, void *optval, socklen_t *optlen)
+  getsockopt: { parameters: ["i32", "i32", "i32", "buffer", "buffer"], result: "i32" },
+  // uid_t geteuid(void)
+  geteuid: { parameters: [], result: "u32" },
+  // int memfd_create(const char *name, unsigned int flags)
+  memfd_create: { parameters: ["buffer", "u32"], result: "i32" },
+} as const satisfies Deno.ForeignLibraryInterface;
+
 /** The function tables, bound one after the other on first use. */
-export const HOST_GROUPS = [IMMEDIATE, ELSEWHERE, FILES] as const;
+export const HOST_GROUPS = [IMMEDIATE, ELSEWHERE, FILES, SOCKETS] as const;
 
 /** The C library's functions. */
 export type HostApi = BoundGroups<typeof HOST_GROUPS>;
 
-/** A part of memory, for `process_vm_readv`: `struct iovec` of sys/uio.h. */
-export const IOVEC = struct({ base: u64, byteLength: u64 });
+/** A part of memory, for `process_vm_readv` and messages: `struct iovec` of sys/uio.h. */
+export const IOVEC = struct({ iov_base: u64, iov_len: u64 });
 
 /** Advice of `madvise` for pages: `MADV_*` of sys/mman.h on Linux. */
 export const MADV = { DONTNEED: 4, HUGEPAGE: 14, POPULATE_WRITE: 23 } as const;
 
 /** Protection and flags of `mmap`: `PROT_*` and `MAP_*` of sys/mman.h on Linux. */
 export const PROT = { READ: 1, WRITE: 2 } as const;
-export const MAP = { PRIVATE: 2, ANONYMOUS: 0x20 } as const;
+export const MAP = { SHARED: 1, PRIVATE: 2, ANONYMOUS: 0x20 } as const;
 
 /** Result of `mmap` when it fails: `MAP_FAILED` of sys/mman.h. */
 export const MAP_FAILED: bigint = 2n ** 64n - 1n;
@@ -226,6 +250,45 @@ export const S_IF = {
   IFO: 0o010000,
 } as const;
 
+/** Family, kind and options of a socket: `AF_*`, `SOCK_*`, `SOL_*`, `SO_*` of sys/socket.h on Linux. */
+export const AF_UNIX = 1;
+export const SOCK = { SEQPACKET: 5, NONBLOCK: 0o4000, CLOEXEC: 0o2000000 } as const;
+export const SOL_SOCKET = 1;
+export const SO_PEERCRED = 17;
+export const SCM_RIGHTS = 1;
+
+/** Flags of `sendmsg` and `recvmsg`: `MSG_*` of sys/socket.h on Linux. */
+export const MSG = {
+  CTRUNC: 0x8,
+  TRUNC: 0x20,
+  DONTWAIT: 0x40,
+  NOSIGNAL: 0x4000,
+  CMSG_CLOEXEC: 0x40000000,
+} as const;
+
+/** Address of a socket: `struct sockaddr_un` of sys/un.h. */
+export const SOCKADDR_UN = struct({ sun_family: u16, sun_path: bytes(108) });
+
+/** A message: `struct msghdr` of sys/socket.h, as the C library has it. */
+export const MSGHDR = struct({
+  msg_name: u64,
+  msg_namelen: u32,
+  msg_iov: u64,
+  msg_iovlen: u64,
+  msg_control: u64,
+  msg_controllen: u64,
+  msg_flags: i32,
+});
+
+/** The head of what travels beside a message: `struct cmsghdr` of sys/socket.h. */
+export const CMSGHDR = struct({ cmsg_len: u64, cmsg_level: i32, cmsg_type: i32 });
+
+/** The process at the other end: `struct ucred` of sys/socket.h. */
+export const UCRED = struct({ pid: i32, uid: u32, gid: u32 });
+
+/** Flags of `memfd_create`: `MFD_*` of sys/mman.h. */
+export const MFD_CLOEXEC = 1;
+
 /** Why a call failed: numbers of errno.h on Linux, alike on the machines that CUDA runs on. */
 export const ERRNO = {
   EPERM: 1,
@@ -250,6 +313,9 @@ export const ERRNO = {
   ENOSYS: 38,
   ELOOP: 40,
   EOPNOTSUPP: 95,
+  EADDRINUSE: 98,
+  ECONNRESET: 104,
+  ECONNREFUSED: 111,
   EDQUOT: 122,
 } as const;
 

@@ -70,6 +70,9 @@ export const CUmemPoolProps = struct({
   reserved: bytes(53),
 });
 
+/** Names an allocation of a pool to another process, for `cuMemPoolImportPointer`. */
+export const CUmemPoolPtrExportData = struct({ reserved: bytes(64) });
+
 /** Describes physical memory, for `cuMemCreate`. */
 export const CUmemAllocationProp = struct({
   type: i32,

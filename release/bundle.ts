@@ -14,6 +14,7 @@ export const BUNDLED_ENTRIES: readonly Entry[] = [
   "./memory",
   "./numpy",
   "./safetensors",
+  "./sharing",
   "./simulated",
   "./testing",
 ];

@@ -4,7 +4,7 @@ import type { DType } from "../dtype.ts";
 import { type ContextOwner, type MemoryResource, RESOURCE } from "../memory/memory_resource.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { STREAM } from "../order/stream_choice.ts";
-import { OptionSet, TEXT } from "../words/options.ts";
+import { FLAG, OptionSet, TEXT } from "../words/options.ts";
 import type { DeviceBuffer } from "./device_buffer.ts";
 import type { Shape } from "./shape.ts";
 
@@ -21,15 +21,28 @@ export interface AllocateOptions {
   readonly label?: string | undefined;
 }
 
+/** Options for allocating device memory. */
+export interface DeviceAllocateOptions extends AllocateOptions {
+  /** Whether other processes can open the memory; see {@link GpuBuffer.share}. */
+  readonly shareable?: boolean | undefined;
+}
+
 /** The kinds of the options of an allocation. */
 export const ALLOCATE_KINDS = { resource: RESOURCE, stream: STREAM, label: TEXT } as const;
 
 /** Checks the options of calls that only allocate. */
 export const ALLOCATE_OPTIONS: OptionSet<AllocateOptions> = new OptionSet(ALLOCATE_KINDS);
 
+/** The kinds of the options of an allocation of device memory. */
+export const DEVICE_KINDS = { ...ALLOCATE_KINDS, shareable: FLAG } as const;
+
+/** Checks the options of calls that only allocate device memory. */
+export const DEVICE_OPTIONS: OptionSet<DeviceAllocateOptions> = new OptionSet(DEVICE_KINDS);
+
 /** Returns those of a call's options that concern the allocation. */
-export function allocationOf({ resource, stream, label }: AllocateOptions): AllocateOptions {
-  return { resource, stream, label };
+export function allocationOf(options: DeviceAllocateOptions): DeviceAllocateOptions {
+  const { resource, stream, label, shareable } = options;
+  return { resource, stream, label, shareable };
 }
 
 /** An object that allocates device memory: a device, or a stand-in for one. */

@@ -40,6 +40,7 @@ import { DisposedError } from "../words/errors.ts";
 import { describeValue, formatBytes } from "../words/format.ts";
 import { NUMBER, OptionSet, requireKind, TEXT } from "../words/options.ts";
 import { Parts, partsOf } from "../words/parts.ts";
+import type { MemoryTicket } from "../words/ticket.ts";
 import { checksumOf, firstDifferentByte } from "./comparison.ts";
 import type { DeviceBufferRequest } from "./device_buffer.ts";
 import { elementOf } from "./element.ts";
@@ -50,6 +51,8 @@ import { countOf, formatShape, type Shape, toShape } from "./shape.ts";
 import { StridedView } from "./strided_view.ts";
 import { contiguousStrides, STRIDED_LAYOUT, type StridedLayout, transposed } from "./strides.ts";
 import { viewNameOf } from "./view_names.ts";
+import { type HandedOver, handOverMemory } from "../sharing/hand_over.ts";
+import { shareMemory } from "../sharing/share_memory.ts";
 import { type BufferSummary, summarise } from "./summary.ts";
 import {
   checkChunk,
@@ -689,6 +692,36 @@ export abstract class GpuBuffer<D extends DType = DType>
   async checksum(options: StreamChoice = {}): Promise<string> {
     STREAM_CHOICE.read(options, "checksum");
     return await checksumOf(this[KERNEL_MEMORY](), streamFor(this, options));
+  }
+
+  /**
+   * Makes a ticket by which another process opens the memory with `gpu.open()`, when all that was
+   * called before on it is done; JSON keeps the ticket. The two processes then use the same bytes,
+   * each in its own order. Keep the buffer until the other process has disposed its own: of a pool
+   * the kit keeps the memory that long, of other memory it cannot know.
+   *
+   * Python's libraries open the tickets of memory made with `{ shareable: true }` or from a
+   * CudaMemoryResource.
+   *
+   * @throws TypeError for memory that has no handle, such as that of the default pool; the message
+   *   names the ways to get memory that has.
+   */
+  async share(): Promise<MemoryTicket<D>> {
+    const { span, dtype, shape } = this;
+    return await shareMemory({ span, dtype, shape, name: `${this}` });
+  }
+
+  /**
+   * Hands the memory to another Worker of this process, when all that was called before on it is
+   * done. From then on nothing here can use it. Post the result to the Worker, which calls
+   * `gpu.takeOver()`; of many that try, the first has it. What nobody takes over lasts as long as
+   * the process.
+   *
+   * @throws TypeError for a view, and for memory that is not the driver's own device memory.
+   */
+  async handOver(): Promise<HandedOver<D>> {
+    const { span, dtype, shape, isView } = this;
+    return await handOverMemory({ span, dtype, shape, isView, name: `${this}` });
   }
 
   /** Gives the memory back after the work queued on it; a view only lets go of it. */

@@ -6,11 +6,11 @@ import type { CudaStream } from "../order/stream.ts";
 import { type DType, elementBytes } from "../dtype.ts";
 import { describeValue } from "../words/format.ts";
 import { NUMBER, type OptionKind, OptionSet } from "../words/options.ts";
-import { ALLOCATE_KINDS, type AllocateOptions } from "./device_allocator.ts";
+import { DEVICE_KINDS, type DeviceAllocateOptions } from "./device_allocator.ts";
 import type { GpuBuffer } from "./gpu_buffer.ts";
 
 /** Options for {@link CudaDevice.iota}. */
-export interface IotaOptions extends AllocateOptions {
+export interface IotaOptions extends DeviceAllocateOptions {
   /** The first number; 0 by default. */
   readonly start?: number | bigint | undefined;
   /** From one number to the next; 1 by default. */
@@ -24,7 +24,7 @@ const ANY_NUMBER: OptionKind = {
 
 /** Checks the options above. */
 export const IOTA_OPTIONS: OptionSet<IotaOptions> = new OptionSet({
-  ...ALLOCATE_KINDS,
+  ...DEVICE_KINDS,
   start: ANY_NUMBER,
   step: ANY_NUMBER,
 });

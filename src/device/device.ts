@@ -9,6 +9,8 @@ import {
   ALLOCATE_OPTIONS,
   type AllocateOptions,
   allocationOf,
+  DEVICE_OPTIONS,
+  type DeviceAllocateOptions,
   type DeviceAllocator,
 } from "../buffers/device_allocator.ts";
 import { allocateDeviceBuffer, type DeviceBuffer } from "../buffers/device_buffer.ts";
@@ -77,6 +79,14 @@ import {
   type FromDLPackOptions,
 } from "../interop/from_dlpack.ts";
 import { bufferFromHandle, HANDLE_OPTIONS, type HandleOptions } from "../interop/from_handle.ts";
+import {
+  OPEN_TICKET_OPTIONS,
+  openTicket,
+  type OpenTicketOptions,
+  TAKE_OVER_OPTIONS,
+  takeOver,
+  type TakeOverOptions,
+} from "../interop/open_ticket.ts";
 import { bufferFromSource, FROM_OPTIONS, type FromOptions } from "../interop/from_source.ts";
 import { loadNpy, type LoadNpyOptions } from "../interop/numpy/load_npy.ts";
 import { loadSafetensors, type LoadSafetensorsOptions } from "../interop/safetensors/load.ts";
@@ -119,6 +129,7 @@ import {
 } from "../memory/resource_choice.ts";
 import { openToPeer } from "../memory/resource_kind.ts";
 import { VirtualMemoryResource } from "../memory/virtual_memory_resource.ts";
+import { ShareableMemoryResource } from "../memory/shareable_memory_resource.ts";
 import { requireNoCapture } from "../order/capture.ts";
 import { createEvent, type CudaEvent, type EventOptions } from "../order/event.ts";
 import { watch } from "../order/safety_net.ts";
@@ -130,6 +141,8 @@ import {
   type StreamOptions,
 } from "../order/stream.ts";
 import { STREAM_CHOICE, type StreamChoice, streamOn } from "../order/stream_choice.ts";
+import type { HandedOver } from "../sharing/hand_over.ts";
+import { OPEN_EVENT_OPTIONS, openEvent, type OpenEventOptions } from "../sharing/open_event.ts";
 import { TransferEngine } from "../transfer/engine.ts";
 import type { FilePath } from "../transfer/file_path.ts";
 import type { HostMemory } from "../transfer/host_memory.ts";
@@ -146,6 +159,7 @@ import {
   TEXT,
 } from "../words/options.ts";
 import { Parts, partsOf } from "../words/parts.ts";
+import type { EventTicket, MemoryTicket } from "../words/ticket.ts";
 import { VERSION } from "../words/version.ts";
 import { DeviceInfo } from "./device_info.ts";
 import { type DeviceMemory, readDeviceMemory } from "./device_memory.ts";
@@ -201,6 +215,8 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   readonly info: DeviceInfo;
   readonly #deviceResources: ResourceChoice;
   readonly #pinnedResources: ResourceChoice;
+  /** Made for the first allocation that other processes can open. */
+  #shareable: ShareableMemoryResource | undefined;
   #disposed = false;
 
   /**
@@ -346,10 +362,10 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   alloc<D extends DType>(
     dtype: D,
     shape: number | Shape,
-    options: AllocateOptions = {},
+    options: DeviceAllocateOptions = {},
   ): DeviceBuffer<D> {
-    const { stream, label } = this.#place(ALLOCATE_OPTIONS.read(options, "alloc"));
-    const resource = options.resource ?? resourceFor(stream, this.memoryResource);
+    const { stream, label } = this.#place(DEVICE_OPTIONS.read(options, "alloc"));
+    const resource = this.#resourceOf(options) ?? resourceFor(stream, this.memoryResource);
     return allocateDeviceBuffer({ dtype, shape, resource, stream, label }); // faster than a spread
   }
 
@@ -357,9 +373,9 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   zeros<D extends DType>(
     dtype: D,
     shape: number | Shape,
-    options: AllocateOptions = {},
+    options: DeviceAllocateOptions = {},
   ): DeviceBuffer<D> {
-    const { stream } = ALLOCATE_OPTIONS.read(options, "zeros");
+    const { stream } = DEVICE_OPTIONS.read(options, "zeros");
     const buffer = this.alloc(dtype, shape, options);
     try {
       buffer.clear({ stream });
@@ -551,6 +567,55 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   ): DeviceBuffer<D> | StridedView<D, DeviceBuffer<D>> {
     FROM_DLPACK_OPTIONS.read(options, "fromDLPack");
     return bufferFromDLPack(this.context, pointer, options);
+  }
+
+  /**
+   * Opens memory of another process by the ticket that its `buffer.share()`, or a program in Python,
+   * has made. The buffer shows the other process's bytes; disposing it lets go of them. Whatever
+   * that process had queued before it shared them is done; later work of the two is in no order,
+   * unless shared events make one.
+   *
+   * @param ticket The ticket, as an object or as JSON; it may come from anywhere.
+   * @throws TicketError when it is no ticket, of another device or of this process, or when the
+   *   memory is gone; `reason` says which.
+   */
+  open<D extends DType>(
+    ticket: MemoryTicket<D>,
+    options?: OpenTicketOptions,
+  ): Promise<DeviceBuffer<D>>;
+  /** Opens memory of another process by a ticket in JSON. */
+  open(ticket: string, options?: OpenTicketOptions): Promise<DeviceBuffer>;
+  async open(
+    ticket: string | MemoryTicket,
+    options: OpenTicketOptions = {},
+  ): Promise<DeviceBuffer> {
+    OPEN_TICKET_OPTIONS.read(options, "open");
+    return await openTicket(this.context, ticket, options);
+  }
+
+  /**
+   * Opens an event of another process by the ticket that its `event.share()` has made. Both record
+   * it and wait for it, so that work of one process comes after work of the other.
+   *
+   * @throws TicketError when it is no ticket of an event, of another device or of this process, or
+   *   when the event is gone.
+   */
+  openEvent(ticket: string | EventTicket, options: OpenEventOptions = {}): CudaEvent {
+    OPEN_EVENT_OPTIONS.read(options, "openEvent");
+    return openEvent(this.context, ticket, options);
+  }
+
+  /**
+   * Takes over memory that another Worker of this process has handed over by `buffer.handOver()`.
+   *
+   * @throws TicketError when somebody has taken it over already, or it is of another device.
+   */
+  takeOver<D extends DType>(
+    handed: HandedOver<D>,
+    options: TakeOverOptions = {},
+  ): DeviceBuffer<D> {
+    TAKE_OVER_OPTIONS.read(options, "takeOver");
+    return takeOver(this.context, handed, options) as DeviceBuffer<D>;
   }
 
   /**
@@ -1196,6 +1261,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     releaseAll(this.#context.driver, `${this}`, [
       () => this.#deviceResources[Symbol.dispose](),
       () => this.#pinnedResources[Symbol.dispose](),
+      () => this.#shareable?.dispose(),
       () => this.#context.release(),
     ]);
   }
@@ -1219,6 +1285,19 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     } catch (error) {
       return `${this} not readable: ${messageOf(error)}`;
     }
+  }
+
+  /** Returns the resource that options name; undefined for the default. */
+  #resourceOf({ resource, shareable = false }: DeviceAllocateOptions): MemoryResource | undefined {
+    if (!shareable) return resource;
+    if (resource !== undefined) {
+      throw new TypeError(
+        "Cannot allocate with a resource and { shareable: true }: each says where the memory comes " +
+          "from, pass one",
+      );
+    }
+    requireNoCapture("allocate memory for other processes");
+    return this.#shareable ??= new ShareableMemoryResource(this);
   }
 
   /** Returns the stream to allocate on, checked, and the label. */

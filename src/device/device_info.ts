@@ -3,6 +3,7 @@
 import type { DriverApi } from "../../ffi/cuda.ts";
 import { readCString } from "../../ffi/pointers.ts";
 import type { Context } from "../driver/context.ts";
+import { deviceUuid } from "../driver/device_uuid.ts";
 import { type Bus, readBus } from "../measure/bus.ts";
 import { isRefusal } from "../words/errors.ts";
 import { type Parts, partsOf } from "../words/parts.ts";
@@ -38,9 +39,7 @@ export class DeviceInfo {
     const status = driver.status("cuDeviceGetPCIBusId", text, text.length, deviceHandle);
     if (!isRefusal(status)) driver.check(status, "cuDeviceGetPCIBusId");
     this.pciBusId = isRefusal(status) ? "" : readCString(text);
-    const uuid = new Uint8Array(16);
-    driver.call("cuDeviceGetUuid_v2", uuid, deviceHandle);
-    this.uuid = formatUuid(uuid);
+    this.uuid = deviceUuid(context);
     const major = context.attribute("CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR");
     const minor = context.attribute("CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR");
     this.computeCapability = `${major}.${minor}`;
@@ -53,10 +52,4 @@ export class DeviceInfo {
   get bus(): Bus {
     return this.#bus ??= readBus(this.#driver, this);
   }
-}
-
-function formatUuid(bytes: Uint8Array): string {
-  const hex = [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-  const parts = [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20)];
-  return `GPU-${parts.join("-")}-${hex.slice(20)}`;
 }

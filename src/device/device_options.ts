@@ -1,7 +1,7 @@
 // Options for opening a device and for uploading arrays.
 
 import type { OriginDetail } from "../accounting/origin.ts";
-import { ALLOCATE_KINDS, type AllocateOptions } from "../buffers/device_allocator.ts";
+import { DEVICE_KINDS, type DeviceAllocateOptions } from "../buffers/device_allocator.ts";
 import type { Shape } from "../buffers/shape.ts";
 import type { DriverChoice } from "../driver/driver.ts";
 import { DTYPE, type DType } from "../dtype.ts";
@@ -56,7 +56,7 @@ export const OPEN_OPTIONS: OptionSet<OpenOptions> = new OptionSet({
 });
 
 /** Options for {@link CudaDevice.upload}. */
-export interface UploadOptions<D extends DType> extends AllocateOptions, TransferOptions {
+export interface UploadOptions<D extends DType> extends DeviceAllocateOptions, TransferOptions {
   /** Element type; that of the array by default. */
   readonly dtype?: D;
   /** Size of each axis; one axis by default. */
@@ -65,7 +65,7 @@ export interface UploadOptions<D extends DType> extends AllocateOptions, Transfe
 
 /** Checks the options above. */
 export const UPLOAD_OPTIONS: OptionSet<UploadOptions<DType>> = new OptionSet({
-  ...ALLOCATE_KINDS,
+  ...DEVICE_KINDS,
   ...TRANSFER_KINDS,
   dtype: DTYPE,
   shape: SHAPE,

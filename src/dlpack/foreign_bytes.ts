@@ -49,8 +49,8 @@ function copyFrom(address: bigint, byteLength: number): Uint8Array<ArrayBuffer> 
     return bytes;
   }
   const size = BigInt(byteLength);
-  const to = IOVEC.encode({ base: addressOf(bytes), byteLength: size });
-  const from = IOVEC.encode({ base: address, byteLength: size });
+  const to = IOVEC.encode({ iov_base: addressOf(bytes), iov_len: size });
+  const from = IOVEC.encode({ iov_base: address, iov_len: size });
   const copied = host.process_vm_readv(Deno.pid, to, 1n, from, 1n, 0n);
   if (copied === size) return bytes;
   if (copied >= 0n || lastErrno() === ERRNO.EFAULT) return undefined;

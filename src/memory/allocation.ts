@@ -269,8 +269,8 @@ export class Allocation implements LedgerEntry, Owner {
     throw new TypeError(
       `Cannot ${action} ${
         nameOf(this)
-      }: a transfer, a graph or another library uses it; await the ` +
-        `transfer, dispose the graph, or have the library let go first`,
+      }: a transfer, a graph, another library or another process uses it; await the ` +
+        `transfer, dispose the graph, or have the other one let go first`,
     );
   }
 

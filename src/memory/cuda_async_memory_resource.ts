@@ -182,6 +182,25 @@ export class CudaAsyncMemoryResource extends BaseMemoryResource implements Dispo
     this.dispose();
   }
 
+  /**
+   * The pool when other processes can open it.
+   *
+   * @ignore
+   */
+  get shareablePool(): DriverPool | undefined {
+    const { isShareable } = this.#pool;
+    return isShareable ? this.#open : undefined;
+  }
+
+  /**
+   * Counts memory that was handed over, which goes back to the driver through this resource.
+   *
+   * @ignore
+   */
+  noteAdopted(byteLength: number): void {
+    this.#pool.noteTaken(byteLength);
+  }
+
   /** The pool, checked. */
   get #open(): DriverPool {
     if (this.disposed) throw new DisposedError("CudaAsyncMemoryResource");

@@ -75,6 +75,8 @@ export interface DriverPoolFields {
   readonly limitBytes?: number;
   /** Whether `gpu.limit()` leaves out the memory that it keeps. */
   readonly isUnlimited?: boolean;
+  /** Whether other processes can open it by a file descriptor. */
+  readonly isShareable?: boolean;
 }
 
 /** One memory pool of a device, known by its handle. */
@@ -84,6 +86,8 @@ export class DriverPool implements MemoryCache {
   /** The driver's handle. */
   readonly handle: bigint;
   readonly isUnlimited: boolean;
+  /** Whether other processes can open it by a file descriptor. */
+  readonly isShareable: boolean;
   readonly #context: Context;
   readonly #limitBytes: number;
   /** Bytes that the kit's allocations hold. */
@@ -94,10 +98,11 @@ export class DriverPool implements MemoryCache {
 
   /** Wraps an existing pool; a limit of 0 means no limit. */
   constructor(context: Context, fields: DriverPoolFields) {
-    const { handle, limitBytes = 0, isUnlimited = false } = fields;
+    const { handle, limitBytes = 0, isUnlimited = false, isShareable = false } = fields;
     this.#context = context;
     this.handle = handle;
     this.isUnlimited = isUnlimited;
+    this.isShareable = isShareable;
     this.#limitBytes = limitBytes;
   }
 
@@ -127,7 +132,8 @@ export class DriverPool implements MemoryCache {
       maxSize: BigInt(limitBytes),
     });
     const handle = take64(context, "cuMemPoolCreate", properties);
-    const pool = new DriverPool(context, { handle, limitBytes });
+    const isShareable = handleType === "fileDescriptor";
+    const pool = new DriverPool(context, { handle, limitBytes, isShareable });
     try {
       pool.#write64("CU_MEMPOOL_ATTR_RELEASE_THRESHOLD", threshold);
       pool.#setReuse(reuse);
@@ -258,6 +264,30 @@ export class DriverPool implements MemoryCache {
     const flags = take32(this.#context, "cuMemPoolGetAccess", this.handle, location);
     if (flags === ACCESS_FLAGS.readwrite) return "readwrite";
     return flags === ACCESS_FLAGS.read ? "read" : "none";
+  }
+
+  /**
+   * Returns a file descriptor by which another process opens the pool, for the caller to close
+   * (cuMemPoolExportToShareableHandle).
+   */
+  exportDescriptor(): number {
+    const type = HANDLE_TYPES.fileDescriptor;
+    return take32(this.#context, "cuMemPoolExportToShareableHandle", this.handle, type, 0n);
+  }
+
+  /**
+   * Opens the pool of another process by its descriptor, which the caller closes
+   * (cuMemPoolImportFromShareableHandle). It gives no memory of its own.
+   */
+  static import(context: Context, descriptor: number): DriverPool {
+    const handle = take64(
+      context,
+      "cuMemPoolImportFromShareableHandle",
+      BigInt(descriptor),
+      HANDLE_TYPES.fileDescriptor,
+      0n,
+    );
+    return new DriverPool(context, { handle });
   }
 
   /** Destroys the pool once its last allocation is freed (cuMemPoolDestroy). */

@@ -1,12 +1,14 @@
 // An event: a mark in a stream that tells whether and when the GPU has passed it.
 
-import { CUevent_flags, CUresult } from "../../ffi/constants.ts";
+import { CU_IPC_HANDLE_SIZE, CUevent_flags, CUresult } from "../../ffi/constants.ts";
 import type { Context } from "../driver/context.ts";
+import { deviceUuid } from "../driver/device_uuid.ts";
 import { take64 } from "../driver/driver.ts";
 import { DisposedError } from "../words/errors.ts";
 import { describeValue } from "../words/format.ts";
 import { FLAG, OptionSet, TEXT } from "../words/options.ts";
 import { Parts, partsOf } from "../words/parts.ts";
+import { type EventTicket, TICKET_VERSION } from "../words/ticket.ts";
 import type { Capture } from "./capture.ts";
 import { HandleRecord } from "./handle_record.ts";
 import { finishNow, type PendingWork } from "./pending_work.ts";
@@ -16,6 +18,8 @@ import { isSoon, waitForGpu } from "./waiting.ts";
 export interface EventOptions {
   /** Whether the event records the time at which the GPU passes it; true by default. */
   readonly timing?: boolean | undefined;
+  /** Whether other processes can open it; it keeps no time then. */
+  readonly shareable?: boolean | undefined;
   /** Name shown in tables and errors. */
   readonly label?: string | undefined;
 }
@@ -27,7 +31,11 @@ interface EventFields extends EventOptions {
 }
 
 /** Checks the options above. */
-export const EVENT_OPTIONS: OptionSet<EventOptions> = new OptionSet({ timing: FLAG, label: TEXT });
+export const EVENT_OPTIONS: OptionSet<EventOptions> = new OptionSet({
+  timing: FLAG,
+  shareable: FLAG,
+  label: TEXT,
+});
 
 /**
  * An event: a mark in a stream that the program and other streams can wait for. {@link CudaDevice.createEvent}
@@ -53,6 +61,8 @@ export class CudaEvent implements Disposable {
   readonly context: Context;
   /** Whether the event records times. */
   readonly timing: boolean;
+  /** Whether other processes can open it, or it is one of another process. */
+  readonly shareable: boolean;
   /**
    * The capture in which a stream last recorded the event.
    *
@@ -75,9 +85,10 @@ export class CudaEvent implements Disposable {
    * @ignore
    */
   constructor(parts: Parts<EventFields>) {
-    const { context, handle, timing = true, label } = partsOf(parts, new.target);
+    const { context, handle, shareable = false, label, ...rest } = partsOf(parts, new.target);
     this.context = context;
-    this.timing = timing;
+    this.shareable = shareable;
+    this.timing = rest.timing ?? !shareable;
     this.#record = new HandleRecord(this, {
       context,
       kind: "event",
@@ -199,6 +210,31 @@ export class CudaEvent implements Disposable {
     return (cell[0] ?? 0) / 1000;
   }
 
+  /**
+   * Returns a ticket by which another process opens the event with `gpu.openEvent()`: JSON keeps it.
+   * Keep the event until the other process has disposed its own (cuIpcGetEventHandle).
+   *
+   * @throws TypeError unless the event was made with `{ shareable: true }`.
+   */
+  share(): EventTicket {
+    const { context } = this;
+    if (this.disposed) throw new DisposedError(this.toString());
+    if (!this.shareable) {
+      throw new TypeError(
+        `Cannot share ${this}: make it with gpu.createEvent({ shareable: true })`,
+      );
+    }
+    const handle = new Uint8Array(CU_IPC_HANDLE_SIZE);
+    context.call("cuIpcGetEventHandle", handle, this.queueHandle);
+    return {
+      vramkit: TICKET_VERSION,
+      kind: "event",
+      device: deviceUuid(context),
+      handle: handle.toHex(),
+      pid: Deno.pid,
+    };
+  }
+
   /** Destroys the event; queued work that waits for it still waits. A second call does nothing. */
   dispose(): void {
     this.#record.release();
@@ -250,8 +286,15 @@ export class CudaEvent implements Disposable {
 /** Creates an event that is not recorded yet (cuEventCreate). */
 export function createEvent(context: Context, options: EventOptions = {}): CudaEvent {
   EVENT_OPTIONS.read(options, "createEvent");
-  const { CU_EVENT_DEFAULT, CU_EVENT_DISABLE_TIMING } = CUevent_flags;
-  const flags = options.timing === false ? CU_EVENT_DISABLE_TIMING : CU_EVENT_DEFAULT;
+  const { timing, shareable = false } = options;
+  if (shareable && timing === true) {
+    throw new TypeError(
+      "Cannot create an event with timing for other processes: pass one of the two",
+    );
+  }
+  const { CU_EVENT_DEFAULT, CU_EVENT_DISABLE_TIMING, CU_EVENT_INTERPROCESS } = CUevent_flags;
+  const kind = shareable ? CU_EVENT_INTERPROCESS : CU_EVENT_DEFAULT;
+  const flags = shareable || timing === false ? kind | CU_EVENT_DISABLE_TIMING : kind;
   const handle = take64(context, "cuEventCreate", flags);
   return new CudaEvent(new Parts({ ...options, context, handle }));
 }

@@ -330,7 +330,11 @@ export class CudaStream implements Disposable {
     this.#checkContext(event);
     if (event.disposed) throw new DisposedError(event.toString());
     const capture = activeCapture();
-    event.capture = capture?.includes(this) ? capture : undefined;
+    const isRecorded = capture?.includes(this) === true;
+    if (isRecorded && event.shareable) {
+      throw new TypeError(`Cannot record ${event} in a capture: it is for other processes`);
+    }
+    event.capture = isRecorded ? capture : undefined;
     if (event.capture !== undefined) {
       this.#setMark(event);
       return event;
@@ -359,6 +363,12 @@ export class CudaStream implements Disposable {
       );
     }
     if (target instanceof CudaEvent && target.disposed) throw new DisposedError(target.toString());
+    if (target instanceof CudaEvent && target.shareable && target.context !== this.context) {
+      throw new TypeError(
+        `Cannot make ${this} wait for ${target}: events for other processes are for streams of their ` +
+          `own device`,
+      );
+    }
     const capture = activeCapture();
     const isRecorded = target instanceof CudaEvent ? target.isOf(capture) : isCaptured(target);
     if (capture !== undefined && isRecorded !== capture.includes(this)) {

@@ -22,7 +22,7 @@ const MAKERS: Readonly<Record<string, string>> = {
   BufferSummary: "buffer.describe()",
   BufferImage: "buffer.showImage()",
   CudaStream: "gpu.createStream()",
-  CudaEvent: "gpu.createEvent() and stream.record()",
+  CudaEvent: "gpu.createEvent(), gpu.openEvent() and stream.record()",
   CudaGraph: "gpu.capture()",
   CudaKernel: "gpu.compile() and module.kernel()",
   CudaModule: "gpu.loadModule()",

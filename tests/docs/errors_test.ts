@@ -50,6 +50,14 @@ const MESSAGES: Readonly<Record<string, (scene: Scene) => unknown>> = {
   },
   "Cannot download ordinary memory": ({ gpu, x }) => gpu.capture(() => x.downloadSync()),
   "Cannot use address": ({ gpu }) => gpu.fromHandle(0x3039n, 16),
+  "Cannot share": ({ x }) => x.share(),
+  "Cannot open the ticket": async ({ gpu }) => {
+    using other = CudaDevice.open(0, { driver: simulateDriver() });
+    const theirs = other.zeros("float32", 4, { shareable: true });
+    const ticket = await theirs.share();
+    theirs.dispose();
+    await gpu.open(ticket);
+  },
   "Cannot write": ({ folder }) =>
     runInChild(
       ["--allow-ffi", "--allow-env", `--allow-read=${folder}`],

@@ -8,6 +8,7 @@ import * as kernels from "../../src/entries/kernels.ts";
 import * as memory from "../../src/entries/memory.ts";
 import * as numpy from "../../src/entries/numpy.ts";
 import * as safetensors from "../../src/entries/safetensors.ts";
+import * as sharing from "../../src/entries/sharing.ts";
 import * as simulated from "../../src/entries/simulated.ts";
 import * as testing from "../../src/entries/testing.ts";
 import * as bench from "../../src/bench/mod.ts";
@@ -23,6 +24,7 @@ const EXPORTED = {
   ...memory,
   ...numpy,
   ...safetensors,
+  ...sharing,
   ...simulated,
   ...testing,
   ...notebook,
@@ -80,9 +82,9 @@ const FIRST: Readonly<Record<string, unknown>> = {
 
 /** What the kit itself calls, or what gives everything back. */
 const UNTRIED = [
-  ["constructor", "toString", "toJSON", "dispose", "close", "release", "disposeAll"],
+  ["constructor", "toString", "toJSON", "dispose", "close", "release", "handOver", "disposeAll"],
   ["place", "derive", "create", "showElements", "streamFor", "fields"], // protected
-  ["openTo", "follow", "postpone", "notePending", "isOf", "prepareCapture"], // internal
+  ["openTo", "follow", "postpone", "notePending", "noteAdopted", "isOf", "prepareCapture"], // internal
   ["allocate", "deallocate", "synchronize", "synchronizeSync", "bandwidth"],
 ].flat();
 

@@ -12,6 +12,7 @@ const ENTRIES = {
   "mod.ts": "CudaDevice",
   "src/entries/memory.ts": "CachingResourceAdaptor",
   "src/entries/safetensors.ts": "readSafetensorsHeader",
+  "src/entries/sharing.ts": "TicketError",
   "src/entries/simulated.ts": "simulateDriver",
   "src/entries/testing.ts": "withoutLeaks",
   "src/notebook/mod.ts": "show",

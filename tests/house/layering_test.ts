@@ -21,6 +21,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ["src/transfer/"],
   ["src/launch/"],
   ["src/numpy/", "src/dlpack/"],
+  ["src/sharing/"],
   ["src/buffers/"],
   ["src/interop/"],
   ["src/kernels/"],

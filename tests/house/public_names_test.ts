@@ -262,6 +262,18 @@ const PUBLIC_NAMES: Readonly<Record<keyof typeof config.exports, readonly string
     "TensorEntry",
     "readSafetensorsHeader",
   ],
+  "./sharing": [
+    "DeviceAllocateOptions",
+    "EventTicket",
+    "HandedOver",
+    "MemoryTicket",
+    "OpenEventOptions",
+    "OpenTicketOptions",
+    "ShareableMemoryResource",
+    "TakeOverOptions",
+    "TicketError",
+    "TicketProblem",
+  ],
   "./simulated": [
     "Dimensions",
     "DriverApi",

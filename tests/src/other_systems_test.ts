@@ -10,6 +10,7 @@ const PROGRAM = new URL("../support/other_system_program.ts", import.meta.url).p
 /** Steps that need Linux, and how the refusal begins. */
 const REFUSED: Readonly<Record<string, string>> = {
   calibrate: "CudaUnavailableError: Cannot calibrate transfers: threads that copy need Linux",
+  share: "CudaError: Cannot complete cuIpcGetMemHandle: CUDA_ERROR_NOT_SUPPORTED",
   writeFile: "LibraryError: Cannot open the C library: there is none for",
   uploadFile: "LibraryError: Cannot open the C library: there is none for",
   saveSafetensors: "LibraryError: Cannot open the C library: there is none for",

@@ -26,6 +26,7 @@ import type { DLPackTensor } from "../../src/entries/memory.ts";
 import { Python, startPython } from "../../src/entries/python.ts";
 import { isRecord } from "../../src/words/options.ts";
 import { Parts } from "../../src/words/parts.ts";
+import type { MemoryTicket } from "../../src/entries/sharing.ts";
 import { simulateDriver } from "../../src/entries/simulated.ts";
 import { transferBench } from "../../src/bench/mod.ts";
 import {
@@ -91,6 +92,7 @@ const STREAM = { stream: "stream" } as const;
 const TRANSFER = { ...STREAM, onProgress: "callback", signal: "signal" } as const;
 const PLACE = { ...STREAM, label: "text" } as const;
 const ALLOCATE = { ...PLACE, resource: "resource" } as const;
+const DEVICE = { ...ALLOCATE, shareable: "flag" } as const;
 const ELEMENTS = { dtype: "dtype", shape: "shape" } as const;
 const WRITE = { sync: "flag", inPlace: "flag" } as const;
 const OPEN = {
@@ -132,11 +134,11 @@ function pythonThatGives(tensor: DLPackTensor): Python {
 export const DOORS: Readonly<Record<string, Door>> = {
   "CudaDevice.open": door("open", OPEN, (_, o) => CudaDevice.open(0, o)),
   "CudaDevice.count": door("count", OPEN, (_, o) => CudaDevice.count(o)),
-  "CudaDevice#alloc": door("alloc", ALLOCATE, ({ gpu }, o) => gpu.alloc("float32", 4, o)),
-  "CudaDevice#zeros": door("zeros", ALLOCATE, ({ gpu }, o) => gpu.zeros("float32", 4, o)),
+  "CudaDevice#alloc": door("alloc", DEVICE, ({ gpu }, o) => gpu.alloc("float32", 4, o)),
+  "CudaDevice#zeros": door("zeros", DEVICE, ({ gpu }, o) => gpu.zeros("float32", 4, o)),
   "CudaDevice#iota": door(
     "iota",
-    { ...ALLOCATE, start: "anything", step: "anything" },
+    { ...DEVICE, start: "anything", step: "anything" },
     ({ gpu }, o) => {
       return gpu.iota("float32", 4, o);
     },
@@ -144,12 +146,12 @@ export const DOORS: Readonly<Record<string, Door>> = {
   "CudaDevice#pinned": door("pinned", ALLOCATE, ({ gpu }, o) => gpu.pinned("float32", 4, o)),
   "CudaDevice#upload": door(
     "upload",
-    { ...ALLOCATE, ...TRANSFER, ...ELEMENTS },
+    { ...DEVICE, ...TRANSFER, ...ELEMENTS },
     ({ gpu }, o) => gpu.upload(VALUES, o),
   ),
   "CudaDevice#uploadSync": door(
     "uploadSync",
-    { ...ALLOCATE, ...TRANSFER, ...ELEMENTS },
+    { ...DEVICE, ...TRANSFER, ...ELEMENTS },
     ({ gpu }, o) => gpu.uploadSync(VALUES, o),
   ),
   "CudaDevice#uploadAll": door(
@@ -199,6 +201,17 @@ export const DOORS: Readonly<Record<string, Door>> = {
     { ...STREAM, versioned: "flag", copy: "flag" },
     ({ buffer }, o) => buffer.strided().toDLPack(o),
   ),
+  "CudaDevice#open": door(
+    "open",
+    { ...PLACE, timeoutSeconds: "number", signal: "signal" },
+    ({ gpu }, o) => gpu.open(strangeTicket(gpu), o),
+  ),
+  "CudaDevice#openEvent": door(
+    "openEvent",
+    { label: "text" },
+    ({ gpu }, o) => gpu.openEvent({ ...strangeTicket(gpu), kind: "event" }, o),
+  ),
+  "CudaDevice#takeOver": door("takeOver", PLACE, ({ gpu }, o) => gpu.takeOver({} as never, o)),
   "CudaDevice#copyBatch": door(
     "copyBatch",
     STREAM,
@@ -250,7 +263,7 @@ export const DOORS: Readonly<Record<string, Door>> = {
   ),
   "CudaDevice#createEvent": door(
     "createEvent",
-    { timing: "flag", label: "text" },
+    { timing: "flag", shareable: "flag", label: "text" },
     ({ gpu }, o) => gpu.createEvent(o),
   ),
   "CudaDevice#capture": door(
@@ -414,7 +427,7 @@ export const DOORS: Readonly<Record<string, Door>> = {
   ),
   "CudaStream#record": door(
     "record",
-    { timing: "flag", label: "text" },
+    { timing: "flag", shareable: "flag", label: "text" },
     ({ gpu }, o) => gpu.stream.record(o),
   ),
   simulateDriver: door("simulateDriver", {
@@ -523,4 +536,10 @@ export const DOORS: Readonly<Record<string, Door>> = {
 
 function door(name: string, takes: Door["takes"], call: Door["call"]): Door {
   return { name, takes, call };
+}
+
+/** A ticket of this device that nobody has made. */
+function strangeTicket({ info: { uuid: device } }: CudaDevice): MemoryTicket<"float32"> {
+  const place = { offset: 0, byteLength: 16, dtype: "float32", shape: [4] } as const;
+  return { vramkit: 1, kind: "allocation", device, handle: "0".repeat(128), ...place };
 }

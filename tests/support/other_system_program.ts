@@ -70,6 +70,14 @@ async function runSteps(): Promise<OtherSystemResult> {
       await gpu.saveSafetensors(path, { x });
     },
     "loadSafetensors": async () => void await gpu.loadSafetensors(path),
+    "share": async () => {
+      using x = gpu.zeros("uint8", 10, { shareable: true });
+      await x.share();
+    },
+    "handOver": async () => {
+      using x = gpu.takeOver(await gpu.zeros("uint8", 10).handOver());
+      check(await x.at(-1) === 0);
+    },
     "what is left": () => check(gpu.live().objects.length === 0),
   };
 

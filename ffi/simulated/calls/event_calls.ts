@@ -6,6 +6,8 @@ import { put64, putFloat, requireCell } from "./cells.ts";
 import { refuse, requireValue } from "../errors.ts";
 import type { Machine } from "../model/machine.ts";
 import { StreamEvent } from "../model/event.ts";
+import type { SharedMark } from "../model/shared_mark.ts";
+import type { Operation, Stream } from "../model/stream.ts";
 import { waitAside } from "../work/wait_aside.ts";
 import type { CallGroup } from "./calls.ts";
 
@@ -38,10 +40,24 @@ export function eventCalls(machine: Machine): EventCalls {
     return event;
   }
 
-  function finish({ record, context }: StreamEvent): void {
+  function finish({ record, context, shared }: StreamEvent): void {
+    const outside = shared?.outside;
+    if (outside !== undefined) return scheduler.finishOutside(outside);
     if (record === undefined) return;
     scheduler.finish(record);
     machine.settle(context);
+  }
+
+  /**
+   * Marks the end of a stream. Nothing that other processes do makes this stream's work run, so where
+   * they see the mark it runs now.
+   */
+  function markIn(queue: Stream, shared: SharedMark | undefined): Operation {
+    if (shared === undefined) return scheduler.mark(queue);
+    const run = shared.record();
+    const operation = scheduler.enqueue(queue, scheduler.nextMoment(queue), { run });
+    scheduler.proceed(operation);
+    return operation;
   }
 
   return {
@@ -61,7 +77,7 @@ export function eventCalls(machine: Machine): EventCalls {
       put64(handle, made.handle);
     },
     cuEventDestroy_v2(handle) {
-      findEvent(handle);
+      findEvent(handle).shared?.end(machine.id);
       machine.forget(handle);
     },
     cuEventRecord(handle, stream) {
@@ -72,11 +88,13 @@ export function eventCalls(machine: Machine): EventCalls {
       const isShared = (event.flags & CUevent_flags.CU_EVENT_INTERPROCESS) !== 0;
       if (isShared && capture !== undefined) refuse("CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED");
       event.mark = capture?.mark(queue);
-      event.record = event.mark === undefined ? scheduler.mark(queue) : undefined;
+      event.record = event.mark === undefined ? markIn(queue, event.shared) : undefined;
     },
     cuEventQuery(handle) {
-      const { record } = askedEvent(handle);
+      const { record, shared } = askedEvent(handle);
       machine.requireRelaxed();
+      const outside = shared?.outside;
+      if (outside !== undefined) return outside.isPassed ? 0 : CUresult.CUDA_ERROR_NOT_READY;
       if (record === undefined || scheduler.poll(record)) return;
       return CUresult.CUDA_ERROR_NOT_READY;
     },
@@ -88,6 +106,9 @@ export function eventCalls(machine: Machine): EventCalls {
     async cuEventSynchronizeNonblocking(handle) {
       const event = askedEvent(handle);
       if (machine.captures.disturb("other")) return CUresult.CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+      while (event.shared?.outside?.isPassed === false && event.shared.outside.isComing) {
+        await new Promise<void>((resolve) => setTimeout(resolve, 1));
+      }
       return await waitAside(machine, event.record, () => finish(event));
     },
     cuEventElapsedTime(milliseconds, startHandle, endHandle) {

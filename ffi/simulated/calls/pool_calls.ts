@@ -25,6 +25,7 @@ import { MemoryPool } from "../model/memory_pool.ts";
 import { queueExclusive } from "../work/memory_work.ts";
 import type { Stream } from "../model/stream.ts";
 import type { CallGroup } from "./calls.ts";
+import type { SharingFunction } from "./sharing_calls.ts";
 
 /** Properties of a new pool. */
 type Properties = ReturnType<typeof CUmemPoolProps.decode>;
@@ -42,8 +43,11 @@ const POOL_TYPES: ReadonlySet<number> = new Set([
 const POOL_HANDLES = HandleType.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR |
   HandleType.CU_MEM_HANDLE_TYPE_FABRIC;
 
-type PoolCalls = CallGroup<
-  `cuMemPool${string}` | "cuMemAllocAsync" | "cuMemAllocFromPoolAsync" | "cuMemFreeAsync"
+type PoolCalls = Omit<
+  CallGroup<
+    `cuMemPool${string}` | "cuMemAllocAsync" | "cuMemAllocFromPoolAsync" | "cuMemFreeAsync"
+  >,
+  SharingFunction
 >;
 
 /** Makes the calls for a machine. */
@@ -128,8 +132,11 @@ export function poolCalls(machine: Machine): PoolCalls {
     },
     cuMemAllocFromPoolAsync(address, byteLength, handle, stream) {
       const queue = allocatingStream(stream);
+      const pool = findPool(handle);
+      // Memory of another process comes from there alone.
+      requireValue(!pool.isImported);
       allocate(address, {
-        pool: findPool(handle),
+        pool,
         stream: queue,
         byteLength: Number(byteLength),
       });
@@ -172,7 +179,9 @@ export function poolCalls(machine: Machine): PoolCalls {
       const home = homeOf(wanted);
       const kind = wanted.allocType === MANAGED ? "managed" : home.isHost ? "host" : "device";
       const preferredLocation = preferenceOf(wanted.location);
-      const options = { kind, maxBytes: Number(wanted.maxSize), preferredLocation } as const;
+      const { handleTypes } = wanted;
+      const maxBytes = Number(wanted.maxSize);
+      const options = { kind, maxBytes, preferredLocation, handleTypes } as const;
       const pool = machine.register((handle) => new MemoryPool(home, handle, options));
       machine.pools.add(pool);
       put64(handle, pool.handle);
@@ -181,6 +190,7 @@ export function poolCalls(machine: Machine): PoolCalls {
       const pool = findPool(handle);
       requireValue(!machine.defaultPools.includes(pool));
       pool.isDestroyed = true;
+      pool.shared?.revoke();
       pool.trim(0);
       machine.forget(handle);
     },

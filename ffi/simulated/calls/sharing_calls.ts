@@ -1,62 +1,189 @@
-// Driver calls that hand memory and events to other processes, simulated.
-// A simulated driver has one process, and a process cannot open what it handed out itself.
+// Driver calls that hand memory, pools and events to other processes, simulated.
+// Their bytes lie in files without names, which a second process really maps. A process cannot open
+// what it handed out itself; two machines of one process count as two.
 
-import { CU_IPC_HANDLE_SIZE, CUevent_flags, type CUresult } from "../../constants.ts";
-import { bytesOf, type Cell } from "./cells.ts";
-import { refuse, requireValue } from "../errors.ts";
-import type { Machine } from "../model/machine.ts";
+import {
+  CU_IPC_HANDLE_SIZE,
+  CUevent_flags,
+  CUipcMem_flags,
+  CUmemAllocationHandleType as HandleType,
+  type CUresult,
+} from "../../constants.ts";
+import { CUmemPoolPtrExportData } from "../../structs.ts";
+import { Allocation } from "../model/allocation.ts";
+import { DeviceStorage } from "../model/device_storage.ts";
 import { StreamEvent } from "../model/event.ts";
+import type { Machine } from "../model/machine.ts";
+import { MemoryPool } from "../model/memory_pool.ts";
+import { read, SharedBytes, type SharedKind } from "../model/shared_bytes.ts";
+import { SharedMark } from "../model/shared_mark.ts";
+import { SharedStorage } from "../model/shared_storage.ts";
+import { refuse, requireValue } from "../errors.ts";
+import { bytesOf, type Cell, put32, put64, requireCell } from "./cells.ts";
 import type { CallGroup } from "./calls.ts";
+import { requireIdle } from "./memory_calls.ts";
 
-type SharingCalls = CallGroup<`cuIpc${string}`>;
+/** Functions that hand something out, or open it. */
+export type SharingFunction =
+  | `cuIpc${string}`
+  | `cuMemPoolExport${string}`
+  | `cuMemPoolImport${string}`;
+
+type Status = keyof typeof CUresult;
+
+const POSIX = HandleType.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
 
 /** Makes the calls for a machine. */
-export function sharingCalls(machine: Machine): SharingCalls {
+export function sharingCalls(machine: Machine): CallGroup<SharingFunction> {
   const { contexts, memory } = machine;
-  const exported = new Set<string>();
 
-  function issue(cell: Cell, kind: string, id: bigint | number): void {
-    const handle = new Uint8Array(CU_IPC_HANDLE_SIZE);
-    new TextEncoder().encodeInto(`simulated ${kind} ${id}`, handle);
-    bytesOf(cell).set(handle);
-    exported.add(handle.toHex());
+  /** Hands out memory, once: later calls give the same handle. */
+  function shareMemory(allocation: Allocation, kind: "memory" | "pooled"): SharedBytes {
+    const { storage, byteLength } = allocation;
+    if (allocation.shared !== undefined) return allocation.shared;
+    requireValue(storage instanceof DeviceStorage);
+    const pool = allocation.pool === undefined ? undefined : idOf(allocation.pool);
+    const shared = SharedBytes.create(kind, { machine: machine.id, byteLength, pool });
+    storage.shareOver(shared.bytes);
+    return allocation.shared = shared;
   }
 
-  function refuseOpening(handle: Cell, otherwise: keyof typeof CUresult): never {
-    contexts.requireCurrent();
-    const isOwn = exported.has(bytesOf(handle).toHex());
-    return refuse(isOwn ? "CUDA_ERROR_INVALID_CONTEXT" : otherwise);
+  /** Opens what a handle stands for; the driver has one status for nonsense and for what is gone. */
+  function open(handle: Cell, kind: SharedKind, otherwise: Status): SharedBytes {
+    const bytes = bytesOf(handle).slice(0, CU_IPC_HANDLE_SIZE);
+    const facts = read(bytes);
+    if (facts?.kind !== kind) return refuse(otherwise);
+    if (facts.machine === machine.id) return refuse("CUDA_ERROR_INVALID_CONTEXT");
+    return SharedBytes.open(bytes) ?? refuse(otherwise);
+  }
+
+  /** Finds memory of another process that is open here. */
+  function opened(id: string | undefined): Allocation | undefined {
+    if (id === undefined) return undefined;
+    return [...memory.allocations()].find(({ shared, isForeign }) =>
+      isForeign && shared?.facts.id === id
+    );
+  }
+
+  /** Gives memory of another process an address here. */
+  function adopt(shared: SharedBytes, pool?: MemoryPool): number {
+    const context = contexts.current;
+    const storage = new SharedStorage(shared);
+    const place = memory.place(pool?.device ?? context.device, storage.byteLength);
+    const id = machine.nextId();
+    const kind = pool === undefined ? "imported" : "pool";
+    const options = { kind, context, id, storage, ...pool === undefined ? {} : { pool } } as const;
+    const allocation = new Allocation(place, options);
+    allocation.shared = shared;
+    pool?.adopt(storage.byteLength);
+    memory.add(allocation);
+    return place.address;
+  }
+
+  /** Returns the number by which other processes know a pool. */
+  function idOf(pool: MemoryPool): string {
+    pool.shared ??= SharedBytes.create("pool", { machine: machine.id });
+    return pool.shared.facts.id;
+  }
+
+  function findPool(handle: bigint): MemoryPool {
+    return machine.find(MemoryPool, handle, "CUDA_ERROR_INVALID_VALUE");
   }
 
   return {
     cuIpcGetMemHandle(handle, address) {
       const allocation = memory.at(Number(address));
-      requireValue(allocation !== undefined && "kind" in allocation);
+      requireValue(allocation instanceof Allocation);
       contexts.requireCurrent();
       requireValue(allocation.kind === "device");
-      issue(handle, "memory", allocation.id);
+      bytesOf(handle).set(shareMemory(allocation, "memory").handle);
     },
-    cuIpcOpenMemHandle_v2(_address, handle, _flags) {
-      refuseOpening(handle, "CUDA_ERROR_INVALID_VALUE");
-    },
-    cuIpcCloseMemHandle(_address) {
+    cuIpcOpenMemHandle_v2(address, handle, flags) {
       contexts.requireCurrent();
-      refuse("CUDA_ERROR_INVALID_VALUE");
+      requireCell(address);
+      requireValue(flags === CUipcMem_flags.CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS);
+      const known = opened(read(bytesOf(handle))?.id);
+      if (known !== undefined) {
+        known.openCount++;
+        return put64(address, known.address);
+      }
+      put64(address, adopt(open(handle, "memory", "CUDA_ERROR_INVALID_VALUE")));
+    },
+    cuIpcCloseMemHandle(address) {
+      contexts.requireCurrent();
+      // Memory that the other process has freed can still be closed.
+      const allocation = memory.entryFrom(Number(address));
+      requireValue(allocation?.kind === "imported");
+      if (allocation.openCount > 1) {
+        allocation.openCount--;
+        return;
+      }
+      requireIdle(machine, allocation);
+      memory.remove(allocation);
     },
     cuIpcGetEventHandle(handle, event) {
       requireValue(event !== 0n);
-      const { context, flags } = machine.find(StreamEvent, event);
+      const found = machine.find(StreamEvent, event);
       contexts.requireCurrent();
-      if ((flags & CUevent_flags.CU_EVENT_INTERPROCESS) === 0) {
+      if ((found.flags & CUevent_flags.CU_EVENT_INTERPROCESS) === 0) {
         refuse("CUDA_ERROR_INVALID_HANDLE");
       }
-      if (context !== contexts.current) {
+      if (found.context !== contexts.current) {
         machine.site.fail("endsProcess", "the event belongs to another context");
       }
-      issue(handle, "event", event);
+      found.shared ??= new SharedMark(SharedBytes.create("event", { machine: machine.id }));
+      bytesOf(handle).set(found.shared.shared.handle);
     },
-    cuIpcOpenEventHandle(_event, handle) {
-      refuseOpening(handle, "CUDA_ERROR_MAP_FAILED");
+    cuIpcOpenEventHandle(event, handle) {
+      contexts.requireCurrent();
+      requireCell(event);
+      const shared = open(handle, "event", "CUDA_ERROR_MAP_FAILED");
+      const { current } = contexts;
+      const { CU_EVENT_INTERPROCESS, CU_EVENT_DISABLE_TIMING } = CUevent_flags;
+      const flags = CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING;
+      const made = machine.register((handle) => new StreamEvent(current, handle, flags), current);
+      made.shared = new SharedMark(shared);
+      put64(event, made.handle);
+    },
+    cuMemPoolExportToShareableHandle(descriptor, handle, type, flags) {
+      const pool = findPool(handle);
+      requireCell(descriptor);
+      requireValue(type === POSIX && flags === 0n && (pool.handleTypes & type) !== 0);
+      idOf(pool);
+      const duplicate = pool.shared?.duplicate() ?? -1;
+      if (duplicate < 0) refuse("CUDA_ERROR_OPERATING_SYSTEM");
+      put32(descriptor, duplicate);
+    },
+    cuMemPoolImportFromShareableHandle(pool, descriptor, type, flags) {
+      contexts.requireCurrent();
+      requireCell(pool);
+      requireValue(type === POSIX && flags === 0n);
+      const facts = SharedBytes.handleIn(Number(descriptor));
+      requireValue(facts?.kind === "pool" && facts.machine !== machine.id);
+      const { device } = contexts.current;
+      const made = machine.register((handle) =>
+        new MemoryPool(device, handle, { handleTypes: type, importedId: facts.id })
+      );
+      machine.pools.add(made);
+      put64(pool, made.handle);
+    },
+    cuMemPoolExportPointer(data, address) {
+      const allocation = memory.allocationFrom(Number(address));
+      requireValue(allocation?.kind === "pool" && !allocation.isForeign);
+      requireValue(allocation.pool !== undefined && (allocation.pool.handleTypes & POSIX) !== 0);
+      const { handle } = shareMemory(allocation, "pooled");
+      bytesOf(data).set(CUmemPoolPtrExportData.encode({ reserved: handle }));
+    },
+    cuMemPoolImportPointer(address, handle, data) {
+      const pool = findPool(handle);
+      contexts.requireCurrent();
+      requireCell(address);
+      const facts = read(bytesOf(data));
+      requireValue(facts !== undefined && pool.importedId === facts.pool);
+      // The driver gives the same address again, and the first free ends it.
+      const known = opened(facts.id);
+      if (known !== undefined) return put64(address, known.address);
+      put64(address, adopt(open(data, "pooled", "CUDA_ERROR_INVALID_VALUE"), pool));
     },
   };
 }

@@ -97,7 +97,7 @@ export function streamCalls(machine: Machine): StreamCalls {
       // Unlike other calls with a wrong handle, this one ends a capture.
       if (event === 0n) captures.of(queue)?.spoil();
       const waited = machine.find(StreamEvent, event);
-      const { record, mark } = waited;
+      const { record, mark, shared } = waited;
       if (flags === CUevent_wait_flags.CU_EVENT_WAIT_EXTERNAL) {
         requireValue(captures.of(queue) === undefined, "external");
         requireValue(mark === undefined);
@@ -111,6 +111,8 @@ export function streamCalls(machine: Machine): StreamCalls {
         requireValue(mark.capture.isValid);
         return captures.follow(queue, mark);
       }
+      const outside = shared?.outside;
+      if (outside !== undefined) return void scheduler.followOutside(queue, outside);
       if (record === undefined) return;
       captures.of(queue)?.invalidate("CUDA_ERROR_STREAM_CAPTURE_ISOLATION");
       scheduler.follow(queue, record);

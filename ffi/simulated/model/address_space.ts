@@ -54,6 +54,7 @@ export class AddressSpace {
 
   /** Removes a block. */
   remove(entry: Allocation | Reservation): void {
+    if (entry instanceof Allocation) entry.endSharing();
     if (entry.address >= HOST_END) this.#arenaOf(entry.address)?.entries.delete(entry);
     else if (entry instanceof Allocation) this.#host.delete(entry);
   }
@@ -68,6 +69,12 @@ export class AddressSpace {
   /** Finds the block that starts at an address. */
   allocationFrom(address: number, asker: Asker = "call"): Allocation | undefined {
     const entry = this.at(address, asker);
+    return entry instanceof Allocation && entry.address === address ? entry : undefined;
+  }
+
+  /** Finds the block that starts at an address, also one that cannot be used any more. */
+  entryFrom(address: number): Allocation | undefined {
+    const entry = this.#entryAt(address);
     return entry instanceof Allocation && entry.address === address ? entry : undefined;
   }
 

@@ -7,11 +7,19 @@ import type { Device } from "./device.ts";
 import type { MemoryPool } from "./memory_pool.ts";
 import type { Owner } from "./region.ts";
 import type { Advice } from "./advice.ts";
+import type { SharedBytes } from "./shared_bytes.ts";
 import type { Storage } from "./storage.ts";
 import type { Rule } from "../stricter.ts";
 
 /** Origin of a block, which decides who may free and who may use it. */
-export type AllocationKind = "device" | "pool" | "graph" | "pinned" | "registered" | "managed";
+export type AllocationKind =
+  | "device"
+  | "pool"
+  | "graph"
+  | "pinned"
+  | "registered"
+  | "managed"
+  | "imported";
 
 /** User of an address: a call, a running kernel, or a capture that records a free. */
 export type Asker = "call" | "kernel" | "free";
@@ -26,6 +34,12 @@ export interface Absence {
 
 /** Memory that was given back. */
 export const FREED: Absence = { rule: "freed", words: "was freed" };
+
+/** Memory of another process that was given back there. */
+const FREED_ELSEWHERE: Absence = {
+  rule: "freed",
+  words: "was freed by the process that shared it",
+};
 
 /** The driver's knowledge of a block. */
 export class Allocation implements Ranged, Owner {
@@ -47,6 +61,10 @@ export class Allocation implements Ranged, Owner {
   isFreed = false;
   /** Hints for managed memory. */
   advice: Advice | undefined;
+  /** The bytes that other processes reach as well. */
+  shared: SharedBytes | undefined;
+  /** Number of times that memory of another process was opened. */
+  openCount = 1;
 
   /** Describes a block. */
   constructor(
@@ -86,7 +104,19 @@ export class Allocation implements Ranged, Owner {
 
   /** Returns the reason when the memory cannot be used now; a queued free comes after kernels. */
   absence(asker: Asker): Absence | undefined {
+    if (this.shared?.isThere === false) return FREED_ELSEWHERE;
     return this.isFreed && asker !== "kernel" ? FREED : undefined;
+  }
+
+  /** Returns whether the memory belongs to another process. */
+  get isForeign(): boolean {
+    return this.kind === "imported" || this.pool?.isImported === true;
+  }
+
+  /** Ends what other processes see of the memory; of another's memory, what is seen here. */
+  endSharing(): void {
+    if (this.isForeign) this.shared?.close();
+    else this.shared?.revoke();
   }
 
   /** Releases the physical memory. */

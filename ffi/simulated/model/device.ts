@@ -122,6 +122,7 @@ export function attributesOf(ordinal: number, settings: SimulationSettings): Map
     [A.CU_DEVICE_ATTRIBUTE_MEMPOOL_SUPPORTED_HANDLE_TYPES, Number(settings.poolsSupported)],
     [A.CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH, 1],
     [A.CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS, 1],
+    [A.CU_DEVICE_ATTRIBUTE_IPC_EVENT_SUPPORTED, 1],
     [A.CU_DEVICE_ATTRIBUTE_HOST_NUMA_ID, 0],
   ]);
 }

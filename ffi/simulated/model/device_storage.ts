@@ -17,6 +17,8 @@ export class DeviceStorage implements Storage {
   #history: AccessHistory | undefined;
   #written: ByteRanges | undefined;
   #chunks: (Uint8Array | undefined)[] | undefined;
+  /** The bytes, once another process can reach them. */
+  #shared: Uint8Array | undefined;
 
   /** Makes storage without bytes. */
   constructor(byteLength: number) {
@@ -28,7 +30,16 @@ export class DeviceStorage implements Storage {
     return this.#history ??= new AccessHistory();
   }
 
+  /** Moves the contents to where other processes see them; from here on all counts as written. */
+  shareOver(bytes: Uint8Array): void {
+    this.#chunks?.forEach((chunk, index) => chunk && bytes.set(chunk, index * CHUNK_BYTES));
+    this.#chunks = undefined;
+    this.#written = undefined;
+    this.#shared = bytes;
+  }
+
   span(offset: number, maxBytes: number, intent: Intent): Uint8Array {
+    if (this.#shared !== undefined) return this.#shared.subarray(offset, offset + maxBytes);
     const index = Math.floor(offset / CHUNK_BYTES);
     const start = offset - index * CHUNK_BYTES;
     const end = Math.min(start + maxBytes, CHUNK_BYTES);
@@ -38,6 +49,7 @@ export class DeviceStorage implements Storage {
 
   zero(offset: number, byteLength: number): void {
     const end = offset + byteLength;
+    this.#shared?.fill(0, offset, end);
     while (offset < end) {
       const index = Math.floor(offset / CHUNK_BYTES);
       const stop = Math.min(end, (index + 1) * CHUNK_BYTES);
@@ -48,11 +60,13 @@ export class DeviceStorage implements Storage {
   }
 
   firstUnwritten(start: number, end: number): number | undefined {
+    if (this.#shared !== undefined) return undefined;
     if (this.#written === undefined) return start < end ? start : undefined;
     return this.#written.firstGap(start, end);
   }
 
   markWritten(start: number, end: number): void {
+    if (this.#shared !== undefined) return;
     this.#written ??= new ByteRanges();
     this.#written.add(start, end);
   }

@@ -3,6 +3,7 @@
 import type { CapturedMark } from "./capture.ts";
 import type { Context } from "./context.ts";
 import { refuse } from "../errors.ts";
+import type { SharedMark } from "./shared_mark.ts";
 import type { Operation } from "./stream.ts";
 
 /** A mark in a stream. */
@@ -17,6 +18,8 @@ export class StreamEvent {
   record: Operation | undefined;
   /** The mark when the event was last recorded in a capture. */
   mark: CapturedMark | undefined;
+  /** The mark as other processes see it; undefined until one of them can. */
+  shared: SharedMark | undefined;
 
   /** Makes an event that was never recorded. */
   constructor(context: Context, handle: bigint, flags: number) {

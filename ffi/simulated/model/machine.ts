@@ -26,6 +26,8 @@ type HandleClass<T> = abstract new (...values: never[]) => T;
 export class Machine {
   /** Settings of the caller. */
   readonly settings: SimulationSettings;
+  /** Number that no other machine has, in this process or another. */
+  readonly id: string = crypto.getRandomValues(new Uint8Array(16)).toHex();
   /** Name of the call being served. */
   readonly site: CallSite = new CallSite();
   /** Whether `cuInit` was called. */

@@ -3,6 +3,7 @@
 
 import { type Device, GRANULARITY_BYTES } from "./device.ts";
 import { refuse } from "../errors.ts";
+import type { SharedBytes } from "./shared_bytes.ts";
 import type { Operation } from "./stream.ts";
 
 /** A pool takes memory in steps of this, or of the device's own step when there is less left. */
@@ -41,6 +42,12 @@ export class MemoryPool {
   readonly reuse: Map<number, number> = new Map([[1, 1], [2, 1], [3, 1]]);
   /** Whether `cuMemPoolDestroy` was called: memory then goes back as soon as it is free. */
   isDestroyed = false;
+  /** Kinds of handles by which other processes can open it. */
+  readonly handleTypes: number;
+  /** The file that other processes open; made when that is first asked for. */
+  shared: SharedBytes | undefined;
+  /** Number of the pool in the process that has it; undefined for a pool of this process. */
+  readonly importedId: string | undefined;
   #reservedBytes = 0;
   #usedBytes = 0;
   #pendingBytes = 0;
@@ -52,7 +59,13 @@ export class MemoryPool {
   constructor(
     device: Device,
     handle: bigint,
-    options: { kind?: PoolKind; maxBytes?: number; preferredLocation?: number } = {},
+    options: {
+      kind?: PoolKind;
+      maxBytes?: number;
+      preferredLocation?: number;
+      handleTypes?: number;
+      importedId?: string;
+    } = {},
   ) {
     const { kind = "device", maxBytes = 0, preferredLocation = device.ordinal } = options;
     this.device = device;
@@ -60,6 +73,18 @@ export class MemoryPool {
     this.kind = kind;
     this.maxBytes = maxBytes === 0 ? Infinity : maxBytes;
     this.preferredLocation = preferredLocation;
+    this.handleTypes = options.handleTypes ?? 0;
+    this.importedId = options.importedId;
+  }
+
+  /** Returns whether the pool belongs to another process. */
+  get isImported(): boolean {
+    return this.importedId !== undefined;
+  }
+
+  /** Counts memory of another process, which takes nothing from the device here. */
+  adopt(byteLength: number): void {
+    this.#usedBytes += byteLength;
   }
 
   /** Returns the bytes that the pool holds. */

@@ -5,10 +5,17 @@ import { SUBMIT_SECONDS } from "./engine.ts";
 import type { CallSite } from "../errors.ts";
 import { type Moment, observe } from "./happens_before.ts";
 import type { OpenCaptures } from "./open_captures.ts";
+import type { OutsideMark } from "./shared_mark.ts";
 import { Operation, type Stream, type Work } from "./stream.ts";
 
 /** A queue that is this long makes the caller wait for its oldest operation, as the driver's do. */
 const QUEUE_LENGTH = 1024;
+
+/** Words for a wait that nothing ends. */
+const GONE =
+  "nobody else will pass the event: the process that recorded it has ended, or is this one";
+
+const SLEEPER = new Int32Array(new SharedArrayBuffer(4));
 
 /** Holds the queues of all streams of a machine. */
 export class Scheduler {
@@ -66,9 +73,37 @@ export class Scheduler {
   /** Runs an operation after the work that it needs; then the host has waited for it. */
   finish(operation: Operation): void {
     while (!operation.isDone) {
-      if (!this.#advance(operation) && !this.#advanceAny()) this.#reportDeadlock(operation);
+      if (this.#advance(operation) || this.#advanceAny()) continue;
+      if (this.waitsOutside(operation)) pause();
+      else this.#reportDeadlock(operation);
     }
     this.#observe(operation);
+  }
+
+  /** Makes the later work of a stream wait for a mark of another process. */
+  followOutside(stream: Stream, outside: OutsideMark): Operation {
+    const blocked = () => outside.isPassed ? undefined : "another process has not passed the event";
+    return this.enqueue(stream, this.nextMoment(stream), { blocked, outside });
+  }
+
+  /** Runs what an operation needs, as far as that can run now, and then the operation. */
+  proceed(operation: Operation): void {
+    while (!operation.isDone && this.#advance(operation));
+  }
+
+  /** Tells whether an operation waits for another process, which can still do its part. */
+  waitsOutside(operation: Operation): boolean {
+    if (operation.isDone) return false;
+    const { outside } = nextFor(operation).work ?? {};
+    return outside !== undefined && (outside.isPassed || outside.isComing);
+  }
+
+  /** Waits for a mark of another process. */
+  finishOutside(outside: OutsideMark): void {
+    while (!outside.isPassed) {
+      if (!outside.isComing) this.#site.fail("deadlock", GONE);
+      pause();
+    }
   }
 
   /** Runs at most one operation that the given one needs; tells whether the given one is done. */
@@ -155,6 +190,11 @@ export class Scheduler {
     if (stream.head === undefined) this.#busy.delete(stream);
     this.#site.during(operation.call, () => work.run?.());
   }
+}
+
+/** Lets other processes go on for a moment. */
+function pause(): void {
+  Atomics.wait(SLEEPER, 0, 0, 1);
 }
 
 /** Finds the operation to run first so that the given one can run. */

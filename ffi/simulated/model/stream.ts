@@ -5,6 +5,7 @@ import type { Context } from "./context.ts";
 import type { Engine } from "./engine.ts";
 import { hex } from "../errors.ts";
 import { type Moment, Timeline } from "./happens_before.ts";
+import type { OutsideMark } from "./shared_mark.ts";
 
 /**
  * Order of a stream relative to the legacy default stream: it is that stream, follows it, or
@@ -22,6 +23,8 @@ export interface Work {
   after?: readonly Operation[];
   /** Says why the operation cannot start yet. */
   blocked?: (() => string | undefined) | undefined;
+  /** The mark of another process that must be passed first. */
+  outside?: OutsideMark | undefined;
   /** Does the work. */
   run?: () => void;
 }

@@ -13,6 +13,7 @@ import {
   CUmemcpyAttributes,
   CUmemLocation,
   CUmemPoolProps,
+  CUmemPoolPtrExportData,
 } from "../../../ffi/structs.ts";
 
 /** What a name stands for. */
@@ -213,6 +214,13 @@ export const FUNCTIONS: Readonly<Record<DriverFunction, FunctionFacts>> = {
   cuLaunchHostFunc: { stream: 0 },
   cuOccupancyMaxActiveBlocksPerMultiprocessor: { outputs: { 0: "machine" } },
   cuOccupancyMaxPotentialBlockSize: { outputs: { 0: "machine", 1: "machine" } },
+  cuMemPoolExportToShareableHandle: { outputs: { 0: "machine" } },
+  cuMemPoolImportFromShareableHandle: { outputs: { 0: "machine" } },
+  cuMemPoolExportPointer: { outputs: { 0: "machine" } },
+  cuMemPoolImportPointer: {
+    outputs: { 0: "machine" },
+    structs: { 2: CUmemPoolPtrExportData },
+  },
   cuIpcGetMemHandle: { outputs: { 0: { makes: "ipc" } } },
   cuIpcOpenMemHandle_v2: { outputs: { 0: "machine" } },
   cuIpcCloseMemHandle: {},

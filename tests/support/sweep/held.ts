@@ -35,6 +35,10 @@ const MADE: Partial<Record<DriverFunction, Effect>> = {
   cuMemMap: { kind: "mapping", value: given(0) },
   cuModuleLoadDataEx: { kind: "module", value: cell(0) },
   cuLibraryLoadData: { kind: "library", value: cell(0) },
+  cuIpcOpenMemHandle_v2: { kind: "opened", value: cell(0) },
+  cuIpcOpenEventHandle: { kind: "event", value: cell(0) },
+  cuMemPoolImportFromShareableHandle: { kind: "pool", value: cell(0) },
+  cuMemPoolImportPointer: { kind: "memory", value: cell(0) },
   cuDevicePrimaryCtxRetain: { kind: "context", value: given(1) },
 };
 
@@ -44,6 +48,7 @@ const GIVEN_BACK: Partial<Record<DriverFunction, Effect>> = {
   cuMemFreeHost: { kind: "pinned", value: given(0) },
   cuMemHostUnregister: { kind: "registered", value: given(0) },
   cuStreamDestroy_v2: { kind: "stream", value: given(0) },
+  cuIpcCloseMemHandle: { kind: "opened", value: given(0) },
   cuEventDestroy_v2: { kind: "event", value: given(0) },
   cuStreamEndCapture: { kind: "capture", value: given(0) },
   cuGraphDestroy: { kind: "graph", value: given(0) },

@@ -8,6 +8,7 @@ import { settingsOf } from "../../../ffi/simulated/options.ts";
 import { nextTurn } from "../../../src/order/waiting.ts";
 import { TransferEngine } from "../../../src/transfer/engine.ts";
 import { CudaError, CudaUnavailableError, OutOfMemoryError } from "../../../src/words/errors.ts";
+import { TicketError } from "../../../src/words/ticket.ts";
 import { CaughtWarnings } from "../warnings.ts";
 import { CaughtRejections } from "./caught_rejections.ts";
 import { Scene, type Step } from "./scene.ts";
@@ -160,7 +161,8 @@ function isExpected(error: unknown, driver: SweepDriver, fault: SweepFault | und
   if (fault === undefined || !driver.hasFired) return false;
   if (fault.name === "cuInit" && error instanceof CudaUnavailableError) return true;
   if (error instanceof OutOfMemoryError && driver.isMemoryExcused) return true;
-  const failed = error instanceof OutOfMemoryError ? error.cause : error;
+  const isWrapped = error instanceof OutOfMemoryError || error instanceof TicketError;
+  const failed = isWrapped ? error.cause : error;
   return failed instanceof CudaError && failed.code === fault.status;
 }
 

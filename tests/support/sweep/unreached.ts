@@ -4,7 +4,6 @@ import type { DriverFunction } from "../../../ffi/cuda.ts";
 
 const OLD = "drivers before CUDA 12.0 have no libraries; tests/src/kernels/ runs on them, too";
 const HOST = "the kit queues no functions of the host";
-const SHARING = "memory and events are shared with other processes by the program itself";
 
 /** The functions, each with its reason. A new one fails the test until it has a step or a reason. */
 export const UNREACHED: Partial<Record<DriverFunction, string>> = {
@@ -15,9 +14,4 @@ export const UNREACHED: Partial<Record<DriverFunction, string>> = {
   cuModuleGetFunction: OLD,
   cuModuleGetGlobal_v2: OLD,
   cuLaunchHostFunc: HOST,
-  cuIpcGetMemHandle: SHARING,
-  cuIpcOpenMemHandle_v2: SHARING,
-  cuIpcCloseMemHandle: SHARING,
-  cuIpcGetEventHandle: SHARING,
-  cuIpcOpenEventHandle: SHARING,
 };

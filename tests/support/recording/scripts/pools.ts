@@ -26,6 +26,28 @@ export const POOL_SCRIPTS: readonly Script[] = readScripts(`
   cuMemPoolDestroy pool0 = 1
   cuMemPoolDestroy 0 = 1
 
+# a pool that other processes can open
+  cuMemPoolCreate &a {allocType:1,handleTypes:1,location.type:1}
+  cuMemPoolCreate &b {allocType:1,location.type:1}
+  cuMemPoolExportToShareableHandle & a 1 0
+  cuMemPoolExportToShareableHandle & a 1 0
+  cuMemPoolExportToShareableHandle & b 1 0 = 1
+  cuMemPoolExportToShareableHandle & pool0 1 0 = 1
+  cuMemPoolExportToShareableHandle & a 8 0 = 1
+  cuMemPoolExportToShareableHandle & a 1 1 = 1
+  cuMemAllocFromPoolAsync &m 4096 a 0
+  cuMemAllocFromPoolAsync &n 4096 b 0
+  cuMemAlloc_v2 &d 4096
+  settle
+  cuMemPoolExportPointer & m
+  cuMemPoolExportPointer & m
+  cuMemPoolExportPointer & n = 1
+  cuMemPoolExportPointer & d = 1
+  cuMemPoolImportPointer & a {reserved:0} = 1
+  cuMemPoolImportFromShareableHandle & 1000 1 0 = 1
+  cuMemFreeAsync m 0
+  settle
+
 # a pool that other machines could open
   cuMemPoolCreate &a {allocType:1,handleTypes:8,location.type:1}
 

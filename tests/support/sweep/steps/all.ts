@@ -6,6 +6,7 @@ import { DEVICE_STEPS } from "./device.ts";
 import { KERNEL_STEPS } from "./kernels.ts";
 import { QUEUE_STEPS } from "./queues.ts";
 import { RESOURCE_STEPS } from "./resources.ts";
+import { SHARING_STEPS } from "./sharing.ts";
 import { TRANSFER_STEPS } from "./transfers.ts";
 
 /** All steps. */
@@ -15,5 +16,6 @@ export const STEPS: readonly Step[] = [
   ...QUEUE_STEPS,
   ...KERNEL_STEPS,
   ...TRANSFER_STEPS,
+  ...SHARING_STEPS,
   ...DEVICE_STEPS,
 ];

@@ -1,0 +1,56 @@
+// The mark of an event that several processes record and wait for.
+
+import { type SharedBytes, WORD } from "./shared_bytes.ts";
+
+/** A mark in a stream of one process, seen from another. */
+export interface OutsideMark {
+  /** Whether that process has passed it. */
+  readonly isPassed: boolean;
+  /** Whether that process can still pass it. */
+  readonly isComing: boolean;
+}
+
+/** Counts how often an event was recorded, and how often a process has passed what it recorded. */
+export class SharedMark {
+  /** The words of all processes, and the handle. */
+  readonly shared: SharedBytes;
+  /** The last record by this process. */
+  #own = 0;
+
+  /** Uses the words of all processes. */
+  constructor(shared: SharedBytes) {
+    this.shared = shared;
+  }
+
+  /** Notes a record by this process; returns the function to call when it has passed. */
+  record(): () => void {
+    const { words } = this.shared;
+    const number = (words[WORD.recorded] ?? 0) + 1;
+    this.#own = words[WORD.recorded] = number;
+    return () => {
+      words[WORD.done] = Math.max(words[WORD.done] ?? 0, number);
+    };
+  }
+
+  /** Lets go of the event; the machine that made it takes it from all others. */
+  end(machine: string): void {
+    const { facts, words } = this.shared;
+    if (facts.machine === machine) words[WORD.isThere] = 0;
+    this.shared.closeFile();
+  }
+
+  /** Returns the last mark when another process has set it. */
+  get outside(): OutsideMark | undefined {
+    const { shared } = this;
+    const number = shared.words[WORD.recorded] ?? 0;
+    if (number === this.#own) return undefined;
+    return {
+      get isPassed() {
+        return (shared.words[WORD.done] ?? 0) >= number;
+      },
+      get isComing() {
+        return shared.facts.pid !== Deno.pid && shared.isAlive;
+      },
+    };
+  }
+}

@@ -1,0 +1,119 @@
+// Buffers over memory of another process, and over memory that another Worker has handed over.
+
+import { DeviceBuffer } from "../buffers/device_buffer.ts";
+import type { Context } from "../driver/context.ts";
+import type { DType } from "../dtype.ts";
+import { Allocation } from "../memory/allocation.ts";
+import { ForeignMemoryResource } from "../memory/foreign_memory_resource.ts";
+import { requireNoCapture } from "../order/capture.ts";
+import type { CudaStream } from "../order/stream.ts";
+import { STREAM, type StreamChoice, streamOn } from "../order/stream_choice.ts";
+import { type HandedOver, takeOverMemory } from "../sharing/hand_over.ts";
+import { openMemory } from "../sharing/open_memory.ts";
+import type { OpenedMemory } from "../sharing/opened_memory.ts";
+import { NUMBER, OptionSet, SIGNAL, TEXT } from "../words/options.ts";
+import { Parts } from "../words/parts.ts";
+import { type MemoryTicket, readMemoryTicket } from "../words/ticket.ts";
+
+/** Options for {@link CudaDevice.open}. */
+export interface OpenTicketOptions extends StreamChoice {
+  /** Name shown in tables and errors. */
+  readonly label?: string | undefined;
+  /** The longest wait for a process that shares a pool; 10 by default. */
+  readonly timeoutSeconds?: number | undefined;
+  /** Ends the wait for that process. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Checks the options above. */
+export const OPEN_TICKET_OPTIONS: OptionSet<OpenTicketOptions> = new OptionSet({
+  stream: STREAM,
+  label: TEXT,
+  timeoutSeconds: NUMBER,
+  signal: SIGNAL,
+});
+
+/** Options for {@link CudaDevice.takeOver}. */
+export interface TakeOverOptions extends StreamChoice {
+  /** Name shown in tables and errors; the one that it had before by default. */
+  readonly label?: string | undefined;
+}
+
+/** Checks the options above. */
+export const TAKE_OVER_OPTIONS: OptionSet<TakeOverOptions> = new OptionSet({
+  stream: STREAM,
+  label: TEXT,
+});
+
+const TIMEOUT_SECONDS = 10;
+
+/** The properties of memory that a handle stands for. */
+const DEVICE_ONLY = { isDeviceAccessible: true, isHostAccessible: false };
+
+/**
+ * Opens a ticket.
+ *
+ * @throws TicketError when it is none, of another device, of this process, or nothing is there.
+ */
+export async function openTicket(
+  context: Context,
+  given: string | MemoryTicket,
+  options: OpenTicketOptions,
+): Promise<DeviceBuffer> {
+  const { timeoutSeconds = TIMEOUT_SECONDS, signal, label } = options;
+  if (!(timeoutSeconds >= 0)) {
+    throw new RangeError(`Cannot wait ${timeoutSeconds} seconds: expected 0 or more`);
+  }
+  requireNoCapture("open a ticket");
+  const ticket = readMemoryTicket(given);
+  const stream = streamOn(context, options, "memory");
+  context.retain(); // the device may be closed while this waits
+  try {
+    const memory = await openMemory(context, ticket, { signal, timeoutSeconds });
+    try {
+      return show(memory, ticket, { stream, label });
+    } catch (error) {
+      memory.letGo();
+      throw error;
+    }
+  } finally {
+    context.release();
+  }
+}
+
+/**
+ * Takes over memory of another Worker.
+ *
+ * @throws TicketError when somebody has taken it already.
+ */
+export function takeOver(
+  context: Context,
+  given: HandedOver,
+  options: TakeOverOptions,
+): DeviceBuffer {
+  requireNoCapture("take over memory");
+  const stream = streamOn(context, options, "memory");
+  const { allocation, handed } = takeOverMemory(context, given, { stream, label: options.label });
+  const { dtype, shape } = handed;
+  const fields = { allocation, dtype, shape: Object.freeze(shape), byteOffset: 0, isView: false };
+  const buffer = new DeviceBuffer(new Parts(fields));
+  allocation.guard(buffer);
+  return buffer;
+}
+
+function show<D extends DType>(
+  memory: OpenedMemory,
+  ticket: MemoryTicket<D>,
+  { stream, label }: { readonly stream: CudaStream; readonly label: string | undefined },
+): DeviceBuffer<D> {
+  const { context, address } = memory.fields;
+  const { offset, byteLength, dtype, shape } = ticket;
+  const deallocate = () => memory.letGo();
+  const resource = new ForeignMemoryResource(context, { attributes: DEVICE_ONLY, deallocate });
+  const block = { kind: "imported", byteLength, resource, stream, label, lender: memory } as const;
+  const allocation = new Allocation(block, address + BigInt(offset));
+  const fields = { allocation, dtype, shape: Object.freeze(shape), byteOffset: 0, isView: false };
+  const buffer = new DeviceBuffer<D>(new Parts(fields));
+  allocation.guard(buffer);
+  return buffer;
+}

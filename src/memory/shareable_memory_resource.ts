@@ -1,0 +1,73 @@
+// Device memory that other processes can open, by the way that the device has.
+
+import { CUmemAllocationHandleType } from "../../ffi/constants.ts";
+import type { Context } from "../driver/context.ts";
+import type { CudaStream } from "../order/stream.ts";
+import { CudaUnavailableError } from "../words/errors.ts";
+import { CudaAsyncMemoryResource } from "./cuda_async_memory_resource.ts";
+import { CudaMemoryResource } from "./cuda_memory_resource.ts";
+import { contextOf, type ContextOwner, type MemoryResource } from "./memory_resource.ts";
+import { ResourceAdaptor } from "./resource_adaptor.ts";
+
+/**
+ * The driver puts small blocks of cuMemAlloc into one of this size, and whoever opens one of them
+ * maps all of it.
+ */
+const WHOLE_BYTES = 2 * 2 ** 20;
+
+/**
+ * Device memory for `buffer.share()`: a CudaMemoryResource, or a pool with file descriptors where
+ * the device has handles for those alone. Sizes are rounded up to 2 MiB, so that who opens a buffer
+ * reaches no other one.
+ */
+export class ShareableMemoryResource extends ResourceAdaptor implements Disposable {
+  /**
+   * Finds the device's way.
+   *
+   * @throws CudaUnavailableError when it has none.
+   */
+  constructor(owner: ContextOwner) {
+    super(upstreamFor(contextOf(owner, "make a ShareableMemoryResource of")));
+  }
+
+  /** Allocates whole steps of 2 MiB. */
+  allocate(byteLength: number, stream: CudaStream): bigint {
+    return this.upstream.allocate(roundUp(byteLength), stream);
+  }
+
+  /** Frees the memory. */
+  deallocate(address: bigint, byteLength: number, stream: CudaStream): void {
+    this.upstream.deallocate(address, roundUp(byteLength), stream);
+  }
+
+  /** Ends the pool, where there is one; its buffers stay valid. */
+  dispose(): void {
+    const { upstream } = this;
+    if (upstream instanceof CudaAsyncMemoryResource) upstream.dispose();
+  }
+
+  /** Same as {@link ShareableMemoryResource.dispose}, for `using`. */
+  [Symbol.dispose](): void {
+    this.dispose();
+  }
+}
+
+function upstreamFor(context: Context): MemoryResource {
+  if (context.attribute("CU_DEVICE_ATTRIBUTE_IPC_EVENT_SUPPORTED") === 1) {
+    return new CudaMemoryResource({ context });
+  }
+  const { CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR } = CUmemAllocationHandleType;
+  const types = context.attribute("CU_DEVICE_ATTRIBUTE_MEMPOOL_SUPPORTED_HANDLE_TYPES");
+  if ((types & CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) !== 0) {
+    return new CudaAsyncMemoryResource({ context }, { handleType: "fileDescriptor" });
+  }
+  throw new CudaUnavailableError(
+    "not-supported",
+    `Cannot allocate memory for other processes on device ${context.ordinal}: its driver has no ` +
+      `handles for them`,
+  );
+}
+
+function roundUp(byteLength: number): number {
+  return Math.ceil(byteLength / WHOLE_BYTES) * WHOLE_BYTES;
+}

@@ -1,0 +1,162 @@
+// Memory that goes from one Worker of a process to another. What is posted holds a word that all
+// Workers share: whoever changes it first has the memory.
+
+import type { Context } from "../driver/context.ts";
+import { deviceUuid } from "../driver/device_uuid.ts";
+import { take64 } from "../driver/driver.ts";
+import { tryRelease } from "../driver/release.ts";
+import { DTYPE, type DType, elementBytes } from "../dtype.ts";
+import { Allocation } from "../memory/allocation.ts";
+import { CudaAsyncMemoryResource } from "../memory/cuda_async_memory_resource.ts";
+import { CudaMemoryResource } from "../memory/cuda_memory_resource.ts";
+import type { MemoryResource } from "../memory/memory_resource.ts";
+import { requireNoCapture } from "../order/capture.ts";
+import type { CudaStream } from "../order/stream.ts";
+import { DisposedError } from "../words/errors.ts";
+import { describeValue } from "../words/format.ts";
+import { isRecord } from "../words/options.ts";
+import { malformed, TicketError } from "../words/ticket.ts";
+import { requireDevice } from "./refusals.ts";
+import { type SharedElements, whenDone } from "./share_memory.ts";
+
+/** Memory on its way from one Worker to another: what `buffer.handOver()` gives, to be posted. */
+export interface HandedOver<D extends DType = DType> {
+  /** Kind of ticket. */
+  readonly kind: "handover";
+  /** The device, as in `gpu.info.uuid`. */
+  readonly device: string;
+  /** The address, which all Workers of a process share. */
+  readonly address: bigint;
+  /** Bytes of the memory. */
+  readonly byteLength: number;
+  /** Element type. */
+  readonly dtype: D;
+  /** Size of each axis, outermost first. */
+  readonly shape: readonly number[];
+  /** The buffer's label. */
+  readonly label?: string | undefined;
+  /** Whether it comes from a pool of the driver. */
+  readonly isPooled: boolean;
+  /** Shared by all copies of this: whether somebody has taken the memory over, and who gave it. */
+  readonly claim: SharedArrayBuffer;
+}
+
+/** States of a claim. */
+const FREE = 0;
+const TAKEN = 1;
+
+/** A claim's first word is its state, then comes the Worker that gave the memory. */
+const CLAIM_BYTES = 4 + 16;
+
+/** This Worker: memory of the simulated driver does not leave it. */
+const WORKER = crypto.getRandomValues(new Uint8Array(CLAIM_BYTES - 4));
+
+/** Elements to hand over, and whether they are a part of a larger block. */
+interface OwnedElements<D extends DType> extends SharedElements<D> {
+  readonly isView: boolean;
+}
+
+/**
+ * Lets go of memory, when all that was called before on it is done.
+ *
+ * @throws TypeError for a view, and for memory that another Worker could not free.
+ */
+export async function handOverMemory<D extends DType>(
+  { span, dtype, shape, isView, name }: OwnedElements<D>,
+): Promise<HandedOver<D>> {
+  requireNoCapture(`hand over ${name}`);
+  if (isView) throw new TypeError(`Cannot hand over ${name}: it is a view; hand over its buffer`);
+  const { allocation, byteLength } = span;
+  if (byteLength === 0) throw new TypeError(`Cannot hand over ${name}: it has no bytes`);
+  const isPooled = isFromPool(allocation, name);
+  await whenDone(span);
+  if (allocation.released) throw new DisposedError(name);
+  const { context, label } = allocation;
+  // The memory outlives the device here, and is not destroyed with its context.
+  take64(context.driver, "cuDevicePrimaryCtxRetain", context.deviceHandle);
+  try {
+    const device = deviceUuid(context);
+    const claim = new SharedArrayBuffer(CLAIM_BYTES);
+    new Uint8Array(claim).set(WORKER, 4);
+    const address = allocation.giveAway();
+    const fields = { kind: "handover", device, address, byteLength, dtype, isPooled } as const;
+    return { ...fields, shape: [...shape], label, claim };
+  } catch (error) {
+    releasePrimary(context);
+    throw error;
+  }
+}
+
+/**
+ * Takes memory over.
+ *
+ * @throws TicketError when somebody has it already, or it is of another device.
+ */
+export function takeOverMemory(
+  context: Context,
+  given: unknown,
+  { stream, ...options }: { readonly stream: CudaStream; readonly label: string | undefined },
+): { readonly allocation: Allocation; readonly handed: HandedOver } {
+  const handed = readHandedOver(given);
+  requireDevice(context, handed, "take over");
+  const { address, byteLength, isPooled, claim } = handed;
+  const { label = handed.label } = options;
+  const isOwn = new Uint8Array(claim).subarray(4).toHex() === WORKER.toHex();
+  if (context.driver.isSimulated && !isOwn) {
+    throw new TypeError(
+      "Cannot take over memory of another Worker: the simulated driver's memory stays in the " +
+        "Worker that made it; this needs a GPU",
+    );
+  }
+  const state = new Int32Array(claim, 0, 1);
+  if (Atomics.compareExchange(state, 0, FREE, TAKEN) !== FREE) {
+    throw new TicketError("taken", "Cannot take over the memory: somebody has taken it already");
+  }
+  try {
+    const resource = isPooled ? pooled(context, byteLength) : new CudaMemoryResource({ context });
+    const request = { kind: "device", byteLength, resource, stream, label } as const;
+    const allocation = new Allocation(request, address);
+    releasePrimary(context); // the allocation keeps the context from here on
+    return { allocation, handed };
+  } catch (error) {
+    Atomics.store(state, 0, FREE);
+    throw error;
+  }
+}
+
+function pooled(context: Context, byteLength: number): MemoryResource {
+  const resource = new CudaAsyncMemoryResource({ context });
+  resource.noteAdopted(byteLength);
+  return resource;
+}
+
+function isFromPool({ resource }: Allocation, name: string): boolean {
+  if (resource instanceof CudaAsyncMemoryResource) return true;
+  if (resource instanceof CudaMemoryResource) return false;
+  throw new TypeError(
+    `Cannot hand over ${name}: its memory goes back to a ${resource.constructor.name} of this ` +
+      `Worker; allocate from gpu.memoryResource as it is by default, or from a CudaMemoryResource`,
+  );
+}
+
+function releasePrimary({ driver, deviceHandle }: Context): void {
+  const release = () => driver.call("cuDevicePrimaryCtxRelease_v2", deviceHandle);
+  tryRelease(driver, "the context of memory that was handed over", release);
+}
+
+/** Checks what was posted: a Worker may be given anything. */
+function readHandedOver(given: unknown): HandedOver {
+  const fields: Partial<Record<keyof HandedOver, unknown>> = isRecord(given) ? { ...given } : {};
+  const { kind, device, address, byteLength, dtype, shape, label, isPooled, claim } = fields;
+  const isWhole = kind === "handover" && typeof device === "string" &&
+    typeof address === "bigint" && address > 0n && typeof isPooled === "boolean" &&
+    typeof byteLength === "number" && DTYPE.accepts(dtype) && Array.isArray(shape) &&
+    shape.every((size) => Number.isSafeInteger(size) && size >= 0) &&
+    (label === undefined || typeof label === "string") &&
+    claim instanceof SharedArrayBuffer && claim.byteLength === CLAIM_BYTES;
+  const count = isWhole ? shape.reduce((product, size) => product * size, 1) : 0;
+  if (isWhole && byteLength > 0 && count * elementBytes(dtype as DType) === byteLength) {
+    return { ...fields, shape: [...shape] } as HandedOver;
+  }
+  throw malformed(`it is ${describeValue(given)}, expected what buffer.handOver() gave`);
+}

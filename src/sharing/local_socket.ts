@@ -1,0 +1,230 @@
+// Sockets between processes of one machine, which carry file descriptors. Their names are no files:
+// they are gone with their process, and nobody has to clean up after it.
+
+import {
+  AF_UNIX,
+  CMSGHDR,
+  ERRNO,
+  IOVEC,
+  MSG,
+  MSGHDR,
+  openHost,
+  SCM_RIGHTS,
+  SO_PEERCRED,
+  SOCK,
+  SOCKADDR_UN,
+  SOL_SOCKET,
+  UCRED,
+} from "../../ffi/host.ts";
+import { lastErrno, systemError } from "../transfer/system_error.ts";
+import { CudaUnavailableError } from "../words/errors.ts";
+
+/** Longer messages are none of ours. */
+const MESSAGE_BYTES = 64;
+
+/** Room for the descriptors beside a message; the system closes those that do not fit. */
+const CONTROL_BYTES = 128;
+
+/** Connections that wait to be accepted. */
+const BACKLOG = 64;
+
+const KIND = SOCK.SEQPACKET | SOCK.CLOEXEC | SOCK.NONBLOCK;
+
+/** A message that has come, or the end of the connection. */
+export interface Received {
+  /** The bytes; none at the end of the connection. */
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** Descriptors that came along, for the caller to close. */
+  readonly descriptors: readonly number[];
+  /** Whether the other side is gone. */
+  readonly isEnd: boolean;
+}
+
+/** The process at the other end of a connection. */
+export interface Peer {
+  /** Its number. */
+  readonly pid: number;
+  /** Its user. */
+  readonly uid: number;
+}
+
+/** One end of a connection, or the place where connections come in. Nothing here waits. */
+export class LocalSocket implements Disposable {
+  #descriptor: number | undefined;
+
+  private constructor(descriptor: number) {
+    this.#descriptor = descriptor;
+  }
+
+  /**
+   * Takes connections under a name.
+   *
+   * @throws Error when the system refuses it.
+   */
+  static listen(name: string): LocalSocket {
+    const { bind, listen } = openHost();
+    const socket = LocalSocket.#open();
+    const [address, byteLength] = addressOf(name);
+    if (bind(socket.descriptor, address, byteLength) === 0) {
+      if (listen(socket.descriptor, BACKLOG) === 0) return socket;
+    }
+    const errno = lastErrno();
+    socket.dispose();
+    throw systemError("listen for other processes", errno);
+  }
+
+  /**
+   * Connects to the process that listens under a name; undefined when there is none.
+   *
+   * @throws Error when the system refuses it.
+   */
+  static connect(name: string): LocalSocket | undefined {
+    const socket = LocalSocket.#open();
+    const [address, byteLength] = addressOf(name);
+    if (openHost().connect(socket.descriptor, address, byteLength) === 0) return socket;
+    const errno = lastErrno();
+    socket.dispose();
+    if (errno === ERRNO.ECONNREFUSED || errno === ERRNO.ENOENT) return undefined;
+    throw systemError("connect to the process that shared it", errno);
+  }
+
+  static #open(): LocalSocket {
+    if (Deno.build.os !== "linux") {
+      throw new CudaUnavailableError(
+        "not-supported",
+        "Cannot pass a pool to other processes: that needs Linux; share memory of a CudaMemoryResource",
+      );
+    }
+    const descriptor = openHost().socket(AF_UNIX, KIND, 0);
+    if (descriptor >= 0) return new LocalSocket(descriptor);
+    throw systemError("open a socket", lastErrno());
+  }
+
+  /** The descriptor. */
+  get descriptor(): number {
+    if (this.#descriptor === undefined) throw new TypeError("Cannot use a socket: it was closed");
+    return this.#descriptor;
+  }
+
+  /** Takes a connection that has come in; undefined when there is none. */
+  accept(): LocalSocket | undefined {
+    const flags = SOCK.CLOEXEC | SOCK.NONBLOCK;
+    const descriptor = openHost().accept4(this.descriptor, null, null, flags);
+    return descriptor < 0 ? undefined : new LocalSocket(descriptor);
+  }
+
+  /** The process at the other end, as the system knows it; undefined when it does not tell. */
+  get peer(): Peer | undefined {
+    const credentials = new Uint8Array(UCRED.byteLength);
+    const size = new Uint32Array([credentials.byteLength]);
+    const { getsockopt } = openHost();
+    const status = getsockopt(this.descriptor, SOL_SOCKET, SO_PEERCRED, credentials, size);
+    return status === 0 ? UCRED.decode(credentials) : undefined;
+  }
+
+  /** Whether the process at the other end belongs to the same user. */
+  get isOfSameUser(): boolean {
+    return this.peer?.uid === openHost().geteuid();
+  }
+
+  /** Sends a message, and a descriptor with it; returns whether the system took it. */
+  send(bytes: Uint8Array<ArrayBuffer>, descriptor?: number): boolean {
+    const head = CMSGHDR.byteLength;
+    const control = new Uint8Array(descriptor === undefined ? 0 : alignUp(head + 4));
+    if (descriptor !== undefined) {
+      const fields = { cmsg_len: BigInt(head + 4), cmsg_level: SOL_SOCKET, cmsg_type: SCM_RIGHTS };
+      control.set(CMSGHDR.encode(fields));
+      new DataView(control.buffer).setInt32(head, descriptor, true);
+    }
+    const message = new Message(bytes, control);
+    const { sendmsg } = openHost();
+    return sendmsg(this.descriptor, message.head, MSG.NOSIGNAL | MSG.DONTWAIT) >= 0;
+  }
+
+  /** Takes the next message; undefined when none has come yet. */
+  receive(): Received | undefined {
+    const bytes = new Uint8Array(MESSAGE_BYTES);
+    const message = new Message(bytes, new Uint8Array(CONTROL_BYTES));
+    const flags = MSG.DONTWAIT | MSG.CMSG_CLOEXEC;
+    const count = Number(openHost().recvmsg(this.descriptor, message.head, flags));
+    if (count < 0 && lastErrno() === ERRNO.EAGAIN) return undefined;
+    const descriptors = count < 0 ? [] : message.descriptors();
+    const isEnd = count <= 0;
+    return { bytes: bytes.slice(0, Math.max(0, count)), descriptors, isEnd };
+  }
+
+  /** Closes it; a second time does nothing. */
+  dispose(): void {
+    const descriptor = this.#descriptor;
+    this.#descriptor = undefined;
+    if (descriptor !== undefined) closeDescriptor(descriptor);
+  }
+
+  /** Same as {@link LocalSocket.dispose}, for `using`. */
+  [Symbol.dispose](): void {
+    this.dispose();
+  }
+}
+
+/** Closes a descriptor that came with a message. */
+export function closeDescriptor(descriptor: number): void {
+  openHost().close(descriptor);
+}
+
+/** A message as the C library wants it: a head that points to the bytes. */
+class Message {
+  /** The head. */
+  readonly head: Uint8Array<ArrayBuffer>;
+  // The head has only addresses of these, so that they must be kept here.
+  readonly #control: Uint8Array<ArrayBuffer>;
+  readonly #piece: Uint8Array<ArrayBuffer>;
+
+  constructor(bytes: Uint8Array<ArrayBuffer>, control: Uint8Array<ArrayBuffer>) {
+    const { addressOf } = openHost();
+    const piece = IOVEC.encode({
+      iov_base: addressOf(bytes, bytes, 0n),
+      iov_len: BigInt(bytes.byteLength),
+    });
+    this.#piece = piece;
+    this.#control = control;
+    this.head = MSGHDR.encode({
+      msg_iov: addressOf(this.#piece, this.#piece, 0n),
+      msg_iovlen: 1n,
+      msg_control: control.byteLength === 0 ? 0n : addressOf(control, control, 0n),
+      msg_controllen: BigInt(control.byteLength),
+    });
+  }
+
+  /** The descriptors that came. */
+  descriptors(): number[] {
+    const found: number[] = [];
+    const control = this.#control;
+    const view = new DataView(control.buffer);
+    const end = Math.min(control.byteLength, Number(MSGHDR.decode(this.head).msg_controllen));
+    let at = 0;
+    while (at + CMSGHDR.byteLength <= end) {
+      const { cmsg_len, cmsg_level, cmsg_type } = CMSGHDR.decode(control.subarray(at));
+      const byteLength = Number(cmsg_len);
+      if (byteLength < CMSGHDR.byteLength) break;
+      const isRights = cmsg_level === SOL_SOCKET && cmsg_type === SCM_RIGHTS;
+      const stop = Math.min(end, at + byteLength);
+      for (let i = at + CMSGHDR.byteLength; isRights && i + 4 <= stop; i += 4) {
+        found.push(view.getInt32(i, true));
+      }
+      at += alignUp(byteLength);
+    }
+    return found;
+  }
+}
+
+/** A name that is no file starts with a zero byte; all bytes that are given belong to it. */
+function addressOf(name: string): [address: Uint8Array<ArrayBuffer>, byteLength: number] {
+  const path = new Uint8Array(108);
+  const { written } = new TextEncoder().encodeInto(name, path.subarray(1));
+  const address = SOCKADDR_UN.encode({ sun_family: AF_UNIX, sun_path: path });
+  return [address, SOCKADDR_UN.offsets.sun_path + 1 + written];
+}
+
+function alignUp(byteLength: number): number {
+  return Math.ceil(byteLength / 8) * 8;
+}

@@ -1,0 +1,172 @@
+// Opens what tickets name: an allocation by its handle, or a pool that comes over a socket and then an
+// allocation of it.
+
+import { CUipcMem_flags } from "../../ffi/constants.ts";
+import { CUmemPoolPtrExportData } from "../../ffi/structs.ts";
+import type { Context } from "../driver/context.ts";
+import { take64 } from "../driver/driver.ts";
+import { releaseAll, tryRelease } from "../driver/release.ts";
+import { DriverPool } from "../memory/driver_pool.ts";
+import { pointerAttributes } from "../memory/pointer_attributes.ts";
+import { isPoolTicket, type MemoryTicket, type PoolTicket, TicketError } from "../words/ticket.ts";
+import { OpenedMemory } from "./opened_memory.ts";
+import { askForPool, type PoolConnection } from "./pool_client.ts";
+import { refusedHandle, requireDevice } from "./refusals.ts";
+
+/** The wait for the process that shares a pool. */
+export interface OpenWaiting {
+  /** Ends the wait. */
+  readonly signal: AbortSignal | undefined;
+  /** The longest wait. */
+  readonly timeoutSeconds: number;
+}
+
+/**
+ * Opens the memory of a ticket, or finds it open; the caller lets go of it.
+ *
+ * @throws TicketError when it belongs to another device, to this process, or is not there.
+ */
+export async function openMemory(
+  context: Context,
+  ticket: MemoryTicket,
+  waiting: OpenWaiting,
+): Promise<OpenedMemory> {
+  requireDevice(context, ticket, "open");
+  const memory = isPoolTicket(ticket)
+    ? await openFromPool(context, ticket, waiting)
+    : openAllocation(context, ticket);
+  const { byteLength } = memory.fields;
+  if (ticket.offset + ticket.byteLength <= byteLength) return memory;
+  memory.letGo();
+  throw new TicketError(
+    "length",
+    `Cannot open the ticket: it names ${ticket.byteLength} bytes at ${ticket.offset}, the ` +
+      `allocation has ${byteLength}`,
+  );
+}
+
+function openAllocation(context: Context, { handle, pid }: MemoryTicket): OpenedMemory {
+  const found = OpenedMemory.find(context, handle);
+  if (found !== undefined) return found;
+  const { CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS } = CUipcMem_flags;
+  let address: bigint;
+  try {
+    const bytes = Uint8Array.fromHex(handle);
+    address = take64(context, "cuIpcOpenMemHandle_v2", bytes, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS);
+  } catch (error) {
+    throw refusedHandle(error, { pid, what: "memory" });
+  }
+  const close = () => context.giveBack("cuIpcCloseMemHandle", address);
+  return adopt(context, { key: handle, address, pid, close });
+}
+
+async function openFromPool(
+  context: Context,
+  ticket: PoolTicket,
+  waiting: OpenWaiting,
+): Promise<OpenedMemory> {
+  const { socket, key: word, handle, pid } = ticket;
+  const key = `${socket} ${word}`;
+  const found = OpenedMemory.find(context, key);
+  if (found !== undefined) return found;
+  using rest = new DisposableStack();
+  const connection = rest.use(await askForPool(context, ticket, waiting));
+  // While this call waited, another one may have opened the same ticket.
+  const since = OpenedMemory.find(context, key);
+  if (since !== undefined) return since;
+  const pool = importPool(context, ticket, connection);
+  rest.defer(() => pool.letGo());
+  let address: bigint;
+  try {
+    const data = CUmemPoolPtrExportData.encode({ reserved: Uint8Array.fromHex(handle) });
+    address = take64(context, "cuMemPoolImportPointer", pool.handle, data);
+  } catch (error) {
+    throw refusedHandle(error, { pid, what: "memory" });
+  }
+  // The other process frees the memory when the connection is closed: so that comes after the free.
+  const held = rest.move();
+  const close = () =>
+    releaseAll(context.driver, "memory of another process", [
+      () => context.giveBack("cuMemFree_v2", address),
+      () => held.dispose(),
+    ]);
+  return adopt(context, { key, address, pid, close });
+}
+
+/** Makes the record of memory that was opened, or closes it again. */
+function adopt(
+  context: Context,
+  fields: {
+    readonly key: string;
+    readonly address: bigint;
+    readonly pid: number | undefined;
+    readonly close: () => void;
+  },
+): OpenedMemory {
+  try {
+    const { remainingBytes: byteLength } = pointerAttributes(context, fields.address);
+    if (byteLength !== undefined && byteLength !== Infinity) {
+      return new OpenedMemory({ ...fields, context, byteLength });
+    }
+    throw new TicketError(
+      "length",
+      "Cannot open the ticket: the driver does not tell how large its memory is",
+    );
+  } catch (error) {
+    tryRelease(context.driver, "memory of another process", fields.close);
+    throw error;
+  }
+}
+
+/** A pool of another process, imported once, and destroyed with the last of its memory. */
+interface ImportedPool {
+  readonly handle: bigint;
+  letGo(): void;
+}
+
+interface PoolRecord extends ImportedPool {
+  keep(): void;
+}
+
+const imported = new WeakMap<Context, Map<string, PoolRecord>>();
+
+function importPool(
+  context: Context,
+  { socket, pid }: PoolTicket,
+  { answer, descriptor }: PoolConnection,
+): ImportedPool {
+  const pools = imported.get(context) ?? new Map<string, PoolRecord>();
+  imported.set(context, pools);
+  const key = `${socket} ${answer.pool}`;
+  const known = pools.get(key);
+  if (known !== undefined) {
+    known.keep();
+    return known;
+  }
+  let pool: DriverPool;
+  try {
+    pool = DriverPool.import(context, descriptor);
+  } catch (error) {
+    throw refusedHandle(error, { pid, what: "pool" });
+  }
+  try {
+    if (!pool.openTo(context)) {
+      throw new TicketError("gone", "Cannot open the ticket: its pool gives this device no access");
+    }
+  } catch (error) {
+    tryRelease(context.driver, "a pool of another process", () => pool.destroy());
+    throw error;
+  }
+  let holders = 1;
+  const record = {
+    handle: pool.handle,
+    keep: () => void holders++,
+    letGo() {
+      if (--holders > 0) return;
+      pools.delete(key);
+      tryRelease(context.driver, "a pool of another process", () => pool.destroy());
+    },
+  };
+  pools.set(key, record);
+  return record;
+}

@@ -1,0 +1,74 @@
+// Memory of another process that is open here: opened once, however many buffers show it, and closed
+// with the last of them.
+
+import type { Context } from "../driver/context.ts";
+import { tryRelease } from "../driver/release.ts";
+import type { Lender } from "../memory/allocation.ts";
+import { StreamUsage } from "../memory/stream_usage.ts";
+import { defaultStreamOf } from "../order/stream.ts";
+
+/** An allocation of another process, and how to let go of it. */
+export interface OpenedFields {
+  /** The context that it is open in. */
+  readonly context: Context;
+  /** Text that stands for this allocation among all. */
+  readonly key: string;
+  /** Where it starts here. */
+  readonly address: bigint;
+  /** Bytes from there that can be used. */
+  readonly byteLength: number;
+  /** Number of the process that it belongs to, when the ticket tells. */
+  readonly pid: number | undefined;
+  /** Closes it, when the GPU is done with it. */
+  readonly close: () => void;
+}
+
+const opened = new WeakMap<Context, Map<string, OpenedMemory>>();
+
+/** One allocation of another process. Its buffers are ordered as one, and each holds it open. */
+export class OpenedMemory implements Lender {
+  readonly usage: StreamUsage;
+  readonly isReadOnly = false;
+  /** Its address and size, and whose it is. */
+  readonly fields: OpenedFields;
+  #holders = 1;
+
+  /** Starts with one holder, who opened it. */
+  constructor(fields: OpenedFields) {
+    this.fields = fields;
+    this.usage = new StreamUsage(defaultStreamOf(fields.context));
+    known(fields.context).set(fields.key, this);
+  }
+
+  /** Finds what is open already, and holds it once more. */
+  static find(context: Context, key: string): OpenedMemory | undefined {
+    const found = known(context).get(key);
+    found?.keep();
+    return found;
+  }
+
+  /** Whether it was closed. */
+  get released(): boolean {
+    return this.#holders === 0;
+  }
+
+  keep(): void {
+    this.#holders++;
+  }
+
+  letGo(): void {
+    if (--this.#holders > 0) return;
+    const { context, key, close } = this.fields;
+    known(context).delete(key);
+    tryRelease(context.driver, "memory of another process", close);
+  }
+
+  /** Does nothing: whoever asks holds it open. */
+  requireThere(): void {}
+}
+
+function known(context: Context): Map<string, OpenedMemory> {
+  const map = opened.get(context) ?? new Map<string, OpenedMemory>();
+  opened.set(context, map);
+  return map;
+}

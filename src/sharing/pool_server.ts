@@ -1,0 +1,176 @@
+// The exporter's end of shared pools: it gives a pool to processes that have a ticket, and keeps the
+// memory while one of them has it open. It looks between turns of the event loop, and keeps no
+// program running.
+
+import type { Driver } from "../driver/driver.ts";
+import type { Allocation } from "../memory/allocation.ts";
+import type { DriverPool } from "../memory/driver_pool.ts";
+import { closeDescriptor, LocalSocket } from "./local_socket.ts";
+import { encodeAnswer, KEY_BYTES, randomWord } from "./pool_words.ts";
+
+/** Time between two looks at the socket. */
+const LOOK_MILLISECONDS = 10;
+
+/** The longest silence of a process that connects. */
+const PATIENCE_MILLISECONDS = 5000;
+
+/** More processes than this do not wait at once: the others are sent away. */
+const MOST_WAITING = 64;
+
+/** A block that tickets name. */
+export interface Offer {
+  /** The name of the socket. */
+  readonly socket: string;
+  /** The word that opens it. */
+  readonly key: string;
+}
+
+interface OpenOffer extends Offer {
+  readonly allocation: Allocation;
+  readonly pool: SharedPool;
+}
+
+/** A pool that offers are of, and its descriptor. */
+interface SharedPool {
+  readonly pool: DriverPool;
+  readonly number: number;
+  readonly descriptor: number;
+}
+
+/** Gives pools away under one name, as long as there is something to give. */
+class PoolServer {
+  readonly name: string = `vramkit-${randomWord()}`;
+  readonly #socket: LocalSocket = LocalSocket.listen(this.name);
+  readonly #offers = new Map<string, OpenOffer>();
+  readonly #pools = new Map<DriverPool, SharedPool>();
+  /** Connections that have not said a word, and since when. */
+  readonly #waiting = new Map<LocalSocket, number>();
+  /** Connections of processes that have memory open, and the memory. */
+  readonly #leases = new Map<LocalSocket, OpenOffer>();
+  readonly #timer = setInterval(() => this.look(), LOOK_MILLISECONDS);
+  #poolCount = 0;
+
+  constructor() {
+    Deno.unrefTimer(this.#timer);
+  }
+
+  offer(allocation: Allocation, pool: DriverPool): Offer {
+    const known = [...this.#offers.values()].find((offer) => offer.allocation === allocation);
+    const { socket, key } = known ?? this.#add(allocation, pool);
+    return { socket, key };
+  }
+
+  isOwn(key: string, driver: Driver): boolean {
+    return this.#offers.get(key)?.allocation.context.driver === driver;
+  }
+
+  has(key: string): boolean {
+    return this.#offers.has(key);
+  }
+
+  /** Answers who asks, and lets go of what nobody has open any more. */
+  look(): void {
+    for (let next = this.#socket.accept(); next; next = this.#socket.accept()) {
+      const isHeard = this.#waiting.size < MOST_WAITING && next.isOfSameUser;
+      if (isHeard) this.#waiting.set(next, performance.now());
+      else next.dispose();
+    }
+    for (const [socket, since] of this.#waiting) this.#hear(socket, since);
+    for (const [socket, { allocation }] of this.#leases) {
+      const received = socket.receive();
+      received?.descriptors.forEach(closeDescriptor);
+      if (received === undefined) continue;
+      // Whatever it is, it is the end: an open ticket has nothing more to say.
+      this.#leases.delete(socket);
+      socket.dispose();
+      allocation.letGo();
+    }
+    this.#tidy();
+  }
+
+  #add(allocation: Allocation, pool: DriverPool): OpenOffer {
+    const offer = { socket: this.name, key: randomWord(), allocation, pool: this.#share(pool) };
+    this.#offers.set(offer.key, offer);
+    return offer;
+  }
+
+  #hear(socket: LocalSocket, since: number): void {
+    const received = socket.receive();
+    const isLate = performance.now() - since > PATIENCE_MILLISECONDS;
+    if (received === undefined && !isLate) return;
+    this.#waiting.delete(socket);
+    if (received === undefined) return socket.dispose();
+    received.descriptors.forEach(closeDescriptor);
+    const { bytes } = received;
+    const offer = bytes.byteLength === KEY_BYTES ? this.#offers.get(bytes.toHex()) : undefined;
+    if (offer === undefined || offer.allocation.released) {
+      if (!received.isEnd) socket.send(encodeAnswer({ isThere: false, pool: 0 }));
+      return socket.dispose();
+    }
+    const { number, descriptor } = offer.pool;
+    offer.allocation.keep();
+    if (socket.send(encodeAnswer({ isThere: true, pool: number }), descriptor)) {
+      this.#leases.set(socket, offer);
+      return;
+    }
+    socket.dispose();
+    offer.allocation.letGo();
+  }
+
+  #share(pool: DriverPool): SharedPool {
+    const known = this.#pools.get(pool);
+    if (known !== undefined) return known;
+    const shared = { pool, number: ++this.#poolCount, descriptor: pool.exportDescriptor() };
+    this.#pools.set(pool, shared);
+    return shared;
+  }
+
+  #tidy(): void {
+    for (const [key, { allocation }] of this.#offers) {
+      if (allocation.released) this.#offers.delete(key);
+    }
+    const used = new Set([...this.#offers.values(), ...this.#leases.values()].map((o) => o.pool));
+    for (const shared of this.#pools.values()) {
+      if (used.has(shared)) continue;
+      this.#pools.delete(shared.pool);
+      closeDescriptor(shared.descriptor);
+    }
+    if (used.size > 0) return;
+    clearInterval(this.#timer);
+    for (const socket of this.#waiting.keys()) socket.dispose();
+    this.#socket.dispose();
+    if (server === this) server = undefined;
+  }
+}
+
+let server: PoolServer | undefined;
+
+/**
+ * Offers a block of a pool to processes that know its key, until it is given back. Offered twice, it
+ * has one key.
+ */
+export function offerBlock(allocation: Allocation, pool: DriverPool): Offer {
+  server ??= new PoolServer();
+  try {
+    return server.offer(allocation, pool);
+  } finally {
+    server?.look(); // ends at once when there is nothing to offer after all
+  }
+}
+
+/** Returns whether a block was offered here, by the same driver. */
+export function isOfferedHere(key: string, driver: Driver): boolean {
+  return server?.isOwn(key, driver) === true;
+}
+
+/** Returns whether a block was offered here, by any driver: tests have several in one process. */
+export function isOfferedInThread(key: string): boolean {
+  return server?.has(key) === true;
+}
+
+/** Resolves when nothing is offered any more and nobody has anything open: for tests. */
+export async function untilNothingIsOffered(): Promise<void> {
+  while (server !== undefined) {
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MILLISECONDS));
+  }
+}

@@ -1,0 +1,38 @@
+// The words of the two ends of a pool's socket: a key, and an answer with the pool.
+
+/** The answers. */
+export const ANSWER = { pool: 1, freed: 2 } as const;
+
+/** Bytes of a key. */
+export const KEY_BYTES = 16;
+
+/** An answer to a key. */
+export interface PoolAnswer {
+  /** Whether the memory is still there. */
+  readonly isThere: boolean;
+  /** Number of the pool among those of the socket. */
+  readonly pool: number;
+}
+
+/** Writes an answer. */
+export function encodeAnswer({ isThere, pool }: PoolAnswer): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(8);
+  const view = new DataView(bytes.buffer);
+  view.setUint32(0, isThere ? ANSWER.pool : ANSWER.freed, true);
+  view.setUint32(4, pool, true);
+  return bytes;
+}
+
+/** Reads an answer; undefined for anything else. */
+export function decodeAnswer(bytes: Uint8Array<ArrayBuffer>): PoolAnswer | undefined {
+  if (bytes.byteLength !== 8) return undefined;
+  const view = new DataView(bytes.buffer, bytes.byteOffset);
+  const word = view.getUint32(0, true);
+  if (word !== ANSWER.pool && word !== ANSWER.freed) return undefined;
+  return { isThere: word === ANSWER.pool, pool: view.getUint32(4, true) };
+}
+
+/** Makes a word that nobody guesses, as 32 hexadecimal digits. */
+export function randomWord(): string {
+  return crypto.getRandomValues(new Uint8Array(KEY_BYTES)).toHex();
+}

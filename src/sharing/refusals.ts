@@ -1,0 +1,63 @@
+// Reasons to refuse a good ticket: another device, this very process, or nothing behind it.
+
+import { CUresult } from "../../ffi/constants.ts";
+import type { Context } from "../driver/context.ts";
+import { deviceUuid } from "../driver/device_uuid.ts";
+import { CudaError } from "../words/errors.ts";
+import { TicketError } from "../words/ticket.ts";
+
+/** Statuses by which the driver says that a handle stands for nothing. */
+const UNKNOWN_HANDLE: ReadonlySet<number> = new Set([
+  CUresult.CUDA_ERROR_INVALID_VALUE,
+  CUresult.CUDA_ERROR_INVALID_DEVICE,
+  CUresult.CUDA_ERROR_MAP_FAILED,
+  CUresult.CUDA_ERROR_OPERATING_SYSTEM,
+  CUresult.CUDA_ERROR_INVALID_HANDLE,
+]);
+
+/**
+ * Checks that a ticket is of this device.
+ *
+ * @throws TicketError when it is not, with the device that it is of when this machine has it.
+ */
+export function requireDevice(
+  context: Context,
+  { device }: { readonly device: string },
+  verb: string,
+): void {
+  const own = deviceUuid(context);
+  if (device === own) return;
+  throw new TicketError(
+    "device",
+    `Cannot ${verb} the ticket: it is of device ${device}, this one is ${own}; open the device ` +
+      `whose info.uuid that is`,
+  );
+}
+
+/** Turns the driver's refusal of a handle into an error about the ticket. */
+export function refusedHandle(
+  error: unknown,
+  { pid, what }: { readonly pid: number | undefined; readonly what: string },
+): unknown {
+  if (!(error instanceof CudaError)) return error;
+  if (error.code === CUresult.CUDA_ERROR_INVALID_CONTEXT) return ownProcess(what, { cause: error });
+  if (!UNKNOWN_HANDLE.has(error.code)) return error;
+  const who = pid === undefined ? "the process that shared it" : `process ${pid}, which shared it,`;
+  return new TicketError(
+    "gone",
+    `Cannot open the ticket: its ${what} is not there; it was disposed, or ${who} has ended`,
+    { cause: error },
+  );
+}
+
+/** The error for a ticket of this very process. */
+export function ownProcess(what: string, options?: ErrorOptions): TicketError {
+  const advice = what === "memory"
+    ? "use the buffer itself, or handOver() it to another Worker"
+    : "use the event itself";
+  return new TicketError(
+    "own-process",
+    `Cannot open the ticket: this process has made it; ${advice}`,
+    options,
+  );
+}

@@ -1,0 +1,109 @@
+// Makes tickets for memory, by the way that the memory has: its own handle, or its pool's.
+
+import { CU_IPC_HANDLE_SIZE, CUpointer_attribute } from "../../ffi/constants.ts";
+import type { Context } from "../driver/context.ts";
+import { deviceUuid } from "../driver/device_uuid.ts";
+import { takePair } from "../driver/driver.ts";
+import type { DType } from "../dtype.ts";
+import type { Allocation } from "../memory/allocation.ts";
+import { CudaAsyncMemoryResource } from "../memory/cuda_async_memory_resource.ts";
+import type { DriverPool } from "../memory/driver_pool.ts";
+import { pendingBefore } from "../memory/in_order.ts";
+import { sourceOf } from "../memory/resource_kind.ts";
+import { requireNoCapture } from "../order/capture.ts";
+import { defaultStreamOf } from "../order/stream.ts";
+import type { MemorySpan } from "../transfer/copy.ts";
+import { DisposedError, isRefusal } from "../words/errors.ts";
+import { type MemoryTicket, TICKET_VERSION } from "../words/ticket.ts";
+import { OpenedMemory } from "./opened_memory.ts";
+import { offerBlock } from "./pool_server.ts";
+
+/** Memory to share. */
+export interface SharedElements<D extends DType> {
+  /** The bytes. */
+  readonly span: MemorySpan;
+  /** Their element type. */
+  readonly dtype: D;
+  /** Size of each axis. */
+  readonly shape: readonly number[];
+  /** Their buffer's name. */
+  readonly name: string;
+}
+
+/**
+ * Makes a ticket, when all that was called before on the memory is done.
+ *
+ * @throws TypeError for memory that other processes cannot open, with the ways to get such memory.
+ */
+export async function shareMemory<D extends DType>(
+  { span, dtype, shape, name }: SharedElements<D>,
+): Promise<MemoryTicket<D>> {
+  requireNoCapture(`share ${name}`);
+  const { allocation, address, byteLength } = span;
+  if (byteLength === 0) throw new TypeError(`Cannot share ${name}: it has no bytes`);
+  const way = wayOf(allocation, name);
+  await whenDone(span);
+  if (allocation.released) throw new DisposedError(name);
+  const { context } = allocation;
+  // The handle names the driver's allocation, which a caching adaptor may have cut into blocks.
+  const [base] = takePair(context, "cuMemGetAddressRange_v2", address);
+  const common = {
+    vramkit: TICKET_VERSION,
+    device: deviceUuid(context),
+    offset: Number(address - base),
+    byteLength,
+    dtype,
+    shape: [...shape],
+    pid: Deno.pid,
+  } as const;
+  const handle = new Uint8Array(CU_IPC_HANDLE_SIZE);
+  if (way === "allocation") {
+    context.call("cuIpcGetMemHandle", handle, base);
+    return { ...common, kind: "allocation", handle: handle.toHex() };
+  }
+  context.call("cuMemPoolExportPointer", handle, base);
+  return { ...common, kind: "pool", handle: handle.toHex(), ...offerBlock(allocation, way) };
+}
+
+/** Resolves when all that was called before on the memory is done. */
+export async function whenDone({ allocation, address, byteLength }: MemorySpan): Promise<void> {
+  const stream = defaultStreamOf(allocation.context);
+  using _kept = allocation.hold();
+  const earlier = pendingBefore(stream, [{ allocation, address, byteLength, access: "write" }]);
+  await Promise.all(earlier.map((work) => work.over()));
+  allocation.order(stream, "write");
+  await stream.synchronize();
+}
+
+/** The way to other processes that memory has: its own handle, or a pool's. */
+function wayOf(allocation: Allocation, name: string): "allocation" | DriverPool {
+  const source = sourceOf(allocation.resource);
+  if (source instanceof CudaAsyncMemoryResource) {
+    const pool = source.shareablePool;
+    if (pool !== undefined) return pool;
+    throw refusal(name, "it comes from a pool without file descriptors");
+  }
+  if (allocation.memoryOwner instanceof OpenedMemory) {
+    throw new TypeError(
+      `Cannot share ${name}: it is memory of another process; pass on its ticket`,
+    );
+  }
+  if (hasHandle(allocation.context, allocation.address)) return "allocation";
+  throw refusal(name, `${allocation.kind} memory has no handle for other processes`);
+}
+
+function hasHandle(context: Context, address: bigint): boolean {
+  const cell = new Int32Array(2);
+  const { CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE: attribute } = CUpointer_attribute;
+  const status = context.status("cuPointerGetAttribute", cell, attribute, address);
+  if (isRefusal(status)) return false;
+  context.driver.check(status, "cuPointerGetAttribute");
+  return cell[0] === 1;
+}
+
+function refusal(name: string, state: string): TypeError {
+  return new TypeError(
+    `Cannot share ${name}: ${state}; allocate with { shareable: true }, from new ` +
+      `CudaMemoryResource(gpu), or from a pool made with { handleType: "fileDescriptor" }`,
+  );
+}

@@ -1,0 +1,181 @@
+// The socket of shared pools among strangers: who answers nonsense is refused, who asks for nonsense is
+// sent away, nobody waits for ever, and no descriptor is left open.
+
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { type MemoryTicket, TicketError } from "../../../src/entries/sharing.ts";
+import { LocalSocket } from "../../../src/sharing/local_socket.ts";
+import { untilNothingIsOffered } from "../../../src/sharing/pool_server.ts";
+import { decodeAnswer, encodeAnswer } from "../../../src/sharing/pool_words.ts";
+import { openTestDevice } from "../../support/driver.ts";
+import { Random } from "../../support/random.ts";
+import type { Habit } from "../../support/sharing/hostile_program.ts";
+import { Peer } from "../../support/sharing/peer.ts";
+import { allocateBy, endPoolOf } from "../../support/sharing/peer_words.ts";
+import { TextLineStream } from "../../support/sharing/text_lines.ts";
+
+const linux = { ignore: Deno.build.os !== "linux" };
+
+const HOSTILE = new URL("../../support/sharing/hostile_program.ts", import.meta.url).pathname;
+
+/** The reason that each habit leads to. */
+const HABITS: Readonly<Record<Habit, string>> = {
+  "silence": "unanswered",
+  "hanging up": "gone",
+  "garbage": "unanswered",
+  "a long message": "unanswered",
+  "no pool": "unanswered",
+  "a file": "gone",
+  "three files": "gone",
+  "a lie about the memory": "gone",
+};
+
+let nameCount = 0;
+
+function freshName(): string {
+  return `vramkit-${(++nameCount).toString(16).padStart(8, "0")}${
+    crypto.randomUUID().slice(0, 8)
+  }` +
+    "0".repeat(16);
+}
+
+function openDescriptors(): number {
+  return [...Deno.readDirSync("/proc/self/fd")].length;
+}
+
+for (const [habit, reason] of Object.entries(HABITS)) {
+  Deno.test({
+    name: `gpu.open() refuses a process that answers by ${habit}`,
+    ...linux,
+    fn: async () => {
+      using gpu = openTestDevice();
+      const socket = freshName();
+      const child = new Deno.Command(Deno.execPath(), {
+        args: ["run", "-A", "--no-check", HOSTILE, socket, habit],
+        stdout: "piped",
+      }).spawn();
+      const lines = child.stdout.pipeThrough(new TextLineStream()).getReader();
+      assertEquals((await lines.read()).value, "ready");
+      const ticket: MemoryTicket = {
+        vramkit: 1,
+        kind: "pool",
+        device: gpu.info.uuid,
+        handle: "00".repeat(64),
+        offset: 0,
+        byteLength: 4,
+        dtype: "uint8",
+        shape: [4],
+        pid: child.pid,
+        socket,
+        key: "ab".repeat(16),
+      };
+      const before = openDescriptors();
+      for (let i = 0; i < 5; i++) {
+        const timeoutSeconds = habit === "silence" ? 0.05 : 5;
+        const error = await assertRejects(
+          () => gpu.open(ticket, { timeoutSeconds }),
+          TicketError,
+        );
+        assertEquals(error.reason, reason, error.message);
+      }
+      assertEquals(openDescriptors(), before);
+      assertEquals(gpu.live().count, 0);
+      const stop = new AbortController();
+      if (habit === "silence") setTimeout(() => stop.abort(new Error("enough")), 5);
+      else stop.abort(new Error("enough"));
+      await assertRejects(() => gpu.open(ticket, { signal: stop.signal }), Error, "enough");
+      child.kill("SIGKILL");
+      while (!(await lines.read()).done);
+      await child.status;
+      const error = await assertRejects(() => gpu.open(ticket), TicketError);
+      assertEquals(error.reason, "gone");
+    },
+  });
+}
+
+Deno.test({
+  name: "share() serves a process with a ticket, whatever others send to its socket",
+  ...linux,
+  fn: async () => {
+    using gpu = openTestDevice();
+    await using peer = Peer.deno();
+    {
+      using x = allocateBy(gpu, { way: "pool", byteLength: 64, value: 5 });
+      const ticket = await x.share();
+      const { socket: name = "", key = "" } = ticket;
+      await peer.tell({ do: "open", name: "first", ticket }); // starts it
+      const before = openDescriptors();
+      const random = new Random(11);
+      const strangers: LocalSocket[] = [];
+      for (let i = 0; i < 40; i++) {
+        const stranger = LocalSocket.connect(name);
+        assert(stranger !== undefined);
+        strangers.push(stranger);
+        const bytes = Uint8Array.from({ length: random.below(40) }, () => random.below(256));
+        if (random.below(3) > 0) stranger.send(bytes, random.below(2) === 0 ? 1 : undefined);
+        if (random.below(4) === 0) stranger.dispose();
+      }
+      await peer.tell({ do: "open", ticket });
+      assertEquals(await peer.tell({ do: "last" }), 5);
+      const wrong = { ...ticket, key: key.replace(/^./, (c) => c === "0" ? "1" : "0") };
+      await assertRejects(
+        () => peer.tell({ do: "open", name: "y", ticket: wrong }),
+        Error,
+        "disposed",
+      );
+      for (const stranger of strangers) stranger.dispose();
+      await peer.tell({ do: "dispose" });
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      assertEquals(openDescriptors(), before);
+      await peer.tell({ do: "dispose", name: "first" });
+    }
+    endPoolOf(gpu);
+    await untilNothingIsOffered();
+  },
+});
+
+Deno.test({
+  name: "gpu.open() of handles that were changed at random opens nothing, and nothing breaks",
+  ...linux,
+  fn: async () => {
+    using gpu = openTestDevice();
+    await using peer = Peer.deno();
+    const random = new Random(3);
+    for (const way of ["plain", "pool"] as const) {
+      using x = allocateBy(gpu, { way, byteLength: 4096, value: 5 });
+      const ticket = await x.share();
+      for (let i = 0; i < 150; i++) {
+        const bytes = Uint8Array.fromHex(ticket.handle);
+        for (let change = random.below(4); change >= 0; change--) {
+          bytes[random.below(64)] = random.below(256);
+        }
+        if (i % 10 === 0) crypto.getRandomValues(bytes);
+        const changed = { ...ticket, handle: bytes.toHex() };
+        try {
+          await peer.tell({ do: "open", ticket: changed });
+          await peer.tell({ do: "dispose" }); // a change that means nothing to the driver
+        } catch (error) {
+          assert(
+            /TicketError|CudaError/.test(String((error as { kind?: string }).kind)),
+            `${error}`,
+          );
+        }
+      }
+      await peer.tell({ do: "open", ticket });
+      assertEquals(await peer.tell({ do: "last" }), 5);
+      assertEquals(await peer.tell({ do: "dispose" }), 0);
+    }
+    endPoolOf(gpu);
+    await untilNothingIsOffered();
+  },
+});
+
+Deno.test("decodeAnswer() reads what encodeAnswer() wrote, and nothing else", () => {
+  for (const answer of [{ isThere: true, pool: 2 ** 32 - 1 }, { isThere: false, pool: 0 }]) {
+    assertEquals(decodeAnswer(encodeAnswer(answer)), answer);
+  }
+  const random = new Random(5);
+  for (let i = 0; i < 1000; i++) {
+    const bytes = Uint8Array.from({ length: random.below(12) }, () => random.below(256));
+    assertEquals(decodeAnswer(bytes), undefined);
+  }
+});

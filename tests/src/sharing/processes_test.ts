@@ -1,0 +1,286 @@
+// Two processes and one piece of memory: what one writes the other reads, whichever of them made it, and
+// nothing is left when either lets go first, or is killed.
+
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import type { CudaDevice } from "../../../src/device/device.ts";
+import type { EventTicket, MemoryTicket } from "../../../src/entries/sharing.ts";
+import { TicketError } from "../../../src/entries/sharing.ts";
+import { untilNothingIsOffered } from "../../../src/sharing/pool_server.ts";
+import { ON_GPU, openTestDevice } from "../../support/driver.ts";
+import { Peer, PeerError } from "../../support/sharing/peer.ts";
+import { allocateBy, endPoolOf, poolOf, type Way, WAYS } from "../../support/sharing/peer_words.ts";
+import { freeBytes } from "../../support/with_device.ts";
+
+const linux = { ignore: Deno.build.os !== "linux" };
+
+/** Rounds with one of two killed; a process takes its time to start. */
+const KILLS = ON_GPU ? 20 : 2;
+
+/** Rounds in living processes. */
+const ROUNDS = ON_GPU ? 1000 : 30;
+
+/** Odd, and larger than the driver's block for small allocations. */
+const LARGE_BYTES = 5 * 2 ** 20 + 3;
+
+/** Runs a test of a device and another process, and checks that nothing is left here. */
+function testWithPeer(
+  name: string,
+  body: (gpu: CudaDevice, peer: Peer) => Promise<void>,
+): void {
+  Deno.test({
+    name,
+    ...linux,
+    fn: async () => {
+      using gpu = openTestDevice();
+      await using peer = Peer.deno();
+      await body(gpu, peer);
+      endPoolOf(gpu);
+      assertEquals(gpu.live().count, 0);
+      await untilNothingIsOffered();
+    },
+  });
+}
+
+/** The bytes of one value. */
+function bytesOf(count: number, value: number): Uint8Array {
+  return new Uint8Array(count).fill(value);
+}
+
+for (const way of WAYS) {
+  testWithPeer(
+    `gpu.open() in another process shows the bytes of ${way} memory, both ways`,
+    async (gpu, peer) => {
+      using x = allocateBy(gpu, { way, byteLength: 1007, value: 3 });
+      const part = x.subarray(4, 1004).as("int32");
+      const shape = await peer.tell({ do: "open", ticket: await part.share() });
+      assertEquals(shape, ["int32", 250]);
+      assertEquals(await peer.tell({ do: "read" }), [...bytesOf(1000, 3)]);
+      await peer.tell({ do: "fill", value: 7 });
+      const expected = bytesOf(1007, 7);
+      expected.fill(3, 0, 4).fill(3, 1004);
+      assertEquals(await x.download(), expected);
+      assertEquals(await peer.tell({ do: "dispose" }), 0);
+    },
+  );
+
+  testWithPeer(
+    `gpu.open() shows the bytes of ${way} memory of another process`,
+    async (gpu, peer) => {
+      await peer.tell({ do: "alloc", way, byteLength: LARGE_BYTES, value: 9 });
+      const ticket = await peer.tell<MemoryTicket<"uint8">>({ do: "share" });
+      assertEquals(ticket.pid, peer.pid);
+      using y = await gpu.open(ticket, { label: "theirs" });
+      assertEquals([y.dtype, y.kind, y.label], ["uint8", "imported", "theirs"]);
+      assertEquals(await y.checksum(), await peer.tell({ do: "checksum" }));
+      y.fill(4);
+      await gpu.synchronize();
+      assertEquals(await y.checksum(), await peer.tell({ do: "checksum" }));
+      assertEquals(await y.at(-1), 4);
+    },
+  );
+
+  testWithPeer(
+    `gpu.open() twice shows ${way} memory twice, until the last buffer goes`,
+    async (gpu, peer) => {
+      await peer.tell({ do: "alloc", way, byteLength: 64, value: 1 });
+      const ticket = await peer.tell<MemoryTicket<"uint8">>({ do: "share" });
+      const again = await peer.tell<MemoryTicket<"uint8">>({ do: "share" });
+      const [one, two, three] = await Promise.all([ticket, ticket, again].map((t) => gpu.open(t)));
+      assert(one !== undefined && two !== undefined && three !== undefined);
+      assertEquals([two.ptr, three.ptr], [one.ptr, one.ptr]);
+      using stream = gpu.createStream();
+      one.fill(5, { stream }); // the buffers are ordered as one
+      assertEquals(await two.download(), bytesOf(64, 5));
+      one.dispose();
+      two.dispose();
+      assertEquals(await three.download(), bytesOf(64, 5));
+      three.dispose();
+      using last = await gpu.open(ticket);
+      assertEquals(await last.download(), bytesOf(64, 5));
+    },
+  );
+
+  testWithPeer(
+    `gpu.open() of ${way} memory leaves all as it was, ${ROUNDS} times`,
+    async (gpu, peer) => {
+      let freeBefore = 0;
+      for (let round = 0; round < ROUNDS; round++) {
+        const value = round % 251;
+        using x = allocateBy(gpu, { way, byteLength: LARGE_BYTES, value });
+        await peer.tell({ do: "open", ticket: await x.share() });
+        await peer.tell({ do: "fill", value: value + 1 });
+        assertEquals(await peer.tell({ do: "dispose" }), 0);
+        assertEquals([await x.at(0), await x.at(-1)], [value + 1, value + 1]);
+        x.dispose();
+        if (way === "pool") await untilPoolIsEmpty(gpu);
+        if (round === 2) freeBefore = freeBytes(gpu);
+      }
+      assertEquals(freeBytes(gpu), freeBefore);
+    },
+  );
+
+  testWithPeer(`gpu.open() of ${way} memory that was disposed says so`, async (gpu, peer) => {
+    const x = allocateBy(gpu, { way, byteLength: LARGE_BYTES, value: 1 });
+    const ticket = await x.share();
+    x.dispose();
+    await gpu.synchronize();
+    const error = await assertRejects(() => peer.tell({ do: "open", ticket }), PeerError);
+    assertEquals([error.kind, error.reason], ["TicketError", "gone"]);
+    assert(/disposed|shares nothing/.test(error.message), error.message);
+  });
+
+  testWithPeer(
+    `gpu.open() of ${way} memory refuses more bytes than there are`,
+    async (gpu, peer) => {
+      using x = allocateBy(gpu, { way, byteLength: 2 ** 22, value: 1 });
+      const ticket = await x.share();
+      for (const byteLength of [2 ** 22 + 1, 2 ** 40]) {
+        const longer = { ...ticket, byteLength, shape: [byteLength] };
+        const error = await assertRejects(
+          () => peer.tell({ do: "open", ticket: longer }),
+          PeerError,
+        );
+        assertEquals([error.kind, error.reason], ["TicketError", "length"]);
+      }
+      const behind = { ...ticket, offset: 2 ** 22 };
+      const error = await assertRejects(() => peer.tell({ do: "open", ticket: behind }), PeerError);
+      assertEquals(error.reason, "length");
+      await peer.tell({ do: "open", ticket }); // the refusals have left nothing open
+      assertEquals(await peer.tell({ do: "dispose" }), 0);
+    },
+  );
+
+  Deno.test({
+    name: `gpu.open() of ${way} memory lives on when the other process is killed, ${KILLS} times`,
+    ...linux,
+    fn: async () => {
+      using gpu = openTestDevice();
+      const freeBefore = freeBytes(gpu);
+      for (let round = 0; round < KILLS; round++) {
+        await using peer = Peer.deno();
+        await peer.tell({ do: "alloc", way, byteLength: LARGE_BYTES, value: round });
+        const ticket = await peer.tell<MemoryTicket<"uint8">>({ do: "share" });
+        const open = round % 2 === 0 ? await gpu.open(ticket) : undefined;
+        await peer.kill();
+        if (open === undefined) {
+          const error = await assertRejects(() => gpu.open(ticket), TicketError);
+          assertEquals(error.reason, "gone");
+          continue;
+        }
+        assertEquals(await open.at(-1), round);
+        open.dispose();
+      }
+      assertEquals(gpu.live().count, 0);
+      assertEquals(freeBytes(gpu), freeBefore);
+    },
+  });
+
+  Deno.test({
+    name: `share() of ${way} memory outlives a process that is killed with it open, ${KILLS} times`,
+    ...linux,
+    fn: async () => {
+      using gpu = openTestDevice();
+      await killOpeners(gpu, way, 1); // the driver keeps something at the first time
+      const freeBefore = freeBytes(gpu);
+      await killOpeners(gpu, way, KILLS);
+      assertEquals(freeBytes(gpu), freeBefore);
+      endPoolOf(gpu);
+      assertEquals(gpu.live().count, 0);
+      await untilNothingIsOffered();
+    },
+  });
+}
+
+testWithPeer(
+  "A buffer of a pool that another process has open keeps its memory until that one lets go",
+  async (gpu, peer) => {
+    const pool = poolOf(gpu);
+    const x = allocateBy(gpu, { way: "pool", byteLength: LARGE_BYTES, value: 6 });
+    await peer.tell({ do: "open", ticket: await x.share() });
+    x.dispose();
+    using y = allocateBy(gpu, { way: "pool", byteLength: LARGE_BYTES, value: 8 });
+    await gpu.synchronize();
+    assert(pool.usedBytes >= 2 * LARGE_BYTES);
+    assertEquals(await peer.tell({ do: "last" }), 6);
+    await peer.tell({ do: "dispose" });
+    while (pool.usedBytes >= 2 * LARGE_BYTES) await turn(gpu);
+    assertEquals(await y.at(0), 8);
+  },
+);
+
+testWithPeer(
+  "gpu.openEvent() makes work of one process come after work of the other",
+  async (gpu, peer) => {
+    using x = allocateBy(gpu, { way: "shareable", byteLength: LARGE_BYTES, value: 0 });
+    await peer.tell({ do: "open", ticket: await x.share() });
+    using mine = gpu.createEvent({ shareable: true, label: "mine" });
+    await peer.tell({ do: "openEvent", name: "theirs", ticket: mine.share() });
+    using back = gpu.openEvent(await peer.tell<EventTicket>({ do: "createEvent", name: "back" }));
+    assertEquals([mine.timing, back.timing, back.isComplete], [false, false, true]);
+    for (let round = 1; round <= 20; round++) {
+      for (let i = 0; i < 20; i++) x.fill(200); // work that takes a moment
+      x.fill(round);
+      gpu.stream.record(mine);
+      await peer.tell({ do: "wait", name: "theirs" });
+      // The other one reads after the fill.
+      assertEquals(await peer.tell({ do: "last" }), round);
+      await peer.tell({ do: "fill", value: round + 100, waits: false });
+      await peer.tell({ do: "record", name: "back" });
+      gpu.stream.wait(back);
+      assertEquals(await x.subarray(0, 8).download(), bytesOf(8, round + 100));
+    }
+    await back.synchronize();
+    back.synchronizeSync();
+    await peer.tell({ do: "disposeEvent", name: "theirs" });
+    await peer.tell({ do: "dispose" });
+  },
+);
+
+testWithPeer("gpu.openEvent() says when the event was disposed", async (gpu, peer) => {
+  const event = gpu.createEvent({ shareable: true });
+  const ticket = event.share();
+  event.dispose();
+  const error = await assertRejects(() => peer.tell({ do: "openEvent", ticket }), PeerError);
+  assertEquals([error.kind, error.reason], ["TicketError", "gone"]);
+});
+
+testWithPeer(
+  "share() of memory of another process names the way: pass on its ticket",
+  async (gpu, peer) => {
+    await peer.tell({ do: "alloc", way: "shareable", byteLength: 64, value: 1 });
+    using y = await gpu.open(await peer.tell<MemoryTicket>({ do: "share" }));
+    await assertRejects(
+      () => y.share(),
+      TypeError,
+      "memory of another process; pass on its ticket",
+    );
+    await assertRejects(() => y.handOver(), TypeError, "Cannot hand over");
+  },
+);
+
+async function killOpeners(gpu: CudaDevice, way: Way, rounds: number): Promise<void> {
+  for (let round = 0; round < rounds; round++) {
+    await using peer = Peer.deno();
+    using x = allocateBy(gpu, { way, byteLength: LARGE_BYTES, value: 1 });
+    await peer.tell({ do: "open", ticket: await x.share() });
+    await peer.tell({ do: "fill", value: 7 });
+    if (round % 2 === 0) x.dispose();
+    await peer.kill();
+    if (!x.disposed) assertEquals(await x.at(0), 7);
+    x.dispose();
+    if (way === "pool") await untilPoolIsEmpty(gpu);
+    await gpu.synchronize();
+  }
+}
+
+/** Waits until what other processes had open is freed, and given back to the device. */
+async function untilPoolIsEmpty(gpu: CudaDevice): Promise<void> {
+  const pool = poolOf(gpu);
+  while (pool.usedBytes > 0) await turn(gpu);
+  pool.trim();
+}
+
+async function turn(gpu: CudaDevice): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, 2));
+  await gpu.synchronize();
+}

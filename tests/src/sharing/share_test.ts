@@ -1,0 +1,269 @@
+// Refusals of share() and open() inside one process, each with words that help.
+
+import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
+import {
+  CachingResourceAdaptor,
+  CudaAsyncMemoryResource,
+  CudaMemoryResource,
+  StatisticsResourceAdaptor,
+} from "../../../src/entries/memory.ts";
+import { ShareableMemoryResource, TicketError } from "../../../src/entries/sharing.ts";
+import { type DriverApi, simulateDriver } from "../../../src/entries/simulated.ts";
+import { CudaDevice } from "../../../src/device/device.ts";
+import { untilNothingIsOffered } from "../../../src/sharing/pool_server.ts";
+import { CudaError, CudaUnavailableError, DisposedError } from "../../../src/words/errors.ts";
+import { faultyDriver } from "../../support/faulty_driver.ts";
+import { testOnTwoDevices } from "../../support/driver.ts";
+import { allocateBy, endPoolOf, WAYS } from "../../support/sharing/peer_words.ts";
+import { withDevice } from "../../support/with_device.ts";
+
+const linux = { ignore: Deno.build.os !== "linux" };
+
+const WAYS_OUT = "allocate with { shareable: true }, from new CudaMemoryResource(gpu), or from a " +
+  'pool made with { handleType: "fileDescriptor" }';
+
+Deno.test("share() of the default pool's memory names the ways that other processes can open", () =>
+  withDevice(async (gpu) => {
+    using x = gpu.zeros("float32", 4, { label: "x" });
+    const error = await assertRejects(() => x.share(), TypeError);
+    assertEquals(
+      error.message,
+      `Cannot share DeviceBuffer(x, float32[4]): it comes from a pool without file descriptors; ` +
+        WAYS_OUT,
+    );
+  }));
+
+Deno.test("share() refuses every other kind of memory with the same ways", () =>
+  withDevice(async (gpu) => {
+    using pinned = gpu.pinned("uint8", 64);
+    using mapped = gpu.mapped("uint8", 64);
+    using managed = gpu.managed("uint8", 64);
+    using growable = gpu.growable("uint8", { shape: 64, reserveSize: "4 MiB" });
+    using staged = gpu.staged("uint8", 64);
+    for (const buffer of [pinned, mapped, managed, growable, staged]) {
+      await assertRejects(() => buffer.share(), TypeError, WAYS_OUT);
+    }
+    using empty = gpu.alloc("uint8", 0, { shareable: true });
+    await assertRejects(() => empty.share(), TypeError, "it has no bytes");
+  }));
+
+Deno.test(
+  "share() refuses a buffer that was disposed, also while it waits",
+  linux,
+  () =>
+    withDevice(async (gpu) => {
+      const x = gpu.zeros("uint8", 64, { shareable: true });
+      const sharing = x.share();
+      x.dispose();
+      await assertRejects(() => sharing, DisposedError);
+      await assertRejects(() => x.share(), DisposedError);
+    }),
+);
+
+Deno.test("share() waits for what was called before", linux, () =>
+  withDevice(async (gpu) => {
+    using stream = gpu.createStream();
+    using x = gpu.alloc("uint8", 2 ** 20, { shareable: true, stream });
+    x.fill(1, { stream });
+    const moving = x.upload(new Uint8Array(2 ** 20).fill(2), { stream });
+    await x.share();
+    assert(stream.isIdle);
+    await moving;
+  }));
+
+Deno.test(
+  "share() gives the same handle for a block and its views, with their places",
+  linux,
+  () =>
+    withDevice(async (gpu) => {
+      for (const way of WAYS) {
+        using x = allocateBy(gpu, { way, byteLength: 4096, value: 0 });
+        const whole = await x.share();
+        const part = await x.as("float32").reshape([32, 32]).view(3).share();
+        assertEquals(part.handle, whole.handle);
+        assertEquals([whole.offset, part.offset], [0, 384]);
+        assertEquals([part.dtype, part.shape, part.byteLength], ["float32", [32], 128]);
+        assertEquals([part.device, part.pid], [gpu.info.uuid, Deno.pid]);
+        assertEquals(JSON.parse(JSON.stringify(part)), part);
+        assert(JSON.stringify(part).length < 600);
+      }
+      endPoolOf(gpu);
+      await untilNothingIsOffered();
+    }),
+);
+
+Deno.test(
+  "share() finds the place of a buffer in a block that an adaptor has cut",
+  linux,
+  () =>
+    withDevice(async (gpu) => {
+      using cache = new CachingResourceAdaptor(new CudaMemoryResource(gpu));
+      const resource = new StatisticsResourceAdaptor(cache);
+      using first = gpu.alloc("uint8", 512, { resource });
+      using second = gpu.alloc("uint8", 512, { resource });
+      const [one, two] = [await first.share(), await second.share()];
+      assertEquals(two.handle, one.handle);
+      assertEquals(two.offset - one.offset, Number(second.ptr - first.ptr));
+    }),
+);
+
+Deno.test(
+  "open() refuses a ticket of this process, and says what to do instead",
+  linux,
+  () =>
+    withDevice(async (gpu) => {
+      for (const way of WAYS) {
+        using x = allocateBy(gpu, { way, byteLength: 64, value: 0 });
+        const ticket = await x.share();
+        const error = await assertRejects(() => gpu.open(ticket), TicketError);
+        assertEquals([error.reason, error.message], [
+          "own-process",
+          "Cannot open the ticket: this process has made it; use the buffer itself, or handOver() it " +
+          "to another Worker",
+        ]);
+      }
+      using event = gpu.createEvent({ shareable: true });
+      const error = assertThrows(() => gpu.openEvent(event.share()), TicketError);
+      assertEquals(error.reason, "own-process");
+      endPoolOf(gpu);
+      await untilNothingIsOffered();
+    }),
+);
+
+Deno.test(
+  "open() refuses a ticket of another device by its UUID",
+  linux,
+  () =>
+    withDevice(async (gpu) => {
+      using x = gpu.zeros("uint8", 64, { shareable: true });
+      const device = "GPU-00000000-0000-0000-0000-000000000000";
+      const error = await assertRejects(
+        async () => gpu.open({ ...await x.share(), device }),
+        TicketError,
+      );
+      assertEquals(error.reason, "device");
+      assert(error.message.includes(device) && error.message.includes(gpu.info.uuid));
+    }),
+);
+
+testOnTwoDevices("open() refuses a ticket of the machine's other device", async (first, second) => {
+  using x = first.zeros("uint8", 64, { shareable: true });
+  const ticket = await x.share();
+  const error = await assertRejects(() => second.open(ticket), TicketError);
+  assertEquals(error.reason, "device");
+});
+
+testOnTwoDevices(
+  "CudaStream.wait() refuses an event for other processes of another device",
+  (first, second) => {
+    using event = first.createEvent({ shareable: true });
+    first.stream.record(event);
+    assertThrows(() => second.stream.wait(event), TypeError, "streams of their own device");
+  },
+);
+
+Deno.test("open() refuses a wait that is no time", () =>
+  withDevice(async (gpu) => {
+    for (const timeoutSeconds of [NaN, -1]) {
+      await assertRejects(() => gpu.open("{}", { timeoutSeconds }), RangeError, "0 or more");
+    }
+  }));
+
+Deno.test("CudaDevice.alloc() with shareable takes memory that nobody else's buffer shares", () =>
+  withDevice((gpu) => {
+    using one = gpu.alloc("uint8", 1, { shareable: true });
+    using two = gpu.alloc("uint8", 1, { shareable: true });
+    assert(one.memoryResource instanceof ShareableMemoryResource);
+    const distance = two.ptr > one.ptr ? two.ptr - one.ptr : one.ptr - two.ptr;
+    assert(distance >= 2n ** 21n, `${distance}`);
+    assertEquals([one.kind, one.totalByteLength], ["device", 1]);
+  }));
+
+Deno.test("CudaDevice.alloc() refuses a resource and shareable at once, and both in a capture", () =>
+  withDevice((gpu) => {
+    const resource = new CudaMemoryResource(gpu);
+    assertThrows(
+      () => gpu.alloc("uint8", 1, { shareable: true, resource }),
+      TypeError,
+      "pass one",
+    );
+    assertThrows(
+      () => {
+        gpu.capture(() => void gpu.alloc("uint8", 1, { shareable: true }));
+      },
+      TypeError,
+      "capture",
+    );
+    using plain = gpu.alloc("uint8", 1, { shareable: false, resource });
+    assertEquals(plain.memoryResource, resource);
+  }));
+
+Deno.test("createEvent() refuses times of an event for other processes, and captures of it", () =>
+  withDevice((gpu) => {
+    assertThrows(
+      () => gpu.createEvent({ shareable: true, timing: true }),
+      TypeError,
+      "one of the two",
+    );
+    using event = gpu.createEvent({ shareable: true });
+    assertEquals([event.timing, event.shareable], [false, true]);
+    assertThrows(
+      () => {
+        gpu.capture((stream) => void stream.record(event));
+      },
+      TypeError,
+      "it is for other processes",
+    );
+    using plain = gpu.createEvent();
+    assertThrows(() => plain.share(), TypeError, "gpu.createEvent({ shareable: true })");
+    event.dispose();
+    assertThrows(() => event.share(), DisposedError);
+  }));
+
+Deno.test("share() gives a pool's descriptor back when its driver call fails", linux, async () => {
+  const { driver, setFault } = faultyDriver();
+  using gpu = CudaDevice.open(0, { driver });
+  using pool = new CudaAsyncMemoryResource(gpu, { handleType: "fileDescriptor" });
+  using x = gpu.zeros("uint8", 64, { resource: pool });
+  for (const name of ["cuMemPoolExportToShareableHandle", "cuMemPoolExportPointer"] as const) {
+    setFault({ name });
+    await assertRejects(() => x.share(), CudaError, name);
+  }
+  setFault(undefined);
+  await x.share();
+  x.dispose();
+  await untilNothingIsOffered();
+});
+
+Deno.test("ShareableMemoryResource takes a pool where the device has no other handles", async () => {
+  const driver = driverWithout(125);
+  using gpu = CudaDevice.open(0, { driver });
+  {
+    using x = gpu.zeros("uint8", 64, { shareable: true });
+    assertEquals((await x.share()).kind, "pool");
+  }
+  await untilNothingIsOffered();
+});
+
+Deno.test("ShareableMemoryResource says when the device has no handles at all", () => {
+  const driver = driverWithout(125, 119);
+  using gpu = CudaDevice.open(0, { driver });
+  assertThrows(
+    () => gpu.alloc("uint8", 64, { shareable: true }),
+    CudaUnavailableError,
+    "has no handles for them",
+  );
+});
+
+/** A driver whose device has some attributes of 0. */
+function driverWithout(...numbers: readonly number[]): DriverApi {
+  const driver = simulateDriver();
+  return {
+    ...driver,
+    cuDeviceGetAttribute(cell, number, device) {
+      const status = driver.cuDeviceGetAttribute(cell, number, device);
+      if (numbers.includes(number) && cell instanceof Int32Array) cell[0] = 0;
+      return status;
+    },
+  };
+}
