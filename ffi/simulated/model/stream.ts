@@ -22,6 +22,8 @@ export interface Work {
   after?: readonly Operation[];
   /** Says why the operation cannot start yet. */
   blocked?: (() => string | undefined) | undefined;
+  /** Whether what blocks it may end by itself, so that a thread that waits for it waits on. */
+  mayWake?: boolean;
   /** Does the work. */
   run?: () => void;
 }
