@@ -16,6 +16,8 @@
  * @module
  */
 
+import "../words/runtime.ts";
+
 export { DeviceList, type ListedDevice } from "../device/device_list.ts";
 export { DeviceGroup } from "../group/device_group.ts";
 export type { Reduction } from "../group/element_types.ts";
