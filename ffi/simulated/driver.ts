@@ -21,18 +21,26 @@ import { sharingCalls } from "./calls/sharing_calls.ts";
 import { streamCalls } from "./calls/stream_calls.ts";
 import { virtualMemoryCalls } from "./calls/virtual_memory_calls.ts";
 import { type HostCheck, WATCH_HOST } from "../host_watch.ts";
+import { OWN_NCCL } from "../nccl_library.ts";
 import { OWN_NVML } from "../nvml_library.ts";
 import { OWN_NVRTC } from "../nvrtc_library.ts";
 import { Refusal, SimulationError } from "./errors.ts";
 import { HostStorage } from "./model/host_storage.ts";
 import { Machine } from "./model/machine.ts";
+import { simulateNccl } from "./nccl.ts";
 import { simulateNvml } from "./nvml.ts";
 import { DISTURBING } from "./model/open_captures.ts";
 import { simulateNvrtc } from "./nvrtc.ts";
 import { settingsOf, type SimulationOptions } from "./options.ts";
 
 export { SimulationError } from "./errors.ts";
-export type { Dimensions, SimulatedKernel, SimulatedLaunch, SimulationOptions } from "./options.ts";
+export type {
+  Dimensions,
+  RankFault,
+  SimulatedKernel,
+  SimulatedLaunch,
+  SimulationOptions,
+} from "./options.ts";
 
 /** Functions that answer before `cuInit`. */
 const ALWAYS_READY: ReadonlySet<string> = new Set(
@@ -80,6 +88,7 @@ export function driverOf(machine: Machine): DriverApi {
   const api = Object.fromEntries(functions) as DriverApi;
   return Object.assign(api, {
     [WATCH_HOST]: watchArray,
+    [OWN_NCCL]: simulateNccl(machine),
     [OWN_NVML]: simulateNvml(machine),
     [OWN_NVRTC]: simulateNvrtc(),
   });

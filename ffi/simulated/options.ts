@@ -44,7 +44,20 @@ export interface SimulationOptions {
   peerAccess?: boolean;
   /** Kernels by name, found in every module. */
   kernels?: Record<string, SimulatedKernel>;
+  /** Version of NCCL, as in `ncclGetVersion`; functions that came later are null. 22809 unless given. */
+  ncclVersion?: number;
+  /** Decides what is wrong with a rank of a group when it comes to a call; nothing unless given. */
+  ranks?: RankFaults;
 }
+
+/**
+ * What is wrong with a rank of a group: it comes late by some virtual seconds, it sleeps, and the
+ * others wait for it as long as the answer stays the same, or it is dead, which the others learn.
+ */
+export type RankFault = { readonly lateSeconds: number } | "asleep" | "dead";
+
+/** Decides what is wrong with a rank when it comes to a call of NCCL, such as `"ncclAllReduce"`. */
+export type RankFaults = (rank: number, call: string) => RankFault | undefined;
 
 /** Options with every default filled in. */
 export type SimulationSettings = Required<SimulationOptions>;
@@ -59,6 +72,8 @@ export function settingsOf(options: SimulationOptions): SimulationSettings {
     concurrentManagedAccess: true,
     peerAccess: true,
     kernels: {},
+    ncclVersion: 22809,
+    ranks: () => undefined,
     ...options,
   };
 }

@@ -90,6 +90,19 @@ export const STRICTER = {
     simulated: "throws when a text of PTX has no zero byte at its end",
     real: "reads on behind the text",
   },
+  collective: {
+    kind: "throws",
+    simulated:
+      "throws when the ranks of a group differ in the order, operation, element type, count or " +
+      "root of their calls, when one of them is missing or a send has no receive, and when calls " +
+      "share bytes",
+    real: "waits for ever, or leaves bytes that nobody can tell",
+  },
+  communicatorInUse: {
+    kind: "throws",
+    simulated: "throws when a communicator is destroyed before its work is done",
+    real: "waits for that work",
+  },
   deadlock: {
     kind: "throws",
     simulated: "throws when the host waits for work that nothing can set going any more",

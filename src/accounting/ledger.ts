@@ -26,7 +26,8 @@ export type LiveKind =
   | "stream"
   | "event"
   | "graph"
-  | "module";
+  | "module"
+  | "group";
 
 /** Names of all kinds. */
 export const LIVE_KINDS = [
@@ -42,6 +43,7 @@ export const LIVE_KINDS = [
   "event",
   "graph",
   "module",
+  "group",
 ] as const satisfies readonly LiveKind[];
 
 /** One live object: the record that both dispose and garbage collection go through. */
@@ -50,7 +52,7 @@ export interface LedgerEntry {
   readonly id: number;
   /** The kind of object. */
   readonly kind: LiveKind;
-  /** Bytes it holds; 0 for streams, events, graphs and modules. */
+  /** Bytes it holds; 0 for streams, events, graphs, modules and groups. */
   readonly byteLength: number;
   /** The label that the program gave it. */
   readonly label: string | undefined;
@@ -66,9 +68,9 @@ export interface LedgerEntry {
   readonly stack: readonly string[] | undefined;
   /** The innermost track that was open when it was created. */
   readonly scope: string | undefined;
-  /** Its address; 0n for streams, events, graphs and modules. */
+  /** Its address; 0n for streams, events, graphs, modules and groups. */
   readonly address: bigint;
-  /** The handle of the stream it belongs to; 0n for streams, events, graphs and modules. */
+  /** The handle of the stream it belongs to; 0n for streams, events, graphs, modules and groups. */
   readonly streamHandle: bigint;
   /**
    * Time of creation, in milliseconds since 1970. A few small blocks created in one turn of the

@@ -27,6 +27,7 @@ const PLACES: Readonly<Record<LiveKind, string>> = {
   event: "an event",
   graph: "a graph",
   module: "a module",
+  group: "a group of devices",
 };
 
 /** Place of a view in its block, in bytes. */

@@ -154,6 +154,8 @@ import {
   BIGINT,
   CALLBACK,
   isRecord,
+  listOf,
+  NUMBER,
   type OptionKind,
   requireKind,
   TEXT,
@@ -162,6 +164,7 @@ import { Parts, partsOf } from "../words/parts.ts";
 import type { EventTicket, MemoryTicket } from "../words/ticket.ts";
 import { VERSION } from "../words/version.ts";
 import { DeviceInfo } from "./device_info.ts";
+import { type DeviceList, openDevices } from "./device_list.ts";
 import { type DeviceMemory, readDeviceMemory } from "./device_memory.ts";
 import {
   OPEN_OPTIONS,
@@ -180,6 +183,11 @@ import { readSystemState, type SystemState } from "./system_state.ts";
 const DEVICE: OptionKind = {
   expected: "another device",
   accepts: (value) => value instanceof CudaDevice,
+};
+
+const ORDINALS: OptionKind = {
+  expected: "a list of device numbers, such as [0, 1]",
+  accepts: listOf(NUMBER).accepts,
 };
 
 const MARK: OptionKind = {
@@ -266,6 +274,44 @@ export class CudaDevice implements DeviceAllocator, Disposable {
       context.release();
       throw error;
     }
+  }
+
+  /**
+   * Opens all devices of this machine, to be disposed as one. See {@link CudaDevice.open}.
+   *
+   * @throws CudaUnavailableError when the driver or a permission is missing.
+   */
+  static all(options: OpenOptions = {}): DeviceList<CudaDevice> {
+    OPEN_OPTIONS.read(options, "all");
+    const ordinals = Array.from({ length: CudaDevice.count(options) }, (_, ordinal) => ordinal);
+    return openDevices(ordinals, (ordinal) => CudaDevice.open(ordinal, options));
+  }
+
+  /**
+   * Opens several devices, to be disposed as one. When one cannot be opened, none stays open.
+   *
+   * @param ordinals The devices' numbers, in the order in which the list has them.
+   *
+   * @throws RangeError when no device is named, one is named twice, or this machine has none with that
+   *   number.
+   *
+   * @example
+   * ```ts
+   * import { CudaDevice } from "vramkit";
+   *
+   * using gpus = CudaDevice.openMany([1, 0], { driver: "simulated" });
+   * console.log(gpus.map((gpu) => gpu.ordinal)); // [1, 0]
+   * ```
+   */
+  static openMany(ordinals: readonly number[], options: OpenOptions = {}): DeviceList<CudaDevice> {
+    OPEN_OPTIONS.read(options, "openMany");
+    requireKind(ordinals, ORDINALS, "openMany");
+    if (ordinals.length === 0) throw new RangeError("Cannot open no devices: name at least one");
+    const twice = ordinals.find((ordinal, at) => ordinals.indexOf(ordinal) !== at);
+    if (twice !== undefined) {
+      throw new RangeError(`Cannot open device ${twice} twice in one list: name each device once`);
+    }
+    return openDevices(ordinals, (ordinal) => CudaDevice.open(ordinal, options));
   }
 
   /**

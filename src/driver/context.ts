@@ -197,6 +197,25 @@ export class Context {
   }
 
   /**
+   * Runs calls of another library with this context current. What such a library leaves current in its
+   * place is undone. Where the context is not needed, the calls are made without it if it cannot be
+   * current.
+   *
+   * @ignore
+   */
+  enter<T>(body: () => T, { isNeeded = true }: { readonly isNeeded?: boolean } = {}): T {
+    const { driver } = this;
+    const former = this.#isCurrent ? this.handle : this.#current[0] ?? 0n;
+    const status = driver.status("cuCtxPushCurrent_v2", this.handle);
+    if (isNeeded) driver.check(status, "cuCtxPushCurrent_v2");
+    try {
+      return body();
+    } finally {
+      if (status === CUresult.CUDA_SUCCESS) this.#stepBack(former);
+    }
+  }
+
+  /**
    * Calls a function that releases something, and throws the error of its status. The context is
    * made current if that is possible; most of these functions work without it.
    *

@@ -22,7 +22,11 @@
 import "../words/runtime.ts";
 import { CUresult } from "../../ffi/constants.ts";
 import type { DriverApi, DriverFunction } from "../../ffi/cuda.ts";
-import { type SimulatedKernel, simulateDriver as simulate } from "../../ffi/simulated/driver.ts";
+import {
+  type RankFault,
+  type SimulatedKernel,
+  simulateDriver as simulate,
+} from "../../ffi/simulated/driver.ts";
 import { requirePointers } from "../driver/driver.ts";
 import { type ByteSize, describeValue, parseBytes } from "../words/format.ts";
 import {
@@ -37,7 +41,12 @@ import {
 } from "../words/options.ts";
 
 export type { DriverApi, DriverFunction } from "../../ffi/cuda.ts";
-export type { Dimensions, SimulatedKernel, SimulatedLaunch } from "../../ffi/simulated/driver.ts";
+export type {
+  Dimensions,
+  RankFault,
+  SimulatedKernel,
+  SimulatedLaunch,
+} from "../../ffi/simulated/driver.ts";
 export { SimulationError } from "../../ffi/simulated/errors.ts";
 export type { Rule as SimulationRule } from "../../ffi/simulated/stricter.ts";
 
@@ -63,6 +72,14 @@ export interface SimulatedDriverOptions {
    * its code says.
    */
   readonly kernels?: Readonly<Record<string, SimulatedKernel>>;
+  /** Version of its NCCL, which lacks what came later; `"2.28.9"` by default. */
+  readonly ncclVersion?: string;
+  /**
+   * Decides what is wrong with a rank of a group when it comes to a call of NCCL, such as
+   * `"ncclAllReduce"`: it comes late by some seconds, it is `"asleep"` as long as this says so again, or
+   * it is `"dead"`.
+   */
+  readonly ranks?: (rank: number, call: string) => RankFault | undefined;
   /**
    * Decides before each call whether it fails: the name of a status makes the call return it and do
    * nothing else, undefined lets the call run.
@@ -84,6 +101,8 @@ const SIMULATED_DRIVER_OPTIONS = new OptionSet<SimulatedDriverOptions>({
   concurrentManagedAccess: FLAG,
   cudaVersion: TEXT,
   kernels: KERNELS,
+  ncclVersion: TEXT,
+  ranks: CALLBACK,
   fault: CALLBACK,
 });
 
@@ -118,6 +137,7 @@ const SIMULATED_DRIVER_OPTIONS = new OptionSet<SimulatedDriverOptions>({
 export function simulateDriver(options: SimulatedDriverOptions = {}): DriverApi {
   SIMULATED_DRIVER_OPTIONS.read(options, "simulateDriver");
   const { deviceCount = 2, memorySize = "8 GiB", cudaVersion = "13.0", fault } = options;
+  const { ncclVersion = "2.28.9", ranks = () => undefined } = options;
   if (!Number.isSafeInteger(deviceCount) || deviceCount < 1) {
     throw new RangeError(`Cannot simulate ${deviceCount} devices: expected at least one`);
   }
@@ -129,6 +149,8 @@ export function simulateDriver(options: SimulatedDriverOptions = {}): DriverApi 
     poolsSupported: options.pools ?? true,
     concurrentManagedAccess: options.concurrentManagedAccess ?? true,
     kernels: { ...options.kernels },
+    ncclVersion: parseNcclVersion(ncclVersion),
+    ranks,
   };
   requirePointers();
   const driver = simulate(settings);
@@ -150,6 +172,17 @@ function parseVersion(version: string): number {
     );
   }
   return Number(major) * 1000 + Number(minor) * 10;
+}
+
+/** Reads `"2.28.9"` as ncclGetVersion writes it. */
+function parseNcclVersion(version: string): number {
+  const [, major, minor, patch] = /^(\d)\.(\d{1,2})\.(\d{1,2})$/.exec(version) ?? [];
+  if (major === undefined) {
+    throw new RangeError(
+      `Cannot simulate NCCL ${describeValue(version)}: expected a version such as "2.28.9"`,
+    );
+  }
+  return Number(major) * 10000 + Number(minor) * 100 + Number(patch);
 }
 
 /** Copies a driver so that `fault` is asked before each call. */

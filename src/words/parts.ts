@@ -4,6 +4,9 @@
 /** The methods from which programs get an object, by its class. */
 const MAKERS: Readonly<Record<string, string>> = {
   CudaDevice: "CudaDevice.open()",
+  DeviceList: "CudaDevice.all() and CudaDevice.openMany()",
+  DeviceGroup: "gpus.group()",
+  GroupWork: "the calls of a group, such as group.allReduce()",
   DeviceInfo: "gpu.info",
   DeviceMemory: "gpu.memory",
   GpuBuffer: "gpu.alloc(), gpu.upload() and others of its kind",

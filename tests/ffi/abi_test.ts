@@ -1,11 +1,13 @@
-// Checks ffi/ against what a C++ compiler says about cuda.h, nvml.h, nvrtc.h and dlpack.h, and that this
-// check can fail. The compiler's answers lie in cuda_abi.json and its like; `deno task abi` writes them anew.
+// Checks ffi/ against what a C++ compiler says about cuda.h, nvml.h, nvrtc.h, dlpack.h and nccl.h, and that
+// this check can fail. The compiler's answers lie in cuda_abi.json and its like; `deno task abi` writes
+// them anew.
 
 import { assertEquals } from "@std/assert";
 import { struct, u16, u64, u8 } from "../../ffi/struct.ts";
 import { compareAbi } from "../support/abi/compare.ts";
 import answer from "../support/abi/cuda_abi.json" with { type: "json" };
 import dlpackAnswer from "../support/abi/dlpack_abi.json" with { type: "json" };
+import ncclAnswer from "../support/abi/nccl_abi.json" with { type: "json" };
 import nvmlAnswer from "../support/abi/nvml_abi.json" with { type: "json" };
 import nvrtcAnswer from "../support/abi/nvrtc_abi.json" with { type: "json" };
 import type { AbiManifest } from "../support/abi/manifest.ts";
@@ -13,6 +15,7 @@ import {
   type AbiSubjects,
   CUDA_SUBJECTS,
   DLPACK_SUBJECTS,
+  NCCL_SUBJECTS,
   NVML_SUBJECTS,
   NVRTC_SUBJECTS,
   placesOf,
@@ -46,6 +49,10 @@ Deno.test("NVRTC and its constants are as nvrtc.h has them", () => {
 
 Deno.test("dlpack.ts places every member as dlpack.h does, and has its numbers", () => {
   assertEquals(compareAbi(DLPACK_SUBJECTS, dlpackAnswer as AbiManifest), []);
+});
+
+Deno.test("NCCL, its configuration and its constants are as nccl.h has them", () => {
+  assertEquals(compareAbi(NCCL_SUBJECTS, ncclAnswer as AbiManifest), []);
 });
 
 Deno.test("compareAbi() names a function with a parameter of the wrong width", () => {

@@ -4,6 +4,7 @@
 
 import { assertEquals } from "@std/assert";
 import * as kit from "../../mod.ts";
+import * as group from "../../src/entries/group.ts";
 import * as kernels from "../../src/entries/kernels.ts";
 import * as memory from "../../src/entries/memory.ts";
 import * as numpy from "../../src/entries/numpy.ts";
@@ -13,6 +14,7 @@ import * as simulated from "../../src/entries/simulated.ts";
 import * as testing from "../../src/entries/testing.ts";
 import * as bench from "../../src/bench/mod.ts";
 import * as notebook from "../../src/notebook/mod.ts";
+import { startGroup } from "../../src/group/device_group.ts";
 import { openTestDevice } from "../support/driver.ts";
 import { TemporaryFolder } from "../support/temporary_folder.ts";
 import { CaughtWarnings } from "../support/warnings.ts";
@@ -20,6 +22,7 @@ import { CaughtWarnings } from "../support/warnings.ts";
 /** All that programs import. */
 const EXPORTED = {
   ...kit,
+  ...group,
   ...kernels,
   ...memory,
   ...numpy,
@@ -53,6 +56,11 @@ const THINGS: Readonly<Record<string, (gpu: kit.CudaDevice) => object>> = {
   CudaStream: (gpu) => gpu.createStream(),
   CudaEvent: (gpu) => gpu.createEvent(),
   LiveTable: (gpu) => gpu.live(),
+  DeviceList: () => kit.CudaDevice.all({ driver: simulated.simulateDriver() }),
+  DeviceGroup: () => {
+    const { context } = kit.CudaDevice.open(0, { driver: simulated.simulateDriver() });
+    return startGroup([context]);
+  },
   CudaAsyncMemoryResource: (gpu) => new memory.CudaAsyncMemoryResource(gpu, {}),
   CachingResourceAdaptor: (gpu) => new memory.CachingResourceAdaptor(gpu.memoryResource),
   VirtualMemoryResource: (gpu) => new memory.VirtualMemoryResource(gpu),

@@ -4,6 +4,7 @@
 
 import { assert, assertEquals, assertInstanceOf, assertStringIncludes } from "@std/assert";
 import config from "../../deno.json" with { type: "json" };
+import { simulateDriver } from "../../ffi/simulated/driver.ts";
 import { CudaDevice } from "../../src/device/device.ts";
 import { saveNpz } from "../../src/interop/numpy/npz.ts";
 import { saveSafetensors } from "../../src/interop/safetensors/save.ts";
@@ -155,7 +156,12 @@ function walk(row: Door, attempts: (scene: DoorScene) => Iterable<Attempt>): Pro
     using graph = gpu.capture(() => void buffer.fill(9));
     using module = await gpu.loadModule(IOTA_PTX);
     const kernel = module.kernel("vramkit_iota_u32");
-    const things = { gpu, buffer, source, view, staged, managed, graph, module, kernel };
+    using gpus = CudaDevice.all({ driver: simulateDriver() });
+    using world = await gpus.group();
+    using stack = new DisposableStack();
+    const parts = gpus.map((each) => stack.use(each.zeros("float32", 4)));
+    const group = { gpus, world, parts };
+    const things = { gpu, buffer, source, view, staged, managed, graph, module, kernel, group };
     const scene = { ...things, folder: folder.path };
     const live = liveNames(gpu);
     const files = filesIn(folder.path);

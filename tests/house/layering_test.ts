@@ -27,6 +27,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ["src/kernels/"],
   ["src/python/"],
   ["src/measure/"],
+  ["src/group/"],
   ["src/device/"],
   ["src/cards/"],
   ["mod.ts"],

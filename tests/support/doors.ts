@@ -20,6 +20,7 @@ import {
   PooledPinnedHostMemoryResource,
   TrackingResourceAdaptor,
 } from "../../src/entries/memory.ts";
+import type { DeviceGroup, DeviceList } from "../../src/entries/group.ts";
 import type { CudaKernel, CudaModule } from "../../src/entries/kernels.ts";
 import { loadNpy, loadNpz, saveNpz } from "../../src/entries/numpy.ts";
 import type { DLPackTensor } from "../../src/entries/memory.ts";
@@ -59,6 +60,18 @@ export interface DoorScene {
   readonly kernel: CudaKernel;
   /** Where files may be written. */
   readonly folder: string;
+  /** A group of simulated devices: its options are read before NCCL is called. */
+  readonly group: GroupScene;
+}
+
+/** What the calls of groups are made on. */
+export interface GroupScene {
+  /** Two devices. */
+  readonly gpus: DeviceList<CudaDevice>;
+  /** Their group. */
+  readonly world: DeviceGroup;
+  /** Four numbers on each of them. */
+  readonly parts: readonly DeviceBuffer<"float32">[];
 }
 
 /** What one option may be, as the walk knows wrong values for it. */
@@ -94,6 +107,8 @@ const PLACE = { ...STREAM, label: "text" } as const;
 const ALLOCATE = { ...PLACE, resource: "resource" } as const;
 const DEVICE = { ...ALLOCATE, shareable: "flag" } as const;
 const ELEMENTS = { dtype: "dtype", shape: "shape" } as const;
+const COLLECTIVE = { streams: "list", timeoutSeconds: "number", signal: "signal" } as const;
+const REDUCE = { ...COLLECTIVE, op: "word", into: "list" } as const;
 const WRITE = { sync: "flag", inPlace: "flag" } as const;
 const OPEN = {
   driver: "word",
@@ -133,6 +148,8 @@ function pythonThatGives(tensor: DLPackTensor): Python {
 /** All of them, by class and method; a constructor goes by its class. */
 export const DOORS: Readonly<Record<string, Door>> = {
   "CudaDevice.open": door("open", OPEN, (_, o) => CudaDevice.open(0, o)),
+  "CudaDevice.all": door("all", OPEN, (_, o) => CudaDevice.all(o)),
+  "CudaDevice.openMany": door("openMany", OPEN, (_, o) => CudaDevice.openMany([0], o)),
   "CudaDevice.count": door("count", OPEN, (_, o) => CudaDevice.count(o)),
   "CudaDevice#alloc": door("alloc", DEVICE, ({ gpu }, o) => gpu.alloc("float32", 4, o)),
   "CudaDevice#zeros": door("zeros", DEVICE, ({ gpu }, o) => gpu.zeros("float32", 4, o)),
@@ -415,6 +432,59 @@ export const DOORS: Readonly<Record<string, Door>> = {
   "StridedView#contiguous": door("contiguous", STREAM, ({ view }, o) => view.contiguous(o)),
   "StridedView#upload": door("upload", TRANSFER, ({ view }, o) => view.upload(VALUES, o)),
   "StridedView#download": door("download", TRANSFER, ({ view }, o) => view.download(o)),
+  "DeviceList#group": door(
+    "group",
+    { timeoutSeconds: "number", label: "text" },
+    ({ group: { gpus } }, o) => gpus.group(o),
+  ),
+  "DeviceGroup#allReduce": door("allReduce", REDUCE, ({ group: { world, parts } }, o) => {
+    return world.allReduce(parts, o);
+  }),
+  "DeviceGroup#reduce": door(
+    "reduce",
+    { ...COLLECTIVE, op: "word", root: "number", into: "record" },
+    ({ group: { world, parts } }, o) => world.reduce(parts, o),
+  ),
+  "DeviceGroup#broadcast": door(
+    "broadcast",
+    { ...COLLECTIVE, root: "number", into: "list" },
+    ({ group: { world, parts } }, o) => world.broadcast(parts, o),
+  ),
+  "DeviceGroup#allGather": door(
+    "allGather",
+    { ...COLLECTIVE, into: "list" },
+    ({ group: { world, parts } }, o) => world.allGather(parts, o),
+  ),
+  "DeviceGroup#reduceScatter": door("reduceScatter", REDUCE, ({ group: { world, parts } }, o) => {
+    return world.reduceScatter(parts, o);
+  }),
+  "DeviceGroup#allToAll": door(
+    "allToAll",
+    { ...COLLECTIVE, into: "list" },
+    ({ group: { world, parts } }, o) => world.allToAll(parts, o),
+  ),
+  "DeviceGroup#gather": door(
+    "gather",
+    { ...COLLECTIVE, into: "record" },
+    ({ group: { world, parts } }, o) => world.gather(parts, o),
+  ),
+  "DeviceGroup#scatter": door(
+    "scatter",
+    { ...COLLECTIVE, into: "list" },
+    ({ group: { world, parts: [part] } }, o) => world.scatter(part as never, o),
+  ),
+  "DeviceGroup#send": door("send", { to: "number" }, ({ group: { world, parts: [part] } }, o) => {
+    return world.send(part as never, o);
+  }),
+  "DeviceGroup#recv": door("recv", { from: "number" }, ({ group: { world, parts: [part] } }, o) => {
+    return world.recv(part as never, o);
+  }),
+  "DeviceGroup#batch": door("batch", COLLECTIVE, ({ group: { world } }, o) => {
+    return world.batch(() => {}, o);
+  }),
+  "DeviceGroup#barrier": door("barrier", COLLECTIVE, ({ group: { world } }, o) => {
+    return world.barrier(o);
+  }),
   "CudaGraph#launch": door("launch", STREAM, ({ graph }, o) => graph.launch(o)),
   "CudaStream.fromHandle": door(
     "fromHandle",
@@ -438,6 +508,8 @@ export const DOORS: Readonly<Record<string, Door>> = {
     concurrentManagedAccess: "flag",
     cudaVersion: "text",
     kernels: "record",
+    ncclVersion: "text",
+    ranks: "callback",
     fault: "callback",
   }, (_, o) => simulateDriver(o)),
   "LiveTable#filter": door("filter", QUERY, ({ gpu }, o) => gpu.live().filter(o)),

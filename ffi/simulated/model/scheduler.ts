@@ -135,6 +135,11 @@ export class Scheduler {
     return canProgress ? undefined : reason;
   }
 
+  /** Tells whether what blocks an operation may end by itself. */
+  mayWake(operation: Operation): boolean {
+    return !operation.isDone && nextFor(operation).work?.mayWake === true;
+  }
+
   #observe(operation: Operation): void {
     observe(operation.moment);
     this.#nowSeconds = Math.max(this.#nowSeconds, operation.finishedAtSeconds);

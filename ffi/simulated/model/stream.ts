@@ -25,6 +25,8 @@ export interface Work {
   blocked?: (() => string | undefined) | undefined;
   /** The mark of another process that must be passed first. */
   outside?: OutsideMark | undefined;
+  /** Whether what blocks it may end by itself, so that a thread that waits for it waits on. */
+  mayWake?: boolean;
   /** Does the work. */
   run?: () => void;
 }

@@ -11,6 +11,9 @@ const LATCH_TURNS = 10_000;
 /** Declared here, because a program's `lib` setting may leave it out. */
 const timers = globalThis as unknown as { setImmediate(callback: () => void): unknown };
 
+/** Pause between two looks at work that a sleeping rank of a group holds up. */
+const PAUSE_MILLISECONDS = 1;
+
 /** Lets the event loop turn, then waits for an operation. */
 export async function waitAside(
   machine: Machine,
@@ -25,6 +28,9 @@ export async function waitAside(
       machine.scheduler.proceed(operation);
     }
     if (operation === undefined || machine.scheduler.deadlock(operation) === undefined) break;
+    while (machine.scheduler.mayWake(operation) && machine.scheduler.deadlock(operation)) {
+      await new Promise((resolve) => setTimeout(resolve, PAUSE_MILLISECONDS));
+    }
   }
   machine.site.during(call, synchronize);
   return CUresult.CUDA_SUCCESS;

@@ -1,12 +1,14 @@
 // Writes cuda_abi.json and its like anew: `deno task abi <include folder of a CUDA toolkit>`; needs
 // g++. Run it for a new row in ffi/ or a newer header. The PyPI wheels nvidia-cuda-runtime,
-// nvidia-cuda-nvrtc and nvidia-nvml-dev hold one header each, apache-tvm-ffi that of DLPack; where a
+// nvidia-cuda-nvrtc and nvidia-nvml-dev hold one header each, apache-tvm-ffi that of DLPack, and
+// nvidia-nccl-cu13 that of NCCL, which needs those of nvidia-cuda-nvcc and nvidia-cuda-crt as well; where a
 // folder lacks one, its manifest stays.
 
 import type { AbiManifest } from "./manifest.ts";
 import {
   CUDA_HEADER,
   DLPACK_HEADER,
+  NCCL_HEADER,
   NVML_HEADER,
   NVRTC_HEADER,
   type ProbedHeader,
@@ -16,6 +18,7 @@ import {
   type AbiSubjects,
   CUDA_SUBJECTS,
   DLPACK_SUBJECTS,
+  NCCL_SUBJECTS,
   NVML_SUBJECTS,
   NVRTC_SUBJECTS,
 } from "./subjects.ts";
@@ -32,6 +35,7 @@ const REQUESTS: readonly ManifestRequest[] = [
   { header: NVML_HEADER, subjects: NVML_SUBJECTS, file: "nvml_abi.json" },
   { header: NVRTC_HEADER, subjects: NVRTC_SUBJECTS, file: "nvrtc_abi.json" },
   { header: DLPACK_HEADER, subjects: DLPACK_SUBJECTS, file: "dlpack_abi.json" },
+  { header: NCCL_HEADER, subjects: NCCL_SUBJECTS, file: "nccl_abi.json" },
 ];
 
 /** Compiles and runs the probe against the header in a folder. */

@@ -44,6 +44,13 @@ export const DLPACK_HEADER: ProbedHeader = {
   version: "DLPACK_MAJOR_VERSION * 1000 + DLPACK_MINOR_VERSION * 10",
 };
 
+/** nccl.h declares each function once as well. */
+export const NCCL_HEADER: ProbedHeader = {
+  file: "nccl.h",
+  plainNames: "VRAMKIT_NCCL_HAS_PLAIN_NAMES",
+  version: "NCCL_VERSION_CODE",
+};
+
 /** Writes a program that prints the {@link AbiManifest} of these subjects as JSON. */
 export function probeSource(subjects: AbiSubjects, header: ProbedHeader): string {
   const symbols = new Set(

@@ -4,6 +4,8 @@
 import * as constants from "../../../ffi/constants.ts";
 import { CUDA } from "../../../ffi/cuda.ts";
 import * as dlpack from "../../../ffi/dlpack.ts";
+import { NCCL } from "../../../ffi/nccl.ts";
+import * as ncclNumbers from "../../../ffi/nccl_constants.ts";
 import { NVML } from "../../../ffi/nvml.ts";
 import { NVRTC, nvrtcResult } from "../../../ffi/nvrtc.ts";
 import * as nvmlConstants from "../../../ffi/nvml_constants.ts";
@@ -82,6 +84,15 @@ export const DLPACK_SUBJECTS: AbiSubjects = {
   },
 };
 
+const { ncclConfig_t, NCCL_CONFIG_MAGIC: _magic, ...NCCL_CONSTANTS } = ncclNumbers;
+
+/** What ffi/ states about nccl.h. */
+export const NCCL_SUBJECTS: AbiSubjects = {
+  functions: NCCL,
+  structs: { ncclConfig_t: placesOf(ncclConfig_t) },
+  constants: Object.fromEntries(Object.entries(NCCL_CONSTANTS).flatMap(namesOf)),
+};
+
 /** Finds the C function that a row binds. */
 export function symbolOf(key: string, row: Deno.ForeignFunction): string {
   return row.name ?? key;
@@ -108,7 +119,7 @@ function namesOf(
 ): [string, number][] {
   if (typeof value === "number") return [[group, value]];
   return Object.entries(value).map(([key, number]) => [
-    /^(CU|NVML_|nvml)/.test(key) ? key : `${group}_${key}`,
+    /^(CU|NVML_|nvml|nccl)/.test(key) ? key : `${group}_${key}`,
     number,
   ]);
 }

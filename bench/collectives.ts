@@ -1,0 +1,162 @@
+// How fast are collective operations over all GPUs, beside torch.distributed on the same GPUs?
+// `deno task bench:collectives [result.json]`; torch needs a python3 that has it. Bandwidth is that of the
+// bus, as nccl-tests define it, so that calls and numbers of GPUs can be compared.
+
+import type { DeviceBuffer } from "../mod.ts";
+import { CudaDevice } from "../mod.ts";
+import type { DeviceGroup, GroupWork } from "../src/entries/group.ts";
+import { formatBytes } from "../src/words/format.ts";
+import { outputOf } from "./peers/process.ts";
+import { type BenchRow, median, report } from "./result_file.ts";
+
+const CALLS = ["allReduce", "broadcast", "allGather", "reduceScatter", "allToAll"] as const;
+type Call = (typeof CALLS)[number];
+
+const SAMPLE_COUNT = 7;
+const WAIT_COUNT = 20;
+
+/** Sizes, and how often a sample repeats the call. */
+const SIZES: readonly (readonly [bytes: number, repeats: number])[] = [
+  [1024, 200],
+  [64 << 10, 200],
+  [1 << 20, 100],
+  [64 << 20, 20],
+  [1 << 30, 5],
+];
+
+/** From here on the project promises a share of what torch.distributed reaches. */
+const PROMISED_BYTES = 64 << 20;
+const PROMISED_SHARE = 0.97;
+
+/** One call at one size. */
+interface Found {
+  readonly call: Call;
+  readonly size: number;
+  /** Seconds of a call among others in a row, on the GPU's clock. */
+  readonly samples: readonly number[];
+  /** Seconds of a call that is waited for. */
+  readonly waited: readonly number[];
+}
+
+const isSimulated = !hasGpus();
+const sizes = isSimulated ? SIZES.slice(0, 2) : SIZES;
+using gpus = CudaDevice.all({ driver: isSimulated ? "simulated" : "cuda" });
+const { length: size } = gpus;
+const theirs = isSimulated ? [] : await measureTorch();
+const ours = await measureKit();
+const [first] = gpus;
+if (first !== undefined) await report(first, rowsOf(), Deno.args[0]);
+
+function hasGpus(): boolean {
+  try {
+    return CudaDevice.count() > 0;
+  } catch {
+    return false;
+  }
+}
+
+async function measureKit(): Promise<Found[]> {
+  await using group = await gpus.group();
+  const found: Found[] = [];
+  for (const call of CALLS) {
+    for (const [bytes, repeats] of sizes) {
+      found.push(await measure(group, { call, bytes, repeats }));
+    }
+  }
+  return found;
+}
+
+async function measure(
+  group: DeviceGroup,
+  { call, bytes, repeats }: { call: Call; bytes: number; repeats: number },
+): Promise<Found> {
+  using stack = new DisposableStack();
+  const make = (length: number) => gpus.map((gpu) => stack.use(gpu.zeros("float32", length)));
+  const wholes = make(bytes / 4);
+  const others = call === "allToAll" ? make(bytes / 4) : wholes;
+  const parts = make(bytes / 4 / size);
+  const perform = () => callOn(group, call, { wholes, others, parts });
+  for (let warm = 0; warm < 5; warm++) perform();
+  const samples: number[] = [];
+  const waited: number[] = [];
+  const [stream] = gpus.map((gpu) => gpu.stream);
+  for (let sample = 0; sample < SAMPLE_COUNT && stream !== undefined; sample++) {
+    await group.barrier();
+    using start = stream.record();
+    for (let repeat = 0; repeat < repeats; repeat++) perform();
+    using end = stream.record();
+    await group.barrier();
+    samples.push(end.secondsSince(start) / repeats);
+    const began = performance.now();
+    for (let wait = 0; wait < WAIT_COUNT; wait++) await perform();
+    waited.push((performance.now() - began) / 1000 / WAIT_COUNT);
+  }
+  return { call, size: bytes, samples, waited };
+}
+
+function callOn(
+  group: DeviceGroup,
+  call: Call,
+  { wholes, others, parts }: Record<"wholes" | "others" | "parts", DeviceBuffer<"float32">[]>,
+): GroupWork {
+  if (call === "allReduce") return group.allReduce(wholes);
+  if (call === "broadcast") return group.broadcast(wholes);
+  if (call === "allGather") return group.allGather(parts, { into: wholes });
+  if (call === "reduceScatter") return group.reduceScatter(wholes, { into: parts });
+  return group.allToAll(wholes, { into: others });
+}
+
+async function measureTorch(): Promise<Found[]> {
+  const path = decodeURIComponent(new URL("peers/python/collectives.py", import.meta.url).pathname);
+  const plan = { calls: CALLS, sizes, samples: SAMPLE_COUNT, waits: WAIT_COUNT };
+  try {
+    const { version, nccl, found } = JSON.parse(
+      await outputOf("python3", [path, JSON.stringify(plan)]),
+    );
+    console.log(`torch ${version} with NCCL ${nccl.join(".")}`);
+    return found;
+  } catch (error) {
+    console.error(`torch: ${error instanceof Error ? error.message : error}`);
+    return [];
+  }
+}
+
+function rowsOf(): BenchRow[] {
+  return ours.flatMap(({ call, size: bytes, samples, waited }) => {
+    const name = `${call} ${formatBytes(bytes)}`;
+    const peer = theirs.find((other) => other.call === call && other.size === bytes);
+    return [
+      bandwidthRow(name, { call, bytes, samples, peer: peer?.samples }),
+      {
+        name: `${name}, awaited`,
+        value: median(waited),
+        unit: "s" as const,
+        samples: waited,
+        reference: peer && { name: "torch", value: median(peer.waited), samples: peer.waited },
+      },
+    ];
+  });
+}
+
+function bandwidthRow(
+  name: string,
+  { call, bytes, samples, peer }: {
+    call: Call;
+    bytes: number;
+    samples: readonly number[];
+    peer: readonly number[] | undefined;
+  },
+): BenchRow {
+  // As nccl-tests: bytes that each link must carry at least, by the bytes of the whole.
+  const share = call === "allReduce" ? 2 * (size - 1) / size : (size - 1) / size;
+  const factor = call === "broadcast" ? 1 : size === 1 ? 1 : share;
+  const speed = (seconds: number) => bytes * factor / seconds / 1e9;
+  const speeds = samples.map(speed);
+  const row = { name, value: median(speeds), unit: "GB/s" as const, samples: speeds };
+  if (peer === undefined) return row;
+  const theirSpeeds = peer.map(speed);
+  const reference = { name: "torch", value: median(theirSpeeds), samples: theirSpeeds };
+  if (bytes < PROMISED_BYTES) return { ...row, reference };
+  const holds = row.value >= PROMISED_SHARE * reference.value;
+  return { ...row, reference, promise: { text: `at least ${PROMISED_SHARE} of torch`, holds } };
+}

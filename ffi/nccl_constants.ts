@@ -1,0 +1,71 @@
+// The enumerators and macros of nccl.h, and its configuration.
+
+import { i32, struct, u32, u64 } from "./struct.ts";
+
+/** Statuses. */
+export const ncclResult = {
+  ncclSuccess: 0,
+  ncclUnhandledCudaError: 1,
+  ncclSystemError: 2,
+  ncclInternalError: 3,
+  ncclInvalidArgument: 4,
+  ncclInvalidUsage: 5,
+  ncclRemoteError: 6,
+  ncclInProgress: 7,
+} as const;
+
+/** Element types. */
+export const ncclDataType = {
+  ncclInt8: 0,
+  ncclUint8: 1,
+  ncclInt32: 2,
+  ncclUint32: 3,
+  ncclInt64: 4,
+  ncclUint64: 5,
+  ncclFloat16: 6,
+  ncclFloat32: 7,
+  ncclFloat64: 8,
+  ncclBfloat16: 9,
+} as const;
+
+/** Operations of reductions. */
+export const ncclRedOp = {
+  ncclSum: 0,
+  ncclProd: 1,
+  ncclMax: 2,
+  ncclMin: 3,
+  ncclAvg: 4,
+} as const;
+
+/** Bytes of the name under which ranks find each other. */
+export const NCCL_UNIQUE_ID_BYTES = 128;
+
+/** Stands for a member of the configuration that is left to the library. */
+export const NCCL_CONFIG_UNDEF_INT = -(2 ** 31);
+
+/** The word that tells a configuration from other bytes. */
+export const NCCL_CONFIG_MAGIC = 0xcafebeef;
+
+/**
+ * Describes how a communicator works, as NCCL 2.28 has it. Numbers that are not said are
+ * `NCCL_CONFIG_UNDEF_INT`, and what a shorter `size` leaves out is not read.
+ */
+export const ncclConfig_t = struct({
+  size: u64,
+  magic: u32,
+  version: u32,
+  blocking: i32,
+  cgaClusterSize: i32,
+  minCTAs: i32,
+  maxCTAs: i32,
+  netName: u64,
+  splitShare: i32,
+  trafficClass: i32,
+  commName: u64,
+  collnetEnable: i32,
+  CTAPolicy: i32,
+  shrinkShare: i32,
+  nvlsCTAs: i32,
+  nChannelsPerNetPeer: i32,
+  nvlinkCentricSched: i32,
+});

@@ -1,0 +1,52 @@
+// Finds NCCL: the system's or a Python package's, opened on first use, or the one that a driver brings.
+
+import type { DriverApi } from "./cuda.ts";
+import { LibraryError, openLibrary } from "./library.ts";
+import { NCCL, type NcclApi } from "./nccl.ts";
+import { findLibrary, NVIDIA_LIBRARIES } from "./nvidia_libraries.ts";
+
+/** The name under which a table of driver functions offers an NCCL of its own. */
+export const OWN_NCCL: unique symbol = Symbol("nccl");
+
+/** A driver that may have an NCCL of its own; the simulated one has, and tests give others. */
+export type DriverWithNccl = DriverApi & {
+  /** The functions that stand in for the library's. */
+  readonly [OWN_NCCL]?: NcclApi;
+};
+
+/** NCCL's functions, and where they are from. */
+export interface NcclSource {
+  /** The functions. */
+  readonly api: NcclApi;
+  /** The library's file, or the name that it was opened by; undefined for a driver's own. */
+  readonly path: string | undefined;
+}
+
+const opened = new Map<string, NcclSource>();
+
+/**
+ * Opens the NCCL that belongs to a driver, once for a process. The environment variable VRAMKIT_NCCL
+ * names another file, where it may be read without a prompt.
+ *
+ * @throws LibraryError when there is none.
+ */
+export function openNccl(driver: DriverApi): NcclSource {
+  const own = (driver as DriverWithNccl)[OWN_NCCL];
+  if (own !== undefined) return { api: own, path: undefined };
+  const { tried, path } = findLibrary("nccl");
+  const known = opened.get(path ?? "");
+  if (known !== undefined) return known;
+  const { title, remedy } = NVIDIA_LIBRARIES.nccl;
+  const candidates = path === undefined ? tried : [path];
+  try {
+    const source = openLibrary({ title, candidates, remedy }, [NCCL]);
+    opened.set(path ?? "", source);
+    return source;
+  } catch (error) {
+    if (!(error instanceof LibraryError) || error.reason !== "no-library") throw error;
+    throw new LibraryError(`Cannot open ${title}: there is none here; ${remedy}`, {
+      reason: "no-library",
+      tried,
+    });
+  }
+}

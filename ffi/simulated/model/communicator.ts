@@ -1,0 +1,73 @@
+// Communicators of a simulated NCCL: the ranks that found each other under one name, each on a device.
+
+import type { Context } from "./context.ts";
+import type { Operation } from "./stream.ts";
+
+/** Memory that a communicator takes on its device. */
+export const COMMUNICATOR_BYTES = 8 << 20;
+
+/** The ranks that belong together. */
+export class Clique {
+  /** Number of ranks. */
+  readonly size: number;
+  /** The ranks that are there, in order. */
+  readonly members: Communicator[] = [];
+  /** Whether a rank was aborted: work that waits for others ends, and moves no bytes. */
+  isAborted = false;
+
+  /** Makes a clique whose ranks are still to come. */
+  constructor(size: number) {
+    this.size = size;
+  }
+
+  /** Whether every rank that was there has ended. */
+  get isOver(): boolean {
+    return !this.members.some(({ isOpen }) => isOpen);
+  }
+
+  /** Gives back what all ranks hold once the last of them has ended. */
+  settle(): void {
+    if (!this.isOver) return;
+    for (const { context } of this.members.splice(0)) context.device.discharge(COMMUNICATOR_BYTES);
+  }
+}
+
+/** One rank of a clique. */
+export class Communicator {
+  /** Value that callers hold. */
+  readonly handle: bigint;
+  /** The ranks that it belongs to. */
+  readonly clique: Clique;
+  /** Its place among them. */
+  readonly rank: number;
+  /** Context of its device. */
+  readonly context: Context;
+  /** Status that a question for an error returns. */
+  asyncStatus = 0;
+  /** Whether it was neither destroyed nor aborted. */
+  isOpen = true;
+  /** Work that was queued and may not be done. */
+  readonly queued: Set<Operation> = new Set();
+
+  /** Takes memory on the device; throws when there is too little. */
+  constructor(clique: Clique, fields: { handle: bigint; rank: number; context: Context }) {
+    this.handle = fields.handle;
+    this.clique = clique;
+    this.rank = fields.rank;
+    this.context = fields.context;
+    this.context.device.charge(COMMUNICATOR_BYTES);
+    clique.members.push(this);
+  }
+
+  /** Whether work that was queued is still to be done. */
+  get isBusy(): boolean {
+    for (const operation of this.queued) if (operation.isDone) this.queued.delete(operation);
+    return this.queued.size > 0;
+  }
+
+  /** Ends it. */
+  close(): void {
+    this.isOpen = false;
+    this.clique.settle();
+  }
+}

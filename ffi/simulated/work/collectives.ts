@@ -1,0 +1,370 @@
+// Collective operations of a simulated NCCL. The calls of one group are compared across ranks and then
+// queued: each rank reads its bytes on its own stream, and writes when all others have read theirs.
+
+import type { NcclFunction } from "../../nccl.ts";
+import { hex } from "../errors.ts";
+import type { Communicator } from "../model/communicator.ts";
+import type { Machine } from "../model/machine.ts";
+import type { Region } from "../model/region.ts";
+import type { Operation, Stream } from "../model/stream.ts";
+import { requireAccess } from "./copies.ts";
+import { queueMemoryWork, type Use, wholeUse } from "./memory_work.ts";
+import { ELEMENT_BYTES, reduce } from "./reduction.ts";
+
+/** Bytes that a link between two devices carries in a second. */
+const LINK_BYTES_PER_SECOND = 200e9;
+const LAUNCH_SECONDS = 10e-6;
+
+/** One call of one rank. */
+export interface RankCall {
+  /** The function. */
+  readonly name: NcclFunction;
+  /** The rank. */
+  readonly communicator: Communicator;
+  /** Stream that the work is queued on. */
+  readonly stream: Stream;
+  /** Elements, as the function counts them. */
+  readonly count: number;
+  /** Number of the element type. */
+  readonly datatype: number;
+  /** Number of the operation; undefined for calls that compute nothing. */
+  readonly operation?: number | undefined;
+  /** The rank that sends to all, or gets from all. */
+  readonly root?: number | undefined;
+  /** The other rank of a send or a receive. */
+  readonly peer?: number | undefined;
+  /** Address that is read. */
+  readonly source: bigint;
+  /** Address that is written. */
+  readonly destination: bigint;
+}
+
+/** Parts that a call reads and writes, in units of its count. */
+interface Extents {
+  readonly read: number;
+  readonly written: number;
+}
+
+/** Calls that belong together, in the order of their ranks, or a send and its receive. */
+interface Exchange {
+  readonly calls: readonly RankCall[];
+  /** Makes what each of the calls writes of what each of them reads. */
+  readonly move: (inputs: readonly Uint8Array<ArrayBuffer>[]) => readonly Uint8Array[];
+}
+
+/** Compares the calls of a group and queues them; throws when ranks do not fit together. */
+export function queueCollectives(machine: Machine, calls: readonly RankCall[]): void {
+  const cliques = Map.groupBy(calls, ({ communicator }) => communicator.clique);
+  for (const [{ size }, ofClique] of cliques) {
+    const ranks = Array.from(
+      { length: size },
+      (_, rank) => ofClique.filter(({ communicator }) => communicator.rank === rank),
+    );
+    for (const ofRank of ranks) requireApart(machine, ofRank);
+    queueExchanges(machine, [...collectivesOf(machine, ranks), ...pairsOf(machine, ofClique)]);
+  }
+}
+
+/** Compares the n-th collective call of each rank with those of the others. */
+function collectivesOf(machine: Machine, ranks: readonly (readonly RankCall[])[]): Exchange[] {
+  const lists = ranks.map((calls) => calls.filter(({ peer }) => peer === undefined));
+  const longest = Math.max(...lists.map(({ length }) => length));
+  return Array.from({ length: longest }, (_, at) => {
+    const calls = lists.map((list, rank) => {
+      const call = list[at];
+      if (call !== undefined) return call;
+      const other = lists.find(({ length }) => length > at)?.[at];
+      return fail(
+        machine,
+        `rank ${rank} makes no call ${at + 1}, rank ${other?.communicator.rank} calls ${
+          describe(other)
+        }`,
+      );
+    });
+    const [first] = calls;
+    for (const call of calls) {
+      if (first === undefined || describe(call) === describe(first)) continue;
+      fail(
+        machine,
+        `rank ${call.communicator.rank} calls ${describe(call)}, rank 0 calls ${describe(first)}`,
+      );
+    }
+    return { calls, move: (inputs) => moved(calls, inputs) };
+  });
+}
+
+/** Finds the receive of each send. */
+function pairsOf(machine: Machine, calls: readonly RankCall[]): Exchange[] {
+  const sends = calls.filter(({ name }) => name === "ncclSend");
+  const receives = calls.filter(({ name }) => name === "ncclRecv");
+  const pairs = sends.map((send): Exchange => {
+    const at = receives.findIndex(({ communicator, peer }) =>
+      communicator.rank === send.peer && peer === send.communicator.rank
+    );
+    const [receive] = at < 0 ? [] : receives.splice(at, 1);
+    const { communicator: { rank }, peer } = send;
+    if (receive === undefined) {
+      return fail(machine, `rank ${rank} sends to rank ${peer}, which receives nothing from it`);
+    }
+    if (sizeOf(send) !== sizeOf(receive)) {
+      fail(
+        machine,
+        `rank ${rank} sends ${sizeOf(send)} to rank ${peer}, which receives ${sizeOf(receive)}`,
+      );
+    }
+    return { calls: [send, receive], move: ([bytes = NOTHING]) => [NOTHING, bytes] };
+  });
+  const [left] = receives;
+  if (left === undefined) return pairs;
+  const { communicator: { rank }, peer } = left;
+  return fail(machine, `rank ${rank} receives from rank ${peer}, which sends nothing to it`);
+}
+
+const NOTHING = new Uint8Array();
+
+/** Queues what all ranks read, and behind it what they write. */
+function queueExchanges(machine: Machine, exchanges: readonly Exchange[]): void {
+  const started = exchanges.map((exchange) => {
+    const inputs = exchange.calls.map(() => NOTHING);
+    const arrivals = exchange.calls.map((call, at) =>
+      queueArrival(machine, call, (bytes) => inputs[at] = bytes)
+    );
+    return { exchange, inputs, arrivals };
+  });
+  for (const { exchange, inputs, arrivals } of started) {
+    const { calls, move } = exchange;
+    let outputs: readonly Uint8Array[] | undefined;
+    for (const [at, call] of calls.entries()) {
+      queueEnd(machine, call, {
+        after: arrivals,
+        output: () => (outputs ??= move(inputs))[at] ?? NOTHING,
+      });
+    }
+  }
+}
+
+/** Queues the reading of a rank's bytes, which waits while the rank sleeps. */
+function queueArrival(
+  machine: Machine,
+  call: RankCall,
+  take: (bytes: Uint8Array<ArrayBuffer>) => void,
+): Operation {
+  const { communicator, name, stream } = call;
+  const { clique, rank } = communicator;
+  const fault = machine.settings.ranks(rank, name);
+  const isDead = fault === "dead";
+  if (isDead) {
+    for (const member of clique.members) {
+      member.asyncStatus = member.rank === rank ? 2 : 6;
+    }
+  }
+  const region = regionOf(machine, call, "read");
+  return queueOn(machine, call, {
+    seconds: typeof fault === "object" ? fault.lateSeconds : 0,
+    uses: region === undefined ? [] : [wholeUse(region, false)],
+    mayWake: fault === "asleep" || isDead,
+    blocked: fault !== "asleep" && !isDead ? undefined : () => {
+      if (clique.isAborted) return undefined;
+      const isUp = !isDead && machine.settings.ranks(rank, name) !== "asleep";
+      return isUp ? undefined : `rank ${rank} of ${stream.timeline.label} does not come to ${name}`;
+    },
+    run: () => take(region === undefined ? NOTHING : bytesOf(region)),
+  });
+}
+
+/** Queues the writing of a rank's bytes. */
+function queueEnd(
+  machine: Machine,
+  call: RankCall,
+  { after, output }: { after: readonly Operation[]; output: () => Uint8Array },
+): void {
+  const region = regionOf(machine, call, "written");
+  queueOn(machine, call, {
+    after,
+    seconds: LAUNCH_SECONDS + byteLengthOf(call) / LINK_BYTES_PER_SECOND,
+    uses: region === undefined ? [] : [wholeUse(region, true)],
+    run() {
+      if (region !== undefined && !call.communicator.clique.isAborted) fill(region, output());
+    },
+  });
+}
+
+function queueOn(
+  machine: Machine,
+  call: RankCall,
+  work: Parameters<typeof queueMemoryWork>[2] & { readonly uses: readonly Use[] },
+): Operation {
+  const { communicator, name, stream } = call;
+  const context = [communicator.context];
+  return machine.site.during(name, () => {
+    for (const { region, write } of work.uses) {
+      requireAccess(machine, context, { region, write, kernel: true });
+    }
+    const queued = queueMemoryWork(machine, stream, work);
+    if (queued === undefined) return fail(machine, "it would be recorded in a graph");
+    communicator.queued.add(queued);
+    return queued;
+  });
+}
+
+function regionOf(
+  machine: Machine,
+  call: RankCall,
+  side: keyof Extents,
+): Region | undefined {
+  const byteLength = byteLengthOf(call) * extentsOf(call)[side];
+  if (byteLength === 0) return undefined;
+  const address = side === "read" ? call.source : call.destination;
+  return machine.site.during(
+    call.name,
+    () => machine.memory.resolve(Number(address), byteLength, "kernel"),
+  );
+}
+
+/** Says what a call reads and writes, in units of its count. */
+function extentsOf(call: RankCall): Extents {
+  const { name, communicator: { rank, clique: { size } }, root } = call;
+  const atRoot = (units: number) => rank === root ? units : 0;
+  switch (name) {
+    case "ncclAllReduce":
+      return { read: 1, written: 1 };
+    case "ncclReduce":
+      return { read: 1, written: atRoot(1) };
+    case "ncclBroadcast":
+      return { read: atRoot(1), written: 1 };
+    case "ncclAllGather":
+      return { read: 1, written: size };
+    case "ncclReduceScatter":
+      return { read: size, written: 1 };
+    case "ncclAlltoAll":
+      return { read: size, written: size };
+    case "ncclGather":
+      return { read: 1, written: atRoot(size) };
+    case "ncclScatter":
+      return { read: atRoot(size), written: 1 };
+    case "ncclSend":
+      return { read: 1, written: 0 };
+    default:
+      return { read: 0, written: 1 };
+  }
+}
+
+/** Makes what each rank writes of what all ranks read. */
+function moved(
+  calls: readonly RankCall[],
+  inputs: readonly Uint8Array<ArrayBuffer>[],
+): readonly Uint8Array[] {
+  const [first] = calls;
+  if (first === undefined) return [];
+  const { name, datatype, operation = 0, root = 0 } = first;
+  const unit = byteLengthOf(first);
+  const part = (bytes: Uint8Array<ArrayBuffer>, at: number) =>
+    bytes.subarray(at * unit, (at + 1) * unit);
+  const reduced = () => reduce(inputs, { datatype, operation });
+  switch (name) {
+    case "ncclAllReduce":
+    case "ncclReduce": {
+      const result = reduced();
+      return calls.map(() => result);
+    }
+    case "ncclReduceScatter": {
+      const result = reduced();
+      return calls.map((_, rank) => part(result, rank));
+    }
+    case "ncclBroadcast":
+      return calls.map(() => inputs[root] ?? NOTHING);
+    case "ncclScatter":
+      return calls.map((_, rank) => part(inputs[root] ?? NOTHING, rank));
+    case "ncclAlltoAll":
+      return calls.map((_, rank) => joined(inputs.map((input) => part(input, rank))));
+    default: {
+      const result = joined(inputs);
+      return calls.map(() => result);
+    }
+  }
+}
+
+/** Throws when calls of one rank share bytes, one of them writing, or one is not in place as NCCL says. */
+function requireApart(machine: Machine, calls: readonly RankCall[]): void {
+  const ranges = calls.flatMap((call) => {
+    const { read, written } = extentsOf(call);
+    const unit = byteLengthOf(call);
+    return [
+      { call, start: Number(call.source), byteLength: read * unit, write: false },
+      { call, start: Number(call.destination), byteLength: written * unit, write: true },
+    ].filter(({ byteLength }) => byteLength > 0);
+  });
+  for (const [at, one] of ranges.entries()) {
+    for (const other of ranges.slice(at + 1)) {
+      const isApart = one.start + one.byteLength <= other.start ||
+        other.start + other.byteLength <= one.start;
+      if (isApart || !(one.write || other.write)) continue;
+      if (one.call === other.call && isInPlace(one.call)) continue;
+      fail(
+        machine,
+        `${describe(one.call)} and ${describe(other.call)} of rank ` +
+          `${one.call.communicator.rank} share bytes at ${hex(Math.max(one.start, other.start))}`,
+      );
+    }
+  }
+}
+
+/** Whether a call reads and writes the same place in the one way that it can. */
+function isInPlace(call: RankCall): boolean {
+  const { name, source, destination, communicator: { rank } } = call;
+  const ownPart = BigInt(rank * byteLengthOf(call));
+  if (name === "ncclAllGather" || name === "ncclGather") return source === destination + ownPart;
+  if (name === "ncclReduceScatter" || name === "ncclScatter") {
+    return destination === source + ownPart;
+  }
+  return name !== "ncclAlltoAll" && source === destination;
+}
+
+function byteLengthOf({ count, datatype }: RankCall): number {
+  return count * (ELEMENT_BYTES.get(datatype) ?? 0);
+}
+
+function sizeOf({ count, datatype }: RankCall): string {
+  return `${count} elements of type ${datatype}`;
+}
+
+function describe(call: RankCall | undefined): string {
+  if (call === undefined) return "nothing";
+  const { name, operation, root } = call;
+  const words = [sizeOf(call)];
+  if (operation !== undefined) words.push(`operation ${operation}`);
+  if (root !== undefined) words.push(`root ${root}`);
+  return `${name}(${words.join(", ")})`;
+}
+
+function bytesOf(region: Region): Uint8Array<ArrayBuffer> {
+  const result = new Uint8Array(region.byteLength);
+  for (let done = 0; done < result.byteLength;) {
+    const bytes = region.span(done, result.byteLength - done, "read");
+    result.set(bytes, done);
+    done += bytes.byteLength;
+  }
+  return result;
+}
+
+function fill(region: Region, bytes: Uint8Array): void {
+  for (let done = 0; done < region.byteLength;) {
+    const target = region.span(done, region.byteLength - done, "write");
+    target.set(bytes.subarray(done, done + target.byteLength));
+    done += target.byteLength;
+  }
+}
+
+function joined(parts: readonly Uint8Array[]): Uint8Array {
+  const result = new Uint8Array(parts.reduce((sum, { byteLength }) => sum + byteLength, 0));
+  let offset = 0;
+  for (const part of parts) {
+    result.set(part, offset);
+    offset += part.byteLength;
+  }
+  return result;
+}
+
+function fail(machine: Machine, words: string): never {
+  return machine.site.fail("collective", words);
+}

@@ -1,0 +1,129 @@
+// Several devices, opened as one and disposed as one.
+
+import type { Context } from "../driver/context.ts";
+import { releaseAll } from "../driver/release.ts";
+import { type DeviceGroup, startGroup } from "../group/device_group.ts";
+import type { GroupOptions } from "../group/group_options.ts";
+import { DisposedError } from "../words/errors.ts";
+import { formatCount } from "../words/format.ts";
+import { CALLBACK, NUMBER, requireKind } from "../words/options.ts";
+import { Parts, partsOf } from "../words/parts.ts";
+
+/** A device in a {@link DeviceList}. */
+export interface ListedDevice extends Disposable {
+  /** The context of the device. */
+  readonly context: Context;
+  /** The device's number, counted from 0. */
+  readonly ordinal: number;
+  /** The device's name. */
+  readonly name: string;
+  /** Whether the device was disposed. */
+  readonly disposed: boolean;
+}
+
+/**
+ * Several open devices. `CudaDevice.all()` and `CudaDevice.openMany()` make one; disposing it disposes
+ * its devices.
+ *
+ * @example
+ * ```ts
+ * import { CudaDevice } from "vramkit";
+ *
+ * using gpus = CudaDevice.all({ driver: "auto" });
+ * for (const gpu of gpus) console.log(gpu.ordinal, gpu.name);
+ * ```
+ */
+export class DeviceList<G extends ListedDevice = ListedDevice> implements Iterable<G>, Disposable {
+  readonly #devices: readonly G[];
+  #disposed = false;
+
+  /**
+   * Adopts devices.
+   *
+   * @ignore
+   */
+  constructor(parts: Parts<readonly G[]>) {
+    this.#devices = partsOf(parts, new.target);
+  }
+
+  /** Number of devices. */
+  get length(): number {
+    return this.#devices.length;
+  }
+
+  /** Whether the list was disposed. */
+  get disposed(): boolean {
+    return this.#disposed;
+  }
+
+  /** Returns the device at a place, counted from the end when it is negative; undefined beyond both. */
+  at(index: number): G | undefined {
+    requireKind(index, NUMBER, "at");
+    return this.#devices.at(index);
+  }
+
+  /** Returns what `body` makes of each device, in their order. */
+  map<T>(body: (gpu: G, index: number) => T): T[] {
+    requireKind(body, CALLBACK, "map");
+    return this.#devices.map((gpu, index) => body(gpu, index));
+  }
+
+  /** Iterates over the devices, in the order in which they were named. */
+  [Symbol.iterator](): Iterator<G, undefined, unknown> & Iterable<G> {
+    return this.#devices[Symbol.iterator]();
+  }
+
+  /**
+   * Starts a group of the devices over NVIDIA's NCCL, whose calls work on buffers of all of them. NCCL is
+   * found as `docs/several_gpus.md` says. Starting takes about a second and blocks meanwhile.
+   *
+   * @throws CudaUnavailableError when there is no NCCL; the message says how to get it.
+   * @throws GroupError when NCCL cannot start.
+   */
+  group(options: GroupOptions = {}): Promise<DeviceGroup> {
+    return Promise.try(() => {
+      if (this.#disposed) throw new DisposedError(this.toString());
+      return startGroup(this.#devices.map(({ context }) => context), options);
+    });
+  }
+
+  /** Disposes all devices, last in first out. A second call does nothing. */
+  dispose(): void {
+    if (this.#disposed) return;
+    this.#disposed = true;
+    const open = this.#devices.filter(({ disposed }) => !disposed);
+    const [first] = open;
+    if (first === undefined) return;
+    releaseAll(
+      first.context.driver,
+      `${this}`,
+      open.toReversed().map((gpu) => () => gpu[Symbol.dispose]()),
+    );
+  }
+
+  /** Same as {@link DeviceList.dispose}, for `using`. */
+  [Symbol.dispose](): void {
+    this.dispose();
+  }
+
+  /** Returns the list's name for messages: `DeviceList(2 devices)`. */
+  toString(): string {
+    return `DeviceList(${formatCount(this.length, "device")})`;
+  }
+
+  /** Returns the text that the console shows. */
+  [Symbol.for("Deno.customInspect")](): string {
+    return `${this}${this.#disposed ? " disposed" : ""}: ${this.#devices.join(", ")}`;
+  }
+}
+
+/** Opens devices one after another; when one cannot be opened, those before it are disposed. */
+export function openDevices<G extends ListedDevice>(
+  ordinals: readonly number[],
+  open: (ordinal: number) => G,
+): DeviceList<G> {
+  using opened = new DisposableStack();
+  const devices = ordinals.map((ordinal) => opened.use(open(ordinal)));
+  opened.move();
+  return new DeviceList(new Parts(devices));
+}

@@ -1,0 +1,37 @@
+/**
+ * Several GPUs used together: lists of devices, and groups of them whose collective operations run on
+ * NVIDIA's NCCL. `CudaDevice.all()` and `CudaDevice.openMany()` are where programs begin.
+ *
+ * ```ts
+ * import { CudaDevice } from "vramkit";
+ *
+ * using gpus = CudaDevice.openMany([0, 1], { driver: "simulated" });
+ * await using group = await gpus.group();
+ * const parts = await Promise.all(gpus.map((gpu) => gpu.upload(new Float32Array([1, 2, 3]))));
+ * await group.allReduce(parts, { op: "sum" });
+ * console.log(await parts[0]?.download()); // Float32Array(3) [2, 4, 6]
+ * for (const part of parts) part.dispose();
+ * ```
+ *
+ * @module
+ */
+
+import "../words/runtime.ts";
+
+export { DeviceList, type ListedDevice } from "../device/device_list.ts";
+export { DeviceGroup } from "../group/device_group.ts";
+export type { Reduction } from "../group/element_types.ts";
+export { GroupError, type GroupErrorFields, type GroupFailure } from "../group/group_error.ts";
+export type {
+  BroadcastOptions,
+  CollectiveOptions,
+  GatherAllOptions,
+  GatherOptions,
+  GroupOptions,
+  IntoAllOptions,
+  ReceiveOptions,
+  ReduceAllOptions,
+  ReduceOptions,
+  SendOptions,
+} from "../group/group_options.ts";
+export { GroupWork } from "../group/group_work.ts";

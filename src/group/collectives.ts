@@ -1,0 +1,621 @@
+// The collective operations: what each rank's buffers must be, and the calls of NCCL that do the work.
+// All of it is checked before anything is called.
+
+import type { NcclApi, NcclFunction } from "../../ffi/nccl.ts";
+import { GpuBuffer } from "../buffers/gpu_buffer.ts";
+import { formatShape } from "../buffers/shape.ts";
+import { StridedView } from "../buffers/strided_view.ts";
+import { type DType, elementBytes } from "../dtype.ts";
+import type { Context } from "../driver/context.ts";
+import { KERNEL_MEMORY } from "../launch/kernel_memory.ts";
+import type { Access } from "../memory/stream_usage.ts";
+import type { MemorySpan } from "../transfer/copy.ts";
+import { describeValue, formatCount } from "../words/format.ts";
+import { type OptionKind, requireKind } from "../words/options.ts";
+import { type Reduction, REDUCTIONS, typeForMove, typeForReduction } from "./element_types.ts";
+
+/** The ranks that take part. */
+export interface Ranks {
+  /** The contexts of their devices, by rank. */
+  readonly contexts: readonly Context[];
+}
+
+/** Memory that a call uses. */
+export interface RankUse extends MemorySpan {
+  /** The use: a read or a write. */
+  readonly access: Access;
+}
+
+/** Part of one rank in an operation. */
+export interface RankCall {
+  /** The rank. */
+  readonly rank: number;
+  /** The operation, for messages. */
+  readonly call: NcclFunction;
+  /** Memory that it uses. */
+  readonly uses: readonly RankUse[];
+  /** The other rank of a send or a receive. */
+  readonly peer?: number;
+  /** Its elements in words, for a send or a receive. */
+  readonly elements?: string;
+  /** Makes the calls of NCCL and returns their status. */
+  readonly make: (api: NcclApi, communicator: bigint, stream: bigint) => number;
+}
+
+/** Buffers of an operation, one for each rank. */
+type Buffers = readonly GpuBuffer[];
+
+/** A buffer, and where it lies. */
+interface Placed {
+  readonly buffer: GpuBuffer;
+  readonly span: MemorySpan;
+  readonly rank: number;
+}
+
+/** A buffer. */
+export const BUFFER: OptionKind = {
+  expected: "a buffer",
+  accepts: (value) => value instanceof GpuBuffer,
+};
+
+/** Elements of one part, as NCCL is told them. */
+interface Elements {
+  readonly type: number;
+  readonly count: bigint;
+  /** Bytes of a part. */
+  readonly byteLength: bigint;
+}
+
+/** Joins the elements of all ranks into each rank's buffer. */
+export function allReduce(
+  ranks: Ranks,
+  buffers: Buffers,
+  { op = "sum", into }: {
+    readonly op?: Reduction | undefined;
+    readonly into?: Buffers | undefined;
+  },
+): RankCall[] {
+  const call = "allReduce";
+  const sources = placesOf(ranks, buffers, call);
+  const { type, count } = reduced(sources, 1, call);
+  const targets = into === undefined ? sources : targetsOf(ranks, into, { sources, call });
+  requireLengths(targets, lengthOf(sources), call);
+  return pairs(sources, targets, count, ({ source, target, rank }) => ({
+    rank,
+    call: "ncclAllReduce",
+    uses: usesOf(source.span, target.span, call),
+    make: (api, communicator, stream) =>
+      api.ncclAllReduce(
+        source.span.address,
+        target.span.address,
+        count,
+        type,
+        REDUCTIONS[op],
+        communicator,
+        stream,
+      ),
+  }));
+}
+
+/** Joins the elements of all ranks into one buffer. */
+export function reduce(
+  ranks: Ranks,
+  buffers: Buffers,
+  { op = "sum", root, into }: {
+    readonly op?: Reduction | undefined;
+    readonly root?: number | undefined;
+    readonly into?: GpuBuffer | undefined;
+  },
+): RankCall[] {
+  const call = "reduce";
+  const sources = placesOf(ranks, buffers, call);
+  const { type, count } = reduced(sources, 1, call);
+  const target = into === undefined
+    ? atRank(sources, root ?? 0, call)
+    : targetOf(ranks, into, { sources, call, root });
+  requireLengths([target], lengthOf(sources), call);
+  if (count === 0n) return [];
+  return sources.map(({ span, rank }) => {
+    const destination = rank === target.rank ? target.span : undefined;
+    return {
+      rank,
+      call: "ncclReduce",
+      uses: destination === undefined ? [reading(span)] : usesOf(span, destination, call),
+      make: (api, communicator, stream) =>
+        api.ncclReduce(
+          span.address,
+          destination?.address ?? 0n,
+          count,
+          type,
+          REDUCTIONS[op],
+          target.rank,
+          communicator,
+          stream,
+        ),
+    };
+  });
+}
+
+/** Copies the elements of one buffer into a buffer of each rank. */
+export function broadcast(
+  ranks: Ranks,
+  source: GpuBuffer | Buffers,
+  { root, into }: { readonly root?: number | undefined; readonly into?: Buffers | undefined },
+): RankCall[] {
+  const call = "broadcast";
+  const isList = Array.isArray(source);
+  if (isList !== (into === undefined)) {
+    throw new TypeError(
+      `Cannot call broadcast(): pass a list of buffers, or one buffer and { into }, a list`,
+    );
+  }
+  const targets = placesOf(ranks, into ?? source as Buffers, call);
+  const from = isList
+    ? atRank(targets, root ?? 0, call)
+    : targetOf(ranks, source as GpuBuffer, { sources: targets, call, root });
+  requireLengths(targets, from.buffer.length, call);
+  const { type, count } = movedParts(targets, 1, call);
+  if (count === 0n) return [];
+  return targets.map(({ span, rank }) => ({
+    rank,
+    call: "ncclBroadcast",
+    uses: rank === from.rank ? usesOf(from.span, span, call) : [writing(span)],
+    make: (api, communicator, stream) =>
+      api.ncclBroadcast(
+        rank === from.rank ? from.span.address : span.address,
+        span.address,
+        count,
+        type,
+        from.rank,
+        communicator,
+        stream,
+      ),
+  }));
+}
+
+/** Puts the elements of all ranks side by side into each rank's buffer. */
+export function allGather(
+  ranks: Ranks,
+  buffers: Buffers,
+  { into }: { readonly into?: Buffers | undefined },
+): RankCall[] {
+  const call = "allGather";
+  const { length: size } = ranks.contexts;
+  const sources = placesOf(ranks, buffers, call);
+  const { type, count, byteLength } = movedParts(sources, into === undefined ? size : 1, call);
+  const targets = into === undefined ? sources : targetsOf(ranks, into, { sources, call });
+  if (into !== undefined) requireLengths(targets, lengthOf(sources) * size, call);
+  return pairs(sources, targets, count, ({ source, target, rank }) => {
+    const own = partOf(target.span, rank, byteLength);
+    const from = into === undefined ? own : source.span;
+    return {
+      rank,
+      call: "ncclAllGather",
+      uses: into === undefined ? [writing(target.span)] : usesOf(from, target.span, call, own),
+      make: (api, communicator, stream) =>
+        api.ncclAllGather(from.address, target.span.address, count, type, communicator, stream),
+    };
+  });
+}
+
+/** Joins the elements of all ranks, and leaves each rank its part of them. */
+export function reduceScatter(
+  ranks: Ranks,
+  buffers: Buffers,
+  { op = "sum", into }: {
+    readonly op?: Reduction | undefined;
+    readonly into?: Buffers | undefined;
+  },
+): RankCall[] {
+  const call = "reduceScatter";
+  const { length: size } = ranks.contexts;
+  const sources = placesOf(ranks, buffers, call);
+  const { type, count, byteLength } = reduced(sources, size, call);
+  const targets = into === undefined ? sources : targetsOf(ranks, into, { sources, call });
+  if (into !== undefined) requireLengths(targets, lengthOf(sources) / size, call);
+  return pairs(sources, targets, count, ({ source, target, rank }) => {
+    const own = partOf(source.span, rank, byteLength);
+    const to = into === undefined ? own : target.span;
+    return {
+      rank,
+      call: "ncclReduceScatter",
+      uses: into === undefined ? [writing(source.span)] : usesOf(source.span, to, call, own),
+      make: (api, communicator, stream) =>
+        api.ncclReduceScatter(
+          source.span.address,
+          to.address,
+          count,
+          type,
+          REDUCTIONS[op],
+          communicator,
+          stream,
+        ),
+    };
+  });
+}
+
+/** Gives each rank the part of all others' elements that is for it. */
+export function allToAll(
+  ranks: Ranks,
+  buffers: Buffers,
+  { into }: { readonly into: Buffers },
+): RankCall[] {
+  const call = "allToAll";
+  const { length: size } = ranks.contexts;
+  const sources = placesOf(ranks, buffers, call);
+  const { type, count, byteLength } = movedParts(sources, size, call);
+  const targets = targetsOf(ranks, into, { sources, call });
+  requireLengths(targets, lengthOf(sources), call);
+  return pairs(sources, targets, count, ({ source, target, rank }) => ({
+    rank,
+    call: "ncclAlltoAll",
+    uses: usesOf(source.span, target.span, call, null),
+    make(api, communicator, stream) {
+      const [from, to] = [source.span.address, target.span.address];
+      if (api.ncclAlltoAll !== null) {
+        return api.ncclAlltoAll(from, to, count, type, communicator, stream);
+      }
+      return firstFailure(ranks.contexts.keys(), (peer) => {
+        const offset = BigInt(peer) * byteLength;
+        return api.ncclSend(from + offset, count, type, peer, communicator, stream) ||
+          api.ncclRecv(to + offset, count, type, peer, communicator, stream);
+      });
+    },
+  }));
+}
+
+/** Puts the elements of all ranks side by side into one buffer. */
+export function gather(
+  ranks: Ranks,
+  buffers: Buffers,
+  { into }: { readonly into: GpuBuffer },
+): RankCall[] {
+  const call = "gather";
+  const { length: size } = ranks.contexts;
+  const sources = placesOf(ranks, buffers, call);
+  const target = targetOf(ranks, into, { sources, call });
+  requireLengths([target], lengthOf(sources) * size, call);
+  const { type, count, byteLength } = movedParts(sources, 1, call);
+  if (count === 0n) return [];
+  return sources.map(({ span, rank }) => {
+    const isRoot = rank === target.rank;
+    const own = partOf(target.span, rank, byteLength);
+    return {
+      rank,
+      call: "ncclGather",
+      uses: isRoot ? usesOf(span, target.span, call, own) : [reading(span)],
+      make(api, communicator, stream) {
+        const to = isRoot ? target.span.address : 0n;
+        if (api.ncclGather !== null) {
+          return api.ncclGather(span.address, to, count, type, target.rank, communicator, stream);
+        }
+        // To itself a rank sends what it also receives, unless the bytes are in place.
+        const sent = isRoot && span.address === own.address
+          ? 0
+          : api.ncclSend(span.address, count, type, target.rank, communicator, stream);
+        if (!isRoot || sent !== 0) return sent;
+        return firstFailure(ranks.contexts.keys(), (peer) => {
+          const place = to + BigInt(peer) * byteLength;
+          if (peer === rank && span.address === place) return 0;
+          return api.ncclRecv(place, count, type, peer, communicator, stream);
+        });
+      },
+    };
+  });
+}
+
+/** Gives each rank its part of one buffer. */
+export function scatter(
+  ranks: Ranks,
+  source: GpuBuffer,
+  { into }: { readonly into: Buffers },
+): RankCall[] {
+  const call = "scatter";
+  const { length: size } = ranks.contexts;
+  const targets = placesOf(ranks, into, call);
+  const from = targetOf(ranks, source, { sources: targets, call });
+  requireLengths([from], lengthOf(targets) * size, call);
+  const { type, count, byteLength } = movedParts(targets, 1, call);
+  if (count === 0n) return [];
+  return targets.map(({ span, rank }) => {
+    const isRoot = rank === from.rank;
+    const own = partOf(from.span, rank, byteLength);
+    return {
+      rank,
+      call: "ncclScatter",
+      uses: isRoot ? usesOf(from.span, span, call, own) : [writing(span)],
+      make(api, communicator, stream) {
+        const start = isRoot ? from.span.address : 0n;
+        if (api.ncclScatter !== null) {
+          return api.ncclScatter(start, span.address, count, type, from.rank, communicator, stream);
+        }
+        const received = isRoot && span.address === own.address
+          ? 0
+          : api.ncclRecv(span.address, count, type, from.rank, communicator, stream);
+        if (!isRoot || received !== 0) return received;
+        return firstFailure(ranks.contexts.keys(), (peer) => {
+          const place = start + BigInt(peer) * byteLength;
+          if (peer === rank && span.address === place) return 0;
+          return api.ncclSend(place, count, type, peer, communicator, stream);
+        });
+      },
+    };
+  });
+}
+
+/** Sends a buffer's elements to another rank, or receives elements from it. */
+export function exchange(
+  ranks: Ranks,
+  buffer: GpuBuffer,
+  { call, peer }: { readonly call: "send" | "recv"; readonly peer: number },
+): RankCall[] {
+  const { span, rank } = placeOf(ranks, buffer, call);
+  requireRank(ranks, peer, call);
+  const { type, scale } = typeForMove(buffer.dtype);
+  const count = BigInt(buffer.length * scale);
+  if (count === 0n) return [];
+  const name = call === "send" ? "ncclSend" : "ncclRecv";
+  return [{
+    rank,
+    call: name,
+    uses: [call === "send" ? reading(span) : writing(span)],
+    peer,
+    elements: formatShape(buffer.dtype, [buffer.length]),
+    make: (api, communicator, stream) =>
+      api[name](span.address, count, type, peer, communicator, stream),
+  }];
+}
+
+/**
+ * Checks that calls of one batch use memory apart: NCCL does them in no certain order.
+ *
+ * @throws RangeError when one writes what another uses.
+ */
+export function requireApart(calls: readonly RankCall[]): void {
+  const seen: { readonly use: RankUse; readonly call: RankCall }[] = [];
+  for (const call of calls) {
+    for (const use of call.uses) {
+      const other = seen.find((other) =>
+        (use.access === "write" || other.use.access === "write") && other.call !== call &&
+        meet(use, other.use)
+      );
+      if (other === undefined) continue;
+      throw new RangeError(
+        `Cannot batch ${other.call.call} and ${call.call} of rank ${call.rank}: one writes what the ` +
+          `other uses, and a batch has no order; call them one after another`,
+      );
+    }
+    for (const use of call.uses) seen.push({ use, call });
+  }
+}
+
+/** Checks one buffer for each rank: of the same element type and shape, on the rank's own device. */
+function placesOf(ranks: Ranks, buffers: Buffers, call: string): readonly Placed[] {
+  const { length: size } = ranks.contexts;
+  if (!Array.isArray(buffers)) {
+    throw new TypeError(
+      `Cannot call ${call}() with ${
+        describeValue(buffers)
+      }: expected a list with a buffer for each ` +
+        `of ${formatCount(size, "device")}`,
+    );
+  }
+  if (buffers.length !== size) {
+    throw new RangeError(
+      `Cannot call ${call}() with ${formatCount(buffers.length, "buffer")}: pass one for each of ` +
+        `${formatCount(size, "device")}, in their order`,
+    );
+  }
+  const places = buffers.map((buffer, rank) => {
+    const placed = placeOf(ranks, buffer, call);
+    if (placed.rank === rank) return placed;
+    throw new TypeError(
+      `Cannot call ${call}() with ${buffer} for rank ${rank}: it is on device ` +
+        `${placed.buffer.deviceOrdinal}, rank ${rank} is device ${ranks.contexts[rank]?.ordinal}`,
+    );
+  });
+  const [first] = places;
+  for (const { buffer } of places) {
+    if (first === undefined) break;
+    requireSameType(first.buffer, buffer, call);
+    if (first.buffer.shape.join() === buffer.shape.join()) continue;
+    throw new RangeError(
+      `Cannot call ${call}() with ${first.buffer} and ${buffer}: their shapes differ`,
+    );
+  }
+  return places;
+}
+
+/** Finds the rank of a buffer by its device. */
+function placeOf(ranks: Ranks, buffer: GpuBuffer, call: string): Placed {
+  const given: unknown = buffer;
+  if (given instanceof StridedView) {
+    throw new TypeError(
+      `Cannot call ${call}() with ${given}: NCCL takes elements side by side; pass contiguous()`,
+    );
+  }
+  requireKind(given, BUFFER, call);
+  const rank = ranks.contexts.indexOf(buffer.context);
+  try {
+    const span = buffer[KERNEL_MEMORY]();
+    if (rank >= 0) return { buffer, span, rank };
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    throw new TypeError(`Cannot call ${call}() with ${buffer}: ${error.message}`);
+  }
+  throw new TypeError(
+    `Cannot call ${call}() with ${buffer}: it is on device ${buffer.deviceOrdinal}, which is not in ` +
+      `the group`,
+  );
+}
+
+/** Checks the buffers that take results. */
+function targetsOf(
+  ranks: Ranks,
+  into: Buffers,
+  { sources, call }: { readonly sources: readonly Placed[]; readonly call: string },
+): readonly Placed[] {
+  const targets = placesOf(ranks, into, call);
+  const [source, target] = [sources[0], targets[0]];
+  if (source !== undefined && target !== undefined) {
+    requireSameType(source.buffer, target.buffer, call);
+  }
+  return targets;
+}
+
+/** Checks the one buffer that all ranks send to or get from. */
+function targetOf(
+  ranks: Ranks,
+  buffer: GpuBuffer,
+  { sources, call, root }: {
+    readonly sources: readonly Placed[];
+    readonly call: string;
+    readonly root?: number | undefined;
+  },
+): Placed {
+  const placed = placeOf(ranks, buffer, call);
+  const [source] = sources;
+  if (source !== undefined) requireSameType(source.buffer, buffer, call);
+  if (root === undefined || root === placed.rank) return placed;
+  throw new RangeError(
+    `Cannot call ${call}() with root ${root} and ${buffer}: that is on rank ${placed.rank}`,
+  );
+}
+
+function atRank(places: readonly Placed[], rank: number, call: string): Placed {
+  const placed = Number.isInteger(rank) ? places[rank] : undefined;
+  if (placed !== undefined) return placed;
+  throw noRank(places.length, rank, call);
+}
+
+function requireRank(ranks: Ranks, rank: number, call: string): void {
+  const isRank = Number.isInteger(rank) && rank >= 0 && rank < ranks.contexts.length;
+  if (!isRank) throw noRank(ranks.contexts.length, rank, call);
+}
+
+function noRank(size: number, rank: number, call: string): RangeError {
+  return new RangeError(
+    `Cannot call ${call}() with rank ${rank}: the group has ranks 0 to ${size - 1}`,
+  );
+}
+
+function requireSameType(one: GpuBuffer, other: GpuBuffer, call: string): void {
+  if (one.dtype === other.dtype) return;
+  throw new TypeError(`Cannot call ${call}() with ${one} and ${other}: element types differ`);
+}
+
+function requireLengths(places: readonly Placed[], length: number, call: string): void {
+  for (const { buffer } of places) {
+    if (buffer.length === length) continue;
+    throw new RangeError(
+      `Cannot call ${call}() with ${buffer}: it must have ${formatCount(length, "element")}`,
+    );
+  }
+}
+
+function lengthOf([first]: readonly Placed[]): number {
+  return first?.buffer.length ?? 0;
+}
+
+/** The elements of one of `partCount` parts, for a reduction. */
+function reduced(places: readonly Placed[], partCount: number, call: string): Elements {
+  const { count, dtype } = partsOf(places, partCount, call);
+  const type = typeForReduction(dtype, call);
+  return { type, count: BigInt(count), byteLength: BigInt(count * elementBytes(dtype)) };
+}
+
+/** The elements of one of `partCount` parts, for a move. */
+function movedParts(places: readonly Placed[], partCount: number, call: string): Elements {
+  const { count, dtype } = partsOf(places, partCount, call);
+  const { type, scale } = typeForMove(dtype);
+  return { type, count: BigInt(count * scale), byteLength: BigInt(count * elementBytes(dtype)) };
+}
+
+/** Divides the elements of each buffer into parts. */
+function partsOf(
+  places: readonly Placed[],
+  partCount: number,
+  call: string,
+): { readonly count: number; readonly dtype: DType } {
+  const [first] = places;
+  const length = lengthOf(places);
+  if (length % partCount === 0) {
+    return { count: length / partCount, dtype: first?.buffer.dtype ?? "uint8" };
+  }
+  throw new RangeError(
+    `Cannot call ${call}() with ${first?.buffer}: ${
+      formatCount(length, "element")
+    } cannot be divided ` +
+      `among ${formatCount(partCount, "rank")}`,
+  );
+}
+
+/** Makes the call of each rank from its two buffers; no calls for no elements. */
+function pairs(
+  sources: readonly Placed[],
+  targets: readonly Placed[],
+  count: bigint,
+  make: (pair: { source: Placed; target: Placed; rank: number }) => RankCall,
+): RankCall[] {
+  if (count === 0n) return [];
+  return sources.map((source, rank) => make({ source, target: targets[rank] ?? source, rank }));
+}
+
+/**
+ * The uses of a call that reads one range and writes another. `own` is the one place where they may
+ * meet: a rank's part in the larger of the two, or all of it; null when there is none.
+ *
+ * @throws RangeError when the ranges meet elsewhere.
+ */
+function usesOf(
+  source: MemorySpan,
+  destination: MemorySpan,
+  call: string,
+  own: MemorySpan | null = source,
+): RankUse[] {
+  const uses = [reading(source), writing(destination)];
+  if (!meet(source, destination)) return uses;
+  const smaller = source.byteLength < destination.byteLength ? source : destination;
+  const isInPlace = own !== null && smaller.address === own.address &&
+    smaller.byteLength === own.byteLength;
+  if (isInPlace) {
+    return source.address === destination.address && own === source ? [writing(destination)] : uses;
+  }
+  throw new RangeError(
+    `Cannot call ${call}() on buffers of device ${source.allocation.context.ordinal} that share bytes: ` +
+      `pass buffers that are apart, or work in place`,
+  );
+}
+
+/** The part of a rank in a range. */
+function partOf(span: MemorySpan, rank: number, byteLength: bigint): MemorySpan {
+  const { allocation, address } = span;
+  return {
+    allocation,
+    address: address + BigInt(rank) * byteLength,
+    byteLength: Number(byteLength),
+  };
+}
+
+function reading({ allocation, address, byteLength }: MemorySpan): RankUse {
+  return { allocation, address, byteLength, access: "read" };
+}
+
+function writing({ allocation, address, byteLength }: MemorySpan): RankUse {
+  return { allocation, address, byteLength, access: "write" };
+}
+
+/** Whether two ranges have bytes in common. */
+function meet(one: MemorySpan, other: MemorySpan): boolean {
+  return one.address < other.address + BigInt(other.byteLength) &&
+    other.address < one.address + BigInt(one.byteLength);
+}
+
+/** Makes a call for each rank until one fails; returns its status. */
+function firstFailure(ranks: Iterable<number>, call: (rank: number) => number): number {
+  for (const rank of ranks) {
+    const status = call(rank);
+    if (status !== 0) return status;
+  }
+  return 0;
+}

@@ -1,0 +1,229 @@
+// The communicators of one group: started together, called together, and ended together once the GPUs
+// are done with their work. They never refer to the group itself.
+
+import { ncclResult } from "../../ffi/nccl_constants.ts";
+import type { NcclFunction } from "../../ffi/nccl.ts";
+import type { Context } from "../driver/context.ts";
+import { releaseAll, reportLost, tryRelease } from "../driver/release.ts";
+import { Fence } from "../order/fence.ts";
+import type { CudaStream } from "../order/stream.ts";
+import type { GroupError } from "./group_error.ts";
+import type { Nccl, NcclFailure } from "./nccl.ts";
+
+/** Bytes of a place that V8 leaves where it is: smaller arrays may move while NCCL writes to them. */
+const FIXED_BYTES = 128;
+
+/** From so many streams on, those that are gone for good are forgotten first. */
+const MANY = 16;
+
+/** A communicator for each device of a group, by rank. */
+export class Communicators {
+  /** The contexts of the devices, by rank. */
+  readonly contexts: readonly Context[];
+  /** NCCL. */
+  readonly nccl: Nccl;
+  readonly #handles: readonly bigint[];
+  /** Streams whose queued work may use the communicators. */
+  readonly #streams = new Set<CudaStream>();
+  #isOpen = true;
+  #failure: GroupError | undefined;
+
+  /** Adopts communicators. */
+  private constructor(nccl: Nccl, contexts: readonly Context[], handles: readonly bigint[]) {
+    this.nccl = nccl;
+    this.contexts = contexts;
+    this.#handles = handles;
+    // The first one is kept by the group's record.
+    for (const context of contexts.slice(1)) context.retain();
+  }
+
+  /** Starts a communicator on each device; blocks until all of them have found each other. */
+  static start(nccl: Nccl, contexts: readonly Context[]): Communicators {
+    const { length: size } = contexts;
+    const ordinals = Int32Array.from(contexts, ({ ordinal }) => ordinal);
+    const handles = new BigUint64Array(new ArrayBuffer(Math.max(size * 8, FIXED_BYTES)), 0, size);
+    const call = "ncclCommInitAll";
+    const status = first(contexts).enter(() => nccl.api[call](handles, size, ordinals));
+    const started = new Communicators(nccl, contexts, [...handles]);
+    const failure = isFailure(status) ? { status, call } : started.#settle();
+    if (failure === undefined) return started;
+    const error = nccl.error(failure);
+    void started.fail(error);
+    throw error;
+  }
+
+  /** Whether they were neither ended nor aborted. */
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  /** The failure that they were aborted for; undefined without one. */
+  get failure(): GroupError | undefined {
+    return this.#failure;
+  }
+
+  /** Streams whose queued work may use them. */
+  get streams(): readonly CudaStream[] {
+    return [...this.#streams];
+  }
+
+  /**
+   * Makes calls of all ranks as one group of NCCL's, on the streams that are noted with it.
+   *
+   * @throws GroupError when NCCL fails; the communicators are aborted then.
+   */
+  call(
+    streams: readonly CudaStream[],
+    body: (handles: readonly bigint[]) => NcclFailure | undefined,
+  ): void {
+    for (const stream of streams) this.#streams.add(stream);
+    if (this.#streams.size > MANY) {
+      for (const stream of this.#streams) if (stream.isOver) this.#streams.delete(stream);
+    }
+    const { nccl } = this;
+    const failure = first(this.contexts).enter(() => {
+      const { failure, isInProgress } = inGroup(nccl, () => body(this.#handles));
+      return isInProgress ? this.#settle() : failure;
+    });
+    if (failure === undefined) return;
+    const error = nccl.error(failure);
+    void this.fail(error);
+    throw error;
+  }
+
+  /** Returns the failure that a communicator has met since it was called; undefined without one. */
+  findFailure(): NcclFailure | undefined {
+    if (!this.#isOpen) return undefined;
+    const call = "ncclCommGetAsyncError";
+    const cell = new Int32Array(1);
+    for (const [rank, communicator] of this.#handles.entries()) {
+      const asked = this.nccl.api.ncclCommGetAsyncError(communicator, cell);
+      const status = isFailure(asked) ? asked : cell[0] ?? 0;
+      if (isFailure(status)) return { status, call, communicator, rank };
+    }
+    return undefined;
+  }
+
+  /**
+   * Ends all communicators for a failure: work that waits for another rank ends, with what bytes it has.
+   * Resolves when they are gone, on other threads, because NCCL waits for the streams first.
+   */
+  async fail(failure: GroupError): Promise<void> {
+    if (!this.#isOpen) return;
+    this.#failure = failure;
+    const kept = first(this.contexts).retain(); // the others are kept anyway
+    const call = "ncclCommAbort";
+    const { api } = this.nccl;
+    const statuses = this.#close().map((handle) => api.ncclCommAbortNonblocking(handle));
+    for (const status of await Promise.all(statuses)) {
+      if (!isFailure(status)) continue;
+      reportLost(kept.driver, "a communicator", this.nccl.error({ status, call }));
+    }
+    for (const context of this.contexts) context.release();
+  }
+
+  /** Ends the communicators once the GPUs are done with the work queued so far; does not wait. */
+  end(): void {
+    if (!this.#isOpen) return;
+    const { driver } = first(this.contexts);
+    const fences: Fence[] = [];
+    try {
+      for (const stream of this.#streams) {
+        const { context, queueHandle } = stream.orDefault();
+        fences.push(Fence.behind(context, queueHandle));
+      }
+    } catch {
+      // Without the driver's mark the host waits; what that reports is told to who waits for the work.
+      for (const context of this.contexts) {
+        tryRelease(driver, "a group", () => context.waitForAll());
+      }
+    }
+    const isDue = () => fences.every((fence) => fence.isPassed);
+    const run = () => {
+      for (const fence of fences) {
+        if (!fence.isPassed) tryRelease(driver, "a group", () => fence.waitSync());
+        fence.dispose();
+      }
+      if (this.#isOpen) this.#destroy();
+    };
+    if (isDue()) return run();
+    const wait = () => {
+      for (const fence of fences) fence.waitSync();
+    };
+    first(this.contexts).defer({ isDue, wait, run });
+  }
+
+  /** Destroys all communicators, whose work is done. */
+  #destroy(): void {
+    const handles = this.#close();
+    const call = "ncclCommDestroy";
+    const [context, ...others] = this.contexts;
+    if (context === undefined) return;
+    const destroys = handles.map((handle) => () => {
+      const status = this.nccl.api.ncclCommDestroy(handle);
+      if (isFailure(status)) throw this.nccl.error({ status, call });
+    });
+    const { driver } = context;
+    tryRelease(
+      driver,
+      "a group",
+      () =>
+        context.enter(() => releaseAll(driver, "a communicator", destroys), { isNeeded: false }),
+    );
+    for (const other of others) other.release();
+  }
+
+  /** Marks them as gone, and returns those that were there. */
+  #close(): bigint[] {
+    this.#isOpen = false;
+    this.#streams.clear();
+    return this.#handles.filter((handle) => handle !== 0n);
+  }
+
+  /** Waits while a communicator is at work: NCCL_COMM_BLOCKING=0 in the environment makes all so. */
+  #settle(): NcclFailure | undefined {
+    const call = "ncclCommGetAsyncError";
+    const cell = new Int32Array(1);
+    for (const [rank, communicator] of this.#handles.entries()) {
+      do {
+        const asked = this.nccl.api.ncclCommGetAsyncError(communicator, cell);
+        const status = isFailure(asked) ? asked : cell[0] ?? 0;
+        if (isFailure(status)) return { status, call, communicator, rank };
+      } while (cell[0] === ncclResult.ncclInProgress);
+    }
+    return undefined;
+  }
+}
+
+/** Makes calls between ncclGroupStart and ncclGroupEnd; tells the first failure, and if work goes on. */
+function inGroup(
+  { api }: Nccl,
+  body: () => NcclFailure | undefined,
+): { readonly failure: NcclFailure | undefined; readonly isInProgress: boolean } {
+  const begun = api.ncclGroupStart();
+  if (isFailure(begun)) return { failure: failureOf(begun, "ncclGroupStart"), isInProgress: false };
+  let failure: NcclFailure | undefined;
+  let ended = 0;
+  try {
+    failure = body();
+  } finally {
+    ended = api.ncclGroupEnd();
+  }
+  if (isFailure(ended)) failure ??= failureOf(ended, "ncclGroupEnd");
+  return { failure, isInProgress: failure === undefined && ended === ncclResult.ncclInProgress };
+}
+
+/** Whether a status is one of failure: work that goes on is none. */
+export function isFailure(status: number): boolean {
+  return status !== ncclResult.ncclSuccess && status !== ncclResult.ncclInProgress;
+}
+
+function failureOf(status: number, call: NcclFunction): NcclFailure {
+  return { status, call };
+}
+
+function first(contexts: readonly Context[]): Context {
+  const [context] = contexts;
+  if (context === undefined) throw new RangeError("Cannot make a group of no devices");
+  return context;
+}

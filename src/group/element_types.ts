@@ -1,0 +1,53 @@
+// The kit's element types and reductions as NCCL numbers them.
+
+import { ncclDataType, ncclRedOp } from "../../ffi/nccl_constants.ts";
+import { type DType, elementBytes } from "../dtype.ts";
+import { oneOf, type OptionKind } from "../words/options.ts";
+
+/** Operation of a reduction; the mean of integers is cut off. */
+export type Reduction = "sum" | "prod" | "max" | "min" | "avg";
+
+/** NCCL's numbers of the reductions. */
+export const REDUCTIONS: Readonly<Record<Reduction, number>> = {
+  sum: ncclRedOp.ncclSum,
+  prod: ncclRedOp.ncclProd,
+  max: ncclRedOp.ncclMax,
+  min: ncclRedOp.ncclMin,
+  avg: ncclRedOp.ncclAvg,
+};
+
+/** The name of a reduction. */
+export const REDUCTION: OptionKind = oneOf(...Object.keys(REDUCTIONS));
+
+/** The element types that NCCL computes with. */
+const TYPES: { readonly [D in DType]?: number } = {
+  int8: ncclDataType.ncclInt8,
+  uint8: ncclDataType.ncclUint8,
+  int32: ncclDataType.ncclInt32,
+  uint32: ncclDataType.ncclUint32,
+  int64: ncclDataType.ncclInt64,
+  uint64: ncclDataType.ncclUint64,
+  float16: ncclDataType.ncclFloat16,
+  float32: ncclDataType.ncclFloat32,
+  float64: ncclDataType.ncclFloat64,
+  bfloat16: ncclDataType.ncclBfloat16,
+};
+
+/**
+ * Returns NCCL's number of an element type, for a reduction.
+ *
+ * @throws TypeError for a type that NCCL does not compute with.
+ */
+export function typeForReduction(dtype: DType, call: string): number {
+  const type = TYPES[dtype];
+  if (type !== undefined) return type;
+  const known = Object.keys(TYPES).join(", ");
+  throw new TypeError(`Cannot call ${call}() with ${dtype}: NCCL computes with ${known}`);
+}
+
+/** Returns NCCL's number of the type to move elements as, and the elements of that in one of them. */
+export function typeForMove(dtype: DType): { readonly type: number; readonly scale: number } {
+  const type = TYPES[dtype];
+  if (type !== undefined) return { type, scale: 1 };
+  return { type: ncclDataType.ncclUint8, scale: elementBytes(dtype) };
+}

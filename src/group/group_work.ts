@@ -1,0 +1,150 @@
+// Work of a group that is queued already and can be awaited, under the watch of the group's failures.
+
+import type { CudaStream } from "../order/stream.ts";
+import { type Parts, partsOf } from "../words/parts.ts";
+import type { Communicators } from "./communicators.ts";
+import { GroupError } from "./group_error.ts";
+import type { NcclFailure } from "./nccl.ts";
+
+/** Milliseconds between two looks for failures. */
+const LOOK_MILLISECONDS = 20;
+
+/** Time that streams get to end once the group was aborted. */
+const PATIENCE_MILLISECONDS = 1000;
+
+/** The parts of a {@link GroupWork}. */
+export interface WorkFields {
+  /** The call, for messages. */
+  readonly call: string;
+  /** The group, for messages. */
+  readonly group: string;
+  /** The group's communicators. */
+  readonly communicators: Communicators;
+  /** Streams that the work is queued on. */
+  readonly streams: readonly CudaStream[];
+  /** Longest time that waiting may take. */
+  readonly timeoutSeconds: number;
+  /** Ends the waiting, and the group. */
+  readonly signal: AbortSignal | undefined;
+}
+
+/**
+ * Work that a call of a group has queued. It runs whether or not it is awaited; `await` waits until it
+ * is done on all ranks, watches for failures of NCCL, and ends the group when there is one, when the
+ * time is up or the signal is aborted.
+ */
+export class GroupWork implements PromiseLike<void> {
+  readonly #fields: WorkFields;
+
+  /**
+   * Stands for queued work.
+   *
+   * @ignore
+   */
+  constructor(parts: Parts<WorkFields>) {
+    this.#fields = partsOf(parts, new.target);
+  }
+
+  /** Waits until the work is done, for `await`; rejects with its error. */
+  then<A = void, B = never>(
+    onDone?: (() => A | PromiseLike<A>) | null,
+    onFailed?: ((reason: unknown) => B | PromiseLike<B>) | null,
+  ): Promise<A | B> {
+    return this.#wait().then(onDone, onFailed);
+  }
+
+  /** Waits until the work is done, and calls `onFailed` with its error. */
+  catch<B = never>(onFailed?: ((reason: unknown) => B | PromiseLike<B>) | null): Promise<void | B> {
+    return this.#wait().catch(onFailed);
+  }
+
+  /** Waits until the work is done or has failed, and calls `onEnd`. */
+  finally(onEnd?: (() => void) | null): Promise<void> {
+    return this.#wait().finally(onEnd);
+  }
+
+  async #wait(): Promise<void> {
+    const { communicators, streams } = this.#fields;
+    this.#requireUnfailed();
+    const done = Promise.all(streams.map((stream) => stream.synchronize()));
+    if (!streams.every(({ isKnownIdle }) => isKnownIdle)) await this.#watch(done);
+    await done;
+    const failure = communicators.findFailure();
+    if (failure !== undefined) await communicators.fail(this.#failed(failure));
+    this.#requireUnfailed();
+  }
+
+  /** Waits for the streams, or until something is wrong; then the group is ended. */
+  async #watch(done: Promise<unknown>): Promise<void> {
+    const { communicators, signal } = this.#fields;
+    const endsAt = performance.now() + this.#fields.timeoutSeconds * 1000;
+    const { promise: wrong, resolve } = Promise.withResolvers<GroupError>();
+    const look = () => {
+      const failure = communicators.findFailure();
+      if (failure !== undefined) resolve(this.#failed(failure));
+      else if (performance.now() >= endsAt) resolve(this.#late());
+    };
+    const stop = () => resolve(this.#stopped());
+    const timer = setInterval(
+      look,
+      Math.min(LOOK_MILLISECONDS, this.#fields.timeoutSeconds * 1000),
+    );
+    signal?.addEventListener("abort", stop);
+    if (signal?.aborted) stop();
+    try {
+      const error = await Promise.race([done.then(() => undefined), wrong]);
+      if (error === undefined) return;
+      await settled(Promise.all([communicators.fail(error), done]));
+      throw error;
+    } finally {
+      clearInterval(timer);
+      signal?.removeEventListener("abort", stop);
+    }
+  }
+
+  #failed(failure: NcclFailure): GroupError {
+    const { call, group, communicators: { nccl } } = this.#fields;
+    return nccl.error({ ...failure, call }, `${call} on ${group}`);
+  }
+
+  #late(): GroupError {
+    const { call, group, streams, timeoutSeconds } = this.#fields;
+    const late = streams.flatMap((stream, rank) => stream.isKnownIdle ? [] : [rank]);
+    return new GroupError(
+      `Cannot complete ${call} on ${group}: it is not done after ${timeoutSeconds} seconds on rank ` +
+        `${late.join(" and rank ")}; the group was ended`,
+      { reason: "timeout", call },
+    );
+  }
+
+  #stopped(): GroupError {
+    const { call, group, signal } = this.#fields;
+    return new GroupError(
+      `Cannot complete ${call} on ${group}: its signal was aborted; the group was ended`,
+      { reason: "signal", call, cause: signal?.reason },
+    );
+  }
+
+  #requireUnfailed(): void {
+    const { communicators: { failure }, call, group } = this.#fields;
+    if (failure !== undefined) throw endedError(call, group, failure);
+  }
+}
+
+/** Creates the error for a call of a group that a failure has ended. */
+export function endedError(call: string, group: string, cause: GroupError): GroupError {
+  return new GroupError(
+    `Cannot complete ${call} on ${group}: a failure has ended the group; ${cause.message}`,
+    { reason: "ended", call, cause },
+  );
+}
+
+/** Waits until work has ended, well or not, but not for ever: other work may be on its streams. */
+async function settled(work: Promise<unknown>): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const patience = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, PATIENCE_MILLISECONDS);
+  });
+  await Promise.race([work.then(() => {}, () => {}), patience]);
+  clearTimeout(timer);
+}

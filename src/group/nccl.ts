@@ -1,0 +1,98 @@
+// NCCL's functions with their statuses checked, and its version.
+
+import { LibraryError } from "../../ffi/library.ts";
+import type { NcclApi, NcclFunction } from "../../ffi/nccl.ts";
+import { ncclResult } from "../../ffi/nccl_constants.ts";
+import { openNccl } from "../../ffi/nccl_library.ts";
+import { readCString } from "../../ffi/pointers.ts";
+import type { Driver } from "../driver/driver.ts";
+import { CudaUnavailableError } from "../words/errors.ts";
+import { GroupError } from "./group_error.ts";
+
+/** The oldest version that has all functions of the table that are not optional. */
+const OLDEST_VERSION = 21400;
+
+const NAMES = new Map<number, string>(
+  Object.entries(ncclResult).map(([name, code]) => [code, name]),
+);
+
+/** A failure, and the place where it was seen. */
+export interface NcclFailure {
+  /** NCCL's status. */
+  readonly status: number;
+  /** The function, or the call of the group, that failed. */
+  readonly call: string;
+  /** The communicator that reported it. */
+  readonly communicator?: bigint | undefined;
+  /** The rank of that. */
+  readonly rank?: number | undefined;
+}
+
+/** NCCL as it was found. */
+export class Nccl {
+  /** The functions, for calls whose status is checked later. */
+  readonly api: NcclApi;
+  /** Its version, such as `"2.28.9"`. */
+  readonly version: string;
+
+  /** Reads the version of an open library. */
+  private constructor(api: NcclApi) {
+    this.api = api;
+    const code = new Int32Array(1);
+    this.check(api.ncclGetVersion(code), "ncclGetVersion");
+    const [version = 0] = code;
+    this.version = formatVersion(version);
+    if (version >= OLDEST_VERSION) return;
+    throw new CudaUnavailableError(
+      "driver-too-old",
+      `Cannot use NCCL ${this.version}: it must be 2.14 or newer; pip install nvidia-nccl-cu12, or ` +
+        `set VRAMKIT_NCCL`,
+    );
+  }
+
+  /**
+   * Opens the NCCL that goes with a driver.
+   *
+   * @throws CudaUnavailableError when there is none, or it is too old.
+   */
+  static open(driver: Driver): Nccl {
+    try {
+      return new Nccl(openNccl(driver.api).api);
+    } catch (error) {
+      if (!(error instanceof LibraryError)) throw error;
+      throw new CudaUnavailableError(error.reason, error.message, { cause: error });
+    }
+  }
+
+  /** Throws the error of a status. */
+  check(status: number, call: NcclFunction): void {
+    if (status !== ncclResult.ncclSuccess) throw this.error({ status, call });
+  }
+
+  /** Creates the error for a failure, with NCCL's own words for it. */
+  error(failure: NcclFailure, action: string = failure.call): GroupError {
+    const { status, call, communicator = 0n, rank } = failure;
+    const codeName = NAMES.get(status) ?? "ncclUnlisted";
+    const who = rank === undefined ? "" : `rank ${rank} reports `;
+    return new GroupError(
+      `Cannot complete ${action}: ${who}${codeName} (${status})${this.#words(communicator)}`,
+      { reason: "nccl", call, rank, code: status, codeName },
+    );
+  }
+
+  /** Returns the last words of a communicator, which may be from an earlier failure. */
+  #words(communicator: bigint): string {
+    try {
+      const words = readCString(this.api.ncclGetLastError(communicator)).trim();
+      return words === "" ? "; NCCL_DEBUG=WARN makes NCCL say more" : `, ${words}`;
+    } catch {
+      return ""; // a flag with paths lets nobody read texts
+    }
+  }
+}
+
+/** Writes a version as NCCL's releases are named. */
+function formatVersion(code: number): string {
+  const scale = code < 10000 ? 1000 : 10000;
+  return [Math.floor(code / scale), Math.floor(code % scale / 100), code % 100].join(".");
+}
