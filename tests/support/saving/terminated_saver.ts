@@ -10,6 +10,8 @@ import { TemporaryFolder } from "../temporary_folder.ts";
 
 const ROUND_COUNT = 4;
 const LATEST_MILLISECONDS = 40;
+const FEWEST_LOOKS = 10;
+const MOST_LOOKS = 100;
 
 if (isMainThread) await runProgram();
 else await saveForEver(workerData.path);
@@ -24,6 +26,12 @@ async function runProgram(): Promise<void> {
     await new Promise((resolve) => worker.once("message", resolve));
     await new Promise((resolve) => setTimeout(resolve, LATEST_MILLISECONDS * round / ROUND_COUNT));
     await worker.terminate();
+    await saveSafetensors(path, { small }, { signal: AbortSignal.timeout(10_000) });
+  }
+  // A worker that was ended can still finish a step on its own thread: the next save takes it over.
+  for (let look = 0; look < MOST_LOOKS; look++) {
+    if (look >= FEWEST_LOOKS && namesIn(folder).length === 1) break;
+    await new Promise((resolve) => setTimeout(resolve, LATEST_MILLISECONDS));
     await saveSafetensors(path, { small }, { signal: AbortSignal.timeout(10_000) });
   }
   const { tensors } = await readSafetensorsHeader(path);
