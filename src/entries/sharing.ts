@@ -20,6 +20,8 @@
  * @module
  */
 
+import "../words/runtime.ts";
+
 export type { DeviceAllocateOptions } from "../buffers/device_allocator.ts";
 export type { OpenTicketOptions, TakeOverOptions } from "../interop/open_ticket.ts";
 export { ShareableMemoryResource } from "../memory/shareable_memory_resource.ts";
