@@ -234,7 +234,7 @@ Deno.test("GrowableBuffer.shrinkToFit() refuses while a transfer is running", ()
     assertThrows(
       () => buffer.shrinkToFit(),
       TypeError,
-      "a transfer, a graph or another library uses it",
+      "a transfer, a graph, another library or another process uses it",
     );
     await upload;
     buffer.shrinkToFit();

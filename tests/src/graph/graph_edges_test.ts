@@ -134,7 +134,7 @@ Deno.test("GrowableBuffer keeps the memory that a graph uses, whatever it shrink
     assertThrows(
       () => grown.resize(step).shrinkToFit(),
       TypeError,
-      "a graph or another library uses it",
+      "a graph, another library or another process uses it",
     );
     grown.resize(4 * step);
     graph.launch();

@@ -237,7 +237,7 @@ Deno.test("GpuBuffer.release() refuses while an upload is running", () =>
     assertThrows(
       () => buffer.release(),
       TypeError,
-      "a transfer, a graph or another library uses it",
+      "a transfer, a graph, another library or another process uses it",
     );
     await upload;
   }));

@@ -178,7 +178,11 @@ Deno.test("what cannot be done is refused at the call, also behind a transfer", 
     using readOnly = gpu.register(new Uint8Array(LENGTH), { readOnly: true });
     const uploading = x.upload(patternBytes(LENGTH));
     assertThrows(() => readOnly.copyFrom(x), TypeError, "read-only");
-    assertThrows(() => x.release(), TypeError, "a transfer, a graph or another library uses it");
+    assertThrows(
+      () => x.release(),
+      TypeError,
+      "a transfer, a graph, another library or another process uses it",
+    );
     assertThrows(() => x.subarray(0, 10).copyFrom(x.subarray(5, 15)), RangeError);
     x.dispose();
     assertThrows(() => x.fill(1), DisposedError);
