@@ -1,6 +1,7 @@
 // The cards of kernels, modules and arrays for other libraries, before and after their end.
 
 import { assertEquals, assertStringIncludes } from "@std/assert";
+import { simulateDriver } from "../../../src/entries/simulated.ts";
 import { cardOf } from "../../support/display.ts";
 import { withDevice } from "../../support/with_device.ts";
 
@@ -10,6 +11,11 @@ const PTX = `.version 7.0
 .visible .entry scale(.param .u64 x, .param .f32 factor, .param .u32 count) { ret; }
 .visible .entry nothing() { ret; }
 `;
+
+const KERNELS = {
+  scale: { parameterBytes: [8, 4, 4], run: () => {} },
+  nothing: { parameterBytes: [], run: () => {} },
+};
 
 Deno.test("a kernel and its module show what they have, and that they were disposed", () =>
   withDevice(async (gpu) => {
@@ -28,7 +34,7 @@ Deno.test("a kernel and its module show what they have, and that they were dispo
     module.dispose();
     assertStringIncludes((await cardOf(kernel)).text, "[disposed]");
     assertStringIncludes((await cardOf(module)).text, "[disposed]");
-  }));
+  }, { driver: simulateDriver({ kernels: KERNELS }) }));
 
 Deno.test("an array for another library shows its struct until it is given away", () =>
   withDevice(async (gpu) => {
