@@ -7,7 +7,11 @@ import {
   CudaMemoryResource,
   StatisticsResourceAdaptor,
 } from "../../../src/entries/memory.ts";
-import { ShareableMemoryResource, TicketError } from "../../../src/entries/sharing.ts";
+import {
+  type MemoryTicket,
+  ShareableMemoryResource,
+  TicketError,
+} from "../../../src/entries/sharing.ts";
 import { type DriverApi, simulateDriver } from "../../../src/entries/simulated.ts";
 import { CudaDevice } from "../../../src/device/device.ts";
 import { untilNothingIsOffered } from "../../../src/sharing/pool_server.ts";
@@ -162,6 +166,20 @@ testOnTwoDevices(
   },
 );
 
+Deno.test("open() says that memory is gone, whichever status the driver has for that", async () => {
+  const { driver, setFault } = faultyDriver();
+  using gpu = CudaDevice.open(0, { driver });
+  // Freed, freed with other memory in its place, its process ended, and nonsense.
+  for (const status of [1, 800, 400, 205]) {
+    setFault({ name: "cuIpcOpenMemHandle_v2", status });
+    const error = await assertRejects(() => gpu.open(ticketOf(gpu)), TicketError);
+    assertEquals(error.reason, "gone");
+    assert(error.cause instanceof CudaError && error.cause.code === status);
+  }
+  setFault({ name: "cuIpcOpenMemHandle_v2", status: 719 });
+  await assertRejects(() => gpu.open(ticketOf(gpu)), CudaError);
+});
+
 Deno.test("open() refuses a wait that is no time", () =>
   withDevice(async (gpu) => {
     for (const timeoutSeconds of [NaN, -1]) {
@@ -254,6 +272,20 @@ Deno.test("ShareableMemoryResource says when the device has no handles at all", 
     "has no handles for them",
   );
 });
+
+/** A ticket of memory that nobody has. */
+function ticketOf(gpu: CudaDevice): MemoryTicket {
+  return {
+    vramkit: 1,
+    kind: "allocation",
+    device: gpu.info.uuid,
+    handle: "07".repeat(64),
+    offset: 0,
+    byteLength: 4,
+    dtype: "uint8",
+    shape: [4],
+  };
+}
 
 /** A driver whose device has some attributes of 0. */
 function driverWithout(...numbers: readonly number[]): DriverApi {
