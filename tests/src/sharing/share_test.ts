@@ -161,8 +161,23 @@ testOnTwoDevices(
   "CudaStream.wait() refuses an event for other processes of another device",
   (first, second) => {
     using event = first.createEvent({ shareable: true });
+    assertThrows(() => second.stream.wait(event), TypeError, "streams of their own device");
     first.stream.record(event);
     assertThrows(() => second.stream.wait(event), TypeError, "streams of their own device");
+  },
+);
+
+testOnTwoDevices(
+  "CudaEvent.share() asks in the context of its own device, whichever is current",
+  (first, second) => {
+    using event = first.createEvent({ shareable: true });
+    const { driver, handle } = second.context;
+    driver.call("cuCtxPushCurrent_v2", handle);
+    try {
+      assertEquals(event.share().device, first.info.uuid);
+    } finally {
+      driver.call("cuCtxPopCurrent_v2", new BigUint64Array(1));
+    }
   },
 );
 
