@@ -133,6 +133,11 @@ export const STRICTER = {
     simulated: "refuses a copy between devices that leaves out a context",
     real: "takes the current context",
   },
+  goneEvent: {
+    kind: "refuses",
+    simulated: "refuses the handle of another process's event that was destroyed",
+    real: "opens it, with a mark that means nothing",
+  },
   external: {
     kind: "refuses",
     simulated: "refuses to record a wait for an event from outside (flag 1)",

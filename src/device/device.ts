@@ -644,7 +644,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
    * it and wait for it, so that work of one process comes after work of the other.
    *
    * @throws TicketError when it is no ticket of an event, of another device or of this process, or
-   *   when the event is gone.
+   *   when the driver knows no such event.
    */
   openEvent(ticket: string | EventTicket, options: OpenEventOptions = {}): CudaEvent {
     OPEN_EVENT_OPTIONS.read(options, "openEvent");

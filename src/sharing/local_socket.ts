@@ -20,7 +20,7 @@ import { lastErrno, systemError } from "../transfer/system_error.ts";
 import { CudaUnavailableError } from "../words/errors.ts";
 
 /** Longer messages are none of ours. */
-const MESSAGE_BYTES = 64;
+const MESSAGE_BYTES = 128;
 
 /** Room for the descriptors beside a message; the system closes those that do not fit. */
 const CONTROL_BYTES = 128;

@@ -11,7 +11,7 @@ import { pointerAttributes } from "../memory/pointer_attributes.ts";
 import { isPoolTicket, type MemoryTicket, type PoolTicket, TicketError } from "../words/ticket.ts";
 import { OpenedMemory } from "./opened_memory.ts";
 import { askForPool, type PoolConnection } from "./pool_client.ts";
-import { refusedHandle, requireDevice } from "./refusals.ts";
+import { refusedHandle, refusedPool, requireDevice } from "./refusals.ts";
 
 /** The wait for the process that shares a pool. */
 export interface OpenWaiting {
@@ -132,7 +132,7 @@ const imported = new WeakMap<Context, Map<string, PoolRecord>>();
 
 function importPool(
   context: Context,
-  { socket, pid }: PoolTicket,
+  { socket }: PoolTicket,
   { answer, descriptor }: PoolConnection,
 ): ImportedPool {
   const pools = imported.get(context) ?? new Map<string, PoolRecord>();
@@ -147,7 +147,7 @@ function importPool(
   try {
     pool = DriverPool.import(context, descriptor);
   } catch (error) {
-    throw refusedHandle(error, { pid, what: "pool" });
+    throw refusedPool(error);
   }
   try {
     if (!pool.openTo(context)) {

@@ -4,8 +4,8 @@ import type { Context } from "../driver/context.ts";
 import { type PoolTicket, TicketError } from "../words/ticket.ts";
 import { closeDescriptor, LocalSocket, type Received } from "./local_socket.ts";
 import { isOfferedHere, isOfferedInThread } from "./pool_server.ts";
-import { decodeAnswer, type PoolAnswer } from "./pool_words.ts";
-import { ownProcess } from "./refusals.ts";
+import { decodeAnswer, encodeRequest, type PoolAnswer } from "./pool_words.ts";
+import { noPool, ownProcess } from "./refusals.ts";
 
 /** Time between two looks at the socket. */
 const LOOK_MILLISECONDS = 2;
@@ -37,19 +37,19 @@ export async function askForPool(
   if (socket === undefined) throw gone(pid);
   rest.use(socket);
   requireTrusted(socket, key);
-  if (!socket.send(Uint8Array.fromHex(key))) throw gone(pid);
+  if (!socket.send(encodeRequest(ticket))) throw gone(pid);
   const received = await receive(socket, { signal, timeoutSeconds, pid });
   for (const descriptor of received.descriptors) rest.defer(() => closeDescriptor(descriptor));
   const answer = decodeAnswer(received.bytes);
   const [descriptor] = received.descriptors;
   if (answer?.isThere === false) {
-    throw new TicketError("gone", "Cannot open the ticket: its memory was disposed");
+    throw new TicketError(
+      "gone",
+      "Cannot open the ticket: its memory was disposed, or the ticket was changed",
+    );
   }
   if (answer === undefined || descriptor === undefined || received.descriptors.length > 1) {
-    throw received.isEnd ? gone(pid) : new TicketError(
-      "unanswered",
-      "Cannot open the ticket: the process at its socket gives no pool",
-    );
+    throw received.isEnd ? gone(pid) : noPool();
   }
   const held = rest.move();
   return { answer, descriptor, [Symbol.dispose]: () => held.dispose() };

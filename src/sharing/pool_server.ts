@@ -2,11 +2,12 @@
 // memory while one of them has it open. It looks between turns of the event loop, and keeps no
 // program running.
 
+import { CUmemPoolPtrExportData } from "../../ffi/structs.ts";
 import type { Driver } from "../driver/driver.ts";
 import type { Allocation } from "../memory/allocation.ts";
 import type { DriverPool } from "../memory/driver_pool.ts";
 import { closeDescriptor, LocalSocket } from "./local_socket.ts";
-import { encodeAnswer, KEY_BYTES, randomWord } from "./pool_words.ts";
+import { decodeRequest, encodeAnswer, randomWord } from "./pool_words.ts";
 
 /** Time between two looks at the socket. */
 const LOOK_MILLISECONDS = 10;
@@ -23,6 +24,16 @@ export interface Offer {
   readonly socket: string;
   /** The word that opens it. */
   readonly key: string;
+  /** The driver's description of the memory, as hexadecimal digits. */
+  readonly handle: string;
+}
+
+/** A block to offer. */
+interface Block {
+  readonly allocation: Allocation;
+  /** Where the driver's allocation starts, of which the block may be a part. */
+  readonly base: bigint;
+  readonly pool: DriverPool;
 }
 
 interface OpenOffer extends Offer {
@@ -54,10 +65,12 @@ class PoolServer {
     Deno.unrefTimer(this.#timer);
   }
 
-  offer(allocation: Allocation, pool: DriverPool): Offer {
-    const known = [...this.#offers.values()].find((offer) => offer.allocation === allocation);
-    const { socket, key } = known ?? this.#add(allocation, pool);
-    return { socket, key };
+  offer(block: Block): Offer {
+    const known = [...this.#offers.values()].find(({ allocation }) =>
+      allocation === block.allocation
+    );
+    const { socket, key, handle } = known ?? this.#add(block);
+    return { socket, key, handle };
   }
 
   isOwn(key: string, driver: Driver): boolean {
@@ -88,8 +101,12 @@ class PoolServer {
     this.#tidy();
   }
 
-  #add(allocation: Allocation, pool: DriverPool): OpenOffer {
-    const offer = { socket: this.name, key: randomWord(), allocation, pool: this.#share(pool) };
+  #add({ allocation, base, pool: source }: Block): OpenOffer {
+    const pool = this.#share(source); // first: the driver refuses memory of a pool that nobody was given
+    const data = CUmemPoolPtrExportData.encode({});
+    allocation.context.call("cuMemPoolExportPointer", data, base);
+    const handle = CUmemPoolPtrExportData.decode(data).reserved.toHex();
+    const offer = { socket: this.name, key: randomWord(), handle, allocation, pool };
     this.#offers.set(offer.key, offer);
     return offer;
   }
@@ -101,9 +118,9 @@ class PoolServer {
     this.#waiting.delete(socket);
     if (received === undefined) return socket.dispose();
     received.descriptors.forEach(closeDescriptor);
-    const { bytes } = received;
-    const offer = bytes.byteLength === KEY_BYTES ? this.#offers.get(bytes.toHex()) : undefined;
-    if (offer === undefined || offer.allocation.released) {
+    const request = decodeRequest(received.bytes);
+    const offer = request === undefined ? undefined : this.#offers.get(request.key);
+    if (offer === undefined || offer.handle !== request?.handle || offer.allocation.released) {
       if (!received.isEnd) socket.send(encodeAnswer({ isThere: false, pool: 0 }));
       return socket.dispose();
     }
@@ -149,10 +166,10 @@ let server: PoolServer | undefined;
  * Offers a block of a pool to processes that know its key, until it is given back. Offered twice, it
  * has one key.
  */
-export function offerBlock(allocation: Allocation, pool: DriverPool): Offer {
+export function offerBlock(block: Block): Offer {
   server ??= new PoolServer();
   try {
-    return server.offer(allocation, pool);
+    return server.offer(block);
   } finally {
     server?.look(); // ends at once when there is nothing to offer after all
   }
@@ -168,9 +185,15 @@ export function isOfferedInThread(key: string): boolean {
   return server?.has(key) === true;
 }
 
-/** Resolves when nothing is offered any more and nobody has anything open: for tests. */
+/**
+ * Resolves when nothing is offered any more and nobody has anything open: for tests.
+ *
+ * @throws Error when that takes long.
+ */
 export async function untilNothingIsOffered(): Promise<void> {
+  const end = performance.now() + PATIENCE_MILLISECONDS;
   while (server !== undefined) {
+    if (performance.now() > end) throw new Error("Memory of a pool is still offered, or open");
     await new Promise((resolve) => setTimeout(resolve, LOOK_MILLISECONDS));
   }
 }

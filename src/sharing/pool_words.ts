@@ -1,10 +1,36 @@
-// The words of the two ends of a pool's socket: a key, and an answer with the pool.
+// The words of the two ends of a pool's socket: a request with a key and the memory's handle, and an
+// answer with the pool.
+
+import { CU_IPC_HANDLE_SIZE } from "../../ffi/constants.ts";
 
 /** The answers. */
 export const ANSWER = { pool: 1, freed: 2 } as const;
 
 /** Bytes of a key. */
-export const KEY_BYTES = 16;
+const KEY_BYTES = 16;
+
+/** Bytes of a request. */
+const REQUEST_BYTES = KEY_BYTES + CU_IPC_HANDLE_SIZE;
+
+/** A request: what a ticket says about memory, in hexadecimal digits. */
+export interface PoolRequest {
+  /** The word that opens it. */
+  readonly key: string;
+  /** The driver's description of it: the driver is not asked about one that was changed. */
+  readonly handle: string;
+}
+
+/** Writes a request. */
+export function encodeRequest({ key, handle }: PoolRequest): Uint8Array<ArrayBuffer> {
+  return Uint8Array.fromHex(key + handle);
+}
+
+/** Reads a request; undefined for anything else. */
+export function decodeRequest(bytes: Uint8Array<ArrayBuffer>): PoolRequest | undefined {
+  if (bytes.byteLength !== REQUEST_BYTES) return undefined;
+  const [key, handle] = [bytes.subarray(0, KEY_BYTES), bytes.subarray(KEY_BYTES)];
+  return { key: key.toHex(), handle: handle.toHex() };
+}
 
 /** An answer to a key. */
 export interface PoolAnswer {

@@ -13,6 +13,8 @@ const UNKNOWN_HANDLE: ReadonlySet<number> = new Set([
   CUresult.CUDA_ERROR_MAP_FAILED,
   CUresult.CUDA_ERROR_OPERATING_SYSTEM,
   CUresult.CUDA_ERROR_INVALID_HANDLE,
+  // The memory was freed, and other memory lies there now.
+  CUresult.CUDA_ERROR_NOT_PERMITTED,
 ]);
 
 /**
@@ -47,6 +49,25 @@ export function refusedHandle(
     "gone",
     `Cannot open the ticket: its ${what} is not there; it was disposed, or ${who} has ended`,
     { cause: error },
+  );
+}
+
+/**
+ * Turns the driver's refusal of a pool's descriptor into an error about the process that sent it. Of
+ * a file that is no pool the driver says CUDA_ERROR_UNKNOWN.
+ */
+export function refusedPool(error: unknown): unknown {
+  if (!(error instanceof CudaError)) return error;
+  const isRefused = error.code === CUresult.CUDA_ERROR_UNKNOWN || UNKNOWN_HANDLE.has(error.code);
+  return isRefused ? noPool({ cause: error }) : error;
+}
+
+/** The error for an answer that is no pool. */
+export function noPool(options?: ErrorOptions): TicketError {
+  return new TicketError(
+    "unanswered",
+    "Cannot open the ticket: the process at its socket gives no pool",
+    options,
   );
 }
 

@@ -56,13 +56,12 @@ export async function shareMemory<D extends DType>(
     shape: [...shape],
     pid: Deno.pid,
   } as const;
-  const handle = new Uint8Array(CU_IPC_HANDLE_SIZE);
-  if (way === "allocation") {
-    context.call("cuIpcGetMemHandle", handle, base);
-    return { ...common, kind: "allocation", handle: handle.toHex() };
+  if (way !== "allocation") {
+    return { ...common, kind: "pool", ...offerBlock({ allocation, base, pool: way }) };
   }
-  context.call("cuMemPoolExportPointer", handle, base);
-  return { ...common, kind: "pool", handle: handle.toHex(), ...offerBlock(allocation, way) };
+  const handle = new Uint8Array(CU_IPC_HANDLE_SIZE);
+  context.call("cuIpcGetMemHandle", handle, base);
+  return { ...common, kind: "allocation", handle: handle.toHex() };
 }
 
 /** Resolves when all that was called before on the memory is done. */

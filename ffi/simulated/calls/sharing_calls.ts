@@ -1,6 +1,6 @@
 // Driver calls that hand memory, pools and events to other processes, simulated.
 // Their bytes lie in files without names, which a second process really maps. A process cannot open
-// what it handed out itself; two machines of one process count as two.
+// memory and events that it handed out itself, but pools; two machines of one process count as two.
 
 import {
   CU_IPC_HANDLE_SIZE,
@@ -15,7 +15,7 @@ import { DeviceStorage } from "../model/device_storage.ts";
 import { StreamEvent } from "../model/event.ts";
 import type { Machine } from "../model/machine.ts";
 import { MemoryPool } from "../model/memory_pool.ts";
-import { read, SharedBytes, type SharedKind } from "../model/shared_bytes.ts";
+import { isProcess, read, SharedBytes, type SharedKind } from "../model/shared_bytes.ts";
 import { SharedMark } from "../model/shared_mark.ts";
 import { SharedStorage } from "../model/shared_storage.ts";
 import { refuse, requireValue } from "../errors.ts";
@@ -53,8 +53,12 @@ export function sharingCalls(machine: Machine): CallGroup<SharingFunction> {
     const bytes = bytesOf(handle).slice(0, CU_IPC_HANDLE_SIZE);
     const facts = read(bytes);
     if (facts?.kind !== kind) return refuse(otherwise);
-    if (facts.machine === machine.id) return refuse("CUDA_ERROR_INVALID_CONTEXT");
-    return SharedBytes.open(bytes) ?? refuse(otherwise);
+    const isOwn = facts.machine === machine.id;
+    if (isOwn && kind !== "pooled") return refuse("CUDA_ERROR_INVALID_CONTEXT");
+    const shared = SharedBytes.open(bytes);
+    if (shared !== undefined) return shared;
+    if (kind === "memory" && !isProcess(facts.pid)) refuse("CUDA_ERROR_INVALID_HANDLE");
+    return refuse(otherwise, kind === "event" ? "goneEvent" : undefined);
   }
 
   /** Finds memory of another process that is open here. */
@@ -159,7 +163,7 @@ export function sharingCalls(machine: Machine): CallGroup<SharingFunction> {
       requireCell(pool);
       requireValue(type === POSIX && flags === 0n);
       const facts = SharedBytes.handleIn(Number(descriptor));
-      requireValue(facts?.kind === "pool" && facts.machine !== machine.id);
+      if (facts?.kind !== "pool") return refuse("CUDA_ERROR_UNKNOWN");
       const { device } = contexts.current;
       const made = machine.register((handle) =>
         new MemoryPool(device, handle, { handleTypes: type, importedId: facts.id })
@@ -170,7 +174,8 @@ export function sharingCalls(machine: Machine): CallGroup<SharingFunction> {
     cuMemPoolExportPointer(data, address) {
       const allocation = memory.allocationFrom(Number(address));
       requireValue(allocation?.kind === "pool" && !allocation.isForeign);
-      requireValue(allocation.pool !== undefined && (allocation.pool.handleTypes & POSIX) !== 0);
+      // Before the pool itself was handed out, the driver refuses its memory.
+      requireValue(allocation.pool?.shared !== undefined);
       const { handle } = shareMemory(allocation, "pooled");
       bytesOf(data).set(CUmemPoolPtrExportData.encode({ reserved: handle }));
     },

@@ -204,6 +204,12 @@ export function read(handle: Uint8Array): SharedHandle | undefined {
   };
 }
 
+/** Returns whether there is a process of a number. */
+export function isProcess(pid: number): boolean {
+  const host = findHost() ?? refuse("CUDA_ERROR_NOT_SUPPORTED");
+  return host.readlink(cString(`/proc/${pid}/exe`), new Uint8Array(1), 1n) >= 0n;
+}
+
 /** Tells whether a path leads to one of these files, before anything is opened. */
 function isOurs(host: HostApi, path: Uint8Array<ArrayBuffer>): boolean {
   const target = new Uint8Array(PATH_MAX);

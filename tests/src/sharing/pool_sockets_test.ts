@@ -5,7 +5,12 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { type MemoryTicket, TicketError } from "../../../src/entries/sharing.ts";
 import { LocalSocket } from "../../../src/sharing/local_socket.ts";
 import { untilNothingIsOffered } from "../../../src/sharing/pool_server.ts";
-import { decodeAnswer, encodeAnswer } from "../../../src/sharing/pool_words.ts";
+import {
+  decodeAnswer,
+  decodeRequest,
+  encodeAnswer,
+  encodeRequest,
+} from "../../../src/sharing/pool_words.ts";
 import { openTestDevice } from "../../support/driver.ts";
 import { Random } from "../../support/random.ts";
 import type { Habit } from "../../support/sharing/hostile_program.ts";
@@ -24,8 +29,8 @@ const HABITS: Readonly<Record<Habit, string>> = {
   "garbage": "unanswered",
   "a long message": "unanswered",
   "no pool": "unanswered",
-  "a file": "gone",
-  "three files": "gone",
+  "a file": "unanswered",
+  "three files": "unanswered",
   "a lie about the memory": "gone",
 };
 
@@ -127,6 +132,15 @@ Deno.test({
       await new Promise((resolve) => setTimeout(resolve, 50));
       assertEquals(openDescriptors(), before);
       await peer.tell({ do: "dispose", name: "first" });
+      const changed = {
+        ...ticket,
+        handle: ticket.handle.replace(/.$/, (c) => c === "0" ? "1" : "0"),
+      };
+      await assertRejects(
+        () => peer.tell({ do: "open", name: "y", ticket: changed }),
+        Error,
+        "the ticket was changed",
+      );
     }
     endPoolOf(gpu);
     await untilNothingIsOffered();
@@ -177,5 +191,14 @@ Deno.test("decodeAnswer() reads what encodeAnswer() wrote, and nothing else", ()
   for (let i = 0; i < 1000; i++) {
     const bytes = Uint8Array.from({ length: random.below(12) }, () => random.below(256));
     assertEquals(decodeAnswer(bytes), undefined);
+  }
+});
+
+Deno.test("decodeRequest() reads what encodeRequest() wrote, and nothing of another length", () => {
+  const request = { key: "0f".repeat(16), handle: "a1".repeat(64) };
+  const bytes = encodeRequest(request);
+  assertEquals(decodeRequest(bytes), request);
+  for (const byteLength of [0, 16, 79, 81, 128]) {
+    assertEquals(decodeRequest(new Uint8Array(byteLength)), undefined);
   }
 });

@@ -7,7 +7,11 @@ import {
   CudaMemoryResource,
   StatisticsResourceAdaptor,
 } from "../../../src/entries/memory.ts";
-import { ShareableMemoryResource, TicketError } from "../../../src/entries/sharing.ts";
+import {
+  type MemoryTicket,
+  ShareableMemoryResource,
+  TicketError,
+} from "../../../src/entries/sharing.ts";
 import { type DriverApi, simulateDriver } from "../../../src/entries/simulated.ts";
 import { CudaDevice } from "../../../src/device/device.ts";
 import { untilNothingIsOffered } from "../../../src/sharing/pool_server.ts";
@@ -157,10 +161,39 @@ testOnTwoDevices(
   "CudaStream.wait() refuses an event for other processes of another device",
   (first, second) => {
     using event = first.createEvent({ shareable: true });
+    assertThrows(() => second.stream.wait(event), TypeError, "streams of their own device");
     first.stream.record(event);
     assertThrows(() => second.stream.wait(event), TypeError, "streams of their own device");
   },
 );
+
+testOnTwoDevices(
+  "CudaEvent.share() asks in the context of its own device, whichever is current",
+  (first, second) => {
+    using event = first.createEvent({ shareable: true });
+    const { driver, handle } = second.context;
+    driver.call("cuCtxPushCurrent_v2", handle);
+    try {
+      assertEquals(event.share().device, first.info.uuid);
+    } finally {
+      driver.call("cuCtxPopCurrent_v2", new BigUint64Array(1));
+    }
+  },
+);
+
+Deno.test("open() says that memory is gone, whichever status the driver has for that", async () => {
+  const { driver, setFault } = faultyDriver();
+  using gpu = CudaDevice.open(0, { driver });
+  // Freed, freed with other memory in its place, its process ended, and nonsense.
+  for (const status of [1, 800, 400, 205]) {
+    setFault({ name: "cuIpcOpenMemHandle_v2", status });
+    const error = await assertRejects(() => gpu.open(ticketOf(gpu)), TicketError);
+    assertEquals(error.reason, "gone");
+    assert(error.cause instanceof CudaError && error.cause.code === status);
+  }
+  setFault({ name: "cuIpcOpenMemHandle_v2", status: 719 });
+  await assertRejects(() => gpu.open(ticketOf(gpu)), CudaError);
+});
 
 Deno.test("open() refuses a wait that is no time", () =>
   withDevice(async (gpu) => {
@@ -254,6 +287,20 @@ Deno.test("ShareableMemoryResource says when the device has no handles at all", 
     "has no handles for them",
   );
 });
+
+/** A ticket of memory that nobody has. */
+function ticketOf(gpu: CudaDevice): MemoryTicket {
+  return {
+    vramkit: 1,
+    kind: "allocation",
+    device: gpu.info.uuid,
+    handle: "07".repeat(64),
+    offset: 0,
+    byteLength: 4,
+    dtype: "uint8",
+    shape: [4],
+  };
+}
 
 /** A driver whose device has some attributes of 0. */
 function driverWithout(...numbers: readonly number[]): DriverApi {

@@ -22,7 +22,7 @@ if library == "cupy":
         return cupy.full(count, value, dtype="uint8")
 
     def as_list(x):
-        return cupy.asnumpy(x).view("uint8").tolist()
+        return cupy.asnumpy(x).reshape(-1).view("uint8").tolist()
 
     def fill(x, value):
         x.view("uint8").fill(value)
@@ -44,7 +44,7 @@ else:
         return torch.full((count,), value, dtype=torch.uint8, device="cuda")
 
     def as_list(x):
-        return x.view(torch.uint8).cpu().tolist()
+        return x.reshape(-1).view(torch.uint8).cpu().tolist()
 
     def fill(x, value):
         x.view(torch.uint8).fill_(value)
@@ -58,6 +58,7 @@ else:
     torch.zeros(1, device="cuda")
 
 arrays = {}
+gc.freeze()  # a collection after each round does not look through the whole library
 
 
 def obey(command):

@@ -20,6 +20,9 @@ export class PeerError extends Error {
   }
 }
 
+/** The longest time for an answer, and for an end in peace. */
+const PATIENCE_MILLISECONDS = 30_000;
+
 const PROGRAM = new URL("./peer_program.ts", import.meta.url).pathname;
 
 /** A process that obeys; ends with `await using`. */
@@ -59,8 +62,8 @@ export class Peer implements AsyncDisposable {
   /** Has a command obeyed, and returns what came of it. */
   async tell<T = unknown>(command: PeerCommand): Promise<T> {
     await this.#input.write(new TextEncoder().encode(`${JSON.stringify(command)}\n`));
-    const { value: line } = await this.#lines.read();
-    if (line === undefined) throw new Error("the other process has ended");
+    const line = await this.#orKilled(this.#lines.read().then(({ value }) => value));
+    if (line === undefined) throw new Error(`the other process has ended at ${command.do}`);
     const answer: PeerAnswer = JSON.parse(line);
     if ("error" in answer) throw new PeerError(answer.error);
     return answer.value as T;
@@ -82,7 +85,21 @@ export class Peer implements AsyncDisposable {
 
   async #close(): Promise<void> {
     await this.#input.close().catch(() => {});
-    while (!(await this.#lines.read()).done);
+    await this.#orKilled(this.#rest());
     await this.#process.status;
+  }
+
+  async #rest(): Promise<void> {
+    while (!(await this.#lines.read()).done);
+  }
+
+  /** Waits for the process, and ends it when that takes too long. */
+  async #orKilled<T>(answer: Promise<T>): Promise<T> {
+    const timer = setTimeout(() => this.#process.kill("SIGKILL"), PATIENCE_MILLISECONDS);
+    try {
+      return await answer;
+    } finally {
+      clearTimeout(timer);
+    }
   }
 }

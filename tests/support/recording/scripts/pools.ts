@@ -44,7 +44,7 @@ export const POOL_SCRIPTS: readonly Script[] = readScripts(`
   cuMemPoolExportPointer & n = 1
   cuMemPoolExportPointer & d = 1
   cuMemPoolImportPointer & a {reserved:0} = 1
-  cuMemPoolImportFromShareableHandle & 1000 1 0 = 1
+  cuMemPoolImportFromShareableHandle & 1000 1 0 = 999
   cuMemFreeAsync m 0
   settle
 
