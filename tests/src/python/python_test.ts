@@ -292,7 +292,7 @@ test("a stream of Python's stays until it is disposed, and the work on it is ord
       const x = gpu.zeros("float32", 100, { stream });
       x.fill(3, { stream });
       forget(python, "s");
-      assertEquals(await x.at(-1), 3);
+      assertEquals([await x.at(-1), python.evaluate("gone() is None")], [3, false]);
       stream.dispose();
       assertEquals(python.evaluate("gone() is None"), true);
       x.dispose();
