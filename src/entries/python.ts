@@ -25,10 +25,13 @@
  * @module
  */
 
+import "../words/runtime.ts";
+
 export {
   Python,
   type PythonBufferOptions,
   type PythonOptions,
+  type PythonStreamOptions,
   PythonUnavailableError,
   startPython,
 } from "../python/python.ts";

@@ -199,14 +199,11 @@ export class CudaStream implements Disposable {
       throw new TypeError("Cannot call fromHandle(): pass { gpu }, the device of the stream");
     }
     const { gpu, owner, label } = FOREIGN_STREAM_OPTIONS.read(options, "fromHandle");
-    const handle = foreignHandle(source);
-    const { context } = gpu;
-    if (handle === context.defaultStreamHandle) return defaultStreamOf(context);
     const keeper = { kept: [owner, source] as readonly unknown[] };
-    const destroy = () => {
+    const letGo = () => {
       keeper.kept = []; // whatever destroys the stream may go now
     };
-    return new CudaStream(new Parts({ context, handle, label, destroy }));
+    return foreignStream(gpu.context, { handle: foreignHandle(source), label, letGo });
   }
 
   /**
@@ -742,8 +739,25 @@ export function createStream(context: Context, options: StreamOptions = {}): Cud
   return new CudaStream(new Parts({ ...options, context, handle }));
 }
 
-/** Returns the handle of another library's stream. */
-function foreignHandle(source: unknown): bigint {
+/** A stream of another library's, and the call that tells the library that it is not used any more. */
+interface ForeignStreamFields {
+  readonly handle: bigint;
+  readonly label?: string | undefined;
+  readonly letGo: () => void;
+}
+
+/** Makes a stream of one that another library keeps until `letGo` is called. */
+export function foreignStream(context: Context, fields: ForeignStreamFields): CudaStream {
+  const { handle, label, letGo } = fields;
+  if (handle !== context.defaultStreamHandle) {
+    return new CudaStream(new Parts({ context, handle, label, destroy: letGo }));
+  }
+  letGo();
+  return defaultStreamOf(context);
+}
+
+/** Returns the handle of another library's stream, and refuses what is none. */
+export function foreignHandle(source: unknown): bigint {
   const handle = typeof source === "bigint" ? source : handleOf(source);
   if (handle > 0n && handle < 2n ** 64n) return handle;
   throw new TypeError(

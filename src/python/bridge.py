@@ -8,6 +8,7 @@ import base64
 import collections
 import ctypes
 import io
+import itertools
 import json
 import linecache
 import math
@@ -271,6 +272,9 @@ printed, complained = Printed(), Printed()
 # Arrays whose bytes JavaScript copies, and capsules of which it uses the struct.
 lent = {}
 arrays = {}
+# Streams that JavaScript uses, by number.
+streams = {}
+stream_numbers = itertools.count(1)
 
 
 def from_wire(value):
@@ -382,7 +386,8 @@ def capsule_of(value, stream):
     ordered = [{"stream": stream, "max_version": (1, 2)}, {"stream": stream}]
     unordered = [{"max_version": (1, 2)}, {}]
     attempts = {CUDA: ordered, CUDA_MANAGED: ordered + unordered}.get(device, unordered)
-    refusals = (TypeError, RuntimeError) if device == CUDA_MANAGED else TypeError
+    # numpy names the device of managed memory, and refuses streams; by which error depends on its version.
+    refusals = (TypeError, ValueError, RuntimeError) if device == CUDA_MANAGED else TypeError
     for options in attempts[:-1]:
         try:
             return value.__dlpack__(**options)
@@ -445,6 +450,31 @@ def taken(request):
         capsule_api.PyCapsule_SetName(id(capsule), USED_NAMES[versioned])
 
 
+def keep(request):
+    """Keeps a stream for JavaScript; its handle is told as a text, as it may be beyond 2**53."""
+    stream = evaluate(request)
+    handle = handle_of(stream)
+    number = next(stream_numbers)
+    streams[number] = stream
+    return [number, str(handle)]
+
+
+def handle_of(stream):
+    """Returns the driver's handle of a stream, which older libraries have under names of their own."""
+    if hasattr(stream, "__cuda_stream__"):
+        return int(stream.__cuda_stream__()[1])
+    for name in ("cuda_stream", "ptr"):  # PyTorch, CuPy
+        handle = getattr(stream, name, None)
+        if isinstance(handle, int):
+            return handle
+    kind = f"{type(stream).__module__}.{type(stream).__qualname__}"
+    raise TypeError(f"{kind} is no stream: it has no __cuda_stream__()")
+
+
+def drop(request):
+    streams.pop(request["number"], None)
+
+
 def start(request):
     global release_count, deleter
     deleter = int(request["deleter"])
@@ -467,6 +497,8 @@ WORK = {
     "assign": assign,
     "take": take,
     "taken": taken,
+    "keep": keep,
+    "drop": drop,
     "copied": copied,
     "nothing": lambda request: None,
 }

@@ -9,7 +9,7 @@ import { deleterAddress } from "../dlpack/handed_out.ts";
 import { DTYPE, type DType } from "../dtype.ts";
 import { bufferFromDLPack, type FromDLPackOptions } from "../interop/from_dlpack.ts";
 import { contextOf, type ContextOwner } from "../memory/memory_resource.ts";
-import { legacyStreamOf } from "../order/stream.ts";
+import { type CudaStream, foreignHandle, foreignStream, legacyStreamOf } from "../order/stream.ts";
 import { STREAM, streamOn } from "../order/stream_choice.ts";
 import { ANYTHING, CALLBACK, FLAG, OptionSet, requireKind, TEXT } from "../words/options.ts";
 import { Parts, partsOf } from "../words/parts.ts";
@@ -50,6 +50,16 @@ const PYTHON_BUFFER_OPTIONS = new OptionSet<PythonBufferOptions>({
   label: TEXT,
   strided: FLAG,
 });
+
+/** Options for {@link Python.stream}. */
+export interface PythonStreamOptions {
+  /** Device that the stream belongs to: `CudaDevice.open()`. */
+  readonly gpu: ContextOwner;
+  /** Name shown in tables and errors. */
+  readonly label?: string | undefined;
+}
+
+const PYTHON_STREAM_OPTIONS = new OptionSet<PythonStreamOptions>({ gpu: ANYTHING, label: TEXT });
 
 /** What the Python side answers. */
 interface Reply {
@@ -237,6 +247,30 @@ export class Python {
       return taken;
     } finally {
       this.#exchange({ work: "taken", address, isUsed });
+    }
+  }
+
+  /**
+   * Uses a stream of Python's: one of CuPy's, PyTorch's or any with `__cuda_stream__()`. Python keeps it
+   * until the stream here is disposed.
+   *
+   * @param expression The stream, as Python source.
+   *
+   * @throws PythonError when the expression raises an error, or is no stream.
+   * @throws TypeError for the handle 0, which stands for 1 or 2 by the way in which a library was compiled.
+   */
+  stream(expression: string, options: PythonStreamOptions): CudaStream {
+    requireKind(expression, TEXT, "stream");
+    const { gpu, label } = PYTHON_STREAM_OPTIONS.read(options, "stream");
+    const context = contextOf(gpu, "use a stream of Python's on");
+    const request = { work: "keep", source: expression.trim(), name: this.#nextName() };
+    const [number, text] = this.#call(request) as [number, string];
+    const letGo = () => void this.#exchange({ work: "drop", number });
+    try {
+      return foreignStream(context, { handle: foreignHandle(BigInt(text)), label, letGo });
+    } catch (error) {
+      letGo();
+      throw error;
     }
   }
 

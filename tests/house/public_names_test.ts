@@ -265,6 +265,7 @@ const PUBLIC_NAMES: Readonly<Record<keyof typeof config.exports, readonly string
     "PythonError",
     "PythonInput",
     "PythonOptions",
+    "PythonStreamOptions",
     "PythonUnavailableError",
     "PythonValue",
     "startPython",

@@ -23,7 +23,6 @@ import {
 import type { DeviceGroup, DeviceList } from "../../src/entries/group.ts";
 import type { CudaKernel, CudaModule } from "../../src/entries/kernels.ts";
 import { loadNpy, loadNpz, saveNpz } from "../../src/entries/numpy.ts";
-import type { DLPackTensor } from "../../src/entries/memory.ts";
 import { Python, startPython } from "../../src/entries/python.ts";
 import { isRecord } from "../../src/words/options.ts";
 import { Parts } from "../../src/words/parts.ts";
@@ -134,13 +133,15 @@ const LAYOUT = { shape: "shape", strides: "list", offset: "number" } as const;
 const VALUES = new Float32Array([5, 6, 7, 8]);
 const BLOB = new Blob([VALUES]);
 
-/** A Python with no interpreter behind it: every expression is one array. */
-function pythonThatGives(tensor: DLPackTensor): Python {
+/** A Python with no interpreter behind it: every expression is one array, or one stream. */
+function pythonThatGives({ address, handle }: { address?: bigint; handle?: bigint }): Python {
   const said = { printed: "", complained: "", released: [] };
-  const exchange = ({ work }: { readonly work: string }) => {
-    const value = work === "take" ? { address: `${tensor.address}`, versioned: true } : ["3", ""];
-    return { ...said, value };
+  const values: Readonly<Record<string, unknown>> = {
+    start: ["3", ""],
+    take: { address: `${address}`, versioned: true },
+    keep: [1, `${handle}`],
   };
+  const exchange = ({ work }: { readonly work: string }) => ({ ...said, value: values[work] });
   const interpreter = { libraryPath: "", exchange } as never;
   return new Python(new Parts({ interpreter, onPrint: undefined }));
 }
@@ -203,6 +204,10 @@ export const DOORS: Readonly<Record<string, Door>> = {
       return pythonThatGives(tensor).buffer("x", options);
     },
   ),
+  "Python#stream": door("stream", { gpu: "anything", label: "text" }, ({ gpu }, o) => {
+    const options = isRecord(o) ? Object.assign(Object.create(o), { gpu }) : o;
+    return pythonThatGives({ handle: 1n }).stream("s", options);
+  }),
   "startPython": door(
     "startPython",
     { executable: "text", libraryPath: "text", onPrint: "callback" },

@@ -1,4 +1,5 @@
 // Python in the process of the tests, where it can be started: `VRAMKIT_PYTHON` names one with numpy.
+// VRAMKIT_TEST_VERBOSE=1 prints each call of it, and the stack of Python where the process crashes.
 
 import { ON_GPU } from "./driver.ts";
 import { type Python, startPython } from "../../src/entries/python.ts";
@@ -9,13 +10,31 @@ type RegisterTest = (name: string, fn: (python: Python) => void | Promise<void>)
 /** What Python printed since the last look. */
 export const printed: string[] = [];
 
+const IS_VERBOSE = Deno.env.get("VRAMKIT_TEST_VERBOSE") === "1";
+
 /** Starts Python; a text says why that cannot be done. */
 export function tryPython(): Python | string {
   try {
-    return startPython({ onPrint: (text) => printed.push(text) });
+    const python = startPython({ onPrint: (text) => printed.push(text) });
+    return IS_VERBOSE ? verbose(python) : python;
   } catch (error) {
     return error instanceof Error ? error.message : `${error}`;
   }
+}
+
+/** Has each call printed before it is made: a crash leaves no other trace. */
+function verbose(python: Python): Python {
+  python.run("import faulthandler; faulthandler.enable(file=2); del faulthandler");
+  return new Proxy(python, {
+    get: (target, name) => {
+      const member: unknown = Reflect.get(target, name, target);
+      if (typeof member !== "function" || typeof name === "symbol") return member;
+      return (...args: unknown[]) => {
+        console.error(`python.${name}(${args.map((arg) => Deno.inspect(arg)).join(", ")})`);
+        return member.apply(target, args);
+      };
+    },
+  });
 }
 
 /** Returns what registers tests that need some modules; without them, names say why they are ignored. */

@@ -2,7 +2,6 @@
 // __cuda_array_interface__, both ways, on any thread, and with memory that stays steady.
 
 import { assertEquals } from "@std/assert";
-import { CudaStream } from "../../../mod.ts";
 import type { Python } from "../../../src/entries/python.ts";
 import { gpuPythonTestsWith } from "../../support/python_in_process.ts";
 import { freeBytes, withDevice } from "../../support/with_device.ts";
@@ -145,9 +144,9 @@ for (const { name, takes, make, wait, trim, onStream } of LIBRARIES) {
     withDevice(async (gpu) => {
       using x = gpu.alloc("float32", 1 << 22);
       python.run(onStream("pass"));
+      using theirs = python.stream("s", { gpu });
       const attribute = name === "cupy" ? "s.ptr" : "s.cuda_stream";
-      const handle = BigInt(python.evaluate(attribute) as number);
-      using theirs = CudaStream.fromHandle(handle, { gpu, owner: python });
+      assertEquals(theirs.handle, BigInt(python.evaluate(attribute) as number));
       for (let turn = 0; turn < 20; turn++) {
         x.fill(turn);
         python.set("x", x);
@@ -157,11 +156,13 @@ for (const { name, takes, make, wait, trim, onStream } of LIBRARIES) {
       }
       using taken = python.buffer("a", { gpu, dtype: "float32", stream: theirs });
       assertEquals(await taken.at(-1), 20);
-      forget(python);
+      forget(python); // the stream stays until `theirs` is disposed
+      x.fill(1, { stream: theirs });
+      taken.fill(2, { stream: theirs });
       taken.dispose();
       await gpu.synchronize();
       gpu.context.sweep();
-      assertEquals(python.arrayCount, 0);
+      assertEquals([await x.at(-1), python.arrayCount], [2, 0]);
     }));
 
   test(`a thread of Python's lets go of arrays that ${name} has, while TypeScript works`, (python) =>

@@ -271,6 +271,44 @@ test("an array by __cuda_array_interface__ alone is used where it lies", (python
     assertEquals(python.arrayCount, 0);
   }));
 
+test("a stream of Python's stays until it is disposed, and the work on it is ordered", (python) =>
+  withDevice(async (gpu) => {
+    using queue = gpu.createStream(); // stands for one that a library created
+    python.set("handles", [queue.handle, 0n, gpu.stream.handle]);
+    python.run(`
+      import weakref
+      class Stream:
+          def __init__(self, handle): self.handle = handle
+          def __cuda_stream__(self): return (0, self.handle)
+      class CupyStream:
+          def __init__(self, handle): self.ptr = handle
+      class TorchStream:
+          def __init__(self, handle): self.cuda_stream = handle
+    `);
+    for (const kind of ["Stream", "CupyStream", "TorchStream"]) {
+      python.run(`s = ${kind}(handles[0]); gone = weakref.ref(s)`);
+      const stream = python.stream(" s ", { gpu, label: kind });
+      assertEquals([stream.handle, stream.name], [queue.handle, kind]);
+      const x = gpu.zeros("float32", 100, { stream });
+      x.fill(3, { stream });
+      forget(python, "s");
+      assertEquals([await x.at(-1), python.evaluate("gone() is None")], [3, false]);
+      stream.dispose();
+      assertEquals(python.evaluate("gone() is None"), true);
+      x.dispose();
+      python.run(`s = ${kind}(handles[1]); gone = weakref.ref(s)`);
+      assertThrows(() => python.stream("s", { gpu }), TypeError, "Cannot use 0");
+      python.run(`s = ${kind}(handles[2])`); // the device's own, which is nobody's to keep
+      assertStrictEquals(python.stream("s", { gpu }), gpu.stream);
+      forget(python, "s");
+      assertEquals(python.evaluate("gone() is None"), true);
+    }
+    for (const source of ["5", "None", "Stream", "'s'", "missing"]) {
+      assertThrows(() => python.stream(source, { gpu }), PythonError);
+    }
+    forget(python, "handles", "Stream", "CupyStream", "TorchStream", "gone", "weakref");
+  }));
+
 test("arrays are let go when a call fails on the way", (python) =>
   withDevice((gpu) => {
     using x = gpu.zeros("float32", 4);
