@@ -157,6 +157,13 @@ export const CUdevice_attribute = {
   CU_DEVICE_ATTRIBUTE_HOST_NUMA_ID: 134,
 } as const;
 
+/** Attributes of the link from one device to another. */
+export const CUdevice_P2PAttribute = {
+  CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK: 1,
+  CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED: 2,
+  CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED: 3,
+} as const;
+
 /**
  * Name of a device's attribute.
  *

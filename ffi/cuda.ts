@@ -318,6 +318,8 @@ const SHAPED_COPIES = {
   },
   // CUresult cuDeviceCanAccessPeer(int *canAccessPeer, CUdevice dev, CUdevice peerDev)
   cuDeviceCanAccessPeer: { parameters: ["buffer", "i32", "i32"], result: "i32" },
+  // CUresult cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attrib, CUdevice srcDevice, CUdevice dstDevice)
+  cuDeviceGetP2PAttribute: { parameters: ["buffer", "u32", "i32", "i32"], result: "i32" },
   // CUresult cuCtxEnablePeerAccess(CUcontext peerContext, unsigned int Flags)
   cuCtxEnablePeerAccess: { parameters: ["u64", "u32"], result: "i32" },
   // CUresult cuCtxDisablePeerAccess(CUcontext peerContext)

@@ -115,6 +115,23 @@ export const NVML = {
     result: "i32",
     optional: true,
   },
+  // nvmlReturn_t nvmlDeviceGetNvLinkState(nvmlDevice_t device, unsigned int link,
+  //     nvmlEnableState_t *isActive)
+  nvmlDeviceGetNvLinkState: { parameters: ["u64", "u32", "buffer"], result: "i32", optional: true },
+  // nvmlReturn_t nvmlDeviceGetP2PStatus(nvmlDevice_t device1, nvmlDevice_t device2,
+  //     nvmlGpuP2PCapsIndex_t p2pIndex, nvmlGpuP2PStatus_t *p2pStatus)
+  nvmlDeviceGetP2PStatus: {
+    parameters: ["u64", "u64", "u32", "buffer"],
+    result: "i32",
+    optional: true,
+  },
+  // nvmlReturn_t nvmlDeviceGetTopologyCommonAncestor(nvmlDevice_t device1, nvmlDevice_t device2,
+  //     nvmlGpuTopologyLevel_t *pathInfo)
+  nvmlDeviceGetTopologyCommonAncestor: {
+    parameters: ["u64", "u64", "buffer"],
+    result: "i32",
+    optional: true,
+  },
   // nvmlReturn_t nvmlDeviceIsMigDeviceHandle(nvmlDevice_t device, unsigned int *isMigDevice)
   nvmlDeviceIsMigDeviceHandle: { parameters: ["u64", "buffer"], result: "i32", optional: true },
   // nvmlReturn_t nvmlDeviceGetDeviceHandleFromMigDeviceHandle(nvmlDevice_t migDevice,

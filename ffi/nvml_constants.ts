@@ -49,6 +49,28 @@ export const nvmlClocksEventReasons = {
   nvmlClocksEventReasonDisplayClockSetting: 0x100,
 } as const;
 
+/** Whether something is on, such as an NVLink. */
+export const nvmlEnableState = { NVML_FEATURE_ENABLED: 1 } as const;
+
+/** Links that a device can have at most. */
+export const NVML_NVLINK_MAX_LINKS = 18;
+
+/** Abilities of the link between two devices. */
+export const nvmlGpuP2PCapsIndex = { NVML_P2P_CAPS_INDEX_NVLINK: 2 } as const;
+
+/** Whether a link has an ability. */
+export const nvmlGpuP2PStatus = { NVML_P2P_STATUS_OK: 0 } as const;
+
+/** The places on the bus where the ways from two devices to the processor meet. */
+export const nvmlGpuTopologyLevel = {
+  NVML_TOPOLOGY_INTERNAL: 0,
+  NVML_TOPOLOGY_SINGLE: 10,
+  NVML_TOPOLOGY_MULTIPLE: 20,
+  NVML_TOPOLOGY_HOSTBRIDGE: 30,
+  NVML_TOPOLOGY_NODE: 40,
+  NVML_TOPOLOGY_SYSTEM: 50,
+} as const;
+
 /** Bytes of a driver's version with its NUL. */
 export const NVML_SYSTEM_DRIVER_VERSION_BUFFER_SIZE = 80;
 

@@ -1,7 +1,8 @@
-// The cards of several devices: the list of them, and a group with its ranks.
+// The cards of several devices: the list of them, their links, and a group with its ranks.
 
 import type { CudaDevice } from "../device/device.ts";
 import type { DeviceList } from "../device/device_list.ts";
+import type { DeviceLink, Topology } from "../device/topology.ts";
 import type { DeviceGroup } from "../group/device_group.ts";
 import { formatBytes, formatCount } from "../words/format.ts";
 import type { Card } from "./card.ts";
@@ -37,6 +38,43 @@ export function deviceGroupCard(group: DeviceGroup): Card {
     summary: `${formatCount(ordinals.length, "rank")} over NCCL ${ncclVersion}; ${ranks}`,
     parts: failure === undefined ? [] : [{ type: "note", text: failure.message }],
   };
+}
+
+/** Makes the card of the links between devices: a row for each device, a column for each other one. */
+export function topologyCard({ devices, links }: Topology): Card {
+  const rows = devices.map(({ ordinal, name, numaNode, nvlinkCount }, rank) => ({
+    cells: [
+      String(ordinal),
+      name,
+      numaNode === undefined ? "" : String(numaNode),
+      nvlinkCount === undefined ? "" : String(nvlinkCount),
+      ...(links[rank] ?? []).map(linkWords),
+    ],
+  }));
+  return {
+    title: formatCount(devices.length, "device"),
+    kind: "Topology",
+    summary: "the way from each device to each other one",
+    parts: [{
+      type: "table",
+      header: [
+        "device",
+        "name",
+        "NUMA node",
+        "NVLinks",
+        ...devices.map(({ ordinal }) => `to ${ordinal}`),
+      ],
+      align: ["right", "left", "right", "right", ...devices.map(() => "left" as const)],
+      rows,
+    }],
+  };
+}
+
+function linkWords(link: DeviceLink | undefined): string {
+  if (link === undefined) return "";
+  const { peerAccess, atomics, path } = link;
+  const way = peerAccess ? path ?? "peer" : `staged${path === undefined ? "" : ` over ${path}`}`;
+  return peerAccess && !atomics ? `${way}, no atomics` : way;
 }
 
 function freeWords(gpu: CudaDevice): string {

@@ -8,6 +8,7 @@ import { DisposedError } from "../words/errors.ts";
 import { formatCount } from "../words/format.ts";
 import { CALLBACK, NUMBER, requireKind } from "../words/options.ts";
 import { Parts, partsOf } from "../words/parts.ts";
+import { Topology } from "./topology.ts";
 
 /** A device in a {@link DeviceList}. */
 export interface ListedDevice extends Disposable {
@@ -71,6 +72,15 @@ export class DeviceList<G extends ListedDevice = ListedDevice> implements Iterab
   /** Iterates over the devices, in the order in which they were named. */
   [Symbol.iterator](): Iterator<G, undefined, unknown> & Iterable<G> {
     return this.#devices[Symbol.iterator]();
+  }
+
+  /**
+   * Reads the links between all devices (cuDeviceGetP2PAttribute), and what NVIDIA's management library
+   * tells of them.
+   */
+  topology(): Topology {
+    if (this.#disposed) throw new DisposedError(this.toString());
+    return new Topology(new Parts(this.#devices));
   }
 
   /**

@@ -125,6 +125,11 @@ export class Driver {
     return this.#firstSticky;
   }
 
+  /** Throws the first error that broke the context, if there was one: for calls of other libraries. */
+  requireUnbroken(): void {
+    if (this.#firstSticky !== undefined) throw this.#firstSticky;
+  }
+
   /** Calls a function and throws the error of its status. */
   call<K extends DriverFunction>(name: K, ...args: DriverArguments<K>): void {
     this.check(this.status(name, ...args), name);

@@ -6,8 +6,13 @@ import { LibraryError } from "../../ffi/library.ts";
 import type { NvmlApi } from "../../ffi/nvml.ts";
 import {
   NOT_AVAILABLE_32,
+  NVML_NVLINK_MAX_LINKS,
   NVML_SYSTEM_DRIVER_VERSION_BUFFER_SIZE,
   nvmlClockType,
+  nvmlEnableState,
+  nvmlGpuP2PCapsIndex,
+  nvmlGpuP2PStatus,
+  nvmlGpuTopologyLevel as Level,
   nvmlMigMode,
   nvmlReturn,
   nvmlTemperatureSensors,
@@ -63,6 +68,22 @@ const FIXES = new Map<number, string>([
   [nvmlReturn.NVML_ERROR_DRIVER_NOT_LOADED, "load NVIDIA's kernel module"],
   [nvmlReturn.NVML_ERROR_LIB_RM_VERSION_MISMATCH, "reboot after the driver's update"],
   [nvmlReturn.NVML_ERROR_NO_PERMISSION, "check who may open /dev/nvidiactl"],
+]);
+
+/**
+ * The way between two devices: over NVLink, or else by where their ways to the processor meet, from near
+ * to far: on one board, at one PCIe switch, over several, at one host bridge, inside one NUMA node, or
+ * across the system.
+ */
+export type LinkPath = "nvlink" | "board" | "switch" | "switches" | "bridge" | "node" | "system";
+
+const PATHS: ReadonlyMap<number, LinkPath> = new Map<number, LinkPath>([
+  [Level.NVML_TOPOLOGY_INTERNAL, "board"],
+  [Level.NVML_TOPOLOGY_SINGLE, "switch"],
+  [Level.NVML_TOPOLOGY_MULTIPLE, "switches"],
+  [Level.NVML_TOPOLOGY_HOSTBRIDGE, "bridge"],
+  [Level.NVML_TOPOLOGY_NODE, "node"],
+  [Level.NVML_TOPOLOGY_SYSTEM, "system"],
 ]);
 
 const started = new WeakSet<NvmlApi>();
@@ -235,6 +256,27 @@ export class NvmlDevice {
     const pending = new Uint32Array(1);
     const mode = this.#number((cell) => this.#api.nvmlDeviceGetMigMode?.(this.#gpu, cell, pending));
     return mode === undefined ? undefined : mode === nvmlMigMode.NVML_DEVICE_MIG_ENABLE;
+  }
+
+  /** Number of its NVLinks that are up; undefined where it cannot have any. */
+  get nvlinkCount(): number | undefined {
+    const states = Array.from(
+      { length: NVML_NVLINK_MAX_LINKS },
+      (_, link) =>
+        this.#number((cell) => this.#api.nvmlDeviceGetNvLinkState?.(this.#gpu, link, cell)),
+    ).filter((state) => state !== undefined);
+    if (states.length === 0) return undefined;
+    return states.filter((state) => state === nvmlEnableState.NVML_FEATURE_ENABLED).length;
+  }
+
+  /** Finds the way to another device; undefined where the system does not say. */
+  pathTo(other: NvmlDevice): LinkPath | undefined {
+    const { nvmlDeviceGetP2PStatus: ask, nvmlDeviceGetTopologyCommonAncestor: meet } = this.#api;
+    const nvlink = nvmlGpuP2PCapsIndex.NVML_P2P_CAPS_INDEX_NVLINK;
+    const status = this.#number((cell) => ask?.(this.#gpu, other.#gpu, nvlink, cell));
+    if (status === nvmlGpuP2PStatus.NVML_P2P_STATUS_OK) return "nvlink";
+    const level = this.#number((cell) => meet?.(this.#gpu, other.#gpu, cell));
+    return level === undefined ? undefined : PATHS.get(level);
   }
 
   /** Percent of its fan's full speed; undefined for boards without one. */

@@ -19,6 +19,8 @@
 import "../words/runtime.ts";
 
 export { DeviceList, type ListedDevice } from "../device/device_list.ts";
+export type { LinkPath } from "../driver/nvml.ts";
+export { type DeviceLink, Topology, type TopologyDevice } from "../device/topology.ts";
 export { DeviceGroup } from "../group/device_group.ts";
 export type { Reduction } from "../group/element_types.ts";
 export { GroupError, type GroupErrorFields, type GroupFailure } from "../group/group_error.ts";

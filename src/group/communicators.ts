@@ -71,11 +71,13 @@ export class Communicators {
    * Makes calls of all ranks as one group of NCCL's, on the streams that are noted with it.
    *
    * @throws GroupError when NCCL fails; the communicators are aborted then.
+   * @throws CudaError when the GPU has failed for good: copies that the work comes after may be left.
    */
   call(
     streams: readonly CudaStream[],
     body: (handles: readonly bigint[]) => NcclFailure | undefined,
   ): void {
+    first(this.contexts).driver.requireUnbroken();
     for (const stream of streams) this.#streams.add(stream);
     if (this.#streams.size > MANY) {
       for (const stream of this.#streams) if (stream.isOver) this.#streams.delete(stream);

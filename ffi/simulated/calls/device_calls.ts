@@ -1,7 +1,7 @@
 // Driver calls that start the driver and describe devices, simulated.
 // They need no current context.
 
-import { CUresult } from "../../constants.ts";
+import { CUdevice_P2PAttribute as P2P, CUresult } from "../../constants.ts";
 import { bytesOf, put32, put64, putText } from "./cells.ts";
 import { attributesOf, pciBusIdOf, uuidOf } from "../model/device.ts";
 import { refuse, requireValue } from "../errors.ts";
@@ -29,11 +29,18 @@ type DeviceCalls = CallGroup<
   | `cuDeviceGet${"Count" | "Name" | "Uuid" | "Attribute" | "PCIBusId" | "DefaultMemPool"}${string}`
   | "cuDeviceTotalMem_v2"
   | "cuDeviceCanAccessPeer"
+  | "cuDeviceGetP2PAttribute"
 >;
 
 /** Makes the calls for a machine. */
 export function deviceCalls(machine: Machine): DeviceCalls {
   const attributes = machine.devices.map(({ ordinal }) => attributesOf(ordinal, machine.settings));
+  const isReached = Number(machine.settings.peerAccess);
+  const linkAttributes = new Map<number, number>([
+    [P2P.CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK, 0],
+    [P2P.CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED, isReached],
+    [P2P.CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED, isReached],
+  ]);
   return {
     cuGetErrorString(status, text) {
       const bytes = ERROR_TEXTS.get(status);
@@ -80,6 +87,10 @@ export function deviceCalls(machine: Machine): DeviceCalls {
     cuDeviceCanAccessPeer(canAccess, ordinal, peer) {
       const isOther = machine.device(ordinal) !== machine.device(peer);
       put32(canAccess, Number(isOther && machine.settings.peerAccess));
+    },
+    cuDeviceGetP2PAttribute(value, attribute, ordinal, peer) {
+      if (machine.device(ordinal) === machine.device(peer)) refuse("CUDA_ERROR_INVALID_DEVICE");
+      put32(value, linkAttributes.get(attribute) ?? refuse("CUDA_ERROR_INVALID_VALUE"));
     },
     cuDeviceGetDefaultMemPool(pool, ordinal) {
       machine.device(ordinal);

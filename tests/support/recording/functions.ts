@@ -183,6 +183,7 @@ export const FUNCTIONS: Readonly<Record<DriverFunction, FunctionFacts>> = {
   cuMemsetD2D16Async: { stream: 5 },
   cuMemsetD2D32Async: { stream: 5 },
   cuDeviceCanAccessPeer: { outputs: { 0: "i32" } },
+  cuDeviceGetP2PAttribute: { outputs: { 0: "i32" } },
   cuCtxEnablePeerAccess: {},
   cuCtxDisablePeerAccess: {},
   cuStreamWaitValue32_v2: { stream: 0 },

@@ -206,6 +206,7 @@ const peers: Move = (draft) => {
   const name = `ctx${draft.random.below(draft.deviceCount)}`;
   return draft.oneOf(
     `cuDeviceCanAccessPeer & ${draft.device()} ${draft.device()}`,
+    `cuDeviceGetP2PAttribute & ${1 + draft.random.below(3)} ${draft.device()} ${draft.device()}`,
     `cuCtxEnablePeerAccess ${name} ${draft.chance(0.1) ? 1 : 0}`,
     `cuCtxDisablePeerAccess ${name}`,
   );

@@ -29,6 +29,7 @@ export const DEVICE_SCRIPTS: readonly Script[] = readScripts(`
   cuDeviceGetDefaultMemPool & 64 = 101
   cuDevicePrimaryCtxRetain &c 64 = 101
   cuDeviceCanAccessPeer & 0 64 = 101
+  cuDeviceGetP2PAttribute & 2 0 64 = 101
   cuDeviceGetGraphMemAttribute 64 0 & = 101
   cuDeviceGraphMemTrim 64 = 101
 
@@ -138,6 +139,7 @@ export const DEVICE_SCRIPTS: readonly Script[] = readScripts(`
   cuCtxDisablePeerAccess ctx0 = 705
   cuCtxEnablePeerAccess 0 0 = 201
   cuDeviceCanAccessPeer & 0 0 = 0 0
+  cuDeviceGetP2PAttribute & 2 0 0 = 101
 
 # waits of another thread for default streams
   cuStreamSynchronizeNonblocking 0 = 201

@@ -6,6 +6,7 @@ import { readScripts, type Script } from "./script.ts";
 export const PEER_SCRIPTS: readonly Script[] = readScripts(`
 # letting a peer in and out (two devices)
   cuDeviceCanAccessPeer & 0 1 = 0 1
+  cuDeviceGetP2PAttribute & 2 0 1 = 0 1
   cuCtxEnablePeerAccess ctx1 0
   cuCtxEnablePeerAccess ctx1 0 = 704
   cuCtxEnablePeerAccess ctx1 1 = 1
