@@ -110,9 +110,9 @@ async function measureTorch(): Promise<Found[]> {
   const path = decodeURIComponent(new URL("peers/python/collectives.py", import.meta.url).pathname);
   const plan = { calls: CALLS, sizes, samples: SAMPLE_COUNT, waits: WAIT_COUNT };
   try {
-    const { version, nccl, found } = JSON.parse(
-      await outputOf("python3", [path, JSON.stringify(plan)]),
-    );
+    // NCCL may print its version before the document, which is the last line.
+    const lines = (await outputOf("python3", [path, JSON.stringify(plan)])).trim().split("\n");
+    const { version, nccl, found } = JSON.parse(lines.at(-1) ?? "");
     console.log(`torch ${version} with NCCL ${nccl.join(".")}`);
     return found;
   } catch (error) {
