@@ -19,8 +19,13 @@ const BANDWIDTH = { action: "plot bandwidth", source: "gpu.bandwidth()", key: "p
  * @throws TypeError when it is not a result, for example a promise of one.
  *
  * @example
- * ```ts ignore
- * plotBandwidth(await gpu.bandwidth()) // as a cell's last expression it draws itself
+ * ```ts
+ * import { CudaDevice } from "vramkit";
+ * import { plotBandwidth } from "vramkit/notebook";
+ *
+ * using gpu = CudaDevice.open(0, { driver: "auto" });
+ * const sweep = await gpu.bandwidth({ sizes: ["64 KiB", "1 MiB"] });
+ * console.log(plotBandwidth(sweep)); // as a cell's last expression it draws itself
  * ```
  */
 export function plotBandwidth(

@@ -13,8 +13,14 @@ import { type LiveWatch, type ShownWatchOptions, WATCH_OPTIONS } from "./live_wa
  * @throws TypeError outside notebooks, unless a display is given.
  *
  * @example
- * ```ts ignore
- * memoryMeter(gpu);
+ * ```ts
+ * import { CudaDevice } from "vramkit";
+ * import { memoryMeter } from "vramkit/notebook";
+ *
+ * using gpu = CudaDevice.open(0, { driver: "auto" });
+ * using meter = memoryMeter(gpu, {
+ *   display: { show: (bundle) => console.log(bundle["text/plain"]) }, // a cell needs no display
+ * });
  * ```
  */
 export function memoryMeter(

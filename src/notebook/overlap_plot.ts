@@ -20,11 +20,22 @@ const BOTH_LANE = "two or more";
  * @throws TypeError when it is not a trace, for example a promise of one.
  *
  * @example
- * ```ts ignore
- * plotOverlap(await gpu.traceOverlap((trace) => {
+ * ```ts
+ * import { CudaDevice } from "vramkit";
+ * import { plotOverlap } from "vramkit/notebook";
+ *
+ * using gpu = CudaDevice.open(0, { driver: "auto" });
+ * using first = gpu.createStream();
+ * using second = gpu.createStream();
+ * using source = gpu.pinned("float32", 2 ** 20).fill(1);
+ * using target = gpu.pinned("float32", 2 ** 20);
+ * using a = gpu.alloc("float32", 2 ** 20);
+ * using b = gpu.zeros("float32", 2 ** 20);
+ * const trace = await gpu.traceOverlap((trace) => {
  *   trace.run("up", first, () => a.copyFrom(source, { stream: first }));
  *   trace.run("down", second, () => b.copyTo(target, { stream: second }));
- * }))
+ * });
+ * console.log(plotOverlap(trace)); // as a cell's last expression it draws itself
  * ```
  */
 export function plotOverlap(trace: OverlapTrace): Figure {

@@ -73,9 +73,14 @@ const PROGRESS_OPTIONS = new OptionSet<ProgressOptions>({
  * the speed.
  *
  * @example
- * ```ts ignore
- * await buffer.upload(array, { onProgress: progress("weights") });
- * await gpu.bandwidth({ onProgress: progress("bandwidth", { unit: "points" }) });
+ * ```ts
+ * import { CudaDevice } from "vramkit";
+ * import { progress } from "vramkit/notebook";
+ *
+ * using gpu = CudaDevice.open(0, { driver: "auto" });
+ * const array = new Float32Array(2 ** 20);
+ * using weights = await gpu.upload(array, { onProgress: progress("weights") });
+ * await weights.download(array, { onProgress: progress("and back") });
  * ```
  */
 export function progress(

@@ -7,7 +7,12 @@ import { displayInCell, inNotebook, whenSent } from "../accounting/notebook_kern
  * notebooks it prints them.
  *
  * @example
- * ```ts ignore
+ * ```ts
+ * import { CudaDevice } from "vramkit";
+ * import { plotMemoryMap, show } from "vramkit/notebook";
+ *
+ * using gpu = CudaDevice.open(0, { driver: "auto" });
+ * using weights = gpu.zeros("float32", [4, 4], { label: "weights" });
  * await show(gpu, weights, plotMemoryMap(gpu));
  * ```
  */

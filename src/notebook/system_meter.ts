@@ -14,8 +14,15 @@ import { type LiveWatch, type ShownWatchOptions, WATCH_OPTIONS } from "./live_wa
  * @throws TypeError outside notebooks, unless a display is given.
  *
  * @example
- * ```ts ignore
- * systemMeter(gpu, { intervalSeconds: 2 });
+ * ```ts
+ * import { CudaDevice } from "vramkit";
+ * import { systemMeter } from "vramkit/notebook";
+ *
+ * using gpu = CudaDevice.open(0, { driver: "auto" });
+ * using meter = systemMeter(gpu, {
+ *   intervalSeconds: 2,
+ *   display: { show: (bundle) => console.log(bundle["text/plain"]) }, // a cell needs no display
+ * });
  * ```
  */
 export function systemMeter(

@@ -1,0 +1,67 @@
+// The programs of the pages and the doc comments: `deno task test` executes every one of them.
+
+import { assert, assertEquals } from "@std/assert";
+import config from "../../deno.json" with { type: "json" };
+import { runDeno } from "../support/child_deno.ts";
+import { PROJECT_ROOT, projectFiles } from "../support/project_files.ts";
+
+/** Languages of blocks that are no programs of this kit. */
+const OTHER_LANGUAGES = ["json", "mermaid", "sh", "text"];
+
+/** Opens or closes a block, also in a list, in a quotation and in a doc comment. */
+const FENCE = /^[\s>*]*(?:```+|~~~+)(.*)$/;
+
+/** One block of code on a page or in a doc comment. */
+interface Block {
+  readonly place: string;
+  /** The words behind the fence: the language, and what is to be done with it. */
+  readonly info: string;
+}
+
+const pages = projectFiles([".md"]);
+const sources = ["src/", "ffi/"].flatMap((folder) => projectFiles([".ts"], folder));
+const blocks = [...pages, ...sources, ...projectFiles(["mod.ts"])].flatMap(({ path, text }) =>
+  blocksOf(path, text)
+);
+
+Deno.test("blocksOf() finds blocks wherever they may stand", () => {
+  const page = "```ts\n1\n```\n> ~~~ js ignore\n> ~~~\n\n1. x\n   ```\n   y\n   ```\n";
+  const comment = "/**\n * ```ts ignore\n * x\n * ```\n */";
+  assertEquals(blocksOf("a.md", page + comment), [
+    { place: "a.md:1", info: "ts" },
+    { place: "a.md:4", info: "js ignore" },
+    { place: "a.md:8", info: "" },
+    { place: "a.md:12", info: "ts ignore" },
+  ]);
+});
+
+Deno.test("Pages and doc comments have no program that is left out of the tests", () => {
+  const odd = blocks.filter(({ info }) => info !== "ts" && !OTHER_LANGUAGES.includes(info));
+  assertEquals(odd, []);
+});
+
+Deno.test("deno task test executes every program of the pages", async () => {
+  const [deno, ...task] = config.tasks.test.command.split(" ");
+  assert(deno === "deno" && task.includes("--doc"));
+  const paths = pages.map(({ path }) => path);
+  const flags = ["--no-check", "--permit-no-files", "--filter=/^$/"]; // counts, and runs none
+  const { stdout, stderr } = await runDeno([...task, ...flags, ...paths], { cwd: PROJECT_ROOT });
+  const programs = blocks.filter(({ place, info }) => info === "ts" && place.includes(".md:"));
+  assertEquals(
+    stdout.match(/(\d+) filtered out/)?.[1],
+    String(programs.length),
+    `Deno finds other programs than ${programs.map(({ place }) => place).join(", ")}\n${stderr}`,
+  );
+});
+
+function blocksOf(path: string, text: string): Block[] {
+  const found: Block[] = [];
+  let isOpen = false;
+  for (const [index, line] of text.split("\n").entries()) {
+    const info = FENCE.exec(line)?.[1]?.trim();
+    if (info === undefined) continue;
+    if (!isOpen) found.push({ place: `${path}:${index + 1}`, info });
+    isOpen = !isOpen;
+  }
+  return found;
+}
