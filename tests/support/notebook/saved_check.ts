@@ -1,21 +1,30 @@
 // Opens notebooks as `deno task notebooks` saved them, which nobody trusts and nobody runs, in a real
-// browser: in JupyterLab, in the classic notebook, and as pages without scripts, as viewers on the
-// web show them. `deno run -A saved_check.ts [NAME...]`; pictures go to .jupyter/pictures/.
+// browser: in JupyterLab, in the classic notebook, as pages without scripts, and by the rules of VS Code
+// and GitHub. `deno run -A saved_check.ts [NAME...]`; pictures go to .jupyter/pictures/.
 
 import { fileURLToPath } from "node:url";
 import type { Browser } from "npm:playwright-core@1.65.1";
 import { notebookNames } from "../../../jupyter/notebook_file.ts";
 import { WORK_FOLDER } from "../../../jupyter/python.ts";
 import { openBrowser } from "../chromium.ts";
+import { imitate, IMITATED_VIEW, type Viewer, VIEWERS } from "./imitated_page.ts";
 import { JupyterServer } from "./jupyter_server.ts";
 import { LabPage } from "./lab_page.ts";
-import { type Check, report, stillChecksOf, wantedOf } from "./notebook_checks.ts";
+import {
+  type Check,
+  report,
+  stillChecksOf,
+  type Wanted,
+  wantedOf,
+  watch,
+} from "./notebook_checks.ts";
 import { CLASSIC_VIEW, countIn, type NotebookView, PAGE_VIEW, type Seen } from "./seen.ts";
 
 const EXECUTED = new URL("executed/", WORK_FOLDER);
 const PICTURES = new URL("pictures/", WORK_FOLDER);
 const PICTURE_WIDTHS = [1280, 800] as const;
 const THEMES = { light: "JupyterLab Light", dark: "JupyterLab Dark" } as const;
+const SCHEMES = ["light", "dark"] as const;
 const VIEWPORT = { width: 1280, height: 900 } as const;
 
 /** JupyterLab: both themes and widths, in each of which the cards must be readable. */
@@ -83,6 +92,51 @@ async function checkStripped(browser: Browser, names: readonly string[]): Promis
   return checks;
 }
 
+/** Pages by the rules of viewers that cannot run here, in two widths, light and dark. */
+async function checkImitated(browser: Browser, names: readonly string[]): Promise<Check[]> {
+  const context = await browser.newContext({ offline: true });
+  const checks: Check[] = [];
+  for (const name of names) {
+    const wanted = await wantedOf(name);
+    for (const viewer of Object.keys(VIEWERS) as Viewer[]) {
+      for (const width of PICTURE_WIDTHS) {
+        for (const colorScheme of SCHEMES) {
+          const page = await context.newPage();
+          const { faults } = watch(page, (url) => url === "about:blank");
+          await page.setViewportSize({ ...VIEWPORT, width });
+          await page.emulateMedia({ colorScheme });
+          await imitate(page, new URL(`${name}.ipynb`, EXECUTED), viewer);
+          const at = `${viewer}_${name}_${colorScheme}_${width}`;
+          const path = fileURLToPath(new URL(`${at}.png`, PICTURES));
+          await page.screenshot({ path, fullPage: true });
+          const seen = await lookAt(page, IMITATED_VIEW);
+          const passed = faults.length === 0;
+          checks.push(...named(at, [
+            ...viewerChecksOf(viewer, seen, wanted),
+            { name: "nothing failed or was asked of others", passed, found: faults },
+          ]));
+          await page.close();
+        }
+      }
+    }
+  }
+  await context.close();
+  return checks;
+}
+
+function viewerChecksOf(viewer: Viewer, seen: Seen, wanted: Wanted): Check[] {
+  const { outputCounts, paleCards } = seen;
+  const isAll = outputCounts.join() === wanted.outputCounts.join();
+  const shared = [
+    { name: "every output shows something", passed: isAll, found: outputCounts },
+    { name: "cards can be read", passed: paleCards.length === 0, found: paleCards },
+  ];
+  if (viewer === "restricted") return shared;
+  const withoutStyle = viewer === "github" ? ["cards keep their style"] : [];
+  const still = stillChecksOf(seen, wanted).filter(({ name }) => !withoutStyle.includes(name));
+  return [...shared, ...still];
+}
+
 function lookAt(page: { evaluate(code: string): Promise<unknown> }, view: NotebookView) {
   return page.evaluate(countIn(view)) as Promise<Seen>;
 }
@@ -97,7 +151,7 @@ if (import.meta.main) {
   const browser = await openBrowser();
   let [count, failedCount] = [0, 0];
   try {
-    const places = { checkInLab, checkInClassic, checkStripped };
+    const places = { checkInLab, checkInClassic, checkStripped, checkImitated };
     for (const [place, check] of Object.entries(places)) {
       const checks = await check(browser, names).catch((error): Check[] => [
         { name: "can be checked", passed: false, found: String(error) },
