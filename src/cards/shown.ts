@@ -60,18 +60,22 @@ interface Shown<T> {
 }
 
 /**
- * Gives the objects of a class a card in notebooks, and the card's text on consoles if they have no
- * other.
+ * Gives the objects of a class a card in notebooks, and the card's text on consoles and as strings
+ * if they have no other.
  */
 function show<T extends object>({ prototype }: Shown<T>, makeCard: (shown: T) => Card): void {
   const [card, text] = [Symbol.for("Jupyter.display"), Symbol.for("Deno.customInspect")];
   define(prototype, card, (shown: T) => showCard(() => makeCard(shown)));
-  if (!(text in prototype)) {
-    define(prototype, text, (shown: T) => textOfCard(() => makeCard(shown)));
-  }
+  const words = (shown: T): string => textOfCard(() => makeCard(shown));
+  if (!(text in prototype)) define(prototype, text, words);
+  if (prototype.toString === Object.prototype.toString) define(prototype, "toString", words);
 }
 
-function define<T extends object>(prototype: T, name: symbol, method: (shown: T) => unknown): void {
+function define<T extends object>(
+  prototype: T,
+  name: PropertyKey,
+  method: (shown: T) => unknown,
+): void {
   Object.defineProperty(prototype, name, {
     configurable: true,
     writable: true,

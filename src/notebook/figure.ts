@@ -6,6 +6,7 @@ import { inNotebook } from "../accounting/notebook_kernel.ts";
 import { messageOf } from "../words/format.ts";
 import { LIST, listOf, NUMBER, OptionSet, RECORD, requireKind, TEXT } from "../words/options.ts";
 import type { PlotConfig, PlotLayout, Trace } from "./plot_data.ts";
+import { GRID_COLOR } from "./plot_frame.ts";
 import { givePlotlyToPage } from "./plotly.ts";
 import { type PictureSize, staticSvg } from "./static_svg.ts";
 
@@ -14,6 +15,8 @@ const NEUTRAL_INK = "#757b84";
 /** The tool in use; by default plotly takes white where the background is clear. */
 const ACTIVE = "#2f81c7";
 const CLEAR = "rgba(0,0,0,0)";
+/** Lines of the axes that a figure gives no colour; by default they glare on a dark page. */
+const AXIS = { gridcolor: GRID_COLOR, zerolinecolor: GRID_COLOR };
 
 /** One would send the data to a stranger's server; the others select points, which nothing reads. */
 const UNWANTED_BUTTONS = ["sendChartToCloud", "select2d", "lasso2d"];
@@ -67,6 +70,7 @@ export class Figure {
       autosize: true,
       paper_bgcolor: CLEAR,
       plot_bgcolor: CLEAR,
+      template: { layout: { xaxis: AXIS, yaxis: AXIS } },
       modebar: { bgcolor: CLEAR, color: NEUTRAL_INK, activecolor: ACTIVE },
       ...layout,
       font: { family: "system-ui, sans-serif", size: 12, color: NEUTRAL_INK, ...layout.font },

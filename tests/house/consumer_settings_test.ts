@@ -10,7 +10,9 @@ import { TemporaryFolder } from "../support/temporary_folder.ts";
 /** A name that each entry exports, by the entry's path. */
 const ENTRIES = {
   "mod.ts": "CudaDevice",
+  "src/entries/kernels.ts": "readOnly",
   "src/entries/memory.ts": "CachingResourceAdaptor",
+  "src/entries/numpy.ts": "loadNpz",
   "src/entries/safetensors.ts": "readSafetensorsHeader",
   "src/entries/sharing.ts": "TicketError",
   "src/entries/simulated.ts": "simulateDriver",

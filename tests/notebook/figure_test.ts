@@ -42,6 +42,14 @@ Deno.test("Figure keeps the layout it was given and completes it for light and d
   assertEquals(layout.plot_bgcolor, "rgba(0,0,0,0)");
 });
 
+Deno.test("Figure.toSVG() draws a grid that reads on light and dark pages, unless told otherwise", async () => {
+  const gridOf = (svg: string) => /class="xgrid[^>]*stroke: ([^;]+);/.exec(svg)?.[1];
+  assertEquals(gridOf(await twoLines().toSVG()), "rgb(128, 128, 128)");
+  const figure = twoLines();
+  figure.layout.xaxis = { gridcolor: "#123456" };
+  assertEquals(gridOf(await figure.toSVG()), "rgb(18, 52, 86)");
+});
+
 Deno.test("Figure.describe() says what it was told to", () => {
   assertEquals(twoLines().describe(), "two rising lines, first and second");
 });

@@ -24,6 +24,24 @@ Deno.test("every class that shows itself on a console has a card", () => {
   assertEquals(without.map(([name]) => name), ["KernelNumber"]);
 });
 
+Deno.test("every class that has a card is no [object Object] in a text", () => {
+  const without = Object.entries({ ...mod, ...memory }).filter(([, value]) => {
+    if (typeof value !== "function" || !value.prototype) return false;
+    const hasCard = Symbol.for("Jupyter.display") in value.prototype;
+    return hasCard && value.prototype.toString === Object.prototype.toString;
+  });
+  assertEquals(without.map(([name]) => name), []);
+});
+
+Deno.test("BufferSummary says in a text what its card says", async () => {
+  await withDevice(async (gpu) => {
+    using x = gpu.zeros("float32", 4, { label: "x" });
+    const summary = await x.describe();
+    assertStringIncludes(`${summary}`, "BufferSummary x: float32[4]");
+    assertEquals(`${summary}`, Deno.inspect(summary));
+  });
+});
+
 Deno.test("every memory resource has a card", () => {
   const without = Object.entries({ ...mod, ...memory }).filter(([, value]) => {
     if (typeof value !== "function" || !value.prototype) return false;
