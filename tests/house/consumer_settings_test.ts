@@ -2,6 +2,7 @@
 // imports by the settings of the program, so each of them meets every line of the kit.
 
 import { assertEquals } from "@std/assert";
+import config from "../../deno.json" with { type: "json" };
 import { runDeno } from "../support/child_deno.ts";
 import { ON_GPU } from "../support/driver.ts";
 import { PROJECT_ROOT } from "../support/project_files.ts";
@@ -10,9 +11,11 @@ import { TemporaryFolder } from "../support/temporary_folder.ts";
 /** A name that each entry exports, by the entry's path. */
 const ENTRIES = {
   "mod.ts": "CudaDevice",
+  "src/entries/group.ts": "DeviceGroup",
   "src/entries/kernels.ts": "readOnly",
   "src/entries/memory.ts": "CachingResourceAdaptor",
   "src/entries/numpy.ts": "loadNpz",
+  "src/entries/python.ts": "PythonError",
   "src/entries/safetensors.ts": "readSafetensorsHeader",
   "src/entries/sharing.ts": "TicketError",
   "src/entries/simulated.ts": "simulateDriver",
@@ -46,6 +49,15 @@ const SETTINGS: Readonly<Record<string, Settings>> = {
 interface Settings {
   readonly compilerOptions: Readonly<Record<string, unknown>>;
 }
+
+Deno.test("every entry for programs is checked with other settings", () => {
+  const { "./cli": cli, ...entries } = config.exports;
+  assertEquals(cli, "./src/cli.ts");
+  assertEquals(
+    Object.keys(ENTRIES).map((path) => `./${path}`).sort(),
+    Object.values(entries).sort(),
+  );
+});
 
 for (const [name, { compilerOptions }] of Object.entries(SETTINGS)) {
   testOffGpu(`import of every entry passes the check with ${name}`, async () => {
