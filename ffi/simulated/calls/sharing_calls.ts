@@ -181,10 +181,10 @@ export function sharingCalls(machine: Machine): CallGroup<SharingFunction> {
     },
     cuMemPoolImportPointer(address, handle, data) {
       const pool = findPool(handle);
-      contexts.requireCurrent();
       requireCell(address);
       const facts = read(bytesOf(data));
       requireValue(facts !== undefined && pool.importedId === facts.pool);
+      contexts.requireCurrent();
       // The driver gives the same address again, and the first free ends it.
       const known = opened(facts.id);
       if (known !== undefined) return put64(address, known.address);

@@ -19,6 +19,9 @@ export const DISTURBING: ReadonlySet<string> = new Set(
     "cuMemPoolGetAccess",
     "cuMemPoolCreate",
     "cuMemPoolDestroy",
+    "cuMemPoolExportToShareableHandle",
+    "cuMemPoolExportPointer",
+    "cuMemPoolImportPointer",
     "cuGraphExecDestroy",
   ] satisfies DriverFunction[],
 );

@@ -226,8 +226,8 @@ const share: Move = (draft) => {
     [
       `cuMemPoolCreate &${handle}p {allocType:1,handleTypes:1,location.type:1}`,
       `cuMemAllocFromPoolAsync &${handle}m 4096 ${handle}p 0`,
-      `cuMemPoolExportPointer & ${handle}m`,
       `cuMemPoolExportToShareableHandle & ${handle}p ${draft.oneOf(1, 1, 8)} 0`,
+      `cuMemPoolExportPointer & ${handle}m`,
       `cuMemPoolDestroy ${handle}p`,
     ],
     `cuMemPoolExportPointer & ${memory?.name ?? 0}`,
