@@ -268,7 +268,7 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
    *
    * using gpus = CudaDevice.openMany([0, 1], { driver: "simulated" });
    * await using group = await gpus.group();
-   * const [first, second] = gpus;
+   * const [first, second] = [...gpus] as [CudaDevice, CudaDevice];
    * using here = await first.upload(new Float32Array([1, 2]));
    * using there = second.zeros("float32", 2);
    * await group.batch(() => {
