@@ -51,7 +51,7 @@ export interface SimulationOptions {
 }
 
 /**
- * What is wrong with a rank of a group: it comes late by some virtual seconds, it sleeps, and the
+ * A fault of a rank of a group: it comes late by some virtual seconds, it sleeps, and the
  * others wait for it as long as the answer stays the same, or it is dead, which the others learn.
  */
 export type RankFault = { readonly lateSeconds: number } | "asleep" | "dead";

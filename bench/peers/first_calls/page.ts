@@ -33,7 +33,7 @@ export interface CallCell {
   readonly spread: number;
 }
 
-/** What a cell of the table is asked for. */
+/** A place in the tables. */
 export interface CellQuery {
   readonly call: Call;
   readonly phase: Phase;

@@ -52,7 +52,7 @@ export class WorkerProcess {
     const start = isFresh ? "fresh" : "base";
     this.#child = new Deno.Command(Deno.execPath(), {
       // Other devices stay unseen, so that the driver counts as many as the recording says.
-      env: { CUDA_VISIBLE_DEVICES: Array.from({ length: mostDevices }, (_, i) => i).join(",") },
+      env: { CUDA_VISIBLE_DEVICES: visibleDevices(mostDevices) },
       args: ["run", "-A", "--no-check", "--quiet", script, driver, start, String(mostDevices)],
       stdin: "piped",
       stdout: "piped",
@@ -172,4 +172,10 @@ async function* messagesOf(
     rest = lines.pop() ?? "";
     for (const line of lines) if (line.startsWith("{")) yield JSON.parse(line);
   }
+}
+
+/** Names the first devices of those that this process sees. */
+function visibleDevices(count: number): string {
+  const seen = Deno.env.get("CUDA_VISIBLE_DEVICES")?.split(",");
+  return (seen ?? Array.from({ length: count }, (_, i) => i)).slice(0, count).join(",");
 }
