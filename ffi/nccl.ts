@@ -3,7 +3,9 @@
 // threads and may wait for the GPU, is nonblocking.
 
 /** `ncclUniqueId`: 128 bytes, passed by value. */
-const ncclUniqueId = { struct: Array.from({ length: 128 }, () => "u8" as const) } as const;
+const ncclUniqueId: { readonly struct: readonly "u8"[] } = {
+  struct: Array.from({ length: 128 }, () => "u8"),
+};
 
 /** The functions that every version from 2.14 on has, and optional ones that came later. */
 export const NCCL = {
