@@ -97,7 +97,7 @@ class NewArray implements HostDestination {
   }
 
   get memory(): HostBytes {
-    return bytesIn(this.#bits ??= allocateBits<DType>(this.#dtype, this.#length));
+    return bytesIn(this.#filled);
   }
 
   land({ buffer, byteOffset }: HostBytes): void {
@@ -105,8 +105,13 @@ class NewArray implements HostDestination {
   }
 
   result(): HostMemory {
-    const bits = this.#bits ??= allocateBits<DType>(this.#dtype, this.#length);
+    const bits = this.#filled;
     return bits instanceof Uint16Array && this.#dtype === "bfloat16" ? fromBfloat16(bits) : bits;
+  }
+
+  /** The array, made when it is first asked for. */
+  get #filled(): BitsOf<DType> {
+    return this.#bits ??= allocateBits<DType>(this.#dtype, this.#length);
   }
 }
 

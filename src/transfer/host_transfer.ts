@@ -124,7 +124,7 @@ function move(task: HostTransfer, owned: OwnedHostSpan | undefined): void {
 
 /** Returns whether the bytes land in page-locked memory before a new array is made of them. */
 function isLanding({ host, span, stream: { context } }: HostTransfer): boolean {
-  return host.land !== undefined && Landing.of(context).takes(span.byteLength);
+  return host.land !== undefined && Landing.for(context, span.byteLength)?.isOpen === true;
 }
 
 /** Downloads by way of page-locked memory, and blocks; returns false for what does not go there. */
@@ -132,7 +132,7 @@ function hasLanded(task: HostTransfer): boolean {
   const { stream, span, host, onProgress } = task;
   if (host.land === undefined) return false;
   const { byteLength, address } = span;
-  const bytes = Landing.of(stream.context).take(byteLength);
+  const bytes = Landing.for(stream.context, byteLength)?.take(byteLength);
   if (bytes === undefined) return false;
   queueByDriver(stream, { direction: "download", device: address, bytes });
   noteTransfer(task);

@@ -38,6 +38,12 @@ export class Landing implements MemoryCache {
     context.ledger.caches.add(this);
   }
 
+  /** Returns a context's landing, which ends with it; undefined for sizes that gain nothing. */
+  static for(context: Context, byteLength: number): Landing | undefined {
+    if (byteLength < FEWEST_BYTES || byteLength > MOST_BYTES) return undefined;
+    return Landing.of(context);
+  }
+
   /** Returns the landing of a context; it ends with the context. */
   static of(context: Context): Landing {
     const known = landings.get(context);
@@ -56,19 +62,18 @@ export class Landing implements MemoryCache {
     return this.#memory?.bytes.byteLength ?? 0;
   }
 
-  /** Whether a download of this size lands here, once the program has made some new arrays. */
-  takes(byteLength: number): boolean {
-    return byteLength >= FEWEST_BYTES && byteLength <= MOST_BYTES && !this.#isRefused &&
-      this.#demandCount >= DEMAND_COUNT;
+  /** Whether downloads land here: once the program has made some new arrays. */
+  get isOpen(): boolean {
+    return !this.#isRefused && this.#demandCount >= DEMAND_COUNT;
   }
 
   /**
-   * Returns memory for a download that is over before anything else runs; undefined for sizes that
-   * gain nothing, and until a program has made some new arrays.
+   * Returns memory for a download that is over before anything else runs; undefined until a program
+   * has made some new arrays.
    */
   take(byteLength: number): HostBytes | undefined {
-    if (!this.takes(byteLength)) {
-      this.#demandCount += Number(byteLength >= FEWEST_BYTES);
+    if (!this.isOpen) {
+      this.#demandCount++;
       return undefined;
     }
     if (this.byteLength < byteLength) this.#grow(byteLength);
