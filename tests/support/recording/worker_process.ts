@@ -30,6 +30,9 @@ const START_SECONDS = 120;
 /** Seconds in which a process must end that was told to; one that does not is left alone. */
 const END_SECONDS = 5;
 
+/** How many sequences before a trouble are named with it: one of them may have caused it. */
+const MOST_NAMED = 12;
+
 /** Says that a process did not answer in time. */
 class Late extends Error {
   override name = "Late";
@@ -44,6 +47,7 @@ export class WorkerProcess {
   readonly #messages: AsyncGenerator<Message>;
   readonly #timeoutSeconds: number;
   readonly #errors: Promise<string>;
+  readonly #played: string[] = [];
 
   /** Starts a process; a fresh one makes no context. */
   constructor(options: ProcessOptions, { isFresh }: { isFresh: boolean }) {
@@ -92,6 +96,7 @@ export class WorkerProcess {
         else if ("isPlayed" in message) isPlayed = true;
         else if ("canGoOn" in message) {
           this.canGoOn = message.canGoOn;
+          this.#played.push(sequence.id);
           return { recorded: { ...sequence, outcomes }, trouble: undefined };
         }
       }
@@ -126,7 +131,8 @@ export class WorkerProcess {
       : status.signal ?? `exit code ${status.code}`;
     const printed = (await this.#printed()).trim().replaceAll("\n", " | ").slice(0, 300);
     const place = isPlayed ? "cleaning up" : `step ${outcomes.length}`;
-    const trouble = `${end} in ${place} of ${sequence.id} (${ending}) ${printed}`;
+    const before = this.#played.slice(-MOST_NAMED).join(", ");
+    const trouble = `${end} in ${place} of ${sequence.id} (${ending}) ${printed}, after ${before}`;
     if (!isPlayed && outcomes.length < sequence.lines.length) outcomes.push(end);
     const lines = sequence.lines.slice(0, outcomes.length);
     return { recorded: { ...sequence, lines, outcomes }, trouble };

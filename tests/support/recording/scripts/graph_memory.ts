@@ -453,34 +453,6 @@ export const GRAPH_MEMORY_SCRIPTS: readonly Script[] = readScripts(`
   cuDeviceGetGraphMemAttribute 0 2 & = 0 67108864
   cuDeviceGetGraphMemAttribute 0 3 & = 0 67108864
 
-# counters of a graph on the default stream and on another
-  cuStreamCreateWithPriority &s 1 0
-  cuStreamBeginCapture_v2 s 2
-  cuMemAllocAsync &a1 4096 s
-  cuMemsetD8Async a1 5 4096 s
-  cuMemFreeAsync a1 s
-  cuStreamEndCapture s &g1 = 0 new
-  cuGraphInstantiateWithFlags &x1 g1 0
-  cuStreamBeginCapture_v2 s 2
-  cuMemAllocAsync &a2 4096 s
-  cuMemsetD8Async a2 5 4096 s
-  cuMemFreeAsync a2 s
-  cuStreamEndCapture s &g2 = 0 new
-  cuGraphInstantiateWithFlags &x2 g2 0
-  cuGraphLaunch x1 0
-  cuGraphLaunch x2 2
-  settle
-  cuDeviceGetGraphMemAttribute 0 0 & = 0 67108864
-  cuDeviceGetGraphMemAttribute 0 1 & = 0 67108864
-  cuDeviceGetGraphMemAttribute 0 2 & = 0 67108864
-  cuDeviceGetGraphMemAttribute 0 3 & = 0 67108864
-  cuGraphLaunch x2 0
-  settle
-  cuDeviceGetGraphMemAttribute 0 0 & = 0 67108864
-  cuDeviceGetGraphMemAttribute 0 1 & = 0 67108864
-  cuDeviceGetGraphMemAttribute 0 2 & = 0 67108864
-  cuDeviceGetGraphMemAttribute 0 3 & = 0 67108864
-
 # a graph that frees the memory of another
   cuStreamCreateWithPriority &s 1 0
   cuStreamBeginCapture_v2 s 2
