@@ -11,7 +11,7 @@ import { Context } from "../driver/context.ts";
 import { requireUnrecorded } from "../memory/captured_memory.ts";
 import { queueInOrder } from "../memory/in_order.ts";
 import type { ContextOwner } from "../memory/memory_resource.ts";
-import type { CudaStream } from "../order/stream.ts";
+import { type CudaStream, queueOf } from "../order/stream.ts";
 import type { MemorySpan } from "../transfer/copy.ts";
 import { CudaUnavailableError } from "../words/errors.ts";
 import { describeValue } from "../words/format.ts";
@@ -109,9 +109,9 @@ export function prefetchRange(span: MemorySpan, place: ManagedPlace, stream: Cud
   requireUnrecorded(span.allocation, stream, "prefetch");
   queueInOrder(stream, [{ ...span, access: "read" }], () => {
     span.allocation.order(stream, "read");
-    const { context, queueHandle } = stream;
+    const { context, handle } = queueOf(stream);
     const { address, byteLength } = span;
-    context.call("cuMemPrefetchAsync", address, BigInt(byteLength), device, queueHandle);
+    context.call("cuMemPrefetchAsync", address, BigInt(byteLength), device, handle);
   });
 }
 
@@ -124,7 +124,7 @@ export function discardRange(span: MemorySpan, stream: CudaStream): void {
   requireUnrecorded(span.allocation, stream, "discard");
   queueInOrder(stream, [{ ...span, access: "write" }], () => {
     span.allocation.order(stream, "write");
-    const { context, queueHandle } = stream;
+    const { context, handle } = queueOf(stream);
     const addresses = BigUint64Array.of(span.address);
     const sizes = BigUint64Array.of(BigInt(span.byteLength));
     const place = CUmemLocation.encode({
@@ -141,7 +141,7 @@ export function discardRange(span: MemorySpan, stream: CudaStream): void {
       firsts,
       1n,
       0n,
-      queueHandle,
+      handle,
     );
   });
 }

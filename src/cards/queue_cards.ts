@@ -3,8 +3,8 @@
 import type { Context } from "../driver/context.ts";
 import type { CudaGraph } from "../graph/graph.ts";
 import { isCaptured } from "../order/capture.ts";
-import type { CudaEvent } from "../order/event.ts";
-import type { CudaStream } from "../order/stream.ts";
+import { type CudaEvent, markOf } from "../order/event.ts";
+import { type CudaStream, queueOf } from "../order/stream.ts";
 import { formatAddress, formatCount, messageOf } from "../words/format.ts";
 import type { Card } from "./card.ts";
 
@@ -13,7 +13,7 @@ export function streamCard(stream: CudaStream): Card {
   const words = { done: "idle", busy: "working on what was queued" };
   return queueCard("CudaStream", stream, [`${stream.priority} priority`], () => ({
     progress: isCaptured(stream) ? "being captured" : progressWords(() => stream.isIdle, words),
-    handle: stream.queueHandle,
+    handle: queueOf(stream).handle,
   }));
 }
 
@@ -25,10 +25,10 @@ export function eventCard(event: CudaEvent): Card {
     event,
     [event.timing ? "records times" : "records no times"],
     () => ({
-      progress: event.capture === undefined
+      progress: markOf(event).capture === undefined
         ? progressWords(() => event.isComplete, words)
         : "a mark inside a graph",
-      handle: event.queueHandle,
+      handle: markOf(event).handle,
     }),
   );
 }

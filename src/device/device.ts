@@ -137,10 +137,10 @@ import {
   createStream,
   type CudaStream,
   defaultStreamOf,
-  finishPending,
   type StreamOptions,
 } from "../order/stream.ts";
 import { STREAM_CHOICE, type StreamChoice, streamOn } from "../order/stream_choice.ts";
+import { finishPending } from "../order/stream_queue.ts";
 import type { HandedOver } from "../sharing/hand_over.ts";
 import { OPEN_EVENT_OPTIONS, openEvent, type OpenEventOptions } from "../sharing/open_event.ts";
 import { TransferEngine } from "../transfer/engine.ts";

@@ -17,7 +17,7 @@ import { type MemoryNeed, takeWithinLimits } from "../memory/out_of_memory.ts";
 import { cannotRecord, isCaptured, requireNoCapture } from "../order/capture.ts";
 import { HandleRecord } from "../order/handle_record.ts";
 import type { PendingWork } from "../order/pending_work.ts";
-import type { CudaStream } from "../order/stream.ts";
+import { type CudaStream, queueOf } from "../order/stream.ts";
 import { STREAM, STREAM_CHOICE, type StreamChoice } from "../order/stream_choice.ts";
 import { DisposedError } from "../words/errors.ts";
 import { formatCount } from "../words/format.ts";
@@ -174,7 +174,7 @@ export class CudaGraph implements Disposable {
     }
     this.#state.launchCount++;
     const hold = this.#record.hold();
-    const work = stream.postpone(() => this.#launchNow(stream), earlier);
+    const work = queueOf(stream).postpone(() => this.#launchNow(stream), earlier);
     if (work.isOver) return hold[Symbol.dispose]();
     const uses = this.#usesWithOutputs;
     for (const { usage, access } of uses) usage.addPending(work, stream, { ...EVERYWHERE, access });
@@ -209,7 +209,8 @@ export class CudaGraph implements Disposable {
 
   /** Returns the pending calls that a launch on a stream must come after. */
   #pendingBefore(stream: CudaStream): PendingWork[] {
-    const earlier = stream.lastPostponed === undefined ? [] : [stream.lastPostponed];
+    const { lastPostponed } = queueOf(stream);
+    const earlier = lastPostponed === undefined ? [] : [lastPostponed];
     for (const { usage, access } of this.#usesWithOutputs) {
       if (!usage.hasPending) continue;
       earlier.push(...usage.pendingBefore(stream, { ...EVERYWHERE, access }));
@@ -246,7 +247,7 @@ export class CudaGraph implements Disposable {
   #queue(stream: CudaStream): void {
     const { context } = this;
     const { handle } = this.#record;
-    const queue = stream.queueHandle;
+    const queue = queueOf(stream).handle;
     context.settle(context.driver.api.cuGraphLaunch(handle, queue), "cuGraphLaunch", handle, queue);
   }
 

@@ -4,7 +4,7 @@ import { take64 } from "../driver/driver.ts";
 import { BaseMemoryResource } from "../memory/base_memory_resource.ts";
 import type { ContextOwner, MemoryResource } from "../memory/memory_resource.ts";
 import { isCaptured } from "../order/capture.ts";
-import type { CudaStream } from "../order/stream.ts";
+import { type CudaStream, queueOf } from "../order/stream.ts";
 import { GraphMemory } from "./graph_memory.ts";
 
 /**
@@ -29,12 +29,12 @@ export class GraphMemoryResource extends BaseMemoryResource {
         `Cannot allocate graph memory on ${stream}: it is not being captured; use another resource`,
       );
     }
-    return take64(this.context, "cuMemAllocAsync", BigInt(byteLength), stream.queueHandle);
+    return take64(this.context, "cuMemAllocAsync", BigInt(byteLength), queueOf(stream).handle);
   }
 
   /** Records a free, or frees memory that a launch has left allocated (cuMemFreeAsync). */
   deallocate(address: bigint, _byteLength: number, stream: CudaStream): void {
-    this.context.giveBack("cuMemFreeAsync", address, stream.queueHandle);
+    this.context.giveBack("cuMemFreeAsync", address, queueOf(stream).handle);
     this.#memory.trimAfter(stream);
   }
 

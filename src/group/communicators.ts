@@ -6,7 +6,7 @@ import type { NcclFunction } from "../../ffi/nccl.ts";
 import type { Context } from "../driver/context.ts";
 import { releaseAll, reportLost, tryRelease } from "../driver/release.ts";
 import { Fence } from "../order/fence.ts";
-import type { CudaStream } from "../order/stream.ts";
+import { type CudaStream, queueOf, usableStream } from "../order/stream.ts";
 import type { GroupError } from "./group_error.ts";
 import type { Nccl, NcclFailure } from "./nccl.ts";
 
@@ -80,7 +80,7 @@ export class Communicators {
     first(this.contexts).driver.requireUnbroken();
     for (const stream of streams) this.#streams.add(stream);
     if (this.#streams.size > MANY) {
-      for (const stream of this.#streams) if (stream.isOver) this.#streams.delete(stream);
+      for (const stream of this.#streams) if (queueOf(stream).isOver) this.#streams.delete(stream);
     }
     const { nccl } = this;
     const failure = first(this.contexts).enter(() => {
@@ -131,8 +131,8 @@ export class Communicators {
     const fences: Fence[] = [];
     try {
       for (const stream of this.#streams) {
-        const { context, queueHandle } = stream.orDefault();
-        fences.push(Fence.behind(context, queueHandle));
+        const { context, handle } = queueOf(usableStream(stream));
+        fences.push(Fence.behind(context, handle));
       }
     } catch {
       // Without the driver's mark the host waits; what that reports is told to who waits for the work.

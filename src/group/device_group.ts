@@ -8,7 +8,7 @@ import { keepFor, type MemoryUse, pendingBefore } from "../memory/in_order.ts";
 import { requireNoCapture } from "../order/capture.ts";
 import { HandleRecord } from "../order/handle_record.ts";
 import type { PendingWork } from "../order/pending_work.ts";
-import { type CudaStream, defaultStreamOf } from "../order/stream.ts";
+import { type CudaStream, defaultStreamOf, queueOf } from "../order/stream.ts";
 import { streamOn } from "../order/stream_choice.ts";
 import { DisposedError } from "../words/errors.ts";
 import { formatCount, messageOf } from "../words/format.ts";
@@ -403,8 +403,8 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
     for (const [rank, stream] of streams.entries()) {
       // The first rank makes the calls of all; the others' later work comes after that.
       work = work === undefined
-        ? stream.postpone(() => this.#launch(calls, streams), earlier)
-        : (stream.postpone(() => {}, [work]), work);
+        ? queueOf(stream).postpone(() => this.#launch(calls, streams), earlier)
+        : (queueOf(stream).postpone(() => {}, [work]), work);
       if (!work.isOver) keepFor(work, stream, uses[rank] ?? []);
     }
     work?.whenOver(() => hold[Symbol.dispose]());
@@ -418,7 +418,7 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
         if (user !== rank) continue;
         for (const { allocation, access } of uses) allocation.order(stream, access);
       }
-      return stream.queueHandle;
+      return queueOf(stream).handle;
     });
     this.#communicators.call(streams, (communicators) => {
       for (const { rank, call, make } of calls) {

@@ -1,6 +1,6 @@
 // Work of a group that is queued already and can be awaited, under the watch of the group's failures.
 
-import type { CudaStream } from "../order/stream.ts";
+import { type CudaStream, queueOf } from "../order/stream.ts";
 import { type Parts, partsOf } from "../words/parts.ts";
 import type { Communicators } from "./communicators.ts";
 import { GroupError } from "./group_error.ts";
@@ -67,7 +67,7 @@ export class GroupWork implements PromiseLike<void> {
     const { communicators, streams } = this.#fields;
     this.#requireUnfailed();
     const done = Promise.all(streams.map((stream) => stream.synchronize()));
-    if (!streams.every(({ isKnownIdle }) => isKnownIdle)) await this.#watch(done);
+    if (!streams.every((stream) => queueOf(stream).isKnownIdle)) await this.#watch(done);
     await done;
     const failure = communicators.findFailure();
     if (failure !== undefined) await communicators.fail(this.#failed(failure));
@@ -109,7 +109,7 @@ export class GroupWork implements PromiseLike<void> {
 
   #late(): GroupError {
     const { call, group, streams, timeoutSeconds } = this.#fields;
-    const late = streams.flatMap((stream, rank) => stream.isKnownIdle ? [] : [rank]);
+    const late = streams.flatMap((stream, rank) => queueOf(stream).isKnownIdle ? [] : [rank]);
     return new GroupError(
       `Cannot complete ${call} on ${group}: it is not done after ${timeoutSeconds} seconds on rank ` +
         `${late.join(" and rank ")}; the group was ended`,

@@ -3,7 +3,7 @@
 
 import type { Context } from "../driver/context.ts";
 import { type Access, StreamUsage } from "../memory/stream_usage.ts";
-import { type CudaStream, defaultStreamOf } from "../order/stream.ts";
+import { type CudaStream, defaultStreamOf, queueOf } from "../order/stream.ts";
 
 /** From so many streams on, those that are gone for good are forgotten first. */
 const MANY = 8;
@@ -23,7 +23,7 @@ export class CodeUsage extends StreamUsage {
     this.#last = stream;
     if (this.#streams.includes(stream)) return;
     if (this.#streams.length >= MANY) {
-      this.#streams = this.#streams.filter((other) => !other.isOver);
+      this.#streams = this.#streams.filter((other) => !queueOf(other).isOver);
     }
     this.#streams.push(stream);
   }

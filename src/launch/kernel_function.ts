@@ -11,7 +11,7 @@ import type { Allocation } from "../memory/allocation.ts";
 import { type CapturedBlock, capturedMemory } from "../memory/captured_memory.ts";
 import { keepFor, type MemoryUse, pendingBefore } from "../memory/in_order.ts";
 import type { Access } from "../memory/stream_usage.ts";
-import type { CudaStream } from "../order/stream.ts";
+import { type CudaStream, queueOf } from "../order/stream.ts";
 import type { MemorySpan } from "../transfer/copy.ts";
 import { addressOf } from "../transfer/host_memory.ts";
 import { accessOf, isKernelMemory, KERNEL_MEMORY } from "./kernel_memory.ts";
@@ -125,7 +125,7 @@ export class KernelFunction {
       if (isCaptured(stream)) capturedMemory()?.use(this.code, stream, "read");
       return this.#queue(shape, stream, block);
     }
-    if (stream.lastPostponed === undefined && !uses.some(hasPending)) {
+    if (queueOf(stream).lastPostponed === undefined && !uses.some(hasPending)) {
       for (const { allocation, access } of uses) allocation.order(stream, access);
       return this.#queue(shape, stream, block);
     }
@@ -145,7 +145,7 @@ export class KernelFunction {
     if (earlier.length === 0) return queue();
     for (const { allocation, access } of uses) allocation.checkUse(access);
     const hold = this.code.hold();
-    const work = stream.postpone(queue, earlier);
+    const work = queueOf(stream).postpone(queue, earlier);
     work.whenOver(() => hold[Symbol.dispose]());
     if (!work.isOver) keepFor(work, stream, uses satisfies readonly MemoryUse[]);
   }
@@ -160,7 +160,7 @@ export class KernelFunction {
   #queue(shape: LaunchShape, stream: CudaStream, { table }: ParameterBlock): void {
     const { context } = stream;
     const { grid, block, sharedBytes } = shape;
-    const queue = stream.queueHandle;
+    const queue = queueOf(stream).handle;
     if (sharedBytes > this.#allowedSharedBytes) this.#allowShared(sharedBytes);
     this.code.usage.order(stream, "read");
     if (shape.isCooperative || shape.cluster !== undefined) {
@@ -199,7 +199,7 @@ export class KernelFunction {
       blockDimY: block[1],
       blockDimZ: block[2],
       sharedMemBytes: sharedBytes,
-      hStream: stream.queueHandle,
+      hStream: queueOf(stream).handle,
       attrs: addressOf(bytes),
       numAttrs: attributes.length,
     });

@@ -4,7 +4,7 @@
 import { CUstreamWaitValue_flags } from "../../ffi/constants.ts";
 import type { PinnedBuffer } from "../buffers/pinned_buffer.ts";
 import type { Context } from "../driver/context.ts";
-import type { CudaStream } from "../order/stream.ts";
+import { type CudaStream, queueOf } from "../order/stream.ts";
 
 /** A word of page-locked memory that a stream waits for (cuStreamWaitValue32). */
 export class Latch {
@@ -30,7 +30,7 @@ export class Latch {
     word[0] = 0;
     stream.context.driver.call(
       "cuStreamWaitValue32_v2",
-      stream.queueHandle,
+      queueOf(stream).handle,
       this.#word.ptr,
       1,
       CUstreamWaitValue_flags.CU_STREAM_WAIT_VALUE_EQ,

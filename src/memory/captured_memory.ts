@@ -4,7 +4,7 @@
 import type { AddressRange, CopyEnds, LedgerEntry } from "../accounting/ledger.ts";
 import type { Context } from "../driver/context.ts";
 import { activeCapture, cannotRecord, Capture } from "../order/capture.ts";
-import type { CudaStream } from "../order/stream.ts";
+import { type CudaStream, queueOf } from "../order/stream.ts";
 import { type Access, StreamUsage } from "./stream_usage.ts";
 
 /** A block of memory, as far as a capture must know it. */
@@ -124,7 +124,7 @@ export class CapturedMemory extends Capture implements Disposable {
    * @throws TypeError while another one runs.
    */
   constructor(origin: CudaStream) {
-    origin.prepareCapture();
+    queueOf(origin).prepareCapture();
     super(origin);
   }
 

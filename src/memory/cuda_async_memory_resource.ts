@@ -5,7 +5,7 @@ import { CUresult } from "../../ffi/constants.ts";
 import type { DriverApi } from "../../ffi/cuda.ts";
 import type { Context } from "../driver/context.ts";
 import { HandleRecord } from "../order/handle_record.ts";
-import type { CudaStream } from "../order/stream.ts";
+import { type CudaStream, queueOf } from "../order/stream.ts";
 import { CudaUnavailableError, DisposedError } from "../words/errors.ts";
 import { BaseMemoryResource } from "./base_memory_resource.ts";
 import type { DeviceAccess } from "./device_access.ts";
@@ -76,7 +76,11 @@ export class CudaAsyncMemoryResource extends BaseMemoryResource implements Dispo
    */
   allocate(byteLength: number, stream: CudaStream): bigint {
     if (this.#own !== undefined) return this.#allocateFrom(this.#own, byteLength, stream);
-    const status = this.#calls.cuMemAllocAsync(this.#cell, BigInt(byteLength), stream.queueHandle);
+    const status = this.#calls.cuMemAllocAsync(
+      this.#cell,
+      BigInt(byteLength),
+      queueOf(stream).handle,
+    );
     if (status !== CUresult.CUDA_SUCCESS) {
       throw this.context.driver.error(status, "cuMemAllocAsync");
     }
@@ -86,7 +90,7 @@ export class CudaAsyncMemoryResource extends BaseMemoryResource implements Dispo
 
   /** Frees in the order of `stream` (cuMemFreeAsync). */
   deallocate(address: bigint, byteLength: number, stream: CudaStream): void {
-    const status = this.#calls.cuMemFreeAsync(address, stream.queueHandle);
+    const status = this.#calls.cuMemFreeAsync(address, queueOf(stream).handle);
     if (status !== CUresult.CUDA_SUCCESS) {
       throw this.context.driver.error(status, "cuMemFreeAsync");
     }
@@ -215,7 +219,7 @@ export class CudaAsyncMemoryResource extends BaseMemoryResource implements Dispo
       this.#cell,
       size,
       handle,
-      stream.queueHandle,
+      queueOf(stream).handle,
     );
     if (status !== CUresult.CUDA_SUCCESS) {
       const isFull = status === CUresult.CUDA_ERROR_OUT_OF_MEMORY;

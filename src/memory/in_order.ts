@@ -3,7 +3,7 @@
 
 import { activeCapture } from "../order/capture.ts";
 import type { PendingWork } from "../order/pending_work.ts";
-import type { CudaStream } from "../order/stream.ts";
+import { type CudaStream, queueOf } from "../order/stream.ts";
 import type { Allocation } from "./allocation.ts";
 import { capturedMemory } from "./captured_memory.ts";
 import type { Access } from "./stream_usage.ts";
@@ -34,7 +34,7 @@ export function queueInOrder(
   const earlier = pendingBefore(stream, uses);
   if (earlier.length === 0) return queue();
   for (const { allocation, access } of uses) allocation.checkUse(access);
-  const work = stream.postpone(queue, earlier);
+  const work = queueOf(stream).postpone(queue, earlier);
   if (!work.isOver) keepFor(work, stream, uses);
 }
 
@@ -44,12 +44,14 @@ export function comesAfterNothing(
   block: Allocation,
   other: Allocation | undefined = block,
 ): boolean {
-  return stream.lastPostponed === undefined && !block.usage.hasPending && !other.usage.hasPending;
+  return queueOf(stream).lastPostponed === undefined && !block.usage.hasPending &&
+    !other.usage.hasPending;
 }
 
 /** The calls under way that a call on a stream comes after. */
 export function pendingBefore(stream: CudaStream, uses: readonly MemoryUse[]): PendingWork[] {
-  const earlier = stream.lastPostponed === undefined ? [] : [stream.lastPostponed];
+  const { lastPostponed } = queueOf(stream);
+  const earlier = lastPostponed === undefined ? [] : [lastPostponed];
   for (const use of uses) {
     const { usage } = use.allocation;
     if (usage.hasPending) earlier.push(...usage.pendingBefore(stream, use));

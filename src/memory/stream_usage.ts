@@ -2,7 +2,7 @@
 // With one stream this costs a comparison; events are made only when two streams meet.
 
 import type { PendingWork } from "../order/pending_work.ts";
-import type { CudaStream } from "../order/stream.ts";
+import { type CudaStream, queueOf } from "../order/stream.ts";
 
 /** The two ways to use memory. */
 export type Access = "read" | "write";
@@ -78,7 +78,7 @@ export class StreamUsage {
     const { address, byteLength, access } = part;
     const use = { work, stream, address, byteLength, access };
     const pending = this.#pending ??= [];
-    const at = stream.lastPostponed === work
+    const at = queueOf(stream).lastPostponed === work
       ? pending.findIndex((other) => other.stream === stream && other.work.isPostponed)
       : -1;
     const former = pending[at];
@@ -128,13 +128,13 @@ export class StreamUsage {
 
   /** Makes one stream wait for what another has queued. */
   protected follow(stream: CudaStream, other: CudaStream): void {
-    stream.follow(other);
+    queueOf(stream).follow(queueOf(other));
   }
 
   #read(stream: CudaStream): void {
     if (this.#readers.includes(stream)) return;
     if (this.#readers.length >= MANY) {
-      this.#readers = this.#readers.filter((reader) => !reader.isOver);
+      this.#readers = this.#readers.filter((reader) => !queueOf(reader).isOver);
     }
     this.#readers.push(stream);
   }

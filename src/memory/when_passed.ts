@@ -4,7 +4,7 @@ import { type KeptBlock, KeptMemory } from "../accounting/kept_memory.ts";
 import type { Context } from "../driver/context.ts";
 import { tryRelease } from "../driver/release.ts";
 import { Fence } from "../order/fence.ts";
-import { type CudaStream, defaultStreamOf } from "../order/stream.ts";
+import { type CudaStream, defaultStreamOf, queueOf, usableStream } from "../order/stream.ts";
 
 /**
  * Runs `work`, which never throws, once the GPU has done all that `stream` has queued so far. That
@@ -35,7 +35,7 @@ export function freeWhenPassed(stream: CudaStream, block: KeptBlock, free: () =>
 export function orderedAfter(stream: CudaStream): CudaStream {
   const { context } = stream;
   try {
-    return stream.orDefault();
+    return usableStream(stream);
   } catch {
     waitInstead(context);
     return defaultStreamOf(context);
@@ -46,7 +46,7 @@ export function orderedAfter(stream: CudaStream): CudaStream {
 function fenceBehind(stream: CudaStream): Fence | undefined {
   const { context } = stream;
   try {
-    return stream.isQueueIdle ? undefined : Fence.behind(context, stream.queueHandle);
+    return queueOf(stream).isIdle ? undefined : Fence.behind(context, queueOf(stream).handle);
   } catch {
     waitInstead(context);
     return undefined;

@@ -9,9 +9,8 @@ import { describeValue } from "../words/format.ts";
 import { FLAG, OptionSet, TEXT } from "../words/options.ts";
 import { Parts, partsOf } from "../words/parts.ts";
 import { type EventTicket, TICKET_VERSION } from "../words/ticket.ts";
-import type { Capture } from "./capture.ts";
+import { EventMark } from "./event_mark.ts";
 import { HandleRecord } from "./handle_record.ts";
-import { finishNow, type PendingWork } from "./pending_work.ts";
 import { isSoon, waitForGpu } from "./waiting.ts";
 
 /** Options for {@link CudaDevice.createEvent}. */
@@ -36,6 +35,9 @@ export const EVENT_OPTIONS: OptionSet<EventOptions> = new OptionSet({
   shareable: FLAG,
   label: TEXT,
 });
+
+/** Returns the mark of an event, which order works with. */
+export let markOf: (event: CudaEvent) => EventMark;
 
 /**
  * An event: a mark in a stream that the program and other streams can wait for. {@link CudaDevice.createEvent}
@@ -63,21 +65,12 @@ export class CudaEvent implements Disposable {
   readonly timing: boolean;
   /** Whether other processes can open it, or it is one of another process. */
   readonly shareable: boolean;
-  /**
-   * The capture in which a stream last recorded the event.
-   *
-   * @ignore
-   */
-  capture: Capture | undefined;
-  /**
-   * Postponed calls on the event: they come after a transfer.
-   *
-   * @ignore
-   */
-  readonly pending: Set<PendingWork> = new Set();
-  /** The postponed call that records the event; undefined when none is pending. */
-  #coming: PendingWork | undefined;
   readonly #record: HandleRecord;
+  readonly #mark: EventMark;
+
+  static {
+    markOf = (event) => event.#mark;
+  }
 
   /**
    * Adopts an event of the driver.
@@ -96,6 +89,7 @@ export class CudaEvent implements Disposable {
       label,
       destroy: (handle) => context.giveBack("cuEventDestroy_v2", handle),
     });
+    this.#mark = new EventMark(context, this.#record);
   }
 
   /**
@@ -106,33 +100,8 @@ export class CudaEvent implements Disposable {
    */
   get handle(): bigint {
     if (this.#record.released) throw new DisposedError(this.toString());
-    this.#finishMark("use the handle of");
+    this.#mark.finish("use the handle of");
     return this.#record.handle;
-  }
-
-  /**
-   * The driver's handle, for calls whose turn has come.
-   *
-   * @ignore
-   */
-  get queueHandle(): bigint {
-    if (this.#record.isDestroyed) throw new DisposedError(this.toString());
-    return this.#record.handle;
-  }
-
-  /**
-   * Registers a postponed call, and keeps the driver's event until the call is over.
-   *
-   * @ignore
-   */
-  notePending(work: PendingWork, { isMark }: { readonly isMark: boolean }): void {
-    const hold = this.#record.hold();
-    this.pending.add(work);
-    if (isMark) this.#coming = work;
-    work.whenOver(() => {
-      this.pending.delete(work);
-      hold[Symbol.dispose]();
-    });
   }
 
   /** The event's label, or its number. */
@@ -153,10 +122,10 @@ export class CudaEvent implements Disposable {
    * @throws TypeError when it was last recorded in a capture, and so became part of a graph.
    */
   get isComplete(): boolean {
-    this.#requireMark();
+    this.#mark.require();
     if (this.disposed) throw new DisposedError(this.toString());
-    if (this.#coming?.isOver === false) return false;
-    const status = this.context.driver.status("cuEventQuery", this.queueHandle);
+    if (this.#mark.isComing) return false;
+    const status = this.context.driver.status("cuEventQuery", this.#mark.handle);
     if (status === CUresult.CUDA_ERROR_NOT_READY) return false;
     if (status !== CUresult.CUDA_SUCCESS) throw this.context.driver.error(status, "cuEventQuery");
     return true;
@@ -164,19 +133,19 @@ export class CudaEvent implements Disposable {
 
   /** Resolves when the GPU has passed the event. The event loop keeps running. */
   async synchronize(): Promise<void> {
-    if (this.#coming !== undefined) await this.#coming.over();
+    await this.#mark.come();
     if (isSoon(() => this.isComplete)) return;
     await waitForGpu(() => this.isComplete, async () => {
       const { driver } = this.context;
-      const status = await driver.api.cuEventSynchronizeNonblocking(this.queueHandle);
+      const status = await driver.api.cuEventSynchronizeNonblocking(this.#mark.handle);
       if (status !== CUresult.CUDA_SUCCESS) throw driver.error(status, "cuEventSynchronize");
     });
   }
 
   /** Blocks until the GPU has passed the event (cuEventSynchronize). */
   synchronizeSync(): void {
-    this.#requireMark();
-    this.#finishMark("wait for");
+    this.#mark.require();
+    this.#mark.finish("wait for");
     this.context.driver.call("cuEventSynchronize", this.handle);
   }
 
@@ -197,16 +166,16 @@ export class CudaEvent implements Disposable {
     if (!this.timing || !start.timing) {
       throw new TypeError("Cannot take the time between events: one was made with timing: false");
     }
-    this.#requireMark();
-    start.#requireMark();
+    this.#mark.require();
+    start.#mark.require();
     const cell = new Float32Array(1);
     const { driver } = this.context;
     for (const event of [start, this]) {
       if (event.disposed) throw new DisposedError(event.toString());
-      if (event.#coming?.isOver !== false) continue;
+      if (!event.#mark.isComing) continue;
       throw driver.error(CUresult.CUDA_ERROR_NOT_READY, "cuEventElapsedTime");
     }
-    driver.call("cuEventElapsedTime", cell, start.queueHandle, this.queueHandle);
+    driver.call("cuEventElapsedTime", cell, start.#mark.handle, this.#mark.handle);
     return (cell[0] ?? 0) / 1000;
   }
 
@@ -225,7 +194,7 @@ export class CudaEvent implements Disposable {
       );
     }
     const handle = new Uint8Array(CU_IPC_HANDLE_SIZE);
-    context.call("cuIpcGetEventHandle", handle, this.queueHandle);
+    context.call("cuIpcGetEventHandle", handle, this.#mark.handle);
     return {
       vramkit: TICKET_VERSION,
       kind: "event",
@@ -253,33 +222,6 @@ export class CudaEvent implements Disposable {
   /** Returns the text that the console shows. */
   [Symbol.for("Deno.customInspect")](): string {
     return `${this}${this.disposed ? " disposed" : ""}`;
-  }
-
-  /**
-   * Whether the event was recorded in `capture`, which is running.
-   *
-   * @throws TypeError when it was recorded in a capture that has ended.
-   * @ignore
-   */
-  isOf(capture: Capture | undefined): boolean {
-    if (this.capture === undefined) return false;
-    if (this.capture !== capture) throw this.#withoutMark();
-    return true;
-  }
-
-  #finishMark(action: string): void {
-    if (this.#coming?.isOver === false) finishNow([this.#coming], `${action} ${this}`);
-  }
-
-  #requireMark(): void {
-    if (this.capture !== undefined) throw this.#withoutMark();
-  }
-
-  #withoutMark(): TypeError {
-    return new TypeError(
-      `Cannot wait for ${this}: it was recorded in a capture, so its mark is a part of the graph; ` +
-        `record it again on a stream`,
-    );
   }
 }
 

@@ -1,12 +1,7 @@
 // An ordered queue of GPU work. Queueing never waits for the GPU; synchronize() does. Events order
 // streams after each other, and are created only when two streams use the same memory.
 
-import {
-  CU_STREAM_LEGACY,
-  CU_STREAM_PER_THREAD,
-  CUresult,
-  CUstream_flags,
-} from "../../ffi/constants.ts";
+import { CU_STREAM_LEGACY, CUstream_flags } from "../../ffi/constants.ts";
 import { Context } from "../driver/context.ts";
 import { take64 } from "../driver/driver.ts";
 import { DisposedError } from "../words/errors.ts";
@@ -14,11 +9,10 @@ import { describeValue } from "../words/format.ts";
 import { ANYTHING, isRecord, oneOf, OptionSet, TEXT } from "../words/options.ts";
 import { Parts, partsOf } from "../words/parts.ts";
 import { activeCapture, isCaptured, requireUncaptured, waitsOutside } from "./capture.ts";
-import { createEvent, CudaEvent, EVENT_OPTIONS, type EventOptions } from "./event.ts";
-import { Fence } from "./fence.ts";
+import { createEvent, CudaEvent, EVENT_OPTIONS, type EventOptions, markOf } from "./event.ts";
 import { HandleRecord } from "./handle_record.ts";
-import { allOver, finishNow, type PendingWork, PostponedCall } from "./pending_work.ts";
-import { isSoon, waitForGpu } from "./waiting.ts";
+import { allOver, finishNow, type PendingWork } from "./pending_work.ts";
+import { StreamQueue } from "./stream_queue.ts";
 
 /** Priority of a stream's kernels; copies are not reordered by it. */
 export type StreamPriority = "low" | "normal" | "high";
@@ -71,32 +65,11 @@ const FOREIGN_STREAM_OPTIONS = new OptionSet<ForeignStreamOptions>({
   label: TEXT,
 });
 
-/** Handles that stand for another stream in each context, or on each thread. */
-const DEFAULT_HANDLES: readonly bigint[] = [CU_STREAM_LEGACY, CU_STREAM_PER_THREAD].map(BigInt);
-
-/**
- * Times to ask the driver, at 0.2 microseconds each, before a thread blocks: brief work is noticed
- * sooner.
- */
-const LOOKS = 48;
-
 const defaultStreams = new WeakMap<Context, CudaStream>();
 const legacyStreams = new WeakMap<Context, CudaStream>();
 
-/** The driver writes the current context here. */
-const CURRENT = new BigUint64Array(1);
-
-/** Destroys the mark at the end of a stream. */
-let dropEnd: (stream: CudaStream) => void;
-
-/** Pending work of all streams of a context. */
-const pendingOn = new WeakMap<Context, Set<PendingWork>>();
-
-/** Blocks until all transfers of a device are over and the calls after them are queued. */
-export function finishPending(context: Context, action: string): void {
-  const pending = pendingOn.get(context);
-  if (pending !== undefined && pending.size > 0) finishNow(pending, action);
-}
+/** Returns the queue of a stream, which order works with. */
+export let queueOf: (stream: CudaStream) => StreamQueue;
 
 /**
  * A stream: a queue in which copies, fills and kernels run one after another. Every device has a
@@ -124,33 +97,12 @@ export class CudaStream implements Disposable {
   readonly context: Context;
   /** Priority of the stream's kernels. */
   readonly priority: StreamPriority;
-  readonly #handle: bigint;
-  #mayBeBusy = true;
-  /** Threads that block until its work is done. */
-  #waitingThreads = 0;
   /** The owner record; undefined for the streams of the context, which live as long as it does. */
   readonly #record: HandleRecord | undefined;
-  /**
-   * Transfers on this stream that are not over, and the calls that come after them.
-   *
-   * @ignore
-   */
-  readonly pending: Set<PendingWork> = new Set();
-  readonly #transfers = new Set<PendingWork>();
-  /** The last postponed call: all later work of this stream comes after it. */
-  #lastPostponed: PendingWork | undefined;
-  /** The error of the first postponed call that failed since the program last waited. */
-  #failure: { readonly error: unknown } | undefined;
-  /**
-   * A mark at the end of the queue, for other streams to wait for; created when it is first needed.
-   */
-  #end: Fence | undefined;
-
-  /** Whether the handle means this stream only while its context is current, on this thread. */
-  readonly #isDefaultHandle: boolean;
+  readonly #queue: StreamQueue;
 
   static {
-    dropEnd = (stream) => stream.#dropEnd();
+    queueOf = (stream) => stream.#queue;
   }
 
   /**
@@ -162,11 +114,11 @@ export class CudaStream implements Disposable {
     const { context, handle, priority = "normal", label, ...rest } = partsOf(parts, new.target);
     this.context = context;
     this.priority = priority;
-    this.#handle = handle;
-    this.#isDefaultHandle = DEFAULT_HANDLES.includes(handle);
-    if (rest.isOfContext === true) return;
-    const { destroy = () => context.giveBack("cuStreamDestroy_v2", handle) } = rest;
-    this.#record = new HandleRecord(this, { context, kind: "stream", handle, label, destroy });
+    if (rest.isOfContext !== true) {
+      const { destroy = () => context.giveBack("cuStreamDestroy_v2", handle) } = rest;
+      this.#record = new HandleRecord(this, { context, kind: "stream", handle, label, destroy });
+    }
+    this.#queue = new StreamQueue({ context, handle, record: this.#record });
   }
 
   /**
@@ -222,40 +174,19 @@ export class CudaStream implements Disposable {
    */
   get handle(): bigint {
     if (this.disposed) throw new DisposedError(this.toString());
-    if (this.pending.size > 0) finishNow(this.pending, `use the handle of ${this}`);
-    return this.queueHandle;
-  }
-
-  /**
-   * The driver's handle, for calls whose turn has come.
-   *
-   * @ignore
-   */
-  get queueHandle(): bigint {
-    if (this.#isGone) throw new DisposedError(this.toString());
-    this.#mayBeBusy = true;
-    if (this.#isDefaultHandle) this.#enter();
-    return this.#handle;
+    const { pending } = this.#queue;
+    if (pending.size > 0) finishNow(pending, `use the handle of ${this}`);
+    return this.#queue.handle;
   }
 
   /** The handle as an identity for reports, also after disposal; never queue work with it. */
   get key(): bigint {
-    return this.#handle;
-  }
-
-  /**
-   * Whether the stream is idle for certain: it was seen idle and nothing was queued since. Makes no
-   * driver call.
-   *
-   * @ignore
-   */
-  get isKnownIdle(): boolean {
-    return !this.#mayBeBusy;
+    return this.#queue.key;
   }
 
   /** The stream's label, or its number; `"default"` for the default stream. */
   get name(): string {
-    return this.#record?.name ?? (this.#isDefaultHandle ? "legacy default" : "default");
+    return this.#queue.name;
   }
 
   /**
@@ -267,16 +198,6 @@ export class CudaStream implements Disposable {
   }
 
   /**
-   * Whether the stream was disposed and its work is known to be done, so that nothing needs to wait
-   * for it.
-   *
-   * @ignore
-   */
-  get isOver(): boolean {
-    return this.#isGone && this.#end === undefined;
-  }
-
-  /**
    * Whether all work queued so far is done, transfers included (cuStreamQuery).
    *
    * @throws CudaError when that work failed.
@@ -284,24 +205,9 @@ export class CudaStream implements Disposable {
   get isIdle(): boolean {
     if (this.disposed) throw new DisposedError(this.toString());
     requireUncaptured(this, "look for the end of the work");
-    if (this.pending.size > 0) return false;
-    this.throwFailure();
-    return this.isQueueIdle;
-  }
-
-  /**
-   * Whether all work that the driver was given is done (cuStreamQuery).
-   *
-   * @ignore
-   */
-  get isQueueIdle(): boolean {
-    const { driver } = this.context;
-    requireUncaptured(this, "look for the end of the work");
-    const status = driver.api.cuStreamQuery(this.queueHandle);
-    if (status === CUresult.CUDA_ERROR_NOT_READY) return false;
-    driver.check(status, "cuStreamQuery");
-    this.#mayBeBusy = false;
-    return true;
+    if (this.#queue.pending.size > 0) return false;
+    this.#queue.throwFailure();
+    return this.#queue.isIdle;
   }
 
   /**
@@ -331,15 +237,14 @@ export class CudaStream implements Disposable {
     if (isRecorded && event.shareable) {
       throw new TypeError(`Cannot record ${event} in a capture: it is for other processes`);
     }
-    event.capture = isRecorded ? capture : undefined;
-    if (event.capture !== undefined) {
-      this.#setMark(event);
-      return event;
-    }
-    if (this.pending.size === 0 && event.pending.size === 0) this.#setMark(event);
+    const mark = markOf(event);
+    const queue = this.#queue;
+    const set = () => mark.set(queue.handle);
+    mark.capture = isRecorded ? capture : undefined;
+    if (isRecorded || (queue.pending.size === 0 && mark.pending.size === 0)) set();
     else {
-      const earlier = [...this.pendingEnds, ...event.pending];
-      event.notePending(this.postpone(() => this.#setMark(event), earlier), { isMark: true });
+      const earlier = [...queue.pendingEnds, ...mark.pending];
+      mark.notePending(queue.postpone(set, earlier), { isRecording: true });
     }
     return event;
   }
@@ -366,138 +271,48 @@ export class CudaStream implements Disposable {
           `own device`,
       );
     }
-    const capture = activeCapture();
-    const isRecorded = target instanceof CudaEvent ? target.isOf(capture) : isCaptured(target);
-    if (capture !== undefined && isRecorded !== capture.includes(this)) {
-      if (!isRecorded) throw waitsOutside(this, `${target}`);
-      this.prepareCapture();
-    }
-    if (isRecorded) {
-      if (target instanceof CudaStream) capture?.join(this, target);
-      else {
-        this.#waitForMark(target);
-        capture?.add(this);
-      }
+    if (target instanceof CudaEvent) this.#waitForEvent(target);
+    else this.#waitForStream(target);
+  }
+
+  #waitForEvent(event: CudaEvent): void {
+    const mark = markOf(event);
+    const queue = this.#queue;
+    const wait = () => mark.hold(queue.handle);
+    if (this.#joinsCapture(event, mark.isOf(activeCapture()))) {
+      wait();
+      activeCapture()?.add(this);
       return;
     }
-    const earlier = this.#lastPostponed === undefined
-      ? [...target.pending]
-      : [...target.pending, this.#lastPostponed];
-    const wait = () =>
-      target instanceof CudaEvent ? this.#waitForMark(target) : this.follow(target);
-    if (earlier.length === 0) return wait();
-    const work = this.postpone(wait, earlier);
-    if (target instanceof CudaEvent) target.notePending(work, { isMark: false });
+    const earlier = lastOf(queue, mark.pending);
+    if (earlier.length === 0) wait();
+    else mark.notePending(queue.postpone(wait, earlier), { isRecording: false });
   }
 
-  /**
-   * Makes all later work wait for all work that another stream has queued so far. When that stream
-   * is being captured, only the work from before the capture counts.
-   *
-   * @ignore
-   */
-  follow(target: CudaStream): void {
-    const { queueHandle } = this;
-    if (target !== this) target.#markEnd()?.hold(queueHandle);
-  }
-
-  /**
-   * The work that must be over so that nothing is pending on this stream: its transfers, and the
-   * last postponed call, which comes after all others.
-   *
-   * @ignore
-   */
-  get pendingEnds(): PendingWork[] {
-    const transfers = this.#transfers.size === 0 ? [] : [...this.#transfers];
-    return this.#lastPostponed === undefined ? transfers : [...transfers, this.#lastPostponed];
-  }
-
-  /**
-   * The last postponed call, which every later call on this stream comes after, whatever memory it
-   * uses.
-   *
-   * @ignore
-   */
-  get lastPostponed(): PendingWork | undefined {
-    return this.#lastPostponed;
-  }
-
-  /**
-   * Makes a call on this stream once `earlier` is over. An error that it throws is thrown again by
-   * the next call that waits for the stream. If a capture runs at that time, the call waits for its
-   * end, so that it is not recorded.
-   *
-   * @ignore
-   */
-  postpone(call: () => void, earlier: Iterable<PendingWork>): PendingWork {
-    const work = new PostponedCall(() => {
-      try {
-        call();
-      } catch (error) {
-        this.#failure ??= { error };
-      }
-    }, earlier);
-    this.#lastPostponed = work;
-    this.notePending(work);
-    return work;
-  }
-
-  /**
-   * Throws the error of a postponed call, once: called when the program waits for the stream, or
-   * reads memory that the call was to write.
-   *
-   * @ignore
-   */
-  throwFailure(): void {
-    const failure = this.#failure;
-    this.#failure = undefined;
-    if (failure !== undefined) throw failure.error;
-  }
-
-  /**
-   * Registers pending work of this stream, and keeps the driver's stream until that work is over.
-   *
-   * @ignore
-   */
-  notePending(work: PendingWork): void {
-    const hold = this.#record?.hold() ?? this.#holdContext();
-    const onContext = pendingOn.get(this.context) ?? new Set();
-    pendingOn.set(this.context, onContext.add(work));
-    this.pending.add(work);
-    if (!work.isPostponed) this.#transfers.add(work);
-    work.whenOver(() => {
-      onContext.delete(work);
-      this.pending.delete(work);
-      this.#transfers.delete(work);
-      if (this.#lastPostponed === work) this.#lastPostponed = undefined;
-      hold[Symbol.dispose]();
-    });
-  }
-
-  /**
-   * Returns this stream or, when it was disposed, the default stream ordered after the work left on
-   * this one.
-   *
-   * @ignore
-   */
-  orDefault(): CudaStream {
-    if (!this.disposed) return this;
-    const stream = defaultStreamOf(this.context);
-    stream.follow(this);
-    return stream;
-  }
-
-  /**
-   * Records the mark that {@link CudaStream.follow} needs while this stream is being captured.
-   *
-   * @throws TypeError while a thread waits for the stream, which would break the capture.
-   * @ignore
-   */
-  prepareCapture(): void {
-    if (this.#waitingThreads > 0) {
-      throw new TypeError(`Cannot capture ${this}: a promise waits for its work, await that first`);
+  #waitForStream(stream: CudaStream): void {
+    if (this.#joinsCapture(stream, isCaptured(stream))) {
+      activeCapture()?.join(this, stream);
+      return;
     }
-    this.#markEnd();
+    const queue = this.#queue;
+    const target = stream.#queue;
+    const earlier = lastOf(queue, target.pending);
+    if (earlier.length === 0) queue.follow(target);
+    else queue.postpone(() => queue.follow(target), earlier);
+  }
+
+  /**
+   * Returns whether what this stream waits for is being recorded, and prepares this one to be.
+   *
+   * @throws TypeError when this stream is being recorded and the other is not.
+   */
+  #joinsCapture(target: CudaEvent | CudaStream, isRecorded: boolean): boolean {
+    const capture = activeCapture();
+    if (capture !== undefined && isRecorded !== capture.includes(this)) {
+      if (!isRecorded) throw waitsOutside(this, `${target}`);
+      this.#queue.prepareCapture();
+    }
+    return isRecorded;
   }
 
   /**
@@ -509,32 +324,12 @@ export class CudaStream implements Disposable {
   async synchronize(): Promise<void> {
     if (this.disposed) throw new DisposedError(this.toString());
     requireUncaptured(this, "look for the end of the work");
-    if (this.pending.size > 0) await allOver(this.pendingEnds);
-    await this.synchronizeQueue();
+    const queue = this.#queue;
+    if (queue.pending.size > 0) await allOver(queue.pendingEnds);
+    await queue.synchronize();
     this.context.sweep();
-    if (!this.isKnownIdle && !this.#isGone) await this.synchronizeQueue(); // what was put off, too
-    this.throwFailure();
-  }
-
-  /**
-   * Resolves when all work that the driver was given so far is done.
-   *
-   * @ignore
-   */
-  async synchronizeQueue(): Promise<void> {
-    if (isSoon(() => this.isQueueIdle)) return;
-    await waitForGpu(() => this.isQueueIdle, async () => {
-      const { driver } = this.context;
-      if (this.#isDefaultHandle) return await this.#waitForFence();
-      this.#waitingThreads++;
-      let status: number;
-      try {
-        status = await driver.api.cuStreamSynchronizeNonblocking(this.queueHandle);
-      } finally {
-        this.#waitingThreads--;
-      }
-      if (status !== CUresult.CUDA_SUCCESS) throw driver.error(status, "cuStreamSynchronize");
-    });
+    if (!queue.isKnownIdle && !queue.isGone) await queue.synchronize(); // what was put off, too
+    queue.throwFailure();
   }
 
   /**
@@ -545,31 +340,12 @@ export class CudaStream implements Disposable {
   synchronizeSync(): void {
     if (this.disposed) throw new DisposedError(this.toString());
     requireUncaptured(this, "look for the end of the work");
-    if (this.pending.size > 0) finishNow(this.pending, `wait for ${this}`);
-    this.synchronizeQueueSync();
+    const queue = this.#queue;
+    if (queue.pending.size > 0) finishNow(queue.pending, `wait for ${this}`);
+    queue.synchronizeSync();
     this.context.sweep();
-    if (!this.isKnownIdle) this.synchronizeQueueSync(); // what was put off, too
-    this.throwFailure();
-  }
-
-  /**
-   * Blocks until all work that the driver was given so far is done.
-   *
-   * @ignore
-   */
-  synchronizeQueueSync(): void {
-    requireUncaptured(this, "look for the end of the work");
-    const { driver } = this.context;
-    const handle = this.queueHandle;
-    let status: number = CUresult.CUDA_ERROR_NOT_READY;
-    for (let look = 0; look < LOOKS && status === CUresult.CUDA_ERROR_NOT_READY; look++) {
-      status = driver.api.cuStreamQuery(handle);
-    }
-    // A failed query does not mean that the work is over.
-    if (status !== CUresult.CUDA_SUCCESS) {
-      driver.check(driver.api.cuStreamSynchronize(handle), "cuStreamSynchronize");
-    }
-    this.#mayBeBusy = false;
+    if (!queue.isKnownIdle) queue.synchronizeSync(); // what was put off, too
+    queue.throwFailure();
   }
 
   /**
@@ -585,7 +361,7 @@ export class CudaStream implements Disposable {
     }
     if (this.#record.released) return;
     requireUncaptured(this, "call dispose()");
-    this.#record.release(() => this.#leaveMark());
+    this.#record.release(() => this.#queue.leaveMark());
   }
 
   /** Same as {@link CudaStream.dispose}, for `using`. */
@@ -603,88 +379,6 @@ export class CudaStream implements Disposable {
     return `${this}${this.disposed ? " disposed" : ""}`;
   }
 
-  /** Whether the driver's stream is destroyed: postponed calls keep it for a while. */
-  get #isGone(): boolean {
-    return this.#record?.isDestroyed ?? this.context.released;
-  }
-
-  /**
-   * Makes the context current, so that the handle means this stream. It stays current: what is called
-   * with the handle next is a call of its own.
-   */
-  #enter(): void {
-    const { context } = this;
-    const { driver } = context;
-    driver.call("cuCtxGetCurrent", CURRENT);
-    if (CURRENT[0] !== context.handle) driver.call("cuCtxSetCurrent", context.handle);
-  }
-
-  /** Waits by an event: on another thread the handle would mean another stream, or none. */
-  async #waitForFence(): Promise<void> {
-    const fence = Fence.behind(this.context, this.queueHandle);
-    this.#waitingThreads++;
-    try {
-      await fence.waitElsewhere();
-    } finally {
-      this.#waitingThreads--;
-      fence.dispose();
-    }
-  }
-
-  #setMark(event: CudaEvent): void {
-    this.context.driver.call("cuEventRecord", event.queueHandle, this.queueHandle);
-  }
-
-  #waitForMark(event: CudaEvent): void {
-    this.context.driver.call("cuStreamWaitEvent", this.queueHandle, event.queueHandle, 0);
-  }
-
-  #holdContext(): Disposable {
-    const context = this.context.retain();
-    return { [Symbol.dispose]: () => context.release() };
-  }
-
-  /**
-   * Moves the end mark to the end of the queue, unless the stream is destroyed or being captured.
-   */
-  #markEnd(): Fence | undefined {
-    if (this.#isGone || isCaptured(this)) return this.#end;
-    if (this.#isDefaultHandle) this.#enter();
-    if (this.#end === undefined) this.#end = Fence.behind(this.context, this.#handle);
-    else this.#end.set(this.#handle);
-    return this.#end;
-  }
-
-  /**
-   * Records the end mark while work is still queued, so that other streams can be ordered after it.
-   * Waits for the work when the driver cannot record it.
-   */
-  #leaveMark(): void {
-    const { context } = this;
-    if (this.#isDefaultHandle) this.#enter();
-    const { driver } = context;
-    const status = driver.status("cuStreamQuery", this.#handle);
-    if (status === CUresult.CUDA_SUCCESS) return this.#dropEnd();
-    let end: Fence | undefined;
-    try {
-      end = this.#markEnd();
-    } catch {
-      this.#dropEnd();
-      driver.call("cuStreamSynchronize", this.#handle);
-      return;
-    }
-    context.defer({
-      isDue: () => end?.isPassed ?? true,
-      wait: () => end?.waitSync(),
-      run: () => this.#dropEnd(),
-    });
-  }
-
-  #dropEnd(): void {
-    this.#end?.dispose();
-    this.#end = undefined;
-  }
-
   #checkContext(event: CudaEvent): void {
     if (event.context === this.context) return;
     throw new TypeError(
@@ -692,6 +386,11 @@ export class CudaStream implements Disposable {
         `the stream to device ${this.context.ordinal}`,
     );
   }
+}
+
+/** Lists what a call on a queue that waits for `pending` comes after. */
+function lastOf({ lastPostponed }: StreamQueue, pending: Iterable<PendingWork>): PendingWork[] {
+  return lastPostponed === undefined ? [...pending] : [...pending, lastPostponed];
 }
 
 /** The driver's number for a priority: smaller is more urgent (cuCtxGetStreamPriorityRange). */
@@ -706,6 +405,14 @@ function priorityNumber(context: Context, priority: StreamPriority): number {
 /** Returns the default stream of a context, used by every call that names no other. */
 export function defaultStreamOf(context: Context): CudaStream {
   return streamOf(context, defaultStreams, context.defaultStreamHandle);
+}
+
+/** Returns a stream or, when it was disposed, the default one ordered after the work left on it. */
+export function usableStream(stream: CudaStream): CudaStream {
+  if (!stream.disposed) return stream;
+  const other = defaultStreamOf(stream.context);
+  queueOf(other).follow(queueOf(stream));
+  return other;
 }
 
 /**
@@ -725,7 +432,7 @@ function streamOf(
   const known = streams.get(context);
   if (known !== undefined) return known;
   const made = new CudaStream(new Parts({ context, handle, isOfContext: true }));
-  context.atRelease(() => dropEnd(made));
+  context.atRelease(() => queueOf(made).dropEnd());
   streams.set(context, made);
   return made;
 }

@@ -11,7 +11,7 @@ import { elementBytes } from "../dtype.ts";
 import type { Allocation } from "../memory/allocation.ts";
 import { deviceAddress } from "../memory/pointer_attributes.ts";
 import { requireNoCapture } from "../order/capture.ts";
-import { legacyStreamOf } from "../order/stream.ts";
+import { legacyStreamOf, queueOf } from "../order/stream.ts";
 
 /** Memory of the GPU's that Python can use. */
 export type Shareable = GpuBuffer | StridedView;
@@ -93,7 +93,9 @@ export class SharedArrays {
       if (block.byteLength === 0) continue;
       const legacy = legacyStreamOf(block.context);
       orderAfterUses(legacy, block, "call Python");
-      if (block.resource.isHostAccessible && !legacy.isKnownIdle) waiting.add(block.context);
+      if (block.resource.isHostAccessible && !queueOf(legacy).isKnownIdle) {
+        waiting.add(block.context);
+      }
     }
     for (const context of waiting) legacyStreamOf(context).synchronizeSync();
   }

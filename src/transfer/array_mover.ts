@@ -135,9 +135,9 @@ export class ArrayMover implements Mover {
     if (this.#copy === undefined) {
       const stream = streams.take();
       try {
-        this.#entry?.hold(stream.queueHandle);
+        this.#entry?.hold(stream.handle);
         queueByDriver(stream, { direction, device: span.address, bytes });
-        this.#copy = { stream, fence: Fence.behind(stream.context, stream.queueHandle) };
+        this.#copy = { stream, fence: Fence.behind(stream.context, stream.handle) };
       } catch (error) {
         streams.putAfterFailure(stream);
         throw error;
@@ -204,7 +204,7 @@ export class ArrayMover implements Mover {
       direction,
       byteLength,
       arrays: [bytes],
-      follow: entry && ((stream) => entry.hold(stream.queueHandle)),
+      follow: entry && ((stream) => entry.hold(stream.handle)),
       cut: cutBlock({ direction, deviceAddress, host, byteLength, isFresh }),
       isFresh,
     };
@@ -237,7 +237,7 @@ export class ArrayMover implements Mover {
 
 /** Queues one driver call, which stages pageable memory itself. */
 export function queueByDriver(
-  { context, queueHandle }: CopyStream,
+  { context, handle }: CopyStream,
   { direction, device, bytes }: {
     readonly direction: "upload" | "download";
     readonly device: bigint;
@@ -248,10 +248,10 @@ export function queueByDriver(
   const { api } = context.driver;
   const host = bytes as BufferSource;
   if (direction === "upload") {
-    const status = api.cuMemcpyHtoDAsync_v2(device, host, size, queueHandle);
-    context.settle(status, "cuMemcpyHtoDAsync_v2", device, host, size, queueHandle);
+    const status = api.cuMemcpyHtoDAsync_v2(device, host, size, handle);
+    context.settle(status, "cuMemcpyHtoDAsync_v2", device, host, size, handle);
   } else {
-    const status = api.cuMemcpyDtoHAsync_v2(host, device, size, queueHandle);
-    context.settle(status, "cuMemcpyDtoHAsync_v2", host, device, size, queueHandle);
+    const status = api.cuMemcpyDtoHAsync_v2(host, device, size, handle);
+    context.settle(status, "cuMemcpyDtoHAsync_v2", host, device, size, handle);
   }
 }

@@ -4,7 +4,7 @@ import type { Allocation } from "../memory/allocation.ts";
 import { capturedMemory, requireUnrecorded } from "../memory/captured_memory.ts";
 import { comesAfterNothing, queueInOrder } from "../memory/in_order.ts";
 import { openToPeer } from "../memory/resource_kind.ts";
-import { type CudaStream, defaultStreamOf } from "../order/stream.ts";
+import { type CudaStream, defaultStreamOf, queueOf } from "../order/stream.ts";
 import { DisposedError } from "../words/errors.ts";
 import { peerRoute } from "./peer_link.ts";
 
@@ -155,7 +155,7 @@ export function copyBytes(
   bytes: { destination: bigint; source: bigint; byteLength: bigint },
 ): void {
   const { destination, source, byteLength } = bytes;
-  const { context, queueHandle: handle } = route.stream;
+  const { context, handle } = queueOf(route.stream);
   if (!crossesDevices(route)) {
     const { api } = context.driver;
     const status = api.cuMemcpyAsync(destination, source, byteLength, handle);

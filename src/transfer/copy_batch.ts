@@ -2,7 +2,7 @@
 
 import { capturedMemory } from "../memory/captured_memory.ts";
 import { comesAfterNothing, queueInOrder } from "../memory/in_order.ts";
-import type { CudaStream } from "../order/stream.ts";
+import { type CudaStream, queueOf } from "../order/stream.ts";
 import { areIndependent } from "./address_ranges.ts";
 import {
   checkCopy,
@@ -41,7 +41,7 @@ export function queueCopyBatch(copies: readonly SpanCopy[], stream: CudaStream):
   }
   const queue = () => {
     for (const copy of full) orderCopy(routeOf(copy, stream));
-    queueCopies(full.map(bytesOfCopy), stream);
+    queueCopies(full.map(bytesOfCopy), queueOf(stream));
     for (const copy of full) noteCopy(routeOf(copy, stream), copy.source.byteLength);
   };
   const isFree = full.every(({ destination, source }) =>

@@ -3,7 +3,8 @@
 
 import { CUmemcpySrcAccessOrder } from "../../ffi/constants.ts";
 import { CUmemcpyAttributes } from "../../ffi/structs.ts";
-import type { Context } from "../driver/context.ts";
+import type { StreamQueue } from "../order/stream_queue.ts";
+import type { TransferStream } from "./transfer_streams.ts";
 
 const IN_STREAM_ORDER = CUmemcpyAttributes.encode({
   srcAccessOrder: CUmemcpySrcAccessOrder.CU_MEMCPY_SRC_ACCESS_ORDER_STREAM,
@@ -26,12 +27,7 @@ export interface ByteCopy {
 }
 
 /** A queue of the driver's: a stream whose turn it is, or one of the kit's own. */
-export interface CopyStream {
-  /** Context that it belongs to. */
-  readonly context: Context;
-  /** The driver's handle. */
-  readonly queueHandle: bigint;
-}
+export type CopyStream = StreamQueue | TransferStream;
 
 /** A call with many more copies to the device costs the host twice as much for each of them. */
 const MOST_TOGETHER = 64;
@@ -52,7 +48,7 @@ export function queueCopies(copies: readonly ByteCopy[], stream: CopyStream): vo
 }
 
 function queueOne({ destination, source, byteLength }: ByteCopy, stream: CopyStream): void {
-  const { context, queueHandle: handle } = stream;
+  const { context, handle } = stream;
   const size = BigInt(byteLength);
   const status = context.driver.api.cuMemcpyAsync(destination, source, size, handle);
   context.settle(status, "cuMemcpyAsync", destination, source, size, handle);
@@ -77,6 +73,6 @@ function queueTogether(copies: readonly ByteCopy[], stream: CopyStream): void {
     FROM_THE_FIRST,
     1n,
     FAILED_COPY,
-    stream.queueHandle,
+    stream.handle,
   );
 }

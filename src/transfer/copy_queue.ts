@@ -91,7 +91,7 @@ export class CopyQueue {
     const { stream } = this.#transfer;
     if (stream === undefined) return;
     queueCopies(batch.flatMap(({ slot, piece }) => piece.copies(slot.address)), stream);
-    batch.at(-1)?.slot.fence.set(stream.queueHandle);
+    batch.at(-1)?.slot.fence.set(stream.handle);
     this.#batches.push(batch);
     this.#queuedCount += batch.length;
   }
@@ -102,7 +102,7 @@ export class CopyQueue {
    */
   #waitForAll(): void {
     const { stream } = this.#transfer;
-    stream?.context.driver.status("cuStreamSynchronize", stream.queueHandle);
+    stream?.context.driver.status("cuStreamSynchronize", stream.handle);
   }
 
   #take(batchCount: number): LoadedSlot[] {

@@ -4,7 +4,7 @@ import type { Context } from "../driver/context.ts";
 import type { DriverArguments } from "../driver/driver.ts";
 import type { Allocation } from "../memory/allocation.ts";
 import { comesAfterNothing, queueInOrder } from "../memory/in_order.ts";
-import type { CudaStream } from "../order/stream.ts";
+import { type CudaStream, queueOf } from "../order/stream.ts";
 import { DisposedError } from "../words/errors.ts";
 import type { MemorySpan } from "./copy.ts";
 import { hullOf, offsetsOf, planCopy } from "./copy_plan.ts";
@@ -91,7 +91,7 @@ function fill(
   stream: CudaStream,
 ): void {
   const { elementBytes, value } = pattern;
-  const { context, queueHandle: handle } = stream;
+  const { context, handle } = queueOf(stream);
   const { line, rectangle } = FILLS[elementBytes];
   const [first] = axes;
   if (axes.length === 1 && first?.stride === elementBytes) {

@@ -1,7 +1,7 @@
 // Writes blocks of device memory into one open file, packed: a slot carries hundreds of small ones,
 // which would cost a sixth of a millisecond each as transfers.
 
-import type { CudaStream } from "../order/stream.ts";
+import { type CudaStream, usableStream } from "../order/stream.ts";
 import { ArrayMover } from "./array_mover.ts";
 import type { DiskFile } from "./disk_file.ts";
 import { TransferEngine } from "./engine.ts";
@@ -32,7 +32,7 @@ export interface GatherRequest extends TransferOptions {
  */
 export function* gatherInto(request: GatherRequest): Generator<Step, void> {
   const { file, onProgress, signal } = request;
-  const stream = request.stream.orDefault();
+  const stream = usableStream(request.stream);
   const parts = request.parts.filter(({ span }) => span.byteLength > 0);
   const byteLength = parts.reduce((sum, { span }) => sum + span.byteLength, 0);
   signal?.throwIfAborted();

@@ -5,7 +5,7 @@ import { requireUnrecorded } from "../memory/captured_memory.ts";
 import { type OwnedHostSpan, ownedSpan } from "../memory/host_bytes.ts";
 import { comesAfterNothing, type MemoryUse, pendingBefore } from "../memory/in_order.ts";
 import { finishNow } from "../order/pending_work.ts";
-import type { CudaStream } from "../order/stream.ts";
+import { type CudaStream, queueOf } from "../order/stream.ts";
 import { nextTurn } from "../order/waiting.ts";
 import { ArrayMover, queueByDriver } from "./array_mover.ts";
 import { arraysBefore, type ArrayUse, noArrayIsPending } from "./array_uses.ts";
@@ -115,7 +115,7 @@ function move(task: HostTransfer, owned: OwnedHostSpan | undefined): void {
   if (hasLanded(task)) return;
   if (isSmall(task)) return moveBriefly(task);
   const { stream, host } = task;
-  if (!stream.isKnownIdle) stream.synchronizeQueueSync();
+  if (!queueOf(stream).isKnownIdle) queueOf(stream).synchronizeSync();
   noteTransfer(task);
   const bytes = host.convert?.() ?? host.memory;
   finishMover(new ArrayMover({ ...task, bytes, isPageLocked: isCopied(task, owned) }));
@@ -134,9 +134,9 @@ function hasLanded(task: HostTransfer): boolean {
   const { byteLength, address } = span;
   const bytes = Landing.for(stream.context, byteLength)?.take(byteLength);
   if (bytes === undefined) return false;
-  queueByDriver(stream, { direction: "download", device: address, bytes });
+  queueByDriver(queueOf(stream), { direction: "download", device: address, bytes });
   noteTransfer(task);
-  stream.synchronizeQueueSync();
+  queueOf(stream).synchronizeSync();
   host.land(bytes);
   onProgress?.(byteLength, byteLength);
   return true;
@@ -200,7 +200,7 @@ function finishEarlier(task: HostTransfer, owned: OwnedHostSpan | undefined): vo
 
 /** Makes the stream wait for other streams' work on the memory; throws when that work failed. */
 function order({ direction, span, stream }: HostTransfer, owned: OwnedHostSpan | undefined): void {
-  if (direction === "download") stream.throwFailure();
+  if (direction === "download") queueOf(stream).throwFailure();
   span.allocation.order(stream, accessOf(direction));
   owned?.allocation.order(stream, arrayAccessOf(direction));
 }
@@ -209,8 +209,8 @@ function order({ direction, span, stream }: HostTransfer, owned: OwnedHostSpan |
 function becomesIdle(task: HostTransfer, owned: OwnedHostSpan | undefined): boolean {
   const { stream } = task;
   order(task, owned);
-  if (stream.isKnownIdle) return true;
-  for (let look = 0; look < LOOKS; look++) if (stream.isQueueIdle) return true;
+  if (queueOf(stream).isKnownIdle) return true;
+  for (let look = 0; look < LOOKS; look++) if (queueOf(stream).isIdle) return true;
   return false;
 }
 
@@ -239,9 +239,9 @@ function moveBriefly(task: HostTransfer): void {
   const { byteLength } = span;
   const bytes = host.convert?.() ?? host.memory;
   if (direction === "download" && isUntouched(bytes)) makePagesSync(bytes);
-  queueByDriver(stream, { direction, device: span.address, bytes });
+  queueByDriver(queueOf(stream), { direction, device: span.address, bytes });
   noteTransfer(task);
-  stream.synchronizeQueueSync();
+  queueOf(stream).synchronizeSync();
   host.complete?.(bytes);
   onProgress?.(byteLength, byteLength);
 }

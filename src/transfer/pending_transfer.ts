@@ -6,7 +6,7 @@ import { requireUnrecorded } from "../memory/captured_memory.ts";
 import { keepFor, type MemoryUse, pendingBefore } from "../memory/in_order.ts";
 import { Fence } from "../order/fence.ts";
 import { PendingWork, type Progress } from "../order/pending_work.ts";
-import type { CudaStream } from "../order/stream.ts";
+import { type CudaStream, queueOf } from "../order/stream.ts";
 import { CAN_BE_TERMINATED, nextTurn, waitForGpu } from "../order/waiting.ts";
 import { arraysBefore, type ArrayUse, noteArrayUses } from "./array_uses.ts";
 import type { Lending } from "./copy_lanes.ts";
@@ -131,7 +131,7 @@ export class PendingTransfer extends PendingWork {
     this.#watchSignal(signal);
     const earlier = isPlaced ? [] : [...pendingBefore(stream, uses), ...arraysBefore(arrays)];
     if (!isPlaced) {
-      stream.notePending(this);
+      queueOf(stream).notePending(this);
       noteArrayUses(this, arrays);
       keepFor(this, stream, uses);
     }
@@ -167,12 +167,12 @@ export class PendingTransfer extends PendingWork {
     const { stream, uses, signal } = this.#plan;
     try {
       signal?.throwIfAborted();
-      if (uses.some(({ access }) => access === "read")) stream.throwFailure();
+      if (uses.some(({ access }) => access === "read")) queueOf(stream).throwFailure();
       if (this.#checks.length === 0) this.#watchArrays();
       for (const { allocation, access } of uses) allocation.order(stream, access);
-      if (!stream.isKnownIdle && !stream.isQueueIdle) {
+      if (!queueOf(stream).isKnownIdle && !queueOf(stream).isIdle) {
         this.#entry = new Fence(stream.context);
-        this.#entry.set(stream.queueHandle);
+        this.#entry.set(queueOf(stream).handle);
       }
       this.#mover = this.#plan.start(this.#entry);
     } catch (error) {

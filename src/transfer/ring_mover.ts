@@ -2,6 +2,7 @@
 
 import type { Fence } from "../order/fence.ts";
 import type { Lending } from "./copy_lanes.ts";
+import type { CopyStream } from "./copy_many.ts";
 import type { TransferEngine } from "./engine.ts";
 import type { Mover } from "./pending_transfer.ts";
 import type { RingRequest, RingTransfer } from "./ring_transfer.ts";
@@ -14,7 +15,8 @@ export class RingMover implements Mover {
   /** Starts the transfer, behind the GPU's work before `entry`. */
   constructor(engine: TransferEngine, request: RingRequest, entry?: Fence) {
     this.#engine = engine;
-    const follow = entry && ((stream: { queueHandle: bigint }) => entry.hold(stream.queueHandle));
+    const follow = entry &&
+      ((stream: CopyStream) => entry.hold(stream.handle));
     this.#transfer = engine.start({ ...request, follow });
   }
 

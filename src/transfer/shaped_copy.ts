@@ -3,6 +3,7 @@
 import { CUmemorytype } from "../../ffi/constants.ts";
 import { CUDA_MEMCPY2D, CUDA_MEMCPY3D } from "../../ffi/structs.ts";
 import { comesAfterNothing, type MemoryUse, queueInOrder } from "../memory/in_order.ts";
+import { queueOf } from "../order/stream.ts";
 import {
   checkRoute,
   copyBytes,
@@ -95,7 +96,7 @@ function copyBoxes(copy: ShapedCopy, plan: CopyPlan): void {
 
 function copyBox(copy: ShapedCopy, plan: CopyPlan, ends: Ends): void {
   const { widthBytes, rows, slices } = plan;
-  const { context, queueHandle: handle } = copy.stream;
+  const { context, handle } = queueOf(copy.stream);
   if (rows === undefined) return copyBytes(copy, { ...ends, byteLength: BigInt(widthBytes) });
   const rectangle = {
     srcMemoryType: CUmemorytype.CU_MEMORYTYPE_UNIFIED,

@@ -3,7 +3,7 @@
 
 import { keepFor, type MemoryUse, pendingBefore } from "../memory/in_order.ts";
 import { PendingWork, type Progress } from "../order/pending_work.ts";
-import type { CudaStream } from "../order/stream.ts";
+import { type CudaStream, queueOf } from "../order/stream.ts";
 
 /** A step that work waits for. */
 export interface Step {
@@ -51,7 +51,9 @@ export class SteppedWork extends PendingWork {
     signal?.addEventListener("abort", onAbort);
     this.whenOver(() => signal?.removeEventListener("abort", onAbort));
     const earlier = uses.flatMap((use) => pendingBefore(use.stream, [use]));
-    for (const stream of new Set(uses.map(({ stream }) => stream))) stream.notePending(this);
+    for (const stream of new Set(uses.map(({ stream }) => stream))) {
+      queueOf(stream).notePending(this);
+    }
     for (const use of uses) keepFor(this, use.stream, [use]);
     this.beginAfter(earlier);
   }

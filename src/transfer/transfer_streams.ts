@@ -5,12 +5,38 @@ import { CUresult, CUstream_flags } from "../../ffi/constants.ts";
 import type { Context } from "../driver/context.ts";
 import { take64 } from "../driver/driver.ts";
 import { releaseAll } from "../driver/release.ts";
-import type { CopyStream } from "./copy_many.ts";
+
+/** Looks before a thread blocks: the end of brief work shows sooner so. */
+const LOOKS = 48;
 
 /** A stream of the kit's own. */
-export interface TransferStream extends CopyStream {
+export class TransferStream {
+  /** Context that it belongs to. */
+  readonly context: Context;
+  readonly #handle: bigint;
+
+  /** Creates a stream that does not block on the legacy stream (cuStreamCreateWithPriority). */
+  constructor(context: Context) {
+    const flags = CUstream_flags.CU_STREAM_NON_BLOCKING;
+    this.context = context;
+    this.#handle = take64(context, "cuStreamCreateWithPriority", flags, 0);
+  }
+
+  /** The driver's handle. */
+  get handle(): bigint {
+    return this.#handle;
+  }
+
   /** Blocks until all that it was given is done (cuStreamSynchronize). */
-  synchronizeSync(): void;
+  synchronizeSync(): void {
+    const { driver } = this.context;
+    for (let look = 0; look < LOOKS; look++) {
+      const status = driver.api.cuStreamQuery(this.#handle);
+      if (status === CUresult.CUDA_SUCCESS) return;
+      if (status !== CUresult.CUDA_ERROR_NOT_READY) break; // its copies may be under way
+    }
+    driver.check(driver.api.cuStreamSynchronize(this.#handle), "cuStreamSynchronize");
+  }
 }
 
 const pools = new WeakMap<Context, TransferStreams>();
@@ -45,28 +71,14 @@ export class TransferStreams {
 
   /** Takes a stream back after a failure: a copy of it may be under way, and is waited for. */
   putAfterFailure(stream: TransferStream): void {
-    this.#context.driver.status("cuStreamSynchronize", stream.queueHandle);
+    this.#context.driver.status("cuStreamSynchronize", stream.handle);
     this.put(stream);
   }
 
   #create(): TransferStream {
-    const context = this.#context;
-    const flags = CUstream_flags.CU_STREAM_NON_BLOCKING;
-    const queueHandle = take64(context, "cuStreamCreateWithPriority", flags, 0);
-    this.#handles.push(queueHandle);
-    const { driver } = context;
-    return {
-      context,
-      queueHandle,
-      synchronizeSync() {
-        for (let look = 0; look < LOOKS; look++) {
-          const status = driver.api.cuStreamQuery(queueHandle);
-          if (status === CUresult.CUDA_SUCCESS) return;
-          if (status !== CUresult.CUDA_ERROR_NOT_READY) break; // its copies may be under way
-        }
-        driver.check(driver.api.cuStreamSynchronize(queueHandle), "cuStreamSynchronize");
-      },
-    };
+    const stream = new TransferStream(this.#context);
+    this.#handles.push(stream.handle);
+    return stream;
   }
 
   #destroy(): void {
@@ -78,6 +90,3 @@ export class TransferStreams {
     );
   }
 }
-
-/** Looks before a thread blocks: the end of brief work shows sooner so. */
-const LOOKS = 48;

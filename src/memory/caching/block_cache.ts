@@ -5,7 +5,7 @@ import type { LiveKind, MemoryCache } from "../../accounting/ledger.ts";
 import type { Context } from "../../driver/context.ts";
 import { tryRelease } from "../../driver/release.ts";
 import type { Owner } from "../../order/safety_net.ts";
-import { type CudaStream, defaultStreamOf } from "../../order/stream.ts";
+import { type CudaStream, defaultStreamOf, queueOf } from "../../order/stream.ts";
 import { DisposedError, isOutOfMemory, MemoryLimitError } from "../../words/errors.ts";
 import { checkSize, formatAddress } from "../../words/format.ts";
 import { isPostponed } from "../captured_memory.ts";
@@ -182,14 +182,14 @@ export class BlockCache implements MemoryCache, Owner {
   #obtain(unitCount: number, home: FreeBlocks): Block {
     this.#adoptDisposed(this.#blocksOf(home.stream));
     const idle = home.find(unitCount) ??
-      this.#findElsewhere(unitCount, home, (stream) => stream.isQueueIdle);
+      this.#findElsewhere(unitCount, home, (stream) => queueOf(stream).isIdle);
     if (idle !== undefined) return idle;
     try {
       return this.#reserve(segmentBytesFor(unitCount), home);
     } catch (error) {
       if (!isOutOfMemory(error)) throw error;
       const busy = this.#findElsewhere(unitCount, home, (stream) => {
-        home.stream.follow(stream);
+        queueOf(home.stream).follow(queueOf(stream));
         return true;
       });
       if (busy !== undefined) return busy;
@@ -260,9 +260,11 @@ export class BlockCache implements MemoryCache, Owner {
     const alive = [...users].find((stream) => !stream.disposed);
     const stream = alive ?? defaultStreamOf(this.#context);
     try {
-      for (const user of users) stream.follow(user);
+      for (const user of users) queueOf(stream).follow(queueOf(user));
       // The driver frees host memory at once, whatever is queued.
-      if (this.#upstream.isHostAccessible && !stream.isQueueIdle) stream.synchronizeQueueSync();
+      if (this.#upstream.isHostAccessible && !queueOf(stream).isIdle) {
+        queueOf(stream).synchronizeSync();
+      }
     } catch {
       this.#context.waitForAll();
     }
@@ -278,7 +280,7 @@ export class BlockCache implements MemoryCache, Owner {
   #adoptDisposed(heirs: StreamBlocks): void {
     for (const [stream, blocks] of this.#streams) {
       if (!stream.disposed) continue;
-      heirs.small.stream.follow(stream);
+      queueOf(heirs.small.stream).follow(queueOf(stream));
       this.#forget(stream);
       adopt(heirs.small, blocks.small);
       adopt(heirs.large, blocks.large);

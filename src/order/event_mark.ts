@@ -1,0 +1,102 @@
+// What order needs of an event: where it was recorded, and the calls on it that are not made yet.
+
+import type { Context } from "../driver/context.ts";
+import { DisposedError } from "../words/errors.ts";
+import type { Capture } from "./capture.ts";
+import type { HandleRecord } from "./handle_record.ts";
+import { finishNow, type PendingWork } from "./pending_work.ts";
+
+/** The mark of an event, as the kit sees it: users hold the event. */
+export class EventMark {
+  /** The capture in which a stream last recorded the event. */
+  capture: Capture | undefined;
+  /** Postponed calls on the event: they come after a transfer. */
+  readonly pending: Set<PendingWork> = new Set();
+  /** The postponed call that records the event; undefined when none is pending. */
+  #coming: PendingWork | undefined;
+  readonly #context: Context;
+  readonly #record: HandleRecord;
+
+  /** Makes the mark of an event of the driver. */
+  constructor(context: Context, record: HandleRecord) {
+    this.#context = context;
+    this.#record = record;
+  }
+
+  /**
+   * The driver's handle, for calls whose turn has come.
+   *
+   * @throws DisposedError when the driver's event is destroyed.
+   */
+  get handle(): bigint {
+    if (this.#record.isDestroyed) throw new DisposedError(this.toString());
+    return this.#record.handle;
+  }
+
+  /** Whether the call that records the event is still to be made. */
+  get isComing(): boolean {
+    return this.#coming?.isOver === false;
+  }
+
+  /** Records the event at the end of a stream's queue (cuEventRecord). */
+  set(streamHandle: bigint): void {
+    this.#context.driver.call("cuEventRecord", this.handle, streamHandle);
+  }
+
+  /** Makes a stream's later work wait for the event (cuStreamWaitEvent). */
+  hold(streamHandle: bigint): void {
+    this.#context.driver.call("cuStreamWaitEvent", streamHandle, this.handle, 0);
+  }
+
+  /** Registers a postponed call, and keeps the driver's event until the call is over. */
+  notePending(work: PendingWork, { isRecording }: { readonly isRecording: boolean }): void {
+    const hold = this.#record.hold();
+    this.pending.add(work);
+    if (isRecording) this.#coming = work;
+    work.whenOver(() => {
+      this.pending.delete(work);
+      hold[Symbol.dispose]();
+    });
+  }
+
+  /** Resolves when the event is recorded. */
+  async come(): Promise<void> {
+    await this.#coming?.over();
+  }
+
+  /** Blocks until the event is recorded. */
+  finish(action: string): void {
+    if (this.#coming?.isOver === false) finishNow([this.#coming], `${action} ${this}`);
+  }
+
+  /**
+   * Whether the event was recorded in `capture`, which is running.
+   *
+   * @throws TypeError when it was recorded in a capture that has ended.
+   */
+  isOf(capture: Capture | undefined): boolean {
+    if (this.capture !== undefined && this.capture !== capture) throw this.#withoutMark();
+    return this.capture !== undefined;
+  }
+
+  /**
+   * Checks that the event was not recorded in a capture.
+   *
+   * @throws TypeError when it was.
+   */
+  require(): void {
+    if (this.capture !== undefined) throw this.#withoutMark();
+  }
+
+  /** Returns the event's name for messages: `CudaEvent(#7)`. */
+  toString(): string {
+    return `CudaEvent(${this.#record.name})`;
+  }
+
+  #withoutMark(): TypeError {
+    return new TypeError(
+      `Cannot wait for ${this}: it was recorded in a capture, so its mark is a part of the graph; ` +
+        `record it again on a stream`,
+    );
+  }
+}

@@ -1,0 +1,308 @@
+// What order needs of a stream: its handle for calls whose turn has come, the work that is not over,
+// and a mark at the end of its queue for other streams to wait for.
+
+import { CU_STREAM_LEGACY, CU_STREAM_PER_THREAD, CUresult } from "../../ffi/constants.ts";
+import type { Context } from "../driver/context.ts";
+import { DisposedError } from "../words/errors.ts";
+import { isCaptured, requireUncaptured } from "./capture.ts";
+import { Fence } from "./fence.ts";
+import type { HandleRecord } from "./handle_record.ts";
+import { finishNow, type PendingWork, PostponedCall } from "./pending_work.ts";
+import { isSoon, waitForGpu } from "./waiting.ts";
+
+/** Handles that stand for another stream in each context, or on each thread. */
+const DEFAULT_HANDLES: readonly bigint[] = [CU_STREAM_LEGACY, CU_STREAM_PER_THREAD].map(BigInt);
+
+/**
+ * Times to ask the driver, at 0.2 microseconds each, before a thread blocks: brief work is noticed
+ * sooner.
+ */
+const LOOKS = 48;
+
+/** The driver writes the current context here. */
+const CURRENT = new BigUint64Array(1);
+
+/** Pending work of all streams of a context. */
+const pendingOn = new WeakMap<Context, Set<PendingWork>>();
+
+/** Blocks until all transfers of a device are over and the calls after them are queued. */
+export function finishPending(context: Context, action: string): void {
+  const pending = pendingOn.get(context);
+  if (pending !== undefined && pending.size > 0) finishNow(pending, action);
+}
+
+/** The parts of a {@link StreamQueue}. */
+interface QueueFields {
+  readonly context: Context;
+  readonly handle: bigint;
+  /** The owner record; undefined for the streams of the context, which live as long as it does. */
+  readonly record: HandleRecord | undefined;
+}
+
+/** The queue of a stream, as the kit sees it: users hold the stream. */
+export class StreamQueue {
+  /** Context that it belongs to. */
+  readonly context: Context;
+  /** The handle as an identity, also after disposal; never queue work with it. */
+  readonly key: bigint;
+  /** Transfers that are not over, and the calls that come after them. */
+  readonly pending: Set<PendingWork> = new Set();
+  readonly #transfers = new Set<PendingWork>();
+  readonly #record: HandleRecord | undefined;
+  /** Whether the handle means this stream only while its context is current, on this thread. */
+  readonly #isDefaultHandle: boolean;
+  #mayBeBusy = true;
+  /** Threads that block until its work is done. */
+  #waitingThreads = 0;
+  #lastPostponed: PendingWork | undefined;
+  /** The error of the first postponed call that failed since the program last waited. */
+  #failure: { readonly error: unknown } | undefined;
+  /**
+   * A mark at the end of the queue, for other streams to wait for; created when it is first needed.
+   */
+  #end: Fence | undefined;
+
+  /** Makes the queue of a stream of the driver. */
+  constructor({ context, handle, record }: QueueFields) {
+    this.context = context;
+    this.key = handle;
+    this.#record = record;
+    this.#isDefaultHandle = DEFAULT_HANDLES.includes(handle);
+  }
+
+  /**
+   * The driver's handle, for calls whose turn has come.
+   *
+   * @throws DisposedError when the driver's stream is destroyed.
+   */
+  get handle(): bigint {
+    if (this.isGone) throw new DisposedError(this.toString());
+    this.#mayBeBusy = true;
+    if (this.#isDefaultHandle) this.#enter();
+    return this.key;
+  }
+
+  /** The stream's label, or its number; `"default"` for the default stream. */
+  get name(): string {
+    return this.#record?.name ?? (this.#isDefaultHandle ? "legacy default" : "default");
+  }
+
+  /** Whether the driver's stream is destroyed: postponed calls keep it for a while. */
+  get isGone(): boolean {
+    return this.#record?.isDestroyed ?? this.context.released;
+  }
+
+  /** Whether the stream is gone and its work is known to be done, so that nothing needs to wait. */
+  get isOver(): boolean {
+    return this.isGone && this.#end === undefined;
+  }
+
+  /**
+   * Whether the queue is idle for certain: it was seen idle and nothing was queued since. Makes no
+   * driver call.
+   */
+  get isKnownIdle(): boolean {
+    return !this.#mayBeBusy;
+  }
+
+  /** Whether all work that the driver was given is done (cuStreamQuery). */
+  get isIdle(): boolean {
+    const { driver } = this.context;
+    requireUncaptured(this, "look for the end of the work");
+    const status = driver.api.cuStreamQuery(this.handle);
+    if (status === CUresult.CUDA_ERROR_NOT_READY) return false;
+    driver.check(status, "cuStreamQuery");
+    this.#mayBeBusy = false;
+    return true;
+  }
+
+  /**
+   * The work that must be over so that nothing is pending: the transfers, and the last postponed
+   * call, which comes after all others.
+   */
+  get pendingEnds(): PendingWork[] {
+    const transfers = this.#transfers.size === 0 ? [] : [...this.#transfers];
+    return this.#lastPostponed === undefined ? transfers : [...transfers, this.#lastPostponed];
+  }
+
+  /**
+   * The last postponed call, which every later call on this stream comes after, whatever memory it
+   * uses.
+   */
+  get lastPostponed(): PendingWork | undefined {
+    return this.#lastPostponed;
+  }
+
+  /**
+   * Makes a call once `earlier` is over. An error that it throws is thrown again by the next call that
+   * waits for the stream. If a capture runs at that time, the call waits for its end, so that it is
+   * not recorded.
+   */
+  postpone(call: () => void, earlier: Iterable<PendingWork>): PendingWork {
+    const work = new PostponedCall(() => {
+      try {
+        call();
+      } catch (error) {
+        this.#failure ??= { error };
+      }
+    }, earlier);
+    this.#lastPostponed = work;
+    this.notePending(work);
+    return work;
+  }
+
+  /** Registers pending work, and keeps the driver's stream until that work is over. */
+  notePending(work: PendingWork): void {
+    const hold = this.#record?.hold() ?? this.#holdContext();
+    const onContext = pendingOn.get(this.context) ?? new Set();
+    pendingOn.set(this.context, onContext.add(work));
+    this.pending.add(work);
+    if (!work.isPostponed) this.#transfers.add(work);
+    work.whenOver(() => {
+      onContext.delete(work);
+      this.pending.delete(work);
+      this.#transfers.delete(work);
+      if (this.#lastPostponed === work) this.#lastPostponed = undefined;
+      hold[Symbol.dispose]();
+    });
+  }
+
+  /**
+   * Throws the error of a postponed call, once: called when the program waits for the stream, or
+   * reads memory that the call was to write.
+   */
+  throwFailure(): void {
+    const failure = this.#failure;
+    this.#failure = undefined;
+    if (failure !== undefined) throw failure.error;
+  }
+
+  /**
+   * Makes all later work wait for all work that another queue was given so far. When that one is being
+   * captured, only the work from before the capture counts.
+   */
+  follow(target: StreamQueue): void {
+    const { handle } = this;
+    if (target !== this) target.#markEnd()?.hold(handle);
+  }
+
+  /**
+   * Records the mark that {@link StreamQueue.follow} needs while this stream is being captured.
+   *
+   * @throws TypeError while a thread waits for the stream, which would break the capture.
+   */
+  prepareCapture(): void {
+    if (this.#waitingThreads > 0) {
+      throw new TypeError(`Cannot capture ${this}: a promise waits for its work, await that first`);
+    }
+    this.#markEnd();
+  }
+
+  /** Resolves when all work that the driver was given so far is done. */
+  async synchronize(): Promise<void> {
+    if (isSoon(() => this.isIdle)) return;
+    await waitForGpu(() => this.isIdle, async () => {
+      const { driver } = this.context;
+      if (this.#isDefaultHandle) return await this.#waitForFence();
+      this.#waitingThreads++;
+      let status: number;
+      try {
+        status = await driver.api.cuStreamSynchronizeNonblocking(this.handle);
+      } finally {
+        this.#waitingThreads--;
+      }
+      if (status !== CUresult.CUDA_SUCCESS) throw driver.error(status, "cuStreamSynchronize");
+    });
+  }
+
+  /** Blocks until all work that the driver was given so far is done (cuStreamSynchronize). */
+  synchronizeSync(): void {
+    requireUncaptured(this, "look for the end of the work");
+    const { driver } = this.context;
+    const { handle } = this;
+    let status: number = CUresult.CUDA_ERROR_NOT_READY;
+    for (let look = 0; look < LOOKS && status === CUresult.CUDA_ERROR_NOT_READY; look++) {
+      status = driver.api.cuStreamQuery(handle);
+    }
+    // A failed query does not mean that the work is over.
+    if (status !== CUresult.CUDA_SUCCESS) {
+      driver.check(driver.api.cuStreamSynchronize(handle), "cuStreamSynchronize");
+    }
+    this.#mayBeBusy = false;
+  }
+
+  /**
+   * Records the end mark while work is still queued, so that other streams can be ordered after it
+   * when the driver's stream is gone. Waits for the work when the driver cannot record it.
+   */
+  leaveMark(): void {
+    const { context } = this;
+    if (this.#isDefaultHandle) this.#enter();
+    const { driver } = context;
+    const status = driver.status("cuStreamQuery", this.key);
+    if (status === CUresult.CUDA_SUCCESS) return this.dropEnd();
+    let end: Fence | undefined;
+    try {
+      end = this.#markEnd();
+    } catch {
+      this.dropEnd();
+      driver.call("cuStreamSynchronize", this.key);
+      return;
+    }
+    context.defer({
+      isDue: () => end?.isPassed ?? true,
+      wait: () => end?.waitSync(),
+      run: () => this.dropEnd(),
+    });
+  }
+
+  /** Destroys the mark at the end of the queue. */
+  dropEnd(): void {
+    this.#end?.dispose();
+    this.#end = undefined;
+  }
+
+  /** Returns the stream's name for messages: `CudaStream(loader)`. */
+  toString(): string {
+    return `CudaStream(${this.name})`;
+  }
+
+  /**
+   * Makes the context current, so that the handle means this stream. It stays current: what is called
+   * with the handle next is a call of its own.
+   */
+  #enter(): void {
+    const { context } = this;
+    const { driver } = context;
+    driver.call("cuCtxGetCurrent", CURRENT);
+    if (CURRENT[0] !== context.handle) driver.call("cuCtxSetCurrent", context.handle);
+  }
+
+  /** Waits by an event: on another thread the handle would mean another stream, or none. */
+  async #waitForFence(): Promise<void> {
+    const fence = Fence.behind(this.context, this.handle);
+    this.#waitingThreads++;
+    try {
+      await fence.waitElsewhere();
+    } finally {
+      this.#waitingThreads--;
+      fence.dispose();
+    }
+  }
+
+  #holdContext(): Disposable {
+    const context = this.context.retain();
+    return { [Symbol.dispose]: () => context.release() };
+  }
+
+  /**
+   * Moves the end mark to the end of the queue, unless the stream is destroyed or being captured.
+   */
+  #markEnd(): Fence | undefined {
+    if (this.isGone || isCaptured(this)) return this.#end;
+    if (this.#isDefaultHandle) this.#enter();
+    if (this.#end === undefined) this.#end = Fence.behind(this.context, this.key);
+    else this.#end.set(this.key);
+    return this.#end;
+  }
+}
