@@ -68,6 +68,18 @@ Deno.test("ProcessPool.playAll() tells the step that ended a process, and goes o
   assertEquals([second?.recorded.outcomes, second?.trouble], [["0"], undefined]);
 });
 
+Deno.test("ProcessPool.playAll() plays again alone what ended a process with a past", async () => {
+  await using pool = new ProcessPool(OPTIONS, 1);
+  const [, second] = await pool.playAll([
+    sequence("past", "cuInit 0"),
+    sequence("second", "cuInit 0", "fault 1", "cuInit 0"),
+  ]);
+  assertEquals(second?.recorded.outcomes, ["0", "0", "0"]);
+  const { trouble = "" } = second ?? {};
+  assert(trouble.startsWith("crash in step 1 of second (SIGSEGV)"), trouble);
+  assert(trouble.endsWith("after past; not when it was played alone"), trouble);
+});
+
 Deno.test("ProcessPool.playAll() ends a process that does not return", async () => {
   await using pool = new ProcessPool({ ...OPTIONS, timeoutSeconds: 1 }, 1);
   const [first, second] = await pool.playAll([

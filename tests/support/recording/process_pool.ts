@@ -1,5 +1,6 @@
 // Several processes that play sequences at the same time; one that ends is replaced by another.
 
+import { CRASHED, HUNG } from "./compare.ts";
 import type { Task } from "./messages.ts";
 import type { RecordedSequence, RecordingFacts } from "./recording.ts";
 import { type ProcessOptions, type TaskResult, WorkerProcess } from "./worker_process.ts";
@@ -49,11 +50,22 @@ export class ProcessPool implements AsyncDisposable {
     return results.filter((result) => result !== undefined);
   }
 
+  /**
+   * Plays a task. What an earlier sequence left in the driver can end a process, too: what ends one is
+   * played again in another, with nothing before it, and that counts.
+   */
   async #play(task: Task): Promise<TaskResult> {
-    const isFresh = "sequence" in task && task.sequence.isFresh;
-    const worker = isFresh
-      ? new WorkerProcess(this.#options, { isFresh })
-      : this.#idle.pop() ?? await this.#start();
+    if ("sequence" in task && task.sequence.isFresh) {
+      return await this.#playOn(new WorkerProcess(this.#options, { isFresh: true }), task);
+    }
+    const first = await this.#playOn(this.#idle.pop() ?? await this.#start(), task);
+    if (!hasEnded(first)) return first;
+    const { recorded } = await this.#playOn(await this.#start(), task);
+    if (hasEnded({ recorded })) return { recorded, trouble: first.trouble };
+    return { recorded, trouble: `${first.trouble}; not when it was played alone` };
+  }
+
+  async #playOn(worker: WorkerProcess | Error, task: Task): Promise<TaskResult> {
     // One process that does not start must not lose what the others have recorded.
     if (worker instanceof Error) return { recorded: NOTHING, trouble: worker.message };
     const result = await worker.play(task);
@@ -76,4 +88,10 @@ export class ProcessPool implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     for (const worker of this.#idle.splice(0)) await worker.end();
   }
+}
+
+/** Tells whether a step of a sequence ended its process, or did not return. */
+function hasEnded({ recorded: { outcomes } }: Pick<TaskResult, "recorded">): boolean {
+  const last = outcomes.at(-1);
+  return last === CRASHED || last === HUNG;
 }
