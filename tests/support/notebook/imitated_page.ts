@@ -7,12 +7,10 @@ import type { NotebookView } from "./seen.ts";
 
 /** The viewers, and what each does with an output. */
 export const VIEWERS = {
-  /** VS Code: it shows HTML and runs its scripts, copied into new elements. */
-  vscode: { html: true, isSanitised: false },
-  /** VS Code in a folder that is not trusted: of these outputs only the words. */
-  restricted: { html: false, isSanitised: false },
+  /** VS Code in a trusted folder: it shows HTML and runs its scripts, copied into new elements. */
+  vscode: { isSanitised: false },
   /** GitHub: HTML without scripts, SVG elements and styles of any kind. */
-  github: { html: true, isSanitised: true },
+  github: { isSanitised: true },
 } as const;
 
 /** A viewer's name. */
@@ -37,7 +35,7 @@ pre, .output { overflow-x: auto }
 </style>
 <main></main>`;
 
-const SHOW = `(cells, { html, isSanitised }) => {
+const SHOW = `(cells, { isSanitised }) => {
   const element = (name, parent, text = "") => {
     const made = document.createElement(name === "pre" ? "pre" : "div");
     if (name !== "pre") made.className = name;
@@ -68,7 +66,7 @@ const SHOW = `(cells, { html, isSanitised }) => {
     element("pre", cell, source);
     for (const output of outputs) {
       const area = element("output", cell);
-      if (!html || output.html === "") {
+      if (output.html === "") {
         element("pre", area, output.words);
       } else {
         const { body } = new DOMParser().parseFromString(output.html, "text/html");
