@@ -6,6 +6,8 @@ import { CUlaunchAttribute, CUlaunchConfig } from "../../ffi/structs.ts";
 import { activeCapture, isCaptured } from "../order/capture.ts";
 import type { Context } from "../driver/context.ts";
 import { take32 } from "../driver/driver.ts";
+import { nameOf } from "../accounting/ledger.ts";
+import { DisposedError } from "../words/errors.ts";
 import { formatBytes, formatCount } from "../words/format.ts";
 import type { Allocation } from "../memory/allocation.ts";
 import { type CapturedBlock, capturedMemory } from "../memory/captured_memory.ts";
@@ -54,6 +56,13 @@ interface Use extends MemorySpan {
   readonly access: Access;
 }
 
+/** A launch whose arguments are set. */
+interface OrderedLaunch {
+  readonly shape: LaunchShape;
+  readonly stream: CudaStream;
+  readonly uses: readonly Use[];
+}
+
 /** The code that a kernel is a part of: it stays loaded while a graph or a launch to come needs it. */
 export interface KernelCode extends CapturedBlock {
   /** Context in which its kernels run. */
@@ -78,6 +87,11 @@ export class KernelFunction {
   /** Its parameters; undefined when neither its text nor the driver tells them. */
   readonly types: readonly ParameterType[] | undefined;
   #block: ParameterBlock;
+  /** The memory of the launch at hand, which all launches take turns with: none makes objects for it. */
+  readonly #blocks: (Allocation | undefined)[] = [];
+  readonly #accesses: Access[] = [];
+  /** Number of launches so far: memory that is made on first use may run code that launches, too. */
+  #turn = 0;
   #limits: KernelLimits | undefined;
   /** The most shared memory that a launch can have as things are. */
   #allowedSharedBytes = USUAL_SHARED_BYTES;
@@ -117,30 +131,59 @@ export class KernelFunction {
    * @throws RangeError for a shape that the kernel or the device cannot have.
    */
   launch({ shape, stream, args }: LaunchRequest): void {
-    const uses = this.#setArguments(args);
+    const count = this.#setArguments(args);
     this.#checkShape(shape);
-    const block = this.#block;
+    if (activeCapture() === undefined && this.#isFirst(stream, count)) {
+      this.#orderAll(stream, count);
+      return this.#queue(shape, stream, this.#block.table);
+    }
+    this.#launchInOrder({ shape, stream, uses: usesOf(args) });
+  }
+
+  /** Whether nothing that is under way comes before a launch. */
+  #isFirst(stream: CudaStream, count: number): boolean {
+    if (stream.lastPostponed !== undefined) return false;
+    for (let at = 0; at < count; at++) {
+      if (this.#blocks[at]?.usage.hasPending === true) return false;
+    }
+    return true;
+  }
+
+  /** Orders the memory of the launch at hand, which starts now. */
+  #orderAll(stream: CudaStream, count: number): void {
+    const blocks = this.#blocks;
+    for (let at = 0; at < count; at++) {
+      const block = blocks[at];
+      if (block === undefined) continue;
+      blocks[at] = undefined;
+      // Making room for a later argument may have run code that disposes an earlier one.
+      if (block.released) throw new DisposedError(nameOf(block));
+      block.order(stream, this.#accesses[at] ?? "write");
+    }
+  }
+
+  /** Records a launch, or queues it once the calls that it comes after are over. */
+  #launchInOrder(launch: OrderedLaunch): void {
+    const { shape, stream, uses } = launch;
     if (activeCapture() !== undefined && this.#isRecorded(stream, uses)) {
       orderAll(uses, stream);
       if (isCaptured(stream)) capturedMemory()?.use(this.code, stream, "read");
-      return this.#queue(shape, stream, block);
+      return this.#queue(shape, stream, this.#block.table);
     }
     if (queueOf(stream).lastPostponed === undefined && !uses.some(hasPending)) {
       for (const { allocation, access } of uses) allocation.order(stream, access);
-      return this.#queue(shape, stream, block);
+      return this.#queue(shape, stream, this.#block.table);
     }
-    this.#launchLater({ shape, stream, uses });
+    this.#launchLater(launch);
   }
 
   /** Queues a launch once the calls that it comes after are over. */
-  #launchLater(
-    { shape, stream, uses }: { shape: LaunchShape; stream: CudaStream; uses: readonly Use[] },
-  ): void {
+  #launchLater({ shape, stream, uses }: OrderedLaunch): void {
     const block = this.#block.copy();
     const earlier = pendingBefore(stream, uses);
     const queue = () => {
       for (const { allocation, access } of uses) allocation.order(stream, access);
-      this.#queue(shape, stream, block);
+      this.#queue(shape, stream, block.table);
     };
     if (earlier.length === 0) return queue();
     for (const { allocation, access } of uses) allocation.checkUse(access);
@@ -157,7 +200,7 @@ export class KernelFunction {
     return uses.some(({ allocation }) => captured?.records(allocation, stream) === true);
   }
 
-  #queue(shape: LaunchShape, stream: CudaStream, { table }: ParameterBlock): void {
+  #queue(shape: LaunchShape, stream: CudaStream, table: BigUint64Array<ArrayBuffer>): void {
     const { context } = stream;
     const { grid, block, sharedBytes } = shape;
     const queue = queueOf(stream).handle;
@@ -167,7 +210,8 @@ export class KernelFunction {
       return this.#queueWith(shape, stream, table);
     }
     const { handle } = this;
-    const [gx, gy, gz, bx, by, bz] = [grid[0], grid[1], grid[2], block[0], block[1], block[2]];
+    const gx = grid[0], gy = grid[1], gz = grid[2];
+    const bx = block[0], by = block[1], bz = block[2];
     const { api } = context.driver;
     // Arguments from a list would take V8's slow way into the driver.
     // deno-fmt-ignore
@@ -214,8 +258,8 @@ export class KernelFunction {
     this.#allowedSharedBytes = sharedBytes;
   }
 
-  /** Writes all arguments into the block, and returns the memory among them. */
-  #setArguments(args: readonly unknown[]): Use[] {
+  /** Writes all arguments into the block, notes the memory among them, and returns how many that are. */
+  #setArguments(args: readonly unknown[]): number {
     const { types } = this;
     if (types === undefined) {
       if (!this.#block.fits(args)) this.#block = ParameterBlock.for(args);
@@ -225,26 +269,29 @@ export class KernelFunction {
           `${formatCount(types.length, "parameter")}`,
       );
     }
-    const uses: Use[] = [];
+    const turn = ++this.#turn;
     const block = this.#block;
-    const { context } = this.code;
+    let count = 0;
     for (let index = 0; index < args.length; index++) {
       const value = args[index];
+      if (typeof value === "number" && block.setNumber(index, value)) continue;
       try {
         if (typeof value === "number" || !isKernelMemory(value)) {
           block.setValue(index, value, types !== undefined);
           continue;
         }
         const { allocation, address, byteLength } = value[KERNEL_MEMORY]();
-        if (allocation.context !== context) this.#checkReach(allocation);
+        if (allocation.context !== this.code.context) this.#checkReach(allocation);
         block.setAddress(index, address);
         if (byteLength === 0) continue;
-        uses.push({ allocation, address, byteLength, access: accessOf(value) });
+        this.#blocks[count] = allocation;
+        this.#accesses[count++] = accessOf(value);
       } catch (error) {
+        this.#blocks.length = 0;
         throw withPlace(error, { kernel: this.name, index, value });
       }
     }
-    return uses;
+    return turn === this.#turn ? count : this.#setArguments(args);
   }
 
   /** Checks memory of another device's context: only what lies on the host is within reach. */
@@ -274,6 +321,14 @@ export class KernelFunction {
       );
     }
   }
+}
+
+/** The memory among arguments, which were checked. */
+function usesOf(args: readonly unknown[]): Use[] {
+  return args.filter(isKernelMemory).flatMap((value): Use[] => {
+    const { allocation, address, byteLength } = value[KERNEL_MEMORY]();
+    return byteLength === 0 ? [] : [{ allocation, address, byteLength, access: accessOf(value) }];
+  });
 }
 
 /** Orders memory for a launch under capture: by what is recorded already, the stream joins. */
