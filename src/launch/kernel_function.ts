@@ -167,7 +167,10 @@ export class KernelFunction {
     const { shape, stream, uses } = launch;
     if (activeCapture() !== undefined && this.#isRecorded(stream, uses)) {
       orderAll(uses, stream);
-      if (isCaptured(stream)) capturedMemory()?.use(this.code, stream, "read");
+      if (isCaptured(stream)) {
+        capturedMemory()?.use(this.code, stream, "read");
+        capturedMemory()?.noteKernel(this);
+      }
       return this.#queue(shape, stream, this.#block.table);
     }
     if (queueOf(stream).lastPostponed === undefined && !uses.some(hasPending)) {
