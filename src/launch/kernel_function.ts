@@ -142,7 +142,7 @@ export class KernelFunction {
 
   /** Whether nothing that is under way comes before a launch. */
   #isFirst(stream: CudaStream, count: number): boolean {
-    if (stream.lastPostponed !== undefined) return false;
+    if (queueOf(stream).lastPostponed !== undefined) return false;
     for (let at = 0; at < count; at++) {
       if (this.#blocks[at]?.usage.hasPending === true) return false;
     }
