@@ -928,14 +928,14 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   }
 
   /**
-   * Measures the speed of copies by nvbandwidth's method, and checks every byte: by size, or its
-   * copy-engine cases for one GPU.
+   * Measures the speed of copies by nvbandwidth's method, and checks every byte: by size, or its cases
+   * for one GPU, by the copy engines and by a kernel, with the latency of an access to host memory.
    */
   async bandwidth(options: BandwidthOptions = {}): Promise<BandwidthResult> {
     BANDWIDTH_OPTIONS.read(options, "bandwidth");
     if (this.#disposed) throw new DisposedError(this.toString());
     const memory = { device: this.memoryResource, pinned: this.pinnedMemoryResource };
-    const { points, cases } = await measureBandwidth(memory, options);
+    const { points, cases, latencies } = await measureBandwidth(memory, options);
     const { name, theoreticalGigabytesPerSecond } = this.info.bus;
     return new BandwidthResult({
       provenance: this.provenance(),
@@ -944,6 +944,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
       points,
       fits: fitLines(points),
       cases,
+      latencies,
     });
   }
 

@@ -12,7 +12,7 @@ import type { Machine } from "../model/machine.ts";
 import type { Stream } from "../model/stream.ts";
 import type { Dimensions, SimulatedKernel } from "../options.ts";
 import { Launch } from "../work/kernel.ts";
-import { READY_KERNELS } from "../work/ready_kernels.ts";
+import { READY_KERNELS, secondsOf } from "../work/ready_kernels.ts";
 import { submit } from "../work/submission.ts";
 import type { CallGroup } from "./calls.ts";
 import { bytesOf, type Cell, get64, getText, put32, put64, requireCell } from "./cells.ts";
@@ -146,8 +146,10 @@ export function kernelCalls(machine: Machine): KernelCalls {
           parameters: values,
           moment,
         });
+        const isOnHost = (address: bigint) =>
+          machine.memory.resolve(Number(address), 1, "kernel").kind === "host";
         return scheduler.enqueue(target, moment, {
-          seconds: LAUNCH_SECONDS,
+          seconds: LAUNCH_SECONDS + secondsOf(kernel, values, isOnHost),
           engine: target.context.device.compute,
           run() {
             try {
