@@ -2,14 +2,13 @@
 // memory that it is given.
 
 import { CUfunction_attribute, CUlaunchAttributeID, CUresult } from "../../ffi/constants.ts";
+import type { DriverApi } from "../../ffi/cuda.ts";
 import { CUlaunchAttribute, CUlaunchConfig } from "../../ffi/structs.ts";
 import { activeCapture, isCaptured } from "../order/capture.ts";
 import type { Context } from "../driver/context.ts";
 import { take32 } from "../driver/driver.ts";
-import { nameOf } from "../accounting/ledger.ts";
-import { DisposedError } from "../words/errors.ts";
 import { formatBytes, formatCount } from "../words/format.ts";
-import type { Allocation } from "../memory/allocation.ts";
+import { type Allocation, countPlaces } from "../memory/allocation.ts";
 import { type CapturedBlock, capturedMemory } from "../memory/captured_memory.ts";
 import { keepFor, type MemoryUse, pendingBefore } from "../memory/in_order.ts";
 import type { Access } from "../memory/stream_usage.ts";
@@ -87,11 +86,7 @@ export class KernelFunction {
   /** Its parameters; undefined when neither its text nor the driver tells them. */
   readonly types: readonly ParameterType[] | undefined;
   #block: ParameterBlock;
-  /** The memory of the launch at hand, which all launches take turns with: none makes objects for it. */
-  readonly #blocks: (Allocation | undefined)[] = [];
-  readonly #accesses: Access[] = [];
-  /** Number of launches so far: memory that is made on first use may run code that launches, too. */
-  #turn = 0;
+  readonly #launch: DriverApi["cuLaunchKernel"];
   #limits: KernelLimits | undefined;
   /** The most shared memory that a launch can have as things are. */
   #allowedSharedBytes = USUAL_SHARED_BYTES;
@@ -103,6 +98,8 @@ export class KernelFunction {
     this.name = name;
     this.types = sameSizes(types, sizesOf(code.context, handle));
     this.#block = new ParameterBlock(this.types ?? []);
+    // Behind a driver call a look into a table costs more than a field.
+    this.#launch = code.context.driver.api.cuLaunchKernel;
   }
 
   /** Its needs and limits (cuFuncGetAttribute). */
@@ -131,35 +128,15 @@ export class KernelFunction {
    * @throws RangeError for a shape that the kernel or the device cannot have.
    */
   launch({ shape, stream, args }: LaunchRequest): void {
-    const count = this.#setArguments(args);
+    // Memory that is made on first use may run code that launches this kernel, or disposes a buffer.
+    const places = countPlaces();
+    const isUsual = this.#setArguments(args, stream);
     this.#checkShape(shape);
-    if (activeCapture() === undefined && this.#isFirst(stream, count)) {
-      this.#orderAll(stream, count);
-      return this.#queue(shape, stream, this.#block.table);
+    if (countPlaces() !== places) this.#setArguments(args, stream);
+    else if (isUsual && activeCapture() === undefined) {
+      return this.#queue(shape, stream, this.#block);
     }
     this.#launchInOrder({ shape, stream, uses: usesOf(args) });
-  }
-
-  /** Whether nothing that is under way comes before a launch. */
-  #isFirst(stream: CudaStream, count: number): boolean {
-    if (queueOf(stream).lastPostponed !== undefined) return false;
-    for (let at = 0; at < count; at++) {
-      if (this.#blocks[at]?.usage.hasPending === true) return false;
-    }
-    return true;
-  }
-
-  /** Orders the memory of the launch at hand, which starts now. */
-  #orderAll(stream: CudaStream, count: number): void {
-    const blocks = this.#blocks;
-    for (let at = 0; at < count; at++) {
-      const block = blocks[at];
-      if (block === undefined) continue;
-      blocks[at] = undefined;
-      // Making room for a later argument may have run code that disposes an earlier one.
-      if (block.released) throw new DisposedError(nameOf(block));
-      block.order(stream, this.#accesses[at] ?? "write");
-    }
   }
 
   /** Records a launch, or queues it once the calls that it comes after are over. */
@@ -171,11 +148,11 @@ export class KernelFunction {
         capturedMemory()?.use(this.code, stream, "read");
         capturedMemory()?.noteKernel(this);
       }
-      return this.#queue(shape, stream, this.#block.table);
+      return this.#queue(shape, stream, this.#block);
     }
     if (queueOf(stream).lastPostponed === undefined && !uses.some(hasPending)) {
       for (const { allocation, access } of uses) allocation.order(stream, access);
-      return this.#queue(shape, stream, this.#block.table);
+      return this.#queue(shape, stream, this.#block);
     }
     this.#launchLater(launch);
   }
@@ -186,7 +163,7 @@ export class KernelFunction {
     const earlier = pendingBefore(stream, uses);
     const queue = () => {
       for (const { allocation, access } of uses) allocation.order(stream, access);
-      this.#queue(shape, stream, block.table);
+      this.#queue(shape, stream, block);
     };
     if (earlier.length === 0) return queue();
     for (const { allocation, access } of uses) allocation.checkUse(access);
@@ -203,8 +180,7 @@ export class KernelFunction {
     return uses.some(({ allocation }) => captured?.records(allocation, stream) === true);
   }
 
-  #queue(shape: LaunchShape, stream: CudaStream, table: BigUint64Array<ArrayBuffer>): void {
-    const { context } = stream;
+  #queue(shape: LaunchShape, stream: CudaStream, { table }: ParameterBlock): void {
     const { grid, block, sharedBytes } = shape;
     const queue = queueOf(stream).handle;
     if (sharedBytes > this.#allowedSharedBytes) this.#allowShared(sharedBytes);
@@ -215,15 +191,14 @@ export class KernelFunction {
     const { handle } = this;
     const gx = grid[0], gy = grid[1], gz = grid[2];
     const bx = block[0], by = block[1], bz = block[2];
-    const { api } = context.driver;
     // Arguments from a list would take V8's slow way into the driver.
     // deno-fmt-ignore
-    const status = api.cuLaunchKernel(
+    const status = this.#launch(
       handle, gx, gy, gz, bx, by, bz, sharedBytes, queue, table, null,
     );
     if (status === CUresult.CUDA_SUCCESS) return;
     // deno-fmt-ignore
-    context.settle(
+    stream.context.settle(
       status, "cuLaunchKernel",
       handle, gx, gy, gz, bx, by, bz, sharedBytes, queue, table, null,
     );
@@ -261,8 +236,11 @@ export class KernelFunction {
     this.#allowedSharedBytes = sharedBytes;
   }
 
-  /** Writes all arguments into the block, notes the memory among them, and returns how many that are. */
-  #setArguments(args: readonly unknown[]): number {
+  /**
+   * Writes all arguments into the block; returns whether the launch comes after all other uses of the
+   * memory among them by itself.
+   */
+  #setArguments(args: readonly unknown[], stream: CudaStream): boolean {
     const { types } = this;
     if (types === undefined) {
       if (!this.#block.fits(args)) this.#block = ParameterBlock.for(args);
@@ -272,9 +250,8 @@ export class KernelFunction {
           `${formatCount(types.length, "parameter")}`,
       );
     }
-    const turn = ++this.#turn;
     const block = this.#block;
-    let count = 0;
+    let isUsual = queueOf(stream).lastPostponed === undefined;
     for (let index = 0; index < args.length; index++) {
       const value = args[index];
       if (typeof value === "number" && block.setNumber(index, value)) continue;
@@ -286,15 +263,12 @@ export class KernelFunction {
         const { allocation, address, byteLength } = value[KERNEL_MEMORY]();
         if (allocation.context !== this.code.context) this.#checkReach(allocation);
         block.setAddress(index, address);
-        if (byteLength === 0) continue;
-        this.#blocks[count] = allocation;
-        this.#accesses[count++] = accessOf(value);
+        isUsual &&= byteLength === 0 || allocation.isInOrder(stream, accessOf(value));
       } catch (error) {
-        this.#blocks.length = 0;
         throw withPlace(error, { kernel: this.name, index, value });
       }
     }
-    return turn === this.#turn ? count : this.#setArguments(args);
+    return isUsual;
   }
 
   /** Checks memory of another device's context: only what lies on the host is within reach. */
