@@ -2,14 +2,17 @@
 // A capture runs nothing; a launch queues what was recorded.
 
 import { Capture } from "../model/capture.ts";
-import { CUgraphInstantiate_flags as Flag } from "../../constants.ts";
+import {
+  CUgraphExecUpdateResult as Result,
+  CUgraphInstantiate_flags as Flag,
+} from "../../constants.ts";
 import { CUDA_KERNEL_NODE_PARAMS_v2, CUgraphExecUpdateResultInfo } from "../../structs.ts";
 import { bytesOf, get64, put32, put64, requireCell } from "./cells.ts";
 import { refuse, requireValue } from "../errors.ts";
 import { Graph, GraphExec } from "../work/graph.ts";
-import { type GraphNode, misfitOf, nodesOf } from "../work/graph_nodes.ts";
+import { type GraphNode, type Misfit, misfitOf, nodesOf } from "../work/graph_nodes.ts";
 import type { Machine } from "../model/machine.ts";
-import { requireInstantiable } from "../work/submission.ts";
+import { isFillOfFreed, requireInstantiable } from "../work/submission.ts";
 import type { CallGroup } from "./calls.ts";
 
 const FREE_ON_LAUNCH = BigInt(Flag.CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH);
@@ -28,6 +31,14 @@ type GraphCalls = CallGroup<
 
 /** Ids of nodes that a graph has room for. */
 const NODES = 0x1_0000n;
+
+/** Tells that a fill of the graph is of freed memory; a copy of it throws, as when it is made ready. */
+function goneFrom(machine: Machine, { capture }: Graph): Misfit | undefined {
+  const isGone = capture.works().some((work) => isFillOfFreed(machine, capture, work));
+  if (isGone) return { result: Result.CU_GRAPH_EXEC_UPDATE_ERROR };
+  for (const work of capture.works()) requireInstantiable(machine, capture, work);
+  return undefined;
+}
 
 function nodeId({ handle }: Graph, place: number): bigint {
   return handle * NODES + BigInt(place);
@@ -113,16 +124,21 @@ export function graphCalls(machine: Machine): GraphCalls {
       put64(handle, exec.handle);
     },
     cuGraphExecUpdate_v2(handle, graphHandle, info) {
+      const tell = (result: number, errorNode = 0n) =>
+        info === null
+          ? undefined
+          : bytesOf(info).set(CUgraphExecUpdateResultInfo.encode({ result, errorNode }));
+      tell(Result.CU_GRAPH_EXEC_UPDATE_SUCCESS);
       machine.contexts.requireCurrent();
-      requireCell(info);
       const exec = find(GraphExec, handle);
       const graph = find(Graph, graphHandle);
-      const misfit = misfitOf(nodesOf(exec.graph.capture), nodesOf(graph.capture));
-      const { result = 0, place } = misfit ?? {};
-      const errorNode = place === undefined ? 0n : nodeId(graph, place);
-      bytesOf(info).set(CUgraphExecUpdateResultInfo.encode({ result, errorNode }));
-      if (misfit !== undefined) refuse("CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE");
-      for (const work of graph.capture.works()) requireInstantiable(machine, graph.capture, work);
+      const misfit = misfitOf(nodesOf(exec.graph.capture), nodesOf(graph.capture)) ??
+        goneFrom(machine, graph);
+      if (misfit !== undefined) {
+        const { result, place } = misfit;
+        tell(result, place === undefined ? 0n : nodeId(graph, place));
+        refuse("CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE");
+      }
       exec.update(graph);
     },
     cuGraphLaunch(exec, stream) {

@@ -67,7 +67,7 @@ export function misfitOf(
 
 function reasonOf(former: GraphNode, node: GraphNode): number {
   if (former.type !== node.type) return Result.CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED;
-  if (MEMORY_TYPES.has(node.type)) return Result.CU_GRAPH_EXEC_UPDATE_ERROR_NOT_SUPPORTED;
+  if (MEMORY_TYPES.has(node.type)) return Result.CU_GRAPH_EXEC_UPDATE_ERROR;
   const [before, after] = [former.work.kernel, node.work.kernel];
   if (before?.context !== after?.context) {
     return Result.CU_GRAPH_EXEC_UPDATE_ERROR_UNSUPPORTED_FUNCTION_CHANGE;
@@ -76,10 +76,16 @@ function reasonOf(former: GraphNode, node: GraphNode): number {
     return Result.CU_GRAPH_EXEC_UPDATE_ERROR_ATTRIBUTES_CHANGED;
   }
   const isFitting = isSame(placesOf(former.work), placesOf(node.work)) &&
-    former.work.call === node.work.call;
+    shapeOf(former.work) === shapeOf(node.work);
   return isFitting
     ? Result.CU_GRAPH_EXEC_UPDATE_SUCCESS
     : Result.CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
+}
+
+/** What cannot change: runs of bytes can be of any size and in elements of any width, rows cannot. */
+function shapeOf({ call, regions }: CapturedWork): string {
+  if (!/^cuMemsetD2|^cuMemcpy[23]D/.test(call)) return "";
+  return `${call} ${regions.map(({ byteLength }) => byteLength).join()}`;
 }
 
 /** Where the memory of a copy or a fill lies: that must stay. */
