@@ -650,6 +650,18 @@ export abstract class GpuBuffer<D extends DType = DType>
   }
 
   /**
+   * Refuses iteration, spreading and `Array.from()`, which would see no elements: they are on the GPU.
+   *
+   * @throws TypeError always, with the call that reads them.
+   */
+  [Symbol.iterator](): never {
+    throw new TypeError(
+      `Cannot iterate over ${this}: its elements are on the GPU; iterate over await x.download(), ` +
+        `or over x.array where the host sees them`,
+    );
+  }
+
+  /**
    * Reads one element of the flat buffer. Slow: a copy and a wait for each call; download the
    * buffer to read many.
    *

@@ -199,8 +199,9 @@ export class CudaGraph implements Disposable {
    * and where they come after calls under way this blocks until they are queued. The graph keeps the
    * memory that it uses now, and no longer what it used before.
    *
-   * The steps must be the same kinds in the same order, on the streams as before, with memory of the
-   * same kinds; none of them may allocate.
+   * The steps must be the same kinds in the same order, on the streams as before. Copies and fills are
+   * of runs of bytes and no rows, in memory of a pool, as buffers are by themselves, where it was of a
+   * pool. None may allocate.
    *
    * @param body Queues the work on the stream passed to it, the one that was captured.
    * @throws TypeError that names the step that does not fit, and as {@link CudaDevice.capture} does;

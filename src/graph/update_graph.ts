@@ -26,7 +26,7 @@ const REASONS: Readonly<Record<number, string>> = {
   [Result.CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED]: "it comes after other steps than before",
   [Result.CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED]: "another kind of step was in its place",
   [Result.CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED]:
-    "its memory is of another kind, or the shape of what it moves is another",
+    "it moves rows, or its memory is of a pool and was not, or the other way round",
   [Result.CU_GRAPH_EXEC_UPDATE_ERROR_NOT_SUPPORTED]: "the driver cannot change such a step",
   [Result.CU_GRAPH_EXEC_UPDATE_ERROR_UNSUPPORTED_FUNCTION_CHANGE]:
     "it cannot take the place of the kernel before",

@@ -129,9 +129,9 @@ export function graphCalls(machine: Machine): GraphCalls {
           ? undefined
           : bytesOf(info).set(CUgraphExecUpdateResultInfo.encode({ result, errorNode }));
       tell(Result.CU_GRAPH_EXEC_UPDATE_SUCCESS);
-      machine.contexts.requireCurrent();
       const exec = find(GraphExec, handle);
       const graph = find(Graph, graphHandle);
+      if (exec.graph === graph) return;
       const misfit = misfitOf(nodesOf(exec.graph.capture), nodesOf(graph.capture)) ??
         goneFrom(machine, graph);
       if (misfit !== undefined) {

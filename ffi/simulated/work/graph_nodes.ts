@@ -2,6 +2,7 @@
 // taking the parameters of another.
 
 import { CUgraphExecUpdateResult as Result, CUgraphNodeType as Type } from "../../constants.ts";
+import { Allocation } from "../model/allocation.ts";
 import type { Branch, Capture, CapturedMark, CapturedWork } from "../model/capture.ts";
 
 /** A node. */
@@ -44,25 +45,23 @@ export function nodesOf({ steps }: Capture): GraphNode[] {
   return nodes;
 }
 
-/** Compares the nodes of a graph that is ready with those of another; undefined when they fit. */
+/**
+ * Compares the nodes of a graph that is ready with those of another; undefined when they fit. The
+ * driver looks from the ends to the beginnings.
+ */
 export function misfitOf(
   ready: readonly GraphNode[],
   other: readonly GraphNode[],
 ): Misfit | undefined {
   const { CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED: topology } = Result;
   if (ready.length !== other.length) return { result: topology };
-  for (const [place, node] of other.entries()) {
-    const former = ready[place];
-    if (former === undefined || !isSame(former.before, node.before)) {
-      return { result: topology, place };
-    }
-  }
-  for (const [place, node] of other.entries()) {
-    const former = ready[place];
-    const result = former === undefined ? topology : reasonOf(former, node);
-    if (result !== Result.CU_GRAPH_EXEC_UPDATE_SUCCESS) return { result, place };
-  }
-  return undefined;
+  const pairs = other.map((node, place) => ({ node, place, former: ready[place] ?? node }));
+  const moved = pairs.findLast(({ node, former }) => !isSame(former.before, node.before));
+  if (moved !== undefined) return { result: topology, place: moved.place };
+  const found = pairs
+    .map(({ node, place, former }) => ({ result: reasonOf(former, node), place }))
+    .findLast(({ result }) => result !== Result.CU_GRAPH_EXEC_UPDATE_SUCCESS);
+  return found;
 }
 
 function reasonOf(former: GraphNode, node: GraphNode): number {
@@ -76,21 +75,28 @@ function reasonOf(former: GraphNode, node: GraphNode): number {
     return Result.CU_GRAPH_EXEC_UPDATE_ERROR_ATTRIBUTES_CHANGED;
   }
   const isFitting = isSame(placesOf(former.work), placesOf(node.work)) &&
-    shapeOf(former.work) === shapeOf(node.work);
+    !isOfRows(former.work) && !isOfRows(node.work);
   return isFitting
     ? Result.CU_GRAPH_EXEC_UPDATE_SUCCESS
     : Result.CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
 }
 
-/** What cannot change: runs of bytes can be of any size and in elements of any width, rows cannot. */
-function shapeOf({ call, regions }: CapturedWork): string {
-  if (!/^cuMemsetD2|^cuMemcpy[23]D/.test(call)) return "";
-  return `${call} ${regions.map(({ byteLength }) => byteLength).join()}`;
+/** Rows cannot change; runs of bytes can have any size, and elements of any width. */
+function isOfRows({ call }: CapturedWork): boolean {
+  return /^cuMemsetD2|^cuMemcpy[23]D/.test(call);
 }
 
-/** Where the memory of a copy or a fill lies: that must stay. */
+/** Where memory belongs: to a context, whatever its kind, or to a pool. */
 function placesOf({ regions }: CapturedWork): string[] {
-  return regions.map(({ kind, device }) => `${kind} ${device?.ordinal}`);
+  return regions.flatMap(({ segments }) =>
+    segments.slice(0, 1).map(({ owner }) => {
+      if (!(owner instanceof Allocation)) return "addresses";
+      const { pool, context } = owner;
+      return pool === undefined
+        ? `context ${context.device.ordinal}`
+        : `pool ${pool.device.ordinal}`;
+    })
+  );
 }
 
 function isSame<T>(one: readonly T[], other: readonly T[]): boolean {

@@ -118,13 +118,13 @@ testUpdate(
       [() => {
         a.fill(1);
         nothing.launch(ONE);
-        b.copyFrom(a);
+        nothing.launch(ONE);
       }, "step 2, the kernel nothing, does not fit: another kind of step"],
       [() => {
         a.fill(1);
         host.copyFrom(a);
         nothing.launch(ONE);
-      }, "step 2, a copy, does not fit: its memory is of another kind"],
+      }, "step 2, a copy, does not fit: it moves rows, or its memory is of a pool"],
       [() => {
         a.fill(1);
         b.copyFrom(a, { stream: side });

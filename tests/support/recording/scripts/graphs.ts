@@ -81,12 +81,12 @@ export const GRAPH_SCRIPTS: readonly Script[] = readScripts(`
   cuGraphInstantiateWithFlags &x g 0
   cuGraphNodeGetType 0 & = 1
   cuGraphKernelNodeGetParams_v2 0 & = 1
-  cuGraphExecUpdate_v2 0 g & = ?
-  cuGraphExecUpdate_v2 x 0 & = ?
-  cuGraphExecUpdate_v2 x g null = ?
+  cuGraphExecUpdate_v2 0 g & = 1 0
+  cuGraphExecUpdate_v2 x 0 & = 1 0
+  cuGraphExecUpdate_v2 x g null = 0
   cuGraphExecUpdate_v2 x g & = 0 0
   cuCtxSetCurrent 0
-  cuGraphExecUpdate_v2 x g & = ?
+  cuGraphExecUpdate_v2 x g & = 0 0
 
 # a graph that gets other addresses, sizes and values
   cuStreamCreateWithPriority &s 1 0
@@ -130,7 +130,8 @@ export const GRAPH_SCRIPTS: readonly Script[] = readScripts(`
   cuEventCreate &f 2
   cuMemAlloc_v2 &a 64
   cuMemAlloc_v2 &b 64
-  cuMemHostAlloc &p 4096 0
+  cuMemAllocAsync &c 64 s
+  cuMemsetD8Async c 1 64 s
   array h 64
   cuMemsetD8Async a 1 64 s
   settle
@@ -150,7 +151,7 @@ export const GRAPH_SCRIPTS: readonly Script[] = readScripts(`
   cuGraphExecUpdate_v2 x g2 & = 910 3
   cuStreamBeginCapture_v2 s 2
   cuMemsetD8Async a 8 32 s
-  cuMemcpyAsync p a 16 s
+  cuMemcpyAsync b c 16 s
   cuStreamEndCapture s &g3
   cuGraphExecUpdate_v2 x g3 & = 910 5
   cuStreamBeginCapture_v2 s 2
@@ -180,13 +181,13 @@ export const GRAPH_SCRIPTS: readonly Script[] = readScripts(`
   cuStreamBeginCapture_v2 s 2
   cuMemsetD2D8Async a 16 7 4 4 s
   cuStreamEndCapture s &g1
-  cuGraphExecUpdate_v2 x g1 & = ?
+  cuGraphExecUpdate_v2 x g1 & = 910 5
   cuGraphInstantiateWithFlags &y g1 0
   cuStreamBeginCapture_v2 s 2
   cuMemsetD2D8Async a+4 16 9 8 3 s
   cuStreamEndCapture s &g2
-  cuGraphExecUpdate_v2 y g2 & = ?
-  cuGraphExecUpdate_v2 y g & = ?
+  cuGraphExecUpdate_v2 y g2 & = 910 5
+  cuGraphExecUpdate_v2 y g & = 910 5
 
 # a width of elements in an update of a fill
   cuStreamCreateWithPriority &s 1 0
@@ -198,7 +199,7 @@ export const GRAPH_SCRIPTS: readonly Script[] = readScripts(`
   cuStreamBeginCapture_v2 s 2
   cuMemsetD32Async a 7 8 s
   cuStreamEndCapture s &g1
-  cuGraphExecUpdate_v2 x g1 & = ?
+  cuGraphExecUpdate_v2 x g1 & = 0 0
 
 # rows of copies in an update
   cuStreamCreateWithPriority &s 1 0
@@ -211,13 +212,13 @@ export const GRAPH_SCRIPTS: readonly Script[] = readScripts(`
   cuStreamBeginCapture_v2 s 2
   cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:64,dstMemoryType:2,dstDevice:b,dstPitch:32,WidthInBytes:8,Height:4} s
   cuStreamEndCapture s &g1
-  cuGraphExecUpdate_v2 x g1 & = ?
+  cuGraphExecUpdate_v2 x g1 & = 910 5
   cuGraphInstantiateWithFlags &y g1 0
   cuStreamBeginCapture_v2 s 2
   cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:b,dstPitch:64,WidthInBytes:16,Height:3} s
   cuStreamEndCapture s &g2
-  cuGraphExecUpdate_v2 y g2 & = ?
-  cuGraphExecUpdate_v2 y g & = ?
+  cuGraphExecUpdate_v2 y g2 & = 910 5
+  cuGraphExecUpdate_v2 y g & = 910 5
 
 # memory of other kinds in an update
   cuStreamCreateWithPriority &s 1 0
@@ -234,22 +235,22 @@ export const GRAPH_SCRIPTS: readonly Script[] = readScripts(`
   cuStreamBeginCapture_v2 s 2
   cuMemcpyAsync b q 32 s
   cuStreamEndCapture s &g1
-  cuGraphExecUpdate_v2 x g1 & = ?
+  cuGraphExecUpdate_v2 x g1 & = 910 5
   cuStreamBeginCapture_v2 s 2
   cuMemcpyAsync a b 32 s
   cuStreamEndCapture s &g2
-  cuGraphExecUpdate_v2 x g2 & = ?
+  cuGraphExecUpdate_v2 x g2 & = 910 5
   cuStreamBeginCapture_v2 s 2
   cuMemcpyAsync m q 32 s
   cuStreamEndCapture s &g3
-  cuGraphExecUpdate_v2 x g3 & = ?
+  cuGraphExecUpdate_v2 x g3 & = 0 0
   cuStreamBeginCapture_v2 s 2
   cuMemcpyAsync b m 32 s
   cuStreamEndCapture s &g4
-  cuGraphExecUpdate_v2 x g4 & = ?
+  cuGraphExecUpdate_v2 x g4 & = 910 5
   cuGraphInstantiateWithFlags &y g2 0
-  cuGraphExecUpdate_v2 y g4 & = ?
-  cuGraphExecUpdate_v2 y g & = ?
+  cuGraphExecUpdate_v2 y g4 & = 910 5
+  cuGraphExecUpdate_v2 y g & = 910 5
   cuStreamBeginCapture_v2 s 2
   cuMemsetD8Async a 7 32 s
   cuStreamEndCapture s &g5
@@ -260,8 +261,44 @@ export const GRAPH_SCRIPTS: readonly Script[] = readScripts(`
   cuMemsetD8Async m 7 32 s
   cuStreamEndCapture s &g7
   cuGraphInstantiateWithFlags &z g5 0
-  cuGraphExecUpdate_v2 z g6 & = ?
-  cuGraphExecUpdate_v2 z g7 & = ?
+  cuGraphExecUpdate_v2 z g6 & = 0 0
+  cuGraphExecUpdate_v2 z g7 & = 0 0
+
+# pools, addresses of one's own and rows that stay in an update
+  cuStreamCreateWithPriority &s 1 0
+  cuMemAlloc_v2 &a 4096
+  cuMemAllocAsync &b 4096 s
+  cuMemAllocAsync &c 4096 s
+  settle
+  cuStreamBeginCapture_v2 s 2
+  cuMemsetD8Async a 7 32 s
+  cuStreamEndCapture s &g
+  cuGraphInstantiateWithFlags &x g 0
+  cuStreamBeginCapture_v2 s 2
+  cuMemsetD8Async b 7 32 s
+  cuStreamEndCapture s &g1
+  cuGraphExecUpdate_v2 x g1 & = ?
+  cuGraphInstantiateWithFlags &y g1 0
+  cuStreamBeginCapture_v2 s 2
+  cuMemsetD8Async c 8 64 s
+  cuStreamEndCapture s &g2
+  cuGraphExecUpdate_v2 y g2 & = 0 0
+  cuStreamBeginCapture_v2 s 2
+  cuMemsetD2D8Async a 16 7 4 4 s
+  cuStreamEndCapture s &g3
+  cuGraphInstantiateWithFlags &z g3 0
+  cuStreamBeginCapture_v2 s 2
+  cuMemsetD2D8Async a+64 16 9 4 4 s
+  cuStreamEndCapture s &g4
+  cuGraphExecUpdate_v2 z g4 & = ?
+  cuStreamBeginCapture_v2 s 2
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:b,srcPitch:64,dstMemoryType:2,dstDevice:c,dstPitch:32,WidthInBytes:8,Height:4} s
+  cuStreamEndCapture s &g5
+  cuGraphInstantiateWithFlags &w g5 0
+  cuStreamBeginCapture_v2 s 2
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:c,srcPitch:64,dstMemoryType:2,dstDevice:b,dstPitch:32,WidthInBytes:8,Height:4} s
+  cuStreamEndCapture s &g6
+  cuGraphExecUpdate_v2 w g6 & = ?
 
 # an update while launches are queued, which they do not see
   cuStreamCreateWithPriority &s 1 0
@@ -300,8 +337,8 @@ export const GRAPH_SCRIPTS: readonly Script[] = readScripts(`
   cuMemsetD8Async c 8 32 s
   cuMemFreeAsync c s
   cuStreamEndCapture s &h
-  cuGraphExecUpdate_v2 x h & = ?
-  cuGraphExecUpdate_v2 x g & = ?
+  cuGraphExecUpdate_v2 x h & = 910 1
+  cuGraphExecUpdate_v2 x g & = 0 0
 
 # an update from a graph over freed memory
   cuStreamCreateWithPriority &s 1 0
@@ -315,7 +352,7 @@ export const GRAPH_SCRIPTS: readonly Script[] = readScripts(`
   cuMemsetD8Async b 7 32 s
   cuStreamEndCapture s &h
   cuMemFree_v2 b
-  !cuGraphExecUpdate_v2 x h & = ?
+  !cuGraphExecUpdate_v2 x h & = 910 1
 
 # an end without a cell
   cuStreamCreateWithPriority &s 1 0
