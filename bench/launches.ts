@@ -25,7 +25,7 @@ const SOURCE = `extern "C" __global__ void eight(float *a, float *b, float *c, f
   unsigned f, float g, double h) {}`;
 
 /** Turns that each program has. */
-const ROUND_COUNT = 5;
+const ROUND_COUNT = 9;
 
 using gpu = openDevice();
 const folder = await Deno.makeTempDir({ prefix: "vramkit_launches_" });

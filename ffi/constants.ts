@@ -252,6 +252,29 @@ export const CUgraphInstantiate_flags = {
   CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY: 8,
 } as const;
 
+/** Reasons for which a graph is not updated. */
+export const CUgraphExecUpdateResult = {
+  CU_GRAPH_EXEC_UPDATE_SUCCESS: 0,
+  CU_GRAPH_EXEC_UPDATE_ERROR: 1,
+  CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED: 2,
+  CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED: 3,
+  CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED: 5,
+  CU_GRAPH_EXEC_UPDATE_ERROR_NOT_SUPPORTED: 6,
+  CU_GRAPH_EXEC_UPDATE_ERROR_UNSUPPORTED_FUNCTION_CHANGE: 7,
+  CU_GRAPH_EXEC_UPDATE_ERROR_ATTRIBUTES_CHANGED: 8,
+} as const;
+
+/** Kinds of a graph's nodes. */
+export const CUgraphNodeType = {
+  CU_GRAPH_NODE_TYPE_KERNEL: 0,
+  CU_GRAPH_NODE_TYPE_MEMCPY: 1,
+  CU_GRAPH_NODE_TYPE_MEMSET: 2,
+  CU_GRAPH_NODE_TYPE_HOST: 3,
+  CU_GRAPH_NODE_TYPE_BATCH_MEM_OP: 12,
+  CU_GRAPH_NODE_TYPE_MEM_ALLOC: 10,
+  CU_GRAPH_NODE_TYPE_MEM_FREE: 11,
+} as const;
+
 /** Attributes of the memory that graphs allocate on a device. */
 export const CUgraphMem_attribute = {
   CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT: 0,

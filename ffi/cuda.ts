@@ -338,6 +338,10 @@ const GRAPHS = {
   cuStreamBeginCapture_v2: { parameters: ["u64", "i32"], result: "i32" },
   // CUresult cuStreamEndCapture(CUstream hStream, CUgraph *phGraph)
   cuStreamEndCapture: { parameters: ["u64", "buffer"], result: "i32" },
+  // CUresult cuGraphKernelNodeGetParams(CUgraphNode hNode, CUDA_KERNEL_NODE_PARAMS *nodeParams)
+  cuGraphKernelNodeGetParams_v2: { parameters: ["u64", "buffer"], result: "i32", optional: true },
+  // CUresult cuGraphNodeGetType(CUgraphNode hNode, CUgraphNodeType *type)
+  cuGraphNodeGetType: { parameters: ["u64", "buffer"], result: "i32" },
   // CUresult cuGraphGetNodes(CUgraph hGraph, CUgraphNode *nodes, size_t *numNodes)
   cuGraphGetNodes: { parameters: ["u64", "buffer", "buffer"], result: "i32" },
   // CUresult cuGraphInstantiateWithFlags(CUgraphExec *phGraphExec, CUgraph hGraph, unsigned long long flags)
@@ -348,6 +352,8 @@ const GRAPHS = {
   cuGraphDestroy: { parameters: ["u64"], result: "i32" },
   // CUresult cuGraphExecDestroy(CUgraphExec hGraphExec)
   cuGraphExecDestroy: { parameters: ["u64"], result: "i32" },
+  // CUresult cuGraphExecUpdate(CUgraphExec hGraphExec, CUgraph hGraph, CUgraphExecUpdateResultInfo *resultInfo)
+  cuGraphExecUpdate_v2: { parameters: ["u64", "u64", "buffer"], result: "i32", optional: true },
   // CUresult cuDeviceGetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attr, void *value)
   cuDeviceGetGraphMemAttribute: { parameters: ["i32", "i32", "buffer"], result: "i32" },
   // CUresult cuDeviceSetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attr, void *value)
@@ -543,6 +549,8 @@ export const CUDA_SINCE: Partial<Record<DriverFunction, string>> = {
   cuMemcpyBatchAsync: "12.8",
   cuMemDiscardAndPrefetchBatchAsync: "13.0",
   cuStreamWaitValue32_v2: "11.7",
+  cuGraphKernelNodeGetParams_v2: "12.0",
+  cuGraphExecUpdate_v2: "12.0",
   cuLibraryLoadData: "12.0",
   cuLibraryUnload: "12.0",
   cuLibraryGetKernel: "12.0",

@@ -95,6 +95,29 @@ export const CUmemcpyAttributes = struct({
   flags: u32,
 });
 
+/** Describes the kernel of a graph's node, for `cuGraphKernelNodeGetParams`. */
+export const CUDA_KERNEL_NODE_PARAMS_v2 = struct({
+  func: u64,
+  gridDimX: u32,
+  gridDimY: u32,
+  gridDimZ: u32,
+  blockDimX: u32,
+  blockDimY: u32,
+  blockDimZ: u32,
+  sharedMemBytes: u32,
+  kernelParams: u64,
+  extra: u64,
+  kern: u64,
+  ctx: u64,
+});
+
+/** Says why a graph was not updated, and by which node, for `cuGraphExecUpdate`. */
+export const CUgraphExecUpdateResultInfo = struct({
+  result: i32,
+  errorNode: u64,
+  errorFromNode: u64,
+});
+
 /** Describes a launch, for `cuLaunchKernelEx`. */
 export const CUlaunchConfig = struct({
   gridDimX: u32,

@@ -94,6 +94,8 @@ export interface MemoryCache {
   readonly kind: LiveKind;
   /** Bytes that it keeps. */
   readonly byteLength: number;
+  /** Bytes of the largest block that it keeps, where it knows them: the rest of the bytes lie apart. */
+  readonly largestBytes?: number;
   /** Bytes of them that queued work still uses: available after waiting for it. */
   readonly queuedBytes?: number;
   /** Whether `gpu.limit()` ignores it. */

@@ -20,6 +20,6 @@
 
 import "../words/runtime.ts";
 
-export type { CaseSpeed, CopyCase } from "../measure/bandwidth_result.ts";
+export type { CaseLatency, CaseSpeed, CopyCase, LatencyCase } from "../measure/bandwidth_result.ts";
 export { transferBench } from "./registration.ts";
 export type { BenchDirection, TransferBenchOptions } from "./registration.ts";

@@ -45,7 +45,8 @@ import { checksumOf, firstDifferentByte } from "./comparison.ts";
 import type { DeviceBufferRequest } from "./device_buffer.ts";
 import { elementOf } from "./element.ts";
 import { readElement, writeElement } from "./element_access.ts";
-import { hostDestination, hostSource } from "./host_elements.ts";
+import { queuePattern, queueRepeats } from "./byte_pattern.ts";
+import { hostDestination, hostSource, patternBytes } from "./host_elements.ts";
 import { type BufferImage, drawImage, IMAGE_OPTIONS, type ImageOptions } from "./image.ts";
 import { countOf, formatShape, type Shape, toShape } from "./shape.ts";
 import { StridedView } from "./strided_view.ts";
@@ -606,11 +607,58 @@ export abstract class GpuBuffer<D extends DType = DType>
     return this;
   }
 
+  /**
+   * Queues writing the same elements again and again, from the first element to the last, and does not
+   * wait; the last time they may be cut short.
+   *
+   * @param pattern A typed array of the buffer's element type, or an ArrayBuffer with any bytes: up to
+   *   1024 bytes, which may change once the call returns. Or a buffer of any size on the GPU.
+   * @throws TypeError for other elements, and when the GPU cannot use the buffer's memory.
+   * @throws RangeError for a pattern of no bytes, an array of more than 1024, and a buffer that shares
+   *   bytes with this one.
+   *
+   * @example
+   * ```ts
+   * import { CudaDevice } from "vramkit";
+   *
+   * using gpu = CudaDevice.open(0, { driver: "auto" });
+   * using x = gpu.alloc("float32", 7).fillPattern(new Float32Array([1, 2, 3]));
+   * console.log(await x.download()); // Float32Array(7) [1, 2, 3, 1, 2, 3, 1]
+   * ```
+   */
+  fillPattern(pattern: Uploadable<D> | GpuBuffer<D>, options: StreamChoice = {}): this {
+    STREAM_CHOICE.read(options, "fillPattern");
+    const action = new Moving("write a pattern into", this);
+    const stream = streamFor(this, options);
+    if (pattern instanceof GpuBuffer) {
+      if (pattern.dtype !== this.dtype) {
+        throw new TypeError(`Cannot ${action}: ${pattern} has other elements, use as()`);
+      }
+      queueRepeats(this.span, { pattern: pattern.span, action }, stream);
+    } else {
+      const bytes = patternBytes(this.dtype, pattern, action);
+      queuePattern(this[KERNEL_MEMORY](), { bytes, action }, stream);
+    }
+    return this;
+  }
+
   /** Queues setting every byte to zero and does not wait (cuMemsetD8Async). */
   clear(options: StreamChoice = {}): this {
     STREAM_CHOICE.read(options, "clear");
     queueFill(this.span, Uint8Array.of(0), streamFor(this, options));
     return this;
+  }
+
+  /**
+   * Refuses iteration, spreading and `Array.from()`, which would see no elements: they are on the GPU.
+   *
+   * @throws TypeError always, with the call that reads them.
+   */
+  [Symbol.iterator](): never {
+    throw new TypeError(
+      `Cannot iterate over ${this}: its elements are on the GPU; iterate over await x.download(), ` +
+        `or over x.array where the host sees them`,
+    );
   }
 
   /**

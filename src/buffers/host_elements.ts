@@ -56,6 +56,19 @@ export function hostSource(span: ElementSpan, source: HostMemory, action: Action
 }
 
 /**
+ * Returns the bytes of an array as elements of a type, however many there are.
+ *
+ * @throws TypeError when the array holds another element type, was detached or can be resized.
+ */
+export function patternBytes(dtype: DType, pattern: HostMemory, action: Action): HostBytes {
+  const { byteLength } = bytesOf(pattern, action);
+  const isNarrowed = HALF_FLOATS[dtype] !== undefined && isFloat32(pattern);
+  const length = byteLength / (isNarrowed ? 4 : elementBytes(dtype));
+  const { memory, convert = () => memory } = hostSource({ dtype, length }, pattern, action);
+  return convert();
+}
+
+/**
  * Prepares the memory that `span.length` elements are copied into: `destination`, or a new array.
  *
  * @throws TypeError when the array holds another element type, was detached or can be resized.

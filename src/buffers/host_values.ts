@@ -26,6 +26,8 @@ export interface PackedValues {
   readonly array: HostArray;
   /** Size of each axis, as the arrays are nested. */
   readonly shape: Shape;
+  /** The values as they were. */
+  readonly values: readonly HostValue[];
 }
 
 /**
@@ -39,7 +41,7 @@ export function packValues(values: HostValues, dtype: DType): PackedValues {
   const shape = shapeOf(list);
   const flat: HostValue[] = [];
   flatten(list, { shape, into: flat });
-  return { array: elementsOf(dtype, flat), shape };
+  return { array: elementsOf(dtype, flat), shape, values: flat };
 }
 
 /**

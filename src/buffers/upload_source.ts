@@ -2,7 +2,7 @@
 
 import { type DType, dtypeOf, elementBytes, type HostArray } from "../dtype.ts";
 import { bytesOf, type HostMemory } from "../transfer/host_memory.ts";
-import { type HostValues, packValues } from "./host_values.ts";
+import { type HostValue, type HostValues, packValues } from "./host_values.ts";
 import { countOf, type Shape, toShape } from "./shape.ts";
 import type { Uploadable } from "./gpu_buffer.ts";
 
@@ -20,12 +20,14 @@ export interface UploadSource<D extends DType> {
 interface HostElements {
   readonly array: HostMemory;
   readonly shape: Shape;
+  /** Plain values that were packed. */
+  readonly values?: readonly HostValue[];
 }
 
 /**
  * Returns the elements, type and shape of a source.
  *
- * @throws TypeError when plain numbers or bytes come without an element type.
+ * @throws TypeError when bytes come without an element type; plain numbers are float32.
  * @throws RangeError when the source has another number of elements than the shape.
  */
 export function uploadSource<D extends DType>(
@@ -33,11 +35,12 @@ export function uploadSource<D extends DType>(
   options: { readonly dtype?: D | undefined; readonly shape?: number | Shape | undefined },
 ): UploadSource<D> {
   const dtype = options.dtype ??
-    (isTyped(source) ? dtypeOf(source) as D | undefined : undefined);
-  if (dtype === undefined) {
+    (isTyped(source) ? dtypeOf(source) as D | undefined : PLAIN_DTYPE as D);
+  if (dtype === undefined || (options.dtype === undefined && isBytes(source))) {
     throw new TypeError("Cannot upload: expected a typed array, or pass { dtype }");
   }
-  const { array, shape } = elementsOf(source, dtype);
+  const { array, shape, values = [] } = elementsOf(source, dtype);
+  if (options.dtype === undefined) requireExact(values);
   const wanted = toShape(options.shape ?? shape);
   if (countOf(wanted) !== countOf(shape)) {
     throw new RangeError(
@@ -46,6 +49,25 @@ export function uploadSource<D extends DType>(
     );
   }
   return { array: array as Uploadable<D>, dtype, shape: wanted };
+}
+
+/** The type of plain numbers that come without one: what GPUs compute with most. */
+const PLAIN_DTYPE: DType = "float32";
+
+/**
+ * Checks that whole numbers which come without a type are kept as they are.
+ *
+ * @throws RangeError for the first that is not.
+ */
+function requireExact(values: readonly HostValue[]): void {
+  const lost = values.find((value) =>
+    typeof value === "number" && Number.isInteger(value) && Math.fround(value) !== value
+  );
+  if (lost === undefined) return;
+  throw new RangeError(
+    `Cannot upload ${lost} as ${PLAIN_DTYPE}, which plain numbers are: it would become ` +
+      `${Math.fround(Number(lost))}; pass { dtype: "float64" }, or another`,
+  );
 }
 
 function elementsOf(source: HostMemory | HostValues, dtype: DType): HostElements {

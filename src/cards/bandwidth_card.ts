@@ -34,7 +34,10 @@ export function bandwidthCard(result: BandwidthResult): Card {
     rows: rows.map((cells) => ({ cells })),
   };
   const words: CardPart[] = fits.length === 0 ? [] : [{ type: "note", text: fits.join("\n") }];
-  const cases: CardPart[] = result.cases.length === 0 ? [] : [caseTable(result)];
+  const cases: CardPart[] = [
+    ...result.cases.length === 0 ? [] : [caseTable(result)],
+    ...result.latencies.length === 0 ? [] : [latencyTable(result)],
+  ];
   return {
     title: result.provenance.device,
     kind: "",
@@ -59,6 +62,24 @@ function caseTable({ cases }: BandwidthResult): CardPart {
         speedCell(found),
         found.minGigabytesPerSecond.toPrecision(4),
         found.maxGigabytesPerSecond.toPrecision(4),
+      ],
+    })),
+  };
+}
+
+/** Makes the table of nvbandwidth's latencies. */
+function latencyTable({ latencies }: BandwidthResult): CardPart {
+  return {
+    type: "table",
+    header: ["case", "size", "access", "fastest", "slowest"],
+    align: ["left", "right", "right", "right", "right"],
+    rows: latencies.map((found) => ({
+      cells: [
+        found.name,
+        formatBytes(found.byteLength),
+        `${formatSeconds(found.secondsPerAccess)}${found.verified ? "" : " WRONG ADDRESS"}`,
+        formatSeconds(found.minSecondsPerAccess),
+        formatSeconds(found.maxSecondsPerAccess),
       ],
     })),
   };

@@ -5,6 +5,7 @@ import { CudaDevice } from "../device/device.ts";
 import { sizesUpTo } from "../measure/bandwidth.ts";
 import type { BandwidthResult } from "../measure/bandwidth_result.ts";
 import { CASE_BYTES, COPY_CASES } from "../measure/copy_cases.ts";
+import { LATENCY_CASES } from "../measure/latency_cases.ts";
 import { nvbandwidthDocument, parseNvbandwidth } from "../measure/nvbandwidth.ts";
 import { ProgressBar } from "../notebook/progress_bar.ts";
 import { formatBytes, messageOf } from "../words/format.ts";
@@ -29,7 +30,7 @@ async function runCases(options: CliOptions): Promise<number> {
   const theirs = compare === undefined ? undefined : await readNvbandwidth(compare);
   using gpu = CudaDevice.open(ordinal, { driver });
   const result = await gpu.bandwidth({
-    cases: COPY_CASES,
+    cases: [...COPY_CASES, ...LATENCY_CASES],
     caseSize: caseBytes ?? (gpu.isSimulated ? SIMULATED_CASE_BYTES : CASE_BYTES),
   });
   if (json) console.log(JSON.stringify(nvbandwidthDocument(result, ordinal), null, 2));
@@ -47,13 +48,20 @@ async function readNvbandwidth(path: string): Promise<Map<string, number>> {
 }
 
 /** Returns a table of our speeds, nvbandwidth's and their ratio. */
-function compareCases({ cases }: BandwidthResult, theirs: Map<string, number>): string {
-  const rows = cases.map(({ name, gigabytesPerSecond }) => {
+function compareCases(
+  { cases, latencies }: BandwidthResult,
+  theirs: Map<string, number>,
+): string {
+  const ours = [
+    ...cases.map(({ name, gigabytesPerSecond }) => [name, gigabytesPerSecond] as const),
+    ...latencies.map(({ name, secondsPerAccess }) => [name, secondsPerAccess * 1e9] as const),
+  ];
+  const rows = ours.map(([name, our]) => {
     const their = theirs.get(name);
-    const ratio = their === undefined ? "" : (gigabytesPerSecond / their).toFixed(3);
-    return [name, gigabytesPerSecond.toPrecision(4), their?.toPrecision(4) ?? "", ratio];
+    const ratio = their === undefined ? "" : (our / their).toFixed(3);
+    return [name, our.toPrecision(4), their?.toPrecision(4) ?? "", ratio];
   });
-  const header = ["case, GB/s", "vramkit", "nvbandwidth", "ratio"];
+  const header = ["case, GB/s or ns", "vramkit", "nvbandwidth", "ratio"];
   return formatTable([header, ...rows], ["left", "right", "right", "right"]);
 }
 
@@ -78,5 +86,5 @@ export async function measure(
 
 /** Whether the bytes of all points were correct. */
 export function isVerified(result: BandwidthResult): boolean {
-  return [...result.points, ...result.cases].every(({ verified }) => verified);
+  return [...result.points, ...result.cases, ...result.latencies].every(({ verified }) => verified);
 }

@@ -480,8 +480,8 @@ export class CudaDevice implements DeviceAllocator, Disposable {
 
   /**
    * Allocates device memory and copies an array into it. Resolves when the copy is done; do not
-   * change the array before. Plain arrays, nested arrays, iterables of numbers and ArrayBuffers
-   * need a `dtype`.
+   * change the array before. Plain and nested arrays and iterables of numbers are `"float32"` unless
+   * `dtype` says otherwise; ArrayBuffers, bigints and booleans need one.
    */
   upload<A extends HostArray, D extends DType = DTypeOf<A>>(
     source: A & Uploadable<D>,
@@ -494,6 +494,11 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     source: UntypedSource,
     options: UploadOptions<D> & { readonly dtype: D },
   ): Promise<DeviceBuffer<D>>;
+  /** Allocates device memory and copies numbers into it as `"float32"`. */
+  upload(
+    source: HostValues & { readonly BYTES_PER_ELEMENT?: never },
+    options?: UploadOptions<"float32">,
+  ): Promise<DeviceBuffer<"float32">>;
   async upload<D extends DType>(
     source: HostMemory | HostValues,
     options: UploadOptions<D> = {},
@@ -521,6 +526,11 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     source: UntypedSource,
     options: UploadOptions<D> & { readonly dtype: D },
   ): DeviceBuffer<D>;
+  /** Allocates device memory and copies numbers into it as `"float32"`; blocks until it is done. */
+  uploadSync(
+    source: HostValues & { readonly BYTES_PER_ELEMENT?: never },
+    options?: UploadOptions<"float32">,
+  ): DeviceBuffer<"float32">;
   uploadSync<D extends DType>(
     source: HostMemory | HostValues,
     options: UploadOptions<D> = {},
@@ -928,14 +938,14 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   }
 
   /**
-   * Measures the speed of copies by nvbandwidth's method, and checks every byte: by size, or its
-   * copy-engine cases for one GPU.
+   * Measures the speed of copies by nvbandwidth's method, and checks every byte: by size, or its cases
+   * for one GPU, by the copy engines and by a kernel, with the latency of an access to host memory.
    */
   async bandwidth(options: BandwidthOptions = {}): Promise<BandwidthResult> {
     BANDWIDTH_OPTIONS.read(options, "bandwidth");
     if (this.#disposed) throw new DisposedError(this.toString());
     const memory = { device: this.memoryResource, pinned: this.pinnedMemoryResource };
-    const { points, cases } = await measureBandwidth(memory, options);
+    const { points, cases, latencies } = await measureBandwidth(memory, options);
     const { name, theoreticalGigabytesPerSecond } = this.info.bus;
     return new BandwidthResult({
       provenance: this.provenance(),
@@ -944,6 +954,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
       points,
       fits: fitLines(points),
       cases,
+      latencies,
     });
   }
 

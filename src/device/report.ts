@@ -39,6 +39,8 @@ export interface CacheUsage {
   readonly kind: LiveKind;
   /** Bytes that it keeps. */
   readonly byteLength: number;
+  /** Bytes of the largest block that it keeps, where it knows them. */
+  readonly largestBytes?: number;
 }
 
 /** The contents of a {@link MemoryReport} as plain data. */
@@ -92,7 +94,10 @@ export class MemoryReport {
       host: ledger.host.snapshot(),
       kinds: kindsOf(entries),
       sizes: sizesOf(entries),
-      caches: [...ledger.caches].map(({ name, kind, byteLength }) => ({ name, kind, byteLength })),
+      caches: [...ledger.caches].map(({ name, kind, byteLength, largestBytes }) => ({
+        ...{ name, kind, byteLength },
+        ...largestBytes === undefined ? {} : { largestBytes },
+      })),
       undisposed: { count: ledger.undisposed.count, byteLength: ledger.undisposed.byteLength },
       largest: this.live.objects.slice(0, LISTED_OBJECTS),
     };
@@ -127,7 +132,12 @@ export class MemoryReport {
     const { kinds, caches, sizes } = this.data;
     const rows = [
       ...kinds.map((row) => [`live ${row.kind}`, String(row.count), formatBytes(row.byteLength)]),
-      ...caches.map((row) => [`kept by ${row.name}`, "", formatBytes(row.byteLength)]),
+      ...caches.flatMap((row) => [
+        [`kept by ${row.name}`, "", formatBytes(row.byteLength)],
+        ...row.largestBytes === undefined || row.byteLength === 0
+          ? []
+          : [["its largest block", "1", formatBytes(row.largestBytes)]],
+      ]),
       ...sizes.map((row) => [
         `blocks from ${formatBytes(row.fromBytes)}`,
         String(row.count),

@@ -1,29 +1,28 @@
 // A graph: work that is recorded once and launched as a whole, with the memory that it allocates.
 // It keeps all memory that it uses, so that no launch touches memory that was freed.
 
-import { CUgraphInstantiate_flags, CUpointer_attribute, CUresult } from "../../ffi/constants.ts";
-import { nameOf } from "../accounting/ledger.ts";
+import { CUgraphInstantiate_flags } from "../../ffi/constants.ts";
 import type { Context } from "../driver/context.ts";
-import { read64, take64 } from "../driver/driver.ts";
-import { tryRelease } from "../driver/release.ts";
-import {
-  CapturedMemory,
-  type GraphBlock,
-  type GraphMemoryUse,
-  type GraphUse,
-  type NamedMemory,
+import { take64 } from "../driver/driver.ts";
+import type {
+  GraphBlock,
+  GraphMemoryUse,
+  GraphUse,
+  NamedMemory,
 } from "../memory/captured_memory.ts";
 import { type MemoryNeed, takeWithinLimits } from "../memory/out_of_memory.ts";
 import { cannotRecord, isCaptured, requireNoCapture } from "../order/capture.ts";
 import { HandleRecord } from "../order/handle_record.ts";
-import type { PendingWork } from "../order/pending_work.ts";
+import { finishNow, type PendingWork } from "../order/pending_work.ts";
 import { type CudaStream, queueOf } from "../order/stream.ts";
 import { STREAM, STREAM_CHOICE, type StreamChoice } from "../order/stream_choice.ts";
-import { DisposedError } from "../words/errors.ts";
+import { CudaError, DisposedError } from "../words/errors.ts";
 import { formatCount } from "../words/format.ts";
 import { CALLBACK, OptionSet, requireKind, TEXT } from "../words/options.ts";
 import { Parts, partsOf } from "../words/parts.ts";
 import { GraphMemory } from "./graph_memory.ts";
+import { Recording, requireMemory } from "./recording.ts";
+import { updateGraph } from "./update_graph.ts";
 
 /** Options for {@link CudaDevice.capture}. */
 export interface CaptureOptions {
@@ -49,6 +48,11 @@ export interface CaptureRequest {
 
 const CAPTURE_REQUEST = new OptionSet<CaptureRequest>({ body: CALLBACK, label: TEXT });
 
+/** The memory of others among what a graph uses. */
+function borrowedOf({ named }: GraphMemoryUse): NamedMemory[] {
+  return named.filter(({ block }) => block.kind === "imported");
+}
+
 /** A graph knows which blocks it uses, but not which parts of them. */
 const EVERYWHERE = { address: 0n, byteLength: Number.MAX_SAFE_INTEGER } as const;
 
@@ -57,7 +61,9 @@ const EVERYWHERE = { address: 0n, byteLength: Number.MAX_SAFE_INTEGER } as const
  * itself.
  */
 interface GraphState {
-  readonly memory: GraphMemoryUse;
+  memory: GraphMemoryUse;
+  /** Memory that other owners lend, which the graph cannot keep. */
+  borrowed: readonly NamedMemory[];
   lastStream: CudaStream;
   launchCount: number;
 }
@@ -99,9 +105,9 @@ export class CudaGraph implements Disposable {
   readonly nodeCount: number;
   readonly #stream: CudaStream;
   readonly #state: GraphState;
-  /** Memory that other owners lend, which the graph cannot keep. */
-  readonly #borrowed: readonly NamedMemory[];
   readonly #record: HandleRecord;
+  /** Launches that come after calls under way. */
+  readonly #comingLaunches = new Set<PendingWork>();
 
   /**
    * Adopts a graph of the driver.
@@ -114,9 +120,9 @@ export class CudaGraph implements Disposable {
     this.context = context;
     this.nodeCount = nodeCount;
     this.#stream = stream;
-    const state: GraphState = { memory, lastStream: stream, launchCount: 0 };
+    const borrowed = borrowedOf(memory);
+    const state: GraphState = { memory, borrowed, lastStream: stream, launchCount: 0 };
     this.#state = state;
-    this.#borrowed = memory.named.filter(({ block }) => block.kind === "imported");
     const graphMemories = Map.groupBy(memory.made, (block) => GraphMemory.of(block.context));
     for (const graphMemory of graphMemories.keys()) graphMemory.addGraph();
     const destroy = (handle: bigint) => {
@@ -124,7 +130,7 @@ export class CudaGraph implements Disposable {
         context.giveBack("cuGraphExecDestroy", handle);
       } finally {
         for (const output of memory.outputs) output.giveUp();
-        memory.holds.dispose();
+        state.memory.holds.dispose();
         for (const [graphMemory, blocks] of graphMemories) {
           graphMemory.removeGraph(state.lastStream, sizeOf(blocks));
         }
@@ -178,10 +184,74 @@ export class CudaGraph implements Disposable {
     if (work.isOver) return hold[Symbol.dispose]();
     const uses = this.#usesWithOutputs;
     for (const { usage, access } of uses) usage.addPending(work, stream, { ...EVERYWHERE, access });
+    this.#comingLaunches.add(work);
     work.whenOver(() => {
+      this.#comingLaunches.delete(work);
       for (const { usage } of uses) usage.endPending(work);
       hold[Symbol.dispose]();
     });
+  }
+
+  /**
+   * Records work anew and gives the graph its parameters: other buffers, sizes and values, and other
+   * arguments, grids and blocks of kernels (cuGraphExecUpdate). That is cheaper than another graph,
+   * and launches after it do what `body` says; those that were called before do what they were to do,
+   * and where they come after calls under way this blocks until they are queued. The graph keeps the
+   * memory that it uses now, and no longer what it used before.
+   *
+   * The steps must be the same kinds in the same order, on the streams as before. Copies and fills are
+   * of runs of bytes and no rows, in memory of a pool, as buffers are by themselves, where it was of a
+   * pool. None may allocate.
+   *
+   * @param body Queues the work on the stream passed to it, the one that was captured.
+   * @throws TypeError that names the step that does not fit, and as {@link CudaDevice.capture} does;
+   *   the graph stays as it was.
+   * @throws DisposedError when the graph or its stream was disposed.
+   * @throws CudaUnavailableError on drivers before CUDA 12.0.
+   *
+   * @example
+   * ```ts
+   * import { CudaDevice } from "vramkit";
+   *
+   * using gpu = CudaDevice.open(0, { driver: "auto" });
+   * using x = gpu.zeros("float32", 4);
+   * using graph = gpu.capture(() => x.fill(1));
+   * graph.launch();
+   * graph.update(() => x.subarray(2).fill(2));
+   * graph.launch();
+   * console.log(await x.download()); // Float32Array(4) [1, 1, 2, 2]
+   * ```
+   */
+  update<T>(body: (stream: CudaStream) => T extends PromiseLike<unknown> ? never : T): this {
+    requireKind(body, CALLBACK, "update");
+    if (this.disposed) throw new DisposedError(this.toString());
+    requireNoCapture("update a graph");
+    finishNow(this.#comingLaunches, `update ${this}`);
+    using recorded = new Recording(this.#stream, body);
+    if (this.disposed) throw new DisposedError(this.toString());
+    const state = this.#state;
+    if (state.memory.made.length > 0 || recorded.memory.made.length > 0) {
+      throw new TypeError(
+        `Cannot update ${this}: ${
+          state.memory.made.length > 0 ? "it" : "the recorded work"
+        } allocates memory; allocate before the capture`,
+      );
+    }
+    const { context, nodeCount } = this;
+    requireMemory(context, recorded.memory.named, `update ${this}`);
+    const { handle } = this.#record;
+    try {
+      updateGraph({ context, handle, nodeCount, toString: () => `${this}` }, recorded);
+    } catch (error) {
+      // Only a refusal tells that the driver has changed nothing: else the graph keeps both.
+      if (error instanceof CudaError) state.memory.holds.use(recorded.take().holds);
+      throw error;
+    }
+    const former = state.memory.holds;
+    state.memory = recorded.take();
+    state.borrowed = borrowedOf(state.memory);
+    former.dispose();
+    return this;
   }
 
   /**
@@ -227,7 +297,7 @@ export class CudaGraph implements Disposable {
 
   #launchNow(stream: CudaStream): void {
     const { uses, made, outputs } = this.#state.memory;
-    requireMemory(this.context, this.#borrowed, `launch ${this}`);
+    requireMemory(this.context, this.#state.borrowed, `launch ${this}`);
     for (const { usage, access } of uses) usage.order(stream, access);
     if (made.length === 0) this.#queue(stream);
     else takeWithinLimits(this.#need(), () => this.#queue(stream));
@@ -279,21 +349,12 @@ export class CudaGraph implements Disposable {
 export function captureGraph(stream: CudaStream, request: CaptureRequest): CudaGraph {
   const { body, label } = CAPTURE_REQUEST.read(request, "capture");
   requireKind(body, CALLBACK, "capture");
-  if (stream.disposed) throw new DisposedError(stream.toString());
   const { context } = stream;
-  using captured = new CapturedMemory(stream);
-  refusePromise(body(stream));
-  const { graph, memory } = captured.end();
-  using template = new DisposableStack();
-  const destroy = () => context.giveBack("cuGraphDestroy", graph);
-  template.defer(() => void tryRelease(context.driver, "a recorded graph", destroy));
-  using undo = new DisposableStack();
-  undo.use(memory.holds);
-  requireMemory(context, memory.named, "make a graph");
-  const nodeCount = countNodes(context, graph);
-  const handle = instantiate(context, graph);
-  undo.move();
-  return new CudaGraph(new Parts({ stream, handle, nodeCount, memory, label }));
+  using recorded = new Recording(stream, body);
+  requireMemory(context, recorded.memory.named, "make a graph");
+  const { nodeCount } = recorded;
+  const handle = instantiate(context, recorded.handle);
+  return new CudaGraph(new Parts({ stream, handle, nodeCount, memory: recorded.take(), label }));
 }
 
 /**
@@ -305,44 +366,6 @@ function instantiate(context: Context, graph: bigint): bigint {
   return take64(context, "cuGraphInstantiateWithFlags", graph, BigInt(flag));
 }
 
-/**
- * Checks that memory still exists: the driver ends the process when it makes a graph ready that
- * copies from or to freed memory.
- *
- * @throws TypeError when it was freed.
- */
-function requireMemory(context: Context, named: readonly NamedMemory[], action: string): void {
-  const { CU_POINTER_ATTRIBUTE_MEMORY_TYPE: attribute } = CUpointer_attribute;
-  const cell = new BigUint64Array(1);
-  for (const { block, address, byteLength } of named) {
-    if (byteLength === 0) continue;
-    for (const place of [address, address + BigInt(byteLength) - 1n]) {
-      const status = context.status("cuPointerGetAttribute", cell, attribute, place);
-      if (status === CUresult.CUDA_SUCCESS) continue;
-      if (status !== CUresult.CUDA_ERROR_INVALID_VALUE) {
-        throw context.driver.error(status, "cuPointerGetAttribute");
-      }
-      throw new TypeError(
-        `Cannot ${action}: the memory of ${nameOf(block)} that it uses was freed; keep it until ` +
-          `the graph is disposed`,
-      );
-    }
-  }
-}
-
 function sizeOf(blocks: readonly GraphBlock[]): number {
   return blocks.reduce((sum, { requestedBytes }) => sum + requestedBytes, 0);
-}
-
-function countNodes(context: Context, graph: bigint): number {
-  return Number(read64(context, "cuGraphGetNodes", graph, null));
-}
-
-function refusePromise(result: unknown): void {
-  if (!(result instanceof Promise)) return;
-  result.catch(() => {}); // what it fails with is not the reason to tell
-  throw new TypeError(
-    "Cannot capture a function that returns a promise: waits and transfers of ordinary arrays " +
-      "cannot be recorded; use pinned buffers, and write () => { ... } to return nothing",
-  );
 }

@@ -82,6 +82,11 @@ export class GraphAllocation extends Allocation implements GraphBlock {
     if (!this.isThere) this.#presence = "never";
   }
 
+  /** Whether a use needs no check: never before its memory is there. */
+  override isInOrder(stream: CudaStream, access: Access): boolean {
+    return this.isThere && super.isInOrder(stream, access);
+  }
+
   /**
    * Checks that a call may use the block later: when it is there, or when a launch is under way.
    *

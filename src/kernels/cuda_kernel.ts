@@ -11,7 +11,7 @@ import type { KernelNumber } from "../launch/kernel_number.ts";
 import { type LaunchShapeOptions, shapeOf } from "../launch/launch_shape.ts";
 import { ANYTHING, FLAG, LIST, NUMBER, OptionSet } from "../words/options.ts";
 import { type Parts, partsOf } from "../words/parts.ts";
-import type { CudaStream } from "../order/stream.ts";
+import { CudaStream } from "../order/stream.ts";
 import { STREAM, streamOn } from "../order/stream_choice.ts";
 
 /**
@@ -157,7 +157,7 @@ export class CudaKernel implements Disposable {
    * @throws DisposedError when the module, the stream or a buffer was disposed.
    */
   launch(options: LaunchOptions): void {
-    LAUNCH_OPTIONS.read(options, "launch");
+    if (!isUsual(options)) LAUNCH_OPTIONS.read(options, "launch");
     this.#requireUsable();
     const stream = streamOn(this.module.context, options, this);
     const shape = shapeOf(options, this.#function.name);
@@ -190,4 +190,18 @@ export class CudaKernel implements Disposable {
   #requireUsable(): void {
     if (this.disposed) throw new DisposedError(this.toString());
   }
+}
+
+/**
+ * Whether options are those that nearly all launches have, as {@link LAUNCH_OPTIONS} would find: behind
+ * a driver call each step of its walk costs more than the launch has to spare.
+ */
+function isUsual(options: LaunchOptions): boolean {
+  if (typeof options !== "object" || options === null) return false;
+  if (Object.getPrototypeOf(options) !== Object.prototype) return false;
+  for (const name in options) {
+    if (name !== "grid" && name !== "block" && name !== "args" && name !== "stream") return false;
+  }
+  const { args, stream } = options;
+  return Array.isArray(args) && (stream === undefined || stream instanceof CudaStream);
 }

@@ -2,12 +2,13 @@
 // memory that it is given.
 
 import { CUfunction_attribute, CUlaunchAttributeID, CUresult } from "../../ffi/constants.ts";
+import type { DriverApi } from "../../ffi/cuda.ts";
 import { CUlaunchAttribute, CUlaunchConfig } from "../../ffi/structs.ts";
 import { activeCapture, isCaptured } from "../order/capture.ts";
 import type { Context } from "../driver/context.ts";
 import { take32 } from "../driver/driver.ts";
 import { formatBytes, formatCount } from "../words/format.ts";
-import type { Allocation } from "../memory/allocation.ts";
+import { type Allocation, countPlaces } from "../memory/allocation.ts";
 import { type CapturedBlock, capturedMemory } from "../memory/captured_memory.ts";
 import { keepFor, type MemoryUse, pendingBefore } from "../memory/in_order.ts";
 import type { Access } from "../memory/stream_usage.ts";
@@ -54,6 +55,13 @@ interface Use extends MemorySpan {
   readonly access: Access;
 }
 
+/** A launch whose arguments are set. */
+interface OrderedLaunch {
+  readonly shape: LaunchShape;
+  readonly stream: CudaStream;
+  readonly uses: readonly Use[];
+}
+
 /** The code that a kernel is a part of: it stays loaded while a graph or a launch to come needs it. */
 export interface KernelCode extends CapturedBlock {
   /** Context in which its kernels run. */
@@ -78,6 +86,7 @@ export class KernelFunction {
   /** Its parameters; undefined when neither its text nor the driver tells them. */
   readonly types: readonly ParameterType[] | undefined;
   #block: ParameterBlock;
+  readonly #launch: DriverApi["cuLaunchKernel"];
   #limits: KernelLimits | undefined;
   /** The most shared memory that a launch can have as things are. */
   #allowedSharedBytes = USUAL_SHARED_BYTES;
@@ -89,6 +98,8 @@ export class KernelFunction {
     this.name = name;
     this.types = sameSizes(types, sizesOf(code.context, handle));
     this.#block = new ParameterBlock(this.types ?? []);
+    // Behind a driver call a look into a table costs more than a field.
+    this.#launch = code.context.driver.api.cuLaunchKernel;
   }
 
   /** Its needs and limits (cuFuncGetAttribute). */
@@ -117,25 +128,37 @@ export class KernelFunction {
    * @throws RangeError for a shape that the kernel or the device cannot have.
    */
   launch({ shape, stream, args }: LaunchRequest): void {
-    const uses = this.#setArguments(args);
+    // Memory that is made on first use may run code that launches this kernel, or disposes a buffer.
+    const places = countPlaces();
+    const isUsual = this.#setArguments(args, stream);
     this.#checkShape(shape);
-    const block = this.#block;
+    if (countPlaces() !== places) this.#setArguments(args, stream);
+    else if (isUsual && activeCapture() === undefined) {
+      return this.#queue(shape, stream, this.#block);
+    }
+    this.#launchInOrder({ shape, stream, uses: usesOf(args) });
+  }
+
+  /** Records a launch, or queues it once the calls that it comes after are over. */
+  #launchInOrder(launch: OrderedLaunch): void {
+    const { shape, stream, uses } = launch;
     if (activeCapture() !== undefined && this.#isRecorded(stream, uses)) {
       orderAll(uses, stream);
-      if (isCaptured(stream)) capturedMemory()?.use(this.code, stream, "read");
-      return this.#queue(shape, stream, block);
+      if (isCaptured(stream)) {
+        capturedMemory()?.use(this.code, stream, "read");
+        capturedMemory()?.noteKernel(this);
+      }
+      return this.#queue(shape, stream, this.#block);
     }
     if (queueOf(stream).lastPostponed === undefined && !uses.some(hasPending)) {
       for (const { allocation, access } of uses) allocation.order(stream, access);
-      return this.#queue(shape, stream, block);
+      return this.#queue(shape, stream, this.#block);
     }
-    this.#launchLater({ shape, stream, uses });
+    this.#launchLater(launch);
   }
 
   /** Queues a launch once the calls that it comes after are over. */
-  #launchLater(
-    { shape, stream, uses }: { shape: LaunchShape; stream: CudaStream; uses: readonly Use[] },
-  ): void {
+  #launchLater({ shape, stream, uses }: OrderedLaunch): void {
     const block = this.#block.copy();
     const earlier = pendingBefore(stream, uses);
     const queue = () => {
@@ -158,7 +181,6 @@ export class KernelFunction {
   }
 
   #queue(shape: LaunchShape, stream: CudaStream, { table }: ParameterBlock): void {
-    const { context } = stream;
     const { grid, block, sharedBytes } = shape;
     const queue = queueOf(stream).handle;
     if (sharedBytes > this.#allowedSharedBytes) this.#allowShared(sharedBytes);
@@ -167,16 +189,16 @@ export class KernelFunction {
       return this.#queueWith(shape, stream, table);
     }
     const { handle } = this;
-    const [gx, gy, gz, bx, by, bz] = [grid[0], grid[1], grid[2], block[0], block[1], block[2]];
-    const { api } = context.driver;
+    const gx = grid[0], gy = grid[1], gz = grid[2];
+    const bx = block[0], by = block[1], bz = block[2];
     // Arguments from a list would take V8's slow way into the driver.
     // deno-fmt-ignore
-    const status = api.cuLaunchKernel(
+    const status = this.#launch(
       handle, gx, gy, gz, bx, by, bz, sharedBytes, queue, table, null,
     );
     if (status === CUresult.CUDA_SUCCESS) return;
     // deno-fmt-ignore
-    context.settle(
+    stream.context.settle(
       status, "cuLaunchKernel",
       handle, gx, gy, gz, bx, by, bz, sharedBytes, queue, table, null,
     );
@@ -214,8 +236,11 @@ export class KernelFunction {
     this.#allowedSharedBytes = sharedBytes;
   }
 
-  /** Writes all arguments into the block, and returns the memory among them. */
-  #setArguments(args: readonly unknown[]): Use[] {
+  /**
+   * Writes all arguments into the block; returns whether the launch comes after all other uses of the
+   * memory among them by itself.
+   */
+  #setArguments(args: readonly unknown[], stream: CudaStream): boolean {
     const { types } = this;
     if (types === undefined) {
       if (!this.#block.fits(args)) this.#block = ParameterBlock.for(args);
@@ -225,26 +250,25 @@ export class KernelFunction {
           `${formatCount(types.length, "parameter")}`,
       );
     }
-    const uses: Use[] = [];
     const block = this.#block;
-    const { context } = this.code;
+    let isUsual = queueOf(stream).lastPostponed === undefined;
     for (let index = 0; index < args.length; index++) {
       const value = args[index];
+      if (typeof value === "number" && block.setNumber(index, value)) continue;
       try {
         if (typeof value === "number" || !isKernelMemory(value)) {
           block.setValue(index, value, types !== undefined);
           continue;
         }
         const { allocation, address, byteLength } = value[KERNEL_MEMORY]();
-        if (allocation.context !== context) this.#checkReach(allocation);
+        if (allocation.context !== this.code.context) this.#checkReach(allocation);
         block.setAddress(index, address);
-        if (byteLength === 0) continue;
-        uses.push({ allocation, address, byteLength, access: accessOf(value) });
+        isUsual &&= byteLength === 0 || allocation.isInOrder(stream, accessOf(value));
       } catch (error) {
         throw withPlace(error, { kernel: this.name, index, value });
       }
     }
-    return uses;
+    return isUsual;
   }
 
   /** Checks memory of another device's context: only what lies on the host is within reach. */
@@ -274,6 +298,14 @@ export class KernelFunction {
       );
     }
   }
+}
+
+/** The memory among arguments, which were checked. */
+function usesOf(args: readonly unknown[]): Use[] {
+  return args.filter(isKernelMemory).flatMap((value): Use[] => {
+    const { allocation, address, byteLength } = value[KERNEL_MEMORY]();
+    return byteLength === 0 ? [] : [{ allocation, address, byteLength, access: accessOf(value) }];
+  });
 }
 
 /** Orders memory for a launch under capture: by what is recorded already, the stream joins. */

@@ -15,6 +15,9 @@ const ALIGNMENT_BYTES = 16;
 /** Parameters of which only the number is known have room for any number. */
 const UNKNOWN: ParameterType = { byteLength: 8, kind: undefined };
 
+/** The types that nearly all parameters have, for which a value is written without a second look. */
+const Usual = { none: 0, address: 1, int32: 2, float32: 3, float64: 4 } as const;
+
 /** Memory for the values of one launch. */
 export class ParameterBlock {
   /** The table of addresses, as the driver takes it. */
@@ -22,10 +25,13 @@ export class ParameterBlock {
   readonly #types: readonly ParameterType[];
   readonly #view: DataView<ArrayBuffer>;
   readonly #offsets: readonly number[];
+  /** The type of each parameter, where it is a usual one. */
+  readonly #usual: Uint8Array;
 
   /** Makes room for values of these types. */
   constructor(types: readonly ParameterType[]) {
     this.#types = types;
+    this.#usual = Uint8Array.from(types, usualOf);
     let end = roundUp(types.length * 8);
     this.#offsets = types.map(({ byteLength }) => {
       const offset = end;
@@ -76,11 +82,23 @@ export class ParameterBlock {
    * @throws TypeError when the parameter has no room for one.
    */
   setAddress(index: number, address: bigint): void {
-    const type = this.#types[index];
-    if (type !== undefined && (type.byteLength !== 8 || type.kind === "float")) {
-      throw new TypeError(`expected ${wordsFor(type)}, not memory`);
+    if (this.#usual[index] !== Usual.address) {
+      throw new TypeError(`expected ${wordsFor(this.#types[index] ?? UNKNOWN)}, not memory`);
     }
     this.#view.setBigUint64(this.#offsets[index] ?? 0, address, true);
+  }
+
+  /** Writes a number into a parameter of a usual type, when it fits; returns whether it does. */
+  setNumber(index: number, value: number): boolean {
+    const usual = this.#usual[index];
+    const offset = this.#offsets[index] ?? 0;
+    if (usual === Usual.int32) {
+      if ((value | 0) !== value && value >>> 0 !== value) return false;
+      this.#view.setInt32(offset, value, true);
+    } else if (usual === Usual.float32) this.#view.setFloat32(offset, value, true);
+    else if (usual === Usual.float64) this.#view.setFloat64(offset, value, true);
+    else return false;
+    return true;
   }
 
   /**
@@ -152,6 +170,13 @@ export class ParameterBlock {
       this.#view.setUint32(offset, Number(BigInt.asUintN(32, whole)), true);
     } else this.#view.setBigUint64(offset, BigInt.asUintN(64, whole), true);
   }
+}
+
+function usualOf({ byteLength, kind }: ParameterType): number {
+  if (byteLength === 8) return kind === "float" ? Usual.float64 : Usual.address;
+  if (byteLength !== 4) return Usual.none;
+  if (kind === "float") return Usual.float32;
+  return kind === "integer" ? Usual.int32 : Usual.none;
 }
 
 /** Puts an argument into words for a message. */

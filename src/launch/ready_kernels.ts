@@ -22,7 +22,7 @@ export interface ReadyLaunch {
   /** Number of elements. */
   readonly count: number;
   /** One value for each parameter. */
-  readonly args: readonly (KernelMemory | KernelNumber)[];
+  readonly args: readonly (KernelMemory | KernelNumber | Uint8Array)[];
 }
 
 const loaded = new WeakMap<Context, LoadedCode>();

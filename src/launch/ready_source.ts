@@ -82,4 +82,65 @@ extern "C" __global__ void vramkit_checksum(const u8 *bytes, u64 byteLength, u32
   __syncthreads();
   if (threadIdx.x < 2) atomicAdd(&result[threadIdx.x], sums[threadIdx.x]);
 }
+
+// The same bytes again and again. They come by value, so that they need no memory; 16 more behind them
+// let every thread read 16 in a row.
+struct Pattern { u64 words[128]; };
+
+extern "C" __global__ void vramkit_repeat(
+    u8 *to, u64 byteLength, u64 patternBytes, Pattern pattern) {
+  __shared__ u64 words[130];
+  u8 *bytes = (u8 *)words;
+  if (threadIdx.x == 0) {
+#pragma unroll
+    for (int i = 0; i < 128; i++) words[i] = pattern.words[i];
+  }
+  __syncthreads();
+  if (threadIdx.x < 16) bytes[patternBytes + threadIdx.x] = bytes[threadIdx.x % patternBytes];
+  __syncthreads();
+  u64 head = (16 - ((u64)to & 15)) & 15;
+  if (head > byteLength) head = byteLength;
+  u64 count = (byteLength - head) / 16;
+  uint4 *target = (uint4 *)(to + head);
+  EACH(i, count) {
+    const u8 *from = bytes + (head + i * 16) % patternBytes;
+    u32 lanes[4] = {0, 0, 0, 0};
+#pragma unroll
+    for (int at = 0; at < 16; at++) lanes[at / 4] |= (u32)from[at] << (8 * (at % 4));
+    target[i] = make_uint4(lanes[0], lanes[1], lanes[2], lanes[3]);
+  }
+  EACH(i, byteLength - count * 16) {
+    u64 at = i < head ? i : i + count * 16;
+    to[at] = bytes[at % patternBytes];
+  }
+}
+
+// A copy by the multiprocessors: eight reads are on their way before the first is written.
+extern "C" __global__ void vramkit_copy(u8 *to, const u8 *from, u64 byteLength) {
+  u64 done = 0;
+  if ((((u64)to | (u64)from) & 15) == 0) {
+    uint4 *target = (uint4 *)to;
+    const uint4 *source = (const uint4 *)from;
+    u64 count = byteLength / 16, step = (u64)gridDim.x * blockDim.x;
+    u64 i = blockIdx.x * (u64)blockDim.x + threadIdx.x;
+    for (; i + 7 * step < count; i += 8 * step) {
+      uint4 parts[8];
+#pragma unroll
+      for (int k = 0; k < 8; k++) parts[k] = source[i + k * step];
+#pragma unroll
+      for (int k = 0; k < 8; k++) target[i + k * step] = parts[k];
+    }
+    for (; i < count; i += step) target[i] = source[i];
+    done = count * 16;
+  }
+  EACH(i, byteLength - done) to[done + i] = from[done + i];
+}
+
+// Goes from address to address: each access waits for the one before.
+extern "C" __global__ void vramkit_chase(const u64 *start, u64 count, u64 *end) {
+  if (blockIdx.x != 0 || threadIdx.x != 0) return;
+  const volatile u64 *at = start;
+  for (u64 i = 0; i < count; i++) at = (const volatile u64 *)*at;
+  *end = (u64)at;
+}
 `;

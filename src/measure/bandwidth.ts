@@ -12,12 +12,21 @@ import { type ByteSize, parseBytes } from "../words/format.ts";
 import { CALLBACK, listOf, NUMBER, oneOf, OptionSet, SIGNAL, SIZE } from "../words/options.ts";
 import type {
   BandwidthPoint,
+  CaseLatency,
   CaseSpeed,
   CopyCase,
   CopyDirection,
   HostKind,
+  LatencyCase,
 } from "./bandwidth_result.ts";
-import { type BandwidthMemory, CASE_BYTES, COPY_CASES, measureCases } from "./copy_cases.ts";
+import {
+  type BandwidthMemory,
+  CASE_BYTES,
+  COPY_CASES,
+  isCopyCase,
+  measureCases,
+} from "./copy_cases.ts";
+import { isLatencyCase, LATENCY_CASES, measureLatencies } from "./latency_cases.ts";
 import { Latch } from "./latch.ts";
 import { fillPattern, findMismatch } from "./pattern.ts";
 
@@ -30,10 +39,10 @@ export interface BandwidthOptions {
   /** Directions; all three by default. */
   readonly directions?: readonly CopyDirection[];
   /**
-   * Copy-engine cases of nvbandwidth to measure; none by default. Given alone, there are no points
-   * by size.
+   * Cases of nvbandwidth to measure: copies by the copy engines, copies by a kernel, and the latency of
+   * an access to host memory; none by default. Given alone, there are no points by size.
    */
-  readonly cases?: readonly CopyCase[];
+  readonly cases?: readonly (CopyCase | LatencyCase)[];
   /** Size of a copy in these cases; 512 MiB by default, as in nvbandwidth. */
   readonly caseSize?: ByteSize;
   /** Samples for each point; 3 by default. */
@@ -49,7 +58,7 @@ export const BANDWIDTH_OPTIONS: OptionSet<BandwidthOptions> = new OptionSet({
   sizes: listOf(SIZE),
   kinds: listOf(oneOf("pageable", "pinned")),
   directions: listOf(oneOf("host-to-device", "device-to-host", "device-to-device")),
-  cases: listOf(oneOf(...COPY_CASES)),
+  cases: listOf(oneOf(...COPY_CASES, ...LATENCY_CASES)),
   caseSize: SIZE,
   sampleCount: NUMBER,
   onProgress: CALLBACK,
@@ -93,6 +102,7 @@ interface Lane {
 export interface Measured {
   readonly points: BandwidthPoint[];
   readonly cases: CaseSpeed[];
+  readonly latencies: CaseLatency[];
 }
 
 /** Measures every point of a sweep, and every case. */
@@ -106,7 +116,12 @@ export async function measureBandwidth(
   const isOfCasesOnly = options.cases !== undefined && options.sizes === undefined &&
     options.kinds === undefined && options.directions === undefined;
   const points = isOfCasesOnly ? [] : await measurePoints(memory, options);
-  return { points, cases: await measureCases(memory, { cases, byteLength, sampleCount, signal }) };
+  const plan = { sampleCount, signal };
+  return {
+    points,
+    cases: await measureCases(memory, { cases: cases.filter(isCopyCase), byteLength, ...plan }),
+    latencies: await measureLatencies(memory, { cases: cases.filter(isLatencyCase), ...plan }),
+  };
 }
 
 /** Measures every point of a sweep. */
@@ -157,9 +172,7 @@ class Sweep {
     this.#destination = device();
     this.#pinned = resources.use(allocatePinnedBuffer({ ...request, resource: memory.pinned }));
     this.#pageable = new Uint8Array(largestBytes);
-    if (!Latch.isSupported(context)) return;
-    const word = { dtype: "uint32", shape: 1, stream, resource: memory.pinned } as const;
-    this.#latch = new Latch(resources.use(allocatePinnedBuffer(word)));
+    this.#latch = Latch.onStream(memory.pinned, { stream, resources });
   }
 
   /** The ways of copying that the options ask for. */

@@ -46,13 +46,22 @@ export interface BandwidthFit {
   readonly halfBandwidthBytes: number;
 }
 
-/** A copy-engine case of nvbandwidth for one GPU, by its name. */
+/**
+ * A case of nvbandwidth that copies, for one GPU, by its name: by the copy engines, or by a kernel in
+ * those that end in `_sm`. The last is ours, and is named as its others are.
+ */
 export type CopyCase =
   | "host_to_device_memcpy_ce"
   | "device_to_host_memcpy_ce"
   | "host_to_device_bidirectional_memcpy_ce"
   | "device_to_host_bidirectional_memcpy_ce"
-  | "device_local_copy";
+  | "device_local_copy"
+  | "host_to_device_memcpy_sm"
+  | "device_to_host_memcpy_sm"
+  | "device_local_copy_sm";
+
+/** A case of nvbandwidth that measures a latency, by its name. */
+export type LatencyCase = "host_device_latency_sm";
 
 /** The measurement of one case of nvbandwidth. */
 export interface CaseSpeed {
@@ -74,6 +83,26 @@ export interface CaseSpeed {
   readonly verified: boolean;
 }
 
+/** The measurement of a latency: a thread of the GPU goes from address to address. */
+export interface CaseLatency {
+  /** The case's name. */
+  readonly name: LatencyCase;
+  /** Bytes that the addresses are spread over. */
+  readonly byteLength: number;
+  /** Median seconds of one access, which begins when the one before is over. */
+  readonly secondsPerAccess: number;
+  /** Seconds of an access in the fastest sample. */
+  readonly minSecondsPerAccess: number;
+  /** Seconds of an access in the slowest sample. */
+  readonly maxSecondsPerAccess: number;
+  /** Number of samples. */
+  readonly sampleCount: number;
+  /** Number of accesses in a sample. */
+  readonly accessCount: number;
+  /** Whether the thread came to the right address in the end. */
+  readonly verified: boolean;
+}
+
 /** The device, driver and versions that a result was measured with. */
 export interface Provenance {
   /** The device's name; `"Simulated"` for the simulated one. */
@@ -90,10 +119,10 @@ export interface Provenance {
   readonly isModelled?: boolean;
 }
 
-/** A result as plain data; files from before there were cases have none. */
+/** A result as plain data; files from before there were cases and latencies have none. */
 export type BandwidthData =
-  & Omit<BandwidthResult, "cases">
-  & Partial<Pick<BandwidthResult, "cases">>;
+  & Omit<BandwidthResult, "cases" | "latencies">
+  & Partial<Pick<BandwidthResult, "cases" | "latencies">>;
 
 const RESULT = new OptionSet<BandwidthData>({
   provenance: RECORD,
@@ -102,6 +131,7 @@ const RESULT = new OptionSet<BandwidthData>({
   points: LIST,
   fits: LIST,
   cases: LIST,
+  latencies: LIST,
 });
 
 /**
@@ -119,8 +149,10 @@ export class BandwidthResult {
   readonly points: readonly BandwidthPoint[];
   /** One line for each direction and kind whose points lie on one. */
   readonly fits: readonly BandwidthFit[];
-  /** The cases of nvbandwidth that were asked for. */
+  /** The cases of nvbandwidth that copy, as far as they were asked for. */
   readonly cases: readonly CaseSpeed[];
+  /** Those that measure a latency. */
+  readonly latencies: readonly CaseLatency[];
 
   /**
    * Creates a result from plain data, such as parsed JSON.
@@ -135,6 +167,7 @@ export class BandwidthResult {
     this.points = found.points;
     this.fits = found.fits;
     this.cases = found.cases ?? [];
+    this.latencies = found.latencies ?? [];
   }
 }
 

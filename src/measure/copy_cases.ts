@@ -1,5 +1,5 @@
-// The copy-engine cases of nvbandwidth for one GPU, by its names and its method: both directions alone
-// and with the other direction loaded, and copies on the device.
+// The cases of nvbandwidth that copy, for one GPU, by its names and its method: both directions alone
+// and with the other direction loaded, and copies on the device; by the copy engines, and by a kernel.
 
 import { allocateDeviceBuffer } from "../buffers/device_buffer.ts";
 import type { GpuBuffer } from "../buffers/gpu_buffer.ts";
@@ -9,6 +9,8 @@ import { createEvent } from "../order/event.ts";
 import { createStream, type CudaStream } from "../order/stream.ts";
 import { nextTurn } from "../order/waiting.ts";
 import type { CaseSpeed, CopyCase } from "./bandwidth_result.ts";
+import { u64 } from "../launch/kernel_number.ts";
+import { launchReady, reading, writing } from "../launch/ready_kernels.ts";
 import { Latch } from "./latch.ts";
 import { fillPattern, findMismatch } from "./pattern.ts";
 
@@ -41,18 +43,32 @@ interface Ends {
   readonly from: "host" | "device";
   readonly to: "host" | "device";
   readonly isLoaded: boolean;
+  /** Whether a kernel copies, and not the driver. */
+  readonly isByKernel: boolean;
 }
 
+const ALONE = { isLoaded: false, isByKernel: false } as const;
+const LOADED = { ...ALONE, isLoaded: true } as const;
+const BY_KERNEL = { ...ALONE, isByKernel: true } as const;
+
 const ENDS: Readonly<Record<CopyCase, Ends>> = {
-  host_to_device_memcpy_ce: { from: "host", to: "device", isLoaded: false },
-  device_to_host_memcpy_ce: { from: "device", to: "host", isLoaded: false },
-  host_to_device_bidirectional_memcpy_ce: { from: "host", to: "device", isLoaded: true },
-  device_to_host_bidirectional_memcpy_ce: { from: "device", to: "host", isLoaded: true },
-  device_local_copy: { from: "device", to: "device", isLoaded: false },
+  host_to_device_memcpy_ce: { from: "host", to: "device", ...ALONE },
+  device_to_host_memcpy_ce: { from: "device", to: "host", ...ALONE },
+  host_to_device_bidirectional_memcpy_ce: { from: "host", to: "device", ...LOADED },
+  device_to_host_bidirectional_memcpy_ce: { from: "device", to: "host", ...LOADED },
+  device_local_copy: { from: "device", to: "device", ...ALONE },
+  host_to_device_memcpy_sm: { from: "host", to: "device", ...BY_KERNEL },
+  device_to_host_memcpy_sm: { from: "device", to: "host", ...BY_KERNEL },
+  device_local_copy_sm: { from: "device", to: "device", ...BY_KERNEL },
 };
 
 /** The names of the cases, in nvbandwidth's order. */
 export const COPY_CASES = Object.keys(ENDS) as readonly CopyCase[];
+
+/** Whether a case copies. */
+export function isCopyCase(name: string): name is CopyCase {
+  return Object.hasOwn(ENDS, name);
+}
 
 /** The cases to measure, and the size of their copies. */
 export interface CasePlan {
@@ -83,7 +99,7 @@ interface CaseFields extends CasePlan {
 
 function measureCase(name: CopyCase, fields: CaseFields): CaseSpeed {
   const { byteLength, sampleCount, memory, resources } = fields;
-  const { from, to, isLoaded } = ENDS[name];
+  const { from, to, isLoaded, isByKernel } = ENDS[name];
   const { context } = memory.device;
   const stream = resources.use(createStream(context));
   const measured: Route = {
@@ -98,19 +114,23 @@ function measureCase(name: CopyCase, fields: CaseFields): CaseSpeed {
     : undefined;
   const start = resources.use(createEvent(context));
   const end = resources.use(createEvent(context));
-  const latch = makeLatch(fields, stream);
+  const latch = Latch.onStream(memory.pinned, { stream, resources });
+  const copy = isByKernel
+    ? () => copyByKernel(measured, stream)
+    : () => void measured.to.copyFrom(measured.from, { stream });
   setPattern(measured.from, byteLength);
+  if (isByKernel) copy(); // its first launch loads it, which would wait for a stream that is held
   measured.to.fill(0, { stream });
   load?.route.from.fill(1, { stream });
   stream.synchronizeSync();
   const queue = () => {
-    for (let i = 0; i < WARM_UP_COUNT; i++) measured.to.copyFrom(measured.from, { stream });
+    for (let i = 0; i < WARM_UP_COUNT; i++) copy();
     stream.record(start);
     load?.stream.wait(start);
     for (let i = 0; load !== undefined && i < LOAD_COUNT; i++) {
       load.route.to.copyFrom(load.route.from, { stream: load.stream });
     }
-    for (let i = 0; i < COPY_COUNT; i++) measured.to.copyFrom(measured.from, { stream });
+    for (let i = 0; i < COPY_COUNT; i++) copy();
     stream.record(end);
   };
   const seconds: number[] = [];
@@ -135,6 +155,19 @@ function measureCase(name: CopyCase, fields: CaseFields): CaseSpeed {
   };
 }
 
+/** Bytes that a thread reads at a time. */
+const VECTOR_BYTES = 16;
+
+/** Queues a copy by the multiprocessors. */
+function copyByKernel({ from, to }: Route, stream: CudaStream): void {
+  const { byteLength } = to;
+  launchReady(stream, {
+    name: "vramkit_copy",
+    count: Math.ceil(byteLength / VECTOR_BYTES),
+    args: [writing(to.span), reading(from.span), u64(byteLength)],
+  });
+}
+
 function bufferAt(
   place: "host" | "device",
   { memory, byteLength, resources }: CaseFields,
@@ -146,12 +179,6 @@ function bufferAt(
       ? allocatePinnedBuffer({ ...request, resource: memory.pinned })
       : allocateDeviceBuffer({ ...request, resource: memory.device }),
   );
-}
-
-function makeLatch({ memory, resources }: CaseFields, stream: CudaStream): Latch | undefined {
-  if (!Latch.isSupported(memory.device.context)) return undefined;
-  const word = { dtype: "uint32", shape: 1, stream, resource: memory.pinned } as const;
-  return new Latch(resources.use(allocatePinnedBuffer(word)));
 }
 
 function setPattern(buffer: GpuBuffer<"uint8">, byteLength: number): void {

@@ -2,8 +2,9 @@
 // runs.
 
 import { CUstreamWaitValue_flags } from "../../ffi/constants.ts";
-import type { PinnedBuffer } from "../buffers/pinned_buffer.ts";
+import { allocatePinnedBuffer, type PinnedBuffer } from "../buffers/pinned_buffer.ts";
 import type { Context } from "../driver/context.ts";
+import type { MemoryResource } from "../memory/memory_resource.ts";
 import { type CudaStream, queueOf } from "../order/stream.ts";
 
 /** A word of page-locked memory that a stream waits for (cuStreamWaitValue32). */
@@ -13,6 +14,16 @@ export class Latch {
   /** Uses a pinned buffer of one element, which the caller disposes. */
   constructor(word: PinnedBuffer<"uint32">) {
     this.#word = word;
+  }
+
+  /** Makes a latch with a word of its own; undefined where the device cannot wait for one. */
+  static onStream(
+    resource: MemoryResource,
+    { stream, resources }: { readonly stream: CudaStream; readonly resources: DisposableStack },
+  ): Latch | undefined {
+    if (!Latch.isSupported(stream.context)) return undefined;
+    const word = { dtype: "uint32", shape: 1, stream, resource } as const;
+    return new Latch(resources.use(allocatePinnedBuffer(word)));
   }
 
   /** Whether a device can wait for a word in memory. */

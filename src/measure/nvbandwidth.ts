@@ -2,15 +2,19 @@
 // or JSON, so that both stand side by side.
 
 import { VERSION } from "../words/version.ts";
-import type { BandwidthResult, CopyCase } from "./bandwidth_result.ts";
+import type { BandwidthResult, CopyCase, LatencyCase } from "./bandwidth_result.ts";
 
 /** Its words for the matrix of a case. */
-const DESCRIPTIONS: Readonly<Record<CopyCase, string>> = {
+const DESCRIPTIONS: Readonly<Record<CopyCase | LatencyCase, string>> = {
   host_to_device_memcpy_ce: "memcpy CE CPU(row) -> GPU(column) bandwidth (GB/s)",
   device_to_host_memcpy_ce: "memcpy CE CPU(row) <- GPU(column) bandwidth (GB/s)",
   host_to_device_bidirectional_memcpy_ce: "memcpy CE CPU(row) <-> GPU(column) bandwidth (GB/s)",
   device_to_host_bidirectional_memcpy_ce: "memcpy CE CPU(row) <-> GPU(column) bandwidth (GB/s)",
   device_local_copy: "memcpy local GPU(column) bandwidth (GB/s)",
+  host_to_device_memcpy_sm: "memcpy SM CPU(row) -> GPU(column) bandwidth (GB/s)",
+  device_to_host_memcpy_sm: "memcpy SM CPU(row) <- GPU(column) bandwidth (GB/s)",
+  device_local_copy_sm: "memcpy SM local GPU(column) bandwidth (GB/s)",
+  host_device_latency_sm: "memory latency SM CPU(row) <-> GPU(column) (ns)",
 };
 
 /** One case in its JSON. */
@@ -39,7 +43,7 @@ export interface NvbandwidthDocument {
 
 /** Returns the cases of a result as its JSON document; one with wrong bytes has the status "Error". */
 export function nvbandwidthDocument(
-  { provenance, cases }: BandwidthResult,
+  { provenance, cases, latencies }: BandwidthResult,
   ordinal = 0,
 ): NvbandwidthDocument {
   const [major = 0, minor = 0] = provenance.driver.split(".").map(Number);
@@ -50,22 +54,33 @@ export function nvbandwidthDocument(
       "CUDA Runtime Version": 1000 * major + 10 * minor,
       "Driver Version": provenance.driver,
       "GPU Device list": [`${ordinal}: ${provenance.device}`],
-      testcases: cases.map(({ name, gigabytesPerSecond: speed, verified }) => ({
-        name,
-        status: verified ? "Passed" : "Error",
-        bandwidth_description: DESCRIPTIONS[name],
-        bandwidth_matrix: [[String(speed)]],
-        sum: speed,
-        min: speed,
-        max: speed,
-        average: speed,
-      })),
+      testcases: [
+        ...cases.map(({ gigabytesPerSecond: value, ...rest }) => caseOf({ ...rest, value })),
+        ...latencies.map(({ secondsPerAccess, ...rest }) =>
+          caseOf({ ...rest, value: secondsPerAccess * 1e9 })
+        ),
+      ],
     },
   };
 }
 
+function caseOf(
+  { name, value, verified }: { name: CopyCase | LatencyCase; value: number; verified: boolean },
+): NvbandwidthCase {
+  return {
+    name,
+    status: verified ? "Passed" : "Error",
+    bandwidth_description: DESCRIPTIONS[name],
+    bandwidth_matrix: [[String(value)]],
+    sum: value,
+    min: value,
+    max: value,
+    average: value,
+  };
+}
+
 /**
- * Reads the speeds of nvbandwidth's cases in GB/s, from what it prints or from its JSON: the sum over
+ * Reads the speeds of nvbandwidth's cases in GB/s, and its latencies in nanoseconds, from what it prints or from its JSON: the sum over
  * all devices, as it reports it.
  *
  * @throws TypeError for a text that has no case.

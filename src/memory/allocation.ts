@@ -56,6 +56,16 @@ export interface AllocationRequest {
   readonly lender?: Lender | undefined;
 }
 
+let placeCount = 0;
+
+/**
+ * Returns how often memory came late, grew or shrank so far: a resource of the program's own may have
+ * run any code meanwhile.
+ */
+export function countPlaces(): number {
+  return placeCount;
+}
+
 /** One block of memory, owned. */
 export class Allocation implements LedgerEntry, Owner {
   /** Its number in this process, never used again. */
@@ -167,6 +177,7 @@ export class Allocation implements LedgerEntry, Owner {
   /** Notes the block's address and size, for memory that comes late, grows or shrinks. */
   place(memory: { readonly address: bigint; readonly byteLength: number }): void {
     const formerBytes = this.#byteLength;
+    placeCount++;
     this.#address = memory.address;
     this.#byteLength = memory.byteLength;
     if (!this.#released) this.context.ledger.recount(this, formerBytes);
@@ -208,6 +219,15 @@ export class Allocation implements LedgerEntry, Owner {
    */
   checkUse(access: Access): void {
     this.#checkMemory(access);
+  }
+
+  /**
+   * Whether a use by a stream needs neither {@link Allocation.order} nor a check: that is so in nearly
+   * all launches, and costs less than to find it out there.
+   */
+  isInOrder(stream: CudaStream, access: Access): boolean {
+    return this.#lender === undefined && (access === "read" || !this.isReadOnly) &&
+      this.usage.isInOrder(stream, access);
   }
 
   /**

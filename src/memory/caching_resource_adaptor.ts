@@ -64,6 +64,14 @@ export class CachingResourceAdaptor extends ResourceAdaptor implements Disposabl
     return this.#cache.byteLength;
   }
 
+  /**
+   * Bytes of the largest block among those that are kept: a larger request needs new memory. Its share
+   * of `cachedBytes` tells how scattered they are. Looks at all of them.
+   */
+  get largestCachedBytes(): number {
+    return this.#cache.largestBytes;
+  }
+
   /** Bytes taken from the upstream: used and kept together. */
   get reservedBytes(): number {
     return this.#cache.reservedBytes;

@@ -116,6 +116,8 @@ export class CapturedMemory extends Capture implements Disposable {
   readonly #used = new Map<CapturedBlock, NamedMemory>();
   readonly #made = new Map<CapturedBlock, GraphBlock>();
   readonly #copies: GraphCopy[] = [];
+  /** Names of recorded kernels by the driver's handles. */
+  readonly #kernelNames = new Map<bigint, string>();
   readonly #holds = new DisposableStack();
 
   /**
@@ -175,8 +177,13 @@ export class CapturedMemory extends Capture implements Disposable {
     this.#copies.push(copy);
   }
 
-  /** Ends the capture: its graph, which the caller destroys, and the memory of that. */
-  end(): { graph: bigint; memory: GraphMemoryUse } {
+  /** Notes a kernel that was recorded. */
+  noteKernel({ handle, name }: { readonly handle: bigint; readonly name: string }): void {
+    this.#kernelNames.set(handle, name);
+  }
+
+  /** Ends the capture: its graph, which the caller destroys, the memory of that, and its kernels. */
+  end(): { graph: bigint; memory: GraphMemoryUse; kernelNames: ReadonlyMap<bigint, string> } {
     const graph = this.endCapture();
     const made = [...this.#made.values()];
     const outputs = made.filter(({ isFreedInGraph }) => !isFreedInGraph);
@@ -192,7 +199,8 @@ export class CapturedMemory extends Capture implements Disposable {
     this.runPostponed();
     const named = [...this.#used.values()];
     this.#forget();
-    return { graph, memory: { uses, made, outputs, copies, copiedBytes, holds, named } };
+    const memory = { uses, made, outputs, copies, copiedBytes, holds, named };
+    return { graph, memory, kernelNames: this.#kernelNames };
   }
 
   /** Ends the capture unless that was done, and drops the recording. */

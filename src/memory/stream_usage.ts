@@ -63,6 +63,13 @@ export class StreamUsage {
     this.#readers.length = 0;
   }
 
+  /** Whether a use by a stream comes after all others by itself, so that nothing is to be noted. */
+  isInOrder(stream: CudaStream, access: Access): boolean {
+    if (this.#pending !== undefined) return false;
+    if (this.#readers.length === 0) return this.#writer === stream;
+    return access === "read" && this.#readers.includes(stream);
+  }
+
   /** Whether calls that use the block are still to come. */
   get hasPending(): boolean {
     return this.#pending !== undefined;

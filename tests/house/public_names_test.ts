@@ -358,8 +358,10 @@ const PUBLIC_NAMES: Readonly<Record<keyof typeof config.exports, readonly string
   ],
   "./bench": [
     "BenchDirection",
+    "CaseLatency",
     "CaseSpeed",
     "CopyCase",
+    "LatencyCase",
     "TransferBenchOptions",
     "transferBench",
   ],

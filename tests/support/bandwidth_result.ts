@@ -70,6 +70,7 @@ export function bandwidthResult(options: ResultOptions = {}): BandwidthResult {
     points: lines.flatMap((line) => sizes.map((size) => point(line, size, verified))),
     fits: lines.map(fit),
     cases: [],
+    latencies: [],
   };
 }
 

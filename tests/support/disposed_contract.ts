@@ -34,6 +34,7 @@ const ARGUMENTS: Readonly<Record<string, (buffer: GpuBuffer) => unknown[]>> = {
   copyFrom: (buffer) => [buffer],
   copyTo: (buffer) => [buffer],
   upload: () => [new Uint32Array(4)],
+  fillPattern: () => [new Uint32Array(1)],
   uploadSync: () => [new Uint32Array(4)],
   resize: () => [4],
   reserve: () => [4],

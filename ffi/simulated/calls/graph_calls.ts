@@ -2,12 +2,17 @@
 // A capture runs nothing; a launch queues what was recorded.
 
 import { Capture } from "../model/capture.ts";
-import { CUgraphInstantiate_flags as Flag } from "../../constants.ts";
-import { bytesOf, get64, put64, requireCell } from "./cells.ts";
+import {
+  CUgraphExecUpdateResult as Result,
+  CUgraphInstantiate_flags as Flag,
+} from "../../constants.ts";
+import { CUDA_KERNEL_NODE_PARAMS_v2, CUgraphExecUpdateResultInfo } from "../../structs.ts";
+import { bytesOf, get64, put32, put64, requireCell } from "./cells.ts";
 import { refuse, requireValue } from "../errors.ts";
 import { Graph, GraphExec } from "../work/graph.ts";
+import { type GraphNode, type Misfit, misfitOf, nodesOf } from "../work/graph_nodes.ts";
 import type { Machine } from "../model/machine.ts";
-import { requireInstantiable } from "../work/submission.ts";
+import { isFillOfFreed, requireInstantiable } from "../work/submission.ts";
 import type { CallGroup } from "./calls.ts";
 
 const FREE_ON_LAUNCH = BigInt(Flag.CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH);
@@ -24,12 +29,32 @@ type GraphCalls = CallGroup<
   "cuStreamBeginCapture_v2" | "cuStreamEndCapture" | `cuGraph${string}`
 >;
 
+/** Ids of nodes that a graph has room for. */
+const NODES = 0x1_0000n;
+
+/** Tells that a fill of the graph is of freed memory; a copy of it throws, as when it is made ready. */
+function goneFrom(machine: Machine, { capture }: Graph): Misfit | undefined {
+  const isGone = capture.works().some((work) => isFillOfFreed(machine, capture, work));
+  if (isGone) return { result: Result.CU_GRAPH_EXEC_UPDATE_ERROR };
+  for (const work of capture.works()) requireInstantiable(machine, capture, work);
+  return undefined;
+}
+
+function nodeId({ handle }: Graph, place: number): bigint {
+  return handle * NODES + BigInt(place);
+}
+
 /** Makes the calls for a machine. */
 export function graphCalls(machine: Machine): GraphCalls {
   /** Finds what a handle names; null is a bad value here and no bad handle. */
   function find<T extends object>(type: abstract new (...values: never[]) => T, handle: bigint): T {
     requireValue(handle !== 0n);
     return machine.find(type, handle);
+  }
+
+  function findNode(id: bigint): GraphNode {
+    const graph = find(Graph, id / NODES);
+    return nodesOf(graph.capture)[Number(id % NODES)] ?? refuse("CUDA_ERROR_INVALID_VALUE");
   }
 
   return {
@@ -55,6 +80,19 @@ export function graphCalls(machine: Machine): GraphCalls {
       const { context } = capture.origin;
       put64(cell, machine.register((made) => new Graph(made, capture), context).handle);
     },
+    cuGraphKernelNodeGetParams_v2(node, parameters) {
+      const { kernel } = findNode(node).work;
+      requireValue(kernel !== undefined);
+      const { handle: func, context, grid, block, sharedBytes: sharedMemBytes } = kernel;
+      const [gridDimX, gridDimY, gridDimZ] = grid;
+      const [blockDimX, blockDimY, blockDimZ] = block;
+      const shape = { gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ };
+      const fields = { func, ...shape, sharedMemBytes, ctx: context.handle };
+      bytesOf(parameters).set(CUDA_KERNEL_NODE_PARAMS_v2.encode(fields));
+    },
+    cuGraphNodeGetType(node, type) {
+      put32(type, findNode(node).type);
+    },
     cuGraphGetNodes(handle, nodes, count) {
       const graph = find(Graph, handle);
       const { nodeCount } = graph.capture;
@@ -63,7 +101,7 @@ export function graphCalls(machine: Machine): GraphCalls {
       const room = Number(get64(count));
       requireValue(room > 0);
       for (let index = 0; index < room; index++) {
-        const id = index < nodeCount ? graph.handle * 0x1_0000n + BigInt(index) : 0n;
+        const id = index < nodeCount ? nodeId(graph, index) : 0n;
         put64(bytes.subarray(index * 8), id);
       }
       put64(count, Math.min(room, nodeCount));
@@ -84,6 +122,24 @@ export function graphCalls(machine: Machine): GraphCalls {
         graph.context,
       );
       put64(handle, exec.handle);
+    },
+    cuGraphExecUpdate_v2(handle, graphHandle, info) {
+      const tell = (result: number, errorNode = 0n) =>
+        info === null
+          ? undefined
+          : bytesOf(info).set(CUgraphExecUpdateResultInfo.encode({ result, errorNode }));
+      tell(Result.CU_GRAPH_EXEC_UPDATE_SUCCESS);
+      const exec = find(GraphExec, handle);
+      const graph = find(Graph, graphHandle);
+      if (exec.graph === graph) return;
+      const misfit = misfitOf(nodesOf(exec.graph.capture), nodesOf(graph.capture)) ??
+        goneFrom(machine, graph);
+      if (misfit !== undefined) {
+        const { result, place } = misfit;
+        tell(result, place === undefined ? 0n : nodeId(graph, place));
+        refuse("CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE");
+      }
+      exec.update(graph);
     },
     cuGraphLaunch(exec, stream) {
       const queue = machine.plainStream(stream);

@@ -12,7 +12,7 @@ import type { Machine } from "../model/machine.ts";
 import type { Stream } from "../model/stream.ts";
 import type { Dimensions, SimulatedKernel } from "../options.ts";
 import { Launch } from "../work/kernel.ts";
-import { READY_KERNELS } from "../work/ready_kernels.ts";
+import { READY_KERNELS, secondsOf } from "../work/ready_kernels.ts";
 import { submit } from "../work/submission.ts";
 import type { CallGroup } from "./calls.ts";
 import { bytesOf, type Cell, get64, getText, put32, put64, requireCell } from "./cells.ts";
@@ -75,6 +75,7 @@ interface LaunchRequest {
   readonly block: Dimensions;
   readonly sharedBytes: number;
   readonly parameters: Cell;
+  readonly isCooperative?: boolean;
 }
 
 type KernelCalls = CallGroup<
@@ -119,7 +120,7 @@ export function kernelCalls(machine: Machine): KernelCalls {
   }
 
   function launch(handle: bigint, queue: Stream, request: LaunchRequest): void {
-    const { grid, block, sharedBytes } = request;
+    const { grid, block, sharedBytes, isCooperative = false } = request;
     const found = machine.find(KernelFunction, handle);
     const { module, kernel, context } = found;
     if (unloaded.has(module) || context !== queue.context) refuse("CUDA_ERROR_INVALID_HANDLE");
@@ -130,6 +131,7 @@ export function kernelCalls(machine: Machine): KernelCalls {
     const values = copyParameters(request.parameters, kernel.parameterBytes);
     submit(machine, queue, {
       regions: [],
+      kernel: { handle, context, isCooperative, grid, block, sharedBytes },
       queue(target) {
         if (unloaded.has(module)) {
           machine.site.fail("unloaded", "the module of its kernel was unloaded");
@@ -144,8 +146,10 @@ export function kernelCalls(machine: Machine): KernelCalls {
           parameters: values,
           moment,
         });
+        const isOnHost = (address: bigint) =>
+          machine.memory.resolve(Number(address), 1, "kernel").kind === "host";
         return scheduler.enqueue(target, moment, {
-          seconds: LAUNCH_SECONDS,
+          seconds: LAUNCH_SECONDS + secondsOf(kernel, values, isOnHost),
           engine: target.context.device.compute,
           run() {
             try {
@@ -273,16 +277,18 @@ export function kernelCalls(machine: Machine): KernelCalls {
       const { blockDimX: bx, blockDimY: by, blockDimZ: bz, sharedMemBytes: sharedBytes } = fields;
       const grid = [gx, gy, gz] as const;
       const block = [bx, by, bz] as const;
+      let isCooperative = false;
       for (const { id, value } of attributesAt(fields.attrs, fields.numAttrs)) {
         const [first = 0, second = 0, third = 0] = new Uint32Array(value.slice().buffer);
         if (id === CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_COOPERATIVE) {
-          if (first !== 0) requireResident(machine, queue, { grid, block, sharedBytes });
+          isCooperative = first !== 0;
+          if (isCooperative) requireResident(machine, queue, { grid, block, sharedBytes });
         } else {
           requireValue(id === CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);
           requireCluster(grid, [first, second, third]);
         }
       }
-      launch(handle, queue, { grid, block, sharedBytes, parameters });
+      launch(handle, queue, { grid, block, sharedBytes, parameters, isCooperative });
     },
     cuLaunchHostFunc(stream, callback, userData) {
       requireValue(callback !== null);

@@ -8,12 +8,27 @@ import { happensBefore, type Moment, Timeline } from "./happens_before.ts";
 import type { Region } from "./region.ts";
 import type { Operation, Stream } from "./stream.ts";
 
+/** The kernel that work runs. */
+export interface CapturedKernel {
+  /** Handle of its function. */
+  readonly handle: bigint;
+  /** Context that it runs in. */
+  readonly context: Context;
+  /** Whether all of its blocks run at the same time. */
+  readonly isCooperative: boolean;
+  readonly grid: readonly [x: number, y: number, z: number];
+  readonly block: readonly [x: number, y: number, z: number];
+  readonly sharedBytes: number;
+}
+
 /** Work that each launch queues. */
 export interface CapturedWork {
   /** Driver function that was given the work. */
   readonly call: string;
   /** Memory that the work names; empty for kernels, which name it when they run. */
   readonly regions: readonly Region[];
+  /** The kernel, where it is one. */
+  readonly kernel?: CapturedKernel;
   /** Queues the work on a stream that is not being captured. */
   queue(target: Stream): Operation;
 }

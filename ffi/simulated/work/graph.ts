@@ -54,8 +54,7 @@ export class Graph {
 export class GraphExec {
   /** Value that callers hold. */
   readonly handle: bigint;
-  /** The graph, which may be destroyed. */
-  readonly graph: Graph;
+  #graph: Graph;
   #machine: Machine;
   #freesOnLaunch: boolean;
   /** Streams that the launches queue branches on. */
@@ -74,8 +73,21 @@ export class GraphExec {
   }) {
     this.#machine = machine;
     this.handle = options.handle;
-    this.graph = options.graph;
+    this.#graph = options.graph;
     this.#freesOnLaunch = options.freesOnLaunch;
+  }
+
+  /** The graph that it was last made of, which may be destroyed. */
+  get graph(): Graph {
+    return this.#graph;
+  }
+
+  /** Takes the parameters of another graph, which fits: launches from now on do what that says. */
+  update(graph: Graph): void {
+    this.#graph.execCount--;
+    graph.execCount++;
+    this.#graph = graph;
+    this.#streams.clear();
   }
 
   /** Queues all recorded work after the launch before; throws before anything is queued. */

@@ -1,6 +1,7 @@
 // The kit's own kernels as the simulated driver runs them: what their source in CUDA C++ says, in
 // JavaScript. Each does the same to the last bit, so that results agree with those of a GPU.
 
+import { costOf } from "../model/engine.ts";
 import type { SimulatedKernel, SimulatedLaunch } from "../options.ts";
 
 /** Elements that a run of numbers is written in, by the name of its kernel. */
@@ -15,6 +16,10 @@ const FLOAT_ARRAYS = {
   vramkit_iota_f32: Float32Array,
   vramkit_iota_f64: Float64Array,
 } as const;
+
+/** Virtual time of one access by a kernel that waits for the one before. */
+const ACCESS_SECONDS = 0.6e-6;
+const HOST_ACCESS_SECONDS = 1.2e-6;
 
 /** Bytes that are read at a time. */
 const PIECE_BYTES = 1 << 20;
@@ -49,6 +54,65 @@ const checksum: SimulatedKernel = {
   },
 };
 
+/** The same bytes again and again; a GPU has room for as many as the last parameter. */
+const repeat: SimulatedKernel = {
+  parameterBytes: [8, 8, 8, 1024],
+  run(launch) {
+    const [address, byteLength, patternBytes] = numbersOf(launch);
+    const { buffer, byteOffset } = launch.parameters[3] ?? new DataView(new ArrayBuffer(0));
+    const pattern = new Uint8Array(buffer, byteOffset, Number(patternBytes));
+    // Whole patterns in a piece, so that each piece begins with the first byte.
+    const bytes = new Uint8Array(Math.ceil(PIECE_BYTES / pattern.length) * pattern.length);
+    for (let at = 0; at < bytes.length; at += pattern.length) bytes.set(pattern, at);
+    for (let start = 0; start < Number(byteLength); start += bytes.length) {
+      const rest = Number(byteLength) - start;
+      launch.write(address + BigInt(start), bytes.subarray(0, rest));
+    }
+  },
+};
+
+const copy: SimulatedKernel = {
+  parameterBytes: [8, 8, 8],
+  run(launch) {
+    const [to, from, byteLength] = numbersOf(launch);
+    for (const { start, length } of piecesOf(Number(byteLength))) {
+      launch.write(to + BigInt(start), launch.read(from + BigInt(start), length));
+    }
+  },
+};
+
+const chase: SimulatedKernel = {
+  parameterBytes: [8, 8, 8],
+  run(launch) {
+    const [start, count, end] = numbersOf(launch);
+    const places: bigint[] = [];
+    let at = start;
+    // A ring of addresses leads back to its start: what comes behind is known then.
+    while (places.length < Number(count) && (at !== start || places.length === 0)) {
+      places.push(at);
+      at = new BigUint64Array(launch.read(at, 8).buffer)[0] ?? 0n;
+    }
+    const last = places.length < Number(count) ? places[Number(count) % places.length] : at;
+    launch.write(end, new Uint8Array(BigUint64Array.of(last ?? at).buffer));
+  },
+};
+
+/** Virtual time that a kernel of the kit takes beyond its start. */
+export function secondsOf(
+  kernel: SimulatedKernel,
+  parameters: readonly DataView[],
+  isOnHost: (address: bigint) => boolean,
+): number {
+  if (kernel !== chase && kernel !== copy) return 0;
+  const [first = 0n, second = 0n, third = 0n] = parameters
+    .map((value) => value.getBigUint64(0, true));
+  if (kernel === chase) {
+    return Number(second) * (isOnHost(first) ? HOST_ACCESS_SECONDS : ACCESS_SECONDS);
+  }
+  if (isOnHost(second)) return costOf("uploadPinned", Number(third));
+  return costOf(isOnHost(first) ? "downloadPinned" : "local", Number(third));
+}
+
 /** The kernels by name. */
 export const READY_KERNELS: Readonly<Record<string, SimulatedKernel>> = {
   ...Object.fromEntries(
@@ -59,6 +123,9 @@ export const READY_KERNELS: Readonly<Record<string, SimulatedKernel>> = {
   ),
   vramkit_first_difference: firstDifference,
   vramkit_checksum: checksum,
+  vramkit_repeat: repeat,
+  vramkit_copy: copy,
+  vramkit_chase: chase,
 };
 
 /** Writes `start`, `start + step` and so on; whole numbers wrap around. */

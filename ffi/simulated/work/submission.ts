@@ -36,10 +36,14 @@ export function requireUnchanged(machine: Machine, capture: Capture, work: Captu
 
 /** Rejects fills of freed memory, and throws for copies, which would end the process. */
 export function requireInstantiable(machine: Machine, capture: Capture, work: CapturedWork): void {
-  const isGone = regionsGone(machine, capture, work).length > 0;
-  if (isGone && work.call.startsWith("cuMemset")) refuse("CUDA_ERROR_INVALID_VALUE");
+  if (isFillOfFreed(machine, capture, work)) refuse("CUDA_ERROR_INVALID_VALUE");
   // The free of another graph's memory may be recorded before that is there.
   if (work.call !== "cuMemFreeAsync") requireUnchanged(machine, capture, work);
+}
+
+/** Tells whether work fills freed memory. */
+export function isFillOfFreed(machine: Machine, capture: Capture, work: CapturedWork): boolean {
+  return work.call.startsWith("cuMemset") && regionsGone(machine, capture, work).length > 0;
 }
 
 /** Returns the memory that work names, that is gone and that its graph does not allocate. */

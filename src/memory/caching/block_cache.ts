@@ -84,6 +84,17 @@ export class BlockCache implements MemoryCache, Owner {
     return bytes;
   }
 
+  /** Bytes of the largest free block. */
+  get largestBytes(): number {
+    let units = 0;
+    for (const { small, large } of this.#streams.values()) {
+      for (const { unitCount } of [...small.blocks(), ...large.blocks()]) {
+        units = Math.max(units, unitCount);
+      }
+    }
+    return units * UNIT_BYTES;
+  }
+
   /** Bytes that the upstream gave. */
   get reservedBytes(): number {
     return this.#reservedBytes;

@@ -1,6 +1,6 @@
 // Single elements: at(), setAt() and item() for every element type.
 
-import { assertEquals, assertRejects } from "@std/assert";
+import { assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { type DType, DTYPE_NAMES, elementBytes, type ScalarOf } from "../../../src/dtype.ts";
 import { DisposedError } from "../../../src/words/errors.ts";
 import { withDevice } from "../../support/with_device.ts";
@@ -59,4 +59,18 @@ Deno.test("GpuBuffer.at() refuses a disposed buffer", () =>
     const buffer = gpu.zeros("uint8", 1);
     buffer.dispose();
     await assertRejects(() => buffer.item(), DisposedError);
+  }));
+
+Deno.test("GpuBuffer refuses iteration with the call that reads elements", () =>
+  withDevice((gpu) => {
+    using x = gpu.zeros("float32", 3);
+    const values = x as unknown as Iterable<number>;
+    for (
+      const use of [() => [...values], () => Array.from(values), () => new Float32Array(values)]
+    ) {
+      assertThrows(use, TypeError, "iterate over await x.download()");
+    }
+    using host = gpu.pinned("float32", 2);
+    host.array.fill(1);
+    assertEquals([...host.array], [1, 1]);
   }));

@@ -72,10 +72,27 @@ Deno.test("CudaDevice.upload() refuses values that do not fit", () =>
     assertEquals(gpu.live().count, 0);
   }));
 
-Deno.test("CudaDevice.upload() refuses plain numbers without an element type", () =>
-  withDevice((gpu) => {
-    const source = [1, 2] as unknown as Float32Array<ArrayBuffer>;
-    assertThrows(() => gpu.uploadSync(source), TypeError, "pass { dtype }");
+Deno.test("CudaDevice.upload() takes plain numbers as float32, and loses none without a word", () =>
+  withDevice(async (gpu) => {
+    using x = await gpu.upload([[1, 2.5], [3, 2 ** 24]]);
+    assertEquals([x.dtype, x.shape], ["float32", [2, 2]]);
+    assertEquals(await x.download(), new Float32Array([1, 2.5, 3, 2 ** 24]));
+    using set = gpu.uploadSync(new Set([0.1, 0.25]));
+    assertEquals(set.downloadSync(), new Float32Array([0.1, 0.25]));
+    using mixed = gpu.uploadSync([new Set([5, 6]), [7, 8]]);
+    assertEquals(mixed.downloadSync(), new Float32Array([5, 6, 7, 8]));
+    using _none = gpu.uploadSync([]);
+    for (const values of [[2 ** 24 + 1], [[1], [-(2 ** 53) + 1]], new Set([1e22])]) {
+      assertThrows(() => gpu.uploadSync(values), RangeError, "which plain numbers are");
+      using exact = gpu.uploadSync(values, { dtype: "float64" });
+      assertEquals(exact.dtype, "float64");
+    }
+    for (const values of [[1n], [true], ["1"], [1, 2n]]) {
+      assertThrows(() => gpu.uploadSync(values as never), TypeError, "expected a number");
+    }
+    for (const values of [new ArrayBuffer(4), new DataView(new ArrayBuffer(4))]) {
+      assertThrows(() => gpu.uploadSync(values as never), TypeError, "pass { dtype }");
+    }
   }));
 
 Deno.test("CudaDevice.upload() refuses a shape of another size", () =>

@@ -3,6 +3,7 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { type CudaDevice, type CudaStream, DisposedError, type GpuBuffer } from "../../../mod.ts";
 import { type CudaKernel, f32, i32, i64, readOnly, u32, u8 } from "../../../src/entries/kernels.ts";
+import { CudaAsyncMemoryResource } from "../../../src/entries/memory.ts";
 import { withoutLeaks } from "../../../src/entries/testing.ts";
 import { kernelDriver, loadKernels } from "../../support/kernels/kernel_driver.ts";
 import { ON_GPU } from "../../support/driver.ts";
@@ -205,6 +206,97 @@ testKernels("CudaKernel.launch() takes every kind of buffer", async (gpu, { fill
 });
 
 testKernels(
+  "CudaKernel.launch() sets its arguments again when making one of them launches the same kernel",
+  async (gpu, { fill }) => {
+    using x = gpu.zeros("uint8", 8);
+    using y = gpu.zeros("uint8", 8);
+    using late = gpu.lazy("uint8", 8, {
+      resource: new LaunchingResource(gpu, () => fill.launch({ ...ONE, args: [y, 9, 8] })),
+    });
+    fill.launch({ ...ONE, args: [x, 1, 8] });
+    fill.launch({ ...ONE, args: [late, 2, 8] });
+    assertEquals(await late.download(), new Uint8Array(8).fill(2));
+    assertEquals(await x.download(), new Uint8Array(8).fill(1));
+    assertEquals(await y.download(), new Uint8Array(8).fill(9));
+  },
+);
+
+testKernels(
+  "CudaKernel.launch() refuses memory that was disposed while other memory was made",
+  async (gpu, { move }) => {
+    const x = gpu.zeros("uint8", 8);
+    using late = gpu.lazy("uint8", 8, {
+      resource: new LaunchingResource(gpu, () => x.dispose()),
+    });
+    assertThrows(() => move.launch({ ...ONE, args: [x, late, 8] }), DisposedError);
+    await gpu.synchronize();
+  },
+);
+
+testKernels("CudaKernel.launch() writes whole numbers of all sizes as they are", async (gpu, {
+  fill,
+}) => {
+  for (const value of [0, -0, 1, -1, 255, 2 ** 31 - 1, 2 ** 31, 2 ** 32 - 1, -(2 ** 31)]) {
+    using x = gpu.zeros("uint8", 4);
+    fill.launch({ ...ONE, args: [x, value, 4] });
+    assertEquals(await x.download(), new Uint8Array(4).fill(value & 255), `${value}`);
+  }
+  using x = gpu.zeros("uint8", 4);
+  for (const value of [2 ** 32, -(2 ** 31) - 1, 0.5, NaN, Infinity, 2 ** 53]) {
+    assertThrows(() => fill.launch({ ...ONE, args: [x, value, 4] }), RangeError, "argument 2");
+  }
+});
+
+testKernels("CudaKernel.launch() with random arguments launches or throws", async (gpu, {
+  fill,
+  move,
+}) => {
+  const random = new Random(7);
+  const gone = gpu.zeros("uint8", 8);
+  gone.dispose();
+  using x = gpu.zeros("uint8", 64);
+  const view = x.subarray(8, 16);
+  using parent = gpu.zeros("uint8", 64);
+  const orphan = parent.subarray(4, 8);
+  parent.dispose();
+  const values: unknown[] = [
+    ...[x, view, gone, orphan, readOnly(x), 0, 1, -1, 0.5, NaN, 2 ** 40, 1n, -1n, 2n ** 64n],
+    ...[
+      i32(3),
+      f32(1),
+      u8(1),
+      i64(1),
+      "x",
+      null,
+      undefined,
+      {},
+      [],
+      () => {},
+      true,
+      Symbol.iterator,
+    ],
+    ...[new Uint8Array(8), new DataView(new ArrayBuffer(4)), new Proxy({}, {}), gpu, gpu.stream],
+  ];
+  const own = new Set([TypeError, RangeError, DisposedError] as unknown[]);
+  for (let round = 0; round < 2000; round++) {
+    const kernel = random.below(2) === 0 ? fill : move;
+    const args = Array.from({ length: random.below(5) }, () => values[random.below(values.length)]);
+    // Bytes and numbers are addresses too, of memory that no kernel may touch.
+    const memory = new Set<unknown>([x, view, gone, orphan]);
+    for (const at of kernel === move ? [0, 1] : [0]) {
+      if (!memory.has(args[at]) && args.length === 3) args[at] = at === 0 ? x : view;
+    }
+    if (args.length === 3 && typeof args[2] !== "string") args[2] = 8;
+    try {
+      kernel.launch({ ...ONE, args: args as never });
+    } catch (error) {
+      assert(own.has((error as Error).constructor), `${error}`);
+    }
+  }
+  await gpu.synchronize();
+});
+
+testKernels(
   "CudaKernel.launch() is recorded in a graph, which keeps module and memory",
   async (gpu, { fill }) => {
     const module = await loadKernels(gpu);
@@ -292,6 +384,21 @@ testKernels(
     for (let seed = 1; seed <= 12; seed++) await runProgram(gpu, { fill, move }, seed);
   },
 );
+
+/** Device memory, before each of whose allocations something else is done. */
+class LaunchingResource extends CudaAsyncMemoryResource {
+  readonly #before: () => void;
+
+  constructor(gpu: CudaDevice, before: () => void) {
+    super(gpu);
+    this.#before = before;
+  }
+
+  override allocate(byteLength: number, stream: CudaStream): bigint {
+    this.#before();
+    return super.allocate(byteLength, stream);
+  }
+}
 
 /** Runs a random program on the device, and the same on arrays. */
 async function runProgram(

@@ -4,7 +4,9 @@ import { assert, assertEquals, assertGreater, assertRejects, assertThrows } from
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import { type BandwidthPoint, fitLines } from "../../../src/measure/bandwidth_result.ts";
 import { COPY_CASES } from "../../../src/measure/copy_cases.ts";
+import { LATENCY_CASES } from "../../../src/measure/latency_cases.ts";
 import { nvbandwidthDocument, parseNvbandwidth } from "../../../src/measure/nvbandwidth.ts";
+import { testDriver } from "../../support/driver.ts";
 import { withDevice } from "../../support/with_device.ts";
 
 const SMALL = { caseSize: 4097, sampleCount: 1 } as const;
@@ -35,6 +37,41 @@ Deno.test("CudaDevice.bandwidth() measures cases beside points when both are ask
     assertEquals([cases.length, points.length], [1, 1]);
   }));
 
+Deno.test("CudaDevice.bandwidth() measures the latency of accesses to host memory", () =>
+  withDevice(async (gpu) => {
+    const { cases, latencies } = await gpu.bandwidth({
+      cases: [...LATENCY_CASES],
+      sampleCount: 1,
+    });
+    assertEquals(cases, []);
+    assertEquals(latencies.map(({ name, verified }) => [name, verified]), [
+      ["host_device_latency_sm", true],
+    ]);
+    const [{ secondsPerAccess = 0 } = {}] = latencies;
+    assert(secondsPerAccess > 1e-8 && secondsPerAccess < 1e-4, `${secondsPerAccess}`);
+    assertEquals(gpu.live({ kind: "pinned" }).count, 0);
+  }));
+
+Deno.test("CudaDevice.bandwidth() tells a case by kernel whose bytes or address are wrong", () => {
+  const driver = testDriver();
+  const launch = driver.cuLaunchKernel;
+  let isIdle = false;
+  const idle = {
+    ...driver,
+    cuLaunchKernel: (...args: Parameters<typeof launch>) => isIdle ? 0 : launch(...args),
+  };
+  return withDevice(async (gpu) => {
+    using x = gpu.iota("uint8", 4);
+    await x.download();
+    isIdle = true;
+    const { cases, latencies } = await gpu.bandwidth({
+      ...SMALL,
+      cases: ["device_local_copy_sm", ...LATENCY_CASES],
+    });
+    assertEquals([...cases, ...latencies].map(({ verified }) => verified), [false, false]);
+  }, { driver: idle });
+});
+
 Deno.test("CudaDevice.bandwidth() tells a case whose bytes are wrong", () => {
   const driver = simulateDriver();
   const lazy = { ...driver, cuMemcpyAsync: () => 0, cuMemcpyDtoDAsync_v2: () => 0 };
@@ -51,11 +88,16 @@ Deno.test("CudaDevice.bandwidth() refuses cases of no bytes", () =>
 
 Deno.test("parseNvbandwidth() reads what nvbandwidthDocument() writes", () =>
   withDevice(async (gpu) => {
-    const result = await gpu.bandwidth({ ...SMALL, cases: COPY_CASES });
+    const result = await gpu.bandwidth({ ...SMALL, cases: [...COPY_CASES, ...LATENCY_CASES] });
     const speeds = parseNvbandwidth(JSON.stringify(nvbandwidthDocument(result)));
     assertEquals(
       speeds,
-      new Map(result.cases.map(({ name, gigabytesPerSecond }) => [name, gigabytesPerSecond])),
+      new Map([
+        ...result.cases.map(({ name, gigabytesPerSecond }) => [name, gigabytesPerSecond] as const),
+        ...result.latencies.map(({ name, secondsPerAccess }) =>
+          [name, secondsPerAccess * 1e9] as const
+        ),
+      ]),
     );
   }));
 

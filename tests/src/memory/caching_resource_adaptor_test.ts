@@ -49,6 +49,21 @@ Deno.test("CachingResourceAdaptor.deallocate() merges neighbours, so that a larg
     assertEquals([cache.usedBytes, cache.cachedBytes], [0, cache.reservedBytes]);
   }));
 
+Deno.test("CachingResourceAdaptor.largestCachedBytes tells how scattered the kept memory is", () =>
+  withDevice((gpu) => {
+    using cache = new CachingResourceAdaptor(new LedgerResource(gpu));
+    const { stream } = gpu;
+    assertEquals(cache.largestCachedBytes, 0);
+    const blocks = [0, 1, 2, 3].map(() => cache.allocate(MEBIBYTE / 2, stream));
+    for (const at of [0, 2]) cache.deallocate(blocks[at] ?? 0n, MEBIBYTE / 2, stream);
+    assertEquals([cache.cachedBytes, cache.largestCachedBytes], [MEBIBYTE, MEBIBYTE / 2]);
+    const kept = gpu.report().data.caches.find(({ largestBytes }) => largestBytes !== undefined);
+    assertEquals([kept?.byteLength, kept?.largestBytes], [MEBIBYTE, MEBIBYTE / 2]);
+    assertStringIncludes(`${gpu.report()}`, "its largest block");
+    for (const at of [1, 3]) cache.deallocate(blocks[at] ?? 0n, MEBIBYTE / 2, stream);
+    assertEquals(cache.largestCachedBytes, cache.cachedBytes);
+  }));
+
 testHoldingStream(
   "CachingResourceAdaptor.allocate() leaves the blocks of a busy stream alone",
   (gpu) => {

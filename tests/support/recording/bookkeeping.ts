@@ -39,6 +39,11 @@ export function note(step: Step, call: DriverFunction, world: World, status: num
       if (capture !== undefined) capture.isLaunched = true;
       return;
     }
+    case "cuGraphExecUpdate_v2": {
+      const [exec, source] = [world.find(first), world.find(second)];
+      if (exec !== undefined && source !== undefined) world.add({ ...exec, source });
+      return;
+    }
     case "cuMemHostRegister_v2":
       world.registered.set(valueOf(first, world), Number(second));
       return;

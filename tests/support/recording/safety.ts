@@ -46,7 +46,7 @@ export function dangerOf({ call, words }: Step, world: World): string | undefine
     return "the stream is being captured";
   }
   if (call === "cuStreamWaitValue32_v2") return waitDanger(words, world);
-  if (call === "cuGraphInstantiateWithFlags" || call === "cuGraphLaunch") {
+  if (/^cuGraph(InstantiateWithFlags|Launch|ExecUpdate_v2)$/.test(call)) {
     return graphDanger(names, world);
   }
   return ASKING.has(call) ? undefined : absenceDanger(call as DriverFunction, words, world);

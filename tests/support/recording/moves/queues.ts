@@ -136,6 +136,33 @@ const instantiate: Move = (draft) => instantiated(draft, draft.handle("graph"));
 
 const launch: Move = (draft) => `cuGraphLaunch ${draft.handle("exec")} ${draft.stream()}`;
 
+/** Gives a graph the work of another: of one that is there, or of one that does nearly the same. */
+const updateGraph: Move = (draft) => {
+  if (draft.chance(0.3)) {
+    return [
+      `cuGraphExecUpdate_v2 ${draft.handle("exec")} ${draft.handle("graph")} &`,
+      `cuGraphLaunch ${draft.handle("exec")} ${draft.stream()}`,
+    ];
+  }
+  const [stream, exec] = [draft.stream(), draft.name("x")];
+  const [former, latter] = [draft.name("g"), draft.name("g")];
+  const work = draft.oneOf(...RECORDABLE_MOVES);
+  const recorded = (graph: string): Chain => {
+    const made = work(draft);
+    return [
+      `cuStreamBeginCapture_v2 ${stream} 2`,
+      ...typeof made === "string" ? [made] : [],
+      `cuStreamEndCapture ${stream} &${graph}`,
+    ];
+  };
+  return [
+    recorded(former),
+    recorded(latter),
+    [`cuGraphInstantiateWithFlags &${exec} ${former} 0`],
+    [`cuGraphExecUpdate_v2 ${exec} ${latter} &`, `cuGraphLaunch ${exec} ${stream}`],
+  ];
+};
+
 const destroyGraph: Move = (draft) =>
   draft.chance(0.5)
     ? `cuGraphDestroy ${draft.handle("graph")}`
@@ -262,6 +289,7 @@ export const QUEUE_MOVES: WeightedMoves = [
   [2, instantiate],
   [5, wholeGraph],
   [4, launch],
+  [3, updateGraph],
   [3, destroyGraph],
   [1, getNodes],
   [1, graphMemory],

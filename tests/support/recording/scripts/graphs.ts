@@ -72,6 +72,288 @@ export const GRAPH_SCRIPTS: readonly Script[] = readScripts(`
   cuGraphInstantiateWithFlags &x g 0 = 201
   cuGraphDestroy g
 
+# graphs and nodes that do not exist, asked for an update and what they are
+  cuStreamCreateWithPriority &s 1 0
+  cuMemAlloc_v2 &a 64
+  cuStreamBeginCapture_v2 s 2
+  cuMemsetD8Async a 7 32 s
+  cuStreamEndCapture s &g
+  cuGraphInstantiateWithFlags &x g 0
+  cuGraphNodeGetType 0 & = 1
+  cuGraphKernelNodeGetParams_v2 0 & = 1
+  cuGraphExecUpdate_v2 0 g & = 1 0
+  cuGraphExecUpdate_v2 x 0 & = 1 0
+  cuGraphExecUpdate_v2 x g null = 0
+  cuGraphExecUpdate_v2 x g & = 0 0
+  cuCtxSetCurrent 0
+  cuGraphExecUpdate_v2 x g & = 0 0
+
+# a graph that gets other addresses, sizes and values
+  cuStreamCreateWithPriority &s 1 0
+  cuMemAlloc_v2 &a 64
+  cuMemAlloc_v2 &b 64
+  cuMemHostAlloc &p 4096 0
+  cuMemsetD8Async a 1 64 s
+  cuMemsetD8Async b 2 64 s
+  settle
+  poke p 64 3
+  cuStreamBeginCapture_v2 s 2
+  cuMemsetD8Async a 7 32 s
+  cuMemcpyAsync b a 16 s
+  cuMemcpyAsync a+32 p 8 s
+  cuLaunchKernel fill0 1 1 1 1 1 1 0 s (u64:a,u32:5,u32:4) null
+  cuStreamEndCapture s &g
+  cuStreamBeginCapture_v2 s 2
+  cuMemsetD8Async a+16 8 16 s
+  cuMemcpyAsync b+32 a+8 24 s
+  cuMemcpyAsync a+48 p+16 16 s
+  cuLaunchKernel move0 2 1 1 32 1 1 64 s (u64:b,u64:a,u32:20) null
+  cuStreamEndCapture s &h
+  cuGraphInstantiateWithFlags &x g 0
+  cuGraphLaunch x s
+  cuGraphExecUpdate_v2 x h & = 0 0
+  cuGraphDestroy g
+  cuGraphDestroy h
+  cuGraphLaunch x s
+  cuGraphLaunch x s
+  cuMemcpyAsync p+128 a 64 s
+  cuMemcpyAsync p+256 b 64 s
+  settle
+  look p+128 64
+  look p+256 64
+  cuGraphExecDestroy x
+
+# graphs that do not fit, which leave the one that is ready as it was
+  cuStreamCreateWithPriority &s 1 0
+  cuStreamCreateWithPriority &t 1 0
+  cuEventCreate &e 2
+  cuEventCreate &f 2
+  cuMemAlloc_v2 &a 64
+  cuMemAlloc_v2 &b 64
+  cuMemAllocAsync &c 64 s
+  cuMemsetD8Async c 1 64 s
+  array h 64
+  cuMemsetD8Async a 1 64 s
+  settle
+  cuStreamBeginCapture_v2 s 2
+  cuMemsetD8Async a 7 32 s
+  cuMemcpyAsync b a 16 s
+  cuStreamEndCapture s &g
+  cuGraphInstantiateWithFlags &x g 0
+  cuStreamBeginCapture_v2 s 2
+  cuMemsetD8Async a 8 32 s
+  cuStreamEndCapture s &g1
+  cuGraphExecUpdate_v2 x g1 & = 910 2
+  cuStreamBeginCapture_v2 s 2
+  cuMemcpyAsync b a 16 s
+  cuMemsetD8Async a 8 32 s
+  cuStreamEndCapture s &g2
+  cuGraphExecUpdate_v2 x g2 & = 910 3
+  cuStreamBeginCapture_v2 s 2
+  cuMemsetD8Async a 8 32 s
+  cuMemcpyAsync b c 16 s
+  cuStreamEndCapture s &g3
+  cuGraphExecUpdate_v2 x g3 & = 910 5
+  cuStreamBeginCapture_v2 s 2
+  cuEventRecord e s
+  cuStreamWaitEvent t e 0
+  cuMemsetD8Async a 8 32 s
+  cuMemcpyAsync b a+32 16 t
+  cuEventRecord f t
+  cuStreamWaitEvent s f 0
+  cuStreamEndCapture s &g4
+  cuGraphExecUpdate_v2 x g4 & = 910 2
+  cuStreamBeginCapture_v2 s 2
+  cuStreamEndCapture s &g5
+  cuGraphExecUpdate_v2 x g5 & = 910 2
+  cuGraphLaunch x s
+  cuMemcpyDtoHAsync_v2 @h a 64 s
+  settle
+  look h 64 = 0 07*32,01*32
+
+# rows for a run of bytes in an update
+  cuStreamCreateWithPriority &s 1 0
+  cuMemAlloc_v2 &a 64
+  cuStreamBeginCapture_v2 s 2
+  cuMemsetD8Async a 7 32 s
+  cuStreamEndCapture s &g
+  cuGraphInstantiateWithFlags &x g 0
+  cuStreamBeginCapture_v2 s 2
+  cuMemsetD2D8Async a 16 7 4 4 s
+  cuStreamEndCapture s &g1
+  cuGraphExecUpdate_v2 x g1 & = 910 5
+  cuGraphInstantiateWithFlags &y g1 0
+  cuStreamBeginCapture_v2 s 2
+  cuMemsetD2D8Async a+4 16 9 8 3 s
+  cuStreamEndCapture s &g2
+  cuGraphExecUpdate_v2 y g2 & = 910 5
+  cuGraphExecUpdate_v2 y g & = 910 5
+
+# a width of elements in an update of a fill
+  cuStreamCreateWithPriority &s 1 0
+  cuMemAlloc_v2 &a 64
+  cuStreamBeginCapture_v2 s 2
+  cuMemsetD8Async a 7 32 s
+  cuStreamEndCapture s &g
+  cuGraphInstantiateWithFlags &x g 0
+  cuStreamBeginCapture_v2 s 2
+  cuMemsetD32Async a 7 8 s
+  cuStreamEndCapture s &g1
+  cuGraphExecUpdate_v2 x g1 & = 0 0
+
+# rows of copies in an update
+  cuStreamCreateWithPriority &s 1 0
+  cuMemAlloc_v2 &a 4096
+  cuMemAlloc_v2 &b 4096
+  cuStreamBeginCapture_v2 s 2
+  cuMemcpyAsync b a 32 s
+  cuStreamEndCapture s &g
+  cuGraphInstantiateWithFlags &x g 0
+  cuStreamBeginCapture_v2 s 2
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:64,dstMemoryType:2,dstDevice:b,dstPitch:32,WidthInBytes:8,Height:4} s
+  cuStreamEndCapture s &g1
+  cuGraphExecUpdate_v2 x g1 & = 910 5
+  cuGraphInstantiateWithFlags &y g1 0
+  cuStreamBeginCapture_v2 s 2
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:b,dstPitch:64,WidthInBytes:16,Height:3} s
+  cuStreamEndCapture s &g2
+  cuGraphExecUpdate_v2 y g2 & = 910 5
+  cuGraphExecUpdate_v2 y g & = 910 5
+
+# memory of other kinds in an update
+  cuStreamCreateWithPriority &s 1 0
+  cuMemAlloc_v2 &a 4096
+  cuMemAllocAsync &b 4096 s
+  cuMemAllocManaged &m 4096 1
+  cuMemHostAlloc &p 4096 0
+  cuMemHostAlloc &q 4096 0
+  settle
+  cuStreamBeginCapture_v2 s 2
+  cuMemcpyAsync a p 32 s
+  cuStreamEndCapture s &g
+  cuGraphInstantiateWithFlags &x g 0
+  cuStreamBeginCapture_v2 s 2
+  cuMemcpyAsync b q 32 s
+  cuStreamEndCapture s &g1
+  cuGraphExecUpdate_v2 x g1 & = 910 5
+  cuStreamBeginCapture_v2 s 2
+  cuMemcpyAsync a b 32 s
+  cuStreamEndCapture s &g2
+  cuGraphExecUpdate_v2 x g2 & = 910 5
+  cuStreamBeginCapture_v2 s 2
+  cuMemcpyAsync m q 32 s
+  cuStreamEndCapture s &g3
+  cuGraphExecUpdate_v2 x g3 & = 0 0
+  cuStreamBeginCapture_v2 s 2
+  cuMemcpyAsync b m 32 s
+  cuStreamEndCapture s &g4
+  cuGraphExecUpdate_v2 x g4 & = 910 5
+  cuGraphInstantiateWithFlags &y g2 0
+  cuGraphExecUpdate_v2 y g4 & = 910 5
+  cuGraphExecUpdate_v2 y g & = 910 5
+  cuStreamBeginCapture_v2 s 2
+  cuMemsetD8Async a 7 32 s
+  cuStreamEndCapture s &g5
+  cuStreamBeginCapture_v2 s 2
+  cuMemsetD8Async p 7 32 s
+  cuStreamEndCapture s &g6
+  cuStreamBeginCapture_v2 s 2
+  cuMemsetD8Async m 7 32 s
+  cuStreamEndCapture s &g7
+  cuGraphInstantiateWithFlags &z g5 0
+  cuGraphExecUpdate_v2 z g6 & = 0 0
+  cuGraphExecUpdate_v2 z g7 & = 0 0
+
+# pools, addresses of one's own and rows that stay in an update
+  cuStreamCreateWithPriority &s 1 0
+  cuMemAlloc_v2 &a 4096
+  cuMemAllocAsync &b 4096 s
+  cuMemAllocAsync &c 4096 s
+  settle
+  cuStreamBeginCapture_v2 s 2
+  cuMemsetD8Async a 7 32 s
+  cuStreamEndCapture s &g
+  cuGraphInstantiateWithFlags &x g 0
+  cuStreamBeginCapture_v2 s 2
+  cuMemsetD8Async b 7 32 s
+  cuStreamEndCapture s &g1
+  cuGraphExecUpdate_v2 x g1 & = ?
+  cuGraphInstantiateWithFlags &y g1 0
+  cuStreamBeginCapture_v2 s 2
+  cuMemsetD8Async c 8 64 s
+  cuStreamEndCapture s &g2
+  cuGraphExecUpdate_v2 y g2 & = 0 0
+  cuStreamBeginCapture_v2 s 2
+  cuMemsetD2D8Async a 16 7 4 4 s
+  cuStreamEndCapture s &g3
+  cuGraphInstantiateWithFlags &z g3 0
+  cuStreamBeginCapture_v2 s 2
+  cuMemsetD2D8Async a+64 16 9 4 4 s
+  cuStreamEndCapture s &g4
+  cuGraphExecUpdate_v2 z g4 & = ?
+  cuStreamBeginCapture_v2 s 2
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:b,srcPitch:64,dstMemoryType:2,dstDevice:c,dstPitch:32,WidthInBytes:8,Height:4} s
+  cuStreamEndCapture s &g5
+  cuGraphInstantiateWithFlags &w g5 0
+  cuStreamBeginCapture_v2 s 2
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:c,srcPitch:64,dstMemoryType:2,dstDevice:b,dstPitch:32,WidthInBytes:8,Height:4} s
+  cuStreamEndCapture s &g6
+  cuGraphExecUpdate_v2 w g6 & = ?
+
+# an update while launches are queued, which they do not see
+  cuStreamCreateWithPriority &s 1 0
+  cuMemAlloc_v2 &a 64
+  cuMemHostAlloc &p 4096 0
+  settle
+  poke p 64 3
+  cuStreamBeginCapture_v2 s 2
+  cuMemsetD8Async a 7 32 s
+  cuMemcpyAsync p+64 a 32 s
+  cuStreamEndCapture s &g
+  cuGraphInstantiateWithFlags &x g 0
+  cuStreamBeginCapture_v2 s 2
+  cuMemsetD8Async a 8 32 s
+  cuMemcpyAsync p+128 a 32 s
+  cuStreamEndCapture s &h
+  !cuStreamWaitValue32_v2 s p 84215045 1
+  cuGraphLaunch x s
+  cuGraphExecUpdate_v2 x h & = 0 0
+  cuGraphLaunch x s
+  !poke p 4 5
+  settle
+  look p+64 32 = 0 07*32
+  look p+128 32 = 0 08*32
+
+# graphs with memory of their own in an update
+  cuStreamCreateWithPriority &s 1 0
+  cuStreamBeginCapture_v2 s 2
+  cuMemAllocAsync &b 4096 s
+  cuMemsetD8Async b 7 32 s
+  cuMemFreeAsync b s
+  cuStreamEndCapture s &g
+  cuGraphInstantiateWithFlags &x g 0
+  cuStreamBeginCapture_v2 s 2
+  cuMemAllocAsync &c 4096 s
+  cuMemsetD8Async c 8 32 s
+  cuMemFreeAsync c s
+  cuStreamEndCapture s &h
+  cuGraphExecUpdate_v2 x h & = 910 1
+  cuGraphExecUpdate_v2 x g & = 0 0
+
+# an update from a graph over freed memory
+  cuStreamCreateWithPriority &s 1 0
+  cuMemAlloc_v2 &a 64
+  cuMemAlloc_v2 &b 64
+  cuStreamBeginCapture_v2 s 2
+  cuMemsetD8Async a 7 32 s
+  cuStreamEndCapture s &g
+  cuGraphInstantiateWithFlags &x g 0
+  cuStreamBeginCapture_v2 s 2
+  cuMemsetD8Async b 7 32 s
+  cuStreamEndCapture s &h
+  cuMemFree_v2 b
+  !cuGraphExecUpdate_v2 x h & = 910 1
+
 # an end without a cell
   cuStreamCreateWithPriority &s 1 0
   cuStreamBeginCapture_v2 s 2

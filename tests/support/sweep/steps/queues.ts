@@ -2,6 +2,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { GraphMemoryResource } from "../../../../src/entries/memory.ts";
+import { IOTA_PTX } from "../../kernels/kernel_driver.ts";
 import type { Step } from "../scene.ts";
 
 const NUMBERS = Float32Array.from({ length: 64 }, (_, i) => i);
@@ -138,6 +139,37 @@ export const QUEUE_STEPS: readonly Step[] = [
       kept.dispose();
       graph.launch();
       assertEquals(device.downloadSync()[3], 0);
+    },
+  },
+  {
+    name: "graphs: updated, and refused what does not fit",
+    async run({ gpu }) {
+      using module = await gpu.loadModule(IOTA_PTX);
+      const run = module.kernel("vramkit_iota_u32");
+      using device = gpu.alloc("uint32", 64);
+      using graph = gpu.capture(() => {
+        device.fill(1);
+        run.launch({ grid: 1, block: 8, args: [device, 8, 1, 1] });
+      });
+      using late = gpu.zeros("uint32", 64);
+      graph.launch();
+      graph.update(() => {
+        late.fill(2);
+        run.launch({ grid: 2, block: 4, args: [late, 4, 7, 1] });
+      });
+      late.dispose();
+      graph.launch();
+      const cooperative = { grid: 1, block: 8, cooperative: true } as const;
+      try {
+        graph.update(() => {
+          device.fill(3);
+          run.launch({ ...cooperative, args: [device, 8, 1, 1] });
+        });
+      } catch (error) {
+        if (!(error instanceof TypeError)) throw error;
+      }
+      graph.launch();
+      assertEquals(device.downloadSync()[9], 1);
     },
   },
   {

@@ -1,0 +1,75 @@
+// The same bytes again and again, over memory of any size: a short pattern goes to the GPU with the
+// call, a longer one lies there already and is copied, twice as much each time.
+
+import { u64 } from "../launch/kernel_number.ts";
+import { launchReady, writing } from "../launch/ready_kernels.ts";
+import type { CudaStream } from "../order/stream.ts";
+import { type MemorySpan, queueCopy } from "../transfer/copy.ts";
+import type { Action } from "../transfer/host_memory.ts";
+
+/** The most bytes that go with the call. */
+export const MOST_PATTERN_BYTES = 1024;
+
+/** Bytes that one thread writes. */
+const THREAD_BYTES = 16;
+
+/**
+ * Queues writing bytes again and again and does not wait.
+ *
+ * @throws TypeError when the GPU cannot reach the memory.
+ * @throws RangeError for no bytes, or more than go with the call.
+ */
+export function queuePattern(
+  span: MemorySpan,
+  { bytes, action }: { readonly bytes: Uint8Array<ArrayBufferLike>; readonly action: Action },
+  stream: CudaStream,
+): void {
+  const { byteLength } = bytes;
+  requireBytes(byteLength, action);
+  if (byteLength > MOST_PATTERN_BYTES) {
+    throw new RangeError(
+      `Cannot ${action}: the array has ${byteLength} bytes, at most ${MOST_PATTERN_BYTES} go with the ` +
+        `call; upload it, and pass the buffer`,
+    );
+  }
+  if (span.byteLength === 0) return;
+  const pattern = new Uint8Array(MOST_PATTERN_BYTES);
+  pattern.set(bytes);
+  launchReady(stream, {
+    name: "vramkit_repeat",
+    count: Math.ceil(span.byteLength / THREAD_BYTES),
+    args: [writing(span), u64(span.byteLength), u64(byteLength), pattern],
+  });
+}
+
+/**
+ * Queues copying memory again and again over other memory and does not wait.
+ *
+ * @throws RangeError for no bytes, and when the two overlap.
+ */
+export function queueRepeats(
+  span: MemorySpan,
+  { pattern, action }: { readonly pattern: MemorySpan; readonly action: Action },
+  stream: CudaStream,
+): void {
+  requireBytes(pattern.byteLength, action);
+  let doneBytes = Math.min(pattern.byteLength, span.byteLength);
+  queueCopy(partOf(span, 0, doneBytes), partOf(pattern, 0, doneBytes), stream);
+  while (doneBytes < span.byteLength) {
+    const nextBytes = Math.min(doneBytes, span.byteLength - doneBytes);
+    queueCopy(partOf(span, doneBytes, nextBytes), partOf(span, 0, nextBytes), stream);
+    doneBytes += nextBytes;
+  }
+}
+
+function requireBytes(byteLength: number, action: Action): void {
+  if (byteLength === 0) throw new RangeError(`Cannot ${action}: the pattern has no bytes`);
+}
+
+function partOf(
+  { allocation, address }: MemorySpan,
+  start: number,
+  byteLength: number,
+): MemorySpan {
+  return { allocation, address: address + BigInt(start), byteLength };
+}

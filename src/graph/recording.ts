@@ -1,0 +1,103 @@
+// Work that was recorded and is still no graph: the driver's description of it, and the memory that it
+// uses, until a graph takes both.
+
+import { CUpointer_attribute, CUresult } from "../../ffi/constants.ts";
+import { nameOf } from "../accounting/ledger.ts";
+import type { Context } from "../driver/context.ts";
+import { read64 } from "../driver/driver.ts";
+import { tryRelease } from "../driver/release.ts";
+import {
+  CapturedMemory,
+  type GraphMemoryUse,
+  type NamedMemory,
+} from "../memory/captured_memory.ts";
+import type { CudaStream } from "../order/stream.ts";
+import { DisposedError } from "../words/errors.ts";
+
+/** Recorded work; disposing it drops what no graph has taken. */
+export class Recording implements Disposable {
+  /** The driver's handle of the work. */
+  readonly handle: bigint;
+  /** Memory that the work uses. */
+  readonly memory: GraphMemoryUse;
+  /** Names of its kernels by the driver's handles. */
+  readonly kernelNames: ReadonlyMap<bigint, string>;
+  readonly #context: Context;
+  #isTaken = false;
+
+  /**
+   * Records the work that `body` queues on a stream, without running it (cuStreamBeginCapture).
+   *
+   * @throws TypeError when `body` returns a promise or makes a call that cannot be recorded, or
+   *   when another capture is running.
+   */
+  constructor(stream: CudaStream, body: (stream: CudaStream) => unknown) {
+    if (stream.disposed) throw new DisposedError(stream.toString());
+    this.#context = stream.context;
+    using captured = new CapturedMemory(stream);
+    refusePromise(body(stream));
+    const { graph, memory, kernelNames } = captured.end();
+    this.handle = graph;
+    this.memory = memory;
+    this.kernelNames = kernelNames;
+  }
+
+  /** Number of its steps. */
+  get nodeCount(): number {
+    return Number(read64(this.#context, "cuGraphGetNodes", this.handle, null));
+  }
+
+  /** Gives the memory to a graph, which lets go of it. */
+  take(): GraphMemoryUse {
+    this.#isTaken = true;
+    return this.memory;
+  }
+
+  /** Destroys the description, and lets go of the memory unless a graph has it. */
+  [Symbol.dispose](): void {
+    const { driver } = this.#context;
+    const destroy = () => this.#context.giveBack("cuGraphDestroy", this.handle);
+    tryRelease(driver, "a recorded graph", destroy);
+    if (this.#isTaken) return;
+    for (const output of this.memory.outputs) output.giveUp();
+    this.memory.holds.dispose();
+  }
+}
+
+/**
+ * Checks that memory still exists: the driver ends the process when it makes a graph ready that
+ * copies from or to freed memory.
+ *
+ * @throws TypeError when it was freed.
+ */
+export function requireMemory(
+  context: Context,
+  named: readonly NamedMemory[],
+  action: string,
+): void {
+  const { CU_POINTER_ATTRIBUTE_MEMORY_TYPE: attribute } = CUpointer_attribute;
+  const cell = new BigUint64Array(1);
+  for (const { block, address, byteLength } of named) {
+    if (byteLength === 0) continue;
+    for (const place of [address, address + BigInt(byteLength) - 1n]) {
+      const status = context.status("cuPointerGetAttribute", cell, attribute, place);
+      if (status === CUresult.CUDA_SUCCESS) continue;
+      if (status !== CUresult.CUDA_ERROR_INVALID_VALUE) {
+        throw context.driver.error(status, "cuPointerGetAttribute");
+      }
+      throw new TypeError(
+        `Cannot ${action}: the memory of ${nameOf(block)} that it uses was freed; keep it until ` +
+          `the graph is disposed`,
+      );
+    }
+  }
+}
+
+function refusePromise(result: unknown): void {
+  if (!(result instanceof Promise)) return;
+  result.catch(() => {}); // what it fails with is not the reason to tell
+  throw new TypeError(
+    "Cannot capture a function that returns a promise: waits and transfers of ordinary arrays " +
+      "cannot be recorded; use pinned buffers, and write () => { ... } to return nothing",
+  );
+}
