@@ -25,9 +25,10 @@ const PAGE_STATE = new Uint8Array(1);
 
 /** Returns whether most of an array's pages are missing, because nothing has touched them yet. */
 export function isUntouched(bytes: HostBytes): boolean {
-  const host = findHost();
   const { byteLength } = bytes;
-  if (host === undefined || byteLength < SMALLEST_BYTES) return false;
+  if (byteLength < SMALLEST_BYTES) return false;
+  const host = findHost();
+  if (host === undefined) return false;
   const lookCount = byteLength < MANY_LOOKS_BYTES ? 1 : LOOKS;
   const address = addressOf(bytes);
   let missingCount = 0;

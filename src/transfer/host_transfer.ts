@@ -22,9 +22,6 @@ import {
 } from "./pending_transfer.ts";
 import { movedAway } from "./ring_transfer.ts";
 
-/** Larger transfers leave the event loop turns: these take up to 0.7 milliseconds. */
-const AT_ONCE_BYTES = 16 * 2 ** 20;
-
 /** Cost of a call by itself, as bytes that would move meanwhile. */
 const CALL_BYTES = 64 * 2 ** 10;
 
@@ -162,19 +159,25 @@ function isSmall({ stream: { context }, span: { byteLength } }: HostTransfer): b
 }
 
 /**
- * Returns whether lanes move it within a millisecond, which is faster in the call than between
- * turns.
+ * Returns whether lanes or the driver move it in about a millisecond, which is faster in the call than
+ * between turns. Pages of fresh memory are made by several threads, between turns, where lanes do not
+ * run.
  */
 function isQuick(task: HostTransfer, owned: OwnedHostSpan | undefined): boolean {
-  const { span: { byteLength }, stream: { context }, onProgress, signal } = task;
-  if (byteLength > AT_ONCE_BYTES || owned !== undefined) return false;
+  const { direction, span: { byteLength }, host, stream: { context }, onProgress, signal } = task;
+  if (byteLength > TransferEngine.limitsOf(context).atOnceBytes || owned !== undefined) {
+    return false;
+  }
   if (onProgress !== undefined || signal !== undefined) return false;
-  return TransferEngine.of(context).wayFor(byteLength, { canLend: false }) === "ring";
+  if (TransferEngine.of(context).wayFor(byteLength, { canLend: false }) === "ring") return true;
+  if (direction === "upload") return true;
+  const isNew = host.land !== undefined || host.convert !== undefined;
+  return !isNew && !isUntouched(host.memory);
 }
 
 /** Number of transfers of some size that were called in this turn, and in the one before. */
 let calledCount = 0;
-let calledBefore = 2;
+let calledBefore = 1;
 
 /**
  * Returns whether the program probably awaits this transfer before it calls another, as it did the
