@@ -31,6 +31,10 @@ const LANES = {
 
 /** The other calls that return at once. */
 const IMMEDIATE = {
+  // void *malloc(size_t size)
+  malloc: { parameters: ["usize"], result: "u64" },
+  // void free(void *ptr)
+  free: { parameters: ["u64"], result: "void" },
   // int madvise(void *addr, size_t length, int advice)
   madvise: { parameters: ["u64", "usize", "i32"], result: "i32" },
   // void *mmap(void *addr, size_t length, int prot, int flags, int fd, off_t offset)

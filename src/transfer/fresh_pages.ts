@@ -5,8 +5,11 @@ import { findHost, MADV } from "../../ffi/host.ts";
 import { addressOf, type HostBytes } from "./host_memory.ts";
 import { giveThreadBack, takeThread } from "./lent_threads.ts";
 
-const PAGE_BYTES = 4096;
-const HUGE_PAGE_BYTES = 2 ** 21;
+/** Size of a page. */
+export const PAGE_BYTES = 4096;
+
+/** Size of a large page. */
+export const HUGE_PAGE_BYTES: number = 2 ** 21;
 
 /** From this size on pages are looked at: below it they cost less than the looks. */
 const SMALLEST_BYTES = 2 ** 16;

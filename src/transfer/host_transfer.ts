@@ -12,6 +12,7 @@ import { arraysBefore, type ArrayUse, noArrayIsPending } from "./array_uses.ts";
 import { checkApart, type MemorySpan } from "./copy.ts";
 import { TransferEngine } from "./engine.ts";
 import { isUntouched, makePagesSync } from "./fresh_pages.ts";
+import { prepareHeap } from "./heap_pages.ts";
 import type { HostBytes } from "./host_memory.ts";
 import { Landing } from "./landing.ts";
 import {
@@ -129,6 +130,7 @@ function hasLanded(task: HostTransfer): boolean {
   const { stream, span, host, onProgress } = task;
   if (host.land === undefined) return false;
   const { byteLength, address } = span;
+  prepareHeap(byteLength);
   const bytes = Landing.for(stream.context, byteLength)?.take(byteLength);
   if (bytes === undefined) return false;
   queueByDriver(queueOf(stream), { direction: "download", device: address, bytes });
@@ -241,7 +243,10 @@ function moveBriefly(task: HostTransfer): void {
   const { direction, stream, span, host, onProgress } = task;
   const { byteLength } = span;
   const bytes = host.convert?.() ?? host.memory;
-  if (direction === "download" && isUntouched(bytes)) makePagesSync(bytes);
+  if (direction === "download" && isUntouched(bytes)) {
+    makePagesSync(bytes);
+    prepareHeap(byteLength);
+  }
   queueByDriver(queueOf(stream), { direction, device: span.address, bytes });
   noteTransfer(task);
   queueOf(stream).synchronizeSync();

@@ -23,7 +23,7 @@ Deno.test("new arrays are the same whichever way their bytes come", () =>
         await x.upload(bytes.buffer);
         const filled = await x.download(new Uint8Array(byteLength).buffer);
         const arrays = [];
-        for (let round = 0; round < 6; round++) {
+        for (let round = 0; round < 20; round++) {
           arrays.push(round % 2 === 0 ? await x.download() : x.downloadSync());
         }
         for (const array of arrays) {
@@ -78,7 +78,7 @@ Deno.test("the landing is listed among the caches of a report, and goes with the
   const gpu = CudaDevice.open(0, { driver });
   {
     using x = gpu.zeros("uint8", 200_000);
-    for (let round = 0; round < 5; round++) await x.download();
+    for (let round = 0; round < 20; round++) await x.download();
   }
   const cache = gpu.report().data.caches.find(({ name }) => name === "landing of downloads");
   assertEquals(cache?.byteLength, 2 ** 21);
@@ -93,7 +93,7 @@ Deno.test("where there is no page-locked memory downloads fill their arrays", as
   setFault({ name: "cuMemHostAlloc", status: CUresult.CUDA_ERROR_OUT_OF_MEMORY });
   using x = gpu.alloc("uint8", 200_000);
   x.fill(3);
-  for (let round = 0; round < 6; round++) {
+  for (let round = 0; round < 20; round++) {
     assertEquals((await x.download()).findIndex((byte) => byte !== 3), -1);
   }
 });
