@@ -14,7 +14,7 @@ const MOST_BYTES = 4 * 2 ** 20;
 const AHEAD_BYTES = 8 * 2 ** 20;
 
 /** Bytes that new arrays may still take before the heap is looked at: a few arrays do not pay for it. */
-let leftBytes = 2 ** 20;
+let leftBytes = 2 ** 21;
 let isRefused = false;
 
 const PAGE_STATE = new Uint8Array(1);

@@ -245,7 +245,7 @@ function moveBriefly(task: HostTransfer): void {
   const bytes = host.convert?.() ?? host.memory;
   if (direction === "download" && isUntouched(bytes)) {
     makePagesSync(bytes);
-    prepareHeap(byteLength);
+    if (host.land === undefined) prepareHeap(byteLength);
   }
   queueByDriver(queueOf(stream), { direction, device: span.address, bytes });
   noteTransfer(task);

@@ -35,7 +35,7 @@ async function outputOf(program: string): Promise<unknown> {
 Deno.test("prepareHeap() makes the pages that the next arrays take", linux, async () => {
   const [first, second, third] = await outputOf(`
     const counts = [];
-    for (let i = 0; i < 2; i++) prepareHeap(MIB);
+    for (let i = 0; i < 3; i++) prepareHeap(MIB);
     for (let i = 0; i < 3; i++) {
       counts.push(pagesOfNewBlock(2 * MIB));
       new Uint8Array(2 * MIB);
@@ -53,7 +53,7 @@ Deno.test(
     const before = residentBytes();
     for (let i = 0; i < 1000; i++) prepareHeap(65_535);
     for (let i = 0; i < 1000; i++) prepareHeap(4 * MIB + 1);
-    for (let i = 0; i < 16; i++) prepareHeap(65_536);
+    for (let i = 0; i < 32; i++) prepareHeap(65_536);
     console.log(residentBytes() - before);
   `) as number;
     assert(grown < 4 * 2 ** 20, `${grown} bytes`);
@@ -65,7 +65,7 @@ Deno.test(
   linux,
   async () => {
     const grown = await outputOf(`
-    prepareHeap(MIB);
+    for (let i = 0; i < 3; i++) prepareHeap(MIB);
     const before = residentBytes();
     for (let i = 0; i < 20_000; i++) prepareHeap(MIB);
     console.log(residentBytes() - before);
