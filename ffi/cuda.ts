@@ -69,12 +69,8 @@ const IPC_HANDLE = [
   "u8",
 ] as const;
 
-/**
- * The functions that every program needs: the library, devices, contexts, memory, copies and order.
- */
+/** The functions by which every program opens a device and moves arrays. */
 const CORE = {
-  // CUresult cuGetErrorString(CUresult error, const char **pStr)
-  cuGetErrorString: { parameters: ["i32", "buffer"], result: "i32" },
   // CUresult cuInit(unsigned int Flags)
   cuInit: { parameters: ["u32"], result: "i32" },
   // CUresult cuDriverGetVersion(int *driverVersion)
@@ -99,28 +95,10 @@ const CORE = {
   cuDevicePrimaryCtxRetain: { parameters: ["buffer", "i32"], result: "i32" },
   // CUresult cuDevicePrimaryCtxRelease_v2(CUdevice dev)
   cuDevicePrimaryCtxRelease_v2: { parameters: ["i32"], result: "i32" },
-  // CUresult cuCtxPushCurrent_v2(CUcontext ctx)
-  cuCtxPushCurrent_v2: { parameters: ["u64"], result: "i32" },
-  // CUresult cuCtxPopCurrent_v2(CUcontext *pctx)
-  cuCtxPopCurrent_v2: { parameters: ["buffer"], result: "i32" },
   // CUresult cuCtxSetCurrent(CUcontext ctx)
   cuCtxSetCurrent: { parameters: ["u64"], result: "i32" },
   // CUresult cuCtxGetCurrent(CUcontext *pctx)
   cuCtxGetCurrent: { parameters: ["buffer"], result: "i32" },
-  // CUresult cuCtxSynchronize(void)
-  cuCtxSynchronize: { parameters: [], result: "i32" },
-  // CUresult cuCtxGetStreamPriorityRange(int *leastPriority, int *greatestPriority)
-  cuCtxGetStreamPriorityRange: { parameters: ["buffer", "buffer"], result: "i32" },
-  // CUresult cuMemGetInfo_v2(size_t *free, size_t *total)
-  cuMemGetInfo_v2: { parameters: ["buffer", "buffer"], result: "i32" },
-  // CUresult cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize)
-  cuMemAlloc_v2: { parameters: ["buffer", "usize"], result: "i32" },
-  // CUresult cuMemFree_v2(CUdeviceptr dptr)
-  cuMemFree_v2: { parameters: ["u64"], result: "i32" },
-  // CUresult cuMemHostAlloc(void **pp, size_t bytesize, unsigned int Flags)
-  cuMemHostAlloc: { parameters: ["buffer", "usize", "u32"], result: "i32" },
-  // CUresult cuMemFreeHost(void *p)
-  cuMemFreeHost: { parameters: ["u64"], result: "i32" },
   // CUresult cuMemAllocAsync(CUdeviceptr *dptr, size_t bytesize, CUstream hStream)
   cuMemAllocAsync: { parameters: ["buffer", "usize", "u64"], result: "i32", optional: true },
   // CUresult cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream)
@@ -129,14 +107,6 @@ const CORE = {
   cuMemcpyHtoDAsync_v2: { parameters: ["u64", "buffer", "usize", "u64"], result: "i32" },
   // CUresult cuMemcpyDtoHAsync_v2(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount, CUstream hStream)
   cuMemcpyDtoHAsync_v2: { parameters: ["buffer", "u64", "usize", "u64"], result: "i32" },
-  // CUresult cuMemcpyAsync(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount, CUstream hStream)
-  cuMemcpyAsync: { parameters: ["u64", "u64", "usize", "u64"], result: "i32" },
-  // CUresult cuMemsetD8Async(CUdeviceptr dstDevice, unsigned char uc, size_t N, CUstream hStream)
-  cuMemsetD8Async: { parameters: ["u64", "u8", "usize", "u64"], result: "i32" },
-  // CUresult cuMemsetD16Async(CUdeviceptr dstDevice, unsigned short us, size_t N, CUstream hStream)
-  cuMemsetD16Async: { parameters: ["u64", "u16", "usize", "u64"], result: "i32" },
-  // CUresult cuMemsetD32Async(CUdeviceptr dstDevice, unsigned int ui, size_t N, CUstream hStream)
-  cuMemsetD32Async: { parameters: ["u64", "u32", "usize", "u64"], result: "i32" },
   // CUresult cuStreamCreateWithPriority(CUstream *phStream, unsigned int flags, int priority)
   cuStreamCreateWithPriority: { parameters: ["buffer", "u32", "i32"], result: "i32" },
   // CUresult cuStreamDestroy_v2(CUstream hStream)
@@ -145,6 +115,20 @@ const CORE = {
   cuStreamQuery: { parameters: ["u64"], result: "i32" },
   // CUresult cuStreamSynchronize(CUstream hStream)
   cuStreamSynchronize: { parameters: ["u64"], result: "i32" },
+} as const satisfies Deno.ForeignLibraryInterface;
+
+/** Contexts, events and what waits for them, and words for a status. */
+const ORDER = {
+  // CUresult cuGetErrorString(CUresult error, const char **pStr)
+  cuGetErrorString: { parameters: ["i32", "buffer"], result: "i32" },
+  // CUresult cuCtxPushCurrent_v2(CUcontext ctx)
+  cuCtxPushCurrent_v2: { parameters: ["u64"], result: "i32" },
+  // CUresult cuCtxPopCurrent_v2(CUcontext *pctx)
+  cuCtxPopCurrent_v2: { parameters: ["buffer"], result: "i32" },
+  // CUresult cuCtxSynchronize(void)
+  cuCtxSynchronize: { parameters: [], result: "i32" },
+  // CUresult cuCtxGetStreamPriorityRange(int *leastPriority, int *greatestPriority)
+  cuCtxGetStreamPriorityRange: { parameters: ["buffer", "buffer"], result: "i32" },
   // CUresult cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Flags)
   cuStreamWaitEvent: { parameters: ["u64", "u64", "u32"], result: "i32" },
   // CUresult cuEventCreate(CUevent *phEvent, unsigned int Flags)
@@ -159,6 +143,28 @@ const CORE = {
   cuEventSynchronize: { parameters: ["u64"], result: "i32" },
   // CUresult cuEventElapsedTime(float *pMilliseconds, CUevent hStart, CUevent hEnd)
   cuEventElapsedTime: { parameters: ["buffer", "u64", "u64"], result: "i32" },
+} as const satisfies Deno.ForeignLibraryInterface;
+
+/** Device memory and page-locked memory of their own calls, copies between them, and fills. */
+const PLAIN_MEMORY = {
+  // CUresult cuMemGetInfo_v2(size_t *free, size_t *total)
+  cuMemGetInfo_v2: { parameters: ["buffer", "buffer"], result: "i32" },
+  // CUresult cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize)
+  cuMemAlloc_v2: { parameters: ["buffer", "usize"], result: "i32" },
+  // CUresult cuMemFree_v2(CUdeviceptr dptr)
+  cuMemFree_v2: { parameters: ["u64"], result: "i32" },
+  // CUresult cuMemHostAlloc(void **pp, size_t bytesize, unsigned int Flags)
+  cuMemHostAlloc: { parameters: ["buffer", "usize", "u32"], result: "i32" },
+  // CUresult cuMemFreeHost(void *p)
+  cuMemFreeHost: { parameters: ["u64"], result: "i32" },
+  // CUresult cuMemcpyAsync(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount, CUstream hStream)
+  cuMemcpyAsync: { parameters: ["u64", "u64", "usize", "u64"], result: "i32" },
+  // CUresult cuMemsetD8Async(CUdeviceptr dstDevice, unsigned char uc, size_t N, CUstream hStream)
+  cuMemsetD8Async: { parameters: ["u64", "u8", "usize", "u64"], result: "i32" },
+  // CUresult cuMemsetD16Async(CUdeviceptr dstDevice, unsigned short us, size_t N, CUstream hStream)
+  cuMemsetD16Async: { parameters: ["u64", "u16", "usize", "u64"], result: "i32" },
+  // CUresult cuMemsetD32Async(CUdeviceptr dstDevice, unsigned int ui, size_t N, CUstream hStream)
+  cuMemsetD32Async: { parameters: ["u64", "u32", "usize", "u64"], result: "i32" },
 } as const satisfies Deno.ForeignLibraryInterface;
 
 /** The waiting calls once more, run off the JavaScript thread; they need no current context. */
@@ -482,12 +488,11 @@ const SHARING = {
   },
 } as const satisfies Deno.ForeignLibraryInterface;
 
-/**
- * The function tables, in groups that are bound on first use of one of their functions. Binding a
- * function costs about 0.1 ms, and most programs need only the first group.
- */
+/** The function tables: the first is bound when the library is opened. */
 export const CUDA_GROUPS = [
   CORE,
+  ORDER,
+  PLAIN_MEMORY,
   WAITING,
   SHARED_MEMORY,
   POOLS,
@@ -501,6 +506,8 @@ export const CUDA_GROUPS = [
 /** All functions in one table. */
 export const CUDA = {
   ...CORE,
+  ...ORDER,
+  ...PLAIN_MEMORY,
   ...WAITING,
   ...SHARED_MEMORY,
   ...POOLS,

@@ -4,22 +4,18 @@
 import { type BoundGroups, LibraryError, type OpenLibrary, openLibrary } from "./library.ts";
 import { bytes, i32, struct, u16, u32, u64 } from "./struct.ts";
 
-/** The calls that return at once. */
-const IMMEDIATE = {
-  // void *memcpy(void *dest, const void *src, size_t n)
-  memcpy: { parameters: ["u64", "u64", "usize"], result: "u64" },
-  // The same call: of 0 bytes it returns the address of the first array.
+/** What transfers ask about arrays. */
+const ARRAYS = {
+  // void *memcpy(void *dest, const void *src, size_t n): of 0 bytes it returns the first array's address.
   addressOf: { name: "memcpy", parameters: ["buffer", "buffer", "usize"], result: "u64" },
-  // int madvise(void *addr, size_t length, int advice)
-  madvise: { parameters: ["u64", "usize", "i32"], result: "i32" },
   // int mincore(void *addr, size_t length, unsigned char *vec)
   mincore: { parameters: ["u64", "usize", "buffer"], result: "i32" },
-  // void *mmap(void *addr, size_t length, int prot, int flags, int fd, off_t offset)
-  mmap: { parameters: ["u64", "usize", "i32", "i32", "i32", "i64"], result: "u64" },
-  // int munmap(void *addr, size_t length)
-  munmap: { parameters: ["u64", "usize"], result: "i32" },
-  // int open(const char *pathname, int flags, ... /* mode_t mode */)
-  open: { parameters: ["buffer", "i32", "u32"], result: "i32" },
+} as const satisfies Deno.ForeignLibraryInterface;
+
+/** The calls of lanes. */
+const LANES = {
+  // void *memcpy(void *dest, const void *src, size_t n)
+  memcpy: { parameters: ["u64", "u64", "usize"], result: "u64" },
   // ssize_t pread(int fd, void *buf, size_t count, off_t offset)
   pread: { parameters: ["i32", "u64", "usize", "i64"], result: "isize" },
   // ssize_t pwrite(int fd, const void *buf, size_t count, off_t offset)
@@ -31,6 +27,22 @@ const IMMEDIATE = {
     parameters: ["isize", "u64", "i32", "u32", "buffer"],
     result: "isize",
   },
+} as const satisfies Deno.ForeignLibraryInterface;
+
+/** The other calls that return at once. */
+const IMMEDIATE = {
+  // void *malloc(size_t size)
+  malloc: { parameters: ["usize"], result: "u64" },
+  // void free(void *ptr)
+  free: { parameters: ["u64"], result: "void" },
+  // int madvise(void *addr, size_t length, int advice)
+  madvise: { parameters: ["u64", "usize", "i32"], result: "i32" },
+  // void *mmap(void *addr, size_t length, int prot, int flags, int fd, off_t offset)
+  mmap: { parameters: ["u64", "usize", "i32", "i32", "i32", "i64"], result: "u64" },
+  // int munmap(void *addr, size_t length)
+  munmap: { parameters: ["u64", "usize"], result: "i32" },
+  // int open(const char *pathname, int flags, ... /* mode_t mode */)
+  open: { parameters: ["buffer", "i32", "u32"], result: "i32" },
   // int fallocate(int fd, int mode, off_t offset, off_t len)
   fallocate: { parameters: ["i32", "i32", "i64", "i64"], result: "i32" },
   // int close(int fd)
@@ -43,6 +55,8 @@ const KEPT_BUFFERS: readonly "buffer"[] = Array(KEPT_ARRAYS).fill("buffer");
 
 /** The calls that run off the JavaScript thread. */
 const ELSEWHERE = {
+  // int sched_yield(void): its end takes a turn of the event loop
+  yieldNonblocking: { name: "sched_yield", parameters: [], result: "i32", nonblocking: true },
   // void *memcpy(void *dest, const void *src, size_t n): out of an array, and into one
   copyFromNonblocking: {
     name: "memcpy",
@@ -162,8 +176,8 @@ const SOCKETS = {
   memfd_create: { parameters: ["buffer", "u32"], result: "i32" },
 } as const satisfies Deno.ForeignLibraryInterface;
 
-/** The function tables, bound one after the other on first use. */
-export const HOST_GROUPS = [IMMEDIATE, ELSEWHERE, FILES, SOCKETS] as const;
+/** The function tables: the first is bound when the library is opened. */
+export const HOST_GROUPS = [ARRAYS, LANES, IMMEDIATE, ELSEWHERE, FILES, SOCKETS] as const;
 
 /** The C library's functions. */
 export type HostApi = BoundGroups<typeof HOST_GROUPS>;

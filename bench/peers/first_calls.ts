@@ -25,6 +25,7 @@ import { outputOf } from "./process.ts";
 const LIBRARIES = ["torch", "cupy", "jax"] as const;
 const FORMS = ["awaited", "blocking"] as const;
 const PHASES: readonly Phase[] = ["cold", "warm"];
+const CALL_NAMES = Object.keys(CALLS) as Call[];
 
 const { values: flags } = parseArgs({
   options: {
@@ -66,38 +67,45 @@ async function write(path: string, text: string): Promise<void> {
 /** One process for each call and form while the program is cold, and one for all when it is warm. */
 async function runOurs(name: string, variant: typeof variants[string]): Promise<void> {
   const { root = new URL("../..", import.meta.url).pathname, phases = PHASES } = variant;
-  const results: CallSamples[] = [];
-  let found: CallDocument | undefined;
-  const plans: CallPlan[] = [
-    ...FORMS.flatMap((form) =>
-      (Object.keys(CALLS) as Call[]).map((call) => {
-        return { sizes, phase: "cold", calls: [call], forms: [form] } as const;
-      })
-    ),
-    { sizes, phase: "warm", ...variant.calls === undefined ? {} : { calls: variant.calls } },
-  ].filter(({ phase }) => phases.includes(phase as Phase)) as CallPlan[];
-  for (const plan of plans) {
-    found = await documentOf(Deno.execPath(), [
-      "run",
-      "-A",
-      `${root}/bench/peers/first_calls/ours.ts`,
-      JSON.stringify(plan),
-    ], name);
-    results.push(...found.results);
+  const plans: CallPlan[] = [];
+  if (phases.includes("cold")) {
+    for (const form of FORMS) {
+      for (const call of CALL_NAMES) {
+        plans.push({ sizes, phase: "cold", calls: [call], forms: [form] });
+      }
+    }
   }
-  if (found !== undefined) documents.push({ ...found, peer: name, results });
+  const { calls } = variant;
+  if (phases.includes("warm")) plans.push({ sizes, phase: "warm", ...calls && { calls } });
+  const program = `${root}/bench/peers/first_calls/ours.ts`;
+  await runPlans(name, plans, (plan) => [Deno.execPath(), "run", "-A", program, plan]);
 }
 
+/** The same for another library, whose calls all block. */
 async function runPeer(library: string): Promise<void> {
+  const plans: CallPlan[] = [
+    ...CALL_NAMES.map((call) => ({ sizes, phase: "cold", calls: [call] }) as const),
+    { sizes, phase: "warm" },
+  ];
+  const program = new URL("python_calls.py", import.meta.url).pathname;
+  await runPlans(undefined, plans, (plan) => ["python3", "-B", program, library, plan]);
+}
+
+/** Runs a process for each plan, and notes what they print as one document. */
+async function runPlans(
+  name: string | undefined,
+  plans: readonly CallPlan[],
+  commandFor: (plan: string) => readonly [string, ...string[]],
+): Promise<void> {
   const results: CallSamples[] = [];
   let found: CallDocument | undefined;
-  for (const phase of PHASES) {
-    const program = new URL("python_calls.py", import.meta.url).pathname;
-    const plan = JSON.stringify({ sizes, phase });
-    found = await documentOf("python3", ["-B", program, library, plan], library);
+  for (const plan of plans) {
+    const [program, ...args] = commandFor(JSON.stringify(plan));
+    found = await documentOf(program, args, name ?? args[2] ?? program);
+    if (found.error !== undefined) break;
     results.push(...found.results);
   }
-  if (found !== undefined) documents.push({ ...found, results });
+  if (found !== undefined) documents.push({ ...found, peer: name ?? found.peer, results });
 }
 
 async function documentOf(
@@ -121,7 +129,7 @@ async function documentOf(
 function printTable(phase: Phase, form: CallSamples["form"]): void {
   console.log(`\n${phase}, ${form} (GB/s)`);
   const rows: string[][] = [["call", "who", ...sizes.map((size) => formatBytes(size))]];
-  for (const call of Object.keys(CALLS) as Call[]) {
+  for (const call of CALL_NAMES) {
     for (const name of Object.keys(variants)) {
       rows.push([call, name, ...sizes.map((size) => speedText(name, { call, form, phase, size }))]);
     }

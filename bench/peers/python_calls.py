@@ -1,5 +1,5 @@
 """Makes the calls that people write first with one library, and prints their seconds as JSON:
-python_calls.py torch|cupy|jax PLAN. Run by first_calls.ts; calls/plan.ts says what the plan is."""
+python_calls.py torch|cupy|jax PLAN. Run by first_calls.ts; first_calls/plan.ts says what the plan is."""
 
 import importlib
 import json
@@ -25,17 +25,17 @@ def sample_count(byte_length, phase):
 class Torch:
     """Tensors: .cuda(), .cpu() and copy_()."""
 
+    call_names = ("upload", "uploadInto", "download", "downloadNew", "downloadUsed")
+
     def __init__(self):
         self.torch = importlib.import_module("torch")
         self.device = self.torch.cuda.get_device_name(0)
         self.versions = {"torch": self.torch.__version__}
         self.torch.cuda.init()
 
-    def calls(self, up, down):
+    def call(self, name, up, down):
         torch = self.torch
         source, used = torch.from_numpy(up), torch.from_numpy(down)
-        device = torch.empty(up.size, dtype=torch.uint8, device="cuda")
-        device.copy_(source)
         wait = torch.cuda.synchronize
 
         def upload():
@@ -43,21 +43,27 @@ class Torch:
             wait()
             return made
 
+        if name == "upload":
+            return upload
+        device = torch.zeros(up.size, dtype=torch.uint8, device="cuda")
+        wait()
+
         def upload_into():
             device.copy_(source)
             wait()
 
         return {
-            "upload": upload,
             "uploadInto": upload_into,
             "download": device.cpu,
             "downloadNew": lambda: torch.zeros(up.size, dtype=torch.uint8).copy_(device),
             "downloadUsed": lambda: used.copy_(device),
-        }
+        }[name]
 
 
 class Cupy:
     """Arrays: asarray(), asnumpy(), set() and get()."""
+
+    call_names = Torch.call_names
 
     def __init__(self):
         self.cupy = importlib.import_module("cupy")
@@ -65,10 +71,8 @@ class Cupy:
         self.device = properties["name"].decode()
         self.versions = {"cupy": self.cupy.__version__}
 
-    def calls(self, up, down):
+    def call(self, name, up, down):
         cupy = self.cupy
-        device = cupy.empty(up.size, cupy.uint8)
-        device.set(up)
         wait = cupy.cuda.get_current_stream().synchronize
 
         def upload():
@@ -76,30 +80,38 @@ class Cupy:
             wait()
             return made
 
+        if name == "upload":
+            return upload
+        device = cupy.zeros(up.size, cupy.uint8)
+        wait()
+
         def upload_into():
             device.set(up)
             wait()
 
         return {
-            "upload": upload,
             "uploadInto": upload_into,
             "download": lambda: cupy.asnumpy(device),
             "downloadNew": lambda: device.get(out=numpy.zeros(up.size, numpy.uint8)),
             "downloadUsed": lambda: device.get(out=down),
-        }
+        }[name]
 
 
 class Jax:
     """Arrays: device_put() and numpy.asarray(); it copies into no memory of the program's."""
+
+    call_names = ("upload", "download")
 
     def __init__(self):
         self.jax = importlib.import_module("jax")
         self.device = self.jax.devices()[0].device_kind
         self.versions = {"jax": self.jax.__version__}
 
-    def calls(self, up, down):
+    def call(self, name, up, _down):
         jax = self.jax
-        device = jax.device_put(up).block_until_ready()
+        if name == "upload":
+            return lambda: jax.device_put(up).block_until_ready()
+        device = jax.numpy.zeros(up.size, numpy.uint8).block_until_ready()
 
         def download():
             return numpy.asarray(self.next)
@@ -109,10 +121,7 @@ class Jax:
             self.next = device.copy().block_until_ready()
 
         download.prepare = prepare
-        return {
-            "upload": lambda: jax.device_put(up).block_until_ready(),
-            "download": download,
-        }
+        return download
 
 
 LIBRARIES = {"torch": Torch, "cupy": Cupy, "jax": Jax}
@@ -131,7 +140,8 @@ def seconds_of(call):
 
 def warm_up(library, up, down):
     count = min(8 * MIB, up.size)
-    for call in library.calls(up[:count], down[:count]).values():
+    for name in library.call_names:
+        call = library.call(name, up[:count], down[:count])
         for _ in range(WARM_COUNT):
             seconds_of(call)
 
@@ -140,18 +150,28 @@ def main():
     name, text = sys.argv[1:]
     plan = json.loads(text)
     largest = max(plan["sizes"])
-    words = numpy.random.default_rng(7).integers(0, 1 << 63, largest // 8 + 1, dtype=numpy.uint64)
-    source = words.view(numpy.uint8)[:largest]
-    used = numpy.ones(largest, numpy.uint8)
-    results = []
+    phase = plan["phase"]
+    wanted = plan.get("calls", LIBRARIES[name].call_names)
+    if not set(wanted) & set(LIBRARIES[name].call_names):
+        print(json.dumps({"peer": PEERS[name], "device": "none", "versions": {}, "results": []}))
+        return
     library = LIBRARIES[name]()
+    # In a cold program other arrays stay untouched, as in ours.
+    source, used = numpy.empty(largest, numpy.uint8), numpy.empty(largest, numpy.uint8)
+    if phase == "warm" or any(call.startswith("upload") for call in wanted):
+        source[:] = numpy.resize(numpy.arange(251, dtype=numpy.uint8), largest)
+    if phase == "warm" or "downloadUsed" in wanted:
+        used[:] = 1
+    results = []
     document = {"peer": PEERS[name], "device": library.device, "versions": library.versions}
     library.versions["python"] = platform.python_version()
-    phase = plan["phase"]
     if phase == "warm":
         warm_up(library, source, used)
     for size in plan["sizes"]:
-        for call_name, call in library.calls(source[:size], used[:size]).items():
+        for call_name in library.call_names:
+            if call_name not in wanted:
+                continue
+            call = library.call(call_name, source[:size], used[:size])
             if phase == "warm":
                 seconds_of(call)
             samples = [seconds_of(call) for _ in range(sample_count(size, phase))]

@@ -1,5 +1,6 @@
 // Finds where an object was created: the first line of the caller's own code on the stack. A stack
-// costs 5 to 30 microseconds, so outside notebooks only large blocks get one, at a bounded rate.
+// costs 5 to 30 microseconds, a program's first ones 100 to 600, so outside notebooks only large
+// blocks get one, at a bounded rate.
 
 import { readVariable } from "../../ffi/library.ts";
 import { inNotebook } from "./notebook_kernel.ts";
@@ -9,20 +10,16 @@ const OWN_FILES = import.meta.url.endsWith("/accounting/origin.ts")
   ? new URL("../", import.meta.url).href
   : import.meta.url;
 
-/** Size from which blocks know where they were created, unless there are too many of them. */
-const SMALLEST_BYTES = 2 ** 20;
+/**
+ * Size from which blocks know where they were created, unless there are too many of them: to fill one
+ * takes ten times as long as a stack.
+ */
+const SMALLEST_BYTES = 16 * 2 ** 20;
 
 /**
  * Number of stacks for a burst of allocations: enough for all large blocks of an ordinary program.
  */
 const BURST = 256;
-
-/**
- * Smaller blocks share a short burst: to fill a block of a MiB takes no longer than two stacks, and a
- * program that makes one for each of its transfers would be half as fast.
- */
-const VERY_LARGE_BYTES = 16 * 2 ** 20;
-const SHORT_BURST = 16;
 
 /** After a burst one stack in this time, so that a tight loop spends less than one percent on them. */
 const MILLISECONDS_EACH = 4;
@@ -81,22 +78,21 @@ export class OriginFinder {
   find(byteLength: number, now: number): readonly string[] | undefined {
     const detail = this.#detail;
     if (detail === "sampled") {
-      if (byteLength < SMALLEST_BYTES || !this.#takeSample(byteLength, now)) return undefined;
+      if (byteLength < SMALLEST_BYTES || !this.#takeSample(now)) return undefined;
     } else if (detail === "none") {
       return undefined;
     }
     return detail === "stack" ? callerPlaces(WHOLE_FRAME_COUNT) : callerPlaces(FRAME_COUNT, 1);
   }
 
-  /** Takes one stack of the burst, which time fills up again; small blocks leave most of it. */
-  #takeSample(byteLength: number, now: number): boolean {
+  /** Takes one stack of the burst, which time fills up again. */
+  #takeSample(now: number): boolean {
     const earned = Math.floor((now - this.#filledAt) / MILLISECONDS_EACH);
     if (earned > 0) {
       this.#left = Math.min(BURST, this.#left + earned);
       this.#filledAt = now;
     }
-    const kept = byteLength < VERY_LARGE_BYTES ? BURST - SHORT_BURST : 0;
-    if (this.#left <= kept) return false;
+    if (this.#left === 0) return false;
     this.#left--;
     return true;
   }

@@ -5,8 +5,11 @@ import { findHost, MADV } from "../../ffi/host.ts";
 import { addressOf, type HostBytes } from "./host_memory.ts";
 import { giveThreadBack, takeThread } from "./lent_threads.ts";
 
-const PAGE_BYTES = 4096;
-const HUGE_PAGE_BYTES = 2 ** 21;
+/** Size of a page. */
+export const PAGE_BYTES = 4096;
+
+/** Size of a large page. */
+export const HUGE_PAGE_BYTES: number = 2 ** 21;
 
 /** From this size on pages are looked at: below it they cost less than the looks. */
 const SMALLEST_BYTES = 2 ** 16;
@@ -25,9 +28,10 @@ const PAGE_STATE = new Uint8Array(1);
 
 /** Returns whether most of an array's pages are missing, because nothing has touched them yet. */
 export function isUntouched(bytes: HostBytes): boolean {
-  const host = findHost();
   const { byteLength } = bytes;
-  if (host === undefined || byteLength < SMALLEST_BYTES) return false;
+  if (byteLength < SMALLEST_BYTES) return false;
+  const host = findHost();
+  if (host === undefined) return false;
   const lookCount = byteLength < MANY_LOOKS_BYTES ? 1 : LOOKS;
   const address = addressOf(bytes);
   let missingCount = 0;

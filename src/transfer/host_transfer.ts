@@ -12,6 +12,7 @@ import { arraysBefore, type ArrayUse, noArrayIsPending } from "./array_uses.ts";
 import { checkApart, type MemorySpan } from "./copy.ts";
 import { TransferEngine } from "./engine.ts";
 import { isUntouched, makePagesSync } from "./fresh_pages.ts";
+import { prepareHeap } from "./heap_pages.ts";
 import type { HostBytes } from "./host_memory.ts";
 import { Landing } from "./landing.ts";
 import {
@@ -21,9 +22,6 @@ import {
   type TransferPlan,
 } from "./pending_transfer.ts";
 import { movedAway } from "./ring_transfer.ts";
-
-/** Larger transfers leave the event loop turns: these take up to 0.7 milliseconds. */
-const AT_ONCE_BYTES = 16 * 2 ** 20;
 
 /** Cost of a call by itself, as bytes that would move meanwhile. */
 const CALL_BYTES = 64 * 2 ** 10;
@@ -132,6 +130,7 @@ function hasLanded(task: HostTransfer): boolean {
   const { stream, span, host, onProgress } = task;
   if (host.land === undefined) return false;
   const { byteLength, address } = span;
+  prepareHeap(byteLength);
   const bytes = Landing.for(stream.context, byteLength)?.take(byteLength);
   if (bytes === undefined) return false;
   queueByDriver(queueOf(stream), { direction: "download", device: address, bytes });
@@ -162,19 +161,25 @@ function isSmall({ stream: { context }, span: { byteLength } }: HostTransfer): b
 }
 
 /**
- * Returns whether lanes move it within a millisecond, which is faster in the call than between
- * turns.
+ * Returns whether lanes or the driver move it in about a millisecond, which is faster in the call than
+ * between turns. Pages of fresh memory are made by several threads, between turns, where lanes do not
+ * run.
  */
 function isQuick(task: HostTransfer, owned: OwnedHostSpan | undefined): boolean {
-  const { span: { byteLength }, stream: { context }, onProgress, signal } = task;
-  if (byteLength > AT_ONCE_BYTES || owned !== undefined) return false;
+  const { direction, span: { byteLength }, host, stream: { context }, onProgress, signal } = task;
+  if (byteLength > TransferEngine.limitsOf(context).atOnceBytes || owned !== undefined) {
+    return false;
+  }
   if (onProgress !== undefined || signal !== undefined) return false;
-  return TransferEngine.of(context).wayFor(byteLength, { canLend: false }) === "ring";
+  if (TransferEngine.of(context).wayFor(byteLength, { canLend: false }) === "ring") return true;
+  if (direction === "upload") return true;
+  const isNew = host.land !== undefined || host.convert !== undefined;
+  return !isNew && !isUntouched(host.memory);
 }
 
 /** Number of transfers of some size that were called in this turn, and in the one before. */
 let calledCount = 0;
-let calledBefore = 2;
+let calledBefore = 1;
 
 /**
  * Returns whether the program probably awaits this transfer before it calls another, as it did the
@@ -238,7 +243,10 @@ function moveBriefly(task: HostTransfer): void {
   const { direction, stream, span, host, onProgress } = task;
   const { byteLength } = span;
   const bytes = host.convert?.() ?? host.memory;
-  if (direction === "download" && isUntouched(bytes)) makePagesSync(bytes);
+  if (direction === "download" && isUntouched(bytes)) {
+    makePagesSync(bytes);
+    if (host.land === undefined) prepareHeap(byteLength);
+  }
   queueByDriver(queueOf(stream), { direction, device: span.address, bytes });
   noteTransfer(task);
   queueOf(stream).synchronizeSync();

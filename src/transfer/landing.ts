@@ -13,8 +13,8 @@ const FEWEST_BYTES = 2 ** 17;
 /** For more bytes several threads that fill the new array are faster. */
 const MOST_BYTES = 4 * 2 ** 20;
 
-/** A program that makes few new arrays does not pay for the memory. */
-const DEMAND_COUNT = 3;
+/** A program that makes few new arrays does not pay for the memory, which takes some milliseconds. */
+const DEMAND_COUNT = 16;
 
 /** First size of the memory: a large page. */
 const SMALLEST_BYTES = 2 ** 21;

@@ -115,7 +115,7 @@ export interface LaneSystem extends TaskTools {
 }
 
 /** The functions of the C library that lanes bind. */
-export const LANE_SYMBOLS = HOST_GROUPS[0];
+export const LANE_SYMBOLS = HOST_GROUPS[1];
 
 /**
  * The steps of moving bytes between memory and a file. Each yields the number moved so far and

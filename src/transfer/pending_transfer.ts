@@ -213,7 +213,7 @@ export class PendingTransfer extends PendingWork {
       this.#stepUntil(turn.startedAt + TURN_MILLISECONDS);
     }
     mover.beforeProgram();
-    if (performance.now() > turn.mustEndAt) await turn.over; // who awaits in a loop leaves others theirs
+    await turn.over; // who awaits in a loop leaves others theirs
     this.#entry?.dispose();
     await mover.atRest();
     context.release();

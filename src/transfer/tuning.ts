@@ -30,6 +30,8 @@ export const TRANSFER_TUNING: OptionSet<TransferTuning> = new OptionSet({
 export interface EngineLimits extends RingLimits, LaneCounts {
   /** Size below which a transfer is one driver call. */
   readonly briefBytes: number;
+  /** Most bytes that an awaited transfer moves in the call, without a turn of the event loop. */
+  readonly atOnceBytes: number;
   /** Bytes that the driver moves at a time. */
   readonly driverPieceBytes: number;
   /** Time for which a transfer keeps the thread before the event loop has its first turn. */
@@ -43,6 +45,9 @@ export interface EngineLimits extends RingLimits, LaneCounts {
 /** Enough for most transfers of 64 MiB: keeping the array through a turn costs 50 microseconds. */
 const FIRST_TURN_MILLISECONDS = 2;
 
+/** The driver takes up to a millisecond for these. */
+const AT_ONCE_BYTES = 16 * 2 ** 20;
+
 const SLOT_BYTES = 2 * 2 ** 20;
 const FEWEST_SLOTS = 4;
 const SPARE_CORES = Math.max(1, navigator.hardwareConcurrency - 1);
@@ -55,6 +60,7 @@ export const DEFAULT_LIMITS: EngineLimits = {
   laneCount: Math.min(10, SPARE_CORES),
   freshLaneCount: Math.min(15, SPARE_CORES),
   briefBytes: SMALLEST_RING_BYTES,
+  atOnceBytes: AT_ONCE_BYTES,
   driverPieceBytes: DRIVER_PIECE_BYTES,
   firstTurnMilliseconds: FIRST_TURN_MILLISECONDS,
   demandBytes: RING_DEMAND_BYTES,

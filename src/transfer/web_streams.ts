@@ -26,15 +26,24 @@ export function readableFrom(
   stream: CudaStream,
 ): ReadableStream<Uint8Array<ArrayBuffer>> {
   let offset = 0;
+  let copying: Promise<Uint8Array<ArrayBuffer>> | undefined;
+  async function copyNext(): Promise<Uint8Array<ArrayBuffer>> {
+    await nextTurn(); // a reader that only awaits chunks would starve timers
+    const { span } = memory;
+    const bytes = new Uint8Array(Math.min(CHUNK_BYTES, Math.max(0, span.byteLength - offset)));
+    await downloadPart({ span, offset, bytes, stream });
+    return bytes;
+  }
   return new ReadableStream({
     async pull(controller) {
-      await nextTurn(); // a reader that only awaits chunks would starve timers
-      const { span } = memory;
-      const bytes = new Uint8Array(Math.min(CHUNK_BYTES, Math.max(0, span.byteLength - offset)));
-      await downloadPart({ span, offset, bytes, stream });
+      copying = copyNext();
+      const bytes = await copying;
       offset += bytes.byteLength;
       if (bytes.byteLength > 0) controller.enqueue(bytes);
-      if (offset >= span.byteLength) controller.close();
+      if (offset >= memory.byteLength) controller.close();
+    },
+    async cancel() {
+      await Promise.allSettled([copying]); // nothing is under way any more
     },
   });
 }

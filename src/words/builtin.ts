@@ -14,8 +14,16 @@ interface Builtins {
   readonly "node:worker_threads": typeof import("node:worker_threads");
 }
 
+let isLoaded = false;
+
+/** Whether the kit has loaded one of Node's modules, so that others cost little. */
+export function hasBuiltins(): boolean {
+  return isLoaded;
+}
+
 /** Returns one of Node's modules. */
 export function builtin<Name extends keyof Builtins>(name: Name): Builtins[Name] {
+  isLoaded = true;
   const runtime = globalThis as unknown as { readonly process: typeof process };
   return runtime.process.getBuiltinModule(name);
 }

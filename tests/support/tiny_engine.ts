@@ -24,6 +24,7 @@ export const TINY_LIMITS: EngineLimits = {
   laneCount: 2,
   freshLaneCount: 2,
   briefBytes: 4096,
+  atOnceBytes: 0,
   driverPieceBytes: 4096,
   firstTurnMilliseconds: 0,
   demandBytes: 2 ** 27,

@@ -1,6 +1,9 @@
-// Awaited transfers: the event loop goes on while a stream still has other work to do.
+// Awaited transfers: the event loop goes on while a stream still has other work to do, and small ones
+// are over in the call.
 
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertFalse } from "@std/assert";
+import { noArrayIsPending } from "../../../src/transfer/array_uses.ts";
+import { assertSameBytes, patternBytes } from "../../support/contents.ts";
 import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
 import { withDevice } from "../../support/with_device.ts";
 
@@ -39,4 +42,33 @@ Deno.test("upload() in a loop leaves timers their turn", () =>
       await buffer.upload(Uint8Array.of(1, 2, 3, 4));
     }
     assertEquals(isOver, true);
+  }));
+
+Deno.test("upload() and download() of up to 16 MiB are over in the call, when awaited one by one", () =>
+  withDevice(async (gpu) => {
+    for (const byteLength of [2 ** 20, 4 * 2 ** 20, 2 ** 24, 2 ** 24 + 1]) {
+      const values = patternBytes(byteLength);
+      const used = new Uint8Array(byteLength).fill(1);
+      using buffer = gpu.zeros("uint8", byteLength);
+      await gpu.synchronize();
+      const uploading = buffer.upload(values);
+      assertEquals(noArrayIsPending(), byteLength <= 2 ** 24);
+      await uploading;
+      const downloading = buffer.download(used);
+      assertEquals(noArrayIsPending(), byteLength <= 2 ** 24);
+      await downloading;
+      assertSameBytes(used, values);
+    }
+  }));
+
+Deno.test("transfers of 8 MiB that are called in one breath move side by side", () =>
+  withDevice(async (gpu) => {
+    const arrays = [1, 2, 3].map((seed) => patternBytes(2 ** 23, seed));
+    using buffer = gpu.zeros("uint8", 2 ** 23);
+    for (let round = 0; round < 3; round++) {
+      const uploading = arrays.map((array) => buffer.upload(array));
+      assertFalse(noArrayIsPending());
+      await Promise.all(uploading);
+      assertSameBytes(await buffer.download(), patternBytes(2 ** 23, 3));
+    }
   }));

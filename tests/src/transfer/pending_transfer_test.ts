@@ -129,6 +129,7 @@ testHoldingStream(
     abort.abort(new RangeError("stop"));
     await assertRejects(() => upload, RangeError, "stop");
     held.release();
+    await gpu.synchronize();
   },
 );
 

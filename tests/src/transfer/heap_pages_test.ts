@@ -1,0 +1,100 @@
+// Pages made ahead for new arrays: that they are there, that they are bounded, and that no byte of any
+// array changes. Each program runs by itself: a heap remembers what was there before.
+
+import { assert, assertEquals } from "@std/assert";
+import { runDeno } from "../../support/child_deno.ts";
+import { PROJECT_ROOT } from "../../support/project_files.ts";
+
+const linux = { ignore: Deno.build.os !== "linux" };
+
+const HELPERS = `
+  import { findHost } from "./ffi/host.ts";
+  import { prepareHeap } from "./src/transfer/heap_pages.ts";
+  const MIB = 2 ** 20;
+  const host = findHost();
+  const residentBytes = () => Deno.memoryUsage().rss;
+  /** Counts the pages of a new block of the heap that are there before anything touches it. */
+  function pagesOfNewBlock(byteLength) {
+    const address = host.malloc(BigInt(byteLength));
+    const first = (address + 4095n) / 4096n * 4096n;
+    const states = new Uint8Array(byteLength / 4096 - 1);
+    host.mincore(first, BigInt(states.length * 4096), states);
+    host.free(address);
+    return states.filter((state) => (state & 1) === 1).length;
+  }
+`;
+
+async function outputOf(program: string): Promise<unknown> {
+  const { code, stdout, stderr } = await runDeno(["eval", "--ext=ts", HELPERS + program], {
+    cwd: PROJECT_ROOT,
+  });
+  assertEquals([code, stderr], [0, ""]);
+  return JSON.parse(stdout);
+}
+
+Deno.test("prepareHeap() makes the pages that the next arrays take", linux, async () => {
+  const [first, second, third] = await outputOf(`
+    const counts = [];
+    for (let i = 0; i < 3; i++) prepareHeap(MIB);
+    for (let i = 0; i < 3; i++) {
+      counts.push(pagesOfNewBlock(2 * MIB));
+      new Uint8Array(2 * MIB);
+    }
+    console.log(JSON.stringify(counts));
+  `) as number[];
+  for (const count of [first, second, third]) assert((count ?? 0) > 500, `${count} of 511 pages`);
+});
+
+Deno.test(
+  "prepareHeap() makes none for a few arrays, for small ones and for large ones",
+  linux,
+  async () => {
+    const grown = await outputOf(`
+    const before = residentBytes();
+    for (let i = 0; i < 1000; i++) prepareHeap(65_535);
+    for (let i = 0; i < 1000; i++) prepareHeap(4 * MIB + 1);
+    for (let i = 0; i < 32; i++) prepareHeap(65_536);
+    console.log(residentBytes() - before);
+  `) as number;
+    assert(grown < 4 * 2 ** 20, `${grown} bytes`);
+  },
+);
+
+Deno.test(
+  "prepareHeap() holds a bounded number of pages, however often it is called",
+  linux,
+  async () => {
+    const grown = await outputOf(`
+    for (let i = 0; i < 3; i++) prepareHeap(MIB);
+    const before = residentBytes();
+    for (let i = 0; i < 20_000; i++) prepareHeap(MIB);
+    console.log(residentBytes() - before);
+  `) as number;
+    assert(grown < 24 * 2 ** 20, `${grown} bytes`);
+  },
+);
+
+Deno.test("prepareHeap() changes no byte of arrays that come and go", linux, async () => {
+  const wrong = await outputOf(`
+    let state = 12345;
+    const random = (below) => (state = (state * 48271) % 2147483647) % below;
+    const kept = [];
+    let wrong = 0;
+    const holds = (array, value) => {
+      for (let at = 0; at < array.length; at += 61) if (array[at] !== value) return false;
+      return true;
+    };
+    for (let i = 0; i < 300; i++) {
+      const byteLength = 1 + random(3 * MIB);
+      prepareHeap(byteLength);
+      const made = new Uint8Array(byteLength);
+      if (!holds(made, 0)) wrong++;
+      kept.push(made.fill(i % 251));
+      if (kept.length < 24) continue;
+      const [gone] = kept.splice(random(kept.length), 1);
+      if (!holds(gone, gone[0])) wrong++;
+    }
+    console.log(wrong);
+  `);
+  assertEquals(wrong, 0);
+});
