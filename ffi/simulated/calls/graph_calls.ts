@@ -139,7 +139,7 @@ export function graphCalls(machine: Machine): GraphCalls {
       if (misfit !== undefined) {
         const { result, place } = misfit;
         tell(result, place === undefined ? 0n : nodeId(graph, place));
-        refuse("CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE");
+        refuse("CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE", "graphUpdate");
       }
       exec.update(graph);
     },

@@ -315,7 +315,7 @@ export const GRAPH_SCRIPTS: readonly Script[] = readScripts(`
   cuStreamBeginCapture_v2 s 2
   cuMemsetD2D8Async a+64 16 9 4 4 s
   cuStreamEndCapture s &g4
-  cuGraphExecUpdate_v2 z g4 & = ?
+  cuGraphExecUpdate_v2 z g4 & = 0 0
   cuStreamBeginCapture_v2 s 2
   cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:b,srcPitch:64,dstMemoryType:2,dstDevice:c,dstPitch:32,WidthInBytes:8,Height:4} s
   cuStreamEndCapture s &g5
