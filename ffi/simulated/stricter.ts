@@ -133,6 +133,14 @@ export const STRICTER = {
     simulated: "refuses a copy between devices that leaves out a context",
     real: "takes the current context",
   },
+  graphUpdate: {
+    kind: "refuses",
+    simulated:
+      "refuses to update a graph by copies of rows, by fills of rows of other sizes, and by memory " +
+      "of a pool in the place of other memory or the other way round, and tells the first reason " +
+      "that it finds",
+    real: "takes some of them, or tells another reason",
+  },
   goneEvent: {
     kind: "refuses",
     simulated: "refuses the handle of another process's event that was destroyed",

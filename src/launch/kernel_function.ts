@@ -189,18 +189,16 @@ export class KernelFunction {
       return this.#queueWith(shape, stream, table);
     }
     const { handle } = this;
-    const gx = grid[0], gy = grid[1], gz = grid[2];
-    const bx = block[0], by = block[1], bz = block[2];
     // Arguments from a list would take V8's slow way into the driver.
     // deno-fmt-ignore
     const status = this.#launch(
-      handle, gx, gy, gz, bx, by, bz, sharedBytes, queue, table, null,
+      handle, grid[0], grid[1], grid[2], block[0], block[1], block[2], sharedBytes, queue, table, null,
     );
     if (status === CUresult.CUDA_SUCCESS) return;
     // deno-fmt-ignore
     stream.context.settle(
       status, "cuLaunchKernel",
-      handle, gx, gy, gz, bx, by, bz, sharedBytes, queue, table, null,
+      handle, grid[0], grid[1], grid[2], block[0], block[1], block[2], sharedBytes, queue, table, null,
     );
   }
 

@@ -129,7 +129,7 @@ Deno.test("cli.ts bandwidth --cases prints nvbandwidth's cases, beside its own o
   assertStringIncludes(beside.stdout, "modelled");
   assertMatch(beside.stdout, /^device_local_copy +\S+ +2000 +\S+$/m);
   const json = await runCli([...common, "--cases", "--json"]);
-  assertEquals(parseNvbandwidth(json.stdout).size, 5, json.stderr);
+  assertEquals(parseNvbandwidth(json.stdout).size, 9, json.stderr);
   const wrong = await runCli([...common, "--compare", folder.write("wrong.txt", "nothing")]);
   assertEquals(wrong.code, 2);
   assertStringIncludes(wrong.stderr, "it has no case with a speed");

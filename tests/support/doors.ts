@@ -375,6 +375,11 @@ export const DOORS: Readonly<Record<string, Door>> = {
     return buffer.copyFrom(source, o);
   }),
   "GpuBuffer#copyTo": door("copyTo", STREAM, ({ buffer, source }, o) => source.copyTo(buffer, o)),
+  "GpuBuffer#fillPattern": door(
+    "fillPattern",
+    STREAM,
+    ({ buffer }, o) => buffer.fillPattern(new Uint8Array([1]).buffer, o),
+  ),
   "GpuBuffer#fill": door("fill", STREAM, ({ buffer }, o) => buffer.fill(9, o)),
   "GpuBuffer#clear": door("clear", STREAM, ({ buffer }, o) => buffer.clear(o)),
   "GpuBuffer#at": door("at", STREAM, ({ buffer }, o) => buffer.at(0, o)),

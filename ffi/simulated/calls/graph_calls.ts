@@ -81,6 +81,7 @@ export function graphCalls(machine: Machine): GraphCalls {
       put64(cell, machine.register((made) => new Graph(made, capture), context).handle);
     },
     cuGraphKernelNodeGetParams_v2(node, parameters) {
+      requireCell(parameters);
       const { kernel } = findNode(node).work;
       requireValue(kernel !== undefined);
       const { handle: func, context, grid, block, sharedBytes: sharedMemBytes } = kernel;
@@ -91,6 +92,7 @@ export function graphCalls(machine: Machine): GraphCalls {
       bytesOf(parameters).set(CUDA_KERNEL_NODE_PARAMS_v2.encode(fields));
     },
     cuGraphNodeGetType(node, type) {
+      requireCell(type);
       put32(type, findNode(node).type);
     },
     cuGraphGetNodes(handle, nodes, count) {
@@ -137,7 +139,7 @@ export function graphCalls(machine: Machine): GraphCalls {
       if (misfit !== undefined) {
         const { result, place } = misfit;
         tell(result, place === undefined ? 0n : nodeId(graph, place));
-        refuse("CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE");
+        refuse("CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE", "graphUpdate");
       }
       exec.update(graph);
     },

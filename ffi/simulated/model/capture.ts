@@ -2,6 +2,7 @@
 // The launches of its graph queue the recorded work.
 
 import type { CUresult } from "../../constants.ts";
+import type { Extent } from "./access_history.ts";
 import type { Context } from "./context.ts";
 import { refuse } from "../errors.ts";
 import { happensBefore, type Moment, Timeline } from "./happens_before.ts";
@@ -27,6 +28,8 @@ export interface CapturedWork {
   readonly call: string;
   /** Memory that the work names; empty for kernels, which name it when they run. */
   readonly regions: readonly Region[];
+  /** Parts of the regions that it uses, in their order. */
+  readonly extents?: readonly Extent[];
   /** The kernel, where it is one. */
   readonly kernel?: CapturedKernel;
   /** Queues the work on a stream that is not being captured. */

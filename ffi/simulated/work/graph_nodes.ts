@@ -75,15 +75,20 @@ function reasonOf(former: GraphNode, node: GraphNode): number {
     return Result.CU_GRAPH_EXEC_UPDATE_ERROR_ATTRIBUTES_CHANGED;
   }
   const isFitting = isSame(placesOf(former.work), placesOf(node.work)) &&
-    !isOfRows(former.work) && !isOfRows(node.work);
+    hasSameRows(former.work, node.work);
   return isFitting
     ? Result.CU_GRAPH_EXEC_UPDATE_SUCCESS
     : Result.CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
 }
 
-/** Rows cannot change; runs of bytes can have any size, and elements of any width. */
-function isOfRows({ call }: CapturedWork): boolean {
-  return /^cuMemsetD2|^cuMemcpy[23]D/.test(call);
+/** Rows stay as they are, and are not copied; runs of bytes can have any size, and any elements. */
+function hasSameRows(former: CapturedWork, work: CapturedWork): boolean {
+  if (/^cuMemcpy[23]D/.test(former.call) || /^cuMemcpy[23]D/.test(work.call)) return false;
+  const isOfRows = former.call.startsWith("cuMemsetD2") || work.call.startsWith("cuMemsetD2");
+  if (!isOfRows) return true;
+  const [one, other] = [former.extents?.[0], work.extents?.[0]];
+  return former.call === work.call && one?.rowCount === other?.rowCount &&
+    one?.widthBytes === other?.widthBytes && one?.pitchBytes === other?.pitchBytes;
 }
 
 /** Where memory belongs: to a context, whatever its kind, or to a pool. */

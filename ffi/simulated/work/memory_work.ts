@@ -40,6 +40,7 @@ export function queueMemoryWork(
 ): Operation | undefined {
   return submit(machine, stream, {
     regions: options.uses.map(({ region }) => region),
+    extents: options.uses.map(({ extent }) => extent),
     queue: (target) => queueNow(machine, target, options),
   });
 }

@@ -31,6 +31,7 @@ export type ThingKind =
   | "physical"
   | "graph"
   | "exec"
+  | "node"
   | "module"
   | "library"
   | "kernel"
@@ -57,7 +58,9 @@ export type Output =
 /** Facts about one function. */
 export interface FunctionFacts {
   /** What parameters receive, by place. */
-  readonly outputs?: Readonly<Record<number, Output | ((words: readonly string[]) => Output)>>;
+  readonly outputs?: Readonly<
+    Record<number, Output | ((words: readonly string[]) => Output | undefined)>
+  >;
   /** Parameters that receive something also when the call is refused. */
   readonly always?: readonly number[];
   /** Types of structs, by place. */
@@ -191,7 +194,9 @@ export const FUNCTIONS: Readonly<Record<DriverFunction, FunctionFacts>> = {
   cuStreamEndCapture: { outputs: { 1: { makes: "graph" } }, always: [1] },
   cuGraphKernelNodeGetParams_v2: { outputs: { 1: "handle" } },
   cuGraphNodeGetType: { outputs: { 1: "i32" } },
-  cuGraphGetNodes: { outputs: { 2: "u64" } },
+  cuGraphGetNodes: {
+    outputs: { 1: ([, node]) => node === "&" ? undefined : { makes: "node" }, 2: "u64" },
+  },
   cuGraphInstantiateWithFlags: { outputs: { 0: { makes: "exec" } } },
   cuGraphLaunch: { stream: 1 },
   cuGraphDestroy: { ends: 0 },

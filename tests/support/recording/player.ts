@@ -139,7 +139,7 @@ export class Player {
       const cell = given.cells.get(place);
       if (cell === undefined || (status !== 0 && !always.includes(place))) return [];
       const kind = typeof output === "function" ? output(words) : output;
-      return [this.#read(kind, cell, { words, place })];
+      return kind === undefined ? [] : [this.#read(kind, cell, { words, place })];
     });
   }
 
@@ -212,6 +212,8 @@ export class Player {
       const capture = [...world.captures].find(({ origin }) => origin === words[0]);
       return capture === undefined ? {} : { capture };
     }
+    const graph = makes === "node" ? world.find(words[0] ?? "") : undefined;
+    if (graph !== undefined) return { source: graph };
     const source = makes === "exec" || makes === "function" || makes === "kernel"
       ? world.find(words[1] ?? "")
       : undefined;

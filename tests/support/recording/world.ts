@@ -109,7 +109,8 @@ export class World {
   end(thing: Thing): void {
     thing.isAlive = false;
     for (const other of this.things.values()) {
-      if (other.source === thing && /^(module|library|kernel)$/.test(thing.kind)) {
+      const isPart = /^(module|library|kernel)$/.test(thing.kind) || other.kind === "node";
+      if (other.source === thing && isPart) {
         this.end(other);
       }
     }

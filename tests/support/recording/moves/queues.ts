@@ -146,7 +146,7 @@ const updateGraph: Move = (draft) => {
   }
   const [stream, exec] = [draft.stream(), draft.name("x")];
   const [former, latter] = [draft.name("g"), draft.name("g")];
-  const work = draft.oneOf(...RECORDABLE_MOVES);
+  const work = draft.chance(0.4) ? kernel : draft.oneOf(...RECORDABLE_MOVES);
   const recorded = (graph: string): Chain => {
     const made = work(draft);
     return [
@@ -158,6 +158,7 @@ const updateGraph: Move = (draft) => {
   return [
     recorded(former),
     recorded(latter),
+    lookAtNode(draft, latter),
     [`cuGraphInstantiateWithFlags &${exec} ${former} 0`],
     [`cuGraphExecUpdate_v2 ${exec} ${latter} &`, `cuGraphLaunch ${exec} ${stream}`],
   ];
@@ -168,8 +169,20 @@ const destroyGraph: Move = (draft) =>
     ? `cuGraphDestroy ${draft.handle("graph")}`
     : `cuGraphExecDestroy ${draft.handle("exec")}`;
 
-const getNodes: Move = (draft) =>
-  `cuGraphGetNodes ${draft.handle("graph")} & u64:${draft.oneOf(0, 1, 4, 32)}`;
+const getNodes: Move = (draft) => {
+  const graph = draft.handle("graph");
+  if (draft.chance(0.4)) return `cuGraphGetNodes ${graph} & u64:${draft.oneOf(0, 1, 4, 32)}`;
+  return lookAtNode(draft, graph);
+};
+
+function lookAtNode(draft: Draft, graph: string): Chain {
+  const node = draft.name("n");
+  return [
+    `cuGraphGetNodes ${graph} &${node} u64:1`,
+    `cuGraphNodeGetType ${node} &`,
+    `cuGraphKernelNodeGetParams_v2 ${node} &`,
+  ];
+}
 
 const graphMemory: Move = (draft) => {
   const device = draft.device();
@@ -291,7 +304,7 @@ export const QUEUE_MOVES: WeightedMoves = [
   [4, launch],
   [3, updateGraph],
   [3, destroyGraph],
-  [1, getNodes],
+  [2, getNodes],
   [1, graphMemory],
   [8, kernel],
   [1, hostFunction],

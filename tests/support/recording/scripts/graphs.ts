@@ -88,6 +88,31 @@ export const GRAPH_SCRIPTS: readonly Script[] = readScripts(`
   cuCtxSetCurrent 0
   cuGraphExecUpdate_v2 x g & = 0 0
 
+# the kinds of nodes, and a kernel's
+  cuStreamCreateWithPriority &s 1 0
+  cuMemAlloc_v2 &a 64
+  cuStreamBeginCapture_v2 s 2
+  cuLaunchKernel fill0 1 1 1 1 1 1 0 s (u64:a,u32:5,u32:4) null
+  cuStreamEndCapture s &g
+  cuGraphGetNodes g &n u64:1 = 0 new 1
+  cuGraphNodeGetType n & = 0 0
+  cuGraphNodeGetType n null = 1
+  cuGraphKernelNodeGetParams_v2 n & = 0 fill0
+  cuGraphKernelNodeGetParams_v2 n null = 1
+  cuStreamBeginCapture_v2 s 2
+  cuMemsetD8Async a 7 32 s
+  cuStreamEndCapture s &h
+  cuGraphGetNodes h &m u64:1 = 0 new 1
+  cuGraphNodeGetType m & = 0 2
+  cuGraphKernelNodeGetParams_v2 m & = 1
+  cuStreamBeginCapture_v2 s 2
+  cuMemcpyAsync a a+32 32 s
+  cuMemAllocAsync &b 64 s
+  cuMemFreeAsync b s
+  cuStreamEndCapture s &i
+  cuGraphGetNodes i &k u64:1 = 0 new 1
+  cuGraphNodeGetType k & = 0 1
+
 # a graph that gets other addresses, sizes and values
   cuStreamCreateWithPriority &s 1 0
   cuMemAlloc_v2 &a 64
@@ -290,7 +315,7 @@ export const GRAPH_SCRIPTS: readonly Script[] = readScripts(`
   cuStreamBeginCapture_v2 s 2
   cuMemsetD2D8Async a+64 16 9 4 4 s
   cuStreamEndCapture s &g4
-  cuGraphExecUpdate_v2 z g4 & = ?
+  cuGraphExecUpdate_v2 z g4 & = 0 0
   cuStreamBeginCapture_v2 s 2
   cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:b,srcPitch:64,dstMemoryType:2,dstDevice:c,dstPitch:32,WidthInBytes:8,Height:4} s
   cuStreamEndCapture s &g5
