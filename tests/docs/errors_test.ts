@@ -42,7 +42,7 @@ const MESSAGES: Readonly<Record<string, (scene: Scene) => unknown>> = {
   "Cannot upload to ...: Int32Array": ({ x }) => x.upload(new Int32Array(6) as never),
   "Cannot reshape": ({ x }) => x.reshape(8),
   "Cannot finish the transfer": async ({ gpu }) => {
-    const array = new Float32Array(2 ** 20);
+    const array = new Float32Array(2 ** 23);
     using large = gpu.alloc("float32", array.length);
     const coming = large.upload(array);
     structuredClone(array, { transfer: [array.buffer] });

@@ -82,12 +82,14 @@ export const TRANSFER_STEPS: readonly Step[] = [
     async run({ gpu }) {
       using a = gpu.zeros("uint8", LARGE.length);
       using b = gpu.alloc("uint8", LARGE.length);
-      const late: Promise<unknown>[] = [a.upload(LARGE)];
+      const { signal } = new AbortController(); // what can be stopped moves in turns
+      const late: Promise<unknown>[] = [a.upload(LARGE, { signal })];
       let values: Uint8Array | undefined;
       try {
         b.copyFrom(a);
         using event = gpu.stream.record();
-        late.push(event.synchronize(), b.download().then((array) => void (values = array)));
+        const coming = b.download(undefined, { signal });
+        late.push(event.synchronize(), coming.then((array) => void (values = array)));
         await Promise.all(late);
         await gpu.synchronize();
       } finally {
