@@ -37,11 +37,13 @@ const EVERYONE = 2 ** 31 - 1;
 
 /** A task on a thread that the runtime lends. */
 interface Loan {
+  /** Its slot. */
+  readonly slot: number;
   /** Called when the thread is back and nothing waits for the task any more. */
   onReturn: (() => void) | undefined;
 }
 
-/** The lanes of one engine. */
+/** Lanes, the queue of their tasks, and the tasks' ends. */
 export class CopyLanes {
   readonly #slotCount: number;
   readonly #counts: LaneCounts;
@@ -49,8 +51,8 @@ export class CopyLanes {
   readonly #tasks: LaneTasks;
   /** Tasks of threads that the runtime lends, by slot. */
   readonly #lent = new Map<number, Loan>();
-  /** Threads that have not come back; they may be done long before. */
-  #awayCount = 0;
+  /** Tasks whose threads have not come back; they may be done long before. */
+  readonly #away = new Set<Loan>();
   #isStarted = false;
   #address: bigint | undefined;
 
@@ -156,8 +158,8 @@ export class CopyLanes {
    * to give.
    */
   lend(): boolean {
-    const before = this.#awayCount;
-    while (this.#awayCount < this.#spareCount && takeThread()) {
+    const before = this.#away.size;
+    while (this.#away.size < this.#spareCount && takeThread()) {
       const slot = this.#take((slot) => !this.#tasks.isList(slot));
       if (slot === undefined) {
         giveThreadBack();
@@ -165,7 +167,7 @@ export class CopyLanes {
       }
       this.#runElsewhere(slot);
     }
-    return this.#awayCount > before;
+    return this.#away.size > before;
   }
 
   /** Returns whether only a turn of the event loop can tell that a slot's task is done. */
@@ -201,9 +203,11 @@ export class CopyLanes {
     return Math.min(missing, this.#slotCount >> 1);
   }
 
-  /** Number of lent threads that have not come back. */
-  get lentCount(): number {
-    return this.#awayCount;
+  /** Number of lent threads that have not come back to slots from `first` to `end`. */
+  lentCountIn(first: number, end: number): number {
+    let count = 0;
+    for (const { slot } of this.#away) if (slot >= first && slot < end) count++;
+    return count;
   }
 
   /** Blocks until a lane finishes something, for at most `milliseconds`. */
@@ -254,11 +258,11 @@ export class CopyLanes {
   }
 
   async #runElsewhere(slot: number): Promise<void> {
-    const loan: Loan = { onReturn: undefined };
+    const loan: Loan = { slot, onReturn: undefined };
     this.#lent.set(slot, loan);
-    this.#awayCount++;
+    this.#away.add(loan);
     const isDone = await this.#tasks.runElsewhere(slot).catch(() => false);
-    this.#awayCount--;
+    this.#away.delete(loan);
     giveThreadBack();
     if (loan.onReturn !== undefined) return loan.onReturn();
     if (this.#lent.get(slot) === loan) this.#lent.delete(slot);

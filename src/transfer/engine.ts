@@ -4,9 +4,10 @@
 import type { Context } from "../driver/context.ts";
 import { releaseAll } from "../driver/release.ts";
 import { CAN_BE_TERMINATED, nextTurn } from "../order/waiting.ts";
-import { CopyLanes, type Lending } from "./copy_lanes.ts";
+import type { CopyLanes, Lending } from "./copy_lanes.ts";
 import { CopyQueue, type FinishedCopies } from "./copy_queue.ts";
 import { Demand } from "./demand.ts";
+import { LaneShare } from "./lane_share.ts";
 import { beforeLastTurn } from "./last_turn.ts";
 import { keepMemory, type MemoryKeeper } from "./memory_keeper.ts";
 import { type LoadedSlot, PinnedRing, type Slot } from "./pinned_ring.ts";
@@ -38,13 +39,13 @@ interface RunningTransfer {
 
 const engines = new WeakMap<Context, TransferEngine>();
 
-/** The ring and lanes of one context. */
+/** The ring of one context, and its part in the lanes of the host. */
 export class TransferEngine {
   readonly #context: Context;
   /** Limits of its size and thresholds of its ways. */
   readonly limits: EngineLimits;
   readonly #ring: PinnedRing;
-  readonly #lanes: CopyLanes;
+  readonly #share: LaneShare<TransferEngine>;
   readonly #demand: Demand;
   /** Slots that a lane works on. */
   readonly #withLane = new Set<LoadedSlot>();
@@ -66,8 +67,12 @@ export class TransferEngine {
     this.#context = context;
     this.limits = limits;
     this.#demand = new Demand(limits.demandBytes);
-    this.#ring = new PinnedRing(context, limits);
-    this.#lanes = new CopyLanes(limits.slotCount, limits);
+    this.#share = new LaneShare(context.driver, this, limits);
+    this.#ring = new PinnedRing(context, limits, this.#share.firstSlot);
+  }
+
+  get #lanes(): CopyLanes {
+    return this.#share.lanes;
   }
 
   /** Returns the engine of a context; it ends with the context. */
@@ -152,22 +157,30 @@ export class TransferEngine {
     const pieceBytes = request.pieceBytes ?? pieceBytesFor(request.byteLength, slotBytes);
     const transfer = new RingTransfer(request, Math.min(pieceBytes, slotBytes));
     this.#lastTurn ??= beforeLastTurn(() => this.#rest(this.#running.keys()));
+    this.#share.begin();
     this.#waiting.add(transfer);
     if (request.arrays !== undefined) this.#unkept.add(transfer);
     this.#admit();
     return transfer;
   }
 
-  /** Advances all transfers, or naps; returns false when nothing could move. */
+  /**
+   * Advances all transfers, or naps; returns false when nothing could move. A caller that leaves turns
+   * to the event loop advances other devices' transfers as well: they have one thread, and each of
+   * them would wait while another has its time of a turn.
+   */
   advance({ canLend }: Lending): boolean {
-    if (this.#pump({ canLend: canLend && CAN_LEND })) return true;
+    const how = { canLend: canLend && CAN_LEND };
+    const moved = this.#pump(how);
+    if (canLend) { for (const other of this.#share.active) if (other !== this) other.#pump(how); }
+    if (moved) return true;
     if (NAP_MILLISECONDS > 0) this.#lanes.waitSync(NAP_MILLISECONDS);
     return false;
   }
 
   /** Number of lent threads that have not come back. */
   get lentCount(): number {
-    return this.#lanes.lentCount;
+    return this.#share.lentCount;
   }
 
   /**
@@ -176,6 +189,10 @@ export class TransferEngine {
    * lanes always rest.
    */
   beforeProgram(): void {
+    for (const engine of this.#share.active) engine.#leaveToProgram();
+  }
+
+  #leaveToProgram(): void {
     for (const transfer of this.#running.keys()) transfer.noteProgram();
     if (this.#unkept.size === 0) return;
     if (this.#keep([...this.#unkept])) return;
@@ -204,7 +221,10 @@ export class TransferEngine {
   /** Ends a transfer early; pieces in flight are still completed. */
   fail(transfer: RingTransfer, error: unknown): void {
     transfer.fail(error);
-    if (this.#waiting.delete(transfer)) this.#letGo(transfer);
+    if (this.#waiting.delete(transfer)) {
+      this.#letGo(transfer);
+      this.#noteRest();
+    }
     const running = this.#running.get(transfer);
     if (running !== undefined && transfer.isOver) this.#end(transfer, running);
   }
@@ -216,7 +236,13 @@ export class TransferEngine {
     this.#letGo(transfer);
     TransferStreams.of(this.#context).put(stream);
     this.#admit();
-    if (this.#running.size > 0) return;
+    this.#noteRest();
+  }
+
+  /** Notes when there are no transfers any more. */
+  #noteRest(): void {
+    if (this.#running.size + this.#waiting.size > 0) return;
+    this.#share.end();
     this.#lastTurn?.[Symbol.dispose]();
     this.#lastTurn = undefined;
   }
@@ -232,7 +258,7 @@ export class TransferEngine {
    */
   async atRest(): Promise<void> {
     if (this.#returning.size > 0) await Promise.all(this.#returning);
-    while (this.#lanes.lentCount > 0 && this.#running.size === 0) await nextTurn();
+    while (this.lentCount > 0 && this.#running.size === 0) await nextTurn();
   }
 
   /** Notes that nothing uses the arrays of a transfer any more. */
@@ -248,7 +274,7 @@ export class TransferEngine {
   /** Ends the lanes and frees the ring. */
   dispose(): void {
     releaseAll(this.#context.driver, "threads and memory for transfers", [
-      () => this.#lanes.dispose(),
+      () => this.#share.release(),
       () => this.#ring.trim(),
       () => this.#context.ledger.caches.delete(this.#ring),
     ]);
@@ -271,6 +297,7 @@ export class TransferEngine {
       } catch (error) {
         transfer.fail(error);
         this.#letGo(transfer);
+        this.#noteRest();
       }
     }
   }
@@ -367,7 +394,7 @@ export class TransferEngine {
 
   /** More slots than lanes can take soon would only evict each other from the caches. */
   get #hasEnoughForLanes(): boolean {
-    return this.#withLane.size >= 2 * Math.max(1, this.#lanes.handCount);
+    return this.#withLane.size >= 2 * Math.max(1, this.#share.handCount);
   }
 
   #takeSlot(transfer: RingTransfer): Slot | undefined {
