@@ -29,6 +29,7 @@ import { Timing } from "../measure/timing.ts";
 import { BaseMemoryResource } from "../memory/base_memory_resource.ts";
 import { CudaEvent } from "../order/event.ts";
 import { CudaStream } from "../order/stream.ts";
+import { DeviceParts } from "../spread/device_parts.ts";
 import {
   CudaError,
   CudaUnavailableError,
@@ -41,7 +42,7 @@ import type { Card } from "./card.ts";
 import { showCard, textOfCard } from "./show_card.ts";
 import { deviceCard } from "./device_card.ts";
 import { cudaErrorCard, errorCard, shortageCard } from "./error_card.ts";
-import { deviceGroupCard, listCard, topologyCard } from "./group_cards.ts";
+import { deviceGroupCard, listCard, partsCard, topologyCard } from "./group_cards.ts";
 import { imageCard } from "./image_card.ts";
 import { infoCard, memoryCard } from "./info_card.ts";
 import { kernelCard, moduleCard, tensorCard } from "./kernel_cards.ts";
@@ -96,6 +97,7 @@ show(CudaModule, moduleCard);
 show(DLPackTensor, tensorCard);
 show<DeviceList<CudaDevice>>(DeviceList, listCard);
 show(DeviceGroup, deviceGroupCard);
+show(DeviceParts, partsCard);
 show(Topology, topologyCard);
 show(GpuBuffer, bufferCard);
 show(StridedView, stridedCard);

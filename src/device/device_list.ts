@@ -1,17 +1,24 @@
 // Several devices, opened as one and disposed as one.
 
+import type { DeviceAllocator } from "../buffers/device_allocator.ts";
+import type { Uploadable } from "../buffers/gpu_buffer.ts";
+import type { HostValues, UntypedSource } from "../buffers/host_values.ts";
+import type { DType, DTypeOf, HostArray } from "../dtype.ts";
 import type { Context } from "../driver/context.ts";
 import { releaseAll } from "../driver/release.ts";
 import { type DeviceGroup, startGroup } from "../group/device_group.ts";
 import type { GroupOptions } from "../group/group_options.ts";
 import { DisposedError } from "../words/errors.ts";
+import type { DeviceParts } from "../spread/device_parts.ts";
+import { uploadParts, type UploadPartsOptions } from "../spread/upload_parts.ts";
+import type { HostMemory } from "../transfer/host_memory.ts";
 import { formatCount } from "../words/format.ts";
 import { CALLBACK, NUMBER, requireKind } from "../words/options.ts";
 import { Parts, partsOf } from "../words/parts.ts";
 import { Topology } from "./topology.ts";
 
 /** A device in a {@link DeviceList}. */
-export interface ListedDevice extends Disposable {
+export interface ListedDevice extends DeviceAllocator, Disposable {
   /** The context of the device. */
   readonly context: Context;
   /** The device's number, counted from 0. */
@@ -95,6 +102,30 @@ export class DeviceList<G extends ListedDevice = ListedDevice> implements Iterab
       if (this.#disposed) throw new DisposedError(this.toString());
       return startGroup(this.#devices.map(({ context }) => context), options);
     });
+  }
+
+  /**
+   * Allocates memory on all devices and copies an array into it, over all their links at once: a part
+   * for each of them, or with `{ split: "replicate" }` all of it. Resolves when it is there; do not
+   * change the array before. When it fails on one device, nothing stays on the others.
+   *
+   * @throws RangeError when there is no such axis, or the offsets do not fit.
+   */
+  upload<A extends HostArray, D extends DType = DTypeOf<A>>(
+    source: A & Uploadable<D>,
+    options?: UploadPartsOptions<D>,
+  ): Promise<DeviceParts<D>>;
+  /** Allocates memory on all devices and copies numbers or bytes into it. */
+  upload<D extends DType>(
+    source: UntypedSource,
+    options: UploadPartsOptions<D> & { readonly dtype: D },
+  ): Promise<DeviceParts<D>>;
+  async upload<D extends DType>(
+    source: HostMemory | HostValues,
+    options: UploadPartsOptions<D> = {},
+  ): Promise<DeviceParts<D>> {
+    if (this.#disposed) throw new DisposedError(this.toString());
+    return await uploadParts(this.#devices, source, options);
   }
 
   /** Disposes all devices, last in first out. A second call does nothing. */

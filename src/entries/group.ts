@@ -37,3 +37,6 @@ export type {
   SendOptions,
 } from "../group/group_options.ts";
 export { GroupWork } from "../group/group_work.ts";
+export { DeviceParts, type ReplicateWay } from "../spread/device_parts.ts";
+export type { Split, SplitOptions } from "../spread/split.ts";
+export type { UploadPartsOptions } from "../spread/upload_parts.ts";

@@ -52,6 +52,15 @@ export function queueCopy(destination: MemorySpan, source: MemorySpan, stream: C
   queueInOrder(stream, uses, () => queueCheckedCopy(route, destination, source));
 }
 
+/** Queues a copy that has come to its turn; see {@link queueCopy}. */
+export function queueCopyNow(
+  destination: MemorySpan,
+  source: MemorySpan,
+  stream: CudaStream,
+): void {
+  queueCheckedCopy(checkCopy(destination, source, stream), destination, source);
+}
+
 function queueCheckedCopy(route: CopyRoute, destination: MemorySpan, source: MemorySpan): void {
   const { byteLength } = source;
   orderCopy(route);

@@ -91,6 +91,11 @@ export interface TransferPlan extends TransferOptions {
   readonly action: string;
   /** Whether it is a part of work that has its place in the order and keeps the memory. */
   readonly isPlaced?: boolean | undefined;
+  /**
+   * Transfers of the same call, which move other bytes of the same arrays: it neither comes after them
+   * nor before them, and joins them.
+   */
+  readonly besides?: Set<PendingWork> | undefined;
   /** Starts to move the bytes when its turn has come, after the GPU's work before `entry`. */
   start(entry: Fence | undefined): Mover;
   /** Finishes the transfer when the bytes have arrived, before any later work. */
@@ -119,7 +124,7 @@ export class PendingTransfer extends PendingWork {
    */
   constructor(plan: TransferPlan) {
     super();
-    const { stream, uses, arrays, signal, action, isPlaced = false } = plan;
+    const { stream, uses, arrays, signal, action, isPlaced = false, besides } = plan;
     for (const { allocation, access } of uses) {
       requireUnrecorded(allocation, stream, action);
       allocation.checkUse(access);
@@ -129,7 +134,9 @@ export class PendingTransfer extends PendingWork {
     this.promise = promise;
     this.#settle = { resolve, reject };
     this.#watchSignal(signal);
-    const earlier = isPlaced ? [] : [...pendingBefore(stream, uses), ...arraysBefore(arrays)];
+    const before = isPlaced ? [] : [...pendingBefore(stream, uses), ...arraysBefore(arrays)];
+    const earlier = besides === undefined ? before : before.filter((work) => !besides.has(work));
+    besides?.add(this);
     if (!isPlaced) {
       queueOf(stream).notePending(this);
       noteArrayUses(this, arrays);

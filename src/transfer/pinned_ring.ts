@@ -116,7 +116,11 @@ export class PinnedRing implements MemoryCache {
     const fences = this.#makeFences(count, slab);
     this.#slabs.push(slab);
     for (const [i, fence] of fences.entries()) {
-      const slot = { index: this.#firstIndex + held + i, address: slab + BigInt(i * slotBytes), fence };
+      const slot = {
+        index: this.#firstIndex + held + i,
+        address: slab + BigInt(i * slotBytes),
+        fence,
+      };
       this.#slots.push(slot);
       this.#free.push(slot);
     }
