@@ -30,6 +30,7 @@ import { BaseMemoryResource } from "../memory/base_memory_resource.ts";
 import { CudaEvent } from "../order/event.ts";
 import { CudaStream } from "../order/stream.ts";
 import { DeviceParts } from "../spread/device_parts.ts";
+import { ShardedModel } from "../spread/sharded_model.ts";
 import {
   CudaError,
   CudaUnavailableError,
@@ -47,7 +48,7 @@ import { imageCard } from "./image_card.ts";
 import { infoCard, memoryCard } from "./info_card.ts";
 import { kernelCard, moduleCard, tensorCard } from "./kernel_cards.ts";
 import { groupsCard, liveCard } from "./live_card.ts";
-import { modelCard } from "./model_card.ts";
+import { modelCard, shardedCard } from "./model_card.ts";
 import { packedCard } from "./packed_card.ts";
 import { eventCard, graphCard, streamCard } from "./queue_cards.ts";
 import { reportCard, timelineCard, trackCard } from "./report_cards.ts";
@@ -103,6 +104,7 @@ show(GpuBuffer, bufferCard);
 show(StridedView, stridedCard);
 show(PackedBuffers, packedCard);
 show(SafetensorsModel, modelCard);
+show(ShardedModel, shardedCard);
 show(LiveTable, ({ objects, hint }) => liveCard(objects, hint));
 show(LiveGroups, groupsCard);
 show(MemoryReport, reportCard);

@@ -10,8 +10,11 @@ import { type DeviceGroup, startGroup } from "../group/device_group.ts";
 import type { GroupOptions } from "../group/group_options.ts";
 import { DisposedError } from "../words/errors.ts";
 import type { DeviceParts } from "../spread/device_parts.ts";
+import { loadSharded, type LoadShardedOptions } from "../spread/load_sharded.ts";
+import type { ShardedModel } from "../spread/sharded_model.ts";
 import { uploadParts, type UploadPartsOptions } from "../spread/upload_parts.ts";
 import type { HostMemory } from "../transfer/host_memory.ts";
+import type { SafetensorsSource } from "../interop/safetensors/shards.ts";
 import { formatCount } from "../words/format.ts";
 import { CALLBACK, NUMBER, requireKind } from "../words/options.ts";
 import { Parts, partsOf } from "../words/parts.ts";
@@ -100,7 +103,7 @@ export class DeviceList<G extends ListedDevice = ListedDevice> implements Iterab
   group(options: GroupOptions = {}): Promise<DeviceGroup> {
     return Promise.try(() => {
       if (this.#disposed) throw new DisposedError(this.toString());
-      return startGroup(this.#devices.map(({ context }) => context), options);
+      return startGroup(this.#devices.map(({ context }) => context), options, this.#devices);
     });
   }
 
@@ -126,6 +129,40 @@ export class DeviceList<G extends ListedDevice = ListedDevice> implements Iterab
   ): Promise<DeviceParts<D>> {
     if (this.#disposed) throw new DisposedError(this.toString());
     return await uploadParts(this.#devices, source, options);
+  }
+
+  /**
+   * Loads a model onto all devices: from a safetensors file, several of them, their index, or a folder
+   * of these. Rules say by the names of the tensors along which axis they are split, or that each device
+   * gets the whole; without rules each gets the whole model. Each byte is read once. When anything
+   * fails, nothing stays on the devices. Needs `--allow-read`.
+   *
+   * @throws SafetensorsError when a file breaks the format; the message names the file and the reason.
+   * @throws RangeError when no rule has a tensor's name, or the tensor has no such axis.
+   *
+   * @example
+   * ```ts
+   * import { CudaDevice } from "vramkit";
+   *
+   * using gpus = CudaDevice.openMany([0, 1], { driver: "simulated" });
+   * const path = await Deno.makeTempFile({ suffix: ".safetensors" });
+   * using up = await gpus.at(0)!.upload(new Float32Array(8), { shape: [4, 2] });
+   * using norm = await gpus.at(0)!.upload(new Float32Array([1, 2]));
+   * await gpus.at(0)!.saveSafetensors(path, { up, norm });
+   * using model = await gpus.loadSafetensors(path, {
+   *   place: [[/up|q_proj/, { split: 0 }], [/down|o_proj/, { split: 1 }], [/norm/, "replicate"]],
+   * });
+   * console.log(model.tensor("up").buffers.map(({ shape }) => shape)); // [ [ 2, 2 ], [ 2, 2 ] ]
+   * console.log(await model.tensor("norm").download()); // Float32Array(2) [1, 2]
+   * await Deno.remove(path);
+   * ```
+   */
+  async loadSafetensors(
+    source: SafetensorsSource,
+    options: LoadShardedOptions = {},
+  ): Promise<ShardedModel> {
+    if (this.#disposed) throw new DisposedError(this.toString());
+    return await loadSharded(source, this.#devices, options);
   }
 
   /** Disposes all devices, last in first out. A second call does nothing. */

@@ -38,5 +38,8 @@ export type {
 } from "../group/group_options.ts";
 export { GroupWork } from "../group/group_work.ts";
 export { DeviceParts, type ReplicateWay } from "../spread/device_parts.ts";
+export type { LoadShardedOptions } from "../spread/load_sharded.ts";
+export type { Placement, PlacementRule } from "../spread/placement.ts";
+export { ShardedModel } from "../spread/sharded_model.ts";
 export type { Split, SplitOptions } from "../spread/split.ts";
 export type { UploadPartsOptions } from "../spread/upload_parts.ts";

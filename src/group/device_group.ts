@@ -1,15 +1,19 @@
 // A group of devices whose buffers are used together: one rank for each device, in one process, over
 // NCCL. Calls are queued on the ranks' streams, in the order of the memory that they use.
 
+import type { DeviceAllocator } from "../buffers/device_allocator.ts";
 import type { GpuBuffer } from "../buffers/gpu_buffer.ts";
 import type { Context } from "../driver/context.ts";
 import type { DType } from "../dtype.ts";
+import type { SafetensorsSource } from "../interop/safetensors/shards.ts";
 import { keepFor, type MemoryUse, pendingBefore } from "../memory/in_order.ts";
 import { requireNoCapture } from "../order/capture.ts";
 import { HandleRecord } from "../order/handle_record.ts";
 import type { PendingWork } from "../order/pending_work.ts";
 import { type CudaStream, defaultStreamOf, queueOf } from "../order/stream.ts";
 import { streamOn } from "../order/stream_choice.ts";
+import { loadSharded, type LoadShardedOptions } from "../spread/load_sharded.ts";
+import type { ShardedModel } from "../spread/sharded_model.ts";
 import { DisposedError } from "../words/errors.ts";
 import { formatCount, messageOf } from "../words/format.ts";
 import { CALLBACK, requireKind } from "../words/options.ts";
@@ -58,6 +62,8 @@ const DEFAULT_TIMEOUT_SECONDS = 600;
 interface GroupFields {
   readonly communicators: Communicators;
   readonly options: GroupOptions;
+  /** The ranks' devices, which allocate memory; none where the group was made of contexts. */
+  readonly gpus?: readonly DeviceAllocator[];
 }
 
 /**
@@ -81,6 +87,7 @@ interface GroupFields {
  */
 export class DeviceGroup implements Disposable, AsyncDisposable {
   readonly #communicators: Communicators;
+  readonly #gpus: readonly DeviceAllocator[];
   readonly #record: HandleRecord;
   readonly #timeoutSeconds: number;
   /** The batch that is being collected, and what its calls return. */
@@ -92,9 +99,10 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
    * @ignore
    */
   constructor(parts: Parts<GroupFields>) {
-    const { communicators, options } = partsOf(parts, new.target);
+    const { communicators, options, gpus = [] } = partsOf(parts, new.target);
     const { label, timeoutSeconds = DEFAULT_TIMEOUT_SECONDS } = options;
     this.#communicators = communicators;
+    this.#gpus = gpus;
     this.#timeoutSeconds = timeoutSeconds;
     const [context] = communicators.contexts;
     if (context === undefined) throw new RangeError("Cannot make a group of no devices");
@@ -323,6 +331,23 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
   }
 
   /**
+   * Loads a model onto the ranks' devices; see {@link DeviceList.loadSafetensors}. The buffers of its
+   * tensors are in the order of the ranks.
+   */
+  async loadSafetensors(
+    source: SafetensorsSource,
+    options: LoadShardedOptions = {},
+  ): Promise<ShardedModel> {
+    this.#requireUsable("loadSafetensors");
+    if (this.#gpus.length === 0) {
+      throw new TypeError(
+        "Cannot load a model onto a group that has no devices of its own: load it onto each device",
+      );
+    }
+    return await loadSharded(source, this.#gpus, options);
+  }
+
+  /**
    * Ends the group once the GPUs are done with the work queued on it; does not wait. A second call does
    * nothing.
    */
@@ -472,7 +497,11 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
 }
 
 /** Starts a group with a rank on each device; blocks until all ranks have found each other. */
-export function startGroup(contexts: readonly Context[], options: GroupOptions = {}): DeviceGroup {
+export function startGroup(
+  contexts: readonly Context[],
+  options: GroupOptions = {},
+  gpus: readonly DeviceAllocator[] = [],
+): DeviceGroup {
   GROUP_OPTIONS.read(options, "group");
   const { timeoutSeconds } = options;
   if (timeoutSeconds !== undefined) checkTimeout(timeoutSeconds, "group");
@@ -480,7 +509,7 @@ export function startGroup(contexts: readonly Context[], options: GroupOptions =
   const [context] = contexts;
   if (context === undefined) throw new RangeError("Cannot make a group of no devices");
   const communicators = Communicators.start(Nccl.open(context.driver), contexts);
-  return new DeviceGroup(new Parts({ communicators, options }));
+  return new DeviceGroup(new Parts({ communicators, options, gpus }));
 }
 
 /** Checks that each send of a batch has its receive: NCCL would wait for ever. */

@@ -107,6 +107,7 @@ const TRANSFER = { ...STREAM, onProgress: "callback", signal: "signal" } as cons
 const PLACE = { ...STREAM, label: "text" } as const;
 const ALLOCATE = { ...PLACE, resource: "resource" } as const;
 const PARTS = { onProgress: "callback", signal: "signal" } as const;
+const SHARDED = { ...PARTS, place: "list", filter: "callback", label: "text" } as const;
 const DEVICE = { ...ALLOCATE, shareable: "flag" } as const;
 const ELEMENTS = { dtype: "dtype", shape: "shape" } as const;
 const COLLECTIVE = { streams: "list", timeoutSeconds: "number", signal: "signal" } as const;
@@ -454,6 +455,18 @@ export const DOORS: Readonly<Record<string, Door>> = {
     "upload",
     { ...ELEMENTS, ...PARTS, split: "anything", offsets: "list", label: "text" },
     ({ group: { gpus } }, o) => gpus.upload(VALUES, o),
+  ),
+  "DeviceList#loadSafetensors": door(
+    "loadSafetensors",
+    SHARDED,
+    ({ group: { gpus }, folder }, o) => {
+      return gpus.loadSafetensors(`${folder}/there.safetensors`, o);
+    },
+  ),
+  "DeviceGroup#loadSafetensors": door(
+    "loadSafetensors",
+    SHARDED,
+    ({ group: { world }, folder }, o) => world.loadSafetensors(`${folder}/there.safetensors`, o),
   ),
   "DeviceParts#upload": door("upload", PARTS, ({ group: { spread } }, o) => {
     return spread.upload(VALUES, o);

@@ -68,3 +68,10 @@ export function elementsOf(
   };
   return (array as Uint8Array).filter(isIn);
 }
+
+/** Returns a device of a list; throws when there is none at that place. */
+export function deviceAt(gpus: DeviceList<CudaDevice>, index: number): CudaDevice {
+  const gpu = gpus.at(index);
+  if (gpu === undefined) throw new RangeError(`There is no device ${index}`);
+  return gpu;
+}

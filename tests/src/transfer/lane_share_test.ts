@@ -7,7 +7,7 @@ import { Driver } from "../../../src/driver/driver.ts";
 import { TransferEngine } from "../../../src/transfer/engine.ts";
 import { LaneShare } from "../../../src/transfer/lane_share.ts";
 import { GROUP_SIZES, MOST_RANKS } from "../../support/group_scene.ts";
-import { SMALL_SLOTS, withDevices } from "../../support/parts_scene.ts";
+import { deviceAt, SMALL_SLOTS, withDevices } from "../../support/parts_scene.ts";
 import { assertSameBytes, patternBytes } from "../../support/contents.ts";
 
 const NEEDS = { slotCount: 4, laneCount: 2, freshLaneCount: 3 };
@@ -81,13 +81,13 @@ if (Deno.build.os === "linux") {
   Deno.test("a device that is closed leaves the lanes to the others", () =>
     withDevices(MOST_RANKS, async (gpus) => {
       const buffers = gpus.map((gpu) => gpu.alloc("uint8", 100_000));
-      await TransferEngine.of(gpus.at(-1)!.context).runLanes();
+      await TransferEngine.of(deviceAt(gpus, -1).context).runLanes();
       for (const [rank, buffer] of buffers.entries()) {
         const bytes = patternBytes(100_000, rank);
         await buffer.upload(bytes);
         assertSameBytes(await buffer.download(), bytes);
         buffer.dispose();
-        if (rank < MOST_RANKS - 1) TransferEngine.of(gpus.at(rank)!.context).dispose();
+        if (rank < MOST_RANKS - 1) TransferEngine.of(deviceAt(gpus, rank).context).dispose();
       }
     }, { limits: SMALL_SLOTS }));
 }
