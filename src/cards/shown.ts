@@ -24,6 +24,7 @@ import { SafetensorsModel } from "../interop/safetensors/model.ts";
 import { CudaKernel } from "../kernels/cuda_kernel.ts";
 import { CudaModule } from "../kernels/cuda_module.ts";
 import { BandwidthResult } from "../measure/bandwidth_result.ts";
+import { LinkBandwidthResult } from "../measure/link_bandwidth_result.ts";
 import { OverlapTrace } from "../measure/overlap.ts";
 import { Timing } from "../measure/timing.ts";
 import { BaseMemoryResource } from "../memory/base_memory_resource.ts";
@@ -37,7 +38,7 @@ import {
   DisposedError,
   OutOfMemoryError,
 } from "../words/errors.ts";
-import { bandwidthCard } from "./bandwidth_card.ts";
+import { bandwidthCard, linksCard } from "./bandwidth_card.ts";
 import { bufferCard, stridedCard } from "./buffer_card.ts";
 import type { Card } from "./card.ts";
 import { showCard, textOfCard } from "./show_card.ts";
@@ -114,6 +115,7 @@ show(SystemState, systemCard);
 show(Timing, timingCard);
 show(OverlapTrace, overlapCard);
 show(BandwidthResult, bandwidthCard);
+show(LinkBandwidthResult, linksCard);
 show(BufferSummary, summaryCard);
 show(BufferImage, imageCard);
 show(CudaError, cudaErrorCard);

@@ -14,6 +14,14 @@ import { loadSharded, type LoadShardedOptions } from "../spread/load_sharded.ts"
 import type { ShardedModel } from "../spread/sharded_model.ts";
 import { uploadParts, type UploadPartsOptions } from "../spread/upload_parts.ts";
 import type { HostMemory } from "../transfer/host_memory.ts";
+import type { Provenance } from "../measure/bandwidth_result.ts";
+import { LinkBandwidthResult } from "../measure/link_bandwidth_result.ts";
+import {
+  LINK_BANDWIDTH_OPTIONS,
+  type LinkBandwidthOptions,
+  measureLinks,
+} from "../measure/link_cases.ts";
+import type { MemoryResource } from "../memory/memory_resource.ts";
 import type { SafetensorsSource } from "../interop/safetensors/shards.ts";
 import { formatCount } from "../words/format.ts";
 import { CALLBACK, NUMBER, requireKind } from "../words/options.ts";
@@ -30,6 +38,12 @@ export interface ListedDevice extends DeviceAllocator, Disposable {
   readonly name: string;
   /** Whether the device was disposed. */
   readonly disposed: boolean;
+  /** Where its memory comes from. */
+  readonly memoryResource: MemoryResource;
+  /** Where page-locked memory comes from. */
+  readonly pinnedMemoryResource: MemoryResource;
+  /** Returns the device, driver and versions that a measurement made now belongs to. */
+  provenance(): Provenance;
 }
 
 /**
@@ -163,6 +177,24 @@ export class DeviceList<G extends ListedDevice = ListedDevice> implements Iterab
   ): Promise<ShardedModel> {
     if (this.#disposed) throw new DisposedError(this.toString());
     return await loadSharded(source, this.#devices, options);
+  }
+
+  /**
+   * Measures the links of all devices with the host and with each other: nvbandwidth's copy-engine cases
+   * for several GPUs, by its method. Speeds are in GB/s (1 GB = 10^9 bytes), each byte counted once; all
+   * bytes are checked. Two devices take half a minute.
+   */
+  async bandwidth(options: LinkBandwidthOptions = {}): Promise<LinkBandwidthResult> {
+    LINK_BANDWIDTH_OPTIONS.read(options, "bandwidth");
+    if (this.#disposed) throw new DisposedError(this.toString());
+    const memories = this.#devices.map(({ memoryResource, pinnedMemoryResource }) => {
+      return { device: memoryResource, pinned: pinnedMemoryResource };
+    });
+    const cases = await measureLinks(memories, options);
+    const devices = this.#devices.map(({ ordinal, name }) => ({ ordinal, name }));
+    const [first] = this.#devices;
+    if (first === undefined) throw new RangeError("Cannot measure the links of no devices");
+    return new LinkBandwidthResult({ provenance: first.provenance(), devices, cases });
   }
 
   /** Disposes all devices, last in first out. A second call does nothing. */

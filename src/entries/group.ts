@@ -38,6 +38,14 @@ export type {
 } from "../group/group_options.ts";
 export { GroupWork } from "../group/group_work.ts";
 export { DeviceParts, type ReplicateWay } from "../spread/device_parts.ts";
+export {
+  type LinkBandwidthData,
+  LinkBandwidthResult,
+  type LinkCase,
+  type LinkSpeed,
+  type MeasuredDevice,
+} from "../measure/link_bandwidth_result.ts";
+export type { LinkBandwidthOptions } from "../measure/link_cases.ts";
 export type { LoadShardedOptions } from "../spread/load_sharded.ts";
 export type { Placement, PlacementRule } from "../spread/placement.ts";
 export { ShardedModel } from "../spread/sharded_model.ts";

@@ -456,6 +456,17 @@ export const DOORS: Readonly<Record<string, Door>> = {
     { ...ELEMENTS, ...PARTS, split: "anything", offsets: "list", label: "text" },
     ({ group: { gpus } }, o) => gpus.upload(VALUES, o),
   ),
+  "DeviceList#bandwidth": door(
+    "bandwidth",
+    {
+      cases: "list",
+      caseSize: "size",
+      sampleCount: "number",
+      onProgress: "callback",
+      signal: "signal",
+    },
+    ({ group: { gpus } }, o) => gpus.bandwidth(o),
+  ),
   "DeviceList#loadSafetensors": door(
     "loadSafetensors",
     SHARDED,
