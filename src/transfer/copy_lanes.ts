@@ -21,7 +21,10 @@ export interface Lending {
 export interface LaneCounts {
   /** Lanes for memory and files that have their pages; each is a thread. */
   readonly laneCount: number;
-  /** Lanes for fresh memory, whose pages the system clears while lanes fill them. */
+  /**
+   * Lanes that there are: those beyond the others work for fresh memory, whose pages the system clears
+   * while lanes fill them, and for several devices at once.
+   */
   readonly freshLaneCount: number;
 }
 
@@ -31,6 +34,9 @@ export interface LaneCounts {
  * looking takes time from others.
  */
 const PATIENCE_MILLISECONDS = navigator.hardwareConcurrency >= 8 ? 2 : 0;
+
+/** Looks for the end of a task before events are looked at again: some 3 microseconds. */
+const LOOKS = 500;
 
 /** More lanes than there ever are. */
 const EVERYONE = 2 ** 31 - 1;
@@ -143,6 +149,7 @@ export class CopyLanes {
    * while lanes are waking up. Returns false when there is none.
    */
   help({ canLend }: Lending): boolean {
+    if (!this.#hasWaiting) return false;
     const slot = this.#take((slot) => {
       if (this.runningCount === 0) return !canLend || this.#tasks.isList(slot);
       return this.#sleeperCount > 0 && this.#tasks.isBrief(slot);
@@ -158,6 +165,7 @@ export class CopyLanes {
    * to give.
    */
   lend(): boolean {
+    if (!this.#hasWaiting) return false;
     const before = this.#away.size;
     while (this.#away.size < this.#spareCount && takeThread()) {
       const slot = this.#take((slot) => !this.#tasks.isList(slot));
@@ -210,6 +218,20 @@ export class CopyLanes {
     return count;
   }
 
+  /** Number of tasks that lanes have finished so far; it starts again from the lowest number. */
+  get doneCount(): number {
+    return Atomics.load(this.#words, CONTROL.done);
+  }
+
+  /**
+   * Looks for some microseconds whether lanes have finished more than `seen` tasks, without a trace: a
+   * look at all slots and events costs more than that, and leaves garbage.
+   */
+  lookForDone(seen: number): void {
+    const words = this.#words;
+    for (let look = 0; look < LOOKS; look++) if (Atomics.load(words, CONTROL.done) !== seen) return;
+  }
+
   /** Blocks until a lane finishes something, for at most `milliseconds`. */
   waitSync(milliseconds: number): void {
     const done = Atomics.load(this.#words, CONTROL.done);
@@ -244,6 +266,11 @@ export class CopyLanes {
   #wordAddress(word: number): bigint {
     this.#address ??= addressOf(this.#words);
     return this.#address + BigInt(4 * word);
+  }
+
+  /** Whether a task waits for a hand. */
+  get #hasWaiting(): boolean {
+    return Atomics.load(this.#words, CONTROL.tail) !== Atomics.load(this.#words, CONTROL.head);
   }
 
   /** Takes the oldest waiting task, if there is one and the caller accepts it. */

@@ -8,6 +8,8 @@ import { CopyLanes, type LaneCounts } from "./copy_lanes.ts";
 export interface LaneNeeds extends LaneCounts {
   /** Most slots that it uses at a time. */
   readonly slotCount: number;
+  /** Lanes that there are where a driver has several devices. */
+  readonly sharedLaneCount: number;
 }
 
 /** Lanes, and the engines that use them. */
@@ -101,7 +103,10 @@ export class LaneShare<U extends object> {
 function makeSet<U>(needs: LaneNeeds, placeCount: number): LaneSet<U> {
   return {
     needs,
-    lanes: new CopyLanes(placeCount * needs.slotCount, needs),
+    lanes: new CopyLanes(placeCount * needs.slotCount, {
+      laneCount: needs.laneCount,
+      freshLaneCount: placeCount > 1 ? needs.sharedLaneCount : needs.freshLaneCount,
+    }),
     places: Array.from({ length: placeCount }, () => undefined),
     active: new Set(),
     extra: undefined,
@@ -110,5 +115,5 @@ function makeSet<U>(needs: LaneNeeds, placeCount: number): LaneSet<U> {
 
 function isEqual(one: LaneNeeds, other: LaneNeeds): boolean {
   return one.slotCount === other.slotCount && one.laneCount === other.laneCount &&
-    one.freshLaneCount === other.freshLaneCount;
+    one.freshLaneCount === other.freshLaneCount && one.sharedLaneCount === other.sharedLaneCount;
 }

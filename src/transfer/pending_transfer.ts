@@ -22,6 +22,9 @@ const TURN_MILLISECONDS = CAN_BE_TERMINATED ? 10 : 0.1;
 /** Time for which brief transfers in a row may keep the event loop from its next turn. */
 const MOST_TURN_MILLISECONDS = 4;
 
+/** A step that leaves turns to the event loop. */
+const BETWEEN_TURNS: Lending = { canLend: true };
+
 /** Options of a transfer: a progress callback, and a signal that ends it early. */
 export interface TransferOptions {
   /** Called as bytes arrive: every few MiB for large transfers, once for small ones. */
@@ -207,7 +210,7 @@ export class PendingTransfer extends PendingWork {
     const context = this.#plan.stream.context.retain();
     const { firstTurnMilliseconds } = TransferEngine.limitsOf(context);
     await undefined;
-    this.#step({ canLend: true });
+    this.#step(BETWEEN_TURNS);
     await undefined;
     let turn = Turn.current();
     this.#stepUntil(Math.min(performance.now() + firstTurnMilliseconds, turn.mustEndAt));
@@ -230,7 +233,7 @@ export class PendingTransfer extends PendingWork {
 
   #stepUntil(end: number): void {
     do {
-      if (!this.#step({ canLend: true }) && this.#mover?.needsTurn === true) return;
+      if (!this.#step(BETWEEN_TURNS) && this.#mover?.needsTurn === true) return;
     } while (!this.isOver && performance.now() < end);
   }
 
@@ -303,7 +306,7 @@ export class PendingTransfer extends PendingWork {
   #watchSignal(signal: AbortSignal | undefined): void {
     if (signal === undefined) return;
     const onAbort = () => {
-      if (this.hasBegun) this.#step({ canLend: true });
+      if (this.hasBegun) this.#step(BETWEEN_TURNS);
       if (!this.hasBegun || this.#failure !== undefined) this.#settle.reject(signal.reason);
     };
     signal.addEventListener("abort", onAbort);

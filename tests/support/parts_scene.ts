@@ -37,6 +37,7 @@ export const SMALL_SLOTS: EngineLimits = {
   ...TINY_LIMITS,
   laneCount: 3,
   freshLaneCount: 3,
+  sharedLaneCount: 3,
   ringFromBytes: 4096,
   demandBytes: 0,
 };

@@ -10,7 +10,7 @@ import { GROUP_SIZES, MOST_RANKS } from "../../support/group_scene.ts";
 import { deviceAt, SMALL_SLOTS, withDevices } from "../../support/parts_scene.ts";
 import { assertSameBytes, patternBytes } from "../../support/contents.ts";
 
-const NEEDS = { slotCount: 4, laneCount: 2, freshLaneCount: 3 };
+const NEEDS = { slotCount: 4, laneCount: 2, freshLaneCount: 3, sharedLaneCount: 3 };
 
 /** Takes the shares of so many engines of one driver. */
 function sharesOf(count: number, needs = NEEDS) {
@@ -46,7 +46,12 @@ Deno.test("LaneShare makes other lanes for other needs, drivers, and more engine
 });
 
 Deno.test("LaneShare shares the hands of lanes among devices that have transfers", () => {
-  const shares = sharesOf(3, { slotCount: 64, laneCount: 6, freshLaneCount: 6 });
+  const shares = sharesOf(3, {
+    slotCount: 64,
+    laneCount: 6,
+    freshLaneCount: 6,
+    sharedLaneCount: 6,
+  });
   const [first, second] = shares;
   assertEquals(first?.handCount, 6);
   for (const share of shares) share.begin();
