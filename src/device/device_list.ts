@@ -3,7 +3,8 @@
 import type { DeviceAllocator } from "../buffers/device_allocator.ts";
 import type { Uploadable } from "../buffers/gpu_buffer.ts";
 import type { HostValues, UntypedSource } from "../buffers/host_values.ts";
-import type { DType, DTypeOf, HostArray } from "../dtype.ts";
+import { allocateDeviceBuffer, type DeviceBuffer } from "../buffers/device_buffer.ts";
+import { DTYPE, type DType, type DTypeOf, elementBytes, type HostArray } from "../dtype.ts";
 import type { Context } from "../driver/context.ts";
 import { releaseAll } from "../driver/release.ts";
 import { type DeviceGroup, startGroup } from "../group/device_group.ts";
@@ -22,9 +23,11 @@ import {
   measureLinks,
 } from "../measure/link_cases.ts";
 import type { MemoryResource } from "../memory/memory_resource.ts";
+import { StripedMemoryResource, type StripeOptions } from "../memory/striped_memory_resource.ts";
+import { defaultStreamOf } from "../order/stream.ts";
 import type { SafetensorsSource } from "../interop/safetensors/shards.ts";
-import { formatCount } from "../words/format.ts";
-import { CALLBACK, NUMBER, requireKind } from "../words/options.ts";
+import { type ByteSize, formatCount, parseBytes } from "../words/format.ts";
+import { CALLBACK, NUMBER, OptionSet, requireKind, SIZE, TEXT } from "../words/options.ts";
 import { Parts, partsOf } from "../words/parts.ts";
 import { Topology } from "./topology.ts";
 
@@ -45,6 +48,20 @@ export interface ListedDevice extends DeviceAllocator, Disposable {
   /** Returns the device, driver and versions that a measurement made now belongs to. */
   provenance(): Provenance;
 }
+
+/** Options for {@link DeviceList.stripe}. */
+export interface StripeBufferOptions<D extends DType> extends StripeOptions {
+  /** Element type; bytes by default. */
+  readonly dtype?: D;
+  /** Name shown in tables, errors and plots. */
+  readonly label?: string | undefined;
+}
+
+const STRIPE_BUFFER_OPTIONS: OptionSet<StripeBufferOptions<DType>> = new OptionSet({
+  stripeSize: SIZE,
+  dtype: DTYPE,
+  label: TEXT,
+});
 
 /**
  * Several open devices. `CudaDevice.all()` and `CudaDevice.openMany()` make one; disposing it disposes
@@ -177,6 +194,49 @@ export class DeviceList<G extends ListedDevice = ListedDevice> implements Iterab
   ): Promise<ShardedModel> {
     if (this.#disposed) throw new DisposedError(this.toString());
     return await loadSharded(source, this.#devices, options);
+  }
+
+  /**
+   * Allocates memory in one range of addresses over all devices: stripe 0 lies on the first one, stripe
+   * 1 on the second, and so on in turn. Copies, fills and kernels of all devices reach all of it. It
+   * counts as memory of the first device. Its resource, a {@link StripedMemoryResource}, says where the
+   * stripes are.
+   *
+   * @param size Bytes of the whole, a whole number of elements.
+   *
+   * @throws CudaUnavailableError when two devices do not reach each other's memory; it names them.
+   * @throws OutOfMemoryError when one of the devices has too little; then nothing stays on the others.
+   *
+   * @example
+   * ```ts
+   * import { CudaDevice } from "vramkit";
+   *
+   * using gpus = CudaDevice.openMany([0, 1], { driver: "simulated" });
+   * using wide = gpus.stripe("8 MiB", { dtype: "float32", stripeSize: "2 MiB" });
+   * wide.fill(1);
+   * console.log(wide.length, await wide.at(-1)); // 2097152 1
+   * ```
+   */
+  stripe<D extends DType = "uint8">(
+    size: ByteSize,
+    options: StripeBufferOptions<D> = {},
+  ): DeviceBuffer<D> {
+    const { dtype = "uint8" as D, label, stripeSize } = STRIPE_BUFFER_OPTIONS.read(
+      options,
+      "stripe",
+    );
+    if (this.#disposed) throw new DisposedError(this.toString());
+    const byteLength = parseBytes(size, "size of striped memory");
+    const length = byteLength / elementBytes(dtype);
+    if (!Number.isInteger(length)) {
+      throw new RangeError(
+        `Cannot stripe ${byteLength} bytes as ${dtype}: they do not divide into elements of ` +
+          `${elementBytes(dtype)} bytes`,
+      );
+    }
+    const resource = new StripedMemoryResource(this.#devices, { stripeSize });
+    const stream = defaultStreamOf(resource.context);
+    return allocateDeviceBuffer({ dtype, shape: length, resource, stream, label });
   }
 
   /**

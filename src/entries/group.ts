@@ -18,7 +18,7 @@
 
 import "../words/runtime.ts";
 
-export { DeviceList, type ListedDevice } from "../device/device_list.ts";
+export { DeviceList, type ListedDevice, type StripeBufferOptions } from "../device/device_list.ts";
 export type { LinkPath } from "../driver/nvml.ts";
 export { type DeviceLink, Topology, type TopologyDevice } from "../device/topology.ts";
 export { DeviceGroup } from "../group/device_group.ts";
@@ -51,3 +51,4 @@ export type { Placement, PlacementRule } from "../spread/placement.ts";
 export { ShardedModel } from "../spread/sharded_model.ts";
 export type { Split, SplitOptions } from "../spread/split.ts";
 export type { UploadPartsOptions } from "../spread/upload_parts.ts";
+export { StripedMemoryResource, type StripeOptions } from "../memory/striped_memory_resource.ts";

@@ -71,6 +71,7 @@ const THINGS: Readonly<Record<string, (gpu: kit.CudaDevice) => object>> = {
   },
   CudaAsyncMemoryResource: (gpu) => new memory.CudaAsyncMemoryResource(gpu, {}),
   CachingResourceAdaptor: (gpu) => new memory.CachingResourceAdaptor(gpu.memoryResource),
+  StripedMemoryResource: (gpu) => new group.StripedMemoryResource([gpu]),
   VirtualMemoryResource: (gpu) => new memory.VirtualMemoryResource(gpu),
 };
 

@@ -151,6 +151,9 @@ const PUBLIC_NAMES: Readonly<Record<keyof typeof config.exports, readonly string
     "ShardedModel",
     "Split",
     "SplitOptions",
+    "StripeBufferOptions",
+    "StripeOptions",
+    "StripedMemoryResource",
     "Topology",
     "TopologyDevice",
     "UploadPartsOptions",
@@ -389,7 +392,7 @@ const PUBLIC_NAMES: Readonly<Record<keyof typeof config.exports, readonly string
 const CONSTRUCTED = [
   /(Resource|Adaptor)$/,
   /Error$/,
-  /^BandwidthResult$/, // from stored JSON
+  /^(Link)?BandwidthResult$/, // from stored JSON
   /^Figure$/,
   /^ProgressBar$/,
 ];

@@ -20,7 +20,12 @@ import {
   PooledPinnedHostMemoryResource,
   TrackingResourceAdaptor,
 } from "../../src/entries/memory.ts";
-import type { DeviceGroup, DeviceList, DeviceParts } from "../../src/entries/group.ts";
+import {
+  type DeviceGroup,
+  type DeviceList,
+  type DeviceParts,
+  StripedMemoryResource,
+} from "../../src/entries/group.ts";
 import type { CudaKernel, CudaModule } from "../../src/entries/kernels.ts";
 import { loadNpy, loadNpz, saveNpz } from "../../src/entries/numpy.ts";
 import { Python, startPython } from "../../src/entries/python.ts";
@@ -455,6 +460,16 @@ export const DOORS: Readonly<Record<string, Door>> = {
     "upload",
     { ...ELEMENTS, ...PARTS, split: "anything", offsets: "list", label: "text" },
     ({ group: { gpus } }, o) => gpus.upload(VALUES, o),
+  ),
+  "DeviceList#stripe": door(
+    "stripe",
+    { stripeSize: "size", dtype: "dtype", label: "text" },
+    ({ group: { gpus } }, o) => gpus.stripe(1024, o),
+  ),
+  "new StripedMemoryResource": door(
+    "new StripedMemoryResource",
+    { stripeSize: "size" },
+    ({ group: { gpus } }, o) => new StripedMemoryResource(gpus, o),
   ),
   "DeviceList#bandwidth": door(
     "bandwidth",
