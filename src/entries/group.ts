@@ -49,6 +49,6 @@ export type { LinkBandwidthOptions } from "../measure/link_cases.ts";
 export type { LoadShardedOptions } from "../spread/load_sharded.ts";
 export type { Placement, PlacementRule } from "../spread/placement.ts";
 export { ShardedModel } from "../spread/sharded_model.ts";
-export type { Split, SplitOptions } from "../spread/split.ts";
+export type { PartsOptions, Split } from "../spread/split.ts";
 export type { UploadPartsOptions } from "../spread/upload_parts.ts";
 export { StripedMemoryResource, type StripeOptions } from "../memory/striped_memory_resource.ts";

@@ -9,7 +9,7 @@ import { eitherOf, listOf, NUMBER, oneOf, type OptionKind } from "../words/optio
 export type Split = number | "replicate";
 
 /** Options that say how an array is distributed. */
-export interface SplitOptions {
+export interface PartsOptions {
   /**
    * Axis along which the array is split, one part for each device: 0, the rows, by default; negative
    * numbers count from the last. `"replicate"` gives each device the whole array.
@@ -23,7 +23,7 @@ export interface SplitOptions {
 }
 
 /** The kinds of the options above. */
-export const SPLIT_KINDS: Readonly<Record<keyof SplitOptions, OptionKind>> = {
+export const SPLIT_KINDS: Readonly<Record<keyof PartsOptions, OptionKind>> = {
   split: eitherOf({ ...NUMBER, expected: "an axis" }, oneOf("replicate")),
   offsets: listOf(NUMBER),
 };
@@ -76,7 +76,7 @@ export interface SplitSubject {
  */
 export function splitArray(
   subject: SplitSubject,
-  { split = 0, offsets }: SplitOptions,
+  { split = 0, offsets }: PartsOptions,
 ): SplitLayout {
   const { shape, count } = subject;
   if (split === "replicate") {

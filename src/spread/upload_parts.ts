@@ -13,10 +13,10 @@ import type { TransferOptions } from "../transfer/pending_transfer.ts";
 import { OptionSet, SHAPE, TEXT } from "../words/options.ts";
 import { Parts } from "../words/parts.ts";
 import { DeviceParts, fillParts, PARTS_TRANSFER_KINDS } from "./device_parts.ts";
-import { SPLIT_KINDS, splitArray, type SplitOptions } from "./split.ts";
+import { type PartsOptions, SPLIT_KINDS, splitArray } from "./split.ts";
 
 /** Options for {@link DeviceList.upload}. */
-export interface UploadPartsOptions<D extends DType> extends SplitOptions, TransferOptions {
+export interface UploadPartsOptions<D extends DType> extends PartsOptions, TransferOptions {
   /** Element type; that of the array by default. */
   readonly dtype?: D;
   /** Size of each axis of the whole; one axis by default. */
