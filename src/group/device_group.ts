@@ -15,7 +15,7 @@ import { streamOn } from "../order/stream_choice.ts";
 import { loadSharded, type LoadShardedOptions } from "../spread/load_sharded.ts";
 import type { ShardedModel } from "../spread/sharded_model.ts";
 import { DisposedError } from "../words/errors.ts";
-import { formatCount, messageOf } from "../words/format.ts";
+import { formatCount, messageOf, visibleText } from "../words/format.ts";
 import { CALLBACK, requireKind } from "../words/options.ts";
 import { Parts, partsOf } from "../words/parts.ts";
 import {
@@ -64,6 +64,8 @@ interface GroupFields {
   readonly options: GroupOptions;
   /** The ranks' devices, which allocate memory; none where the group was made of contexts. */
   readonly gpus?: readonly DeviceAllocator[];
+  /** Bytes by which the free memory of each device shrank when NCCL started. */
+  readonly startBytes?: readonly number[];
 }
 
 /**
@@ -99,14 +101,18 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
    * @ignore
    */
   constructor(parts: Parts<GroupFields>) {
-    const { communicators, options, gpus = [] } = partsOf(parts, new.target);
+    const { communicators, options, gpus = [], startBytes = [] } = partsOf(parts, new.target);
     const { label, timeoutSeconds = DEFAULT_TIMEOUT_SECONDS } = options;
     this.#communicators = communicators;
     this.#gpus = gpus;
     this.#timeoutSeconds = timeoutSeconds;
     const [context] = communicators.contexts;
     if (context === undefined) throw new RangeError("Cannot make a group of no devices");
-    const destroy = () => communicators.end();
+    const forget = noteLibraryMemory(communicators, { label, startBytes });
+    const destroy = () => {
+      communicators.end();
+      forget();
+    };
     this.#record = new HandleRecord(this, { context, kind: "group", handle: 0n, label, destroy });
   }
 
@@ -496,6 +502,31 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
   }
 }
 
+/** Lets the reports of all devices tell what NCCL holds there, until the returned function is called. */
+function noteLibraryMemory(
+  communicators: Communicators,
+  { label, startBytes }: {
+    readonly label: string | undefined;
+    readonly startBytes: readonly number[];
+  },
+): () => void {
+  const name = label === undefined ? "NCCL" : `NCCL for ${visibleText(label)}`;
+  const entries = communicators.contexts.map(({ ledger }, rank) => {
+    const bytes = Math.max(0, startBytes[rank] ?? 0);
+    const entry = {
+      name,
+      get byteLength() {
+        return communicators.failure === undefined ? bytes : 0;
+      },
+    };
+    ledger.libraries.add(entry);
+    return { ledger, entry };
+  });
+  return () => {
+    for (const { ledger, entry } of entries) ledger.libraries.delete(entry);
+  };
+}
+
 /** Starts a group with a rank on each device; blocks until all ranks have found each other. */
 export function startGroup(
   contexts: readonly Context[],
@@ -508,8 +539,16 @@ export function startGroup(
   requireNoCapture("start a group");
   const [context] = contexts;
   if (context === undefined) throw new RangeError("Cannot make a group of no devices");
-  const communicators = Communicators.start(Nccl.open(context.driver), contexts);
-  return new DeviceGroup(new Parts({ communicators, options, gpus }));
+  const nccl = Nccl.open(context.driver);
+  const before = contexts.map((each) => each.freeBytes());
+  const communicators = Communicators.start(nccl, contexts);
+  try {
+    const startBytes = contexts.map((each, rank) => (before[rank] ?? 0) - each.freeBytes());
+    return new DeviceGroup(new Parts({ communicators, options, gpus, startBytes }));
+  } catch (error) {
+    communicators.end();
+    throw error;
+  }
 }
 
 /** Checks that each send of a batch has its receive: NCCL would wait for ever. */

@@ -226,6 +226,7 @@ const PUBLIC_NAMES: Readonly<Record<keyof typeof config.exports, readonly string
     "HostValue",
     "IotaOptions",
     "KindUsage",
+    "LibraryUsage",
     "LimitAmounts",
     "LimitingOptions",
     "LimitingResourceAdaptor",
