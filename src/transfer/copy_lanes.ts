@@ -198,7 +198,9 @@ export class CopyLanes {
 
   /** Number of tasks that lanes and lent threads can work on at a time. */
   get handCount(): number {
-    return this.runningCount + this.#spareCount;
+    const isExtra = Atomics.load(this.#words, CONTROL.fresh) > 0;
+    const lanes = isExtra ? Atomics.load(this.#words, CONTROL.alive) : this.runningCount;
+    return lanes + this.#spareCount;
   }
 
   /**

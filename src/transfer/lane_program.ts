@@ -182,9 +182,12 @@ export function doTask(slot: number, { fields, lists }: TaskMemory, tools: TaskT
   if (operation !== OPERATION.readRows) {
     return moveRun(operation === OPERATION.write ? source : destination, byteLength, offset);
   }
+  const file = Number(source);
   let at = offset;
   for (let done = 0n; done < byteLength; done += rowBytes) {
-    if (!moveRun(destination + done, rowBytes, at)) return false;
+    // Nearly always one call reads a row; steps cost more than the row does.
+    const count = host.pread(file, destination + done, rowBytes, at);
+    if (count !== rowBytes && !moveRun(destination + done, rowBytes, at)) return false;
     at += sourcePitch;
   }
   return true;
