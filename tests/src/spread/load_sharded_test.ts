@@ -40,7 +40,7 @@ const LAYER: Readonly<
   "layers.0.down": { dtype: "float16", shape: [128, 1024] },
   "layers.0.experts": { dtype: "uint8", shape: [3, 40, 50] },
   "layers.0.norm": { dtype: "float32", shape: [96] },
-  "layers.0.table": { dtype: "uint8", shape: [3 * MIB + 7] },
+  "layers.0.table": { dtype: "uint8", shape: [5 * MIB + 7] },
   "layers.0.scale": { dtype: "float64", shape: [] },
   "layers.0.nothing": { dtype: "float32", shape: [0, 8] },
 };

@@ -45,7 +45,7 @@ export const GROUP_STEPS: readonly Step[] = [
     name: "parts: rows, columns and the whole, small and large, and disposed while they are busy",
     async run({ driver }) {
       using gpus = CudaDevice.openMany([0, 1], { driver, origins: "none" });
-      const [small, large] = [6, 3 * 2 ** 20].map((length) => new Uint8Array(length).fill(7));
+      const [small, large] = [6, 5 * 2 ** 20].map((length) => new Uint8Array(length).fill(7));
       for (const array of [small, large] as Uint8Array[]) {
         for (const split of [0, 1, "replicate"] as const) {
           using parts = await gpus.upload(array, { shape: [2, array.length / 2], split });
@@ -94,7 +94,7 @@ export const GROUP_STEPS: readonly Step[] = [
 
 /** Writes a file of four tensors, one of which is shared over links, without a driver. */
 async function writeModel(path: string): Promise<void> {
-  const tensors = { up: [8, 8], down: [8, 8], norm: [16], table: [2 ** 20 + 3] };
+  const tensors = { up: [8, 8], down: [8, 8], norm: [16], table: [5 * 2 ** 20 + 3] };
   let end = 0;
   const entries = Object.entries(tensors).map(([name, shape]) => {
     const start = end;
