@@ -115,6 +115,10 @@ function pieceOf({ direction, deviceAddress, host, rows: { pitch } }: RowBlock, 
     };
   }
   const address = host.address + BigInt(hostOffset);
+  // Taken now, while the array is known to be there.
+  const bytes = rowCount > 1
+    ? host.bytes
+    : host.bytes.subarray(hostOffset, hostOffset + byteLength);
   return {
     byteLength,
     copies,
@@ -128,7 +132,6 @@ function pieceOf({ direction, deviceAddress, host, rows: { pitch } }: RowBlock, 
           : { sourcePitch: rowBytes, destinationPitch: pitch };
         return { operation: "copyRows", ...task, rowBytes, ...pitches };
       }
-      const bytes = host.bytes.subarray(hostOffset, hostOffset + byteLength);
       return { operation: "copy", direction, bytes, ...task };
     },
     laneError: () => new Error(`Cannot copy ${rowCount} rows: the lane failed`),

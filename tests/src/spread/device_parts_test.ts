@@ -293,6 +293,30 @@ for (const split of [0, 1, "replicate"] as const) {
     }));
 }
 
+for (const direction of ["upload", "download"] as const) {
+  Deno.test(`${direction}() of columns rejects when its array is moved away while lanes use it`, () => {
+    const limits = { ...SMALL_SLOTS, slotBytes: 2 ** 16 };
+    return withDevices(MOST_RANKS, async (gpus, stack) => {
+      const shape = [48, MIB / 4];
+      const parts = stack.use(await gpus.upload(new Float32Array(12 * MIB), { shape, split: 1 }));
+      for (const turns of [0, 1, 2, 5]) {
+        const array = new Float32Array(12 * MIB).fill(1);
+        const moving = direction === "upload" ? parts.upload(array) : parts.download(array);
+        const outcome = moving.then(() => "resolved", (error: Error) => error.message);
+        for (let turn = 0; turn < turns; turn++) {
+          await new Promise((resolve) => setImmediate(resolve));
+        }
+        array.buffer.transfer(0);
+        const other = new Float32Array(12 * MIB).fill(255);
+        const text = await outcome;
+        assert(other[0] === 255 && other.at(-1) === 255, "other memory was changed");
+        const isOver = text === "resolved" && turns > 0; // all bytes were there before
+        assert(isOver || text.includes("moved away"), `${turns} turns: ${text}`);
+      }
+    }, { limits });
+  });
+}
+
 if (!ON_GPU) {
   Deno.test("gpus.upload() frees the parts of others when the third device has no memory", () => {
     const driver = simulateDriver({ devices: 3, memoryBytes: 64 * MIB });
