@@ -154,6 +154,11 @@ export class DeviceList<G extends ListedDevice = ListedDevice> implements Iterab
     source: UntypedSource,
     options: UploadPartsOptions<D> & { readonly dtype: D },
   ): Promise<DeviceParts<D>>;
+  /** Allocates memory on all devices and copies numbers into it as `"float32"`. */
+  upload(
+    source: HostValues & { readonly BYTES_PER_ELEMENT?: never },
+    options?: UploadPartsOptions<"float32">,
+  ): Promise<DeviceParts<"float32">>;
   async upload<D extends DType>(
     source: HostMemory | HostValues,
     options: UploadPartsOptions<D> = {},
