@@ -104,6 +104,14 @@ export interface MemoryCache {
   trim(): void;
 }
 
+/** Memory of a device that a library holds for the program, as far as that is known. */
+export interface LibraryMemory {
+  /** Name for reports. */
+  readonly name: string;
+  /** Bytes that it holds. */
+  readonly byteLength: number;
+}
+
 /**
  * A moment, for releasing what was created since: `gpu.mark()` returns one, `gpu.disposeSince()`
  * takes it.
@@ -146,6 +154,8 @@ export interface AddressRange {
 export class Ledger {
   /** Memory kept for reuse; not counted as live. */
   readonly caches: Set<MemoryCache> = new Set();
+  /** Memory of the device that libraries hold for the program; reports list it. */
+  readonly libraries: Set<LibraryMemory> = new Set();
   /** Live memory on the device. */
   readonly device: MemoryCounters = new MemoryCounters();
   /** Live memory on the host: page-locked, mapped and registered. */

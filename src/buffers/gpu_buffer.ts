@@ -14,6 +14,7 @@ import { type ArrayOf, type DType, elementBytes, type ScalarOf } from "../dtype.
 import { KERNEL_MEMORY, type KernelMemory } from "../launch/kernel_memory.ts";
 import type { Allocation } from "../memory/allocation.ts";
 import type { MemoryResource } from "../memory/memory_resource.ts";
+import { isStripedOver } from "../memory/striped_memory_resource.ts";
 import { saveNpyFile } from "../numpy/save_npy.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { STREAM, STREAM_CHOICE, type StreamChoice, streamOn } from "../order/stream_choice.ts";
@@ -155,6 +156,14 @@ export let showElements: (buffer: GpuBuffer, shape: Shape) => void;
 /** The stream that options name, checked, or the device's default. */
 export function streamFor(buffer: GpuBuffer, options: StreamChoice): CudaStream {
   return streamOn(buffer.context, options, buffer);
+}
+
+/** The stream of a fill: that of any device of memory over several. */
+function fillStreamFor(buffer: GpuBuffer, options: StreamChoice): CudaStream {
+  const { stream } = options;
+  const isOfOther = stream !== undefined && stream.context !== buffer.context &&
+    isStripedOver(buffer.memoryResource, stream.context);
+  return isOfOther ? stream : streamFor(buffer, options);
 }
 
 /**
@@ -603,7 +612,7 @@ export abstract class GpuBuffer<D extends DType = DType>
    */
   fill(value: ScalarOf<D> | boolean, options: StreamChoice = {}): this {
     STREAM_CHOICE.read(options, "fill");
-    queueFill(this.span, elementOf(this.dtype, value), streamFor(this, options));
+    queueFill(this.span, elementOf(this.dtype, value), fillStreamFor(this, options));
     return this;
   }
 
@@ -645,7 +654,7 @@ export abstract class GpuBuffer<D extends DType = DType>
   /** Queues setting every byte to zero and does not wait (cuMemsetD8Async). */
   clear(options: StreamChoice = {}): this {
     STREAM_CHOICE.read(options, "clear");
-    queueFill(this.span, Uint8Array.of(0), streamFor(this, options));
+    queueFill(this.span, Uint8Array.of(0), fillStreamFor(this, options));
     return this;
   }
 

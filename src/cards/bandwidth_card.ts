@@ -2,7 +2,12 @@
 // the fits in words.
 
 import type { BandwidthFit, BandwidthPoint, BandwidthResult } from "../measure/bandwidth_result.ts";
-import { formatBytes, formatSeconds, formatSpeed } from "../words/format.ts";
+import type {
+  LinkBandwidthResult,
+  LinkSpeed,
+  MeasuredDevice,
+} from "../measure/link_bandwidth_result.ts";
+import { formatBytes, formatCount, formatSeconds, formatSpeed } from "../words/format.ts";
 import type { Card, CardPart } from "./card.ts";
 import { cardText } from "./card_text.ts";
 
@@ -80,6 +85,50 @@ function latencyTable({ latencies }: BandwidthResult): CardPart {
         `${formatSeconds(found.secondsPerAccess)}${found.verified ? "" : " WRONG ADDRESS"}`,
         formatSeconds(found.minSecondsPerAccess),
         formatSeconds(found.maxSecondsPerAccess),
+      ],
+    })),
+  };
+}
+
+/** Makes the card of the links of several devices: a table for each case. */
+export function linksCard({ provenance, devices, cases }: LinkBandwidthResult): Card {
+  return {
+    title: `${formatCount(devices.length, "device")}, ${provenance.device}`,
+    kind: "LinkBandwidthResult",
+    summary: `bandwidth in GB/s (1 GB = 10^9 bytes)${
+      provenance.isModelled ? ", modelled: no hardware was measured" : ""
+    }`,
+    parts: [sumTable(cases), ...cases.map((found) => matrixTable(found, devices))],
+  };
+}
+
+function sumTable(cases: readonly LinkSpeed[]): CardPart {
+  return {
+    type: "table",
+    header: ["case", "size", "sum", "slowest", "fastest"],
+    align: ["left", "right", "right", "right", "right"],
+    rows: cases.map((found) => ({
+      cells: [
+        found.name,
+        formatBytes(found.byteLength),
+        speedCell(found),
+        found.minGigabytesPerSecond.toPrecision(4),
+        found.maxGigabytesPerSecond.toPrecision(4),
+      ],
+    })),
+  };
+}
+
+function matrixTable({ name, matrix }: LinkSpeed, devices: readonly MeasuredDevice[]): CardPart {
+  const isSquare = matrix.length > 1;
+  return {
+    type: "table",
+    header: [name, ...devices.map(({ ordinal }) => `device ${ordinal}`)],
+    align: ["left", ...devices.map(() => "right" as const)],
+    rows: matrix.map((line, row) => ({
+      cells: [
+        isSquare ? `device ${devices[row]?.ordinal ?? row}` : "",
+        ...line.map((speed) => speed === null ? "" : speed.toPrecision(4)),
       ],
     })),
   };

@@ -4,6 +4,8 @@ import type { CudaDevice } from "../device/device.ts";
 import type { DeviceList } from "../device/device_list.ts";
 import type { DeviceLink, Topology } from "../device/topology.ts";
 import type { DeviceGroup } from "../group/device_group.ts";
+import { formatShape } from "../buffers/shape.ts";
+import type { DeviceParts } from "../spread/device_parts.ts";
 import { formatBytes, formatCount } from "../words/format.ts";
 import type { Card } from "./card.ts";
 
@@ -22,6 +24,40 @@ export function listCard(gpus: DeviceList<CudaDevice>): Card {
       header: ["rank", "device", "name", "free"],
       align: ["right", "right", "left", "right"],
       rows,
+    }],
+  };
+}
+
+/** Makes the card of an array on several devices. */
+export function partsCard(parts: DeviceParts): Card {
+  const { dtype, shape, split, offsets, disposed, replicatedBy } = parts;
+  const buffers = disposed ? [] : parts.buffers;
+  const how = split === "replicate"
+    ? `all of it on each of ${formatCount(parts.length, "device")}`
+    : `split along axis ${split} over ${formatCount(parts.length, "device")}`;
+  const way = replicatedBy === "peers"
+    ? ", shared over the links between them"
+    : replicatedBy === "uploads"
+    ? ", uploaded to each"
+    : "";
+  return {
+    title: formatShape(dtype, shape),
+    kind: "DeviceParts",
+    state: disposed ? "disposed" : undefined,
+    summary: `${how}${way}`,
+    parts: [{
+      type: "table",
+      header: ["device", "begins at", "shape", "size"],
+      align: ["right", "right", "left", "right"],
+      rows: buffers.map((buffer, part) => ({
+        cells: [
+          String(buffer.deviceOrdinal),
+          String(offsets[part] ?? 0),
+          `[${buffer.shape.join(", ")}]`,
+          formatBytes(buffer.byteLength),
+        ],
+        share: buffer.byteLength / Math.max(1, ...buffers.map(({ byteLength }) => byteLength)),
+      })),
     }],
   };
 }

@@ -3,11 +3,16 @@
 import type { DeviceBuffer } from "../buffers/device_buffer.ts";
 import { formatShape } from "../buffers/shape.ts";
 import type { SafetensorsModel } from "../interop/safetensors/model.ts";
+import type { DeviceParts } from "../spread/device_parts.ts";
+import type { ShardedModel } from "../spread/sharded_model.ts";
 import { formatBytes, formatCount } from "../words/format.ts";
 import type { Card, CardPart } from "./card.ts";
 
 /** A tensor with its name. */
 type NamedTensor = readonly [name: string, tensor: DeviceBuffer];
+
+/** A tensor over several devices with its name. */
+type NamedParts = readonly [name: string, parts: DeviceParts];
 
 const SHOWN_TENSORS = 20;
 
@@ -26,6 +31,41 @@ export function modelCard(model: SafetensorsModel): Card {
   };
 }
 
+/** Makes the card of a model over several devices. */
+export function shardedCard(model: ShardedModel): Card {
+  const { byteLength, deviceBytes, disposed, metadata } = model;
+  const tensors = [...model];
+  const texts = Object.entries(metadata);
+  const about: CardPart[] = texts.length === 0 ? [] : [{ type: "facts", facts: texts }];
+  const each = deviceBytes.map((bytes) => formatBytes(bytes)).join(", ");
+  return {
+    title: formatCount(tensors.length, "tensor"),
+    kind: "ShardedModel",
+    state: disposed ? "disposed" : undefined,
+    summary: `${formatBytes(byteLength)} on ${formatCount(deviceBytes.length, "device")}: ${each}`,
+    parts: disposed ? [] : [...about, partsTable(tensors), ...hiddenNote(tensors)],
+  };
+}
+
+function partsTable(tensors: readonly NamedParts[]): CardPart {
+  const sorted = tensors.toSorted(([, a], [, b]) => b.byteLength - a.byteLength);
+  const largest = Math.max(1, sorted[0]?.[1].byteLength ?? 1);
+  return {
+    type: "table",
+    header: ["name", "type", "split", "size on all"],
+    align: ["left", "left", "left", "right"],
+    rows: sorted.slice(0, SHOWN_TENSORS).map(([name, { dtype, shape, split, byteLength }]) => ({
+      cells: [
+        name,
+        formatShape(dtype, shape),
+        split === "replicate" ? "whole on each" : `axis ${split}`,
+        formatBytes(byteLength),
+      ],
+      share: byteLength / largest,
+    })),
+  };
+}
+
 function tensorTable(tensors: readonly NamedTensor[]): CardPart {
   const sorted = tensors.toSorted(([, a], [, b]) => b.byteLength - a.byteLength);
   const largest = Math.max(1, sorted[0]?.[1].byteLength ?? 1);
@@ -40,7 +80,7 @@ function tensorTable(tensors: readonly NamedTensor[]): CardPart {
   };
 }
 
-function hiddenNote(tensors: readonly NamedTensor[]): CardPart[] {
+function hiddenNote(tensors: readonly unknown[]): CardPart[] {
   const hiddenCount = tensors.length - SHOWN_TENSORS;
   return hiddenCount > 0 ? [{ type: "note", text: `and ${hiddenCount} smaller ones` }] : [];
 }

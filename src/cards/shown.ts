@@ -24,29 +24,32 @@ import { SafetensorsModel } from "../interop/safetensors/model.ts";
 import { CudaKernel } from "../kernels/cuda_kernel.ts";
 import { CudaModule } from "../kernels/cuda_module.ts";
 import { BandwidthResult } from "../measure/bandwidth_result.ts";
+import { LinkBandwidthResult } from "../measure/link_bandwidth_result.ts";
 import { OverlapTrace } from "../measure/overlap.ts";
 import { Timing } from "../measure/timing.ts";
 import { BaseMemoryResource } from "../memory/base_memory_resource.ts";
 import { CudaEvent } from "../order/event.ts";
 import { CudaStream } from "../order/stream.ts";
+import { DeviceParts } from "../spread/device_parts.ts";
+import { ShardedModel } from "../spread/sharded_model.ts";
 import {
   CudaError,
   CudaUnavailableError,
   DisposedError,
   OutOfMemoryError,
 } from "../words/errors.ts";
-import { bandwidthCard } from "./bandwidth_card.ts";
+import { bandwidthCard, linksCard } from "./bandwidth_card.ts";
 import { bufferCard, stridedCard } from "./buffer_card.ts";
 import type { Card } from "./card.ts";
 import { showCard, textOfCard } from "./show_card.ts";
 import { deviceCard } from "./device_card.ts";
 import { cudaErrorCard, errorCard, shortageCard } from "./error_card.ts";
-import { deviceGroupCard, listCard, topologyCard } from "./group_cards.ts";
+import { deviceGroupCard, listCard, partsCard, topologyCard } from "./group_cards.ts";
 import { imageCard } from "./image_card.ts";
 import { infoCard, memoryCard } from "./info_card.ts";
 import { kernelCard, moduleCard, tensorCard } from "./kernel_cards.ts";
 import { groupsCard, liveCard } from "./live_card.ts";
-import { modelCard } from "./model_card.ts";
+import { modelCard, shardedCard } from "./model_card.ts";
 import { packedCard } from "./packed_card.ts";
 import { eventCard, graphCard, streamCard } from "./queue_cards.ts";
 import { reportCard, timelineCard, trackCard } from "./report_cards.ts";
@@ -96,11 +99,13 @@ show(CudaModule, moduleCard);
 show(DLPackTensor, tensorCard);
 show<DeviceList<CudaDevice>>(DeviceList, listCard);
 show(DeviceGroup, deviceGroupCard);
+show(DeviceParts, partsCard);
 show(Topology, topologyCard);
 show(GpuBuffer, bufferCard);
 show(StridedView, stridedCard);
 show(PackedBuffers, packedCard);
 show(SafetensorsModel, modelCard);
+show(ShardedModel, shardedCard);
 show(LiveTable, ({ objects, hint }) => liveCard(objects, hint));
 show(LiveGroups, groupsCard);
 show(MemoryReport, reportCard);
@@ -110,6 +115,7 @@ show(SystemState, systemCard);
 show(Timing, timingCard);
 show(OverlapTrace, overlapCard);
 show(BandwidthResult, bandwidthCard);
+show(LinkBandwidthResult, linksCard);
 show(BufferSummary, summaryCard);
 show(BufferImage, imageCard);
 show(CudaError, cudaErrorCard);

@@ -1,17 +1,38 @@
 // Several devices, opened as one and disposed as one.
 
+import type { DeviceAllocator } from "../buffers/device_allocator.ts";
+import type { Uploadable } from "../buffers/gpu_buffer.ts";
+import type { HostValues, UntypedSource } from "../buffers/host_values.ts";
+import { allocateDeviceBuffer, type DeviceBuffer } from "../buffers/device_buffer.ts";
+import { DTYPE, type DType, type DTypeOf, elementBytes, type HostArray } from "../dtype.ts";
 import type { Context } from "../driver/context.ts";
 import { releaseAll } from "../driver/release.ts";
 import { type DeviceGroup, startGroup } from "../group/device_group.ts";
 import type { GroupOptions } from "../group/group_options.ts";
 import { DisposedError } from "../words/errors.ts";
-import { formatCount } from "../words/format.ts";
-import { CALLBACK, NUMBER, requireKind } from "../words/options.ts";
+import type { DeviceParts } from "../spread/device_parts.ts";
+import { loadSharded, type LoadShardedOptions } from "../spread/load_sharded.ts";
+import type { ShardedModel } from "../spread/sharded_model.ts";
+import { uploadParts, type UploadPartsOptions } from "../spread/upload_parts.ts";
+import type { HostMemory } from "../transfer/host_memory.ts";
+import type { Provenance } from "../measure/bandwidth_result.ts";
+import { LinkBandwidthResult } from "../measure/link_bandwidth_result.ts";
+import {
+  LINK_BANDWIDTH_OPTIONS,
+  type LinkBandwidthOptions,
+  measureLinks,
+} from "../measure/link_cases.ts";
+import type { MemoryResource } from "../memory/memory_resource.ts";
+import { StripedMemoryResource, type StripeOptions } from "../memory/striped_memory_resource.ts";
+import { defaultStreamOf } from "../order/stream.ts";
+import type { SafetensorsSource } from "../interop/safetensors/shards.ts";
+import { type ByteSize, formatCount, parseBytes } from "../words/format.ts";
+import { CALLBACK, NUMBER, OptionSet, requireKind, SIZE, TEXT } from "../words/options.ts";
 import { Parts, partsOf } from "../words/parts.ts";
 import { Topology } from "./topology.ts";
 
 /** A device in a {@link DeviceList}. */
-export interface ListedDevice extends Disposable {
+export interface ListedDevice extends DeviceAllocator, Disposable {
   /** The context of the device. */
   readonly context: Context;
   /** The device's number, counted from 0. */
@@ -20,7 +41,27 @@ export interface ListedDevice extends Disposable {
   readonly name: string;
   /** Whether the device was disposed. */
   readonly disposed: boolean;
+  /** Where its memory comes from. */
+  readonly memoryResource: MemoryResource;
+  /** Where page-locked memory comes from. */
+  readonly pinnedMemoryResource: MemoryResource;
+  /** Returns the device, driver and versions that a measurement made now belongs to. */
+  provenance(): Provenance;
 }
+
+/** Options for {@link DeviceList.stripe}. */
+export interface StripeBufferOptions<D extends DType> extends StripeOptions {
+  /** Element type; bytes by default. */
+  readonly dtype?: D;
+  /** Name shown in tables, errors and plots. */
+  readonly label?: string | undefined;
+}
+
+const STRIPE_BUFFER_OPTIONS: OptionSet<StripeBufferOptions<DType>> = new OptionSet({
+  stripeSize: SIZE,
+  dtype: DTYPE,
+  label: TEXT,
+});
 
 /**
  * Several open devices. `CudaDevice.all()` and `CudaDevice.openMany()` make one; disposing it disposes
@@ -93,8 +134,132 @@ export class DeviceList<G extends ListedDevice = ListedDevice> implements Iterab
   group(options: GroupOptions = {}): Promise<DeviceGroup> {
     return Promise.try(() => {
       if (this.#disposed) throw new DisposedError(this.toString());
-      return startGroup(this.#devices.map(({ context }) => context), options);
+      return startGroup(this.#devices.map(({ context }) => context), options, this.#devices);
     });
+  }
+
+  /**
+   * Allocates memory on all devices and copies an array into it, over all their links at once: a part
+   * for each of them, or with `{ split: "replicate" }` all of it. Resolves when it is there; do not
+   * change the array before. When it fails on one device, nothing stays on the others.
+   *
+   * @throws RangeError when there is no such axis, or the offsets do not fit.
+   */
+  upload<A extends HostArray, D extends DType = DTypeOf<A>>(
+    source: A & Uploadable<D>,
+    options?: UploadPartsOptions<D>,
+  ): Promise<DeviceParts<D>>;
+  /** Allocates memory on all devices and copies numbers or bytes into it. */
+  upload<D extends DType>(
+    source: UntypedSource,
+    options: UploadPartsOptions<D> & { readonly dtype: D },
+  ): Promise<DeviceParts<D>>;
+  /** Allocates memory on all devices and copies numbers into it as `"float32"`. */
+  upload(
+    source: HostValues & { readonly BYTES_PER_ELEMENT?: never },
+    options?: UploadPartsOptions<"float32">,
+  ): Promise<DeviceParts<"float32">>;
+  async upload<D extends DType>(
+    source: HostMemory | HostValues,
+    options: UploadPartsOptions<D> = {},
+  ): Promise<DeviceParts<D>> {
+    if (this.#disposed) throw new DisposedError(this.toString());
+    return await uploadParts(this.#devices, source, options);
+  }
+
+  /**
+   * Loads a model onto all devices: from a safetensors file, several of them, their index, or a folder
+   * of these. Rules say by the names of the tensors along which axis they are split, or that each device
+   * gets the whole; without rules each gets the whole model. Each byte is read once. When anything
+   * fails, nothing stays on the devices. Needs `--allow-read`.
+   *
+   * @throws SafetensorsError when a file breaks the format; the message names the file and the reason.
+   * @throws RangeError when no rule has a tensor's name, or the tensor has no such axis.
+   *
+   * @example
+   * ```ts
+   * import { CudaDevice } from "vramkit";
+   *
+   * using gpus = CudaDevice.openMany([0, 1], { driver: "simulated" });
+   * const path = await Deno.makeTempFile({ suffix: ".safetensors" });
+   * using up = await gpus.at(0)!.upload(new Float32Array(8), { shape: [4, 2] });
+   * using norm = await gpus.at(0)!.upload(new Float32Array([1, 2]));
+   * await gpus.at(0)!.saveSafetensors(path, { up, norm });
+   * using model = await gpus.loadSafetensors(path, {
+   *   place: [[/up|q_proj/, { split: 0 }], [/down|o_proj/, { split: 1 }], [/norm/, "replicate"]],
+   * });
+   * console.log(model.tensor("up").buffers.map(({ shape }) => shape)); // [ [ 2, 2 ], [ 2, 2 ] ]
+   * console.log(await model.tensor("norm").download()); // Float32Array(2) [1, 2]
+   * await Deno.remove(path);
+   * ```
+   */
+  async loadSafetensors(
+    source: SafetensorsSource,
+    options: LoadShardedOptions = {},
+  ): Promise<ShardedModel> {
+    if (this.#disposed) throw new DisposedError(this.toString());
+    return await loadSharded(source, this.#devices, options);
+  }
+
+  /**
+   * Allocates memory in one range of addresses over all devices: stripe 0 lies on the first one, stripe
+   * 1 on the second, and so on in turn. Copies, fills and kernels of all devices reach all of it. It
+   * counts as memory of the first device. Its resource, a {@link StripedMemoryResource}, says where the
+   * stripes are.
+   *
+   * @param size Bytes of the whole, a whole number of elements.
+   *
+   * @throws CudaUnavailableError when two devices do not reach each other's memory; it names them.
+   * @throws OutOfMemoryError when one of the devices has too little; then nothing stays on the others.
+   *
+   * @example
+   * ```ts
+   * import { CudaDevice } from "vramkit";
+   *
+   * using gpus = CudaDevice.openMany([0, 1], { driver: "simulated" });
+   * using wide = gpus.stripe("8 MiB", { dtype: "float32", stripeSize: "2 MiB" });
+   * wide.fill(1);
+   * console.log(wide.length, await wide.at(-1)); // 2097152 1
+   * ```
+   */
+  stripe<D extends DType = "uint8">(
+    size: ByteSize,
+    options: StripeBufferOptions<D> = {},
+  ): DeviceBuffer<D> {
+    const { dtype = "uint8" as D, label, stripeSize } = STRIPE_BUFFER_OPTIONS.read(
+      options,
+      "stripe",
+    );
+    if (this.#disposed) throw new DisposedError(this.toString());
+    const byteLength = parseBytes(size, "size of striped memory");
+    const length = byteLength / elementBytes(dtype);
+    if (!Number.isInteger(length)) {
+      throw new RangeError(
+        `Cannot stripe ${byteLength} bytes as ${dtype}: they do not divide into elements of ` +
+          `${elementBytes(dtype)} bytes`,
+      );
+    }
+    const resource = new StripedMemoryResource(this.#devices, { stripeSize });
+    const stream = defaultStreamOf(resource.context);
+    return allocateDeviceBuffer({ dtype, shape: length, resource, stream, label });
+  }
+
+  /**
+   * Measures the links of all devices with the host and with each other: nvbandwidth's copy-engine cases
+   * for several GPUs, by its method. Speeds are in GB/s (1 GB = 10^9 bytes), each byte counted once; all
+   * bytes are checked. Two devices take half a minute.
+   */
+  async bandwidth(options: LinkBandwidthOptions = {}): Promise<LinkBandwidthResult> {
+    LINK_BANDWIDTH_OPTIONS.read(options, "bandwidth");
+    if (this.#disposed) throw new DisposedError(this.toString());
+    const memories = this.#devices.map(({ memoryResource, pinnedMemoryResource }) => {
+      return { device: memoryResource, pinned: pinnedMemoryResource };
+    });
+    const cases = await measureLinks(memories, options);
+    const devices = this.#devices.map(({ ordinal, name }) => ({ ordinal, name }));
+    const [first] = this.#devices;
+    if (first === undefined) throw new RangeError("Cannot measure the links of no devices");
+    return new LinkBandwidthResult({ provenance: first.provenance(), devices, cases });
   }
 
   /** Disposes all devices, last in first out. A second call does nothing. */

@@ -43,6 +43,14 @@ export interface CacheUsage {
   readonly largestBytes?: number;
 }
 
+/** Memory of the device that a library holds for the program; it counts as others'. */
+export interface LibraryUsage {
+  /** Name of the library, and of what it serves. */
+  readonly name: string;
+  /** Bytes by which the device's free memory shrank when the library started. */
+  readonly byteLength: number;
+}
+
 /** The contents of a {@link MemoryReport} as plain data. */
 export interface MemoryReportData {
   /** Device, driver, versions and date of the report. */
@@ -59,6 +67,8 @@ export interface MemoryReportData {
   readonly sizes: readonly SizeClass[];
   /** Caches and pools, with the bytes that they keep for reuse. */
   readonly caches: readonly CacheUsage[];
+  /** Libraries that hold memory of the device for the program: the communicators of groups. */
+  readonly libraries: readonly LibraryUsage[];
   /** Blocks that the garbage collector released because they were not disposed. */
   readonly undisposed: { readonly count: number; readonly byteLength: number };
   /** The largest live objects, at most 100 of them. */
@@ -98,6 +108,7 @@ export class MemoryReport {
         ...{ name, kind, byteLength },
         ...largestBytes === undefined ? {} : { largestBytes },
       })),
+      libraries: [...ledger.libraries].map(({ name, byteLength }) => ({ name, byteLength })),
       undisposed: { count: ledger.undisposed.count, byteLength: ledger.undisposed.byteLength },
       largest: this.live.objects.slice(0, LISTED_OBJECTS),
     };
@@ -129,7 +140,7 @@ export class MemoryReport {
   }
 
   #formatHeld(): string {
-    const { kinds, caches, sizes } = this.data;
+    const { kinds, caches, libraries, sizes } = this.data;
     const rows = [
       ...kinds.map((row) => [`live ${row.kind}`, String(row.count), formatBytes(row.byteLength)]),
       ...caches.flatMap((row) => [
@@ -138,6 +149,7 @@ export class MemoryReport {
           ? []
           : [["its largest block", "1", formatBytes(row.largestBytes)]],
       ]),
+      ...libraries.map((row) => [`held by ${row.name}`, "", formatBytes(row.byteLength)]),
       ...sizes.map((row) => [
         `blocks from ${formatBytes(row.fromBytes)}`,
         String(row.count),

@@ -18,7 +18,7 @@
 
 import "../words/runtime.ts";
 
-export { DeviceList, type ListedDevice } from "../device/device_list.ts";
+export { DeviceList, type ListedDevice, type StripeBufferOptions } from "../device/device_list.ts";
 export type { LinkPath } from "../driver/nvml.ts";
 export { type DeviceLink, Topology, type TopologyDevice } from "../device/topology.ts";
 export { DeviceGroup } from "../group/device_group.ts";
@@ -37,3 +37,18 @@ export type {
   SendOptions,
 } from "../group/group_options.ts";
 export { GroupWork } from "../group/group_work.ts";
+export { DeviceParts, type ReplicateWay } from "../spread/device_parts.ts";
+export {
+  type LinkBandwidthData,
+  LinkBandwidthResult,
+  type LinkCase,
+  type LinkSpeed,
+  type MeasuredDevice,
+} from "../measure/link_bandwidth_result.ts";
+export type { LinkBandwidthOptions } from "../measure/link_cases.ts";
+export type { LoadShardedOptions } from "../spread/load_sharded.ts";
+export type { Placement, PlacementRule } from "../spread/placement.ts";
+export { ShardedModel } from "../spread/sharded_model.ts";
+export type { PartsOptions, Split } from "../spread/split.ts";
+export type { UploadPartsOptions } from "../spread/upload_parts.ts";
+export { StripedMemoryResource, type StripeOptions } from "../memory/striped_memory_resource.ts";

@@ -1,17 +1,21 @@
 // A group of devices whose buffers are used together: one rank for each device, in one process, over
 // NCCL. Calls are queued on the ranks' streams, in the order of the memory that they use.
 
+import type { DeviceAllocator } from "../buffers/device_allocator.ts";
 import type { GpuBuffer } from "../buffers/gpu_buffer.ts";
 import type { Context } from "../driver/context.ts";
 import type { DType } from "../dtype.ts";
+import type { SafetensorsSource } from "../interop/safetensors/shards.ts";
 import { keepFor, type MemoryUse, pendingBefore } from "../memory/in_order.ts";
 import { requireNoCapture } from "../order/capture.ts";
 import { HandleRecord } from "../order/handle_record.ts";
 import type { PendingWork } from "../order/pending_work.ts";
 import { type CudaStream, defaultStreamOf, queueOf } from "../order/stream.ts";
 import { streamOn } from "../order/stream_choice.ts";
+import { loadSharded, type LoadShardedOptions } from "../spread/load_sharded.ts";
+import type { ShardedModel } from "../spread/sharded_model.ts";
 import { DisposedError } from "../words/errors.ts";
-import { formatCount, messageOf } from "../words/format.ts";
+import { formatCount, messageOf, visibleText } from "../words/format.ts";
 import { CALLBACK, requireKind } from "../words/options.ts";
 import { Parts, partsOf } from "../words/parts.ts";
 import {
@@ -58,6 +62,10 @@ const DEFAULT_TIMEOUT_SECONDS = 600;
 interface GroupFields {
   readonly communicators: Communicators;
   readonly options: GroupOptions;
+  /** The ranks' devices, which allocate memory; none where the group was made of contexts. */
+  readonly gpus?: readonly DeviceAllocator[];
+  /** Bytes by which the free memory of each device shrank when NCCL started. */
+  readonly startBytes?: readonly number[];
 }
 
 /**
@@ -81,6 +89,7 @@ interface GroupFields {
  */
 export class DeviceGroup implements Disposable, AsyncDisposable {
   readonly #communicators: Communicators;
+  readonly #gpus: readonly DeviceAllocator[];
   readonly #record: HandleRecord;
   readonly #timeoutSeconds: number;
   /** The batch that is being collected, and what its calls return. */
@@ -92,13 +101,18 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
    * @ignore
    */
   constructor(parts: Parts<GroupFields>) {
-    const { communicators, options } = partsOf(parts, new.target);
+    const { communicators, options, gpus = [], startBytes = [] } = partsOf(parts, new.target);
     const { label, timeoutSeconds = DEFAULT_TIMEOUT_SECONDS } = options;
     this.#communicators = communicators;
+    this.#gpus = gpus;
     this.#timeoutSeconds = timeoutSeconds;
     const [context] = communicators.contexts;
     if (context === undefined) throw new RangeError("Cannot make a group of no devices");
-    const destroy = () => communicators.end();
+    const forget = noteLibraryMemory(communicators, { label, startBytes });
+    const destroy = () => {
+      communicators.end();
+      forget();
+    };
     this.#record = new HandleRecord(this, { context, kind: "group", handle: 0n, label, destroy });
   }
 
@@ -323,6 +337,23 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
   }
 
   /**
+   * Loads a model onto the ranks' devices; see {@link DeviceList.loadSafetensors}. The buffers of its
+   * tensors are in the order of the ranks.
+   */
+  async loadSafetensors(
+    source: SafetensorsSource,
+    options: LoadShardedOptions = {},
+  ): Promise<ShardedModel> {
+    this.#requireUsable("loadSafetensors");
+    if (this.#gpus.length === 0) {
+      throw new TypeError(
+        "Cannot load a model onto a group that has no devices of its own: load it onto each device",
+      );
+    }
+    return await loadSharded(source, this.#gpus, options);
+  }
+
+  /**
    * Ends the group once the GPUs are done with the work queued on it; does not wait. A second call does
    * nothing.
    */
@@ -471,16 +502,53 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
   }
 }
 
+/** Lets the reports of all devices tell what NCCL holds there, until the returned function is called. */
+function noteLibraryMemory(
+  communicators: Communicators,
+  { label, startBytes }: {
+    readonly label: string | undefined;
+    readonly startBytes: readonly number[];
+  },
+): () => void {
+  const name = label === undefined ? "NCCL" : `NCCL for ${visibleText(label)}`;
+  const entries = communicators.contexts.map(({ ledger }, rank) => {
+    const bytes = Math.max(0, startBytes[rank] ?? 0);
+    const entry = {
+      name,
+      get byteLength() {
+        return communicators.failure === undefined ? bytes : 0;
+      },
+    };
+    ledger.libraries.add(entry);
+    return { ledger, entry };
+  });
+  return () => {
+    for (const { ledger, entry } of entries) ledger.libraries.delete(entry);
+  };
+}
+
 /** Starts a group with a rank on each device; blocks until all ranks have found each other. */
-export function startGroup(contexts: readonly Context[], options: GroupOptions = {}): DeviceGroup {
+export function startGroup(
+  contexts: readonly Context[],
+  options: GroupOptions = {},
+  gpus: readonly DeviceAllocator[] = [],
+): DeviceGroup {
   GROUP_OPTIONS.read(options, "group");
   const { timeoutSeconds } = options;
   if (timeoutSeconds !== undefined) checkTimeout(timeoutSeconds, "group");
   requireNoCapture("start a group");
   const [context] = contexts;
   if (context === undefined) throw new RangeError("Cannot make a group of no devices");
-  const communicators = Communicators.start(Nccl.open(context.driver), contexts);
-  return new DeviceGroup(new Parts({ communicators, options }));
+  const nccl = Nccl.open(context.driver);
+  const before = contexts.map((each) => each.freeBytes());
+  const communicators = Communicators.start(nccl, contexts);
+  try {
+    const startBytes = contexts.map((each, rank) => (before[rank] ?? 0) - each.freeBytes());
+    return new DeviceGroup(new Parts({ communicators, options, gpus, startBytes }));
+  } catch (error) {
+    communicators.end();
+    throw error;
+  }
 }
 
 /** Checks that each send of a batch has its receive: NCCL would wait for ever. */

@@ -12,6 +12,7 @@ import { type Allocation, countPlaces } from "../memory/allocation.ts";
 import { type CapturedBlock, capturedMemory } from "../memory/captured_memory.ts";
 import { keepFor, type MemoryUse, pendingBefore } from "../memory/in_order.ts";
 import type { Access } from "../memory/stream_usage.ts";
+import { isStripedOver } from "../memory/striped_memory_resource.ts";
 import { type CudaStream, queueOf } from "../order/stream.ts";
 import type { MemorySpan } from "../transfer/copy.ts";
 import { addressOf } from "../transfer/host_memory.ts";
@@ -271,7 +272,7 @@ export class KernelFunction {
 
   /** Checks memory of another device's context: only what lies on the host is within reach. */
   #checkReach({ context, resource }: Allocation): void {
-    if (resource.isHostAccessible) return;
+    if (resource.isHostAccessible || isStripedOver(resource, this.code.context)) return;
     throw new TypeError(
       `it is memory of device ${context.ordinal}, the kernel runs on device ` +
         `${this.code.context.ordinal}; copy it there first`,

@@ -22,9 +22,10 @@ export interface BandwidthMemory {
   readonly pinned: MemoryResource;
 }
 
-/** Number of copies that a sample times, and before its first event. */
-const COPY_COUNT = 16;
-const WARM_UP_COUNT = 4;
+/** Number of copies that a sample times. */
+export const COPY_COUNT = 16;
+/** Number of copies before it. */
+export const WARM_UP_COUNT = 4;
 /** The load in the other direction has twice the bytes, so that it lasts longer. */
 const LOAD_COUNT = 2 * COPY_COUNT;
 const SEED = 0x0badf00d;
@@ -181,14 +182,16 @@ function bufferAt(
   );
 }
 
-function setPattern(buffer: GpuBuffer<"uint8">, byteLength: number): void {
+/** Fills a buffer with the pattern. */
+export function setPattern(buffer: GpuBuffer<"uint8">, byteLength: number): void {
   if (buffer instanceof PinnedBuffer) return fillPattern(buffer.array, SEED);
   const bytes = new Uint8Array(byteLength);
   fillPattern(bytes, SEED);
   buffer.uploadSync(bytes);
 }
 
-function hasPattern(buffer: GpuBuffer<"uint8">): boolean {
+/** Whether a buffer holds the pattern. */
+export function hasPattern(buffer: GpuBuffer<"uint8">): boolean {
   const bytes = buffer instanceof PinnedBuffer ? buffer.array : buffer.downloadSync();
   return findMismatch(bytes, SEED) === -1;
 }

@@ -2,10 +2,11 @@
 // or JSON, so that both stand side by side.
 
 import { VERSION } from "../words/version.ts";
-import type { BandwidthResult, CopyCase, LatencyCase } from "./bandwidth_result.ts";
+import { BandwidthResult, type CopyCase, type LatencyCase } from "./bandwidth_result.ts";
+import type { LinkBandwidthResult, LinkCase, LinkSpeed } from "./link_bandwidth_result.ts";
 
 /** Its words for the matrix of a case. */
-const DESCRIPTIONS: Readonly<Record<CopyCase | LatencyCase, string>> = {
+const DESCRIPTIONS: Readonly<Record<CopyCase | LatencyCase | LinkCase, string>> = {
   host_to_device_memcpy_ce: "memcpy CE CPU(row) -> GPU(column) bandwidth (GB/s)",
   device_to_host_memcpy_ce: "memcpy CE CPU(row) <- GPU(column) bandwidth (GB/s)",
   host_to_device_bidirectional_memcpy_ce: "memcpy CE CPU(row) <-> GPU(column) bandwidth (GB/s)",
@@ -15,12 +16,24 @@ const DESCRIPTIONS: Readonly<Record<CopyCase | LatencyCase, string>> = {
   device_to_host_memcpy_sm: "memcpy SM CPU(row) <- GPU(column) bandwidth (GB/s)",
   device_local_copy_sm: "memcpy SM local GPU(column) bandwidth (GB/s)",
   host_device_latency_sm: "memory latency SM CPU(row) <-> GPU(column) (ns)",
+  device_to_device_memcpy_read_ce: "memcpy CE GPU(row) -> GPU(column) bandwidth (GB/s)",
+  device_to_device_memcpy_write_ce: "memcpy CE GPU(row) <- GPU(column) bandwidth (GB/s)",
+  device_to_device_bidirectional_memcpy_read_ce:
+    "memcpy CE CPU(row) <-> GPU(column) Total bandwidth (GB/s)",
+  device_to_device_bidirectional_memcpy_write_ce:
+    "memcpy CE CPU(row) <-> GPU(column) Total bandwidth (GB/s)",
+  all_to_host_memcpy_ce: "memcpy CE CPU(row) <- GPU(column) bandwidth (GB/s)",
+  host_to_all_memcpy_ce: "memcpy CE CPU(row) -> GPU(column) bandwidth (GB/s)",
+  all_to_one_write_ce: "memcpy CE GPU(row) <- GPU(column) bandwidth (GB/s)",
+  all_to_one_read_ce: "memcpy CE GPU(row) -> GPU(column) bandwidth (GB/s)",
+  one_to_all_write_ce: "memcpy CE GPU(row) -> GPU(column) bandwidth (GB/s)",
+  one_to_all_read_ce: "memcpy CE GPU(row) <- GPU(column) bandwidth (GB/s)",
 };
 
 /** One case in its JSON. */
 export interface NvbandwidthCase {
   readonly name: string;
-  readonly status: "Passed" | "Error";
+  readonly status: "Passed" | "Waived" | "Error";
   readonly bandwidth_description: string;
   readonly bandwidth_matrix: readonly (readonly string[])[];
   readonly sum: number;
@@ -41,41 +54,59 @@ export interface NvbandwidthDocument {
   };
 }
 
-/** Returns the cases of a result as its JSON document; one with wrong bytes has the status "Error". */
+/**
+ * Returns the cases of a result as its JSON document; one with wrong bytes has the status "Error", and
+ * one for which no devices have a link "Waived".
+ */
 export function nvbandwidthDocument(
-  { provenance, cases, latencies }: BandwidthResult,
+  result: BandwidthResult | LinkBandwidthResult,
   ordinal = 0,
 ): NvbandwidthDocument {
+  const { provenance } = result;
   const [major = 0, minor = 0] = provenance.driver.split(".").map(Number);
+  const isOfOne = result instanceof BandwidthResult;
+  const devices = isOfOne ? [{ ordinal, name: provenance.device }] : result.devices;
   return {
     nvbandwidth: {
       version: `vramkit ${VERSION}`,
       git_version: "",
       "CUDA Runtime Version": 1000 * major + 10 * minor,
       "Driver Version": provenance.driver,
-      "GPU Device list": [`${ordinal}: ${provenance.device}`],
-      testcases: [
-        ...cases.map(({ gigabytesPerSecond: value, ...rest }) => caseOf({ ...rest, value })),
-        ...latencies.map(({ secondsPerAccess, ...rest }) =>
-          caseOf({ ...rest, value: secondsPerAccess * 1e9 })
-        ),
-      ],
+      "GPU Device list": devices.map(({ ordinal, name }) => `${ordinal}: ${name}`),
+      testcases: isOfOne
+        ? [
+          ...result.cases.map((found) =>
+            testcaseOf({ ...found, matrix: [[found.gigabytesPerSecond]] })
+          ),
+          ...result.latencies.map(({ secondsPerAccess, ...rest }) => {
+            const nanoseconds = secondsPerAccess * 1e9;
+            const matrix = [[nanoseconds]];
+            return testcaseOf({ ...rest, gigabytesPerSecond: nanoseconds, matrix });
+          }),
+        ]
+        : result.cases.map(testcaseOf),
     },
   };
 }
 
-function caseOf(
-  { name, value, verified }: { name: CopyCase | LatencyCase; value: number; verified: boolean },
+/** Makes a case of its JSON; the unit of a latency is the nanosecond. */
+function testcaseOf(
+  { name, gigabytesPerSecond: sum, verified, matrix }:
+    & Pick<LinkSpeed, "gigabytesPerSecond" | "verified" | "matrix">
+    & { readonly name: CopyCase | LatencyCase | LinkCase },
 ): NvbandwidthCase {
+  const speeds = matrix.flat().filter((speed) => speed !== null);
   return {
     name,
-    status: verified ? "Passed" : "Error",
+    status: !verified ? "Error" : speeds.length === 0 ? "Waived" : "Passed",
     bandwidth_description: DESCRIPTIONS[name],
-    bandwidth_matrix: [[String(value)]],
-    sum: value,
-    min: value,
-    max: value,
-    average: value,
+    bandwidth_matrix: matrix.map((line) =>
+      line.map((speed) => speed === null ? "N/A" : `${speed}`)
+    ),
+    sum,
+    min: speeds.length === 0 ? 0 : Math.min(...speeds),
+    max: speeds.length === 0 ? 0 : Math.max(...speeds),
+    average: sum / Math.max(1, speeds.length),
   };
 }
 

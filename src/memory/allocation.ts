@@ -16,6 +16,7 @@ import { capturedMemory, isPostponed } from "./captured_memory.ts";
 import { allocateFrom, type MemoryResource, requireResource } from "./memory_resource.ts";
 import { takeKept, takeWithinLimits } from "./out_of_memory.ts";
 import { type Access, StreamUsage } from "./stream_usage.ts";
+import { isStripedOver } from "./striped_memory_resource.ts";
 import { freeWhenPassed, whenPassed } from "./when_passed.ts";
 
 /** Another record of the same memory. */
@@ -453,7 +454,8 @@ export function takeMemory(request: AllocationRequest): bigint {
   if (capturedMemory() !== undefined) throw capturing(request);
   if (checkSize(byteLength, "byteLength") === 0) return 0n;
   context.sweepMore();
-  const need = { context, kind, byteLength, isDeviceOnly: !resource.isHostAccessible };
+  const isDeviceOnly = !resource.isHostAccessible && !isStripedOver(resource, context);
+  const need = { context, kind, byteLength, isDeviceOnly };
   // An array that is registered lies where the program has put it.
   const take = kind === "registered"
     ? () => resource.allocate(byteLength, stream)

@@ -9,6 +9,7 @@ export type { PlotConfig, PlotLayout, Trace } from "./plot_data.ts";
 export type { PictureSize } from "./static_svg.ts";
 export { plotBandwidth } from "./bandwidth_plot.ts";
 export { plotLatency } from "./latency_plot.ts";
+export { plotLinks } from "./links_plot.ts";
 export { plotMemoryMap } from "./memory_map.ts";
 export { plotMemoryTimeline } from "./memory_timeline.ts";
 export { plotOverlap } from "./overlap_plot.ts";
@@ -30,5 +31,6 @@ export type {
   HostKind,
   Provenance,
 } from "../measure/bandwidth_result.ts";
+export type { LinkBandwidthResult, LinkCase, LinkSpeed } from "../measure/link_bandwidth_result.ts";
 export type { Bus } from "../measure/bus.ts";
 export type { OverlapRecorder, OverlapSpan, OverlapTrace } from "../measure/overlap.ts";

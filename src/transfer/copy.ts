@@ -1,9 +1,11 @@
 // Copies that the GPU does by itself: queued on a stream, nothing waits.
 
+import type { Context } from "../driver/context.ts";
 import type { Allocation } from "../memory/allocation.ts";
 import { capturedMemory, requireUnrecorded } from "../memory/captured_memory.ts";
 import { comesAfterNothing, queueInOrder } from "../memory/in_order.ts";
 import { openToPeer } from "../memory/resource_kind.ts";
+import { isStripedOver } from "../memory/striped_memory_resource.ts";
 import { type CudaStream, defaultStreamOf, queueOf } from "../order/stream.ts";
 import { DisposedError } from "../words/errors.ts";
 import { peerRoute } from "./peer_link.ts";
@@ -50,6 +52,15 @@ export function queueCopy(destination: MemorySpan, source: MemorySpan, stream: C
     { ...source, access: "read" },
   ] as const;
   queueInOrder(stream, uses, () => queueCheckedCopy(route, destination, source));
+}
+
+/** Queues a copy that has come to its turn; see {@link queueCopy}. */
+export function queueCopyNow(
+  destination: MemorySpan,
+  source: MemorySpan,
+  stream: CudaStream,
+): void {
+  queueCheckedCopy(checkCopy(destination, source, stream), destination, source);
 }
 
 function queueCheckedCopy(route: CopyRoute, destination: MemorySpan, source: MemorySpan): void {
@@ -100,6 +111,7 @@ export function streamForCopy(
 ): CudaStream {
   if (stream !== undefined) return stream;
   const [to, from] = [destination.allocation, source.allocation];
+  if (isStripedOver(to.resource, from.context)) return defaultStreamOf(from.context);
   return defaultStreamOf(isNear(to) && !isNear(from) ? from.context : to.context);
 }
 
@@ -115,12 +127,17 @@ export function checkRoute(route: CopyRoute): void {
   if (stream.context === destination.context && stream.context === source.context) return;
   const ends = [destination, source];
   const onDevices = ends.every(isNear) ? ends : ends.filter((end) => !isNear(end));
-  if (onDevices.some(({ context }) => context === stream.context)) return;
+  if (onDevices.some((end) => homeOf(end, stream) === stream.context)) return;
   const ordinals = [...new Set(onDevices.map(({ context }) => context.ordinal))].join(" or ");
   throw new TypeError(
     `Cannot copy memory of device ${ordinals} on ${stream} of device ${stream.context.ordinal}: ` +
       `use a stream of the device that has the memory`,
   );
+}
+
+/** The context in which a stream uses a block; a block over several devices is that of each of them. */
+function homeOf({ context, resource }: Allocation, stream: CudaStream): Context {
+  return isStripedOver(resource, stream.context) ? stream.context : context;
 }
 
 /** Host memory is within reach of every device, so the device memory of a copy decides. */
@@ -145,8 +162,9 @@ export function orderCopy({ destination, source, stream }: CopyRoute): void {
 }
 
 /** Whether the bytes go from one device's own memory to another's. */
-export function crossesDevices({ destination, source }: CopyRoute): boolean {
-  return destination.context !== source.context && !isNear(destination) && !isNear(source);
+export function crossesDevices({ destination, source, stream }: CopyRoute): boolean {
+  if (destination.context === source.context || isNear(destination) || isNear(source)) return false;
+  return homeOf(destination, stream) !== homeOf(source, stream);
 }
 
 /** Queues the copy of contiguous bytes; everything else was checked. */
@@ -161,7 +179,8 @@ export function copyBytes(
     const status = api.cuMemcpyAsync(destination, source, byteLength, handle);
     return context.settle(status, "cuMemcpyAsync", destination, source, byteLength, handle);
   }
-  const [to, from] = [route.destination.context, route.source.context];
+  const to = homeOf(route.destination, route.stream);
+  const from = homeOf(route.source, route.stream);
   // Without an open way the driver stages the bytes itself.
   if (peerRoute(from, to) === "peer") {
     openToPeer(route.destination.resource, from);

@@ -21,7 +21,10 @@ export interface Lending {
 export interface LaneCounts {
   /** Lanes for memory and files that have their pages; each is a thread. */
   readonly laneCount: number;
-  /** Lanes for fresh memory, whose pages the system clears while lanes fill them. */
+  /**
+   * Lanes that there are: those beyond the others work for fresh memory, whose pages the system clears
+   * while lanes fill them, and for several devices at once.
+   */
   readonly freshLaneCount: number;
 }
 
@@ -32,16 +35,21 @@ export interface LaneCounts {
  */
 const PATIENCE_MILLISECONDS = navigator.hardwareConcurrency >= 8 ? 2 : 0;
 
+/** Looks for the end of a task before events are looked at again: some 3 microseconds. */
+const LOOKS = 500;
+
 /** More lanes than there ever are. */
 const EVERYONE = 2 ** 31 - 1;
 
 /** A task on a thread that the runtime lends. */
 interface Loan {
+  /** Its slot. */
+  readonly slot: number;
   /** Called when the thread is back and nothing waits for the task any more. */
   onReturn: (() => void) | undefined;
 }
 
-/** The lanes of one engine. */
+/** Lanes, the queue of their tasks, and the tasks' ends. */
 export class CopyLanes {
   readonly #slotCount: number;
   readonly #counts: LaneCounts;
@@ -49,8 +57,8 @@ export class CopyLanes {
   readonly #tasks: LaneTasks;
   /** Tasks of threads that the runtime lends, by slot. */
   readonly #lent = new Map<number, Loan>();
-  /** Threads that have not come back; they may be done long before. */
-  #awayCount = 0;
+  /** Tasks whose threads have not come back; they may be done long before. */
+  readonly #away = new Set<Loan>();
   #isStarted = false;
   #address: bigint | undefined;
 
@@ -141,6 +149,7 @@ export class CopyLanes {
    * while lanes are waking up. Returns false when there is none.
    */
   help({ canLend }: Lending): boolean {
+    if (!this.#hasWaiting) return false;
     const slot = this.#take((slot) => {
       if (this.runningCount === 0) return !canLend || this.#tasks.isList(slot);
       return this.#sleeperCount > 0 && this.#tasks.isBrief(slot);
@@ -156,8 +165,9 @@ export class CopyLanes {
    * to give.
    */
   lend(): boolean {
-    const before = this.#awayCount;
-    while (this.#awayCount < this.#spareCount && takeThread()) {
+    if (!this.#hasWaiting) return false;
+    const before = this.#away.size;
+    while (this.#away.size < this.#spareCount && takeThread()) {
       const slot = this.#take((slot) => !this.#tasks.isList(slot));
       if (slot === undefined) {
         giveThreadBack();
@@ -165,7 +175,7 @@ export class CopyLanes {
       }
       this.#runElsewhere(slot);
     }
-    return this.#awayCount > before;
+    return this.#away.size > before;
   }
 
   /** Returns whether only a turn of the event loop can tell that a slot's task is done. */
@@ -188,7 +198,9 @@ export class CopyLanes {
 
   /** Number of tasks that lanes and lent threads can work on at a time. */
   get handCount(): number {
-    return this.runningCount + this.#spareCount;
+    const isExtra = Atomics.load(this.#words, CONTROL.fresh) > 0;
+    const lanes = isExtra ? Atomics.load(this.#words, CONTROL.alive) : this.runningCount;
+    return lanes + this.#spareCount;
   }
 
   /**
@@ -201,9 +213,25 @@ export class CopyLanes {
     return Math.min(missing, this.#slotCount >> 1);
   }
 
-  /** Number of lent threads that have not come back. */
-  get lentCount(): number {
-    return this.#awayCount;
+  /** Number of lent threads that have not come back to slots from `first` to `end`. */
+  lentCountIn(first: number, end: number): number {
+    let count = 0;
+    for (const { slot } of this.#away) if (slot >= first && slot < end) count++;
+    return count;
+  }
+
+  /** Number of tasks that lanes have finished so far; it starts again from the lowest number. */
+  get doneCount(): number {
+    return Atomics.load(this.#words, CONTROL.done);
+  }
+
+  /**
+   * Looks for some microseconds whether lanes have finished more than `seen` tasks, without a trace: a
+   * look at all slots and events costs more than that, and leaves garbage.
+   */
+  lookForDone(seen: number): void {
+    const words = this.#words;
+    for (let look = 0; look < LOOKS; look++) if (Atomics.load(words, CONTROL.done) !== seen) return;
   }
 
   /** Blocks until a lane finishes something, for at most `milliseconds`. */
@@ -242,6 +270,11 @@ export class CopyLanes {
     return this.#address + BigInt(4 * word);
   }
 
+  /** Whether a task waits for a hand. */
+  get #hasWaiting(): boolean {
+    return Atomics.load(this.#words, CONTROL.tail) !== Atomics.load(this.#words, CONTROL.head);
+  }
+
   /** Takes the oldest waiting task, if there is one and the caller accepts it. */
   #take(isWanted: (slot: number) => boolean): number | undefined {
     const words = this.#words;
@@ -254,11 +287,11 @@ export class CopyLanes {
   }
 
   async #runElsewhere(slot: number): Promise<void> {
-    const loan: Loan = { onReturn: undefined };
+    const loan: Loan = { slot, onReturn: undefined };
     this.#lent.set(slot, loan);
-    this.#awayCount++;
+    this.#away.add(loan);
     const isDone = await this.#tasks.runElsewhere(slot).catch(() => false);
-    this.#awayCount--;
+    this.#away.delete(loan);
     giveThreadBack();
     if (loan.onReturn !== undefined) return loan.onReturn();
     if (this.#lent.get(slot) === loan) this.#lent.delete(slot);

@@ -64,7 +64,7 @@ export class CopyQueue {
    * Takes back slots whose copies are over; returns undefined when none are. `isStarved` tells that
    * a transfer waits for a slot.
    */
-  poll({ isStarved }: { isStarved: boolean }): FinishedCopies | undefined {
+  poll(isStarved: boolean): FinishedCopies | undefined {
     const fence = this.#batches[0]?.at(-1)?.slot.fence;
     if (fence === undefined) return undefined;
     const isUpload = this.#transfer.request.direction === "upload";

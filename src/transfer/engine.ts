@@ -4,9 +4,10 @@
 import type { Context } from "../driver/context.ts";
 import { releaseAll } from "../driver/release.ts";
 import { CAN_BE_TERMINATED, nextTurn } from "../order/waiting.ts";
-import { CopyLanes, type Lending } from "./copy_lanes.ts";
+import type { CopyLanes, Lending } from "./copy_lanes.ts";
 import { CopyQueue, type FinishedCopies } from "./copy_queue.ts";
 import { Demand } from "./demand.ts";
+import { LaneShare } from "./lane_share.ts";
 import { beforeLastTurn } from "./last_turn.ts";
 import { keepMemory, type MemoryKeeper } from "./memory_keeper.ts";
 import { type LoadedSlot, PinnedRing, type Slot } from "./pinned_ring.ts";
@@ -29,6 +30,7 @@ const MOST_AT_ONCE = 4;
 
 /** The engine's record of a running transfer. */
 interface RunningTransfer {
+  readonly transfer: RingTransfer;
   /** Slots that the copy engine works on. */
   readonly queue: CopyQueue;
   readonly stream: TransferStream;
@@ -36,20 +38,29 @@ interface RunningTransfer {
   readonly extra: Disposable | undefined;
 }
 
+/** How tasks are handed out: with and without threads that the runtime lends. */
+const LENDING: Lending = { canLend: true };
+const ALONE: Lending = { canLend: false };
+
 const engines = new WeakMap<Context, TransferEngine>();
 
-/** The ring and lanes of one context. */
+/** The ring of one context, and its part in the lanes of the host. */
 export class TransferEngine {
   readonly #context: Context;
   /** Limits of its size and thresholds of its ways. */
   readonly limits: EngineLimits;
   readonly #ring: PinnedRing;
-  readonly #lanes: CopyLanes;
+  readonly #share: LaneShare<TransferEngine>;
   readonly #demand: Demand;
   /** Slots that a lane works on. */
-  readonly #withLane = new Set<LoadedSlot>();
+  readonly #withLane: LoadedSlot[] = [];
   /** Transfers whose turn it is. */
   readonly #running = new Map<RingTransfer, RunningTransfer>();
+  /**
+   * The same as a list: looks that find nothing follow each other within a microsecond, and what each of
+   * them leaves to the garbage collector took a third of the time of a transfer.
+   */
+  #turns: readonly RunningTransfer[] = [];
   /** Transfers that wait for their turn. */
   readonly #waiting = new Set<RingTransfer>();
   /** Transfers whose arrays the program could move away while lanes use them. */
@@ -66,8 +77,12 @@ export class TransferEngine {
     this.#context = context;
     this.limits = limits;
     this.#demand = new Demand(limits.demandBytes);
-    this.#ring = new PinnedRing(context, limits);
-    this.#lanes = new CopyLanes(limits.slotCount, limits);
+    this.#share = new LaneShare(context.driver, this, limits);
+    this.#ring = new PinnedRing(context, limits, this.#share.firstSlot);
+  }
+
+  get #lanes(): CopyLanes {
+    return this.#share.lanes;
   }
 
   /** Returns the engine of a context; it ends with the context. */
@@ -152,22 +167,34 @@ export class TransferEngine {
     const pieceBytes = request.pieceBytes ?? pieceBytesFor(request.byteLength, slotBytes);
     const transfer = new RingTransfer(request, Math.min(pieceBytes, slotBytes));
     this.#lastTurn ??= beforeLastTurn(() => this.#rest(this.#running.keys()));
+    this.#share.begin();
     this.#waiting.add(transfer);
     if (request.arrays !== undefined) this.#unkept.add(transfer);
     this.#admit();
     return transfer;
   }
 
-  /** Advances all transfers, or naps; returns false when nothing could move. */
+  /**
+   * Advances all transfers, or naps; returns false when nothing could move. A caller that leaves turns
+   * to the event loop advances other devices' transfers as well: they have one thread, and each of
+   * them would wait while another has its time of a turn.
+   */
   advance({ canLend }: Lending): boolean {
-    if (this.#pump({ canLend: canLend && CAN_LEND })) return true;
+    const how = canLend && CAN_LEND ? LENDING : ALONE;
+    const seen = this.#lanes.doneCount;
+    const moved = this.#pump(how);
+    if (canLend && this.#share.active.size > 1) {
+      for (const other of this.#share.active) if (other !== this) other.#pump(how);
+    }
+    if (moved) return true;
     if (NAP_MILLISECONDS > 0) this.#lanes.waitSync(NAP_MILLISECONDS);
+    else this.#lanes.lookForDone(seen);
     return false;
   }
 
   /** Number of lent threads that have not come back. */
   get lentCount(): number {
-    return this.#lanes.lentCount;
+    return this.#share.lentCount;
   }
 
   /**
@@ -176,6 +203,10 @@ export class TransferEngine {
    * lanes always rest.
    */
   beforeProgram(): void {
+    for (const engine of this.#share.active) engine.#leaveToProgram();
+  }
+
+  #leaveToProgram(): void {
     for (const transfer of this.#running.keys()) transfer.noteProgram();
     if (this.#unkept.size === 0) return;
     if (this.#keep([...this.#unkept])) return;
@@ -204,7 +235,10 @@ export class TransferEngine {
   /** Ends a transfer early; pieces in flight are still completed. */
   fail(transfer: RingTransfer, error: unknown): void {
     transfer.fail(error);
-    if (this.#waiting.delete(transfer)) this.#letGo(transfer);
+    if (this.#waiting.delete(transfer)) {
+      this.#letGo(transfer);
+      this.#noteRest();
+    }
     const running = this.#running.get(transfer);
     if (running !== undefined && transfer.isOver) this.#end(transfer, running);
   }
@@ -212,11 +246,18 @@ export class TransferEngine {
   /** Ends a transfer that is over, and lets one that waits have its turn. */
   #end(transfer: RingTransfer, { stream, extra }: RunningTransfer): void {
     this.#running.delete(transfer);
+    this.#turns = [...this.#running.values()];
     extra?.[Symbol.dispose]();
     this.#letGo(transfer);
     TransferStreams.of(this.#context).put(stream);
     this.#admit();
-    if (this.#running.size > 0) return;
+    this.#noteRest();
+  }
+
+  /** Notes when there are no transfers any more. */
+  #noteRest(): void {
+    if (this.#running.size + this.#waiting.size > 0) return;
+    this.#share.end();
     this.#lastTurn?.[Symbol.dispose]();
     this.#lastTurn = undefined;
   }
@@ -232,7 +273,7 @@ export class TransferEngine {
    */
   async atRest(): Promise<void> {
     if (this.#returning.size > 0) await Promise.all(this.#returning);
-    while (this.#lanes.lentCount > 0 && this.#running.size === 0) await nextTurn();
+    while (this.lentCount > 0 && this.#running.size === 0) await nextTurn();
   }
 
   /** Notes that nothing uses the arrays of a transfer any more. */
@@ -248,7 +289,7 @@ export class TransferEngine {
   /** Ends the lanes and frees the ring. */
   dispose(): void {
     releaseAll(this.#context.driver, "threads and memory for transfers", [
-      () => this.#lanes.dispose(),
+      () => this.#share.release(),
       () => this.#ring.trim(),
       () => this.#context.ledger.caches.delete(this.#ring),
     ]);
@@ -263,14 +304,17 @@ export class TransferEngine {
         const stream = TransferStreams.of(this.#context).take();
         transfer.stream = stream;
         this.#running.set(transfer, {
+          transfer,
           queue: new CopyQueue(transfer, this.limits.slotCount),
           stream,
           extra: transfer.request.isFresh === true ? this.#lanes.callExtra() : undefined,
         });
+        this.#turns = [...this.#running.values()];
         transfer.request.follow?.(stream);
       } catch (error) {
         transfer.fail(error);
         this.#letGo(transfer);
+        this.#noteRest();
       }
     }
   }
@@ -280,24 +324,26 @@ export class TransferEngine {
     const resting = new Set(transfers);
     const isAtWork = ({ slot, transfer }: LoadedSlot) =>
       resting.has(transfer) && !this.#lanes.needsTurn(slot.index);
-    while (this.#withLane.values().some(isAtWork)) {
-      this.#lanes.help({ canLend: false });
-      for (const loaded of this.#withLane) this.#afterLane(loaded);
+    while (this.#withLane.some(isAtWork)) {
+      this.#lanes.help(ALONE);
+      this.#afterLanes();
     }
   }
 
   /** Advances every slot that can move; returns false when none could. */
   #pump(how: Lending): boolean {
-    let moved = false;
-    for (const loaded of this.#withLane) moved = this.#afterLane(loaded) || moved;
+    let moved = this.#afterLanes();
     moved = this.#load() || moved;
-    for (const { queue } of this.#running.values()) {
+    const turns = this.#turns;
+    for (let turn = 0; turn < turns.length; turn++) {
+      const { queue } = turns[turn] as RunningTransfer;
       moved = this.#afterCopies(queue.flush()) || moved;
-      moved = this.#afterCopies(queue.poll({ isStarved: this.#ring.isExhausted })) || moved;
+      moved = this.#afterCopies(queue.poll(this.#ring.isExhausted)) || moved;
     }
-    for (const [transfer, running] of this.#running) {
-      if (!transfer.isOver) continue;
-      this.#end(transfer, running);
+    for (let turn = 0; turn < turns.length; turn++) {
+      const running = turns[turn] as RunningTransfer;
+      if (!running.transfer.isOver) continue;
+      this.#end(running.transfer, running);
       moved = true;
     }
     if (how.canLend) moved = this.#lanes.lend() || moved;
@@ -312,7 +358,7 @@ export class TransferEngine {
    */
   #takeBack(): boolean {
     let moved = false;
-    for (const loaded of this.#withLane) {
+    for (const loaded of [...this.#withLane]) {
       const { slot, transfer, piece } = loaded;
       if (!this.#lanes.needsTurn(slot.index)) continue;
       if (transfer.request.direction === "download") {
@@ -332,7 +378,7 @@ export class TransferEngine {
 
   #leaveWithThread(loaded: LoadedSlot): void {
     const { slot, transfer } = loaded;
-    this.#withLane.delete(loaded);
+    this.#withLane.splice(this.#withLane.indexOf(loaded), 1);
     const letGo = transfer.request.keepOpen?.();
     this.#lanes.leave(slot.index, () => {
       this.#ring.put(slot);
@@ -345,7 +391,8 @@ export class TransferEngine {
     let moved = false;
     for (let waiting = true; waiting;) {
       waiting = false;
-      for (const [transfer, { queue }] of this.#running) {
+      for (let turn = 0; turn < this.#turns.length; turn++) {
+        const { transfer, queue } = this.#turns[turn] as RunningTransfer;
         if (!transfer.isWaiting) continue;
         if (transfer.request.direction === "upload" && this.#hasEnoughForLanes) continue;
         const slot = this.#takeSlot(transfer);
@@ -367,7 +414,7 @@ export class TransferEngine {
 
   /** More slots than lanes can take soon would only evict each other from the caches. */
   get #hasEnoughForLanes(): boolean {
-    return this.#withLane.size >= 2 * Math.max(1, this.#lanes.handCount);
+    return this.#withLane.length >= 2 * Math.max(1, this.#share.handCount);
   }
 
   #takeSlot(transfer: RingTransfer): Slot | undefined {
@@ -382,14 +429,26 @@ export class TransferEngine {
   #giveToLane(loaded: LoadedSlot): void {
     const { slot, piece } = loaded;
     this.#lanes.submit(slot.index, piece.laneTask(slot.address));
-    this.#withLane.add(loaded);
+    this.#withLane.push(loaded);
   }
 
-  #afterLane(loaded: LoadedSlot): boolean {
-    const { slot, transfer } = loaded;
-    const status = this.#lanes.status(slot.index);
-    if (status === "pending") return false;
-    this.#withLane.delete(loaded);
+  /** Passes on the slots that lanes are done with; returns false when there are none. */
+  #afterLanes(): boolean {
+    const slots = this.#withLane;
+    let keptCount = 0;
+    for (let at = 0; at < slots.length; at++) {
+      const loaded = slots[at] as LoadedSlot;
+      const status = this.#lanes.status(loaded.slot.index);
+      if (status === "pending") slots[keptCount++] = loaded;
+      else this.#afterLane(loaded, status);
+    }
+    const moved = keptCount < slots.length;
+    slots.length = keptCount;
+    return moved;
+  }
+
+  #afterLane(loaded: LoadedSlot, status: "done" | "failed"): void {
+    const { transfer } = loaded;
     const queue = this.#running.get(transfer)?.queue;
     const isUpload = transfer.request.direction === "upload";
     if (status === "failed") {
@@ -400,7 +459,6 @@ export class TransferEngine {
     } else {
       this.#retire(loaded);
     }
-    return true;
   }
 
   /**

@@ -4,6 +4,7 @@ import type { Context } from "../driver/context.ts";
 import type { DriverArguments } from "../driver/driver.ts";
 import type { Allocation } from "../memory/allocation.ts";
 import { comesAfterNothing, queueInOrder } from "../memory/in_order.ts";
+import { isStripedOver } from "../memory/striped_memory_resource.ts";
 import { type CudaStream, queueOf } from "../order/stream.ts";
 import { DisposedError } from "../words/errors.ts";
 import type { MemorySpan } from "./copy.ts";
@@ -122,9 +123,9 @@ function queueLine(
   context.settle(context.driver.status(name, ...args), name, ...args);
 }
 
-function checkStream({ context }: Allocation, stream: CudaStream): void {
+function checkStream({ context, resource }: Allocation, stream: CudaStream): void {
   if (stream.disposed) throw new DisposedError(stream.toString());
-  if (context === stream.context) return;
+  if (context === stream.context || isStripedOver(resource, stream.context)) return;
   throw new TypeError(
     `Cannot use memory of device ${context.ordinal} on ${stream} of device ` +
       `${stream.context.ordinal}: use a stream of the same device`,

@@ -4,7 +4,7 @@
 import { requireUnrecorded } from "../memory/captured_memory.ts";
 import { type OwnedHostSpan, ownedSpan } from "../memory/host_bytes.ts";
 import { comesAfterNothing, type MemoryUse, pendingBefore } from "../memory/in_order.ts";
-import { finishNow } from "../order/pending_work.ts";
+import { finishNow, type PendingWork } from "../order/pending_work.ts";
 import { type CudaStream, queueOf } from "../order/stream.ts";
 import { nextTurn } from "../order/waiting.ts";
 import { ArrayMover, queueByDriver } from "./array_mover.ts";
@@ -50,6 +50,14 @@ export interface HostSide {
   readonly land?: ((bytes: HostBytes) => void) | undefined;
 }
 
+/** Work that an upload is followed by at once. */
+export interface FollowingWork {
+  /** The memory that it uses beside the upload's. */
+  readonly uses: readonly MemoryUse[];
+  /** Queues it; not called when the upload fails. */
+  readonly queue: () => void;
+}
+
 /** One transfer between host bytes and device memory. */
 export interface HostTransfer extends TransferOptions {
   /** Direction of the transfer. */
@@ -63,9 +71,11 @@ export interface HostTransfer extends TransferOptions {
   /** Whether counters and the timeline leave the transfer out. */
   readonly isUncounted?: boolean;
   /** Whether the memory is new and known only to the caller, so that it needs no order. */
-  readonly isPlaced?: boolean;
-  /** Work that follows an upload at once, and the memory that it uses beside the upload's. */
-  readonly andThen?: { readonly uses: readonly MemoryUse[]; readonly queue: () => void };
+  readonly isPlaced?: boolean | undefined;
+  /** Transfers of the same call, which move other bytes of the same arrays. */
+  readonly besides?: Set<PendingWork> | undefined;
+  /** Work that follows an upload at once. */
+  readonly andThen?: FollowingWork | undefined;
 }
 
 const ACTIONS = {
@@ -281,6 +291,7 @@ function planOf(task: HostTransfer, owned: OwnedHostSpan | undefined): TransferP
     byteLength: span.byteLength,
     action: ACTIONS[direction],
     isPlaced: task.isPlaced,
+    besides: task.besides,
     onProgress,
     signal,
     start: (entry) => {

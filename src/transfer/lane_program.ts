@@ -36,13 +36,20 @@ export const OPERATION = {
   write: 2n,
   /** As many copies as `byteLength` says, from the slot's list. */
   copyEach: 3n,
+  /** memcpy() of each row, between places whose rows lie as far apart as the pitches say. */
+  copyRows: 4n,
+  /** Fills `destination`, packed, with rows of file descriptor `source` from `fileOffset` on. */
+  readRows: 5n,
 } as const;
 
 /** Status of a task. */
 export const STATUS = { pending: 0, done: 1, failed: 2 } as const;
 
-/** 64-bit fields of a task: operation, destination, source, byteLength, fileOffset. */
-export const TASK_FIELDS = 5;
+/**
+ * 64-bit fields of a task: operation, destination, source, byteLength, fileOffset; and for rows the
+ * bytes of one, and the bytes from the start of one to the next in the source and the destination.
+ */
+export const TASK_FIELDS = 8;
 
 /** Copies that a slot's list has room for. */
 export const MOST_COPIES = 128;
@@ -148,18 +155,42 @@ export function doTask(slot: number, { fields, lists }: TaskMemory, tools: TaskT
     return true;
   }
   const offset = field(4);
-  const steps = tools.fileSteps(byteLength);
-  let step = steps.next();
-  while (step.done !== true) {
-    const moved = step.value;
-    const left = byteLength - moved;
-    step = steps.next(
-      operation === OPERATION.read
-        ? host.pread(Number(source), destination + moved, left, offset + moved)
-        : host.pwrite(Number(destination), source + moved, left, offset + moved),
-    );
+  const [rowBytes, sourcePitch, destinationPitch] = [field(5), field(6), field(7)];
+  if (operation === OPERATION.copyRows) {
+    let [from, to] = [source, destination];
+    for (let done = 0n; done < byteLength; done += rowBytes) {
+      host.memcpy(to, from, rowBytes);
+      from += sourcePitch;
+      to += destinationPitch;
+    }
+    return true;
   }
-  return step.value;
+  function moveRun(address: bigint, byteLength: bigint, offset: bigint): boolean {
+    const steps = tools.fileSteps(byteLength);
+    let step = steps.next();
+    while (step.done !== true) {
+      const moved = step.value;
+      const left = byteLength - moved;
+      step = steps.next(
+        operation === OPERATION.write
+          ? host.pwrite(Number(destination), address + moved, left, offset + moved)
+          : host.pread(Number(source), address + moved, left, offset + moved),
+      );
+    }
+    return step.value;
+  }
+  if (operation !== OPERATION.readRows) {
+    return moveRun(operation === OPERATION.write ? source : destination, byteLength, offset);
+  }
+  const file = Number(source);
+  let at = offset;
+  for (let done = 0n; done < byteLength; done += rowBytes) {
+    // Nearly always one call reads a row; steps cost more than the row does.
+    const count = host.pread(file, destination + done, rowBytes, at);
+    if (count !== rowBytes && !moveRun(destination + done, rowBytes, at)) return false;
+    at += sourcePitch;
+  }
+  return true;
 }
 
 /**

@@ -30,6 +30,30 @@ export type LaneTask =
     readonly copies: readonly ByteCopy[];
   }
   | {
+    readonly operation: "copyRows";
+    /** Bytes of one row. */
+    readonly rowBytes: number;
+    /** Bytes from the start of a row to the next, where they are read. */
+    readonly sourcePitch: number;
+    /** Bytes from the start of a row to the next, where they are written. */
+    readonly destinationPitch: number;
+  } & ByteCopy
+  | {
+    readonly operation: "readRows";
+    /** Address of the rows, which follow each other there. */
+    readonly destination: bigint;
+    /** The file descriptor to read from. */
+    readonly source: bigint;
+    /** Bytes of all rows. */
+    readonly byteLength: number;
+    /** Offset of the first row in the file, in bytes. */
+    readonly fileOffset: number;
+    /** Bytes of one row. */
+    readonly rowBytes: number;
+    /** Bytes from the start of a row to the next in the file. */
+    readonly sourcePitch: number;
+  }
+  | {
     readonly operation: "read" | "write";
     /** An address, or the file descriptor to write to. */
     readonly destination: bigint;
@@ -73,18 +97,27 @@ export class LaneTasks implements TaskMemory {
     fields[at + 1] = task.destination;
     fields[at + 2] = task.source;
     fields[at + 3] = BigInt(task.byteLength);
-    if (task.operation === "copy") this.#arrays.set(slot, task);
-    else fields[at + 4] = BigInt(task.fileOffset);
+    if (task.operation === "copy") {
+      this.#arrays.set(slot, task);
+      return;
+    }
+    if ("fileOffset" in task) fields[at + 4] = BigInt(task.fileOffset);
+    if (!("rowBytes" in task)) return;
+    fields[at + 5] = BigInt(task.rowBytes);
+    fields[at + 6] = BigInt(task.sourcePitch);
+    if ("destinationPitch" in task) fields[at + 7] = BigInt(task.destinationPitch);
   }
 
-  /** Returns whether a task is a list of small copies. */
+  /** Returns whether a task is many small moves, each of which would be a call to another thread. */
   isList(slot: number): boolean {
-    return this.#field(slot, 0) === OPERATION.copyEach;
+    const operation = this.#field(slot, 0);
+    return operation === OPERATION.copyEach || operation === OPERATION.copyRows ||
+      operation === OPERATION.readRows;
   }
 
   /** Returns whether a task is over before a sleeping lane would be awake. */
   isBrief(slot: number): boolean {
-    return this.isList(slot) || this.#field(slot, 3) <= BRIEF_BYTES;
+    return this.#field(slot, 0) === OPERATION.copyEach || this.#field(slot, 3) <= BRIEF_BYTES;
   }
 
   /** Does a task on the calling thread; false when it failed. */

@@ -22,6 +22,9 @@ const TURN_MILLISECONDS = CAN_BE_TERMINATED ? 10 : 0.1;
 /** Time for which brief transfers in a row may keep the event loop from its next turn. */
 const MOST_TURN_MILLISECONDS = 4;
 
+/** A step that leaves turns to the event loop. */
+const BETWEEN_TURNS: Lending = { canLend: true };
+
 /** Options of a transfer: a progress callback, and a signal that ends it early. */
 export interface TransferOptions {
   /** Called as bytes arrive: every few MiB for large transfers, once for small ones. */
@@ -91,6 +94,11 @@ export interface TransferPlan extends TransferOptions {
   readonly action: string;
   /** Whether it is a part of work that has its place in the order and keeps the memory. */
   readonly isPlaced?: boolean | undefined;
+  /**
+   * Transfers of the same call, which move other bytes of the same arrays: it neither comes after them
+   * nor before them, and joins them.
+   */
+  readonly besides?: Set<PendingWork> | undefined;
   /** Starts to move the bytes when its turn has come, after the GPU's work before `entry`. */
   start(entry: Fence | undefined): Mover;
   /** Finishes the transfer when the bytes have arrived, before any later work. */
@@ -119,7 +127,7 @@ export class PendingTransfer extends PendingWork {
    */
   constructor(plan: TransferPlan) {
     super();
-    const { stream, uses, arrays, signal, action, isPlaced = false } = plan;
+    const { stream, uses, arrays, signal, action, isPlaced = false, besides } = plan;
     for (const { allocation, access } of uses) {
       requireUnrecorded(allocation, stream, action);
       allocation.checkUse(access);
@@ -129,7 +137,9 @@ export class PendingTransfer extends PendingWork {
     this.promise = promise;
     this.#settle = { resolve, reject };
     this.#watchSignal(signal);
-    const earlier = isPlaced ? [] : [...pendingBefore(stream, uses), ...arraysBefore(arrays)];
+    const before = isPlaced ? [] : [...pendingBefore(stream, uses), ...arraysBefore(arrays)];
+    const earlier = besides === undefined ? before : before.filter((work) => !besides.has(work));
+    besides?.add(this);
     if (!isPlaced) {
       queueOf(stream).notePending(this);
       noteArrayUses(this, arrays);
@@ -200,7 +210,7 @@ export class PendingTransfer extends PendingWork {
     const context = this.#plan.stream.context.retain();
     const { firstTurnMilliseconds } = TransferEngine.limitsOf(context);
     await undefined;
-    this.#step({ canLend: true });
+    this.#step(BETWEEN_TURNS);
     await undefined;
     let turn = Turn.current();
     this.#stepUntil(Math.min(performance.now() + firstTurnMilliseconds, turn.mustEndAt));
@@ -223,7 +233,7 @@ export class PendingTransfer extends PendingWork {
 
   #stepUntil(end: number): void {
     do {
-      if (!this.#step({ canLend: true }) && this.#mover?.needsTurn === true) return;
+      if (!this.#step(BETWEEN_TURNS) && this.#mover?.needsTurn === true) return;
     } while (!this.isOver && performance.now() < end);
   }
 
@@ -296,7 +306,7 @@ export class PendingTransfer extends PendingWork {
   #watchSignal(signal: AbortSignal | undefined): void {
     if (signal === undefined) return;
     const onAbort = () => {
-      if (this.hasBegun) this.#step({ canLend: true });
+      if (this.hasBegun) this.#step(BETWEEN_TURNS);
       if (!this.hasBegun || this.#failure !== undefined) this.#settle.reject(signal.reason);
     };
     signal.addEventListener("abort", onAbort);

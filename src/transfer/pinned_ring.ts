@@ -10,7 +10,7 @@ import type { Piece, RingTransfer } from "./ring_transfer.ts";
 
 /** One page-locked slot. */
 export interface Slot {
-  /** Its number in the ring. */
+  /** Its number, by which its lanes know it. */
   readonly index: number;
   /** Its address. */
   readonly address: bigint;
@@ -48,15 +48,17 @@ export class PinnedRing implements MemoryCache {
   /** Limits of its size. */
   readonly limits: RingLimits;
   readonly #context: Context;
+  readonly #firstIndex: number;
   readonly #resource: HugePinnedMemory;
   readonly #slabs: bigint[] = [];
   readonly #slots: Slot[] = [];
   readonly #free: Slot[] = [];
   #isFull = false;
 
-  /** Starts with no memory. */
-  constructor(context: Context, limits: RingLimits) {
+  /** Starts with no memory; slots are numbered from `firstIndex` on. */
+  constructor(context: Context, limits: RingLimits, firstIndex = 0) {
     this.#context = context;
+    this.#firstIndex = firstIndex;
     this.#resource = new HugePinnedMemory({ context });
     this.limits = limits;
     context.ledger.caches.add(this);
@@ -114,7 +116,11 @@ export class PinnedRing implements MemoryCache {
     const fences = this.#makeFences(count, slab);
     this.#slabs.push(slab);
     for (const [i, fence] of fences.entries()) {
-      const slot = { index: held + i, address: slab + BigInt(i * slotBytes), fence };
+      const slot = {
+        index: this.#firstIndex + held + i,
+        address: slab + BigInt(i * slotBytes),
+        fence,
+      };
       this.#slots.push(slot);
       this.#free.push(slot);
     }

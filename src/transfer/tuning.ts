@@ -2,7 +2,7 @@
 
 import { type ByteSize, parseBytes } from "../words/format.ts";
 import { NUMBER, OptionSet, SIZE } from "../words/options.ts";
-import type { LaneCounts } from "./copy_lanes.ts";
+import type { LaneNeeds } from "./lane_share.ts";
 import type { RingLimits } from "./pinned_ring.ts";
 import { DRIVER_PIECE_BYTES, RING_DEMAND_BYTES, SMALLEST_RING_BYTES } from "./ways.ts";
 
@@ -12,7 +12,8 @@ export interface TransferTuning {
   readonly ringSize?: ByteSize;
   /**
    * Largest number of threads that fill and drain it. By default one less than the cores, at most
-   * 10; at most 15 for memory that was never touched, and before lanes run.
+   * 10; at most 15 for memory that was never touched, and before lanes run; at most 24 where there are
+   * several GPUs, which share them.
    */
   readonly laneCount?: number;
   /** From which size a transfer goes through it; `deno task calibrate` finds it for a machine. */
@@ -27,7 +28,7 @@ export const TRANSFER_TUNING: OptionSet<TransferTuning> = new OptionSet({
 });
 
 /** Limits of an engine's size and thresholds of its ways. */
-export interface EngineLimits extends RingLimits, LaneCounts {
+export interface EngineLimits extends RingLimits, LaneNeeds {
   /** Size below which a transfer is one driver call. */
   readonly briefBytes: number;
   /** Most bytes that an awaited transfer moves in the call, without a turn of the event loop. */
@@ -59,6 +60,7 @@ export const DEFAULT_LIMITS: EngineLimits = {
   slabSlots: 16,
   laneCount: Math.min(10, SPARE_CORES),
   freshLaneCount: Math.min(15, SPARE_CORES),
+  sharedLaneCount: Math.min(24, SPARE_CORES),
   briefBytes: SMALLEST_RING_BYTES,
   atOnceBytes: AT_ONCE_BYTES,
   driverPieceBytes: DRIVER_PIECE_BYTES,
@@ -81,6 +83,7 @@ export function limitsOf(tuning: TransferTuning): EngineLimits {
     slotCount: ringSize === undefined ? DEFAULT_LIMITS.slotCount : slotCountFor(ringSize),
     laneCount,
     freshLaneCount: tuning.laneCount ?? DEFAULT_LIMITS.freshLaneCount,
+    sharedLaneCount: tuning.laneCount ?? DEFAULT_LIMITS.sharedLaneCount,
     ringFromBytes: ringFromSize === undefined
       ? undefined
       : parseBytes(ringFromSize, "ringFromSize"),

@@ -15,6 +15,8 @@ import * as testing from "../../src/entries/testing.ts";
 import * as bench from "../../src/bench/mod.ts";
 import * as notebook from "../../src/notebook/mod.ts";
 import { startGroup } from "../../src/group/device_group.ts";
+import { splitArray } from "../../src/spread/split.ts";
+import { Parts } from "../../src/words/parts.ts";
 import { openTestDevice } from "../support/driver.ts";
 import { TemporaryFolder } from "../support/temporary_folder.ts";
 import { CaughtWarnings } from "../support/warnings.ts";
@@ -61,8 +63,15 @@ const THINGS: Readonly<Record<string, (gpu: kit.CudaDevice) => object>> = {
     const { context } = kit.CudaDevice.open(0, { driver: simulated.simulateDriver() });
     return startGroup([context]);
   },
+  DeviceParts: (gpu) => {
+    const [dtype, shape] = ["float32", [4]] as const;
+    const layout = splitArray({ dtype, shape, count: 1 }, {});
+    const buffers = [gpu.zeros(dtype, shape)];
+    return new group.DeviceParts(new Parts({ dtype, shape, layout, buffers }));
+  },
   CudaAsyncMemoryResource: (gpu) => new memory.CudaAsyncMemoryResource(gpu, {}),
   CachingResourceAdaptor: (gpu) => new memory.CachingResourceAdaptor(gpu.memoryResource),
+  StripedMemoryResource: (gpu) => new group.StripedMemoryResource([gpu]),
   VirtualMemoryResource: (gpu) => new memory.VirtualMemoryResource(gpu),
 };
 

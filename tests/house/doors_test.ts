@@ -160,7 +160,8 @@ function walk(row: Door, attempts: (scene: DoorScene) => Iterable<Attempt>): Pro
     using world = await gpus.group();
     using stack = new DisposableStack();
     const parts = gpus.map((each) => stack.use(each.zeros("float32", 4)));
-    const group = { gpus, world, parts };
+    const spread = stack.use(await gpus.upload(new Float32Array(8)));
+    const group = { gpus, world, parts, spread };
     const things = { gpu, buffer, source, view, staged, managed, graph, module, kernel, group };
     const scene = { ...things, folder: folder.path };
     const live = liveNames(gpu);

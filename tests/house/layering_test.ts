@@ -27,6 +27,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ["src/kernels/"],
   ["src/python/"],
   ["src/measure/"],
+  ["src/spread/"],
   ["src/group/"],
   ["src/device/"],
   ["src/cards/"],

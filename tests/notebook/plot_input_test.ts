@@ -3,12 +3,14 @@
 import { assertThrows } from "@std/assert";
 import { plotBandwidth } from "../../src/notebook/bandwidth_plot.ts";
 import { plotLatency } from "../../src/notebook/latency_plot.ts";
+import { plotLinks } from "../../src/notebook/links_plot.ts";
 import { plotOverlap } from "../../src/notebook/overlap_plot.ts";
 import { bandwidthResult } from "../support/bandwidth_result.ts";
 
 const PLOTS: Record<string, [plot: (input: never) => unknown, source: string]> = {
   plotBandwidth: [plotBandwidth, "gpu.bandwidth()"],
   plotLatency: [plotLatency, "gpu.bandwidth()"],
+  plotLinks: [plotLinks, "gpus.bandwidth()"],
   plotOverlap: [plotOverlap, "gpu.traceOverlap()"],
 };
 

@@ -20,7 +20,12 @@ import {
   PooledPinnedHostMemoryResource,
   TrackingResourceAdaptor,
 } from "../../src/entries/memory.ts";
-import type { DeviceGroup, DeviceList } from "../../src/entries/group.ts";
+import {
+  type DeviceGroup,
+  type DeviceList,
+  type DeviceParts,
+  StripedMemoryResource,
+} from "../../src/entries/group.ts";
 import type { CudaKernel, CudaModule } from "../../src/entries/kernels.ts";
 import { loadNpy, loadNpz, saveNpz } from "../../src/entries/numpy.ts";
 import { Python, startPython } from "../../src/entries/python.ts";
@@ -71,6 +76,8 @@ export interface GroupScene {
   readonly world: DeviceGroup;
   /** Four numbers on each of them. */
   readonly parts: readonly DeviceBuffer<"float32">[];
+  /** The same, as an array in parts. */
+  readonly spread: DeviceParts<"float32">;
 }
 
 /** What one option may be, as the walk knows wrong values for it. */
@@ -104,6 +111,8 @@ const STREAM = { stream: "stream" } as const;
 const TRANSFER = { ...STREAM, onProgress: "callback", signal: "signal" } as const;
 const PLACE = { ...STREAM, label: "text" } as const;
 const ALLOCATE = { ...PLACE, resource: "resource" } as const;
+const PARTS = { onProgress: "callback", signal: "signal" } as const;
+const SHARDED = { ...PARTS, place: "list", filter: "callback", label: "text" } as const;
 const DEVICE = { ...ALLOCATE, shareable: "flag" } as const;
 const ELEMENTS = { dtype: "dtype", shape: "shape" } as const;
 const COLLECTIVE = { streams: "list", timeoutSeconds: "number", signal: "signal" } as const;
@@ -447,6 +456,50 @@ export const DOORS: Readonly<Record<string, Door>> = {
     { timeoutSeconds: "number", label: "text" },
     ({ group: { gpus } }, o) => gpus.group(o),
   ),
+  "DeviceList#upload": door(
+    "upload",
+    { ...ELEMENTS, ...PARTS, split: "anything", offsets: "list", label: "text" },
+    ({ group: { gpus } }, o) => gpus.upload(VALUES, o),
+  ),
+  "DeviceList#stripe": door(
+    "stripe",
+    { stripeSize: "size", dtype: "dtype", label: "text" },
+    ({ group: { gpus } }, o) => gpus.stripe(1024, o),
+  ),
+  "new StripedMemoryResource": door(
+    "new StripedMemoryResource",
+    { stripeSize: "size" },
+    ({ group: { gpus } }, o) => new StripedMemoryResource(gpus, o),
+  ),
+  "DeviceList#bandwidth": door(
+    "bandwidth",
+    {
+      cases: "list",
+      caseSize: "size",
+      sampleCount: "number",
+      onProgress: "callback",
+      signal: "signal",
+    },
+    ({ group: { gpus } }, o) => gpus.bandwidth(o),
+  ),
+  "DeviceList#loadSafetensors": door(
+    "loadSafetensors",
+    SHARDED,
+    ({ group: { gpus }, folder }, o) => {
+      return gpus.loadSafetensors(`${folder}/there.safetensors`, o);
+    },
+  ),
+  "DeviceGroup#loadSafetensors": door(
+    "loadSafetensors",
+    SHARDED,
+    ({ group: { world }, folder }, o) => world.loadSafetensors(`${folder}/there.safetensors`, o),
+  ),
+  "DeviceParts#upload": door("upload", PARTS, ({ group: { spread } }, o) => {
+    return spread.upload(VALUES, o);
+  }),
+  "DeviceParts#download": door("download", PARTS, ({ group: { spread } }, o) => {
+    return spread.download(undefined, o);
+  }),
   "DeviceGroup#allReduce": door("allReduce", REDUCE, ({ group: { world, parts } }, o) => {
     return world.allReduce(parts, o);
   }),

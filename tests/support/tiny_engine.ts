@@ -23,6 +23,7 @@ export const TINY_LIMITS: EngineLimits = {
   slabSlots: 2,
   laneCount: 2,
   freshLaneCount: 2,
+  sharedLaneCount: 2,
   briefBytes: 4096,
   atOnceBytes: 0,
   driverPieceBytes: 4096,

@@ -13,7 +13,6 @@ import { contextOf } from "../../memory/memory_resource.ts";
 import { takeAfterCollection } from "../../memory/out_of_memory.ts";
 import type { CudaStream } from "../../order/stream.ts";
 import { streamOn } from "../../order/stream_choice.ts";
-import type { DiskFile } from "../../transfer/disk_file.ts";
 import { uploadFrom } from "../../transfer/file_transfer.ts";
 import { inParallel } from "../../transfer/in_parallel.ts";
 import type { TransferOptions } from "../../transfer/pending_transfer.ts";
@@ -21,13 +20,12 @@ import { ProgressTotal } from "../../transfer/progress_total.ts";
 import { TRANSFER_KINDS } from "../../transfer/transfer_choice.ts";
 import { CALLBACK, OptionSet } from "../../words/options.ts";
 import { Parts } from "../../words/parts.ts";
-import { SafetensorsError } from "./error.ts";
 import { heldAs } from "./formats.ts";
 import type { TensorEntry } from "./header.ts";
 import { type BlockLayout, placeTensors } from "./layout.ts";
 import { type LoadedTensor, SafetensorsModel } from "./model.ts";
-import { readHeader } from "./read_header.ts";
-import { findShards, type SafetensorsSource, type Shard } from "./shards.ts";
+import { type OpenShard, openShards } from "./open_shards.ts";
+import type { SafetensorsSource } from "./shards.ts";
 
 /** Options for {@link CudaDevice.loadSafetensors}. */
 export interface LoadSafetensorsOptions extends AllocateOptions, TransferOptions {
@@ -41,12 +39,8 @@ const LOAD_OPTIONS = new OptionSet<LoadSafetensorsOptions>({
   filter: CALLBACK,
 });
 
-/** One file, opened, with its header. */
-interface OpenShard {
-  readonly file: DiskFile;
-  readonly metadata: Readonly<Record<string, string>>;
-  /** Offset in the file at which the data starts. */
-  readonly dataOffset: number;
+/** One file, opened, and the places of its tensors in memory. */
+interface PlacedShard extends OpenShard {
   readonly layout: BlockLayout;
 }
 
@@ -72,12 +66,9 @@ export async function loadSafetensors(
   const context = contextOf(gpu, "load a model onto");
   const stream = streamOn(context, options, "memory");
   using resources = new DisposableStack();
-  const shards: OpenShard[] = [];
-  for (const shard of await findShards(source, { resources, signal: options.signal })) {
-    options.signal?.throwIfAborted();
-    shards.push(await openShard(shard, options));
-  }
-  checkNames(shards);
+  const { filter, signal } = options;
+  const shards = (await openShards(source, { resources, filter, signal }))
+    .map((shard): PlacedShard => ({ ...shard, layout: placeTensors(shard.tensors) }));
   using memory = new DisposableStack();
   const blocks: DeviceBuffer<"uint8">[] = [];
   for (const { file, layout } of shards) {
@@ -93,43 +84,8 @@ export async function loadSafetensors(
   return new SafetensorsModel(new Parts({ blocks, tensors, metadata }));
 }
 
-async function openShard(
-  { reading, names }: Shard,
-  { filter = () => true, signal }: LoadSafetensorsOptions,
-): Promise<OpenShard> {
-  const opened = await reading.opened(signal);
-  const { header: { tensors, metadata }, dataOffset } = await readHeader(opened);
-  checkIndex(reading.path, { names, tensors });
-  const wanted = tensors.filter((entry) => (names?.has(entry.name) ?? true) && filter(entry));
-  return { file: opened.file, metadata, dataOffset, layout: placeTensors(wanted) };
-}
-
-function checkIndex(
-  path: string,
-  expected: { names: ReadonlySet<string> | undefined; tensors: readonly TensorEntry[] },
-): void {
-  if (expected.names === undefined) return;
-  const there = new Set(expected.tensors.map(({ name }) => name));
-  const missing = expected.names.difference(there).values().next().value;
-  if (missing === undefined) return;
-  throw new SafetensorsError(path, `the index expects tensor "${missing}" in it, which it lacks`);
-}
-
-function checkNames(shards: readonly OpenShard[]): void {
-  const owners = new Map<string, string>();
-  for (const { file, layout } of shards) {
-    for (const { entry: { name } } of layout.tensors) {
-      const other = owners.get(name);
-      if (other !== undefined) {
-        throw new SafetensorsError(file.path, `tensor "${name}" is in ${other} too`);
-      }
-      owners.set(name, file.path);
-    }
-  }
-}
-
 async function readBlocks(
-  shards: readonly OpenShard[],
+  shards: readonly PlacedShard[],
   options: LoadSafetensorsOptions & {
     readonly stream: CudaStream;
     readonly blocks: readonly DeviceBuffer[];
@@ -173,7 +129,7 @@ function bytesToRead({ runs }: BlockLayout): number {
 }
 
 function* viewsOf(
-  { layout }: OpenShard,
+  { layout }: PlacedShard,
   block: DeviceBuffer | undefined,
 ): Generator<[string, LoadedTensor]> {
   if (block === undefined) return;

@@ -1,6 +1,7 @@
 // Finds the files of a model: one, several, or those that an index names.
 
-import type { FilePath } from "../../transfer/file_path.ts";
+import { factsBehind } from "../../transfer/file_facts.ts";
+import { type FilePath, pathOf, requireAccess } from "../../transfer/file_path.ts";
 import { FileReading } from "../../transfer/file_reading.ts";
 import { builtin } from "../../words/builtin.ts";
 import { isWebAddress } from "../web_address.ts";
@@ -8,7 +9,10 @@ import { SafetensorsError } from "./error.ts";
 import { MAX_HEADER_BYTES } from "./header.ts";
 import { JsonError, JsonScanner } from "./json_scanner.ts";
 
-/** Location of a model: a file, several files, or an index (`model.safetensors.index.json`). */
+/**
+ * Location of a model: a file, several files, an index (`model.safetensors.index.json`), or a folder
+ * with an index or with nothing but files of the model.
+ */
 export type SafetensorsSource = FilePath | readonly FilePath[];
 
 /** One file of a model. */
@@ -35,11 +39,12 @@ interface Finding {
  * @throws TypeError for an address on the web.
  */
 export async function findShards(source: SafetensorsSource, finding: Finding): Promise<Shard[]> {
-  const paths: readonly FilePath[] = Array.isArray(source) ? source : [source];
-  const address = paths.find(isWebAddress);
+  const given: readonly FilePath[] = Array.isArray(source) ? source : [source];
+  const address = given.find(isWebAddress);
   if (address !== undefined) {
     throw new TypeError(`Cannot load ${address}: expected a file; download it first`);
   }
+  const paths = given.flatMap(filesAt);
   const readings = paths.map((path) => finding.resources.use(new FileReading(path)));
   const shards: Shard[] = [];
   for (const reading of readings) {
@@ -47,6 +52,26 @@ export async function findShards(source: SafetensorsSource, finding: Finding): P
     else shards.push({ reading });
   }
   return shards;
+}
+
+/** Returns the path of a file as it is, and those of a folder's index or else of all its files. */
+function filesAt(source: FilePath): FilePath[] {
+  const path = pathOf(source);
+  requireAccess(path, "read");
+  if (factsBehind(path)?.kind !== "folder") return [source];
+  const names = Array.from(Deno.readDirSync(path), ({ name }) => name).sort();
+  const indices = names.filter((name) => name.endsWith(".safetensors.index.json"));
+  if (indices.length > 1) {
+    throw new SafetensorsError(path, `it has ${indices.length} indices; name the one to load`);
+  }
+  const files = indices.length > 0
+    ? indices
+    : names.filter((name) => name.endsWith(".safetensors"));
+  if (files.length === 0) {
+    throw new SafetensorsError(path, "it is a folder without files that end in .safetensors");
+  }
+  const { join } = builtin("node:path");
+  return files.map((name) => join(path, name));
 }
 
 async function readIndex(index: FileReading, { resources, signal }: Finding): Promise<Shard[]> {

@@ -605,3 +605,17 @@ async function errorOf(call: () => unknown): Promise<unknown> {
     return error;
   }
 }
+
+testWithNccl("gpu.report() tells what NCCL took for a group, until the group ends", async () => {
+  using gpus = CudaDevice.all({ driver: driverFor(MOST_RANKS) });
+  const libraries = () => gpus.map((gpu) => gpu.report().data.libraries);
+  assertEquals(libraries(), gpus.map(() => []));
+  const before = gpus.map(({ memory: { freeBytes } }) => freeBytes);
+  const group = await gpus.group({ label: "world" });
+  const taken = gpus.map(({ memory: { freeBytes } }, rank) => (before[rank] ?? 0) - freeBytes);
+  assert(taken.every((bytes) => bytes > 0), `${taken}`);
+  assertEquals(libraries(), taken.map((byteLength) => [{ name: "NCCL for world", byteLength }]));
+  for (const gpu of gpus) assertStringIncludes(`${gpu.report()}`, "held by NCCL for world");
+  group.dispose();
+  assertEquals(libraries(), gpus.map(() => []));
+});

@@ -1,0 +1,228 @@
+// One range of addresses over several devices: its stripes lie on each of them in turn, and all of them
+// reach all of it.
+
+import { CUmemAllocationGranularity_flags, CUmemAllocationType } from "../../ffi/constants.ts";
+import { CUmemAccessDesc, CUmemAllocationProp } from "../../ffi/structs.ts";
+import type { Context } from "../driver/context.ts";
+import { take32, take64 } from "../driver/driver.ts";
+import { tryRelease } from "../driver/release.ts";
+import type { CudaStream } from "../order/stream.ts";
+import { CudaUnavailableError } from "../words/errors.ts";
+import { type ByteSize, formatAddress, formatBytes, parseBytes } from "../words/format.ts";
+import { OptionSet, SIZE } from "../words/options.ts";
+import { BaseMemoryResource } from "./base_memory_resource.ts";
+import { describeAccess, deviceLocation } from "./device_access.ts";
+import { contextOf, type ContextOwner } from "./memory_resource.ts";
+import { freeWhenPassed } from "./when_passed.ts";
+
+/** Options for {@link StripedMemoryResource}. */
+export interface StripeOptions {
+  /** Size of a stripe, rounded up to what the devices map; 32 MiB by default. */
+  readonly stripeSize?: ByteSize | undefined;
+}
+
+/** Checks the options above. */
+export const STRIPE_OPTIONS: OptionSet<StripeOptions> = new OptionSet({ stripeSize: SIZE });
+
+const DEFAULT_STRIPE_BYTES = 32 * 2 ** 20;
+
+/** A range in use. */
+interface StripedRange {
+  readonly reservedBytes: number;
+  /** Sizes of the stripes that are mapped, from the start. */
+  readonly stripes: number[];
+}
+
+/**
+ * Memory over several devices in one range of addresses (cuMemAddressReserve, cuMemCreate on each
+ * device, cuMemMap): stripe 0 lies on the first device, stripe 1 on the second, and so on in turn.
+ * Copies, fills and kernels of all these devices reach all of it. Its buffers count as memory of the
+ * first device.
+ *
+ * @example
+ * ```ts
+ * import { CudaDevice } from "vramkit";
+ * import { StripedMemoryResource } from "vramkit/group";
+ *
+ * using gpus = CudaDevice.openMany([0, 1], { driver: "simulated" });
+ * const [first, second] = [...gpus] as [CudaDevice, CudaDevice];
+ * const resource = new StripedMemoryResource(gpus, { stripeSize: "2 MiB" });
+ * using wide = first.alloc("uint8", 4 * 2 ** 20, { resource });
+ * wide.fill(7, { stream: second.stream });
+ * console.log(await wide.at(-1)); // 7
+ * ```
+ */
+export class StripedMemoryResource extends BaseMemoryResource {
+  /** The contexts of the devices, in the order of their stripes. */
+  readonly contexts: readonly Context[];
+  /** Bytes of one stripe. */
+  readonly stripeBytes: number;
+  readonly #granularity: number;
+  readonly #ranges = new Map<bigint, StripedRange>();
+
+  /**
+   * Takes memory from devices, in the order given.
+   *
+   * @throws TypeError when they are no devices, or one is named twice.
+   * @throws CudaUnavailableError when a device has no virtual memory, or two do not reach each other's
+   *   memory; the message names them.
+   */
+  constructor(owners: Iterable<ContextOwner>, options: StripeOptions = {}) {
+    const contexts = contextsOf(owners);
+    const { stripeSize = DEFAULT_STRIPE_BYTES } = STRIPE_OPTIONS.read(
+      options,
+      "new StripedMemoryResource",
+    );
+    const wanted = parseBytes(stripeSize, "size of a stripe");
+    super({ context: contexts[0] as Context });
+    for (const context of contexts) requireVirtualMemory(context);
+    requireLinks(contexts);
+    this.contexts = contexts;
+    this.#granularity = Math.max(...contexts.map(granularityOf));
+    this.stripeBytes = roundUp(Math.max(1, wanted), this.#granularity);
+  }
+
+  /** The numbers of the devices, in the order of their stripes. */
+  get ordinals(): readonly number[] {
+    return this.contexts.map(({ ordinal }) => ordinal);
+  }
+
+  /** Allocates now, whatever the stream has queued; when one device has too little, nothing stays. */
+  allocate(byteLength: number): bigint {
+    const reservedBytes = roundUp(byteLength, this.#granularity);
+    const { context } = this;
+    const address = take64(context, "cuMemAddressReserve", BigInt(reservedBytes), 0n, 0n, 0n);
+    const range: StripedRange = { reservedBytes, stripes: [] };
+    try {
+      for (let at = 0; at < reservedBytes; at += this.stripeBytes) {
+        const size = Math.min(this.stripeBytes, reservedBytes - at);
+        this.#map(address + BigInt(at), size, range.stripes.length);
+        range.stripes.push(size);
+      }
+      this.#open(address, reservedBytes);
+    } catch (error) {
+      this.#free(address, range);
+      throw error;
+    }
+    this.#ranges.set(address, range);
+    return address;
+  }
+
+  /** Gives memory and addresses back once the GPU has done what `stream` has queued so far. */
+  deallocate(address: bigint, _byteLength: number, stream: CudaStream): void {
+    const range = this.#ranges.get(address);
+    if (range === undefined) {
+      throw new RangeError(
+        `Cannot free ${formatAddress(address)}: this resource did not allocate it`,
+      );
+    }
+    this.#ranges.delete(address);
+    const block = { kind: "virtual", byteLength: range.reservedBytes } as const;
+    freeWhenPassed(stream, block, () => this.#free(address, range));
+  }
+
+  /** The mapping keeps the memory, so the handle is given up at once. */
+  #map(address: bigint, size: number, index: number): void {
+    const device = this.contexts[index % this.contexts.length] as Context;
+    const memory = CUmemAllocationProp.encode({
+      type: CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED,
+      location: deviceLocation(device),
+    });
+    const handle = take64(device, "cuMemCreate", BigInt(size), memory, 0n);
+    try {
+      device.call("cuMemMap", address, BigInt(size), 0n, handle, 0n);
+    } finally {
+      const release = () => device.giveBack("cuMemRelease", handle);
+      tryRelease(device.driver, `${formatBytes(size)} of striped memory`, release);
+    }
+  }
+
+  /** Lets all devices use all of a range. */
+  #open(address: bigint, byteLength: number): void {
+    const entries = new Uint8Array(this.contexts.length * CUmemAccessDesc.byteLength);
+    for (const [index, device] of this.contexts.entries()) {
+      entries.set(describeAccess(device, "readwrite"), index * CUmemAccessDesc.byteLength);
+    }
+    const count = BigInt(this.contexts.length);
+    this.context.call("cuMemSetAccess", address, BigInt(byteLength), entries, count);
+  }
+
+  /** A failure is reported: the stripe that it names stays, and the addresses with it. */
+  #free(address: bigint, { reservedBytes, stripes }: StripedRange): void {
+    const { context } = this;
+    let isEmpty = true;
+    let at = address;
+    for (const size of stripes) {
+      const start = at;
+      const unmap = () => context.giveBack("cuMemUnmap", start, BigInt(size));
+      const what = `${formatBytes(size)} of striped memory`;
+      isEmpty = tryRelease(context.driver, what, unmap) && isEmpty;
+      at += BigInt(size);
+    }
+    if (!isEmpty) return;
+    const free = () => context.giveBack("cuMemAddressFree", address, BigInt(reservedBytes));
+    tryRelease(context.driver, `${formatBytes(reservedBytes)} of addresses`, free);
+  }
+}
+
+/** Returns whether memory of a resource lies over several devices, all of which reach it, and this is one. */
+export function isStripedOver(resource: unknown, context: Context): boolean {
+  return resource instanceof StripedMemoryResource && resource.contexts.includes(context);
+}
+
+function contextsOf(owners: unknown): readonly Context[] {
+  if (typeof owners !== "object" || owners === null || !(Symbol.iterator in owners)) {
+    throw new TypeError(
+      "Cannot make a StripedMemoryResource: expected a list of devices, such as CudaDevice.all()",
+    );
+  }
+  const contexts = [...owners as Iterable<ContextOwner>].map((owner) =>
+    contextOf(owner, "make a StripedMemoryResource of")
+  );
+  if (contexts.length === 0) {
+    throw new TypeError("Cannot make a StripedMemoryResource of no devices: name at least one");
+  }
+  const twice = contexts.find((context, at) => contexts.indexOf(context) !== at);
+  if (twice === undefined) return contexts;
+  throw new TypeError(
+    `Cannot make a StripedMemoryResource: device ${twice.ordinal} is named twice`,
+  );
+}
+
+function requireVirtualMemory(context: Context): void {
+  const attribute = "CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED";
+  if (context.driver.has("cuMemCreate") && context.attribute(attribute) === 1) return;
+  throw new CudaUnavailableError(
+    "not-supported",
+    `Cannot stripe memory over device ${context.ordinal}: the device or its driver has no virtual ` +
+      `memory`,
+  );
+}
+
+function requireLinks(contexts: readonly Context[]): void {
+  for (const from of contexts) {
+    for (const to of contexts) {
+      if (from === to) continue;
+      const { driver, deviceHandle } = from;
+      if (take32(driver, "cuDeviceCanAccessPeer", deviceHandle, to.deviceHandle) === 1) continue;
+      throw new CudaUnavailableError(
+        "not-supported",
+        `Cannot stripe memory over devices ${from.ordinal} and ${to.ordinal}: device ` +
+          `${from.ordinal} does not reach the memory of device ${to.ordinal}`,
+      );
+    }
+  }
+}
+
+function granularityOf(context: Context): number {
+  const { CU_MEM_ALLOC_GRANULARITY_RECOMMENDED: flag } = CUmemAllocationGranularity_flags;
+  const memory = CUmemAllocationProp.encode({
+    type: CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED,
+    location: deviceLocation(context),
+  });
+  return Number(take64(context, "cuMemGetAllocationGranularity", memory, flag));
+}
+
+function roundUp(value: number, step: number): number {
+  return Math.ceil(value / step) * step;
+}

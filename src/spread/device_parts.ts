@@ -1,0 +1,271 @@
+// An array on several devices: one typed buffer for each of them, filled and read together.
+
+import { hostDestination, hostSource } from "../buffers/host_elements.ts";
+import type { DeviceBuffer } from "../buffers/device_buffer.ts";
+import type { Uploadable } from "../buffers/gpu_buffer.ts";
+import { byteLengthOf, countOf, formatShape, type Shape } from "../buffers/shape.ts";
+import { allocateBits, type ArrayOf, type DType, elementBytes, fromBfloat16 } from "../dtype.ts";
+import { bytesOf, type HostMemory } from "../transfer/host_memory.ts";
+import type { TransferOptions } from "../transfer/pending_transfer.ts";
+import { CALLBACK, OptionSet, SIGNAL } from "../words/options.ts";
+import { DisposedError } from "../words/errors.ts";
+import { formatBytes, formatCount } from "../words/format.ts";
+import { type Parts, partsOf } from "../words/parts.ts";
+import { areLinked, handingOn, settled } from "./hand_on.ts";
+import { moveParts, type PartMove } from "./move_parts.ts";
+import { evenStarts, type Split, type SplitLayout } from "./split.ts";
+
+/**
+ * Way in which an array got to all devices: each of them was given all its bytes by the host
+ * (`"uploads"`), or a share of them, which it then gave to the others (`"peers"`).
+ */
+export type ReplicateWay = "uploads" | "peers";
+
+/** Fewer bytes take longer to hand on than to upload once more, measured on two H200s. */
+export const SMALLEST_SHARED_BYTES = 4 * 2 ** 20;
+
+/** The kinds of the options of a transfer of parts. */
+export const PARTS_TRANSFER_KINDS = { onProgress: CALLBACK, signal: SIGNAL } as const;
+
+const TRANSFER_PARTS: OptionSet<TransferOptions> = new OptionSet(PARTS_TRANSFER_KINDS);
+
+/** The parts of {@link DeviceParts}. */
+export interface DevicePartsFields<D extends DType> {
+  readonly dtype: D;
+  readonly shape: Shape;
+  readonly layout: SplitLayout;
+  readonly buffers: readonly DeviceBuffer<D>[];
+}
+
+/** Uploads into parts that are new, when the array has waited for its turn. */
+export let fillParts: <D extends DType>(
+  parts: DeviceParts<D>,
+  source: Uploadable<D>,
+  options: TransferOptions,
+) => Promise<void>;
+
+/**
+ * An array that is spread over several devices, as {@link DeviceList.upload} returns it: a buffer for
+ * each device, with a part of the array or with all of it. Disposing it frees all of them.
+ *
+ * @example
+ * ```ts
+ * import { CudaDevice } from "vramkit";
+ *
+ * using gpus = CudaDevice.openMany([0, 1], { driver: "simulated" });
+ * const matrix = new Float32Array([1, 2, 3, 4, 5, 6]);
+ * using columns = await gpus.upload(matrix, { shape: [2, 3], split: 1 });
+ * console.log(await columns.buffers[1]?.download()); // Float32Array(2) [3, 6]
+ * console.log(await columns.download()); // Float32Array(6) [1, 2, 3, 4, 5, 6]
+ * ```
+ */
+export class DeviceParts<D extends DType = DType>
+  implements Iterable<DeviceBuffer<D>>, Disposable, AsyncDisposable {
+  /** Element type. */
+  readonly dtype: D;
+  /** Shape of the whole array. */
+  readonly shape: Shape;
+  /** Axis along which the array is split, or `"replicate"`. */
+  readonly split: Split;
+  /** Where the part of each device begins along the axis. */
+  readonly offsets: readonly number[];
+  readonly #layout: SplitLayout;
+  readonly #buffers: readonly DeviceBuffer<D>[];
+  #way: ReplicateWay | undefined;
+  #disposed = false;
+
+  static {
+    fillParts = (parts, source, options) => parts.#upload(source, options, { isPlaced: true });
+  }
+
+  /**
+   * Adopts buffers.
+   *
+   * @ignore
+   */
+  constructor(parts: Parts<DevicePartsFields<D>>) {
+    const { dtype, shape, layout, buffers } = partsOf(parts, new.target);
+    this.dtype = dtype;
+    this.shape = shape;
+    this.split = layout.split;
+    this.offsets = layout.offsets;
+    this.#layout = layout;
+    this.#buffers = buffers;
+  }
+
+  /** The buffers, in the order of the devices: what the calls of a group take. */
+  get buffers(): readonly DeviceBuffer<D>[] {
+    this.#requireUsable();
+    return this.#buffers;
+  }
+
+  /** Number of buffers. */
+  get length(): number {
+    return this.#buffers.length;
+  }
+
+  /** Bytes of all buffers together. */
+  get byteLength(): number {
+    return this.#buffers.reduce((sum, { byteLength }) => sum + byteLength, 0);
+  }
+
+  /** The number of each buffer's device. */
+  get ordinals(): readonly number[] {
+    return this.#buffers.map(({ deviceOrdinal }) => deviceOrdinal);
+  }
+
+  /** How the last upload gave each device the whole array; undefined for one that is split. */
+  get replicatedBy(): ReplicateWay | undefined {
+    return this.#way;
+  }
+
+  /** Whether it was disposed. */
+  get disposed(): boolean {
+    return this.#disposed;
+  }
+
+  /** Iterates over the buffers, in the order of the devices. */
+  [Symbol.iterator](): ArrayIterator<DeviceBuffer<D>> {
+    return this.buffers[Symbol.iterator]();
+  }
+
+  /**
+   * Copies an array into the parts, over the links of all devices at once; resolves when all of it is
+   * there. Whatever is called later and uses the same memory comes after it, awaited or not. After a
+   * failure the parts hold nothing that is of use.
+   *
+   * @throws TypeError when the array holds another element type, or is moved away meanwhile.
+   * @throws RangeError when it is shorter or longer than the whole.
+   */
+  async upload(source: Uploadable<D>, options: TransferOptions = {}): Promise<this> {
+    TRANSFER_PARTS.read(options, "upload");
+    await this.#upload(source, options);
+    return this;
+  }
+
+  /**
+   * Copies the parts into a fresh typed array of the whole (bfloat16 as Float32Array), over the links
+   * of all devices at once, as they are when all that was called before is done. Where each device has
+   * the whole, each gives a share of it.
+   */
+  download(destination?: undefined, options?: TransferOptions): Promise<ArrayOf<D>>;
+  /** Copies the parts into memory of yours, which has room for the whole, and resolves with it. */
+  download<T extends Uploadable<D>>(destination: T, options?: TransferOptions): Promise<T>;
+  async download(destination?: HostMemory, options: TransferOptions = {}): Promise<HostMemory> {
+    TRANSFER_PARTS.read(options, "download");
+    this.#requireUsable();
+    const { dtype } = this;
+    const length = countOf(this.shape);
+    const host = destination ?? allocateBits<DType>(dtype, length);
+    const { convert } = hostDestination({ dtype, length }, host, new Moving("download from", this));
+    const memory = bytesOf(host, "download");
+    const isWide = convert !== undefined;
+    const moves = this.split === "replicate" ? this.#shares : this.#moves;
+    await moveParts({ ...options, direction: "download", dtype, memory, isWide, moves });
+    if (destination !== undefined) return destination;
+    return host instanceof Uint16Array && dtype === "bfloat16" ? fromBfloat16(host) : host;
+  }
+
+  /** Frees all buffers, once the devices are done with them. A second call does nothing. */
+  dispose(): void {
+    this.#disposed = true;
+    for (const buffer of this.#buffers) buffer.dispose();
+  }
+
+  /** Same as {@link DeviceParts.dispose}, for `using`. */
+  [Symbol.dispose](): void {
+    this.dispose();
+  }
+
+  /** Same as {@link DeviceParts.dispose}, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void> {
+    this.dispose();
+    return Promise.resolve();
+  }
+
+  /** Returns its name for messages: `DeviceParts(float32[8, 4] along axis 0, 2 devices)`. */
+  toString(): string {
+    const { dtype, shape, split, length } = this;
+    const how = split === "replicate" ? "on each of" : `along axis ${split},`;
+    return `DeviceParts(${formatShape(dtype, shape)} ${how} ${formatCount(length, "device")})`;
+  }
+
+  /** Returns the text that the console shows. */
+  [Symbol.for("Deno.customInspect")](): string {
+    return `${this}${this.disposed ? " disposed" : ` ${formatBytes(this.byteLength)}`}`;
+  }
+
+  async #upload(
+    source: Uploadable<D>,
+    options: TransferOptions,
+    { isPlaced }: { readonly isPlaced?: boolean } = {},
+  ): Promise<void> {
+    this.#requireUsable();
+    const { dtype } = this;
+    const length = countOf(this.shape);
+    const whole = hostSource({ dtype, length }, source, new Moving("upload to", this));
+    const { memory } = whole;
+    const isWide = whole.convert !== undefined;
+    const task = { ...options, direction: "upload", dtype, memory, isWide, isPlaced } as const;
+    if (this.split !== "replicate") return await moveParts({ ...task, moves: this.#moves });
+    const canShare = this.#canShare;
+    this.#way = canShare ? "peers" : "uploads";
+    await moveParts({ ...task, moves: canShare ? this.#sharing : this.#moves });
+    if (canShare) await settled(this.#buffers);
+  }
+
+  get #moves(): readonly PartMove[] {
+    return this.#buffers.flatMap((buffer, part) => {
+      const rows = this.#layout.parts[part]?.rows;
+      return rows === undefined ? [] : [{ buffer, rows }];
+    });
+  }
+
+  /** A share of the whole for each device. */
+  get #shares(): readonly PartMove[] {
+    const length = countOf(this.shape);
+    const starts = evenStarts(length, this.length);
+    return this.#buffers.map((whole, part) => {
+      const [offset = 0, end = length] = [starts[part], starts[part + 1]];
+      const rows = { offset, length: end - offset, pitch: end - offset, rowCount: 1 };
+      return { buffer: whole.subarray(offset, end), rows };
+    });
+  }
+
+  /** The same, each handed on to the other devices when it is there. */
+  get #sharing(): readonly PartMove[] {
+    const bytes = elementBytes(this.dtype);
+    return this.#shares.map((move, rank) => {
+      const { buffer: { byteLength }, rows } = move;
+      const share = { rank, offset: rows.offset * bytes, byteLength };
+      return { ...move, andThen: handingOn(this.#buffers, share) };
+    });
+  }
+
+  /** Whether each device can give its share to the others over links of their own. */
+  get #canShare(): boolean {
+    if (this.length < 2 || byteLengthOf(this.dtype, this.shape) < SMALLEST_SHARED_BYTES) {
+      return false;
+    }
+    return areLinked(this.#buffers);
+  }
+
+  #requireUsable(): void {
+    if (this.#disposed) throw new DisposedError(this.toString());
+  }
+}
+
+/** An action on parts; becomes words only when something is wrong. */
+class Moving {
+  readonly #verb: string;
+  readonly #parts: DeviceParts;
+
+  constructor(verb: string, parts: DeviceParts) {
+    this.#verb = verb;
+    this.#parts = parts;
+  }
+
+  toString(): string {
+    return `${this.#verb} ${this.#parts}`;
+  }
+}

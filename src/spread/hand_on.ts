@@ -1,0 +1,55 @@
+// Shares of an array that each device has of its own go to all others over the links between them:
+// the host's bytes cross its bus once, however many devices there are.
+
+import type { GpuBuffer } from "../buffers/gpu_buffer.ts";
+import { defaultStreamOf } from "../order/stream.ts";
+import { type MemorySpan, queueCopyNow } from "../transfer/copy.ts";
+import type { FollowingWork } from "../transfer/host_transfer.ts";
+import { peerRoute } from "../transfer/peer_link.ts";
+
+/** One device's share of the whole. */
+export interface Share {
+  /** Place of the device in the list. */
+  readonly rank: number;
+  /** Bytes before it in the whole. */
+  readonly offset: number;
+  /** Its size in bytes. */
+  readonly byteLength: number;
+}
+
+/**
+ * Returns the work by which a device gives its share to all others, once it has it.
+ *
+ * @param buffers Room for the whole on each device.
+ */
+export function handingOn(buffers: readonly GpuBuffer[], share: Share): FollowingWork {
+  const spans = buffers.map(({ span }) => partOf(span, share));
+  const [source] = spans.splice(share.rank, 1);
+  if (source === undefined) return { uses: [], queue: () => {} };
+  // Each device begins with another one, so that not all of them write to the same.
+  const targets = [...spans.slice(share.rank), ...spans.slice(0, share.rank)];
+  const stream = defaultStreamOf(source.allocation.context);
+  return {
+    uses: targets.map((target) => ({ ...target, access: "write" })),
+    queue: () => {
+      for (const target of targets) queueCopyNow(target, source, stream);
+    },
+  };
+}
+
+/** Resolves when the devices have done what was queued on their default streams. */
+export async function settled(buffers: readonly GpuBuffer[]): Promise<void> {
+  const streams = buffers.map(({ context }) => defaultStreamOf(context));
+  await Promise.all(streams.map((stream) => stream.synchronize()));
+}
+
+/** Returns whether the devices of buffers reach each other's memory without the host. */
+export function areLinked(buffers: readonly GpuBuffer[]): boolean {
+  return buffers.every(({ context: from }, index) =>
+    buffers.slice(index + 1).every(({ context: to }) => peerRoute(from, to) === "peer")
+  );
+}
+
+function partOf({ allocation, address }: MemorySpan, { offset, byteLength }: Share): MemorySpan {
+  return { allocation, address: address + BigInt(offset), byteLength };
+}

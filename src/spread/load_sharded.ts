@@ -1,0 +1,242 @@
+// Loads a model onto several devices: the headers of all files first, then memory on each device, then
+// the bytes, each of which is read once, by all devices at the same time.
+
+import type { DeviceAllocator } from "../buffers/device_allocator.ts";
+import type { DeviceBuffer } from "../buffers/device_buffer.ts";
+import { nameView } from "../buffers/view_names.ts";
+import { elementBytes } from "../dtype.ts";
+import type { TensorEntry } from "../interop/safetensors/header.ts";
+import { type OpenShard, openShards } from "../interop/safetensors/open_shards.ts";
+import type { SafetensorsSource } from "../interop/safetensors/shards.ts";
+import { takeAfterCollection } from "../memory/out_of_memory.ts";
+import { defaultStreamOf } from "../order/stream.ts";
+import { uploadFrom } from "../transfer/file_transfer.ts";
+import { transfer } from "../transfer/host_transfer.ts";
+import { inParallel } from "../transfer/in_parallel.ts";
+import type { TransferOptions } from "../transfer/pending_transfer.ts";
+import { ProgressTotal } from "../transfer/progress_total.ts";
+import { isOneRun } from "../transfer/row_pieces.ts";
+import { uploadRowsFrom } from "../transfer/row_transfer.ts";
+import { CALLBACK, OptionSet, TEXT } from "../words/options.ts";
+import { Parts } from "../words/parts.ts";
+import { DeviceParts, PARTS_TRANSFER_KINDS, SMALLEST_SHARED_BYTES } from "./device_parts.ts";
+import { handingOn, settled } from "./hand_on.ts";
+import {
+  distribute,
+  type DistributedTensor,
+  PLACEMENT_RULES,
+  type PlacementRule,
+} from "./placement.ts";
+import { ShardedModel, type ShardedTensor } from "./sharded_model.ts";
+import { evenStarts } from "./split.ts";
+
+/** Options for {@link DeviceList.loadSafetensors}. */
+export interface LoadShardedOptions extends TransferOptions {
+  /**
+   * Rules for the distribution of tensors by their names; the first that fits counts. Without rules
+   * each device gets the whole model.
+   */
+  readonly place?: readonly PlacementRule[];
+  /** Chooses tensors; all by default. */
+  readonly filter?: (tensor: TensorEntry) => boolean;
+  /** Name of the memory, shown in tables and errors; the file's by default. */
+  readonly label?: string | undefined;
+}
+
+const LOAD_SHARDED: OptionSet<LoadShardedOptions> = new OptionSet({
+  ...PARTS_TRANSFER_KINDS,
+  place: PLACEMENT_RULES,
+  filter: CALLBACK,
+  label: TEXT,
+});
+
+const EVERYWHERE: readonly PlacementRule[] = [[/(?:)/, "replicate"]];
+
+/** Alignment in bytes of a tensor in its block. */
+const ALIGNMENT = 256;
+
+/** Number of reads at a time for each device: one large read fills the bus, small ones wait. */
+const READS_AT_ONCE = 4;
+
+/** The tensors of one file, and where each begins in the block of each device. */
+interface PlannedShard {
+  readonly shard: OpenShard;
+  readonly tensors: readonly (DistributedTensor & { readonly offsets: readonly number[] })[];
+  /** Bytes of the block of each device. */
+  readonly blockBytes: readonly number[];
+}
+
+/** Bytes to read for one device. */
+interface Read {
+  readonly byteLength: number;
+  run(options: TransferOptions): Promise<void>;
+}
+
+/**
+ * Loads a model onto devices; see {@link DeviceList.loadSafetensors}.
+ *
+ * @throws SafetensorsError when a file breaks the format.
+ * @throws RangeError when no rule has a tensor's name, or it has no such axis.
+ */
+export async function loadSharded(
+  source: SafetensorsSource,
+  gpus: readonly DeviceAllocator[],
+  options: LoadShardedOptions = {},
+): Promise<ShardedModel> {
+  const { place = EVERYWHERE, filter, label, onProgress, signal } = LOAD_SHARDED.read(
+    options,
+    "loadSafetensors",
+  );
+  using resources = new DisposableStack();
+  const shards = await openShards(source, { resources, filter, signal });
+  const plans = shards.map((shard) => plan(shard, { place, count: gpus.length }));
+  using memory = new DisposableStack();
+  const blocks: DeviceBuffer<"uint8">[][] = gpus.map(() => []);
+  for (const { shard: { file }, blockBytes } of plans) {
+    const name = label ?? file.path.slice(file.path.lastIndexOf("/") + 1);
+    for (const [rank, gpu] of gpus.entries()) {
+      const allocate = () => gpu.alloc("uint8", blockBytes[rank] ?? 0, { label: name });
+      blocks[rank]?.push(memory.use(await takeAfterCollection(gpu.context, allocate)));
+    }
+  }
+  const tensors = new Map<string, ShardedTensor>();
+  const reads: Read[][] = gpus.map(() => []);
+  for (const [file, { shard, tensors: planned }] of plans.entries()) {
+    const own = blocks.flatMap((list) => list[file] ?? []);
+    for (const tensor of planned) {
+      const parts = partsIn(own, tensor);
+      tensors.set(tensor.entry.name, { parts, format: tensor.entry.format });
+      addReads(reads, { shard, tensor, buffers: parts.buffers });
+    }
+  }
+  await readAll(reads, { onProgress, signal });
+  await settled(blocks.flatMap(([block]) => block ?? []));
+  const metadata = Object.assign({}, ...shards.map((shard) => shard.metadata));
+  memory.move();
+  return new ShardedModel(new Parts({ blocks, tensors, metadata }));
+}
+
+function plan(
+  shard: OpenShard,
+  how: { readonly place: readonly PlacementRule[]; readonly count: number },
+): PlannedShard {
+  const blockBytes = Array<number>(how.count).fill(0);
+  const tensors = shard.tensors.map((entry) => {
+    const tensor = distribute(entry, how);
+    const offsets = tensor.layout.parts.map(({ rows }, rank) => {
+      const offset = Math.ceil((blockBytes[rank] ?? 0) / ALIGNMENT) * ALIGNMENT;
+      blockBytes[rank] = offset + rows.length * rows.rowCount * elementBytes(tensor.dtype);
+      return offset;
+    });
+    return { ...tensor, offsets };
+  });
+  return { shard, tensors, blockBytes };
+}
+
+/** Makes the views of a tensor in the blocks of a file. */
+function partsIn(
+  blocks: readonly DeviceBuffer<"uint8">[],
+  { entry, dtype, shape, layout, offsets }: PlannedShard["tensors"][number],
+): DeviceParts {
+  const buffers = blocks.map((block, rank) => {
+    const part = layout.parts[rank];
+    const offset = offsets[rank] ?? 0;
+    const count = part === undefined ? 0 : part.rows.length * part.rows.rowCount;
+    const bytes = block.subarray(offset, offset + count * elementBytes(dtype));
+    return nameView(bytes.as(dtype).reshape(part?.shape ?? shape), entry.name);
+  });
+  return new DeviceParts(new Parts({ dtype, shape, layout, buffers }));
+}
+
+/** Adds the reads of a tensor to those of the devices. */
+function addReads(
+  reads: readonly Read[][],
+  { shard: { file, dataOffset }, tensor: { entry, dtype, layout }, buffers }: {
+    readonly shard: OpenShard;
+    readonly tensor: DistributedTensor;
+    readonly buffers: readonly DeviceBuffer[];
+  },
+): void {
+  const start = dataOffset + entry.byteOffset;
+  const bytes = elementBytes(dtype);
+  const streamOf = ({ context }: DeviceBuffer) => defaultStreamOf(context);
+  if (layout.split !== "replicate") {
+    for (const [rank, buffer] of buffers.entries()) {
+      const elements = layout.parts[rank]?.rows;
+      if (elements === undefined || buffer.byteLength === 0) continue;
+      const rows = {
+        offset: start + elements.offset * bytes,
+        rowBytes: elements.length * bytes,
+        pitch: elements.pitch * bytes,
+        rowCount: elements.rowCount,
+      };
+      const task = { span: buffer.span, stream: streamOf(buffer), file };
+      const run: Read["run"] = (options) =>
+        isOneRun(rows)
+          ? uploadFrom({ ...options, ...task, fileOffset: rows.offset })
+          : uploadRowsFrom({ ...options, ...task, rows });
+      reads[rank]?.push({ byteLength: buffer.byteLength, run });
+    }
+    return;
+  }
+  const { byteLength } = entry;
+  if (byteLength === 0) return;
+  if (byteLength < SMALLEST_SHARED_BYTES) {
+    const least = reads.toSorted((a, b) => a.length - b.length)[0];
+    least?.push({
+      byteLength,
+      run: async ({ onProgress, signal }) => {
+        signal?.throwIfAborted();
+        const memory = new Uint8Array(byteLength);
+        await file.read(memory, start);
+        const host = { memory };
+        const task = { direction: "upload", host, isPlaced: true, signal } as const;
+        const moves = buffers.map((buffer) =>
+          transfer({ ...task, span: buffer.span, stream: streamOf(buffer) })
+        );
+        await Promise.all(moves);
+        onProgress?.(byteLength, byteLength);
+      },
+    });
+    return;
+  }
+  const starts = evenStarts(byteLength, buffers.length);
+  for (const [rank, buffer] of buffers.entries()) {
+    const [offset = 0, end = byteLength] = [starts[rank], starts[rank + 1]];
+    const share = { rank, offset, byteLength: end - offset };
+    const { allocation, address } = buffer.span;
+    const span = { allocation, address: address + BigInt(offset), byteLength: share.byteLength };
+    reads[rank]?.push({
+      byteLength: share.byteLength,
+      run: async (options) => {
+        const stream = streamOf(buffer);
+        await uploadFrom({ ...options, span, stream, file, fileOffset: start + offset });
+        handingOn(buffers, share).queue();
+      },
+    });
+  }
+}
+
+/** Reads for all devices at the same time; after the first failure the others end early. */
+async function readAll(reads: readonly Read[][], options: TransferOptions): Promise<void> {
+  const { onProgress, signal } = options;
+  const totalBytes = reads.flat().reduce((sum, { byteLength }) => sum + byteLength, 0);
+  const progress = new ProgressTotal(totalBytes, onProgress);
+  const failed = new AbortController();
+  const ended = AbortSignal.any(signal === undefined ? [failed.signal] : [failed.signal, signal]);
+  const outcomes = await Promise.allSettled(reads.map((own) =>
+    inParallel(own, {
+      count: READS_AT_ONCE,
+      work: async (read) => {
+        try {
+          await read.run({ onProgress: progress.part(), signal: ended });
+        } catch (error) {
+          failed.abort(error);
+          throw error;
+        }
+      },
+    })
+  ));
+  if (failed.signal.aborted) throw failed.signal.reason;
+  for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
+}

@@ -1,0 +1,145 @@
+// Moves an array between the host and its parts on several devices, all links at once.
+
+import { hostDestination, hostSource } from "../buffers/host_elements.ts";
+import type { GpuBuffer } from "../buffers/gpu_buffer.ts";
+import { type DType, elementBytes } from "../dtype.ts";
+import type { PendingWork } from "../order/pending_work.ts";
+import { defaultStreamOf } from "../order/stream.ts";
+import type { HostBytes } from "../transfer/host_memory.ts";
+import { type FollowingWork, type HostSide, transfer } from "../transfer/host_transfer.ts";
+import type { TransferOptions } from "../transfer/pending_transfer.ts";
+import { ProgressTotal } from "../transfer/progress_total.ts";
+import { bytesOfRows, isOneRun, type Rows } from "../transfer/row_pieces.ts";
+import { packRows, transferRows, unpackRows } from "../transfer/row_transfer.ts";
+import type { ElementRows } from "./split.ts";
+
+/** Memory of one device, and the rows of the whole array that belong there. */
+export interface PartMove {
+  /** The memory; it has as many elements as the rows. */
+  readonly buffer: GpuBuffer;
+  /** The rows; one run of elements where work follows. */
+  readonly rows: ElementRows;
+  /** Work that follows the upload at once. */
+  readonly andThen?: FollowingWork;
+}
+
+/** An array on the host, and its parts on devices. */
+export interface PartsTransfer extends TransferOptions {
+  /** Direction of the transfer. */
+  readonly direction: "upload" | "download";
+  /** Element type. */
+  readonly dtype: DType;
+  /** The whole array: as many elements as the rows say, bit for bit or as float32. */
+  readonly memory: HostBytes;
+  /** Whether the array holds float32 for 16-bit floats. */
+  readonly isWide: boolean;
+  /** The parts. */
+  readonly moves: readonly PartMove[];
+  /** Whether the devices' memory is new and the array has its place in the order of calls. */
+  readonly isPlaced?: boolean | undefined;
+}
+
+/**
+ * Moves all parts, in the order of the call on each device; resolves when all have arrived. After the
+ * first failure the others end early, and nothing is under way when it is thrown.
+ */
+export async function moveParts(task: PartsTransfer): Promise<void> {
+  const { moves, onProgress, signal } = task;
+  signal?.throwIfAborted();
+  const totalBytes = moves.reduce((sum, { buffer }) => sum + buffer.byteLength, 0);
+  const progress = new ProgressTotal(totalBytes, onProgress);
+  const failed = new AbortController();
+  const isAlone = moves.length === 1;
+  const ended = isAlone
+    ? signal
+    : signal === undefined
+    ? failed.signal
+    : AbortSignal.any([failed.signal, signal]);
+  const besides = new Set<PendingWork>();
+  const errors: unknown[] = [];
+  const note = (error: unknown) => {
+    errors.push(error);
+    failed.abort(error);
+  };
+  const pending: Promise<void>[] = [];
+  for (const move of moves) {
+    const listener = onProgress && progress.part();
+    try {
+      const moving = movePart(task, move, { onProgress: listener, signal: ended, besides });
+      if (moving !== undefined) pending.push(moving.catch(note));
+    } catch (error) {
+      note(error);
+      break;
+    }
+  }
+  await Promise.all(pending);
+  if (errors.length > 0) throw errors[0];
+}
+
+function movePart(
+  { direction, dtype, memory: whole, isWide, isPlaced }: PartsTransfer,
+  { buffer, rows: elements, andThen }: PartMove,
+  { besides, ...options }: TransferOptions & { readonly besides: Set<PendingWork> },
+): Promise<void> | undefined {
+  const { span } = buffer;
+  if (span.byteLength === 0) return undefined;
+  const stream = defaultStreamOf(buffer.context);
+  const hostBytes = isWide ? 4 : elementBytes(dtype);
+  const rows = inBytes(elements, hostBytes);
+  const hullBytes = (rows.rowCount - 1) * rows.pitch + rows.rowBytes;
+  const memory = whole.subarray(rows.offset, rows.offset + hullBytes);
+  const task = { ...options, direction, stream, span, isPlaced, besides };
+  const own = { ...rows, offset: 0 };
+  if (isOneRun(rows)) {
+    return transfer({ ...task, andThen, host: oneRun(buffer, memory, { direction, isWide }) });
+  }
+  if (!isWide) return transferRows({ ...task, memory, rows: own });
+  return transfer({ ...task, host: wideRows(buffer, memory, { direction, rows: own }) });
+}
+
+/** The host's side of a part whose elements follow each other. */
+function oneRun(
+  { dtype, length }: GpuBuffer,
+  memory: HostBytes,
+  { direction, isWide }: Pick<PartsTransfer, "direction" | "isWide">,
+): HostSide {
+  if (!isWide) return { memory };
+  const part = { dtype, length };
+  return direction === "upload"
+    ? hostSource(part, floatsIn(memory), direction)
+    : hostDestination(part, floatsIn(memory), direction);
+}
+
+/** The host's side of rows of float32 that become 16-bit floats. */
+function wideRows(
+  { dtype, length }: GpuBuffer,
+  memory: HostBytes,
+  { direction, rows }: Pick<PartsTransfer, "direction"> & { readonly rows: Rows },
+): HostSide {
+  const part = { dtype, length };
+  if (direction === "upload") {
+    const convert = () => {
+      const side = hostSource(part, floatsIn(packRows(memory, rows)), direction);
+      return side.convert?.() ?? side.memory;
+    };
+    return { memory, convert };
+  }
+  const packed = floatsIn(new Uint8Array(bytesOfRows(rows)));
+  const side = hostDestination(part, packed, direction);
+  return {
+    memory,
+    convert: side.convert,
+    complete: (bits) => {
+      side.complete?.(bits);
+      unpackRows(new Uint8Array(packed.buffer), memory, rows);
+    },
+  };
+}
+
+function inBytes({ offset, length, pitch, rowCount }: ElementRows, bytes: number): Rows {
+  return { offset: offset * bytes, rowBytes: length * bytes, pitch: pitch * bytes, rowCount };
+}
+
+function floatsIn({ buffer, byteOffset, byteLength }: HostBytes): Float32Array<ArrayBufferLike> {
+  return new Float32Array(buffer, byteOffset, byteLength / 4);
+}

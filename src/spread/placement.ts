@@ -1,0 +1,83 @@
+// Rules that say by a tensor's name how it is distributed over several devices.
+
+import { formatShape, resolveStep } from "../buffers/shape.ts";
+import { type HeldAs, heldAs } from "../interop/safetensors/formats.ts";
+import type { TensorEntry } from "../interop/safetensors/header.ts";
+import { visibleText } from "../words/format.ts";
+import { isRecord, type OptionKind } from "../words/options.ts";
+import { type Split, splitArray, type SplitLayout } from "./split.ts";
+
+/** Distribution of the tensors of a rule: split along an axis, or the whole on each device. */
+export type Placement = { readonly split: number } | "replicate";
+
+/** A rule: tensors whose name has a match of the pattern, or is the text, are distributed so. */
+export type PlacementRule = readonly [name: RegExp | string, placement: Placement];
+
+/** The kind of a list of rules. */
+export const PLACEMENT_RULES: OptionKind = {
+  expected: 'a list of rules, such as [[/norm/, "replicate"], [/./, { split: 0 }]]',
+  accepts: (value) => Array.isArray(value) && value.every(isRule),
+};
+
+/** A tensor, and its parts. */
+export interface DistributedTensor extends HeldAs {
+  /** The tensor as the file describes it. */
+  readonly entry: TensorEntry;
+  /** The parts of the buffer that holds it. */
+  readonly layout: SplitLayout;
+}
+
+/**
+ * Distributes a tensor by the first rule that has its name.
+ *
+ * @throws RangeError when no rule has it, or it has no such axis; the message names the tensor.
+ */
+export function distribute(
+  entry: TensorEntry,
+  { place, count }: { readonly place: readonly PlacementRule[]; readonly count: number },
+): DistributedTensor {
+  const rule = place.find(([name]) => hasName(name, entry.name));
+  const name = visibleText(entry.name);
+  if (rule === undefined) {
+    throw new RangeError(
+      `Cannot place tensor "${name}": no rule has its name; a last one for all others is ` +
+        `[/./, "replicate"]`,
+    );
+  }
+  const held = heldAs(entry.format, entry);
+  const split = axisOf(rule[1], entry);
+  const subject = { dtype: entry.format, shape: held.shape, count };
+  return { ...held, entry, layout: splitArray(subject, { split }) };
+}
+
+function axisOf(placement: Placement, entry: TensorEntry): Split {
+  if (placement === "replicate") return placement;
+  const { format, shape } = entry;
+  const what = `Cannot split tensor "${visibleText(entry.name)}", ${formatShape(format, shape)},`;
+  const axis = resolveStep(placement.split, shape.length);
+  if (axis === undefined) {
+    throw new RangeError(
+      `${what} along axis ${placement.split}: it has ` +
+        (shape.length === 1 ? "1 axis" : `${shape.length} axes`),
+    );
+  }
+  const held = heldAs(format, entry);
+  if (held.shape.length >= shape.length && held.shape[axis] === shape[axis]) return axis;
+  throw new RangeError(`${what} along an axis: its elements are parts of bytes; replicate it`);
+}
+
+/** A pattern with the flag "g" remembers where it was, so the text is searched and not tested. */
+function hasName(pattern: RegExp | string, name: string): boolean {
+  return typeof pattern === "string" ? pattern === name : name.search(pattern) >= 0;
+}
+
+function isRule(value: unknown): value is PlacementRule {
+  if (!Array.isArray(value) || value.length !== 2) return false;
+  const [name, placement]: unknown[] = value;
+  return (typeof name === "string" || name instanceof RegExp) && isPlacement(placement);
+}
+
+function isPlacement(value: unknown): value is Placement {
+  if (value === "replicate") return true;
+  return isRecord(value) && Object.keys(value).length === 1 && typeof value["split"] === "number";
+}

@@ -1,0 +1,144 @@
+// The parts of an array over several devices: where each begins along an axis, its shape, and the rows
+// in which its elements lie in the whole.
+
+import { countOf, formatShape, resolveStep, type Shape } from "../buffers/shape.ts";
+import { describeValue } from "../words/format.ts";
+import { eitherOf, listOf, NUMBER, oneOf, type OptionKind } from "../words/options.ts";
+
+/** Distribution of an array: split along an axis, or the whole of it on each device. */
+export type Split = number | "replicate";
+
+/** Options that say how an array is distributed. */
+export interface PartsOptions {
+  /**
+   * Axis along which the array is split, one part for each device: 0, the rows, by default; negative
+   * numbers count from the last. `"replicate"` gives each device the whole array.
+   */
+  readonly split?: Split | undefined;
+  /**
+   * Where the part of each device but the first begins along the axis. By default the parts are
+   * equal, and the first ones have one more each when the size cannot be divided.
+   */
+  readonly offsets?: readonly number[] | undefined;
+}
+
+/** The kinds of the options above. */
+export const SPLIT_KINDS: Readonly<Record<keyof PartsOptions, OptionKind>> = {
+  split: eitherOf({ ...NUMBER, expected: "an axis" }, oneOf("replicate")),
+  offsets: listOf(NUMBER),
+};
+
+/** Elements in rows at equal distances. */
+export interface ElementRows {
+  /** Elements before the first row. */
+  readonly offset: number;
+  /** Elements of one row. */
+  readonly length: number;
+  /** Elements from the start of a row to the next. */
+  readonly pitch: number;
+  /** Number of rows. */
+  readonly rowCount: number;
+}
+
+/** The part of one device. */
+export interface PartLayout {
+  /** Its shape. */
+  readonly shape: Shape;
+  /** The rows of the whole that it consists of. */
+  readonly rows: ElementRows;
+}
+
+/** The parts of an array. */
+export interface SplitLayout {
+  /** The axis, counted from 0, or `"replicate"`. */
+  readonly split: Split;
+  /** Where each part begins along the axis; all at 0 when each device has the whole. */
+  readonly offsets: readonly number[];
+  /** The parts, by device. */
+  readonly parts: readonly PartLayout[];
+}
+
+/** An array to distribute. */
+export interface SplitSubject {
+  /** Name of its element type, for messages. */
+  readonly dtype: string;
+  /** Its shape. */
+  readonly shape: Shape;
+  /** Number of parts. */
+  readonly count: number;
+}
+
+/**
+ * Returns the parts of an array, one for each device.
+ *
+ * @throws RangeError when there is no such axis, or the offsets are not in order and inside of it.
+ * @throws TypeError when offsets are given for an array that each device has whole.
+ */
+export function splitArray(
+  subject: SplitSubject,
+  { split = 0, offsets }: PartsOptions,
+): SplitLayout {
+  const { shape, count } = subject;
+  if (split === "replicate") {
+    if (offsets !== undefined) {
+      throw new TypeError(
+        "Cannot replicate an array by offsets: each device has the whole; leave one of them out",
+      );
+    }
+    const length = countOf(shape);
+    const part = { shape, rows: { offset: 0, length, pitch: length, rowCount: 1 } };
+    const parts = Array.from({ length: count }, () => part);
+    return { split, offsets: parts.map(() => 0), parts };
+  }
+  const axis = resolveStep(split, shape.length);
+  if (axis === undefined) {
+    throw new RangeError(
+      `Cannot split ${formatShape(subject.dtype, shape)} along axis ${split}: it has ` +
+        (shape.length === 1 ? "1 axis" : `${shape.length} axes`),
+    );
+  }
+  const size = shape[axis] ?? 0;
+  const starts = offsets === undefined
+    ? evenStarts(size, count)
+    : givenStarts(offsets, { ...subject, axis, size });
+  const inner = countOf(shape.slice(axis + 1));
+  const rowCount = countOf(shape.slice(0, axis));
+  const parts = starts.map((start, part): PartLayout => {
+    const length = (starts[part + 1] ?? size) - start;
+    return {
+      shape: Object.freeze(shape.with(axis, length)),
+      rows: { offset: start * inner, length: length * inner, pitch: size * inner, rowCount },
+    };
+  });
+  return { split: axis, offsets: starts, parts };
+}
+
+/** Cuts a number of things into parts of nearly the same size, the larger ones first. */
+export function evenStarts(size: number, count: number): number[] {
+  const [least, larger] = [Math.floor(size / count), size % count];
+  return Array.from({ length: count }, (_, part) => part * least + Math.min(part, larger));
+}
+
+function givenStarts(
+  offsets: readonly number[],
+  { dtype, shape, count, axis, size }: SplitSubject & {
+    readonly axis: number;
+    readonly size: number;
+  },
+): number[] {
+  const what = `Cannot split ${formatShape(dtype, shape)} along axis ${axis}`;
+  if (offsets.length !== count - 1) {
+    throw new RangeError(
+      `${what} at ${describeValue(offsets)}: ${count} devices take ${count - 1} offsets, where ` +
+        `each part but the first begins`,
+    );
+  }
+  const starts = [0, ...offsets];
+  const wrong = starts.find((start, part) => {
+    return !Number.isInteger(start) || start < (starts[part - 1] ?? 0) || start > size;
+  });
+  if (wrong === undefined) return starts;
+  throw new RangeError(
+    `${what} at ${wrong}: offsets are whole numbers up to ${size}, none before the one before it`,
+  );
+}

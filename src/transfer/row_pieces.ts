@@ -1,0 +1,139 @@
+// Cuts a part of an array or of a file whose bytes lie there in rows, and side by side on the device,
+// into pieces: a lane packs the rows of a slot, or takes them apart.
+
+import type { DiskFile } from "./disk_file.ts";
+import type { HostBytes } from "./host_memory.ts";
+import type { Piece, RingRequest } from "./ring_transfer.ts";
+
+/** Rows of equal size at equal distances. */
+export interface Rows {
+  /** Bytes before the first row. */
+  readonly offset: number;
+  /** Bytes of one row. */
+  readonly rowBytes: number;
+  /** Bytes from the start of a row to the next. */
+  readonly pitch: number;
+  /** Number of rows. */
+  readonly rowCount: number;
+}
+
+/** The host's side of rows: an array, or an open file. */
+export type RowsSide =
+  | { readonly address: bigint; readonly bytes: HostBytes }
+  | { readonly file: DiskFile };
+
+/** Rows, and the device memory on their other side. */
+export interface RowBlock {
+  /** Direction of the transfer. */
+  readonly direction: "upload" | "download";
+  /** Address on the device. */
+  readonly deviceAddress: bigint;
+  /** The host's side; memory must stay referenced until the transfer is over. */
+  readonly host: RowsSide;
+  /** The rows in it. */
+  readonly rows: Rows;
+}
+
+/** Some whole rows, or a part of one. */
+interface Run {
+  /** Offset on the device. */
+  readonly deviceOffset: number;
+  /** Offset on the host. */
+  readonly hostOffset: number;
+  readonly rowBytes: number;
+  readonly rowCount: number;
+}
+
+/** Returns the number of bytes of rows. */
+export function bytesOfRows({ rowBytes, rowCount }: Rows): number {
+  return rowBytes * rowCount;
+}
+
+/** Returns whether rows are one run of bytes. */
+export function isOneRun({ rowBytes, pitch, rowCount }: Rows): boolean {
+  return rowCount <= 1 || rowBytes === pitch;
+}
+
+/** Tells how to cut rows, for a {@link RingRequest}. */
+export function cutRows(block: RowBlock): RingRequest["cut"] {
+  return (pieceBytes) => piecesOf(block, pieceBytes);
+}
+
+function* piecesOf(block: RowBlock, pieceBytes: number): Generator<Piece, void> {
+  for (const run of runsOf(block.rows, pieceBytes)) yield pieceOf(block, run);
+}
+
+function* runsOf({ offset, rowBytes, pitch, rowCount }: Rows, most: number): Generator<Run, void> {
+  const rowsAtOnce = Math.floor(most / rowBytes);
+  for (let row = 0; row < rowCount;) {
+    const hostOffset = offset + row * pitch;
+    const deviceOffset = row * rowBytes;
+    if (rowsAtOnce > 0) {
+      const count = Math.min(rowsAtOnce, rowCount - row);
+      yield { deviceOffset, hostOffset, rowBytes, rowCount: count };
+      row += count;
+      continue;
+    }
+    for (let from = 0; from < rowBytes; from += most) {
+      yield {
+        deviceOffset: deviceOffset + from,
+        hostOffset: hostOffset + from,
+        rowBytes: Math.min(most, rowBytes - from),
+        rowCount: 1,
+      };
+    }
+    row++;
+  }
+}
+
+function pieceOf({ direction, deviceAddress, host, rows: { pitch } }: RowBlock, run: Run): Piece {
+  const { rowBytes, rowCount, hostOffset } = run;
+  const byteLength = rowBytes * rowCount;
+  const device = deviceAddress + BigInt(run.deviceOffset);
+  const isUpload = direction === "upload";
+  const copies = (slot: bigint) => [
+    isUpload
+      ? { destination: device, source: slot, byteLength }
+      : { destination: slot, source: device, byteLength },
+  ];
+  if ("file" in host) {
+    const { descriptor, path } = host.file;
+    const source = BigInt(descriptor);
+    return {
+      byteLength,
+      copies,
+      laneTask: (slot) => {
+        const task = { destination: slot, source, byteLength, fileOffset: hostOffset };
+        if (rowCount === 1) return { operation: "read", ...task };
+        return { operation: "readRows", ...task, rowBytes, sourcePitch: pitch };
+      },
+      laneError: () =>
+        new Error(
+          `Cannot read ${rowCount} rows of ${rowBytes} bytes from ${hostOffset} of ${path} on: it ` +
+            `ended early or failed`,
+        ),
+    };
+  }
+  const address = host.address + BigInt(hostOffset);
+  // Taken now, while the array is known to be there.
+  const bytes = rowCount > 1
+    ? host.bytes
+    : host.bytes.subarray(hostOffset, hostOffset + byteLength);
+  return {
+    byteLength,
+    copies,
+    laneTask: (slot) => {
+      const task = isUpload
+        ? { destination: slot, source: address, byteLength }
+        : { destination: address, source: slot, byteLength };
+      if (rowCount > 1) {
+        const pitches = isUpload
+          ? { sourcePitch: pitch, destinationPitch: rowBytes }
+          : { sourcePitch: rowBytes, destinationPitch: pitch };
+        return { operation: "copyRows", ...task, rowBytes, ...pitches };
+      }
+      return { operation: "copy", direction, bytes, ...task };
+    },
+    laneError: () => new Error(`Cannot copy ${rowCount} rows: the lane failed`),
+  };
+}

@@ -1,0 +1,165 @@
+// Moves device memory whose bytes lie in rows of an array or a file, such as the columns of a matrix:
+// large ones through the ring, whose lanes pack the rows or take them apart.
+
+import { findHost } from "../../ffi/host.ts";
+import { requireUnrecorded } from "../memory/captured_memory.ts";
+import { ownedSpan } from "../memory/host_bytes.ts";
+import type { PendingWork } from "../order/pending_work.ts";
+import type { CudaStream } from "../order/stream.ts";
+import type { MemorySpan } from "./copy.ts";
+import type { DiskFile } from "./disk_file.ts";
+import { TransferEngine } from "./engine.ts";
+import { factsOf } from "./file_facts.ts";
+import { askForHugePages, isUntouched } from "./fresh_pages.ts";
+import { addressOf, type HostBytes } from "./host_memory.ts";
+import { noteTransfer, transfer } from "./host_transfer.ts";
+import { PendingTransfer, type TransferOptions } from "./pending_transfer.ts";
+import { RingMover } from "./ring_mover.ts";
+import { movedAway } from "./ring_transfer.ts";
+import { bytesOfRows, cutRows, type Rows } from "./row_pieces.ts";
+
+/** Device memory, and the rows of host memory that it is filled from or fills. */
+export interface RowTransfer extends TransferOptions {
+  /** Direction of the transfer. */
+  readonly direction: "upload" | "download";
+  /** The stream whose earlier work comes first. */
+  readonly stream: CudaStream;
+  /** The device's side. */
+  readonly span: MemorySpan;
+  /** The program's memory, from the first row to the last. */
+  readonly memory: HostBytes;
+  /** The rows in it. */
+  readonly rows: Rows;
+  /** Transfers of the same call, which move other rows of the same array. */
+  readonly besides?: Set<PendingWork> | undefined;
+  /** Whether the device's memory is new and the array has its place in the order. */
+  readonly isPlaced?: boolean | undefined;
+}
+
+/** Device memory, and the rows of an open file that fill it. */
+export interface RowFileTransfer extends TransferOptions {
+  /** The device's side. */
+  readonly span: MemorySpan;
+  /** The stream whose earlier work comes first. */
+  readonly stream: CudaStream;
+  /** The open file; it stays open until the transfer is over. */
+  readonly file: DiskFile;
+  /** The rows in it. */
+  readonly rows: Rows;
+}
+
+/**
+ * Moves rows of an array after all earlier calls that use the same bytes. Returns a promise that
+ * resolves when they have arrived, or undefined when they already have.
+ */
+export function transferRows(task: RowTransfer): Promise<void> | undefined {
+  const { direction, stream, span, memory, rows, signal } = task;
+  signal?.throwIfAborted();
+  const { byteLength, allocation } = span;
+  if (byteLength === 0) return undefined;
+  const { briefBytes } = TransferEngine.limitsOf(stream.context);
+  if (byteLength < briefBytes || findHost() === undefined) return throughOneArray(task);
+  const isUpload = direction === "upload";
+  const action = `${direction} ordinary memory`;
+  requireUnrecorded(allocation, stream, action);
+  const owned = ownedSpan(memory);
+  const arrayAccess = isUpload ? "read" : "write";
+  const expectedBytes = memory.byteLength;
+  const requireThere = () => {
+    if (memory.byteLength !== expectedBytes) throw movedAway();
+  };
+  return new PendingTransfer({
+    ...task,
+    action,
+    byteLength,
+    uses: [
+      { ...span, access: isUpload ? "write" : "read" },
+      ...owned === undefined ? [] : [{ ...owned, access: arrayAccess } as const],
+    ],
+    arrays: owned === undefined ? [{ memory, access: arrayAccess }] : [],
+    start: (entry) => {
+      requireThere();
+      const engine = TransferEngine.of(stream.context);
+      engine.anticipate(byteLength, { canLend: false }); // rows are not lent
+      noteTransfer({ direction, span, stream });
+      const isFresh = !isUpload && isUntouched(memory);
+      if (isFresh) askForHugePages(memory);
+      const host = { address: addressOf(memory), bytes: memory };
+      const cut = cutRows({ direction, deviceAddress: span.address, host, rows });
+      return new RingMover(
+        engine,
+        { direction, byteLength, arrays: [memory], cut, isFresh },
+        entry,
+      );
+    },
+    complete: requireThere,
+  }).promise;
+}
+
+/** Fills new device memory, which only the caller knows, from rows of an open file. */
+export async function uploadRowsFrom(task: RowFileTransfer): Promise<void> {
+  const { span, stream, file, rows, onProgress, signal } = task;
+  const { byteLength } = span;
+  if (byteLength === 0) return;
+  signal?.throwIfAborted();
+  const direction = "upload";
+  const cut = cutRows({ direction, deviceAddress: span.address, host: { file }, rows });
+  const ring = { direction, byteLength, cut, keepOpen: () => file.hold() } as const;
+  try {
+    await new PendingTransfer({
+      stream,
+      uses: [{ ...span, access: "write" }],
+      arrays: [],
+      byteLength,
+      action: "read a file",
+      isPlaced: true,
+      onProgress,
+      signal,
+      start: (entry) => {
+        const engine = TransferEngine.of(stream.context);
+        engine.anticipate(byteLength, { canLend: false });
+        noteTransfer({ direction, span, stream });
+        return new RingMover(engine, ring, entry);
+      },
+    }).promise;
+  } catch (error) {
+    const end = rows.offset + (rows.rowCount - 1) * rows.pitch + rows.rowBytes;
+    const { byteLength: fileBytes } = factsOf(file.descriptor, file.path);
+    if (signal?.aborted || fileBytes >= end) throw error;
+    throw new RangeError(
+      `Cannot read ${byteLength} bytes up to ${end} of ${file.path}: it shrank to ${fileBytes} ` +
+        `meanwhile`,
+      { cause: error },
+    );
+  }
+}
+
+/** Packs the rows into an array first, or takes them apart afterwards, on this thread. */
+function throughOneArray(task: RowTransfer): Promise<void> | undefined {
+  const { memory, rows, direction } = task;
+  const host = direction === "upload" ? { memory, convert: () => packRows(memory, rows) } : {
+    memory,
+    convert: () => new Uint8Array(bytesOfRows(rows)),
+    complete: (packed: HostBytes) => unpackRows(packed, memory, rows),
+  };
+  return transfer({ ...task, host });
+}
+
+/** Returns a copy of rows, one behind the other. */
+export function packRows(memory: HostBytes, rows: Rows): Uint8Array<ArrayBuffer> {
+  const packed = new Uint8Array(bytesOfRows(rows));
+  eachRow(rows, (row, from) => packed.set(memory.subarray(from, from + rows.rowBytes), row));
+  return packed;
+}
+
+/** Puts packed rows where they belong. */
+export function unpackRows(packed: HostBytes, memory: HostBytes, rows: Rows): void {
+  eachRow(rows, (row, to) => memory.set(packed.subarray(row, row + rows.rowBytes), to));
+}
+
+function eachRow(
+  { offset, rowBytes, pitch, rowCount }: Rows,
+  body: (packedOffset: number, offset: number) => void,
+): void {
+  for (let row = 0; row < rowCount; row++) body(row * rowBytes, offset + row * pitch);
+}
