@@ -117,6 +117,8 @@ export class PendingTransfer extends PendingWork {
   #mover: Mover | undefined;
   #reportedBytes = 0;
   #isReporting = false;
+  /** Whether a thread of the runtime's waits for the GPU's work before it. */
+  #isBehindWork = false;
   #hasFailed = false;
   #failure: { readonly error: unknown } | undefined;
 
@@ -219,6 +221,7 @@ export class PendingTransfer extends PendingWork {
       const fence = mover.waitsFor;
       if (fence === undefined) await turn.over;
       else await this.#waitFor(fence, mover);
+      if (this.isOver) break; // a call that blocks moved the rest, or it was aborted
       turn = Turn.current();
       this.#stepUntil(turn.startedAt + TURN_MILLISECONDS);
     }
@@ -239,10 +242,14 @@ export class PendingTransfer extends PendingWork {
 
   async #waitFor(fence: Fence, mover: Mover): Promise<void> {
     try {
-      await waitForGpu(() => this.isOver || fence.isPassed, () => fence.waitElsewhere());
+      await waitForGpu(() => this.isOver || fence.isPassed, () => {
+        this.#isBehindWork = true;
+        return fence.waitElsewhere();
+      });
     } catch (error) {
       this.#fail(mover, error);
     }
+    this.#isBehindWork = false;
   }
 
   /** Moves what can be moved; returns false when nothing could. */
@@ -302,12 +309,16 @@ export class PendingTransfer extends PendingWork {
     this.finish();
   }
 
-  /** Rejects a waiting transfer at once; its place in the order stays until it would have begun. */
+  /**
+   * Rejects a waiting transfer at once; its place in the order stays until it would have begun. One
+   * that moves bytes is rejected in its next turn.
+   */
   #watchSignal(signal: AbortSignal | undefined): void {
     if (signal === undefined) return;
     const onAbort = () => {
       if (this.hasBegun) this.#step(BETWEEN_TURNS);
-      if (!this.hasBegun || this.#failure !== undefined) this.#settle.reject(signal.reason);
+      const waits = !this.hasBegun || (this.#isBehindWork && this.#failure !== undefined);
+      if (waits) this.#settle.reject(signal.reason);
     };
     signal.addEventListener("abort", onAbort);
     this.whenOver(() => signal.removeEventListener("abort", onAbort));
