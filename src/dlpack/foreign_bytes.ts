@@ -3,7 +3,7 @@
 
 import { ERRNO, findHost, IOVEC } from "../../ffi/host.ts";
 import { addressOf } from "../transfer/host_memory.ts";
-import { lastErrno } from "../transfer/system_error.ts";
+import { lastErrno, openSystem } from "../transfer/system_error.ts";
 import { formatAddress } from "../words/format.ts";
 
 /** The end of the addresses that there are. */
@@ -42,12 +42,12 @@ export function isReadable(address: bigint): boolean {
 function copyFrom(address: bigint, byteLength: number): Uint8Array<ArrayBuffer> | undefined {
   if (address < 0n || address + BigInt(byteLength) > END) return undefined;
   const bytes = new Uint8Array(byteLength);
-  const host = findHost();
-  if (host === undefined) {
+  if (findHost() === undefined) {
     const pointer = Deno.UnsafePointer.create(address);
     if (pointer !== null) new Deno.UnsafePointerView(pointer).copyInto(bytes);
     return bytes;
   }
+  const host = openSystem();
   const size = BigInt(byteLength);
   const to = IOVEC.encode({ iov_base: addressOf(bytes), iov_len: size });
   const from = IOVEC.encode({ iov_base: address, iov_len: size });

@@ -8,7 +8,6 @@ import {
   IOVEC,
   MSG,
   MSGHDR,
-  openHost,
   SCM_RIGHTS,
   SO_PEERCRED,
   SOCK,
@@ -16,7 +15,7 @@ import {
   SOL_SOCKET,
   UCRED,
 } from "../../ffi/host.ts";
-import { lastErrno, systemError } from "../transfer/system_error.ts";
+import { lastErrno, openSystem, systemError } from "../transfer/system_error.ts";
 import { CudaUnavailableError } from "../words/errors.ts";
 
 /** Longer messages are none of ours. */
@@ -62,7 +61,7 @@ export class LocalSocket implements Disposable {
    * @throws Error when the system refuses it.
    */
   static listen(name: string): LocalSocket {
-    const { bind, listen } = openHost();
+    const { bind, listen } = openSystem();
     const socket = LocalSocket.#open();
     const [address, byteLength] = addressOf(name);
     if (bind(socket.descriptor, address, byteLength) === 0) {
@@ -81,7 +80,7 @@ export class LocalSocket implements Disposable {
   static connect(name: string): LocalSocket | undefined {
     const socket = LocalSocket.#open();
     const [address, byteLength] = addressOf(name);
-    if (openHost().connect(socket.descriptor, address, byteLength) === 0) return socket;
+    if (openSystem().connect(socket.descriptor, address, byteLength) === 0) return socket;
     const errno = lastErrno();
     socket.dispose();
     if (errno === ERRNO.ECONNREFUSED || errno === ERRNO.ENOENT) return undefined;
@@ -95,7 +94,7 @@ export class LocalSocket implements Disposable {
         "Cannot pass a pool to other processes: that needs Linux; share memory of a CudaMemoryResource",
       );
     }
-    const descriptor = openHost().socket(AF_UNIX, KIND, 0);
+    const descriptor = openSystem().socket(AF_UNIX, KIND, 0);
     if (descriptor >= 0) return new LocalSocket(descriptor);
     throw systemError("open a socket", lastErrno());
   }
@@ -109,7 +108,7 @@ export class LocalSocket implements Disposable {
   /** Takes a connection that has come in; undefined when there is none. */
   accept(): LocalSocket | undefined {
     const flags = SOCK.CLOEXEC | SOCK.NONBLOCK;
-    const descriptor = openHost().accept4(this.descriptor, null, null, flags);
+    const descriptor = openSystem().accept4(this.descriptor, null, null, flags);
     return descriptor < 0 ? undefined : new LocalSocket(descriptor);
   }
 
@@ -117,14 +116,14 @@ export class LocalSocket implements Disposable {
   get peer(): Peer | undefined {
     const credentials = new Uint8Array(UCRED.byteLength);
     const size = new Uint32Array([credentials.byteLength]);
-    const { getsockopt } = openHost();
+    const { getsockopt } = openSystem();
     const status = getsockopt(this.descriptor, SOL_SOCKET, SO_PEERCRED, credentials, size);
     return status === 0 ? UCRED.decode(credentials) : undefined;
   }
 
   /** Whether the process at the other end belongs to the same user. */
   get isOfSameUser(): boolean {
-    return this.peer?.uid === openHost().geteuid();
+    return this.peer?.uid === openSystem().geteuid();
   }
 
   /** Sends a message, and a descriptor with it; returns whether the system took it. */
@@ -137,7 +136,7 @@ export class LocalSocket implements Disposable {
       new DataView(control.buffer).setInt32(head, descriptor, true);
     }
     const message = new Message(bytes, control);
-    const { sendmsg } = openHost();
+    const { sendmsg } = openSystem();
     return sendmsg(this.descriptor, message.head, MSG.NOSIGNAL | MSG.DONTWAIT) >= 0;
   }
 
@@ -146,7 +145,7 @@ export class LocalSocket implements Disposable {
     const bytes = new Uint8Array(MESSAGE_BYTES);
     const message = new Message(bytes, new Uint8Array(CONTROL_BYTES));
     const flags = MSG.DONTWAIT | MSG.CMSG_CLOEXEC;
-    const count = Number(openHost().recvmsg(this.descriptor, message.head, flags));
+    const count = Number(openSystem().recvmsg(this.descriptor, message.head, flags));
     if (count < 0 && lastErrno() === ERRNO.EAGAIN) return undefined;
     const descriptors = count < 0 ? [] : message.descriptors();
     const isEnd = count <= 0;
@@ -168,7 +167,7 @@ export class LocalSocket implements Disposable {
 
 /** Closes a descriptor that came with a message. */
 export function closeDescriptor(descriptor: number): void {
-  openHost().close(descriptor);
+  openSystem().close(descriptor);
 }
 
 /** A message as the C library wants it: a head that points to the bytes. */
@@ -180,7 +179,7 @@ class Message {
   readonly #piece: Uint8Array<ArrayBuffer>;
 
   constructor(bytes: Uint8Array<ArrayBuffer>, control: Uint8Array<ArrayBuffer>) {
-    const { addressOf } = openHost();
+    const { addressOf } = openSystem();
     const piece = IOVEC.encode({
       iov_base: addressOf(bytes, bytes, 0n),
       iov_len: BigInt(bytes.byteLength),

@@ -1,13 +1,13 @@
 // An open file: reads and writes at any offset, never short unnoticed. The descriptor is the C
 // library's, so that copy lanes can use it; Deno has granted the path before.
 
-import { ERRNO, O, O_OF_MACHINE, O_PATH, openHost } from "../../ffi/host.ts";
+import { ERRNO, O, O_OF_MACHINE, O_PATH } from "../../ffi/host.ts";
 import { cString } from "../../ffi/pointers.ts";
 import { CAN_BE_TERMINATED } from "../order/waiting.ts";
 import { formatBytes } from "../words/format.ts";
 import { factsOf } from "./file_facts.ts";
 import { addressOf } from "./host_memory.ts";
-import { lastErrno, systemError } from "./system_error.ts";
+import { lastErrno, openSystem, systemError } from "./system_error.ts";
 import { closeInWorker, openInWorker } from "./worker_descriptor.ts";
 
 const LACKS_ROOM: ReadonlySet<number> = new Set([ERRNO.ENOSPC, ERRNO.EDQUOT, ERRNO.EFBIG]);
@@ -56,7 +56,7 @@ export class DiskFile implements Disposable {
       this.descriptor = openInWorker(path);
       return;
     }
-    const { open, close, errnoLocation: _bound } = openHost(); // bound later it loses the reason
+    const { open, close } = openSystem();
     const flags = followsLinks ? FLAGS[use] : FLAGS[use] | O_OF_MACHINE.NOFOLLOW;
     this.#closeNow = close;
     this.descriptor = open(cString(path), flags, 0);
@@ -65,7 +65,7 @@ export class DiskFile implements Disposable {
 
   /** Fills `bytes` from `fileOffset` on. */
   async read(bytes: Uint8Array<ArrayBuffer>, fileOffset: number): Promise<void> {
-    const { pread, preadNonblocking } = openHost();
+    const { pread, preadNonblocking } = openSystem();
     const move = CAN_BE_TERMINATED ? pread : preadNonblocking;
     if (await this.#whole(move, bytes, fileOffset)) return;
     this.readSync(bytes, fileOffset);
@@ -83,7 +83,7 @@ export class DiskFile implements Disposable {
 
   /** Reads up to the end of `bytes` or of the file, and returns the number of bytes read. */
   readSomeSync(bytes: Uint8Array<ArrayBuffer>, fileOffset: number): number {
-    const { pread } = openHost();
+    const { pread } = openSystem();
     const address = addressOf(bytes);
     for (let done = 0; done < bytes.byteLength;) {
       const left = BigInt(bytes.byteLength - done);
@@ -98,7 +98,7 @@ export class DiskFile implements Disposable {
 
   /** Writes all of `bytes` from `fileOffset` on. */
   async write(bytes: Uint8Array<ArrayBuffer>, fileOffset: number): Promise<void> {
-    const { pwrite, pwriteNonblocking } = openHost();
+    const { pwrite, pwriteNonblocking } = openSystem();
     const move = CAN_BE_TERMINATED ? pwrite : pwriteNonblocking;
     if (await this.#whole(move, bytes, fileOffset)) return;
     this.writeSync(bytes, fileOffset);
@@ -106,7 +106,7 @@ export class DiskFile implements Disposable {
 
   /** Writes all of `bytes` from `fileOffset` on, and blocks until the system has taken them. */
   writeSync(bytes: Uint8Array<ArrayBuffer>, fileOffset: number): void {
-    const { pwrite } = openHost();
+    const { pwrite } = openSystem();
     const address = addressOf(bytes);
     for (let done = 0; done < bytes.byteLength;) {
       const left = BigInt(bytes.byteLength - done);
@@ -127,7 +127,7 @@ export class DiskFile implements Disposable {
    */
   reserve(fileOffset: number, byteLength: number): void {
     if (byteLength === 0) return;
-    const { fallocate } = openHost();
+    const { fallocate } = openSystem();
     if (fallocate(this.descriptor, 0, BigInt(fileOffset), BigInt(byteLength)) === 0) return;
     const errno = lastErrno();
     if (LACKS_ROOM.has(errno)) {
@@ -139,7 +139,7 @@ export class DiskFile implements Disposable {
 
   /** Sets the size. */
   resize(byteLength: number): void {
-    const { ftruncate } = openHost();
+    const { ftruncate } = openSystem();
     if (ftruncate(this.descriptor, BigInt(byteLength)) === 0) return;
     throw systemError(`make ${this.path} ${byteLength} bytes long`, lastErrno());
   }
@@ -147,14 +147,14 @@ export class DiskFile implements Disposable {
   /** Waits until the bytes are on the disk and would survive a loss of power. */
   async flush(): Promise<void> {
     if (CAN_BE_TERMINATED) return this.flushSync();
-    const status = await openHost().fsyncNonblocking(this.descriptor);
+    const status = await openSystem().fsyncNonblocking(this.descriptor);
     if (status === 0 || !this.#isOpen) return; // flushSync() came before it was closed
     throw systemError(`bring ${this.path} to the disk`, ERRNO.EIO);
   }
 
   /** Waits until the bytes are on the disk, and blocks meanwhile. */
   flushSync(): void {
-    if (openHost().fsync(this.descriptor) === 0) return;
+    if (openSystem().fsync(this.descriptor) === 0) return;
     throw systemError(`bring ${this.path} to the disk`, lastErrno());
   }
 
@@ -185,7 +185,7 @@ export class DiskFile implements Disposable {
   async close(): Promise<void> {
     if (!this.#isOpen || this.#holderCount > 0 || CAN_BE_TERMINATED) return this[Symbol.dispose]();
     this.#isOpen = false;
-    await openHost().closeNonblocking(this.descriptor);
+    await openSystem().closeNonblocking(this.descriptor);
   }
 
   /** Returns false when a call failed or moved nothing; repeating it on this thread tells why. */

@@ -4,14 +4,13 @@
 import {
   AT,
   ERRNO,
-  openHost,
   S_IF,
   STATX,
   STATX_ATTR_MOUNT_ROOT,
   STATX_BASIC_STATS,
 } from "../../ffi/host.ts";
 import { cString } from "../../ffi/pointers.ts";
-import { lastErrno, systemError } from "./system_error.ts";
+import { lastErrno, openSystem, systemError } from "./system_error.ts";
 
 /** Kind of object at a path. */
 export type FileKind = "file" | "folder" | "link" | "pipe" | "socket" | "device";
@@ -75,7 +74,7 @@ function look(
   { directory, path, flags }: { directory: number; path: string; flags: number },
 ): FileFacts | undefined {
   const bytes = new Uint8Array(STATX.byteLength);
-  if (openHost().statx(directory, cString(path), flags, STATX_BASIC_STATS, bytes) < 0) {
+  if (openSystem().statx(directory, cString(path), flags, STATX_BASIC_STATS, bytes) < 0) {
     const errno = lastErrno();
     if (errno === ERRNO.ENOENT) return undefined;
     throw systemError(`look at ${path}`, errno);

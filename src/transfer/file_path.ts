@@ -1,11 +1,11 @@
 // Paths of files: one absolute path for each file, however a program spells it, and the program's
 // permission for it. The C library follows links, and only after Deno has granted the path.
 
-import { ERRNO, openHost, PATH_MAX } from "../../ffi/host.ts";
+import { ERRNO, PATH_MAX } from "../../ffi/host.ts";
 import { cString } from "../../ffi/pointers.ts";
 import { builtin } from "../words/builtin.ts";
 import { describeValue } from "../words/format.ts";
-import { lastErrno, systemError } from "./system_error.ts";
+import { lastErrno, openSystem, systemError } from "./system_error.ts";
 
 /** Path of a file: a string, or a `file:` URL. */
 export type FilePath = string | URL;
@@ -95,14 +95,14 @@ export function realPathOf(path: string): string {
 /** Returns the target of a link; undefined for anything else. */
 export function readLink(path: string): string | undefined {
   const bytes = new Uint8Array(PATH_MAX);
-  const count = openHost().readlink(cString(path), bytes, BigInt(bytes.byteLength));
+  const count = openSystem().readlink(cString(path), bytes, BigInt(bytes.byteLength));
   return count < 0n ? undefined : decodePath(path, bytes.subarray(0, Number(count)));
 }
 
 /** The path without links; undefined when nothing is there. */
 function resolveLinks(path: string): string | undefined {
   const bytes = new Uint8Array(PATH_MAX);
-  if (openHost().realpath(cString(path), bytes) !== 0n) {
+  if (openSystem().realpath(cString(path), bytes) !== 0n) {
     return decodePath(path, bytes.subarray(0, bytes.indexOf(0)));
   }
   const errno = lastErrno();

@@ -1,7 +1,7 @@
 // A whole file, written beside the old one and put into its place at the end. Whatever happens
 // before, the old file is there, untouched; afterwards the new one is, with all of its bytes.
 
-import { NAME_MAX, openHost } from "../../ffi/host.ts";
+import { NAME_MAX } from "../../ffi/host.ts";
 import { cString } from "../../ffi/pointers.ts";
 import { builtin } from "../words/builtin.ts";
 import { messageOf } from "../words/format.ts";
@@ -11,7 +11,7 @@ import { folderOf, requireAccess } from "./file_path.ts";
 import { copyPermissions } from "./file_permissions.ts";
 import { checkWritable, type FileWrite, type WrittenPlace } from "./file_write.ts";
 import { LockedFile } from "./locked_file.ts";
-import { lastErrno, reworded, systemReason } from "./system_error.ts";
+import { lastErrno, openSystem, reworded, systemReason } from "./system_error.ts";
 
 /** Suffix of every temporary file. */
 const SUFFIX = ".vramkit-saving";
@@ -148,7 +148,7 @@ export class FileReplacement implements FileWrite {
     if (now !== undefined) checkReplaceable(path, now);
     using opened = new DisposableStack();
     const old = opened.use(holdOld(realPath));
-    if (openHost().rename(cString(this.#temporaryPath), cString(realPath)) !== 0) {
+    if (openSystem().rename(cString(this.#temporaryPath), cString(realPath)) !== 0) {
       const reason = systemReason(lastErrno());
       throw new Error(`Cannot write ${path}: it cannot be replaced, ${reason}; ${REMEDY}`);
     }

@@ -2,11 +2,11 @@
 // closed. Whoever replaces, moves or removes a file holds its lock, so what is locked and still has
 // its name stays where it is.
 
-import { ERRNO, LOCK, openHost } from "../../ffi/host.ts";
+import { ERRNO, LOCK } from "../../ffi/host.ts";
 import { messageOf } from "../words/format.ts";
 import { DiskFile } from "./disk_file.ts";
 import { factsAt, factsOf, type FileFacts } from "./file_facts.ts";
-import { lastErrno } from "./system_error.ts";
+import { lastErrno, openSystem } from "./system_error.ts";
 
 /** Number of times that others may replace a file while it is opened. */
 const TRY_COUNT = 100;
@@ -134,5 +134,5 @@ const KNOWS_NO_LOCKS: ReadonlySet<number> = new Set([
 
 /** Takes the lock; returns false while another process has it. */
 function tryLock(descriptor: number): boolean {
-  return openHost().flock(descriptor, LOCK.EX | LOCK.NB) === 0 || KNOWS_NO_LOCKS.has(lastErrno());
+  return openSystem().flock(descriptor, LOCK.EX | LOCK.NB) === 0 || KNOWS_NO_LOCKS.has(lastErrno());
 }

@@ -1,6 +1,6 @@
 // Errors of the C library, in words and as the class of error that Deno would throw.
 
-import { ERRNO, openHost } from "../../ffi/host.ts";
+import { ERRNO, type HostApi, openHost } from "../../ffi/host.ts";
 
 const REASONS: Readonly<Record<number, string>> = {
   [ERRNO.EPERM]: "the system does not permit it",
@@ -36,7 +36,23 @@ const CLASSES: Readonly<Record<number, ErrorClass>> = {
 
 const LAST = new Int32Array(1);
 
-/** The number of the last failure of the C library on this thread: nothing may come in between. */
+let isReady = false;
+
+/**
+ * Opens the C library for calls that can fail. What reads the number of a failure is bound before
+ * them: to bind it afterwards would change that number.
+ */
+export function openSystem(): HostApi {
+  const host = openHost();
+  if (!isReady) lastErrno();
+  isReady = true;
+  return host;
+}
+
+/**
+ * The number of the last failure of the C library on this thread, after a call that {@link openSystem}
+ * gave: nothing may come in between.
+ */
 export function lastErrno(): number {
   const { copyOut, errnoLocation } = openHost();
   copyOut(LAST, errnoLocation(), 4n);
