@@ -18,7 +18,10 @@ import { REDUCTION, type Reduction } from "./element_types.ts";
 
 /** Options for {@link DeviceList.group}. */
 export interface GroupOptions {
-  /** Longest time to start, and longest time that an awaited call may take; 600 seconds by default. */
+  /**
+   * Longest time that an awaited call may take, and that joining other processes may take; 600 seconds by
+   * default.
+   */
   readonly timeoutSeconds?: number | undefined;
   /** Name shown in tables and errors. */
   readonly label?: string | undefined;
