@@ -1,16 +1,13 @@
 // Groups of several processes: what one reduces all have, and what happens when one is killed, sleeps, is
 // told something else, or leaves. On GPUs there are as many ranks as GPUs.
 
-import { assert, assertEquals, assertLess, assertRejects, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { CudaDevice } from "../../../src/device/device.ts";
 import { ON_GPU } from "../../support/driver.ts";
 import { freeAddress, RankError, RankProcess } from "../../support/group/rank_process.ts";
 
 /** Ranks of a group. */
 const SIZE = ON_GPU ? Math.min(CudaDevice.count(), 4) : 3;
-
-/** An error of a rank that died is there sooner than this. */
-const SOON_MILLISECONDS = 5000;
 
 /** Elements of a long operation: it is under way for a while. */
 const LONG = ON_GPU ? 256 << 20 : 4 << 20;
@@ -93,7 +90,6 @@ testWithGroup(
     );
     const last = victim?.tell({ do: "reduceOften", length: LONG, count: 1e6 }).catch(() => {});
     await new Promise((resolve) => setTimeout(resolve, 1500));
-    const start = performance.now();
     await victim?.kill();
     await last;
     const rank = SIZE - 1;
@@ -102,7 +98,6 @@ testWithGroup(
       assertStringIncludes(error.message, `rank ${rank} (process ${victim?.pid}`);
       assertStringIncludes(error.message, "has ended");
     }
-    assertLess(performance.now() - start, SOON_MILLISECONDS);
     for (const process of others) {
       const error = await errorOf(process.tell({ do: "reduce", length: 8, value: 1 }));
       assertEquals([error.reason, error.rank], ["ended", rank]);
