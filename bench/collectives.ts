@@ -1,16 +1,14 @@
-// How fast are collective operations over all GPUs, beside torch.distributed on the same GPUs?
-// `deno task bench:collectives [result.json]`; torch needs a python3 that has it. Bandwidth is that of the
-// bus, as nccl-tests define it, so that calls and numbers of GPUs can be compared.
+// How fast are collective operations over all GPUs, in one process and with a process for each rank, beside
+// torch.distributed on the same GPUs? `deno task bench:collectives [result.json [call]]`; torch needs a
+// python3 that has it. Bandwidth is that of the bus, as nccl-tests define it, so that calls and numbers of GPUs can be
+// compared.
 
-import type { DeviceBuffer } from "../mod.ts";
 import { CudaDevice } from "../mod.ts";
-import type { DeviceGroup, GroupWork } from "../src/entries/group.ts";
+import type { DeviceGroup } from "../src/entries/group.ts";
 import { formatBytes } from "../src/words/format.ts";
+import { type Call, callOn, CALLS, type RankPlan } from "./collective_calls.ts";
 import { outputOf } from "./peers/process.ts";
 import { type BenchRow, median, report } from "./result_file.ts";
-
-const CALLS = ["allReduce", "broadcast", "allGather", "reduceScatter", "allToAll"] as const;
-type Call = (typeof CALLS)[number];
 
 const SAMPLE_COUNT = 7;
 const WAIT_COUNT = 20;
@@ -38,12 +36,14 @@ interface Found {
   readonly waited: readonly number[];
 }
 
+const calls = CALLS.filter((call) => [undefined, call].includes(Deno.args[1] as Call | undefined));
 const isSimulated = !hasGpus();
 const sizes = isSimulated ? SIZES.slice(0, 2) : SIZES;
 using gpus = CudaDevice.all({ driver: isSimulated ? "simulated" : "cuda" });
 const { length: size } = gpus;
 const theirs = isSimulated ? [] : await measureTorch();
 const ours = await measureKit();
+const apart = await measureProcesses();
 const [first] = gpus;
 if (first !== undefined) await report(first, rowsOf(), Deno.args[0]);
 
@@ -58,7 +58,7 @@ function hasGpus(): boolean {
 async function measureKit(): Promise<Found[]> {
   await using group = await gpus.group();
   const found: Found[] = [];
-  for (const call of CALLS) {
+  for (const call of calls) {
     for (const [bytes, repeats] of sizes) {
       found.push(await measure(group, { call, bytes, repeats }));
     }
@@ -94,21 +94,32 @@ async function measure(
   return { call, size: bytes, samples, waited };
 }
 
-function callOn(
-  group: DeviceGroup,
-  call: Call,
-  { wholes, others, parts }: Record<"wholes" | "others" | "parts", DeviceBuffer<"float32">[]>,
-): GroupWork {
-  if (call === "allReduce") return group.allReduce(wholes);
-  if (call === "broadcast") return group.broadcast(wholes);
-  if (call === "allGather") return group.allGather(parts, { into: wholes });
-  if (call === "reduceScatter") return group.reduceScatter(wholes, { into: parts });
-  return group.allToAll(wholes, { into: others });
+/** Measures the same with a process for each rank; rank 0 tells what it found. */
+async function measureProcesses(): Promise<Found[]> {
+  const program = decodeURIComponent(new URL("collectives_rank.ts", import.meta.url).pathname);
+  using probe = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const { port } = probe.addr as Deno.NetAddr;
+  probe.close();
+  const texts = await Promise.all(gpus.map((_, rank) => {
+    const plan: RankPlan = {
+      rendezvous: `tcp://127.0.0.1:${port}`,
+      rank,
+      size,
+      isSimulated,
+      calls,
+      sizes,
+      samples: SAMPLE_COUNT,
+      waits: WAIT_COUNT,
+    };
+    const args = ["run", "-A", "--no-check", program, JSON.stringify(plan)];
+    return outputOf(Deno.execPath(), args);
+  }));
+  return JSON.parse(texts[0]?.trim().split("\n").at(-1) ?? "[]");
 }
 
 async function measureTorch(): Promise<Found[]> {
   const path = decodeURIComponent(new URL("peers/python/collectives.py", import.meta.url).pathname);
-  const plan = { calls: CALLS, sizes, samples: SAMPLE_COUNT, waits: WAIT_COUNT };
+  const plan = { calls, sizes, samples: SAMPLE_COUNT, waits: WAIT_COUNT };
   try {
     // NCCL may print its version before the document, which is the last line.
     const lines = (await outputOf("python3", [path, JSON.stringify(plan)])).trim().split("\n");
@@ -134,8 +145,29 @@ function rowsOf(): BenchRow[] {
         samples: waited,
         reference: peer && { name: "torch", value: median(peer.waited), samples: peer.waited },
       },
+      ...processRows(name, { call, bytes, peer }),
     ];
   });
+}
+
+function processRows(
+  name: string,
+  { call, bytes, peer }: { call: Call; bytes: number; peer: Found | undefined },
+): BenchRow[] {
+  const found = apart.find((other) => other.call === call && other.size === bytes);
+  if (found === undefined) return [];
+  const { samples, waited } = found;
+  const title = `${name}, a process a rank`;
+  return [
+    bandwidthRow(title, { call, bytes, samples, peer: peer?.samples }),
+    {
+      name: `${title}, awaited`,
+      value: median(waited),
+      unit: "s" as const,
+      samples: waited,
+      reference: peer && { name: "torch", value: median(peer.waited), samples: peer.waited },
+    },
+  ];
 }
 
 function bandwidthRow(

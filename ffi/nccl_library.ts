@@ -8,6 +8,27 @@ import { findLibrary, NVIDIA_LIBRARIES } from "./nvidia_libraries.ts";
 /** The name under which a table of driver functions offers an NCCL of its own. */
 export const OWN_NCCL: unique symbol = Symbol("nccl");
 
+/**
+ * The name under which such an NCCL takes a way to the ranks of other processes, before a communicator
+ * is started there: it has no network of its own.
+ */
+export const OWN_WIRE: unique symbol = Symbol("wire");
+
+/** A way to the ranks of other processes. */
+export interface NcclWire {
+  /** Sends bytes to a rank; they come in order. */
+  send(rank: number, bytes: Uint8Array<ArrayBuffer>): void;
+}
+
+/** Takes what a rank of another process has sent. */
+export type NcclReceiver = (rank: number, bytes: Uint8Array<ArrayBuffer>) => void;
+
+/** An NCCL that may need a way to the ranks of other processes. */
+export type NcclWithWire = NcclApi & {
+  /** Takes the way for the ranks that find each other under an id. */
+  readonly [OWN_WIRE]?: (id: Uint8Array, wire: NcclWire) => NcclReceiver;
+};
+
 /** A driver that may have an NCCL of its own; the simulated one has, and tests give others. */
 export type DriverWithNccl = DriverApi & {
   /** The functions that stand in for the library's. */

@@ -1,7 +1,9 @@
-// The NCCL of a simulated machine, for the ranks of one process: communicators on its devices, and the
-// group that their calls belong to. It is stricter than the library: what ranks call must fit together.
+// The NCCL of a simulated machine: communicators on its devices, and the group that their calls belong
+// to. It is stricter than the library: what ranks call must fit together. Ranks that block are all in this
+// process; each of the others has a process of its own, and is given a way to them.
 
 import { NCCL, type NcclApi, type NcclFunction } from "../nccl.ts";
+import { type NcclWithWire, OWN_WIRE } from "../nccl_library.ts";
 import {
   NCCL_CONFIG_MAGIC,
   NCCL_UNIQUE_ID_BYTES,
@@ -16,7 +18,9 @@ import { Refusal } from "./errors.ts";
 import { Clique, Communicator } from "./model/communicator.ts";
 import type { Context } from "./model/context.ts";
 import type { Machine } from "./model/machine.ts";
+import { RemoteRanks } from "./model/remote_ranks.ts";
 import { queueCollectives, type RankCall } from "./work/collectives.ts";
+import { queueRemoteCollectives } from "./work/remote_collectives.ts";
 
 /** Handles start here, far from those of the driver. */
 const FIRST_HANDLE = 0x7200_0000n;
@@ -30,8 +34,18 @@ const SINCE: Partial<Record<NcclFunction, number>> = {
   ncclScatter: 22803,
 };
 
-const { ncclSuccess: SUCCESS, ncclInvalidArgument: INVALID, ncclInvalidUsage: MISUSED } =
-  ncclResult;
+const {
+  ncclSuccess: SUCCESS,
+  ncclInvalidArgument: INVALID,
+  ncclInvalidUsage: MISUSED,
+  ncclInProgress: IN_PROGRESS,
+} = ncclResult;
+
+/** Time that the first call of a rank takes until it is queued: the library connects the ranks then. */
+const CONNECT_MILLISECONDS = 3;
+
+/** The call by which ranks of several processes find each other. */
+const GREETING = "start";
 
 /** Carries a status, and the words for it, from any depth to the call that returns it. */
 class NcclRefusal {
@@ -54,6 +68,7 @@ interface Joining {
 export function simulateNccl(machine: Machine): NcclApi {
   const { ncclVersion } = machine.settings;
   const cliques = new Map<string, Clique>();
+  const wires = new Map<string, RemoteRanks>();
   const communicators = new Map<bigint, Communicator>();
   const texts = new Map<string, Uint8Array<ArrayBuffer>>();
   let nextHandle = FIRST_HANDLE;
@@ -65,16 +80,15 @@ export function simulateNccl(machine: Machine): NcclApi {
   let joinings: Joining[] = [];
 
   /** Runs a call: with a status for its result, which also fails the group that it belongs to. */
-  function serve(name: NcclFunction, body: () => void): number {
+  function serve(name: NcclFunction, body: () => number | void): number {
     const status = statusOf(name, body);
     if (depth > 0 && status !== SUCCESS) groupStatus = status;
     return status;
   }
 
-  function statusOf(name: NcclFunction, body: () => void): number {
+  function statusOf(name: NcclFunction, body: () => number | void): number {
     try {
-      machine.site.during(name, body);
-      return SUCCESS;
+      return machine.site.during(name, body) ?? SUCCESS;
     } catch (error) {
       if (error instanceof NcclRefusal) {
         lastWords = `${name}: ${error.words}`;
@@ -87,7 +101,7 @@ export function simulateNccl(machine: Machine): NcclApi {
   }
 
   /** Ends the outermost group: its ranks find each other, or its calls are queued. */
-  function endGroup(): void {
+  function endGroup(): number {
     const [made, queued, status] = [joinings, calls, groupStatus];
     [joinings, calls, groupStatus] = [[], [], SUCCESS];
     if (status !== SUCCESS) {
@@ -96,8 +110,73 @@ export function simulateNccl(machine: Machine): NcclApi {
     if (made.length > 0 && queued.length > 0) {
       throw new NcclRefusal(MISUSED, "ranks are started and used in one group");
     }
+    const [remote] = made;
+    if (remote?.communicator.isBlocking === false) return greet(remote, made.length);
     for (const { clique } of made) requireWhole(clique);
+    const [first] = queued;
+    if (first?.communicator.isBlocking === false) return queueLater(first.communicator, queued);
     queueCollectives(machine, queued);
+    return SUCCESS;
+  }
+
+  /** Starts the one rank that this process has, which waits for those of other processes. */
+  function greet({ clique, communicator }: Joining, count: number): number {
+    const { size, remote } = clique;
+    if (count > 1) throw new NcclRefusal(MISUSED, "one rank of a process does not block");
+    const others = Array.from({ length: size }, (_, rank) => rank)
+      .filter((rank) => rank !== communicator.rank);
+    if (remote === undefined && others.length > 0) {
+      throw new NcclRefusal(ncclResult.ncclSystemError, "there is no way to the other ranks");
+    }
+    const bytes = new Uint8Array();
+    for (const rank of others) remote?.send(rank, GREETING, { words: `${size}`, bytes });
+    communicator.inProgress = () => {
+      if (others.some((rank) => remote?.has(rank, GREETING) !== true)) return false;
+      const isOther = (rank: number) => remote?.take(rank, GREETING)?.words !== `${size}`;
+      if (others.filter(isOther).length === 0) return true;
+      throw new NcclRefusal(MISUSED, "the ranks were told different sizes");
+    };
+    return IN_PROGRESS;
+  }
+
+  /** Queues calls that have returned already; the streams must not be used until then. */
+  function queueLater(communicator: Communicator, queued: readonly RankCall[]): number {
+    if (queued.some((call) => call.communicator !== communicator)) {
+      throw new NcclRefusal(MISUSED, "one rank of a process does not block");
+    }
+    const { clique: { remote = new RemoteRanks({ send() {} }) }, callCounts } = communicator;
+    const isFirst = callCounts.size === 0;
+    const readyAt = performance.now() + (isFirst ? CONNECT_MILLISECONDS : 0);
+    const places = queued.map(({ stream: { timeline } }) => ({ timeline, epoch: timeline.epoch }));
+    communicator.inProgress = () => {
+      if (performance.now() < readyAt) return false;
+      const used = places.find(({ timeline, epoch }) => timeline.epoch !== epoch);
+      if (used === undefined) queueRemoteCollectives(machine, remote, queued);
+      else {
+        machine.site.fail(
+          "communicatorInUse",
+          `${used.timeline.label} was given work before a call of rank ${communicator.rank} was done`,
+        );
+      }
+      return true;
+    };
+    return IN_PROGRESS;
+  }
+
+  /** Asks how a communicator is, which also lets it go on. */
+  function ask(communicator: Communicator): number {
+    const { inProgress } = communicator;
+    if (inProgress === undefined) return communicator.asyncStatus;
+    communicator.inProgress = undefined;
+    try {
+      if (inProgress()) return communicator.asyncStatus;
+    } catch (error) {
+      if (!(error instanceof NcclRefusal)) throw error;
+      lastWords = error.words;
+      return communicator.asyncStatus = error.status;
+    }
+    communicator.inProgress = inProgress;
+    return IN_PROGRESS;
   }
 
   /** Throws unless all ranks are there, each on a device of its own: the library would wait for ever. */
@@ -118,6 +197,13 @@ export function simulateNccl(machine: Machine): NcclApi {
     throw new NcclRefusal(INVALID, "there is no such communicator");
   }
 
+  /** Finds a communicator for a call, which must come after all that is in progress. */
+  function findIdle(handle: number | bigint): Communicator {
+    const found = find(handle);
+    if (found.inProgress === undefined) return found;
+    throw new NcclRefusal(INVALID, "a call of the communicator is in progress");
+  }
+
   function start(
     cell: Cell,
     rank: {
@@ -126,26 +212,31 @@ export function simulateNccl(machine: Machine): NcclApi {
       readonly id: Cell;
       readonly config: Cell;
     },
-  ): void {
+  ): number {
     const { size } = rank;
     if (size < 1 || rank.rank < 0 || rank.rank >= size) {
       throw new NcclRefusal(INVALID, `rank ${rank.rank} of ${size} cannot be`);
     }
-    if (rank.config !== null) requireConfig(bytesOf(rank.config));
+    const isBlocking = rank.config === null || readBlocking(bytesOf(rank.config));
     const name = bytesOf(rank.id).subarray(0, NCCL_UNIQUE_ID_BYTES).toHex();
-    const clique = cliques.get(name) ?? new Clique(size);
+    const clique = cliques.get(name) ?? new Clique(size, wires.get(name));
+    wires.delete(name);
     cliques.set(name, clique);
     if (clique.size !== size || clique.members.some((member) => member.rank === rank.rank)) {
       throw new NcclRefusal(MISUSED, `rank ${rank.rank} is there already, or of another size`);
     }
-    const communicator = join(clique, rank.rank, machine.contexts.current);
+    const { current } = machine.contexts;
+    const communicator = join(clique, { rank: rank.rank, context: current, isBlocking });
     put64(cell, communicator.handle);
     joinings.push({ clique, communicator });
-    if (depth === 0) endGroup();
+    return depth === 0 ? endGroup() : SUCCESS;
   }
 
-  function join(clique: Clique, rank: number, context: Context): Communicator {
-    const communicator = new Communicator(clique, { handle: nextHandle, rank, context });
+  function join(
+    clique: Clique,
+    fields: { readonly rank: number; readonly context: Context; readonly isBlocking: boolean },
+  ): Communicator {
+    const communicator = new Communicator(clique, { handle: nextHandle, ...fields });
     nextHandle += HANDLE_STEP;
     communicators.set(communicator.handle, communicator);
     return communicator;
@@ -157,7 +248,8 @@ export function simulateNccl(machine: Machine): NcclApi {
     if (count < 1) throw new NcclRefusal(INVALID, `${count} devices cannot be`);
     const clique = new Clique(count);
     for (const [rank, ordinal] of ordinals.entries()) {
-      const communicator = join(clique, rank, machine.retain(machine.device(ordinal)));
+      const context = machine.retain(machine.device(ordinal));
+      const communicator = join(clique, { rank, context, isBlocking: true });
       machine.release(machine.device(ordinal)); // the library would keep it
       bytesOf(cells).set(new Uint8Array(BigUint64Array.of(communicator.handle).buffer), rank * 8);
     }
@@ -168,8 +260,8 @@ export function simulateNccl(machine: Machine): NcclApi {
     handle: number | bigint,
     stream: number | bigint,
     call: Omit<RankCall, "communicator" | "stream">,
-  ): void {
-    const communicator = find(handle);
+  ): number {
+    const communicator = findIdle(handle);
     const { clique: { size } } = communicator;
     const { datatype, operation = 0, root = 0, peer = 0 } = call;
     const isKnown = Object.values(ncclDataType).some((known) => known === datatype) &&
@@ -186,7 +278,18 @@ export function simulateNccl(machine: Machine): NcclApi {
       throw new NcclRefusal(MISUSED, "the stream is being captured");
     }
     calls.push({ ...call, communicator, stream: queue });
-    if (depth === 0) endGroup();
+    return depth === 0 ? endGroup() : SUCCESS;
+  }
+
+  /** Ends the work of a communicator; one of several processes says later that it has. */
+  function finalize(communicator: Communicator): number {
+    communicator.isFinal = true;
+    if (!communicator.isBlocking) {
+      communicator.inProgress = () => !communicator.isBusy;
+      return IN_PROGRESS;
+    }
+    if (!communicator.isBusy) return SUCCESS;
+    return machine.site.fail("communicatorInUse", "its work is still queued");
   }
 
   function end(handle: number | bigint, how: "destroy" | "abort"): void {
@@ -194,6 +297,8 @@ export function simulateNccl(machine: Machine): NcclApi {
     if (how === "abort") communicator.clique.isAborted = true;
     else if (communicator.isBusy) {
       machine.site.fail("communicatorInUse", `work of rank ${communicator.rank} is still queued`);
+    } else if (!communicator.isBlocking && (!communicator.isFinal || communicator.inProgress)) {
+      machine.site.fail("communicatorInUse", `rank ${communicator.rank} is not finalized`);
     }
     communicators.delete(communicator.handle);
     communicator.close();
@@ -207,12 +312,17 @@ export function simulateNccl(machine: Machine): NcclApi {
   }
 
   const none = 0n;
-  const functions: NcclApi = {
+  const functions: NcclWithWire = {
+    [OWN_WIRE](id, wire) {
+      const remote = new RemoteRanks(wire);
+      wires.set(id.subarray(0, NCCL_UNIQUE_ID_BYTES).toHex(), remote);
+      return (rank, bytes) => remote.receive(rank, bytes);
+    },
     ncclGetVersion: (version) => serve("ncclGetVersion", () => put32(version, ncclVersion)),
     ncclGetUniqueId: (id) =>
       serve("ncclGetUniqueId", () => {
         const bytes = bytesOf(id).subarray(0, NCCL_UNIQUE_ID_BYTES).fill(0);
-        bytes.set(new TextEncoder().encode(`simulated ${nextName++}`));
+        bytes.set(new TextEncoder().encode(`simulated ${nextName++} ${crypto.randomUUID()}`));
       }),
     ncclCommInitRankConfig: (cell, size, id, rank, config) =>
       serve("ncclCommInitRankConfig", () => start(cell, { size, rank, id, config })),
@@ -220,11 +330,7 @@ export function simulateNccl(machine: Machine): NcclApi {
       serve("ncclCommInitRankScalable", () => start(cell, { size, rank, id, config })),
     ncclCommInitAll: (cells, count, list) =>
       serve("ncclCommInitAll", () => startAll(cells, count, list)),
-    ncclCommFinalize: (comm) =>
-      serve("ncclCommFinalize", () => {
-        if (!find(comm).isBusy) return;
-        machine.site.fail("communicatorInUse", "its work is still queued");
-      }),
+    ncclCommFinalize: (comm) => serve("ncclCommFinalize", () => finalize(findIdle(comm))),
     ncclCommDestroy: (comm) => serve("ncclCommDestroy", () => end(comm, "destroy")),
     ncclCommAbortNonblocking: (comm) =>
       Promise.resolve(statusOf("ncclCommAbortNonblocking", () => end(comm, "abort"))),
@@ -234,7 +340,7 @@ export function simulateNccl(machine: Machine): NcclApi {
     },
     ncclGetLastError: () => textAt(lastWords),
     ncclCommGetAsyncError: (comm, cell) =>
-      serve("ncclCommGetAsyncError", () => put32(cell, find(comm).asyncStatus)),
+      serve("ncclCommGetAsyncError", () => put32(cell, ask(find(comm)))),
     ncclCommCount: (comm, cell) =>
       serve("ncclCommCount", () => put32(cell, find(comm).clique.size)),
     ncclCommCuDevice: (comm, cell) =>
@@ -324,7 +430,7 @@ export function simulateNccl(machine: Machine): NcclApi {
     ncclGroupEnd: () =>
       statusOf("ncclGroupEnd", () => {
         if (depth === 0) throw new NcclRefusal(MISUSED, "not in a group call");
-        if (--depth === 0) endGroup();
+        return --depth === 0 ? endGroup() : SUCCESS;
       }),
   };
   const names = Object.keys(NCCL) as NcclFunction[];
@@ -341,10 +447,14 @@ function rangesOf(
   return { source: BigInt(source), destination: BigInt(destination), count: Number(count) };
 }
 
-function requireConfig(bytes: Uint8Array): void {
-  const { size, magic, blocking } = ncclConfig_t.decode(bytes);
+/** Reads from a configuration whether the calls of a communicator return when they are done. */
+function readBlocking(bytes: Uint8Array): boolean {
+  const { offsets, byteLength } = ncclConfig_t;
+  const whole = new Uint8Array(byteLength); // the library reads no more than the size says
+  whole.set(bytes.subarray(0, Math.min(bytes.byteLength, byteLength)));
+  const { size, magic, blocking } = ncclConfig_t.decode(whole);
   if (magic !== NCCL_CONFIG_MAGIC) throw new NcclRefusal(INVALID, "the configuration has no magic");
-  if (size < BigInt(ncclConfig_t.offsets.blocking + 4)) return;
-  if (blocking === 1) return;
-  throw new NcclRefusal(INVALID, "only communicators that block are simulated");
+  if (size < BigInt(offsets.blocking + 4)) return true;
+  if (blocking === 0 || blocking === 1) return blocking === 1;
+  throw new NcclRefusal(INVALID, `blocking cannot be ${blocking}`);
 }

@@ -100,8 +100,16 @@ export const STRICTER = {
   },
   communicatorInUse: {
     kind: "throws",
-    simulated: "throws when a communicator is destroyed before its work is done",
-    real: "waits for that work",
+    simulated:
+      "throws when a communicator is destroyed before its work is done, or before it was finalized " +
+      "where other processes have ranks, and when a stream gets work between a call of such a " +
+      "communicator and its end",
+    real: "waits for that work, or for the other ranks; runs the streams' work before the call's",
+  },
+  blockedForProcess: {
+    kind: "throws",
+    simulated: "throws when a call blocks for work that needs ranks of other processes",
+    real: "waits for them",
   },
   deadlock: {
     kind: "throws",

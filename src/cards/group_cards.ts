@@ -64,14 +64,14 @@ export function partsCard(parts: DeviceParts): Card {
 
 /** Makes the card of a group. */
 export function deviceGroupCard(group: DeviceGroup): Card {
-  const { name, ordinals, ncclVersion, failure, disposed } = group;
-  const ranks = ordinals.map((ordinal, rank) => `rank ${rank} is device ${ordinal}`).join(", ");
+  const { name, ordinals, size, ranks: own, ncclVersion, failure, disposed } = group;
+  const ranks = ordinals.map((ordinal, at) => `rank ${own[at]} is device ${ordinal}`).join(", ");
   const state = disposed ? "disposed" : failure === undefined ? undefined : "error";
   return {
     title: name,
     kind: "DeviceGroup",
     state,
-    summary: `${formatCount(ordinals.length, "rank")} over NCCL ${ncclVersion}; ${ranks}`,
+    summary: `${formatCount(size, "rank")} over NCCL ${ncclVersion}; ${ranks}`,
     parts: failure === undefined ? [] : [{ type: "note", text: failure.message }],
   };
 }

@@ -1,6 +1,7 @@
 /**
  * Several GPUs used together: lists of devices, and groups of them whose collective operations run on
- * NVIDIA's NCCL. `CudaDevice.all()` and `CudaDevice.openMany()` are where programs begin.
+ * NVIDIA's NCCL. `CudaDevice.all()` and `CudaDevice.openMany()` are where programs begin, and
+ * `joinGroup()` where each rank has a process of its own.
  *
  * ```ts
  * import { CudaDevice } from "vramkit";
@@ -24,6 +25,7 @@ export { type DeviceLink, Topology, type TopologyDevice } from "../device/topolo
 export { DeviceGroup } from "../group/device_group.ts";
 export type { Reduction } from "../group/element_types.ts";
 export { GroupError, type GroupErrorFields, type GroupFailure } from "../group/group_error.ts";
+export { joinGroup } from "../group/join_group.ts";
 export type {
   BroadcastOptions,
   CollectiveOptions,
@@ -31,10 +33,15 @@ export type {
   GatherOptions,
   GroupOptions,
   IntoAllOptions,
+  JoinOptions,
+  RankBuffers,
   ReceiveOptions,
   ReduceAllOptions,
   ReduceOptions,
+  ScatterOptions,
   SendOptions,
+  ShrinkOptions,
+  SplitOptions,
 } from "../group/group_options.ts";
 export { GroupWork } from "../group/group_work.ts";
 export { DeviceParts, type ReplicateWay } from "../spread/device_parts.ts";

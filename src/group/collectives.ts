@@ -16,8 +16,14 @@ import { type Reduction, REDUCTIONS, typeForMove, typeForReduction } from "./ele
 
 /** The ranks that take part. */
 export interface Ranks {
-  /** The contexts of their devices, by rank. */
+  /** The contexts of the devices that this process has, in the order of its ranks. */
   readonly contexts: readonly Context[];
+  /** The first rank of this process. */
+  readonly firstRank: number;
+  /** Number of ranks, those of other processes included. */
+  readonly size: number;
+  /** Whether each rank has a process of its own. */
+  readonly isSpread: boolean;
 }
 
 /** Memory that a call uses. */
@@ -42,8 +48,8 @@ export interface RankCall {
   readonly make: (api: NcclApi, communicator: bigint, stream: bigint) => number;
 }
 
-/** Buffers of an operation, one for each rank. */
-type Buffers = readonly GpuBuffer[];
+/** Buffers of an operation, one for each rank of this process, or that of its only rank. */
+export type Buffers = GpuBuffer | readonly GpuBuffer[];
 
 /** A buffer, and where it lies. */
 interface Placed {
@@ -111,12 +117,13 @@ export function reduce(
   const sources = placesOf(ranks, buffers, call);
   const { type, count } = reduced(sources, 1, call);
   const target = into === undefined
-    ? atRank(sources, root ?? 0, call)
+    ? atRank(ranks, sources, root ?? 0, call)
     : targetOf(ranks, into, { sources, call, root });
-  requireLengths([target], lengthOf(sources), call);
+  const targetRank = target?.rank ?? root ?? 0;
+  if (target !== undefined) requireLengths([target], lengthOf(sources), call);
   if (count === 0n) return [];
   return sources.map(({ span, rank }) => {
-    const destination = rank === target.rank ? target.span : undefined;
+    const destination = rank === targetRank ? target?.span : undefined;
     return {
       rank,
       call: "ncclReduce",
@@ -128,7 +135,7 @@ export function reduce(
           count,
           type,
           REDUCTIONS[op],
-          target.rank,
+          targetRank,
           communicator,
           stream,
         ),
@@ -139,34 +146,35 @@ export function reduce(
 /** Copies the elements of one buffer into a buffer of each rank. */
 export function broadcast(
   ranks: Ranks,
-  source: GpuBuffer | Buffers,
+  source: Buffers,
   { root, into }: { readonly root?: number | undefined; readonly into?: Buffers | undefined },
 ): RankCall[] {
   const call = "broadcast";
-  const isList = Array.isArray(source);
-  if (isList !== (into === undefined)) {
+  const isInPlace = isList(source) || (ranks.isSpread && into === undefined);
+  if (isInPlace !== (into === undefined)) {
     throw new TypeError(
       `Cannot call broadcast(): pass a list of buffers, or one buffer and { into }, a list`,
     );
   }
-  const targets = placesOf(ranks, into ?? source as Buffers, call);
-  const from = isList
-    ? atRank(targets, root ?? 0, call)
+  const targets = placesOf(ranks, into ?? source, call);
+  const from = into === undefined
+    ? atRank(ranks, targets, root ?? 0, call)
     : targetOf(ranks, source as GpuBuffer, { sources: targets, call, root });
-  requireLengths(targets, from.buffer.length, call);
+  const fromRank = from?.rank ?? root ?? 0;
+  if (from !== undefined) requireLengths(targets, from.buffer.length, call);
   const { type, count } = movedParts(targets, 1, call);
   if (count === 0n) return [];
   return targets.map(({ span, rank }) => ({
     rank,
     call: "ncclBroadcast",
-    uses: rank === from.rank ? usesOf(from.span, span, call) : [writing(span)],
+    uses: rank === from?.rank ? usesOf(from.span, span, call) : [writing(span)],
     make: (api, communicator, stream) =>
       api.ncclBroadcast(
-        rank === from.rank ? from.span.address : span.address,
+        rank === from?.rank ? from.span.address : span.address,
         span.address,
         count,
         type,
-        from.rank,
+        fromRank,
         communicator,
         stream,
       ),
@@ -180,7 +188,7 @@ export function allGather(
   { into }: { readonly into?: Buffers | undefined },
 ): RankCall[] {
   const call = "allGather";
-  const { length: size } = ranks.contexts;
+  const { size } = ranks;
   const sources = placesOf(ranks, buffers, call);
   const { type, count, byteLength } = movedParts(sources, into === undefined ? size : 1, call);
   const targets = into === undefined ? sources : targetsOf(ranks, into, { sources, call });
@@ -208,7 +216,7 @@ export function reduceScatter(
   },
 ): RankCall[] {
   const call = "reduceScatter";
-  const { length: size } = ranks.contexts;
+  const { size } = ranks;
   const sources = placesOf(ranks, buffers, call);
   const { type, count, byteLength } = reduced(sources, size, call);
   const targets = into === undefined ? sources : targetsOf(ranks, into, { sources, call });
@@ -241,7 +249,7 @@ export function allToAll(
   { into }: { readonly into: Buffers },
 ): RankCall[] {
   const call = "allToAll";
-  const { length: size } = ranks.contexts;
+  const { size } = ranks;
   const sources = placesOf(ranks, buffers, call);
   const { type, count, byteLength } = movedParts(sources, size, call);
   const targets = targetsOf(ranks, into, { sources, call });
@@ -255,7 +263,7 @@ export function allToAll(
       if (api.ncclAlltoAll !== null) {
         return api.ncclAlltoAll(from, to, count, type, communicator, stream);
       }
-      return firstFailure(ranks.contexts.keys(), (peer) => {
+      return firstFailure(size, (peer) => {
         const offset = BigInt(peer) * byteLength;
         return api.ncclSend(from + offset, count, type, peer, communicator, stream) ||
           api.ncclRecv(to + offset, count, type, peer, communicator, stream);
@@ -268,33 +276,39 @@ export function allToAll(
 export function gather(
   ranks: Ranks,
   buffers: Buffers,
-  { into }: { readonly into: GpuBuffer },
+  { root, into }: {
+    readonly root?: number | undefined;
+    readonly into?: GpuBuffer | undefined;
+  },
 ): RankCall[] {
   const call = "gather";
-  const { length: size } = ranks.contexts;
+  const { size } = ranks;
   const sources = placesOf(ranks, buffers, call);
-  const target = targetOf(ranks, into, { sources, call });
-  requireLengths([target], lengthOf(sources) * size, call);
+  const target = into === undefined ? undefined : targetOf(ranks, into, { sources, call, root });
+  const targetRank = target?.rank ??
+    otherRank(ranks, root, call, "{ into }, a buffer with room for all");
+  if (target !== undefined) requireLengths([target], lengthOf(sources) * size, call);
   const { type, count, byteLength } = movedParts(sources, 1, call);
   if (count === 0n) return [];
   return sources.map(({ span, rank }) => {
-    const isRoot = rank === target.rank;
-    const own = partOf(target.span, rank, byteLength);
+    const whole = rank === targetRank ? target?.span : undefined;
+    const own = partOf(whole ?? span, rank, byteLength);
+    const isRoot = whole !== undefined;
     return {
       rank,
       call: "ncclGather",
-      uses: isRoot ? usesOf(span, target.span, call, own) : [reading(span)],
+      uses: isRoot ? usesOf(span, whole, call, own) : [reading(span)],
       make(api, communicator, stream) {
-        const to = isRoot ? target.span.address : 0n;
+        const to = whole?.address ?? 0n;
         if (api.ncclGather !== null) {
-          return api.ncclGather(span.address, to, count, type, target.rank, communicator, stream);
+          return api.ncclGather(span.address, to, count, type, targetRank, communicator, stream);
         }
         // To itself a rank sends what it also receives, unless the bytes are in place.
         const sent = isRoot && span.address === own.address
           ? 0
-          : api.ncclSend(span.address, count, type, target.rank, communicator, stream);
+          : api.ncclSend(span.address, count, type, targetRank, communicator, stream);
         if (!isRoot || sent !== 0) return sent;
-        return firstFailure(ranks.contexts.keys(), (peer) => {
+        return firstFailure(size, (peer) => {
           const place = to + BigInt(peer) * byteLength;
           if (peer === rank && span.address === place) return 0;
           return api.ncclRecv(place, count, type, peer, communicator, stream);
@@ -307,33 +321,38 @@ export function gather(
 /** Gives each rank its part of one buffer. */
 export function scatter(
   ranks: Ranks,
-  source: GpuBuffer,
-  { into }: { readonly into: Buffers },
+  source: GpuBuffer | undefined,
+  { root, into }: { readonly root?: number | undefined; readonly into: Buffers },
 ): RankCall[] {
   const call = "scatter";
-  const { length: size } = ranks.contexts;
+  const { size } = ranks;
   const targets = placesOf(ranks, into, call);
-  const from = targetOf(ranks, source, { sources: targets, call });
-  requireLengths([from], lengthOf(targets) * size, call);
+  const from = source === undefined
+    ? undefined
+    : targetOf(ranks, source, { sources: targets, call, root });
+  const fromRank = from?.rank ??
+    otherRank(ranks, root, call, "a buffer with the parts of all ranks");
+  if (from !== undefined) requireLengths([from], lengthOf(targets) * size, call);
   const { type, count, byteLength } = movedParts(targets, 1, call);
   if (count === 0n) return [];
   return targets.map(({ span, rank }) => {
-    const isRoot = rank === from.rank;
-    const own = partOf(from.span, rank, byteLength);
+    const whole = rank === fromRank ? from?.span : undefined;
+    const own = partOf(whole ?? span, rank, byteLength);
+    const isRoot = whole !== undefined;
     return {
       rank,
       call: "ncclScatter",
-      uses: isRoot ? usesOf(from.span, span, call, own) : [writing(span)],
+      uses: isRoot ? usesOf(whole, span, call, own) : [writing(span)],
       make(api, communicator, stream) {
-        const start = isRoot ? from.span.address : 0n;
+        const start = whole?.address ?? 0n;
         if (api.ncclScatter !== null) {
-          return api.ncclScatter(start, span.address, count, type, from.rank, communicator, stream);
+          return api.ncclScatter(start, span.address, count, type, fromRank, communicator, stream);
         }
         const received = isRoot && span.address === own.address
           ? 0
-          : api.ncclRecv(span.address, count, type, from.rank, communicator, stream);
+          : api.ncclRecv(span.address, count, type, fromRank, communicator, stream);
         if (!isRoot || received !== 0) return received;
-        return firstFailure(ranks.contexts.keys(), (peer) => {
+        return firstFailure(size, (peer) => {
           const place = start + BigInt(peer) * byteLength;
           if (peer === rank && span.address === place) return 0;
           return api.ncclSend(place, count, type, peer, communicator, stream);
@@ -390,9 +409,10 @@ export function requireApart(calls: readonly RankCall[]): void {
 }
 
 /** Checks one buffer for each rank: of the same element type and shape, on the rank's own device. */
-function placesOf(ranks: Ranks, buffers: Buffers, call: string): readonly Placed[] {
-  const { length: size } = ranks.contexts;
-  if (!Array.isArray(buffers)) {
+function placesOf(ranks: Ranks, given: Buffers, call: string): readonly Placed[] {
+  const { contexts: { length: size }, firstRank } = ranks;
+  const buffers = ranks.isSpread && given instanceof GpuBuffer ? [given] : given;
+  if (!isList(buffers)) {
     throw new TypeError(
       `Cannot call ${call}() with ${
         describeValue(buffers)
@@ -406,12 +426,13 @@ function placesOf(ranks: Ranks, buffers: Buffers, call: string): readonly Placed
         `${formatCount(size, "device")}, in their order`,
     );
   }
-  const places = buffers.map((buffer, rank) => {
+  const places = buffers.map((buffer, at) => {
     const placed = placeOf(ranks, buffer, call);
+    const rank = firstRank + at;
     if (placed.rank === rank) return placed;
     throw new TypeError(
       `Cannot call ${call}() with ${buffer} for rank ${rank}: it is on device ` +
-        `${placed.buffer.deviceOrdinal}, rank ${rank} is device ${ranks.contexts[rank]?.ordinal}`,
+        `${placed.buffer.deviceOrdinal}, rank ${rank} is device ${ranks.contexts[at]?.ordinal}`,
     );
   });
   const [first] = places;
@@ -435,17 +456,17 @@ function placeOf(ranks: Ranks, buffer: GpuBuffer, call: string): Placed {
     );
   }
   requireKind(given, BUFFER, call);
-  const rank = ranks.contexts.indexOf(buffer.context);
+  const at = ranks.contexts.indexOf(buffer.context);
   try {
     const span = buffer[KERNEL_MEMORY]();
-    if (rank >= 0) return { buffer, span, rank };
+    if (at >= 0) return { buffer, span, rank: ranks.firstRank + at };
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
     throw new TypeError(`Cannot call ${call}() with ${buffer}: ${error.message}`);
   }
   throw new TypeError(
     `Cannot call ${call}() with ${buffer}: it is on device ${buffer.deviceOrdinal}, which is not in ` +
-      `the group`,
+      `the group${ranks.isSpread ? " of this process" : ""}`,
   );
 }
 
@@ -482,15 +503,40 @@ function targetOf(
   );
 }
 
-function atRank(places: readonly Placed[], rank: number, call: string): Placed {
-  const placed = Number.isInteger(rank) ? places[rank] : undefined;
-  if (placed !== undefined) return placed;
-  throw noRank(places.length, rank, call);
+/** Finds the buffer of a rank; undefined for a rank of another process. */
+function atRank(
+  ranks: Ranks,
+  places: readonly Placed[],
+  rank: number,
+  call: string,
+): Placed | undefined {
+  requireRank(ranks, rank, call);
+  return places.find((placed) => placed.rank === rank);
+}
+
+/** Checks the rank whose buffer is in another process. */
+function otherRank(
+  ranks: Ranks,
+  root: number | undefined,
+  call: string,
+  expected: string,
+): number {
+  const isOwn = root === undefined || !ranks.isSpread || root === ranks.firstRank;
+  if (isOwn) {
+    const others = ranks.isSpread ? "; the other ranks pass { root }" : "";
+    throw new TypeError(`Cannot call ${call}(): pass ${expected}${others}`);
+  }
+  requireRank(ranks, root, call);
+  return root;
+}
+
+function isList(buffers: Buffers): buffers is readonly GpuBuffer[] {
+  return Array.isArray(buffers);
 }
 
 function requireRank(ranks: Ranks, rank: number, call: string): void {
-  const isRank = Number.isInteger(rank) && rank >= 0 && rank < ranks.contexts.length;
-  if (!isRank) throw noRank(ranks.contexts.length, rank, call);
+  const isRank = Number.isInteger(rank) && rank >= 0 && rank < ranks.size;
+  if (!isRank) throw noRank(ranks.size, rank, call);
 }
 
 function noRank(size: number, rank: number, call: string): RangeError {
@@ -558,7 +604,9 @@ function pairs(
   make: (pair: { source: Placed; target: Placed; rank: number }) => RankCall,
 ): RankCall[] {
   if (count === 0n) return [];
-  return sources.map((source, rank) => make({ source, target: targets[rank] ?? source, rank }));
+  return sources.map((source, at) =>
+    make({ source, target: targets[at] ?? source, rank: source.rank })
+  );
 }
 
 /**
@@ -612,8 +660,8 @@ function meet(one: MemorySpan, other: MemorySpan): boolean {
 }
 
 /** Makes a call for each rank until one fails; returns its status. */
-function firstFailure(ranks: Iterable<number>, call: (rank: number) => number): number {
-  for (const rank of ranks) {
+function firstFailure(size: number, call: (rank: number) => number): number {
+  for (let rank = 0; rank < size; rank++) {
     const status = call(rank);
     if (status !== 0) return status;
   }

@@ -7,21 +7,61 @@ import type { Context } from "../driver/context.ts";
 import { releaseAll, reportLost, tryRelease } from "../driver/release.ts";
 import { Fence } from "../order/fence.ts";
 import { type CudaStream, queueOf, usableStream } from "../order/stream.ts";
+import type { Ranks } from "./collectives.ts";
 import type { GroupError } from "./group_error.ts";
+import type { CallInProgress } from "./queued_call.ts";
 import type { Nccl, NcclFailure } from "./nccl.ts";
 
 /** Bytes of a place that V8 leaves where it is: smaller arrays may move while NCCL writes to them. */
-const FIXED_BYTES = 128;
+export const FIXED_BYTES = 128;
 
 /** From so many streams on, those that are gone for good are forgotten first. */
 const MANY = 16;
 
+/** The communicators of this process's ranks, as groups use them. */
+export interface RankCommunicators extends Ranks {
+  /** NCCL. */
+  readonly nccl: Nccl;
+  /** The failure that they were aborted for; undefined without one. */
+  readonly failure: GroupError | undefined;
+  /** Streams whose queued work may use them. */
+  readonly streams: readonly CudaStream[];
+  /**
+   * Makes calls of this process's ranks as one group of NCCL's, on the streams that are noted with it.
+   * Returns what tells of their end where NCCL goes on queueing them: no other call may be made, and the
+   * streams must not be used, until then.
+   *
+   * @throws GroupError when NCCL fails; the communicators are aborted then.
+   */
+  call(
+    streams: readonly CudaStream[],
+    body: (handles: readonly bigint[]) => NcclFailure | undefined,
+  ): CallInProgress | undefined;
+  /** Returns the failure that a communicator has met since it was called; undefined without one. */
+  findFailure(): NcclFailure | undefined;
+  /** Says which ranks may be why work of this process is late; nothing where that is not known. */
+  describeLate(): string;
+  /** Whether words of other processes may still have to be read, which say that the group has failed. */
+  readonly isDoubtful: boolean;
+  /** Resolves when they are read. */
+  confirm(): Promise<void>;
+  /** Ends all for a failure; resolves when they are gone. */
+  fail(failure: GroupError): Promise<void>;
+  /** Ends them once the GPUs are done with the work queued so far; does not wait. */
+  end(): void;
+  /** Resolves when they are gone, after `end()`. */
+  over(): Promise<void>;
+}
+
 /** A communicator for each device of a group, by rank. */
-export class Communicators {
+export class Communicators implements RankCommunicators {
   /** The contexts of the devices, by rank. */
   readonly contexts: readonly Context[];
   /** NCCL. */
   readonly nccl: Nccl;
+  readonly firstRank = 0;
+  readonly isSpread = false;
+  readonly isDoubtful = false;
   readonly #handles: readonly bigint[];
   /** Streams whose queued work may use the communicators. */
   readonly #streams = new Set<CudaStream>();
@@ -52,9 +92,9 @@ export class Communicators {
     throw error;
   }
 
-  /** Whether they were neither ended nor aborted. */
-  get isOpen(): boolean {
-    return this.#isOpen;
+  /** Number of ranks. */
+  get size(): number {
+    return this.contexts.length;
   }
 
   /** The failure that they were aborted for; undefined without one. */
@@ -76,12 +116,9 @@ export class Communicators {
   call(
     streams: readonly CudaStream[],
     body: (handles: readonly bigint[]) => NcclFailure | undefined,
-  ): void {
+  ): undefined {
     first(this.contexts).driver.requireUnbroken();
-    for (const stream of streams) this.#streams.add(stream);
-    if (this.#streams.size > MANY) {
-      for (const stream of this.#streams) if (queueOf(stream).isOver) this.#streams.delete(stream);
-    }
+    noteStreams(this.#streams, streams);
     const { nccl } = this;
     const failure = first(this.contexts).enter(() => {
       const { failure, isInProgress } = inGroup(nccl, () => body(this.#handles));
@@ -127,32 +164,24 @@ export class Communicators {
   /** Ends the communicators once the GPUs are done with the work queued so far; does not wait. */
   end(): void {
     if (!this.#isOpen) return;
-    const { driver } = first(this.contexts);
-    const fences: Fence[] = [];
-    try {
-      for (const stream of this.#streams) {
-        const { context, handle } = queueOf(usableStream(stream));
-        fences.push(Fence.behind(context, handle));
-      }
-    } catch {
-      // Without the driver's mark the host waits; what that reports is told to who waits for the work.
-      for (const context of this.contexts) {
-        tryRelease(driver, "a group", () => context.waitForAll());
-      }
-    }
-    const isDue = () => fences.every((fence) => fence.isPassed);
-    const run = () => {
-      for (const fence of fences) {
-        if (!fence.isPassed) tryRelease(driver, "a group", () => fence.waitSync());
-        fence.dispose();
-      }
+    afterWork(this.contexts, this.#streams, () => {
       if (this.#isOpen) this.#destroy();
-    };
-    if (isDue()) return run();
-    const wait = () => {
-      for (const fence of fences) fence.waitSync();
-    };
-    first(this.contexts).defer({ isDue, wait, run });
+    });
+  }
+
+  /** Resolves at once: what can be given back at once has been. */
+  over(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  /** Resolves at once: there are no other processes. */
+  confirm(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  /** Says nothing: all ranks are of this process. */
+  describeLate(): string {
+    return "";
   }
 
   /** Destroys all communicators, whose work is done. */
@@ -197,8 +226,47 @@ export class Communicators {
   }
 }
 
+/** Adds streams whose queued work uses communicators. */
+export function noteStreams(noted: Set<CudaStream>, streams: readonly CudaStream[]): void {
+  for (const stream of streams) noted.add(stream);
+  if (noted.size <= MANY) return;
+  for (const stream of noted) if (queueOf(stream).isOver) noted.delete(stream);
+}
+
+/** Does something once the GPUs are done with the work on streams: at once when they are. */
+function afterWork(
+  contexts: readonly Context[],
+  streams: Iterable<CudaStream>,
+  body: () => void,
+): void {
+  const { driver } = first(contexts);
+  const fences: Fence[] = [];
+  try {
+    for (const stream of streams) {
+      const { context, handle } = queueOf(usableStream(stream));
+      fences.push(Fence.behind(context, handle));
+    }
+  } catch {
+    // Without the driver's mark the host waits; what that reports is told to who waits for the work.
+    for (const context of contexts) tryRelease(driver, "a group", () => context.waitForAll());
+  }
+  const isDue = () => fences.every((fence) => fence.isPassed);
+  const run = () => {
+    for (const fence of fences) {
+      if (!fence.isPassed) tryRelease(driver, "a group", () => fence.waitSync());
+      fence.dispose();
+    }
+    body();
+  };
+  if (isDue()) return run();
+  const wait = () => {
+    for (const fence of fences) fence.waitSync();
+  };
+  first(contexts).defer({ isDue, wait, run });
+}
+
 /** Makes calls between ncclGroupStart and ncclGroupEnd; tells the first failure, and if work goes on. */
-function inGroup(
+export function inGroup(
   { api }: Nccl,
   body: () => NcclFailure | undefined,
 ): { readonly failure: NcclFailure | undefined; readonly isInProgress: boolean } {

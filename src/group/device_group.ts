@@ -1,12 +1,15 @@
-// A group of devices whose buffers are used together: one rank for each device, in one process, over
-// NCCL. Calls are queued on the ranks' streams, in the order of the memory that they use.
+// A group of devices whose buffers are used together over NCCL: one rank for each device, all in one
+// process or each in its own. Calls are queued on the ranks' streams, in the order of the memory that they
+// use.
 
 import type { DeviceAllocator } from "../buffers/device_allocator.ts";
+import { allocateDeviceBuffer } from "../buffers/device_buffer.ts";
 import type { GpuBuffer } from "../buffers/gpu_buffer.ts";
 import type { Context } from "../driver/context.ts";
 import type { DType } from "../dtype.ts";
 import type { SafetensorsSource } from "../interop/safetensors/shards.ts";
 import { keepFor, type MemoryUse, pendingBefore } from "../memory/in_order.ts";
+import { defaultDeviceResource } from "../memory/resource_choice.ts";
 import { requireNoCapture } from "../order/capture.ts";
 import { HandleRecord } from "../order/handle_record.ts";
 import type { PendingWork } from "../order/pending_work.ts";
@@ -31,7 +34,7 @@ import {
   requireApart,
   scatter,
 } from "./collectives.ts";
-import { Communicators, isFailure } from "./communicators.ts";
+import { Communicators, isFailure, type RankCommunicators } from "./communicators.ts";
 import {
   BROADCAST_OPTIONS,
   type BroadcastOptions,
@@ -44,34 +47,56 @@ import {
   type GroupOptions,
   INTO_ALL_OPTIONS,
   type IntoAllOptions,
+  type RankBuffers,
   RECEIVE_OPTIONS,
   type ReceiveOptions,
   REDUCE_ALL_OPTIONS,
   REDUCE_OPTIONS,
   type ReduceAllOptions,
   type ReduceOptions,
+  SCATTER_OPTIONS,
+  type ScatterOptions,
   SEND_OPTIONS,
   type SendOptions,
+  SHRINK_OPTIONS,
+  type ShrinkOptions,
+  SPLIT_OPTIONS,
+  type SplitOptions,
 } from "./group_options.ts";
 import { endedError, GroupWork } from "./group_work.ts";
 import { Nccl } from "./nccl.ts";
+import { type CallInProgress, QueuedCall } from "./queued_call.ts";
 
-const DEFAULT_TIMEOUT_SECONDS = 600;
+/** Longest time for a start and for an awaited call. */
+export const DEFAULT_TIMEOUT_SECONDS = 600;
+
+/** The processes of a group, which can make other groups among them. */
+export interface Relatives {
+  /** Makes the parts of a group for the ranks of one color; undefined where this rank has none. */
+  split(options: SplitOptions): Promise<GroupFields | undefined>;
+  /** Makes the parts of a group without some ranks. */
+  shrink(options: ShrinkOptions): Promise<GroupFields>;
+}
 
 /** The parts of a group. */
-interface GroupFields {
-  readonly communicators: Communicators;
+export interface GroupFields {
+  readonly communicators: RankCommunicators;
   readonly options: GroupOptions;
   /** The ranks' devices, which allocate memory; none where the group was made of contexts. */
   readonly gpus?: readonly DeviceAllocator[];
   /** Bytes by which the free memory of each device shrank when NCCL started. */
   readonly startBytes?: readonly number[];
+  /** The processes; undefined when all ranks are in this one. */
+  readonly relatives?: Relatives | undefined;
 }
 
 /**
  * Devices whose buffers are used together: each device is a rank, by its place in the list that the
  * group was made from. Calls take one buffer for each rank, are queued on the ranks' streams after the
  * work on that memory that was called before, and return at once; `await` waits until they are done.
+ *
+ * In a group that `joinGroup()` has made each rank has a process of its own: calls take the one buffer of
+ * that rank, and all processes make the same calls in the same order.
  *
  * @example Sum up gradients on all devices
  * ```ts
@@ -88,12 +113,15 @@ interface GroupFields {
  * ```
  */
 export class DeviceGroup implements Disposable, AsyncDisposable {
-  readonly #communicators: Communicators;
+  readonly #communicators: RankCommunicators;
   readonly #gpus: readonly DeviceAllocator[];
+  readonly #relatives: Relatives | undefined;
   readonly #record: HandleRecord;
   readonly #timeoutSeconds: number;
   /** The batch that is being collected, and what its calls return. */
   #batch: { readonly calls: RankCall[]; readonly work: GroupWork } | undefined;
+  /** The last call that NCCL may be queueing still: the next one comes after it. */
+  #lastQueued: QueuedCall | undefined;
 
   /**
    * Adopts communicators.
@@ -101,10 +129,12 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
    * @ignore
    */
   constructor(parts: Parts<GroupFields>) {
-    const { communicators, options, gpus = [], startBytes = [] } = partsOf(parts, new.target);
+    const { gpus = [], startBytes = [], ...fields } = partsOf(parts, new.target);
+    const { communicators, options, relatives } = fields;
     const { label, timeoutSeconds = DEFAULT_TIMEOUT_SECONDS } = options;
     this.#communicators = communicators;
     this.#gpus = gpus;
+    this.#relatives = relatives;
     this.#timeoutSeconds = timeoutSeconds;
     const [context] = communicators.contexts;
     if (context === undefined) throw new RangeError("Cannot make a group of no devices");
@@ -116,12 +146,22 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
     this.#record = new HandleRecord(this, { context, kind: "group", handle: 0n, label, destroy });
   }
 
-  /** Number of ranks. */
+  /** Number of ranks, those of other processes included. */
   get size(): number {
-    return this.#communicators.contexts.length;
+    return this.#communicators.size;
   }
 
-  /** The number of each rank's device. */
+  /** This process's rank; the first of them where it has all. */
+  get rank(): number {
+    return this.#communicators.firstRank;
+  }
+
+  /** The ranks of this process. */
+  get ranks(): readonly number[] {
+    return this.#communicators.contexts.map((_, at) => this.rank + at);
+  }
+
+  /** The number of the device of each rank of this process. */
   get ordinals(): readonly number[] {
     return this.#communicators.contexts.map(({ ordinal }) => ordinal);
   }
@@ -153,7 +193,7 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
    * @throws RangeError when lengths or shapes do not fit.
    */
   allReduce<D extends DType>(
-    buffers: readonly GpuBuffer<D>[],
+    buffers: RankBuffers<D>,
     options: ReduceAllOptions<D> = {},
   ): GroupWork {
     const { op, into } = REDUCE_ALL_OPTIONS.read(options, "allReduce");
@@ -162,7 +202,7 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
 
   /** Joins the elements of all ranks, one by one, into the buffer of one of them (ncclReduce). */
   reduce<D extends DType>(
-    buffers: readonly GpuBuffer<D>[],
+    buffers: RankBuffers<D>,
     options: ReduceOptions<D> = {},
   ): GroupWork {
     const { op, root, into } = REDUCE_OPTIONS.read(options, "reduce");
@@ -171,13 +211,13 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
 
   /** Copies one rank's elements into the buffers of all others (ncclBroadcast). */
   broadcast<D extends DType>(
-    buffers: readonly GpuBuffer<D>[],
+    buffers: RankBuffers<D>,
     options?: BroadcastOptions,
   ): GroupWork;
   /** Copies a buffer of one of the ranks into a buffer of each. */
   broadcast<D extends DType>(source: GpuBuffer<D>, options: IntoAllOptions<D>): GroupWork;
   broadcast<D extends DType>(
-    source: GpuBuffer<D> | readonly GpuBuffer<D>[],
+    source: RankBuffers<D>,
     options: BroadcastOptions & Partial<IntoAllOptions<D>> = {},
   ): GroupWork {
     const { root, into } = BROADCAST_OPTIONS.read(options, "broadcast");
@@ -189,7 +229,7 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
    * place, each buffer has room for all, and its rank's part holds that rank's elements.
    */
   allGather<D extends DType>(
-    buffers: readonly GpuBuffer<D>[],
+    buffers: RankBuffers<D>,
     options: GatherAllOptions<D> = {},
   ): GroupWork {
     const { into } = INTO_ALL_OPTIONS.read(options, "allGather");
@@ -202,7 +242,7 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
    * buffer holds nothing that is of use.
    */
   reduceScatter<D extends DType>(
-    buffers: readonly GpuBuffer<D>[],
+    buffers: RankBuffers<D>,
     options: ReduceAllOptions<D> = {},
   ): GroupWork {
     const { op, into } = REDUCE_ALL_OPTIONS.read(options, "reduceScatter");
@@ -218,7 +258,7 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
    * in the order of the senders (ncclAlltoAll).
    */
   allToAll<D extends DType>(
-    buffers: readonly GpuBuffer<D>[],
+    buffers: RankBuffers<D>,
     options: IntoAllOptions<D>,
   ): GroupWork {
     const { into } = INTO_ALL_OPTIONS.read(options, "allToAll");
@@ -228,24 +268,29 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
 
   /** Puts the elements of all ranks side by side into one buffer, on any of them (ncclGather). */
   gather<D extends DType>(
-    buffers: readonly GpuBuffer<D>[],
-    options: GatherOptions<D>,
+    buffers: RankBuffers<D>,
+    options: GatherOptions<D> = {},
   ): GroupWork {
-    const { into } = GATHER_OPTIONS.read(options, "gather");
-    if (into === undefined) throw needsInto("gather", "a buffer with room for all");
-    return this.#queue("gather", options, () => gather(this.#ranks, buffers, { into }));
-  }
-
-  /** Gives each rank its part of one buffer, on any of them (ncclScatter). */
-  scatter<D extends DType>(source: GpuBuffer<D>, options: IntoAllOptions<D>): GroupWork {
-    const { into } = INTO_ALL_OPTIONS.read(options, "scatter");
-    if (into === undefined) throw needsInto("scatter", "a list with a buffer for each rank");
-    return this.#queue("scatter", options, () => scatter(this.#ranks, source, { into }));
+    const { into, root } = GATHER_OPTIONS.read(options, "gather");
+    return this.#queue("gather", options, () => gather(this.#ranks, buffers, { into, root }));
   }
 
   /**
-   * Sends a buffer's elements from its rank to another, in a {@link DeviceGroup.batch} that has the
-   * receive as well (ncclSend).
+   * Gives each rank its part of one buffer, on any of them (ncclScatter). Where that is in another process
+   * the source is undefined, and `{ root }` says which rank has it.
+   */
+  scatter<D extends DType>(
+    source: GpuBuffer<D> | undefined,
+    options: ScatterOptions<D>,
+  ): GroupWork {
+    const { into, root } = SCATTER_OPTIONS.read(options, "scatter");
+    if (into === undefined) throw needsInto("scatter", "a list with a buffer for each rank");
+    return this.#queue("scatter", options, () => scatter(this.#ranks, source, { into, root }));
+  }
+
+  /**
+   * Sends a buffer's elements from its rank to another (ncclSend), in a {@link DeviceGroup.batch} that has
+   * the receive as well. Where the other rank is in another process, both sides may call by themselves.
    */
   send(buffer: GpuBuffer, options: SendOptions): GroupWork {
     const { to } = SEND_OPTIONS.read(options, "send");
@@ -255,8 +300,8 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
   }
 
   /**
-   * Receives elements of another rank into a buffer, in a {@link DeviceGroup.batch} that has the send as
-   * well (ncclRecv).
+   * Receives elements of another rank into a buffer (ncclRecv), in a {@link DeviceGroup.batch} that has the
+   * send as well. Where the other rank is in another process, both sides may call by themselves.
    */
   recv(buffer: GpuBuffer, options: ReceiveOptions): GroupWork {
     const { from } = RECEIVE_OPTIONS.read(options, "recv");
@@ -315,7 +360,7 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
       );
     }
     requireApart(batch.calls);
-    requirePaired(batch.calls);
+    if (!this.#communicators.isSpread) requirePaired(batch.calls);
     this.#start(batch.calls, streams);
     return batch.work;
   }
@@ -332,6 +377,7 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
     }
     requireNoCapture("call barrier()");
     const streams = this.#streamsOf(options, "barrier");
+    if (this.#communicators.isSpread) return this.#meet(streams, options);
     for (const stream of streams) for (const other of streams) stream.wait(other);
     return this.#workOn(streams, "barrier", options);
   }
@@ -354,6 +400,32 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
   }
 
   /**
+   * Makes groups of a group of several processes: all ranks call it, and those of one color become a group.
+   * Resolves to undefined on a rank without a color. The groups live on when this one is disposed.
+   *
+   * @throws GroupError when a rank does not call it in time, or has ended.
+   */
+  async split(options: SplitOptions = {}): Promise<DeviceGroup | undefined> {
+    SPLIT_OPTIONS.read(options, "split");
+    this.#requireUsable("split");
+    const fields = await this.#relativesFor("split", options).split(options);
+    return fields && new DeviceGroup(new Parts(fields));
+  }
+
+  /**
+   * Makes a group of the ranks that are left of a group of several processes: all of them call it, with
+   * the same `{ exclude }`. This group may have failed; it is to be disposed either way.
+   *
+   * @throws GroupError when a rank that is left does not call it in time, or rank 0's process has ended,
+   *   through which all are connected.
+   */
+  async shrink(options: ShrinkOptions = {}): Promise<DeviceGroup> {
+    SHRINK_OPTIONS.read(options, "shrink");
+    if (this.disposed) throw new DisposedError(this.toString());
+    return new DeviceGroup(new Parts(await this.#relativesFor("shrink", options).shrink(options)));
+  }
+
+  /**
    * Ends the group once the GPUs are done with the work queued on it; does not wait. A second call does
    * nothing.
    */
@@ -373,17 +445,21 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
    * takes longer than the group's time, is reported on the console.
    */
   async [Symbol.asyncDispose](): Promise<void> {
-    if (this.disposed) return;
+    if (this.disposed) return await this.#communicators.over();
     const streams = this.#communicators.streams.filter(({ disposed }) => !disposed);
     if (this.failure === undefined) {
       const work = this.#workOn(streams, "dispose", {});
       await work.catch((error) => console.warn(`vramkit: ${messageOf(error)}`));
     }
     this.dispose();
+    await this.#communicators.over();
   }
 
   /** Returns the group's name for messages: `DeviceGroup(#7, 2 devices)`. */
   toString(): string {
+    if (this.#communicators.isSpread) {
+      return `DeviceGroup(${this.name}, rank ${this.rank} of ${this.size})`;
+    }
     return `DeviceGroup(${this.name}, ${formatCount(this.size, "device")})`;
   }
 
@@ -395,8 +471,30 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
     }`;
   }
 
-  get #ranks(): Communicators {
+  get #ranks(): RankCommunicators {
     return this.#communicators;
+  }
+
+  #relativesFor(call: string, { timeoutSeconds }: GroupOptions): Relatives {
+    if (timeoutSeconds !== undefined) checkTimeout(timeoutSeconds, call);
+    requireNoCapture(`call ${call}()`);
+    if (this.#relatives !== undefined) return this.#relatives;
+    throw new TypeError(
+      `Cannot call ${call}() on ${this}: all its ranks are in this process; make another group, as ` +
+        `CudaDevice.openMany([...]) and group() do`,
+    );
+  }
+
+  /** Waits for the other processes: they all have to come to a call that joins one element. */
+  #meet(streams: readonly CudaStream[], options: CollectiveOptions): GroupWork {
+    const [context] = this.#communicators.contexts;
+    const [stream] = streams;
+    if (context === undefined || stream === undefined) return this.#workOn([], "barrier", options);
+    const resource = defaultDeviceResource({ context });
+    const label = "barrier";
+    using word = allocateDeviceBuffer({ dtype: "uint8", shape: 1, resource, stream, label });
+    word.clear({ stream });
+    return this.#queue("barrier", options, () => allReduce(this.#ranks, word, {}));
   }
 
   /** Checks a call and queues it, or adds it to the batch that is being collected. */
@@ -423,38 +521,70 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
   /** Queues calls at once where nothing that they come after is under way, else when that is over. */
   #start(calls: readonly RankCall[], streams: readonly CudaStream[]): void {
     if (calls.length === 0) return;
-    const uses = streams.map((_, rank) =>
-      calls.flatMap((call): readonly MemoryUse[] => call.rank === rank ? call.uses : [])
+    const { isSpread, firstRank } = this.#communicators;
+    const uses = streams.map((_, at) =>
+      calls.flatMap((call): readonly MemoryUse[] => call.rank === firstRank + at ? call.uses : [])
     );
-    const earlier = streams.flatMap((stream, rank) => pendingBefore(stream, uses[rank] ?? []));
-    if (earlier.length === 0) return this.#launch(calls, streams);
+    const earlier: PendingWork[] = streams.flatMap((stream, rank) =>
+      pendingBefore(stream, uses[rank] ?? [])
+    );
+    if (this.#lastQueued?.isOver === false) earlier.push(this.#lastQueued);
+    if (isSpread) return this.#startBeside(calls, { streams, uses: uses.flat(), earlier });
+    if (earlier.length === 0) return void this.#launch(calls, streams);
     for (const { allocation, access } of uses.flat()) allocation.checkUse(access);
     const hold = this.#record.hold();
     let work: PendingWork | undefined;
     for (const [rank, stream] of streams.entries()) {
       // The first rank makes the calls of all; the others' later work comes after that.
       work = work === undefined
-        ? queueOf(stream).postpone(() => this.#launch(calls, streams), earlier)
+        ? queueOf(stream).postpone(() => void this.#launch(calls, streams), earlier)
         : (queueOf(stream).postpone(() => {}, [work]), work);
       if (!work.isOver) keepFor(work, stream, uses[rank] ?? []);
     }
     work?.whenOver(() => hold[Symbol.dispose]());
   }
 
-  #launch(calls: readonly RankCall[], streams: readonly CudaStream[]): void {
-    const { failure, nccl: { api } } = this.#communicators;
+  /** Queues calls of the one rank of this process: NCCL may go on with it after its call returns. */
+  #startBeside(
+    calls: readonly RankCall[],
+    { streams: [stream], uses, earlier }: {
+      readonly streams: readonly CudaStream[];
+      readonly uses: readonly MemoryUse[];
+      readonly earlier: readonly PendingWork[];
+    },
+  ): void {
+    if (stream === undefined) return;
+    let progress: CallInProgress | undefined;
+    if (earlier.length === 0) {
+      progress = this.#launch(calls, [stream]);
+      if (progress === undefined) return;
+    } else for (const { allocation, access } of uses) allocation.checkUse(access);
+    const call = () => progress ?? this.#launch(calls, [stream]);
+    const queued = new QueuedCall(call, earlier);
+    const hold = this.#record.hold();
+    this.#lastQueued = queued;
+    const work = queueOf(stream).postpone(() => queued.throwFailure(), [queued]);
+    if (!work.isOver) keepFor(work, stream, uses);
+    work.whenOver(() => hold[Symbol.dispose]());
+  }
+
+  #launch(
+    calls: readonly RankCall[],
+    streams: readonly CudaStream[],
+  ): CallInProgress | undefined {
+    const { failure, firstRank, nccl: { api } } = this.#communicators;
     if (failure !== undefined) throw endedError(calls[0]?.call ?? "batch", `${this}`, failure);
-    const handles = streams.map((stream, rank) => {
+    const handles = streams.map((stream, at) => {
       for (const { rank: user, uses } of calls) {
-        if (user !== rank) continue;
+        if (user !== firstRank + at) continue;
         for (const { allocation, access } of uses) allocation.order(stream, access);
       }
       return queueOf(stream).handle;
     });
-    this.#communicators.call(streams, (communicators) => {
+    return this.#communicators.call(streams, (communicators) => {
       for (const { rank, call, make } of calls) {
-        const communicator = communicators[rank] ?? 0n;
-        const status = make(api, communicator, handles[rank] ?? 0n);
+        const communicator = communicators[rank - firstRank] ?? 0n;
+        const status = make(api, communicator, handles[rank - firstRank] ?? 0n);
         if (isFailure(status)) return { status, call, communicator };
       }
       return undefined;
@@ -483,7 +613,7 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
     }
     return contexts.map((context, rank) => {
       const stream = streams[rank];
-      return streamOn(context, { stream }, `rank ${rank}`);
+      return streamOn(context, { stream }, `rank ${this.rank + rank}`);
     });
   }
 
@@ -494,7 +624,7 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
   }
 
   #requireBatch(call: string): void {
-    if (this.#batch !== undefined || this.disposed) return;
+    if (this.#batch !== undefined || this.disposed || this.#communicators.isSpread) return;
     throw new TypeError(
       `Cannot call ${call}() outside a batch: it waits for its other side; use group.batch(() => { ` +
         `group.send(...); group.recv(...) })`,
@@ -504,7 +634,7 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
 
 /** Lets the reports of all devices tell what NCCL holds there, until the returned function is called. */
 function noteLibraryMemory(
-  communicators: Communicators,
+  communicators: RankCommunicators,
   { label, startBytes }: {
     readonly label: string | undefined;
     readonly startBytes: readonly number[];
@@ -576,7 +706,8 @@ function requirePaired(calls: readonly RankCall[]): void {
   );
 }
 
-function checkTimeout(timeoutSeconds: number, call: string): void {
+/** Checks that a time is one. */
+export function checkTimeout(timeoutSeconds: number, call: string): void {
   if (timeoutSeconds > 0) return;
   throw new RangeError(
     `Cannot call ${call}() with a timeout of ${timeoutSeconds} seconds: expected more than 0`,

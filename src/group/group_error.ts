@@ -3,7 +3,14 @@
 import { ANYTHING, NUMBER, oneOf, OptionSet, requireKind, TEXT } from "../words/options.ts";
 
 /** The reason of a group's failure. */
-export type GroupFailure = "nccl" | "timeout" | "signal" | "ended";
+export type GroupFailure =
+  | "nccl"
+  | "timeout"
+  | "signal"
+  | "ended"
+  | "lost"
+  | "refused"
+  | "address";
 
 /** The fields of a {@link GroupError}. */
 export interface GroupErrorFields {
@@ -11,7 +18,7 @@ export interface GroupErrorFields {
   readonly reason: GroupFailure;
   /** The call of the group, or of NCCL, that failed. */
   readonly call: string;
-  /** The rank that reported it, when that is known. */
+  /** The rank that reported it, or that it is about, when that is known. */
   readonly rank?: number | undefined;
   /** NCCL's status. */
   readonly code?: number | undefined;
@@ -22,7 +29,7 @@ export interface GroupErrorFields {
 }
 
 const GROUP_ERROR_FIELDS = new OptionSet<GroupErrorFields>({
-  reason: oneOf("nccl", "timeout", "signal", "ended"),
+  reason: oneOf("nccl", "timeout", "signal", "ended", "lost", "refused", "address"),
   call: TEXT,
   rank: NUMBER,
   code: NUMBER,
@@ -32,8 +39,10 @@ const GROUP_ERROR_FIELDS = new OptionSet<GroupErrorFields>({
 
 /**
  * A call of a group failed: NCCL refused it or reported a failure (`"nccl"`), it took too long
- * (`"timeout"`), its signal was aborted (`"signal"`), or the group was ended by an earlier failure
- * (`"ended"`). After the first three the group is gone; a new one can be made at once.
+ * (`"timeout"`), its signal was aborted (`"signal"`), the process of a rank has ended (`"lost"`), or the
+ * group was ended by an earlier failure or by another rank (`"ended"`). The group is gone then; a new one
+ * can be made at once. `joinGroup()` also fails when rank 0 lets a process not in (`"refused"`), and when
+ * it cannot listen (`"address"`).
  */
 export class GroupError extends Error {
   /** The class's name, to recognise the error in logs and across realms. */
@@ -42,7 +51,7 @@ export class GroupError extends Error {
   readonly reason: GroupFailure;
   /** The call of the group, or of NCCL, that failed. */
   readonly call: string;
-  /** The rank that reported it, when that is known. */
+  /** The rank that reported it, or that it is about, when that is known. */
   readonly rank: number | undefined;
   /** NCCL's status; undefined when NCCL reported nothing. */
   readonly code: number | undefined;

@@ -1,15 +1,27 @@
 // Options of groups and of their calls.
 
 import { GpuBuffer } from "../buffers/gpu_buffer.ts";
+import { Context } from "../driver/context.ts";
 import type { DType } from "../dtype.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { STREAM } from "../order/stream_choice.ts";
-import { listOf, NUMBER, type OptionKind, OptionSet, SIGNAL, TEXT } from "../words/options.ts";
+import {
+  eitherOf,
+  listOf,
+  NUMBER,
+  type OptionKind,
+  OptionSet,
+  SIGNAL,
+  TEXT,
+} from "../words/options.ts";
 import { REDUCTION, type Reduction } from "./element_types.ts";
 
 /** Options for {@link DeviceList.group}. */
 export interface GroupOptions {
-  /** Longest time that an awaited call may take; 600 seconds by default. */
+  /**
+   * Longest time that an awaited call may take, and that joining other processes may take; 600 seconds by
+   * default.
+   */
   readonly timeoutSeconds?: number | undefined;
   /** Name shown in tables and errors. */
   readonly label?: string | undefined;
@@ -19,6 +31,78 @@ export interface GroupOptions {
 export const GROUP_OPTIONS: OptionSet<GroupOptions> = new OptionSet({
   timeoutSeconds: NUMBER,
   label: TEXT,
+});
+
+/** Options for {@link joinGroup}. */
+export interface JoinOptions extends GroupOptions {
+  /**
+   * Where the processes meet: `"tcp://host:port"`, where rank 0 listens; `"file:/path"`, a socket for
+   * processes of one machine; or `"env:"`, as a launcher such as torchrun has set MASTER_ADDR,
+   * MASTER_PORT, RANK and WORLD_SIZE.
+   */
+  readonly rendezvous: string;
+  /** This process's rank, counted from 0; RANK by default with `"env:"`. */
+  readonly rank?: number | undefined;
+  /** Number of ranks; WORLD_SIZE by default with `"env:"`. */
+  readonly size?: number | undefined;
+  /**
+   * A secret of at least 16 characters that all processes have, and nobody else; VRAMKIT_TOKEN by
+   * default with `"env:"`. With a file it can be left out.
+   */
+  readonly token?: string | undefined;
+  /** This rank's device, which no other rank may have. */
+  readonly device: { readonly context: Context };
+  /** Ends the joining; calls of the group have signals of their own. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Options for {@link DeviceGroup.split}. */
+export interface SplitOptions extends GroupOptions {
+  /** Ranks of one color become a group; a rank without one is in none. */
+  readonly color?: number | undefined;
+  /** Order of the ranks in their new group; by their old rank where keys are the same. */
+  readonly key?: number | undefined;
+  /** Ends the split. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Options for {@link DeviceGroup.shrink}. */
+export interface ShrinkOptions extends GroupOptions {
+  /** Ranks to leave out, the same on all others; those whose process has ended by default. */
+  readonly exclude?: readonly number[] | undefined;
+  /** Ends the start of the new group. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+const GROUP_KINDS = { timeoutSeconds: NUMBER, label: TEXT } as const;
+
+/** Checks the options for joining. */
+export const JOIN_OPTIONS: OptionSet<JoinOptions> = new OptionSet({
+  ...GROUP_KINDS,
+  rendezvous: TEXT,
+  rank: NUMBER,
+  size: NUMBER,
+  token: TEXT,
+  device: {
+    expected: "a device, such as CudaDevice.open()",
+    accepts: (value) => (value as { context?: unknown } | null)?.context instanceof Context,
+  },
+  signal: SIGNAL,
+});
+
+/** Checks the options of a split. */
+export const SPLIT_OPTIONS: OptionSet<SplitOptions> = new OptionSet({
+  ...GROUP_KINDS,
+  color: NUMBER,
+  key: NUMBER,
+  signal: SIGNAL,
+});
+
+/** Checks the options of a smaller group. */
+export const SHRINK_OPTIONS: OptionSet<ShrinkOptions> = new OptionSet({
+  ...GROUP_KINDS,
+  exclude: listOf(NUMBER),
+  signal: SIGNAL,
 });
 
 /** Options of every call of a group. */
@@ -31,12 +115,15 @@ export interface CollectiveOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** A buffer for each rank of this process; where that is one rank, also the buffer by itself. */
+export type RankBuffers<D extends DType = DType> = GpuBuffer<D> | readonly GpuBuffer<D>[];
+
 /** Options for {@link DeviceGroup.allReduce} and {@link DeviceGroup.reduceScatter}. */
 export interface ReduceAllOptions<D extends DType> extends CollectiveOptions {
   /** The operation; `"sum"` by default. */
   readonly op?: Reduction | undefined;
   /** Buffers that take the results, by rank; without them the call works in place. */
-  readonly into?: readonly GpuBuffer<D>[] | undefined;
+  readonly into?: RankBuffers<D> | undefined;
 }
 
 /** Options for {@link DeviceGroup.reduce}. */
@@ -58,19 +145,27 @@ export interface BroadcastOptions extends CollectiveOptions {
 /** Options for calls that write into a buffer of each rank. */
 export interface IntoAllOptions<D extends DType> extends CollectiveOptions {
   /** Buffers that take the results, by rank. */
-  readonly into: readonly GpuBuffer<D>[];
+  readonly into: RankBuffers<D>;
 }
 
 /** Options for {@link DeviceGroup.allGather}. */
 export interface GatherAllOptions<D extends DType> extends CollectiveOptions {
   /** Buffers that take the results, by rank; without them the call works in place. */
-  readonly into?: readonly GpuBuffer<D>[] | undefined;
+  readonly into?: RankBuffers<D> | undefined;
 }
 
 /** Options for {@link DeviceGroup.gather}. */
 export interface GatherOptions<D extends DType> extends CollectiveOptions {
   /** Buffer that takes the elements of all ranks, on any of them. */
-  readonly into: GpuBuffer<D>;
+  readonly into?: GpuBuffer<D> | undefined;
+  /** The rank of that buffer, where it is in another process. */
+  readonly root?: number | undefined;
+}
+
+/** Options for {@link DeviceGroup.scatter}. */
+export interface ScatterOptions<D extends DType> extends IntoAllOptions<D> {
+  /** The rank of the source, where it is in another process. */
+  readonly root?: number | undefined;
 }
 
 /** Options for {@link DeviceGroup.send}. */
@@ -90,6 +185,8 @@ const BUFFER: OptionKind = {
   accepts: (value) => value instanceof GpuBuffer,
 };
 
+const BUFFERS = eitherOf(listOf(BUFFER), BUFFER);
+
 const COLLECTIVE_KINDS = {
   streams: listOf(STREAM),
   timeoutSeconds: NUMBER,
@@ -103,7 +200,7 @@ export const COLLECTIVE_OPTIONS: OptionSet<CollectiveOptions> = new OptionSet(CO
 export const REDUCE_ALL_OPTIONS: OptionSet<ReduceAllOptions<DType>> = new OptionSet({
   ...COLLECTIVE_KINDS,
   op: REDUCTION,
-  into: listOf(BUFFER),
+  into: BUFFERS,
 });
 
 /** Checks the options of a reduction for one rank. */
@@ -116,17 +213,25 @@ export const REDUCE_OPTIONS: OptionSet<ReduceOptions<DType>> = new OptionSet({
 
 /** Checks the options of a broadcast of either kind. */
 export const BROADCAST_OPTIONS: OptionSet<BroadcastOptions & Partial<IntoAllOptions<DType>>> =
-  new OptionSet({ ...COLLECTIVE_KINDS, root: NUMBER, into: listOf(BUFFER) });
+  new OptionSet({ ...COLLECTIVE_KINDS, root: NUMBER, into: BUFFERS });
 
 /** Checks the options of calls that write into a buffer of each rank. */
 export const INTO_ALL_OPTIONS: OptionSet<GatherAllOptions<DType>> = new OptionSet({
   ...COLLECTIVE_KINDS,
-  into: listOf(BUFFER),
+  into: BUFFERS,
+});
+
+/** Checks the options of a scattering. */
+export const SCATTER_OPTIONS: OptionSet<Partial<ScatterOptions<DType>>> = new OptionSet({
+  ...COLLECTIVE_KINDS,
+  root: NUMBER,
+  into: BUFFERS,
 });
 
 /** Checks the options of a gathering. */
-export const GATHER_OPTIONS: OptionSet<Partial<GatherOptions<DType>>> = new OptionSet({
+export const GATHER_OPTIONS: OptionSet<GatherOptions<DType>> = new OptionSet({
   ...COLLECTIVE_KINDS,
+  root: NUMBER,
   into: BUFFER,
 });
 

@@ -2,7 +2,7 @@
 
 import { type CudaStream, queueOf } from "../order/stream.ts";
 import { type Parts, partsOf } from "../words/parts.ts";
-import type { Communicators } from "./communicators.ts";
+import type { RankCommunicators } from "./communicators.ts";
 import { GroupError } from "./group_error.ts";
 import type { NcclFailure } from "./nccl.ts";
 
@@ -19,7 +19,7 @@ export interface WorkFields {
   /** The group, for messages. */
   readonly group: string;
   /** The group's communicators. */
-  readonly communicators: Communicators;
+  readonly communicators: RankCommunicators;
   /** Streams that the work is queued on. */
   readonly streams: readonly CudaStream[];
   /** Longest time that waiting may take. */
@@ -71,7 +71,10 @@ export class GroupWork implements PromiseLike<void> {
     await done;
     const failure = communicators.findFailure();
     if (failure !== undefined) await communicators.fail(this.#failed(failure));
-    this.#requireUnfailed();
+    // A rank that slept through the end of the group could take what is left for a result.
+    if (communicators.isDoubtful) await communicators.confirm();
+    const { failure: known } = communicators;
+    if (known !== undefined) throw this.#ended(known);
   }
 
   /** Waits for the streams, or until something is wrong; then the group is ended. */
@@ -81,7 +84,8 @@ export class GroupWork implements PromiseLike<void> {
     const { promise: wrong, resolve } = Promise.withResolvers<GroupError>();
     const look = () => {
       const failure = communicators.findFailure();
-      if (failure !== undefined) resolve(this.#failed(failure));
+      if (communicators.failure !== undefined) resolve(this.#ended(communicators.failure));
+      else if (failure !== undefined) resolve(this.#failed(failure));
       else if (performance.now() >= endsAt) resolve(this.#late());
     };
     const stop = () => resolve(this.#stopped());
@@ -108,11 +112,13 @@ export class GroupWork implements PromiseLike<void> {
   }
 
   #late(): GroupError {
-    const { call, group, streams, timeoutSeconds } = this.#fields;
-    const late = streams.flatMap((stream, rank) => queueOf(stream).isKnownIdle ? [] : [rank]);
+    const { call, group, streams, timeoutSeconds, communicators } = this.#fields;
+    const late = streams.flatMap((stream, at) =>
+      queueOf(stream).isKnownIdle ? [] : [communicators.firstRank + at]
+    );
     return new GroupError(
       `Cannot complete ${call} on ${group}: it is not done after ${timeoutSeconds} seconds on rank ` +
-        `${late.join(" and rank ")}; the group was ended`,
+        `${late.join(" and rank ")}${communicators.describeLate()}; the group was ended`,
       { reason: "timeout", call },
     );
   }
@@ -125,6 +131,20 @@ export class GroupWork implements PromiseLike<void> {
     );
   }
 
+  /** Creates the error for work that a failure meets while it is awaited. */
+  #ended(failure: GroupError): GroupError {
+    const { call, group } = this.#fields;
+    const { reason, rank, message } = failure;
+    // What came from another process says itself what has happened.
+    if (reason !== "lost" && reason !== "ended") return endedError(call, group, failure);
+    return new GroupError(`Cannot complete ${call} on ${group}: ${message}`, {
+      reason,
+      call,
+      rank,
+      cause: failure,
+    });
+  }
+
   #requireUnfailed(): void {
     const { communicators: { failure }, call, group } = this.#fields;
     if (failure !== undefined) throw endedError(call, group, failure);
@@ -135,7 +155,7 @@ export class GroupWork implements PromiseLike<void> {
 export function endedError(call: string, group: string, cause: GroupError): GroupError {
   return new GroupError(
     `Cannot complete ${call} on ${group}: a failure has ended the group; ${cause.message}`,
-    { reason: "ended", call, cause },
+    { reason: "ended", call, cause, rank: cause.rank },
   );
 }
 

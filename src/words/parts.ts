@@ -6,7 +6,7 @@ const MAKERS: Readonly<Record<string, string>> = {
   CudaDevice: "CudaDevice.open()",
   DeviceList: "CudaDevice.all() and CudaDevice.openMany()",
   Topology: "gpus.topology()",
-  DeviceGroup: "gpus.group()",
+  DeviceGroup: "gpus.group() and joinGroup()",
   GroupWork: "the calls of a group, such as group.allReduce()",
   DeviceInfo: "gpu.info",
   DeviceMemory: "gpu.memory",

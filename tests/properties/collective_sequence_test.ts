@@ -1,6 +1,7 @@
 // Random sequences of collective operations with 1 to 8 ranks, against plain lists. The simulated NCCL
 // also throws when ranks do not fit together, and the driver when streams meet in no order.
 
+import { assertEquals } from "@std/assert";
 import { CudaDevice } from "../../src/device/device.ts";
 import { IN_SANITIZER, ON_GPU } from "../support/driver.ts";
 import {
@@ -9,7 +10,11 @@ import {
   GROUP_SIZES,
   testWithNccl,
 } from "../support/group_scene.ts";
+import { asOneGroup } from "../support/group/as_one_group.ts";
+import { join, openRank } from "../support/group/joined_ranks.ts";
+import { freeAddress } from "../support/group/rank_process.ts";
 import { Random, testSeed } from "../support/random.ts";
+import { liveNames } from "../support/with_device.ts";
 import { CollectiveSequence } from "./collective_sequence.ts";
 
 const SIZES = ON_GPU ? GROUP_SIZES : [1, 2, 3, 4, 5, 6, 7, 8];
@@ -40,4 +45,39 @@ for (const size of SIZES) {
       });
     },
   );
+}
+
+for (const size of [1, 2, 3, 5]) {
+  Deno.test({
+    name: `joinGroup() does on ${size} ranks what plain lists do, in any sequence`,
+    ignore: ON_GPU, // with real processes there are tests of their own
+    async fn() {
+      const seed = testSeed();
+      console.log(`seed ${seed}; run it again with VRAMKIT_TEST_SEED=${seed}`);
+      using stack = new DisposableStack();
+      const gpus = Array.from({ length: size }, (_, rank) => stack.use(openRank(rank)));
+      const rendezvous = freeAddress();
+      const groups = await Promise.all(
+        gpus.map((device, rank) => join({ rendezvous, rank, size, device })),
+      );
+      {
+        using others = new DisposableStack();
+        const made = [0, 1].map(() => gpus.map((gpu) => others.use(gpu.createStream())));
+        const streams = [gpus.map((gpu) => gpu.stream), ...made];
+        for (let index = 0; index < SEQUENCE_COUNT / 8; index++) {
+          const machine = { gpus, group: asOneGroup(groups), streams };
+          try {
+            await new CollectiveSequence(new Random(seed + index), machine).run(STEP_COUNT);
+          } catch (cause) {
+            throw new Error(`sequence ${index} of seed ${seed} went wrong`, { cause });
+          }
+        }
+      }
+      await Promise.all(groups.map((group) => group[Symbol.asyncDispose]()));
+      for (const gpu of gpus) {
+        await gpu.synchronize();
+        assertEquals(liveNames(gpu), []);
+      }
+    },
+  });
 }

@@ -24,6 +24,7 @@ import {
   type DeviceGroup,
   type DeviceList,
   type DeviceParts,
+  joinGroup,
   StripedMemoryResource,
 } from "../../src/entries/group.ts";
 import type { CudaKernel, CudaModule } from "../../src/entries/kernels.ts";
@@ -116,6 +117,7 @@ const SHARDED = { ...PARTS, place: "list", filter: "callback", label: "text" } a
 const DEVICE = { ...ALLOCATE, shareable: "flag" } as const;
 const ELEMENTS = { dtype: "dtype", shape: "shape" } as const;
 const COLLECTIVE = { streams: "list", timeoutSeconds: "number", signal: "signal" } as const;
+const GROUP = { timeoutSeconds: "number", label: "text" } as const;
 const REDUCE = { ...COLLECTIVE, op: "word", into: "list" } as const;
 const WRITE = { sync: "flag", inPlace: "flag" } as const;
 const OPEN = {
@@ -453,7 +455,7 @@ export const DOORS: Readonly<Record<string, Door>> = {
   "StridedView#download": door("download", TRANSFER, ({ view }, o) => view.download(o)),
   "DeviceList#group": door(
     "group",
-    { timeoutSeconds: "number", label: "text" },
+    GROUP,
     ({ group: { gpus } }, o) => gpus.group(o),
   ),
   "DeviceList#upload": door(
@@ -528,14 +530,29 @@ export const DOORS: Readonly<Record<string, Door>> = {
   ),
   "DeviceGroup#gather": door(
     "gather",
-    { ...COLLECTIVE, into: "record" },
+    { ...COLLECTIVE, root: "number", into: "record" },
     ({ group: { world, parts } }, o) => world.gather(parts, o),
   ),
   "DeviceGroup#scatter": door(
     "scatter",
-    { ...COLLECTIVE, into: "list" },
+    { ...COLLECTIVE, root: "number", into: "list" },
     ({ group: { world, parts: [part] } }, o) => world.scatter(part as never, o),
   ),
+  "DeviceGroup#split": door(
+    "split",
+    { ...GROUP, color: "number", key: "number", signal: "signal" },
+    ({ group: { world } }, o) => world.split(o),
+  ),
+  "DeviceGroup#shrink": door(
+    "shrink",
+    { ...GROUP, exclude: "list", signal: "signal" },
+    ({ group: { world } }, o) => world.shrink(o),
+  ),
+  "joinGroup": door("joinGroup", {
+    ...GROUP,
+    ...{ rendezvous: "text", rank: "number", size: "number", token: "text" },
+    ...{ device: "record", signal: "signal" },
+  }, (_, o) => joinGroup(o)),
   "DeviceGroup#send": door("send", { to: "number" }, ({ group: { world, parts: [part] } }, o) => {
     return world.send(part as never, o);
   }),

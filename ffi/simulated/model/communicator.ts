@@ -1,6 +1,7 @@
 // Communicators of a simulated NCCL: the ranks that found each other under one name, each on a device.
 
 import type { Context } from "./context.ts";
+import type { RemoteRanks } from "./remote_ranks.ts";
 import type { Operation } from "./stream.ts";
 
 /** Memory that a communicator takes on its device. */
@@ -14,10 +15,13 @@ export class Clique {
   readonly members: Communicator[] = [];
   /** Whether a rank was aborted: work that waits for others ends, and moves no bytes. */
   isAborted = false;
+  /** The ranks in other processes; undefined when all are in this one. */
+  readonly remote: RemoteRanks | undefined;
 
   /** Makes a clique whose ranks are still to come. */
-  constructor(size: number) {
+  constructor(size: number, remote?: RemoteRanks) {
     this.size = size;
+    this.remote = remote;
   }
 
   /** Whether every rank that was there has ended. */
@@ -48,9 +52,21 @@ export class Communicator {
   isOpen = true;
   /** Work that was queued and may not be done. */
   readonly queued: Set<Operation> = new Set();
+  /** Whether its calls return when they are done, and not before. */
+  readonly isBlocking: boolean;
+  /** Goes on with a call that has returned before it is done; returns whether it is done now. */
+  inProgress: (() => boolean) | undefined;
+  /** Whether it was finalized. */
+  isFinal = false;
+  /** Number of its calls so far, by what they are compared with. */
+  readonly callCounts: Map<string, number> = new Map();
 
   /** Takes memory on the device; throws when there is too little. */
-  constructor(clique: Clique, fields: { handle: bigint; rank: number; context: Context }) {
+  constructor(
+    clique: Clique,
+    fields: { handle: bigint; rank: number; context: Context; isBlocking?: boolean },
+  ) {
+    this.isBlocking = fields.isBlocking ?? true;
     this.handle = fields.handle;
     this.clique = clique;
     this.rank = fields.rank;

@@ -74,6 +74,7 @@ export class Scheduler {
   finish(operation: Operation): void {
     while (!operation.isDone) {
       if (this.#advance(operation) || this.#advanceAny()) continue;
+      if (nextFor(operation).work?.outside?.needsEventLoop === true) this.#reportBlocked(operation);
       if (this.waitsOutside(operation)) pause();
       else this.#reportDeadlock(operation);
     }
@@ -143,6 +144,15 @@ export class Scheduler {
   #observe(operation: Operation): void {
     observe(operation.moment);
     this.#nowSeconds = Math.max(this.#nowSeconds, operation.finishedAtSeconds);
+  }
+
+  #reportBlocked(operation: Operation): never {
+    const reason = nextFor(operation).work?.blocked?.() ?? "of another process";
+    return this.#site.fail(
+      "blockedForProcess",
+      `${operation.stream.timeline.label} waits because ${reason}, which this process learns of in its ` +
+        `event loop only; await the work instead of blocking for it`,
+    );
   }
 
   #reportDeadlock(operation: Operation): never {

@@ -8,6 +8,8 @@ export interface OutsideMark {
   readonly isPassed: boolean;
   /** Whether that process can still pass it. */
   readonly isComing: boolean;
+  /** Whether this process learns of it by its event loop only, which a call that blocks holds up. */
+  readonly needsEventLoop?: boolean;
 }
 
 /** Counts how often an event was recorded, and how often a process has passed what it recorded. */

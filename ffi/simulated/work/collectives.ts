@@ -6,7 +6,7 @@ import { hex } from "../errors.ts";
 import type { Communicator } from "../model/communicator.ts";
 import type { Machine } from "../model/machine.ts";
 import type { Region } from "../model/region.ts";
-import type { Operation, Stream } from "../model/stream.ts";
+import type { Operation, Stream, Work } from "../model/stream.ts";
 import { requireAccess } from "./copies.ts";
 import { queueMemoryWork, type Use, wholeUse } from "./memory_work.ts";
 import { ELEMENT_BYTES, reduce } from "./reduction.ts";
@@ -89,7 +89,7 @@ function collectivesOf(machine: Machine, ranks: readonly (readonly RankCall[])[]
         `rank ${call.communicator.rank} calls ${describe(call)}, rank 0 calls ${describe(first)}`,
       );
     }
-    return { calls, move: (inputs) => moved(calls, inputs) };
+    return { calls, move: (inputs) => first === undefined ? [] : moved(first, inputs) };
   });
 }
 
@@ -144,7 +144,7 @@ function queueExchanges(machine: Machine, exchanges: readonly Exchange[]): void 
 }
 
 /** Queues the reading of a rank's bytes, which waits while the rank sleeps. */
-function queueArrival(
+export function queueArrival(
   machine: Machine,
   call: RankCall,
   take: (bytes: Uint8Array<ArrayBuffer>) => void,
@@ -173,18 +173,20 @@ function queueArrival(
 }
 
 /** Queues the writing of a rank's bytes. */
-function queueEnd(
+export function queueEnd(
   machine: Machine,
   call: RankCall,
-  { after, output }: { after: readonly Operation[]; output: () => Uint8Array },
+  { output, ...waits }: { output: () => Uint8Array } & Pick<Work, "after" | "blocked" | "outside">,
 ): void {
   const region = regionOf(machine, call, "written");
   queueOn(machine, call, {
-    after,
+    ...waits,
     seconds: LAUNCH_SECONDS + byteLengthOf(call) / LINK_BYTES_PER_SECOND,
     uses: region === undefined ? [] : [wholeUse(region, true)],
     run() {
-      if (region !== undefined && !call.communicator.clique.isAborted) fill(region, output());
+      if (call.communicator.clique.isAborted) return;
+      const bytes = output();
+      if (region !== undefined) fill(region, bytes);
     },
   });
 }
@@ -249,15 +251,13 @@ function extentsOf(call: RankCall): Extents {
   }
 }
 
-/** Makes what each rank writes of what all ranks read. */
-function moved(
-  calls: readonly RankCall[],
+/** Makes what each rank writes of what all ranks read; all make the same call. */
+export function moved(
+  call: RankCall,
   inputs: readonly Uint8Array<ArrayBuffer>[],
 ): readonly Uint8Array[] {
-  const [first] = calls;
-  if (first === undefined) return [];
-  const { name, datatype, operation = 0, root = 0 } = first;
-  const unit = byteLengthOf(first);
+  const { name, datatype, operation = 0, root = 0 } = call;
+  const unit = byteLengthOf(call);
   const part = (bytes: Uint8Array<ArrayBuffer>, at: number) =>
     bytes.subarray(at * unit, (at + 1) * unit);
   const reduced = () => reduce(inputs, { datatype, operation });
@@ -265,27 +265,27 @@ function moved(
     case "ncclAllReduce":
     case "ncclReduce": {
       const result = reduced();
-      return calls.map(() => result);
+      return inputs.map(() => result);
     }
     case "ncclReduceScatter": {
       const result = reduced();
-      return calls.map((_, rank) => part(result, rank));
+      return inputs.map((_, rank) => part(result, rank));
     }
     case "ncclBroadcast":
-      return calls.map(() => inputs[root] ?? NOTHING);
+      return inputs.map(() => inputs[root] ?? NOTHING);
     case "ncclScatter":
-      return calls.map((_, rank) => part(inputs[root] ?? NOTHING, rank));
+      return inputs.map((_, rank) => part(inputs[root] ?? NOTHING, rank));
     case "ncclAlltoAll":
-      return calls.map((_, rank) => joined(inputs.map((input) => part(input, rank))));
+      return inputs.map((_, rank) => joined(inputs.map((input) => part(input, rank))));
     default: {
       const result = joined(inputs);
-      return calls.map(() => result);
+      return inputs.map(() => result);
     }
   }
 }
 
 /** Throws when calls of one rank share bytes, one of them writing, or one is not in place as NCCL says. */
-function requireApart(machine: Machine, calls: readonly RankCall[]): void {
+export function requireApart(machine: Machine, calls: readonly RankCall[]): void {
   const ranges = calls.flatMap((call) => {
     const { read, written } = extentsOf(call);
     const unit = byteLengthOf(call);
@@ -324,11 +324,13 @@ function byteLengthOf({ count, datatype }: RankCall): number {
   return count * (ELEMENT_BYTES.get(datatype) ?? 0);
 }
 
-function sizeOf({ count, datatype }: RankCall): string {
+/** Says how much a call moves. */
+export function sizeOf({ count, datatype }: RankCall): string {
   return `${count} elements of type ${datatype}`;
 }
 
-function describe(call: RankCall | undefined): string {
+/** Says what a call is, so that ranks can compare theirs. */
+export function describe(call: RankCall | undefined): string {
   if (call === undefined) return "nothing";
   const { name, operation, root } = call;
   const words = [sizeOf(call)];

@@ -23,6 +23,7 @@ export async function waitAside(
   const call = machine.site.name;
   for (let turn = 0; turn < LATCH_TURNS; turn++) {
     await new Promise<void>((resolve) => void timers.setImmediate(resolve));
+    if (operation !== undefined) machine.scheduler.proceed(operation);
     while (operation !== undefined && machine.scheduler.waitsOutside(operation)) {
       await new Promise<void>((resolve) => setTimeout(resolve, 1));
       machine.scheduler.proceed(operation);

@@ -167,7 +167,7 @@ Deno.test("simulated NCCL refuses to start ranks that do not fit", async () => {
   };
   assertEquals(start(nccl, cells[0], { size: 2, rank: 2, id }), INVALID);
   assertEquals(start(nccl, cells[0], { size: 1, rank: 0, id, magic: 1 }), INVALID);
-  assertEquals(start(nccl, cells[0], { size: 1, rank: 0, id, blocking: 0 }), INVALID);
+  assertEquals(start(nccl, cells[0], { size: 1, rank: 0, id, blocking: 2 }), INVALID);
   const twice = startGroup(() => {
     start(nccl, cells[0], { size: 2, rank: 0, id });
     assertEquals(start(nccl, cells[1], { size: 2, rank: 0, id }), MISUSED);

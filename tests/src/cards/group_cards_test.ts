@@ -5,6 +5,8 @@ import { CudaDevice } from "../../../mod.ts";
 import { GroupError } from "../../../src/entries/group.ts";
 import { simulateDriver } from "../../../src/entries/simulated.ts";
 import { cardOf } from "../../support/display.ts";
+import { join, openRank } from "../../support/group/joined_ranks.ts";
+import { freeAddress } from "../../support/group/rank_process.ts";
 
 Deno.test("DeviceList shows each device with its free memory, also disposed", async () => {
   const gpus = CudaDevice.openMany([1, 0], { driver: simulateDriver() });
@@ -34,4 +36,15 @@ Deno.test("DeviceGroup shows its ranks, and the failure that has ended it", asyn
   assertStringIncludes((await cardOf(group)).text, "rank 0 reports ncclRemoteError");
   group.dispose();
   assertStringIncludes((await cardOf(group)).text, "[disposed]");
+});
+
+Deno.test("DeviceGroup of several processes shows its own rank, and the number of all", async () => {
+  const rendezvous = freeAddress();
+  await Promise.all([0, 1].map(async (rank) => {
+    using gpu = openRank(rank);
+    await using group = await join({ rendezvous, rank, size: 2, device: gpu, label: "all" });
+    const { text } = await cardOf(group);
+    assertStringIncludes(text, `all: 2 ranks over NCCL 2.28.9; rank ${rank} is device ${rank}`);
+    await group.barrier();
+  }));
 });

@@ -9,6 +9,7 @@ import type { Reduction } from "../../../src/group/element_types.ts";
 import { TemporaryFolder } from "../../support/temporary_folder.ts";
 import { ON_GPU } from "../../support/driver.ts";
 import { bitsOf, type GroupScene, withGroup } from "../../support/group_scene.ts";
+import { freeAddress, RankProcess } from "../../support/group/rank_process.ts";
 import { PROJECT_ROOT } from "../../support/project_files.ts";
 import { runPython, whyWithout } from "../../support/python.ts";
 import { Random } from "../../support/random.ts";
@@ -81,8 +82,36 @@ Deno.test({
         }
       }
     });
+    await compareProcesses(folder.path, cases, size);
   },
 });
+
+/** Does all cases with a process for each rank. */
+async function compareProcesses(
+  folder: string,
+  cases: readonly TorchCase[],
+  size: number,
+): Promise<void> {
+  await using stack = new AsyncDisposableStack();
+  const ranks = Array.from({ length: size }, () => stack.use(new RankProcess()));
+  const rendezvous = freeAddress();
+  await Promise.all(
+    ranks.map((process, rank) => process.tell({ do: "join", rendezvous, rank, size })),
+  );
+  for (const each of cases) {
+    const has = await Promise.all(
+      ranks.map((process) => process.tell({ do: "case", folder, ...each })),
+    );
+    for (const rank of ranks.keys()) {
+      if (!has[rank]) continue;
+      const theirs = Deno.readFileSync(`${folder}/${each.id}_${rank}.out`);
+      const ours = Deno.readFileSync(`${folder}/${each.id}_${rank}.mine`);
+      const isSame = ours.toHex() === theirs.toHex();
+      assertEquals(isSame, true, `${each.id} differs on rank ${rank}, a process of its own`);
+    }
+  }
+  await Promise.all(ranks.map((process) => process.tell({ do: "dispose" })));
+}
 
 async function whySkipped(): Promise<string | undefined> {
   if (!ON_GPU) return "needs GPUs";

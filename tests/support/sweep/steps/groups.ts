@@ -3,6 +3,7 @@
 import { assertEquals } from "@std/assert";
 import { CudaDevice } from "../../../../src/device/device.ts";
 import { fileOf } from "../../safetensors/files.ts";
+import { joinGroup } from "../../../../src/group/join_group.ts";
 import type { Step } from "../scene.ts";
 
 /** Goes through the ring, in rows. */
@@ -88,6 +89,24 @@ export const GROUP_STEPS: readonly Step[] = [
       ] as const;
       const found = await gpus.bandwidth({ caseSize: 4096, sampleCount: 1, cases });
       assertEquals(found.cases.map(({ verified }) => verified), [true, true]);
+    },
+  },
+  {
+    name: "groups: joined, with calls that NCCL goes on queueing",
+    async run({ driver }) {
+      using gpu = CudaDevice.open(1, { driver, origins: "none" });
+      const token = "a token of the sweep";
+      const options = { rendezvous: "tcp://127.0.0.1:1", rank: 0, size: 1, token, device: gpu };
+      await using group = await joinGroup(options); // alone, so that nobody listens
+      using x = gpu.alloc("float32", 64);
+      x.fill(1);
+      using stream = gpu.createStream();
+      group.allReduce(x, { streams: [stream] });
+      const work = group.barrier();
+      await using part = await group.split({ color: 1 });
+      await part?.allReduce(x);
+      assertEquals(await x.at(-1), 1);
+      await work;
     },
   },
 ];

@@ -1,0 +1,126 @@
+// Collective operations of a simulated NCCL whose ranks are in several processes. Each rank sends its
+// bytes to the others when its stream comes to the call, and goes on when it has theirs. The stream comes
+// there by itself, because the others may wait for nothing else.
+
+import type { Machine } from "../model/machine.ts";
+import type { RemoteRanks } from "../model/remote_ranks.ts";
+import type { Operation } from "../model/stream.ts";
+import {
+  describe,
+  moved,
+  queueArrival,
+  queueEnd,
+  type RankCall,
+  requireApart,
+  sizeOf,
+} from "./collectives.ts";
+
+const NOTHING = new Uint8Array();
+
+/** A repeated look. */
+type Timer = ReturnType<typeof setInterval>;
+
+/** Time between two looks at a stream that has not come to a call yet. */
+const LOOK_MILLISECONDS = 1;
+
+/** Queues the calls that one rank makes as a group. */
+export function queueRemoteCollectives(
+  machine: Machine,
+  remote: RemoteRanks,
+  calls: readonly RankCall[],
+): void {
+  requireApart(machine, calls);
+  const named = calls.map((call) => ({ call, name: nameOf(call) }));
+  const started = named.map(({ call, name }) => {
+    const exchange: { own: Uint8Array<ArrayBuffer>; timer?: Timer } = { own: NOTHING };
+    const arrival = queueArrival(machine, call, (bytes) => {
+      exchange.own = bytes;
+      clearInterval(exchange.timer);
+      const words = call.peer === undefined ? describe(call) : sizeOf(call);
+      for (const rank of receiversOf(call)) {
+        if (rank === call.communicator.rank) remote.keep(rank, name, { words, bytes });
+        else remote.send(rank, name, { words, bytes });
+      }
+    });
+    return { call, name, exchange, arrival };
+  });
+  for (const { call, arrival, exchange } of started) exchange.timer = goOn(machine, call, arrival);
+  for (const { call, name, exchange, arrival } of started) {
+    const { clique, rank: own } = call.communicator;
+    const senders = sendersOf(call);
+    const findMissing = () =>
+      clique.isAborted ? undefined : senders.find((rank) => !remote.has(rank, name));
+    queueEnd(machine, call, {
+      after: [arrival],
+      blocked() {
+        const rank = findMissing();
+        return rank === undefined ? undefined : `rank ${rank} has not come to ${call.name}`;
+      },
+      outside: {
+        get isPassed() {
+          return findMissing() === undefined;
+        },
+        isComing: true,
+        needsEventLoop: true,
+      },
+      output() {
+        const inputs = Array.from({ length: clique.size }, () => exchange.own);
+        for (const rank of senders) {
+          const { words = "", bytes = NOTHING } = remote.take(rank, name) ?? {};
+          const expected = call.peer === undefined ? describe(call) : sizeOf(call);
+          inputs[rank] = bytes;
+          if (words === expected) continue;
+          machine.site.fail(
+            "collective",
+            `rank ${rank} calls ${words}, rank ${own} calls ${expected}`,
+          );
+        }
+        if (call.peer !== undefined) return inputs[call.peer] ?? NOTHING;
+        return moved(call, inputs)[own] ?? NOTHING;
+      },
+    });
+  }
+}
+
+/** Lets a stream come to a call; what goes wrong is told by the next question for errors. */
+function goOn(machine: Machine, { communicator }: RankCall, arrival: Operation): Timer {
+  const timer = setInterval(() => {
+    try {
+      machine.scheduler.proceed(arrival);
+    } catch (error) {
+      communicator.inProgress = () => {
+        throw error;
+      };
+      clearInterval(timer);
+    }
+    if (arrival.isDone || !communicator.isOpen) clearInterval(timer);
+  }, LOOK_MILLISECONDS);
+  Deno.unrefTimer(timer);
+  return timer;
+}
+
+/** The number of a call among those that it is compared with. */
+function nameOf(call: RankCall): string {
+  const { communicator: { rank, callCounts }, name, peer } = call;
+  const [from, to] = name === "ncclSend" ? [rank, peer] : [peer, rank];
+  const kind = peer === undefined ? "all" : `${from} to ${to}`;
+  // A send to the rank itself is not its receive.
+  const counter = peer === undefined ? kind : `${name} ${kind}`;
+  const number = callCounts.get(counter) ?? 0;
+  callCounts.set(counter, number + 1);
+  return `${kind} ${number}`;
+}
+
+function receiversOf(call: RankCall): number[] {
+  if (call.name === "ncclRecv") return [];
+  return call.peer === undefined ? othersOf(call) : [call.peer];
+}
+
+function sendersOf(call: RankCall): number[] {
+  if (call.name === "ncclSend") return [];
+  return call.peer === undefined ? othersOf(call) : [call.peer];
+}
+
+function othersOf({ communicator: { rank, clique: { size } } }: RankCall): number[] {
+  return Array.from({ length: size }, (_, other) => other).filter((other) => other !== rank);
+}

@@ -1,0 +1,327 @@
+// The connections that the processes of a group keep while it lives: each rank's to rank 0, which passes
+// messages on. They tell when a rank has ended, is silent or has left, and carry words between ranks.
+
+import type { Frame, FrameConnection } from "./frames.ts";
+import { MEMBER } from "./frames.ts";
+import type { Member } from "./handshake.ts";
+
+/** Time between two signs of life. */
+const BEAT_MILLISECONDS = 1000;
+
+/** After such a gap between two of its own signs this process may have missed what others said. */
+const GAP_MILLISECONDS = 2500;
+
+/** The longest wait for an answer of the others. */
+const ANSWER_MILLISECONDS = 5000;
+
+/** A rank that has said nothing for so long is called silent. */
+const SILENCE_MILLISECONDS = 3000;
+
+/** The longest wait for last words to be sent. */
+const SENDING_MILLISECONDS = 1000;
+
+/** The longest time that rank 0 stays for the others, whose messages it passes on. */
+const PARTING_MILLISECONDS = 5000;
+
+/** Stands for all other ranks. */
+const OTHERS = "others";
+
+/** A group on the link: the first of all ranks, and those that were split from it. */
+export interface LinkedGroup {
+  /** A rank's process has ended, or cannot be reached. */
+  onLost(rank: number): void;
+  /** A message of a rank for this group. */
+  onMessage(rank: number, frame: Frame): void;
+}
+
+/** A connection to a rank whose messages are read as they come. */
+export class Seat {
+  /** The connection. */
+  readonly connection: FrameConnection;
+  /** The rank. */
+  readonly member: Member;
+  #onFrame: ((frame: Frame) => void) | undefined;
+  #onEnd: (() => void) | undefined;
+  #hasEnded = false;
+  readonly #over = Promise.withResolvers<void>();
+  #early: Frame[] = [];
+
+  /** Starts to read. */
+  constructor(connection: FrameConnection, member: Member) {
+    this.connection = connection;
+    this.member = member;
+    void this.#read();
+  }
+
+  /** Whether the connection has ended. */
+  get hasEnded(): boolean {
+    return this.#hasEnded;
+  }
+
+  /** Says who gets messages, and learns of the end; what has come before is passed at once. */
+  attach(onFrame: (frame: Frame) => void, onEnd: () => void): void {
+    this.#onFrame = onFrame;
+    this.#onEnd = onEnd;
+    for (const frame of this.#early.splice(0)) onFrame(frame);
+    if (this.#hasEnded) onEnd();
+  }
+
+  /** Says nothing more; resolves when the other end has hung up as well. */
+  async end(): Promise<void> {
+    await this.connection.finish();
+    await this.#over.promise;
+  }
+
+  async #read(): Promise<void> {
+    for (;;) {
+      const frame = await this.connection.next();
+      if (frame === undefined) break;
+      if (this.#onFrame === undefined) this.#early.push(frame);
+      else this.#onFrame(frame);
+    }
+    this.#hasEnded = true;
+    this.connection.close();
+    this.#over.resolve();
+    this.#onEnd?.();
+  }
+}
+
+/** This process's end of the connections. */
+export class GroupLink {
+  /** This process's rank. */
+  readonly rank: number;
+  /** All ranks, in their order. */
+  readonly members: readonly Member[];
+  /** Rank 0 has one for each other rank, the others have one for rank 0. */
+  readonly #seats: ReadonlyMap<number, Seat>;
+  readonly #groups = new Map<string, LinkedGroup>();
+  /** Messages for groups that this process has not started yet. */
+  readonly #early = new Map<string, { readonly rank: number; readonly frame: Frame }[]>();
+  /** Times of the last signs of life. */
+  readonly #heardAt = new Map<number, number>();
+  /** Ranks that rank 0 calls silent, and for how many milliseconds. */
+  #silent: readonly (readonly [rank: number, milliseconds: number])[] = [];
+  /** Ranks that said goodbye. */
+  readonly #parted = new Set<number>();
+  readonly #lost = new Set<number>();
+  readonly #timer: ReturnType<typeof setInterval>;
+  /** Called when a rank has answered, has parted or is lost. */
+  readonly #onChange = new Set<() => void>();
+  /** Time of this process's last sign of life. */
+  #beatAt = performance.now();
+  /** The question to the others whether something has happened while this process slept. */
+  #question: Promise<void> | undefined;
+  /** Ranks whose answer to it is there. */
+  readonly #answered = new Set<number>();
+  #isOpen = true;
+
+  /** Adopts connections whose handshake is done. */
+  constructor(rank: number, members: readonly Member[], seats: readonly Seat[]) {
+    this.rank = rank;
+    this.members = members;
+    this.#seats = new Map(seats.map((seat) => [seat.member.rank, seat]));
+    const now = performance.now();
+    for (const { member, connection } of seats) {
+      connection.limits = MEMBER;
+      this.#heardAt.set(member.rank, now);
+    }
+    for (const seat of seats) {
+      seat.attach((frame) => this.#take(seat.member.rank, frame), () => this.#end(seat));
+    }
+    this.#timer = setInterval(() => this.#beat(), BEAT_MILLISECONDS);
+    Deno.unrefTimer(this.#timer);
+  }
+
+  /** Ranks whose process has ended, as far as this one knows. */
+  get lost(): ReadonlySet<number> {
+    return this.#lost;
+  }
+
+  /** Whether ranks still tell of each other: rank 0 has not left. */
+  get isWatched(): boolean {
+    return this.#isOpen && (this.rank === 0 || !this.#parted.has(0));
+  }
+
+  /** Ranks that have said nothing for a while, and for how many seconds. */
+  get silent(): readonly { readonly rank: number; readonly seconds: number }[] {
+    const now = performance.now();
+    const found = this.rank === 0 ? this.#findSilent() : this.#silent;
+    const heardAt = this.#heardAt.get(0);
+    // Who does not hear rank 0 learns of nobody else.
+    const all = heardAt !== undefined && now - heardAt > SILENCE_MILLISECONDS
+      ? [[0, now - heardAt] as const]
+      : found;
+    return all.map(([rank, milliseconds]) => ({ rank, seconds: milliseconds / 1000 }));
+  }
+
+  /**
+   * Whether this process has slept, or computed without a turn of the event loop, so that words of the
+   * others may still wait to be read.
+   */
+  get isDoubtful(): boolean {
+    return this.#question !== undefined || performance.now() - this.#beatAt > GAP_MILLISECONDS;
+  }
+
+  /** Resolves when all is read that the others have said before. */
+  async confirm(): Promise<void> {
+    if (this.isDoubtful && this.#isOpen) await (this.#question ??= this.#ask());
+  }
+
+  /** Begins to pass messages to a group; what came for it before is passed at once. */
+  open(id: string, group: LinkedGroup): void {
+    this.#groups.set(id, group);
+    const early = this.#early.get(id) ?? [];
+    this.#early.delete(id);
+    for (const { rank, frame } of early) group.onMessage(rank, frame);
+  }
+
+  /**
+   * Ends a group's messages. After the last group this process leaves; resolves when that is said, and on
+   * rank 0 when the others have left as well.
+   */
+  async close(id: string): Promise<void> {
+    if (!this.#groups.delete(id) || this.#groups.size > 0 || !this.#isOpen) return;
+    const seats = [...this.#seats.values()];
+    this.#pass({ kind: "bye", to: OTHERS, from: this.rank });
+    if (this.rank === 0) {
+      await this.#until(
+        ({ member, hasEnded }) => hasEnded || this.#parted.has(member.rank),
+        PARTING_MILLISECONDS,
+      );
+    }
+    this.#isOpen = false;
+    clearInterval(this.#timer);
+    await within(SENDING_MILLISECONDS, Promise.all(seats.map((seat) => seat.end())));
+    for (const { connection } of seats) connection.close();
+  }
+
+  /** Sends words, and bytes with them, to a rank or to all others. */
+  send(
+    group: string,
+    message: Readonly<Record<string, unknown>> & { readonly to?: number },
+    bytes?: Uint8Array<ArrayBuffer>,
+  ): void {
+    this.#pass({ ...message, to: message.to ?? OTHERS, group, from: this.rank }, bytes);
+  }
+
+  /** Sends a message on its way. */
+  #pass(head: Readonly<Record<string, unknown>>, bytes?: Uint8Array<ArrayBuffer>): void {
+    const { to, from } = head;
+    for (const [rank, { connection }] of this.#seats) {
+      const isForIt = this.rank !== 0 || to === rank || (to === OTHERS && from !== rank);
+      if (isForIt) connection.send(head, bytes);
+    }
+  }
+
+  #take(seat: number, { head, bytes }: Frame): void {
+    this.#heardAt.set(seat, performance.now());
+    // Rank 0 knows who sent it; the others are told by rank 0.
+    const from = this.rank === 0 ? seat : head["from"] ?? 0;
+    if (typeof from !== "number") return;
+    const { kind, to, group } = head;
+    if (kind === "beat") {
+      this.#silent = readSilent(head["silent"]);
+      return;
+    }
+    const frame = { head: { ...head, from }, bytes };
+    if (this.rank === 0 && to !== 0) this.#pass(frame.head, bytes);
+    if (to !== this.rank && to !== OTHERS) return;
+    if (kind === "bye") {
+      this.#parted.add(from);
+      this.#change();
+    } else if (kind === "ask") this.#pass({ kind: "answer", to: from, from: this.rank });
+    else if (kind === "answer") {
+      this.#answered.add(from);
+      this.#change();
+    } else if (kind === "lost" && typeof head["rank"] === "number") this.#lose(head["rank"]);
+    else if (typeof group === "string") this.#deliver(group, from, frame);
+  }
+
+  #deliver(id: string, rank: number, frame: Frame): void {
+    const group = this.#groups.get(id);
+    if (group !== undefined) return group.onMessage(rank, frame);
+    const early = this.#early.get(id) ?? [];
+    this.#early.set(id, early);
+    early.push({ rank, frame });
+  }
+
+  #end({ member: { rank } }: Seat): void {
+    this.#change();
+    if (!this.#isOpen || this.#parted.has(rank)) return;
+    if (this.rank === 0) this.#pass({ kind: "lost", rank, to: OTHERS, from: 0 });
+    this.#lose(rank);
+  }
+
+  #lose(rank: number): void {
+    if (this.#lost.has(rank)) return;
+    this.#lost.add(rank);
+    for (const group of [...this.#groups.values()]) group.onLost(rank);
+  }
+
+  /** Asks those that this process is connected to: their answer comes after all else they have said. */
+  async #ask(): Promise<void> {
+    this.#answered.clear();
+    for (const rank of this.#seats.keys()) this.#pass({ kind: "ask", to: rank, from: this.rank });
+    await this.#until(
+      ({ member: { rank }, hasEnded }) =>
+        hasEnded || this.#answered.has(rank) || this.#parted.has(rank),
+      ANSWER_MILLISECONDS,
+    );
+    this.#beatAt = performance.now();
+    this.#question = undefined;
+  }
+
+  /** Waits until something holds of all connections, but not for ever. */
+  async #until(isSo: (seat: Seat) => boolean, milliseconds: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const look = () => {
+      if ([...this.#seats.values()].every(isSo)) resolve();
+    };
+    this.#onChange.add(look);
+    look();
+    await within(milliseconds, promise);
+    this.#onChange.delete(look);
+  }
+
+  #change(): void {
+    for (const look of this.#onChange) look();
+  }
+
+  #beat(): void {
+    const now = performance.now();
+    if (now - this.#beatAt > GAP_MILLISECONDS) this.#question ??= this.#ask();
+    this.#beatAt = now;
+    const silent = this.rank === 0 ? this.#findSilent() : [];
+    for (const { connection } of this.#seats.values()) {
+      if (!connection.isBehind) connection.send({ kind: "beat", from: this.rank, silent });
+    }
+  }
+
+  #findSilent(): (readonly [rank: number, milliseconds: number])[] {
+    const now = performance.now();
+    return [...this.#heardAt].flatMap(([rank, at]) => {
+      const isSilent = now - at > SILENCE_MILLISECONDS && !this.#parted.has(rank) &&
+        !this.#lost.has(rank);
+      return isSilent ? [[rank, now - at] as const] : [];
+    });
+  }
+}
+
+/** Waits for something, but not for ever. */
+async function within(milliseconds: number, something: Promise<unknown>): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, milliseconds);
+  });
+  await Promise.race([something, late]);
+  clearTimeout(timer);
+}
+
+function readSilent(value: unknown): (readonly [rank: number, milliseconds: number])[] {
+  if (!Array.isArray(value)) return [];
+  return value.flatMap((pair: unknown) => {
+    const [rank, milliseconds] = Array.isArray(pair) ? pair as unknown[] : [];
+    const isPair = typeof rank === "number" && typeof milliseconds === "number";
+    return isPair ? [[rank, milliseconds] as const] : [];
+  });
+}

@@ -1,0 +1,157 @@
+// What the processes of a group say to each other before NCCL starts, and how each proves that it knows
+// the group's token, which is never sent itself.
+
+import { isRecord } from "../words/options.ts";
+
+/** Version of these words. */
+export const PROTOCOL = 1;
+
+/** A rank, as the others know it. */
+export interface Member {
+  /** The rank. */
+  readonly rank: number;
+  /** Number of its process. */
+  readonly pid: number;
+  /** Address of its machine, as rank 0 sees it; undefined for a process of rank 0's machine. */
+  readonly address?: string | undefined;
+  /** The device's identity, as in `gpu.info.uuid`. */
+  readonly device: string;
+}
+
+/** What a process says of itself. */
+export interface Introduction extends Member {
+  /** Version of this kit. */
+  readonly kit: string;
+  /** Version of NCCL. */
+  readonly nccl: string;
+  /** Number of ranks, as it was told. */
+  readonly size: number;
+  /** Whether its device is simulated. */
+  readonly isSimulated: boolean;
+}
+
+/** Why a process is not let in. */
+export type Refusal = "token" | "version" | "size" | "rank" | "device" | "protocol";
+
+/** A refusal, in words for the process that is refused. */
+export interface Refused {
+  readonly refused: Refusal;
+  readonly words: string;
+}
+
+/** The names of the two sides, so that no side's proof is good for the other. */
+export type Side = "rank" | "welcome";
+
+/** What a proof is about. */
+export interface Claim {
+  readonly side: Side;
+  /** Random words of both sides, so that no proof is good twice. */
+  readonly nonces: readonly string[];
+  /** The text that it stands for. */
+  readonly text: string;
+}
+
+/** Knows the token, and proves it. */
+export class Secret {
+  readonly #key: CryptoKey;
+
+  private constructor(key: CryptoKey) {
+    this.#key = key;
+  }
+
+  /** Takes a token; a group without one has a secret that everybody knows. */
+  static async of(token: string | undefined): Promise<Secret> {
+    const bytes = new TextEncoder().encode(`vramkit group\n${token ?? ""}`);
+    const algorithm = { name: "HMAC", hash: "SHA-256" };
+    return new Secret(
+      await crypto.subtle.importKey("raw", bytes, algorithm, false, ["sign", "verify"]),
+    );
+  }
+
+  /** Proves that this process knows the token (HMAC-SHA-256). */
+  async prove(claim: Claim): Promise<string> {
+    const proof = await crypto.subtle.sign("HMAC", this.#key, bytesOf(claim));
+    return new Uint8Array(proof).toHex();
+  }
+
+  /** Checks a proof, in a time that tells nothing of where it differs. */
+  async accepts(claim: Claim, proof: unknown): Promise<boolean> {
+    if (typeof proof !== "string" || !/^[0-9a-f]{64}$/.test(proof)) return false;
+    const bytes = Uint8Array.fromHex(proof);
+    return await crypto.subtle.verify("HMAC", this.#key, bytes, bytesOf(claim));
+  }
+}
+
+/** Returns a random word. */
+export function nonce(): string {
+  return crypto.getRandomValues(new Uint8Array(16)).toHex();
+}
+
+/** Reads a random word of the other side; undefined for anything else. */
+export function readNonce(value: unknown): string | undefined {
+  return typeof value === "string" && /^[0-9a-f]{32}$/.test(value) ? value : undefined;
+}
+
+/** Reads what a process says of itself; undefined for anything else. */
+export function readIntroduction(text: string): Introduction | undefined {
+  const value = parsed(text);
+  if (!isRecord(value)) return undefined;
+  const { kit, nccl, size, isSimulated } = value;
+  const member = readMember(value);
+  const isWhole = member !== undefined && isShort(kit) && isShort(nccl) && isCount(size) &&
+    typeof isSimulated === "boolean";
+  return isWhole ? { ...member, kit, nccl, size, isSimulated } : undefined;
+}
+
+/** Reads the members of a group, by rank, and NCCL's name for it; undefined for anything else. */
+export function readWelcome(
+  text: string,
+): { readonly members: readonly Member[]; readonly id: Uint8Array<ArrayBuffer> } | undefined {
+  const value = parsed(text);
+  if (!isRecord(value) || !Array.isArray(value["members"])) return undefined;
+  const members = value["members"].map((member: unknown) =>
+    isRecord(member) ? readMember(member) : undefined
+  );
+  const id = readId(value["id"]);
+  const isWhole = members.every((member, rank) => member?.rank === rank);
+  return isWhole && id !== undefined ? { members: members as Member[], id } : undefined;
+}
+
+/** Reads NCCL's name for a group; undefined for anything else. */
+export function readId(value: unknown): Uint8Array<ArrayBuffer> | undefined {
+  if (typeof value !== "string" || !/^([0-9a-f]{2}){128}$/.test(value)) return undefined;
+  return Uint8Array.fromHex(value);
+}
+
+/** Names a rank with its process: `rank 1 (process 4711 at 10.0.0.2)`. */
+export function nameOf({ rank, pid, address }: Member): string {
+  return `rank ${rank} (process ${pid}${address === undefined ? "" : ` at ${address}`})`;
+}
+
+function readMember(value: Readonly<Record<string, unknown>>): Member | undefined {
+  const { rank, pid, address, device } = value;
+  const isWhole = isCount(rank) && isCount(pid) && isShort(device) &&
+    (address === undefined || isShort(address));
+  return isWhole ? { rank, pid, address, device } : undefined;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
+}
+
+/** Texts of others get into messages: they are short, and of plain characters. */
+function isShort(value: unknown): value is string {
+  return typeof value === "string" && /^[\w.:+%-]{1,64}$/.test(value);
+}
+
+function bytesOf({ side, nonces, text }: Claim): Uint8Array<ArrayBuffer> {
+  return new TextEncoder().encode([side, ...nonces, text].join("\n"));
+}

@@ -1,0 +1,394 @@
+// The communicator of the one rank that this process has in a group of several processes. Its calls
+// return before they are done, so that a rank that is missing holds up nothing here but the work itself.
+
+import { NCCL_CONFIG_MAGIC, ncclConfig_t, ncclResult } from "../../ffi/nccl_constants.ts";
+import type { Context } from "../driver/context.ts";
+import { reportLost, tryRelease } from "../driver/release.ts";
+import { Fence } from "../order/fence.ts";
+import { type CudaStream, queueOf, usableStream } from "../order/stream.ts";
+import { messageOf } from "../words/format.ts";
+import {
+  FIXED_BYTES,
+  inGroup,
+  isFailure,
+  noteStreams,
+  type RankCommunicators,
+} from "./communicators.ts";
+import { GroupError } from "./group_error.ts";
+import type { Nccl, NcclFailure } from "./nccl.ts";
+import { type CallInProgress, pause } from "./queued_call.ts";
+
+/** Milliseconds that a call is looked at before it becomes pending: NCCL mostly takes less. */
+const BRIEF_MILLISECONDS = 0.5;
+
+/** The longest wait for the other ranks at the end; then this rank ends without them. */
+const PARTING_MILLISECONDS = 5000;
+
+/**
+ * Time between the word that a rank has ended the group and its abort: who comes to a call after that
+ * could take what the abort leaves for the call's result.
+ */
+const WARNING_MILLISECONDS = 100;
+
+/** A rank that left so long ago will not do its part of what is still queued. */
+const LEFT_MILLISECONDS = 5000;
+
+/** Bytes of a configuration that says no more than whether calls block; all versions know it. */
+const SHORT_CONFIG_BYTES = 24;
+
+/** The other ranks of a group, as their connections tell of them. */
+export interface Peers {
+  /** Says which of them are silent, in the words of an error; nothing where none is. */
+  describeSilent(): string;
+  /** Names a rank. */
+  nameOf(rank: number): string;
+  /** Tells them that this rank has ended the group. */
+  tellFailure(failure: GroupError): void;
+  /** Tells them that this rank does nothing more in the group. */
+  tellEnd(): void;
+  /** Whether this process may have missed words of theirs. */
+  readonly isDoubtful: boolean;
+  /** Resolves when it has not. */
+  confirm(): Promise<void>;
+  /** Lets go of the connections; resolves when all is said. */
+  close(): Promise<void>;
+}
+
+/** What a rank starts with. */
+export interface JoinFields {
+  readonly nccl: Nccl;
+  readonly context: Context;
+  readonly id: Uint8Array<ArrayBuffer>;
+  readonly rank: number;
+  readonly size: number;
+  readonly peers: Peers;
+  /** Longest time for the queueing of a call. */
+  readonly timeoutSeconds: number;
+}
+
+/** A rank of a group of several processes. */
+export class JoinedCommunicator implements RankCommunicators {
+  readonly contexts: readonly Context[];
+  readonly firstRank: number;
+  readonly size: number;
+  readonly isSpread = true;
+  readonly nccl: Nccl;
+  readonly #context: Context;
+  readonly #peers: Peers;
+  readonly #timeoutSeconds: number;
+  /** NCCL writes the handle here, once more when the start is done. */
+  readonly #cell = new BigUint64Array(new ArrayBuffer(FIXED_BYTES), 0, 1);
+  readonly #streams = new Set<CudaStream>();
+  /** Times at which other ranks left. */
+  readonly #leftAt = new Map<number, number>();
+  readonly #over = Promise.withResolvers<void>();
+  #isOpen = true;
+  #failure: GroupError | undefined;
+  #aborted: Promise<void> = Promise.resolve();
+
+  private constructor({ nccl, context, rank, size, peers, timeoutSeconds }: JoinFields) {
+    this.nccl = nccl;
+    this.contexts = [context];
+    this.firstRank = rank;
+    this.size = size;
+    this.#context = context;
+    this.#peers = peers;
+    this.#timeoutSeconds = timeoutSeconds;
+  }
+
+  /**
+   * Begins to start a rank; {@link JoinedCommunicator.started} waits for the others.
+   *
+   * @throws GroupError when NCCL refuses it.
+   */
+  static start(fields: JoinFields): JoinedCommunicator {
+    const { nccl, context, id, rank, size } = fields;
+    const started = new JoinedCommunicator(fields);
+    const config = ncclConfig_t.encode({
+      size: BigInt(SHORT_CONFIG_BYTES),
+      magic: NCCL_CONFIG_MAGIC,
+      version: 21400,
+      blocking: 0,
+    }).slice(0, SHORT_CONFIG_BYTES);
+    const { ncclCommInitRankScalable: scalable, ncclCommInitRankConfig: plain } = nccl.api;
+    const status = context.enter(() =>
+      scalable === null
+        ? plain(started.#cell, size, id, rank, config)
+        : scalable(started.#cell, size, rank, 1, id, config)
+    );
+    if (!isFailure(status)) return started;
+    const error = nccl.error({ status, call: "ncclCommInitRankConfig" });
+    void started.fail(error);
+    throw error;
+  }
+
+  /**
+   * Resolves when all ranks have found each other.
+   *
+   * @throws GroupError when that fails, takes too long, or the signal is aborted.
+   */
+  async started(
+    group: string,
+    { signal, leftSeconds }: {
+      readonly signal: AbortSignal | undefined;
+      readonly leftSeconds: number;
+    },
+  ): Promise<void> {
+    const endsAt = performance.now() + leftSeconds * 1000;
+    const call = "joinGroup";
+    for (let turn = 0;; turn++) {
+      if (this.#failure !== undefined) {
+        const { reason, rank, message } = this.#failure;
+        await this.#aborted;
+        throw new GroupError(`Cannot start ${group}: ${message}`, {
+          reason,
+          call,
+          rank,
+          cause: this.#failure,
+        });
+      }
+      const state = this.#look();
+      if (state === "done") return;
+      let error: GroupError | undefined;
+      if (state !== "in progress") {
+        error = this.nccl.error({ ...state, call: "joinGroup" }, `the start of ${group}`);
+      } else if (signal?.aborted === true) {
+        error = new GroupError(`Cannot start ${group}: its signal was aborted`, {
+          reason: "signal",
+          call,
+          cause: signal.reason,
+        });
+      } else if (performance.now() >= endsAt) {
+        error = new GroupError(
+          `Cannot start ${group}: NCCL has not found all ranks in time` +
+            this.describeLate(),
+          { reason: "timeout", call },
+        );
+      }
+      if (error !== undefined) {
+        await this.fail(error);
+        throw error;
+      }
+      await pause(turn);
+    }
+  }
+
+  get failure(): GroupError | undefined {
+    return this.#failure;
+  }
+
+  get streams(): readonly CudaStream[] {
+    return [...this.#streams];
+  }
+
+  call(
+    streams: readonly CudaStream[],
+    body: (handles: readonly bigint[]) => NcclFailure | undefined,
+  ): CallInProgress | undefined {
+    this.#context.driver.requireUnbroken();
+    noteStreams(this.#streams, streams);
+    const { failure, isInProgress } = this.#context.enter(() =>
+      inGroup(this.nccl, () => body([this.#handle]))
+    );
+    let state: CallState = failure ?? (isInProgress ? "in progress" : "done");
+    const until = performance.now() + BRIEF_MILLISECONDS;
+    while (state === "in progress" && performance.now() < until) state = this.#look();
+    if (state === "done") return undefined;
+    if (state !== "in progress") {
+      const error = this.nccl.error(state);
+      void this.fail(error);
+      throw error;
+    }
+    const endsAt = performance.now() + this.#timeoutSeconds * 1000;
+    return { isOver: () => this.#isQueued(endsAt) };
+  }
+
+  /** Looks at a call in progress, and ends the group when it fails. */
+  #isQueued(endsAt: number): boolean {
+    if (!this.#isOpen) return true;
+    try {
+      const state = this.#look();
+      if (state === "done") return true;
+      if (state !== "in progress") void this.fail(this.nccl.error(state));
+      else if (performance.now() >= endsAt) {
+        void this.fail(this.#late("NCCL has not queued one"));
+      }
+      return !this.#isOpen;
+    } catch (error) {
+      const fields = { reason: "nccl", call: "ncclCommGetAsyncError", cause: error } as const;
+      void this.fail(new GroupError(messageOf(error), fields));
+      return true;
+    }
+  }
+
+  findFailure(): NcclFailure | undefined {
+    if (!this.#isOpen) return undefined;
+    const state = this.#look();
+    if (typeof state === "object") return state;
+    const left = [...this.#leftAt].find(([, at]) => performance.now() - at > LEFT_MILLISECONDS);
+    if (left === undefined) return undefined;
+    // Only who waits asks: its work needs a rank that is gone.
+    const [rank] = left;
+    const words = `${this.#peers.nameOf(rank)} has left the group; the group was ended`;
+    void this.fail(new GroupError(words, { reason: "lost", call: "dispose", rank }));
+    return undefined;
+  }
+
+  describeLate(): string {
+    return this.#peers.describeSilent();
+  }
+
+  /** Notes that a rank has left in peace. */
+  noteLeft(rank: number): void {
+    if (!this.#leftAt.has(rank)) this.#leftAt.set(rank, performance.now());
+  }
+
+  /** Ends the group because another rank is gone, or has ended it. */
+  failWith(failure: GroupError): void {
+    if (this.#isOpen) void this.#abort(failure);
+  }
+
+  fail(failure: GroupError): Promise<void> {
+    if (!this.#isOpen) return this.#aborted;
+    this.#peers.tellFailure(failure);
+    return this.#abort(failure, WARNING_MILLISECONDS);
+  }
+
+  get isDoubtful(): boolean {
+    return this.#peers.isDoubtful;
+  }
+
+  confirm(): Promise<void> {
+    return this.#peers.confirm();
+  }
+
+  end(): void {
+    void this.#endBehindWork();
+  }
+
+  over(): Promise<void> {
+    return this.#over.promise;
+  }
+
+  get #handle(): bigint {
+    return this.#cell[0] ?? 0n;
+  }
+
+  /** Asks NCCL how the communicator is. */
+  #look(): CallState {
+    const call = "ncclCommGetAsyncError";
+    const cell = new Int32Array(1);
+    const communicator = this.#handle;
+    const asked = this.nccl.api.ncclCommGetAsyncError(communicator, cell);
+    const status = isFailure(asked) ? asked : cell[0] ?? 0;
+    if (isFailure(status)) return { status, call, communicator, rank: this.firstRank };
+    return status === ncclResult.ncclInProgress ? "in progress" : "done";
+  }
+
+  /** Aborts on another thread, because NCCL waits for the streams first. */
+  #abort(failure: GroupError, warningMilliseconds = 0): Promise<void> {
+    this.#failure = failure;
+    return this.#aborted = this.#give(async (handle) => {
+      if (warningMilliseconds > 0 && this.size > 1) {
+        await new Promise((resolve) => setTimeout(resolve, warningMilliseconds));
+      }
+      const call = "ncclCommAbort";
+      const status = handle === 0n ? 0 : await this.nccl.api.ncclCommAbortNonblocking(handle);
+      if (!isFailure(status)) return;
+      reportLost(this.#context.driver, "a communicator", this.nccl.error({ status, call }));
+    });
+  }
+
+  /** Ends the communicator when the GPU is done with its work, or the group has failed. */
+  async #endBehindWork(): Promise<void> {
+    const kept = this.#context.retain();
+    try {
+      if (this.#isOpen) await this.#workDone();
+      if (this.#isOpen) await this.#finalize();
+      else await this.#aborted;
+    } catch (error) {
+      reportLost(kept.driver, "a communicator", error);
+    } finally {
+      kept.release();
+    }
+    await this.#peers.close();
+    this.#over.resolve();
+  }
+
+  /** Waits for the queued work; who waits for it elsewhere is told what it reports. */
+  async #workDone(): Promise<void> {
+    const endsAt = performance.now() + this.#timeoutSeconds * 1000;
+    const fences: Fence[] = [];
+    try {
+      for (const stream of this.#streams) {
+        const { context, handle } = queueOf(usableStream(stream));
+        fences.push(Fence.behind(context, handle));
+      }
+      for (let turn = 0; this.#isOpen && !fences.every(({ isPassed }) => isPassed); turn++) {
+        if (performance.now() >= endsAt) {
+          return void this.fail(this.#late("its last work is not done"));
+        }
+        const failure = this.findFailure(); // ranks that have left do nothing more, for one
+        if (failure !== undefined) return void this.fail(this.nccl.error(failure));
+        await pause(turn);
+      }
+    } catch {
+      // Without the driver's mark NCCL waits by itself, as long as that takes.
+    } finally {
+      for (const fence of fences) fence.dispose();
+    }
+  }
+
+  /** Ends the communicator in peace: NCCL waits for the other ranks, and this rank not for ever. */
+  async #finalize(): Promise<void> {
+    this.#peers.tellEnd();
+    await this.#give(async (handle) => {
+      const { api } = this.nccl;
+      const endsAt = performance.now() + PARTING_MILLISECONDS;
+      // Once the GPU has failed nothing ends in peace.
+      const isBroken = this.#context.driver.firstSticky !== undefined;
+      let status: number = isBroken
+        ? ncclResult.ncclUnhandledCudaError
+        : this.#context.enter(() => api.ncclCommFinalize(handle));
+      const cell = new Int32Array(1);
+      for (let turn = 0; !isFailure(status); turn++) {
+        const asked = api.ncclCommGetAsyncError(handle, cell);
+        status = isFailure(asked) ? asked : cell[0] ?? 0;
+        if (status !== ncclResult.ncclInProgress || performance.now() >= endsAt) break;
+        await pause(turn);
+      }
+      if (status === ncclResult.ncclSuccess) {
+        const call = "ncclCommDestroy";
+        tryRelease(this.#context.driver, "a group", () => {
+          const destroyed = this.#context.enter(() => api[call](handle), { isNeeded: false });
+          if (isFailure(destroyed)) throw this.nccl.error({ status: destroyed, call });
+        });
+      } else await api.ncclCommAbortNonblocking(handle);
+    });
+  }
+
+  /** Gives the handle back, and keeps the context until that is done. */
+  async #give(body: (handle: bigint) => Promise<void>): Promise<void> {
+    const kept = this.#context.retain();
+    this.#isOpen = false;
+    this.#streams.clear();
+    try {
+      await body(this.#handle);
+    } catch (error) {
+      reportLost(kept.driver, "a communicator", error);
+    } finally {
+      kept.release();
+    }
+  }
+
+  #late(words: string): GroupError {
+    return new GroupError(
+      `Cannot complete the calls of rank ${this.firstRank}: ${words} after ${this.#timeoutSeconds} ` +
+        `seconds${this.describeLate()}; the group was ended`,
+      { reason: "timeout", call: "ncclGroupEnd" },
+    );
+  }
+}
+
+/** State of a call that NCCL queues on a thread of its own. */
+type CallState = "in progress" | "done" | NcclFailure;

@@ -1,0 +1,112 @@
+// What a process brings to the handshake of a group, the limit of its patience, and the words of the errors
+// that both sides have.
+
+import { visibleText } from "../words/format.ts";
+import { GroupError } from "./group_error.ts";
+import type { GroupLink } from "./group_link.ts";
+import type { Introduction } from "./handshake.ts";
+import { type Appointment, formatPlace, type MeetingPlace } from "./rendezvous_address.ts";
+
+/** The call, for errors. */
+export const CALL = "joinGroup";
+
+/** The longest silence of a process that connects. */
+export const PATIENCE_MILLISECONDS = 5000;
+
+/** Pause before the next attempt to reach rank 0, or to listen. */
+export const RETRY_MILLISECONDS = 100;
+
+/** Ranks that a message names at most. */
+const MOST_NAMES = 8;
+
+/** What a process brings to the handshake. */
+export interface MeetingFields {
+  /** The place, and who is there. */
+  readonly appointment: Appointment;
+  /** What this process says of itself. */
+  readonly introduction: Introduction;
+  /** Makes NCCL's name for the group; called on rank 0 when all are there. */
+  readonly createId: () => Uint8Array<ArrayBuffer>;
+  /** Longest time for it. */
+  readonly timeoutSeconds: number;
+  /** Ends it. */
+  readonly signal: AbortSignal | undefined;
+}
+
+/** What all processes have after it. */
+export interface Met {
+  /** Their connections. */
+  readonly link: GroupLink;
+  /** NCCL's name for the group. */
+  readonly id: Uint8Array<ArrayBuffer>;
+}
+
+/** The end of the time, or of the program's patience. */
+export class Limit {
+  /** Resolves with the reason when it is over. */
+  readonly over: Promise<"timeout" | "signal">;
+  readonly #endsAt: number;
+  readonly #signal: AbortSignal | undefined;
+  readonly #timer: ReturnType<typeof setTimeout>;
+  readonly #stop: () => void;
+
+  constructor({ timeoutSeconds, signal }: MeetingFields) {
+    const { promise, resolve } = Promise.withResolvers<"timeout" | "signal">();
+    this.over = promise;
+    this.#endsAt = performance.now() + timeoutSeconds * 1000;
+    this.#signal = signal;
+    this.#stop = () => resolve("signal");
+    this.#timer = setTimeout(
+      () => resolve("timeout"),
+      Math.min(timeoutSeconds * 1000, 2 ** 31 - 1),
+    );
+    signal?.addEventListener("abort", this.#stop);
+  }
+
+  /** The reason, once it is over. */
+  get reason(): "timeout" | "signal" | undefined {
+    if (this.#signal?.aborted === true) return "signal";
+    return performance.now() >= this.#endsAt ? "timeout" : undefined;
+  }
+
+  /** Milliseconds that are left. */
+  get left(): number {
+    return Math.max(0, this.#endsAt - performance.now());
+  }
+
+  /** Waits; returns early when it is over. */
+  async pause(milliseconds: number): Promise<void> {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const pause = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, Math.min(milliseconds, this.left));
+    });
+    await Promise.race([pause, this.over]);
+    clearTimeout(timer);
+  }
+
+  [Symbol.dispose](): void {
+    clearTimeout(this.#timer);
+    this.#signal?.removeEventListener("abort", this.#stop);
+  }
+}
+
+/** Names ranks that are not there, with the verb. */
+export function absent(ranks: readonly number[], size: number): string {
+  const words = ranks.slice(0, MOST_NAMES).map((rank) => `rank ${rank}`).join(", ");
+  const more = ranks.length - MOST_NAMES;
+  const all = more > 0 ? `${words} and ${more} others` : words;
+  return `${all} of ${size} ${ranks.length === 1 ? "has" : "have"}`;
+}
+
+/** Creates the error for an aborted signal. */
+export function stopped(place: MeetingPlace, signal: AbortSignal | undefined): GroupError {
+  return new GroupError(
+    `Cannot join the group at ${formatPlace(place)}: its signal was aborted`,
+    { reason: "signal", call: CALL, cause: signal?.reason },
+  );
+}
+
+/** Texts of others get into messages only as far as they are short. */
+export function shortened(words: unknown): string {
+  return visibleText(String(words).slice(0, 1000));
+}

@@ -1,0 +1,267 @@
+// Rank 0's side of a handshake: it listens until all ranks are there, whoever else connects meanwhile, and
+// tells them all at once to start.
+
+import { FrameConnection, STRANGER } from "./frames.ts";
+import { GroupError } from "./group_error.ts";
+import { GroupLink, Seat } from "./group_link.ts";
+import {
+  type Introduction,
+  type Member,
+  nameOf,
+  nonce,
+  PROTOCOL,
+  readIntroduction,
+  readNonce,
+  type Refused,
+  type Secret,
+} from "./handshake.ts";
+import {
+  absent,
+  CALL,
+  type Limit,
+  type MeetingFields,
+  type Met,
+  PATIENCE_MILLISECONDS,
+  RETRY_MILLISECONDS,
+  stopped,
+} from "./meeting_limit.ts";
+import { formatPlace } from "./rendezvous_address.ts";
+import { listenAt, stopListening } from "./rendezvous_sockets.ts";
+
+/** More strangers than this are not heard at once: the others are sent away. */
+const MOST_STRANGERS = 64;
+
+/** Refusals that the error of a rank that never came tells of. */
+const MOST_REFUSALS = 8;
+
+/** Time between two messages to the ranks that wait. */
+const TELL_MILLISECONDS = 1000;
+
+/** Rank 0's side. */
+export class Reception {
+  readonly #fields: MeetingFields;
+  readonly #secret: Secret;
+  readonly #limit: Limit;
+  /** The ranks that are there. */
+  readonly #seats = new Map<number, Seat>();
+  /** Nonces of the ranks that are there, for the proof that they get. */
+  readonly #nonces = new Map<Seat, readonly string[]>();
+  readonly #strangers = new Set<FrameConnection>();
+  readonly #refusals: string[] = [];
+  #whole = Promise.withResolvers<void>();
+
+  /** Begins with nobody. */
+  constructor(fields: MeetingFields, secret: Secret, limit: Limit) {
+    this.#fields = fields;
+    this.#secret = secret;
+    this.#limit = limit;
+  }
+
+  /** Waits for all ranks. */
+  async gather(): Promise<Met> {
+    const { appointment: { place, size }, introduction, createId, signal } = this.#fields;
+    if (size > 1) {
+      const listener = await listenAt(place, this.#limit, signal);
+      const timer = setInterval(() => this.#tell(), TELL_MILLISECONDS);
+      try {
+        void this.#receive(listener);
+        while (this.#missing.length > 0) {
+          const reason = await Promise.race([this.#whole.promise, this.#limit.over]);
+          if (reason !== undefined) throw this.#failed(reason);
+          this.#whole = Promise.withResolvers(); // somebody may have gone meanwhile
+        }
+      } catch (error) {
+        this.#dismiss(error);
+        throw error;
+      } finally {
+        clearInterval(timer);
+        stopListening(listener, place);
+        for (const stranger of this.#strangers) stranger.close();
+      }
+    }
+    const seats = [...this.#seats.values()];
+    try {
+      const id = createId();
+      const others = seats.map(({ member }) => member).sort((one, other) => one.rank - other.rank);
+      const members = [introduction, ...others].map(memberOf);
+      const text = JSON.stringify({ members, id: id.toHex() });
+      const proofs = await Promise.all(seats.map((seat) => {
+        const nonces = this.#nonces.get(seat) ?? [];
+        return this.#secret.prove({ side: "welcome", nonces, text });
+      }));
+      // All are told at once: what one of them says then is passed to another behind its welcome.
+      const link = new GroupLink(0, members, seats);
+      for (const [at, { connection }] of seats.entries()) {
+        connection.send({ welcome: text, proof: proofs[at] });
+      }
+      return { link, id };
+    } catch (error) {
+      this.#dismiss(error);
+      throw error;
+    }
+  }
+
+  get #missing(): number[] {
+    const { size } = this.#fields.appointment;
+    return Array.from({ length: size }, (_, rank) => rank)
+      .filter((rank) => rank > 0 && !this.#seats.has(rank));
+  }
+
+  async #receive(listener: Deno.Listener): Promise<void> {
+    for (;;) {
+      try {
+        const connection = new FrameConnection(await listener.accept(), STRANGER);
+        if (this.#strangers.size < MOST_STRANGERS) void this.#hear(connection);
+        else connection.close();
+      } catch (error) {
+        if (error instanceof Deno.errors.BadResource || error instanceof Deno.errors.Interrupted) {
+          return; // closed
+        }
+        // Another failure, such as too many open files, may pass.
+        if (this.#limit.reason !== undefined) return;
+        await this.#limit.pause(RETRY_MILLISECONDS);
+      }
+    }
+  }
+
+  /** Hears one process out, and gives it a seat, or a reason. */
+  async #hear(connection: FrameConnection): Promise<void> {
+    this.#strangers.add(connection);
+    const timer = setTimeout(() => connection.close(), PATIENCE_MILLISECONDS);
+    try {
+      const own = nonce();
+      connection.send({ vramkit: PROTOCOL, nonce: own });
+      const frame = await connection.next();
+      const judged = frame === undefined ? undefined : await this.#judge(frame.head, own);
+      if (judged === undefined || connection.isClosed) return connection.close();
+      if ("refused" in judged) {
+        this.#note(connection, judged);
+        connection.send({ ...judged });
+        await connection.sent();
+        return connection.close();
+      }
+      this.#seat(connection, judged);
+    } finally {
+      clearTimeout(timer);
+      this.#strangers.delete(connection);
+    }
+  }
+
+  /** Checks what a process says; undefined when that is nothing of ours. */
+  async #judge(
+    head: Readonly<Record<string, unknown>>,
+    own: string,
+  ): Promise<Refused | { readonly met: Introduction; readonly nonces: string[] } | undefined> {
+    const { vramkit: protocol, nonce: theirs, introduction: text, proof } = head;
+    if (typeof protocol !== "number" || typeof text !== "string") return undefined;
+    if (protocol !== PROTOCOL) {
+      const words = `it speaks version ${protocol} of the handshake, rank 0 version ${PROTOCOL}`;
+      return { refused: "protocol", words };
+    }
+    const word = readNonce(theirs);
+    if (word === undefined) return undefined;
+    const nonces = [own, word];
+    if (!await this.#secret.accepts({ side: "rank", nonces, text }, proof)) {
+      return { refused: "token", words: "its token is another one than that of rank 0" };
+    }
+    const met = readIntroduction(text);
+    if (met === undefined) return undefined;
+    return this.#compare(met) ?? { met, nonces };
+  }
+
+  /** Compares a process that knows the token with the group that is to be. */
+  #compare(met: Introduction): Refused | undefined {
+    const { introduction: own, appointment: { size } } = this.#fields;
+    if (met.kit !== own.kit) return differs("version", "vramkit", met.kit, own.kit);
+    if (met.isSimulated !== own.isSimulated) {
+      const kind = (is: boolean) => is ? "a simulated device" : "a GPU";
+      return differs("device", "", kind(met.isSimulated), kind(own.isSimulated));
+    }
+    if (met.nccl !== own.nccl) return differs("version", "NCCL", met.nccl, own.nccl);
+    if (met.size !== size) return differs("size", "a size of", `${met.size}`, `${size}`);
+    const there = [own, ...[...this.#seats.values()].map(({ member }) => member)];
+    const same = there.find(({ rank }) => rank === met.rank);
+    if (same !== undefined) {
+      return { refused: "rank", words: `${nameOf(same)} is there already` };
+    }
+    const user = there.find(({ device }) => device === met.device);
+    if (user === undefined) return undefined;
+    const words = `its GPU, ${met.device}, is that of ${
+      nameOf(user)
+    }; each rank needs one of its own`;
+    return { refused: "device", words };
+  }
+
+  #seat(
+    connection: FrameConnection,
+    { met, nonces }: { readonly met: Introduction; readonly nonces: readonly string[] },
+  ): void {
+    // Another process may have come meanwhile: proofs are checked beside each other.
+    const refused = this.#compare(met);
+    if (refused !== undefined) {
+      this.#note(connection, refused);
+      connection.send({ ...refused });
+      return void connection.sent().then(() => connection.close());
+    }
+    const seat = new Seat(connection, memberOf({ ...met, address: connection.address }));
+    this.#seats.set(met.rank, seat);
+    this.#nonces.set(seat, nonces);
+    seat.attach(() => {}, () => {
+      if (this.#seats.get(met.rank) === seat) this.#seats.delete(met.rank);
+    });
+    connection.send({ waits: this.#missing });
+    if (this.#missing.length === 0) this.#whole.resolve();
+  }
+
+  #note({ address }: FrameConnection, { words }: Refused): void {
+    const who = address === undefined ? "a process" : `a process at ${address}`;
+    if (this.#refusals.length < MOST_REFUSALS) this.#refusals.push(`${who}: ${words}`);
+  }
+
+  #tell(): void {
+    for (const { connection } of this.#seats.values()) {
+      if (!connection.isBehind) connection.send({ waits: this.#missing });
+    }
+  }
+
+  #failed(reason: "timeout" | "signal"): GroupError {
+    const { appointment: { place, size }, timeoutSeconds, signal } = this.#fields;
+    if (reason === "signal") return stopped(place, signal);
+    const refused = this.#refusals.length === 0
+      ? ""
+      : `; refused meanwhile: ${this.#refusals.join(", ")}`;
+    return new GroupError(
+      `Cannot join the group at ${formatPlace(place)}: ${
+        absent(this.#missing, size)
+      } not come in ` +
+        `${timeoutSeconds} seconds${refused}`,
+      { reason: "timeout", call: CALL, rank: this.#missing[0] },
+    );
+  }
+
+  /** Tells the ranks that are there that there will be no group. */
+  #dismiss(error: unknown): void {
+    const words = error instanceof GroupError && error.reason === "timeout"
+      ? error.message
+      : "rank 0 has given up";
+    const rank = error instanceof GroupError ? error.rank : undefined;
+    for (const { connection } of this.#seats.values()) {
+      connection.send({ over: words, rank });
+      void connection.sent().then(() => connection.close());
+    }
+  }
+}
+
+function memberOf({ rank, pid, address, device }: Member): Member {
+  return { rank, pid, address, device };
+}
+
+function differs(
+  refused: Refused["refused"],
+  what: string,
+  theirs: string,
+  own: string,
+): Refused {
+  const named = (value: string) => `${what} ${value}`.trim();
+  return { refused, words: `it has ${named(theirs)}, rank 0 has ${named(own)}` };
+}

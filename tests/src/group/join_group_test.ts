@@ -1,0 +1,676 @@
+// joinGroup() and its handshake: what calls compute between ranks that know only their own buffers, who is
+// let in, and what becomes of everything else that connects.
+
+import {
+  assert,
+  assertEquals,
+  assertInstanceOf,
+  assertRejects,
+  assertStringIncludes,
+  assertThrows,
+} from "@std/assert";
+import { GroupError } from "../../../src/group/group_error.ts";
+import type { JoinOptions } from "../../../src/group/group_options.ts";
+import { joinGroup } from "../../../src/group/join_group.ts";
+import { readAppointment } from "../../../src/group/rendezvous_address.ts";
+import { DisposedError } from "../../../src/words/errors.ts";
+import { simulateDriver } from "../../../src/entries/simulated.ts";
+import { CudaDevice } from "../../../src/device/device.ts";
+import { freeAddress } from "../../support/group/rank_process.ts";
+import { TOKEN } from "../../support/group/rank_words.ts";
+import { join, openRank, withRanks } from "../../support/group/joined_ranks.ts";
+import { TemporaryFolder } from "../../support/temporary_folder.ts";
+import { liveNames } from "../../support/with_device.ts";
+
+const SIZES = [1, 2, 3, 5];
+
+const linux = { ignore: Deno.build.os !== "linux" };
+
+/** Numbers of a rank, which differ from those of the others. */
+function numbersOf(rank: number, length: number): number[] {
+  return Array.from({ length }, (_, at) => rank * 100 + at);
+}
+
+function sumsOf(size: number, length: number): number[] {
+  return Array.from(
+    { length },
+    (_, at) => Array.from({ length: size }, (_, rank) => rank * 100 + at).reduce((a, b) => a + b),
+  );
+}
+
+async function groupErrorOf(promise: Promise<unknown>): Promise<GroupError> {
+  const error = await promise.then((value) => new Error(`it gave ${value}`), (error) => error);
+  assertInstanceOf(error, GroupError, String(error));
+  return error;
+}
+
+/** Starts a rank that cannot join, and returns its error; nothing of it is left. */
+async function refusalOf(
+  options: Omit<JoinOptions, "device">,
+  device = options.rank,
+): Promise<GroupError> {
+  using gpu = openRank(device ?? 0);
+  const error = await groupErrorOf(join({ ...options, device: gpu }));
+  assertEquals(liveNames(gpu), []);
+  return error;
+}
+
+for (const size of SIZES) {
+  Deno.test(`joinGroup() makes a group of ${size} whose calls join, move and gather`, () =>
+    withRanks(size, async ({ rank, gpu, group }) => {
+      assertEquals([group.rank, group.size, group.ranks], [rank, size, [rank]]);
+      assertEquals(group.toString(), `DeviceGroup(${group.name}, rank ${rank} of ${size})`);
+      using stack = new DisposableStack();
+      const made = async (length: number) =>
+        stack.use(await gpu.upload(new Float32Array(numbersOf(rank, length))));
+      const zeros = (length: number) => stack.use(gpu.zeros("float32", length));
+      const read = async (buffer: { download(): Promise<unknown> }) =>
+        Array.from(await buffer.download() as Float32Array);
+      const root = size - 1;
+      const sums = sumsOf(size, 6);
+      const all = Array.from({ length: size }, (_, each) => numbersOf(each, 6)).flat();
+
+      const x = await made(6);
+      await group.allReduce(x);
+      assertEquals(await read(x), sums);
+      const into = zeros(6);
+      await group.allReduce([await made(6)], { op: "max", into: [into] });
+      assertEquals(await read(into), numbersOf(root, 6));
+
+      const y = await made(6);
+      await group.reduce(y, { root });
+      if (rank === root) assertEquals(await read(y), sums);
+      const z = await made(6);
+      await group.broadcast(z, { root });
+      assertEquals(await read(z), numbersOf(root, 6));
+      const far = rank === root ? zeros(6) : await made(6);
+      if (rank === root) await group.broadcast(await made(6), { into: far });
+      else await group.broadcast(far, { root });
+      assertEquals(await read(far), numbersOf(root, 6));
+
+      const whole = zeros(6 * size);
+      await group.allGather(await made(6), { into: whole });
+      assertEquals(await read(whole), all);
+      const part = zeros(6);
+      await group.reduceScatter(await made(6 * size), { into: part });
+      assertEquals(await read(part), sumsOf(size, 6 * size).slice(rank * 6, rank * 6 + 6));
+      const turned = zeros(6 * size);
+      await group.allToAll(await made(6 * size), { into: turned });
+      assertEquals(
+        await read(turned),
+        Array.from(
+          { length: size },
+          (_, each) => numbersOf(each, 6 * size).slice(rank * 6, rank * 6 + 6),
+        )
+          .flat(),
+      );
+
+      const gathered = rank === root ? zeros(6 * size) : undefined;
+      await group.gather(await made(6), gathered === undefined ? { root } : { into: gathered });
+      if (gathered !== undefined) assertEquals(await read(gathered), all);
+      const scattered = zeros(6);
+      const source = rank === root ? await made(6 * size) : undefined;
+      await group.scatter(source, { into: scattered, root });
+      assertEquals(await read(scattered), numbersOf(root, 6 * size).slice(rank * 6, rank * 6 + 6));
+
+      const next = zeros(6);
+      const own = await made(6);
+      await group.batch(() => {
+        group.send(own, { to: (rank + 1) % size });
+        group.recv(next, { from: (rank + size - 1) % size });
+      });
+      assertEquals(await read(next), numbersOf((rank + size - 1) % size, 6));
+      await group.barrier();
+      assertEquals([...gpu.live()].filter(({ label }) => label === "barrier"), []);
+    }));
+}
+
+Deno.test("DeviceGroup of several processes sends and receives outside a batch", () =>
+  withRanks(2, async ({ rank, gpu, group }) => {
+    using x = gpu.alloc("int32", 4).fill(rank + 5);
+    if (rank === 0) await group.send(x, { to: 1 });
+    else await group.recv(x, { from: 0 });
+    assertEquals([...await x.download()], [5, 5, 5, 5]);
+  }));
+
+Deno.test("DeviceGroup of several processes falls back on sends below NCCL 2.28", () =>
+  withRanks(3, async ({ rank, gpu, group }) => {
+    assertEquals(group.ncclVersion, "2.20.5");
+    using x = gpu.alloc("float32", 3).fill(rank);
+    using y = gpu.zeros("float32", 3);
+    await group.allToAll(x, { into: y });
+    assertEquals([...await y.download()], [0, 1, 2]);
+    using whole = gpu.zeros("float32", 9);
+    await group.gather(x, rank === 1 ? { into: whole } : { root: 1 });
+    if (rank === 1) assertEquals([...await whole.download()], [0, 0, 0, 1, 1, 1, 2, 2, 2]);
+    await group.scatter(rank === 1 ? whole : undefined, { into: y, root: 1 });
+    assertEquals([...await y.download()], [rank, rank, rank]);
+  }, { ncclVersion: "2.20.5" }));
+
+Deno.test("DeviceGroup of several processes comes after work before it and before work after it", () =>
+  withRanks(2, async ({ rank, gpu, group }) => {
+    const length = 3 << 20; // 12 MiB, so that the upload is still under way
+    using x = gpu.alloc("float32", length);
+    using copy = gpu.alloc("float32", length);
+    using other = gpu.createStream();
+    for (let round = 0; round < 3; round++) {
+      const upload = x.upload(new Float32Array(length).fill(rank + 1));
+      group.allReduce(x); // NCCL connects the ranks: it is not queued when this returns
+      copy.copyFrom(x, { stream: other });
+      x.fill(9);
+      const [copied, filled] = await Promise.all([copy.download(), x.download()]);
+      assert(copied.every((value) => value === 3), `round ${round}: ${copied[0]}`);
+      assert(filled.every((value) => value === 9));
+      await upload;
+    }
+  }));
+
+Deno.test("DeviceGroup of several processes keeps the order of calls that nobody awaits", () =>
+  withRanks(3, async ({ rank, gpu, group }) => {
+    using x = gpu.alloc("float64", 100).fill(rank);
+    using y = gpu.alloc("float64", 100).fill(1);
+    using streams = new DisposableStack();
+    const [one, two] = [0, 1].map(() => [streams.use(gpu.createStream())]);
+    let [expectedX, expectedY] = [3, 3];
+    group.allReduce(x, { streams: one });
+    group.allReduce(y, { streams: two });
+    for (let round = 0; round < 10; round++) {
+      group.allReduce(x, { streams: round % 2 === 0 ? one : two });
+      group.allReduce(y);
+      expectedX *= 3;
+      expectedY *= 3;
+    }
+    const work = group.barrier();
+    assertEquals([await x.at(7), await y.at(99)], [expectedX, expectedY]);
+    await work;
+  }));
+
+Deno.test("DeviceGroup of several processes blocks for what NCCL is still queueing", () =>
+  withRanks(1, async ({ gpu, group }) => {
+    using x = gpu.alloc("float32", 10).fill(4);
+    group.allReduce(x); // not queued yet
+    assertEquals([...x.downloadSync()], Array(10).fill(4));
+    group.allReduce(x, { op: "avg" });
+    gpu.synchronizeSync();
+    assertEquals(await x.at(3), 4);
+  }));
+
+Deno.test("DeviceGroup of several processes goes on after each refusal", () =>
+  withRanks(2, async ({ rank, gpu, group }) => {
+    using x = gpu.alloc("float32", 8).fill(1);
+    using far = openRank(7).zeros("float32", 8);
+    const refusals: [() => unknown, typeof TypeError | typeof RangeError, string][] = [
+      [() => group.allReduce([x, x]), RangeError, "pass one for each of 1 device"],
+      [() => group.allReduce(far), TypeError, "not in the group of this process"],
+      [() => group.reduce(x, { root: 2 }), RangeError, "the group has ranks 0 to 1"],
+      [() => group.reduce(x, { root: 1 - rank, into: x }), RangeError, `is on rank ${rank}`],
+      [() => group.broadcast(x, { root: -1 }), RangeError, "rank -1"],
+      [
+        () => group.gather(x),
+        TypeError,
+        "pass { into }, a buffer with room for all; the other ranks",
+      ],
+      [() => group.gather(x, { root: rank }), TypeError, "pass { into }"],
+      [() => group.gather(x, { root: 9 }), RangeError, "rank 9"],
+      [() => group.scatter(undefined, { into: x }), TypeError, "pass a buffer with the parts"],
+      [() => group.scatter(x, { into: x, root: 1 - rank }), RangeError, `is on rank ${rank}`],
+      [() => group.send(x, { to: 2 }), RangeError, "rank 2"],
+      [() => group.reduceScatter(x.subarray(0, 7)), RangeError, "cannot be divided among 2 ranks"],
+      [() => group.split({ color: 0.5 }), RangeError, "expected a whole number"],
+      [() => group.shrink({ exclude: [5] }), RangeError, "the group has ranks 0 to 1"],
+      [() => group.shrink({ exclude: [rank] }), RangeError, "that is this process"],
+      [() => group.split({ timeoutSeconds: 0 }), RangeError, "more than 0"],
+    ];
+    for (const [call, kind, words] of refusals) {
+      const error = await Promise.try(call).then(() => undefined, (error) => error);
+      assertInstanceOf(error, kind, `${words}: ${error}`);
+      assertStringIncludes(error.message, words);
+    }
+    await group.allReduce(x);
+    assertEquals(await x.at(0), 2);
+  }));
+
+Deno.test("DeviceGroup.split() leaves out ranks without a color, and orders by key", () =>
+  withRanks(4, async ({ rank, gpu, group }) => {
+    const part = await group.split(rank === 2 ? {} : { color: 7, key: 10 - rank, label: "part" });
+    assertEquals(part === undefined, rank === 2);
+    if (part === undefined) return;
+    await using own = part;
+    assertEquals([own.rank, own.size, own.name], [[2, 1, -1, 0][rank], 3, "part"]);
+    using x = gpu.alloc("float32", 2).fill(rank);
+    await own.allReduce(x);
+    assertEquals(await x.at(1), 4);
+    await using again = await own.split({ color: own.rank });
+    assertEquals(again?.size, 1);
+    await again?.allReduce(x);
+  }));
+
+Deno.test("DeviceGroup.split() and shrink() name who does not call them", () =>
+  withRanks(3, async ({ rank, group }) => {
+    if (rank === 2) return void await group.barrier();
+    const error = await groupErrorOf(group.split({ color: 1, timeoutSeconds: 0.3 }));
+    assertEquals([error.reason, error.rank], ["timeout", 2]);
+    assertStringIncludes(error.message, "rank 2 did not call it in 0.3 seconds");
+    const other = await groupErrorOf(
+      group.shrink({ exclude: rank === 0 ? [2] : [], timeoutSeconds: rank === 0 ? 5 : 0.3 }),
+    );
+    assertEquals(other.reason, rank === 0 ? "refused" : "timeout");
+    const stopped = await groupErrorOf(group.split({ color: 1, signal: AbortSignal.timeout(50) }));
+    assertEquals(stopped.reason, "signal");
+    await group.barrier();
+  }));
+
+Deno.test("DeviceGroup of one process cannot be split", async () => {
+  using gpus = CudaDevice.all({ driver: simulateDriver() });
+  await using group = await gpus.group();
+  assertEquals([group.rank, group.ranks, group.size], [0, [0, 1], 2]);
+  await assertRejects(() => group.split({ color: 1 }), TypeError, "CudaDevice.openMany");
+  await assertRejects(() => group.shrink(), TypeError, "all its ranks are in this process");
+});
+
+Deno.test("joinGroup() joins 30 groups in turn, and takes no memory", async () => {
+  const rendezvous = freeAddress();
+  await Promise.all([0, 1].map(async (rank) => {
+    using gpu = openRank(rank);
+    await gpu.synchronize();
+    const before = gpu.context.freeBytes();
+    for (let round = 0; round < 30; round++) {
+      await using group = await join({ rendezvous, rank, size: 2, device: gpu });
+      using x = gpu.alloc("float32", 8).fill(1);
+      const work = group.allReduce(x);
+      if (round % 2 === 0) await work;
+    }
+    await gpu.synchronize();
+    assertEquals(liveNames(gpu), []);
+    assertEquals(gpu.context.freeBytes(), before);
+  }));
+});
+
+Deno.test("DeviceGroup of several processes outlives its devices", () =>
+  withRanks(2, async ({ rank, gpu, group }) => {
+    using x = gpu.alloc("float32", 8).fill(rank);
+    gpu.dispose();
+    await group.allReduce(x);
+    assertEquals(await x.at(0), 1);
+    await group.barrier();
+    group.dispose();
+    assertThrows(() => group.allReduce(x), DisposedError);
+    await assertRejects(() => group.split({ color: 1 }), DisposedError);
+    await assertRejects(() => group.shrink(), DisposedError);
+  }).catch((error) => {
+    // The scene cannot look at a device that is gone.
+    assertInstanceOf(error, DisposedError);
+  }));
+
+Deno.test("DeviceGroup of several processes ends on GPUs that are slow to pass its last work", async () => {
+  const rendezvous = freeAddress();
+  await Promise.all([0, 1].map(async (rank) => {
+    const driver = simulateDriver({ deviceCount: 2 });
+    const readyAt = new Map<bigint, number>();
+    const slow = {
+      ...driver,
+      cuEventQuery(event: bigint): number {
+        const at = readyAt.get(event) ?? performance.now() + 30;
+        readyAt.set(event, at);
+        return performance.now() < at ? 600 : driver.cuEventQuery(event);
+      },
+    };
+    using gpu = CudaDevice.open(rank, { driver: slow });
+    for (const isAwaited of [true, false]) {
+      const group = await join({ rendezvous, rank, size: 2, device: gpu });
+      using x = gpu.alloc("float32", 8);
+      x.fill(rank);
+      const work = group.allReduce(x);
+      if (isAwaited) await group[Symbol.asyncDispose]();
+      else group.dispose();
+      await work.catch(() => {});
+      assertEquals(await x.at(0), 1);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 300)); // the second one ends by itself
+    await gpu.synchronize();
+    assertEquals(liveNames(gpu), []);
+  }));
+});
+
+Deno.test("joinGroup() refuses who does not fit, by name, and joins who does", async () => {
+  const rendezvous = freeAddress();
+  using first = openRank(0);
+  const joined = join({ rendezvous, rank: 0, size: 2, device: first });
+  const base = { rendezvous, rank: 1, size: 2, token: TOKEN } as const;
+  const token = await refusalOf({ ...base, token: `${TOKEN}!` });
+  assertEquals(token.reason, "refused");
+  assertStringIncludes(
+    token.message,
+    "as rank 1: rank 0 refuses this process: its token is another one",
+  );
+  const cases: [Omit<JoinOptions, "device">, number, string][] = [
+    [{ ...base, size: 3 }, 1, "it has a size of 3, rank 0 has a size of 2"],
+    [base, 0, `its GPU, ${first.info.uuid}, is that of rank 0 (process ${Deno.pid})`],
+  ];
+  for (const [options, device, words] of cases) {
+    const error = await refusalOf(options, device);
+    assertEquals(error.reason, "refused");
+    assertStringIncludes(error.message, words);
+  }
+  using old = openRank(1, { ncclVersion: "2.20.5" });
+  const error = await groupErrorOf(join({ ...base, device: old }));
+  assertStringIncludes(error.message, "it has NCCL 2.20.5, rank 0 has NCCL 2.28.9");
+  using second = openRank(1);
+  const groups = await Promise.all([joined, join({ ...base, device: second })]);
+  await Promise.all(groups.map((group) => group[Symbol.asyncDispose]()));
+});
+
+Deno.test("joinGroup() refuses a rank that is there already", async () => {
+  const rendezvous = freeAddress();
+  using first = openRank(0);
+  using second = openRank(1);
+  const started = [first, second].map((device, rank) =>
+    join({ rendezvous, rank, size: 3, device, timeoutSeconds: 8 })
+  );
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  const error = await refusalOf({ rendezvous, rank: 1, size: 3, token: TOKEN }, 2);
+  assertStringIncludes(error.message, `rank 1 (process ${Deno.pid} at 127.0.0.1) is there already`);
+  using third = openRank(2);
+  started.push(join({ rendezvous, rank: 2, size: 3, device: third }));
+  const groups = await Promise.all(started);
+  await Promise.all(groups.map((group) => group[Symbol.asyncDispose]()));
+});
+
+Deno.test("joinGroup() names the ranks that never came, on all others", async () => {
+  const rendezvous = freeAddress();
+  using first = openRank(0);
+  using third = openRank(2);
+  const options = { rendezvous, size: 5 } as const;
+  const errors = Promise.all([
+    groupErrorOf(join({ ...options, rank: 0, device: first, timeoutSeconds: 1.5 })),
+    groupErrorOf(join({ ...options, rank: 2, device: third, timeoutSeconds: 30 })),
+  ]);
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  await refusalOf({ ...options, rank: 1, token: "another long word" });
+  for (const { message, reason, rank } of await errors) {
+    assertEquals([reason, rank], ["timeout", 1]);
+    assertStringIncludes(message, "rank 1, rank 3, rank 4 of 5 have not come in 1.5 seconds");
+    assertStringIncludes(message, "refused meanwhile: a process at 127.0.0.1: its token");
+  }
+  assertEquals([liveNames(first), liveNames(third)], [[], []]);
+});
+
+Deno.test("joinGroup() says that rank 0 is not there, or is somebody else", async () => {
+  const rendezvous = freeAddress();
+  const late = await refusalOf({ rendezvous, rank: 1, size: 2, token: TOKEN, timeoutSeconds: 0.5 });
+  assertEquals(late.reason, "timeout");
+  assertStringIncludes(late.message, "rank 0 cannot be reached (");
+  assertStringIncludes(late.message, "after 0.5 seconds");
+
+  const { port } = new URL(rendezvous.replace("tcp:", "http:"));
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: Number(port) });
+  const habits: ((connection: Deno.Conn) => unknown)[] = [
+    () => {},
+    (connection) => connection.close(),
+    (connection) => connection.write(new TextEncoder().encode("HTTP/1.1 400 Bad Request\r\n\r\n")),
+    (connection) => connection.write(crypto.getRandomValues(new Uint8Array(3000))),
+  ];
+  for (const habit of habits) {
+    const open: Deno.Conn[] = [];
+    const answer = (async () => {
+      for (;;) {
+        const connection = await listener.accept().catch(() => undefined);
+        if (connection === undefined) return;
+        open.push(connection);
+        await Promise.try(() => habit(connection)).catch(() => {});
+        if (open.length > 20) return;
+      }
+    })();
+    const error = await refusalOf({
+      rendezvous,
+      rank: 1,
+      size: 2,
+      token: TOKEN,
+      timeoutSeconds: 0.6,
+    });
+    assertEquals(error.reason, "timeout");
+    assertStringIncludes(error.message, "hangs up, or speaks something else");
+    for (const connection of open) {
+      try {
+        connection.close();
+      } catch { /* closed by its habit */ }
+    }
+    void answer;
+  }
+});
+
+Deno.test("joinGroup() is not held up by whatever else connects", async () => {
+  const rendezvous = freeAddress();
+  const { port } = new URL(rendezvous.replace("tcp:", "http:"));
+  using first = openRank(0);
+  const joined = join({ rendezvous, rank: 0, size: 2, device: first });
+  const header = (head: number, bytes: number) => {
+    const result = new Uint8Array(12);
+    result.set(new TextEncoder().encode("vkG1"));
+    new DataView(result.buffer).setUint32(4, head);
+    new DataView(result.buffer).setUint32(8, bytes);
+    return result;
+  };
+  const text = (words: string) => {
+    const head = new TextEncoder().encode(words);
+    return new Uint8Array([...header(head.byteLength, 0), ...head]);
+  };
+  const attacks: (Uint8Array<ArrayBuffer> | undefined)[] = [
+    undefined, // says nothing
+    new TextEncoder().encode("GET / HTTP/1.1\r\nHost: x\r\n\r\n"),
+    new TextEncoder().encode("vkG"),
+    header(0xffffffff, 0),
+    header(10, 0xffffffff),
+    header(16 << 10, 0),
+    text("null"),
+    text("[1, 2"),
+    text("{}"),
+    text('{"vramkit": 1, "nonce": "00", "introduction": "{}", "proof": "00"}'),
+    text('{"vramkit": 2, "nonce": "00", "introduction": "{}", "proof": "00"}'),
+    text(
+      `{"vramkit": 1, "nonce": "${"0".repeat(32)}", "introduction": "{}", "proof": "${
+        "0".repeat(64)
+      }"}`,
+    ),
+    text('{"kind": "lost", "rank": 0}'),
+    text('{"welcome": "{}", "proof": ""}'),
+    crypto.getRandomValues(new Uint8Array(60_000)),
+  ];
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  const connections = await Promise.all(
+    Array.from({ length: 4 }, () => attacks).flat().map(async (bytes) => {
+      const connection = await Deno.connect({ hostname: "127.0.0.1", port: Number(port) });
+      if (bytes !== undefined) await connection.write(bytes).catch(() => {});
+      return connection;
+    }),
+  );
+  using second = openRank(1);
+  const group = await join({ rendezvous, rank: 1, size: 2, device: second });
+  const groups = [await joined, group];
+  for (const connection of connections) connection.close();
+  await Promise.all(groups.map((each) => each[Symbol.asyncDispose]()));
+  assertEquals([liveNames(first), liveNames(second)], [[], []]);
+});
+
+Deno.test("joinGroup() says that the address is taken", async () => {
+  const rendezvous = freeAddress();
+  const { port } = new URL(rendezvous.replace("tcp:", "http:"));
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: Number(port) });
+  const error = await refusalOf({
+    rendezvous,
+    rank: 0,
+    size: 2,
+    token: TOKEN,
+    timeoutSeconds: 0.3,
+  });
+  assertEquals(error.reason, "address");
+  assertStringIncludes(error.message, "cannot listen there; another process does");
+  assertEquals((listener.addr as Deno.NetAddr).port, Number(port));
+});
+
+Deno.test("joinGroup() says that rank 0 cannot listen at an address that is not its own", async () => {
+  const options = { rendezvous: "tcp://192.0.2.1:4100", rank: 0, size: 2, token: TOKEN };
+  const error = await refusalOf({ ...options, timeoutSeconds: 5 });
+  assertEquals(error.reason, "address");
+  assertStringIncludes(error.message, "tcp://192.0.2.1:4100");
+});
+
+for (const rank of [0, 1]) {
+  Deno.test(`joinGroup() ends on rank ${rank} when its signal is aborted`, async () => {
+    const rendezvous = freeAddress();
+    const options = { rendezvous, rank, size: 2, token: TOKEN };
+    const before = await refusalOf({ ...options, signal: AbortSignal.abort("no") });
+    assertEquals([before.reason, before.cause], ["signal", "no"]);
+    const during = await refusalOf({ ...options, signal: AbortSignal.timeout(100) });
+    assertEquals(during.reason, "signal");
+  });
+}
+
+Deno.test("joinGroup() ignores its signal once it has joined, and a call ends the group by its own", async () => {
+  const ended = Promise.withResolvers<void>();
+  const rendezvous = freeAddress();
+  await Promise.all([0, 1].map(async (rank) => {
+    using gpu = openRank(rank);
+    const controller = new AbortController();
+    const { signal } = controller;
+    await using group = await join({ rendezvous, rank, size: 2, device: gpu, signal });
+    controller.abort();
+    using x = gpu.alloc("float32", 4).fill(1);
+    await group.allReduce(x);
+    assertEquals(await x.at(0), 2);
+    if (rank === 1) {
+      await ended.promise;
+      const error = await groupErrorOf(Promise.try(() => group.allReduce(x)));
+      assertEquals([error.reason, error.rank], ["ended", 0]);
+      return;
+    }
+    const error = await groupErrorOf(
+      Promise.resolve(group.allReduce(x, { signal: AbortSignal.timeout(50) })),
+    );
+    assertEquals(error.reason, "signal");
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    ended.resolve();
+  }));
+});
+
+Deno.test({
+  name: "joinGroup() meets at a socket that is this user's alone, and is gone afterwards",
+  ...linux,
+  async fn() {
+    using folder = new TemporaryFolder();
+    const path = `${folder.path}/meeting`;
+    for (const rendezvous of [`file:${path}`, `file://${path}`]) {
+      // What a killed process leaves behind is in nobody's way.
+      const program = `Deno.listen({ transport: "unix", path: ${
+        JSON.stringify(path)
+      } }); Deno.kill(Deno.pid, "SIGKILL");`;
+      await new Deno.Command(Deno.execPath(), { args: ["eval", program] }).output();
+      assert(Deno.lstatSync(path).isSocket);
+      let mode: number | null = 0;
+      await Promise.all([0, 1].map(async (rank) => {
+        using gpu = openRank(rank);
+        if (rank === 1) {
+          await new Promise((resolve) => setTimeout(resolve, 300));
+          mode = Deno.lstatSync(path).mode;
+        }
+        const options = { rendezvous, rank, size: 2, device: gpu, timeoutSeconds: 10 };
+        await using group = await joinGroup(options); // a file needs no token
+        await group.barrier();
+      }));
+      assertEquals((mode ?? 0) & 0o777, 0o600);
+      assertThrows(() => Deno.lstatSync(path), Deno.errors.NotFound);
+    }
+    Deno.writeTextFileSync(path, "not a socket");
+    const error = await refusalOf({
+      rendezvous: `file:${path}`,
+      rank: 0,
+      size: 2,
+      timeoutSeconds: 0.3,
+    });
+    assertEquals(error.reason, "address");
+    assertEquals(Deno.readTextFileSync(path), "not a socket");
+  },
+});
+
+Deno.test("readAppointment() reads addresses, and refuses what is none", () => {
+  const own = { rank: 1, size: 4, token: TOKEN };
+  const placeOf = (rendezvous: string) => readAppointment({ ...own, rendezvous }).place;
+  assertEquals(placeOf("tcp://10.0.0.1:4100"), {
+    transport: "tcp",
+    hostname: "10.0.0.1",
+    port: 4100,
+  });
+  assertEquals(placeOf("tcp://[::1]:4100/"), { transport: "tcp", hostname: "::1", port: 4100 });
+  assertEquals(placeOf("tcp://node-1:80"), { transport: "tcp", hostname: "node-1", port: 80 });
+  assertEquals(placeOf("file:/run/a b"), { transport: "unix", path: "/run/a b" });
+  assertEquals(placeOf("file:///run/a%20b"), { transport: "unix", path: "/run/a b" });
+  assertEquals(placeOf("file:meeting"), { transport: "unix", path: "meeting" });
+  const wrong = [
+    ...["", "10.0.0.1:4100", "http://10.0.0.1:4100", "tcp://", "tcp://:4100", "tcp://a:4100/path"],
+    ...["tcp://user@a:4100", "tcp://a:4100?x=1", "file:", "file://host/path", "env:x", "ws://a:1"],
+    ...["tcp://a", "tcp://a:0", "tcp://a:65535", "tcp://a:99999", `file:/${"a".repeat(200)}`],
+  ];
+  for (const rendezvous of wrong) {
+    const error = assertThrows(() => placeOf(rendezvous), Error, "Cannot join a group at");
+    assert(error instanceof TypeError || error instanceof RangeError);
+  }
+  const refused: [Partial<typeof own> & { token?: undefined | string }, string][] = [
+    [{ rank: 4 }, "as rank 4: 4 ranks are 0 to 3"],
+    [{ rank: -1 }, "as rank -1"],
+    [{ rank: 0.5 }, "as rank 0.5"],
+    [{ size: 0 }, "a group of 0 ranks"],
+    [{ size: 2 ** 60 }, "ranks"],
+    [{ rank: undefined as never }, "pass { rank }"],
+    [{ size: undefined as never }, "pass { size }"],
+    [{ token: undefined as never }, "without a token: pass { token }"],
+    [{ token: "short" }, "a token of 5 characters: expected 16 or more"],
+  ];
+  for (const [options, words] of refused) {
+    const error = assertThrows(() =>
+      readAppointment({ rendezvous: "tcp://a:1", ...own, ...options })
+    );
+    assertStringIncludes((error as Error).message, words);
+  }
+});
+
+Deno.test("readAppointment() reads the environment of a launcher", () => {
+  const names = [
+    "RANK",
+    "WORLD_SIZE",
+    "MASTER_ADDR",
+    "MASTER_PORT",
+    "VRAMKIT_TOKEN",
+    "TORCHELASTIC_USE_AGENT_STORE",
+  ];
+  const before = names.map((name) => Deno.env.get(name));
+  const set = (values: readonly (string | undefined)[]) => {
+    for (const [at, name] of names.entries()) {
+      const value = values[at];
+      if (value === undefined) Deno.env.delete(name);
+      else Deno.env.set(name, value);
+    }
+  };
+  try {
+    set(["3", "4", "node-1", "29500", TOKEN]);
+    const place = { transport: "tcp", hostname: "node-1", port: 29500 } as const;
+    assertEquals(readAppointment({ rendezvous: "env:" }), {
+      place,
+      rank: 3,
+      size: 4,
+      token: TOKEN,
+    });
+    set(["3", "4", "node-1", "29500", TOKEN, "True"]); // torchrun listens at that port itself
+    assertEquals(readAppointment({ rendezvous: "env://" }).place, { ...place, port: 29501 });
+    set(["3", "4", "node-1", "29500"]);
+    assertThrows(() => readAppointment({ rendezvous: "env:" }), TypeError, "or set VRAMKIT_TOKEN");
+    set([undefined, "4", "node-1", "29500", TOKEN]);
+    assertThrows(() => readAppointment({ rendezvous: "env:" }), TypeError, "RANK is not set");
+    assertEquals(readAppointment({ rendezvous: "env:", rank: 2 }).rank, 2);
+    set(["x", "4", "node-1", "29500", TOKEN]);
+    assertThrows(() => readAppointment({ rendezvous: "env:" }), TypeError, 'RANK is "x"');
+    set(["3", "4", "node-1", "port", TOKEN]);
+    assertThrows(() => readAppointment({ rendezvous: "env:" }), RangeError, "MASTER_PORT");
+  } finally {
+    set(before);
+  }
+});

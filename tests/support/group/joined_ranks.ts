@@ -1,0 +1,50 @@
+// Ranks of a group of several processes, all in this one: each has a machine of its own.
+
+import type { SimulatedDriverOptions } from "../../../src/entries/simulated.ts";
+import { simulateDriver } from "../../../src/entries/simulated.ts";
+import { CudaDevice } from "../../../src/device/device.ts";
+import type { DeviceGroup } from "../../../src/group/device_group.ts";
+import type { JoinOptions } from "../../../src/group/group_options.ts";
+import { joinGroup } from "../../../src/group/join_group.ts";
+import { liveNames } from "../with_device.ts";
+import { freeAddress } from "./rank_process.ts";
+import { TOKEN } from "./rank_words.ts";
+import { assertEquals } from "@std/assert";
+
+/** One rank. */
+export interface JoinedRank {
+  readonly rank: number;
+  readonly size: number;
+  readonly gpu: CudaDevice;
+  readonly group: DeviceGroup;
+}
+
+/** Opens the device of a rank, on a machine of its own. */
+export function openRank(rank: number, options: SimulatedDriverOptions = {}): CudaDevice {
+  return CudaDevice.open(rank, { driver: simulateDriver({ deviceCount: 8, ...options }) });
+}
+
+/** Joins as one rank. */
+export function join(
+  options: Partial<JoinOptions> & Pick<JoinOptions, "rendezvous" | "device">,
+): Promise<DeviceGroup> {
+  return joinGroup({ token: TOKEN, timeoutSeconds: 20, ...options });
+}
+
+/** Joins so many ranks, does the same on all of them at once, and checks that nothing is left. */
+export async function withRanks(
+  size: number,
+  body: (rank: JoinedRank) => Promise<unknown>,
+  options: SimulatedDriverOptions = {},
+): Promise<void> {
+  const rendezvous = freeAddress();
+  await Promise.all(Array.from({ length: size }, async (_, rank) => {
+    using gpu = openRank(rank, options);
+    {
+      await using group = await join({ rendezvous, rank, size, device: gpu });
+      await body({ rank, size, gpu, group });
+    }
+    await gpu.synchronize();
+    assertEquals(liveNames(gpu), [], `something is live on rank ${rank}`);
+  }));
+}
