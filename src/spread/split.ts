@@ -2,7 +2,7 @@
 // in which its elements lie in the whole.
 
 import { countOf, formatShape, resolveStep, type Shape } from "../buffers/shape.ts";
-import { describeValue } from "../words/format.ts";
+import { formatCount } from "../words/format.ts";
 import { eitherOf, listOf, NUMBER, oneOf, type OptionKind } from "../words/options.ts";
 
 /** Distribution of an array: split along an axis, or the whole of it on each device. */
@@ -129,8 +129,8 @@ function givenStarts(
   const what = `Cannot split ${formatShape(dtype, shape)} along axis ${axis}`;
   if (offsets.length !== count - 1) {
     throw new RangeError(
-      `${what} at ${describeValue(offsets)}: ${count} devices take ${count - 1} offsets, where ` +
-        `each part but the first begins`,
+      `${what} at ${formatCount(offsets.length, "offset")}: ${formatCount(count, "device")} take ` +
+        `${formatCount(count - 1, "offset")}, where each part but the first begins`,
     );
   }
   const starts = [0, ...offsets];
