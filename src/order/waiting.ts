@@ -34,6 +34,9 @@ export function isSoon(isDone: () => boolean): boolean {
   return false;
 }
 
+/** Threads of the runtime that wait for the GPU: no turn may depend on one that is free. */
+let blockedCount = 0;
+
 /**
  * Waits until the GPU has passed a point.
  *
@@ -45,14 +48,19 @@ export async function waitForGpu(isDone: () => boolean, block: () => Promise<voi
     if (isDone()) return;
     await nextTurn();
   }
-  await block();
+  blockedCount++;
+  try {
+    await block();
+  } finally {
+    blockedCount--;
+  }
 }
 
 let turnCount = 0;
 
 /** Resolves in the next turn of the event loop, without a timer's delay of a millisecond or more. */
 export function nextTurn(): Promise<void> {
-  if (!hasBuiltins() && turnCount < FIRST_TURNS) {
+  if (!hasBuiltins() && turnCount < FIRST_TURNS && blockedCount === 0) {
     turnCount++;
     const turn = findHost()?.yieldNonblocking();
     if (turn !== undefined) return turn.then(() => {});
