@@ -1,6 +1,12 @@
 // A set of byte ranges, kept sorted and merged: which bytes of an allocation were written.
 // Most allocations are written whole, so the common case is one range.
 
+/** The bytes from `start` up to `end`. */
+export interface ByteRange {
+  readonly start: number;
+  readonly end: number;
+}
+
 /** Remembers which bytes are in the set. */
 export class ByteRanges {
   /** Starts and ends, alternating and ascending. */
@@ -19,6 +25,27 @@ export class ByteRanges {
       return;
     }
     edges.splice(first, last - first, mergedStart, mergedEnd);
+  }
+
+  /** Adds many ranges in one pass: one after another they would move what lies behind each time. */
+  addAll(ranges: readonly ByteRange[]): void {
+    const edges = this.#edges;
+    const merged: number[] = [];
+    let at = 0;
+    const put = (start: number, end: number) => {
+      const last = merged.at(-1);
+      if (last === undefined || start > last) merged.push(start, end);
+      else if (end > last) merged[merged.length - 1] = end;
+    };
+    const putEarlier = (limit: number) => {
+      for (; (edges[at] ?? Infinity) < limit; at += 2) put(edges[at] ?? 0, edges[at + 1] ?? 0);
+    };
+    for (const { start, end } of ranges.toSorted((one, other) => one.start - other.start)) {
+      putEarlier(start);
+      if (start < end) put(start, end);
+    }
+    putEarlier(Infinity);
+    this.#edges = merged;
   }
 
   /** Finds the first byte from `start` up to `end` that is not in the set. */

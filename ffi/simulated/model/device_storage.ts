@@ -2,7 +2,7 @@
 // An allocation of many gigabytes costs nothing until it is touched.
 
 import { AccessHistory } from "./access_history.ts";
-import { ByteRanges } from "./byte_ranges.ts";
+import { type ByteRange, ByteRanges } from "./byte_ranges.ts";
 import type { Intent, Storage } from "./storage.ts";
 
 const CHUNK_BYTES = 1 << 20;
@@ -65,10 +65,12 @@ export class DeviceStorage implements Storage {
     return this.#written.firstGap(start, end);
   }
 
-  markWritten(start: number, end: number): void {
+  markWritten(ranges: readonly ByteRange[]): void {
     if (this.#shared !== undefined) return;
     this.#written ??= new ByteRanges();
-    this.#written.add(start, end);
+    const [first] = ranges;
+    if (ranges.length > 1) this.#written.addAll(ranges);
+    else if (first !== undefined) this.#written.add(first.start, first.end);
   }
 
   /** Makes all bytes unwritten. */

@@ -2,6 +2,7 @@
 // The host can change them at any time, so queued operations watch what they were.
 
 import { AccessHistory, endOf, type Extent, overlap } from "./access_history.ts";
+import type { ByteRange } from "./byte_ranges.ts";
 import type { HostWatch, Storage } from "./storage.ts";
 
 /** Up to this size a watch looks at every byte. */
@@ -43,11 +44,13 @@ export class HostStorage implements Storage {
     return undefined;
   }
 
-  markWritten(start: number, end: number): void {
+  markWritten(ranges: readonly ByteRange[]): void {
     // An earlier operation's write is not a change by the host for later operations.
-    const written: Extent = { start, widthBytes: end - start, pitchBytes: 0, rowCount: 1 };
     for (const watch of this.#watches) {
-      if (overlap(watch.extent, written)) watch.refresh();
+      const isWritten = ranges.some(({ start, end }) =>
+        overlap(watch.extent, { start, widthBytes: end - start, pitchBytes: 0, rowCount: 1 })
+      );
+      if (isWritten) watch.refresh();
     }
   }
 

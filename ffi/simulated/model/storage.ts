@@ -2,6 +2,7 @@
 // Device memory and host memory differ in where the bytes are and in who else may touch them.
 
 import type { AccessHistory, Extent } from "./access_history.ts";
+import type { ByteRange } from "./byte_ranges.ts";
 
 /** Use of the bytes by a caller of `span()`. */
 export type Intent = "read" | "write";
@@ -28,8 +29,8 @@ export interface Storage {
   zero(offset: number, byteLength: number): void;
   /** Returns the first unwritten byte of a range. */
   firstUnwritten(start: number, end: number): number | undefined;
-  /** Notes that an operation has written a range. */
-  markWritten(start: number, end: number): void;
+  /** Notes that an operation has written ranges. */
+  markWritten(ranges: readonly ByteRange[]): void;
   /** Watches bytes that the host could change while an operation waits; undefined where it cannot. */
   watch(extent: Extent): HostWatch | undefined;
   /** Tells whether a queued operation still needs the bytes. */

@@ -2,11 +2,12 @@
 // access rights, races, bytes nobody wrote, and host bytes that change while the work waits.
 
 import { type Access, endOf, type Extent } from "../model/access_history.ts";
+import type { ByteRange } from "../model/byte_ranges.ts";
 import { hex } from "../errors.ts";
 import type { Moment } from "../model/happens_before.ts";
 import type { Machine } from "../model/machine.ts";
 import type { Region, Segment } from "../model/region.ts";
-import type { HostWatch } from "../model/storage.ts";
+import type { HostWatch, Storage } from "../model/storage.ts";
 import type { Operation, Stream, Work } from "../model/stream.ts";
 import { submit } from "./submission.ts";
 
@@ -110,12 +111,16 @@ export function requireWritten(machine: Machine, use: Use): void {
 
 /** Notes that an operation has written its bytes. */
 export function markWritten({ region, extent }: Use): void {
+  const written = new Map<Storage, ByteRange[]>();
   for (let row = 0; row < rowCountOf(extent); row++) {
     const rowStart = extent.start + row * extent.pitchBytes;
     for (const { segment, start, end } of region.parts(rowStart, rowStart + rowWidthOf(extent))) {
-      segment.storage.markWritten(start, end);
+      const ranges = written.get(segment.storage);
+      if (ranges === undefined) written.set(segment.storage, [{ start, end }]);
+      else ranges.push({ start, end });
     }
   }
+  for (const [storage, ranges] of written) storage.markWritten(ranges);
 }
 
 // Rows without a gap between them are one row: a plane of a million rows is then one step.

@@ -11,10 +11,15 @@ Deno.test("ByteRanges agrees with a flag for each byte", () => {
     const ranges = new ByteRanges();
     const flags = new Array<boolean>(100).fill(false);
     for (let step = 0; step < 12; step++) {
-      const start = random.below(100);
-      const end = Math.min(100, start + random.below(12));
-      ranges.add(start, end);
-      flags.fill(true, start, end);
+      const added = Array.from({ length: 1 + random.below(4) }, () => {
+        const start = random.below(100);
+        return { start, end: Math.min(100, start + random.below(12)) };
+      });
+      if (added.length > 1) ranges.addAll(added);
+      for (const { start, end } of added) {
+        if (added.length === 1) ranges.add(start, end);
+        flags.fill(true, start, end);
+      }
       const from = random.below(100);
       const to = Math.min(100, from + random.below(30));
       const gap = flags.findIndex((flag, index) => index >= from && index < to && !flag);
