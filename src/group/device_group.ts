@@ -556,16 +556,32 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
     if (stream === undefined) return;
     let progress: CallInProgress | undefined;
     if (earlier.length === 0) {
-      progress = this.#launch(calls, [stream]);
+      progress = this.#launchBeside(calls, stream);
       if (progress === undefined) return;
     } else for (const { allocation, access } of uses) allocation.checkUse(access);
-    const call = () => progress ?? this.#launch(calls, [stream]);
+    const call = () => progress ?? this.#launchBeside(calls, stream);
     const queued = new QueuedCall(call, earlier);
     const hold = this.#record.hold();
     this.#lastQueued = queued;
     const work = queueOf(stream).postpone(() => queued.throwFailure(), [queued]);
     if (!work.isOver) keepFor(work, stream, uses);
     work.whenOver(() => hold[Symbol.dispose]());
+  }
+
+  /** Makes calls whose stream is NCCL's until it has queued them. */
+  #launchBeside(calls: readonly RankCall[], stream: CudaStream): CallInProgress | undefined {
+    using stack = new DisposableStack();
+    stack.use(queueOf(stream).lend());
+    const progress = this.#launch(calls, [stream]);
+    if (progress === undefined) return undefined;
+    const loan = stack.move();
+    return {
+      isOver: () => {
+        const isOver = progress.isOver();
+        if (isOver) loan.dispose();
+        return isOver;
+      },
+    };
   }
 
   #launch(

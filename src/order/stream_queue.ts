@@ -61,6 +61,8 @@ export class StreamQueue {
    * A mark at the end of the queue, for other streams to wait for; created when it is first needed.
    */
   #end: Fence | undefined;
+  /** Whether another library queues work from a thread of its own. */
+  #isLent = false;
 
   /** Makes the queue of a stream of the driver. */
   constructor({ context, handle, record }: QueueFields) {
@@ -198,6 +200,16 @@ export class StreamQueue {
     this.#markEnd();
   }
 
+  /**
+   * Lends the queue to another library, which puts work on it from a thread of its own. Until the
+   * returned object is disposed, streams that follow this one wait for the work before.
+   */
+  lend(): Disposable {
+    this.#markEnd();
+    this.#isLent = true;
+    return { [Symbol.dispose]: () => void (this.#isLent = false) };
+  }
+
   /** Resolves when all work that the driver was given so far is done. */
   async synchronize(): Promise<void> {
     if (isSoon(() => this.isIdle)) return;
@@ -296,10 +308,10 @@ export class StreamQueue {
   }
 
   /**
-   * Moves the end mark to the end of the queue, unless the stream is destroyed or being captured.
+   * Moves the end mark to the end of the queue, unless the stream is destroyed, being captured or lent.
    */
   #markEnd(): Fence | undefined {
-    if (this.isGone || isCaptured(this)) return this.#end;
+    if (this.isGone || this.#isLent || isCaptured(this)) return this.#end;
     if (this.#isDefaultHandle) this.#enter();
     if (this.#end === undefined) this.#end = Fence.behind(this.context, this.key);
     else this.#end.set(this.key);
