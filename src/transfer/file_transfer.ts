@@ -6,6 +6,7 @@ import type { CudaStream } from "../order/stream.ts";
 import { checkSize } from "../words/format.ts";
 import { cutBlock } from "./block_pieces.ts";
 import { checkRoute, type MemorySpan } from "./copy.ts";
+import type { Lending } from "./copy_lanes.ts";
 import type { DiskFile } from "./disk_file.ts";
 import { TransferEngine } from "./engine.ts";
 import { factsOf } from "./file_facts.ts";
@@ -15,6 +16,7 @@ import { noteTransfer, transfer } from "./host_transfer.ts";
 import { PendingTransfer, type TransferOptions } from "./pending_transfer.ts";
 import { produceFile, type WritingOptions } from "./produce_file.ts";
 import { RingMover } from "./ring_mover.ts";
+import type { RingRequest } from "./ring_transfer.ts";
 import { wayForFile } from "./ways.ts";
 
 /** Device memory and the part of an open file that goes into it. */
@@ -98,12 +100,21 @@ async function uploadSmall(task: FileTransfer): Promise<void> {
 }
 
 async function throughRing(task: FileTransfer): Promise<void> {
-  const { span, stream, file, fileOffset, onProgress, signal } = task;
+  const { span, file, fileOffset } = task;
+  const { byteLength } = span;
+  const host = { fileDescriptor: file.descriptor, fileOffset, path: file.path };
+  const cut = cutBlock({ direction: "upload", deviceAddress: span.address, host, byteLength });
+  await readThroughRing(task, { cut, canLend: true });
+}
+
+/** Fills device memory with pieces of an open file, through the ring. */
+export async function readThroughRing(
+  { span, stream, file, onProgress, signal }: Omit<FileTransfer, "fileOffset">,
+  { cut, canLend }: Pick<RingRequest, "cut"> & Lending,
+): Promise<void> {
   const { byteLength } = span;
   signal?.throwIfAborted();
-  const host = { fileDescriptor: file.descriptor, fileOffset, path: file.path };
   const direction = "upload";
-  const cut = cutBlock({ direction, deviceAddress: span.address, host, byteLength });
   const ring = { direction, byteLength, cut, keepOpen: () => file.hold() } as const;
   await new PendingTransfer({
     stream,
@@ -116,7 +127,7 @@ async function throughRing(task: FileTransfer): Promise<void> {
     signal,
     start: (entry) => {
       const engine = TransferEngine.of(stream.context);
-      engine.anticipate(byteLength, { canLend: true });
+      engine.anticipate(byteLength, { canLend });
       noteTransfer({ direction, span, stream });
       return new RingMover(engine, ring, entry);
     },

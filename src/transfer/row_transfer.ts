@@ -10,6 +10,7 @@ import type { MemorySpan } from "./copy.ts";
 import type { DiskFile } from "./disk_file.ts";
 import { TransferEngine } from "./engine.ts";
 import { factsOf } from "./file_facts.ts";
+import { readThroughRing } from "./file_transfer.ts";
 import { askForHugePages, isUntouched } from "./fresh_pages.ts";
 import { addressOf, type HostBytes } from "./host_memory.ts";
 import { noteTransfer, transfer } from "./host_transfer.ts";
@@ -98,30 +99,13 @@ export function transferRows(task: RowTransfer): Promise<void> | undefined {
 
 /** Fills new device memory, which only the caller knows, from rows of an open file. */
 export async function uploadRowsFrom(task: RowFileTransfer): Promise<void> {
-  const { span, stream, file, rows, onProgress, signal } = task;
+  const { span, file, rows, signal } = task;
   const { byteLength } = span;
   if (byteLength === 0) return;
-  signal?.throwIfAborted();
-  const direction = "upload";
-  const cut = cutRows({ direction, deviceAddress: span.address, host: { file }, rows });
-  const ring = { direction, byteLength, cut, keepOpen: () => file.hold() } as const;
+  const deviceAddress = span.address;
+  const cut = cutRows({ direction: "upload", deviceAddress, host: { file }, rows });
   try {
-    await new PendingTransfer({
-      stream,
-      uses: [{ ...span, access: "write" }],
-      arrays: [],
-      byteLength,
-      action: "read a file",
-      isPlaced: true,
-      onProgress,
-      signal,
-      start: (entry) => {
-        const engine = TransferEngine.of(stream.context);
-        engine.anticipate(byteLength, { canLend: false });
-        noteTransfer({ direction, span, stream });
-        return new RingMover(engine, ring, entry);
-      },
-    }).promise;
+    await readThroughRing(task, { cut, canLend: false }); // rows are not lent
   } catch (error) {
     const end = rows.offset + (rows.rowCount - 1) * rows.pitch + rows.rowBytes;
     const { byteLength: fileBytes } = factsOf(file.descriptor, file.path);
