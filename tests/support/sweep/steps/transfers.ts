@@ -9,6 +9,8 @@ const NUMBERS = Float32Array.from({ length: 64 }, (_, i) => i);
 /** Goes through the ring, in pieces. */
 const LARGE = new Uint8Array(5 * 2 ** 20).fill(7);
 const MIDDLE = LARGE.subarray(0, 3 * 2 ** 19);
+/** What can be stopped moves between turns, however the threads are at the time. */
+const { signal: STOPPABLE } = new AbortController();
 
 function streamOf(bytes: Uint8Array<ArrayBuffer>): ReadableStream<Uint8Array<ArrayBuffer>> {
   return new Blob([bytes]).stream() as ReadableStream<Uint8Array<ArrayBuffer>>;
@@ -65,8 +67,8 @@ export const TRANSFER_STEPS: readonly Step[] = [
     name: "large arrays: awaited, through threads that are lent",
     async run({ gpu }) {
       TransferEngine.of(gpu.context).anticipate(2 ** 27, { canLend: true });
-      using a = await gpu.upload(LARGE);
-      const back = await a.download();
+      using a = await gpu.upload(LARGE, { signal: STOPPABLE });
+      const back = await a.download(undefined, { signal: STOPPABLE });
       assertEquals([back[0], back.at(-1)], [7, 7]);
     },
   },
@@ -82,13 +84,12 @@ export const TRANSFER_STEPS: readonly Step[] = [
     async run({ gpu }) {
       using a = gpu.zeros("uint8", LARGE.length);
       using b = gpu.alloc("uint8", LARGE.length);
-      const { signal } = new AbortController(); // what can be stopped moves in turns
-      const late: Promise<unknown>[] = [a.upload(LARGE, { signal })];
+      const late: Promise<unknown>[] = [a.upload(LARGE, { signal: STOPPABLE })];
       let values: Uint8Array | undefined;
       try {
         b.copyFrom(a);
         using event = gpu.stream.record();
-        const coming = b.download(undefined, { signal });
+        const coming = b.download(undefined, { signal: STOPPABLE });
         late.push(event.synchronize(), coming.then((array) => void (values = array)));
         await Promise.all(late);
         await gpu.synchronize();
