@@ -1,7 +1,12 @@
 // The card of a bandwidth sweep: one row for each size, one column for each direction and kind, and
 // the fits in words.
 
-import type { BandwidthFit, BandwidthPoint, BandwidthResult } from "../measure/bandwidth_result.ts";
+import type {
+  BandwidthFit,
+  BandwidthPoint,
+  BandwidthResult,
+  CaseSpeed,
+} from "../measure/bandwidth_result.ts";
 import type {
   LinkBandwidthResult,
   LinkSpeed,
@@ -40,7 +45,7 @@ export function bandwidthCard(result: BandwidthResult): Card {
   };
   const words: CardPart[] = fits.length === 0 ? [] : [{ type: "note", text: fits.join("\n") }];
   const cases: CardPart[] = [
-    ...result.cases.length === 0 ? [] : [caseTable(result)],
+    ...result.cases.length === 0 ? [] : [caseTable(result.cases, "GB/s")],
     ...result.latencies.length === 0 ? [] : [latencyTable(result)],
   ];
   return {
@@ -53,12 +58,11 @@ export function bandwidthCard(result: BandwidthResult): Card {
   };
 }
 
-/** Makes the table of nvbandwidth's cases. */
-function caseTable({ cases }: BandwidthResult): CardPart {
-  const header = ["case", "size", "GB/s", "slowest", "fastest"];
+/** Makes the table of nvbandwidth's cases; `title` says what the speeds are. */
+function caseTable(cases: readonly (CaseSpeed | LinkSpeed)[], title: string): CardPart {
   return {
     type: "table",
-    header,
+    header: ["case", "size", title, "slowest", "fastest"],
     align: ["left", "right", "right", "right", "right"],
     rows: cases.map((found) => ({
       cells: [
@@ -98,24 +102,7 @@ export function linksCard({ provenance, devices, cases }: LinkBandwidthResult): 
     summary: `bandwidth in GB/s (1 GB = 10^9 bytes)${
       provenance.isModelled ? ", modelled: no hardware was measured" : ""
     }`,
-    parts: [sumTable(cases), ...cases.map((found) => matrixTable(found, devices))],
-  };
-}
-
-function sumTable(cases: readonly LinkSpeed[]): CardPart {
-  return {
-    type: "table",
-    header: ["case", "size", "sum", "slowest", "fastest"],
-    align: ["left", "right", "right", "right", "right"],
-    rows: cases.map((found) => ({
-      cells: [
-        found.name,
-        formatBytes(found.byteLength),
-        speedCell(found),
-        found.minGigabytesPerSecond.toPrecision(4),
-        found.maxGigabytesPerSecond.toPrecision(4),
-      ],
-    })),
+    parts: [caseTable(cases, "sum"), ...cases.map((found) => matrixTable(found, devices))],
   };
 }
 

@@ -1,7 +1,6 @@
 // The test's hand on the process of a rank.
 
-import { ON_GPU } from "../driver.ts";
-import { TextLineStream } from "../sharing/text_lines.ts";
+import { ObedientProcess } from "../obedient_process.ts";
 import type { RankAnswer, RankCommand } from "./rank_words.ts";
 
 /** An error that the process has reported. */
@@ -28,83 +27,23 @@ const PATIENCE_MILLISECONDS = 60_000;
 
 const PROGRAM = new URL("./rank_program.ts", import.meta.url).pathname;
 
-/** A process that obeys; ends with `await using`. */
-export class RankProcess implements AsyncDisposable {
-  readonly #process: Deno.ChildProcess;
-  readonly #lines: ReadableStreamDefaultReader<string>;
-  readonly #input: WritableStreamDefaultWriter<Uint8Array>;
-  #hasEnded = false;
-
+/** The process of a rank; ends with `await using`. */
+export class RankProcess extends ObedientProcess {
   /** Starts a process. */
   constructor(env: Readonly<Record<string, string>> = {}) {
-    this.#process = new Deno.Command(Deno.execPath(), {
+    super({
+      command: Deno.execPath(),
       args: ["run", "-A", "--no-check", PROGRAM],
-      stdin: "piped",
-      stdout: "piped",
-      stderr: "inherit",
-      env: {
-        VRAMKIT_TEST_DRIVER: ON_GPU ? "cuda" : "simulated",
-        NO_COLOR: "1",
-        NCCL_DEBUG_FILE: "/dev/null",
-        ...env,
-      },
-    }).spawn();
-    this.#lines = this.#process.stdout.pipeThrough(new TextLineStream()).getReader();
-    this.#input = this.#process.stdin.getWriter();
-  }
-
-  /** The process's number. */
-  get pid(): number {
-    return this.#process.pid;
+      env: { NCCL_DEBUG_FILE: "/dev/null", ...env },
+      patienceMilliseconds: PATIENCE_MILLISECONDS,
+    });
   }
 
   /** Has a command obeyed, and returns what came of it. */
   async tell<T = unknown>(command: RankCommand): Promise<T> {
-    await this.#input.write(new TextEncoder().encode(`${JSON.stringify(command)}\n`));
-    const line = await this.#orKilled(this.#lines.read().then(({ value }) => value));
-    if (line === undefined) throw new Error(`the process has ended at ${command.do}`);
-    const answer: RankAnswer = JSON.parse(line);
+    const answer = await this.ask(command) as RankAnswer;
     if ("error" in answer) throw new RankError(answer.error);
     return answer.value as T;
-  }
-
-  /** Sends a signal, such as "SIGSTOP". */
-  signal(name: Deno.Signal): void {
-    this.#process.kill(name);
-  }
-
-  /** Ends the process at once. */
-  async kill(): Promise<void> {
-    this.#hasEnded = true;
-    this.#process.kill("SIGKILL");
-    await this.#close();
-  }
-
-  /** Ends the process in peace. */
-  async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#hasEnded) return;
-    this.#hasEnded = true;
-    await this.#close();
-  }
-
-  async #close(): Promise<void> {
-    await this.#input.close().catch(() => {});
-    await this.#orKilled(this.#rest());
-    await this.#process.status;
-  }
-
-  async #rest(): Promise<void> {
-    while (!(await this.#lines.read()).done);
-  }
-
-  /** Waits for the process, and ends it when that takes too long. */
-  async #orKilled<T>(answer: Promise<T>): Promise<T> {
-    const timer = setTimeout(() => this.#process.kill("SIGKILL"), PATIENCE_MILLISECONDS);
-    try {
-      return await answer;
-    } finally {
-      clearTimeout(timer);
-    }
   }
 }
 

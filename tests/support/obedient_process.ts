@@ -1,0 +1,89 @@
+// A process that obeys a test: a line of JSON for each command, and one for what came of it.
+
+import { ON_GPU } from "./driver.ts";
+import { TextLineStream } from "./sharing/text_lines.ts";
+
+/** A process to start. */
+export interface ObedientCommand {
+  readonly command: string;
+  readonly args: readonly string[];
+  /** Variables beside those that choose the driver. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** The longest time for an answer, and for an end in peace. */
+  readonly patienceMilliseconds: number;
+}
+
+/** A process that obeys; ends with `await using`. */
+export abstract class ObedientProcess implements AsyncDisposable {
+  readonly #process: Deno.ChildProcess;
+  readonly #lines: ReadableStreamDefaultReader<string>;
+  readonly #input: WritableStreamDefaultWriter<Uint8Array>;
+  readonly #patienceMilliseconds: number;
+  #hasEnded = false;
+
+  /** Starts a process. */
+  constructor({ command, args, env, patienceMilliseconds }: ObedientCommand) {
+    this.#patienceMilliseconds = patienceMilliseconds;
+    this.#process = new Deno.Command(command, {
+      args: [...args],
+      stdin: "piped",
+      stdout: "piped",
+      stderr: "inherit",
+      env: { VRAMKIT_TEST_DRIVER: ON_GPU ? "cuda" : "simulated", NO_COLOR: "1", ...env },
+    }).spawn();
+    this.#lines = this.#process.stdout.pipeThrough(new TextLineStream()).getReader();
+    this.#input = this.#process.stdin.getWriter();
+  }
+
+  /** The process's number. */
+  get pid(): number {
+    return this.#process.pid;
+  }
+
+  /** Sends a signal, such as "SIGSTOP". */
+  signal(name: Deno.Signal): void {
+    this.#process.kill(name);
+  }
+
+  /** Ends the process at once. */
+  async kill(): Promise<void> {
+    this.#hasEnded = true;
+    this.#process.kill("SIGKILL");
+    await this.#close();
+  }
+
+  /** Ends the process in peace. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    await this.#close();
+  }
+
+  /** Has a command obeyed, and returns the answer. */
+  protected async ask(command: { readonly do: string }): Promise<unknown> {
+    await this.#input.write(new TextEncoder().encode(`${JSON.stringify(command)}\n`));
+    const line = await this.#orKilled(this.#lines.read().then(({ value }) => value));
+    if (line === undefined) throw new Error(`the other process has ended at ${command.do}`);
+    return JSON.parse(line);
+  }
+
+  async #close(): Promise<void> {
+    await this.#input.close().catch(() => {});
+    await this.#orKilled(this.#rest());
+    await this.#process.status;
+  }
+
+  async #rest(): Promise<void> {
+    while (!(await this.#lines.read()).done);
+  }
+
+  /** Waits for the process, and ends it when that takes too long. */
+  async #orKilled<T>(answer: Promise<T>): Promise<T> {
+    const timer = setTimeout(() => this.#process.kill("SIGKILL"), this.#patienceMilliseconds);
+    try {
+      return await answer;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
