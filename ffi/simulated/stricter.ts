@@ -119,8 +119,8 @@ export const STRICTER = {
   endsProcess: {
     kind: "throws",
     simulated:
-      "throws for a name of 0 bytes, for a pool's attribute without a value, when a stream " +
-      "waits for another device's event that is for other processes or such an event is handed " +
+      "throws for a name of 0 bytes, for a pool's attribute without a value, for a pool that is " +
+      "destroyed before its memory is freed, when a stream waits for another device's event that is for other processes or such an event is handed " +
       "out with another device's context current, when a copy crosses from " +
       "physical memory of the host to that of a device, and when one between the plain memory " +
       "of a device and mapped memory of another meets no current context",

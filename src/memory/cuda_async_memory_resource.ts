@@ -53,10 +53,7 @@ export class CudaAsyncMemoryResource extends BaseMemoryResource implements Dispo
     }
     const pool = DriverPool.create(context, options);
     context.ledger.caches.add(pool);
-    const destroy = () => {
-      context.ledger.caches.delete(pool);
-      pool.destroy();
-    };
+    const destroy = () => pool.destroy();
     this.#own = pool;
     this.#pool = pool;
     this.#record = new HandleRecord(this, { context, kind: "pool", handle: pool.handle, destroy });
@@ -174,8 +171,8 @@ export class CudaAsyncMemoryResource extends BaseMemoryResource implements Dispo
   }
 
   /**
-   * Destroys a new pool; its allocations stay valid, and the last that is freed ends it. Does
-   * nothing to the default pool, nor a second time.
+   * Ends a new pool; its allocations stay valid, and it is destroyed when the last of them is freed
+   * (cuMemPoolDestroy). Does nothing to the default pool, nor a second time.
    */
   dispose(): void {
     this.#record?.release();

@@ -95,6 +95,9 @@ export class DriverPool implements MemoryCache {
   /** Bytes that the kit has freed since the GPU was last waited for, and when that was. */
   #freedBytes = 0;
   #waitCount = 0;
+  /** Blocks that the kit has taken and not freed. */
+  #blockCount = 0;
+  #isLeft = false;
 
   /** Wraps an existing pool; a limit of 0 means no limit. */
   constructor(context: Context, fields: DriverPoolFields) {
@@ -178,6 +181,7 @@ export class DriverPool implements MemoryCache {
   /** Notes that the kit took memory. */
   noteTaken(byteLength: number): void {
     this.#heldBytes += byteLength;
+    this.#blockCount++;
   }
 
   /** Notes that the kit has queued a free. */
@@ -187,6 +191,8 @@ export class DriverPool implements MemoryCache {
     if (waitCount !== this.#waitCount) this.#freedBytes = 0;
     this.#waitCount = waitCount;
     this.#freedBytes += byteLength;
+    this.#blockCount--;
+    if (this.#isLeft && this.#blockCount === 0) this.#end();
   }
 
   /** Other libraries may hold memory of the same pool, so only what the kit has freed counts. */
@@ -290,9 +296,24 @@ export class DriverPool implements MemoryCache {
     return new DriverPool(context, { handle });
   }
 
-  /** Destroys the pool once its last allocation is freed (cuMemPoolDestroy). */
+  /**
+   * Destroys the pool when its last block is freed (cuMemPoolDestroy); what nothing uses goes back to
+   * the device now, if the driver can. The driver takes the call earlier, too, but release 580 ends
+   * the process a few allocations after such a block is freed.
+   */
   destroy(): void {
-    this.#context.giveBack("cuMemPoolDestroy", this.handle);
+    this.#isLeft = true;
+    if (this.#blockCount === 0) return this.#end();
+    const threshold = CUmemPool_attribute.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD;
+    this.#context.status("cuMemPoolSetAttribute", this.handle, threshold, new BigUint64Array(1));
+    this.#context.status("cuMemPoolTrimTo", this.handle, 0n);
+  }
+
+  #end(): void {
+    tryRelease(this.#context.driver, "a memory pool", () => {
+      this.#context.ledger.caches.delete(this);
+      this.#context.giveBack("cuMemPoolDestroy", this.handle);
+    });
   }
 
   #setReuse(reuse: PoolReuse): void {

@@ -125,16 +125,13 @@ export function copyCalls(machine: Machine): CopyCalls {
       }));
       // Unlike other copies, those of a batch do not depend on the current context.
       const contexts = [stream.context];
-      const planes = copies.map((copy, i) => {
+      requireCopiesApart(machine, copies);
+      // Those before one that is refused are done.
+      for (const [i, copy] of copies.entries()) {
         if (failIndex !== null) put64(failIndex, i);
         requireValue(copy.byteLength > 0n);
         const plane = planeOf(copy);
         requireRights(machine, contexts, plane);
-        return plane;
-      });
-      requireCopiesApart(machine, copies);
-      for (const [i, plane] of planes.entries()) {
-        if (failIndex !== null) put64(failIndex, i);
         queueCopy(machine, stream, { planes: [plane], contexts });
       }
       if (failIndex !== null) put64(failIndex, NO_INDEX);

@@ -189,6 +189,9 @@ export function poolCalls(machine: Machine): PoolCalls {
     cuMemPoolDestroy(handle) {
       const pool = findPool(handle);
       requireValue(!machine.defaultPools.includes(pool));
+      if (pool.heldBytes > 0) {
+        machine.site.fail("endsProcess", `${pool.heldBytes} bytes of the pool are not freed`);
+      }
       pool.isDestroyed = true;
       pool.shared?.revoke();
       pool.trim(0);

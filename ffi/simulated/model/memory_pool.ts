@@ -97,6 +97,11 @@ export class MemoryPool {
     return this.#usedBytes;
   }
 
+  /** Returns the bytes that are allocated and whose free is not queued. */
+  get heldBytes(): number {
+    return this.#usedBytes - this.#pendingBytes;
+  }
+
   /** Returns the bytes that count as used; the driver forgets to take off what is freed at once. */
   get countedBytes(): number {
     return this.#usedBytes + this.#lostBytes;

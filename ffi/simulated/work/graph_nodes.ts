@@ -4,6 +4,7 @@
 import { CUgraphExecUpdateResult as Result, CUgraphNodeType as Type } from "../../constants.ts";
 import { Allocation } from "../model/allocation.ts";
 import type { Branch, Capture, CapturedMark, CapturedWork } from "../model/capture.ts";
+import { Mapping } from "../model/reservation.ts";
 
 /** A node. */
 export interface GraphNode {
@@ -91,10 +92,11 @@ function hasSameRows(former: CapturedWork, work: CapturedWork): boolean {
     one?.widthBytes === other?.widthBytes && one?.pitchBytes === other?.pitchBytes;
 }
 
-/** Where memory belongs: to a context, whatever its kind, or to a pool. */
+/** Where memory belongs: to a context, whatever its kind, to a pool, or to a device that it is mapped on. */
 function placesOf({ regions }: CapturedWork): string[] {
   return regions.flatMap(({ segments }) =>
     segments.slice(0, 1).map(({ owner }) => {
+      if (owner instanceof Mapping) return `addresses ${owner.physical.device.ordinal}`;
       if (!(owner instanceof Allocation)) return "addresses";
       const { pool, context } = owner;
       return pool === undefined

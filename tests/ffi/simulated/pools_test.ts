@@ -76,15 +76,16 @@ Deno.test("cuMemAllocFromPoolAsync() keeps to the pool's maximum size, in steps 
   assertEquals(gpu.api.cuMemAllocFromPoolAsync(new BigUint64Array(1), 1n, pool, 0n), 2);
 });
 
-Deno.test("cuMemPoolDestroy() gives memory back when its last block is freed", () => {
+Deno.test("cuMemPoolDestroy() throws while a block is not freed, and gives memory back behind it", () => {
   const gpu = new SimulatedGpu();
   const before = gpu.freeBytes();
   const properties = CUmemPoolProps.encode({ allocType: 1, location: { type: 1, id: 0 } });
   const pool = out((cell) => gpu.api.cuMemPoolCreate(cell, properties));
   const address = out((cell) => gpu.api.cuMemAllocFromPoolAsync(cell, 256n, pool, 0n));
+  assertThrows(() => gpu.api.cuMemPoolDestroy(pool), SimulationError, "256 bytes");
+  gpu.api.cuMemFreeAsync(address, 0n);
   assertEquals(gpu.api.cuMemPoolDestroy(pool), 0);
   assertEquals(gpu.api.cuMemPoolTrimTo(pool, 0n), 1);
-  gpu.api.cuMemFreeAsync(address, 0n);
   gpu.api.cuCtxSynchronize();
   assertEquals(gpu.freeBytes(), before);
 });

@@ -211,13 +211,13 @@ export const POOL_SCRIPTS: readonly Script[] = readScripts(`
   cuMemPoolGetAccess & pool0 {type:2} = 0 0
   cuMemPoolGetAccess & pool0 {type:3} = 0 0
 
-# a destroyed pool with memory
+# a destroyed pool whose memory is about to be freed
   cuStreamCreateWithPriority &s 1 0
   cuMemPoolCreate &a {allocType:1,location.type:1}
   cuMemAllocFromPoolAsync &b 4096 a s
-  cuMemPoolDestroy a
   cuMemsetD8Async b 5 4096 s
   cuMemFreeAsync b s
+  cuMemPoolDestroy a
   settle
 
 # who may use a pool on the host
