@@ -298,15 +298,16 @@ export class DriverPool implements MemoryCache {
 
   /**
    * Destroys the pool when its last block is freed (cuMemPoolDestroy); what nothing uses goes back to
-   * the device now, if the driver can. The driver takes the call earlier, too, but release 580 ends
-   * the process a few allocations after such a block is freed.
+   * the device now. The driver takes the call earlier, too, but release 580 ends the process a few
+   * allocations after such a block is freed.
    */
   destroy(): void {
     this.#isLeft = true;
     if (this.#blockCount === 0) return this.#end();
-    const threshold = CUmemPool_attribute.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD;
-    this.#context.status("cuMemPoolSetAttribute", this.handle, threshold, new BigUint64Array(1));
-    this.#context.status("cuMemPoolTrimTo", this.handle, 0n);
+    tryRelease(this.#context.driver, "unused memory of a pool", () => {
+      this.#write64("CU_MEMPOOL_ATTR_RELEASE_THRESHOLD", 0);
+      this.trim();
+    });
   }
 
   #end(): void {

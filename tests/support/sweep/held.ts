@@ -62,6 +62,12 @@ const GIVEN_BACK: Partial<Record<DriverFunction, Effect>> = {
   cuDevicePrimaryCtxRelease_v2: { kind: "context", value: given(0) },
 };
 
+/** The pool that memory is taken from. */
+const POOLS: Partial<Record<DriverFunction, Effect>> = {
+  cuMemAllocFromPoolAsync: { kind: "pool", value: given(2) },
+  cuMemPoolImportPointer: { kind: "pool", value: given(1) },
+};
+
 /** Functions that give something back without naming one thing: what they leave is memory. */
 const TRIMS: ReadonlySet<DriverFunction> = new Set(["cuMemPoolTrimTo", "cuDeviceGraphMemTrim"]);
 
@@ -73,6 +79,7 @@ export function givesBack(name: DriverFunction): boolean {
 /** What was made and not given back. */
 export class Held {
   readonly #counts = new Map<string, number>();
+  readonly #pools = new Map<string, string>();
   #captureCount = 0;
 
   /** Notes a call that succeeded. */
@@ -87,7 +94,10 @@ export class Held {
     const made = MADE[name];
     if (made === undefined) return;
     const hasNoGraph = made.kind === "graph" && made.value(args) === 0n;
-    if (!hasNoGraph) this.#add(nameOf(made, args), 1);
+    if (hasNoGraph) return;
+    this.#add(nameOf(made, args), 1);
+    const pool = POOLS[name];
+    if (pool !== undefined) this.#pools.set(nameOf(made, args), nameOf(pool, args));
   }
 
   /** Whether a thing is held. */
@@ -100,8 +110,10 @@ export class Held {
     const names = [...this.#counts.keys()];
     // Addresses stay reserved while something is mapped in them.
     const isMapped = [...excused].some((name) => name.startsWith("mapping"));
+    // A pool stays while a block of it does.
+    const pools = new Set([...excused].map((name) => this.#pools.get(name)));
     return names.filter((name) =>
-      !excused.has(name) && !(isMapped && name.startsWith("addresses"))
+      !excused.has(name) && !pools.has(name) && !(isMapped && name.startsWith("addresses"))
     );
   }
 
