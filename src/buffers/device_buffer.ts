@@ -10,7 +10,7 @@ import { defaultDeviceResource } from "../memory/resource_choice.ts";
 import { kindOf } from "../memory/resource_kind.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { Parts } from "../words/parts.ts";
-import { ALLOCATE_LIKE, GpuBuffer } from "./gpu_buffer.ts";
+import { ALLOCATE_LIKE, type AsTypeOptions, GpuBuffer, type LikeOptions } from "./gpu_buffer.ts";
 import { byteLengthOf, type Shape, toShape } from "./shape.ts";
 
 /** Request for a new device buffer. */
@@ -49,6 +49,17 @@ export class DeviceBuffer<D extends DType = DType> extends GpuBuffer<D> {
    */
   override as<E extends DType>(dtype: E): DeviceBuffer<E> {
     return super.as(dtype) as DeviceBuffer<E>;
+  }
+
+  /** Queues converting the elements into a new buffer of the same kind; see {@link GpuBuffer.astype}. */
+  override astype<E extends DType>(dtype: E, options?: LikeOptions): DeviceBuffer<E>;
+  /** Queues converting the elements into another buffer, and returns that one. */
+  override astype<E extends DType, B extends GpuBuffer<E>>(
+    dtype: E,
+    options: AsTypeOptions<B> & { readonly into: B },
+  ): B;
+  override astype<E extends DType>(dtype: E, options?: LikeOptions): GpuBuffer<E> {
+    return super.astype(dtype, options);
   }
 
   /**

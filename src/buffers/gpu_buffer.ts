@@ -10,7 +10,7 @@ import {
   type DLPackTensor,
   makeTensor,
 } from "../dlpack/dlpack_tensor.ts";
-import { type ArrayOf, type DType, elementBytes, type ScalarOf } from "../dtype.ts";
+import { type ArrayOf, DTYPE, type DType, elementBytes, type ScalarOf } from "../dtype.ts";
 import { KERNEL_MEMORY, type KernelMemory } from "../launch/kernel_memory.ts";
 import type { Allocation } from "../memory/allocation.ts";
 import type { MemoryResource } from "../memory/memory_resource.ts";
@@ -39,10 +39,11 @@ import {
 import { readableFrom, wholeOf, writableInto } from "../transfer/web_streams.ts";
 import { DisposedError } from "../words/errors.ts";
 import { describeValue, formatBytes } from "../words/format.ts";
-import { NUMBER, OptionSet, requireKind, TEXT } from "../words/options.ts";
+import { NUMBER, type OptionKind, OptionSet, requireKind, TEXT } from "../words/options.ts";
 import { Parts, partsOf } from "../words/parts.ts";
 import type { MemoryTicket } from "../words/ticket.ts";
 import { checksumOf, firstDifferentByte } from "./comparison.ts";
+import { CONVERT, type NamedLayout, queueConversion } from "./conversion.ts";
 import type { DeviceBufferRequest } from "./device_buffer.ts";
 import { elementOf } from "./element.ts";
 import { readElement, writeElement } from "./element_access.ts";
@@ -93,6 +94,19 @@ export interface LikeOptions extends StreamChoice {
 }
 
 const LIKE_OPTIONS = new OptionSet<LikeOptions>({ stream: STREAM, label: TEXT });
+
+/** Options for {@link GpuBuffer.astype}. */
+export interface AsTypeOptions<B extends GpuBuffer = GpuBuffer> extends LikeOptions {
+  /** A buffer or a view that takes the elements, instead of a new buffer. */
+  readonly into?: B | undefined;
+}
+
+const BUFFER: OptionKind = {
+  expected: "a buffer, or a view of one",
+  accepts: (value) => value instanceof GpuBuffer,
+};
+
+const AS_TYPE_OPTIONS = new OptionSet<AsTypeOptions>({ stream: STREAM, label: TEXT, into: BUFFER });
 
 /**
  * Host memory that a buffer of `D` accepts, over ordinary or shared memory: its typed array, one
@@ -521,6 +535,41 @@ export abstract class GpuBuffer<D extends DType = DType>
     return this.#derive({ dtype, shape: shapeAs(this, dtype), byteOffset: this.byteOffset });
   }
 
+  /**
+   * Queues converting the elements to another type on the GPU, into a new buffer of the same kind, and
+   * does not wait. Floats are rounded once, to nearest even, and what is too large becomes infinite;
+   * NaN stays NaN. Towards whole numbers they are cut, and whole numbers keep their lowest bits, as in
+   * the language's own typed arrays. All but 0 is true.
+   *
+   * @throws TypeError when the GPU cannot use the memory.
+   *
+   * @example
+   * ```ts
+   * import { CudaDevice } from "vramkit";
+   *
+   * using gpu = CudaDevice.open(0, { driver: "auto" });
+   * using x = await gpu.upload(new Float32Array([1.5, -2.7, 300]));
+   * using y = x.astype("int8");
+   * console.log(await y.download()); // Int8Array(3) [1, -2, 44]
+   * ```
+   */
+  astype<E extends DType>(dtype: E, options?: LikeOptions): GpuBuffer<E>;
+  /**
+   * Queues converting the elements into another buffer, and returns that one.
+   *
+   * @throws TypeError when it has another element type than is named.
+   * @throws RangeError when it has another shape, or shares bytes with this one.
+   */
+  astype<E extends DType, B extends GpuBuffer<E>>(
+    dtype: E,
+    options: AsTypeOptions<B> & { readonly into: B },
+  ): B;
+  astype<E extends DType>(dtype: E, options: AsTypeOptions = {}): GpuBuffer<E> {
+    const { shape } = this;
+    const layout = { shape, strides: contiguousStrides(shape), offset: 0, name: this };
+    return this[CONVERT](layout, dtype, options);
+  }
+
   /** Splits the flat buffer in two views at an element: `[0, at)` and `[at, length)`. */
   split(at: number): [this, this] {
     checkSplit(this, at);
@@ -843,6 +892,42 @@ export abstract class GpuBuffer<D extends DType = DType>
    */
   protected abstract [ALLOCATE_LIKE](request: DeviceBufferRequest<D>): GpuBuffer<D>;
 
+  /**
+   * Converts elements of the buffer; see {@link GpuBuffer.astype}.
+   *
+   * @ignore
+   */
+  [CONVERT]<E extends DType>(
+    layout: NamedLayout,
+    dtype: E,
+    options: AsTypeOptions,
+  ): GpuBuffer<E> {
+    const { into, label } = AS_TYPE_OPTIONS.read(options, "astype");
+    requireKind(dtype, DTYPE, "astype");
+    const { context } = this;
+    const span = this[KERNEL_MEMORY]();
+    const source = { ...layout, span, dtype: this.dtype };
+    if (into !== undefined) {
+      checkTarget(into, layout, dtype);
+      const stream = options.stream === undefined
+        ? streamForCopy(into.span, span, undefined)
+        : streamOn(context, options, this);
+      queueConversion({ span: into[KERNEL_MEMORY](), dtype }, source, stream);
+      return into as GpuBuffer<E>;
+    }
+    const stream = streamFor(this, options);
+    const { memoryResource: resource } = this;
+    const request = { dtype, shape: layout.shape, resource, stream, label };
+    const made = this[ALLOCATE_LIKE](request as never) as GpuBuffer<DType> as GpuBuffer<E>;
+    try {
+      queueConversion({ span: made[KERNEL_MEMORY](), dtype }, source, stream);
+      return made;
+    } catch (error) {
+      made.dispose();
+      throw error;
+    }
+  }
+
   #show({ shape, byteOffset }: ViewPlace): this {
     return this.#derive({ dtype: this.dtype, shape, byteOffset }) as this;
   }
@@ -905,6 +990,20 @@ export abstract class GpuBuffer<D extends DType = DType>
     if (this.isView) this.#viewDisposed = true;
     else this.#allocation.release(stream);
   }
+}
+
+/**
+ * Checks a buffer that is to take converted elements.
+ *
+ * @throws TypeError when it has another element type.
+ * @throws RangeError when it has another shape.
+ */
+function checkTarget(into: GpuBuffer, { name, shape }: NamedLayout, dtype: DType): void {
+  if (into.dtype !== dtype) {
+    throw new TypeError(`Cannot convert ${name} to ${dtype} into ${into}: element types differ`);
+  }
+  if (into.shape.join() === shape.join()) return;
+  throw new RangeError(`Cannot convert ${name} into ${into}: shapes differ`);
 }
 
 /** Words for a message about a transfer, put together only when something is wrong. */

@@ -20,8 +20,10 @@ import { Parts } from "../words/parts.ts";
 import type { DeviceBufferRequest } from "./device_buffer.ts";
 import {
   ALLOCATE_LIKE,
+  type AsTypeOptions,
   type BufferFields,
   GpuBuffer,
+  type LikeOptions,
   showElements,
   streamFor,
 } from "./gpu_buffer.ts";
@@ -225,6 +227,17 @@ export class GrowableBuffer<D extends DType = DType> extends GpuBuffer<D> {
     return super.as(dtype) as GrowableBuffer<E>;
   }
 
+  /** Queues converting the elements into a new buffer of the same kind; see {@link GpuBuffer.astype}. */
+  override astype<E extends DType>(dtype: E, options?: LikeOptions): GrowableBuffer<E>;
+  /** Queues converting the elements into another buffer, and returns that one. */
+  override astype<E extends DType, B extends GpuBuffer<E>>(
+    dtype: E,
+    options: AsTypeOptions<B> & { readonly into: B },
+  ): B;
+  override astype<E extends DType>(dtype: E, options?: LikeOptions): GpuBuffer<E> {
+    return super.astype(dtype, options);
+  }
+
   /**
    * Reserves as many addresses as this buffer has, and maps memory for the elements.
    *
@@ -237,7 +250,8 @@ export class GrowableBuffer<D extends DType = DType> extends GpuBuffer<D> {
       shape,
       resource: this.#resource,
       stream,
-      reserveSize: this.reservedBytes,
+      // Elements of another type may need more than there is room for here.
+      reserveSize: Math.max(this.reservedBytes, byteLengthOf(dtype, toShape(shape))),
       stepSize: this.#range.stepBytes,
       label,
     });

@@ -1,29 +1,71 @@
 // Device memory that is allocated on first use, for plans that name more buffers than they use.
 
+import { nameOf } from "../accounting/ledger.ts";
 import type { DType } from "../dtype.ts";
+import type { FilePath } from "../transfer/file_path.ts";
+import type { TransferOptions } from "../transfer/pending_transfer.ts";
+import { CALLBACK, NUMBER, type OptionKind, OptionSet, SIGNAL, TEXT } from "../words/options.ts";
+import { ALLOCATE_KINDS, type AllocateOptions } from "./device_allocator.ts";
+import { FileContents, loadingError } from "./file_contents.ts";
 import { LazyAllocation } from "../memory/lazy_allocation.ts";
 import { kindOf } from "../memory/resource_kind.ts";
 import type { MemorySpan } from "../transfer/copy.ts";
+import { requireNoCapture } from "../order/capture.ts";
 import { DisposedError } from "../words/errors.ts";
 import { formatBytes } from "../words/format.ts";
 import { Parts } from "../words/parts.ts";
 import type { DeviceBufferRequest } from "./device_buffer.ts";
-import { ALLOCATE_LIKE, type BufferFields, GpuBuffer } from "./gpu_buffer.ts";
-import { byteLengthOf, toShape } from "./shape.ts";
+import {
+  ALLOCATE_LIKE,
+  type AsTypeOptions,
+  type BufferFields,
+  GpuBuffer,
+  type LikeOptions,
+} from "./gpu_buffer.ts";
+import { byteLengthOf, formatShape, toShape } from "./shape.ts";
+
+/** Options for {@link CudaDevice.lazy}. */
+export interface LazyOptions extends AllocateOptions {
+  /** File that the elements are read from when they are first used; without one they are undefined. */
+  readonly file?: FilePath | undefined;
+  /** Offset of the first element in the file, in bytes; 0 by default. */
+  readonly fileOffset?: number | undefined;
+}
+
+const FILE: OptionKind = {
+  expected: "a path or a file URL",
+  accepts: (value) => TEXT.accepts(value) || value instanceof URL,
+};
+
+/** Checks the options above. */
+export const LAZY_OPTIONS: OptionSet<LazyOptions> = new OptionSet({
+  ...ALLOCATE_KINDS,
+  file: FILE,
+  fileOffset: NUMBER,
+});
+
+const LOAD_OPTIONS = new OptionSet<TransferOptions>({ onProgress: CALLBACK, signal: SIGNAL });
 
 /** The parts of a lazy buffer. */
 export interface LazyBufferFields<D extends DType> extends BufferFields<D> {
   /** The block of memory, which may not be allocated yet. */
   readonly allocation: LazyAllocation;
+  /** What it is filled with. */
+  readonly contents: FileContents | undefined;
 }
 
 /**
  * Device memory that is allocated on first use: by the first copy, fill, transfer, kernel or read
  * of `ptr`. Sizes, views and printing do not allocate it. Use it when a program plans more buffers
  * than it may need. {@link CudaDevice.lazy} creates one.
+ *
+ * With a file the first use reads the elements, and blocks until they are there; {@link
+ * LazyBuffer.load} reads them before, without blocking. What the file holds at that moment counts. A
+ * use that cannot read it fails, and takes no memory; the next one tries again.
  */
 export class LazyBuffer<D extends DType = DType> extends GpuBuffer<D> {
   readonly #allocation: LazyAllocation;
+  readonly #contents: FileContents | undefined;
 
   /**
    * Adopts a block.
@@ -33,6 +75,12 @@ export class LazyBuffer<D extends DType = DType> extends GpuBuffer<D> {
   constructor(parts: Parts<LazyBufferFields<D>>) {
     super(parts);
     this.#allocation = parts.value.allocation;
+    this.#contents = parts.value.contents;
+  }
+
+  /** Path of the file that its elements come from, if they do. */
+  get file(): string | undefined {
+    return this.#contents?.path;
   }
 
   /** Whether the memory was allocated; the same for a view and the whole block. */
@@ -52,14 +100,39 @@ export class LazyBuffer<D extends DType = DType> extends GpuBuffer<D> {
   }
 
   /**
-   * Allocates the memory now, unless that was done before. The elements keep whatever was there.
+   * Allocates the memory now, unless that was done before. The elements keep whatever was there, or
+   * are read from the file, which blocks.
    *
    * @throws OutOfMemoryError with all amounts when the device has too little memory; a later call
    *   tries again.
+   * @throws RangeError when the file is too short.
+   * @throws Deno.errors.NotFound when there is no file.
+   * @throws TypeError for a file while a graph is being captured, and while an earlier call writes it.
    */
   ensureAllocated(): this {
     if (this.disposed) throw new DisposedError(this.toString());
     this.#allocation.ensure();
+    return this;
+  }
+
+  /**
+   * Allocates the memory and reads the file into it, unless that was done before; for the whole block,
+   * also on a view. Other work goes on meanwhile.
+   *
+   * @throws Error Those of {@link LazyBuffer.ensureAllocated}, and the signal's reason.
+   */
+  async load(options: TransferOptions = {}): Promise<this> {
+    LOAD_OPTIONS.read(options, "load");
+    const contents = this.#contents;
+    if (contents === undefined || this.disposed) return this.ensureAllocated();
+    requireNoCapture("load a file");
+    await this.#allocation.fill(async (block, stream) => {
+      try {
+        await contents.load(block, stream, options);
+      } catch (error) {
+        throw options.signal?.aborted ? error : loadingError(this, error);
+      }
+    });
     return this;
   }
 
@@ -78,10 +151,22 @@ export class LazyBuffer<D extends DType = DType> extends GpuBuffer<D> {
     return super.as(dtype) as LazyBuffer<E>;
   }
 
+  /** Queues converting the elements into a new buffer of the same kind; see {@link GpuBuffer.astype}. */
+  override astype<E extends DType>(dtype: E, options?: LikeOptions): LazyBuffer<E>;
+  /** Queues converting the elements into another buffer, and returns that one. */
+  override astype<E extends DType, B extends GpuBuffer<E>>(
+    dtype: E,
+    options: AsTypeOptions<B> & { readonly into: B },
+  ): B;
+  override astype<E extends DType>(dtype: E, options?: LikeOptions): GpuBuffer<E> {
+    return super.astype(dtype, options);
+  }
+
   /** Returns the text that the console shows; allocates nothing. */
   [Symbol.for("Deno.customInspect")](): string {
     if (this.disposed) return `${this} disposed`;
-    const state = this.isAllocated ? "" : ", not allocated yet";
+    const missing = this.file === undefined ? "allocated" : "loaded";
+    const state = this.isAllocated ? "" : `, not ${missing} yet`;
     return `${this} ${formatBytes(this.byteLength)} on device ${this.deviceOrdinal}${state}`;
   }
 
@@ -95,15 +180,43 @@ export class LazyBuffer<D extends DType = DType> extends GpuBuffer<D> {
   }
 }
 
-/** Creates a buffer without allocating its memory. */
-export function planLazyBuffer<D extends DType>(request: DeviceBufferRequest<D>): LazyBuffer<D> {
-  const { dtype, resource, stream, label } = request;
+/** Request for a new lazy buffer. */
+export interface LazyBufferRequest<D extends DType> extends DeviceBufferRequest<D> {
+  /** File that the elements are read from. */
+  readonly file?: FilePath | undefined;
+  /** Offset of the first element in the file, in bytes. */
+  readonly fileOffset?: number | undefined;
+}
+
+/**
+ * Creates a buffer without allocating its memory, or looking at its file.
+ *
+ * @throws TypeError for what is no path, and for an offset without a file.
+ */
+export function planLazyBuffer<D extends DType>(request: LazyBufferRequest<D>): LazyBuffer<D> {
+  const { dtype, resource, stream, file, fileOffset } = request;
+  if (file === undefined && fileOffset !== undefined) {
+    throw new TypeError('Cannot plan a lazy buffer: option "fileOffset" needs a file');
+  }
+  const contents = file === undefined ? undefined : new FileContents(file, fileOffset);
+  const { label = contents?.path.replace(/.*\//s, "") } = request;
   const shape = toShape(request.shape);
   const byteLength = byteLengthOf(dtype, shape);
   const kind = kindOf(resource);
-  const allocation = new LazyAllocation({ kind, byteLength, resource, stream, label });
+  const block = { kind, byteLength, resource, stream, label };
+  const allocation = new LazyAllocation(
+    block,
+    contents && ((memory, on) => {
+      try {
+        contents.loadSync(memory, on);
+      } catch (error) {
+        // The block must not know its buffer, or that would never be collected.
+        throw loadingError(`LazyBuffer(${nameOf(memory)}, ${formatShape(dtype, shape)})`, error);
+      }
+    }),
+  );
   const token = { allocation };
   allocation.guard(token);
-  const fields = { allocation, token, dtype, shape, byteOffset: 0, isView: false };
+  const fields = { allocation, contents, token, dtype, shape, byteOffset: 0, isView: false };
   return new LazyBuffer(new Parts(fields));
 }

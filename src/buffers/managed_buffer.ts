@@ -7,7 +7,13 @@ import { STREAM_CHOICE, type StreamChoice } from "../order/stream_choice.ts";
 import { CudaUnavailableError } from "../words/errors.ts";
 import { Parts } from "../words/parts.ts";
 import type { DeviceBufferRequest } from "./device_buffer.ts";
-import { ALLOCATE_LIKE, streamFor } from "./gpu_buffer.ts";
+import {
+  ALLOCATE_LIKE,
+  type AsTypeOptions,
+  type GpuBuffer,
+  type LikeOptions,
+  streamFor,
+} from "./gpu_buffer.ts";
 import { HostBuffer } from "./host_buffer.ts";
 import {
   adviseRange,
@@ -90,6 +96,17 @@ export class ManagedBuffer<D extends DType = DType> extends HostBuffer<D> {
   /** Returns a view of the same bytes as another element type; see {@link HostBuffer.as}. */
   override as<E extends DType>(dtype: E): ManagedBuffer<E> {
     return super.as(dtype) as ManagedBuffer<E>;
+  }
+
+  /** Queues converting the elements into a new buffer of the same kind; see {@link GpuBuffer.astype}. */
+  override astype<E extends DType>(dtype: E, options?: LikeOptions): ManagedBuffer<E>;
+  /** Queues converting the elements into another buffer, and returns that one. */
+  override astype<E extends DType, B extends GpuBuffer<E>>(
+    dtype: E,
+    options: AsTypeOptions<B> & { readonly into: B },
+  ): B;
+  override astype<E extends DType>(dtype: E, options?: LikeOptions): GpuBuffer<E> {
+    return super.astype(dtype, options);
   }
 
   /**

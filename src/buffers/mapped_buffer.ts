@@ -10,7 +10,12 @@ import { addressOf } from "../transfer/host_memory.ts";
 import { describeNumber, describeValue } from "../words/format.ts";
 import { Parts } from "../words/parts.ts";
 import type { DeviceBufferRequest } from "./device_buffer.ts";
-import { ALLOCATE_LIKE } from "./gpu_buffer.ts";
+import {
+  ALLOCATE_LIKE,
+  type AsTypeOptions,
+  type GpuBuffer,
+  type LikeOptions,
+} from "./gpu_buffer.ts";
 import { HostBuffer, type HostBufferFields, hostBytesOf } from "./host_buffer.ts";
 import { byteLengthOf, toShape } from "./shape.ts";
 
@@ -108,6 +113,17 @@ export class MappedBuffer<D extends DType = DType> extends HostBuffer<D> {
   /** Returns a view of the same bytes as another element type; see {@link HostBuffer.as}. */
   override as<E extends DType>(dtype: E): MappedBuffer<E> {
     return super.as(dtype) as MappedBuffer<E>;
+  }
+
+  /** Queues converting the elements into a new buffer of the same kind; see {@link GpuBuffer.astype}. */
+  override astype<E extends DType>(dtype: E, options?: LikeOptions): MappedBuffer<E>;
+  /** Queues converting the elements into another buffer, and returns that one. */
+  override astype<E extends DType, B extends GpuBuffer<E>>(
+    dtype: E,
+    options: AsTypeOptions<B> & { readonly into: B },
+  ): B;
+  override astype<E extends DType>(dtype: E, options?: LikeOptions): GpuBuffer<E> {
+    return super.astype(dtype, options);
   }
 
   /**

@@ -1,6 +1,11 @@
 // Page-locked host memory as a typed array: the source and destination of queued copies.
 
-import { ALLOCATE_LIKE } from "./gpu_buffer.ts";
+import {
+  ALLOCATE_LIKE,
+  type AsTypeOptions,
+  type GpuBuffer,
+  type LikeOptions,
+} from "./gpu_buffer.ts";
 import type { DType } from "../dtype.ts";
 import { Parts } from "../words/parts.ts";
 import { Allocation } from "../memory/allocation.ts";
@@ -33,6 +38,17 @@ export class PinnedBuffer<D extends DType = DType> extends HostBuffer<D> {
   /** Returns a view of the same bytes as another element type; see {@link HostBuffer.as}. */
   override as<E extends DType>(dtype: E): PinnedBuffer<E> {
     return super.as(dtype) as PinnedBuffer<E>;
+  }
+
+  /** Queues converting the elements into a new buffer of the same kind; see {@link GpuBuffer.astype}. */
+  override astype<E extends DType>(dtype: E, options?: LikeOptions): PinnedBuffer<E>;
+  /** Queues converting the elements into another buffer, and returns that one. */
+  override astype<E extends DType, B extends GpuBuffer<E>>(
+    dtype: E,
+    options: AsTypeOptions<B> & { readonly into: B },
+  ): B;
+  override astype<E extends DType>(dtype: E, options?: LikeOptions): GpuBuffer<E> {
+    return super.astype(dtype, options);
   }
 
   /**

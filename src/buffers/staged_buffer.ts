@@ -11,7 +11,14 @@ import { DisposedError } from "../words/errors.ts";
 import { NUMBER, OptionSet } from "../words/options.ts";
 import { Parts } from "../words/parts.ts";
 import type { DeviceBufferRequest } from "./device_buffer.ts";
-import { ALLOCATE_LIKE, type BufferFields, GpuBuffer, streamFor } from "./gpu_buffer.ts";
+import {
+  ALLOCATE_LIKE,
+  type AsTypeOptions,
+  type BufferFields,
+  GpuBuffer,
+  type LikeOptions,
+  streamFor,
+} from "./gpu_buffer.ts";
 import { PinnedBuffer } from "./pinned_buffer.ts";
 import { QueuedWork } from "./queued_work.ts";
 import { byteLengthOf, toShape } from "./shape.ts";
@@ -95,6 +102,17 @@ export class StagedBuffer<D extends DType = DType> extends GpuBuffer<D> {
   /** Shows the same bytes as another element type, in both halves; see {@link GpuBuffer.as}. */
   override as<E extends DType>(dtype: E): StagedBuffer<E> {
     return super.as(dtype) as StagedBuffer<E>;
+  }
+
+  /** Queues converting the elements into a new buffer of the same kind; see {@link GpuBuffer.astype}. */
+  override astype<E extends DType>(dtype: E, options?: LikeOptions): StagedBuffer<E>;
+  /** Queues converting the elements into another buffer, and returns that one. */
+  override astype<E extends DType, B extends GpuBuffer<E>>(
+    dtype: E,
+    options: AsTypeOptions<B> & { readonly into: B },
+  ): B;
+  override astype<E extends DType>(dtype: E, options?: LikeOptions): GpuBuffer<E> {
+    return super.astype(dtype, options);
   }
 
   /**

@@ -26,8 +26,9 @@ import { DisposedError } from "../words/errors.ts";
 import { describeNumber } from "../words/format.ts";
 import { NUMBER, OptionSet } from "../words/options.ts";
 import { Parts, partsOf } from "../words/parts.ts";
+import { CONVERT, isConvertible } from "./conversion.ts";
 import { elementOf } from "./element.ts";
-import type { GpuBuffer, Uploadable } from "./gpu_buffer.ts";
+import type { AsTypeOptions, GpuBuffer, LikeOptions, Uploadable } from "./gpu_buffer.ts";
 import { hostSource } from "./host_elements.ts";
 import { sharesElement } from "./overlap.ts";
 import { countOf, formatShape, resolveRange, resolveStep, type Shape } from "./shape.ts";
@@ -223,6 +224,27 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
       copy.dispose();
       throw error;
     }
+  }
+
+  /**
+   * Queues converting the elements to another type, in the order of the view, into a new buffer of the
+   * same kind; see {@link GpuBuffer.astype}.
+   */
+  astype<E extends DType>(dtype: E, options?: LikeOptions): GpuBuffer<E>;
+  /** Queues converting the elements into a buffer of the same shape, and returns that one. */
+  astype<E extends DType, T extends GpuBuffer<E>>(
+    dtype: E,
+    options: AsTypeOptions<T> & { readonly into: T },
+  ): T;
+  astype<E extends DType>(dtype: E, options: AsTypeOptions = {}): GpuBuffer<E> {
+    this.#checkUsable();
+    if (isConvertible(this)) {
+      const { shape, strides, offset } = this;
+      return this.buffer[CONVERT]({ shape, strides, offset, name: this }, dtype, options);
+    }
+    const stream = options?.stream;
+    using packed: GpuBuffer = this.contiguous({ stream });
+    return packed.astype(dtype, options as LikeOptions);
   }
 
   /**

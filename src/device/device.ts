@@ -32,7 +32,12 @@ import {
   STAGED_OPTIONS,
   type StagedOptions,
 } from "../buffers/kind_options.ts";
-import { type LazyBuffer, planLazyBuffer } from "../buffers/lazy_buffer.ts";
+import {
+  LAZY_OPTIONS,
+  type LazyBuffer,
+  type LazyOptions,
+  planLazyBuffer,
+} from "../buffers/lazy_buffer.ts";
 import { allocateManagedBuffer, type ManagedBuffer } from "../buffers/managed_buffer.ts";
 import {
   type ArraysOf,
@@ -1094,7 +1099,8 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   }
 
   /**
-   * Creates a buffer whose device memory is allocated by its first use, or by `ensureAllocated()`.
+   * Creates a buffer whose device memory is allocated by its first use, or by `ensureAllocated()`. With
+   * a file that use reads the elements from it as well; `await load()` does so before, without blocking.
    *
    * @example
    * ```ts
@@ -1110,10 +1116,10 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   lazy<D extends DType>(
     dtype: D,
     shape: number | Shape,
-    options: AllocateOptions = {},
+    options: LazyOptions = {},
   ): LazyBuffer<D> {
-    const { resource = this.memoryResource } = ALLOCATE_OPTIONS.read(options, "lazy");
-    return planLazyBuffer({ dtype, shape, resource, ...this.#place(options) });
+    const { resource = this.memoryResource, file, fileOffset } = LAZY_OPTIONS.read(options, "lazy");
+    return planLazyBuffer({ dtype, shape, resource, file, fileOffset, ...this.#place(options) });
   }
 
   /**

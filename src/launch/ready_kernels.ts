@@ -3,6 +3,7 @@
 import type { Context } from "../driver/context.ts";
 import type { CudaStream } from "../order/stream.ts";
 import type { MemorySpan } from "../transfer/copy.ts";
+import { CONVERSION_PTX } from "./conversion_ptx.ts";
 import { readImage } from "./image.ts";
 import { KERNEL_MEMORY, type KernelMemory, readOnly } from "./kernel_memory.ts";
 import type { KernelNumber } from "./kernel_number.ts";
@@ -25,7 +26,8 @@ export interface ReadyLaunch {
   readonly args: readonly (KernelMemory | KernelNumber | Uint8Array)[];
 }
 
-const loaded = new WeakMap<Context, LoadedCode>();
+/** The code of a context, by its text. */
+const loaded = new WeakMap<Context, Map<string, LoadedCode>>();
 
 /** Queues one of the kernels and does not wait. */
 export function launchReady(stream: CudaStream, { name, count, args }: ReadyLaunch): void {
@@ -41,7 +43,7 @@ export function launchReady(stream: CudaStream, { name, count, args }: ReadyLaun
     isCooperative: false,
     cluster: undefined,
   } as const;
-  codeOf(context).kernel(name).launch({ shape, stream, args });
+  codeOf(context, textWith(name)).kernel(name).launch({ shape, stream, args });
 }
 
 /** Memory that a kernel writes. */
@@ -54,11 +56,17 @@ export function reading(span: MemorySpan): KernelMemory {
   return readOnly(writing(span));
 }
 
-function codeOf(context: Context): LoadedCode {
-  const known = loaded.get(context);
+function textWith(name: string): string {
+  return name.startsWith("vramkit_convert") ? CONVERSION_PTX : READY_PTX;
+}
+
+function codeOf(context: Context, text: string): LoadedCode {
+  const codes = loaded.get(context) ?? new Map<string, LoadedCode>();
+  loaded.set(context, codes);
+  const known = codes.get(text);
   if (known !== undefined) return known;
-  const made = new LoadedCode(context, readImage(READY_PTX), "of vramkit");
-  loaded.set(context, made);
+  const made = new LoadedCode(context, readImage(text), "of vramkit");
+  codes.set(text, made);
   context.atRelease(() => made.release());
   return made;
 }

@@ -1,20 +1,29 @@
 // A block whose memory is taken at first use: the record exists before, and holds no bytes.
 
-import { defaultStreamOf } from "../order/stream.ts";
+import { DisposedError } from "../words/errors.ts";
+import { nameOf } from "../accounting/ledger.ts";
+import { type CudaStream, defaultStreamOf } from "../order/stream.ts";
 import { Allocation, type AllocationRequest, takeMemory } from "./allocation.ts";
+import { takeAfterCollection } from "./out_of_memory.ts";
+
+/** Fills new memory, which nobody else knows. */
+export type Filling<R> = (block: Allocation, stream: CudaStream) => R;
 
 /** A block of memory that may not be there yet. */
 export class LazyAllocation extends Allocation {
   readonly #request: AllocationRequest;
+  readonly #fill: Filling<void> | undefined;
 
   /**
    * Notes what to allocate, and takes no memory.
    *
+   * @param fill Fills the memory before anybody sees it.
    * @ignore
    */
-  constructor(request: AllocationRequest) {
+  constructor(request: AllocationRequest, fill?: Filling<void>) {
     super({ ...request, byteLength: 0 }, 0n);
     this.#request = request;
+    this.#fill = fill;
   }
 
   /** The bytes that it holds once it is allocated. */
@@ -34,10 +43,56 @@ export class LazyAllocation extends Allocation {
    */
   ensure(): void {
     if (this.isAllocated || this.released) return;
-    const { stream: wanted, byteLength } = this.#request;
-    const stream = wanted.disposed ? defaultStreamOf(this.context) : wanted;
+    const { byteLength } = this.#request;
+    const stream = this.#stream;
+    if (this.#fill !== undefined) {
+      const block = this.#take(stream);
+      try {
+        this.#fill(block, stream);
+      } catch (error) {
+        block.release();
+        throw error;
+      }
+      return this.#adopt(block);
+    }
     const address = takeMemory({ ...this.#request, stream });
     this.place({ address, byteLength }); // first, so that it is given back whatever fails next
     this.usage.order(stream, "write");
+  }
+
+  /**
+   * Takes the memory and fills it without blocking, unless it is there by then.
+   *
+   * @throws DisposedError when the block was released meanwhile.
+   */
+  async fill(fill: Filling<Promise<void>>): Promise<void> {
+    if (this.isAllocated || this.released) return;
+    const stream = this.#stream;
+    const block = await takeAfterCollection(this.context, () => this.#take(stream));
+    try {
+      await fill(block, stream);
+    } catch (error) {
+      block.release();
+      throw error;
+    }
+    if (!this.isAllocated && !this.released) return this.#adopt(block);
+    block.release();
+    if (this.released) throw new DisposedError(nameOf(this));
+  }
+
+  get #stream(): CudaStream {
+    const { stream } = this.#request;
+    return stream.disposed ? defaultStreamOf(this.context) : stream;
+  }
+
+  #take(stream: CudaStream): Allocation {
+    return Allocation.create({ ...this.#request, stream });
+  }
+
+  /** Takes over memory that was filled. */
+  #adopt(block: Allocation): void {
+    const { byteLength } = block;
+    this.place({ address: block.giveAway(), byteLength });
+    this.usage.order(this.#stream, "write");
   }
 }

@@ -26,6 +26,7 @@ const ARGUMENTS: Readonly<Record<string, (buffer: GpuBuffer) => unknown[]>> = {
   view: () => [0],
   reshape: () => [[4]],
   as: () => ["uint8"],
+  astype: () => ["uint8"],
   split: () => [1],
   chunks: () => [1],
   at: () => [0],

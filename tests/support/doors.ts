@@ -370,7 +370,15 @@ export const DOORS: Readonly<Record<string, Door>> = {
     { ...PLACE, reserveSize: "size", stepSize: "size", shape: "shape" },
     ({ gpu }, o) => gpu.growable("float32", o),
   ),
-  "CudaDevice#lazy": door("lazy", ALLOCATE, ({ gpu }, o) => gpu.lazy("float32", 4, o)),
+  "CudaDevice#lazy": door(
+    "lazy",
+    { ...ALLOCATE, file: "text", fileOffset: "number" },
+    ({ gpu }, o) => gpu.lazy("float32", 4, o),
+  ),
+  "LazyBuffer#load": door("load", PARTS, async ({ gpu }, o) => {
+    using lazy = gpu.lazy("float32", 4);
+    await lazy.load(o);
+  }),
   "CudaDevice#register": door(
     "register",
     { ...PLACE, ...ELEMENTS, portable: "flag", readOnly: "flag" },
@@ -378,6 +386,14 @@ export const DOORS: Readonly<Record<string, Door>> = {
   ),
   "CudaDevice#pitched": door("pitched", PLACE, ({ gpu }, o) => gpu.pitched("float32", [2, 2], o)),
   "GpuBuffer#slice": door("slice", PLACE, ({ buffer }, o) => buffer.slice(0, 2, o)),
+  ...Object.fromEntries(
+    // Each kind says for itself what it returns.
+    ["Gpu", "Device", "Growable", "Lazy", "Managed", "Mapped", "Pinned", "Registered", "Staged"]
+      .map((kind) => [
+        `${kind}Buffer#astype`,
+        door("astype", { ...PLACE, into: "record" }, ({ buffer }, o) => buffer.astype("int32", o)),
+      ]),
+  ),
   "GpuBuffer#strided": door("strided", LAYOUT, ({ buffer }, o) => buffer.strided(o)),
   "GpuBuffer#allocateLike": door("allocateLike", PLACE, ({ buffer }, o) => {
     return buffer.allocateLike(4, o);
@@ -450,6 +466,9 @@ export const DOORS: Readonly<Record<string, Door>> = {
     return source.strided().copyTo(view, o);
   }),
   "StridedView#fill": door("fill", STREAM, ({ view }, o) => view.fill(9, o)),
+  "StridedView#astype": door("astype", { ...PLACE, into: "record" }, ({ view }, o) => {
+    return view.astype("int32", o);
+  }),
   "StridedView#contiguous": door("contiguous", STREAM, ({ view }, o) => view.contiguous(o)),
   "StridedView#upload": door("upload", TRANSFER, ({ view }, o) => view.upload(VALUES, o)),
   "StridedView#download": door("download", TRANSFER, ({ view }, o) => view.download(o)),

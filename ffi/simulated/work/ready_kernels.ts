@@ -3,6 +3,7 @@
 
 import { costOf } from "../model/engine.ts";
 import type { SimulatedKernel, SimulatedLaunch } from "../options.ts";
+import { CONVERSION_KERNELS } from "./conversions.ts";
 
 /** Elements that a run of numbers is written in, by the name of its kernel. */
 const INTEGER_ARRAYS = {
@@ -126,6 +127,7 @@ export const READY_KERNELS: Readonly<Record<string, SimulatedKernel>> = {
   vramkit_repeat: repeat,
   vramkit_copy: copy,
   vramkit_chase: chase,
+  ...CONVERSION_KERNELS,
 };
 
 /** Writes `start`, `start + step` and so on; whole numbers wrap around. */

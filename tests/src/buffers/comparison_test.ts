@@ -7,7 +7,10 @@ import { sourceOf } from "../../../ffi/nvrtc_library.ts";
 import { READY_KERNELS } from "../../../ffi/simulated/work/ready_kernels.ts";
 import type { DType, GpuBuffer } from "../../../mod.ts";
 import { readEntries } from "../../../src/launch/parameter_type.ts";
+import { CONVERSION_PTX } from "../../../src/launch/conversion_ptx.ts";
+import { CONVERSION_SOURCE } from "../../../src/launch/conversion_source.ts";
 import { READY_PTX } from "../../../src/launch/ready_ptx.ts";
+import { READY_SOURCE } from "../../../src/launch/ready_source.ts";
 import { testOnTwoDevices } from "../../support/driver.ts";
 import { makeReadyPtx, READY_COMPILER, versionOf } from "../../support/kernels/ready_ptx.ts";
 import { Random } from "../../support/random.ts";
@@ -199,7 +202,7 @@ testOnTwoDevices("GpuBuffer.equals() refuses memory of another device", async (f
 });
 
 Deno.test("the kit's kernels are the same in PTX and on the simulated driver", () => {
-  const entries = readEntries(READY_PTX);
+  const entries = new Map([...readEntries(READY_PTX), ...readEntries(CONVERSION_PTX)]);
   assertEquals([...entries.keys()].sort(), Object.keys(READY_KERNELS).sort());
   for (const [name, types] of entries) {
     assertEquals(
@@ -222,7 +225,8 @@ Deno.test({
   ignore: version !== READY_COMPILER,
   async fn() {
     assert(compiler !== undefined);
-    assertEquals(READY_PTX, await makeReadyPtx(compiler));
+    assertEquals(READY_PTX, await makeReadyPtx(compiler, READY_SOURCE));
+    assertEquals(CONVERSION_PTX, await makeReadyPtx(compiler, CONVERSION_SOURCE));
     assertNotEquals(READY_PTX, "");
   },
 });

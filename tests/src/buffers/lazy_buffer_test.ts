@@ -1,12 +1,21 @@
 // Lazy buffers: what takes the memory, what must not, and what happens when it cannot be had.
 
-import { assert, assertEquals, assertFalse, assertNotEquals, assertThrows } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertFalse,
+  assertNotEquals,
+  assertRejects,
+  assertThrows,
+} from "@std/assert";
 import { CUresult } from "../../../ffi/constants.ts";
 import type { LazyBuffer } from "../../../src/buffers/lazy_buffer.ts";
 import "../../../src/cards/shown.ts";
+import type { CudaDevice } from "../../../mod.ts";
 import { DisposedError, OutOfMemoryError } from "../../../src/words/errors.ts";
 import { patternBytes } from "../../support/contents.ts";
 import { faultyDriver, watchedDriver } from "../../support/faulty_driver.ts";
+import { TemporaryFolder } from "../../support/temporary_folder.ts";
 import { freeBytes, withDevice } from "../../support/with_device.ts";
 
 Deno.test("LazyBuffer takes no memory when it is planned, looked at or shown", () => {
@@ -126,4 +135,137 @@ function showInNotebook(value: object): void {
   const display = Reflect.get(value, Symbol.for("Jupyter.display"));
   assert(typeof display === "function");
   display.call(value);
+}
+
+Deno.test("LazyBuffer reads its file at first use, the part that it was given", () =>
+  withFolder((gpu, folder) => {
+    const path = `${folder}/values.bin`;
+    const values = Float32Array.from({ length: 100 }, (_, index) => index);
+    const uses: ((lazy: LazyBuffer<"float32">) => unknown)[] = [
+      (lazy) => lazy.ptr,
+      (lazy) => lazy.downloadSync(),
+      (lazy) => lazy.ensureAllocated(),
+      (lazy) => lazy.subarray(1, 2).as("uint8").span,
+      (lazy) => lazy.astype("int32").dispose(),
+      (lazy) => lazy.strided({ shape: [2], strides: [2] }).contiguous().dispose(),
+    ];
+    for (const use of uses) {
+      using lazy = gpu.lazy("float32", [2, 5], { file: path, fileOffset: 40 });
+      assertEquals([lazy.file, lazy.label, lazy.isAllocated], [path, "values.bin", false]);
+      assertEquals(
+        Deno.inspect(lazy),
+        "LazyBuffer(values.bin, float32[2, 5]) 40 B on device 0, not loaded yet",
+      );
+      Deno.writeFileSync(path, new Uint8Array(values.buffer));
+      use(lazy);
+      assert(lazy.isAllocated, String(use));
+      Deno.removeSync(path);
+      assertEquals(lazy.downloadSync(), values.slice(10, 20), String(use));
+      assertEquals(gpu.live().count, 1);
+    }
+  }));
+
+Deno.test("LazyBuffer loads without blocking, once for all that ask", () =>
+  withFolder(async (gpu, folder) => {
+    const path = `${folder}/values.bin`;
+    const values = Uint8Array.from({ length: 3 << 20 }, (_, index) => index * index >> 3);
+    await Deno.writeFile(path, values);
+    using lazy = gpu.lazy("uint8", values.length, { file: new URL(`file://${path}`) });
+    const seen: number[] = [];
+    const view = lazy.subarray(7);
+    const loads = [lazy.load({ onProgress: (done) => void seen.push(done) }), view.load()];
+    assertEquals(await Promise.all(loads), [lazy, view]);
+    assertEquals(seen.at(-1), values.length);
+    assertEquals(await lazy.download(), values);
+    assertEquals(await lazy.load(), lazy);
+    using early = gpu.lazy("uint8", values.length, { file: path });
+    const late = early.load();
+    assertEquals(early.subarray(5, 9).downloadSync(), values.slice(5, 9));
+    await late;
+    assertEquals(await early.download(), values);
+    assertEquals(gpu.live().byteLength, 2 * values.length);
+    using plain = gpu.lazy("uint8", 4);
+    assert((await plain.load()).isAllocated);
+  }));
+
+Deno.test("LazyBuffer that cannot read its file says why, takes nothing, and tries again", () =>
+  withFolder(async (gpu, folder) => {
+    const path = `${folder}/values.bin`;
+    using lazy = gpu.lazy("float32", 4, { file: path, fileOffset: 4, label: "weights" });
+    const check = async (Kind: new (...args: never[]) => Error, words: string) => {
+      assertThrows(() => lazy.fill(1), Kind, words);
+      const error = await assertRejects(() => lazy.load(), Kind, words);
+      assert(error.message.startsWith("Cannot load LazyBuffer(weights, float32[4]): "), `${error}`);
+      assertEquals([lazy.isAllocated, gpu.live().byteLength], [false, 0]);
+    };
+    await check(Deno.errors.NotFound, "it does not exist");
+    Deno.writeFileSync(path, new Uint8Array(19));
+    await check(RangeError, `Cannot read 16 bytes at 4 of ${path}: it has 19`);
+    Deno.removeSync(path);
+    Deno.mkdirSync(path);
+    await check(TypeError, "folder");
+    Deno.removeSync(path);
+    Deno.writeFileSync(path, new Uint8Array(20).fill(0));
+    assertEquals(lazy.downloadSync(), new Float32Array(4));
+  }));
+
+Deno.test("LazyBuffer whose file is written by a call under way waits for it in load()", () =>
+  withFolder(async (gpu, folder) => {
+    const path = `${folder}/values.bin`;
+    using x = await gpu.upload(new Uint8Array(5 << 20).fill(3));
+    using lazy = gpu.lazy("uint8", 5 << 20, { file: path });
+    const saved = x.writeFile(path);
+    assertThrows(() => lazy.fill(1), TypeError, "await that call, or load()");
+    const loaded = lazy.load();
+    await Promise.all([saved, loaded]);
+    assert(await lazy.equals(x as never));
+  }));
+
+Deno.test("LazyBuffer that is disposed, or ended by a signal, while it loads, leaves nothing", () =>
+  withFolder(async (gpu, folder) => {
+    const path = `${folder}/values.bin`;
+    await Deno.writeFile(path, new Uint8Array(64 << 20));
+    const lazy = gpu.lazy("uint8", 64 << 20, { file: path });
+    const loaded = lazy.load();
+    lazy.dispose();
+    await assertRejects(() => loaded, DisposedError);
+    using other = gpu.lazy("uint8", 64 << 20, { file: path });
+    await assertRejects(() => other.load({ signal: AbortSignal.abort("enough") }));
+    assertEquals([other.isAllocated, gpu.live().byteLength], [false, 0]);
+  }));
+
+Deno.test("LazyBuffer with a file is not loaded in a capture, and is used there when it is", () =>
+  withFolder((gpu, folder) => {
+    const path = `${folder}/values.bin`;
+    Deno.writeFileSync(path, Uint8Array.of(1, 2, 3));
+    using lazy = gpu.lazy("uint8", 3, { file: path });
+    using x = gpu.zeros("uint8", 3);
+    assertThrows(
+      () => gpu.capture(() => void x.copyFrom(lazy as never)),
+      TypeError,
+      "is being captured",
+    );
+    assertFalse(lazy.isAllocated);
+    lazy.ensureAllocated();
+    using graph = gpu.capture(() => void x.copyFrom(lazy as never));
+    graph.launch();
+    assertEquals(x.downloadSync(), Uint8Array.of(1, 2, 3));
+  }));
+
+Deno.test("CudaDevice.lazy() checks what it is told of a file", () =>
+  withDevice((gpu) => {
+    const plan = (options: unknown) => () => gpu.lazy("uint8", 3, options as never);
+    assertThrows(plan({ fileOffset: 3 }), TypeError, "needs a file");
+    assertThrows(plan({ file: "a", fileOffset: -1 }), RangeError, "file offset");
+    assertThrows(plan({ file: 5 }), TypeError, '"file"');
+    assertThrows(plan({ file: "" }), TypeError, "path");
+    assertEquals(gpu.live().count, 0);
+  }));
+
+/** A device, and a folder that is removed afterwards. */
+function withFolder(body: (gpu: CudaDevice, folder: string) => unknown): Promise<void> {
+  return withDevice(async (gpu) => {
+    using folder = new TemporaryFolder();
+    await body(gpu, folder.path);
+  });
 }

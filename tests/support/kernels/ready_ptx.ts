@@ -1,10 +1,11 @@
-// Writes src/launch/ready_ptx.ts anew: `deno task kernels`. Needs NVRTC of the version below, which
-// `pip install nvidia-cuda-nvrtc-cu12==12.9.86` brings; it works without a GPU.
+// Writes src/launch/ready_ptx.ts and conversion_ptx.ts anew: `deno task kernels`. Needs NVRTC of the
+// version below, which `pip install nvidia-cuda-nvrtc-cu12==12.9.86` brings; it works without a GPU.
 
 import { findLibrary } from "../../../ffi/nvidia_libraries.ts";
 import type { NvrtcApi } from "../../../ffi/nvrtc.ts";
 import { sourceOf } from "../../../ffi/nvrtc_library.ts";
 import { compileText } from "../../../src/kernels/compiler.ts";
+import { CONVERSION_SOURCE } from "../../../src/launch/conversion_source.ts";
 import { READY_SOURCE } from "../../../src/launch/ready_source.ts";
 
 /** The compiler whose PTX is shipped: the last that knows GPUs as old as drivers of CUDA 11.4 do. */
@@ -16,10 +17,16 @@ const ARCHITECTURE = "compute_52";
 /** The PTX version that is declared: the driver of CUDA 11.0 has it, and the kernels need no newer. */
 const PTX_VERSION = "7.0";
 
-/** Compiles the kernels, and cuts out what changes with the compiler's build. */
-export async function makeReadyPtx(api: NvrtcApi): Promise<string> {
+/** The texts, and the files that their PTX is kept in. */
+const IMAGES = [
+  { file: "ready", name: "READY_PTX", source: READY_SOURCE },
+  { file: "conversion", name: "CONVERSION_PTX", source: CONVERSION_SOURCE },
+] as const;
+
+/** Compiles kernels of the kit, and cuts out what changes with the compiler's build. */
+export async function makeReadyPtx(api: NvrtcApi, source: string): Promise<string> {
   const { image } = await compileText(api, {
-    source: READY_SOURCE,
+    source,
     file: "ready.cu",
     expression: undefined,
     architecture: ARCHITECTURE,
@@ -48,12 +55,17 @@ if (import.meta.main) {
     );
     Deno.exit(1);
   }
-  const text =
-    `// The PTX of ready_source.ts, written by \`deno task kernels\`; a test compares the two.
-
-/** The text. */
-export const READY_PTX = ${"`"}${(await makeReadyPtx(api)).replaceAll("\\", "\\\\")}${"`"};
-`;
-  await Deno.writeTextFile(new URL("../../../src/launch/ready_ptx.ts", import.meta.url), text);
-  console.log(`Wrote src/launch/ready_ptx.ts with NVRTC ${version}`);
+  for (const { file, name, source } of IMAGES) {
+    const ptx = (await makeReadyPtx(api, source)).replaceAll("\\", "\\\\");
+    const text = [
+      `// The PTX of ${file}_source.ts, written by \`deno task kernels\`; a test compares the two.`,
+      "",
+      "/** The text. */",
+      `export const ${name} = \`${ptx}\`;`,
+      "",
+    ].join("\n");
+    const target = `src/launch/${file}_ptx.ts`;
+    await Deno.writeTextFile(new URL(`../../../${target}`, import.meta.url), text);
+    console.log(`Wrote ${target} with NVRTC ${version}`);
+  }
 }

@@ -55,6 +55,19 @@ export const BUFFER_STEPS: readonly Step[] = [
     },
   },
   {
+    name: "conversions: into new buffers and others, of views too",
+    run({ gpu }) {
+      using matrix = gpu.uploadSync(NUMBERS, { shape: [8, 8] });
+      using bytes = matrix.astype("uint8", { label: "bytes" });
+      using columns = matrix.transpose().astype("float64");
+      using many = matrix.reshape([2, 2, 2, 2, 2, 2, 1]).transpose().astype("int64");
+      matrix.subarray(0, 4).astype("uint8", { into: bytes.subarray(60) });
+      assertEquals([...bytes.downloadSync().subarray(58)], [58, 59, 0, 1, 2, 3]);
+      assertEquals(columns.downloadSync()[1], 8);
+      assertEquals(many.downloadSync()[1], 32n);
+    },
+  },
+  {
     name: "pinned buffers: copies both ways",
     async run({ gpu }) {
       using host = gpu.pinned("float32", 64);

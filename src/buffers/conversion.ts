@@ -1,0 +1,139 @@
+// Elements of one type as another, converted on the GPU: the checks, and the arguments of the kernels.
+
+import { type DType, elementBytes } from "../dtype.ts";
+import { u32, u64 } from "../launch/kernel_number.ts";
+import { launchReady, reading, writing } from "../launch/ready_kernels.ts";
+import type { CudaStream } from "../order/stream.ts";
+import { checkApart, type MemorySpan } from "../transfer/copy.ts";
+import { countOf } from "./shape.ts";
+import type { StridedLayout } from "./strides.ts";
+
+/** The name of the method by which a buffer converts its elements. It is a symbol, so that no editor lists it. */
+export const CONVERT: unique symbol = Symbol("convert");
+
+/** A layout of a buffer's elements, with its name for messages. */
+export interface NamedLayout extends StridedLayout {
+  /** The buffer or the view. */
+  readonly name: { toString(): string };
+}
+
+/** Elements to convert: a layout of those in some memory. */
+export interface ConversionSource extends StridedLayout {
+  /** The memory. */
+  readonly span: MemorySpan;
+  /** Element type. */
+  readonly dtype: DType;
+}
+
+/** Where the converted elements go, side by side. */
+export interface ConversionTarget {
+  /** The memory. */
+  readonly span: MemorySpan;
+  /** Element type. */
+  readonly dtype: DType;
+}
+
+/** The kernels' numbers of element types: a kind in the upper bits, the bytes' logarithm in two. */
+const CODES: Readonly<Record<DType, number>> = {
+  uint8: 0,
+  uint16: 1,
+  uint32: 2,
+  uint64: 3,
+  int8: 4,
+  int16: 5,
+  int32: 6,
+  int64: 7,
+  float16: 9,
+  float32: 10,
+  float64: 11,
+  bool: 12,
+  bfloat16: 13,
+};
+
+/** The most axes that the kernel takes, when those that lie behind each other are one. */
+const MOST_AXES = 8;
+
+/** Elements that one thread converts at a time. */
+const THREAD_ELEMENTS = 4;
+
+/** One axis: its size, and the elements from one step to the next. */
+interface Axis {
+  readonly size: number;
+  readonly stride: number;
+}
+
+/** Whether the kernels take a layout; one of more axes has to be made contiguous first. */
+export function isConvertible(layout: StridedLayout): boolean {
+  return joinedAxes(layout).length <= MOST_AXES;
+}
+
+/**
+ * Queues converting elements and does not wait.
+ *
+ * @throws TypeError when the GPU cannot use one of the two.
+ * @throws RangeError when they overlap.
+ */
+export function queueConversion(
+  target: ConversionTarget,
+  source: ConversionSource,
+  stream: CudaStream,
+): void {
+  const count = countOf(source.shape);
+  if (count === 0) return;
+  const axes = joinedAxes(source);
+  const { span, start } = reachOf(source, axes);
+  checkApart(target.span, span);
+  // Equal types move bits, which unsigned integers are.
+  const mask = source.dtype === target.dtype ? 3 : 15;
+  const [to, from] = [u32(CODES[target.dtype] & mask), u32(CODES[source.dtype] & mask)];
+  const args = [writing(target.span), reading(span), u64(count), to, from];
+  const isRun = axes.length === 0 || (axes.length === 1 && axes[0]?.stride === 1);
+  launchReady(
+    stream,
+    isRun
+      ? { name: "vramkit_convert", count: Math.ceil(count / THREAD_ELEMENTS), args }
+      : { name: "vramkit_convert_strided", count, args: [...args, layoutBytes(axes, start)] },
+  );
+}
+
+/** The memory from the lowest element to the highest, and the index of the first element there. */
+function reachOf(
+  { span, dtype, offset }: ConversionSource,
+  axes: readonly Axis[],
+): { readonly span: MemorySpan; readonly start: number } {
+  let [start, highest] = [0, 0];
+  for (const { size, stride } of axes) {
+    const distance = (size - 1) * stride;
+    if (distance < 0) start -= distance;
+    else highest += distance;
+  }
+  const bytes = elementBytes(dtype);
+  const address = span.address + BigInt((offset - start) * bytes);
+  return { span: { ...span, address, byteLength: (start + highest + 1) * bytes }, start };
+}
+
+/** Joins axes that lie behind each other, and leaves out those of one step. */
+function joinedAxes({ shape, strides }: StridedLayout): Axis[] {
+  const axes: Axis[] = [];
+  for (let at = shape.length - 1; at >= 0; at--) {
+    const [size = 1, stride = 0] = [shape[at], strides[at]];
+    if (size === 1) continue;
+    const inner = axes[0];
+    if (inner !== undefined && stride === inner.stride * inner.size) {
+      axes[0] = { size: size * inner.size, stride: inner.stride };
+    } else axes.unshift({ size, stride });
+  }
+  return axes;
+}
+
+/** Encodes the axes, the last of which is the fastest; those that there are not have size 1. */
+function layoutBytes(axes: readonly Axis[], start: number): Uint8Array {
+  const words = new BigInt64Array(2 * MOST_AXES + 1).fill(1n, 0, MOST_AXES);
+  for (const [at, { size, stride }] of axes.entries()) {
+    const place = MOST_AXES - axes.length + at;
+    words[place] = BigInt(size);
+    words[MOST_AXES + place] = BigInt(stride);
+  }
+  words[2 * MOST_AXES] = BigInt(start);
+  return new Uint8Array(words.buffer);
+}

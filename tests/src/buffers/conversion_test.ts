@@ -1,0 +1,341 @@
+// astype(): every element type as every other, the same results on a GPU and on the simulated driver,
+// compared with exact arithmetic on big numbers.
+
+import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
+import {
+  type CudaDevice,
+  type DType,
+  DTYPE_NAMES,
+  elementBytes,
+  type GpuBuffer,
+} from "../../../mod.ts";
+import { Random } from "../../support/random.ts";
+import { withDevice } from "../../support/with_device.ts";
+import { testOnTwoDevices } from "../../support/driver.ts";
+
+/** All finite values are whole multiples of the smallest float64: counted in those. */
+const UNIT_BITS = 1074n;
+
+/** A value, exactly: NaN, an infinity, or a count of units. */
+type Exact = "nan" | "inf" | "-inf" | bigint;
+
+/** Bits of the digits, and of the exponent. */
+const FLOATS: Partial<Record<DType, { readonly digits: number; readonly exponent: number }>> = {
+  float16: { digits: 10, exponent: 5 },
+  bfloat16: { digits: 7, exponent: 8 },
+  float32: { digits: 23, exponent: 8 },
+  float64: { digits: 52, exponent: 11 },
+};
+
+function decode(dtype: DType, bits: bigint): Exact {
+  const width = 8 * elementBytes(dtype);
+  const format = FLOATS[dtype];
+  if (dtype === "bool") return bits === 0n ? 0n : 1n << UNIT_BITS;
+  if (format === undefined) {
+    return (dtype.startsWith("u") ? bits : BigInt.asIntN(width, bits)) << UNIT_BITS;
+  }
+  const digits = bits & ((1n << BigInt(format.digits)) - 1n);
+  const most = (1n << BigInt(format.exponent)) - 1n;
+  const exponent = (bits >> BigInt(format.digits)) & most;
+  const isNegative = bits >> BigInt(width - 1) === 1n;
+  if (exponent === most) return digits !== 0n ? "nan" : isNegative ? "-inf" : "inf";
+  const lowest = unitsOfLowest(format);
+  const magnitude = exponent === 0n
+    ? digits << lowest
+    : (digits | (1n << BigInt(format.digits))) << (lowest + exponent - 1n);
+  return isNegative ? -magnitude : magnitude;
+}
+
+/** Logarithm of the smallest value of a format, counted in units. */
+function unitsOfLowest({ digits, exponent }: { digits: number; exponent: number }): bigint {
+  return UNIT_BITS - BigInt(2 ** (exponent - 1) - 2 + digits);
+}
+
+function encode(dtype: DType, value: Exact, isNegative: boolean): bigint {
+  const format = FLOATS[dtype];
+  if (dtype === "bool") return value === 0n ? 0n : 1n;
+  if (format === undefined) {
+    if (typeof value !== "bigint") return 0n;
+    const cut = value < 0n ? -(-value >> UNIT_BITS) : value >> UNIT_BITS;
+    return BigInt.asUintN(8 * elementBytes(dtype), cut);
+  }
+  const sign = isNegative ? 1n << BigInt(8 * elementBytes(dtype) - 1) : 0n;
+  const infinity = ((1n << BigInt(format.exponent)) - 1n) << BigInt(format.digits);
+  if (value === "nan") return infinity | (1n << BigInt(format.digits - 1));
+  if (typeof value !== "bigint") return sign | infinity;
+  const magnitude = value < 0n ? -value : value;
+  const lowest = unitsOfLowest(format);
+  const length = BigInt(magnitude.toString(2).length);
+  const cutBits = [lowest, length - BigInt(format.digits) - 1n].reduce((a, b) => a > b ? a : b);
+  let rounded = magnitude >> cutBits;
+  const rest = magnitude - (rounded << cutBits);
+  const half = cutBits === 0n ? 0n : 1n << (cutBits - 1n);
+  if (cutBits > 0n && (rest > half || (rest === half && rounded % 2n === 1n))) rounded += 1n;
+  // A carry moves into the exponent by itself.
+  const hidden = 1n << BigInt(format.digits);
+  const bits = rounded < hidden && cutBits === lowest
+    ? rounded
+    : rounded + (cutBits - lowest) * hidden;
+  return sign | (bits > infinity ? infinity : bits);
+}
+
+function reference(from: DType, to: DType, bits: bigint): bigint {
+  if (from === to) return bits;
+  const value = decode(from, bits);
+  const hasSign = FLOATS[from] !== undefined
+    ? bits >> BigInt(8 * elementBytes(from) - 1) === 1n
+    : typeof value === "bigint" && value < 0n;
+  return encode(to, value, hasSign);
+}
+
+/** Bit patterns that conversions go wrong at, and random ones. */
+function patterns(dtype: DType, random: Random, count: number): bigint[] {
+  const width = BigInt(8 * elementBytes(dtype));
+  if (dtype === "bool") return Array.from({ length: count }, () => BigInt(random.below(2)));
+  const edges = [0n, 1n, -1n, 1n << (width - 1n), (1n << (width - 1n)) - 1n];
+  for (const other of DTYPE_NAMES) {
+    const format = FLOATS[other];
+    for (const power of [1n, 7n, 8n, 10n, 11n, 15n, 16n, 23n, 24n, 31n, 32n, 52n, 53n, 62n, 63n]) {
+      for (const step of [-1n, 0n, 1n]) edges.push((1n << power) + step, -(1n << power) + step);
+    }
+    if (format === undefined || FLOATS[dtype] === undefined) continue;
+    // The largest of another format, its middle to what is next, and its smallest.
+    const infinity = ((1n << BigInt(format.exponent)) - 1n) << BigInt(format.digits);
+    for (const bits of [infinity, infinity - 1n, 1n, 1n << BigInt(format.digits)]) {
+      const near = encode(dtype, decode(other, bits), false);
+      for (const step of [-1n, 0n, 1n]) edges.push(near + step);
+      const middle = decode(other, bits - 1n);
+      const value = decode(other, bits);
+      if (typeof middle !== "bigint" || typeof value !== "bigint") continue;
+      const between = encode(dtype, (middle + value) / 2n, false);
+      for (const step of [-1n, 0n, 1n]) edges.push(between + step);
+    }
+  }
+  const mantissas = Array.from({ length: count }, () => {
+    const whole = BigInt(random.below(2 ** 32)) << 32n | BigInt(random.below(2 ** 32));
+    // Whole numbers of all lengths, since most random bits are near the largest.
+    return FLOATS[dtype] === undefined ? whole >> BigInt(random.below(64)) : whole;
+  });
+  return [...edges, ...mantissas].map((bits) => BigInt.asUintN(Number(width), bits));
+}
+
+function bytesOf(dtype: DType, bits: readonly bigint[]): ArrayBuffer {
+  const width = elementBytes(dtype);
+  const view = new DataView(new ArrayBuffer(bits.length * width));
+  for (const [index, value] of bits.entries()) {
+    for (let at = 0; at < width; at++) {
+      view.setUint8(index * width + at, Number(value >> BigInt(8 * at) & 0xffn));
+    }
+  }
+  return view.buffer;
+}
+
+function bitsOf(dtype: DType, buffer: ArrayBuffer): bigint[] {
+  const width = elementBytes(dtype);
+  const bytes = new Uint8Array(buffer);
+  return Array.from({ length: bytes.length / width }, (_, index) => {
+    let value = 0n;
+    for (let at = width - 1; at >= 0; at--) {
+      value = value << 8n | BigInt(bytes[index * width + at] ?? 0);
+    }
+    return value;
+  });
+}
+
+for (const from of DTYPE_NAMES) {
+  Deno.test(`GpuBuffer.astype() converts ${from} to every type as exact arithmetic does`, () =>
+    withDevice(async (gpu) => {
+      const random = new Random(11);
+      const bits = patterns(from, random, 400);
+      using x = await gpu.upload(bytesOf(from, bits), { dtype: from });
+      for (const to of DTYPE_NAMES) {
+        using y = x.astype(to);
+        const found = bitsOf(to, await y.download(new ArrayBuffer(y.byteLength)));
+        const expected = bits.map((value) => reference(from, to, value));
+        const wrong = found.findIndex((value, index) => value !== expected[index]);
+        const hex = (value: bigint | undefined) => value?.toString(16);
+        assert(
+          wrong < 0,
+          `${from} ${hex(bits[wrong])} to ${to}: ${hex(found[wrong])}, not ${hex(expected[wrong])}`,
+        );
+      }
+    }));
+}
+
+Deno.test("GpuBuffer.astype() reads truth in any byte that is not 0", () =>
+  withDevice(async (gpu) => {
+    using x = await gpu.upload(Uint8Array.of(0, 1, 2, 255), { dtype: "bool" });
+    using y = x.astype("float32");
+    assertEquals(await y.download(), Float32Array.of(0, 1, 1, 1));
+  }));
+
+Deno.test("GpuBuffer.astype() takes buffers of any size, and writes nothing beside them", () =>
+  withDevice(async (gpu) => {
+    for (const length of [1, 2, 3, 4, 5, 255, 256, 257, 1025, 70_001]) {
+      const values = Float32Array.from({ length: length + 2 }, (_, index) => index % 2000 - 1000);
+      using x = await gpu.upload(values);
+      using y = gpu.alloc("int16", length + 2).fill(77);
+      const part = x.subarray(1, length + 1);
+      const target = y.subarray(1, length + 1);
+      assertEquals(part.astype("int16", { into: target }), target);
+      const expected = Int16Array.from(values);
+      expected[0] = expected[length + 1] = 77;
+      assertEquals(await y.download(), expected, `${length} elements`);
+    }
+    using empty = gpu.alloc("float32", [0, 3]);
+    using none = empty.astype("uint8");
+    assertEquals([none.shape, none.dtype], [[0, 3], "uint8"]);
+  }));
+
+Deno.test("StridedView.astype() converts views of any strides in their order", () =>
+  withDevice(async (gpu) => {
+    const random = new Random(5);
+    const length = 720;
+    const values = Float64Array.from({ length }, (_, index) => index * 1.25 - 200);
+    using x = await gpu.upload(values);
+    for (let round = 0; round < 60; round++) {
+      const { shape, strides, offset } = randomLayout(random, length);
+      const view = x.strided({ shape, strides, offset });
+      using y = view.astype("int32");
+      const expected = gathered(values, { shape, strides, offset });
+      assertEquals(await y.download(), Int32Array.from(expected), `${view} from ${offset}`);
+      assertEquals(y.shape, shape);
+      using same = view.astype("float64");
+      assertEquals(await same.download(), Float64Array.from(expected));
+    }
+  }));
+
+Deno.test("StridedView.astype() takes more axes than its kernel, and disposes what it made", () =>
+  withDevice(async (gpu) => {
+    const shape = Array(10).fill(2);
+    using x = gpu.iota("int32", shape);
+    const view = x.transpose();
+    using y = view.astype("float32");
+    const expected = gathered(Float64Array.from({ length: 1024 }, (_, index) => index), view);
+    assertEquals(await y.download(), Float32Array.from(expected));
+    assertEquals(gpu.live({ kind: "device" }).count, 2);
+  }));
+
+/** Any layout that stays inside `length` elements. */
+function randomLayout(random: Random, length: number) {
+  const shape = Array.from({ length: random.below(5) }, () => 1 + random.below(4));
+  const strides = shape.map(() => random.below(13) - 6);
+  let [lowest, highest] = [0, 0];
+  for (const [axis, stride] of strides.entries()) {
+    const distance = ((shape[axis] ?? 1) - 1) * stride;
+    if (distance < 0) lowest += distance;
+    else highest += distance;
+  }
+  return { shape, strides, offset: -lowest + random.below(length - (highest - lowest)) };
+}
+
+function gathered(
+  values: Float64Array,
+  layout: { shape: readonly number[]; strides: readonly number[]; offset: number },
+): number[] {
+  const walk = (axis: number, place: number): number[] => {
+    const [size, stride = 0] = [layout.shape[axis], layout.strides[axis]];
+    if (size === undefined) return [values[place] ?? NaN];
+    return Array.from({ length: size }, (_, step) => walk(axis + 1, place + step * stride)).flat();
+  };
+  return walk(0, layout.offset);
+}
+
+Deno.test("GpuBuffer.astype() gives a buffer of the same kind and shape, with its label", () =>
+  withDevice(async (gpu) => {
+    const values = Float32Array.of(1.5, -2.5, 3, 4);
+    using device = await gpu.upload(values, { shape: [2, 2] });
+    using pinned = await gpu.downloadPinned(device);
+    using managed = gpu.managed("float32", [2, 2]).copyFrom(device);
+    using lazy = gpu.lazy("float32", [2, 2]).copyFrom(device);
+    using staged = gpu.staged("float32", [2, 2]).copyFrom(device);
+    using mapped = gpu.mapped("float32", [2, 2]).copyFrom(device);
+    using growable = gpu.growable("float32", { reserveSize: 1 }).resize(4);
+    growable.copyFrom(device.reshape(4));
+    using registered = gpu.register(values.slice());
+    const kinds: readonly GpuBuffer<"float32">[] = [
+      device,
+      pinned,
+      managed,
+      lazy,
+      staged,
+      mapped,
+      growable,
+      registered,
+    ];
+    for (const x of kinds) {
+      using y = x.astype("float64", { label: "wide" });
+      assertEquals([y.constructor, y.label, y.shape], [x.constructor, "wide", x.shape], `${x}`);
+      assertEquals(await y.download(), Float64Array.from(values), `${x}`);
+    }
+  }));
+
+Deno.test("GpuBuffer.astype() comes after calls that nobody awaited, on any stream", () =>
+  withDevice(async (gpu) => {
+    const length = 3 << 20;
+    using stream = gpu.createStream();
+    using x = gpu.zeros("float32", length);
+    const upload = x.upload(new Float32Array(length).fill(2.5));
+    using y = x.astype("uint8", { stream });
+    x.fill(9);
+    using before = y.slice(0, 2);
+    const late = y.upload(new Uint8Array(length).fill(5));
+    using z = y.astype("int64");
+    assertEquals([await before.at(1), await z.at(0)], [2, 5n]);
+    await Promise.all([upload, late]);
+    using w = x.astype("float16");
+    assertEquals(await w.at(length - 1), 9);
+  }));
+
+Deno.test("GpuBuffer.astype() is recorded by a capture, into a buffer that is there", () =>
+  withDevice(async (gpu) => {
+    using x = await gpu.upload(Float32Array.of(1.5, 2.5));
+    using y = gpu.zeros("int32", 2);
+    using graph = gpu.capture(() => void x.astype("int32", { into: y }));
+    assertEquals(await y.download(), Int32Array.of(0, 0));
+    await x.upload(Float32Array.of(-7.9, 8.9));
+    graph.launch();
+    assertEquals(await y.download(), Int32Array.of(-7, 8));
+  }));
+
+Deno.test("GpuBuffer.astype() refuses what cannot be, and leaves nothing", () =>
+  withDevice((gpu) => {
+    using x = gpu.zeros("float32", [2, 3]);
+    using y = gpu.zeros("int32", [3, 2]);
+    const before = gpu.live().count;
+    const check = (body: () => unknown, Kind: new (...args: never[]) => Error, words: string) =>
+      assertThrows(body, Kind, words);
+    check(() => x.astype("float" as never), TypeError, "float32");
+    check(() => x.astype("int32", { into: y }), RangeError, "shapes differ");
+    check(() => x.astype("int64", { into: y as never }), TypeError, "element types differ");
+    check(() => x.astype("int32", { into: new Int32Array(6) as never }), TypeError, '"into"');
+    check(() => x.astype("int32", { to: y } as never), TypeError, '"to"');
+    check(() => x.strided().astype("int32", null as never), TypeError, "astype");
+    check(() => x.astype("int32", { into: x.as("int32") }), RangeError, "onto themselves");
+    const [low, high] = [x.subarray(0, 3), x.subarray(3).as("int32")];
+    assertEquals(low.astype("int32", { into: high }), high);
+    y.dispose();
+    check(() => x.astype("int32", { into: y.reshape([2, 3]) }), Error, "it was disposed");
+    using view = x.transpose();
+    view.dispose();
+    check(() => view.astype("int8"), Error, "it was disposed");
+    assertEquals(gpu.live().count, before - 1);
+  }));
+
+testOnTwoDevices("GpuBuffer.astype() refuses memory of another device", (gpu, other) => {
+  using x = gpu.zeros("float32", 4);
+  using y = other.zeros("int32", 4);
+  assertThrows(() => x.astype("int32", { into: y }), TypeError, "copy it there first");
+});
+
+Deno.test("GpuBuffer.astype() has the types that it is asked for", () =>
+  withDevice(async (gpu: CudaDevice) => {
+    using x = await gpu.upload([1, 2, 3]);
+    using halves = x.astype("float16");
+    const values: Float16Array = await halves.download();
+    using pinned = gpu.pinned("uint8", 3);
+    const same = x.astype("uint8", { into: pinned });
+    await gpu.synchronize();
+    assertEquals([...values, ...same.array], [1, 2, 3, 1, 2, 3]);
+    await assertRejects(() => x.upload(values as never), TypeError);
+  }));
