@@ -386,3 +386,11 @@ export const CUjit_option = {
   CU_JIT_ERROR_LOG_BUFFER: 5,
   CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES: 6,
 } as const;
+
+/** CUjitInputType: what a linker is given. */
+export const CUjitInputType = {
+  CU_JIT_INPUT_CUBIN: 0,
+  CU_JIT_INPUT_PTX: 1,
+  CU_JIT_INPUT_FATBINARY: 2,
+  CU_JIT_INPUT_OBJECT: 3,
+} as const;

@@ -383,6 +383,17 @@ const KERNELS = {
   cuModuleGetFunction: { parameters: ["buffer", "u64", "buffer"], result: "i32" },
   // CUresult cuModuleGetGlobal_v2(CUdeviceptr *dptr, size_t *bytes, CUmodule hmod, const char *name)
   cuModuleGetGlobal_v2: { parameters: ["buffer", "buffer", "u64", "buffer"], result: "i32" },
+  // CUresult cuLinkCreate_v2(unsigned int numOptions, CUjit_option *options, void **optionValues, CUlinkState *stateOut)
+  cuLinkCreate_v2: { parameters: ["u32", "buffer", "buffer", "buffer"], result: "i32" },
+  // CUresult cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void *data, size_t size, const char *name, unsigned int numOptions, CUjit_option *options, void **optionValues)
+  cuLinkAddData_v2: {
+    parameters: ["u64", "i32", "buffer", "usize", "buffer", "u32", "buffer", "buffer"],
+    result: "i32",
+  },
+  // CUresult cuLinkComplete(CUlinkState state, void **cubinOut, size_t *sizeOut)
+  cuLinkComplete: { parameters: ["u64", "buffer", "buffer"], result: "i32" },
+  // CUresult cuLinkDestroy(CUlinkState state)
+  cuLinkDestroy: { parameters: ["u64"], result: "i32" },
   // CUresult cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_option *jitOptions, void **jitOptionsValues, unsigned int numJitOptions, CUlibraryOption *libraryOptions, void** libraryOptionValues, unsigned int numLibraryOptions)
   cuLibraryLoadData: {
     parameters: ["buffer", "buffer", "buffer", "buffer", "u32", "buffer", "buffer", "u32"],

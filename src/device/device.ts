@@ -106,7 +106,12 @@ import { UPLOAD_FILE_OPTIONS, uploadFile, type UploadFileOptions } from "../inte
 import { COMPILE_OPTIONS, compileKernel, type CompileOptions } from "../kernels/compile.ts";
 import type { CudaKernel } from "../kernels/cuda_kernel.ts";
 import type { CudaModule } from "../kernels/cuda_module.ts";
-import { loadModule, MODULE_OPTIONS, type ModuleOptions } from "../kernels/load_module.ts";
+import {
+  loadModule,
+  MODULE_OPTIONS,
+  type ModuleOptions,
+  type ModuleSource,
+} from "../kernels/load_module.ts";
 import {
   type Occupancy,
   OCCUPANCY_OPTIONS,
@@ -819,13 +824,14 @@ export class CudaDevice implements DeviceAllocator, Disposable {
 
   /**
    * Loads kernels and variables that were compiled before: a text of PTX, the bytes of PTX, of a cubin
-   * or of a fat binary, or the path of such a file, which needs `--allow-read`.
+   * or of a fat binary, or the path of such a file, which needs `--allow-read`. A list of those, and of
+   * object files for CUDA, is linked to one module: what one declares `extern` another has.
    *
-   * @throws TypeError for what is no such code, or was cut off.
+   * @throws TypeError for what is no such code, was cut off, or lacks something that it declares.
    * @throws CudaError when the code is for another kind of GPU, or for a newer driver.
    */
   async loadModule(
-    source: string | URL | Uint8Array,
+    source: ModuleSource | readonly ModuleSource[],
     options: ModuleOptions = {},
   ): Promise<CudaModule> {
     MODULE_OPTIONS.read(options, "loadModule");

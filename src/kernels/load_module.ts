@@ -2,7 +2,9 @@
 
 import type { Context } from "../driver/context.ts";
 import { describeValue } from "../words/format.ts";
-import { isPtx, readImage } from "../launch/image.ts";
+import { requireNoCapture } from "../order/capture.ts";
+import { isPtx, type ModuleImage, readImage } from "../launch/image.ts";
+import { linkImages } from "../launch/link_images.ts";
 import { OptionSet, TEXT } from "../words/options.ts";
 import { type CudaModule, loadImage } from "./cuda_module.ts";
 
@@ -15,19 +17,40 @@ export interface ModuleOptions {
 /** Checks the options above. */
 export const MODULE_OPTIONS: OptionSet<ModuleOptions> = new OptionSet({ label: TEXT });
 
+/** Code: PTX, the bytes of PTX, of a cubin or of a fat binary, or the path of a file with them. */
+export type ModuleSource = string | URL | Uint8Array;
+
+/** Code that was read, with its file's name where it has one. */
+interface ReadCode {
+  readonly image: ModuleImage;
+  readonly file: string | undefined;
+}
+
 /**
- * Loads a module.
+ * Loads a module, of one piece of code or of several that are linked.
  *
- * @throws TypeError for what is no code, or was cut off.
+ * @throws TypeError for what is no code, was cut off, or does not fit together.
  */
 export async function loadModule(
   context: Context,
-  source: string | URL | Uint8Array,
+  source: ModuleSource | readonly ModuleSource[],
   { label }: ModuleOptions = {},
 ): Promise<CudaModule> {
-  if (source instanceof Uint8Array) return loadImage(context, readImage(source), label);
-  if (typeof source === "string" && isText(source)) {
-    return loadImage(context, readImage(source), label);
+  if (!Array.isArray(source)) {
+    const { image, file } = await readCode(source as ModuleSource);
+    return loadImage(context, image, label ?? file);
+  }
+  if (source.length === 0) throw new TypeError("Cannot link no code: name one piece at least");
+  const codes = await Promise.all(source.map(readCode));
+  requireNoCapture("link a module");
+  const name = label ?? codes.find(({ file }) => file !== undefined)?.file;
+  const pieces = codes.map(({ image, file }, at) => ({ image, name: file ?? `piece ${at + 1}` }));
+  return loadImage(context, linkImages(context, pieces, name ?? "a module"), name);
+}
+
+async function readCode(source: ModuleSource): Promise<ReadCode> {
+  if (source instanceof Uint8Array || (typeof source === "string" && isText(source))) {
+    return { image: readImage(source), file: undefined };
   }
   if (typeof source !== "string" && !(source instanceof URL)) {
     throw new TypeError(
@@ -36,7 +59,7 @@ export async function loadModule(
     );
   }
   const file = String(source).replace(/.*\//, "");
-  return loadImage(context, readImage(await readFile(source)), label ?? file);
+  return { image: readImage(await readFile(source)), file };
 }
 
 async function readFile(path: string | URL): Promise<Uint8Array> {

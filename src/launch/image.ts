@@ -14,8 +14,11 @@ export interface ModuleImage {
   readonly entries: Entries | undefined;
 }
 
-const ELF_MAGIC = 0x464c457f;
-const FATBIN_MAGIC = 0xba55ed50;
+/** The first four bytes of an ELF file, as a cubin is. */
+export const ELF_MAGIC = 0x464c457f;
+
+/** The first four bytes of a fat binary. */
+export const FATBIN_MAGIC = 0xba55ed50;
 
 /** Bytes of the header of a 64-bit ELF file, and of one of its sections. */
 const ELF_HEADER_BYTES = 64;

@@ -42,3 +42,29 @@ function ptxFault(machine: Machine, bytes: Uint8Array): ImageFault | undefined {
   if (Number(version) > newest) return "CUDA_ERROR_UNSUPPORTED_PTX_VERSION";
   return /^\s*\.target\s+\w/m.test(text) ? undefined : "CUDA_ERROR_INVALID_PTX";
 }
+
+/** CUjitInputType of PTX, and of object files, which hold code for GPUs in the host's own format. */
+const PTX_INPUT = 1;
+const OBJECT_INPUT = 3;
+
+/** Finds the status for a piece that the linker does not take as what it is said to be. */
+export function inputFault(
+  machine: Machine,
+  type: number,
+  bytes: Uint8Array,
+): ImageFault | undefined {
+  const isElf = new TextDecoder("latin1").decode(bytes.subarray(1, 4)) === "ELF";
+  if (type === OBJECT_INPUT) return isElf ? undefined : "CUDA_ERROR_INVALID_IMAGE";
+  const isText = (bytes[0] ?? 0) === 0x2e || (bytes[0] ?? 0) === 0x2f || (bytes[0] ?? 0) <= 0x20;
+  if (isText !== (type === PTX_INPUT)) return "CUDA_ERROR_INVALID_IMAGE";
+  return imageFault(machine, Uint8Array.from(bytes));
+}
+
+/** A cubin without anything in it: its kernels are those that the machine knows. */
+export function linkedImage(): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(64);
+  const [form] = COMPILED;
+  new DataView(bytes.buffer).setUint32(0, form.magic, true);
+  bytes.set(form.bytes, form.at);
+  return bytes;
+}

@@ -16,7 +16,7 @@ import { READY_KERNELS, secondsOf } from "../work/ready_kernels.ts";
 import { submit } from "../work/submission.ts";
 import type { CallGroup } from "./calls.ts";
 import { bytesOf, type Cell, get64, getText, put32, put64, requireCell } from "./cells.ts";
-import { type ImageFault, imageFault } from "./image.ts";
+import { type ImageFault, imageFault, inputFault, linkedImage } from "./image.ts";
 
 /** A loaded image: a module of one context, or a library for all of them. */
 class Module {
@@ -54,6 +54,13 @@ class LibraryKernel {
   }
 }
 
+/** Code that is being linked. */
+class Link {
+  pieceCount = 0;
+  /** The memory that a program reads the result from until the link is destroyed. */
+  result: Uint8Array<ArrayBuffer> | undefined;
+}
+
 /** A kernel of a loaded image in one context. */
 class KernelFunction {
   readonly module: Module;
@@ -84,6 +91,7 @@ type KernelCalls = CallGroup<
   | `cuKernel${string}`
   | `cuFunc${string}`
   | `cuLaunch${string}`
+  | `cuLink${string}`
   | `cuOccupancy${string}`
 >;
 
@@ -193,6 +201,36 @@ export function kernelCalls(machine: Machine): KernelCalls {
     cuModuleGetGlobal_v2(_address, _size, module, _name) {
       machine.find(Module, module);
       refuse("CUDA_ERROR_NOT_FOUND");
+    },
+    cuLinkCreate_v2(optionCount, options, values, handle) {
+      requireCell(handle);
+      contexts.requireCurrent();
+      requireValue(optionCount === 0 || (options !== null && values !== null));
+      machine.register((registered) => {
+        put64(handle, registered);
+        return new Link();
+      });
+    },
+    cuLinkAddData_v2(handle, type, data, size, _name, optionCount, _options, _values) {
+      const link = machine.find(Link, handle);
+      requireValue(link.result === undefined && optionCount === 0 && size > 0n);
+      const fault = inputFault(machine, type, bytesOf(data).subarray(0, Number(size)));
+      if (fault !== undefined) refuse(fault);
+      link.pieceCount++;
+    },
+    cuLinkComplete(handle, address, size) {
+      const link = machine.find(Link, handle);
+      requireCell(address);
+      requireValue(link.pieceCount > 0);
+      const result = link.result ??= linkedImage();
+      put64(address, BigInt(Deno.UnsafePointer.value(Deno.UnsafePointer.of(result))));
+      if (size !== null) put64(size, result.byteLength);
+    },
+    cuLinkDestroy(handle) {
+      const link = machine.find(Link, handle);
+      // Whoever reads the result from here on reads freed memory, which zeros are here.
+      link.result?.fill(0);
+      machine.forget(handle);
     },
     cuLibraryLoadData(handle, image, options, values, optionCount, _options, _values, otherCount) {
       requireCell(handle);

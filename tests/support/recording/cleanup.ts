@@ -52,6 +52,7 @@ export function cleanUp(api: DriverApi, base: Base, world: World): boolean {
   for (const { value } of ownPools) api.cuMemPoolDestroy?.(value);
   for (const { value } of ownOf(world.alive("module"))) api.cuModuleUnload(value);
   for (const { value } of world.alive("library")) api.cuLibraryUnload?.(value);
+  for (const { value } of world.alive("link")) api.cuLinkDestroy(value);
   for (const [ordinal, count] of world.retained) {
     for (let i = 0; i < count; i++) api.cuDevicePrimaryCtxRelease_v2(ordinal);
   }

@@ -34,6 +34,7 @@ export type ThingKind =
   | "node"
   | "module"
   | "library"
+  | "link"
   | "kernel"
   | "function"
   | "ipc";
@@ -210,6 +211,10 @@ export const FUNCTIONS: Readonly<Record<DriverFunction, FunctionFacts>> = {
   cuModuleUnload: { ends: 0 },
   cuModuleGetFunction: { outputs: { 0: { makes: "function" } } },
   cuModuleGetGlobal_v2: { outputs: { 0: "machine", 1: "u64" } },
+  cuLinkCreate_v2: { outputs: { 3: { makes: "link" } } },
+  cuLinkAddData_v2: {},
+  cuLinkComplete: { outputs: { 1: "machine", 2: "machine" } },
+  cuLinkDestroy: { ends: 0 },
   cuLibraryLoadData: { outputs: { 0: { makes: "library" } } },
   cuLibraryUnload: { ends: 0 },
   cuLibraryGetKernel: { outputs: { 0: { makes: "kernel" } } },

@@ -34,6 +34,7 @@ const MADE: Partial<Record<DriverFunction, Effect>> = {
   cuMemCreate: { kind: "physical", value: cell(0) },
   cuMemMap: { kind: "mapping", value: given(0) },
   cuModuleLoadDataEx: { kind: "module", value: cell(0) },
+  cuLinkCreate_v2: { kind: "link", value: cell(3) },
   cuLibraryLoadData: { kind: "library", value: cell(0) },
   cuIpcOpenMemHandle_v2: { kind: "opened", value: cell(0) },
   cuIpcOpenEventHandle: { kind: "event", value: cell(0) },
@@ -58,6 +59,7 @@ const GIVEN_BACK: Partial<Record<DriverFunction, Effect>> = {
   cuMemRelease: { kind: "physical", value: given(0) },
   cuMemUnmap: { kind: "mapping", value: given(0) },
   cuModuleUnload: { kind: "module", value: given(0) },
+  cuLinkDestroy: { kind: "link", value: given(0) },
   cuLibraryUnload: { kind: "library", value: given(0) },
   cuDevicePrimaryCtxRelease_v2: { kind: "context", value: given(0) },
 };

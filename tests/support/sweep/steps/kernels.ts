@@ -2,6 +2,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { IOTA_PTX } from "../../kernels/kernel_driver.ts";
+import { changePtx } from "../../kernels/linked_ptx.ts";
 import type { Step } from "../scene.ts";
 
 /** Modules and launches. */
@@ -19,6 +20,15 @@ export const KERNEL_STEPS: readonly Step[] = [
       assert(gpu.occupancy(run).block > 0);
       assert(run.limits.registerCount > 0);
       assertEquals((await x.download())[7], 10);
+    },
+  },
+  {
+    name: "kernels: linked of two pieces",
+    async run({ gpu }) {
+      using module = await gpu.loadModule([IOTA_PTX, changePtx(2)], { label: "linked" });
+      using x = gpu.alloc("uint32", 8);
+      module.kernel("vramkit_iota_u32").launch({ grid: 1, block: 8, args: [x, 8, 1, 1] });
+      assertEquals((await x.download())[7], 8);
     },
   },
   {

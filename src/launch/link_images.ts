@@ -1,0 +1,93 @@
+// Several pieces of code, joined to one by the driver's linker: what one of them declares extern another
+// one has.
+
+import { CUjit_option, CUjitInputType } from "../../ffi/constants.ts";
+import { cString, readCString } from "../../ffi/pointers.ts";
+import type { Context } from "../driver/context.ts";
+import { tryRelease } from "../driver/release.ts";
+import { addressOf } from "../transfer/host_memory.ts";
+import { ELF_MAGIC, type Entries, FATBIN_MAGIC, type ModuleImage } from "./image.ts";
+
+/** Bytes for what the linker says of code that it refuses. */
+const LOG_BYTES = 16384;
+
+/** The machine that a cubin is for, as its header says; objects of the host have another. */
+const EM_CUDA = 190;
+
+/** One piece, with a name for the linker's messages. */
+export interface ImagePiece {
+  /** Its code. */
+  readonly image: ModuleImage;
+  /** Its name. */
+  readonly name: string;
+}
+
+/**
+ * Links pieces into a cubin for the device (cuLinkCreate, cuLinkAddData, cuLinkComplete).
+ *
+ * @param name The module's name, for errors.
+ *
+ * @throws TypeError with the linker's words for code that it refuses, or a name that none has.
+ * @throws CudaError when it fails without words, as for code of another kind of GPU.
+ */
+export function linkImages(
+  context: Context,
+  pieces: readonly ImagePiece[],
+  name: string,
+): ModuleImage {
+  const log = new Uint8Array(LOG_BYTES);
+  // The driver writes into these until the link is destroyed.
+  const options = Int32Array.of(
+    CUjit_option.CU_JIT_ERROR_LOG_BUFFER,
+    CUjit_option.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
+  );
+  const values = BigUint64Array.of(addressOf(log), BigInt(LOG_BYTES));
+  const state = new BigUint64Array(1);
+  context.call("cuLinkCreate_v2", 2, options, values, state);
+  const [link = 0n] = state;
+  try {
+    for (const { image: { bytes }, name } of pieces) {
+      const size = BigInt(bytes.byteLength);
+      const label = cString(name.replaceAll("\0", ""));
+      context.call("cuLinkAddData_v2", link, typeOf(bytes), bytes, size, label, 0, null, null);
+    }
+    const [address, size] = [new BigUint64Array(1), new BigUint64Array(1)];
+    context.call("cuLinkComplete", link, address, size);
+    return { bytes: copyOf(address[0] ?? 0n, Number(size[0] ?? 0n)), entries: entriesOf(pieces) };
+  } catch (error) {
+    const words = readCString(log).trim();
+    if (words === "") throw error;
+    throw new TypeError(`Cannot link ${name}: the driver's linker refuses it\n${words}`, {
+      cause: error,
+    });
+  } finally {
+    tryRelease(context.driver, "a link", () => context.giveBack("cuLinkDestroy", link));
+    void [log.byteLength, options.byteLength, values.byteLength];
+  }
+}
+
+function typeOf(bytes: Uint8Array<ArrayBuffer>): number {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const magic = bytes.byteLength < 20 ? 0 : view.getUint32(0, true);
+  if (magic === ELF_MAGIC) {
+    return view.getUint16(18, true) === EM_CUDA
+      ? CUjitInputType.CU_JIT_INPUT_CUBIN
+      : CUjitInputType.CU_JIT_INPUT_OBJECT;
+  }
+  const { CU_JIT_INPUT_FATBINARY: fatBinary, CU_JIT_INPUT_PTX: ptx } = CUjitInputType;
+  return magic === FATBIN_MAGIC ? fatBinary : ptx;
+}
+
+/** The kernels of all pieces; undefined when one of them does not tell. */
+function entriesOf(pieces: readonly ImagePiece[]): Entries | undefined {
+  const all = pieces.map(({ image }) => image.entries);
+  if (all.includes(undefined)) return undefined;
+  return new Map(all.flatMap((entries) => [...entries ?? []]));
+}
+
+function copyOf(address: bigint, byteLength: number): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(byteLength);
+  const pointer = Deno.UnsafePointer.create(address);
+  if (pointer !== null) new Deno.UnsafePointerView(pointer).copyInto(bytes);
+  return bytes;
+}
