@@ -9,8 +9,17 @@ import type { MemoryResource } from "../memory/memory_resource.ts";
 import { defaultDeviceResource } from "../memory/resource_choice.ts";
 import { kindOf } from "../memory/resource_kind.ts";
 import type { CudaStream } from "../order/stream.ts";
+import type { TransferChoice } from "../transfer/transfer_choice.ts";
+import { setElements } from "./set_elements.ts";
+import type { HostValues } from "./host_values.ts";
 import { Parts } from "../words/parts.ts";
-import { ALLOCATE_LIKE, type AsTypeOptions, GpuBuffer, type LikeOptions } from "./gpu_buffer.ts";
+import {
+  ALLOCATE_LIKE,
+  type AsTypeOptions,
+  GpuBuffer,
+  type LikeOptions,
+  type Uploadable,
+} from "./gpu_buffer.ts";
 import { byteLengthOf, type Shape, toShape } from "./shape.ts";
 
 /** Request for a new device buffer. */
@@ -60,6 +69,32 @@ export class DeviceBuffer<D extends DType = DType> extends GpuBuffer<D> {
   ): B;
   override astype<E extends DType>(dtype: E, options?: LikeOptions): GpuBuffer<E> {
     return super.astype(dtype, options);
+  }
+
+  /**
+   * Copies host values into the elements from `offset` on, by TypedArray.set's rules: a typed array of
+   * the element type, or plain numbers. Resolves when they are there.
+   *
+   * @throws RangeError when they do not fit in, also a number that the element type does not hold.
+   * @throws TypeError for an array of another type.
+   *
+   * @example
+   * ```ts
+   * import { CudaDevice } from "vramkit";
+   *
+   * using gpu = CudaDevice.open(0, { driver: "auto" });
+   * using x = gpu.zeros("int32", 5);
+   * await x.set([7, 8], 2);
+   * console.log(await x.download()); // Int32Array(5) [0, 0, 7, 8, 0]
+   * ```
+   */
+  async set(
+    source: Uploadable<D> | HostValues,
+    offset: number = 0,
+    options: TransferChoice = {},
+  ): Promise<this> {
+    await setElements(this, { source, offset }, options);
+    return this;
   }
 
   /**

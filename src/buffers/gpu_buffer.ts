@@ -42,6 +42,7 @@ import { describeValue, formatBytes } from "../words/format.ts";
 import { NUMBER, type OptionKind, OptionSet, requireKind, TEXT } from "../words/options.ts";
 import { Parts, partsOf } from "../words/parts.ts";
 import type { MemoryTicket } from "../words/ticket.ts";
+import { refuseIndices } from "./array_habits.ts";
 import { checksumOf, firstDifferentByte } from "./comparison.ts";
 import { CONVERT, type NamedLayout, queueConversion } from "./conversion.ts";
 import type { DeviceBufferRequest } from "./device_buffer.ts";
@@ -231,6 +232,10 @@ export abstract class GpuBuffer<D extends DType = DType>
     blockOf = (buffer) => buffer.#allocation;
     tokenOf = (buffer) => buffer.#token;
     showElements = (buffer, shape) => buffer.#showElements(shape);
+    refuseIndices(GpuBuffer.prototype, {
+      read: "it is on the GPU; use await x.at(i), or await x.download() for many",
+      write: "it is on the GPU; use await x.setAt(i, value), or upload() for many",
+    });
   }
 
   /**
@@ -714,9 +719,13 @@ export abstract class GpuBuffer<D extends DType = DType>
    */
   [Symbol.iterator](): never {
     throw new TypeError(
-      `Cannot iterate over ${this}: its elements are on the GPU; iterate over await x.download(), ` +
-        `or over x.array where the host sees them`,
+      `Cannot iterate over ${this}: its elements are on the GPU; iterate over await x.download()`,
     );
+  }
+
+  /** Returns the buffer's name for JSON: its elements are on the GPU, and would be missing there. */
+  toJSON(): string {
+    return this.toString();
   }
 
   /**

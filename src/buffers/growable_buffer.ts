@@ -16,6 +16,9 @@ import type { StreamTarget } from "../transfer/staged_writer.ts";
 import { writableInto } from "../transfer/web_streams.ts";
 import { CudaUnavailableError, DisposedError } from "../words/errors.ts";
 import { type ByteSize, formatBytes, parseBytes } from "../words/format.ts";
+import type { TransferChoice } from "../transfer/transfer_choice.ts";
+import { setElements } from "./set_elements.ts";
+import type { HostValues } from "./host_values.ts";
 import { Parts } from "../words/parts.ts";
 import type { DeviceBufferRequest } from "./device_buffer.ts";
 import {
@@ -26,6 +29,7 @@ import {
   type LikeOptions,
   showElements,
   streamFor,
+  type Uploadable,
 } from "./gpu_buffer.ts";
 import { byteLengthOf, type Shape, toShape } from "./shape.ts";
 
@@ -236,6 +240,22 @@ export class GrowableBuffer<D extends DType = DType> extends GpuBuffer<D> {
   ): B;
   override astype<E extends DType>(dtype: E, options?: LikeOptions): GpuBuffer<E> {
     return super.astype(dtype, options);
+  }
+
+  /**
+   * Copies host values into the elements from `offset` on, by TypedArray.set's rules: a typed array of
+   * the element type, or plain numbers. Resolves when they are there.
+   *
+   * @throws RangeError when they do not fit in, also a number that the element type does not hold.
+   * @throws TypeError for an array of another type.
+   */
+  async set(
+    source: Uploadable<D> | HostValues,
+    offset: number = 0,
+    options: TransferChoice = {},
+  ): Promise<this> {
+    await setElements(this, { source, offset }, options);
+    return this;
   }
 
   /**

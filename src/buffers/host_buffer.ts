@@ -4,6 +4,7 @@ import { type BitsOf, type DType, viewBits } from "../dtype.ts";
 import { keepWith } from "../memory/host_bytes.ts";
 import { DisposedError } from "../words/errors.ts";
 import type { Parts } from "../words/parts.ts";
+import { refuseIndices } from "./array_habits.ts";
 import { type BufferFields, GpuBuffer, tokenOf } from "./gpu_buffer.ts";
 
 /** The parts of a buffer that the CPU reaches. */
@@ -25,6 +26,8 @@ export abstract class HostBuffer<D extends DType = DType> extends GpuBuffer<D> {
 
   static {
     hostBytesOf = (buffer) => buffer.#bytes;
+    const help = "use x.array, a typed array over the same memory";
+    refuseIndices(HostBuffer.prototype, { read: help, write: help });
   }
 
   /**
@@ -51,6 +54,17 @@ export abstract class HostBuffer<D extends DType = DType> extends GpuBuffer<D> {
       throw new DisposedError(`${this}, whose array was moved away`);
     }
     return this.#array ??= this.#show();
+  }
+
+  /**
+   * Refuses iteration, spreading and `Array.from()`: they go over `array`, once the GPU is done.
+   *
+   * @throws TypeError always.
+   */
+  override [Symbol.iterator](): never {
+    throw new TypeError(
+      `Cannot iterate over ${this}: iterate over x.array, or over await x.download()`,
+    );
   }
 
   #show(): BitsOf<D> {

@@ -61,11 +61,16 @@ export function hostSource(span: ElementSpan, source: HostMemory, action: Action
  * @throws TypeError when the array holds another element type, was detached or can be resized.
  */
 export function patternBytes(dtype: DType, pattern: HostMemory, action: Action): HostBytes {
-  const { byteLength } = bytesOf(pattern, action);
-  const isNarrowed = HALF_FLOATS[dtype] !== undefined && isFloat32(pattern);
-  const length = byteLength / (isNarrowed ? 4 : elementBytes(dtype));
+  const length = elementCountOf(dtype, pattern, action);
   const { memory, convert = () => memory } = hostSource({ dtype, length }, pattern, action);
   return convert();
+}
+
+/** Counts the elements that an array holds; a fraction when its bytes end inside one. */
+export function elementCountOf(dtype: DType, source: HostMemory, action: Action): number {
+  const { byteLength } = bytesOf(source, action);
+  const isNarrowed = HALF_FLOATS[dtype] !== undefined && isFloat32(source);
+  return byteLength / (isNarrowed ? 4 : elementBytes(dtype));
 }
 
 /**

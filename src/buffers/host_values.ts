@@ -30,6 +30,14 @@ export interface PackedValues {
   readonly values: readonly HostValue[];
 }
 
+/** Whether values are in a typed array or raw bytes, and no plain numbers. */
+export function isHostMemory<M extends ArrayBufferView | ArrayBuffer | SharedArrayBuffer>(
+  values: M | HostValues,
+): values is M {
+  return ArrayBuffer.isView(values) || values instanceof ArrayBuffer ||
+    values instanceof SharedArrayBuffer;
+}
+
 /**
  * Packs values into a typed array.
  *

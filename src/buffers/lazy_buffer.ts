@@ -13,6 +13,9 @@ import type { MemorySpan } from "../transfer/copy.ts";
 import { requireNoCapture } from "../order/capture.ts";
 import { DisposedError } from "../words/errors.ts";
 import { formatBytes } from "../words/format.ts";
+import type { TransferChoice } from "../transfer/transfer_choice.ts";
+import { setElements } from "./set_elements.ts";
+import type { HostValues } from "./host_values.ts";
 import { Parts } from "../words/parts.ts";
 import type { DeviceBufferRequest } from "./device_buffer.ts";
 import {
@@ -21,6 +24,7 @@ import {
   type BufferFields,
   GpuBuffer,
   type LikeOptions,
+  type Uploadable,
 } from "./gpu_buffer.ts";
 import { byteLengthOf, formatShape, toShape } from "./shape.ts";
 
@@ -160,6 +164,22 @@ export class LazyBuffer<D extends DType = DType> extends GpuBuffer<D> {
   ): B;
   override astype<E extends DType>(dtype: E, options?: LikeOptions): GpuBuffer<E> {
     return super.astype(dtype, options);
+  }
+
+  /**
+   * Copies host values into the elements from `offset` on, by TypedArray.set's rules: a typed array of
+   * the element type, or plain numbers. Resolves when they are there.
+   *
+   * @throws RangeError when they do not fit in, also a number that the element type does not hold.
+   * @throws TypeError for an array of another type.
+   */
+  async set(
+    source: Uploadable<D> | HostValues,
+    offset: number = 0,
+    options: TransferChoice = {},
+  ): Promise<this> {
+    await setElements(this, { source, offset }, options);
+    return this;
   }
 
   /** Returns the text that the console shows; allocates nothing. */

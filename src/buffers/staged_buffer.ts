@@ -9,6 +9,9 @@ import { STREAM, type StreamChoice } from "../order/stream_choice.ts";
 import { queueCopy } from "../transfer/copy.ts";
 import { DisposedError } from "../words/errors.ts";
 import { NUMBER, OptionSet } from "../words/options.ts";
+import type { TransferChoice } from "../transfer/transfer_choice.ts";
+import { setElements } from "./set_elements.ts";
+import type { HostValues } from "./host_values.ts";
 import { Parts } from "../words/parts.ts";
 import type { DeviceBufferRequest } from "./device_buffer.ts";
 import {
@@ -18,6 +21,7 @@ import {
   GpuBuffer,
   type LikeOptions,
   streamFor,
+  type Uploadable,
 } from "./gpu_buffer.ts";
 import { PinnedBuffer } from "./pinned_buffer.ts";
 import { QueuedWork } from "./queued_work.ts";
@@ -113,6 +117,22 @@ export class StagedBuffer<D extends DType = DType> extends GpuBuffer<D> {
   ): B;
   override astype<E extends DType>(dtype: E, options?: LikeOptions): GpuBuffer<E> {
     return super.astype(dtype, options);
+  }
+
+  /**
+   * Copies host values into the elements from `offset` on, by TypedArray.set's rules: a typed array of
+   * the element type, or plain numbers. Resolves when they are there.
+   *
+   * @throws RangeError when they do not fit in, also a number that the element type does not hold.
+   * @throws TypeError for an array of another type.
+   */
+  async set(
+    source: Uploadable<D> | HostValues,
+    offset: number = 0,
+    options: TransferChoice = {},
+  ): Promise<this> {
+    await setElements(this, { source, offset }, options);
+    return this;
   }
 
   /**

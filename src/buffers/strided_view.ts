@@ -26,6 +26,7 @@ import { DisposedError } from "../words/errors.ts";
 import { describeNumber } from "../words/format.ts";
 import { NUMBER, OptionSet } from "../words/options.ts";
 import { Parts, partsOf } from "../words/parts.ts";
+import { refuseIndices } from "./array_habits.ts";
 import { CONVERT, isConvertible } from "./conversion.ts";
 import { elementOf } from "./element.ts";
 import type { AsTypeOptions, GpuBuffer, LikeOptions, Uploadable } from "./gpu_buffer.ts";
@@ -88,6 +89,13 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
     this.shape = layout.shape;
     this.strides = layout.strides;
     this.offset = layout.offset;
+  }
+
+  static {
+    refuseIndices(StridedView.prototype, {
+      read: "it is on the GPU; use await x.view(i).download(), or x.download() for many",
+      write: "it is on the GPU; use x.view(i).fill(value), or upload() for many",
+    });
   }
 
   /** Number of elements. */
@@ -304,6 +312,22 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
     const { allocation } = this.buffer.span;
     const place = { allocation, address: this.#address, byteLength };
     return makeTensor({ ...place, name: this, dtype, shape, strides }, options);
+  }
+
+  /**
+   * Refuses iteration, spreading and `Array.from()`, which would see no elements: they are on the GPU.
+   *
+   * @throws TypeError always, with the call that reads them.
+   */
+  [Symbol.iterator](): never {
+    throw new TypeError(
+      `Cannot iterate over ${this}: its elements are on the GPU; iterate over await x.download()`,
+    );
+  }
+
+  /** Returns the view's name for JSON: its elements are on the GPU, and would be missing there. */
+  toJSON(): string {
+    return this.toString();
   }
 
   /** Disposes the view; the buffer stays. */

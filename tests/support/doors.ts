@@ -394,6 +394,12 @@ export const DOORS: Readonly<Record<string, Door>> = {
         door("astype", { ...PLACE, into: "record" }, ({ buffer }, o) => buffer.astype("int32", o)),
       ]),
   ),
+  ...Object.fromEntries(
+    ["Device", "Growable", "Lazy", "Staged"].map((kind) => [
+      `${kind}Buffer#set`,
+      door("set", TRANSFER, ({ buffer }, o) => buffer.set(VALUES, 0, o)),
+    ]),
+  ),
   "GpuBuffer#strided": door("strided", LAYOUT, ({ buffer }, o) => buffer.strided(o)),
   "GpuBuffer#allocateLike": door("allocateLike", PLACE, ({ buffer }, o) => {
     return buffer.allocateLike(4, o);

@@ -70,7 +70,73 @@ Deno.test("GpuBuffer refuses iteration with the call that reads elements", () =>
     ) {
       assertThrows(use, TypeError, "iterate over await x.download()");
     }
+    assertThrows(() => Array.from(x.strided() as never), TypeError, "await x.download()");
     using host = gpu.pinned("float32", 2);
     host.array.fill(1);
+    assertThrows(() => Array.from(host as never), TypeError, "iterate over x.array");
     assertEquals([...host.array], [1, 1]);
+  }));
+
+Deno.test("GpuBuffer refuses indices with the call that reads or writes an element", () =>
+  withDevice((gpu) => {
+    using x = gpu.zeros("float32", 3);
+    using host = gpu.pinned("float32", 3);
+    for (
+      const [buffer, read, write] of [
+        [x, "await x.at(i)", "await x.setAt(i, value)"],
+        [x.subarray(1), "await x.at(i)", "await x.setAt(i, value)"],
+        [x.strided(), "x.view(i).download()", "x.view(i).fill(value)"],
+        [host, "use x.array", "use x.array"],
+      ] as const
+    ) {
+      const list = buffer as unknown as Record<number, number>;
+      for (const index of [-1, 0, 1, 9]) {
+        assertThrows(() => list[index], TypeError, read);
+        assertThrows(() => list[index] = 1, TypeError, write);
+        assertEquals(Object.hasOwn(buffer, index), false);
+      }
+      assertEquals(Object.keys(buffer).filter((key) => Number(key) >= 0), []);
+    }
+  }));
+
+Deno.test("GpuBuffer is its name in JSON, and no record that looks like data", () =>
+  withDevice((gpu) => {
+    using x = gpu.zeros("float32", [2, 3], { label: "x" });
+    assertEquals(
+      JSON.stringify({ x, columns: x.transpose() }),
+      '{"x":"DeviceBuffer(x, float32[2, 3])","columns":"StridedView(float32[3, 2] by [1, 3])"}',
+    );
+  }));
+
+Deno.test("DeviceBuffer.set() copies values into a part, by TypedArray.set's rules", () =>
+  withDevice(async (gpu) => {
+    using x = gpu.zeros("float32", [2, 3]);
+    assertEquals(await x.set([1, 2], 4), x);
+    await x.set(new Float32Array([7]), 1);
+    await x.view(0).set(new Set([8]), 2);
+    await x.set([]);
+    await x.set([[5]], 3);
+    assertEquals(await x.download(), Float32Array.of(0, 7, 8, 5, 1, 2));
+    using halves = gpu.zeros("bfloat16", 3);
+    await halves.set(Float32Array.of(1.5, 2), 1);
+    await halves.set([0.5]);
+    assertEquals(await halves.download(), Float32Array.of(0.5, 1.5, 2));
+    using longs = gpu.growable("int64", { reserveSize: 64 }).resize(2);
+    await longs.set([-3n], 1);
+    assertEquals(await longs.at(1), -3n);
+    await assertRejects(() => x.set([1], 6), RangeError, "from 6 on: it has 6, the source 1");
+    await assertRejects(() => x.set([1], -1), RangeError, "from -1 on");
+    await assertRejects(() => x.set([1], 0.5), RangeError, "from 0.5 on");
+    await assertRejects(() => x.set(new Uint8Array(3).buffer), RangeError, "0.75");
+    await assertRejects(
+      () => x.set(new Int32Array(1) as never),
+      TypeError,
+      "does not hold float32",
+    );
+    await assertRejects(() => x.set(x as never), TypeError, "copyFrom(y)");
+    await assertRejects(() => x.set(["1"] as never), TypeError, "expected a number");
+    await assertRejects(() => x.set("12" as never), TypeError);
+    using bytes = gpu.zeros("uint8", 2);
+    await assertRejects(() => bytes.set([256]), RangeError, "from 0 to 255");
+    assertEquals(await x.download(), Float32Array.of(0, 7, 8, 5, 1, 2));
   }));

@@ -1,0 +1,29 @@
+// Help for programs that use a buffer as if it were an array: `x[0]`, `[...x]`, JSON.
+
+/** Indices that people try first; a loop begins at 0. A proxy would see all, and slow every await. */
+const TRIED = [-1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
+
+/** What to do instead, for messages. */
+export interface IndexHelp {
+  /** To read one element. */
+  readonly read: string;
+  /** To write one. */
+  readonly write: string;
+}
+
+/**
+ * Makes reading and writing an element by its index an error with the call that does it: notebooks have
+ * no compiler, and without this one would be undefined and the other lost.
+ */
+export function refuseIndices(prototype: object, { read, write }: IndexHelp): void {
+  for (const index of TRIED) {
+    Object.defineProperty(prototype, index, {
+      get(this: unknown): never {
+        throw new TypeError(`Cannot read element ${index} of ${this}: ${read}`);
+      },
+      set(this: unknown): never {
+        throw new TypeError(`Cannot write element ${index} of ${this}: ${write}`);
+      },
+    });
+  }
+}
