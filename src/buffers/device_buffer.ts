@@ -5,6 +5,7 @@ import { GraphAllocation } from "../graph/graph_allocation.ts";
 import { GraphMemoryResource, resourceFor } from "../graph/graph_memory_resource.ts";
 import { Allocation } from "../memory/allocation.ts";
 import { capturedMemory } from "../memory/captured_memory.ts";
+import { ForeignMemoryResource } from "../memory/foreign_memory_resource.ts";
 import type { MemoryResource } from "../memory/memory_resource.ts";
 import { defaultDeviceResource } from "../memory/resource_choice.ts";
 import { kindOf } from "../memory/resource_kind.ts";
@@ -98,13 +99,15 @@ export class DeviceBuffer<D extends DType = DType> extends GpuBuffer<D> {
   }
 
   /**
-   * Allocates a buffer of the same kind, from the same resource unless a capture forbids it.
+   * Allocates a buffer of the same kind, from the same resource unless a capture forbids it, or that is
+   * somebody else's.
    *
    * @ignore
    */
   protected [ALLOCATE_LIKE](request: DeviceBufferRequest<D>): DeviceBuffer<D> {
     const { stream, resource: own } = request;
-    const lasting = own instanceof GraphMemoryResource ? defaultDeviceResource(stream) : own;
+    const isOnce = own instanceof GraphMemoryResource || own instanceof ForeignMemoryResource;
+    const lasting = isOnce ? defaultDeviceResource(stream) : own;
     return allocateDeviceBuffer({ ...request, resource: resourceFor(stream, lasting) });
   }
 }

@@ -413,7 +413,7 @@ export abstract class GpuBuffer<D extends DType = DType>
    * Saves the elements as a .npy file, which Python's numpy loads; resolves when it is whole. Needs
    * `--allow-write`. Until then, and when anything fails, the old file is there, untouched.
    *
-   * @throws TypeError for bfloat16, which numpy lacks; use `as("uint16")`.
+   * @throws TypeError for bfloat16, which numpy lacks; use `astype("float32")`, or `as("uint16")`.
    */
   async saveNpy(path: FilePath, options: SaveNpyOptions = {}): Promise<void> {
     SAVE_NPY_OPTIONS.read(options, "saveNpy");

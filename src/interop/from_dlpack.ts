@@ -101,7 +101,7 @@ function adopt<D extends DType>(
     endUse(tensor); // there is no memory to wait for
     return buffer;
   }
-  const attributes = pointerAttributes(context, address);
+  const attributes = attributesOf(context, tensor);
   checkDevice(tensor, attributes);
   const home = Context.retain(context.driver, attributes.deviceOrdinal);
   try {
@@ -114,6 +114,27 @@ function adopt<D extends DType>(
     return buffer;
   } finally {
     home.release(); // the buffer keeps it from here on
+  }
+}
+
+/**
+ * Asks the driver about an array's memory.
+ *
+ * @throws TypeError when it does not know it.
+ */
+function attributesOf(
+  context: Context,
+  { address, deviceType }: ForeignTensor,
+): PointerAttributes {
+  try {
+    return pointerAttributes(context, address);
+  } catch (error) {
+    if (!(error instanceof TypeError) || deviceType !== DLDeviceType.kDLCPU) throw error;
+    throw new TypeError(
+      "Cannot use an array in ordinary host memory, as numpy's are: the GPU does not reach it; " +
+        "upload() a copy of its values",
+      { cause: error },
+    );
   }
 }
 

@@ -122,7 +122,9 @@ export class ParameterBlock {
       );
     }
     if (isChecked && value.byteLength !== type.byteLength) {
-      throw new TypeError(`expected ${wordsFor(type)}, not ${value.byteLength} bytes`);
+      const isPlace = type.kind === "integer" && type.byteLength === 8;
+      const hint = isPlace ? "; the GPU reaches no ordinary array, gpu.upload() it" : "";
+      throw new TypeError(`expected ${wordsFor(type)}, not ${value.byteLength} bytes${hint}`);
     }
     const { buffer, byteOffset, byteLength } = value;
     new Uint8Array(this.#view.buffer, offset).set(new Uint8Array(buffer, byteOffset, byteLength));

@@ -133,7 +133,9 @@ export function encodeNpyHeader(
 ): Uint8Array<ArrayBuffer> {
   const code = Object.entries(TYPES).find(([, type]) => type === dtype)?.[0];
   if (code === undefined) {
-    throw new TypeError(`Cannot save ${dtype} for numpy, which lacks it: save as("uint16")`);
+    throw new TypeError(
+      `Cannot save ${dtype} for numpy, which lacks it: save astype("float32"), or as("uint16")`,
+    );
   }
   const order = code.endsWith("1") ? "|" : "<";
   const sizes = shape.length === 1 ? `${shape[0]},` : shape.join(", ");

@@ -5,6 +5,7 @@ import { crc32, deflateRaw, inflateRaw } from "node:zlib";
 import type { DeviceAllocator } from "../../buffers/device_allocator.ts";
 import type { DeviceBuffer } from "../../buffers/device_buffer.ts";
 import { GpuBuffer } from "../../buffers/gpu_buffer.ts";
+import { StridedView } from "../../buffers/strided_view.ts";
 import { contextOf } from "../../memory/memory_resource.ts";
 import { encodeNpyHeader, NumpyError, readNpyHeader } from "../../numpy/npy_header.ts";
 import {
@@ -254,7 +255,15 @@ function namedArrays(path: string, arrays: NamedArrays): NamedArray[] {
     if (names.has(name)) throw new TypeError(`Cannot save ${path}: there are two arrays "${name}"`);
     names.add(name);
     if (!(array instanceof GpuBuffer)) {
-      throw new TypeError(`Cannot save ${path}: "${name}" is ${describeValue(array)}, no buffer`);
+      const isView: boolean = (array as unknown) instanceof StridedView;
+      const hint = isView
+        ? "; pass its contiguous()"
+        : ArrayBuffer.isView(array)
+        ? "; upload it"
+        : "";
+      throw new TypeError(
+        `Cannot save ${path}: "${name}" is ${describeValue(array)}, no buffer${hint}`,
+      );
     }
     void array.span; // a disposed one says so
     return { name, array, header: encodeNpyHeader(array.dtype, array.shape) };
