@@ -15,7 +15,7 @@ const ALWAYS_WORK = new Set<PropertyKey>([
   ...["id", "storageId", "label", "kind", "dtype", "shape", "length", "byteLength", "byteOffset"],
   ...["totalByteLength", "capacity", "capacityBytes", "reservedBytes", "pitchBytes", "rowBytes"],
   ...["context", "deviceOrdinal", "memoryResource", "isDeviceAccessible", "isHostAccessible"],
-  ...["dispose", "close", "isWriteCombined", "owner"],
+  ...["dispose", "close", "isWriteCombined", "owner", "file"],
 ]);
 
 /** Members for derived classes, which TypeScript hides. */
@@ -77,7 +77,9 @@ function usesOf(object: object): PropertyKey[] {
   ) {
     for (const key of Object.getOwnPropertyNames(prototype)) names.add(key);
   }
-  return [...names].filter((key) => !ALWAYS_WORK.has(key) && !INTERNAL.has(key));
+  // Indices are refused whether it was disposed or not.
+  const isIndex = (key: PropertyKey) => /^-?\d+$/.test(String(key));
+  return [...names].filter((key) => !isIndex(key) && !ALWAYS_WORK.has(key) && !INTERNAL.has(key));
 }
 
 /** What a use came to: an error, or anything else. */
