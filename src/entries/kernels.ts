@@ -35,7 +35,7 @@ export {
   type LaunchOptions,
 } from "../kernels/cuda_kernel.ts";
 export { CudaModule } from "../kernels/cuda_module.ts";
-export type { ModuleOptions } from "../kernels/load_module.ts";
+export type { ModuleOptions, ModuleSource } from "../kernels/load_module.ts";
 export type { Occupancy, OccupancyOptions } from "../kernels/occupancy.ts";
 export { type KernelMemory, readOnly } from "../launch/kernel_memory.ts";
 export type { KernelLimits } from "../launch/kernel_function.ts";

@@ -31,6 +31,8 @@ export type { HostValue } from "../buffers/host_values.ts";
 export { type DLPackOptions, DLPackTensor } from "../dlpack/dlpack_tensor.ts";
 export type { DLPackPointer, FromDLPackOptions } from "../interop/from_dlpack.ts";
 export type { ForeignStream, ForeignStreamOptions } from "../order/stream.ts";
+export type { AsTypeOptions } from "../buffers/gpu_buffer.ts";
+export type { LazyOptions } from "../buffers/lazy_buffer.ts";
 export type { IotaOptions } from "../buffers/number_run.ts";
 export type { StridedLayout } from "../buffers/strides.ts";
 export type { StagedRange } from "../buffers/staged_buffer.ts";
