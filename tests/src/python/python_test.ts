@@ -487,7 +487,11 @@ testNumpy(
       const references = () => python.evaluate("__import__('sys').getrefcount(a)");
       const before = references();
       for (let turn = 0; turn < 5; turn++) {
-        assertThrows(() => python.buffer("a", { gpu }), TypeError, "must be registered first");
+        assertThrows(
+          () => python.buffer("a", { gpu }),
+          TypeError,
+          "ordinary host memory, as numpy's are",
+        );
       }
       assertEquals(references(), before);
       assertEquals(python.evaluate("float(a.sum())"), 8);

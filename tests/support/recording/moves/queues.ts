@@ -1,6 +1,7 @@
 // Moves with streams, events, captures, graphs and kernels.
 
 import { type Draft, LATCH_PREFIX } from "../draft.ts";
+import { IMAGES } from "../images.ts";
 import { RECORDABLE_MOVES } from "./copies.ts";
 import type { Chain, Move, WeightedMoves } from "./move.ts";
 
@@ -273,6 +274,19 @@ const moduleWithOptions: Move = (draft) => {
   ];
 };
 
+/** PTX that the linker makes a cubin of. */
+const link: Move = (draft) => {
+  const name = draft.name("k");
+  return [
+    [
+      `cuLinkCreate_v2 0 null null &${name}`,
+      `cuLinkAddData_v2 ${name} 1 <kernels> ${IMAGES["kernels"]?.byteLength} null 0 null null`,
+      `cuLinkComplete ${name} & &`,
+    ],
+    [`cuLinkDestroy ${name}`],
+  ];
+};
+
 const getFunction: Move = (draft) =>
   `cuModuleGetFunction &${draft.name("f")} module0 "${draft.oneOf("fill", "move", "missing")}"`;
 
@@ -312,6 +326,7 @@ export const QUEUE_MOVES: WeightedMoves = [
   [1, briefModule],
   [2, briefLibrary],
   [1, moduleWithOptions],
+  [1, link],
   [1, getFunction],
   [1, unloadModule],
 ];

@@ -1,5 +1,6 @@
 // What the driver says of modules and launches, and races, of kernels too.
 
+import { IMAGES } from "../images.ts";
 import { readScripts, type Script } from "./script.ts";
 
 /** Images that are refused, with the status. */
@@ -96,6 +97,12 @@ const OTHERS = `
   cuModuleLoadDataEx &n <versionless> 0 null null = 200
   settle
   cuModuleUnload m
+
+# a link of one piece
+  cuLinkCreate_v2 0 null null &l
+  cuLinkAddData_v2 l 1 <kernels> ${IMAGES["kernels"]?.byteLength} null 0 null null
+  cuLinkComplete l & &
+  cuLinkDestroy l
 
 # a library and its kernels
   cuLibraryLoadData &l <kernels> null null 0 null null 0
