@@ -41,7 +41,9 @@ export function linkImages(
     CUjit_option.CU_JIT_ERROR_LOG_BUFFER,
     CUjit_option.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
   );
-  const values = BigUint64Array.of(addressOf(log), BigInt(LOG_BYTES));
+  // Small arrays move while they have no buffer of their own.
+  const values = new BigUint64Array(new ArrayBuffer(16));
+  values.set([addressOf(log), BigInt(LOG_BYTES)]);
   const state = new BigUint64Array(1);
   context.call("cuLinkCreate_v2", 2, options, values, state);
   const [link = 0n] = state;
@@ -62,7 +64,7 @@ export function linkImages(
     });
   } finally {
     tryRelease(context.driver, "a link", () => context.giveBack("cuLinkDestroy", link));
-    void [log.byteLength, options.byteLength, values.byteLength];
+    void [log.byteLength, values.byteLength];
   }
 }
 
