@@ -42,6 +42,12 @@ export class MemoryCounters implements MemoryUsage {
     this.currentCount--;
   }
 
+  /** Forgets what has come and gone. */
+  forget(): void {
+    this.peakBytes = this.totalBytes = this.currentBytes;
+    this.peakCount = this.totalCount = this.currentCount;
+  }
+
   /** Returns a copy of the current numbers. */
   snapshot(): MemoryUsage {
     return { ...this };

@@ -11,3 +11,16 @@ export function nextId(): number {
 export function lastId(): number {
   return last;
 }
+
+/**
+ * Calls a function after which the numbers go on from where they were: none of what it makes may be
+ * left.
+ */
+export function withoutNumbers(body: (before: number) => void): void {
+  const before = last;
+  try {
+    body(before);
+  } finally {
+    last = before;
+  }
+}

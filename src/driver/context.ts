@@ -285,6 +285,17 @@ export class Context {
   }
 
   /**
+   * Starts all counters anew, when nothing is live yet.
+   *
+   * @ignore
+   */
+  forgetCounts(): void {
+    this.copiedBytes = 0;
+    this.waitCount = 0;
+    this.ledger.forgetCounts();
+  }
+
+  /**
    * Registers a function that runs when the last user releases the context, while it can still be
    * used.
    *

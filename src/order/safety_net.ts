@@ -71,7 +71,8 @@ export async function collectLost(): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, COLLECTION_MILLISECONDS));
 }
 
-function registerWaiting(): void {
+/** Registers the objects that wait for the end of the turn. */
+export function registerWaiting(): void {
   endTurn();
   isScheduled = false;
   for (const [index, owner] of owners.entries()) {

@@ -13,8 +13,11 @@ const MOST_BYTES = 4 * 2 ** 20;
 /** Memory that has its pages before arrays are made of it. */
 const AHEAD_BYTES = 8 * 2 ** 20;
 
-/** Bytes that new arrays may still take before the heap is looked at: a few arrays do not pay for it. */
-let leftBytes = 2 ** 21;
+/** Memory that has its pages before a program makes its first arrays: a few of them pay for no more. */
+const FIRST_BYTES = 2 ** 21;
+
+/** Bytes that new arrays may still take before the heap is looked at. */
+let leftBytes = FIRST_BYTES;
 let isRefused = false;
 
 const PAGE_STATE = new Uint8Array(1);
@@ -29,10 +32,16 @@ export function prepareHeap(byteLength: number): void {
   leftBytes -= byteLength;
   if (leftBytes >= 0) return;
   leftBytes = AHEAD_BYTES - byteLength;
-  makeNextPages();
+  makeNextPages(AHEAD_BYTES);
 }
 
-function makeNextPages(): void {
+/** Makes the pages of a program's first new arrays, in about half a millisecond. */
+export function prepareFirstPages(): void {
+  if (leftBytes === FIRST_BYTES) makeNextPages(FIRST_BYTES);
+}
+
+/** Makes the pages of the first bytes of the block that the heap would give next. */
+function makeNextPages(byteLength: number): void {
   const host = findHost();
   if (host === undefined) return;
   const size = BigInt(AHEAD_BYTES);
@@ -40,15 +49,18 @@ function makeNextPages(): void {
   host.free(host.malloc(size));
   const address = host.malloc(size);
   host.free(address);
-  const middle = address + size / 2n;
+  const middle = address + BigInt(byteLength / 2);
   if (host.mincore(middle - middle % BigInt(PAGE_BYTES), BigInt(PAGE_BYTES), PAGE_STATE) !== 0) {
     isRefused = true; // the heap gives freed memory back to the system
     return;
   }
   if (((PAGE_STATE[0] ?? 1) & 1) === 1) return;
-  const [start, end] = innerRange(address, size, BigInt(HUGE_PAGE_BYTES));
-  host.madvise(start, end - start, MADV.HUGEPAGE);
-  const [first, last] = innerRange(address, size, BigInt(PAGE_BYTES));
+  const wanted = BigInt(byteLength);
+  if (byteLength > HUGE_PAGE_BYTES) {
+    const [start, end] = innerRange(address, wanted, BigInt(HUGE_PAGE_BYTES));
+    host.madvise(start, end - start, MADV.HUGEPAGE);
+  }
+  const [first, last] = innerRange(address, wanted, BigInt(PAGE_BYTES));
   host.madvise(first, last - first, MADV.POPULATE_WRITE);
 }
 
