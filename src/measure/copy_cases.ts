@@ -26,8 +26,8 @@ export interface BandwidthMemory {
 export const COPY_COUNT = 16;
 /** Number of copies before it. */
 export const WARM_UP_COUNT = 4;
-/** The load in the other direction has twice the bytes, so that it lasts longer. */
-const LOAD_COUNT = 2 * COPY_COUNT;
+/** The copies that load the other direction are twice as large, so that they last longer. */
+const LOAD_FACTOR = 2;
 const SEED = 0x0badf00d;
 
 /** Size of a copy in these cases unless told otherwise. */
@@ -107,12 +107,8 @@ function measureCase(name: CopyCase, fields: CaseFields): CaseSpeed {
     from: bufferAt(from, fields, stream),
     to: bufferAt(to, fields, stream),
   };
-  const load = isLoaded
-    ? {
-      stream: resources.use(createStream(context)),
-      route: { from: bufferAt(to, fields, stream), to: bufferAt(from, fields, stream) },
-    }
-    : undefined;
+  const load = isLoaded ? loadOf({ from, to }, fields) : undefined;
+  const held = resources.use(createEvent(context));
   const start = resources.use(createEvent(context));
   const end = resources.use(createEvent(context));
   const latch = Latch.onStream(memory.pinned, { stream, resources });
@@ -122,17 +118,20 @@ function measureCase(name: CopyCase, fields: CaseFields): CaseSpeed {
   setPattern(measured.from, byteLength);
   if (isByKernel) copy(); // its first launch loads it, which would wait for a stream that is held
   measured.to.fill(0, { stream });
-  load?.route.from.fill(1, { stream });
   stream.synchronizeSync();
+  // Both directions warm up together, and what is timed begins on both when its own is warm.
   const queue = () => {
+    if (load !== undefined) {
+      stream.record(held);
+      load.stream.wait(held);
+      load.copy(WARM_UP_COUNT);
+    }
     for (let i = 0; i < WARM_UP_COUNT; i++) copy();
     stream.record(start);
-    load?.stream.wait(start);
-    for (let i = 0; load !== undefined && i < LOAD_COUNT; i++) {
-      load.route.to.copyFrom(load.route.from, { stream: load.stream });
-    }
     for (let i = 0; i < COPY_COUNT; i++) copy();
     stream.record(end);
+    load?.stream.wait(start);
+    load?.copy(COPY_COUNT);
   };
   const seconds: number[] = [];
   for (let sample = 0; sample < sampleCount; sample++) {
@@ -154,6 +153,27 @@ function measureCase(name: CopyCase, fields: CaseFields): CaseSpeed {
     copiesPerSample: COPY_COUNT,
     verified: hasPattern(measured.to),
   };
+}
+
+/** Copies in the direction opposite to the measured one, on a stream of their own. */
+interface Load {
+  readonly stream: CudaStream;
+  /** Queues copies. */
+  readonly copy: (count: number) => void;
+}
+
+/** Makes what loads the other direction of a case. */
+function loadOf({ from, to }: Pick<Ends, "from" | "to">, fields: CaseFields): Load {
+  const { byteLength, memory: { device: { context } }, resources } = fields;
+  const stream = resources.use(createStream(context));
+  const doubled = { ...fields, byteLength: LOAD_FACTOR * byteLength };
+  const route: Route = { from: bufferAt(to, doubled, stream), to: bufferAt(from, doubled, stream) };
+  route.from.fill(1, { stream });
+  stream.synchronizeSync();
+  const copy = (count: number) => {
+    for (let i = 0; i < count; i++) route.to.copyFrom(route.from, { stream });
+  };
+  return { stream, copy };
 }
 
 /** Bytes that a thread reads at a time. */
