@@ -19,6 +19,10 @@ const PYTHON_PEERS = {
 
 /** Says how {@linkcode runPeers} runs. */
 export interface PeerOptions {
+  /** Names of the libraries in Python to run, as python_peers.py knows them; all by default. */
+  readonly peers?: readonly string[] | undefined;
+  /** Called with what is known so far, after each library. */
+  readonly onResult?: ((report: PeerReport) => Promise<void>) | undefined;
   /** The safetensors file to load, written when missing; by default one that is removed. */
   readonly modelPath?: string;
 }
@@ -28,19 +32,29 @@ export async function runPeers(options: PeerOptions = {}): Promise<PeerReport> {
   const folder = await Deno.makeTempDir({ prefix: "vramkit_peers_" });
   try {
     const modelPath = options.modelPath ?? `${folder}/model.safetensors`;
-    const documents = [await documentOf(CPP_PEER, () => runDriver(folder))];
-    for (const [module, peer] of Object.entries(PYTHON_PEERS)) {
-      documents.push(await documentOf(peer, () => runPython(module, modelPath)));
-    }
-    return {
-      date: new Date().toISOString(),
-      device: documents.find(({ device }) => device !== "none")?.device ?? "none",
-      coreCount: navigator.hardwareConcurrency,
-      documents,
+    const documents: PeerDocument[] = [];
+    const add = async (peer: string, run: () => Promise<PeerDocument>) => {
+      documents.push(await documentOf(peer, run));
+      await options.onResult?.(reportOf(documents));
     };
+    if (options.peers === undefined) await add(CPP_PEER, () => runDriver(folder));
+    for (const [module, peer] of Object.entries(PYTHON_PEERS)) {
+      if (options.peers?.includes(module) === false) continue;
+      await add(peer, () => runPython(module, modelPath));
+    }
+    return reportOf(documents);
   } finally {
     await Deno.remove(folder, { recursive: true });
   }
+}
+
+function reportOf(documents: readonly PeerDocument[]): PeerReport {
+  return {
+    date: new Date().toISOString(),
+    device: documents.find(({ device }) => device !== "none")?.device ?? "none",
+    coreCount: navigator.hardwareConcurrency,
+    documents,
+  };
 }
 
 async function documentOf(
@@ -78,8 +92,12 @@ function pathOf(name: string): string {
 }
 
 if (import.meta.main) {
-  const text = JSON.stringify(await runPeers(), null, 2);
-  const [path] = Deno.args;
-  if (path === undefined) console.log(text);
-  else await Deno.writeTextFile(path, `${text}\n`);
+  // `deno task bench:peers [FILE [LIBRARY …]]`; the file is written anew after each library.
+  const [path, ...peers] = Deno.args;
+  const textOf = (report: PeerReport) => `${JSON.stringify(report, null, 2)}\n`;
+  const onResult = path === undefined
+    ? undefined
+    : (report: PeerReport) => Deno.writeTextFile(path, textOf(report));
+  const report = await runPeers({ onResult, peers: peers.length === 0 ? undefined : peers });
+  if (path === undefined) console.log(textOf(report).trimEnd());
 }
