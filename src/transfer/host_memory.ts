@@ -1,7 +1,6 @@
 // Checks of the JavaScript memory of a transfer, before any address is taken. Sizes come from the
 // language's own getters, because a subclass or a property of an array can lie.
 
-import { isAnyArrayBuffer, isArrayBuffer } from "node:util/types";
 import { findHost } from "../../ffi/host.ts";
 import type { HostArray } from "../dtype.ts";
 
@@ -43,7 +42,7 @@ export function bytesOf(memory: HostMemory, action: Action): HostBytes {
     checkSteady(buffer, action);
     return new Uint8Array(buffer, view.byteOffset.call(memory), view.byteLength.call(memory));
   }
-  if (!isAnyArrayBuffer(memory)) {
+  if (kindOf(memory) === undefined) {
     throw new TypeError(`Cannot ${action}: expected a typed array or an ArrayBuffer`);
   }
   checkSteady(memory, action);
@@ -63,7 +62,7 @@ export function addressOf(bytes: ArrayBufferView<ArrayBufferLike>): bigint {
 }
 
 function checkSteady(buffer: ArrayBufferLike, action: Action): void {
-  if (!isArrayBuffer(buffer)) {
+  if (kindOf(buffer) === "shared") {
     if (isGrowable.call(buffer)) {
       throw new TypeError(
         `Cannot ${action}: growable memory can change during the copy; copy it by slice() first`,
@@ -78,6 +77,26 @@ function checkSteady(buffer: ArrayBufferLike, action: Action): void {
     throw new TypeError(
       `Cannot ${action}: resizable memory can change during the copy; copy it by slice() first`,
     );
+  }
+}
+
+/**
+ * Returns the kind of a buffer; undefined for what is none. Its class only says which getter to try
+ * first: one that throws takes microseconds.
+ */
+function kindOf(memory: unknown): "ordinary" | "shared" | undefined {
+  if (memory instanceof SharedArrayBuffer && isOfClass(isGrowable, memory)) return "shared";
+  if (isOfClass(isDetached, memory)) return "ordinary";
+  return isOfClass(isGrowable, memory) ? "shared" : undefined;
+}
+
+/** Returns whether a getter is one of the class that a value was made by, whatever it says it is. */
+function isOfClass(getter: Getter<unknown>, value: unknown): boolean {
+  try {
+    getter.call(value);
+    return true;
+  } catch {
+    return false;
   }
 }
 

@@ -9,7 +9,7 @@ const linux = { ignore: Deno.build.os !== "linux" };
 
 const HELPERS = `
   import { findHost } from "./ffi/host.ts";
-  import { prepareHeap } from "./src/transfer/heap_pages.ts";
+  import { prepareFirstPages, prepareHeap } from "./src/transfer/heap_pages.ts";
   const MIB = 2 ** 20;
   const host = findHost();
   const residentBytes = () => Deno.memoryUsage().rss;
@@ -43,6 +43,22 @@ Deno.test("prepareHeap() makes the pages that the next arrays take", linux, asyn
     console.log(JSON.stringify(counts));
   `) as number[];
   for (const count of [first, second, third]) assert((count ?? 0) > 500, `${count} of 511 pages`);
+});
+
+Deno.test("prepareFirstPages() makes 2 MiB of pages, once", linux, async () => {
+  const [before, first, again, grown] = await outputOf(`
+    const counts = [pagesOfNewBlock(MIB)];
+    prepareFirstPages();
+    counts.push(pagesOfNewBlock(MIB));
+    prepareHeap(3 * MIB); // a program's arrays
+    const resident = residentBytes();
+    prepareFirstPages();
+    counts.push(pagesOfNewBlock(MIB));
+    console.log(JSON.stringify([...counts, residentBytes() - resident]));
+  `) as number[];
+  assert((before ?? 0) < 100, `${before} of 255 pages`);
+  for (const count of [first, again]) assert((count ?? 0) > 250, `${count} of 255 pages`);
+  assert((grown ?? 0) < 2 ** 20, `${grown} bytes`);
 });
 
 Deno.test(

@@ -55,6 +55,30 @@ Deno.test("bytesOf() believes no subclass, and no property of an array", () => {
   assertEquals(bytesOf(buffer, "upload").byteLength, 8);
 });
 
+Deno.test("bytesOf() tells ordinary memory from shared memory, whatever its class seems to be", () => {
+  const growable = new SharedArrayBuffer(8, { maxByteLength: 16 });
+  const resizable = new ArrayBuffer(8, { maxByteLength: 16 });
+  const detached = new ArrayBuffer(8);
+  detached.transfer();
+  for (const prototype of [ArrayBuffer.prototype, SharedArrayBuffer.prototype, null]) {
+    for (const buffer of [new ArrayBuffer(8), new SharedArrayBuffer(8)]) {
+      const view = new Uint8Array(buffer, 4);
+      Object.setPrototypeOf(buffer, prototype);
+      assertEquals(bytesOf(buffer, "upload").length, 8);
+      assertEquals(bytesOf(view, "upload").length, 4);
+    }
+    for (const [buffer, why] of [[growable, "growable"], [resizable, "resizable"]] as const) {
+      Object.setPrototypeOf(buffer, prototype);
+      assertThrows(() => bytesOf(buffer, "upload"), TypeError, why);
+      assertThrows(() => bytesOf(new Uint8Array(buffer), "upload"), TypeError, why);
+    }
+    Object.setPrototypeOf(detached, prototype);
+    assertThrows(() => bytesOf(detached, "upload"), TypeError, "detached");
+    const fake = Object.create(prototype) as ArrayBuffer;
+    assertThrows(() => bytesOf(fake, "upload"), TypeError, "expected a typed array");
+  }
+});
+
 Deno.test("upload() and download() move what an array really has", () =>
   withDevice(async (gpu) => {
     using two = gpu.zeros("float32", 2);
