@@ -11,10 +11,10 @@ import { prepareFirstPages } from "../transfer/heap_pages.ts";
 const BYTES = new Uint8Array(256);
 
 /** Rounds at most: later ones gain little. */
-const MOST_ROUNDS = 16;
+const MOST_ROUNDS = 20;
 
 /** Time for rounds after the first, whose time the program's own first calls save. */
-const LIMIT_MILLISECONDS = 1.5;
+const LIMIT_MILLISECONDS = 2;
 
 /** The calls of a buffer that a rehearsal makes. */
 interface RehearsedBuffer extends Disposable {

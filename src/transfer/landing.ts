@@ -8,7 +8,7 @@ import { HugePinnedMemory } from "../memory/huge_pinned_memory.ts";
 import type { HostBytes } from "./host_memory.ts";
 
 /** Fewer bytes gain nothing: memory for them is there already. */
-const FEWEST_BYTES = 2 ** 17;
+const FEWEST_BYTES = 2 ** 16;
 
 /** For more bytes several threads that fill the new array are faster. */
 const MOST_BYTES = 4 * 2 ** 20;
