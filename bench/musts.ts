@@ -2,7 +2,8 @@
 // bench/results/: `deno task bench:musts`. A test compares the page with the files.
 
 import { formatBytes } from "../mod.ts";
-import type { CallRun, CallSummary, Phase } from "./peers/first_calls/plan.ts";
+import { cellOf } from "./peers/first_calls/page.ts";
+import { type Call, type CallRun, CALLS, type Phase } from "./peers/first_calls/plan.ts";
 import type { BenchResult, BenchRow } from "./result_file.ts";
 
 const RESULTS = new URL("results/", import.meta.url);
@@ -26,7 +27,6 @@ export function mustsPage(): string {
     musts.map((must) => [`${must.what} ${must.promise} ${coresOf(must.file)}`, must]),
   );
   const open = [...newest.values()].filter(({ holds }) => !holds);
-  const calls = files.filter((name) => name.startsWith("first_calls")).at(-1);
   return [
     "# What must hold",
     "",
@@ -35,7 +35,7 @@ export function mustsPage(): string {
     `${newest.size - open.length} of ${newest.size} promises hold.`,
     "",
     ...open.length === 0 ? [] : ["## What falls short", "", ...table(open), ""],
-    ...calls === undefined ? [] : callsChapter(calls),
+    ...callsChapter(files.filter((name) => name.startsWith("first_calls"))),
     "## Everything",
     "",
     ...table([...newest.values()].filter(({ file }) => !isLong(file))),
@@ -113,49 +113,72 @@ function table(musts: readonly Must[]): string[] {
 }
 
 /** The calls that people write first, beside the best of the other libraries. */
-function callsChapter(file: string): string[] {
-  const run = read(file) as CallRun;
-  const lines = [
+function callsChapter(files: readonly string[]): string[] {
+  const runs = newestRuns(files);
+  if (runs.length === 0) return [];
+  return [
     "## The calls that people write first",
     "",
     "Ours as a multiple of the best of PyTorch, CuPy and JAX in the same run, by size: it must be 1 or",
-    `more everywhere. ${run.device}, ${run.coreCount} cores, [${file}](results/${file}).`,
+    "more everywhere.",
+    "",
+    ...runs.flatMap(({ file, run }) => runChapter(file, run)),
+  ];
+}
+
+/** A run, and the file that it lies in. */
+interface KeptRun {
+  readonly file: string;
+  readonly run: CallRun;
+}
+
+/**
+ * The newest run up to the largest arrays of each machine and number of cores: most cores first, then
+ * the newest.
+ */
+function newestRuns(files: readonly string[]): KeptRun[] {
+  const largest = ({ sizes }: CallRun) => Math.max(...sizes);
+  const kept = files.map((file) => ({ file, run: read(file) as CallRun }))
+    .toSorted((a, b) => largest(a.run) - largest(b.run) || (a.run.date < b.run.date ? -1 : 1));
+  const newest = new Map(
+    kept.map((found) => [`${found.run.device}, ${found.run.coreCount} cores`, found]),
+  );
+  return [...newest.values()].toSorted((a, b) =>
+    b.run.coreCount - a.run.coreCount || (a.run.date < b.run.date ? 1 : -1)
+  );
+}
+
+function runChapter(file: string, run: CallRun): string[] {
+  const peers = [...new Set(run.documents.map(({ peer }) => peer))].slice(1).join(", ");
+  const lines = [
+    `### ${run.device}, ${run.coreCount} cores`,
+    "",
+    `Beside ${peers}, in [${file}](results/${file}).`,
     "",
   ];
   for (const phase of ["cold", "warm"] as const) {
-    lines.push(
-      `### ${phase === "cold" ? "A program's first calls" : "A program that goes on"}`,
-      "",
-    );
-    const rows = [...new Set(ours(run, phase).map(({ call, form }) => `${call}, ${form}`))].map(
-      (name) => {
-        const own = ours(run, phase).filter(({ call, form }) => `${call}, ${form}` === name);
-        return [
-          name,
-          ...run.sizes.map((size) => ratioText(run, own.find((each) => each.byteLength === size))),
-        ];
-      },
-    );
-    lines.push(...markdown([["call", ...run.sizes.map((size) => formatBytes(size))], ...rows]), "");
+    const title = phase === "cold" ? "a program's first calls" : "a program that goes on";
+    const sizes = run.sizes.map((size) => formatBytes(size));
+    lines.push(...markdown([[title, ...sizes], ...ratioRows(run, phase)]), "");
   }
   return lines;
 }
 
-function ours({ documents }: CallRun, phase: Phase): CallSummary[] {
-  const found = documents.filter(({ peer }) => peer === "vramkit").flatMap(({ results }) =>
-    results
+/** A row for each call and form that the run has. */
+function ratioRows(run: CallRun, phase: Phase): string[][] {
+  const rows = (["awaited", "blocking"] as const).flatMap((form) =>
+    (Object.keys(CALLS) as Call[]).map((call) => [
+      `${call}, ${form}`,
+      ...run.sizes.map((byteLength) => {
+        const cell = cellOf(run, { call, phase, form, byteLength });
+        return cell === undefined ? "" : ratioText(cell.ratio);
+      }),
+    ])
   );
-  return found.filter((each) => each.phase === phase) as CallSummary[];
+  return rows.filter(([, ...cells]) => cells.some((text) => text !== ""));
 }
 
-function ratioText({ documents }: CallRun, own: CallSummary | undefined): string {
-  if (own === undefined) return "";
-  const others = documents.filter(({ peer }) => !peer.startsWith("vramkit"))
-    .flatMap(({ results }) => results as CallSummary[])
-    .filter(({ call, phase, byteLength }) =>
-      call === own.call && phase === own.phase && byteLength === own.byteLength
-    );
-  const ratio = Math.min(...others.map(({ seconds }) => seconds)) / own.seconds;
+function ratioText(ratio: number): string {
   return ratio < 1 ? `**${ratio.toFixed(2)}**` : ratio.toFixed(2);
 }
 
