@@ -5,6 +5,7 @@
 import { withoutNumbers } from "../accounting/ids.ts";
 import type { Context } from "../driver/context.ts";
 import { registerWaiting } from "../order/safety_net.ts";
+import { finishPending } from "../order/stream_queue.ts";
 import { prepareFirstPages } from "../transfer/heap_pages.ts";
 
 /** Bytes of a transfer: few, because only the calls matter. */
@@ -37,30 +38,35 @@ export interface RehearsedDevice {
  * too, which say so.
  */
 export function rehearse(gpu: RehearsedDevice): void {
-  const { ledger } = gpu.context;
+  const { context } = gpu;
+  const { ledger } = context;
   if (ledger.device.totalCount > 0 || ledger.length > 0) return;
   withoutNumbers((before) => {
-    try {
-      rehearseRounds(gpu, () => ledger.releaseAfter(before));
-    } catch {
+    let end = Infinity;
+    for (let round = 0; round < MOST_ROUNDS && performance.now() < end; round++) {
+      const isDone = quietly(() => rehearseRound(gpu));
+      quietly(() => finishPending(context, "rehearse")); // where the GPU was still at work
       ledger.releaseAfter(before);
+      if (!isDone) break;
+      if (round === 0) end = performance.now() + LIMIT_MILLISECONDS;
     }
   });
-  gpu.context.forgetCounts();
+  quietly(() => context.waitForAll()); // the pool gives its memory back to the device
+  context.forgetCounts();
   prepareFirstPages();
 }
 
-/** Makes rounds of calls; nothing that one round makes is there in the next. */
-function rehearseRounds(gpu: RehearsedDevice, releaseAll: () => void): void {
-  let end = Infinity;
-  for (let round = 0; round < MOST_ROUNDS && performance.now() < end; round++) {
-    rehearseRound(gpu);
-    releaseAll();
-    if (round === 0) end = performance.now() + LIMIT_MILLISECONDS;
+/** Calls a function, and returns whether it did not throw. */
+function quietly(body: () => void): boolean {
+  try {
+    body();
+    return true;
+  } catch {
+    return false;
   }
 }
 
-/** Small transfers are over when their calls return, so nothing has to be awaited. */
+/** Small transfers on an idle stream are over when their calls return, so nothing is awaited. */
 function rehearseRound(gpu: RehearsedDevice): void {
   const settle = (promise: Promise<unknown>) => void promise.catch(() => {});
   settle(gpu.upload(BYTES));
