@@ -11,7 +11,7 @@ import { faultyDriver } from "../../support/faulty_driver.ts";
 import { withDevice } from "../../support/with_device.ts";
 
 /** Sizes around the limits, and sizes that fit nothing. */
-const SIZES = [1000, 2 ** 17 - 1, 2 ** 17, 200_001, 2 ** 20, 2 ** 21 + 8, 2 ** 22, 2 ** 22 + 8];
+const SIZES = [1000, 65_535, 65_536, 65_537, 200_001, 2 ** 20, 2 ** 21 + 8, 2 ** 22, 2 ** 22 + 8];
 
 Deno.test("new arrays are the same whichever way their bytes come", () =>
   withDevice(async (gpu) => {
@@ -56,6 +56,20 @@ Deno.test("a download of any size lands whole, and in its own array", () =>
       if (round > 1) assert(landing.byteLength >= 2 ** 21);
       landing.trim();
       assertEquals(landing.byteLength, 0);
+    }
+  }));
+
+Deno.test("downloads land from 64 KiB to 4 MiB, once there were some", () =>
+  withDevice(async (gpu) => {
+    const landing = Landing.of(gpu.context);
+    for (
+      const [size, isLanding] of [[65_535, false], [2 ** 22 + 1, false], [65_536, true]] as const
+    ) {
+      using x = gpu.zeros("uint8", size);
+      for (let round = 0; round < 16; round++) await x.download();
+      assertEquals(landing.byteLength, 0);
+      x.downloadSync();
+      assertEquals(landing.byteLength > 0, isLanding, `${size} bytes`);
     }
   }));
 
