@@ -6,16 +6,15 @@ import { withoutNumbers } from "../accounting/ids.ts";
 import type { Context } from "../driver/context.ts";
 import { registerWaiting } from "../order/safety_net.ts";
 import { finishPending } from "../order/stream_queue.ts";
-import { prepareFirstPages } from "../transfer/heap_pages.ts";
 
 /** Bytes of a transfer: few, because only the calls matter. */
 const BYTES = new Uint8Array(256);
 
 /** Rounds at most: later ones gain little. */
-const MOST_ROUNDS = 20;
+const MOST_ROUNDS = 16;
 
 /** Time for rounds after the first, whose time the program's own first calls save. */
-const LIMIT_MILLISECONDS = 2;
+const LIMIT_MILLISECONDS = 1.5;
 
 /** The calls of a buffer that a rehearsal makes. */
 interface RehearsedBuffer extends Disposable {
@@ -53,7 +52,6 @@ export function rehearse(gpu: RehearsedDevice): void {
   });
   quietly(() => context.waitForAll()); // the pool gives its memory back to the device
   context.forgetCounts();
-  prepareFirstPages();
 }
 
 /** Calls a function, and returns whether it did not throw. */
