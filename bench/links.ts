@@ -1,10 +1,11 @@
-// How fast does an array, or a model, reach several GPUs at once, beside one of them alone and beside
-// what the links carry? `deno task bench:links [--largest BYTES] [--out result.json]`.
+// How fast does an array, or a model, reach several GPUs at once, beside one of them alone, beside what the
+// links carry and what the host's memory allows? `deno task bench:links [--largest BYTES] [--out FILE]`.
 
 import { join } from "node:path";
 import { CudaDevice } from "../mod.ts";
 import type { DeviceParts, LinkCase, PlacementRule } from "../src/entries/group.ts";
 import { fillPattern } from "../src/measure/pattern.ts";
+import { hostLimits } from "./peers/host_limits.ts";
 import { type BenchRow, median, report } from "./result_file.ts";
 import { readFlags, SEED, verify } from "./transfer/bench_run.ts";
 
@@ -27,11 +28,12 @@ const rows: BenchRow[] = [];
 const array = new Uint8Array(byteLength);
 fillPattern(array, SEED);
 
+const chains = await hostRows();
 const ceilings = await linkRows();
-await uploadRows();
-await downloadRows();
-await modelRows();
-await report(first, rows, out);
+for (const part of [uploadRows, downloadRows, modelRows]) {
+  await part();
+  await report(first, rows, out); // what is found is kept, whatever comes of the rest
+}
 
 function hasGpus(): boolean {
   try {
@@ -39,6 +41,19 @@ function hasGpus(): boolean {
   } catch {
     return false;
   }
+}
+
+/** The host itself, and the chain that the kit's transfers are, from C++: what the host allows. */
+async function hostRows(): Promise<{ readonly up: number; readonly down: number }> {
+  const limits = await hostLimits({
+    byteLength: Math.min(byteLength, 2 ** 31),
+    isHostOnly: !hasGpus(),
+  });
+  for (const { name, threads, value, samples } of limits) {
+    rows.push({ name: `C++: ${name}, ${threads} threads`, value, unit: "GB/s", samples });
+  }
+  const best = (wanted: string) => limits.find(({ name }) => name === wanted)?.value ?? NaN;
+  return { up: best("a chain up in C++"), down: best("a chain down in C++") };
 }
 
 /** The links themselves, from page-locked memory and between the devices. */
