@@ -48,8 +48,8 @@ for (const { count, free, resident } of looks) {
   );
 }
 const [first, last] = [looks[0], looks.at(-1)];
-const device = worst(first?.free, last?.free, -1);
-const host = worst(first?.resident, last?.resident, 1);
+const device = mostOf(last?.free, first?.free);
+const host = mostOf(first?.resident, last?.resident);
 console.log(
   `${count} groups of ${size} processes in ${seconds.toFixed(1)} s; since the first look at most ` +
     `${device} bytes of a device and ${host} of a process`,
@@ -65,6 +65,6 @@ async function look(made: number): Promise<Look> {
   return { count: made, free, resident };
 }
 
-function worst(before: number[] = [], after: number[] = [], sign: number): number {
-  return Math.max(...before.map((bytes, rank) => sign * ((after[rank] ?? 0) - bytes)));
+function mostOf(before: number[] = [], after: number[] = []): number {
+  return Math.max(...before.map((bytes, rank) => (after[rank] ?? 0) - bytes));
 }
