@@ -4,7 +4,9 @@
 // Build: g++ -O3 -std=c++17 -pthread -o host_limits host_limits.cpp -ldl; it opens the driver itself.
 // Run: host_limits BYTES THREADS... ; without a device, or with "host" first, memory alone is measured.
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -197,6 +199,41 @@ void measureMemory(std::uint8_t *array, std::uint8_t *other, std::uint8_t *slots
   });
 }
 
+/** Reading a file that is in the page cache, into slots. */
+void measureFile(const std::uint8_t *array, std::uint8_t *slots, std::size_t bytes,
+                 const std::vector<int> &counts) {
+  char path[] = "/tmp/host_limits_XXXXXX";
+  const int file = mkstemp(path);
+  if (file < 0) throw std::runtime_error("Cannot make a file");
+  unlink(path);
+  for (std::size_t at = 0; at < bytes; at += slotBytes) {
+    if (pwrite(file, array + at, slotBytes, static_cast<off_t>(at)) != static_cast<ssize_t>(slotBytes)) {
+      throw std::runtime_error("Cannot write a file");
+    }
+  }
+  for (const std::size_t rowBytes : {slotBytes, std::size_t{2048}}) {
+    const bool isRows = rowBytes < slotBytes;
+    for (const int threads : counts) {
+      const std::string name = isRows ? "pread of every other row of 2 KiB into slots" : "pread into slots";
+      measure(name, threads, isRows ? bytes / 2 : bytes, [&] {
+        std::atomic<std::size_t> next{0};
+        std::vector<int> turns(threads, 0);
+        return onThreads(threads, [](int) {}, [&](int thread) {
+          for (std::size_t piece; (piece = next++) < bytes / slotBytes;) {
+            auto *slot = slots + (thread * slotsPerThread + turns[thread]++ % slotsPerThread) * slotBytes;
+            const std::size_t end = (piece + 1) * slotBytes;
+            for (std::size_t at = piece * slotBytes; at < end; at += isRows ? 2 * rowBytes : rowBytes) {
+              if (pread(file, slot, rowBytes, static_cast<off_t>(at)) < 0) std::abort();
+              slot += isRows ? rowBytes : 0;
+            }
+          }
+        });
+      });
+    }
+  }
+  close(file);
+}
+
 /** A device's context, stream and memory. */
 struct Device {
   Handle context = nullptr;
@@ -378,6 +415,7 @@ int main(int argumentCount, char **arguments) {
     auto *other = touched(bytes);
     auto *slots = touched(most * slotsPerThread * slotBytes, true);
     for (const int threads : counts) measureMemory(array, other, slots, bytes, threads);
+    measureFile(array, slots, std::min(bytes, std::size_t{1} << 30), counts);
     if (!isHostOnly) {
       const Driver driver = openDriver();
       const auto devices = openDevices(driver, bytes / 2 * 2);
