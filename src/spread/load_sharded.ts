@@ -58,6 +58,14 @@ const ALIGNMENT = 256;
 /** Number of reads at a time for each device: one large read fills the bus, small ones wait. */
 const READS_AT_ONCE = 4;
 
+/** Parts that a process loads, where others load the rest. */
+export interface OwnParts {
+  /** Number of its first part. */
+  readonly firstPart: number;
+  /** Number of all parts. */
+  readonly count: number;
+}
+
 /** The tensors of one file, and where each begins in the block of each device. */
 interface PlannedShard {
   readonly shard: OpenShard;
@@ -73,7 +81,7 @@ interface Read {
 }
 
 /**
- * Loads a model onto devices; see {@link DeviceList.loadSafetensors}.
+ * Loads a model onto devices; see {@link DeviceList.loadSafetensors}. Without `own` these have all parts.
  *
  * @throws SafetensorsError when a file breaks the format.
  * @throws RangeError when no rule has a tensor's name, or it has no such axis.
@@ -82,6 +90,7 @@ export async function loadSharded(
   source: SafetensorsSource,
   gpus: readonly DeviceAllocator[],
   options: LoadShardedOptions = {},
+  own: OwnParts = { firstPart: 0, count: gpus.length },
 ): Promise<ShardedModel> {
   const { place = EVERYWHERE, filter, label, onProgress, signal } = LOAD_SHARDED.read(
     options,
@@ -89,7 +98,7 @@ export async function loadSharded(
   );
   using resources = new DisposableStack();
   const shards = await openShards(source, { resources, filter, signal });
-  const plans = shards.map((shard) => plan(shard, { place, count: gpus.length }));
+  const plans = shards.map((shard) => plan(shard, { place, ...own, ownCount: gpus.length }));
   using memory = new DisposableStack();
   const blocks: DeviceBuffer<"uint8">[][] = gpus.map(() => []);
   for (const { shard: { file }, blockBytes } of plans) {
@@ -102,11 +111,11 @@ export async function loadSharded(
   const tensors = new Map<string, ShardedTensor>();
   const reads: Read[][] = gpus.map(() => []);
   for (const [file, { shard, tensors: planned }] of plans.entries()) {
-    const own = blocks.flatMap((list) => list[file] ?? []);
+    const memory = blocks.flatMap((list) => list[file] ?? []);
     for (const tensor of planned) {
-      const parts = partsIn(own, tensor);
+      const parts = partsIn(memory, tensor, own.firstPart);
       tensors.set(tensor.entry.name, { parts, format: tensor.entry.format });
-      addReads(reads, { shard, tensor, buffers: parts.buffers });
+      addReads(reads, { shard, tensor, buffers: parts.buffers, firstPart: own.firstPart });
     }
   }
   await readAll(reads, { onProgress, signal });
@@ -118,14 +127,16 @@ export async function loadSharded(
 
 function plan(
   shard: OpenShard,
-  how: { readonly place: readonly PlacementRule[]; readonly count: number },
+  how: OwnParts & { readonly place: readonly PlacementRule[]; readonly ownCount: number },
 ): PlannedShard {
-  const blockBytes = Array<number>(how.count).fill(0);
+  const { firstPart, ownCount } = how;
+  const blockBytes = Array<number>(ownCount).fill(0);
   const tensors = shard.tensors.map((entry) => {
     const tensor = distribute(entry, how);
-    const offsets = tensor.layout.parts.map(({ rows }, rank) => {
-      const offset = Math.ceil((blockBytes[rank] ?? 0) / ALIGNMENT) * ALIGNMENT;
-      blockBytes[rank] = offset + rows.length * rows.rowCount * elementBytes(tensor.dtype);
+    const parts = tensor.layout.parts.slice(firstPart, firstPart + ownCount);
+    const offsets = parts.map(({ rows }, at) => {
+      const offset = Math.ceil((blockBytes[at] ?? 0) / ALIGNMENT) * ALIGNMENT;
+      blockBytes[at] = offset + rows.length * rows.rowCount * elementBytes(tensor.dtype);
       return offset;
     });
     return { ...tensor, offsets };
@@ -137,24 +148,26 @@ function plan(
 function partsIn(
   blocks: readonly DeviceBuffer<"uint8">[],
   { entry, dtype, shape, layout, offsets }: PlannedShard["tensors"][number],
+  firstPart: number,
 ): DeviceParts {
-  const buffers = blocks.map((block, rank) => {
-    const part = layout.parts[rank];
-    const offset = offsets[rank] ?? 0;
+  const buffers = blocks.map((block, at) => {
+    const part = layout.parts[firstPart + at];
+    const offset = offsets[at] ?? 0;
     const count = part === undefined ? 0 : part.rows.length * part.rows.rowCount;
     const bytes = block.subarray(offset, offset + count * elementBytes(dtype));
     return nameView(bytes.as(dtype).reshape(part?.shape ?? shape), entry.name);
   });
-  return new DeviceParts(new Parts({ dtype, shape, layout, buffers }));
+  return new DeviceParts(new Parts({ dtype, shape, layout, buffers, firstPart }));
 }
 
 /** Adds the reads of a tensor to those of the devices. */
 function addReads(
   reads: readonly Read[][],
-  { shard: { file, dataOffset }, tensor: { entry, dtype, layout }, buffers }: {
+  { shard: { file, dataOffset }, tensor: { entry, dtype, layout }, buffers, firstPart }: {
     readonly shard: OpenShard;
     readonly tensor: DistributedTensor;
     readonly buffers: readonly DeviceBuffer[];
+    readonly firstPart: number;
   },
 ): void {
   const start = dataOffset + entry.byteOffset;
@@ -162,7 +175,7 @@ function addReads(
   const streamOf = ({ context }: DeviceBuffer) => defaultStreamOf(context);
   if (layout.split !== "replicate") {
     for (const [rank, buffer] of buffers.entries()) {
-      const elements = layout.parts[rank]?.rows;
+      const elements = layout.parts[firstPart + rank]?.rows;
       if (elements === undefined || buffer.byteLength === 0) continue;
       const rows = {
         offset: start + elements.offset * bytes,
