@@ -9,14 +9,14 @@ import type { TensorEntry } from "../interop/safetensors/header.ts";
 import { type OpenShard, openShards } from "../interop/safetensors/open_shards.ts";
 import type { SafetensorsSource } from "../interop/safetensors/shards.ts";
 import { takeAfterCollection } from "../memory/out_of_memory.ts";
-import { defaultStreamOf } from "../order/stream.ts";
+import { type CudaStream, defaultStreamOf } from "../order/stream.ts";
+import type { DiskFile } from "../transfer/disk_file.ts";
+import { type FileSection, uploadSections } from "../transfer/file_sections.ts";
 import { uploadFrom } from "../transfer/file_transfer.ts";
 import { transfer } from "../transfer/host_transfer.ts";
 import { inParallel } from "../transfer/in_parallel.ts";
 import type { TransferOptions } from "../transfer/pending_transfer.ts";
 import { ProgressTotal } from "../transfer/progress_total.ts";
-import { isOneRun } from "../transfer/row_pieces.ts";
-import { uploadRowsFrom } from "../transfer/row_transfer.ts";
 import { CALLBACK, OptionSet, TEXT } from "../words/options.ts";
 import { Parts } from "../words/parts.ts";
 import { DeviceParts, PARTS_TRANSFER_KINDS, SMALLEST_SHARED_BYTES } from "./device_parts.ts";
@@ -74,10 +74,18 @@ interface PlannedShard {
   readonly blockBytes: readonly number[];
 }
 
-/** Bytes to read for one device. */
+/** Bytes to read for one device, which others get as well. */
 interface Read {
   readonly byteLength: number;
   run(options: TransferOptions): Promise<void>;
+}
+
+/** All bytes to read for one device. */
+interface DeviceReads {
+  readonly stream: CudaStream;
+  /** Those that it alone gets, which are read as one. */
+  readonly sections: FileSection[];
+  readonly shared: Read[];
 }
 
 /**
@@ -109,7 +117,9 @@ export async function loadSharded(
     }
   }
   const tensors = new Map<string, ShardedTensor>();
-  const reads: Read[][] = gpus.map(() => []);
+  const reads = gpus.map(({ context }): DeviceReads => {
+    return { stream: defaultStreamOf(context), sections: [], shared: [] };
+  });
   for (const [file, { shard, tensors: planned }] of plans.entries()) {
     const memory = blocks.flatMap((list) => list[file] ?? []);
     for (const tensor of planned) {
@@ -162,7 +172,7 @@ function partsIn(
 
 /** Adds the reads of a tensor to those of the devices. */
 function addReads(
-  reads: readonly Read[][],
+  reads: readonly DeviceReads[],
   { shard: { file, dataOffset }, tensor: { entry, dtype, layout }, buffers, firstPart }: {
     readonly shard: OpenShard;
     readonly tensor: DistributedTensor;
@@ -172,31 +182,37 @@ function addReads(
 ): void {
   const start = dataOffset + entry.byteOffset;
   const bytes = elementBytes(dtype);
-  const streamOf = ({ context }: DeviceBuffer) => defaultStreamOf(context);
-  if (layout.split !== "replicate") {
-    for (const [rank, buffer] of buffers.entries()) {
-      const elements = layout.parts[firstPart + rank]?.rows;
-      if (elements === undefined || buffer.byteLength === 0) continue;
-      const rows = {
-        offset: start + elements.offset * bytes,
-        rowBytes: elements.length * bytes,
-        pitch: elements.pitch * bytes,
-        rowCount: elements.rowCount,
-      };
-      const task = { span: buffer.span, stream: streamOf(buffer), file };
-      const run: Read["run"] = (options) =>
-        isOneRun(rows)
-          ? uploadFrom({ ...options, ...task, fileOffset: rows.offset })
-          : uploadRowsFrom({ ...options, ...task, rows });
-      reads[rank]?.push({ byteLength: buffer.byteLength, run });
-    }
-    return;
+  if (layout.split === "replicate" && buffers.length > 1) {
+    return addSharedReads(reads, { file, start, byteLength: entry.byteLength, buffers });
   }
-  const { byteLength } = entry;
+  for (const [rank, { span }] of buffers.entries()) {
+    const elements = layout.parts[firstPart + rank]?.rows;
+    if (elements === undefined || span.byteLength === 0) continue;
+    const rows = {
+      offset: start + elements.offset * bytes,
+      rowBytes: elements.length * bytes,
+      pitch: elements.pitch * bytes,
+      rowCount: elements.rowCount,
+    };
+    reads[rank]?.sections.push({ span, file, rows });
+  }
+}
+
+/** Adds the reads of bytes that each device shall have: one reads little, each a share of much. */
+function addSharedReads(
+  reads: readonly DeviceReads[],
+  { file, start, byteLength, buffers }: {
+    readonly file: DiskFile;
+    readonly start: number;
+    readonly byteLength: number;
+    readonly buffers: readonly DeviceBuffer[];
+  },
+): void {
+  const streamOf = ({ context }: DeviceBuffer) => defaultStreamOf(context);
   if (byteLength === 0) return;
   if (byteLength < SMALLEST_SHARED_BYTES) {
-    const least = reads.toSorted((a, b) => a.length - b.length)[0];
-    least?.push({
+    const [least] = reads.toSorted((a, b) => a.shared.length - b.shared.length);
+    least?.shared.push({
       byteLength,
       run: async ({ onProgress, signal }) => {
         signal?.throwIfAborted();
@@ -219,7 +235,7 @@ function addReads(
     const share = { rank, offset, byteLength: end - offset };
     const { allocation, address } = buffer.span;
     const span = { allocation, address: address + BigInt(offset), byteLength: share.byteLength };
-    reads[rank]?.push({
+    reads[rank]?.shared.push({
       byteLength: share.byteLength,
       run: async (options) => {
         const stream = streamOf(buffer);
@@ -230,8 +246,17 @@ function addReads(
   }
 }
 
+/** Makes the reads of a device, of which several are made at a time. */
+function readsOf({ stream, sections, shared }: DeviceReads): Read[] {
+  const byteLength = sections.reduce((sum, { span }) => sum + span.byteLength, 0);
+  if (byteLength === 0) return shared;
+  const run: Read["run"] = (options) => uploadSections({ ...options, stream, sections });
+  return [{ byteLength, run }, ...shared];
+}
+
 /** Reads for all devices at the same time; after the first failure the others end early. */
-async function readAll(reads: readonly Read[][], options: TransferOptions): Promise<void> {
+async function readAll(devices: readonly DeviceReads[], options: TransferOptions): Promise<void> {
+  const reads = devices.map(readsOf);
   const { onProgress, signal } = options;
   const totalBytes = reads.flat().reduce((sum, { byteLength }) => sum + byteLength, 0);
   const progress = new ProgressTotal(totalBytes, onProgress);
