@@ -1,5 +1,5 @@
 // The long run of what tests/src/group/ does briefly: processes that join a group, reduce and leave it, many
-// times, with the memory of the devices and of the processes watched: `deno run -A endurance.ts [COUNT]`.
+// times, with the memory of the devices and of the processes watched: `deno run -A endurance.ts [COUNT [SECONDS]]`.
 
 import { CudaDevice, formatBytes } from "../../../mod.ts";
 import { ON_GPU } from "../driver.ts";
@@ -25,10 +25,13 @@ await using stack = new AsyncDisposableStack();
 const ranks = Array.from({ length: size }, () => stack.use(new RankProcess()));
 const rendezvous = freeAddress();
 const looks: Look[] = [];
+/** What may take the rest of the time is not started any more. */
+const SECONDS = Number(Deno.args[1] ?? 600);
 const start = performance.now();
 for (let made = 0; made <= count; made++) {
-  if (made >= WARM_COUNT && (made % 10 === 0 || made === count)) looks.push(await look(made));
-  if (made === count) break;
+  const isLast = made === count || performance.now() - start > 1000 * SECONDS;
+  if (made >= WARM_COUNT && (made % 10 === 0 || isLast)) looks.push(await look(made));
+  if (isLast) break;
   await Promise.all(
     ranks.map((process, rank) => process.tell({ do: "join", rendezvous, rank, size })),
   );
@@ -41,17 +44,13 @@ for (let made = 0; made <= count; made++) {
   await Promise.all(ranks.map((process) => process.tell({ do: "dispose" })));
 }
 const seconds = (performance.now() - start) / 1000;
-for (const { count, free, resident } of looks) {
-  console.log(
-    `${count} groups: free on the devices ${free.map((bytes) => formatBytes(bytes)).join(", ")}; ` +
-      `in the processes ${resident.map((bytes) => formatBytes(bytes)).join(", ")}`,
-  );
-}
 const [first, last] = [looks[0], looks.at(-1)];
 const device = mostOf(last?.free, first?.free);
 const host = mostOf(first?.resident, last?.resident);
 console.log(
-  `${count} groups of ${size} processes in ${seconds.toFixed(1)} s; since the first look at most ` +
+  `${last?.count} groups of ${size} processes in ${
+    seconds.toFixed(1)
+  } s; since the first look at most ` +
     `${device} bytes of a device and ${host} of a process`,
 );
 if (device > MOST_DEVICE_BYTES || host > MOST_HOST_BYTES) Deno.exit(1);
@@ -62,6 +61,10 @@ async function look(made: number): Promise<Look> {
     const [, pages = "0"] = Deno.readTextFileSync(`/proc/${pid}/statm`).split(" ");
     return Number(pages) * 4096;
   });
+  console.log(
+    `${made} groups: free on the devices ${free.map((bytes) => formatBytes(bytes)).join(", ")}; ` +
+      `in the processes ${resident.map((bytes) => formatBytes(bytes)).join(", ")}`,
+  );
   return { count: made, free, resident };
 }
 
