@@ -23,7 +23,10 @@
 
 namespace {
 
-constexpr std::size_t slotBytes = std::size_t{2} << 20;
+#ifndef SLOT_MIB
+#define SLOT_MIB 2
+#endif
+constexpr std::size_t slotBytes = std::size_t{SLOT_MIB} << 20;
 constexpr int slotsPerThread = 3;
 constexpr int sampleCount = 3;
 
@@ -202,10 +205,9 @@ void measureMemory(std::uint8_t *array, std::uint8_t *other, std::uint8_t *slots
 /** Reading a file that is in the page cache, into slots. */
 void measureFile(const std::uint8_t *array, std::uint8_t *slots, std::size_t bytes,
                  const std::vector<int> &counts) {
-  char path[] = "/tmp/host_limits_XXXXXX";
-  const int file = mkstemp(path);
-  if (file < 0) throw std::runtime_error("Cannot make a file");
-  unlink(path);
+  std::FILE *made = std::tmpfile();
+  if (made == nullptr) throw std::runtime_error("Cannot make a file");
+  const int file = fileno(made);
   for (std::size_t at = 0; at < bytes; at += slotBytes) {
     if (pwrite(file, array + at, slotBytes, static_cast<off_t>(at)) != static_cast<ssize_t>(slotBytes)) {
       throw std::runtime_error("Cannot write a file");
@@ -231,7 +233,7 @@ void measureFile(const std::uint8_t *array, std::uint8_t *slots, std::size_t byt
       });
     }
   }
-  close(file);
+  std::fclose(made);
 }
 
 /** A device's context, stream and memory. */
@@ -287,11 +289,8 @@ struct Hand {
   Handle events[slotsPerThread] = {};
 };
 
-/** Ordinary memory through page-locked slots of each thread, to or from all devices at once. */
-void measureChain(const Driver &driver, const std::vector<Device> &devices, std::uint8_t *array,
-                  std::size_t bytes, int threads) {
-  const std::size_t share = bytes / devices.size();
-  const std::size_t pieces = share / slotBytes;
+/** Slots, a stream and events for each thread, which works for one of the devices. */
+std::vector<Hand> openHands(const Driver &driver, const std::vector<Device> &devices, int threads) {
   std::vector<Hand> hands(threads);
   for (int thread = 0; thread < threads; thread++) {
     const auto &device = devices[thread % devices.size()];
@@ -303,43 +302,56 @@ void measureChain(const Driver &driver, const std::vector<Device> &devices, std:
     hand.slots = static_cast<std::uint8_t *>(slots);
     for (auto &event : hand.events) check(driver.eventCreate(&event, 2), "cuEventCreate");
   }
+  return hands;
+}
+
+/** Ordinary memory through page-locked slots of each thread, to or from all devices at once. */
+double chainSeconds(const Driver &driver, const std::vector<Device> &devices,
+                    std::vector<Hand> &hands, std::uint8_t *array, std::size_t bytes, bool isUp) {
+  const std::size_t share = bytes / devices.size();
+  const std::size_t pieces = share / slotBytes;
+  std::vector<std::atomic<std::size_t>> next(devices.size());
+  for (auto &each : next) each = 0;
+  const auto prepare = [&](int thread) {
+    check(driver.setCurrent(devices[thread % devices.size()].context), "cuCtxSetCurrent");
+  };
+  return onThreads(static_cast<int>(hands.size()), prepare, [&](int thread) {
+    const std::size_t ordinal = thread % devices.size();
+    const auto &device = devices[ordinal];
+    auto &hand = hands[thread];
+    auto *own = array + ordinal * share;
+    std::size_t waiting[slotsPerThread];
+    int first = 0;
+    int last = 0;
+    const auto drain = [&] {
+      const int slot = first++ % slotsPerThread;
+      check(driver.eventSynchronize(hand.events[slot]), "cuEventSynchronize");
+      if (!isUp) std::memcpy(own + waiting[slot], hand.slots + slot * slotBytes, slotBytes);
+    };
+    for (std::size_t piece; (piece = next[ordinal]++) < pieces;) {
+      if (last - first == slotsPerThread) drain();
+      const int slot = last++ % slotsPerThread;
+      auto *place = hand.slots + slot * slotBytes;
+      const std::size_t at = piece * slotBytes;
+      waiting[slot] = at;
+      if (isUp) {
+        std::memcpy(place, own + at, slotBytes);
+        check(driver.up(device.memory + at, place, slotBytes, hand.stream), "cuMemcpyHtoDAsync");
+      } else {
+        check(driver.down(place, device.memory + at, slotBytes, hand.stream), "cuMemcpyDtoHAsync");
+      }
+      check(driver.eventRecord(hand.events[slot], hand.stream), "cuEventRecord");
+    }
+    while (first < last) drain();
+  });
+}
+
+void measureChain(const Driver &driver, const std::vector<Device> &devices, std::uint8_t *array,
+                  std::size_t bytes, int threads) {
+  auto hands = openHands(driver, devices, threads);
   for (const bool isUp : {true, false}) {
-    measure(isUp ? "a chain up in C++" : "a chain down in C++", threads, share * devices.size(), [&] {
-      std::vector<std::atomic<std::size_t>> next(devices.size());
-      for (auto &each : next) each = 0;
-      const auto prepare = [&](int thread) {
-        check(driver.setCurrent(devices[thread % devices.size()].context), "cuCtxSetCurrent");
-      };
-      return onThreads(threads, prepare, [&](int thread) {
-        const std::size_t ordinal = thread % devices.size();
-        const auto &device = devices[ordinal];
-        auto &hand = hands[thread];
-        auto *own = array + ordinal * share;
-        std::size_t waiting[slotsPerThread];
-        int first = 0;
-        int last = 0;
-        const auto drain = [&] {
-          const int slot = first++ % slotsPerThread;
-          check(driver.eventSynchronize(hand.events[slot]), "cuEventSynchronize");
-          if (!isUp) std::memcpy(own + waiting[slot], hand.slots + slot * slotBytes, slotBytes);
-        };
-        for (std::size_t piece; (piece = next[ordinal]++) < pieces;) {
-          if (last - first == slotsPerThread) drain();
-          const int slot = last++ % slotsPerThread;
-          auto *place = hand.slots + slot * slotBytes;
-          const std::size_t at = piece * slotBytes;
-          waiting[slot] = at;
-          if (isUp) {
-            std::memcpy(place, own + at, slotBytes);
-            check(driver.up(device.memory + at, place, slotBytes, hand.stream), "cuMemcpyHtoDAsync");
-          } else {
-            check(driver.down(place, device.memory + at, slotBytes, hand.stream), "cuMemcpyDtoHAsync");
-          }
-          check(driver.eventRecord(hand.events[slot], hand.stream), "cuEventRecord");
-        }
-        while (first < last) drain();
-      });
-    });
+    measure(isUp ? "a chain up in C++" : "a chain down in C++", threads, bytes,
+            [&] { return chainSeconds(driver, devices, hands, array, bytes, isUp); });
   }
 }
 
