@@ -1,7 +1,7 @@
 // How fast are collective operations over all GPUs, in one process and with a process for each rank, beside
-// torch.distributed on the same GPUs? `deno task bench:collectives [result.json [call]]`; torch needs a
-// python3 that has it. Bandwidth is that of the bus, as nccl-tests define it, so that calls and numbers of GPUs can be
-// compared.
+// torch.distributed and nccl4py on the same GPUs? `deno task bench:collectives [result.json [call]]`; these need
+// a python3 that has them. Bandwidth is that of the bus, as nccl-tests define it, so that calls and numbers of
+// GPUs can be compared.
 
 import { CudaDevice } from "../mod.ts";
 import type { DeviceGroup } from "../src/entries/group.ts";
@@ -41,11 +41,18 @@ const isSimulated = !hasGpus();
 const sizes = isSimulated ? SIZES.slice(0, 2) : SIZES;
 using gpus = CudaDevice.all({ driver: isSimulated ? "simulated" : "cuda" });
 const { length: size } = gpus;
-const theirs = isSimulated ? [] : await measureTorch();
+const theirs = await measurePeer("torch", "collectives.py");
 const ours = await measureKit();
 const apart = await measureProcesses();
-const [first] = gpus;
-if (first !== undefined) await report(first, rowsOf(), Deno.args[0]);
+let wrapped: Found[] = [];
+await tell(); // what is found is kept, whatever comes of the rest
+wrapped = await measurePeer("nccl4py", "nccl4py_collectives.py");
+if (wrapped.length > 0) await tell();
+
+async function tell(): Promise<void> {
+  const [first] = gpus;
+  if (first !== undefined) await report(first, rowsOf(), Deno.args[0]);
+}
 
 function hasGpus(): boolean {
   try {
@@ -117,17 +124,19 @@ async function measureProcesses(): Promise<Found[]> {
   return JSON.parse(texts[0]?.trim().split("\n").at(-1) ?? "[]");
 }
 
-async function measureTorch(): Promise<Found[]> {
-  const path = decodeURIComponent(new URL("peers/python/collectives.py", import.meta.url).pathname);
+/** Measures the same in Python with a process for each rank; nothing where the library is not there. */
+async function measurePeer(name: string, program: string): Promise<Found[]> {
+  if (isSimulated) return [];
+  const path = decodeURIComponent(new URL(`peers/python/${program}`, import.meta.url).pathname);
   const plan = { calls, sizes, samples: SAMPLE_COUNT, waits: WAIT_COUNT };
   try {
     // NCCL may print its version before the document, which is the last line.
     const lines = (await outputOf("python3", [path, JSON.stringify(plan)])).trim().split("\n");
     const { version, nccl, found } = JSON.parse(lines.at(-1) ?? "");
-    console.log(`torch ${version} with NCCL ${nccl.join(".")}`);
+    console.log(`${name} ${version} with NCCL ${nccl.join(".")}`);
     return found;
   } catch (error) {
-    console.error(`torch: ${error instanceof Error ? error.message : error}`);
+    console.error(`${name}: ${error instanceof Error ? error.message : error}`);
     return [];
   }
 }
@@ -146,6 +155,7 @@ function rowsOf(): BenchRow[] {
         reference: peer && { name: "torch", value: median(peer.waited), samples: peer.waited },
       },
       ...processRows(name, { call, bytes, peer }),
+      ...wrappedRows(name, { call, bytes, peer }),
     ];
   });
 }
@@ -162,6 +172,32 @@ function processRows(
     bandwidthRow(title, { call, bytes, samples, peer: peer?.samples }),
     {
       name: `${title}, awaited`,
+      value: median(waited),
+      unit: "s" as const,
+      samples: waited,
+      reference: peer && { name: "torch", value: median(peer.waited), samples: peer.waited },
+    },
+  ];
+}
+
+/** What nccl4py reaches: NCCL's own binding, beside torch as well. */
+function wrappedRows(
+  name: string,
+  { call, bytes, peer }: { call: Call; bytes: number; peer: Found | undefined },
+): BenchRow[] {
+  const found = wrapped.find((other) => other.call === call && other.size === bytes);
+  if (found === undefined) return [];
+  const { samples, waited } = found;
+  const { promise: _, ...row } = bandwidthRow(`${name}, nccl4py`, {
+    call,
+    bytes,
+    samples,
+    peer: peer?.samples,
+  });
+  return [
+    row,
+    {
+      name: `${name}, nccl4py, awaited`,
       value: median(waited),
       unit: "s" as const,
       samples: waited,

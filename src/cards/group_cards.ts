@@ -30,10 +30,12 @@ export function listCard(gpus: DeviceList<CudaDevice>): Card {
 
 /** Makes the card of an array on several devices. */
 export function partsCard(parts: DeviceParts): Card {
-  const { dtype, shape, split, offsets, disposed, replicatedBy } = parts;
+  const { dtype, shape, split, offsets, firstPart, disposed, replicatedBy } = parts;
   const buffers = disposed ? [] : parts.buffers;
   const how = split === "replicate"
     ? `all of it on each of ${formatCount(parts.length, "device")}`
+    : parts.length < offsets.length
+    ? `part ${firstPart} of ${offsets.length}, split along axis ${split}`
     : `split along axis ${split} over ${formatCount(parts.length, "device")}`;
   const way = replicatedBy === "peers"
     ? ", shared over the links between them"
@@ -52,7 +54,7 @@ export function partsCard(parts: DeviceParts): Card {
       rows: buffers.map((buffer, part) => ({
         cells: [
           String(buffer.deviceOrdinal),
-          String(offsets[part] ?? 0),
+          String(offsets[firstPart + part] ?? 0),
           `[${buffer.shape.join(", ")}]`,
           formatBytes(buffer.byteLength),
         ],

@@ -385,18 +385,18 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
   /**
    * Loads a model onto the ranks' devices; see {@link DeviceList.loadSafetensors}. The buffers of its
    * tensors are in the order of the ranks.
+   *
+   * In a group that `joinGroup()` has made this process reads the parts of its own rank, and each tensor has
+   * one buffer. The processes do not wait for each other: each of them reads from its own machine, by the
+   * same rules, and one that fails says so in its own process alone.
    */
   async loadSafetensors(
     source: SafetensorsSource,
     options: LoadShardedOptions = {},
   ): Promise<ShardedModel> {
     this.#requireUsable("loadSafetensors");
-    if (this.#gpus.length === 0) {
-      throw new TypeError(
-        "Cannot load a model onto a group that has no devices of its own: load it onto each device",
-      );
-    }
-    return await loadSharded(source, this.#gpus, options);
+    const { rank: firstPart, size: count } = this;
+    return await loadSharded(source, this.#gpus, options, { firstPart, count });
   }
 
   /**

@@ -1,5 +1,6 @@
 // Options of groups and of their calls.
 
+import type { DeviceAllocator } from "../buffers/device_allocator.ts";
 import { GpuBuffer } from "../buffers/gpu_buffer.ts";
 import { Context } from "../driver/context.ts";
 import type { DType } from "../dtype.ts";
@@ -51,7 +52,7 @@ export interface JoinOptions extends GroupOptions {
    */
   readonly token?: string | undefined;
   /** This rank's device, which no other rank may have. */
-  readonly device: { readonly context: Context };
+  readonly device: DeviceAllocator;
   /** Ends the joining; calls of the group have signals of their own. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -85,7 +86,10 @@ export const JOIN_OPTIONS: OptionSet<JoinOptions> = new OptionSet({
   token: TEXT,
   device: {
     expected: "a device, such as CudaDevice.open()",
-    accepts: (value) => (value as { context?: unknown } | null)?.context instanceof Context,
+    accepts: (value) => {
+      const device = value as Partial<DeviceAllocator> | null | undefined;
+      return device?.context instanceof Context && typeof device.alloc === "function";
+    },
   },
   signal: SIGNAL,
 });

@@ -3,7 +3,7 @@
 
 import { type NcclReceiver, type NcclWithWire, OWN_WIRE } from "../../ffi/nccl_library.ts";
 import { NCCL_UNIQUE_ID_BYTES } from "../../ffi/nccl_constants.ts";
-import type { Context } from "../driver/context.ts";
+import type { DeviceAllocator } from "../buffers/device_allocator.ts";
 import { deviceUuid } from "../driver/device_uuid.ts";
 import { requireNoCapture } from "../order/capture.ts";
 import { visibleText } from "../words/format.ts";
@@ -107,7 +107,7 @@ export async function joinGroup(options: JoinOptions): Promise<DeviceGroup> {
       ranks: Array.from({ length: size }, (_, each) => each),
       rank,
       nccl,
-      context,
+      device,
     });
     const group = await family.start(id, {
       options: { ...options, timeoutSeconds },
@@ -135,7 +135,8 @@ interface FamilyFields {
   /** This process's rank in the group. */
   readonly rank: number;
   readonly nccl: Nccl;
-  readonly context: Context;
+  /** This rank's device, which allocates memory for models. */
+  readonly device: DeviceAllocator;
 }
 
 /** What a start is told. */
@@ -171,7 +172,8 @@ class Family implements LinkedGroup, Peers, Relatives {
     id: Uint8Array<ArrayBuffer>,
     { options, leftSeconds }: StartFields,
   ): Promise<GroupFields> {
-    const { nccl, context, rank, ranks: { length: size } } = this.#fields;
+    const { nccl, device, rank, ranks: { length: size } } = this.#fields;
+    const { context } = device;
     const { label, signal, timeoutSeconds = DEFAULT_TIMEOUT_SECONDS } = options;
     let communicator: JoinedCommunicator | undefined;
     try {
@@ -188,7 +190,13 @@ class Family implements LinkedGroup, Peers, Relatives {
       await communicator.started(`the group of ${size} ranks`, { signal, leftSeconds });
       const startBytes = [before - context.freeBytes()];
       const own = { label, timeoutSeconds };
-      return { communicators: communicator, options: own, relatives: this, startBytes };
+      return {
+        communicators: communicator,
+        options: own,
+        gpus: [device],
+        relatives: this,
+        startBytes,
+      };
     } catch (error) {
       communicator?.end();
       await (communicator?.over() ?? this.close());
@@ -324,7 +332,7 @@ class Family implements LinkedGroup, Peers, Relatives {
     chosen: readonly number[],
     { rank, options }: { readonly rank: number; readonly options: SplitOptions | ShrinkOptions },
   ): Promise<GroupFields> {
-    const { link, ranks, nccl, context, id } = this.#fields;
+    const { link, ranks, nccl, device, id } = this.#fields;
     const own = chosen.indexOf(rank);
     const family = new Family({
       link,
@@ -332,7 +340,7 @@ class Family implements LinkedGroup, Peers, Relatives {
       ranks: chosen.map((each) => ranks[each] ?? 0),
       rank: own,
       nccl,
-      context,
+      device,
     });
     const { timeoutSeconds = DEFAULT_TIMEOUT_SECONDS } = options;
     try {

@@ -78,6 +78,8 @@ export class JoinedCommunicator implements RankCommunicators {
   readonly #timeoutSeconds: number;
   /** NCCL writes the handle here, once more when the start is done. */
   readonly #cell = new BigUint64Array(new ArrayBuffer(FIXED_BYTES), 0, 1);
+  /** NCCL writes how the communicator is here: thousands of looks in a row leave no garbage so. */
+  readonly #asyncError = new Int32Array(new ArrayBuffer(FIXED_BYTES), 0, 1);
   readonly #streams = new Set<CudaStream>();
   /** Times at which other ranks left. */
   readonly #leftAt = new Map<number, number>();
@@ -277,10 +279,9 @@ export class JoinedCommunicator implements RankCommunicators {
   /** Asks NCCL how the communicator is. */
   #look(): CallState {
     const call = "ncclCommGetAsyncError";
-    const cell = new Int32Array(1);
     const communicator = this.#handle;
-    const asked = this.nccl.api.ncclCommGetAsyncError(communicator, cell);
-    const status = isFailure(asked) ? asked : cell[0] ?? 0;
+    const asked = this.nccl.api.ncclCommGetAsyncError(communicator, this.#asyncError);
+    const status = isFailure(asked) ? asked : this.#asyncError[0] ?? 0;
     if (isFailure(status)) return { status, call, communicator, rank: this.firstRank };
     return status === ncclResult.ncclInProgress ? "in progress" : "done";
   }

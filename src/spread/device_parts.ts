@@ -35,6 +35,8 @@ export interface DevicePartsFields<D extends DType> {
   readonly shape: Shape;
   readonly layout: SplitLayout;
   readonly buffers: readonly DeviceBuffer<D>[];
+  /** Number of the first buffer's part, where other processes have other parts; 0 by default. */
+  readonly firstPart?: number;
 }
 
 /** Uploads into parts that are new, when the array has waited for its turn. */
@@ -67,8 +69,10 @@ export class DeviceParts<D extends DType = DType>
   readonly shape: Shape;
   /** Axis along which the array is split, or `"replicate"`. */
   readonly split: Split;
-  /** Where the part of each device begins along the axis. */
+  /** Where each part begins along the axis, those of other processes included. */
   readonly offsets: readonly number[];
+  /** Number of the part that the first buffer has: 0 unless other processes have those before it. */
+  readonly firstPart: number;
   readonly #layout: SplitLayout;
   readonly #buffers: readonly DeviceBuffer<D>[];
   #way: ReplicateWay | undefined;
@@ -84,13 +88,14 @@ export class DeviceParts<D extends DType = DType>
    * @ignore
    */
   constructor(parts: Parts<DevicePartsFields<D>>) {
-    const { dtype, shape, layout, buffers } = partsOf(parts, new.target);
+    const { dtype, shape, layout, buffers, firstPart = 0 } = partsOf(parts, new.target);
     this.dtype = dtype;
     this.shape = shape;
     this.split = layout.split;
     this.offsets = layout.offsets;
     this.#layout = layout;
     this.#buffers = buffers;
+    this.firstPart = firstPart;
   }
 
   /** The buffers, in the order of the devices: what the calls of a group take. */
@@ -131,7 +136,7 @@ export class DeviceParts<D extends DType = DType>
 
   /**
    * Copies an array into the parts, over the links of all devices at once; resolves when all of it is
-   * there. Whatever is called later and uses the same memory comes after it, awaited or not. After a
+   * there. The array is the whole, also where this process has one of several parts. Whatever is called later and uses the same memory comes after it, awaited or not. After a
    * failure the parts hold nothing that is of use.
    *
    * @throws TypeError when the array holds another element type, or is moved away meanwhile.
@@ -147,6 +152,8 @@ export class DeviceParts<D extends DType = DType>
    * Copies the parts into a fresh typed array of the whole (bfloat16 as Float32Array), over the links
    * of all devices at once, as they are when all that was called before is done. Where each device has
    * the whole, each gives a share of it.
+   *
+   * @throws TypeError when other processes have the other parts.
    */
   download(destination?: undefined, options?: TransferOptions): Promise<ArrayOf<D>>;
   /** Copies the parts into memory of yours, which has room for the whole, and resolves with it. */
@@ -154,6 +161,7 @@ export class DeviceParts<D extends DType = DType>
   async download(destination?: HostMemory, options: TransferOptions = {}): Promise<HostMemory> {
     TRANSFER_PARTS.read(options, "download");
     this.#requireUsable();
+    this.#requireAll();
     const { dtype } = this;
     const length = countOf(this.shape);
     const host = destination ?? allocateBits<DType>(dtype, length);
@@ -187,7 +195,8 @@ export class DeviceParts<D extends DType = DType>
   toString(): string {
     const { dtype, shape, split, length } = this;
     const how = split === "replicate" ? "on each of" : `along axis ${split},`;
-    return `DeviceParts(${formatShape(dtype, shape)} ${how} ${formatCount(length, "device")})`;
+    const where = this.#hasAll ? formatCount(length, "device") : this.#ownPart;
+    return `DeviceParts(${formatShape(dtype, shape)} ${how} ${where})`;
   }
 
   /** Returns the text that the console shows. */
@@ -216,7 +225,7 @@ export class DeviceParts<D extends DType = DType>
 
   get #moves(): readonly PartMove[] {
     return this.#buffers.flatMap((buffer, part) => {
-      const rows = this.#layout.parts[part]?.rows;
+      const rows = this.#layout.parts[this.firstPart + part]?.rows;
       return rows === undefined ? [] : [{ buffer, rows }];
     });
   }
@@ -248,6 +257,23 @@ export class DeviceParts<D extends DType = DType>
       return false;
     }
     return areLinked(this.#buffers);
+  }
+
+  /** Whether the whole is in this process. */
+  get #hasAll(): boolean {
+    return this.split === "replicate" || this.length === this.offsets.length;
+  }
+
+  get #ownPart(): string {
+    return `part ${this.firstPart} of ${this.offsets.length}`;
+  }
+
+  #requireAll(): void {
+    if (this.#hasAll) return;
+    throw new TypeError(
+      `Cannot download from ${this}: other processes have the other parts; download this one with ` +
+        `buffers[0].download(), or gather them on the devices with the group`,
+    );
   }
 
   #requireUsable(): void {

@@ -9,14 +9,14 @@ import type { TensorEntry } from "../interop/safetensors/header.ts";
 import { type OpenShard, openShards } from "../interop/safetensors/open_shards.ts";
 import type { SafetensorsSource } from "../interop/safetensors/shards.ts";
 import { takeAfterCollection } from "../memory/out_of_memory.ts";
-import { defaultStreamOf } from "../order/stream.ts";
+import { type CudaStream, defaultStreamOf } from "../order/stream.ts";
+import type { DiskFile } from "../transfer/disk_file.ts";
+import { type FileSection, uploadSections } from "../transfer/file_sections.ts";
 import { uploadFrom } from "../transfer/file_transfer.ts";
 import { transfer } from "../transfer/host_transfer.ts";
 import { inParallel } from "../transfer/in_parallel.ts";
 import type { TransferOptions } from "../transfer/pending_transfer.ts";
 import { ProgressTotal } from "../transfer/progress_total.ts";
-import { isOneRun } from "../transfer/row_pieces.ts";
-import { uploadRowsFrom } from "../transfer/row_transfer.ts";
 import { CALLBACK, OptionSet, TEXT } from "../words/options.ts";
 import { Parts } from "../words/parts.ts";
 import { DeviceParts, PARTS_TRANSFER_KINDS, SMALLEST_SHARED_BYTES } from "./device_parts.ts";
@@ -58,6 +58,14 @@ const ALIGNMENT = 256;
 /** Number of reads at a time for each device: one large read fills the bus, small ones wait. */
 const READS_AT_ONCE = 4;
 
+/** Parts that a process loads, where others load the rest. */
+export interface OwnParts {
+  /** Number of its first part. */
+  readonly firstPart: number;
+  /** Number of all parts. */
+  readonly count: number;
+}
+
 /** The tensors of one file, and where each begins in the block of each device. */
 interface PlannedShard {
   readonly shard: OpenShard;
@@ -66,14 +74,22 @@ interface PlannedShard {
   readonly blockBytes: readonly number[];
 }
 
-/** Bytes to read for one device. */
+/** Bytes to read for one device, which others get as well. */
 interface Read {
   readonly byteLength: number;
   run(options: TransferOptions): Promise<void>;
 }
 
+/** All bytes to read for one device. */
+interface DeviceReads {
+  readonly stream: CudaStream;
+  /** Those that it alone gets, which are read as one. */
+  readonly sections: FileSection[];
+  readonly shared: Read[];
+}
+
 /**
- * Loads a model onto devices; see {@link DeviceList.loadSafetensors}.
+ * Loads a model onto devices; see {@link DeviceList.loadSafetensors}. Without `own` these have all parts.
  *
  * @throws SafetensorsError when a file breaks the format.
  * @throws RangeError when no rule has a tensor's name, or it has no such axis.
@@ -82,6 +98,7 @@ export async function loadSharded(
   source: SafetensorsSource,
   gpus: readonly DeviceAllocator[],
   options: LoadShardedOptions = {},
+  own: OwnParts = { firstPart: 0, count: gpus.length },
 ): Promise<ShardedModel> {
   const { place = EVERYWHERE, filter, label, onProgress, signal } = LOAD_SHARDED.read(
     options,
@@ -89,7 +106,7 @@ export async function loadSharded(
   );
   using resources = new DisposableStack();
   const shards = await openShards(source, { resources, filter, signal });
-  const plans = shards.map((shard) => plan(shard, { place, count: gpus.length }));
+  const plans = shards.map((shard) => plan(shard, { place, ...own, ownCount: gpus.length }));
   using memory = new DisposableStack();
   const blocks: DeviceBuffer<"uint8">[][] = gpus.map(() => []);
   for (const { shard: { file }, blockBytes } of plans) {
@@ -100,13 +117,15 @@ export async function loadSharded(
     }
   }
   const tensors = new Map<string, ShardedTensor>();
-  const reads: Read[][] = gpus.map(() => []);
+  const reads = gpus.map(({ context }): DeviceReads => {
+    return { stream: defaultStreamOf(context), sections: [], shared: [] };
+  });
   for (const [file, { shard, tensors: planned }] of plans.entries()) {
-    const own = blocks.flatMap((list) => list[file] ?? []);
+    const memory = blocks.flatMap((list) => list[file] ?? []);
     for (const tensor of planned) {
-      const parts = partsIn(own, tensor);
+      const parts = partsIn(memory, tensor, own.firstPart);
       tensors.set(tensor.entry.name, { parts, format: tensor.entry.format });
-      addReads(reads, { shard, tensor, buffers: parts.buffers });
+      addReads(reads, { shard, tensor, buffers: parts.buffers, firstPart: own.firstPart });
     }
   }
   await readAll(reads, { onProgress, signal });
@@ -118,14 +137,16 @@ export async function loadSharded(
 
 function plan(
   shard: OpenShard,
-  how: { readonly place: readonly PlacementRule[]; readonly count: number },
+  how: OwnParts & { readonly place: readonly PlacementRule[]; readonly ownCount: number },
 ): PlannedShard {
-  const blockBytes = Array<number>(how.count).fill(0);
+  const { firstPart, ownCount } = how;
+  const blockBytes = Array<number>(ownCount).fill(0);
   const tensors = shard.tensors.map((entry) => {
     const tensor = distribute(entry, how);
-    const offsets = tensor.layout.parts.map(({ rows }, rank) => {
-      const offset = Math.ceil((blockBytes[rank] ?? 0) / ALIGNMENT) * ALIGNMENT;
-      blockBytes[rank] = offset + rows.length * rows.rowCount * elementBytes(tensor.dtype);
+    const parts = tensor.layout.parts.slice(firstPart, firstPart + ownCount);
+    const offsets = parts.map(({ rows }, at) => {
+      const offset = Math.ceil((blockBytes[at] ?? 0) / ALIGNMENT) * ALIGNMENT;
+      blockBytes[at] = offset + rows.length * rows.rowCount * elementBytes(tensor.dtype);
       return offset;
     });
     return { ...tensor, offsets };
@@ -137,53 +158,61 @@ function plan(
 function partsIn(
   blocks: readonly DeviceBuffer<"uint8">[],
   { entry, dtype, shape, layout, offsets }: PlannedShard["tensors"][number],
+  firstPart: number,
 ): DeviceParts {
-  const buffers = blocks.map((block, rank) => {
-    const part = layout.parts[rank];
-    const offset = offsets[rank] ?? 0;
+  const buffers = blocks.map((block, at) => {
+    const part = layout.parts[firstPart + at];
+    const offset = offsets[at] ?? 0;
     const count = part === undefined ? 0 : part.rows.length * part.rows.rowCount;
     const bytes = block.subarray(offset, offset + count * elementBytes(dtype));
     return nameView(bytes.as(dtype).reshape(part?.shape ?? shape), entry.name);
   });
-  return new DeviceParts(new Parts({ dtype, shape, layout, buffers }));
+  return new DeviceParts(new Parts({ dtype, shape, layout, buffers, firstPart }));
 }
 
 /** Adds the reads of a tensor to those of the devices. */
 function addReads(
-  reads: readonly Read[][],
-  { shard: { file, dataOffset }, tensor: { entry, dtype, layout }, buffers }: {
+  reads: readonly DeviceReads[],
+  { shard: { file, dataOffset }, tensor: { entry, dtype, layout }, buffers, firstPart }: {
     readonly shard: OpenShard;
     readonly tensor: DistributedTensor;
     readonly buffers: readonly DeviceBuffer[];
+    readonly firstPart: number;
   },
 ): void {
   const start = dataOffset + entry.byteOffset;
   const bytes = elementBytes(dtype);
-  const streamOf = ({ context }: DeviceBuffer) => defaultStreamOf(context);
-  if (layout.split !== "replicate") {
-    for (const [rank, buffer] of buffers.entries()) {
-      const elements = layout.parts[rank]?.rows;
-      if (elements === undefined || buffer.byteLength === 0) continue;
-      const rows = {
-        offset: start + elements.offset * bytes,
-        rowBytes: elements.length * bytes,
-        pitch: elements.pitch * bytes,
-        rowCount: elements.rowCount,
-      };
-      const task = { span: buffer.span, stream: streamOf(buffer), file };
-      const run: Read["run"] = (options) =>
-        isOneRun(rows)
-          ? uploadFrom({ ...options, ...task, fileOffset: rows.offset })
-          : uploadRowsFrom({ ...options, ...task, rows });
-      reads[rank]?.push({ byteLength: buffer.byteLength, run });
-    }
-    return;
+  if (layout.split === "replicate" && buffers.length > 1) {
+    return addSharedReads(reads, { file, start, byteLength: entry.byteLength, buffers });
   }
-  const { byteLength } = entry;
+  for (const [rank, { span }] of buffers.entries()) {
+    const elements = layout.parts[firstPart + rank]?.rows;
+    if (elements === undefined || span.byteLength === 0) continue;
+    const rows = {
+      offset: start + elements.offset * bytes,
+      rowBytes: elements.length * bytes,
+      pitch: elements.pitch * bytes,
+      rowCount: elements.rowCount,
+    };
+    reads[rank]?.sections.push({ span, file, rows });
+  }
+}
+
+/** Adds the reads of bytes that each device shall have: one reads little, each a share of much. */
+function addSharedReads(
+  reads: readonly DeviceReads[],
+  { file, start, byteLength, buffers }: {
+    readonly file: DiskFile;
+    readonly start: number;
+    readonly byteLength: number;
+    readonly buffers: readonly DeviceBuffer[];
+  },
+): void {
+  const streamOf = ({ context }: DeviceBuffer) => defaultStreamOf(context);
   if (byteLength === 0) return;
   if (byteLength < SMALLEST_SHARED_BYTES) {
-    const least = reads.toSorted((a, b) => a.length - b.length)[0];
-    least?.push({
+    const [least] = reads.toSorted((a, b) => a.shared.length - b.shared.length);
+    least?.shared.push({
       byteLength,
       run: async ({ onProgress, signal }) => {
         signal?.throwIfAborted();
@@ -206,7 +235,7 @@ function addReads(
     const share = { rank, offset, byteLength: end - offset };
     const { allocation, address } = buffer.span;
     const span = { allocation, address: address + BigInt(offset), byteLength: share.byteLength };
-    reads[rank]?.push({
+    reads[rank]?.shared.push({
       byteLength: share.byteLength,
       run: async (options) => {
         const stream = streamOf(buffer);
@@ -217,8 +246,17 @@ function addReads(
   }
 }
 
+/** Makes the reads of a device, of which several are made at a time. */
+function readsOf({ stream, sections, shared }: DeviceReads): Read[] {
+  const byteLength = sections.reduce((sum, { span }) => sum + span.byteLength, 0);
+  if (byteLength === 0) return shared;
+  const run: Read["run"] = (options) => uploadSections({ ...options, stream, sections });
+  return [{ byteLength, run }, ...shared];
+}
+
 /** Reads for all devices at the same time; after the first failure the others end early. */
-async function readAll(reads: readonly Read[][], options: TransferOptions): Promise<void> {
+async function readAll(devices: readonly DeviceReads[], options: TransferOptions): Promise<void> {
+  const reads = devices.map(readsOf);
   const { onProgress, signal } = options;
   const totalBytes = reads.flat().reduce((sum, { byteLength }) => sum + byteLength, 0);
   const progress = new ProgressTotal(totalBytes, onProgress);

@@ -104,21 +104,33 @@ async function throughRing(task: FileTransfer): Promise<void> {
   const { byteLength } = span;
   const host = { fileDescriptor: file.descriptor, fileOffset, path: file.path };
   const cut = cutBlock({ direction: "upload", deviceAddress: span.address, host, byteLength });
-  await readThroughRing(task, { cut, canLend: true });
+  await readThroughRing({ ...task, spans: [span] }, { cut, canLend: true, files: [file] });
 }
 
-/** Fills device memory with pieces of an open file, through the ring. */
+/** How memory is filled from files: the pieces, and the files that they are read from. */
+export interface FileReads extends Pick<RingRequest, "cut">, Lending {
+  /** The open files. */
+  readonly files: readonly DiskFile[];
+}
+
+/** Fills device memory with pieces of open files, through the ring. */
 export async function readThroughRing(
-  { span, stream, file, onProgress, signal }: Omit<FileTransfer, "fileOffset">,
-  { cut, canLend }: Pick<RingRequest, "cut"> & Lending,
+  { spans, stream, onProgress, signal }:
+    & Pick<FileTransfer, "stream" | "onProgress" | "signal">
+    & { readonly spans: readonly MemorySpan[] },
+  { cut, canLend, files }: FileReads,
 ): Promise<void> {
-  const { byteLength } = span;
+  const byteLength = spans.reduce((sum, span) => sum + span.byteLength, 0);
   signal?.throwIfAborted();
   const direction = "upload";
-  const ring = { direction, byteLength, cut, keepOpen: () => file.hold() } as const;
+  const keepOpen = () => {
+    const held = files.map((file) => file.hold());
+    return () => held.forEach((letGo) => letGo());
+  };
+  const ring = { direction, byteLength, cut, keepOpen } as const;
   await new PendingTransfer({
     stream,
-    uses: [{ ...span, access: "write" }],
+    uses: spans.map((span) => ({ ...span, access: "write" })),
     arrays: [],
     byteLength,
     action: "read a file",
@@ -128,7 +140,7 @@ export async function readThroughRing(
     start: (entry) => {
       const engine = TransferEngine.of(stream.context);
       engine.anticipate(byteLength, { canLend });
-      noteTransfer({ direction, span, stream });
+      for (const span of spans) noteTransfer({ direction, span, stream });
       return new RingMover(engine, ring, entry);
     },
   }).promise;

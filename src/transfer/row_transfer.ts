@@ -1,5 +1,5 @@
-// Moves device memory whose bytes lie in rows of an array or a file, such as the columns of a matrix:
-// large ones through the ring, whose lanes pack the rows or take them apart.
+// Moves device memory whose bytes lie in rows of an array, such as the columns of a matrix: large ones
+// through the ring, whose lanes pack the rows or take them apart.
 
 import { findHost } from "../../ffi/host.ts";
 import { requireUnrecorded } from "../memory/captured_memory.ts";
@@ -7,10 +7,7 @@ import { ownedSpan } from "../memory/host_bytes.ts";
 import type { PendingWork } from "../order/pending_work.ts";
 import type { CudaStream } from "../order/stream.ts";
 import type { MemorySpan } from "./copy.ts";
-import type { DiskFile } from "./disk_file.ts";
 import { TransferEngine } from "./engine.ts";
-import { factsOf } from "./file_facts.ts";
-import { readThroughRing } from "./file_transfer.ts";
 import { askForHugePages, isUntouched } from "./fresh_pages.ts";
 import { addressOf, type HostBytes } from "./host_memory.ts";
 import { noteTransfer, transfer } from "./host_transfer.ts";
@@ -35,18 +32,6 @@ export interface RowTransfer extends TransferOptions {
   readonly besides?: Set<PendingWork> | undefined;
   /** Whether the device's memory is new and the array has its place in the order. */
   readonly isPlaced?: boolean | undefined;
-}
-
-/** Device memory, and the rows of an open file that fill it. */
-export interface RowFileTransfer extends TransferOptions {
-  /** The device's side. */
-  readonly span: MemorySpan;
-  /** The stream whose earlier work comes first. */
-  readonly stream: CudaStream;
-  /** The open file; it stays open until the transfer is over. */
-  readonly file: DiskFile;
-  /** The rows in it. */
-  readonly rows: Rows;
 }
 
 /**
@@ -95,27 +80,6 @@ export function transferRows(task: RowTransfer): Promise<void> | undefined {
     },
     complete: requireThere,
   }).promise;
-}
-
-/** Fills new device memory, which only the caller knows, from rows of an open file. */
-export async function uploadRowsFrom(task: RowFileTransfer): Promise<void> {
-  const { span, file, rows, signal } = task;
-  const { byteLength } = span;
-  if (byteLength === 0) return;
-  const deviceAddress = span.address;
-  const cut = cutRows({ direction: "upload", deviceAddress, host: { file }, rows });
-  try {
-    await readThroughRing(task, { cut, canLend: false }); // rows are not lent
-  } catch (error) {
-    const end = rows.offset + (rows.rowCount - 1) * rows.pitch + rows.rowBytes;
-    const { byteLength: fileBytes } = factsOf(file.descriptor, file.path);
-    if (signal?.aborted || fileBytes >= end) throw error;
-    throw new RangeError(
-      `Cannot read ${byteLength} bytes up to ${end} of ${file.path}: it shrank to ${fileBytes} ` +
-        `meanwhile`,
-      { cause: error },
-    );
-  }
 }
 
 /** Packs the rows into an array first, or takes them apart afterwards, on this thread. */
