@@ -38,7 +38,7 @@ export async function withRanks(
   options: SimulatedDriverOptions = {},
 ): Promise<void> {
   const rendezvous = freeAddress();
-  await Promise.all(Array.from({ length: size }, async (_, rank) => {
+  const ended = await Promise.allSettled(Array.from({ length: size }, async (_, rank) => {
     using gpu = openRank(rank, options);
     {
       await using group = await join({ rendezvous, rank, size, device: gpu });
@@ -47,4 +47,5 @@ export async function withRanks(
     await gpu.synchronize();
     assertEquals(liveNames(gpu), [], `something is live on rank ${rank}`);
   }));
+  for (const end of ended) if (end.status === "rejected") throw end.reason;
 }
