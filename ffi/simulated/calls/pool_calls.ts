@@ -81,7 +81,8 @@ export function poolCalls(machine: Machine): PoolCalls {
     requireCell(cell);
     if (byteLength === 0) return put64(cell, 0n);
     if (capture !== undefined) {
-      if (pool.kind === "host") refuse("CUDA_ERROR_NOT_SUPPORTED");
+      // What a graph allocates is on a device, and for this process alone.
+      if (pool.kind === "host" || pool.handleTypes !== 0) refuse("CUDA_ERROR_NOT_SUPPORTED");
       return put64(cell, captureAllocation(machine, stream, { capture, pool, byteLength }));
     }
     const after = pool.take(byteLength);
@@ -153,8 +154,11 @@ export function poolCalls(machine: Machine): PoolCalls {
       if (allocation instanceof GraphAllocation) {
         return freeGraphMemory(machine, stream, allocation);
       }
-      // A graph can free only memory that a graph allocates.
-      requireValue(capture === undefined);
+      if (capture !== undefined) {
+        // A graph can free only memory that a graph allocates; it counts as one with memory all the same.
+        capture.hasRefusedFree = true;
+        refuse("CUDA_ERROR_INVALID_VALUE");
+      }
       if (allocation.kind === "managed") refuse("CUDA_ERROR_NOT_SUPPORTED");
       requireValue(allocation.kind === "pool" || allocation.kind === "device");
       const { pool, byteLength } = allocation;

@@ -79,6 +79,8 @@ export class Capture {
   readonly mode: number;
   /** The recorded steps, in the order of the calls. */
   readonly steps: Step[] = [];
+  /** Whether a free was refused because its memory is no graph's. */
+  hasRefusedFree = false;
   #isOpen = true;
   #isInvalid = false;
   #branches = new Map<Stream, Branch>();

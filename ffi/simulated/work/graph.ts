@@ -34,9 +34,10 @@ export class Graph {
       .filter((allocation) => allocation.capture !== capture);
   }
 
-  /** Returns whether a launch allocates or frees memory. */
+  /** Returns whether a launch allocates or frees memory, or was to free what is no graph's. */
   get hasMemory(): boolean {
-    return this.allocations.length > 0 || this.foreignFrees.length > 0;
+    return this.allocations.length > 0 || this.foreignFrees.length > 0 ||
+      this.capture.hasRefusedFree;
   }
 
   /** Returns the memory that launches need, by device. */

@@ -6,6 +6,7 @@ import { findLibrary } from "../../../ffi/nvidia_libraries.ts";
 import { sourceOf } from "../../../ffi/nvrtc_library.ts";
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import type { CudaDevice } from "../../../mod.ts";
+import { i32 } from "../../../src/entries/kernels.ts";
 import { architectureFor, compileText } from "../../../src/kernels/compiler.ts";
 import { ON_GPU, testDriver } from "../../support/driver.ts";
 import { APPLY_KERNEL, CALLER_PTX, changePtx } from "../../support/kernels/linked_ptx.ts";
@@ -28,7 +29,7 @@ async function applied(
 ): Promise<number> {
   using module = await gpu.loadModule(pieces);
   using x = gpu.zeros("uint32", 1);
-  module.kernel("apply").launch({ grid: 1, block: 1, args: [x, 21] });
+  module.kernel("apply").launch({ grid: 1, block: 1, args: [x, i32(21)] });
   return await x.at(0);
 }
 
