@@ -8,7 +8,7 @@ import { checkApart, type MemorySpan } from "../transfer/copy.ts";
 import { countOf } from "./shape.ts";
 import type { StridedLayout } from "./strides.ts";
 
-/** The name of the method by which a buffer converts its elements. It is a symbol, so that no editor lists it. */
+/** The method by which a buffer converts its elements. Editors list no symbols. */
 export const CONVERT: unique symbol = Symbol("convert");
 
 /** A layout of a buffer's elements, with its name for messages. */

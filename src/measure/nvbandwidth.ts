@@ -111,8 +111,8 @@ function testcaseOf(
 }
 
 /**
- * Reads the speeds of nvbandwidth's cases in GB/s, and its latencies in nanoseconds, from what it prints or from its JSON: the sum over
- * all devices, as it reports it.
+ * Reads the speeds of nvbandwidth's cases in GB/s, and its latencies in nanoseconds, from what it
+ * prints or from its JSON: the sum over all devices, as it reports it.
  *
  * @throws TypeError for a text that has no case.
  */

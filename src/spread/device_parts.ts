@@ -136,8 +136,9 @@ export class DeviceParts<D extends DType = DType>
 
   /**
    * Copies an array into the parts, over the links of all devices at once; resolves when all of it is
-   * there. The array is the whole, also where this process has one of several parts. Whatever is called later and uses the same memory comes after it, awaited or not. After a
-   * failure the parts hold nothing that is of use.
+   * there. The array is the whole, also where this process has one of several parts. Whatever is
+   * called later and uses the same memory comes after it, awaited or not. After a failure the parts
+   * hold nothing that is of use.
    *
    * @throws TypeError when the array holds another element type, or is moved away meanwhile.
    * @throws RangeError when it is shorter or longer than the whole.

@@ -21,8 +21,8 @@ export interface MemoryKeeper {
 }
 
 /**
- * Keeps memory until so many users have let it go; undefined when too few threads are free for it. Shared memory
- * cannot be moved away, and stays as long as it is referenced.
+ * Keeps memory until so many users have let it go; undefined when too few threads are free for it.
+ * Shared memory cannot be moved away, and stays as long as it is referenced.
  */
 export function keepMemory(
   arrays: readonly HostBytes[],
