@@ -3,7 +3,7 @@
 /** Indices that people try first; a loop begins at 0. A proxy would see all, and slow every await. */
 const TRIED = [-1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
 
-/** What to do instead, for messages. */
+/** The calls to use instead, for messages. */
 export interface IndexHelp {
   /** To read one element. */
   readonly read: string;

@@ -11,8 +11,6 @@ import { defaultDeviceResource } from "../memory/resource_choice.ts";
 import { kindOf } from "../memory/resource_kind.ts";
 import type { CudaStream } from "../order/stream.ts";
 import type { TransferChoice } from "../transfer/transfer_choice.ts";
-import { setElements } from "./set_elements.ts";
-import type { HostValues } from "./host_values.ts";
 import { Parts } from "../words/parts.ts";
 import {
   ALLOCATE_LIKE,
@@ -21,6 +19,8 @@ import {
   type LikeOptions,
   type Uploadable,
 } from "./gpu_buffer.ts";
+import type { HostValues } from "./host_values.ts";
+import { setElements } from "./set_elements.ts";
 import { byteLengthOf, type Shape, toShape } from "./shape.ts";
 
 /** Request for a new device buffer. */

@@ -2,22 +2,20 @@
 
 import { nameOf } from "../accounting/ledger.ts";
 import type { DType } from "../dtype.ts";
-import type { FilePath } from "../transfer/file_path.ts";
-import type { TransferOptions } from "../transfer/pending_transfer.ts";
-import { CALLBACK, NUMBER, type OptionKind, OptionSet, SIGNAL, TEXT } from "../words/options.ts";
-import { ALLOCATE_KINDS, type AllocateOptions } from "./device_allocator.ts";
-import { FileContents, loadingError } from "./file_contents.ts";
 import { LazyAllocation } from "../memory/lazy_allocation.ts";
 import { kindOf } from "../memory/resource_kind.ts";
-import type { MemorySpan } from "../transfer/copy.ts";
 import { requireNoCapture } from "../order/capture.ts";
+import type { MemorySpan } from "../transfer/copy.ts";
+import type { FilePath } from "../transfer/file_path.ts";
+import type { TransferOptions } from "../transfer/pending_transfer.ts";
+import { TRANSFER_OPTIONS, type TransferChoice } from "../transfer/transfer_choice.ts";
 import { DisposedError } from "../words/errors.ts";
 import { formatBytes } from "../words/format.ts";
-import type { TransferChoice } from "../transfer/transfer_choice.ts";
-import { setElements } from "./set_elements.ts";
-import type { HostValues } from "./host_values.ts";
+import { NUMBER, type OptionKind, OptionSet, TEXT } from "../words/options.ts";
 import { Parts } from "../words/parts.ts";
+import { ALLOCATE_KINDS, type AllocateOptions } from "./device_allocator.ts";
 import type { DeviceBufferRequest } from "./device_buffer.ts";
+import { FileContents, loadingError } from "./file_contents.ts";
 import {
   ALLOCATE_LIKE,
   type AsTypeOptions,
@@ -26,6 +24,8 @@ import {
   type LikeOptions,
   type Uploadable,
 } from "./gpu_buffer.ts";
+import type { HostValues } from "./host_values.ts";
+import { setElements } from "./set_elements.ts";
 import { byteLengthOf, formatShape, toShape } from "./shape.ts";
 
 /** Options for {@link CudaDevice.lazy}. */
@@ -47,8 +47,6 @@ export const LAZY_OPTIONS: OptionSet<LazyOptions> = new OptionSet({
   file: FILE,
   fileOffset: NUMBER,
 });
-
-const LOAD_OPTIONS = new OptionSet<TransferOptions>({ onProgress: CALLBACK, signal: SIGNAL });
 
 /** The parts of a lazy buffer. */
 export interface LazyBufferFields<D extends DType> extends BufferFields<D> {
@@ -126,7 +124,7 @@ export class LazyBuffer<D extends DType = DType> extends GpuBuffer<D> {
    * @throws Error Those of {@link LazyBuffer.ensureAllocated}, and the signal's reason.
    */
   async load(options: TransferOptions = {}): Promise<this> {
-    LOAD_OPTIONS.read(options, "load");
+    TRANSFER_OPTIONS.read(options, "load");
     const contents = this.#contents;
     if (contents === undefined || this.disposed) return this.ensureAllocated();
     requireNoCapture("load a file");

@@ -192,7 +192,8 @@ export class DriverPool implements MemoryCache {
     this.#waitCount = waitCount;
     this.#freedBytes += byteLength;
     this.#blockCount--;
-    if (this.#isLeft && this.#blockCount === 0) this.#end();
+    if (!this.#isLeft || this.#blockCount > 0) return;
+    tryRelease(this.#context.driver, "a memory pool", () => this.#end());
   }
 
   /** Other libraries may hold memory of the same pool, so only what the kit has freed counts. */
@@ -304,17 +305,13 @@ export class DriverPool implements MemoryCache {
   destroy(): void {
     this.#isLeft = true;
     if (this.#blockCount === 0) return this.#end();
-    tryRelease(this.#context.driver, "unused memory of a pool", () => {
-      this.#write64("CU_MEMPOOL_ATTR_RELEASE_THRESHOLD", 0);
-      this.trim();
-    });
+    this.#write64("CU_MEMPOOL_ATTR_RELEASE_THRESHOLD", 0);
+    this.trim();
   }
 
   #end(): void {
-    tryRelease(this.#context.driver, "a memory pool", () => {
-      this.#context.ledger.caches.delete(this);
-      this.#context.giveBack("cuMemPoolDestroy", this.handle);
-    });
+    this.#context.ledger.caches.delete(this);
+    this.#context.giveBack("cuMemPoolDestroy", this.handle);
   }
 
   #setReuse(reuse: PoolReuse): void {

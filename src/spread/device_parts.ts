@@ -7,7 +7,7 @@ import { byteLengthOf, countOf, formatShape, type Shape } from "../buffers/shape
 import { allocateBits, type ArrayOf, type DType, elementBytes, fromBfloat16 } from "../dtype.ts";
 import { bytesOf, type HostMemory } from "../transfer/host_memory.ts";
 import type { TransferOptions } from "../transfer/pending_transfer.ts";
-import { CALLBACK, OptionSet, SIGNAL } from "../words/options.ts";
+import { TRANSFER_OPTIONS } from "../transfer/transfer_choice.ts";
 import { DisposedError } from "../words/errors.ts";
 import { formatBytes, formatCount } from "../words/format.ts";
 import { type Parts, partsOf } from "../words/parts.ts";
@@ -23,11 +23,6 @@ export type ReplicateWay = "uploads" | "peers";
 
 /** Fewer bytes take longer to hand on than to upload once more, measured on two H200s. */
 export const SMALLEST_SHARED_BYTES = 4 * 2 ** 20;
-
-/** The kinds of the options of a transfer of parts. */
-export const PARTS_TRANSFER_KINDS = { onProgress: CALLBACK, signal: SIGNAL } as const;
-
-const TRANSFER_PARTS: OptionSet<TransferOptions> = new OptionSet(PARTS_TRANSFER_KINDS);
 
 /** The parts of {@link DeviceParts}. */
 export interface DevicePartsFields<D extends DType> {
@@ -144,7 +139,7 @@ export class DeviceParts<D extends DType = DType>
    * @throws RangeError when it is shorter or longer than the whole.
    */
   async upload(source: Uploadable<D>, options: TransferOptions = {}): Promise<this> {
-    TRANSFER_PARTS.read(options, "upload");
+    TRANSFER_OPTIONS.read(options, "upload");
     await this.#upload(source, options);
     return this;
   }
@@ -160,7 +155,7 @@ export class DeviceParts<D extends DType = DType>
   /** Copies the parts into memory of yours, which has room for the whole, and resolves with it. */
   download<T extends Uploadable<D>>(destination: T, options?: TransferOptions): Promise<T>;
   async download(destination?: HostMemory, options: TransferOptions = {}): Promise<HostMemory> {
-    TRANSFER_PARTS.read(options, "download");
+    TRANSFER_OPTIONS.read(options, "download");
     this.#requireUsable();
     this.#requireAll();
     const { dtype } = this;

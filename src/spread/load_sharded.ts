@@ -17,9 +17,10 @@ import { transfer } from "../transfer/host_transfer.ts";
 import { inParallel } from "../transfer/in_parallel.ts";
 import type { TransferOptions } from "../transfer/pending_transfer.ts";
 import { ProgressTotal } from "../transfer/progress_total.ts";
+import { PROGRESS_KINDS } from "../transfer/transfer_choice.ts";
 import { CALLBACK, OptionSet, TEXT } from "../words/options.ts";
 import { Parts } from "../words/parts.ts";
-import { DeviceParts, PARTS_TRANSFER_KINDS, SMALLEST_SHARED_BYTES } from "./device_parts.ts";
+import { DeviceParts, SMALLEST_SHARED_BYTES } from "./device_parts.ts";
 import { handingOn, settled } from "./hand_on.ts";
 import {
   distribute,
@@ -44,7 +45,7 @@ export interface LoadShardedOptions extends TransferOptions {
 }
 
 const LOAD_SHARDED: OptionSet<LoadShardedOptions> = new OptionSet({
-  ...PARTS_TRANSFER_KINDS,
+  ...PROGRESS_KINDS,
   place: PLACEMENT_RULES,
   filter: CALLBACK,
   label: TEXT,

@@ -10,9 +10,10 @@ import { takeAfterCollection } from "../memory/out_of_memory.ts";
 import { ArrayPlace } from "../transfer/array_uses.ts";
 import { bytesOf, type HostMemory } from "../transfer/host_memory.ts";
 import type { TransferOptions } from "../transfer/pending_transfer.ts";
+import { PROGRESS_KINDS } from "../transfer/transfer_choice.ts";
 import { OptionSet, SHAPE, TEXT } from "../words/options.ts";
 import { Parts } from "../words/parts.ts";
-import { DeviceParts, fillParts, PARTS_TRANSFER_KINDS } from "./device_parts.ts";
+import { DeviceParts, fillParts } from "./device_parts.ts";
 import { type PartsOptions, SPLIT_KINDS, splitArray } from "./split.ts";
 
 /** Options for {@link DeviceList.upload}. */
@@ -27,7 +28,7 @@ export interface UploadPartsOptions<D extends DType> extends PartsOptions, Trans
 
 const UPLOAD_PARTS: OptionSet<UploadPartsOptions<DType>> = new OptionSet({
   ...SPLIT_KINDS,
-  ...PARTS_TRANSFER_KINDS,
+  ...PROGRESS_KINDS,
   dtype: DTYPE,
   shape: SHAPE,
   label: TEXT,
