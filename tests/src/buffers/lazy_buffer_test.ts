@@ -38,7 +38,7 @@ Deno.test("LazyBuffer takes no memory when it is planned, looked at or shown", (
     assertFalse(lazy.isAllocated);
     assertEquals(calls.filter((name) => name.startsWith("cuMem")), []);
     assertEquals(gpu.live().byteLength, 0);
-  }, options);
+  }, { driver });
 });
 
 Deno.test("LazyBuffer is allocated by its first use, once", () =>
@@ -100,7 +100,7 @@ Deno.test("LazyBuffer.ensureAllocated() says all amounts, and a later call tries
     assertEquals([error.requestedBytes, lazy.isAllocated], [1000, false]);
     setFault(undefined);
     assertEquals(lazy.fill(1).downloadSync()[999], 1);
-  }, options);
+  }, { driver });
 });
 
 Deno.test("LazyBuffer first used on another stream comes after its own", () =>

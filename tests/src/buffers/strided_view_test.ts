@@ -199,6 +199,15 @@ Deno.test("GpuBuffer.strided() refuses a layout that leaves the buffer", () =>
     refuse({ offset: 1 }, "it reaches elements 1 to 6 of 6");
   }));
 
+Deno.test("GpuBuffer.strided() keeps strides of its own", () =>
+  withDevice(async (gpu) => {
+    using line = await gpu.upload(SIX);
+    const strides = [2];
+    const view = line.strided({ shape: [3], strides });
+    strides[0] = 2 ** 40;
+    assertEquals(await view.download(), new Float32Array([1, 3, 5]));
+  }));
+
 Deno.test("StridedView refuses an axis that is not there and an order that repeats one", () =>
   withDevice((gpu) => {
     using matrix = gpu.zeros("float32", [2, 3]);
