@@ -42,7 +42,7 @@ export async function loadModule(
     return loadImage(context, image, label ?? file);
   }
   if (source.length === 0) throw new TypeError("Cannot link no code: name one piece at least");
-  const codes = await Promise.all(source.map(readCode));
+  const codes = await Promise.all(Array.from(source, readCode));
   requireNoCapture("link a module");
   const name = label ?? codes.find(({ file }) => file !== undefined)?.file;
   const pieces = codes.map(({ image, file }, at) => ({ image, name: file ?? `piece ${at + 1}` }));
