@@ -319,7 +319,8 @@ export class TypedProgram {
     let at = 0;
     for (const chunk of buffer.chunks(length)) {
       const one = this.#scalar(dtype, at % 2);
-      for (let end = at + chunk.length; at < end; at++) bytes.set(one.bytes, at * width);
+      const end = at + chunk.length;
+      for (; at < end; at++) bytes.set(one.bytes, at * width);
       chunk.fill(one.value as never, { stream: this.#stream() });
       chunk.dispose();
     }
