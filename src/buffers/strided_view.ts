@@ -32,7 +32,14 @@ import { elementOf } from "./element.ts";
 import type { AsTypeOptions, GpuBuffer, LikeOptions, Uploadable } from "./gpu_buffer.ts";
 import { hostSource } from "./host_elements.ts";
 import { sharesElement } from "./overlap.ts";
-import { countOf, formatShape, resolveRange, resolveStep, type Shape } from "./shape.ts";
+import {
+  countOf,
+  expectedSteps,
+  formatShape,
+  resolveRange,
+  resolveStep,
+  type Shape,
+} from "./shape.ts";
 import {
   type AxisRange,
   checkLayout,
@@ -165,9 +172,7 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
     const step = resolveStep(index, size);
     if (step === undefined) {
       throw new RangeError(
-        `Cannot view row ${
-          describeNumber(index)
-        } of ${this}: expected a whole number below ${size}`,
+        `Cannot view row ${describeNumber(index)} of ${this}: ${expectedSteps(size)}`,
       );
     }
     return this.#derive(withoutAxis(this, 0, step));
