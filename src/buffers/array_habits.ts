@@ -1,4 +1,4 @@
-// Help for programs that use a buffer as if it were an array: `x[0]`, `[...x]`, JSON.
+// Help for programs that use a buffer or a list of devices as if it were an array: `x[0]`, `[...x]`.
 
 /** Indices that people try first; a loop begins at 0. A proxy would see all, and slow every await. */
 const TRIED = [-1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9];

@@ -23,21 +23,23 @@ export function copyBatch(copies: Iterable<BufferCopy>, stream: CudaStream): voi
   if (typeof copies?.[Symbol.iterator] !== "function") {
     throw new TypeError("Cannot copy a batch: expected an array of { source, destination }");
   }
-  const spans = Array.from(copies, (copy, index) => {
-    checkPair(copy, index);
-    return { destination: copy.destination.span, source: copy.source.span };
-  });
+  // The iterable runs to its end first: it is the program's, and may dispose buffers.
+  const list = Array.from(copies, checkedPair);
+  const spans = list.map(({ destination, source }) => ({
+    destination: destination.span,
+    source: source.span,
+  }));
   queueCopyBatch(spans, stream);
 }
 
-function checkPair(copy: BufferCopy, index: number): void {
+function checkedPair(copy: BufferCopy, index: number): BufferCopy {
   const { destination, source }: Partial<BufferCopy> = copy ?? {};
   if (!(destination instanceof GpuBuffer) || !(source instanceof GpuBuffer)) {
     throw new TypeError(
       `Cannot copy a batch: copy ${index} is not a pair of buffers { source, destination }`,
     );
   }
-  if (destination.dtype === source.dtype) return;
+  if (destination.dtype === source.dtype) return { destination, source };
   throw new TypeError(
     `Cannot copy ${source} into ${destination}: element types differ, use as()`,
   );

@@ -4,15 +4,27 @@ import type { Allocation } from "../memory/allocation.ts";
 import { requireNoCapture } from "../order/capture.ts";
 import type { CudaStream } from "../order/stream.ts";
 import type { MemorySpan } from "../transfer/copy.ts";
+import type { DiskFile } from "../transfer/disk_file.ts";
 import { type FilePath, pathOf } from "../transfer/file_path.ts";
 import { FileReading, type OpenedFile } from "../transfer/file_reading.ts";
 import { uploadFrom } from "../transfer/file_transfer.ts";
 import { transferSync } from "../transfer/host_transfer.ts";
 import type { TransferOptions } from "../transfer/pending_transfer.ts";
+import { reworded } from "../transfer/system_error.ts";
 import { checkSize, messageOf } from "../words/format.ts";
 
 /** Bytes that a blocking load reads at a time. */
 const PIECE_BYTES = 16 * 2 ** 20;
+
+/** New memory, which only the caller knows. */
+export interface FileTarget {
+  /** The memory. */
+  readonly block: Allocation;
+  /** The stream to fill it on. */
+  readonly stream: CudaStream;
+  /** The buffer's name, for errors. */
+  readonly name: { toString(): string };
+}
 
 /** A part of a file. */
 export class FileContents {
@@ -31,18 +43,36 @@ export class FileContents {
     this.fileOffset = checkSize(fileOffset, "file offset");
   }
 
-  /** Fills new memory, which only the caller knows, and blocks until it is full. */
-  loadSync(block: Allocation, stream: CudaStream): void {
+  /** Fills new memory and blocks until it is full. */
+  loadSync(target: FileTarget): void {
     requireNoCapture("load a file");
-    const span = spanOf(block);
-    using reading = new FileReading(this.path);
-    if (!reading.isDue) {
-      throw new TypeError(
-        `Cannot load ${this.path} in a call that does not wait: an earlier call is writing it; ` +
-          `await that call, or load()`,
-      );
+    const span = spanOf(target.block);
+    try {
+      using reading = new FileReading(this.path);
+      if (!reading.isDue) {
+        throw new TypeError(
+          `Cannot load ${this.path} in a call that does not wait: an earlier call is writing it; ` +
+            `await that call, or load()`,
+        );
+      }
+      const { file } = this.#checked(reading.open(), span);
+      this.#copySync(file, span, target.stream);
+    } catch (error) {
+      throw loadingError(target, error);
     }
-    const { file } = this.#checked(reading.open(), span);
+  }
+
+  /** Fills new memory, and resolves when it is full. */
+  async load(target: FileTarget, options: TransferOptions): Promise<void> {
+    const { block, stream } = target;
+    const span = spanOf(block);
+    const { onProgress, signal } = options;
+    using reading = await this.#opened(target, signal);
+    const { file } = reading.open();
+    await uploadFrom({ span, stream, file, fileOffset: this.fileOffset, onProgress, signal });
+  }
+
+  #copySync(file: DiskFile, span: MemorySpan, stream: CudaStream): void {
     const bytes = new Uint8Array(Math.min(PIECE_BYTES, span.byteLength));
     for (let done = 0; done < span.byteLength;) {
       const memory = bytes.subarray(0, span.byteLength - done);
@@ -54,13 +84,17 @@ export class FileContents {
     }
   }
 
-  /** Fills new memory, which only the caller knows. */
-  async load(block: Allocation, stream: CudaStream, options: TransferOptions): Promise<void> {
-    const span = spanOf(block);
-    const { onProgress, signal } = options;
-    using reading = new FileReading(this.path);
-    const { file } = this.#checked(await reading.opened(signal), span);
-    await uploadFrom({ span, stream, file, fileOffset: this.fileOffset, onProgress, signal });
+  /** Opens the file. What fails later names the file itself, or is an error of the program's callback. */
+  async #opened(target: FileTarget, signal: AbortSignal | undefined): Promise<FileReading> {
+    try {
+      using stack = new DisposableStack();
+      const reading = stack.use(new FileReading(this.path));
+      this.#checked(await reading.opened(signal), spanOf(target.block));
+      stack.move();
+      return reading;
+    } catch (error) {
+      throw signal?.aborted ? error : loadingError(target, error);
+    }
   }
 
   #checked(opened: OpenedFile, span: MemorySpan): OpenedFile {
@@ -75,15 +109,9 @@ export class FileContents {
   }
 }
 
-/** Names the buffer in an error of loading it, and keeps the error's class. */
-export function loadingError(name: { toString(): string }, error: unknown): unknown {
-  if (!(error instanceof Error)) return error;
-  try {
-    const Kind = error.constructor as ErrorConstructor;
-    return new Kind(`Cannot load ${name}: ${messageOf(error)}`, { cause: error });
-  } catch {
-    return error;
-  }
+/** Names the buffer in an error about its file; an error of the driver stays as it is. */
+function loadingError({ name }: FileTarget, error: unknown): unknown {
+  return reworded(error, `Cannot load ${name}: ${messageOf(error)}`);
 }
 
 function spanOf(allocation: Allocation): MemorySpan {

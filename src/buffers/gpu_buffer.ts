@@ -598,7 +598,8 @@ export abstract class GpuBuffer<D extends DType = DType>
   strided(layout: Partial<StridedLayout> = {}): StridedView<D, this> {
     STRIDED_LAYOUT.read(layout, "strided");
     const shape = layout.shape === undefined ? this.shape : toShape(layout.shape);
-    const { strides = contiguousStrides(shape), offset = 0 } = layout;
+    const { strides: chosen, offset = 0 } = layout;
+    const strides = chosen === undefined ? contiguousStrides(shape) : Object.freeze([...chosen]);
     return this.#arrange({ shape, strides, offset });
   }
 

@@ -193,7 +193,8 @@ export class GrowableBuffer<D extends DType = DType> extends GpuBuffer<D> {
 
   /**
    * A stream that appends its bytes to the elements. When the stream fails, the buffer has its
-   * former elements. The stream of a view fills the view from its first byte instead.
+   * former elements; it fails when the buffer is resized meanwhile, also by another such stream. The
+   * stream of a view fills the view from its first byte instead.
    */
   override get writable(): WritableStream<HostMemory> {
     if (this.disposed || this.isView) return super.writable;
@@ -348,12 +349,20 @@ export function allocateGrowableBuffer<D extends DType>(
 function appendTo(buffer: GrowableBuffer, stream: CudaStream): StreamTarget {
   const { length: formerLength, byteLength: formerBytes } = buffer;
   const bytesEach = elementBytes(buffer.dtype);
+  let ownLength = formerLength;
   return {
     stream,
     expectedBytes: undefined,
     spanFor(endBytes) {
+      if (buffer.length !== ownLength && !buffer.disposed) {
+        throw new TypeError(
+          `Cannot append a stream to ${buffer}: it was resized, or another stream appends to it; ` +
+            `close one stream before the next is made`,
+        );
+      }
       const length = formerLength + Math.ceil(endBytes / bytesEach);
       if (length > buffer.length) buffer.resize(length);
+      ownLength = buffer.length;
       const { allocation, address, byteLength } = buffer.span;
       const start = address + BigInt(formerBytes);
       return { allocation, address: start, byteLength: byteLength - formerBytes };
@@ -366,7 +375,7 @@ function appendTo(buffer: GrowableBuffer, stream: CudaStream): StreamTarget {
       );
     },
     abandon() {
-      if (!buffer.disposed) buffer.resize(formerLength);
+      if (!buffer.disposed && buffer.length === ownLength) buffer.resize(formerLength);
     },
     toString: () => `${buffer}`,
   };

@@ -15,7 +15,7 @@ import { NUMBER, type OptionKind, OptionSet, TEXT } from "../words/options.ts";
 import { Parts } from "../words/parts.ts";
 import { ALLOCATE_KINDS, type AllocateOptions } from "./device_allocator.ts";
 import type { DeviceBufferRequest } from "./device_buffer.ts";
-import { FileContents, loadingError } from "./file_contents.ts";
+import { FileContents } from "./file_contents.ts";
 import {
   ALLOCATE_LIKE,
   type AsTypeOptions,
@@ -128,13 +128,10 @@ export class LazyBuffer<D extends DType = DType> extends GpuBuffer<D> {
     const contents = this.#contents;
     if (contents === undefined || this.disposed) return this.ensureAllocated();
     requireNoCapture("load a file");
-    await this.#allocation.fill(async (block, stream) => {
-      try {
-        await contents.load(block, stream, options);
-      } catch (error) {
-        throw options.signal?.aborted ? error : loadingError(this, error);
-      }
-    });
+    await this.#allocation.fill((block, stream) =>
+      contents.load({ block, stream, name: this }, options)
+    );
+    if (this.#allocation.released) throw new DisposedError(this.toString());
     return this;
   }
 
@@ -225,12 +222,9 @@ export function planLazyBuffer<D extends DType>(request: LazyBufferRequest<D>): 
   const allocation = new LazyAllocation(
     block,
     contents && ((memory, on) => {
-      try {
-        contents.loadSync(memory, on);
-      } catch (error) {
-        // The block must not know its buffer, or that would never be collected.
-        throw loadingError(`LazyBuffer(${nameOf(memory)}, ${formatShape(dtype, shape)})`, error);
-      }
+      // The block must not know its buffer, or that would never be collected.
+      const name = `LazyBuffer(${nameOf(memory)}, ${formatShape(dtype, shape)})`;
+      contents.loadSync({ block: memory, stream: on, name });
     }),
   );
   const token = { allocation };

@@ -65,6 +65,11 @@ export function resolveStep(index: number, size: number): number | undefined {
   return step >= 0 && step < size ? step : undefined;
 }
 
+/** The indices along an axis in words, for the error about one that is none of them. */
+export function expectedSteps(size: number): string {
+  return size === 0 ? "there is none" : `expected a whole number from ${-size} to ${size - 1}`;
+}
+
 function resolveIndex(index: number, length: number): number {
   if (typeof index !== "number") {
     throw new TypeError(`Cannot use ${describeValue(index)} as an index: expected a number`);

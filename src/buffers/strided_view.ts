@@ -32,7 +32,14 @@ import { elementOf } from "./element.ts";
 import type { AsTypeOptions, GpuBuffer, LikeOptions, Uploadable } from "./gpu_buffer.ts";
 import { hostSource } from "./host_elements.ts";
 import { sharesElement } from "./overlap.ts";
-import { countOf, formatShape, resolveRange, resolveStep, type Shape } from "./shape.ts";
+import {
+  countOf,
+  expectedSteps,
+  formatShape,
+  resolveRange,
+  resolveStep,
+  type Shape,
+} from "./shape.ts";
 import {
   type AxisRange,
   checkLayout,
@@ -73,6 +80,8 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
   readonly strides: readonly number[];
   /** Index of the first element in the buffer. */
   readonly offset: number;
+  /** The length of the buffer that the layout is known to fit in: kinds that shrink lose elements. */
+  #checkedLength: number;
   #disposed = false;
 
   /**
@@ -83,7 +92,8 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
   constructor(parts: Parts<StridedFields<B>>) {
     const { buffer, layout } = partsOf(parts, new.target);
     if (buffer.disposed) throw new DisposedError(buffer.toString());
-    checkLayout(layout, buffer.length, buffer);
+    this.#checkedLength = buffer.length;
+    checkLayout(layout, this.#checkedLength, buffer);
     this.buffer = buffer;
     this.dtype = buffer.dtype;
     this.shape = layout.shape;
@@ -141,7 +151,7 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
         "its elements do not lie side by side; pass its buffer and the strides, or contiguous()",
       );
     }
-    const { allocation } = this.buffer.span;
+    const { allocation } = this.#span;
     return { allocation, address: this.#address, byteLength: this.byteLength };
   }
 
@@ -162,9 +172,7 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
     const step = resolveStep(index, size);
     if (step === undefined) {
       throw new RangeError(
-        `Cannot view row ${
-          describeNumber(index)
-        } of ${this}: expected a whole number below ${size}`,
+        `Cannot view row ${describeNumber(index)} of ${this}: ${expectedSteps(size)}`,
       );
     }
     return this.#derive(withoutAxis(this, 0, step));
@@ -212,7 +220,7 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
       const stride = (this.strides[axis] ?? 0) * bytes;
       return { size, stride };
     });
-    const { allocation } = this.buffer.span;
+    const { allocation } = this.#span;
     const span = { allocation, address: this.#address, axes };
     queueStridedFill(span, elementOf(this.dtype, value), stream);
     return this;
@@ -246,6 +254,7 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
   ): T;
   astype<E extends DType>(dtype: E, options: AsTypeOptions = {}): GpuBuffer<E> {
     this.#checkUsable();
+    this.#requireInside();
     if (isConvertible(this)) {
       const { shape, strides, offset } = this;
       return this.buffer[CONVERT]({ shape, strides, offset, name: this }, dtype, options);
@@ -309,7 +318,7 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
       return made.toDLPack(options);
     }
     const { dtype, shape, strides, byteLength } = this;
-    const { allocation } = this.buffer.span;
+    const { allocation } = this.#span;
     const place = { allocation, address: this.#address, byteLength };
     return makeTensor({ ...place, name: this, dtype, shape, strides }, options);
   }
@@ -350,8 +359,15 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
     return `${this} of ${this.buffer}${this.disposed ? " disposed" : ""}`;
   }
 
+  /** The memory of the buffer, checked. */
+  get #span(): MemorySpan {
+    const { span } = this.buffer;
+    this.#requireInside();
+    return span;
+  }
+
   get #address(): bigint {
-    return this.buffer.span.address + BigInt(this.offset * elementBytes(this.dtype));
+    return this.#span.address + BigInt(this.offset * elementBytes(this.dtype));
   }
 
   /** The layout relative to the start of the block, which other views share. */
@@ -371,7 +387,7 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
     this.#checkUsable();
     from.#checkUsable();
     this.#checkSource(from);
-    const [to, span] = [this.buffer.span, from.buffer.span];
+    const [to, span] = [this.#span, from.#span];
     const bytes = elementBytes(this.dtype);
     return {
       destination: to.allocation,
@@ -390,6 +406,18 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
 
   #checkUsable(): void {
     if (this.#disposed) throw new DisposedError(this.toString());
+  }
+
+  /**
+   * Checks the layout again when the buffer has become shorter.
+   *
+   * @throws RangeError for elements that the buffer has lost.
+   */
+  #requireInside(): void {
+    const { buffer } = this;
+    if (buffer.length >= this.#checkedLength) return;
+    checkLayout(this, buffer.length, buffer);
+    this.#checkedLength = buffer.length;
   }
 
   #checkSource(source: StridedView<D>): void {

@@ -3,7 +3,7 @@
 
 import { type DType, elementBytes } from "../dtype.ts";
 import { describeNumber } from "../words/format.ts";
-import { countOf, resolveRange, resolveStep, type Shape, toShape } from "./shape.ts";
+import { countOf, expectedSteps, resolveRange, resolveStep, type Shape, toShape } from "./shape.ts";
 
 /** The properties of a buffer from which a view is computed. */
 export interface Viewed {
@@ -49,9 +49,7 @@ export function rowAt(viewed: Viewed, index: number): ViewPlace {
   const row = resolveStep(index, rowCount);
   if (row === undefined) {
     throw new RangeError(
-      `Cannot view row ${
-        describeNumber(index)
-      } of ${viewed}: expected a whole number below ${rowCount}`,
+      `Cannot view row ${describeNumber(index)} of ${viewed}: ${expectedSteps(rowCount)}`,
     );
   }
   const rest: number[] = [];
@@ -155,9 +153,7 @@ export function elementIndex(viewed: Viewed, index: number): number {
   const whole = resolveStep(index, length);
   if (whole !== undefined) return whole;
   throw new RangeError(
-    `Cannot reach element ${
-      describeNumber(index)
-    } of ${viewed}: expected a whole number below ${length}`,
+    `Cannot reach element ${describeNumber(index)} of ${viewed}: ${expectedSteps(length)}`,
   );
 }
 

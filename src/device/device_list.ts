@@ -1,5 +1,6 @@
 // Several devices, opened as one and disposed as one.
 
+import { refuseIndices } from "../buffers/array_habits.ts";
 import type { DeviceAllocator } from "../buffers/device_allocator.ts";
 import type { Uploadable } from "../buffers/gpu_buffer.ts";
 import type { HostValues, UntypedSource } from "../buffers/host_values.ts";
@@ -78,6 +79,13 @@ const STRIPE_BUFFER_OPTIONS: OptionSet<StripeBufferOptions<DType>> = new OptionS
 export class DeviceList<G extends ListedDevice = ListedDevice> implements Iterable<G>, Disposable {
   readonly #devices: readonly G[];
   #disposed = false;
+
+  static {
+    refuseIndices(DeviceList.prototype, {
+      read: "use gpus.at(i), or iterate over the list",
+      write: "a list of devices stays as it is; open other ones with CudaDevice.openMany()",
+    });
+  }
 
   /**
    * Adopts devices.

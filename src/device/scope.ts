@@ -1,13 +1,22 @@
 // A scope for disposables: everything passed to scope.use() is disposed when the function ends.
 // Needed because a top-level `using` in a notebook cell never disposes.
 
+import { DisposedError } from "../words/errors.ts";
 import { OptionSet, TEXT } from "../words/options.ts";
 
 /** Collects disposables while a function runs, as {@link CudaDevice.scope} passes it. */
 export interface Scope {
-  /** Disposes `value` when the scope ends, last in first out, and returns it. */
+  /**
+   * Disposes `value` when the scope ends, last in first out, and returns it.
+   *
+   * @throws DisposedError when the scope has ended, as in a call that its function did not await.
+   */
   use<T extends Disposable | null | undefined>(value: T): T;
-  /** Runs `onDispose` when the scope ends. */
+  /**
+   * Runs `onDispose` when the scope ends.
+   *
+   * @throws DisposedError when the scope has ended.
+   */
   defer(onDispose: () => void): void;
 }
 
@@ -26,9 +35,13 @@ export const SCOPE_OPTIONS: OptionSet<ScopeOptions> = new OptionSet({ label: TEX
  */
 export function runScope<T>(body: (scope: Scope) => T): T {
   const stack = new DisposableStack();
+  const open = () => {
+    if (!stack.disposed) return stack;
+    throw new DisposedError("a scope whose function has ended");
+  };
   const scope: Scope = {
-    use: (value) => stack.use(value),
-    defer: (onDispose) => stack.defer(onDispose),
+    use: (value) => open().use(value),
+    defer: (onDispose) => open().defer(onDispose),
   };
   let result: T;
   try {

@@ -1,7 +1,8 @@
 // Loads code that was compiled before: from a text, from bytes, or from a file.
 
 import type { Context } from "../driver/context.ts";
-import { describeValue } from "../words/format.ts";
+import { reworded } from "../transfer/system_error.ts";
+import { describeValue, messageOf } from "../words/format.ts";
 import { requireNoCapture } from "../order/capture.ts";
 import { isPtx, type ModuleImage, readImage } from "../launch/image.ts";
 import { linkImages } from "../launch/link_images.ts";
@@ -41,7 +42,7 @@ export async function loadModule(
     return loadImage(context, image, label ?? file);
   }
   if (source.length === 0) throw new TypeError("Cannot link no code: name one piece at least");
-  const codes = await Promise.all(source.map(readCode));
+  const codes = await Promise.all(Array.from(source, readCode));
   requireNoCapture("link a module");
   const name = label ?? codes.find(({ file }) => file !== undefined)?.file;
   const pieces = codes.map(({ image, file }, at) => ({ image, name: file ?? `piece ${at + 1}` }));
@@ -66,9 +67,7 @@ async function readFile(path: string | URL): Promise<Uint8Array> {
   try {
     return await Deno.readFile(path);
   } catch (error) {
-    if (!(error instanceof Error)) throw error;
-    const Kind = error.constructor as ErrorConstructor;
-    throw new Kind(`Cannot load ${path} as a module: ${error.message}`, { cause: error });
+    throw reworded(error, `Cannot load ${path} as a module: ${messageOf(error)}`);
   }
 }
 

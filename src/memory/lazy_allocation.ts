@@ -1,7 +1,5 @@
 // A block whose memory is taken at first use: the record exists before, and holds no bytes.
 
-import { DisposedError } from "../words/errors.ts";
-import { nameOf } from "../accounting/ledger.ts";
 import { type CudaStream, defaultStreamOf } from "../order/stream.ts";
 import { Allocation, type AllocationRequest, takeMemory } from "./allocation.ts";
 import { takeAfterCollection } from "./out_of_memory.ts";
@@ -61,9 +59,8 @@ export class LazyAllocation extends Allocation {
   }
 
   /**
-   * Takes the memory and fills it without blocking, unless it is there by then.
-   *
-   * @throws DisposedError when the block was released meanwhile.
+   * Takes the memory and fills it without blocking, unless it is there by then. A block that was
+   * released meanwhile keeps none.
    */
   async fill(fill: Filling<Promise<void>>): Promise<void> {
     if (this.isAllocated || this.released) return;
@@ -75,9 +72,8 @@ export class LazyAllocation extends Allocation {
       block.release();
       throw error;
     }
-    if (!this.isAllocated && !this.released) return this.#adopt(block);
-    block.release();
-    if (this.released) throw new DisposedError(nameOf(this));
+    if (!this.isAllocated && !this.released) this.#adopt(block);
+    else block.release();
   }
 
   get #stream(): CudaStream {

@@ -5,6 +5,7 @@ import { CUresult, CUstreamCaptureMode } from "../../ffi/constants.ts";
 import type { Context } from "../driver/context.ts";
 import { read64 } from "../driver/driver.ts";
 import { releaseAll, tryRelease } from "../driver/release.ts";
+import { CudaError } from "../words/errors.ts";
 import { Fence } from "./fence.ts";
 
 /** The part of a stream that a capture uses. */
@@ -155,20 +156,25 @@ export abstract class Capture {
     if (active !== this) return;
     this.#leave();
     const { context, key } = this.origin;
+    const { driver } = context;
     const graph = new BigUint64Array(1);
+    const end = () => context.giveBack("cuStreamEndCapture", key, graph);
     // A broken capture ends with an error and without a graph. A stream whose capture does not end
     // is useless, so the call is tried again after a failure.
-    if (context.status("cuStreamEndCapture", key, graph) !== CUresult.CUDA_SUCCESS) {
-      const status = context.status("cuStreamEndCapture", key, graph);
-      if (status !== CUresult.CUDA_ERROR_ILLEGAL_STATE) {
-        const check = () => context.driver.check(status, "cuStreamEndCapture");
-        tryRelease(context.driver, `${this.origin}, which is still being captured,`, check);
-      }
+    if (!succeeds(end)) {
+      const endAgain = () => {
+        try {
+          end();
+        } catch (error) {
+          if (!isOver(error)) throw error;
+        }
+      };
+      tryRelease(driver, `${this.origin}, which is still being captured,`, endAgain);
     }
     const [handle = 0n] = graph;
     if (handle === 0n) return;
     const destroy = () => context.giveBack("cuGraphDestroy", handle);
-    tryRelease(context.driver, "an unfinished graph", destroy);
+    tryRelease(driver, "an unfinished graph", destroy);
   }
 
   #leave(): void {
@@ -176,4 +182,19 @@ export abstract class Capture {
     for (const { context } of this.#members.values()) context.isCapturing = false;
     this.#members.clear(); // an event may keep the capture, which need not keep the streams
   }
+}
+
+/** Calls a function, and returns whether it did not throw. */
+function succeeds(body: () => void): boolean {
+  try {
+    body();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Whether an error says that nothing is being captured any more. */
+function isOver(error: unknown): boolean {
+  return error instanceof CudaError && error.code === CUresult.CUDA_ERROR_ILLEGAL_STATE;
 }

@@ -154,7 +154,7 @@ export class CudaEvent implements Disposable {
    *
    * @param start The earlier event, on the same device.
    *
-   * @throws TypeError when one of the events does not record times.
+   * @throws TypeError when one of the events does not record times, or they are of two devices.
    * @throws CudaError when one of the events was not recorded, or the GPU has not passed it yet.
    */
   secondsSince(start: CudaEvent): number {
@@ -165,6 +165,12 @@ export class CudaEvent implements Disposable {
     }
     if (!this.timing || !start.timing) {
       throw new TypeError("Cannot take the time between events: one was made with timing: false");
+    }
+    if (start.context !== this.context) {
+      throw new TypeError(
+        `Cannot take the time from ${start} of device ${start.context.ordinal} to ${this} of ` +
+          `device ${this.context.ordinal}: each device has a clock of its own`,
+      );
     }
     this.#mark.require();
     start.#mark.require();

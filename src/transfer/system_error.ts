@@ -34,6 +34,8 @@ const CLASSES: Readonly<Record<number, ErrorClass>> = {
   [ERRNO.ELOOP]: Deno.errors.FilesystemLoop,
 };
 
+const PLAIN_CLASSES: ReadonlySet<ErrorClass> = new Set([Error, RangeError, TypeError]);
+
 const LAST = new Int32Array(1);
 
 let isReady = false;
@@ -76,9 +78,12 @@ export function checkSystem(status: number | bigint, doing: () => string): void 
 }
 
 /**
- * Returns the same kind of error with another message; a value that is not an Error stays as it is.
+ * Returns the same kind of error with another message. Only the language's own classes and Deno's are
+ * made from a message alone: an error of another class stays as it is, and so does any other value.
  */
 export function reworded(error: unknown, message: string): unknown {
   if (!(error instanceof Error)) return error;
-  return new (error.constructor as ErrorClass)(message, { cause: error });
+  const Kind = error.constructor as ErrorClass;
+  const isPlain = PLAIN_CLASSES.has(Kind) || Object.values(Deno.errors).includes(Kind as never);
+  return isPlain ? new Kind(message, { cause: error }) : error;
 }

@@ -5,6 +5,7 @@ import {
   assert,
   assertEquals,
   assertNotEquals,
+  assertRejects,
   assertStringIncludes,
   assertThrows,
 } from "@std/assert";
@@ -254,6 +255,39 @@ Deno.test("GrowableBuffer's views keep their address, and end where its memory e
     tail.fill(1);
     assertThrows(() => head.resize(4), TypeError, "it is a view; resize the buffer");
     assertThrows(() => head.shrinkToFit(), TypeError, "it is a view");
+  }));
+
+Deno.test("GrowableBuffer's strided views end where its elements end", () =>
+  withDevice(async (gpu) => {
+    using buffer = gpu.growable("uint8", { reserveSize: "16 MiB", shape: 6 * MIB });
+    buffer.fill(1);
+    const head = buffer.strided({ shape: [2], strides: [MIB], offset: 5 });
+    const tail = buffer.strided({ shape: [2], strides: [MIB], offset: 4 * MIB });
+    buffer.shrink("4 MiB");
+    assertEquals(await head.download(), Uint8Array.of(1, 1));
+    const uses: readonly (() => unknown)[] = [
+      () => tail.fill(2),
+      () => tail.contiguous(),
+      () => tail.copyFrom(head.contiguous()),
+      () => tail.astype("float32"),
+      () => tail.toDLPack(),
+    ];
+    for (const use of uses) assertThrows(use, RangeError, `of ${2 * MIB}`);
+    await assertRejects(() => tail.upload(Uint8Array.of(1, 2)), RangeError, `of ${2 * MIB}`);
+    buffer.grow("4 MiB").fill(7);
+    assertEquals(await tail.download(), Uint8Array.of(7, 7));
+    gpu.disposeAll();
+  }));
+
+Deno.test("GrowableBuffer.writable fails when the buffer is resized meanwhile", () =>
+  withDevice(async (gpu) => {
+    using buffer = gpu.growable("uint8", { reserveSize: "4 MiB", shape: 1 }).fill(1);
+    const [first, second] = [buffer.writable.getWriter(), buffer.writable.getWriter()];
+    await first.write(Uint8Array.of(2, 3));
+    await assertRejects(() => second.write(Uint8Array.of(4)), TypeError, "close one stream before");
+    await first.close();
+    assertEquals(await buffer.download(), Uint8Array.of(1, 2, 3));
+    await assertRejects(() => second.closed, TypeError);
   }));
 
 Deno.test("GrowableBuffer.slice() is a growable copy", () =>

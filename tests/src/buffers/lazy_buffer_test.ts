@@ -6,13 +6,15 @@ import {
   assertFalse,
   assertNotEquals,
   assertRejects,
+  assertStrictEquals,
   assertThrows,
 } from "@std/assert";
 import { CUresult } from "../../../ffi/constants.ts";
+import type { DriverApi } from "../../../ffi/cuda.ts";
 import type { LazyBuffer } from "../../../src/buffers/lazy_buffer.ts";
 import "../../../src/cards/shown.ts";
 import type { CudaDevice } from "../../../mod.ts";
-import { DisposedError, OutOfMemoryError } from "../../../src/words/errors.ts";
+import { CudaError, DisposedError, OutOfMemoryError } from "../../../src/words/errors.ts";
 import { patternBytes } from "../../support/contents.ts";
 import { faultyDriver, watchedDriver } from "../../support/faulty_driver.ts";
 import { TemporaryFolder } from "../../support/temporary_folder.ts";
@@ -209,6 +211,29 @@ Deno.test("LazyBuffer that cannot read its file says why, takes nothing, and tri
     assertEquals(lazy.downloadSync(), new Float32Array(4));
   }));
 
+Deno.test("LazyBuffer passes on an error of the driver, and one of the program's callback", async () => {
+  const { driver, setFault } = faultyDriver();
+  await withFolder(async (gpu, folder) => {
+    const path = `${folder}/values.bin`;
+    Deno.writeFileSync(path, new Uint8Array(16));
+    using lazy = gpu.lazy("float32", 4, { file: path });
+    const call = "cuMemcpyHtoDAsync_v2";
+    setFault({ name: call });
+    const blocking = assertThrows(() => lazy.ensureAllocated(), CudaError);
+    const awaited = await assertRejects(() => lazy.load(), CudaError);
+    setFault(undefined);
+    for (const error of [blocking, awaited]) {
+      assertEquals([error.call, error.code], [call, CUresult.CUDA_ERROR_UNKNOWN]);
+    }
+    const own = new TypeError("of the program");
+    const onProgress = () => {
+      throw own;
+    };
+    assertStrictEquals(await assertRejects(() => lazy.load({ onProgress })), own);
+    assertEquals([lazy.isAllocated, gpu.live().byteLength], [false, 0]);
+  }, { driver });
+});
+
 Deno.test("LazyBuffer whose file is written by a call under way waits for it in load()", () =>
   withFolder(async (gpu, folder) => {
     const path = `${folder}/values.bin`;
@@ -228,7 +253,7 @@ Deno.test("LazyBuffer that is disposed, or ended by a signal, while it loads, le
     const lazy = gpu.lazy("uint8", 64 << 20, { file: path });
     const loaded = lazy.load();
     lazy.dispose();
-    await assertRejects(() => loaded, DisposedError);
+    await assertRejects(() => loaded, DisposedError, "Cannot use LazyBuffer(values.bin, uint8[");
     using other = gpu.lazy("uint8", 64 << 20, { file: path });
     await assertRejects(() => other.load({ signal: AbortSignal.abort("enough") }));
     assertEquals([other.isAllocated, gpu.live().byteLength], [false, 0]);
@@ -263,9 +288,12 @@ Deno.test("CudaDevice.lazy() checks what it is told of a file", () =>
   }));
 
 /** A device, and a folder that is removed afterwards. */
-function withFolder(body: (gpu: CudaDevice, folder: string) => unknown): Promise<void> {
+function withFolder(
+  body: (gpu: CudaDevice, folder: string) => unknown,
+  options: { readonly driver?: DriverApi } = {},
+): Promise<void> {
   return withDevice(async (gpu) => {
     using folder = new TemporaryFolder();
     await body(gpu, folder.path);
-  });
+  }, options);
 }

@@ -199,13 +199,33 @@ Deno.test("GpuBuffer.strided() refuses a layout that leaves the buffer", () =>
     refuse({ offset: 1 }, "it reaches elements 1 to 6 of 6");
   }));
 
+Deno.test("Errors about indices name those that there are", () =>
+  withDevice(async (gpu) => {
+    using matrix = await gpu.upload(SIX, { shape: [2, 3] });
+    using none = gpu.zeros("float32", [0, 3]);
+    assertThrows(() => matrix.view(-3), RangeError, "expected a whole number from -2 to 1");
+    assertThrows(() => matrix.transpose().view(3), RangeError, "from -3 to 2");
+    await assertRejects(() => matrix.at(6), RangeError, "from -6 to 5");
+    assertThrows(() => none.view(0), RangeError, "Cannot view row 0 of DeviceBuffer");
+    assertThrows(() => none.view(0), RangeError, "there is none");
+  }));
+
+Deno.test("GpuBuffer.strided() keeps strides of its own", () =>
+  withDevice(async (gpu) => {
+    using line = await gpu.upload(SIX);
+    const strides = [2];
+    const view = line.strided({ shape: [3], strides });
+    strides[0] = 2 ** 40;
+    assertEquals(await view.download(), new Float32Array([1, 3, 5]));
+  }));
+
 Deno.test("StridedView refuses an axis that is not there and an order that repeats one", () =>
   withDevice((gpu) => {
     using matrix = gpu.zeros("float32", [2, 3]);
     assertThrows(() => matrix.transpose([0, 0]), RangeError, "each of 0 to 1 once");
     assertThrows(() => matrix.strided().range(2, {}), RangeError, "axis 2");
     assertThrows(() => matrix.strided().range(0, { step: 0 }), RangeError, "Cannot step by 0");
-    assertThrows(() => matrix.strided().view(2), RangeError, "below 2");
+    assertThrows(() => matrix.strided().view(2), RangeError, "from -2 to 1");
   }));
 
 Deno.test("StridedView.contiguous() of no elements is an empty buffer", () =>

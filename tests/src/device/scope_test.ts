@@ -2,6 +2,7 @@
 
 import { assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
 import { runScope } from "../../../src/device/scope.ts";
+import { DisposedError } from "../../../src/words/errors.ts";
 
 function disposable(name: string, log: string[]): Disposable {
   return { [Symbol.dispose]: () => void log.push(name) };
@@ -22,6 +23,13 @@ Deno.test("runScope() returns what the function returns, and use() what it was g
   const given = disposable("x", []);
   assertStrictEquals(runScope((scope) => scope.use(given)), given);
   assertEquals(runScope((scope) => scope.use(null)), null);
+});
+
+Deno.test("runScope() takes nothing once its function has ended", () => {
+  const scope = runScope((scope) => scope);
+  const words = "Cannot use a scope whose function has ended";
+  assertThrows(() => scope.use(disposable("x", [])), DisposedError, words);
+  assertThrows(() => scope.defer(() => {}), DisposedError, words);
 });
 
 Deno.test("runScope() disposes when the function throws, and throws that error", () => {

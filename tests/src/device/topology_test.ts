@@ -13,6 +13,17 @@ import { bytesOf, fakeNvml, putHandle, putNumber } from "../../support/fake_nvml
 
 const { NVML_ERROR_NOT_SUPPORTED: NOT_SUPPORTED } = nvmlReturn;
 
+Deno.test("DeviceList tells how to get a device where a program tries an index", () => {
+  using gpus = CudaDevice.all({ driver: simulateDriver() });
+  const list = gpus as unknown as Record<number, unknown>;
+  assertThrows(
+    () => list[0],
+    TypeError,
+    "Cannot read element 0 of DeviceList(2 devices): use gpus.at",
+  );
+  assertThrows(() => void (list[1] = 5), TypeError, "stays as it is");
+});
+
 Deno.test("gpus.topology() has a link for every pair, as copies between them go", () => {
   using gpus = CudaDevice.all({ driver: testDriver() });
   const { devices, links } = gpus.topology();

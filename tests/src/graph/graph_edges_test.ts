@@ -1,6 +1,13 @@
 // Graphs beside all the rest: borrowed memory, caches, limits, accounts, and what goes wrong.
 
-import { assert, assertEquals, assertGreaterOrEqual, assertLess, assertThrows } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertGreaterOrEqual,
+  assertLess,
+  assertStrictEquals,
+  assertThrows,
+} from "@std/assert";
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import type { DeviceBuffer } from "../../../src/buffers/device_buffer.ts";
 import "../../../src/cards/shown.ts";
@@ -364,6 +371,27 @@ Deno.test("CudaDevice.capture() ends the capture of its stream also when the dri
   assertThrows(() => gpu.capture(() => void output.fill(3)), CudaError, "cuStreamEndCapture");
   output.fill(4);
   assertEquals(readBytes(output)[0], 4);
+});
+
+Deno.test("CudaDevice.capture() throws the program's own error also where the context cannot be current", () => {
+  const { driver, setFault } = faultyDriver(simulateDriver());
+  using gpu = CudaDevice.open(0, { driver });
+  using other = CudaDevice.open(1, { driver });
+  using output = gpu.zeros("uint8", 64);
+  const own = new Error("of the program");
+  const record = () =>
+    gpu.capture(() => {
+      output.fill(3);
+      driver.cuCtxPushCurrent_v2(other.context.handle);
+      setFault({ name: "cuCtxPushCurrent_v2" });
+      throw own;
+    });
+  using warnings = new CaughtWarnings();
+  assertStrictEquals(assertThrows(record), own);
+  setFault(undefined);
+  driver.cuCtxPopCurrent_v2(new BigUint64Array(1));
+  output.fill(4);
+  assertEquals([readBytes(output)[0], warnings.texts], [4, []]);
 });
 
 Deno.test("CudaGraph.dispose() in a loop gives back what graphs took, beside one that lives, too", () =>

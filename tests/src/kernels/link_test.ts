@@ -58,6 +58,7 @@ testLinking("CudaDevice.loadModule() refuses lists of what is no code", async (g
   ) => assertRejects(() => gpu.loadModule(sources as never), Kind, text);
   await check([], TypeError, "name one piece");
   await check([CALLER_PTX, 5], TypeError, "expected PTX");
+  await check(Array(2), TypeError, "Cannot load undefined as a module");
   await check([CALLER_PTX, "\n__global__ void f() {}"], TypeError, "pass CUDA C++");
   await check([CALLER_PTX, new Uint8Array(8)], TypeError, "no PTX, cubin or fat binary");
   await check([CALLER_PTX, "/nowhere/change.ptx"], Deno.errors.NotFound, "/nowhere/change.ptx");

@@ -112,7 +112,7 @@ testOnTwoDevices("CudaEvent.secondsSince() refuses events of two devices", (firs
   using end = second.stream.record();
   first.synchronizeSync();
   second.synchronizeSync();
-  assertThrows(() => end.secondsSince(start), CudaError, "CUDA_ERROR_INVALID_HANDLE");
+  assertThrows(() => end.secondsSince(start), TypeError, "each device has a clock of its own");
 });
 
 Deno.test("CudaEvent.dispose() frees once when called twice", () =>

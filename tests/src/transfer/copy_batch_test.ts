@@ -4,6 +4,7 @@ import { assertEquals, assertThrows } from "@std/assert";
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import type { BufferCopy } from "../../../src/buffers/batch.ts";
 import type { CudaDevice } from "../../../src/device/device.ts";
+import { DisposedError } from "../../../src/words/errors.ts";
 import { testOnTwoDevices } from "../../support/driver.ts";
 import { withDevice } from "../../support/with_device.ts";
 
@@ -111,6 +112,18 @@ Deno.test("CudaDevice.copyBatch() queues nothing when a pair is wrong", () =>
     const one = good as unknown as Iterable<BufferCopy>;
     assertThrows(() => gpu.copyBatch(one), TypeError, "expected an array");
     assertEquals([...await target.download()], [0, 0]);
+  }));
+
+Deno.test("CudaDevice.copyBatch() notices a buffer that its iterable disposes", () =>
+  withDevice(async (gpu) => {
+    const source = gpu.zeros("uint8", 2);
+    using target = gpu.zeros("uint8", 2).fill(1);
+    function* copies(): Generator<BufferCopy> {
+      yield { source, destination: target };
+      source.dispose();
+    }
+    assertThrows(() => gpu.copyBatch(copies()), DisposedError);
+    assertEquals(await target.download(), Uint8Array.of(1, 1));
   }));
 
 Deno.test("CudaDevice.copyBatch() of nothing does nothing", () =>

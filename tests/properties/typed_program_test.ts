@@ -1,0 +1,58 @@
+// 1,500 random programs on buffers of every element type and kind, against plain bytes that change in
+// the order of the calls.
+
+import { assertEquals } from "@std/assert";
+import { TransferEngine } from "../../src/transfer/engine.ts";
+import { IN_SANITIZER } from "../support/driver.ts";
+import { Random, testSeed } from "../support/random.ts";
+import { TemporaryFolder } from "../support/temporary_folder.ts";
+import { TINY_LIMITS } from "../support/tiny_engine.ts";
+import { CaughtWarnings } from "../support/warnings.ts";
+import { liveNames, withDevice } from "../support/with_device.ts";
+import { TypedProgram } from "./typed_program.ts";
+
+const PROGRAM_COUNT = IN_SANITIZER ? 50 : 1500;
+const CALL_COUNT = 24;
+
+/** Transfers of 256 bytes go through slots of 512, by lanes, between turns of the event loop. */
+const LIMITS = {
+  ...TINY_LIMITS,
+  slotBytes: 512,
+  slotCount: 8,
+  laneCount: 3,
+  freshLaneCount: 3,
+  ringFromBytes: 256,
+  briefBytes: 256,
+  driverPieceBytes: 400,
+  demandBytes: 0,
+};
+
+for (const isTiny of [false, true]) {
+  const way = isTiny ? "in pieces" : "at once";
+  Deno.test(`Elements of every type, moved ${way}, are what plain bytes are`, () => run(isTiny));
+}
+
+function run(isTiny: boolean): Promise<void> {
+  return withDevice(async (gpu) => {
+    if (isTiny) {
+      TransferEngine.adopt(gpu.context, new TransferEngine(gpu.context, LIMITS)).startLanes();
+    }
+    const seed = testSeed();
+    console.log(`seed ${seed}; run it again with VRAMKIT_TEST_SEED=${seed}`);
+    using stack = new DisposableStack();
+    const streams = [gpu.stream, stack.use(gpu.createStream()), stack.use(gpu.createStream())];
+    const before = liveNames(gpu);
+    using warnings = new CaughtWarnings();
+    for (let index = 0; index < PROGRAM_COUNT / 2; index++) {
+      using folder = new TemporaryFolder();
+      const program = new TypedProgram(new Random(seed + index), { gpu, streams }, folder);
+      try {
+        await program.run(CALL_COUNT);
+        assertEquals(warnings.texts, [], "the program was warned");
+        assertEquals(liveNames(gpu), before, "the program left something live");
+      } catch (cause) {
+        throw new Error(`program ${index} of seed ${seed} went wrong:\n${program.log}`, { cause });
+      }
+    }
+  });
+}
