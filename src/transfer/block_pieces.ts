@@ -23,6 +23,9 @@ export interface Block {
   readonly isFresh?: boolean;
 }
 
+/** One piece more of so many costs less than it brings. */
+const MANY_PIECES = 16;
+
 /** Tells how to cut a block, for a {@link RingRequest}. */
 export function cutBlock(block: Block): RingRequest["cut"] {
   return (pieceBytes) => piecesOf(block, pieceBytes);
@@ -39,11 +42,12 @@ function* piecesOf(block: Block, pieceBytes: number): Generator<Piece, void> {
 
 /**
  * Memory is cut where its pages begin: V8's large arrays begin 16 bytes behind that, and copies of bytes
- * that lie across lines of the cache brought an eighth less to two devices. Fresh memory is cut where large
- * pages begin, so that no two lanes clear the same one.
+ * that lie across lines of the cache brought an eighth less to two devices. That makes one more piece, so
+ * there are to be many. Fresh memory is cut where large pages begin, so that no two lanes clear the same one.
  */
-function firstPieceBytes({ host, isFresh }: Block, pieceBytes: number): number {
+function firstPieceBytes({ host, isFresh, byteLength }: Block, pieceBytes: number): number {
   if (!("address" in host)) return pieceBytes;
+  if (isFresh !== true && byteLength < MANY_PIECES * pieceBytes) return pieceBytes;
   const step = isFresh === true ? pieceBytes : Math.min(pieceBytes, PAGE_BYTES);
   return pieceBytes - Number(host.address % BigInt(step));
 }
