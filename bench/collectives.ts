@@ -1,6 +1,6 @@
 // How fast are collective operations over all GPUs, in one process and with a process for each rank, beside
-// torch.distributed and nccl4py on the same GPUs? `deno task bench:collectives [result.json [call]]`; these need
-// a python3 that has them. Bandwidth is that of the bus, as nccl-tests define it, so that calls and numbers of
+// torch.distributed and nccl4py on the same GPUs? `deno task bench:collectives [result.json [call [bytes]]]`,
+// with "all" for all calls, and sizes from so many bytes on; these need a python3 that has them. Bandwidth is that of the bus, as nccl-tests define it, so that calls and numbers of
 // GPUs can be compared.
 
 import { CudaDevice } from "../mod.ts";
@@ -36,9 +36,11 @@ interface Found {
   readonly waited: readonly number[];
 }
 
-const calls = CALLS.filter((call) => [undefined, call].includes(Deno.args[1] as Call | undefined));
+const [out, wanted = "all", smallest = "0"] = Deno.args;
+const calls = CALLS.filter((call) => wanted === "all" || wanted === call);
 const isSimulated = !hasGpus();
-const sizes = isSimulated ? SIZES.slice(0, 2) : SIZES;
+const sizes = (isSimulated ? SIZES.slice(0, 2) : SIZES)
+  .filter(([bytes]) => bytes >= Number(smallest));
 using gpus = CudaDevice.all({ driver: isSimulated ? "simulated" : "cuda" });
 const { length: size } = gpus;
 const theirs = await measurePeer("torch", "collectives.py");
@@ -51,7 +53,7 @@ if (wrapped.length > 0) await tell();
 
 async function tell(): Promise<void> {
   const [first] = gpus;
-  if (first !== undefined) await report(first, rowsOf(), Deno.args[0]);
+  if (first !== undefined) await report(first, rowsOf(), out);
 }
 
 function hasGpus(): boolean {

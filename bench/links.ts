@@ -1,5 +1,6 @@
 // How fast does an array, or a model, reach several GPUs at once, beside one of them alone, beside what the
-// links carry and what the host's memory allows? `deno task bench:links [--largest BYTES] [--out FILE]`.
+// links carry and what the host's memory allows?
+// `deno task bench:links [--largest BYTES] [--out FILE] [--only upload,download,model]`.
 
 import { join } from "node:path";
 import { CudaDevice } from "../mod.ts";
@@ -18,7 +19,7 @@ const TENSOR_COUNT = 64;
 /** What nvbandwidth 0.8 measured between two H200s over 18 NVLinks, one way. */
 const NVBANDWIDTH_PEER = 394;
 
-const { largestBytes: byteLength, out } = await readFlags({ largestBytes: 4 * 2 ** 30 });
+const { largestBytes: byteLength, out, only } = await readFlags({ largestBytes: 4 * 2 ** 30 });
 using gpus = CudaDevice.all({ driver: hasGpus() ? "cuda" : "simulated" });
 const [first] = gpus;
 if (first === undefined) throw new Error("Cannot measure links: there is no device");
@@ -30,7 +31,9 @@ fillPattern(array, SEED);
 
 const chains = await hostRows();
 const ceilings = await linkRows();
-for (const part of [uploadRows, downloadRows, modelRows]) {
+const parts = { upload: uploadRows, download: downloadRows, model: modelRows };
+for (const [name, part] of Object.entries(parts)) {
+  if (only?.includes(name) === false) continue;
   await part();
   await report(first, rows, out); // what is found is kept, whatever comes of the rest
 }

@@ -27,6 +27,8 @@ const LANES = {
     parameters: ["isize", "u64", "i32", "u32", "buffer"],
     result: "isize",
   },
+  // int sched_setaffinity(pid_t pid, size_t cpusetsize, const cpu_set_t *mask): 0 is the calling thread
+  sched_setaffinity: { parameters: ["i32", "usize", "buffer"], result: "i32" },
 } as const satisfies Deno.ForeignLibraryInterface;
 
 /** The other calls that return at once. */
@@ -41,6 +43,16 @@ const IMMEDIATE = {
   mmap: { parameters: ["u64", "usize", "i32", "i32", "i32", "i64"], result: "u64" },
   // int munmap(void *addr, size_t length)
   munmap: { parameters: ["u64", "usize"], result: "i32" },
+  // int sched_getaffinity(pid_t pid, size_t cpusetsize, cpu_set_t *mask)
+  sched_getaffinity: { parameters: ["i32", "usize", "buffer"], result: "i32" },
+  // long syscall(long number, ...), for SYS_mbind:
+  // long mbind(void addr[.len], unsigned long len, int mode, const unsigned long nodemask[],
+  //     unsigned long maxnode, unsigned int flags)
+  mbind: {
+    name: "syscall",
+    parameters: ["isize", "u64", "u64", "i32", "buffer", "u64", "u32"],
+    result: "isize",
+  },
   // int open(const char *pathname, int flags, ... /* mode_t mode */)
   open: { parameters: ["buffer", "i32", "u32"], result: "i32" },
   // int fallocate(int fd, int mode, off_t offset, off_t len)
@@ -341,6 +353,15 @@ export const NAME_MAX = 255;
 
 /** Number of the futex call: `SYS_futex` of sys/syscall.h on Linux. */
 export const SYS_FUTEX = Deno.build.arch === "aarch64" ? 98n : 202n;
+
+/** Number of the mbind call: `SYS_mbind` of sys/syscall.h on Linux. */
+export const SYS_MBIND = Deno.build.arch === "aarch64" ? 235n : 237n;
+
+/** Takes pages from a node, and from others where that has none left: `MPOL_*` of numaif.h. */
+export const MPOL_PREFERRED = 1;
+
+/** Bytes of a set of processors, of which there are at most 1,024: `cpu_set_t` of sched.h. */
+export const CPU_SET_BYTES = 128;
 
 /** Operations of a futex call, among the threads of one process: `FUTEX_*` of linux/futex.h. */
 export const FUTEX = { WAIT_PRIVATE: 128, WAKE_PRIVATE: 129 } as const;

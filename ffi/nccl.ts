@@ -1,6 +1,6 @@
 // NCCL, NVIDIA's library of collective operations, as nccl.h declares it: one row per function, its C
-// declaration above it. A group of calls belongs to a thread, so only the abort, which is made for other
-// threads and may wait for the GPU, is nonblocking.
+// declaration above it. A group of calls belongs to a thread, so only what ends a communicator, which may be
+// done on other threads and waits there, is nonblocking.
 
 /** `ncclUniqueId`: 128 bytes, passed by value. */
 const ncclUniqueId: { readonly struct: readonly "u8"[] } = {
@@ -24,6 +24,12 @@ export const NCCL = {
   ncclCommFinalize: { parameters: ["u64"], result: "i32" },
   // ncclResult_t ncclCommDestroy(ncclComm_t comm)
   ncclCommDestroy: { parameters: ["u64"], result: "i32" },
+  ncclCommDestroyNonblocking: {
+    name: "ncclCommDestroy",
+    parameters: ["u64"],
+    result: "i32",
+    nonblocking: true,
+  },
   // ncclResult_t ncclCommAbort(ncclComm_t comm)
   ncclCommAbortNonblocking: {
     name: "ncclCommAbort",

@@ -20,6 +20,9 @@
 #include <string>
 #include <thread>
 #include <vector>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 namespace {
 
@@ -133,6 +136,22 @@ double onThreads(int count, const std::function<void(int)> &prepare,
   return now() - start;
 }
 
+/** Copies past the caches, which memcpy does for far larger blocks only. Both ends are aligned. */
+void stream(std::uint8_t *to, const std::uint8_t *from, std::size_t byteLength) {
+#ifdef __SSE2__
+  auto *target = reinterpret_cast<__m128i *>(to);
+  const auto *source = reinterpret_cast<const __m128i *>(from);
+  for (std::size_t at = 0; at < byteLength / 16; at += 4) {
+    const __m128i words[4] = {_mm_load_si128(source + at), _mm_load_si128(source + at + 1),
+                              _mm_load_si128(source + at + 2), _mm_load_si128(source + at + 3)};
+    for (int word = 0; word < 4; word++) _mm_stream_si128(target + at + word, words[word]);
+  }
+  _mm_sfence();
+#else
+  std::memcpy(to, from, byteLength);
+#endif
+}
+
 double median(std::vector<double> samples) {
   std::sort(samples.begin(), samples.end());
   return samples[samples.size() / 2];
@@ -187,6 +206,13 @@ void measureMemory(std::uint8_t *array, std::uint8_t *other, std::uint8_t *slots
     return inPieces([&](int thread, std::size_t at) {
       const int slot = thread * slotsPerThread + turns[thread]++ % slotsPerThread;
       std::memcpy(array + at, slots + slot * slotBytes, slotBytes);
+    });
+  });
+  measure("streaming stores out of slots", threads, bytes, [&] {
+    std::vector<int> turns(threads, 0);
+    return inPieces([&](int thread, std::size_t at) {
+      const int slot = thread * slotsPerThread + turns[thread]++ % slotsPerThread;
+      stream(array + at, slots + slot * slotBytes, slotBytes);
     });
   });
   measure("reading an array", threads, bytes, [&] {
@@ -305,9 +331,13 @@ std::vector<Hand> openHands(const Driver &driver, const std::vector<Device> &dev
   return hands;
 }
 
+/** A chain of copies: from ordinary memory to all devices, or back, by memcpy or past the caches. */
+enum class Chain { up, down, streamingDown };
+
 /** Ordinary memory through page-locked slots of each thread, to or from all devices at once. */
 double chainSeconds(const Driver &driver, const std::vector<Device> &devices,
-                    std::vector<Hand> &hands, std::uint8_t *array, std::size_t bytes, bool isUp) {
+                    std::vector<Hand> &hands, std::uint8_t *array, std::size_t bytes, Chain chain) {
+  const bool isUp = chain == Chain::up;
   const std::size_t share = bytes / devices.size();
   const std::size_t pieces = share / slotBytes;
   std::vector<std::atomic<std::size_t>> next(devices.size());
@@ -326,7 +356,9 @@ double chainSeconds(const Driver &driver, const std::vector<Device> &devices,
     const auto drain = [&] {
       const int slot = first++ % slotsPerThread;
       check(driver.eventSynchronize(hand.events[slot]), "cuEventSynchronize");
-      if (!isUp) std::memcpy(own + waiting[slot], hand.slots + slot * slotBytes, slotBytes);
+      auto *from = hand.slots + slot * slotBytes;
+      if (chain == Chain::down) std::memcpy(own + waiting[slot], from, slotBytes);
+      if (chain == Chain::streamingDown) stream(own + waiting[slot], from, slotBytes);
     };
     for (std::size_t piece; (piece = next[ordinal]++) < pieces;) {
       if (last - first == slotsPerThread) drain();
@@ -349,10 +381,13 @@ double chainSeconds(const Driver &driver, const std::vector<Device> &devices,
 void measureChain(const Driver &driver, const std::vector<Device> &devices, std::uint8_t *array,
                   std::size_t bytes, int threads) {
   auto hands = openHands(driver, devices, threads);
-  for (const bool isUp : {true, false}) {
-    measure(isUp ? "a chain up in C++" : "a chain down in C++", threads, bytes,
-            [&] { return chainSeconds(driver, devices, hands, array, bytes, isUp); });
-  }
+  const auto chain = [&](const char *name, Chain way) {
+    measure(name, threads, bytes,
+            [&] { return chainSeconds(driver, devices, hands, array, bytes, way); });
+  };
+  chain("a chain up in C++", Chain::up);
+  chain("a chain down in C++", Chain::down);
+  chain("a chain down in C++, streaming stores", Chain::streamingDown);
 }
 
 /** The links while threads copy ordinary memory: what each leaves to the other. */

@@ -21,17 +21,21 @@ export interface BenchFlags {
   readonly peers: PeerReport | undefined;
   /** Where to write the results file. */
   readonly out: string | undefined;
+  /** The parts of the bench that are wanted; all of them when left out. */
+  readonly only: readonly string[] | undefined;
 }
 
-/** Reads `--largest BYTES`, `--peers peers.json` and `--out result.json`. */
+/** Reads `--largest BYTES`, `--peers peers.json`, `--out result.json` and `--only PART,PART`. */
 export async function readFlags(defaults: { largestBytes: number }): Promise<BenchFlags> {
-  const { values: { largest, peers, out } } = parseArgs({
-    options: { largest: { type: "string" }, peers: { type: "string" }, out: { type: "string" } },
+  const text = { type: "string" } as const;
+  const { values: { largest, peers, out, only } } = parseArgs({
+    options: { largest: text, peers: text, out: text, only: text },
   });
   return {
     largestBytes: largest === undefined ? defaults.largestBytes : readBytes(largest),
     peers: peers === undefined ? undefined : JSON.parse(await Deno.readTextFile(peers)),
     out,
+    only: only?.split(","),
   };
 }
 

@@ -332,6 +332,8 @@ export function simulateNccl(machine: Machine): NcclApi {
       serve("ncclCommInitAll", () => startAll(cells, count, list)),
     ncclCommFinalize: (comm) => serve("ncclCommFinalize", () => finalize(findIdle(comm))),
     ncclCommDestroy: (comm) => serve("ncclCommDestroy", () => end(comm, "destroy")),
+    ncclCommDestroyNonblocking: (comm) =>
+      Promise.resolve(statusOf("ncclCommDestroyNonblocking", () => end(comm, "destroy"))),
     ncclCommAbortNonblocking: (comm) =>
       Promise.resolve(statusOf("ncclCommAbortNonblocking", () => end(comm, "abort"))),
     ncclGetErrorString(status) {

@@ -3,7 +3,7 @@
 
 import { NCCL_CONFIG_MAGIC, ncclConfig_t, ncclResult } from "../../ffi/nccl_constants.ts";
 import type { Context } from "../driver/context.ts";
-import { reportLost, tryRelease } from "../driver/release.ts";
+import { reportLost } from "../driver/release.ts";
 import { Fence } from "../order/fence.ts";
 import { type CudaStream, queueOf, usableStream } from "../order/stream.ts";
 import { messageOf } from "../words/format.ts";
@@ -359,11 +359,10 @@ export class JoinedCommunicator implements RankCommunicators {
         await pause(turn);
       }
       if (status === ncclResult.ncclSuccess) {
+        // Elsewhere: NCCL waits half a second for a thread of its own that looks no sooner.
         const call = "ncclCommDestroy";
-        tryRelease(this.#context.driver, "a group", () => {
-          const destroyed = this.#context.enter(() => api[call](handle), { isNeeded: false });
-          if (isFailure(destroyed)) throw this.nccl.error({ status: destroyed, call });
-        });
+        const destroyed = await api.ncclCommDestroyNonblocking(handle);
+        if (isFailure(destroyed)) throw this.nccl.error({ status: destroyed, call });
       } else await api.ncclCommAbortNonblocking(handle);
     });
   }

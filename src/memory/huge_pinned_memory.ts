@@ -2,7 +2,16 @@
 // takes a third of the time of cuMemHostAlloc, which makes 512 small pages for each large one.
 
 import { CU_MEMHOSTREGISTER, CUresult } from "../../ffi/constants.ts";
-import { findHost, MADV, MAP, MAP_FAILED, PROT } from "../../ffi/host.ts";
+import {
+  findHost,
+  type HostApi,
+  MADV,
+  MAP,
+  MAP_FAILED,
+  MPOL_PREFERRED,
+  PROT,
+  SYS_MBIND,
+} from "../../ffi/host.ts";
 import { BaseMemoryResource } from "./base_memory_resource.ts";
 import type { ContextOwner } from "./memory_resource.ts";
 import { PinnedHostMemoryResource } from "./pinned_host_memory_resource.ts";
@@ -18,13 +27,15 @@ interface Mapping {
 /** Page-locked host memory for large blocks; from the driver where the system gives none. */
 export class HugePinnedMemory extends BaseMemoryResource {
   readonly #driver: PinnedHostMemoryResource;
+  readonly #node: number | undefined;
   /** Mappings by the address of their used part. */
   readonly #mappings = new Map<bigint, Mapping>();
 
-  /** Takes memory through a device's context. */
-  constructor(owner: ContextOwner) {
+  /** Takes memory through a device's context, from one NUMA node as long as that has some. */
+  constructor(owner: ContextOwner, { node }: { readonly node?: number | undefined } = {}) {
     super(owner, { isHostAccessible: true });
     this.#driver = new PinnedHostMemoryResource(owner);
+    this.#node = node;
   }
 
   /** Allocates now, whatever the stream has queued. */
@@ -58,6 +69,7 @@ export class HugePinnedMemory extends BaseMemoryResource {
     if (start === MAP_FAILED) return undefined;
     const address = (start + HUGE_PAGE_BYTES - 1n) / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES;
     host.madvise(address, size, MADV.HUGEPAGE);
+    if (this.#node !== undefined) preferNode(host, { address, size, node: this.#node });
     const { PORTABLE, DEVICEMAP } = CU_MEMHOSTREGISTER;
     const status = this.context.status(
       "cuMemHostRegister_v2",
@@ -72,4 +84,19 @@ export class HugePinnedMemory extends BaseMemoryResource {
     this.#mappings.set(address, { start, byteLength: mappedBytes });
     return address;
   }
+}
+
+/** Has pages that are not there yet come from a node; where the system refuses it, from any. */
+function preferNode(
+  host: HostApi,
+  { address, size, node }: {
+    readonly address: bigint;
+    readonly size: bigint;
+    readonly node: number;
+  },
+): void {
+  const nodes = new BigUint64Array((node >> 6) + 1);
+  nodes[node >> 6] = 1n << BigInt(node & 63);
+  const most = BigInt(64 * nodes.length + 1); // the system reads one bit less
+  host.mbind(SYS_MBIND, address, size, MPOL_PREFERRED, nodes, most, 0);
 }

@@ -28,6 +28,12 @@ export interface LaneCounts {
   readonly freshLaneCount: number;
 }
 
+/** Lanes to prepare. */
+export interface LaneOptions extends LaneCounts {
+  /** Processors that they keep to; all that the program may use when left out. */
+  readonly cores?: Uint8Array<ArrayBuffer> | undefined;
+}
+
 /**
  * Time for which a lane looks for the next task before it sleeps. A lane that falls asleep while it
  * waits for a slot, or between two transfers, costs them up to half of their speed. On few cores
@@ -53,6 +59,7 @@ interface Loan {
 export class CopyLanes {
   readonly #slotCount: number;
   readonly #counts: LaneCounts;
+  readonly #cores: Uint8Array<ArrayBuffer> | undefined;
   readonly #words: Int32Array<SharedArrayBuffer>;
   readonly #tasks: LaneTasks;
   /** Tasks of threads that the runtime lends, by slot. */
@@ -63,9 +70,10 @@ export class CopyLanes {
   #address: bigint | undefined;
 
   /** Prepares for `slotCount` slots; no lane runs until {@link CopyLanes.start}. */
-  constructor(slotCount: number, counts: LaneCounts) {
+  constructor(slotCount: number, { cores, ...counts }: LaneOptions) {
     this.#slotCount = slotCount;
     this.#counts = counts;
+    this.#cores = cores;
     this.#words = new Int32Array(new SharedArrayBuffer(4 * (CONTROL.queue + 2 * slotCount)));
     this.#tasks = new LaneTasks(slotCount);
   }
@@ -89,6 +97,7 @@ export class CopyLanes {
       library: hostLibrary(),
       symbols: LANE_SYMBOLS,
       patience: PATIENCE_MILLISECONDS,
+      cores: this.#cores,
       lane: 0,
       laneCount,
       totalCount: Math.max(laneCount, freshLaneCount),

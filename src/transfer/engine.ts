@@ -10,10 +10,17 @@ import { Demand } from "./demand.ts";
 import { LaneShare } from "./lane_share.ts";
 import { beforeLastTurn } from "./last_turn.ts";
 import { keepMemory, type MemoryKeeper } from "./memory_keeper.ts";
+import { busIdOf, type CoreSystem, findNearCores, OWN_SYSTEM } from "./near_cores.ts";
 import { type LoadedSlot, PinnedRing, type Slot } from "./pinned_ring.ts";
 import { type RingRequest, RingTransfer } from "./ring_transfer.ts";
 import { type TransferStream, TransferStreams } from "./transfer_streams.ts";
-import { DEFAULT_LIMITS, type EngineLimits, limitsOf, type TransferTuning } from "./tuning.ts";
+import {
+  DEFAULT_LIMITS,
+  type EngineLimits,
+  limitsOf,
+  limitsOnCores,
+  type TransferTuning,
+} from "./tuning.ts";
 import { FEWEST_LANES, pieceBytesFor, WAKING_RING_BYTES, type Way, wayFor } from "./ways.ts";
 
 /** On few cores a blocked thread sleeps between looks; with many it looks all the time. */
@@ -27,6 +34,10 @@ const LANE_START_MILLISECONDS = 3000;
 
 /** Number of transfers that share the ring; more would only evict each other from the caches. */
 const MOST_AT_ONCE = 4;
+
+/** Slots that copy engines fill before lanes need them, all devices' together, and at least of each. */
+const SLOTS_AHEAD = 8;
+const FEWEST_AHEAD = 3;
 
 /** The engine's record of a running transfer. */
 interface RunningTransfer {
@@ -73,12 +84,19 @@ export class TransferEngine {
   #lastTurn: Disposable | undefined;
 
   /** Starts with no memory and no lanes; both come with the first transfer. */
-  constructor(context: Context, limits: EngineLimits = DEFAULT_LIMITS) {
+  constructor(
+    context: Context,
+    limits: EngineLimits = DEFAULT_LIMITS,
+    { system = OWN_SYSTEM }: { readonly system?: CoreSystem } = {},
+  ) {
+    const { driver, deviceHandle } = context;
+    const nearCores = findNearCores(() => busIdOf(driver, deviceHandle), system);
     this.#context = context;
-    this.limits = limits;
+    this.limits = nearCores === undefined ? limits : limitsOnCores(limits, nearCores.count);
     this.#demand = new Demand(limits.demandBytes);
-    this.#share = new LaneShare(context.driver, this, limits);
-    this.#ring = new PinnedRing(context, limits, this.#share.firstSlot);
+    this.#share = new LaneShare(driver, this, { ...this.limits, nearCores });
+    const { firstSlot: firstIndex } = this.#share;
+    this.#ring = new PinnedRing(context, this.limits, { firstIndex, node: nearCores?.node });
   }
 
   get #lanes(): CopyLanes {
@@ -394,7 +412,10 @@ export class TransferEngine {
       for (let turn = 0; turn < this.#turns.length; turn++) {
         const { transfer, queue } = this.#turns[turn] as RunningTransfer;
         if (!transfer.isWaiting) continue;
-        if (transfer.request.direction === "upload" && this.#hasEnoughForLanes) continue;
+        const isEnough = transfer.request.direction === "upload"
+          ? this.#hasEnoughForLanes
+          : this.#hasEnoughOnTheWay;
+        if (isEnough) continue;
         const slot = this.#takeSlot(transfer);
         if (slot === undefined) return moved;
         const piece = transfer.next();
@@ -415,6 +436,24 @@ export class TransferEngine {
   /** More slots than lanes can take soon would only evict each other from the caches. */
   get #hasEnoughForLanes(): boolean {
     return this.#withLane.length >= 2 * Math.max(1, this.#share.handCount);
+  }
+
+  /**
+   * Bytes that have come from the device wait for a lane in the processor's caches, as long as they are
+   * few: with twice as many on the way two devices brought a fifth less.
+   */
+  get #hasEnoughOnTheWay(): boolean {
+    let withLaneCount = 0;
+    for (let at = 0; at < this.#withLane.length; at++) {
+      const { transfer } = this.#withLane[at] as LoadedSlot;
+      if (transfer.request.direction === "download") withLaneCount++;
+    }
+    let count = Math.max(0, withLaneCount - this.#share.handCount);
+    for (let turn = 0; turn < this.#turns.length; turn++) {
+      const { transfer, queue } = this.#turns[turn] as RunningTransfer;
+      if (transfer.request.direction === "download") count += queue.slotCount;
+    }
+    return count >= Math.max(FEWEST_AHEAD, this.#share.partOf(SLOTS_AHEAD));
   }
 
   #takeSlot(transfer: RingTransfer): Slot | undefined {

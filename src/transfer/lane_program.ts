@@ -103,6 +103,8 @@ export interface LaneJob extends TaskMemory {
   readonly symbols: typeof LANE_SYMBOLS;
   /** Milliseconds for which it looks for the next task before it sleeps. */
   readonly patience: number;
+  /** Processors that it keeps to; all that the program may use when left out. */
+  readonly cores?: Uint8Array<ArrayBuffer> | undefined;
   /** Its number. */
   readonly lane: number;
   /** Number of lanes that do ordinary work; the others are for fresh memory. */
@@ -112,7 +114,7 @@ export interface LaneJob extends TaskMemory {
 
 /** The parts of the system that a lane uses. */
 export interface LaneSystem extends TaskTools {
-  readonly host: Pick<HostApi, "memcpy" | "pread" | "pwrite" | "futex">;
+  readonly host: Pick<HostApi, "memcpy" | "pread" | "pwrite" | "futex" | "sched_setaffinity">;
   /** {@link doTask}. */
   readonly doTask: typeof doTask;
   /** Starts a lane of another number; throws when there can be none. */
@@ -199,7 +201,7 @@ export function doTask(slot: number, { fields, lists }: TaskMemory, tools: TaskT
  * them all.
  */
 export async function runLane(job: LaneJob, system: LaneSystem): Promise<void> {
-  const { words, address, slotCount, patience, lane, laneCount, totalCount } = job;
+  const { words, address, slotCount, patience, cores, lane, laneCount, totalCount } = job;
   const { host, codes, doTask, startLane, turn } = system;
   const { CONTROL, STATUS, SYS_FUTEX, FUTEX_WAIT, LOOKS, NAP_SECONDS } = codes;
   const nap = BigInt64Array.of(NAP_SECONDS, 0n); // a timespec
@@ -218,6 +220,8 @@ export async function runLane(job: LaneJob, system: LaneSystem): Promise<void> {
     }
   }
 
+  // Where the system refuses it, as containers may, lanes work on all cores.
+  if (cores !== undefined) host.sched_setaffinity(0, BigInt(cores.byteLength), cores);
   try {
     for (let other = 1; lane === 0 && other < totalCount; other++) startLane(other);
   } catch {

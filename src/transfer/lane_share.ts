@@ -1,8 +1,10 @@
 // The lanes of a host serve all devices of a driver: the cores and the memory that they use are the
 // host's, so eight devices start no more threads than one. Each engine has slots of its own among them.
+// Where the host has several NUMA nodes each of them counts as a host: its lanes serve its devices.
 
 import type { Driver } from "../driver/driver.ts";
 import { CopyLanes, type LaneCounts } from "./copy_lanes.ts";
+import type { NearCores } from "./near_cores.ts";
 
 /** What an engine needs of its lanes. */
 export interface LaneNeeds extends LaneCounts {
@@ -10,6 +12,8 @@ export interface LaneNeeds extends LaneCounts {
   readonly slotCount: number;
   /** Lanes that there are where a driver has several devices. */
   readonly sharedLaneCount: number;
+  /** The cores near the device; undefined where it makes no difference, or nobody knows. */
+  readonly nearCores?: NearCores | undefined;
 }
 
 /** Lanes, and the engines that use them. */
@@ -18,17 +22,24 @@ interface LaneSet<U> {
   readonly lanes: CopyLanes;
   /** The users, by the place of their slots. */
   readonly places: (U | undefined)[];
-  /** Those that have transfers under way. */
-  readonly active: Set<U>;
+  /** Number of those that have transfers under way. */
+  activeCount: number;
   /** Lets the lanes for fresh memory work, while several devices have transfers under way. */
   extra: Disposable | undefined;
 }
 
-const sets = new WeakMap<Driver, LaneSet<unknown>[]>();
+/** The lanes of one driver. */
+interface DriverLanes<U> {
+  readonly sets: Set<LaneSet<U>>;
+  /** Users of any of them that have transfers under way. */
+  readonly active: Set<U>;
+}
+
+const known = new WeakMap<Driver, DriverLanes<unknown>>();
 
 /** One engine's part in the lanes of its driver. */
 export class LaneShare<U extends object> {
-  readonly #driver: Driver;
+  readonly #all: DriverLanes<U>;
   readonly #user: U;
   readonly #set: LaneSet<U>;
   /** Number of its first slot among those of all engines. */
@@ -36,13 +47,15 @@ export class LaneShare<U extends object> {
 
   /** Takes a part in lanes that are there; makes lanes, which do not run yet, where there is none. */
   constructor(driver: Driver, user: U, needs: LaneNeeds) {
-    const known = (sets.get(driver) ?? []) as LaneSet<U>[];
-    sets.set(driver, known);
-    let set = known.find((set) => isEqual(set.needs, needs) && set.places.includes(undefined));
-    if (set === undefined) known.push(set = makeSet<U>(needs, driver.deviceCount));
+    const all = (known.get(driver) ?? { sets: new Set(), active: new Set() }) as DriverLanes<U>;
+    known.set(driver, all);
+    let set = all.sets.values().find((set) =>
+      isEqual(set.needs, needs) && set.places.includes(undefined)
+    );
+    if (set === undefined) all.sets.add(set = makeSet<U>(needs, driver.deviceCount));
     const place = set.places.indexOf(undefined);
     set.places[place] = user;
-    this.#driver = driver;
+    this.#all = all;
     this.#user = user;
     this.#set = set;
     this.firstSlot = place * needs.slotCount;
@@ -53,9 +66,9 @@ export class LaneShare<U extends object> {
     return this.#set.lanes;
   }
 
-  /** The engines with transfers under way. */
+  /** The engines of the driver with transfers under way, on whatever lanes. */
   get active(): ReadonlySet<U> {
-    return this.#set.active;
+    return this.#all.active;
   }
 
   /** Number of lent threads that have not come back to this engine's slots. */
@@ -66,22 +79,29 @@ export class LaneShare<U extends object> {
 
   /** Number of tasks of this engine that threads can work on at a time. */
   get handCount(): number {
-    const { lanes, active } = this.#set;
-    return Math.ceil(lanes.handCount / Math.max(1, active.size));
+    return this.partOf(this.#set.lanes.handCount);
+  }
+
+  /** This engine's part of what the engines that use these lanes have together. */
+  partOf(count: number): number {
+    return Math.ceil(count / Math.max(1, this.#set.activeCount));
   }
 
   /** Notes that the engine has transfers under way. */
   begin(): void {
-    const { active, lanes } = this.#set;
+    const { active } = this.#all;
+    if (active.has(this.#user)) return;
     active.add(this.#user);
-    if (active.size > 1) this.#set.extra ??= lanes.callExtra();
+    this.#set.activeCount++;
+    if (this.#set.activeCount > 1) this.#set.extra ??= this.#set.lanes.callExtra();
   }
 
   /** Notes that it has none. */
   end(): void {
-    const { active, extra } = this.#set;
-    active.delete(this.#user);
-    if (active.size > 1) return;
+    if (!this.#all.active.delete(this.#user)) return;
+    this.#set.activeCount--;
+    if (this.#set.activeCount > 1) return;
+    const { extra } = this.#set;
     this.#set.extra = undefined;
     extra?.[Symbol.dispose]();
   }
@@ -94,26 +114,28 @@ export class LaneShare<U extends object> {
     if (place < 0) return;
     places[place] = undefined;
     if (places.some((user) => user !== undefined)) return;
-    const known = sets.get(this.#driver) ?? [];
-    sets.set(this.#driver, known.filter((set) => set !== this.#set));
+    this.#all.sets.delete(this.#set);
     lanes.dispose();
   }
 }
 
 function makeSet<U>(needs: LaneNeeds, placeCount: number): LaneSet<U> {
+  const { nearCores, slotCount, laneCount, freshLaneCount, sharedLaneCount } = needs;
   return {
     needs,
-    lanes: new CopyLanes(placeCount * needs.slotCount, {
-      laneCount: needs.laneCount,
-      freshLaneCount: placeCount > 1 ? needs.sharedLaneCount : needs.freshLaneCount,
+    lanes: new CopyLanes(placeCount * slotCount, {
+      laneCount,
+      freshLaneCount: placeCount > 1 ? sharedLaneCount : freshLaneCount,
+      cores: nearCores?.set,
     }),
     places: Array.from({ length: placeCount }, () => undefined),
-    active: new Set(),
+    activeCount: 0,
     extra: undefined,
   };
 }
 
 function isEqual(one: LaneNeeds, other: LaneNeeds): boolean {
   return one.slotCount === other.slotCount && one.laneCount === other.laneCount &&
-    one.freshLaneCount === other.freshLaneCount && one.sharedLaneCount === other.sharedLaneCount;
+    one.freshLaneCount === other.freshLaneCount && one.sharedLaneCount === other.sharedLaneCount &&
+    one.nearCores?.node === other.nearCores?.node;
 }

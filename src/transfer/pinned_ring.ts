@@ -38,6 +38,14 @@ export interface RingLimits {
   readonly slabSlots: number;
 }
 
+/** Where a ring belongs. */
+export interface RingPlace {
+  /** Number of its first slot, by which its lanes know it; 0 when left out. */
+  readonly firstIndex?: number;
+  /** The NUMA node whose memory it takes; any when left out. */
+  readonly node?: number | undefined;
+}
+
 /** Slots that a few small arrays need. */
 const FIRST_SLOTS = 2;
 
@@ -55,11 +63,11 @@ export class PinnedRing implements MemoryCache {
   readonly #free: Slot[] = [];
   #isFull = false;
 
-  /** Starts with no memory; slots are numbered from `firstIndex` on. */
-  constructor(context: Context, limits: RingLimits, firstIndex = 0) {
+  /** Starts with no memory. */
+  constructor(context: Context, limits: RingLimits, { firstIndex = 0, node }: RingPlace = {}) {
     this.#context = context;
     this.#firstIndex = firstIndex;
-    this.#resource = new HugePinnedMemory({ context });
+    this.#resource = new HugePinnedMemory({ context }, { node });
     this.limits = limits;
     context.ledger.caches.add(this);
   }

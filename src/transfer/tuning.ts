@@ -90,6 +90,16 @@ export function limitsOf(tuning: TransferTuning): EngineLimits {
   };
 }
 
+/** Returns the same limits for lanes that keep to so many cores. */
+export function limitsOnCores(limits: EngineLimits, coreCount: number): EngineLimits {
+  return {
+    ...limits,
+    laneCount: Math.min(limits.laneCount, coreCount),
+    freshLaneCount: Math.min(limits.freshLaneCount, coreCount),
+    sharedLaneCount: Math.min(limits.sharedLaneCount, coreCount),
+  };
+}
+
 function slotCountFor(ringSize: ByteSize): number {
   const slotCount = Math.floor(parseBytes(ringSize, "ringSize") / SLOT_BYTES);
   if (slotCount >= FEWEST_SLOTS) return slotCount;

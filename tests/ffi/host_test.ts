@@ -4,12 +4,14 @@
 import { assert, assertEquals, assertLess, assertNotEquals, assertThrows } from "@std/assert";
 import {
   AT,
+  CPU_SET_BYTES,
   ERRNO,
   FUTEX,
   LOCK,
   MADV,
   MAP,
   MAP_FAILED,
+  MPOL_PREFERRED,
   O,
   O_OF_MACHINE,
   O_PATH,
@@ -20,6 +22,7 @@ import {
   STATX,
   STATX_BASIC_STATS,
   SYS_FUTEX,
+  SYS_MBIND,
 } from "../../ffi/host.ts";
 import { LibraryError } from "../../ffi/library.ts";
 import { cString, readCString } from "../../ffi/pointers.ts";
@@ -54,6 +57,34 @@ Deno.test("HostApi.madvise() drops pages that are no longer wanted", linux, () =
   const offset = Number(page - addressOf(bytes));
   assertEquals([bytes[offset - 1], bytes[offset], bytes[offset + 4095]], [1, 0, 0]);
 });
+
+Deno.test("HostApi.sched_getaffinity() says which processors the program may use", linux, () => {
+  const set = new Uint8Array(CPU_SET_BYTES);
+  assertEquals(openHost().sched_getaffinity(0, BigInt(set.length), set), 0);
+  const status = Deno.readTextFileSync("/proc/thread-self/status");
+  const words = /^Cpus_allowed:\s*(\S+)$/m.exec(status)?.[1] ?? "";
+  const bits = (text: string) => text.replace(/^0+/, "");
+  assertEquals(bits(set.toReversed().toHex()), bits(words.replaceAll(",", "")));
+  assertEquals(openHost().sched_setaffinity(0, BigInt(set.length), set), 0);
+  assertEquals(openHost().sched_setaffinity(0, BigInt(set.length), new Uint8Array(set.length)), -1);
+});
+
+Deno.test(
+  "HostApi.mbind() refuses a node that no machine has, and leaves the memory",
+  linux,
+  () => {
+    const PAGES = 2n ** 20n;
+    const flags = MAP.PRIVATE | MAP.ANONYMOUS;
+    const address = openHost().mmap(0n, PAGES, PROT.READ | PROT.WRITE, flags, -1, 0n);
+    assertNotEquals(address, MAP_FAILED);
+    const nodes = new BigUint64Array(16);
+    nodes[15] = 1n << 63n;
+    const status = openHost().mbind(SYS_MBIND, address, PAGES, MPOL_PREFERRED, nodes, 1025n, 0);
+    assertEquals(status, -1n);
+    openHost().memcpy(address + 4096n, address, 4096n);
+    assertEquals(openHost().munmap(address, PAGES), 0);
+  },
+);
 
 Deno.test("HostApi.open() returns -1 for a file that is not there", linux, () => {
   assertEquals(openHost().open(cString("/absent/file"), O.RDONLY, 0), -1);

@@ -80,6 +80,18 @@ testWithGroup(
   },
 );
 
+testWithGroup("joinGroup() joins the next group while those before end", async (ranks, at) => {
+  for (let round = 0; round < 5; round++) {
+    await checkReduces(ranks);
+    await Promise.all(ranks.map((process) => process.tell({ do: "end" })));
+    await joinAll(ranks, at);
+  }
+  await checkReduces(ranks);
+  await Promise.all(ranks.map((process) => process.tell({ do: "awaitEnds" })));
+  await checkReduces(ranks);
+  await endAll(ranks);
+});
+
 testWithGroup(
   "joinGroup() names a rank that is killed in the middle of an all-reduce",
   async (ranks, at) => {

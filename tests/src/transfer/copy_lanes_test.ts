@@ -155,6 +155,9 @@ async function runHere(
         memcpy: () => 0n,
         pread: () => -1n,
         pwrite: () => -1n,
+        sched_setaffinity: () => {
+          throw new Error("nobody asked for that");
+        },
         futex: () => {
           Atomics.store(words, CONTROL.stop, 1);
           return -1n;
@@ -204,6 +207,25 @@ Deno.test("runLane() takes the tasks in their order, says how they ended, and le
   assertEquals([words[CONTROL.done], words[CONTROL.alive], words[CONTROL.sleepers]], [3, 0, 0]);
   assertEquals(started, [1, 2]);
 });
+
+for (const status of [0, -1]) {
+  Deno.test(`runLane() asks once for its cores, and works where the answer is ${status}`, async () => {
+    const tasks = new LaneTasks(4);
+    tasks.fields[0] = OPERATION.copy;
+    const words = new Int32Array(new SharedArrayBuffer(4 * (CONTROL.queue + 8)));
+    words[CONTROL.head] = 1;
+    const cores = Uint8Array.of(6, 0, 1);
+    const asked: unknown[][] = [];
+    await runHere({ ...tasks, words, cores }, {
+      sched_setaffinity(...parameters) {
+        asked.push(parameters);
+        return status;
+      },
+    });
+    assertEquals(asked, [[0, 3n, cores]]);
+    assertEquals(words[CONTROL.queue + 4], STATUS.done);
+  });
+}
 
 Deno.test("runLane() leaves ordinary work to others in a lane for fresh memory", async () => {
   const tasks = new LaneTasks(4);

@@ -17,6 +17,8 @@ const driver = Deno.env.get("VRAMKIT_TEST_DRIVER") === "cuda"
   ? "cuda"
   : simulateDriver({ deviceCount: 8 });
 const groups = new Map<string, DeviceGroup>();
+/** Ends of groups that nothing waits for yet. */
+const ends: Promise<void>[] = [];
 let gpu: CudaDevice | undefined;
 
 for await (const line of Deno.stdin.readable.pipeThrough(new TextLineStream())) {
@@ -83,6 +85,13 @@ async function obey(command: RankCommand): Promise<unknown> {
       await group(name)[Symbol.asyncDispose]();
       groups.delete(name);
       return "disposed";
+    case "end":
+      ends.push(group(name)[Symbol.asyncDispose]());
+      groups.delete(name);
+      return "ends";
+    case "awaitEnds":
+      await Promise.all(ends.splice(0));
+      return "ended";
     case "failure":
       return group(name).failure?.message;
     case "left":

@@ -46,7 +46,16 @@ export type RankCommand =
     | { readonly do: "shrink"; readonly exclude?: readonly number[]; readonly as: string }
     | { readonly do: "block"; readonly milliseconds: number }
     | { readonly do: "disposeBusy"; readonly length: number }
-    | { readonly do: "dispose" | "barrier" | "left" | "failure" | "free" }
+    | {
+      readonly do:
+        | "dispose"
+        | "end"
+        | "awaitEnds"
+        | "barrier"
+        | "left"
+        | "failure"
+        | "free";
+    }
   );
 
 /** An answer. */

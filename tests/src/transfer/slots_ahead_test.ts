@@ -1,0 +1,72 @@
+// Downloads run ahead of the lanes by a few slots: bytes that wait for a lane longer than that have left the
+// processor's caches. Uploads and what lies in between are right meanwhile.
+
+import { assert, assertEquals } from "@std/assert";
+import type { CudaDevice } from "../../../src/device/device.ts";
+import { TransferEngine } from "../../../src/transfer/engine.ts";
+import { assertSameBytes, patternBytes } from "../../support/contents.ts";
+import { GROUP_SIZES } from "../../support/group_scene.ts";
+import { deviceAt, SMALL_SLOTS, withDevices } from "../../support/parts_scene.ts";
+import { Random, testSeed } from "../../support/random.ts";
+
+/** Many slots, taken one by one: the ring is as large as there were slots under way at a time. */
+const MANY_SLOTS = { ...SMALL_SLOTS, slotCount: 128, slabSlots: 1 };
+
+/** Slots that lanes work on, and those that are filled meanwhile. */
+const MOST_SLOTS = MANY_SLOTS.laneCount + 8;
+
+for (const count of GROUP_SIZES) {
+  for (const hasLanes of [true, false]) {
+    const how = hasLanes ? "lanes" : "lent threads";
+    Deno.test(`downloads of ${count} devices by ${how} keep few slots under way`, () =>
+      withDevices(count, async (gpus, stack) => {
+        if (hasLanes) await TransferEngine.of(deviceAt(gpus, 0).context).runLanes();
+        const arrays = gpus.map((_, rank) => patternBytes(1_000_003, rank));
+        const buffers = gpus.map((gpu) => stack.use(gpu.alloc("uint8", 1_000_003)));
+        await Promise.all(buffers.map((buffer, rank) => buffer.upload(arrays[rank] as Uint8Array)));
+        for (const { context: { ledger } } of gpus) {
+          for (const cache of ledger.caches) cache.trim();
+        }
+        assertEquals(gpus.map(ringBytes), gpus.map(() => 0));
+        const found = await Promise.all(buffers.map((buffer) => buffer.download()));
+        for (const [rank, bytes] of found.entries()) {
+          assertSameBytes(bytes, arrays[rank] as Uint8Array);
+        }
+        for (const gpu of gpus) {
+          const slotCount = ringBytes(gpu) / MANY_SLOTS.slotBytes;
+          assert(slotCount > 0 && slotCount <= MOST_SLOTS, `${slotCount} slots`);
+        }
+      }, { limits: MANY_SLOTS }));
+  }
+}
+
+Deno.test("downloads and uploads of devices at once move what they should, at any size", () => {
+  const seed = testSeed();
+  const random = new Random(seed);
+  return withDevices(Math.max(...GROUP_SIZES), async (gpus, stack) => {
+    for (let round = 0; round < 6; round++) {
+      const moves = gpus.map((gpu, rank) => {
+        const bytes = patternBytes(1 + random.below(700_000), rank + round);
+        const [full, other] = [bytes, bytes].map((each) => {
+          return stack.use(gpu.alloc("uint8", each.length));
+        });
+        return { bytes, full, other };
+      });
+      await Promise.all(moves.map(({ bytes, full }) => full?.upload(bytes)));
+      const pairs = await Promise.all(moves.map(async ({ bytes, full, other }) => {
+        const [, down] = await Promise.all([other?.upload(bytes), full?.download()]);
+        return [down, await other?.download()];
+      }));
+      for (const [at, found] of pairs.entries()) {
+        const expected = moves[at]?.bytes ?? new Uint8Array(0);
+        for (const each of found) assertSameBytes(each ?? new Uint8Array(0), expected);
+      }
+    }
+  }, { limits: MANY_SLOTS });
+});
+
+/** Bytes of page-locked memory that a device's transfers have taken. */
+function ringBytes({ context: { ledger } }: CudaDevice): number {
+  const ring = [...ledger.caches].find(({ name }) => name === "transfer ring");
+  return ring?.byteLength ?? 0;
+}
