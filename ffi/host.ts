@@ -59,6 +59,13 @@ const IMMEDIATE = {
   fallocate: { parameters: ["i32", "i32", "i64", "i64"], result: "i32" },
   // int close(int fd)
   close: { parameters: ["i32"], result: "i32" },
+  // long process_vm_readv(pid_t pid, const struct iovec *local_iov, unsigned long liovcnt,
+  //     const struct iovec *remote_iov, unsigned long riovcnt, unsigned long flags)
+  readMemory: {
+    name: "syscall",
+    parameters: ["isize", "i32", "u64", "u64", "u64", "u64", "u64"],
+    result: "isize",
+  },
 } as const satisfies Deno.ForeignLibraryInterface;
 
 /** Number of arrays that one call can keep. */
@@ -102,6 +109,15 @@ const ELSEWHERE = {
   futexKeepingManyNonblocking: {
     name: "syscall",
     parameters: ["isize", "u64", "i32", "u32", "buffer", "usize", "usize", ...KEPT_BUFFERS],
+    result: "isize",
+    nonblocking: true,
+  },
+  // long process_vm_readv(pid_t pid, const struct iovec *local_iov, unsigned long liovcnt,
+  //     const struct iovec *remote_iov, unsigned long riovcnt, unsigned long flags), and an argument
+  //     whose memory Deno keeps
+  readMemoryKeepingNonblocking: {
+    name: "syscall",
+    parameters: ["isize", "i32", "u64", "u64", "u64", "u64", "u64", "buffer"],
     result: "isize",
     nonblocking: true,
   },
@@ -362,6 +378,9 @@ export const MPOL_PREFERRED = 1;
 
 /** Bytes of a set of processors, of which there are at most 1,024: `cpu_set_t` of sched.h. */
 export const CPU_SET_BYTES = 128;
+
+/** Number of the call that copies memory of a process: `SYS_process_vm_readv` of sys/syscall.h on Linux. */
+export const SYS_PROCESS_VM_READV = Deno.build.arch === "aarch64" ? 270n : 310n;
 
 /** Operations of a futex call, among the threads of one process: `FUTEX_*` of linux/futex.h. */
 export const FUTEX = { WAIT_PRIVATE: 128, WAKE_PRIVATE: 129 } as const;

@@ -6,9 +6,16 @@ import { withoutNumbers } from "../accounting/ids.ts";
 import type { Context } from "../driver/context.ts";
 import { registerWaiting } from "../order/safety_net.ts";
 import { finishPending } from "../order/stream_queue.ts";
+import { forgetNewArrays } from "../transfer/landing.ts";
 
 /** Bytes of a transfer: few, because only the calls matter. */
-const BYTES = new Uint8Array(256);
+const FEW_BYTES = 256;
+
+/** From this size on arrays have pages of their own, which more functions see to. */
+const MORE_BYTES = 2 ** 16;
+
+/** Rounds with more bytes: later ones cost more than the program's first calls save. */
+const MORE_ROUNDS = 3;
 
 /** Rounds at most: later ones gain little. */
 const MOST_ROUNDS = 16;
@@ -41,17 +48,22 @@ export function rehearse(gpu: RehearsedDevice): void {
   const { ledger } = context;
   if (ledger.device.totalCount > 0 || ledger.length > 0) return;
   withoutNumbers((before) => {
-    let end = Infinity;
-    for (let round = 0; round < MOST_ROUNDS && performance.now() < end; round++) {
-      const isDone = quietly(() => rehearseRound(gpu));
+    const isDone = (bytes: Uint8Array) => {
+      const isDone = quietly(() => rehearseRound(gpu, bytes));
       quietly(() => finishPending(context, "rehearse")); // where the GPU was still at work
       ledger.releaseAfter(before);
-      if (!isDone) break;
-      if (round === 0) end = performance.now() + LIMIT_MILLISECONDS;
-    }
+      return isDone;
+    };
+    const few = new Uint8Array(FEW_BYTES);
+    if (!isDone(few)) return;
+    const end = performance.now() + LIMIT_MILLISECONDS;
+    for (let round = 1; round < MOST_ROUNDS && performance.now() < end; round++) isDone(few);
+    const more = new Uint8Array(MORE_BYTES);
+    for (let round = 0; round < MORE_ROUNDS; round++) isDone(more);
   });
   quietly(() => context.waitForAll()); // the pool gives its memory back to the device
   context.forgetCounts();
+  forgetNewArrays(context);
 }
 
 /** Calls a function, and returns whether it did not throw. */
@@ -65,15 +77,15 @@ function quietly(body: () => void): boolean {
 }
 
 /** Small transfers on an idle stream are over when their calls return, so nothing is awaited. */
-function rehearseRound(gpu: RehearsedDevice): void {
+function rehearseRound(gpu: RehearsedDevice, bytes: Uint8Array): void {
   const settle = (promise: Promise<unknown>) => void promise.catch(() => {});
-  settle(gpu.upload(BYTES));
+  settle(gpu.upload(bytes));
   registerWaiting(); // as the end of the turn does
-  using buffer = gpu.uploadSync(BYTES);
-  settle(buffer.upload(BYTES));
-  buffer.uploadSync(BYTES);
+  using buffer = gpu.uploadSync(bytes);
+  settle(buffer.upload(bytes));
+  buffer.uploadSync(bytes);
   settle(buffer.download());
-  settle(buffer.download(BYTES));
+  settle(buffer.download(bytes));
   buffer.downloadSync();
-  buffer.downloadSync(BYTES);
+  buffer.downloadSync(bytes);
 }

@@ -165,7 +165,9 @@ export class ArrayMover implements Mover {
     const { span: { byteLength } } = this.#move;
     const rest = byteLength - this.#movedBytes;
     if (rest < this.#limits.briefBytes) return undefined;
-    if (!this.#isAnticipated) this.#engine.anticipate(rest, how);
+    if (!this.#isAnticipated) {
+      this.#engine.anticipate(rest, { canLend: how.canLend || this.#engine.canReport });
+    }
     this.#isAnticipated = true;
     if (this.#engine.wayFor(rest, how) !== "ring") {
       this.#makePages(how);

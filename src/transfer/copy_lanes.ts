@@ -7,6 +7,7 @@ import { addressOf } from "./host_memory.ts";
 import { CONTROL, LANE_CODES, LANE_SYMBOLS, startFirstLane, STATUS } from "./lane_program.ts";
 import { type LaneTask, LaneTasks } from "./lane_tasks.ts";
 import { giveThreadBack, takeThread } from "./lent_threads.ts";
+import { canReport } from "./reporting_copies.ts";
 
 /** Options for handing out tasks. */
 export interface Lending {
@@ -44,6 +45,9 @@ const PATIENCE_MILLISECONDS = navigator.hardwareConcurrency >= 8 ? 2 : 0;
 /** Looks for the end of a task before events are looked at again: some 3 microseconds. */
 const LOOKS = 500;
 
+/** Time by which a lent thread has copied a slot, unless the system stopped in the middle of it. */
+const REPORT_MILLISECONDS = 500;
+
 /** More lanes than there ever are. */
 const EVERYONE = 2 ** 31 - 1;
 
@@ -53,6 +57,8 @@ interface Loan {
   readonly slot: number;
   /** Called when the thread is back and nothing waits for the task any more. */
   onReturn: (() => void) | undefined;
+  /** Time by which the thread has said in shared memory that it is done; undefined when it does not. */
+  readonly reportsBy?: number;
 }
 
 /** Lanes, the queue of their tasks, and the tasks' ends. */
@@ -66,6 +72,8 @@ export class CopyLanes {
   readonly #lent = new Map<number, Loan>();
   /** Tasks whose threads have not come back; they may be done long before. */
   readonly #away = new Set<Loan>();
+  /** Whether a lent thread should have reported and did not. */
+  #isReportMissing = false;
   #isStarted = false;
   #address: bigint | undefined;
 
@@ -150,7 +158,9 @@ export class CopyLanes {
   /** Returns the status of a slot's task. */
   status(slot: number): "pending" | "done" | "failed" {
     const status = Atomics.load(this.#words, this.#statusWord(slot));
-    return status === STATUS.pending ? "pending" : status === STATUS.done ? "done" : "failed";
+    if (status === STATUS.pending) return "pending";
+    if (this.#lent.size > 0) this.#takeReport(slot);
+    return status === STATUS.done ? "done" : "failed";
   }
 
   /**
@@ -160,7 +170,10 @@ export class CopyLanes {
   help({ canLend }: Lending): boolean {
     if (!this.#hasWaiting) return false;
     const slot = this.#take((slot) => {
-      if (this.runningCount === 0) return !canLend || this.#tasks.isList(slot);
+      if (this.runningCount === 0) {
+        if (this.#tasks.isList(slot)) return true;
+        return !canLend && (!this.#awaitsReport || !this.#tasks.isCopy(slot));
+      }
       return this.#sleeperCount > 0 && this.#tasks.isBrief(slot);
     });
     if (slot === undefined) return false;
@@ -187,9 +200,49 @@ export class CopyLanes {
     return this.#away.size > before;
   }
 
+  /**
+   * Gives waiting copies to threads that the runtime lends and that report in shared memory, for a
+   * caller that blocks. Returns false when there is no copy to give.
+   */
+  lendReporting(): boolean {
+    if (!this.#hasWaiting || !this.canReport) return false;
+    let hasGiven = false;
+    while (this.#away.size < this.#spareCount && takeThread()) {
+      const slot = this.#take((slot) => this.#tasks.isCopy(slot));
+      if (slot === undefined) {
+        giveThreadBack();
+        break;
+      }
+      hasGiven = true;
+      const copying = this.#tasks.runReporting(slot, this.#wordAddress(this.#statusWord(slot)));
+      if (copying !== undefined) {
+        this.#awaitReport(slot, copying);
+        continue;
+      }
+      giveThreadBack();
+      this.#note(slot, this.#tasks.runIfThere(slot));
+    }
+    return hasGiven;
+  }
+
+  /** Whether lent threads report in shared memory; none is asked again after one did not. */
+  get canReport(): boolean {
+    return canReport() && !this.#isReportMissing;
+  }
+
+  /** Whether a lent thread is at work that will report: it takes the next copy sooner than a caller is back. */
+  get #awaitsReport(): boolean {
+    for (const { reportsBy } of this.#lent.values()) if (reportsBy !== undefined) return true;
+    return false;
+  }
+
   /** Returns whether only a turn of the event loop can tell that a slot's task is done. */
   needsTurn(slot: number): boolean {
-    return this.#lent.has(slot) && this.status(slot) === "pending";
+    const loan = this.#lent.get(slot);
+    if (loan === undefined || this.status(slot) !== "pending") return false;
+    if (loan.reportsBy === undefined) return true;
+    if (performance.now() < loan.reportsBy) return false;
+    return this.#isReportMissing = true;
   }
 
   /** Does a slot's task once more, on the calling thread, even while another thread does it. */
@@ -305,6 +358,28 @@ export class CopyLanes {
     if (loan.onReturn !== undefined) return loan.onReturn();
     if (this.#lent.get(slot) === loan) this.#lent.delete(slot);
     this.#note(slot, isDone);
+  }
+
+  /** Waits for a thread that reports; in a turn of the event loop it is back in any case. */
+  async #awaitReport(slot: number, copying: Promise<boolean>): Promise<void> {
+    const reportsBy = performance.now() + REPORT_MILLISECONDS;
+    const loan: Loan = { slot, onReturn: undefined, reportsBy };
+    this.#lent.set(slot, loan);
+    this.#away.add(loan);
+    const isDone = await copying.catch(() => false);
+    if (!this.#away.delete(loan)) return; // it has reported
+    giveThreadBack();
+    if (loan.onReturn !== undefined) return loan.onReturn();
+    this.#lent.delete(slot);
+    this.#note(slot, isDone || this.#tasks.runIfThere(slot));
+  }
+
+  /** Notes that the thread of a slot has reported, and so is on its way back. */
+  #takeReport(slot: number): void {
+    const loan = this.#lent.get(slot);
+    if (loan?.reportsBy === undefined) return;
+    this.#lent.delete(slot);
+    if (this.#away.delete(loan)) giveThreadBack();
   }
 
   #note(slot: number, isDone: boolean): void {

@@ -21,7 +21,14 @@ import {
   limitsOnCores,
   type TransferTuning,
 } from "./tuning.ts";
-import { FEWEST_LANES, pieceBytesFor, WAKING_RING_BYTES, type Way, wayFor } from "./ways.ts";
+import {
+  FEWEST_LANES,
+  FEWEST_REPORTING,
+  pieceBytesFor,
+  WAKING_RING_BYTES,
+  type Way,
+  wayFor,
+} from "./ways.ts";
 
 /** On few cores a blocked thread sleeps between looks; with many it looks all the time. */
 const NAP_MILLISECONDS = navigator.hardwareConcurrency >= 8 ? 0 : 0.05;
@@ -145,7 +152,8 @@ export class TransferEngine {
   wayFor(byteLength: number, { canLend }: Lending): Way {
     const { runningCount } = this.#lanes;
     const { laneCount, ringFromBytes } = this.limits;
-    const isLent = canLend && CAN_LEND && this.#demand.paysForRing && this.#lanes.hasLibrary;
+    const hasThreads = canLend ? CAN_LEND && this.#lanes.hasLibrary : this.canReport;
+    const isLent = hasThreads && this.#demand.paysForRing;
     const lentCount = isLent ? Math.min(FEWEST_LANES, laneCount) : 0;
     const way = wayFor(byteLength, Math.max(runningCount, lentCount), ringFromBytes);
     if (way === "driver" || !this.#lanes.areAsleep) return way;
@@ -161,6 +169,11 @@ export class TransferEngine {
     this.#demand.add(byteLength);
     if (this.limits.laneCount < FEWEST_LANES) return;
     if (this.#demand.paysForLanes({ canLend: canLend && CAN_LEND })) this.startLanes();
+  }
+
+  /** Whether copies of a caller that blocks go to lent threads until lanes run. */
+  get canReport(): boolean {
+    return this.limits.laneCount >= FEWEST_REPORTING && this.#lanes.canReport;
   }
 
   /** Starts the lanes; until they run lent threads or the calling thread do their work. */
@@ -365,7 +378,7 @@ export class TransferEngine {
       moved = true;
     }
     if (how.canLend) moved = this.#lanes.lend() || moved;
-    else moved = this.#takeBack() || moved;
+    else moved = this.#takeBack() || this.canReport && this.#lanes.lendReporting() || moved;
     return moved || this.#lanes.help(how);
   }
 
@@ -376,9 +389,9 @@ export class TransferEngine {
    */
   #takeBack(): boolean {
     let moved = false;
-    for (const loaded of [...this.#withLane]) {
+    const stuck = this.#withLane.filter(({ slot }) => this.#lanes.needsTurn(slot.index));
+    for (const loaded of stuck) {
       const { slot, transfer, piece } = loaded;
-      if (!this.#lanes.needsTurn(slot.index)) continue;
       if (transfer.request.direction === "download") {
         this.#leaveWithThread(loaded);
         if (this.#lanes.repeat(slot.index)) transfer.finish(piece);

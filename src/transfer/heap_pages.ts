@@ -13,8 +13,11 @@ const MOST_BYTES = 4 * 2 ** 20;
 /** Memory that has its pages before arrays are made of it. */
 const AHEAD_BYTES = 8 * 2 ** 20;
 
-/** Bytes that new arrays may still take before the heap is looked at: a few arrays do not pay for it. */
-let leftBytes = 2 ** 21;
+/** Bytes that new arrays take before the heap is looked at first: a few arrays do not pay for it. */
+const FIRST_BYTES = 2 ** 21;
+
+/** Bytes that they may still take. */
+let leftBytes = FIRST_BYTES;
 let isRefused = false;
 
 const PAGE_STATE = new Uint8Array(1);
@@ -30,6 +33,11 @@ export function prepareHeap(byteLength: number): void {
   if (leftBytes >= 0) return;
   leftBytes = AHEAD_BYTES - byteLength;
   makeNextPages();
+}
+
+/** Forgets the arrays that were made so far. */
+export function forgetHeap(): void {
+  leftBytes = FIRST_BYTES;
 }
 
 function makeNextPages(): void {

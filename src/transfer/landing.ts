@@ -5,6 +5,7 @@ import type { MemoryCache } from "../accounting/ledger.ts";
 import type { Context } from "../driver/context.ts";
 import { tryRelease } from "../driver/release.ts";
 import { HugePinnedMemory } from "../memory/huge_pinned_memory.ts";
+import { forgetHeap } from "./heap_pages.ts";
 import type { HostBytes } from "./host_memory.ts";
 
 /** Fewer bytes gain nothing: memory for them is there already. */
@@ -103,6 +104,15 @@ export class Landing implements MemoryCache {
       if (address !== undefined) this.#resource.deallocate(address);
     }
   }
+}
+
+/** Forgets the new arrays that downloads have made before the program's first. */
+export function forgetNewArrays(context: Context): void {
+  const landing = landings.get(context);
+  landing?.trim();
+  if (landing !== undefined) context.ledger.caches.delete(landing);
+  landings.delete(context);
+  forgetHeap();
 }
 
 function bytesAt(address: bigint, byteLength: number): HostBytes {

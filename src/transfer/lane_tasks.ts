@@ -14,6 +14,7 @@ import {
   TASK_FIELDS,
   type TaskMemory,
 } from "./lane_program.ts";
+import { ReportingCopies } from "./reporting_copies.ts";
 
 /** The task of a lane for one slot. */
 export type LaneTask =
@@ -79,8 +80,11 @@ export class LaneTasks implements TaskMemory {
   /** The array of each slot's copy, and the direction. */
   readonly #arrays = new Map<number, Pick<CopyTask, "direction" | "bytes">>();
 
+  readonly #reporting: ReportingCopies;
+
   /** Makes room for a task of each slot. */
   constructor(slotCount: number) {
+    this.#reporting = new ReportingCopies(slotCount);
     this.fields = sharedFields(TASK_FIELDS * slotCount);
     this.lists = sharedFields(COPY_FIELDS * MOST_COPIES * slotCount);
   }
@@ -113,6 +117,11 @@ export class LaneTasks implements TaskMemory {
     const operation = this.#field(slot, 0);
     return operation === OPERATION.copyEach || operation === OPERATION.copyRows ||
       operation === OPERATION.readRows;
+  }
+
+  /** Returns whether a task is one copy between a slot and an array. */
+  isCopy(slot: number): boolean {
+    return this.#field(slot, 0) === OPERATION.copy;
   }
 
   /** Returns whether a task is over before a sleeping lane would be awake. */
@@ -148,6 +157,28 @@ export class LaneTasks implements TaskMemory {
       );
     }
     return step.value;
+  }
+
+  /**
+   * Starts a copy on another thread, which keeps the array's memory and sets `word` to
+   * {@link STATUS.done} when all bytes are there; resolves to false when they are not, or undefined
+   * when this memory cannot be copied so.
+   */
+  runReporting(slot: number, word: bigint): Promise<boolean> | undefined {
+    const array = this.#arrayOf(slot);
+    if (array === undefined) return undefined;
+    return this.#reporting.start(slot, { ...this.#read(slot), word, kept: array });
+  }
+
+  /** Does a copy on the calling thread, when its array is still there. */
+  runIfThere(slot: number): boolean {
+    return this.#arrayOf(slot) !== undefined && this.run(slot);
+  }
+
+  /** The array of a slot's copy; undefined when the program moved it away. */
+  #arrayOf(slot: number): HostBytes | undefined {
+    const bytes = this.#arrays.get(slot)?.bytes;
+    return BigInt(bytes?.byteLength ?? -1) === this.#field(slot, 3) ? bytes : undefined;
   }
 
   async #copyElsewhere(

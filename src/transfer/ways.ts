@@ -14,6 +14,9 @@ export const SMALLEST_RING_BYTES = 4 * 2 ** 20;
 /** With fewer lanes the ring never beats the driver. */
 export const FEWEST_LANES = 3;
 
+/** A thread that reports copies two thirds of what a lane does, so fewer of them never beat the driver. */
+export const FEWEST_REPORTING = 5;
+
 /** From which size on lanes that run beat the driver's own staging, by how many there are. */
 const RING_FROM_BYTES: readonly { readonly lanes: number; readonly bytes: number }[] = [
   { lanes: 7, bytes: SMALLEST_RING_BYTES },

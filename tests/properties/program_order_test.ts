@@ -19,9 +19,9 @@ const CALL_COUNT = 30;
 const LIMITS = {
   ...TINY_LIMITS,
   slotBytes: 512,
-  slotCount: 8,
-  laneCount: 3,
-  freshLaneCount: 3,
+  slotCount: 10,
+  laneCount: 5,
+  freshLaneCount: 5,
   ringFromBytes: 1000,
   briefBytes: 1000,
   driverPieceBytes: 400,

@@ -23,16 +23,21 @@ import { assertSameBytes, patternBytes } from "../../support/contents.ts";
 const SLOT_COUNT = 3;
 const COUNTS = { laneCount: 1, freshLaneCount: 1 };
 
-const WORKERS = ["lane", "calling thread", "lent thread"] as const;
+const WORKERS = ["lane", "calling thread", "lent thread", "lent thread that reports"] as const;
 
-/** Does the tasks of all slots on a lane, on this thread, or on a lent one. */
+/** Does the tasks of all slots on a lane, on this thread, or on a lent one: with turns, or without. */
 async function finish(lanes: CopyLanes, worker: typeof WORKERS[number]): Promise<void> {
   if (worker === "lane") lanes.start();
   for (let slot = 0; slot < SLOT_COUNT; slot++) {
     while (lanes.status(slot) === "pending") {
       if (worker === "calling thread") lanes.help({ canLend: false });
       else if (worker === "lent thread" && !lanes.lend()) lanes.help({ canLend: true });
-      if (worker !== "calling thread") await new Promise((resolve) => setTimeout(resolve, 1));
+      else if (worker === "lent thread that reports" && !lanes.lendReporting()) {
+        lanes.help({ canLend: false });
+      }
+      if (worker === "lane" || worker === "lent thread") {
+        await new Promise((resolve) => setTimeout(resolve, 1));
+      }
     }
     assertEquals(lanes.status(slot), "done");
   }

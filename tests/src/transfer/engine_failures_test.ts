@@ -17,6 +17,9 @@ const SPLIT = { pieceBytes: 4096 };
 /** So many slots that some are queued in one call of the driver's. */
 const BATCHING_LIMITS = { ...TINY_LIMITS, slotCount: 16 };
 
+/** Enough threads to be lent to a transfer that blocks. */
+const LENDING_LIMITS = { ...BATCHING_LIMITS, laneCount: 5, freshLaneCount: 5 };
+
 const FAULTS = ["cuMemcpyAsync", "cuMemcpyBatchAsync", "cuEventRecord", "cuEventQuery"] as const;
 
 for (const direction of ["upload", "download"] as const) {
@@ -91,28 +94,40 @@ function testFault(
     sync: boolean,
   ) => Promise<void>,
 ): void {
-  Deno.test(`TransferEngine ends an ${direction} in which ${name} fails at any call`, () => {
-    const { driver, setFault } = faultyDriver(simulateDriver());
-    return withDevice(async (gpu) => {
-      using engine = new TinyEngine(gpu, BATCHING_LIMITS);
-      using buffer = gpu.alloc("uint8", TOTAL_BYTES);
-      engine.uploadSync(buffer, patternBytes(TOTAL_BYTES, 1), SPLIT);
-      let failures = 0;
-      for (const after of PIECES) {
-        for (const sync of [true, false]) {
-          setFault({ name, after });
-          const outcome = await move(engine, buffer, sync).catch((error: unknown) => error);
-          setFault(undefined);
-          if (outcome instanceof CudaError && outcome.call === name) failures++;
-          else assertEquals(outcome, undefined);
-          gpu.synchronizeSync();
-          engine.uploadSync(buffer, patternBytes(TOTAL_BYTES, 2), SPLIT);
-          assertSameBytes(engine.downloadSync(buffer, SPLIT), patternBytes(TOTAL_BYTES, 2));
-        }
-      }
-      assertLess(1, failures);
-    }, { driver });
-  });
+  for (const hasLanes of [true, false]) {
+    const threads = hasLanes ? "lanes" : "lent threads";
+    // The promises of lent threads are settled in later turns.
+    Deno.test(
+      `TransferEngine ends an ${direction} by ${threads} in which ${name} fails at any call`,
+      {
+        sanitizeOps: hasLanes,
+      },
+      () => {
+        const { driver, setFault } = faultyDriver(simulateDriver());
+        return withDevice(async (gpu) => {
+          using engine = new TinyEngine(gpu, hasLanes ? BATCHING_LIMITS : LENDING_LIMITS, {
+            hasLanes,
+          });
+          using buffer = gpu.alloc("uint8", TOTAL_BYTES);
+          engine.uploadSync(buffer, patternBytes(TOTAL_BYTES, 1), SPLIT);
+          let failures = 0;
+          for (const after of PIECES) {
+            for (const sync of [true, false]) {
+              setFault({ name, after });
+              const outcome = await move(engine, buffer, sync).catch((error: unknown) => error);
+              setFault(undefined);
+              if (outcome instanceof CudaError && outcome.call === name) failures++;
+              else assertEquals(outcome, undefined);
+              gpu.synchronizeSync();
+              engine.uploadSync(buffer, patternBytes(TOTAL_BYTES, 2), SPLIT);
+              assertSameBytes(engine.downloadSync(buffer, SPLIT), patternBytes(TOTAL_BYTES, 2));
+            }
+          }
+          assertLess(1, failures);
+        }, { driver });
+      },
+    );
+  }
 }
 
 Deno.test("TransferEngine rejects when not even the first slots can be had", () => {
