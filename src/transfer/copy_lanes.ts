@@ -48,6 +48,12 @@ const LOOKS = 500;
 /** Time by which a lent thread has copied a slot, unless the system stopped in the middle of it. */
 const REPORT_MILLISECONDS = 500;
 
+/**
+ * Copies whose promises no turn of the event loop has settled, from which on lanes are started: a
+ * caller that blocks has moved 4 GiB by then.
+ */
+const MOST_UNSETTLED = 2048;
+
 /** More lanes than there ever are. */
 const EVERYONE = 2 ** 31 - 1;
 
@@ -74,6 +80,8 @@ export class CopyLanes {
   readonly #away = new Set<Loan>();
   /** Whether a lent thread should have reported and did not. */
   #isReportMissing = false;
+  /** Copies that have reported or will, and whose promises are not settled. */
+  #unsettledCount = 0;
   #isStarted = false;
   #address: bigint | undefined;
 
@@ -206,6 +214,7 @@ export class CopyLanes {
    */
   lendReporting(): boolean {
     if (!this.#hasWaiting || !this.canReport) return false;
+    if (this.#unsettledCount > MOST_UNSETTLED) this.start();
     let hasGiven = false;
     while (this.#away.size < this.#spareCount && takeThread()) {
       const slot = this.#take((slot) => this.#tasks.isCopy(slot));
@@ -366,7 +375,9 @@ export class CopyLanes {
     const loan: Loan = { slot, onReturn: undefined, reportsBy };
     this.#lent.set(slot, loan);
     this.#away.add(loan);
+    this.#unsettledCount++;
     const isDone = await copying.catch(() => false);
+    this.#unsettledCount--;
     if (!this.#away.delete(loan)) return; // it has reported
     giveThreadBack();
     if (loan.onReturn !== undefined) return loan.onReturn();

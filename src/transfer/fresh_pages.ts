@@ -3,8 +3,7 @@
 
 import { findHost, MADV } from "../../ffi/host.ts";
 import { addressOf, type HostBytes } from "./host_memory.ts";
-import { CAN_BE_TERMINATED } from "../order/waiting.ts";
-import { freeThreadCount, giveThreadBack, takeThread } from "./lent_threads.ts";
+import { giveThreadBack, takeThread } from "./lent_threads.ts";
 
 /** Size of a page. */
 export const PAGE_BYTES = 4096;
@@ -53,17 +52,13 @@ export function askForHugePages(bytes: HostBytes): void {
   findHost()?.madvise(addressOf(bytes) + BigInt(start), BigInt(size), MADV.HUGEPAGE);
 }
 
-/**
- * Makes the pages of an array, for a caller that fills it next: the first part on this thread, the
- * others meanwhile on threads of the runtime's, which keep its memory. Nobody waits for those: a page
- * that is not there yet when it is filled is made then.
- */
+/** Makes the pages of an array, on this thread. */
 export function makePagesSync(bytes: HostBytes): void {
-  const [own, ...others] = partsOf(bytes, CAN_BE_TERMINATED ? 1 : freeThreadCount() + 1);
-  for (const part of others) populateElsewhere(part).catch(() => {});
-  if (own !== undefined) {
-    findHost()?.madvise(addressOf(own), BigInt(own.byteLength), MADV.POPULATE_WRITE);
-  }
+  if (bytes.byteLength >= 2 * HUGE_PAGE_BYTES) askForHugePages(bytes);
+  const start = toNext(PAGE_BYTES, addressOf(bytes));
+  if (start >= bytes.byteLength) return;
+  const address = addressOf(bytes) + BigInt(start);
+  findHost()?.madvise(address, BigInt(bytes.byteLength - start), MADV.POPULATE_WRITE);
 }
 
 /**
@@ -71,40 +66,29 @@ export function makePagesSync(bytes: HostBytes): void {
  * when they are back. Kernels before 5.14 make none: then what fills the memory does.
  */
 export async function makePages(bytes: HostBytes): Promise<void> {
+  const isHuge = bytes.byteLength >= 2 * HUGE_PAGE_BYTES;
+  if (isHuge) askForHugePages(bytes);
+  const step = isHuge ? HUGE_PAGE_BYTES : PAGE_BYTES;
+  const wanted = Math.max(FEWEST_BYTES, bytes.byteLength / MOST_THREADS);
+  const partBytes = Math.ceil(wanted / step) * step;
   const threads: Promise<void>[] = [];
-  for (const part of partsOf(bytes, MOST_THREADS)) {
-    if (!takeThread()) break;
-    threads.push(populateElsewhere(part).finally(giveThreadBack));
+  let start = toNext(PAGE_BYTES, addressOf(bytes));
+  // No two threads make the same page of 2 MiB.
+  let end = toNext(step, addressOf(bytes)) + partBytes;
+  while (start < bytes.byteLength && takeThread()) {
+    threads.push(makePart(bytes.subarray(start, end)));
+    [start, end] = [end, end + partBytes];
   }
   await Promise.all(threads);
 }
 
-/**
- * Cuts an array into parts for as many threads, at most, and asks for pages of 2 MiB. No two parts
- * have the same page.
- */
-function partsOf(bytes: HostBytes, mostCount: number): HostBytes[] {
-  const isHuge = bytes.byteLength >= 2 * HUGE_PAGE_BYTES;
-  if (isHuge) askForHugePages(bytes);
-  const step = isHuge ? HUGE_PAGE_BYTES : PAGE_BYTES;
-  const wanted = Math.max(FEWEST_BYTES, bytes.byteLength / Math.min(mostCount, MOST_THREADS));
-  const partBytes = Math.ceil(wanted / step) * step;
-  const parts: HostBytes[] = [];
-  let start = toNext(PAGE_BYTES, addressOf(bytes));
-  for (
-    let end = toNext(step, addressOf(bytes)) + partBytes;
-    start < bytes.byteLength;
-    end += partBytes
-  ) {
-    parts.push(bytes.subarray(start, end));
-    start = end;
-  }
-  return parts;
-}
-
-async function populateElsewhere(part: HostBytes): Promise<void> {
+async function makePart(part: HostBytes): Promise<void> {
   const size = BigInt(part.byteLength);
-  await findHost()?.madviseNonblocking(part as BufferSource, size, MADV.POPULATE_WRITE);
+  try {
+    await findHost()?.madviseNonblocking(part as BufferSource, size, MADV.POPULATE_WRITE);
+  } finally {
+    giveThreadBack();
+  }
 }
 
 /** Returns the bytes from an address to the next multiple of a size. */

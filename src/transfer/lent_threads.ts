@@ -6,11 +6,6 @@ const MOST_THREADS = 26;
 
 let takenCount = 0;
 
-/** Number of threads that could be taken. */
-export function freeThreadCount(): number {
-  return MOST_THREADS - takenCount;
-}
-
 /** Takes a thread; false when enough are taken. */
 export function takeThread(): boolean {
   if (takenCount >= MOST_THREADS) return false;

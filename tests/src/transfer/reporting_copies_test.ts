@@ -3,7 +3,8 @@
 
 import { assertEquals, assertIsError } from "@std/assert";
 import { MAP, openHost, PROT } from "../../../ffi/host.ts";
-import { freeThreadCount } from "../../../src/transfer/lent_threads.ts";
+import { CudaDevice } from "../../../src/device/device.ts";
+import { giveThreadBack, takeThread } from "../../../src/transfer/lent_threads.ts";
 import { addressOf, type HostBytes } from "../../../src/transfer/host_memory.ts";
 import { STATUS } from "../../../src/transfer/lane_program.ts";
 import { canReport, ReportingCopies } from "../../../src/transfer/reporting_copies.ts";
@@ -63,6 +64,14 @@ function copyOf(source: HostBytes) {
 /** Lets the event loop settle the promises of threads that have reported. */
 function turns(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 50));
+}
+
+/** Number of threads that could be lent. */
+function freeThreadCount(): number {
+  let count = 0;
+  while (takeThread()) count++;
+  for (let given = 0; given < count; given++) giveThreadBack();
+  return count;
 }
 
 /** Waits as a caller that blocks does. */
@@ -184,3 +193,16 @@ Deno.test(
       await turns();
     }),
 );
+
+for (let run = 0; run < 4; run++) {
+  Deno.test(`CudaDevice leaves no call behind where nothing is awaited, run ${run}`, () => {
+    using gpu = CudaDevice.open(0, { driver: "simulated", transfers: { laneCount: 6 } });
+    for (const byteLength of [2 ** 24 + 12_345, 2 ** 26, 2 ** 27]) {
+      using buffer = gpu.uploadSync(new Uint8Array(byteLength).fill(run + 1));
+      const made = buffer.downloadSync();
+      assertEquals([made[0], made[byteLength >> 1], made[byteLength - 1]], Array(3).fill(run + 1));
+      const given = buffer.downloadSync(new Uint8Array(byteLength));
+      assertEquals([given[0], given[byteLength - 1]], [run + 1, run + 1]);
+    }
+  });
+}
