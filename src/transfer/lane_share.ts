@@ -4,7 +4,7 @@
 import type { Driver } from "../driver/driver.ts";
 import { CopyLanes, type LaneCounts } from "./copy_lanes.ts";
 
-/** What an engine needs of its lanes. */
+/** The needs of an engine for its lanes. */
 export interface LaneNeeds extends LaneCounts {
   /** Most slots that it uses at a time. */
   readonly slotCount: number;
