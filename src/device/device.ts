@@ -1373,6 +1373,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
       );
     }
     requireNoCapture("allocate memory for other processes");
+    if (this.#shareable?.disposed) this.#shareable = undefined; // disposeAll() ends its pool, too
     return this.#shareable ??= new ShareableMemoryResource(this);
   }
 
