@@ -286,6 +286,7 @@ Deno.test("CudaDevice.alloc({ shareable: true }) makes another pool after dispos
     gpu.disposeAll();
     assertEquals(gpu.live().count, 0);
   }
+  await untilNothingIsOffered();
 });
 
 Deno.test("ShareableMemoryResource says when the device has no handles at all", () => {
