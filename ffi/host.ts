@@ -4,7 +4,7 @@
 import { type BoundGroups, LibraryError, type OpenLibrary, openLibrary } from "./library.ts";
 import { bytes, i32, struct, u16, u32, u64 } from "./struct.ts";
 
-/** What transfers ask about arrays. */
+/** Calls that transfers make about arrays. */
 const ARRAYS = {
   // void *memcpy(void *dest, const void *src, size_t n): of 0 bytes it returns the first array's address.
   addressOf: { name: "memcpy", parameters: ["buffer", "buffer", "usize"], result: "u64" },

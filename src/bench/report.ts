@@ -1,4 +1,4 @@
-// What the benches of a program say, in GB/s: `deno bench -A --json | deno run -A report.ts`. Prints
+// The benches of a program in GB/s: `deno bench -A --json | deno run -A report.ts`. Prints
 // a table, writes a page with --html FILE, and with --compare old.json names what got slower.
 
 import { parseArgs } from "node:util";

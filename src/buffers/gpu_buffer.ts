@@ -82,7 +82,7 @@ export interface BufferFields<D extends DType> {
   readonly dtype: D;
   /** Sizes along each axis. */
   readonly shape: Shape;
-  /** Where the first element lies, in bytes from the start of the block. */
+  /** Offset of the first element in bytes, from the start of the block. */
   readonly byteOffset: number;
   /** Whether disposing it leaves the block alone. */
   readonly isView: boolean;
@@ -214,7 +214,7 @@ export abstract class GpuBuffer<D extends DType = DType>
   readonly id: number = nextId();
   /** The element type. */
   readonly dtype: D;
-  /** Where it starts, in bytes from the start of its block. */
+  /** Offset of the first element in bytes, from the start of its block. */
   readonly byteOffset: number;
   /** Whether it shows memory of another buffer; disposing a view frees nothing. */
   readonly isView: boolean;
@@ -302,7 +302,7 @@ export abstract class GpuBuffer<D extends DType = DType>
     return this.context.ordinal;
   }
 
-  /** Where its memory came from. */
+  /** The resource that its memory came from. */
   get memoryResource(): MemoryResource {
     return this.#allocation.resource;
   }
@@ -372,8 +372,8 @@ export abstract class GpuBuffer<D extends DType = DType>
   }
 
   /**
-   * Copies the elements into a fresh typed array (bfloat16 as Float32Array), as they are when all that
-   * was called before is done, and nothing that is called later.
+   * Copies the elements into a new typed array (bfloat16 as Float32Array). It shows the effects of all
+   * calls before this one, and of none after it.
    */
   download(destination?: undefined, options?: TransferChoice): Promise<ArrayOf<D>>;
   /** Copies the elements into memory of yours, and resolves with it. */
@@ -543,8 +543,8 @@ export abstract class GpuBuffer<D extends DType = DType>
   /**
    * Queues converting the elements to another type on the GPU, into a new buffer of the same kind, and
    * does not wait. Floats are rounded once, to nearest even, and what is too large becomes infinite;
-   * NaN stays NaN. Towards whole numbers they are cut, and whole numbers keep their lowest bits, as in
-   * the language's own typed arrays. All but 0 is true.
+   * NaN stays NaN. Converted to whole numbers they are cut off, and whole numbers keep their lowest
+   * bits, as in the language's own typed arrays. As bool, every value but 0 is true.
    *
    * @throws TypeError when the GPU cannot use the memory.
    *
@@ -624,7 +624,8 @@ export abstract class GpuBuffer<D extends DType = DType>
    * it is done, also when they are disposed meanwhile (cuMemcpyAsync). Between devices the stream
    * may belong to either; it is the destination's by default (cuMemcpyPeerAsync).
    *
-   * @throws TypeError when the element types differ; use `as()` to copy bytes.
+   * @throws TypeError for an ordinary array, and when the element types differ; use `as()` to copy
+   *   bytes.
    * @throws RangeError when the sizes differ, or the ranges overlap.
    */
   copyFrom(source: GpuBuffer<D> | StridedView<D>, options: StreamChoice = {}): this {
@@ -663,7 +664,8 @@ export abstract class GpuBuffer<D extends DType = DType>
   /**
    * Queues setting every element to `value` on the device and does not wait.
    *
-   * @throws TypeError when the value does not fit the element type.
+   * @throws TypeError when the value is of another kind, such as a number for 64-bit integers.
+   * @throws RangeError when the element type does not hold it, such as 300 or 0.5 for uint8.
    */
   fill(value: ScalarOf<D> | boolean, options: StreamChoice = {}): this {
     STREAM_CHOICE.read(options, "fill");
@@ -744,7 +746,9 @@ export abstract class GpuBuffer<D extends DType = DType>
    * Writes one element of the flat buffer. Slow: a copy and a wait for each call; upload the buffer
    * to write many.
    *
-   * @throws RangeError when there is no such element; a negative index counts from the end.
+   * @throws TypeError when the value is of another kind than the elements.
+   * @throws RangeError when there is no such element, or the element type does not hold the value; a
+   *   negative index counts from the end.
    */
   async setAt(
     index: number,

@@ -8,13 +8,13 @@ import type { DeviceAccess } from "../memory/device_access.ts";
 import { contextOf, type ContextOwner } from "../memory/memory_resource.ts";
 import { takeWithinLimits } from "../memory/out_of_memory.ts";
 import type { VirtualMemoryResource } from "../memory/virtual_memory_resource.ts";
-import type { VirtualRange } from "../memory/virtual_range.ts";
+import type { VirtualRange, VirtualRangeRequest } from "../memory/virtual_range.ts";
 import type { CudaStream } from "../order/stream.ts";
 import type { MemorySpan } from "../transfer/copy.ts";
 import type { HostMemory } from "../transfer/host_memory.ts";
 import type { StreamTarget } from "../transfer/staged_writer.ts";
 import { writableInto } from "../transfer/web_streams.ts";
-import { CudaUnavailableError, DisposedError } from "../words/errors.ts";
+import { CudaUnavailableError, DisposedError, isOutOfMemory } from "../words/errors.ts";
 import { type ByteSize, formatBytes, parseBytes } from "../words/format.ts";
 import type { TransferChoice } from "../transfer/transfer_choice.ts";
 import { setElements } from "./set_elements.ts";
@@ -323,7 +323,7 @@ export function allocateGrowableBuffer<D extends DType>(
   const { context } = stream;
   const shape = toShape(request.shape ?? 0);
   byteLengthOf(dtype, shape); // refuses a wrong type or size while there is nothing to undo
-  const range = resource.reserve({
+  const range = reserveFor(resource, {
     reservedBytes: parseBytes(request.reserveSize ?? context.totalBytes, "reserveSize"),
     stepBytes: request.stepSize === undefined ? undefined : parseBytes(request.stepSize, "step"),
   });
@@ -339,6 +339,24 @@ export function allocateGrowableBuffer<D extends DType>(
   } catch (error) {
     buffer.dispose();
     throw error;
+  }
+}
+
+/**
+ * Reserves addresses.
+ *
+ * @throws RangeError when the driver has not so many: that says nothing of memory.
+ */
+function reserveFor(resource: VirtualMemoryResource, request: VirtualRangeRequest): VirtualRange {
+  try {
+    return resource.reserve(request);
+  } catch (cause) {
+    if (!isOutOfMemory(cause)) throw cause;
+    throw new RangeError(
+      `Cannot reserve ${formatBytes(request.reservedBytes)} of addresses: the driver has not so ` +
+        `many in a row; pass a smaller reserveSize`,
+      { cause },
+    );
   }
 }
 

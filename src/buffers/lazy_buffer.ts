@@ -52,7 +52,7 @@ export const LAZY_OPTIONS: OptionSet<LazyOptions> = new OptionSet({
 export interface LazyBufferFields<D extends DType> extends BufferFields<D> {
   /** The block of memory, which may not be allocated yet. */
   readonly allocation: LazyAllocation;
-  /** What it is filled with. */
+  /** The part of a file that fills it. */
   readonly contents: FileContents | undefined;
 }
 

@@ -7,7 +7,6 @@ import { Allocation } from "../memory/allocation.ts";
 import { showToHost } from "../memory/host_bytes.ts";
 import type { MappedHostMemoryResource } from "../memory/mapped_host_memory_resource.ts";
 import { addressOf } from "../transfer/host_memory.ts";
-import { describeNumber, describeValue } from "../words/format.ts";
 import { Parts } from "../words/parts.ts";
 import type { DeviceBufferRequest } from "./device_buffer.ts";
 import {
@@ -15,8 +14,11 @@ import {
   type AsTypeOptions,
   type GpuBuffer,
   type LikeOptions,
+  type Uploadable,
 } from "./gpu_buffer.ts";
 import { HostBuffer, type HostBufferFields, hostBytesOf } from "./host_buffer.ts";
+import type { HostValues } from "./host_values.ts";
+import { writeElements } from "./set_elements.ts";
 import { byteLengthOf, toShape } from "./shape.ts";
 
 /** Request for a new mapped buffer. */
@@ -29,12 +31,6 @@ export interface MappedBufferRequest<D extends DType> extends DeviceBufferReques
 export interface MappedBufferFields<D extends DType> extends HostBufferFields<D> {
   /** Resource that allocated the memory. */
   readonly resource: MappedHostMemoryResource;
-}
-
-function lengthOf(source: ArrayLike<unknown>): number {
-  const { length }: { length?: unknown } = Object(source);
-  if (typeof length === "number" && typeof source === "object") return length;
-  throw new TypeError(`Cannot set elements from ${describeValue(source)}: expected a list`);
 }
 
 /** Blocks whose slow reads were warned about. */
@@ -83,19 +79,17 @@ export class MappedBuffer<D extends DType = DType> extends HostBuffer<D> {
   }
 
   /**
-   * Writes elements, starting at the element `offset`, without reading any: the way to fill
-   * write-combined memory.
+   * Writes host values into the elements from `offset` on, without reading any: the way to fill
+   * write-combined memory. Takes a typed array of the element type, or plain numbers. The CPU writes at
+   * once: wait for queued work that uses them before.
+   *
+   * @throws RangeError when they do not fit in, also a number that the element type does not hold.
+   * @throws TypeError for an array of another type.
    */
-  set(source: BitsOf<D> | ArrayLike<BitsOf<D>[number]>, offset = 0): this {
-    const array = super.array as { set(source: ArrayLike<unknown>, offset: number): void };
-    const length = lengthOf(source);
-    if (!Number.isInteger(offset) || offset < 0 || offset + length > this.length) {
-      throw new RangeError(
-        `Cannot set ${length} elements of ${this} from ${describeNumber(offset)} on: it has ` +
-          `${this.length}`,
-      );
-    }
-    array.set(source, offset);
+  set(source: Uploadable<D> | HostValues, offset = 0): this {
+    const { dtype, length, disposed } = this;
+    const target = { dtype, length, disposed, array: super.array, toString: () => `${this}` };
+    writeElements(target, { source, offset });
     return this;
   }
 

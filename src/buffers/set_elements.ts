@@ -1,6 +1,6 @@
 // Host values into a part of a buffer, by TypedArray.set's rules.
 
-import type { DType } from "../dtype.ts";
+import { type DType, elementBytes, type HostArray } from "../dtype.ts";
 import { isKernelMemory } from "../launch/kernel_memory.ts";
 import type { HostMemory } from "../transfer/host_memory.ts";
 import { TRANSFER_CHOICE, type TransferChoice } from "../transfer/transfer_choice.ts";
@@ -36,10 +36,29 @@ export interface ElementSetting {
  */
 export async function setElements(
   buffer: Settable,
-  { source, offset }: ElementSetting,
+  setting: ElementSetting,
   options: TransferChoice,
 ): Promise<void> {
   TRANSFER_CHOICE.read(options, "set");
+  const { values, start, end } = checkedSetting(buffer, setting);
+  await buffer.subarray(start, end).upload(values as never, options);
+}
+
+/** Values that were checked, and the elements that they become. */
+interface CheckedSetting {
+  /** The values, packed. */
+  readonly values: HostMemory;
+  /** The first element. */
+  readonly start: number;
+  /** The element after the last. */
+  readonly end: number;
+}
+
+/** Checks values and their place; throws as {@link setElements} does. */
+function checkedSetting(
+  buffer: Omit<Settable, "subarray">,
+  { source, offset }: ElementSetting,
+): CheckedSetting {
   if (buffer.disposed) throw new DisposedError(buffer.toString());
   const action = { toString: () => `set elements of ${buffer}` };
   if (isKernelMemory(source)) {
@@ -57,7 +76,21 @@ export async function setElements(
       `Cannot ${action} from ${describeNumber(offset)} on: it has ${length}, the source ${count}`,
     );
   }
-  await buffer.subarray(offset, offset + count).upload(values as never, options);
+  return { values, start: offset, end: offset + count };
+}
+
+/** Writes host values into memory that the CPU reaches, and reads none; throws as {@link setElements}. */
+export function writeElements(
+  buffer: Omit<Settable, "subarray"> & { readonly array: HostArray },
+  setting: ElementSetting,
+): void {
+  const { values, start, end } = checkedSetting(buffer, setting);
+  const { dtype } = buffer;
+  const length = end - start;
+  const { memory, convert = () => memory } = hostSource({ dtype, length }, values, "set elements");
+  const { buffer: to, byteOffset } = buffer.array;
+  const bytes = convert();
+  new Uint8Array(to, byteOffset + start * elementBytes(dtype), bytes.byteLength).set(bytes);
 }
 
 function requireIterable(source: HostValues, action: { toString(): string }): HostValues {

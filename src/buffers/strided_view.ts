@@ -211,7 +211,12 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
     return this;
   }
 
-  /** Queues setting every element to `value` and does not wait (cuMemsetD2D8Async and relatives). */
+  /**
+   * Queues setting every element to `value` and does not wait (cuMemsetD2D8Async and relatives).
+   *
+   * @throws TypeError when the value is of another kind than the elements.
+   * @throws RangeError when the element type does not hold it.
+   */
   fill(value: ScalarOf<D> | boolean, options: StreamChoice = {}): this {
     this.#checkUsable();
     const stream = streamOn(this.context, STREAM_CHOICE.read(options, "fill"), this);

@@ -918,7 +918,10 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     return captureGraph(stream, { body, label });
   }
 
-  /** Resolves when all work on the default stream is done, transfers included. */
+  /**
+   * Resolves when all work on the default stream is done, transfers included. Other streams have
+   * {@link CudaStream.synchronize}; {@link CudaDevice.synchronizeSync} waits for all.
+   */
   synchronize(): Promise<void> {
     return this.stream.synchronize();
   }
@@ -1370,6 +1373,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
       );
     }
     requireNoCapture("allocate memory for other processes");
+    if (this.#shareable?.disposed) this.#shareable = undefined; // disposeAll() ends its pool, too
     return this.#shareable ??= new ShareableMemoryResource(this);
   }
 

@@ -42,9 +42,9 @@ export interface ListedDevice extends DeviceAllocator, Disposable {
   readonly name: string;
   /** Whether the device was disposed. */
   readonly disposed: boolean;
-  /** Where its memory comes from. */
+  /** The resource that its memory comes from by default. */
   readonly memoryResource: MemoryResource;
-  /** Where page-locked memory comes from. */
+  /** The resource that its page-locked memory comes from by default. */
   readonly pinnedMemoryResource: MemoryResource;
   /** Returns the device, driver and versions that a measurement made now belongs to. */
   provenance(): Provenance;

@@ -10,7 +10,7 @@ export interface DLDataTypeFields {
   readonly code: number;
   /** Bits of one. */
   readonly bits: number;
-  /** How many make an element. */
+  /** Number of values that make an element. */
   readonly lanes: number;
 }
 

@@ -19,7 +19,9 @@
  */
 
 import "../words/runtime.ts";
+import type { Ledger } from "../accounting/ledger.ts";
 import type { CudaDevice } from "../device/device.ts";
+import { contextOf } from "../memory/memory_resource.ts";
 import { formatBytes, formatCount } from "../words/format.ts";
 import { CALLBACK, requireKind } from "../words/options.ts";
 import { Parts, partsOf } from "../words/parts.ts";
@@ -120,13 +122,16 @@ export function withoutLeaks<T>(gpu: CudaDevice, body: () => T): T {
 /** Objects made on a device from now on, with their places; also those collected meanwhile. */
 class LeakWatch {
   readonly #gpu: CudaDevice;
+  /** Kept, because the function may dispose the device. */
+  readonly #ledger: Ledger;
   readonly #firstId: number;
   readonly #formerDetail;
   readonly #collected: Leak[] = [];
 
   constructor(gpu: CudaDevice) {
     this.#gpu = gpu;
-    const { origins, undisposed } = gpu.context.ledger;
+    this.#ledger = contextOf(gpu, "look for leaks on").ledger;
+    const { origins, undisposed } = this.#ledger;
     this.#formerDetail = origins.detail;
     if (origins.detail !== "stack") origins.choose("line");
     this.#firstId = gpu.mark().id;
@@ -142,7 +147,7 @@ class LeakWatch {
   }
 
   end(): void {
-    const { origins, undisposed } = this.#gpu.context.ledger;
+    const { origins, undisposed } = this.#ledger;
     origins.choose(this.#formerDetail);
     undisposed.listeners.delete(this.#note);
   }

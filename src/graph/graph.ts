@@ -194,14 +194,14 @@ export class CudaGraph implements Disposable {
 
   /**
    * Records work anew and gives the graph its parameters: other buffers, sizes and values, and other
-   * arguments, grids and blocks of kernels (cuGraphExecUpdate). That is cheaper than another graph,
-   * and launches after it do what `body` says; those that were called before do what they were to do,
-   * and where they come after calls under way this blocks until they are queued. The graph keeps the
-   * memory that it uses now, and no longer what it used before.
+   * arguments, grids and blocks of kernels (cuGraphExecUpdate). That is cheaper than another graph.
+   * Launches called after it do the new work, those called before it the former; where one of these
+   * still waits for a transfer, this blocks until it is queued. The graph keeps the memory that it
+   * uses now, and no longer what it used before.
    *
-   * The steps must be the same kinds in the same order, on the streams as before. Copies and fills are
-   * of runs of bytes and no rows, in memory of a pool, as buffers are by themselves, where it was of a
-   * pool. None may allocate.
+   * The steps must be the same kinds in the same order, on the same streams as before. Copies and fills
+   * must be of runs of bytes, not of rows; where a step used memory of a pool, as buffers do by default,
+   * the new one must too. None may allocate.
    *
    * @param body Queues the work on the stream passed to it, the one that was captured.
    * @throws TypeError that names the step that does not fit, and as {@link CudaDevice.capture} does;

@@ -38,7 +38,7 @@ const NOTHING = new Uint8Array();
 
 /** One end of a connection. */
 export class FrameConnection {
-  /** What the other end may send. */
+  /** Limits of what the other end may send. */
   limits: FrameLimits;
   readonly #connection: Deno.Conn;
   #sending: Promise<void> = Promise.resolve();

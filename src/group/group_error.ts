@@ -24,7 +24,7 @@ export interface GroupErrorFields {
   readonly code?: number | undefined;
   /** The name of NCCL's status, such as `"ncclRemoteError"`. */
   readonly codeName?: string | undefined;
-  /** What it follows from. */
+  /** The error that it follows from. */
   readonly cause?: unknown;
 }
 

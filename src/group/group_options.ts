@@ -37,7 +37,7 @@ export const GROUP_OPTIONS: OptionSet<GroupOptions> = new OptionSet({
 /** Options for {@link joinGroup}. */
 export interface JoinOptions extends GroupOptions {
   /**
-   * Where the processes meet: `"tcp://host:port"`, where rank 0 listens; `"file:/path"`, a socket for
+   * The meeting point of the processes: `"tcp://host:port"`, where rank 0 listens; `"file:/path"`, a socket for
    * processes of one machine; or `"env:"`, as a launcher such as torchrun has set MASTER_ADDR,
    * MASTER_PORT, RANK and WORLD_SIZE.
    */

@@ -1,5 +1,5 @@
-// What the processes of a group say to each other before NCCL starts, and how each proves that it knows
-// the group's token, which is never sent itself.
+// The messages of a group's processes before NCCL starts, and the proof of each that it knows the group's
+// token, which is never sent itself.
 
 import { isRecord } from "../words/options.ts";
 
@@ -18,7 +18,7 @@ export interface Member {
   readonly device: string;
 }
 
-/** What a process says of itself. */
+/** A process's description of itself. */
 export interface Introduction extends Member {
   /** Version of this kit. */
   readonly kit: string;
@@ -42,7 +42,7 @@ export interface Refused {
 /** The names of the two sides, so that no side's proof is good for the other. */
 export type Side = "rank" | "welcome";
 
-/** What a proof is about. */
+/** The facts that a proof vouches for. */
 export interface Claim {
   readonly side: Side;
   /** Random words of both sides, so that no proof is good twice. */

@@ -139,7 +139,7 @@ interface FamilyFields {
   readonly device: DeviceAllocator;
 }
 
-/** What a start is told. */
+/** The parts of a start. */
 interface StartFields {
   readonly options: GroupOptions & { readonly signal?: AbortSignal | undefined };
   /** Time that is left for it. */
@@ -153,7 +153,7 @@ class Family implements LinkedGroup, Peers, Relatives {
   #receive: NcclReceiver | undefined;
   /** Bytes that came before there was an NCCL to take them. */
   readonly #early: { readonly from: number; readonly bytes: Uint8Array<ArrayBuffer> }[] = [];
-  /** What the others have said, by subject and rank. */
+  /** The messages of the others, by subject and rank. */
   readonly #said = new Map<string, Map<number, unknown>>();
   readonly #waiting = new Set<() => void>();
   /** The failure that was told before there was a communicator to fail. */

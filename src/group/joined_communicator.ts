@@ -54,7 +54,7 @@ export interface Peers {
   close(): Promise<void>;
 }
 
-/** What a rank starts with. */
+/** The parts that a rank starts with. */
 export interface JoinFields {
   readonly nccl: Nccl;
   readonly context: Context;

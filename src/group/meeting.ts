@@ -22,7 +22,7 @@ export async function meet(fields: MeetingFields): Promise<Met> {
     : await arrive(fields, secret, limit);
 }
 
-/** What a process says of itself. */
+/** Returns a process's description of itself. */
 export function introductionOf(
   { rank, size }: Appointment,
   { device, nccl, isSimulated }: Pick<Introduction, "device" | "nccl" | "isSimulated">,

@@ -1,4 +1,4 @@
-// What a process brings to the handshake of a group, the limit of its patience, and the words of the errors
+// The parts that a process brings to the handshake of a group, the limit of its patience, and the words of the errors
 // that both sides have.
 
 import { visibleText } from "../words/format.ts";
@@ -19,11 +19,11 @@ export const RETRY_MILLISECONDS = 100;
 /** Ranks that a message names at most. */
 const MOST_NAMES = 8;
 
-/** What a process brings to the handshake. */
+/** The parts that a process brings to the handshake. */
 export interface MeetingFields {
   /** The place, and who is there. */
   readonly appointment: Appointment;
-  /** What this process says of itself. */
+  /** This process's description of itself. */
   readonly introduction: Introduction;
   /** Makes NCCL's name for the group; called on rank 0 when all are there. */
   readonly createId: () => Uint8Array<ArrayBuffer>;
@@ -33,7 +33,7 @@ export interface MeetingFields {
   readonly signal: AbortSignal | undefined;
 }
 
-/** What all processes have after it. */
+/** The parts that all processes have after it. */
 export interface Met {
   /** Their connections. */
   readonly link: GroupLink;

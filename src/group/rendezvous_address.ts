@@ -1,4 +1,4 @@
-// Where the processes of a group meet: a TCP address or a Unix socket, of which rank 0 listens and the
+// The place where the processes of a group meet: a TCP address or a Unix socket, of which rank 0 listens and the
 // others connect, as an option says it or as launchers put it into the environment.
 
 /** A place to meet. */
@@ -18,7 +18,7 @@ export interface Appointment {
   readonly token: string | undefined;
 }
 
-/** What a program says of it. */
+/** The program's options for it. */
 export interface AppointmentOptions {
   readonly rendezvous: string;
   readonly rank?: number | undefined;

@@ -73,9 +73,9 @@ interface ForeignMemory<D extends DType> extends HandleOptions<D> {
   readonly shape: Shape;
   /** Whether it may only be read. */
   readonly isReadOnly?: boolean;
-  /** What the driver knows about the address, for who has asked already. */
+  /** The driver's facts about the address, where they were asked for already. */
   readonly attributes?: PointerAttributes;
-  /** Whether who frees it waits for the GPU. */
+  /** Whether the free itself waits for the GPU. */
   readonly isOrdered?: boolean;
 }
 

@@ -1,4 +1,4 @@
-// How many threads of a kernel a GPU runs at a time, of those that it could.
+// The share of a GPU's threads that a kernel keeps busy at a time.
 
 import type { Context } from "../driver/context.ts";
 import { take32 } from "../driver/driver.ts";

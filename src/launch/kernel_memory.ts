@@ -1,5 +1,5 @@
-// What memory is for a kernel: everything that has an address there says so itself, so that launches
-// need not know the kinds of buffers.
+// Memory as kernels take it: everything that has an address there says so itself, so that launches need
+// not know the kinds of buffers.
 
 import type { Access } from "../memory/stream_usage.ts";
 import type { MemorySpan } from "../transfer/copy.ts";

@@ -36,7 +36,7 @@ export class KernelNumber {
     this.value = value;
   }
 
-  /** Its size. */
+  /** Its size in bytes. */
   get byteLength(): number {
     return Number(this.type.slice(1)) / 8;
   }

@@ -151,7 +151,7 @@ export class BandwidthResult {
   readonly fits: readonly BandwidthFit[];
   /** The cases of nvbandwidth that copy, as far as they were asked for. */
   readonly cases: readonly CaseSpeed[];
-  /** Those that measure a latency. */
+  /** The cases of nvbandwidth that measure a latency, as far as they were asked for. */
   readonly latencies: readonly CaseLatency[];
 
   /**

@@ -23,7 +23,7 @@ import type { LinkCase, LinkSpeed } from "./link_bandwidth_result.ts";
 
 /** One copy among those of a measurement. */
 interface Copy {
-  /** Where the bytes come from and go to: the place of a device in the list, or the host. */
+  /** The ends of the copy: the place of a device in the list, or the host. */
   readonly from: number | "host";
   readonly to: number | "host";
   /** Place of the device on whose stream it runs. */

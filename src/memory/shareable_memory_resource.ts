@@ -40,6 +40,12 @@ export class ShareableMemoryResource extends ResourceAdaptor implements Disposab
     this.upstream.deallocate(address, roundUp(byteLength), stream);
   }
 
+  /** Whether it was disposed; where there is no pool it never is. */
+  get disposed(): boolean {
+    const { upstream } = this;
+    return upstream instanceof CudaAsyncMemoryResource && upstream.disposed;
+  }
+
   /** Ends the pool, where there is one; its buffers stay valid. */
   dispose(): void {
     const { upstream } = this;

@@ -33,6 +33,8 @@ export class VirtualRange {
   /** The devices that may use the memory, including memory that is mapped later. */
   readonly #access = new Map<Context, DeviceAccess>();
   #mappedBytes = 0;
+  /** Bytes from the start that the devices may use: fewer than are mapped where a step stayed. */
+  #openBytes = 0;
 
   /**
    * Reserves addresses without memory behind them (cuMemAddressReserve).
@@ -73,12 +75,13 @@ export class VirtualRange {
           `addresses were reserved; reserve more when making the buffer`,
       );
     }
-    const formerBytes = this.#mappedBytes;
+    const formerBytes = this.#openBytes;
     const target = this.stepsFor(byteLength);
     if (target <= formerBytes) return;
     try {
       while (this.#mappedBytes < target) this.#mapStep();
       this.#open(formerBytes, target);
+      this.#openBytes = target;
     } catch (error) {
       this.unmapTo(formerBytes);
       throw error;
@@ -94,6 +97,7 @@ export class VirtualRange {
     while (this.#mappedBytes > target) {
       if (!this.#unmapStep(this.#mappedBytes - this.stepBytes)) return;
       this.#mappedBytes -= this.stepBytes;
+      this.#openBytes = Math.min(this.#openBytes, this.#mappedBytes);
     }
   }
 
@@ -122,6 +126,7 @@ export class VirtualRange {
     }
     if (!isEmpty) return;
     this.#mappedBytes = 0;
+    this.#openBytes = 0;
     const free = () => context.giveBack("cuMemAddressFree", address, BigInt(reservedBytes));
     tryRelease(context.driver, `${formatBytes(reservedBytes)} of addresses`, free);
   }

@@ -1,4 +1,4 @@
-// What order needs of an event: where it was recorded, and the calls on it that are not made yet.
+// The side of an event that order needs: where it was recorded, and the calls on it that are not made yet.
 
 import type { Context } from "../driver/context.ts";
 import { DisposedError } from "../words/errors.ts";

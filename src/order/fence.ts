@@ -51,6 +51,17 @@ export class Fence {
   }
 
   /**
+   * Whether the GPU has passed the fence, for who writes what the work before it uses: throws when
+   * the GPU can neither be asked nor waited for.
+   */
+  get isSurelyPassed(): boolean {
+    const status = this.#context.driver.status("cuEventQuery", this.#handle);
+    if (status === CUresult.CUDA_ERROR_NOT_READY) return false;
+    if (status !== CUresult.CUDA_SUCCESS) this.waitSync();
+    return true;
+  }
+
+  /**
    * Returns whether the GPU has passed the fence; throws the error of failed work before it
    * (cuEventQuery).
    */

@@ -1,4 +1,4 @@
-// What order needs of a stream: its handle for calls whose turn has come, the work that is not over,
+// The side of a stream that order needs: its handle for calls whose turn has come, the work that is not over,
 // and a mark at the end of its queue for other streams to wait for.
 
 import { CU_STREAM_LEGACY, CU_STREAM_PER_THREAD, CUresult } from "../../ffi/constants.ts";

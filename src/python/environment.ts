@@ -11,7 +11,7 @@ export interface PythonPlace {
   readonly libraries: readonly string[];
 }
 
-/** What a Python tells about itself. */
+/** Facts that a Python tells about itself. */
 interface Told {
   readonly executable: string;
   readonly folders: readonly string[];

@@ -61,7 +61,7 @@ export interface PythonStreamOptions {
 
 const PYTHON_STREAM_OPTIONS = new OptionSet<PythonStreamOptions>({ gpu: ANYTHING, label: TEXT });
 
-/** What the Python side answers. */
+/** An answer of the Python side. */
 interface Reply {
   readonly value?: unknown;
   readonly error?: PythonFailure & { readonly made: readonly number[] };

@@ -6,7 +6,7 @@ export interface PythonFailure {
   readonly type: string;
   /** The text. */
   readonly message: string;
-  /** What Python would print. */
+  /** The text that Python would print. */
   readonly traceback: string;
 }
 
@@ -16,7 +16,7 @@ export class PythonError extends Error {
   override readonly name = "PythonError";
   /** The class of the error in Python: `"ValueError"`. */
   readonly type: string;
-  /** What Python would print: the calls, with their lines, and the error. */
+  /** The text that Python would print: the calls, with their lines, and the error. */
   readonly traceback: string;
 
   /**

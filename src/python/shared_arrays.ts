@@ -16,7 +16,7 @@ import { legacyStreamOf, queueOf } from "../order/stream.ts";
 /** Memory of the GPU's that Python can use. */
 export type Shareable = GpuBuffer | StridedView;
 
-/** What Python's side knows of an array. */
+/** Facts about an array that Python's side gave. */
 interface GivenFacts extends Readonly<Record<string, unknown>> {
   /** The array's number. */
   readonly number: number;

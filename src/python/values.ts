@@ -36,7 +36,7 @@ export type PythonValue =
 /** Anything that JSON has. */
 type Wire = unknown;
 
-/** What makes a number of an object that goes by reference; undefined for all others. */
+/** Gives an object that goes by reference a number; undefined for all others. */
 type Share = (value: object) => Wire | undefined;
 
 /**
@@ -90,7 +90,7 @@ function notForPython(value: unknown): TypeError {
   );
 }
 
-/** What values from Python need from their surroundings. */
+/** The calls that values from Python need of their surroundings. */
 export interface Arrival {
   /** Finds an object that went to Python by reference. */
   readonly find: (number: number) => unknown;

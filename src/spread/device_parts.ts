@@ -64,7 +64,7 @@ export class DeviceParts<D extends DType = DType>
   readonly shape: Shape;
   /** Axis along which the array is split, or `"replicate"`. */
   readonly split: Split;
-  /** Where each part begins along the axis, those of other processes included. */
+  /** Beginnings of the parts along the axis, those of other processes included. */
   readonly offsets: readonly number[];
   /** Number of the part that the first buffer has: 0 unless other processes have those before it. */
   readonly firstPart: number;
@@ -114,7 +114,7 @@ export class DeviceParts<D extends DType = DType>
     return this.#buffers.map(({ deviceOrdinal }) => deviceOrdinal);
   }
 
-  /** How the last upload gave each device the whole array; undefined for one that is split. */
+  /** The way by which the last upload gave each device the whole array; undefined for a split one. */
   get replicatedBy(): ReplicateWay | undefined {
     return this.#way;
   }

@@ -16,7 +16,7 @@ export interface PartsOptions {
    */
   readonly split?: Split | undefined;
   /**
-   * Where the part of each device but the first begins along the axis. By default the parts are
+   * Beginnings of the parts along the axis, for each device but the first. By default the parts are
    * equal, and the first ones have one more each when the size cannot be divided.
    */
   readonly offsets?: readonly number[] | undefined;
@@ -52,7 +52,7 @@ export interface PartLayout {
 export interface SplitLayout {
   /** The axis, counted from 0, or `"replicate"`. */
   readonly split: Split;
-  /** Where each part begins along the axis; all at 0 when each device has the whole. */
+  /** Beginnings of the parts along the axis; all 0 when each device has the whole. */
   readonly offsets: readonly number[];
   /** The parts, by device. */
   readonly parts: readonly PartLayout[];

@@ -85,7 +85,7 @@ export class ArrayMover implements Mover {
       if (how.canLend && !this.#engine.isRunning(this.#ring)) return false; // others drive the engine
       return this.#engine.advance(how);
     }
-    if (this.#entry?.isPassed === false) return false;
+    if (this.#entry?.isSurelyPassed === false) return false;
     if (how.canLend && this.#areMadeElsewhere) return false;
     this.#moveByDriver();
     return true;

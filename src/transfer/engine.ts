@@ -56,7 +56,7 @@ interface RunningTransfer {
   readonly extra: Disposable | undefined;
 }
 
-/** How tasks are handed out: with and without threads that the runtime lends. */
+/** Ways to hand out tasks: with and without threads that the runtime lends. */
 const LENDING: Lending = { canLend: true };
 const ALONE: Lending = { canLend: false };
 

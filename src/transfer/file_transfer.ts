@@ -107,7 +107,7 @@ async function throughRing(task: FileTransfer): Promise<void> {
   await readThroughRing({ ...task, spans: [span] }, { cut, canLend: true, files: [file] });
 }
 
-/** How memory is filled from files: the pieces, and the files that they are read from. */
+/** The pieces by which memory is filled from files, and the files that they are read from. */
 export interface FileReads extends Pick<RingRequest, "cut">, Lending {
   /** The open files. */
   readonly files: readonly DiskFile[];

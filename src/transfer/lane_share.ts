@@ -6,7 +6,7 @@ import type { Driver } from "../driver/driver.ts";
 import { CopyLanes, type LaneCounts } from "./copy_lanes.ts";
 import type { NearCores } from "./near_cores.ts";
 
-/** What an engine needs of its lanes. */
+/** The needs of an engine for its lanes. */
 export interface LaneNeeds extends LaneCounts {
   /** Most slots that it uses at a time. */
   readonly slotCount: number;

@@ -27,7 +27,7 @@ export interface MemoryTicket<D extends DType = DType> {
   readonly device: string;
   /** The handle, as 128 hexadecimal digits. */
   readonly handle: string;
-  /** Where the elements start, in bytes from the start of the allocation. */
+  /** Offset of the elements in bytes, from the start of the allocation. */
   readonly offset: number;
   /** Bytes of the elements. */
   readonly byteLength: number;

@@ -8,6 +8,7 @@ import { GrowableBuffer } from "../../src/buffers/growable_buffer.ts";
 import { HostBuffer } from "../../src/buffers/host_buffer.ts";
 import type { LazyBuffer } from "../../src/buffers/lazy_buffer.ts";
 import { ManagedBuffer } from "../../src/buffers/managed_buffer.ts";
+import { MappedBuffer } from "../../src/buffers/mapped_buffer.ts";
 import { StagedBuffer } from "../../src/buffers/staged_buffer.ts";
 import type { CudaDevice } from "../../src/device/device.ts";
 import { type DType, DTYPE_NAMES, elementBytes, viewBits } from "../../src/dtype.ts";
@@ -180,7 +181,8 @@ export class TypedProgram {
     this.#note(`set ${values.length / width} from ${offset}`, buffer);
     if (buffer instanceof HostBuffer) {
       await this.#settle(); // the CPU writes at once
-      hostBytesOf(buffer.subarray(offset)).set(values);
+      if (buffer instanceof MappedBuffer) buffer.set(source as never, offset);
+      else hostBytesOf(buffer.subarray(offset)).set(values);
       return;
     }
     await this.#maybe(buffer.set(source, offset, { stream: this.#stream() }));

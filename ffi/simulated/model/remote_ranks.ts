@@ -3,7 +3,7 @@
 
 import type { NcclWire } from "../../nccl_library.ts";
 
-/** What a rank brings to a call. */
+/** The parts that a rank brings to a call. */
 export interface Arrival {
   /** The call in words, which must be the same on all ranks. */
   readonly words: string;

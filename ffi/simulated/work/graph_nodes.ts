@@ -8,7 +8,7 @@ import { Mapping } from "../model/reservation.ts";
 
 /** A node. */
 export interface GraphNode {
-  /** What it does. */
+  /** The work that it does. */
   readonly work: CapturedWork;
   /** Its kind, by the driver's number. */
   readonly type: number;
@@ -92,7 +92,7 @@ function hasSameRows(former: CapturedWork, work: CapturedWork): boolean {
     one?.widthBytes === other?.widthBytes && one?.pitchBytes === other?.pitchBytes;
 }
 
-/** Where memory belongs: to a context, whatever its kind, to a pool, or to a device that it is mapped on. */
+/** Names the owner of memory: a context, whatever its kind, a pool, or a device that it is mapped on. */
 function placesOf({ regions }: CapturedWork): string[] {
   return regions.flatMap(({ segments }) =>
     segments.slice(0, 1).map(({ owner }) => {

@@ -257,6 +257,35 @@ Deno.test("GrowableBuffer's views keep their address, and end where its memory e
     assertThrows(() => head.shrinkToFit(), TypeError, "it is a view");
   }));
 
+Deno.test("CudaDevice.growable() says that so many addresses cannot be had", () => {
+  const { driver, setFault } = faultyDriver();
+  return withDevice((gpu) => {
+    setFault({ name: "cuMemAddressReserve", status: CUresult.CUDA_ERROR_OUT_OF_MEMORY });
+    const error = assertThrows(
+      () => gpu.growable("uint8", { reserveSize: "4 MiB" }),
+      RangeError,
+      "Cannot reserve 4 MiB of addresses",
+    );
+    setFault(undefined);
+    assert(error.cause instanceof CudaError);
+  }, { driver });
+});
+
+Deno.test("GrowableBuffer.resize() opens memory that a failed growth has left mapped", () => {
+  const api = simulateDriver();
+  let status: number = CUresult.CUDA_ERROR_OUT_OF_MEMORY;
+  const cuMemSetAccess: typeof api.cuMemSetAccess = (...args) =>
+    status || (api.cuMemSetAccess?.(...args) ?? 0);
+  const cuMemUnmap: typeof api.cuMemUnmap = (...args) => status || (api.cuMemUnmap?.(...args) ?? 0);
+  using gpu = CudaDevice.open(0, { driver: { ...api, cuMemSetAccess, cuMemUnmap } });
+  using buffer = gpu.growable("uint8", { reserveSize: "8 MiB" });
+  captureWarnings(() => assertThrows(() => buffer.resize(10), OutOfMemoryError));
+  assertEquals(buffer.capacityBytes, 0);
+  status = 0;
+  buffer.resize(10).fill(3);
+  assertEquals(buffer.downloadSync(), new Uint8Array(10).fill(3));
+});
+
 Deno.test("GrowableBuffer's strided views end where its elements end", () =>
   withDevice(async (gpu) => {
     using buffer = gpu.growable("uint8", { reserveSize: "16 MiB", shape: 6 * MIB });

@@ -66,6 +66,21 @@ Deno.test("MappedBuffer.array warns once about reading write-combined memory", (
     assertEquals(captureWarnings(() => void plain.array), []);
   }));
 
+Deno.test("MappedBuffer.set() takes what set() of other buffers takes", () =>
+  withDevice(async (gpu) => {
+    using x = gpu.mapped("bfloat16", 4).set(new Set([1.5, -2]), 1).set(new Float32Array([3]), 3);
+    x.set(new Uint16Array([0x4000]));
+    assertEquals(await x.download(), new Float32Array([2, 1.5, -2, 3]));
+    using bytes = gpu.mapped("uint8", 2).set([1, 2]);
+    assertThrows(() => bytes.set([300]), RangeError, "Cannot use 300 as uint8");
+    assertThrows(() => bytes.set(new Float32Array(1) as never), TypeError, "does not hold uint8");
+    assertThrows(() => bytes.set([3], -1), RangeError, "from -1 on");
+    assertThrows(() => bytes.set(null as never), TypeError, "expected a typed array");
+    using wide = gpu.mapped("int64", 1);
+    assertThrows(() => wide.set([3]), TypeError, "expected a bigint");
+    assertEquals(bytes.array, Uint8Array.of(1, 2));
+  }));
+
 Deno.test("MappedBuffer.set() writes without a warning, and download() reads", () =>
   withDevice((gpu) => {
     using mapped = gpu.mapped("uint8", 16, { writeCombined: true });

@@ -7,7 +7,9 @@ import {
   assertStrictEquals,
   assertThrows,
 } from "@std/assert";
+import { CudaDevice } from "../../../src/device/device.ts";
 import { LeakError, withoutLeaks } from "../../../src/entries/testing.ts";
+import { testDriver } from "../../support/driver.ts";
 import { CaughtWarnings } from "../../support/warnings.ts";
 import { withDevice } from "../../support/with_device.ts";
 
@@ -133,7 +135,21 @@ Deno.test("withoutLeaks() reports what was collected before it ended", () =>
     assertEquals(undisposed.listeners.size, 0);
   }));
 
-Deno.test("withoutLeaks() refuses what is no function", () =>
+Deno.test("withoutLeaks() refuses what is no function, and what is no device", () =>
   withDevice((gpu) => {
     assertThrows(() => withoutLeaks(gpu, 5 as never), TypeError, "expected a function");
+    assertThrows(() => withoutLeaks({} as never, () => {}), TypeError, "expected a device");
   }));
+
+Deno.test("withoutLeaks() lets the function's own error win when it disposes the device", async () => {
+  const own = new Error("own");
+  const endIt = (gpu: CudaDevice) => () => {
+    gpu.dispose();
+    throw own;
+  };
+  const first = CudaDevice.open(0, { driver: testDriver() });
+  assertStrictEquals(assertThrows(() => withoutLeaks(first, endIt(first))), own);
+  const second = CudaDevice.open(0, { driver: testDriver() });
+  const later = () => Promise.resolve().then(endIt(second));
+  assertStrictEquals(await assertRejects(() => withoutLeaks(second, later)), own);
+});

@@ -278,6 +278,17 @@ Deno.test("ShareableMemoryResource takes a pool where the device has no other ha
   await untilNothingIsOffered();
 });
 
+Deno.test("CudaDevice.alloc({ shareable: true }) makes another pool after disposeAll()", async () => {
+  using gpu = CudaDevice.open(0, { driver: driverWithout(125) });
+  for (let round = 0; round < 2; round++) {
+    const x = gpu.zeros("uint8", 8, { shareable: true });
+    assertEquals((await x.share()).kind, "pool");
+    gpu.disposeAll();
+    assertEquals(gpu.live().count, 0);
+  }
+  await untilNothingIsOffered();
+});
+
 Deno.test("ShareableMemoryResource says when the device has no handles at all", () => {
   const driver = driverWithout(125, 119);
   using gpu = CudaDevice.open(0, { driver });

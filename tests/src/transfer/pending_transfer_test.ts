@@ -2,9 +2,10 @@
 // abort does to that, and that only names that end in Sync block.
 
 import { assert, assertEquals, assertFalse, assertRejects, assertThrows } from "@std/assert";
+import { CUresult } from "../../../ffi/constants.ts";
 import { simulateDriver, SimulationError } from "../../../ffi/simulated/driver.ts";
 import type { DeviceBuffer } from "../../../src/buffers/device_buffer.ts";
-import type { CudaDevice } from "../../../src/device/device.ts";
+import { CudaDevice } from "../../../src/device/device.ts";
 import { TransferEngine } from "../../../src/transfer/engine.ts";
 import { CudaError, DisposedError } from "../../../src/words/errors.ts";
 import { assertSameBytes, patternBytes } from "../../support/contents.ts";
@@ -278,4 +279,19 @@ Deno.test("the simulated driver reports an array that changes before its upload 
     structuredClone(moved, { transfer: [moved.buffer] });
     await assertRejects(() => next, TypeError, "its array was moved away");
   }, { driver: simulateDriver() });
+});
+
+Deno.test("A transfer fails when the GPU can neither be asked nor waited for, and writes nothing", async () => {
+  const api = simulateDriver();
+  let status = 0;
+  const cuEventQuery: typeof api.cuEventQuery = (event) => status || api.cuEventQuery(event);
+  const cuEventSynchronize: typeof api.cuEventSynchronize = (event) =>
+    status || api.cuEventSynchronize(event);
+  using gpu = CudaDevice.open(0, { driver: { ...api, cuEventQuery, cuEventSynchronize } });
+  using x = gpu.zeros("uint8", [32, 64]);
+  status = CUresult.CUDA_ERROR_UNKNOWN;
+  const error = await assertRejects(() => x.transpose().upload(new Uint8Array(2048)), CudaError);
+  status = 0;
+  assertEquals(error.call, "cuEventSynchronize");
+  assertEquals(await x.download(), new Uint8Array(2048));
 });
