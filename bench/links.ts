@@ -1,6 +1,6 @@
 // How fast does an array, or a model, reach several GPUs at once, beside one of them alone, beside what the
 // links carry and what the host's memory allows?
-// `deno task bench:links [--largest BYTES] [--out FILE] [--only upload,download,model]`.
+// `deno task bench:links [--largest BYTES] [--out FILE] [--only host,links,upload,download,model]`.
 
 import { join } from "node:path";
 import { CudaDevice } from "../mod.ts";
@@ -15,6 +15,9 @@ const SAMPLE_COUNT = 5;
 const WARM_COUNT = 20;
 const COLUMNS = 4096;
 const TENSOR_COUNT = 64;
+
+/** The cases that arrays are compared with. */
+const CEILINGS: LinkCase[] = ["host_to_all_memcpy_ce", "all_to_host_memcpy_ce"];
 
 /** What nvbandwidth 0.8 measured between two H200s over 18 NVLinks, one way. */
 const NVBANDWIDTH_PEER = 394;
@@ -33,9 +36,13 @@ const chains = await hostRows();
 const ceilings = await linkRows();
 const parts = { upload: uploadRows, download: downloadRows, model: modelRows };
 for (const [name, part] of Object.entries(parts)) {
-  if (only?.includes(name) === false) continue;
+  if (!isWanted(name)) continue;
   await part();
   await report(first, rows, out); // what is found is kept, whatever comes of the rest
+}
+
+function isWanted(part: string): boolean {
+  return only === undefined || only.includes(part);
 }
 
 function hasGpus(): boolean {
@@ -50,7 +57,7 @@ function hasGpus(): boolean {
 async function hostRows(): Promise<Record<"up" | "down", Reference | undefined>> {
   const limits = await hostLimits({
     byteLength: Math.min(byteLength, 2 ** 31),
-    isHostOnly: !hasGpus(),
+    kind: !hasGpus() ? "host" : isWanted("host") ? "all" : "chains",
   });
   for (const { name, threads, value, samples } of limits) {
     rows.push({ name: `C++: ${name}, ${threads} threads`, value, unit: "GB/s", samples });
@@ -67,7 +74,11 @@ async function hostRows(): Promise<Record<"up" | "down", Reference | undefined>>
 
 /** The links themselves, from page-locked memory and between the devices. */
 async function linkRows(): Promise<{ readonly up: number; readonly down: number }> {
-  const { cases } = await gpus.bandwidth({ caseSize: Math.min(byteLength, 512 * 2 ** 20) });
+  const caseSize = Math.min(byteLength, 512 * 2 ** 20);
+  const { cases } = await gpus.bandwidth({
+    caseSize,
+    ...isWanted("links") ? {} : { cases: CEILINGS },
+  });
   const sums = new Map<LinkCase, number>();
   for (const { name, gigabytesPerSecond: value, matrix } of cases) {
     sums.set(name, value);

@@ -24,7 +24,7 @@ export function mustsPage(): string {
   const files = [...Deno.readDirSync(RESULTS)].map(({ name }) => name).filter(isJson).sort();
   const musts = files.flatMap(mustsIn);
   const newest = new Map(
-    musts.map((must) => [`${must.what} ${must.promise} ${coresOf(must.file)}`, must]),
+    musts.map((must) => [`${must.what} ${must.promise} ${machineOf(must.file)}`, must]),
   );
   const open = [...newest.values()].filter(({ holds }) => !holds);
   return [
@@ -63,9 +63,15 @@ function longFiles(musts: readonly Must[]): string[] {
   return markdown([["ordinary arrays by size, beside the driver", "hold"], ...rows]);
 }
 
-/** The same bench on fewer cores is another question. */
-function coresOf(file: string): string {
-  return /cores_[\d-]+/.exec(file)?.[0] ?? "";
+/** The same bench on fewer cores, or on more GPUs than two, is another question. */
+function machineOf(file: string): string {
+  return /cores_[\d-]+|\d+_gpus/.exec(file)?.[0] ?? "";
+}
+
+/** The device of a file, and how many of them where the file's name says it. */
+function devicesOf(file: string, device = ""): string {
+  const count = /(\d+)_gpus/.exec(file)?.[1];
+  return count === undefined ? device : `${count} x ${device}`;
 }
 
 function mustsIn(file: string): Must[] {
@@ -79,7 +85,7 @@ function mustsIn(file: string): Must[] {
       figure: figureOf(row),
       holds,
       file,
-      device: device ?? "",
+      device: devicesOf(file, device),
     }];
   });
 }

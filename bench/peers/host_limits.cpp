@@ -2,7 +2,8 @@
 // all devices from page-locked memory, and both at once as a chain, in which ordinary memory passes
 // through page-locked slots. Prints one JSON document.
 // Build: g++ -O3 -std=c++17 -pthread -o host_limits host_limits.cpp -ldl; it opens the driver itself.
-// Run: host_limits BYTES THREADS... ; without a device, or with "host" first, memory alone is measured.
+// Run: host_limits BYTES THREADS... ; with "host" first memory alone is measured, with "chains" only what moves
+// between devices and ordinary memory.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -451,18 +452,23 @@ int main(int argumentCount, char **arguments) {
   std::printf("{\"rows\": [");
   std::string error;
   try {
-    const bool isHostOnly = argumentCount > 1 && std::string(arguments[1]) == "host";
-    int at = isHostOnly ? 2 : 1;
+    const std::string only = argumentCount > 1 ? arguments[1] : "";
+    const bool isHostOnly = only == "host";
+    const bool isChainsOnly = only == "chains";
+    int at = isHostOnly || isChainsOnly ? 2 : 1;
     const std::size_t bytes = std::strtoull(at < argumentCount ? arguments[at] : "1073741824", nullptr, 10);
     std::vector<int> counts;
     for (at++; at < argumentCount; at++) counts.push_back(std::atoi(arguments[at]));
     if (counts.empty()) counts.push_back(static_cast<int>(std::thread::hardware_concurrency()));
     const int most = *std::max_element(counts.begin(), counts.end());
     auto *array = touched(bytes);
-    auto *other = touched(bytes);
-    auto *slots = touched(most * slotsPerThread * slotBytes, true);
-    for (const int threads : counts) measureMemory(array, other, slots, bytes, threads);
-    measureFile(array, slots, std::min(bytes, std::size_t{1} << 30), counts);
+    std::uint8_t *other = nullptr;
+    if (!isChainsOnly) {
+      other = touched(bytes);
+      auto *slots = touched(most * slotsPerThread * slotBytes, true);
+      for (const int threads : counts) measureMemory(array, other, slots, bytes, threads);
+      measureFile(array, slots, std::min(bytes, std::size_t{1} << 30), counts);
+    }
     if (!isHostOnly) {
       const Driver driver = openDriver();
       const auto devices = openDevices(driver, bytes / 2 * 2);
@@ -472,9 +478,9 @@ int main(int argumentCount, char **arguments) {
       }
       for (const int threads : counts) measureChain(driver, devices, array, bytes, threads);
       for (const int threads : counts) {
-        if (2 * threads >= most) measureTogether(driver, devices, array, other, bytes, threads);
+        if (!isChainsOnly && 2 * threads >= most) measureTogether(driver, devices, array, other, bytes, threads);
       }
-      measureRegistering(driver, devices[0]);
+      if (!isChainsOnly) measureRegistering(driver, devices[0]);
     }
   } catch (const std::exception &failure) {
     error = failure.what();

@@ -14,9 +14,12 @@ export interface HostLimit {
   readonly samples: readonly number[];
 }
 
+/** What is measured: memory alone, what moves between it and devices, or both. */
+export type LimitKind = "host" | "chains" | "all";
+
 /** Measures with several numbers of threads; nothing, with the reason on the console, without a compiler. */
 export async function hostLimits(
-  { byteLength, isHostOnly }: { readonly byteLength: number; readonly isHostOnly: boolean },
+  { byteLength, kind }: { readonly byteLength: number; readonly kind: LimitKind },
 ): Promise<HostLimit[]> {
   const folder = await Deno.makeTempDir({ prefix: "vramkit-bench-" });
   try {
@@ -24,7 +27,7 @@ export async function hostLimits(
     const source = decodeURIComponent(new URL("host_limits.cpp", import.meta.url).pathname);
     const flags = ["-O3", "-std=c++17", "-pthread", "-o", program, source, "-ldl"];
     await outputOf("g++", flags);
-    const args = [...isHostOnly ? ["host"] : [], `${byteLength}`, ...threadCounts().map(String)];
+    const args = [...kind === "all" ? [] : [kind], `${byteLength}`, ...threadCounts().map(String)];
     const { rows, error } = JSON.parse(await outputOf(program, args));
     if (error !== "") console.error(`host_limits: ${error}`);
     const byName = Map.groupBy(rows as HostLimit[], ({ name }) => name);

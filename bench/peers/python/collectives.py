@@ -51,6 +51,7 @@ def run(rank, world, plan, queue):
                 torch.cuda.synchronize()
                 start = torch.cuda.Event(enable_timing=True)
                 end = torch.cuda.Event(enable_timing=True)
+                call()  # those that are timed begin when all ranks are there
                 start.record()
                 for _ in range(repeats):
                     call()

@@ -58,6 +58,7 @@ def run(rank, world, plan, unique, queue):
                 barrier()
                 start = torch.cuda.Event(enable_timing=True)
                 end = torch.cuda.Event(enable_timing=True)
+                call()  # those that are timed begin when all ranks are there
                 start.record()
                 for _ in range(repeats):
                     call()
