@@ -95,7 +95,7 @@ export class CopyLanes {
   }
 
   /**
-   * Starts the first lane, about 40 ms, which starts the others, about half a second. Until a lane
+   * Starts the first lane, 40 to 120 ms, which starts the others, about a second. Until a lane
    * runs, and where workers cannot be had, lent threads or the calling thread do the work.
    */
   start(): void {

@@ -3,7 +3,7 @@
 import type { Lending } from "./copy_lanes.ts";
 
 /**
- * Number of transfers from which lanes replace lent threads: starting them blocks for some 40 ms,
+ * Number of transfers from which lanes replace lent threads: starting them blocks for 40 to 120 ms,
  * and then each transfer gains about a millisecond.
  */
 const LANES_FROM_COUNT = 32;
