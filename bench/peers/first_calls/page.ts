@@ -78,6 +78,7 @@ export function pageOf(run: CallRun): string {
   const versions = run.documents.map(({ peer, versions }) =>
     `${peer} ${Object.entries(versions).map(([name, value]) => `${name} ${value}`).join(", ")}`
   );
+  const peers = [...new Set(run.documents.map(({ peer }) => peer))].filter((peer) => peer !== OURS);
   const lines = [...new Set(versions)].map((line) => `<li>${escaped(line)}</li>`).join("");
   return `<!doctype html>
 <html lang="en">
@@ -88,7 +89,7 @@ export function pageOf(run: CallRun): string {
 <style>${STYLE}</style>
 </head>
 <body>
-<h1>First calls beside PyTorch, CuPy and JAX</h1>
+<h1>First calls beside ${escaped(peers.join(", "))}</h1>
 <p>${escaped(device)}, ${coreCount} cores, ${date.slice(0, 10)}. A cell has the speed of this kit
 in GB/s, its ratio to the fastest of the others, which always block, and below it the other's speed
 and name. “~” marks ratios of which two rounds differ by more than ${100 * STEADY} %.</p>
@@ -155,6 +156,7 @@ h1 { font-size: 1.5rem; } h2 { font-size: 1.1rem; margin-top: 2rem; }
 .wide { overflow-x: auto; }
 table { border-collapse: separate; border-spacing: 2px; font-variant-numeric: tabular-nums; }
 th { font-weight: 500; text-align: left; padding: 2px 8px; white-space: nowrap; }
+tbody th { position: sticky; left: 0; background: Canvas; }
 thead th { text-align: right; }
 td { padding: 2px 8px; text-align: right; white-space: nowrap; border-radius: 3px; }
 small { display: block; font-size: 11px; opacity: 0.75; }
