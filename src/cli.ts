@@ -29,7 +29,8 @@ Options:
   --cases           measure nvbandwidth's copy-engine cases for one GPU, with copies of 512 MiB or
                     of --largest; --json prints its format (bandwidth)
   --compare FILE    beside what nvbandwidth printed, as text or JSON (bandwidth --cases)
-  --help            show this text`;
+  --help            show this text
+  --version         show the kit's version`;
 
 /**
  * Runs one command and returns its exit code: 0 for success, 1 for a failure, including one to
@@ -41,6 +42,7 @@ export async function main(args: readonly string[]): Promise<number> {
   try {
     const { command, options } = readArguments(args);
     if (command === "help") return print(USAGE);
+    if (command === "version") return print(VERSION);
     if (command === "demo") return await runDemo(options);
     if (command === "bandwidth") return await runBandwidth(options);
     if (command === "calibrate") return runCalibrate(options);

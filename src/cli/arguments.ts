@@ -25,9 +25,19 @@ export interface CliOptions {
 }
 
 /** Names of the commands. */
-export type Command = "demo" | "bandwidth" | "calibrate" | "doctor" | "help";
+export type Command = "demo" | "bandwidth" | "calibrate" | "doctor" | "help" | "version";
 
-const COMMANDS: readonly Command[] = ["demo", "bandwidth", "calibrate", "doctor", "help"];
+const PLACE = ["device", "driver"];
+const SIZES = ["largest", "full"];
+
+/** The commands, and the options that each of them has. */
+const COMMANDS: Readonly<Record<Exclude<Command, "version">, readonly string[]>> = {
+  demo: [...PLACE, ...SIZES, "out"],
+  bandwidth: [...PLACE, ...SIZES, "json", "cases", "compare"],
+  calibrate: [...PLACE, "json"],
+  doctor: PLACE,
+  help: [],
+};
 
 /** A wrong argument on the command line: exit code 2. */
 export class UsageError extends Error {
@@ -40,15 +50,21 @@ export class UsageError extends Error {
  * @throws UsageError when a command, an option or a value does not exist.
  */
 export function readArguments(args: readonly string[]): { command: Command; options: CliOptions } {
-  const { values, positionals } = parse(args);
+  const { values, positionals, tokens } = parse(args);
   const [command = "help", ...rest] = positionals;
   if (values.help) return { command: "help", options: readOptions(values) };
-  const known = COMMANDS.find((name) => name === command);
-  if (known === undefined) {
-    throw new UsageError(`Cannot run "${command}": it is not a command`);
-  }
+  if (values.version) return { command: "version", options: readOptions(values) };
+  if (!isCommand(command)) throw new UsageError(`Cannot run "${command}": it is not a command`);
   if (rest.length > 0) throw new UsageError(`Cannot run ${command}: unexpected "${rest[0]}"`);
-  return { command: known, options: readOptions(values) };
+  for (const token of tokens) {
+    if (token.kind !== "option" || COMMANDS[command].includes(token.name)) continue;
+    throw new UsageError(`Cannot run ${command} with --${token.name}: it has no such option`);
+  }
+  return { command, options: readOptions(values) };
+}
+
+function isCommand(text: string): text is keyof typeof COMMANDS {
+  return Object.hasOwn(COMMANDS, text);
 }
 
 type Values = ReturnType<typeof parse>["values"];
@@ -58,6 +74,7 @@ function parse(args: readonly string[]) {
     return parseArgs({
       args: [...args],
       allowPositionals: true,
+      tokens: true,
       options: {
         full: { type: "boolean", default: false },
         largest: { type: "string" },
@@ -68,6 +85,7 @@ function parse(args: readonly string[]) {
         cases: { type: "boolean", default: false },
         compare: { type: "string" },
         help: { type: "boolean", short: "h", default: false },
+        version: { type: "boolean", default: false },
       },
     });
   } catch (error) {

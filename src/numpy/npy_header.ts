@@ -223,7 +223,7 @@ class DictionaryReader {
     while (!this.#take(")")) {
       this.#skip();
       // Python 2 wrote an L behind large numbers.
-      const found = /^(0|[1-9]\d{0,18})L?/.exec(this.#text.slice(this.#at, this.#at + 20));
+      const found = /^(0|[1-9]\d{0,38})L?/.exec(this.#text.slice(this.#at, this.#at + 40));
       if (found === null) throw this.#wrong("a size was expected");
       this.#at += found[0].length;
       sizes.push(Number(found[1]));

@@ -3,8 +3,8 @@
 import type { DeviceBuffer } from "../buffers/device_buffer.ts";
 import type { DType } from "../dtype.ts";
 import type { SafetensorsFormat } from "../interop/safetensors/formats.ts";
-import { DisposedError } from "../words/errors.ts";
-import { formatBytes, formatCount, visibleText } from "../words/format.ts";
+import { findTensor } from "../interop/safetensors/model.ts";
+import { formatBytes, formatCount } from "../words/format.ts";
 import { type Parts, partsOf } from "../words/parts.ts";
 import type { DeviceParts } from "./device_parts.ts";
 
@@ -132,13 +132,6 @@ export class ShardedModel
   }
 
   #find(name: string): ShardedTensor {
-    if (this.#disposed) throw new DisposedError(this.toString());
-    const found = this.#tensors.get(name);
-    if (found !== undefined) return found;
-    const some = this.names.slice(0, 3).map((known) => `"${visibleText(known)}"`).join(", ");
-    throw new RangeError(
-      `Cannot find tensor "${visibleText(`${name}`)}": the model has ${this.size}` +
-        (this.size === 0 ? "" : `, such as ${some}`),
-    );
+    return findTensor(this, this.#tensors, name);
   }
 }

@@ -2,6 +2,7 @@
 
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { parseNvbandwidth } from "../../src/measure/nvbandwidth.ts";
+import { VERSION } from "../../src/words/version.ts";
 import { type ChildResult, runDeno } from "../support/child_deno.ts";
 import { PROJECT_ROOT } from "../support/project_files.ts";
 import { TemporaryFolder } from "../support/temporary_folder.ts";
@@ -46,6 +47,7 @@ const WRONG: Record<string, [args: string[], message: string]> = {
   "an unknown command": [["fly"], 'Cannot run "fly": it is not a command'],
   "an unknown option": [["demo", "--fast"], "--fast"],
   "a second word": [["doctor", "now"], 'unexpected "now"'],
+  "an option of another command": [["doctor", "--json"], "Cannot run doctor with --json"],
   "a device that is no number": [["demo", "--device", "first"], "expected a number from 0"],
   "a negative device": [["demo", "--device=-1"], "expected a number from 0"],
   "an unknown driver": [["bandwidth", "--driver", "opencl"], "expected auto, cuda or simulated"],
@@ -62,6 +64,11 @@ for (const [name, [args, message]] of Object.entries(WRONG)) {
     assertStringIncludes(stderr, "Usage:");
   });
 }
+
+Deno.test("cli.ts --version prints the version", async () => {
+  const { code, stdout } = await runCli(["--version"]);
+  assertEquals([code, stdout], [0, `${VERSION}\n`]);
+});
 
 Deno.test("cli.ts doctor says what is wrong and how to mend it, with exit code 1", async () => {
   const { code, stdout } = await runCli(["doctor"]);
@@ -180,13 +187,21 @@ Deno.test("cli.ts demo measures nothing when its folder cannot be made", async (
   assertStringIncludes(stderr, `Cannot write into ${file}/out: `);
 });
 
-for (const args of [["help"], ["bandwidth"], ["bandwidth", "--json"], ["doctor"], ["demo"]]) {
+const SMALL = ["--driver", "simulated", "--largest", "4 KiB"];
+
+for (
+  const args of [["help"], ["bandwidth", ...SMALL], ["bandwidth", "--json", ...SMALL], [
+    "doctor",
+    "--driver",
+    "simulated",
+  ], ["demo", ...SMALL]]
+) {
   const ignore = Deno.build.os !== "linux"; // where /dev/full is
   const name = `cli.ts ${args.join(" ")} ends with a sentence when its output cannot be written`;
   Deno.test({ name, ignore }, async () => {
     using folder = new TemporaryFolder();
     const cli = new URL("src/cli.ts", PROJECT_ROOT).pathname;
-    const options = ["--driver", "simulated", "--largest", "4 KiB", "--out", folder.path];
+    const options = args[0] === "demo" ? ["--out", folder.path] : [];
     const words = [Deno.execPath(), "run", "-A", "--quiet", "--no-check", cli, ...args, ...options];
     const command = `${words.map((word) => `'${word}'`).join(" ")} > /dev/full`;
     const { code, stderr } = await new Deno.Command("sh", { args: ["-c", command] }).output();

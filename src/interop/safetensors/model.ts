@@ -122,13 +122,27 @@ export class SafetensorsModel
   }
 
   #find(name: string): LoadedTensor {
-    if (this.#disposed) throw new DisposedError(this.toString());
-    const found = this.#tensors.get(name);
-    if (found !== undefined) return found;
-    const some = this.names.slice(0, 3).map((known) => `"${visibleText(known)}"`).join(", ");
-    throw new RangeError(
-      `Cannot find tensor "${visibleText(`${name}`)}": the model has ${this.size}` +
-        (this.size === 0 ? "" : `, such as ${some}`),
-    );
+    return findTensor(this, this.#tensors, name);
   }
+}
+
+/**
+ * Finds a tensor of a model.
+ *
+ * @throws DisposedError when the model was disposed.
+ * @throws RangeError when it has none of that name; the message names some.
+ */
+export function findTensor<T>(
+  model: { readonly disposed: boolean; toString(): string },
+  tensors: ReadonlyMap<string, T>,
+  name: string,
+): T {
+  if (model.disposed) throw new DisposedError(model.toString());
+  const found = tensors.get(name);
+  if (found !== undefined) return found;
+  const some = [...tensors.keys()].slice(0, 3).map((known) => `"${visibleText(known)}"`).join(", ");
+  throw new RangeError(
+    `Cannot find tensor "${visibleText(`${name}`)}": the model has ${tensors.size}` +
+      (tensors.size === 0 ? "" : `, such as ${some}`),
+  );
 }

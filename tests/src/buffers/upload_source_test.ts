@@ -69,6 +69,7 @@ Deno.test("CudaDevice.upload() refuses values that do not fit", () =>
     await refuse("12", "an array or an iterable of numbers");
     await refuse(5, "an array or an iterable of numbers");
     await refuse(null, "an array or an iterable of numbers");
+    await refuse(new Proxy(new Uint8Array(1), {}), "a Proxy of a typed array");
     assertEquals(gpu.live().count, 0);
   }));
 
