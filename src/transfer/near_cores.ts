@@ -32,12 +32,12 @@ export const OWN_SYSTEM: CoreSystem = { read: readOwn, allowed: allowedHere };
  * bound to cores of one node or of others, and where the system cannot be asked.
  */
 export function findNearCores(
-  busIdOf: () => string,
+  askBusId: () => string,
   system: CoreSystem = OWN_SYSTEM,
 ): NearCores | undefined {
   const nodes = listed(system.read("devices/system/node/online"));
   if (nodes.length < 2) return undefined;
-  const text = system.read(`bus/pci/devices/${busIdOf().toLowerCase()}/numa_node`);
+  const text = system.read(`bus/pci/devices/${askBusId().toLowerCase()}/numa_node`);
   const node = Number(text?.trim() || -1); // -1 stands for no node there, too
   if (!nodes.includes(node)) return undefined;
   const near = listed(system.read(`devices/system/node/node${node}/cpulist`));
