@@ -24,6 +24,7 @@ import {
 import {
   FEWEST_LANES,
   FEWEST_REPORTING,
+  MANY_LANES,
   pieceBytesFor,
   WAKING_RING_BYTES,
   type Way,
@@ -97,7 +98,8 @@ export class TransferEngine {
     { system = OWN_SYSTEM }: { readonly system?: CoreSystem } = {},
   ) {
     const { driver, deviceHandle } = context;
-    const nearCores = findNearCores(() => busIdOf(driver, deviceHandle), system);
+    const fewest = Math.min(MANY_LANES, limits.laneCount);
+    const nearCores = findNearCores(() => busIdOf(driver, deviceHandle), { fewest, system });
     this.#context = context;
     this.limits = nearCores === undefined ? limits : limitsOnCores(limits, nearCores.count);
     this.#demand = new Demand(limits.demandBytes);

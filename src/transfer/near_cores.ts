@@ -29,15 +29,16 @@ export const OWN_SYSTEM: CoreSystem = { read: readOwn, allowed: allowedHere };
 /**
  * Finds the cores near a device, as far as the program may use them. Returns undefined where there is
  * nothing to choose: on a machine of one node, for a device that is at no node, for a program that was
- * bound to cores of one node or of others, and where the system cannot be asked.
+ * bound to cores of one node or of others, where fewer cores are near than are wanted at least, and where
+ * the system cannot be asked.
  */
 export function findNearCores(
-  busIdOf: () => string,
-  system: CoreSystem = OWN_SYSTEM,
+  askBusId: () => string,
+  { fewest, system = OWN_SYSTEM }: { readonly fewest: number; readonly system?: CoreSystem },
 ): NearCores | undefined {
   const nodes = listed(system.read("devices/system/node/online"));
   if (nodes.length < 2) return undefined;
-  const text = system.read(`bus/pci/devices/${busIdOf().toLowerCase()}/numa_node`);
+  const text = system.read(`bus/pci/devices/${askBusId().toLowerCase()}/numa_node`);
   const node = Number(text?.trim() || -1); // -1 stands for no node there, too
   if (!nodes.includes(node)) return undefined;
   const near = listed(system.read(`devices/system/node/node${node}/cpulist`));
@@ -47,7 +48,7 @@ export function findNearCores(
   for (const core of near) set[core >> 3] = (set[core >> 3] ?? 0) | 1 << (core & 7);
   for (const [at, cores] of allowed.entries()) set[at] = (set[at] ?? 0) & cores;
   const count = countOf(set);
-  return count === 0 || count === countOf(allowed) ? undefined : { node, count, set };
+  return count < fewest || count === countOf(allowed) ? undefined : { node, count, set };
 }
 
 /** Reads the name of a device's place on the bus, as files below `/sys` have it; empty where there is none. */

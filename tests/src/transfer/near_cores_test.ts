@@ -26,7 +26,8 @@ const TWO_NODES: SimulatedNodes = {
 
 function nearOn(machine: Partial<SimulatedNodes>, id = HERE) {
   using folder = new TemporaryFolder();
-  const near = findNearCores(() => id, systemIn(folder.path, { ...TWO_NODES, ...machine }));
+  const system = systemIn(folder.path, { ...TWO_NODES, ...machine });
+  const near = findNearCores(() => id, { fewest: 3, system });
   return near && { node: near.node, count: near.count, cores: coresIn(near.set) };
 }
 
@@ -47,6 +48,7 @@ Deno.test("findNearCores() finds none where there is nothing to choose", () => {
   assertEquals(nearOn({ allowed: [0, 1, 8] }), undefined, "bound to another node");
   assertEquals(nearOn({ allowed: [4, 5] }), undefined, "bound to this node");
   assertEquals(nearOn({ allowed: [] }), undefined, "no processor");
+  assertEquals(nearOn({ allowed: [0, 1, 2, 4, 5] }), undefined, "too few near ones");
   assertEquals(nearOn({ allowed: undefined }), undefined, "the system does not say");
 });
 
@@ -62,7 +64,7 @@ Deno.test("findNearCores() asks no device on a machine whose nodes nobody can re
   const asked = () => {
     throw new Error("the device was asked");
   };
-  assertEquals(findNearCores(asked, refused), undefined);
+  assertEquals(findNearCores(asked, { fewest: 1, system: refused }), undefined);
 });
 
 Deno.test("findNearCores() keeps to the node and to what is allowed, on random machines", () => {
@@ -80,9 +82,11 @@ Deno.test("findNearCores() keeps to the node and to what is allowed, on random m
       devices: new Map([[HERE, node]]),
       allowed,
     };
-    const near = findNearCores(() => HERE, systemIn(folder.path, machine));
+    const fewest = 1 + random.below(10);
+    const near = findNearCores(() => HERE, { fewest, system: systemIn(folder.path, machine) });
     const expected = coresOf(node).filter((core) => allowed.includes(core));
-    const isChoice = nodeCount > 1 && expected.length > 0 && expected.length < allowed.length;
+    const isChoice = nodeCount > 1 && expected.length >= fewest &&
+      expected.length < allowed.length;
     assertEquals(near && coresIn(near.set), isChoice ? expected : undefined, `round ${round}`);
     assertEquals(near?.count, isChoice ? expected.length : undefined);
   }

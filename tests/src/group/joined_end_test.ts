@@ -1,0 +1,78 @@
+// The end of a group of several processes: NCCL takes half a second to give a communicator back, in which the
+// program goes on; and a failure on the way is one warning, after which nothing is left.
+
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import type { DriverApi } from "../../../ffi/cuda.ts";
+import type { NcclApi } from "../../../ffi/nccl.ts";
+import { OWN_NCCL } from "../../../ffi/nccl_library.ts";
+import { simulateDriver } from "../../../src/entries/simulated.ts";
+import { CudaDevice } from "../../../src/device/device.ts";
+import { join } from "../../support/group/joined_ranks.ts";
+import { freeAddress } from "../../support/group/rank_process.ts";
+import { CaughtWarnings } from "../../support/warnings.ts";
+import { liveNames } from "../../support/with_device.ts";
+
+const SIZE = 3;
+const INTERNAL_ERROR = 3;
+
+type Destroy = NcclApi["ncclCommDestroyNonblocking"];
+
+/** A machine whose communicators are destroyed in a way of the test's. */
+function machineWith(make: (own: Destroy) => Destroy): DriverApi {
+  const driver = simulateDriver({ deviceCount: 8 });
+  const own = (driver as DriverApi & { readonly [OWN_NCCL]: NcclApi })[OWN_NCCL];
+  const destroy = make(own.ncclCommDestroyNonblocking);
+  return { ...driver, [OWN_NCCL]: { ...own, ncclCommDestroyNonblocking: destroy } } as DriverApi;
+}
+
+/** Joins ranks, ends their groups, and tells what they were warned of; nothing may be left. */
+async function endAll(make: (own: Destroy) => Destroy): Promise<readonly string[]> {
+  using warnings = new CaughtWarnings();
+  const rendezvous = freeAddress();
+  await Promise.all(Array.from({ length: SIZE }, async (_, rank) => {
+    using gpu = CudaDevice.open(rank, { driver: machineWith(make) });
+    {
+      await using group = await join({ rendezvous, rank, size: SIZE, device: gpu });
+      using x = gpu.alloc("float32", 8).fill(rank + 1);
+      await group.allReduce(x);
+      assertEquals((await x.download())[0], SIZE * (SIZE + 1) / 2);
+    }
+    assertEquals(liveNames(gpu), [], `something is live on rank ${rank}`);
+  }));
+  return warnings.texts;
+}
+
+Deno.test("a group of several processes ends while the program goes on", async () => {
+  let turnCount = 0;
+  const timer = setInterval(() => turnCount++, 5);
+  const late: number[] = [];
+  const texts = await endAll((own) => async (handle) => {
+    const before = turnCount;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    late.push(turnCount - before);
+    return own(handle);
+  });
+  clearInterval(timer);
+  assertEquals(texts, []);
+  assertEquals(late.length, SIZE);
+  assert(late.every((count) => count > 0), `${late} turns`);
+});
+
+const failures: Record<string, Destroy> = {
+  "fails": () => Promise.resolve(INTERNAL_ERROR),
+  "is refused": () => Promise.reject(new Error("no thread is left")),
+  "throws": () => {
+    throw new Error("no thread is left");
+  },
+};
+
+for (const [what, failing] of Object.entries(failures)) {
+  Deno.test(`a group of several processes ends with a warning where NCCL's end ${what}`, async () => {
+    const texts = await endAll(() => failing);
+    assertEquals(texts.length, SIZE);
+    for (const text of texts) {
+      assertStringIncludes(text, "a communicator");
+      assertStringIncludes(text, what === "fails" ? "ncclInternalError" : "no thread is left");
+    }
+  });
+}
