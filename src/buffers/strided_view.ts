@@ -10,8 +10,10 @@ import {
 } from "../dlpack/dlpack_tensor.ts";
 import { type ArrayOf, type DType, elementBytes, type ScalarOf } from "../dtype.ts";
 import { KERNEL_MEMORY, type KernelMemory } from "../launch/kernel_memory.ts";
-import type { CudaStream } from "../order/stream.ts";
+import { Fence } from "../order/fence.ts";
+import { type CudaStream, queueOf } from "../order/stream.ts";
 import { STREAM_CHOICE, type StreamChoice, streamOn } from "../order/stream_choice.ts";
+import { waitForGpu } from "../order/waiting.ts";
 import { type MemorySpan, streamForCopy } from "../transfer/copy.ts";
 import { queueStridedFill } from "../transfer/fill.ts";
 import { transfer } from "../transfer/host_transfer.ts";
@@ -284,18 +286,21 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
     const host = hostSource(this, source, { toString: () => `upload to ${this}` });
     const copy = this.#copyOf(packed.strided(), stream);
     const [use] = usesOf(copy);
-    const andThen = { uses: [use], queue: () => queueShapedCopyNow(copy) };
-    const task = {
-      direction: "upload",
-      stream,
-      span: packed.span,
-      host,
-      onProgress,
-      signal,
-    } as const;
-    await transfer({ ...task, andThen });
-    using copied = stream.record();
-    await copied.synchronize();
+    let copied: Fence | undefined;
+    const queue = () => {
+      queueShapedCopyNow(copy);
+      // Not an event of the stream's, which the program may have disposed by now.
+      copied = Fence.behind(this.context, queueOf(stream).handle);
+    };
+    const { span } = packed;
+    const task = { direction: "upload", stream, span, host, onProgress, signal } as const;
+    try {
+      await transfer({ ...task, andThen: { uses: [use], queue } });
+      const fence = copied;
+      if (fence !== undefined) await waitForGpu(() => fence.poll(), () => fence.waitElsewhere());
+    } finally {
+      copied?.dispose();
+    }
   }
 
   /**

@@ -210,6 +210,16 @@ Deno.test("Errors about indices name those that there are", () =>
     assertThrows(() => none.view(0), RangeError, "there is none");
   }));
 
+Deno.test("StridedView.upload() ends also when its stream is disposed meanwhile", () =>
+  withDevice(async (gpu) => {
+    using matrix = gpu.zeros("float32", [2, 3]);
+    const stream = gpu.createStream();
+    const uploaded = matrix.transpose().upload(new Float32Array([1, 4, 2, 5, 3, 6]), { stream });
+    stream.dispose();
+    await uploaded;
+    assertEquals(await matrix.download(), SIX);
+  }));
+
 Deno.test("GpuBuffer.strided() keeps strides of its own", () =>
   withDevice(async (gpu) => {
     using line = await gpu.upload(SIX);
