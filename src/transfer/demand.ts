@@ -8,6 +8,18 @@ import type { Lending } from "./copy_lanes.ts";
  */
 const LANES_FROM_COUNT = 32;
 
+/** Bytes from which on that holds for few transfers: one device gains some 5 ms for each GiB. */
+const LANES_FROM_BYTES = 16 * 2 ** 30;
+
+/** The same where several devices work at once, which lent threads serve at a third of the speed. */
+const SHARED_LANES_FROM_BYTES = 2 * 2 ** 30;
+
+/** How transfers are made. */
+export interface LaneUse extends Lending {
+  /** Whether several devices have transfers under way. */
+  readonly isShared: boolean;
+}
+
 /** The demand for transfers of one context. */
 export class Demand {
   readonly #enoughBytes: number;
@@ -31,7 +43,9 @@ export class Demand {
   }
 
   /** Returns whether lanes pay off: later for transfers that can use lent threads. */
-  paysForLanes({ canLend }: Lending): boolean {
-    return canLend ? this.#count >= LANES_FROM_COUNT : this.paysForRing;
+  paysForLanes({ canLend, isShared }: LaneUse): boolean {
+    if (!canLend) return this.paysForRing;
+    const fromBytes = isShared ? SHARED_LANES_FROM_BYTES : LANES_FROM_BYTES;
+    return this.#count >= LANES_FROM_COUNT || this.#byteLength >= fromBytes;
   }
 }

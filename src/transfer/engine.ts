@@ -170,7 +170,9 @@ export class TransferEngine {
   anticipate(byteLength: number, { canLend }: Lending): void {
     this.#demand.add(byteLength);
     if (this.limits.laneCount < FEWEST_LANES) return;
-    if (this.#demand.paysForLanes({ canLend: canLend && CAN_LEND })) this.startLanes();
+    const { active } = this.#share;
+    const isShared = active.size > (active.has(this) ? 1 : 0);
+    if (this.#demand.paysForLanes({ canLend: canLend && CAN_LEND, isShared })) this.startLanes();
   }
 
   /** Whether copies of a caller that blocks go to lent threads until lanes run. */
