@@ -6,12 +6,13 @@ import { join } from "node:path";
 import { CudaDevice } from "../mod.ts";
 import type { DeviceParts, LinkCase, PlacementRule } from "../src/entries/group.ts";
 import { fillPattern } from "../src/measure/pattern.ts";
+import { TransferEngine } from "../src/transfer/engine.ts";
 import { hostLimits } from "./peers/host_limits.ts";
 import { type BenchRow, median, type Reference, report } from "./result_file.ts";
 import { readFlags, SEED, verify } from "./transfer/bench_run.ts";
 
 const SAMPLE_COUNT = 5;
-/** Transfers before anything but the first is timed, so that lanes run. */
+/** Transfers before anything but the first is timed. */
 const WARM_COUNT = 20;
 const COLUMNS = 4096;
 const TENSOR_COUNT = 64;
@@ -108,6 +109,7 @@ async function uploadRows(): Promise<void> {
     }, { ceiling: ceilings.up, count: 1 });
     void parts;
   }
+  await runLanes();
   using one = first?.alloc("uint8", shape);
   for (let warm = 0; warm < WARM_COUNT; warm++) await one?.upload(array);
   await speedRow("upload to one device", () => one?.upload(array), { ceiling: ceilings.up });
@@ -136,7 +138,13 @@ async function uploadRows(): Promise<void> {
   );
 }
 
+/** Waits until the threads run that a program which goes on has: but for the first, no row is without. */
+async function runLanes(): Promise<void> {
+  await Promise.all(gpus.map(({ context }) => TransferEngine.of(context).runLanes()));
+}
+
 async function downloadRows(): Promise<void> {
+  await runLanes();
   for (const split of [0, 1] as const) {
     using parts = await gpus.upload(array, { shape, split });
     const what = split === 0 ? "rows" : "columns";
@@ -162,6 +170,7 @@ async function downloadRows(): Promise<void> {
 
 /** A model of matrices that are split by rows, by columns, or not at all. */
 async function modelRows(): Promise<void> {
+  await runLanes();
   const folder = await Deno.makeTempDir({ prefix: "vramkit-bench-" });
   try {
     const path = join(folder, "model.safetensors");
