@@ -1,5 +1,5 @@
-// The parts that a process brings to the handshake of a group, the limit of its patience, and the words of the errors
-// that both sides have.
+// The parts that a process brings to the handshake of a group, the limit of its patience, and the words of the
+// errors that both sides have.
 
 import { visibleText } from "../words/format.ts";
 import { GroupError } from "./group_error.ts";

@@ -1,5 +1,5 @@
-// The place where the processes of a group meet: a TCP address or a Unix socket, of which rank 0 listens and the
-// others connect, as an option says it or as launchers put it into the environment.
+// The place where the processes of a group meet: a TCP address or a Unix socket, of which rank 0 listens and
+// the others connect, as an option says it or as launchers put it into the environment.
 
 /** A place to meet. */
 export type MeetingPlace =

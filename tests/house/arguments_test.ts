@@ -1,6 +1,6 @@
-// The walk over all arguments: every public method, function, constructor and static is tried with every
-// wrong thing in the place of its first two arguments. Some take it, as an option that is left out or a value that fits;
-// what they throw is never the language's own message, which names neither the call nor the remedy.
+// The walk over all arguments: every public method, function, constructor and static is tried with every wrong
+// thing in the place of its first two arguments. Some take it, as an option that is left out or a value that
+// fits; what they throw is never the language's own message, which names neither the call nor the remedy.
 
 import { assertEquals } from "@std/assert";
 import * as kit from "../../mod.ts";

@@ -1,8 +1,8 @@
 // The long run of what tests/src/group/ does briefly: processes that join a group, reduce and leave it, many
-// times, with the memory of the devices and of the processes watched: `deno run -A endurance.ts [COUNT [SECONDS]]`.
-// Two H200s take 0.84 seconds for each: 0.05 to start, 0.15 to connect with the first call, and half a second in
-// which NCCL waits for a thread of its own at the end.
-// NCCL takes half a second to give a communicator back, in which the next group is joined.
+// times, with the memory of the devices and of the processes watched: `deno run -A endurance.ts [COUNT
+// [SECONDS]]`. Two H200s take 0.84 seconds for each: 0.05 to start, 0.15 to connect with the first call, and
+// half a second in which NCCL waits for a thread of its own at the end. NCCL takes half a second to give a
+// communicator back, in which the next group is joined.
 
 import { CudaDevice, formatBytes } from "../../../mod.ts";
 import { ON_GPU } from "../driver.ts";
