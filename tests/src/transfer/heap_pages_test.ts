@@ -33,30 +33,37 @@ async function outputOf(program: string): Promise<unknown> {
 }
 
 Deno.test("prepareHeap() makes the pages that the next arrays take", linux, async () => {
-  const [first, second, third] = await outputOf(`
-    const counts = [];
-    for (let i = 0; i < 3; i++) prepareHeap(MIB);
-    for (let i = 0; i < 3; i++) {
-      counts.push(pagesOfNewBlock(2 * MIB));
-      new Uint8Array(2 * MIB);
+  const missing = await outputOf(`
+    const kept = [];
+    const missing = [];
+    for (const byteLength of [MIB, MIB / 4, 3 * MIB, MIB / 16, 2 * MIB]) {
+      for (let i = 0; i < 6; i++) {
+        prepareHeap(byteLength);
+        const pageCount = byteLength / 4096 - 1;
+        if (pagesOfNewBlock(byteLength) < pageCount - 8) missing.push([byteLength, i]);
+        kept.push(new Uint8Array(byteLength));
+      }
     }
-    console.log(JSON.stringify(counts));
-  `) as number[];
-  for (const count of [first, second, third]) assert((count ?? 0) > 500, `${count} of 511 pages`);
+    console.log(JSON.stringify(missing));
+  `);
+  assertEquals(missing, []);
 });
 
 Deno.test(
-  "prepareHeap() makes none for a few arrays, for small ones and for large ones",
+  "prepareHeap() makes few pages for the first array, and none for small and large ones",
   linux,
   async () => {
-    const grown = await outputOf(`
-    const before = residentBytes();
+    const [none, few] = await outputOf(`
+    host.free(host.malloc(8n * BigInt(MIB))); // the heap serves blocks of this size from here on
+    const before = pagesOfNewBlock(4 * MIB);
     for (let i = 0; i < 1000; i++) prepareHeap(65_535);
     for (let i = 0; i < 1000; i++) prepareHeap(4 * MIB + 1);
-    for (let i = 0; i < 32; i++) prepareHeap(65_536);
-    console.log(residentBytes() - before);
-  `) as number;
-    assert(grown < 4 * 2 ** 20, `${grown} bytes`);
+    const none = pagesOfNewBlock(4 * MIB) - before;
+    prepareHeap(2 ** 18);
+    console.log(JSON.stringify([none, pagesOfNewBlock(4 * MIB) - before]));
+  `) as [number, number];
+    assert(none <= 8, `${none} pages`);
+    assert(few >= 3 * 64 - 72 && few <= 3 * 64 + 8, `${few} pages`);
   },
 );
 
