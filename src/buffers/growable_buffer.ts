@@ -14,7 +14,7 @@ import type { MemorySpan } from "../transfer/copy.ts";
 import type { HostMemory } from "../transfer/host_memory.ts";
 import type { StreamTarget } from "../transfer/staged_writer.ts";
 import { writableInto } from "../transfer/web_streams.ts";
-import { CudaUnavailableError, DisposedError, isOutOfMemory } from "../words/errors.ts";
+import { CudaError, CudaUnavailableError, DisposedError, isOutOfMemory } from "../words/errors.ts";
 import { type ByteSize, formatBytes, parseBytes } from "../words/format.ts";
 import type { TransferChoice } from "../transfer/transfer_choice.ts";
 import { setElements } from "./set_elements.ts";
@@ -351,7 +351,8 @@ function reserveFor(resource: VirtualMemoryResource, request: VirtualRangeReques
   try {
     return resource.reserve(request);
   } catch (cause) {
-    if (!isOutOfMemory(cause)) throw cause;
+    const isReserving = cause instanceof CudaError && cause.call === "cuMemAddressReserve";
+    if (!isReserving || !isOutOfMemory(cause)) throw cause;
     throw new RangeError(
       `Cannot reserve ${formatBytes(request.reservedBytes)} of addresses: the driver has not so ` +
         `many in a row; pass a smaller reserveSize`,

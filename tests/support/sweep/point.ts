@@ -161,7 +161,8 @@ function isExpected(error: unknown, driver: SweepDriver, fault: SweepFault | und
   if (fault === undefined || !driver.hasFired) return false;
   if (fault.name === "cuInit" && error instanceof CudaUnavailableError) return true;
   if (error instanceof OutOfMemoryError && driver.isMemoryExcused) return true;
-  const isWrapped = error instanceof OutOfMemoryError || error instanceof TicketError;
+  const isWrapped = error instanceof OutOfMemoryError || error instanceof TicketError ||
+    error instanceof RangeError && fault.name === "cuMemAddressReserve";
   const failed = isWrapped ? error.cause : error;
   return failed instanceof CudaError && failed.code === fault.status;
 }
