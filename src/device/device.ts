@@ -148,6 +148,7 @@ import {
   type CudaStream,
   defaultStreamOf,
   type StreamOptions,
+  synchronizeStreams,
 } from "../order/stream.ts";
 import { STREAM_CHOICE, type StreamChoice, streamOn } from "../order/stream_choice.ts";
 import { finishPending } from "../order/stream_queue.ts";
@@ -919,11 +920,14 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   }
 
   /**
-   * Resolves when all work on the default stream is done, transfers included. Other streams have
-   * {@link CudaStream.synchronize}; {@link CudaDevice.synchronizeSync} waits for all.
+   * Resolves when all work queued so far is done, transfers included, on the default stream and on all
+   * from {@link CudaDevice.createStream}. The event loop keeps running. Streams of other libraries are
+   * theirs: {@link CudaDevice.synchronizeSync} waits for these, too.
+   *
+   * @throws CudaError when queued work failed.
    */
   synchronize(): Promise<void> {
-    return this.stream.synchronize();
+    return synchronizeStreams(this.context);
   }
 
   /** Blocks until all work on all streams is done, transfers included (cuCtxSynchronize). */

@@ -67,6 +67,8 @@ const FOREIGN_STREAM_OPTIONS = new OptionSet<ForeignStreamOptions>({
 
 const defaultStreams = new WeakMap<Context, CudaStream>();
 const legacyStreams = new WeakMap<Context, CudaStream>();
+/** Streams that programs made, by handle; one that is lost is collected nevertheless. */
+const madeStreams = new WeakMap<Context, Map<bigint, WeakRef<CudaStream>>>();
 
 /** Returns the queue of a stream, which order works with. */
 export let queueOf: (stream: CudaStream) => StreamQueue;
@@ -361,6 +363,8 @@ export class CudaStream implements Disposable {
     }
     if (this.#record.released) return;
     requireUncaptured(this, "call dispose()");
+    const made = madeStreams.get(this.context);
+    if (made?.get(this.#queue.key)?.deref() === this) made.delete(this.#queue.key);
     this.#record.release(() => this.#queue.leaveMark());
   }
 
@@ -443,7 +447,30 @@ export function createStream(context: Context, options: StreamOptions = {}): Cud
   const priority = priorityNumber(context, options.priority ?? "normal");
   const flags = CUstream_flags.CU_STREAM_NON_BLOCKING;
   const handle = take64(context, "cuStreamCreateWithPriority", flags, priority);
-  return new CudaStream(new Parts({ ...options, context, handle }));
+  const stream = new CudaStream(new Parts({ ...options, context, handle }));
+  const made = madeStreams.get(context) ?? new Map();
+  madeStreams.set(context, made.set(handle, new WeakRef(stream)));
+  return stream;
+}
+
+/**
+ * Resolves when all work queued so far is done on the default stream and on those that programs made
+ * and did not dispose.
+ *
+ * @throws CudaError when queued work failed.
+ */
+export async function synchronizeStreams(context: Context): Promise<void> {
+  const made = [...madeStreams.get(context)?.values() ?? []];
+  await defaultStreamOf(context).synchronize();
+  for (const reference of made) {
+    const stream = reference.deref();
+    try {
+      if (stream?.disposed === false) await stream.synchronize();
+    } catch (error) {
+      // Disposed meanwhile.
+      if (!(error instanceof DisposedError && stream?.disposed)) throw error;
+    }
+  }
 }
 
 /** A stream of another library's, and the call that tells the library that it is not used any more. */

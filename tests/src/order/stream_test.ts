@@ -147,6 +147,37 @@ testHoldingStream("CudaStream.synchronize() serves many waits at once", async (g
   assert(stream.isIdle);
 });
 
+testHoldingStream(
+  "CudaDevice.synchronize() waits for all streams of the program's",
+  async (gpu) => {
+    using first = gpu.createStream();
+    using second = gpu.createStream();
+    using firstHeld = new HeldStream(gpu, first);
+    using held = new HeldStream(gpu, second);
+    let isOver = false;
+    const waiting = gpu.synchronize().then(() => isOver = true);
+    firstHeld.release();
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    assertFalse(isOver);
+    held.release();
+    await waiting;
+    assert(first.isIdle && second.isIdle);
+  },
+);
+
+testHoldingStream(
+  "CudaDevice.synchronize() passes streams that are disposed meanwhile",
+  async (gpu) => {
+    const stream = gpu.createStream();
+    using held = new HeldStream(gpu, stream);
+    const waiting = gpu.synchronize();
+    stream.dispose();
+    held.release();
+    await waiting;
+    await gpu.synchronize();
+  },
+);
+
 Deno.test("CudaStream.synchronize() rejects with what the work failed with", () => {
   const { driver, setFault } = faultyDriver();
   return withDevice(async (gpu) => {
