@@ -14,7 +14,7 @@ export interface HostLimit {
   readonly samples: readonly number[];
 }
 
-/** What is measured: memory alone, what moves between it and devices, or both. */
+/** The part to measure: memory alone, what moves between it and devices, or both. */
 export type LimitKind = "host" | "chains" | "all";
 
 /** Measures with several numbers of threads; nothing, with the reason on the console, without a compiler. */

@@ -4,6 +4,7 @@
 
 import { withoutNumbers } from "../accounting/ids.ts";
 import type { Context } from "../driver/context.ts";
+import { succeeds } from "../driver/release.ts";
 import { registerWaiting } from "../order/safety_net.ts";
 import { finishPending } from "../order/stream_queue.ts";
 import { forgetNewArrays } from "../transfer/landing.ts";
@@ -39,8 +40,8 @@ export interface RehearsedDevice {
 }
 
 /**
- * Makes the calls that programs make first, with a block of a few bytes, and leaves nothing: no object,
- * no number, and nothing in the counters. A driver that fails here fails at the program's own calls,
+ * Makes the calls that programs make first, with a block of a few bytes, and leaves no object, no number
+ * and nothing in the counters. A driver that fails here fails at the program's own calls,
  * too, which say so.
  */
 export function rehearse(gpu: RehearsedDevice): void {
@@ -48,32 +49,22 @@ export function rehearse(gpu: RehearsedDevice): void {
   const { ledger } = context;
   if (ledger.device.totalCount > 0 || ledger.length > 0) return;
   withoutNumbers((before) => {
-    const isDone = (bytes: Uint8Array) => {
-      const isDone = quietly(() => rehearseRound(gpu, bytes));
-      quietly(() => finishPending(context, "rehearse")); // where the GPU was still at work
+    const tryRound = (bytes: Uint8Array) => {
+      const isDone = succeeds(() => rehearseRound(gpu, bytes));
+      succeeds(() => finishPending(context, "rehearse")); // where the GPU was still at work
       ledger.releaseAfter(before);
       return isDone;
     };
     const few = new Uint8Array(FEW_BYTES);
-    if (!isDone(few)) return;
+    if (!tryRound(few)) return;
     const end = performance.now() + LIMIT_MILLISECONDS;
-    for (let round = 1; round < MOST_ROUNDS && performance.now() < end; round++) isDone(few);
+    for (let round = 1; round < MOST_ROUNDS && performance.now() < end; round++) tryRound(few);
     const more = new Uint8Array(MORE_BYTES);
-    for (let round = 0; round < MORE_ROUNDS; round++) isDone(more);
+    for (let round = 0; round < MORE_ROUNDS; round++) tryRound(more);
   });
-  quietly(() => context.waitForAll()); // the pool gives its memory back to the device
+  succeeds(() => context.waitForAll()); // the pool gives its memory back to the device
   context.forgetCounts();
   forgetNewArrays(context);
-}
-
-/** Calls a function, and returns whether it did not throw. */
-function quietly(body: () => void): boolean {
-  try {
-    body();
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** Small transfers on an idle stream are over when their calls return, so nothing is awaited. */

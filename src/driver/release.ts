@@ -28,6 +28,16 @@ export function tryRelease(driver: Driver, what: string, release: Release): bool
   }
 }
 
+/** Calls a function whose failure is told elsewhere; returns whether it succeeded. */
+export function succeeds(body: () => void): boolean {
+  try {
+    body();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /**
  * Reports on the console that something could not be released. After an error that broke the
  * context nothing can be released, which is reported once.

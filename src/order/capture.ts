@@ -4,7 +4,7 @@
 import { CUresult, CUstreamCaptureMode } from "../../ffi/constants.ts";
 import type { Context } from "../driver/context.ts";
 import { read64 } from "../driver/driver.ts";
-import { releaseAll, tryRelease } from "../driver/release.ts";
+import { releaseAll, succeeds, tryRelease } from "../driver/release.ts";
 import { CudaError } from "../words/errors.ts";
 import { Fence } from "./fence.ts";
 
@@ -181,16 +181,6 @@ export abstract class Capture {
     active = undefined;
     for (const { context } of this.#members.values()) context.isCapturing = false;
     this.#members.clear(); // an event may keep the capture, which need not keep the streams
-  }
-}
-
-/** Calls a function, and returns whether it did not throw. */
-function succeeds(body: () => void): boolean {
-  try {
-    body();
-    return true;
-  } catch {
-    return false;
   }
 }
 

@@ -14,7 +14,7 @@ const LANES_FROM_BYTES = 16 * 2 ** 30;
 /** The same where several devices work at once, which lent threads serve at a third of the speed. */
 const SHARED_LANES_FROM_BYTES = 2 * 2 ** 30;
 
-/** How transfers are made. */
+/** Circumstances of a transfer that decide whether lanes pay off. */
 export interface LaneUse extends Lending {
   /** Whether several devices have transfers under way. */
   readonly isShared: boolean;

@@ -15,7 +15,7 @@ export interface NearCores {
   readonly set: Uint8Array<ArrayBuffer>;
 }
 
-/** What is asked of the system. */
+/** Calls that ask the system about its cores. */
 export interface CoreSystem {
   /** Returns the text of a file below `/sys`; undefined where it is not there or must not be read. */
   read(path: string): string | undefined;

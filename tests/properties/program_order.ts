@@ -8,6 +8,7 @@ import type { CudaDevice } from "../../src/device/device.ts";
 import { saveSafetensors } from "../../src/interop/safetensors/save.ts";
 import type { CudaEvent } from "../../src/order/event.ts";
 import type { CudaStream } from "../../src/order/stream.ts";
+import { LateCalls } from "../support/late_calls.ts";
 import type { Random } from "../support/random.ts";
 import type { TemporaryFolder } from "../support/temporary_folder.ts";
 
@@ -71,8 +72,7 @@ export class Program {
   readonly #places: readonly ProgramPlace[];
   readonly #blocks: Block[] = [];
   readonly #arrays: HostArray[] = [];
-  /** Of calls that the program has not awaited, with the checks of what they give. */
-  readonly #open: Promise<unknown>[] = [];
+  readonly #calls: LateCalls;
   readonly #events: CudaEvent[] = [];
   readonly #log: string[] = [];
   readonly #folder: TemporaryFolder;
@@ -89,6 +89,7 @@ export class Program {
   /** Prepares a program on some devices; it orders its streams itself where the kit does not. */
   constructor(random: Random, places: readonly ProgramPlace[], folder: TemporaryFolder) {
     this.#random = random;
+    this.#calls = new LateCalls(random, this.#log);
     this.#places = places;
     this.#folder = folder;
     this.#ordersStreams = places.some(({ gpu }) => !gpu.context.ordersStreams);
@@ -134,7 +135,7 @@ export class Program {
       () => this.#blocking(() => this.#wait()),
     ];
     for (let call = 0; call < callCount; call++) await this.#random.pick(calls)?.();
-    await Promise.all(this.#open);
+    await this.#calls.settle();
     for (const block of this.#blocks) {
       const [stream] = block.place.streams;
       if (stream !== undefined) this.#use(block, stream);
@@ -173,7 +174,7 @@ export class Program {
     const { part, from, stream } = this.#ends(block);
     this.#note("upload", block, part, stream, `array ${this.#arrays.indexOf(host)} from ${from}`);
     block.bytes.set(host.bytes.subarray(from, from + part.length), part.start);
-    await this.#maybe(
+    await this.#calls.maybe(
       this.#part(block, part).upload(host.array.subarray(from, from + part.length), { stream }),
     );
   }
@@ -183,7 +184,7 @@ export class Program {
     const { part, from, stream } = this.#ends(block);
     this.#note("download", block, part, stream, `array ${this.#arrays.indexOf(host)} from ${from}`);
     host.bytes.set(this.#expected(block, part), from);
-    await this.#maybe(
+    await this.#calls.maybe(
       this.#part(block, part).download(host.array.subarray(from, from + part.length), { stream }),
     );
   }
@@ -194,7 +195,7 @@ export class Program {
     this.#note("download fresh", block, part, stream);
     const expected = this.#expected(block, part);
     const result = this.#part(block, part).download(undefined, { stream });
-    await this.#maybe(result.then((array) => assertEquals(array, expected)));
+    await this.#calls.maybe(result.then((array) => assertEquals(array, expected)));
   }
 
   #fill(): void {
@@ -240,7 +241,7 @@ export class Program {
     this.#note(`upload ${count} columns`, block, { start: 0, length: 3 * count }, stream);
     for (let i = 0; i < count; i++) block.bytes[3 * i] = host.bytes[i] ?? 0;
     const view = block.buffer.strided({ shape: [count], strides: [3], offset: 0 });
-    await this.#maybe(view.upload(host.array.subarray(0, count), { stream }));
+    await this.#calls.maybe(view.upload(host.array.subarray(0, count), { stream }));
   }
 
   async #setOne(): Promise<void> {
@@ -249,7 +250,7 @@ export class Program {
     const stream = this.#pick(block.place.streams);
     this.#note(`setAt ${index} ${value}`, block, { start: index, length: 1 }, stream);
     block.bytes[index] = value;
-    await this.#maybe(block.buffer.setAt(index, value, { stream }));
+    await this.#calls.maybe(block.buffer.setAt(index, value, { stream }));
   }
 
   async #readOne(): Promise<void> {
@@ -259,7 +260,7 @@ export class Program {
     this.#note(`at ${index}`, block, { start: index, length: 1 }, stream);
     const expected = block.bytes[index];
     const value = block.buffer.at(index, { stream });
-    await this.#maybe(value.then((value) => assertEquals(value, expected)));
+    await this.#calls.maybe(value.then((value) => assertEquals(value, expected)));
   }
 
   async #uploadMany(): Promise<void> {
@@ -285,7 +286,7 @@ export class Program {
       host.array.subarray(from, from + part.length)
     );
     const into = picks.map(({ block, part }) => this.#part(block, part));
-    await this.#maybe(gpu.uploadAll(arrays, { into, stream }));
+    await this.#calls.maybe(gpu.uploadAll(arrays, { into, stream }));
   }
 
   async #downloadMany(): Promise<void> {
@@ -309,7 +310,7 @@ export class Program {
     }
     const into = picks.map(({ host, part, from }) => host.array.subarray(from, from + part.length));
     const sources = picks.map(({ block, part }) => this.#part(block, part));
-    await this.#maybe(gpu.downloadAll(sources, { into, stream }));
+    await this.#calls.maybe(gpu.downloadAll(sources, { into, stream }));
   }
 
   #uploadSync(): void {
@@ -354,7 +355,9 @@ export class Program {
     bytes.set(this.#expected(block, part), offset);
     this.#files.set(name, bytes);
     const path = this.#folder.pathOf(name);
-    await this.#maybe(this.#part(block, part).writeFile(path, { fileOffset: offset, stream }));
+    await this.#calls.maybe(
+      this.#part(block, part).writeFile(path, { fileOffset: offset, stream }),
+    );
   }
 
   async #uploadFile(): Promise<void> {
@@ -369,7 +372,7 @@ export class Program {
       using buffer = await gpu.uploadFile(this.#folder.pathOf(name), { stream });
       assertEquals(await buffer.download(undefined, { stream }), expected);
     };
-    await this.#maybe(check());
+    await this.#calls.maybe(check());
   }
 
   /** Saves many small parts of a block as a model. */
@@ -385,7 +388,7 @@ export class Program {
       const start = at * TENSOR_BYTES;
       return [`${at}`, buffer.subarray(start, start + TENSOR_BYTES)] as const;
     });
-    await this.#maybe(saveSafetensors(this.#folder.pathOf("model"), tensors, { stream }));
+    await this.#calls.maybe(saveSafetensors(this.#folder.pathOf("model"), tensors, { stream }));
   }
 
   async #loadModel(): Promise<void> {
@@ -401,13 +404,13 @@ export class Program {
         assertEquals(tensor, expected.slice(at * TENSOR_BYTES, (at + 1) * TENSOR_BYTES));
       }
     };
-    await this.#maybe(check());
+    await this.#calls.maybe(check());
   }
 
   /** A call that blocks cannot wait for a file that is read: then the program awaits that first. */
   async #blocking(call: () => unknown): Promise<void> {
     if (this.#isHeldUp) {
-      await Promise.all(this.#open.splice(0));
+      await this.#calls.settle();
       this.#readFiles.clear();
       this.#isHeldUp = false;
     }
@@ -447,7 +450,7 @@ export class Program {
     this.#pick(streams).wait(event);
     this.#events.push(event);
     if (this.#random.below(4) === 0) event.dispose();
-    else await this.#maybe(event.synchronize());
+    else await this.#calls.maybe(event.synchronize());
   }
 
   /** Waits for a download by a mark behind it, on its stream or on another one. */
@@ -457,7 +460,7 @@ export class Program {
     this.#note("download and mark", block, part, stream);
     const expected = this.#expected(block, part);
     const array = new Uint8Array(part.length);
-    this.#open.push(this.#part(block, part).download(array, { stream }));
+    this.#calls.add(this.#part(block, part).download(array, { stream }));
     using event = stream.record();
     const other = this.#pick(block.place.streams);
     other.wait(event);
@@ -481,7 +484,7 @@ export class Program {
     const expected = this.#expected(block, part);
     using copy = block.buffer.slice(part.start, part.start + part.length, { stream });
     const result = copy.download(undefined, { stream });
-    await this.#maybe(result.then((array) => assertEquals(array, expected)));
+    await this.#calls.maybe(result.then((array) => assertEquals(array, expected)));
   }
 
   /** Disposes a block, whatever is under way, and makes another one. */
@@ -516,29 +519,18 @@ export class Program {
     const { gpu, streams } = this.#pick(this.#places);
     const stream = this.#pick(streams);
     const ways = [
-      () => this.#maybe(stream.synchronize()),
+      () => this.#calls.maybe(stream.synchronize()),
       () => {
         stream.synchronizeSync();
         assert(stream.isIdle);
       },
       () => gpu.synchronizeSync(),
-      () => this.#maybe(gpu.synchronize()),
+      () => this.#calls.maybe(gpu.synchronize()),
       () => void stream.isIdle,
     ];
     const way = this.#random.below(ways.length);
     this.#log.push(`wait in way ${way}`);
     await ways[way]?.();
-  }
-
-  /** Awaits a call now and then; the others are awaited at the end. */
-  async #maybe(call: Promise<unknown>): Promise<void> {
-    if (this.#random.below(3) === 0) {
-      this.#log.push("  awaited");
-      await call;
-      return;
-    }
-    call.catch(() => {}); // the end of the program tells
-    this.#open.push(call);
   }
 
   #ends(block: Block, mostBytes = BLOCK_BYTES): { part: Part; from: number; stream: CudaStream } {

@@ -15,6 +15,7 @@ import { type DType, DTYPE_NAMES, elementBytes, viewBits } from "../../src/dtype
 import type { CudaStream } from "../../src/order/stream.ts";
 import { DisposedError } from "../../src/words/errors.ts";
 import { bitsOf, bytesOf, reference } from "../support/exact_conversion.ts";
+import { LateCalls } from "../support/late_calls.ts";
 import type { Random } from "../support/random.ts";
 import type { TemporaryFolder } from "../support/temporary_folder.ts";
 
@@ -51,13 +52,13 @@ export class TypedProgram {
   readonly #place: TypedPlace;
   readonly #folder: TemporaryFolder;
   readonly #cells: Cell[] = [];
-  /** Calls that the program has not awaited, with the checks of what they give. */
-  readonly #open: Promise<unknown>[] = [];
+  readonly #calls: LateCalls;
   readonly #log: string[] = [];
   #fileCount = 0;
 
   constructor(random: Random, place: TypedPlace, folder: TemporaryFolder) {
     this.#random = random;
+    this.#calls = new LateCalls(random, this.#log);
     this.#place = place;
     this.#folder = folder;
   }
@@ -135,7 +136,7 @@ export class TypedProgram {
     ];
     const buffer = this.#pick(kinds)() as Settable;
     this.#note("make", buffer);
-    this.#open.push(buffer.upload(this.#arrayOf(dtype, bytes) as never, { stream }));
+    this.#calls.add(buffer.upload(this.#arrayOf(dtype, bytes) as never, { stream }));
     this.#cells.push({ buffer, bytes, dtype });
   }
 
@@ -185,7 +186,7 @@ export class TypedProgram {
       else hostBytesOf(buffer.subarray(offset)).set(values);
       return;
     }
-    await this.#maybe(buffer.set(source, offset, { stream: this.#stream() }));
+    await this.#calls.maybe(buffer.set(source, offset, { stream: this.#stream() }));
   }
 
   async #setAt(): Promise<void> {
@@ -196,7 +197,7 @@ export class TypedProgram {
     const one = this.#scalar(dtype, value);
     bytes.set(one.bytes, index * elementBytes(dtype));
     this.#note(`setAt ${index} ${value}`, buffer);
-    await this.#maybe(buffer.setAt(index - buffer.length, one.value as never));
+    await this.#calls.maybe(buffer.setAt(index - buffer.length, one.value as never));
   }
 
   async #item(): Promise<void> {
@@ -211,7 +212,7 @@ export class TypedProgram {
     );
     this.#note(`item ${index}`, buffer);
     const value = buffer.subarray(index, index + 1).item({ stream: this.#stream() });
-    await this.#maybe(value.then((value) => {
+    await this.#calls.maybe(value.then((value) => {
       const isWide = typeof value === "bigint";
       const whole = Number.isNaN(Number(value)) || !Number.isFinite(Number(value))
         ? 0n
@@ -226,7 +227,7 @@ export class TypedProgram {
     this.#note(`astype ${to}`, buffer);
     const expected = converted(dtype, to, bytes);
     using made = buffer.astype(to, { stream: this.#stream() });
-    await this.#maybe(this.#check(made, expected));
+    await this.#calls.maybe(this.#check(made, expected));
   }
 
   /** Converts a part of one cell into a part of another. */
@@ -252,7 +253,7 @@ export class TypedProgram {
     const box = buffer.subarray(0, rows * columns).reshape([rows, columns]);
     using made = box.transpose().astype(to, { stream: this.#stream() });
     assertEquals(made.shape, [columns, rows]);
-    await this.#maybe(this.#check(made, converted(dtype, to, turned)));
+    await this.#calls.maybe(this.#check(made, converted(dtype, to, turned)));
   }
 
   #repeat(): void {
@@ -283,12 +284,12 @@ export class TypedProgram {
     const one = this.#scalar(dtype, this.#random.below(2));
     const before = bytes.slice(index * width, (index + 1) * width);
     const differs = !isSame && before.some((byte, at) => byte !== one.bytes[at]);
-    if (!isSame) this.#open.push(other.setAt(index, one.value as never));
+    if (!isSame) this.#calls.add(other.setAt(index, one.value as never));
     const [first, same] = [buffer.firstDifference(other as never), buffer.equals(other as never)];
     const check = async () => {
       assertEquals([await first, await same], [differs ? index : undefined, !differs]);
     };
-    await this.#maybe(check());
+    await this.#calls.maybe(check());
   }
 
   async #checksum(): Promise<void> {
@@ -296,7 +297,7 @@ export class TypedProgram {
     this.#note("checksum", buffer);
     using same = this.#place.gpu.uploadSync(bytes.slice());
     const sums = [buffer.checksum({ stream: this.#stream() }), same.checksum()];
-    await this.#maybe(Promise.all(sums).then(([one, other]) => assertEquals(one, other)));
+    await this.#calls.maybe(Promise.all(sums).then(([one, other]) => assertEquals(one, other)));
   }
 
   /** Fills a part by a view of another type. */
@@ -340,7 +341,7 @@ export class TypedProgram {
     this.#note(`upload [${columns}, ${rows}] transposed`, buffer);
     bytes.set(transposed(values, { rows: columns, columns: rows, width }));
     const view = buffer.subarray(0, rows * columns).reshape([rows, columns]).transpose();
-    await this.#maybe(view.upload(this.#arrayOf(dtype, values) as never));
+    await this.#calls.maybe(view.upload(this.#arrayOf(dtype, values) as never));
   }
 
   async #downloadStepped(): Promise<void> {
@@ -355,7 +356,7 @@ export class TypedProgram {
     this.#note(`every ${step} of ${start} to ${end}`, buffer);
     const view = buffer.strided().range(0, { start, end, step });
     using packed = view.contiguous({ stream: this.#stream() });
-    await this.#maybe(this.#check(packed, Uint8Array.from(expected)));
+    await this.#calls.maybe(this.#check(packed, Uint8Array.from(expected)));
   }
 
   async #reshaped(): Promise<void> {
@@ -367,7 +368,7 @@ export class TypedProgram {
     this.#note(`row ${row} of [${rows}, -1]`, buffer);
     const view = buffer.subarray(0, rows * columns).reshape([rows, -1]).view(row - rows);
     const expected = bytes.slice(row * columns * width, (row + 1) * columns * width);
-    await this.#maybe(this.#check(view, expected));
+    await this.#calls.maybe(this.#check(view, expected));
   }
 
   #clear(): void {
@@ -481,7 +482,7 @@ export class TypedProgram {
       Deno.removeSync(path);
     };
     // Later calls change the buffer: the save has begun and has its turn.
-    await this.#maybe(check());
+    await this.#calls.maybe(check());
   }
 
   /** Reads a part of a file at its first use, whichever use that is; sometimes it is loaded before. */
@@ -502,8 +503,8 @@ export class TypedProgram {
     const part = lazy.subarray(start, end).as("uint8");
     const one = this.#scalar(dtype, 1);
     const uses: readonly ((buffer: LazyBuffer) => unknown)[] = [
-      () => this.#open.push(unlessDisposed(lazy.load())),
-      () => this.#open.push(unlessDisposed(part.load())),
+      () => this.#calls.add(unlessDisposed(lazy.load())),
+      () => this.#calls.add(unlessDisposed(part.load())),
       () => lazy.ensureAllocated(),
       () => void lazy.ptr,
       () => {
@@ -511,7 +512,7 @@ export class TypedProgram {
         bytes.fill(7, start * width, end * width);
       },
       () => {
-        this.#open.push(lazy.setAt(0, one.value as never));
+        this.#calls.add(lazy.setAt(0, one.value as never));
         bytes.set(one.bytes);
       },
       () => {
@@ -521,7 +522,7 @@ export class TypedProgram {
     ];
     assert(!lazy.isAllocated);
     for (let count = this.#random.below(4); count > 0; count--) this.#pick(uses)(lazy);
-    await this.#maybe(this.#check(lazy, bytes));
+    await this.#calls.maybe(this.#check(lazy, bytes));
     this.#cells.push({ buffer: lazy, bytes, dtype });
     this.#dispose(0);
   }
@@ -548,7 +549,7 @@ export class TypedProgram {
       using pinned = await this.#place.gpu.downloadPinned(buffer, { stream: this.#stream() });
       assertEquals(Uint8Array.from(hostBytesOf(pinned)), expected);
     };
-    await this.#maybe(check());
+    await this.#calls.maybe(check());
   }
 
   async #packed(): Promise<void> {
@@ -564,7 +565,7 @@ export class TypedProgram {
         await this.#check(buffer, new Uint8Array(sources[at]?.buffer ?? new ArrayBuffer(0)));
       }
     };
-    await this.#maybe(check());
+    await this.#calls.maybe(check());
   }
 
   async #describe(): Promise<void> {
@@ -582,7 +583,7 @@ export class TypedProgram {
         Math.max(...values),
       ]);
     });
-    await this.#maybe(check);
+    await this.#calls.maybe(check);
   }
 
   #replace(): void {
@@ -596,19 +597,8 @@ export class TypedProgram {
   }
 
   async #settle(): Promise<void> {
-    await Promise.all(this.#open.splice(0));
+    await this.#calls.settle();
     this.#place.gpu.synchronizeSync();
-  }
-
-  /** Awaits a call now and then; the others are awaited later. */
-  async #maybe(call: Promise<unknown>): Promise<void> {
-    if (this.#random.below(3) === 0) {
-      this.#log.push("  awaited");
-      await call;
-      return;
-    }
-    call.catch(() => {}); // the end of the program tells
-    this.#open.push(call);
   }
 
   #scalar(dtype: DType, value: number): { value: unknown; bytes: Uint8Array<ArrayBuffer> } {

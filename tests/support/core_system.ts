@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { CPU_SET_BYTES } from "../../ffi/host.ts";
 import type { CoreSystem } from "../../src/transfer/near_cores.ts";
 
-/** What such a machine has. */
+/** The nodes and cores of such a machine. */
 export interface SimulatedNodes {
   /** Each node's number and its list of processors, as the system writes it. */
   readonly nodes: ReadonlyMap<number, string>;
