@@ -20,7 +20,7 @@ import { freeAddress } from "../../support/group/rank_process.ts";
 import { TOKEN } from "../../support/group/rank_words.ts";
 import { join, openRank, withRanks } from "../../support/group/joined_ranks.ts";
 import { TemporaryFolder } from "../../support/temporary_folder.ts";
-import { liveNames } from "../../support/with_device.ts";
+import { freeBytes, liveNames } from "../../support/with_device.ts";
 
 const SIZES = [1, 2, 3, 5];
 
@@ -272,17 +272,15 @@ Deno.test("joinGroup() joins 30 groups in turn, and takes no memory", async () =
   const rendezvous = freeAddress();
   await Promise.all([0, 1].map(async (rank) => {
     using gpu = openRank(rank);
-    await gpu.synchronize();
-    const before = gpu.context.freeBytes();
+    const before = freeBytes(gpu);
     for (let round = 0; round < 30; round++) {
       await using group = await join({ rendezvous, rank, size: 2, device: gpu });
       using x = gpu.alloc("float32", 8).fill(1);
       const work = group.allReduce(x);
       if (round % 2 === 0) await work;
     }
-    await gpu.synchronize();
+    assertEquals(freeBytes(gpu), before);
     assertEquals(liveNames(gpu), []);
-    assertEquals(gpu.context.freeBytes(), before);
   }));
 });
 
