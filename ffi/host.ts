@@ -27,6 +27,8 @@ const LANES = {
     parameters: ["isize", "u64", "i32", "u32", "buffer"],
     result: "isize",
   },
+  // int madvise(void *addr, size_t length, int advice)
+  madvise: { parameters: ["u64", "usize", "i32"], result: "i32" },
   // int sched_setaffinity(pid_t pid, size_t cpusetsize, const cpu_set_t *mask): 0 is the calling thread
   sched_setaffinity: { parameters: ["i32", "usize", "buffer"], result: "i32" },
 } as const satisfies Deno.ForeignLibraryInterface;
@@ -37,8 +39,8 @@ const IMMEDIATE = {
   malloc: { parameters: ["usize"], result: "u64" },
   // void free(void *ptr)
   free: { parameters: ["u64"], result: "void" },
-  // int madvise(void *addr, size_t length, int advice)
-  madvise: { parameters: ["u64", "usize", "i32"], result: "i32" },
+  // int mallopt(int param, int value)
+  mallopt: { parameters: ["i32", "i32"], result: "i32" },
   // void *mmap(void *addr, size_t length, int prot, int flags, int fd, off_t offset)
   mmap: { parameters: ["u64", "usize", "i32", "i32", "i32", "i64"], result: "u64" },
   // int munmap(void *addr, size_t length)
@@ -215,6 +217,9 @@ export const IOVEC = struct({ iov_base: u64, iov_len: u64 });
 
 /** Advice of `madvise` for pages: `MADV_*` of sys/mman.h on Linux. */
 export const MADV = { DONTNEED: 4, HUGEPAGE: 14, POPULATE_WRITE: 23 } as const;
+
+/** Parameters of the heap: `M_*` of malloc.h. */
+export const MALLOPT = { TRIM_THRESHOLD: -1, MMAP_THRESHOLD: -3 } as const;
 
 /** Protection and flags of `mmap`: `PROT_*` and `MAP_*` of sys/mman.h on Linux. */
 export const PROT = { READ: 1, WRITE: 2 } as const;

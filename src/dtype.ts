@@ -135,6 +135,11 @@ export function allocateBits<D extends DType>(dtype: D, length: number): BitsOf<
   return new (describe(dtype).array)(length) as BitsOf<D>;
 }
 
+/** Shows all memory of a buffer as elements of `dtype`, bit for bit. */
+export function bitsIn<D extends DType>(dtype: D, buffer: ArrayBuffer): BitsOf<D> {
+  return new (describe(dtype).array)(buffer) as BitsOf<D>;
+}
+
 /** Makes an array of elements that lie in memory, bit for bit; V8 does not clear it first. */
 export function copyBits<D extends DType>(
   dtype: D,

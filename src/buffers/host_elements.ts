@@ -3,6 +3,7 @@
 
 import {
   allocateBits,
+  bitsIn,
   type BitsOf,
   copyBits,
   type DType,
@@ -13,7 +14,7 @@ import {
   type HostArray,
 } from "../dtype.ts";
 import { type Action, bytesOf, type HostBytes, type HostMemory } from "../transfer/host_memory.ts";
-import type { HostSide } from "../transfer/host_transfer.ts";
+import type { HostSide, UnmadeArray } from "../transfer/host_transfer.ts";
 
 /** Elements on the device's side of a transfer. */
 export interface ElementSpan {
@@ -103,8 +104,8 @@ export function hostDestination(
   };
 }
 
-/** A new array for downloaded elements: filled by the transfer, or made as a copy of its bytes. */
-class NewArray implements HostDestination {
+/** A new array for downloaded elements, which the transfer makes, or fills. */
+class NewArray implements HostDestination, UnmadeArray {
   readonly #dtype: DType;
   readonly #length: number;
   #bits: BitsOf<DType> | undefined;
@@ -116,6 +117,14 @@ class NewArray implements HostDestination {
 
   get memory(): HostBytes {
     return bytesIn(this.#filled);
+  }
+
+  get unmade(): UnmadeArray | undefined {
+    return this.#bits === undefined ? this : undefined;
+  }
+
+  place(buffer: ArrayBuffer): void {
+    this.#bits = bitsIn(this.#dtype, buffer);
   }
 
   land({ buffer, byteOffset }: HostBytes): void {

@@ -162,9 +162,14 @@ export class ArrayMover implements Mover {
 
   /** Hands the rest to the ring, when that is the way for it. */
   #startRing(how: Lending): RingTransfer | undefined {
-    const { span: { byteLength } } = this.#move;
+    const { span: { byteLength, allocation: { context } } } = this.#move;
     const rest = byteLength - this.#movedBytes;
-    if (rest < this.#limits.briefBytes) return undefined;
+    if (TransferEngine.isDriverCall(context, rest)) {
+      if (!this.#isAnticipated) TransferEngine.noteDriverCall(context, rest);
+      this.#isAnticipated = true;
+      this.#makePages(how);
+      return undefined;
+    }
     if (!this.#isAnticipated) {
       this.#engine.anticipate(rest, { canLend: how.canLend || this.#engine.canReport });
     }

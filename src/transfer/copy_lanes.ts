@@ -2,7 +2,7 @@
 // workers, and until these run the threads that the runtime lends to FFI calls. One thread copies a
 // quarter of what the bus takes; the JavaScript thread only hands out the work.
 
-import { findHost, FUTEX, hostLibrary, openHost, SYS_FUTEX } from "../../ffi/host.ts";
+import { findHost, FUTEX, hostLibrary, MADV, openHost, SYS_FUTEX } from "../../ffi/host.ts";
 import { addressOf } from "./host_memory.ts";
 import { CONTROL, LANE_CODES, LANE_SYMBOLS, startFirstLane, STATUS } from "./lane_program.ts";
 import { type LaneTask, LaneTasks } from "./lane_tasks.ts";
@@ -54,8 +54,19 @@ const REPORT_MILLISECONDS = 500;
  */
 const MOST_UNSETTLED = 2048;
 
+/** Slots for pages, beside those of the ring: two arrays of the largest size. */
+const PAGE_SLOTS = 32;
+
 /** More lanes than there ever are. */
 const EVERYONE = 2 ** 31 - 1;
+
+/** A part of some memory. */
+export interface MemoryPart {
+  /** Its address. */
+  readonly address: bigint;
+  /** Number of bytes. */
+  readonly byteLength: number;
+}
 
 /** A task on a thread that the runtime lends. */
 interface Loan {
@@ -82,16 +93,21 @@ export class CopyLanes {
   #isReportMissing = false;
   /** Copies that have reported or will, and whose promises are not settled. */
   #unsettledCount = 0;
+  /** Slots for pages. */
+  readonly #pageSlots: readonly number[];
   #isStarted = false;
   #address: bigint | undefined;
 
-  /** Prepares for `slotCount` slots; no lane runs until {@link CopyLanes.start}. */
-  constructor(slotCount: number, { cores, ...counts }: LaneOptions) {
+  /** Prepares for `ringSlotCount` slots; no lane runs until {@link CopyLanes.start}. */
+  constructor(ringSlotCount: number, { cores, ...counts }: LaneOptions) {
+    const slotCount = ringSlotCount + PAGE_SLOTS;
+    this.#pageSlots = Array.from({ length: PAGE_SLOTS }, (_, at) => ringSlotCount + at);
     this.#slotCount = slotCount;
     this.#counts = counts;
     this.#cores = cores;
     this.#words = new Int32Array(new SharedArrayBuffer(4 * (CONTROL.queue + 2 * slotCount)));
     this.#tasks = new LaneTasks(slotCount);
+    for (const slot of this.#pageSlots) this.#note(slot, true);
   }
 
   /**
@@ -163,6 +179,24 @@ export class CopyLanes {
     this.#wake(1);
   }
 
+  /**
+   * Has the pages of memory made, by a lane for each part, as far as there are slots for that. The memory
+   * may be freed meanwhile: pages change no byte, whoever has it.
+   */
+  makePages(parts: readonly MemoryPart[]): void {
+    const slots = this.#pageSlots.filter((slot) => this.status(slot) !== "pending");
+    for (const [at, { address, byteLength }] of parts.entries()) {
+      const slot = slots[at];
+      if (slot === undefined) return;
+      this.submit(slot, {
+        operation: "makePages",
+        destination: address,
+        source: BigInt(MADV.POPULATE_WRITE),
+        byteLength,
+      });
+    }
+  }
+
   /** Returns the status of a slot's task. */
   status(slot: number): "pending" | "done" | "failed" {
     const status = Atomics.load(this.#words, this.#statusWord(slot));
@@ -179,7 +213,7 @@ export class CopyLanes {
     if (!this.#hasWaiting) return false;
     const slot = this.#take((slot) => {
       if (this.runningCount === 0) {
-        if (this.#tasks.isList(slot)) return true;
+        if (this.#tasks.isForLanes(slot)) return true;
         return !canLend && (!this.#awaitsReport || !this.#tasks.isCopy(slot));
       }
       return this.#sleeperCount > 0 && this.#tasks.isBrief(slot);
@@ -198,7 +232,7 @@ export class CopyLanes {
     if (!this.#hasWaiting) return false;
     const before = this.#away.size;
     while (this.#away.size < this.#spareCount && takeThread()) {
-      const slot = this.#take((slot) => !this.#tasks.isList(slot));
+      const slot = this.#take((slot) => !this.#tasks.isForLanes(slot));
       if (slot === undefined) {
         giveThreadBack();
         break;

@@ -39,7 +39,12 @@ export class Demand {
 
   /** Whether the program moves so much that the ring pays off. */
   get paysForRing(): boolean {
-    return this.#byteLength >= this.#enoughBytes;
+    return this.wouldPayForRing(0);
+  }
+
+  /** Returns whether the ring pays off once so many bytes more are moved. */
+  wouldPayForRing(moreBytes: number): boolean {
+    return this.#byteLength + moreBytes >= this.#enoughBytes;
   }
 
   /** Returns whether lanes pay off: later for transfers that can use lent threads. */

@@ -1,6 +1,7 @@
 // Moves large arrays and files at the speed of the bus: threads fill or drain page-locked slots while
 // the copy engine works on others. All driver calls stay on the JavaScript thread.
 
+import type { MemoryCache } from "../accounting/ledger.ts";
 import type { Context } from "../driver/context.ts";
 import { releaseAll } from "../driver/release.ts";
 import { CAN_BE_TERMINATED, nextTurn } from "../order/waiting.ts";
@@ -13,6 +14,7 @@ import { keepMemory, type MemoryKeeper } from "./memory_keeper.ts";
 import { busIdOf, type CoreSystem, findNearCores, OWN_SYSTEM } from "./near_cores.ts";
 import { type LoadedSlot, PinnedRing, type Slot } from "./pinned_ring.ts";
 import { type RingRequest, RingTransfer } from "./ring_transfer.ts";
+import { SpareArray } from "./spare_array.ts";
 import { type TransferStream, TransferStreams } from "./transfer_streams.ts";
 import {
   DEFAULT_LIMITS,
@@ -63,14 +65,20 @@ const ALONE: Lending = { canLend: false };
 
 const engines = new WeakMap<Context, TransferEngine>();
 
-/** The ring of one context, and its part in the lanes of the host. */
-export class TransferEngine {
+/** What contexts moved before they had an engine. */
+const earlyDemands = new WeakMap<Context, Demand>();
+
+/** The ring of one context, a cache that can be trimmed, and its part in the lanes of the host. */
+export class TransferEngine implements MemoryCache {
+  readonly name = "transfer ring";
+  readonly kind = "pinned";
   readonly #context: Context;
   /** Limits of its size and thresholds of its ways. */
   readonly limits: EngineLimits;
   readonly #ring: PinnedRing;
   readonly #share: LaneShare<TransferEngine>;
   readonly #demand: Demand;
+  readonly #spare: SpareArray;
   /** Slots that a lane works on. */
   readonly #withLane: LoadedSlot[] = [];
   /** Transfers whose turn it is. */
@@ -95,17 +103,33 @@ export class TransferEngine {
   constructor(
     context: Context,
     limits: EngineLimits = DEFAULT_LIMITS,
-    { system = OWN_SYSTEM }: { readonly system?: CoreSystem } = {},
+    { system = OWN_SYSTEM, demand = new Demand(limits.demandBytes) }: {
+      readonly system?: CoreSystem;
+      readonly demand?: Demand;
+    } = {},
   ) {
     const { driver, deviceHandle } = context;
     const fewest = Math.min(MANY_LANES, limits.laneCount);
     const nearCores = findNearCores(() => busIdOf(driver, deviceHandle), { fewest, system });
     this.#context = context;
     this.limits = nearCores === undefined ? limits : limitsOnCores(limits, nearCores.count);
-    this.#demand = new Demand(limits.demandBytes);
+    this.#demand = demand;
     this.#share = new LaneShare(driver, this, { ...this.limits, nearCores });
+    this.#spare = new SpareArray(this.#lanes);
     const { firstSlot: firstIndex } = this.#share;
     this.#ring = new PinnedRing(context, this.limits, { firstIndex, node: nearCores?.node });
+    context.ledger.caches.add(this);
+  }
+
+  /** Bytes of page-locked memory it holds. */
+  get byteLength(): number {
+    return this.#ring.byteLength;
+  }
+
+  /** Frees the ring when no transfer is under way, and forgets the next new array. */
+  trim(): void {
+    this.#ring.trim();
+    this.#spare.drop();
   }
 
   get #lanes(): CopyLanes {
@@ -116,12 +140,43 @@ export class TransferEngine {
   static of(context: Context): TransferEngine {
     const known = engines.get(context);
     if (known !== undefined) return known;
-    return TransferEngine.adopt(context, new TransferEngine(context));
+    const demand = earlyDemandOf(context);
+    return TransferEngine.adopt(context, new TransferEngine(context, DEFAULT_LIMITS, { demand }));
+  }
+
+  /**
+   * Returns whether a transfer is one driver call: every small one, and of a program's first ones those
+   * that take about a millisecond, because it takes three to make an engine.
+   */
+  static isDriverCall(context: Context, byteLength: number): boolean {
+    const { briefBytes, atOnceBytes } = TransferEngine.limitsOf(context);
+    if (byteLength < briefBytes) return true;
+    if (byteLength > atOnceBytes || engines.has(context)) return false;
+    return !earlyDemandOf(context).wouldPayForRing(byteLength);
+  }
+
+  /** Returns whether a transfer goes through the ring, where it is over in the call. */
+  static isRingCall(context: Context, byteLength: number): boolean {
+    if (TransferEngine.isDriverCall(context, byteLength)) return false;
+    return TransferEngine.of(context).wayFor(byteLength, { canLend: false }) === "ring";
+  }
+
+  /** Notes a transfer that is one driver call. */
+  static noteDriverCall(context: Context, byteLength: number): void {
+    if (byteLength >= TransferEngine.limitsOf(context).briefBytes) {
+      earlyDemandOf(context).add(byteLength);
+    }
   }
 
   /** Returns the limits of a context's engine, also before it exists. */
   static limitsOf(context: Context): EngineLimits {
     return engines.get(context)?.limits ?? DEFAULT_LIMITS;
+  }
+
+  /** Returns a new array that has its pages; undefined where there is none. */
+  static takeArray(context: Context, byteLength: number): ArrayBuffer | undefined {
+    const engine = engines.get(context);
+    return engine === undefined ? undefined : engine.#spare.take(byteLength);
   }
 
   /**
@@ -325,8 +380,8 @@ export class TransferEngine {
   dispose(): void {
     releaseAll(this.#context.driver, "threads and memory for transfers", [
       () => this.#share.release(),
-      () => this.#ring.trim(),
-      () => this.#context.ledger.caches.delete(this.#ring),
+      () => this.trim(),
+      () => this.#context.ledger.caches.delete(this),
     ]);
   }
 
@@ -538,4 +593,12 @@ export class TransferEngine {
     if (failure === undefined) transfer.finish(piece);
     else transfer.drop(failure.error);
   }
+}
+
+function earlyDemandOf(context: Context): Demand {
+  const known = earlyDemands.get(context);
+  if (known !== undefined) return known;
+  const demand = new Demand(DEFAULT_LIMITS.demandBytes);
+  earlyDemands.set(context, demand);
+  return demand;
 }

@@ -1,8 +1,9 @@
 // Pages for new arrays, which come from the C library's heap: made ahead, many at a time. One at a time,
 // when an array is first touched, they take three times as long, and longer than to fill the array.
 
-import { findHost, type HostApi, MADV } from "../../ffi/host.ts";
+import { findHost, type HostApi, MADV, MALLOPT } from "../../ffi/host.ts";
 import { HUGE_PAGE_BYTES, PAGE_BYTES } from "./fresh_pages.ts";
+import { addressOf, type HostBytes } from "./host_memory.ts";
 
 /** Fewer bytes gain little: many arrays share what the heap has. */
 const FEWEST_BYTES = 2 ** 16;
@@ -16,46 +17,104 @@ const FIRST_COUNT = 3;
 /** Bytes whose pages are made at a time, at most; the first times are less, and double. */
 const AHEAD_BYTES = 8 * 2 ** 20;
 
+/** Bytes of arrays between two looks, which take a microsecond or two. */
+const LOOK_BYTES = 2 ** 18;
+
+/** From this size on the heap maps a block apart, at the most that the C library allows. */
+export const MOST_HEAP_BYTES: number = 32 * 2 ** 20;
+
+/** Freed bytes at its end that the heap keeps: what it sets by itself beside the other. */
+const KEPT_BYTES = 2 * MOST_HEAP_BYTES;
+
+/** Whether the heap serves all sizes and keeps what is freed. */
+let isWidened = false;
 /** Bytes whose pages were made the last time. */
 let madeBytes = 0;
-/** Bytes of them that arrays may still take. */
-let leftBytes = 0;
+/** Bytes of arrays until the next look. */
+let unseenBytes = 0;
 let isRefused = false;
+/** The array that was filled last. */
+let lastBytes = 0;
+let lastAddress = 0n;
 
-const PAGE_STATE = new Uint8Array(1);
+/** One page of so many may be missing. */
+const MOST_MISSING = 16;
+
+const PAGE_STATES = new Uint8Array(AHEAD_BYTES / PAGE_BYTES);
 
 /**
- * Makes the next pages of the heap, when the program is about to make a new array, or has made one,
- * and arrays have taken those that were made before. The memory stays the heap's: what is freed is
- * used again, and what the collector frees has its pages.
+ * Looks where the heap would place a new array, when the program is about to make one, or has made one,
+ * and makes the pages there and at the heap's end when they are missing. The memory stays the heap's: what
+ * is freed is used again, and what the collector frees has its pages.
  */
-export function prepareHeap(byteLength: number): void {
+export function prepareHeap(byteLength: number, { isMissing = false } = {}): void {
   if (byteLength < FEWEST_BYTES || byteLength > MOST_BYTES || isRefused) return;
-  leftBytes -= byteLength;
-  if (leftBytes >= 0) return;
+  unseenBytes -= byteLength;
+  if (unseenBytes > 0 && !isMissing) return;
+  unseenBytes = LOOK_BYTES;
+  const host = findHost();
+  if (host === undefined) return;
+  if (madeBytes > 0 && hasPages(host, nextBlock(host, byteLength), byteLength)) return;
+  if (!isWidened) widen(host);
   madeBytes = Math.min(Math.max(2 * madeBytes, FIRST_COUNT * byteLength), AHEAD_BYTES);
-  leftBytes = madeBytes - byteLength;
-  makeNextPages(BigInt(madeBytes));
+  const end = nextBlock(host, madeBytes);
+  const next = nextBlock(host, byteLength);
+  if (next !== end && hasPages(host, next, byteLength) === false) {
+    makePagesAt(host, next, byteLength);
+  }
+  if (hasPages(host, end, madeBytes) === false) makePagesAt(host, end, madeBytes);
+}
+
+/** Prepares the heap for the next array, where a program downloads into one new array after another. */
+export function noteDestination(
+  bytes: HostBytes,
+  { isFresh }: { readonly isFresh: boolean },
+): void {
+  const { byteLength } = bytes;
+  if (byteLength < FEWEST_BYTES || byteLength > MOST_BYTES) return;
+  const address = addressOf(bytes);
+  const isOther = byteLength === lastBytes && address !== lastAddress;
+  [lastBytes, lastAddress] = [byteLength, address];
+  if (isFresh || isOther) prepareHeap(byteLength, { isMissing: isFresh });
 }
 
 /** Forgets the arrays that were made so far. */
 export function forgetHeap(): void {
-  madeBytes = leftBytes = 0;
+  madeBytes = unseenBytes = lastBytes = 0;
 }
 
-function makeNextPages(size: bigint): void {
-  const host = findHost();
-  if (host === undefined) return;
-  // The first block of most bytes is mapped by itself; once it is freed, the heap serves all sizes.
-  host.free(host.malloc(BigInt(AHEAD_BYTES)));
-  const address = host.malloc(BigInt(AHEAD_BYTES));
+/**
+ * Sets what the heap sets by itself once a program has freed a block of 32 MiB: it maps smaller ones no
+ * more, each with new pages, and does not give the pages of freed ones back at once.
+ */
+function widen(host: HostApi): void {
+  host.mallopt(MALLOPT.MMAP_THRESHOLD, MOST_HEAP_BYTES);
+  host.mallopt(MALLOPT.TRIM_THRESHOLD, KEPT_BYTES);
+  isWidened = true;
+}
+
+/** Returns the address of the block that the heap gives next. */
+function nextBlock(host: HostApi, byteLength: number): bigint {
+  const address = host.malloc(BigInt(byteLength));
   host.free(address);
-  const middle = address + size / 2n;
-  if (host.mincore(middle - middle % BigInt(PAGE_BYTES), BigInt(PAGE_BYTES), PAGE_STATE) !== 0) {
-    isRefused = true; // the heap gives freed memory back to the system
-    return;
+  return address;
+}
+
+/** Returns whether a block has nearly all its pages; undefined where the heap gave it back to the system. */
+function hasPages(host: HostApi, address: bigint, byteLength: number): boolean | undefined {
+  const [start, end] = innerRange(address, BigInt(byteLength), BigInt(PAGE_BYTES));
+  isRefused = host.mincore(start, end - start, PAGE_STATES) !== 0;
+  if (isRefused) return undefined;
+  const pageCount = Number(end - start) / PAGE_BYTES;
+  let missingCount = 0;
+  for (let page = 0; page < pageCount; page++) {
+    if (((PAGE_STATES[page] ?? 1) & 1) === 0) missingCount++;
   }
-  if (((PAGE_STATE[0] ?? 1) & 1) === 1) return;
+  return MOST_MISSING * missingCount <= pageCount;
+}
+
+function makePagesAt(host: HostApi, address: bigint, byteLength: number): void {
+  const size = BigInt(byteLength);
   advise(host, innerRange(address, size, BigInt(HUGE_PAGE_BYTES)), MADV.HUGEPAGE);
   advise(host, innerRange(address, size, BigInt(PAGE_BYTES)), MADV.POPULATE_WRITE);
 }

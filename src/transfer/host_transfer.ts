@@ -12,7 +12,7 @@ import { arraysBefore, type ArrayUse, noArrayIsPending } from "./array_uses.ts";
 import { checkApart, type MemorySpan } from "./copy.ts";
 import { TransferEngine } from "./engine.ts";
 import { isUntouched, makePagesSync } from "./fresh_pages.ts";
-import { prepareHeap } from "./heap_pages.ts";
+import { noteDestination, prepareHeap } from "./heap_pages.ts";
 import type { HostBytes } from "./host_memory.ts";
 import { Landing } from "./landing.ts";
 import {
@@ -43,11 +43,16 @@ export interface HostSide {
   readonly convert?: (() => HostBytes) | undefined;
   /** Puts downloaded bytes that were made by `convert` into the program's memory. */
   readonly complete?: ((bytes: HostBytes) => void) | undefined;
-  /**
-   * Makes the program's array as a copy of downloaded bytes, where `memory` is new and made only when
-   * it is asked for.
-   */
-  readonly land?: ((bytes: HostBytes) => void) | undefined;
+  /** The program's array, while it is to be made: `memory` makes it when it is asked for. */
+  readonly unmade?: UnmadeArray | undefined;
+}
+
+/** A new array that a download makes. */
+export interface UnmadeArray {
+  /** Makes it as a copy of downloaded bytes. */
+  land(bytes: HostBytes): void;
+  /** Makes it of memory that has its pages, of the same size. */
+  place(buffer: ArrayBuffer): void;
 }
 
 /** Work that an upload is followed by at once. */
@@ -97,6 +102,7 @@ export function transfer(task: HostTransfer): Promise<void> | undefined {
   const { byteLength, allocation } = span;
   if (byteLength === 0) return undefined;
   requireUnrecorded(allocation, stream, ACTIONS[direction]);
+  placeNew(task);
   const owned = ownedApartFrom(task);
   const comesFirst = task.isPlaced === true ||
     noArrayIsPending() && comesAfterNothing(stream, allocation, owned?.allocation);
@@ -112,6 +118,7 @@ export function transferSync(task: HostTransfer): void {
   const { direction, stream, span: { byteLength, allocation } } = task;
   if (byteLength === 0) return;
   requireUnrecorded(allocation, stream, ACTIONS[direction]);
+  placeNew(task);
   const owned = ownedApartFrom(task);
   finishEarlier(task, owned);
   order(task, owned);
@@ -121,8 +128,8 @@ export function transferSync(task: HostTransfer): void {
 /** Moves the bytes and blocks until they have arrived; all earlier work is over or queued. */
 function move(task: HostTransfer, owned: OwnedHostSpan | undefined): void {
   if (hasLanded(task)) return;
-  if (isSmall(task)) return moveBriefly(task);
-  const { stream, host } = task;
+  const { stream, host, span: { byteLength } } = task;
+  if (TransferEngine.isDriverCall(stream.context, byteLength)) return moveBriefly(task);
   if (!queueOf(stream).isKnownIdle) queueOf(stream).synchronizeSync();
   noteTransfer(task);
   const bytes = host.convert?.() ?? host.memory;
@@ -130,15 +137,22 @@ function move(task: HostTransfer, owned: OwnedHostSpan | undefined): void {
   host.complete?.(bytes);
 }
 
+/** Gives a download memory for its new array that has its pages, where there is some. */
+function placeNew({ host, span: { byteLength }, stream: { context } }: HostTransfer): void {
+  if (host.unmade === undefined) return;
+  const buffer = TransferEngine.takeArray(context, byteLength);
+  if (buffer !== undefined) host.unmade.place(buffer);
+}
+
 /** Returns whether the bytes land in page-locked memory before a new array is made of them. */
 function isLanding({ host, span, stream: { context } }: HostTransfer): boolean {
-  return host.land !== undefined && Landing.for(context, span.byteLength)?.isOpen === true;
+  return host.unmade !== undefined && Landing.for(context, span.byteLength)?.isOpen === true;
 }
 
 /** Downloads by way of page-locked memory, and blocks; returns false for what does not go there. */
 function hasLanded(task: HostTransfer): boolean {
-  const { stream, span, host, onProgress } = task;
-  if (host.land === undefined) return false;
+  const { stream, span, host: { unmade }, onProgress } = task;
+  if (unmade === undefined) return false;
   const { byteLength, address } = span;
   prepareHeap(byteLength);
   const bytes = Landing.for(stream.context, byteLength)?.take(byteLength);
@@ -146,7 +160,7 @@ function hasLanded(task: HostTransfer): boolean {
   queueByDriver(queueOf(stream), { direction: "download", device: address, bytes });
   noteTransfer(task);
   queueOf(stream).synchronizeSync();
-  host.land(bytes);
+  unmade.land(bytes);
   onProgress?.(byteLength, byteLength);
   return true;
 }
@@ -157,7 +171,7 @@ function hasLanded(task: HostTransfer): boolean {
  * @throws RangeError when the bytes would be copied onto a part of themselves.
  */
 function ownedApartFrom({ direction, span, host }: HostTransfer): OwnedHostSpan | undefined {
-  if (host.land !== undefined) return undefined;
+  if (host.unmade !== undefined) return undefined;
   const owned = ownedSpan(host.memory);
   if (owned === undefined || host.convert !== undefined) return owned;
   if (direction === "upload") checkApart(span, owned);
@@ -181,9 +195,9 @@ function isQuick(task: HostTransfer, owned: OwnedHostSpan | undefined): boolean 
     return false;
   }
   if (onProgress !== undefined || signal !== undefined) return false;
-  if (TransferEngine.of(context).wayFor(byteLength, { canLend: false }) === "ring") return true;
+  if (TransferEngine.isRingCall(context, byteLength)) return true;
   if (direction === "upload") return true;
-  const isNew = host.land !== undefined || host.convert !== undefined;
+  const isNew = host.unmade !== undefined || host.convert !== undefined;
   return !isNew && !isUntouched(host.memory);
 }
 
@@ -248,15 +262,18 @@ function usesOf(
   return { uses: [...uses, { ...owned, access }], arrays: [] };
 }
 
-/** Moves few bytes, and does the accounting while they are on their way. */
+/** Moves the bytes by one driver call, and does the accounting while they are on their way. */
 function moveBriefly(task: HostTransfer): void {
   const { direction, stream, span, host, onProgress } = task;
   const { byteLength } = span;
+  const isNew = host.unmade !== undefined;
   const bytes = host.convert?.() ?? host.memory;
-  if (direction === "download" && isUntouched(bytes)) {
-    makePagesSync(bytes);
-    if (host.land === undefined) prepareHeap(byteLength);
+  if (direction === "download") {
+    const isFresh = isUntouched(bytes);
+    if (isFresh) makePagesSync(bytes);
+    if (!isNew) noteDestination(bytes, { isFresh });
   }
+  TransferEngine.noteDriverCall(stream.context, byteLength);
   queueByDriver(queueOf(stream), { direction, device: span.address, bytes });
   noteTransfer(task);
   queueOf(stream).synchronizeSync();

@@ -40,6 +40,8 @@ export const OPERATION = {
   copyRows: 4n,
   /** Fills `destination`, packed, with rows of file descriptor `source` from `fileOffset` on. */
   readRows: 5n,
+  /** madvise(destination, byteLength, source): makes the pages of memory, whoever uses it. */
+  makePages: 6n,
 } as const;
 
 /** Status of a task. */
@@ -86,7 +88,7 @@ export interface TaskTools {
   /** The constants. */
   readonly codes: typeof LANE_CODES;
   /** The C library. */
-  readonly host: Pick<HostApi, "memcpy" | "pread" | "pwrite">;
+  readonly host: Pick<HostApi, "memcpy" | "pread" | "pwrite" | "madvise">;
   /** {@link fileSteps}. */
   readonly fileSteps: typeof fileSteps;
 }
@@ -114,7 +116,9 @@ export interface LaneJob extends TaskMemory {
 
 /** The parts of the system that a lane uses. */
 export interface LaneSystem extends TaskTools {
-  readonly host: Pick<HostApi, "memcpy" | "pread" | "pwrite" | "futex" | "sched_setaffinity">;
+  readonly host:
+    & TaskTools["host"]
+    & Pick<HostApi, "futex" | "sched_setaffinity">;
   /** {@link doTask}. */
   readonly doTask: typeof doTask;
   /** Starts a lane of another number; throws when there can be none. */
@@ -147,6 +151,9 @@ export function doTask(slot: number, { fields, lists }: TaskMemory, tools: TaskT
   if (operation === OPERATION.copy) {
     host.memcpy(destination, source, byteLength);
     return true;
+  }
+  if (operation === OPERATION.makePages) {
+    return host.madvise(destination, byteLength, Number(source)) === 0;
   }
   if (operation === OPERATION.copyEach) {
     const start = slot * MOST_COPIES * COPY_FIELDS;

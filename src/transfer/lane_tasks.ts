@@ -55,6 +55,15 @@ export type LaneTask =
     readonly sourcePitch: number;
   }
   | {
+    readonly operation: "makePages";
+    /** Address of the memory. */
+    readonly destination: bigint;
+    /** The advice for the system. */
+    readonly source: bigint;
+    /** Number of bytes. */
+    readonly byteLength: number;
+  }
+  | {
     readonly operation: "read" | "write";
     /** An address, or the file descriptor to write to. */
     readonly destination: bigint;
@@ -112,11 +121,11 @@ export class LaneTasks implements TaskMemory {
     if ("destinationPitch" in task) fields[at + 7] = BigInt(task.destinationPitch);
   }
 
-  /** Returns whether a task is many small moves, each of which would be a call to another thread. */
-  isList(slot: number): boolean {
+  /** Returns whether a task is only for lanes: many small moves, each of which would be a call, or pages. */
+  isForLanes(slot: number): boolean {
     const operation = this.#field(slot, 0);
-    return operation === OPERATION.copyEach || operation === OPERATION.copyRows ||
-      operation === OPERATION.readRows;
+    return operation !== OPERATION.copy && operation !== OPERATION.read &&
+      operation !== OPERATION.write;
   }
 
   /** Returns whether a task is one copy between a slot and an array. */
@@ -126,7 +135,9 @@ export class LaneTasks implements TaskMemory {
 
   /** Returns whether a task is over before a sleeping lane would be awake. */
   isBrief(slot: number): boolean {
-    return this.#field(slot, 0) === OPERATION.copyEach || this.#field(slot, 3) <= BRIEF_BYTES;
+    const operation = this.#field(slot, 0);
+    if (operation === OPERATION.makePages) return false;
+    return operation === OPERATION.copyEach || this.#field(slot, 3) <= BRIEF_BYTES;
   }
 
   /** Does a task on the calling thread; false when it failed. */

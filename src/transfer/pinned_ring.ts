@@ -1,7 +1,6 @@
 // Page-locked slots that large transfers pass through, allocated in slabs as they are needed.
 // A slot is free, with a lane, or with the copy engine; it is reused when both are done with it.
 
-import type { MemoryCache } from "../accounting/ledger.ts";
 import type { Context } from "../driver/context.ts";
 import { tryRelease } from "../driver/release.ts";
 import { HugePinnedMemory } from "../memory/huge_pinned_memory.ts";
@@ -49,10 +48,8 @@ export interface RingPlace {
 /** Slots that a few small arrays need. */
 const FIRST_SLOTS = 2;
 
-/** The slots of one engine; idle ones are a cache that reports list and that can be trimmed. */
-export class PinnedRing implements MemoryCache {
-  readonly name = "transfer ring";
-  readonly kind = "pinned";
+/** The slots of one engine. */
+export class PinnedRing {
   /** Limits of its size. */
   readonly limits: RingLimits;
   readonly #context: Context;
@@ -69,7 +66,6 @@ export class PinnedRing implements MemoryCache {
     this.#firstIndex = firstIndex;
     this.#resource = new HugePinnedMemory({ context }, { node });
     this.limits = limits;
-    context.ledger.caches.add(this);
   }
 
   /**
@@ -111,7 +107,7 @@ export class PinnedRing implements MemoryCache {
 
   #freeSlab(slab: bigint): void {
     const free = () => this.#resource.deallocate(slab);
-    tryRelease(this.#context.driver, `memory of the ${this.name}`, free);
+    tryRelease(this.#context.driver, "memory of the transfer ring", free);
   }
 
   #grow(): void {

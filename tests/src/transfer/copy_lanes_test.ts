@@ -160,6 +160,7 @@ async function runHere(
         memcpy: () => 0n,
         pread: () => -1n,
         pwrite: () => -1n,
+        madvise: () => -1,
         sched_setaffinity: () => {
           throw new Error("nobody asked for that");
         },

@@ -72,3 +72,22 @@ Deno.test("transfers of 8 MiB that are called in one breath move side by side", 
       assertSameBytes(await buffer.download(), patternBytes(2 ** 23, 3));
     }
   }));
+
+Deno.test("a program's first transfers of up to 16 MiB are driver calls, and make no engine", () =>
+  withDevice(async (gpu) => {
+    const hasEngine = () =>
+      [...gpu.context.ledger.caches].some(({ name }) => name === "transfer ring");
+    for (const byteLength of [2 ** 22, 2 ** 23 + 5, 2 ** 24]) {
+      const values = patternBytes(byteLength);
+      using buffer = await gpu.upload(values);
+      assertSameBytes(await buffer.download(), values);
+      const into = new Uint8Array(byteLength);
+      assertSameBytes(buffer.downloadSync(into), values);
+      assertEquals([buffer.downloadSync().length, hasEngine()], [byteLength, false]);
+    }
+    // Three downloads and an upload of each: 112 MiB; from 128 MiB on threads pay.
+    using buffer = gpu.zeros("uint8", 2 ** 24);
+    await buffer.upload(patternBytes(2 ** 24));
+    assertEquals(hasEngine(), true);
+    assertSameBytes(await buffer.download(), patternBytes(2 ** 24));
+  }));

@@ -1,0 +1,99 @@
+// New arrays for downloads, mapped apart from the heap: the heap would clear their memory on the
+// JavaScript thread, which takes longer than the transfer. Lanes make the pages, those of the next array
+// while others fill this one.
+
+import { findHost, type HostApi, MALLOPT } from "../../ffi/host.ts";
+import type { CopyLanes, MemoryPart } from "./copy_lanes.ts";
+import { askForHugePages, HUGE_PAGE_BYTES, PAGE_BYTES } from "./fresh_pages.ts";
+import { MOST_HEAP_BYTES } from "./heap_pages.ts";
+import { addressOf } from "./host_memory.ts";
+
+/** The heap's memory has its pages, so clearing less than this takes less time than new pages. */
+const FEWEST_BYTES = 8 * 2 ** 20;
+
+/** Free blocks of the heap that are passed by. */
+const MOST_BLOCKS = 4096;
+
+/** Parts of an array, each of which a lane makes. */
+const MOST_PARTS = 16;
+
+/** The new arrays of one engine: the next one is made ahead for a program that asks for the same again. */
+export class SpareArray {
+  readonly #lanes: CopyLanes;
+  /** Bytes of the array that was asked for last. */
+  #lastBytes = 0;
+  #spare: ArrayBuffer | undefined;
+
+  /** Starts with none. */
+  constructor(lanes: CopyLanes) {
+    this.#lanes = lanes;
+  }
+
+  /** Returns a new array; undefined for sizes that gain nothing, and while no lanes run. */
+  take(byteLength: number): ArrayBuffer | undefined {
+    if (byteLength < FEWEST_BYTES || byteLength > MOST_HEAP_BYTES) return undefined;
+    const isRepeated = byteLength === this.#lastBytes;
+    this.#lastBytes = byteLength;
+    const spare = this.#spare?.byteLength === byteLength ? this.#spare : this.#make(byteLength);
+    this.#spare = isRepeated ? this.#make(byteLength) : undefined;
+    return spare;
+  }
+
+  /** Forgets the next array. */
+  drop(): void {
+    this.#spare = undefined;
+    this.#lastBytes = 0;
+  }
+
+  #make(byteLength: number): ArrayBuffer | undefined {
+    const host = findHost();
+    if (host === undefined || this.#lanes.runningCount === 0) return undefined;
+    const array = mapArray(host, byteLength);
+    if (array === undefined) return undefined;
+    const bytes = new Uint8Array(array);
+    askForHugePages(bytes);
+    this.#lanes.makePages(partsOf(addressOf(bytes), byteLength));
+    return array;
+  }
+}
+
+/** Makes an array whose memory is mapped apart; undefined when memory is short. */
+function mapArray(host: HostApi, byteLength: number): ArrayBuffer | undefined {
+  const blocks: bigint[] = [];
+  host.mallopt(MALLOPT.MMAP_THRESHOLD, FEWEST_BYTES);
+  try {
+    // The heap maps no block while it has a free one of that size.
+    let block = host.malloc(BigInt(byteLength));
+    while (block !== 0n && !isMapped(block) && blocks.length < MOST_BLOCKS) {
+      blocks.push(block);
+      block = host.malloc(BigInt(byteLength));
+    }
+    host.free(block);
+    return new ArrayBuffer(byteLength);
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  } finally {
+    for (const block of blocks) host.free(block);
+    host.mallopt(MALLOPT.MMAP_THRESHOLD, MOST_HEAP_BYTES);
+  }
+}
+
+/** Returns whether a block is mapped apart: it begins 16 bytes behind a page then, else hardly ever. */
+function isMapped(address: bigint): boolean {
+  return address % BigInt(PAGE_BYTES) === 16n;
+}
+
+/** Cuts memory where large pages begin, so that no two lanes make the same one. */
+function partsOf(address: bigint, byteLength: number): MemoryPart[] {
+  const step = BigInt(Math.ceil(byteLength / MOST_PARTS / HUGE_PAGE_BYTES) * HUGE_PAGE_BYTES);
+  const end = address + BigInt(byteLength);
+  const parts: MemoryPart[] = [];
+  for (let start = address - address % BigInt(PAGE_BYTES); start < end;) {
+    const next = (start / step + 1n) * step;
+    const stop = next < end ? next : end;
+    parts.push({ address: start, byteLength: Number(stop - start) });
+    start = stop;
+  }
+  return parts;
+}
