@@ -98,6 +98,12 @@ const ELSEWHERE = {
     result: "i32",
     nonblocking: true,
   },
+  madviseAtNonblocking: {
+    name: "madvise",
+    parameters: ["u64", "usize", "i32"],
+    result: "i32",
+    nonblocking: true,
+  },
   // long futex(uint32_t *uaddr, int op, uint32_t val, const struct timespec *timeout,
   //     uint32_t *uaddr2, uint32_t val3), and an argument that the kernel never sees: Deno keeps the
   //     memory of an array that a pending call was given, also when the array is moved away.

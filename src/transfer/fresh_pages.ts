@@ -1,7 +1,8 @@
 // The pages of memory that nobody has touched: to make one takes longer than to fill it. Making them
 // changes no byte, so it does not matter whether somebody uses the memory already.
 
-import { findHost, MADV } from "../../ffi/host.ts";
+import { findHost, type HostApi, MADV } from "../../ffi/host.ts";
+import { CAN_BE_TERMINATED } from "../order/waiting.ts";
 import { addressOf, type HostBytes } from "./host_memory.ts";
 import { giveThreadBack, takeThread } from "./lent_threads.ts";
 
@@ -23,6 +24,12 @@ const MOST_THREADS = 12;
 
 /** Pages that one thread makes in the time of a call on another one. */
 const FEWEST_BYTES = 2 ** 19;
+
+/** Parts of memory whose pages are made at once, each by a thread. */
+const PARTS_NOW = 8;
+
+/** Time after which a lent thread has made its part, unless the system stopped it. */
+const PATIENCE_MILLISECONDS = 20;
 
 const PAGE_STATE = new Uint8Array(1);
 
@@ -89,6 +96,41 @@ async function makePart(part: HostBytes): Promise<void> {
   } finally {
     giveThreadBack();
   }
+}
+
+/**
+ * Makes the pages of memory that begins at a page of 2 MiB, on this thread and on some of the runtime's. They
+ * are there when it returns; where the system makes none at once, whoever touches them makes them.
+ */
+export function makePagesNow(host: HostApi, address: bigint, byteLength: number): void {
+  const partBytes = Math.ceil(byteLength / PARTS_NOW / HUGE_PAGE_BYTES) * HUGE_PAGE_BYTES;
+  const parts: { readonly start: bigint; readonly size: bigint }[] = [];
+  for (let at = 0; at < byteLength; at += partBytes) {
+    const size = BigInt(Math.min(partBytes, byteLength - at));
+    parts.push({ start: address + BigInt(at), size });
+  }
+  const [own, ...others] = parts;
+  if (own === undefined) return;
+  const lent = others.filter(({ start, size }) => lendFor(host, start, size));
+  if (host.madvise(own.start, own.size, MADV.POPULATE_WRITE) !== 0) return;
+  for (const part of others) {
+    const end = performance.now() + (lent.includes(part) ? PATIENCE_MILLISECONDS : 0);
+    const last = part.start + part.size - BigInt(PAGE_BYTES);
+    while (!isThere(host, last) && performance.now() < end);
+    if (!isThere(host, last)) host.madvise(part.start, part.size, MADV.POPULATE_WRITE);
+  }
+}
+
+/** Has another thread make pages; returns false when none is free. */
+function lendFor(host: HostApi, start: bigint, size: bigint): boolean {
+  if (CAN_BE_TERMINATED || !takeThread()) return false;
+  host.madviseAtNonblocking(start, size, MADV.POPULATE_WRITE).finally(giveThreadBack);
+  return true;
+}
+
+function isThere(host: HostApi, page: bigint): boolean {
+  return host.mincore(page, BigInt(PAGE_BYTES), PAGE_STATE) === 0 &&
+    ((PAGE_STATE[0] ?? 0) & 1) === 1;
 }
 
 /** Returns the bytes from an address to the next multiple of a size. */

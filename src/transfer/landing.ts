@@ -4,7 +4,7 @@
 import type { MemoryCache } from "../accounting/ledger.ts";
 import type { Context } from "../driver/context.ts";
 import { tryRelease } from "../driver/release.ts";
-import { HugePinnedMemory } from "../memory/huge_pinned_memory.ts";
+import { HugePinnedMemory } from "./huge_pinned_memory.ts";
 import { forgetHeap } from "./heap_pages.ts";
 import type { HostBytes } from "./host_memory.ts";
 

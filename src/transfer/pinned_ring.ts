@@ -3,7 +3,7 @@
 
 import type { Context } from "../driver/context.ts";
 import { tryRelease } from "../driver/release.ts";
-import { HugePinnedMemory } from "../memory/huge_pinned_memory.ts";
+import { HugePinnedMemory } from "./huge_pinned_memory.ts";
 import { Fence } from "../order/fence.ts";
 import type { Piece, RingTransfer } from "./ring_transfer.ts";
 

@@ -5,7 +5,7 @@ import { assert, assertEquals } from "@std/assert";
 import { openHost } from "../../../ffi/host.ts";
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import { Driver } from "../../../src/driver/driver.ts";
-import { HugePinnedMemory } from "../../../src/memory/huge_pinned_memory.ts";
+import { HugePinnedMemory } from "../../../src/transfer/huge_pinned_memory.ts";
 import { TransferEngine } from "../../../src/transfer/engine.ts";
 import { LaneShare } from "../../../src/transfer/lane_share.ts";
 import { busIdOf, findNearCores, OWN_SYSTEM } from "../../../src/transfer/near_cores.ts";

@@ -12,11 +12,12 @@ import {
   PROT,
   SYS_MBIND,
 } from "../../ffi/host.ts";
-import { BaseMemoryResource } from "./base_memory_resource.ts";
-import type { ContextOwner } from "./memory_resource.ts";
-import { PinnedHostMemoryResource } from "./pinned_host_memory_resource.ts";
+import { BaseMemoryResource } from "../memory/base_memory_resource.ts";
+import type { ContextOwner } from "../memory/memory_resource.ts";
+import { PinnedHostMemoryResource } from "../memory/pinned_host_memory_resource.ts";
+import { HUGE_PAGE_BYTES, makePagesNow } from "./fresh_pages.ts";
 
-const HUGE_PAGE_BYTES = 2n ** 21n;
+const PAGE = BigInt(HUGE_PAGE_BYTES);
 
 /** Memory of the system's: the block that was mapped around the part that is used. */
 interface Mapping {
@@ -62,14 +63,15 @@ export class HugePinnedMemory extends BaseMemoryResource {
   #map(byteLength: number): bigint | undefined {
     const host = findHost();
     const size = BigInt(byteLength);
-    if (host === undefined || size < HUGE_PAGE_BYTES || !this.#canRegister) return undefined;
-    const mappedBytes = size + HUGE_PAGE_BYTES; // some of it lies before the first large page
+    if (host === undefined || size < PAGE || !this.#canRegister) return undefined;
+    const mappedBytes = size + PAGE; // some of it lies before the first large page
     const flags = MAP.PRIVATE | MAP.ANONYMOUS;
     const start = host.mmap(0n, mappedBytes, PROT.READ | PROT.WRITE, flags, -1, 0n);
     if (start === MAP_FAILED) return undefined;
-    const address = (start + HUGE_PAGE_BYTES - 1n) / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES;
+    const address = (start + PAGE - 1n) / PAGE * PAGE;
     host.madvise(address, size, MADV.HUGEPAGE);
     if (this.#node !== undefined) preferNode(host, { address, size, node: this.#node });
+    makePagesNow(host, address, byteLength); // the driver would make one after the other
     const { PORTABLE, DEVICEMAP } = CU_MEMHOSTREGISTER;
     const status = this.context.status(
       "cuMemHostRegister_v2",
