@@ -42,7 +42,7 @@ import { describeValue, formatBytes } from "../words/format.ts";
 import { NUMBER, type OptionKind, OptionSet, requireKind, TEXT } from "../words/options.ts";
 import { Parts, partsOf } from "../words/parts.ts";
 import type { MemoryTicket } from "../words/ticket.ts";
-import { refuseIndices } from "./array_habits.ts";
+import { notOnGpu, refuseIndices } from "./array_habits.ts";
 import { checksumOf, firstDifferentByte } from "./comparison.ts";
 import { CONVERT, type NamedLayout, queueConversion } from "./conversion.ts";
 import type { DeviceBufferRequest } from "./device_buffer.ts";
@@ -635,10 +635,7 @@ export abstract class GpuBuffer<D extends DType = DType>
       return this;
     }
     if (!(source instanceof GpuBuffer)) {
-      throw new TypeError(
-        `Cannot queue a copy from an ordinary array into ${this}: its memory could move on before ` +
-          `the GPU reads it; await upload(), or copy from a pinned buffer`,
-      );
+      throw new TypeError(`Cannot copy into ${this}: ${notOnGpu("source", source)}`);
     }
     if (source.dtype !== this.dtype) {
       throw new TypeError(`Cannot copy ${source} into ${this}: element types differ, use as()`);
@@ -652,10 +649,7 @@ export abstract class GpuBuffer<D extends DType = DType>
   copyTo(destination: GpuBuffer<D> | StridedView<D>, options: StreamChoice = {}): this {
     STREAM_CHOICE.read(options, "copyTo");
     if (!(destination instanceof GpuBuffer) && !(destination instanceof StridedView)) {
-      throw new TypeError(
-        `Cannot queue a copy from ${this} into an ordinary array: await download(), or copy to a ` +
-          `pinned buffer`,
-      );
+      throw new TypeError(`Cannot copy ${this}: ${notOnGpu("destination", destination)}`);
     }
     destination.copyFrom(this, options);
     return this;

@@ -926,8 +926,8 @@ export class CudaDevice implements DeviceAllocator, Disposable {
    *
    * @throws CudaError when queued work failed.
    */
-  synchronize(): Promise<void> {
-    return synchronizeStreams(this.context);
+  async synchronize(): Promise<void> {
+    await synchronizeStreams(this.context);
   }
 
   /** Blocks until all work on all streams is done, transfers included (cuCtxSynchronize). */
@@ -955,8 +955,8 @@ export class CudaDevice implements DeviceAllocator, Disposable {
    * Calls `body`, which queues work through `trace.run()`, and returns which pieces ran at the same
    * time.
    */
-  traceOverlap(body: (trace: OverlapRecorder) => unknown): Promise<OverlapTrace> {
-    return traceOverlap(this.context, { device: this.name, body });
+  async traceOverlap(body: (trace: OverlapRecorder) => unknown): Promise<OverlapTrace> {
+    return await traceOverlap(this.context, { device: this.name, body });
   }
 
   /**

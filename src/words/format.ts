@@ -140,7 +140,8 @@ function describeObject(value: object): string {
     if (value instanceof Promise) return "a promise, which has to be awaited";
     const isNamed = Symbol.for("Deno.customInspect") in value &&
       value.toString !== Object.prototype.toString;
-    if (isNamed) return String(value);
+    const name = isNamed ? String(value) : "";
+    if (name !== "" && !name.includes("\n")) return name; // a table is no name
     const className = value.constructor?.name || "Object";
     if (className === "Object") return "an object";
     return `${/^[AEIO]/.test(className) ? "an" : "a"} ${className}`;

@@ -100,3 +100,22 @@ Deno.test("Option kinds say what they take", () => {
     "Cannot call track() with the number 5: expected a text",
   );
 });
+
+Deno.test("OptionSet.read() names an object that shows itself as a table by its class", () => {
+  class Table {
+    toString(): string {
+      return "size\n1 KiB";
+    }
+
+    [Symbol.for("Deno.customInspect")](): string {
+      return `${this}`;
+    }
+  }
+  const options = { label: new Table() } as never;
+  const message = 'Cannot call make(): option "label" is a Table, expected a text';
+  assertThrows(
+    () => new OptionSet<{ label: string }>({ label: TEXT }).read(options, "make"),
+    TypeError,
+    message,
+  );
+});
