@@ -921,8 +921,9 @@ export class CudaDevice implements DeviceAllocator, Disposable {
 
   /**
    * Resolves when all work queued so far is done, transfers included, on the default stream and on all
-   * from {@link CudaDevice.createStream}. The event loop keeps running. Streams of other libraries are
-   * theirs: {@link CudaDevice.synchronizeSync} waits for these, too.
+   * from {@link CudaDevice.createStream}, disposed ones too, and memory that waited for it is freed.
+   * The event loop keeps running. Only {@link CudaDevice.synchronizeSync} waits for streams of other
+   * libraries as well.
    *
    * @throws CudaError when queued work failed.
    */

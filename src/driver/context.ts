@@ -325,6 +325,15 @@ export class Context {
   }
 
   /**
+   * Makes a stream's later work come after all that deferred work waits for.
+   *
+   * @ignore
+   */
+  holdForDeferred(streamHandle: bigint): void {
+    if (!this.isCapturing) this.#deferred.hold(streamHandle);
+  }
+
+  /**
    * Runs the deferred work that is due.
    *
    * @ignore

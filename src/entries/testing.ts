@@ -160,7 +160,7 @@ class LeakWatch {
 /** Resolves when the work of all streams is done, and what waited for it in JavaScript has run. */
 async function finishAll(gpu: CudaDevice): Promise<void> {
   await gpu.synchronize();
-  gpu.synchronizeSync(); // the other streams
+  gpu.synchronizeSync(); // streams of other libraries, too
   await new Promise((resolve) => setTimeout(resolve, 0));
 }
 
