@@ -1378,8 +1378,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
       );
     }
     requireNoCapture("allocate memory for other processes");
-    if (this.#shareable?.disposed) this.#shareable = undefined; // disposeAll() ends its pool, too
-    return this.#shareable ??= new ShareableMemoryResource(this);
+    return this.#shareable ??= ShareableMemoryResource.unlisted(this);
   }
 
   /** Returns the stream to allocate on, checked, and the label. */
