@@ -41,7 +41,9 @@ async function openResponse(response: Response): Promise<OpenedSource> {
   }
   if (!ok) {
     await body?.cancel();
-    throw new Error(`Cannot stream ${name} to the GPU: ${`${status} ${statusText}`.trim()}`);
+    throw new Error(
+      `Cannot stream ${name} to the GPU: its status is ${`${status} ${statusText}`.trim()}`,
+    );
   }
   if (body === null) return { readable: new Blob().stream(), byteLength: 0 };
   return { readable: body, byteLength: contentLength(headers) };

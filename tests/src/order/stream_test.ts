@@ -279,7 +279,7 @@ Deno.test("createStream() refuses a priority that there is not", () =>
     assertThrows(
       () => gpu.createStream({ priority: "urgent" as StreamPriority }),
       TypeError,
-      'option "priority" is the text "urgent", expected "low", "normal" or "high"',
+      'option "priority" is "urgent", expected "low", "normal" or "high"',
     );
   }));
 

@@ -34,7 +34,7 @@ Deno.test("OptionSet.read() returns what it was given", () => {
 
 Deno.test("OptionSet.read() names the call, the option, what was given and what is expected", () => {
   const cases: [unknown, string][] = [
-    ["fast", 'its options are the text "fast", expected an object such as { label, onProgress'],
+    ["fast", 'its options are "fast", expected an object such as { label, onProgress'],
     [null, "its options are null, expected an object"],
     [Promise.resolve(), "its options are a promise, which has to be awaited, expected"],
     [{ lable: "a" }, 'it has no option "lable" (did you mean "label"?), only label, onProgress'],
@@ -43,7 +43,7 @@ Deno.test("OptionSet.read() names the call, the option, what was given and what 
     [{ "__proto__x": 1 }, 'it has no option "__proto__x", only'],
     [{ constructor: 1 }, 'it has no option "constructor", only'],
     [{ label: 5 }, 'option "label" is the number 5, expected a text'],
-    [{ order: "middle" }, 'option "order" is the text "middle", expected "first" or "last"'],
+    [{ order: "middle" }, 'option "order" is "middle", expected "first" or "last"'],
     [{ onProgress: new Map() }, 'option "onProgress" is a Map, expected a function'],
     [
       { nested: { isOff: true } },
@@ -84,6 +84,22 @@ Deno.test("OptionSet.read() cuts a long text and survives what cannot be looked 
   const long = "x".repeat(1000);
   const error = assertThrows(() => CHOICE.read(long as never, "make"), TypeError);
   assertEquals(error.message.length < 200, true);
+});
+
+Deno.test("listOf() names the value of a list that it does not accept", () => {
+  const list = listOf(oneOf("fast", "slow"));
+  const expected = 'expected a list, each "fast" or "slow"';
+  assertThrows(
+    () => requireKind(["fast", "slwo"], list, "run"),
+    TypeError,
+    `Cannot call run() with a list with "slwo": ${expected}`,
+  );
+  assertThrows(() => requireKind(3, list, "run"), TypeError, `with the number 3: ${expected}`);
+  assertThrows(
+    () => new OptionSet<{ ways: string[] }>({ ways: list }).read({ ways: ["slwo"] }, "run"),
+    TypeError,
+    `option "ways" is a list with "slwo", ${expected}`,
+  );
 });
 
 Deno.test("Option kinds say what they take", () => {
