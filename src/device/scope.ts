@@ -29,7 +29,8 @@ export interface ScopeOptions {
 const DISPOSABLE: OptionKind = {
   expected: "what has a Symbol.dispose, such as a buffer",
   accepts: (value) =>
-    typeof (value as Disposable)?.[Symbol.dispose] === "function" || value == null,
+    typeof (value as Disposable)?.[Symbol.dispose] === "function" || value === null ||
+    value === undefined,
 };
 
 /** Checks the options above. */
