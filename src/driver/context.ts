@@ -132,9 +132,10 @@ export class Context {
   static retain(driver: Driver, ordinal: number, options: ContextOptions = {}): Context {
     CONTEXT_OPTIONS.read(options, "retain");
     if (!Number.isInteger(ordinal) || ordinal < 0 || ordinal >= driver.deviceCount) {
+      const last = driver.deviceCount - 1;
       throw new RangeError(
         `Cannot open device ${ordinal}: this machine has ${driver.deviceCount} ` +
-          `(0 to ${driver.deviceCount - 1})`,
+          `(${last === 0 ? "0" : `0 to ${last}`})`,
       );
     }
     const known = contexts.get(driver) ?? new Map<number, Context>();
