@@ -29,8 +29,8 @@ export interface ScopeOptions {
 const DISPOSABLE: OptionKind = {
   expected: "what has a Symbol.dispose, such as a buffer",
   accepts: (value) =>
-    typeof (value as Disposable)?.[Symbol.dispose] === "function" || value === null ||
-    value === undefined,
+    value === undefined || value === null ||
+    typeof (value as Disposable)[Symbol.dispose] === "function",
 };
 
 /** Checks the options above. */
