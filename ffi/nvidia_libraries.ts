@@ -17,7 +17,7 @@ interface LibraryFacts {
   readonly remedy: string;
 }
 
-/** The libraries, by the names that `doctor` shows. */
+/** The libraries that the kit can use; `doctor` lists them. */
 export const NVIDIA_LIBRARIES = {
   nvrtc: {
     title: "NVRTC, NVIDIA's compiler",
@@ -26,26 +26,12 @@ export const NVIDIA_LIBRARIES = {
     endings: [".so.13", ".so.12", ".so.11.2", ".so"],
     remedy: "pip install nvidia-cuda-nvrtc-cu12, or set CUDA_HOME or VRAMKIT_NVRTC",
   },
-  nvJitLink: {
-    title: "nvJitLink, NVIDIA's linker",
-    variable: "VRAMKIT_NVJITLINK",
-    stem: "libnvJitLink",
-    endings: [".so.13", ".so.12", ".so"],
-    remedy: "pip install nvidia-nvjitlink-cu12, or set CUDA_HOME or VRAMKIT_NVJITLINK",
-  },
   nccl: {
     title: "NCCL",
     variable: "VRAMKIT_NCCL",
     stem: "libnccl",
     endings: [".so.2", ".so"],
     remedy: "pip install nvidia-nccl-cu12, or set VRAMKIT_NCCL",
-  },
-  cufile: {
-    title: "cuFile, for files straight into the GPU",
-    variable: "VRAMKIT_CUFILE",
-    stem: "libcufile",
-    endings: [".so.0", ".so"],
-    remedy: "pip install nvidia-cufile-cu12, or set CUDA_HOME or VRAMKIT_CUFILE",
   },
   python: {
     title: "Python",

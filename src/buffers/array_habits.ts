@@ -1,5 +1,7 @@
 // Help for programs that use a buffer or a list of devices as if it were an array: `x[0]`, `[...x]`.
 
+import { describeValue } from "../words/format.ts";
+
 /** Indices that people try first; a loop begins at 0. A proxy would see all, and slow every await. */
 const TRIED = [-1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
 
@@ -26,4 +28,16 @@ export function refuseIndices(prototype: object, { read, write }: IndexHelp): vo
       },
     });
   }
+}
+
+/** The calls that move ordinary arrays, by the side of a queued copy that one was given for. */
+const ARRAY_CALLS = { source: "upload()", destination: "download()" };
+
+/** Says why a value cannot be a side of a queued copy, for messages: `the source is a promise, …`. */
+export function notOnGpu(side: "source" | "destination", value: unknown): string {
+  const is = `the ${side} is ${describeValue(value)}`;
+  const isArray = ArrayBuffer.isView(value) || value instanceof ArrayBuffer || Array.isArray(value);
+  if (!isArray) return `${is}, expected a buffer or a view of one`;
+  const instead = `await ${ARRAY_CALLS[side]}, or use a pinned buffer`;
+  return `${is}, whose memory could move on before the GPU is done; ${instead}`;
 }

@@ -2,6 +2,7 @@
 
 import type { CudaStream } from "../order/stream.ts";
 import { queueCopyBatch } from "../transfer/copy_batch.ts";
+import { describeValue } from "../words/format.ts";
 import { GpuBuffer } from "./gpu_buffer.ts";
 
 /** One copy of a batch, between buffers or views of the same type and size. */
@@ -34,13 +35,19 @@ export function copyBatch(copies: Iterable<BufferCopy>, stream: CudaStream): voi
 
 function checkedPair(copy: BufferCopy, index: number): BufferCopy {
   const { destination, source }: Partial<BufferCopy> = copy ?? {};
-  if (!(destination instanceof GpuBuffer) || !(source instanceof GpuBuffer)) {
-    throw new TypeError(
-      `Cannot copy a batch: copy ${index} is not a pair of buffers { source, destination }`,
-    );
-  }
+  checkBuffer(destination, "destination", index);
+  checkBuffer(source, "source", index);
   if (destination.dtype === source.dtype) return { destination, source };
   throw new TypeError(
     `Cannot copy ${source} into ${destination}: element types differ, use as()`,
+  );
+}
+
+function checkBuffer(value: unknown, side: string, index: number): asserts value is GpuBuffer {
+  if (value instanceof GpuBuffer) return;
+  throw new TypeError(
+    `Cannot copy a batch: the ${side} of copy ${index} is ${
+      describeValue(value)
+    }, expected a buffer`,
   );
 }

@@ -52,7 +52,7 @@ export function elementsOf(
   for (const value of values) checkValue(dtype, value);
   if (dtype === "bfloat16") return toBfloat16(values as readonly number[]);
   const array = allocateBits(dtype, values.length);
-  const plain = dtype === "bool" ? values.map((value) => value ? 1 : 0) : values;
+  const plain = dtype === "bool" ? values.map((value) => Number(value) === 0 ? 0 : 1) : values;
   (array as { set(values: ArrayLike<unknown>): void }).set(plain);
   return array;
 }

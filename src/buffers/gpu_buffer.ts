@@ -42,7 +42,7 @@ import { describeValue, formatBytes } from "../words/format.ts";
 import { NUMBER, type OptionKind, OptionSet, requireKind, TEXT } from "../words/options.ts";
 import { Parts, partsOf } from "../words/parts.ts";
 import type { MemoryTicket } from "../words/ticket.ts";
-import { refuseIndices } from "./array_habits.ts";
+import { notOnGpu, refuseIndices } from "./array_habits.ts";
 import { checksumOf, firstDifferentByte } from "./comparison.ts";
 import { CONVERT, type NamedLayout, queueConversion } from "./conversion.ts";
 import type { DeviceBufferRequest } from "./device_buffer.ts";
@@ -354,6 +354,9 @@ export abstract class GpuBuffer<D extends DType = DType>
    * Copies host memory into the buffer; resolves when it is there. Whatever is called later and uses
    * the same memory comes after it, awaited or not. Leave the array alone until it resolves: when it
    * is moved away (transferred to a worker, say) meanwhile, this rejects with a TypeError.
+   *
+   * @throws TypeError for an array of another element type; pass its `buffer` to copy the bytes.
+   * @throws RangeError when the array is longer or shorter than the buffer.
    */
   async upload(source: Uploadable<D>, options: TransferChoice = {}): Promise<this> {
     TRANSFER_CHOICE.read(options, "upload");
@@ -374,9 +377,16 @@ export abstract class GpuBuffer<D extends DType = DType>
   /**
    * Copies the elements into a new typed array (bfloat16 as Float32Array). It shows the effects of all
    * calls before this one, and of none after it.
+   *
+   * @throws CudaError when work on the buffer that was queued before has failed.
    */
   download(destination?: undefined, options?: TransferChoice): Promise<ArrayOf<D>>;
-  /** Copies the elements into memory of yours, and resolves with it. */
+  /**
+   * Copies the elements into memory of yours, and resolves with it.
+   *
+   * @throws TypeError for an array of another element type.
+   * @throws RangeError when the array is longer or shorter than the buffer.
+   */
   download<T extends Uploadable<D>>(destination: T, options?: TransferChoice): Promise<T>;
   async download(destination?: HostMemory, options: TransferChoice = {}): Promise<HostMemory> {
     TRANSFER_CHOICE.read(options, "download");
@@ -426,7 +436,7 @@ export abstract class GpuBuffer<D extends DType = DType>
    * is copied when it is asked for, with the contents of that moment.
    */
   get readable(): ReadableStream<Uint8Array<ArrayBuffer>> {
-    if (this.disposed) throw new DisposedError(this.toString());
+    this.#requireUsable();
     return readableFrom(this, streamFor(this, {}));
   }
 
@@ -436,7 +446,7 @@ export abstract class GpuBuffer<D extends DType = DType>
    * buffer has.
    */
   get writable(): WritableStream<HostMemory> {
-    if (this.disposed) throw new DisposedError(this.toString());
+    this.#requireUsable();
     return writableInto(wholeOf(this, streamFor(this, {})));
   }
 
@@ -635,10 +645,7 @@ export abstract class GpuBuffer<D extends DType = DType>
       return this;
     }
     if (!(source instanceof GpuBuffer)) {
-      throw new TypeError(
-        `Cannot queue a copy from an ordinary array into ${this}: its memory could move on before ` +
-          `the GPU reads it; await upload(), or copy from a pinned buffer`,
-      );
+      throw new TypeError(`Cannot copy into ${this}: ${notOnGpu("source", source)}`);
     }
     if (source.dtype !== this.dtype) {
       throw new TypeError(`Cannot copy ${source} into ${this}: element types differ, use as()`);
@@ -652,10 +659,7 @@ export abstract class GpuBuffer<D extends DType = DType>
   copyTo(destination: GpuBuffer<D> | StridedView<D>, options: StreamChoice = {}): this {
     STREAM_CHOICE.read(options, "copyTo");
     if (!(destination instanceof GpuBuffer) && !(destination instanceof StridedView)) {
-      throw new TypeError(
-        `Cannot queue a copy from ${this} into an ordinary array: await download(), or copy to a ` +
-          `pinned buffer`,
-      );
+      throw new TypeError(`Cannot copy ${this}: ${notOnGpu("destination", destination)}`);
     }
     destination.copyFrom(this, options);
     return this;
@@ -866,7 +870,7 @@ export abstract class GpuBuffer<D extends DType = DType>
    * @throws TypeError for a view, and while a transfer in pieces or a graph uses it.
    */
   release(): bigint {
-    if (this.disposed) throw new DisposedError(this.toString());
+    this.#requireUsable();
     if (this.isView) {
       throw new TypeError(
         `Cannot release ${this}: it is a view; release the buffer that owns the memory`,

@@ -1,6 +1,7 @@
 // Numbers in arrays, nested arrays and iterables, as the typed array that an upload takes.
 
 import type { DType, HostArray } from "../dtype.ts";
+import { formatCount } from "../words/format.ts";
 import { elementsOf } from "./element.ts";
 import type { Shape } from "./shape.ts";
 
@@ -76,7 +77,9 @@ function flatten(
   const [size, ...inner] = shape;
   if (list.length !== size) {
     throw new RangeError(
-      `Cannot upload nested arrays: one has ${list.length} values where the first has ${size}`,
+      `Cannot upload nested arrays: one has ${
+        formatCount(list.length, "value")
+      } where the first has ${size}`,
     );
   }
   for (const value of list) {

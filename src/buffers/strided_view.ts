@@ -28,7 +28,7 @@ import { DisposedError } from "../words/errors.ts";
 import { describeNumber } from "../words/format.ts";
 import { NUMBER, OptionSet } from "../words/options.ts";
 import { Parts, partsOf } from "../words/parts.ts";
-import { refuseIndices } from "./array_habits.ts";
+import { notOnGpu, refuseIndices } from "./array_habits.ts";
 import { CONVERT, isConvertible } from "./conversion.ts";
 import { elementOf } from "./element.ts";
 import type { AsTypeOptions, GpuBuffer, LikeOptions, Uploadable } from "./gpu_buffer.ts";
@@ -200,7 +200,10 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
    */
   copyFrom(source: GpuBuffer<D> | StridedView<D>, options: StreamChoice = {}): this {
     const { stream } = STREAM_CHOICE.read(options, "copyFrom");
-    const from = source instanceof StridedView ? source : stridedOf(source, this);
+    const from = stridedOf(source);
+    if (from === undefined) {
+      throw new TypeError(`Cannot copy into ${this}: ${notOnGpu("source", source)}`);
+    }
     queueShapedCopy(this.#copyOf(from, stream));
     return this;
   }
@@ -208,7 +211,10 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
   /** Queues a copy into a buffer or a view and does not wait; see {@link StridedView.copyFrom}. */
   copyTo(destination: GpuBuffer<D> | StridedView<D>, options: StreamChoice = {}): this {
     STREAM_CHOICE.read(options, "copyTo");
-    const to = destination instanceof StridedView ? destination : stridedOf(destination, this);
+    const to = stridedOf(destination);
+    if (to === undefined) {
+      throw new TypeError(`Cannot copy ${this}: ${notOnGpu("destination", destination)}`);
+    }
     to.copyFrom(this, options);
     return this;
   }
@@ -449,12 +455,8 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
 }
 
 function stridedOf<D extends DType>(
-  other: GpuBuffer<D>,
-  view: StridedView<D>,
-): StridedView<D> {
-  if (typeof other?.strided === "function") return other.strided();
-  throw new TypeError(
-    `Cannot queue a copy between ${view} and an ordinary array: its memory could move on before ` +
-      `the GPU is done; use a pinned buffer, or contiguous() and await upload() or download()`,
-  );
+  other: GpuBuffer<D> | StridedView<D>,
+): StridedView<D> | undefined {
+  if (other instanceof StridedView) return other;
+  return typeof other?.strided === "function" ? other.strided() : undefined;
 }

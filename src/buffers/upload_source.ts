@@ -2,6 +2,7 @@
 
 import { type DType, dtypeOf, elementBytes, type HostArray } from "../dtype.ts";
 import { bytesOf, type HostMemory } from "../transfer/host_memory.ts";
+import { describeValue } from "../words/format.ts";
 import { type HostValue, type HostValues, packValues } from "./host_values.ts";
 import { countOf, type Shape, toShape } from "./shape.ts";
 import type { Uploadable } from "./gpu_buffer.ts";
@@ -105,5 +106,8 @@ function iterableOf(source: HostValues): HostValues {
     throw new TypeError("Cannot upload: a Proxy of a typed array gives no memory; pass the array");
   }
   if (typeof source?.[Symbol.iterator] === "function" && typeof source !== "string") return source;
-  throw new TypeError("Cannot upload: expected a typed array, an array or an iterable of numbers");
+  throw new TypeError(
+    `Cannot upload ${describeValue(source)}: expected a typed array, an array or an iterable of ` +
+      `numbers`,
+  );
 }

@@ -89,7 +89,7 @@ function parse(args: readonly string[]) {
       },
     });
   } catch (error) {
-    throw new UsageError(messageOf(error));
+    throw new UsageError(messageOf(error).replace(/\. To specify .*$/s, "")); // Node's own advice
   }
 }
 

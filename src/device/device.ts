@@ -430,7 +430,11 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     return allocateDeviceBuffer({ dtype, shape, resource, stream, label }); // faster than a spread
   }
 
-  /** Allocates device memory and queues setting every element to zero; does not wait. */
+  /**
+   * Allocates device memory and queues setting every element to zero; does not wait.
+   *
+   * @throws OutOfMemoryError with all amounts when the device has too little memory.
+   */
   zeros<D extends DType>(
     dtype: D,
     shape: number | Shape,
@@ -483,6 +487,8 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   /**
    * Allocates page-locked host memory, which the GPU copies at the full speed of the bus. The
    * result's `array` is a typed array over that memory.
+   *
+   * @throws OutOfMemoryError when the system lets the program lock no more memory.
    */
   pinned<D extends DType>(
     dtype: D,
@@ -497,6 +503,10 @@ export class CudaDevice implements DeviceAllocator, Disposable {
    * Allocates device memory and copies an array into it. Resolves when the copy is done; do not
    * change the array before. Plain and nested arrays and iterables of numbers are `"float32"` unless
    * `dtype` says otherwise; ArrayBuffers, bigints and booleans need one.
+   *
+   * @throws TypeError when the array does not hold elements of `dtype`, or was moved away meanwhile.
+   * @throws RangeError when `shape` has another number of elements.
+   * @throws OutOfMemoryError with all amounts when the device has too little memory.
    */
   upload<A extends HostArray, D extends DType = DTypeOf<A>>(
     source: A & Uploadable<D>,
@@ -882,8 +892,8 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   }
 
   /**
-   * Records the copies, fills and allocations that `body` queues on one stream, instead of running
-   * them. The result is a graph that one call launches, any number of times.
+   * Records the copies, fills, kernels and allocations that `body` queues on one stream, instead of
+   * running them. The result is a graph that one call launches, any number of times.
    *
    * Device memory that `body` allocates belongs to the graph. A buffer that `body` disposes exists
    * only while a launch runs; one that it keeps exists after the first launch. Another stream that
@@ -921,13 +931,14 @@ export class CudaDevice implements DeviceAllocator, Disposable {
 
   /**
    * Resolves when all work queued so far is done, transfers included, on the default stream and on all
-   * from {@link CudaDevice.createStream}. The event loop keeps running. Streams of other libraries are
-   * theirs: {@link CudaDevice.synchronizeSync} waits for these, too.
+   * from {@link CudaDevice.createStream}, disposed ones too, and memory that waited for it is freed.
+   * The event loop keeps running. Only {@link CudaDevice.synchronizeSync} waits for streams of other
+   * libraries as well.
    *
    * @throws CudaError when queued work failed.
    */
-  synchronize(): Promise<void> {
-    return synchronizeStreams(this.context);
+  async synchronize(): Promise<void> {
+    await synchronizeStreams(this.context);
   }
 
   /** Blocks until all work on all streams is done, transfers included (cuCtxSynchronize). */
@@ -955,8 +966,8 @@ export class CudaDevice implements DeviceAllocator, Disposable {
    * Calls `body`, which queues work through `trace.run()`, and returns which pieces ran at the same
    * time.
    */
-  traceOverlap(body: (trace: OverlapRecorder) => unknown): Promise<OverlapTrace> {
-    return traceOverlap(this.context, { device: this.name, body });
+  async traceOverlap(body: (trace: OverlapRecorder) => unknown): Promise<OverlapTrace> {
+    return await traceOverlap(this.context, { device: this.name, body });
   }
 
   /**
@@ -1377,8 +1388,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
       );
     }
     requireNoCapture("allocate memory for other processes");
-    if (this.#shareable?.disposed) this.#shareable = undefined; // disposeAll() ends its pool, too
-    return this.#shareable ??= new ShareableMemoryResource(this);
+    return this.#shareable ??= ShareableMemoryResource.unlisted(this);
   }
 
   /** Returns the stream to allocate on, checked, and the label. */

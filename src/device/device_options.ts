@@ -57,7 +57,7 @@ export const OPEN_OPTIONS: OptionSet<OpenOptions> = new OptionSet({
 
 /** Options for {@link CudaDevice.upload}. */
 export interface UploadOptions<D extends DType> extends DeviceAllocateOptions, TransferOptions {
-  /** Element type; that of the array by default. */
+  /** Element type; that of the array by default, `"float32"` for plain numbers. */
   readonly dtype?: D;
   /** Size of each axis; one axis by default. */
   readonly shape?: number | Shape | undefined;

@@ -2,7 +2,7 @@
 // Needed because a top-level `using` in a notebook cell never disposes.
 
 import { DisposedError } from "../words/errors.ts";
-import { OptionSet, TEXT } from "../words/options.ts";
+import { type OptionKind, OptionSet, requireKind, TEXT } from "../words/options.ts";
 
 /** Collects disposables while a function runs, as {@link CudaDevice.scope} passes it. */
 export interface Scope {
@@ -26,6 +26,13 @@ export interface ScopeOptions {
   readonly label?: string;
 }
 
+const DISPOSABLE: OptionKind = {
+  expected: "what has a Symbol.dispose, such as a buffer",
+  accepts: (value) =>
+    value === undefined || value === null ||
+    typeof (value as Disposable)[Symbol.dispose] === "function",
+};
+
 /** Checks the options above. */
 export const SCOPE_OPTIONS: OptionSet<ScopeOptions> = new OptionSet({ label: TEXT });
 
@@ -40,7 +47,10 @@ export function runScope<T>(body: (scope: Scope) => T): T {
     throw new DisposedError("a scope whose function has ended");
   };
   const scope: Scope = {
-    use: (value) => open().use(value),
+    use: (value) => {
+      requireKind(value, DISPOSABLE, "scope.use");
+      return open().use(value);
+    },
     defer: (onDispose) => open().defer(onDispose),
   };
   let result: T;

@@ -132,9 +132,10 @@ export class Context {
   static retain(driver: Driver, ordinal: number, options: ContextOptions = {}): Context {
     CONTEXT_OPTIONS.read(options, "retain");
     if (!Number.isInteger(ordinal) || ordinal < 0 || ordinal >= driver.deviceCount) {
+      const last = driver.deviceCount - 1;
       throw new RangeError(
         `Cannot open device ${ordinal}: this machine has ${driver.deviceCount} ` +
-          `(0 to ${driver.deviceCount - 1})`,
+          `(${last === 0 ? "0" : `0 to ${last}`})`,
       );
     }
     const known = contexts.get(driver) ?? new Map<number, Context>();
@@ -322,6 +323,15 @@ export class Context {
    */
   get deferredCount(): number {
     return this.#deferred.size;
+  }
+
+  /**
+   * Makes a stream's later work come after all that deferred work waits for.
+   *
+   * @ignore
+   */
+  holdForDeferred(streamHandle: bigint): void {
+    if (!this.isCapturing) this.#deferred.hold(streamHandle);
   }
 
   /**

@@ -10,6 +10,8 @@ export interface DeferredWork {
   isDue(): boolean;
   /** Blocks until the GPU has passed the point. */
   wait(): void;
+  /** Makes a stream's later work come after the point; left out where it is none of the GPU's. */
+  hold?(streamHandle: bigint): void;
   /** Does the work; never throws. */
   run(): void;
 }
@@ -53,6 +55,11 @@ export class DeferredQueue {
       this.#works.delete(work); // others are looked at next time
       this.#works.add(work);
     }
+  }
+
+  /** Makes a stream's later work come after all points of the GPU's that work waits for. */
+  hold(streamHandle: bigint): void {
+    for (const work of this.#works) work.hold?.(streamHandle);
   }
 
   /** Runs all work: waits for each one unless the GPU has passed them all. */

@@ -336,7 +336,7 @@ export function requirePointers(): void {
 /** Returns the flag that grants no more than is needed: one path for each library. */
 function flagWith(libraries: readonly (readonly string[])[]): string {
   const paths = libraries.flatMap((names) => names.find(namesFile) ?? []);
-  return `with --allow-ffi=${paths.join(",")}, or where this system has them`;
+  return `with --allow-ffi=${paths.join(",")} (the usual places)`;
 }
 
 /** Creates the error for a library that cannot be used, with the way to run without a GPU. */

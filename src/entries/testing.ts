@@ -23,7 +23,7 @@ import type { Ledger } from "../accounting/ledger.ts";
 import type { CudaDevice } from "../device/device.ts";
 import { contextOf } from "../memory/memory_resource.ts";
 import { formatBytes, formatCount } from "../words/format.ts";
-import { CALLBACK, requireKind } from "../words/options.ts";
+import { CALLBACK, isPromiseLike, requireKind } from "../words/options.ts";
 import { Parts, partsOf } from "../words/parts.ts";
 import { formatTable } from "../words/text_table.ts";
 
@@ -160,11 +160,6 @@ class LeakWatch {
 /** Resolves when the work of all streams is done, and what waited for it in JavaScript has run. */
 async function finishAll(gpu: CudaDevice): Promise<void> {
   await gpu.synchronize();
-  gpu.synchronizeSync(); // the other streams
+  gpu.synchronizeSync(); // streams of other libraries, too
   await new Promise((resolve) => setTimeout(resolve, 0));
-}
-
-function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === "object" && value !== null && "then" in value &&
-    typeof value.then === "function";
 }

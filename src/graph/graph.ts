@@ -78,8 +78,8 @@ interface GraphFields {
 }
 
 /**
- * A graph: recorded copies, fills and allocations that one call queues. {@link CudaDevice.capture}
- * records one. Use it for a sequence of small steps that runs many times, because a launch costs about
+ * A graph: recorded copies, fills, kernels and allocations that one call queues.
+ * {@link CudaDevice.capture} records one. Use it for a sequence of small steps that runs many times, because a launch costs about
  * as much as one call. The graph keeps the memory that it uses until it is disposed.
  *
  * @example Record once, launch twice
@@ -101,7 +101,7 @@ interface GraphFields {
 export class CudaGraph implements Disposable {
   /** Context that it belongs to. */
   readonly context: Context;
-  /** Number of steps: copies, fills, allocations and frees. */
+  /** Number of steps: copies, fills, kernels, allocations and frees. */
   readonly nodeCount: number;
   readonly #stream: CudaStream;
   readonly #state: GraphState;

@@ -1,6 +1,7 @@
 // The side of a rank that is not 0 in a handshake: it tries until rank 0 is there, says who it is, and
 // waits for the others.
 
+import { formatCount } from "../words/format.ts";
 import { type FrameConnection, STRANGER } from "./frames.ts";
 import { GroupError } from "./group_error.ts";
 import { GroupLink, Seat } from "./group_link.ts";
@@ -29,7 +30,7 @@ export async function arrive(fields: MeetingFields, secret: Secret, limit: Limit
     if (reason === "timeout") {
       throw new GroupError(
         `Cannot join the group at ${formatPlace(place)} as rank ${rank}: ${state.words}, after ` +
-          `${timeoutSeconds} seconds`,
+          formatCount(timeoutSeconds, "second"),
         { reason: "timeout", call: CALL },
       );
     }

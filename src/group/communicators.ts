@@ -262,7 +262,10 @@ function afterWork(
   const wait = () => {
     for (const fence of fences) fence.waitSync();
   };
-  first(contexts).defer({ isDue, wait, run });
+  const hold = (streamHandle: bigint) => {
+    for (const fence of fences) fence.hold(streamHandle);
+  };
+  first(contexts).defer({ isDue, wait, hold, run });
 }
 
 /** Makes calls between ncclGroupStart and ncclGroupEnd; tells the first failure, and if work goes on. */

@@ -19,7 +19,7 @@ import { loadSharded, type LoadShardedOptions } from "../spread/load_sharded.ts"
 import type { ShardedModel } from "../spread/sharded_model.ts";
 import { DisposedError } from "../words/errors.ts";
 import { formatCount, messageOf, visibleText } from "../words/format.ts";
-import { CALLBACK, requireKind } from "../words/options.ts";
+import { CALLBACK, isPromiseLike, requireKind } from "../words/options.ts";
 import { Parts, partsOf } from "../words/parts.ts";
 import {
   allGather,
@@ -706,19 +706,20 @@ function requirePaired(calls: readonly RankCall[]): void {
     const [receive] = at < 0 ? [] : receives.splice(at, 1);
     if (receive === undefined) {
       throw new RangeError(
-        `Cannot batch a send from rank ${rank} to rank ${peer}: that receives nothing from it`,
+        `Cannot batch a send from rank ${rank} to rank ${peer}: rank ${peer} has no recv() from it`,
       );
     }
     if (receive.elements === elements) continue;
     throw new RangeError(
-      `Cannot batch a send of ${elements} from rank ${rank} to rank ${peer}: that receives ` +
+      `Cannot batch a send of ${elements} from rank ${rank} to rank ${peer}: rank ${peer} receives ` +
         `${receive.elements}`,
     );
   }
   const [left] = receives;
   if (left === undefined) return;
   throw new RangeError(
-    `Cannot batch a receive on rank ${left.rank} from rank ${left.peer}: that sends nothing to it`,
+    `Cannot batch a receive on rank ${left.rank} from rank ${left.peer}: rank ${left.peer} has ` +
+      `no send() to it`,
   );
 }
 
@@ -732,8 +733,4 @@ export function checkTimeout(timeoutSeconds: number, call: string): void {
 
 function needsInto(call: string, expected: string): TypeError {
   return new TypeError(`Cannot call ${call}(): pass { into }, ${expected}`);
-}
-
-function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
-  return typeof (value as { then?: unknown } | null | undefined)?.then === "function";
 }

@@ -1,6 +1,7 @@
 // Work of a group that is queued already and can be awaited, under the watch of the group's failures.
 
 import { type CudaStream, queueOf } from "../order/stream.ts";
+import { formatCount } from "../words/format.ts";
 import { type Parts, partsOf } from "../words/parts.ts";
 import type { RankCommunicators } from "./communicators.ts";
 import { GroupError } from "./group_error.ts";
@@ -117,7 +118,9 @@ export class GroupWork implements PromiseLike<void> {
       queueOf(stream).isKnownIdle ? [] : [communicators.firstRank + at]
     );
     return new GroupError(
-      `Cannot complete ${call} on ${group}: it is not done after ${timeoutSeconds} seconds on rank ` +
+      `Cannot complete ${call} on ${group}: it is not done after ${
+        formatCount(timeoutSeconds, "second")
+      } on rank ` +
         `${late.join(" and rank ")}${communicators.describeLate()}; the group was ended`,
       { reason: "timeout", call },
     );

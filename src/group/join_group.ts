@@ -6,7 +6,7 @@ import { NCCL_UNIQUE_ID_BYTES } from "../../ffi/nccl_constants.ts";
 import type { DeviceAllocator } from "../buffers/device_allocator.ts";
 import { deviceUuid } from "../driver/device_uuid.ts";
 import { requireNoCapture } from "../order/capture.ts";
-import { visibleText } from "../words/format.ts";
+import { formatCount, visibleText } from "../words/format.ts";
 import { Parts } from "../words/parts.ts";
 import {
   checkTimeout,
@@ -394,9 +394,9 @@ class Family implements LinkedGroup, Peers, Relatives {
       const left = endsAt - performance.now();
       if (left <= 0) {
         throw new GroupError(
-          `Cannot call ${call}(): ${
-            ranksIn(missing)
-          } did not call it in ${timeoutSeconds} seconds` +
+          `Cannot call ${call}(): ${ranksIn(missing)} did not call it in ${
+            formatCount(timeoutSeconds, "second")
+          }` +
             this.describeSilent(),
           { reason: "timeout", call, rank: missing[0] },
         );

@@ -1,6 +1,7 @@
 // Rank 0's side of a handshake: it listens until all ranks are there, whoever else connects meanwhile, and
 // tells them all at once to start.
 
+import { formatCount } from "../words/format.ts";
 import { FrameConnection, STRANGER } from "./frames.ts";
 import { GroupError } from "./group_error.ts";
 import { GroupLink, Seat } from "./group_link.ts";
@@ -234,7 +235,7 @@ export class Reception {
       `Cannot join the group at ${formatPlace(place)}: ${
         absent(this.#missing, size)
       } not come in ` +
-        `${timeoutSeconds} seconds${refused}`,
+        `${formatCount(timeoutSeconds, "second")}${refused}`,
       { reason: "timeout", call: CALL, rank: this.#missing[0] },
     );
   }

@@ -1,6 +1,8 @@
 // The place where the processes of a group meet: a TCP address or a Unix socket, of which rank 0 listens and
 // the others connect, as an option says it or as launchers put it into the environment.
 
+import { formatCount } from "../words/format.ts";
+
 /** A place to meet. */
 export type MeetingPlace =
   | { readonly transport: "tcp"; readonly hostname: string; readonly port: number }
@@ -88,7 +90,9 @@ function requireToken(
   }
   if (token.length >= SHORTEST_TOKEN) return;
   throw new RangeError(
-    `Cannot join a group with a token of ${token.length} characters: expected ${SHORTEST_TOKEN} or ` +
+    `Cannot join a group with a token of ${
+      formatCount(token.length, "character")
+    }: expected ${SHORTEST_TOKEN} or ` +
       `more, such as crypto.randomUUID()`,
   );
 }

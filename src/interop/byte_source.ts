@@ -1,5 +1,7 @@
 // Sources of streamed bytes, and the length that they tell.
 
+import { describeValue } from "../words/format.ts";
+
 /** A response, a stream of bytes, or a blob (a File is one). */
 export type ByteSource = Response | ReadableStream<Uint8Array<ArrayBufferLike>> | Blob;
 
@@ -23,7 +25,12 @@ export async function openSource(source: ByteSource): Promise<OpenedSource> {
   if (source instanceof Blob) return { readable: source.stream(), byteLength: source.size };
   if (source instanceof ReadableStream) return { readable: source, byteLength: undefined };
   if (source instanceof Response) return await openResponse(source);
-  throw new TypeError("Cannot stream to the GPU: expected a Response, a ReadableStream or a Blob");
+  throw new TypeError(
+    `Cannot stream ${
+      describeValue(source)
+    } to the GPU: expected a Response, a ReadableStream or a ` +
+      `Blob`,
+  );
 }
 
 async function openResponse(response: Response): Promise<OpenedSource> {
@@ -34,7 +41,9 @@ async function openResponse(response: Response): Promise<OpenedSource> {
   }
   if (!ok) {
     await body?.cancel();
-    throw new Error(`Cannot stream ${name} to the GPU: ${`${status} ${statusText}`.trim()}`);
+    throw new Error(
+      `Cannot stream ${name} to the GPU: its status is ${`${status} ${statusText}`.trim()}`,
+    );
   }
   if (body === null) return { readable: new Blob().stream(), byteLength: 0 };
   return { readable: body, byteLength: contentLength(headers) };

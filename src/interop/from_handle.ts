@@ -11,7 +11,7 @@ import { type MemoryResource, RESOURCE } from "../memory/memory_resource.ts";
 import { type PointerAttributes, pointerAttributes } from "../memory/pointer_attributes.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { STREAM, streamOn } from "../order/stream_choice.ts";
-import { checkSize, describeValue } from "../words/format.ts";
+import { checkSize, describeValue, formatAddress } from "../words/format.ts";
 import { ANYTHING, CALLBACK, OptionSet, SHAPE, TEXT } from "../words/options.ts";
 import { Parts } from "../words/parts.ts";
 
@@ -177,7 +177,14 @@ function layoutOf<D extends DType>(
   if (typeof address !== "bigint") {
     throw new TypeError(`Cannot use ${describeValue(address)} as an address: expected a bigint`);
   }
-  if (byteLength % bytes !== 0 || address % BigInt(bytes) !== 0n) {
+  if (address % BigInt(bytes) !== 0n) {
+    throw new RangeError(
+      `Cannot use ${
+        formatAddress(address)
+      } as an address of ${dtype}: it is no multiple of ${bytes}`,
+    );
+  }
+  if (byteLength % bytes !== 0) {
     throw new RangeError(
       `Cannot use ${byteLength} bytes at 0x${address.toString(16)} as ${dtype}: they do not ` +
         `divide into elements of ${bytes} bytes`,

@@ -18,7 +18,10 @@ export interface ModuleOptions {
 /** Checks the options above. */
 export const MODULE_OPTIONS: OptionSet<ModuleOptions> = new OptionSet({ label: TEXT });
 
-/** Code: PTX, the bytes of PTX, of a cubin or of a fat binary, or the path of a file with them. */
+/**
+ * Code: PTX, the bytes of PTX, of a cubin or of a fat binary, or the path of a file with them. A string
+ * of several lines is PTX, one of a single line a path.
+ */
 export type ModuleSource = string | URL | Uint8Array;
 
 /** Code that was read, with its file's name where it has one. */

@@ -310,12 +310,10 @@ function usesOf(args: readonly unknown[]): Use[] {
 /** Orders memory for a launch under capture: by what is recorded already, the stream joins. */
 function orderAll(uses: readonly Use[], stream: CudaStream): void {
   const captured = capturedMemory();
-  const [joining, others] = [true, false].map((isUsed) =>
-    uses.filter(({ allocation }) => (captured?.uses(allocation) === true) === isUsed)
-  );
-  for (const { allocation, access } of [...joining ?? [], ...others ?? []]) {
-    allocation.order(stream, access);
-  }
+  const isRecorded = ({ allocation }: Use) => captured?.uses(allocation) === true;
+  const joining = uses.filter(isRecorded);
+  const others = uses.filter((use) => !isRecorded(use));
+  for (const { allocation, access } of [...joining, ...others]) allocation.order(stream, access);
 }
 
 function hasPending({ allocation }: Use): boolean {

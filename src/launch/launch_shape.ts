@@ -111,7 +111,7 @@ function sizesOf(name: "grid" | "block" | "cluster", given: LaunchSize, kernel: 
   const words = Array.isArray(given) ? `[${given.join(", ")}]` : describeValue(given);
   throw new RangeError(
     `Cannot launch ${kernel}: option "${name}" is ${words}, expected one to three whole numbers ` +
-      `from 1 to ${most.join(", ")}`,
+      `from 1, at most ${most.slice(0, 2).join(", ")} and ${most[2]}`,
   );
 }
 

@@ -6,9 +6,6 @@ import { addressOf } from "../transfer/host_memory.ts";
 import { KernelNumber } from "./kernel_number.ts";
 import type { ParameterType } from "./parameter_type.ts";
 
-/** A value that is no memory: a number, or the bytes of a struct. */
-export type ParameterValue = number | bigint | KernelNumber | ArrayBufferView;
-
 /** Every value starts at a multiple of this: the most that a parameter's alignment is. */
 const ALIGNMENT_BYTES = 16;
 

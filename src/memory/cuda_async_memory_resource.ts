@@ -184,6 +184,15 @@ export class CudaAsyncMemoryResource extends BaseMemoryResource implements Dispo
   }
 
   /**
+   * Takes a new pool out of the live objects, because the kit made it for itself.
+   *
+   * @ignore
+   */
+  unlist(): void {
+    this.#record?.unlist();
+  }
+
+  /**
    * The pool when other processes can open it.
    *
    * @ignore

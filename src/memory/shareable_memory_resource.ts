@@ -30,6 +30,17 @@ export class ShareableMemoryResource extends ResourceAdaptor implements Disposab
     super(upstreamFor(contextOf(owner, "make a ShareableMemoryResource of")));
   }
 
+  /**
+   * Makes the one that a device keeps for itself: its pool is not among the live objects.
+   *
+   * @ignore
+   */
+  static unlisted(owner: ContextOwner): ShareableMemoryResource {
+    const resource = new ShareableMemoryResource(owner);
+    if (resource.upstream instanceof CudaAsyncMemoryResource) resource.upstream.unlist();
+    return resource;
+  }
+
   /** Allocates whole steps of 2 MiB. */
   allocate(byteLength: number, stream: CudaStream): bigint {
     return this.upstream.allocate(roundUp(byteLength), stream);

@@ -57,6 +57,7 @@ function defer(context: Context, { fence, work }: { fence: Fence; work: () => vo
   context.defer({
     isDue: () => fence.isPassed,
     wait: () => fence.waitSync(),
+    hold: (streamHandle) => fence.hold(streamHandle),
     run: () => {
       fence.dispose();
       work();

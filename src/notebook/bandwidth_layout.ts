@@ -8,7 +8,14 @@ import { formatBytes, formatSeconds, formatSpeed } from "../words/format.ts";
 import { type FittedLine, hasHalfSpeedPoint } from "./bandwidth_lines.ts";
 import { highestSpeed, type Panel } from "./bandwidth_panels.ts";
 import { bandwidthTitle, provenanceWords, resultNames } from "./bandwidth_words.ts";
-import { GRID_COLOR, LEFT_ALIGNED, legendHeight, RULE_COLOR } from "./plot_frame.ts";
+import {
+  GRID_COLOR,
+  LEFT_ALIGNED,
+  LEGEND,
+  legendHeight,
+  plotTitle,
+  RULE_COLOR,
+} from "./plot_frame.ts";
 import { sizeAxis } from "./size_axis.ts";
 
 const PLOT_HEIGHT = 430;
@@ -47,30 +54,11 @@ export function bandwidthLayout(
   };
   const sizes = results.flatMap((result) => result.points.map((point) => point.byteLength));
   return {
-    title: {
-      text: `<b>${escapeHtml(bandwidthTitle(results))}</b>`,
-      font: { size: 16 },
-      x: 0,
-      xref: "paper",
-      xanchor: "left",
-      y: 1,
-      yref: "container",
-      yanchor: "top",
-      pad: { t: 12 },
-    },
+    title: plotTitle(bandwidthTitle(results)),
     height: PLOT_HEIGHT + margin.t + margin.b,
     margin,
     hovermode: "closest",
-    legend: {
-      orientation: "h",
-      traceorder: "normal",
-      x: 0,
-      xref: "paper",
-      xanchor: "left",
-      y: 0,
-      yref: "container",
-      yanchor: "bottom",
-    },
+    legend: LEGEND,
     xaxis: {
       ...sizeAxis(sizes),
       title: { text: "bytes in one copy", standoff: 8, font: { size: 12 } },

@@ -1,7 +1,7 @@
 // The common frame of all plots except the bandwidth plot: a title with a line below it, grid and
 // margins. Heights are in pixels and grow with the contents, never with the screen.
 
-import type { Annotations, Layout, LayoutAxis } from "npm:@types/plotly.js@3.0.14";
+import type { Annotations, Layout, LayoutAxis, Legend } from "npm:@types/plotly.js@3.0.14";
 import { escapeHtml } from "../cards/html.ts";
 
 /** Grey that is faint on white and on black alike. */
@@ -72,38 +72,46 @@ export function legendHeight(names: readonly string[]): number {
   return LEGEND_LINE_HEIGHT * Math.ceil(names.length / columnCount);
 }
 
+/** A legend below the plot, at the bottom of the picture. */
+export const LEGEND: Partial<Legend> = {
+  orientation: "h",
+  traceorder: "normal",
+  x: 0,
+  xref: "paper",
+  xanchor: "left",
+  y: 0,
+  yref: "container",
+  yanchor: "bottom",
+};
+
+/** A title in bold at the top left of the picture. */
+export function plotTitle(title: string): Layout["title"] {
+  return {
+    text: `<b>${escapeHtml(title)}</b>`,
+    font: { size: 16 },
+    x: 0,
+    xref: "paper",
+    xanchor: "left",
+    y: 1,
+    yref: "container",
+    yanchor: "top",
+    pad: { t: 12 },
+  };
+}
+
 /** Lays out title, subtitle, margins and legend. */
 export function plotFrame(contents: FrameContents): Partial<Layout> {
   const { title, subtitle, plotHeight, left = 56, hasLegend = false, annotations = [] } = contents;
   const { above = 0, axisHeight = AXIS_HEIGHT } = contents;
   const bottom = axisHeight + (hasLegend ? LEGEND_HEIGHT : 0);
   return {
-    title: {
-      text: `<b>${escapeHtml(title)}</b>`,
-      font: { size: 16 },
-      x: 0,
-      xref: "paper",
-      xanchor: "left",
-      y: 1,
-      yref: "container",
-      yanchor: "top",
-      pad: { t: 12 },
-    },
+    title: plotTitle(title),
     height: TOP + above + plotHeight + bottom,
     margin: { l: left, r: 16, t: TOP + above, b: bottom },
     annotations: [subtitleNote(subtitle, above), ...annotations],
     hovermode: "closest",
     showlegend: hasLegend,
-    legend: {
-      orientation: "h",
-      traceorder: "normal",
-      x: 0,
-      xref: "paper",
-      xanchor: "left",
-      y: 0,
-      yref: "container",
-      yanchor: "bottom",
-    },
+    legend: LEGEND,
   };
 }
 

@@ -50,8 +50,8 @@ export function cannotRecord(queue: CapturedQueue, action: string): TypeError {
 
 function refusal(queue: CapturedQueue, action: string): TypeError {
   return new TypeError(
-    `Cannot ${action} on ${queue} in a capture: a graph can copy between buffers of its device, ` +
-      `fill and allocate; do everything else before or after the capture`,
+    `Cannot ${action} on ${queue} in a capture: a graph has copies between buffers of its ` +
+      `device, fills, kernels and allocations; do everything else before or after the capture`,
   );
 }
 

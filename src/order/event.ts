@@ -4,7 +4,7 @@ import { CU_IPC_HANDLE_SIZE, CUevent_flags, CUresult } from "../../ffi/constants
 import type { Context } from "../driver/context.ts";
 import { deviceUuid } from "../driver/device_uuid.ts";
 import { take64 } from "../driver/driver.ts";
-import { DisposedError } from "../words/errors.ts";
+import { CudaError, DisposedError, statusName } from "../words/errors.ts";
 import { describeValue } from "../words/format.ts";
 import { FLAG, OptionSet, TEXT } from "../words/options.ts";
 import { Parts, partsOf } from "../words/parts.ts";
@@ -22,6 +22,12 @@ export interface EventOptions {
   /** Name shown in tables and errors. */
   readonly label?: string | undefined;
 }
+
+/** Advice for the statuses of cuEventElapsedTime that a program can bring about. */
+const TIME_HINTS: ReadonlyMap<number, string> = new Map([
+  [CUresult.CUDA_ERROR_NOT_READY, "await the later event's synchronize() first"],
+  [CUresult.CUDA_ERROR_INVALID_HANDLE, "stream.record() both events first"],
+]);
 
 /** The parts of an event. */
 interface EventFields extends EventOptions {
@@ -178,10 +184,15 @@ export class CudaEvent implements Disposable {
     const { driver } = this.context;
     for (const event of [start, this]) {
       if (event.disposed) throw new DisposedError(event.toString());
-      if (!event.#mark.isComing) continue;
-      throw driver.error(CUresult.CUDA_ERROR_NOT_READY, "cuEventElapsedTime");
+      if (event.#mark.isComing) throw this.#timeError(start, CUresult.CUDA_ERROR_NOT_READY);
     }
-    driver.call("cuEventElapsedTime", cell, start.#mark.handle, this.#mark.handle);
+    const status = driver.status(
+      "cuEventElapsedTime",
+      cell,
+      start.#mark.handle,
+      this.#mark.handle,
+    );
+    if (status !== CUresult.CUDA_SUCCESS) throw this.#timeError(start, status);
     return (cell[0] ?? 0) / 1000;
   }
 
@@ -228,6 +239,17 @@ export class CudaEvent implements Disposable {
   /** Returns the text that the console shows. */
   [Symbol.for("Deno.customInspect")](): string {
     return `${this}${this.disposed ? " disposed" : ""}`;
+  }
+
+  /** Creates the error for two events whose time the driver does not tell. */
+  #timeError(start: CudaEvent, code: number): CudaError {
+    const { driver } = this.context;
+    const hint = TIME_HINTS.get(code);
+    if (hint === undefined) return driver.error(code, "cuEventElapsedTime");
+    return new CudaError(
+      `Cannot take the time from ${start} to ${this}: ${statusName(code)} (${code}); ${hint}`,
+      { code, call: "cuEventElapsedTime" },
+    );
   }
 }
 

@@ -73,6 +73,11 @@ export class HandleRecord implements LedgerEntry, Owner {
     return this.label === undefined ? `#${this.id}` : visibleText(this.label);
   }
 
+  /** Takes the handle out of the ledger's live objects, because the kit made it for itself. */
+  unlist(): void {
+    this.#context.ledger.remove(this);
+  }
+
   /** Destroys the handle because its object was collected. */
   lose(): void {
     this.release();

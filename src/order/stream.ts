@@ -454,22 +454,36 @@ export function createStream(context: Context, options: StreamOptions = {}): Cud
 }
 
 /**
- * Resolves when all work queued so far is done on the default stream and on those that programs made
- * and did not dispose.
+ * Resolves when all work queued so far is done on the default stream and on those that programs made,
+ * and when what waited for work on other streams, such as disposed ones, has run.
  *
  * @throws CudaError when queued work failed.
  */
 export async function synchronizeStreams(context: Context): Promise<void> {
   const made = [...madeStreams.get(context)?.values() ?? []];
-  await defaultStreamOf(context).synchronize();
+  const first = defaultStreamOf(context);
+  await first.synchronize();
+  for (const reference of made) await synchronizeUnlessGone(reference.deref());
+  const queue = queueOf(first);
+  if (context.deferredCount > 0 && !first.disposed) {
+    const hold = () => context.holdForDeferred(queue.handle);
+    if (queue.pending.size === 0) hold();
+    else queue.postpone(hold, queue.pendingEnds); // what was called meanwhile has its place before
+  }
+  if (queue.pending.size > 0 || !queue.isKnownIdle) await synchronizeUnlessGone(first);
+  // What ran just now may have queued frees.
   for (const reference of made) {
     const stream = reference.deref();
-    try {
-      if (stream?.disposed === false) await stream.synchronize();
-    } catch (error) {
-      // Disposed meanwhile.
-      if (!(error instanceof DisposedError && stream?.disposed)) throw error;
-    }
+    if (stream !== undefined && !queueOf(stream).isKnownIdle) await synchronizeUnlessGone(stream);
+  }
+}
+
+/** Waits for a stream that may be disposed meanwhile. */
+async function synchronizeUnlessGone(stream: CudaStream | undefined): Promise<void> {
+  try {
+    if (stream?.disposed === false) await stream.synchronize();
+  } catch (error) {
+    if (!(error instanceof DisposedError && stream?.disposed)) throw error;
   }
 }
 

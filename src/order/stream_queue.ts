@@ -264,6 +264,7 @@ export class StreamQueue {
     context.defer({
       isDue: () => end?.isPassed ?? true,
       wait: () => end?.waitSync(),
+      hold: (streamHandle) => end?.hold(streamHandle),
       run: () => this.dropEnd(),
     });
   }

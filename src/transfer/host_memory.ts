@@ -3,6 +3,7 @@
 
 import { findHost } from "../../ffi/host.ts";
 import type { HostArray } from "../dtype.ts";
+import { describeValue } from "../words/format.ts";
 
 /** JavaScript memory that a transfer can read or write. */
 export type HostMemory = HostArray | DataView | ArrayBuffer | SharedArrayBuffer;
@@ -43,7 +44,10 @@ export function bytesOf(memory: HostMemory, action: Action): HostBytes {
     return new Uint8Array(buffer, view.byteOffset.call(memory), view.byteLength.call(memory));
   }
   if (kindOf(memory) === undefined) {
-    throw new TypeError(`Cannot ${action}: expected a typed array or an ArrayBuffer`);
+    throw new TypeError(
+      `Cannot ${action}: it was given ${describeValue(memory)}, expected a typed array or an ` +
+        `ArrayBuffer`,
+    );
   }
   checkSteady(memory, action);
   return new Uint8Array(memory);

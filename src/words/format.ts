@@ -105,11 +105,11 @@ export function messageOf(error: unknown): string {
 /** Length at which messages cut a text. */
 const MOST_SHOWN = 60;
 
-/** Describes a value for messages: `the text "fast"`, `a Float32Array`, `CudaStream(loader)`. */
+/** Describes a value for messages: `"fast"`, `the number 5`, `a Float32Array`, `CudaStream(loader)`. */
 export function describeValue(value: unknown): string {
   switch (typeof value) {
     case "string":
-      return `the text ${visibleText(JSON.stringify(value.slice(0, MOST_SHOWN)))}`;
+      return visibleText(JSON.stringify(value.slice(0, MOST_SHOWN)));
     case "number":
     case "bigint":
       return `the ${typeof value} ${value}`;
@@ -123,7 +123,7 @@ export function describeValue(value: unknown): string {
   return String(value);
 }
 
-/** Describes a value in the place of a number: `-1`, `NaN`, `the text "5"`. */
+/** Describes a value in the place of a number: `-1`, `NaN`, `"5"`. */
 export function describeNumber(value: unknown): string {
   return typeof value === "number" ? String(value) : describeValue(value);
 }
@@ -140,7 +140,8 @@ function describeObject(value: object): string {
     if (value instanceof Promise) return "a promise, which has to be awaited";
     const isNamed = Symbol.for("Deno.customInspect") in value &&
       value.toString !== Object.prototype.toString;
-    if (isNamed) return String(value);
+    const name = isNamed ? String(value) : "";
+    if (name !== "" && !name.includes("\n")) return name; // a table is no name
     const className = value.constructor?.name || "Object";
     if (className === "Object") return "an object";
     return `${/^[AEIO]/.test(className) ? "an" : "a"} ${className}`;

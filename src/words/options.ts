@@ -9,6 +9,8 @@ export interface OptionKind {
   readonly expected: string;
   /** Returns whether the option accepts a value; never called with undefined. */
   accepts(value: unknown): boolean;
+  /** Describes a value that it does not accept, where the usual words would not show why. */
+  describe?(value: unknown): string;
 }
 
 /** A string. */
@@ -82,7 +84,11 @@ export function oneOf(...texts: readonly string[]): OptionKind {
 /** A list of values of one kind. */
 export function listOf(kind: OptionKind): OptionKind {
   const accepts = (value: unknown) => Array.isArray(value) && value.every(kind.accepts);
-  return { expected: `a list, each ${kind.expected}`, accepts };
+  const describe = (value: unknown) => {
+    if (!Array.isArray(value)) return describeValue(value);
+    return `a list with ${describeValue(value.find((each) => !kind.accepts(each)))}`;
+  };
+  return { expected: `a list, each ${kind.expected}`, accepts, describe };
 }
 
 /** A value of one kind or of another. */
@@ -101,8 +107,12 @@ export function eitherOf(first: OptionKind, second: OptionKind): OptionKind {
 export function requireKind(value: unknown, kind: OptionKind, call: string): void {
   if (kind.accepts(value)) return;
   throw new TypeError(
-    `Cannot call ${call}() with ${describeValue(value)}: expected ${kind.expected}`,
+    `Cannot call ${call}() with ${describeFor(kind, value)}: expected ${kind.expected}`,
   );
+}
+
+function describeFor(kind: OptionKind, value: unknown): string {
+  return kind.describe?.(value) ?? describeValue(value);
 }
 
 /** The options of a method: their names and the kind of each. */
@@ -150,7 +160,7 @@ export class OptionSet<T extends object> implements OptionKind {
     const kind = this.#kinds.get(name);
     if (kind !== undefined) {
       return new TypeError(
-        `Cannot call ${call}(): option "${name}" is ${describeValue(value)}, expected ` +
+        `Cannot call ${call}(): option "${name}" is ${describeFor(kind, value)}, expected ` +
           kind.expected,
       );
     }
@@ -182,6 +192,11 @@ export function isRecord(value: unknown): value is Readonly<Record<string, unkno
   if (prototype === Object.prototype || prototype === null) return true;
   if (Object.getPrototypeOf(prototype) === null) return !Array.isArray(value);
   return !Object.hasOwn(prototype, "constructor") && isRecord(prototype);
+}
+
+/** Returns whether `await` would wait for a value. */
+export function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
+  return typeof (value as { then?: unknown } | null | undefined)?.then === "function";
 }
 
 /** Returns the name that was probably meant: one that differs in a few letters. */

@@ -48,11 +48,8 @@ Deno.test("findLibrary() looks in CUDA's folder, conda and Python's packages, in
   plant(folder, [
     "cuda/lib64/libnvrtc.so.12",
     "conda/lib/libnvrtc.so.12",
-    "conda/lib/libnccl.so.2",
     `${pip}/cuda_nvrtc/lib/libnvrtc.so.12`,
     `${pip}/nccl/lib/libnccl.so.2`,
-    `${pip}/cu13/lib/libnvJitLink.so.13`,
-    `${pip}/cufile/lib/libcufile.so.0`,
     "venv/lib/libpython3.12.so.1.0",
   ]);
   const env = {
@@ -60,15 +57,16 @@ Deno.test("findLibrary() looks in CUDA's folder, conda and Python's packages, in
     CONDA_PREFIX: `${folder.path}/conda`,
     VIRTUAL_ENV: `${folder.path}/venv`,
   };
-  const found = await find(["nvrtc", "nccl", "nvJitLink", "cufile", "python"], env);
+  const found = await find(["nvrtc", "nccl", "python"], env);
   assertEquals(found.map(({ path, place }) => [path?.replace(`${folder.path}/`, ""), place]), [
     ["cuda/lib64/libnvrtc.so.12", "CUDA_HOME"],
-    ["conda/lib/libnccl.so.2", "CONDA_PREFIX"],
-    [`${pip}/cu13/lib/libnvJitLink.so.13`, "pip"],
-    [`${pip}/cufile/lib/libcufile.so.0`, "pip"],
+    [`${pip}/nccl/lib/libnccl.so.2`, "pip"],
     ["venv/lib/libpython3.12.so.1.0", "pip"],
   ]);
   assert(found.every(({ path = "", identity }) => identity?.startsWith(`${path} `)));
+  plant(folder, ["conda/lib/libnccl.so.2"]);
+  const [before] = await find(["nccl"], env);
+  assertEquals(before?.place, "CONDA_PREFIX");
 });
 
 Deno.test("findLibrary() takes the newest version of a place", async () => {

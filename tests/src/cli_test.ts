@@ -45,7 +45,7 @@ Deno.test("cli.ts --help shows how it is used", async () => {
 
 const WRONG: Record<string, [args: string[], message: string]> = {
   "an unknown command": [["fly"], 'Cannot run "fly": it is not a command'],
-  "an unknown option": [["demo", "--fast"], "--fast"],
+  "an unknown option": [["demo", "--fast"], "Unknown option '--fast'\n"],
   "a second word": [["doctor", "now"], 'unexpected "now"'],
   "an option of another command": [["doctor", "--json"], "Cannot run doctor with --json"],
   "a device that is no number": [["demo", "--device", "first"], "expected a number from 0"],

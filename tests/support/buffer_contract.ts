@@ -132,7 +132,7 @@ export function testBuffer(subject: BufferSubject): void {
     assertThrows(
       () => make(gpu, { dtype: "float" as DType, shape: 4 }),
       TypeError,
-      'Cannot use element type the text "float"',
+      'Cannot use element type "float"',
     );
     assertEquals(gpu.live().count, 0);
   });

@@ -103,7 +103,8 @@ export function requireWritten(machine: Machine, use: Use): void {
         `it reads ${extent.widthBytes * extent.rowCount} bytes at ${
           hex(region.address + extent.start)
         } ` +
-          `of ${part.segment.owner.label}, and nobody has written the byte at offset ${gap}`,
+          `of ${part.segment.owner.label}, and nobody has written the byte at offset ${gap}; write ` +
+          `before reading`,
       );
     }
   }

@@ -112,6 +112,28 @@ for (const [name, [make, type]] of Object.entries(MISFITS)) {
   });
 }
 
+Deno.test("DeviceBuffer names what is given in the place of an array or a buffer", () =>
+  withDevice(async (gpu) => {
+    using buffer = gpu.alloc("float32", 4, { label: "x" });
+    const coming = gpu.upload(new Float32Array(4)); // a forgotten await
+    const promise = coming as unknown as typeof buffer & Float32Array<ArrayBuffer>;
+    const strided = buffer.strided();
+    const calls = [
+      () => buffer.copyFrom(promise),
+      () => buffer.copyTo(promise),
+      () => strided.copyFrom(promise),
+      () => strided.copyTo(promise),
+      () => buffer.uploadSync(promise),
+      () => buffer.fillPattern(promise),
+      () => gpu.uploadSync(promise),
+      () => gpu.copyBatch([{ source: promise, destination: buffer }]),
+      () => gpu.register(promise),
+    ];
+    for (const call of calls) assertThrows(call, TypeError, "a promise, which has to be awaited");
+    await assertRejects(() => gpu.from(promise as never), TypeError, "which has to be awaited");
+    (await coming).dispose();
+  }));
+
 Deno.test("DeviceBuffer.upload() says both sizes and the number of elements", () =>
   withDevice(async (gpu) => {
     using buffer = gpu.alloc("float32", [2, 2], { label: "x" });

@@ -7,6 +7,8 @@ import type { DType } from "../../../src/dtype.ts";
 const BYTES: readonly [DType, number | bigint | boolean, number[]][] = [
   ["bool", true, [1]],
   ["bool", false, [0]],
+  ["bool", -0, [0]],
+  ["bool", NaN, [1]], // as astype() has it: every value but 0 is true
   ["uint8", 255, [255]],
   ["int8", -128, [0x80]],
   ["uint16", 0x0102, [2, 1]],

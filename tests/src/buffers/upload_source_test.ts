@@ -61,7 +61,7 @@ Deno.test("CudaDevice.upload() refuses values that do not fit", () =>
     await refuse([1.5], "a whole number");
     await refuse(["1"], "expected a number");
     await refuse([1n], "expected a number");
-    await refuse([[1, 2], [3]], "one has 1 values where the first has 2");
+    await refuse([[1, 2], [3]], "one has 1 value where the first has 2");
     await refuse([[1], 2], "some values are arrays");
     await refuse([1, , 3], "Cannot use undefined");
     await refuse([[1, , 3], [4, 5, 6]], "Cannot use undefined");

@@ -75,7 +75,10 @@ const USES: Record<string, (gpu: CudaDevice) => unknown> = {
   "uploadSync()": (gpu) => gpu.uploadSync(new Uint8Array(1)),
   "createStream()": (gpu) => gpu.createStream(),
   "createEvent()": (gpu) => gpu.createEvent(),
-  "synchronize()": (gpu) => gpu.synchronize(),
+  "synchronize()": (gpu) => {
+    const done = gpu.synchronize(); // a promise, also when it cannot wait
+    return done.catch((error) => Promise.reject(error));
+  },
   "synchronizeSync()": (gpu) => gpu.synchronizeSync(),
   "live()": (gpu) => gpu.live(),
   "disposeAll()": (gpu) => gpu.disposeAll(),

@@ -33,7 +33,7 @@ Deno.test("LiveTable.by() rejects what is no group", () =>
     assertThrows(
       () => gpu.live().by("colour" as LiveGroupKey),
       TypeError,
-      'Cannot group by the text "colour": expected "origin", "kind", "label" or "scope"',
+      'Cannot group by "colour": expected "origin", "kind", "label" or "scope"',
     );
   }));
 

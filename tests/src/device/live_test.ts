@@ -41,7 +41,7 @@ Deno.test("LiveTable.sort() orders by size, age, name and kind", () =>
     assertThrows(
       () => gpu.live().sort("colour" as LiveOrder),
       TypeError,
-      'Cannot sort by the text "colour": expected "size", "age", "name" or "kind"',
+      'Cannot sort by "colour": expected "size", "age", "name" or "kind"',
     );
   }));
 

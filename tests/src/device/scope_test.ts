@@ -25,6 +25,16 @@ Deno.test("runScope() returns what the function returns, and use() what it was g
   assertEquals(runScope((scope) => scope.use(null)), null);
 });
 
+Deno.test("runScope() refuses what nothing could dispose, such as an upload that is not awaited", () => {
+  runScope((scope) => {
+    assertThrows(
+      () => scope.use(Promise.resolve() as unknown as Disposable),
+      TypeError,
+      "Cannot call scope.use() with a promise, which has to be awaited",
+    );
+  });
+});
+
 Deno.test("runScope() takes nothing once its function has ended", () => {
   const scope = runScope((scope) => scope);
   const words = "Cannot use a scope whose function has ended";

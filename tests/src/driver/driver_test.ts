@@ -49,7 +49,7 @@ Deno.test("Driver.open() refuses a choice that it does not know", () => {
   assertThrows(
     () => Driver.open("gpu" as DriverChoice),
     TypeError,
-    'Cannot open driver the text "gpu": expected "auto", "cuda", "simulated" or driver functions',
+    'Cannot open driver "gpu": expected "auto", "cuda", "simulated" or driver functions',
   );
 });
 

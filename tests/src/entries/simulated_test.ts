@@ -61,7 +61,7 @@ Deno.test("simulateDriver() rejects machines that there are not", () => {
   const wrong: readonly [SimulatedDriverOptions, string][] = [
     [{ deviceCount: 0 }, "Cannot simulate 0 devices: expected at least one"],
     [{ deviceCount: 1.5 }, "Cannot simulate 1.5 devices: expected at least one"],
-    [{ cudaVersion: "new" }, 'Cannot simulate CUDA the text "new": expected a version'],
+    [{ cudaVersion: "new" }, 'Cannot simulate CUDA "new": expected a version'],
     [{ memorySize: "much" }, "memorySize"],
   ];
   for (const [options, words] of wrong) {
@@ -74,7 +74,7 @@ Deno.test("simulateDriver() rejects a fault that names no error", () => {
   assertThrows(
     () => CudaDevice.count({ driver }),
     TypeError,
-    'Cannot fail a call with the text "CUDA_ERROR_MADE_UP"',
+    'Cannot fail a call with "CUDA_ERROR_MADE_UP"',
   );
 });
 

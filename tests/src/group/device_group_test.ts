@@ -199,8 +199,16 @@ testWithNccl(
         [() => group.allToAll(buffers, {} as never), TypeError, "pass { into }"],
         [() => group.send(first, { to: 0 }), TypeError, "outside a batch"],
         [() => group.recv(first, { from: 0 }), TypeError, "outside a batch"],
-        [() => group.batch(() => group.send(first, { to: 0 })), RangeError, "receives nothing"],
-        [() => group.batch(() => group.recv(first, { from: 0 })), RangeError, "sends nothing"],
+        [
+          () => group.batch(() => group.send(first, { to: 0 })),
+          RangeError,
+          "rank 0 has no recv() from it",
+        ],
+        [
+          () => group.batch(() => group.recv(first, { from: 0 })),
+          RangeError,
+          "rank 0 has no send() to it",
+        ],
         [() => group.batch(() => Promise.resolve()), TypeError, "returns a promise"],
         [async () => await group.batch(async () => await 1), TypeError, "returns a promise"],
         [() => group.batch(() => group.batch(() => {})), TypeError, "in a batch"],
@@ -226,7 +234,7 @@ testWithNccl(
               group.recv(stack.use(first.allocateLike(3)), { from: 0 });
             }),
           RangeError,
-          "that receives float32[3]",
+          "rank 0 receives float32[3]",
         ],
         [() => group.allReduce(buffers, { timeoutSeconds: 0 }), RangeError, "more than 0"],
         [() => group.allReduce(buffers, { timeoutSeconds: NaN }), RangeError, "more than 0"],

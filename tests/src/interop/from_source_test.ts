@@ -153,7 +153,7 @@ const REFUSED: Record<string, { source: () => ByteSource; message: string }> = {
   },
   "a response that failed": {
     source: () => new Response("no such file", { status: 404, statusText: "Not Found" }),
-    message: "Cannot stream a response to the GPU: 404 Not Found",
+    message: "Cannot stream a response to the GPU: its status is 404 Not Found",
   },
   "a stream that fails": {
     source: () => streamOf(patternBytes(12), { failure: new Error("the line is dead") }),

@@ -46,7 +46,7 @@ const NO_ADDRESSES: readonly [unknown, string][] = [
   [4096, "the number 4096, expected an address as a bigint"],
   [undefined, "undefined, expected an address as a bigint"],
   [null, "null, expected an address as a bigint"],
-  ["0x100", 'the text "0x100", expected an address as a bigint'],
+  ["0x100", '"0x100", expected an address as a bigint'],
   [0n, "the bigint 0, expected an address as a bigint"],
   [-256n, "the bigint -256, expected an address as a bigint"],
 ];

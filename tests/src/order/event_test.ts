@@ -96,7 +96,11 @@ Deno.test("CudaEvent.secondsSince() fails for an event that was never recorded",
     using start = gpu.createEvent();
     using end = gpu.stream.record();
     end.synchronizeSync();
-    assertThrows(() => end.secondsSince(start), CudaError, "CUDA_ERROR_INVALID_HANDLE");
+    assertThrows(
+      () => end.secondsSince(start),
+      CudaError,
+      "CUDA_ERROR_INVALID_HANDLE (400); stream.record() both events first",
+    );
   }));
 
 testHoldingStream("CudaEvent.secondsSince() fails for a mark that is still ahead", (gpu) => {
@@ -104,7 +108,11 @@ testHoldingStream("CudaEvent.secondsSince() fails for a mark that is still ahead
   using start = stream.record();
   using _held = new HeldStream(gpu, stream);
   using end = stream.record();
-  assertThrows(() => end.secondsSince(start), CudaError, "CUDA_ERROR_NOT_READY");
+  assertThrows(
+    () => end.secondsSince(start),
+    CudaError,
+    "CUDA_ERROR_NOT_READY (600); await the later event's synchronize() first",
+  );
 });
 
 testOnTwoDevices("CudaEvent.secondsSince() refuses events of two devices", (first, second) => {

@@ -10,8 +10,13 @@ import {
 } from "@std/assert";
 import { CUresult } from "../../../ffi/constants.ts";
 import type { DriverApi } from "../../../ffi/cuda.ts";
-import { type CudaStream, defaultStreamOf } from "../../../src/order/stream.ts";
-import type { StreamPriority } from "../../../src/order/stream.ts";
+import { CudaDevice } from "../../../src/device/device.ts";
+import {
+  type CudaStream,
+  defaultStreamOf,
+  queueOf,
+  type StreamPriority,
+} from "../../../src/order/stream.ts";
 import { CudaError, DisposedError } from "../../../src/words/errors.ts";
 import { testDriver, testOnTwoDevices } from "../../support/driver.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";
@@ -178,6 +183,57 @@ testHoldingStream(
   },
 );
 
+testHoldingStream(
+  "CudaDevice.synchronize() waits for disposed streams, and frees what they used",
+  async (gpu) => {
+    const stream = gpu.createStream();
+    using held = new HeldStream(gpu, stream);
+    const x = gpu.pinned("float32", 256, { stream });
+    x.fill(1, { stream });
+    x.dispose();
+    stream.dispose();
+    let isOver = false;
+    const waiting = gpu.synchronize().then(() => isOver = true);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    assertFalse(isOver);
+    held.release();
+    await waiting;
+    assertEquals(gpu.context.deferredCount, 0);
+  },
+);
+
+Deno.test("CudaDevice.synchronize() resolves when the device is disposed meanwhile", async () => {
+  const gpu = CudaDevice.open(0, { driver: testDriver() });
+  const stream = gpu.createStream();
+  const x = gpu.pinned("float32", 256, { stream });
+  x.fill(1, { stream });
+  const waiting = gpu.synchronize();
+  x.dispose();
+  stream.dispose();
+  gpu.dispose();
+  await waiting;
+});
+
+testHoldingStream(
+  "CudaDevice.synchronize() waits for what is queued when other streams' work is over",
+  async (gpu) => {
+    using x = gpu.zeros("float32", 256);
+    const stream = gpu.createStream();
+    using held = new HeldStream(gpu, stream);
+    gpu.context.defer({
+      isDue: () => stream.isIdle,
+      wait: () => stream.synchronizeSync(),
+      run: () => void x.fill(2),
+    });
+    const waiting = gpu.synchronize();
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    held.release();
+    await waiting;
+    assert(queueOf(gpu.stream).isKnownIdle);
+    stream.dispose();
+  },
+);
+
 Deno.test("CudaStream.synchronize() rejects with what the work failed with", () => {
   const { driver, setFault } = faultyDriver();
   return withDevice(async (gpu) => {
@@ -223,7 +279,7 @@ Deno.test("createStream() refuses a priority that there is not", () =>
     assertThrows(
       () => gpu.createStream({ priority: "urgent" as StreamPriority }),
       TypeError,
-      'option "priority" is the text "urgent", expected "low", "normal" or "high"',
+      'option "priority" is "urgent", expected "low", "normal" or "high"',
     );
   }));
 

@@ -13,13 +13,14 @@ import {
   TicketError,
 } from "../../../src/entries/sharing.ts";
 import { type DriverApi, simulateDriver } from "../../../src/entries/simulated.ts";
+import { withoutLeaks } from "../../../src/entries/testing.ts";
 import { CudaDevice } from "../../../src/device/device.ts";
 import { untilNothingIsOffered } from "../../../src/sharing/pool_server.ts";
 import { CudaError, CudaUnavailableError, DisposedError } from "../../../src/words/errors.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";
 import { testOnTwoDevices } from "../../support/driver.ts";
 import { allocateBy, endPoolOf, WAYS } from "../../support/sharing/peer_words.ts";
-import { withDevice } from "../../support/with_device.ts";
+import { liveNames, withDevice } from "../../support/with_device.ts";
 
 const linux = { ignore: Deno.build.os !== "linux" };
 
@@ -278,7 +279,7 @@ Deno.test("ShareableMemoryResource takes a pool where the device has no other ha
   await untilNothingIsOffered();
 });
 
-Deno.test("CudaDevice.alloc({ shareable: true }) makes another pool after disposeAll()", async () => {
+Deno.test("CudaDevice.alloc({ shareable: true }) works on after disposeAll()", async () => {
   using gpu = CudaDevice.open(0, { driver: driverWithout(125) });
   for (let round = 0; round < 2; round++) {
     const x = gpu.zeros("uint8", 8, { shareable: true });
@@ -287,6 +288,28 @@ Deno.test("CudaDevice.alloc({ shareable: true }) makes another pool after dispos
     assertEquals(gpu.live().count, 0);
   }
   await untilNothingIsOffered();
+});
+
+Deno.test("CudaDevice.alloc({ shareable: true }) keeps its pool out of what is live", async () => {
+  const plain = driverWithout(125);
+  let poolCount = 0;
+  const driver: DriverApi = {
+    ...plain,
+    cuMemPoolCreate: (...given) => (poolCount++, plain.cuMemPoolCreate?.(...given) ?? 801),
+    cuMemPoolDestroy: (pool) => (poolCount--, plain.cuMemPoolDestroy?.(pool) ?? 801),
+  };
+  {
+    using gpu = CudaDevice.open(0, { driver });
+    await withoutLeaks(gpu, async () => {
+      using x = gpu.zeros("uint8", 8, { shareable: true, label: "x" });
+      await x.share();
+      assertEquals(liveNames(gpu), ["x"]);
+    });
+    assertEquals(liveNames(gpu), []);
+    assertEquals(poolCount, 1);
+    await untilNothingIsOffered();
+  }
+  assertEquals(poolCount, 0); // the device has ended it
 });
 
 Deno.test("ShareableMemoryResource says when the device has no handles at all", () => {

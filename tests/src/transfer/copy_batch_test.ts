@@ -103,8 +103,11 @@ Deno.test("CudaDevice.copyBatch() queues nothing when a pair is wrong", () =>
       assertThrows(() => gpu.copyBatch([good, bad as BufferCopy]), Error, message);
     refuse({ source, destination: long }, "Cannot copy 2 bytes into 3: destination is too large");
     refuse({ source, destination: floats }, "element types differ");
-    refuse({ source: new Uint8Array(2), destination: target }, "copy 1 is not a pair of buffers");
-    refuse(undefined, "copy 1 is not a pair of buffers");
+    refuse(
+      { source: new Uint8Array(2), destination: target },
+      "the source of copy 1 is a Uint8Array",
+    );
+    refuse(undefined, "the destination of copy 1 is undefined");
     refuse(
       { source: target.subarray(0, 1), destination: target.subarray(0, 1) },
       "onto themselves",

@@ -22,8 +22,8 @@ Deno.test("pathOf() makes every spelling of a path absolute", () => {
 
 Deno.test("pathOf() names what is no path", () => {
   const wrong: readonly [given: unknown, message: string][] = [
-    ["", 'Cannot use the text "" as a path'],
-    ["a\0b", 'Cannot use the text "a\\u0000b" as a path'],
+    ["", 'Cannot use "" as a path'],
+    ["a\0b", 'Cannot use "a\\u0000b" as a path'],
     [5, "Cannot use the number 5 as a path"],
     [undefined, "Cannot use undefined as a path"],
     ["file:///a/b", "Cannot use file:///a/b as a path: it is a URL as text"],

@@ -34,7 +34,7 @@ Deno.test("OptionSet.read() returns what it was given", () => {
 
 Deno.test("OptionSet.read() names the call, the option, what was given and what is expected", () => {
   const cases: [unknown, string][] = [
-    ["fast", 'its options are the text "fast", expected an object such as { label, onProgress'],
+    ["fast", 'its options are "fast", expected an object such as { label, onProgress'],
     [null, "its options are null, expected an object"],
     [Promise.resolve(), "its options are a promise, which has to be awaited, expected"],
     [{ lable: "a" }, 'it has no option "lable" (did you mean "label"?), only label, onProgress'],
@@ -43,7 +43,7 @@ Deno.test("OptionSet.read() names the call, the option, what was given and what 
     [{ "__proto__x": 1 }, 'it has no option "__proto__x", only'],
     [{ constructor: 1 }, 'it has no option "constructor", only'],
     [{ label: 5 }, 'option "label" is the number 5, expected a text'],
-    [{ order: "middle" }, 'option "order" is the text "middle", expected "first" or "last"'],
+    [{ order: "middle" }, 'option "order" is "middle", expected "first" or "last"'],
     [{ onProgress: new Map() }, 'option "onProgress" is a Map, expected a function'],
     [
       { nested: { isOff: true } },
@@ -86,6 +86,22 @@ Deno.test("OptionSet.read() cuts a long text and survives what cannot be looked 
   assertEquals(error.message.length < 200, true);
 });
 
+Deno.test("listOf() names the value of a list that it does not accept", () => {
+  const list = listOf(oneOf("fast", "slow"));
+  const expected = 'expected a list, each "fast" or "slow"';
+  assertThrows(
+    () => requireKind(["fast", "slwo"], list, "run"),
+    TypeError,
+    `Cannot call run() with a list with "slwo": ${expected}`,
+  );
+  assertThrows(() => requireKind(3, list, "run"), TypeError, `with the number 3: ${expected}`);
+  assertThrows(
+    () => new OptionSet<{ ways: string[] }>({ ways: list }).read({ ways: ["slwo"] }, "run"),
+    TypeError,
+    `option "ways" is a list with "slwo", ${expected}`,
+  );
+});
+
 Deno.test("Option kinds say what they take", () => {
   const list = listOf(eitherOf(NUMBER, TEXT));
   assertEquals(list.expected, "a list, each a number, or a text");
@@ -98,5 +114,24 @@ Deno.test("Option kinds say what they take", () => {
     () => requireKind(5, TEXT, "track"),
     TypeError,
     "Cannot call track() with the number 5: expected a text",
+  );
+});
+
+Deno.test("OptionSet.read() names an object that shows itself as a table by its class", () => {
+  class Table {
+    toString(): string {
+      return "size\n1 KiB";
+    }
+
+    [Symbol.for("Deno.customInspect")](): string {
+      return `${this}`;
+    }
+  }
+  const options = { label: new Table() } as never;
+  const message = 'Cannot call make(): option "label" is a Table, expected a text';
+  assertThrows(
+    () => new OptionSet<{ label: string }>({ label: TEXT }).read(options, "make"),
+    TypeError,
+    message,
   );
 });

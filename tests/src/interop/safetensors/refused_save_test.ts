@@ -119,7 +119,7 @@ Deno.test("saveSafetensors() says that buffers need names", () =>
         Promise.resolve({ a }),
         "it was given a promise, which has to be awaited, expected buffers by name",
       ],
-      ["a", 'it was given the text "a", expected buffers by name'],
+      ["a", 'it was given "a", expected buffers by name'],
       [undefined, "it was given undefined, expected buffers by name"],
     ];
     for (const [tensors, message] of given) {
@@ -149,7 +149,7 @@ Deno.test("saveSafetensors() refuses metadata that the loader would refuse", () 
       [new Map([["epoch", "5"]]), "metadata is a Map, expected an object of texts"],
       [["5"], "metadata is a list, expected an object of texts"],
       [null, "metadata is null, expected an object of texts"],
-      ["5", 'metadata is the text "5", expected an object of texts'],
+      ["5", 'metadata is "5", expected an object of texts'],
       [{ "\ud800": "5" }, 'metadata "\\ud800" has half of a surrogate pair'],
       [{ a: "x\udc00" }, 'metadata "a": "x\\udc00" has half of a surrogate pair'],
     ];

@@ -38,6 +38,18 @@ export const QUEUE_STEPS: readonly Step[] = [
     },
   },
   {
+    name: "streams: disposed while they are busy, and waited for with the device",
+    async run({ gpu }) {
+      using stream = gpu.createStream();
+      using host = gpu.pinned("uint8", 64, { stream });
+      for (let i = 0; i < 8; i++) host.fill(i, { stream });
+      host.dispose();
+      stream.dispose();
+      await gpu.synchronize();
+      assertEquals(gpu.context.deferredCount, 0);
+    },
+  },
+  {
     name: "streams with more work than a few looks see",
     async run({ gpu }) {
       using a = gpu.alloc("uint8", 64);
