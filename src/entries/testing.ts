@@ -22,6 +22,7 @@ import "../words/runtime.ts";
 import type { Ledger } from "../accounting/ledger.ts";
 import type { CudaDevice } from "../device/device.ts";
 import { contextOf } from "../memory/memory_resource.ts";
+import { transfersSettled } from "../transfer/pending_transfer.ts";
 import { formatBytes, formatCount } from "../words/format.ts";
 import { CALLBACK, isPromiseLike, requireKind } from "../words/options.ts";
 import { Parts, partsOf } from "../words/parts.ts";
@@ -161,5 +162,6 @@ class LeakWatch {
 async function finishAll(gpu: CudaDevice): Promise<void> {
   await gpu.synchronize();
   gpu.synchronizeSync(); // streams of other libraries, too
+  await transfersSettled(gpu.context);
   await new Promise((resolve) => setTimeout(resolve, 0));
 }

@@ -1,6 +1,7 @@
 // A transfer that is not over when its call returns: it waits for earlier work, then moves its
 // bytes between turns of the event loop, or at once when a later call blocks for it.
 
+import type { Context } from "../driver/context.ts";
 import { type HostCheck, watchHost } from "../../ffi/host_watch.ts";
 import { requireUnrecorded } from "../memory/captured_memory.ts";
 import { keepFor, type MemoryUse, pendingBefore } from "../memory/in_order.ts";
@@ -105,6 +106,16 @@ export interface TransferPlan extends TransferOptions {
   complete?(): void;
 }
 
+/** Transfers whose promises are not settled: that takes a turn or two after they are over. */
+const unsettled = new Set<PendingTransfer>();
+
+/** Resolves when the promises of a context's transfers that are over are settled. */
+export async function transfersSettled(context: Context): Promise<void> {
+  while ([...unsettled].some((transfer) => transfer.isOver && transfer.isOf(context))) {
+    await nextTurn();
+  }
+}
+
 /** A transfer under way. */
 export class PendingTransfer extends PendingWork {
   /** Resolves when the bytes have arrived; rejects with the transfer's error. */
@@ -148,7 +159,13 @@ export class PendingTransfer extends PendingWork {
       keepFor(this, stream, uses);
     }
     if (earlier.length === 0) this.#watchArrays(); // else an earlier transfer may fill them
+    unsettled.add(this);
     this.beginAfter(earlier);
+  }
+
+  /** Returns whether it moves memory of a context. */
+  isOf(context: Context): boolean {
+    return this.#plan.stream.context === context;
   }
 
   /** The transfer as a step of other work. */
@@ -190,6 +207,7 @@ export class PendingTransfer extends PendingWork {
     } catch (error) {
       this.#entry?.dispose();
       this.#settle.reject(error);
+      unsettled.delete(this);
       return this.finish();
     }
     this.#goOn(this.#mover);
@@ -232,6 +250,7 @@ export class PendingTransfer extends PendingWork {
     context.release();
     if (this.#failure === undefined) this.#settle.resolve();
     else this.#settle.reject(this.#failure.error);
+    unsettled.delete(this);
   }
 
   #stepUntil(end: number): void {

@@ -9,9 +9,30 @@ import {
 } from "@std/assert";
 import { CudaDevice } from "../../../src/device/device.ts";
 import { LeakError, withoutLeaks } from "../../../src/entries/testing.ts";
+import { runDeno } from "../../support/child_deno.ts";
 import { testDriver } from "../../support/driver.ts";
+import { PROJECT_ROOT } from "../../support/project_files.ts";
 import { CaughtWarnings } from "../../support/warnings.ts";
 import { withDevice } from "../../support/with_device.ts";
+
+/** Uploads an array that it does not await, while all threads of the runtime sleep. */
+const THREADLESS_PROGRAM = `
+  import { CudaDevice } from "./mod.ts";
+  import { withoutLeaks } from "./src/entries/testing.ts";
+  const library = Deno.build.os === "darwin" ? "libSystem.dylib" : "libc.so.6";
+  const { symbols } = Deno.dlopen(library, {
+    usleep: { parameters: ["u32"], result: "i32", nonblocking: true },
+  });
+  using gpu = CudaDevice.open(0, { driver: "simulated" });
+  const naps = [];
+  await withoutLeaks(gpu, async () => {
+    void gpu.upload(new Uint8Array(32 * 2 ** 20)).then((x) => x.dispose());
+    for (let i = 0; i < 64; i++) naps.push(symbols.usleep(50_000));
+    await Promise.resolve();
+  });
+  console.log(gpu.live().count);
+  await Promise.all(naps);
+`;
 
 Deno.test("withoutLeaks() returns and resolves to what the function does", () =>
   withDevice(async (gpu) => {
@@ -105,6 +126,13 @@ Deno.test("withoutLeaks() waits for transfers that nobody awaited", () =>
     });
     assertEquals(gpu.live().count, 0);
   }));
+
+Deno.test("withoutLeaks() waits for their promises, also while no thread is free to settle them", async () => {
+  const { code, stdout, stderr } = await runDeno(["eval", "--ext=ts", THREADLESS_PROGRAM], {
+    cwd: PROJECT_ROOT,
+  });
+  assertEquals([code, stdout, stderr], [0, "0\n", ""]);
+});
 
 Deno.test("withoutLeaks() records lines only while it runs", () =>
   withDevice(async (gpu) => {
