@@ -4,8 +4,8 @@
 import { u64 } from "../launch/kernel_number.ts";
 import { launchReady, writing } from "../launch/ready_kernels.ts";
 import type { CudaStream } from "../order/stream.ts";
-import { type MemorySpan, queueCopy } from "../transfer/copy.ts";
-import type { Action } from "../transfer/host_memory.ts";
+import { type MemorySpan, queueCopy } from "../copies/copy.ts";
+import type { Action } from "../memory/host_memory.ts";
 
 /** The most bytes that go with the call. */
 export const MOST_PATTERN_BYTES = 1024;

@@ -6,8 +6,8 @@ import { Allocation } from "../memory/allocation.ts";
 import { defaultDeviceResource } from "../memory/resource_choice.ts";
 import { requireUncaptured } from "../order/capture.ts";
 import type { CudaStream } from "../order/stream.ts";
-import type { MemorySpan } from "../transfer/copy.ts";
-import { queueFill } from "../transfer/fill.ts";
+import type { MemorySpan } from "../copies/copy.ts";
+import { queueFill } from "../copies/fill.ts";
 import { readElement } from "./element_access.ts";
 
 /** The index that the kernels leave where nothing differs. */

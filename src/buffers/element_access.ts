@@ -3,7 +3,7 @@
 
 import { type DType, elementBytes, type ScalarOf } from "../dtype.ts";
 import type { CudaStream } from "../order/stream.ts";
-import type { MemorySpan } from "../transfer/copy.ts";
+import type { MemorySpan } from "../copies/copy.ts";
 import { transfer } from "../transfer/host_transfer.ts";
 import { elementOf, scalarOf } from "./element.ts";
 

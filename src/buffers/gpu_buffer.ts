@@ -19,11 +19,11 @@ import { saveNpyFile } from "../numpy/save_npy.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { STREAM, STREAM_CHOICE, type StreamChoice, streamOn } from "../order/stream_choice.ts";
 import { ArrayPlace } from "../transfer/array_uses.ts";
-import { type MemorySpan, queueCopy, streamForCopy } from "../transfer/copy.ts";
-import type { FilePath } from "../transfer/file_path.ts";
+import { type MemorySpan, queueCopy, streamForCopy } from "../copies/copy.ts";
+import type { FilePath } from "../disk/file_path.ts";
 import { writeFileFrom } from "../transfer/file_transfer.ts";
-import { queueFill } from "../transfer/fill.ts";
-import { bytesOf, type HostMemory } from "../transfer/host_memory.ts";
+import { queueFill } from "../copies/fill.ts";
+import { bytesOf, type HostMemory } from "../memory/host_memory.ts";
 import {
   type HostSide,
   type HostTransfer,

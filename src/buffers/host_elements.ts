@@ -13,7 +13,7 @@ import {
   HALF_FLOATS,
   type HostArray,
 } from "../dtype.ts";
-import { type Action, bytesOf, type HostBytes, type HostMemory } from "../transfer/host_memory.ts";
+import { type Action, bytesOf, type HostBytes, type HostMemory } from "../memory/host_memory.ts";
 import type { HostSide, UnmadeArray } from "../transfer/host_transfer.ts";
 
 /** Elements on the device's side of a transfer. */

@@ -12,7 +12,7 @@ import { requireUnrecorded } from "../memory/captured_memory.ts";
 import { queueInOrder } from "../memory/in_order.ts";
 import type { ContextOwner } from "../memory/memory_resource.ts";
 import { type CudaStream, queueOf } from "../order/stream.ts";
-import type { MemorySpan } from "../transfer/copy.ts";
+import type { MemorySpan } from "../copies/copy.ts";
 import { CudaUnavailableError } from "../words/errors.ts";
 import { describeValue } from "../words/format.ts";
 

@@ -6,7 +6,7 @@ import { Allocation } from "../memory/allocation.ts";
 import { takeWithinLimits } from "../memory/out_of_memory.ts";
 import { PitchedMemoryResource } from "../memory/pitched_memory_resource.ts";
 import type { CudaStream } from "../order/stream.ts";
-import type { MemorySpan } from "../transfer/copy.ts";
+import type { MemorySpan } from "../copies/copy.ts";
 import { visibleText } from "../words/format.ts";
 import { Parts } from "../words/parts.ts";
 import { DeviceBuffer } from "./device_buffer.ts";

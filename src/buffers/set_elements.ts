@@ -2,7 +2,7 @@
 
 import { type DType, elementBytes, type HostArray } from "../dtype.ts";
 import { isKernelMemory } from "../launch/kernel_memory.ts";
-import type { HostMemory } from "../transfer/host_memory.ts";
+import type { HostMemory } from "../memory/host_memory.ts";
 import { TRANSFER_CHOICE, type TransferChoice } from "../transfer/transfer_choice.ts";
 import { DisposedError } from "../words/errors.ts";
 import { describeNumber, describeValue } from "../words/format.ts";

@@ -6,7 +6,7 @@ import { requireHostMemory, showToHost } from "../memory/host_bytes.ts";
 import type { MemoryResource } from "../memory/memory_resource.ts";
 import { kindOf } from "../memory/resource_kind.ts";
 import { STREAM, type StreamChoice } from "../order/stream_choice.ts";
-import { queueCopy } from "../transfer/copy.ts";
+import { queueCopy } from "../copies/copy.ts";
 import { DisposedError } from "../words/errors.ts";
 import { NUMBER, OptionSet } from "../words/options.ts";
 import type { TransferChoice } from "../transfer/transfer_choice.ts";

@@ -14,15 +14,15 @@ import { Fence } from "../order/fence.ts";
 import { type CudaStream, queueOf } from "../order/stream.ts";
 import { STREAM_CHOICE, type StreamChoice, streamOn } from "../order/stream_choice.ts";
 import { waitForGpu } from "../order/waiting.ts";
-import { type MemorySpan, streamForCopy } from "../transfer/copy.ts";
-import { queueStridedFill } from "../transfer/fill.ts";
+import { type MemorySpan, streamForCopy } from "../copies/copy.ts";
+import { queueStridedFill } from "../copies/fill.ts";
 import { transfer } from "../transfer/host_transfer.ts";
 import {
   queueShapedCopy,
   queueShapedCopyNow,
   type ShapedCopy,
   usesOf,
-} from "../transfer/shaped_copy.ts";
+} from "../copies/shaped_copy.ts";
 import { TRANSFER_CHOICE, type TransferChoice } from "../transfer/transfer_choice.ts";
 import { DisposedError } from "../words/errors.ts";
 import { describeNumber } from "../words/format.ts";

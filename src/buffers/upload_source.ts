@@ -1,7 +1,7 @@
 // The contents of a new buffer: a typed array or bytes as they are, or plain numbers, packed.
 
 import { type DType, dtypeOf, elementBytes, type HostArray } from "../dtype.ts";
-import { bytesOf, type HostMemory } from "../transfer/host_memory.ts";
+import { bytesOf, type HostMemory } from "../memory/host_memory.ts";
 import { describeValue } from "../words/format.ts";
 import { type HostValue, type HostValues, packValues } from "./host_values.ts";
 import { countOf, type Shape, toShape } from "./shape.ts";

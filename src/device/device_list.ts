@@ -15,7 +15,7 @@ import type { DeviceParts } from "../spread/device_parts.ts";
 import { loadSharded, type LoadShardedOptions } from "../spread/load_sharded.ts";
 import type { ShardedModel } from "../spread/sharded_model.ts";
 import { uploadParts, type UploadPartsOptions } from "../spread/upload_parts.ts";
-import type { HostMemory } from "../transfer/host_memory.ts";
+import type { HostMemory } from "../memory/host_memory.ts";
 import type { Provenance } from "../measure/bandwidth_result.ts";
 import { LinkBandwidthResult } from "../measure/link_bandwidth_result.ts";
 import {

@@ -1,7 +1,7 @@
 // Memory for the structs that other libraries get: it stays for the life of the process and is zero
 // when it is not used, so that a pointer that came too late finds no array.
 
-import { addressOf } from "../transfer/host_memory.ts";
+import { addressOf } from "../memory/host_memory.ts";
 
 /** Sizes are multiples of it: a struct with up to 11 axes. */
 const STEP_BYTES = 256;

@@ -9,7 +9,7 @@ import { type DType, elementBytes } from "../dtype.ts";
 import type { Context } from "../driver/context.ts";
 import { KERNEL_MEMORY } from "../launch/kernel_memory.ts";
 import type { Access } from "../memory/stream_usage.ts";
-import type { MemorySpan } from "../transfer/copy.ts";
+import type { MemorySpan } from "../copies/copy.ts";
 import { describeValue, formatCount } from "../words/format.ts";
 import { type OptionKind, requireKind } from "../words/options.ts";
 import { type Reduction, REDUCTIONS, typeForMove, typeForReduction } from "./element_types.ts";

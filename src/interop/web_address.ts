@@ -1,6 +1,6 @@
 // Tells web addresses from paths, because opening one as a file would only report a missing file.
 
-import type { FilePath } from "../transfer/file_path.ts";
+import type { FilePath } from "../disk/file_path.ts";
 
 /** Whether a path is in fact a web address, http: or https:. */
 export function isWebAddress(path: FilePath): boolean {

@@ -4,7 +4,7 @@
 import { nvrtcResult } from "../../ffi/nvrtc.ts";
 import type { NvrtcApi } from "../../ffi/nvrtc.ts";
 import { cString, readCString } from "../../ffi/pointers.ts";
-import { addressOf } from "../transfer/host_memory.ts";
+import { addressOf } from "../memory/host_memory.ts";
 import { readEntries } from "../launch/parameter_type.ts";
 import type { ParameterType } from "../launch/parameter_type.ts";
 import { CompileError } from "./compile_error.ts";

@@ -1,7 +1,7 @@
 // Loads code that was compiled before: from a text, from bytes, or from a file.
 
 import type { Context } from "../driver/context.ts";
-import { reworded } from "../transfer/system_error.ts";
+import { reworded } from "../disk/system_error.ts";
 import { describeValue, messageOf } from "../words/format.ts";
 import { requireNoCapture } from "../order/capture.ts";
 import { isPtx, type ModuleImage, readImage } from "../launch/image.ts";

@@ -2,7 +2,7 @@
 // not know the kinds of buffers.
 
 import type { Access } from "../memory/stream_usage.ts";
-import type { MemorySpan } from "../transfer/copy.ts";
+import type { MemorySpan } from "../copies/copy.ts";
 
 /**
  * The name of the method by which memory gives itself to a kernel. It is no text, so that editors

@@ -5,7 +5,7 @@ import { CUjit_option, CUjitInputType } from "../../ffi/constants.ts";
 import { cString, readCString } from "../../ffi/pointers.ts";
 import type { Context } from "../driver/context.ts";
 import { tryRelease } from "../driver/release.ts";
-import { addressOf } from "../transfer/host_memory.ts";
+import { addressOf } from "../memory/host_memory.ts";
 import { ELF_MAGIC, type Entries, FATBIN_MAGIC, type ModuleImage } from "./image.ts";
 
 /** Bytes for what the linker says of code that it refuses. */

@@ -12,7 +12,7 @@ import { isPostponed } from "../memory/captured_memory.ts";
 import { whenPassed } from "../memory/when_passed.ts";
 import { tryRelease } from "../driver/release.ts";
 import { defaultStreamOf } from "../order/stream.ts";
-import { addressOf } from "../transfer/host_memory.ts";
+import { addressOf } from "../memory/host_memory.ts";
 import { CodeUsage } from "./code_usage.ts";
 import type { ModuleImage } from "./image.ts";
 import { type KernelCode, KernelFunction } from "./kernel_function.ts";

@@ -2,7 +2,7 @@
 // driver copies them before a launch returns, so one block serves all launches of a kernel.
 
 import { describeValue } from "../words/format.ts";
-import { addressOf } from "../transfer/host_memory.ts";
+import { addressOf } from "../memory/host_memory.ts";
 import { KernelNumber } from "./kernel_number.ts";
 import type { ParameterType } from "./parameter_type.ts";
 

@@ -2,7 +2,7 @@
 
 import type { Context } from "../driver/context.ts";
 import type { CudaStream } from "../order/stream.ts";
-import type { MemorySpan } from "../transfer/copy.ts";
+import type { MemorySpan } from "../copies/copy.ts";
 import { CONVERSION_PTX } from "./conversion_ptx.ts";
 import { readImage } from "./image.ts";
 import { KERNEL_MEMORY, type KernelMemory, readOnly } from "./kernel_memory.ts";

@@ -2,8 +2,8 @@
 
 import type { DType } from "../dtype.ts";
 import type { CudaStream } from "../order/stream.ts";
-import type { MemorySpan } from "../transfer/copy.ts";
-import type { FilePath } from "../transfer/file_path.ts";
+import type { MemorySpan } from "../copies/copy.ts";
+import type { FilePath } from "../disk/file_path.ts";
 import { checkDownload } from "../transfer/file_transfer.ts";
 import { gatherInto, writeInto } from "../transfer/gathered_transfer.ts";
 import type { TransferOptions } from "../transfer/pending_transfer.ts";

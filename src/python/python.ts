@@ -13,7 +13,7 @@ import { type CudaStream, foreignHandle, foreignStream, legacyStreamOf } from ".
 import { STREAM, streamOn } from "../order/stream_choice.ts";
 import { ANYTHING, CALLBACK, FLAG, OptionSet, requireKind, TEXT } from "../words/options.ts";
 import { Parts, partsOf } from "../words/parts.ts";
-import { addressOf } from "../transfer/host_memory.ts";
+import { addressOf } from "../memory/host_memory.ts";
 import { findPython } from "./environment.ts";
 import { Interpreter } from "./interpreter.ts";
 import { PythonError, type PythonFailure } from "./python_error.ts";

@@ -3,7 +3,7 @@
 
 import { openHost } from "../../ffi/host.ts";
 import { type DType, dtypeOf, type HostArray, viewBits } from "../dtype.ts";
-import { addressOf, bytesOf } from "../transfer/host_memory.ts";
+import { addressOf, bytesOf } from "../memory/host_memory.ts";
 import { describeValue } from "../words/format.ts";
 import { isRecord } from "../words/options.ts";
 

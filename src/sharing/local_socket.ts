@@ -15,7 +15,7 @@ import {
   SOL_SOCKET,
   UCRED,
 } from "../../ffi/host.ts";
-import { lastErrno, openSystem, systemError } from "../transfer/system_error.ts";
+import { lastErrno, openSystem, systemError } from "../disk/system_error.ts";
 import { CudaUnavailableError } from "../words/errors.ts";
 
 /** Longer messages are none of ours. */

@@ -12,7 +12,7 @@ import { pendingBefore } from "../memory/in_order.ts";
 import { sourceOf } from "../memory/resource_kind.ts";
 import { requireNoCapture } from "../order/capture.ts";
 import { defaultStreamOf } from "../order/stream.ts";
-import type { MemorySpan } from "../transfer/copy.ts";
+import type { MemorySpan } from "../copies/copy.ts";
 import { DisposedError, isRefusal } from "../words/errors.ts";
 import { type MemoryTicket, TICKET_VERSION } from "../words/ticket.ts";
 import { OpenedMemory } from "./opened_memory.ts";

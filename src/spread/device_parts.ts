@@ -5,7 +5,7 @@ import type { DeviceBuffer } from "../buffers/device_buffer.ts";
 import type { Uploadable } from "../buffers/gpu_buffer.ts";
 import { byteLengthOf, countOf, formatShape, type Shape } from "../buffers/shape.ts";
 import { allocateBits, type ArrayOf, type DType, elementBytes, fromBfloat16 } from "../dtype.ts";
-import { bytesOf, type HostMemory } from "../transfer/host_memory.ts";
+import { bytesOf, type HostMemory } from "../memory/host_memory.ts";
 import type { TransferOptions } from "../transfer/pending_transfer.ts";
 import { TRANSFER_OPTIONS } from "../transfer/transfer_choice.ts";
 import { DisposedError } from "../words/errors.ts";

@@ -3,9 +3,9 @@
 
 import type { GpuBuffer } from "../buffers/gpu_buffer.ts";
 import { defaultStreamOf } from "../order/stream.ts";
-import { type MemorySpan, queueCopyNow } from "../transfer/copy.ts";
+import { type MemorySpan, queueCopyNow } from "../copies/copy.ts";
 import type { FollowingWork } from "../transfer/host_transfer.ts";
-import { peerRoute } from "../transfer/peer_link.ts";
+import { peerRoute } from "../copies/peer_link.ts";
 
 /** One device's share of the whole. */
 export interface Share {

@@ -10,7 +10,7 @@ import { type OpenShard, openShards } from "../interop/safetensors/open_shards.t
 import type { SafetensorsSource } from "../interop/safetensors/shards.ts";
 import { takeAfterCollection } from "../memory/out_of_memory.ts";
 import { type CudaStream, defaultStreamOf } from "../order/stream.ts";
-import type { DiskFile } from "../transfer/disk_file.ts";
+import type { DiskFile } from "../disk/disk_file.ts";
 import { type FileSection, uploadSections } from "../transfer/file_sections.ts";
 import { uploadFrom } from "../transfer/file_transfer.ts";
 import { transfer } from "../transfer/host_transfer.ts";

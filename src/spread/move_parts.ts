@@ -5,7 +5,7 @@ import type { GpuBuffer } from "../buffers/gpu_buffer.ts";
 import { type DType, elementBytes } from "../dtype.ts";
 import type { PendingWork } from "../order/pending_work.ts";
 import { defaultStreamOf } from "../order/stream.ts";
-import type { HostBytes } from "../transfer/host_memory.ts";
+import type { HostBytes } from "../memory/host_memory.ts";
 import { type FollowingWork, type HostSide, transfer } from "../transfer/host_transfer.ts";
 import type { TransferOptions } from "../transfer/pending_transfer.ts";
 import { ProgressTotal } from "../transfer/progress_total.ts";

@@ -8,7 +8,7 @@ import { uploadSource } from "../buffers/upload_source.ts";
 import { DTYPE, type DType } from "../dtype.ts";
 import { takeAfterCollection } from "../memory/out_of_memory.ts";
 import { ArrayPlace } from "../transfer/array_uses.ts";
-import { bytesOf, type HostMemory } from "../transfer/host_memory.ts";
+import { bytesOf, type HostMemory } from "../memory/host_memory.ts";
 import type { TransferOptions } from "../transfer/pending_transfer.ts";
 import { PROGRESS_KINDS } from "../transfer/transfer_choice.ts";
 import { OptionSet, SHAPE, TEXT } from "../words/options.ts";

@@ -4,15 +4,15 @@
 import { Fence } from "../order/fence.ts";
 import { CAN_BE_TERMINATED } from "../order/waiting.ts";
 import { cutBlock } from "./block_pieces.ts";
-import type { MemorySpan } from "./copy.ts";
-import type { Lending } from "./copy_lanes.ts";
-import type { CopyStream } from "./copy_many.ts";
+import type { MemorySpan } from "../copies/copy.ts";
+import type { Lending } from "../lanes/copy_lanes.ts";
+import type { CopyStream } from "../copies/copy_many.ts";
 import { TransferEngine } from "./engine.ts";
-import { askForHugePages, isUntouched, makePages, makePagesSync } from "./fresh_pages.ts";
-import { addressOf, type HostBytes } from "./host_memory.ts";
+import { askForHugePages, isUntouched, makePages, makePagesSync } from "../lanes/fresh_pages.ts";
+import { addressOf, type HostBytes } from "../memory/host_memory.ts";
 import type { Mover } from "./pending_transfer.ts";
 import { movedAway, type RingRequest, type RingTransfer } from "./ring_transfer.ts";
-import { type TransferStream, TransferStreams } from "./transfer_streams.ts";
+import { type TransferStream, TransferStreams } from "../copies/transfer_streams.ts";
 import type { EngineLimits } from "./tuning.ts";
 
 /** An array, and the device memory on its other side. */

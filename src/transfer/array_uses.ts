@@ -2,7 +2,7 @@
 
 import type { Access } from "../memory/stream_usage.ts";
 import { PendingWork } from "../order/pending_work.ts";
-import type { HostBytes } from "./host_memory.ts";
+import type { HostBytes } from "../memory/host_memory.ts";
 
 /** The use of an array by a transfer. */
 export interface ArrayUse {

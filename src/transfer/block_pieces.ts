@@ -1,7 +1,7 @@
 // Cuts one array or a range of a file, and the device memory on its other side, into pieces.
 
-import { PAGE_BYTES } from "./fresh_pages.ts";
-import type { HostBytes } from "./host_memory.ts";
+import { PAGE_BYTES } from "../lanes/fresh_pages.ts";
+import type { HostBytes } from "../memory/host_memory.ts";
 import type { Piece, RingRequest } from "./ring_transfer.ts";
 
 /** The host's side of a transfer: memory at an address, or an open file that is read. */

@@ -2,7 +2,7 @@
 // Asking an event costs 1.5 microseconds, so slots that are queued together share one, and uploads
 // are not asked for before a slot is needed or nothing else is left to do.
 
-import { queueCopies } from "./copy_many.ts";
+import { queueCopies } from "../copies/copy_many.ts";
 import type { LoadedSlot } from "./pinned_ring.ts";
 import type { RingTransfer } from "./ring_transfer.ts";
 

@@ -1,6 +1,6 @@
 // The demand of transfers so far, which tells when page-locked memory and threads pay off.
 
-import type { Lending } from "./copy_lanes.ts";
+import type { Lending } from "../lanes/copy_lanes.ts";
 
 /**
  * Number of transfers from which lanes replace lent threads: starting them blocks for 40 to 120 ms,

@@ -3,9 +3,9 @@
 
 import type { CudaStream } from "../order/stream.ts";
 import { cutBlock } from "./block_pieces.ts";
-import type { MemorySpan } from "./copy.ts";
-import type { DiskFile } from "./disk_file.ts";
-import { factsOf } from "./file_facts.ts";
+import type { MemorySpan } from "../copies/copy.ts";
+import type { DiskFile } from "../disk/disk_file.ts";
+import { factsOf } from "../disk/file_facts.ts";
 import { readThroughRing, uploadFrom } from "./file_transfer.ts";
 import type { TransferOptions } from "./pending_transfer.ts";
 import type { Piece, RingRequest } from "./ring_transfer.ts";

@@ -3,7 +3,7 @@
 
 import { type CudaStream, usableStream } from "../order/stream.ts";
 import { ArrayMover } from "./array_mover.ts";
-import type { DiskFile } from "./disk_file.ts";
+import type { DiskFile } from "../disk/disk_file.ts";
 import { TransferEngine } from "./engine.ts";
 import { cutGathered, type FilePart } from "./gathered_pieces.ts";
 import { noteTransfer } from "./host_transfer.ts";

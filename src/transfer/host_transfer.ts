@@ -9,11 +9,11 @@ import { type CudaStream, queueOf } from "../order/stream.ts";
 import { nextTurn } from "../order/waiting.ts";
 import { ArrayMover, queueByDriver } from "./array_mover.ts";
 import { arraysBefore, type ArrayUse, noArrayIsPending } from "./array_uses.ts";
-import { checkApart, type MemorySpan } from "./copy.ts";
+import { checkApart, type MemorySpan } from "../copies/copy.ts";
 import { TransferEngine } from "./engine.ts";
-import { isUntouched, makePagesSync } from "./fresh_pages.ts";
-import { noteDestination, prepareHeap } from "./heap_pages.ts";
-import type { HostBytes } from "./host_memory.ts";
+import { isUntouched, makePagesSync } from "../lanes/fresh_pages.ts";
+import { noteDestination, prepareHeap } from "../lanes/heap_pages.ts";
+import type { HostBytes } from "../memory/host_memory.ts";
 import { Landing } from "./landing.ts";
 import {
   finishMover,

@@ -15,7 +15,7 @@ import {
 import { BaseMemoryResource } from "../memory/base_memory_resource.ts";
 import type { ContextOwner } from "../memory/memory_resource.ts";
 import { PinnedHostMemoryResource } from "../memory/pinned_host_memory_resource.ts";
-import { HUGE_PAGE_BYTES, makePagesNow } from "./fresh_pages.ts";
+import { HUGE_PAGE_BYTES, makePagesNow } from "../lanes/fresh_pages.ts";
 
 const PAGE = BigInt(HUGE_PAGE_BYTES);
 

@@ -5,8 +5,8 @@ import type { MemoryCache } from "../accounting/ledger.ts";
 import type { Context } from "../driver/context.ts";
 import { tryRelease } from "../driver/release.ts";
 import { HugePinnedMemory } from "./huge_pinned_memory.ts";
-import { forgetHeap } from "./heap_pages.ts";
-import type { HostBytes } from "./host_memory.ts";
+import { forgetHeap } from "../lanes/heap_pages.ts";
+import type { HostBytes } from "../memory/host_memory.ts";
 
 /** Fewer bytes gain nothing: memory for them is there already. */
 const FEWEST_BYTES = 2 ** 16;

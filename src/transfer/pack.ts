@@ -1,7 +1,7 @@
 // The places of many small arrays in a page-locked slot, and the few copies that then move all of
 // them. Arithmetic only: nothing is copied here.
 
-import type { MemorySpan } from "./copy.ts";
+import type { MemorySpan } from "../copies/copy.ts";
 
 /** Alignment of arrays, the same as that of device memory: the GPU reads such places fastest. */
 export const PACK_ALIGNMENT_BYTES = 256;

@@ -1,7 +1,7 @@
 // Many small arrays and the device memory on their other sides, as pieces of one transfer: a lane
 // gathers or scatters the arrays of a slot, and few copies move it.
 
-import { MOST_COPIES } from "./lane_program.ts";
+import { MOST_COPIES } from "../lanes/lane_program.ts";
 import { type PackPiece, packPieces, type SlotLoad } from "./pack.ts";
 import type { Piece, RingRequest } from "./ring_transfer.ts";
 

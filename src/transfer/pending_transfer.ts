@@ -10,7 +10,7 @@ import { PendingWork, type Progress } from "../order/pending_work.ts";
 import { type CudaStream, queueOf } from "../order/stream.ts";
 import { CAN_BE_TERMINATED, nextTurn, waitForGpu } from "../order/waiting.ts";
 import { arraysBefore, type ArrayUse, noteArrayUses } from "./array_uses.ts";
-import type { Lending } from "./copy_lanes.ts";
+import type { Lending } from "../lanes/copy_lanes.ts";
 import { TransferEngine } from "./engine.ts";
 import type { Step } from "./stepped_work.ts";
 

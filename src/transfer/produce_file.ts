@@ -2,12 +2,12 @@
 // file take turns, within the program by the order of their calls, among programs by its lock.
 
 import { FLAG } from "../words/options.ts";
-import type { DiskFile } from "./disk_file.ts";
-import { FileChange } from "./file_change.ts";
-import { type FilePath, pathOf, realPathOf, requireAccess } from "./file_path.ts";
-import { FileReplacement } from "./file_replacement.ts";
-import { FileTurn } from "./file_turns.ts";
-import type { FileWrite } from "./file_write.ts";
+import type { DiskFile } from "../disk/disk_file.ts";
+import { FileChange } from "../disk/file_change.ts";
+import { type FilePath, pathOf, realPathOf, requireAccess } from "../disk/file_path.ts";
+import { FileReplacement } from "../disk/file_replacement.ts";
+import { FileTurn } from "../disk/file_turns.ts";
+import type { FileWrite } from "../disk/file_write.ts";
 import { type Step, SteppedWork, type StreamUse } from "./stepped_work.ts";
 
 /** Options for writing a file. */

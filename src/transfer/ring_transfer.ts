@@ -1,8 +1,8 @@
 // One transfer through the ring: which pieces are still to be handed out, and how it ended.
 
-import type { ByteCopy, CopyStream } from "./copy_many.ts";
-import type { HostBytes } from "./host_memory.ts";
-import type { LaneTask } from "./lane_tasks.ts";
+import type { ByteCopy, CopyStream } from "../copies/copy_many.ts";
+import type { HostBytes } from "../memory/host_memory.ts";
+import type { LaneTask } from "../lanes/lane_tasks.ts";
 
 /** The load of one slot. */
 export interface Piece {

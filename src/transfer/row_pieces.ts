@@ -1,8 +1,8 @@
 // Cuts a part of an array or of a file whose bytes lie there in rows, and side by side on the device,
 // into pieces: a lane packs the rows of a slot, or takes them apart.
 
-import type { DiskFile } from "./disk_file.ts";
-import type { HostBytes } from "./host_memory.ts";
+import type { DiskFile } from "../disk/disk_file.ts";
+import type { HostBytes } from "../memory/host_memory.ts";
 import type { Piece, RingRequest } from "./ring_transfer.ts";
 
 /** Rows of equal size at equal distances. */

@@ -8,8 +8,8 @@ import { allOver } from "../order/pending_work.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { nextTurn } from "../order/waiting.ts";
 import { arraysBefore } from "./array_uses.ts";
-import { type MemorySpan, queueCopy } from "./copy.ts";
-import { bytesOf, type HostMemory } from "./host_memory.ts";
+import { type MemorySpan, queueCopy } from "../copies/copy.ts";
+import { bytesOf, type HostMemory } from "../memory/host_memory.ts";
 
 /** Fewer bytes cost more calls, more bytes start the copy engine later. */
 const BLOCK_BYTES = 4 * 2 ** 20;

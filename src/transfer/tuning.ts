@@ -2,7 +2,7 @@
 
 import { type ByteSize, parseBytes } from "../words/format.ts";
 import { NUMBER, OptionSet, SIZE } from "../words/options.ts";
-import type { LaneNeeds } from "./lane_share.ts";
+import type { LaneNeeds } from "../lanes/lane_share.ts";
 import type { RingLimits } from "./pinned_ring.ts";
 import { DRIVER_PIECE_BYTES, RING_DEMAND_BYTES, SMALLEST_RING_BYTES } from "./ways.ts";
 

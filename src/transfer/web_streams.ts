@@ -2,8 +2,8 @@
 
 import type { CudaStream } from "../order/stream.ts";
 import { nextTurn } from "../order/waiting.ts";
-import type { MemorySpan } from "./copy.ts";
-import type { HostMemory } from "./host_memory.ts";
+import type { MemorySpan } from "../copies/copy.ts";
+import type { HostMemory } from "../memory/host_memory.ts";
 import { transfer } from "./host_transfer.ts";
 import { StagedWriter, type StreamTarget } from "./staged_writer.ts";
 

@@ -3,7 +3,7 @@
 
 import { dirname, join } from "node:path";
 import { CPU_SET_BYTES } from "../../ffi/host.ts";
-import type { CoreSystem } from "../../src/transfer/near_cores.ts";
+import type { CoreSystem } from "../../src/lanes/near_cores.ts";
 
 /** The nodes and cores of such a machine. */
 export interface SimulatedNodes {

@@ -6,7 +6,7 @@ import type { CudaDevice } from "../../src/device/device.ts";
 import { type CudaStream, defaultStreamOf } from "../../src/order/stream.ts";
 import { cutBlock } from "../../src/transfer/block_pieces.ts";
 import { TransferEngine } from "../../src/transfer/engine.ts";
-import { addressOf } from "../../src/transfer/host_memory.ts";
+import { addressOf } from "../../src/memory/host_memory.ts";
 import {
   finishMover,
   PendingTransfer,

@@ -21,9 +21,9 @@ import {
 } from "../../numpy/npy_header.ts";
 import type { CudaStream } from "../../order/stream.ts";
 import { streamOn } from "../../order/stream_choice.ts";
-import type { DiskFile } from "../../transfer/disk_file.ts";
-import type { FilePath } from "../../transfer/file_path.ts";
-import { FileReading } from "../../transfer/file_reading.ts";
+import type { DiskFile } from "../../disk/disk_file.ts";
+import type { FilePath } from "../../disk/file_path.ts";
+import { FileReading } from "../../disk/file_reading.ts";
 import { uploadFrom } from "../../transfer/file_transfer.ts";
 import { transfer } from "../../transfer/host_transfer.ts";
 import type { TransferOptions } from "../../transfer/pending_transfer.ts";

@@ -17,9 +17,9 @@ import {
 } from "../../numpy/zip.ts";
 import { type CudaStream, defaultStreamOf } from "../../order/stream.ts";
 import { streamOn } from "../../order/stream_choice.ts";
-import type { DiskFile } from "../../transfer/disk_file.ts";
-import { type FilePath, pathOf } from "../../transfer/file_path.ts";
-import { FileReading } from "../../transfer/file_reading.ts";
+import type { DiskFile } from "../../disk/disk_file.ts";
+import { type FilePath, pathOf } from "../../disk/file_path.ts";
+import { FileReading } from "../../disk/file_reading.ts";
 import { writeInto } from "../../transfer/gathered_transfer.ts";
 import type { TransferOptions } from "../../transfer/pending_transfer.ts";
 import { produceFile, WRITING_KINDS, type WritingOptions } from "../../transfer/produce_file.ts";

@@ -1,6 +1,6 @@
 // Opens all files of a model and reads their headers, before there is memory for any tensor.
 
-import type { DiskFile } from "../../transfer/disk_file.ts";
+import type { DiskFile } from "../../disk/disk_file.ts";
 import { SafetensorsError } from "./error.ts";
 import type { TensorEntry } from "./header.ts";
 import { readHeader } from "./read_header.ts";

@@ -1,7 +1,7 @@
 // Reads the header of a safetensors file, without its tensors.
 
-import type { FilePath } from "../../transfer/file_path.ts";
-import { FileReading, type OpenedFile } from "../../transfer/file_reading.ts";
+import type { FilePath } from "../../disk/file_path.ts";
+import { FileReading, type OpenedFile } from "../../disk/file_reading.ts";
 import {
   LENGTH_BYTES,
   parseHeaderInTurns,

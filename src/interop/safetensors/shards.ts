@@ -1,8 +1,8 @@
 // Finds the files of a model: one, several, or those that an index names.
 
-import { factsBehind } from "../../transfer/file_facts.ts";
-import { type FilePath, pathOf, requireAccess } from "../../transfer/file_path.ts";
-import { FileReading } from "../../transfer/file_reading.ts";
+import { factsBehind } from "../../disk/file_facts.ts";
+import { type FilePath, pathOf, requireAccess } from "../../disk/file_path.ts";
+import { FileReading } from "../../disk/file_reading.ts";
 import { builtin } from "../../words/builtin.ts";
 import { isWebAddress } from "../web_address.ts";
 import { SafetensorsError } from "./error.ts";

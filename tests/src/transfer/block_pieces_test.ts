@@ -3,8 +3,8 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { type Block, cutBlock } from "../../../src/transfer/block_pieces.ts";
-import { PAGE_BYTES } from "../../../src/transfer/fresh_pages.ts";
-import { addressOf } from "../../../src/transfer/host_memory.ts";
+import { PAGE_BYTES } from "../../../src/lanes/fresh_pages.ts";
+import { addressOf } from "../../../src/memory/host_memory.ts";
 import { Random } from "../../support/random.ts";
 
 const DEVICE = 0x7000_0000_0000n;

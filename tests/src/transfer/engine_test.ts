@@ -4,7 +4,7 @@ import { assertEquals, assertGreater, assertRejects, assertStrictEquals } from "
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import type { CudaDevice } from "../../../src/device/device.ts";
 import { TransferEngine } from "../../../src/transfer/engine.ts";
-import { canReport } from "../../../src/transfer/reporting_copies.ts";
+import { canReport } from "../../../src/lanes/reporting_copies.ts";
 import { CudaError } from "../../../src/words/errors.ts";
 import { runDeno } from "../../support/child_deno.ts";
 import { assertSameBytes, patternBytes } from "../../support/contents.ts";

@@ -6,7 +6,7 @@ import { findHost, type HostApi, MALLOPT } from "../../ffi/host.ts";
 import type { CopyLanes, MemoryPart } from "./copy_lanes.ts";
 import { askForHugePages, HUGE_PAGE_BYTES, PAGE_BYTES } from "./fresh_pages.ts";
 import { MOST_HEAP_BYTES } from "./heap_pages.ts";
-import { addressOf } from "./host_memory.ts";
+import { addressOf } from "../memory/host_memory.ts";
 
 /** The heap's memory has its pages, so clearing less than this takes less time than new pages. */
 const FEWEST_BYTES = 8 * 2 ** 20;

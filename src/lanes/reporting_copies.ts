@@ -4,7 +4,7 @@
 
 import { findHost, openHost, SYS_PROCESS_VM_READV } from "../../ffi/host.ts";
 import { CAN_BE_TERMINATED } from "../order/waiting.ts";
-import { addressOf, type HostBytes } from "./host_memory.ts";
+import { addressOf, type HostBytes } from "../memory/host_memory.ts";
 import { STATUS } from "./lane_program.ts";
 
 /** A copy, and the word that tells of its end. */

@@ -3,7 +3,7 @@
 // quarter of what the bus takes; the JavaScript thread only hands out the work.
 
 import { findHost, FUTEX, hostLibrary, MADV, openHost, SYS_FUTEX } from "../../ffi/host.ts";
-import { addressOf } from "./host_memory.ts";
+import { addressOf } from "../memory/host_memory.ts";
 import { CONTROL, LANE_CODES, LANE_SYMBOLS, startFirstLane, STATUS } from "./lane_program.ts";
 import { type LaneTask, LaneTasks } from "./lane_tasks.ts";
 import { giveThreadBack, takeThread } from "./lent_threads.ts";

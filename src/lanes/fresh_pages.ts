@@ -3,7 +3,7 @@
 
 import { findHost, type HostApi, MADV } from "../../ffi/host.ts";
 import { CAN_BE_TERMINATED } from "../order/waiting.ts";
-import { addressOf, type HostBytes } from "./host_memory.ts";
+import { addressOf, type HostBytes } from "../memory/host_memory.ts";
 import { giveThreadBack, takeThread } from "./lent_threads.ts";
 
 /** Size of a page. */

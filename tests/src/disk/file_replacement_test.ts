@@ -3,8 +3,8 @@
 
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { basename } from "node:path";
-import { factsAt } from "../../../src/transfer/file_facts.ts";
-import { FileReplacement, temporaryBeside } from "../../../src/transfer/file_replacement.ts";
+import { factsAt } from "../../../src/disk/file_facts.ts";
+import { FileReplacement, temporaryBeside } from "../../../src/disk/file_replacement.ts";
 import { makePipe, namesIn, openPathsIn } from "../../support/files.ts";
 import { TemporaryFolder } from "../../support/temporary_folder.ts";
 

@@ -1,7 +1,7 @@
 // Turns: reading goes on beside reading, writing waits for all before it, other files are no matter.
 
 import { assertEquals, assertRejects } from "@std/assert";
-import { FileTurn } from "../../../src/transfer/file_turns.ts";
+import { FileTurn } from "../../../src/disk/file_turns.ts";
 
 Deno.test("FileTurn.isDue follows the order in which turns were taken", () => {
   const order = ["read", "read", "replace", "read", "change"] as const;

@@ -2,7 +2,7 @@
 // arrays away: calls that sleep on threads of the runtime's have them as arguments.
 
 import { findHost, FUTEX, KEPT_ARRAYS, openHost, SYS_FUTEX } from "../../ffi/host.ts";
-import { addressOf, type HostBytes } from "./host_memory.ts";
+import { addressOf, type HostBytes } from "../memory/host_memory.ts";
 import { giveThreadBack, takeThread } from "./lent_threads.ts";
 
 /** Most threads that one keeper takes. */

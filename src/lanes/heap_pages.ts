@@ -3,7 +3,7 @@
 
 import { findHost, type HostApi, MADV, MALLOPT } from "../../ffi/host.ts";
 import { HUGE_PAGE_BYTES, PAGE_BYTES } from "./fresh_pages.ts";
-import { addressOf, type HostBytes } from "./host_memory.ts";
+import { addressOf, type HostBytes } from "../memory/host_memory.ts";
 
 /** Fewer bytes gain little: many arrays share what the heap has. */
 const FEWEST_BYTES = 2 ** 16;

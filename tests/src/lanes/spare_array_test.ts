@@ -6,7 +6,7 @@ import { findHost } from "../../../ffi/host.ts";
 import type { CudaDevice } from "../../../mod.ts";
 import { collectLost } from "../../../src/order/safety_net.ts";
 import { TransferEngine } from "../../../src/transfer/engine.ts";
-import { addressOf } from "../../../src/transfer/host_memory.ts";
+import { addressOf } from "../../../src/memory/host_memory.ts";
 import { DEFAULT_LIMITS } from "../../../src/transfer/tuning.ts";
 import { patternBytes } from "../../support/contents.ts";
 import { withDevice } from "../../support/with_device.ts";

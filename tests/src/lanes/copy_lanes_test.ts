@@ -2,9 +2,9 @@
 // that the engine may ask of them.
 
 import { assertEquals } from "@std/assert";
-import { CopyLanes } from "../../../src/transfer/copy_lanes.ts";
-import type { ByteCopy } from "../../../src/transfer/copy_many.ts";
-import { addressOf } from "../../../src/transfer/host_memory.ts";
+import { CopyLanes } from "../../../src/lanes/copy_lanes.ts";
+import type { ByteCopy } from "../../../src/copies/copy_many.ts";
+import { addressOf } from "../../../src/memory/host_memory.ts";
 import {
   CONTROL,
   doTask,
@@ -16,8 +16,8 @@ import {
   OPERATION,
   runLane,
   STATUS,
-} from "../../../src/transfer/lane_program.ts";
-import { LaneTasks } from "../../../src/transfer/lane_tasks.ts";
+} from "../../../src/lanes/lane_program.ts";
+import { LaneTasks } from "../../../src/lanes/lane_tasks.ts";
 import { assertSameBytes, patternBytes } from "../../support/contents.ts";
 
 const SLOT_COUNT = 3;

@@ -2,7 +2,7 @@
 // that fails.
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { type ChangeOptions, FileChange } from "../../../src/transfer/file_change.ts";
+import { type ChangeOptions, FileChange } from "../../../src/disk/file_change.ts";
 import { makePipe, namesIn, openPathsIn } from "../../support/files.ts";
 import { TemporaryFolder } from "../../support/temporary_folder.ts";
 

@@ -1,8 +1,8 @@
 // Files that are read: what is there when earlier calls are over, and words for what cannot be read.
 
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";
-import { FileReading } from "../../../src/transfer/file_reading.ts";
-import { FileTurn } from "../../../src/transfer/file_turns.ts";
+import { FileReading } from "../../../src/disk/file_reading.ts";
+import { FileTurn } from "../../../src/disk/file_turns.ts";
 import { writeInto } from "../../../src/transfer/gathered_transfer.ts";
 import { produceFile } from "../../../src/transfer/produce_file.ts";
 import type { Step } from "../../../src/transfer/stepped_work.ts";

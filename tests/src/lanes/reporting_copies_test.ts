@@ -4,10 +4,10 @@
 import { assertEquals, assertIsError } from "@std/assert";
 import { MAP, openHost, PROT } from "../../../ffi/host.ts";
 import { CudaDevice } from "../../../src/device/device.ts";
-import { giveThreadBack, takeThread } from "../../../src/transfer/lent_threads.ts";
-import { addressOf, type HostBytes } from "../../../src/transfer/host_memory.ts";
-import { STATUS } from "../../../src/transfer/lane_program.ts";
-import { canReport, ReportingCopies } from "../../../src/transfer/reporting_copies.ts";
+import { giveThreadBack, takeThread } from "../../../src/lanes/lent_threads.ts";
+import { addressOf, type HostBytes } from "../../../src/memory/host_memory.ts";
+import { STATUS } from "../../../src/lanes/lane_program.ts";
+import { canReport, ReportingCopies } from "../../../src/lanes/reporting_copies.ts";
 import { assertSameBytes, patternBytes } from "../../support/contents.ts";
 import { TINY_LIMITS, TinyEngine } from "../../support/tiny_engine.ts";
 import { withDevice } from "../../support/with_device.ts";

@@ -2,12 +2,7 @@
 
 import { assertEquals, assertThrows } from "@std/assert";
 import { join } from "node:path";
-import {
-  type FilePath,
-  pathOf,
-  realPathOf,
-  requireAccess,
-} from "../../../src/transfer/file_path.ts";
+import { type FilePath, pathOf, realPathOf, requireAccess } from "../../../src/disk/file_path.ts";
 import { TemporaryFolder } from "../../support/temporary_folder.ts";
 
 Deno.test("pathOf() makes every spelling of a path absolute", () => {

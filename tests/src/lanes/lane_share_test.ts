@@ -5,7 +5,7 @@ import { assertEquals, assertNotStrictEquals, assertStrictEquals } from "@std/as
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import { Driver } from "../../../src/driver/driver.ts";
 import { TransferEngine } from "../../../src/transfer/engine.ts";
-import { LaneShare } from "../../../src/transfer/lane_share.ts";
+import { LaneShare } from "../../../src/lanes/lane_share.ts";
 import { GROUP_SIZES, MOST_RANKS } from "../../support/group_scene.ts";
 import { deviceAt, SMALL_SLOTS, withDevices } from "../../support/parts_scene.ts";
 import { assertSameBytes, patternBytes } from "../../support/contents.ts";

@@ -6,7 +6,7 @@ import { cString } from "../../ffi/pointers.ts";
 import { CAN_BE_TERMINATED } from "../order/waiting.ts";
 import { formatBytes } from "../words/format.ts";
 import { factsOf } from "./file_facts.ts";
-import { addressOf } from "./host_memory.ts";
+import { addressOf } from "../memory/host_memory.ts";
 import { lastErrno, openSystem, systemError } from "./system_error.ts";
 import { closeInWorker, openInWorker } from "./worker_descriptor.ts";
 

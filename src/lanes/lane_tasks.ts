@@ -2,8 +2,8 @@
 // calling thread, or on a thread that the runtime lends for one call.
 
 import { openHost } from "../../ffi/host.ts";
-import type { ByteCopy } from "./copy_many.ts";
-import type { HostBytes } from "./host_memory.ts";
+import type { ByteCopy } from "../copies/copy_many.ts";
+import type { HostBytes } from "../memory/host_memory.ts";
 import {
   COPY_FIELDS,
   doTask,

@@ -1,7 +1,7 @@
 // Plans of strided copies: the calls cover each element once, and are as few as they can be.
 
 import { assertEquals } from "@std/assert";
-import { type CopyAxis, offsetsOf, planCopy } from "../../../src/transfer/copy_plan.ts";
+import { type CopyAxis, offsetsOf, planCopy } from "../../../src/copies/copy_plan.ts";
 import { Random, testSeed } from "../../support/random.ts";
 
 /** The pairs of bytes that a plan moves. */

@@ -9,7 +9,7 @@ const linux = { ignore: Deno.build.os !== "linux" };
 
 const HELPERS = `
   import { findHost } from "./ffi/host.ts";
-  import { prepareHeap } from "./src/transfer/heap_pages.ts";
+  import { prepareHeap } from "./src/lanes/heap_pages.ts";
   const MIB = 2 ** 20;
   const host = findHost();
   const residentBytes = () => Deno.memoryUsage().rss;

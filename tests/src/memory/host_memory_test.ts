@@ -2,7 +2,7 @@
 
 import { assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
 import { dtypeOf } from "../../../src/dtype.ts";
-import { bytesOf, type HostMemory } from "../../../src/transfer/host_memory.ts";
+import { bytesOf, type HostMemory } from "../../../src/memory/host_memory.ts";
 import { withDevice } from "../../support/with_device.ts";
 
 Deno.test("bytesOf() shows a typed array's own bytes, offset included", () => {
