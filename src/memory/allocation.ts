@@ -216,7 +216,7 @@ export class Allocation implements LedgerEntry, Owner {
    * Checks that a call may use the block, also when it will do so later.
    *
    * @throws TypeError for a write to memory that the GPU may only read.
-   * @throws DisposedError when the memory belongs to a block that was given back.
+   * @throws DisposedError when the block was given back, or that which it belongs to.
    */
   checkUse(access: Access): void {
     this.#checkMemory(access);
@@ -227,15 +227,15 @@ export class Allocation implements LedgerEntry, Owner {
    * all launches, and costs less than to find it out there.
    */
   isInOrder(stream: CudaStream, access: Access): boolean {
-    return this.#lender === undefined && (access === "read" || !this.isReadOnly) &&
-      this.usage.isInOrder(stream, access);
+    return !this.#released && this.#lender === undefined &&
+      (access === "read" || !this.isReadOnly) && this.usage.isInOrder(stream, access);
   }
 
   /**
    * Makes `stream` wait for what other streams do with the block, before it uses it.
    *
    * @throws TypeError for a write to memory that the GPU may only read.
-   * @throws DisposedError when the memory belongs to a block that was given back.
+   * @throws DisposedError when the block was given back, or that which it belongs to.
    */
   order(stream: CudaStream, access: Access): void {
     this.#checkMemory(access);
@@ -348,6 +348,8 @@ export class Allocation implements LedgerEntry, Owner {
   }
 
   #checkMemory(access: Access): void {
+    // A program's resource may dispose a side of a copy while it allocates the other.
+    if (this.#released && this.#holders === 0) throw new DisposedError(nameOf(this));
     this.#lender?.requireThere();
     if (access === "read" || !this.isReadOnly) return;
     throw new TypeError(`Cannot write to ${nameOf(this)} on the GPU: it is read-only memory`);
