@@ -11,7 +11,7 @@ import { reportLost, tryRelease } from "../driver/release.ts";
 import { type Owner, unwatch, watch } from "../order/safety_net.ts";
 import { type CudaStream, defaultStreamOf } from "../order/stream.ts";
 import { DisposedError } from "../words/errors.ts";
-import { checkSize, formatBytes } from "../words/format.ts";
+import { checkSize, formatAddress, formatBytes } from "../words/format.ts";
 import { capturedMemory, isPostponed } from "./captured_memory.ts";
 import { allocateFrom, type MemoryResource, requireResource } from "./memory_resource.ts";
 import { takeKept, takeWithinLimits } from "./out_of_memory.ts";
@@ -32,11 +32,12 @@ export interface Lender {
   /** Ends one use that kept the memory. */
   letGo(): void;
   /**
-   * Checks that the memory is there: given away it is, or given back while something keeps it.
+   * Checks that memory lent before is there: given away it is, or given back while something keeps it.
    *
    * @throws DisposedError when it is not.
+   * @throws RangeError when the block has become too small for it.
    */
-  requireThere(): void;
+  requireThere(lent: { readonly address: bigint; readonly byteLength: number }): void;
 }
 
 /** A request for memory. */
@@ -276,8 +277,15 @@ export class Allocation implements LedgerEntry, Owner {
   }
 
   /** Checks for those that borrow the memory that it is there: not given back, or kept meanwhile. */
-  requireThere(): void {
+  requireThere({ address, byteLength }: Allocation): void {
     if (this.#isGivenBack && this.#holders === 0) throw new DisposedError(nameOf(this));
+    if (address + BigInt(byteLength) <= this.#address + BigInt(this.#byteLength)) return;
+    throw new RangeError(
+      `Cannot use ${byteLength} bytes at ${formatAddress(address)}: ${
+        nameOf(this)
+      }, to which they ` +
+        `belong, has ${formatBytes(this.#byteLength)} now`,
+    );
   }
 
   /**
@@ -350,7 +358,7 @@ export class Allocation implements LedgerEntry, Owner {
   #checkMemory(access: Access): void {
     // A program's resource may dispose a side of a copy while it allocates the other.
     if (this.#released && this.#holders === 0) throw new DisposedError(nameOf(this));
-    this.#lender?.requireThere();
+    this.#lender?.requireThere(this);
     if (access === "read" || !this.isReadOnly) return;
     throw new TypeError(`Cannot write to ${nameOf(this)} on the GPU: it is read-only memory`);
   }
