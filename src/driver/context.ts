@@ -386,6 +386,11 @@ export class Context {
     return `Context(device ${this.ordinal})`;
   }
 
+  /** Returns the context's name for JSON of what refers to it, such as a stream: a handle has none. */
+  toJSON(): string {
+    return this.toString();
+  }
+
   /**
    * Returns the text that the console shows, short because objects that refer to the context show
    * it too.
