@@ -10,7 +10,7 @@ import {
 import type { DriverFunction } from "../../ffi/cuda.ts";
 import { type CopyEnds, Ledger } from "../accounting/ledger.ts";
 import { isRefusal } from "../words/errors.ts";
-import { describeValue } from "../words/format.ts";
+import { COPY, describeValue, THIS_COPY } from "../words/format.ts";
 import { FLAG, OptionSet } from "../words/options.ts";
 import { DeferredQueue, type DeferredWork } from "./deferred_work.ts";
 import { type Driver, type DriverArguments, take32, take64, takePair } from "./driver.ts";
@@ -381,9 +381,23 @@ export class Context {
     }
   }
 
+  /**
+   * The copy of the kit that it belongs to.
+   *
+   * @ignore
+   */
+  get [COPY](): object {
+    return THIS_COPY;
+  }
+
   /** Returns the context's name for messages: `Context(device 0)`. */
   toString(): string {
     return `Context(device ${this.ordinal})`;
+  }
+
+  /** Returns the context's name for JSON of what refers to it, such as a stream: a handle has none. */
+  toJSON(): string {
+    return this.toString();
   }
 
   /**

@@ -90,6 +90,15 @@ export interface GroupFields {
   readonly relatives?: Relatives | undefined;
 }
 
+/** A batch that is being collected. */
+interface Batch {
+  readonly calls: RankCall[];
+  /** What its calls return. */
+  readonly work: GroupWork;
+  /** Keeps the memory of its calls until they are made, also where `body` disposes it. */
+  readonly kept: DisposableStack;
+}
+
 /**
  * Devices whose buffers are used together: each device is a rank, by its place in the list that the
  * group was made from. Calls take one buffer for each rank, are queued on the ranks' streams after the
@@ -118,8 +127,8 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
   readonly #relatives: Relatives | undefined;
   readonly #record: HandleRecord;
   readonly #timeoutSeconds: number;
-  /** The batch that is being collected, and what its calls return. */
-  #batch: { readonly calls: RankCall[]; readonly work: GroupWork } | undefined;
+  /** The batch that is being collected. */
+  #batch: Batch | undefined;
   /** The last call that NCCL may be queueing still: the next one comes after it. */
   #lastQueued: QueuedCall | undefined;
 
@@ -316,7 +325,8 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
 
   /**
    * Queues all calls that `body` makes as one: small ones share their cost, and sends meet their
-   * receives. They have no order among themselves.
+   * receives. They have no order among themselves, and are made when `body` returns: what else it
+   * queues comes before them.
    *
    * @throws TypeError when `body` returns a promise: other code would run meanwhile.
    * @throws RangeError when a call writes what another uses, or a send has no receive.
@@ -345,7 +355,8 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
       throw new TypeError("Cannot call batch() in a batch: make the calls in the one that runs");
     }
     const streams = this.#streamsOf(options, "batch");
-    const batch = { calls: [] as RankCall[], work: this.#workOn(streams, "batch", options) };
+    using kept = new DisposableStack();
+    const batch: Batch = { calls: [], work: this.#workOn(streams, "batch", options), kept };
     this.#batch = batch;
     let returned: unknown;
     try {
@@ -359,6 +370,7 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
         "Cannot call batch() with a function that returns a promise: make all calls before it returns",
       );
     }
+    this.#requireUsable("batch");
     requireApart(batch.calls);
     if (!this.#communicators.isSpread) requirePaired(batch.calls);
     this.#start(batch.calls, streams);
@@ -514,7 +526,10 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
         `Cannot call ${call}() in a batch with streams, a time or a signal: pass them to batch()`,
       );
     }
-    batch.calls.push(...plan());
+    for (const call of plan()) {
+      for (const { allocation } of call.uses) batch.kept.use(allocation.hold());
+      batch.calls.push(call);
+    }
     return batch.work;
   }
 

@@ -101,7 +101,7 @@ function adopt<D extends DType>(
     endUse(tensor); // there is no memory to wait for
     return buffer;
   }
-  const attributes = attributesOf(context, tensor);
+  const attributes = attributesOf(context, tensor, byteLength);
   checkDevice(tensor, attributes);
   const home = Context.retain(context.driver, attributes.deviceOrdinal);
   try {
@@ -125,9 +125,10 @@ function adopt<D extends DType>(
 function attributesOf(
   context: Context,
   { address, deviceType }: ForeignTensor,
+  byteLength: number,
 ): PointerAttributes {
   try {
-    return pointerAttributes(context, address);
+    return pointerAttributes(context, address, byteLength);
   } catch (error) {
     if (!(error instanceof TypeError) || deviceType !== DLDeviceType.kDLCPU) throw error;
     throw new TypeError(

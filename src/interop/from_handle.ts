@@ -92,7 +92,8 @@ export function adoptMemory<D extends DType>(
 ): DeviceBuffer<D> {
   const { address, byteLength } = handle;
   if (byteLength === 0) return adopt(context, handle, options);
-  const attributes = options.attributes ?? pointerAttributes(context, address);
+  const attributes = options.attributes ??
+    pointerAttributes(context, address, byteLength);
   const { remainingBytes = byteLength, deviceOrdinal } = attributes;
   if (remainingBytes < byteLength) {
     throw new RangeError(

@@ -19,6 +19,8 @@ export interface KernelMemory {
    * @ignore
    */
   [KERNEL_MEMORY](): MemorySpan;
+  /** Returns its name for messages. */
+  toString(): string;
 }
 
 /** Memory that a kernel only reads. */
@@ -33,6 +35,11 @@ export class ReadOnlyMemory implements KernelMemory {
   /** Returns the memory; see {@link KernelMemory}. */
   [KERNEL_MEMORY](): MemorySpan {
     return this.#memory[KERNEL_MEMORY]();
+  }
+
+  /** Returns the memory's name for messages. */
+  toString(): string {
+    return `${this.#memory}`;
   }
 }
 

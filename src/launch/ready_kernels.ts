@@ -1,5 +1,6 @@
 // The kit's own kernels on a device: loaded with the first use, unloaded with the device.
 
+import { nameOf } from "../accounting/ledger.ts";
 import type { Context } from "../driver/context.ts";
 import type { CudaStream } from "../order/stream.ts";
 import type { MemorySpan } from "../copies/copy.ts";
@@ -48,7 +49,7 @@ export function launchReady(stream: CudaStream, { name, count, args }: ReadyLaun
 
 /** Memory that a kernel writes. */
 export function writing(span: MemorySpan): KernelMemory {
-  return { [KERNEL_MEMORY]: () => span };
+  return { [KERNEL_MEMORY]: () => span, toString: () => nameOf(span.allocation) };
 }
 
 /** Memory that a kernel only reads. */

@@ -11,7 +11,7 @@ import { reportLost, tryRelease } from "../driver/release.ts";
 import { type Owner, unwatch, watch } from "../order/safety_net.ts";
 import { type CudaStream, defaultStreamOf } from "../order/stream.ts";
 import { DisposedError } from "../words/errors.ts";
-import { checkSize, formatBytes } from "../words/format.ts";
+import { checkSize, formatAddress, formatBytes } from "../words/format.ts";
 import { capturedMemory, isPostponed } from "./captured_memory.ts";
 import { allocateFrom, type MemoryResource, requireResource } from "./memory_resource.ts";
 import { takeKept, takeWithinLimits } from "./out_of_memory.ts";
@@ -32,11 +32,12 @@ export interface Lender {
   /** Ends one use that kept the memory. */
   letGo(): void;
   /**
-   * Checks that the memory is there: given away it is, or given back while something keeps it.
+   * Checks that memory lent before is there: given away it is, or given back while something keeps it.
    *
    * @throws DisposedError when it is not.
+   * @throws RangeError when the block has become too small for it.
    */
-  requireThere(): void;
+  requireThere(lent: { readonly address: bigint; readonly byteLength: number }): void;
 }
 
 /** A request for memory. */
@@ -216,7 +217,7 @@ export class Allocation implements LedgerEntry, Owner {
    * Checks that a call may use the block, also when it will do so later.
    *
    * @throws TypeError for a write to memory that the GPU may only read.
-   * @throws DisposedError when the memory belongs to a block that was given back.
+   * @throws DisposedError when the block was given back, or that which it belongs to.
    */
   checkUse(access: Access): void {
     this.#checkMemory(access);
@@ -227,15 +228,15 @@ export class Allocation implements LedgerEntry, Owner {
    * all launches, and costs less than to find it out there.
    */
   isInOrder(stream: CudaStream, access: Access): boolean {
-    return this.#lender === undefined && (access === "read" || !this.isReadOnly) &&
-      this.usage.isInOrder(stream, access);
+    return !this.#released && this.#lender === undefined &&
+      (access === "read" || !this.isReadOnly) && this.usage.isInOrder(stream, access);
   }
 
   /**
    * Makes `stream` wait for what other streams do with the block, before it uses it.
    *
    * @throws TypeError for a write to memory that the GPU may only read.
-   * @throws DisposedError when the memory belongs to a block that was given back.
+   * @throws DisposedError when the block was given back, or that which it belongs to.
    */
   order(stream: CudaStream, access: Access): void {
     this.#checkMemory(access);
@@ -276,8 +277,15 @@ export class Allocation implements LedgerEntry, Owner {
   }
 
   /** Checks for those that borrow the memory that it is there: not given back, or kept meanwhile. */
-  requireThere(): void {
+  requireThere({ address, byteLength }: Allocation): void {
     if (this.#isGivenBack && this.#holders === 0) throw new DisposedError(nameOf(this));
+    if (address + BigInt(byteLength) <= this.#address + BigInt(this.#byteLength)) return;
+    throw new RangeError(
+      `Cannot use ${byteLength} bytes at ${formatAddress(address)}: ${
+        nameOf(this)
+      }, to which they ` +
+        `belong, has ${formatBytes(this.#byteLength)} now`,
+    );
   }
 
   /**
@@ -348,7 +356,9 @@ export class Allocation implements LedgerEntry, Owner {
   }
 
   #checkMemory(access: Access): void {
-    this.#lender?.requireThere();
+    // A program's resource may dispose a side of a copy while it allocates the other.
+    if (this.#released && this.#holders === 0) throw new DisposedError(nameOf(this));
+    this.#lender?.requireThere(this);
     if (access === "read" || !this.isReadOnly) return;
     throw new TypeError(`Cannot write to ${nameOf(this)} on the GPU: it is read-only memory`);
   }

@@ -37,10 +37,23 @@ export class FailureCallbackResourceAdaptor extends ResourceAdaptor {
     this.#onFailure = options.onFailure;
   }
 
-  /** Allocates, as often as the callback asks for; an error that the callback throws passes on. */
+  /**
+   * Allocates, as often as the callback asks for; an error that the callback throws passes on.
+   *
+   * @throws TypeError when the callback returns a promise: nothing could wait for it.
+   */
   override allocate(byteLength: number, stream: CudaStream): bigint {
     const take = () => allocateFrom(this.upstream, byteLength, stream);
-    return takeAgain(take, (error) => this.#onFailure(byteLength, error));
+    return takeAgain(take, (error) => {
+      const answer: unknown = this.#onFailure(byteLength, error);
+      if (!(answer instanceof Promise)) return Boolean(answer);
+      answer.catch(() => {}); // the reason to tell is another one
+      throw new TypeError(
+        `Cannot allocate ${byteLength} bytes: onFailure() returned a promise, for which nothing can ` +
+          `wait; return true or false`,
+        { cause: error },
+      );
+    });
   }
 
   /** Gives memory back. */

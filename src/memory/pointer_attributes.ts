@@ -27,10 +27,17 @@ export interface PointerAttributes {
 /**
  * Asks the driver about an address (cuPointerGetAttribute).
  *
+ * @param neededBytes Memory that was mapped in parts is followed to the end of all of them, or until
+ *   this many bytes are found.
+ *
  * @throws TypeError when the driver does not know it, as for ordinary host memory.
  * @throws CudaError when the driver fails to tell.
  */
-export function pointerAttributes(context: Context, address: bigint): PointerAttributes {
+export function pointerAttributes(
+  context: Context,
+  address: bigint,
+  neededBytes = Infinity,
+): PointerAttributes {
   const type = read(context, "CU_POINTER_ATTRIBUTE_MEMORY_TYPE", address);
   if (type === undefined) {
     throw new TypeError(
@@ -50,7 +57,7 @@ export function pointerAttributes(context: Context, address: bigint): PointerAtt
     isManaged,
     isMapped,
     bufferId: Number(read(context, "CU_POINTER_ATTRIBUTE_BUFFER_ID", address) ?? 0n),
-    remainingBytes: remainingBytes(context, address),
+    remainingBytes: remainingBytes(context, address, neededBytes),
   };
 }
 
@@ -64,23 +71,35 @@ export function hostAddress(context: Context, address: bigint): bigint {
   return read(context, "CU_POINTER_ATTRIBUTE_HOST_POINTER", address) ?? address;
 }
 
-function remainingBytes(context: Context, address: bigint): number | undefined {
+function remainingBytes(
+  context: Context,
+  address: bigint,
+  neededBytes: number,
+): number | undefined {
   const start = read(context, "CU_POINTER_ATTRIBUTE_RANGE_START_ADDR", address);
   const byteLength = read(context, "CU_POINTER_ATTRIBUTE_RANGE_SIZE", address);
   if (start === undefined || byteLength === undefined || byteLength === 0n) return undefined;
-  return Math.min(Number(start + byteLength - address), mappedBytes(context, address));
+  const reservedBytes = Number(start + byteLength - address);
+  let mappedBytes = mappedBytesAt(context, address) ?? Infinity;
+  while (mappedBytes < Math.min(neededBytes, reservedBytes)) {
+    const next = mappedBytesAt(context, address + BigInt(mappedBytes));
+    if (next === undefined) break;
+    mappedBytes += next;
+  }
+  return Math.min(reservedBytes, mappedBytes);
 }
 
 /**
- * Bytes to the end of the mapped memory. A reservation of addresses can reach further; using
- * addresses beyond breaks the context. Infinity where this context cannot be asked, as for memory
- * of another device (cuMemGetAddressRange).
+ * Bytes to the end of the mapping of an address (cuMemGetAddressRange). A reservation of addresses can
+ * reach further, with other mappings, as those of growing arrays, or with none: using addresses beyond
+ * them breaks the context. Undefined where there is none, and where this context cannot be asked, as
+ * for memory of another device.
  */
-function mappedBytes(context: Context, address: bigint): number {
+function mappedBytesAt(context: Context, address: bigint): number | undefined {
   const start = new BigUint64Array(1);
   const byteLength = new BigUint64Array(1);
   const status = context.status("cuMemGetAddressRange_v2", start, byteLength, address);
-  if (isRefusal(status) || status === CUresult.CUDA_ERROR_NOT_FOUND) return Infinity;
+  if (isRefusal(status) || status === CUresult.CUDA_ERROR_NOT_FOUND) return undefined;
   context.driver.check(status, "cuMemGetAddressRange_v2");
   return Number((start[0] ?? 0n) + (byteLength[0] ?? 0n) - address);
 }

@@ -104,7 +104,15 @@ export class CudaStream implements Disposable {
   readonly #queue: StreamQueue;
 
   static {
-    queueOf = (stream) => stream.#queue;
+    queueOf = (stream) => {
+      try {
+        return stream.#queue;
+      } catch { // only streams have one
+        throw new TypeError(
+          `Cannot use ${describeValue(stream)}: expected one of gpu.createStream()`,
+        );
+      }
+    };
   }
 
   /**

@@ -327,15 +327,19 @@ def to_wire(value):
         return ["bytes", *lend(bytes(value))]
     if getattr(value, "shape", None) == () and hasattr(value, "item"):
         return to_wire(value.item())
+    kind = f"{type(value).__module__}.{type(value).__qualname__}"
+    if hasattr(value, "mask") and hasattr(value, "filled"):
+        raise TypeError(f"{kind} has masked elements, which would be lost: use its filled()")
     try:
         view = memoryview(value)
-    except TypeError:
+    except (TypeError, ValueError):  # it has no buffer, or elements such as dates
         pass
     else:
         dtype = BY_FORMAT.get(view.format.lstrip("<=@"))
         if dtype is not None:
             return ["typed", dtype, *lend(view.tobytes())]
-    kind = f"{type(value).__module__}.{type(value).__qualname__}"
+    if hasattr(value, "__array_interface__"):
+        raise TypeError(f"{kind} of {value.dtype} has no form in JavaScript: use its astype()")
     if hasattr(value, "__dlpack__") or hasattr(value, "__cuda_array_interface__"):
         raise TypeError(f"{kind} is an array of a library: python.buffer() uses it where it lies")
     raise TypeError(f"{kind} has no form in JavaScript: make it a number, a text, a list or an array")
@@ -512,9 +516,17 @@ def failure(error):
     lines = traceback.format_exception(type(error), error, trace)
     return {
         "type": type(error).__name__,
-        "message": str(error),
+        "message": text_of(error),
         "traceback": "".join(lines).rstrip("\n"),
     }
+
+
+def text_of(error):
+    """Returns an error's text, which the program's own class may fail to make."""
+    try:
+        return str(error)
+    except BaseException as other:
+        return f"its text could not be made: {type(other).__name__}"
 
 
 def exchange(request):

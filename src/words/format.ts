@@ -133,21 +133,41 @@ function describeFunction(value: { readonly name: unknown }): string {
   return `${isClass ? "class" : "function"} ${value.name || "without a name"}`;
 }
 
+/** The name by which a context says which copy of the kit made it: a program may import two versions. */
+export const COPY: unique symbol = Symbol.for("vramkit.copy");
+
+/** This copy of the kit. */
+export const THIS_COPY: object = {};
+
 /** Describes an object: the kit's own name themselves, and a proxy may throw at any access. */
 function describeObject(value: object): string {
   try {
     if (Array.isArray(value)) return "a list";
     if (value instanceof Promise) return "a promise, which has to be awaited";
-    const isNamed = Symbol.for("Deno.customInspect") in value &&
-      value.toString !== Object.prototype.toString;
-    const name = isNamed ? String(value) : "";
-    if (name !== "" && !name.includes("\n")) return name; // a table is no name
-    const className = value.constructor?.name || "Object";
-    if (className === "Object") return "an object";
-    return `${/^[AEIO]/.test(className) ? "an" : "a"} ${className}`;
+    return nameOf(value) + foreignWords(value);
   } catch {
     return "an object";
   }
+}
+
+function nameOf(value: object): string {
+  const isNamed = Symbol.for("Deno.customInspect") in value &&
+    value.toString !== Object.prototype.toString;
+  const name = isNamed ? String(value) : "";
+  if (name !== "" && !name.includes("\n")) return name; // a table is no name
+  const className = value.constructor?.name || "Object";
+  if (className === "Object") return "an object";
+  return `${/^[AEIO]/.test(className) ? "an" : "a"} ${className}`;
+}
+
+/** Says of an object that looks like one of the kit's when another copy of the kit made it. */
+function foreignWords(value: { readonly context?: { readonly [COPY]?: object } }): string {
+  let copy: object | undefined;
+  try {
+    copy = value.context?.[COPY];
+  } catch { // as of a device that was disposed
+  }
+  return copy === undefined || copy === THIS_COPY ? "" : ", which another copy of vramkit has made";
 }
 
 /** Characters that a terminal does not show but obeys or hides. */

@@ -3,7 +3,8 @@
 
 import { assertEquals } from "@std/assert";
 import type { DriverApi } from "../../ffi/cuda.ts";
-import { simulateDriver, type SimulationOptions } from "../../ffi/simulated/driver.ts";
+import { driverOf, simulateDriver, type SimulationOptions } from "../../ffi/simulated/driver.ts";
+import { Machine } from "../../ffi/simulated/model/machine.ts";
 
 /** Every driver function, with the ones that older drivers lack present. */
 export type CompleteApi = { [Name in keyof DriverApi]: NonNullable<DriverApi[Name]> };
@@ -16,9 +17,10 @@ export class SimulatedGpu {
   readonly context: bigint;
 
   /** Retains the primary context of device 0. */
-  constructor(options: SimulationOptions = {}) {
+  constructor(options: SimulationOptions | Machine = {}) {
+    const api = options instanceof Machine ? driverOf(options) : simulateDriver(options);
     // A driver of the newest version has every function.
-    this.api = simulateDriver(options) as CompleteApi;
+    this.api = api as CompleteApi;
     assertEquals(this.api.cuInit(0), 0);
     this.context = this.retain(0);
     assertEquals(this.api.cuCtxSetCurrent(this.context), 0);

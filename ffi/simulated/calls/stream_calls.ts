@@ -67,6 +67,7 @@ export function streamCalls(machine: Machine): StreamCalls {
       const stream = machine.find(Stream, handle);
       machine.forget(handle);
       // Queued work still runs: the context drops the stream when it is empty.
+      stream.isDestroyed = true;
       if (stream.head === undefined) stream.group.delete(stream);
     },
     cuStreamQuery(handle) {

@@ -51,7 +51,7 @@ export class Communicator {
   /** Whether it was neither destroyed nor aborted. */
   isOpen = true;
   /** Work that was queued and may not be done. */
-  readonly queued: Set<Operation> = new Set();
+  readonly #queued = new Set<Operation>();
   /** Whether its calls return when they are done, and not before. */
   readonly isBlocking: boolean;
   /** Goes on with a call that has returned before it is done; returns whether it is done now. */
@@ -75,10 +75,19 @@ export class Communicator {
     clique.members.push(this);
   }
 
+  /** Notes work that was queued, and forgets what is done by now. */
+  note(operation: Operation): void {
+    for (const earlier of this.#queued) {
+      if (!earlier.isDone) break;
+      this.#queued.delete(earlier);
+    }
+    this.#queued.add(operation);
+  }
+
   /** Whether work that was queued is still to be done. */
   get isBusy(): boolean {
-    for (const operation of this.queued) if (operation.isDone) this.queued.delete(operation);
-    return this.queued.size > 0;
+    for (const operation of this.#queued) if (operation.isDone) this.#queued.delete(operation);
+    return this.#queued.size > 0;
   }
 
   /** Ends it. */

@@ -202,7 +202,11 @@ export class Scheduler {
     // Done before it runs: an operation that fails must not fail again on every later wait.
     operation.work = undefined;
     stream.shift();
-    if (stream.head === undefined) this.#busy.delete(stream);
+    if (stream.head === undefined) {
+      this.#busy.delete(stream);
+      // The default stream follows the blocking ones: those stay until the host has waited.
+      if (stream.isDestroyed && stream.role === "nonblocking") stream.group.delete(stream);
+    }
     this.#site.during(operation.call, () => work.run?.());
   }
 }

@@ -78,6 +78,8 @@ export class Stream {
   readonly timeline: Timeline;
   /** Virtual time at which the last operation that ran has ended. */
   atSeconds = 0;
+  /** Whether nobody can give it work any more. */
+  isDestroyed = false;
   #operations: Operation[] = [];
   #head = 0;
 

@@ -204,7 +204,7 @@ function queueOn(
     }
     const queued = queueMemoryWork(machine, stream, work);
     if (queued === undefined) return fail(machine, "it would be recorded in a graph");
-    communicator.queued.add(queued);
+    communicator.note(queued);
     return queued;
   });
 }

@@ -118,7 +118,9 @@ export class BlockCache implements MemoryCache, Owner {
   /** Hands out a block for work that is queued on `stream` afterwards. */
   allocate(byteLength: number, stream: CudaStream): bigint {
     if (this.#released) throw new DisposedError("CachingResourceAdaptor");
-    if (byteLength > this.#largestBytes) throw this.#limitError(byteLength);
+    if (checkSize(byteLength, "byteLength") > this.#largestBytes) {
+      throw this.#limitError(byteLength);
+    }
     const unitCount = unitsOf(byteLength);
     const { small, large } = this.#blocksOf(stream);
     const home = isSmallRequest(unitCount) ? small : large;
@@ -177,6 +179,7 @@ export class BlockCache implements MemoryCache, Owner {
     if (stream === this.#lastStream && this.#lastBlocks !== undefined) return this.#lastBlocks;
     let blocks = this.#streams.get(stream);
     if (blocks === undefined) {
+      queueOf(stream); // throws for what is no stream, before it is noted
       blocks = {
         small: new FreeBlocks(stream, { isSmall: true }),
         large: new FreeBlocks(stream, { isSmall: false }),

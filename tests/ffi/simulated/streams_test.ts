@@ -3,6 +3,8 @@
 
 import { assertAlmostEquals, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { SimulationError } from "../../../ffi/simulated/driver.ts";
+import { Machine } from "../../../ffi/simulated/model/machine.ts";
+import { settingsOf } from "../../../ffi/simulated/options.ts";
 import { SimulatedGpu } from "../../support/simulated_gpu.ts";
 
 const GIB = 2 ** 30;
@@ -31,6 +33,18 @@ Deno.test("cuStreamDestroy_v2() lets queued work finish and refuses the handle",
   assertEquals(gpu.api.cuStreamSynchronize(stream), 400);
   gpu.api.cuCtxSynchronize();
   assertEquals([...gpu.read(address, 4)], [5, 5, 5, 5]);
+});
+
+Deno.test("cuStreamDestroy_v2() keeps no stream whose work is done, also where nobody waits", () => {
+  const machine = new Machine(settingsOf({}));
+  const gpu = new SimulatedGpu(machine);
+  const [address, stream, event] = [gpu.alloc(4), gpu.stream(), gpu.event()];
+  gpu.api.cuMemsetD8Async(address, 5, 4n, stream);
+  gpu.api.cuEventRecord(event, stream);
+  assertEquals(gpu.api.cuStreamDestroy_v2(stream), 0);
+  while (gpu.api.cuEventQuery(event) !== 0);
+  const roles = [...machine.streamsOf(machine.contexts.current)].map(({ role }) => role);
+  assertEquals(roles, ["legacy", "blocking"]);
 });
 
 Deno.test("cuMemsetD8Async() takes its context from the stream", () => {

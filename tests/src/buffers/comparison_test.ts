@@ -197,8 +197,9 @@ Deno.test("CudaDevice.iota() is recorded in a graph", () =>
 
 testOnTwoDevices("GpuBuffer.equals() refuses memory of another device", async (first, second) => {
   using x = first.zeros("uint8", 4);
-  using y = second.zeros("uint8", 4);
-  await assertRejects(() => x.equals(y), TypeError, "it is memory of device 1");
+  using y = second.zeros("uint8", 4, { label: "y" });
+  const words = "with y as argument 2: it is memory of device 1";
+  await assertRejects(() => x.equals(y), TypeError, words);
 });
 
 Deno.test("the kit's kernels are the same in PTX and on the simulated driver", () => {

@@ -16,6 +16,7 @@ import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import type { RankFaults } from "../../../ffi/simulated/options.ts";
 import type { GpuBuffer } from "../../../src/buffers/gpu_buffer.ts";
 import { CudaDevice } from "../../../src/device/device.ts";
+import { CachingResourceAdaptor } from "../../../src/memory/caching_resource_adaptor.ts";
 import { GroupError } from "../../../src/group/group_error.ts";
 import { CudaError, CudaUnavailableError, DisposedError } from "../../../src/words/errors.ts";
 import { ON_GPU } from "../../support/driver.ts";
@@ -50,6 +51,40 @@ function driverWhose(name: NcclFunction, decide: (call: () => number) => number)
   const replaced = (...args: unknown[]) => decide(() => call(...args));
   return { ...driver, [OWN_NCCL]: { ...own, [name]: replaced } } as DriverApi;
 }
+
+testWithNccl(
+  "DeviceGroup.batch() keeps buffers that its body disposes until its calls are made",
+  () =>
+    withGroup(2, async (scene) => {
+      using stack = new DisposableStack();
+      const [gpu] = [...scene.gpus] as [CudaDevice];
+      const cache = stack.use(new CachingResourceAdaptor(gpu.memoryResource));
+      const [, other] = ones(scene, stack) as [never, GpuBuffer<"float32">];
+      let next: GpuBuffer<"float32"> | undefined;
+      await scene.group.batch(() => {
+        using buffer = gpu.alloc("float32", LENGTH, { resource: cache }).fill(2);
+        scene.group.allReduce([buffer, other]);
+        buffer.dispose();
+        next = stack.use(gpu.alloc("float32", LENGTH, { resource: cache })).fill(5);
+      });
+      assertEquals(await next?.download(), new Float32Array(LENGTH).fill(5));
+      assertEquals(await other.download(), new Float32Array(LENGTH).fill(3));
+    }),
+);
+
+testWithNccl(
+  "DeviceGroup.batch() makes no calls of a group that its body disposed",
+  () =>
+    withGroup(2, (scene) => {
+      using stack = new DisposableStack();
+      const buffers = ones(scene, stack);
+      const body = () => {
+        scene.group.allReduce(buffers);
+        scene.group.dispose();
+      };
+      assertThrows(() => scene.group.batch(body), DisposedError);
+    }),
+);
 
 /** Runs a test on a group of two simulated devices whose ranks misbehave. */
 function withFaults(

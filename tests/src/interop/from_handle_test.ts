@@ -1,6 +1,6 @@
 // Foreign pointers as buffers, and the way back: adopted, borrowed, shown, released.
 
-import { assertEquals, assertFalse, assertThrows } from "@std/assert";
+import { assertEquals, assertFalse, assertRejects, assertThrows } from "@std/assert";
 import type { CudaDevice } from "../../../src/device/device.ts";
 import { AlignedResourceAdaptor } from "../../../src/memory/aligned_resource_adaptor.ts";
 import { CachingResourceAdaptor } from "../../../src/memory/caching_resource_adaptor.ts";
@@ -302,6 +302,34 @@ Deno.test("CudaDevice.fromHandle() refuses what is beyond the mapped part of a r
       RangeError,
       "their allocation ends after",
     );
+  }));
+
+Deno.test("CudaDevice.fromHandle() uses memory that was mapped in several parts as one", () =>
+  withDevice(async (gpu) => {
+    using growing = gpu.growable("uint8", { reserveSize: "64 MiB" });
+    for (const value of [1, 2, 3]) growing.grow("2 MiB").subarray(-(2 ** 21)).fill(value);
+    using all = gpu.fromHandle(growing.ptr, growing.byteLength, { owner: growing });
+    assertEquals(await all.download(), await growing.download());
+    assertEquals(gpu.pointerAttributes(growing.ptr + 5n).remainingBytes, growing.byteLength - 5);
+    using shown = gpu.fromDLPack(growing.toDLPack());
+    assertEquals(await shown.equals(growing), true);
+    const beyond = () => gpu.fromHandle(growing.ptr, growing.byteLength + 1);
+    assertThrows(beyond, RangeError, `their allocation ends after ${growing.byteLength}`);
+  }));
+
+Deno.test("A buffer of CudaDevice.fromHandle() refuses memory that its owner has lost by shrinking", () =>
+  withDevice(async (gpu) => {
+    using growing = gpu.growable("uint8", { reserveSize: "64 MiB" });
+    growing.grow("2 MiB").grow("2 MiB").fill(1);
+    using part = gpu.fromHandle(growing.ptr, 1024, { owner: growing });
+    using all = gpu.fromHandle(growing.ptr, growing.byteLength, { owner: growing });
+    growing.shrink("2 MiB");
+    assertEquals(await part.at(-1), 1);
+    const words = "to which they belong, has 2 MiB now";
+    assertThrows(() => all.fill(2), RangeError, words);
+    await assertRejects(() => all.download(), RangeError, words);
+    growing.grow("2 MiB").fill(3);
+    assertEquals(await all.at(-1), 3);
   }));
 
 Deno.test("CudaDevice.fromHandle() refuses to adopt the memory of a live buffer", () =>

@@ -277,3 +277,22 @@ Deno.test("CachingResourceAdaptor shows in the device's caches, and gpu trims it
     cache.dispose();
     assertEquals([...caches].filter(({ name }) => name === "caching resource"), []);
   }));
+
+Deno.test("CachingResourceAdaptor is as it was after calls without a stream, or of a wrong size", () =>
+  withDevice((gpu) => {
+    using cache = new CachingResourceAdaptor(gpu.memoryResource);
+    const [allocate, deallocate] = [cache.allocate, cache.deallocate].map((method) =>
+      method.bind(cache) as (...args: unknown[]) => unknown
+    ) as [(...args: unknown[]) => bigint, (...args: unknown[]) => void];
+    const words = "Cannot use undefined: expected one of gpu.createStream()";
+    assertThrows(() => allocate(512), TypeError, words);
+    for (const byteLength of [NaN, -1, 1.5, "512"]) {
+      assertThrows(() => allocate(byteLength, gpu.stream), RangeError, "Cannot use byteLength");
+    }
+    const address = allocate(512, gpu.stream);
+    assertThrows(() => deallocate(address, 512), TypeError, words);
+    assertEquals([cache.usedBytes, cache.usedCount], [512, 1]);
+    deallocate(address, 512, gpu.stream);
+    cache.trim();
+    assertEquals([cache.usedBytes, cache.cachedBytes, cache.reservedBytes], [0, 0, 0]);
+  }));

@@ -165,6 +165,21 @@ Deno.test("FailureCallbackResourceAdaptor passes on what is no lack of memory, a
     assertEquals(upstream.live.size, 0);
   }));
 
+Deno.test("FailureCallbackResourceAdaptor refuses a promise instead of trying for ever", () =>
+  withDevice((gpu) => {
+    const upstream = new LedgerResource(gpu);
+    upstream.capacityBytes = 1024;
+    for (const answer of [Promise.resolve(true), Promise.reject(new Error("mine"))]) {
+      const onFailure = () => answer as unknown as boolean;
+      const resource = new FailureCallbackResourceAdaptor(upstream, { onFailure });
+      assertThrows(
+        () => resource.allocate(2048, gpu.stream),
+        TypeError,
+        "Cannot allocate 2048 bytes: onFailure() returned a promise",
+      );
+    }
+  }));
+
 Deno.test("AlignedResourceAdaptor.allocate() aligns from the threshold on, and gives all back", () =>
   withDevice((gpu) => {
     const upstream = new LedgerResource(gpu);

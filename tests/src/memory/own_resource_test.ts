@@ -1,7 +1,7 @@
 // Memory resources that a program wrote itself, and got wrong: each mistake ends in a sentence.
 
-import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
-import type { MemoryResource } from "../../../mod.ts";
+import { assertEquals, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
+import type { GpuBuffer, LazyBuffer, MemoryResource } from "../../../mod.ts";
 import type { CudaDevice } from "../../../src/device/device.ts";
 import {
   AlignedResourceAdaptor,
@@ -16,7 +16,7 @@ import {
   StatisticsResourceAdaptor,
   TrackingResourceAdaptor,
 } from "../../../src/entries/memory.ts";
-import { MemoryLimitError, OutOfMemoryError } from "../../../src/words/errors.ts";
+import { DisposedError, MemoryLimitError, OutOfMemoryError } from "../../../src/words/errors.ts";
 import { withDevice } from "../../support/with_device.ts";
 
 /** Gives what it is told to, and counts what comes back. */
@@ -145,3 +145,45 @@ Deno.test("CudaDevice.alloc() over host memory passes no limit on device memory"
     assertEquals(buffer.fill(1).byteLength, 4096);
     gpu.limit(undefined);
   }));
+
+/** Calls that allocate, one way or another, after they were given a buffer. */
+const ALLOCATING: Readonly<
+  Record<string, (x: GpuBuffer<"float32">, lazy: LazyBuffer<"float32">) => unknown>
+> = {
+  "astype()": (x) => x.astype("int32"),
+  "astype() of a view": (x) => x.reshape([2, 4]).transpose().astype("int32"),
+  "astype() into a lazy buffer": (x, lazy) => x.astype("int32", { into: lazy.as("int32") }),
+  "slice()": (x) => x.slice(),
+  "contiguous()": (x) => x.reshape([2, 4]).transpose().contiguous(),
+  "copyTo() a lazy buffer": (x, lazy) => x.copyTo(lazy),
+  "copyFrom() a lazy buffer": (x, lazy) => x.copyFrom(lazy),
+  "equals() a lazy buffer": (x, lazy) => x.equals(lazy),
+  "fillPattern() of a lazy buffer": (x, lazy) => x.fillPattern(lazy.subarray(0, 3)),
+};
+
+for (const [name, call] of Object.entries(ALLOCATING)) {
+  Deno.test(`GpuBuffer.${name} uses no memory that the resource made the program dispose`, () =>
+    withDevice(async (gpu) => {
+      using cache = new CachingResourceAdaptor(gpu.memoryResource);
+      let x: GpuBuffer<"float32"> | undefined;
+      let next: GpuBuffer<"float32"> | undefined;
+      const evicting: MemoryResource = {
+        context: gpu.context,
+        isDeviceAccessible: true,
+        isHostAccessible: false,
+        allocate: (byteLength, stream) => {
+          if (x?.disposed === false) {
+            x.dispose();
+            next = gpu.alloc("float32", 8, { resource: cache }).fill(2); // the same memory
+          }
+          return cache.allocate(byteLength, stream);
+        },
+        deallocate: (address, byteLength, stream) => cache.deallocate(address, byteLength, stream),
+      };
+      using lazy = gpu.lazy("float32", 8, { resource: evicting });
+      const used = x = gpu.alloc("float32", 8, { resource: evicting }).fill(1);
+      await assertRejects(async () => await call(used, lazy), DisposedError);
+      assertEquals(await next?.download(), new Float32Array(8).fill(2));
+      next?.dispose();
+    }));
+}

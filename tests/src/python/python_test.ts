@@ -157,6 +157,11 @@ test("errors of Python are errors of JavaScript, with their traceback", (python)
     ["raise KeyboardInterrupt", "KeyboardInterrupt", ""],
     ["import no_such_module_here", "ModuleNotFoundError", "no_such_module_here"],
     ["assert False", "AssertionError", ""],
+    [
+      "class E(Exception):\n  def __str__(self): raise ValueError\nraise E",
+      "E",
+      "its text could not be made: ValueError",
+    ],
   ];
   for (const [source, type, words] of cases) {
     const raised = assertThrows(() => python.run(source), PythonError);
@@ -369,9 +374,12 @@ testNumpy("typed arrays become arrays of numpy's, and theirs typed arrays, as co
   python.set("b", big);
   assertEquals(python.evaluate("float(b.sum())"), (1 << 20) * ((1 << 20) - 1) / 2);
   assertEquals(python.evaluate("b"), big as unknown);
-  for (const source of ["numpy.array(['a'])", "numpy.zeros(2, '>f4')", "numpy.zeros(2, 'c8')"]) {
-    assertThrows(() => python.evaluate(source), PythonError);
+  for (const dtype of ["<U1", ">f4", "complex64", "datetime64[D]"]) {
+    const words = `numpy.ndarray of ${dtype} has no form in JavaScript: use its astype()`;
+    assertThrows(() => python.evaluate(`numpy.zeros(2, "${dtype}")`), PythonError, words);
   }
+  const masked = "numpy.ma.array([1, 2], mask=[0, 1])";
+  assertThrows(() => python.evaluate(masked), PythonError, "use its filled()");
   forget(python, "a", "b");
 });
 

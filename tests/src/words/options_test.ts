@@ -12,6 +12,7 @@ import {
   requireKind,
   TEXT,
 } from "../../../src/words/options.ts";
+import { COPY, THIS_COPY } from "../../../src/words/format.ts";
 
 interface Choice {
   readonly label?: string | undefined;
@@ -134,4 +135,30 @@ Deno.test("OptionSet.read() names an object that shows itself as a table by its 
     TypeError,
     message,
   );
+});
+
+Deno.test("OptionSet.read() tells an object of another copy of the kit from one of this", () => {
+  class Stream {
+    readonly context: object;
+
+    constructor(context: object) {
+      this.context = context;
+    }
+
+    toString(): string {
+      return "Stream(loader)";
+    }
+
+    [Symbol.for("Deno.customInspect")](): string {
+      return `${this}`;
+    }
+  }
+  const read = (context: object) => {
+    const options = { label: new Stream(context) } as never;
+    new OptionSet<{ label: string }>({ label: TEXT }).read(options, "make");
+  };
+  const own = 'option "label" is Stream(loader), expected a text';
+  assertThrows(() => read({ [COPY]: THIS_COPY }), TypeError, own);
+  const other = "is Stream(loader), which another copy of vramkit has made, expected a text";
+  assertThrows(() => read({ [COPY]: {} }), TypeError, other);
 });
