@@ -72,11 +72,6 @@ export function systemError(doing: string, errno: number): Error {
   return new ErrorOf(`Cannot ${doing}: ${systemReason(errno)}`);
 }
 
-/** Throws when a call of the C library failed; `doing` are the words after "Cannot". */
-export function checkSystem(status: number | bigint, doing: () => string): void {
-  if (status < 0) throw systemError(doing(), lastErrno());
-}
-
 /**
  * Returns the same kind of error with another message. Only the language's own classes and Deno's are
  * made from a message alone: an error of another class stays as it is, and so does any other value.

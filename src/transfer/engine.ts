@@ -65,7 +65,7 @@ const ALONE: Lending = { canLend: false };
 
 const engines = new WeakMap<Context, TransferEngine>();
 
-/** What contexts moved before they had an engine. */
+/** Demand of contexts that have no engine yet. */
 const earlyDemands = new WeakMap<Context, Demand>();
 
 /** The ring of one context, a cache that can be trimmed, and its part in the lanes of the host. */
