@@ -26,7 +26,7 @@ export const MOST_HEAP_BYTES: number = 32 * 2 ** 20;
 /** Freed bytes at its end that the heap keeps: what it sets by itself beside the other. */
 const KEPT_BYTES = 2 * MOST_HEAP_BYTES;
 
-/** Whether the heap serves all sizes and keeps what is freed. */
+/** Set once {@link widenHeap} was called. */
 let isWidened = false;
 /** Bytes whose pages were made the last time. */
 let madeBytes = 0;
@@ -55,7 +55,7 @@ export function prepareHeap(byteLength: number, { isMissing = false } = {}): voi
   const host = findHost();
   if (host === undefined) return;
   if (madeBytes > 0 && hasPages(host, nextBlock(host, byteLength), byteLength)) return;
-  if (!isWidened) widen(host);
+  if (!isWidened) widenHeap(host);
   madeBytes = Math.min(Math.max(2 * madeBytes, FIRST_COUNT * byteLength), AHEAD_BYTES);
   const end = nextBlock(host, madeBytes);
   const next = nextBlock(host, byteLength);
@@ -87,7 +87,7 @@ export function forgetHeap(): void {
  * Sets what the heap sets by itself once a program has freed a block of 32 MiB: it maps smaller ones no
  * more, each with new pages, and does not give the pages of freed ones back at once.
  */
-function widen(host: HostApi): void {
+export function widenHeap(host: HostApi): void {
   host.mallopt(MALLOPT.MMAP_THRESHOLD, MOST_HEAP_BYTES);
   host.mallopt(MALLOPT.TRIM_THRESHOLD, KEPT_BYTES);
   isWidened = true;

@@ -5,7 +5,7 @@
 import { findHost, type HostApi, MALLOPT } from "../../ffi/host.ts";
 import type { CopyLanes, MemoryPart } from "./copy_lanes.ts";
 import { askForHugePages, HUGE_PAGE_BYTES, PAGE_BYTES } from "./fresh_pages.ts";
-import { MOST_HEAP_BYTES } from "./heap_pages.ts";
+import { MOST_HEAP_BYTES, widenHeap } from "./heap_pages.ts";
 import { addressOf } from "../memory/host_memory.ts";
 
 /** The heap's memory has its pages, so clearing less than this takes less time than new pages. */
@@ -75,7 +75,7 @@ function mapArray(host: HostApi, byteLength: number): ArrayBuffer | undefined {
     throw error;
   } finally {
     for (const block of blocks) host.free(block);
-    host.mallopt(MALLOPT.MMAP_THRESHOLD, MOST_HEAP_BYTES);
+    widenHeap(host);
   }
 }
 

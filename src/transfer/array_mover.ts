@@ -164,17 +164,14 @@ export class ArrayMover implements Mover {
   #startRing(how: Lending): RingTransfer | undefined {
     const { span: { byteLength, allocation: { context } } } = this.#move;
     const rest = byteLength - this.#movedBytes;
-    if (TransferEngine.isDriverCall(context, rest)) {
-      if (!this.#isAnticipated) TransferEngine.noteDriverCall(context, rest);
-      this.#isAnticipated = true;
-      this.#makePages(how);
-      return undefined;
-    }
+    if (rest < this.#limits.briefBytes) return undefined;
+    const isDriverCall = TransferEngine.isDriverCall(context, rest);
     if (!this.#isAnticipated) {
-      this.#engine.anticipate(rest, { canLend: how.canLend || this.#engine.canReport });
+      this.#isAnticipated = true;
+      if (isDriverCall) TransferEngine.noteDriverCall(context, rest);
+      else this.#engine.anticipate(rest, { canLend: how.canLend || this.#engine.canReport });
     }
-    this.#isAnticipated = true;
-    if (this.#engine.wayFor(rest, how) !== "ring") {
+    if (isDriverCall || this.#engine.wayFor(rest, how) !== "ring") {
       this.#makePages(how);
       return undefined;
     }
