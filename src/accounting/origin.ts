@@ -149,9 +149,10 @@ function captureSites(frameCount: number): CallSite[] {
  */
 function placeOf(site: CallSite): string | undefined {
   const script = site.getScriptNameOrSourceURL() ?? "";
-  const line = site.getLineNumber();
-  if (line === null || script.startsWith(OWN_FILES)) return undefined;
+  if (script.startsWith(OWN_FILES)) return undefined;
   if (script.startsWith("ext:") || script.startsWith("node:")) return undefined;
+  const line = site.getLineNumber(); // counts the lines of the script the first time
+  if (line === null) return undefined;
   const file = script.slice(script.lastIndexOf("/") + 1) || "cell";
   return `${file}:${line}:${site.getColumnNumber() ?? 1}`;
 }

@@ -7,7 +7,13 @@ import type { Context } from "../driver/context.ts";
 import { succeeds } from "../driver/release.ts";
 import { registerWaiting } from "../order/safety_net.ts";
 import { finishPending } from "../order/stream_queue.ts";
+import type { MemorySpan } from "../copies/copy.ts";
+import { addressOf } from "../memory/host_memory.ts";
+import { cutBlock } from "../transfer/block_pieces.ts";
+import { TransferEngine } from "../transfer/engine.ts";
 import { forgetNewArrays } from "../transfer/landing.ts";
+import { finishMover } from "../transfer/pending_transfer.ts";
+import { RingMover } from "../transfer/ring_mover.ts";
 
 /** Bytes of a transfer: few, because only the calls matter. */
 const FEW_BYTES = 256;
@@ -24,8 +30,15 @@ const MOST_ROUNDS = 16;
 /** Time for rounds after the first, whose time the program's own first calls save. */
 const LIMIT_MILLISECONDS = 1.5;
 
+/** Pieces that go through the ring of large transfers. */
+const RING_PIECES = 2;
+
+/** Set once a device's ring was made ahead: those of others wait for their first large transfer. */
+let isRingRehearsed = false;
+
 /** The calls of a buffer that a rehearsal makes. */
 interface RehearsedBuffer extends Disposable {
+  readonly span: MemorySpan;
   upload(source: Uint8Array): Promise<unknown>;
   uploadSync(source: Uint8Array): unknown;
   download(destination?: Uint8Array): Promise<unknown>;
@@ -49,8 +62,8 @@ export function rehearse(gpu: RehearsedDevice): void {
   const { ledger } = context;
   if (ledger.device.totalCount > 0 || ledger.length > 0) return;
   withoutNumbers((before) => {
-    const tryRound = (bytes: Uint8Array) => {
-      const isDone = succeeds(() => rehearseRound(gpu, bytes));
+    const tryRound = (bytes: Uint8Array<ArrayBuffer>, round = () => rehearseRound(gpu, bytes)) => {
+      const isDone = succeeds(round);
       succeeds(() => finishPending(context, "rehearse")); // where the GPU was still at work
       ledger.releaseAfter(before);
       return isDone;
@@ -61,6 +74,9 @@ export function rehearse(gpu: RehearsedDevice): void {
     for (let round = 1; round < MOST_ROUNDS && performance.now() < end; round++) tryRound(few);
     const more = new Uint8Array(MORE_BYTES);
     for (let round = 0; round < MORE_ROUNDS; round++) tryRound(more);
+    if (!isRingRehearsed && TransferEngine.canReport) {
+      tryRound(more, () => rehearseRing(gpu, more));
+    }
   });
   succeeds(() => context.waitForAll()); // the pool gives its memory back to the device
   context.forgetCounts();
@@ -79,4 +95,21 @@ function rehearseRound(gpu: RehearsedDevice, bytes: Uint8Array): void {
   settle(buffer.download(bytes));
   buffer.downloadSync();
   buffer.downloadSync(bytes);
+}
+
+/** Moves bytes both ways through the ring, by threads that report, as a program's first large transfers do. */
+function rehearseRing(gpu: RehearsedDevice, bytes: Uint8Array<ArrayBuffer>): void {
+  isRingRehearsed = true;
+  const engine = TransferEngine.of(gpu.context);
+  if (!engine.canReport) return;
+  engine.fillRing();
+  using buffer = gpu.uploadSync(bytes);
+  const { address: deviceAddress, byteLength } = buffer.span;
+  const host = { address: addressOf(bytes), bytes };
+  for (const direction of ["upload", "download"] as const) {
+    const cut = cutBlock({ direction, deviceAddress, host, byteLength });
+    const pieceBytes = byteLength / RING_PIECES;
+    const request = { direction, byteLength, arrays: [bytes], pieceBytes, cut };
+    finishMover(new RingMover(engine, request));
+  }
 }

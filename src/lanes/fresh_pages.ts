@@ -4,7 +4,7 @@
 import { findHost, type HostApi, MADV } from "../../ffi/host.ts";
 import { CAN_BE_TERMINATED } from "../order/waiting.ts";
 import { addressOf, type HostBytes } from "../memory/host_memory.ts";
-import { giveThreadBack, takeThread } from "./lent_threads.ts";
+import { giveThreadBack, startThreads, takeThread } from "./lent_threads.ts";
 
 /** Size of a page. */
 export const PAGE_BYTES = 4096;
@@ -26,7 +26,10 @@ const MOST_THREADS = 12;
 const FEWEST_BYTES = 2 ** 19;
 
 /** Parts of memory whose pages are made at once, each by a thread. */
-const PARTS_NOW = 8;
+const MOST_PARTS = 8;
+
+/** Pages that one thread makes in the time in which another one starts. */
+const FEWEST_PART_BYTES = 2 ** 20;
 
 /** Time after which a lent thread has made its part, unless the system stopped it. */
 const PATIENCE_MILLISECONDS = 20;
@@ -59,13 +62,13 @@ export function askForHugePages(bytes: HostBytes): void {
   findHost()?.madvise(addressOf(bytes) + BigInt(start), BigInt(size), MADV.HUGEPAGE);
 }
 
-/** Makes the pages of an array, on this thread. */
+/** Makes the pages of an array, and blocks meanwhile. */
 export function makePagesSync(bytes: HostBytes): void {
   if (bytes.byteLength >= 2 * HUGE_PAGE_BYTES) askForHugePages(bytes);
   const start = toNext(PAGE_BYTES, addressOf(bytes));
-  if (start >= bytes.byteLength) return;
-  const address = addressOf(bytes) + BigInt(start);
-  findHost()?.madvise(address, BigInt(bytes.byteLength - start), MADV.POPULATE_WRITE);
+  const host = findHost();
+  if (host === undefined || start >= bytes.byteLength) return;
+  makePagesNow(host, addressOf(bytes) + BigInt(start), bytes.byteLength - start);
 }
 
 /**
@@ -99,36 +102,58 @@ async function makePart(part: HostBytes): Promise<void> {
 }
 
 /**
- * Makes the pages of memory that begins at a page of 2 MiB, on this thread and on some of the runtime's. They
- * are there when it returns; where the system makes none at once, whoever touches them makes them.
+ * Makes the pages of memory that begins at a page, on this thread and on some of the runtime's. They are
+ * there when it returns; where the system makes none at once, whoever touches them makes them.
  */
 export function makePagesNow(host: HostApi, address: bigint, byteLength: number): void {
-  const partBytes = Math.ceil(byteLength / PARTS_NOW / HUGE_PAGE_BYTES) * HUGE_PAGE_BYTES;
-  const parts: { readonly start: bigint; readonly size: bigint }[] = [];
-  for (let at = 0; at < byteLength; at += partBytes) {
-    const size = BigInt(Math.min(partBytes, byteLength - at));
-    parts.push({ start: address + BigInt(at), size });
-  }
-  const [own, ...others] = parts;
+  const [own, ...others] = rangesOf(address, byteLength);
   if (own === undefined) return;
-  const lent = others.filter(({ start, size }) => lendFor(host, start, size));
+  startThreads(others.length);
+  const parts = others.map((range) => ({ range, giveBack: lendFor(host, range) }));
+  const end = performance.now() + PATIENCE_MILLISECONDS;
   if (host.madvise(own.start, own.size, MADV.POPULATE_WRITE) !== 0) return;
-  for (const part of others) {
-    const end = performance.now() + (lent.includes(part) ? PATIENCE_MILLISECONDS : 0);
-    const last = part.start + part.size - BigInt(PAGE_BYTES);
-    while (!isThere(host, last) && performance.now() < end);
-    if (!isThere(host, last)) host.madvise(part.start, part.size, MADV.POPULATE_WRITE);
+  for (const { range, giveBack } of parts) {
+    while (giveBack !== undefined && !isThere(host, range) && performance.now() < end);
+    giveBack?.(); // it is on its way back
+    if (!isThere(host, range)) host.madvise(range.start, range.size, MADV.POPULATE_WRITE);
   }
 }
 
-/** Has another thread make pages; returns false when none is free. */
-function lendFor(host: HostApi, start: bigint, size: bigint): boolean {
-  if (CAN_BE_TERMINATED || !takeThread()) return false;
-  host.madviseAtNonblocking(start, size, MADV.POPULATE_WRITE).finally(giveThreadBack);
-  return true;
+/** A range of addresses. */
+interface MemoryRange {
+  readonly start: bigint;
+  readonly size: bigint;
 }
 
-function isThere(host: HostApi, page: bigint): boolean {
+/** Cuts memory into a part for each thread; no two threads make the same page of 2 MiB. */
+function rangesOf(address: bigint, byteLength: number): MemoryRange[] {
+  const step = byteLength >= 2 * HUGE_PAGE_BYTES ? HUGE_PAGE_BYTES : PAGE_BYTES;
+  const wanted = Math.max(FEWEST_PART_BYTES, byteLength / MOST_PARTS);
+  const partBytes = BigInt(Math.ceil(wanted / step) * step);
+  const end = address + BigInt(byteLength) / BigInt(PAGE_BYTES) * BigInt(PAGE_BYTES);
+  const ranges: MemoryRange[] = [];
+  let next = address + BigInt(toNext(step, address)) + partBytes;
+  for (let start = address; start < end; start = next, next += partBytes) {
+    ranges.push({ start, size: (next < end ? next : end) - start });
+  }
+  return ranges;
+}
+
+/** Has another thread make pages. Returns what gives it back before a turn; undefined when none is free. */
+function lendFor(host: HostApi, { start, size }: MemoryRange): (() => void) | undefined {
+  if (CAN_BE_TERMINATED || !takeThread()) return undefined;
+  let isBack = false;
+  const giveBack = () => {
+    if (!isBack) giveThreadBack();
+    isBack = true;
+  };
+  host.madviseAtNonblocking(start, size, MADV.POPULATE_WRITE).finally(giveBack);
+  return giveBack;
+}
+
+/** Returns whether the last page of a range is there: they are made in the order of their addresses. */
+function isThere(host: HostApi, { start, size }: MemoryRange): boolean {
+  const page = start + size - BigInt(PAGE_BYTES);
   return host.mincore(page, BigInt(PAGE_BYTES), PAGE_STATE) === 0 &&
     ((PAGE_STATE[0] ?? 0) & 1) === 1;
 }

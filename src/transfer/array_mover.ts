@@ -33,7 +33,8 @@ export class ArrayMover implements Mover {
   readonly #entry: Fence | undefined;
   /** Bytes that driver calls have moved. */
   #movedBytes = 0;
-  #isAnticipated = false;
+  /** Whether it is among a program's first ones; undefined before it has begun. */
+  #isEarly: boolean | undefined;
   /** Moves the rest. */
   #ring: RingTransfer | undefined;
   /** The copy of page-locked memory. */
@@ -165,13 +166,11 @@ export class ArrayMover implements Mover {
     const { span: { byteLength, allocation: { context } } } = this.#move;
     const rest = byteLength - this.#movedBytes;
     if (rest < this.#limits.briefBytes) return undefined;
-    const isDriverCall = TransferEngine.isDriverCall(context, rest);
-    if (!this.#isAnticipated) {
-      this.#isAnticipated = true;
-      if (isDriverCall) TransferEngine.noteDriverCall(context, rest);
-      else this.#engine.anticipate(rest, { canLend: how.canLend || this.#engine.canReport });
+    if (this.#isEarly === undefined) {
+      this.#isEarly = TransferEngine.isEarly(context, rest);
+      TransferEngine.note(context, rest, how);
     }
-    if (isDriverCall || this.#engine.wayFor(rest, how) !== "ring") {
+    if (this.#isEarly || this.#engine.wayFor(rest, how) !== "ring") {
       this.#makePages(how);
       return undefined;
     }

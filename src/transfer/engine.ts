@@ -10,6 +10,7 @@ import { CopyQueue, type FinishedCopies } from "./copy_queue.ts";
 import { Demand } from "./demand.ts";
 import { LaneShare } from "../lanes/lane_share.ts";
 import { beforeLastTurn } from "../lanes/last_turn.ts";
+import { canReport } from "../lanes/reporting_copies.ts";
 import { keepMemory, type MemoryKeeper } from "../lanes/memory_keeper.ts";
 import { busIdOf, type CoreSystem, findNearCores, OWN_SYSTEM } from "../lanes/near_cores.ts";
 import { type LoadedSlot, PinnedRing, type Slot } from "./pinned_ring.ts";
@@ -144,28 +145,29 @@ export class TransferEngine implements MemoryCache {
     return TransferEngine.adopt(context, new TransferEngine(context, DEFAULT_LIMITS, { demand }));
   }
 
+  /** Returns whether a transfer is among a program's first ones, for which no engine is made. */
+  static isEarly(context: Context, byteLength: number): boolean {
+    return !engines.has(context) && !earlyDemandOf(context).wouldPayForRing(byteLength);
+  }
+
   /**
-   * Returns whether a transfer is one driver call: every small one, and of a program's first ones those
-   * that take about a millisecond, because it takes three to make an engine.
+   * Returns whether a transfer is one driver call: every small one, and those that take about a
+   * millisecond as long as they do not go through the ring.
    */
   static isDriverCall(context: Context, byteLength: number): boolean {
     const { briefBytes, atOnceBytes } = TransferEngine.limitsOf(context);
     if (byteLength < briefBytes) return true;
-    if (byteLength > atOnceBytes || engines.has(context)) return false;
-    return !earlyDemandOf(context).wouldPayForRing(byteLength);
+    if (byteLength > atOnceBytes) return false;
+    if (TransferEngine.isEarly(context, byteLength)) return true;
+    return TransferEngine.of(context).wayFor(byteLength, ALONE) === "driver";
   }
 
-  /** Returns whether a transfer goes through the ring, where it is over in the call. */
-  static isRingCall(context: Context, byteLength: number): boolean {
-    if (TransferEngine.isDriverCall(context, byteLength)) return false;
-    return TransferEngine.of(context).wayFor(byteLength, { canLend: false }) === "ring";
-  }
-
-  /** Notes a transfer that is one driver call. */
-  static noteDriverCall(context: Context, byteLength: number): void {
-    if (byteLength >= TransferEngine.limitsOf(context).briefBytes) {
-      earlyDemandOf(context).add(byteLength);
-    }
+  /** Notes that bytes are about to move, among a program's first ones or by the engine's choice. */
+  static note(context: Context, byteLength: number, { canLend }: Lending): void {
+    if (byteLength < TransferEngine.limitsOf(context).briefBytes) return;
+    if (TransferEngine.isEarly(context, byteLength)) return earlyDemandOf(context).add(byteLength);
+    const engine = TransferEngine.of(context);
+    engine.anticipate(byteLength, { canLend: canLend || engine.canReport });
   }
 
   /** Returns the limits of a context's engine, also before it exists. */
@@ -210,7 +212,7 @@ export class TransferEngine implements MemoryCache {
     const { runningCount } = this.#lanes;
     const { laneCount, ringFromBytes } = this.limits;
     const hasThreads = canLend ? CAN_LEND && this.#lanes.hasLibrary : this.canReport;
-    const isLent = hasThreads && this.#demand.paysForRing;
+    const isLent = hasThreads && (this.#ring.byteLength > 0 || this.#demand.paysForRing);
     const lentCount = isLent ? Math.min(FEWEST_LANES, laneCount) : 0;
     const way = wayFor(byteLength, Math.max(runningCount, lentCount), ringFromBytes);
     if (way === "driver" || !this.#lanes.areAsleep) return way;
@@ -230,9 +232,22 @@ export class TransferEngine implements MemoryCache {
     if (this.#demand.paysForLanes({ canLend: canLend && CAN_LEND, isShared })) this.startLanes();
   }
 
+  /** Whether an engine would lend threads to callers that block, on this machine and by default. */
+  static get canReport(): boolean {
+    return DEFAULT_LIMITS.laneCount >= FEWEST_REPORTING && canReport();
+  }
+
   /** Whether copies of a caller that blocks go to lent threads until lanes run. */
   get canReport(): boolean {
     return this.limits.laneCount >= FEWEST_REPORTING && this.#lanes.canReport;
+  }
+
+  /**
+   * Allocates the ring before it is needed, no more of it than there is by default: some 6 ms, which the
+   * first large transfer would take longer.
+   */
+  fillRing(): void {
+    this.#ring.fill(DEFAULT_LIMITS.slotCount);
   }
 
   /** Starts the lanes; until they run lent threads or the calling thread do their work. */

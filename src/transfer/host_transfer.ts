@@ -185,20 +185,15 @@ function isSmall({ stream: { context }, span: { byteLength } }: HostTransfer): b
 }
 
 /**
- * Returns whether lanes or the driver move it in about a millisecond, which is faster in the call than
- * between turns. Pages of fresh memory are made by several threads, between turns, where lanes do not
- * run.
+ * Returns whether lanes or the driver move it in a millisecond or two, which is faster in the call than
+ * between turns.
  */
-function isQuick(task: HostTransfer, owned: OwnedHostSpan | undefined): boolean {
-  const { direction, span: { byteLength }, host, stream: { context }, onProgress, signal } = task;
-  if (byteLength > TransferEngine.limitsOf(context).atOnceBytes || owned !== undefined) {
-    return false;
-  }
-  if (onProgress !== undefined || signal !== undefined) return false;
-  if (TransferEngine.isRingCall(context, byteLength)) return true;
-  if (direction === "upload") return true;
-  const isNew = host.unmade !== undefined || host.convert !== undefined;
-  return !isNew && !isUntouched(host.memory);
+function isQuick(
+  { span: { byteLength }, stream: { context }, onProgress, signal }: HostTransfer,
+  owned: OwnedHostSpan | undefined,
+): boolean {
+  return byteLength <= TransferEngine.limitsOf(context).atOnceBytes && owned === undefined &&
+    onProgress === undefined && signal === undefined;
 }
 
 /** Number of transfers of some size that were called in this turn, and in the one before. */
@@ -273,7 +268,7 @@ function moveBriefly(task: HostTransfer): void {
     if (isFresh) makePagesSync(bytes);
     if (!isNew) noteDestination(bytes, { isFresh });
   }
-  TransferEngine.noteDriverCall(stream.context, byteLength);
+  TransferEngine.note(stream.context, byteLength, { canLend: false });
   queueByDriver(queueOf(stream), { direction, device: span.address, bytes });
   noteTransfer(task);
   queueOf(stream).synchronizeSync();

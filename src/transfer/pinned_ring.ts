@@ -33,7 +33,7 @@ export interface RingLimits {
   readonly slotBytes: number;
   /** Most slots. */
   readonly slotCount: number;
-  /** Most slots allocated at a time; the first time it is a few, then as many as there are. */
+  /** Most slots allocated at a time; at first it is a few. */
   readonly slabSlots: number;
 }
 
@@ -47,6 +47,9 @@ export interface RingPlace {
 
 /** Slots that a few small arrays need. */
 const FIRST_SLOTS = 2;
+
+/** Slots beside these for larger ones; the rest comes at once, because each slab takes a millisecond. */
+const NEXT_SLOTS = 8;
 
 /** The slots of one engine. */
 export class PinnedRing {
@@ -74,8 +77,17 @@ export class PinnedRing {
    * @throws CudaError when not even the first slots can be allocated.
    */
   take(): Slot | undefined {
-    if (this.#free.length === 0 && !this.#isFull) this.#grow();
+    if (this.#free.length === 0 && !this.#isFull) this.#grow(this.#nextCount);
     return this.#free.pop();
+  }
+
+  /**
+   * Allocates so many slots, as far as there are so many.
+   *
+   * @throws CudaError when not even the first ones can be allocated.
+   */
+  fill(count: number): void {
+    while (!this.#isFull && this.#slots.length < count) this.#grow(count - this.#slots.length);
   }
 
   /** Whether the next {@link PinnedRing.take} would find all slots busy. */
@@ -110,10 +122,16 @@ export class PinnedRing {
     tryRelease(this.#context.driver, "memory of the transfer ring", free);
   }
 
-  #grow(): void {
+  /** Slots to allocate when all are busy. */
+  get #nextCount(): number {
+    const held = this.#slots.length;
+    return held === 0 ? FIRST_SLOTS : held === FIRST_SLOTS ? NEXT_SLOTS : this.limits.slotCount;
+  }
+
+  #grow(wanted: number): void {
     const { slotBytes, slotCount, slabSlots } = this.limits;
     const held = this.#slots.length;
-    const count = Math.min(Math.max(FIRST_SLOTS, held), slabSlots, slotCount - held);
+    const count = Math.min(wanted, slabSlots, slotCount - held);
     const slab = this.#allocate(count * slotBytes);
     this.#isFull = slab === undefined;
     if (slab === undefined) return;

@@ -57,7 +57,7 @@ const SPARE_CORES = Math.max(1, navigator.hardwareConcurrency - 1);
 export const DEFAULT_LIMITS: EngineLimits = {
   slotBytes: SLOT_BYTES,
   slotCount: 32,
-  slabSlots: 16,
+  slabSlots: 32,
   laneCount: Math.min(10, SPARE_CORES),
   freshLaneCount: Math.min(15, SPARE_CORES),
   sharedLaneCount: Math.min(24, SPARE_CORES),

@@ -7,14 +7,19 @@ import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import { nextId } from "../../../src/accounting/ids.ts";
 import { CudaDevice } from "../../../src/device/device.ts";
 import { rehearse } from "../../../src/device/rehearsal.ts";
+import { TransferEngine } from "../../../src/transfer/engine.ts";
 import { CudaError } from "../../../src/words/errors.ts";
 import { ON_GPU, testDriver } from "../../support/driver.ts";
 import { faultyDriver, watchedDriver } from "../../support/faulty_driver.ts";
 import { captureWarnings, CaughtWarnings } from "../../support/warnings.ts";
 import { freeBytes } from "../../support/with_device.ts";
 
-/** All that a program can read about what was done before, except the time of the report. */
+/**
+ * All that a program can read about what was done before, except the time of the report and the
+ * ring of large transfers, which it makes ahead.
+ */
 function traceOf(gpu: CudaDevice): unknown {
+  TransferEngine.of(gpu.context).trim();
   const { provenance: { date: _, ...provenance }, ...data } = gpu.report().data;
   return {
     data: { ...data, provenance },

@@ -1,6 +1,12 @@
 // Checks the transfer engine at every border of pieces, slots and slabs, and many transfers at once.
 
-import { assertEquals, assertGreater, assertRejects, assertStrictEquals } from "@std/assert";
+import {
+  assertEquals,
+  assertGreater,
+  assertRejects,
+  assertStrictEquals,
+  assertThrows,
+} from "@std/assert";
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import type { CudaDevice } from "../../../src/device/device.ts";
 import { TransferEngine } from "../../../src/transfer/engine.ts";
@@ -165,6 +171,35 @@ Deno.test("PinnedRing makes do with the slots it has when the host gives no more
     assertSameBytes(buffer.downloadSync(), patternBytes(50_000));
   }, { driver });
 });
+
+Deno.test("TransferEngine.fillRing() allocates the ring, once, and no more than there is by default", () =>
+  withDevice((gpu) => {
+    for (const [slotCount, expected] of [[4, 4], [32, 32], [100, 32]] as const) {
+      const engine = new TransferEngine(gpu.context, { ...TINY_LIMITS, slotCount });
+      engine.fillRing();
+      engine.fillRing();
+      assertEquals(cachedBytes(gpu), TINY_LIMITS.slotBytes * expected);
+      engine.trim();
+      assertEquals(cachedBytes(gpu), 0);
+      engine.dispose();
+    }
+  }));
+
+for (const [after, slabCount] of [[0, 0], [1, 1]] as const) {
+  Deno.test(`TransferEngine.fillRing() keeps ${slabCount} slabs when the host gives no more`, () => {
+    const { driver, setFault } = faultyDriver(simulateDriver());
+    return withDevice((gpu) => {
+      const engine = new TransferEngine(gpu.context, TINY_LIMITS);
+      setFault({ name: "cuMemHostAlloc", after });
+      if (slabCount === 0) assertThrows(() => engine.fillRing(), CudaError);
+      else engine.fillRing();
+      const slabBytes = TINY_LIMITS.slotBytes * TINY_LIMITS.slabSlots;
+      assertEquals(cachedBytes(gpu), slabCount * slabBytes);
+      setFault(undefined);
+      engine.dispose();
+    }, { driver });
+  });
+}
 
 Deno.test("CopyLanes do not keep a program running", async () => {
   using folder = new TemporaryFolder();

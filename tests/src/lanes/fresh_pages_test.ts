@@ -1,0 +1,111 @@
+// Checks that pages are made wherever memory begins and ends, whoever is free to make them, and that
+// threads are given back.
+
+import { assertEquals, assertGreater } from "@std/assert";
+import { type HostApi, MAP, openHost, PROT } from "../../../ffi/host.ts";
+import { makePagesNow, makePagesSync, PAGE_BYTES } from "../../../src/lanes/fresh_pages.ts";
+import { giveThreadBack, startThreads, takeThread } from "../../../src/lanes/lent_threads.ts";
+import { bytesAt } from "../../support/simulated_gpu.ts";
+
+const linux = { ignore: Deno.build.os !== "linux" };
+
+/** Memory that nothing has touched, until it is disposed. */
+class FreshMemory implements Disposable {
+  readonly host: HostApi = openHost();
+  readonly address: bigint;
+  readonly #size: bigint;
+
+  constructor(readonly byteLength: number) {
+    this.#size = BigInt(byteLength);
+    const flags = MAP.PRIVATE | MAP.ANONYMOUS;
+    this.address = this.host.mmap(0n, this.#size, PROT.READ | PROT.WRITE, flags, -1, 0n);
+  }
+
+  /** Numbers of the pages that are there. */
+  pagesThere(): number[] {
+    const states = new Uint8Array(this.byteLength / PAGE_BYTES);
+    assertEquals(this.host.mincore(this.address, this.#size, states), 0);
+    return [...states.keys()].filter((page) => ((states[page] ?? 0) & 1) === 1);
+  }
+
+  [Symbol.dispose](): void {
+    this.host.munmap(this.address, this.#size);
+  }
+}
+
+/** One page, parts of a part, parts that are not full, and more than there are threads for. */
+const PAGE_COUNTS = [1, 2, 255, 256, 257, 511, 513, 1024, 1025, 4099, 9001];
+
+for (const pageCount of PAGE_COUNTS) {
+  Deno.test(`makePagesNow() makes all of ${pageCount} pages, and no other`, linux, () => {
+    using memory = new FreshMemory((pageCount + 2) * PAGE_BYTES);
+    const inner = memory.address + BigInt(PAGE_BYTES);
+    makePagesNow(memory.host, inner, pageCount * PAGE_BYTES);
+    assertEquals(memory.pagesThere(), Array.from({ length: pageCount }, (_, page) => page + 1));
+  });
+}
+
+Deno.test("makePagesNow() changes no byte of pages that are there", linux, () => {
+  using memory = new FreshMemory(8 * 2 ** 20);
+  const bytes = bytesAt(memory.address, memory.byteLength);
+  for (let at = 5; at < bytes.length; at += 3 * PAGE_BYTES) bytes[at] = at / PAGE_BYTES;
+  const before = bytes.slice();
+  makePagesNow(memory.host, memory.address, memory.byteLength);
+  assertEquals(bytes, before);
+});
+
+Deno.test("makePagesNow() makes all pages by itself when no thread is free", linux, () => {
+  using memory = new FreshMemory(16 * 2 ** 20);
+  const taken = takeAll();
+  makePagesNow(memory.host, memory.address, memory.byteLength);
+  assertEquals(memory.pagesThere().length, memory.byteLength / PAGE_BYTES);
+  giveBack(taken);
+});
+
+Deno.test(
+  "makePagesNow() has given its threads back when it returns, and does so once",
+  linux,
+  async () => {
+    using memory = new FreshMemory(32 * 2 ** 20);
+    const all = takeAll();
+    giveBack(all);
+    makePagesNow(memory.host, memory.address, memory.byteLength);
+    const atOnce = takeAll();
+    giveBack(atOnce);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    const later = takeAll();
+    giveBack(later);
+    assertEquals([atOnce, later], [all, all]);
+  },
+);
+
+Deno.test("makePagesSync() makes the pages that lie within an array", linux, () => {
+  using memory = new FreshMemory(4 * 2 ** 20);
+  makePagesSync(bytesAt(memory.address, memory.byteLength).subarray(100, -100));
+  const pages = memory.byteLength / PAGE_BYTES;
+  assertEquals(memory.pagesThere(), Array.from({ length: pages - 2 }, (_, page) => page + 1));
+});
+
+Deno.test(
+  "startThreads() starts as many threads, which are still there for the next call",
+  linux,
+  async () => {
+    const threadCount = () => [...Deno.readDirSync("/proc/self/task")].length;
+    startThreads(20);
+    assertGreater(threadCount(), 20);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    const started = threadCount();
+    startThreads(20);
+    assertEquals(threadCount(), started);
+  },
+);
+
+function takeAll(): number {
+  let count = 0;
+  while (takeThread()) count++;
+  return count;
+}
+
+function giveBack(count: number): void {
+  for (; count > 0; count--) giveThreadBack();
+}
