@@ -124,11 +124,18 @@ export class CudaStream implements Disposable {
     const { context, handle, priority = "normal", label, ...rest } = partsOf(parts, new.target);
     this.context = context;
     this.priority = priority;
+    let queue: StreamQueue | undefined;
     if (rest.isOfContext !== true) {
       const { destroy = () => context.giveBack("cuStreamDestroy_v2", handle) } = rest;
-      this.#record = new HandleRecord(this, { context, kind: "stream", handle, label, destroy });
+      const beforeLost = () => {
+        const made = madeStreams.get(context);
+        if (made?.get(handle)?.deref() === undefined) made?.delete(handle);
+        queue?.leaveMark();
+      };
+      const fields = { context, kind: "stream", handle, label, destroy, beforeLost } as const;
+      this.#record = new HandleRecord(this, fields);
     }
-    this.#queue = new StreamQueue({ context, handle, record: this.#record });
+    this.#queue = queue = new StreamQueue({ context, handle, record: this.#record });
   }
 
   /**
