@@ -2,13 +2,14 @@
 // C++, in one run: `deno task bench:driver [peers.json [result.json]]`.
 
 import { CudaDevice } from "../mod.ts";
+import { readWords } from "./arguments.ts";
 import { findPeerResult, type PeerReport } from "./peers/report.ts";
 import { type BenchRow, median, report } from "./result_file.ts";
 
 const PEER = "C++ driver API";
 const CALL_COUNT = 10_000;
 
-const [peersPath, resultPath] = Deno.args;
+const [peersPath, resultPath] = readWords({ most: 2 });
 const peers: PeerReport | undefined = peersPath === undefined
   ? undefined
   : JSON.parse(await Deno.readTextFile(peersPath));

@@ -16,6 +16,7 @@ import {
   StatisticsResourceAdaptor,
   TrackingResourceAdaptor,
 } from "../src/entries/memory.ts";
+import { readWords } from "./arguments.ts";
 import { findPeerResult, type PeerReport } from "./peers/report.ts";
 import { type BenchRow, median, report } from "./result_file.ts";
 
@@ -30,7 +31,7 @@ const PEERS = [
   { peer: "C++ driver API", method: "cuMemAllocAsync, cuMemFreeAsync, threshold max" },
 ] as const;
 
-const [peersPath, resultPath] = Deno.args;
+const [peersPath, resultPath] = readWords({ most: 2 });
 const peers: PeerReport | undefined = peersPath === undefined
   ? undefined
   : JSON.parse(await Deno.readTextFile(peersPath));

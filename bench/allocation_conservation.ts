@@ -5,11 +5,12 @@
 import { CudaDevice } from "../mod.ts";
 import { CachingResourceAdaptor, StatisticsResourceAdaptor } from "../src/entries/memory.ts";
 import { walkAllocations } from "./allocation_walk.ts";
+import { readWords } from "./arguments.ts";
 import { report } from "./result_file.ts";
 
 const STEP_COUNT = 1_000_000;
 
-const [stepText, resultPath] = Deno.args;
+const [stepText, resultPath] = readWords({ most: 2 });
 const stepCount = Number(stepText ?? STEP_COUNT);
 if (!Number.isInteger(stepCount) || stepCount < 1) {
   throw new RangeError(`Cannot walk ${stepText} steps: expected a whole number from 1 on`);

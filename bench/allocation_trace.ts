@@ -4,6 +4,7 @@
 
 import { CudaDevice, type MemoryResource } from "../mod.ts";
 import { CachingResourceAdaptor, CudaAsyncMemoryResource } from "../src/entries/memory.ts";
+import { readWords } from "./arguments.ts";
 import { findPeerResult, type PeerReport } from "./peers/report.ts";
 import { allocationTrace, replayTrace } from "./peers/trace.ts";
 import { type BenchRow, median, report } from "./result_file.ts";
@@ -20,7 +21,7 @@ interface TracedPool extends Disposable {
   readonly peakReservedBytes: () => number;
 }
 
-const [peersPath, resultPath] = Deno.args;
+const [peersPath, resultPath] = readWords({ most: 2 });
 const peers: PeerReport | undefined = peersPath === undefined
   ? undefined
   : JSON.parse(await Deno.readTextFile(peersPath));

@@ -6,6 +6,7 @@
 import { CudaDevice } from "../mod.ts";
 import type { DeviceGroup } from "../src/entries/group.ts";
 import { formatBytes } from "../src/words/format.ts";
+import { readWords } from "./arguments.ts";
 import { type Call, callOn, CALLS, type RankPlan } from "./collective_calls.ts";
 import { outputOf } from "./peers/process.ts";
 import { type BenchRow, median, report } from "./result_file.ts";
@@ -36,7 +37,7 @@ interface Found {
   readonly waited: readonly number[];
 }
 
-const [out, wanted = "all", smallest = "0"] = Deno.args;
+const [out, wanted = "all", smallest = "0"] = readWords({ most: 3 });
 const calls = CALLS.filter((call) => wanted === "all" || wanted === call);
 const isSimulated = !hasGpus();
 const sizes = (isSimulated ? SIZES.slice(0, 2) : SIZES)

@@ -3,6 +3,7 @@
 
 import { CudaDevice, type CudaStream, formatBytes } from "../mod.ts";
 import { CudaMemoryResource } from "../src/entries/memory.ts";
+import { readWords } from "./arguments.ts";
 import { secondsInTurn, type TurnOptions } from "./in_turn.ts";
 import { DriverProgram } from "./peers/driver_program.ts";
 import { findResult, type PeerDocument } from "./peers/report.ts";
@@ -30,6 +31,7 @@ const BATCH = `a copy of a batch of ${PAIR_COUNT}`;
 /** What one round found: seconds a call, by name. */
 type Round = Readonly<Record<string, number>>;
 
+const [resultPath] = readWords({ most: 1 });
 using gpu = CudaDevice.open(0, { driver: "auto" });
 const folder = await Deno.makeTempDir({ prefix: "vramkit_copy_" });
 try {
@@ -41,7 +43,7 @@ try {
     for (const byteLength of BYTE_LENGTHS) found.push(await measureCopies(byteLength));
     rounds.push(Object.assign({}, ...found, await measureStreams()));
   }
-  await report(gpu, [...copyRows(rounds, documents), ...streamRows(rounds)], Deno.args[0]);
+  await report(gpu, [...copyRows(rounds, documents), ...streamRows(rounds)], resultPath);
 } finally {
   await Deno.remove(folder, { recursive: true });
 }

@@ -2,6 +2,7 @@
 // and until they are done? `deno task bench:graphs [result.json]`; the C++ part needs nvcc.
 
 import { CudaDevice } from "../mod.ts";
+import { readWords } from "./arguments.ts";
 import { secondsInTurn } from "./in_turn.ts";
 import { DriverProgram } from "./peers/driver_program.ts";
 import { findResult, type PeerDocument } from "./peers/report.ts";
@@ -32,6 +33,7 @@ type Question = keyof typeof QUESTIONS;
 /** What one round found: seconds a call. */
 type Round = Readonly<Record<Question, number>>;
 
+const [resultPath] = readWords({ most: 1 });
 using gpu = CudaDevice.open(0, { driver: "auto" });
 const folder = await Deno.makeTempDir({ prefix: "vramkit_graphs_" });
 try {
@@ -43,7 +45,7 @@ try {
     for (const [copyCount, found] of rounds) found.push(await measure(copyCount));
   }
   const rows = [...rounds].flatMap(([copyCount, found]) => rowsOf({ copyCount, documents }, found));
-  await report(gpu, rows, Deno.args[0]);
+  await report(gpu, rows, resultPath);
 } finally {
   await Deno.remove(folder, { recursive: true });
 }

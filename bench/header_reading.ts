@@ -3,12 +3,14 @@
 
 import { CudaDevice } from "../mod.ts";
 import { parseHeaderInTurns } from "../src/interop/safetensors/header.ts";
+import { readWords } from "./arguments.ts";
 import { type BenchRow, median, report } from "./result_file.ts";
 
 const TENSOR_COUNT = 800_000;
 const TENSOR_BYTES = 1024;
 const SAMPLE_COUNT = 5;
 
+const [resultPath] = readWords({ most: 1 });
 const text = headerOf(TENSOR_COUNT);
 const bytes = new TextEncoder().encode(text);
 const source = { path: "bench", dataByteLength: TENSOR_COUNT * TENSOR_BYTES };
@@ -33,7 +35,7 @@ const rows: BenchRow[] = [
   { name: "the longest wait for a turn", value: median(pauses), unit: "s", samples: pauses },
 ];
 using gpu = CudaDevice.open(0, { driver: "auto" });
-await report(gpu, rows, Deno.args[0]);
+await report(gpu, rows, resultPath);
 
 function headerOf(count: number): string {
   const entries = Array.from({ length: count }, (_, i) => {

@@ -4,6 +4,7 @@
 import { CudaDevice } from "../mod.ts";
 import { simulateDriver } from "../src/entries/simulated.ts";
 import { forgetCode } from "../src/kernels/compile_cache.ts";
+import { readWords } from "./arguments.ts";
 import { secondsInTurn } from "./in_turn.ts";
 import { DriverProgram } from "./peers/driver_program.ts";
 import { outputOf } from "./peers/process.ts";
@@ -27,6 +28,7 @@ const SOURCE = `extern "C" __global__ void eight(float *a, float *b, float *c, f
 /** Turns that each program has. */
 const ROUND_COUNT = 9;
 
+const [resultPath] = readWords({ most: 1 });
 using gpu = openDevice();
 const folder = await Deno.makeTempDir({ prefix: "vramkit_launches_" });
 try {
@@ -42,7 +44,7 @@ try {
     }
     samples["kit"]?.push(await measureKit());
   }
-  await report(gpu, [...rowsOf(samples), ...await compileRows()], Deno.args[0]);
+  await report(gpu, [...rowsOf(samples), ...await compileRows()], resultPath);
 } finally {
   await Deno.remove(folder, { recursive: true });
 }

@@ -1,5 +1,5 @@
 // What does it cost that every live buffer is accounted for? Nanoseconds and bytes for a buffer, on a
-// resource that costs nothing. Run with --v8-flags=--expose-gc, and --out FILE to keep the result.
+// resource that costs nothing. `deno task bench:ledger [--out FILE]`; needs --v8-flags=--expose-gc.
 
 import { CudaDevice } from "../mod.ts";
 import { timeOfMaking } from "../src/accounting/clock.ts";
@@ -7,6 +7,7 @@ import { nextId } from "../src/accounting/ids.ts";
 import { Ledger, type LedgerEntry } from "../src/accounting/ledger.ts";
 import { type Owner, unwatch, watch } from "../src/order/safety_net.ts";
 import { freeResource } from "../tests/support/free_resource.ts";
+import { readOptions } from "./arguments.ts";
 import { type BenchRow, median, report } from "./result_file.ts";
 
 const CALL_COUNT = 100_000;
@@ -38,6 +39,7 @@ class Holder {
   readonly entry = new Entry();
 }
 
+const { out } = readOptions({ out: { type: "string" } });
 const { gc } = globalThis as { gc?: () => void };
 if (gc === undefined) throw new Error("Cannot measure bytes: run with --v8-flags=--expose-gc");
 
@@ -107,7 +109,7 @@ await report(gpu, [
     unit: "s",
     reference: { name: `of ${FEW}`, value: few.release },
   },
-], outPath());
+], out);
 
 /** Does for a record what is done for each allocation. */
 function account(holder: Holder): Holder {
@@ -178,9 +180,4 @@ function promised(
   { unit, most, text }: { unit: BenchRow["unit"]; most: number; text: string },
 ): BenchRow {
   return { name, value, unit, promise: { text, holds: value <= most } };
-}
-
-function outPath(): string | undefined {
-  const at = Deno.args.indexOf("--out");
-  return at === -1 ? undefined : Deno.args[at + 1];
 }

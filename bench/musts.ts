@@ -2,6 +2,7 @@
 // bench/results/: `deno task bench:musts`. A test compares the page with the files.
 
 import { formatBytes } from "../mod.ts";
+import { readWords } from "./arguments.ts";
 import { cellOf } from "./peers/first_calls/page.ts";
 import { type Call, type CallRun, CALLS, type Phase } from "./peers/first_calls/plan.ts";
 import type { BenchResult, BenchRow } from "./result_file.ts";
@@ -202,4 +203,7 @@ function read(file: string): unknown {
   return JSON.parse(Deno.readTextFileSync(new URL(file, RESULTS)));
 }
 
-if (import.meta.main) Deno.writeTextFileSync(PAGE, mustsPage());
+if (import.meta.main) {
+  readWords({ most: 0 });
+  Deno.writeTextFileSync(PAGE, mustsPage());
+}

@@ -5,6 +5,7 @@
 import { fileURLToPath } from "node:url";
 import { CudaDevice } from "../mod.ts";
 import { bundleProgram } from "../release/bundle.ts";
+import { readWords } from "./arguments.ts";
 import { type BenchRow, median, report } from "./result_file.ts";
 
 const ROOT = new URL("../", import.meta.url);
@@ -72,6 +73,7 @@ function serve(bundle: string, delay: number): Deno.HttpServer<Deno.NetAddr> {
 }
 
 if (import.meta.main) {
+  const [resultPath] = readWords({ most: 1 });
   const bundle = await bundleProgram();
   const [near, far] = [serve(bundle, 0), serve(bundle, DELAY_MILLISECONDS)];
   const clone = ["clone", "--quiet", "--depth", "1", `file://${fileURLToPath(ROOT)}`, "vramkit"];
@@ -104,5 +106,5 @@ if (import.meta.main) {
   }
   await Promise.all([near.shutdown(), far.shutdown()]);
   using gpu = CudaDevice.open(0, { driver: "auto" });
-  await report(gpu, rows, Deno.args[0]);
+  await report(gpu, rows, resultPath);
 }

@@ -5,12 +5,13 @@ import { CudaDevice } from "../mod.ts";
 import { COPY_CASES } from "../src/measure/copy_cases.ts";
 import { LATENCY_CASES } from "../src/measure/latency_cases.ts";
 import { parseNvbandwidth } from "../src/measure/nvbandwidth.ts";
+import { readWords } from "./arguments.ts";
 import { type BenchRow, report } from "./result_file.ts";
 
 /** Part by which a figure may differ. */
 const TOLERANCE = 0.02;
 
-const [theirPath, outPath] = Deno.args;
+const [theirPath, outPath] = readWords({ most: 2 });
 if (theirPath === undefined) throw new TypeError("Cannot compare: name what nvbandwidth printed");
 const theirs = parseNvbandwidth(await Deno.readTextFile(theirPath));
 using gpu = CudaDevice.open(0, { driver: "auto" });

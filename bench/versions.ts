@@ -4,6 +4,7 @@
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import * as here from "../mod.ts";
+import { readWords } from "./arguments.ts";
 import { type BenchRow, median, report } from "./result_file.ts";
 
 /** Blocks of each version; the value is the median of the blocks' medians. */
@@ -26,7 +27,7 @@ interface Version {
   readonly y: here.DeviceBuffer<"uint8">;
 }
 
-const [otherPath, resultPath] = Deno.args;
+const [otherPath, resultPath] = readWords({ most: 2 });
 if (otherPath === undefined) throw new TypeError("Cannot compare: expected the other mod.ts");
 const other: typeof here = await import(pathToFileURL(resolve(otherPath)).href);
 const bytes = new Uint8Array(2 * BUFFER_BYTES).fill(1);

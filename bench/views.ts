@@ -2,6 +2,7 @@
 // `deno task bench:views [result.json]`.
 
 import { CudaDevice } from "../mod.ts";
+import { readWords } from "./arguments.ts";
 import { secondsInTurn } from "./in_turn.ts";
 import { type BenchRow, report } from "./result_file.ts";
 
@@ -9,6 +10,7 @@ const BATCH_COUNT = 101;
 const CALL_COUNT = 2000;
 const TARGET_SECONDS = 300e-9;
 
+const [resultPath] = readWords({ most: 1 });
 using gpu = CudaDevice.open(0, { driver: "auto" });
 using matrix = gpu.alloc("float32", [1024, 1024]);
 
@@ -24,4 +26,4 @@ const rows = Object.entries(viewSeconds).map(([name, value]): BenchRow => {
   const promise = { text: "under 300 ns", holds: value < TARGET_SECONDS };
   return { name: `make and dispose ${name}`, value, unit: "s", promise };
 });
-await report(gpu, rows, Deno.args[0]);
+await report(gpu, rows, resultPath);

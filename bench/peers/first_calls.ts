@@ -4,10 +4,10 @@
 // [--variants JSON] [--out FILE] [--page FILE]`; a variant can have the root of another version of the
 // kit, and fewer calls and phases. The files are written anew whenever a library is done.
 
-import { parseArgs } from "node:util";
 import { parseBytes } from "../../mod.ts";
 import { formatBytes } from "../../src/words/format.ts";
 import { formatTable } from "../../src/words/text_table.ts";
+import { readOptions } from "../arguments.ts";
 import { median } from "../result_file.ts";
 import {
   type Call,
@@ -27,17 +27,15 @@ const LIBRARIES = ["torch", "cupy", "jax"] as const;
 const FORMS = ["awaited", "blocking"] as const;
 const ALL_PHASES: readonly Phase[] = ["cold", "warm"];
 
-const { values: flags } = parseArgs({
-  options: {
-    largest: { type: "string", default: "1 GiB" },
-    rounds: { type: "string", default: "2" },
-    variants: { type: "string", default: '{"vramkit":{}}' },
-    calls: { type: "string", default: Object.keys(CALLS).join(",") },
-    phases: { type: "string", default: ALL_PHASES.join(",") },
-    peers: { type: "string", default: LIBRARIES.join(",") },
-    out: { type: "string" },
-    page: { type: "string" },
-  },
+const flags = readOptions({
+  largest: { type: "string", default: "1 GiB" },
+  rounds: { type: "string", default: "2" },
+  variants: { type: "string", default: '{"vramkit":{}}' },
+  calls: { type: "string", default: Object.keys(CALLS).join(",") },
+  phases: { type: "string", default: ALL_PHASES.join(",") },
+  peers: { type: "string", default: LIBRARIES.join(",") },
+  out: { type: "string" },
+  page: { type: "string" },
 });
 const sizes = sizesUpTo(parseBytes(flags.largest, "--largest"));
 const CALL_NAMES = namesIn(flags.calls, Object.keys(CALLS) as Call[]);

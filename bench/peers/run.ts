@@ -1,7 +1,9 @@
 // Measures other libraries here: the driver API from C++, PyTorch, CuPy, JAX, cuda.core, and three
 // loaders of safetensors files.
 // Each runs in a process of its own, one after another; what is missing is an entry that says so.
+// `deno task bench:peers [FILE [LIBRARY …]]`; the file is written anew after each library.
 
+import { readWords } from "../arguments.ts";
 import { CPP_PEER, DriverProgram } from "./driver_program.ts";
 import { outputOf } from "./process.ts";
 import { parsePeerDocument, type PeerDocument, type PeerReport } from "./report.ts";
@@ -92,8 +94,7 @@ function pathOf(name: string): string {
 }
 
 if (import.meta.main) {
-  // `deno task bench:peers [FILE [LIBRARY …]]`; the file is written anew after each library.
-  const [path, ...peers] = Deno.args;
+  const [path, ...peers] = readWords({ most: Infinity });
   const textOf = (report: PeerReport) => `${JSON.stringify(report, null, 2)}\n`;
   const onResult = path === undefined
     ? undefined

@@ -1,9 +1,9 @@
 // What every transfer bench does alike: its flags, the ceiling of the bus, samples, peers beside it.
 
-import { parseArgs } from "node:util";
 import { type CudaDevice, formatBytes, parseBytes } from "../../mod.ts";
 import type { CopyDirection } from "../../src/notebook/mod.ts";
 import { findMismatch } from "../../src/measure/pattern.ts";
+import { readOptions } from "../arguments.ts";
 import { findPeerResult, type PeerReport } from "../peers/report.ts";
 import { type BenchRow, median } from "../result_file.ts";
 
@@ -28,9 +28,8 @@ export interface BenchFlags {
 /** Reads `--largest BYTES`, `--peers peers.json`, `--out result.json` and `--only PART,PART`. */
 export async function readFlags(defaults: { largestBytes: number }): Promise<BenchFlags> {
   const text = { type: "string" } as const;
-  const { values: { largest, peers, out, only } } = parseArgs({
-    options: { largest: text, peers: text, out: text, only: text },
-  });
+  const options = { largest: text, peers: text, out: text, only: text };
+  const { largest, peers, out, only } = readOptions(options);
   return {
     largestBytes: largest === undefined ? defaults.largestBytes : readBytes(largest),
     peers: peers === undefined ? undefined : JSON.parse(await Deno.readTextFile(peers)),

@@ -11,7 +11,7 @@ import {
   makeTensor,
 } from "../dlpack/dlpack_tensor.ts";
 import { type ArrayOf, DTYPE, type DType, elementBytes, type ScalarOf } from "../dtype.ts";
-import { KERNEL_MEMORY, type KernelMemory } from "../launch/kernel_memory.ts";
+import { KERNEL_MEMORY, type KernelMemory, reaches } from "../launch/kernel_memory.ts";
 import type { Allocation } from "../memory/allocation.ts";
 import type { MemoryResource } from "../memory/memory_resource.ts";
 import { isStripedOver } from "../memory/striped_memory_resource.ts";
@@ -930,6 +930,13 @@ export abstract class GpuBuffer<D extends DType = DType>
       const stream = options.stream === undefined
         ? streamForCopy(into.span, span, undefined)
         : streamOn(context, options, this);
+      for (const { allocation } of [span, into.span]) {
+        if (reaches(stream.context, allocation)) continue;
+        throw new TypeError(
+          `Cannot convert ${layout.name} into ${into}: one is on device ${allocation.context.ordinal}, ` +
+            `the other on ${stream.context.ordinal}; convert it on its device, and copy the result`,
+        );
+      }
       queueConversion({ span: into[KERNEL_MEMORY](), dtype }, source, stream);
       return into as GpuBuffer<E>;
     }
@@ -981,6 +988,12 @@ export abstract class GpuBuffer<D extends DType = DType>
       );
     }
     if (other.disposed) throw new DisposedError(other.toString());
+    if (!reaches(this.context, other.#allocation)) {
+      throw new TypeError(
+        `Cannot ${verb} ${this} with ${other}: one is on device ${this.deviceOrdinal}, the other on ` +
+          `${other.deviceOrdinal}; copy one of them first`,
+      );
+    }
     if (other.dtype === this.dtype) return;
     throw new TypeError(`Cannot ${verb} ${this} with ${other}: element types differ, use as()`);
   }

@@ -2,6 +2,7 @@
 
 import { type BitsOf, type DType, viewBits } from "../dtype.ts";
 import { keepWith } from "../memory/host_bytes.ts";
+import { MOVED_AWAY } from "../memory/host_memory.ts";
 import { DisposedError } from "../words/errors.ts";
 import type { Parts } from "../words/parts.ts";
 import { refuseIndices } from "./array_habits.ts";
@@ -51,7 +52,7 @@ export abstract class HostBuffer<D extends DType = DType> extends GpuBuffer<D> {
   get array(): BitsOf<D> {
     if (this.disposed) throw new DisposedError(this.toString());
     if (this.length > 0 && this.#bytes.byteLength === 0) {
-      throw new DisposedError(`${this}, whose array was moved away`);
+      throw new DisposedError(`${this}, whose array ${MOVED_AWAY}`);
     }
     return this.#array ??= this.#show();
   }

@@ -12,7 +12,7 @@ export type HostValue = number | bigint | boolean;
  * Numbers in an iterable; nested arrays and other iterables give them a shape. Strings are
  * iterables too and are not accepted: `object` excludes them.
  */
-export type HostValues = Iterable<HostValue | HostValues> & object;
+export type HostValues<V extends HostValue = HostValue> = Iterable<V | HostValues<V>> & object;
 
 /** Bytes or plain numbers: unlike typed arrays they do not tell their element type. */
 export type UntypedSource =

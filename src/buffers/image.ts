@@ -154,7 +154,8 @@ function scaleOf(
     readonly dtype: DType;
   },
 ): Scale {
-  if (range !== undefined && !(range.length === 2 && range[0] < range[1])) {
+  const isRange = range?.length === 2 && range.every(Number.isFinite) && range[0] < range[1];
+  if (range !== undefined && !isRange) {
     throw new RangeError(
       `Cannot show an image between [${range.join(", ")}]: expected a lower and a higher value`,
     );
@@ -181,8 +182,10 @@ function pixelOf(
   { range: [lowest, highest], colors }: Scale,
 ): number[] {
   const [value = NaN] = element;
+  const half = highest - lowest === Infinity ? 2 : 1; // of float64's largest numbers
+  const width = highest / half - lowest / half;
   const place = (number: number): number =>
-    highest > lowest ? (number - lowest) / (highest - lowest) : 0.5;
+    width > 0 ? (number / half - lowest / half) / width : 0.5;
   if (!element.every(Number.isFinite)) return [0, 0, 0, 0];
   if (colors !== null) return [...colorAt(colors, place(value)), 255];
   const channels = element.map((channel) =>

@@ -193,8 +193,13 @@ function buffersOn(
 }
 
 function listOf<T>(values: Iterable<T>, verb: string, what: string): T[] {
-  if (ITERABLE.accepts(values)) return [...values];
-  const fix = isRecord(values) ? ", such as Object.values() gives of it" : "";
+  const isOne = ArrayBuffer.isView(values);
+  if (ITERABLE.accepts(values) && !isOne) return [...values];
+  const fix = isRecord(values)
+    ? ", such as Object.values() gives of it"
+    : isOne
+    ? ", as [array]"
+    : "";
   throw new TypeError(`Cannot ${verb} ${describeValue(values)}: expected a list of ${what}${fix}`);
 }
 

@@ -6,7 +6,7 @@ import { noteOwner } from "../memory/host_bytes.ts";
 import { HostRegistration, type RegistrationOptions } from "../memory/host_registration.ts";
 import type { CudaStream } from "../order/stream.ts";
 import type { MemorySpan } from "../copies/copy.ts";
-import { bytesOf, type HostMemory } from "../memory/host_memory.ts";
+import { bytesOf, type HostMemory, MOVED_AWAY } from "../memory/host_memory.ts";
 import { DisposedError } from "../words/errors.ts";
 import { Parts } from "../words/parts.ts";
 import type { DeviceBufferRequest } from "./device_buffer.ts";
@@ -77,7 +77,7 @@ export class RegisteredBuffer<D extends DType = DType> extends HostBuffer<D> {
   override get span(): MemorySpan {
     const span = super.span;
     if (span.byteLength > 0 && hostBytesOf(this).byteLength === 0) {
-      throw new DisposedError(`${this}, whose array was moved away`);
+      throw new DisposedError(`${this}, whose array ${MOVED_AWAY}`);
     }
     return span;
   }

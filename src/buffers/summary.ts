@@ -125,13 +125,27 @@ const NONE_FINITE = {
   histogram: [],
 } as const;
 
-/** Adds shares and not values, whose sum may overflow. */
+/** Adds shares and not values, whose sum may overflow; so may the rounded shares of the largest number. */
 function meanOf(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value / values.length, 0);
+  const mean = values.reduce((sum, value) => sum + value / values.length, 0);
+  return withinNumbers(mean);
 }
 
 function deviationFrom(mean: number, values: readonly number[]): number {
-  return Math.sqrt(meanOf(values.map((value) => (value - mean) ** 2)));
+  const unit = unitOf(values);
+  const squares = values.map((value) => (value / unit - mean / unit) ** 2);
+  return withinNumbers(Math.sqrt(meanOf(squares)) * unit);
+}
+
+/** The power of two below the largest of some values: in that unit neither squares nor widths overflow. */
+function unitOf(values: readonly number[]): number {
+  const largest = values.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
+  return largest === 0 ? 1 : 2 ** Math.min(Math.floor(Math.log2(largest)), 1023);
+}
+
+/** Takes back what rounding added to the largest number. */
+function withinNumbers(value: number): number {
+  return Math.min(Math.max(value, -Number.MAX_VALUE), Number.MAX_VALUE);
 }
 
 /** The linear quantile of sorted values, as NumPy's default gives it. */
@@ -139,7 +153,10 @@ function quantile(sorted: readonly number[], share: number): number {
   const at = share * (sorted.length - 1);
   const below = sorted[Math.floor(at)] ?? NaN;
   const above = sorted[Math.ceil(at)] ?? NaN;
-  return below + (above - below) * (at - Math.floor(at));
+  const part = at - Math.floor(at);
+  const step = above - below;
+  if (step === Infinity) return below * (1 - part) + above * part;
+  return below + step * part;
 }
 
 /** Neighbours resemble each other, so the pieces count as the sample, and not their elements. */
@@ -148,9 +165,10 @@ function errorOfMean(pieces: readonly (readonly number[])[], length: number): nu
     .filter((piece) => piece.length > 0).map(meanOf);
   if (means.length < 2) return Infinity;
   const middle = meanOf(means);
-  const squares = means.reduce((sum, mean) => sum + (mean - middle) ** 2, 0);
+  const unit = unitOf(means);
+  const squares = means.reduce((sum, mean) => sum + (mean / unit - middle / unit) ** 2, 0);
   const unseenShare = 1 - SAMPLE_LENGTH / length;
-  return Math.sqrt(unseenShare * squares / (means.length - 1) / means.length);
+  return Math.sqrt(unseenShare * squares / (means.length - 1) / means.length) * unit;
 }
 
 function pieceStarts(length: number): { start: number; end: number }[] {
@@ -167,9 +185,11 @@ function countBins(
   { lowest, highest }: { readonly lowest: number; readonly highest: number },
 ): number[] {
   const counts: number[] = Array(BIN_COUNT).fill(0);
-  const width = (highest - lowest) / BIN_COUNT;
+  const unit = unitOf([lowest, highest]);
+  const [first, last] = [lowest / unit, highest / unit];
+  const width = (last - first) / BIN_COUNT;
   for (const value of values) {
-    const bin = width > 0 ? Math.min(BIN_COUNT - 1, Math.floor((value - lowest) / width)) : 0;
+    const bin = width > 0 ? Math.min(BIN_COUNT - 1, Math.floor((value / unit - first) / width)) : 0;
     counts[bin] = (counts[bin] ?? 0) + 1;
   }
   return counts;

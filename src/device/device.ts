@@ -512,6 +512,11 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     source: A & Uploadable<D>,
     options?: UploadOptions<D>,
   ): Promise<DeviceBuffer<D>>;
+  /** Allocates device memory and copies an array of any class into it, also where the class is a parameter. */
+  upload<A extends HostArray>(
+    source: A,
+    options?: UploadOptions<DTypeOf<A>> & { readonly dtype?: undefined },
+  ): Promise<DeviceBuffer<DTypeOf<A>>>;
   /**
    * Allocates device memory and copies numbers or bytes into it. Resolves when the copy is done.
    */
@@ -521,7 +526,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   ): Promise<DeviceBuffer<D>>;
   /** Allocates device memory and copies numbers into it as `"float32"`. */
   upload(
-    source: HostValues & { readonly BYTES_PER_ELEMENT?: never },
+    source: HostValues<number> & { readonly BYTES_PER_ELEMENT?: never },
     options?: UploadOptions<"float32">,
   ): Promise<DeviceBuffer<"float32">>;
   async upload<D extends DType>(
@@ -546,6 +551,11 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     source: A & Uploadable<D>,
     options?: UploadOptions<D>,
   ): DeviceBuffer<D>;
+  /** Allocates device memory and copies an array of any class into it; blocks until the copy is done. */
+  uploadSync<A extends HostArray>(
+    source: A,
+    options?: UploadOptions<DTypeOf<A>> & { readonly dtype?: undefined },
+  ): DeviceBuffer<DTypeOf<A>>;
   /** Allocates device memory and copies numbers or bytes into it; blocks until the copy is done. */
   uploadSync<D extends DType>(
     source: UntypedSource,
@@ -553,7 +563,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   ): DeviceBuffer<D>;
   /** Allocates device memory and copies numbers into it as `"float32"`; blocks until it is done. */
   uploadSync(
-    source: HostValues & { readonly BYTES_PER_ELEMENT?: never },
+    source: HostValues<number> & { readonly BYTES_PER_ELEMENT?: never },
     options?: UploadOptions<"float32">,
   ): DeviceBuffer<"float32">;
   uploadSync<D extends DType>(

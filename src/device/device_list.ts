@@ -157,6 +157,11 @@ export class DeviceList<G extends ListedDevice = ListedDevice> implements Iterab
     source: A & Uploadable<D>,
     options?: UploadPartsOptions<D>,
   ): Promise<DeviceParts<D>>;
+  /** Allocates memory on all devices and copies an array of any class into it. */
+  upload<A extends HostArray>(
+    source: A,
+    options?: UploadPartsOptions<DTypeOf<A>> & { readonly dtype?: undefined },
+  ): Promise<DeviceParts<DTypeOf<A>>>;
   /** Allocates memory on all devices and copies numbers or bytes into it. */
   upload<D extends DType>(
     source: UntypedSource,
@@ -164,7 +169,7 @@ export class DeviceList<G extends ListedDevice = ListedDevice> implements Iterab
   ): Promise<DeviceParts<D>>;
   /** Allocates memory on all devices and copies numbers into it as `"float32"`. */
   upload(
-    source: HostValues & { readonly BYTES_PER_ELEMENT?: never },
+    source: HostValues<number> & { readonly BYTES_PER_ELEMENT?: never },
     options?: UploadPartsOptions<"float32">,
   ): Promise<DeviceParts<"float32">>;
   async upload<D extends DType>(

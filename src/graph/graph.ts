@@ -347,8 +347,8 @@ export class CudaGraph implements Disposable {
  *   when another capture is running.
  */
 export function captureGraph(stream: CudaStream, request: CaptureRequest): CudaGraph {
+  requireKind(request.body, CALLBACK, "capture");
   const { body, label } = CAPTURE_REQUEST.read(request, "capture");
-  requireKind(body, CALLBACK, "capture");
   const { context } = stream;
   using recorded = new Recording(stream, body);
   requireMemory(context, recorded.memory.named, "make a graph");

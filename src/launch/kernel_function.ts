@@ -12,11 +12,10 @@ import { type Allocation, countPlaces } from "../memory/allocation.ts";
 import { type CapturedBlock, capturedMemory } from "../memory/captured_memory.ts";
 import { keepFor, type MemoryUse, pendingBefore } from "../memory/in_order.ts";
 import type { Access } from "../memory/stream_usage.ts";
-import { isStripedOver } from "../memory/striped_memory_resource.ts";
 import { type CudaStream, queueOf } from "../order/stream.ts";
 import type { MemorySpan } from "../copies/copy.ts";
 import { addressOf } from "../memory/host_memory.ts";
-import { accessOf, isKernelMemory, KERNEL_MEMORY } from "./kernel_memory.ts";
+import { accessOf, isKernelMemory, KERNEL_MEMORY, reaches } from "./kernel_memory.ts";
 import type { LaunchShape } from "./launch_shape.ts";
 import { describeArgument, ParameterBlock } from "./parameter_block.ts";
 import type { ParameterType } from "./parameter_type.ts";
@@ -271,10 +270,10 @@ export class KernelFunction {
   }
 
   /** Checks memory of another device's context: only what lies on the host is within reach. */
-  #checkReach({ context, resource }: Allocation): void {
-    if (resource.isHostAccessible || isStripedOver(resource, this.code.context)) return;
+  #checkReach(allocation: Allocation): void {
+    if (reaches(this.code.context, allocation)) return;
     throw new TypeError(
-      `it is memory of device ${context.ordinal}, the kernel runs on device ` +
+      `it is memory of device ${allocation.context.ordinal}, the kernel runs on device ` +
         `${this.code.context.ordinal}; copy it there first`,
     );
   }

@@ -1,7 +1,10 @@
 // Memory as kernels take it: everything that has an address there says so itself, so that launches need
 // not know the kinds of buffers.
 
+import type { Context } from "../driver/context.ts";
+import type { Allocation } from "../memory/allocation.ts";
 import type { Access } from "../memory/stream_usage.ts";
+import { isStripedOver } from "../memory/striped_memory_resource.ts";
 import type { MemorySpan } from "../copies/copy.ts";
 
 /**
@@ -41,6 +44,11 @@ export class ReadOnlyMemory implements KernelMemory {
   toString(): string {
     return `${this.#memory}`;
   }
+}
+
+/** Returns whether kernels of a device reach a block: its own memory, and what lies on the host. */
+export function reaches(kernels: Context, { context, resource }: Allocation): boolean {
+  return context === kernels || resource.isHostAccessible || isStripedOver(resource, kernels);
 }
 
 /** Returns whether a value is memory for a kernel. */

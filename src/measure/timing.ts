@@ -2,6 +2,7 @@
 
 import { createEvent } from "../order/event.ts";
 import type { CudaStream } from "../order/stream.ts";
+import { cannotRecord, isCaptured } from "../order/capture.ts";
 import { CALLBACK, requireKind } from "../words/options.ts";
 import { Parts, partsOf } from "../words/parts.ts";
 
@@ -47,6 +48,7 @@ export async function timeOnStream(
   work: () => unknown,
 ): Promise<Timing> {
   requireKind(work, CALLBACK, "time");
+  if (isCaptured(stream)) throw cannotRecord(stream, "time work");
   const { context } = stream;
   using start = createEvent(context);
   using end = createEvent(context);

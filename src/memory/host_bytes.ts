@@ -71,6 +71,11 @@ export function noteOwner(allocation: Allocation, bytes: Uint8Array<ArrayBufferL
   blocks.set(bytes.buffer, { allocation, byteOffset: bytes.byteOffset });
 }
 
+/** Finds the block, live or not, that the bytes of an array belong to; undefined for ordinary memory. */
+export function ownerOf(bytes: Uint8Array<ArrayBufferLike>): Allocation | undefined {
+  return blocks.get(bytes.buffer)?.allocation;
+}
+
 /** Finds the live block that the bytes of an array belong to; undefined for ordinary memory. */
 export function ownedSpan(bytes: Uint8Array<ArrayBufferLike>): OwnedHostSpan | undefined {
   const block = blocks.get(bytes.buffer);

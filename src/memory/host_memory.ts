@@ -20,6 +20,10 @@ export interface Action {
  */
 export type HostBytes = Uint8Array<ArrayBufferLike>;
 
+/** Words after an array that lost its memory: the program did one of these. */
+export const MOVED_AWAY =
+  "was moved away (transferred, posted to a worker, or memory of WebAssembly that has grown)";
+
 /** A getter of the language's own. */
 type Getter<T> = (this: unknown) => T;
 
@@ -75,7 +79,10 @@ function checkSteady(buffer: ArrayBufferLike, action: Action): void {
     return;
   }
   if (isDetached.call(buffer)) {
-    throw new TypeError(`Cannot ${action}: the array's memory was detached`);
+    throw new TypeError(
+      `Cannot ${action}: the array is detached: it ${MOVED_AWAY}, or shows a buffer that was ` +
+        `disposed`,
+    );
   }
   if (isResizable.call(buffer)) {
     throw new TypeError(

@@ -1,7 +1,9 @@
 // A block whose memory is taken at first use: the record exists before, and holds no bytes.
 
+import { nameOf } from "../accounting/ledger.ts";
 import { type CudaStream, defaultStreamOf } from "../order/stream.ts";
 import { Allocation, type AllocationRequest, takeMemory } from "./allocation.ts";
+import { capturedMemory } from "./captured_memory.ts";
 import { takeAfterCollection } from "./out_of_memory.ts";
 
 /** Fills new memory, which nobody else knows. */
@@ -38,9 +40,16 @@ export class LazyAllocation extends Allocation {
    * Takes the memory unless that was done; a block that was released takes none.
    *
    * @throws OutOfMemoryError with all amounts; a later call tries again.
+   * @throws TypeError while a stream is being captured: launches would not repeat the call.
    */
   ensure(): void {
     if (this.isAllocated || this.released) return;
+    if (capturedMemory() !== undefined) {
+      throw new TypeError(
+        `Cannot use ${nameOf(this)} during a capture: it takes its memory at its first use; call ` +
+          `its ensureAllocated() before the capture`,
+      );
+    }
     const { byteLength } = this.#request;
     const stream = this.#stream;
     if (this.#fill !== undefined) {

@@ -22,6 +22,8 @@ export interface HandleFields {
   readonly label?: string | undefined;
   /** Destroys the handle; throws on failure. */
   readonly destroy: (handle: bigint) => void;
+  /** Gives back what comes before the handle, when the object was collected. */
+  readonly beforeLost?: (() => void) | undefined;
 }
 
 /** A handle of the driver's, which is released exactly once. */
@@ -39,6 +41,7 @@ export class HandleRecord implements LedgerEntry, Owner {
   readonly handle: bigint;
   readonly #context: Context;
   readonly #destroy: (handle: bigint) => void;
+  readonly #beforeLost: (() => void) | undefined;
   #released = false;
   #isDestroyed = false;
   #holderCount = 0;
@@ -51,6 +54,7 @@ export class HandleRecord implements LedgerEntry, Owner {
     this.handle = fields.handle;
     this.label = fields.label;
     this.#destroy = fields.destroy;
+    this.#beforeLost = fields.beforeLost;
     const { ledger } = this.#context;
     this.stack = ledger.origins.find(this.byteLength, this.createdAt);
     this.scope = ledger.scope;
@@ -80,7 +84,7 @@ export class HandleRecord implements LedgerEntry, Owner {
 
   /** Destroys the handle because its object was collected. */
   lose(): void {
-    this.release();
+    this.release(this.#beforeLost);
   }
 
   /** Whether the driver's object is destroyed: postponed calls keep it for a while. */

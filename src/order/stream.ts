@@ -124,11 +124,21 @@ export class CudaStream implements Disposable {
     const { context, handle, priority = "normal", label, ...rest } = partsOf(parts, new.target);
     this.context = context;
     this.priority = priority;
+    let queue: StreamQueue | undefined;
+    const isForeign = rest.destroy !== undefined;
     if (rest.isOfContext !== true) {
       const { destroy = () => context.giveBack("cuStreamDestroy_v2", handle) } = rest;
-      this.#record = new HandleRecord(this, { context, kind: "stream", handle, label, destroy });
+      const beforeLost = () => {
+        const made = madeStreams.get(context);
+        if (made?.get(handle)?.deref() === undefined) made?.delete(handle);
+        // A stream of another library's may be gone by now: a call with its handle could end the process.
+        if (isForeign) queue?.dropEnd();
+        else queue?.leaveMark();
+      };
+      const fields = { context, kind: "stream", handle, label, destroy, beforeLost } as const;
+      this.#record = new HandleRecord(this, fields);
     }
-    this.#queue = new StreamQueue({ context, handle, record: this.#record });
+    this.#queue = queue = new StreamQueue({ context, handle, record: this.#record });
   }
 
   /**

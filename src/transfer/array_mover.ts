@@ -107,7 +107,8 @@ export class ArrayMover implements Mover {
   end(): void {
     this.#ring?.check();
     if (this.#failure !== undefined) throw this.#failure.error;
-    if (this.#move.bytes.byteLength !== this.#move.span.byteLength) throw movedAway();
+    const { bytes, span } = this.#move;
+    if (bytes.byteLength !== span.byteLength) throw movedAway([bytes]);
   }
 
   /** Resolves when the threads that it used are back, and those of arrays before it in a sequence. */
@@ -195,7 +196,7 @@ export class ArrayMover implements Mover {
   #request(): RingRequest {
     const { direction, span, bytes } = this.#move;
     const isFresh = this.#isFresh;
-    if (bytes.byteLength !== span.byteLength) throw movedAway();
+    if (bytes.byteLength !== span.byteLength) throw movedAway([bytes]);
     const offset = this.#movedBytes;
     const byteLength = span.byteLength - offset;
     const rest = bytes.subarray(offset);
@@ -218,7 +219,7 @@ export class ArrayMover implements Mover {
     const { direction, span, bytes } = this.#move;
     const offset = this.#movedBytes;
     const byteLength = Math.min(span.byteLength - offset, this.#limits.driverPieceBytes);
-    if (bytes.byteLength !== span.byteLength) throw movedAway();
+    if (bytes.byteLength !== span.byteLength) throw movedAway([bytes]);
     const device = span.address + BigInt(offset);
     const streams = TransferStreams.of(span.allocation.context);
     const stream = streams.take();

@@ -294,7 +294,7 @@ function planOf(task: HostTransfer, owned: OwnedHostSpan | undefined): TransferP
   const { memory } = host;
   const expectedBytes = memory.byteLength;
   const requireThere = () => {
-    if (memory.byteLength !== expectedBytes) throw movedAway();
+    if (memory.byteLength !== expectedBytes) throw movedAway([memory]);
   };
   let bytes = memory;
   return {

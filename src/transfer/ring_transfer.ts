@@ -1,7 +1,9 @@
 // One transfer through the ring: which pieces are still to be handed out, and how it ended.
 
 import type { ByteCopy, CopyStream } from "../copies/copy_many.ts";
-import type { HostBytes } from "../memory/host_memory.ts";
+import { ownerOf } from "../memory/host_bytes.ts";
+import { type HostBytes, MOVED_AWAY } from "../memory/host_memory.ts";
+import { nameOf } from "../accounting/ledger.ts";
 import type { LaneTask } from "../lanes/lane_tasks.ts";
 
 /** The load of one slot. */
@@ -62,7 +64,7 @@ export class RingTransfer {
   /** Takes the next piece; undefined when all are handed out, or the transfer failed. */
   next(): Piece | undefined {
     if (!this.isWaiting) return undefined;
-    if (this.#hasProgramRun && !this.#hasArrays) this.fail(movedAway());
+    if (this.#hasProgramRun && !this.#hasArrays) this.fail(movedAway(this.request.arrays));
     this.#hasProgramRun = false;
     if (!this.isWaiting) return undefined;
     const { value, done } = this.#pieces.next();
@@ -123,7 +125,7 @@ export class RingTransfer {
   /** Throws the error that it failed with, if it failed. */
   check(): void {
     if (this.#failure !== undefined) throw this.#failure.error;
-    if (!this.#hasArrays) throw movedAway();
+    if (!this.#hasArrays) throw movedAway(this.request.arrays);
   }
 
   get #hasArrays(): boolean {
@@ -131,11 +133,14 @@ export class RingTransfer {
   }
 }
 
-/** The error of a transfer whose array was given to somebody else before it was over. */
-export function movedAway(): TypeError {
+/** The error of a transfer one of whose arrays lost its memory before it was over. */
+export function movedAway(arrays: readonly HostBytes[] = []): TypeError {
+  const disposed = arrays.map(ownerOf).find((owner) => owner?.released === true);
+  const what = disposed === undefined
+    ? MOVED_AWAY
+    : `shows ${nameOf(disposed)}, which was disposed`;
   return new TypeError(
-    "Cannot finish the transfer: its array was moved away (transferred, or posted to a worker) " +
-      "before the transfer was over; await it first",
+    `Cannot finish the transfer: its array ${what} before the transfer was over; await it first`,
   );
 }
 

@@ -52,7 +52,7 @@ export function transferRows(task: RowTransfer): Promise<void> | undefined {
   const arrayAccess = isUpload ? "read" : "write";
   const expectedBytes = memory.byteLength;
   const requireThere = () => {
-    if (memory.byteLength !== expectedBytes) throw movedAway();
+    if (memory.byteLength !== expectedBytes) throw movedAway([memory]);
   };
   return new PendingTransfer({
     ...task,

@@ -130,7 +130,13 @@ export function describeNumber(value: unknown): string {
 
 function describeFunction(value: { readonly name: unknown }): string {
   const isClass = /^class\b/.test(Function.prototype.toString.call(value));
-  return `${isClass ? "class" : "function"} ${value.name || "without a name"}`;
+  const kind = isClass ? "class" : isGenerator(value) ? "generator function" : "function";
+  return `${kind} ${value.name || "without a name"}`;
+}
+
+/** Returns whether a value is a generator function, async or not. */
+export function isGenerator(value: unknown): boolean {
+  return /^\[object (Async)?GeneratorFunction\]$/.test(Object.prototype.toString.call(value));
 }
 
 /** The name by which a context says which copy of the kit made it: a program may import two versions. */

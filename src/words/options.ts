@@ -1,7 +1,7 @@
 // Checks of options, because notebooks have no compiler. Every method that takes options reads them
 // here, so that a wrong option gives the same message everywhere.
 
-import { describeValue } from "./format.ts";
+import { describeValue, isGenerator } from "./format.ts";
 
 /** The kind of values that an option accepts. */
 export interface OptionKind {
@@ -55,10 +55,17 @@ export const RECORD: OptionKind = { expected: "an object", accepts: isRecord };
 /** An array. */
 export const LIST: OptionKind = { expected: "a list", accepts: Array.isArray };
 
-/** A function to call; a class is none, because it can only be constructed. */
+/**
+ * A function to call. A class is none, because it can only be constructed, and neither is a generator
+ * function, because calling it runs nothing.
+ */
 export const CALLBACK: OptionKind = {
   expected: "a function",
-  accepts: (value) => typeof value === "function" && !isClass(value),
+  accepts: (value) => typeof value === "function" && !isClass(value) && !isGenerator(value),
+  describe: (value) => {
+    const words = describeValue(value);
+    return isGenerator(value) ? `${words}, whose call runs nothing` : words;
+  },
 };
 
 /** Whether a function is a class: only classes have a prototype that cannot be replaced. */

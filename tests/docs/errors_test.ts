@@ -41,7 +41,15 @@ const MESSAGES: Readonly<Record<string, (scene: Scene) => unknown>> = {
   "Cannot upload to ...: the array": ({ x }) => x.upload(new Float32Array(4)),
   "Cannot upload to ...: Int32Array": ({ x }) => x.upload(new Int32Array(6) as never),
   "Cannot reshape": ({ x }) => x.reshape(8),
-  "Cannot finish the transfer": async ({ gpu }) => {
+  "Cannot finish the transfer: its array shows": async ({ gpu }) => {
+    using large = gpu.alloc("float32", 2 ** 23);
+    const pinned = gpu.pinned("float32", 2 ** 23, { label: "x" });
+    const coming = large.upload(pinned.array.fill(1));
+    pinned.dispose();
+    await coming;
+  },
+  "Cannot call scope": ({ gpu }) => gpu.scope(function* body() {}),
+  "Cannot finish the transfer: its array was": async ({ gpu }) => {
     const array = new Float32Array(2 ** 23);
     using large = gpu.alloc("float32", array.length);
     const coming = large.upload(array);

@@ -130,6 +130,7 @@ function wrongThings(gpu: kit.CudaDevice): readonly [string, unknown][] {
     ["a text", "nonsense"],
     ["a function", () => 1],
     ["a class", class Wrong {}],
+    ["a generator function", function* () {}],
     ["a map", new Map()],
     ["a date", new Date()],
     ["an address on the web", new URL("http://a/b")],

@@ -11,6 +11,7 @@ import { bytesOf, get64, put32, put64, requireCell } from "./cells.ts";
 import { refuse, requireValue } from "../errors.ts";
 import { Graph, GraphExec } from "../work/graph.ts";
 import { type GraphNode, type Misfit, misfitOf, nodesOf } from "../work/graph_nodes.ts";
+import type { GraphAllocation } from "../model/graph_memory.ts";
 import type { Machine } from "../model/machine.ts";
 import { isFillOfFreed, requireInstantiable } from "../work/submission.ts";
 import type { CallGroup } from "./calls.ts";
@@ -46,6 +47,22 @@ function nodeId({ handle }: Graph, place: number): bigint {
 
 /** Makes the calls for a machine. */
 export function graphCalls(machine: Machine): GraphCalls {
+  const destroyed = new WeakSet<Graph>();
+  /** Memory of graphs that nobody can launch any more. */
+  const left = new Set<GraphAllocation>();
+
+  /** Forgets the memory of graphs that nobody can launch, once it is freed and nothing needs it. */
+  function forgetMemory(graph: Graph): void {
+    if (graph.execCount === 0 && destroyed.has(graph)) {
+      for (const allocation of graph.allocations) left.add(allocation);
+    }
+    for (const allocation of left) {
+      if (!allocation.isPast) continue;
+      left.delete(allocation);
+      machine.memory.remove(allocation);
+    }
+  }
+
   /** Finds what a handle names; null is a bad value here and no bad handle. */
   function find<T extends object>(type: abstract new (...values: never[]) => T, handle: bigint): T {
     requireValue(handle !== 0n);
@@ -147,13 +164,17 @@ export function graphCalls(machine: Machine): GraphCalls {
       const queue = machine.plainStream(stream);
       find(GraphExec, exec).launch(queue);
     },
-    cuGraphDestroy(graph) {
-      find(Graph, graph);
-      machine.forget(graph);
+    cuGraphDestroy(handle) {
+      const graph = find(Graph, handle);
+      machine.forget(handle);
+      destroyed.add(graph);
+      forgetMemory(graph);
     },
-    cuGraphExecDestroy(exec) {
-      find(GraphExec, exec).graph.execCount--;
-      machine.forget(exec);
+    cuGraphExecDestroy(handle) {
+      const { graph } = find(GraphExec, handle);
+      graph.execCount--;
+      machine.forget(handle);
+      forgetMemory(graph);
     },
   };
 }

@@ -127,6 +127,13 @@ export function kernelCalls(machine: Machine): KernelCalls {
     });
   }
 
+  /** Makes a module's handle, and those of its kernels, name nothing. */
+  function unload(module: Module, handle: bigint): void {
+    unloaded.add(module);
+    for (const kernel of module.kernels.values()) machine.forget(kernel);
+    machine.forget(handle);
+  }
+
   function launch(handle: bigint, queue: Stream, request: LaunchRequest): void {
     const { grid, block, sharedBytes, isCooperative = false } = request;
     const found = machine.find(KernelFunction, handle);
@@ -180,8 +187,7 @@ export function kernelCalls(machine: Machine): KernelCalls {
     cuModuleUnload(handle) {
       const module = machine.find(Module, handle);
       machine.requireRelaxed();
-      unloaded.add(module);
-      machine.forget(handle);
+      unload(module, handle);
     },
     cuModuleGetFunction(handle, module, name) {
       requireCell(handle);
@@ -243,8 +249,13 @@ export function kernelCalls(machine: Machine): KernelCalls {
       });
     },
     cuLibraryUnload(handle) {
-      unloaded.add(machine.find(Library, handle));
-      machine.forget(handle);
+      const library = machine.find(Library, handle);
+      for (const kernel of library.kernels.values()) {
+        for (const known of machine.find(LibraryKernel, kernel).functions.values()) {
+          machine.forget(known);
+        }
+      }
+      unload(library, handle);
     },
     cuLibraryGetKernel(handle, library, name) {
       requireCell(handle);

@@ -66,6 +66,11 @@ export class GraphAllocation extends Allocation {
     return !this.capture.isOpen && !this.#isFreedInGraph;
   }
 
+  /** Whether the block is freed for good once its graph is destroyed, and nothing queued needs it. */
+  get isPast(): boolean {
+    return (this.#isFreedInGraph || this.#wasLaunched) && this.reserve.isIdle;
+  }
+
   /** Tells whether a context may touch the bytes, by the rights that the pool had at the allocation. */
   override permits(context: Context): boolean {
     return this.#openTo.has(context.device.ordinal);

@@ -120,6 +120,15 @@ export class Timeline {
     this.#observations.splice(0, Math.max(kept, 0));
     this.#observations.push({ waitCount: this.waits.add(), epoch });
   }
+
+  /** Forgets what the host has waited for, which is ordered anyway: it would keep timelines that are gone. */
+  forgetObserved(): void {
+    if (this.#clock.size === 0) return;
+    const unobserved = [...this.#clock].filter(([timeline, epoch]) =>
+      epoch > timeline.observedAt(Infinity)
+    );
+    if (unobserved.length < this.#clock.size) this.#clock = new Map(unobserved);
+  }
 }
 
 /** Notes that the host has waited for a moment, and so for all that is ordered before it. */
@@ -127,6 +136,7 @@ export function observe(moment: Moment): void {
   const { timeline, epoch, clock } = moment;
   timeline.observe(epoch);
   for (const [other, reached] of clock) other.observe(reached);
+  for (const other of [timeline, ...clock.keys()]) other.forgetObserved();
 }
 
 /** Tells whether the host has waited for a moment. */

@@ -191,7 +191,7 @@ Deno.test("GpuBuffer.astype() refuses what cannot be, and leaves nothing", () =>
 testOnTwoDevices("GpuBuffer.astype() refuses memory of another device", (gpu, other) => {
   using x = gpu.zeros("float32", 4);
   using y = other.zeros("int32", 4);
-  assertThrows(() => x.astype("int32", { into: y }), TypeError, "copy it there first");
+  assertThrows(() => x.astype("int32", { into: y }), TypeError, "the other on 1; convert it on");
 });
 
 Deno.test("GpuBuffer.astype() has the types that it is asked for", () =>

@@ -268,7 +268,7 @@ Deno.test("LazyBuffer with a file is not loaded in a capture, and is used there 
     assertThrows(
       () => gpu.capture(() => void x.copyFrom(lazy as never)),
       TypeError,
-      "is being captured",
+      "during a capture: it takes its memory at its first use",
     );
     assertFalse(lazy.isAllocated);
     lazy.ensureAllocated();

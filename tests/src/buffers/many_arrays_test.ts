@@ -231,3 +231,9 @@ Deno.test("CudaDevice.downloadAll() reads nothing between parts of a buffer", ()
     const arrays = await gpu.downloadAll(parts);
     assertEquals(arrays, [new Uint8Array(10).fill(1), new Uint8Array(20).fill(2)]);
   }));
+
+Deno.test("CudaDevice.uploadAll() refuses one array in place of a list", () =>
+  withDevice(async (gpu) => {
+    const words = "Cannot upload a Float32Array: expected a list of typed arrays, as [array]";
+    await assertRejects(() => gpu.uploadAll(new Float32Array(2) as never), TypeError, words);
+  }));

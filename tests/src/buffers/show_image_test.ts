@@ -48,6 +48,18 @@ Deno.test("GpuBuffer.showImage() gives the ends of the range the ends of the col
   });
 });
 
+Deno.test("GpuBuffer.showImage() tells the largest and the smallest numbers apart", async () => {
+  await withDevice(async (gpu) => {
+    for (const unit of [Number.MAX_VALUE, Number.MIN_VALUE]) {
+      using x = await gpu.upload(new Float64Array([-unit, 0, 0, unit]), { shape: [2, 2] });
+      const image = await x.showImage({ colors: "gray" });
+      const at = pixelsOf(image);
+      const corners = [at(0, 0), at(image.width - 1, 0), at(image.width - 1, image.height - 1)];
+      assertEquals(corners.map(([red]) => red), [0, 128, 255]);
+    }
+  });
+});
+
 Deno.test("GpuBuffer.showImage() draws channels as they are", async () => {
   await withDevice(async (gpu) => {
     using x = await gpu.upload(new Uint8Array([255, 0, 10, 1, 2, 3]), { shape: [1, 2, 3] });
@@ -101,7 +113,7 @@ Deno.test("GpuBuffer.showImage() rejects shapes that are no picture, and ranges 
     await assertRejects(() => deep.showImage(), RangeError, "1, 3 or 4 channels");
     await assertRejects(() => empty.showImage(), RangeError, "it is empty");
     const square = flat.reshape([3, 4]);
-    for (const range of [[1, 1], [2, 1], [NaN, 1], [1]]) {
+    for (const range of [[1, 1], [2, 1], [NaN, 1], [1], [-Infinity, 1], [0, Infinity]]) {
       await assertRejects(() => square.showImage({ range: range as never }), RangeError, "lower");
     }
   });

@@ -5,7 +5,9 @@ import { runDeno } from "../../support/child_deno.ts";
 import { PROJECT_ROOT } from "../../support/project_files.ts";
 import { TemporaryFolder } from "../../support/temporary_folder.ts";
 
-const HEAD = `import { CudaDevice, type DeviceBuffer, type DType } from "MOD";
+const HEAD = `import {
+  CudaDevice, type DeviceBuffer, type DType, type DTypeOf, type HostArray,
+} from "MOD";
 const gpu = CudaDevice.open(0, { driver: "simulated" });
 const floats = gpu.alloc("float32", [2, 3]);
 const halves = gpu.alloc("float16", 6);
@@ -44,6 +46,13 @@ const FITTING = [
   "floats.downloadSync(new Float32Array(shared)); same;",
   "const raw: ArrayBuffer = await floats.download(new ArrayBuffer(24)); raw;",
   "gpu.upload([[1, 2], new Set([3, 4]), new Float32Array(2)], { dtype: 'float32' });",
+  "const up = async <A extends HostArray>(a: A): Promise<DeviceBuffer<DTypeOf<A>>> => " +
+  "await gpu.upload(a, { label: 'a' }); " +
+  "const doubles: DeviceBuffer<'float64'> = await up(new Float64Array(2)); doubles;",
+  "const upSync = <A extends HostArray>(a: A): DeviceBuffer<DTypeOf<A>> => gpu.uploadSync(a); upSync;",
+  "const either: Float32Array | Int32Array = new Float32Array(2); gpu.upload(either);",
+  "gpu.upload([[1n], [2n]], { dtype: 'int64' }); gpu.upload([true], { dtype: 'bool' });",
+  "gpu.upload([1, 2] as const); gpu.upload([[1, 2], new Set([3, 4]), new Float32Array(2)]);",
 ];
 
 /** Each is refused, with this in the message. */
@@ -54,7 +63,12 @@ const REFUSED: Readonly<Record<string, string>> = {
   "floats.downloadSync(new Int32Array(6));": `parameter of type 'Uploadable<"float32">'`,
   "floats.transpose().upload([1, 2]);": `parameter of type 'Uploadable<"float32">'`,
   "longs.uploadSync(new BigUint64Array(6));": `parameter of type 'Uploadable<"int64">'`,
-  "gpu.upload('12', { dtype: 'float32' });": "type 'UntypedSource'",
+  "gpu.upload('12', { dtype: 'float32' });":
+    "type 'string' is not assignable to parameter of type 'Iterable<",
+  "gpu.upload([1n, 2n]);": "Type 'bigint' is not assignable to type",
+  "gpu.uploadSync([[true, false]]);": "boolean",
+  "const mixed = new Float32Array(2) as Float32Array | Int32Array; gpu.upload(mixed, { dtype: 'int32' });":
+    "No overload matches this call",
   "gpu.upload(new Float32Array(6), { dtype: 'int32' });":
     `'Float32Array<ArrayBuffer>' is not assignable to parameter of type`,
   "gpu.uploadSync(new Uint8Array(6), { dtype: 'float32' });":

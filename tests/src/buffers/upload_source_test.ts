@@ -131,7 +131,7 @@ Deno.test("CudaDevice.upload() refuses bytes that are no whole number of element
     );
     const detached = new ArrayBuffer(8);
     detached.transfer();
-    await assertRejects(() => upload(detached), TypeError, "was detached");
+    await assertRejects(() => upload(detached), TypeError, "is detached");
     assertEquals(gpu.live().count, 0);
   }));
 

@@ -5,6 +5,7 @@ import {
   assertEquals,
   assertGreaterOrEqual,
   assertLess,
+  assertRejects,
   assertStrictEquals,
   assertThrows,
 } from "@std/assert";
@@ -427,3 +428,33 @@ Deno.test("CudaGraph tells what the driver fails with from memory that is gone",
     record().dispose();
   }, { driver });
 });
+
+Deno.test("CudaDevice.capture() says that time() cannot be recorded", () =>
+  withDevice(async (gpu) => {
+    using x = gpu.zeros("uint8", 64);
+    let timing: Promise<unknown> | undefined;
+    const body = () => {
+      timing = gpu.time(() => x.fill(1));
+      timing.catch(() => {});
+    };
+    assertThrows(
+      () => gpu.capture(body),
+      TypeError,
+      "Cannot time work on CudaStream(default) in a",
+    );
+    await assertRejects(() => timing ?? Promise.resolve(), TypeError, "Cannot time work");
+    assertEquals(await x.at(0), 0);
+  }));
+
+Deno.test("CudaDevice.capture() names a lazy buffer that has no memory yet, and goes on with one that has", () =>
+  withDevice(async (gpu) => {
+    using late = gpu.lazy("uint8", 64, { label: "late" });
+    const body = () => void late.fill(5);
+    const words =
+      "Cannot use late during a capture: it takes its memory at its first use; call its ensure";
+    assertThrows(() => gpu.capture(body), TypeError, words);
+    late.fill(1);
+    using graph = gpu.capture(body);
+    graph.launch();
+    assertEquals(await late.at(63), 5);
+  }));

@@ -107,8 +107,8 @@ function detached(): Uint8Array<ArrayBuffer> {
 }
 
 const REFUSED: Record<string, [memory: () => unknown, message: string]> = {
-  "a detached array": [detached, "Cannot upload: the array's memory was detached"],
-  "a detached buffer": [() => detached().buffer, "was detached"],
+  "a detached array": [detached, "Cannot upload: the array is detached: it was moved away"],
+  "a detached buffer": [() => detached().buffer, "is detached"],
   "a resizable buffer": [
     () => new ArrayBuffer(8, { maxByteLength: 16 }),
     "copy it by slice() first",

@@ -295,3 +295,41 @@ Deno.test("A transfer fails when the GPU can neither be asked nor waited for, an
   assertEquals(error.call, "cuEventSynchronize");
   assertEquals(await x.download(), new Uint8Array(2048));
 });
+
+const wordsOfLost: Record<
+  string,
+  { lose: (gpu: CudaDevice) => [Uint8Array, () => void]; words: string }
+> = {
+  "its pinned buffer was disposed": {
+    lose: (gpu) => {
+      const pinned = gpu.pinned("uint8", LENGTH, { label: "batch" });
+      return [pinned.array.fill(1), () => pinned.dispose()];
+    },
+    words: "its array shows batch, which was disposed before the transfer was over",
+  },
+  "WebAssembly memory grew": {
+    lose: () => {
+      const memory = new WebAssembly.Memory({ initial: Math.ceil(LENGTH / 2 ** 16) });
+      return [new Uint8Array(memory.buffer, 0, LENGTH), () => memory.grow(1)];
+    },
+    words: "or memory of WebAssembly that has grown) before the transfer was over",
+  },
+};
+
+for (const [name, { lose, words }] of Object.entries(wordsOfLost)) {
+  for (const direction of ["upload", "download"] as const) {
+    Deno.test(`${direction}() says why its array lost its memory when ${name}`, () =>
+      withSlowTransfers(async (gpu) => {
+        using x = gpu.zeros("uint8", LENGTH);
+        const [array, act] = lose(gpu);
+        const moving = x[direction](array);
+        act();
+        await assertRejects(() => moving, TypeError, words);
+        await assertRejects(
+          () => x.upload(array),
+          TypeError,
+          "the array is detached: it was",
+        );
+      }));
+  }
+}

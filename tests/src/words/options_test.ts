@@ -47,6 +47,14 @@ Deno.test("OptionSet.read() names the call, the option, what was given and what 
     [{ order: "middle" }, 'option "order" is "middle", expected "first" or "last"'],
     [{ onProgress: new Map() }, 'option "onProgress" is a Map, expected a function'],
     [
+      { *onProgress() {} },
+      'option "onProgress" is generator function onProgress, whose call runs nothing, expected',
+    ],
+    [
+      { onProgress: async function* () {} },
+      'option "onProgress" is generator function onProgress, whose call runs nothing, expected',
+    ],
+    [
       { nested: { isOff: true } },
       'option "nested" is an object, expected an object such as { isOn',
     ],

@@ -1,0 +1,53 @@
+// The simulated driver forgets what is over, so that long programs stay small.
+
+import { assertEquals } from "@std/assert";
+import { runWithCollector } from "../../support/collector_program.ts";
+
+/** Steps that a program may repeat for days. */
+const STEPS = {
+  "streams in a chain, waited for now and then": `
+    const stream = gpu.createStream();
+    x.fill(1, { stream });
+    await gpu.synchronize();
+    stream.dispose();
+    lostInTurn();`,
+  "graphs that allocate memory": `
+    using graph = gpu.capture((stream) => {
+      using part = gpu.alloc("uint32", 64, { stream });
+      part.fill(1, { stream });
+      x.copyFrom(part, { stream });
+    });
+    graph.launch();`,
+  "modules whose kernels are launched": `
+    using module = await gpu.loadModule(IOTA_PTX);
+    module.kernel("vramkit_iota_u32").launch({ grid: 1, block: 32, args: [x, 64n, 0n, 1n] });`,
+};
+
+for (const [name, step] of Object.entries(STEPS)) {
+  Deno.test(`the simulated driver stays as small after many ${name}`, async () => {
+    const { result } = await runWithCollector(`
+      const { simulateDriver } = await import(${
+      JSON.stringify(import.meta.resolve("../../../ffi/simulated/driver.ts"))
+    });
+      const { IOTA_PTX } = await import(${
+      JSON.stringify(import.meta.resolve("../../support/kernels/kernel_driver.ts"))
+    });
+      console.warn = () => {}; // streams are lost on purpose
+      const gpu = kit.CudaDevice.open(0, { driver: simulateDriver() });
+      const x = gpu.zeros("uint32", 64);
+      const lostInTurn = () => {
+        for (let i = 0; i < 8; i++) (() => x.fill(i, { stream: gpu.createStream() }))();
+      };
+      const heaps = [];
+      for (let round = 0; round < 3; round++) {
+        for (let i = 0; i < 400; i++) { ${step} }
+        await gpu.synchronize();
+        await collect();
+        heaps.push(Deno.memoryUsage().heapUsed);
+      }
+      return Math.round((heaps[2] - heaps[1]) / 400);
+    `);
+    // Bytes a step: unrelated growth of the heap is some tens.
+    assertEquals(Number(result) < 250, true, `${result} bytes a step`);
+  });
+}
