@@ -104,7 +104,7 @@ export class MappedBuffer<D extends DType = DType> extends HostBuffer<D> {
     return { portable: has(PORTABLE), mapped: has(DEVICEMAP), writeCombined: has(WRITECOMBINED) };
   }
 
-  /** Returns a view of the same bytes as another element type; see {@link HostBuffer.as}. */
+  /** Returns a view of the same bytes as another element type; see {@link GpuBuffer.as}. */
   override as<E extends DType>(dtype: E): MappedBuffer<E> {
     return super.as(dtype) as MappedBuffer<E>;
   }

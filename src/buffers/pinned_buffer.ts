@@ -35,7 +35,7 @@ import { byteLengthOf, toShape } from "./shape.ts";
  * ```
  */
 export class PinnedBuffer<D extends DType = DType> extends HostBuffer<D> {
-  /** Returns a view of the same bytes as another element type; see {@link HostBuffer.as}. */
+  /** Returns a view of the same bytes as another element type; see {@link GpuBuffer.as}. */
   override as<E extends DType>(dtype: E): PinnedBuffer<E> {
     return super.as(dtype) as PinnedBuffer<E>;
   }
