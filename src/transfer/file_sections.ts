@@ -78,9 +78,7 @@ function* piecesOf(sections: readonly FileSection[], pieceBytes: number): Genera
 
 function cutOf({ span, file, rows }: FileSection): RingRequest["cut"] {
   const { address: deviceAddress, byteLength } = span;
-  const direction = "upload";
-  if (!isOneRun(rows)) return cutRows({ direction, deviceAddress, host: { file }, rows });
-  const { descriptor: fileDescriptor, path } = file;
-  const host = { fileDescriptor, fileOffset: rows.offset, path };
-  return cutBlock({ direction, deviceAddress, host, byteLength });
+  const sides = { direction: "upload", deviceAddress, host: { file } } as const;
+  if (!isOneRun(rows)) return cutRows({ ...sides, rows });
+  return cutBlock({ ...sides, hostOffset: rows.offset, byteLength });
 }

@@ -101,9 +101,9 @@ async function uploadSmall(task: FileTransfer): Promise<void> {
 
 async function throughRing(task: FileTransfer): Promise<void> {
   const { span, file, fileOffset } = task;
-  const { byteLength } = span;
-  const host = { fileDescriptor: file.descriptor, fileOffset, path: file.path };
-  const cut = cutBlock({ direction: "upload", deviceAddress: span.address, host, byteLength });
+  const { address: deviceAddress, byteLength } = span;
+  const sides = { direction: "upload", deviceAddress, host: { file } } as const;
+  const cut = cutBlock({ ...sides, hostOffset: fileOffset, byteLength });
   await readThroughRing({ ...task, spans: [span] }, { cut, canLend: true, files: [file] });
 }
 
