@@ -4,12 +4,12 @@ import { nameOf } from "../accounting/ledger.ts";
 import type { Context } from "../driver/context.ts";
 import type { CudaStream } from "../order/stream.ts";
 import type { MemorySpan } from "../copies/copy.ts";
-import { CONVERSION_PTX } from "./conversion_ptx.ts";
+import { CONVERSION_PTX } from "./generated/conversion_ptx.ts";
 import { readImage } from "./image.ts";
 import { KERNEL_MEMORY, type KernelMemory, readOnly } from "./kernel_memory.ts";
 import type { KernelNumber } from "./kernel_number.ts";
 import { LoadedCode } from "./loaded_code.ts";
-import { READY_PTX } from "./ready_ptx.ts";
+import { READY_PTX } from "./generated/ready_ptx.ts";
 
 /** Threads of a block. */
 const BLOCK_THREADS = 256;
