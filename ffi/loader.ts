@@ -3,7 +3,7 @@
 
 import { HOST_NAMES } from "./host.ts";
 import { openLibrary } from "./library.ts";
-import { cString } from "./pointers.ts";
+import { cString } from "./c_strings.ts";
 
 const LOADER = {
   // void *dlopen(const char *filename, int flags)

@@ -2,7 +2,7 @@
 // library's, so that copy lanes can use it; Deno has granted the path before.
 
 import { ERRNO, O, O_OF_MACHINE, O_PATH } from "../../ffi/host.ts";
-import { cString } from "../../ffi/pointers.ts";
+import { cString } from "../../ffi/c_strings.ts";
 import { CAN_BE_TERMINATED } from "../order/waiting.ts";
 import { formatBytes } from "../words/format.ts";
 import { factsOf } from "./file_facts.ts";

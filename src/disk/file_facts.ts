@@ -9,7 +9,7 @@ import {
   STATX_ATTR_MOUNT_ROOT,
   STATX_BASIC_STATS,
 } from "../../ffi/host.ts";
-import { cString } from "../../ffi/pointers.ts";
+import { cString } from "../../ffi/c_strings.ts";
 import { lastErrno, openSystem, systemError } from "./system_error.ts";
 
 /** Kind of object at a path. */

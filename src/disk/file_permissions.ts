@@ -2,7 +2,7 @@
 // far as the program may set them.
 
 import { openHost } from "../../ffi/host.ts";
-import { cString } from "../../ffi/pointers.ts";
+import { cString } from "../../ffi/c_strings.ts";
 import type { DiskFile } from "./disk_file.ts";
 import type { FileFacts } from "./file_facts.ts";
 

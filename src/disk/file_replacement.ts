@@ -2,7 +2,7 @@
 // before, the old file is there, untouched; afterwards the new one is, with all of its bytes.
 
 import { NAME_MAX } from "../../ffi/host.ts";
-import { cString } from "../../ffi/pointers.ts";
+import { cString } from "../../ffi/c_strings.ts";
 import { builtin } from "../words/builtin.ts";
 import { messageOf } from "../words/format.ts";
 import { DiskFile } from "./disk_file.ts";

@@ -6,7 +6,7 @@ import { CUDA_SINCE, type DriverApi, type DriverFunction } from "../../ffi/cuda.
 import { HOST_NAMES, openHost } from "../../ffi/host.ts";
 import { watchesHost } from "../../ffi/host_watch.ts";
 import { LibraryError, namesFile, openDriver } from "../../ffi/library.ts";
-import { readCString } from "../../ffi/pointers.ts";
+import { readCString } from "../../ffi/c_strings.ts";
 import { simulateDriver } from "../../ffi/simulated/driver.ts";
 import { CudaError, CudaUnavailableError, statusName } from "../words/errors.ts";
 import { describeValue, formatCount } from "../words/format.ts";

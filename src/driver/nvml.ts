@@ -25,7 +25,7 @@ import {
   nvmlUtilization_t,
   structVersion,
 } from "../../ffi/nvml_structs.ts";
-import { cString, readCString } from "../../ffi/pointers.ts";
+import { cString, readCString } from "../../ffi/c_strings.ts";
 import { type GpuProcess, readProcesses } from "./nvml_processes.ts";
 
 /** The identity of a device in CUDA and NVML, whose device numbers can differ. */

@@ -4,7 +4,7 @@
 import type { NvmlApi } from "../../ffi/nvml.ts";
 import { NOT_AVAILABLE_64, nvmlReturn } from "../../ffi/nvml_constants.ts";
 import { nvmlProcessInfo_v1_t, nvmlProcessInfo_v2_t } from "../../ffi/nvml_structs.ts";
-import { readCString } from "../../ffi/pointers.ts";
+import { readCString } from "../../ffi/c_strings.ts";
 
 /** A process that uses a device. */
 export interface GpuProcess {

@@ -3,7 +3,7 @@
 
 import { nvrtcResult } from "../../ffi/nvrtc.ts";
 import type { NvrtcApi } from "../../ffi/nvrtc.ts";
-import { cString, readCString } from "../../ffi/pointers.ts";
+import { cString, readCString } from "../../ffi/c_strings.ts";
 import { addressOf } from "../memory/host_memory.ts";
 import { readEntries } from "../launch/parameter_type.ts";
 import type { ParameterType } from "../launch/parameter_type.ts";

@@ -2,7 +2,7 @@
 // over a link between the processors, which all devices and threads of both sides share.
 
 import { CPU_SET_BYTES, findHost } from "../../ffi/host.ts";
-import { readCString } from "../../ffi/pointers.ts";
+import { readCString } from "../../ffi/c_strings.ts";
 import type { Driver } from "../driver/driver.ts";
 
 /** Processors of the node that a device is at. */

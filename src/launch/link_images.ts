@@ -2,7 +2,7 @@
 // one has.
 
 import { CUjit_option, CUjitInputType } from "../../ffi/constants.ts";
-import { cString, readCString } from "../../ffi/pointers.ts";
+import { cString, readCString } from "../../ffi/c_strings.ts";
 import type { Context } from "../driver/context.ts";
 import { tryRelease } from "../driver/release.ts";
 import { addressOf } from "../memory/host_memory.ts";

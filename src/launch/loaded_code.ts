@@ -2,7 +2,7 @@
 // loaded while graphs, and launches that are still to come, need it.
 
 import { CUjit_option, CUresult } from "../../ffi/constants.ts";
-import { cString, readCString } from "../../ffi/pointers.ts";
+import { cString, readCString } from "../../ffi/c_strings.ts";
 import { nextId } from "../accounting/ids.ts";
 import type { LiveKind } from "../accounting/ledger.ts";
 import type { Context } from "../driver/context.ts";

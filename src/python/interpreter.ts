@@ -3,7 +3,7 @@
 
 import { openHost } from "../../ffi/host.ts";
 import { NVIDIA_LIBRARIES } from "../../ffi/nvidia_libraries.ts";
-import { cString } from "../../ffi/pointers.ts";
+import { cString } from "../../ffi/c_strings.ts";
 import { PY_FILE_INPUT, type PythonApi } from "../../ffi/python.ts";
 import { openPython } from "../../ffi/python_library.ts";
 import bridge from "./bridge.py" with { type: "text" };

@@ -2,7 +2,7 @@
 // What a word names must be there, or gone where the word says so; else the step cannot be made.
 
 import { CUDA, type DriverFunction } from "../../../ffi/cuda.ts";
-import { cString } from "../../../ffi/pointers.ts";
+import { cString } from "../../../ffi/c_strings.ts";
 import type { Members, Struct } from "../../../ffi/struct.ts";
 import { FUNCTIONS } from "./functions.ts";
 import { hostFunction } from "./host_function.ts";
