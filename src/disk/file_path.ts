@@ -42,6 +42,11 @@ export function folderOf(path: string): string {
   return builtin("node:path").dirname(path);
 }
 
+/** Returns the last part of a path. */
+export function fileNameOf(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1);
+}
+
 function fromUrl(url: URL): string {
   try {
     return pathOf(builtin("node:url").fileURLToPath(url));

@@ -11,6 +11,7 @@ import type { SafetensorsSource } from "../interop/safetensors/shards.ts";
 import { takeAfterCollection } from "../memory/out_of_memory.ts";
 import { type CudaStream, defaultStreamOf } from "../order/stream.ts";
 import type { DiskFile } from "../disk/disk_file.ts";
+import { fileNameOf } from "../disk/file_path.ts";
 import { type FileSection, uploadSections } from "../transfer/file_sections.ts";
 import { uploadFrom } from "../transfer/file_transfer.ts";
 import { transfer } from "../transfer/host_transfer.ts";
@@ -111,7 +112,7 @@ export async function loadSharded(
   using memory = new DisposableStack();
   const blocks: DeviceBuffer<"uint8">[][] = gpus.map(() => []);
   for (const { shard: { file }, blockBytes } of plans) {
-    const name = label ?? file.path.slice(file.path.lastIndexOf("/") + 1);
+    const name = label ?? fileNameOf(file.path);
     for (const [rank, gpu] of gpus.entries()) {
       const allocate = () => gpu.alloc("uint8", blockBytes[rank] ?? 0, { label: name });
       blocks[rank]?.push(memory.use(await takeAfterCollection(gpu.context, allocate)));

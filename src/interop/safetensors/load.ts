@@ -11,6 +11,7 @@ import { nameView } from "../../buffers/view_names.ts";
 import type { DeviceBuffer } from "../../buffers/device_buffer.ts";
 import { contextOf } from "../../memory/memory_resource.ts";
 import { takeAfterCollection } from "../../memory/out_of_memory.ts";
+import { fileNameOf } from "../../disk/file_path.ts";
 import type { CudaStream } from "../../order/stream.ts";
 import { streamOn } from "../../order/stream_choice.ts";
 import { uploadFrom } from "../../transfer/file_transfer.ts";
@@ -72,7 +73,7 @@ export async function loadSafetensors(
   using memory = new DisposableStack();
   const blocks: DeviceBuffer<"uint8">[] = [];
   for (const { file, layout } of shards) {
-    const label = options.label ?? file.path.slice(file.path.lastIndexOf("/") + 1);
+    const label = options.label ?? fileNameOf(file.path);
     const place = { ...allocationOf(options), label };
     const allocate = () => gpu.alloc("uint8", layout.byteLength, place);
     blocks.push(memory.use(await takeAfterCollection(context, allocate)));
