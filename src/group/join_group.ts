@@ -8,6 +8,7 @@ import { deviceUuid } from "../driver/device_uuid.ts";
 import { requireNoCapture } from "../order/capture.ts";
 import { formatCount, visibleText } from "../words/format.ts";
 import { Parts } from "../words/parts.ts";
+import { timerMilliseconds } from "../words/timer.ts";
 import {
   checkTimeout,
   DEFAULT_TIMEOUT_SECONDS,
@@ -409,7 +410,7 @@ class Family implements LinkedGroup, Peers, Relatives {
   async #change(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#waiting.add(resolve);
-    const timer = setTimeout(resolve, Math.min(milliseconds, 2 ** 31 - 1));
+    const timer = setTimeout(resolve, timerMilliseconds(milliseconds));
     signal?.addEventListener("abort", () => resolve(), { once: true });
     await promise;
     clearTimeout(timer);

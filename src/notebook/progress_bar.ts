@@ -3,6 +3,7 @@
 import { formatBytes, formatSeconds, formatSpeed, visibleText } from "../words/format.ts";
 import { inNotebook } from "../accounting/notebook_kernel.ts";
 import { NUMBER, OptionSet, requireKind, SIGNAL, TEXT } from "../words/options.ts";
+import { timerMilliseconds } from "../words/timer.ts";
 import {
   type ProgressState,
   type ProgressSurface,
@@ -121,7 +122,7 @@ export function progress(
       end();
       bar.finish();
     } else if (stallSeconds < Infinity) {
-      timer = setTimeout(sayStalled, 1000 * stallSeconds);
+      timer = setTimeout(sayStalled, timerMilliseconds(1000 * stallSeconds));
       Deno.unrefTimer(timer);
     }
   };
