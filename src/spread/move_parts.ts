@@ -1,6 +1,6 @@
 // Moves an array between the host and its parts on several devices, all links at once.
 
-import { hostDestination, hostSource } from "../buffers/host_elements.ts";
+import { floatsIn, hostDestination, hostSource } from "../buffers/host_elements.ts";
 import type { GpuBuffer } from "../buffers/gpu_buffer.ts";
 import { type DType, elementBytes } from "../dtype.ts";
 import type { PendingWork } from "../order/pending_work.ts";
@@ -138,8 +138,4 @@ function wideRows(
 
 function inBytes({ offset, length, pitch, rowCount }: ElementRows, bytes: number): Rows {
   return { offset: offset * bytes, rowBytes: length * bytes, pitch: pitch * bytes, rowCount };
-}
-
-function floatsIn({ buffer, byteOffset, byteLength }: HostBytes): Float32Array<ArrayBufferLike> {
-  return new Float32Array(buffer, byteOffset, byteLength / 4);
 }
