@@ -20,7 +20,7 @@ const TENSOR_COUNT = 64;
 /** The cases that arrays are compared with. */
 const CEILINGS: LinkCase[] = ["host_to_all_memcpy_ce", "all_to_host_memcpy_ce"];
 
-/** What nvbandwidth 0.8 measured between two H200s over 18 NVLinks, one way. */
+/** The result of nvbandwidth 0.8 between two H200s over 18 NVLinks, one way. */
 const NVBANDWIDTH_PEER = 394;
 
 const { largestBytes: byteLength, out, only } = await readFlags({ largestBytes: 4 * 2 ** 30 });
@@ -207,7 +207,7 @@ async function speedRow(
   { ceiling, share = 0, chain, count = SAMPLE_COUNT, bytes = byteLength }: {
     readonly ceiling: number;
     readonly share?: number;
-    /** What the host allows, where it is less than the links carry. */
+    /** The limit of the host, where it is less than the links carry. */
     readonly chain?: Reference | undefined;
     readonly count?: number;
     readonly bytes?: number;
