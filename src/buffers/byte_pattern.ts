@@ -8,7 +8,7 @@ import { type MemorySpan, queueCopy } from "../copies/copy.ts";
 import type { Action } from "../memory/host_memory.ts";
 
 /** The most bytes that go with the call. */
-export const MOST_PATTERN_BYTES = 1024;
+const MOST_PATTERN_BYTES = 1024;
 
 /** Bytes that one thread writes. */
 const THREAD_BYTES = 16;

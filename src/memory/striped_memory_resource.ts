@@ -27,7 +27,7 @@ export interface StripeOptions {
 }
 
 /** Checks the options above. */
-export const STRIPE_OPTIONS: OptionSet<StripeOptions> = new OptionSet({ stripeSize: SIZE });
+const STRIPE_OPTIONS: OptionSet<StripeOptions> = new OptionSet({ stripeSize: SIZE });
 
 const DEFAULT_STRIPE_BYTES = 32 * 2 ** 20;
 

@@ -4,7 +4,7 @@
 export type Verdict = { readonly value: number } | { readonly problem: string };
 
 /** Looks at every byte of a file. */
-export function judgeModel(bytes: Uint8Array<ArrayBuffer>): Verdict {
+function judgeModel(bytes: Uint8Array<ArrayBuffer>): Verdict {
   if (bytes.byteLength < 8) return { problem: `it has ${bytes.byteLength} bytes` };
   const length = Number(new DataView(bytes.buffer).getBigUint64(0, true));
   if (length === 0 || length > bytes.byteLength - 8) {
