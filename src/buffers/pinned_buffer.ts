@@ -1,17 +1,17 @@
 // Page-locked host memory as a typed array: the source and destination of queued copies.
 
+import type { DType } from "../dtype.ts";
+import { Allocation } from "../memory/allocation.ts";
+import { requireHostMemory, showToHost } from "../memory/host_bytes.ts";
+import { hostAddressOf, kindOf } from "../memory/resource_kind.ts";
+import { Parts } from "../words/parts.ts";
+import type { DeviceBufferRequest } from "./device_buffer.ts";
 import {
   ALLOCATE_LIKE,
   type AsTypeOptions,
   type GpuBuffer,
   type LikeOptions,
 } from "./gpu_buffer.ts";
-import type { DType } from "../dtype.ts";
-import { Parts } from "../words/parts.ts";
-import { Allocation } from "../memory/allocation.ts";
-import { requireHostMemory, showToHost } from "../memory/host_bytes.ts";
-import { hostAddressOf, kindOf } from "../memory/resource_kind.ts";
-import type { DeviceBufferRequest } from "./device_buffer.ts";
 import { HostBuffer } from "./host_buffer.ts";
 import { byteLengthOf, toShape } from "./shape.ts";
 

@@ -1,8 +1,8 @@
 // Paths of files: one absolute path for each file, however a program spells it, and the program's
 // permission for it. The C library follows links, and only after Deno has granted the path.
 
-import { ERRNO, PATH_MAX } from "../../ffi/host.ts";
 import { cString } from "../../ffi/c_strings.ts";
+import { ERRNO, PATH_MAX } from "../../ffi/host.ts";
 import { builtin } from "../words/builtin.ts";
 import { describeValue } from "../words/format.ts";
 import { lastErrno, openSystem, systemError } from "./system_error.ts";

@@ -1,8 +1,8 @@
 // Groups whose ranks have a process each, on one machine or several: they meet, start NCCL together, and
 // then watch each other over the connections that they met by.
 
-import { type NcclReceiver, type NcclWithWire, OWN_WIRE } from "../../ffi/nccl_library.ts";
 import { NCCL_UNIQUE_ID_BYTES } from "../../ffi/nccl_constants.ts";
+import { type NcclReceiver, type NcclWithWire, OWN_WIRE } from "../../ffi/nccl_library.ts";
 import type { DeviceAllocator } from "../buffers/device_allocator.ts";
 import { deviceUuid } from "../driver/device_uuid.ts";
 import { requireNoCapture } from "../order/capture.ts";

@@ -8,11 +8,11 @@ import {
 } from "../buffers/device_allocator.ts";
 import type { DeviceBuffer } from "../buffers/device_buffer.ts";
 import { countOf, type Shape, toShape } from "../buffers/shape.ts";
+import { fileNameOf, type FilePath } from "../disk/file_path.ts";
+import { FileReading, type OpenedFile } from "../disk/file_reading.ts";
 import { DTYPE, type DType, elementBytes } from "../dtype.ts";
 import { takeAfterCollection } from "../memory/out_of_memory.ts";
 import { streamOn } from "../order/stream_choice.ts";
-import { fileNameOf, type FilePath } from "../disk/file_path.ts";
-import { FileReading, type OpenedFile } from "../disk/file_reading.ts";
 import { uploadFrom } from "../transfer/file_transfer.ts";
 import { transfer } from "../transfer/host_transfer.ts";
 import type { TransferOptions } from "../transfer/pending_transfer.ts";

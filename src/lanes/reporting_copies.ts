@@ -3,8 +3,8 @@
 // writes into shared memory that the bytes are there. One call copies the bytes and then a word.
 
 import { findHost, openHost, SYS_PROCESS_VM_READV } from "../../ffi/host.ts";
-import { CAN_BE_TERMINATED } from "../order/waiting.ts";
 import { addressOf, type HostBytes } from "../memory/host_memory.ts";
+import { CAN_BE_TERMINATED } from "../order/waiting.ts";
 import { STATUS } from "./lane_program.ts";
 
 /** A copy, and the word that tells of its end. */

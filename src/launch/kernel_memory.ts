@@ -1,8 +1,8 @@
 // Memory as kernels take it: everything that has an address there says so itself, so that launches need
 // not know the kinds of buffers.
 
-import type { Access } from "../memory/stream_usage.ts";
 import type { MemorySpan } from "../copies/copy.ts";
+import type { Access } from "../memory/stream_usage.ts";
 
 /**
  * The name of the method by which memory gives itself to a kernel. It is no text, so that editors

@@ -1,7 +1,7 @@
 // Progress of any job, in a cell, on a terminal or in a log: the same call everywhere.
 
-import { formatBytes, formatSeconds, formatSpeed, visibleText } from "../words/format.ts";
 import { inNotebook } from "../accounting/notebook_kernel.ts";
+import { formatBytes, formatSeconds, formatSpeed, visibleText } from "../words/format.ts";
 import { NUMBER, OptionSet, requireKind, SIGNAL, TEXT } from "../words/options.ts";
 import { timerMilliseconds } from "../words/timer.ts";
 import {

@@ -4,14 +4,14 @@
 import type { DeviceAllocator } from "../buffers/device_allocator.ts";
 import type { DeviceBuffer } from "../buffers/device_buffer.ts";
 import { nameView } from "../buffers/view_names.ts";
+import type { DiskFile } from "../disk/disk_file.ts";
+import { fileNameOf } from "../disk/file_path.ts";
 import { elementBytes } from "../dtype.ts";
 import type { TensorEntry } from "../interop/safetensors/header.ts";
 import { type OpenShard, openShards } from "../interop/safetensors/open_shards.ts";
 import type { SafetensorsSource } from "../interop/safetensors/shards.ts";
 import { takeAfterCollection } from "../memory/out_of_memory.ts";
 import { type CudaStream, defaultStreamOf } from "../order/stream.ts";
-import type { DiskFile } from "../disk/disk_file.ts";
-import { fileNameOf } from "../disk/file_path.ts";
 import { type FileSection, uploadSections } from "../transfer/file_sections.ts";
 import { uploadFrom } from "../transfer/file_transfer.ts";
 import { transfer } from "../transfer/host_transfer.ts";

@@ -1,11 +1,11 @@
 // Moves an array between the host and its parts on several devices, all links at once.
 
-import { floatsIn, hostDestination, hostSource } from "../buffers/host_elements.ts";
 import type { GpuBuffer } from "../buffers/gpu_buffer.ts";
+import { floatsIn, hostDestination, hostSource } from "../buffers/host_elements.ts";
 import { type DType, elementBytes } from "../dtype.ts";
+import type { HostBytes } from "../memory/host_memory.ts";
 import type { PendingWork } from "../order/pending_work.ts";
 import { defaultStreamOf } from "../order/stream.ts";
-import type { HostBytes } from "../memory/host_memory.ts";
 import { type FollowingWork, type HostSide, transfer } from "../transfer/host_transfer.ts";
 import type { TransferOptions } from "../transfer/pending_transfer.ts";
 import { ProgressTotal } from "../transfer/progress_total.ts";

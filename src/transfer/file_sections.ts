@@ -1,11 +1,11 @@
 // Moves sections of open files into the memory of one device as one transfer: a model's tensors are mostly
 // too small for transfers of their own, each of which begins and ends with a ring that has nothing to do.
 
-import type { CudaStream } from "../order/stream.ts";
-import { cutBlock } from "./block_pieces.ts";
 import type { MemorySpan } from "../copies/copy.ts";
 import type { DiskFile } from "../disk/disk_file.ts";
 import { factsOf } from "../disk/file_facts.ts";
+import type { CudaStream } from "../order/stream.ts";
+import { cutBlock } from "./block_pieces.ts";
 import { readThroughRing, uploadFrom } from "./file_transfer.ts";
 import type { TransferOptions } from "./pending_transfer.ts";
 import type { Piece, RingRequest } from "./ring_transfer.ts";

@@ -7,11 +7,11 @@ import {
   allocationOf,
   type DeviceAllocator,
 } from "../../buffers/device_allocator.ts";
-import { nameView } from "../../buffers/view_names.ts";
 import type { DeviceBuffer } from "../../buffers/device_buffer.ts";
+import { nameView } from "../../buffers/view_names.ts";
+import { fileNameOf } from "../../disk/file_path.ts";
 import { contextOf } from "../../memory/memory_resource.ts";
 import { takeAfterCollection } from "../../memory/out_of_memory.ts";
-import { fileNameOf } from "../../disk/file_path.ts";
 import type { CudaStream } from "../../order/stream.ts";
 import { streamOn } from "../../order/stream_choice.ts";
 import { uploadFrom } from "../../transfer/file_transfer.ts";
