@@ -25,7 +25,7 @@ export interface ConversionSource extends StridedLayout {
   readonly dtype: DType;
 }
 
-/** Where the converted elements go, side by side. */
+/** The place of the converted elements, side by side. */
 export interface ConversionTarget {
   /** The memory. */
   readonly span: MemorySpan;

@@ -86,7 +86,7 @@ export class ReportingCopies {
     return openHost().readMemory(SYS_PROCESS_VM_READV, Deno.pid, to, 1n, to + 16n, 2n, 0n) === 2n;
   }
 
-  /** Where the value lies that is copied into words; after it the fields of a question. */
+  /** Index of the value that is copied into words; the fields of a question follow it. */
   get #doneField(): number {
     return this.#slotCount * FIELDS;
   }

@@ -34,7 +34,7 @@ interface Copy {
 interface Run {
   readonly copies: readonly Copy[];
   /**
-   * What counts: the first copy, which the others only load; all, over the time until the last is
+   * The copies that count: the first copy, which the others only load; all, over the time until the last is
    * done; or each over its own time.
    */
   readonly counts: "first" | "together" | "each";
