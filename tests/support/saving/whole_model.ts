@@ -1,6 +1,6 @@
 // Whether a file that saving_program.ts wrote is a whole model, without the kit's own reader.
 
-/** What a file is: a whole model of one value, or what is wrong with it. */
+/** A whole model of one value, or what is wrong with the file. */
 export type Verdict = { readonly value: number } | { readonly problem: string };
 
 /** Looks at every byte of a file. */
