@@ -53,7 +53,7 @@ async function copyRows(gpu: CudaDevice): Promise<BenchRow[]> {
   });
 }
 
-/** What small calls cost the host. */
+/** The cost of small calls for the host. */
 function callRows(gpu: CudaDevice): BenchRow[] {
   using word = gpu.pinned("uint32", 1);
   using target = gpu.zeros("uint32", 1);

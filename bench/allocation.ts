@@ -23,7 +23,7 @@ import { type BenchRow, median, report } from "./result_file.ts";
 const BLOCK_BYTES = 2 ** 20;
 const BATCH_COUNT = 21;
 
-/** What the two fast resources are compared with, each measured in the peers' run. */
+/** The calls that the two fast resources are compared with, each measured in the peers' run. */
 const PEERS = [
   { peer: "CuPy", method: "cupy.cuda.alloc" },
   { peer: "cuda.core", method: "Device.allocate, Buffer.close" },

@@ -11,12 +11,12 @@ const UNIT_BYTES = 512;
 /** Sizes go from 1 byte to this, each octave equally likely. */
 const LARGEST_EXPONENT = 26;
 
-/** How often all live blocks are compared with each other. */
+/** Steps between two comparisons of all live blocks with each other. */
 const OVERLAP_STEPS = 5_000;
 
-/** How a walk goes. */
+/** Options of a walk. */
 export interface WalkOptions {
-  /** How many allocations and frees. */
+  /** Number of allocations and frees. */
   readonly stepCount: number;
   /** Streams to allocate and free on, each equally likely. */
   readonly streams: readonly CudaStream[];
@@ -28,7 +28,7 @@ export interface WalkOptions {
   readonly onPause?: () => void;
 }
 
-/** What a walk found. */
+/** The result of a walk. */
 export interface WalkResult {
   /** Allocations that were refused for lack of memory. */
   readonly refusedCount: number;

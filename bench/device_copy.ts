@@ -9,7 +9,7 @@ import { DriverProgram } from "./peers/driver_program.ts";
 import { findResult, type PeerDocument } from "./peers/report.ts";
 import { type BenchRow, median, report } from "./result_file.ts";
 
-/** How often the C++ program and this one take turns. */
+/** Turns of the C++ program and of this one. */
 const ROUND_COUNT = 9;
 // As in the C++ program: bench/peers/driver/device_copy.hpp.
 const BATCH_COUNT = 101;
@@ -28,7 +28,7 @@ const APART = "two streams that share only what they read";
 const TOGETHER = "two streams that take turns to write the same bytes";
 const BATCH = `a copy of a batch of ${PAIR_COUNT}`;
 
-/** What one round found: seconds a call, by name. */
+/** The result of one round: seconds a call, by name. */
 type Round = Readonly<Record<string, number>>;
 
 const [resultPath] = readWords({ most: 1 });

@@ -14,7 +14,7 @@ const BATCH_COUNT = 101;
 const BATCH_COPIES = 200;
 const BYTE_LENGTH = 4096;
 const COPY_COUNTS = [1, 10, 100];
-/** How often the C++ program and this one take turns. */
+/** Turns of the C++ program and of this one. */
 const ROUND_COUNT = 5;
 
 /** The questions, by the name that the C++ program knows them by. */
@@ -30,7 +30,7 @@ const QUESTIONS = {
 
 type Question = keyof typeof QUESTIONS;
 
-/** What one round found: seconds a call. */
+/** The result of one round: seconds a call. */
 type Round = Readonly<Record<Question, number>>;
 
 const [resultPath] = readWords({ most: 1 });

@@ -3,7 +3,7 @@
 
 import { median } from "./result_file.ts";
 
-/** How much to measure. */
+/** The amount to measure. */
 export interface TurnOptions {
   /** Batches of each call, after one that warms up. */
   readonly batchCount: number;

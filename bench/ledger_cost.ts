@@ -34,7 +34,7 @@ class Entry implements LedgerEntry, Owner {
   lose(): void {}
 }
 
-/** What a program holds, as it holds a buffer. */
+/** An object that a program holds as it holds a buffer. */
 class Holder {
   readonly entry = new Entry();
 }

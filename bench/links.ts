@@ -20,11 +20,11 @@ const TENSOR_COUNT = 64;
 /** The cases that arrays are compared with. */
 const CEILINGS: LinkCase[] = ["host_to_all_memcpy_ce", "all_to_host_memcpy_ce"];
 
-/** What nvbandwidth 0.8 measured between two H200s over 18 NVLinks, one way. */
+/** The result of nvbandwidth 0.8 between two H200s over 18 NVLinks, one way. */
 const NVBANDWIDTH_PEER = 394;
 
 const { largestBytes: byteLength, out, only } = await readFlags({ largestBytes: 4 * 2 ** 30 });
-using gpus = CudaDevice.all({ driver: hasGpus() ? "cuda" : "simulated" });
+using gpus = CudaDevice.all({ driver: "auto" });
 const [first] = gpus;
 if (first === undefined) throw new Error("Cannot measure links: there is no device");
 console.log(Deno.inspect(gpus.topology()));
@@ -46,19 +46,11 @@ function isWanted(part: string): boolean {
   return only === undefined || only.includes(part);
 }
 
-function hasGpus(): boolean {
-  try {
-    return CudaDevice.count() > 0;
-  } catch {
-    return false;
-  }
-}
-
 /** The host itself, and the same chain of copies as the kit's in C++: what the host allows. */
 async function hostRows(): Promise<Record<"up" | "down", Reference | undefined>> {
   const limits = await hostLimits({
     byteLength: Math.min(byteLength, 2 ** 31),
-    kind: !hasGpus() ? "host" : isWanted("host") ? "all" : "chains",
+    kind: first?.isSimulated === true ? "host" : isWanted("host") ? "all" : "chains",
   });
   for (const { name, threads, value, samples } of limits) {
     rows.push({ name: `C++: ${name}, ${threads} threads`, value, unit: "GB/s", samples });
@@ -215,7 +207,7 @@ async function speedRow(
   { ceiling, share = 0, chain, count = SAMPLE_COUNT, bytes = byteLength }: {
     readonly ceiling: number;
     readonly share?: number;
-    /** What the host allows, where it is less than the links carry. */
+    /** The limit of the host, where it is less than the links carry. */
     readonly chain?: Reference | undefined;
     readonly count?: number;
     readonly bytes?: number;

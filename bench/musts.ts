@@ -1,4 +1,4 @@
-// What the kit promises itself, with the newest figure for each: writes bench/README.md from the files in
+// The kit's promises, with the newest figure for each: writes bench/README.md from the files in
 // bench/results/: `deno task bench:musts`. A test compares the page with the files.
 
 import { formatBytes } from "../mod.ts";
@@ -10,7 +10,7 @@ import type { BenchResult, BenchRow } from "./result_file.ts";
 const RESULTS = new URL("results/", import.meta.url);
 const PAGE = new URL("README.md", import.meta.url);
 
-/** One promise, and what the newest file says about it. */
+/** One promise, and the figure of the newest file. */
 interface Must {
   readonly what: string;
   readonly promise: string;

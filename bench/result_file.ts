@@ -1,40 +1,40 @@
-// How a bench of ours tells what it found: rows on the console, and a JSON file with provenance.
+// The results of a bench: rows on the console, and a JSON file with provenance.
 
 import type { CudaDevice } from "../mod.ts";
 import type { Provenance } from "../src/notebook/mod.ts";
 import { formatTable } from "../src/words/text_table.ts";
 
-/** What a value is compared with, in the same unit. */
+/** A value beside the measured one, in the same unit. */
 export interface Reference {
-  /** What it is. */
+  /** Its name. */
   readonly name: string;
-  /** What was found for it. */
+  /** The value. */
   readonly value: number;
-  /** What the value is the median of. */
+  /** The samples whose median the value is. */
   readonly samples?: readonly number[];
 }
 
 /** One line of a bench. */
 export interface BenchRow {
-  /** What was measured. */
+  /** Name of the measurement. */
   readonly name: string;
-  /** What was found. */
+  /** The result. */
   readonly value: number;
-  /** In which unit: seconds, GB/s (1 GB = 10^9 bytes), bytes, a ratio, or how many. */
+  /** Its unit: seconds, GB/s (1 GB = 10^9 bytes), bytes, a ratio, or a count. */
   readonly unit: "s" | "GB/s" | "bytes" | "ratio" | "count";
-  /** What it is compared with. */
+  /** The value that it is compared with. */
   readonly reference?: Reference | undefined;
-  /** What the value is the median of. */
+  /** The samples whose median the value is. */
   readonly samples?: readonly number[];
-  /** What the project promises, such as `"at least 0.99 of C++"`, and whether it held. */
+  /** The project's promise, such as `"at least 0.99 of C++"`, and whether it held. */
   readonly promise?: { readonly text: string; readonly holds: boolean };
 }
 
-/** What a bench measured in one run on one machine. */
+/** The results of one run on one machine. */
 export interface BenchResult extends Provenance {
   /** Logical CPU cores that the process could use. */
   readonly coreCount: number;
-  /** What was measured. */
+  /** The measurements. */
   readonly rows: readonly BenchRow[];
 }
 

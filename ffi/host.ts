@@ -61,7 +61,8 @@ const IMMEDIATE = {
   fallocate: { parameters: ["i32", "i32", "i64", "i64"], result: "i32" },
   // int close(int fd)
   close: { parameters: ["i32"], result: "i32" },
-  // long process_vm_readv(pid_t pid, const struct iovec *local_iov, unsigned long liovcnt,
+  // long syscall(long number, ...), for SYS_process_vm_readv:
+  // ssize_t process_vm_readv(pid_t pid, const struct iovec *local_iov, unsigned long liovcnt,
   //     const struct iovec *remote_iov, unsigned long riovcnt, unsigned long flags)
   readMemory: {
     name: "syscall",
@@ -104,6 +105,7 @@ const ELSEWHERE = {
     result: "i32",
     nonblocking: true,
   },
+  // long syscall(long number, ...), for SYS_futex:
   // long futex(uint32_t *uaddr, int op, uint32_t val, const struct timespec *timeout,
   //     uint32_t *uaddr2, uint32_t val3), and an argument that the kernel never sees: Deno keeps the
   //     memory of an array that a pending call was given, also when the array is moved away.
@@ -120,9 +122,9 @@ const ELSEWHERE = {
     result: "isize",
     nonblocking: true,
   },
-  // long process_vm_readv(pid_t pid, const struct iovec *local_iov, unsigned long liovcnt,
-  //     const struct iovec *remote_iov, unsigned long riovcnt, unsigned long flags), and an argument
-  //     whose memory Deno keeps
+  // long syscall(long number, ...), for SYS_process_vm_readv, and an argument whose memory Deno keeps:
+  // ssize_t process_vm_readv(pid_t pid, const struct iovec *local_iov, unsigned long liovcnt,
+  //     const struct iovec *remote_iov, unsigned long riovcnt, unsigned long flags)
   readMemoryKeepingNonblocking: {
     name: "syscall",
     parameters: ["isize", "i32", "u64", "u64", "u64", "u64", "u64", "buffer"],
@@ -426,6 +428,7 @@ export function hostLibrary(): string {
 
 /** Opens the C library where it can be used without a prompt; undefined where it cannot. */
 export function findHost(): HostApi | undefined {
+  if (HOST_NAMES.length === 0) return undefined; // at once: transfers ask for each array
   try {
     host ??= bindHost({ prompts: false });
     return host.api;

@@ -1,9 +1,9 @@
 // The system's loader: libraries whose names the whole process sees, and addresses of functions. Its
 // calls are in the C library since glibc 2.34, and in a library of its own before.
 
+import { cString } from "./c_strings.ts";
 import { HOST_NAMES } from "./host.ts";
 import { openLibrary } from "./library.ts";
-import { cString } from "./pointers.ts";
 
 const LOADER = {
   // void *dlopen(const char *filename, int flags)

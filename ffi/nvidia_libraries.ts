@@ -45,13 +45,13 @@ export const NVIDIA_LIBRARIES = {
 /** Name of a library that can be looked for. */
 export type NvidiaLibrary = keyof typeof NVIDIA_LIBRARIES;
 
-/** Where a library is. */
+/** The place of a library. */
 export interface FoundLibrary {
   /** Its file; undefined when none was seen, which the permissions may be the reason of. */
   readonly path: string | undefined;
   /** The path, size and time that tell this file from others. */
   readonly identity: string | undefined;
-  /** Which place it was found in. */
+  /** Name of the place that it was found in. */
   readonly place: string | undefined;
   /** Names to open when none was seen: the system may know more folders. */
   readonly tried: readonly string[];
@@ -73,7 +73,7 @@ const SYSTEM_FOLDERS = [
   "/lib64",
 ];
 
-/** Where the system's Pythons keep packages. */
+/** The folders in which the system's Pythons keep packages. */
 const PYTHON_ROOTS = ["/usr/local/lib", "/usr/lib", "/opt/conda/lib"];
 
 const known = new Map<NvidiaLibrary, FoundLibrary>();

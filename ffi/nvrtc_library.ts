@@ -2,8 +2,8 @@
 // driver brings.
 
 import type { DriverApi } from "./cuda.ts";
-import { findLibrary, type FoundLibrary, NVIDIA_LIBRARIES } from "./nvidia_libraries.ts";
 import { LibraryError, openLibrary } from "./library.ts";
+import { findLibrary, type FoundLibrary, NVIDIA_LIBRARIES } from "./nvidia_libraries.ts";
 import { NVRTC, type NvrtcApi } from "./nvrtc.ts";
 
 /** The name under which a table of driver functions offers a compiler of its own. */

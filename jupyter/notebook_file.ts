@@ -1,6 +1,6 @@
 // A notebook as a file: reading it, writing it, and the parts of the format that are used here.
 
-/** What a cell left below it; the fields depend on the type. */
+/** The output of a cell; the fields depend on the type. */
 export interface CellOutput {
   readonly output_type: "stream" | "display_data" | "execute_result" | "error";
   /** The stream's name: `"stdout"` or `"stderr"`. */

@@ -18,14 +18,14 @@ import { findPython, jupyterEnvironment, stopWith, WORK_FOLDER } from "./python.
 /** One thing that must hold of an executed notebook. */
 interface Check {
   readonly name: string;
-  /** What is wrong; empty when nothing is. */
+  /** The faults that were found; empty when there are none. */
   readonly faults: readonly string[];
 }
 
 const EXECUTED = new URL("executed/", WORK_FOLDER);
 const EXECUTE = fileURLToPath(new URL("./execute.py", import.meta.url));
 
-/** What the table of live objects says when nothing is left. */
+/** The words of the table of live objects when nothing is left. */
 const NOTHING_LIVE = "0 live";
 
 /** Lets Jupyter run the notebooks; false when it could not write all of them. */

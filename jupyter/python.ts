@@ -10,7 +10,7 @@ export const WORK_FOLDER = new URL("../.jupyter/", import.meta.url);
 /** The Python that `deno task jupyter` makes. */
 const OWN_PYTHON = fileURLToPath(new URL("venv/bin/python", WORK_FOLDER));
 
-/** Where Jupyter finds the kernel of this project, which is interrupted by message. */
+/** The folder in which Jupyter finds the kernel of this project, which is interrupted by message. */
 const KERNELS = fileURLToPath(new URL("./", import.meta.url));
 
 /**

@@ -11,7 +11,7 @@ import {
   readNotebook,
 } from "./notebook_file.ts";
 
-/** What V8 says of a value; only objects have an id. */
+/** The description of a value by V8; only objects have an id. */
 interface RemoteValue {
   readonly value?: unknown;
   readonly description?: string;
@@ -23,7 +23,7 @@ interface Evaluation {
   readonly exceptionDetails?: { readonly exception?: RemoteValue };
 }
 
-/** How notebooks name the kit; here it is this checkout, as for others it is a URL. */
+/** The line by which notebooks name the kit; here it is this checkout, as for others it is a URL. */
 const KIT_LINE = 'const vramkit = "..";';
 
 /** Shows a cell's result, as the kernel does. */

@@ -45,7 +45,7 @@ export async function bundleProgram(): Promise<string> {
 }
 
 /** Returns the text of `vramkit.d.ts`. The first time it needs the network. */
-export async function bundleTypes(): Promise<string> {
+async function bundleTypes(): Promise<string> {
   using source = new EntrySource();
   await import(TYPESCRIPT); // the others take the version that is there
   const { rollup } = await import(ROLLUP) as Rollup;

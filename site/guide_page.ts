@@ -36,7 +36,7 @@ export function titleOf(source: string): string {
   return heading.replaceAll(/[`*]/g, "");
 }
 
-/** Which part of the menu a text belongs to. */
+/** Returns the part of the menu to which a text belongs. */
 export function sectionOf(source: string): string {
   if (source.startsWith("notebooks/")) return "Notebooks";
   return source.startsWith("docs/") || source === "README.md" ? "Guides" : "Project";

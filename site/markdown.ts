@@ -4,7 +4,7 @@ import hljs from "npm:highlight.js@11.12.0/lib/common";
 import { Marked, type Tokens } from "npm:marked@18.2.1";
 import { escapeHtml, headingAnchor, textOf } from "./html.ts";
 
-/** Where things lead from the page that is written. */
+/** The addresses of things, seen from the page that is written. */
 export interface MarkdownLinks {
   /** The address that a link of the text has in the site; nothing for what has no page. */
   readonly address: (href: string) => string | undefined;

@@ -8,7 +8,7 @@ import { parameterKey, substitute, type Substitution } from "./types.ts";
 /** A member as a page shows it. */
 export interface Member {
   readonly name: string;
-  /** Where it is on its page, without the `#`. */
+  /** The place on its page, without the `#`. */
   readonly anchor: string;
   readonly group: MemberGroup;
   /** Its overloads, or what it is. */

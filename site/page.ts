@@ -8,7 +8,7 @@ export interface Page {
   readonly path: string;
   /** Title in the browser's tab and in search. */
   readonly title: string;
-  /** Which part of the site it belongs to: the menu opens that part. */
+  /** The part of the site to which it belongs: the menu opens that part. */
   readonly section: string;
   /** Content between the menu and the list of headings. */
   readonly body: string;
@@ -28,6 +28,6 @@ export interface Found {
   readonly kind: string;
   /** The sentence that is shown. */
   readonly text: string;
-  /** Where it leads. */
+  /** The address to which it leads. */
   readonly address: string;
 }

@@ -8,7 +8,7 @@ import { sourcesUnder } from "./project.ts";
 export interface Entry {
   /** Specifier in programs, such as `"vramkit/notebook"`. */
   readonly specifier: string;
-  /** Where its pages lie, such as `"reference/notebook/"`. */
+  /** The folder of its pages, such as `"reference/notebook/"`. */
   readonly folder: string;
   /** The comment at its top. */
   readonly comment: DocComment;

@@ -51,7 +51,7 @@ export class TextPages {
   }
 }
 
-/** Where the page of a text lies: a README is the first page of its folder. */
+/** Returns the place of a text's page: a README is the first page of its folder. */
 function placeOf(source: string): string {
   return source.toLowerCase().replace(/readme\.md$/, "index.html").replace(
     /\.(md|ipynb)$/,

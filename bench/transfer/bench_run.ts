@@ -1,4 +1,4 @@
-// What every transfer bench does alike: its flags, the ceiling of the bus, samples, peers beside it.
+// The common part of the transfer benches: flags, the ceiling of the bus, samples, peers beside it.
 
 import { type CudaDevice, formatBytes, parseBytes } from "../../mod.ts";
 import type { CopyDirection } from "../../src/notebook/mod.ts";
@@ -13,13 +13,13 @@ export const SEED = 7;
 /** The largest copy that the ceiling is measured with. */
 const CEILING_BYTES = 2 ** 28;
 
-/** What a transfer bench was asked for. */
+/** The flags of a transfer bench. */
 export interface BenchFlags {
   /** The most bytes that one transfer moves. */
   readonly largestBytes: number;
-  /** What other libraries reached on this machine. */
+  /** The results of other libraries on this machine. */
   readonly peers: PeerReport | undefined;
-  /** Where to write the results file. */
+  /** Path of the results file. */
   readonly out: string | undefined;
   /** The parts of the bench that are wanted; all of them when left out. */
   readonly only: readonly string[] | undefined;
@@ -38,7 +38,7 @@ export async function readFlags(defaults: { largestBytes: number }): Promise<Ben
   };
 }
 
-/** What page-locked memory reaches in one direction, by events: the bus as it is today, in GB/s. */
+/** Measures page-locked memory in one direction, by events: the speed of the bus today, in GB/s. */
 export async function pinnedCeiling(
   gpu: CudaDevice,
   options: { readonly largestBytes: number; readonly direction?: CopyDirection },
@@ -53,7 +53,7 @@ export async function pinnedCeiling(
   return points[0]?.gigabytesPerSecond ?? NaN;
 }
 
-/** Runs something `count` times and tells the median seconds; `afterEach` is not timed. */
+/** Runs something `count` times and returns the median seconds; `afterEach` is not timed. */
 export async function medianSeconds(
   count: number,
   run: () => unknown,
@@ -98,7 +98,7 @@ export function ceilingRow(
   return { ...row, promise: { text, holds: value >= share * ceiling } };
 }
 
-/** What the peers reached in a case that takes seconds, as speeds; `byteLength` picks the size. */
+/** Returns the peers' results of a case as speeds; `byteLength` picks the size. */
 export function peerRows(
   peers: PeerReport | undefined,
   query: { readonly name: string; readonly byteLength?: number; readonly ceiling: number },

@@ -21,7 +21,7 @@ const SAMPLE_COUNT = 7;
 /** Transfers before anything but the first is timed, so that lanes run. */
 const WARM_COUNT = 32;
 const TENSOR_COUNT = 300;
-/** How many times as large as the file the model is. */
+/** Size of the model, in times the file's. */
 const MODEL_TIMES = 2;
 
 const { largestBytes, peers, out } = await readFlags({ largestBytes: 2 ** 30 });

@@ -17,7 +17,7 @@ const NEVER_BEHIND = 1 / 1.1;
 const WARM_COUNT = 20;
 /** Batches of each way. */
 const BATCH_COUNT = 11;
-/** What one batch moves at least, in calls that follow each other. */
+/** Bytes that one batch moves at least, in calls that follow each other. */
 const BATCH_BYTES = 2 ** 28;
 
 const { largestBytes, peers, out } = await readFlags({ largestBytes: 2 ** 30 });
@@ -40,7 +40,7 @@ for (let byteLength = 4; byteLength <= largestBytes; byteLength *= 2) {
 rows.push(...await wholeRows());
 await report(gpu, rows, out);
 
-/** What a program that uploads once or twice gets, before anything is warm. */
+/** Measures a program's first two uploads, before anything is warm. */
 async function firstRows(): Promise<BenchRow[]> {
   const found: BenchRow[] = [];
   for (const name of ["first upload of the process", "second upload of the process"]) {
@@ -106,7 +106,7 @@ async function rowsFor(byteLength: number): Promise<BenchRow[]> {
   return found;
 }
 
-/** How many times as fast as the driver's own call the project promises to be; on few cores, no slower. */
+/** Returns the promised speed, in times the driver's own call; on few cores, no slower. */
 function promisedTimes(direction: string, byteLength: number): number {
   if (navigator.hardwareConcurrency < MANY_CORES) return NEVER_BEHIND;
   const mebibytes = byteLength / 2 ** 20;

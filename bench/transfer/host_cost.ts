@@ -11,7 +11,7 @@ const TRANSFER_COUNT = 1000;
 const TIMER_MILLISECONDS = 10;
 const MOST_LATE_SECONDS = 0.015;
 const MOST_HOST_BYTES = 160 * 2 ** 20;
-/** What other programs may take or give back on the device meanwhile. */
+/** Memory that other programs may take or give back on the device meanwhile. */
 const DEVICE_NOISE_BYTES = 2 ** 21;
 
 const { largestBytes, out } = await readFlags({ largestBytes: 2 ** 32 });

@@ -9,7 +9,7 @@ import { medianSeconds, peerRows, pinnedCeiling, readFlags, SEED, verify } from 
 
 const ARRAY_BYTES = 16 * 2 ** 10;
 const SAMPLE_COUNT = 31;
-/** How many times as fast as one call each the project promises to be. */
+/** The promised speed, in times one call each. */
 const PROMISED_TIMES = 5;
 
 const { largestBytes, peers, out } = await readFlags({ largestBytes: 1000 * ARRAY_BYTES });

@@ -12,7 +12,7 @@ import {
   ncclRedOp,
   ncclResult,
 } from "../nccl_constants.ts";
-import { cString } from "../pointers.ts";
+import { cString } from "../c_strings.ts";
 import { bytesOf, type Cell, put32, put64 } from "./calls/cells.ts";
 import { Refusal } from "./errors.ts";
 import { Clique, Communicator } from "./model/communicator.ts";

@@ -1,7 +1,7 @@
 // The compiler of a simulated machine: it reads which kernels a text of CUDA C++ declares and what
 // their parameters are, and writes PTX with nothing in them. Kernels there are JavaScript.
 
-import { cString, readCString } from "../pointers.ts";
+import { cString, readCString } from "../c_strings.ts";
 import { NVRTC, type NvrtcApi, nvrtcResult } from "../nvrtc.ts";
 import { bytesOf, type Cell, get64, getText, put32, put64 } from "./calls/cells.ts";
 

@@ -1,10 +1,10 @@
 // Bars of the speeds of a run of benches: a panel for each direction, a group of bars for each size.
 
 import type { Layout } from "npm:@types/plotly.js@3.0.14";
-import { formatBytes } from "../words/format.ts";
 import { Figure } from "../notebook/figure.ts";
 import type { Trace } from "../notebook/plot_data.ts";
 import { hueAt, patternAt, plainAxis, plotFrame, RULE_COLOR } from "../notebook/plot_frame.ts";
+import { formatBytes } from "../words/format.ts";
 import type { BenchDirection } from "./bench_name.ts";
 import type { BenchRun, BenchSpeed } from "./bench_results.ts";
 

@@ -61,7 +61,7 @@ export async function main(args: readonly string[]): Promise<number> {
 }
 
 /** Writes a run as tables of GB/s, one for each device. */
-export function describeRun(run: BenchRun): string {
+function describeRun(run: BenchRun): string {
   const devices = Map.groupBy(run.speeds, ({ device }) => device);
   const parts = [...devices].map(([device, speeds]) => {
     const sizes = [...new Set(speeds.map(({ byteLength }) => byteLength))].sort((a, b) => a - b);

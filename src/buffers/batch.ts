@@ -1,7 +1,7 @@
 // Copies between many buffers in one go: the checks, and the spans for the layer below.
 
-import type { CudaStream } from "../order/stream.ts";
 import { queueCopyBatch } from "../copies/copy_batch.ts";
+import type { CudaStream } from "../order/stream.ts";
 import { describeValue } from "../words/format.ts";
 import { GpuBuffer } from "./gpu_buffer.ts";
 

@@ -1,14 +1,14 @@
 // The same bytes again and again, over memory of any size: a short pattern goes to the GPU with the
 // call, a longer one lies there already and is copied, twice as much each time.
 
+import { type MemorySpan, queueCopy } from "../copies/copy.ts";
 import { u64 } from "../launch/kernel_number.ts";
 import { launchReady, writing } from "../launch/ready_kernels.ts";
-import type { CudaStream } from "../order/stream.ts";
-import { type MemorySpan, queueCopy } from "../copies/copy.ts";
 import type { Action } from "../memory/host_memory.ts";
+import type { CudaStream } from "../order/stream.ts";
 
 /** The most bytes that go with the call. */
-export const MOST_PATTERN_BYTES = 1024;
+const MOST_PATTERN_BYTES = 1024;
 
 /** Bytes that one thread writes. */
 const THREAD_BYTES = 16;

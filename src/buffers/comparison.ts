@@ -1,13 +1,13 @@
 // Comparing and summing up on the GPU, so that only a result of 8 bytes comes to the host.
 
-import { launchReady, reading, writing } from "../launch/ready_kernels.ts";
+import type { MemorySpan } from "../copies/copy.ts";
+import { queueFill } from "../copies/fill.ts";
 import { u64 } from "../launch/kernel_number.ts";
+import { launchReady, reading, writing } from "../launch/ready_kernels.ts";
 import { Allocation } from "../memory/allocation.ts";
 import { defaultDeviceResource } from "../memory/resource_choice.ts";
 import { requireUncaptured } from "../order/capture.ts";
 import type { CudaStream } from "../order/stream.ts";
-import type { MemorySpan } from "../copies/copy.ts";
-import { queueFill } from "../copies/fill.ts";
 import { readElement } from "./element_access.ts";
 
 /** The index that the kernels leave where nothing differs. */

@@ -1,10 +1,10 @@
 // Elements of one type as another, converted on the GPU: the checks, and the arguments of the kernels.
 
+import { checkApart, type MemorySpan } from "../copies/copy.ts";
 import { type DType, elementBytes } from "../dtype.ts";
 import { u32, u64 } from "../launch/kernel_number.ts";
 import { launchReady, reading, writing } from "../launch/ready_kernels.ts";
 import type { CudaStream } from "../order/stream.ts";
-import { checkApart, type MemorySpan } from "../copies/copy.ts";
 import { countOf } from "./shape.ts";
 import type { StridedLayout } from "./strides.ts";
 
@@ -25,7 +25,7 @@ export interface ConversionSource extends StridedLayout {
   readonly dtype: DType;
 }
 
-/** Where the converted elements go, side by side. */
+/** The place of the converted elements, side by side. */
 export interface ConversionTarget {
   /** The memory. */
   readonly span: MemorySpan;

@@ -1,9 +1,9 @@
 // Reads and writes of single elements. Each is a transfer of its own and waits for the GPU: fine
 // for looking at a result, a thousand times too slow for a loop.
 
+import type { MemorySpan } from "../copies/copy.ts";
 import { type DType, elementBytes, type ScalarOf } from "../dtype.ts";
 import type { CudaStream } from "../order/stream.ts";
-import type { MemorySpan } from "../copies/copy.ts";
 import { transfer } from "../transfer/host_transfer.ts";
 import { elementOf, scalarOf } from "./element.ts";
 

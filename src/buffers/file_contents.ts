@@ -1,16 +1,16 @@
 // A part of a file that fills new memory when it is first used: read at that moment, and not before.
 
-import type { Allocation } from "../memory/allocation.ts";
-import { requireNoCapture } from "../order/capture.ts";
-import type { CudaStream } from "../order/stream.ts";
 import type { MemorySpan } from "../copies/copy.ts";
 import type { DiskFile } from "../disk/disk_file.ts";
 import { type FilePath, pathOf } from "../disk/file_path.ts";
 import { FileReading, type OpenedFile } from "../disk/file_reading.ts";
+import { reworded } from "../disk/system_error.ts";
+import type { Allocation } from "../memory/allocation.ts";
+import { requireNoCapture } from "../order/capture.ts";
+import type { CudaStream } from "../order/stream.ts";
 import { uploadFrom } from "../transfer/file_transfer.ts";
 import { transferSync } from "../transfer/host_transfer.ts";
 import type { TransferOptions } from "../transfer/pending_transfer.ts";
-import { reworded } from "../disk/system_error.ts";
 import { checkSize, messageOf } from "../words/format.ts";
 
 /** Bytes that a blocking load reads at a time. */

@@ -3,27 +3,29 @@
 
 import { nextId } from "../accounting/ids.ts";
 import { type LiveKind, nameOf } from "../accounting/ledger.ts";
-import type { Context } from "../driver/context.ts";
+import { type MemorySpan, queueCopy, streamForCopy } from "../copies/copy.ts";
+import { queueFill } from "../copies/fill.ts";
+import type { FilePath } from "../disk/file_path.ts";
 import {
   DLPACK_OPTIONS,
   type DLPackOptions,
   type DLPackTensor,
   makeTensor,
 } from "../dlpack/dlpack_tensor.ts";
+import type { Context } from "../driver/context.ts";
 import { type ArrayOf, DTYPE, type DType, elementBytes, type ScalarOf } from "../dtype.ts";
 import { KERNEL_MEMORY, type KernelMemory, reaches } from "../launch/kernel_memory.ts";
 import type { Allocation } from "../memory/allocation.ts";
+import { bytesOf, type HostMemory } from "../memory/host_memory.ts";
 import type { MemoryResource } from "../memory/memory_resource.ts";
 import { isStripedOver } from "../memory/striped_memory_resource.ts";
 import { saveNpyFile } from "../numpy/save_npy.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { STREAM, STREAM_CHOICE, type StreamChoice, streamOn } from "../order/stream_choice.ts";
+import { type HandedOver, handOverMemory } from "../sharing/hand_over.ts";
+import { shareMemory } from "../sharing/share_memory.ts";
 import { ArrayPlace } from "../transfer/array_uses.ts";
-import { type MemorySpan, queueCopy, streamForCopy } from "../copies/copy.ts";
-import type { FilePath } from "../disk/file_path.ts";
 import { writeFileFrom } from "../transfer/file_transfer.ts";
-import { queueFill } from "../copies/fill.ts";
-import { bytesOf, type HostMemory } from "../memory/host_memory.ts";
 import {
   type HostSide,
   type HostTransfer,
@@ -43,21 +45,19 @@ import { NUMBER, type OptionKind, OptionSet, requireKind, TEXT } from "../words/
 import { Parts, partsOf } from "../words/parts.ts";
 import type { MemoryTicket } from "../words/ticket.ts";
 import { notOnGpu, refuseIndices } from "./array_habits.ts";
+import { queuePattern, queueRepeats } from "./byte_pattern.ts";
 import { checksumOf, firstDifferentByte } from "./comparison.ts";
 import { CONVERT, type NamedLayout, queueConversion } from "./conversion.ts";
 import type { DeviceBufferRequest } from "./device_buffer.ts";
 import { elementOf } from "./element.ts";
 import { readElement, writeElement } from "./element_access.ts";
-import { queuePattern, queueRepeats } from "./byte_pattern.ts";
 import { hostDestination, hostSource, patternBytes } from "./host_elements.ts";
 import { type BufferImage, drawImage, IMAGE_OPTIONS, type ImageOptions } from "./image.ts";
 import { countOf, formatShape, type Shape, toShape } from "./shape.ts";
 import { StridedView } from "./strided_view.ts";
 import { contiguousStrides, STRIDED_LAYOUT, type StridedLayout, transposed } from "./strides.ts";
-import { viewNameOf } from "./view_names.ts";
-import { type HandedOver, handOverMemory } from "../sharing/hand_over.ts";
-import { shareMemory } from "../sharing/share_memory.ts";
 import { type BufferSummary, summarise } from "./summary.ts";
+import { viewNameOf } from "./view_names.ts";
 import {
   checkChunk,
   checkSplit,

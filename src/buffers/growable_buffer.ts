@@ -1,24 +1,22 @@
 // Device memory that grows and shrinks in place: its address, kernels' pointers and views stay
 // valid.
 
+import type { MemorySpan } from "../copies/copy.ts";
 import { take32 } from "../driver/driver.ts";
 import { type DType, elementBytes } from "../dtype.ts";
 import { Allocation } from "../memory/allocation.ts";
 import type { DeviceAccess } from "../memory/device_access.ts";
+import type { HostMemory } from "../memory/host_memory.ts";
 import { contextOf, type ContextOwner } from "../memory/memory_resource.ts";
 import { takeWithinLimits } from "../memory/out_of_memory.ts";
 import type { VirtualMemoryResource } from "../memory/virtual_memory_resource.ts";
 import type { VirtualRange, VirtualRangeRequest } from "../memory/virtual_range.ts";
 import type { CudaStream } from "../order/stream.ts";
-import type { MemorySpan } from "../copies/copy.ts";
-import type { HostMemory } from "../memory/host_memory.ts";
 import type { StreamTarget } from "../transfer/staged_writer.ts";
+import type { TransferChoice } from "../transfer/transfer_choice.ts";
 import { writableInto } from "../transfer/web_streams.ts";
 import { CudaError, CudaUnavailableError, DisposedError, isOutOfMemory } from "../words/errors.ts";
 import { type ByteSize, formatBytes, parseBytes } from "../words/format.ts";
-import type { TransferChoice } from "../transfer/transfer_choice.ts";
-import { setElements } from "./set_elements.ts";
-import type { HostValues } from "./host_values.ts";
 import { Parts } from "../words/parts.ts";
 import type { DeviceBufferRequest } from "./device_buffer.ts";
 import {
@@ -31,6 +29,8 @@ import {
   streamFor,
   type Uploadable,
 } from "./gpu_buffer.ts";
+import type { HostValues } from "./host_values.ts";
+import { setElements } from "./set_elements.ts";
 import { byteLengthOf, type Shape, toShape } from "./shape.ts";
 
 /** Options for allocating a growable buffer. */

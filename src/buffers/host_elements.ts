@@ -146,7 +146,10 @@ function isFloat32(memory: HostMemory): boolean {
   return ArrayBuffer.isView(memory) && dtypeOf(memory) === "float32";
 }
 
-function floatsIn({ buffer, byteOffset, byteLength }: HostBytes): Float32Array<ArrayBufferLike> {
+/** Shows bytes as floats of 32 bits. */
+export function floatsIn(
+  { buffer, byteOffset, byteLength }: HostBytes,
+): Float32Array<ArrayBufferLike> {
   return new Float32Array(buffer, byteOffset, byteLength / 4);
 }
 

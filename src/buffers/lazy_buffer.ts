@@ -1,12 +1,12 @@
 // Device memory that is allocated on first use, for plans that name more buffers than they use.
 
 import { nameOf } from "../accounting/ledger.ts";
+import type { MemorySpan } from "../copies/copy.ts";
+import type { FilePath } from "../disk/file_path.ts";
 import type { DType } from "../dtype.ts";
 import { LazyAllocation } from "../memory/lazy_allocation.ts";
 import { kindOf } from "../memory/resource_kind.ts";
 import { requireNoCapture } from "../order/capture.ts";
-import type { MemorySpan } from "../copies/copy.ts";
-import type { FilePath } from "../disk/file_path.ts";
 import type { TransferOptions } from "../transfer/pending_transfer.ts";
 import { TRANSFER_OPTIONS, type TransferChoice } from "../transfer/transfer_choice.ts";
 import { DisposedError } from "../words/errors.ts";

@@ -93,7 +93,7 @@ export class ManagedBuffer<D extends DType = DType> extends HostBuffer<D> {
     return this;
   }
 
-  /** Returns a view of the same bytes as another element type; see {@link HostBuffer.as}. */
+  /** Returns a view of the same bytes as another element type; see {@link GpuBuffer.as}. */
   override as<E extends DType>(dtype: E): ManagedBuffer<E> {
     return super.as(dtype) as ManagedBuffer<E>;
   }

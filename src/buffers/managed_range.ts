@@ -7,12 +7,12 @@ import {
   CUmemLocationType,
 } from "../../ffi/constants.ts";
 import { CUmemLocation } from "../../ffi/structs.ts";
+import type { MemorySpan } from "../copies/copy.ts";
 import { Context } from "../driver/context.ts";
 import { requireUnrecorded } from "../memory/captured_memory.ts";
 import { queueInOrder } from "../memory/in_order.ts";
 import type { ContextOwner } from "../memory/memory_resource.ts";
 import { type CudaStream, queueOf } from "../order/stream.ts";
-import type { MemorySpan } from "../copies/copy.ts";
 import { CudaUnavailableError } from "../words/errors.ts";
 import { describeValue } from "../words/format.ts";
 

@@ -3,10 +3,10 @@
 
 import type { ArrayOf, DType, HostArray } from "../dtype.ts";
 import { dtypeOf, elementBytes } from "../dtype.ts";
+import { bytesOf, type HostMemory } from "../memory/host_memory.ts";
 import { takeAfterCollection } from "../memory/out_of_memory.ts";
 import { streamOn } from "../order/stream_choice.ts";
 import { ArrayPlace, type ArrayUse } from "../transfer/array_uses.ts";
-import { bytesOf, type HostMemory } from "../memory/host_memory.ts";
 import { alignPacked } from "../transfer/pack.ts";
 import type { TransferOptions } from "../transfer/pending_transfer.ts";
 import { TRANSFER_KINDS, type TransferChoice } from "../transfer/transfer_choice.ts";

@@ -5,8 +5,8 @@ import { take32 } from "../driver/driver.ts";
 import type { BitsOf, DType } from "../dtype.ts";
 import { Allocation } from "../memory/allocation.ts";
 import { showToHost } from "../memory/host_bytes.ts";
-import type { MappedHostMemoryResource } from "../memory/mapped_host_memory_resource.ts";
 import { addressOf } from "../memory/host_memory.ts";
+import type { MappedHostMemoryResource } from "../memory/mapped_host_memory_resource.ts";
 import { Parts } from "../words/parts.ts";
 import type { DeviceBufferRequest } from "./device_buffer.ts";
 import {
@@ -104,7 +104,7 @@ export class MappedBuffer<D extends DType = DType> extends HostBuffer<D> {
     return { portable: has(PORTABLE), mapped: has(DEVICEMAP), writeCombined: has(WRITECOMBINED) };
   }
 
-  /** Returns a view of the same bytes as another element type; see {@link HostBuffer.as}. */
+  /** Returns a view of the same bytes as another element type; see {@link GpuBuffer.as}. */
   override as<E extends DType>(dtype: E): MappedBuffer<E> {
     return super.as(dtype) as MappedBuffer<E>;
   }

@@ -1,9 +1,9 @@
 // Runs of numbers that the GPU writes itself: 0, 1, 2 and so on.
 
+import { type DType, elementBytes } from "../dtype.ts";
 import { f64, type KernelNumber, u64 } from "../launch/kernel_number.ts";
 import { launchReady, writing } from "../launch/ready_kernels.ts";
 import type { CudaStream } from "../order/stream.ts";
-import { type DType, elementBytes } from "../dtype.ts";
 import { describeValue } from "../words/format.ts";
 import { NUMBER, type OptionKind, OptionSet } from "../words/options.ts";
 import { DEVICE_KINDS, type DeviceAllocateOptions } from "./device_allocator.ts";

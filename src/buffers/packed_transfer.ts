@@ -2,19 +2,19 @@
 // and large ones one by one.
 
 import { findHost } from "../../ffi/host.ts";
+import { areApart } from "../copies/address_ranges.ts";
+import { checkApart, type MemorySpan } from "../copies/copy.ts";
+import { MOST_KEPT_ARRAYS } from "../lanes/memory_keeper.ts";
 import type { Allocation } from "../memory/allocation.ts";
 import { type OwnedHostSpan, ownedSpan } from "../memory/host_bytes.ts";
+import { addressOf, type HostBytes } from "../memory/host_memory.ts";
 import type { MemoryUse } from "../memory/in_order.ts";
 import type { Fence } from "../order/fence.ts";
 import type { CudaStream } from "../order/stream.ts";
-import { areApart } from "../copies/address_ranges.ts";
 import { ArrayMover } from "../transfer/array_mover.ts";
 import type { ArrayUse } from "../transfer/array_uses.ts";
-import { checkApart, type MemorySpan } from "../copies/copy.ts";
 import { TransferEngine } from "../transfer/engine.ts";
-import { addressOf, type HostBytes } from "../memory/host_memory.ts";
 import { type HostSide, noteTransfer } from "../transfer/host_transfer.ts";
-import { MOST_KEPT_ARRAYS } from "../lanes/memory_keeper.ts";
 import { type PackPiece, paddingBetween } from "../transfer/pack.ts";
 import { cutPacked } from "../transfer/packed_pieces.ts";
 import { PendingTransfer, type TransferOptions } from "../transfer/pending_transfer.ts";

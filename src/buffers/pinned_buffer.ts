@@ -1,17 +1,17 @@
 // Page-locked host memory as a typed array: the source and destination of queued copies.
 
+import type { DType } from "../dtype.ts";
+import { Allocation } from "../memory/allocation.ts";
+import { requireHostMemory, showToHost } from "../memory/host_bytes.ts";
+import { hostAddressOf, kindOf } from "../memory/resource_kind.ts";
+import { Parts } from "../words/parts.ts";
+import type { DeviceBufferRequest } from "./device_buffer.ts";
 import {
   ALLOCATE_LIKE,
   type AsTypeOptions,
   type GpuBuffer,
   type LikeOptions,
 } from "./gpu_buffer.ts";
-import type { DType } from "../dtype.ts";
-import { Parts } from "../words/parts.ts";
-import { Allocation } from "../memory/allocation.ts";
-import { requireHostMemory, showToHost } from "../memory/host_bytes.ts";
-import { hostAddressOf, kindOf } from "../memory/resource_kind.ts";
-import type { DeviceBufferRequest } from "./device_buffer.ts";
 import { HostBuffer } from "./host_buffer.ts";
 import { byteLengthOf, toShape } from "./shape.ts";
 
@@ -35,7 +35,7 @@ import { byteLengthOf, toShape } from "./shape.ts";
  * ```
  */
 export class PinnedBuffer<D extends DType = DType> extends HostBuffer<D> {
-  /** Returns a view of the same bytes as another element type; see {@link HostBuffer.as}. */
+  /** Returns a view of the same bytes as another element type; see {@link GpuBuffer.as}. */
   override as<E extends DType>(dtype: E): PinnedBuffer<E> {
     return super.as(dtype) as PinnedBuffer<E>;
   }

@@ -1,12 +1,12 @@
 // Rows in device memory, padded so that each row starts at an address that the hardware reads fast.
 
+import type { MemorySpan } from "../copies/copy.ts";
 import { type DType, elementBytes } from "../dtype.ts";
 import { KERNEL_MEMORY } from "../launch/kernel_memory.ts";
 import { Allocation } from "../memory/allocation.ts";
 import { takeWithinLimits } from "../memory/out_of_memory.ts";
 import { PitchedMemoryResource } from "../memory/pitched_memory_resource.ts";
 import type { CudaStream } from "../order/stream.ts";
-import type { MemorySpan } from "../copies/copy.ts";
 import { visibleText } from "../words/format.ts";
 import { Parts } from "../words/parts.ts";
 import { DeviceBuffer } from "./device_buffer.ts";

@@ -82,7 +82,7 @@ export class RegisteredBuffer<D extends DType = DType> extends HostBuffer<D> {
     return span;
   }
 
-  /** Returns a view of the same bytes as another element type; see {@link HostBuffer.as}. */
+  /** Returns a view of the same bytes as another element type; see {@link GpuBuffer.as}. */
   override as<E extends DType>(dtype: E): RegisteredBuffer<E> {
     return super.as(dtype) as RegisteredBuffer<E>;
   }

@@ -1,17 +1,15 @@
 // Device memory with a page-locked mirror: write to the mirror, push, let the GPU work, pull, read.
 
+import { queueCopy } from "../copies/copy.ts";
 import type { BitsOf, DType } from "../dtype.ts";
 import { Allocation } from "../memory/allocation.ts";
 import { requireHostMemory, showToHost } from "../memory/host_bytes.ts";
 import type { MemoryResource } from "../memory/memory_resource.ts";
 import { kindOf } from "../memory/resource_kind.ts";
 import { STREAM, type StreamChoice } from "../order/stream_choice.ts";
-import { queueCopy } from "../copies/copy.ts";
+import type { TransferChoice } from "../transfer/transfer_choice.ts";
 import { DisposedError } from "../words/errors.ts";
 import { NUMBER, OptionSet } from "../words/options.ts";
-import type { TransferChoice } from "../transfer/transfer_choice.ts";
-import { setElements } from "./set_elements.ts";
-import type { HostValues } from "./host_values.ts";
 import { Parts } from "../words/parts.ts";
 import type { DeviceBufferRequest } from "./device_buffer.ts";
 import {
@@ -23,8 +21,10 @@ import {
   streamFor,
   type Uploadable,
 } from "./gpu_buffer.ts";
+import type { HostValues } from "./host_values.ts";
 import { PinnedBuffer } from "./pinned_buffer.ts";
 import { QueuedWork } from "./queued_work.ts";
+import { setElements } from "./set_elements.ts";
 import { byteLengthOf, toShape } from "./shape.ts";
 
 /** Request for a new staged buffer. */

@@ -1,28 +1,28 @@
 // Views of a buffer's elements in any order: transposed, stepped, padded rows.
 
 import { nextId } from "../accounting/ids.ts";
-import type { Context } from "../driver/context.ts";
-import {
-  DLPACK_OPTIONS,
-  type DLPackOptions,
-  type DLPackTensor,
-  makeTensor,
-} from "../dlpack/dlpack_tensor.ts";
-import { type ArrayOf, type DType, elementBytes, type ScalarOf } from "../dtype.ts";
-import { KERNEL_MEMORY, type KernelMemory } from "../launch/kernel_memory.ts";
-import { Fence } from "../order/fence.ts";
-import { type CudaStream, queueOf } from "../order/stream.ts";
-import { STREAM_CHOICE, type StreamChoice, streamOn } from "../order/stream_choice.ts";
-import { waitForGpu } from "../order/waiting.ts";
 import { type MemorySpan, streamForCopy } from "../copies/copy.ts";
 import { queueStridedFill } from "../copies/fill.ts";
-import { transfer } from "../transfer/host_transfer.ts";
 import {
   queueShapedCopy,
   queueShapedCopyNow,
   type ShapedCopy,
   usesOf,
 } from "../copies/shaped_copy.ts";
+import {
+  DLPACK_OPTIONS,
+  type DLPackOptions,
+  type DLPackTensor,
+  makeTensor,
+} from "../dlpack/dlpack_tensor.ts";
+import type { Context } from "../driver/context.ts";
+import { type ArrayOf, type DType, elementBytes, type ScalarOf } from "../dtype.ts";
+import { KERNEL_MEMORY, type KernelMemory } from "../launch/kernel_memory.ts";
+import { Fence } from "../order/fence.ts";
+import { type CudaStream, queueOf } from "../order/stream.ts";
+import { STREAM_CHOICE, type StreamChoice, streamOn } from "../order/stream_choice.ts";
+import { waitForGpu } from "../order/waiting.ts";
+import { transfer } from "../transfer/host_transfer.ts";
 import { TRANSFER_CHOICE, type TransferChoice } from "../transfer/transfer_choice.ts";
 import { DisposedError } from "../words/errors.ts";
 import { describeNumber } from "../words/format.ts";

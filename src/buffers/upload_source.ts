@@ -3,9 +3,9 @@
 import { type DType, dtypeOf, elementBytes, type HostArray } from "../dtype.ts";
 import { bytesOf, type HostMemory } from "../memory/host_memory.ts";
 import { describeValue } from "../words/format.ts";
+import type { Uploadable } from "./gpu_buffer.ts";
 import { type HostValue, type HostValues, packValues } from "./host_values.ts";
 import { countOf, type Shape, toShape } from "./shape.ts";
-import type { Uploadable } from "./gpu_buffer.ts";
 
 /** An array to upload, with the type and shape of the buffer it needs. */
 export interface UploadSource<D extends DType> {

@@ -5,12 +5,12 @@ import type { LiveKind } from "../accounting/ledger.ts";
 import { nameOf } from "../accounting/ledger.ts";
 import { blockOf, type GpuBuffer } from "../buffers/gpu_buffer.ts";
 import { formatShape } from "../buffers/shape.ts";
-import { contiguousStrides } from "../buffers/strides.ts";
 import type { StridedView } from "../buffers/strided_view.ts";
-import { elementBytes } from "../dtype.ts";
-import { formatAddress, formatBytes, formatSeconds } from "../words/format.ts";
+import { contiguousStrides } from "../buffers/strides.ts";
 import { viewNameOf } from "../buffers/view_names.ts";
+import { elementBytes } from "../dtype.ts";
 import type { Allocation } from "../memory/allocation.ts";
+import { formatAddress, formatBytes, formatSeconds } from "../words/format.ts";
 import type { Card, CardPart } from "./card.ts";
 import { type Preview, type PreviewLayout, previewOf } from "./preview.ts";
 

@@ -1,10 +1,10 @@
 // The cards of several devices: the list of them, their links, and a group with its ranks.
 
+import { formatShape } from "../buffers/shape.ts";
 import type { CudaDevice } from "../device/device.ts";
 import type { DeviceList } from "../device/device_list.ts";
 import type { DeviceLink, Topology } from "../device/topology.ts";
 import type { DeviceGroup } from "../group/device_group.ts";
-import { formatShape } from "../buffers/shape.ts";
 import type { DeviceParts } from "../spread/device_parts.ts";
 import { formatBytes, formatCount } from "../words/format.ts";
 import type { Card } from "./card.ts";

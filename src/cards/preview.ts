@@ -1,13 +1,13 @@
 // The values of a buffer or a view for its card: the first and the last of them, a few hundred bytes,
 // and only when reading them needs no waiting.
 
-import { activeCapture } from "../order/capture.ts";
+import { scalarOf } from "../buffers/element.ts";
 import { type DType, elementBytes } from "../dtype.ts";
-import { messageOf } from "../words/format.ts";
 import type { Allocation } from "../memory/allocation.ts";
+import { activeCapture } from "../order/capture.ts";
 import { defaultStreamOf } from "../order/stream.ts";
 import { transferSync } from "../transfer/host_transfer.ts";
-import { scalarOf } from "../buffers/element.ts";
+import { messageOf } from "../words/format.ts";
 import { type Axis, offsetOfRow, shownAt } from "./preview_axis.ts";
 
 /** The elements to look at, in their order. */

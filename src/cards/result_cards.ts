@@ -1,9 +1,9 @@
 // The cards of results: the time of a piece of work, and a summary of a buffer's values.
 
 import type { BufferSummary } from "../buffers/summary.ts";
-import { formatBytes, formatCount, formatSeconds, formatSpeed } from "../words/format.ts";
 import type { OverlapTrace } from "../measure/overlap.ts";
 import type { Timing } from "../measure/timing.ts";
+import { formatBytes, formatCount, formatSeconds, formatSpeed } from "../words/format.ts";
 import type { Card } from "./card.ts";
 import { textOf } from "./preview.ts";
 

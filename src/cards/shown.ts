@@ -41,7 +41,6 @@ import {
 import { bandwidthCard, linksCard } from "./bandwidth_card.ts";
 import { bufferCard, stridedCard } from "./buffer_card.ts";
 import type { Card } from "./card.ts";
-import { showCard, textOfCard } from "./show_card.ts";
 import { deviceCard } from "./device_card.ts";
 import { cudaErrorCard, errorCard, shortageCard } from "./error_card.ts";
 import { deviceGroupCard, listCard, partsCard, topologyCard } from "./group_cards.ts";
@@ -55,6 +54,7 @@ import { eventCard, graphCard, streamCard } from "./queue_cards.ts";
 import { reportCard, timelineCard, trackCard } from "./report_cards.ts";
 import { resourceCard } from "./resource_card.ts";
 import { overlapCard, summaryCard, timingCard } from "./result_cards.ts";
+import { showCard, textOfCard } from "./show_card.ts";
 import { systemCard } from "./system_card.ts";
 
 /** A class, whether or not others may construct it. */

@@ -1,13 +1,11 @@
 // Streams of the kit's own on which transfers move: what a program queues on its streams meanwhile
 // neither delays them nor is delayed by them. A stream is free again when its transfer is over.
 
-import { CUresult, CUstream_flags } from "../../ffi/constants.ts";
+import { CUstream_flags } from "../../ffi/constants.ts";
 import type { Context } from "../driver/context.ts";
 import { take64 } from "../driver/driver.ts";
 import { releaseAll } from "../driver/release.ts";
-
-/** Looks before a thread blocks: the end of brief work shows sooner so. */
-const LOOKS = 48;
+import { waitForStream } from "../order/waiting.ts";
 
 /** A stream of the kit's own. */
 export class TransferStream {
@@ -29,13 +27,7 @@ export class TransferStream {
 
   /** Blocks until all that it was given is done (cuStreamSynchronize). */
   synchronizeSync(): void {
-    const { driver } = this.context;
-    for (let look = 0; look < LOOKS; look++) {
-      const status = driver.api.cuStreamQuery(this.#handle);
-      if (status === CUresult.CUDA_SUCCESS) return;
-      if (status !== CUresult.CUDA_ERROR_NOT_READY) break; // its copies may be under way
-    }
-    driver.check(driver.api.cuStreamSynchronize(this.#handle), "cuStreamSynchronize");
+    waitForStream(this.context.driver, this.#handle);
   }
 }
 

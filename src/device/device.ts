@@ -52,8 +52,8 @@ import {
   type UploadIntoOptions,
 } from "../buffers/many_arrays.ts";
 import { allocateMappedBuffer, type MappedBuffer } from "../buffers/mapped_buffer.ts";
-import type { BuffersOf, PackedBuffers } from "../buffers/packed_buffers.ts";
 import { IOTA_OPTIONS, type IotaOptions, numberRun, queueRun } from "../buffers/number_run.ts";
+import type { BuffersOf, PackedBuffers } from "../buffers/packed_buffers.ts";
 import { allocatePinnedBuffer, type PinnedBuffer } from "../buffers/pinned_buffer.ts";
 import { allocatePitchedBuffer, type PitchedBuffer } from "../buffers/pitched_buffer.ts";
 import {
@@ -65,6 +65,8 @@ import type { Shape } from "../buffers/shape.ts";
 import { allocateStagedBuffer, type StagedBuffer } from "../buffers/staged_buffer.ts";
 import type { StridedView } from "../buffers/strided_view.ts";
 import { uploadSource } from "../buffers/upload_source.ts";
+import { type PeerRoute, peerRoute } from "../copies/peer_link.ts";
+import type { FilePath } from "../disk/file_path.ts";
 import { Context } from "../driver/context.ts";
 import { Driver } from "../driver/driver.ts";
 import { releaseAll } from "../driver/release.ts";
@@ -84,6 +86,8 @@ import {
   type FromDLPackOptions,
 } from "../interop/from_dlpack.ts";
 import { bufferFromHandle, HANDLE_OPTIONS, type HandleOptions } from "../interop/from_handle.ts";
+import { bufferFromSource, FROM_OPTIONS, type FromOptions } from "../interop/from_source.ts";
+import { loadNpy, type LoadNpyOptions } from "../interop/numpy/load_npy.ts";
 import {
   OPEN_TICKET_OPTIONS,
   openTicket,
@@ -92,8 +96,6 @@ import {
   takeOver,
   type TakeOverOptions,
 } from "../interop/open_ticket.ts";
-import { bufferFromSource, FROM_OPTIONS, type FromOptions } from "../interop/from_source.ts";
-import { loadNpy, type LoadNpyOptions } from "../interop/numpy/load_npy.ts";
 import { loadSafetensors, type LoadSafetensorsOptions } from "../interop/safetensors/load.ts";
 import type { SafetensorsModel } from "../interop/safetensors/model.ts";
 import {
@@ -127,6 +129,7 @@ import { BandwidthResult, fitLines, type Provenance } from "../measure/bandwidth
 import { type OverlapRecorder, type OverlapTrace, traceOverlap } from "../measure/overlap.ts";
 import { timeOnStream, type Timing } from "../measure/timing.ts";
 import { parseLimit } from "../memory/byte_limit.ts";
+import type { HostMemory } from "../memory/host_memory.ts";
 import { ManagedMemoryResource } from "../memory/managed_memory_resource.ts";
 import { MappedHostMemoryResource } from "../memory/mapped_host_memory_resource.ts";
 import type { MemoryResource } from "../memory/memory_resource.ts";
@@ -138,8 +141,8 @@ import {
   ResourceChoice,
 } from "../memory/resource_choice.ts";
 import { openToPeer } from "../memory/resource_kind.ts";
-import { VirtualMemoryResource } from "../memory/virtual_memory_resource.ts";
 import { ShareableMemoryResource } from "../memory/shareable_memory_resource.ts";
+import { VirtualMemoryResource } from "../memory/virtual_memory_resource.ts";
 import { requireNoCapture } from "../order/capture.ts";
 import { createEvent, type CudaEvent, type EventOptions } from "../order/event.ts";
 import { watch } from "../order/safety_net.ts";
@@ -155,9 +158,6 @@ import { finishPending } from "../order/stream_queue.ts";
 import type { HandedOver } from "../sharing/hand_over.ts";
 import { OPEN_EVENT_OPTIONS, openEvent, type OpenEventOptions } from "../sharing/open_event.ts";
 import { TransferEngine } from "../transfer/engine.ts";
-import type { FilePath } from "../disk/file_path.ts";
-import type { HostMemory } from "../memory/host_memory.ts";
-import { type PeerRoute, peerRoute } from "../copies/peer_link.ts";
 import { transferOf } from "../transfer/transfer_choice.ts";
 import { DisposedError } from "../words/errors.ts";
 import { type ByteSize, formatBytes, messageOf } from "../words/format.ts";

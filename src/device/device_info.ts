@@ -1,7 +1,7 @@
 // Properties of a device, read once when it is opened; its bus is read on first use.
 
+import { readCString } from "../../ffi/c_strings.ts";
 import type { DriverApi } from "../../ffi/cuda.ts";
-import { readCString } from "../../ffi/pointers.ts";
 import type { Context } from "../driver/context.ts";
 import { deviceUuid } from "../driver/device_uuid.ts";
 import { type Bus, readBus } from "../measure/bus.ts";

@@ -2,20 +2,15 @@
 
 import { refuseIndices } from "../buffers/array_habits.ts";
 import type { DeviceAllocator } from "../buffers/device_allocator.ts";
+import { allocateDeviceBuffer, type DeviceBuffer } from "../buffers/device_buffer.ts";
 import type { Uploadable } from "../buffers/gpu_buffer.ts";
 import type { HostValues, UntypedSource } from "../buffers/host_values.ts";
-import { allocateDeviceBuffer, type DeviceBuffer } from "../buffers/device_buffer.ts";
-import { DTYPE, type DType, type DTypeOf, elementBytes, type HostArray } from "../dtype.ts";
 import type { Context } from "../driver/context.ts";
 import { releaseAll } from "../driver/release.ts";
+import { DTYPE, type DType, type DTypeOf, elementBytes, type HostArray } from "../dtype.ts";
 import { type DeviceGroup, startGroup } from "../group/device_group.ts";
 import type { GroupOptions } from "../group/group_options.ts";
-import { DisposedError } from "../words/errors.ts";
-import type { DeviceParts } from "../spread/device_parts.ts";
-import { loadSharded, type LoadShardedOptions } from "../spread/load_sharded.ts";
-import type { ShardedModel } from "../spread/sharded_model.ts";
-import { uploadParts, type UploadPartsOptions } from "../spread/upload_parts.ts";
-import type { HostMemory } from "../memory/host_memory.ts";
+import type { SafetensorsSource } from "../interop/safetensors/shards.ts";
 import type { Provenance } from "../measure/bandwidth_result.ts";
 import { LinkBandwidthResult } from "../measure/link_bandwidth_result.ts";
 import {
@@ -23,10 +18,15 @@ import {
   type LinkBandwidthOptions,
   measureLinks,
 } from "../measure/link_cases.ts";
+import type { HostMemory } from "../memory/host_memory.ts";
 import type { MemoryResource } from "../memory/memory_resource.ts";
 import { StripedMemoryResource, type StripeOptions } from "../memory/striped_memory_resource.ts";
 import { defaultStreamOf } from "../order/stream.ts";
-import type { SafetensorsSource } from "../interop/safetensors/shards.ts";
+import type { DeviceParts } from "../spread/device_parts.ts";
+import { loadSharded, type LoadShardedOptions } from "../spread/load_sharded.ts";
+import type { ShardedModel } from "../spread/sharded_model.ts";
+import { uploadParts, type UploadPartsOptions } from "../spread/upload_parts.ts";
+import { DisposedError } from "../words/errors.ts";
 import { type ByteSize, formatCount, parseBytes } from "../words/format.ts";
 import { CALLBACK, NUMBER, OptionSet, requireKind, SIZE, TEXT } from "../words/options.ts";
 import { Parts, partsOf } from "../words/parts.ts";

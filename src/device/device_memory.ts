@@ -1,7 +1,7 @@
 // A device's memory by use: free, held by this program, kept for reuse, held by others.
 
-import { Parts, partsOf } from "../words/parts.ts";
 import type { Context } from "../driver/context.ts";
+import { Parts, partsOf } from "../words/parts.ts";
 
 /** A device's memory by use, in bytes: free + live + cached + other is the total. */
 export class DeviceMemory {

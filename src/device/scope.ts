@@ -2,7 +2,7 @@
 // Needed because a top-level `using` in a notebook cell never disposes.
 
 import { DisposedError } from "../words/errors.ts";
-import { type OptionKind, OptionSet, requireKind, TEXT } from "../words/options.ts";
+import { isPromiseLike, type OptionKind, OptionSet, requireKind, TEXT } from "../words/options.ts";
 
 /** Collects disposables while a function runs, as {@link CudaDevice.scope} passes it. */
 export interface Scope {
@@ -65,9 +65,4 @@ export function runScope<T>(body: (scope: Scope) => T): T {
     return result;
   }
   return Promise.resolve(result).finally(() => stack.dispose()) as T;
-}
-
-function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === "object" && value !== null && "then" in value &&
-    typeof value.then === "function";
 }

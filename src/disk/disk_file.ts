@@ -1,12 +1,12 @@
 // An open file: reads and writes at any offset, never short unnoticed. The descriptor is the C
 // library's, so that copy lanes can use it; Deno has granted the path before.
 
+import { cString } from "../../ffi/c_strings.ts";
 import { ERRNO, O, O_OF_MACHINE, O_PATH } from "../../ffi/host.ts";
-import { cString } from "../../ffi/pointers.ts";
+import { addressOf } from "../memory/host_memory.ts";
 import { CAN_BE_TERMINATED } from "../order/waiting.ts";
 import { formatBytes } from "../words/format.ts";
 import { factsOf } from "./file_facts.ts";
-import { addressOf } from "../memory/host_memory.ts";
 import { lastErrno, openSystem, systemError } from "./system_error.ts";
 import { closeInWorker, openInWorker } from "./worker_descriptor.ts";
 

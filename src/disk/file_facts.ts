@@ -1,6 +1,7 @@
 // The facts that the system has about a file: kind, size, permissions and identity. They come from
 // the C library, because Deno tells nothing about a file that a program may only write.
 
+import { cString } from "../../ffi/c_strings.ts";
 import {
   AT,
   ERRNO,
@@ -9,7 +10,6 @@ import {
   STATX_ATTR_MOUNT_ROOT,
   STATX_BASIC_STATS,
 } from "../../ffi/host.ts";
-import { cString } from "../../ffi/pointers.ts";
 import { lastErrno, openSystem, systemError } from "./system_error.ts";
 
 /** Kind of object at a path. */

@@ -1,8 +1,8 @@
 // Paths of files: one absolute path for each file, however a program spells it, and the program's
 // permission for it. The C library follows links, and only after Deno has granted the path.
 
+import { cString } from "../../ffi/c_strings.ts";
 import { ERRNO, PATH_MAX } from "../../ffi/host.ts";
-import { cString } from "../../ffi/pointers.ts";
 import { builtin } from "../words/builtin.ts";
 import { describeValue } from "../words/format.ts";
 import { lastErrno, openSystem, systemError } from "./system_error.ts";
@@ -40,6 +40,11 @@ export function pathOf(path: FilePath): string {
 /** Returns the path of the folder that a file is in. */
 export function folderOf(path: string): string {
   return builtin("node:path").dirname(path);
+}
+
+/** Returns the last part of a path. */
+export function fileNameOf(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1);
 }
 
 function fromUrl(url: URL): string {

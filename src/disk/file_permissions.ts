@@ -1,8 +1,8 @@
 // A file that takes the place of another keeps that one's owner, permissions and access list, as
 // far as the program may set them.
 
+import { cString } from "../../ffi/c_strings.ts";
 import { openHost } from "../../ffi/host.ts";
-import { cString } from "../../ffi/pointers.ts";
 import type { DiskFile } from "./disk_file.ts";
 import type { FileFacts } from "./file_facts.ts";
 

@@ -1,8 +1,8 @@
 // A whole file, written beside the old one and put into its place at the end. Whatever happens
 // before, the old file is there, untouched; afterwards the new one is, with all of its bytes.
 
+import { cString } from "../../ffi/c_strings.ts";
 import { NAME_MAX } from "../../ffi/host.ts";
-import { cString } from "../../ffi/pointers.ts";
 import { builtin } from "../words/builtin.ts";
 import { messageOf } from "../words/format.ts";
 import { DiskFile } from "./disk_file.ts";

@@ -2,8 +2,8 @@
 // there is no memory.
 
 import { ERRNO, findHost, IOVEC } from "../../ffi/host.ts";
-import { addressOf } from "../memory/host_memory.ts";
 import { lastErrno, openSystem } from "../disk/system_error.ts";
+import { addressOf } from "../memory/host_memory.ts";
 import { formatAddress } from "../words/format.ts";
 
 /** The end of the addresses that there are. */

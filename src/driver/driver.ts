@@ -1,12 +1,12 @@
 // The result layer: every call to the driver goes through here, and its status becomes an error.
 // It neither owns nor retries anything; the context above it makes itself current first.
 
+import { readCString } from "../../ffi/c_strings.ts";
 import { CUresult } from "../../ffi/constants.ts";
 import { CUDA_SINCE, type DriverApi, type DriverFunction } from "../../ffi/cuda.ts";
 import { HOST_NAMES, openHost } from "../../ffi/host.ts";
 import { watchesHost } from "../../ffi/host_watch.ts";
 import { LibraryError, namesFile, openDriver } from "../../ffi/library.ts";
-import { readCString } from "../../ffi/pointers.ts";
 import { simulateDriver } from "../../ffi/simulated/driver.ts";
 import { CudaError, CudaUnavailableError, statusName } from "../words/errors.ts";
 import { describeValue, formatCount } from "../words/format.ts";

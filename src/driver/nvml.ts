@@ -1,6 +1,7 @@
 // The result layer of NVML: one device as the system sees it. Missing values are undefined: NVML is
 // optional, and devices, drivers and permissions differ.
 
+import { cString, readCString } from "../../ffi/c_strings.ts";
 import type { DriverApi } from "../../ffi/cuda.ts";
 import { LibraryError } from "../../ffi/library.ts";
 import type { NvmlApi } from "../../ffi/nvml.ts";
@@ -25,7 +26,6 @@ import {
   nvmlUtilization_t,
   structVersion,
 } from "../../ffi/nvml_structs.ts";
-import { cString, readCString } from "../../ffi/pointers.ts";
 import { type GpuProcess, readProcesses } from "./nvml_processes.ts";
 
 /** The identity of a device in CUDA and NVML, whose device numbers can differ. */

@@ -1,10 +1,10 @@
 // The processes that use a device, from the version of the call that the library has. A process
 // that computes and draws is in two of NVML's lists and once in this one.
 
+import { readCString } from "../../ffi/c_strings.ts";
 import type { NvmlApi } from "../../ffi/nvml.ts";
 import { NOT_AVAILABLE_64, nvmlReturn } from "../../ffi/nvml_constants.ts";
 import { nvmlProcessInfo_v1_t, nvmlProcessInfo_v2_t } from "../../ffi/nvml_structs.ts";
-import { readCString } from "../../ffi/pointers.ts";
 
 /** A process that uses a device. */
 export interface GpuProcess {

@@ -1,16 +1,16 @@
 // The communicators of one group: started together, called together, and ended together once the GPUs
 // are done with their work. They never refer to the group itself.
 
-import { ncclResult } from "../../ffi/nccl_constants.ts";
 import type { NcclFunction } from "../../ffi/nccl.ts";
+import { ncclResult } from "../../ffi/nccl_constants.ts";
 import type { Context } from "../driver/context.ts";
 import { releaseAll, reportLost, tryRelease } from "../driver/release.ts";
 import { Fence } from "../order/fence.ts";
 import { type CudaStream, queueOf, usableStream } from "../order/stream.ts";
 import type { Ranks } from "./collectives.ts";
 import type { GroupError } from "./group_error.ts";
-import type { CallInProgress } from "./queued_call.ts";
 import type { Nccl, NcclFailure } from "./nccl.ts";
+import type { CallInProgress } from "./queued_call.ts";
 
 /** Bytes of a place that V8 leaves where it is: smaller arrays may move while NCCL writes to them. */
 export const FIXED_BYTES = 128;

@@ -93,7 +93,7 @@ export interface GroupFields {
 /** A batch that is being collected. */
 interface Batch {
   readonly calls: RankCall[];
-  /** What its calls return. */
+  /** The work that its calls return. */
   readonly work: GroupWork;
   /** Keeps the memory of its calls until they are made, also where `body` disposes it. */
   readonly kept: DisposableStack;

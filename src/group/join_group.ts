@@ -1,13 +1,14 @@
 // Groups whose ranks have a process each, on one machine or several: they meet, start NCCL together, and
 // then watch each other over the connections that they met by.
 
-import { type NcclReceiver, type NcclWithWire, OWN_WIRE } from "../../ffi/nccl_library.ts";
 import { NCCL_UNIQUE_ID_BYTES } from "../../ffi/nccl_constants.ts";
+import { type NcclReceiver, type NcclWithWire, OWN_WIRE } from "../../ffi/nccl_library.ts";
 import type { DeviceAllocator } from "../buffers/device_allocator.ts";
 import { deviceUuid } from "../driver/device_uuid.ts";
 import { requireNoCapture } from "../order/capture.ts";
 import { formatCount, visibleText } from "../words/format.ts";
 import { Parts } from "../words/parts.ts";
+import { timerMilliseconds } from "../words/timer.ts";
 import {
   checkTimeout,
   DEFAULT_TIMEOUT_SECONDS,
@@ -409,7 +410,7 @@ class Family implements LinkedGroup, Peers, Relatives {
   async #change(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#waiting.add(resolve);
-    const timer = setTimeout(resolve, Math.min(milliseconds, 2 ** 31 - 1));
+    const timer = setTimeout(resolve, timerMilliseconds(milliseconds));
     signal?.addEventListener("abort", () => resolve(), { once: true });
     await promise;
     clearTimeout(timer);

@@ -2,6 +2,7 @@
 // errors that both sides have.
 
 import { visibleText } from "../words/format.ts";
+import { timerMilliseconds } from "../words/timer.ts";
 import { GroupError } from "./group_error.ts";
 import type { GroupLink } from "./group_link.ts";
 import type { Introduction } from "./handshake.ts";
@@ -56,10 +57,7 @@ export class Limit {
     this.#endsAt = performance.now() + timeoutSeconds * 1000;
     this.#signal = signal;
     this.#stop = () => resolve("signal");
-    this.#timer = setTimeout(
-      () => resolve("timeout"),
-      Math.min(timeoutSeconds * 1000, 2 ** 31 - 1),
-    );
+    this.#timer = setTimeout(() => resolve("timeout"), timerMilliseconds(1000 * timeoutSeconds));
     signal?.addEventListener("abort", this.#stop);
   }
 

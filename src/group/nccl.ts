@@ -1,10 +1,10 @@
 // NCCL's functions with their statuses checked, and its version.
 
+import { readCString } from "../../ffi/c_strings.ts";
 import { LibraryError } from "../../ffi/library.ts";
 import type { NcclApi, NcclFunction } from "../../ffi/nccl.ts";
 import { ncclResult } from "../../ffi/nccl_constants.ts";
 import { openNccl } from "../../ffi/nccl_library.ts";
-import { readCString } from "../../ffi/pointers.ts";
 import type { Driver } from "../driver/driver.ts";
 import { CudaUnavailableError } from "../words/errors.ts";
 import { GroupError } from "./group_error.ts";

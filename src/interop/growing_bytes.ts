@@ -2,8 +2,8 @@
 
 import type { AllocateOptions, DeviceAllocator } from "../buffers/device_allocator.ts";
 import type { DeviceBuffer } from "../buffers/device_buffer.ts";
-import type { CudaStream } from "../order/stream.ts";
 import type { MemorySpan } from "../copies/copy.ts";
+import type { CudaStream } from "../order/stream.ts";
 import type { StreamTarget } from "../transfer/staged_writer.ts";
 
 /** Size of the first block: enough for small files, so that they never move. */

@@ -8,11 +8,11 @@ import {
 } from "../buffers/device_allocator.ts";
 import type { DeviceBuffer } from "../buffers/device_buffer.ts";
 import { countOf, type Shape, toShape } from "../buffers/shape.ts";
+import { fileNameOf, type FilePath } from "../disk/file_path.ts";
+import { FileReading, type OpenedFile } from "../disk/file_reading.ts";
 import { DTYPE, type DType, elementBytes } from "../dtype.ts";
 import { takeAfterCollection } from "../memory/out_of_memory.ts";
 import { streamOn } from "../order/stream_choice.ts";
-import type { FilePath } from "../disk/file_path.ts";
-import { FileReading, type OpenedFile } from "../disk/file_reading.ts";
 import { uploadFrom } from "../transfer/file_transfer.ts";
 import { transfer } from "../transfer/host_transfer.ts";
 import type { TransferOptions } from "../transfer/pending_transfer.ts";
@@ -70,7 +70,7 @@ export async function uploadFile<D extends DType = "uint8">(
   const contents = readSmall(opened);
   const byteLength = contents?.byteLength ?? opened.byteLength;
   const shape = shapeIn({ path: file.path, byteLength }, { ...options, dtype });
-  const label = options.label ?? nameOf(file.path);
+  const label = options.label ?? fileNameOf(file.path);
   const allocate = () => gpu.alloc(dtype, shape, { ...allocationOf(options), label });
   const buffer = await takeAfterCollection(gpu.context, allocate);
   try {
@@ -135,9 +135,4 @@ function shapeIn(
     );
   }
   return given ?? toShape(count);
-}
-
-/** The last part of a path. */
-function nameOf(path: string): string {
-  return path.slice(path.lastIndexOf("/") + 1);
 }

@@ -2,8 +2,8 @@
 
 import { LibraryError } from "../../ffi/library.ts";
 import { findNvrtc, type NvrtcSource } from "../../ffi/nvrtc_library.ts";
-import { requireNoCapture } from "../order/capture.ts";
 import type { Context } from "../driver/context.ts";
+import { requireNoCapture } from "../order/capture.ts";
 import { CudaUnavailableError } from "../words/errors.ts";
 import { FLAG, listOf, OptionSet, requireKind, TEXT } from "../words/options.ts";
 import { cacheKey, findCode, keepCode } from "./compile_cache.ts";

@@ -1,12 +1,12 @@
 // NVRTC: CUDA C++ becomes code for one kind of GPU. It runs on a thread of its own, and needs neither
 // a GPU nor a driver.
 
+import { cString, readCString } from "../../ffi/c_strings.ts";
 import { nvrtcResult } from "../../ffi/nvrtc.ts";
 import type { NvrtcApi } from "../../ffi/nvrtc.ts";
-import { cString, readCString } from "../../ffi/pointers.ts";
-import { addressOf } from "../memory/host_memory.ts";
 import { readEntries } from "../launch/parameter_type.ts";
 import type { ParameterType } from "../launch/parameter_type.ts";
+import { addressOf } from "../memory/host_memory.ts";
 import { CompileError } from "./compile_error.ts";
 
 /** A text to compile. */

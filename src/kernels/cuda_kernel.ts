@@ -2,17 +2,17 @@
 
 import type { DeviceBuffer } from "../buffers/device_buffer.ts";
 import type { Shape } from "../buffers/shape.ts";
-import type { DType } from "../dtype.ts";
 import type { Context } from "../driver/context.ts";
-import { DisposedError } from "../words/errors.ts";
+import type { DType } from "../dtype.ts";
 import type { KernelFunction, KernelLimits } from "../launch/kernel_function.ts";
 import type { KernelMemory } from "../launch/kernel_memory.ts";
 import type { KernelNumber } from "../launch/kernel_number.ts";
 import { type LaunchShapeOptions, shapeOf } from "../launch/launch_shape.ts";
-import { ANYTHING, FLAG, LIST, NUMBER, OptionSet } from "../words/options.ts";
-import { type Parts, partsOf } from "../words/parts.ts";
 import { CudaStream } from "../order/stream.ts";
 import { STREAM, streamOn } from "../order/stream_choice.ts";
+import { DisposedError } from "../words/errors.ts";
+import { ANYTHING, FLAG, LIST, NUMBER, OptionSet } from "../words/options.ts";
+import { type Parts, partsOf } from "../words/parts.ts";
 
 /**
  * A value for one parameter: a buffer or a view, a number that the kernel's text gives its type, a

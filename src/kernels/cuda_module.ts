@@ -1,15 +1,15 @@
 // A module: kernels and variables in code that the driver has loaded, and their owner.
 
 import type { DeviceBuffer } from "../buffers/device_buffer.ts";
-import { requireNoCapture } from "../order/capture.ts";
 import type { Context } from "../driver/context.ts";
 import { DTYPE, type DType } from "../dtype.ts";
-import { DisposedError } from "../words/errors.ts";
-import { HandleRecord } from "../order/handle_record.ts";
 import { bufferFromHandle } from "../interop/from_handle.ts";
 import type { ModuleImage } from "../launch/image.ts";
 import type { KernelFunction } from "../launch/kernel_function.ts";
 import { LoadedCode } from "../launch/loaded_code.ts";
+import { requireNoCapture } from "../order/capture.ts";
+import { HandleRecord } from "../order/handle_record.ts";
+import { DisposedError } from "../words/errors.ts";
 import { OptionSet, requireKind, SHAPE, TEXT } from "../words/options.ts";
 import { Parts, partsOf } from "../words/parts.ts";
 import { CudaKernel, type GlobalOptions, type KernelModule } from "./cuda_kernel.ts";

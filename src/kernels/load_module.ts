@@ -1,11 +1,11 @@
 // Loads code that was compiled before: from a text, from bytes, or from a file.
 
-import type { Context } from "../driver/context.ts";
 import { reworded } from "../disk/system_error.ts";
-import { describeValue, messageOf } from "../words/format.ts";
-import { requireNoCapture } from "../order/capture.ts";
+import type { Context } from "../driver/context.ts";
 import { isPtx, type ModuleImage, readImage } from "../launch/image.ts";
 import { linkImages } from "../launch/link_images.ts";
+import { requireNoCapture } from "../order/capture.ts";
+import { describeValue, messageOf } from "../words/format.ts";
 import { OptionSet, TEXT } from "../words/options.ts";
 import { type CudaModule, loadImage } from "./cuda_module.ts";
 

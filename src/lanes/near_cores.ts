@@ -1,8 +1,8 @@
 // The cores near a device: those of the NUMA node that its bus ends at. Memory of another node is reached
 // over a link between the processors, which all devices and threads of both sides share.
 
+import { readCString } from "../../ffi/c_strings.ts";
 import { CPU_SET_BYTES, findHost } from "../../ffi/host.ts";
-import { readCString } from "../../ffi/pointers.ts";
 import type { Driver } from "../driver/driver.ts";
 
 /** Processors of the node that a device is at. */

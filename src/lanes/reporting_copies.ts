@@ -3,8 +3,8 @@
 // writes into shared memory that the bytes are there. One call copies the bytes and then a word.
 
 import { findHost, openHost, SYS_PROCESS_VM_READV } from "../../ffi/host.ts";
-import { CAN_BE_TERMINATED } from "../order/waiting.ts";
 import { addressOf, type HostBytes } from "../memory/host_memory.ts";
+import { CAN_BE_TERMINATED } from "../order/waiting.ts";
 import { STATUS } from "./lane_program.ts";
 
 /** A copy, and the word that tells of its end. */
@@ -86,7 +86,7 @@ export class ReportingCopies {
     return openHost().readMemory(SYS_PROCESS_VM_READV, Deno.pid, to, 1n, to + 16n, 2n, 0n) === 2n;
   }
 
-  /** Where the value lies that is copied into words; after it the fields of a question. */
+  /** Index of the value that is copied into words; the fields of a question follow it. */
   get #doneField(): number {
     return this.#slotCount * FIELDS;
   }

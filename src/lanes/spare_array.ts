@@ -3,10 +3,10 @@
 // while others fill this one.
 
 import { findHost, type HostApi, MALLOPT } from "../../ffi/host.ts";
+import { addressOf } from "../memory/host_memory.ts";
 import type { CopyLanes, MemoryPart } from "./copy_lanes.ts";
 import { askForHugePages, HUGE_PAGE_BYTES, PAGE_BYTES } from "./fresh_pages.ts";
 import { MOST_HEAP_BYTES, widenHeap } from "./heap_pages.ts";
-import { addressOf } from "../memory/host_memory.ts";
 
 /** The heap's memory has its pages, so clearing less than this takes less time than new pages. */
 const FEWEST_BYTES = 8 * 2 ** 20;

@@ -1,11 +1,11 @@
 // Memory as kernels take it: everything that has an address there says so itself, so that launches need
 // not know the kinds of buffers.
 
+import type { MemorySpan } from "../copies/copy.ts";
 import type { Context } from "../driver/context.ts";
 import type { Allocation } from "../memory/allocation.ts";
 import type { Access } from "../memory/stream_usage.ts";
 import { isStripedOver } from "../memory/striped_memory_resource.ts";
-import type { MemorySpan } from "../copies/copy.ts";
 
 /**
  * The name of the method by which memory gives itself to a kernel. It is no text, so that editors

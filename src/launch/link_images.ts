@@ -1,8 +1,8 @@
 // Several pieces of code, joined to one by the driver's linker: what one of them declares extern another
 // one has.
 
+import { cString, readCString } from "../../ffi/c_strings.ts";
 import { CUjit_option, CUjitInputType } from "../../ffi/constants.ts";
-import { cString, readCString } from "../../ffi/pointers.ts";
 import type { Context } from "../driver/context.ts";
 import { tryRelease } from "../driver/release.ts";
 import { addressOf } from "../memory/host_memory.ts";

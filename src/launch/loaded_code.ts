@@ -1,18 +1,18 @@
 // Code that the driver has loaded: a library where the driver has those, else a module. It stays
 // loaded while graphs, and launches that are still to come, need it.
 
+import { cString, readCString } from "../../ffi/c_strings.ts";
 import { CUjit_option, CUresult } from "../../ffi/constants.ts";
-import { cString, readCString } from "../../ffi/pointers.ts";
 import { nextId } from "../accounting/ids.ts";
 import type { LiveKind } from "../accounting/ledger.ts";
 import type { Context } from "../driver/context.ts";
 import { take64, takePair } from "../driver/driver.ts";
-import { visibleText } from "../words/format.ts";
-import { isPostponed } from "../memory/captured_memory.ts";
-import { whenPassed } from "../memory/when_passed.ts";
 import { tryRelease } from "../driver/release.ts";
-import { defaultStreamOf } from "../order/stream.ts";
+import { isPostponed } from "../memory/captured_memory.ts";
 import { addressOf } from "../memory/host_memory.ts";
+import { whenPassed } from "../memory/when_passed.ts";
+import { defaultStreamOf } from "../order/stream.ts";
+import { visibleText } from "../words/format.ts";
 import { CodeUsage } from "./code_usage.ts";
 import type { ModuleImage } from "./image.ts";
 import { type KernelCode, KernelFunction } from "./kernel_function.ts";

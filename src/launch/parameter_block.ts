@@ -1,8 +1,8 @@
 // The values of a launch's parameters in memory: a table of addresses, and the values behind it. The
 // driver copies them before a launch returns, so one block serves all launches of a kernel.
 
-import { describeValue } from "../words/format.ts";
 import { addressOf } from "../memory/host_memory.ts";
+import { describeValue } from "../words/format.ts";
 import { KernelNumber } from "./kernel_number.ts";
 import type { ParameterType } from "./parameter_type.ts";
 

@@ -1,15 +1,15 @@
 // The kit's own kernels on a device: loaded with the first use, unloaded with the device.
 
 import { nameOf } from "../accounting/ledger.ts";
+import type { MemorySpan } from "../copies/copy.ts";
 import type { Context } from "../driver/context.ts";
 import type { CudaStream } from "../order/stream.ts";
-import type { MemorySpan } from "../copies/copy.ts";
-import { CONVERSION_PTX } from "./conversion_ptx.ts";
+import { CONVERSION_PTX } from "./generated/conversion_ptx.ts";
+import { READY_PTX } from "./generated/ready_ptx.ts";
 import { readImage } from "./image.ts";
 import { KERNEL_MEMORY, type KernelMemory, readOnly } from "./kernel_memory.ts";
 import type { KernelNumber } from "./kernel_number.ts";
 import { LoadedCode } from "./loaded_code.ts";
-import { READY_PTX } from "./ready_ptx.ts";
 
 /** Threads of a block. */
 const BLOCK_THREADS = 256;

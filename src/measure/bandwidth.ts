@@ -26,8 +26,8 @@ import {
   isCopyCase,
   measureCases,
 } from "./copy_cases.ts";
-import { isLatencyCase, LATENCY_CASES, measureLatencies } from "./latency_cases.ts";
 import { Latch } from "./latch.ts";
+import { isLatencyCase, LATENCY_CASES, measureLatencies } from "./latency_cases.ts";
 import { fillPattern, findMismatch } from "./pattern.ts";
 
 /** Options for {@link CudaDevice.bandwidth}: sizes, kinds of memory and directions to measure. */

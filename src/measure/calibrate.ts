@@ -2,9 +2,9 @@
 
 import { findHost } from "../../ffi/host.ts";
 import type { DeviceBuffer } from "../buffers/device_buffer.ts";
+import { addressOf } from "../memory/host_memory.ts";
 import { cutBlock } from "../transfer/block_pieces.ts";
 import { TransferEngine } from "../transfer/engine.ts";
-import { addressOf } from "../memory/host_memory.ts";
 import { finishMover } from "../transfer/pending_transfer.ts";
 import { RingMover } from "../transfer/ring_mover.ts";
 import { CudaUnavailableError } from "../words/errors.ts";

@@ -4,13 +4,13 @@
 import { allocateDeviceBuffer } from "../buffers/device_buffer.ts";
 import type { GpuBuffer } from "../buffers/gpu_buffer.ts";
 import { allocatePinnedBuffer, PinnedBuffer } from "../buffers/pinned_buffer.ts";
+import { u64 } from "../launch/kernel_number.ts";
+import { launchReady, reading, writing } from "../launch/ready_kernels.ts";
 import type { MemoryResource } from "../memory/memory_resource.ts";
 import { createEvent } from "../order/event.ts";
 import { createStream, type CudaStream } from "../order/stream.ts";
 import { nextTurn } from "../order/waiting.ts";
 import type { CaseSpeed, CopyCase } from "./bandwidth_result.ts";
-import { u64 } from "../launch/kernel_number.ts";
-import { launchReady, reading, writing } from "../launch/ready_kernels.ts";
 import { Latch } from "./latch.ts";
 import { fillPattern, findMismatch } from "./pattern.ts";
 

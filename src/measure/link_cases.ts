@@ -4,10 +4,10 @@
 import { allocateDeviceBuffer } from "../buffers/device_buffer.ts";
 import type { GpuBuffer } from "../buffers/gpu_buffer.ts";
 import { allocatePinnedBuffer } from "../buffers/pinned_buffer.ts";
+import { peerRoute } from "../copies/peer_link.ts";
 import { createEvent, type CudaEvent } from "../order/event.ts";
 import { createStream, type CudaStream } from "../order/stream.ts";
 import { nextTurn } from "../order/waiting.ts";
-import { peerRoute } from "../copies/peer_link.ts";
 import { type ByteSize, parseBytes } from "../words/format.ts";
 import { CALLBACK, listOf, NUMBER, oneOf, OptionSet, SIGNAL, SIZE } from "../words/options.ts";
 import {
@@ -34,7 +34,7 @@ interface Copy {
 interface Run {
   readonly copies: readonly Copy[];
   /**
-   * What counts: the first copy, which the others only load; all, over the time until the last is
+   * The copies that count: the first copy, which the others only load; all, over the time until the last is
    * done; or each over its own time.
    */
   readonly counts: "first" | "together" | "each";

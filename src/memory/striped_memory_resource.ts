@@ -1,18 +1,23 @@
 // One range of addresses over several devices: its stripes lie on each of them in turn, and all of them
 // reach all of it.
 
-import { CUmemAllocationGranularity_flags, CUmemAllocationType } from "../../ffi/constants.ts";
-import { CUmemAccessDesc, CUmemAllocationProp } from "../../ffi/structs.ts";
 import type { Context } from "../driver/context.ts";
-import { take32, take64 } from "../driver/driver.ts";
-import { tryRelease } from "../driver/release.ts";
+import { take32 } from "../driver/driver.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { CudaUnavailableError } from "../words/errors.ts";
-import { type ByteSize, formatAddress, formatBytes, parseBytes } from "../words/format.ts";
+import { type ByteSize, formatAddress, parseBytes } from "../words/format.ts";
 import { OptionSet, SIZE } from "../words/options.ts";
 import { BaseMemoryResource } from "./base_memory_resource.ts";
-import { describeAccess, deviceLocation } from "./device_access.ts";
 import { contextOf, type ContextOwner } from "./memory_resource.ts";
+import {
+  freeAddresses,
+  giveAccess,
+  granularityOf,
+  mapMemory,
+  reserveAddresses,
+  roundUp,
+  unmapMemory,
+} from "./virtual_memory.ts";
 import { freeWhenPassed } from "./when_passed.ts";
 
 /** Options for {@link StripedMemoryResource}. */
@@ -22,9 +27,11 @@ export interface StripeOptions {
 }
 
 /** Checks the options above. */
-export const STRIPE_OPTIONS: OptionSet<StripeOptions> = new OptionSet({ stripeSize: SIZE });
+const STRIPE_OPTIONS: OptionSet<StripeOptions> = new OptionSet({ stripeSize: SIZE });
 
 const DEFAULT_STRIPE_BYTES = 32 * 2 ** 20;
+
+const WHAT = "striped memory";
 
 /** A range in use. */
 interface StripedRange {
@@ -91,15 +98,17 @@ export class StripedMemoryResource extends BaseMemoryResource {
   allocate(byteLength: number): bigint {
     const reservedBytes = roundUp(byteLength, this.#granularity);
     const { context } = this;
-    const address = take64(context, "cuMemAddressReserve", BigInt(reservedBytes), 0n, 0n, 0n);
+    const address = reserveAddresses(context, reservedBytes);
     const range: StripedRange = { reservedBytes, stripes: [] };
     try {
       for (let at = 0; at < reservedBytes; at += this.stripeBytes) {
         const size = Math.min(this.stripeBytes, reservedBytes - at);
-        this.#map(address + BigInt(at), size, range.stripes.length);
+        const device = this.contexts[range.stripes.length % this.contexts.length] as Context;
+        mapMemory(device, { address: address + BigInt(at), byteLength: size, what: WHAT });
         range.stripes.push(size);
       }
-      this.#open(address, reservedBytes);
+      const access = this.contexts.map((device) => [device, "readwrite"] as const);
+      giveAccess(context, { address, byteLength: reservedBytes }, access);
     } catch (error) {
       this.#free(address, range);
       throw error;
@@ -121,47 +130,16 @@ export class StripedMemoryResource extends BaseMemoryResource {
     freeWhenPassed(stream, block, () => this.#free(address, range));
   }
 
-  /** The mapping keeps the memory, so the handle is given up at once. */
-  #map(address: bigint, size: number, index: number): void {
-    const device = this.contexts[index % this.contexts.length] as Context;
-    const memory = CUmemAllocationProp.encode({
-      type: CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED,
-      location: deviceLocation(device),
-    });
-    const handle = take64(device, "cuMemCreate", BigInt(size), memory, 0n);
-    try {
-      device.call("cuMemMap", address, BigInt(size), 0n, handle, 0n);
-    } finally {
-      const release = () => device.giveBack("cuMemRelease", handle);
-      tryRelease(device.driver, `${formatBytes(size)} of striped memory`, release);
-    }
-  }
-
-  /** Lets all devices use all of a range. */
-  #open(address: bigint, byteLength: number): void {
-    const entries = new Uint8Array(this.contexts.length * CUmemAccessDesc.byteLength);
-    for (const [index, device] of this.contexts.entries()) {
-      entries.set(describeAccess(device, "readwrite"), index * CUmemAccessDesc.byteLength);
-    }
-    const count = BigInt(this.contexts.length);
-    this.context.call("cuMemSetAccess", address, BigInt(byteLength), entries, count);
-  }
-
   /** A failure is reported: the stripe that it names stays, and the addresses with it. */
   #free(address: bigint, { reservedBytes, stripes }: StripedRange): void {
     const { context } = this;
     let isEmpty = true;
     let at = address;
-    for (const size of stripes) {
-      const start = at;
-      const unmap = () => context.giveBack("cuMemUnmap", start, BigInt(size));
-      const what = `${formatBytes(size)} of striped memory`;
-      isEmpty = tryRelease(context.driver, what, unmap) && isEmpty;
-      at += BigInt(size);
+    for (const byteLength of stripes) {
+      isEmpty = unmapMemory(context, { address: at, byteLength, what: WHAT }) && isEmpty;
+      at += BigInt(byteLength);
     }
-    if (!isEmpty) return;
-    const free = () => context.giveBack("cuMemAddressFree", address, BigInt(reservedBytes));
-    tryRelease(context.driver, `${formatBytes(reservedBytes)} of addresses`, free);
+    if (isEmpty) freeAddresses(context, { address, byteLength: reservedBytes });
   }
 }
 
@@ -212,17 +190,4 @@ function requireLinks(contexts: readonly Context[]): void {
       );
     }
   }
-}
-
-function granularityOf(context: Context): number {
-  const { CU_MEM_ALLOC_GRANULARITY_RECOMMENDED: flag } = CUmemAllocationGranularity_flags;
-  const memory = CUmemAllocationProp.encode({
-    type: CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED,
-    location: deviceLocation(context),
-  });
-  return Number(take64(context, "cuMemGetAllocationGranularity", memory, flag));
-}
-
-function roundUp(value: number, step: number): number {
-  return Math.ceil(value / step) * step;
 }

@@ -1,13 +1,19 @@
 // Addresses that are reserved once and get memory behind them as it is needed, and lose it again.
 // Memory comes and goes in equal steps from the start, so the end of what is mapped says it all.
 
-import { CUmemAllocationGranularity_flags, CUmemAllocationType } from "../../ffi/constants.ts";
-import { CUmemAccessDesc, CUmemAllocationProp } from "../../ffi/structs.ts";
 import type { Context } from "../driver/context.ts";
-import { take64 } from "../driver/driver.ts";
-import { tryRelease } from "../driver/release.ts";
 import { formatBytes } from "../words/format.ts";
-import { describeAccess, type DeviceAccess, deviceLocation } from "./device_access.ts";
+import { describeAccess, type DeviceAccess } from "./device_access.ts";
+import {
+  freeAddresses,
+  giveAccess,
+  granularityOf,
+  mapMemory,
+  type NamedRange,
+  reserveAddresses,
+  roundUp,
+  unmapMemory,
+} from "./virtual_memory.ts";
 
 /** The size of a range, and of the steps in which it gets memory. */
 export interface VirtualRangeRequest {
@@ -29,7 +35,6 @@ export class VirtualRange {
   readonly reservedBytes: number;
   /** Bytes that are mapped and unmapped at a time. */
   readonly stepBytes: number;
-  readonly #memory: Uint8Array<ArrayBuffer>;
   /** The devices that may use the memory, including memory that is mapped later. */
   readonly #access = new Map<Context, DeviceAccess>();
   #mappedBytes = 0;
@@ -44,11 +49,9 @@ export class VirtualRange {
   constructor(context: Context, request: VirtualRangeRequest) {
     const granularity = granularityOf(context);
     this.context = context;
-    this.#memory = describeMemory(context);
     this.stepBytes = roundUp(Math.max(1, request.stepBytes ?? 1), granularity);
     this.reservedBytes = roundUp(Math.max(1, request.reservedBytes), this.stepBytes);
-    const size = BigInt(this.reservedBytes);
-    this.address = take64(context, "cuMemAddressReserve", size, 0n, 0n, 0n);
+    this.address = reserveAddresses(context, this.reservedBytes);
     this.#access.set(context, "readwrite");
   }
 
@@ -127,56 +130,24 @@ export class VirtualRange {
     if (!isEmpty) return;
     this.#mappedBytes = 0;
     this.#openBytes = 0;
-    const free = () => context.giveBack("cuMemAddressFree", address, BigInt(reservedBytes));
-    tryRelease(context.driver, `${formatBytes(reservedBytes)} of addresses`, free);
+    freeAddresses(context, { address, byteLength: reservedBytes });
   }
 
   #unmapStep(start: number): boolean {
-    const { address, context, stepBytes } = this;
-    const unmap = () => context.giveBack("cuMemUnmap", address + BigInt(start), BigInt(stepBytes));
-    return tryRelease(context.driver, `${formatBytes(stepBytes)} of virtual memory`, unmap);
+    return unmapMemory(this.context, this.#rangeAt(start, this.stepBytes));
   }
 
-  /** The mapping keeps the memory, so the handle is given up at once. */
   #mapStep(): void {
-    const { context } = this;
-    const size = BigInt(this.stepBytes);
-    const handle = take64(context, "cuMemCreate", size, this.#memory, 0n);
-    try {
-      context.call("cuMemMap", this.address + BigInt(this.#mappedBytes), size, 0n, handle, 0n);
-      this.#mappedBytes += this.stepBytes;
-    } finally {
-      const release = () => context.giveBack("cuMemRelease", handle);
-      tryRelease(context.driver, `${formatBytes(this.stepBytes)} of virtual memory`, release);
-    }
+    mapMemory(this.context, this.#rangeAt(this.#mappedBytes, this.stepBytes));
+    this.#mappedBytes += this.stepBytes;
   }
 
-  /** Lets all devices that may use the range use a part that was just mapped (cuMemSetAccess). */
+  /** Lets all devices that may use the range use a part that was just mapped. */
   #open(start: number, end: number): void {
-    const entries = new Uint8Array(this.#access.size * CUmemAccessDesc.byteLength);
-    let at = 0;
-    for (const [device, access] of this.#access) {
-      entries.set(describeAccess(device, access), at);
-      at += CUmemAccessDesc.byteLength;
-    }
-    const address = this.address + BigInt(start);
-    const count = BigInt(this.#access.size);
-    this.context.call("cuMemSetAccess", address, BigInt(end - start), entries, count);
+    giveAccess(this.context, this.#rangeAt(start, end - start), this.#access);
   }
-}
 
-function describeMemory(device: Context): Uint8Array<ArrayBuffer> {
-  return CUmemAllocationProp.encode({
-    type: CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED,
-    location: deviceLocation(device),
-  });
-}
-
-function granularityOf(context: Context): number {
-  const { CU_MEM_ALLOC_GRANULARITY_RECOMMENDED: flag } = CUmemAllocationGranularity_flags;
-  return Number(take64(context, "cuMemGetAllocationGranularity", describeMemory(context), flag));
-}
-
-function roundUp(value: number, step: number): number {
-  return Math.ceil(value / step) * step;
+  #rangeAt(start: number, byteLength: number): NamedRange {
+    return { address: this.address + BigInt(start), byteLength, what: "virtual memory" };
+  }
 }

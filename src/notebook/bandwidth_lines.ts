@@ -1,6 +1,7 @@
 // A bandwidth result as the lines of a plot: one for each direction and kind of memory. A line has
 // a name, points by size, and the fit that belongs to it.
 
+import { shortName } from "../cards/bandwidth_card.ts";
 import type {
   BandwidthFit,
   BandwidthPoint,
@@ -8,7 +9,6 @@ import type {
   CopyDirection,
   HostKind,
 } from "../measure/bandwidth_result.ts";
-import { shortName } from "../cards/bandwidth_card.ts";
 
 /** Holds the points of one direction and one kind of memory, smallest size first. */
 export interface BandwidthLine {

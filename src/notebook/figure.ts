@@ -1,10 +1,10 @@
 // Figure: a plotly figure as plain data that draws itself in notebooks, pages and static pictures.
 // Change `data`, `layout` or `config` as you like before it is shown.
 
-import { figureFragment, figurePage, type FigureParts, type Stand } from "./figure_html.ts";
 import { inNotebook } from "../accounting/notebook_kernel.ts";
 import { messageOf } from "../words/format.ts";
 import { LIST, listOf, NUMBER, OptionSet, RECORD, requireKind, TEXT } from "../words/options.ts";
+import { figureFragment, figurePage, type FigureParts, type Stand } from "./figure_html.ts";
 import type { PlotConfig, PlotLayout, Trace } from "./plot_data.ts";
 import { GRID_COLOR } from "./plot_frame.ts";
 import { givePlotlyToPage } from "./plotly.ts";

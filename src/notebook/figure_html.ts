@@ -85,7 +85,7 @@ ${figureFragment(figure)}
 }
 
 /** Writes a value as JSON that can stand inside a script element, whatever its texts contain. */
-export function scriptJson(value: unknown): string {
+function scriptJson(value: unknown): string {
   return JSON.stringify(value)
     .replaceAll("<", "\\u003c")
     .replaceAll("\u2028", "\\u2028")

@@ -3,6 +3,7 @@
 import type { DisplayBundle } from "../cards/show_card.ts";
 import type { CudaDevice } from "../device/device.ts";
 import { NUMBER, type OptionKind, OptionSet } from "../words/options.ts";
+import { timerMilliseconds } from "../words/timer.ts";
 import { requireDevice } from "./plot_input.ts";
 
 const watches = new Map<string, LiveWatch>();
@@ -84,7 +85,7 @@ export class LiveWatch implements Disposable {
         watch.stop();
       }
     };
-    const timer = setInterval(step, 1000 * intervalSeconds);
+    const timer = setInterval(step, timerMilliseconds(1000 * intervalSeconds));
     Deno.unrefTimer(timer);
     watch.#timer = timer;
     watches.set(key, watch);

@@ -1,7 +1,7 @@
 // A device's card that stays up to date while other cells run.
 
-import { showCard } from "../cards/show_card.ts";
 import { deviceCard } from "../cards/device_card.ts";
+import { showCard } from "../cards/show_card.ts";
 import type { CudaDevice } from "../device/device.ts";
 import { startMeter } from "./device_meter.ts";
 import { type LiveWatch, type ShownWatchOptions, WATCH_OPTIONS } from "./live_watch.ts";

@@ -10,10 +10,10 @@ export const GRID_COLOR = "rgba(128,128,128,0.22)";
 export const RULE_COLOR = "rgba(128,128,128,0.9)";
 
 /** Hues that stay apart under each common colour blindness, on white and on black. */
-export const HUES = ["#2f81c7", "#d55e00", "#009e73", "#b07cc6", "#c98a1b", "#7f8790"] as const;
+const HUES = ["#2f81c7", "#d55e00", "#009e73", "#b07cc6", "#c98a1b", "#7f8790"] as const;
 
 /** Fill patterns that stay apart without colour, in the order of the hues. */
-export const PATTERNS = ["", "/", "x", ".", "\\", "-"] as const;
+const PATTERNS = ["", "/", "x", ".", "\\", "-"] as const;
 
 /**
  * Aligns words at their left edge in every font: by default plotly centres them in the box that it

@@ -1,8 +1,9 @@
 // Progress of any job, in a cell, on a terminal or in a log: the same call everywhere.
 
-import { formatBytes, formatSeconds, formatSpeed, visibleText } from "../words/format.ts";
 import { inNotebook } from "../accounting/notebook_kernel.ts";
+import { formatBytes, formatSeconds, formatSpeed, visibleText } from "../words/format.ts";
 import { NUMBER, OptionSet, requireKind, SIGNAL, TEXT } from "../words/options.ts";
+import { timerMilliseconds } from "../words/timer.ts";
 import {
   type ProgressState,
   type ProgressSurface,
@@ -121,7 +122,7 @@ export function progress(
       end();
       bar.finish();
     } else if (stallSeconds < Infinity) {
-      timer = setTimeout(sayStalled, 1000 * stallSeconds);
+      timer = setTimeout(sayStalled, timerMilliseconds(1000 * stallSeconds));
       Deno.unrefTimer(timer);
     }
   };

@@ -64,12 +64,12 @@ class CellSurface implements ProgressSurface {
 }
 
 /** Redraws one line, and leaves it empty when the job is over. */
-class TerminalSurface implements ProgressSurface {
+export class TerminalSurface implements ProgressSurface {
   readonly pauseMilliseconds = 50;
 
   draw({ title, done, total, words }: ProgressState): void {
     const width = 30;
-    const filled = total > 0 ? Math.round(width * done / total) : width;
+    const filled = total > 0 ? Math.min(width, Math.round(width * done / total)) : width;
     write(`\r\x1b[K${title} ${"█".repeat(filled)}${"░".repeat(width - filled)} ${words}`);
   }
 

@@ -2,8 +2,8 @@
 // by several of its runs.
 
 import { type CellRun, type CellRuns, cellRuns, isInCell } from "../accounting/cell_runs.ts";
-import { type DisplayBundle, showCard } from "../cards/show_card.ts";
 import { rerunCard } from "../cards/live_card.ts";
+import { type DisplayBundle, showCard } from "../cards/show_card.ts";
 import type { CudaDevice } from "../device/device.ts";
 import type { LiveObject } from "../device/live_query.ts";
 import { LiveDisplay } from "./live_display.ts";

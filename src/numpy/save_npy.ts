@@ -1,9 +1,9 @@
 // Writes a buffer's elements as a .npy file: a header, and the elements straight from the GPU.
 
-import type { DType } from "../dtype.ts";
-import type { CudaStream } from "../order/stream.ts";
 import type { MemorySpan } from "../copies/copy.ts";
 import type { FilePath } from "../disk/file_path.ts";
+import type { DType } from "../dtype.ts";
+import type { CudaStream } from "../order/stream.ts";
 import { checkDownload } from "../transfer/file_transfer.ts";
 import { gatherInto, writeInto } from "../transfer/gathered_transfer.ts";
 import type { TransferOptions } from "../transfer/pending_transfer.ts";

@@ -14,7 +14,7 @@ export interface ZipEntry {
   readonly packedBytes: number;
   /** Its own size. */
   readonly byteLength: number;
-  /** Where its header lies in the archive. */
+  /** Offset of its header in the archive, in bytes. */
   readonly offset: number;
 }
 

@@ -151,7 +151,7 @@ export abstract class Capture {
     return graph;
   }
 
-  /** Ends the recording and drops it; does nothing after {@link Capture.end}. */
+  /** Ends the recording and drops it; does nothing after {@link Capture.endCapture}. */
   protected abandon(): void {
     if (active !== this) return;
     this.#leave();

@@ -8,16 +8,10 @@ import { isCaptured, requireUncaptured } from "./capture.ts";
 import { Fence } from "./fence.ts";
 import type { HandleRecord } from "./handle_record.ts";
 import { finishNow, type PendingWork, PostponedCall } from "./pending_work.ts";
-import { isSoon, waitForGpu } from "./waiting.ts";
+import { isSoon, waitForGpu, waitForStream } from "./waiting.ts";
 
 /** Handles that stand for another stream in each context, or on each thread. */
 const DEFAULT_HANDLES: readonly bigint[] = [CU_STREAM_LEGACY, CU_STREAM_PER_THREAD].map(BigInt);
-
-/**
- * Times to ask the driver, at 0.2 microseconds each, before a thread blocks: brief work is noticed
- * sooner.
- */
-const LOOKS = 48;
 
 /** The driver writes the current context here. */
 const CURRENT = new BigUint64Array(1);
@@ -230,16 +224,7 @@ export class StreamQueue {
   /** Blocks until all work that the driver was given so far is done (cuStreamSynchronize). */
   synchronizeSync(): void {
     requireUncaptured(this, "look for the end of the work");
-    const { driver } = this.context;
-    const { handle } = this;
-    let status: number = CUresult.CUDA_ERROR_NOT_READY;
-    for (let look = 0; look < LOOKS && status === CUresult.CUDA_ERROR_NOT_READY; look++) {
-      status = driver.api.cuStreamQuery(handle);
-    }
-    // A failed query does not mean that the work is over.
-    if (status !== CUresult.CUDA_SUCCESS) {
-      driver.check(driver.api.cuStreamSynchronize(handle), "cuStreamSynchronize");
-    }
+    waitForStream(this.context.driver, this.handle);
     this.#mayBeBusy = false;
   }
 

@@ -1,7 +1,9 @@
-// Waits for the GPU without blocking the program: a moment at once, then between turns of the event
-// loop, then on another thread. Timers, servers and the notebook kernel keep running.
+// Waits for the GPU. A promise does so a moment at once, then between turns of the event loop, then on
+// another thread: timers, servers and the notebook kernel keep running. A call that blocks looks first.
 
+import { CUresult } from "../../ffi/constants.ts";
 import { findHost } from "../../ffi/host.ts";
+import type { Driver } from "../driver/driver.ts";
 import { hasBuiltins } from "../words/builtin.ts";
 
 /**
@@ -27,6 +29,20 @@ const FIRST_LOOKS = 8;
 
 /** Turns of polling, about 1 to 3 microseconds each, before a wait moves to another thread. */
 const POLL_TURNS = 64;
+
+/** Queries at 0.2 microseconds each before a thread blocks: the end of brief work shows sooner so. */
+const LOOKS = 48;
+
+/** Blocks until a stream has done all that the driver was given (cuStreamSynchronize). */
+export function waitForStream(driver: Driver, handle: bigint): void {
+  const { api } = driver;
+  for (let look = 0; look < LOOKS; look++) {
+    const status = api.cuStreamQuery(handle);
+    if (status === CUresult.CUDA_SUCCESS) return;
+    if (status !== CUresult.CUDA_ERROR_NOT_READY) break; // work may be under way nevertheless
+  }
+  driver.check(api.cuStreamSynchronize(handle), "cuStreamSynchronize");
+}
 
 /** Asks for about 10 microseconds whether the GPU has passed a point. */
 export function isSoon(isDone: () => boolean): boolean {

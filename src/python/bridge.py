@@ -4,7 +4,6 @@ JavaScript calls exchange() with a request and gets a reply, both JSON. Whatever
 of waits in a queue that JavaScript empties, so that no thread of Python's waits for JavaScript.
 """
 
-import base64
 import collections
 import ctypes
 import io
@@ -486,7 +485,7 @@ def start(request):
     sys.stdout, sys.stderr = printed, complained
     if not hasattr(sys, "argv"):
         sys.argv = [""]
-    return [sys.version.split()[0], sys.executable or "", sys.prefix]
+    return [sys.version.split()[0], sys.executable or ""]
 
 
 def copied(request):

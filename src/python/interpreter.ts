@@ -1,9 +1,9 @@
 // The interpreter of this process: started once, and asked from the thread of JavaScript. Between two
 // requests it is free for threads of Python's own.
 
+import { cString } from "../../ffi/c_strings.ts";
 import { openHost } from "../../ffi/host.ts";
 import { NVIDIA_LIBRARIES } from "../../ffi/nvidia_libraries.ts";
-import { cString } from "../../ffi/pointers.ts";
 import { PY_FILE_INPUT, type PythonApi } from "../../ffi/python.ts";
 import { openPython } from "../../ffi/python_library.ts";
 import bridge from "./bridge.py" with { type: "text" };

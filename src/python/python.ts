@@ -1,19 +1,19 @@
 // Python in this process: source text, values, and arrays that both sides use where they lie.
 
-import { GpuBuffer } from "../buffers/gpu_buffer.ts";
-import type { DeviceBuffer } from "../buffers/device_buffer.ts";
-import { StridedView } from "../buffers/strided_view.ts";
 import { LibraryError } from "../../ffi/library.ts";
-import type { Context } from "../driver/context.ts";
+import type { DeviceBuffer } from "../buffers/device_buffer.ts";
+import { GpuBuffer } from "../buffers/gpu_buffer.ts";
+import { StridedView } from "../buffers/strided_view.ts";
 import { deleterAddress } from "../dlpack/handed_out.ts";
+import type { Context } from "../driver/context.ts";
 import { DTYPE, type DType } from "../dtype.ts";
 import { bufferFromDLPack, type FromDLPackOptions } from "../interop/from_dlpack.ts";
+import { addressOf } from "../memory/host_memory.ts";
 import { contextOf, type ContextOwner } from "../memory/memory_resource.ts";
 import { type CudaStream, foreignHandle, foreignStream, legacyStreamOf } from "../order/stream.ts";
 import { STREAM, streamOn } from "../order/stream_choice.ts";
 import { ANYTHING, CALLBACK, FLAG, OptionSet, requireKind, TEXT } from "../words/options.ts";
 import { Parts, partsOf } from "../words/parts.ts";
-import { addressOf } from "../memory/host_memory.ts";
 import { findPython } from "./environment.ts";
 import { Interpreter } from "./interpreter.ts";
 import { PythonError, type PythonFailure } from "./python_error.ts";

@@ -1,9 +1,9 @@
 // The arrays that Python uses where they lie, in both directions: who keeps them, and what comes after
 // what on the GPU.
 
+import { DLDeviceType } from "../../ffi/dlpack.ts";
 import { blockOf, type GpuBuffer } from "../buffers/gpu_buffer.ts";
 import { StridedView } from "../buffers/strided_view.ts";
-import { DLDeviceType } from "../../ffi/dlpack.ts";
 import { type DLPackTensor, orderAfterUses } from "../dlpack/dlpack_tensor.ts";
 import { readTensor } from "../dlpack/read_tensor.ts";
 import type { Context } from "../driver/context.ts";

@@ -13,7 +13,7 @@ export interface OpenedFields {
   readonly context: Context;
   /** Text that stands for this allocation among all. */
   readonly key: string;
-  /** Where it starts here. */
+  /** Its address in this process. */
   readonly address: bigint;
   /** Bytes from there that can be used. */
   readonly byteLength: number;

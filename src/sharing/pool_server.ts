@@ -31,7 +31,7 @@ export interface Offer {
 /** A block to offer. */
 interface Block {
   readonly allocation: Allocation;
-  /** Where the driver's allocation starts, of which the block may be a part. */
+  /** Start of the driver's allocation, of which the block may be a part. */
   readonly base: bigint;
   readonly pool: DriverPool;
 }

@@ -4,7 +4,7 @@
 import { CU_IPC_HANDLE_SIZE } from "../../ffi/constants.ts";
 
 /** The answers. */
-export const ANSWER = { pool: 1, freed: 2 } as const;
+const ANSWER = { pool: 1, freed: 2 } as const;
 
 /** Bytes of a key. */
 const KEY_BYTES = 16;

@@ -1,6 +1,7 @@
 // Makes tickets for memory, by the way that the memory has: its own handle, or its pool's.
 
 import { CU_IPC_HANDLE_SIZE, CUpointer_attribute } from "../../ffi/constants.ts";
+import type { MemorySpan } from "../copies/copy.ts";
 import type { Context } from "../driver/context.ts";
 import { deviceUuid } from "../driver/device_uuid.ts";
 import { takePair } from "../driver/driver.ts";
@@ -12,7 +13,6 @@ import { pendingBefore } from "../memory/in_order.ts";
 import { sourceOf } from "../memory/resource_kind.ts";
 import { requireNoCapture } from "../order/capture.ts";
 import { defaultStreamOf } from "../order/stream.ts";
-import type { MemorySpan } from "../copies/copy.ts";
 import { DisposedError, isRefusal } from "../words/errors.ts";
 import { type MemoryTicket, TICKET_VERSION } from "../words/ticket.ts";
 import { OpenedMemory } from "./opened_memory.ts";

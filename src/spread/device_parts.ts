@@ -1,8 +1,8 @@
 // An array on several devices: one typed buffer for each of them, filled and read together.
 
-import { hostDestination, hostSource } from "../buffers/host_elements.ts";
 import type { DeviceBuffer } from "../buffers/device_buffer.ts";
 import type { Uploadable } from "../buffers/gpu_buffer.ts";
+import { hostDestination, hostSource } from "../buffers/host_elements.ts";
 import { byteLengthOf, countOf, formatShape, type Shape } from "../buffers/shape.ts";
 import { allocateBits, type ArrayOf, type DType, elementBytes, fromBfloat16 } from "../dtype.ts";
 import { bytesOf, type HostMemory } from "../memory/host_memory.ts";

@@ -2,10 +2,10 @@
 // the host's bytes cross its bus once, however many devices there are.
 
 import type { GpuBuffer } from "../buffers/gpu_buffer.ts";
-import { defaultStreamOf } from "../order/stream.ts";
 import { type MemorySpan, queueCopyNow } from "../copies/copy.ts";
-import type { FollowingWork } from "../transfer/host_transfer.ts";
 import { peerRoute } from "../copies/peer_link.ts";
+import { defaultStreamOf } from "../order/stream.ts";
+import type { FollowingWork } from "../transfer/host_transfer.ts";
 
 /** One device's share of the whole. */
 export interface Share {

@@ -4,13 +4,14 @@
 import type { DeviceAllocator } from "../buffers/device_allocator.ts";
 import type { DeviceBuffer } from "../buffers/device_buffer.ts";
 import { nameView } from "../buffers/view_names.ts";
+import type { DiskFile } from "../disk/disk_file.ts";
+import { fileNameOf } from "../disk/file_path.ts";
 import { elementBytes } from "../dtype.ts";
 import type { TensorEntry } from "../interop/safetensors/header.ts";
 import { type OpenShard, openShards } from "../interop/safetensors/open_shards.ts";
 import type { SafetensorsSource } from "../interop/safetensors/shards.ts";
 import { takeAfterCollection } from "../memory/out_of_memory.ts";
 import { type CudaStream, defaultStreamOf } from "../order/stream.ts";
-import type { DiskFile } from "../disk/disk_file.ts";
 import { type FileSection, uploadSections } from "../transfer/file_sections.ts";
 import { uploadFrom } from "../transfer/file_transfer.ts";
 import { transfer } from "../transfer/host_transfer.ts";
@@ -111,7 +112,7 @@ export async function loadSharded(
   using memory = new DisposableStack();
   const blocks: DeviceBuffer<"uint8">[][] = gpus.map(() => []);
   for (const { shard: { file }, blockBytes } of plans) {
-    const name = label ?? file.path.slice(file.path.lastIndexOf("/") + 1);
+    const name = label ?? fileNameOf(file.path);
     for (const [rank, gpu] of gpus.entries()) {
       const allocate = () => gpu.alloc("uint8", blockBytes[rank] ?? 0, { label: name });
       blocks[rank]?.push(memory.use(await takeAfterCollection(gpu.context, allocate)));

@@ -1,11 +1,11 @@
 // Moves an array between the host and its parts on several devices, all links at once.
 
-import { hostDestination, hostSource } from "../buffers/host_elements.ts";
 import type { GpuBuffer } from "../buffers/gpu_buffer.ts";
+import { floatsIn, hostDestination, hostSource } from "../buffers/host_elements.ts";
 import { type DType, elementBytes } from "../dtype.ts";
+import type { HostBytes } from "../memory/host_memory.ts";
 import type { PendingWork } from "../order/pending_work.ts";
 import { defaultStreamOf } from "../order/stream.ts";
-import type { HostBytes } from "../memory/host_memory.ts";
 import { type FollowingWork, type HostSide, transfer } from "../transfer/host_transfer.ts";
 import type { TransferOptions } from "../transfer/pending_transfer.ts";
 import { ProgressTotal } from "../transfer/progress_total.ts";
@@ -138,8 +138,4 @@ function wideRows(
 
 function inBytes({ offset, length, pitch, rowCount }: ElementRows, bytes: number): Rows {
   return { offset: offset * bytes, rowBytes: length * bytes, pitch: pitch * bytes, rowCount };
-}
-
-function floatsIn({ buffer, byteOffset, byteLength }: HostBytes): Float32Array<ArrayBufferLike> {
-  return new Float32Array(buffer, byteOffset, byteLength / 4);
 }

@@ -78,9 +78,20 @@ export class ShardedModel
     return this.#tensors.has(name);
   }
 
-  /** Returns the tensor with a name; `download()` gathers it. */
+  /**
+   * Returns the tensor with a name; `download()` gathers it.
+   *
+   * @throws RangeError when there is none of that name; the message names some.
+   * @throws DisposedError when the model was disposed.
+   */
   tensor(name: string): DeviceParts;
-  /** Returns the tensor with a name, and checks its element type. */
+  /**
+   * Returns the tensor with a name, and checks its element type.
+   *
+   * @throws TypeError when it has another element type.
+   * @throws RangeError when there is none of that name; the message names some.
+   * @throws DisposedError when the model was disposed.
+   */
   tensor<D extends DType>(name: string, dtype: D): DeviceParts<D>;
   tensor(name: string, dtype?: DType): DeviceParts {
     const { parts } = this.#find(name);
@@ -90,7 +101,12 @@ export class ShardedModel
     return parts;
   }
 
-  /** Returns a tensor's element type by the format's own name, such as `"F8_E4M3"`. */
+  /**
+   * Returns a tensor's element type by the format's own name, such as `"F8_E4M3"`.
+   *
+   * @throws RangeError when there is none of that name; the message names some.
+   * @throws DisposedError when the model was disposed.
+   */
   format(name: string): SafetensorsFormat {
     return this.#find(name).format;
   }

@@ -1,8 +1,8 @@
 // Arrays that transfers under way read or write, of all devices: later uses of the same bytes wait.
 
+import type { HostBytes } from "../memory/host_memory.ts";
 import type { Access } from "../memory/stream_usage.ts";
 import { PendingWork } from "../order/pending_work.ts";
-import type { HostBytes } from "../memory/host_memory.ts";
 
 /** The use of an array by a transfer. */
 export interface ArrayUse {

@@ -1,26 +1,43 @@
 // Cuts one array or a range of a file, and the device memory on its other side, into pieces.
 
+import type { DiskFile } from "../disk/disk_file.ts";
 import { PAGE_BYTES } from "../lanes/fresh_pages.ts";
 import type { HostBytes } from "../memory/host_memory.ts";
 import type { Piece, RingRequest } from "./ring_transfer.ts";
 
-/** The host's side of a transfer: memory at an address, or an open file that is read. */
-export type HostSide =
+/** The host's side of a piece: memory at an address, or an open file that is read. */
+export type PieceSide =
   | { readonly address: bigint; readonly bytes: HostBytes }
-  | { readonly fileDescriptor: number; readonly fileOffset: number; readonly path: string };
+  | { readonly file: Pick<DiskFile, "descriptor" | "path"> };
 
-/** Bytes that follow each other on both sides. */
-export interface Block {
+/** The two sides of pieces. */
+export interface PieceSides {
   /** Direction of the transfer. */
   readonly direction: "upload" | "download";
   /** Address on the device. */
   readonly deviceAddress: bigint;
   /** The host's side; memory must stay referenced until the transfer is over. */
-  readonly host: HostSide;
+  readonly host: PieceSide;
+}
+
+/** Bytes that follow each other on both sides. */
+export interface Block extends PieceSides {
+  /** Offset on the host's side at which they begin; 0 when left out. */
+  readonly hostOffset?: number;
   /** Number of bytes. */
   readonly byteLength: number;
   /** Whether the host's memory is fresh: nothing has touched it yet. */
   readonly isFresh?: boolean;
+}
+
+/** The place of a piece on both sides. */
+export interface PiecePlace {
+  /** Offset on the device. */
+  readonly deviceOffset: number;
+  /** Offset on the host. */
+  readonly hostOffset: number;
+  /** Number of bytes. */
+  readonly byteLength: number;
 }
 
 /** One piece more of so many costs less than it brings. */
@@ -32,10 +49,11 @@ export function cutBlock(block: Block): RingRequest["cut"] {
 }
 
 function* piecesOf(block: Block, pieceBytes: number): Generator<Piece, void> {
+  const { hostOffset = 0 } = block;
   for (let offset = 0; offset < block.byteLength;) {
     const largest = offset === 0 ? firstPieceBytes(block, pieceBytes) : pieceBytes;
     const byteLength = Math.min(largest, block.byteLength - offset);
-    yield pieceAt(block, { offset, byteLength });
+    yield pieceAt(block, { deviceOffset: offset, hostOffset: hostOffset + offset, byteLength });
     offset += byteLength;
   }
 }
@@ -52,41 +70,52 @@ function firstPieceBytes({ host, isFresh, byteLength }: Block, pieceBytes: numbe
   return pieceBytes - Number(host.address % BigInt(step));
 }
 
-function pieceAt(
-  { direction, deviceAddress, host }: Block,
-  { offset, byteLength }: { offset: number; byteLength: number },
-): Piece {
-  const isUpload = direction === "upload";
-  const device = deviceAddress + BigInt(offset);
-  const copies = (slot: bigint) => [
-    isUpload
-      ? { destination: device, source: slot, byteLength }
-      : { destination: slot, source: device, byteLength },
-  ];
-  if ("address" in host) {
-    const address = host.address + BigInt(offset);
-    const bytes = host.bytes.subarray(offset, offset + byteLength);
+/** Makes the piece for bytes that follow each other on both sides. */
+export function pieceAt(sides: PieceSides, place: PiecePlace): Piece {
+  const { direction, host } = sides;
+  const { hostOffset, byteLength } = place;
+  const copies = copiesAt(sides, place);
+  if ("file" in host) {
+    const { descriptor, path } = host.file;
+    const source = BigInt(descriptor);
     return {
       byteLength,
       copies,
-      laneTask: (slot) =>
-        isUpload
-          ? { operation: "copy", direction, bytes, destination: slot, source: address, byteLength }
-          : { operation: "copy", direction, bytes, destination: address, source: slot, byteLength },
-      laneError: () => new Error(`Cannot copy ${byteLength} bytes: the lane failed`),
+      laneTask: (slot) => {
+        return {
+          operation: "read",
+          destination: slot,
+          source,
+          byteLength,
+          fileOffset: hostOffset,
+        };
+      },
+      laneError: () =>
+        new Error(
+          `Cannot read ${byteLength} bytes at ${hostOffset} of ${path}: it ended early or failed`,
+        ),
     };
   }
-  const file = BigInt(host.fileDescriptor);
-  const fileOffset = host.fileOffset + offset;
+  const address = host.address + BigInt(hostOffset);
+  const bytes = host.bytes.subarray(hostOffset, hostOffset + byteLength);
   return {
     byteLength,
     copies,
-    laneTask: (slot) => {
-      return { operation: "read", destination: slot, source: file, byteLength, fileOffset };
-    },
-    laneError: () =>
-      new Error(
-        `Cannot read ${byteLength} bytes at ${fileOffset} of ${host.path}: it ended early or failed`,
-      ),
+    laneTask: (slot) =>
+      direction === "upload"
+        ? { operation: "copy", direction, bytes, destination: slot, source: address, byteLength }
+        : { operation: "copy", direction, bytes, destination: address, source: slot, byteLength },
+    laneError: () => new Error(`Cannot copy ${byteLength} bytes: the lane failed`),
   };
+}
+
+/** Makes the copy between a slot and the place of a piece on the device. */
+export function copiesAt(
+  { direction, deviceAddress }: PieceSides,
+  { deviceOffset, byteLength }: Pick<PiecePlace, "deviceOffset" | "byteLength">,
+): Piece["copies"] {
+  const device = deviceAddress + BigInt(deviceOffset);
+  return direction === "upload"
+    ? (slot) => [{ destination: device, source: slot, byteLength }]
+    : (slot) => [{ destination: slot, source: device, byteLength }];
 }

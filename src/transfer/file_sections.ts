@@ -1,11 +1,11 @@
 // Moves sections of open files into the memory of one device as one transfer: a model's tensors are mostly
 // too small for transfers of their own, each of which begins and ends with a ring that has nothing to do.
 
-import type { CudaStream } from "../order/stream.ts";
-import { cutBlock } from "./block_pieces.ts";
 import type { MemorySpan } from "../copies/copy.ts";
 import type { DiskFile } from "../disk/disk_file.ts";
 import { factsOf } from "../disk/file_facts.ts";
+import type { CudaStream } from "../order/stream.ts";
+import { cutBlock } from "./block_pieces.ts";
 import { readThroughRing, uploadFrom } from "./file_transfer.ts";
 import type { TransferOptions } from "./pending_transfer.ts";
 import type { Piece, RingRequest } from "./ring_transfer.ts";
@@ -78,9 +78,7 @@ function* piecesOf(sections: readonly FileSection[], pieceBytes: number): Genera
 
 function cutOf({ span, file, rows }: FileSection): RingRequest["cut"] {
   const { address: deviceAddress, byteLength } = span;
-  const direction = "upload";
-  if (!isOneRun(rows)) return cutRows({ direction, deviceAddress, host: { file }, rows });
-  const { descriptor: fileDescriptor, path } = file;
-  const host = { fileDescriptor, fileOffset: rows.offset, path };
-  return cutBlock({ direction, deviceAddress, host, byteLength });
+  const sides = { direction: "upload", deviceAddress, host: { file } } as const;
+  if (!isOneRun(rows)) return cutRows({ ...sides, rows });
+  return cutBlock({ ...sides, hostOffset: rows.offset, byteLength });
 }

@@ -1,16 +1,16 @@
 // Moves bytes between files and device memory: large ones by many lanes through page-locked slots,
 // straight from the page cache; small ones by one read and one copy.
 
+import { checkRoute, type MemorySpan } from "../copies/copy.ts";
+import type { DiskFile } from "../disk/disk_file.ts";
+import { factsOf } from "../disk/file_facts.ts";
+import type { FilePath } from "../disk/file_path.ts";
+import type { Lending } from "../lanes/copy_lanes.ts";
 import { requireUnrecorded } from "../memory/captured_memory.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { checkSize } from "../words/format.ts";
 import { cutBlock } from "./block_pieces.ts";
-import { checkRoute, type MemorySpan } from "../copies/copy.ts";
-import type { Lending } from "../lanes/copy_lanes.ts";
-import type { DiskFile } from "../disk/disk_file.ts";
 import { TransferEngine } from "./engine.ts";
-import { factsOf } from "../disk/file_facts.ts";
-import type { FilePath } from "../disk/file_path.ts";
 import { gatherInto } from "./gathered_transfer.ts";
 import { noteTransfer, transfer } from "./host_transfer.ts";
 import { PendingTransfer, type TransferOptions } from "./pending_transfer.ts";
@@ -101,9 +101,9 @@ async function uploadSmall(task: FileTransfer): Promise<void> {
 
 async function throughRing(task: FileTransfer): Promise<void> {
   const { span, file, fileOffset } = task;
-  const { byteLength } = span;
-  const host = { fileDescriptor: file.descriptor, fileOffset, path: file.path };
-  const cut = cutBlock({ direction: "upload", deviceAddress: span.address, host, byteLength });
+  const { address: deviceAddress, byteLength } = span;
+  const sides = { direction: "upload", deviceAddress, host: { file } } as const;
+  const cut = cutBlock({ ...sides, hostOffset: fileOffset, byteLength });
   await readThroughRing({ ...task, spans: [span] }, { cut, canLend: true, files: [file] });
 }
 

@@ -1,8 +1,8 @@
 // Cuts a range of a file into pieces whose bytes lie in many places of a device: several copies fill
 // a slot, which then goes to the file in one write.
 
-import type { ByteCopy } from "../copies/copy_many.ts";
 import type { MemorySpan } from "../copies/copy.ts";
+import type { ByteCopy } from "../copies/copy_many.ts";
 import type { Piece, RingRequest } from "./ring_transfer.ts";
 
 /** Device memory and its place in a file. */

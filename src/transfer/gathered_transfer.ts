@@ -1,9 +1,9 @@
 // Writes blocks of device memory into one open file, packed: a slot carries hundreds of small ones,
 // which would cost a sixth of a millisecond each as transfers.
 
+import type { DiskFile } from "../disk/disk_file.ts";
 import { type CudaStream, usableStream } from "../order/stream.ts";
 import { ArrayMover } from "./array_mover.ts";
-import type { DiskFile } from "../disk/disk_file.ts";
 import { TransferEngine } from "./engine.ts";
 import { cutGathered, type FilePart } from "./gathered_pieces.ts";
 import { noteTransfer } from "./host_transfer.ts";

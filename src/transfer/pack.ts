@@ -4,7 +4,7 @@
 import type { MemorySpan } from "../copies/copy.ts";
 
 /** Alignment of arrays, the same as that of device memory: the GPU reads such places fastest. */
-export const PACK_ALIGNMENT_BYTES = 256;
+const PACK_ALIGNMENT_BYTES = 256;
 
 /** One array, and the device memory on its other side. */
 export interface PackPiece {

@@ -1,8 +1,9 @@
 // A transfer that is not over when its call returns: it waits for earlier work, then moves its
 // bytes between turns of the event loop, or at once when a later call blocks for it.
 
-import type { Context } from "../driver/context.ts";
 import { type HostCheck, watchHost } from "../../ffi/host_watch.ts";
+import type { Context } from "../driver/context.ts";
+import type { Lending } from "../lanes/copy_lanes.ts";
 import { requireUnrecorded } from "../memory/captured_memory.ts";
 import { keepFor, type MemoryUse, pendingBefore } from "../memory/in_order.ts";
 import { Fence } from "../order/fence.ts";
@@ -10,7 +11,6 @@ import { PendingWork, type Progress } from "../order/pending_work.ts";
 import { type CudaStream, queueOf } from "../order/stream.ts";
 import { CAN_BE_TERMINATED, nextTurn, waitForGpu } from "../order/waiting.ts";
 import { arraysBefore, type ArrayUse, noteArrayUses } from "./array_uses.ts";
-import type { Lending } from "../lanes/copy_lanes.ts";
 import { TransferEngine } from "./engine.ts";
 import type { Step } from "./stepped_work.ts";
 

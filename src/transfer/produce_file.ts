@@ -1,13 +1,13 @@
 // Writes a file of known size: all of it beside the old one, or a part of it in place. Writers of one
 // file take turns, within the program by the order of their calls, among programs by its lock.
 
-import { FLAG } from "../words/options.ts";
 import type { DiskFile } from "../disk/disk_file.ts";
 import { FileChange } from "../disk/file_change.ts";
 import { type FilePath, pathOf, realPathOf, requireAccess } from "../disk/file_path.ts";
 import { FileReplacement } from "../disk/file_replacement.ts";
 import { FileTurn } from "../disk/file_turns.ts";
 import type { FileWrite } from "../disk/file_write.ts";
+import { FLAG } from "../words/options.ts";
 import { type Step, SteppedWork, type StreamUse } from "./stepped_work.ts";
 
 /** Options for writing a file. */

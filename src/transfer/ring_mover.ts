@@ -1,8 +1,8 @@
 // Moves what always goes through the ring: files, and many small arrays packed together.
 
-import type { Fence } from "../order/fence.ts";
-import type { Lending } from "../lanes/copy_lanes.ts";
 import type { CopyStream } from "../copies/copy_many.ts";
+import type { Lending } from "../lanes/copy_lanes.ts";
+import type { Fence } from "../order/fence.ts";
 import type { TransferEngine } from "./engine.ts";
 import type { Mover } from "./pending_transfer.ts";
 import type { RingRequest, RingTransfer } from "./ring_transfer.ts";

@@ -1,8 +1,7 @@
 // Cuts a part of an array or of a file whose bytes lie there in rows, and side by side on the device,
 // into pieces: a lane packs the rows of a slot, or takes them apart.
 
-import type { DiskFile } from "../disk/disk_file.ts";
-import type { HostBytes } from "../memory/host_memory.ts";
+import { copiesAt, pieceAt, type PieceSides } from "./block_pieces.ts";
 import type { Piece, RingRequest } from "./ring_transfer.ts";
 
 /** Rows of equal size at equal distances. */
@@ -17,20 +16,9 @@ export interface Rows {
   readonly rowCount: number;
 }
 
-/** The host's side of rows: an array, or an open file. */
-export type RowsSide =
-  | { readonly address: bigint; readonly bytes: HostBytes }
-  | { readonly file: DiskFile };
-
 /** Rows, and the device memory on their other side. */
-export interface RowBlock {
-  /** Direction of the transfer. */
-  readonly direction: "upload" | "download";
-  /** Address on the device. */
-  readonly deviceAddress: bigint;
-  /** The host's side; memory must stay referenced until the transfer is over. */
-  readonly host: RowsSide;
-  /** The rows in it. */
+export interface RowBlock extends PieceSides {
+  /** The rows on the host's side. */
   readonly rows: Rows;
 }
 
@@ -86,27 +74,27 @@ function* runsOf({ offset, rowBytes, pitch, rowCount }: Rows, most: number): Gen
   }
 }
 
-function pieceOf({ direction, deviceAddress, host, rows: { pitch } }: RowBlock, run: Run): Piece {
-  const { rowBytes, rowCount, hostOffset } = run;
+function pieceOf(block: RowBlock, run: Run): Piece {
+  const { direction, host, rows: { pitch } } = block;
+  const { deviceOffset, hostOffset, rowBytes, rowCount } = run;
   const byteLength = rowBytes * rowCount;
-  const device = deviceAddress + BigInt(run.deviceOffset);
-  const isUpload = direction === "upload";
-  const copies = (slot: bigint) => [
-    isUpload
-      ? { destination: device, source: slot, byteLength }
-      : { destination: slot, source: device, byteLength },
-  ];
+  if (rowCount === 1) return pieceAt(block, { deviceOffset, hostOffset, byteLength });
+  const copies = copiesAt(block, { deviceOffset, byteLength });
   if ("file" in host) {
     const { descriptor, path } = host.file;
     const source = BigInt(descriptor);
     return {
       byteLength,
       copies,
-      laneTask: (slot) => {
-        const task = { destination: slot, source, byteLength, fileOffset: hostOffset };
-        if (rowCount === 1) return { operation: "read", ...task };
-        return { operation: "readRows", ...task, rowBytes, sourcePitch: pitch };
-      },
+      laneTask: (slot) => ({
+        operation: "readRows",
+        destination: slot,
+        source,
+        byteLength,
+        fileOffset: hostOffset,
+        rowBytes,
+        sourcePitch: pitch,
+      }),
       laneError: () =>
         new Error(
           `Cannot read ${rowCount} rows of ${rowBytes} bytes from ${hostOffset} of ${path} on: it ` +
@@ -115,25 +103,26 @@ function pieceOf({ direction, deviceAddress, host, rows: { pitch } }: RowBlock, 
     };
   }
   const address = host.address + BigInt(hostOffset);
-  // Taken now, while the array is known to be there.
-  const bytes = rowCount > 1
-    ? host.bytes
-    : host.bytes.subarray(hostOffset, hostOffset + byteLength);
+  const task = { operation: "copyRows", byteLength, rowBytes } as const;
   return {
     byteLength,
     copies,
-    laneTask: (slot) => {
-      const task = isUpload
-        ? { destination: slot, source: address, byteLength }
-        : { destination: address, source: slot, byteLength };
-      if (rowCount > 1) {
-        const pitches = isUpload
-          ? { sourcePitch: pitch, destinationPitch: rowBytes }
-          : { sourcePitch: rowBytes, destinationPitch: pitch };
-        return { operation: "copyRows", ...task, rowBytes, ...pitches };
-      }
-      return { operation: "copy", direction, bytes, ...task };
-    },
+    laneTask: (slot) =>
+      direction === "upload"
+        ? {
+          ...task,
+          destination: slot,
+          source: address,
+          sourcePitch: pitch,
+          destinationPitch: rowBytes,
+        }
+        : {
+          ...task,
+          destination: address,
+          source: slot,
+          sourcePitch: rowBytes,
+          destinationPitch: pitch,
+        },
     laneError: () => new Error(`Cannot copy ${rowCount} rows: the lane failed`),
   };
 }

@@ -1,7 +1,7 @@
 // Moves several things one after another, as one transfer.
 
-import type { Fence } from "../order/fence.ts";
 import type { Lending } from "../lanes/copy_lanes.ts";
+import type { Fence } from "../order/fence.ts";
 import type { Mover } from "./pending_transfer.ts";
 
 /** One part of a sequence. */

@@ -1,15 +1,15 @@
 // Gathers the chunks of a stream in two page-locked blocks: one fills while the copy engine empties
 // the other. However long the stream is, that is all the host memory it takes.
 
+import { type MemorySpan, queueCopy } from "../copies/copy.ts";
 import { Allocation } from "../memory/allocation.ts";
 import { showToHost } from "../memory/host_bytes.ts";
+import { bytesOf, type HostMemory } from "../memory/host_memory.ts";
 import { PinnedPool } from "../memory/pinned_pool.ts";
 import { allOver } from "../order/pending_work.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { nextTurn } from "../order/waiting.ts";
 import { arraysBefore } from "./array_uses.ts";
-import { type MemorySpan, queueCopy } from "../copies/copy.ts";
-import { bytesOf, type HostMemory } from "../memory/host_memory.ts";
 
 /** Fewer bytes cost more calls, more bytes start the copy engine later. */
 const BLOCK_BYTES = 4 * 2 ** 20;

@@ -1,8 +1,8 @@
 // Limits of the transfer engine's size, and the sizes from which it is used.
 
+import type { LaneNeeds } from "../lanes/lane_share.ts";
 import { type ByteSize, parseBytes } from "../words/format.ts";
 import { NUMBER, OptionSet, SIZE } from "../words/options.ts";
-import type { LaneNeeds } from "../lanes/lane_share.ts";
 import type { RingLimits } from "./pinned_ring.ts";
 import { DRIVER_PIECE_BYTES, RING_DEMAND_BYTES, SMALLEST_RING_BYTES } from "./ways.ts";
 

@@ -1,9 +1,9 @@
 // Device memory as the ends of web streams: bytes come and go in chunks, as fast as both sides can.
 
-import type { CudaStream } from "../order/stream.ts";
-import { nextTurn } from "../order/waiting.ts";
 import type { MemorySpan } from "../copies/copy.ts";
 import type { HostMemory } from "../memory/host_memory.ts";
+import type { CudaStream } from "../order/stream.ts";
+import { nextTurn } from "../order/waiting.ts";
 import { transfer } from "./host_transfer.ts";
 import { StagedWriter, type StreamTarget } from "./staged_writer.ts";
 

@@ -25,7 +25,7 @@ import {
   SYS_MBIND,
 } from "../../ffi/host.ts";
 import { LibraryError } from "../../ffi/library.ts";
-import { cString, readCString } from "../../ffi/pointers.ts";
+import { cString, readCString } from "../../ffi/c_strings.ts";
 import { TemporaryFolder } from "../support/temporary_folder.ts";
 
 const linux = { ignore: Deno.build.os !== "linux" };

@@ -54,6 +54,15 @@ Deno.test("memoryMeter() shows the device at once and again later, until it is s
   });
 });
 
+Deno.test("memoryMeter() looks once in a month when it is told to", async () => {
+  await withDevice(async (gpu) => {
+    const display = new RecordingDisplay();
+    using _meter = memoryMeter(gpu, { intervalSeconds: 30 * 86_400, display });
+    await wait(30);
+    assertEquals(display.texts.length, 1);
+  });
+});
+
 Deno.test("memoryMeter() takes the place of a former one of the same device", async () => {
   await withDevice((gpu) => {
     const display = new RecordingDisplay();

@@ -6,6 +6,7 @@ import {
   LogSurface,
   type ProgressState,
   type ProgressSurface,
+  TerminalSurface,
 } from "../../src/notebook/progress_surfaces.ts";
 import { withDevice } from "../support/with_device.ts";
 
@@ -45,6 +46,18 @@ Deno.test("ProgressBar.update() prints a line for each tenth where nothing can b
   });
   assertEquals(lines.length, 11);
   assertEquals([lines[0], lines.at(-1)], ["Measuring: 0 %", "Measuring: 100 %"]);
+});
+
+Deno.test("ProgressBar.update() fills a terminal's bar when more is done than there was to do", () => {
+  const written: string[] = [];
+  const { writeSync } = Deno.stdout;
+  Deno.stdout.writeSync = (bytes) => written.push(new TextDecoder().decode(bytes));
+  try {
+    new ProgressBar("files", new TerminalSurface()).update(12, 10);
+  } finally {
+    Deno.stdout.writeSync = writeSync;
+  }
+  assertEquals(written, [`\r\x1b[Kfiles ${"█".repeat(30)} 12/10`]);
 });
 
 Deno.test("ProgressBar.update() draws no more often than its surface wants", () => {
@@ -121,5 +134,11 @@ Deno.test("progress() says that nothing comes any more, and goes on when somethi
   assertEquals(surface.drawn[1]?.words, "1 MiB of 2 MiB, nothing came for 10.0 ms");
   report(2 ** 21, 2 ** 21);
   assertEquals(surface.finished.length, 1);
+  const patient = new RecordingSurface(0);
+  const slow = progress("weights", { surface: patient, stallSeconds: 1e9 });
+  slow(1, 2);
+  await new Promise((resolve) => setTimeout(resolve, 30));
+  assertEquals(patient.drawn.length, 1);
+  slow(2, 2);
   assertThrows(() => progress("weights", { stallSeconds: 0 }), RangeError, "above 0");
 });

@@ -263,53 +263,42 @@ export class Program {
     await this.#calls.maybe(value.then((value) => assertEquals(value, expected)));
   }
 
-  async #uploadMany(): Promise<void> {
+  /** Picks blocks of one device, each with an array for a part of it; none when it has no blocks. */
+  #pickMany(name: string) {
     const { gpu, streams } = this.#pick(this.#places);
     const blocks = this.#blocks.filter(({ place }) => place.gpu === gpu);
-    if (blocks.length === 0) return;
     const stream = this.#pick(streams);
-    const picks = Array.from({ length: 1 + this.#random.below(6) }, () => {
+    const count = blocks.length === 0 ? 0 : 1 + this.#random.below(6);
+    const moves = Array.from({ length: count }, () => {
       const [block, host] = [this.#pick(blocks), this.#pick(this.#arrays)];
       return { block, host, ...this.#ends(block, 300) };
     });
-    for (const { block, host, part, from } of picks) {
-      this.#note(
-        "uploadAll",
-        block,
-        part,
-        stream,
-        `array ${this.#arrays.indexOf(host)} from ${from}`,
-      );
+    for (const { block, host, part, from } of moves) {
+      const array = `array ${this.#arrays.indexOf(host)} from ${from}`;
+      this.#note(name, block, part, stream, array);
+    }
+    return { gpu, stream, moves };
+  }
+
+  async #uploadMany(): Promise<void> {
+    const { gpu, stream, moves } = this.#pickMany("uploadAll");
+    for (const { block, host, part, from } of moves) {
       block.bytes.set(host.bytes.subarray(from, from + part.length), part.start);
     }
-    const arrays = picks.map(({ host, part, from }) =>
+    const arrays = moves.map(({ host, part, from }) =>
       host.array.subarray(from, from + part.length)
     );
-    const into = picks.map(({ block, part }) => this.#part(block, part));
+    const into = moves.map(({ block, part }) => this.#part(block, part));
     await this.#calls.maybe(gpu.uploadAll(arrays, { into, stream }));
   }
 
   async #downloadMany(): Promise<void> {
-    const { gpu, streams } = this.#pick(this.#places);
-    const blocks = this.#blocks.filter(({ place }) => place.gpu === gpu);
-    if (blocks.length === 0) return;
-    const stream = this.#pick(streams);
-    const picks = Array.from({ length: 1 + this.#random.below(6) }, () => {
-      const [block, host] = [this.#pick(blocks), this.#pick(this.#arrays)];
-      return { block, host, ...this.#ends(block, 300) };
-    });
-    for (const { block, host, part, from } of picks) {
-      this.#note(
-        "downloadAll",
-        block,
-        part,
-        stream,
-        `array ${this.#arrays.indexOf(host)} from ${from}`,
-      );
+    const { gpu, stream, moves } = this.#pickMany("downloadAll");
+    for (const { block, host, part, from } of moves) {
       host.bytes.set(this.#expected(block, part), from);
     }
-    const into = picks.map(({ host, part, from }) => host.array.subarray(from, from + part.length));
-    const sources = picks.map(({ block, part }) => this.#part(block, part));
+    const into = moves.map(({ host, part, from }) => host.array.subarray(from, from + part.length));
+    const sources = moves.map(({ block, part }) => this.#part(block, part));
     await this.#calls.maybe(gpu.downloadAll(sources, { into, stream }));
   }
 

@@ -4,7 +4,7 @@
 import type { Page } from "npm:playwright-core@1.65.1";
 import { openBrowser } from "./chromium.ts";
 
-/** What one page did while it was open. */
+/** The record of one page while it was open. */
 interface Visit {
   readonly traceCount: number;
   /** Traces whose marks have no extent on the screen. */

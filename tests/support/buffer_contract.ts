@@ -13,7 +13,7 @@ import { openTestDevice, testOnTwoDevices } from "./driver.ts";
 import { faultyDriver } from "./faulty_driver.ts";
 import { liveNames, withDevice } from "./with_device.ts";
 
-/** How to make a buffer. */
+/** The options of a buffer that is made. */
 export interface MakeOptions<D extends DType> {
   /** Its element type. */
   readonly dtype: D;
@@ -27,7 +27,7 @@ export interface MakeOptions<D extends DType> {
 export interface BufferSubject {
   /** Its class. */
   readonly name: string;
-  /** What the tests call it, where that is not its class. */
+  /** The name in the tests, where that is not its class. */
   readonly title?: string;
   /** Makes one. */
   readonly make: <D extends DType>(gpu: CudaDevice, options: MakeOptions<D>) => GpuBuffer<D>;

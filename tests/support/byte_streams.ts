@@ -1,6 +1,6 @@
 // Streams of bytes for tests: in chunks of any size, counted, failing when they are told to.
 
-/** How a stream of a test behaves. */
+/** The behaviour of a test's stream. */
 export interface ByteStreamOptions {
   /** Bytes of one chunk; 64 KiB by default. */
   readonly chunkBytes?: number;

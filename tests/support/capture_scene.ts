@@ -13,7 +13,7 @@ import type { CompleteApi } from "./simulated_gpu.ts";
 /** The status of a call that succeeds. */
 export const OK = "CUDA_SUCCESS";
 
-/** How captures are begun: other threads may do what they like meanwhile. */
+/** The mode in which captures begin: other threads may do what they like meanwhile. */
 export const CAPTURE_MODE = CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED;
 
 /** Names a status. */
@@ -70,7 +70,7 @@ export class CaptureScene implements Disposable {
     return this.api.cuMemsetD32Async(this.block.ptr, 1, 64n, stream);
   }
 
-  /** What a call writes into a cell. */
+  /** Returns the value that a call writes into a cell. */
   out(call: (cell: BigUint64Array<ArrayBuffer>) => number): bigint {
     this.#cell[0] = 0n;
     assertEquals(call(this.#cell), 0);

@@ -1,13 +1,13 @@
 // A second Deno process with permissions of its own, for what a test cannot see from inside:
 // what a program may do, what an import sets off, what the compiler's tools report.
 
-/** What a finished process left. */
+/** The result of a finished process. */
 export interface ChildResult {
   /** Its exit code. */
   readonly code: number;
-  /** What it printed. */
+  /** The output of the process. */
   readonly stdout: string;
-  /** What it printed as errors. */
+  /** The error output of the process. */
   readonly stderr: string;
 }
 

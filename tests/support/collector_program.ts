@@ -4,9 +4,9 @@ import { assertEquals } from "@std/assert";
 import { runDeno } from "./child_deno.ts";
 import { TemporaryFolder } from "./temporary_folder.ts";
 
-/** What a program came to. */
+/** The outcome of a program. */
 export interface ProgramOutcome {
-  /** What its body returned. */
+  /** The value that its body returned. */
   readonly result: unknown;
   /** The lines that it wrote to stderr. */
   readonly warnings: string[];

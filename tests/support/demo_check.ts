@@ -10,7 +10,7 @@ interface Check {
   readonly passed: boolean;
 }
 
-/** What the demo promises to measure: the smallest and the largest size of each line. */
+/** The sizes the demo promises to measure: the smallest and the largest size of each line. */
 const SMALLEST_BYTES = 4096;
 const LARGEST_BYTES = 256 * 2 ** 20;
 const LINES = [

@@ -5,11 +5,11 @@ import "../../src/cards/shown.ts";
 
 const DISPLAY = Symbol.for("Jupyter.display");
 
-/** What a card consists of. */
+/** The two forms of a card. */
 export interface ShownCard {
-  /** What a notebook draws. */
+  /** The HTML that a notebook draws. */
   readonly html: string;
-  /** What a terminal prints. */
+  /** The text that a terminal prints. */
   readonly text: string;
 }
 

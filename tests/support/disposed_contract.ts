@@ -82,7 +82,7 @@ function usesOf(object: object): PropertyKey[] {
   return [...names].filter((key) => !isIndex(key) && !ALWAYS_WORK.has(key) && !INTERNAL.has(key));
 }
 
-/** What a use came to: an error, or anything else. */
+/** Resolves to the result of a use: an error, or anything else. */
 async function outcomeOf(buffer: GpuBuffer, member: PropertyKey): Promise<unknown> {
   try {
     const value = Reflect.get(buffer, member);

@@ -12,7 +12,7 @@ import type { GpuBuffer } from "../../src/buffers/gpu_buffer.ts";
 import { contiguousStrides } from "../../src/buffers/strides.ts";
 import { toDLDataType } from "../../src/dlpack/element_types.ts";
 
-/** What a struct says; what is left out is that of the buffer. */
+/** The fields of a struct; one that is left out is that of the buffer. */
 export interface StructFacts {
   readonly versioned?: boolean;
   readonly major?: number;
@@ -32,7 +32,7 @@ const DELETER = { parameters: ["u64"], result: "void" } as const;
 
 /** The struct of another library over a buffer's memory. */
 export class ForeignStruct implements Disposable {
-  /** How often its deleter was called. */
+  /** The number of times its deleter was called. */
   deletedCount = 0;
   /** The struct's bytes. */
   readonly bytes: Uint8Array<ArrayBuffer>;

@@ -43,7 +43,7 @@ import {
   warnOfReruns,
 } from "../../src/notebook/mod.ts";
 
-/** What the calls are made on. */
+/** The objects on which the calls are made. */
 export interface DoorScene {
   /** The device. */
   readonly gpu: CudaDevice;
@@ -63,13 +63,13 @@ export interface DoorScene {
   readonly module: CudaModule;
   /** That kernel. */
   readonly kernel: CudaKernel;
-  /** Where files may be written. */
+  /** The folder in which files may be written. */
   readonly folder: string;
   /** A group of simulated devices: its options are read before NCCL is called. */
   readonly group: GroupScene;
 }
 
-/** What the calls of groups are made on. */
+/** The objects on which the calls of groups are made. */
 export interface GroupScene {
   /** Two devices. */
   readonly gpus: DeviceList<CudaDevice>;
@@ -81,7 +81,7 @@ export interface GroupScene {
   readonly spread: DeviceParts<"float32">;
 }
 
-/** What one option may be, as the walk knows wrong values for it. */
+/** The sort of one option, for which the walk knows wrong values. */
 export type OptionSort =
   | "stream"
   | "text"
@@ -100,7 +100,7 @@ export type OptionSort =
 
 /** One call that takes options. */
 export interface Door {
-  /** What it is called in messages, without parentheses. */
+  /** The name of the call in messages, without parentheses. */
   readonly name: string;
   /** The options it knows. */
   readonly takes: Readonly<Record<string, OptionSort>>;

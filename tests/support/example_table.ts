@@ -2,7 +2,7 @@
 
 /** One row of a table with a program in its second column. */
 export interface ExampleRow {
-  /** What the first column says. */
+  /** The text of the first column. */
   readonly name: string;
   /** The program in the second column. */
   readonly code: string;

@@ -5,13 +5,13 @@ import { CUresult } from "../../ffi/constants.ts";
 import type { DriverApi, DriverFunction } from "../../ffi/cuda.ts";
 import { testDriver } from "./driver.ts";
 
-/** Which call fails, and how. */
+/** The call that fails, and its status. */
 export interface Fault {
   /** The function. */
   readonly name: DriverFunction;
   /** The status it returns instead of doing anything; CUDA_ERROR_UNKNOWN by default. */
   readonly status?: number;
-  /** How many calls succeed first; 0 by default. */
+  /** The number of calls that succeed first; 0 by default. */
   readonly after?: number;
 }
 

@@ -21,7 +21,7 @@ export function namesIn({ path }: TemporaryFolder): string[] {
   return [...Deno.readDirSync(path)].map(({ name }) => name).sort();
 }
 
-/** What this process has open in a folder. */
+/** Lists the paths in a folder that this process has open. */
 export function openPathsIn({ path: folder }: TemporaryFolder): string[] {
   const paths = [...Deno.readDirSync("/proc/self/fd")].flatMap(({ name }) => {
     try {

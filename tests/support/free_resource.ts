@@ -6,7 +6,7 @@ import type { ContextOwner, MemoryResource } from "../../src/memory/memory_resou
 export interface FreeResource {
   /** Gives addresses that nothing may be read from. */
   readonly resource: MemoryResource;
-  /** How many blocks are allocated and not given back. */
+  /** The number of blocks that are allocated and not given back. */
   readonly counts: { held: number };
 }
 

@@ -22,7 +22,7 @@ export const GROUP_SIZES: readonly number[] = ON_GPU
 /** The largest of these groups. */
 export const MOST_RANKS: number = Math.max(...GROUP_SIZES);
 
-/** What a test works with. */
+/** The group that a test works with. */
 export interface GroupScene {
   readonly gpus: DeviceList<CudaDevice>;
   readonly group: DeviceGroup;

@@ -11,15 +11,15 @@ export class LedgerResource implements MemoryResource {
   readonly context: Context;
   readonly isDeviceAccessible = true;
   readonly isHostAccessible = false;
-  /** What is out, by address. */
+  /** The sizes of the blocks that are out, by address. */
   readonly live = new Map<bigint, number>();
-  /** How much may be out; as if the device were that large. */
+  /** The most bytes that may be out; as if the device were that large. */
   capacityBytes = Infinity;
   /** Thrown by the next calls of a kind while it is set. */
   readonly fault: { allocate?: Error | undefined; deallocate?: Error | undefined } = {};
-  /** How many allocations it gave. */
+  /** The number of allocations it gave. */
   allocationCount = 0;
-  /** How many bytes are out. */
+  /** The number of bytes that are out. */
   liveBytes = 0;
   #next = 2n ** 44n;
 
@@ -49,7 +49,7 @@ export class LedgerResource implements MemoryResource {
   }
 }
 
-/** What a driver says when it has no memory. */
+/** Makes the error of a driver that has no memory. */
 export function shortage(): CudaError {
   const code = CUresult.CUDA_ERROR_OUT_OF_MEMORY;
   return new CudaError("Cannot allocate: as the test wants it", { code, call: "cuMemAlloc_v2" });

@@ -7,7 +7,7 @@ import { type Python, startPython } from "../../src/entries/python.ts";
 /** A function that registers a test, as `Deno.test` does. */
 type RegisterTest = (name: string, fn: (python: Python) => void | Promise<void>) => void;
 
-/** What Python printed since the last look. */
+/** The lines that Python printed since the last look. */
 export const printed: string[] = [];
 
 const IS_VERBOSE = Deno.env.get("VRAMKIT_TEST_VERBOSE") === "1";

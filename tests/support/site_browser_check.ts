@@ -29,7 +29,7 @@ const PAGES = [
   "changelog.html",
 ];
 
-/** What a reader types, and where the first line that is found must lead. */
+/** The words a reader types, each with the page to which the first line that is found must lead. */
 const SEARCHES: Readonly<Record<string, string>> = {
   "copyfrom": "reference/DeviceBuffer.html#copyFrom",
   "DeviceBuffer": "reference/DeviceBuffer.html",
@@ -92,7 +92,7 @@ async function openPage(
 
 interface Measured {
   readonly overflow: number;
-  /** How bright the page is, from 0 to 1. */
+  /** The brightness of the page, from 0 to 1. */
   readonly background: number;
 }
 

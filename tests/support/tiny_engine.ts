@@ -31,7 +31,7 @@ export const TINY_LIMITS: EngineLimits = {
   demandBytes: 2 ** 27,
 };
 
-/** What may differ between transfers. */
+/** The options that may differ between transfers. */
 export type TinyOptions = TransferOptions & Partial<Pick<RingRequest, "pieceBytes">> & {
   readonly stream?: CudaStream;
 };

@@ -2,7 +2,7 @@
 
 /** Collects warnings instead of printing them, until it is disposed. */
 export class CaughtWarnings implements Disposable {
-  /** What was said so far. */
+  /** The warnings so far. */
   readonly texts: string[] = [];
   readonly #warn = console.warn;
 

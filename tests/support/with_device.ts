@@ -8,12 +8,12 @@ import { ON_GPU, testDriver } from "./driver.ts";
 import { CaughtWarnings } from "./warnings.ts";
 
 /**
- * What a real driver loads on first use of a call, such as the kernels behind a fill or what managed
- * memory needs, and keeps.
+ * The memory a real driver takes on the first use of a call and keeps, such as for the kernels behind a
+ * fill or for managed memory.
  */
 const DRIVER_OWN_BYTES = ON_GPU ? 256 * 2 ** 20 : 0;
 
-/** What a real driver takes for itself now and then over many rounds: less than two of their buffers. */
+/** The memory a real driver takes now and then over many rounds: less than two of their buffers. */
 const ROUNDS_OWN_BYTES = ON_GPU ? 8 * 2 ** 20 : 0;
 
 /** Checks that rounds have left the device's memory as it was. */

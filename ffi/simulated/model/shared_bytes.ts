@@ -11,7 +11,7 @@ import {
   PATH_MAX,
   PROT,
 } from "../../host.ts";
-import { cString } from "../../pointers.ts";
+import { cString } from "../../c_strings.ts";
 import { bytes, i32, struct, u64 } from "../../struct.ts";
 import { refuse } from "../errors.ts";
 

@@ -9,6 +9,9 @@ import {
 } from "../../buffers/device_allocator.ts";
 import type { DeviceBuffer } from "../../buffers/device_buffer.ts";
 import { toShape } from "../../buffers/shape.ts";
+import type { DiskFile } from "../../disk/disk_file.ts";
+import { fileNameOf, type FilePath } from "../../disk/file_path.ts";
+import { FileReading } from "../../disk/file_reading.ts";
 import { type DType, elementBytes } from "../../dtype.ts";
 import { contextOf } from "../../memory/memory_resource.ts";
 import { takeAfterCollection } from "../../memory/out_of_memory.ts";
@@ -21,9 +24,6 @@ import {
 } from "../../numpy/npy_header.ts";
 import type { CudaStream } from "../../order/stream.ts";
 import { streamOn } from "../../order/stream_choice.ts";
-import type { DiskFile } from "../../disk/disk_file.ts";
-import type { FilePath } from "../../disk/file_path.ts";
-import { FileReading } from "../../disk/file_reading.ts";
 import { uploadFrom } from "../../transfer/file_transfer.ts";
 import { transfer } from "../../transfer/host_transfer.ts";
 import type { TransferOptions } from "../../transfer/pending_transfer.ts";
@@ -58,7 +58,7 @@ export async function loadNpy(
   const { file, byteLength } = await reading.opened(signal);
   const header = readHeader(file, byteLength);
   const fileOffset = header.byteLength;
-  const label = options.label ?? file.path.slice(file.path.lastIndexOf("/") + 1);
+  const label = options.label ?? fileNameOf(file.path);
   const request = { gpu, header, stream, options: { ...options, label } };
   if (header.isBigEndian) {
     const bytes = await readBytes(file, { fileOffset, byteLength: dataBytesOf(header), signal });

@@ -6,6 +6,9 @@ import type { DeviceAllocator } from "../../buffers/device_allocator.ts";
 import type { DeviceBuffer } from "../../buffers/device_buffer.ts";
 import { GpuBuffer } from "../../buffers/gpu_buffer.ts";
 import { StridedView } from "../../buffers/strided_view.ts";
+import type { DiskFile } from "../../disk/disk_file.ts";
+import { type FilePath, pathOf } from "../../disk/file_path.ts";
+import { FileReading } from "../../disk/file_reading.ts";
 import { contextOf } from "../../memory/memory_resource.ts";
 import { encodeNpyHeader, NumpyError, readNpyHeader } from "../../numpy/npy_header.ts";
 import {
@@ -17,9 +20,6 @@ import {
 } from "../../numpy/zip.ts";
 import { type CudaStream, defaultStreamOf } from "../../order/stream.ts";
 import { streamOn } from "../../order/stream_choice.ts";
-import type { DiskFile } from "../../disk/disk_file.ts";
-import { type FilePath, pathOf } from "../../disk/file_path.ts";
-import { FileReading } from "../../disk/file_reading.ts";
 import { writeInto } from "../../transfer/gathered_transfer.ts";
 import type { TransferOptions } from "../../transfer/pending_transfer.ts";
 import { produceFile, WRITING_KINDS, type WritingOptions } from "../../transfer/produce_file.ts";

@@ -14,7 +14,7 @@ const MOST_NESTED = 127;
 const EXACT_DIGITS = 15;
 
 /** The characters that the scanner looks for. */
-export const CODE = {
+const CODE = {
   quote: 0x22,
   comma: 0x2c,
   colon: 0x3a,
@@ -46,18 +46,6 @@ export class JsonScanner {
     this.#text = text;
   }
 
-  /** Takes a character if it is the next one after white space. */
-  tryTake(code: number): boolean {
-    if (this.#next() !== code) return false;
-    this.#at++;
-    return true;
-  }
-
-  /** Takes a character, which must be the next one after white space. */
-  take(code: number): void {
-    if (!this.tryTake(code)) throw this.#wrong(`expected "${String.fromCharCode(code)}"`);
-  }
-
   /** Whether the next value is an object. */
   get isAtObject(): boolean {
     return this.#next() === CODE.openObject;
@@ -74,9 +62,9 @@ export class JsonScanner {
    * JsonScanner.nextName}.
    */
   firstName(): string | undefined {
-    this.take(CODE.openObject);
+    this.#take(CODE.openObject);
     this.#enter();
-    if (!this.tryTake(CODE.closeObject)) return this.#name();
+    if (!this.#tryTake(CODE.closeObject)) return this.#name();
     this.#depth--;
     return undefined;
   }
@@ -85,15 +73,45 @@ export class JsonScanner {
    * Takes a comma and the next name with its colon; at the end takes the `}` and returns undefined.
    */
   nextName(): string | undefined {
-    if (this.tryTake(CODE.comma)) return this.#name();
-    this.take(CODE.closeObject);
+    if (this.#tryTake(CODE.comma)) return this.#name();
+    this.#take(CODE.closeObject);
     this.#depth--;
     return undefined;
   }
 
+  /**
+   * Takes any value. Numbers that are not written as whole ones become NaN; objects become empty,
+   * because their contents are not needed.
+   */
+  value(): unknown {
+    const code = this.#next();
+    if (code >= DIGITS.first && code <= DIGITS.last || code === MINUS) return this.#number();
+    if (code === CODE.quote) return this.#string();
+    if (code === CODE.openList) return this.#list();
+    if (code === CODE.openObject) return this.#skipObject();
+    for (const [word, value] of WORDS) {
+      if (!this.#text.startsWith(word, this.#at)) continue;
+      this.#at += word.length;
+      return value;
+    }
+    throw this.#wrong("expected a value");
+  }
+
+  /** Takes a character if it is the next one after white space. */
+  #tryTake(code: number): boolean {
+    if (this.#next() !== code) return false;
+    this.#at++;
+    return true;
+  }
+
+  /** Takes a character, which must be the next one after white space. */
+  #take(code: number): void {
+    if (!this.#tryTake(code)) throw this.#wrong(`expected "${String.fromCharCode(code)}"`);
+  }
+
   /** Takes a string. */
-  string(): string {
-    this.take(CODE.quote);
+  #string(): string {
+    this.#take(CODE.quote);
     const text = this.#text;
     const start = this.#at;
     for (let at = start;; at++) {
@@ -107,27 +125,9 @@ export class JsonScanner {
     }
   }
 
-  /**
-   * Takes any value. Numbers that are not written as whole ones become NaN; objects become empty,
-   * because their contents are not needed.
-   */
-  value(): unknown {
-    const code = this.#next();
-    if (code >= DIGITS.first && code <= DIGITS.last || code === MINUS) return this.#number();
-    if (code === CODE.quote) return this.string();
-    if (code === CODE.openList) return this.#list();
-    if (code === CODE.openObject) return this.#skipObject();
-    for (const [word, value] of WORDS) {
-      if (!this.#text.startsWith(word, this.#at)) continue;
-      this.#at += word.length;
-      return value;
-    }
-    throw this.#wrong("expected a value");
-  }
-
   #name(): string {
-    const name = this.string();
-    this.take(CODE.colon);
+    const name = this.#string();
+    this.#take(CODE.colon);
     return name;
   }
 
@@ -138,11 +138,11 @@ export class JsonScanner {
 
   #list(): unknown[] {
     const values: unknown[] = [];
-    this.take(CODE.openList);
+    this.#take(CODE.openList);
     this.#enter();
-    if (!this.tryTake(CODE.closeList)) {
-      do values.push(this.value()); while (this.tryTake(CODE.comma));
-      this.take(CODE.closeList);
+    if (!this.#tryTake(CODE.closeList)) {
+      do values.push(this.value()); while (this.#tryTake(CODE.comma));
+      this.#take(CODE.closeList);
     }
     this.#depth--;
     return values;

@@ -2,8 +2,8 @@
 // that neighbours move in one piece, except where a tensor's elements would be misaligned.
 
 import { elementBytes } from "../../dtype.ts";
-import type { TensorEntry } from "./header.ts";
 import { heldAs } from "./formats.ts";
+import type { TensorEntry } from "./header.ts";
 
 /** Alignment in bytes of a tensor that does not follow its neighbour. */
 const ALIGNMENT = 256;

@@ -7,8 +7,9 @@ import {
   allocationOf,
   type DeviceAllocator,
 } from "../../buffers/device_allocator.ts";
-import { nameView } from "../../buffers/view_names.ts";
 import type { DeviceBuffer } from "../../buffers/device_buffer.ts";
+import { nameView } from "../../buffers/view_names.ts";
+import { fileNameOf } from "../../disk/file_path.ts";
 import { contextOf } from "../../memory/memory_resource.ts";
 import { takeAfterCollection } from "../../memory/out_of_memory.ts";
 import type { CudaStream } from "../../order/stream.ts";
@@ -72,7 +73,7 @@ export async function loadSafetensors(
   using memory = new DisposableStack();
   const blocks: DeviceBuffer<"uint8">[] = [];
   for (const { file, layout } of shards) {
-    const label = options.label ?? file.path.slice(file.path.lastIndexOf("/") + 1);
+    const label = options.label ?? fileNameOf(file.path);
     const place = { ...allocationOf(options), label };
     const allocate = () => gpu.alloc("uint8", layout.byteLength, place);
     blocks.push(memory.use(await takeAfterCollection(context, allocate)));

@@ -72,9 +72,20 @@ export class SafetensorsModel
     return this.#tensors.has(name);
   }
 
-  /** Returns the tensor with a name. */
+  /**
+   * Returns the tensor with a name.
+   *
+   * @throws RangeError when there is none of that name; the message names some.
+   * @throws DisposedError when the model was disposed.
+   */
   tensor(name: string): DeviceBuffer;
-  /** Returns the tensor with a name, and checks its element type. */
+  /**
+   * Returns the tensor with a name, and checks its element type.
+   *
+   * @throws TypeError when it has another element type.
+   * @throws RangeError when there is none of that name; the message names some.
+   * @throws DisposedError when the model was disposed.
+   */
   tensor<D extends DType>(name: string, dtype: D): DeviceBuffer<D>;
   tensor(name: string, dtype?: DType): DeviceBuffer {
     const { buffer } = this.#find(name);
@@ -84,7 +95,12 @@ export class SafetensorsModel
     return buffer;
   }
 
-  /** Returns a tensor's element type by the format's own name, such as `"F8_E4M3"`. */
+  /**
+   * Returns a tensor's element type by the format's own name, such as `"F8_E4M3"`.
+   *
+   * @throws RangeError when there is none of that name; the message names some.
+   * @throws DisposedError when the model was disposed.
+   */
   format(name: string): SafetensorsFormat {
     return this.#find(name).format;
   }

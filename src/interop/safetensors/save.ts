@@ -2,9 +2,9 @@
 // the widest elements come first, so that all are aligned.
 
 import type { DeviceBuffer } from "../../buffers/device_buffer.ts";
-import { type CudaStream, defaultStreamOf } from "../../order/stream.ts";
 import type { MemorySpan } from "../../copies/copy.ts";
 import { type FilePath, pathOf } from "../../disk/file_path.ts";
+import { type CudaStream, defaultStreamOf } from "../../order/stream.ts";
 import { checkDownload } from "../../transfer/file_transfer.ts";
 import { gatherInto, writeInto } from "../../transfer/gathered_transfer.ts";
 import type { TransferOptions } from "../../transfer/pending_transfer.ts";

@@ -12,7 +12,7 @@ import {
   ncclResult,
 } from "../../../ffi/nccl_constants.ts";
 import { OWN_NCCL } from "../../../ffi/nccl_library.ts";
-import { readCString } from "../../../ffi/pointers.ts";
+import { readCString } from "../../../ffi/c_strings.ts";
 import { simulateDriver, type SimulationOptions } from "../../../ffi/simulated/driver.ts";
 import { SimulationError } from "../../../ffi/simulated/errors.ts";
 

@@ -145,6 +145,19 @@ Deno.test("StridedView.fill() sets a rectangle and nothing beside it", () =>
     assertEquals([...await matrix.download()], [0, 0, 0, 0, 0, 7, 7, 0, 0, 7, 7, 0]);
   }));
 
+Deno.test("StridedView.fill() sets every second element of a box, and nothing between them", () =>
+  withDevice(async (gpu) => {
+    using box = gpu.zeros("uint8", [4, 6, 8]);
+    const view = box.strided().range(0, { start: 1, step: 2 }).range(1, { start: 2, step: 3 })
+      .range(2, { start: 1, end: 7, step: 2 });
+    view.fill(9);
+    const expected = Array.from({ length: 4 * 6 * 8 }, (_, index) => {
+      const [i, j, k] = [Math.floor(index / 48), Math.floor(index / 8) % 6, index % 8];
+      return i % 2 === 1 && j % 3 === 2 && k % 2 === 1 && k < 7 ? 9 : 0;
+    });
+    assertEquals([...await box.download()], expected);
+  }));
+
 Deno.test("StridedView.fill() sets elements of 8 bytes", () =>
   withDevice(async (gpu) => {
     using matrix = gpu.zeros("float64", [2, 3]);

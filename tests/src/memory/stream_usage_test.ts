@@ -38,6 +38,29 @@ testHoldingStream("StreamUsage.order() makes a write wait for all reads", (gpu) 
   assertEquals([a.downloadSync()[0], b.downloadSync()[0], shared.downloadSync()[0]], [3, 3, 4]);
 });
 
+testHoldingStream(
+  "StreamUsage.order() makes a write wait for many reads, also of disposed streams",
+  (gpu) => {
+    using stack = new DisposableStack();
+    const readers = Array.from({ length: 20 }, () => stack.use(gpu.createStream()));
+    const targets = readers.map((stream) => stack.use(gpu.zeros("uint32", 256, { stream })));
+    using writer = gpu.createStream();
+    using shared = gpu.zeros("uint32", 256).fill(3);
+    {
+      using held = new HeldStream(gpu, readers);
+      for (const [at, stream] of readers.entries()) {
+        targets[at]?.copyFrom(shared, { stream });
+        if (at % 2 === 0) stream.dispose();
+      }
+      shared.fill(4, { stream: writer });
+      assertFalse(writer.isIdle);
+      held.release();
+    }
+    assertEquals(targets.map((target) => target.downloadSync()[255]), readers.map(() => 3));
+    assertEquals(shared.downloadSync()[0], 4);
+  },
+);
+
 testHoldingStream("StreamUsage.order() makes a write wait for a write", (gpu) => {
   using first = gpu.createStream();
   using second = gpu.createStream();

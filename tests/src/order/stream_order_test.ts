@@ -1,9 +1,10 @@
 // Two streams and one buffer: the second waits for the first by itself, unless told not to.
 // The simulated driver throws when two streams touch the same bytes in no order.
 
-import { assertEquals, assertLess, assertThrows } from "@std/assert";
+import { assertEquals, assertFalse, assertLess, assertThrows } from "@std/assert";
 import { simulateDriver, SimulationError } from "../../../ffi/simulated/driver.ts";
 import { CudaDevice } from "../../../src/device/device.ts";
+import { queueOf } from "../../../src/order/stream.ts";
 import { DisposedError } from "../../../src/words/errors.ts";
 import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
 import { withDevice } from "../../support/with_device.ts";
@@ -143,3 +144,27 @@ Deno.test("StreamUsage forgets streams that are gone, however many read a buffer
     }
     assertLess(source.span.allocation.usage.streams().length, 20);
   }));
+
+testHoldingStream(
+  "StreamQueue.lend() lets others wait for what came before, and later for all again",
+  (gpu) => {
+    using lent = gpu.createStream();
+    using reader = gpu.createStream();
+    using shared = gpu.zeros("uint32", 256, { stream: lent });
+    using target = gpu.zeros("uint32", 256, { stream: reader });
+    gpu.synchronizeSync();
+    shared.fill(1, { stream: lent });
+    {
+      const loan = queueOf(lent).lend();
+      using held = new HeldStream(gpu, lent);
+      target.copyFrom(shared, { stream: reader });
+      reader.synchronizeSync(); // would never end behind what is queued during the loan
+      loan[Symbol.dispose]();
+      shared.fill(2, { stream: lent });
+      target.copyFrom(shared, { stream: reader });
+      assertFalse(reader.isIdle);
+      held.release();
+    }
+    assertEquals(target.downloadSync()[255], 2);
+  },
+);

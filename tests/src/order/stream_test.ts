@@ -210,8 +210,10 @@ Deno.test("CudaDevice.synchronize() resolves when the device is disposed meanwhi
   const waiting = gpu.synchronize();
   x.dispose();
   stream.dispose();
+  const { context } = gpu;
   gpu.dispose();
   await waiting;
+  assert(context.released);
 });
 
 testHoldingStream(

@@ -67,8 +67,9 @@ for (const direction of ["upload", "download"] as const) {
 }
 
 Deno.test("cutBlock() cuts a file where it is told", () => {
-  const host = { fileDescriptor: 7, fileOffset: 5, path: "weights" };
-  const cut = cutBlock({ direction: "upload", deviceAddress: DEVICE, host, byteLength: 10_000 });
+  const host = { file: { descriptor: 7, path: "weights" } };
+  const block = { deviceAddress: DEVICE, host, hostOffset: 5, byteLength: 10_000 };
+  const cut = cutBlock({ direction: "upload", ...block });
   const pieces = [...{ [Symbol.iterator]: () => cut(4096) }];
   assertEquals(pieces.map(({ byteLength }) => byteLength), [4096, 4096, 1808]);
   assertEquals(pieces.map((piece) => piece.laneTask(SLOT)).at(-1), {

@@ -18,7 +18,7 @@ export interface AbiFunction {
   readonly result: AbiType;
 }
 
-/** What a C++ compiler says about a header. */
+/** The sizes, offsets and values that a C++ compiler gives for a header. */
 export interface AbiManifest {
   /** The header's own version: CUDA_VERSION. */
   readonly headerVersion: number;

@@ -13,7 +13,7 @@ import * as nvmlStructs from "../../../ffi/nvml_structs.ts";
 import type { Members, Struct } from "../../../ffi/struct.ts";
 import * as structs from "../../../ffi/structs.ts";
 
-/** Where a member lies, counted from the start of the outermost struct. */
+/** The place of a member, counted from the start of the outermost struct. */
 export interface MemberPlace {
   readonly offset: number;
   readonly byteLength: number;
@@ -35,7 +35,7 @@ export interface AbiSubjects {
   readonly constants: Readonly<Record<string, number>>;
 }
 
-/** What ffi/ states about cuda.h. */
+/** The statements of ffi/ about cuda.h. */
 export const CUDA_SUBJECTS: AbiSubjects = {
   functions: CUDA,
   structs: Object.fromEntries(
@@ -47,7 +47,7 @@ export const CUDA_SUBJECTS: AbiSubjects = {
 const { structVersion, ...NVML_STRUCTS } = nvmlStructs;
 const { NOT_AVAILABLE_32: _32, NOT_AVAILABLE_64: _64, ...NVML_CONSTANTS } = nvmlConstants;
 
-/** What ffi/ states about nvml.h. */
+/** The statements of ffi/ about nvml.h. */
 export const NVML_SUBJECTS: AbiSubjects = {
   functions: NVML,
   structs: Object.fromEntries(
@@ -60,7 +60,7 @@ export const NVML_SUBJECTS: AbiSubjects = {
   },
 };
 
-/** What ffi/ states about nvrtc.h. */
+/** The statements of ffi/ about nvrtc.h. */
 export const NVRTC_SUBJECTS: AbiSubjects = {
   functions: NVRTC,
   structs: {},
@@ -70,7 +70,7 @@ export const NVRTC_SUBJECTS: AbiSubjects = {
 const { DLPACK_VERSION, DLDeviceType, DLDataTypeCode, DLPACK_FLAG_BITMASK, ...DLPACK_STRUCTS } =
   dlpack;
 
-/** What ffi/ states about dlpack.h. */
+/** The statements of ffi/ about dlpack.h. */
 export const DLPACK_SUBJECTS: AbiSubjects = {
   functions: {},
   structs: Object.fromEntries(
@@ -86,7 +86,7 @@ export const DLPACK_SUBJECTS: AbiSubjects = {
 
 const { ncclConfig_t, NCCL_CONFIG_MAGIC: _magic, ...NCCL_CONSTANTS } = ncclNumbers;
 
-/** What ffi/ states about nccl.h. */
+/** The statements of ffi/ about nccl.h. */
 export const NCCL_SUBJECTS: AbiSubjects = {
   functions: NCCL,
   structs: { ncclConfig_t: placesOf(ncclConfig_t) },

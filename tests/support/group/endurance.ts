@@ -10,11 +10,11 @@ import { freeAddress, RankProcess } from "./rank_process.ts";
 /** Groups before the first look: NCCL and the driver keep what they took once. */
 const WARM_COUNT = 10;
 
-/** What may be kept for all groups after that: a leak of a group is at least a page of each of them. */
+/** The memory that all groups may keep after that: a leak of a group is at least a page of each of them. */
 const MOST_DEVICE_BYTES = 32 * 2 ** 20;
 const MOST_HOST_BYTES = 64 * 2 ** 20;
 
-/** What there is after so many groups, by rank. */
+/** The free device memory and the resident host memory after so many groups, by rank. */
 interface Look {
   readonly count: number;
   readonly free: number[];
@@ -27,7 +27,7 @@ await using stack = new AsyncDisposableStack();
 const ranks = Array.from({ length: size }, () => stack.use(new RankProcess()));
 const rendezvous = freeAddress();
 const looks: Look[] = [];
-/** What may take the rest of the time is not started any more. */
+/** The time after which no further group is made. */
 const SECONDS = Number(Deno.args[1] ?? 600);
 const start = performance.now();
 for (let made = 0; made <= count; made++) {

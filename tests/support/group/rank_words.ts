@@ -3,7 +3,7 @@
 import type { DType } from "../../../src/dtype.ts";
 import type { Reduction } from "../../../src/group/element_types.ts";
 
-/** What a rank joins with; the token is the test's own unless given. */
+/** The options a rank joins with; the token is the test's own unless given. */
 export interface JoinWords {
   readonly rendezvous: string;
   readonly rank: number;

@@ -9,7 +9,7 @@ import { ON_GPU, testDriver } from "../driver.ts";
 import { IMAGES, SIMULATED_KERNELS } from "../recording/images.ts";
 
 /** The PTX that has the kernels. */
-export const KERNELS_PTX: string = new TextDecoder().decode(IMAGES["kernels"]).replace("\0", "");
+const KERNELS_PTX: string = new TextDecoder().decode(IMAGES["kernels"]).replace("\0", "");
 
 /** A kernel of four parameters that the simulated driver always has; here it does nothing. */
 export const IOTA_PTX = `.version 7.0

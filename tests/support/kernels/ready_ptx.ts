@@ -1,5 +1,5 @@
-// Writes src/launch/ready_ptx.ts and conversion_ptx.ts anew: `deno task kernels`. Needs NVRTC of the
-// version below, which `pip install nvidia-cuda-nvrtc-cu12==12.9.86` brings; it works without a GPU.
+// Writes src/launch/generated/ anew: `deno task kernels`. Needs NVRTC of the version below, which
+// `pip install nvidia-cuda-nvrtc-cu12==12.9.86` brings; it works without a GPU.
 
 import { findLibrary } from "../../../ffi/nvidia_libraries.ts";
 import type { NvrtcApi } from "../../../ffi/nvrtc.ts";
@@ -58,13 +58,13 @@ if (import.meta.main) {
   for (const { file, name, source } of IMAGES) {
     const ptx = (await makeReadyPtx(api, source)).replaceAll("\\", "\\\\");
     const text = [
-      `// The PTX of ${file}_source.ts, written by \`deno task kernels\`; a test compares the two.`,
+      `// The PTX of ../${file}_source.ts, written by \`deno task kernels\`; a test compares the two.`,
       "",
       "/** The text. */",
       `export const ${name} = \`${ptx}\`;`,
       "",
     ].join("\n");
-    const target = `src/launch/${file}_ptx.ts`;
+    const target = `src/launch/generated/${file}_ptx.ts`;
     await Deno.writeTextFile(new URL(`../../../${target}`, import.meta.url), text);
     console.log(`Wrote ${target} with NVRTC ${version}`);
   }

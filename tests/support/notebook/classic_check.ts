@@ -7,7 +7,7 @@ import { type FrontEnd, JupyterServer } from "./jupyter_server.ts";
 import { type Check, checksOf, report, wantedOf, watch } from "./notebook_checks.ts";
 import { CLASSIC_VIEW, countIn, LAB_VIEW, type NotebookView, type Seen } from "./seen.ts";
 
-/** How a front end is driven: by what its own buttons call. */
+/** The way to drive a front end: by what its own buttons call. */
 interface Driving {
   readonly view: NotebookView;
   /** The path of a notebook's page, before its name. */

@@ -6,7 +6,7 @@ import { joined, notebookNames, NOTEBOOKS, readNotebook } from "../../../jupyter
 import { findPython, jupyterEnvironment, WORK_FOLDER } from "../../../jupyter/python.ts";
 import { PROJECT_ROOT } from "../project_files.ts";
 
-/** How long a server may take to start. */
+/** The time a server may take to start. */
 const START_SECONDS = 60;
 
 /** JupyterLab's settings by plugin: it shall ask nobody for news, and draw all cells of a notebook. */

@@ -13,7 +13,7 @@ export interface Check {
   readonly found: unknown;
 }
 
-/** How many cards, plots and outputs a notebook should show. */
+/** The numbers of cards, plots and outputs that a notebook should show. */
 export interface Wanted {
   readonly cardCount: number;
   readonly plotCount: number;

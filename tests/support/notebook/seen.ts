@@ -36,7 +36,7 @@ export const CLASSIC_VIEW: NotebookView = {
   error: ".output_error, .output_stderr",
 };
 
-/** What one notebook shows after it ran. */
+/** The things one notebook shows after it ran. */
 export interface Seen {
   /** Code cells that ran, and those there are. */
   readonly ranCount: number;
@@ -54,7 +54,7 @@ export interface Seen {
   readonly overprinted: readonly string[];
   /** Plots that are pictures; a script may take their place. */
   readonly pictureCount: number;
-  /** How light the notebook's background is, from 0 to 1. */
+  /** The brightness of the notebook's background, from 0 to 1. */
   readonly background: number;
   /** For each plot: traces that hold values, and traces with marks that have an extent. */
   readonly plots: readonly { readonly traceCount: number; readonly drawnCount: number }[];

@@ -2,7 +2,7 @@
 // What a word names must be there, or gone where the word says so; else the step cannot be made.
 
 import { CUDA, type DriverFunction } from "../../../ffi/cuda.ts";
-import { cString } from "../../../ffi/pointers.ts";
+import { cString } from "../../../ffi/c_strings.ts";
 import type { Members, Struct } from "../../../ffi/struct.ts";
 import { FUNCTIONS } from "./functions.ts";
 import { hostFunction } from "./host_function.ts";
@@ -10,7 +10,7 @@ import { IMAGES } from "./images.ts";
 import { parseReference, splitList, type Step } from "./notation.ts";
 import { addressOf, bytesAt, type World } from "./world.ts";
 
-/** What cells hold before a call, so that it shows which were written. */
+/** The byte of which cells are full before a call, so that it shows which were written. */
 export const POISON = 0xa5;
 /** Room in a cell: enough for every text, and for the nodes of a small graph. */
 const CELL_BYTES = 256;
@@ -20,7 +20,7 @@ export class Impossible extends Error {
   override name = "Impossible";
 }
 
-/** What a driver function is given. */
+/** The arguments of a driver function. */
 export interface CallArguments {
   /** The arguments in order. */
   readonly values: readonly unknown[];

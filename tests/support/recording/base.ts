@@ -13,7 +13,7 @@ const MOST_PUSHED = 1000;
 
 /** Things that outlive sequences. */
 export class Base {
-  /** How many devices there are. */
+  /** The number of devices. */
   readonly deviceCount: number;
   readonly #api: DriverApi;
   readonly #things: Omit<Thing, "isAlive">[] = [];

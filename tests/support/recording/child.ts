@@ -4,7 +4,7 @@
 import { CUdevice_attribute as Attribute } from "../../../ffi/constants.ts";
 import type { DriverApi } from "../../../ffi/cuda.ts";
 import { openDriver } from "../../../ffi/library.ts";
-import { readCString } from "../../../ffi/pointers.ts";
+import { readCString } from "../../../ffi/c_strings.ts";
 import { simulateDriver, SimulationError } from "../../../ffi/simulated/driver.ts";
 import { Base } from "./base.ts";
 import { cleanUp } from "./cleanup.ts";

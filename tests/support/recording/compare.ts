@@ -5,12 +5,12 @@ import { type Rule, STRICTER, type Strictness } from "../../../ffi/simulated/str
 import { CU_MEMHOSTALLOC } from "../../../ffi/constants.ts";
 import { type Played, SKIPPED } from "./player.ts";
 
-/** What came of a step that ended the real process. */
+/** The outcome of a step that ended the real process. */
 export const CRASHED = "crash";
-/** What came of a step from which the real driver did not return. */
+/** The outcome of a step from which the real driver did not return. */
 export const HUNG = "hang";
 
-/** What a comparison says of a step. */
+/** The verdict of a comparison on a step. */
 export interface Verdict {
   /** Whether the outcomes are the same, differ as they should, or differ. */
   readonly kind: "same" | "wanted" | "different";
@@ -24,11 +24,11 @@ export interface Verdict {
 export interface ComparedStep {
   /** The driver function. */
   readonly call: string;
-  /** What came of it on the real driver. */
+  /** The outcome on the real driver. */
   readonly real: string;
-  /** What came of it on the simulated one. */
+  /** The outcome on the simulated one. */
   readonly simulated: Played;
-  /** How many blocks of managed memory there are. */
+  /** The number of blocks of managed memory. */
   readonly managedCount: number;
   /** Whether frees were queued, and the host has not waited for all work since. */
   readonly isFreeing: boolean;

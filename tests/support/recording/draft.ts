@@ -39,7 +39,7 @@ export interface Place {
 export class Draft {
   /** Chooses. */
   readonly random: Random;
-  /** How many devices there are. */
+  /** The number of devices. */
   readonly deviceCount: number;
   /** The steps so far. */
   readonly lines: string[] = [];
@@ -62,7 +62,7 @@ export class Draft {
     this.#hasOneStream = this.chance(0.6);
   }
 
-  /** What the sequence has made. */
+  /** The things that the sequence has made. */
   get world(): World {
     return this.#player.world;
   }

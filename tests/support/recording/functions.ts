@@ -16,7 +16,7 @@ import {
   CUmemPoolPtrExportData,
 } from "../../../ffi/structs.ts";
 
-/** What a name stands for. */
+/** The kind of thing that a name stands for. */
 export type ThingKind =
   | "context"
   | "stream"
@@ -39,7 +39,7 @@ export type ThingKind =
   | "function"
   | "ipc";
 
-/** What a parameter receives. */
+/** The kind of value that a parameter receives. */
 export type Output =
   /** Something new, with its size where it has one. */
   | { readonly makes: ThingKind; readonly bytes?: (words: readonly string[]) => number }
@@ -53,12 +53,12 @@ export type Output =
   | "i32"
   /** Numbers of 32 bits, as many as the next argument has bytes for. */
   | "i32s"
-  /** What is different on every machine or in every run: only whether it was written. */
+  /** A value that differs between machines or runs: only whether it was written is kept. */
   | "machine";
 
 /** Facts about one function. */
 export interface FunctionFacts {
-  /** What parameters receive, by place. */
+  /** The values that parameters receive, by place. */
   readonly outputs?: Readonly<
     Record<number, Output | ((words: readonly string[]) => Output | undefined)>
   >;

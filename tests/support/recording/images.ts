@@ -3,13 +3,8 @@
 
 import type { SimulatedKernel, SimulatedLaunch } from "../../../ffi/simulated/driver.ts";
 
-const PTX = `.version 7.0
-.target sm_70
-.address_size 64
-
-.visible .entry fill(.param .u64 target, .param .u32 value, .param .u32 count)
-{
-  .reg .pred %p<3>;
+/** The start of a kernel: registers, and the end of every thread but the first. */
+const ONE_THREAD = `  .reg .pred %p<3>;
   .reg .b32 %r<8>;
   .reg .b64 %rd<3>;
   mov.u32 %r1, %tid.x;
@@ -25,7 +20,15 @@ const PTX = `.version 7.0
   or.b32 %r3, %r3, %r1;
   setp.ne.u32 %p1, %r3, 0;
   @%p1 bra DONE;
-  ld.param.u64 %rd1, [target];
+`;
+
+const PTX = `.version 7.0
+.target sm_70
+.address_size 64
+
+.visible .entry fill(.param .u64 target, .param .u32 value, .param .u32 count)
+{
+${ONE_THREAD}  ld.param.u64 %rd1, [target];
   ld.param.u32 %r4, [value];
   ld.param.u32 %r5, [count];
   cvta.to.global.u64 %rd1, %rd1;
@@ -43,23 +46,7 @@ DONE:
 
 .visible .entry move(.param .u64 target, .param .u64 source, .param .u32 count)
 {
-  .reg .pred %p<3>;
-  .reg .b32 %r<8>;
-  .reg .b64 %rd<3>;
-  mov.u32 %r1, %tid.x;
-  mov.u32 %r2, %ctaid.x;
-  or.b32 %r3, %r1, %r2;
-  mov.u32 %r1, %tid.y;
-  or.b32 %r3, %r3, %r1;
-  mov.u32 %r1, %tid.z;
-  or.b32 %r3, %r3, %r1;
-  mov.u32 %r1, %ctaid.y;
-  or.b32 %r3, %r3, %r1;
-  mov.u32 %r1, %ctaid.z;
-  or.b32 %r3, %r3, %r1;
-  setp.ne.u32 %p1, %r3, 0;
-  @%p1 bra DONE;
-  ld.param.u64 %rd1, [target];
+${ONE_THREAD}  ld.param.u64 %rd1, [target];
   ld.param.u64 %rd2, [source];
   ld.param.u32 %r5, [count];
   cvta.to.global.u64 %rd1, %rd1;

@@ -3,19 +3,19 @@
 import type { Sequence } from "./notation.ts";
 import type { RecordingFacts } from "./recording.ts";
 
-/** What a process is to play: a sequence as it stands, or a random one. */
+/** The sequence that a process is to play: one as it stands, or a random one. */
 export type Task = { readonly sequence: Sequence } | {
   readonly seed: number;
   readonly number: number;
 };
 
-/** What a process says. */
+/** A message of a process. */
 export type Message =
-  /** Which driver it has. */
+  /** The driver it has. */
   | { readonly facts: RecordingFacts }
-  /** What it plays from here on. */
+  /** The sequence it plays from here on. */
   | { readonly sequence: Sequence }
-  /** What came of the next step. */
+  /** The outcome of the next step. */
   | { readonly outcome: string }
   /** That all steps are made, and it cleans up. */
   | { readonly isPlayed: true }

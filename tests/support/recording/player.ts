@@ -17,10 +17,10 @@ import { formatBytes, parseStep, type Step } from "./notation.ts";
 import { dangerOf } from "./safety.ts";
 import { addressOf, bytesAt, shade, type Thing, World } from "./world.ts";
 
-/** What comes of a step that was not made. */
+/** The outcome of a step that was not made. */
 export const SKIPPED = "skip";
 
-/** What came of a step. */
+/** The outcome of a step. */
 export interface Played {
   /** Status and outputs, `skip`, or `throws` with a rule. */
   readonly outcome: string;
@@ -30,12 +30,12 @@ export interface Played {
   readonly isLate?: boolean;
 }
 
-/** How many sequences this process has played, this one included. */
+/** The number of sequences this process has played, this one included. */
 let sequenceCount = 0;
 
 /** Makes steps on one driver. */
 export class Player {
-  /** What the sequence has made. */
+  /** The things that the sequence has made. */
   readonly world: World = new World();
   readonly #api: DriverApi;
   readonly #refusedBy: () => Rule | undefined;

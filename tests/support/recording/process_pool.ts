@@ -5,7 +5,7 @@ import type { Task } from "./messages.ts";
 import type { RecordedSequence, RecordingFacts } from "./recording.ts";
 import { type ProcessOptions, type TaskResult, WorkerProcess } from "./worker_process.ts";
 
-/** What a process records that does not start. */
+/** The record of a process that does not start. */
 const NOTHING: RecordedSequence = { id: "nothing", isFresh: false, lines: [], outcomes: [] };
 
 /** Processes that share a list of tasks. */

@@ -27,10 +27,10 @@ const USAGE = `Usage: deno task record [options]
 /** Seconds in which examples of differences are made short. */
 const EXAMPLES_SECONDS = 100;
 
-/** How many troubles the console shows; the report has all. */
+/** The number of troubles the console shows; the report has all. */
 const MOST_TROUBLES_SHOWN = 20;
 
-/** What a run of the recorder is asked for. */
+/** The options of a run of the recorder. */
 interface Wanted extends ProcessOptions {
   readonly out: string | undefined;
   readonly report: string | undefined;

@@ -4,7 +4,7 @@
 import type { Sequence } from "./notation.ts";
 import type { MachineFacts } from "./simulation.ts";
 
-/** Which driver was recorded, and when. */
+/** The driver that was recorded, and the time. */
 export interface RecordingFacts extends MachineFacts {
   /** Name of the devices. */
   readonly device: string;
@@ -18,13 +18,13 @@ export interface RecordingFacts extends MachineFacts {
 
 /** A sequence and what came of its steps. */
 export interface RecordedSequence extends Sequence {
-  /** What came of each step. */
+  /** The outcome of each step. */
   readonly outcomes: readonly string[];
 }
 
-/** What a driver made of sequences. */
+/** The outcomes of sequences on one driver. */
 export interface Recording {
-  /** Which driver it was. */
+  /** The driver that was recorded. */
   readonly facts: RecordingFacts;
   /** The sequences. */
   readonly sequences: readonly RecordedSequence[];

@@ -17,19 +17,19 @@ export interface Difference {
   readonly lines: readonly string[];
   /** The function that differs. */
   readonly call: string;
-  /** What came of the step on the real driver. */
+  /** The outcome of the step on the real driver. */
   readonly real: string;
-  /** What came of it on the simulated one. */
+  /** The outcome on the simulated one. */
   readonly simulated: string;
 }
 
-/** What a replay has found. */
+/** The findings of a replay. */
 export interface Replay {
-  /** How many steps were compared. */
+  /** The number of steps that were compared. */
   stepCount: number;
-  /** How many steps of a sequence were left out behind one where the drivers part. */
+  /** The number of steps of a sequence that were left out behind one where the drivers part. */
   leftOutCount: number;
-  /** How often each rule was the reason of a difference. */
+  /** The number of differences for each rule that was the reason. */
   readonly wanted: Map<Rule, number>;
   /** Differences that are not wanted. */
   readonly differences: Difference[];

@@ -28,7 +28,7 @@ const ALONE: ReadonlySet<string> = new Set(
   ] satisfies DriverFunction[],
 );
 
-/** What work uses, and a graph with it. */
+/** The kinds of things that work uses, and that a graph of it uses, too. */
 const USED: ReadonlySet<ThingKind> = new Set(
   ["device", "pooled", "pinned", "managed", "array", "reservation", "function"] as const,
 );

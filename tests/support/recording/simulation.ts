@@ -7,7 +7,7 @@ import { Base } from "./base.ts";
 import { SIMULATED_KERNELS } from "./images.ts";
 import { Player } from "./player.ts";
 
-/** What of a machine decides how calls go. */
+/** The properties of a machine that decide how calls go. */
 export type MachineFacts = Required<
   Pick<
     SimulationOptions,

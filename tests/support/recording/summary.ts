@@ -8,9 +8,9 @@ import type { Difference, Replay } from "./replay.ts";
 export interface DifferenceGroup {
   /** The function. */
   readonly call: string;
-  /** What came of it on the real driver. */
+  /** The outcome on the real driver. */
   readonly real: string;
-  /** What came of it on the simulated one. */
+  /** The outcome on the simulated one. */
   readonly simulated: string;
   /** The differences, those of the shortest sequences first. */
   readonly differences: readonly Difference[];

@@ -6,9 +6,9 @@ import type { Message, Task } from "./messages.ts";
 import type { Sequence } from "./notation.ts";
 import type { RecordedSequence, RecordingFacts } from "./recording.ts";
 
-/** How to start processes. */
+/** The options of the processes. */
 export interface ProcessOptions {
-  /** Which driver to record. */
+  /** The driver to record. */
   readonly driver: "cuda" | "simulated";
   /** Most devices to use. */
   readonly mostDevices: number;
@@ -16,11 +16,11 @@ export interface ProcessOptions {
   readonly timeoutSeconds: number;
 }
 
-/** What came of a task. */
+/** The outcome of a task. */
 export interface TaskResult {
   /** The sequence and its outcomes, up to the step that ended the process. */
   readonly recorded: RecordedSequence;
-  /** What went wrong beside the steps; undefined when nothing did. */
+  /** The trouble beside the steps; undefined when there was none. */
   readonly trouble: string | undefined;
 }
 
@@ -30,7 +30,7 @@ const START_SECONDS = 120;
 /** Seconds in which a process must end that was told to; one that does not is left alone. */
 const END_SECONDS = 5;
 
-/** How many sequences before a trouble are named with it: one of them may have caused it. */
+/** The number of sequences before a trouble that are named with it: one of them may have caused it. */
 const MOST_NAMED = 12;
 
 /** Says that a process did not answer in time. */
@@ -144,7 +144,7 @@ export class WorkerProcess {
     return value;
   }
 
-  /** What it printed as errors; nothing while it does not end. */
+  /** The error output of the process; nothing while it does not end. */
   async #printed(): Promise<string> {
     return await within(END_SECONDS, this.#errors).catch(() => "");
   }

@@ -7,7 +7,7 @@ import type { ThingKind } from "./functions.ts";
 export interface Thing {
   /** Its name in the sequence. */
   readonly name: string;
-  /** What it is. */
+  /** The kind of the thing. */
   readonly kind: ThingKind;
   /** Its address or handle. */
   readonly value: bigint;
@@ -21,11 +21,11 @@ export interface Thing {
   readonly bytes?: Uint8Array<ArrayBuffer>;
   /** The capture that records its allocation, or that it is the graph of. */
   readonly capture?: CaptureNotes;
-  /** What it comes from: the graph of an executable one, the module or the kernel of a function. */
+  /** The origin of the thing: the graph of an executable one, the module or the kernel of a function. */
   readonly source?: Thing;
 }
 
-/** What is known of one capture. */
+/** The state of one capture. */
 export interface CaptureNotes {
   /** Name of the stream on which it began. */
   readonly origin: string;
@@ -63,7 +63,7 @@ export class World {
   readonly freedByStreams: Set<string> = new Set();
   /** Devices of contexts by name. */
   readonly contexts: Map<string, number> = new Map();
-  /** How often the sequence has retained the primary context of a device. */
+  /** The number of times the sequence has retained the primary context of a device. */
   readonly retained: Map<number, number> = new Map();
   /** Whether no work can be running: then the host may look at memory. */
   isQuiet = true;

@@ -1,15 +1,15 @@
 // What compute-sanitizer's memcheck wrote: its reports, counted by their first lines, and its end.
 // Calls that the driver refuses are kept apart: tests provoke them to see what the kit makes of them.
 
-/** How often a report came. */
+/** A report and its number of occurrences. */
 export interface MemcheckReport {
   /** Its first line. */
   readonly text: string;
-  /** How often. */
+  /** The number of occurrences. */
   readonly count: number;
 }
 
-/** What a log says. */
+/** The contents of a log. */
 export interface MemcheckLog {
   /** Whether the tool came to its end; without that, no report means nothing. */
   readonly isComplete: boolean;
@@ -19,7 +19,7 @@ export interface MemcheckLog {
   readonly refusedCalls: readonly MemcheckReport[];
 }
 
-/** How many tests of a run came to which end. */
+/** The numbers of a run's tests by their end. */
 export interface TestCounts {
   readonly passed: number;
   readonly failed: number;

@@ -18,7 +18,7 @@ const TOOLS = ["compute-sanitizer", "/usr/local/cuda/bin/compute-sanitizer"];
 /** A run that hangs is ended: the tool makes the suite about ten times slower. */
 const LIMIT_SECONDS = 480;
 
-/** What moves or owns memory. The rest of the suite starts no work on the GPU, or repeats this. */
+/** The tests of memory and of copies. The others start no work on the GPU, or repeat this. */
 const TESTS = [
   "tests/properties/",
   "tests/src/buffers/",
@@ -32,20 +32,20 @@ const TESTS = [
   "tests/src/transfer/",
 ];
 
-/** What happens in processes of their own, into which the tool would not look. */
+/** The tests in processes of their own, into which the tool would not look. */
 const LEFT_OUT = [
   "tests/src/buffers/kinds_collection_test.ts",
   "tests/src/interop/handle_owner_test.ts",
   "tests/src/memory/allocation_collection_test.ts",
 ];
 
-/** What a run found. */
+/** The findings of a run. */
 interface MemcheckRun extends MemcheckLog {
   /** The tool's version. */
   readonly tool: string;
-  /** How long the run took. */
+  /** The time of the run. */
   readonly seconds: number;
-  /** What became of the tests; undefined when the run did not come to its end. */
+  /** The results of the tests; undefined when the run did not come to its end. */
   readonly tests: TestCounts | undefined;
   /** Whether every test passed and memcheck found nothing. */
   readonly isClean: boolean;

@@ -2,7 +2,7 @@
 
 import { PROJECT_ROOT } from "../project_files.ts";
 
-/** What to save, and how often. */
+/** The models a program saves, and their number. */
 export interface SaverOptions {
   /** The file. */
   readonly path: string;
@@ -10,9 +10,9 @@ export interface SaverOptions {
   readonly byteLength: number;
   /** The value of the first model; 1 by default. */
   readonly first?: number;
-  /** What the next ones have more; 1 by default. */
+  /** The difference between the values of one model and the next; 1 by default. */
   readonly step?: number;
-  /** How many models; without an end when left out. */
+  /** The number of models; without an end when left out. */
   readonly rounds?: number;
   /** Whether to write into the file itself. */
   readonly inPlace?: boolean;

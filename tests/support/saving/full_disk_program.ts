@@ -6,9 +6,9 @@ import type { WriteFileOptions } from "../../../mod.ts";
 import { saveSafetensors } from "../../../src/interop/safetensors/save.ts";
 import { openTestDevice } from "../driver.ts";
 
-/** What is left when a save fails. */
+/** The state of a folder after a save that failed. */
 export interface FullDiskReport {
-  /** What was tried. */
+  /** The name of the way that was tried. */
   readonly name: string;
   /** The message; undefined when it worked. */
   readonly message: string | undefined;

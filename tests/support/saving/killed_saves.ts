@@ -21,13 +21,13 @@ const LATEST_MILLISECONDS = 80;
 const MODEL = "model.safetensors";
 const TEMPORARY = `.${MODEL}.vramkit-saving`;
 
-/** What became of the saves. */
+/** The result of saves whose program was killed. */
 export interface KilledSaves {
-  /** How many programs were killed. */
+  /** The number of programs that were killed. */
   readonly killCount: number;
-  /** How many of them left a temporary file. */
+  /** The number of them that left a temporary file. */
   readonly leftCount: number;
-  /** What was wrong with the model, for each kill that broke it. */
+  /** The problem of the model, for each kill that broke it. */
   readonly problems: readonly string[];
   /** Files that nobody clears. */
   readonly strays: readonly string[];

@@ -9,7 +9,7 @@ import { openTestDevice } from "../driver.ts";
 /** Ways to write; each has a folder of its own with a file "file" of 4 bytes. */
 export const WAYS = ["replace", "sync", "model", "inPlace", "offset", "new", "link"] as const;
 
-/** How a way ended: the message of what was thrown, and its class. */
+/** The end of one way: the message of what was thrown, and its class. */
 export interface Outcome {
   /** The class; undefined when nothing was thrown. */
   readonly errorName?: string;
@@ -17,7 +17,7 @@ export interface Outcome {
   readonly message?: string;
 }
 
-/** What the program writes. */
+/** The bytes that the program writes. */
 export const WRITTEN = Uint8Array.of(9, 8);
 
 if (import.meta.main) {

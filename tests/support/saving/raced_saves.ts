@@ -5,27 +5,27 @@ import { TemporaryFolder } from "../temporary_folder.ts";
 import { ChildSaver } from "./child_saver.ts";
 import { judgeFile } from "./whole_model.ts";
 
-/** Who saves what, how often. */
+/** The number of programs and of the models they save. */
 export interface RaceOptions {
-  /** How many programs; 2 by default. */
+  /** The number of programs; 2 by default. */
   readonly writerCount?: number;
-  /** How many models each of them saves. */
+  /** The number of models each of them saves. */
   readonly rounds: number;
   /** Bytes of a model; 1 MiB by default. The smaller, the more often they meet. */
   readonly byteLength?: number;
 }
 
-/** What the reader saw. */
+/** The findings of the reader. */
 export interface RacedSaves {
-  /** How often it read a whole model. */
+  /** The number of times it read a whole model. */
   readonly wholeCount: number;
   /** The models that it read, by the program that wrote them. */
   readonly writers: ReadonlySet<number>;
-  /** What was wrong with the others. */
+  /** The problems of the others. */
   readonly problems: readonly string[];
-  /** What the programs left. */
+  /** The names of the files that the programs left. */
   readonly names: readonly string[];
-  /** How they ended. */
+  /** The exit codes of the programs. */
   readonly codes: readonly number[];
 }
 

@@ -1,10 +1,10 @@
 // Whether a file that saving_program.ts wrote is a whole model, without the kit's own reader.
 
-/** What a file is: a whole model of one value, or what is wrong with it. */
+/** A whole model of one value, or what is wrong with the file. */
 export type Verdict = { readonly value: number } | { readonly problem: string };
 
 /** Looks at every byte of a file. */
-export function judgeModel(bytes: Uint8Array<ArrayBuffer>): Verdict {
+function judgeModel(bytes: Uint8Array<ArrayBuffer>): Verdict {
   if (bytes.byteLength < 8) return { problem: `it has ${bytes.byteLength} bytes` };
   const length = Number(new DataView(bytes.buffer).getBigUint64(0, true));
   if (length === 0 || length > bytes.byteLength - 8) {

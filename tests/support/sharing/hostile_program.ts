@@ -2,7 +2,7 @@
 // it listens.
 
 import { openHost } from "../../../ffi/host.ts";
-import { cString } from "../../../ffi/pointers.ts";
+import { cString } from "../../../ffi/c_strings.ts";
 import { LocalSocket } from "../../../src/sharing/local_socket.ts";
 import { encodeAnswer } from "../../../src/sharing/pool_words.ts";
 

@@ -2,7 +2,7 @@
 
 /** Collects the reasons of such promises until it is disposed. */
 export class CaughtRejections implements Disposable {
-  /** What promises rejected with so far. */
+  /** The reasons with which promises rejected so far. */
   readonly reasons: unknown[] = [];
   readonly #listen = (event: PromiseRejectionEvent): void => {
     event.preventDefault();

@@ -6,7 +6,7 @@ import type { DriverFunction } from "../../../ffi/cuda.ts";
 /** Arguments of a driver call. */
 export type CallArguments = readonly unknown[];
 
-/** What a call makes or gives back: a kind, and the value that the driver knows it by. */
+/** A thing that a call makes or gives back: a kind, and the value that the driver knows it by. */
 interface Effect {
   readonly kind: string;
   readonly value: (args: CallArguments) => bigint;
@@ -78,7 +78,7 @@ export function givesBack(name: DriverFunction): boolean {
   return name in GIVEN_BACK || TRIMS.has(name);
 }
 
-/** What was made and not given back. */
+/** The things that were made and not given back. */
 export class Held {
   readonly #counts = new Map<string, number>();
   readonly #pools = new Map<string, string>();

@@ -15,26 +15,26 @@ import { Scene, type Step } from "./scene.ts";
 import { show } from "./show.ts";
 import { STICKY_STATUS, SweepDriver, type SweepFault } from "./sweep_driver.ts";
 
-/** When a call fails: while the step runs, or while its devices are disposed. */
+/** The time at which a call fails: while the step runs, or while its devices are disposed. */
 export type Phase = "run" | "close";
 
-/** Which call fails, and when. */
+/** The call that fails, and the time. */
 export interface Point {
   /** The step. */
   readonly step: Step;
-  /** When. */
+  /** The phase in which it fails. */
   readonly phase: Phase;
-  /** What fails; undefined to count calls. */
+  /** The call that fails; undefined to count calls. */
   readonly fault: SweepFault | undefined;
 }
 
-/** What came of a point. */
+/** The outcome of a point. */
 export interface Outcome {
-  /** What was not as it should be. */
+  /** The defects that were found. */
   readonly defects: string[];
   /** Calls by function, of the phase. */
   readonly counts: ReadonlyMap<DriverFunction, number>;
-  /** What was said on the console. */
+  /** The warnings on the console. */
   readonly warnings: readonly string[];
   /** Whether the fault struck. */
   readonly hasFired: boolean;

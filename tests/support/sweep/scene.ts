@@ -5,7 +5,7 @@ import { CudaDevice } from "../../../src/device/device.ts";
 
 /** A small part of a program, which leaves nothing live. */
 export interface Step {
-  /** What it does. */
+  /** The name of the step. */
   readonly name: string;
   /** Whether it opens the devices itself. */
   readonly opens?: boolean;

@@ -12,11 +12,11 @@ const FIRST_CALLS = 3;
 export interface Finding {
   /** The point. */
   readonly point: Point;
-  /** What was not as it should be. */
+  /** The defects that were found. */
   readonly defects: readonly string[];
 }
 
-/** Which functions a step reaches, and how often, in a phase. */
+/** The functions that a step reaches in a phase, with the number of calls. */
 export interface Reach {
   readonly step: Step;
   readonly phase: Phase;

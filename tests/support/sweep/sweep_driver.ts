@@ -4,20 +4,20 @@
 import type { DriverApi, DriverFunction } from "../../../ffi/cuda.ts";
 import { type CallArguments, givesBack, Held, nameOfGivenBack } from "./held.ts";
 
-/** Which call fails, and how. */
+/** The call that fails, and its status. */
 export interface SweepFault {
   /** The function. */
   readonly name: DriverFunction;
-  /** Which call of it, counted from 1 on. */
+  /** The number of the call, counted from 1 on. */
   readonly nth: number;
-  /** What it returns without doing anything. */
+  /** The status it returns without doing anything. */
   readonly status: number;
 }
 
 /** The status after which a context refuses all work. */
 export const STICKY_STATUS = 700;
 
-/** What goes on after a sticky error: questions about the machine, and the choice of contexts. */
+/** The calls that go on after a sticky error: questions about the machine, and the choice of contexts. */
 const UNBROKEN =
   /^cu(Init|GetError|Driver|Device(?!GraphMem|GetGraphMem|SetGraphMem)|Ctx(Push|Pop|Set|Get)Current)/;
 
@@ -31,11 +31,11 @@ const NONBLOCKING = /Nonblocking$/;
 export class SweepDriver {
   /** The driver's functions. */
   readonly api: DriverApi;
-  /** What the program holds. */
+  /** The things that the program holds. */
   readonly held: Held = new Held();
   /** Calls by function since the last {@link SweepDriver.arm}. */
   counts: Map<DriverFunction, number> = new Map();
-  /** What failed releases named. */
+  /** The things that failed releases named. */
   readonly excused: Set<string> = new Set();
   /** Whether a failed release named nothing, so that it may have left any memory. */
   isMemoryExcused = false;

@@ -3,7 +3,7 @@
 
 import { readScripts, type Script } from "./script.ts";
 
-/** What is there before the capture begins. */
+/** The steps before the capture begins. */
 export const SCENE = `
   cuStreamCreateWithPriority &s 1 0
   cuStreamCreateWithPriority &t 1 0

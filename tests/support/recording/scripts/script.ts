@@ -5,7 +5,7 @@ import type { Sequence } from "../notation.ts";
 
 /** A sequence that was written by hand. */
 export interface Script extends Sequence {
-  /** How many devices it needs. */
+  /** The number of devices it needs. */
   readonly deviceCount: number;
   /** Whether a real driver must not be asked: it could end the process, or do anything. */
   readonly isSimulatedOnly: boolean;

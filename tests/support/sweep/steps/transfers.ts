@@ -9,7 +9,7 @@ const NUMBERS = Float32Array.from({ length: 64 }, (_, i) => i);
 /** Goes through the ring, in pieces. */
 const LARGE = new Uint8Array(5 * 2 ** 20).fill(7);
 const MIDDLE = LARGE.subarray(0, 3 * 2 ** 19);
-/** What can be stopped moves between turns, however the threads are at the time. */
+/** A transfer that can be stopped moves between turns, however the threads are at the time. */
 const { signal: STOPPABLE } = new AbortController();
 
 function streamOf(bytes: Uint8Array<ArrayBuffer>): ReadableStream<Uint8Array<ArrayBuffer>> {

@@ -1,4 +1,4 @@
-// C strings both ways.
+// Texts of C: encoded for its parameters, and read from where it wrote them.
 
 /**
  * Encodes a text for a `const char *` parameter: UTF-8 with a NUL at its end.

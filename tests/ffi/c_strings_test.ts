@@ -1,7 +1,7 @@
 // Checks C strings, against the C library where there is one: they must end where C ends them.
 
 import { assertEquals, assertThrows } from "@std/assert";
-import { cString, readCString } from "../../ffi/pointers.ts";
+import { cString, readCString } from "../../ffi/c_strings.ts";
 
 Deno.test("cString() ends in one NUL after UTF-8 bytes", () => {
   assertEquals([...cString("é")], [0xc3, 0xa9, 0]);

@@ -1,4 +1,4 @@
-// The PTX of ready_source.ts, written by `deno task kernels`; a test compares the two.
+// The PTX of ../ready_source.ts, written by `deno task kernels`; a test compares the two.
 
 /** The text. */
 export const READY_PTX = `.version 7.0

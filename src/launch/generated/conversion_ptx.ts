@@ -1,4 +1,4 @@
-// The PTX of conversion_source.ts, written by `deno task kernels`; a test compares the two.
+// The PTX of ../conversion_source.ts, written by `deno task kernels`; a test compares the two.
 
 /** The text. */
 export const CONVERSION_PTX = `.version 7.0

@@ -1,0 +1,79 @@
+// Memory behind reserved addresses, step by step: it is made on a device and mapped, devices are let in,
+// and it is taken away again (cuMemCreate, cuMemMap, cuMemSetAccess, cuMemUnmap).
+
+import { CUmemAllocationGranularity_flags, CUmemAllocationType } from "../../ffi/constants.ts";
+import { CUmemAccessDesc, CUmemAllocationProp } from "../../ffi/structs.ts";
+import type { AddressRange } from "../accounting/ledger.ts";
+import type { Context } from "../driver/context.ts";
+import { take64 } from "../driver/driver.ts";
+import { tryRelease } from "../driver/release.ts";
+import { formatBytes } from "../words/format.ts";
+import { describeAccess, type DeviceAccess, deviceLocation } from "./device_access.ts";
+
+/** Returns the step of a device: sizes that it maps are multiples (cuMemGetAllocationGranularity). */
+export function granularityOf(device: Context): number {
+  const { CU_MEM_ALLOC_GRANULARITY_RECOMMENDED: flag } = CUmemAllocationGranularity_flags;
+  return Number(take64(device, "cuMemGetAllocationGranularity", memoryOn(device), flag));
+}
+
+/** Rounds up to whole steps. */
+export function roundUp(byteLength: number, stepBytes: number): number {
+  return Math.ceil(byteLength / stepBytes) * stepBytes;
+}
+
+/** Reserves addresses without memory behind them (cuMemAddressReserve). */
+export function reserveAddresses(context: Context, byteLength: number): bigint {
+  return take64(context, "cuMemAddressReserve", BigInt(byteLength), 0n, 0n, 0n);
+}
+
+/** A range of addresses, and the words for its memory in warnings: `"striped memory"`. */
+export interface NamedRange extends AddressRange {
+  /** The words. */
+  readonly what: string;
+}
+
+/**
+ * Puts memory of a device behind reserved addresses (cuMemCreate, cuMemMap). The mapping keeps it, so
+ * its handle is given up at once.
+ */
+export function mapMemory(device: Context, { address, byteLength, what }: NamedRange): void {
+  const size = BigInt(byteLength);
+  const handle = take64(device, "cuMemCreate", size, memoryOn(device), 0n);
+  try {
+    device.call("cuMemMap", address, size, 0n, handle, 0n);
+  } finally {
+    const release = () => device.giveBack("cuMemRelease", handle);
+    tryRelease(device.driver, `${formatBytes(byteLength)} of ${what}`, release);
+  }
+}
+
+/** Lets devices use memory that is mapped (cuMemSetAccess). */
+export function giveAccess(
+  context: Context,
+  { address, byteLength }: AddressRange,
+  devices: Iterable<readonly [device: Context, access: DeviceAccess]>,
+): void {
+  const entries = Array.from(devices, ([device, access]) => describeAccess(device, access));
+  const list = new Uint8Array(entries.length * CUmemAccessDesc.byteLength);
+  for (const [at, entry] of entries.entries()) list.set(entry, at * CUmemAccessDesc.byteLength);
+  context.call("cuMemSetAccess", address, BigInt(byteLength), list, BigInt(entries.length));
+}
+
+/** Takes the memory from behind addresses (cuMemUnmap); returns false for a failure, which is reported. */
+export function unmapMemory(context: Context, { address, byteLength, what }: NamedRange): boolean {
+  const unmap = () => context.giveBack("cuMemUnmap", address, BigInt(byteLength));
+  return tryRelease(context.driver, `${formatBytes(byteLength)} of ${what}`, unmap);
+}
+
+/** Gives addresses back that have no memory behind them (cuMemAddressFree); a failure is reported. */
+export function freeAddresses(context: Context, { address, byteLength }: AddressRange): void {
+  const free = () => context.giveBack("cuMemAddressFree", address, BigInt(byteLength));
+  tryRelease(context.driver, `${formatBytes(byteLength)} of addresses`, free);
+}
+
+function memoryOn(device: Context): Uint8Array<ArrayBuffer> {
+  return CUmemAllocationProp.encode({
+    type: CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED,
+    location: deviceLocation(device),
+  });
+}
