@@ -125,15 +125,14 @@ export class CudaStream implements Disposable {
     this.context = context;
     this.priority = priority;
     let queue: StreamQueue | undefined;
-    const isForeign = rest.destroy !== undefined;
     if (rest.isOfContext !== true) {
       const { destroy = () => context.giveBack("cuStreamDestroy_v2", handle) } = rest;
       const beforeLost = () => {
         const made = madeStreams.get(context);
         if (made?.get(handle)?.deref() === undefined) made?.delete(handle);
-        // A stream of another library's may be gone by now: a call with its handle could end the process.
-        if (isForeign) queue?.dropEnd();
-        else queue?.leaveMark();
+        // Memory keeps the streams that use it, so nobody waits for this one. One of another library's may
+        // be gone by now: a call with its handle could end the process.
+        queue?.dropEnd();
       };
       const fields = { context, kind: "stream", handle, label, destroy, beforeLost } as const;
       this.#record = new HandleRecord(this, fields);

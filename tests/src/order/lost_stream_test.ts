@@ -1,4 +1,4 @@
-// Streams that the garbage collector takes: nothing of the driver's stays, and their work is waited for.
+// Streams that the garbage collector takes: nothing of the driver's stays, and they are not asked anything.
 
 import { assertEquals } from "@std/assert";
 import { runWithCollector } from "../../support/collector_program.ts";
