@@ -3,12 +3,12 @@
 // been called some times.
 
 import { withoutNumbers } from "../accounting/ids.ts";
+import type { MemorySpan } from "../copies/copy.ts";
 import type { Context } from "../driver/context.ts";
 import { succeeds } from "../driver/release.ts";
+import { addressOf } from "../memory/host_memory.ts";
 import { registerWaiting } from "../order/safety_net.ts";
 import { finishPending } from "../order/stream_queue.ts";
-import type { MemorySpan } from "../copies/copy.ts";
-import { addressOf } from "../memory/host_memory.ts";
 import { cutBlock } from "../transfer/block_pieces.ts";
 import { TransferEngine } from "../transfer/engine.ts";
 import { forgetNewArrays } from "../transfer/landing.ts";
