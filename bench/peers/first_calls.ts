@@ -9,6 +9,7 @@ import { formatBytes } from "../../src/words/format.ts";
 import { formatTable } from "../../src/words/text_table.ts";
 import { readOptions } from "../arguments.ts";
 import { median } from "../result_file.ts";
+import { pageOf } from "./first_calls/page.ts";
 import {
   type Call,
   type CallDocument,
@@ -20,7 +21,6 @@ import {
   sizesUpTo,
   summaryOf,
 } from "./first_calls/plan.ts";
-import { pageOf } from "./first_calls/page.ts";
 import { outputOf } from "./process.ts";
 
 const LIBRARIES = ["torch", "cupy", "jax"] as const;

@@ -1,8 +1,8 @@
 // The common part of the transfer benches: flags, the ceiling of the bus, samples, peers beside it.
 
 import { type CudaDevice, formatBytes, parseBytes } from "../../mod.ts";
-import type { CopyDirection } from "../../src/notebook/mod.ts";
 import { findMismatch } from "../../src/measure/pattern.ts";
+import type { CopyDirection } from "../../src/notebook/mod.ts";
 import { readOptions } from "../arguments.ts";
 import { findPeerResult, type PeerReport } from "../peers/report.ts";
 import { type BenchRow, median } from "../result_file.ts";

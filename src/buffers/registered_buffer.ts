@@ -1,12 +1,12 @@
 // An array of the program, page-locked while it is registered, so that the GPU copies it in place.
 
+import type { MemorySpan } from "../copies/copy.ts";
 import { type DType, dtypeOf, elementBytes } from "../dtype.ts";
 import { Allocation } from "../memory/allocation.ts";
 import { noteOwner } from "../memory/host_bytes.ts";
+import { bytesOf, type HostMemory, MOVED_AWAY } from "../memory/host_memory.ts";
 import { HostRegistration, type RegistrationOptions } from "../memory/host_registration.ts";
 import type { CudaStream } from "../order/stream.ts";
-import type { MemorySpan } from "../copies/copy.ts";
-import { bytesOf, type HostMemory, MOVED_AWAY } from "../memory/host_memory.ts";
 import { DisposedError } from "../words/errors.ts";
 import { Parts } from "../words/parts.ts";
 import type { DeviceBufferRequest } from "./device_buffer.ts";

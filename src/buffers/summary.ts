@@ -3,11 +3,11 @@
 
 import { nameOf } from "../accounting/ledger.ts";
 import type { DType } from "../dtype.ts";
-import { Parts, partsOf } from "../words/parts.ts";
-import { formatShape } from "./shape.ts";
-import type { GpuBuffer } from "./gpu_buffer.ts";
-import { viewNameOf } from "./view_names.ts";
 import type { TransferChoice } from "../transfer/transfer_choice.ts";
+import { Parts, partsOf } from "../words/parts.ts";
+import type { GpuBuffer } from "./gpu_buffer.ts";
+import { formatShape } from "./shape.ts";
+import { viewNameOf } from "./view_names.ts";
 
 /**
  * A summary of a buffer's values, as `buffer.describe()` returns it: lowest, highest, mean,

@@ -3,12 +3,12 @@
 // been called some times.
 
 import { withoutNumbers } from "../accounting/ids.ts";
+import type { MemorySpan } from "../copies/copy.ts";
 import type { Context } from "../driver/context.ts";
 import { succeeds } from "../driver/release.ts";
+import { addressOf } from "../memory/host_memory.ts";
 import { registerWaiting } from "../order/safety_net.ts";
 import { finishPending } from "../order/stream_queue.ts";
-import type { MemorySpan } from "../copies/copy.ts";
-import { addressOf } from "../memory/host_memory.ts";
 import { cutBlock } from "../transfer/block_pieces.ts";
 import { TransferEngine } from "../transfer/engine.ts";
 import { forgetNewArrays } from "../transfer/landing.ts";
@@ -54,8 +54,8 @@ export interface RehearsedDevice {
 
 /**
  * Makes the calls that programs make first, with a block of a few bytes, and leaves no object, no number
- * and nothing in the counters. A driver that fails here fails at the program's own calls,
- * too, which say so.
+ * and nothing in the counters. Where threads report copies, the first device of a process keeps the ring
+ * of large transfers. A driver that fails here fails at the program's own calls, too, which say so.
  */
 export function rehearse(gpu: RehearsedDevice): void {
   const { context } = gpu;

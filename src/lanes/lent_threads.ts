@@ -2,8 +2,8 @@
 // including the program's files and timers, and ends those that have nothing to do for some seconds.
 
 import { FUTEX, openHost, SYS_FUTEX } from "../../ffi/host.ts";
-import { CAN_BE_TERMINATED } from "../order/waiting.ts";
 import { addressOf } from "../memory/host_memory.ts";
+import { CAN_BE_TERMINATED } from "../order/waiting.ts";
 
 /** Some stay for the program. */
 const MOST_THREADS = 26;

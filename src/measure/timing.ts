@@ -1,8 +1,8 @@
 // The GPU time of a piece of work, measured by events on its stream.
 
+import { cannotRecord, isCaptured } from "../order/capture.ts";
 import { createEvent } from "../order/event.ts";
 import type { CudaStream } from "../order/stream.ts";
-import { cannotRecord, isCaptured } from "../order/capture.ts";
 import { CALLBACK, requireKind } from "../words/options.ts";
 import { Parts, partsOf } from "../words/parts.ts";
 

@@ -1,10 +1,10 @@
 // One transfer through the ring: which pieces are still to be handed out, and how it ended.
 
+import { nameOf } from "../accounting/ledger.ts";
 import type { ByteCopy, CopyStream } from "../copies/copy_many.ts";
+import type { LaneTask } from "../lanes/lane_tasks.ts";
 import { ownerOf } from "../memory/host_bytes.ts";
 import { type HostBytes, MOVED_AWAY } from "../memory/host_memory.ts";
-import { nameOf } from "../accounting/ledger.ts";
-import type { LaneTask } from "../lanes/lane_tasks.ts";
 
 /** The load of one slot. */
 export interface Piece {

@@ -2,14 +2,14 @@
 // through the ring, whose lanes pack the rows or take them apart.
 
 import { findHost } from "../../ffi/host.ts";
+import type { MemorySpan } from "../copies/copy.ts";
+import { askForHugePages, isUntouched } from "../lanes/fresh_pages.ts";
 import { requireUnrecorded } from "../memory/captured_memory.ts";
 import { ownedSpan } from "../memory/host_bytes.ts";
+import { addressOf, type HostBytes } from "../memory/host_memory.ts";
 import type { PendingWork } from "../order/pending_work.ts";
 import type { CudaStream } from "../order/stream.ts";
-import type { MemorySpan } from "../copies/copy.ts";
 import { TransferEngine } from "./engine.ts";
-import { askForHugePages, isUntouched } from "../lanes/fresh_pages.ts";
-import { addressOf, type HostBytes } from "../memory/host_memory.ts";
 import { noteTransfer, transfer } from "./host_transfer.ts";
 import { PendingTransfer, type TransferOptions } from "./pending_transfer.ts";
 import { RingMover } from "./ring_mover.ts";

@@ -50,9 +50,7 @@ export function pieceBytesFor(byteLength: number, slotBytes: number): number {
 /** From this size on a file goes through the ring: the driver cannot read files. */
 const FILE_RING_FROM_BYTES = 2 ** 20;
 
-/**
- * Bytes that must be requested before the ring, which takes 25 ms to create, and threads pay off.
- */
+/** Bytes that must be requested before it pays to make the ring and to start threads. */
 export const RING_DEMAND_BYTES = 128 * 2 ** 20;
 
 /** Bytes the driver moves at a time in large transfers, while lanes are still starting. */

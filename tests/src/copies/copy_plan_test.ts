@@ -1,7 +1,7 @@
 // Plans of strided copies: the calls cover each element once, and are as few as they can be.
 
 import { assertEquals } from "@std/assert";
-import { type CopyAxis, offsetsOf, planCopy } from "../../../src/copies/copy_plan.ts";
+import { type CopyAxis, hullOf, offsetsOf, planCopy } from "../../../src/copies/copy_plan.ts";
 import { Random, testSeed } from "../../support/random.ts";
 
 /** The pairs of bytes that a plan moves. */
@@ -67,4 +67,20 @@ Deno.test("planCopy() leaves pitches that the driver cannot take to the loops", 
   const back = { size: 2, destinationStride: 64, sourceStride: -64 };
   assertEquals(planCopy(4, [far, row]).loops, [far]);
   assertEquals(planCopy(4, [back, row]).loops, [back]);
+});
+
+Deno.test("hullOf() goes from the lowest to the highest byte, also where axes run backwards", () => {
+  const strides = [-24, -8, 8, 32];
+  for (const first of strides) {
+    for (const second of strides) {
+      const axes = [{ size: 3, stride: first }, { size: 2, stride: second }];
+      const offsets = [0, 1, 2].flatMap((i) => [0, 1].map((j) => i * first + j * second));
+      const [lowest, highest] = [Math.min(...offsets), Math.max(...offsets)];
+      assertEquals(hullOf({ address: 0x1000n, axes }, 8), {
+        address: 0x1000n + BigInt(lowest),
+        byteLength: highest - lowest + 8,
+      });
+    }
+  }
+  assertEquals(hullOf({ address: 64n, axes: [] }, 4), { address: 64n, byteLength: 4 });
 });

@@ -4,7 +4,7 @@ import { assert, assertEquals } from "@std/assert";
 import { openHost } from "../../../ffi/host.ts";
 import { LaneTasks } from "../../../src/lanes/lane_tasks.ts";
 import { addressOf } from "../../../src/memory/host_memory.ts";
-import { bytesOfRows, cutRows, type Rows } from "../../../src/transfer/row_pieces.ts";
+import { bytesOfRows, cutRows, isOneRun, type Rows } from "../../../src/transfer/row_pieces.ts";
 import { packRows, unpackRows } from "../../../src/transfer/row_transfer.ts";
 import { Random } from "../../support/random.ts";
 
@@ -89,4 +89,11 @@ Deno.test("cutRows() reads a row that is longer than a slot in parts, and says w
     pieces.at(-1)?.laneError().message,
     "Cannot read 952 bytes at 12053 of weights: it ended early or failed",
   );
+});
+
+Deno.test("isOneRun() is true for rows without gaps, and for one row", () => {
+  const rows = { offset: 3, rowBytes: 4, pitch: 4, rowCount: 2 };
+  assertEquals(isOneRun(rows), true);
+  assertEquals(isOneRun({ ...rows, pitch: 5 }), false);
+  assertEquals(isOneRun({ ...rows, pitch: 5, rowCount: 1 }), true);
 });
