@@ -62,20 +62,23 @@ export function rehearse(gpu: RehearsedDevice): void {
   const { ledger } = context;
   if (ledger.device.totalCount > 0 || ledger.length > 0) return;
   withoutNumbers((before) => {
-    const tryRound = (bytes: Uint8Array<ArrayBuffer>, round = () => rehearseRound(gpu, bytes)) => {
-      const isDone = succeeds(round);
+    const succeedsWithoutTrace = (calls: () => void) => {
+      const isDone = succeeds(calls);
       succeeds(() => finishPending(context, "rehearse")); // where the GPU was still at work
       ledger.releaseAfter(before);
       return isDone;
     };
     const few = new Uint8Array(FEW_BYTES);
-    if (!tryRound(few)) return;
+    const tryFew = () => succeedsWithoutTrace(() => rehearseRound(gpu, few));
+    if (!tryFew()) return;
     const end = performance.now() + LIMIT_MILLISECONDS;
-    for (let round = 1; round < MOST_ROUNDS && performance.now() < end; round++) tryRound(few);
+    for (let round = 1; round < MOST_ROUNDS && performance.now() < end; round++) tryFew();
     const more = new Uint8Array(MORE_BYTES);
-    for (let round = 0; round < MORE_ROUNDS; round++) tryRound(more);
-    if (!isRingRehearsed && TransferEngine.canReport) {
-      tryRound(more, () => rehearseRing(gpu, more));
+    for (let round = 0; round < MORE_ROUNDS; round++) {
+      succeedsWithoutTrace(() => rehearseRound(gpu, more));
+    }
+    if (!isRingRehearsed && TransferEngine.canReportByDefault) {
+      succeedsWithoutTrace(() => rehearseRing(gpu, more));
     }
   });
   succeeds(() => context.waitForAll()); // the pool gives its memory back to the device

@@ -233,7 +233,7 @@ export class TransferEngine implements MemoryCache {
   }
 
   /** Whether an engine would lend threads to callers that block, on this machine and by default. */
-  static get canReport(): boolean {
+  static get canReportByDefault(): boolean {
     return DEFAULT_LIMITS.laneCount >= FEWEST_REPORTING && canReport();
   }
 
