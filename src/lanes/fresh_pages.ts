@@ -28,8 +28,11 @@ const FEWEST_BYTES = 2 ** 19;
 /** Parts of memory whose pages are made at once, each by a thread. */
 const MOST_PARTS = 8;
 
-/** Pages that one thread makes in the time in which another one starts. */
-const FEWEST_PART_BYTES = 2 ** 20;
+/** Fewer pages are made by one thread: what others begin for a call that blocks ends in a later turn. */
+const SHARED_FROM_BYTES = 8 * 2 ** 20;
+
+/** What threads have begun and not told of yet. */
+const underWay = new Set<Promise<unknown>>();
 
 /** Time after which a lent thread has made its part, unless the system stopped it. */
 const PATIENCE_MILLISECONDS = 20;
@@ -108,7 +111,8 @@ async function makePart(part: HostBytes): Promise<void> {
 export function makePagesNow(host: HostApi, address: bigint, byteLength: number): void {
   const [own, ...others] = rangesOf(address, byteLength);
   if (own === undefined) return;
-  startThreads(others.length);
+  const started = startThreads(others.length);
+  if (started !== undefined) noteUnderWay(started);
   const parts = others.map((range) => ({ range, giveBack: lendFor(host, range) }));
   const end = performance.now() + PATIENCE_MILLISECONDS;
   if (host.madvise(own.start, own.size, MADV.POPULATE_WRITE) !== 0) return;
@@ -117,6 +121,19 @@ export function makePagesNow(host: HostApi, address: bigint, byteLength: number)
     giveBack?.(); // it is on its way back
     if (!isThere(host, range)) host.madvise(range.start, range.size, MADV.POPULATE_WRITE);
   }
+}
+
+/**
+ * Resolves when the threads are back that made pages for calls that have returned; undefined when none is
+ * away. A program that has awaited its calls leaves nothing under way.
+ */
+export function threadsBack(): Promise<unknown> | undefined {
+  return underWay.size === 0 ? undefined : Promise.all(underWay);
+}
+
+function noteUnderWay(work: Promise<unknown>): void {
+  underWay.add(work);
+  work.finally(() => underWay.delete(work));
 }
 
 /** A range of addresses. */
@@ -128,7 +145,7 @@ interface MemoryRange {
 /** Cuts memory into a part for each thread; no two threads make the same page of 2 MiB. */
 function rangesOf(address: bigint, byteLength: number): MemoryRange[] {
   const step = byteLength >= 2 * HUGE_PAGE_BYTES ? HUGE_PAGE_BYTES : PAGE_BYTES;
-  const wanted = Math.max(FEWEST_PART_BYTES, byteLength / MOST_PARTS);
+  const wanted = byteLength < SHARED_FROM_BYTES ? byteLength + step : byteLength / MOST_PARTS;
   const partBytes = BigInt(Math.ceil(wanted / step) * step);
   const end = address + BigInt(byteLength) / BigInt(PAGE_BYTES) * BigInt(PAGE_BYTES);
   const ranges: MemoryRange[] = [];
@@ -147,7 +164,7 @@ function lendFor(host: HostApi, { start, size }: MemoryRange): (() => void) | un
     if (!isBack) giveThreadBack();
     isBack = true;
   };
-  host.madviseAtNonblocking(start, size, MADV.POPULATE_WRITE).finally(giveBack);
+  noteUnderWay(host.madviseAtNonblocking(start, size, MADV.POPULATE_WRITE).finally(giveBack));
   return giveBack;
 }
 

@@ -31,12 +31,13 @@ let startedAt = 0;
 /**
  * Starts as many threads as are wanted at once for work that keeps the system from mapping memory, such
  * as making pages: a thread that starts meanwhile waits for those before it, a millisecond each. They
- * sleep until the last one is started.
+ * sleep until the last one is started. Returns a promise that resolves in a turn of the event loop;
+ * undefined when they are there.
  */
-export function startThreads(count: number): void {
+export function startThreads(count: number): Promise<void> | undefined {
   const now = performance.now();
   const isFresh = now < startedAt + STAY_MILLISECONDS;
-  if (count < 2 || CAN_BE_TERMINATED || isFresh && count <= startedCount) return;
+  if (count < 2 || CAN_BE_TERMINATED || isFresh && count <= startedCount) return undefined;
   [startedCount, startedAt] = [count, now];
   const { futex, futexKeepingNonblocking } = openHost();
   const word = new Int32Array(new SharedArrayBuffer(4));
@@ -50,5 +51,5 @@ export function startThreads(count: number): void {
   Atomics.store(word, 0, 1);
   futex(SYS_FUTEX, address, FUTEX.WAKE_PRIVATE, count, null);
   // The threads read the word until then; this function keeps its memory.
-  Promise.allSettled(sleeping).then(() => word);
+  return Promise.allSettled(sleeping).then(() => void word);
 }

@@ -11,7 +11,7 @@ import { ArrayMover, queueByDriver } from "./array_mover.ts";
 import { arraysBefore, type ArrayUse, noArrayIsPending } from "./array_uses.ts";
 import { checkApart, type MemorySpan } from "../copies/copy.ts";
 import { TransferEngine } from "./engine.ts";
-import { isUntouched, makePagesSync } from "../lanes/fresh_pages.ts";
+import { isUntouched, makePagesSync, threadsBack } from "../lanes/fresh_pages.ts";
 import { noteDestination, prepareHeap } from "../lanes/heap_pages.ts";
 import type { HostBytes } from "../memory/host_memory.ts";
 import { Landing } from "./landing.ts";
@@ -110,7 +110,8 @@ export function transfer(task: HostTransfer): Promise<void> | undefined {
     comesFirst && task.andThen === undefined && becomesIdle(task, owned);
   if (!isAtOnce) return new PendingTransfer(planOf(task, owned)).promise;
   move(task, owned);
-  return turnWhenDue(byteLength);
+  const turn = turnWhenDue(byteLength);
+  return threadsBack()?.then(() => turn) ?? turn;
 }
 
 /** Moves the bytes as {@link transfer} does, and blocks until they have arrived. */

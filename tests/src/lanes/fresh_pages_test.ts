@@ -3,7 +3,12 @@
 
 import { assertEquals, assertGreater } from "@std/assert";
 import { type HostApi, MAP, openHost, PROT } from "../../../ffi/host.ts";
-import { makePagesNow, makePagesSync, PAGE_BYTES } from "../../../src/lanes/fresh_pages.ts";
+import {
+  makePagesNow,
+  makePagesSync,
+  PAGE_BYTES,
+  threadsBack,
+} from "../../../src/lanes/fresh_pages.ts";
 import { giveThreadBack, startThreads, takeThread } from "../../../src/lanes/lent_threads.ts";
 import { bytesAt } from "../../support/simulated_gpu.ts";
 
@@ -78,6 +83,24 @@ Deno.test(
     assertEquals([atOnce, later], [all, all]);
   },
 );
+
+Deno.test("threadsBack() resolves when no thread is away, and is nothing then", linux, async () => {
+  using memory = new FreshMemory(32 * 2 ** 20);
+  makePagesNow(memory.host, memory.address, memory.byteLength);
+  const back = threadsBack();
+  assertEquals(back instanceof Promise, true);
+  await back;
+  await Promise.resolve();
+  assertEquals(threadsBack(), undefined);
+});
+
+Deno.test("makePagesNow() of few pages has no other thread begin anything", linux, async () => {
+  await threadsBack();
+  using memory = new FreshMemory(8 * 2 ** 20 - PAGE_BYTES);
+  makePagesNow(memory.host, memory.address, memory.byteLength);
+  assertEquals(threadsBack(), undefined);
+  assertEquals(memory.pagesThere().length, memory.byteLength / PAGE_BYTES);
+});
 
 Deno.test("makePagesSync() makes the pages that lie within an array", linux, () => {
   using memory = new FreshMemory(4 * 2 ** 20);
