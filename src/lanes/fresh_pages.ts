@@ -28,7 +28,7 @@ const FEWEST_BYTES = 2 ** 19;
 /** Parts of memory whose pages are made at once, each by a thread. */
 const MOST_PARTS = 8;
 
-/** Fewer pages are made by one thread: what others begin for a call that blocks ends in a later turn. */
+/** Fewer pages are made by one thread in the time in which others start. */
 const SHARED_FROM_BYTES = 8 * 2 ** 20;
 
 /** What threads have begun and not told of yet. */
@@ -65,13 +65,18 @@ export function askForHugePages(bytes: HostBytes): void {
   findHost()?.madvise(addressOf(bytes) + BigInt(start), BigInt(size), MADV.HUGEPAGE);
 }
 
-/** Makes the pages of an array, and blocks meanwhile. */
-export function makePagesSync(bytes: HostBytes): void {
+/**
+ * Makes the pages of an array, and blocks meanwhile; with the help of other threads for callers that wait
+ * for {@link threadsBack}, as a program that blocks never does.
+ */
+export function makePagesSync(bytes: HostBytes, { hasHelp = false } = {}): void {
   if (bytes.byteLength >= 2 * HUGE_PAGE_BYTES) askForHugePages(bytes);
   const start = toNext(PAGE_BYTES, addressOf(bytes));
   const host = findHost();
   if (host === undefined || start >= bytes.byteLength) return;
-  makePagesNow(host, addressOf(bytes) + BigInt(start), bytes.byteLength - start);
+  const [address, byteLength] = [addressOf(bytes) + BigInt(start), bytes.byteLength - start];
+  if (hasHelp) makePagesNow(host, address, byteLength);
+  else host.madvise(address, BigInt(byteLength), MADV.POPULATE_WRITE);
 }
 
 /**
@@ -147,7 +152,7 @@ function rangesOf(address: bigint, byteLength: number): MemoryRange[] {
   const step = byteLength >= 2 * HUGE_PAGE_BYTES ? HUGE_PAGE_BYTES : PAGE_BYTES;
   const wanted = byteLength < SHARED_FROM_BYTES ? byteLength + step : byteLength / MOST_PARTS;
   const partBytes = BigInt(Math.ceil(wanted / step) * step);
-  const end = address + BigInt(byteLength) / BigInt(PAGE_BYTES) * BigInt(PAGE_BYTES);
+  const end = address + BigInt(Math.ceil(byteLength / PAGE_BYTES) * PAGE_BYTES);
   const ranges: MemoryRange[] = [];
   let next = address + BigInt(toNext(step, address)) + partBytes;
   for (let start = address; start < end; start = next, next += partBytes) {

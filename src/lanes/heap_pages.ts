@@ -2,7 +2,7 @@
 // when an array is first touched, they take three times as long, and longer than to fill the array.
 
 import { findHost, type HostApi, MADV, MALLOPT } from "../../ffi/host.ts";
-import { HUGE_PAGE_BYTES, makePagesNow, PAGE_BYTES } from "./fresh_pages.ts";
+import { HUGE_PAGE_BYTES, PAGE_BYTES } from "./fresh_pages.ts";
 import { addressOf, type HostBytes } from "../memory/host_memory.ts";
 
 /** Fewer bytes gain little: many arrays share what the heap has. */
@@ -118,7 +118,7 @@ function makePagesAt(host: HostApi, address: bigint, byteLength: number): void {
   const [first, last] = innerRange(address, size, BigInt(HUGE_PAGE_BYTES));
   if (first < last) host.madvise(first, last - first, MADV.HUGEPAGE);
   const [start, end] = innerRange(address, size, BigInt(PAGE_BYTES));
-  if (start < end) makePagesNow(host, start, Number(end - start));
+  if (start < end) host.madvise(start, end - start, MADV.POPULATE_WRITE);
 }
 
 /** Returns the part of a range that begins and ends at multiples of a size. */

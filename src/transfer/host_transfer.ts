@@ -109,7 +109,7 @@ export function transfer(task: HostTransfer): Promise<void> | undefined {
   const isAtOnce = (isSmall(task) || isAlone() && (isLanding(task) || isQuick(task, owned))) &&
     comesFirst && task.andThen === undefined && becomesIdle(task, owned);
   if (!isAtOnce) return new PendingTransfer(planOf(task, owned)).promise;
-  move(task, owned);
+  move(task, owned, { hasHelp: true });
   const turn = turnWhenDue(byteLength);
   return threadsBack()?.then(() => turn) ?? turn;
 }
@@ -127,10 +127,14 @@ export function transferSync(task: HostTransfer): void {
 }
 
 /** Moves the bytes and blocks until they have arrived; all earlier work is over or queued. */
-function move(task: HostTransfer, owned: OwnedHostSpan | undefined): void {
+function move(
+  task: HostTransfer,
+  owned: OwnedHostSpan | undefined,
+  help: { readonly hasHelp?: boolean } = {},
+): void {
   if (hasLanded(task)) return;
   const { stream, host, span: { byteLength } } = task;
-  if (TransferEngine.isDriverCall(stream.context, byteLength)) return moveBriefly(task);
+  if (TransferEngine.isDriverCall(stream.context, byteLength)) return moveBriefly(task, help);
   if (!queueOf(stream).isKnownIdle) queueOf(stream).synchronizeSync();
   noteTransfer(task);
   const bytes = host.convert?.() ?? host.memory;
@@ -259,14 +263,14 @@ function usesOf(
 }
 
 /** Moves the bytes by one driver call, and does the accounting while they are on their way. */
-function moveBriefly(task: HostTransfer): void {
+function moveBriefly(task: HostTransfer, help: { readonly hasHelp?: boolean }): void {
   const { direction, stream, span, host, onProgress } = task;
   const { byteLength } = span;
   const isNew = host.unmade !== undefined;
   const bytes = host.convert?.() ?? host.memory;
   if (direction === "download") {
     const isFresh = isUntouched(bytes);
-    if (isFresh) makePagesSync(bytes);
+    if (isFresh) makePagesSync(bytes, help);
     if (!isNew) noteDestination(bytes, { isFresh });
   }
   TransferEngine.note(stream.context, byteLength, { canLend: false });
