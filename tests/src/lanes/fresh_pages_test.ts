@@ -102,12 +102,18 @@ Deno.test("makePagesNow() of few pages has no other thread begin anything", linu
   assertEquals(memory.pagesThere().length, memory.byteLength / PAGE_BYTES);
 });
 
-Deno.test("makePagesSync() makes the pages that lie within an array", linux, () => {
-  using memory = new FreshMemory(4 * 2 ** 20);
-  makePagesSync(bytesAt(memory.address, memory.byteLength).subarray(100, -100));
-  const pages = memory.byteLength / PAGE_BYTES;
-  assertEquals(memory.pagesThere(), Array.from({ length: pages - 2 }, (_, page) => page + 1));
-});
+for (const hasHelp of [false, true]) {
+  const name = hasHelp ? "with help" : "alone";
+  Deno.test(`makePagesSync(), ${name}, makes the pages that begin in an array`, linux, async () => {
+    await threadsBack();
+    using memory = new FreshMemory(16 * 2 ** 20);
+    makePagesSync(bytesAt(memory.address, memory.byteLength).subarray(100, -100), { hasHelp });
+    const pages = memory.byteLength / PAGE_BYTES;
+    assertEquals(memory.pagesThere(), Array.from({ length: pages - 1 }, (_, page) => page + 1));
+    assertEquals(threadsBack() !== undefined, hasHelp);
+    await threadsBack();
+  });
+}
 
 Deno.test(
   "startThreads() starts as many threads, which are still there for the next call",
