@@ -31,7 +31,7 @@ const MOST_PARTS = 8;
 /** Fewer pages are made by one thread in the time in which others start. */
 const SHARED_FROM_BYTES = 8 * 2 ** 20;
 
-/** What threads have begun and not told of yet. */
+/** Calls that threads have begun and not told of yet. */
 const underWay = new Set<Promise<unknown>>();
 
 /** Time after which a lent thread has made its part, unless the system stopped it. */
@@ -147,12 +147,12 @@ interface MemoryRange {
   readonly size: bigint;
 }
 
-/** Cuts memory into a part for each thread; no two threads make the same page of 2 MiB. */
+/** Cuts memory into a part for each thread, much of it; no two threads make the same page of 2 MiB. */
 function rangesOf(address: bigint, byteLength: number): MemoryRange[] {
-  const step = byteLength >= 2 * HUGE_PAGE_BYTES ? HUGE_PAGE_BYTES : PAGE_BYTES;
-  const wanted = byteLength < SHARED_FROM_BYTES ? byteLength + step : byteLength / MOST_PARTS;
-  const partBytes = BigInt(Math.ceil(wanted / step) * step);
   const end = address + BigInt(Math.ceil(byteLength / PAGE_BYTES) * PAGE_BYTES);
+  if (byteLength < SHARED_FROM_BYTES) return [{ start: address, size: end - address }];
+  const step = HUGE_PAGE_BYTES;
+  const partBytes = BigInt(Math.ceil(byteLength / MOST_PARTS / step) * step);
   const ranges: MemoryRange[] = [];
   let next = address + BigInt(toNext(step, address)) + partBytes;
   for (let start = address; start < end; start = next, next += partBytes) {
