@@ -14,8 +14,8 @@ import { bytesAt } from "../../support/simulated_gpu.ts";
 
 const linux = { ignore: Deno.build.os !== "linux" };
 
-/** Memory that nothing has touched, until it is disposed. */
-class FreshMemory implements Disposable {
+/** Memory that nothing has touched; it is there until all threads are back that make pages of it. */
+class FreshMemory implements AsyncDisposable {
   readonly host: HostApi = openHost();
   readonly address: bigint;
   readonly #size: bigint;
@@ -33,7 +33,8 @@ class FreshMemory implements Disposable {
     return [...states.keys()].filter((page) => ((states[page] ?? 0) & 1) === 1);
   }
 
-  [Symbol.dispose](): void {
+  async [Symbol.asyncDispose](): Promise<void> {
+    await threadsBack();
     this.host.munmap(this.address, this.#size);
   }
 }
@@ -42,16 +43,16 @@ class FreshMemory implements Disposable {
 const PAGE_COUNTS = [1, 2, 255, 256, 257, 511, 513, 1024, 1025, 4099, 9001];
 
 for (const pageCount of PAGE_COUNTS) {
-  Deno.test(`makePagesNow() makes all of ${pageCount} pages, and no other`, linux, () => {
-    using memory = new FreshMemory((pageCount + 2) * PAGE_BYTES);
+  Deno.test(`makePagesNow() makes all of ${pageCount} pages, and no other`, linux, async () => {
+    await using memory = new FreshMemory((pageCount + 2) * PAGE_BYTES);
     const inner = memory.address + BigInt(PAGE_BYTES);
     makePagesNow(memory.host, inner, pageCount * PAGE_BYTES);
     assertEquals(memory.pagesThere(), Array.from({ length: pageCount }, (_, page) => page + 1));
   });
 }
 
-Deno.test("makePagesNow() changes no byte of pages that are there", linux, () => {
-  using memory = new FreshMemory(8 * 2 ** 20);
+Deno.test("makePagesNow() changes no byte of pages that are there", linux, async () => {
+  await using memory = new FreshMemory(8 * 2 ** 20);
   const bytes = bytesAt(memory.address, memory.byteLength);
   for (let at = 5; at < bytes.length; at += 3 * PAGE_BYTES) bytes[at] = at / PAGE_BYTES;
   const before = bytes.slice();
@@ -59,8 +60,8 @@ Deno.test("makePagesNow() changes no byte of pages that are there", linux, () =>
   assertEquals(bytes, before);
 });
 
-Deno.test("makePagesNow() makes all pages by itself when no thread is free", linux, () => {
-  using memory = new FreshMemory(16 * 2 ** 20);
+Deno.test("makePagesNow() makes all pages by itself when no thread is free", linux, async () => {
+  await using memory = new FreshMemory(16 * 2 ** 20);
   const taken = takeAll();
   makePagesNow(memory.host, memory.address, memory.byteLength);
   assertEquals(memory.pagesThere().length, memory.byteLength / PAGE_BYTES);
@@ -71,7 +72,7 @@ Deno.test(
   "makePagesNow() has given its threads back when it returns, and does so once",
   linux,
   async () => {
-    using memory = new FreshMemory(32 * 2 ** 20);
+    await using memory = new FreshMemory(32 * 2 ** 20);
     const all = takeAll();
     giveBack(all);
     makePagesNow(memory.host, memory.address, memory.byteLength);
@@ -85,7 +86,7 @@ Deno.test(
 );
 
 Deno.test("threadsBack() resolves when no thread is away, and is nothing then", linux, async () => {
-  using memory = new FreshMemory(32 * 2 ** 20);
+  await using memory = new FreshMemory(32 * 2 ** 20);
   makePagesNow(memory.host, memory.address, memory.byteLength);
   const back = threadsBack();
   assertEquals(back instanceof Promise, true);
@@ -96,7 +97,7 @@ Deno.test("threadsBack() resolves when no thread is away, and is nothing then", 
 
 Deno.test("makePagesNow() of few pages has no other thread begin anything", linux, async () => {
   await threadsBack();
-  using memory = new FreshMemory(8 * 2 ** 20 - PAGE_BYTES);
+  await using memory = new FreshMemory(8 * 2 ** 20 - PAGE_BYTES);
   makePagesNow(memory.host, memory.address, memory.byteLength);
   assertEquals(threadsBack(), undefined);
   assertEquals(memory.pagesThere().length, memory.byteLength / PAGE_BYTES);
@@ -106,7 +107,7 @@ for (const hasHelp of [false, true]) {
   const name = hasHelp ? "with help" : "alone";
   Deno.test(`makePagesSync(), ${name}, makes the pages that begin in an array`, linux, async () => {
     await threadsBack();
-    using memory = new FreshMemory(16 * 2 ** 20);
+    await using memory = new FreshMemory(16 * 2 ** 20);
     makePagesSync(bytesAt(memory.address, memory.byteLength).subarray(100, -100), { hasHelp });
     const pages = memory.byteLength / PAGE_BYTES;
     assertEquals(memory.pagesThere(), Array.from({ length: pages - 1 }, (_, page) => page + 1));
@@ -120,11 +121,11 @@ Deno.test(
   linux,
   async () => {
     const threadCount = () => [...Deno.readDirSync("/proc/self/task")].length;
-    startThreads(20);
+    const starting = startThreads(20);
     assertGreater(threadCount(), 20);
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await starting;
     const started = threadCount();
-    startThreads(20);
+    assertEquals(startThreads(20), undefined);
     assertEquals(threadCount(), started);
   },
 );
