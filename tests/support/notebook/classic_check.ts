@@ -4,7 +4,7 @@
 import type { Page } from "npm:playwright-core@1.65.1";
 import { openBrowser } from "../chromium.ts";
 import { type FrontEnd, JupyterServer } from "./jupyter_server.ts";
-import { type Check, checksOf, report, wantedOf, watch } from "./notebook_checks.ts";
+import { type Check, checksOf, placed, report, wantedOf, watch } from "./notebook_checks.ts";
 import { CLASSIC_VIEW, countIn, LAB_VIEW, type NotebookView, type Seen } from "./seen.ts";
 
 /** The way to drive a front end: by what its own buttons call. */
@@ -79,7 +79,8 @@ if (import.meta.main) {
       for (const name of NAMES) {
         const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
         const url = `${server.origin}/${driving.path}/${name}.ipynb`;
-        const checks = await checkNotebook(page, url, { name, driving }).catch((error): Check[] => [
+        const check = () => checkNotebook(page, url, { name, driving });
+        const checks = await placed(check).catch((error): Check[] => [
           { name: "can be checked", passed: false, found: String(error) },
         ]);
         await page.close();

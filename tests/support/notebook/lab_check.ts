@@ -7,7 +7,7 @@ import { WORK_FOLDER } from "../../../jupyter/python.ts";
 import { openBrowser } from "../chromium.ts";
 import { JupyterServer } from "./jupyter_server.ts";
 import { LabPage } from "./lab_page.ts";
-import { type Check, checksOf, report, wantedOf, watch } from "./notebook_checks.ts";
+import { type Check, checksOf, placed, report, wantedOf, watch } from "./notebook_checks.ts";
 
 const PICTURES = new URL("pictures/", WORK_FOLDER);
 const PICTURE_WIDTHS = [1280, 800] as const;
@@ -16,9 +16,11 @@ const THEMES = { light: "JupyterLab Light", dark: "JupyterLab Dark" } as const;
 async function checkNotebook(lab: LabPage, name: string): Promise<Check[]> {
   const wanted = await wantedOf(name);
   await lab.open(name);
-  await lab.runAll(wanted.plotCount);
-  const first = await lab.look();
-  const checks = checksOf(first, wanted);
+  const run = async () => {
+    await lab.runAll(wanted.plotCount);
+    return checksOf(await lab.look(), wanted);
+  };
+  const checks = await placed(run);
   if (wanted.plotCount > 0) {
     const found = await lab.hover();
     checks.push({ name: "hover shows values", passed: /\d/.test(found.join()), found });
@@ -32,8 +34,7 @@ async function checkNotebook(lab: LabPage, name: string): Promise<Check[]> {
       await lab.picture(fileURLToPath(new URL(`${name}_${theme}_${width}.png`, PICTURES)), width);
     }
   }
-  await lab.runAll(wanted.plotCount);
-  const second = checksOf(await lab.look(), wanted);
+  const second = await placed(run);
   const found = second.filter(({ passed }) => !passed);
   return [...checks, { name: "a second run shows the same", passed: found.length === 0, found }];
 }
