@@ -32,6 +32,7 @@ let isWidened = false;
 let madeBytes = 0;
 /** Bytes of arrays until the next look. */
 let unseenBytes = 0;
+/** Set once the system did not tell which pages are there: it is not asked again. */
 let isRefused = false;
 /** The array that was filled last. */
 let lastBytes = 0;
@@ -54,15 +55,17 @@ export function prepareHeap(byteLength: number, { isMissing = false } = {}): voi
   unseenBytes = LOOK_BYTES;
   const host = findHost();
   if (host === undefined) return;
-  if (madeBytes > 0 && hasPages(host, nextBlock(host, byteLength), byteLength)) return;
+  if (madeBytes > 0 && lookAt(host, nextBlock(host, byteLength), byteLength) === "there") return;
   if (!isWidened) widenHeap(host);
   madeBytes = Math.min(Math.max(2 * madeBytes, FIRST_COUNT * byteLength), AHEAD_BYTES);
   const end = nextBlock(host, madeBytes);
   const next = nextBlock(host, byteLength);
-  if (next !== end && hasPages(host, next, byteLength) === false) {
+  if (next !== end && lookAt(host, next, byteLength) === "missing") {
     makePagesAt(host, next, byteLength);
   }
-  if (hasPages(host, end, madeBytes) === false) makePagesAt(host, end, madeBytes);
+  const pages = lookAt(host, end, madeBytes);
+  if (pages === "missing") makePagesAt(host, end, madeBytes);
+  isRefused = pages === "unknown";
 }
 
 /** Prepares the heap for the next array, where a program downloads into one new array after another. */
@@ -100,17 +103,23 @@ function nextBlock(host: HostApi, byteLength: number): bigint {
   return address;
 }
 
-/** Returns whether a block has nearly all its pages; undefined where the heap gave it back to the system. */
-function hasPages(host: HostApi, address: bigint, byteLength: number): boolean | undefined {
+/**
+ * Asks the system for the pages of a block: nearly all are there, or some are missing. It does not know
+ * those of a block that the heap gave back to it.
+ */
+function lookAt(
+  host: HostApi,
+  address: bigint,
+  byteLength: number,
+): "there" | "missing" | "unknown" {
   const [start, end] = innerRange(address, BigInt(byteLength), BigInt(PAGE_BYTES));
-  isRefused = host.mincore(start, end - start, PAGE_STATES) !== 0;
-  if (isRefused) return undefined;
+  if (host.mincore(start, end - start, PAGE_STATES) !== 0) return "unknown";
   const pageCount = Number(end - start) / PAGE_BYTES;
   let missingCount = 0;
   for (let page = 0; page < pageCount; page++) {
     if (((PAGE_STATES[page] ?? 1) & 1) === 0) missingCount++;
   }
-  return MOST_MISSING * missingCount <= pageCount;
+  return MOST_MISSING * missingCount <= pageCount ? "there" : "missing";
 }
 
 function makePagesAt(host: HostApi, address: bigint, byteLength: number): void {
