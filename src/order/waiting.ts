@@ -24,13 +24,13 @@ interface Timers {
   setImmediate(callback: () => void): unknown;
 }
 
-/** Number of queries at once, about 1.5 microseconds each: most small copies are over by then. */
+/** Looks of a promise before its first turn: most small copies are over by then. */
 const FIRST_LOOKS = 8;
 
 /** Turns of polling, about 1 to 3 microseconds each, before a wait moves to another thread. */
 const POLL_TURNS = 64;
 
-/** Queries at 0.2 microseconds each before a thread blocks: the end of brief work shows sooner so. */
+/** Looks of a call that blocks, before the driver's own wait: that sees the end of brief work later. */
 const LOOKS = 48;
 
 /** Blocks until a stream has done all that the driver was given (cuStreamSynchronize). */
@@ -44,13 +44,13 @@ export function waitForStream(driver: Driver, handle: bigint): void {
   driver.check(api.cuStreamSynchronize(handle), "cuStreamSynchronize");
 }
 
-/** Asks for about 10 microseconds whether the GPU has passed a point. */
+/** Looks a few times, without a turn of the event loop, whether the GPU has passed a point. */
 export function isSoon(isDone: () => boolean): boolean {
   for (let look = 0; look < FIRST_LOOKS; look++) if (isDone()) return true;
   return false;
 }
 
-/** Threads of the runtime that wait for the GPU: no turn may depend on one that is free. */
+/** Number of the runtime's threads that wait for the GPU: a turn must not need one that is free. */
 let blockedCount = 0;
 
 /**
@@ -72,6 +72,7 @@ export async function waitForGpu(isDone: () => boolean, block: () => Promise<voi
   }
 }
 
+/** Turns that threads of the runtime's have given. */
 let turnCount = 0;
 
 /** Resolves in the next turn of the event loop, without a timer's delay of a millisecond or more. */
