@@ -47,7 +47,7 @@ export function showToHost(
   allocation: Allocation,
   hostAddress = allocation.address,
 ): Uint8Array<ArrayBuffer> {
-  const memory = memoryAt(allocation, hostAddress);
+  const memory = memoryOf(allocation, hostAddress);
   allocation.emptyOnRelease(memory);
   const bytes = new Uint8Array(memory);
   noteOwner(allocation, bytes);
@@ -55,15 +55,20 @@ export function showToHost(
 }
 
 /** The memory of a block, which goes back when Deno does not let the program see it. */
-function memoryAt(allocation: Allocation, address: bigint): ArrayBuffer {
+function memoryOf(allocation: Allocation, address: bigint): ArrayBuffer {
   try {
-    const pointer = Deno.UnsafePointer.create(address);
-    if (pointer === null) return new ArrayBuffer(0);
-    return Deno.UnsafePointerView.getArrayBuffer(pointer, allocation.byteLength);
+    return memoryAt(address, allocation.byteLength);
   } catch (error) {
     allocation.release();
     throw error;
   }
+}
+
+/** Shows memory to the CPU without a copy; nothing at address 0, where blocks of 0 bytes are. */
+export function memoryAt(address: bigint, byteLength: number): ArrayBuffer {
+  const pointer = Deno.UnsafePointer.create(address);
+  if (pointer === null) return new ArrayBuffer(0);
+  return Deno.UnsafePointerView.getArrayBuffer(pointer, byteLength);
 }
 
 /** Notes that a block is the memory that an array shows. */

@@ -6,6 +6,7 @@ import type { Context } from "../driver/context.ts";
 import { tryRelease } from "../driver/release.ts";
 import { HugePinnedMemory } from "./huge_pinned_memory.ts";
 import { forgetHeap } from "../lanes/heap_pages.ts";
+import { memoryAt } from "../memory/host_bytes.ts";
 import type { HostBytes } from "../memory/host_memory.ts";
 
 /** Fewer bytes gain nothing: memory for them is there already. */
@@ -97,7 +98,7 @@ export class Landing implements MemoryCache {
     let address: bigint | undefined;
     try {
       address = this.#resource.allocate(byteLength);
-      this.#memory = { address, bytes: bytesAt(address, byteLength) };
+      this.#memory = { address, bytes: new Uint8Array(memoryAt(address, byteLength)) };
     } catch {
       // Without page-locked memory downloads fill their arrays as the first ones did.
       this.#isRefused = true;
@@ -113,10 +114,4 @@ export function forgetNewArrays(context: Context): void {
   if (landing !== undefined) context.ledger.caches.delete(landing);
   landings.delete(context);
   forgetHeap();
-}
-
-function bytesAt(address: bigint, byteLength: number): HostBytes {
-  const pointer = Deno.UnsafePointer.create(address);
-  if (pointer === null) throw new TypeError("Cannot show memory at address 0");
-  return new Uint8Array(Deno.UnsafePointerView.getArrayBuffer(pointer, byteLength));
 }
