@@ -123,7 +123,7 @@ export class ArrayMover implements Mover {
    */
   #makePages({ canLend }: Lending): void {
     const { bytes } = this.#move;
-    if (this.#hasPages || !this.#isFresh) return;
+    if (this.#hasPages || !this.#looksFresh()) return;
     this.#hasPages = true;
     if (!canLend || CAN_BE_TERMINATED) return makePagesSync(bytes);
     this.#areMadeElsewhere = true;
@@ -186,8 +186,8 @@ export class ArrayMover implements Mover {
     return TransferEngine.limitsOf(this.#move.span.allocation.context);
   }
 
-  /** Whether a download fills memory that nothing has touched. */
-  get #isFresh(): boolean {
+  /** Asks the system whether a download fills memory that nothing has touched. */
+  #looksFresh(): boolean {
     const { direction, bytes, span } = this.#move;
     if (direction === "upload" || bytes.byteLength !== span.byteLength) return false;
     return isUntouched(bytes.subarray(this.#movedBytes));
@@ -195,7 +195,7 @@ export class ArrayMover implements Mover {
 
   #request(): RingRequest {
     const { direction, span, bytes } = this.#move;
-    const isFresh = this.#isFresh;
+    const isFresh = this.#looksFresh();
     if (bytes.byteLength !== span.byteLength) throw movedAway([bytes]);
     const offset = this.#movedBytes;
     const byteLength = span.byteLength - offset;

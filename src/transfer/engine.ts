@@ -359,6 +359,16 @@ export class TransferEngine implements MemoryCache {
     this.#noteRest();
   }
 
+  /** Notes that nothing uses the arrays of a transfer any more. */
+  #letGo(transfer: RingTransfer): void {
+    this.#unkept.delete(transfer);
+    const returned = this.#keepers.get(transfer)?.letGo();
+    this.#keepers.delete(transfer);
+    if (returned === undefined) return;
+    this.#returning.add(returned);
+    returned.then(() => this.#returning.delete(returned));
+  }
+
   /** Notes when there are no transfers any more. */
   #noteRest(): void {
     if (this.#running.size + this.#waiting.size > 0) return;
@@ -379,16 +389,6 @@ export class TransferEngine implements MemoryCache {
   async atRest(): Promise<void> {
     if (this.#returning.size > 0) await Promise.all(this.#returning);
     while (this.lentCount > 0 && this.#running.size === 0) await nextTurn();
-  }
-
-  /** Notes that nothing uses the arrays of a transfer any more. */
-  #letGo(transfer: RingTransfer): void {
-    this.#unkept.delete(transfer);
-    const returned = this.#keepers.get(transfer)?.letGo();
-    this.#keepers.delete(transfer);
-    if (returned === undefined) return;
-    this.#returning.add(returned);
-    returned.then(() => this.#returning.delete(returned));
   }
 
   /** Ends the lanes and frees the ring. */

@@ -33,7 +33,7 @@ export interface RingLimits {
   readonly slotBytes: number;
   /** Most slots. */
   readonly slotCount: number;
-  /** Most slots allocated at a time; at first it is a few. */
+  /** Most slots allocated at a time: a slab that is much larger would keep the thread too long. */
   readonly slabSlots: number;
 }
 

@@ -51,13 +51,14 @@ const AT_ONCE_BYTES = 16 * 2 ** 20;
 
 const SLOT_BYTES = 2 * 2 ** 20;
 const FEWEST_SLOTS = 4;
+const DEFAULT_SLOTS = 32;
 const SPARE_CORES = Math.max(1, navigator.hardwareConcurrency - 1);
 
-/** 32 slots of 2 MiB; 10 lanes keep the bus busy, fresh pages take more. */
+/** Slots of 2 MiB; 10 lanes keep the bus busy, fresh pages take more. A larger ring grows by as much. */
 export const DEFAULT_LIMITS: EngineLimits = {
   slotBytes: SLOT_BYTES,
-  slotCount: 32,
-  slabSlots: 32,
+  slotCount: DEFAULT_SLOTS,
+  slabSlots: DEFAULT_SLOTS,
   laneCount: Math.min(10, SPARE_CORES),
   freshLaneCount: Math.min(15, SPARE_CORES),
   sharedLaneCount: Math.min(24, SPARE_CORES),
