@@ -17,7 +17,7 @@ import {
   shortened,
   stopped,
 } from "./meeting_limit.ts";
-import { formatPlace } from "./rendezvous_address.ts";
+import { type Appointment, formatPlace } from "./rendezvous_address.ts";
 import { connectTo } from "./rendezvous_sockets.ts";
 
 /** Meets the others: tries until rank 0 is there. */
@@ -41,85 +41,144 @@ export async function arrive(fields: MeetingFields, secret: Secret, limit: Limit
   }
 }
 
+/** An attempt over one connection. */
+interface Attempt {
+  readonly connection: FrameConnection;
+  readonly fields: MeetingFields;
+  readonly secret: Secret;
+  /** The reason why it has come no further, for the error when the time is over. */
+  readonly state: { words: string };
+}
+
 /** Says who this process is, and waits for all others; undefined when the connection breaks. */
 async function introduce(
   connection: FrameConnection,
-  { fields, secret, limit, state }: {
-    fields: MeetingFields;
-    secret: Secret;
-    limit: Limit;
-    state: { words: string };
-  },
+  { limit, ...parts }: Omit<Attempt, "connection"> & { readonly limit: Limit },
 ): Promise<Met | undefined> {
-  const { introduction, appointment: { place, rank, size } } = fields;
+  const attempt = { ...parts, connection };
   let isOver = false;
   void limit.over.then(() => isOver || connection.close());
-  let patience = setTimeout(() => connection.close(), Math.min(PATIENCE_MILLISECONDS, limit.left));
+  using patience = new Patience(connection, Math.min(PATIENCE_MILLISECONDS, limit.left));
   try {
-    const greeting = await connection.next();
-    const theirs = readNonce(greeting?.head["nonce"]);
-    const protocol = greeting?.head["vramkit"];
-    if (theirs === undefined || typeof protocol !== "number") {
-      state.words = "the process that listens there hangs up, or speaks something else";
-      return undefined;
-    }
-    const own = nonce();
-    const nonces = [theirs, own];
-    const text = JSON.stringify(introduction);
-    const proof = await secret.prove({ side: "rank", nonces, text });
-    connection.send({ vramkit: PROTOCOL, nonce: own, introduction: text, proof });
-    connection.limits = { ...STRANGER, headBytes: STRANGER.headBytes + size * 256 };
-    for (;;) {
-      const frame = await connection.next();
-      clearTimeout(patience);
-      if (frame === undefined) {
-        state.words = "rank 0 has hung up";
-        return undefined;
-      }
-      // From here on rank 0 says something every second.
-      patience = setTimeout(() => connection.close(), PATIENCE_MILLISECONDS * 2);
-      const { waits, refused, words, over, welcome, proof } = frame.head;
-      if (Array.isArray(waits)) {
-        const missing = waits.filter((each): each is number => Number.isSafeInteger(each));
-        state.words = missing.length === 0
-          ? "rank 0 does not go on"
-          : `${absent(missing, size)} not come`;
-      } else if (typeof refused === "string") {
-        throw new GroupError(
-          `Cannot join the group at ${formatPlace(place)} as rank ${rank}: rank 0 refuses this ` +
-            `process: ${shortened(words)}`,
-          { reason: "refused", call: CALL },
-        );
-      } else if (typeof over === "string") {
-        const missing = frame.head["rank"];
-        throw new GroupError(
-          `Cannot join the group at ${formatPlace(place)} as rank ${rank}: rank 0 has given up; ` +
-            shortened(over),
-          {
-            reason: typeof missing === "number" ? "timeout" : "ended",
-            call: CALL,
-            rank: typeof missing === "number" ? missing : undefined,
-          },
-        );
-      } else if (typeof welcome === "string") {
-        const met = readWelcome(welcome);
-        const isProved = await secret.accepts({ side: "welcome", nonces, text: welcome }, proof);
-        if (!isProved || met?.members[rank]?.pid !== introduction.pid) {
-          state.words = "the process that listens there does not know the token";
-          return undefined;
-        }
-        const [first] = met.members;
-        isOver = true;
-        if (first === undefined) return undefined;
-        return {
-          link: new GroupLink(rank, met.members, [new Seat(connection, first)]),
-          id: met.id,
-        };
-      }
-    }
+    const nonces = await greet(attempt);
+    const met = nonces && await untilWelcome(attempt, { nonces, patience });
+    isOver = met !== undefined;
+    return met;
   } finally {
-    clearTimeout(patience);
     if (!isOver) connection.close();
     isOver = true;
+  }
+}
+
+/** Says who this process is. Returns the nonces of both sides; undefined when rank 0 is not there. */
+async function greet(
+  { connection, fields, secret, state }: Attempt,
+): Promise<string[] | undefined> {
+  const { introduction, appointment: { size } } = fields;
+  const greeting = await connection.next();
+  const theirs = readNonce(greeting?.head["nonce"]);
+  const protocol = greeting?.head["vramkit"];
+  if (theirs === undefined || typeof protocol !== "number") {
+    state.words = "the process that listens there hangs up, or speaks something else";
+    return undefined;
+  }
+  const own = nonce();
+  const nonces = [theirs, own];
+  const text = JSON.stringify(introduction);
+  const proof = await secret.prove({ side: "rank", nonces, text });
+  connection.send({ vramkit: PROTOCOL, nonce: own, introduction: text, proof });
+  connection.limits = { ...STRANGER, headBytes: STRANGER.headBytes + size * 256 };
+  return nonces;
+}
+
+/** Waits until rank 0 says that all are there; undefined when it hangs up or does not know the token. */
+async function untilWelcome(
+  attempt: Attempt,
+  { nonces, patience }: { readonly nonces: readonly string[]; readonly patience: Patience },
+): Promise<Met | undefined> {
+  const { connection, fields: { appointment }, state } = attempt;
+  for (;;) {
+    const frame = await connection.next();
+    if (frame === undefined) {
+      state.words = "rank 0 has hung up";
+      return undefined;
+    }
+    patience.renew(); // from here on rank 0 says something every second
+    const { waits, welcome, proof } = frame.head;
+    const refusal = refusalIn(frame.head, appointment);
+    if (Array.isArray(waits)) {
+      const missing = waits.filter((each): each is number => Number.isSafeInteger(each));
+      state.words = missing.length === 0
+        ? "rank 0 does not go on"
+        : `${absent(missing, appointment.size)} not come`;
+    } else if (refusal !== undefined) {
+      throw refusal;
+    } else if (typeof welcome === "string") {
+      return await enter(attempt, { nonces, text: welcome, proof });
+    }
+  }
+}
+
+/** Returns the error of a process that is refused, or whose group is not to be. */
+function refusalIn(
+  { refused, words, over, rank: missing }: Readonly<Record<string, unknown>>,
+  { place, rank }: Appointment,
+): GroupError | undefined {
+  const action = `Cannot join the group at ${formatPlace(place)} as rank ${rank}`;
+  if (typeof refused === "string") {
+    return new GroupError(`${action}: rank 0 refuses this process: ${shortened(words)}`, {
+      reason: "refused",
+      call: CALL,
+    });
+  }
+  if (typeof over !== "string") return undefined;
+  const isLate = typeof missing === "number";
+  return new GroupError(`${action}: rank 0 has given up; ${shortened(over)}`, {
+    reason: isLate ? "timeout" : "ended",
+    call: CALL,
+    rank: isLate ? missing : undefined,
+  });
+}
+
+/** Takes the place in the group, when the welcome is proved to be rank 0's. */
+async function enter(
+  { connection, fields, secret, state }: Attempt,
+  { nonces, text, proof }: {
+    readonly nonces: readonly string[];
+    readonly text: string;
+    readonly proof: unknown;
+  },
+): Promise<Met | undefined> {
+  const { introduction, appointment: { rank } } = fields;
+  const met = readWelcome(text);
+  const isProved = await secret.accepts({ side: "welcome", nonces, text }, proof);
+  if (!isProved || met?.members[rank]?.pid !== introduction.pid) {
+    state.words = "the process that listens there does not know the token";
+    return undefined;
+  }
+  const [first] = met.members;
+  if (first === undefined) return undefined;
+  return { link: new GroupLink(rank, met.members, [new Seat(connection, first)]), id: met.id };
+}
+
+/** Closes a connection on which nothing comes for some time. */
+class Patience implements Disposable {
+  readonly #connection: FrameConnection;
+  #timer: ReturnType<typeof setTimeout>;
+
+  /** Waits for the first message. */
+  constructor(connection: FrameConnection, milliseconds: number) {
+    this.#connection = connection;
+    this.#timer = setTimeout(() => connection.close(), milliseconds);
+  }
+
+  /** Waits for the next message. */
+  renew(): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#connection.close(), 2 * PATIENCE_MILLISECONDS);
+  }
+
+  [Symbol.dispose](): void {
+    clearTimeout(this.#timer);
   }
 }
