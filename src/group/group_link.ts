@@ -1,6 +1,7 @@
 // The connections that the processes of a group keep while it lives: each rank's to rank 0, which passes
 // messages on. They tell when a rank has ended, is silent or has left, and carry words between ranks.
 
+import { within } from "../words/timer.ts";
 import type { Frame, FrameConnection } from "./frames.ts";
 import { MEMBER } from "./frames.ts";
 import type { Member } from "./handshake.ts";
@@ -305,16 +306,6 @@ export class GroupLink {
       return isSilent ? [[rank, now - at] as const] : [];
     });
   }
-}
-
-/** Waits for something, but not for ever. */
-async function within(milliseconds: number, something: Promise<unknown>): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, milliseconds);
-  });
-  await Promise.race([something, late]);
-  clearTimeout(timer);
 }
 
 function readSilent(value: unknown): (readonly [rank: number, milliseconds: number])[] {

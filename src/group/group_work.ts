@@ -3,6 +3,7 @@
 import { type CudaStream, queueOf } from "../order/stream.ts";
 import { formatCount } from "../words/format.ts";
 import { type Parts, partsOf } from "../words/parts.ts";
+import { within } from "../words/timer.ts";
 import type { RankCommunicators } from "./communicators.ts";
 import { GroupError } from "./group_error.ts";
 import type { NcclFailure } from "./nccl.ts";
@@ -99,7 +100,9 @@ export class GroupWork implements PromiseLike<void> {
     try {
       const error = await Promise.race([done.then(() => undefined), wrong]);
       if (error === undefined) return;
-      await settled(Promise.all([communicators.fail(error), done]));
+      // Well or not, but not for ever: other work may be on its streams.
+      const ended = Promise.all([communicators.fail(error), done]).catch(() => {});
+      await within(PATIENCE_MILLISECONDS, ended);
       throw error;
     } finally {
       clearInterval(timer);
@@ -160,14 +163,4 @@ export function endedError(call: string, group: string, cause: GroupError): Grou
     `Cannot complete ${call} on ${group}: a failure has ended the group; ${cause.message}`,
     { reason: "ended", call, cause, rank: cause.rank },
   );
-}
-
-/** Waits until work has ended, well or not, but not for ever: other work may be on its streams. */
-async function settled(work: Promise<unknown>): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const patience = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, PATIENCE_MILLISECONDS);
-  });
-  await Promise.race([work.then(() => {}, () => {}), patience]);
-  clearTimeout(timer);
 }

@@ -8,7 +8,7 @@ import { deviceUuid } from "../driver/device_uuid.ts";
 import { requireNoCapture } from "../order/capture.ts";
 import { formatCount, visibleText } from "../words/format.ts";
 import { Parts } from "../words/parts.ts";
-import { timerMilliseconds } from "../words/timer.ts";
+import { within } from "../words/timer.ts";
 import {
   checkTimeout,
   DEFAULT_TIMEOUT_SECONDS,
@@ -409,12 +409,12 @@ class Family implements LinkedGroup, Peers, Relatives {
   /** Resolves when another rank has said something, or the time or the program's patience is over. */
   async #change(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    this.#waiting.add(resolve);
-    const timer = setTimeout(resolve, timerMilliseconds(milliseconds));
-    signal?.addEventListener("abort", () => resolve(), { once: true });
-    await promise;
-    clearTimeout(timer);
-    this.#waiting.delete(resolve);
+    const wake = () => resolve();
+    this.#waiting.add(wake);
+    signal?.addEventListener("abort", wake);
+    await within(milliseconds, promise);
+    signal?.removeEventListener("abort", wake);
+    this.#waiting.delete(wake);
   }
 
   #hear(subject: string, rank: number, value: unknown): void {

@@ -2,7 +2,7 @@
 // errors that both sides have.
 
 import { visibleText } from "../words/format.ts";
-import { timerMilliseconds } from "../words/timer.ts";
+import { timerMilliseconds, within } from "../words/timer.ts";
 import { GroupError } from "./group_error.ts";
 import type { GroupLink } from "./group_link.ts";
 import type { Introduction } from "./handshake.ts";
@@ -74,12 +74,7 @@ export class Limit {
 
   /** Waits; returns early when it is over. */
   async pause(milliseconds: number): Promise<void> {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const pause = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, Math.min(milliseconds, this.left));
-    });
-    await Promise.race([pause, this.over]);
-    clearTimeout(timer);
+    await within(Math.min(milliseconds, this.left), this.over);
   }
 
   [Symbol.dispose](): void {
