@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { CudaDevice } from "../mod.ts";
 import type { DeviceParts, LinkCase, PlacementRule } from "../src/entries/group.ts";
 import { fillPattern } from "../src/measure/pattern.ts";
-import { TransferEngine } from "../src/transfer/engine.ts";
+import { engineOf } from "../src/transfer/context_engine.ts";
 import { hostLimits } from "./peers/host_limits.ts";
 import { type BenchRow, median, type Reference, report } from "./result_file.ts";
 import { readFlags, SEED, verify } from "./transfer/bench_run.ts";
@@ -132,7 +132,7 @@ async function uploadRows(): Promise<void> {
 
 /** Waits until the threads run that a program which goes on has: but for the first, no row is without. */
 async function runLanes(): Promise<void> {
-  await Promise.all(gpus.map(({ context }) => TransferEngine.of(context).runLanes()));
+  await Promise.all(gpus.map(({ context }) => engineOf(context).runLanes()));
 }
 
 async function downloadRows(): Promise<void> {

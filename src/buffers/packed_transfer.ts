@@ -13,7 +13,7 @@ import type { Fence } from "../order/fence.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { ArrayMover } from "../transfer/array_mover.ts";
 import type { ArrayUse } from "../transfer/array_uses.ts";
-import { TransferEngine } from "../transfer/engine.ts";
+import { engineOf } from "../transfer/context_engine.ts";
 import { type HostSide, noteTransfer } from "../transfer/host_transfer.ts";
 import { type PackPiece, paddingBetween } from "../transfer/pack.ts";
 import { cutPacked } from "../transfer/packed_pieces.ts";
@@ -175,7 +175,7 @@ function pack(
   if (ownsPadding) { for (const { span: { allocation } } of pieces) padded.add(allocation); }
   const takesPadding = pieces.every(({ span: { allocation } }) => padded.has(allocation));
   const cut = cutPacked(pieces, { direction, largestBytes, takesPadding });
-  const engine = TransferEngine.of(stream.context);
+  const engine = engineOf(stream.context);
   engine.anticipate(byteLength, { canLend: false }); // lists of copies are not lent
   return new RingMover(engine, { direction, byteLength, arrays, cut }, entry);
 }

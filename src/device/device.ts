@@ -157,7 +157,7 @@ import { STREAM_CHOICE, type StreamChoice, streamOn } from "../order/stream_choi
 import { finishPending } from "../order/stream_queue.ts";
 import type { HandedOver } from "../sharing/hand_over.ts";
 import { OPEN_EVENT_OPTIONS, openEvent, type OpenEventOptions } from "../sharing/open_event.ts";
-import { TransferEngine } from "../transfer/engine.ts";
+import { tuneEngine } from "../transfer/context_engine.ts";
 import { transferOf } from "../transfer/transfer_choice.ts";
 import { DisposedError } from "../words/errors.ts";
 import { type ByteSize, formatBytes, messageOf } from "../words/format.ts";
@@ -280,7 +280,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     const context = Context.retain(opened, ordinal, { ordersStreams: ordersStreams(order) });
     try {
       if (origins !== undefined) context.ledger.origins.choose(origins);
-      if (transfers !== undefined) TransferEngine.tune(context, transfers);
+      if (transfers !== undefined) tuneEngine(context, transfers);
       const gpu = new CudaDevice(new Parts({ context, options }));
       const isOwn = typeof driver !== "object" && !opened.isSimulated;
       if (isOwn && options.resource === undefined) rehearse(gpu);

@@ -10,7 +10,7 @@ import { addressOf } from "../memory/host_memory.ts";
 import { registerWaiting } from "../order/safety_net.ts";
 import { finishPending } from "../order/stream_queue.ts";
 import { cutBlock } from "../transfer/block_pieces.ts";
-import { TransferEngine } from "../transfer/engine.ts";
+import { canReportByDefault, engineOf } from "../transfer/context_engine.ts";
 import { forgetNewArrays } from "../transfer/landing.ts";
 import { finishMover } from "../transfer/pending_transfer.ts";
 import { RingMover } from "../transfer/ring_mover.ts";
@@ -77,7 +77,7 @@ export function rehearse(gpu: RehearsedDevice): void {
     for (let round = 0; round < MORE_ROUNDS; round++) {
       succeedsWithoutTrace(() => rehearseRound(gpu, more));
     }
-    if (!isRingRehearsed && TransferEngine.canReportByDefault) {
+    if (!isRingRehearsed && canReportByDefault()) {
       succeedsWithoutTrace(() => rehearseRing(gpu, more));
     }
   });
@@ -103,7 +103,7 @@ function rehearseRound(gpu: RehearsedDevice, bytes: Uint8Array): void {
 /** Moves bytes both ways through the ring, by threads that report, as a program's first large transfers do. */
 function rehearseRing(gpu: RehearsedDevice, bytes: Uint8Array<ArrayBuffer>): void {
   isRingRehearsed = true;
-  const engine = TransferEngine.of(gpu.context);
+  const engine = engineOf(gpu.context);
   if (!engine.canReport) return;
   engine.fillRing();
   using buffer = gpu.uploadSync(bytes);

@@ -6,7 +6,7 @@ import { allocatePinnedBuffer, type PinnedBuffer } from "../buffers/pinned_buffe
 import { createEvent, type CudaEvent } from "../order/event.ts";
 import { createStream, type CudaStream } from "../order/stream.ts";
 import { nextTurn } from "../order/waiting.ts";
-import { TransferEngine } from "../transfer/engine.ts";
+import { engineOf } from "../transfer/context_engine.ts";
 import { SMALLEST_RING_BYTES } from "../transfer/ways.ts";
 import { type ByteSize, parseBytes } from "../words/format.ts";
 import { CALLBACK, listOf, NUMBER, oneOf, OptionSet, SIGNAL, SIZE } from "../words/options.ts";
@@ -194,7 +194,7 @@ class Sweep {
    */
   async runThreads(): Promise<void> {
     if (this.#pageable.byteLength < SMALLEST_RING_BYTES) return;
-    await TransferEngine.of(this.#stream.context).runLanes();
+    await engineOf(this.#stream.context).runLanes();
   }
 
   /** Measures one point and checks the bytes. */

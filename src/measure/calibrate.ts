@@ -4,7 +4,8 @@ import { findHost } from "../../ffi/host.ts";
 import type { DeviceBuffer } from "../buffers/device_buffer.ts";
 import { addressOf } from "../memory/host_memory.ts";
 import { cutBlock } from "../transfer/block_pieces.ts";
-import { TransferEngine } from "../transfer/engine.ts";
+import { engineOf } from "../transfer/context_engine.ts";
+import type { TransferEngine } from "../transfer/engine.ts";
 import { finishMover } from "../transfer/pending_transfer.ts";
 import { RingMover } from "../transfer/ring_mover.ts";
 import { CudaUnavailableError } from "../words/errors.ts";
@@ -46,7 +47,7 @@ export async function calibrate(buffer: DeviceBuffer<"uint8">): Promise<Calibrat
         "the driver moves everything here",
     );
   }
-  const engine = TransferEngine.of(buffer.context);
+  const engine = engineOf(buffer.context);
   const host = new Uint8Array(CALIBRATION_BYTES).fill(1);
   await engine.runLanes();
   const points = SIZES.map((byteLength) => {

@@ -7,7 +7,8 @@ import { cutBlock } from "./block_pieces.ts";
 import type { MemorySpan } from "../copies/copy.ts";
 import type { Lending } from "../lanes/copy_lanes.ts";
 import type { CopyStream } from "../copies/copy_many.ts";
-import { TransferEngine } from "./engine.ts";
+import { engineAtRest, engineLimits, engineOf, isEarly, noteDemand } from "./context_engine.ts";
+import type { TransferEngine } from "./engine.ts";
 import { askForHugePages, isUntouched, makePages, makePagesSync } from "../lanes/fresh_pages.ts";
 import { addressOf, type HostBytes } from "../memory/host_memory.ts";
 import type { Mover } from "./pending_transfer.ts";
@@ -114,7 +115,7 @@ export class ArrayMover implements Mover {
   /** Resolves when the threads that it used are back, and those of arrays before it in a sequence. */
   async atRest(): Promise<void> {
     await this.#pages;
-    await TransferEngine.atRest(this.#move.span.allocation.context);
+    await engineAtRest(this.#move.span.allocation.context);
   }
 
   /**
@@ -168,8 +169,8 @@ export class ArrayMover implements Mover {
     const rest = byteLength - this.#movedBytes;
     if (rest < this.#limits.briefBytes) return undefined;
     if (this.#isEarly === undefined) {
-      this.#isEarly = TransferEngine.isEarly(context, rest);
-      TransferEngine.note(context, rest, how);
+      this.#isEarly = isEarly(context, rest);
+      noteDemand(context, rest, how);
     }
     if (this.#isEarly || this.#engine.wayFor(rest, how) !== "ring") {
       this.#makePages(how);
@@ -179,11 +180,11 @@ export class ArrayMover implements Mover {
   }
 
   get #engine(): TransferEngine {
-    return TransferEngine.of(this.#move.span.allocation.context);
+    return engineOf(this.#move.span.allocation.context);
   }
 
   get #limits(): EngineLimits {
-    return TransferEngine.limitsOf(this.#move.span.allocation.context);
+    return engineLimits(this.#move.span.allocation.context);
   }
 
   /** Asks the system whether a download fills memory that nothing has touched. */

@@ -10,20 +10,13 @@ import { CopyQueue, type FinishedCopies } from "./copy_queue.ts";
 import { Demand } from "./demand.ts";
 import { LaneShare } from "../lanes/lane_share.ts";
 import { beforeLastTurn } from "../lanes/last_turn.ts";
-import { canReport } from "../lanes/reporting_copies.ts";
 import { keepMemory, type MemoryKeeper } from "../lanes/memory_keeper.ts";
 import { busIdOf, type CoreSystem, findNearCores, OWN_SYSTEM } from "../lanes/near_cores.ts";
 import { type LoadedSlot, PinnedRing, type Slot } from "./pinned_ring.ts";
 import { type RingRequest, RingTransfer } from "./ring_transfer.ts";
 import { SpareArray } from "../lanes/spare_array.ts";
 import { type TransferStream, TransferStreams } from "../copies/transfer_streams.ts";
-import {
-  DEFAULT_LIMITS,
-  type EngineLimits,
-  limitsOf,
-  limitsOnCores,
-  type TransferTuning,
-} from "./tuning.ts";
+import { DEFAULT_LIMITS, type EngineLimits, limitsOnCores } from "./tuning.ts";
 import {
   FEWEST_LANES,
   FEWEST_REPORTING,
@@ -63,11 +56,6 @@ interface RunningTransfer {
 /** Ways to hand out tasks: with and without threads that the runtime lends. */
 const LENDING: Lending = { canLend: true };
 const ALONE: Lending = { canLend: false };
-
-const engines = new WeakMap<Context, TransferEngine>();
-
-/** Demand of contexts that have no engine yet. */
-const earlyDemands = new WeakMap<Context, Demand>();
 
 /** The ring of one context, a cache that can be trimmed, and its part in the lanes of the host. */
 export class TransferEngine implements MemoryCache {
@@ -133,75 +121,13 @@ export class TransferEngine implements MemoryCache {
     this.#spare.drop();
   }
 
+  /** Returns a new array that has its pages; undefined where there is none. */
+  takeArray(byteLength: number): ArrayBuffer | undefined {
+    return this.#spare.take(byteLength);
+  }
+
   get #lanes(): CopyLanes {
     return this.#share.lanes;
-  }
-
-  /** Returns the engine of a context; it ends with the context. */
-  static of(context: Context): TransferEngine {
-    const known = engines.get(context);
-    if (known !== undefined) return known;
-    const demand = earlyDemandOf(context);
-    return TransferEngine.adopt(context, new TransferEngine(context, DEFAULT_LIMITS, { demand }));
-  }
-
-  /** Returns whether a transfer is among a program's first ones, for which no engine is made. */
-  static isEarly(context: Context, byteLength: number): boolean {
-    return !engines.has(context) && !earlyDemandOf(context).wouldPayForRing(byteLength);
-  }
-
-  /**
-   * Returns whether a transfer is one driver call: every small one, and those that take about a
-   * millisecond as long as they do not go through the ring.
-   */
-  static isDriverCall(context: Context, byteLength: number): boolean {
-    const { briefBytes, atOnceBytes } = TransferEngine.limitsOf(context);
-    if (byteLength < briefBytes) return true;
-    if (byteLength > atOnceBytes) return false;
-    if (TransferEngine.isEarly(context, byteLength)) return true;
-    return TransferEngine.of(context).wayFor(byteLength, ALONE) === "driver";
-  }
-
-  /** Notes that bytes are about to move, among a program's first ones or by the engine's choice. */
-  static note(context: Context, byteLength: number, { canLend }: Lending): void {
-    if (byteLength < TransferEngine.limitsOf(context).briefBytes) return;
-    if (TransferEngine.isEarly(context, byteLength)) return earlyDemandOf(context).add(byteLength);
-    const engine = TransferEngine.of(context);
-    engine.anticipate(byteLength, { canLend: canLend || engine.canReport });
-  }
-
-  /** Returns the limits of a context's engine, also before it exists. */
-  static limitsOf(context: Context): EngineLimits {
-    return engines.get(context)?.limits ?? DEFAULT_LIMITS;
-  }
-
-  /** Returns a new array that has its pages; undefined where there is none. */
-  static takeArray(context: Context, byteLength: number): ArrayBuffer | undefined {
-    const engine = engines.get(context);
-    return engine === undefined ? undefined : engine.#spare.take(byteLength);
-  }
-
-  /**
-   * Sets the limits of a context's engine, before its first large transfer.
-   *
-   * @throws TypeError when the context has one already.
-   */
-  static tune(context: Context, tuning: TransferTuning): void {
-    const limits = limitsOf(tuning);
-    if (engines.has(context)) {
-      throw new TypeError(
-        `Cannot tune transfers of device ${context.ordinal}: they have begun; pass ` +
-          `{ transfers } where the device is first opened`,
-      );
-    }
-    TransferEngine.adopt(context, new TransferEngine(context, limits));
-  }
-
-  /** Makes an engine that of a context; it ends with the context. */
-  static adopt(context: Context, engine: TransferEngine): TransferEngine {
-    engines.set(context, engine);
-    context.atRelease(() => engine.dispose());
-    return engine;
   }
 
   /**
@@ -230,11 +156,6 @@ export class TransferEngine implements MemoryCache {
     const { active } = this.#share;
     const isShared = active.size > (active.has(this) ? 1 : 0);
     if (this.#demand.paysForLanes({ canLend: canLend && CAN_LEND, isShared })) this.startLanes();
-  }
-
-  /** Whether an engine would lend threads to callers that block, on this machine and by default. */
-  static get canReportByDefault(): boolean {
-    return DEFAULT_LIMITS.laneCount >= FEWEST_REPORTING && canReport();
   }
 
   /** Whether copies of a caller that blocks go to lent threads until lanes run. */
@@ -375,11 +296,6 @@ export class TransferEngine implements MemoryCache {
     this.#share.end();
     this.#lastTurn?.[Symbol.dispose]();
     this.#lastTurn = undefined;
-  }
-
-  /** Resolves when no thread works for the transfers of a context that are over. */
-  static async atRest(context: Context): Promise<void> {
-    await engines.get(context)?.atRest();
   }
 
   /**
@@ -608,12 +524,4 @@ export class TransferEngine implements MemoryCache {
     if (failure === undefined) transfer.finish(piece);
     else transfer.drop(failure.error);
   }
-}
-
-function earlyDemandOf(context: Context): Demand {
-  const known = earlyDemands.get(context);
-  if (known !== undefined) return known;
-  const demand = new Demand(DEFAULT_LIMITS.demandBytes);
-  earlyDemands.set(context, demand);
-  return demand;
 }

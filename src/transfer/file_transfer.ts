@@ -10,7 +10,7 @@ import { requireUnrecorded } from "../memory/captured_memory.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { checkSize } from "../words/format.ts";
 import { cutBlock } from "./block_pieces.ts";
-import { TransferEngine } from "./engine.ts";
+import { engineOf } from "./context_engine.ts";
 import { gatherInto } from "./gathered_transfer.ts";
 import { noteTransfer, transfer } from "./host_transfer.ts";
 import { PendingTransfer, type TransferOptions } from "./pending_transfer.ts";
@@ -138,7 +138,7 @@ export async function readThroughRing(
     onProgress,
     signal,
     start: (entry) => {
-      const engine = TransferEngine.of(stream.context);
+      const engine = engineOf(stream.context);
       engine.anticipate(byteLength, { canLend });
       for (const span of spans) noteTransfer({ direction, span, stream });
       return new RingMover(engine, ring, entry);

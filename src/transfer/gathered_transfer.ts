@@ -4,7 +4,7 @@
 import type { DiskFile } from "../disk/disk_file.ts";
 import { type CudaStream, usableStream } from "../order/stream.ts";
 import { ArrayMover } from "./array_mover.ts";
-import { TransferEngine } from "./engine.ts";
+import { engineOf } from "./context_engine.ts";
 import { cutGathered, type FilePart } from "./gathered_pieces.ts";
 import { noteTransfer } from "./host_transfer.ts";
 import { PendingTransfer, type TransferOptions, type TransferPlan } from "./pending_transfer.ts";
@@ -52,7 +52,7 @@ export function* gatherInto(request: GatherRequest): Generator<Step, void> {
     onProgress?.(byteLength, byteLength);
     return;
   }
-  const engine = TransferEngine.of(stream.context);
+  const engine = engineOf(stream.context);
   engine.anticipate(byteLength, { canLend: true });
   const ring = {
     direction: "download",

@@ -10,7 +10,7 @@ import { nextTurn } from "../order/waiting.ts";
 import { ArrayMover, queueByDriver } from "./array_mover.ts";
 import { arraysBefore, type ArrayUse, noArrayIsPending } from "./array_uses.ts";
 import { checkApart, type MemorySpan } from "../copies/copy.ts";
-import { TransferEngine } from "./engine.ts";
+import { engineLimits, isDriverCall, noteDemand, takeArray } from "./context_engine.ts";
 import { isUntouched, makePagesSync, threadsBack } from "../lanes/fresh_pages.ts";
 import { noteDestination, prepareHeap } from "../lanes/heap_pages.ts";
 import type { HostBytes } from "../memory/host_memory.ts";
@@ -134,7 +134,7 @@ function move(
 ): void {
   if (hasLanded(task)) return;
   const { stream, host, span: { byteLength } } = task;
-  if (TransferEngine.isDriverCall(stream.context, byteLength)) return moveBriefly(task, help);
+  if (isDriverCall(stream.context, byteLength)) return moveBriefly(task, help);
   if (!queueOf(stream).isKnownIdle) queueOf(stream).synchronizeSync();
   noteTransfer(task);
   const bytes = host.convert?.() ?? host.memory;
@@ -145,7 +145,7 @@ function move(
 /** Gives a download memory for its new array that has its pages, where there is some. */
 function placeNew({ host, span: { byteLength }, stream: { context } }: HostTransfer): void {
   if (host.unmade === undefined) return;
-  const buffer = TransferEngine.takeArray(context, byteLength);
+  const buffer = takeArray(context, byteLength);
   if (buffer !== undefined) host.unmade.place(buffer);
 }
 
@@ -186,7 +186,7 @@ function ownedApartFrom({ direction, span, host }: HostTransfer): OwnedHostSpan 
 
 /** Returns whether one driver call moves it in a quarter of a millisecond. */
 function isSmall({ stream: { context }, span: { byteLength } }: HostTransfer): boolean {
-  return byteLength < TransferEngine.limitsOf(context).briefBytes;
+  return byteLength < engineLimits(context).briefBytes;
 }
 
 /**
@@ -197,7 +197,7 @@ function isQuick(
   { span: { byteLength }, stream: { context }, onProgress, signal }: HostTransfer,
   owned: OwnedHostSpan | undefined,
 ): boolean {
-  return byteLength <= TransferEngine.limitsOf(context).atOnceBytes && owned === undefined &&
+  return byteLength <= engineLimits(context).atOnceBytes && owned === undefined &&
     onProgress === undefined && signal === undefined;
 }
 
@@ -273,7 +273,7 @@ function moveBriefly(task: HostTransfer, help: { readonly hasHelp?: boolean }): 
     if (isFresh) makePagesSync(bytes, help);
     if (!isNew) noteDestination(bytes, { isFresh });
   }
-  TransferEngine.note(stream.context, byteLength, { canLend: false });
+  noteDemand(stream.context, byteLength, { canLend: false });
   queueByDriver(queueOf(stream), { direction, device: span.address, bytes });
   noteTransfer(task);
   queueOf(stream).synchronizeSync();

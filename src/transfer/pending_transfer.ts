@@ -11,7 +11,7 @@ import { PendingWork, type Progress } from "../order/pending_work.ts";
 import { type CudaStream, queueOf } from "../order/stream.ts";
 import { CAN_BE_TERMINATED, nextTurn, waitForGpu } from "../order/waiting.ts";
 import { arraysBefore, type ArrayUse, noteArrayUses } from "./array_uses.ts";
-import { TransferEngine } from "./engine.ts";
+import { engineLimits } from "./context_engine.ts";
 import type { Step } from "./stepped_work.ts";
 
 /**
@@ -228,7 +228,7 @@ export class PendingTransfer extends PendingWork {
    */
   async #goOn(mover: Mover): Promise<void> {
     const context = this.#plan.stream.context.retain();
-    const { firstTurnMilliseconds } = TransferEngine.limitsOf(context);
+    const { firstTurnMilliseconds } = engineLimits(context);
     await undefined;
     this.#step(BETWEEN_TURNS);
     await undefined;

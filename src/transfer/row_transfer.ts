@@ -9,7 +9,7 @@ import { ownedSpan } from "../memory/host_bytes.ts";
 import { addressOf, type HostBytes } from "../memory/host_memory.ts";
 import type { PendingWork } from "../order/pending_work.ts";
 import type { CudaStream } from "../order/stream.ts";
-import { TransferEngine } from "./engine.ts";
+import { engineLimits, engineOf } from "./context_engine.ts";
 import { noteTransfer, transfer } from "./host_transfer.ts";
 import { PendingTransfer, type TransferOptions } from "./pending_transfer.ts";
 import { RingMover } from "./ring_mover.ts";
@@ -43,7 +43,7 @@ export function transferRows(task: RowTransfer): Promise<void> | undefined {
   signal?.throwIfAborted();
   const { byteLength, allocation } = span;
   if (byteLength === 0) return undefined;
-  const { briefBytes } = TransferEngine.limitsOf(stream.context);
+  const { briefBytes } = engineLimits(stream.context);
   if (byteLength < briefBytes || findHost() === undefined) return throughOneArray(task);
   const isUpload = direction === "upload";
   const action = `${direction} ordinary memory`;
@@ -65,7 +65,7 @@ export function transferRows(task: RowTransfer): Promise<void> | undefined {
     arrays: owned === undefined ? [{ memory, access: arrayAccess }] : [],
     start: (entry) => {
       requireThere();
-      const engine = TransferEngine.of(stream.context);
+      const engine = engineOf(stream.context);
       engine.anticipate(byteLength, { canLend: false }); // rows are not lent
       noteTransfer({ direction, span, stream });
       const isFresh = !isUpload && isUntouched(memory);

@@ -3,6 +3,7 @@
 
 import { assertEquals } from "@std/assert";
 import { CudaDevice } from "../../src/device/device.ts";
+import { adoptEngine } from "../../src/transfer/context_engine.ts";
 import { TransferEngine } from "../../src/transfer/engine.ts";
 import { IN_SANITIZER, testDriver } from "../support/driver.ts";
 import { Random, testSeed } from "../support/random.ts";
@@ -44,7 +45,7 @@ for (const { name, hasLanes, order, deviceCount } of SETTINGS) {
     const count = Math.min(deviceCount, CudaDevice.count({ driver }));
     const places = Array.from({ length: count }, (_, ordinal): ProgramPlace => {
       const gpu = stack.use(CudaDevice.open(ordinal, { driver, order }));
-      const engine = TransferEngine.adopt(gpu.context, new TransferEngine(gpu.context, LIMITS));
+      const engine = adoptEngine(gpu.context, new TransferEngine(gpu.context, LIMITS));
       if (hasLanes) engine.startLanes();
       const streams = [gpu.stream, stack.use(gpu.createStream()), stack.use(gpu.createStream())];
       return { gpu, streams };

@@ -2,6 +2,7 @@
 // the order of the calls.
 
 import { assertEquals } from "@std/assert";
+import { adoptEngine } from "../../src/transfer/context_engine.ts";
 import { TransferEngine } from "../../src/transfer/engine.ts";
 import { IN_SANITIZER } from "../support/driver.ts";
 import { Random, testSeed } from "../support/random.ts";
@@ -35,7 +36,7 @@ for (const isTiny of [false, true]) {
 function run(isTiny: boolean): Promise<void> {
   return withDevice(async (gpu) => {
     if (isTiny) {
-      TransferEngine.adopt(gpu.context, new TransferEngine(gpu.context, LIMITS)).startLanes();
+      adoptEngine(gpu.context, new TransferEngine(gpu.context, LIMITS)).startLanes();
     }
     const seed = testSeed();
     console.log(`seed ${seed}; run it again with VRAMKIT_TEST_SEED=${seed}`);

@@ -2,7 +2,7 @@
 // memory be used again at once. Its arguments: "upload" or "download", and who moves the bytes.
 
 import { CudaDevice } from "../../src/device/device.ts";
-import { TransferEngine } from "../../src/transfer/engine.ts";
+import { engineOf } from "../../src/transfer/context_engine.ts";
 import { testDriver } from "./driver.ts";
 
 const [direction, threads] = Deno.args;
@@ -25,7 +25,7 @@ using gpu = CudaDevice.open(0, {
   driver: testDriver(),
   transfers: { laneCount: 6, ringFromSize: "4 MiB" },
 });
-const engine = TransferEngine.of(gpu.context);
+const engine = engineOf(gpu.context);
 if (threads === "lanes") await engine.runLanes();
 if (threads !== "driver") engine.anticipate(2 ** 30, { canLend: true });
 using buffer = gpu.zeros("uint8", LENGTH);

@@ -5,6 +5,7 @@ import type { DriverApi } from "../../ffi/cuda.ts";
 import { CudaDevice } from "../../src/device/device.ts";
 import type { DeviceList } from "../../src/device/device_list.ts";
 import { allocateBits, type DType, type HostArray } from "../../src/dtype.ts";
+import { adoptEngine } from "../../src/transfer/context_engine.ts";
 import { TransferEngine } from "../../src/transfer/engine.ts";
 import type { EngineLimits } from "../../src/transfer/tuning.ts";
 import { checkNothingLeftOn, driverFor } from "./group_scene.ts";
@@ -23,7 +24,7 @@ export async function withDevices(
   using gpus = CudaDevice.openMany(ordinals, { driver });
   if (limits !== undefined) {
     for (const { context } of gpus) {
-      TransferEngine.adopt(context, new TransferEngine(context, limits));
+      adoptEngine(context, new TransferEngine(context, limits));
     }
   }
   await checkNothingLeftOn(gpus, async () => {

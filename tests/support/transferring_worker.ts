@@ -2,7 +2,7 @@
 // that lanes are at work.
 
 import { CudaDevice } from "../../src/device/device.ts";
-import { TransferEngine } from "../../src/transfer/engine.ts";
+import { engineOf } from "../../src/transfer/context_engine.ts";
 import { testDriver } from "./driver.ts";
 
 /** More lanes than cores, so that some are always in the middle of a copy. */
@@ -14,7 +14,7 @@ const worker = globalThis as unknown as { postMessage(message: string): void };
 const gpu = CudaDevice.open(0, { driver: testDriver(), transfers: { laneCount: LANE_COUNT } });
 const array = new Uint8Array(BYTES).fill(7);
 const buffer = gpu.alloc("uint8", BYTES);
-const engine = TransferEngine.of(gpu.context);
+const engine = engineOf(gpu.context);
 moveForever();
 
 /** Not awaited by the module: Deno ends a worker for sure only once its module has been evaluated. */

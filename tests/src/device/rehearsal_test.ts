@@ -7,7 +7,7 @@ import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import { nextId } from "../../../src/accounting/ids.ts";
 import { CudaDevice } from "../../../src/device/device.ts";
 import { rehearse } from "../../../src/device/rehearsal.ts";
-import { TransferEngine } from "../../../src/transfer/engine.ts";
+import { engineOf } from "../../../src/transfer/context_engine.ts";
 import { CudaError } from "../../../src/words/errors.ts";
 import { ON_GPU, testDriver } from "../../support/driver.ts";
 import { faultyDriver, watchedDriver } from "../../support/faulty_driver.ts";
@@ -19,7 +19,7 @@ import { freeBytes } from "../../support/with_device.ts";
  * ring of large transfers, which it makes ahead.
  */
 function traceOf(gpu: CudaDevice): unknown {
-  TransferEngine.of(gpu.context).trim();
+  engineOf(gpu.context).trim();
   const { provenance: { date: _, ...provenance }, ...data } = gpu.report().data;
   return {
     data: { ...data, provenance },

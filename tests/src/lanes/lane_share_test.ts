@@ -4,7 +4,7 @@
 import { assertEquals, assertNotStrictEquals, assertStrictEquals } from "@std/assert";
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import { Driver } from "../../../src/driver/driver.ts";
-import { TransferEngine } from "../../../src/transfer/engine.ts";
+import { engineOf } from "../../../src/transfer/context_engine.ts";
 import { LaneShare } from "../../../src/lanes/lane_share.ts";
 import { GROUP_SIZES, MOST_RANKS } from "../../support/group_scene.ts";
 import { deviceAt, SMALL_SLOTS, withDevices } from "../../support/parts_scene.ts";
@@ -66,7 +66,7 @@ if (Deno.build.os === "linux") {
     Deno.test(`large transfers of ${count} devices start no more threads than those of one`, () =>
       withDevices(count, async (gpus) => {
         const before = threadCount();
-        const engines = gpus.map(({ context }) => TransferEngine.of(context));
+        const engines = gpus.map(({ context }) => engineOf(context));
         await Promise.all(engines.map((engine) => engine.runLanes()));
         assertEquals(threadCount() - before <= 2 * SMALL_SLOTS.freshLaneCount, true);
         const arrays = gpus.map((_, rank) => patternBytes(200_001, rank));
@@ -86,13 +86,13 @@ if (Deno.build.os === "linux") {
   Deno.test("a device that is closed leaves the lanes to the others", () =>
     withDevices(MOST_RANKS, async (gpus) => {
       const buffers = gpus.map((gpu) => gpu.alloc("uint8", 100_000));
-      await TransferEngine.of(deviceAt(gpus, -1).context).runLanes();
+      await engineOf(deviceAt(gpus, -1).context).runLanes();
       for (const [rank, buffer] of buffers.entries()) {
         const bytes = patternBytes(100_000, rank);
         await buffer.upload(bytes);
         assertSameBytes(await buffer.download(), bytes);
         buffer.dispose();
-        if (rank < MOST_RANKS - 1) TransferEngine.of(deviceAt(gpus, rank).context).dispose();
+        if (rank < MOST_RANKS - 1) engineOf(deviceAt(gpus, rank).context).dispose();
       }
     }, { limits: SMALL_SLOTS }));
 }

@@ -5,6 +5,7 @@ import { assert, assertEquals } from "@std/assert";
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import { Driver } from "../../../src/driver/driver.ts";
 import { HugePinnedMemory } from "../../../src/transfer/huge_pinned_memory.ts";
+import { adoptEngine } from "../../../src/transfer/context_engine.ts";
 import { TransferEngine } from "../../../src/transfer/engine.ts";
 import { LaneShare } from "../../../src/lanes/lane_share.ts";
 import { busIdOf, findNearCores, OWN_SYSTEM } from "../../../src/lanes/near_cores.ts";
@@ -159,7 +160,7 @@ if (Deno.build.os === "linux") {
             allowed: [one ?? 0, other ?? 0, ...ABSENT],
           });
           const engines = gpus.map(({ context }) =>
-            TransferEngine.adopt(context, new TransferEngine(context, SMALL_SLOTS, { system }))
+            adoptEngine(context, new TransferEngine(context, SMALL_SLOTS, { system }))
           );
           await Promise.all(engines.map((engine) => engine.runLanes()));
           const bound = boundThreads();

@@ -5,6 +5,7 @@ import { assert, assertEquals } from "@std/assert";
 import { findHost } from "../../../ffi/host.ts";
 import type { CudaDevice } from "../../../mod.ts";
 import { collectLost } from "../../../src/order/safety_net.ts";
+import { adoptEngine, takeArray } from "../../../src/transfer/context_engine.ts";
 import { TransferEngine } from "../../../src/transfer/engine.ts";
 import { addressOf } from "../../../src/memory/host_memory.ts";
 import { DEFAULT_LIMITS } from "../../../src/transfer/tuning.ts";
@@ -20,7 +21,7 @@ const LIMITS = { ...DEFAULT_LIMITS, laneCount: 4, freshLaneCount: 4, sharedLaneC
 /** Runs a test with a device whose lanes run. */
 function withLanes(body: (gpu: CudaDevice) => unknown): Promise<void> {
   return withDevice(async (gpu) => {
-    const engine = TransferEngine.adopt(gpu.context, new TransferEngine(gpu.context, LIMITS));
+    const engine = adoptEngine(gpu.context, new TransferEngine(gpu.context, LIMITS));
     await engine.runLanes();
     await body(gpu);
   });
@@ -63,13 +64,13 @@ Deno.test("arrays that the program moves away, drops or changes leave the next o
 Deno.test("sizes that gain nothing, and engines without lanes, make arrays as ever", () =>
   withDevice(async (gpu) => {
     const { context } = gpu;
-    assertEquals(TransferEngine.takeArray(context, 8 * MIB), undefined); // there is no engine
-    const engine = TransferEngine.adopt(context, new TransferEngine(context, LIMITS));
-    assertEquals(TransferEngine.takeArray(context, 8 * MIB), undefined);
+    assertEquals(takeArray(context, 8 * MIB), undefined); // there is no engine
+    const engine = adoptEngine(context, new TransferEngine(context, LIMITS));
+    assertEquals(takeArray(context, 8 * MIB), undefined);
     await engine.runLanes();
-    assertEquals(TransferEngine.takeArray(context, 8 * MIB - 1), undefined);
-    assertEquals(TransferEngine.takeArray(context, 32 * MIB + 1), undefined);
-    assertEquals(TransferEngine.takeArray(context, 8 * MIB)?.byteLength, 8 * MIB);
+    assertEquals(takeArray(context, 8 * MIB - 1), undefined);
+    assertEquals(takeArray(context, 32 * MIB + 1), undefined);
+    assertEquals(takeArray(context, 8 * MIB)?.byteLength, 8 * MIB);
   }));
 
 Deno.test(
@@ -85,7 +86,7 @@ Deno.test(
       for (const block of blocks) host.free(block);
       const arrays = Array.from(
         { length: 6 },
-        () => TransferEngine.takeArray(gpu.context, 9 * MIB),
+        () => takeArray(gpu.context, 9 * MIB),
       );
       for (const array of arrays) {
         assert(array !== undefined);
@@ -131,7 +132,7 @@ Deno.test("one array is held, until memory is trimmed or another size is asked f
     using arrays = new ArrayCount(8 * MIB);
     const take = (...sizes: number[]) => {
       for (const size of sizes) {
-        assertEquals(TransferEngine.takeArray(context, size)?.byteLength, size);
+        assertEquals(takeArray(context, size)?.byteLength, size);
       }
     };
     take(8 * MIB, 8 * MIB, 8 * MIB);

@@ -9,6 +9,7 @@ import {
 } from "@std/assert";
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import type { CudaDevice } from "../../../src/device/device.ts";
+import { engineOf } from "../../../src/transfer/context_engine.ts";
 import { TransferEngine } from "../../../src/transfer/engine.ts";
 import { canReport } from "../../../src/lanes/reporting_copies.ts";
 import { CudaError } from "../../../src/words/errors.ts";
@@ -264,9 +265,9 @@ Deno.test("TransferEngine finishes a transfer whose stream is disposed meanwhile
     assertSameBytes(buffer.downloadSync(), patternBytes(500_000));
   }));
 
-Deno.test("TransferEngine.of() is one for a context", () =>
+Deno.test("engineOf() is one for a context", () =>
   withDevice(({ context }) => {
-    assertStrictEquals(TransferEngine.of(context), TransferEngine.of(context));
+    assertStrictEquals(engineOf(context), engineOf(context));
   }));
 
 function cachedBytes(gpu: CudaDevice): number {

@@ -6,6 +6,7 @@ import { CUresult } from "../../../ffi/constants.ts";
 import { simulateDriver, SimulationError } from "../../../ffi/simulated/driver.ts";
 import type { DeviceBuffer } from "../../../src/buffers/device_buffer.ts";
 import { CudaDevice } from "../../../src/device/device.ts";
+import { adoptEngine } from "../../../src/transfer/context_engine.ts";
 import { TransferEngine } from "../../../src/transfer/engine.ts";
 import { CudaError, DisposedError } from "../../../src/words/errors.ts";
 import { assertSameBytes, patternBytes } from "../../support/contents.ts";
@@ -24,7 +25,7 @@ function withSlowTransfers(
   driver?: Parameters<typeof withDevice>[1],
 ): Promise<void> {
   return withDevice((gpu) => {
-    TransferEngine.adopt(gpu.context, new TransferEngine(gpu.context, LIMITS));
+    adoptEngine(gpu.context, new TransferEngine(gpu.context, LIMITS));
     return body(gpu);
   }, driver);
 }

@@ -3,7 +3,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import type { CudaDevice } from "../../../src/device/device.ts";
-import { TransferEngine } from "../../../src/transfer/engine.ts";
+import { engineOf } from "../../../src/transfer/context_engine.ts";
 import { assertSameBytes, patternBytes } from "../../support/contents.ts";
 import { GROUP_SIZES } from "../../support/group_scene.ts";
 import { deviceAt, SMALL_SLOTS, withDevices } from "../../support/parts_scene.ts";
@@ -23,7 +23,7 @@ for (const count of GROUP_SIZES) {
     const how = hasLanes ? "lanes" : "lent threads";
     Deno.test(`downloads of ${count} devices by ${how} keep few slots under way`, () =>
       withDevices(count, async (gpus, stack) => {
-        if (hasLanes) await TransferEngine.of(deviceAt(gpus, 0).context).runLanes();
+        if (hasLanes) await engineOf(deviceAt(gpus, 0).context).runLanes();
         const arrays = gpus.map((_, rank) => patternBytes(1_000_003, rank));
         const buffers = gpus.map((gpu) => stack.use(gpu.alloc("uint8", 1_000_003)));
         await Promise.all(buffers.map((buffer, rank) => buffer.upload(arrays[rank] as Uint8Array)));

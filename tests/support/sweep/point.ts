@@ -6,7 +6,7 @@ import { driverOf } from "../../../ffi/simulated/driver.ts";
 import { Machine } from "../../../ffi/simulated/model/machine.ts";
 import { settingsOf } from "../../../ffi/simulated/options.ts";
 import { nextTurn } from "../../../src/order/waiting.ts";
-import { TransferEngine } from "../../../src/transfer/engine.ts";
+import { engineAtRest } from "../../../src/transfer/context_engine.ts";
 import { CudaError, CudaUnavailableError, OutOfMemoryError } from "../../../src/words/errors.ts";
 import { TicketError } from "../../../src/words/ticket.ts";
 import { CaughtWarnings } from "../warnings.ts";
@@ -79,7 +79,7 @@ export async function runPoint(
     }
   } else if (error !== undefined) defects.push(`failed before: ${describe(error)}`);
   for (const gpu of scene.devices) {
-    await TransferEngine.atRest(gpu.context);
+    await engineAtRest(gpu.context);
     const shown = await attempt("show", () => show(gpu));
     if (shown !== undefined) defects.push(describe(shown));
     const live = gpu.live();
@@ -91,7 +91,7 @@ export async function runPoint(
     const after = await attempt(next.name, () => next.run(scene));
     if (after !== undefined) defects.push(`the next step (${next.name}) threw ${describe(after)}`);
   }
-  for (const gpu of scene.devices) await TransferEngine.atRest(gpu.context);
+  for (const gpu of scene.devices) await engineAtRest(gpu.context);
   if (phase === "close") driver.arm(fault);
   const closing = await attempt("close", () => scene.close());
   if (closing !== undefined) defects.push(`dispose threw ${describe(closing)}`);

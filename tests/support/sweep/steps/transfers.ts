@@ -2,7 +2,7 @@
 
 import { assertEquals } from "@std/assert";
 import { saveSafetensors } from "../../../../src/interop/safetensors/save.ts";
-import { TransferEngine } from "../../../../src/transfer/engine.ts";
+import { engineOf } from "../../../../src/transfer/context_engine.ts";
 import type { Step } from "../scene.ts";
 
 const NUMBERS = Float32Array.from({ length: 64 }, (_, i) => i);
@@ -66,7 +66,7 @@ export const TRANSFER_STEPS: readonly Step[] = [
   {
     name: "large arrays: awaited, through threads that are lent",
     async run({ gpu }) {
-      TransferEngine.of(gpu.context).anticipate(2 ** 27, { canLend: true });
+      engineOf(gpu.context).anticipate(2 ** 27, { canLend: true });
       using a = await gpu.upload(LARGE, { signal: STOPPABLE });
       const back = await a.download(undefined, { signal: STOPPABLE });
       assertEquals([back[0], back.at(-1)], [7, 7]);
