@@ -1,6 +1,7 @@
 // Cuts a part of an array or of a file whose bytes lie there in rows, and side by side on the device,
 // into pieces: a lane packs the rows of a slot, or takes them apart.
 
+import type { DiskFile } from "../disk/disk_file.ts";
 import { copiesAt, pieceAt, type PieceSides } from "./block_pieces.ts";
 import type { Piece, RingRequest } from "./ring_transfer.ts";
 
@@ -75,54 +76,62 @@ function* runsOf({ offset, rowBytes, pitch, rowCount }: Rows, most: number): Gen
 }
 
 function pieceOf(block: RowBlock, run: Run): Piece {
-  const { direction, host, rows: { pitch } } = block;
+  const { host, rows: { pitch } } = block;
   const { deviceOffset, hostOffset, rowBytes, rowCount } = run;
   const byteLength = rowBytes * rowCount;
   if (rowCount === 1) return pieceAt(block, { deviceOffset, hostOffset, byteLength });
   const copies = copiesAt(block, { deviceOffset, byteLength });
-  if ("file" in host) {
-    const { descriptor, path } = host.file;
-    const source = BigInt(descriptor);
-    return {
-      byteLength,
-      copies,
-      laneTask: (slot) => ({
-        operation: "readRows",
-        destination: slot,
-        source,
-        byteLength,
-        fileOffset: hostOffset,
-        rowBytes,
-        sourcePitch: pitch,
-      }),
-      laneError: () =>
-        new Error(
-          `Cannot read ${rowCount} rows of ${rowBytes} bytes from ${hostOffset} of ${path} on: it ` +
-            `ended early or failed`,
-        ),
-    };
-  }
-  const address = host.address + BigInt(hostOffset);
-  const task = { operation: "copyRows", byteLength, rowBytes } as const;
+  const rows = { offset: hostOffset, rowBytes, pitch, rowCount };
+  const work = "file" in host
+    ? readingOf(host.file, rows)
+    : packingOf(host.address, rows, block.direction);
+  return { byteLength, copies, ...work };
+}
+
+/** The work of a lane on the host's side of a piece. */
+type LaneWork = Pick<Piece, "laneTask" | "laneError">;
+
+/** Reads rows of a file into a slot. */
+function readingOf(
+  { descriptor, path }: Pick<DiskFile, "descriptor" | "path">,
+  { offset, rowBytes, pitch, rowCount }: Rows,
+): LaneWork {
+  const source = BigInt(descriptor);
+  const byteLength = rowBytes * rowCount;
   return {
-    byteLength,
-    copies,
-    laneTask: (slot) =>
-      direction === "upload"
-        ? {
-          ...task,
-          destination: slot,
-          source: address,
-          sourcePitch: pitch,
-          destinationPitch: rowBytes,
-        }
-        : {
-          ...task,
-          destination: address,
-          source: slot,
-          sourcePitch: rowBytes,
-          destinationPitch: pitch,
-        },
+    laneTask: (slot) => ({
+      operation: "readRows",
+      destination: slot,
+      source,
+      byteLength,
+      fileOffset: offset,
+      rowBytes,
+      sourcePitch: pitch,
+    }),
+    laneError: () =>
+      new Error(
+        `Cannot read ${rowCount} rows of ${rowBytes} bytes from ${offset} of ${path} on: it ended ` +
+          `early or failed`,
+      ),
+  };
+}
+
+/** Packs rows of an array into a slot, or takes them apart. */
+function packingOf(
+  start: bigint,
+  { offset, rowBytes, pitch, rowCount }: Rows,
+  direction: RowBlock["direction"],
+): LaneWork {
+  const rows = start + BigInt(offset);
+  const task = { operation: "copyRows", byteLength: rowBytes * rowCount, rowBytes } as const;
+  const [sourcePitch, destinationPitch] = direction === "upload"
+    ? [pitch, rowBytes]
+    : [rowBytes, pitch];
+  return {
+    laneTask(slot) {
+      const [source, destination] = direction === "upload" ? [rows, slot] : [slot, rows];
+      return { ...task, source, destination, sourcePitch, destinationPitch };
+    },
     laneError: () => new Error(`Cannot copy ${rowCount} rows: the lane failed`),
   };
 }
