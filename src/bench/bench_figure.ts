@@ -45,63 +45,82 @@ export function benchFigure(run: BenchRun, words: string): Figure {
     barmode: "group",
   };
   const data: Trace[] = [];
-  for (const [index, { title, speeds }] of panels.entries()) {
-    const top = 1 - index * (PANEL_HEIGHT + PANEL_GAP) / height;
+  for (const [index, panel] of panels.entries()) {
     const axis = index === 0 ? "" : String(index + 1);
-    const sizes = [...new Set(speeds.map(({ byteLength }) => byteLength))].sort((a, b) => a - b);
-    Object.assign(layout, {
-      [`xaxis${axis}`]: plainAxis(`bytes of one call, ${title}`, {
-        anchor: `y${axis}` as "y",
-        type: "category",
-        categoryorder: "array",
-        categoryarray: sizes.map((size) => formatBytes(size)),
-      }),
-      [`yaxis${axis}`]: plainAxis("GB/s", {
-        anchor: `x${axis}` as "x",
-        domain: [Math.max(0, top - PANEL_HEIGHT / height), top],
-        rangemode: "tozero",
-      }),
-      [`legend${axis}`]: {
-        orientation: "h",
-        traceorder: "normal",
-        x: 0,
-        xref: "paper",
-        xanchor: "left",
-        y: top,
-        yanchor: "bottom",
-      },
-    });
-    for (const name of new Set(speeds.map((speed) => speed.name))) {
-      const own = speeds.filter((speed) => speed.name === name);
-      data.push({
-        type: "bar",
-        name,
-        legend: `legend${axis}`,
-        x: own.map(({ byteLength }) => formatBytes(byteLength)),
-        y: own.map(({ gigabytesPerSecond }) => gigabytesPerSecond),
-        error_y: {
-          type: "data",
-          symmetric: false,
-          array: own.map(({ fastest, gigabytesPerSecond }) => fastest - gigabytesPerSecond),
-          arrayminus: own.map(({ usual, gigabytesPerSecond }) =>
-            Math.max(0, gigabytesPerSecond - usual)
-          ),
-          thickness: 1,
-          width: 2,
-          color: RULE_COLOR,
-        },
-        marker: {
-          color: hueAt(names.indexOf(name)),
-          pattern: { shape: patternAt(Math.floor(names.indexOf(name) / 6)) },
-        },
-        hovertext: own.map(hoverText),
-        hoverinfo: "text",
-        xaxis: `x${axis}`,
-        yaxis: `y${axis}`,
-      });
+    const top = 1 - index * (PANEL_HEIGHT + PANEL_GAP) / height;
+    Object.assign(layout, axesOf(panel, { axis, top, bottom: top - PANEL_HEIGHT / height }));
+    for (const [name, speeds] of Map.groupBy(panel.speeds, ({ name }) => name)) {
+      data.push(barsOf(speeds, { name, axis, position: names.indexOf(name) }));
     }
   }
   return new Figure({ data, layout: layout as never, description: words });
+}
+
+/** Returns the axes and the legend of a panel, by their names in the layout. */
+function axesOf(
+  { title, speeds }: Panel,
+  { axis, top, bottom }: { readonly axis: string; readonly top: number; readonly bottom: number },
+): Record<string, unknown> {
+  const sizes = [...new Set(speeds.map(({ byteLength }) => byteLength))].sort((a, b) => a - b);
+  return {
+    [`xaxis${axis}`]: plainAxis(`bytes of one call, ${title}`, {
+      anchor: `y${axis}` as "y",
+      type: "category",
+      categoryorder: "array",
+      categoryarray: sizes.map((size) => formatBytes(size)),
+    }),
+    [`yaxis${axis}`]: plainAxis("GB/s", {
+      anchor: `x${axis}` as "x",
+      domain: [Math.max(0, bottom), top],
+      rangemode: "tozero",
+    }),
+    [`legend${axis}`]: {
+      orientation: "h",
+      traceorder: "normal",
+      x: 0,
+      xref: "paper",
+      xanchor: "left",
+      y: top,
+      yanchor: "bottom",
+    },
+  };
+}
+
+/** Draws the speeds of one bench by size; `position` among all benches chooses its color. */
+function barsOf(
+  speeds: readonly BenchSpeed[],
+  { name, axis, position }: {
+    readonly name: string;
+    readonly axis: string;
+    readonly position: number;
+  },
+): Trace {
+  return {
+    type: "bar",
+    name,
+    legend: `legend${axis}`,
+    x: speeds.map(({ byteLength }) => formatBytes(byteLength)),
+    y: speeds.map(({ gigabytesPerSecond }) => gigabytesPerSecond),
+    error_y: {
+      type: "data",
+      symmetric: false,
+      array: speeds.map(({ fastest, gigabytesPerSecond }) => fastest - gigabytesPerSecond),
+      arrayminus: speeds.map(({ usual, gigabytesPerSecond }) =>
+        Math.max(0, gigabytesPerSecond - usual)
+      ),
+      thickness: 1,
+      width: 2,
+      color: RULE_COLOR,
+    },
+    marker: {
+      color: hueAt(position),
+      pattern: { shape: patternAt(Math.floor(position / 6)) },
+    },
+    hovertext: speeds.map(hoverText),
+    hoverinfo: "text",
+    xaxis: `x${axis}`,
+    yaxis: `y${axis}`,
+  };
 }
 
 function panelsOf({ speeds }: BenchRun): Panel[] {
