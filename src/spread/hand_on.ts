@@ -50,6 +50,10 @@ export function areLinked(buffers: readonly GpuBuffer[]): boolean {
   );
 }
 
-function partOf({ allocation, address }: MemorySpan, { offset, byteLength }: Share): MemorySpan {
+/** Returns the place of a share in memory for the whole. */
+export function partOf(
+  { allocation, address }: MemorySpan,
+  { offset, byteLength }: Share,
+): MemorySpan {
   return { allocation, address: address + BigInt(offset), byteLength };
 }

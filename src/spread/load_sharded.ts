@@ -15,14 +15,14 @@ import { type CudaStream, defaultStreamOf } from "../order/stream.ts";
 import { type FileSection, uploadSections } from "../transfer/file_sections.ts";
 import { uploadFrom } from "../transfer/file_transfer.ts";
 import { transfer } from "../transfer/host_transfer.ts";
-import { inParallel } from "../transfer/in_parallel.ts";
+import { CommonEnd, inParallel } from "../transfer/in_parallel.ts";
 import type { TransferOptions } from "../transfer/pending_transfer.ts";
 import { ProgressTotal } from "../transfer/progress_total.ts";
 import { PROGRESS_KINDS } from "../transfer/transfer_choice.ts";
 import { CALLBACK, OptionSet, TEXT } from "../words/options.ts";
 import { Parts } from "../words/parts.ts";
 import { DeviceParts, SMALLEST_SHARED_BYTES } from "./device_parts.ts";
-import { handingOn, settled } from "./hand_on.ts";
+import { handingOn, partOf, settled, type Share } from "./hand_on.ts";
 import {
   distribute,
   type DistributedTensor,
@@ -200,52 +200,61 @@ function addReads(
   }
 }
 
+/** A section of a file, and the memory of each device that it fills whole. */
+interface SharedSection {
+  readonly file: DiskFile;
+  /** Offset in the file. */
+  readonly start: number;
+  readonly byteLength: number;
+  readonly buffers: readonly DeviceBuffer[];
+}
+
 /** Adds the reads of bytes that each device shall have: one reads little, each a share of much. */
-function addSharedReads(
-  reads: readonly DeviceReads[],
-  { file, start, byteLength, buffers }: {
-    readonly file: DiskFile;
-    readonly start: number;
-    readonly byteLength: number;
-    readonly buffers: readonly DeviceBuffer[];
-  },
-): void {
-  const streamOf = ({ context }: DeviceBuffer) => defaultStreamOf(context);
+function addSharedReads(reads: readonly DeviceReads[], section: SharedSection): void {
+  const { byteLength, buffers } = section;
   if (byteLength === 0) return;
   if (byteLength < SMALLEST_SHARED_BYTES) {
     const [least] = reads.toSorted((a, b) => a.shared.length - b.shared.length);
-    least?.shared.push({
-      byteLength,
-      run: async ({ onProgress, signal }) => {
-        signal?.throwIfAborted();
-        const memory = new Uint8Array(byteLength);
-        await file.read(memory, start);
-        const host = { memory };
-        const task = { direction: "upload", host, isPlaced: true, signal } as const;
-        const moves = buffers.map((buffer) =>
-          transfer({ ...task, span: buffer.span, stream: streamOf(buffer) })
-        );
-        await Promise.all(moves);
-        onProgress?.(byteLength, byteLength);
-      },
-    });
+    least?.shared.push({ byteLength, run: (options) => readForAll(section, options) });
     return;
   }
   const starts = evenStarts(byteLength, buffers.length);
-  for (const [rank, buffer] of buffers.entries()) {
-    const [offset = 0, end = byteLength] = [starts[rank], starts[rank + 1]];
-    const share = { rank, offset, byteLength: end - offset };
-    const { allocation, address } = buffer.span;
-    const span = { allocation, address: address + BigInt(offset), byteLength: share.byteLength };
+  for (const [rank, offset] of starts.entries()) {
+    const share = { rank, offset, byteLength: (starts[rank + 1] ?? byteLength) - offset };
     reads[rank]?.shared.push({
       byteLength: share.byteLength,
-      run: async (options) => {
-        const stream = streamOf(buffer);
-        await uploadFrom({ ...options, span, stream, file, fileOffset: start + offset });
-        handingOn(buffers, share).queue();
-      },
+      run: (options) => readShare(section, share, options),
     });
   }
+}
+
+/** Reads a section once, and copies it to every device. */
+async function readForAll(
+  { file, start, byteLength, buffers }: SharedSection,
+  { onProgress, signal }: TransferOptions,
+): Promise<void> {
+  signal?.throwIfAborted();
+  const memory = new Uint8Array(byteLength);
+  await file.read(memory, start);
+  const task = { direction: "upload", host: { memory }, isPlaced: true, signal } as const;
+  await Promise.all(buffers.map(({ span, context }) => {
+    return transfer({ ...task, span, stream: defaultStreamOf(context) });
+  }));
+  onProgress?.(byteLength, byteLength);
+}
+
+/** Reads a device's share of a section, and hands it on to the others. */
+async function readShare(
+  { file, start, buffers }: SharedSection,
+  share: Share,
+  options: TransferOptions,
+): Promise<void> {
+  const buffer = buffers[share.rank];
+  if (buffer === undefined) return;
+  const span = partOf(buffer.span, share);
+  const stream = defaultStreamOf(buffer.context);
+  await uploadFrom({ ...options, span, stream, file, fileOffset: start + share.offset });
+  handingOn(buffers, share).queue();
 }
 
 /** Makes the reads of a device, of which several are made at a time. */
@@ -262,21 +271,20 @@ async function readAll(devices: readonly DeviceReads[], options: TransferOptions
   const { onProgress, signal } = options;
   const totalBytes = reads.flat().reduce((sum, { byteLength }) => sum + byteLength, 0);
   const progress = new ProgressTotal(totalBytes, onProgress);
-  const failed = new AbortController();
-  const ended = AbortSignal.any(signal === undefined ? [failed.signal] : [failed.signal, signal]);
-  const outcomes = await Promise.allSettled(reads.map((own) =>
+  const end = new CommonEnd(signal);
+  const ended = end.signal();
+  await Promise.allSettled(reads.map((own) =>
     inParallel(own, {
       count: READS_AT_ONCE,
       work: async (read) => {
         try {
           await read.run({ onProgress: progress.part(), signal: ended });
         } catch (error) {
-          failed.abort(error);
+          end.fail(error);
           throw error;
         }
       },
     })
   ));
-  if (failed.signal.aborted) throw failed.signal.reason;
-  for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
+  end.check();
 }

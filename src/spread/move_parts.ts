@@ -7,6 +7,7 @@ import type { HostBytes } from "../memory/host_memory.ts";
 import type { PendingWork } from "../order/pending_work.ts";
 import { defaultStreamOf } from "../order/stream.ts";
 import { type FollowingWork, type HostSide, transfer } from "../transfer/host_transfer.ts";
+import { CommonEnd } from "../transfer/in_parallel.ts";
 import type { TransferOptions } from "../transfer/pending_transfer.ts";
 import { ProgressTotal } from "../transfer/progress_total.ts";
 import { bytesOfRows, isOneRun, type Rows } from "../transfer/row_pieces.ts";
@@ -48,32 +49,22 @@ export async function moveParts(task: PartsTransfer): Promise<void> {
   signal?.throwIfAborted();
   const totalBytes = moves.reduce((sum, { buffer }) => sum + buffer.byteLength, 0);
   const progress = new ProgressTotal(totalBytes, onProgress);
-  const failed = new AbortController();
-  const isAlone = moves.length === 1;
-  const ended = isAlone
-    ? signal
-    : signal === undefined
-    ? failed.signal
-    : AbortSignal.any([failed.signal, signal]);
+  const end = new CommonEnd(signal);
+  const ended = moves.length === 1 ? signal : end.signal();
   const besides = new Set<PendingWork>();
-  const errors: unknown[] = [];
-  const note = (error: unknown) => {
-    errors.push(error);
-    failed.abort(error);
-  };
   const pending: Promise<void>[] = [];
   for (const move of moves) {
     const listener = onProgress && progress.part();
     try {
       const moving = movePart(task, move, { onProgress: listener, signal: ended, besides });
-      if (moving !== undefined) pending.push(moving.catch(note));
+      if (moving !== undefined) pending.push(moving.catch((error) => end.fail(error)));
     } catch (error) {
-      note(error);
+      end.fail(error);
       break;
     }
   }
   await Promise.all(pending);
-  if (errors.length > 0) throw errors[0];
+  end.check();
 }
 
 function movePart(

@@ -29,3 +29,32 @@ export async function inParallel<T>(items: Iterable<T>, options: ParallelWork<T>
   await Promise.all(Array.from({ length: options.count }, takeTurns));
   if (failure !== undefined) throw failure.error;
 }
+
+/** The end of several transfers: the first failure of one ends the others early. */
+export class CommonEnd {
+  readonly #failed = new AbortController();
+  readonly #signal: AbortSignal | undefined;
+  #failure: { readonly error: unknown } | undefined;
+
+  /** Lets the program's signal end them as well. */
+  constructor(signal: AbortSignal | undefined) {
+    this.#signal = signal;
+  }
+
+  /** Returns a signal for the transfers. */
+  signal(): AbortSignal {
+    const own = this.#failed.signal;
+    return this.#signal === undefined ? own : AbortSignal.any([own, this.#signal]);
+  }
+
+  /** Notes the failure of one. */
+  fail(error: unknown): void {
+    this.#failure ??= { error };
+    this.#failed.abort(error);
+  }
+
+  /** Throws the first failure. */
+  check(): void {
+    if (this.#failure !== undefined) throw this.#failure.error;
+  }
+}

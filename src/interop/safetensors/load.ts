@@ -15,7 +15,7 @@ import { takeAfterCollection } from "../../memory/out_of_memory.ts";
 import type { CudaStream } from "../../order/stream.ts";
 import { streamOn } from "../../order/stream_choice.ts";
 import { uploadFrom } from "../../transfer/file_transfer.ts";
-import { inParallel } from "../../transfer/in_parallel.ts";
+import { CommonEnd, inParallel } from "../../transfer/in_parallel.ts";
 import type { TransferOptions } from "../../transfer/pending_transfer.ts";
 import { ProgressTotal } from "../../transfer/progress_total.ts";
 import { TRANSFER_KINDS } from "../../transfer/transfer_choice.ts";
@@ -95,9 +95,8 @@ async function readBlocks(
   const { blocks, stream, signal } = options;
   const totalBytes = shards.reduce((sum, { layout }) => sum + bytesToRead(layout), 0);
   const progress = new ProgressTotal(totalBytes, options.onProgress);
-  const failed = new AbortController();
-  const signals = signal === undefined ? [failed.signal] : [failed.signal, signal];
-  const ended = AbortSignal.any(signals);
+  const end = new CommonEnd(signal);
+  const ended = end.signal();
   const reads = shards.flatMap(({ file, dataOffset, layout }, i) =>
     layout.runs.map((run) => ({ file, dataOffset, run, block: blocks[i] }))
   );
@@ -118,7 +117,7 @@ async function readBlocks(
           signal: ended,
         });
       } catch (error) {
-        failed.abort(error);
+        end.fail(error);
         throw error;
       }
     },
