@@ -36,7 +36,7 @@ export class FileContents {
   /**
    * Names a part of a file, which may not be there yet.
    *
-   * @throws TypeError for what is no path.
+   * @throws TypeError for a value that is not a path.
    */
   constructor(file: FilePath, fileOffset = 0) {
     this.path = pathOf(file);

@@ -206,7 +206,7 @@ export interface LazyBufferRequest<D extends DType> extends DeviceBufferRequest<
 /**
  * Creates a buffer without allocating its memory, or looking at its file.
  *
- * @throws TypeError for what is no path, and for an offset without a file.
+ * @throws TypeError for a value that is not a path, and for an offset without a file.
  */
 export function planLazyBuffer<D extends DType>(request: LazyBufferRequest<D>): LazyBuffer<D> {
   const { dtype, resource, stream, file, fileOffset } = request;

@@ -65,7 +65,7 @@ export function resolveStep(index: number, size: number): number | undefined {
   return step >= 0 && step < size ? step : undefined;
 }
 
-/** The indices along an axis in words, for the error about one that is none of them. */
+/** The indices along an axis in words, for the error about another one. */
 export function expectedSteps(size: number): string {
   return size === 0 ? "there is none" : `expected a whole number from ${-size} to ${size - 1}`;
 }

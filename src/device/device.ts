@@ -639,8 +639,8 @@ export class CudaDevice implements DeviceAllocator, Disposable {
    *
    * @param pointer The struct's address, or what `toDLPack()` gave.
    *
-   * @throws TypeError for what is no such struct, memory that the driver does not know, as ordinary
-   *   host memory, and element types that buffers lack, such as 8-bit floats.
+   * @throws TypeError for an address without such a struct, memory that the driver does not know, as
+   *   ordinary host memory, and element types that buffers lack, such as 8-bit floats.
    * @throws RangeError when the array leaves its memory, or is not contiguous.
    */
   fromDLPack<D extends DType = DType>(
@@ -785,7 +785,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
    * Fortran order come in C order, put right by the GPU; big-endian ones are turned around by the host.
    * Needs `--allow-read`; `loadNpz()` of `vramkit/numpy` loads archives.
    *
-   * @throws NumpyError for what is no such file, was cut off, or holds objects, texts and the like.
+   * @throws NumpyError when it is not such a file, was cut off, or holds objects, texts and the like.
    *
    * @example
    * ```ts
@@ -852,7 +852,8 @@ export class CudaDevice implements DeviceAllocator, Disposable {
    * or of a fat binary, or the path of such a file, which needs `--allow-read`. A list of those, and of
    * object files for CUDA, is linked to one module: what one declares `extern` another has.
    *
-   * @throws TypeError for what is no such code, was cut off, or lacks something that it declares.
+   * @throws TypeError for a value that is not such code, and code that was cut off or lacks what it
+   *   declares.
    * @throws CudaError when the code is for another kind of GPU, or for a newer driver.
    */
   async loadModule(

@@ -63,7 +63,7 @@ export interface ForeignTensor {
 /**
  * Reads a struct; nothing of it is used up.
  *
- * @throws TypeError for what is no struct, for other versions, devices and element types.
+ * @throws TypeError when it is not such a struct, or one of another version, device or element type.
  * @throws RangeError for an array that no memory can hold.
  */
 export function readTensor(address: bigint, { versioned }: { versioned: boolean }): ForeignTensor {

@@ -10,7 +10,7 @@ export interface DeferredWork {
   isDue(): boolean;
   /** Blocks until the GPU has passed the point. */
   wait(): void;
-  /** Makes a stream's later work come after the point; left out where it is none of the GPU's. */
+  /** Makes a stream's later work come after the point; left out where the point is not one of the GPU's. */
   hold?(streamHandle: bigint): void;
   /** Does the work; never throws. */
   run(): void;

@@ -247,7 +247,7 @@ function afterWork(
       fences.push(Fence.behind(context, handle));
     }
   } catch {
-    // Without the driver's mark the host waits; what that reports is told to who waits for the work.
+    // Without the driver's mark the host waits; a failure is told to whoever waits for the work.
     for (const context of contexts) tryRelease(driver, "a group", () => context.waitForAll());
   }
   const isDue = () => fences.every((fence) => fence.isPassed);
@@ -286,7 +286,7 @@ export function inGroup(
   return { failure, isInProgress: failure === undefined && ended === ncclResult.ncclInProgress };
 }
 
-/** Whether a status is one of failure: work that goes on is none. */
+/** Whether a status tells of a failure; work that goes on has not failed. */
 export function isFailure(status: number): boolean {
   return status !== ncclResult.ncclSuccess && status !== ncclResult.ncclInProgress;
 }

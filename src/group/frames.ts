@@ -90,7 +90,7 @@ export class FrameConnection {
     return this.#sending;
   }
 
-  /** Reads the next message; undefined at the end of the connection, and for what is no message. */
+  /** Reads the next message; undefined at the end of the connection, and for other bytes. */
   async next(): Promise<Frame | undefined> {
     try {
       const prefix = await this.#read(PREFIX_BYTES);

@@ -148,7 +148,7 @@ export class Reception {
     }
   }
 
-  /** Checks what a process says; undefined when that is nothing of ours. */
+  /** Checks the words of a process; undefined when they are not those of this handshake. */
   async #judge(
     head: Readonly<Record<string, unknown>>,
     own: string,

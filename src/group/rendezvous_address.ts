@@ -46,7 +46,7 @@ export function formatPlace(place: MeetingPlace): string {
 /**
  * Reads where to meet.
  *
- * @throws TypeError for what is no address, and for a missing rank, size or token.
+ * @throws TypeError for a text that is not an address, and for a missing rank, size or token.
  * @throws RangeError for a rank, a size or a port that cannot be.
  */
 export function readAppointment(options: AppointmentOptions): Appointment {

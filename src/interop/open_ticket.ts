@@ -53,7 +53,8 @@ const DEVICE_ONLY = { isDeviceAccessible: true, isHostAccessible: false };
 /**
  * Opens a ticket.
  *
- * @throws TicketError when it is none, of another device, of this process, or nothing is there.
+ * @throws TicketError when it is not a ticket, is one of another device or of this process, or nothing is
+ *   there.
  */
 export async function openTicket(
   context: Context,

@@ -33,7 +33,7 @@ interface ReadCode {
 /**
  * Loads a module, of one piece of code or of several that are linked.
  *
- * @throws TypeError for what is no code, was cut off, or does not fit together.
+ * @throws TypeError for a value that is not code, code that was cut off, and pieces that do not fit.
  */
 export async function loadModule(
   context: Context,

@@ -65,7 +65,7 @@ export function accessOf(memory: KernelMemory): Access {
  * Says that a kernel only reads a buffer: launches on two streams that read the same buffer run at
  * the same time.
  *
- * @throws TypeError for what is no memory of the GPU's.
+ * @throws TypeError for a value that is not memory of the GPU.
  */
 export function readOnly(memory: KernelMemory): KernelMemory {
   if (isKernelMemory(memory)) return new ReadOnlyMemory(memory);

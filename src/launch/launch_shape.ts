@@ -48,7 +48,7 @@ const MOST = { grid: [2 ** 31 - 1, 65535, 65535], block: [1024, 1024, 64] } as c
 /**
  * Checks the shape of a launch.
  *
- * @throws TypeError for what is no size.
+ * @throws TypeError for a value that is not a size.
  * @throws RangeError for sizes that no device has.
  */
 export function shapeOf(options: LaunchShapeOptions, kernel: string): LaunchShape {

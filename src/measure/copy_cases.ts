@@ -162,7 +162,7 @@ interface Load {
   readonly copy: (count: number) => void;
 }
 
-/** Makes what loads the other direction of a case. */
+/** Makes the copies that load the other direction of a case. */
 function loadOf({ from, to }: Pick<Ends, "from" | "to">, fields: CaseFields): Load {
   const { byteLength, memory: { device: { context } }, resources } = fields;
   const stream = resources.use(createStream(context));

@@ -427,7 +427,7 @@ export class Allocation implements LedgerEntry, Owner {
     try {
       this.usage.finishOn(stream);
     } catch {
-      // Without the driver's order the host waits; what that reports is told to who waits for the work.
+      // Without the driver's order the host waits; a failure is told to whoever waits for the work.
       tryRelease(this.context.driver, nameOf(this), () => this.context.waitForAll());
     }
     return stream;

@@ -19,7 +19,7 @@ export interface LimitingOptions {
 
 const LIMITING_OPTIONS = new OptionSet<LimitingOptions>({ limitSize: SIZE });
 
-/** Refuses what would take more than a limit from the upstream; sizes count in multiples of 256. */
+/** Refuses allocations that would take more than a limit from the upstream, in multiples of 256 bytes. */
 export class LimitingResourceAdaptor extends ResourceAdaptor {
   /** Most bytes in use at once. */
   readonly limitBytes: number;

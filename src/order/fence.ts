@@ -51,8 +51,8 @@ export class Fence {
   }
 
   /**
-   * Whether the GPU has passed the fence, for who writes what the work before it uses: throws when
-   * the GPU can neither be asked nor waited for.
+   * Whether the GPU has passed the fence, for a caller that writes what the work before it uses: throws
+   * when the GPU can neither be asked nor waited for.
    */
   get isSurelyPassed(): boolean {
     const status = this.#context.driver.status("cuEventQuery", this.#handle);

@@ -150,8 +150,8 @@ export class CudaStream implements Disposable {
    * device stays current on the thread while they are used.
    *
    * @param source The handle, or the object; it is not checked whether the stream still exists.
-   * @throws TypeError for what is no handle, and for 0, which stands for 1 or 2 by the way in which a
-   *   library was compiled.
+   * @throws TypeError for a value that is not a handle, and for 0, which stands for 1 or 2 by the way in
+   *   which a library was compiled.
    *
    * @example
    * ```ts
@@ -521,7 +521,7 @@ export function foreignStream(context: Context, fields: ForeignStreamFields): Cu
   return defaultStreamOf(context);
 }
 
-/** Returns the handle of another library's stream, and refuses what is none. */
+/** Returns the handle of another library's stream, once it can be one. */
 export function foreignHandle(source: unknown): bigint {
   const handle = typeof source === "bigint" ? source : handleOf(source);
   if (handle > 0n && handle < 2n ** 64n) return handle;

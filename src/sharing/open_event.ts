@@ -20,7 +20,8 @@ export const OPEN_EVENT_OPTIONS: OptionSet<OpenEventOptions> = new OptionSet({ l
 /**
  * Opens the event of a ticket (cuIpcOpenEventHandle).
  *
- * @throws TicketError when it is none, of another device, of this process, or nothing is there.
+ * @throws TicketError when it is not a ticket, is one of another device or of this process, or nothing is
+ *   there.
  */
 export function openEvent(
   context: Context,

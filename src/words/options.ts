@@ -56,8 +56,8 @@ export const RECORD: OptionKind = { expected: "an object", accepts: isRecord };
 export const LIST: OptionKind = { expected: "a list", accepts: Array.isArray };
 
 /**
- * A function to call. A class is none, because it can only be constructed, and neither is a generator
- * function, because calling it runs nothing.
+ * A function to call. A class does not count, because it can only be constructed, and neither does a
+ * generator function, because calling it runs nothing.
  */
 export const CALLBACK: OptionKind = {
   expected: "a function",

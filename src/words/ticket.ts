@@ -91,7 +91,7 @@ export interface PoolTicket extends MemoryTicket {
   readonly key: string;
 }
 
-/** Creates the error for a ticket that is none. */
+/** Creates the error for a text that is not a ticket. */
 export function malformed(state: string): TicketError {
   return new TicketError("malformed", `Cannot read the ticket: ${state}`);
 }
@@ -159,7 +159,7 @@ class Fields {
   }
 }
 
-/** Checks what a ticket is before anything else of it is read. */
+/** Checks the kind of a ticket before anything else of it is read. */
 function fieldsOf(given: unknown, kinds: readonly string[]): Fields {
   const record = typeof given === "string" ? parse(given) : given;
   if (!isRecord(record)) {

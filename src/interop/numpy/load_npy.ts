@@ -45,7 +45,7 @@ const PIECE_BYTES = 8 << 20;
 /**
  * Loads an array into new device memory, in C order.
  *
- * @throws NumpyError for what is no such file, was cut off, or holds elements without a type here.
+ * @throws NumpyError when it is not such a file, was cut off, or holds elements without a type here.
  */
 export async function loadNpy(
   path: FilePath,

@@ -119,7 +119,7 @@ export class NpzArrays implements Disposable, Iterable<[name: string, array: Dev
  * Loads all arrays of an archive into device memory, each into a block of its own; when one cannot be
  * loaded, none is. Checksums are verified. Needs `--allow-read`.
  *
- * @throws NumpyError for what is no such archive, was damaged, or holds elements without a type here.
+ * @throws NumpyError when it is not such an archive, was damaged, or holds elements without a type here.
  */
 export async function loadNpz(
   path: FilePath,
