@@ -783,7 +783,7 @@ export abstract class GpuBuffer<D extends DType = DType>
    */
   async equals(other: GpuBuffer<D>, options: StreamChoice = {}): Promise<boolean> {
     STREAM_CHOICE.read(options, "equals");
-    this.#checkOther(other, "compare");
+    this.#requireComparable(other);
     if (other.shape.join() !== this.shape.join()) return false;
     return await this.firstDifference(other, options) === undefined;
   }
@@ -800,7 +800,7 @@ export abstract class GpuBuffer<D extends DType = DType>
     options: StreamChoice = {},
   ): Promise<number | undefined> {
     STREAM_CHOICE.read(options, "firstDifference");
-    this.#checkOther(other, "compare");
+    this.#requireComparable(other);
     if (other.length !== this.length) {
       throw new RangeError(`Cannot compare ${this} with ${other}: their lengths differ`);
     }
@@ -980,22 +980,22 @@ export abstract class GpuBuffer<D extends DType = DType>
     this.#byteLength = this.#length * elementBytes(this.dtype);
   }
 
-  #checkOther(other: GpuBuffer<D>, verb: string): void {
+  #requireComparable(other: GpuBuffer<D>): void {
     this.#requireUsable();
     if (!(other instanceof GpuBuffer)) {
       throw new TypeError(
-        `Cannot ${verb} ${this} with ${describeValue(other)}: expected a buffer; upload() arrays`,
+        `Cannot compare ${this} with ${describeValue(other)}: expected a buffer; upload() arrays`,
       );
     }
     if (other.disposed) throw new DisposedError(other.toString());
     if (!reaches(this.context, other.#allocation)) {
       throw new TypeError(
-        `Cannot ${verb} ${this} with ${other}: one is on device ${this.deviceOrdinal}, the other on ` +
+        `Cannot compare ${this} with ${other}: one is on device ${this.deviceOrdinal}, the other on ` +
           `${other.deviceOrdinal}; copy one of them first`,
       );
     }
     if (other.dtype === this.dtype) return;
-    throw new TypeError(`Cannot ${verb} ${this} with ${other}: element types differ, use as()`);
+    throw new TypeError(`Cannot compare ${this} with ${other}: element types differ, use as()`);
   }
 
   #requireUsable(): void {

@@ -271,7 +271,7 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
     options: IntoAllOptions<D>,
   ): GroupWork {
     const { into } = INTO_ALL_OPTIONS.read(options, "allToAll");
-    if (into === undefined) throw needsInto("allToAll", "a list with a buffer for each rank");
+    if (into === undefined) throw needsInto("allToAll");
     return this.#queue("allToAll", options, () => allToAll(this.#ranks, buffers, { into }));
   }
 
@@ -293,7 +293,7 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
     options: ScatterOptions<D>,
   ): GroupWork {
     const { into, root } = SCATTER_OPTIONS.read(options, "scatter");
-    if (into === undefined) throw needsInto("scatter", "a list with a buffer for each rank");
+    if (into === undefined) throw needsInto("scatter");
     return this.#queue("scatter", options, () => scatter(this.#ranks, source, { into, root }));
   }
 
@@ -746,6 +746,6 @@ export function checkTimeout(timeoutSeconds: number, call: string): void {
   );
 }
 
-function needsInto(call: string, expected: string): TypeError {
-  return new TypeError(`Cannot call ${call}(): pass { into }, ${expected}`);
+function needsInto(call: string): TypeError {
+  return new TypeError(`Cannot call ${call}(): pass { into }, a list with a buffer for each rank`);
 }
