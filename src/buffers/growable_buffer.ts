@@ -2,10 +2,9 @@
 // valid.
 
 import type { MemorySpan } from "../copies/copy.ts";
-import { take32 } from "../driver/driver.ts";
 import { type DType, elementBytes } from "../dtype.ts";
 import { Allocation } from "../memory/allocation.ts";
-import type { DeviceAccess } from "../memory/device_access.ts";
+import { canReach, type DeviceAccess } from "../memory/device_access.ts";
 import type { HostMemory } from "../memory/host_memory.ts";
 import { contextOf, type ContextOwner } from "../memory/memory_resource.ts";
 import { takeWithinLimits } from "../memory/out_of_memory.ts";
@@ -212,9 +211,7 @@ export class GrowableBuffer<D extends DType = DType> extends GpuBuffer<D> {
     this.#owned("share");
     const { context } = this;
     const other = contextOf(peer, "set the access of");
-    const { driver, deviceHandle } = context;
-    const canReach = take32(driver, "cuDeviceCanAccessPeer", other.deviceHandle, deviceHandle);
-    if (other !== context && canReach !== 1) {
+    if (other !== context && !canReach(other, context)) {
       throw new CudaUnavailableError(
         "not-supported",
         `Cannot give device ${other.ordinal} access to ${this}: it cannot reach the memory of device ` +

@@ -2,7 +2,7 @@
 
 import { CUresult } from "../../ffi/constants.ts";
 import type { Context } from "../driver/context.ts";
-import { take32 } from "../driver/driver.ts";
+import { canReach } from "../memory/device_access.ts";
 import { isRefusal } from "../words/errors.ts";
 
 /** Route of copies between two devices: directly, or through the host's memory. */
@@ -24,12 +24,11 @@ export function peerRoute(from: Context, to: Context): PeerRoute {
 }
 
 function opens(from: Context, to: Context): boolean {
-  const { driver, deviceHandle } = from;
-  if (take32(driver, "cuDeviceCanAccessPeer", deviceHandle, to.deviceHandle) !== 1) return false;
+  if (!canReach(from, to)) return false;
   const status = from.status("cuCtxEnablePeerAccess", to.handle, 0);
   if (status === CUresult.CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED) return true;
   if (isRefusal(status)) return false;
-  driver.check(status, "cuCtxEnablePeerAccess");
+  from.driver.check(status, "cuCtxEnablePeerAccess");
   return true;
 }
 

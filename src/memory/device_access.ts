@@ -3,6 +3,7 @@
 import { CUmemAccess_flags, CUmemLocationType } from "../../ffi/constants.ts";
 import { CUmemAccessDesc } from "../../ffi/structs.ts";
 import type { Context } from "../driver/context.ts";
+import { take32 } from "../driver/driver.ts";
 import { describeValue } from "../words/format.ts";
 import { oneOf } from "../words/options.ts";
 
@@ -17,6 +18,11 @@ export const ACCESS_FLAGS = {
 } as const satisfies Record<DeviceAccess, number>;
 
 const ACCESS = oneOf("none", "read", "readwrite");
+
+/** Returns whether a device can be given access to the memory of another one (cuDeviceCanAccessPeer). */
+export function canReach({ driver, deviceHandle }: Context, other: Context): boolean {
+  return take32(driver, "cuDeviceCanAccessPeer", deviceHandle, other.deviceHandle) === 1;
+}
 
 /** Names a device's memory as a place. */
 export function deviceLocation({ ordinal }: Context): { type: number; id: number } {

@@ -2,20 +2,22 @@
 // reach all of it.
 
 import type { Context } from "../driver/context.ts";
-import { take32 } from "../driver/driver.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { CudaUnavailableError } from "../words/errors.ts";
-import { type ByteSize, formatAddress, parseBytes } from "../words/format.ts";
+import { type ByteSize, parseBytes } from "../words/format.ts";
 import { OptionSet, SIZE } from "../words/options.ts";
 import { BaseMemoryResource } from "./base_memory_resource.ts";
+import { canReach } from "./device_access.ts";
 import { contextOf, type ContextOwner } from "./memory_resource.ts";
 import {
   freeAddresses,
   giveAccess,
   granularityOf,
+  hasVirtualMemory,
   mapMemory,
   reserveAddresses,
   roundUp,
+  takeRange,
   unmapMemory,
 } from "./virtual_memory.ts";
 import { freeWhenPassed } from "./when_passed.ts";
@@ -119,13 +121,7 @@ export class StripedMemoryResource extends BaseMemoryResource {
 
   /** Gives memory and addresses back once the GPU has done what `stream` has queued so far. */
   deallocate(address: bigint, _byteLength: number, stream: CudaStream): void {
-    const range = this.#ranges.get(address);
-    if (range === undefined) {
-      throw new RangeError(
-        `Cannot free ${formatAddress(address)}: this resource did not allocate it`,
-      );
-    }
-    this.#ranges.delete(address);
+    const range = takeRange(this.#ranges, address);
     const block = { kind: "virtual", byteLength: range.reservedBytes } as const;
     freeWhenPassed(stream, block, () => this.#free(address, range));
   }
@@ -168,8 +164,7 @@ function contextsOf(owners: unknown): readonly Context[] {
 }
 
 function requireVirtualMemory(context: Context): void {
-  const attribute = "CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED";
-  if (context.driver.has("cuMemCreate") && context.attribute(attribute) === 1) return;
+  if (hasVirtualMemory(context)) return;
   throw new CudaUnavailableError(
     "not-supported",
     `Cannot stripe memory over device ${context.ordinal}: the device or its driver has no virtual ` +
@@ -180,9 +175,7 @@ function requireVirtualMemory(context: Context): void {
 function requireLinks(contexts: readonly Context[]): void {
   for (const from of contexts) {
     for (const to of contexts) {
-      if (from === to) continue;
-      const { driver, deviceHandle } = from;
-      if (take32(driver, "cuDeviceCanAccessPeer", deviceHandle, to.deviceHandle) === 1) continue;
+      if (from === to || canReach(from, to)) continue;
       throw new CudaUnavailableError(
         "not-supported",
         `Cannot stripe memory over devices ${from.ordinal} and ${to.ordinal}: device ` +

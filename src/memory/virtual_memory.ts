@@ -7,8 +7,14 @@ import type { AddressRange } from "../accounting/ledger.ts";
 import type { Context } from "../driver/context.ts";
 import { take64 } from "../driver/driver.ts";
 import { tryRelease } from "../driver/release.ts";
-import { formatBytes } from "../words/format.ts";
+import { formatAddress, formatBytes } from "../words/format.ts";
 import { describeAccess, type DeviceAccess, deviceLocation } from "./device_access.ts";
+
+/** Returns whether a device and its driver have virtual memory. */
+export function hasVirtualMemory(context: Context): boolean {
+  const attribute = "CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED";
+  return context.driver.has("cuMemCreate") && context.attribute(attribute) === 1;
+}
 
 /** Returns the step of a device: sizes that it maps are multiples (cuMemGetAllocationGranularity). */
 export function granularityOf(device: Context): number {
@@ -69,6 +75,22 @@ export function unmapMemory(context: Context, { address, byteLength, what }: Nam
 export function freeAddresses(context: Context, { address, byteLength }: AddressRange): void {
   const free = () => context.giveBack("cuMemAddressFree", address, BigInt(byteLength));
   tryRelease(context.driver, `${formatBytes(byteLength)} of addresses`, free);
+}
+
+/**
+ * Takes the range at an address out of those that a resource has allocated.
+ *
+ * @throws RangeError when there is none.
+ */
+export function takeRange<R>(ranges: Map<bigint, R>, address: bigint): R {
+  const range = ranges.get(address);
+  if (range === undefined) {
+    throw new RangeError(
+      `Cannot free ${formatAddress(address)}: this resource did not allocate it`,
+    );
+  }
+  ranges.delete(address);
+  return range;
 }
 
 function memoryOn(device: Context): Uint8Array<ArrayBuffer> {

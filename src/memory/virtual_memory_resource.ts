@@ -2,10 +2,11 @@
 
 import type { CudaStream } from "../order/stream.ts";
 import { CudaUnavailableError } from "../words/errors.ts";
-import { checkSize, formatAddress } from "../words/format.ts";
+import { checkSize } from "../words/format.ts";
 import { NUMBER, OptionSet } from "../words/options.ts";
 import { BaseMemoryResource } from "./base_memory_resource.ts";
 import type { ContextOwner } from "./memory_resource.ts";
+import { hasVirtualMemory, takeRange } from "./virtual_memory.ts";
 import { VirtualRange, type VirtualRangeRequest } from "./virtual_range.ts";
 import { freeWhenPassed } from "./when_passed.ts";
 
@@ -26,8 +27,7 @@ export class VirtualMemoryResource extends BaseMemoryResource {
   constructor(owner: ContextOwner) {
     super(owner);
     const { context } = this;
-    const attribute = "CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED";
-    if (context.driver.has("cuMemCreate") && context.attribute(attribute) === 1) return;
+    if (hasVirtualMemory(context)) return;
     throw new CudaUnavailableError(
       "not-supported",
       `Cannot use virtual memory on device ${context.ordinal}: the device or its driver does not ` +
@@ -64,13 +64,7 @@ export class VirtualMemoryResource extends BaseMemoryResource {
 
   /** Gives memory and addresses back once the GPU has done what `stream` has queued so far. */
   deallocate(address: bigint, _byteLength: number, stream: CudaStream): void {
-    const range = this.#ranges.get(address);
-    if (range === undefined) {
-      throw new RangeError(
-        `Cannot free ${formatAddress(address)}: this resource did not allocate it`,
-      );
-    }
-    this.#ranges.delete(address);
+    const range = takeRange(this.#ranges, address);
     const block = { kind: "virtual", byteLength: range.mappedBytes } as const;
     freeWhenPassed(stream, block, () => range.free());
   }
