@@ -360,14 +360,14 @@ class Family implements LinkedGroup, Peers, Relatives {
   async #exchange(
     subject: string,
     value: unknown,
-    { from, options: { timeoutSeconds = DEFAULT_TIMEOUT_SECONDS, signal } }: {
+    { from, options }: {
       readonly from: readonly number[];
       readonly options: SplitOptions | ShrinkOptions;
     },
   ): Promise<ReadonlyMap<number, unknown>> {
-    const { rank, link, ranks } = this.#fields;
+    const { timeoutSeconds = DEFAULT_TIMEOUT_SECONDS, signal } = options;
     this.#send({ kind: "say", subject, value });
-    this.#hear(subject, rank, value);
+    this.#hear(subject, this.#fields.rank, value);
     const call = subject.split(" ")[0] ?? subject;
     const endsAt = performance.now() + timeoutSeconds * 1000;
     for (;;) {
@@ -377,33 +377,39 @@ class Family implements LinkedGroup, Peers, Relatives {
         this.#said.delete(subject);
         return said ?? new Map();
       }
-      const gone = missing.find((each) => link.lost.has(ranks[each] ?? -1));
-      if (gone !== undefined) {
-        throw new GroupError(`Cannot call ${call}(): ${this.nameOf(gone)} has ended`, {
-          reason: "lost",
-          call,
-          rank: gone,
-        });
-      }
-      if (signal?.aborted === true) {
-        throw new GroupError(`Cannot call ${call}(): its signal was aborted`, {
-          reason: "signal",
-          call,
-          cause: signal.reason,
-        });
-      }
       const left = endsAt - performance.now();
-      if (left <= 0) {
-        throw new GroupError(
-          `Cannot call ${call}(): ${ranksIn(missing)} did not call it in ${
-            formatCount(timeoutSeconds, "second")
-          }` +
-            this.describeSilent(),
-          { reason: "timeout", call, rank: missing[0] },
-        );
-      }
+      this.#requireHope(call, missing, { timeoutSeconds, signal, isLate: left <= 0 });
       await this.#change(left, signal);
     }
+  }
+
+  /** Checks that ranks which have not said something may still say it, and that it is waited for. */
+  #requireHope(
+    call: string,
+    missing: readonly number[],
+    { timeoutSeconds, signal, isLate }: {
+      readonly timeoutSeconds: number;
+      readonly signal: AbortSignal | undefined;
+      readonly isLate: boolean;
+    },
+  ): void {
+    const { link, ranks } = this.#fields;
+    const gone = missing.find((each) => link.lost.has(ranks[each] ?? -1));
+    if (gone !== undefined) {
+      const fields = { reason: "lost", call, rank: gone } as const;
+      throw new GroupError(`Cannot call ${call}(): ${this.nameOf(gone)} has ended`, fields);
+    }
+    if (signal?.aborted === true) {
+      const fields = { reason: "signal", call, cause: signal.reason } as const;
+      throw new GroupError(`Cannot call ${call}(): its signal was aborted`, fields);
+    }
+    if (!isLate) return;
+    const limit = formatCount(timeoutSeconds, "second");
+    throw new GroupError(
+      `Cannot call ${call}(): ${ranksIn(missing)} did not call it in ${limit}` +
+        this.describeSilent(),
+      { reason: "timeout", call, rank: missing[0] },
+    );
   }
 
   /** Resolves when another rank has said something, or the time or the program's patience is over. */

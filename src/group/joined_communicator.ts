@@ -18,6 +18,9 @@ import { GroupError } from "./group_error.ts";
 import type { Nccl, NcclFailure } from "./nccl.ts";
 import { type CallInProgress, pause } from "./queued_call.ts";
 
+/** The call that starts a rank, for errors. */
+const START = "joinGroup";
+
 /** Milliseconds that a call is looked at before it becomes pending: NCCL mostly takes less. */
 const BRIEF_MILLISECONDS = 0.5;
 
@@ -137,42 +140,40 @@ export class JoinedCommunicator implements RankCommunicators {
     },
   ): Promise<void> {
     const endsAt = performance.now() + leftSeconds * 1000;
-    const call = "joinGroup";
     for (let turn = 0;; turn++) {
       if (this.#failure !== undefined) {
         const { reason, rank, message } = this.#failure;
         await this.#aborted;
-        throw new GroupError(`Cannot start ${group}: ${message}`, {
-          reason,
-          call,
-          rank,
-          cause: this.#failure,
-        });
+        const fields = { reason, call: START, rank, cause: this.#failure };
+        throw new GroupError(`Cannot start ${group}: ${message}`, fields);
       }
       const state = this.#look();
       if (state === "done") return;
-      let error: GroupError | undefined;
-      if (state !== "in progress") {
-        error = this.nccl.error({ ...state, call: "joinGroup" }, `the start of ${group}`);
-      } else if (signal?.aborted === true) {
-        error = new GroupError(`Cannot start ${group}: its signal was aborted`, {
-          reason: "signal",
-          call,
-          cause: signal.reason,
-        });
-      } else if (performance.now() >= endsAt) {
-        error = new GroupError(
-          `Cannot start ${group}: NCCL has not found all ranks in time` +
-            this.describeLate(),
-          { reason: "timeout", call },
-        );
-      }
+      const error = state === "in progress"
+        ? this.#endOfStart(group, { signal, endsAt })
+        : this.nccl.error({ ...state, call: START }, `the start of ${group}`);
       if (error !== undefined) {
         await this.fail(error);
         throw error;
       }
       await pause(turn);
     }
+  }
+
+  /** Returns the error of a start that goes on, once its time or the program's patience is over. */
+  #endOfStart(
+    group: string,
+    { signal, endsAt }: { readonly signal: AbortSignal | undefined; readonly endsAt: number },
+  ): GroupError | undefined {
+    if (signal?.aborted === true) {
+      const fields = { reason: "signal", call: START, cause: signal.reason } as const;
+      return new GroupError(`Cannot start ${group}: its signal was aborted`, fields);
+    }
+    if (performance.now() < endsAt) return undefined;
+    return new GroupError(
+      `Cannot start ${group}: NCCL has not found all ranks in time${this.describeLate()}`,
+      { reason: "timeout", call: START },
+    );
   }
 
   get failure(): GroupError | undefined {
