@@ -58,48 +58,54 @@ export class Reception {
     this.#limit = limit;
   }
 
-  /** Waits for all ranks. */
+  /** Waits for all ranks, and tells them to start. */
   async gather(): Promise<Met> {
-    const { appointment: { place, size }, introduction, createId, signal } = this.#fields;
-    if (size > 1) {
-      const listener = await listenAt(place, this.#limit, signal);
-      const timer = setInterval(() => this.#tell(), TELL_MILLISECONDS);
-      try {
-        void this.#receive(listener);
-        while (this.#missing.length > 0) {
-          const reason = await Promise.race([this.#whole.promise, this.#limit.over]);
-          if (reason !== undefined) throw this.#failed(reason);
-          this.#whole = Promise.withResolvers(); // somebody may have gone meanwhile
-        }
-      } catch (error) {
-        this.#dismiss(error);
-        throw error;
-      } finally {
-        clearInterval(timer);
-        stopListening(listener, place);
-        for (const stranger of this.#strangers) stranger.close();
-      }
-    }
-    const seats = [...this.#seats.values()];
     try {
-      const id = createId();
-      const others = seats.map(({ member }) => member).sort((one, other) => one.rank - other.rank);
-      const members = [introduction, ...others].map(memberOf);
-      const text = JSON.stringify({ members, id: id.toHex() });
-      const proofs = await Promise.all(seats.map((seat) => {
-        const nonces = this.#nonces.get(seat) ?? [];
-        return this.#secret.prove({ side: "welcome", nonces, text });
-      }));
-      // All are told at once: what one of them says then is passed to another behind its welcome.
-      const link = new GroupLink(0, members, seats);
-      for (const [at, { connection }] of seats.entries()) {
-        connection.send({ welcome: text, proof: proofs[at] });
-      }
-      return { link, id };
+      if (this.#fields.appointment.size > 1) await this.#untilWhole();
+      return await this.#welcome();
     } catch (error) {
       this.#dismiss(error);
       throw error;
     }
+  }
+
+  /** Listens until all ranks are there. */
+  async #untilWhole(): Promise<void> {
+    const { appointment: { place }, signal } = this.#fields;
+    const listener = await listenAt(place, this.#limit, signal);
+    const timer = setInterval(() => this.#tell(), TELL_MILLISECONDS);
+    try {
+      void this.#receive(listener);
+      while (this.#missing.length > 0) {
+        const reason = await Promise.race([this.#whole.promise, this.#limit.over]);
+        if (reason !== undefined) throw this.#failed(reason);
+        this.#whole = Promise.withResolvers(); // somebody may have gone meanwhile
+      }
+    } finally {
+      clearInterval(timer);
+      stopListening(listener, place);
+      for (const stranger of this.#strangers) stranger.close();
+    }
+  }
+
+  /** Tells all ranks at once to start. */
+  async #welcome(): Promise<Met> {
+    const { introduction, createId } = this.#fields;
+    const seats = [...this.#seats.values()];
+    const id = createId();
+    const others = seats.map(({ member }) => member).sort((one, other) => one.rank - other.rank);
+    const members = [introduction, ...others].map(memberOf);
+    const text = JSON.stringify({ members, id: id.toHex() });
+    const proofs = await Promise.all(seats.map((seat) => {
+      const nonces = this.#nonces.get(seat) ?? [];
+      return this.#secret.prove({ side: "welcome", nonces, text });
+    }));
+    // At once, because what one of them says then is passed to another behind its welcome.
+    const link = new GroupLink(0, members, seats);
+    for (const [at, { connection }] of seats.entries()) {
+      connection.send({ welcome: text, proof: proofs[at] });
+    }
+    return { link, id };
   }
 
   get #missing(): number[] {
