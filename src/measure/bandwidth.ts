@@ -29,6 +29,7 @@ import {
 import { Latch } from "./latch.ts";
 import { isLatencyCase, LATENCY_CASES, measureLatencies } from "./latency_cases.ts";
 import { fillPattern, findMismatch } from "./pattern.ts";
+import { checkSampleCount, speedOf, spreadOf } from "./samples.ts";
 
 /** Options for {@link CudaDevice.bandwidth}: sizes, kinds of memory and directions to measure. */
 export interface BandwidthOptions {
@@ -202,21 +203,19 @@ class Sweep {
     const { byteLength, sampleCount } = plan;
     lane.prepare(byteLength);
     const copiesPerSample = this.#copiesFor(lane, byteLength);
-    const seconds = Array.from(
+    const seconds = spreadOf(Array.from(
       { length: sampleCount },
       () => this.#sample(lane, byteLength, copiesPerSample) / copiesPerSample,
-    ).sort((a, b) => a - b);
+    ));
     const verified = findMismatch(lane.result(byteLength), SEED) === -1;
-    const secondsPerCopy = seconds[sampleCount >> 1] ?? 0;
-    const speed = (time: number | undefined) => byteLength / (time || Infinity) / 1e9;
     return {
       direction: lane.direction,
       kind: lane.kind,
       byteLength,
-      secondsPerCopy,
-      gigabytesPerSecond: speed(secondsPerCopy),
-      minGigabytesPerSecond: speed(seconds.at(-1)),
-      maxGigabytesPerSecond: speed(seconds[0]),
+      secondsPerCopy: seconds.middle,
+      gigabytesPerSecond: speedOf(byteLength, seconds.middle),
+      minGigabytesPerSecond: speedOf(byteLength, seconds.most),
+      maxGigabytesPerSecond: speedOf(byteLength, seconds.least),
       sampleCount,
       copiesPerSample,
       verified,
@@ -318,9 +317,5 @@ function checkSweep(sizes: readonly number[], { sampleCount = 3 }: BandwidthOpti
   if (sizes.length === 0 || sizes.includes(0)) {
     throw new RangeError("Cannot measure bandwidth: sizes must be one or more, each above 0 bytes");
   }
-  if (!Number.isInteger(sampleCount) || sampleCount < 1) {
-    throw new RangeError(
-      `Cannot measure bandwidth with ${sampleCount} samples: expected at least 1`,
-    );
-  }
+  checkSampleCount(sampleCount);
 }

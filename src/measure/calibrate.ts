@@ -9,6 +9,7 @@ import type { TransferEngine } from "../transfer/engine.ts";
 import { finishMover } from "../transfer/pending_transfer.ts";
 import { RingMover } from "../transfer/ring_mover.ts";
 import { CudaUnavailableError } from "../words/errors.ts";
+import { spreadOf } from "./samples.ts";
 
 /** Times of one size, in both ways of moving it, for both directions. */
 export interface CalibrationPoint {
@@ -95,5 +96,5 @@ function medianSeconds(run: () => void): number {
     run();
     return (performance.now() - start) / 1000;
   });
-  return samples.sort((a, b) => a - b)[SAMPLE_COUNT >> 1] ?? NaN;
+  return spreadOf(samples).middle;
 }

@@ -13,6 +13,7 @@ import { nextTurn } from "../order/waiting.ts";
 import type { CaseSpeed, CopyCase } from "./bandwidth_result.ts";
 import { Latch } from "./latch.ts";
 import { fillPattern, findMismatch } from "./pattern.ts";
+import { speedOf, spreadOf } from "./samples.ts";
 
 /** Resources from which a measurement allocates its memory. */
 export interface BandwidthMemory {
@@ -141,14 +142,13 @@ function measureCase(name: CopyCase, fields: CaseFields): CaseSpeed {
     load?.stream.synchronizeSync();
     seconds.push(end.secondsSince(start) / COPY_COUNT);
   }
-  seconds.sort((a, b) => a - b);
-  const speed = (time: number | undefined) => byteLength / (time || Infinity) / 1e9;
+  const { middle, least, most } = spreadOf(seconds);
   return {
     name,
     byteLength,
-    gigabytesPerSecond: speed(seconds[sampleCount >> 1]),
-    minGigabytesPerSecond: speed(seconds.at(-1)),
-    maxGigabytesPerSecond: speed(seconds[0]),
+    gigabytesPerSecond: speedOf(byteLength, middle),
+    minGigabytesPerSecond: speedOf(byteLength, most),
+    maxGigabytesPerSecond: speedOf(byteLength, least),
     sampleCount,
     copiesPerSample: COPY_COUNT,
     verified: hasPattern(measured.to),

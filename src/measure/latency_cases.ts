@@ -10,6 +10,7 @@ import { createStream } from "../order/stream.ts";
 import { nextTurn } from "../order/waiting.ts";
 import type { CaseLatency, LatencyCase } from "./bandwidth_result.ts";
 import type { BandwidthMemory } from "./copy_cases.ts";
+import { spreadOf } from "./samples.ts";
 
 /** The names of the cases. */
 export const LATENCY_CASES: readonly LatencyCase[] = ["host_device_latency_sm"];
@@ -87,13 +88,13 @@ async function measureHost(
     seconds.push(stop.secondsSince(start) / ACCESS_COUNT);
   }
   const last = end.downloadSync(undefined, { stream })[0];
-  seconds.sort((a, b) => a - b);
+  const { middle, least, most } = spreadOf(seconds);
   return {
     name,
     byteLength: SPREAD_BYTES,
-    secondsPerAccess: seconds[sampleCount >> 1] ?? 0,
-    minSecondsPerAccess: seconds[0] ?? 0,
-    maxSecondsPerAccess: seconds.at(-1) ?? 0,
+    secondsPerAccess: middle,
+    minSecondsPerAccess: least,
+    maxSecondsPerAccess: most,
     sampleCount,
     accessCount: ACCESS_COUNT,
     verified: last === ring.ptr + BigInt((ACCESS_COUNT * STEP_BYTES) % SPREAD_BYTES),

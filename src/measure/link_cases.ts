@@ -20,6 +20,7 @@ import {
 } from "./copy_cases.ts";
 import { Latch } from "./latch.ts";
 import type { LinkCase, LinkSpeed } from "./link_bandwidth_result.ts";
+import { checkSampleCount, speedOf, type Spread, spreadOf } from "./samples.ts";
 
 /** One copy among those of a measurement. */
 interface Copy {
@@ -107,11 +108,8 @@ export const LINK_BANDWIDTH_OPTIONS: OptionSet<LinkBandwidthOptions> = new Optio
   signal: SIGNAL,
 });
 
-/** A measured field: GB/s of the middle, slowest and fastest sample, and whether all bytes were right. */
-interface Field {
-  readonly middle: number;
-  readonly slowest: number;
-  readonly fastest: number;
+/** A measured field: the spread of its samples in GB/s, and whether all bytes were right. */
+interface Field extends Spread {
   readonly verified: boolean;
 }
 
@@ -125,11 +123,7 @@ export async function measureLinks(
   if (byteLength === 0) {
     throw new RangeError("Cannot measure bandwidth: the size of a case must be above 0 bytes");
   }
-  if (!Number.isInteger(sampleCount) || sampleCount < 1) {
-    throw new RangeError(
-      `Cannot measure bandwidth with ${sampleCount} samples: expected at least 1`,
-    );
-  }
+  checkSampleCount(sampleCount);
   const speeds: LinkSpeed[] = [];
   for (const name of cases) {
     const { isSquare, run } = CASES[name];
@@ -147,14 +141,14 @@ export async function measureLinks(
       }
       fields.push(line);
     }
-    const found = speedOf(name, fields, { byteLength, sampleCount });
+    const found = linkSpeedOf(name, fields, { byteLength, sampleCount });
     speeds.push(found);
     options.onProgress?.(speeds.length, cases.length, found);
   }
   return speeds;
 }
 
-function speedOf(
+function linkSpeedOf(
   name: LinkCase,
   fields: readonly (readonly (Field | undefined)[])[],
   plan: { readonly byteLength: number; readonly sampleCount: number },
@@ -167,8 +161,8 @@ function speedOf(
     ...plan,
     matrix: fields.map((line) => line.map((field) => field?.middle ?? null)),
     gigabytesPerSecond: sum(({ middle }) => middle),
-    minGigabytesPerSecond: sum(({ slowest }) => slowest),
-    maxGigabytesPerSecond: sum(({ fastest }) => fastest),
+    minGigabytesPerSecond: sum(({ least }) => least),
+    maxGigabytesPerSecond: sum(({ most }) => most),
     copiesPerSample: COPY_COUNT,
     verified: found.every(({ verified }) => verified),
   };
@@ -194,6 +188,15 @@ interface Lane {
   readonly end: CudaEvent;
 }
 
+/** Lanes that copy at the same time; the first begins. */
+interface LaneSet {
+  readonly main: Lane;
+  readonly others: readonly Lane[];
+  readonly counts: Run["counts"];
+  /** Behind the copies of all lanes, where they count together. */
+  readonly done: CudaEvent;
+}
+
 function measureRun(
   { copies, counts }: Run,
   { memories, byteLength, sampleCount }: {
@@ -204,54 +207,50 @@ function measureRun(
 ): Field {
   using resources = new DisposableStack();
   const lanes = copies.map((copy) => laneOf(copy, { memories, byteLength, resources }));
-  const [main] = lanes;
+  const [main, ...others] = lanes;
   const memory = memories[copies[0]?.on ?? 0];
   if (main === undefined || memory === undefined) throw new RangeError("Cannot measure no copies");
   const done = resources.use(createEvent(main.stream.context));
   const latch = Latch.onStream(memory.pinned, { stream: main.stream, resources });
-  const queue = () => {
-    for (const { stream, from, to } of lanes) {
-      for (let i = 0; i < WARM_UP_COUNT && stream === main.stream; i++) {
-        to.copyFrom(from, { stream });
-      }
-    }
-    main.stream.record(main.start);
-    for (const [index, { stream, from, to, start, end }] of lanes.entries()) {
-      if (index > 0) {
-        stream.wait(main.start);
-        stream.record(start);
-      }
-      // A load lasts longer than what it loads.
-      const count = counts === "first" && index > 0 ? 2 * COPY_COUNT : COPY_COUNT;
-      for (let i = 0; i < count; i++) to.copyFrom(from, { stream });
-      stream.record(end);
-    }
-    if (counts !== "together") return;
-    for (const { end } of lanes.slice(1)) main.stream.wait(end);
-    main.stream.record(done);
-  };
-  const speeds: number[] = [];
-  for (let sample = 0; sample < sampleCount; sample++) {
-    if (latch === undefined) queue();
-    else latch.hold(main.stream, queue);
+  const set: LaneSet = { main, others, counts, done };
+  const speeds = Array.from({ length: sampleCount }, () => {
+    if (latch === undefined) queueCopies(set);
+    else latch.hold(main.stream, () => queueCopies(set));
     for (const { stream } of lanes) stream.synchronizeSync();
-    const bytes = COPY_COUNT * byteLength;
-    const speed = (seconds: number) => bytes / (seconds || Infinity) / 1e9;
-    speeds.push(
-      counts === "first"
-        ? speed(main.end.secondsSince(main.start))
-        : counts === "together"
-        ? lanes.length * speed(done.secondsSince(main.start))
-        : lanes.reduce((sum, { start, end }) => sum + speed(end.secondsSince(start)), 0),
-    );
+    return speedOfCopies(set, COPY_COUNT * byteLength);
+  });
+  return { ...spreadOf(speeds), verified: lanes.every(({ to }) => hasPattern(to)) };
+}
+
+/** Queues a sample: copies of the first lane to warm up, then those between each lane's events. */
+function queueCopies({ main, others, counts, done }: LaneSet): void {
+  for (let i = 0; i < WARM_UP_COUNT; i++) main.to.copyFrom(main.from, { stream: main.stream });
+  main.stream.record(main.start);
+  queueLane(main, COPY_COUNT);
+  for (const lane of others) {
+    lane.stream.wait(main.start);
+    lane.stream.record(lane.start);
+    queueLane(lane, counts === "first" ? 2 * COPY_COUNT : COPY_COUNT); // a load lasts longer
   }
-  speeds.sort((a, b) => a - b);
-  return {
-    middle: speeds[sampleCount >> 1] ?? 0,
-    slowest: speeds[0] ?? 0,
-    fastest: speeds.at(-1) ?? 0,
-    verified: lanes.every(({ to }) => hasPattern(to)),
-  };
+  if (counts !== "together") return;
+  for (const { end } of others) main.stream.wait(end);
+  main.stream.record(done);
+}
+
+function queueLane({ stream, from, to, end }: Lane, count: number): void {
+  for (let i = 0; i < count; i++) to.copyFrom(from, { stream });
+  stream.record(end);
+}
+
+/** Returns the speed of a sample whose lanes have copied so many bytes each. */
+function speedOfCopies({ main, others, counts, done }: LaneSet, bytes: number): number {
+  const speed = ({ start, end }: Lane) => speedOf(bytes, end.secondsSince(start));
+  if (counts === "first") return speed(main);
+  const lanes = [main, ...others];
+  if (counts === "together") {
+    return lanes.length * speedOf(bytes, done.secondsSince(main.start));
+  }
+  return lanes.reduce((sum, lane) => sum + speed(lane), 0);
 }
 
 function laneOf(

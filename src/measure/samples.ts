@@ -1,0 +1,35 @@
+// Samples of a measurement, and what is told of them.
+
+/** The middle, the least and the most of some samples. */
+export interface Spread {
+  /** The median; of an even number of samples the larger of the two in the middle. */
+  readonly middle: number;
+  /** The smallest. */
+  readonly least: number;
+  /** The largest. */
+  readonly most: number;
+}
+
+/** Returns the spread of at least one sample. */
+export function spreadOf(samples: readonly number[]): Spread {
+  const sorted = samples.toSorted((a, b) => a - b);
+  const [least = 0] = sorted;
+  return { middle: sorted[sorted.length >> 1] ?? 0, least, most: sorted.at(-1) ?? 0 };
+}
+
+/**
+ * Checks a number of samples.
+ *
+ * @throws RangeError when it is not a whole number above 0.
+ */
+export function checkSampleCount(sampleCount: number): void {
+  if (Number.isInteger(sampleCount) && sampleCount > 0) return;
+  throw new RangeError(
+    `Cannot measure bandwidth with ${sampleCount} samples: expected at least 1`,
+  );
+}
+
+/** Returns the speed of bytes that take some time, in GB/s; 0 where no time was measured. */
+export function speedOf(byteLength: number, seconds: number): number {
+  return byteLength / (seconds || Infinity) / 1e9;
+}
