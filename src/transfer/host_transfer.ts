@@ -21,7 +21,7 @@ import {
   type TransferOptions,
   type TransferPlan,
 } from "./pending_transfer.ts";
-import { movedAway } from "./ring_transfer.ts";
+import { presenceOf } from "./ring_transfer.ts";
 
 /** Cost of a call by itself, as bytes that would move meanwhile. */
 const CALL_BYTES = 64 * 2 ** 10;
@@ -252,8 +252,11 @@ function isCopied({ host }: HostTransfer, owned: OwnedHostSpan | undefined): boo
 }
 
 /** Returns the uses that a transfer makes of memory that the GPU reaches, and of arrays. */
-function usesOf(
-  { direction, span, host: { memory }, andThen }: HostTransfer,
+export function usesOf(
+  { direction, span, host: { memory }, andThen }: Pick<
+    HostTransfer,
+    "direction" | "span" | "host" | "andThen"
+  >,
   owned: OwnedHostSpan | undefined,
 ): { uses: MemoryUse[]; arrays: ArrayUse[] } {
   const uses = [{ ...span, access: accessOf(direction) }, ...andThen?.uses ?? []];
@@ -297,10 +300,7 @@ function turnWhenDue(byteLength: number): Promise<void> | undefined {
 function planOf(task: HostTransfer, owned: OwnedHostSpan | undefined): TransferPlan {
   const { direction, stream, span, host, onProgress, signal } = task;
   const { memory } = host;
-  const expectedBytes = memory.byteLength;
-  const requireThere = () => {
-    if (memory.byteLength !== expectedBytes) throw movedAway([memory]);
-  };
+  const requireThere = presenceOf(memory);
   let bytes = memory;
   return {
     ...usesOf(task, owned),

@@ -144,6 +144,14 @@ export function movedAway(arrays: readonly HostBytes[] = []): TypeError {
   );
 }
 
+/** Returns a check that an array still has the memory that it has now. */
+export function presenceOf(memory: HostBytes): () => void {
+  const { byteLength } = memory;
+  return () => {
+    if (memory.byteLength !== byteLength) throw movedAway([memory]);
+  };
+}
+
 function bytesIn(arrays: readonly HostBytes[] = []): number {
   let byteLength = 0;
   for (const array of arrays) byteLength += array.byteLength;

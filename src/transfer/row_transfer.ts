@@ -10,10 +10,10 @@ import { addressOf, type HostBytes } from "../memory/host_memory.ts";
 import type { PendingWork } from "../order/pending_work.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { engineLimits, engineOf } from "./context_engine.ts";
-import { noteTransfer, transfer } from "./host_transfer.ts";
+import { noteTransfer, transfer, usesOf } from "./host_transfer.ts";
 import { PendingTransfer, type TransferOptions } from "./pending_transfer.ts";
 import { RingMover } from "./ring_mover.ts";
-import { movedAway } from "./ring_transfer.ts";
+import { presenceOf } from "./ring_transfer.ts";
 import { bytesOfRows, cutRows, type Rows } from "./row_pieces.ts";
 
 /** Device memory, and the rows of host memory that it is filled from or fills. */
@@ -45,30 +45,20 @@ export function transferRows(task: RowTransfer): Promise<void> | undefined {
   if (byteLength === 0) return undefined;
   const { briefBytes } = engineLimits(stream.context);
   if (byteLength < briefBytes || findHost() === undefined) return throughOneArray(task);
-  const isUpload = direction === "upload";
   const action = `${direction} ordinary memory`;
   requireUnrecorded(allocation, stream, action);
-  const owned = ownedSpan(memory);
-  const arrayAccess = isUpload ? "read" : "write";
-  const expectedBytes = memory.byteLength;
-  const requireThere = () => {
-    if (memory.byteLength !== expectedBytes) throw movedAway([memory]);
-  };
+  const requireThere = presenceOf(memory);
   return new PendingTransfer({
     ...task,
+    ...usesOf({ direction, span, host: { memory } }, ownedSpan(memory)),
     action,
     byteLength,
-    uses: [
-      { ...span, access: isUpload ? "write" : "read" },
-      ...owned === undefined ? [] : [{ ...owned, access: arrayAccess } as const],
-    ],
-    arrays: owned === undefined ? [{ memory, access: arrayAccess }] : [],
     start: (entry) => {
       requireThere();
       const engine = engineOf(stream.context);
       engine.anticipate(byteLength, { canLend: false }); // rows are not lent
       noteTransfer({ direction, span, stream });
-      const isFresh = !isUpload && isUntouched(memory);
+      const isFresh = direction === "download" && isUntouched(memory);
       if (isFresh) askForHugePages(memory);
       const host = { address: addressOf(memory), bytes: memory };
       const cut = cutRows({ direction, deviceAddress: span.address, host, rows });
