@@ -1,12 +1,6 @@
 // Checks the transfer engine at every border of pieces, slots and slabs, and many transfers at once.
 
-import {
-  assertEquals,
-  assertGreater,
-  assertRejects,
-  assertStrictEquals,
-  assertThrows,
-} from "@std/assert";
+import { assertEquals, assertGreater, assertStrictEquals, assertThrows } from "@std/assert";
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import type { CudaDevice } from "../../../src/device/device.ts";
 import { engineOf } from "../../../src/transfer/context_engine.ts";
@@ -18,7 +12,6 @@ import { assertSameBytes, patternBytes } from "../../support/contents.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";
 import { TemporaryFolder } from "../../support/temporary_folder.ts";
 import { TINY_LIMITS, TinyEngine } from "../../support/tiny_engine.ts";
-import { captureWarnings } from "../../support/warnings.ts";
 import { withDevice } from "../../support/with_device.ts";
 
 /** Half of what has to be asked for before any transfer goes through the ring. */
@@ -139,40 +132,6 @@ Deno.test("TransferEngine.dispose() gives the ring's memory back", () =>
     assertEquals(cachedBytes(gpu), 0);
   }));
 
-Deno.test("PinnedRing.trim() gives idle slots back, and the next transfer takes them again", () =>
-  withDevice(async (gpu) => {
-    using engine = new TinyEngine(gpu);
-    using buffer = gpu.alloc("uint8", 50_000);
-    await engine.upload(buffer, patternBytes(50_000));
-    for (const cache of gpu.context.ledger.caches) cache.trim();
-    assertEquals(cachedBytes(gpu), 0);
-    assertSameBytes(await engine.download(buffer), patternBytes(50_000));
-    assertGreater(cachedBytes(gpu), 0);
-  }));
-
-Deno.test("PinnedRing.trim() leaves slots that are in use", () =>
-  withDevice(async (gpu) => {
-    using engine = new TinyEngine(gpu);
-    using buffer = gpu.alloc("uint8", 500_000);
-    const uploading = engine.upload(buffer, patternBytes(500_000));
-    for (const cache of gpu.context.ledger.caches) cache.trim();
-    await uploading;
-    assertSameBytes(buffer.downloadSync(), patternBytes(500_000));
-  }));
-
-Deno.test("PinnedRing makes do with the slots it has when the host gives no more", () => {
-  const { driver, setFault } = faultyDriver(simulateDriver());
-  return withDevice(async (gpu) => {
-    using engine = new TinyEngine(gpu);
-    using buffer = gpu.alloc("uint8", 50_000);
-    setFault({ name: "cuMemHostAlloc", after: 1 });
-    await engine.upload(buffer, patternBytes(50_000));
-    assertEquals(cachedBytes(gpu), TINY_LIMITS.slotBytes * TINY_LIMITS.slabSlots);
-    setFault(undefined);
-    assertSameBytes(buffer.downloadSync(), patternBytes(50_000));
-  }, { driver });
-});
-
 Deno.test("TransferEngine.fillRing() allocates the ring, once, and no more than there is by default", () =>
   withDevice((gpu) => {
     for (const [slotCount, expected] of [[4, 4], [32, 32], [100, 32]] as const) {
@@ -273,48 +232,3 @@ Deno.test("engineOf() is one for a context", () =>
 function cachedBytes(gpu: CudaDevice): number {
   return gpu.context.ledger.cachedBytes("host");
 }
-
-Deno.test("PinnedRing gives back the rest when one slab fails, and uses none of them again", () => {
-  const { driver, setFault } = faultyDriver(simulateDriver());
-  return withDevice(async (gpu) => {
-    using engine = new TinyEngine(gpu);
-    using buffer = gpu.alloc("uint8", 50_000);
-    await engine.upload(buffer, patternBytes(50_000));
-    const [ring] = [...gpu.context.ledger.caches].filter(({ name }) => name === "transfer ring");
-    assertGreater(ring?.byteLength ?? 0, TINY_LIMITS.slotBytes * TINY_LIMITS.slabSlots);
-    setFault({ name: "cuMemFreeHost" });
-    assertEquals(captureWarnings(() => ring?.trim()).length, 2);
-    setFault(undefined);
-    assertEquals(ring?.byteLength, 0);
-    await engine.upload(buffer, patternBytes(50_000, 3));
-    assertSameBytes(buffer.downloadSync(), patternBytes(50_000, 3));
-    assertEquals(captureWarnings(() => ring?.trim()), []);
-  }, { driver });
-});
-
-Deno.test("PinnedRing grows again after the host had no more for one transfer", () => {
-  const { driver, setFault } = faultyDriver(simulateDriver());
-  return withDevice(async (gpu) => {
-    using engine = new TinyEngine(gpu);
-    using buffer = gpu.alloc("uint8", 50_000);
-    setFault({ name: "cuMemHostAlloc", after: 1 });
-    await engine.upload(buffer, patternBytes(50_000));
-    const fewBytes = cachedBytes(gpu);
-    setFault(undefined);
-    await engine.upload(buffer, patternBytes(50_000));
-    assertGreater(cachedBytes(gpu), fewBytes);
-  }, { driver });
-});
-
-Deno.test("PinnedRing gives a slab back whose fences cannot be made", () => {
-  const { driver, setFault } = faultyDriver(simulateDriver());
-  return withDevice(async (gpu) => {
-    using engine = new TinyEngine(gpu);
-    using buffer = gpu.alloc("uint8", 50_000);
-    setFault({ name: "cuEventCreate", after: 1 });
-    await assertRejects(() => engine.upload(buffer, patternBytes(50_000)), CudaError);
-    setFault(undefined);
-    assertEquals(cachedBytes(gpu), 0);
-    await engine.upload(buffer, patternBytes(50_000));
-  }, { driver });
-});

@@ -1,0 +1,113 @@
+// The page-locked slots of transfers: how they come, how they go, and what is left where the driver fails.
+
+import { assertEquals, assertGreater, assertRejects } from "@std/assert";
+import { simulateDriver } from "../../../ffi/simulated/driver.ts";
+import type { CudaDevice } from "../../../src/device/device.ts";
+import { PinnedRing, type Slot } from "../../../src/transfer/pinned_ring.ts";
+import { DEFAULT_LIMITS } from "../../../src/transfer/tuning.ts";
+import { CudaError } from "../../../src/words/errors.ts";
+import { assertSameBytes, patternBytes } from "../../support/contents.ts";
+import { faultyDriver } from "../../support/faulty_driver.ts";
+import { TINY_LIMITS, TinyEngine } from "../../support/tiny_engine.ts";
+import { captureWarnings } from "../../support/warnings.ts";
+import { withDevice } from "../../support/with_device.ts";
+
+Deno.test("PinnedRing that is larger than the default one grows by as much as that has", () =>
+  withDevice(({ context }) => {
+    const { slotBytes } = TINY_LIMITS;
+    const ring = new PinnedRing(context, { ...DEFAULT_LIMITS, slotBytes, slotCount: 100 });
+    const sizes = new Set<number>();
+    const slots: Slot[] = [];
+    for (let slot = ring.take(); slot !== undefined; slot = ring.take()) {
+      slots.push(slot);
+      sizes.add(ring.byteLength / slotBytes);
+    }
+    assertEquals([...sizes], [2, 10, 42, 74, 100]);
+    assertEquals(new Set(slots.map(({ address }) => address)).size, 100);
+    for (const slot of slots) ring.put(slot);
+    ring.trim();
+    assertEquals(ring.byteLength, 0);
+  }));
+
+Deno.test("PinnedRing.trim() gives idle slots back, and the next transfer takes them again", () =>
+  withDevice(async (gpu) => {
+    using engine = new TinyEngine(gpu);
+    using buffer = gpu.alloc("uint8", 50_000);
+    await engine.upload(buffer, patternBytes(50_000));
+    for (const cache of gpu.context.ledger.caches) cache.trim();
+    assertEquals(cachedBytes(gpu), 0);
+    assertSameBytes(await engine.download(buffer), patternBytes(50_000));
+    assertGreater(cachedBytes(gpu), 0);
+  }));
+
+Deno.test("PinnedRing.trim() leaves slots that are in use", () =>
+  withDevice(async (gpu) => {
+    using engine = new TinyEngine(gpu);
+    using buffer = gpu.alloc("uint8", 500_000);
+    const uploading = engine.upload(buffer, patternBytes(500_000));
+    for (const cache of gpu.context.ledger.caches) cache.trim();
+    await uploading;
+    assertSameBytes(buffer.downloadSync(), patternBytes(500_000));
+  }));
+
+Deno.test("PinnedRing makes do with the slots it has when the host gives no more", () => {
+  const { driver, setFault } = faultyDriver(simulateDriver());
+  return withDevice(async (gpu) => {
+    using engine = new TinyEngine(gpu);
+    using buffer = gpu.alloc("uint8", 50_000);
+    setFault({ name: "cuMemHostAlloc", after: 1 });
+    await engine.upload(buffer, patternBytes(50_000));
+    assertEquals(cachedBytes(gpu), TINY_LIMITS.slotBytes * TINY_LIMITS.slabSlots);
+    setFault(undefined);
+    assertSameBytes(buffer.downloadSync(), patternBytes(50_000));
+  }, { driver });
+});
+
+Deno.test("PinnedRing gives back the rest when one slab fails, and uses none of them again", () => {
+  const { driver, setFault } = faultyDriver(simulateDriver());
+  return withDevice(async (gpu) => {
+    using engine = new TinyEngine(gpu);
+    using buffer = gpu.alloc("uint8", 50_000);
+    await engine.upload(buffer, patternBytes(50_000));
+    const [ring] = [...gpu.context.ledger.caches].filter(({ name }) => name === "transfer ring");
+    assertGreater(ring?.byteLength ?? 0, TINY_LIMITS.slotBytes * TINY_LIMITS.slabSlots);
+    setFault({ name: "cuMemFreeHost" });
+    assertEquals(captureWarnings(() => ring?.trim()).length, 2);
+    setFault(undefined);
+    assertEquals(ring?.byteLength, 0);
+    await engine.upload(buffer, patternBytes(50_000, 3));
+    assertSameBytes(buffer.downloadSync(), patternBytes(50_000, 3));
+    assertEquals(captureWarnings(() => ring?.trim()), []);
+  }, { driver });
+});
+
+Deno.test("PinnedRing grows again after the host had no more for one transfer", () => {
+  const { driver, setFault } = faultyDriver(simulateDriver());
+  return withDevice(async (gpu) => {
+    using engine = new TinyEngine(gpu);
+    using buffer = gpu.alloc("uint8", 50_000);
+    setFault({ name: "cuMemHostAlloc", after: 1 });
+    await engine.upload(buffer, patternBytes(50_000));
+    const fewBytes = cachedBytes(gpu);
+    setFault(undefined);
+    await engine.upload(buffer, patternBytes(50_000));
+    assertGreater(cachedBytes(gpu), fewBytes);
+  }, { driver });
+});
+
+Deno.test("PinnedRing gives a slab back whose fences cannot be made", () => {
+  const { driver, setFault } = faultyDriver(simulateDriver());
+  return withDevice(async (gpu) => {
+    using engine = new TinyEngine(gpu);
+    using buffer = gpu.alloc("uint8", 50_000);
+    setFault({ name: "cuEventCreate", after: 1 });
+    await assertRejects(() => engine.upload(buffer, patternBytes(50_000)), CudaError);
+    setFault(undefined);
+    assertEquals(cachedBytes(gpu), 0);
+    await engine.upload(buffer, patternBytes(50_000));
+  }, { driver });
+});
+
+function cachedBytes(gpu: CudaDevice): number {
+  return gpu.context.ledger.cachedBytes("host");
+}
