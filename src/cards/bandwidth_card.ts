@@ -13,8 +13,11 @@ import type {
   MeasuredDevice,
 } from "../measure/link_bandwidth_result.ts";
 import { formatBytes, formatCount, formatSeconds, formatSpeed } from "../words/format.ts";
-import type { Card, CardPart } from "./card.ts";
+import { type Card, type CardPart, MODELLED } from "./card.ts";
 import { cardText } from "./card_text.ts";
+
+/** What the numbers are. */
+const UNIT = "bandwidth in GB/s (1 GB = 10^9 bytes)";
 
 const SHORT_DIRECTION = {
   "host-to-device": "H2D",
@@ -51,9 +54,7 @@ export function bandwidthCard(result: BandwidthResult): Card {
   return {
     title: result.provenance.device,
     kind: "",
-    summary: `bandwidth in GB/s (1 GB = 10^9 bytes), ${busWords(result)}${
-      result.provenance.isModelled ? ", modelled: no hardware was measured" : ""
-    }`,
+    summary: [UNIT, busWords(result), ...modelledWords(result.provenance)].join(", "),
     parts: [...rows.length === 0 ? [] : [table], ...words, ...cases],
   };
 }
@@ -99,9 +100,7 @@ export function linksCard({ provenance, devices, cases }: LinkBandwidthResult): 
   return {
     title: `${formatCount(devices.length, "device")}, ${provenance.device}`,
     kind: "LinkBandwidthResult",
-    summary: `bandwidth in GB/s (1 GB = 10^9 bytes)${
-      provenance.isModelled ? ", modelled: no hardware was measured" : ""
-    }`,
+    summary: [UNIT, ...modelledWords(provenance)].join(", "),
     parts: [caseTable(cases, "sum"), ...cases.map((found) => matrixTable(found, devices))],
   };
 }
@@ -135,6 +134,11 @@ function speedRows({ points }: BandwidthResult): { header: string[]; rows: strin
   return { header: ["size", ...lanes.keys()], rows };
 }
 
+/** Returns the words for numbers that no hardware was measured for; none for others. */
+export function modelledWords({ isModelled }: { readonly isModelled?: boolean }): string[] {
+  return isModelled === true ? [MODELLED] : [];
+}
+
 function busWords({ busName, theoreticalGigabytesPerSecond: roof }: BandwidthResult): string {
   return roof === null ? "bus unknown" : `${busName}, at most ${formatSpeed(roof)} one way`;
 }
@@ -143,9 +147,8 @@ function busWords({ busName, theoreticalGigabytesPerSecond: roof }: BandwidthRes
 export function describeFit(fit: BandwidthFit): string {
   const { latencySeconds, gigabytesPerSecond, halfBandwidthBytes } = fit;
   return `${shortName(fit)}: ${formatSeconds(latencySeconds)} + bytes / ` +
-    `${formatSpeed(gigabytesPerSecond)}, half of it from ${
-      formatBytes(Math.round(halfBandwidthBytes))
-    }`;
+    `${formatSpeed(gigabytesPerSecond)}, half of it from ` +
+    `${formatBytes(Math.round(halfBandwidthBytes))}`;
 }
 
 function speedCell(

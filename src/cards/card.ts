@@ -5,6 +5,9 @@ import type { Align } from "../words/text_table.ts";
 /** A state that a card is marked with, in words as well as in colour. */
 export type CardState = "disposed" | "warning" | "error";
 
+/** Words for what the simulated driver measured. */
+export const MODELLED = "modelled: no hardware was measured";
+
 /** One stretch of a bar. */
 export interface BarSegment {
   /** Name of the stretch. */

@@ -51,9 +51,8 @@ export function rerunCard(groups: readonly (readonly LiveObject[])[]): Card {
     state: "warning",
     summary:
       `${formatBytes(sumOf(groups.flat()))} in ${groups.flat().length} blocks were made at ` +
-      `${
-        groups.length === 1 ? "the same place" : `${groups.length} places`
-      } of a cell that ran again`,
+      `${groups.length === 1 ? "the same place" : `${groups.length} places`} of a cell that ` +
+      `ran again`,
     parts: [
       rows(groups.flat()),
       {

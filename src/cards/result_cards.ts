@@ -4,7 +4,7 @@ import type { BufferSummary } from "../buffers/summary.ts";
 import type { OverlapTrace } from "../measure/overlap.ts";
 import type { Timing } from "../measure/timing.ts";
 import { formatBytes, formatCount, formatSeconds, formatSpeed } from "../words/format.ts";
-import type { Card } from "./card.ts";
+import { type Card, MODELLED } from "./card.ts";
 import { textOf } from "./preview.ts";
 
 const SHOWN_SPANS = 20;
@@ -19,7 +19,7 @@ export function timingCard(timing: Timing): Card {
   return {
     title: formatSeconds(gpuSeconds),
     kind: "Timing",
-    summary: isModelled ? "modelled: no hardware was measured" : "on the GPU's clock",
+    summary: isModelled ? MODELLED : "on the GPU's clock",
     parts: [{ type: "facts", facts: [["host", formatSeconds(hostSeconds)], ...copied] }],
   };
 }

@@ -3,7 +3,7 @@
 
 import type { SystemState } from "../device/system_state.ts";
 import { formatBytes } from "../words/format.ts";
-import type { BarSegment, Card, CardPart } from "./card.ts";
+import { type BarSegment, type Card, type CardPart, MODELLED } from "./card.ts";
 
 /** A fact's name and its value in words. */
 export type SystemFact = readonly [name: string, value: string];
@@ -19,7 +19,7 @@ export function systemCard(state: SystemState): Card {
     return { ...card, state: "warning", summary: unavailable, parts: [] };
   }
   const words = [
-    ...(isModelled ? ["modelled: no hardware was measured"] : []),
+    ...(isModelled ? [MODELLED] : []),
     ...(driverVersion === undefined ? [] : [`driver ${driverVersion}`]),
   ];
   return {

@@ -1,7 +1,7 @@
 // A bandwidth result in words: the plot's title, what tells two results apart, and a description.
 // The description carries every number that a reader would take from the plot.
 
-import { describeFit } from "../cards/bandwidth_card.ts";
+import { describeFit, modelledWords } from "../cards/bandwidth_card.ts";
 import type { BandwidthPoint, BandwidthResult } from "../measure/bandwidth_result.ts";
 import { formatBytes } from "../words/format.ts";
 import { type BandwidthLine, bandwidthLines, fastestPoint } from "./bandwidth_lines.ts";
@@ -32,24 +32,22 @@ export function bandwidthTitle(results: readonly BandwidthResult[]): string {
 
 /** Says where and with what a result was measured, in one line; wrong bytes are mentioned. */
 export function provenanceWords(result: BandwidthResult): string {
-  const { driver, deno, vramkit, date, isModelled = false } = result.provenance;
+  const { driver, deno, vramkit, date } = result.provenance;
   const bus = result.busName === "unknown" ? [] : [result.busName];
   const day = date.slice(0, "2026-01-01".length);
   const wrongCount = result.points.filter((point) => !point.verified).length;
   const warning = wrongCount === 0
     ? []
     : [`WRONG BYTES in ${wrongCount} of ${result.points.length} points`];
-  const modelled = isModelled ? ["modelled: no hardware was measured"] : [];
   return [
-    ...modelled,
+    ...modelledWords(result.provenance),
     ...bus,
     `CUDA ${driver}`,
     `Deno ${deno}`,
     `vramkit ${vramkit}`,
     day,
     ...warning,
-  ]
-    .join(", ");
+  ].join(", ");
 }
 
 /** Describes results line by line: slowest, fastest, share of the bus, and the fit. */
