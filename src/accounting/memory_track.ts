@@ -88,10 +88,9 @@ export class MemoryTrack implements MemoryUsage, Disposable {
    */
   toString(): string {
     const { label, currentBytes, currentCount, peakBytes, totalBytes, totalCount } = this;
-    return `${visibleText(label)}: ${formatBytes(currentBytes)} in ${
-      formatCount(currentCount, "buffer")
-    } now, ` +
-      `${formatBytes(peakBytes)} at most, ${formatBytes(totalBytes)} in ${totalCount} in all`;
+    return `${visibleText(label)}: ${formatBytes(currentBytes)} in ` +
+      `${formatCount(currentCount, "buffer")} now, ${formatBytes(peakBytes)} at most, ` +
+      `${formatBytes(totalBytes)} in ${totalCount} in all`;
   }
 
   /** Returns the text that the console shows. */

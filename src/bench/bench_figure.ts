@@ -34,9 +34,8 @@ export function benchFigure(run: BenchRun, words: string): Figure {
   const layout: Partial<Layout> = {
     ...plotFrame({
       title: `Transfers of ${devices.join(", ")}`,
-      subtitle: `${
-        run.runtime.split(" ")[0]
-      }, ${run.cpu}; averages, with the fastest and the usual`,
+      subtitle: `${run.runtime.split(" ")[0]}, ${run.cpu}; averages, with the fastest and the ` +
+        `usual`,
       plotHeight: height,
       above: LEGEND_HEIGHT,
       left: 64,

@@ -46,8 +46,7 @@ function checkedPair(copy: BufferCopy, index: number): BufferCopy {
 function checkBuffer(value: unknown, side: string, index: number): asserts value is GpuBuffer {
   if (value instanceof GpuBuffer) return;
   throw new TypeError(
-    `Cannot copy a batch: the ${side} of copy ${index} is ${
-      describeValue(value)
-    }, expected a buffer`,
+    `Cannot copy a batch: the ${side} of copy ${index} is ${describeValue(value)}, expected a ` +
+      `buffer`,
   );
 }

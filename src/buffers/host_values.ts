@@ -77,9 +77,8 @@ function flatten(
   const [size, ...inner] = shape;
   if (list.length !== size) {
     throw new RangeError(
-      `Cannot upload nested arrays: one has ${
-        formatCount(list.length, "value")
-      } where the first has ${size}`,
+      `Cannot upload nested arrays: one has ${formatCount(list.length, "value")} where the ` +
+        `first has ${size}`,
     );
   }
   for (const value of list) {

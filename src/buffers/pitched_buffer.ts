@@ -64,9 +64,8 @@ export class PitchedBuffer<D extends DType = DType> extends StridedView<D, Devic
   override toString(): string {
     const { label } = this.buffer;
     const name = label === undefined ? `#${this.id}` : visibleText(label);
-    return `PitchedBuffer(${name}, ${this.dtype}[${
-      this.shape.join(", ")
-    }] by ${this.pitchBytes} bytes)`;
+    return `PitchedBuffer(${name}, ${this.dtype}[${this.shape.join(", ")}] by ` +
+      `${this.pitchBytes} bytes)`;
   }
 }
 

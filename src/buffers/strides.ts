@@ -106,9 +106,8 @@ export function transposed(layout: StridedLayout, order?: readonly number[]): St
   requireKind(order, LIST, "transpose");
   if (order.length !== shape.length || shape.some((_, axis) => !order.includes(axis))) {
     throw new RangeError(
-      `Cannot order axes [${order.map(String).join(", ")}]: expected each of 0 to ${
-        shape.length - 1
-      } once`,
+      `Cannot order axes [${order.map(String).join(", ")}]: expected each of 0 to ` +
+        `${shape.length - 1} once`,
     );
   }
   return {

@@ -25,9 +25,8 @@ export async function runCalibrate(options: CliOptions): Promise<number> {
   console.log(
     ringFromBytes === null
       ? "The driver won at the largest size: leave transfers as they are"
-      : `CudaDevice.open(${gpu.ordinal}, { transfers: { ringFromSize: "${
-        formatBytes(ringFromBytes)
-      }" } })`,
+      : `CudaDevice.open(${gpu.ordinal}, { transfers: { ringFromSize: ` +
+        `"${formatBytes(ringFromBytes)}" } })`,
   );
   return 0;
 }

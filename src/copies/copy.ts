@@ -218,8 +218,7 @@ export function checkApart(destination: MemorySpan, source: MemorySpan): void {
   const distance = destination.address - source.address;
   if (distance >= source.byteLength || -distance >= source.byteLength) return;
   throw new RangeError(
-    `Cannot copy ${source.byteLength} bytes onto themselves, ${
-      distance < 0n ? -distance : distance
-    } bytes apart: copy a slice() instead`,
+    `Cannot copy ${source.byteLength} bytes onto themselves, ` +
+      `${distance < 0n ? -distance : distance} bytes apart: copy a slice() instead`,
   );
 }

@@ -171,9 +171,8 @@ function layoutOf(
   const count = isEmpty ? 0n : shape.reduce((product, size) => product * size, 1n);
   if (length > MOST_ELEMENTS || count > MOST_ELEMENTS) {
     throw refuse(
-      `its shape is [${shape.join(", ")}] by strides [${
-        strides.join(", ")
-      }], which no memory holds`,
+      `its shape is [${shape.join(", ")}] by strides [${strides.join(", ")}], which no memory ` +
+        `holds`,
       RangeError,
     );
   }

@@ -411,10 +411,8 @@ export class Context {
   #check({ ordersStreams = this.ordersStreams }: ContextOptions): this {
     if (ordersStreams === this.ordersStreams) return this;
     throw new TypeError(
-      `Cannot open device ${this.ordinal} with ${
-        orderName(ordersStreams)
-      } order: it is open with ` +
-        `${orderName(this.ordersStreams)} order, dispose all that was made on it first`,
+      `Cannot open device ${this.ordinal} with ${orderName(ordersStreams)} order: it is open ` +
+        `with ${orderName(this.ordersStreams)} order, dispose all that was made on it first`,
     );
   }
 

@@ -89,9 +89,8 @@ export class Driver {
     if (choice === "simulated") return Driver.#of(simulated ??= simulateDriver());
     if (choice !== "cuda" && choice !== "auto") {
       throw new TypeError(
-        `Cannot open driver ${
-          describeValue(choice)
-        }: expected "auto", "cuda", "simulated" or driver functions`,
+        `Cannot open driver ${describeValue(choice)}: expected "auto", "cuda", "simulated" or ` +
+          `driver functions`,
       );
     }
     try {

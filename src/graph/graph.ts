@@ -79,8 +79,9 @@ interface GraphFields {
 
 /**
  * A graph: recorded copies, fills, kernels and allocations that one call queues.
- * {@link CudaDevice.capture} records one. Use it for a sequence of small steps that runs many times, because a launch costs about
- * as much as one call. The graph keeps the memory that it uses until it is disposed.
+ * {@link CudaDevice.capture} records one. Use it for a sequence of small steps that runs many times,
+ * because a launch costs about as much as one call. The graph keeps the memory that it uses until it is
+ * disposed.
  *
  * @example Record once, launch twice
  * ```ts
@@ -232,9 +233,8 @@ export class CudaGraph implements Disposable {
     const state = this.#state;
     if (state.memory.made.length > 0 || recorded.memory.made.length > 0) {
       throw new TypeError(
-        `Cannot update ${this}: ${
-          state.memory.made.length > 0 ? "it" : "the recorded work"
-        } allocates memory; allocate before the capture`,
+        `Cannot update ${this}: ${state.memory.made.length > 0 ? "it" : "the recorded work"} ` +
+          `allocates memory; allocate before the capture`,
       );
     }
     const { context, nodeCount } = this;

@@ -145,13 +145,10 @@ export class GraphAllocation extends Allocation implements GraphBlock {
     const isRecorded = capturedMemory()?.usageWithin(this) !== undefined;
     return new TypeError(
       isRecorded
-        ? `Cannot ${action} ${
-          nameOf(this)
-        } here: it belongs to the graph that is being captured, ` +
-          `let the stream wait for a captured one first`
-        : `Cannot ${action} ${
-          nameOf(this)
-        }: its memory comes with its graph; launch the graph first`,
+        ? `Cannot ${action} ${nameOf(this)} here: it belongs to the graph that is being ` +
+          `captured, let the stream wait for a captured one first`
+        : `Cannot ${action} ${nameOf(this)}: its memory comes with its graph; launch the graph ` +
+          `first`,
     );
   }
 }

@@ -58,10 +58,8 @@ export function updateGraph(ready: ReadyGraph, recorded: Recording): void {
   }
   const { result, errorNode } = CUgraphExecUpdateResultInfo.decode(info);
   throw new TypeError(
-    `Cannot update ${ready}: ${
-      reasonOf(ready, recorded, { result, node: errorNode })
-    }; record the ` +
-      `same steps in the same order, or capture another graph`,
+    `Cannot update ${ready}: ${reasonOf(ready, recorded, { result, node: errorNode })}; record ` +
+      `the same steps in the same order, or capture another graph`,
   );
 }
 

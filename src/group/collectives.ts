@@ -414,10 +414,8 @@ function placesOf(ranks: Ranks, given: Buffers, call: string): readonly Placed[]
   const buffers = ranks.isSpread && given instanceof GpuBuffer ? [given] : given;
   if (!isList(buffers)) {
     throw new TypeError(
-      `Cannot call ${call}() with ${
-        describeValue(buffers)
-      }: expected a list with a buffer for each ` +
-        `of ${formatCount(size, "device")}`,
+      `Cannot call ${call}() with ${describeValue(buffers)}: expected a list with a buffer for ` +
+        `each of ${formatCount(size, "device")}`,
     );
   }
   if (buffers.length !== size) {
@@ -589,10 +587,8 @@ function partsOf(
     return { count: length / partCount, dtype: first?.buffer.dtype ?? "uint8" };
   }
   throw new RangeError(
-    `Cannot call ${call}() with ${first?.buffer}: ${
-      formatCount(length, "element")
-    } cannot be divided ` +
-      `among ${formatCount(partCount, "rank")}`,
+    `Cannot call ${call}() with ${first?.buffer}: ${formatCount(length, "element")} cannot be ` +
+      `divided among ${formatCount(partCount, "rank")}`,
   );
 }
 

@@ -478,9 +478,8 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
   /** Returns the text that the console shows. */
   [Symbol.for("Deno.customInspect")](): string {
     if (this.disposed) return `${this} disposed`;
-    return `${this} ${
-      this.failure === undefined ? `NCCL ${this.ncclVersion}` : "ended by a failure"
-    }`;
+    return `${this} ` +
+      `${this.failure === undefined ? `NCCL ${this.ncclVersion}` : "ended by a failure"}`;
   }
 
   get #ranks(): RankCommunicators {
@@ -636,10 +635,8 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
     if (streams === undefined) return contexts.map(defaultStreamOf);
     if (streams.length !== contexts.length) {
       throw new RangeError(
-        `Cannot call ${call}() with ${
-          formatCount(streams.length, "stream")
-        }: pass one for each of ` +
-          `${formatCount(contexts.length, "device")}, in their order`,
+        `Cannot call ${call}() with ${formatCount(streams.length, "stream")}: pass one for each ` +
+          `of ${formatCount(contexts.length, "device")}, in their order`,
       );
     }
     return contexts.map((context, rank) => {

@@ -121,9 +121,8 @@ export class GroupWork implements PromiseLike<void> {
       queueOf(stream).isKnownIdle ? [] : [communicators.firstRank + at]
     );
     return new GroupError(
-      `Cannot complete ${call} on ${group}: it is not done after ${
-        formatCount(timeoutSeconds, "second")
-      } on rank ` +
+      `Cannot complete ${call} on ${group}: it is not done after ` +
+        `${formatCount(timeoutSeconds, "second")} on rank ` +
         `${late.join(" and rank ")}${communicators.describeLate()}; the group was ended`,
       { reason: "timeout", call },
     );

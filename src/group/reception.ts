@@ -193,9 +193,8 @@ export class Reception {
     }
     const user = there.find(({ device }) => device === met.device);
     if (user === undefined) return undefined;
-    const words = `its GPU, ${met.device}, is that of ${
-      nameOf(user)
-    }; each rank needs one of its own`;
+    const words = `its GPU, ${met.device}, is that of ${nameOf(user)}; each rank needs one of ` +
+      `its own`;
     return { refused: "device", words };
   }
 
@@ -238,10 +237,8 @@ export class Reception {
       ? ""
       : `; refused meanwhile: ${this.#refusals.join(", ")}`;
     return new GroupError(
-      `Cannot join the group at ${formatPlace(place)}: ${
-        absent(this.#missing, size)
-      } not come in ` +
-        `${formatCount(timeoutSeconds, "second")}${refused}`,
+      `Cannot join the group at ${formatPlace(place)}: ${absent(this.#missing, size)} not come ` +
+        `in ${formatCount(timeoutSeconds, "second")}${refused}`,
       { reason: "timeout", call: CALL, rank: this.#missing[0] },
     );
   }

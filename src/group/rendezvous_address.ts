@@ -82,18 +82,15 @@ function requireToken(
   if (token === undefined && place.transport === "unix") return;
   if (token === undefined) {
     throw new TypeError(
-      `Cannot join a group at ${
-        formatPlace(place)
-      } without a token: pass { token }, a secret of all ` +
-        `ranks such as crypto.randomUUID()${isFromEnvironment ? ", or set VRAMKIT_TOKEN" : ""}`,
+      `Cannot join a group at ${formatPlace(place)} without a token: pass { token }, a secret ` +
+        `of all ranks such as ` +
+        `crypto.randomUUID()${isFromEnvironment ? ", or set VRAMKIT_TOKEN" : ""}`,
     );
   }
   if (token.length >= SHORTEST_TOKEN) return;
   throw new RangeError(
-    `Cannot join a group with a token of ${
-      formatCount(token.length, "character")
-    }: expected ${SHORTEST_TOKEN} or ` +
-      `more, such as crypto.randomUUID()`,
+    `Cannot join a group with a token of ${formatCount(token.length, "character")}: expected ` +
+      `${SHORTEST_TOKEN} or more, such as crypto.randomUUID()`,
   );
 }
 

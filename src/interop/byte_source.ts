@@ -26,10 +26,8 @@ export async function openSource(source: ByteSource): Promise<OpenedSource> {
   if (source instanceof ReadableStream) return { readable: source, byteLength: undefined };
   if (source instanceof Response) return await openResponse(source);
   throw new TypeError(
-    `Cannot stream ${
-      describeValue(source)
-    } to the GPU: expected a Response, a ReadableStream or a ` +
-      `Blob`,
+    `Cannot stream ${describeValue(source)} to the GPU: expected a Response, a ReadableStream ` +
+      `or a Blob`,
   );
 }
 

@@ -155,10 +155,8 @@ function structOf(pointer: DLPackPointer): bigint {
     return Deno.UnsafePointer.value(pointer as Deno.PointerObject);
   } catch {
     throw new TypeError(
-      `Cannot use ${
-        describeValue(given)
-      } as a DLPack struct: expected its address as a bigint or ` +
-        `a pointer, or what toDLPack() gave`,
+      `Cannot use ${describeValue(given)} as a DLPack struct: expected its address as a bigint ` +
+        `or a pointer, or what toDLPack() gave`,
     );
   }
 }

@@ -146,10 +146,8 @@ function requireUnowned(context: Context, { address, byteLength }: AddressRange)
     const isApart = entry.address >= end || entry.address + BigInt(entry.byteLength) <= address;
     if (isApart || !(entry instanceof Allocation) || !givesBack(entry)) continue;
     throw new TypeError(
-      `Cannot adopt the memory of ${
-        nameOf(entry)
-      }: that buffer is live and gives it back itself; ` +
-        `release() it first, or pass { owner } instead of a resource`,
+      `Cannot adopt the memory of ${nameOf(entry)}: that buffer is live and gives it back ` +
+        `itself; release() it first, or pass { owner } instead of a resource`,
     );
   }
 }
@@ -180,9 +178,8 @@ function layoutOf<D extends DType>(
   }
   if (address % BigInt(bytes) !== 0n) {
     throw new RangeError(
-      `Cannot use ${
-        formatAddress(address)
-      } as an address of ${dtype}: it is no multiple of ${bytes}`,
+      `Cannot use ${formatAddress(address)} as an address of ${dtype}: it is no multiple of ` +
+        `${bytes}`,
     );
   }
   if (byteLength % bytes !== 0) {

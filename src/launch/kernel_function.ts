@@ -368,8 +368,7 @@ function withPlace(
   const isOwn = error instanceof TypeError || error instanceof RangeError;
   if (!isOwn) return error;
   const words = isKernelMemory(value) ? `${value}` : describeArgument(value);
-  const message = `Cannot launch ${kernel} with ${words} as argument ${
-    index + 1
-  }: ${error.message}`;
+  const message = `Cannot launch ${kernel} with ${words} as argument ${index + 1}: ` +
+    `${error.message}`;
   return error instanceof RangeError ? new RangeError(message) : new TypeError(message);
 }

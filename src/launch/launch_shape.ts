@@ -82,10 +82,8 @@ function checkedShape(options: LaunchShapeOptions, kernel: string): LaunchShape 
   const block = sizesOf("block", options.block, kernel);
   if (!Number.isInteger(sharedBytes) || sharedBytes < 0 || sharedBytes >= 2 ** 31) {
     throw new RangeError(
-      `Cannot launch ${kernel}: option "sharedBytes" is ${
-        describeValue(sharedBytes)
-      }, expected a ` +
-        `whole number of bytes`,
+      `Cannot launch ${kernel}: option "sharedBytes" is ${describeValue(sharedBytes)}, expected ` +
+        `a whole number of bytes`,
     );
   }
   const cluster = options.cluster === undefined

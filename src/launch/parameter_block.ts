@@ -138,9 +138,9 @@ export class ParameterBlock {
     }
     if (!isChecked || kind === undefined || kind === "bytes") {
       throw new TypeError(
-        `its type is not known, write ${
-          typeof value === "number" && !Number.isInteger(value) ? "f32" : "i32"
-        }(${value}) or another of vramkit/kernels`,
+        `its type is not known, write ` +
+          `${typeof value === "number" && !Number.isInteger(value) ? "f32" : "i32"}(${value}) ` +
+          `or another of vramkit/kernels`,
       );
     }
     if (kind === "integer") return this.#setWhole(offset, byteLength, value);

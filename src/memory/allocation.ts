@@ -281,10 +281,8 @@ export class Allocation implements LedgerEntry, Owner {
     if (this.#isGivenBack && this.#holders === 0) throw new DisposedError(nameOf(this));
     if (address + BigInt(byteLength) <= this.#address + BigInt(this.#byteLength)) return;
     throw new RangeError(
-      `Cannot use ${byteLength} bytes at ${formatAddress(address)}: ${
-        nameOf(this)
-      }, to which they ` +
-        `belong, has ${formatBytes(this.#byteLength)} now`,
+      `Cannot use ${byteLength} bytes at ${formatAddress(address)}: ${nameOf(this)}, to which ` +
+        `they belong, has ${formatBytes(this.#byteLength)} now`,
     );
   }
 
@@ -296,10 +294,9 @@ export class Allocation implements LedgerEntry, Owner {
   requireUnheld(action: string): void {
     if (this.#holders === 0) return;
     throw new TypeError(
-      `Cannot ${action} ${
-        nameOf(this)
-      }: a transfer, a graph, another library or another process uses it; await the ` +
-        `transfer, dispose the graph, or have the other one let go first`,
+      `Cannot ${action} ${nameOf(this)}: a transfer, a graph, another library or another ` +
+        `process uses it; await the transfer, dispose the graph, or have the other one let go ` +
+        `first`,
     );
   }
 
@@ -408,11 +405,9 @@ export class Allocation implements LedgerEntry, Owner {
   #keepForEver(): void {
     LostMemory.of(this.context.ledger, this.kind).add(this.byteLength);
     console.warn(
-      `vramkit: ${nameOf(this)} (${
-        formatBytes(this.byteLength)
-      } of ${this.kind} memory) is lost: its ` +
-        `array was moved away (transferred, or posted to a worker) and may still be used there; copy ` +
-        `it with slice() instead`,
+      `vramkit: ${nameOf(this)} (${formatBytes(this.byteLength)} of ${this.kind} memory) is ` +
+        `lost: its array was moved away (transferred, or posted to a worker) and may still be ` +
+        `used there; copy it with slice() instead`,
     );
   }
 

@@ -11,9 +11,8 @@ import { type ByteSize, describeValue, parseBytes } from "../words/format.ts";
 export function parseLimit(limit: ByteSize, totalBytes: number): number {
   if (typeof limit !== "number" && typeof limit !== "string") {
     throw new TypeError(
-      `Cannot read limit ${
-        describeValue(limit)
-      }: expected bytes, a size such as "2 GiB" or a share such as "40%"`,
+      `Cannot read limit ${describeValue(limit)}: expected bytes, a size such as "2 GiB" or a ` +
+        `share such as "40%"`,
     );
   }
   if (typeof limit === "number" || !limit.trim().endsWith("%")) return parseBytes(limit, "limit");

@@ -68,9 +68,8 @@ export class TrackingResourceAdaptor extends ResourceAdaptor {
     if (known?.byteLength !== byteLength) {
       const size = known === undefined ? "was not allocated here" : `has ${known.byteLength} bytes`;
       console.warn(
-        `vramkit: ${
-          formatAddress(address)
-        } was given back with ${byteLength} bytes, but it ${size}`,
+        `vramkit: ${formatAddress(address)} was given back with ${byteLength} bytes, but it ` +
+          `${size}`,
       );
     }
     this.#live.delete(address);

@@ -76,9 +76,8 @@ function traceOf(rows: readonly (readonly Stretch[])[], index: number): Partial<
     y: stretches.map(({ found }) => wordsOf(found.name)),
     x: stretches.map(({ speed }) => speed),
     hovertext: stretches.map(({ name, speed, found }) =>
-      `<b>${escapeHtml(name)}</b><br>${formatSpeed(speed)}, copies of ${
-        formatBytes(found.byteLength)
-      }`
+      `<b>${escapeHtml(name)}</b><br>${formatSpeed(speed)}, copies of ` +
+      `${formatBytes(found.byteLength)}`
     ),
     hovertemplate: "%{hovertext}<extra></extra>",
     marker: {

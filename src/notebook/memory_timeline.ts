@@ -137,9 +137,8 @@ function describe(
   { device, words }: { readonly device: string; readonly words: string },
 ): string {
   const kinds = [...history.bytes].map(([kind, bytes]) =>
-    `${kind}: at most ${formatBytes(Math.max(...bytes))}, ${
-      formatBytes(bytes.at(-1) ?? 0)
-    } at the end.`
+    `${kind}: at most ${formatBytes(Math.max(...bytes))}, ${formatBytes(bytes.at(-1) ?? 0)} at ` +
+    `the end.`
   );
   return [`Memory over time on ${device}: ${words}.`, ...kinds].join("\n");
 }

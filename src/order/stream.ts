@@ -538,9 +538,7 @@ function handleOf(source: unknown): bigint {
   const isNumber = typeof handle === "bigint" || Number.isSafeInteger(handle);
   if (version === 0 && isNumber) return BigInt(handle as number | bigint);
   throw new TypeError(
-    `Cannot make a stream of ${
-      describeValue(source)
-    }: expected its handle as a bigint, or an object ` +
-      `whose __cuda_stream__() returns [0, handle]`,
+    `Cannot make a stream of ${describeValue(source)}: expected its handle as a bigint, or an ` +
+      `object whose __cuda_stream__() returns [0, handle]`,
   );
 }

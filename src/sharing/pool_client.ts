@@ -82,10 +82,8 @@ async function receive(
     if (performance.now() > end) {
       throw new TicketError(
         "unanswered",
-        `Cannot open the ticket: ${
-          processName(pid)
-        } has not answered in ${timeoutSeconds} s; its ` +
-          `event loop must turn`,
+        `Cannot open the ticket: ${processName(pid)} has not answered in ${timeoutSeconds} s; ` +
+          `its event loop must turn`,
       );
     }
     await new Promise((resolve) => setTimeout(resolve, LOOK_MILLISECONDS));

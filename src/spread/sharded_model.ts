@@ -137,9 +137,8 @@ export class ShardedModel
   /** Returns the model's name for messages: `ShardedModel(300 tensors, 2 GiB on 2 devices)`. */
   toString(): string {
     const devices = formatCount(this.deviceBytes.length, "device");
-    return `ShardedModel(${formatCount(this.size, "tensor")}, ${
-      formatBytes(this.byteLength)
-    } on ${devices})`;
+    return `ShardedModel(${formatCount(this.size, "tensor")}, ${formatBytes(this.byteLength)} ` +
+      `on ${devices})`;
   }
 
   /** Returns the text that the console shows. */

@@ -179,9 +179,8 @@ function fieldsOf(given: unknown, kinds: readonly string[]): Fields {
   if (typeof kind === "string" && kinds.includes(kind)) return fields;
   const other = kind === "event" ? "; openEvent() opens events" : "";
   throw malformed(
-    `its kind is ${describeValue(kind)}, expected ${
-      kinds.map((name) => `"${name}"`).join(" or ")
-    }${other}`,
+    `its kind is ${describeValue(kind)}, expected ` +
+      `${kinds.map((name) => `"${name}"`).join(" or ")}${other}`,
   );
 }
 

@@ -22,9 +22,8 @@ async function openWith(flags: readonly string[], options: object): Promise<stri
 }
 
 for (const flags of [[], ["--allow-ffi=/lib/x86_64-linux-gnu/libc.so.6"]]) {
-  const name = `CudaDevice.open() of the simulated driver names what ${
-    flags[0] ?? "no flag"
-  } lacks`;
+  const name = `CudaDevice.open() of the simulated driver names what ${flags[0] ?? "no flag"} ` +
+    `lacks`;
   Deno.test(name, async () => {
     const said = await openWith(flags, { driver: "simulated" });
     assertStringIncludes(said, "CudaUnavailableError permission Cannot use the simulated driver");

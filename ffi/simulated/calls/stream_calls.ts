@@ -129,9 +129,8 @@ export function streamCalls(machine: Machine): StreamCalls {
         const bytes = region.span(0, 4, "read");
         const word = new DataView(bytes.buffer, bytes.byteOffset, 4).getInt32(0, true);
         if (isMet?.(word, value | 0)) return undefined;
-        return `the word at 0x${
-          address.toString(16)
-        } is ${word} and does not fit ${value} (flags ${flags}),`;
+        return `the word at 0x${address.toString(16)} is ${word} and does not fit ${value} ` +
+          `(flags ${flags}),`;
       }
       submit(machine, queue, {
         regions: [region],

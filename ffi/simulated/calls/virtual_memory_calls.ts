@@ -185,9 +185,8 @@ function requireUnused(machine: Machine, mapping: Mapping): void {
   if (access === undefined) return;
   machine.site.fail(
     "inUse",
-    `${access.call} on ${access.moment.timeline.label} still needs the memory at ${
-      hex(mapping.address)
-    }; wait for it first`,
+    `${access.call} on ${access.moment.timeline.label} still needs the memory at ` +
+      `${hex(mapping.address)}; wait for it first`,
   );
 }
 

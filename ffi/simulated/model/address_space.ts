@@ -136,9 +136,8 @@ export class AddressSpace {
     if (mappings === undefined) {
       this.#site.fail(
         "unmapped",
-        `no memory is mapped at some of the ${byteLength} bytes at ${
-          hex(address)
-        }; call cuMemMap first`,
+        `no memory is mapped at some of the ${byteLength} bytes at ${hex(address)}; call ` +
+          `cuMemMap first`,
       );
     }
     const segments = mappings.map((mapping): Segment => {

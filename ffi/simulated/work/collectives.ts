@@ -76,9 +76,8 @@ function collectivesOf(machine: Machine, ranks: readonly (readonly RankCall[])[]
       const other = lists.find(({ length }) => length > at)?.[at];
       return fail(
         machine,
-        `rank ${rank} makes no call ${at + 1}, rank ${other?.communicator.rank} calls ${
-          describe(other)
-        }`,
+        `rank ${rank} makes no call ${at + 1}, rank ${other?.communicator.rank} calls ` +
+          `${describe(other)}`,
       );
     });
     const [first] = calls;

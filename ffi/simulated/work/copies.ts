@@ -100,9 +100,8 @@ export function requireAccess(
     const device = contexts[0]?.device.ordinal;
     machine.site.fail(
       "rights",
-      `device ${device} has no right to ${use.write ? "write" : "read"} ${owner.label} at ${
-        hex(use.region.address)
-      } on device ${use.region.device?.ordinal}`,
+      `device ${device} has no right to ${use.write ? "write" : "read"} ${owner.label} at ` +
+        `${hex(use.region.address)} on device ${use.region.device?.ordinal}`,
     );
   }
 }

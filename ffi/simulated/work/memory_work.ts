@@ -100,11 +100,9 @@ export function requireWritten(machine: Machine, use: Use): void {
       if (gap === undefined) continue;
       machine.site.fail(
         "unwritten",
-        `it reads ${extent.widthBytes * extent.rowCount} bytes at ${
-          hex(region.address + extent.start)
-        } ` +
-          `of ${part.segment.owner.label}, and nobody has written the byte at offset ${gap}; write ` +
-          `before reading`,
+        `it reads ${extent.widthBytes * extent.rowCount} bytes at ` +
+          `${hex(region.address + extent.start)} of ${part.segment.owner.label}, and nobody has ` +
+          `written the byte at offset ${gap}; write before reading`,
       );
     }
   }
@@ -154,12 +152,9 @@ function checkWatches(
   const { region, extent, write } = changed.use;
   machine.site.fail(
     "hostChanged",
-    `the host changed its ${write ? "destination" : "source"}, ${
-      endOf(extent) - extent.start
-    } bytes at ${
-      hex(region.address + extent.start)
-    }, while the work waited on ${stream.timeline.label}; ` +
-      "wait for the stream before touching them",
+    `the host changed its ${write ? "destination" : "source"}, ${endOf(extent) - extent.start} ` +
+      `bytes at ${hex(region.address + extent.start)}, while the work waited on ` +
+      `${stream.timeline.label}; wait for the stream before touching them`,
   );
 }
 
@@ -170,14 +165,10 @@ function failRace(
   const { use, segment, access, earlier } = race;
   return machine.site.fail(
     "race",
-    `race, it ${access.write ? "writes" : "reads"} ${
-      endOf(use.extent) - use.extent.start
-    } bytes at ${
-      hex(use.region.address + use.extent.start)
-    } of ${segment.owner.label} on ${access.moment.timeline.label} ` +
-      `while ${earlier.call} ${
-        earlier.write ? "writes" : "reads"
-      } them on ${earlier.moment.timeline.label}; ` +
-      "order the streams with an event, or wait",
+    `race, it ${access.write ? "writes" : "reads"} ${endOf(use.extent) - use.extent.start} ` +
+      `bytes at ${hex(use.region.address + use.extent.start)} of ${segment.owner.label} on ` +
+      `${access.moment.timeline.label} while ${earlier.call} ` +
+      `${earlier.write ? "writes" : "reads"} them on ${earlier.moment.timeline.label}; order ` +
+      `the streams with an event, or wait`,
   );
 }

@@ -28,9 +28,9 @@ export function requirePlanesApart(machine: Machine, planes: readonly Plane[]): 
   const byteCount = planes.reduce((sum, plane) => sum + plane.widthBytes * plane.rowCount, 0);
   machine.site.fail(
     "overlap",
-    `source and destination overlap, ${byteCount} bytes from ${
-      hex(planes[0]?.source.region.address ?? 0)
-    } to ${hex(planes[0]?.destination.region.address ?? 0)}`,
+    `source and destination overlap, ${byteCount} bytes from ` +
+      `${hex(planes[0]?.source.region.address ?? 0)} to ` +
+      `${hex(planes[0]?.destination.region.address ?? 0)}`,
   );
 }
 

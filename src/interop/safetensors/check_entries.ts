@@ -26,10 +26,8 @@ export function toNamedBuffers(path: string, tensors: unknown): NamedBuffer[] {
   return [...tensors].map((entry, i) => {
     if (!Array.isArray(entry)) {
       throw new TypeError(
-        `Cannot save ${path}: entry ${i} is ${
-          describeValue(entry)
-        }, expected a name and a buffer: ` +
-          `["weights", buffer]`,
+        `Cannot save ${path}: entry ${i} is ${describeValue(entry)}, expected a name and a ` +
+          `buffer: ["weights", buffer]`,
       );
     }
     const [name, value]: unknown[] = entry;

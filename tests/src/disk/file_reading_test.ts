@@ -44,9 +44,8 @@ Deno.test("FileReading.open() says what is wrong, with the path", async () => {
   assertThrows(opens(none), NotFound, `Cannot open ${none}: it does not exist`);
   assertThrows(opens(dangling), NotFound, `Cannot open ${dangling}: it is a link to none, which`);
   const escaped = folder.pathOf("a%20b");
-  const advice = `Cannot open ${escaped}: it does not exist, but ${
-    folder.pathOf("a b")
-  } is; pass a URL`;
+  const advice = `Cannot open ${escaped}: it does not exist, but ${folder.pathOf("a b")} is; ` +
+    `pass a URL`;
   assertThrows(opens(escaped), NotFound, advice);
   assertThrows(opens(folder.pathOf("a%00b")), NotFound, "it does not exist");
   assertThrows(opens(folder.path), TypeError, "it is a folder, expected a regular file");

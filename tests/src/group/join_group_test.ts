@@ -466,9 +466,8 @@ Deno.test("joinGroup() is not held up by whatever else connects", async () => {
     text('{"vramkit": 1, "nonce": "00", "introduction": "{}", "proof": "00"}'),
     text('{"vramkit": 2, "nonce": "00", "introduction": "{}", "proof": "00"}'),
     text(
-      `{"vramkit": 1, "nonce": "${"0".repeat(32)}", "introduction": "{}", "proof": "${
-        "0".repeat(64)
-      }"}`,
+      `{"vramkit": 1, "nonce": "${"0".repeat(32)}", "introduction": "{}", "proof": ` +
+        `"${"0".repeat(64)}"}`,
     ),
     text('{"kind": "lost", "rank": 0}'),
     text('{"welcome": "{}", "proof": ""}'),
@@ -559,9 +558,8 @@ Deno.test({
     const path = `${folder.path}/meeting`;
     for (const rendezvous of [`file:${path}`, `file://${path}`]) {
       // What a killed process leaves behind is in nobody's way.
-      const program = `Deno.listen({ transport: "unix", path: ${
-        JSON.stringify(path)
-      } }); Deno.kill(Deno.pid, "SIGKILL");`;
+      const program = `Deno.listen({ transport: "unix", path: ${JSON.stringify(path)} }); ` +
+        `Deno.kill(Deno.pid, "SIGKILL");`;
       await new Deno.Command(Deno.execPath(), { args: ["eval", program] }).output();
       assert(Deno.lstatSync(path).isSocket);
       let mode: number | null = 0;

@@ -166,9 +166,8 @@ Deno.test("CudaDevice.uploadFile() names what a link lacks, and what a path was 
   using gpu = openTestDevice();
   Deno.symlinkSync("none", folder.pathOf("dangling"));
   const { NotFound } = Deno.errors;
-  const dangling = `Cannot open ${
-    folder.pathOf("dangling")
-  }: it is a link to none, which does not exist`;
+  const dangling = `Cannot open ${folder.pathOf("dangling")}: it is a link to none, which does ` +
+    `not exist`;
   await assertRejects(() => gpu.uploadFile(folder.pathOf("dangling")), NotFound, dangling);
   const url = new URL(`file://${folder.path}/a%20b`);
   folder.write("a b", new Uint8Array(1));

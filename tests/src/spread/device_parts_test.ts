@@ -220,9 +220,8 @@ Deno.test("gpus.upload() refuses what does not fit before it allocates", () =>
 Deno.test("parts refuse arrays of another size or type, and say their name", () =>
   withDevices(MOST_RANKS, async (gpus, stack) => {
     const parts = stack.use(await gpus.upload(new Float32Array(24), { shape: [4, 6] }));
-    const name = `DeviceParts(float32[4, 6] along axis 0, ${MOST_RANKS} device${
-      MOST_RANKS === 1 ? "" : "s"
-    })`;
+    const name = `DeviceParts(float32[4, 6] along axis 0, ${MOST_RANKS} ` +
+      `device${MOST_RANKS === 1 ? "" : "s"})`;
     assertEquals(`${parts}`, name);
     for (const source of [new Float32Array(23), new Float64Array(24)]) {
       assertStringIncludes(

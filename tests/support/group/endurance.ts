@@ -51,10 +51,8 @@ const [first, last] = [looks[0], looks.at(-1)];
 const device = mostOf(last?.free, first?.free);
 const host = mostOf(first?.resident, last?.resident);
 console.log(
-  `${last?.count} groups of ${size} processes in ${
-    seconds.toFixed(1)
-  } s; since the first look at most ` +
-    `${device} bytes of a device and ${host} of a process`,
+  `${last?.count} groups of ${size} processes in ${seconds.toFixed(1)} s; since the first look ` +
+    `at most ${device} bytes of a device and ${host} of a process`,
 );
 if (device > MOST_DEVICE_BYTES || host > MOST_HOST_BYTES) Deno.exit(1);
 

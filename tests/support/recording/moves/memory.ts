@@ -90,9 +90,8 @@ const register: Move = (draft) => {
   const byteLength = draft.oneOf(4096, 8192);
   const start = draft.oneOf(0, 0, 4096);
   if (start + byteLength > thing.byteLength) return undefined;
-  return `cuMemHostRegister_v2 ${thing.name}+${start} ${byteLength} ${
-    draft.oneOf(0, 1, 2, 3, 4, 16)
-  }`;
+  return `cuMemHostRegister_v2 ${thing.name}+${start} ${byteLength} ` +
+    `${draft.oneOf(0, 1, 2, 3, 4, 16)}`;
 };
 
 /** An array with registered pages, as programs make it. */

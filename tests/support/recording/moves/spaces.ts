@@ -50,9 +50,8 @@ const poolAccess: Move = (draft) => {
 const reserve: Move = (draft) => {
   const byteLength = draft.chance(0.05) ? draft.oneOf(0, 1000) : draft.oneOf(2, 4) * STEP;
   const alignment = draft.chance(0.1) ? draft.oneOf(3, 4 << 20, 1000) : 0;
-  return `cuMemAddressReserve &${draft.name("r")} ${byteLength} ${alignment} 0 ${
-    draft.chance(0.03) ? 1 : 0
-  }`;
+  return `cuMemAddressReserve &${draft.name("r")} ${byteLength} ${alignment} 0 ` +
+    `${draft.chance(0.03) ? 1 : 0}`;
 };
 
 const freeAddresses: Move = (draft) => {
