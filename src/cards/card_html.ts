@@ -11,14 +11,13 @@ type Part<T extends CardPart["type"]> = Extract<CardPart, { type: T }>;
 /** Writes a card as an HTML fragment. */
 export function cardHtml(card: Card): string {
   const { title, kind, state, summary, parts } = card;
-  const mark = state === undefined ? "" : `<span style="${STYLE[state]}">${state}</span>`;
-  const what = kind === "" ? "" : `<span style="${STYLE.kind}">${escapeHtml(kind)}</span>`;
-  return `<div class="vk-card" style="${STYLE.card}" role="group" aria-label="${
-    escapeHtml(`${kind} ${title}`.trim())
-  }">
-<div><b style="${STYLE.title}">${breakable(title)}</b>
+  const mark = state === undefined ? "" : styled("span", STYLE[state], state);
+  const what = kind === "" ? "" : styled("span", STYLE.kind, escapeHtml(kind));
+  const label = escapeHtml(`${kind} ${title}`.trim());
+  return `<div class="vk-card" style="${STYLE.card}" role="group" aria-label="${label}">
+<div>${styled("b", STYLE.title, breakable(title))}
 ${what}${mark}</div>
-<div style="${STYLE.summary}">${escapeHtml(summary)}</div>
+${styled("div", STYLE.summary, escapeHtml(summary))}
 ${parts.map(partHtml).join("\n")}
 </div>`;
 }
@@ -40,105 +39,103 @@ function partHtml(part: CardPart): string {
     case "scale":
       return scaleHtml(part);
     case "note":
-      return `<div style="${STYLE.note}">${escapeHtml(part.text)}</div>`;
+      return styled("div", STYLE.note, escapeHtml(part.text));
   }
 }
 
+/** Writes an element with a style around what it contains. */
+function styled(tag: string, style: string, contents: string): string {
+  return `<${tag} style="${style}">${contents}</${tag}>`;
+}
+
+/** Writes an element that shows something, with the words for people who cannot see it. */
+function drawn(style: string, words: string, contents: string): string {
+  return `<div style="${style}" role="img" aria-label="${escapeHtml(words)}">${contents}</div>`;
+}
+
 function factsHtml({ facts }: Part<"facts">): string {
-  const items = facts.map(([name, value]) =>
-    `<div style="${STYLE.fact}"><span style="${STYLE.name}">${escapeHtml(name)}</span> <span>${
-      breakable(value)
-    }</span></div>`
-  );
-  return `<div style="${STYLE.facts}">${items.join("\n")}</div>`;
+  const items = facts.map(([name, value]) => {
+    const shown = styled("span", STYLE.name, escapeHtml(name));
+    return styled("div", STYLE.fact, `${shown} <span>${breakable(value)}</span>`);
+  });
+  return styled("div", STYLE.facts, items.join("\n"));
 }
 
 function barHtml({ segments, caption }: Part<"bar">): string {
   const total = segments.reduce((sum, segment) => sum + segment.amount, 0);
   const named = segments.filter(({ text }) => text !== "");
   const words = named.map(({ name, text }) => `${name} ${text}`).join(", ");
-  return `${captionHtml(caption)}<div style="${STYLE.bar}" role="img" aria-label="${
-    escapeHtml(words)
-  }">${segments.map((segment) => segmentHtml(segment, total)).join("")}</div>
-<div style="${STYLE.legend}">${named.map(legendHtml).join("\n")}</div>`;
+  const bar = segments.map((segment) => segmentHtml(segment, total)).join("");
+  return `${captionHtml(caption)}${drawn(STYLE.bar, words, bar)}
+${styled("div", STYLE.legend, named.map(legendHtml).join("\n"))}`;
 }
 
 /** Empty segments take what the others leave, since small ones are drawn wider than they are. */
 function segmentHtml({ amount, fill }: BarSegment, total: number): string {
   const share = total > 0 ? amount / total : 0;
   const size = fill === "empty" ? "flex:1 1 0" : `flex:none;${cssWidth(share)}`;
-  return `<i style="${size};${FILL[fill]}"></i>`;
+  return styled("i", `${size};${FILL[fill]}`, "");
 }
 
 function legendHtml({ name, text, fill }: BarSegment): string {
-  return `<span style="${STYLE.entry}"><i style="${STYLE.swatch};${FILL[fill]}"></i>${
-    escapeHtml(name)
-  } <b>${escapeHtml(text)}</b></span>`;
+  const swatch = styled("i", `${STYLE.swatch};${FILL[fill]}`, "");
+  return styled("span", STYLE.entry, `${swatch}${escapeHtml(name)} <b>${escapeHtml(text)}</b>`);
 }
 
 function tableHtml({ header, align, rows }: Part<"table">): string {
   const hasBars = rows.some(({ share }) => share !== undefined);
   const isRight = (column: number): boolean => align[column] === "right";
   const heading = (text: string, column: number): string =>
-    `<th style="${isRight(column) ? STYLE.headingRight : STYLE.headingLeft}">${
-      escapeHtml(text)
-    }</th>`;
+    styled("th", isRight(column) ? STYLE.headingRight : STYLE.headingLeft, escapeHtml(text));
   const cell = (text: string, column: number): string =>
     isRight(column)
-      ? `<td style="${STYLE.right}">${escapeHtml(text)}</td>`
-      : `<td style="${STYLE.left}">${breakable(text)}</td>`;
+      ? styled("td", STYLE.right, escapeHtml(text))
+      : styled("td", STYLE.left, breakable(text));
+  const bar = (share: number): string =>
+    styled("td", STYLE.track, styled("i", `${STYLE.trackBar};${cssWidth(share)}`, ""));
   const line = ({ cells, share }: CardRow): string =>
-    `<tr style="${STYLE.row}">${cells.map(cell).join("")}${
-      share === undefined
-        ? ""
-        : `<td style="${STYLE.track}"><i style="${STYLE.trackBar};${cssWidth(share)}"></i></td>`
-    }</tr>`;
-  return `<div style="${STYLE.scroll}"><table style="${STYLE.table}"><thead><tr style="${STYLE.row}">${
-    header.map(heading).join("")
-  }${hasBars ? `<th style="${STYLE.headingLeft}"></th>` : ""}</tr></thead>
-<tbody>${rows.map(line).join("\n")}</tbody></table></div>`;
+    styled("tr", STYLE.row, cells.map(cell).join("") + (share === undefined ? "" : bar(share)));
+  const headings = header.map(heading);
+  if (hasBars) headings.push(styled("th", STYLE.headingLeft, ""));
+  const table = `<thead>${styled("tr", STYLE.row, headings.join(""))}</thead>
+<tbody>${rows.map(line).join("\n")}</tbody>`;
+  return styled("div", STYLE.scroll, styled("table", STYLE.table, table));
 }
 
 function valuesHtml({ caption, rows }: Part<"values">): string {
-  return `${captionHtml(caption)}<pre style="${STYLE.values}">${
-    escapeHtml(valuesText(rows))
-  }</pre>`;
+  return captionHtml(caption) + styled("pre", STYLE.values, escapeHtml(valuesText(rows)));
 }
 
 function histogramHtml({ counts, lowest, highest }: Part<"histogram">): string {
   const tallest = Math.max(1, ...counts);
-  const bars = counts.map((count) =>
-    `<i style="${STYLE.bin};height:${Math.round(100 * count / tallest)}%;min-height:${
-      count === 0 ? 0 : 1
-    }px"></i>`
-  );
+  const bars = counts.map((count) => {
+    const height = Math.round(100 * count / tallest);
+    return styled("i", `${STYLE.bin};height:${height}%;min-height:${count === 0 ? 0 : 1}px`, "");
+  });
   const words = `${counts.length} bins from ${lowest} to ${highest}`;
-  return `<div style="${STYLE.histogram}" role="img" aria-label="${escapeHtml(words)}">${
-    bars.join("")
-  }</div>
-<div style="${STYLE.ends}"><span>${escapeHtml(lowest)}</span><span>${
-    escapeHtml(highest)
-  }</span></div>`;
+  return `${drawn(STYLE.histogram, words, bars.join(""))}
+${endsHtml(STYLE.ends, lowest, highest)}`;
 }
 
 function pictureHtml({ source, width, height, words }: Part<"picture">): string {
-  return `<img src="${source}" alt="${
-    escapeHtml(words)
-  }" width="${width}" height="${height}" style="${STYLE.picture}">`;
+  const size = `width="${width}" height="${height}"`;
+  return `<img src="${source}" alt="${escapeHtml(words)}" ${size} style="${STYLE.picture}">`;
 }
 
 function captionHtml(caption: string | undefined): string {
-  return caption === undefined ? "" : `<div style="${STYLE.name}">${escapeHtml(caption)}</div>`;
+  return caption === undefined ? "" : styled("div", STYLE.name, escapeHtml(caption));
 }
 
 function scaleHtml({ colors, lowest, highest }: Part<"scale">): string {
-  const steps = colors.map((color) => `<i style="flex:1 1 0;background:${color}"></i>`);
-  return `<div style="${STYLE.scale}" role="img" aria-label="${
-    escapeHtml(`colours from ${lowest} to ${highest}`)
-  }">${steps.join("")}</div>
-<div style="${STYLE.scaleEnds}"><span>${escapeHtml(lowest)}</span><span>${
-    escapeHtml(highest)
-  }</span></div>`;
+  const steps = colors.map((color) => styled("i", `flex:1 1 0;background:${color}`, ""));
+  return `${drawn(STYLE.scale, `colours from ${lowest} to ${highest}`, steps.join(""))}
+${endsHtml(STYLE.scaleEnds, lowest, highest)}`;
+}
+
+/** Writes the values at the two ends of what is above. */
+function endsHtml(style: string, lowest: string, highest: string): string {
+  const ends = [lowest, highest].map((end) => `<span>${escapeHtml(end)}</span>`);
+  return styled("div", style, ends.join(""));
 }
 
 /** Escapes a text whose long names may break after a dot, a slash or an underscore. */
