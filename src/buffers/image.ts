@@ -97,16 +97,12 @@ export async function drawImage(
   const values = Array.from(read, Number);
   const scale = scaleOf(values, { colors, range, channelCount, dtype: source.dtype });
   const enlarged = Math.max(1, Math.floor(LEAST_PIXELS / Math.max(rows.count, columns.count)));
+  const pixels = Array.from({ length: rows.count * columns.count }, (_, at) => {
+    return pixelOf(values.slice(at * channelCount, (at + 1) * channelCount), scale);
+  });
   const width = columns.count * enlarged;
   const height = rows.count * enlarged;
-  const bytes = new Uint8Array(4 * width * height);
-  for (let y = 0; y < height; y++) {
-    for (let x = 0; x < width; x++) {
-      const at = Math.floor(y / enlarged) * columns.count + Math.floor(x / enlarged);
-      const element = values.slice(at * channelCount, (at + 1) * channelCount);
-      bytes.set(pixelOf(element, scale), 4 * (y * width + x));
-    }
-  }
+  const bytes = enlargedPixels(pixels, { width, height, enlarged });
   return new BufferImage(
     new Parts({
       name: `${source.name} ${formatShape(source.dtype, source.shape)}`,
@@ -118,6 +114,26 @@ export async function drawImage(
       png: await encodePng({ width, height, bytes }),
     }),
   );
+}
+
+/** Returns the bytes of a picture in which each pixel is a square of `enlarged` by `enlarged`. */
+function enlargedPixels(
+  pixels: readonly (readonly number[])[],
+  { width, height, enlarged }: {
+    readonly width: number;
+    readonly height: number;
+    readonly enlarged: number;
+  },
+): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(4 * width * height);
+  const columnCount = width / enlarged;
+  for (let y = 0; y < height; y++) {
+    for (let x = 0; x < width; x++) {
+      const at = Math.floor(y / enlarged) * columnCount + Math.floor(x / enlarged);
+      bytes.set(pixels[at] ?? [], 4 * (y * width + x));
+    }
+  }
+  return bytes;
 }
 
 function sidesOf(source: ImageSource): [rows: number, columns: number, channels: number] {

@@ -11,6 +11,9 @@ import {
   SURFACE,
 } from "./progress_surfaces.ts";
 
+/** A job in a notebook that says nothing for so long is taken for one that failed. */
+const STALL_SECONDS = 10;
+
 /** A progress bar for a job; redraws no more often than people can see. */
 export class ProgressBar {
   readonly #title: string;
@@ -128,8 +131,7 @@ export function progress(
   };
 }
 
-const STALL_SECONDS = 10;
-
+/** The progress so far. */
 interface Pace {
   readonly done: number;
   readonly total: number;
