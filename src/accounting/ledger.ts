@@ -2,11 +2,9 @@
 // refer to the objects people hold, so garbage collection stays possible.
 
 import { visibleText } from "../words/format.ts";
-import { Parts } from "../words/parts.ts";
 import { followCells } from "./cell_runs.ts";
 import { MemoryCounters } from "./counters.ts";
 import { lastId } from "./ids.ts";
-import { MemoryTrack } from "./memory_track.ts";
 import { OriginFinder } from "./origin.ts";
 import { Timeline } from "./timeline.ts";
 import type { TimelineAction } from "./timeline_event.ts";
@@ -236,12 +234,7 @@ export class Ledger {
     });
   }
 
-  /** Opens a track, which counts device memory until it is disposed. */
-  track(label: string): MemoryTrack {
-    return new MemoryTrack(new Parts(this.openTrack(label)));
-  }
-
-  /** Opens a track that the caller shows and ends. */
+  /** Opens a track, which counts device memory until the caller ends it. */
   openTrack(label: string): TrackRecord {
     const leave = (record: TrackRecord) => this.#end(record);
     const record = new TrackRecord({ label, afterId: lastId(), leave });

@@ -57,7 +57,7 @@ function openAllocation(context: Context, { handle, pid }: MemoryTicket): Opened
     throw refusedHandle(error, { pid, what: "memory" });
   }
   const close = () => context.giveBack("cuIpcCloseMemHandle", address);
-  return adopt(context, { key: handle, address, pid, close });
+  return adopt(context, { key: handle, address, close });
 }
 
 async function openFromPool(
@@ -90,7 +90,7 @@ async function openFromPool(
       () => context.giveBack("cuMemFree_v2", address),
       () => held.dispose(),
     ]);
-  return adopt(context, { key, address, pid, close });
+  return adopt(context, { key, address, close });
 }
 
 /** Makes the record of memory that was opened, or closes it again. */
@@ -99,7 +99,6 @@ function adopt(
   fields: {
     readonly key: string;
     readonly address: bigint;
-    readonly pid: number | undefined;
     readonly close: () => void;
   },
 ): OpenedMemory {

@@ -17,8 +17,6 @@ export interface OpenedFields {
   readonly address: bigint;
   /** Bytes from there that can be used. */
   readonly byteLength: number;
-  /** Number of the process that it belongs to, when the ticket tells. */
-  readonly pid: number | undefined;
   /** Closes it, when the GPU is done with it. */
   readonly close: () => void;
 }
@@ -29,7 +27,7 @@ const opened = new WeakMap<Context, Map<string, OpenedMemory>>();
 export class OpenedMemory implements Lender {
   readonly usage: StreamUsage;
   readonly isReadOnly = false;
-  /** Its address and size, and whose it is. */
+  /** Its address and size. */
   readonly fields: OpenedFields;
   #holders = 1;
 

@@ -23,10 +23,6 @@ export class HostStorage implements Storage {
     this.#bytes = bytes;
   }
 
-  get byteLength(): number {
-    return this.#bytes.byteLength;
-  }
-
   get isNeeded(): boolean {
     return this.#watches.size > 0;
   }

@@ -17,8 +17,6 @@ export interface HostWatch {
 
 /** Bytes that a range of addresses stands for. */
 export interface Storage {
-  /** Size of the storage. */
-  readonly byteLength: number;
   /** Uses of the bytes that can still race. */
   readonly history: AccessHistory;
   /** Whether a JavaScript array can see the bytes without any driver call. */

@@ -8,6 +8,8 @@ import {
   type LiveKind,
   placeOf,
 } from "../../../src/accounting/ledger.ts";
+import { MemoryTrack } from "../../../src/accounting/memory_track.ts";
+import { Parts } from "../../../src/words/parts.ts";
 
 Deno.test("Ledger.add() counts device and host memory apart", () => {
   const ledger = new Ledger();
@@ -68,11 +70,11 @@ Deno.test("Ledger.largest() names the largest of a place, largest first", () => 
   assertEquals(ledger.largest(3, "device").map(({ byteLength }) => byteLength), [9, 7, 5]);
 });
 
-Deno.test("Ledger.track() counts what is made inside, and what of it is left", () => {
+Deno.test("Ledger.openTrack() counts what is made inside, and what of it is left", () => {
   const ledger = new Ledger();
   const before = block("device", 1000);
   ledger.add(before);
-  const track = ledger.track("epoch");
+  const track = openTrack(ledger, "epoch");
   const [kept, dropped] = [block("device", 10), block("device", 5)];
   for (const entry of [kept, dropped]) ledger.add(entry);
   ledger.remove(dropped);
@@ -84,21 +86,21 @@ Deno.test("Ledger.track() counts what is made inside, and what of it is left", (
   assertEquals([currentCount, peakCount, totalCount], [1, 2, 2]);
 });
 
-Deno.test("Ledger.track() nests: the outer one counts the inner one's memory too", () => {
+Deno.test("Ledger.openTrack() nests: the outer one counts the inner one's memory too", () => {
   const ledger = new Ledger();
-  using outer = ledger.track("outer");
+  using outer = openTrack(ledger, "outer");
   ledger.add(block("device", 1));
   {
-    using inner = ledger.track("inner");
+    using inner = openTrack(ledger, "inner");
     ledger.add(block("device", 2));
     assertEquals([inner.totalBytes, ledger.scope], [2, "inner"]);
   }
   assertEquals([outer.totalBytes, ledger.scope], [3, "outer"]);
 });
 
-Deno.test("Ledger.track() may end out of order", () => {
+Deno.test("Ledger.openTrack() may end out of order", () => {
   const ledger = new Ledger();
-  const [first, second] = [ledger.track("first"), ledger.track("second")];
+  const [first, second] = [openTrack(ledger, "first"), openTrack(ledger, "second")];
   first.dispose();
   first.dispose();
   assertEquals([ledger.scope, first.ended, second.ended], ["second", true, false]);
@@ -140,4 +142,9 @@ function block(kind: LiveKind, byteLength: number): LedgerEntry {
     slot: -1,
     release: () => {},
   };
+}
+
+/** Opens a track as programs hold it. */
+function openTrack(ledger: Ledger, label: string): MemoryTrack {
+  return new MemoryTrack(new Parts(ledger.openTrack(label)));
 }
