@@ -21,7 +21,7 @@ import {
 } from "./gpu_buffer.ts";
 import type { HostValues } from "./host_values.ts";
 import { setElements } from "./set_elements.ts";
-import { byteLengthOf, type Shape, toShape } from "./shape.ts";
+import { byteLengthOf, requestedShape, type Shape } from "./shape.ts";
 
 /** Request for a new device buffer. */
 export interface DeviceBufferRequest<D extends DType> {
@@ -117,7 +117,7 @@ export function allocateDeviceBuffer<D extends DType>(
   request: DeviceBufferRequest<D>,
 ): DeviceBuffer<D> {
   const { dtype, resource, stream, label } = request;
-  const shape = toShape(request.shape);
+  const shape = requestedShape(request);
   const byteLength = byteLengthOf(dtype, shape);
   const block = { kind: kindOf(resource), byteLength, resource, stream, label } as const;
   const captured = capturedMemory();

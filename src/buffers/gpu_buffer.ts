@@ -63,6 +63,7 @@ import {
   checkSplit,
   elementIndex,
   rangeOf,
+  rejectAxes,
   reshaped,
   rowAt,
   shapeAs,
@@ -507,7 +508,9 @@ export abstract class GpuBuffer<D extends DType = DType>
    *
    * @throws RangeError when there is no such row; a negative index counts from the end.
    */
-  view(index: number): this {
+  view(index: number): this;
+  view(index: number, second?: unknown): this {
+    if (second !== undefined) rejectAxes(this, "view", [index, second]);
     return this.#show(rowAt(this, index));
   }
 
@@ -537,7 +540,9 @@ export abstract class GpuBuffer<D extends DType = DType>
    *
    * @throws RangeError when the shape has another number of elements.
    */
-  reshape(shape: number | Shape): this {
+  reshape(shape: number | Shape): this;
+  reshape(shape: number | Shape, second?: unknown): this {
+    if (second !== undefined) rejectAxes(this, "reshape", [shape, second]);
     return this.#show(reshaped(this, shape));
   }
 
@@ -742,6 +747,7 @@ export abstract class GpuBuffer<D extends DType = DType>
    * @throws RangeError when there is no such element; a negative index counts from the end.
    */
   async at(index: number, options: StreamChoice = {}): Promise<ScalarOf<D>> {
+    if (typeof options === "number") rejectAxes(this, "at", [index, options]);
     STREAM_CHOICE.read(options, "at");
     return await readElement(this.#place(index, options));
   }

@@ -30,7 +30,7 @@ import {
 } from "./gpu_buffer.ts";
 import type { HostValues } from "./host_values.ts";
 import { setElements } from "./set_elements.ts";
-import { byteLengthOf, type Shape, toShape } from "./shape.ts";
+import { byteLengthOf, requestedShape, type Shape, toShape } from "./shape.ts";
 
 /** Options for allocating a growable buffer. */
 export interface GrowableOptions {
@@ -318,7 +318,7 @@ export function allocateGrowableBuffer<D extends DType>(
 ): GrowableBuffer<D> {
   const { dtype, resource, stream, label } = request;
   const { context } = stream;
-  const shape = toShape(request.shape ?? 0);
+  const shape = requestedShape({ dtype, shape: request.shape ?? 0 });
   byteLengthOf(dtype, shape); // refuses a wrong type or size while there is nothing to undo
   const range = reserveFor(resource, {
     reservedBytes: parseBytes(request.reserveSize ?? context.totalBytes, "reserveSize"),

@@ -26,7 +26,7 @@ import {
 } from "./gpu_buffer.ts";
 import type { HostValues } from "./host_values.ts";
 import { setElements } from "./set_elements.ts";
-import { byteLengthOf, formatShape, toShape } from "./shape.ts";
+import { byteLengthOf, formatShape, requestedShape } from "./shape.ts";
 
 /** Options for {@link CudaDevice.lazy}. */
 export interface LazyOptions extends AllocateOptions {
@@ -215,7 +215,7 @@ export function planLazyBuffer<D extends DType>(request: LazyBufferRequest<D>): 
   }
   const contents = file === undefined ? undefined : new FileContents(file, fileOffset);
   const { label = contents?.path.replace(/.*\//s, "") } = request;
-  const shape = toShape(request.shape);
+  const shape = requestedShape(request);
   const byteLength = byteLengthOf(dtype, shape);
   const kind = kindOf(resource);
   const block = { kind, byteLength, resource, stream, label };

@@ -24,7 +24,7 @@ import {
   prefetchRange,
   readAdvice,
 } from "./managed_range.ts";
-import { byteLengthOf, toShape } from "./shape.ts";
+import { byteLengthOf, requestedShape } from "./shape.ts";
 
 /**
  * Managed (unified) memory: `array` on the host and `ptr` on every device are the same bytes, and
@@ -124,7 +124,7 @@ export function allocateManagedBuffer<D extends DType>(
   request: DeviceBufferRequest<D>,
 ): ManagedBuffer<D> {
   const { dtype, resource, stream, label } = request;
-  const shape = toShape(request.shape);
+  const shape = requestedShape(request);
   const byteLength = byteLengthOf(dtype, shape);
   const allocation = Allocation.create({ kind: "managed", byteLength, resource, stream, label });
   const bytes = showToHost(allocation);

@@ -19,7 +19,7 @@ import {
 import { HostBuffer, type HostBufferFields, hostBytesOf } from "./host_buffer.ts";
 import type { HostValues } from "./host_values.ts";
 import { writeElements } from "./set_elements.ts";
-import { byteLengthOf, toShape } from "./shape.ts";
+import { byteLengthOf, requestedShape } from "./shape.ts";
 
 /** Request for a new mapped buffer. */
 export interface MappedBufferRequest<D extends DType> extends DeviceBufferRequest<D> {
@@ -145,7 +145,7 @@ export function allocateMappedBuffer<D extends DType>(
   request: MappedBufferRequest<D>,
 ): MappedBuffer<D> {
   const { dtype, resource, stream, label } = request;
-  const shape = toShape(request.shape);
+  const shape = requestedShape(request);
   const byteLength = byteLengthOf(dtype, shape);
   const allocation = Allocation.create({ kind: "mapped", byteLength, resource, stream, label });
   const bytes = showToHost(allocation, resource.hostAddress(allocation.address));

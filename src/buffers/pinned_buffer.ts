@@ -13,7 +13,7 @@ import {
   type LikeOptions,
 } from "./gpu_buffer.ts";
 import { HostBuffer } from "./host_buffer.ts";
-import { byteLengthOf, toShape } from "./shape.ts";
+import { byteLengthOf, requestedShape } from "./shape.ts";
 
 /**
  * Page-locked host memory, which the GPU copies at the full speed of the bus without blocking the
@@ -66,7 +66,7 @@ export function allocatePinnedBuffer<D extends DType>(
   request: DeviceBufferRequest<D>,
 ): PinnedBuffer<D> {
   const { dtype, resource, stream, label } = request;
-  const shape = toShape(request.shape);
+  const shape = requestedShape(request);
   requireHostMemory(resource, "allocate page-locked memory");
   const byteLength = byteLengthOf(dtype, shape);
   const kind = kindOf(resource);

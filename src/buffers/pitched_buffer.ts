@@ -10,7 +10,7 @@ import type { CudaStream } from "../order/stream.ts";
 import { visibleText } from "../words/format.ts";
 import { Parts } from "../words/parts.ts";
 import { DeviceBuffer } from "./device_buffer.ts";
-import { countOf, type Shape, toShape } from "./shape.ts";
+import { countOf, requestedShape, type Shape, toShape } from "./shape.ts";
 import { StridedView } from "./strided_view.ts";
 
 /** Request for new padded rows. */
@@ -79,7 +79,7 @@ export function allocatePitchedBuffer<D extends DType>(
 ): PitchedBuffer<D> {
   const { dtype, stream, label } = request;
   const { context } = stream;
-  const shape = toShape(request.shape);
+  const shape = requestedShape(request);
   const columns = shape.at(-1) ?? 0;
   if (shape.length < 2 || countOf(shape) === 0) {
     throw new RangeError(

@@ -10,14 +10,39 @@ export type Shape = readonly number[];
  * Returns the shape that a caller passed: a list of sizes, or one number.
  *
  * @throws RangeError when a size is negative, fractional or NaN, or the product passes 2^53 - 1.
+ * @throws TypeError when it is something else, which is possible without types only.
  */
 export function toShape(shape: number | Shape): Shape {
-  // A value that is neither a number nor a list, possible without types only, is rejected as a
-  // size.
-  const sizes: readonly number[] = Array.isArray(shape) ? [...shape] : [shape as number];
+  if (typeof shape !== "number" && !Array.isArray(shape)) {
+    throw new TypeError(
+      `Cannot use ${describeValue(shape)} as a shape: expected a length, or a list of sizes such ` +
+        "as [2, 3]",
+    );
+  }
+  const sizes: readonly number[] = typeof shape === "number" ? [shape] : [...shape];
   for (const size of sizes) checkSize(size, "shape");
   checkSize(countOf(sizes), "element count");
   return Object.freeze(sizes);
+}
+
+/**
+ * Returns the shape of a request for memory. The element type is checked first, as it is written
+ * first: without it the shape stands in its place.
+ *
+ * @throws TypeError when the element type or the shape is none.
+ * @throws RangeError as `toShape()`.
+ */
+export function requestedShape(
+  { dtype, shape }: { readonly dtype: DType; readonly shape: number | Shape },
+): Shape {
+  if (typeof dtype === "string") elementBytes(dtype);
+  else {
+    throw new TypeError(
+      `Cannot use ${describeValue(dtype)} as an element type: it comes before the shape, as in ` +
+        'gpu.alloc("float32", [2, 3])',
+    );
+  }
+  return toShape(shape);
 }
 
 /** Returns the number of elements of a shape. */

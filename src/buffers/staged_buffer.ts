@@ -25,7 +25,7 @@ import type { HostValues } from "./host_values.ts";
 import { PinnedBuffer } from "./pinned_buffer.ts";
 import { QueuedWork } from "./queued_work.ts";
 import { setElements } from "./set_elements.ts";
-import { byteLengthOf, toShape } from "./shape.ts";
+import { byteLengthOf, requestedShape } from "./shape.ts";
 
 /** Request for a new staged buffer. */
 export interface StagedBufferRequest<D extends DType> extends DeviceBufferRequest<D> {
@@ -155,7 +155,7 @@ export function allocateStagedBuffer<D extends DType>(
   request: StagedBufferRequest<D>,
 ): StagedBuffer<D> {
   const { dtype, resource, pinnedResource, stream, label } = request;
-  const shape = toShape(request.shape);
+  const shape = requestedShape(request);
   requireHostMemory(pinnedResource, "allocate page-locked memory");
   const block = { byteLength: byteLengthOf(dtype, shape), stream, label };
   const allocation = Allocation.create({ ...block, kind: kindOf(resource), resource });

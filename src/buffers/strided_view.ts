@@ -52,6 +52,7 @@ import {
   transposed,
   withoutAxis,
 } from "./strides.ts";
+import { rejectAxes } from "./views.ts";
 
 const AXIS_RANGE = new OptionSet<AxisRange>({ start: NUMBER, end: NUMBER, step: NUMBER });
 
@@ -169,7 +170,9 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
    *
    * @throws RangeError when there is no such step.
    */
-  view(index: number): StridedView<D, B> {
+  view(index: number): StridedView<D, B>;
+  view(index: number, second?: unknown): StridedView<D, B> {
+    if (second !== undefined) rejectAxes(this, "view", [index, second]);
     const size = this.shape[0] ?? 0;
     const step = resolveStep(index, size);
     if (step === undefined) {

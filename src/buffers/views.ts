@@ -38,6 +38,29 @@ export interface ElementRange {
 }
 
 /**
+ * Rejects several indices or sizes, by which other libraries mean axes or a shape: notebooks have no
+ * compiler that would, and a second number must not be ignored.
+ *
+ * @throws TypeError with the calls that were probably meant.
+ */
+export function rejectAxes(
+  viewed: object,
+  call: "view" | "at" | "reshape",
+  given: readonly unknown[],
+): never {
+  const words = given.map(describeNumber);
+  const [first, second] = words;
+  const list = `reshape([${words.join(", ")}])`;
+  const shaped = "reshape" in viewed ? `, ${list} changes the shape` : "";
+  const meant = {
+    view: `it takes the index of a row; view(${first}).view(${second}) goes by axes${shaped}`,
+    at: `it takes an index of the flat buffer; view(${first}).at(${second}) goes by axes`,
+    reshape: `it takes one list of sizes, such as ${list}`,
+  };
+  throw new TypeError(`Cannot call ${call}(${words.join(", ")}) on ${viewed}: ${meant[call]}`);
+}
+
+/**
  * Returns the place of one row: the part at `index` along the outermost axis; a negative index
  * counts from the end.
  *
@@ -48,6 +71,7 @@ export function rowAt(viewed: Viewed, index: number): ViewPlace {
   const rowCount = shape[0] ?? 0;
   const row = resolveStep(index, rowCount);
   if (row === undefined) {
+    if (isPair(index)) rejectAxes(viewed, "view", index);
     throw new RangeError(
       `Cannot view row ${describeNumber(index)} of ${viewed}: ${expectedSteps(rowCount)}`,
     );
@@ -152,9 +176,15 @@ export function elementIndex(viewed: Viewed, index: number): number {
   const { length } = viewed;
   const whole = resolveStep(index, length);
   if (whole !== undefined) return whole;
+  if (isPair(index)) rejectAxes(viewed, "at", index);
   throw new RangeError(
     `Cannot reach element ${describeNumber(index)} of ${viewed}: ${expectedSteps(length)}`,
   );
+}
+
+/** Whether a value is a list of several indices, which is possible without types only. */
+function isPair(value: unknown): value is unknown[] {
+  return Array.isArray(value) && value.length > 1;
 }
 
 function byteOffsetOf(viewed: Viewed, start: number): number {

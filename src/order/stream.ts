@@ -109,7 +109,7 @@ export class CudaStream implements Disposable {
         return stream.#queue;
       } catch { // only streams have one
         throw new TypeError(
-          `Cannot use ${describeValue(stream)}: expected one of gpu.createStream()`,
+          `Cannot use ${describeValue(stream)}: expected a stream of gpu.createStream()`,
         );
       }
     };

@@ -13,7 +13,7 @@ export interface StreamChoice {
 
 /** A stream; its device is checked when it is used. */
 export const STREAM: OptionKind = {
-  expected: "one of gpu.createStream()",
+  expected: "a stream of gpu.createStream()",
   accepts: (value) => value instanceof CudaStream,
 };
 

@@ -15,7 +15,7 @@ export interface OptionKind {
 
 /** A string. */
 export const TEXT: OptionKind = {
-  expected: "a text",
+  expected: "a string",
   accepts: (value) => typeof value === "string",
 };
 

@@ -33,7 +33,7 @@ export function toNamedBuffers(path: string, tensors: unknown): NamedBuffer[] {
     const [name, value]: unknown[] = entry;
     if (typeof name !== "string") {
       throw new TypeError(
-        `Cannot save ${path}: entry ${i} has ${describeValue(name)} for a name, expected a text`,
+        `Cannot save ${path}: entry ${i} has ${describeValue(name)} for a name, expected a string`,
       );
     }
     return toNamed(path, name, value);
@@ -55,7 +55,7 @@ export function checkMetadata(path: string, metadata: unknown): void {
     checkText(path, key, "metadata");
     if (typeof value !== "string") {
       throw new TypeError(
-        `Cannot save ${path}: metadata "${key}" is ${describeValue(value)}, expected a text` +
+        `Cannot save ${path}: metadata "${key}" is ${describeValue(value)}, expected a string` +
           adviceForText(value),
       );
     }

@@ -1,7 +1,13 @@
 // Checks the arithmetic on shapes and ranges.
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { countOf, formatShape, resolveRange, toShape } from "../../../src/buffers/shape.ts";
+import {
+  countOf,
+  formatShape,
+  requestedShape,
+  resolveRange,
+  toShape,
+} from "../../../src/buffers/shape.ts";
 
 Deno.test("toShape() takes a length or a list, and freezes a copy", () => {
   const sizes = [2, 3];
@@ -19,8 +25,18 @@ for (const sizes of [[-1], [2, 0.5], [NaN], [2 ** 53], [2 ** 27, 2 ** 27], [Infi
 
 Deno.test("toShape() refuses what is no shape at all", () => {
   for (const nothing of [undefined, null, "4", 4n, {}]) {
-    assertThrows(() => toShape(nothing as unknown as number), RangeError, "Cannot use shape");
+    assertThrows(() => toShape(nothing as unknown as number), TypeError, "as a shape: expected");
   }
+});
+
+Deno.test("requestedShape() says that the element type comes first when the shape stands there", () => {
+  const request = (dtype: unknown, shape: unknown) => ({ dtype, shape }) as never;
+  assertEquals(requestedShape({ dtype: "int8", shape: [2, 3] }), [2, 3]);
+  const first = 'it comes before the shape, as in gpu.alloc("float32", [2, 3])';
+  assertThrows(() => requestedShape(request([2, 3], undefined)), TypeError, first);
+  assertThrows(() => requestedShape(request(2, 3)), TypeError, first);
+  assertThrows(() => requestedShape(request("1 MiB", undefined)), TypeError, "expected one of");
+  assertThrows(() => requestedShape(request("int8", undefined)), TypeError, "undefined as a shape");
 });
 
 Deno.test("countOf() multiplies, and an empty shape is one element", () => {

@@ -212,6 +212,29 @@ Deno.test("GpuBuffer.strided() refuses a layout that leaves the buffer", () =>
     refuse({ offset: 1 }, "it reaches elements 1 to 6 of 6");
   }));
 
+Deno.test("Several indices or sizes are refused with the calls that were meant", () =>
+  withDevice(async (gpu) => {
+    using x = await gpu.upload(SIX, { shape: [2, 3], label: "x" });
+    const loose = x as unknown as Record<"view" | "at" | "reshape", (...all: unknown[]) => unknown>;
+    const turned = x.transpose() as unknown as typeof loose;
+    const byAxes = "view(1).view(2) goes by axes";
+    for (const call of [() => loose.view(1, 2), () => loose.view([1, 2])]) {
+      assertThrows(call, TypeError, `${byAxes}, reshape([1, 2]) changes the shape`);
+    }
+    assertThrows(() => turned.view(1, 2), TypeError, byAxes);
+    const sizes =
+      "Cannot call reshape(3, 2) on DeviceBuffer(x, float32[2, 3]): it takes one list of " +
+      "sizes, such as reshape([3, 2])";
+    assertThrows(() => loose.reshape(3, 2), TypeError, sizes);
+    for (const call of [() => x.at(1, 2 as never), () => x.at([1, 2] as never)]) {
+      await assertRejects(
+        call,
+        TypeError,
+        "an index of the flat buffer; view(1).at(2) goes by axes",
+      );
+    }
+  }));
+
 Deno.test("Errors about indices name those that there are", () =>
   withDevice(async (gpu) => {
     using matrix = await gpu.upload(SIX, { shape: [2, 3] });

@@ -99,7 +99,7 @@ Deno.test("CudaDevice.compile() says why a kernel of one's own does not run with
   await withDevice(async (gpu) => {
     const error = await assertRejects(() => gpu.compile(SCALE), TypeError);
     assert(error.message.includes("the simulated driver runs no code for GPUs"), error.message);
-    await assertRejects(() => gpu.compile(5 as never), TypeError, "expected a text");
+    await assertRejects(() => gpu.compile(5 as never), TypeError, "expected a string");
   }, { driver });
 });
 

@@ -284,7 +284,7 @@ Deno.test("CachingResourceAdaptor is as it was after calls without a stream, or 
     const [allocate, deallocate] = [cache.allocate, cache.deallocate].map((method) =>
       method.bind(cache) as (...args: unknown[]) => unknown
     ) as [(...args: unknown[]) => bigint, (...args: unknown[]) => void];
-    const words = "Cannot use undefined: expected one of gpu.createStream()";
+    const words = "Cannot use undefined: expected a stream of gpu.createStream()";
     assertThrows(() => allocate(512), TypeError, words);
     for (const byteLength of [NaN, -1, 1.5, "512"]) {
       assertThrows(() => allocate(byteLength, gpu.stream), RangeError, "Cannot use byteLength");

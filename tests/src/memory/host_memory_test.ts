@@ -132,3 +132,9 @@ for (const [name, [memory, message]] of Object.entries(REFUSED)) {
     assertThrows(() => bytesOf(memory() as HostMemory, "upload"), TypeError, message);
   });
 }
+
+Deno.test("bytesOf() says what to make of a list of numbers", () => {
+  const words =
+    "it was given a list, expected a typed array or an ArrayBuffer, such as new Float32Array";
+  assertThrows(() => bytesOf([1, 2] as never, "upload"), TypeError, words);
+});

@@ -11,7 +11,7 @@ Deno.test("A stream that is none is refused by name", () =>
     using stream = gpu.createStream();
     using a = gpu.zeros("float32", 4);
     for (const wrong of [5, "s", gpu] as never[]) {
-      const words = "expected one of gpu.createStream()";
+      const words = "expected a stream of gpu.createStream()";
       assertThrows(() => a.fill(1, { stream: wrong }), TypeError, words);
       assertThrows(() => gpu.alloc("uint8", 4, { stream: wrong }), TypeError, words);
       assertThrows(() => a.close(wrong), TypeError, words);

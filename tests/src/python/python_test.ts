@@ -112,7 +112,7 @@ test("set() refuses what Python has no form of", (python) => {
   for (const name of ["", "a b", "1a", "a.b", "a;b", 5, null]) {
     assertThrows(() => python.set(name as never, 1), TypeError, "expected a name");
   }
-  assertThrows(() => python.run(5 as never), TypeError, "expected a text");
+  assertThrows(() => python.run(5 as never), TypeError, "expected a string");
   const moved = new Uint8Array(4);
   moved.buffer.transfer();
   assertThrows(() => python.set("value", moved), TypeError, "detached");

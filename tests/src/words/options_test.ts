@@ -43,7 +43,7 @@ Deno.test("OptionSet.read() names the call, the option, what was given and what 
     [{ colour: 1 }, 'it has no option "colour", only label, onProgress, order and nested'],
     [{ "__proto__x": 1 }, 'it has no option "__proto__x", only'],
     [{ constructor: 1 }, 'it has no option "constructor", only'],
-    [{ label: 5 }, 'option "label" is the number 5, expected a text'],
+    [{ label: 5 }, 'option "label" is the number 5, expected a string'],
     [{ order: "middle" }, 'option "order" is "middle", expected "first" or "last"'],
     [{ onProgress: new Map() }, 'option "onProgress" is a Map, expected a function'],
     [
@@ -113,7 +113,7 @@ Deno.test("listOf() names the value of a list that it does not accept", () => {
 
 Deno.test("Option kinds say what they take", () => {
   const list = listOf(eitherOf(NUMBER, TEXT));
-  assertEquals(list.expected, "a list, each a number, or a text");
+  assertEquals(list.expected, "a list, each a number, or a string");
   assertEquals([list.accepts([1, "a"]), list.accepts([1, null]), list.accepts("ab")], [
     true,
     false,
@@ -122,7 +122,7 @@ Deno.test("Option kinds say what they take", () => {
   assertThrows(
     () => requireKind(5, TEXT, "track"),
     TypeError,
-    "Cannot call track() with the number 5: expected a text",
+    "Cannot call track() with the number 5: expected a string",
   );
 });
 
@@ -137,7 +137,7 @@ Deno.test("OptionSet.read() names an object that shows itself as a table by its 
     }
   }
   const options = { label: new Table() } as never;
-  const message = 'Cannot call make(): option "label" is a Table, expected a text';
+  const message = 'Cannot call make(): option "label" is a Table, expected a string';
   assertThrows(
     () => new OptionSet<{ label: string }>({ label: TEXT }).read(options, "make"),
     TypeError,
@@ -165,8 +165,8 @@ Deno.test("OptionSet.read() tells an object of another copy of the kit from one 
     const options = { label: new Stream(context) } as never;
     new OptionSet<{ label: string }>({ label: TEXT }).read(options, "make");
   };
-  const own = 'option "label" is Stream(loader), expected a text';
+  const own = 'option "label" is Stream(loader), expected a string';
   assertThrows(() => read({ [COPY]: THIS_COPY }), TypeError, own);
-  const other = "is Stream(loader), which another copy of vramkit has made, expected a text";
+  const other = "is Stream(loader), which another copy of vramkit has made, expected a string";
   assertThrows(() => read({ [COPY]: {} }), TypeError, other);
 });

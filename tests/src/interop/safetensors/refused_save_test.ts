@@ -111,7 +111,7 @@ Deno.test("saveSafetensors() says that buffers need names", () =>
     const given: [unknown, string][] = [
       [[a], 'entry 0 is DeviceBuffer(a, float32[2, 3]), expected a name and a buffer: ["weights",'],
       [[["a", a], [a, "b"]], "entry 1 has DeviceBuffer(a, float32[2, 3]) for a name"],
-      [new Map([[7, a]]), "entry 0 has the number 7 for a name, expected a text"],
+      [new Map([[7, a]]), "entry 0 has the number 7 for a name, expected a string"],
       [a, "it was given DeviceBuffer(a, float32[2, 3]), expected buffers by name: { weights:"],
       [a.transpose(), "it was given StridedView(float32[3, 2] by [1, 3]), expected buffers"],
       [new Float32Array(2), "it was given a Float32Array, expected buffers by name"],
@@ -142,10 +142,10 @@ Deno.test("saveSafetensors() refuses names that no reader of the format takes", 
 Deno.test("saveSafetensors() refuses metadata that the loader would refuse", () =>
   withBuffer(async (_, a) => {
     const given: [unknown, string][] = [
-      [{ epoch: 5 }, 'metadata "epoch" is the number 5, expected a text: String(5)'],
-      [{ ok: "yes", best: true }, 'metadata "best" is true, expected a text: String(true)'],
-      [{ shape: [2] }, 'metadata "shape" is a list, expected a text: JSON.stringify() makes one'],
-      [{ note: undefined }, 'metadata "note" is undefined, expected a text'],
+      [{ epoch: 5 }, 'metadata "epoch" is the number 5, expected a string: String(5)'],
+      [{ ok: "yes", best: true }, 'metadata "best" is true, expected a string: String(true)'],
+      [{ shape: [2] }, 'metadata "shape" is a list, expected a string: JSON.stringify() makes one'],
+      [{ note: undefined }, 'metadata "note" is undefined, expected a string'],
       [new Map([["epoch", "5"]]), "metadata is a Map, expected an object of texts"],
       [["5"], "metadata is a list, expected an object of texts"],
       [null, "metadata is null, expected an object of texts"],
