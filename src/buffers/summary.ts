@@ -125,10 +125,15 @@ const NONE_FINITE = {
   histogram: [],
 } as const;
 
-/** Adds shares and not values, whose sum may overflow; so may the rounded shares of the largest number. */
+/**
+ * Adds the values in a unit in which their sum does not overflow, and then what they differ from their
+ * mean by, which takes back what rounding lost: equal values have themselves as their mean.
+ */
 function meanOf(values: readonly number[]): number {
-  const mean = values.reduce((sum, value) => sum + value / values.length, 0);
-  return withinNumbers(mean);
+  const unit = unitOf(values);
+  const rough = values.reduce((sum, value) => sum + value / unit, 0) / values.length;
+  const rest = values.reduce((sum, value) => sum + (value / unit - rough), 0) / values.length;
+  return withinNumbers((rough + rest) * unit);
 }
 
 function deviationFrom(mean: number, values: readonly number[]): number {

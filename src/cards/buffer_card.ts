@@ -5,6 +5,7 @@ import type { LiveKind } from "../accounting/ledger.ts";
 import { nameOf } from "../accounting/ledger.ts";
 import { blockOf, type GpuBuffer } from "../buffers/gpu_buffer.ts";
 import { formatShape } from "../buffers/shape.ts";
+import { PitchedBuffer } from "../buffers/pitched_buffer.ts";
 import type { StridedView } from "../buffers/strided_view.ts";
 import { contiguousStrides } from "../buffers/strides.ts";
 import { viewNameOf } from "../buffers/view_names.ts";
@@ -70,7 +71,9 @@ export function bufferCard(buffer: GpuBuffer): Card {
 /** Makes the card of a strided view. */
 export function stridedCard(view: StridedView): Card {
   const { buffer, dtype, shape, strides, length, disposed } = view;
-  const card = { ...cardOf(buffer, view), kind: "StridedView, a view" };
+  const isOwner = view instanceof PitchedBuffer;
+  const kind = isOwner ? "PitchedBuffer" : "StridedView, a view";
+  const card = { ...cardOf(buffer, view), kind };
   if (disposed) return { ...card, state: "disposed", parts: [] };
   const bytes = elementBytes(dtype);
   const reach = shape.reduce((sum, size, axis) => sum + (size - 1) * (strides[axis] ?? 0), 1);
@@ -83,13 +86,18 @@ export function stridedCard(view: StridedView): Card {
     type: "facts",
     facts: [
       ["elements", length.toLocaleString("en-US")],
-      ["in steps of", `[${strides.join(", ")}]`],
+      ...(isOwner
+        ? [["address", formatAddress(view.ptr)], [
+          "pitch",
+          `${view.pitchBytes} bytes a row`,
+        ]] as const
+        : [["in steps of", `[${strides.join(", ")}]`] as const]),
       ["from", buffer.memoryResource.constructor.name],
     ],
   };
   const layout = { dtype, shape, strides, offset: buffer.byteOffset / bytes + view.offset };
   const preview = previewPart(previewOf(layout, blockOf(buffer)));
-  return { ...card, parts: [placeBar(place), facts, preview] };
+  return { ...card, parts: [...(isOwner ? [] : [placeBar(place)]), facts, preview] };
 }
 
 function layoutOf({ dtype, shape, byteOffset }: GpuBuffer): PreviewLayout {

@@ -138,11 +138,14 @@ function endsHtml(style: string, lowest: string, highest: string): string {
   return styled("div", style, ends.join(""));
 }
 
-/** Escapes a text whose long names may break after a dot, a slash or an underscore. */
+/**
+ * Escapes a text whose long names may break after a dot, a slash or an underscore; a number stays on
+ * the line of the word before it.
+ */
 function breakable(text: string): string {
   return text.split(" ").map((word) =>
     /^[a-z_]/i.test(word)
       ? escapeHtml(word).replaceAll(/([./_])(?=\w)/g, "$1<wbr>")
       : escapeHtml(word)
-  ).join(" ");
+  ).join(" ").replaceAll(/ (?=\d)/g, "&nbsp;");
 }

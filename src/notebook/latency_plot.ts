@@ -7,7 +7,7 @@ import { type BandwidthLine, bandwidthLines } from "./bandwidth_lines.ts";
 import { lineTrace } from "./bandwidth_traces.ts";
 import { provenanceWords } from "./bandwidth_words.ts";
 import { Figure } from "./figure.ts";
-import { legendHeight, plainAxis, plotFrame } from "./plot_frame.ts";
+import { plainAxis, plotFrame } from "./plot_frame.ts";
 import { checkPlotInput } from "./plot_input.ts";
 import { sizeAxis } from "./size_axis.ts";
 
@@ -52,17 +52,13 @@ function latencyLayout(
   result: BandwidthResult,
   { sizes, names }: { readonly sizes: readonly number[]; readonly names: readonly string[] },
 ): Partial<Layout> {
-  const frame = plotFrame({
-    title: `Time of one copy: ${result.provenance.device}`,
-    subtitle: provenanceWords(result),
-    plotHeight: PLOT_HEIGHT,
-    hasLegend: true,
-  });
-  const more = legendHeight(names) - legendHeight(names.slice(0, 1));
   return {
-    ...frame,
-    height: (frame.height ?? PLOT_HEIGHT) + more,
-    margin: { ...frame.margin, b: (frame.margin?.b ?? 0) + more },
+    ...plotFrame({
+      title: `Time of one copy: ${result.provenance.device}`,
+      subtitle: provenanceWords(result),
+      plotHeight: PLOT_HEIGHT,
+      legendNames: names,
+    }),
     xaxis: plainAxis("bytes in one copy", sizeAxis(sizes)),
     yaxis: plainAxis("µs", { type: "log", dtick: 1 }),
   };

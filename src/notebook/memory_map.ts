@@ -12,11 +12,13 @@ import { requireDevice } from "./plot_input.ts";
 import { type Rectangle, squarify } from "./treemap.ts";
 
 const PLOT_HEIGHT = 380;
-/** Width to which labels are fitted; the plot has the width of the page. */
-const ASSUMED_WIDTH = 720;
+/** Width of the space that is divided, in its own unit; the plot has the width of the page. */
+const SPACE_WIDTH = 720;
+/** Width in pixels to which labels are fitted: that of a narrow page. */
+const NARROW_WIDTH = 560;
 const SHOWN_BLOCKS = 60;
-const GLYPH_WIDTH = 6.6;
-const LABEL_HEIGHT = 34;
+const GLYPH_WIDTH = 8;
+const LINE_HEIGHT = 17;
 
 /** One rectangle: a block, or several that are shown together. */
 interface Tile {
@@ -46,10 +48,10 @@ export function plotMemoryMap(gpu: CudaDevice): Figure {
         plotHeight: PLOT_HEIGHT,
         left: 16,
         axisHeight: 12,
-        hasLegend: true,
+        legendNames: kinds,
         annotations: tiles.flatMap(tileLabel),
       }),
-      xaxis: { visible: false, range: [0, ASSUMED_WIDTH], fixedrange: true },
+      xaxis: { visible: false, range: [0, SPACE_WIDTH], fixedrange: true },
       yaxis: { visible: false, range: [0, PLOT_HEIGHT], fixedrange: true },
     },
     description: [`Live memory on ${gpu.name}: ${subtitle}.`, ...tiles.map(describeTile)].join(
@@ -67,7 +69,7 @@ function layTiles(blocks: readonly LiveObject[]): Tile[] {
   const rest = sorted.slice(SHOWN_BLOCKS);
   const all = rest.length === 0 ? shown : [...shown, together("smaller blocks", "small", rest)]
     .sort((a, b) => b.byteLength - a.byteLength);
-  const space = { left: 0, bottom: 0, width: ASSUMED_WIDTH, height: PLOT_HEIGHT };
+  const space = { left: 0, bottom: 0, width: SPACE_WIDTH, height: PLOT_HEIGHT };
   const places = squarify(all.map(({ byteLength }) => byteLength), space);
   return all.flatMap((fact, index) => {
     const place = places[index];
@@ -133,17 +135,38 @@ function tileTrace(
 /** Returns the label of a tile that has room for its name and size. */
 function tileLabel({ name, byteLength, place }: Tile): Partial<Annotations>[] {
   const { left, bottom, width, height } = place;
-  const room = Math.floor((width - 12) / GLYPH_WIDTH);
+  const room = Math.floor((width * NARROW_WIDTH / SPACE_WIDTH - 8) / GLYPH_WIDTH);
+  const lineCount = Math.floor(height / LINE_HEIGHT) - 1; // the size is the last one
   const size = formatBytes(byteLength);
-  if (height < LABEL_HEIGHT || room < Math.max(size.length, 4)) return [];
-  const shown = name.length <= room ? name : `${name.slice(0, room - 1)}…`;
+  if (lineCount < 1 || room < Math.max(size.length, 4)) return [];
+  const lines = linesOf(name, { room, lineCount }).map(escapeHtml);
   return [{
-    text: `<b>${escapeHtml(shown)}</b><br>${size}`,
+    text: `<b>${lines.join("<br>")}</b><br>${size}`,
     x: left + width / 2,
     y: bottom + height / 2,
     showarrow: false,
     font: { size: 12 },
   }];
+}
+
+/** Breaks a name behind underscores, dots and the like into lines, and cuts what has no room. */
+function linesOf(
+  name: string,
+  { room, lineCount }: { readonly room: number; readonly lineCount: number },
+): string[] {
+  const lines: string[] = [];
+  for (const piece of name.split(/(?<=[\s_./-])/)) {
+    const longer = (lines.at(-1) ?? "") + piece;
+    if (lines.length > 0 && longer.trimEnd().length <= room) lines.splice(-1, 1, longer);
+    else lines.push(piece);
+  }
+  const shown = lines.slice(0, lineCount).map((line) => cut(line.trimEnd(), room));
+  const last = shown.at(-1) ?? "";
+  return lines.length > lineCount ? [...shown.slice(0, -1), cut(`${last}…`, room)] : shown;
+}
+
+function cut(text: string, room: number): string {
+  return text.length <= room ? text : `${text.slice(0, room - 1)}…`;
 }
 
 function hoverText({ name, kind, byteLength, ageSeconds, origin }: LiveObject): string {

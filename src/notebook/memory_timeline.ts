@@ -15,6 +15,7 @@ import { cellMarks, cellNames, markRules, trackMarks, trackNames } from "./timel
 
 const PLOT_HEIGHT = 360;
 const CELL_NAME_HEIGHT = 18;
+const EVENT_NAME = "allocation or free";
 /** A single event still needs an axis. */
 const SHORTEST_SECONDS = 1e-6;
 
@@ -62,7 +63,7 @@ export function plotMemoryTimeline(gpu: CudaDevice): Figure {
         subtitle: words,
         plotHeight: PLOT_HEIGHT,
         above: cells.length > 0 ? CELL_NAME_HEIGHT : 0,
-        hasLegend: true,
+        legendNames: [...history.bytes.keys(), EVENT_NAME],
         annotations: [...cellNames(cells, scale.end), ...trackNames(tracks)],
       }),
       shapes: markRules({ cells, tracks }),
@@ -116,7 +117,7 @@ function eventTrace(history: KindAmounts, { times, unitBytes }: Scale): Partial<
   return {
     type: "scatter",
     mode: "markers",
-    name: "allocation or free",
+    name: EVENT_NAME,
     x: [...times],
     y: history.totals.map((bytes) => bytes / unitBytes),
     marker: { size: 5, color: RULE_COLOR },

@@ -51,15 +51,16 @@ export interface FrameContents {
   readonly above?: number;
   /** Room below the plot for its axis, in pixels. */
   readonly axisHeight?: number;
-  /** Whether there is a legend below. */
-  readonly hasLegend?: boolean;
+  /** The names in the legend below; there is none without them. */
+  readonly legendNames?: readonly string[];
   /** Words within the plot. */
   readonly annotations?: readonly Partial<Annotations>[];
 }
 
 const TOP = 64;
 const AXIS_HEIGHT = 52;
-const LEGEND_HEIGHT = 24;
+/** Room above a legend. */
+const LEGEND_GAP = 5;
 /** Width of a plot on a narrow page, and of a letter and of the mark beside a name in its legend. */
 const LEGEND_SPACE = { width: 640, glyph: 7, mark: 50 } as const;
 const LEGEND_LINE_HEIGHT = 19;
@@ -101,9 +102,10 @@ export function plotTitle(title: string): Layout["title"] {
 
 /** Lays out title, subtitle, margins and legend. */
 export function plotFrame(contents: FrameContents): Partial<Layout> {
-  const { title, subtitle, plotHeight, left = 56, hasLegend = false, annotations = [] } = contents;
+  const { title, subtitle, plotHeight, left = 56, legendNames, annotations = [] } = contents;
   const { above = 0, axisHeight = AXIS_HEIGHT } = contents;
-  const bottom = axisHeight + (hasLegend ? LEGEND_HEIGHT : 0);
+  const hasLegend = legendNames !== undefined;
+  const bottom = axisHeight + (hasLegend ? LEGEND_GAP + legendHeight(legendNames) : 0);
   return {
     title: plotTitle(title),
     height: TOP + above + plotHeight + bottom,

@@ -6,8 +6,8 @@ import type { TimelineEvent } from "../accounting/timeline_event.ts";
 import { escapeHtml } from "../cards/html.ts";
 import { GRID_COLOR, LEFT_ALIGNED, RULE_COLOR } from "./plot_frame.ts";
 
-/** A name that is nearer to the one before it than this share of the plot's width is left out. */
-const SHORTEST_GAP = 0.07;
+/** The share of the plot's width that a letter of a name takes on a narrow page. */
+const GLYPH_SHARE = 0.011;
 
 /** A moment that has a name. */
 export interface TimelineMark {
@@ -56,7 +56,7 @@ export function cellNames(marks: readonly TimelineMark[], end: number): Partial<
   let free = 0;
   return marks.flatMap((mark) => {
     if (mark.x < free) return [];
-    free = mark.x + SHORTEST_GAP * end;
+    free = mark.x + (mark.name.length + 1) * GLYPH_SHARE * end;
     return [{ ...nameNote(mark), yanchor: "bottom" as const }];
   });
 }

@@ -93,6 +93,30 @@ Deno.test("plotMemoryMap() draws a tile for each block, and labels the large one
   });
 });
 
+Deno.test("plotMemoryMap() keeps labels inside their tiles on a narrow page", async () => {
+  await withDevice((gpu) => {
+    const words = ["weights_of_layer_17_attention_output_projection", "x".repeat(200), "k v"];
+    using _a = gpu.alloc("uint8", 2 ** 20, { label: words.join("_") });
+    using _b = gpu.alloc("uint8", 2 ** 20, { label: "model.layers.36.self_attn.q_proj.weight" });
+    using _c = gpu.alloc("uint8", 2 ** 19, {
+      label: "a_name_that_is_longer_than_its_tile_is_wide",
+    });
+    const { data, layout } = plotMemoryMap(gpu);
+    const labels = layout.annotations?.slice(1) ?? []; // the first is the subtitle
+    assertEquals(labels.length, 3);
+    for (const [index, { text = "" }] of labels.entries()) {
+      const { x = [] } = data[index] as { x?: number[] };
+      const lines = text.replaceAll(/<\/?b>/g, "").split("<br>");
+      const widest = Math.max(...lines.map(({ length }) => length));
+      assert(8 * widest <= (Math.max(...x) - Math.min(...x)) * 560 / 720, text);
+    }
+    assertStringIncludes(
+      labels[1]?.text ?? "",
+      "<b>model.layers.36.self_attn.<br>q_proj.weight</b>",
+    );
+  });
+});
+
 Deno.test("plotMemoryMap() puts the smallest of very many blocks together", async () => {
   await withDevice((gpu) => {
     const words = Array.from({ length: 80 }, (_, index) => "x".repeat(index + 1));
@@ -175,6 +199,21 @@ Deno.test("cellMarks() finds the first event of each cell, and none where no cel
 Deno.test("cellNames() leaves out names that would lie on each other", () => {
   const marks = [0, 1, 20, 21, 40].map((x) => ({ name: `cell ${x}`, x }));
   assertEquals(cellNames(marks, 100).map(({ text }) => text), ["cell 0", "cell 20", "cell 40"]);
+  const long = [{ name: "cell 26-28", x: 0 }, { name: "cell 29", x: 9 }];
+  assertEquals(cellNames(long, 100).map(({ text }) => text), ["cell 26-28"]);
+});
+
+Deno.test("plots leave room for a legend that wraps on a narrow page", async () => {
+  await withDevice((gpu) => {
+    gpu.timeline.start();
+    using _a = gpu.alloc("uint8", 8);
+    const bottomOf = ({ layout }: Figure) => layout.margin?.b ?? 0;
+    const before = bottomOf(plotMemoryTimeline(gpu));
+    using _b = gpu.pinned("uint8", 8);
+    using _c = gpu.managed("uint8", 8);
+    assert(bottomOf(plotMemoryTimeline(gpu)) > before);
+    gpu.timeline.stop();
+  });
 });
 
 Deno.test("plotMemoryTimeline() says how to record when nothing was", async () => {

@@ -114,6 +114,16 @@ Deno.test("StridedView shows its place and its steps", async () => {
   });
 });
 
+Deno.test("PitchedBuffer shows itself, its address and its pitch, and no place in a block", async () => {
+  await withDevice(async (gpu) => {
+    using image = gpu.pitched("uint8", [48, 64], { label: "image" });
+    const { text } = await cardOf(image);
+    assertStringIncludes(text, "PitchedBuffer image: uint8[48, 64]");
+    assertStringIncludes(text, `pitch: ${image.pitchBytes} bytes a row`);
+    assertEquals(text.includes("this view"), false);
+  });
+});
+
 Deno.test("a transposed view shows the values that a download gives, first and last", async () => {
   await withDevice(async (gpu) => {
     using x = await gpu.upload(Float32Array.from({ length: 21 * 30 }, (_, index) => index), {

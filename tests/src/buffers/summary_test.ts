@@ -34,6 +34,13 @@ for (const count of [3, 7, 49, 1000]) {
   });
 }
 
+for (const value of [2, 0.1, -1 / 3, 1e-300, Number.MIN_VALUE]) {
+  Deno.test(`describe() of ${value} alone has that mean and no deviation`, async () => {
+    const { mean, deviation } = await summaryOf(Array(600).fill(value));
+    assertEquals([mean, deviation], [value, 0]);
+  });
+}
+
 for (const unit of [1e200, 1e-200, Number.MIN_VALUE]) {
   Deno.test(`describe() of multiples of ${unit} has their deviation and histogram`, async () => {
     const found = await summaryOf([-unit, unit, -unit, unit]);

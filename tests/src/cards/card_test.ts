@@ -77,13 +77,14 @@ Deno.test("showCard() styles each part by itself, as notebooks that are not trus
 
 Deno.test("showCard() lets long names break between their words and never within a number", () => {
   const name = "model.layers.36.self_attn.q_proj.weight";
-  const rows = [{ cells: [name, "1,048,576"] }];
+  const rows = [{ cells: [name, "1,048,576"] }, { cells: ["cell 5:1:38", "1"] }];
   const html =
     showCard(() =>
       cardWith([{ type: "table", header: ["a", "b"], align: ["left", "right"], rows }])
     )["text/html"];
   assertStringIncludes(html, "model.<wbr>layers.<wbr>36.<wbr>self_<wbr>attn");
   assertStringIncludes(html, 'white-space:nowrap">1,048,576</td>');
+  assertStringIncludes(html, ">cell&nbsp;5:1:38<");
 });
 
 Deno.test("showCard() draws a bar of nothing", () => {
