@@ -41,7 +41,8 @@ export class ProgressBar {
   /** Draws the last state with other words at once, for a job that does not go on. */
   stop(words: string): void {
     this.#last = { title: this.#title, done: 0, total: Infinity, ...this.#last, words };
-    this.#surface.draw(this.#last);
+    if (this.#surface.stop === undefined) this.#surface.draw(this.#last);
+    else this.#surface.stop(this.#last);
   }
 
   /** Draws the last state, and leaves a terminal's line. */

@@ -26,6 +26,8 @@ export interface ProgressSurface {
   draw(state: ProgressState): void;
   /** Draws the last state. */
   finish(state: ProgressState): void;
+  /** Draws the state of a job that does not go on, and leaves it there; as `draw()` when left out. */
+  stop?(state: ProgressState): void;
 }
 
 /** Checks that an option is a surface. */
@@ -37,10 +39,13 @@ export const SURFACE: OptionKind = {
   },
 };
 
-/** Returns the surface that fits this program's output. */
+/**
+ * Returns the surface that fits this program's output. Outside of notebooks that is the standard
+ * error, so that a pipe or a file gets the program's results alone.
+ */
 export function progressSurface(): ProgressSurface {
   if (inNotebook()) return new CellSurface();
-  return Deno.stdout.isTerminal() ? new TerminalSurface() : new LogSurface();
+  return Deno.stderr.isTerminal() ? new TerminalSurface() : new LogSurface();
 }
 
 /** Redraws one output of the cell. */
@@ -68,13 +73,33 @@ export class TerminalSurface implements ProgressSurface {
   readonly pauseMilliseconds = 50;
 
   draw({ title, done, total, words }: ProgressState): void {
-    const width = 30;
+    const room = columnCount() - 1; // what reaches the last column may go on in the next line
+    const width = Math.max(MIN_BAR, Math.min(MAX_BAR, room - title.length - words.length - 2));
     const filled = total > 0 ? Math.min(width, Math.round(width * done / total)) : width;
-    write(`\r\x1b[K${title} ${"█".repeat(filled)}${"░".repeat(width - filled)} ${words}`);
+    const line = `${title} ${"█".repeat(filled)}${"░".repeat(width - filled)} ${words}`;
+    write(`\r\x1b[K${line.length <= room ? line : `${line.slice(0, room - 1)}…`}`);
   }
 
   finish(): void {
     write("\r\x1b[K");
+  }
+
+  stop(state: ProgressState): void {
+    this.draw(state);
+    write("\n");
+  }
+}
+
+/** Columns of a terminal's bar. */
+const MIN_BAR = 8;
+const MAX_BAR = 30;
+
+/** Columns of the terminal; 80 where it does not tell. */
+function columnCount(): number {
+  try {
+    return Deno.consoleSize().columns || 80;
+  } catch {
+    return 80;
   }
 }
 
@@ -87,14 +112,18 @@ export class LogSurface implements ProgressSurface {
     const tenth = total > 0 ? Math.floor(10 * done / total) : 10;
     if (tenth === this.#lastTenth) return;
     this.#lastTenth = tenth;
-    console.log(`${title}: ${tenth * 10} %`);
+    console.error(`${title}: ${tenth * 10} %`);
   }
 
   finish(state: ProgressState): void {
     this.draw(state);
   }
+
+  stop({ title, words }: ProgressState): void {
+    console.error(`${title}: ${words}`);
+  }
 }
 
 function write(text: string): void {
-  Deno.stdout.writeSync(new TextEncoder().encode(text));
+  Deno.stderr.writeSync(new TextEncoder().encode(text));
 }

@@ -28,14 +28,30 @@ class RecordingSurface implements ProgressSurface {
 
 function captureLog(body: () => void): string[] {
   const lines: string[] = [];
-  const { log } = console;
-  console.log = (...words: unknown[]) => void lines.push(words.join(" "));
+  const { error } = console;
+  console.error = (...words: unknown[]) => void lines.push(words.join(" "));
   try {
     body();
   } finally {
-    console.log = log;
+    console.error = error;
   }
   return lines;
+}
+
+/** Returns what is written to a terminal of a width. */
+function captureTerminal(columns: number, body: (bar: ProgressBar) => void): string[] {
+  const written: string[] = [];
+  const { writeSync } = Deno.stderr;
+  const { consoleSize } = Deno;
+  Deno.stderr.writeSync = (bytes) => written.push(new TextDecoder().decode(bytes));
+  Deno.consoleSize = () => ({ columns, rows: 24 });
+  try {
+    body(new ProgressBar("files", new TerminalSurface()));
+  } finally {
+    Deno.stderr.writeSync = writeSync;
+    Deno.consoleSize = consoleSize;
+  }
+  return written;
 }
 
 Deno.test("ProgressBar.update() prints a line for each tenth where nothing can be redrawn", () => {
@@ -49,15 +65,25 @@ Deno.test("ProgressBar.update() prints a line for each tenth where nothing can b
 });
 
 Deno.test("ProgressBar.update() fills a terminal's bar when more is done than there was to do", () => {
-  const written: string[] = [];
-  const { writeSync } = Deno.stdout;
-  Deno.stdout.writeSync = (bytes) => written.push(new TextDecoder().decode(bytes));
-  try {
-    new ProgressBar("files", new TerminalSurface()).update(12, 10);
-  } finally {
-    Deno.stdout.writeSync = writeSync;
-  }
+  const written = captureTerminal(80, (bar) => bar.update(12, 10));
   assertEquals(written, [`\r\x1b[Kfiles ${"█".repeat(30)} 12/10`]);
+});
+
+Deno.test("ProgressBar.update() keeps to one line of a narrow terminal", () => {
+  for (const columns of [5, 20, 24, 33, 60]) {
+    const [line = ""] = captureTerminal(columns, (bar) => bar.update(5, 10, "5 of 10 in 3 s"));
+    assertEquals(line.slice(4).length < columns, true, `${columns}: ${line}`);
+    if (columns > 30) assertMatch(line, /^\r\x1b\[Kfiles █+░+ 5 of 10 in 3 s$/);
+  }
+});
+
+Deno.test("ProgressBar.stop() leaves its words on a line of their own", () => {
+  const written = captureTerminal(80, (bar) => bar.stop("stopped at 1 MiB"));
+  assertMatch(written.join(""), / stopped at 1 MiB\n$/);
+  const lines = captureLog(() =>
+    new ProgressBar("files", new LogSurface()).stop("stopped at 1 MiB")
+  );
+  assertEquals(lines, ["files: stopped at 1 MiB"]);
 });
 
 Deno.test("ProgressBar.update() draws no more often than its surface wants", () => {
