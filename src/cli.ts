@@ -1,36 +1,71 @@
 // The command line: `deno run -A <url of this file> demo | bandwidth | calibrate | doctor`.
 
 import "./words/runtime.ts";
-import { readArguments, UsageError } from "./cli/arguments.ts";
+import { type Command, COMMANDS, readArguments, UsageError } from "./cli/arguments.ts";
 import { runBandwidth } from "./cli/bandwidth.ts";
 import { runCalibrate } from "./cli/calibrate.ts";
 import { runDemo } from "./cli/demo.ts";
 import { runDoctor } from "./cli/doctor.ts";
-import { CudaUnavailableError } from "./words/errors.ts";
+import { CudaError, CudaUnavailableError, OutOfMemoryError } from "./words/errors.ts";
+import { messageOf } from "./words/format.ts";
 import { VERSION } from "./words/version.ts";
 
-const USAGE = `vramkit ${VERSION}: GPU memory for Deno and Jupyter
+const SUMMARIES = {
+  demo: "move arrays both ways, verify them, measure and draw the bandwidth",
+  bandwidth: "only measure; prints a table, or JSON with --json",
+  calibrate: "find from which size large transfers should use threads on this machine",
+  doctor: "say whether this machine's GPU can be used, and what to mend",
+} as const;
 
-Usage: deno run -A cli.ts COMMAND [OPTIONS]
+/** The options by name, as they are written and what they do. */
+const OPTIONS: Readonly<Record<string, readonly [usage: string, words: string]>> = {
+  largest: ["--largest SIZE", 'measure copies of 4 KiB up to this size (default "256 MiB")'],
+  full: ["--full", 'the same as --largest "1 GiB"'],
+  device: ["--device N", "which device, counted from 0 (default 0)"],
+  driver: ["--driver NAME", "auto, cuda or simulated (default auto; doctor: cuda)"],
+  out: ["--out FOLDER", "where demo writes bandwidth.json and bandwidth.html (default .)"],
+  json: ["--json", "print JSON (bandwidth, calibrate)"],
+  cases: [
+    "--cases",
+    "measure nvbandwidth's copy-engine cases for one GPU, with copies of 512 MiB or\n" +
+    "of --largest; --json prints its format (bandwidth)",
+  ],
+  compare: [
+    "--compare FILE",
+    "print them beside nvbandwidth's own, from its text or JSON (bandwidth --cases)",
+  ],
+  help: ["--help", "show this text, or that of COMMAND"],
+  version: ["--version", "show the kit's version"],
+};
 
-Commands:
-  demo        move arrays both ways, verify them, measure and draw the bandwidth
-  bandwidth   only measure; prints a table, or JSON with --json
-  calibrate   find from which size large transfers should use threads on this machine
-  doctor      say whether this machine's GPU can be used, and what to mend
+/** The line that begins every text about the usage. */
+const USAGE = "Usage: deno run -A cli.ts COMMAND [OPTIONS]";
 
-Options:
-  --largest SIZE    measure copies of 4 KiB up to this size (default "256 MiB")
-  --full            the same as --largest "1 GiB"
-  --device N        which device, counted from 0 (default 0)
-  --driver NAME     auto, cuda or simulated (default auto; doctor: cuda)
-  --out FOLDER      where demo writes bandwidth.json and bandwidth.html (default .)
-  --json            print JSON (bandwidth, calibrate)
-  --cases           measure nvbandwidth's copy-engine cases for one GPU, with copies of 512 MiB or
-                    of --largest; --json prints its format (bandwidth)
-  --compare FILE    beside what nvbandwidth printed, as text or JSON (bandwidth --cases)
-  --help            show this text
-  --version         show the kit's version`;
+/** Returns the text of `--help`: about all commands, or about one. */
+function helpText(topic: Command | undefined): string {
+  const about = topic !== undefined && topic in SUMMARIES
+    ? topic as keyof typeof SUMMARIES
+    : undefined;
+  const names = about === undefined ? Object.keys(OPTIONS) : [...COMMANDS[about], "help"];
+  const options = `Options:\n${
+    Object.keys(OPTIONS).filter((name) => names.includes(name)).map(optionText).join("\n")
+  }`;
+  if (about !== undefined) {
+    return `vramkit ${VERSION}, ${about}: ${SUMMARIES[about]}\n\n` +
+      `${USAGE.replace("COMMAND", about)}\n\n${options}`;
+  }
+  const commands = Object.entries(SUMMARIES).map(([name, words]) => `  ${name.padEnd(12)}${words}`);
+  return `vramkit ${VERSION}: GPU memory for Deno and Jupyter\n\n${USAGE}\n\n` +
+    `Commands:\n${commands.join("\n")}\n\n${options}`;
+}
+
+function optionText(name: string): string {
+  const [usage = "", words = ""] = OPTIONS[name] ?? [];
+  return `  ${usage.padEnd(18)}${words.replaceAll("\n", `\n${" ".repeat(20)}`)}`;
+}
+
+/** Errors whose message is enough; all others are mistakes of this program, with a stack. */
+const REPORTED = [CudaUnavailableError, CudaError, OutOfMemoryError, RangeError] as const;
 
 /**
  * Runs one command and returns its exit code: 0 for success, 1 for a failure, including one to
@@ -40,18 +75,18 @@ Options:
  */
 export async function main(args: readonly string[]): Promise<number> {
   try {
-    const { command, options } = readArguments(args);
-    if (command === "help") return print(USAGE);
+    const { command, topic, options } = readArguments(args);
+    if (command === "help") return print(helpText(topic));
     if (command === "version") return print(VERSION);
     if (command === "demo") return await runDemo(options);
     if (command === "bandwidth") return await runBandwidth(options);
     if (command === "calibrate") return runCalibrate(options);
     return runDoctor(options);
   } catch (error) {
-    if (error instanceof UsageError) return complain(`${error.message}\n\n${USAGE}`, 2);
+    if (error instanceof UsageError) return complain(`${error.message}\n\n${USAGE}, see --help`, 2);
     if (isOfSystem(error)) return complain(`Cannot write the output: ${error.message}`, 1);
-    if (!(error instanceof CudaUnavailableError) && !(error instanceof RangeError)) throw error;
-    return complain(error.message, 1);
+    if (!REPORTED.some((kind) => error instanceof kind)) throw error;
+    return complain(messageOf(error), 1);
   }
 }
 

@@ -3,6 +3,7 @@
 import { parseArgs } from "node:util";
 import { SMALLEST_COPY_BYTES } from "../measure/bandwidth.ts";
 import { messageOf, parseBytes } from "../words/format.ts";
+import { nearestOf } from "../words/options.ts";
 
 /** The options of the command line. */
 export interface CliOptions {
@@ -31,7 +32,7 @@ const PLACE = ["device", "driver"];
 const SIZES = ["largest", "full"];
 
 /** The commands, and the options that each of them has. */
-const COMMANDS: Readonly<Record<Exclude<Command, "version">, readonly string[]>> = {
+export const COMMANDS: Readonly<Record<Exclude<Command, "version">, readonly string[]>> = {
   demo: [...PLACE, ...SIZES, "out"],
   bandwidth: [...PLACE, ...SIZES, "json", "cases", "compare"],
   calibrate: [...PLACE, "json"],
@@ -44,23 +45,43 @@ export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
+/** What the command line asks for. */
+export interface CliArguments {
+  /** The command to run. */
+  readonly command: Command;
+  /** The command that help is wanted for; undefined for help about all of them. */
+  readonly topic: Command | undefined;
+  /** Its options. */
+  readonly options: CliOptions;
+}
+
 /**
  * Reads the arguments.
  *
  * @throws UsageError when a command, an option or a value does not exist.
  */
-export function readArguments(args: readonly string[]): { command: Command; options: CliOptions } {
+export function readArguments(args: readonly string[]): CliArguments {
   const { values, positionals, tokens } = parse(args);
   const [command = "help", ...rest] = positionals;
-  if (values.help) return { command: "help", options: readOptions(values) };
-  if (values.version) return { command: "version", options: readOptions(values) };
-  if (!isCommand(command)) throw new UsageError(`Cannot run "${command}": it is not a command`);
+  const topic = isCommand(command) && command !== "help" ? command : undefined;
+  if (values.help) return { command: "help", topic, options: readOptions(values) };
+  if (values.version) return { command: "version", topic, options: readOptions(values) };
+  if (!isCommand(command)) {
+    throw new UsageError(
+      `Cannot run "${command}": it is not a command${meant(Object.keys(COMMANDS), command)}`,
+    );
+  }
   if (rest.length > 0) throw new UsageError(`Cannot run ${command}: unexpected "${rest[0]}"`);
   for (const token of tokens) {
     if (token.kind !== "option" || COMMANDS[command].includes(token.name)) continue;
     throw new UsageError(`Cannot run ${command} with --${token.name}: it has no such option`);
   }
-  return { command, options: readOptions(values) };
+  return { command, topic, options: readOptions(values) };
+}
+
+function meant(names: readonly string[], given: string, dashes = ""): string {
+  const nearest = nearestOf(names, given);
+  return nearest === undefined ? "" : ` (did you mean ${dashes}${nearest}?)`;
 }
 
 function isCommand(text: string): text is keyof typeof COMMANDS {
@@ -89,8 +110,20 @@ function parse(args: readonly string[]) {
       },
     });
   } catch (error) {
-    throw new UsageError(messageOf(error).replace(/\. To specify .*$/s, "")); // Node's own advice
+    throw new UsageError(inOurWords(messageOf(error)));
   }
+}
+
+/** Says what Node says of an option as all other messages do. */
+function inOurWords(message: string): string {
+  const [, option = "", wants] = /'(?:-\w, )?(--?[^ ']+)( <value>)?'/.exec(message) ?? [];
+  if (message.startsWith("Unknown option")) {
+    const all = [...new Set(Object.values(COMMANDS).flat()), "help", "version"];
+    const hint = meant(all, option.replace(/^-+/, ""), "--");
+    return `Cannot use ${option}: there is no such option${hint}`;
+  }
+  if (option === "") return message;
+  return `Cannot use ${option}: it ${wants === undefined ? "takes no value" : "needs a value"}`;
 }
 
 function readOptions(values: Values): CliOptions {

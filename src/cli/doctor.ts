@@ -32,6 +32,10 @@ const FIXES: Readonly<Record<UnavailableReason, readonly string[]>> = {
   "not-supported": ["use the kind of memory that the message names, which every device has"],
 };
 
+/** What the message says of this command and of the simulated GPU, which is said below it. */
+const OTHER_WAYS =
+  /; \{ driver: "auto" \} uses a simulated GPU, the command doctor says what to mend$/;
+
 /** Runs the command; the exit code is 0 when the GPU can be used. */
 export function runDoctor(options: CliOptions): number {
   const driver = options.driver === "auto" ? "cuda" : options.driver;
@@ -48,7 +52,7 @@ export function runDoctor(options: CliOptions): number {
     return 0;
   } catch (error) {
     if (!(error instanceof Error)) throw error;
-    console.log(`FAIL  ${error.message}`);
+    console.log(`FAIL  ${error.message.replace(OTHER_WAYS, "")}`);
     for (const fix of fixesFor(error)) console.log(`  -> ${fix}`);
     const needs = isPermission(error) ? "; it needs --allow-ffi as well" : "";
     console.log(

@@ -207,7 +207,7 @@ export function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
 }
 
 /** Returns the name that was probably meant: one that differs in a few letters. */
-function nearestOf(names: readonly string[], given: string): string | undefined {
+export function nearestOf(names: readonly string[], given: string): string | undefined {
   const wanted = given.toLowerCase();
   let best: { readonly name: string; readonly distance: number } | undefined;
   for (const name of names) {

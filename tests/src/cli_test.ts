@@ -38,14 +38,26 @@ Deno.test("cli.ts without a command shows how it is used", async () => {
 });
 
 Deno.test("cli.ts --help shows how it is used", async () => {
-  const [long, short] = await Promise.all([runCli(["--help"]), runCli(["doctor", "-h"])]);
+  const [long, short] = await Promise.all([runCli(["--help"]), runCli(["help", "-h"])]);
   assertEquals([long.code, short.code], [0, 0]);
   assertEquals(long.stdout, short.stdout);
+  for (const line of long.stdout.split("\n")) assert(line.length <= 100, line);
+});
+
+Deno.test("cli.ts COMMAND --help shows the options of that command alone", async () => {
+  const { code, stdout } = await runCli(["doctor", "--help"]);
+  assertEquals(code, 0);
+  assertStringIncludes(stdout, "Usage: deno run -A cli.ts doctor [OPTIONS]");
+  assertStringIncludes(stdout, "--driver NAME");
+  assertEquals(/--json|--largest|calibrate/.test(stdout), false, stdout);
 });
 
 const WRONG: Record<string, [args: string[], message: string]> = {
   "an unknown command": [["fly"], 'Cannot run "fly": it is not a command'],
-  "an unknown option": [["demo", "--fast"], "Unknown option '--fast'\n"],
+  "a command with a slip": [["doctr"], "it is not a command (did you mean doctor?)"],
+  "an unknown option": [["demo", "--fast"], "Cannot use --fast: there is no such option\n"],
+  "an option with a slip": [["demo", "--divice=1"], "no such option (did you mean --device?)"],
+  "a value for a flag": [["bandwidth", "--json=yes"], "Cannot use --json: it takes no value"],
   "a second word": [["doctor", "now"], 'unexpected "now"'],
   "an option of another command": [["doctor", "--json"], "Cannot run doctor with --json"],
   "a device that is no number": [["demo", "--device", "first"], "expected a number from 0"],
@@ -53,7 +65,7 @@ const WRONG: Record<string, [args: string[], message: string]> = {
   "an unknown driver": [["bandwidth", "--driver", "opencl"], "expected auto, cuda or simulated"],
   "a size that is none": [["demo", "--largest", "64k"], 'Cannot read --largest "64k"'],
   "a size below the smallest": [["demo", "--largest", "1 KiB"], "expected at least 4 KiB"],
-  "an option without its value": [["demo", "--out"], "--out"],
+  "an option without its value": [["demo", "--out"], "Cannot use --out: it needs a value"],
 };
 
 for (const [name, [args, message]] of Object.entries(WRONG)) {
@@ -62,6 +74,7 @@ for (const [name, [args, message]] of Object.entries(WRONG)) {
     assertEquals([code, stdout], [2, ""]);
     assertStringIncludes(stderr, message);
     assertStringIncludes(stderr, "Usage:");
+    assertEquals(stderr.trimEnd().split("\n").length, 3, stderr); // the message is not scrolled away
   });
 }
 
@@ -75,6 +88,16 @@ Deno.test("cli.ts doctor says what is wrong and how to mend it, with exit code 1
   assertEquals(code, 1);
   assertStringIncludes(stdout, "FAIL  Cannot open the CUDA driver: tried /nowhere/libcuda.so.1");
   assertStringIncludes(stdout, "-> ");
+  assertEquals(stdout.match(/simulated/g)?.length, 1, stdout);
+});
+
+Deno.test("cli.ts bandwidth says in a sentence that there is not enough memory", async () => {
+  const { code, stdout, stderr } = await runCli(["bandwidth", "--largest", "100 TiB"]);
+  assertEquals([code, stdout], [1, ""]);
+  assertMatch(
+    stderr.replaceAll(/^Measuring.*\n/gm, ""),
+    /^Cannot allocate 100 TiB .*: split it\n$/,
+  );
 });
 
 Deno.test("cli.ts doctor ends with exit code 0 when a device works", async () => {
@@ -205,7 +228,7 @@ for (
     const words = [Deno.execPath(), "run", "-A", "--quiet", "--no-check", cli, ...args, ...options];
     const command = `${words.map((word) => `'${word}'`).join(" ")} > /dev/full`;
     const { code, stderr } = await new Deno.Command("sh", { args: ["-c", command] }).output();
-    const text = new TextDecoder().decode(stderr).trim();
+    const text = new TextDecoder().decode(stderr).replaceAll(/^[\w ]+: \d+ %\n/gm, "").trim();
     assertEquals([code, text], [
       1,
       "Cannot write the output: No space left on device (os error 28)",
