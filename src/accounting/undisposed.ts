@@ -37,7 +37,8 @@ export class Undisposed {
 
   /**
    * Counts a block, and warns when it is the first one of its place, or of its kind when the place
-   * is unknown.
+   * is unknown. One without bytes, such as a lazy buffer that was never used, has lost nothing: it must
+   * not take another's warning.
    */
   note(block: LostBlock): void {
     const { name, kind, byteLength, origin } = block;
@@ -45,7 +46,7 @@ export class Undisposed {
     this.#count++;
     this.#byteLength += byteLength;
     const source = origin ?? kind;
-    if (this.#reported.has(source)) return;
+    if (byteLength === 0 || this.#reported.has(source)) return;
     this.#reported.add(source);
     const made = origin === undefined ? "" : ` made at ${origin}`;
     const hint = origin === undefined

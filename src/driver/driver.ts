@@ -98,7 +98,7 @@ export class Driver {
       requireHost([path]);
       return Driver.#of(api);
     } catch (error) {
-      const known = error instanceof LibraryError ? unusable(error) : error;
+      const known = error instanceof LibraryError ? unusable(error, choice) : error;
       // A missing permission does not mean a missing GPU, and the simulated driver needs the same
       // permission.
       const isAbsent = known instanceof CudaUnavailableError && known.reason !== "permission" &&
@@ -339,11 +339,12 @@ function flagWith(libraries: readonly (readonly string[])[]): string {
 }
 
 /** Creates the error for a library that cannot be used, with the way to run without a GPU. */
-function unusable(error: LibraryError): CudaUnavailableError {
+function unusable(error: LibraryError, choice: "cuda" | "auto"): CudaUnavailableError {
   const { reason, message } = error;
-  // The simulated driver needs the same permission.
+  // The simulated driver needs the same permission, without paths.
+  const enough = choice === "auto" ? ", which is enough where there is a GPU" : "";
   const hint = reason === "permission"
-    ? `, or ${flagWith([error.tried, HOST_NAMES])}`
+    ? `, or ${flagWith([error.tried, HOST_NAMES])}${enough}`
     : `; { driver: "auto" } uses a simulated GPU, the command doctor says what to mend`;
   return new CudaUnavailableError(reason, `${message}${hint}`, { cause: error });
 }

@@ -40,6 +40,7 @@ Deno.test(
       assertStringIncludes(said, "CudaUnavailableError permission Cannot open the CUDA driver");
       assertStringIncludes(said, "libcuda.so.1,");
       assertStringIncludes(said, "libc.so.6 (the usual places)");
+      assertEquals(said.includes(", which is enough where there is a GPU"), driver === "auto");
     }
   },
 );

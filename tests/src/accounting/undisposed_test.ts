@@ -35,6 +35,15 @@ Deno.test("Undisposed.note() warns once for each origin, and counts all", () => 
   assertEquals(undisposed.byteLength, 7 * BLOCK.byteLength);
 });
 
+Deno.test("Undisposed.note() of a block without bytes leaves the warning to the next one", () => {
+  const undisposed = new Undisposed();
+  const warnings = captureWarnings(() => {
+    for (const byteLength of [0, 8]) undisposed.note({ ...BLOCK, byteLength, origin: undefined });
+  });
+  assertEquals([warnings.length, undisposed.count], [1, 2]);
+  assertStringIncludes(warnings[0] ?? "", "8 B of device memory");
+});
+
 const DROP_AND_DISPOSE = `
   import { CudaDevice } from "./mod.ts";
   const gpu = CudaDevice.open(0, { driver: "simulated", origins: "line" });
