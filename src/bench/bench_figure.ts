@@ -19,6 +19,9 @@ const TITLES = {
   none: "other",
 } as const satisfies Record<BenchDirection | "none", string>;
 
+/** Name of the device that the simulated driver shows. */
+export const SIMULATED = "Simulated";
+
 /** The benches of one panel. */
 interface Panel {
   readonly title: string;
@@ -33,9 +36,9 @@ export function benchFigure(run: BenchRun, words: string): Figure {
   const devices = [...new Set(run.speeds.map(({ device }) => device))];
   const layout: Partial<Layout> = {
     ...plotFrame({
-      title: `Transfers of ${devices.join(", ")}`,
-      subtitle: `${run.runtime.split(" ")[0]}, ${run.cpu}; averages, with the fastest and the ` +
-        `usual`,
+      title: `Transfers: ${devices.map(nameOfDevice).join(", ")}`,
+      subtitle: `${run.runtime.split(" ")[0]}, ${run.cpu}; bars are averages, lines end at the ` +
+        `fastest`,
       plotHeight: height,
       above: LEGEND_HEIGHT,
       left: 64,
@@ -120,6 +123,10 @@ function barsOf(
     xaxis: `x${axis}`,
     yaxis: `y${axis}`,
   };
+}
+
+function nameOfDevice(device: string): string {
+  return device === SIMULATED ? `${device} (no number means a speed)` : device;
 }
 
 function panelsOf({ speeds }: BenchRun): Panel[] {

@@ -2,9 +2,10 @@
 // a table, writes a page with --html FILE, and with --compare old.json names what got slower.
 
 import { parseArgs } from "node:util";
-import { formatBytes } from "../words/format.ts";
+import { formatBytes, messageOf } from "../words/format.ts";
+import { describeParseError } from "../words/parse_error.ts";
 import { formatTable } from "../words/text_table.ts";
-import { benchFigure } from "./bench_figure.ts";
+import { benchFigure, SIMULATED } from "./bench_figure.ts";
 import { type BenchRun, countShared, findSlowdowns, parseBenchRun } from "./bench_results.ts";
 
 const USAGE = `Usage: deno bench -A --json | deno run -A report.ts [FILE] [OPTIONS]
@@ -16,9 +17,6 @@ Options:
   --compare FILE    an earlier output of the same benches: names what got slower
   --help            show this text`;
 
-/** Name of the device that the simulated driver shows. */
-const SIMULATED = "Simulated";
-
 /**
  * Reports on a run and returns the exit code: 0 for success, 1 when a bench failed or got slower, 2
  * for wrong arguments or an input that is something else.
@@ -27,26 +25,19 @@ const SIMULATED = "Simulated";
  */
 export async function main(args: readonly string[]): Promise<number> {
   try {
-    const { values, positionals } = parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        html: { type: "string" },
-        compare: { type: "string" },
-        help: { type: "boolean" },
-      },
-    });
+    const { values, positionals } = parse(args);
     if (values.help === true) {
       console.log(USAGE);
       return 0;
     }
-    const [path] = positionals;
+    const [path, more] = positionals;
+    if (more !== undefined) throw new TypeError(`Cannot read ${more} too: expected one file`);
     const run = parseBenchRun(path === undefined ? await readInput() : await readFile(path));
     const words = describeRun(run);
     console.log(words);
     if (values.html !== undefined) {
       const page = await benchFigure(run, words).toPage("Speed of transfers");
-      await Deno.writeTextFile(values.html, page);
+      await writeFile(values.html, page);
       console.log(`\nWrote ${values.html}`);
     }
     const slower = values.compare === undefined
@@ -54,9 +45,23 @@ export async function main(args: readonly string[]): Promise<number> {
       : compare(parseBenchRun(await readFile(values.compare)), run);
     return slower === 0 && run.failures.length === 0 ? 0 : 1;
   } catch (error) {
-    if (!(error instanceof TypeError || error instanceof Deno.errors.NotFound)) throw error;
-    console.error(`${error.message}\n\n${USAGE}`);
+    if (!(error instanceof TypeError)) throw error;
+    console.error(`${error.message}\n\n${USAGE.split("\n")[0]}, see --help`);
     return 2;
+  }
+}
+
+const OPTIONS = {
+  html: { type: "string" },
+  compare: { type: "string" },
+  help: { type: "boolean" },
+} as const;
+
+function parse(args: readonly string[]) {
+  try {
+    return parseArgs({ args: [...args], allowPositionals: true, options: OPTIONS });
+  } catch (error) {
+    throw new TypeError(describeParseError(error, Object.keys(OPTIONS)));
   }
 }
 
@@ -66,10 +71,11 @@ function describeRun(run: BenchRun): string {
   const parts = [...devices].map(([device, speeds]) => {
     const sizes = [...new Set(speeds.map(({ byteLength }) => byteLength))].sort((a, b) => a - b);
     const names = [...new Set(speeds.map(({ name }) => name))];
+    const hasCeiling = speeds.some(({ ceilingShare }) => ceilingShare !== undefined);
     const header = [
       `${device}, GB/s`,
       ...sizes.map((size) => formatBytes(size)),
-      "of page-locked",
+      ...(hasCeiling ? ["of page-locked"] : []),
     ];
     const lines = names.map((name) => {
       const own = speeds.filter((speed) => speed.name === name);
@@ -126,7 +132,19 @@ async function readInput(): Promise<string> {
 }
 
 async function readFile(path: string): Promise<string> {
-  return await Deno.readTextFile(path);
+  try {
+    return await Deno.readTextFile(path);
+  } catch (error) {
+    throw new TypeError(`Cannot read ${path}: ${messageOf(error)}`);
+  }
+}
+
+async function writeFile(path: string, page: string): Promise<void> {
+  try {
+    await Deno.writeTextFile(path, page);
+  } catch (error) {
+    throw new TypeError(`Cannot write ${path}: ${messageOf(error)}`);
+  }
 }
 
 if (import.meta.main) Deno.exit(await main(Deno.args));

@@ -3,7 +3,7 @@
 import { parseArgs } from "node:util";
 import { SMALLEST_COPY_BYTES } from "../measure/bandwidth.ts";
 import { messageOf, parseBytes } from "../words/format.ts";
-import { nearestOf } from "../words/options.ts";
+import { describeParseError, hintAt } from "../words/parse_error.ts";
 
 /** The options of the command line. */
 export interface CliOptions {
@@ -68,7 +68,7 @@ export function readArguments(args: readonly string[]): CliArguments {
   if (values.version) return { command: "version", topic, options: readOptions(values) };
   if (!isCommand(command)) {
     throw new UsageError(
-      `Cannot run "${command}": it is not a command${meant(Object.keys(COMMANDS), command)}`,
+      `Cannot run "${command}": it is not a command${hintAt(command, Object.keys(COMMANDS))}`,
     );
   }
   if (rest.length > 0) throw new UsageError(`Cannot run ${command}: unexpected "${rest[0]}"`);
@@ -77,11 +77,6 @@ export function readArguments(args: readonly string[]): CliArguments {
     throw new UsageError(`Cannot run ${command} with --${token.name}: it has no such option`);
   }
   return { command, topic, options: readOptions(values) };
-}
-
-function meant(names: readonly string[], given: string, dashes = ""): string {
-  const nearest = nearestOf(names, given);
-  return nearest === undefined ? "" : ` (did you mean ${dashes}${nearest}?)`;
 }
 
 function isCommand(text: string): text is keyof typeof COMMANDS {
@@ -110,20 +105,9 @@ function parse(args: readonly string[]) {
       },
     });
   } catch (error) {
-    throw new UsageError(inOurWords(messageOf(error)));
+    const names = [...new Set(Object.values(COMMANDS).flat()), "help", "version"];
+    throw new UsageError(describeParseError(error, names));
   }
-}
-
-/** Says what Node says of an option as all other messages do. */
-function inOurWords(message: string): string {
-  const [, option = "", wants] = /'(?:-\w, )?(--?[^ ']+)( <value>)?'/.exec(message) ?? [];
-  if (message.startsWith("Unknown option")) {
-    const all = [...new Set(Object.values(COMMANDS).flat()), "help", "version"];
-    const hint = meant(all, option.replace(/^-+/, ""), "--");
-    return `Cannot use ${option}: there is no such option${hint}`;
-  }
-  if (option === "") return message;
-  return `Cannot use ${option}: it ${wants === undefined ? "takes no value" : "needs a value"}`;
 }
 
 function readOptions(values: Values): CliOptions {

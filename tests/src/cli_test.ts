@@ -62,6 +62,7 @@ const WRONG: Record<string, [args: string[], message: string]> = {
   "an option of another command": [["doctor", "--json"], "Cannot run doctor with --json"],
   "a device that is no number": [["demo", "--device", "first"], "expected a number from 0"],
   "a negative device": [["demo", "--device=-1"], "expected a number from 0"],
+  "a value that looks like an option": [["demo", "--device", "-1"], "--device: it needs a value"],
   "an unknown driver": [["bandwidth", "--driver", "opencl"], "expected auto, cuda or simulated"],
   "a size that is none": [["demo", "--largest", "64k"], 'Cannot read --largest "64k"'],
   "a size below the smallest": [["demo", "--largest", "1 KiB"], "expected at least 4 KiB"],

@@ -70,9 +70,34 @@ Deno.test("report.ts prints speeds, writes a page, and says that a simulated dev
 Deno.test("report.ts refuses what is no output of deno bench, and unknown options", async () => {
   using folder = new TemporaryFolder();
   const path = folder.write("run.json", "{}");
-  for (const args of [[path], ["--nonsense"], [`${folder.path}/missing.json`]]) {
+  const missing = `${folder.path}/missing.json`;
+  for (
+    const [args, message] of [
+      [[path], "Cannot read the output of deno bench --json"],
+      [["--nonsense"], "Cannot use --nonsense: there is no such option"],
+      [[path, "--htm", "x"], "Cannot use --htm: there is no such option (did you mean --html?)"],
+      [[path, "--html"], "Cannot use --html: it needs a value"],
+      [[path, "other.json"], "Cannot read other.json too: expected one file"],
+      [[missing], `Cannot read ${missing}: `],
+    ] as const
+  ) {
     const { code, stdout, stderr } = await runDeno(["run", "-A", "--no-check", REPORT, ...args]);
     assertEquals([code, stdout], [2, ""]);
+    assertStringIncludes(stderr, message);
     assertStringIncludes(stderr, "Usage: deno bench");
   }
+});
+
+Deno.test("report.ts says which permission it lacks, and has no column for a ceiling that there is not", async () => {
+  using folder = new TemporaryFolder();
+  const run = folder.write("run.json", RUN.replaceAll("pinned", "plain"));
+  const flags = ["run", "--no-check", "--no-prompt"];
+  const unread = await runDeno([...flags, REPORT, run]);
+  assertEquals(unread.code, 2);
+  assertStringIncludes(unread.stderr, `Cannot read ${run}: Requires read access`);
+  const args = [REPORT, run, "--html", `${folder.path}/page.html`];
+  const unwritten = await runDeno([...flags, "--allow-read", ...args]);
+  assertEquals(unwritten.code, 2);
+  assertStringIncludes(unwritten.stderr, "page.html: Requires write access");
+  assertEquals(unwritten.stdout.includes("of page-locked"), false);
 });
