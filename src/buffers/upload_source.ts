@@ -105,6 +105,14 @@ function iterableOf(source: HostValues): HostValues {
   if (source instanceof TYPED_ARRAY) {
     throw new TypeError("Cannot upload: a Proxy of a typed array gives no memory; pass the array");
   }
+  if (typeof Object(source).copyFrom === "function") {
+    throw new TypeError(
+      `Cannot upload ${
+        describeValue(source)
+      }: it is no memory of the host; slice() copies it, and ` +
+        "copyFrom() copies it into another buffer",
+    );
+  }
   if (typeof source?.[Symbol.iterator] === "function" && typeof source !== "string") return source;
   throw new TypeError(
     `Cannot upload ${describeValue(source)}: expected a typed array, an array or an iterable of ` +

@@ -743,7 +743,8 @@ export class CudaDevice implements DeviceAllocator, Disposable {
 
   /**
    * Allocates device memory and fills it from a file, straight from the page cache. Resolves when
-   * the bytes are on the device. Needs `--allow-read`.
+   * the bytes are on the device. With a shape it takes as many elements as that has, from `fileOffset`
+   * on, and else all to the end of the file. Needs `--allow-read`.
    *
    * @throws RangeError when the file is too short, or its bytes are not a whole number of elements.
    */

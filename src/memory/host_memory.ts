@@ -48,7 +48,11 @@ export function bytesOf(memory: HostMemory, action: Action): HostBytes {
     return new Uint8Array(buffer, view.byteOffset.call(memory), view.byteLength.call(memory));
   }
   if (kindOf(memory) === undefined) {
-    const hint = Array.isArray(memory) ? ", such as new Float32Array(list)" : "";
+    const hint = Array.isArray(memory)
+      ? ", such as new Float32Array(list)"
+      : typeof Object(memory).copyFrom === "function"
+      ? "; copyFrom() and copyTo() copy between buffers"
+      : "";
     throw new TypeError(
       `Cannot ${action}: it was given ${describeValue(memory)}, expected a typed array or an ` +
         `ArrayBuffer${hint}`,

@@ -32,6 +32,7 @@ export function plotBandwidth(
   measured: BandwidthResult | readonly [BandwidthResult, BandwidthResult],
 ): Figure {
   const results = isPair(measured) ? measured : [measured];
+  if (results.length === 0) checkPlotInput(undefined, BANDWIDTH);
   for (const result of results) checkPlotInput(result, BANDWIDTH);
   if (results.some((result) => result.points.length === 0)) {
     throw new RangeError(

@@ -27,6 +27,14 @@ for (const [name, [plot, source]] of Object.entries(PLOTS)) {
   });
 }
 
+Deno.test("plotBandwidth() of no result says what it takes", () => {
+  assertThrows(
+    () => plotBandwidth([] as never),
+    TypeError,
+    "expected what await gpu.bandwidth() gives",
+  );
+});
+
 Deno.test("plotBandwidth() says that the second of two results is a promise", () => {
   const pair = [bandwidthResult(), Promise.resolve(bandwidthResult())];
   assertThrows(() => plotBandwidth(pair as never), TypeError, "gave a promise");

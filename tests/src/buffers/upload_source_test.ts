@@ -96,6 +96,15 @@ Deno.test("CudaDevice.upload() takes plain numbers as float32, and loses none wi
     }
   }));
 
+Deno.test("CudaDevice.upload() of a buffer or a view says how it is copied", () =>
+  withDevice(async (gpu) => {
+    using x = gpu.zeros("float32", [2, 3], { label: "x" });
+    for (const source of [x, x.view(1), x.transpose(), [x]]) {
+      const words = source === x ? "slice() copies it, and copyFrom()" : "Cannot";
+      await assertRejects(() => gpu.upload(source as never), TypeError, words);
+    }
+  }));
+
 Deno.test("CudaDevice.upload() refuses a shape of another size", () =>
   withDevice(async (gpu) => {
     await assertRejects(

@@ -138,3 +138,11 @@ Deno.test("bytesOf() says what to make of a list of numbers", () => {
     "it was given a list, expected a typed array or an ArrayBuffer, such as new Float32Array";
   assertThrows(() => bytesOf([1, 2] as never, "upload"), TypeError, words);
 });
+
+Deno.test("bytesOf() says how buffers are copied, when it is given one", () =>
+  withDevice((gpu) => {
+    using x = gpu.zeros("float32", 2, { label: "x" });
+    const words =
+      "given DeviceBuffer(x, float32[2]), expected a typed array or an ArrayBuffer; copyFrom()";
+    assertThrows(() => bytesOf(x as never, "upload"), TypeError, words);
+  }));
