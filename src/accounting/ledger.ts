@@ -10,6 +10,7 @@ import { Timeline } from "./timeline.ts";
 import type { TimelineAction } from "./timeline_event.ts";
 import { TrackRecord } from "./track_record.ts";
 import { Undisposed } from "./undisposed.ts";
+import { tellUnawaited } from "./unawaited_calls.ts";
 
 /** Kinds of objects that a context can hold. */
 export type LiveKind =
@@ -173,6 +174,7 @@ export class Ledger {
   /** Creates an empty ledger; in a notebook it follows cells from now on. */
   constructor() {
     followCells();
+    tellUnawaited();
   }
 
   /** The innermost track that is open. */

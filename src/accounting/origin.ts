@@ -6,7 +6,7 @@ import { readVariable } from "../../ffi/library.ts";
 import { inNotebook } from "./notebook_kernel.ts";
 
 /** Start of the kit's own scripts: its folder, or the one file into which it was bundled. */
-const OWN_FILES = import.meta.url.endsWith("/accounting/origin.ts")
+export const OWN_FILES: string = import.meta.url.endsWith("/accounting/origin.ts")
   ? new URL("../", import.meta.url).href
   : import.meta.url;
 
