@@ -11,7 +11,8 @@
  * const path = await Deno.makeTempFile({ suffix: ".npz" });
  * await saveNpz(path, { bias }, { compress: true });
  * using arrays = await loadNpz(path, gpu);
- * console.log(arrays.names, await arrays.array("bias").download()); // [ "bias" ] Float32Array(4) ...
+ * console.log(arrays.names); // [ "bias" ]
+ * console.log(await arrays.array("bias").download()); // Float32Array(4) [1, 2, 3, 4]
  * await Deno.remove(path);
  * ```
  *
