@@ -67,11 +67,23 @@ interface Shown<T> {
  * if they have no other.
  */
 function show<T extends object>({ prototype }: Shown<T>, makeCard: (shown: T) => Card): void {
-  const [card, text] = [Symbol.for("Jupyter.display"), Symbol.for("Deno.customInspect")];
-  define(prototype, card, (shown: T) => showCard(() => makeCard(shown)));
+  showInCells({ prototype }, makeCard);
+  const text = Symbol.for("Deno.customInspect");
   const words = (shown: T): string => textOfCard(() => makeCard(shown));
   if (!(text in prototype)) define(prototype, text, words);
   if (prototype.toString === Object.prototype.toString) define(prototype, "toString", words);
+}
+
+/**
+ * Gives the objects of a class a card in notebooks alone: the console shows an error best by itself, with
+ * its stack, its fields and its cause.
+ */
+function showInCells<T extends object>(
+  { prototype }: Shown<T>,
+  makeCard: (shown: T) => Card,
+): void {
+  const card = Symbol.for("Jupyter.display");
+  define(prototype, card, (shown: T) => showCard(() => makeCard(shown)));
 }
 
 function define<T extends object>(
@@ -118,9 +130,9 @@ show(BandwidthResult, bandwidthCard);
 show(LinkBandwidthResult, linksCard);
 show(BufferSummary, summaryCard);
 show(BufferImage, imageCard);
-show(CudaError, cudaErrorCard);
-show(OutOfMemoryError, shortageCard);
-show(DisposedError, errorCard);
-show(GroupError, errorCard);
-show(CudaUnavailableError, errorCard);
+showInCells(CudaError, cudaErrorCard);
+showInCells(OutOfMemoryError, shortageCard);
+showInCells(DisposedError, errorCard);
+showInCells(GroupError, errorCard);
+showInCells(CudaUnavailableError, errorCard);
 show(BaseMemoryResource, resourceCard);

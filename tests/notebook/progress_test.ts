@@ -73,7 +73,7 @@ Deno.test("ProgressBar.update() keeps to one line of a narrow terminal", () => {
   for (const columns of [5, 20, 24, 33, 60]) {
     const [line = ""] = captureTerminal(columns, (bar) => bar.update(5, 10, "5 of 10 in 3 s"));
     assertEquals(line.slice(4).length < columns, true, `${columns}: ${line}`);
-    if (columns > 30) assertMatch(line, /^\r\x1b\[Kfiles █+░+ 5 of 10 in 3 s$/);
+    if (columns > 30) assertMatch(line.slice(4), /^files █+░+ 5 of 10 in 3 s$/);
   }
 });
 

@@ -1,12 +1,12 @@
 // The cards of everything beside buffers: devices, streams, events, tables, resources, errors, results.
 
-import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertStringIncludes, assertThrows } from "@std/assert";
 import * as mod from "../../../mod.ts";
 import * as kernels from "../../../src/entries/kernels.ts";
 import * as memory from "../../../src/entries/memory.ts";
 import { Parts } from "../../../src/words/parts.ts";
 import { CachingResourceAdaptor } from "../../../src/memory/caching_resource_adaptor.ts";
-import { OutOfMemoryError } from "../../../src/words/errors.ts";
+import { DisposedError, OutOfMemoryError } from "../../../src/words/errors.ts";
 import { bandwidthResult } from "../../support/bandwidth_result.ts";
 import { cardOf } from "../../support/display.ts";
 import { openTestDevice } from "../../support/driver.ts";
@@ -184,6 +184,23 @@ Deno.test("OutOfMemoryError shows what was asked for and who holds memory", asyn
       return;
     }
     throw new Error("expected the allocation to fail");
+  });
+});
+
+Deno.test("errors are shown on consoles with their stack, their fields and their cause", async () => {
+  await withDevice((gpu) => {
+    using _held = gpu.alloc("uint8", 2 ** 20, { label: "held" });
+    const error = assertThrows(() => gpu.alloc("uint8", 2 ** 50), OutOfMemoryError);
+    const text = Deno.inspect(error);
+    assertStringIncludes(text, "OutOfMemoryError: Cannot allocate 1 PiB on device 0");
+    assertStringIncludes(text, "cards_test.ts:");
+    assertStringIncludes(text, "requestedBytes: 1125899906842624");
+    const x = gpu.alloc("uint8", 1, { label: "x" });
+    x.dispose();
+    assertStringIncludes(
+      Deno.inspect(assertThrows(() => x.clear(), DisposedError)),
+      "cards_test.ts:",
+    );
   });
 });
 
