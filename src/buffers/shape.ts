@@ -38,7 +38,7 @@ export function requestedShape(
   if (typeof dtype === "string") elementBytes(dtype);
   else {
     throw new TypeError(
-      `Cannot use ${describeValue(dtype)} as an element type: it comes before the shape, as in ` +
+      `Cannot use element type ${describeValue(dtype)}: it comes before the shape, as in ` +
         'gpu.alloc("float32", [2, 3])',
     );
   }

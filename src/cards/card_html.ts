@@ -139,13 +139,13 @@ function endsHtml(style: string, lowest: string, highest: string): string {
 }
 
 /**
- * Escapes a text whose long names may break after a dot, a slash or an underscore; a number stays on
- * the line of the word before it.
+ * Escapes a text whose long names may break after a dot, a slash or an underscore; the number of a cell
+ * stays on the line of its word.
  */
 function breakable(text: string): string {
   return text.split(" ").map((word) =>
     /^[a-z_]/i.test(word)
       ? escapeHtml(word).replaceAll(/([./_])(?=\w)/g, "$1<wbr>")
       : escapeHtml(word)
-  ).join(" ").replaceAll(/ (?=\d)/g, "&nbsp;");
+  ).join(" ").replaceAll(/\bcell (?=\d)/g, "cell&nbsp;");
 }
