@@ -12,6 +12,8 @@ const slotsOf = new WeakMap<Context, Map<string, Slot>>();
 /**
  * Disposes the value in a named slot of a context, then stores what `make` returns or resolves to.
  * The slot stays empty when `make` fails.
+ *
+ * @throws TypeError when `make` is running for the same slot: it would dispose what that returns.
  */
 export function fillSlot<T extends Held | Promise<Held>>(
   context: Context,
@@ -21,10 +23,18 @@ export function fillSlot<T extends Held | Promise<Held>>(
   requireKind(make, CALLBACK, "slot");
   const slots = slotsOf.get(context) ?? new Map<string, Slot>();
   slotsOf.set(context, slots);
-  slots.get(name)?.dispose();
+  const former = slots.get(name);
+  if (former?.isMaking === true) {
+    const shown = visibleText(name);
+    throw new TypeError(
+      `Cannot call slot("${shown}") in the function that makes its value: give one of the two ` +
+        `another name`,
+    );
+  }
+  former?.dispose();
   const slot = new Slot();
   slots.set(name, slot);
-  const made = make();
+  const made = slot.making(make);
   if (!(made instanceof Promise)) {
     slot.hold(requireHeld(made, name));
     return made;
@@ -53,6 +63,22 @@ function requireHeld(value: unknown, name: string): Held {
 class Slot implements Disposable {
   #value: Held;
   #disposed = false;
+  #isMaking = false;
+
+  /** Whether the function that makes its value has been called and has not returned. */
+  get isMaking(): boolean {
+    return this.#isMaking;
+  }
+
+  /** Calls the function that makes its value. */
+  making<T>(make: () => T): T {
+    this.#isMaking = true;
+    try {
+      return make();
+    } finally {
+      this.#isMaking = false;
+    }
+  }
 
   /** Keeps a value, or disposes it at once when the slot was filled again meanwhile. */
   hold(value: Held): void {

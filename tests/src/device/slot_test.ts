@@ -56,3 +56,21 @@ Deno.test("CudaDevice.slot() is empty after make() failed", async () => {
     await assertRejects(() => gpu.slot("x", () => Promise.reject(new Error("no file"))), Error);
   });
 });
+
+Deno.test("CudaDevice.slot() rejects a call for the slot whose value is being made", async () => {
+  await withDevice((gpu) => {
+    const make = () => gpu.alloc("uint8", 1024);
+    const nested = () => {
+      gpu.slot("x", make);
+      return make();
+    };
+    assertThrows(() => gpu.slot("x", nested), TypeError, 'slot("x") in the function that makes');
+    assertEquals(gpu.live().byteLength, 0);
+    const other = gpu.slot("x", () => {
+      gpu.slot("y", make);
+      return make();
+    });
+    assertEquals(other.disposed, false);
+    for (const name of ["x", "y"]) gpu.slot(name, () => null);
+  });
+});
