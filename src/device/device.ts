@@ -172,6 +172,7 @@ import {
   TEXT,
 } from "../words/options.ts";
 import { Parts, partsOf } from "../words/parts.ts";
+import { reportProgress } from "../words/progress.ts";
 import type { EventTicket, MemoryTicket } from "../words/ticket.ts";
 import { VERSION } from "../words/version.ts";
 import { DeviceInfo } from "./device_info.ts";
@@ -570,11 +571,15 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     source: HostMemory | HostValues,
     options: UploadOptions<D> = {},
   ): DeviceBuffer<D> {
-    const { stream } = UPLOAD_OPTIONS.read(options, "uploadSync");
+    const { stream, onProgress, signal } = UPLOAD_OPTIONS.read(options, "uploadSync");
+    signal?.throwIfAborted();
     const { array, dtype, shape } = uploadSource(source, options);
     const buffer = this.alloc(dtype, shape, allocationOf(options));
+    const { byteLength } = buffer;
     try {
-      return buffer.uploadSync(array, { stream });
+      buffer.uploadSync(array, { stream });
+      if (byteLength > 0) reportProgress(onProgress, byteLength, byteLength);
+      return buffer;
     } catch (error) {
       buffer.dispose();
       throw error;
@@ -962,7 +967,10 @@ export class CudaDevice implements DeviceAllocator, Disposable {
 
   /**
    * Disposes the value in the slot `name`, then stores what `make` returns or resolves to. In a
-   * notebook, running a cell again then frees what its last run created.
+   * notebook, running a cell again then frees what its last run created. The slot stays empty when
+   * `make` fails.
+   *
+   * @throws TypeError when `make` is running for the same slot: it would dispose what that returns.
    */
   slot<T extends Held | Promise<Held>>(name: string, make: () => T): T {
     return fillSlot(this.context, { name, make });

@@ -13,6 +13,7 @@ import {
 } from "../memory/captured_memory.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { DisposedError } from "../words/errors.ts";
+import { refusePromise } from "../words/options.ts";
 
 /** Recorded work; disposing it drops what no graph has taken. */
 export class Recording implements Disposable {
@@ -35,7 +36,7 @@ export class Recording implements Disposable {
     if (stream.disposed) throw new DisposedError(stream.toString());
     this.#context = stream.context;
     using captured = new CapturedMemory(stream);
-    refusePromise(body(stream));
+    requireCaptured(body(stream));
     const { graph, memory, kernelNames } = captured.end();
     this.handle = graph;
     this.memory = memory;
@@ -93,10 +94,9 @@ export function requireMemory(
   }
 }
 
-function refusePromise(result: unknown): void {
-  if (!(result instanceof Promise)) return;
-  result.catch(() => {}); // what it fails with is not the reason to tell
-  throw new TypeError(
+function requireCaptured(result: unknown): void {
+  refusePromise(
+    result,
     "Cannot capture a function that returns a promise: waits and transfers of ordinary arrays " +
       "cannot be recorded; use pinned buffers, and write () => { ... } to return nothing",
   );

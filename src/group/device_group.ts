@@ -19,7 +19,7 @@ import { loadSharded, type LoadShardedOptions } from "../spread/load_sharded.ts"
 import type { ShardedModel } from "../spread/sharded_model.ts";
 import { DisposedError } from "../words/errors.ts";
 import { formatCount, messageOf, visibleText } from "../words/format.ts";
-import { CALLBACK, isPromiseLike, requireKind } from "../words/options.ts";
+import { CALLBACK, refusePromise, requireKind } from "../words/options.ts";
 import { Parts, partsOf } from "../words/parts.ts";
 import {
   allGather,
@@ -364,9 +364,9 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
     } finally {
       this.#batch = undefined;
     }
-    if (returned !== batch.work && isPromiseLike(returned)) {
-      returned.then(undefined, () => {}); // its failure is told by the error below
-      throw new TypeError(
+    if (returned !== batch.work) {
+      refusePromise(
+        returned,
         "Cannot call batch() with a function that returns a promise: make all calls before it returns",
       );
     }

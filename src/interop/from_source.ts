@@ -16,6 +16,7 @@ import type { TransferOptions } from "../transfer/pending_transfer.ts";
 import { TRANSFER_KINDS } from "../transfer/transfer_choice.ts";
 import { wholeOf, writableInto } from "../transfer/web_streams.ts";
 import { OptionSet, SHAPE } from "../words/options.ts";
+import { reportProgress } from "../words/progress.ts";
 import { type ByteSource, type OpenedSource, openSource } from "./byte_source.ts";
 import { GrowingBytes } from "./growing_bytes.ts";
 
@@ -25,7 +26,10 @@ export interface FromOptions<D extends DType> extends AllocateOptions, TransferO
   readonly dtype?: D;
   /** Size of each axis; by default one axis with all elements that come. */
   readonly shape?: number | Shape;
-  /** Called as bytes arrive; the total is Infinity until it is known. */
+  /**
+   * Called as bytes arrive; the total is Infinity until it is known. May return no promise, and fails
+   * the call by what it throws.
+   */
   readonly onProgress?: ((doneBytes: number, totalBytes: number) => void) | undefined;
 }
 
@@ -75,7 +79,7 @@ async function readKnown<D extends DType>(
   });
   const { byteLength } = buffer;
   try {
-    const report = onProgress && ((doneBytes: number) => onProgress(doneBytes, byteLength));
+    const report = (doneBytes: number) => reportProgress(onProgress, doneBytes, byteLength);
     await readable.pipeTo(writableInto(wholeOf(buffer, stream), report), pipeOptions(signal));
     return buffer;
   } catch (error) {
@@ -90,7 +94,7 @@ async function readGrowing<D extends DType>(
 ): Promise<DeviceBuffer<D>> {
   const { gpu, dtype, stream, signal, onProgress } = reading;
   using bytes = new GrowingBytes(gpu, { ...allocationOf(reading), stream });
-  const report = onProgress && ((doneBytes: number) => onProgress(doneBytes, Infinity));
+  const report = (doneBytes: number) => reportProgress(onProgress, doneBytes, Infinity);
   await readable.pipeTo(writableInto(bytes, report), pipeOptions(signal));
   const { byteLength, contents } = bytes;
   const shape = wholeElements(byteLength, dtype);
@@ -99,7 +103,7 @@ async function readGrowing<D extends DType>(
   });
   try {
     if (contents !== undefined) buffer.as("uint8").copyFrom(contents, { stream });
-    onProgress?.(byteLength, byteLength);
+    reportProgress(onProgress, byteLength, byteLength);
     return buffer;
   } catch (error) {
     buffer.dispose();

@@ -10,6 +10,7 @@ import { engineOf } from "../transfer/context_engine.ts";
 import { SMALLEST_RING_BYTES } from "../transfer/ways.ts";
 import { type ByteSize, parseBytes } from "../words/format.ts";
 import { CALLBACK, listOf, NUMBER, oneOf, OptionSet, SIGNAL, SIZE } from "../words/options.ts";
+import { reportProgress } from "../words/progress.ts";
 import type {
   BandwidthPoint,
   CaseLatency,
@@ -143,7 +144,8 @@ async function measurePoints(
       await nextTurn();
       const point = sweep.measure(lane, { byteLength, sampleCount: options.sampleCount ?? 3 });
       points.push(point);
-      options.onProgress?.(points.length, lanes.length * sizes.length, point);
+      const pointCount = lanes.length * sizes.length;
+      reportProgress(options.onProgress, points.length, pointCount, point);
     }
   }
   return points;

@@ -10,6 +10,7 @@ import { createStream, type CudaStream } from "../order/stream.ts";
 import { nextTurn } from "../order/waiting.ts";
 import { type ByteSize, parseBytes } from "../words/format.ts";
 import { CALLBACK, listOf, NUMBER, oneOf, OptionSet, SIGNAL, SIZE } from "../words/options.ts";
+import { reportProgress } from "../words/progress.ts";
 import {
   type BandwidthMemory,
   CASE_BYTES,
@@ -143,7 +144,7 @@ export async function measureLinks(
     }
     const found = linkSpeedOf(name, fields, { byteLength, sampleCount });
     speeds.push(found);
-    options.onProgress?.(speeds.length, cases.length, found);
+    reportProgress(options.onProgress, speeds.length, cases.length, found);
   }
   return speeds;
 }

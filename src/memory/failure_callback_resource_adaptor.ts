@@ -2,7 +2,7 @@
 
 import type { CudaStream } from "../order/stream.ts";
 import type { MemoryShortage } from "../words/errors.ts";
-import { CALLBACK, OptionSet } from "../words/options.ts";
+import { CALLBACK, OptionSet, refusePromise } from "../words/options.ts";
 import { allocateFrom, type MemoryResource } from "./memory_resource.ts";
 import { takeAgain } from "./out_of_memory.ts";
 import { requireFunction, ResourceAdaptor } from "./resource_adaptor.ts";
@@ -46,13 +46,13 @@ export class FailureCallbackResourceAdaptor extends ResourceAdaptor {
     const take = () => allocateFrom(this.upstream, byteLength, stream);
     return takeAgain(take, (error) => {
       const answer: unknown = this.#onFailure(byteLength, error);
-      if (!(answer instanceof Promise)) return Boolean(answer);
-      answer.catch(() => {}); // the reason to tell is another one
-      throw new TypeError(
+      refusePromise(
+        answer,
         `Cannot allocate ${byteLength} bytes: onFailure() returned a promise, for which nothing can ` +
           `wait; return true or false`,
         { cause: error },
       );
+      return Boolean(answer);
     });
   }
 

@@ -3,6 +3,7 @@
 
 import type { DiskFile } from "../disk/disk_file.ts";
 import { type CudaStream, usableStream } from "../order/stream.ts";
+import { reportProgress } from "../words/progress.ts";
 import { ArrayMover } from "./array_mover.ts";
 import { engineOf } from "./context_engine.ts";
 import { cutGathered, type FilePart } from "./gathered_pieces.ts";
@@ -49,7 +50,7 @@ export function* gatherInto(request: GatherRequest): Generator<Step, void> {
   for (const { span } of parts) noteTransfer({ direction: "download", span, stream });
   if (wayForFile(byteLength) !== "ring" && parts.length <= FEW_PARTS) {
     yield* gatherFew(plan, { file, parts });
-    onProgress?.(byteLength, byteLength);
+    reportProgress(onProgress, byteLength, byteLength);
     return;
   }
   const engine = engineOf(stream.context);

@@ -7,6 +7,7 @@ import { comesAfterNothing, type MemoryUse, pendingBefore } from "../memory/in_o
 import { finishNow, type PendingWork } from "../order/pending_work.ts";
 import { type CudaStream, queueOf } from "../order/stream.ts";
 import { nextTurn } from "../order/waiting.ts";
+import { reportProgress } from "../words/progress.ts";
 import { ArrayMover, queueByDriver } from "./array_mover.ts";
 import { arraysBefore, type ArrayUse, noArrayIsPending } from "./array_uses.ts";
 import { checkApart, type MemorySpan } from "../copies/copy.ts";
@@ -166,7 +167,7 @@ function hasLanded(task: HostTransfer): boolean {
   noteTransfer(task);
   queueOf(stream).synchronizeSync();
   unmade.land(bytes);
-  onProgress?.(byteLength, byteLength);
+  reportProgress(onProgress, byteLength, byteLength);
   return true;
 }
 
@@ -281,7 +282,7 @@ function moveBriefly(task: HostTransfer, help: { readonly hasHelp?: boolean }): 
   noteTransfer(task);
   queueOf(stream).synchronizeSync();
   host.complete?.(bytes);
-  onProgress?.(byteLength, byteLength);
+  reportProgress(onProgress, byteLength, byteLength);
 }
 
 let unbrokenBytes = 0;

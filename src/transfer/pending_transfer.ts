@@ -10,6 +10,7 @@ import { Fence } from "../order/fence.ts";
 import { PendingWork, type Progress } from "../order/pending_work.ts";
 import { type CudaStream, queueOf } from "../order/stream.ts";
 import { CAN_BE_TERMINATED, nextTurn, waitForGpu } from "../order/waiting.ts";
+import { reportProgress } from "../words/progress.ts";
 import { arraysBefore, type ArrayUse, noteArrayUses } from "./array_uses.ts";
 import { engineLimits } from "./context_engine.ts";
 import type { Step } from "./stepped_work.ts";
@@ -28,7 +29,10 @@ const BETWEEN_TURNS: Lending = { canLend: true };
 
 /** Options of a transfer: a progress callback, and a signal that ends it early. */
 export interface TransferOptions {
-  /** Called as bytes arrive: every few MiB for large transfers, once for small ones. */
+  /**
+   * Called as bytes arrive: every few MiB for large transfers, once for small ones. The transfer ends
+   * with what it throws. Nothing waits for promises, so it may return none.
+   */
   readonly onProgress?: ((doneBytes: number, totalBytes: number) => void) | undefined;
   /** Ends the transfer early; its promise rejects once nothing is in flight any more. */
   readonly signal?: AbortSignal | undefined;
@@ -300,7 +304,7 @@ export class PendingTransfer extends PendingWork {
       while (mover.doneBytes !== this.#reportedBytes) {
         this.#reportedBytes = mover.doneBytes;
         mover.beforeProgram();
-        onProgress(this.#reportedBytes, byteLength);
+        reportProgress(onProgress, this.#reportedBytes, byteLength);
       }
     } finally {
       this.#isReporting = false;

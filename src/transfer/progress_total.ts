@@ -1,5 +1,6 @@
 // One progress over several transfers: each reports its own bytes, the listener hears the sum.
 
+import { reportProgress } from "../words/progress.ts";
 import type { TransferOptions } from "./pending_transfer.ts";
 
 /** Adds up the progress of transfers that together make one. */
@@ -20,7 +21,7 @@ export class ProgressTotal {
     return (doneBytes) => {
       this.#doneBytes += doneBytes - before;
       before = doneBytes;
-      this.#listener?.(this.#doneBytes, this.#totalBytes);
+      reportProgress(this.#listener, this.#doneBytes, this.#totalBytes);
     };
   }
 }

@@ -206,6 +206,18 @@ export function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
   return typeof (value as { then?: unknown } | null | undefined)?.then === "function";
 }
 
+/**
+ * Rejects a promise that a program's function returned where nothing waits for it. The promise's own
+ * failure is not the reason to tell, and does not end the program.
+ *
+ * @throws TypeError with `message` when it is one.
+ */
+export function refusePromise(returned: unknown, message: string, options?: ErrorOptions): void {
+  if (!isPromiseLike(returned)) return;
+  returned.then(undefined, () => {});
+  throw new TypeError(message, options);
+}
+
 /** Returns the name that was probably meant: one that differs in a few letters. */
 export function nearestOf(names: readonly string[], given: string): string | undefined {
   const wanted = given.toLowerCase();

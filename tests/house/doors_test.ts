@@ -91,6 +91,23 @@ for (const [door, row] of Object.entries(DOORS)) {
       }
     }));
 
+  if ("onProgress" in row.takes) {
+    Deno.test(`${door} refuses a promise from onProgress, whose failure ends nothing`, () =>
+      inScene(async (scene) => {
+        let callCount = 0;
+        const onProgress = async () => {
+          callCount++;
+          await undefined;
+          throw new Error("nobody hears of this");
+        };
+        const small = "caseSize" in row.takes ? { caseSize: 2 ** 16, sampleCount: 1 } : {};
+        const error = await errorOf(() => row.call(scene, { ...small, onProgress } as never));
+        assertInstanceOf(error, TypeError, String(error));
+        assertStringIncludes(error.message, "onProgress() returned a promise");
+        assertEquals(callCount, 1);
+      }));
+  }
+
   if (!("stream" in row.takes)) continue;
 
   Deno.test(`${door} refuses a disposed stream`, () =>
@@ -142,6 +159,24 @@ interface Attempt {
 
 /** Makes a door's call with wrong things, and checks that each ends in words and changes nothing. */
 function walk(row: Door, attempts: (scene: DoorScene) => Iterable<Attempt>): Promise<void> {
+  return inScene(async (scene) => {
+    const { gpu, buffer, graph, folder } = scene;
+    const live = liveNames(gpu);
+    const files = filesIn(folder);
+    for (const attempt of attempts(scene)) {
+      const error = await errorOf(() => row.call(scene, attempt.options as never));
+      checkWords(error, attempt);
+      assertEquals(liveNames(gpu), live, `${attempt.what} left something`);
+    }
+    gpu.synchronizeSync();
+    assertEquals([...buffer.downloadSync()], [1, 2, 3, 4], "the buffer was changed");
+    assertEquals(filesIn(folder), files, "a file was written");
+    assertEquals([graph.launchCount, gpu.timeline.isOn], [0, false]);
+  });
+}
+
+/** Makes the objects on which doors are called. */
+function inScene(use: (scene: DoorScene) => Promise<void>): Promise<void> {
   return withDevice(async (gpu) => {
     using folder = new TemporaryFolder();
     Deno.writeFileSync(`${folder.path}/there.bin`, new Uint8Array(16));
@@ -160,21 +195,10 @@ function walk(row: Door, attempts: (scene: DoorScene) => Iterable<Attempt>): Pro
     using world = await gpus.group();
     using stack = new DisposableStack();
     const parts = gpus.map((each) => stack.use(each.zeros("float32", 4)));
-    const spread = stack.use(await gpus.upload(new Float32Array(8)));
+    const spread = stack.use(await gpus.upload(new Float32Array(4)));
     const group = { gpus, world, parts, spread };
     const things = { gpu, buffer, source, view, staged, managed, graph, module, kernel, group };
-    const scene = { ...things, folder: folder.path };
-    const live = liveNames(gpu);
-    const files = filesIn(folder.path);
-    for (const attempt of attempts(scene)) {
-      const error = await errorOf(() => row.call(scene, attempt.options as never));
-      checkWords(error, attempt);
-      assertEquals(liveNames(gpu), live, `${attempt.what} left something`);
-    }
-    gpu.synchronizeSync();
-    assertEquals([...buffer.downloadSync()], [1, 2, 3, 4], "the buffer was changed");
-    assertEquals(filesIn(folder.path), files, "a file was written");
-    assertEquals([graph.launchCount, gpu.timeline.isOn], [0, false]);
+    await use({ ...things, folder: folder.path });
   }, { driver: testDriver() });
 }
 

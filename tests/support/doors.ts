@@ -375,8 +375,8 @@ export const DOORS: Readonly<Record<string, Door>> = {
     { ...ALLOCATE, file: "text", fileOffset: "number" },
     ({ gpu }, o) => gpu.lazy("float32", 4, o),
   ),
-  "LazyBuffer#load": door("load", PARTS, async ({ gpu }, o) => {
-    using lazy = gpu.lazy("float32", 4);
+  "LazyBuffer#load": door("load", PARTS, async ({ gpu, folder }, o) => {
+    using lazy = gpu.lazy("float32", 4, { file: `${folder}/there.bin` });
     await lazy.load(o);
   }),
   "CudaDevice#register": door(

@@ -27,6 +27,7 @@ import { TRANSFER_KINDS } from "../../transfer/transfer_choice.ts";
 import { describeValue } from "../../words/format.ts";
 import { FLAG, OptionSet } from "../../words/options.ts";
 import { Parts, partsOf } from "../../words/parts.ts";
+import { reportProgress } from "../../words/progress.ts";
 import {
   dataBytesOf,
   LOAD_NPY_OPTIONS,
@@ -198,8 +199,8 @@ export async function saveNpz(
       yield* writeInto(file, piece, offset);
       offset += piece.byteLength;
     }
+    reportProgress(onProgress, totalBytes, totalBytes); // what it throws keeps the old file
   });
-  onProgress?.(totalBytes, totalBytes);
 }
 
 /** Reads a file of the archive and unpacks it; a wrong checksum is an error. */

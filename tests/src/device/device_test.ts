@@ -172,6 +172,11 @@ Deno.test("CudaDevice.upload() of bad input leaves nothing", () =>
     assertThrows(() => gpu.uploadSync(resizable), TypeError);
     const signal = AbortSignal.abort(new RangeError("stop"));
     await assertRejects(() => gpu.upload(array, { signal }), RangeError, "stop");
+    assertThrows(() => gpu.uploadSync(array, { signal }), RangeError, "stop");
+    const onProgress = () => {
+      throw new RangeError("enough");
+    };
+    assertThrows(() => gpu.uploadSync(array, { onProgress }), RangeError, "enough");
     assertEquals(gpu.live().count, 0);
   }));
 

@@ -169,7 +169,8 @@ Deno.test("FailureCallbackResourceAdaptor refuses a promise instead of trying fo
   withDevice((gpu) => {
     const upstream = new LedgerResource(gpu);
     upstream.capacityBytes = 1024;
-    for (const answer of [Promise.resolve(true), Promise.reject(new Error("mine"))]) {
+    const thenable = { then() {} };
+    for (const answer of [Promise.resolve(true), Promise.reject(new Error("mine")), thenable]) {
       const onFailure = () => answer as unknown as boolean;
       const resource = new FailureCallbackResourceAdaptor(upstream, { onFailure });
       assertThrows(

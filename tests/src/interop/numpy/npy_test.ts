@@ -1,6 +1,6 @@
 // .npy and .npz files: against numpy itself, against damaged and hostile ones, and whole or not at all.
 
-import { assert, assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
 import type { DeviceBuffer, DType } from "../../../../mod.ts";
 import { loadNpz, NumpyError, saveNpz } from "../../../../src/entries/numpy.ts";
 import { encodeNpyHeader, readNpyHeader } from "../../../../src/numpy/npy_header.ts";
@@ -227,6 +227,13 @@ Deno.test("saveNpz() and loadNpz() bring arrays back, stored and deflated", () =
     for (const [arrays, words] of wrong) {
       await assertRejects(() => saveNpz(path, arrays as never), TypeError, words);
     }
+    assertEquals(Deno.readFileSync(path), before);
+    const own = new Error("enough");
+    const onProgress = () => {
+      throw own;
+    };
+    const failing = saveNpz(path, { y: x }, { onProgress });
+    assertStrictEquals(await assertRejects(() => failing), own);
     assertEquals(Deno.readFileSync(path), before);
     await saveNpz(path, {});
     using none = await loadNpz(path, gpu);
