@@ -154,12 +154,19 @@ export function finishNow(works: Iterable<PendingWork>, action: string): void {
   for (const work of [...works]) {
     while (!work.isOver) {
       if (advanceAll() || work.isOver) continue;
-      throw new TypeError(
-        `Cannot ${action}: it comes after a call that needs the event loop; await that call first`,
-      );
+      throw new TypeError(`Cannot ${action}: it comes after a call that ${reasonToWait()}`);
     }
   }
   for (const work of running) work.beforeProgram();
+}
+
+/** Returns the reason for which work goes on later only, and the remedy. */
+function reasonToWait(): string {
+  const capture = activeCapture();
+  return capture === undefined || ready.length === 0
+    ? "needs the event loop; await that call first"
+    : `was behind a transfer, and is made when the capture of ${capture.origin} has ended; call this ` +
+      `before the capture or after it`;
 }
 
 /**

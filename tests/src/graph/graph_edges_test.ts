@@ -59,6 +59,33 @@ Deno.test("CudaGraph keeps memory that it uses through a borrowed address", () =
     graph.dispose();
   }));
 
+for (const known of ["destination", "source"] as const) {
+  Deno.test(`CudaGraph keeps both ends of a copy whose stream joins by its ${known}`, () =>
+    withDevice((gpu) => {
+      const resource = new CudaMemoryResource(gpu);
+      using other = gpu.createStream();
+      const ends = {
+        destination: gpu.alloc("uint8", 4096, { resource }).fill(1),
+        source: gpu.alloc("uint8", 4096, { resource }).fill(2),
+      };
+      const { destination, source } = ends;
+      using result = gpu.zeros("uint8", 4096);
+      gpu.synchronizeSync();
+      const graph = gpu.capture(() => {
+        ends[known].fill(3);
+        destination.copyFrom(source, { stream: other });
+        result.copyFrom(destination);
+      });
+      destination.dispose();
+      source.dispose();
+      using taken = gpu.alloc("uint8", [2, 4096], { resource }).fill(9);
+      graph.launch();
+      const expected = known === "source" ? 3 : 2;
+      assertEquals([readBytes(result)[0], ...new Set(readBytes(taken))], [expected, 9]);
+      graph.dispose();
+    }));
+}
+
 Deno.test("CudaDevice.capture() refuses borrowed memory whose owner was disposed", () =>
   withDevice((gpu) => {
     using pinned = gpu.pinned("uint8", 4096);

@@ -247,6 +247,27 @@ Deno.test("onProgress may call anything, also what blocks for its own transfer",
     assert(calls > 0);
   }));
 
+Deno.test("a call behind a transfer that ends during a capture is made after it", () =>
+  withSlowTransfers(async (gpu) => {
+    using x = gpu.zeros("uint8", LENGTH);
+    using y = gpu.zeros("uint8", LENGTH);
+    using other = gpu.createStream();
+    using third = gpu.createStream();
+    using z = gpu.zeros("uint8", 64);
+    const uploading = x.upload(patternBytes(LENGTH, 3), { stream: other });
+    y.copyFrom(x, { stream: other });
+    using graph = gpu.capture(() => {
+      z.fill(1);
+      assertSameBytes(x.downloadSync(undefined, { stream: third }), patternBytes(LENGTH, 3));
+      const words =
+        "behind a transfer, and is made when the capture of CudaStream(default) has ended";
+      assertThrows(() => y.downloadSync(undefined, { stream: other }), TypeError, words);
+    });
+    assertEquals(graph.nodeCount, 1);
+    await uploading;
+    assertSameBytes(await y.download(undefined, { stream: other }), patternBytes(LENGTH, 3));
+  }));
+
 Deno.test("a strided upload that fails leaves the elements as they were", () =>
   withSlowTransfers(async (gpu) => {
     using x = gpu.alloc("uint8", 2 * LENGTH).fill(7);
