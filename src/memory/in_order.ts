@@ -76,6 +76,17 @@ export function keepFor(work: PendingWork, stream: CudaStream, uses: readonly Me
   }
 }
 
+/**
+ * Keeps the blocks of a transfer that is in nobody's order until it is over: a program that gives back
+ * all that is live reaches new memory, too. Blocks that are released are kept by the work that it is a
+ * part of.
+ */
+export function holdFor(work: PendingWork, uses: readonly MemoryUse[]): void {
+  const held = uses.map(({ allocation }) => allocation).filter(({ released }) => !released);
+  for (const allocation of held) allocation.keep();
+  work.whenOver(() => held.forEach((allocation) => allocation.letGo()));
+}
+
 function isRecorded(stream: CudaStream, uses: readonly MemoryUse[]): boolean {
   if (activeCapture() === undefined) return false;
   const captured = capturedMemory();

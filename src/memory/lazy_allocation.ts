@@ -5,6 +5,7 @@ import { type CudaStream, defaultStreamOf } from "../order/stream.ts";
 import { Allocation, type AllocationRequest, takeMemory } from "./allocation.ts";
 import { capturedMemory } from "./captured_memory.ts";
 import { takeAfterCollection } from "./out_of_memory.ts";
+import { DisposedError } from "../words/errors.ts";
 
 /** Fills new memory, which nobody else knows. */
 export type Filling<R> = (block: Allocation, stream: CudaStream) => R;
@@ -81,6 +82,7 @@ export class LazyAllocation extends Allocation {
       block.release();
       throw error;
     }
+    if (block.released) throw new DisposedError(nameOf(this));
     if (!this.isAllocated && !this.released) this.#adopt(block);
     else block.release();
   }

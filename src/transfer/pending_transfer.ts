@@ -5,7 +5,7 @@ import { type HostCheck, watchHost } from "../../ffi/host_watch.ts";
 import type { Context } from "../driver/context.ts";
 import type { Lending } from "../lanes/copy_lanes.ts";
 import { requireUnrecorded } from "../memory/captured_memory.ts";
-import { keepFor, type MemoryUse, pendingBefore } from "../memory/in_order.ts";
+import { holdFor, keepFor, type MemoryUse, pendingBefore } from "../memory/in_order.ts";
 import { Fence } from "../order/fence.ts";
 import { PendingWork, type Progress } from "../order/pending_work.ts";
 import { type CudaStream, queueOf } from "../order/stream.ts";
@@ -157,7 +157,8 @@ export class PendingTransfer extends PendingWork {
     const before = isPlaced ? [] : [...pendingBefore(stream, uses), ...arraysBefore(arrays)];
     const earlier = besides === undefined ? before : before.filter((work) => !besides.has(work));
     besides?.add(this);
-    if (!isPlaced) {
+    if (isPlaced) holdFor(this, uses);
+    else {
       queueOf(stream).notePending(this);
       noteArrayUses(this, arrays);
       keepFor(this, stream, uses);

@@ -95,7 +95,8 @@ export class StagedWriter {
     const end = this.#queuedBytes + this.#filledBytes + chunk.byteLength;
     this.#target.spanFor(end, this.#queuedBytes);
     for (let offset = 0; offset < chunk.byteLength;) {
-      const { bytes } = this.#filling ??= this.#makeBlock();
+      const { bytes, allocation } = this.#filling ??= this.#makeBlock();
+      allocation.checkUse("write"); // the program may have given back all that is live
       const room = bytes.byteLength - this.#filledBytes;
       const part = chunk.subarray(offset, offset + room);
       bytes.set(part, this.#filledBytes);
