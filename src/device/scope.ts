@@ -2,6 +2,7 @@
 // Needed because a top-level `using` in a notebook cell never disposes.
 
 import { DisposedError } from "../words/errors.ts";
+import { messageOf } from "../words/format.ts";
 import { isPromiseLike, type OptionKind, OptionSet, requireKind, TEXT } from "../words/options.ts";
 
 /** Collects disposables while a function runs, as {@link CudaDevice.scope} passes it. */
@@ -39,6 +40,8 @@ export const SCOPE_OPTIONS: OptionSet<ScopeOptions> = new OptionSet({ label: TEX
 /**
  * Calls `body` and then disposes everything that it passed to `scope.use()`, also when it throws.
  * For a function that returns a promise, the scope ends when the promise settles.
+ *
+ * @throws SuppressedError as `using` does, when the function fails and then something that is disposed.
  */
 export function runScope<T>(body: (scope: Scope) => T): T {
   const stack = new DisposableStack();
@@ -57,12 +60,31 @@ export function runScope<T>(body: (scope: Scope) => T): T {
   try {
     result = body(scope);
   } catch (error) {
-    stack.dispose();
-    throw error;
+    throw endAfter(error, stack);
   }
   if (!isPromiseLike(result)) {
     stack.dispose();
     return result;
   }
-  return Promise.resolve(result).finally(() => stack.dispose()) as T;
+  return Promise.resolve(result).then((value) => {
+    stack.dispose();
+    return value;
+  }, (error) => {
+    throw endAfter(error, stack);
+  }) as T;
+}
+
+/** Disposes all after a failure; returns it, or what `using` would throw when that fails, too. */
+function endAfter(failure: unknown, stack: DisposableStack): unknown {
+  try {
+    stack.dispose();
+    return failure;
+  } catch (error) {
+    return new SuppressedError(
+      error,
+      failure,
+      `Cannot dispose all of a scope: ${messageOf(error)}; its function had failed before: ` +
+        messageOf(failure),
+    );
+  }
 }

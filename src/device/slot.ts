@@ -23,15 +23,17 @@ export function fillSlot<T extends Held | Promise<Held>>(
   requireKind(make, CALLBACK, "slot");
   const slots = slotsOf.get(context) ?? new Map<string, Slot>();
   slotsOf.set(context, slots);
-  const former = slots.get(name);
-  if (former?.isMaking === true) {
-    const shown = visibleText(name);
-    throw new TypeError(
-      `Cannot call slot("${shown}") in the function that makes its value: give one of the two ` +
-        `another name`,
-    );
+  for (let former = slots.get(name); former !== undefined; former = slots.get(name)) {
+    if (former.isMaking) {
+      const shown = visibleText(name);
+      throw new TypeError(
+        `Cannot call slot("${shown}") in the function that makes its value: give one of the two ` +
+          `another name`,
+      );
+    }
+    slots.delete(name); // first: disposing runs code of the program's, which may throw or fill it again
+    former.dispose();
   }
-  former?.dispose();
   const slot = new Slot();
   slots.set(name, slot);
   const made = slot.making(make);
@@ -88,9 +90,10 @@ class Slot implements Disposable {
 
   /** Disposes the value. */
   dispose(): void {
+    const value = this.#value;
     this.#disposed = true;
-    this.#value?.[Symbol.dispose]();
     this.#value = undefined;
+    value?.[Symbol.dispose]();
   }
 
   /** Same as {@link Slot.dispose}. */

@@ -1,5 +1,6 @@
 // Sources of streamed bytes, and the length that they tell.
 
+import { letGo } from "../transfer/web_streams.ts";
 import { describeValue } from "../words/format.ts";
 
 /** A response, a stream of bytes, or a blob (a File is one). */
@@ -18,17 +19,23 @@ export interface OpenedSource {
 /**
  * Opens a source; nothing is read yet.
  *
- * @throws TypeError when it is not a source, or a response whose body was used.
+ * @throws TypeError when it is not a source, a stream that somebody reads, or a response whose body was
+ *   used.
  * @throws Error when a response reports a failure; the message has its status.
  */
 export async function openSource(source: ByteSource): Promise<OpenedSource> {
   if (source instanceof Blob) return { readable: source.stream(), byteLength: source.size };
-  if (source instanceof ReadableStream) return { readable: source, byteLength: undefined };
+  if (source instanceof ReadableStream) return openStream(source);
   if (source instanceof Response) return await openResponse(source);
   throw new TypeError(
     `Cannot stream ${describeValue(source)} to the GPU: expected a Response, a ReadableStream ` +
       `or a Blob`,
   );
+}
+
+function openStream(readable: OpenedSource["readable"]): OpenedSource {
+  if (!readable.locked) return { readable, byteLength: undefined };
+  throw new TypeError("Cannot stream a ReadableStream to the GPU: another reader has locked it");
 }
 
 async function openResponse(response: Response): Promise<OpenedSource> {
@@ -38,7 +45,7 @@ async function openResponse(response: Response): Promise<OpenedSource> {
     throw new TypeError(`Cannot stream ${name} to the GPU: its body is in use or was used`);
   }
   if (!ok) {
-    await body?.cancel();
+    if (body !== null) await letGo(body, undefined);
     throw new Error(
       `Cannot stream ${name} to the GPU: its status is ${`${status} ${statusText}`.trim()}`,
     );

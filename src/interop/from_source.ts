@@ -14,7 +14,7 @@ import type { CudaStream } from "../order/stream.ts";
 import { streamOn } from "../order/stream_choice.ts";
 import type { TransferOptions } from "../transfer/pending_transfer.ts";
 import { TRANSFER_KINDS } from "../transfer/transfer_choice.ts";
-import { wholeOf, writableInto } from "../transfer/web_streams.ts";
+import { drainInto, letGo, wholeOf } from "../transfer/web_streams.ts";
 import { OptionSet, SHAPE } from "../words/options.ts";
 import { reportProgress } from "../words/progress.ts";
 import { type ByteSource, type OpenedSource, openSource } from "./byte_source.ts";
@@ -63,8 +63,8 @@ export async function bufferFromSource<D extends DType = "uint8">(
     if (shape === undefined) return await readGrowing(opened, reading);
     return await readKnown(opened, { ...reading, shape });
   } catch (error) {
-    // Cancels a source that was not read at all; one that was read is over already.
-    if (!opened.readable.locked) await opened.readable.cancel(error).catch(() => {});
+    // Ends a source that was not read at all; one that was read is over already.
+    if (!opened.readable.locked) await letGo(opened.readable, error);
     throw error;
   }
 }
@@ -80,7 +80,7 @@ async function readKnown<D extends DType>(
   const { byteLength } = buffer;
   try {
     const report = (doneBytes: number) => reportProgress(onProgress, doneBytes, byteLength);
-    await readable.pipeTo(writableInto(wholeOf(buffer, stream), report), pipeOptions(signal));
+    await drainInto(wholeOf(buffer, stream), readable, { report, signal });
     return buffer;
   } catch (error) {
     buffer.dispose();
@@ -95,7 +95,7 @@ async function readGrowing<D extends DType>(
   const { gpu, dtype, stream, signal, onProgress } = reading;
   using bytes = new GrowingBytes(gpu, { ...allocationOf(reading), stream });
   const report = (doneBytes: number) => reportProgress(onProgress, doneBytes, Infinity);
-  await readable.pipeTo(writableInto(bytes, report), pipeOptions(signal));
+  await drainInto(bytes, readable, { report, signal });
   const { byteLength, contents } = bytes;
   const shape = wholeElements(byteLength, dtype);
   const buffer = await takeAfterCollection(gpu.context, () => {
@@ -136,8 +136,4 @@ function wholeElements(byteLength: number, dtype: DType): Shape {
     `Cannot stream ${byteLength} bytes as ${dtype}: they do not divide into elements of ${bytes} ` +
       `bytes`,
   );
-}
-
-function pipeOptions(signal: AbortSignal | undefined): StreamPipeOptions {
-  return signal === undefined ? {} : { signal };
 }

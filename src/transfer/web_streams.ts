@@ -10,6 +10,9 @@ import { StagedWriter, type StreamTarget } from "./staged_writer.ts";
 /** Large enough for the bus, small enough for what reads it: files, sockets, compressors. */
 const CHUNK_BYTES = 2 ** 20;
 
+/** Time that a source has to end: longer than one that closes a connection needs. */
+const CANCEL_MILLISECONDS = 1000;
+
 /** Memory that a web stream reads or fills: a buffer. */
 export interface StreamedMemory {
   /** The memory; checked on every use, so that a disposed buffer ends its streams. */
@@ -48,12 +51,58 @@ export function readableFrom(
   });
 }
 
-/** Writes the piped bytes to `target`, and checks the length when it is closed. */
-export function writableInto(
+/** Options for reading a stream to its end. */
+export interface DrainOptions {
+  /** Told how many bytes are in place. */
+  readonly report: (doneBytes: number) => void;
+  /** Ends it early; its reason is thrown. */
+  readonly signal: AbortSignal | undefined;
+}
+
+/**
+ * Writes all bytes of a stream to `target`, and checks the length at its end. Unlike pipeTo() it throws
+ * what went wrong here, also when the source fails to end, or never does.
+ */
+export async function drainInto(
   target: StreamTarget,
-  onProgress?: (doneBytes: number) => void,
-): WritableStream<HostMemory> {
-  const writer = new StagedWriter(target, onProgress);
+  readable: ReadableStream<HostMemory>,
+  { report, signal }: DrainOptions,
+): Promise<void> {
+  signal?.throwIfAborted();
+  const writer = new StagedWriter(target, report);
+  const reader = readable.getReader();
+  const endReading = () => void reader.cancel(signal?.reason).catch(() => {});
+  signal?.addEventListener("abort", endReading);
+  try {
+    for (let read = await reader.read(); !read.done; read = await reader.read()) {
+      await writer.write(read.value);
+    }
+    signal?.throwIfAborted();
+    await writer.finish();
+  } catch (error) {
+    writer.abandon();
+    await letGo(reader, error);
+    throw error;
+  } finally {
+    signal?.removeEventListener("abort", endReading);
+    reader.releaseLock();
+  }
+}
+
+/** Tells a source that nothing more is read; gives it a second for that, and does not ask what came of it. */
+export async function letGo(
+  source: { cancel(reason: unknown): Promise<void> },
+  reason: unknown,
+): Promise<void> {
+  const { promise: late, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, CANCEL_MILLISECONDS);
+  await Promise.race([source.cancel(reason).catch(() => {}), late]);
+  clearTimeout(timer);
+}
+
+/** Writes the piped bytes to `target`, and checks the length when it is closed. */
+export function writableInto(target: StreamTarget): WritableStream<HostMemory> {
+  const writer = new StagedWriter(target);
   return new WritableStream({
     write: (chunk) => writer.write(chunk),
     close: () => writer.finish(),

@@ -96,3 +96,22 @@ Deno.test("runScope() waits for a promise of another library, too", async () => 
   assertEquals(await result, 5);
   assertEquals(log, ["x"]);
 });
+
+for (const isAsync of [false, true]) {
+  Deno.test(`runScope() loses no error when both fail, async: ${isAsync}`, async () => {
+    const log: string[] = [];
+    const failing = () =>
+      runScope((scope): unknown => {
+        scope.use(disposable("x", log));
+        scope.defer(() => {
+          throw "later";
+        });
+        if (isAsync) return Promise.reject(new RangeError("first"));
+        throw new RangeError("first");
+      });
+    const error = await assertRejects(async () => await failing(), SuppressedError, "later");
+    assertStrictEquals(error.error, "later");
+    assertEquals((error.suppressed as RangeError).message, "first");
+    assertEquals(log, ["x"]);
+  });
+}

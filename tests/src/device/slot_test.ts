@@ -74,3 +74,20 @@ Deno.test("CudaDevice.slot() rejects a call for the slot whose value is being ma
     for (const name of ["x", "y"]) gpu.slot(name, () => null);
   });
 });
+
+Deno.test("CudaDevice.slot() goes on after a value that fails to be disposed, or fills the slot", async () => {
+  await withDevice((gpu) => {
+    const make = () => gpu.alloc("uint8", 1024);
+    const failing = {
+      [Symbol.dispose]() {
+        throw new Error("cannot go");
+      },
+    };
+    gpu.slot("x", () => failing);
+    assertThrows(() => gpu.slot("x", make), Error, "cannot go");
+    gpu.slot("x", () => ({ [Symbol.dispose]: () => void gpu.slot("x", make) }));
+    const last = gpu.slot("x", make);
+    assertEquals([last.disposed, gpu.live().byteLength], [false, 1024]);
+    gpu.slot("x", () => null);
+  });
+});

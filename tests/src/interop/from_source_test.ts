@@ -204,6 +204,39 @@ for (const shape of [64 * MIB, undefined]) {
     }));
 }
 
+for (
+  const [what, cancel] of [
+    ["throws", () => Promise.reject(new Error("the source's own"))],
+    ["never settles", () => new Promise<void>(() => {})],
+  ] as const
+) {
+  Deno.test(`gpu.from() rejects with its own reason where the source's cancel() ${what}`, () =>
+    withDevice(async (gpu) => {
+      const pull = (controller: ReadableStreamDefaultController) => {
+        controller.enqueue(new Uint8Array(1000));
+      };
+      const endless = () => new ReadableStream({ pull, cancel });
+      await assertRejects(
+        () => gpu.from(endless(), { shape: 500 }),
+        RangeError,
+        "it goes on after",
+      );
+      const abort = new AbortController();
+      const waiting = new ReadableStream({ cancel });
+      const loading = gpu.from(waiting, { signal: abort.signal });
+      setTimeout(() => abort.abort(new RangeError("stop")), 1);
+      await assertRejects(() => loading, RangeError, "stop");
+    }));
+}
+
+Deno.test("gpu.from() refuses a stream that somebody reads", () =>
+  withDevice(async (gpu) => {
+    const stream = new Blob(["x"]).stream();
+    const reader = stream.getReader();
+    await assertRejects(() => gpu.from(stream), TypeError, "another reader has locked it");
+    await reader.cancel();
+  }));
+
 Deno.test("gpu.from() lets a source go that it does not read", () =>
   withDevice(async (gpu) => {
     let reason: unknown;
