@@ -2,7 +2,7 @@
 
 import { type Ledger, type LedgerEntry, nameOf } from "../accounting/ledger.ts";
 import { formatBytes, formatCount, formatSeconds } from "../words/format.ts";
-import { CALLBACK } from "../words/options.ts";
+import { CALLBACK, isAccepted } from "../words/options.ts";
 import { Parts, partsOf } from "../words/parts.ts";
 import { formatTable } from "../words/text_table.ts";
 import { type LiveGroupKey, LiveGroups } from "./live_groups.ts";
@@ -72,10 +72,12 @@ export class LiveTable implements Iterable<LiveObject> {
   /**
    * Returns the rows that match a query or a function, in the same order unless the query names
    * one.
+   *
+   * @throws TypeError for a function that returns a promise.
    */
   filter(query: LiveQuery | ((object: LiveObject) => boolean)): LiveTable {
     const fits = isMatcher(query) ? query : matcherOf(LIVE_QUERY.read(query, "filter"));
-    const kept = this.#with(this.#rows.filter(({ object }) => fits(object)));
+    const kept = this.#with(this.#rows.filter(({ object }) => isAccepted(fits, object)));
     const order = isMatcher(query) ? undefined : query.sortBy;
     return order === undefined ? kept : kept.sort(order);
   }

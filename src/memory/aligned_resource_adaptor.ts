@@ -3,7 +3,7 @@
 import type { CudaStream } from "../order/stream.ts";
 import { type ByteSize, parseBytes } from "../words/format.ts";
 import { OptionSet, SIZE } from "../words/options.ts";
-import { allocateFrom, type MemoryResource } from "./memory_resource.ts";
+import { allocateFrom, deallocateTo, type MemoryResource } from "./memory_resource.ts";
 import { ResourceAdaptor } from "./resource_adaptor.ts";
 
 /** The alignment of every resource. */
@@ -60,9 +60,11 @@ export class AlignedResourceAdaptor extends ResourceAdaptor {
 
   /** Gives back all that was taken for an aligned block. */
   override deallocate(address: bigint, byteLength: number, stream: CudaStream): void {
-    if (!this.#aligns(byteLength)) return this.upstream.deallocate(address, byteLength, stream);
+    if (!this.#aligns(byteLength)) {
+      return deallocateTo(this.upstream, { address, byteLength, stream });
+    }
     const start = this.#starts.get(address) ?? address;
-    this.upstream.deallocate(start, this.#padded(byteLength), stream);
+    deallocateTo(this.upstream, { address: start, byteLength: this.#padded(byteLength), stream });
     this.#starts.delete(address);
   }
 

@@ -13,7 +13,12 @@ import { type CudaStream, defaultStreamOf } from "../order/stream.ts";
 import { DisposedError } from "../words/errors.ts";
 import { checkSize, formatAddress, formatBytes } from "../words/format.ts";
 import { capturedMemory, isPostponed } from "./captured_memory.ts";
-import { allocateFrom, type MemoryResource, requireResource } from "./memory_resource.ts";
+import {
+  allocateFrom,
+  deallocateTo,
+  type MemoryResource,
+  requireResource,
+} from "./memory_resource.ts";
 import { takeKept, takeWithinLimits } from "./out_of_memory.ts";
 import { type Access, StreamUsage } from "./stream_usage.ts";
 import { isStripedOver } from "./striped_memory_resource.ts";
@@ -430,7 +435,8 @@ export class Allocation implements LedgerEntry, Owner {
 
   /** Hands the memory back to its resource. */
   protected deallocate(stream: CudaStream): void {
-    this.resource.deallocate(this.address, this.byteLength, stream);
+    const { address, byteLength } = this;
+    deallocateTo(this.resource, { address, byteLength, stream });
   }
 
   /** Hands the memory back; what cannot be given back is lost. */
@@ -465,7 +471,7 @@ export function takeMemory(request: AllocationRequest): bigint {
   const take = kind === "registered"
     ? () => resource.allocate(byteLength, stream)
     : () => allocateFrom(resource, byteLength, stream);
-  const giveBack = (address: bigint) => resource.deallocate(address, byteLength, stream);
+  const giveBack = (address: bigint) => deallocateTo(resource, { address, byteLength, stream });
   return takeKept(need, { take, giveBack }) ?? takeWithinLimits(need, take);
 }
 

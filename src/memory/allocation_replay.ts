@@ -5,7 +5,7 @@ import { ALLOCATION_CSV_HEADER, type AllocationAction } from "../accounting/allo
 import { releaseAll } from "../driver/release.ts";
 import { createStream, type CudaStream, defaultStreamOf } from "../order/stream.ts";
 import { LIST, requireKind, TEXT } from "../words/options.ts";
-import { type MemoryResource, requireResource } from "./memory_resource.ts";
+import { deallocateTo, type MemoryResource, requireResource } from "./memory_resource.ts";
 
 /** One row of a log; its names are text, because they are of another process. */
 export interface LoggedAllocation {
@@ -73,7 +73,7 @@ export function replayAllocations(
   const streams = openStreams(log, resource, stack);
   const live = new Map<string, ReplayedBlock>();
   stack.defer(() => {
-    const blocks = live.values().map((block) => () => giveBack(resource, block));
+    const blocks = live.values().map((block) => () => deallocateTo(resource, block));
     releaseAll(resource.context.driver, "a block of the log", blocks);
   });
   let liveBytes = 0;
@@ -87,7 +87,7 @@ export function replayAllocations(
     if (known !== undefined) {
       live.delete(pointer);
       liveBytes -= known.byteLength;
-      giveBack(resource, { ...known, stream });
+      deallocateTo(resource, { ...known, stream });
     }
     if (action === "allocate") {
       live.set(pointer, { address: resource.allocate(byteLength, stream), byteLength, stream });
@@ -98,10 +98,6 @@ export function replayAllocations(
   }
   const seconds = (performance.now() - start) / 1000;
   return { stepCount, secondsPerStep: seconds / Math.max(stepCount, 1), peakLiveBytes };
-}
-
-function giveBack(resource: MemoryResource, { address, byteLength, stream }: ReplayedBlock): void {
-  resource.deallocate(address, byteLength, stream);
 }
 
 /** The first stream of the log is the device's default one. */

@@ -3,7 +3,7 @@
 import type { CudaStream } from "../order/stream.ts";
 import type { MemoryShortage } from "../words/errors.ts";
 import { CALLBACK, OptionSet, refusePromise } from "../words/options.ts";
-import { allocateFrom, type MemoryResource } from "./memory_resource.ts";
+import { allocateFrom, deallocateTo, type MemoryResource } from "./memory_resource.ts";
 import { takeAgain } from "./out_of_memory.ts";
 import { requireFunction, ResourceAdaptor } from "./resource_adaptor.ts";
 
@@ -58,6 +58,6 @@ export class FailureCallbackResourceAdaptor extends ResourceAdaptor {
 
   /** Gives memory back. */
   override deallocate(address: bigint, byteLength: number, stream: CudaStream): void {
-    this.upstream.deallocate(address, byteLength, stream);
+    deallocateTo(this.upstream, { address, byteLength, stream });
   }
 }

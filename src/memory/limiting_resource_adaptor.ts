@@ -5,7 +5,7 @@ import { MemoryLimitError } from "../words/errors.ts";
 import type { ByteSize } from "../words/format.ts";
 import { OptionSet, SIZE } from "../words/options.ts";
 import { parseLimit } from "./byte_limit.ts";
-import { allocateFrom, type MemoryResource } from "./memory_resource.ts";
+import { allocateFrom, deallocateTo, type MemoryResource } from "./memory_resource.ts";
 import { ResourceAdaptor } from "./resource_adaptor.ts";
 
 /** Every allocation takes at least this much, and a multiple of it. */
@@ -61,7 +61,7 @@ export class LimitingResourceAdaptor extends ResourceAdaptor {
 
   /** Gives memory back, and room within the limit with it. */
   override deallocate(address: bigint, byteLength: number, stream: CudaStream): void {
-    this.upstream.deallocate(address, byteLength, stream);
+    deallocateTo(this.upstream, { address, byteLength, stream });
     this.#usedBytes -= roundUp(byteLength);
   }
 }

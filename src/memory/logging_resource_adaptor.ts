@@ -8,8 +8,8 @@ import {
 } from "../accounting/allocation_csv.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { messageOf } from "../words/format.ts";
-import { CALLBACK, OptionSet } from "../words/options.ts";
-import { allocateFrom, type MemoryResource } from "./memory_resource.ts";
+import { CALLBACK, isPromiseLike, OptionSet } from "../words/options.ts";
+import { allocateFrom, deallocateTo, type MemoryResource } from "./memory_resource.ts";
 import { requireFunction, ResourceAdaptor } from "./resource_adaptor.ts";
 
 /** The target of a log. */
@@ -34,7 +34,7 @@ export class LoggingResourceAdaptor extends ResourceAdaptor {
     LOGGING_OPTIONS.read(options, "new LoggingResourceAdaptor");
     requireFunction(options.write, "the log's { write }");
     this.#write = options.write;
-    this.#write(ALLOCATION_CSV_HEADER);
+    this.#writeLine(ALLOCATION_CSV_HEADER);
   }
 
   /** Allocates and logs, a failure too. */
@@ -52,7 +52,7 @@ export class LoggingResourceAdaptor extends ResourceAdaptor {
 
   /** Frees and logs. */
   override deallocate(address: bigint, byteLength: number, stream: CudaStream): void {
-    this.upstream.deallocate(address, byteLength, stream);
+    deallocateTo(this.upstream, { address, byteLength, stream });
     this.#log("free", { address, byteLength, stream });
   }
 
@@ -65,9 +65,18 @@ export class LoggingResourceAdaptor extends ResourceAdaptor {
     const handle = stream.disposed ? 0n : stream.key;
     const row = { action, time, address, byteLength, stream: handle };
     try {
-      this.#write(formatAllocationRow(row));
+      this.#writeLine(formatAllocationRow(row));
     } catch (error) {
-      console.warn(`vramkit: an allocation could not be logged: ${messageOf(error)}`);
+      reportUnlogged(error);
     }
   }
+
+  #writeLine(line: string): void {
+    const written: unknown = this.#write(line);
+    if (isPromiseLike(written)) written.then(undefined, reportUnlogged);
+  }
+}
+
+function reportUnlogged(error: unknown): void {
+  console.warn(`vramkit: an allocation could not be logged: ${messageOf(error)}`);
 }

@@ -3,7 +3,7 @@
 import { Context } from "../driver/context.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { describeValue, formatAddress, messageOf } from "../words/format.ts";
-import type { OptionKind } from "../words/options.ts";
+import { type OptionKind, refusePromise } from "../words/options.ts";
 
 /** Every resource aligns to 256 bytes: these bits of an address are zero. */
 const ALIGNMENT_BITS = 8;
@@ -90,6 +90,25 @@ export function allocateFrom(
   throw refusal({ resource, byteLength, stream }, address);
 }
 
+/**
+ * Gives memory back to a resource that somebody else may have written.
+ *
+ * @throws TypeError when it returns a promise: nothing would wait for it, or hear of its failure.
+ */
+export function deallocateTo(
+  resource: MemoryResource,
+  { address, byteLength, stream }: {
+    readonly address: bigint;
+    readonly byteLength: number;
+    readonly stream: CudaStream;
+  },
+): void {
+  refusePromise(
+    resource.deallocate(address, byteLength, stream),
+    `${resource.constructor.name}.deallocate() returned a promise, for which nothing would wait`,
+  );
+}
+
 /** Makes the error for a bad address; a misaligned one is given back first. */
 function refusal(
   { resource, byteLength, stream }: {
@@ -108,7 +127,7 @@ function refusal(
     );
   }
   try {
-    resource.deallocate(address, byteLength, stream);
+    deallocateTo(resource, { address, byteLength, stream });
   } catch (error) {
     console.warn(
       `vramkit: ${formatAddress(address)} of ${name} could not be given back: ${messageOf(error)}`,

@@ -2,7 +2,7 @@
 
 import { MemoryCounters, type MemoryUsage } from "../accounting/counters.ts";
 import type { CudaStream } from "../order/stream.ts";
-import { allocateFrom } from "./memory_resource.ts";
+import { allocateFrom, deallocateTo } from "./memory_resource.ts";
 import { ResourceAdaptor } from "./resource_adaptor.ts";
 
 /** Counters that start at zero inside others; disposing them ends them. */
@@ -23,7 +23,7 @@ export class StatisticsResourceAdaptor extends ResourceAdaptor implements Memory
 
   /** Frees and counts. */
   override deallocate(address: bigint, byteLength: number, stream: CudaStream): void {
-    this.upstream.deallocate(address, byteLength, stream);
+    deallocateTo(this.upstream, { address, byteLength, stream });
     for (const level of this.#levels) level.remove(byteLength);
   }
 

@@ -5,7 +5,7 @@ import type { CudaStream } from "../order/stream.ts";
 import { formatAddress, formatBytes } from "../words/format.ts";
 import { FLAG, OptionSet } from "../words/options.ts";
 import { describeResource } from "./describe_resource.ts";
-import { allocateFrom, type MemoryResource } from "./memory_resource.ts";
+import { allocateFrom, deallocateTo, type MemoryResource } from "./memory_resource.ts";
 import { ResourceAdaptor } from "./resource_adaptor.ts";
 
 /** Options of a tracking adaptor. */
@@ -63,7 +63,7 @@ export class TrackingResourceAdaptor extends ResourceAdaptor {
 
   /** Gives memory back and forgets it; warns when it is unknown here or has another size. */
   override deallocate(address: bigint, byteLength: number, stream: CudaStream): void {
-    this.upstream.deallocate(address, byteLength, stream);
+    deallocateTo(this.upstream, { address, byteLength, stream });
     const known = this.#live.get(address);
     if (known?.byteLength !== byteLength) {
       const size = known === undefined ? "was not allocated here" : `has ${known.byteLength} bytes`;

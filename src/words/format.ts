@@ -99,7 +99,11 @@ export function formatCount(count: number, noun: string): string {
 
 /** Returns the message of a thrown value, even when it is not an Error. */
 export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  try {
+    return String(error instanceof Error ? error.message : error);
+  } catch {
+    return describeValue(error);
+  }
 }
 
 /** Length at which messages cut a text. */

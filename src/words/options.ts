@@ -139,7 +139,9 @@ export class OptionSet<T extends object> implements OptionKind {
   /** Whether a value is a record with these options. */
   accepts(value: unknown): boolean {
     if (!isRecord(value)) return false;
-    for (const name in value) if (!this.#takes(name, value[name])) return false;
+    for (const name in value) {
+      if (!this.#takes(name, value[name]) && !this.#isEverywhere(name)) return false;
+    }
     return true;
   }
 
@@ -157,7 +159,8 @@ export class OptionSet<T extends object> implements OptionKind {
       );
     }
     for (const name in given) {
-      if (!this.#takes(name, given[name])) throw this.#refusal(name, given[name], call);
+      if (this.#takes(name, given[name]) || this.#isEverywhere(name)) continue;
+      throw this.#refusal(name, given[name], call);
     }
     return options;
   }
@@ -177,6 +180,12 @@ export class OptionSet<T extends object> implements OptionKind {
     return new TypeError(
       `Cannot call ${call}(): it has no option ${JSON.stringify(name)}${hint}, only ${all}`,
     );
+  }
+
+  /** Whether a library has given all objects of the program a property of this name. */
+  #isEverywhere(name: string): boolean {
+    return !this.#kinds.has(name) &&
+      Object.prototype.propertyIsEnumerable.call(Object.prototype, name);
   }
 
   #takes(name: string, value: unknown): boolean {
@@ -216,6 +225,17 @@ export function refusePromise(returned: unknown, message: string, options?: Erro
   if (!isPromiseLike(returned)) return;
   returned.then(undefined, () => {});
   throw new TypeError(message, options);
+}
+
+/**
+ * Asks a program's predicate about a value.
+ *
+ * @throws TypeError when it returns a promise, which would be true whatever it resolves to.
+ */
+export function isAccepted<T>(predicate: (value: T) => boolean, value: T): boolean {
+  const answer: unknown = predicate(value);
+  refusePromise(answer, "Cannot filter by a function that returns a promise: return true or false");
+  return Boolean(answer);
 }
 
 /** Returns the name that was probably meant: one that differs in a few letters. */

@@ -1,6 +1,7 @@
 // Opens all files of a model and reads their headers, before there is memory for any tensor.
 
 import type { DiskFile } from "../../disk/disk_file.ts";
+import { isAccepted } from "../../words/options.ts";
 import { SafetensorsError } from "./error.ts";
 import type { TensorEntry } from "./header.ts";
 import { readHeader } from "./read_header.ts";
@@ -55,7 +56,9 @@ async function openShard(
   const opened = await reading.opened(signal);
   const { header: { tensors, metadata }, dataOffset } = await readHeader(opened);
   checkIndex(reading.path, { names, tensors });
-  const wanted = tensors.filter((entry) => (names?.has(entry.name) ?? true) && filter(entry));
+  const wanted = tensors.filter((entry) => {
+    return (names?.has(entry.name) ?? true) && isAccepted(filter, entry);
+  });
   return { file: opened.file, metadata, dataOffset, tensors: wanted };
 }
 

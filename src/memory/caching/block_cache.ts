@@ -9,7 +9,7 @@ import { type CudaStream, defaultStreamOf, queueOf } from "../../order/stream.ts
 import { DisposedError, isOutOfMemory, MemoryLimitError } from "../../words/errors.ts";
 import { checkSize, formatAddress } from "../../words/format.ts";
 import { isPostponed } from "../captured_memory.ts";
-import { allocateFrom, type MemoryResource } from "../memory_resource.ts";
+import { allocateFrom, deallocateTo, type MemoryResource } from "../memory_resource.ts";
 import { AddressTable } from "./address_table.ts";
 import {
   Block,
@@ -260,7 +260,9 @@ export class BlockCache implements MemoryCache, Owner {
 
   /** Gives one segment back after all work that used it; when that fails, it stays here. */
   #giveBack({ address, byteLength }: Segment, blocks: readonly Block[]): boolean {
-    const free = () => this.#upstream.deallocate(address, byteLength, this.#orderAfter(blocks));
+    const free = () => {
+      deallocateTo(this.#upstream, { address, byteLength, stream: this.#orderAfter(blocks) });
+    };
     if (!tryRelease(this.#context.driver, `memory of the ${this.name}`, free)) return false;
     for (const block of blocks) block.home?.remove(block);
     this.#reservedBytes -= byteLength;

@@ -49,6 +49,12 @@ Deno.test("LiveTable.dispose() gives back what it lists, and nothing else", () =
   withDevice((gpu) => {
     using made = makeSome(gpu);
     const table = gpu.live({ kind: "device" });
+    const none = () => Promise.resolve(false) as never;
+    assertThrows(
+      () => table.filter(none).dispose(),
+      TypeError,
+      "a function that returns a promise",
+    );
     table.dispose();
     table.dispose();
     assertEquals(gpu.live().objects.map(({ name }) => name), ["host b", "queue"]);

@@ -6,7 +6,7 @@ import { CachingResourceAdaptor } from "../../../src/memory/caching_resource_ada
 import { LoggingResourceAdaptor } from "../../../src/memory/logging_resource_adaptor.ts";
 import { CudaError } from "../../../src/words/errors.ts";
 import { LedgerResource, shortage } from "../../support/ledger_resource.ts";
-import { captureWarnings } from "../../support/warnings.ts";
+import { captureWarnings, CaughtWarnings } from "../../support/warnings.ts";
 import { withDevice } from "../../support/with_device.ts";
 
 /** What RMM writes, with two streams, a failure, a block that is never freed, and a reused address. */
@@ -104,3 +104,17 @@ Deno.test("parseAllocationLog() names the line that is none", () => {
   assertThrows(() => parseAllocationLog(negative), SyntaxError, "line 3");
   assertThrows(() => parseAllocationLog(`${RMM_LOG}1,2,realloc,0x1,2,0x0`), SyntaxError, "line 8");
 });
+
+Deno.test("LoggingResourceAdaptor reports an async log that cannot be written", () =>
+  withDevice(async (gpu) => {
+    using caught = new CaughtWarnings();
+    const write = async () => {
+      await undefined;
+      throw new Error("disk full");
+    };
+    const resource = new LoggingResourceAdaptor(gpu.memoryResource, { write });
+    gpu.alloc("uint8", 256, { resource }).dispose();
+    for (let turn = 0; turn < 4; turn++) await undefined;
+    assertEquals(caught.texts.length, 3); // the header, too
+    assertStringIncludes(caught.texts[0] ?? "", "could not be logged: disk full");
+  }));

@@ -17,6 +17,7 @@ import {
   TrackingResourceAdaptor,
 } from "../../../src/entries/memory.ts";
 import { DisposedError, MemoryLimitError, OutOfMemoryError } from "../../../src/words/errors.ts";
+import { captureWarnings } from "../../support/warnings.ts";
 import { withDevice } from "../../support/with_device.ts";
 
 /** Gives what it is told to, and counts what comes back. */
@@ -186,4 +187,35 @@ for (const [name, call] of Object.entries(ALLOCATING)) {
       assertEquals(await next?.download(), new Float32Array(8).fill(2));
       next?.dispose();
     }));
+}
+
+Deno.test("A resource of the program's that gives back in a promise is warned of, through adaptors too", () =>
+  withDevice(async (gpu) => {
+    class Late extends MyArena {
+      override async deallocate(address: bigint): Promise<void> {
+        super.deallocate(address);
+        await undefined;
+        throw new Error("nobody waits for this");
+      }
+    }
+    for (const adapt of [(resource: MyArena) => resource, overAll]) {
+      const resource = new Late(gpu, gpu.memoryResource.allocate(256, gpu.stream));
+      const buffer = gpu.alloc("uint8", 256, { resource: adapt(resource) });
+      const warnings = captureWarnings(() => buffer.dispose());
+      assertStringIncludes(warnings.join(), "Late.deallocate() returned a promise");
+      for (const address of resource.returned) {
+        gpu.memoryResource.deallocate(address, 256, gpu.stream);
+      }
+      await undefined;
+    }
+  }));
+
+/** Every adaptor that hands memory straight on. */
+function overAll(upstream: MemoryResource): MemoryResource {
+  const failing = new FailureCallbackResourceAdaptor(upstream, { onFailure: () => false });
+  const limiting = new LimitingResourceAdaptor(failing, { limitSize: "1 MiB" });
+  const aligned = new AlignedResourceAdaptor(new StatisticsResourceAdaptor(limiting), {
+    alignmentSize: 256,
+  });
+  return new TrackingResourceAdaptor(new LoggingResourceAdaptor(aligned, { write: () => {} }));
 }

@@ -123,4 +123,5 @@ Deno.test("messageOf() takes an error's message, and the text of whatever else w
     "stop",
     "undefined",
   ]);
+  assertEquals(messageOf(Object.create(null)), "an object"); // it has no text
 });

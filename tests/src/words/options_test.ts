@@ -5,6 +5,7 @@ import {
   CALLBACK,
   eitherOf,
   FLAG,
+  isAccepted,
   listOf,
   NUMBER,
   oneOf,
@@ -169,4 +170,24 @@ Deno.test("OptionSet.read() tells an object of another copy of the kit from one 
   assertThrows(() => read({ [COPY]: THIS_COPY }), TypeError, own);
   const other = "is Stream(loader), which another copy of vramkit has made, expected a string";
   assertThrows(() => read({ [COPY]: {} }), TypeError, other);
+});
+
+Deno.test("OptionSet.read() passes over what a library has given to all objects", () => {
+  const everyone = Object.prototype as { vramkitTest?: unknown };
+  everyone.vramkitTest = 1;
+  try {
+    CHOICE.read({ label: "a", nested: {} }, "make");
+    const own = { vramkitTest: 1 } as Choice;
+    delete everyone.vramkitTest;
+    assertThrows(() => CHOICE.read(own, "make"), TypeError, 'no option "vramkitTest"');
+  } finally {
+    delete everyone.vramkitTest;
+  }
+});
+
+Deno.test("isAccepted() asks a predicate, and refuses a promise, which would always be true", async () => {
+  assertEquals([isAccepted(Boolean, 0), isAccepted(Boolean, 1)], [false, true]);
+  const rejecting = () => Promise.reject(new Error("nobody hears of this")) as never;
+  assertThrows(() => isAccepted(rejecting, 1), TypeError, "a function that returns a promise");
+  await undefined;
 });

@@ -88,6 +88,9 @@ Deno.test("gpu.loadSafetensors() loads what the filter chooses, and no more memo
     assert(model.byteLength < 512);
     assertEquals([...await model.tensor("bool", "bool").download()], [1, 0, 1]);
     assertEquals(steps.slice(-2), [31, 31]);
+    const filter = () => Promise.resolve(false) as never;
+    const words = "a function that returns a promise";
+    await assertRejects(() => gpu.loadSafetensors(TYPES_FIXTURE, { filter }), TypeError, words);
   });
 });
 
