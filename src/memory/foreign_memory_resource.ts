@@ -3,6 +3,7 @@
 import type { Context } from "../driver/context.ts";
 import { tryRelease } from "../driver/release.ts";
 import type { CudaStream } from "../order/stream.ts";
+import { refusePromise } from "../words/options.ts";
 import { BaseMemoryResource } from "./base_memory_resource.ts";
 import type { PointerAttributes } from "./pointer_attributes.ts";
 import { whenPassed } from "./when_passed.ts";
@@ -51,7 +52,9 @@ export class ForeignMemoryResource extends BaseMemoryResource {
     const letGo = () => {
       const deallocate = this.#release?.deallocate;
       this.#release = undefined;
-      tryRelease(this.context.driver, "foreign memory", () => deallocate?.(address, byteLength));
+      const words = "deallocate() returned a promise, for which nothing would wait";
+      const giveBack = () => refusePromise(deallocate?.(address, byteLength), words);
+      tryRelease(this.context.driver, "foreign memory", giveBack);
     };
     if (this.#release?.isOrdered === true) letGo();
     else whenPassed(stream, letGo);

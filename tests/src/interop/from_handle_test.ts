@@ -75,21 +75,27 @@ testHoldingStream("CudaDevice.fromHandle() calls deallocate once the GPU is done
   freeForeign(gpu, address);
 });
 
-Deno.test("CudaDevice.fromHandle() reports a deallocate that throws", () =>
-  withDevice((gpu) => {
-    const address = foreignMemory(gpu, 64);
-    const deallocate = () => {
-      throw new Error("no luck");
-    };
-    const warnings = captureWarnings(() => {
-      gpu.fromHandle(address, 64, { deallocate }).dispose();
-      gpu.synchronizeSync();
-      gpu.context.sweep();
-    });
-    assertEquals(warnings.length, 1);
-    assertEquals(warnings[0]?.includes("no luck"), true);
-    freeForeign(gpu, address);
-  }));
+const FAILING: readonly [string, () => void, string][] = [
+  ["throws", () => {
+    throw new Error("no luck");
+  }, "no luck"],
+  ["returns a promise", () => Promise.reject(new Error("no luck")), "returned a promise"],
+];
+
+for (const [what, deallocate, words] of FAILING) {
+  Deno.test(`CudaDevice.fromHandle() reports a deallocate that ${what}`, () =>
+    withDevice((gpu) => {
+      const address = foreignMemory(gpu, 64);
+      const warnings = captureWarnings(() => {
+        gpu.fromHandle(address, 64, { deallocate }).dispose();
+        gpu.synchronizeSync();
+        gpu.context.sweep();
+      });
+      assertEquals(warnings.length, 1);
+      assertEquals(warnings[0]?.includes(words), true);
+      freeForeign(gpu, address);
+    }));
+}
 
 Deno.test("CudaDevice.fromHandle() refuses contradictory options", () =>
   withDevice((gpu) => {
