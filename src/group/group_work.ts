@@ -65,6 +65,17 @@ export class GroupWork implements PromiseLike<void> {
     return this.#wait().finally(onEnd);
   }
 
+  /** Names the call and its group. */
+  toString(): string {
+    const { call, group } = this.#fields;
+    return `GroupWork(${call} on ${group})`;
+  }
+
+  /** Returns the text that the console shows. */
+  [Symbol.for("Deno.customInspect")](): string {
+    return this.toString();
+  }
+
   async #wait(): Promise<void> {
     const { communicators, streams } = this.#fields;
     this.#requireUnfailed();

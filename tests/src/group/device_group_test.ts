@@ -52,6 +52,14 @@ function driverWhose(name: NcclFunction, decide: (call: () => number) => number)
   return { ...driver, [OWN_NCCL]: { ...own, [name]: replaced } } as DriverApi;
 }
 
+testWithNccl("GroupWork shows its call and its group", () =>
+  withGroup(2, async (scene) => {
+    using stack = new DisposableStack();
+    const work = scene.group.allReduce(ones(scene, stack));
+    assertEquals(Deno.inspect(work), `GroupWork(allReduce on ${scene.group})`);
+    await work;
+  }));
+
 testWithNccl(
   "DeviceGroup.batch() keeps buffers that its body disposes until its calls are made",
   () =>
