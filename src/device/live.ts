@@ -1,6 +1,7 @@
 // Live objects as rows that print as a table: the answer to "what holds my GPU memory?".
 
 import { type Ledger, type LedgerEntry, nameOf } from "../accounting/ledger.ts";
+import { requireNoCapture } from "../order/capture.ts";
 import { formatBytes, formatCount, formatSeconds } from "../words/format.ts";
 import { CALLBACK, isAccepted } from "../words/options.ts";
 import { Parts, partsOf } from "../words/parts.ts";
@@ -119,8 +120,11 @@ export class LiveTable implements Iterable<LiveObject> {
   /**
    * Disposes all objects of the table. References to them stay and report that they are disposed;
    * objects that are gone already are skipped.
+   *
+   * @throws TypeError while a graph is being captured.
    */
   dispose(): void {
+    if (this.#rows.length > 0) requireNoCapture("dispose what is live");
     for (const { entry } of this.#rows) entry.release();
   }
 

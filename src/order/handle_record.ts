@@ -22,7 +22,12 @@ export interface HandleFields {
   readonly label?: string | undefined;
   /** Destroys the handle; throws on failure. */
   readonly destroy: (handle: bigint) => void;
-  /** Gives back what comes before the handle, when the object was collected. */
+  /**
+   * Does what comes before the handle is destroyed, whoever releases it: its object, or the ledger with
+   * all that is live.
+   */
+  readonly beforeEnd?: (() => void) | undefined;
+  /** Does what comes before that instead, when the object was collected. */
   readonly beforeLost?: (() => void) | undefined;
 }
 
@@ -42,10 +47,10 @@ export class HandleRecord implements LedgerEntry, Owner {
   readonly #context: Context;
   readonly #destroy: (handle: bigint) => void;
   readonly #beforeLost: (() => void) | undefined;
+  #beforeEnd: (() => void) | undefined;
   #released = false;
   #isDestroyed = false;
   #holderCount = 0;
-  #beforeEnd: (() => void) | undefined;
 
   /** Records a handle of `owner`; when `owner` is garbage-collected, the handle is released. */
   constructor(owner: object, fields: HandleFields) {
@@ -54,6 +59,7 @@ export class HandleRecord implements LedgerEntry, Owner {
     this.handle = fields.handle;
     this.label = fields.label;
     this.#destroy = fields.destroy;
+    this.#beforeEnd = fields.beforeEnd;
     this.#beforeLost = fields.beforeLost;
     const { ledger } = this.#context;
     this.stack = ledger.origins.find(this.byteLength, this.createdAt);
@@ -84,7 +90,8 @@ export class HandleRecord implements LedgerEntry, Owner {
 
   /** Destroys the handle because its object was collected. */
   lose(): void {
-    this.release(this.#beforeLost);
+    if (!this.#released) this.#beforeEnd = this.#beforeLost;
+    this.release();
   }
 
   /** Whether the driver's object is destroyed: postponed calls keep it for a while. */
@@ -103,13 +110,12 @@ export class HandleRecord implements LedgerEntry, Owner {
   }
 
   /**
-   * Destroys the handle once, when no postponed call needs it any more; `beforeEnd` is called just
-   * before. A failure is reported and never thrown.
+   * Destroys the handle once, when no postponed call needs it any more. A failure is reported and
+   * never thrown.
    */
-  release(beforeEnd?: () => void): void {
+  release(): void {
     if (this.#released) return;
     this.#released = true;
-    this.#beforeEnd = beforeEnd;
     unwatch(this);
     this.#context.ledger.remove(this);
     if (this.#holderCount === 0) this.#end();

@@ -127,15 +127,22 @@ export class CudaStream implements Disposable {
     let queue: StreamQueue | undefined;
     if (rest.isOfContext !== true) {
       const { destroy = () => context.giveBack("cuStreamDestroy_v2", handle) } = rest;
-      const beforeLost = () => {
+      const forget = () => {
         const made = madeStreams.get(context);
-        if (made?.get(handle)?.deref() === undefined) made?.delete(handle);
+        if (made?.get(handle)?.deref()?.disposed !== false) made?.delete(handle);
+      };
+      const beforeEnd = () => {
+        forget();
+        queue?.leaveMark();
+      };
+      const beforeLost = () => {
+        forget();
         // Memory keeps the streams that use it, so nobody waits for this one. One of another library's may
         // be gone by now: a call with its handle could end the process.
         queue?.dropEnd();
       };
-      const fields = { context, kind: "stream", handle, label, destroy, beforeLost } as const;
-      this.#record = new HandleRecord(this, fields);
+      const fields = { context, kind: "stream", handle, label, destroy } as const;
+      this.#record = new HandleRecord(this, { ...fields, beforeEnd, beforeLost });
     }
     this.#queue = queue = new StreamQueue({ context, handle, record: this.#record });
   }
@@ -380,9 +387,7 @@ export class CudaStream implements Disposable {
     }
     if (this.#record.released) return;
     requireUncaptured(this, "call dispose()");
-    const made = madeStreams.get(this.context);
-    if (made?.get(this.#queue.key)?.deref() === this) made.delete(this.#queue.key);
-    this.#record.release(() => this.#queue.leaveMark());
+    this.#record.release();
   }
 
   /** Same as {@link CudaStream.dispose}, for `using`. */

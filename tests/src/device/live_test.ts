@@ -1,6 +1,7 @@
 // Checks gpu.live() and what gives back by it: rows, filters, order, text, marks, a million blocks.
 
-import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
+import type { MemoryMark } from "../../../src/accounting/ledger.ts";
 import type { CudaDevice } from "../../../src/device/device.ts";
 import type { LiveOrder } from "../../../src/device/live_query.ts";
 import { freeResource } from "../../support/free_resource.ts";
@@ -138,3 +139,35 @@ function makeSome(gpu: CudaDevice): DisposableStack {
   stack.use(gpu.createStream({ label: "queue" }));
   return stack;
 }
+
+const GIVING_ALL_BACK: Record<string, (gpu: CudaDevice, mark: MemoryMark) => void> = {
+  "CudaDevice.disposeAll()": (gpu) => gpu.disposeAll(),
+  "CudaDevice.disposeSince()": (gpu, mark) => gpu.disposeSince(mark),
+  "LiveTable.dispose()": (gpu) => gpu.live().sort("name").dispose(),
+};
+
+for (const [call, giveBack] of Object.entries(GIVING_ALL_BACK)) {
+  Deno.test(`${call} frees memory after the work of a stream that goes first`, () =>
+    withDevice((gpu) => {
+      const mark = gpu.mark();
+      const source = gpu.zeros("uint8", 4096, { label: "source" });
+      const target = gpu.zeros("uint8", 4096, { label: "target" });
+      const stream = gpu.createStream({ label: "a queue" });
+      target.copyFrom(source, { stream });
+      giveBack(gpu, mark); // a free that comes too early is a warning
+      assert(stream.disposed && source.disposed && target.disposed);
+    }));
+}
+
+Deno.test("LiveTable.dispose() is refused in a capture, which streams would leave", () =>
+  withDevice((gpu) => {
+    using buffer = gpu.alloc("uint8", 8);
+    using stream = gpu.createStream();
+    const body = () => {
+      buffer.fill(1, { stream });
+      gpu.live().dispose();
+    };
+    const words = "Cannot dispose what is live while CudaStream";
+    assertThrows(() => gpu.capture(body, { stream }), TypeError, words);
+    assertEquals([buffer.disposed, stream.disposed], [false, false]);
+  }));
