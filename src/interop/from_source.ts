@@ -26,10 +26,7 @@ export interface FromOptions<D extends DType> extends AllocateOptions, TransferO
   readonly dtype?: D;
   /** Size of each axis; by default one axis with all elements that come. */
   readonly shape?: number | Shape;
-  /**
-   * Called as bytes arrive; the total is Infinity until it is known. May return no promise, and fails
-   * the call by what it throws.
-   */
+  /** Called as bytes arrive; the total is Infinity until it is known. Fails the call by what it throws. */
   readonly onProgress?: ((doneBytes: number, totalBytes: number) => void) | undefined;
 }
 

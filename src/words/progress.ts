@@ -1,21 +1,20 @@
 // The one place that calls a program's onProgress.
 
-import { refusePromise } from "./options.ts";
+import { messageOf } from "./format.ts";
+import { isPromiseLike } from "./options.ts";
 
 /**
- * Calls a progress callback when there is one.
- *
- * @throws TypeError when it returns a promise: nothing would wait for it, and nobody would hear of
- *   its failure.
+ * Calls a progress callback when there is one. A promise that it returns is not waited for; its failure
+ * is told on the console.
  */
 export function reportProgress<A extends readonly unknown[]>(
   onProgress: ((...progress: A) => void) | undefined,
   ...progress: A
 ): void {
-  if (onProgress === undefined) return;
-  refusePromise(
-    onProgress(...progress),
-    "Cannot report progress: onProgress() returned a promise, for which nothing would wait; return " +
-      "nothing, as (done) => void show(done) does",
-  );
+  const returned: unknown = onProgress?.(...progress);
+  if (isPromiseLike(returned)) returned.then(undefined, warnOfFailure);
+}
+
+function warnOfFailure(error: unknown): void {
+  console.warn(`vramkit: onProgress() failed after it had returned: ${messageOf(error)}`);
 }
