@@ -103,8 +103,10 @@ export function deallocateTo(
     readonly stream: CudaStream;
   },
 ): void {
+  const returned: unknown = resource.deallocate(address, byteLength, stream);
+  if (returned === undefined) return;
   refusePromise(
-    resource.deallocate(address, byteLength, stream),
+    returned,
     `${resource.constructor.name}.deallocate() returned a promise, for which nothing would wait`,
   );
 }

@@ -31,7 +31,7 @@ const BETWEEN_TURNS: Lending = { canLend: true };
 export interface TransferOptions {
   /**
    * Called as bytes arrive: every few MiB for large transfers, once for small ones. The transfer ends
-   * with what it throws. Nothing waits for promises, so it may return none.
+   * with what it throws; a promise that it returns is not waited for, and its failure is a warning.
    */
   readonly onProgress?: ((doneBytes: number, totalBytes: number) => void) | undefined;
   /** Ends the transfer early; its promise rejects once nothing is in flight any more. */

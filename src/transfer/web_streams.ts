@@ -4,6 +4,7 @@ import type { MemorySpan } from "../copies/copy.ts";
 import type { HostMemory } from "../memory/host_memory.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { nextTurn } from "../order/waiting.ts";
+import { within } from "../words/timer.ts";
 import { transfer } from "./host_transfer.ts";
 import { StagedWriter, type StreamTarget } from "./staged_writer.ts";
 
@@ -94,10 +95,7 @@ export async function letGo(
   source: { cancel(reason: unknown): Promise<void> },
   reason: unknown,
 ): Promise<void> {
-  const { promise: late, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, CANCEL_MILLISECONDS);
-  await Promise.race([source.cancel(reason).catch(() => {}), late]);
-  clearTimeout(timer);
+  await within(CANCEL_MILLISECONDS, source.cancel(reason).catch(() => {}));
 }
 
 /** Writes the piped bytes to `target`, and checks the length when it is closed. */
