@@ -18,6 +18,7 @@ import {
 import type { Context } from "../driver/context.ts";
 import { type ArrayOf, type DType, elementBytes, type ScalarOf } from "../dtype.ts";
 import { KERNEL_MEMORY, type KernelMemory } from "../launch/kernel_memory.ts";
+import type { HostMemory } from "../memory/host_memory.ts";
 import { Fence } from "../order/fence.ts";
 import { type CudaStream, queueOf } from "../order/stream.ts";
 import { STREAM_CHOICE, type StreamChoice, streamOn } from "../order/stream_choice.ts";
@@ -32,7 +33,7 @@ import { notOnGpu, refuseIndices } from "./array_habits.ts";
 import { CONVERT, isConvertible } from "./conversion.ts";
 import { elementOf } from "./element.ts";
 import type { AsTypeOptions, GpuBuffer, LikeOptions, Uploadable } from "./gpu_buffer.ts";
-import { hostSource } from "./host_elements.ts";
+import { hostDestination, hostSource } from "./host_elements.ts";
 import { sharesElement } from "./overlap.ts";
 import {
   countOf,
@@ -316,13 +317,34 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
    * Copies the elements, in the order of the view, into a new typed array, through a contiguous
    * buffer.
    */
+  download(
+    this: StridedView<D, GpuBuffer<D>>,
+    destination?: undefined,
+    options?: TransferChoice,
+  ): Promise<ArrayOf<D>>;
+  /**
+   * Copies the elements, in the order of the view, into memory of yours, and resolves with it.
+   *
+   * @throws TypeError for an array of another element type.
+   * @throws RangeError when the array is longer or shorter than the view.
+   */
+  download<T extends Uploadable<D>>(
+    this: StridedView<D, GpuBuffer<D>>,
+    destination: T,
+    options?: TransferChoice,
+  ): Promise<T>;
   async download(
     this: StridedView<D, GpuBuffer<D>>,
+    destination?: HostMemory,
     options: TransferChoice = {},
-  ): Promise<ArrayOf<D>> {
-    const { stream } = TRANSFER_CHOICE.read(options, "download");
+  ): Promise<HostMemory> {
+    const { onProgress, signal } = TRANSFER_CHOICE.read(options, "download");
+    const stream = streamOn(this.context, options, this);
+    const host = hostDestination(this, destination, { toString: () => `download from ${this}` });
     using packed = this.contiguous({ stream });
-    return await packed.download(undefined, options);
+    const { span } = packed;
+    await transfer({ direction: "download", stream, span, host, onProgress, signal });
+    return host.result();
   }
 
   /**

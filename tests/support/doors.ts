@@ -477,7 +477,7 @@ export const DOORS: Readonly<Record<string, Door>> = {
   }),
   "StridedView#contiguous": door("contiguous", STREAM, ({ view }, o) => view.contiguous(o)),
   "StridedView#upload": door("upload", TRANSFER, ({ view }, o) => view.upload(VALUES, o)),
-  "StridedView#download": door("download", TRANSFER, ({ view }, o) => view.download(o)),
+  "StridedView#download": door("download", TRANSFER, ({ view }, o) => view.download(undefined, o)),
   "DeviceList#group": door(
     "group",
     GROUP,

@@ -1,6 +1,6 @@
 // Strided views: transposed, stepped and padded layouts, copied to contiguous buffers and back.
 
-import { assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
 import { DisposedError } from "../../../src/words/errors.ts";
 import { withDevice } from "../../support/with_device.ts";
 
@@ -136,6 +136,34 @@ Deno.test("StridedView.download() and upload() move the elements in the view's o
     await turned.upload(new Float32Array([6, 5, 4, 3, 2, 1]));
     assertEquals([...await matrix.download()], [6, 4, 2, 5, 3, 1]);
     await assertRejects(() => turned.upload(new Float32Array(5)), RangeError, "20 bytes");
+  }));
+
+Deno.test("StridedView.download() fills an array of the program's, with the options after it", () =>
+  withDevice(async (gpu) => {
+    using matrix = await gpu.upload(SIX, { shape: [2, 3] });
+    using stream = gpu.createStream();
+    const turned = matrix.transpose();
+    const array = new Float32Array(6);
+    const steps: number[] = [];
+    const options = { stream, onProgress: (done: number) => void steps.push(done) };
+    assertStrictEquals(await turned.download(array, options), array);
+    assertEquals([[...array], steps], [[1, 4, 2, 5, 3, 6], [24]]);
+    assertEquals([...await turned.download(undefined, options)], [1, 4, 2, 5, 3, 6]);
+    const name = "StridedView(float32[3, 2] by [1, 3])";
+    const short = () => turned.download(new Float32Array(5));
+    await assertRejects(short, RangeError, `Cannot download from ${name}: the array has 20 bytes`);
+    const wrong = () => turned.download(new Int32Array(6) as never);
+    await assertRejects(wrong, TypeError, `Cannot download from ${name}`);
+    const signal = AbortSignal.abort(new Error("enough"));
+    await assertRejects(() => turned.download(array, { signal }), Error, "enough");
+  }));
+
+Deno.test("StridedView.download() widens half floats into numbers", () =>
+  withDevice(async (gpu) => {
+    using halves = await gpu.upload([1, 2, 3, 4], { dtype: "bfloat16" });
+    const array = new Float32Array(2);
+    await halves.strided().range(0, { start: 1, step: 2 }).download(array);
+    assertEquals([...array], [2, 4]);
   }));
 
 Deno.test("StridedView.fill() sets a rectangle and nothing beside it", () =>
