@@ -16,7 +16,7 @@ import { formatBytes, formatCount, formatSeconds, formatSpeed } from "../words/f
 import { type Card, type CardPart, MODELLED } from "./card.ts";
 import { cardText } from "./card_text.ts";
 
-/** What the numbers are. */
+/** The unit of the numbers. */
 const UNIT = "bandwidth in GB/s (1 GB = 10^9 bytes)";
 
 const SHORT_DIRECTION = {

@@ -45,7 +45,7 @@ export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
-/** What the command line asks for. */
+/** The command and the options of a command line. */
 export interface CliArguments {
   /** The command to run. */
   readonly command: Command;

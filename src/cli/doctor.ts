@@ -32,7 +32,7 @@ const FIXES: Readonly<Record<UnavailableReason, readonly string[]>> = {
   "not-supported": ["use the kind of memory that the message names, which every device has"],
 };
 
-/** What the message says of this command and of the simulated GPU, which is said below it. */
+/** The part of a message about this command and the simulated GPU, which are named below it. */
 const OTHER_WAYS =
   /; \{ driver: "auto" \} uses a simulated GPU, the command doctor says what to mend$/;
 

@@ -13,7 +13,7 @@ const PROGRAM_COUNT = IN_SANITIZER ? 40 : 400;
 const STEP_COUNT = 30;
 const ORDERS: readonly LiveOrder[] = ["age", "name", "size", "kind"];
 
-/** What a program gets when it uses what it gave back, or copies a buffer onto itself. */
+/** The errors of a program that uses what it gave back, or copies a buffer onto itself. */
 const REFUSED = /was disposed|onto themselves|was not recorded|freed/;
 
 /** One program. */
