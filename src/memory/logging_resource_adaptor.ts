@@ -8,9 +8,11 @@ import {
 } from "../accounting/allocation_csv.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { messageOf } from "../words/format.ts";
-import { CALLBACK, isPromiseLike, OptionSet } from "../words/options.ts";
+import { CALLBACK, OptionSet, warnOfFailure } from "../words/options.ts";
 import { allocateFrom, deallocateTo, type MemoryResource } from "./memory_resource.ts";
 import { requireFunction, ResourceAdaptor } from "./resource_adaptor.ts";
+
+const UNLOGGED = "an allocation could not be logged";
 
 /** The target of a log. */
 export interface LoggingOptions {
@@ -67,16 +69,11 @@ export class LoggingResourceAdaptor extends ResourceAdaptor {
     try {
       this.#writeLine(formatAllocationRow(row));
     } catch (error) {
-      reportUnlogged(error);
+      console.warn(`vramkit: ${UNLOGGED}: ${messageOf(error)}`);
     }
   }
 
   #writeLine(line: string): void {
-    const written: unknown = this.#write(line);
-    if (isPromiseLike(written)) written.then(undefined, reportUnlogged);
+    warnOfFailure(this.#write(line), UNLOGGED);
   }
-}
-
-function reportUnlogged(error: unknown): void {
-  console.warn(`vramkit: an allocation could not be logged: ${messageOf(error)}`);
 }

@@ -12,15 +12,14 @@ import { addressOf } from "../memory/host_memory.ts";
 import { contextOf, type ContextOwner } from "../memory/memory_resource.ts";
 import { type CudaStream, foreignHandle, foreignStream, legacyStreamOf } from "../order/stream.ts";
 import { STREAM, streamOn } from "../order/stream_choice.ts";
-import { messageOf } from "../words/format.ts";
 import {
   ANYTHING,
   CALLBACK,
   FLAG,
-  isPromiseLike,
   OptionSet,
   requireKind,
   TEXT,
+  warnOfFailure,
 } from "../words/options.ts";
 import { Parts, partsOf } from "../words/parts.ts";
 import { findPython } from "./environment.ts";
@@ -332,15 +331,10 @@ export class Python {
 
   #print({ printed, complained }: Reply): void {
     if (this.#onPrint !== undefined) {
-      const passedOn: unknown = printed === "" ? undefined : this.#onPrint(printed);
-      if (isPromiseLike(passedOn)) passedOn.then(undefined, reportUnprinted);
+      if (printed !== "") warnOfFailure(this.#onPrint(printed), "onPrint() failed");
     } else if (printed !== "") console.log(printed.replace(/\n$/, ""));
     if (complained !== "") console.error(complained.replace(/\n$/, ""));
   }
-}
-
-function reportUnprinted(error: unknown): void {
-  console.warn(`vramkit: onPrint() failed: ${messageOf(error)}`);
 }
 
 const NAME = {

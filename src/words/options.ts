@@ -1,7 +1,7 @@
 // Checks of options, because notebooks have no compiler. Every method that takes options reads them
 // here, so that a wrong option gives the same message everywhere.
 
-import { describeValue, isGenerator } from "./format.ts";
+import { describeValue, isGenerator, messageOf } from "./format.ts";
 
 /** The kind of values that an option accepts. */
 export interface OptionKind {
@@ -225,6 +225,12 @@ export function refusePromise(returned: unknown, message: string, options?: Erro
   if (!isPromiseLike(returned)) return;
   returned.then(undefined, () => {});
   throw new TypeError(message, options);
+}
+
+/** Prints what a promise fails with that a program's function returned where nothing waits for it. */
+export function warnOfFailure(returned: unknown, failed: string): void {
+  if (!isPromiseLike(returned)) return;
+  returned.then(undefined, (error) => console.warn(`vramkit: ${failed}: ${messageOf(error)}`));
 }
 
 /**
