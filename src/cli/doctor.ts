@@ -1,5 +1,6 @@
 // `doctor`: finds out, step by step, whether a GPU can be used, and says how to fix each problem.
 
+import { LibraryError } from "../../ffi/library.ts";
 import { findLibrary, NVIDIA_LIBRARIES, type NvidiaLibrary } from "../../ffi/nvidia_libraries.ts";
 import { formatLoad, formatProcesses, systemFacts } from "../cards/system_card.ts";
 import { CudaDevice } from "../device/device.ts";
@@ -32,10 +33,6 @@ const FIXES: Readonly<Record<UnavailableReason, readonly string[]>> = {
   "not-supported": ["use the kind of memory that the message names, which every device has"],
 };
 
-/** The part of a message about this command and the simulated GPU, which are named below it. */
-const OTHER_WAYS =
-  /; \{ driver: "auto" \} uses a simulated GPU, the command doctor says what to mend$/;
-
 /** Runs the command; the exit code is 0 when the GPU can be used. */
 export function runDoctor(options: CliOptions): number {
   const driver = options.driver === "auto" ? "cuda" : options.driver;
@@ -52,7 +49,7 @@ export function runDoctor(options: CliOptions): number {
     return 0;
   } catch (error) {
     if (!(error instanceof Error)) throw error;
-    console.log(`FAIL  ${error.message.replace(OTHER_WAYS, "")}`);
+    console.log(`FAIL  ${reasonOf(error)}`);
     for (const fix of fixesFor(error)) console.log(`  -> ${fix}`);
     const needs = isPermission(error) ? "; it needs --allow-ffi as well" : "";
     console.log(
@@ -116,6 +113,13 @@ function reportLibraries(): void {
         : `ok    ${title}: ${path} (${place})`,
     );
   }
+}
+
+/** Returns the reason alone, without the advice to call this command: that of a library is the cause. */
+function reasonOf(error: Error): string {
+  return error.cause instanceof LibraryError && !isPermission(error)
+    ? error.cause.message
+    : error.message;
 }
 
 function isPermission(error: Error): boolean {
