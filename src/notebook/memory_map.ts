@@ -5,7 +5,7 @@ import type { Annotations, PlotData } from "npm:@types/plotly.js@3.0.14";
 import { escapeHtml } from "../cards/html.ts";
 import type { CudaDevice } from "../device/device.ts";
 import type { LiveObject } from "../device/live_query.ts";
-import { formatBytes, formatCount, formatSeconds } from "../words/format.ts";
+import { cut, formatBytes, formatCount, formatSeconds } from "../words/format.ts";
 import { Figure } from "./figure.ts";
 import { hueAt, patternAt, plotFrame } from "./plot_frame.ts";
 import { requireDevice } from "./plot_input.ts";
@@ -163,10 +163,6 @@ function linesOf(
   const shown = lines.slice(0, lineCount).map((line) => cut(line.trimEnd(), room));
   const last = shown.at(-1) ?? "";
   return lines.length > lineCount ? [...shown.slice(0, -1), cut(`${last}…`, room)] : shown;
-}
-
-function cut(text: string, room: number): string {
-  return text.length <= room ? text : `${text.slice(0, room - 1)}…`;
 }
 
 function hoverText({ name, kind, byteLength, ageSeconds, origin }: LiveObject): string {

@@ -3,6 +3,7 @@
 import { inNotebook } from "../accounting/notebook_kernel.ts";
 import type { BarSegment } from "../cards/card.ts";
 import { showCard } from "../cards/show_card.ts";
+import { cut } from "../words/format.ts";
 import type { OptionKind } from "../words/options.ts";
 import { LiveDisplay } from "./live_display.ts";
 
@@ -77,7 +78,7 @@ export class TerminalSurface implements ProgressSurface {
     const width = Math.max(MIN_BAR, Math.min(MAX_BAR, room - title.length - words.length - 2));
     const filled = total > 0 ? Math.min(width, Math.round(width * done / total)) : width;
     const line = `${title} ${"█".repeat(filled)}${"░".repeat(width - filled)} ${words}`;
-    write(`\r\x1b[K${line.length <= room ? line : `${line.slice(0, room - 1)}…`}`);
+    write(`\r\x1b[K${cut(line, room)}`);
   }
 
   finish(): void {

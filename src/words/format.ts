@@ -97,6 +97,11 @@ export function formatCount(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
+/** Returns a text that fits into so many letters: a longer one ends in an ellipsis. */
+export function cut(text: string, room: number): string {
+  return text.length <= room ? text : `${text.slice(0, room - 1)}…`;
+}
+
 /** Returns the message of a thrown value, even when it is not an Error. */
 export function messageOf(error: unknown): string {
   try {
