@@ -319,7 +319,7 @@ export function allocateGrowableBuffer<D extends DType>(
   const { dtype, resource, stream, label } = request;
   const { context } = stream;
   const shape = requestedShape({ dtype, shape: request.shape ?? 0 });
-  byteLengthOf(dtype, shape); // refuses a wrong type or size while there is nothing to undo
+  byteLengthOf(dtype, shape); // refuses a wrong size while there is nothing to undo
   const range = reserveFor(resource, {
     reservedBytes: parseBytes(request.reserveSize ?? context.totalBytes, "reserveSize"),
     stepBytes: request.stepSize === undefined ? undefined : parseBytes(request.stepSize, "step"),

@@ -1,7 +1,7 @@
 // The contents of a new buffer: a typed array or bytes as they are, or plain numbers, packed.
 
 import { type DType, dtypeOf, elementBytes, type HostArray } from "../dtype.ts";
-import { bytesOf, type HostMemory } from "../memory/host_memory.ts";
+import { bytesOf, type HostMemory, looksLikeBuffer } from "../memory/host_memory.ts";
 import { describeValue } from "../words/format.ts";
 import type { Uploadable } from "./gpu_buffer.ts";
 import { type HostValue, type HostValues, packValues } from "./host_values.ts";
@@ -105,12 +105,10 @@ function iterableOf(source: HostValues): HostValues {
   if (source instanceof TYPED_ARRAY) {
     throw new TypeError("Cannot upload: a Proxy of a typed array gives no memory; pass the array");
   }
-  if (typeof Object(source).copyFrom === "function") {
+  if (looksLikeBuffer(source)) {
     throw new TypeError(
-      `Cannot upload ${
-        describeValue(source)
-      }: it is no memory of the host; slice() copies it, and ` +
-        "copyFrom() copies it into another buffer",
+      `Cannot upload ${describeValue(source)}: it is no memory of the host; slice() copies it, ` +
+        "and copyFrom() copies it into another buffer",
     );
   }
   if (typeof source?.[Symbol.iterator] === "function" && typeof source !== "string") return source;

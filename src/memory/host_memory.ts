@@ -35,6 +35,11 @@ const isDetached = getterOf<boolean>(ArrayBuffer.prototype, "detached");
 const isResizable = getterOf<boolean>(ArrayBuffer.prototype, "resizable");
 const isGrowable = getterOf<boolean>(SharedArrayBuffer.prototype, "growable");
 
+/** Returns whether a value in the place of host memory is one of the kit's buffers, for a hint in errors. */
+export function looksLikeBuffer(value: unknown): boolean {
+  return typeof Object(value).copyFrom === "function";
+}
+
 /**
  * Checks host memory and returns it as bytes, without a copy.
  *
@@ -50,7 +55,7 @@ export function bytesOf(memory: HostMemory, action: Action): HostBytes {
   if (kindOf(memory) === undefined) {
     const hint = Array.isArray(memory)
       ? ", such as new Float32Array(list)"
-      : typeof Object(memory).copyFrom === "function"
+      : looksLikeBuffer(memory)
       ? "; copyFrom() and copyTo() copy between buffers"
       : "";
     throw new TypeError(
