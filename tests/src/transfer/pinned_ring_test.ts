@@ -2,12 +2,13 @@
 
 import { assertEquals, assertGreater, assertRejects } from "@std/assert";
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
+import type { DeviceBuffer } from "../../../src/buffers/device_buffer.ts";
 import type { CudaDevice } from "../../../src/device/device.ts";
 import { PinnedRing, type Slot } from "../../../src/transfer/pinned_ring.ts";
 import { DEFAULT_LIMITS } from "../../../src/transfer/tuning.ts";
 import { CudaError } from "../../../src/words/errors.ts";
 import { assertSameBytes, patternBytes } from "../../support/contents.ts";
-import { faultyDriver } from "../../support/faulty_driver.ts";
+import { type FaultyDriver, faultyDriver } from "../../support/faulty_driver.ts";
 import { TINY_LIMITS, TinyEngine } from "../../support/tiny_engine.ts";
 import { captureWarnings } from "../../support/warnings.ts";
 import { withDevice } from "../../support/with_device.ts";
@@ -50,24 +51,17 @@ Deno.test("PinnedRing.trim() leaves slots that are in use", () =>
     assertSameBytes(buffer.downloadSync(), patternBytes(500_000));
   }));
 
-Deno.test("PinnedRing makes do with the slots it has when the host gives no more", () => {
-  const { driver, setFault } = faultyDriver(simulateDriver());
-  return withDevice(async (gpu) => {
-    using engine = new TinyEngine(gpu);
-    using buffer = gpu.alloc("uint8", 50_000);
+Deno.test("PinnedRing makes do with the slots it has when the host gives no more", () =>
+  withFaults(async ({ gpu, engine, buffer, setFault }) => {
     setFault({ name: "cuMemHostAlloc", after: 1 });
     await engine.upload(buffer, patternBytes(50_000));
     assertEquals(cachedBytes(gpu), TINY_LIMITS.slotBytes * TINY_LIMITS.slabSlots);
     setFault(undefined);
     assertSameBytes(buffer.downloadSync(), patternBytes(50_000));
-  }, { driver });
-});
+  }));
 
-Deno.test("PinnedRing gives back the rest when one slab fails, and uses none of them again", () => {
-  const { driver, setFault } = faultyDriver(simulateDriver());
-  return withDevice(async (gpu) => {
-    using engine = new TinyEngine(gpu);
-    using buffer = gpu.alloc("uint8", 50_000);
+Deno.test("PinnedRing gives back the rest when one slab fails, and uses none of them again", () =>
+  withFaults(async ({ gpu, engine, buffer, setFault }) => {
     await engine.upload(buffer, patternBytes(50_000));
     const [ring] = [...gpu.context.ledger.caches].filter(({ name }) => name === "transfer ring");
     assertGreater(ring?.byteLength ?? 0, TINY_LIMITS.slotBytes * TINY_LIMITS.slabSlots);
@@ -78,35 +72,43 @@ Deno.test("PinnedRing gives back the rest when one slab fails, and uses none of 
     await engine.upload(buffer, patternBytes(50_000, 3));
     assertSameBytes(buffer.downloadSync(), patternBytes(50_000, 3));
     assertEquals(captureWarnings(() => ring?.trim()), []);
-  }, { driver });
-});
+  }));
 
-Deno.test("PinnedRing grows again after the host had no more for one transfer", () => {
-  const { driver, setFault } = faultyDriver(simulateDriver());
-  return withDevice(async (gpu) => {
-    using engine = new TinyEngine(gpu);
-    using buffer = gpu.alloc("uint8", 50_000);
+Deno.test("PinnedRing grows again after the host had no more for one transfer", () =>
+  withFaults(async ({ gpu, engine, buffer, setFault }) => {
     setFault({ name: "cuMemHostAlloc", after: 1 });
     await engine.upload(buffer, patternBytes(50_000));
     const fewBytes = cachedBytes(gpu);
     setFault(undefined);
     await engine.upload(buffer, patternBytes(50_000));
     assertGreater(cachedBytes(gpu), fewBytes);
-  }, { driver });
-});
+  }));
 
-Deno.test("PinnedRing gives a slab back whose fences cannot be made", () => {
-  const { driver, setFault } = faultyDriver(simulateDriver());
-  return withDevice(async (gpu) => {
-    using engine = new TinyEngine(gpu);
-    using buffer = gpu.alloc("uint8", 50_000);
+Deno.test("PinnedRing gives a slab back whose fences cannot be made", () =>
+  withFaults(async ({ gpu, engine, buffer, setFault }) => {
     setFault({ name: "cuEventCreate", after: 1 });
     await assertRejects(() => engine.upload(buffer, patternBytes(50_000)), CudaError);
     setFault(undefined);
     assertEquals(cachedBytes(gpu), 0);
     await engine.upload(buffer, patternBytes(50_000));
+  }));
+
+/** Makes the ring's transfers on a driver whose calls can be made to fail. */
+function withFaults(
+  use: (scene: {
+    readonly gpu: CudaDevice;
+    readonly engine: TinyEngine;
+    readonly buffer: DeviceBuffer<"uint8">;
+    readonly setFault: FaultyDriver["setFault"];
+  }) => Promise<void>,
+): Promise<void> {
+  const { driver, setFault } = faultyDriver(simulateDriver());
+  return withDevice(async (gpu) => {
+    using engine = new TinyEngine(gpu);
+    using buffer = gpu.alloc("uint8", 50_000);
+    await use({ gpu, engine, buffer, setFault });
   }, { driver });
-});
+}
 
 function cachedBytes(gpu: CudaDevice): number {
   return gpu.context.ledger.cachedBytes("host");
