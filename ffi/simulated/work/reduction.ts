@@ -9,7 +9,7 @@ interface NumberType {
   /** Reads all elements. */
   readonly decode: (bytes: Uint8Array<ArrayBuffer>) => ArrayLike<number>;
   /** Writes all elements, which are values of the type. */
-  readonly encode: (values: readonly number[]) => Uint8Array<ArrayBuffer>;
+  readonly encode: (values: ArrayLike<number>) => Uint8Array<ArrayBuffer>;
   /** Rounds a value to the type, or wraps it around. */
   readonly round: (value: number) => number;
 }
@@ -18,7 +18,7 @@ interface NumberType {
 type NumberArray = {
   new (bytes: ArrayBuffer): ArrayLike<number>;
   new (length: number): { [index: number]: number };
-  from(values: readonly number[]): { readonly buffer: ArrayBuffer };
+  from(values: ArrayLike<number>): { readonly buffer: ArrayBuffer };
 };
 
 const NUMBERS = new Map<number, NumberType>([
@@ -58,20 +58,24 @@ function joinNumbers(
   { isFloat, decode, encode, round }: NumberType,
   operation: number,
 ): Uint8Array<ArrayBuffer> {
-  const lists = inputs.map(decode);
   const isMean = operation === ncclRedOp.ncclAvg;
   // A mean of floats is a sum of shares, each rounded; one of integers is divided at its end.
-  const share = isMean && isFloat ? round(1 / lists.length) : 1;
-  const results = Array.from({ length: lists[0]?.length ?? 0 }, (_, at) => {
-    const values = lists.map((list) =>
-      share === 1 ? list[at] ?? 0 : round((list[at] ?? 0) * share)
-    );
-    const all = values.reduce((one, other) => round(joined(one, other, operation)));
-    return isMean && !isFloat ? Math.trunc(all / lists.length) : all;
+  const share = isMean && isFloat ? round(1 / inputs.length) : 1;
+  const [results = new Float64Array(), ...others] = inputs.map((input) => {
+    const list = Float64Array.from(decode(input));
+    return share === 1 ? list : list.map((value) => round(value * share));
   });
+  for (const list of others) {
+    for (let at = 0; at < results.length; at++) {
+      results[at] = round(joined(results[at] ?? 0, list[at] ?? 0));
+    }
+  }
+  if (isMean && !isFloat) {
+    results.forEach((sum, at) => results[at] = Math.trunc(sum / inputs.length));
+  }
   return encode(results);
 
-  function joined(one: number, other: number, operation: number): number {
+  function joined(one: number, other: number): number {
     if (operation === ncclRedOp.ncclProd) return isFloat ? one * other : Math.imul(one, other);
     if (operation === ncclRedOp.ncclMax) return !(one >= other) ? other : one;
     if (operation === ncclRedOp.ncclMin) return !(one <= other) ? other : one;
