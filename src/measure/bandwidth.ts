@@ -268,7 +268,7 @@ class Sweep {
     const options = { stream: this.#stream };
     const host = (n: number) => this.#pinned.subarray(0, n);
     return this.#hostLane(direction, "pinned", {
-      memory: this.#pinned.array,
+      bytes: (n) => this.#pinned.array.subarray(0, n),
       upload: (n) => void this.#source.subarray(0, n).copyFrom(host(n), options),
       download: (n) => void this.#source.subarray(0, n).copyTo(host(n), options),
     });
@@ -278,18 +278,18 @@ class Sweep {
     const options = { stream: this.#stream };
     const host = (n: number) => this.#pageable.subarray(0, n);
     return this.#hostLane(direction, "pageable", {
-      memory: this.#pageable,
+      bytes: host,
       upload: (n) => void this.#source.subarray(0, n).uploadSync(host(n), options),
       download: (n) => void this.#source.subarray(0, n).downloadSync(host(n), options),
     });
   }
 
   #hostLane(direction: CopyDirection, kind: HostKind, host: {
-    memory: Uint8Array<ArrayBufferLike>;
+    bytes: (byteLength: number) => Uint8Array<ArrayBufferLike>;
     upload: (byteLength: number) => void;
     download: (byteLength: number) => void;
   }): Lane {
-    const bytes = (n: number) => host.memory.subarray(0, n);
+    const { bytes } = host;
     if (direction === "host-to-device") {
       const prepare = (n: number) => {
         fillPattern(bytes(n), SEED);

@@ -195,7 +195,7 @@ Deno.test(
 );
 
 for (let run = 0; run < 4; run++) {
-  Deno.test(`CudaDevice leaves no call behind where nothing is awaited, run ${run}`, () => {
+  Deno.test(`CudaDevice leaves no call behind where nothing is awaited, run ${run}`, async () => {
     using gpu = CudaDevice.open(0, { driver: "simulated", transfers: { laneCount: 6 } });
     for (const byteLength of [2 ** 24 + 12_345, 2 ** 26, 2 ** 27]) {
       using buffer = gpu.uploadSync(new Uint8Array(byteLength).fill(run + 1));
@@ -204,5 +204,6 @@ for (let run = 0; run < 4; run++) {
       const given = buffer.downloadSync(new Uint8Array(byteLength));
       assertEquals([given[0], given[byteLength - 1]], [run + 1, run + 1]);
     }
+    await turns();
   });
 }

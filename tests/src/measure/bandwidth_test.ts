@@ -7,6 +7,7 @@ import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import { sizesUpTo } from "../../../src/measure/bandwidth.ts";
 import { BandwidthResult } from "../../../src/measure/bandwidth_result.ts";
 import { formatBandwidth } from "../../../src/cards/bandwidth_card.ts";
+import { DisposedError } from "../../../src/words/errors.ts";
 import { withDevice } from "../../support/with_device.ts";
 
 const SMALL = { sizes: [4096, "16 KiB"], sampleCount: 1 } as const;
@@ -92,6 +93,22 @@ Deno.test("CudaDevice.bandwidth() reports progress and can be stopped between po
     assertEquals(seen, [1, 2, 3]);
     assertEquals(gpu.live().count, 0);
   }));
+
+for (const kind of ["pinned", "pageable"] as const) {
+  for (const direction of ["host-to-device", "device-to-host", "device-to-device"] as const) {
+    const name = `${kind} memory, ${direction}`;
+    Deno.test(`CudaDevice.bandwidth() says that its buffers were disposed: ${name}`, () =>
+      withDevice(async (gpu) => {
+        const options = { ...SMALL, kinds: [kind], directions: [direction] };
+        await assertRejects(
+          () => gpu.bandwidth({ ...options, onProgress: () => gpu.disposeAll() }),
+          DisposedError,
+          "bandwidth",
+        );
+        assertEquals(gpu.live().count, 0);
+      }));
+  }
+}
 
 for (
   const [name, options] of Object.entries({
