@@ -41,6 +41,8 @@ Deno.test("parseHeader() takes names with escapes, and numbers like names", () =
   const { tensors } = parse({ "10": BYTES, 'ä"\\\n\u2028🙂': FLOATS }, 28);
   assertEquals(tensors.map(({ name }) => name), ['ä"\\\n\u2028🙂', "10"]);
   assertEquals(parse(`{"\\ud83d\\ude42":${JSON.stringify(FLOATS)}}`, 24).tensors[0]?.name, "🙂");
+  // what decoders put in the place of broken bytes
+  assertEquals(parse({ "\ufffd": FLOATS }, 24).tensors[0]?.name, "\ufffd");
 });
 
 Deno.test("parseHeaderInTurns() reads many tensors, and others have their turn meanwhile", async () => {
@@ -64,6 +66,10 @@ Deno.test("parseHeader() takes spaces behind the header and a tensor called __pr
 });
 
 const BROKEN: Readonly<Record<string, { header: unknown; dataBytes?: number; says: string }>> = {
+  "text that is not UTF-8 behind what decoders put there": {
+    header: Uint8Array.of(0x7b, 0xef, 0xbf, 0xbd, 0xff, 0x7d),
+    says: "not UTF-8",
+  },
   "text that is not UTF-8": { header: Uint8Array.of(0x7b, 0xff, 0x7d), says: "not UTF-8" },
   "a byte order mark": { header: "\ufeff{}", says: `does not start with "{"` },
   "a space before the object": { header: " {}", says: `does not start with "{"` },
