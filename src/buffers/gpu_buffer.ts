@@ -614,7 +614,7 @@ export abstract class GpuBuffer<D extends DType = DType>
     STRIDED_LAYOUT.read(layout, "strided");
     const shape = layout.shape === undefined ? this.shape : toShape(layout.shape);
     const { strides: chosen, offset = 0 } = layout;
-    const strides = chosen === undefined ? contiguousStrides(shape) : Object.freeze([...chosen]);
+    const strides = Object.freeze(chosen === undefined ? contiguousStrides(shape) : [...chosen]);
     return this.#arrange({ shape, strides, offset });
   }
 

@@ -19,8 +19,9 @@ export function toShape(shape: number | Shape): Shape {
         "as [2, 3]",
     );
   }
-  const sizes: readonly number[] = typeof shape === "number" ? [shape] : [...shape];
-  for (const size of sizes) checkSize(size, "shape");
+  const sizes: number[] = [];
+  if (typeof shape === "number") sizes.push(checkSize(shape, "shape"));
+  else for (const size of shape) sizes.push(checkSize(size, "shape"));
   checkSize(countOf(sizes), "element count");
   return Object.freeze(sizes);
 }
