@@ -23,7 +23,7 @@ import { Fence } from "../order/fence.ts";
 import { type CudaStream, queueOf } from "../order/stream.ts";
 import { STREAM_CHOICE, type StreamChoice, streamOn } from "../order/stream_choice.ts";
 import { waitForGpu } from "../order/waiting.ts";
-import { transfer } from "../transfer/host_transfer.ts";
+import { transfer, transferSync } from "../transfer/host_transfer.ts";
 import { TRANSFER_CHOICE, type TransferChoice } from "../transfer/transfer_choice.ts";
 import { DisposedError } from "../words/errors.ts";
 import { describeNumber } from "../words/format.ts";
@@ -313,6 +313,22 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
     }
   }
 
+  /** Copies host memory into the elements and blocks until they are there; see {@link StridedView.upload}. */
+  uploadSync(
+    this: StridedView<D, GpuBuffer<D>>,
+    source: Uploadable<D>,
+    options: StreamChoice = {},
+  ): void {
+    STREAM_CHOICE.read(options, "uploadSync");
+    const stream = streamOn(this.context, options, this);
+    using packed = this.buffer.allocateLike(this.shape, { stream });
+    const host = hostSource(this, source, { toString: () => `upload to ${this}` });
+    const copy = this.#copyOf(packed.strided(), stream);
+    transferSync({ direction: "upload", stream, span: packed.span, host });
+    queueShapedCopy(copy);
+    stream.synchronizeSync();
+  }
+
   /**
    * Copies the elements, in the order of the view, into a new typed array, through a contiguous
    * buffer.
@@ -344,6 +360,31 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
     using packed = this.contiguous({ stream });
     const { span } = packed;
     await transfer({ direction: "download", stream, span, host, onProgress, signal });
+    return host.result();
+  }
+
+  /** Copies the elements, in the order of the view, into a new typed array and blocks until they are there. */
+  downloadSync(
+    this: StridedView<D, GpuBuffer<D>>,
+    destination?: undefined,
+    options?: StreamChoice,
+  ): ArrayOf<D>;
+  /** Copies the elements into memory of yours and blocks until they are there; see {@link StridedView.download}. */
+  downloadSync<T extends Uploadable<D>>(
+    this: StridedView<D, GpuBuffer<D>>,
+    destination: T,
+    options?: StreamChoice,
+  ): T;
+  downloadSync(
+    this: StridedView<D, GpuBuffer<D>>,
+    destination?: HostMemory,
+    options: StreamChoice = {},
+  ): HostMemory {
+    STREAM_CHOICE.read(options, "downloadSync");
+    const stream = streamOn(this.context, options, this);
+    const host = hostDestination(this, destination, { toString: () => `download from ${this}` });
+    using packed = this.contiguous({ stream });
+    transferSync({ direction: "download", stream, span: packed.span, host });
     return host.result();
   }
 

@@ -478,6 +478,10 @@ export const DOORS: Readonly<Record<string, Door>> = {
   "StridedView#contiguous": door("contiguous", STREAM, ({ view }, o) => view.contiguous(o)),
   "StridedView#upload": door("upload", TRANSFER, ({ view }, o) => view.upload(VALUES, o)),
   "StridedView#download": door("download", TRANSFER, ({ view }, o) => view.download(undefined, o)),
+  "StridedView#uploadSync": door("uploadSync", STREAM, ({ view }, o) => view.uploadSync(VALUES, o)),
+  "StridedView#downloadSync": door("downloadSync", STREAM, ({ view }, o) => {
+    return view.downloadSync(undefined, o);
+  }),
   "DeviceList#group": door(
     "group",
     GROUP,

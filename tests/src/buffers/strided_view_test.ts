@@ -138,6 +138,32 @@ Deno.test("StridedView.download() and upload() move the elements in the view's o
     await assertRejects(() => turned.upload(new Float32Array(5)), RangeError, "20 bytes");
   }));
 
+Deno.test("StridedView moves its elements while the program blocks, behind calls before it", () =>
+  withDevice(async (gpu) => {
+    using matrix = gpu.zeros("float32", [3, 70_000]);
+    const turned = matrix.transpose();
+    const values = Float32Array.from({ length: matrix.length }, (_, index) => index);
+    const inOrder = (at: number) => values[at % 3 * 70_000 + Math.floor(at / 3)];
+    const uploading = matrix.upload(values);
+    assertEquals(turned.downloadSync(), values.map((_, at) => inOrder(at) ?? 0));
+    turned.uploadSync(values);
+    const array = new Float32Array(matrix.length);
+    using stream = gpu.createStream();
+    assertStrictEquals(turned.downloadSync(array, { stream }), array);
+    assertEquals(array, values);
+    await uploading;
+    assertEquals(turned.downloadSync(), values);
+    const name = "StridedView(float32[70000, 3] by [1, 70000])";
+    const few = new Float32Array(5);
+    assertThrows(() => turned.uploadSync(few), RangeError, `Cannot upload to ${name}`);
+    assertThrows(() => turned.downloadSync(few), RangeError, `Cannot download from ${name}`);
+    assertThrows(() => turned.downloadSync(few, { signal: 1 } as never), TypeError, "signal");
+    turned.dispose();
+    assertThrows(() => turned.downloadSync(), DisposedError);
+    assertThrows(() => turned.uploadSync(values), DisposedError);
+    assertEquals(gpu.live().objects.length, 2);
+  }));
+
 Deno.test("StridedView.download() fills an array of the program's, with the options after it", () =>
   withDevice(async (gpu) => {
     using matrix = await gpu.upload(SIX, { shape: [2, 3] });

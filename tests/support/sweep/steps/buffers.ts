@@ -55,6 +55,19 @@ export const BUFFER_STEPS: readonly Step[] = [
     },
   },
   {
+    name: "strided views: moved to and from the host, awaited and blocking",
+    async run({ gpu }) {
+      using matrix = gpu.uploadSync(NUMBERS, { shape: [8, 8] });
+      const turned = matrix.transpose();
+      const rows = turned.downloadSync();
+      assertEquals(rows[1], 8);
+      turned.uploadSync(NUMBERS);
+      assertEquals(await turned.download(), NUMBERS);
+      await turned.upload(rows);
+      assertEquals(turned.downloadSync(), rows);
+    },
+  },
+  {
     name: "conversions: into new buffers and others, of views too",
     run({ gpu }) {
       using matrix = gpu.uploadSync(NUMBERS, { shape: [8, 8] });
