@@ -1015,6 +1015,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   provenance(): Provenance {
     return {
       device: this.name,
+      ordinal: this.ordinal,
       driver: this.context.driver.version,
       deno: Deno.version.deno,
       vramkit: VERSION,
