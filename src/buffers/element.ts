@@ -69,7 +69,8 @@ function checkValue(dtype: DType, value: number | bigint | boolean): void {
   const isTruth = dtype === "bool" && typeof value === "boolean";
   if (!isTruth && typeof value !== (isWide ? "bigint" : "number")) {
     throw new TypeError(
-      `Cannot use ${describeValue(value)} as ${dtype}: expected a ${isWide ? "bigint" : "number"}`,
+      `Cannot use ${describeValue(value)} as ${dtype}: expected a ` +
+        (isWide ? "bigint, such as 1n" : "number"),
     );
   }
   const range = INTEGER_RANGES[dtype];

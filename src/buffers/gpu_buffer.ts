@@ -133,6 +133,7 @@ export type Uploadable<D extends DType> =
     uint64: BigUint64Array<ArrayBufferLike>;
     bool: Uint8Array<ArrayBufferLike> | Uint8ClampedArray<ArrayBufferLike>;
   }[D]
+  | ArrayOf<D>
   | DataView
   | ArrayBuffer
   | SharedArrayBuffer;
