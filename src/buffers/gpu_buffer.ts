@@ -44,6 +44,7 @@ import { describeValue, formatBytes } from "../words/format.ts";
 import { NUMBER, type OptionKind, OptionSet, requireKind, TEXT } from "../words/options.ts";
 import { Parts, partsOf } from "../words/parts.ts";
 import type { MemoryTicket } from "../words/ticket.ts";
+import { refuseCloning } from "../words/uncloneable.ts";
 import { notOnGpu, refuseIndices } from "./array_habits.ts";
 import { queuePattern, queueRepeats } from "./byte_pattern.ts";
 import { checksumOf, firstDifferentByte } from "./comparison.ts";
@@ -257,6 +258,7 @@ export abstract class GpuBuffer<D extends DType = DType>
     this.#fields = fields;
     this.#allocation = allocation;
     this.#token = token ?? this;
+    refuseCloning(this);
   }
 
   /** Sizes along each axis, outermost first. */

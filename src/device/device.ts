@@ -174,6 +174,7 @@ import {
 import { Parts, partsOf } from "../words/parts.ts";
 import { reportProgress } from "../words/progress.ts";
 import type { EventTicket, MemoryTicket } from "../words/ticket.ts";
+import { refuseCloning } from "../words/uncloneable.ts";
 import { VERSION } from "../words/version.ts";
 import { DeviceInfo } from "./device_info.ts";
 import { type DeviceList, openDevices } from "./device_list.ts";
@@ -252,6 +253,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     const { resource = defaultDeviceResource, pinnedResource = defaultPinnedResource } = options;
     this.#deviceResources = new ResourceChoice(context, resource);
     this.#pinnedResources = new ResourceChoice(context, pinnedResource, { needsHost: true });
+    refuseCloning(this);
   }
 
   /**
