@@ -64,6 +64,14 @@ export function scalarOf<D extends DType>(dtype: D, bytes: Uint8Array<ArrayBuffe
   return values[0] as ScalarOf<D>;
 }
 
+/** Makes the error of a copy between elements of two types. */
+export function otherType(source: object, destination: object): TypeError {
+  return new TypeError(
+    `Cannot copy ${source} into ${destination}: element types differ; astype() converts elements, ` +
+      `as() shows their bytes as another type`,
+  );
+}
+
 function checkValue(dtype: DType, value: number | bigint | boolean): void {
   const isWide = dtype === "int64" || dtype === "uint64";
   const isTruth = dtype === "bool" && typeof value === "boolean";

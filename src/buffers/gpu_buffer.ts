@@ -50,7 +50,7 @@ import { queuePattern, queueRepeats } from "./byte_pattern.ts";
 import { checksumOf, firstDifferentByte } from "./comparison.ts";
 import { CONVERT, type NamedLayout, queueConversion } from "./conversion.ts";
 import type { DeviceBufferRequest } from "./device_buffer.ts";
-import { elementOf } from "./element.ts";
+import { elementOf, otherType } from "./element.ts";
 import { readElement, writeElement } from "./element_access.ts";
 import { hostDestination, hostSource, patternBytes } from "./host_elements.ts";
 import { type BufferImage, drawImage, IMAGE_OPTIONS, type ImageOptions } from "./image.ts";
@@ -655,9 +655,7 @@ export abstract class GpuBuffer<D extends DType = DType>
     if (!(source instanceof GpuBuffer)) {
       throw new TypeError(`Cannot copy into ${this}: ${notOnGpu("source", source)}`);
     }
-    if (source.dtype !== this.dtype) {
-      throw new TypeError(`Cannot copy ${source} into ${this}: element types differ, use as()`);
-    }
+    if (source.dtype !== this.dtype) throw otherType(source, this);
     const [to, from] = [this.span, source.span];
     queueCopy(to, from, streamForCopy(to, from, stream));
     return this;
