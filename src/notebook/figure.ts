@@ -26,11 +26,11 @@ export interface FigureOptions {
   /** The traces, as plotly.js takes them. */
   readonly data: Trace[];
   /** Everything around the traces, with titles as `{ text }`; colours have defaults. */
-  readonly layout?: PlotLayout;
+  readonly layout?: PlotLayout | undefined;
   /** Behaviour of the drawn plot; it fills its container's width unless told otherwise. */
-  readonly config?: PlotConfig;
+  readonly config?: PlotConfig | undefined;
   /** Description of the figure, for people who cannot see it; its title by default. */
-  readonly description?: string;
+  readonly description?: string | undefined;
 }
 
 const FIGURE_OPTIONS = new OptionSet<FigureOptions>({

@@ -54,16 +54,16 @@ export class ProgressBar {
 /** Options for {@link progress}. */
 export interface ProgressOptions {
   /** Unit that is counted, such as `"layers"`; by default bytes, and measurements of a sweep. */
-  readonly unit?: string;
+  readonly unit?: string | undefined;
   /** Surface to draw on; chosen by the program's output by default. */
-  readonly surface?: ProgressSurface;
+  readonly surface?: ProgressSurface | undefined;
   /** The signal that the job was given: the bar says that it was stopped when it is aborted. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /**
    * Seconds without progress after which the bar says so, which is how a failed job looks; 10 by
    * default in a notebook, where the bar stays, and never elsewhere.
    */
-  readonly stallSeconds?: number;
+  readonly stallSeconds?: number | undefined;
 }
 
 const PROGRESS_OPTIONS = new OptionSet<ProgressOptions>({

@@ -24,9 +24,9 @@ export type NamedTensors =
 /** Options for {@link CudaDevice.saveSafetensors}. */
 export interface SaveSafetensorsOptions extends TransferOptions, WritingOptions {
   /** Metadata: strings about the model as a whole. */
-  readonly metadata?: Readonly<Record<string, string>>;
+  readonly metadata?: Readonly<Record<string, string>> | undefined;
   /** Stream whose earlier work comes first; the device's default stream by default. */
-  readonly stream?: CudaStream;
+  readonly stream?: CudaStream | undefined;
 }
 
 const SAVE_OPTIONS = new OptionSet<SaveSafetensorsOptions>({
