@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
-import { simulateDriver } from "../../../src/entries/simulated.ts";
+import { simulateDriver, SimulationError } from "../../../src/entries/simulated.ts";
 import { CudaDevice, OutOfMemoryError } from "../../../mod.ts";
 import { withCallers } from "../../../src/words/callers.ts";
 import { TemporaryFolder } from "../../support/temporary_folder.ts";
@@ -20,6 +20,29 @@ Deno.test("loadSafetensors() of a file that is not there names the program's lin
     const error = await assertRejects(loadCheckpoint, Deno.errors.NotFound);
     assertStringIncludes(error.stack ?? "", "loadCheckpoint");
   }));
+
+Deno.test("SimulationError names the program's line, and none of the simulated driver", async () => {
+  using gpu = CudaDevice.open(0, { driver: simulateDriver() });
+  using x = gpu.alloc("float32", 4); // nobody has written it
+  using y = gpu.alloc("float32", 4);
+  const useUnwritten = [
+    async function useByDownload() {
+      await x.download();
+    },
+    async function useByCopy() {
+      await y.copyFrom(x).download();
+    },
+    async function useByConversion() {
+      using z = x.astype("int8");
+      await z.download();
+    },
+  ];
+  for (const use of useUnwritten) {
+    const { stack = "" } = await assertRejects(use, SimulationError, "nobody has written");
+    assertStringIncludes(stack, use.name);
+    assertEquals(stack.includes("ffi/simulated/"), false);
+  }
+});
 
 Deno.test("withCallers() leaves the length of stacks as it was, and one that a program chose", () => {
   const depth = (left: number): string[] =>
