@@ -1,9 +1,10 @@
 // Responses, streams and blobs into new device memory: one allocation when the length is known, and
 // none left when something is wrong.
 
-import { assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
+import { assertEquals, assertLessOrEqual, assertRejects, assertStrictEquals } from "@std/assert";
 import { Readable } from "node:stream";
 import type { ByteSource } from "../../../src/interop/byte_source.ts";
+import { PinnedPool } from "../../../src/memory/pinned_pool.ts";
 import { streamOf } from "../../support/byte_streams.ts";
 import { assertSameBytes, patternBytes, readBytes } from "../../support/contents.ts";
 import { Random } from "../../support/random.ts";
@@ -107,6 +108,18 @@ Deno.test("gpu.from() loads what a server sends, packed or not", async () => {
     await server.shutdown();
   }
 });
+
+Deno.test("gpu.from() keeps little page-locked memory after streams of many lengths", () =>
+  withDevice(async (gpu) => {
+    const random = new Random(7);
+    for (let round = 0; round < 100; round++) {
+      const bytes = patternBytes(1 + random.below(6 * MIB));
+      using buffer = await gpu.from(new Blob([bytes]));
+      assertSameBytes(readBytes(buffer), bytes);
+    }
+    // Two blocks of 4 MiB, and one of each smaller power of two.
+    assertLessOrEqual(PinnedPool.of(gpu.context).byteLength, 12 * MIB);
+  }));
 
 Deno.test("gpu.from() loads a server's request, and refuses one that was read", async () => {
   await withDevice(async (gpu) => {
