@@ -1,3 +1,5 @@
+// Stacks of errors name the line of the program that made the call, however deep the error came up.
+
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { simulateDriver, SimulationError } from "../../../src/entries/simulated.ts";
 import { CudaDevice, OutOfMemoryError } from "../../../mod.ts";

@@ -1,3 +1,5 @@
+// Objects of a GPU are no messages: copies of their fields would be of no use elsewhere.
+
 import { assertThrows } from "@std/assert";
 import { withDevice } from "../../support/with_device.ts";
 
