@@ -118,7 +118,7 @@ function driverFunction(
   call: (...parameters: never[]) => number | void | Promise<number>,
 ): (...parameters: never[]) => number | Promise<number> {
   const { site } = machine;
-  return (...parameters) => {
+  return function served(...parameters) {
     site.name = name;
     site.refusedBy = undefined;
     if (!machine.isInitialized && !ALWAYS_READY.has(name)) {
@@ -129,6 +129,8 @@ function driverFunction(
       const result = call(...parameters) ?? CUresult.CUDA_SUCCESS;
       return result instanceof Promise ? result.catch(statusOf) : result;
     } catch (error) {
+      // Its frames would fill the stack, and leave no room for the program that made the mistake.
+      if (error instanceof SimulationError) Error.captureStackTrace(error, served);
       return statusOf(error);
     }
   };

@@ -12,7 +12,7 @@ import { toAllocationCsv, toChromeTrace } from "./timeline_export.ts";
 /** Options for {@link Timeline.start}. */
 export interface TimelineOptions {
   /** Number of events to keep; older ones are dropped. 16384 by default, about 3 MiB. */
-  readonly eventCount?: number;
+  readonly eventCount?: number | undefined;
 }
 
 const TIMELINE_OPTIONS = new OptionSet<TimelineOptions>({ eventCount: NUMBER });

@@ -18,19 +18,19 @@ export interface TransferBenchOptions<T = undefined> {
   /** Bytes that one call of the function moves. */
   readonly bytes: number;
   /** Direction, for the share of what page-locked memory reaches in the same run. */
-  readonly direction?: BenchDirection;
+  readonly direction?: BenchDirection | undefined;
   /** Group of `deno bench`, whose benches are compared; the size by default. */
-  readonly group?: string;
+  readonly group?: string | undefined;
   /**
    * Calls that are timed together, 1 by default. Small transfers need some hundreds: `deno bench`
    * looks at the clock before and after.
    */
-  readonly callCount?: number;
+  readonly callCount?: number | undefined;
   /**
    * Makes what the function needs, before its first call. What it returns is the function's third
    * argument, and is disposed when another bench begins.
    */
-  readonly prepare?: (gpu: CudaDevice) => T | Promise<T>;
+  readonly prepare?: ((gpu: CudaDevice) => T | Promise<T>) | undefined;
 }
 
 const TRANSFER_BENCH_OPTIONS: OptionSet<TransferBenchOptions<unknown>> = new OptionSet({

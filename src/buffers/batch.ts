@@ -3,6 +3,7 @@
 import { queueCopyBatch } from "../copies/copy_batch.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { describeValue } from "../words/format.ts";
+import { otherType } from "./element.ts";
 import { GpuBuffer } from "./gpu_buffer.ts";
 
 /** One copy of a batch, between buffers or views of the same type and size. */
@@ -37,10 +38,8 @@ function checkedPair(copy: BufferCopy, index: number): BufferCopy {
   const { destination, source }: Partial<BufferCopy> = copy ?? {};
   checkBuffer(destination, "destination", index);
   checkBuffer(source, "source", index);
-  if (destination.dtype === source.dtype) return { destination, source };
-  throw new TypeError(
-    `Cannot copy ${source} into ${destination}: element types differ, use as()`,
-  );
+  if (destination.dtype !== source.dtype) throw otherType(source, destination);
+  return { destination, source };
 }
 
 function checkBuffer(value: unknown, side: string, index: number): asserts value is GpuBuffer {

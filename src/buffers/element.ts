@@ -64,12 +64,21 @@ export function scalarOf<D extends DType>(dtype: D, bytes: Uint8Array<ArrayBuffe
   return values[0] as ScalarOf<D>;
 }
 
+/** Makes the error of a copy between elements of two types. */
+export function otherType(source: object, destination: object): TypeError {
+  return new TypeError(
+    `Cannot copy ${source} into ${destination}: element types differ; astype() converts elements, ` +
+      `as() shows their bytes as another type`,
+  );
+}
+
 function checkValue(dtype: DType, value: number | bigint | boolean): void {
   const isWide = dtype === "int64" || dtype === "uint64";
   const isTruth = dtype === "bool" && typeof value === "boolean";
   if (!isTruth && typeof value !== (isWide ? "bigint" : "number")) {
     throw new TypeError(
-      `Cannot use ${describeValue(value)} as ${dtype}: expected a ${isWide ? "bigint" : "number"}`,
+      `Cannot use ${describeValue(value)} as ${dtype}: expected a ` +
+        (isWide ? "bigint, such as 1n" : "number"),
     );
   }
   const range = INTEGER_RANGES[dtype];

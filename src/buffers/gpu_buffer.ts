@@ -44,12 +44,13 @@ import { describeValue, formatBytes } from "../words/format.ts";
 import { NUMBER, type OptionKind, OptionSet, requireKind, TEXT } from "../words/options.ts";
 import { Parts, partsOf } from "../words/parts.ts";
 import type { MemoryTicket } from "../words/ticket.ts";
+import { refuseCloning } from "../words/uncloneable.ts";
 import { notOnGpu, refuseIndices } from "./array_habits.ts";
 import { queuePattern, queueRepeats } from "./byte_pattern.ts";
 import { checksumOf, firstDifferentByte } from "./comparison.ts";
 import { CONVERT, type NamedLayout, queueConversion } from "./conversion.ts";
 import type { DeviceBufferRequest } from "./device_buffer.ts";
-import { elementOf } from "./element.ts";
+import { elementOf, otherType } from "./element.ts";
 import { readElement, writeElement } from "./element_access.ts";
 import { hostDestination, hostSource, patternBytes } from "./host_elements.ts";
 import { type BufferImage, drawImage, IMAGE_OPTIONS, type ImageOptions } from "./image.ts";
@@ -133,6 +134,7 @@ export type Uploadable<D extends DType> =
     uint64: BigUint64Array<ArrayBufferLike>;
     bool: Uint8Array<ArrayBufferLike> | Uint8ClampedArray<ArrayBufferLike>;
   }[D]
+  | ArrayOf<D>
   | DataView
   | ArrayBuffer
   | SharedArrayBuffer;
@@ -256,6 +258,7 @@ export abstract class GpuBuffer<D extends DType = DType>
     this.#fields = fields;
     this.#allocation = allocation;
     this.#token = token ?? this;
+    refuseCloning(this);
   }
 
   /** Sizes along each axis, outermost first. */
@@ -652,9 +655,7 @@ export abstract class GpuBuffer<D extends DType = DType>
     if (!(source instanceof GpuBuffer)) {
       throw new TypeError(`Cannot copy into ${this}: ${notOnGpu("source", source)}`);
     }
-    if (source.dtype !== this.dtype) {
-      throw new TypeError(`Cannot copy ${source} into ${this}: element types differ, use as()`);
-    }
+    if (source.dtype !== this.dtype) throw otherType(source, this);
     const [to, from] = [this.span, source.span];
     queueCopy(to, from, streamForCopy(to, from, stream));
     return this;

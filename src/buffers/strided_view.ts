@@ -31,7 +31,7 @@ import { NUMBER, OptionSet } from "../words/options.ts";
 import { Parts, partsOf } from "../words/parts.ts";
 import { notOnGpu, refuseIndices } from "./array_habits.ts";
 import { CONVERT, isConvertible } from "./conversion.ts";
-import { elementOf } from "./element.ts";
+import { elementOf, otherType } from "./element.ts";
 import type { AsTypeOptions, GpuBuffer, LikeOptions, Uploadable } from "./gpu_buffer.ts";
 import { hostDestination, hostSource } from "./host_elements.ts";
 import { sharesElement } from "./overlap.ts";
@@ -503,9 +503,7 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
   }
 
   #checkSource(source: StridedView<D>): void {
-    if (source.dtype !== this.dtype) {
-      throw new TypeError(`Cannot copy ${source} into ${this}: element types differ, use as()`);
-    }
+    if (source.dtype !== this.dtype) throw otherType(source, this);
     if (source.shape.join() !== this.shape.join()) {
       throw new RangeError(`Cannot copy ${source} into ${this}: shapes differ`);
     }

@@ -33,7 +33,7 @@ async function runCases(options: CliOptions): Promise<number> {
     cases: [...COPY_CASES, ...LATENCY_CASES],
     caseSize: caseBytes ?? (gpu.isSimulated ? SIMULATED_CASE_BYTES : CASE_BYTES),
   });
-  if (json) console.log(JSON.stringify(nvbandwidthDocument(result, ordinal), null, 2));
+  if (json) console.log(JSON.stringify(nvbandwidthDocument(result), null, 2));
   else console.log(formatBandwidth(result));
   if (theirs !== undefined && !json) console.log(`\n${compareCases(result, theirs)}`);
   return isVerified(result) ? 0 : 1;

@@ -174,6 +174,7 @@ import {
 import { Parts, partsOf } from "../words/parts.ts";
 import { reportProgress } from "../words/progress.ts";
 import type { EventTicket, MemoryTicket } from "../words/ticket.ts";
+import { refuseCloning } from "../words/uncloneable.ts";
 import { VERSION } from "../words/version.ts";
 import { DeviceInfo } from "./device_info.ts";
 import { type DeviceList, openDevices } from "./device_list.ts";
@@ -252,6 +253,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     const { resource = defaultDeviceResource, pinnedResource = defaultPinnedResource } = options;
     this.#deviceResources = new ResourceChoice(context, resource);
     this.#pinnedResources = new ResourceChoice(context, pinnedResource, { needsHost: true });
+    refuseCloning(this);
   }
 
   /**
@@ -762,8 +764,8 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   }
 
   /**
-   * Allocates device memory and fills it from a response, a stream or a blob, in constant host
-   * memory. Resolves when the bytes are on the device. Allocates once when `shape` or the source
+   * Allocates device memory and fills it from a response, a server's request, a stream or a blob, in
+   * constant host memory. Resolves when the bytes are on the device. Allocates once when `shape` or the source
    * tells the length, and grows the memory otherwise.
    *
    * @throws RangeError when the source gives fewer or more bytes than expected.
@@ -1015,6 +1017,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   provenance(): Provenance {
     return {
       device: this.name,
+      ordinal: this.ordinal,
       driver: this.context.driver.version,
       deno: Deno.version.deno,
       vramkit: VERSION,

@@ -53,7 +53,7 @@ export interface ListedDevice extends DeviceAllocator, Disposable {
 /** Options for {@link DeviceList.stripe}. */
 export interface StripeBufferOptions<D extends DType> extends StripeOptions {
   /** Element type; bytes by default. */
-  readonly dtype?: D;
+  readonly dtype?: D | undefined;
   /** Name shown in tables, errors and plots. */
   readonly label?: string | undefined;
 }

@@ -16,32 +16,32 @@ export interface OpenOptions {
   /**
    * Driver to use; NVIDIA's by default. `"auto"` uses the simulated one on machines without a GPU.
    */
-  readonly driver?: DriverChoice;
+  readonly driver?: DriverChoice | undefined;
   /** Path of the driver's library, when it lies in an unusual place. */
-  readonly libraryPath?: string;
+  readonly libraryPath?: string | undefined;
   /**
    * Order between streams that use the same buffer: kept by the kit (`"automatic"`, the default),
    * or by the program with events (`"manual"`).
    */
-  readonly order?: "automatic" | "manual";
+  readonly order?: "automatic" | "manual" | undefined;
   /**
    * Amount of detail that `gpu.live()` has about where objects were created: `"sampled"` (large
    * blocks, at a bounded rate, the default), `"line"` (all objects; the default in notebooks),
    * `"stack"`, or `"none"`. The environment variable VRAMKIT_ORIGINS sets the default.
    */
-  readonly origins?: OriginDetail;
+  readonly origins?: OriginDetail | undefined;
   /**
    * Creates the default resource for device memory; the device's stream-ordered pool when left out.
    * The device disposes it, and its upstreams, when it is disposed.
    */
-  readonly resource?: MakeResource;
+  readonly resource?: MakeResource | undefined;
   /**
    * Creates the default resource for page-locked memory; when left out, each block is pinned and
    * unpinned by itself.
    */
-  readonly pinnedResource?: MakeResource;
+  readonly pinnedResource?: MakeResource | undefined;
   /** Limits of the page-locked memory and the threads that large transfers use. */
-  readonly transfers?: TransferTuning;
+  readonly transfers?: TransferTuning | undefined;
 }
 
 /** Checks the options above. */
@@ -58,7 +58,7 @@ export const OPEN_OPTIONS: OptionSet<OpenOptions> = new OptionSet({
 /** Options for {@link CudaDevice.upload}. */
 export interface UploadOptions<D extends DType> extends DeviceAllocateOptions, TransferOptions {
   /** Element type; that of the array by default, `"float32"` for plain numbers. */
-  readonly dtype?: D;
+  readonly dtype?: D | undefined;
   /** Size of each axis; one axis by default. */
   readonly shape?: number | Shape | undefined;
 }

@@ -22,23 +22,23 @@ export type LiveOrder = "size" | "age" | "name" | "kind";
  */
 export interface LiveQuery {
   /** The kind of object, or several kinds. */
-  readonly kind?: LiveKind | readonly LiveKind[];
+  readonly kind?: LiveKind | readonly LiveKind[] | undefined;
   /** A part of the object's name, or a pattern that the name matches. */
-  readonly label?: string | RegExp;
+  readonly label?: string | RegExp | undefined;
   /** The track or labelled scope that it was created in. */
-  readonly scope?: string;
+  readonly scope?: string | undefined;
   /** A part of the place where it was created, such as the name of a file. */
-  readonly origin?: string;
+  readonly origin?: string | undefined;
   /** Smallest size. */
-  readonly minSize?: ByteSize;
+  readonly minSize?: ByteSize | undefined;
   /** Largest size. */
-  readonly maxSize?: ByteSize;
+  readonly maxSize?: ByteSize | undefined;
   /** Lowest age in seconds. */
-  readonly olderThanSeconds?: number;
+  readonly olderThanSeconds?: number | undefined;
   /** Highest age in seconds. */
-  readonly newerThanSeconds?: number;
+  readonly newerThanSeconds?: number | undefined;
   /** The order; largest first by default. */
-  readonly sortBy?: LiveOrder;
+  readonly sortBy?: LiveOrder | undefined;
 }
 
 const KIND = oneOf(...LIVE_KINDS);

@@ -24,7 +24,7 @@ export interface Scope {
 /** Options for {@link CudaDevice.scope}. */
 export interface ScopeOptions {
   /** Name of the scope, which objects created inside have in tables and in the timeline. */
-  readonly label?: string;
+  readonly label?: string | undefined;
 }
 
 const DISPOSABLE: OptionKind = {

@@ -4,6 +4,7 @@
 import { DiskFile } from "./disk_file.ts";
 import { checkRegular, factsAt, factsBehind, factsOf } from "./file_facts.ts";
 import { type FilePath, pathOf, readLink, realPathOf, requireAccess } from "./file_path.ts";
+import { withCallers } from "../words/callers.ts";
 import { FileTurn } from "./file_turns.ts";
 
 /** A file that is open for reading, and its size at that moment. */
@@ -70,7 +71,7 @@ export class FileReading implements Disposable {
 
   #open(): void {
     try {
-      this.#outcome = openFile(this.path);
+      this.#outcome = withCallers(() => openFile(this.path));
     } catch (error) {
       this.#outcome = { error };
     }

@@ -16,9 +16,9 @@ export interface LockedFileOptions {
   /** Throws to reject an existing file before it is opened, because opening a pipe would wait. */
   readonly check: (facts: FileFacts) => void;
   /** Permissions of a file that is made, less those that the process masks. */
-  readonly mode?: number;
+  readonly mode?: number | undefined;
   /** Name in messages; the path by default. */
-  readonly shownAs?: string;
+  readonly shownAs?: string | undefined;
 }
 
 /** The parts of an open file. */

@@ -56,24 +56,24 @@ export type DriverStatus = `CUDA_ERROR_${string}`;
 /** A simulated machine. */
 export interface SimulatedDriverOptions {
   /** Number of devices, at least one; 2 by default. */
-  readonly deviceCount?: number;
+  readonly deviceCount?: number | undefined;
   /** Memory of each device; 8 GiB by default. */
-  readonly memorySize?: ByteSize;
+  readonly memorySize?: ByteSize | undefined;
   /** Whether its devices reach each other's memory; true by default. */
-  readonly peers?: boolean;
+  readonly peers?: boolean | undefined;
   /** Whether its devices have stream-ordered memory pools; true by default. */
-  readonly pools?: boolean;
+  readonly pools?: boolean | undefined;
   /** Whether host and device may use managed memory at the same time; true by default. */
-  readonly concurrentManagedAccess?: boolean;
+  readonly concurrentManagedAccess?: boolean | undefined;
   /** The CUDA version of its driver, which lacks what came later; `"13.0"` by default. */
-  readonly cudaVersion?: string;
+  readonly cudaVersion?: string | undefined;
   /**
    * Kernels by name, as functions in JavaScript: launches of a kernel of that name run them, whatever
    * its code says.
    */
-  readonly kernels?: Readonly<Record<string, SimulatedKernel>>;
+  readonly kernels?: Readonly<Record<string, SimulatedKernel>> | undefined;
   /** Version of its NCCL, which lacks what came later; `"2.28.9"` by default. */
-  readonly ncclVersion?: string;
+  readonly ncclVersion?: string | undefined;
   /**
    * Decides what is wrong with a rank of a group when it comes to a call of NCCL, such as
    * `"ncclAllReduce"`: it comes late by some seconds, it is `"asleep"` as long as this says so again, or

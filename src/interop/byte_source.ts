@@ -3,8 +3,8 @@
 import { letGo } from "../transfer/web_streams.ts";
 import { describeValue } from "../words/format.ts";
 
-/** A response, a stream of bytes, or a blob (a File is one). */
-export type ByteSource = Response | ReadableStream<Uint8Array<ArrayBufferLike>> | Blob;
+/** A response or a server's request, a stream of bytes, or a blob (a File is one). */
+export type ByteSource = Response | Request | ReadableStream<Uint8Array<ArrayBufferLike>> | Blob;
 
 /** A stream of bytes and its length, if known. */
 export interface OpenedSource {
@@ -19,17 +19,18 @@ export interface OpenedSource {
 /**
  * Opens a source; nothing is read yet.
  *
- * @throws TypeError when it is not a source, a stream that somebody reads, or a response whose body was
- *   used.
+ * @throws TypeError when it is not a source, a stream that somebody reads, or a response or a request
+ *   whose body was used.
  * @throws Error when a response reports a failure; the message has its status.
  */
 export async function openSource(source: ByteSource): Promise<OpenedSource> {
   if (source instanceof Blob) return { readable: source.stream(), byteLength: source.size };
   if (source instanceof ReadableStream) return openStream(source);
   if (source instanceof Response) return await openResponse(source);
+  if (source instanceof Request) return openBody(source, `the request to ${source.url}`);
   throw new TypeError(
-    `Cannot stream ${describeValue(source)} to the GPU: expected a Response, a ReadableStream ` +
-      `or a Blob`,
+    `Cannot stream ${describeValue(source)} to the GPU: expected a Response, a Request, a ` +
+      `ReadableStream or a Blob${fixFor(source)}`,
   );
 }
 
@@ -39,19 +40,29 @@ function openStream(readable: OpenedSource["readable"]): OpenedSource {
 }
 
 async function openResponse(response: Response): Promise<OpenedSource> {
-  const { body, bodyUsed, ok, status, statusText, headers } = response;
+  const { body, ok, status, statusText } = response;
   const name = response.url === "" ? "a response" : response.url;
+  const opened = openBody(response, name);
+  if (ok) return opened;
+  if (body !== null) await letGo(body, undefined);
+  throw new Error(
+    `Cannot stream ${name} to the GPU: its status is ${`${status} ${statusText}`.trim()}`,
+  );
+}
+
+function openBody({ body, bodyUsed, headers }: Response | Request, name: string): OpenedSource {
   if (bodyUsed || body?.locked) {
     throw new TypeError(`Cannot stream ${name} to the GPU: its body is in use or was used`);
   }
-  if (!ok) {
-    if (body !== null) await letGo(body, undefined);
-    throw new Error(
-      `Cannot stream ${name} to the GPU: its status is ${`${status} ${statusText}`.trim()}`,
-    );
-  }
   if (body === null) return { readable: new Blob().stream(), byteLength: 0 };
   return { readable: body, byteLength: contentLength(headers) };
+}
+
+/** Names the call for a value of another kind: a Node stream, a generator, an array. */
+function fixFor(value: unknown): string {
+  if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return "; upload() takes arrays";
+  const isAsync = typeof value === "object" && value !== null && Symbol.asyncIterator in value;
+  return isAsync ? "; ReadableStream.from() makes one of it" : "";
 }
 
 /**

@@ -22,7 +22,7 @@ import { adoptMemory } from "./from_handle.ts";
 /** Options for {@link CudaDevice.fromDLPack}. */
 export interface FromDLPackOptions<D extends DType = DType> {
   /** Element type that is expected; without one, the struct's. */
-  readonly dtype?: D;
+  readonly dtype?: D | undefined;
   /** Whether the struct has a version, as since DLPack 1.0; true by default. */
   readonly versioned?: boolean | undefined;
   /** Stream on which the memory is ready; CUDA's legacy default stream when left out. */

@@ -23,19 +23,19 @@ import { Parts } from "../words/parts.ts";
  */
 export interface HandleOptions<D extends DType = "uint8"> {
   /** Element type; `"uint8"` by default. */
-  readonly dtype?: D;
+  readonly dtype?: D | undefined;
   /** Size of each axis; one axis by default. */
-  readonly shape?: number | Shape;
+  readonly shape?: number | Shape | undefined;
   /** Adopts the memory: it is freed by this resource. */
-  readonly resource?: MemoryResource;
+  readonly resource?: MemoryResource | undefined;
   /** Borrows the memory: this object is kept alive until the GPU is done with it. */
   readonly owner?: unknown;
   /** Adopts the memory: called once the GPU is done with it. */
-  readonly deallocate?: (address: bigint, byteLength: number) => void;
+  readonly deallocate?: ((address: bigint, byteLength: number) => void) | undefined;
   /** Stream that uses the memory first; the device's default stream by default. */
-  readonly stream?: CudaStream;
+  readonly stream?: CudaStream | undefined;
   /** Name shown in tables and errors. */
-  readonly label?: string;
+  readonly label?: string | undefined;
 }
 
 /** Checks the options above. */

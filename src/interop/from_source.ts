@@ -23,9 +23,9 @@ import { GrowingBytes } from "./growing_bytes.ts";
 /** Options for {@link CudaDevice.from}. */
 export interface FromOptions<D extends DType> extends AllocateOptions, TransferOptions {
   /** Element type; `"uint8"` by default. */
-  readonly dtype?: D;
+  readonly dtype?: D | undefined;
   /** Size of each axis; by default one axis with all elements that come. */
-  readonly shape?: number | Shape;
+  readonly shape?: number | Shape | undefined;
   /** Called as bytes arrive; the total is Infinity until it is known. Fails the call by what it throws. */
   readonly onProgress?: ((doneBytes: number, totalBytes: number) => void) | undefined;
 }

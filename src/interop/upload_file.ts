@@ -27,13 +27,13 @@ const PAGE_BYTES = 4096;
 /** Options for {@link CudaDevice.uploadFile}. */
 export interface UploadFileOptions<D extends DType> extends AllocateOptions, TransferOptions {
   /** Element type; `"uint8"` by default. */
-  readonly dtype?: D;
+  readonly dtype?: D | undefined;
   /** Size of each axis; by default one axis with all elements. */
-  readonly shape?: number | Shape;
+  readonly shape?: number | Shape | undefined;
   /** Offset of the first element in the file, in bytes; 0 by default. */
-  readonly fileOffset?: number;
+  readonly fileOffset?: number | undefined;
   /** Number of bytes; by default those of the shape, or the rest of the file. */
-  readonly byteLength?: number;
+  readonly byteLength?: number | undefined;
 }
 
 /** Checks the options above. */

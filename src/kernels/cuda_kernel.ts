@@ -41,9 +41,9 @@ export interface KernelModule extends Disposable {
 /** Options for {@link CudaModule.global}: the type and shape of the variable. */
 export interface GlobalOptions<D extends DType = "uint8"> {
   /** Element type; `"uint8"` by default. */
-  readonly dtype?: D;
+  readonly dtype?: D | undefined;
   /** Size of each axis; one axis by default. */
-  readonly shape?: number | Shape;
+  readonly shape?: number | Shape | undefined;
 }
 
 /** Options for {@link CudaKernel.launch}. */

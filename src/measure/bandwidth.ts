@@ -35,24 +35,26 @@ import { checkSampleCount, speedOf, spreadOf } from "./samples.ts";
 /** Options for {@link CudaDevice.bandwidth}: sizes, kinds of memory and directions to measure. */
 export interface BandwidthOptions {
   /** Sizes of a copy; powers of four from 4 KiB to 256 MiB by default. */
-  readonly sizes?: readonly ByteSize[];
+  readonly sizes?: readonly ByteSize[] | undefined;
   /** Kinds of host memory; both by default. */
-  readonly kinds?: readonly ("pageable" | "pinned")[];
+  readonly kinds?: readonly ("pageable" | "pinned")[] | undefined;
   /** Directions; all three by default. */
-  readonly directions?: readonly CopyDirection[];
+  readonly directions?: readonly CopyDirection[] | undefined;
   /**
    * Cases of nvbandwidth to measure: copies by the copy engines, copies by a kernel, and the latency of
    * an access to host memory; none by default. Given alone, there are no points by size.
    */
-  readonly cases?: readonly (CopyCase | LatencyCase)[];
+  readonly cases?: readonly (CopyCase | LatencyCase)[] | undefined;
   /** Size of a copy in these cases; 512 MiB by default, as in nvbandwidth. */
-  readonly caseSize?: ByteSize;
+  readonly caseSize?: ByteSize | undefined;
   /** Samples for each point; 3 by default. */
-  readonly sampleCount?: number;
+  readonly sampleCount?: number | undefined;
   /** Called after each point. */
-  readonly onProgress?: (doneCount: number, totalCount: number, point: BandwidthPoint) => void;
+  readonly onProgress?:
+    | ((doneCount: number, totalCount: number, point: BandwidthPoint) => void)
+    | undefined;
   /** Stops the sweep between two points. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Checks the options above. */

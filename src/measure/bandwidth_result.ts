@@ -107,6 +107,8 @@ export interface CaseLatency {
 export interface Provenance {
   /** The device's name; `"Simulated"` for the simulated one. */
   readonly device: string;
+  /** The device's number; older files have none. */
+  readonly ordinal?: number;
   /** The CUDA version the driver supports. */
   readonly driver: string;
   /** Deno's version. */

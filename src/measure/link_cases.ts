@@ -89,15 +89,17 @@ export const LINK_CASES = Object.keys(CASES) as readonly LinkCase[];
 /** Options for {@link DeviceList.bandwidth}. */
 export interface LinkBandwidthOptions {
   /** Copy-engine cases of nvbandwidth; all by default. */
-  readonly cases?: readonly LinkCase[];
+  readonly cases?: readonly LinkCase[] | undefined;
   /** Size of a copy; 512 MiB by default, as in nvbandwidth. */
-  readonly caseSize?: ByteSize;
+  readonly caseSize?: ByteSize | undefined;
   /** Samples for each field of a matrix; 3 by default. */
-  readonly sampleCount?: number;
+  readonly sampleCount?: number | undefined;
   /** Called after each case. */
-  readonly onProgress?: (doneCount: number, totalCount: number, found: LinkSpeed) => void;
+  readonly onProgress?:
+    | ((doneCount: number, totalCount: number, found: LinkSpeed) => void)
+    | undefined;
   /** Stops the measurement between two fields. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Checks the options above. */

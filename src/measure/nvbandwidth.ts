@@ -60,12 +60,12 @@ export interface NvbandwidthDocument {
  */
 export function nvbandwidthDocument(
   result: BandwidthResult | LinkBandwidthResult,
-  ordinal = 0,
 ): NvbandwidthDocument {
   const { provenance } = result;
   const [major = 0, minor = 0] = provenance.driver.split(".").map(Number);
   const isOfOne = result instanceof BandwidthResult;
-  const devices = isOfOne ? [{ ordinal, name: provenance.device }] : result.devices;
+  const { device: name, ordinal = 0 } = provenance;
+  const devices = isOfOne ? [{ ordinal, name }] : result.devices;
   return {
     nvbandwidth: {
       version: `vramkit ${VERSION}`,

@@ -14,7 +14,7 @@ export interface AlignmentOptions {
   /** The alignment: bytes or `"2 MiB"`, a power of two from 256 on. */
   readonly alignmentSize: ByteSize;
   /** Smaller requests are passed on as they are; 0 by default. */
-  readonly thresholdSize?: ByteSize;
+  readonly thresholdSize?: ByteSize | undefined;
 }
 
 const ALIGNMENT_OPTIONS = new OptionSet<AlignmentOptions>({

@@ -12,7 +12,7 @@ import { ResourceAdaptor } from "./resource_adaptor.ts";
 /** Options of a caching resource. */
 export interface CachingOptions {
   /** Most bytes it takes from its upstream: bytes, `"2 GiB"`, `"40%"` of the device; no limit by default. */
-  readonly limitSize?: ByteSize;
+  readonly limitSize?: ByteSize | undefined;
 }
 
 const CACHING_OPTIONS = new OptionSet<CachingOptions>({ limitSize: SIZE });

@@ -24,23 +24,23 @@ import {
 /** The cases in which a pool reuses memory whose free is not done yet; all are on by default. */
 export interface PoolReuse {
   /** Behind an event that the allocating stream has waited for already. */
-  readonly followEventDependencies?: boolean;
+  readonly followEventDependencies?: boolean | undefined;
   /** If the free turns out to be done. */
-  readonly allowOpportunistic?: boolean;
+  readonly allowOpportunistic?: boolean | undefined;
   /** By making the allocating stream wait for the free. */
-  readonly allowInternalDependencies?: boolean;
+  readonly allowInternalDependencies?: boolean | undefined;
 }
 
 /** Options of a new pool. */
 export interface PoolOptions {
   /** Most bytes it takes from the device; the device's memory by default. Needs CUDA 12.2. */
-  readonly maxSize?: ByteSize;
+  readonly maxSize?: ByteSize | undefined;
   /** Bytes it keeps at a synchronisation although nothing uses them; 0 by default. */
-  readonly releaseThresholdSize?: ByteSize;
+  readonly releaseThresholdSize?: ByteSize | undefined;
   /** When it may hand out memory again. */
-  readonly reuse?: PoolReuse;
+  readonly reuse?: PoolReuse | undefined;
   /** The handle by which other processes can open its memory; none by default. */
-  readonly handleType?: "none" | "fileDescriptor" | "fabric";
+  readonly handleType?: "none" | "fileDescriptor" | "fabric" | undefined;
 }
 
 /** The reader of {@link PoolOptions}. */

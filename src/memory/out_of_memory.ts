@@ -13,6 +13,7 @@ import {
   type MemoryShortage,
   OutOfMemoryError,
 } from "../words/errors.ts";
+import { withCallers } from "../words/callers.ts";
 import { Parts } from "../words/parts.ts";
 import type { MemoryAmounts } from "../words/shortage.ts";
 
@@ -270,5 +271,5 @@ function outOfMemory(need: MemoryNeed, cause?: Shortage): OutOfMemoryError {
       byteLength: entry.byteLength,
     })),
   };
-  return new OutOfMemoryError(new Parts({ amounts, cause }));
+  return withCallers(() => new OutOfMemoryError(new Parts({ amounts, cause })));
 }

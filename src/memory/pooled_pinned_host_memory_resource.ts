@@ -12,7 +12,7 @@ import { ResourceAdaptor } from "./resource_adaptor.ts";
 /** Options of a pool of page-locked memory. */
 export interface PinnedPoolOptions {
   /** Most bytes it keeps for reuse: bytes or `"2 GiB"`; no limit by default. */
-  readonly keepSize?: ByteSize;
+  readonly keepSize?: ByteSize | undefined;
 }
 
 const POOL_OPTIONS = new OptionSet<PinnedPoolOptions>({ keepSize: SIZE });

@@ -11,7 +11,7 @@ import { ResourceAdaptor } from "./resource_adaptor.ts";
 /** Options of a tracking adaptor. */
 export interface TrackingOptions {
   /** Whether to keep the stack of each allocation, about ten microseconds each; true by default. */
-  readonly captureStacks?: boolean;
+  readonly captureStacks?: boolean | undefined;
 }
 
 const TRACKING_OPTIONS = new OptionSet<TrackingOptions>({ captureStacks: FLAG });

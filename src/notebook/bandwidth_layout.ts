@@ -41,7 +41,7 @@ export interface LayoutContents {
   readonly names: readonly string[];
 }
 
-/** Lays out the panels of one or two results. */
+/** Lays out the panels of all results. */
 export function bandwidthLayout(
   results: readonly BandwidthResult[],
   { panels, names }: LayoutContents,

@@ -21,7 +21,7 @@ export interface Panel {
 
 type PanelContent = Pick<Panel, "title" | "runs" | "roofs">;
 
-/** Sorts the lines of one or two results into panels, the bus on top; a panel without lines is left out. */
+/** Sorts the lines of all results into panels, the bus on top; a panel without lines is left out. */
 export function bandwidthPanels(results: readonly BandwidthResult[]): Panel[] {
   const runs = results.map(bandwidthLines);
   const isWithin = (line: BandwidthLine): boolean => line.direction === "device-to-device";
@@ -52,7 +52,7 @@ export function highestSpeed(panel: Panel): number {
   return Math.max(...panel.roofs.keys(), ...points.map((point) => point.maxGigabytesPerSecond));
 }
 
-/** Returns the theoretical speeds; two results over the same bus share one entry. */
+/** Returns the theoretical speeds; results over the same bus share one entry. */
 function roofsOf(results: readonly BandwidthResult[]): Map<number, string> {
   const roofs = new Map<number, string>();
   for (const { theoreticalGigabytesPerSecond: speed, busName } of results) {

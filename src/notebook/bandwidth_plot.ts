@@ -13,7 +13,7 @@ import { checkPlotInput } from "./plot_input.ts";
 const BANDWIDTH = { action: "plot bandwidth", source: "gpu.bandwidth()", key: "points" };
 
 /**
- * Plots one bandwidth result, or lays a second one over it dashed.
+ * Plots a bandwidth result, or several over each other, which differ in how their lines are dashed.
  *
  * @throws RangeError when a result holds no points.
  * @throws TypeError when it is not a result, for example a promise of one.
@@ -28,10 +28,8 @@ const BANDWIDTH = { action: "plot bandwidth", source: "gpu.bandwidth()", key: "p
  * console.log(plotBandwidth(sweep)); // as a cell's last expression it draws itself
  * ```
  */
-export function plotBandwidth(
-  measured: BandwidthResult | readonly [BandwidthResult, BandwidthResult],
-): Figure {
-  const results = isPair(measured) ? measured : [measured];
+export function plotBandwidth(measured: BandwidthResult | readonly BandwidthResult[]): Figure {
+  const results = isList(measured) ? measured : [measured];
   if (results.length === 0) checkPlotInput(undefined, BANDWIDTH);
   for (const result of results) checkPlotInput(result, BANDWIDTH);
   if (results.some((result) => result.points.length === 0)) {
@@ -53,9 +51,9 @@ export function plotBandwidth(
   });
 }
 
-function isPair(
-  measured: BandwidthResult | readonly [BandwidthResult, BandwidthResult],
-): measured is readonly [BandwidthResult, BandwidthResult] {
+function isList(
+  measured: BandwidthResult | readonly BandwidthResult[],
+): measured is readonly BandwidthResult[] {
   return Array.isArray(measured);
 }
 

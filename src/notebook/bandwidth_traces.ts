@@ -1,5 +1,5 @@
 // The traces of a bandwidth plot: a line with its spread, and a ring where half the speed is reached.
-// Direction is colour and marker shape, kind of memory is filled or open, the run is solid or dashed.
+// Direction is colour and marker shape, kind of memory is filled or open, the run by its dashes.
 
 import type { Dash, ErrorBar, PlotData } from "npm:@types/plotly.js@3.0.14";
 import { describeFit } from "../cards/bandwidth_card.ts";
@@ -27,7 +27,7 @@ const LOOK_OF_DIRECTION: Readonly<Record<CopyDirection, Look>> = {
   "device-to-device": { color: "#009e73", symbol: "diamond", size: 8 },
 };
 
-const DASH_OF_RUN: readonly Dash[] = ["solid", "dash"];
+const DASHES: readonly Dash[] = ["solid", "dash", "dot", "dashdot", "longdash", "longdashdot"];
 
 /** A spread below this share of the median would hide behind the marker. */
 const VISIBLE_SPREAD = 0.05;
@@ -54,7 +54,7 @@ export function lineTrace(line: BandwidthLine, place: TracePlace): Partial<PlotD
     x: line.points.map((point) => point.byteLength),
     y: line.points.map((point) => point.gigabytesPerSecond),
     error_y: spreadBars(line.points),
-    line: { color, width: 1.5, dash: DASH_OF_RUN[place.run] ?? "dot" },
+    line: { color, width: 1.5, dash: DASHES[place.run % DASHES.length] ?? "solid" },
     marker: { color, size, symbol: `${symbol}${open}` },
     text: line.points.map((point) => hoverText(`${prefix}${line.name}`, point)),
     hovertemplate: "%{text}<extra></extra>",

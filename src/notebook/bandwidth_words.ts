@@ -7,21 +7,20 @@ import { formatBytes } from "../words/format.ts";
 import { type BandwidthLine, bandwidthLines, fastestPoint } from "./bandwidth_lines.ts";
 
 /** Fields that may tell two results apart, the most telling first. */
-const TELLING_FIELDS = ["device", "vramkit", "driver", "deno", "date"] as const;
+const TELLING_FIELDS = ["device", "vramkit", "driver", "deno", "ordinal", "date"] as const;
 
 /** Names each result by the first field in which they all differ; a single result needs no name. */
 export function resultNames(results: readonly BandwidthResult[]): string[] {
   if (results.length === 1) return [""];
   const telling = TELLING_FIELDS.find((field) => {
     const values = new Set(results.map((result) => result.provenance[field]));
-    return values.size === results.length;
+    return values.size === results.length && !values.has(undefined);
   });
   if (telling === undefined) return results.map((_, index) => `run ${index + 1}`);
-  return results.map(({ provenance }) =>
-    telling === "device" || telling === "date"
-      ? provenance[telling]
-      : `${telling} ${provenance[telling]}`
-  );
+  return results.map(({ provenance }) => {
+    if (telling === "device" || telling === "date") return provenance[telling];
+    return `${telling === "ordinal" ? "device" : telling} ${provenance[telling]}`;
+  });
 }
 
 /** Names the devices that were measured, each once. */

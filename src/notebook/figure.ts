@@ -2,7 +2,7 @@
 // Change `data`, `layout` or `config` as you like before it is shown.
 
 import { inNotebook } from "../accounting/notebook_kernel.ts";
-import { messageOf } from "../words/format.ts";
+import { formatCount, messageOf } from "../words/format.ts";
 import { LIST, listOf, NUMBER, OptionSet, RECORD, requireKind, TEXT } from "../words/options.ts";
 import { figureFragment, figurePage, type FigureParts, type Stand } from "./figure_html.ts";
 import type { PlotConfig, PlotLayout, Trace } from "./plot_data.ts";
@@ -25,12 +25,12 @@ const UNWANTED_BUTTONS = ["sendChartToCloud", "select2d", "lasso2d"];
 export interface FigureOptions {
   /** The traces, as plotly.js takes them. */
   readonly data: Trace[];
-  /** Everything around the traces; background and text colour have defaults. */
-  readonly layout?: PlotLayout;
+  /** Everything around the traces, with titles as `{ text }`; colours have defaults. */
+  readonly layout?: PlotLayout | undefined;
   /** Behaviour of the drawn plot; it fills its container's width unless told otherwise. */
-  readonly config?: PlotConfig;
-  /** Description of the figure, for people who cannot see it. */
-  readonly description: string;
+  readonly config?: PlotConfig | undefined;
+  /** Description of the figure, for people who cannot see it; its title by default. */
+  readonly description?: string | undefined;
 }
 
 const FIGURE_OPTIONS = new OptionSet<FigureOptions>({
@@ -81,7 +81,7 @@ export class Figure {
       modeBarButtonsToRemove: [...UNWANTED_BUTTONS],
       ...config,
     };
-    this.#description = description;
+    this.#description = description ?? describePlot(data, layout);
   }
 
   /** Returns the description of the figure. */
@@ -147,4 +147,12 @@ export class Figure {
     const { data, layout, config } = this;
     return { data, layout, config, description: this.#description };
   }
+}
+
+/** Describes a figure that its maker gave no words: by its title, or by the names of its traces. */
+function describePlot(data: readonly Trace[], { title }: PlotLayout): string {
+  const text = typeof title === "object" && title !== null && "text" in title ? title.text : title;
+  if (typeof text === "string" && text !== "") return text;
+  const names = data.map(({ name, type }) => name ?? type ?? "scatter");
+  return `a plot of ${formatCount(data.length, "trace")}: ${names.join(", ")}`;
 }

@@ -11,13 +11,13 @@ const watches = new Map<string, LiveWatch>();
 /** Options of a watch. */
 export interface WatchOptions {
   /** Seconds between two looks; 1 by default. */
-  readonly intervalSeconds?: number;
+  readonly intervalSeconds?: number | undefined;
 }
 
 /** Options of a watch that shows its result. */
 export interface ShownWatchOptions extends WatchOptions {
   /** Display for the result; an output of the cell by default. */
-  readonly display?: { show(bundle: DisplayBundle): void };
+  readonly display?: { show(bundle: DisplayBundle): void } | undefined;
 }
 
 const DISPLAY: OptionKind = {

@@ -53,17 +53,17 @@ export class ProgressBar {
 
 /** Options for {@link progress}. */
 export interface ProgressOptions {
-  /** Unit that is counted, such as `"points"`; bytes by default. */
-  readonly unit?: string;
+  /** Unit that is counted, such as `"layers"`; by default bytes, and measurements of a sweep. */
+  readonly unit?: string | undefined;
   /** Surface to draw on; chosen by the program's output by default. */
-  readonly surface?: ProgressSurface;
+  readonly surface?: ProgressSurface | undefined;
   /** The signal that the job was given: the bar says that it was stopped when it is aborted. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /**
    * Seconds without progress after which the bar says so, which is how a failed job looks; 10 by
    * default in a notebook, where the bar stays, and never elsewhere.
    */
-  readonly stallSeconds?: number;
+  readonly stallSeconds?: number | undefined;
 }
 
 const PROGRESS_OPTIONS = new OptionSet<ProgressOptions>({
@@ -75,7 +75,7 @@ const PROGRESS_OPTIONS = new OptionSet<ProgressOptions>({
 
 /**
  * Returns an `onProgress` callback that shows a bar with the amount, the time left and, for bytes,
- * the speed.
+ * the speed. Its clock starts with this call, and for a further job when the one before is done.
  *
  * @example
  * ```ts
@@ -91,15 +91,16 @@ const PROGRESS_OPTIONS = new OptionSet<ProgressOptions>({
 export function progress(
   label: string,
   options: ProgressOptions = {},
-): (done: number, total: number) => void {
-  const { unit, surface, signal, stallSeconds = inNotebook() ? STALL_SECONDS : Infinity } =
+): (done: number, total: number, found?: object) => void {
+  const { unit: ownUnit, surface, signal, stallSeconds = inNotebook() ? STALL_SECONDS : Infinity } =
     PROGRESS_OPTIONS.read(options, "progress");
   requireKind(label, TEXT, "progress");
   if (!(stallSeconds > 0)) {
     throw new RangeError(`Cannot wait ${stallSeconds} seconds: expected a number above 0`);
   }
   const bar = new ProgressBar(label, surface);
-  const start = performance.now();
+  let start = performance.now();
+  let unit = ownUnit;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let last = { done: 0, total: Infinity };
   let isStopped = false; // what was under way may still report
@@ -116,15 +117,17 @@ export function progress(
     bar.stop(`${amountWords(last, unit)}, nothing came for ${formatSeconds(stallSeconds)}`);
   };
   signal?.addEventListener("abort", sayStopped);
-  return (done, total) => {
+  return (done, total, found) => {
     if (isStopped) return;
     clearTimeout(timer);
+    unit = ownUnit ?? (found === undefined ? undefined : "measurements"); // a sweep says what it found
     last = { done, total };
     const seconds = (performance.now() - start) / 1000;
     bar.update(done, total, progressWords({ done, total, seconds }, unit));
     if (done >= total) {
       end();
       bar.finish();
+      start = performance.now();
     } else if (stallSeconds < Infinity) {
       timer = setTimeout(sayStalled, timerMilliseconds(1000 * stallSeconds));
       Deno.unrefTimer(timer);

@@ -38,9 +38,9 @@ export interface LoadShardedOptions extends TransferOptions {
    * Rules for the distribution of tensors by their names; the first that fits counts. Without rules
    * each device gets the whole model.
    */
-  readonly place?: readonly PlacementRule[];
+  readonly place?: readonly PlacementRule[] | undefined;
   /** Chooses tensors; all by default. */
-  readonly filter?: (tensor: TensorEntry) => boolean;
+  readonly filter?: ((tensor: TensorEntry) => boolean) | undefined;
   /** Name of the memory, shown in tables and errors; the file's by default. */
   readonly label?: string | undefined;
 }

@@ -19,7 +19,7 @@ import { type PartsOptions, SPLIT_KINDS, splitArray } from "./split.ts";
 /** Options for {@link DeviceList.upload}. */
 export interface UploadPartsOptions<D extends DType> extends PartsOptions, TransferOptions {
   /** Element type; that of the array by default. */
-  readonly dtype?: D;
+  readonly dtype?: D | undefined;
   /** Size of each axis of the whole; one axis by default. */
   readonly shape?: number | Shape | undefined;
   /** Name of the buffers, shown in tables, errors and plots. */

@@ -14,6 +14,9 @@ import { arraysBefore } from "./array_uses.ts";
 /** Fewer bytes cost more calls, more bytes start the copy engine later. */
 const BLOCK_BYTES = 4 * 2 ** 20;
 
+/** The driver pins whole pages. */
+const PAGE_BYTES = 4096;
+
 /** Device memory that a stream of bytes goes into. */
 export interface StreamTarget {
   /** On which stream it is written. */
@@ -134,7 +137,7 @@ export class StagedWriter {
 
   #makeBlock(): StagingBlock {
     const { stream, expectedBytes = BLOCK_BYTES } = this.#target;
-    const byteLength = Math.min(BLOCK_BYTES, expectedBytes);
+    const byteLength = Math.min(BLOCK_BYTES, blockSizeFor(expectedBytes));
     const resource = PinnedPool.of(stream.context);
     const label = "stream staging";
     const allocation = Allocation.create({ kind: "pinned", byteLength, resource, stream, label });
@@ -147,4 +150,12 @@ export class StagedWriter {
     this.#filling?.allocation.release();
     this.#emptying?.allocation.release();
   }
+}
+
+/**
+ * Returns the next power of two: the pool keeps blocks by their size, and streams of any lengths, such
+ * as a server's requests, are to share the same few.
+ */
+function blockSizeFor(byteLength: number): number {
+  return 2 ** Math.ceil(Math.log2(Math.max(byteLength, PAGE_BYTES)));
 }

@@ -9,15 +9,15 @@ import { DRIVER_PIECE_BYTES, RING_DEMAND_BYTES, SMALLEST_RING_BYTES } from "./wa
 /** Limits of large transfers; every field has a default that fits the machine. */
 export interface TransferTuning {
   /** Most page-locked memory that large transfers pass through; 64 MiB by default. */
-  readonly ringSize?: ByteSize;
+  readonly ringSize?: ByteSize | undefined;
   /**
    * Largest number of threads that fill and drain it. By default one less than the cores, at most
    * 10; at most 15 for memory that was never touched, and before lanes run; at most 24 where there are
    * several GPUs, which share them.
    */
-  readonly laneCount?: number;
+  readonly laneCount?: number | undefined;
   /** From which size a transfer goes through it; `deno task calibrate` finds it for a machine. */
-  readonly ringFromSize?: ByteSize;
+  readonly ringFromSize?: ByteSize | undefined;
 }
 
 /** Checks the options above. */

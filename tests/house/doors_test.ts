@@ -98,6 +98,21 @@ for (const [door, row] of Object.entries(DOORS)) {
       }
     }));
 
+  Deno.test(`${door} takes undefined for an option that is left out`, async () => {
+    const names = Object.keys(row.takes).filter((name) => name !== "gpu"); // has to be there
+    const leftOut = { ...Object.fromEntries(names.map((name) => [name, undefined])), ...few(row) };
+    const ends: string[] = [];
+    for (const options of [few(row), leftOut]) {
+      await inScene(async (scene) => {
+        using _warnings = new CaughtWarnings(); // of a stream's handle that is none
+        const error = await errorOf(() => row.call(scene, options as never));
+        ends.push(String(error).replaceAll(scene.folder, "").replaceAll(/#\d+/g, "#"));
+        scene.gpu.disposeAll();
+      });
+    }
+    assertEquals(ends[1], ends[0]);
+  });
+
   if ("onProgress" in row.takes) {
     Deno.test(`${door} tells of an async onProgress that fails, and goes on`, () =>
       inScene(async (scene) => {
@@ -108,11 +123,7 @@ for (const [door, row] of Object.entries(DOORS)) {
           await undefined;
           throw new Error("the bar is gone");
         };
-        const small = {
-          ...("caseSize" in row.takes && { caseSize: 2 ** 16, sampleCount: 1 }),
-          ...("sizes" in row.takes && { sizes: [4096] }),
-        };
-        const error = await errorOf(() => row.call(scene, { ...small, onProgress } as never));
+        const error = await errorOf(() => row.call(scene, { ...few(row), onProgress } as never));
         assertEquals(error, undefined);
         await new Promise((resolve) => setTimeout(resolve));
         scene.gpu.disposeAll(); // what is in the lists that some return
@@ -162,6 +173,14 @@ Deno.test("The table of doors has every public call that takes options", async (
   const wanted = (await Promise.all(entries.map(doorsOf))).flat();
   assertEquals(Object.keys(DOORS).sort(), [...new Set(wanted)].sort());
 });
+
+/** Options by which a measurement takes a moment. */
+function few({ takes }: Door): Record<string, unknown> {
+  return {
+    ...("caseSize" in takes && { caseSize: 2 ** 16, sampleCount: 1 }),
+    ...("sizes" in takes && { sizes: [4096] }),
+  };
+}
 
 /** One wrong thing in the place of options. */
 interface Attempt {

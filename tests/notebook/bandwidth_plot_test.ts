@@ -131,6 +131,33 @@ Deno.test("plotBandwidth() names the device in its title", () => {
   assertEquals(layoutOf(plotBandwidth(result)).title?.text, "<b>Copy bandwidth: Simulated</b>");
 });
 
+Deno.test("plotBandwidth() tells two devices of one name apart by their numbers", () => {
+  const of = (provenance: { ordinal?: number; date: string }) => bandwidthResult({ provenance });
+  const named = (first: ReturnType<typeof of>, second: ReturnType<typeof of>) => {
+    const drawn = lines(plotBandwidth([first, second]));
+    return [...new Set(drawn.map(({ name }) => name?.split(": ")[0]))];
+  };
+  const [older, newer] = ["2026-12-01", "2026-12-02"] as const;
+  assertEquals(named(of({ ordinal: 0, date: older }), of({ ordinal: 1, date: newer })), [
+    "device 0",
+    "device 1",
+  ]);
+  assertEquals(named(of({ date: older }), of({ ordinal: 1, date: newer })), [older, newer]);
+});
+
+Deno.test("plotBandwidth() tells the results of several devices apart by their dashes", () => {
+  const dates = ["2026-12-01", "2026-12-02", "2026-12-03", "2026-12-04"];
+  const results = dates.map((date, ordinal) => bandwidthResult({ provenance: { ordinal, date } }));
+  const drawn = lines(plotBandwidth(results));
+  const dashes = new Map(drawn.map(({ name, line }) => [name?.split(": ")[0], line?.dash]));
+  assertEquals(Object.fromEntries(dashes), {
+    "device 0": "solid",
+    "device 1": "dash",
+    "device 2": "dot",
+    "device 3": "dashdot",
+  });
+});
+
 Deno.test("plotBandwidth() lays a second result over the first, dashed and named", () => {
   const second = bandwidthResult({ provenance: { vramkit: "0.2.0", date: "2026-12-01" } });
   const drawn = lines(plotBandwidth([bandwidthResult(), second]));

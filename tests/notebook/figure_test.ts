@@ -54,6 +54,14 @@ Deno.test("Figure.describe() says what it was told to", () => {
   assertEquals(twoLines().describe(), "two rising lines, first and second");
 });
 
+Deno.test("Figure without a description is described by its title, or by its traces", async () => {
+  const data = [{ type: "bar" as const, x: [1, 2], y: [3, 4] }, { name: "fit", x: [1], y: [2] }];
+  assertEquals(new Figure({ data, layout: { title: { text: "mine" } } }).describe(), "mine");
+  const untitled = new Figure({ data });
+  assertEquals(untitled.describe(), "a plot of 2 traces: bar, fit");
+  assertStringIncludes(String((await bundleOf(untitled))["text/html"]), "a plot of 2 traces");
+});
+
 Deno.test("Figure shows its description on a console and as a string", () => {
   const figure = twoLines();
   assertEquals([String(figure), Deno.inspect(figure)], Array(2).fill(figure.describe()));

@@ -123,6 +123,32 @@ Deno.test("progress() counts what it is told to count", () => {
   assertMatch(surface.finished[0]?.words ?? "", /^4 of 4 points in /);
 });
 
+Deno.test("progress() counts the measurements of a sweep, not bytes", async () => {
+  const surface = new RecordingSurface(0);
+  await withDevice(async (gpu) => {
+    const onProgress = progress("sweep", { surface });
+    await gpu.bandwidth({ sizes: ["4 KiB"], kinds: ["pinned"], onProgress });
+  });
+  assertMatch(surface.drawn[0]?.words ?? "", /^1 of 3 measurements, .* left$/);
+  assertMatch(surface.finished[0]?.words ?? "", /^3 of 3 measurements in /);
+});
+
+Deno.test("progress() begins its clock again for the job after one that is done", () => {
+  const surface = new RecordingSurface(0);
+  let milliseconds = 0;
+  Object.defineProperty(performance, "now", { value: () => milliseconds, configurable: true });
+  try {
+    const report = progress("batch", { unit: "steps", surface });
+    for (milliseconds of [3000, 5000]) report(4, 4);
+  } finally {
+    Reflect.deleteProperty(performance, "now"); // the class's own is seen again
+  }
+  assertEquals(surface.finished.map(({ words }) => words), [
+    "4 of 4 steps in 3.0 s",
+    "4 of 4 steps in 2.0 s",
+  ]);
+});
+
 Deno.test("progress() follows an upload to its end", async () => {
   await withDevice(async (gpu) => {
     const surface = new RecordingSurface(0);

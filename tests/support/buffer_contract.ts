@@ -226,7 +226,7 @@ export function testBuffer(subject: BufferSubject): void {
       assertThrows(
         () => target.copyFrom(floats as unknown as GpuBuffer<"uint32">),
         TypeError,
-        "element types differ, use as()",
+        "element types differ; astype() converts",
       );
       const array = new Uint32Array(4) as unknown as GpuBuffer<"uint32">;
       assertThrows(() => target.copyFrom(array), TypeError, "await upload()");

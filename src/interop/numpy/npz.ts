@@ -9,6 +9,7 @@ import { StridedView } from "../../buffers/strided_view.ts";
 import type { DiskFile } from "../../disk/disk_file.ts";
 import { type FilePath, pathOf } from "../../disk/file_path.ts";
 import { FileReading } from "../../disk/file_reading.ts";
+import type { DType } from "../../dtype.ts";
 import { contextOf } from "../../memory/memory_resource.ts";
 import { encodeNpyHeader, NumpyError, readNpyHeader } from "../../numpy/npy_header.ts";
 import {
@@ -87,12 +88,23 @@ export class NpzArrays implements Disposable, Iterable<[name: string, array: Dev
    *
    * @throws RangeError when there is none of that name.
    */
-  array(name: string): DeviceBuffer {
+  array(name: string): DeviceBuffer;
+  /**
+   * Returns an array by its name, and checks its element type.
+   *
+   * @throws TypeError when it has another element type.
+   * @throws RangeError when there is none of that name.
+   */
+  array<D extends DType>(name: string, dtype: D): DeviceBuffer<D>;
+  array(name: string, dtype?: DType): DeviceBuffer {
     const found = this.#arrays.get(name);
-    if (found !== undefined) return found;
-    throw new RangeError(
-      `Cannot find array ${describeValue(name)}: there are ${this.names.join(", ") || "none"}`,
-    );
+    if (found === undefined) {
+      throw new RangeError(
+        `Cannot find array ${describeValue(name)}: there are ${this.names.join(", ") || "none"}`,
+      );
+    }
+    if (dtype === undefined || found.dtype === dtype) return found;
+    throw new TypeError(`Cannot use array "${name}" as ${dtype}: it is ${found.dtype}`);
   }
 
   /** Walks names and arrays. */

@@ -31,7 +31,7 @@ import type { SafetensorsSource } from "./shards.ts";
 /** Options for {@link CudaDevice.loadSafetensors}. */
 export interface LoadSafetensorsOptions extends AllocateOptions, TransferOptions {
   /** Chooses tensors; all by default. */
-  readonly filter?: (tensor: TensorEntry) => boolean;
+  readonly filter?: ((tensor: TensorEntry) => boolean) | undefined;
 }
 
 const LOAD_OPTIONS = new OptionSet<LoadSafetensorsOptions>({

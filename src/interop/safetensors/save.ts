@@ -1,7 +1,7 @@
 // Saves device buffers as a safetensors file, with the layout of the format's own library: tensors with
 // the widest elements come first, so that all are aligned.
 
-import type { DeviceBuffer } from "../../buffers/device_buffer.ts";
+import type { GpuBuffer } from "../../buffers/gpu_buffer.ts";
 import type { MemorySpan } from "../../copies/copy.ts";
 import { type FilePath, pathOf } from "../../disk/file_path.ts";
 import { type CudaStream, defaultStreamOf } from "../../order/stream.ts";
@@ -16,17 +16,17 @@ import { checkMetadata, type NamedBuffer, toNamedBuffers } from "./check_entries
 import { formatOf, formatRank } from "./formats.ts";
 import { encodeHeader, LENGTH_BYTES, type TensorEntry } from "./header.ts";
 
-/** Buffers by name: an object, a Map, or a loaded model. */
+/** Buffers of any kind by name: an object, a Map, or a loaded model. */
 export type NamedTensors =
-  | Readonly<Record<string, DeviceBuffer>>
-  | Iterable<readonly [name: string, tensor: DeviceBuffer]>;
+  | Readonly<Record<string, GpuBuffer>>
+  | Iterable<readonly [name: string, tensor: GpuBuffer]>;
 
 /** Options for {@link CudaDevice.saveSafetensors}. */
 export interface SaveSafetensorsOptions extends TransferOptions, WritingOptions {
   /** Metadata: strings about the model as a whole. */
-  readonly metadata?: Readonly<Record<string, string>>;
+  readonly metadata?: Readonly<Record<string, string>> | undefined;
   /** Stream whose earlier work comes first; the device's default stream by default. */
-  readonly stream?: CudaStream;
+  readonly stream?: CudaStream | undefined;
 }
 
 const SAVE_OPTIONS = new OptionSet<SaveSafetensorsOptions>({

@@ -6,7 +6,7 @@ import { PROJECT_ROOT } from "../../support/project_files.ts";
 import { TemporaryFolder } from "../../support/temporary_folder.ts";
 
 const HEAD = `import {
-  CudaDevice, type DeviceBuffer, type DType, type DTypeOf, type HostArray,
+  CudaDevice, type DeviceBuffer, type DType, type DTypeOf, type GpuBuffer, type HostArray, type StridedView,
 } from "MOD";
 const gpu = CudaDevice.open(0, { driver: "simulated" });
 const floats = gpu.alloc("float32", [2, 3]);
@@ -52,6 +52,10 @@ const FITTING = [
   "const upSync = <A extends HostArray>(a: A): DeviceBuffer<DTypeOf<A>> => gpu.uploadSync(a); upSync;",
   "const either: Float32Array | Int32Array = new Float32Array(2); gpu.upload(either);",
   "gpu.upload([[1n], [2n]], { dtype: 'int64' }); gpu.upload([true], { dtype: 'bool' });",
+  "const again = async <D extends DType>(b: GpuBuffer<D>) => " +
+  "{ const a = await b.download(); await b.upload(a); b.downloadSync(a); " +
+  "return await gpu.upload(a, { dtype: b.dtype }); }; again;",
+  "const turn = async <D extends DType>(v: StridedView<D>) => v.upload(await v.download()); turn;",
   "gpu.upload([1, 2] as const); gpu.upload([[1, 2], new Set([3, 4]), new Float32Array(2)]);",
 ];
 

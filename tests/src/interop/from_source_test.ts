@@ -1,8 +1,10 @@
 // Responses, streams and blobs into new device memory: one allocation when the length is known, and
 // none left when something is wrong.
 
-import { assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
+import { assertEquals, assertLessOrEqual, assertRejects, assertStrictEquals } from "@std/assert";
+import { Readable } from "node:stream";
 import type { ByteSource } from "../../../src/interop/byte_source.ts";
+import { PinnedPool } from "../../../src/memory/pinned_pool.ts";
 import { streamOf } from "../../support/byte_streams.ts";
 import { assertSameBytes, patternBytes, readBytes } from "../../support/contents.ts";
 import { Random } from "../../support/random.ts";
@@ -107,6 +109,42 @@ Deno.test("gpu.from() loads what a server sends, packed or not", async () => {
   }
 });
 
+Deno.test("gpu.from() keeps little page-locked memory after streams of many lengths", () =>
+  withDevice(async (gpu) => {
+    const random = new Random(7);
+    for (let round = 0; round < 100; round++) {
+      const bytes = patternBytes(1 + random.below(6 * MIB));
+      using buffer = await gpu.from(new Blob([bytes]));
+      assertSameBytes(readBytes(buffer), bytes);
+    }
+    // Two blocks of 4 MiB, and one of each smaller power of two.
+    assertLessOrEqual(PinnedPool.of(gpu.context).byteLength, 12 * MIB);
+  }));
+
+Deno.test("gpu.from() loads a server's request, and refuses one that was read", async () => {
+  await withDevice(async (gpu) => {
+    const bytes = patternBytes(5 * MIB);
+    using track = gpu.track("from");
+    const store = async (request: Request): Promise<Response> => {
+      using buffer = await gpu.from(request);
+      assertSameBytes(readBytes(buffer), bytes);
+      const again = await gpu.from(request).catch(String);
+      return Response.json([track.totalCount, buffer.length, again]);
+    };
+    const server = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen() {} }, store);
+    const url = `http://127.0.0.1:${server.addr.port}/`;
+    try {
+      const response = await fetch(url, { method: "PUT", body: bytes });
+      const used = `TypeError: Cannot stream the request to ${url} to the GPU: its body is in use`;
+      assertEquals(await response.json(), [1, 5 * MIB, `${used} or was used`]);
+      using empty = await gpu.from(new Request(url));
+      assertEquals(empty.length, 0);
+    } finally {
+      await server.shutdown();
+    }
+  });
+});
+
 Deno.test("gpu.from() loads a file's stream", () =>
   withDevice(async (gpu) => {
     const path = await Deno.makeTempFile();
@@ -161,7 +199,11 @@ const REFUSED: Record<string, { source: () => ByteSource; message: string }> = {
   },
   "an array": {
     source: () => new Uint8Array(16) as unknown as Blob,
-    message: "expected a Response, a ReadableStream or a Blob",
+    message: "expected a Response, a Request, a ReadableStream or a Blob; upload() takes arrays",
+  },
+  "a stream of Node's": {
+    source: () => Readable.from([new Uint8Array(16)]) as unknown as Blob,
+    message: "or a Blob; ReadableStream.from() makes one of it",
   },
 };
 

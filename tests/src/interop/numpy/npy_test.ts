@@ -1,6 +1,6 @@
 // .npy and .npz files: against numpy itself, against damaged and hostile ones, and whole or not at all.
 
-import { assert, assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
 import type { DeviceBuffer, DType } from "../../../../mod.ts";
 import { loadNpz, NumpyError, saveNpz } from "../../../../src/entries/numpy.ts";
 import { encodeNpyHeader, readNpyHeader } from "../../../../src/numpy/npy_header.ts";
@@ -213,6 +213,9 @@ Deno.test("saveNpz() and loadNpz() bring arrays back, stored and deflated", () =
       assertEquals((await arrays.array("ü y").download())[4], 2);
       assertEquals([...arrays].map(([, { dtype, shape }]) => [dtype, shape])[2], ["uint8", [4]]);
       await assertRejects(() => Promise.try(() => arrays.array("z")), RangeError, '"z"');
+      const counts: DeviceBuffer<"int32"> = arrays.array("x", "int32");
+      assertEquals(counts.dtype, "int32");
+      assertThrows(() => arrays.array("x", "int8"), TypeError, '"x" as int8: it is int32');
       await y.upload(Float64Array.from({ length: 1000 }, (_, index) => index * 0.5));
     }
     using half = gpu.alloc("bfloat16", 4);

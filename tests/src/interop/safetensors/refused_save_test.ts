@@ -97,6 +97,7 @@ Deno.test("saveSafetensors() names a value that is no buffer, and what to do", (
       [null, "is null, expected a buffer"],
       [undefined, "is undefined, expected a buffer"],
       [{}, "is an object, expected a buffer"],
+      [{ buffers: [a] }, "is an object, expected a buffer: save each of its buffers"],
       [Object.create(null), "is an object, expected a buffer"],
     ];
     for (const [value, words] of values) {

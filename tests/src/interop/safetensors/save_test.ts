@@ -41,6 +41,28 @@ Deno.test("saveSafetensors() saves large tensors byte for byte and reports progr
   });
 });
 
+Deno.test("saveSafetensors() saves every kind of buffer", async () => {
+  using folder = new TemporaryFolder();
+  const path = folder.pathOf("kinds.safetensors");
+  await withDevice(async (gpu) => {
+    using pinned = gpu.pinned("float32", 2).fill(1);
+    using managed = gpu.managed("float32", 2).fill(2);
+    using lazy = gpu.lazy("float32", 2).fill(3);
+    using staged = gpu.staged("float32", 2).fill(4);
+    using growable = gpu.growable("float32", { reserveSize: "2 MiB" }).resize(2).fill(5);
+    await gpu.saveSafetensors(path, { pinned, managed, lazy, staged, growable });
+    using model = await gpu.loadSafetensors(path);
+    const saved = await Promise.all([...model].map(async ([name, x]) => [name, await x.at(1)]));
+    assertEquals(Object.fromEntries(saved), {
+      pinned: 1,
+      managed: 2,
+      lazy: 3,
+      staged: 4,
+      growable: 5,
+    });
+  });
+});
+
 Deno.test("saveSafetensors() saves no tensors at all", async () => {
   using folder = new TemporaryFolder();
   const path = folder.pathOf("empty.safetensors");
