@@ -2,6 +2,7 @@
 // here, so that a wrong option gives the same message everywhere.
 
 import { describeValue, isGenerator, messageOf } from "./format.ts";
+import { warn } from "./warning.ts";
 
 /** The kind of values that an option accepts. */
 export interface OptionKind {
@@ -230,7 +231,7 @@ export function refusePromise(returned: unknown, message: string, options?: Erro
 /** Prints what a promise fails with that a program's function returned where nothing waits for it. */
 export function warnOfFailure(returned: unknown, failed: string): void {
   if (!isPromiseLike(returned)) return;
-  returned.then(undefined, (error) => console.warn(`vramkit: ${failed}: ${messageOf(error)}`));
+  returned.then(undefined, (error) => warn(`${failed}: ${messageOf(error)}`));
 }
 
 /**

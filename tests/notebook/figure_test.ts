@@ -72,7 +72,10 @@ Deno.test("Figure says what it cannot draw", async () => {
   const self: Record<string, unknown> = {};
   self.self = self;
   const wrong: readonly [y: unknown, words: string][] = [
-    [Promise.resolve([1]), "Cannot draw a figure with a promise, which has to be awaited: expected"],
+    [
+      Promise.resolve([1]),
+      "Cannot draw a figure with a promise, which has to be awaited: expected",
+    ],
     [{ [Symbol.dispose]: () => {} }, "Cannot draw a figure with an object: expected numbers"],
     [self, "Cannot draw a figure: a part contains itself"],
   ];
