@@ -68,6 +68,7 @@ function checkedSetting(
   const values = isHostMemory(source)
     ? source
     : packValues(requireIterable(source, action), dtype).array;
+  if (buffer.disposed) throw new DisposedError(buffer.toString()); // by what gave the values
   const count = elementCountOf(dtype, values, action);
   hostSource({ dtype, length: count }, values, action); // says first when the type is another
   const isWhole = Number.isInteger(offset) && Number.isInteger(count);

@@ -55,9 +55,9 @@ export const RESOURCE: OptionKind = {
  */
 export function requireResource(value: MemoryResource, action: string): void {
   if (RESOURCE.accepts(value)) return;
-  throw new TypeError(
-    `Cannot ${action} ${describeValue(value)}: expected ${RESOURCE.expected}`,
-  );
+  const words = `Cannot ${action} ${describeValue(value)}: expected ${RESOURCE.expected}`;
+  refusePromise(value, words);
+  throw new TypeError(words);
 }
 
 /**
