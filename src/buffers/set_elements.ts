@@ -68,7 +68,6 @@ function checkedSetting(
   const values = isHostMemory(source)
     ? source
     : packValues(requireIterable(source, action), dtype).array;
-  if (buffer.disposed) throw new DisposedError(buffer.toString()); // by what gave the values
   const count = elementCountOf(dtype, values, action);
   hostSource({ dtype, length: count }, values, action); // says first when the type is another
   const isWhole = Number.isInteger(offset) && Number.isInteger(count);
@@ -89,7 +88,8 @@ export function writeElements(
   const { dtype } = buffer;
   const length = end - start;
   const { memory, convert = () => memory } = hostSource({ dtype, length }, values, "set elements");
-  const { buffer: to, byteOffset } = buffer.array;
+  const { buffer: to, byteOffset, length: shownLength } = buffer.array;
+  if (shownLength < buffer.length) throw new DisposedError(buffer.toString()); // by what gave values
   const bytes = convert();
   new Uint8Array(to, byteOffset + start * elementBytes(dtype), bytes.byteLength).set(bytes);
 }
