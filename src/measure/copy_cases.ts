@@ -87,7 +87,6 @@ export async function measureCases(memory: BandwidthMemory, plan: CasePlan): Pro
   for (const name of plan.cases) {
     plan.signal?.throwIfAborted();
     await nextTurn();
-    memory.device.context.requireLive();
     using resources = new DisposableStack();
     speeds.push(measureCase(name, { ...plan, memory, resources }));
   }

@@ -54,7 +54,6 @@ async function measureHost(
   { sampleCount, signal }: Omit<LatencyPlan, "cases">,
 ): Promise<CaseLatency> {
   const { context } = memory.device;
-  context.requireLive();
   using resources = new DisposableStack();
   const stream = resources.use(createStream(context));
   const request = { dtype: "uint64", stream, label: "latency" } as const;
