@@ -71,7 +71,7 @@ Deno.test("gpus.bandwidth() waives pairs that do not reach each other", async ()
 });
 
 Deno.test("gpus.bandwidth() says that a device was disposed meanwhile", async () => {
-  const gpus = CudaDevice.all({ driver: simulateDriver({ deviceCount: 2 }) });
+  const gpus = CudaDevice.all({ driver: simulateDriver() });
   const measuring = gpus.bandwidth(SMALL);
   gpus.dispose();
   await assertRejects(() => measuring, DisposedError);
