@@ -91,7 +91,8 @@ export function oneOf(...texts: readonly string[]): OptionKind {
 
 /** A list of values of one kind. */
 export function listOf(kind: OptionKind): OptionKind {
-  const accepts = (value: unknown) => Array.isArray(value) && value.every(kind.accepts);
+  // Spread, because every() passes over the holes of a list.
+  const accepts = (value: unknown) => Array.isArray(value) && [...value].every(kind.accepts);
   const describe = (value: unknown) => {
     if (!Array.isArray(value)) return describeValue(value);
     return `a list with ${describeValue(value.find((each) => !kind.accepts(each)))}`;

@@ -119,11 +119,12 @@ for (
     "a negative size": { sizes: [-1] },
     "no samples": { sizes: [4096], sampleCount: 0 },
     "half a sample": { sizes: [4096], sampleCount: 1.5 },
+    "more samples than an array holds": { sizes: [4096], sampleCount: 2 ** 40 },
   })
 ) {
   Deno.test(`CudaDevice.bandwidth() refuses ${name}`, () =>
     withDevice(async (gpu) => {
-      await assertRejects(() => gpu.bandwidth(options), RangeError);
+      await assertRejects(() => gpu.bandwidth(options), RangeError, "Cannot ");
       assertEquals(gpu.live().count, 0);
     }));
 }
