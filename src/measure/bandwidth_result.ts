@@ -198,6 +198,7 @@ export class BandwidthResult {
    */
   constructor(found: BandwidthData) {
     RESULT.read(found, "new BandwidthResult");
+    for (const lines of [found.points, found.fits]) requireKind(lines, LIST, "new BandwidthResult");
     for (const point of found.points) requireLine(point, POINT_NUMBERS);
     for (const fit of found.fits) requireLine(fit, FIT_NUMBERS);
     this.provenance = found.provenance;

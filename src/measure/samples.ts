@@ -28,7 +28,8 @@ const MOST_SAMPLES = 1_000_000;
 export function checkSampleCount(sampleCount: number): void {
   if (Number.isInteger(sampleCount) && sampleCount > 0 && sampleCount <= MOST_SAMPLES) return;
   throw new RangeError(
-    `Cannot measure bandwidth with ${sampleCount} samples: expected 1 to ${MOST_SAMPLES}`,
+    `Cannot measure bandwidth with ${sampleCount} samples: expected at least 1, and at most ` +
+      `${MOST_SAMPLES}`,
   );
 }
 

@@ -75,6 +75,7 @@ Deno.test("new BandwidthResult() says which part of its data is none", () => {
     ["points", { byteLength: "4 KiB" }, 'with "4 KiB" as byteLength: expected a number'],
     ["fits", { latencySeconds: null }, "with null as latencySeconds: expected a number"],
   ];
+  assertThrows(() => new BandwidthResult({} as never), TypeError, "expected a list");
   for (const [part, change, words] of wrong) {
     const [first, ...rest] = data[part];
     const changed = { ...data, [part]: [change && { ...first, ...change }, ...rest] };
